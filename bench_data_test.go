@@ -47,11 +47,13 @@ func (t *table) csv(dir string, n int) string {
 
 // bitcoin is the market of all measurements.
 func bitcoin() *market.Market {
-	return &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}}
+	return &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4,
+		Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}}
 }
 
 func (t *table) candles(m *market.Market, n int) []market.Candle {
-	g, err := synthetic.New(synthetic.Config{Seed: 1, Market: m, Interval: market.Interval1m, Start: 1640995200_000_000_000, First: 20000_00, Volume: 5_0000, GapChance: -1})
+	g, err := synthetic.New(synthetic.Config{Seed: 1, Market: m, Interval: market.Interval1m,
+		Start: 1640995200_000_000_000, First: 20000_00, Volume: 5_0000, GapChance: -1})
 	require.NoError(t.b, err)
 	candles := make([]market.Candle, n)
 	for i := range candles {
@@ -72,21 +74,27 @@ func (t *table) plan(n int, cash market.Money, kind strategy.Kind) (*backtest.Pl
 	candles := t.candles(m, n)
 	return &backtest.Plan{
 		Catalog: &catalog, Currency: eur, Deposits: []backtest.Deposit{{Asset: eur.ID, Money: cash}},
-		Strategies: []backtest.StrategyPlan{{Name: "bench", Kind: kind, Markets: []*market.Market{m}, Interval: market.Interval1m}},
-		Feeds:      []backtest.Feed{{Market: m, Interval: market.Interval1m, Drive: true, Deliver: true}},
-		Open:       func(backtest.Feed, market.Time, market.Time) (backtest.Source, error) { return &memory{candles}, nil },
-		Fees:       backtest.Fees{Maker: 150_000, Taker: 250_000},
+		Strategies: []backtest.StrategyPlan{{Name: "bench", Kind: kind, Markets: []*market.Market{m},
+			Interval: market.Interval1m}},
+		Feeds: []backtest.Feed{{Market: m, Interval: market.Interval1m, Drive: true, Deliver: true}},
+		Open: func(backtest.Feed, market.Time, market.Time) (backtest.Source, error) {
+			return &memory{candles}, nil
+		},
+		Fees: backtest.Fees{Maker: 150_000, Taker: 250_000},
 	}, candles
 }
 
-// trade joins an engine and a venue without anything around them and runs a flipper over the candles.
+// trade joins an engine and a venue without anything around them and runs a flipper over the
+// candles.
 func (t *table) trade(candles []market.Candle, orders int) {
 	p, _ := t.plan(1, 0, flip(orders))
 	m, fees := p.Catalog.Market(1), func(*market.Market) exchange.Fees { return exchange.Fees(p.Fees) }
 	account := state.NewAccount(p.Catalog, 1, nil)
 	e := engine.New(engine.Config{
-		Catalog: p.Catalog, Account: account, Gate: risk.New(p.Catalog, risk.Config{Strategies: make([]risk.Limits, 1), Fees: fees}),
-		Seats: []engine.Seat{{Strategy: &flipper{orders: orders}, Markets: []market.ID{m.ID}, Intervals: []market.Interval{market.Interval1m}}},
+		Catalog: p.Catalog, Account: account, Gate: risk.New(p.Catalog,
+			risk.Config{Strategies: make([]risk.Limits, 1), Fees: fees}),
+		Slots: []engine.Slot{{Strategy: &flipper{orders: orders}, Markets: []market.ID{m.ID},
+			Intervals: []market.Interval{market.Interval1m}}},
 	})
 	var venue *sim.Venue
 	step := func(ev *market.Event) {
@@ -111,21 +119,23 @@ func (t *table) trade(candles []market.Candle, orders int) {
 	kept += int64(account.Total(m.Quote).Total)
 }
 
-// engine returns an engine with one strategy and no money: it sees every candle and asks for nothing.
+// engine returns an engine with one strategy and no money: it sees every candle and asks for
+// nothing.
 func (t *table) engine(kind strategy.Kind) *engine.Engine {
 	p, _ := t.plan(1, 0, kind)
 	s, err := kind.New(nil, strategy.Setup{Markets: p.Catalog.Markets(), Interval: market.Interval1m})
 	require.NoError(t.b, err)
 	return engine.New(engine.Config{
-		Catalog: p.Catalog, Account: state.NewAccount(p.Catalog, 1, nil), Gate: risk.New(p.Catalog, risk.Config{Strategies: make([]risk.Limits, 1)}),
-		Seats: []engine.Seat{{Strategy: s, Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}}},
+		Catalog: p.Catalog, Account: state.NewAccount(p.Catalog, 1, nil), Gate: risk.New(p.Catalog,
+			risk.Config{Strategies: make([]risk.Limits, 1)}),
+		Slots: []engine.Slot{{Strategy: s, Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}}},
 	})
 }
 
-// coast steps a batch of candles, as a backtest does where nothing happens.
+// stepQuiet steps a batch of candles, as a backtest does where nothing happens.
 func (t *table) coast(e *engine.Engine, batch []market.Candle) {
 	for len(batch) > 0 {
-		n, _ := e.Coast(batch, market.Time(market.Interval1m.Fixed()), 0, 0, math.MaxInt64)
+		n, _ := e.StepQuiet(batch, market.Time(market.Interval1m.Fixed()), 0, 0, math.MaxInt64)
 		if n == 0 {
 			t.b.Fatal("an engine did not coast")
 		}
@@ -149,7 +159,8 @@ func (s *memory) Next() ([]market.Candle, error) {
 
 func (s *memory) Close() error { return nil }
 
-// flipper buys and sells in turn at every candle, without looking at it: nothing but the orders' round trips.
+// flipper buys and sells in turn at every candle, without looking at it: nothing but the orders'
+// round trips.
 type flipper struct {
 	strategy.Base
 	orders int // a candle

@@ -25,8 +25,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// live measures what a bot does between the bytes of a ticker and a signed order in the hands of the transport, beside a round trip of net/http
-// over loopback.
+// live measures what a bot does between the bytes of a ticker and a signed order in the hands of
+// the transport, beside a round trip of net/http over loopback.
 func (t *table) live() {
 	const rounds = 2000
 	p := newPipe(t.b)
@@ -51,10 +51,12 @@ func (t *table) live() {
 		}
 	})
 	require.Equal(t.b, p.ticks, p.sent, "every ticker leads to an order")
-	t.compare("ticker's bytes → gate → signed order, own CPU", "round trip", float64(trip.Nanoseconds())/rounds, took[1]/rounds, "ns", 0.25)
+	t.compare("ticker's bytes → gate → signed order, own CPU", "round trip", float64(trip.Nanoseconds())/rounds,
+		took[1]/rounds, "ns", 0.25)
 }
 
-// pipe is client, engine and gate of a bot without disk and network: it is the transport of its own client.
+// pipe is client, engine and gate of a bot without disk and network: it is the transport of its own
+// client.
 type pipe struct {
 	b             *testing.B
 	client        *rest.Client
@@ -73,15 +75,18 @@ func newPipe(b *testing.B) *pipe {
 	require.NoError(b, err)
 	m := bitcoin()
 	require.NoError(b, catalog.AddMarket(m))
-	p.client, err = rest.New(rest.Config{BaseURL: "https://exchange.test/v2", Key: rest.NewSecret(strings.Repeat("k", 64)), Secret: rest.NewSecret(strings.Repeat("s", 128)), Transport: p})
+	p.client, err = rest.New(rest.Config{BaseURL: "https://exchange.test/v2",
+		Key: rest.NewSecret(strings.Repeat("k", 64)), Secret: rest.NewSecret(strings.Repeat("s", 128)), Transport: p})
 	require.NoError(b, err)
 	require.NoError(b, p.client.Sync(context.Background()))
 	p.client.Use(&catalog)
 	fees := func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} }
-	limits := risk.Limits{OperatorID: 1, MaxOpenOrders: 10, MaxOrderValue: 1_000_00, MaxPosition: 2_000_00, PriceCollar: 5_000_000}
+	limits := risk.Limits{OperatorID: 1, MaxOpenOrders: 10, MaxOrderValue: 1_000_00, MaxPosition: 2_000_00,
+		PriceCollar: 5_000_000}
 	p.engine = engine.New(engine.Config{
-		Catalog: &catalog, Account: state.NewAccount(&catalog, 1, nil), Gate: risk.New(&catalog, risk.Config{Account: risk.AccountLimits{Currency: eur.ID}, Strategies: []risk.Limits{limits}, Fees: fees}),
-		Seats: []engine.Seat{{Strategy: bidder{}, Markets: []market.ID{m.ID}, Ticker: true}}, Run: uuid.UUID{1},
+		Catalog: &catalog, Account: state.NewAccount(&catalog, 1, nil), Gate: risk.New(&catalog,
+			risk.Config{Account: risk.AccountLimits{Currency: eur.ID}, Strategies: []risk.Limits{limits}, Fees: fees}),
+		Slots: []engine.Slot{{Strategy: bidder{}, Markets: []market.ID{m.ID}, Ticker: true}}, Run: uuid.UUID{1},
 	})
 	p.engine.Step(&market.Event{At: p.client.Now(), Kind: market.KindTransfer, Asset: eur.ID, Money: million})
 	p.tick() // makes an order's body for the floor
@@ -95,7 +100,8 @@ func (bidder) OnTicker(d *strategy.Desk, t market.Ticker) {
 	_, _ = d.Limit(t.Market, market.Buy, 1_000_000, t.Last*9/10, strategy.PostOnly())
 }
 
-// tick takes a ticker in and sends the order that follows. That the order is lost and refused is folded, too: the next tick finds the account as it was.
+// tick takes a ticker in and sends the order that follows. That the order is lost and refused is
+// folded, too: the next tick finds the account as it was.
 func (p *pipe) tick() {
 	p.ticks++
 	prices, err := p.client.TickerPrices(context.Background(), p.prices[:0])
@@ -104,7 +110,8 @@ func (p *pipe) tick() {
 	}
 	p.prices = prices
 	now := p.client.Now()
-	commands := p.engine.Step(&market.Event{At: now, Kind: market.KindTicker, Market: prices[0].Market, Ticker: &prices[0]})
+	commands := p.engine.Step(&market.Event{At: now, Kind: market.KindTicker, Market: prices[0].Market,
+		Ticker: &prices[0]})
 	for i := range commands {
 		intent, err := p.client.Prepare(&commands[i])
 		if err != nil {
@@ -113,9 +120,10 @@ func (p *pipe) tick() {
 		if _, err := p.client.Send(context.Background(), &intent); !errors.Is(err, errPipe) {
 			p.b.Fatal(err)
 		}
-		p.engine.Step(&market.Event{At: now, Kind: market.KindReport, Market: intent.Market, Report: &market.Report{Exec: market.ExecRejected, Command: market.CommandPlace, Order: intent.Order,
-			Market: intent.Market, Code: exchange.CodeInsufficientBalance,
-			OrderState: market.OrderState{Updated: now}}})
+		p.engine.Step(&market.Event{At: now, Kind: market.KindReport, Market: intent.Market,
+			Report: &market.Report{Exec: market.ExecRejected, Command: market.CommandPlace, Order: intent.Order,
+				Market: intent.Market, Code: exchange.CodeInsufficientBalance,
+				OrderState: market.OrderState{Updated: now}}})
 	}
 }
 
@@ -134,11 +142,13 @@ func (p *pipe) RoundTrip(r *http.Request) (*http.Response, error) {
 	case strings.HasSuffix(r.URL.Path, "/time"):
 		body = fmt.Appendf(nil, `{"time":%d,"timeNs":%d}`, time.Now().UnixMilli(), time.Now().UnixNano())
 	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: r}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: r}, nil
 }
 
-// packageRow is a row that a package measures itself: a benchmark, and which two of its figures are compared. unit is that of the figures
-// divided by scale; a rate becomes the time that it stands for.
+// packageRow is a row that a package measures itself: a benchmark, and which two of its figures are
+// compared. unit is that of the figures divided by scale; a rate becomes the time that it stands
+// for.
 type packageRow struct {
 	what, folder, benchmark string
 	floorName, floor, ours  string
@@ -149,20 +159,29 @@ type packageRow struct {
 
 var packageRows = []packageRow{
 	{"signature", "exchange/rest", "Signing", "SHA-256", "ns/floor", "ns/what", "ns", 1, 2.2},
-	{"book of 1000 × 1000 decoded", "exchange/rest", "BookAgainst", "byte loop", "ns/floor", "ns/what", "µs", 1e3, -0.7},
-	{"page of 1440 candles decoded", "exchange/rest", "CandlesAgainst", "encoding/json", "ns/floor", "ns/what", "µs", 1e3, -10},
+	{"book of 1000 × 1000 decoded", "exchange/rest", "BookAgainst", "byte loop", "ns/floor", "ns/what", "µs", 1e3,
+		-0.7},
+	{"page of 1440 candles decoded", "exchange/rest", "CandlesAgainst", "encoding/json", "ns/floor", "ns/what", "µs",
+		1e3, -10},
 	{"intent made durable", "state", "IntentDurable", "bbolt Update", "floor-µs", "µs/intent", "µs", 1, -0.9},
 	{"64 events in one commit, each", "state", "IntentsDrained", "alone", "single-µs", "µs/intent", "µs", 1, -20},
-	{"signed POST /order over loopback, exchange", "exchange/sandbox", "SignedOrder", "bare handler", "bare-req/s", "signed-req/s", "µs", -1, 1.33},
+	{"signed POST /order over loopback, exchange", "exchange/sandbox", "SignedOrder", "bare handler", "bare-req/s",
+		"signed-req/s", "µs", -1, 1.33},
 	{"its p99", "exchange/sandbox", "SignedOrder", "bare handler", "bare-p99-µs", "signed-p99-µs", "µs", 1, 3},
-	{"matching core, 10 k resting, an operation", "exchange/sim", "Book/10000$", "integer ladder", "ladder-ns", "core-ns", "ns", 1, 4},
-	{"whole life of an order at the venue, 10 k", "exchange/sim", "Book/10000$", "integer ladder", "ladder-ns", "venue-ns", "ns", 1, 4},
-	{"matching core, 1 M resting, an operation", "exchange/sim", "Book/1000000", "integer ladder", "ladder-ns", "core-ns", "ns", 1, 8},
-	{"whole life of an order at the venue, 1 M", "exchange/sim", "Book/1000000", "integer ladder", "ladder-ns", "venue-ns", "ns", 1, 8},
-	{"2,000 candles drawn as SVG", "chart", "CandlesAgainst", "their numbers by strconv", "ns/floor", "ns/what", "ms", 1e6, 3},
+	{"matching core, 10 k resting, an operation", "exchange/sim", "Book/10000$", "integer ladder", "ladder-ns",
+		"core-ns", "ns", 1, 4},
+	{"whole life of an order at the venue, 10 k", "exchange/sim", "Book/10000$", "integer ladder", "ladder-ns",
+		"venue-ns", "ns", 1, 4},
+	{"matching core, 1 M resting, an operation", "exchange/sim", "Book/1000000", "integer ladder", "ladder-ns",
+		"core-ns", "ns", 1, 8},
+	{"whole life of an order at the venue, 1 M", "exchange/sim", "Book/1000000", "integer ladder", "ladder-ns",
+		"venue-ns", "ns", 1, 8},
+	{"2,000 candles drawn as SVG", "chart", "CandlesAgainst", "their numbers by strconv", "ns/floor", "ns/what", "ms",
+		1e6, 3},
 }
 
-// packages runs the benchmarks of the packages, each once, and prints their rows. With -short each runs one round: to see that it works.
+// packages runs the benchmarks of the packages, each once, and prints their rows. With -short each
+// runs one round: to see that it works.
 func (t *table) packages() {
 	long := "2s"
 	if testing.Short() {
@@ -173,11 +192,13 @@ func (t *table) packages() {
 		row := &packageRows[i]
 		run := row.folder + " " + row.benchmark
 		if texts[run] == "" {
-			text, err := command("go", "test", "-run", "^$", "-bench", row.benchmark, "-benchtime", long, "./"+row.folder).CombinedOutput()
+			text, err := command("go", "test", "-run", "^$", "-bench", row.benchmark, "-benchtime", long,
+				"./"+row.folder).CombinedOutput()
 			require.NoError(t.b, err, "%s", text)
 			texts[run] = string(text)
 		}
-		t.compare(row.what, row.floorName, row.figure(t.b, texts[run], row.floor), row.figure(t.b, texts[run], row.ours), row.unit, row.goal)
+		t.compare(row.what, row.floorName, row.figure(t.b, texts[run], row.floor),
+			row.figure(t.b, texts[run], row.ours), row.unit, row.goal)
 	}
 }
 

@@ -24,13 +24,15 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
-// BenchmarkTable measures what performance promises are made of, each beside its floor in the same run, and prints one table:
+// BenchmarkTable measures what performance promises are made of, each beside its floor in the same
+// run, and prints one table:
 //
 //	go test -run '^$' -bench Table -benchtime 1x .
 //
-// Figures are CPU time, the least of a few tries: what the code costs, not what the machine was doing. A ratio past its goal
-// is marked; nothing fails, because a machine is no specification. The last rows are those of benchmarks in the packages, which tell there
-// what they are; with -short these run once, to see that they work.
+// Figures are CPU time, the least of a few tries: what the code costs, not what the machine was
+// doing. A ratio past its goal is marked; nothing fails, because a machine is no specification. The
+// last rows are those of benchmarks in the packages, which tell there what they are; with -short
+// these run once, to see that they work.
 func BenchmarkTable(b *testing.B) {
 	for b.Loop() {
 		t := &table{b: b}
@@ -45,8 +47,8 @@ func BenchmarkTable(b *testing.B) {
 	}
 }
 
-// BenchmarkRows measures the rows of the table that need no other process, a section each. bench/ab runs it, and knows the sections by
-// their names.
+// BenchmarkRows measures the rows of the table that need no other process, a section each. bench/ab
+// runs it, and knows the sections by their names.
 func BenchmarkRows(b *testing.B) {
 	if testing.Short() {
 		b.Skip("BenchmarkTable measures the same rows")
@@ -89,11 +91,12 @@ func (t *table) compare(what, floorName string, floor, ours float64, unit string
 	if missed {
 		mark = " missed"
 	}
-	t.line(what, fmt.Sprintf("%s %.4g %s", floorName, floor, unit), fmt.Sprintf("%.4g %s", ours, unit), fmt.Sprintf("%.2f×", ratio), fmt.Sprintf("%s %g×%s", word, goal, mark))
+	t.line(what, fmt.Sprintf("%s %.4g %s", floorName, floor, unit), fmt.Sprintf("%.4g %s", ours, unit),
+		fmt.Sprintf("%.2f×", ratio), fmt.Sprintf("%s %g×%s", word, goal, mark))
 }
 
-// least runs works in turn, several rounds of them, and returns the least CPU time of each in nanoseconds: what the machine
-// does meanwhile hits all of them alike.
+// least runs works in turn, several rounds of them, and returns the least CPU time of each in
+// nanoseconds: what the machine does meanwhile hits all of them alike.
 func (t *table) least(works ...func()) []float64 {
 	best := make([]float64, len(works))
 	for round := range 9 {
@@ -118,16 +121,19 @@ func cpuTime(tb testing.TB, who int) time.Duration {
 // kept holds results that are not needed, so that the compiler computes them.
 var kept int64
 
-// scan is the floor of the loop and of the replay: one pass over candles in memory that reads every field.
+// scan is the floor of the loop and of the replay: one pass over candles in memory that reads every
+// field.
 func scan(candles []market.Candle) (sum int64) {
 	for i := range candles {
 		c := &candles[i]
-		sum += int64(c.Open) + int64(c.High) + int64(c.Low) + int64(c.Close) + int64(c.Volume) + int64(c.Start) + int64(c.Market) + int64(c.Interval)
+		sum += int64(c.Open) + int64(c.High) + int64(c.Low) + int64(c.Close) + int64(c.Volume) + int64(c.Start) +
+			int64(c.Market) + int64(c.Interval)
 	}
 	return sum
 }
 
-// loop measures the engine with the venue: a candle that brings no order, and an order's round trip.
+// loop measures the engine with the venue: a candle that brings no order, and an order's round
+// trip.
 func (t *table) loop() {
 	const orders = million / 10
 	p, candles := t.plan(million, 1, smacross.Kind)
@@ -147,8 +153,8 @@ func (t *table) loop() {
 		fmt.Sprintf("%+d", int64(two)-int64(one)), fmt.Sprintf("≤ +%d", placed/10))
 }
 
-// inTurn measures many engines that step the same candles in turn, a batch at a time: what one knows pushes out of the processor's cache
-// what another one does.
+// inTurn measures many engines that step the same candles in turn, a batch at a time: what one
+// knows pushes out of the processor's cache what another one does.
 func (t *table) inTurn(candles []market.Candle) {
 	const many = 24
 	engines := make([]*engine.Engine, many)
@@ -162,7 +168,8 @@ func (t *table) inTurn(candles []market.Candle) {
 			}
 		}
 	})
-	t.compare("the same in one of 24 engines in turn, no venue", "scan", took[0]/million, took[1]/many/million, "ns", 3.5)
+	t.compare("the same in one of 24 engines in turn, no venue", "scan", took[0]/million, took[1]/many/million, "ns",
+		3.5)
 }
 
 // order prints a row for an order's round trip.
@@ -174,7 +181,8 @@ func (t *table) order(what string, floor, ours float64) {
 	case ours > 120*floor:
 		goal += " the second missed"
 	}
-	t.line(what, fmt.Sprintf("scan %.4g ns", floor), fmt.Sprintf("%.4g ns", ours), fmt.Sprintf("%.0f×", ours/floor), goal)
+	t.line(what, fmt.Sprintf("scan %.4g ns", floor), fmt.Sprintf("%.4g ns", ours), fmt.Sprintf("%.0f×", ours/floor),
+		goal)
 }
 
 // resting compares a venue in which 100 orders rest far away with one in which 2 do.
@@ -304,13 +312,14 @@ func (t *table) filled(bot, dir, name string, n int) string {
 	require.NoError(t.b, os.Mkdir(folder, 0o755))
 	store, err := candles.Open(filepath.Join(folder, "candles.db"))
 	require.NoError(t.b, err)
-	t.importFile(store, t.csv(folder, n), candles.ImportOptions{WriteOptions: candles.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}})
+	t.importFile(store, t.csv(folder, n),
+		candles.ImportOptions{WriteOptions: candles.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}})
 	require.NoError(t.b, store.Close())
 	return folder
 }
 
-// children runs commands in turn, several rounds of them, and returns the least CPU time of each in milliseconds and its least
-// peak memory in MB.
+// children runs commands in turn, several rounds of them, and returns the least CPU time of each in
+// milliseconds and its least peak memory in MB.
 func (t *table) children(dir string, commands ...[]string) (cpu, memory []float64) {
 	cpu, memory = make([]float64, len(commands)), make([]float64, len(commands))
 	for round := range 7 {
@@ -331,8 +340,8 @@ func (t *table) children(dir string, commands ...[]string) (cpu, memory []float6
 	return cpu, memory
 }
 
-// start runs a command and returns the largest resident memory seen in its /proc/PID/status, in MB. What the system reports
-// at the end (maxrss) counts what this process had when it forked.
+// start runs a command and returns the largest resident memory seen in its /proc/PID/status, in MB.
+// What the system reports at the end (maxrss) counts what this process had when it forked.
 func (t *table) start(cmd *exec.Cmd) (peak float64) {
 	var text bytes.Buffer
 	cmd.Stderr = &text

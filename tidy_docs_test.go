@@ -37,7 +37,8 @@ func (p *page) quoted() (words []string) {
 	return words
 }
 
-// vocabulary is every name that a package declares: functions, methods, types, fields, constants and variables.
+// vocabulary is every name that a package declares: functions, methods, types, fields, constants
+// and variables.
 func vocabulary(files []*source) map[string]map[string]bool {
 	names := map[string]map[string]bool{}
 	for _, s := range files {
@@ -72,7 +73,8 @@ func TestTheDocumentsNameCodeThatExists(t *testing.T) {
 		if pkg != "" {
 			return packages[pkg][name]
 		}
-		return slices.ContainsFunc(slices.Collect(maps.Values(packages)), func(names map[string]bool) bool { return names[name] })
+		return slices.ContainsFunc(slices.Collect(maps.Values(packages)),
+			func(names map[string]bool) bool { return names[name] })
 	}
 	qualified := regexp.MustCompile(`^([a-z]+)\.([A-Z]\w*)(?:\.([A-Z]\w*))?(?:\(|$)`)
 	method := regexp.MustCompile(`^([A-Z]\w*)\.([A-Z]\w*)(?:\(|$)`)
@@ -112,7 +114,8 @@ func TestTheDocumentsPointToWhatIsThere(t *testing.T) {
 	}
 	for _, p := range all {
 		for _, m := range link.FindAllStringSubmatch(p.text, -1) {
-			if _, err := os.Stat(path.Join(path.Dir(p.path), m[1])); err != nil && m[1] != "" && !strings.Contains(m[1], "://") {
+			if _, err := os.Stat(path.Join(path.Dir(p.path), m[1])); err != nil && m[1] != "" &&
+				!strings.Contains(m[1], "://") {
 				t.Errorf("%s: the link to %s leads nowhere", p.path, m[1])
 			}
 			if to, found := linked(all, p, m[1]); found && m[2] != "" && !headed(to.text, m[2][1:]) {
@@ -142,7 +145,8 @@ func linked(all []page, p page, to string) (page, bool) {
 	return all[i], true
 }
 
-// TestTheLinesOfDocumentsFitAPage leaves tables, pictures and blocks out: their lines cannot be broken.
+// TestTheLinesOfDocumentsFitAPage leaves tables, pictures and blocks out: their lines cannot be
+// broken.
 func TestTheLinesOfDocumentsFitAPage(t *testing.T) {
 	blocks := regexp.MustCompile("(?ms)^```.*?^```")
 	for _, p := range pages(t) {
@@ -154,8 +158,10 @@ func TestTheLinesOfDocumentsFitAPage(t *testing.T) {
 	}
 }
 
-// made are files and folders that the documents name and that only a run makes, or somebody else has.
-var made = []string{"live.toml", "config.toml", "sandbox.toml", "recording/", "out/smacross-synthetic/", "exchange-api.md", "venue-facts.md"}
+// made are files and folders that the documents name and that only a run makes, or somebody else
+// has.
+var made = []string{"live.toml", "config.toml", "sandbox.toml", "recording/", "out/smacross-synthetic/",
+	"exchange-api.md", "venue-facts.md"}
 
 // headed reports whether a page has a heading with this anchor, which has no punctuation.
 func headed(text, anchor string) bool {
@@ -207,7 +213,8 @@ func TestTheTableOfPackagesIsTheOneThatIsEnforced(t *testing.T) {
 	text, err := os.ReadFile("ARCHITECTURE.md")
 	require.NoError(t, err)
 	told := map[string]bool{"strategy/*": true, "cmd/bot": true} // a row above theirs speaks for them
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z/]+)/`(?:, `cmd/bot/`)? \\|.*\\| ([^|]+) \\|$").FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z/]+)/`(?:, `cmd/bot/`)? \\|.*\\| ([^|]+) \\|$").
+		FindAllStringSubmatch(string(text), -1) {
 		allowed, known := mayImport[m[1]]
 		require.True(t, known, "ARCHITECTURE.md: %s is no package", m[1])
 		told[m[1]] = true

@@ -32,10 +32,12 @@ var (
 	stateType = reflect.TypeFor[market.OrderState]()
 )
 
-// shapes are all of them. A new field of an order touches market/order.go and the places named here.
+// shapes are all of them. A new field of an order touches market/order.go and the places named
+// here.
 var shapes = []shape{
 	// ID, Strategy, Bracket and Tag are ours alone; the status says what has triggered.
-	{"AppendOrder (exchange/wire.go) or ParseOrder (exchange/wireparse.go)", orderType, "ID Strategy Bracket Tag Triggered", onTheWire},
+	{"AppendOrder (exchange/wire.go) or ParseOrder (exchange/wireparse.go)", orderType,
+		"ID Strategy Bracket Tag Triggered", onTheWire},
 	{"the JSON of market/order.go", orderType, "", inTheSandboxesFile},
 	// The currencies follow from the market and the side.
 	{"the JSON of market/order.go", orderType, "FeeCurrency OnHoldCurrency", inTheSavedAccount},
@@ -45,7 +47,8 @@ var shapes = []shape{
 	{"market.ReportOf (market/order.go) or Account.copyReport (state/order.go)", stateType, "", toldByAReport},
 }
 
-// notDescribed are the fields of an order that a description of it leaves out; rows and entries name the strategy themselves.
+// notDescribed are the fields of an order that a description of it leaves out; rows and entries
+// name the strategy themselves.
 const notDescribed = "Strategy TriggerType Visible FeeCurrency OnHoldCurrency"
 
 func TestEveryFieldOfAnOrderIsInEveryShape(t *testing.T) {
@@ -130,13 +133,18 @@ func orderFields(of reflect.Type, but string) (names []string) {
 	return names
 }
 
-// orders are one of each kind that carries fields which others do not: by amount with a trigger, and by quote.
+// orders are one of each kind that carries fields which others do not: by amount with a trigger,
+// and by quote.
 func orders() []market.Order {
-	stop := market.Order{ID: 7, ExchangeID: uuid.UUID{1}, ClientOrderID: uuid.UUID{2}, Market: 1, Strategy: 1, Side: market.Sell,
-		Type: market.TypeStopLossLimit, FeeCurrency: 2, OnHoldCurrency: 1, OrderState: market.OrderState{Status: market.StatusNew,
-			TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Amount: 10, AmountRemaining: 10, Price: 5, TriggerAmount: 6}}
+	stop := market.Order{ID: 7, ExchangeID: uuid.UUID{1}, ClientOrderID: uuid.UUID{2}, Market: 1, Strategy: 1,
+		Side: market.Sell,
+		Type: market.TypeStopLossLimit, FeeCurrency: 2, OnHoldCurrency: 1,
+		OrderState: market.OrderState{Status: market.StatusNew,
+			TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Amount: 10, AmountRemaining: 10,
+			Price: 5, TriggerAmount: 6}}
 	byQuote := stop
-	byQuote.Type, byQuote.Amount, byQuote.AmountRemaining, byQuote.AmountQuote, byQuote.AmountQuoteRemaining = market.TypeMarket, 0, 0, 9, 9
+	byQuote.Type, byQuote.Amount, byQuote.AmountRemaining = market.TypeMarket, 0, 0
+	byQuote.AmountQuote, byQuote.AmountQuoteRemaining = 9, 9
 	return []market.Order{stop, byQuote}
 }
 

@@ -25,11 +25,15 @@ func functions(t *testing.T, visit func(s *source, f *ast.FuncDecl)) {
 
 func TestFunctionsFitOnAScreen(t *testing.T) {
 	functions(t, func(s *source, f *ast.FuncDecl) {
-		lines := s.set.Position(f.End()).Line - s.set.Position(f.Pos()).Line + 1
-		if lines > longest {
+		if lines := linesIn(s, f); lines > longest {
 			t.Errorf("%s: %s has %d lines, more than %d; give its parts names", s.at(f), f.Name, lines, longest)
 		}
 	})
+}
+
+// linesIn is the number of lines of a function.
+func linesIn(s *source, f *ast.FuncDecl) int {
+	return s.set.Position(f.End()).Line - s.set.Position(f.Pos()).Line + 1
 }
 
 func TestNothingRunsBeforeMain(t *testing.T) {
@@ -60,7 +64,8 @@ func checkVariable(t *testing.T, s *source, group *ast.GenDecl, spec *ast.ValueS
 	}
 	for i, name := range spec.Names {
 		if i >= len(spec.Values) || !constant(spec.Values[i]) {
-			t.Errorf("%s: package variable %s is neither a sentinel error nor a literal table; make it a field of the struct that uses it", s.at(name), name)
+			t.Errorf("%s: package variable %s is neither a sentinel error nor a literal table; make it a field of the "+
+				"struct that uses it", s.at(name), name)
 		}
 	}
 }
@@ -77,10 +82,12 @@ func embedded(doc *ast.CommentGroup) bool {
 	return false
 }
 
-// makers are the calls whose result never changes: a sentinel, a strategy's entry in the list of strategies, a table.
+// makers are the calls whose result never changes: a sentinel, a strategy's entry in the list of
+// strategies, a table.
 var makers = []string{"errors.New", "strategy.Define", "crc32.MakeTable"}
 
-// constant reports whether an initial value is made by one of makers, a literal, or a literal converted to a slice.
+// constant reports whether an initial value is made by one of makers, a literal, or a literal
+// converted to a slice.
 func constant(value ast.Expr) bool {
 	switch v := value.(type) {
 	case *ast.CompositeLit:
@@ -134,13 +141,15 @@ func exportedReceiver(f *ast.FuncDecl) bool {
 	}
 }
 
-// checkGroup requires a doc comment of each exported type, and of each exported constant and variable or its group.
+// checkGroup requires a doc comment of each exported type, and of each exported constant and
+// variable or its group.
 func checkGroup(t *testing.T, s *source, group *ast.GenDecl) {
 	for _, spec := range group.Specs {
 		switch one := spec.(type) {
 		case *ast.TypeSpec:
 			if one.Name.IsExported() && one.Doc.Text() == "" && group.Doc.Text() == "" {
-				t.Errorf("%s: type %s has no doc comment; say what it is and what its zero value means", s.at(one), one.Name)
+				t.Errorf("%s: type %s has no doc comment; say what it is and what its zero value means", s.at(one),
+					one.Name)
 			}
 		case *ast.ValueSpec:
 			documented := one.Doc.Text()+one.Comment.Text()+group.Doc.Text() != ""
@@ -171,7 +180,8 @@ func TestEveryPackageIntroducesItself(t *testing.T) {
 	}
 	for dir, s := range first {
 		if comments[dir] != 1 {
-			t.Errorf("%s: package %s has %d package comments, not one: what it owns, what it never does, where to start", s.at(s.Name), dir, comments[dir])
+			t.Errorf("%s: package %s has %d package comments, want one: what it owns and never does, where to start",
+				s.at(s.Name), dir, comments[dir])
 		}
 	}
 }
@@ -184,7 +194,8 @@ func TestSkippedTestsSayWhy(t *testing.T) {
 				return true
 			}
 			called, ok := call.Fun.(*ast.SelectorExpr)
-			if ok && s.test && (called.Sel.Name == "SkipNow" || strings.HasPrefix(called.Sel.Name, "Skip") && silent(call.Args)) {
+			if ok && s.test && (called.Sel.Name == "SkipNow" || strings.HasPrefix(called.Sel.Name, "Skip") &&
+				silent(call.Args)) {
 				t.Errorf("%s: a test is skipped without a reason; give %s one", s.at(call), called.Sel.Name)
 			}
 			return true
@@ -201,7 +212,8 @@ func silent(args []ast.Expr) bool {
 	return ok && len(args) == 1 && strings.Trim(text.Value, "\"` ") == ""
 }
 
-// A child that hangs, or a grandchild that holds a pipe open, would otherwise keep a test waiting until go test ends.
+// A child that hangs, or a grandchild that holds a pipe open, would otherwise keep a test waiting
+// until go test ends.
 func TestEveryChildOfATestHasAWaitDelay(t *testing.T) {
 	for _, s := range sources(t) {
 		for _, declaration := range s.Decls {
@@ -217,7 +229,8 @@ func TestEveryChildOfATestHasAWaitDelay(t *testing.T) {
 				return true
 			})
 			if s.test && started != nil && !bounded {
-				t.Errorf("%s: a child is made without a WaitDelay; set one where it is made, or use Child or Short of package bottest", s.at(started))
+				t.Errorf("%s: a child is made without a WaitDelay; set one where it is made, or use Child or Short of "+
+					"package bottest", s.at(started))
 			}
 		}
 	}

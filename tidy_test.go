@@ -20,22 +20,24 @@ import (
 
 const module = "github.com/tidemark-trading/tidemark/"
 
-// mayImport is who may import whom of ours (ARCHITECTURE.md, "Where things are"). Test files may import anything. A path
-// that is missing is looked up by its folder with a star: strategy/smacross as strategy/*.
+// mayImport is who may import whom of ours (ARCHITECTURE.md, "Where things are"). Test files may
+// import anything. A path that is missing is looked up by its folder with a star: strategy/smacross
+// as strategy/*.
 var mayImport = map[string][]string{
-	"market":                 nil,
-	"market/synthetic":       {"market"},
-	"strategy":               {"market"},
-	"strategy/indicator":     {"market"},
-	"strategy/strategytest":  {"market", "strategy"},
-	"strategy/shipped":       {"strategy", "strategy/*"},
-	"strategy/*":             {"market", "strategy", "strategy/indicator"},
-	"exchange":               {"market", "exchange/wire"},
-	"exchange/wire":          {"market"},
-	"exchange/sim":           {"market", "exchange"},
-	"exchange/rest":          {"market", "exchange", "exchange/wire"},
-	"exchange/poll":          {"market", "exchange"},
-	"exchange/sandbox":       {"market", "exchange", "exchange/sandbox/door", "exchange/sandbox/fault", "exchange/sandbox/price", "exchange/sim", "exchange/wire", "state/boltfile"},
+	"market":                nil,
+	"market/synthetic":      {"market"},
+	"strategy":              {"market"},
+	"strategy/indicator":    {"market"},
+	"strategy/strategytest": {"market", "strategy"},
+	"strategy/shipped":      {"strategy", "strategy/*"},
+	"strategy/*":            {"market", "strategy", "strategy/indicator"},
+	"exchange":              {"market", "exchange/wire"},
+	"exchange/wire":         {"market"},
+	"exchange/sim":          {"market", "exchange"},
+	"exchange/rest":         {"market", "exchange", "exchange/wire"},
+	"exchange/poll":         {"market", "exchange"},
+	"exchange/sandbox": {"market", "exchange", "exchange/sandbox/door", "exchange/sandbox/fault",
+		"exchange/sandbox/price", "exchange/sim", "exchange/wire", "state/boltfile"},
 	"exchange/sandbox/door":  {"market", "exchange", "exchange/wire"},
 	"exchange/sandbox/fault": {"market", "exchange", "exchange/sandbox/door", "exchange/sandbox/price"},
 	"exchange/sandbox/price": {"market", "market/synthetic", "exchange", "exchange/sim"},
@@ -55,76 +57,121 @@ var mayImport = map[string][]string{
 	"engine/live":            {"market", "engine", "engine/audit", "state", "exchange"},
 	"direct":                 {"market", "exchange"},
 	"chart":                  nil,
-	"backtest":               {"market", "strategy", "risk", "state", "engine", "engine/goroutine", "exchange", "exchange/sim", "chart"},
-	"bot/config":             {"market", "strategy", "exchange/rest"},
-	"bot/alert":              {"exchange/rest", "bot/config"},
-	"bot/plan":               {"market", "market/synthetic", "strategy", "risk", "state/candles", "engine/live", "exchange", "exchange/rest", "exchange/sandbox", "exchange/sandbox/door", "exchange/sim", "backtest", "bot/alert", "bot/config", "bot/version"},
-	"bot/folder":             {"market", "state", "state/boltfile", "state/journal", "engine", "engine/live", "bot/config"},
-	"bot/operator":           {"market", "state", "state/boltfile", "state/journal", "bot/config", "bot/folder"},
-	"bot/runner":             {"market", "strategy", "risk", "state", "state/boltfile", "state/journal", "state/recording", "engine", "engine/goroutine", "engine/live", "exchange", "exchange/poll", "exchange/rest", "exchange/sandbox", "direct", "backtest", "bot/alert", "bot/config", "bot/folder", "bot/host", "bot/operator", "bot/plan", "bot/version"},
-	"bot/doctor":             {"market", "strategy", "risk", "state", "state/boltfile", "state/journal", "exchange", "exchange/poll", "exchange/rest", "backtest", "bot/config", "bot/folder", "bot/plan"},
-	"bot/server":             {"market", "state/candles", "exchange", "exchange/sandbox", "exchange/sandbox/door", "exchange/sandbox/price", "bot/config", "bot/host", "bot/plan"},
-	"bot/candles":            {"market", "state/boltfile", "state/candles", "exchange", "exchange/rest", "bot/config", "bot/console", "bot/plan"},
-	"bot/console":            {"market"},
-	"bot/host":               nil,
-	"bot/version":            nil,
-	"bot/bottest":            {"market", "state", "state/journal", "exchange", "exchange/rest", "exchange/sandbox", "exchange/sandbox/door", "exchange/sandbox/price", "bot/folder"},
-	"bot":                    {"*"},
-	"bench/ab":               {"market", "market/synthetic"},
-	"cmd/bot":                {"bot", "strategy/shipped"},
+	"backtest": {"market", "strategy", "risk", "state", "engine", "engine/goroutine", "exchange",
+		"exchange/sim", "chart"},
+	"bot/config": {"market", "strategy", "exchange/rest"},
+	"bot/alert":  {"exchange/rest", "bot/config"},
+	"bot/plan": {"market", "market/synthetic", "strategy", "risk", "state/candles", "engine/live",
+		"exchange", "exchange/rest", "exchange/sandbox", "exchange/sandbox/door", "exchange/sim",
+		"backtest", "bot/alert", "bot/config",
+		"bot/version"},
+	"bot/folder": {"market", "state", "state/boltfile", "state/journal", "engine", "engine/live",
+		"bot/config"},
+	"bot/operator": {"market", "state", "state/boltfile", "state/journal", "bot/config", "bot/folder"},
+	"bot/runner": {"market", "strategy", "risk", "state", "state/boltfile", "state/journal",
+		"state/recording", "engine", "engine/goroutine", "engine/live", "exchange", "exchange/poll", "exchange/rest",
+		"exchange/sandbox", "direct", "backtest", "bot/alert", "bot/config", "bot/folder", "bot/host", "bot/operator",
+		"bot/plan", "bot/version"},
+	"bot/doctor": {"market", "strategy", "risk", "state", "state/boltfile", "state/journal", "exchange",
+		"exchange/poll", "exchange/rest", "backtest", "bot/config", "bot/folder", "bot/plan"},
+	"bot/server": {"market", "state/candles", "exchange", "exchange/sandbox", "exchange/sandbox/door",
+		"exchange/sandbox/price",
+		"bot/config", "bot/host", "bot/plan"},
+	"bot/candles": {"market", "state/boltfile", "state/candles", "exchange", "exchange/rest", "bot/config",
+		"bot/console", "bot/plan"},
+	"bot/console": {"market"},
+	"bot/host":    nil,
+	"bot/version": nil,
+	"bot/bottest": {"market", "state", "state/journal", "exchange", "exchange/rest", "exchange/sandbox", "exchange/sandbox/door",
+		"exchange/sandbox/price", "bot/folder"},
+	"bot":      {"*"},
+	"bench/ab": {"market", "market/synthetic"},
+	"cmd/bot":  {"bot", "strategy/shipped"},
 }
 
-// core is what must give the same output for the same input: no clock, no chance, no goroutine, and no exception.
-var core = []string{"market", "strategy", "risk", "state", "state/codec", "state/candles", "state/journal", "state/recording",
+// core is what must give the same output for the same input: no clock, no chance, no goroutine, and
+// no exception.
+var core = []string{"market", "strategy", "risk", "state", "state/codec", "state/candles", "state/journal",
+	"state/recording",
 	"engine", "engine/bracket", "engine/audit", "exchange", "exchange/wire", "exchange/sim", "chart", "backtest"}
 
-// exceptions are the files outside the core that may do what is forbidden elsewhere: file → what → why.
+// exceptions are the files outside the core that may do what is forbidden elsewhere: file → what →
+// why.
 var exceptions = map[string]map[string]string{
-	"market/synthetic/synthetic.go":    {"math/rand/v2": "the made-up market is drawn from a PCG with a seed of its own: the same seed gives the same candles"},
-	"engine/goroutine/call.go":         {"go": "a callback that may end its goroutine gets one of its own, and is waited for"},
-	"engine/live/loop.go":              {"time.NewTimer": "the loop wakes when something is due; what time it is it asks the exchange's clock"},
-	"engine/live/insist.go":            {"time.After": "an exchange that cannot be reached is tried again after a while"},
-	"engine/live/stepped.go":           {"time.Now": "how long a step takes is measured for who asks; nothing depends on it", "time.Since": "the same"},
-	"exchange/poll/feed.go":            {"math/rand/v2": "the periods of polling vary a little, so that many feeds do not beat in time", "time.After": "the wait between two rounds"},
-	"exchange/poll/candles.go":         {"time.After": "the wait until a candle has closed on the exchange's clock"},
-	"state/blackout/blackout.go":       {"math/rand/v2": "what of a file is left by a power cut is drawn from the caller's source, in tests alone"},
-	"exchange/rest/client.go":          {"time.Now": "requests are signed with the time; the default of Config.Now"},
-	"exchange/sandbox/clock.go":        {"time.Now": "the exchange's clock follows the machine's where it is told to; everything else asks the Clock", "time.NewTimer": "a request that a fault delays waits on that clock"},
-	"exchange/sandbox/price/walk.go":   {"math/rand/v2": "how a candle is walked is drawn from a PCG seeded by the source's seed and the candle's start"},
-	"bot/runner/stop.go":               {"time.Now": "stop_within counts from the signal on, whatever the exchange's clock says", "time.Since": "the same", "time.NewTimer": "the same"},
-	"bot/runner/rescue.go":             {"time.NewTicker": "the state file's place is looked at again and again; nothing is traded by it"},
-	"bot/runner/reserve.go":            {"crypto/rand": "room on the disk that a file system cannot compress away"},
-	"bot/server/accounts.go":           {"crypto/rand": "the token of /admin is made up at each start"},
-	"bot/server/log.go":                {"time.Now": "a request is logged with how long it took", "time.Since": "the same"},
-	"bot/server/server.go":             {"go": "the server serves beside the signal to stop, and is waited for", "time.NewTicker": "an exchange that nobody asks goes on each second"},
-	"exchange/sandbox/fault/script.go": {"math/rand/v2": "whether a fault with a probability strikes is drawn from a PCG of its own, by the seed of the script and its place in it"},
-	"bot/runner/build.go":              {"uuid.New": "the run id of a live start: a fresh one, journalled before anything is sent"},
-	"bot/runner/watch.go":              {"time.Now": "how old the loop's last turn and the feeds' last answers are; nothing is traded by it"},
-	"bot/runner/hooks.go":              {"time.Now": "how long a commit takes is measured for the metrics", "time.Since": "the same"},
-	"bot/runner/clock.go":              {"time.Now": "the machine's clock and its uptime are held against each other, which shows that it slept", "time.Since": "how long ago the clock was measured", "time.After": "the exchange's clock is measured again and again"},
-	"bot/stall.go":                     {"go": "a backtest runs beside the eye on it; a callback that never returns can only be left behind, with the process", "time.NewTicker": "a callback that lasts a second is named", "time.Now": "the same", "time.Since": "the same", "time.After": "the same, after an interrupt"},
-	"bot/runner/notify.go":             {"time.Now": "a message to systemd has a deadline"},
-	"bot/alert/alert.go":               {"time.AfterFunc": "a stop waits for alerts only so long"},
-	"bot/alert/send.go":                {"time.Now": "a message that is tried says when"},
-	"bot/runner/act.go":                {"time.NewTicker": "a command of the operator looks again and again whether the exchange has confirmed it"},
-	"bot/runner/foreign.go":            {"time.NewTicker": "the same, of orders that are not this bot's"},
-	"bot/runner/watchdog.go":           {"time.Now": "how long a callback has lasted", "time.NewTicker": "it looks again and again"},
-	"bot/runner/stuck.go":              {"go": "a stop does not depend on the loop, which a strategy may hold", "time.Now": "the same", "time.NewTimer": "the same"},
-	"bot/runner/serve.go":              {"time.Now": "stop_within counts from the signal on, whatever the exchange's clock says"},
-	"bot/direct.go":                    {"time.Until": "what the bot has sent last may be on its way", "time.NewTimer": "the same"},
-	"bot/runner/follow.go":             {"time.NewTicker": "the kill switch's log is looked for again and again", "time.Now": "the kill switch waits for a bot that books its log", "time.Since": "the same", "time.Sleep": "the same"},
-	"bot/runner/warmup.go":             {"time.NewTimer": "a start waits until the candles that have closed are settled"},
-	"bot/bottest/child.go":             {"time.AfterFunc": "a child of a test that hangs is killed"},
-	"bot/bottest/patience.go":          {"time.Now": "a test waits only so long", "time.Since": "the same", "time.Sleep": "the same"},
-	"direct/switch.go":                 {"time.NewTimer": "the wait between two questions"},
-	"direct/log.go":                    {"uuid.New": "a log has an id of its own, by which its lines are booked once"},
-	"direct/sell.go":                   {"uuid.New": "a sale without a run has a name of its own, which is on disk before it is sent"},
-	"bot/plan/ledger.go":               {"time.AfterFunc": "the timer of the weight ledger, which has no clock"},
+	"market/synthetic/synthetic.go": {"math/rand/v2": "the made-up market is drawn from a PCG with a seed of its " +
+		"own: the same seed gives the same candles"},
+	"engine/goroutine/call.go": {"go": "a callback that may end its goroutine gets one of its own, and is waited " +
+		"for"},
+	"engine/live/loop.go": {"time.NewTimer": "the loop wakes when something is due; the time comes from the " +
+		"exchange's clock",
+		"time.Now": "Config.Stepped measures how long a step takes; nothing depends on it", "time.Since": "the same"},
+	"engine/live/retry.go": {"time.After": "an exchange that cannot be reached is tried again after a while"},
+	"exchange/poll/feed.go": {"math/rand/v2": "the periods of polling vary a little, so that many feeds do " +
+		"not beat in time", "time.After": "the wait between two rounds"},
+	"exchange/poll/candles.go": {"time.After": "the wait until a candle has closed on the exchange's clock"},
+	"state/blackout/blackout.go": {"math/rand/v2": "what of a file is left by a power cut is drawn from the " +
+		"caller's source, in tests alone"},
+	"exchange/rest/client.go": {"time.Now": "requests are signed with the time; the default of Config.Now"},
+	"exchange/sandbox/clock.go": {"time.Now": "the exchange's clock follows the machine's where it is told to; " +
+		"everything else asks the Clock", "time.NewTimer": "a request that a fault delays waits on that clock"},
+	"exchange/sandbox/price/walk.go": {"math/rand/v2": "how a candle is walked is drawn from a PCG seeded by the " +
+		"source's seed and the candle's start"},
+	"bot/runner/stop.go": {"time.Now": "stop_within counts from the signal on, whatever the exchange's " +
+		"clock says", "time.Since": "the same", "time.NewTimer": "the same"},
+	"bot/runner/rescue.go": {"time.NewTicker": "the state file's place is looked at again and again; " +
+		"nothing is traded by it"},
+	"bot/runner/reserve.go":  {"crypto/rand": "room on the disk that a file system cannot compress away"},
+	"bot/server/accounts.go": {"crypto/rand": "the token of /admin is made up at each start"},
+	"bot/server/log.go": {"time.Now": "a request is logged with how long it took",
+		"time.Since": "the same"},
+	"bot/server/server.go": {"go": "the server serves beside the signal to stop, and is waited for",
+		"time.NewTicker": "an exchange that nobody asks goes on each second"},
+	"exchange/sandbox/fault/script.go": {"math/rand/v2": "whether a fault with a probability strikes is drawn from a " +
+		"PCG of its own, by the seed of the script and its place in it"},
+	"bot/runner/build.go": {"uuid.New": "the run id of a live start: a fresh one, journalled before " +
+		"anything is sent"},
+	"bot/runner/watch.go": {"time.Now": "how old the loop's last turn and the feeds' last answers are; " +
+		"nothing is traded by it"},
+	"bot/runner/hooks.go": {"time.Now": "how long a commit takes is measured for the metrics",
+		"time.Since": "the same"},
+	"bot/runner/clock.go": {"time.Now": "the machine's clock and its uptime are held against each other, " +
+		"which shows that it slept", "time.Since": "how long ago the clock was measured",
+		"time.After": "the exchange's clock is measured again and again"},
+	"bot/stall.go": {"go": "a backtest runs beside the eye on it; a callback that never returns " +
+		"can only be left behind, with the process", "time.NewTicker": "a callback that lasts a second is named",
+		"time.Now": "the same", "time.Since": "the same", "time.After": "the same, after an interrupt"},
+	"bot/runner/notify.go": {"time.Now": "a message to systemd has a deadline"},
+	"bot/alert/alert.go":   {"time.AfterFunc": "a stop waits for alerts only so long"},
+	"bot/alert/send.go":    {"time.Now": "a message that is tried says when"},
+	"bot/runner/act.go": {"time.NewTicker": "a command of the operator looks again and again whether " +
+		"the exchange has confirmed it"},
+	"bot/runner/foreign.go": {"time.NewTicker": "the same, of orders that are not this bot's"},
+	"bot/runner/watchdog.go": {"time.Now": "how long a callback has lasted",
+		"time.NewTicker": "it looks again and again"},
+	"bot/runner/stuck.go": {"go": "a stop does not depend on the loop, which a strategy may hold",
+		"time.Now": "the same", "time.NewTimer": "the same"},
+	"bot/runner/serve.go": {"time.Now": "stop_within counts from the signal on, whatever the exchange's " +
+		"clock says"},
+	"bot/direct.go": {"time.Until": "what the bot has sent last may be on its way",
+		"time.NewTimer": "the same"},
+	"bot/runner/follow.go": {"time.NewTicker": "the kill switch's log is looked for again and again",
+		"time.Now": "the kill switch waits for a bot that books its log", "time.Since": "the same",
+		"time.Sleep": "the same"},
+	"bot/runner/warmup.go": {"time.NewTimer": "a start waits until the candles that have closed are settled"},
+	"bot/bottest/child.go": {"time.AfterFunc": "a child of a test that hangs is killed"},
+	"bot/bottest/patience.go": {"time.Now": "a test waits only so long", "time.Since": "the same",
+		"time.Sleep": "the same"},
+	"direct/switch.go": {"time.NewTimer": "the wait between two questions"},
+	"direct/log.go":    {"uuid.New": "a log has an id of its own, by which its lines are booked once"},
+	"direct/sell.go": {"uuid.New": "a sale without a run has a name of its own, which is on disk " +
+		"before it is sent"},
+	"bot/plan/ledger.go": {"time.AfterFunc": "the timer of the weight ledger, which has no clock"},
 }
 
 // clocks and chances are the functions that make two runs differ.
 var (
-	clocks  = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc", "time.Tick", "time.NewTimer", "time.NewTicker"}
+	clocks = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc",
+		"time.Tick", "time.NewTimer", "time.NewTicker"}
 	chances = []string{"uuid.New", "uuid.NewString", "uuid.NewRandom", "uuid.NewUUID", "uuid.NewV6", "uuid.NewV7"}
 )
 
@@ -141,7 +188,8 @@ func (s *source) at(node ast.Node) string {
 	return s.path + ":" + strconv.Itoa(s.set.Position(node.Pos()).Line)
 }
 
-// parsed is every Go file of the repository but those in testdata, read once for all tests, which leave them as they are.
+// parsed is every Go file of the repository but those in testdata, read once for all tests, which
+// leave them as they are.
 var parsed = sync.OnceValues(func() (all []*source, err error) {
 	set := token.NewFileSet()
 	err = fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
@@ -154,7 +202,8 @@ var parsed = sync.OnceValues(func() (all []*source, err error) {
 			return nil
 		}
 		file, err := parser.ParseFile(set, name, nil, parser.ParseComments|parser.SkipObjectResolution)
-		all = append(all, &source{File: file, set: set, path: name, dir: path.Dir(name), test: strings.HasSuffix(name, "_test.go")})
+		all = append(all, &source{File: file, set: set, path: name, dir: path.Dir(name),
+			test: strings.HasSuffix(name, "_test.go")})
 		return err
 	})
 	return all, err
@@ -177,13 +226,15 @@ func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
 	for _, s := range shipped(t) {
 		allowed, known := rule(s.dir)
 		if !known {
-			t.Errorf("%s: package %s has no line in mayImport; add one with its place in the house", s.at(s.Name), s.dir)
+			t.Errorf("%s: package %s has no line in mayImport; add one with its place in the house", s.at(s.Name),
+				s.dir)
 			continue
 		}
 		for _, spec := range s.Imports {
 			imported, ours := strings.CutPrefix(importPath(spec), module)
 			if ours && !permits(allowed, imported) {
-				t.Errorf("%s: %s may not import %s, only %v; move the code or declare an interface where it is used", s.at(spec), s.dir, imported, allowed)
+				t.Errorf("%s: %s may not import %s, only %v; move the code or declare an interface where it is used",
+					s.at(spec), s.dir, imported, allowed)
 			}
 		}
 	}
@@ -199,14 +250,16 @@ func rule(dir string) (allowed []string, known bool) {
 
 func permits(allowed []string, imported string) bool {
 	return slices.ContainsFunc(allowed, func(one string) bool {
-		return one == "*" || one == imported || strings.HasSuffix(one, "/*") && path.Dir(imported) == strings.TrimSuffix(one, "/*")
+		return one == "*" || one == imported || strings.HasSuffix(one, "/*") &&
+			path.Dir(imported) == strings.TrimSuffix(one, "/*")
 	})
 }
 
 func TestStrategiesReachNoVenue(t *testing.T) {
 	for dir, allowed := range mayImport {
 		if strings.HasPrefix(dir, "strategy") {
-			require.False(t, permits(allowed, "exchange") || permits(allowed, "engine") || permits(allowed, "risk"), "%s could go round the gate", dir)
+			require.False(t, permits(allowed, "exchange") || permits(allowed, "engine") || permits(allowed, "risk"),
+				"%s could go round the gate", dir)
 		}
 	}
 }
@@ -219,7 +272,8 @@ func TestNothingIsLeftToClockOrChance(t *testing.T) {
 				used[s.path+" "+what] = true
 				continue
 			}
-			t.Errorf("%s: %s is not allowed here: take time from the event, ids from a sequence, and let the caller write go; else list the file in exceptions with the reason", s.at(node), what)
+			t.Errorf("%s: %s is not allowed here: take time from the event, ids from a sequence, and let the caller "+
+				"write go; else list the file in exceptions with the reason", s.at(node), what)
 		}
 	}
 	for file, allowed := range exceptions {
@@ -266,14 +320,16 @@ func selector(n *ast.SelectorExpr) string {
 	return ""
 }
 
-// The engine is a fold over events. A database below it would let a strategy's step wait for a disk.
+// The engine is a fold over events. A database below it would let a strategy's step wait for a
+// disk.
 func TestTheEngineNeedsNoDatabase(t *testing.T) {
 	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./engine", "./engine/live")
 	list.WaitDelay = time.Second
 	out, err := list.Output()
 	require.NoError(t, err)
 	for name := range strings.Lines(string(out)) {
-		for _, database := range []string{"go.etcd.io/bbolt", "github.com/klauspost/compress", module + "state/boltfile"} {
+		for _, database := range []string{"go.etcd.io/bbolt", "github.com/klauspost/compress",
+			module + "state/boltfile"} {
 			require.NotContains(t, name, database, "a package below ./engine imports it: go list -deps ./engine")
 		}
 	}

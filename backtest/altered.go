@@ -68,8 +68,8 @@ func (s *altered) Next() ([]market.Candle, error) {
 	return s.buffer, nil
 }
 
-// distort replaces all but the times of a candle: a random walk from the last close, up to three per cent a candle, which stays within
-// an eighth and eight times of the first price.
+// distort replaces all but the times of a candle: a random walk from the last close, up to three
+// per cent a candle, which stays within an eighth and eight times of the first price.
 func (s *altered) distort(c *market.Candle) {
 	c.Open = s.last
 	c.Close = s.near(c.Open)
@@ -88,7 +88,8 @@ func (s *altered) near(p market.Price) market.Price {
 	return p
 }
 
-// sequence is a row of numbers that look like chance and are the same for the same start (splitmix64).
+// sequence is a row of numbers that look like chance and are the same for the same start
+// (splitmix64).
 type sequence uint64
 
 func (s *sequence) next() uint64 {

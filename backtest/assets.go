@@ -7,19 +7,22 @@ import (
 	"strings"
 )
 
-// DefaultAssets is where report.html finds its script unless told otherwise: the address that go-echarts publishes.
+// DefaultAssets is where report.html finds its script unless told otherwise: the address that
+// go-echarts publishes.
 const DefaultAssets = "https://go-echarts.github.io/go-echarts-assets/assets/"
 
 const scriptName = "echarts.min.js"
 
-// Assets is where report.html finds the script that draws its charts: an address or a file to put into the page.
+// Assets is where report.html finds the script that draws its charts: an address or a file to put
+// into the page.
 type Assets struct {
 	URL  string // of the script, as the page names it
 	File string // to be copied into the page; empty: the page names URL
 }
 
-// ParseAssets reads the setting: empty for DefaultAssets, "inline=FILE" to copy FILE into the page, otherwise the URL or the
-// folder of echarts.min.js, or the script itself. The file of inline must be readable.
+// ParseAssets reads the setting: empty for DefaultAssets, "inline=FILE" to copy FILE into the page,
+// otherwise the URL or the folder of echarts.min.js, or the script itself. The file of inline must
+// be readable.
 func ParseAssets(text string) (Assets, error) {
 	if file, inline := strings.CutPrefix(text, "inline="); inline {
 		handle, err := os.Open(file)
@@ -37,7 +40,8 @@ func ParseAssets(text string) (Assets, error) {
 	return Assets{URL: text}, nil
 }
 
-// script returns the text to put into the page, safe inside a script element, or nil where the page names an address.
+// script returns the text to put into the page, safe inside a script element, or nil where the page
+// names an address.
 func (a Assets) script() ([]byte, error) {
 	if a.File == "" {
 		return nil, nil

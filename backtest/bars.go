@@ -11,7 +11,8 @@ type bar struct {
 	open, high, low, close market.Price
 }
 
-// bars merges the candles of one market until they fit into a chart: one by one at first, then in pairs, fours and so on.
+// bars merges the candles of one market until they fit into a chart: one by one at first, then in
+// pairs, fours and so on.
 type bars struct {
 	held  []bar
 	open  bar

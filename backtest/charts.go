@@ -25,8 +25,8 @@ const (
 	colourQuiet = "#a0894a"
 )
 
-// chartOptions returns the options of all charts as one JavaScript object by id. The charts carry no data: the page keeps
-// it once, in compact arrays that its script hands to the series.
+// chartOptions returns the options of all charts as one JavaScript object by id. The charts carry
+// no data: the page keeps it once, in compact arrays that its script hands to the series.
 func chartOptions(res *Result) ([]byte, error) {
 	out := []byte{'{'}
 	for _, c := range []struct {
@@ -45,8 +45,8 @@ func chartOptions(res *Result) ([]byte, error) {
 	return append(out[:len(out)-2], '}'), nil
 }
 
-// timeAxis sets what the charts over time share: the whole run on the x axis, so that one zoom fits all, a grid with equal
-// sides, and a slider where it is asked for.
+// timeAxis sets what the charts over time share: the whole run on the x axis, so that one zoom fits
+// all, a grid with equal sides, and a slider where it is asked for.
 func timeAxis(res *Result, id, unit string, slider bool) []charts.GlobalOpts {
 	zoom := []opts.DataZoom{{Type: "inside", XAxisIndex: []int{0}}}
 	bottom := "28"
@@ -84,7 +84,8 @@ func candleChart(res *Result) *charts.Kline {
 		if res.Trips.Count > crowd { // outlines would hide the candles
 			size, style = 4, opts.ItemStyle{Color: m.colour, Opacity: opts.Float(0.5)}
 		}
-		marks.AddSeries(m.name, nil, charts.WithScatterChartOpts(opts.ScatterChart{Symbol: m.symbol, SymbolSize: size}), charts.WithItemStyleOpts(style))
+		marks.AddSeries(m.name, nil, charts.WithScatterChartOpts(opts.ScatterChart{Symbol: m.symbol, SymbolSize: size}),
+			charts.WithItemStyleOpts(style))
 	}
 	chart.Overlap(marks)
 	chart.Validate()

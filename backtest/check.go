@@ -6,7 +6,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// decisions runs the plan without a recorder and returns what was decided, and the first and last close.
+// decisions runs the plan without a recorder and returns what was decided, and the first and last
+// close.
 func decisions(ctx context.Context, p *Plan, o runOptions) (trace *trail, first, last market.Time, err error) {
 	trace = &trail{}
 	o.tracer = trace.add
@@ -29,7 +30,9 @@ func decisions(ctx context.Context, p *Plan, o runOptions) (trace *trail, first,
 type WarmupReport struct {
 	Declared int // candles of warm-up that the strategies declare
 	Tried    []WarmupTry
-	Enough   int // the smallest history tried from which on nothing changes; -1: even the longest but one differs from the longest
+	// the smallest history tried from which on nothing changes; -1: even the longest but one
+	// differs from the longest
+	Enough int
 }
 
 // WarmupTry is one run of CheckWarmup.
@@ -39,8 +42,8 @@ type WarmupTry struct {
 	Of      int // decisions of the longest history
 }
 
-// CheckWarmup runs the plan from its From (or the middle of its data) with more and more history before, and finds out from
-// how much on the decisions stay the same.
+// CheckWarmup runs the plan from its From (or the middle of its data) with more and more history
+// before, and finds out from how much on the decisions stay the same.
 func CheckWarmup(ctx context.Context, p *Plan) (*WarmupReport, error) {
 	plan := *p
 	if plan.From == 0 {

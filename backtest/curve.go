@@ -8,7 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// maxPoints is the largest number of rows in equity.csv; a few are left for the points of the drawdown.
+// maxPoints is the largest number of rows in equity.csv; a few are left for the points of the
+// drawdown.
 const (
 	maxPoints  = 5000
 	maxSingles = maxPoints - 8
@@ -21,11 +22,13 @@ type sample struct {
 	equity, cash market.Money
 }
 
-// bucket is a stretch of the curve: its lowest, highest and last close. The first of equals is kept.
+// bucket is a stretch of the curve: its lowest, highest and last close. The first of equals is
+// kept.
 type bucket struct{ low, high, last sample }
 
-// curve keeps a curve of any length in bounded memory. As long as it is short every close is kept; then stretches of equal
-// time, doubled whenever there are too many of them. The extremes of every stretch survive.
+// curve keeps a curve of any length in bounded memory. As long as it is short every close is kept;
+// then stretches of equal time, doubled whenever there are too many of them. The extremes of every
+// stretch survive.
 type curve struct {
 	buckets []bucket
 	open    bucket
@@ -45,7 +48,8 @@ func (c *curve) see(s sample) {
 	}
 }
 
-// begin opens the bucket that contains s. last is the close before it, which ends the bucket that was open.
+// begin opens the bucket that contains s. last is the close before it, which ends the bucket that
+// was open.
 func (c *curve) begin(s, last sample) {
 	if c.has {
 		c.shut(last)
@@ -97,7 +101,8 @@ func (b *bucket) join(next bucket) {
 	b.last = next.last
 }
 
-// points returns the curve in order of time, with last as its final point and the extra points put in where they belong.
+// points returns the curve in order of time, with last as its final point and the extra points put
+// in where they belong.
 func (c *curve) points(last sample, extra ...sample) []sample {
 	if !c.has {
 		return nil

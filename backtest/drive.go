@@ -21,12 +21,15 @@ type Halted struct {
 	Stack []byte // where it was when it panicked, ended its goroutine, or used its desk from elsewhere; nil otherwise
 }
 
-// errGone means that a strategy ended the goroutine of a run although it was called on one of its own.
-var errGone = errors.New("the run ended its goroutine; a strategy may call runtime.Goexit in its callbacks, but nothing else may")
+// errGone means that a strategy ended the goroutine of a run although it was called on one of its
+// own.
+var errGone = errors.New(
+	"the run ended its goroutine; a strategy may call runtime.Goexit in its callbacks, but nothing else may")
 
-// drive runs the plan to its end, on a goroutine of its own. A callback that ends its goroutine (runtime.Goexit) takes the run along: no
-// caller can go on then. The plan is run again from the start, with each callback on a goroutine of its own, which costs a
-// microsecond a callback and halts that strategy alone.
+// drive runs the plan to its end, on a goroutine of its own. A callback that ends its goroutine
+// (runtime.Goexit) takes the run along: no caller can go on then. The plan is run again from the
+// start, with each callback on a goroutine of its own, which costs a microsecond a callback and
+// halts that strategy alone.
 func drive(ctx context.Context, p *Plan, o runOptions) (d *driver, err error) {
 	for {
 		if d, err = newDriver(p, o); err != nil {
@@ -36,7 +39,8 @@ func drive(ctx context.Context, p *Plan, o runOptions) (d *driver, err error) {
 			o.began(d)
 		}
 		if o.watch != nil {
-			o.watch(Watched{Callback: d.engine.Callback(), Name: func(id market.StrategyID) string { return p.Strategies[id-1].Name }})
+			o.watch(Watched{Callback: d.engine.Callback(),
+				Name: func(id market.StrategyID) string { return p.Strategies[id-1].Name }})
 		}
 		returned := goroutine.Call(func() { err = d.run(ctx) })
 		switch {

@@ -1,12 +1,14 @@
-// Package backtest replays stored candles through the engine against the simulated venue, and reports honestly what came of
-// it. It never decides an order and never fills one: engine and venue are the ones that trade live and on paper. Start at Run;
-// driver.go is the loop, recorder.go what becomes of its results.
+// Package backtest replays stored candles through the engine against the simulated venue, and
+// reports honestly what came of it. It never decides an order and never fills one: engine and venue
+// are the ones that trade live and on paper. Start at Run; driver.go is the loop, recorder.go what
+// becomes of its results.
 //
-// Ordering invariant: of one group of candles that close at the same instant, first the venue moves along all their paths,
-// then the strategies see them. What a strategy decides on a candle reaches the venue at the next candle's open or later.
+// Ordering invariant: of one group of candles that close at the same instant, first the venue moves
+// along all their paths, then the strategies see them. What a strategy decides on a candle reaches
+// the venue at the next candle's open or later.
 //
-// Known limitation: markets whose driving candles have different intervals move at the closes of their own candles, so a fill
-// in the coarser one is heard of only at its close.
+// Known limitation: markets whose driving candles have different intervals move at the closes of
+// their own candles, so a fill in the coarser one is heard of only at its close.
 package backtest
 
 import (
@@ -39,7 +41,8 @@ func (d *driver) run(ctx context.Context) error {
 	return nil
 }
 
-// runOne drives a single feed: every group is one candle of its batch, and most do nothing to anybody.
+// runOne drives a single feed: every group is one candle of its batch, and most do nothing to
+// anybody.
 func (d *driver) runOne(ctx context.Context) error {
 	f := &d.feeds[0]
 	for len(f.batch) > 0 {
@@ -57,12 +60,13 @@ func (d *driver) runOne(ctx context.Context) error {
 	return nil
 }
 
-// runBatch drives the candles at hand: those that do nothing to anybody in one go, the others one by one.
+// runBatch drives the candles at hand: those that do nothing to anybody in one go, the others one
+// by one.
 func (d *driver) runBatch(f *feed) error {
 	coasts := d.plain && f.Interval.Fixed() > 0
 	for rest := f.batch; len(rest) > 0; {
 		if coasts && d.started {
-			n, err := d.coast(f, rest)
+			n, err := d.stepQuiet(f, rest)
 			if err != nil {
 				return err
 			}
@@ -81,16 +85,16 @@ func (d *driver) runBatch(f *feed) error {
 	return nil
 }
 
-// coast steps calm candles and returns how many.
-func (d *driver) coast(f *feed, series []market.Candle) (int, error) {
-	low, high := d.venue.Calm(f.Market.ID)
+// stepQuiet steps calm candles and returns how many.
+func (d *driver) stepQuiet(f *feed, series []market.Candle) (int, error) {
+	low, high := d.venue.QuietRange(f.Market.ID)
 	length := market.Time(f.Interval.Fixed())
-	n, commands := d.engine.Coast(series, length, d.latency, low, high)
+	n, commands := d.engine.StepQuiet(series, length, d.latency, low, high)
 	if n == 0 {
 		return 0, nil
 	}
 	last := &series[n-1]
-	d.venue.Pass(last)
+	d.venue.SkipTo(last)
 	d.last = last.Start + length
 	d.sees = d.last
 	if len(commands) > 0 {
@@ -104,21 +108,22 @@ func (d *driver) coast(f *feed, series []market.Candle) (int, error) {
 	return n, d.engine.Err()
 }
 
-// markCalm records the account at the closes of calm candles: the balances are the same at all of them, the price is not.
+// markCalm records the account at the closes of calm candles: the balances are the same at all of
+// them, the price is not.
 func (d *driver) markCalm(m *market.Market, series []market.Candle, length market.Time) error {
 	cash, base := d.account.Total(d.plan.Currency.ID).Total, market.Qty(0)
 	others := cash
-	if _, equity, err := d.account.Worths(d.plan.Currency.ID); err != nil {
+	if _, equity, err := d.account.CashAndEquity(d.plan.Currency.ID); err != nil {
 		return err
 	} else if equity != cash {
 		base = market.Qty(d.account.Total(m.Base).Total)
-		worth, err := m.Worth(d.account.Last(m.ID), base)
+		worth, err := m.Notional(d.account.Last(m.ID), base)
 		if err != nil {
 			return err
 		}
 		others = equity - worth
 	}
-	return d.recorder.Coast(m, series, length, others, cash, base)
+	return d.recorder.MarkQuiet(m, series, length, others, cash, base)
 }
 
 // runMany drives several feeds, merged by the closes of their candles.
@@ -134,7 +139,8 @@ func (d *driver) runMany(ctx context.Context) error {
 	}
 }
 
-// next takes the group of candles that close next off the feeds, into drive and deliver, and returns its close; 0 at the end.
+// next takes the group of candles that close next off the feeds, into drive and deliver, and
+// returns its close; 0 at the end.
 func (d *driver) next(ctx context.Context) (end market.Time, err error) {
 	for i := range d.feeds {
 		if f := &d.feeds[i]; len(f.batch) > 0 && (end == 0 || f.end < end) {
@@ -207,7 +213,7 @@ func (d *driver) deliverGroup(end market.Time, group []market.Candle) error {
 	if commands := d.engine.Step(&d.arrival); len(commands) > 0 {
 		d.send(commands)
 	}
-	if d.engine.Ringing() {
+	if d.engine.TimerDue() {
 		d.ring(at)
 	}
 	if d.recorder != nil {
@@ -223,7 +229,7 @@ func (d *driver) deliverGroup(end market.Time, group []market.Candle) error {
 
 // mark records the account at a close.
 func (d *driver) mark(end market.Time) {
-	cash, equity, err := d.account.Worths(d.plan.Currency.ID)
+	cash, equity, err := d.account.CashAndEquity(d.plan.Currency.ID)
 	if err != nil {
 		d.recorder.fail(err)
 		return
@@ -239,8 +245,8 @@ func (d *driver) mark(end market.Time) {
 	}
 }
 
-// hear passes what the venue tells on to the engine. Arrival never goes back: what happened in a path while a later event had
-// already arrived is heard of now.
+// hear passes what the venue tells on to the engine. Arrival never goes back: what happened in a
+// path while a later event had already arrived is heard of now.
 func (d *driver) hear(ev *market.Event) {
 	ev.At = max(ev.At, d.engine.Now())
 	d.send(d.engine.Step(ev))
@@ -268,7 +274,8 @@ func (d *driver) ring(until market.Time) {
 	}
 }
 
-// maxTimers bounds the timers of one candle: a strategy that sets its next timer in the past would ring for ever.
+// maxTimers bounds the timers of one candle: a strategy that sets its next timer in the past would
+// ring for ever.
 const maxTimers = 100_000
 
 // Filled records a fill; it makes the driver the engine's observer.

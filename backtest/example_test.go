@@ -30,7 +30,8 @@ func ExampleRun() {
 	var catalog market.Catalog
 	eur, _ := catalog.AddAsset("EUR", 2)
 	catalog.AddAsset("BTC", 8)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2}}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8,
+		Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2}}
 	catalog.AddMarket(m)
 	candles, err := synthetic.BTCEUR(m, 1)
 	if err != nil {
@@ -39,9 +40,10 @@ func ExampleRun() {
 	}
 	plan := &backtest.Plan{
 		Catalog: &catalog, Currency: eur, Fees: backtest.Fees{Maker: 150_000, Taker: 250_000},
-		Deposits:   []backtest.Deposit{{Asset: eur.ID, Money: 10_000_00}},
-		Strategies: []backtest.StrategyPlan{{Name: "trend", Kind: smacross.Kind, Markets: []*market.Market{m}, Interval: market.Interval1h}},
-		Feeds:      []backtest.Feed{{Market: m, Interval: market.Interval1h, Drive: true, Deliver: true}},
+		Deposits: []backtest.Deposit{{Asset: eur.ID, Money: 10_000_00}},
+		Strategies: []backtest.StrategyPlan{{Name: "trend", Kind: smacross.Kind, Markets: []*market.Market{m},
+			Interval: market.Interval1h}},
+		Feeds: []backtest.Feed{{Market: m, Interval: market.Interval1h, Drive: true, Deliver: true}},
 		Open: func(backtest.Feed, market.Time, market.Time) (backtest.Source, error) {
 			return &slice{candles[:2000]}, nil
 		},
@@ -51,6 +53,7 @@ func ExampleRun() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(result.Performance.Start, "→", result.Performance.Final, result.Currency, "in", result.Trips.Count, "round trips")
+	fmt.Println(result.Performance.Start, "→", result.Performance.Final, result.Currency, "in", result.Trips.Count,
+		"round trips")
 	// Output: 10000 → 8809.22 EUR in 20 round trips
 }

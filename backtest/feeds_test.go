@@ -29,7 +29,8 @@ func (n *noter) OnCandle(d *strategy.Desk, c market.Candle) {
 }
 
 func (n *noter) OnFill(d *strategy.Desk, f market.Fill) {
-	*n.seen = append(*n.seen, fmt.Sprintf("%s fill %d @ %d at %s", d.Now().Std().Format("15:04"), f.Market, f.Price, f.Time.Std().Format("15:04:05")))
+	*n.seen = append(*n.seen, fmt.Sprintf("%s fill %d @ %d at %s", d.Now().Std().Format("15:04"), f.Market, f.Price,
+		f.Time.Std().Format("15:04:05")))
 }
 
 // stage is a plan with whole prices and amounts, no fees, and candles written out in the test.
@@ -56,12 +57,14 @@ func newStage(t *testing.T, acts ...func(d *strategy.Desk, c market.Candle)) *st
 	for i, act := range acts {
 		kind := strategy.Define("noter", "for a test", func(struct{}) strategy.Needs { return strategy.Needs{} },
 			func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &noter{seen: &s.seen, act: act}, nil })
-		s.plan.Strategies = append(s.plan.Strategies, StrategyPlan{Name: fmt.Sprint("s", i+1), Kind: kind, Interval: market.Interval1h})
+		s.plan.Strategies = append(s.plan.Strategies,
+			StrategyPlan{Name: fmt.Sprint("s", i+1), Kind: kind, Interval: market.Interval1h})
 	}
 	return s
 }
 
-// feed adds a series; each row is the minute at which a candle starts, and its open, high, low and close.
+// feed adds a series; each row is the minute at which a candle starts, and its open, high, low and
+// close.
 func (s *stage) feed(m market.ID, interval market.Interval, drive, deliver bool, rows ...[5]int64) {
 	f := Feed{Market: s.plan.Catalog.Market(m), Interval: interval, Drive: drive, Deliver: deliver}
 	for _, r := range rows {
@@ -104,16 +107,19 @@ func TestFinerCandlesAreThePathAndACoarseOneFillsTheirHoles(t *testing.T) {
 		[5]int64{0, 100, 100, 100, 100}, [5]int64{60, 100, 110, 89, 100},
 		[5]int64{120, 100, 120, 100, 120}) // no finer candles here
 	s.run(t, Options{})
-	require.Equal(t, []string{"01:00 1 1h", "01:59 fill 1 @ 90 at 01:49:22", "02:00 1 1h", "03:00 1 1h"}, minutesOf(s.seen))
+	require.Equal(t, []string{"01:00 1 1h", "01:59 fill 1 @ 90 at 01:49:22", "02:00 1 1h", "03:00 1 1h"},
+		minutesOf(s.seen))
 
 	s = newStage(t, buyAt(90))
 	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()[:1]
 	s.feed(1, market.Interval30m, true, false, [5]int64{0, 100, 100, 100, 100}, [5]int64{30, 100, 100, 100, 100})
-	s.feed(1, market.Interval1h, false, true, [5]int64{0, 100, 100, 100, 100}, [5]int64{60, 100, 110, 89, 100}) // its path is all there is
+	// its path is all there is
+	s.feed(1, market.Interval1h, false, true, [5]int64{0, 100, 100, 100, 100}, [5]int64{60, 100, 110, 89, 100})
 	require.EqualValues(t, 1, s.run(t, Options{}).Orders.Fills)
 }
 
-// minutesOf leaves the moment at which a fill is heard of to the driver: inside the path, before the next close.
+// minutesOf leaves the moment at which a fill is heard of to the driver: inside the path, before
+// the next close.
 func minutesOf(seen []string) []string {
 	out := append([]string(nil), seen...)
 	for i, line := range out {
@@ -141,7 +147,8 @@ func TestCandlesOfOneInstantComeShorterFirstThenByMarket(t *testing.T) {
 	s.feed(1, market.Interval1h, false, true, flat(0)...)
 	s.feed(2, market.Interval1h, false, true, flat(0)...)
 	s.run(t, Options{})
-	require.Equal(t, []string{"00:30 1 30m", "00:30 2 30m", "01:00 1 30m", "01:00 2 30m", "01:00 1 1h", "01:00 2 1h", "01:30 1 30m"}, s.seen)
+	require.Equal(t, []string{"00:30 1 30m", "00:30 2 30m", "01:00 1 30m", "01:00 2 30m", "01:00 1 1h", "01:00 2 1h",
+		"01:30 1 30m"}, s.seen)
 }
 
 func TestAnAllotmentIsSpentByItsOwnerAlone(t *testing.T) {
@@ -161,17 +168,20 @@ func TestAnAllotmentIsSpentByItsOwnerAlone(t *testing.T) {
 	s.plan.Deposits = append(s.plan.Deposits, Deposit{Asset: s.plan.Currency.ID, Money: 300, Owner: 2})
 	s.feed(1, market.Interval1h, true, true, [5]int64{0, 10, 10, 10, 10}, [5]int64{60, 10, 20, 10, 20})
 	result := s.run(t, Options{})
-	require.Equal(t, []market.Qty{100, 30, 0}, bought, "the first takes the common purse, the second its own, the third finds nothing")
+	require.Equal(t, []market.Qty{100, 30, 0}, bought,
+		"the first takes the common purse, the second its own, the third finds nothing")
 	require.Equal(t, "2600", result.Performance.Final.String())
 }
 
 func TestDataLatencyAndOrderLatencyAddUp(t *testing.T) {
 	s := newStage(t, once(func(d *strategy.Desk, c market.Candle) { _, _ = d.Buy(c.Market, 1) }))
 	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()[:1]
-	s.plan.DataLatency, s.plan.Venue = 10*market.Duration(market.Interval1m.End(0)), sim.Config{Latency: 20 * market.Duration(market.Interval1m.End(0)), Path: sim.OHLC}
+	s.plan.DataLatency, s.plan.Venue = 10*market.Duration(market.Interval1m.End(0)), sim.Config{Latency: 20 *
+		market.Duration(market.Interval1m.End(0)), Path: sim.OHLC}
 	s.feed(1, market.Interval1h, true, true, [5]int64{0, 100, 100, 100, 100}, [5]int64{60, 100, 160, 80, 120})
 	s.run(t, Options{})
-	// Seen at 01:10, there at 01:30: half way from the high at 01:20 to the low at 01:40, where it is heard of.
+	// Seen at 01:10, there at 01:30: half way from the high at 01:20 to the low at 01:40, where it
+	// is heard of.
 	require.Equal(t, []string{"01:10 1 1h", "01:40 fill 1 @ 120 at 01:40:00", "02:10 1 1h"}, s.seen)
 }
 
@@ -215,13 +225,15 @@ func TestAnEmptyRangeIsAnErrorOfItsOwn(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoCandles)
 }
 
-// TestWhatIsOwnedAtTheStartHasAPriceThere or its whole worth would appear as a gain with the first candle of its market.
+// TestWhatIsOwnedAtTheStartHasAPriceThere or its whole worth would appear as a gain with the first
+// candle of its market.
 func TestWhatIsOwnedAtTheStartHasAPriceThere(t *testing.T) {
 	stageWith := func(interval market.Interval, rows ...[5]int64) *stage {
 		s := newStage(t, func(*strategy.Desk, market.Candle) {})
 		s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()
 		s.plan.Deposits = append(s.plan.Deposits, Deposit{Asset: s.plan.Catalog.AssetNamed("B").ID, Money: 10})
-		s.feed(1, market.Interval30m, true, true, [5]int64{0, 10, 10, 10, 10}, [5]int64{30, 10, 10, 10, 10}, [5]int64{60, 10, 10, 10, 10})
+		s.feed(1, market.Interval30m, true, true, [5]int64{0, 10, 10, 10, 10}, [5]int64{30, 10, 10, 10, 10},
+			[5]int64{60, 10, 10, 10, 10})
 		s.feed(2, interval, true, true, rows...)
 		return s
 	}

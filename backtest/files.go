@@ -10,16 +10,18 @@ import (
 // flushAt is the size at which rows go to the disk.
 const flushAt = 32 << 10
 
-// results is the folder that a run writes its results to. Every file grows under a temporary name and gets its own only when
-// all of them are complete, result.json last: a folder with a new result.json is a whole set. One run at a time writes to a
-// folder; what a killed one left is overwritten by the next.
+// results is the folder that a run writes its results to. Every file grows under a temporary name
+// and gets its own only when all of them are complete, result.json last: a folder with a new
+// result.json is a whole set. One run at a time writes to a folder; what a killed one left is
+// overwritten by the next.
 type results struct {
 	dir   string
 	lock  *os.File // the folder, locked until the run ends, or its process
 	files []*table
 }
 
-// table is a result file that grows by appending. Its error is kept and returned by results.publish.
+// table is a result file that grows by appending. Its error is kept and returned by
+// results.publish.
 type table struct {
 	name string
 	file *os.File
@@ -42,7 +44,8 @@ func newResults(dir string) (*results, error) {
 // errFolderBusy means that another process has locked a folder.
 var errFolderBusy = errors.New("another run is writing here; choose another folder with --out")
 
-// create begins a file. The temporary name starts with a dot, so that a pattern like *.csv does not meet it.
+// create begins a file. The temporary name starts with a dot, so that a pattern like *.csv does not
+// meet it.
 func (r *results) create(name string) (*table, error) {
 	file, err := os.OpenFile(filepath.Join(r.dir, "."+name+".tmp"), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
@@ -74,7 +77,8 @@ func (t *table) Write(p []byte) (int, error) {
 	return len(p), t.err
 }
 
-// publish completes all files and gives them their names; after an error none of the temporary files is left.
+// publish completes all files and gives them their names; after an error none of the temporary
+// files is left.
 func (r *results) publish() (err error) {
 	for _, t := range r.files {
 		t.flush()

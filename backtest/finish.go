@@ -25,8 +25,8 @@ type About struct {
 	Assumptions []string // one line each, the most important first
 }
 
-// finishInfo is what the driver knows and the recorder does not. Slices are copied into the Result as they are, except that
-// Refusals are sorted.
+// finishInfo is what the driver knows and the recorder does not. Slices are copied into the Result
+// as they are, except that Refusals are sorted.
 type finishInfo struct {
 	About
 	To          market.Time // end of the last candle; 0: the last Mark
@@ -45,8 +45,8 @@ type pathEquity struct {
 	Final market.Money
 }
 
-// Finish ends the recording, computes the Result and, with a folder, writes the files. After an error no new file is left in
-// the folder. Nothing may be recorded after it.
+// Finish ends the recording, computes the Result and, with a folder, writes the files. After an
+// error no new file is left in the folder. Nothing may be recorded after it.
 func (r *recorder) Finish(info finishInfo) (*Result, error) {
 	if err := r.Err(); err != nil {
 		r.Abort()
@@ -72,14 +72,17 @@ func (r *recorder) result(info finishInfo) *Result {
 	res := &Result{
 		Schema: Schema, Title: info.Title, Synthetic: info.Synthetic, Warnings: append([]string{}, info.Warnings...),
 		Run: RunInfo{
-			ID: r.cfg.Run.String(), CodeVersion: info.CodeVersion, ConfigHash: info.ConfigHash, DataHash: info.DataHash, Seed: info.Seed,
+			ID: r.cfg.Run.String(), CodeVersion: info.CodeVersion, ConfigHash: info.ConfigHash, DataHash: info.DataHash,
+			Seed: info.Seed,
 		},
 		From: Moment(r.cfg.From), To: Moment(info.To), Currency: r.cfg.Currency.Symbol,
 		Strategies: info.Strategies, Data: info.Data, Rules: r.rules(),
 		Performance: r.performance(info.To), Hold: r.hodl(info.To),
 		Trips: r.tally.figures(r.held.open()), Orders: r.tally.orders, Months: r.months,
-		Files: []string{}, Envelope: r.envelope(info), Refusals: append([]Count{}, info.Refusals...), Candles: r.candles(info),
-		Unprotected: Seconds(info.Unprotected), UnprotectedBy: append([]CauseSeconds{}, info.Causes...), Assumptions: info.Assumptions, Definitions: definitions(),
+		Files: []string{}, Envelope: r.envelope(info), Refusals: append([]Count{},
+			info.Refusals...), Candles: r.candles(info),
+		Unprotected: Seconds(info.Unprotected), UnprotectedBy: append([]CauseSeconds{},
+			info.Causes...), Assumptions: info.Assumptions, Definitions: definitions(),
 	}
 	slices.SortFunc(res.Refusals, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
@@ -120,7 +123,8 @@ func undefinedRatios() Ratios {
 	return Ratios{Return: u, CAGR: u, Volatility: u, Sharpe: u, Sortino: u, Calmar: u, Drawdown: Drawdown{Depth: u}}
 }
 
-// holdEquity is start·price ÷ (open·(1+fee)), rounded down; what does not fit is the largest amount there is.
+// holdEquity is start·price ÷ (open·(1+fee)), rounded down; what does not fit is the largest amount
+// there is.
 func holdEquity(start market.Money, open, price market.Price, fee market.Rate) market.Money {
 	one := market.Pow10(market.RateDigits)
 	up := new(big.Int).Mul(big.NewInt(int64(start)), big.NewInt(int64(price)))
@@ -186,7 +190,8 @@ func (r *recorder) points() []sample {
 	return r.curve.points(r.last, r.extremes.known()...)
 }
 
-// publish writes the files that need the whole run and gives all files their names, result.json last.
+// publish writes the files that need the whole run and gives all files their names, result.json
+// last.
 func (r *recorder) publish(res *Result) error {
 	var equity, page, whole *table
 	for _, t := range []struct {

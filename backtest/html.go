@@ -77,9 +77,11 @@ func (r *recorder) page(t *table, res *Result) error {
 		return err
 	}
 	return whole.Execute(t, page{
-		Result: res, Style: template.CSS(chart.Style() + pageStyle), Picture: template.HTML(drawing), Script: template.JS(script), URL: assets.URL,
+		Result: res, Style: template.CSS(chart.Style() + pageStyle), Picture: template.HTML(drawing),
+		Script: template.JS(script), URL: assets.URL,
 		Options: template.JS(options), Numbers: template.JS(r.pageData(res, bars)), Code: template.JS(pageScript),
-		Years: years(res.Months), Latest: r.latest(), BarOf: each, Interval: r.cfg.ChartInterval.String(), OneIn: max(r.drawn.each, 1),
+		Years: years(res.Months), Latest: r.latest(), BarOf: each, Interval: r.cfg.ChartInterval.String(),
+		OneIn: max(r.drawn.each, 1),
 	})
 }
 
@@ -87,7 +89,8 @@ func equityPoints(res *Result) []chart.Point {
 	points := make([]chart.Point, 0, len(res.curve)+1)
 	points = append(points, chart.Point{X: float64(res.From) / 1e9, Y: res.Performance.Start.Float()})
 	for _, s := range res.curve {
-		points = append(points, chart.Point{X: float64(s.at) / 1e9, Y: Amount{s.equity, res.Performance.Start.Digits}.Float()})
+		points = append(points, chart.Point{X: float64(s.at) / 1e9,
+			Y: Amount{s.equity, res.Performance.Start.Digits}.Float()})
 	}
 	return points
 }
@@ -103,10 +106,12 @@ func (r *recorder) holdPoints(bars []bar) []chart.Point {
 
 // holdScale is the worth of a held unit of the charted market's price, for drawing.
 func (r *recorder) holdScale() float64 {
-	return r.amount(r.cfg.Start).Float() / (float64(r.prices.open) * (1 + float64(r.cfg.Fees.Taker)/float64(market.Pow10(market.RateDigits))))
+	return r.amount(r.cfg.Start).Float() /
+		(float64(r.prices.open) * (1 + float64(r.cfg.Fees.Taker)/float64(market.Pow10(market.RateDigits))))
 }
 
-// pageData returns the numbers of the charts as a JavaScript object of arrays: times in Unix seconds, prices as decimals.
+// pageData returns the numbers of the charts as a JavaScript object of arrays: times in Unix
+// seconds, prices as decimals.
 func (r *recorder) pageData(res *Result, bars []bar) []byte {
 	out := append(make([]byte, 0, 64*(len(bars)+len(res.curve)+len(r.drawn.held))), `{"hold":`...)
 	out = append(appendShort(out, r.chartHold()), `,"start":`...)
@@ -160,7 +165,8 @@ func appendBar(out []byte, b bar, digits uint8) []byte {
 	return append(strconv.AppendInt(out, int64(b.end)/1e9, 10), ']')
 }
 
-// appendMarker appends [entry time, entry price, exit time, exit price, pnl, 1 where it belongs to the charted market].
+// appendMarker appends [entry time, entry price, exit time, exit price, pnl, 1 where it belongs to
+// the charted market].
 func appendMarker(out []byte, m *marker) []byte {
 	out = append(strconv.AppendInt(append(out, '['), int64(m.entered)/1e9, 10), ',')
 	out = append(appendShort(out, m.entryPrice), ',')
@@ -225,7 +231,8 @@ func (r *recorder) latest() []listedTrip {
 		rows = append(rows, listedTrip{
 			Market: m.Name, Reason: t.why(), Amount: m.FormatQty(t.amount),
 			Entered: t.entered.Std().Format(time.DateTime), Exited: t.exited.Std().Format(time.DateTime),
-			Entry: string(appendAverage(nil, m, t.cost, t.amount)), Exit: string(appendAverage(nil, m, t.proceeds, t.amount)),
+			Entry: string(appendAverage(nil, m, t.cost, t.amount)), Exit: string(appendAverage(nil, m, t.proceeds,
+				t.amount)),
 			Fees: m.FormatValue(t.fees), PnL: m.FormatValue(s.pnl), Won: s.pnl.Sign() > 0,
 		})
 	}

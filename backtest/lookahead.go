@@ -39,8 +39,9 @@ type Change struct {
 	Is    string      // what that run decided in its place
 }
 
-// The runs that CheckLookahead compares with the first. Two kinds of what a strategy may know do not show: a table of the future that no run
-// changes, which looks like a calendar, and what it uses in the first run of a process alone.
+// The runs that CheckLookahead compares with the first. Two kinds of what a strategy may know do
+// not show: a table of the future that no run changes, which looks like a calendar, and what it
+// uses in the first run of a process alone.
 const (
 	runAgain    = "a second run over the same candles"
 	runOneByOne = "a run without the fast loop"
@@ -52,14 +53,17 @@ const (
 // horizon is how many candles of each feed a run with another future goes on for.
 const horizon = 512
 
-// CheckLookahead runs the plan, then again in ways in which a strategy that knows only what has happened decides the same:
+// CheckLookahead runs the plan, then again in ways in which a strategy that knows only what has
+// happened decides the same:
 //
-//   - after a run over noise alone, so that what a strategy keeps from run to run, in memory or in files, is wrong then: over the
-//     same candles, without the fast loop, and with all that is handed out overwritten after each callback;
-//   - for cuts right after decisions and at even places: with the data ending there, and with noise in place of the future.
+//   - after a run over noise alone, so that what a strategy keeps from run to run, in memory or in
+//     files, is wrong then: over the same candles, without the fast loop, and with all that is
+//     handed out overwritten after each callback;
+//   - for cuts right after decisions and at even places: with the data ending there, and with noise
+//     in place of the future.
 //
-// It takes 5 runs over all candles, and two up to each cut. The first run of a process is the one that has no knowledge of an
-// earlier one: call it before any other run of the plan.
+// It takes 5 runs over all candles, and two up to each cut. The first run of a process is the one
+// that has no knowledge of an earlier one: call it before any other run of the plan.
 func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*LookaheadReport, error) {
 	l := &lookahead{ctx: ctx, plan: p, quiet: *p, options: o, chance: sequence(o.Seed)}
 	l.quiet.Log = zerolog.Nop() // the first run has said it all
@@ -120,7 +124,8 @@ func (l *lookahead) at(cut market.Time) error {
 		name   string
 		noise  bool
 		counts func(*decision) bool
-	}{{runNoise, true, known}, {runCut, false, func(d *decision) bool { return known(d) && d.at <= arrival }}} { // later timers need a later candle
+		// later timers need a later candle
+	}{{runNoise, true, known}, {runCut, false, func(d *decision) bool { return known(d) && d.at <= arrival }}} {
 		trace, err := l.run(alteration{cut: cut, noise: one.noise, ends: !one.noise}, l.plan.OneByOne, false)
 		if errors.Is(err, ErrNoCandles) {
 			continue
@@ -175,7 +180,8 @@ func (l *lookahead) compare(name string, cut market.Time, trace *trail, counts f
 	default:
 		known = is.sees
 	}
-	l.report.Changed = append(l.report.Changed, Change{Run: name, Cut: cut, Known: known, Was: l.plan.text(was), Is: l.plan.text(is)})
+	l.report.Changed = append(l.report.Changed, Change{Run: name, Cut: cut, Known: known, Was: l.plan.text(was),
+		Is: l.plan.text(is)})
 }
 
 // cuts chooses where the future changes: after decisions and at even places, in order.
@@ -204,5 +210,6 @@ func (l *lookahead) cuts(first, last market.Time) (cuts []market.Time) {
 
 // String says what changed.
 func (c Change) String() string {
-	return fmt.Sprintf("when the last candle known closed at %s, the first run decided %q; %s decided %q", c.Known, c.Was, c.Run, c.Is)
+	return fmt.Sprintf("when the last candle known closed at %s, the first run decided %q; %s decided %q", c.Known,
+		c.Was, c.Run, c.Is)
 }

@@ -24,8 +24,8 @@ type shownTrip struct {
 	pnl    market.Value
 }
 
-// markers keeps enough of the round trips for the report: the latest in full, and all of them, or every second, fourth, …
-// for the charts.
+// markers keeps enough of the round trips for the report: the latest in full, and all of them, or
+// every second, fourth, … for the charts.
 type markers struct {
 	held []marker
 	seen int

@@ -34,7 +34,8 @@ func (s *memory) Close() error { return nil }
 
 // minutes makes n seeded one-minute candles.
 func minutes(tb testing.TB, m *market.Market, n int) []market.Candle {
-	g, err := synthetic.New(synthetic.Config{Seed: 1, Market: m, Interval: market.Interval1m, Start: 1640995200_000_000_000, First: 20000_00, Volume: 5_0000, GapChance: -1})
+	g, err := synthetic.New(synthetic.Config{Seed: 1, Market: m, Interval: market.Interval1m,
+		Start: 1640995200_000_000_000, First: 20000_00, Volume: 5_0000, GapChance: -1})
 	require.NoError(tb, err)
 	candles := make([]market.Candle, n)
 	for i := range candles {
@@ -44,21 +45,24 @@ func minutes(tb testing.TB, m *market.Market, n int) []market.Candle {
 }
 
 // planOver is a plan over candles in memory, with so much cash.
-func planOver(tb testing.TB, n int, cash market.Money, kind strategy.Kind, values map[string]any) (*Plan, []market.Candle) {
+func planOver(tb testing.TB, n int, cash market.Money, kind strategy.Kind, values map[string]any) (*Plan,
+	[]market.Candle) {
 	var catalog market.Catalog
 	_, err := catalog.AddAsset("BTC", 8)
 	require.NoError(tb, err)
 	eur, err := catalog.AddAsset("EUR", 2)
 	require.NoError(tb, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4,
+		Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}}
 	require.NoError(tb, catalog.AddMarket(m))
 	candles := minutes(tb, m, n)
 	return &Plan{
 		Catalog: &catalog, Currency: eur, Deposits: []Deposit{{Asset: eur.ID, Money: cash}},
-		Strategies: []StrategyPlan{{Name: "bench", Kind: kind, Values: values, Markets: []*market.Market{m}, Interval: market.Interval1m}},
-		Feeds:      []Feed{{Market: m, Interval: market.Interval1m, Drive: true, Deliver: true}},
-		Open:       func(Feed, market.Time, market.Time) (Source, error) { return &memory{candles}, nil },
-		Fees:       Fees{Maker: 150_000, Taker: 250_000},
+		Strategies: []StrategyPlan{{Name: "bench", Kind: kind, Values: values, Markets: []*market.Market{m},
+			Interval: market.Interval1m}},
+		Feeds: []Feed{{Market: m, Interval: market.Interval1m, Drive: true, Deliver: true}},
+		Open:  func(Feed, market.Time, market.Time) (Source, error) { return &memory{candles}, nil },
+		Fees:  Fees{Maker: 150_000, Taker: 250_000},
 	}, candles
 }
 

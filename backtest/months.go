@@ -25,7 +25,8 @@ func (r *recorder) closeMonth() {
 	})
 }
 
-// monthOf returns the month that a close at the given time belongs to; one at midnight belongs to the day before.
+// monthOf returns the month that a close at the given time belongs to; one at midnight belongs to
+// the day before.
 func monthOf(at market.Time, begun market.Money) monthEnd {
 	index := market.Interval1M.Index(at - 1)
 	return monthEnd{index, market.Interval1M.StartOf(index + 1), begun}

@@ -17,24 +17,28 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Plan is everything that decides the outcome of a backtest. Two runs of one plan give the same result to the byte.
+// Plan is everything that decides the outcome of a backtest. Two runs of one plan give the same
+// result to the byte.
 type Plan struct {
 	Catalog    *market.Catalog
 	Currency   *market.Asset // every market that is traded is quoted in it
 	Deposits   []Deposit
 	Strategies []StrategyPlan
 	Feeds      []Feed
-	Open       func(f Feed, from, to market.Time) (Source, error) // the candles of a feed that start in [from, to), oldest first
-	From, To   market.Time                                        // trading on candles that start in [From, To); 0: as far as the data goes
-	Venue      sim.Config
-	Account    risk.AccountLimits
-	Fees       Fees
+	// the candles of a feed that start in [from, to), oldest first
+	Open func(f Feed, from, to market.Time) (Source, error)
+	// trading on candles that start in [From, To); 0: as far as the data goes
+	From, To market.Time
+	Venue    sim.Config
+	Account  risk.AccountLimits
+	Fees     Fees
 
 	DataLatency   market.Duration // from a candle's close to its arrival
 	SyntheticBook bool            // make order books of one level from the path, for strategies that need books
-	OneByOne      bool            // step every candle by itself, also those that do nothing to anybody: slower, the same result
-	ColdStart     bool            // do not read candles before From to warm up: the warm-up happens inside the range
-	Log           zerolog.Logger
+	// step every candle by itself, also those that do nothing to anybody: slower, the same result
+	OneByOne  bool
+	ColdStart bool // do not read candles before From to warm up: the warm-up happens inside the range
+	Log       zerolog.Logger
 }
 
 // Fees are the rates of the account, the same in all markets.
@@ -59,7 +63,8 @@ type Feed struct {
 	Deliver  bool // strategies receive it
 }
 
-// Source yields candles in batches, oldest first, io.EOF at the end. A batch is valid until the next call.
+// Source yields candles in batches, oldest first, io.EOF at the end. A batch is valid until the
+// next call.
 type Source interface {
 	Next() ([]market.Candle, error)
 	Close() error
@@ -126,8 +131,9 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	d.account = state.NewAccount(p.Catalog, len(p.Strategies), roster.Own)
 	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: roster.Limits, Fees: p.Fees.of,
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
-	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Seats: roster.Seats, TradeFrom: p.From,
-		Observer: d.observer(o.witness), Spoil: o.overwrite, Apart: o.apart})
+	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Slots: roster.Seats,
+		TradeFrom: p.From,
+		Observer:  d.observer(o.witness), Spoil: o.overwrite, Apart: o.apart})
 	config := p.Venue
 	config.Fees, config.Watches = p.Fees.of, d.engine.Watches()
 	config.Followed, config.Point = d.follow(), d.makeTicker

@@ -11,7 +11,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// recorderConfig is what a recorder must know before the first candle. Catalog, Currency, Start and From are required.
+// recorderConfig is what a recorder must know before the first candle. Catalog, Currency, Start and
+// From are required.
 type recorderConfig struct {
 	Catalog  *market.Catalog
 	Currency *market.Asset // of the account; every market that is traded must be quoted in it
@@ -27,9 +28,10 @@ type recorderConfig struct {
 	Assets        string          // where report.html finds its script; see ParseAssets
 }
 
-// recorder listens to a run and sums it up. It streams rows to disk and keeps a bounded amount of memory, whatever the
-// number of candles, orders and fills. The caller feeds it in the order of events and ends with Finish, or with Abort where
-// the run failed. An error is kept, ends all recording of fills and orders, and is returned by Err and Finish.
+// recorder listens to a run and sums it up. It streams rows to disk and keeps a bounded amount of
+// memory, whatever the number of candles, orders and fills. The caller feeds it in the order of
+// events and ends with Finish, or with Abort where the run failed. An error is kept, ends all
+// recording of fills and orders, and is returned by Err and Finish.
 type recorder struct {
 	// What Mark touches comes first.
 	wake            market.Time // a close after it begins a new day or a new bucket of the curve
@@ -64,14 +66,17 @@ type priceRange struct {
 	length market.Duration // of a candle; 0: it varies
 }
 
-// newRecorder begins a recording. With cfg.Out it makes the folder and the temporary files, which Finish or Abort remove.
+// newRecorder begins a recording. With cfg.Out it makes the folder and the temporary files, which
+// Finish or Abort remove.
 func newRecorder(cfg recorderConfig) (*recorder, error) {
 	if cfg.Catalog == nil || cfg.Currency == nil {
 		return nil, errors.New("record a run: catalog and currency are missing")
 	}
 	if cfg.Start <= 0 {
-		return nil, fmt.Errorf("record a run: start equity at %s is %s %s; it must be above zero, so start with some %s or later, when there is a price",
-			cfg.From, market.FormatFixed(int64(cfg.Start), cfg.Currency.Digits), cfg.Currency.Symbol, cfg.Currency.Symbol)
+		return nil, fmt.Errorf("record a run: start equity at %s is %s %s; it must be above zero, so start with some "+
+			"%s or later, when there is a price",
+			cfg.From, market.FormatFixed(int64(cfg.Start),
+				cfg.Currency.Digits), cfg.Currency.Symbol, cfg.Currency.Symbol)
 	}
 	r := &recorder{cfg: cfg, tally: newTally(cfg.Catalog, cfg.Currency, cfg.Fees), curve: noCurve()}
 	r.last = sample{cfg.From, cfg.Start, cfg.Start}
@@ -103,7 +108,8 @@ func (r *recorder) open() (err error) {
 	for _, t := range []struct {
 		to           **table
 		name, header string
-	}{{&r.trips, "trades.csv", tripHeader}, {&r.fills, "fills.csv", fillHeader}, {&r.orders, "orders.csv", orderHeader}} {
+	}{{&r.trips, "trades.csv", tripHeader}, {&r.fills, "fills.csv", fillHeader}, {&r.orders, "orders.csv",
+		orderHeader}} {
 		if *t.to, err = r.out.create(t.name); err != nil {
 			r.out.discard()
 			return err
@@ -113,9 +119,10 @@ func (r *recorder) open() (err error) {
 	return nil
 }
 
-// Mark records the account at the close of a group of candles: at is that close, not its arrival, and rises from call to
-// call. cash is what is held in the account's currency, holds included; equity is cash and the worth of everything else.
-// invested says whether there is any position. Mark does next to nothing while neither equity nor cash changes.
+// Mark records the account at the close of a group of candles: at is that close, not its arrival,
+// and rises from call to call. cash is what is held in the account's currency, holds included;
+// equity is cash and the worth of everything else. invested says whether there is any position.
+// Mark does next to nothing while neither equity nor cash changes.
 func (r *recorder) Mark(at market.Time, equity, cash market.Money, invested bool) {
 	r.marks++
 	if invested {
@@ -151,8 +158,8 @@ func (r *recorder) roll(s sample) {
 	r.wake = min(r.equity.dayEnd, r.curve.end)
 }
 
-// Bar records a candle of the charted market; candles of other markets and intervals are passed over. It must be called for
-// every candle of the chart for the figures of buy-and-hold.
+// Bar records a candle of the charted market; candles of other markets and intervals are passed
+// over. It must be called for every candle of the chart for the figures of buy-and-hold.
 func (r *recorder) Bar(c *market.Candle) {
 	if c.Market != r.cfg.Chart || c.Interval != r.cfg.ChartInterval {
 		return
@@ -174,9 +181,10 @@ func (r *recorder) Bar(c *market.Candle) {
 	}
 }
 
-// Held tells of an amount of base that was there before the run or came from outside: price is what it counts as having
-// cost. Sells of base that was neither bought nor told of are in no round trip.
-func (r *recorder) Held(at market.Time, strategy market.StrategyID, id market.ID, amount market.Qty, price market.Price) {
+// Held tells of an amount of base that was there before the run or came from outside: price is what
+// it counts as having cost. Sells of base that was neither bought nor told of are in no round trip.
+func (r *recorder) Held(at market.Time, strategy market.StrategyID, id market.ID, amount market.Qty,
+	price market.Price) {
 	m := r.cfg.Catalog.Market(id)
 	value, err := m.Value(price, amount)
 	if err == nil {
@@ -228,7 +236,8 @@ func (r *recorder) hold(m *market.Market, f *market.Fill, o *market.Order, value
 	return nil
 }
 
-// Order records an order that is complete, or that is still open when the run ends. Its fills must have been recorded.
+// Order records an order that is complete, or that is still open when the run ends. Its fills must
+// have been recorded.
 func (r *recorder) Order(o *market.Order) {
 	if r.err != nil {
 		return
@@ -241,7 +250,8 @@ func (r *recorder) Order(o *market.Order) {
 	}
 }
 
-// Rejected records an order that the exchange refused: it never was in the market and has no status.
+// Rejected records an order that the exchange refused: it never was in the market and has no
+// status.
 func (r *recorder) Rejected(o *market.Order) {
 	if r.err != nil {
 		return
@@ -250,7 +260,8 @@ func (r *recorder) Rejected(o *market.Order) {
 	r.writeOrder(r.cfg.Catalog.Market(o.Market), o, "rejected")
 }
 
-// writeOrder writes a row of orders.csv; unknown is what to call an order that the exchange gave no status.
+// writeOrder writes a row of orders.csv; unknown is what to call an order that the exchange gave no
+// status.
 func (r *recorder) writeOrder(m *market.Market, o *market.Order, unknown string) {
 	if r.orders == nil {
 		return
@@ -259,7 +270,8 @@ func (r *recorder) writeOrder(m *market.Market, o *market.Order, unknown string)
 	r.orders.grown()
 }
 
-// close ends the trip of a closing order that is done, and the position with it where only dust is left.
+// close ends the trip of a closing order that is done, and the position with it where only dust is
+// left.
 func (r *recorder) close(h *holding, o *market.Order) error {
 	h.settle(o)
 	return r.end(h, o.ID)
@@ -296,8 +308,8 @@ func (r *recorder) trip(m *market.Market, t *trip) error {
 	return r.tally.trip(m, pnl)
 }
 
-// Err returns the first error of the recording, so that a driver can stop early; a full disk shows here once rows are
-// flushed.
+// Err returns the first error of the recording, so that a driver can stop early; a full disk shows
+// here once rows are flushed.
 func (r *recorder) Err() error {
 	for _, t := range []*table{r.trips, r.fills, r.orders} {
 		if t != nil && t.err != nil && r.err == nil {

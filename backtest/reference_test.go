@@ -14,7 +14,8 @@ import (
 
 const shared = "../../shared/"
 
-// crossRun is the rule of the reference run, traded by hand and told to a recorder: no engine, gate or venue is involved.
+// crossRun is the rule of the reference run, traded by hand and told to a recorder: no engine, gate
+// or venue is involved.
 type crossRun struct {
 	t       *testing.T
 	r       *recorder
@@ -27,7 +28,8 @@ type crossRun struct {
 
 const crossFee = market.Rate(250_000)
 
-// newCrossRun reads the candles. Prices have two decimals, amounts none, EUR eight, so that fees need no rounding.
+// newCrossRun reads the candles. Prices have two decimals, amounts none, EUR eight, so that fees
+// need no rounding.
 func newCrossRun(t *testing.T, cfg recorderConfig) *crossRun {
 	c := &market.Catalog{}
 	cfg.Currency = asset(t, c, "EUR", 8)
@@ -131,7 +133,8 @@ func (x *crossRun) trade(k *market.Candle, amount int64) {
 	f := market.Fill{Order: x.orders, Market: x.m.ID, Side: market.Buy, Taker: true, Settled: true, Price: k.Open,
 		Amount: market.Qty(max(amount, -amount)), Fee: fee, Time: k.Start}
 	o := market.Order{ID: x.orders, Market: x.m.ID, Side: market.Buy, Type: market.TypeMarket, Created: k.Start,
-		OrderState: market.OrderState{Status: market.StatusFilled, Amount: f.Amount, FilledAmount: f.Amount, FilledAmountQuote: value, FeePaid: fee, Updated: k.Start}}
+		OrderState: market.OrderState{Status: market.StatusFilled, Amount: f.Amount, FilledAmount: f.Amount,
+			FilledAmountQuote: value, FeePaid: fee, Updated: k.Start}}
 	if amount < 0 {
 		f.Side, o.Side, o.FilledAmountQuote = market.Sell, market.Sell, value.Neg()
 	}
@@ -161,18 +164,21 @@ func TestReferenceRunAgreesWithTwoOtherEngines(t *testing.T) {
 	require.InDelta(t, 0.52148286, float64(res.Performance.Exposure), 1e-8)
 	require.EqualValues(t, 1146, res.Trips.Count)
 	require.EqualValues(t, 0, res.Trips.Open)
-	sameTrips(t, readCSV(t, shared+"reference/sma-cross_btc-eur-1h_trades.csv"), readCSV(t, filepath.Join(dir, "trades.csv")))
+	sameTrips(t, readCSV(t, shared+"reference/sma-cross_btc-eur-1h_trades.csv"),
+		readCSV(t, filepath.Join(dir, "trades.csv")))
 }
 
-// sameTrips compares the reference's columns n, entry_bar, entry_ts_ms, entry_price, size, exit_bar, exit_ts_ms, exit_price,
-// fees, pnl_net with ours.
+// sameTrips compares the reference's columns n, entry_bar, entry_ts_ms, entry_price, size,
+// exit_bar, exit_ts_ms, exit_price, fees, pnl_net with ours.
 func sameTrips(t *testing.T, want, have [][]string) {
 	require.Len(t, have, len(want))
 	for i, w := range want {
 		h := have[i]
-		require.Equal(t, []string{"BTC-EUR", "long", w[2], w[6], w[4]}, []string{h[0], h[1], h[2], h[4], h[6]}, "trip %s", w[0])
+		require.Equal(t, []string{"BTC-EUR", "long", w[2], w[6], w[4]}, []string{h[0], h[1], h[2], h[4], h[6]},
+			"trip %s", w[0])
 		for _, pair := range [][2]int{{3, 3}, {7, 5}, {8, 7}, {9, 8}} {
-			require.InDelta(t, decimalOf(t, w[pair[0]]), decimalOf(t, h[pair[1]]), 1e-6, "trip %s column %d", w[0], pair[1])
+			require.InDelta(t, decimalOf(t, w[pair[0]]), decimalOf(t, h[pair[1]]), 1e-6, "trip %s column %d", w[0],
+				pair[1])
 		}
 	}
 }

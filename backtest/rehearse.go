@@ -22,14 +22,16 @@ type Placed struct {
 	Last market.Price
 }
 
-// Rehearse drives the plan as Run does and returns what it asked for, and no result. It returns ErrNoCandles where the range is empty.
+// Rehearse drives the plan as Run does and returns what it asked for, and no result. It returns
+// ErrNoCandles where the range is empty.
 func Rehearse(ctx context.Context, p *Plan) (*Rehearsal, error) {
 	r, d := &Rehearsal{}, (*driver)(nil)
-	d, err := drive(ctx, p, runOptions{began: func(begun *driver) { r.Placed, d = nil, begun }, tracer: func(c *market.Command, _ market.Time) {
-		if c.Kind == market.CommandPlace {
-			r.Placed = append(r.Placed, Placed{c.Order, d.account.Last(c.Order.Market)})
-		}
-	}})
+	d, err := drive(ctx, p, runOptions{began: func(begun *driver) { r.Placed, d = nil, begun },
+		tracer: func(c *market.Command, _ market.Time) {
+			if c.Kind == market.CommandPlace {
+				r.Placed = append(r.Placed, Placed{c.Order, d.account.Last(c.Order.Market)})
+			}
+		}})
 	if err != nil {
 		return nil, err
 	}

@@ -10,14 +10,16 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Schema is the version of result.json. It rises when a field changes its meaning or goes away, not when one is added.
+// Schema is the version of result.json. It rises when a field changes its meaning or goes away, not
+// when one is added.
 const Schema = 2
 
-// Result is everything that a run has to say for itself; it is what result.json holds. It contains no wall-clock time and no
-// map, so that the same inputs give the same bytes. A Result is complete when Run has returned it.
+// Result is everything that a run has to say for itself; it is what result.json holds. It contains
+// no wall-clock time and no map, so that the same inputs give the same bytes. A Result is complete
+// when Run has returned it.
 //
-// Known limitation: CAGR and Calmar need math.Pow, whose last digit may differ between processor architectures; everything
-// else uses what IEEE 754 fixes.
+// Known limitation: CAGR and Calmar need math.Pow, whose last digit may differ between processor
+// architectures; everything else uses what IEEE 754 fixes.
 type Result struct {
 	Schema      int            `json:"schema"`
 	Title       string         `json:"title"`
@@ -59,7 +61,8 @@ type RunInfo struct {
 	Seed        uint64 `json:"seed"`
 }
 
-// StrategyInfo is a strategy of the run with its parameters, in the order in which they are declared.
+// StrategyInfo is a strategy of the run with its parameters, in the order in which they are
+// declared.
 type StrategyInfo struct {
 	Name     string   `json:"name"`
 	Kind     string   `json:"kind"`
@@ -102,12 +105,13 @@ type Rules struct {
 
 // Performance is what became of the account.
 type Performance struct {
-	Start    Amount `json:"start_equity"`
-	Final    Amount `json:"final_equity"`
-	Gain     Amount `json:"gain"`
-	Fees     Amount `json:"fees"`     // by the rates; since schema 2 without the rounding
-	Rounding Amount `json:"rounding"` // taken beside the fees, where amounts are rounded to the currency's unit against the account
-	Traded   Amount `json:"traded"`   // sum of the value of all fills
+	Start Amount `json:"start_equity"`
+	Final Amount `json:"final_equity"`
+	Gain  Amount `json:"gain"`
+	Fees  Amount `json:"fees"` // by the rates; since schema 2 without the rounding
+	// taken beside the fees, where amounts are rounded to the currency's unit against the account
+	Rounding Amount `json:"rounding"`
+	Traded   Amount `json:"traded"` // sum of the value of all fills
 	Turnover Figure `json:"turnover"`
 	Exposure Figure `json:"exposure"`
 	Ratios
@@ -125,8 +129,8 @@ type Ratios struct {
 	Days       int64    `json:"daily_returns"`
 }
 
-// Drawdown is the deepest fall below an earlier peak, measured at candle closes. Without any fall Depth is zero and the
-// times are null.
+// Drawdown is the deepest fall below an earlier peak, measured at candle closes. Without any fall
+// Depth is zero and the times are null.
 type Drawdown struct {
 	Depth     Figure  `json:"depth"`
 	Start     Moment  `json:"start"`     // the peak
@@ -135,8 +139,8 @@ type Drawdown struct {
 	Length    Seconds `json:"length_seconds"`
 }
 
-// Hold is what buying the charted market at the start and doing nothing would have made. Market is empty when no candle was
-// seen.
+// Hold is what buying the charted market at the start and doing nothing would have made. Market is
+// empty when no candle was seen.
 type Hold struct {
 	Market string `json:"market"`
 	Final  Amount `json:"final_equity"`
@@ -210,8 +214,8 @@ type Definition struct {
 	Formula string `json:"formula"`
 }
 
-// Amount is money of the account's currency with its decimals; it is written as a decimal string. The zero Amount without
-// decimals prints as "0".
+// Amount is money of the account's currency with its decimals; it is written as a decimal string.
+// The zero Amount without decimals prints as "0".
 type Amount struct {
 	Units  market.Money
 	Digits uint8

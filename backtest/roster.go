@@ -12,8 +12,9 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// StrategyPlan is one strategy with its markets and limits. A live bot plans its strategies by it too: the type and what is made of it stand here, below
-// every config, so that a library can plan a backtest without one.
+// StrategyPlan is one strategy with its markets and limits. A live bot plans its strategies by it
+// too: the type and what is made of it stand here, below every config, so that a library can plan a
+// backtest without one.
 type StrategyPlan struct {
 	Name     string
 	Kind     strategy.Kind
@@ -24,15 +25,17 @@ type StrategyPlan struct {
 	Own      bool // it has an allotment of its own
 }
 
-// Roster is the strategies of a plan, made, with what engine, gate and account must know of them. All but Own is by StrategyID − 1.
+// Roster is the strategies of a plan, made, with what engine, gate and account must know of them.
+// All but Own is by StrategyID − 1.
 type Roster struct {
-	Seats  []engine.Seat
+	Seats  []engine.Slot
 	Limits []risk.Limits
 	Needs  []strategy.Needs
 	Own    []bool // by StrategyID: it has an allotment of its own
 }
 
-// NewRoster makes the strategies. Each logs to log under its name. An error names the strategy that could not be made.
+// NewRoster makes the strategies. Each logs to log under its name. An error names the strategy that
+// could not be made.
 func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 	r := &Roster{Own: make([]bool, len(strategies)+1)}
 	for i := range strategies {
@@ -45,9 +48,10 @@ func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 		if err != nil {
 			return nil, fmt.Errorf("strategy %s: %w", s.Name, err)
 		}
-		seat := engine.Seat{
+		seat := engine.Slot{
 			Name: s.Name, Strategy: made, Intervals: append([]market.Interval{s.Interval}, needs.Intervals...),
-			Ticker: needs.Ticker, Book: needs.Book, Warmup: needs.Warmup, Log: log.With().Str("strategy", s.Name).Logger(),
+			Ticker: needs.Ticker, Book: needs.Book, Warmup: needs.Warmup, Log: log.With().Str("strategy", s.Name).
+				Logger(),
 		}
 		for _, m := range s.Markets {
 			seat.Markets = append(seat.Markets, m.ID)
@@ -58,8 +62,8 @@ func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 	return r, nil
 }
 
-// ReadFrom is where the run begins to read a feed: early enough for the longest warm-up of the strategies that trade its market.
-// A hash of what the run reads begins there too.
+// ReadFrom is where the run begins to read a feed: early enough for the longest warm-up of the
+// strategies that trade its market. A hash of what the run reads begins there too.
 func (p *Plan) ReadFrom(f Feed) market.Time { return p.readFrom(f, 0) }
 
 // readFrom is ReadFrom with so many candles more.
@@ -71,8 +75,9 @@ func (p *Plan) readFrom(f Feed, extra int) market.Time {
 	return max(f.Interval.StartOf(f.Interval.Index(p.From)-int64(candles)), 0)
 }
 
-// Warmup is how many candles of an interval cover the longest warm-up of the strategies that trade a market: a backtest reads them before its
-// range, a live bot before it begins, and each strategy on these candles sees all of them.
+// Warmup is how many candles of an interval cover the longest warm-up of the strategies that trade
+// a market: a backtest reads them before its range, a live bot before it begins, and each strategy
+// on these candles sees all of them.
 func Warmup(strategies []StrategyPlan, m *market.Market, interval market.Interval) (candles int) {
 	for i := range strategies {
 		s := &strategies[i]

@@ -21,7 +21,8 @@ const (
 		"average_price,fee_paid,created_ms,updated_ms\n"
 )
 
-// row appends the cells of one line; every cell ends with a comma, which end turns into the end of the line.
+// row appends the cells of one line; every cell ends with a comma, which end turns into the end of
+// the line.
 type row []byte
 
 func (r row) text(s string) row {
@@ -74,7 +75,8 @@ func appendTrip(dst []byte, m *market.Market, t *trip, pnl market.Value) []byte 
 	return row(dst).text(m.Name).text("long").
 		integer(t.entered.Millis()).average(m, t.cost, t.amount).
 		integer(t.exited.Millis()).average(m, t.proceeds, t.amount).
-		fixed(int64(t.amount), m.AmountDigits).value(t.fees, m.ValueDigits).value(pnl, m.ValueDigits).text(t.why()).end()
+		fixed(int64(t.amount), m.AmountDigits).value(t.fees, m.ValueDigits).value(pnl, m.ValueDigits).text(t.why()).
+		end()
 }
 
 // appendFill appends a row of fills.csv.
@@ -89,8 +91,8 @@ func appendFill(dst []byte, c *market.Catalog, f *market.Fill, value market.Valu
 		value(value, m.ValueDigits).value(f.Fee, m.ValueDigits).text(c.Asset(currency).Symbol).yes(f.Taker).end()
 }
 
-// appendOrder appends a row of orders.csv. Fields that do not apply to the order's type are empty; an order without a status
-// has the unknown one.
+// appendOrder appends a row of orders.csv. Fields that do not apply to the order's type are empty;
+// an order without a status has the unknown one.
 func appendOrder(dst []byte, m *market.Market, o *market.Order, client uuid.UUID, unknown string) []byte {
 	status := o.Status.String()
 	if o.Status == 0 {
@@ -111,7 +113,8 @@ func appendOrder(dst []byte, m *market.Market, o *market.Order, client uuid.UUID
 		integer(o.Created.Millis()).integer(o.Updated.Millis()).end()
 }
 
-// appendSample appends a row of equity.csv. The position is what all that is held besides cash is worth.
+// appendSample appends a row of equity.csv. The position is what all that is held besides cash is
+// worth.
 func appendSample(dst []byte, s sample, digits uint8) []byte {
 	exposure := 0.0
 	if s.equity > 0 {

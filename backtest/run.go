@@ -20,19 +20,25 @@ type Options struct {
 	Curve    bool              // keep the equity curve for the summary; implied by Out
 	Envelope bool              // run the pessimistic and the optimistic path too
 	Progress func(market.Time) // told how far the run is; with Envelope anew for each path
-	Watch    func(Watched)     // told, before the first callback of each pass, where it shows which callback it is in; nil: not told
-	Halted   func(Halted)      // told, at the end, of each strategy that was halted; nil: not told
-	Witness  Witness           // hears what the run does, not what the other paths of the envelope do; nil: nobody
-	About                      // Data: the series by feed, whose Candles are filled in here; Assumptions: beyond those that the plan implies
+	// told, before the first callback of each pass, where it shows which callback it is in; nil:
+	// not told
+	Watch   func(Watched)
+	Halted  func(Halted) // told, at the end, of each strategy that was halted; nil: not told
+	Witness Witness      // hears what the run does, not what the other paths of the envelope do; nil: nobody
+	// Data: the series by feed, whose Candles are filled in here; Assumptions: beyond those that
+	// the plan implies
+	About
 }
 
 // runOptions are what one pass through a plan may differ in.
 type runOptions struct {
-	path      *sim.Path
-	extra     int // candles of history more than the warm-up needs
-	record    func(equity market.Money, from market.Time) (*recorder, error)
-	tracer    func(c *market.Command, sees market.Time) // hears every command; for sees see decision
-	overwrite bool                                      // what was handed out is overwritten after each callback; the sources' batches must be for it to write to
+	path   *sim.Path
+	extra  int // candles of history more than the warm-up needs
+	record func(equity market.Money, from market.Time) (*recorder, error)
+	tracer func(c *market.Command, sees market.Time) // hears every command; for sees see decision
+	// what was handed out is overwritten after each callback; the sources' batches must be for it
+	// to write to
+	overwrite bool
 	progress  func(market.Time)
 	watch     func(Watched)
 	began     func(d *driver) // told before each pass: more than one where a callback ended its goroutine
@@ -40,8 +46,8 @@ type runOptions struct {
 	witness   Witness
 }
 
-// Run drives the plan and reports. It returns ErrNoCandles where the range is empty, ctx's error where it was ended, and
-// leaves no file behind with an error.
+// Run drives the plan and reports. It returns ErrNoCandles where the range is empty, ctx's error
+// where it was ended, and leaves no file behind with an error.
 func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	var rec *recorder
 	d, err := drive(ctx, p, runOptions{
@@ -74,7 +80,8 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	return rec.Finish(info)
 }
 
-// recording is what the recorder of a plan must know. The chart shows the first strategy's first market.
+// recording is what the recorder of a plan must know. The chart shows the first strategy's first
+// market.
 func (p *Plan) recording(o Options, equity market.Money, from market.Time) recorderConfig {
 	first := &p.Strategies[0]
 	return recorderConfig{
@@ -156,7 +163,9 @@ func (d *driver) countCandles(data []DataInfo) {
 func dataAssumptions(data []DataInfo) (lines []string) {
 	for _, d := range data {
 		if d.Missing > 0 {
-			lines = append(lines, fmt.Sprintf("%d candles of %s %s are missing for an unknown reason: the run knows nothing of these times.", d.Missing, d.Market, d.Interval))
+			lines = append(lines, fmt.Sprintf(
+				"%d candles of %s %s are missing for an unknown reason: the run knows nothing of these times.",
+				d.Missing, d.Market, d.Interval))
 		}
 	}
 	return lines
@@ -181,20 +190,26 @@ func (s *StrategyPlan) info() StrategyInfo {
 func (p *Plan) assumptions() []string {
 	v := p.Venue
 	lines := []string{
-		fmt.Sprintf("Fees: maker %s, taker %s of the value of each fill, in quote; rounding: %s.", percent(p.Fees.Maker), percent(p.Fees.Taker), roundingText(p)),
-		fmt.Sprintf("Spread: takers pay half of %s beyond the path's price; slippage %s.", percent(2*v.HalfSpread), percent(v.Slippage)),
-		fmt.Sprintf("Candles are walked on the %s path; a resting limit order fills on %s; a market order decided at a close fills at the next open.", v.Path, v.LimitFill),
-		fmt.Sprintf("Latency: candles arrive %s after their close, orders %s after they were decided.", p.DataLatency, v.Latency),
+		fmt.Sprintf("Fees: maker %s, taker %s of the value of each fill, in quote; rounding: %s.",
+			percent(p.Fees.Maker), percent(p.Fees.Taker), roundingText(p)),
+		fmt.Sprintf("Spread: takers pay half of %s beyond the path's price; slippage %s.", percent(2*v.HalfSpread),
+			percent(v.Slippage)),
+		fmt.Sprintf("Candles are walked on the %s path; a resting limit order fills on %s; a market order decided at "+
+			"a close fills at the next open.", v.Path, v.LimitFill),
+		fmt.Sprintf("Latency: candles arrive %s after their close, orders %s after they were decided.", p.DataLatency,
+			v.Latency),
 		volumeText(v),
 		p.warmupText(),
 		"Today's market rules (tick size, minimums, fees) are applied to the past.",
 		"Nothing is closed at the end: what is open is worth its last close, without a fee.",
 	}
 	if v.PlacementLimit > 0 {
-		lines = append(lines, fmt.Sprintf("Limit orders priced more than %s through the market are cancelled.", percent(v.PlacementLimit)))
+		lines = append(lines, fmt.Sprintf("Limit orders priced more than %s through the market are cancelled.",
+			percent(v.PlacementLimit)))
 	}
 	if p.SyntheticBook {
-		lines = append(lines, "Order books are made from the path: one level on each side, as large as the candle's volume.")
+		lines = append(lines, "Order books are made from the path: one level on each side, as large as the candle's "+
+			"volume.")
 	}
 	return lines
 }
@@ -203,14 +218,16 @@ func (p *Plan) warmupText() string {
 	if p.From == 0 || p.ColdStart {
 		return "Strategies warm up inside the range: they cannot trade on its first candles."
 	}
-	return "Strategies warm up on candles before the range, as far as there are any, and may trade from its first candle on."
+	return "Strategies warm up on candles before the range, as far as there are any, and may trade from its first " +
+		"candle on."
 }
 
 func volumeText(v sim.Config) string {
 	if v.VolumeShare == 0 {
 		return "Liquidity is unlimited: an order of any size fills at one price."
 	}
-	return fmt.Sprintf("Own orders take at most %s of a candle's volume; what is left of a market order expires.", percent(v.VolumeShare))
+	return fmt.Sprintf("Own orders take at most %s of a candle's volume; what is left of a market order expires.",
+		percent(v.VolumeShare))
 }
 
 func roundingText(p *Plan) string {
@@ -220,7 +237,8 @@ func roundingText(p *Plan) string {
 	case "none":
 		return fmt.Sprintf("each fill to the nearest of %d decimals of %s", p.Currency.Digits, p.Currency.Symbol)
 	}
-	return fmt.Sprintf("the total of each order against the client, to %d decimals of %s", p.Currency.Digits, p.Currency.Symbol)
+	return fmt.Sprintf("the total of each order against the client, to %d decimals of %s", p.Currency.Digits,
+		p.Currency.Symbol)
 }
 
 // percent writes a rate as a percentage.

@@ -15,7 +15,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
-// sharedFile is a file of the reference run or of the real candles; a clone of the project alone does not have them.
+// sharedFile is a file of the reference run or of the real candles; a clone of the project alone
+// does not have them.
 func sharedFile(t testing.TB, name string) string {
 	path := filepath.Join("..", "..", "shared", name)
 	if _, err := os.Stat(path); err != nil {
@@ -24,7 +25,8 @@ func sharedFile(t testing.TB, name string) string {
 	return path
 }
 
-// referencePlan is the run of ../shared/reference: 10,000,000 EUR of 8 decimals, whole units of base, 0.25 % on every fill.
+// referencePlan is the run of ../shared/reference: 10,000,000 EUR of 8 decimals, whole units of
+// base, 0.25 % on every fill.
 func referencePlan(t testing.TB) *Plan {
 	file, err := os.Open(sharedFile(t, "data/bitvavo_BTC-EUR_1h_2020-2024.csv"))
 	require.NoError(t, err)
@@ -32,7 +34,8 @@ func referencePlan(t testing.TB) *Plan {
 	store, err := candles.Open(filepath.Join(t.TempDir(), "candles.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { store.Close() })
-	_, err = store.ImportCSV(file, candles.ImportOptions{WriteOptions: candles.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1h}})
+	_, err = store.ImportCSV(file,
+		candles.ImportOptions{WriteOptions: candles.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1h}})
 	require.NoError(t, err)
 	priceDigits, volumeDigits, err := store.Digits("BTC-EUR")
 	require.NoError(t, err)
@@ -48,7 +51,8 @@ func referencePlan(t testing.TB) *Plan {
 		Catalog: &catalog, Currency: eur,
 		Deposits: []Deposit{{Asset: eur.ID, Money: 10_000_000_00000000}},
 		Strategies: []StrategyPlan{{
-			Name: "cross", Kind: smacross.Kind, Values: map[string]any{"fast": int64(10), "slow": int64(20), "share": "0.99"},
+			Name: "cross", Kind: smacross.Kind, Values: map[string]any{"fast": int64(10), "slow": int64(20),
+				"share": "0.99"},
 			Markets: []*market.Market{m}, Interval: market.Interval1h,
 		}},
 		Feeds: []Feed{{Market: m, Interval: market.Interval1h, Drive: true, Deliver: true}},
@@ -70,7 +74,8 @@ func TestTheReferenceRunGivesWhatTwoOtherEnginesGive(t *testing.T) {
 	require.InDelta(t, -1.4788644394, float64(result.Performance.Sharpe), 1e-10)
 	require.InDelta(t, 0.52148286, float64(result.Performance.Exposure), 5e-9)
 
-	want, have := rows(t, sharedFile(t, "reference/sma-cross_btc-eur-1h_trades.csv")), rows(t, filepath.Join(out, "trades.csv"))
+	want, have := rows(t, sharedFile(t, "reference/sma-cross_btc-eur-1h_trades.csv")), rows(t,
+		filepath.Join(out, "trades.csv"))
 	require.Len(t, have, len(want))
 	for i, w := range want[1:] {
 		h := have[i+1] // market,side,entry_time_ms,entry_price,exit_time_ms,exit_price,amount,fees,pnl,reason

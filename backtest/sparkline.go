@@ -13,7 +13,8 @@ const chartHeight = 8
 // brailleDots are the bits of a braille letter by column and by row from the bottom.
 var brailleDots = [2][4]rune{{0x40, 0x04, 0x02, 0x01}, {0x80, 0x20, 0x10, 0x08}}
 
-// braille draws values, spread evenly over the width, as a line of dots: two in a column across, four up.
+// braille draws values, spread evenly over the width, as a line of dots: two in a column across,
+// four up.
 func braille(values []float64, width, height int) []string {
 	cells := make([][]rune, height)
 	for i := range cells {
@@ -76,7 +77,8 @@ func extent(res *Result) (low, high string) {
 	return Amount{lowest, digits}.Short(), Amount{highest, digits}.Short()
 }
 
-// evenly returns equity at n times that lie equally far apart; between two closes it is the earlier one.
+// evenly returns equity at n times that lie equally far apart; between two closes it is the earlier
+// one.
 func evenly(res *Result, n int) []float64 {
 	values := make([]float64, 0, n)
 	first, last := res.curve[0].at, res.curve[len(res.curve)-1].at

@@ -44,8 +44,9 @@ func (d *driver) start() error {
 	return d.startRecording(from)
 }
 
-// deposit pays in one asset; base counts as bought at the open of its market's first candle, or at the last price of the
-// warm-up. Base without a price is refused: once it had one, its whole worth would be a gain.
+// deposit pays in one asset; base counts as bought at the open of its market's first candle, or at
+// the last price of the warm-up. Base without a price is refused: once it had one, its whole worth
+// would be a gain.
 func (d *driver) deposit(p Deposit, from market.Time, first []market.Candle) error {
 	at := max(from, d.engine.Now())
 	ev := market.Event{Kind: market.KindTransfer, At: at, Asset: p.Asset, Money: p.Money, Owner: p.Owner}
@@ -56,7 +57,8 @@ func (d *driver) deposit(p Deposit, from market.Time, first []market.Candle) err
 		}
 	}
 	if ev.Price == 0 && p.Asset != d.plan.Currency.ID {
-		return fmt.Errorf("start with %s: no candle at %s gives it a price; begin the run where its candles begin, or leave it out", d.plan.Catalog.Asset(p.Asset).Symbol, from)
+		return fmt.Errorf("start with %s: no candle at %s gives it a price; begin the run where its candles begin, or "+
+			"leave it out", d.plan.Catalog.Asset(p.Asset).Symbol, from)
 	}
 	if err := d.venue.Deposit(p.Asset, p.Money); err != nil {
 		return err
@@ -65,13 +67,14 @@ func (d *driver) deposit(p Deposit, from market.Time, first []market.Candle) err
 	if ev.Price == 0 {
 		return d.engine.Err()
 	}
-	mark := market.Event{Kind: market.KindTrade, At: at, Market: ev.Market, Trade: &market.Trade{Market: ev.Market, Price: ev.Price, Time: from}}
+	mark := market.Event{Kind: market.KindTrade, At: at, Market: ev.Market,
+		Trade: &market.Trade{Market: ev.Market, Price: ev.Price, Time: from}}
 	d.send(d.engine.Step(&mark))
 	return d.engine.Err()
 }
 
-// openOf is a market's price at the start, 0 where there is none: the open of a candle that begins there, of which a longer one
-// is still to come, or what the warm-up knew last.
+// openOf is a market's price at the start, 0 where there is none: the open of a candle that begins
+// there, of which a longer one is still to come, or what the warm-up knew last.
 func (d *driver) openOf(m *market.Market, from market.Time, first []market.Candle) market.Price {
 	for i := range first {
 		if first[i].Market == m.ID {

@@ -15,7 +15,8 @@ type SummaryOptions struct {
 
 const maxWidth = 100
 
-// figureRow is a line of the table of figures: the strategy's and, where there is one, the figure of buy-and-hold.
+// figureRow is a line of the table of figures: the strategy's and, where there is one, the figure
+// of buy-and-hold.
 type figureRow struct{ Name, Strategy, Hold string }
 
 // Rows returns the figures as text, in the order in which the report and the summary show them.
@@ -122,7 +123,8 @@ func (s *summary) head(res *Result) {
 	}
 	s.wrapped("", fmt.Sprintf("%s to %s, %d candle groups", res.From.Date(), res.To.Date(), res.Candles.Groups), "")
 	if res.Synthetic {
-		s.wrapped("", "SYNTHETIC DATA: a generator made these candles; the result says nothing about real money.", yellow)
+		s.wrapped("", "SYNTHETIC DATA: a generator made these candles; the result says nothing about real money.",
+			yellow)
 	}
 	for _, text := range res.Warnings {
 		s.wrapped("", text, yellow)
@@ -148,7 +150,8 @@ func (s *summary) figures(res *Result) {
 		return
 	}
 	column := min(30, (s.width-name)/2)
-	s.line("\n%s%s%s", pad("", name), s.paint(bold, left("strategy", column)), s.paint(bold, left(holdTitle(res), column)))
+	s.line("\n%s%s%s", pad("", name), s.paint(bold, left("strategy", column)),
+		s.paint(bold, left(holdTitle(res), column)))
 	for _, r := range res.Rows() {
 		text := left(r.Strategy, column)
 		if r.Name == "return" {
@@ -158,7 +161,8 @@ func (s *summary) figures(res *Result) {
 	}
 }
 
-// narrowFigures writes buy-and-hold below the strategy, and a value that has no room beside its name below it.
+// narrowFigures writes buy-and-hold below the strategy, and a value that has no room beside its
+// name below it.
 func (s *summary) narrowFigures(res *Result) {
 	row := func(label, value string) {
 		if room := s.width - len(label) - 1; utf8.RuneCountInString(value) <= room {
@@ -205,7 +209,8 @@ func (s *summary) months(res *Result) {
 		}
 		return
 	}
-	s.line("%s", s.paint(dim, "       Jan    Feb    Mar    Apr    May    Jun    Jul    Aug    Sep    Oct    Nov    Dec     year"))
+	s.line("%s", s.paint(dim,
+		"       Jan    Feb    Mar    Apr    May    Jun    Jul    Aug    Sep    Oct    Nov    Dec     year"))
 	for _, y := range years(res.Months) {
 		row := fmt.Sprintf("%4d", y.Year)
 		for _, m := range y.Months {
@@ -236,7 +241,8 @@ func (s *summary) envelope(res *Result) {
 		}
 		s.line("%s%s%s", pad(name, 26), left(final, 26), left(change, 14))
 	}
-	s.line("%s", s.paint(dim, fmt.Sprintf("%d ambiguous candles (%s)", res.Candles.Ambiguous, res.Candles.AmbiguousShare.Percent(3))))
+	s.line("%s", s.paint(dim, fmt.Sprintf("%d ambiguous candles (%s)", res.Candles.Ambiguous,
+		res.Candles.AmbiguousShare.Percent(3))))
 }
 
 func (s *summary) refusals(res *Result) {

@@ -12,7 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/grid"
 )
 
-// TestASummaryKeepsToItsTerminal also gives it figures as a day of luck, taken for a year, makes them.
+// TestASummaryKeepsToItsTerminal also gives it figures as a day of luck, taken for a year, makes
+// them.
 func TestASummaryKeepsToItsTerminal(t *testing.T) {
 	p := shippedPlan(t, grid.Kind, 5000)
 	result, err := Run(t.Context(), p, Options{Curve: true, Envelope: true})
@@ -22,7 +23,8 @@ func TestASummaryKeepsToItsTerminal(t *testing.T) {
 	wild.Performance.Final = Amount{Units: math.MaxInt64, Digits: 2}
 	wild.Performance.Drawdown.Recovered = 0
 	wild.Trips.LargestWin, wild.Trips.LargestLoss = wild.Performance.Final, Amount{Units: math.MinInt64, Digits: 2}
-	wild.curve = []sample{{at: market.Time(0), equity: 1}, {at: market.Time(market.Interval1d.End(0)), equity: math.MaxInt64}}
+	wild.curve = []sample{{at: market.Time(0), equity: 1},
+		{at: market.Time(market.Interval1d.End(0)), equity: math.MaxInt64}}
 	for _, r := range []*Result{result, &wild} {
 		for _, width := range []int{40, 41, 50, 60, 71, 72, 80, 96, 97, 100} {
 			var text strings.Builder

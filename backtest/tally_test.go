@@ -21,7 +21,8 @@ func TestWhatRoundingTakesIsNoFee(t *testing.T) {
 	} {
 		all := tally{digits: 10, money: 2, rates: row.rates}
 		for n := range 20 { // 3 cents of 10 EUR each
-			require.NoError(t, all.fill(m, &market.Fill{Taker: n%2 == 0, Fee: market.ValueOf(300_000_000)}, market.ValueOf(100_000_000_000)))
+			require.NoError(t, all.fill(m, &market.Fill{Taker: n%2 == 0, Fee: market.ValueOf(300_000_000)},
+				market.ValueOf(100_000_000_000)))
 		}
 		fees, rounding := all.charged()
 		require.Equal(t, row.fees, fees.String())

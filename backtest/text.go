@@ -23,8 +23,8 @@ func grouped(decimal string) string {
 	return sign + whole
 }
 
-// numeral writes a figure with so many decimals, and one of more than nine digits before them, as a year made of a lucky day has,
-// in powers of ten.
+// numeral writes a figure with so many decimals, and one of more than nine digits before them, as a
+// year made of a lucky day has, in powers of ten.
 func numeral(x float64, decimals int) string {
 	if math.Abs(x) >= 1e9 {
 		return strconv.FormatFloat(x, 'e', 2, 64)
@@ -32,7 +32,8 @@ func numeral(x float64, decimals int) string {
 	return grouped(strconv.FormatFloat(x, 'f', decimals, 64))
 }
 
-// Short writes the amount with two decimals, for people; money below one with four significant digits.
+// Short writes the amount with two decimals, for people; money below one with four significant
+// digits.
 func (a Amount) Short() string {
 	x := a.Float()
 	if x != 0 && math.Abs(x) < 1 {

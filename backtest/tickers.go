@@ -18,14 +18,16 @@ func (d *driver) follow() []bool {
 	return followed
 }
 
-// makeTicker lets strategies that need tickers or books see a point of the path that the venue walks: after what happened up to there, before
-// what happens on the rest of the way. What they decide on it reaches the venue at the next candle's open, like an answer to a fill.
+// makeTicker lets strategies that need tickers or books see a point of the path that the venue
+// walks: after what happened up to there, before what happens on the rest of the way. What they
+// decide on it reaches the venue at the next candle's open, like an answer to a fill.
 func (d *driver) makeTicker(c *market.Candle, when market.Time, price market.Price) {
 	at := max(when, d.engine.Now())
 	m := d.plan.Catalog.Market(c.Market)
 	half := d.venue.HalfSpread(price)
 	size := sizeOf(m, c.Volume)
-	d.ticker = market.Ticker{Market: c.Market, Last: price, Bid: price - half, Ask: price + half, BidSize: size, AskSize: size, Synthetic: true}
+	d.ticker = market.Ticker{Market: c.Market, Last: price, Bid: price - half, Ask: price + half, BidSize: size,
+		AskSize: size, Synthetic: true}
 	if d.tickers[c.Market] {
 		ev := market.Event{Kind: market.KindTicker, At: at, Market: c.Market, Ticker: &d.ticker}
 		d.send(d.engine.Step(&ev))
@@ -37,7 +39,8 @@ func (d *driver) makeTicker(c *market.Candle, when market.Time, price market.Pri
 		return
 	}
 	d.levels = [2]market.Level{{Price: price - half, Amount: size}, {Price: price + half, Amount: size}}
-	d.book = market.OrderBook{Market: c.Market, Nonce: d.book.Nonce + 1, Time: at, Bids: d.levels[:1], Asks: d.levels[1:], Synthetic: true}
+	d.book = market.OrderBook{Market: c.Market, Nonce: d.book.Nonce + 1, Time: at, Bids: d.levels[:1],
+		Asks: d.levels[1:], Synthetic: true}
 	ev := market.Event{Kind: market.KindBook, At: at, Market: c.Market, Book: &d.book}
 	d.send(d.engine.Step(&ev))
 	if d.spoils {

@@ -20,7 +20,8 @@ func (w *watcher) OnTicker(d *strategy.Desk, t market.Ticker) {
 // A strategy must not see the price of the open after it has heard of a fill that came later.
 func TestTickersAndFillsOfAPathAreHeardInItsOrder(t *testing.T) {
 	s := newStage(t, nil)
-	s.plan.Strategies[0].Kind = strategy.Define("watcher", "for a test", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+	s.plan.Strategies[0].Kind = strategy.Define("watcher", "for a test",
+		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) {
 			return &watcher{noter{seen: &s.seen, act: func(d *strategy.Desk, c market.Candle) {
 				if c.Start == 0 {
@@ -34,6 +35,7 @@ func TestTickersAndFillsOfAPathAreHeardInItsOrder(t *testing.T) {
 	s.run(t, Options{})
 	require.Equal(t, []string{
 		"00:00 ticker 100", "00:20 ticker 100", "00:40 ticker 100", "01:00 ticker 100", "01:00 1 1h",
-		"01:00 ticker 100", "01:10 fill 1 @ 95 at 01:10:00", "01:20 ticker 90", "01:40 ticker 110", "02:00 ticker 105", "02:00 1 1h",
+		"01:00 ticker 100", "01:10 fill 1 @ 95 at 01:10:00", "01:20 ticker 90", "01:40 ticker 110", "02:00 ticker 105",
+		"02:00 1 1h",
 	}, s.seen)
 }

@@ -12,8 +12,8 @@ const (
 	daysPerYear = 365
 )
 
-// track follows one series of values at candle closes: its drawdowns and its daily returns. Nothing is kept per day.
-// A close at midnight belongs to the day that it ends.
+// track follows one series of values at candle closes: its drawdowns and its daily returns. Nothing
+// is kept per day. A close at midnight belongs to the day that it ends.
 type track struct {
 	last   int64
 	dayEnd market.Time // the current day takes closes up to and including dayEnd
@@ -100,8 +100,8 @@ func (t *track) closeDay() {
 	t.close, t.whole = t.last, true
 }
 
-// ratios computes the figures of a curve that went from first to t.last in the given span. It closes the last day, so it is
-// the last call.
+// ratios computes the figures of a curve that went from first to t.last in the given span. It
+// closes the last day, so it is the last call.
 func (t *track) ratios(growth float64, span time.Duration, end market.Time) Ratios {
 	t.closeDay()
 	r := Ratios{Return: Figure(growth - 1), CAGR: annual(growth, span), Days: t.days.n, Drawdown: t.drawdown(end)}
@@ -119,12 +119,14 @@ func (t *track) drawdown(end market.Time) Drawdown {
 		until = end
 	}
 	return Drawdown{
-		Depth: Figure(t.depth), Start: Moment(t.worst.from), Bottom: Moment(t.worst.bottomed), Recovered: Moment(t.worst.to),
-		Length: Seconds(until.Sub(t.worst.from)),
+		Depth: Figure(t.depth), Start: Moment(t.worst.from), Bottom: Moment(t.worst.bottomed),
+		Recovered: Moment(t.worst.to),
+		Length:    Seconds(until.Sub(t.worst.from)),
 	}
 }
 
-// annual is the yearly growth of a curve; it is undefined for less than a day, where it says nothing.
+// annual is the yearly growth of a curve; it is undefined for less than a day, where it says
+// nothing.
 func annual(growth float64, span time.Duration) Figure {
 	if span < 24*time.Hour || growth < 0 {
 		return undefined()
@@ -133,8 +135,8 @@ func annual(growth float64, span time.Duration) Figure {
 	return Figure(math.Pow(growth, 1/years) - 1)
 }
 
-// spread is the running mean and deviation of daily returns (Welford's recurrence). Products are converted before they are
-// added: a processor that fuses both would give another last digit.
+// spread is the running mean and deviation of daily returns (Welford's recurrence). Products are
+// converted before they are added: a processor that fuses both would give another last digit.
 type spread struct {
 	n        int64
 	mean, m2 float64
@@ -151,7 +153,8 @@ func (s *spread) add(x float64) {
 	}
 }
 
-// figures returns volatility, Sharpe and Sortino, each undefined where its divisor is zero or there are fewer than two days.
+// figures returns volatility, Sharpe and Sortino, each undefined where its divisor is zero or there
+// are fewer than two days.
 func (s *spread) figures(broken bool) (volatility, sharpe, sortino Figure) {
 	if s.n < 2 || broken {
 		return undefined(), undefined(), undefined()

@@ -13,11 +13,14 @@ type trail struct {
 	list []decision
 }
 
-// decision is one command: when it was made, what could be known then, what it asks for. Two runs decided the same where these are equal.
+// decision is one command: when it was made, what could be known then, what it asks for. Two runs
+// decided the same where these are equal.
 type decision struct {
-	at   market.Time
-	sees market.Time // close of the newest candle that had a part in it: the one that was delivered, or the one whose path was being walked
-	what uint64      // hash of everything the command says
+	at market.Time
+	// close of the newest candle that had a part in it: the one that was delivered, or the one
+	// whose path was being walked
+	sees market.Time
+	what uint64 // hash of everything the command says
 
 	kind     market.CommandKind
 	side     market.Side
@@ -34,10 +37,12 @@ type decision struct {
 func (d *trail) add(c *market.Command, sees market.Time) {
 	h := fnv.New64a()
 	o := &c.Order
-	fmt.Fprint(h, c.Kind, c.Changed, o.ID, o.Market, o.Strategy, o.Side, o.Type, o.TimeInForce, o.SelfTradePrevention, o.PostOnly,
+	fmt.Fprint(h, c.Kind, c.Changed, o.ID, o.Market, o.Strategy, o.Side, o.Type, o.TimeInForce, o.SelfTradePrevention,
+		o.PostOnly,
 		o.Price, o.TriggerAmount, o.TriggerReference, o.Amount, o.AmountRemaining, o.AmountQuote, o.Bracket, o.Tag)
 	d.list = append(d.list, decision{
-		at: c.At, sees: sees, what: h.Sum64(), kind: c.Kind, side: o.Side, order: o.Type, strategy: o.Strategy, market: o.Market, id: o.ID,
+		at: c.At, sees: sees, what: h.Sum64(), kind: c.Kind, side: o.Side, order: o.Type, strategy: o.Strategy,
+		market: o.Market, id: o.ID,
 		amount: o.Amount, money: o.AmountQuote, price: o.Price,
 	})
 }
@@ -53,8 +58,8 @@ func (d *trail) after(t market.Time) []decision {
 	return d.list[n:]
 }
 
-// differs returns the first decision among those that count in which two runs differ; nil where one of them has none any more. Both are
-// nil where all that count are the same.
+// differs returns the first decision among those that count in which two runs differ; nil where one
+// of them has none any more. Both are nil where all that count are the same.
 func (d *trail) differs(other *trail, counts func(*decision) bool) (mine, others *decision) {
 	i, j := 0, 0
 	for {

@@ -32,7 +32,8 @@ func (t *trip) pnl() (market.Value, error) {
 // why is the closing order's tag; an order without one follows a signal.
 func (t *trip) why() string { return cmp.Or(t.reason, "signal") }
 
-// holding is what one strategy holds in one market, with the trips whose closing order is still at work.
+// holding is what one strategy holds in one market, with the trips whose closing order is still at
+// work.
 type holding struct {
 	market  *market.Market
 	amount  market.Qty
@@ -91,8 +92,8 @@ func (h *holding) buy(at market.Time, amount market.Qty, value, fee market.Value
 	return nil
 }
 
-// sell takes a closing fill into the trip of its order. The part that the holding does not cover belongs to no trip;
-// covered says how much does.
+// sell takes a closing fill into the trip of its order. The part that the holding does not cover
+// belongs to no trip; covered says how much does.
 func (h *holding) sell(f *market.Fill, reason string, value market.Value) (covered market.Qty, err error) {
 	covered = min(f.Amount, h.amount)
 	if covered <= 0 {
@@ -137,8 +138,9 @@ func (h *holding) trip(order market.OrderID) *trip {
 	return &h.closing[len(h.closing)-1]
 }
 
-// settle marks the holding as flat where only dust is left after the closing order o: an amount that the market's minimums
-// do not let go at o's average price. Its cost stays with the next position.
+// settle marks the holding as flat where only dust is left after the closing order o: an amount
+// that the market's minimums do not let go at o's average price. Its cost stays with the next
+// position.
 func (h *holding) settle(o *market.Order) {
 	if h.amount == 0 || h.amount < h.market.MinOrderInBase {
 		h.flat = true
@@ -152,8 +154,8 @@ func (h *holding) settle(o *market.Order) {
 // exactPriceDigits is how many decimals an average price gets that does not divide evenly.
 const exactPriceDigits = 10
 
-// appendAverage appends value÷amount: exactly where ten decimals, or four more than the market's prices have, suffice;
-// rounded down otherwise.
+// appendAverage appends value÷amount: exactly where ten decimals, or four more than the market's
+// prices have, suffice; rounded down otherwise.
 func appendAverage(dst []byte, m *market.Market, value market.Value, amount market.Qty) []byte {
 	if amount == 0 || value.Sign() < 0 {
 		return dst

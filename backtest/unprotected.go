@@ -50,7 +50,8 @@ func (d *driver) bareWarnings() (lines []string) {
 			times = fmt.Sprintf("%d times", b.times)
 		}
 		lines = append(lines, fmt.Sprintf("strategy %s was left without an exit %s (%s), first at %s over %s of %s: %s",
-			d.plan.Strategies[b.strategy-1].Name, times, b.cause, b.at, m.FormatQty(b.first.Amount), m.Name, b.first.Why))
+			d.plan.Strategies[b.strategy-1].Name, times, b.cause, b.at, m.FormatQty(b.first.Amount), m.Name,
+			b.first.Why))
 	}
 	return lines
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// The rules of the market rise while the entry waits: what it buys cannot be sold at the stop any more.
+// The rules of the market rise while the entry waits: what it buys cannot be sold at the stop any
+// more.
 func TestTheReportSaysThatAPositionHadNoExitAndWhy(t *testing.T) {
 	var s *stage
 	s = newStage(t, func(d *strategy.Desk, c market.Candle) {
@@ -24,7 +25,8 @@ func TestTheReportSaysThatAPositionHadNoExitAndWhy(t *testing.T) {
 	})
 	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()[:1]
 	s.plan.Catalog.Market(1).MinOrderInQuote = 1
-	s.feed(1, market.Interval1h, true, true, [5]int64{0, 100, 100, 100, 100}, [5]int64{60, 100, 100, 100, 100}, [5]int64{120, 100, 110, 90, 105}, [5]int64{180, 105, 105, 105, 105})
+	s.feed(1, market.Interval1h, true, true, [5]int64{0, 100, 100, 100, 100}, [5]int64{60, 100, 100, 100, 100},
+		[5]int64{120, 100, 110, 90, 105}, [5]int64{180, 105, 105, 105, 105})
 	res := s.run(t, Options{})
 	require.Len(t, res.Warnings, 1)
 	t.Log(res.Warnings[0], res.UnprotectedBy)
@@ -33,7 +35,8 @@ func TestTheReportSaysThatAPositionHadNoExitAndWhy(t *testing.T) {
 	require.Len(t, res.UnprotectedBy, 1)
 	require.Equal(t, "too small", res.UnprotectedBy[0].Cause)
 	require.Equal(t, res.Unprotected, res.UnprotectedBy[0].Time)
-	require.Greater(t, time.Duration(res.Unprotected), time.Hour, "to the end of the run, not to the last report of the bracket")
+	require.Greater(t, time.Duration(res.Unprotected), time.Hour,
+		"to the end of the run, not to the last report of the bracket")
 	var text bytes.Buffer
 	require.NoError(t, WriteSummary(&text, res, SummaryOptions{}))
 	require.Contains(t, text.String(), "  too small")

@@ -7,8 +7,9 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Witness hears everything that a run does, in its order: every command that the gate lets pass, every fill, every order that has ended. It
-// changes nothing. What it is given is valid until it returns.
+// Witness hears everything that a run does, in its order: every command that the gate lets pass,
+// every fill, every order that has ended. It changes nothing. What it is given is valid until it
+// returns.
 type Witness interface {
 	engine.Observer
 	engine.Approver

@@ -15,7 +15,8 @@ import (
 
 // operatorCommands are the commands that talk to a running bot.
 func (a *app) operatorCommands() []*cobra.Command {
-	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.explainCommand(), a.haltCommand(), a.resumeCommand(), a.cancelAllCommand(), a.flattenCommand(), a.resolveCommand()}
+	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.explainCommand(),
+		a.haltCommand(), a.resumeCommand(), a.cancelAllCommand(), a.flattenCommand(), a.resolveCommand()}
 }
 
 // actFlags are those of commands that act.
@@ -28,7 +29,8 @@ type actFlags struct {
 }
 
 // actCommand makes a command that acts, on one strategy or on all.
-func (a *app) actCommand(c *cobra.Command, path string, f *actFlags, print func(*operator.Report) string) *cobra.Command {
+func (a *app) actCommand(c *cobra.Command, path string, f *actFlags,
+	print func(*operator.Report) string) *cobra.Command {
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {
 		if f.direct {
 			return a.direct(ctx, f)
@@ -36,7 +38,8 @@ func (a *app) actCommand(c *cobra.Command, path string, f *actFlags, print func(
 		if f.flatten || f.log != "" || len(f.sets) > 0 {
 			return config.Usagef("--flatten, --log and --set belong to --direct; bot flatten asks a running bot")
 		}
-		ask := &operator.Ask{Strategy: strings.Join(args, ""), Reason: f.reason, Foreign: f.foreign, WaitMS: f.wait.Milliseconds()}
+		ask := &operator.Ask{Strategy: strings.Join(args, ""), Reason: f.reason, Foreign: f.foreign,
+			WaitMS: f.wait.Milliseconds()}
 		return a.act(ctx, f, path, ask, print)
 	})
 	f.register(c)
@@ -50,10 +53,14 @@ var errUnconfirmed = errors.New("not everything was confirmed in time; bot statu
 func (a *app) haltCommand() *cobra.Command {
 	f := &actFlags{}
 	c := a.actCommand(&cobra.Command{
-		Use: "halt [STRATEGY]", Short: "Stop a strategy, or all, until bot resume", Args: cobra.MaximumNArgs(1), Example: "  bot halt -c configs/sandbox.toml\n  bot halt maker --reason 'exchange maintenance'",
-		Long: "Stops a strategy, or all: it is called no more and its orders are cancelled, but for the exits of its brackets, which protect what it holds. A halt\nlasts over restarts until bot resume. The command succeeds once the exchange has confirmed the cancels.",
+		Use: "halt [STRATEGY]", Short: "Stop a strategy, or all, until bot resume", Args: cobra.MaximumNArgs(1),
+		Example: "  bot halt -c configs/sandbox.toml\n  bot halt maker --reason 'exchange maintenance'",
+		Long: "Stops a strategy, or all: it is called no more and its orders are cancelled, but for the exits of its " +
+			"brackets, which protect what it holds. A halt\nlasts over restarts until bot resume. The command " +
+			"succeeds once the exchange has confirmed the cancels.",
 	}, operator.PathHalt, f, func(r *operator.Report) string {
-		return fmt.Sprintf("halted: %s%s; %s cancelled\n", strings.Join(r.Strategies, ", "), unchangedText(r, "halted"), ordersText(r.Cancelled))
+		return fmt.Sprintf("halted: %s%s; %s cancelled\n", strings.Join(r.Strategies, ", "), unchangedText(r, "halted"),
+			ordersText(r.Cancelled))
 	})
 	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
 	return c
@@ -61,7 +68,8 @@ func (a *app) haltCommand() *cobra.Command {
 
 func (a *app) resumeCommand() *cobra.Command {
 	return a.actCommand(&cobra.Command{
-		Use: "resume [STRATEGY]", Short: "Let a halted strategy, or all, trade again", Args: cobra.MaximumNArgs(1), Example: "  bot resume -c configs/sandbox.toml\n  bot resume maker",
+		Use: "resume [STRATEGY]", Short: "Let a halted strategy, or all, trade again", Args: cobra.MaximumNArgs(1),
+		Example: "  bot resume -c configs/sandbox.toml\n  bot resume maker",
 	}, operator.PathResume, &actFlags{}, func(r *operator.Report) string {
 		return fmt.Sprintf("trading: %s%s\n", strings.Join(r.Strategies, ", "), unchangedText(r, "not halted"))
 	})
@@ -70,13 +78,19 @@ func (a *app) resumeCommand() *cobra.Command {
 func (a *app) cancelAllCommand() *cobra.Command {
 	f := &actFlags{}
 	c := a.actCommand(&cobra.Command{
-		Use: "cancel-all", Short: "Cancel all open orders of a bot", Args: onlyFlags, Example: "  bot cancel-all -c configs/sandbox.toml\n  bot cancel-all --including-foreign --wait 1m\n  bot cancel-all --direct --flatten -c live.toml",
-		Long: "Cancels every open order of the bot, exits that protect positions included, and succeeds once the exchange has confirmed each. Strategies go on: halt\nthem first, or they place new ones. Orders of others on the account are left alone unless --including-foreign names them, and then those in the\nmarkets that this bot trades are cancelled." + directHelp,
+		Use: "cancel-all", Short: "Cancel all open orders of a bot", Args: onlyFlags,
+		Example: "  bot cancel-all -c configs/sandbox.toml\n  bot cancel-all --including-foreign --wait 1m\n  bot " +
+			"cancel-all --direct --flatten -c live.toml",
+		Long: "Cancels every open order of the bot, exits that protect positions included, and succeeds once the " +
+			"exchange has confirmed each. Strategies go on: halt\nthem first, or they place new ones. Orders of " +
+			"others on the account are left alone unless --including-foreign names them, and then those in " +
+			"the\nmarkets that this bot trades are cancelled." + directHelp,
 	}, operator.PathCancelAll, f, func(r *operator.Report) string { return ordersText(r.Cancelled) + " cancelled\n" })
 	c.Flags().BoolVar(&f.foreign, "including-foreign", false, "orders of others on the same account too")
 	c.Flags().BoolVar(&f.direct, "direct", false, "without a bot: straight at the exchange of -c")
 	c.Flags().BoolVar(&f.flatten, "flatten", false, "with --direct: sell what the strategies hold, too")
-	c.Flags().StringVar(&f.log, "log", "", "with --direct: write what is sent to this `FILE` instead of direct.log in the state folder")
+	c.Flags().StringVar(&f.log, "log", "",
+		"with --direct: write what is sent to this `FILE` instead of direct.log in the state folder")
 	c.Flags().StringArrayVar(&f.sets, "set", nil, "with --direct: change one setting, `a.b.c=value`; may be repeated")
 	return c
 }
@@ -84,10 +98,14 @@ func (a *app) cancelAllCommand() *cobra.Command {
 func (a *app) flattenCommand() *cobra.Command {
 	f := &actFlags{}
 	c := a.actCommand(&cobra.Command{
-		Use: "flatten [STRATEGY]", Short: "Halt a strategy, or all, and sell what it holds", Args: cobra.MaximumNArgs(1), Example: "  bot flatten maker -c configs/sandbox.toml\n  bot flatten --wait 2m",
-		Long: "Halts a strategy, or all, cancels its orders, exits included, and sells what it holds at market once the cancels are confirmed. It succeeds once\nnothing is open and nothing is held; what is below the market's minimum cannot be sold and is listed.",
+		Use: "flatten [STRATEGY]", Short: "Halt a strategy, or all, and sell what it holds",
+		Args: cobra.MaximumNArgs(1), Example: "  bot flatten maker -c configs/sandbox.toml\n  bot flatten --wait 2m",
+		Long: "Halts a strategy, or all, cancels its orders, exits included, and sells what it holds at market once " +
+			"the cancels are confirmed. It succeeds once\nnothing is open and nothing is held; what is below the " +
+			"market's minimum cannot be sold and is listed.",
 	}, operator.PathFlatten, f, func(r *operator.Report) string {
-		return fmt.Sprintf("halted: %s; %s cancelled, %s to sell\n", strings.Join(r.Strategies, ", "), ordersText(r.Cancelled), ordersText(r.Sold))
+		return fmt.Sprintf("halted: %s; %s cancelled, %s to sell\n", strings.Join(r.Strategies, ", "),
+			ordersText(r.Cancelled), ordersText(r.Sold))
 	})
 	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
 	return c
@@ -100,7 +118,8 @@ func leftText(r *operator.Report) (text string) {
 	}
 	for i := range r.Open {
 		o := &r.Open[i]
-		text += fmt.Sprintf("still open: %d %s %s %s %s: %s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market, o.Terms(), o.How())
+		text += fmt.Sprintf("still open: %d %s %s %s %s: %s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market,
+			o.Terms(), o.How())
 	}
 	for i := range r.Held {
 		p := &r.Held[i]

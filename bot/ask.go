@@ -24,11 +24,12 @@ type callerFlags struct {
 // register adds the flags to a command.
 func (f *callerFlags) register(c *cobra.Command) {
 	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
-	c.Flags().StringVar(&f.state, "state", "", "the bot whose state is in this `FOLDER`, or a FILE with a copy of it; without it that of -c, or state")
+	c.Flags().StringVar(&f.state, "state", "",
+		"the bot whose state is in this `FOLDER`, or a FILE with a copy of it; without it that of -c, or state")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
-// Folder is the bot's state folder.
+// folder is the bot's state folder.
 func (f *callerFlags) folder() (string, error) {
 	if info, err := os.Stat(f.state); f.state != "" && (err != nil || info.IsDir()) {
 		return f.state, nil
@@ -38,7 +39,8 @@ func (f *callerFlags) folder() (string, error) {
 	return filepath.Dir(path), err
 }
 
-// place is where the bot is asked for: --state may name a copy of a state file that is no bot's own.
+// place is where the bot is asked for: --state may name a copy of a state file that is no bot's
+// own.
 func (f *callerFlags) place() (of operator.Place, err error) {
 	info, err := os.Stat(f.state)
 	if f.state != "" && err == nil && info.Mode().IsRegular() && filepath.Base(f.state) != folder.StateFile {
@@ -48,8 +50,9 @@ func (f *callerFlags) place() (of operator.Place, err error) {
 	return of, err
 }
 
-// Ask asks the bot that the flags mean.
-func ask[T any](f *callerFlags, question func(operator.Place) (operator.Answer[T], error)) (answer operator.Answer[T], err error) {
+// ask asks the bot that the flags mean.
+func ask[T any](f *callerFlags, question func(operator.Place) (operator.Answer[T], error)) (answer operator.Answer[T],
+	err error) {
 	of, err := f.place()
 	if err != nil {
 		return answer, err
@@ -77,7 +80,8 @@ func show[T any](a *app, f *callerFlags, answer operator.Answer[T], print func(*
 }
 
 // act lets a running bot act and says what became of it.
-func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.Ask, print func(*operator.Report) string) error {
+func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.Ask,
+	print func(*operator.Report) string) error {
 	folder, err := f.folder()
 	if err != nil {
 		return err

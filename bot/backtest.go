@@ -44,7 +44,8 @@ type backtestFlags struct {
 func (a *app) backtestCommand() *cobra.Command {
 	f := &backtestFlags{}
 	c := &cobra.Command{
-		Use: "backtest", Short: "Replay candles through a strategy", Long: backtestHelp, Example: backtestExample, Args: onlyFlags,
+		Use: "backtest", Short: "Replay candles through a strategy", Long: backtestHelp, Example: backtestExample,
+		Args: onlyFlags,
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.backtest(ctx, f) }),
 	}
 	flags := c.Flags()
@@ -58,16 +59,19 @@ func (a *app) backtestCommand() *cobra.Command {
 	flags.StringVar(&f.out, "out", "", "`DIR` for the result files; without it out/NAME, after the config")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	flags.BoolVar(&f.json, "json", false, "print result.json and nothing else; files only with --out")
-	flags.StringVar(&f.envelope, "envelope", "", "run the pessimistic and optimistic path too: auto, true or false; auto: unless --json")
+	flags.StringVar(&f.envelope, "envelope", "",
+		"run the pessimistic and optimistic path too: auto, true or false; auto: unless --json")
 	flags.Lookup("envelope").NoOptDefVal = "true"
 	flags.StringVar(&f.assets, "assets", "", "script of report.html: `URL`, folder, or inline=FILE")
 	flags.StringVar(&f.log, "log", "warn", "log `LEVEL` of strategies on standard error: off, error, warn, info, debug")
-	flags.BoolVar(&f.lookahead, "check-lookahead", false, "instead: change the future at many places and see whether earlier decisions change")
+	flags.BoolVar(&f.lookahead, "check-lookahead", false,
+		"instead: change the future at many places and see whether earlier decisions change")
 	flags.BoolVar(&f.warmup, "check-warmup", false, "instead: find out how much history the decisions depend on")
 	return c
 }
 
-// onlyFlags refuses arguments with the two mistakes that make them: a config without -c, and a switch without its =.
+// onlyFlags refuses arguments with the two mistakes that make them: a config without -c, and a
+// switch without its =.
 func onlyFlags(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -85,11 +89,13 @@ func (f *backtestFlags) overrides() (list []config.Override, err error) {
 		return nil, err
 	}
 	for _, flag := range [...]struct{ name, key, text string }{
-		{"from", "backtest.from", f.from}, {"to", "backtest.to", f.to}, {"db", "data.candles", f.data}, {"out", "report.out", f.out},
+		{"from", "backtest.from", f.from}, {"to", "backtest.to", f.to}, {"db", "data.candles", f.data}, {"out",
+			"report.out", f.out},
 		{"envelope", "report.envelope", f.envelope}, {"assets", "report.assets", f.assets},
 	} {
 		if flag.text != "" {
-			list = append(list, config.Override{Flag: "--" + flag.name + " " + flag.text, Path: strings.Split(flag.key, "."), Text: flag.text, Word: true})
+			list = append(list, config.Override{Flag: "--" + flag.name + " " + flag.text,
+				Path: strings.Split(flag.key, "."), Text: flag.text, Word: true})
 		}
 	}
 	if f.data != "" {
@@ -152,16 +158,19 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 	}))
 }
 
-// strategyLog is where the strategies of a backtest log. That one was halted is told at the end, with its stack.
+// strategyLog is where the strategies of a backtest log. That one was halted is told at the end,
+// with its stack.
 func (a *app) strategyLog(level string) zerolog.Logger {
-	return console.Logger(a.Stderr, level, a.Getenv).Hook(zerolog.HookFunc(func(e *zerolog.Event, _ zerolog.Level, message string) {
+	return console.Logger(a.Stderr, level,
+		a.Getenv).Hook(zerolog.HookFunc(func(e *zerolog.Event, _ zerolog.Level, message string) {
 		if strings.HasPrefix(message, engine.HaltedMessage) {
 			e.Discard()
 		}
 	}))
 }
 
-// halts tells of the strategies that were halted, and where they were. It returns the error with which the command ends.
+// halts tells of the strategies that were halted, and where they were. It returns the error with
+// which the command ends.
 func (a *app) halts(all []backtest.Halted) (err error) {
 	for _, h := range all {
 		if len(h.Stack) > 0 {

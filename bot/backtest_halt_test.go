@@ -24,7 +24,8 @@ type scripted struct {
 func (s *scripted) OnCandle(d *strategy.Desk, c market.Candle) { s.candle(d, c) }
 
 func scriptedKind(candle func(*strategy.Desk, market.Candle)) strategy.Kind {
-	return strategy.Define("scripted", "does what a test says", func(struct{}) strategy.Needs { return strategy.Needs{} },
+	return strategy.Define("scripted", "does what a test says",
+		func(struct{}) strategy.Needs { return strategy.Needs{} },
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &scripted{candle: candle}, nil })
 }
 
@@ -49,15 +50,18 @@ func (s *shared) text() string {
 // command runs the program with these strategies.
 func command(ctx context.Context, stderr *shared, kind strategy.Kind, args ...string) (code int, stdout string) {
 	var out bytes.Buffer
-	code = Run(ctx, Process{Args: args, Stdin: &bytes.Buffer{}, Stdout: &out, Stderr: stderr, Getenv: func(string) string { return "" }, Kinds: []strategy.Kind{kind}})
+	code = Run(ctx, Process{Args: args, Stdin: &bytes.Buffer{}, Stdout: &out, Stderr: stderr,
+		Getenv: func(string) string { return "" }, Kinds: []strategy.Kind{kind}})
 	return code, out.String()
 }
 
 func TestABacktestInWhichAStrategyPanickedShowsWhereAndFails(t *testing.T) {
-	for name, end := range map[string]func(){"panic: out of coffee": func() { panic("out of coffee") }, "runtime.Goexit": runtime.Goexit} {
+	for name, end := range map[string]func(){"panic: out of coffee": func() { panic("out of coffee") },
+		"runtime.Goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			var stderr shared
-			code, stdout := command(t.Context(), &stderr, scriptedKind(func(*strategy.Desk, market.Candle) { end() }), "backtest", "--json")
+			code, stdout := command(t.Context(), &stderr, scriptedKind(func(*strategy.Desk, market.Candle) { end() }),
+				"backtest", "--json")
 			require.Equal(t, exitFailed, code)
 			require.Contains(t, stderr.text(), name)
 			require.Contains(t, stderr.text(), "backtest_halt_test.go", "the stack")
@@ -92,11 +96,19 @@ func TestWhatAnAuthorsPartsPanicWithIsAnErrorWithTheName(t *testing.T) {
 		says string
 		list bool // `bot strategies` hears of it too
 	}{
-		"needs": {strategy.Define("mine", "test", func(struct{}) strategy.Needs { panic("no needs") }, build(nil)), "panic in needs, build or Validate: no needs", true},
-		"build": {strategy.Define("mine", "test", none, func(struct{}, strategy.Setup) (strategy.Strategy, error) { panic("no build") }), "panic in needs, build or Validate: no build", false},
-		"nil":   {strategy.Define("mine", "test", none, func(struct{}, strategy.Setup) (strategy.Strategy, error) { return nil, nil }), "build returned nil", false},
-		"typed": {strategy.Define("mine", "test", none, func(struct{}, strategy.Setup) (strategy.Strategy, error) { return (*scripted)(nil), nil }), "build returned nil", false},
-		"odd": {strategy.Define("mine", "test", func(struct{}) strategy.Needs { return strategy.Needs{Intervals: []market.Interval{99}} }, build(nil)),
+		"needs": {strategy.Define("mine", "test", func(struct{}) strategy.Needs { panic("no needs") }, build(nil)),
+			"panic in needs, build or Validate: no needs", true},
+		"build": {strategy.Define("mine", "test", none,
+			func(struct{}, strategy.Setup) (strategy.Strategy, error) { panic("no build") }),
+			"panic in needs, build or Validate: no build", false},
+		"nil": {strategy.Define("mine", "test", none,
+			func(struct{}, strategy.Setup) (strategy.Strategy, error) { return nil, nil }), "build returned nil",
+			false},
+		"typed": {strategy.Define("mine", "test", none,
+			func(struct{}, strategy.Setup) (strategy.Strategy, error) { return (*scripted)(nil), nil }),
+			"build returned nil", false},
+		"odd": {strategy.Define("mine", "test",
+			func(struct{}) strategy.Needs { return strategy.Needs{Intervals: []market.Interval{99}} }, build(nil)),
 			"needs candles of interval 99", true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +134,8 @@ func TestACallbackThatDoesNotReturnIsNamedAndTheFirstInterruptEndsTheRun(t *test
 	var stderr shared
 	ended := make(chan int, 1)
 	go func() {
-		code, _ := command(ctx, &stderr, scriptedKind(func(*strategy.Desk, market.Candle) { <-release }), "backtest", "--json")
+		code, _ := command(ctx, &stderr, scriptedKind(func(*strategy.Desk, market.Candle) { <-release }), "backtest",
+			"--json")
 		ended <- code
 	}()
 	require.Eventually(t, func() bool {

@@ -1,6 +1,7 @@
-// Package bot is the command line: every command of the program, its config file and the files that it starts a project with.
-// It never decides what to trade and holds no state between two runs; what a command does lives in the package that it calls.
-// Start at Main, which an own program calls with its own strategies, then at backtest.go or run.go; package config lists every setting.
+// Package bot is the command line: every command of the program, its config file and the files that
+// it starts a project with. It never decides what to trade and holds no state between two runs;
+// what a command does lives in the package that it calls. Start at Main, which an own program calls
+// with its own strategies, then at backtest.go or run.go; package config lists every setting.
 package bot
 
 import (
@@ -24,7 +25,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// The exit codes. Those from 64 on are of sysexits.h; 2 is left to Go, which ends a process that crashes with it.
+// The exit codes. Those from 64 on are of sysexits.h; 2 is left to Go, which ends a process that
+// crashes with it.
 const (
 	exitDone    = 0
 	exitFailed  = 1
@@ -39,16 +41,18 @@ type Process struct {
 	Getenv         func(name string) string
 	Kinds          []strategy.Kind // the strategies that configs may name
 
-	// Again returns a context that ends with the next signal to stop, from the time of the call on; nil: there is no such signal.
+	// Again returns a context that ends with the next signal to stop, from the time of the call on;
+	// nil: there is no such signal.
 	Again func() (context.Context, context.CancelFunc)
 
-	faults func(point string) // of tests: called between two steps of the kill switch and of what books it; nil: not called
+	// of tests: called between two steps of the kill switch and of what books it; nil: not called
+	faults func(point string)
 }
 
-// Main runs the program with these strategies on the process's own arguments and ends the process: 0 done, 1 failed, 3
-// refused by a limit, 64 bad usage, 78 bad config. The first Ctrl-C ends the run in good order, the second at once (`bot run` cancels its orders
-// first); so do SIGTERM, and the end of the
-// terminal unless nohup has it ignored.
+// Main runs the program with these strategies on the process's own arguments and ends the process:
+// 0 done, 1 failed, 3 refused by a limit, 64 bad usage, 78 bad config. The first Ctrl-C ends the
+// run in good order, the second at once (`bot run` cancels its orders first); so do SIGTERM, and
+// the end of the terminal unless nohup has it ignored.
 func Main(kinds ...strategy.Kind) { mainWith(nil, kinds...) }
 
 func mainWith(faults func(point string), kinds ...strategy.Kind) {
@@ -63,10 +67,12 @@ func mainWith(faults func(point string), kinds ...strategy.Kind) {
 		context.AfterFunc(next, stop)
 		return next, stop
 	}
-	os.Exit(Run(ctx, Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Kinds: kinds, Again: again, faults: faults}))
+	os.Exit(Run(ctx, Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, Kinds: kinds, Again: again, faults: faults}))
 }
 
-// Run is Main without a process around it: it returns the exit code. An error is written to Stderr in one line.
+// Run is Main without a process around it: it returns the exit code. An error is written to Stderr
+// in one line.
 func Run(ctx context.Context, p Process) int {
 	a := &app{Process: p}
 	root := a.root()
@@ -98,16 +104,21 @@ type app struct {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "bot", Short: "Tidemark: backtest trading strategies, serve a simulated exchange, trade",
-		Long: "Tidemark runs trading strategies. Without anything else at hand, `bot backtest` shows one at work on made-up candles.\n\n" +
+		Long: "Tidemark runs trading strategies. Without anything else at hand, `bot backtest` shows one at work on " +
+			"made-up candles.\n\n" +
 			"Exit codes: 0 done, 1 failed, 3 refused by a limit, 64 bad usage, 78 bad config.",
-		Example:      "  bot backtest\n  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot backtest -c configs/backtest.toml --from 2021-01-01\n  bot exchange",
+		Example: "  bot backtest\n  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot backtest " +
+			"-c configs/backtest.toml --from 2021-01-01\n  bot exchange",
 		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	root.AddCommand(a.backtestCommand(), candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr}, a.enter), a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(), a.doctorCommand(), a.versionCommand())
+	root.AddCommand(a.backtestCommand(),
+		candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr},
+			a.enter), a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(),
+		a.doctorCommand(), a.versionCommand())
 	root.AddCommand(a.operatorCommands()...)
 	return root
 }
@@ -120,11 +131,12 @@ func (a *app) enter(run func(ctx context.Context, args []string) error) func(*co
 	}
 }
 
-// outlive lets the process go on when whoever read its output has gone: a `tee` that the same Ctrl-C ends would take the bot along before
-// its orders are cancelled.
+// outlive lets the process go on when whoever read its output has gone: a `tee` that the same
+// Ctrl-C ends would take the bot along before its orders are cancelled.
 func outlive() { signal.Ignore(syscall.SIGPIPE) }
 
-// exitCode is 64 for what the command line says and 78 for what the config does: a service manager starts neither again.
+// exitCode is 64 for what the command line says and 78 for what the config does: a service manager
+// starts neither again.
 func (a *app) exitCode(err error) int {
 	var refusal *risk.Refusal
 	var key *config.KeyError

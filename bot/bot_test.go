@@ -17,16 +17,21 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// TestMain runs the tests, or the program itself where a test starts that as a child. A goroutine that outlives the tests fails them.
+// TestMain runs the tests, or the program itself where a test starts that as a child. A goroutine
+// that outlives the tests fails them.
 func TestMain(m *testing.M) {
-	// With -race every process waits for a second before it exits, for a race that is just about to be seen. A tenth does for hundreds of children.
+	// With -race every process waits for a second before it exits, for a race that is just about to
+	// be seen. A tenth does for hundreds of children.
 	if _, set := os.LookupEnv("GORACE"); !set {
 		must(os.Setenv("GORACE", "atexit_sleep_ms=100"))
 	}
 	if f := flag.Lookup("test.parallel"); f != nil { // the command line is read later and has the last word
-		must(f.Value.Set("8")) // many tests wait for a process or for a minute to pass: two cores would let two of them wait at a time
+		// many tests wait for a process or for a minute to pass: two cores would let two of them
+		// wait at a time
+		must(f.Value.Set("8"))
 	}
-	testscript.Main(leakless{m}, map[string]func(){"bot": func() { bot.Main(shipped.Kinds()...) }, "flipper": flipper, "faultybot": bot.FaultyMain})
+	testscript.Main(leakless{m}, map[string]func(){"bot": func() { bot.Main(shipped.Kinds()...) }, "flipper": flipper,
+		"faultybot": bot.FaultyMain})
 }
 
 func must(err error) {
@@ -40,7 +45,9 @@ type leakless struct{ *testing.M }
 
 // Run returns the exit code.
 func (l leakless) Run() int {
-	debug.SetGCPercent(400) // of this process, not of children: the plays leave much behind, a tenth of the time went into collecting it
+	// of this process, not of children: the plays leave much behind, a tenth of the time went into
+	// collecting it
+	debug.SetGCPercent(400)
 	code := l.M.Run()
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
@@ -49,13 +56,14 @@ func (l leakless) Run() int {
 	return code
 }
 
-// TestCommandsDoWhatTheTranscriptsSay runs the transcripts of testdata/script. Beside testscript's own commands they know
-// `exits CODE COMMAND…`, which wants that very code, `flip FILE`, which damages a
-// store, and `livestate FOLDER`, which leaves there what a bot that ran does.
+// TestCommandsDoWhatTheTranscriptsSay runs the transcripts of testdata/script. Beside testscript's
+// own commands they know `exits CODE COMMAND…`, which wants that very code, `flip FILE`, which
+// damages a store, and `livestate FOLDER`, which leaves there what a bot that ran does.
 func TestCommandsDoWhatTheTranscriptsSay(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "flip": flip, "livestate": liveState},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "flip": flip,
+			"livestate": liveState},
 	})
 }
 

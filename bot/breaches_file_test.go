@@ -24,7 +24,8 @@ func TestABlobOfBreachesThatCannotBeReadIsAProblemOfTheFile(t *testing.T) {
 	require.NoError(t, store.Commit(batch))
 	require.NoError(t, store.Close())
 	var out, errs bytes.Buffer
-	require.Equal(t, 1, Run(t.Context(), Process{Args: []string{"state", "check", "--state", dir}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: os.Getenv}))
+	require.Equal(t, 1, Run(t.Context(), Process{Args: []string{"state", "check", "--state", dir},
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: os.Getenv}))
 	require.Contains(t, out.String(), "breaches in the state file")
 	require.Contains(t, errs.String(), "1 problems")
 }

@@ -27,7 +27,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// marketTown is an exchange on loopback whose clock stands at 2026-01-10T12:34:56Z, with five days of candles. before may answer a request itself.
+// marketTown is an exchange on loopback whose clock stands at 2026-01-10T12:34:56Z, with five days
+// of candles. before may answer a request itself.
 type marketTown struct {
 	*httptest.Server
 	ex *sandbox.Exchange
@@ -89,12 +90,14 @@ func (m *marketTown) note(w http.ResponseWriter, r *http.Request) (answered bool
 // fetch runs the command in this process.
 func (m *marketTown) fetch(t testing.TB, store string, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	args = append([]string{"candles", "fetch", "--db", store, "--base-url", m.URL, "--market", "BTC-EUR", "--interval", "1m"}, args...)
-	code = bot.Run(t.Context(), bot.Process{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: os.Getenv})
+	args = append([]string{"candles", "fetch", "--db", store, "--base-url", m.URL, "--market", "BTC-EUR", "--interval",
+		"1m"}, args...)
+	code = bot.Run(t.Context(), bot.Process{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Getenv: os.Getenv})
 	return code, out.String(), errs.String()
 }
 
-// Stored is everything that a store holds of the series, as text.
+// stored is everything that a store holds of the series, as text.
 func stored(t testing.TB, path string) string {
 	store, err := candles.Read(path)
 	require.NoError(t, err)
@@ -128,12 +131,15 @@ func TestAFetchStoresWhatTheExchangeHas(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "candles.db")
 	code, stdout, stderr := town.fetch(t, store, "--from", "2026-01-07")
 	require.Zero(t, code, stderr)
-	require.Contains(t, stdout, "BTC-EUR 1m from 2026-01-07T00:00:00Z to 2026-01-10T12:34:00Z:", "the minute that runs is left out")
+	require.Contains(t, stdout, "BTC-EUR 1m from 2026-01-07T00:00:00Z to 2026-01-10T12:34:00Z:",
+		"the minute that runs is left out")
 	require.Contains(t, town.asked()[0], "end=1768048440000", "newest first")
 
 	file := filepath.Join(t.TempDir(), "out.csv")
-	require.Zero(t, bot.Run(t.Context(), bot.Process{Args: []string{"candles", "export", "--db", store, "--market", "BTC-EUR", "--interval", "1m", "--out", file},
-		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: os.Getenv}))
+	require.Zero(t, bot.Run(t.Context(),
+		bot.Process{Args: []string{"candles", "export", "--db", store, "--market", "BTC-EUR", "--interval", "1m",
+			"--out", file},
+			Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: os.Getenv}))
 	csv, err := os.ReadFile(file)
 	require.NoError(t, err)
 	have := strings.Split(strings.TrimSpace(string(csv)), "\n")[1:]
@@ -146,12 +152,15 @@ func (m *marketTown) all(t testing.TB) (rows []string) {
 	for at := start; at.Before(townTime.Std().Truncate(time.Minute)); at = at.Add(24 * time.Hour) {
 		end := min(at.Add(24*time.Hour).UnixMilli(), market.Interval1m.Floor(townTime).Millis())
 		recorder := httptest.NewRecorder()
-		m.ex.ServeHTTP(recorder, httptest.NewRequest("GET", fmt.Sprintf("/v2/BTC-EUR/candles?interval=1m&start=%d&end=%d", at.UnixMilli(), end), nil))
+		m.ex.ServeHTTP(recorder,
+			httptest.NewRequest("GET", fmt.Sprintf("/v2/BTC-EUR/candles?interval=1m&start=%d&end=%d", at.UnixMilli(),
+				end), nil))
 		require.Equal(t, 200, recorder.Code, recorder.Body)
 		body := strings.TrimSuffix(strings.TrimPrefix(recorder.Body.String(), "["), "]")
 		day := strings.SplitAfter(body, "],")
 		for i := range day {
-			rows = append(rows, strings.NewReplacer("[", "", "]", "", `"`, "").Replace(strings.TrimSuffix(day[len(day)-1-i], ",")))
+			rows = append(rows, strings.NewReplacer("[", "", "]", "", `"`,
+				"").Replace(strings.TrimSuffix(day[len(day)-1-i], ",")))
 		}
 		if at.Equal(start) {
 			require.Greater(t, len(rows), 1000)
@@ -177,7 +186,8 @@ func TestAFetchThatIsKilledGoesOnWhereItStopped(t *testing.T) {
 	})
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
-	args := []string{"candles", "fetch", "--db", store, "--base-url", town.URL, "--market", "BTC-EUR", "--interval", "1m", "--from", "2026-01-05T13:00:00Z"}
+	args := []string{"candles", "fetch", "--db", store, "--base-url", town.URL, "--market", "BTC-EUR", "--interval",
+		"1m", "--from", "2026-01-05T13:00:00Z"}
 	deaths, life := 0, 60*time.Millisecond
 	for !killed(t, dir, life+time.Duration(random.Int64N(int64(life))), args...) {
 		deaths++
@@ -186,7 +196,8 @@ func TestAFetchThatIsKilledGoesOnWhereItStopped(t *testing.T) {
 	}
 	require.Positive(t, deaths, "seed %d: nothing was killed", seed)
 	require.Equal(t, stored(t, whole), stored(t, store), "seed %d, %d deaths", seed, deaths)
-	require.LessOrEqual(t, len(town.asked()), pages+deaths, "seed %d: only what came in the moment of a death is asked for again", seed)
+	require.LessOrEqual(t, len(town.asked()), pages+deaths,
+		"seed %d: only what came in the moment of a death is asked for again", seed)
 
 	before := len(town.asked())
 	require.True(t, killed(t, dir, time.Hour, args...))
@@ -203,9 +214,10 @@ func TestAFetchSitsOutABan(t *testing.T) {
 	}
 }
 
-// fetchBanned fetches from an exchange that bans its client until a moment of its clock, which stands. The client reads that clock once and
-// lets it go on, so the ban is over for it no earlier than its length after the start. It reports whether the client heard of the ban while it
-// lasted: a machine may have stood still.
+// fetchBanned fetches from an exchange that bans its client until a moment of its clock, which
+// stands. The client reads that clock once and lets it go on, so the ban is over for it no earlier
+// than its length after the start. It reports whether the client heard of the ban while it lasted:
+// a machine may have stood still.
 func fetchBanned(t *testing.T, length time.Duration) (heard bool) {
 	town, began := openMarketTown(t), time.Now()
 	end := townTime.Add(length)
@@ -231,7 +243,9 @@ func fetchBanned(t *testing.T, length time.Duration) (heard bool) {
 	require.Zero(t, code, stderr)
 	require.Zero(t, early, "nothing is sent while the ban lasts")
 	require.NotContains(t, stdout, "missing")
-	if !strings.Contains(stderr, "the exchange has banned the IP address for spending too much: nothing is sent until "+end.Std().Format("15:04:05")) {
+	if !strings.Contains(stderr,
+		"the exchange has banned the IP address for spending too much: nothing is sent until "+end.Std().
+			Format("15:04:05")) {
 		return false
 	}
 	require.Contains(t, stderr, "the ban of the IP address is over")
@@ -240,8 +254,10 @@ func fetchBanned(t *testing.T, length time.Duration) (heard bool) {
 
 func TestAFetchThatFailsKeepsWhatCameBefore(t *testing.T) {
 	for _, row := range []struct{ name, answer, want string }{
-		{"another market's interval", `[[1768000030000,"1","1","1","1","1"]]`, "a 1m candle starts at 2026-01-09T23:07:10Z"},
-		{"a candle twice", `[[1768000020000,"1","1","1","1","1"],[1768000020000,"1","1","1","1","2"]]`, "a 1m candle starts at"},
+		{"another market's interval", `[[1768000030000,"1","1","1","1","1"]]`,
+			"a 1m candle starts at 2026-01-09T23:07:10Z"},
+		{"a candle twice", `[[1768000020000,"1","1","1","1","1"],[1768000020000,"1","1","1","1","2"]]`,
+			"a 1m candle starts at"},
 		{"out of the range", `[[1767200020000,"1","1","1","1","1"]]`, "a 1m candle starts at"},
 		{"impossible", `[[1767985980000,"2","1","1","2","1"]]`, "candle"},
 		{"a refusal", `{"errorCode":205,"error":"start parameter is invalid."}`, "start parameter is invalid"},
@@ -285,7 +301,9 @@ func TestAFetchCanBeInterrupted(t *testing.T) {
 		return false
 	})
 	var errs bytes.Buffer
-	code := bot.Run(ctx, bot.Process{Args: []string{"candles", "fetch", "--db", filepath.Join(t.TempDir(), "candles.db"), "--base-url", town.URL, "--market", "BTC-EUR", "--interval", "1m", "--from", "2026-01-07"},
+	code := bot.Run(ctx, bot.Process{Args: []string{"candles", "fetch", "--db",
+		filepath.Join(t.TempDir(), "candles.db"), "--base-url", town.URL, "--market", "BTC-EUR", "--interval", "1m",
+		"--from", "2026-01-07"},
 		Stdin: strings.NewReader(""), Stdout: &errs, Stderr: &errs, Getenv: os.Getenv})
 	require.Equal(t, 1, code)
 	require.Contains(t, errs.String(), "interrupted; what came before is stored: the same command goes on from there")
@@ -308,7 +326,8 @@ func TestAStoreCanBeReadBetweenThePagesOfAFetch(t *testing.T) {
 		reader, err := candles.Read(path)
 		require.NoError(t, err, "the fetch does not hold the store while it asks")
 		reading.Go(func() {
-			assert.Eventually(t, func() bool { return strings.Contains(errs.String(), "in use by another process") }, bottest.Patience, 10*time.Millisecond, "and waits for who reads")
+			assert.Eventually(t, func() bool { return strings.Contains(errs.String(), "in use by another process") },
+				bottest.Patience, 10*time.Millisecond, "and waits for who reads")
 			list, err := reader.List()
 			require.NoError(t, err)
 			require.Equal(t, market.Interval1m.Floor(townTime), list[0].End(), "the first page is there")
@@ -316,8 +335,10 @@ func TestAStoreCanBeReadBetweenThePagesOfAFetch(t *testing.T) {
 		})
 		return false
 	})
-	code := bot.Run(t.Context(), bot.Process{Args: []string{"candles", "fetch", "--db", path, "--base-url", town.URL, "--market", "BTC-EUR", "--interval", "1m", "--from", "2026-01-07"},
-		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &errs, Getenv: os.Getenv})
+	code := bot.Run(t.Context(),
+		bot.Process{Args: []string{"candles", "fetch", "--db", path, "--base-url", town.URL, "--market", "BTC-EUR",
+			"--interval", "1m", "--from", "2026-01-07"},
+			Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &errs, Getenv: os.Getenv})
 	require.Zero(t, code, &errs)
 	reading.Wait()
 	require.Equal(t, 1, strings.Count(errs.String(), "in use"), "it is said once")
@@ -328,11 +349,14 @@ func TestAFetchTakesTheExchangeFromAConfig(t *testing.T) {
 	town, dir := openMarketTown(t), t.TempDir()
 	ofRun, ofBacktest := filepath.Join(dir, "live.toml"), filepath.Join(dir, "backtest.toml")
 	require.NoError(t, os.WriteFile(ofRun, fmt.Appendf(nil, doctorRun, dir, town.URL), 0o600))
-	require.NoError(t, os.WriteFile(ofBacktest, fmt.Appendf(nil, "[data]\ncandles = %q\n", filepath.Join(dir, "own.db")), 0o600))
+	require.NoError(t, os.WriteFile(ofBacktest,
+		fmt.Appendf(nil, "[data]\ncandles = %q\n", filepath.Join(dir, "own.db")), 0o600))
 	fetch := func(args ...string) (int, string) {
 		var errs bytes.Buffer
-		code := bot.Run(t.Context(), bot.Process{Args: append([]string{"candles", "fetch", "--market", "BTC-EUR", "--interval", "1h", "--from", "2026-01-10"}, args...),
-			Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &errs, Getenv: os.Getenv})
+		code := bot.Run(t.Context(),
+			bot.Process{Args: append([]string{"candles", "fetch", "--market", "BTC-EUR", "--interval", "1h", "--from",
+				"2026-01-10"}, args...),
+				Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &errs, Getenv: os.Getenv})
 		return code, errs.String()
 	}
 	code, failed := fetch("-c", ofRun, "--db", filepath.Join(dir, "candles.db"))

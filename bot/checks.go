@@ -25,7 +25,8 @@ func (a *app) checkLookahead(ctx context.Context, p *plan.Backtest, asJSON bool)
 	if asJSON {
 		err = console.PrintJSON(a.Stdout, report)
 	} else {
-		_, err = fmt.Fprintf(a.Stdout, "%s: %d decisions; %d runs; another future from %d places on; %d runs decided otherwise before.\n",
+		_, err = fmt.Fprintf(a.Stdout,
+			"%s: %d decisions; %d runs; another future from %d places on; %d runs decided otherwise before.\n",
 			p.Options.Title, report.Decisions, report.Runs, len(report.Cuts), len(report.Changed))
 	}
 	if len(report.Changed) > 0 {
@@ -34,7 +35,8 @@ func (a *app) checkLookahead(ctx context.Context, p *plan.Backtest, asJSON bool)
 	return err
 }
 
-// checkWarmup shows how much history decisions depend on; that the declared warm-up is too short is a failure.
+// checkWarmup shows how much history decisions depend on; that the declared warm-up is too short is
+// a failure.
 func (a *app) checkWarmup(ctx context.Context, p *plan.Backtest, asJSON bool) error {
 	report, err := backtest.CheckWarmup(ctx, p.Run)
 	if err != nil {
@@ -49,7 +51,8 @@ func (a *app) checkWarmup(ctx context.Context, p *plan.Backtest, asJSON bool) er
 	case report.Enough < 0:
 		return errors.New("even the longest history changes decisions: the strategy never forgets where it began")
 	case report.Enough > report.Declared:
-		return fmt.Errorf("the declared warm-up of %d candles is too short; from %d on nothing changes", report.Declared, report.Enough)
+		return fmt.Errorf("the declared warm-up of %d candles is too short; from %d on nothing changes",
+			report.Declared, report.Enough)
 	}
 	return err
 }
@@ -57,7 +60,8 @@ func (a *app) checkWarmup(ctx context.Context, p *plan.Backtest, asJSON bool) er
 func (a *app) printWarmup(title string, report *backtest.WarmupReport) error {
 	text := fmt.Sprintf("%s: declares a warm-up of %d candles\n", title, report.Declared)
 	for _, try := range report.Tried {
-		text += fmt.Sprintf("%8d candles of history: the first %d of %d decisions as with the longest\n", try.History, try.Same, try.Of)
+		text += fmt.Sprintf("%8d candles of history: the first %d of %d decisions as with the longest\n", try.History,
+			try.Same, try.Of)
 	}
 	if report.Enough >= 0 {
 		text += fmt.Sprintf("From %d candles of history on nothing changes.\n", report.Enough)

@@ -40,7 +40,8 @@ type compactFlags struct {
 func (a *app) stateCompactCommand(shared *stateFlags) *cobra.Command {
 	f := &compactFlags{stateFlags: shared}
 	c := &cobra.Command{
-		Use: "compact", Short: "Make the file smaller: leave out the room of what was replaced, and what is old and over", Args: cobra.NoArgs, Long: compactHelp,
+		Use: "compact", Short: "Make the file smaller: leave out the room of what was replaced, and what is old and " +
+			"over", Args: cobra.NoArgs, Long: compactHelp,
 		Example: "  bot state compact\n  bot state compact --keep 90d --archive until-november.db",
 		RunE:    a.enter(func(ctx context.Context, _ []string) error { return a.compactState(ctx, f) }),
 	}
@@ -138,7 +139,8 @@ func parseAgo(text string) (ago time.Duration, err error) {
 	return ago, nil
 }
 
-// pruneState archives and prunes. The time counts back from the last entry: a file that lay for a year loses nothing by that.
+// pruneState archives and prunes. The time counts back from the last entry: a file that lay for a
+// year loses nothing by that.
 func pruneState(s *journal.Store, keep time.Duration, info *compactInfo) error {
 	last, err := s.LastEntries(1)
 	if err != nil {
@@ -165,7 +167,8 @@ func pruneState(s *journal.Store, keep time.Duration, info *compactInfo) error {
 func (c *compactInfo) text() string {
 	text := fmt.Sprintf("%s: %d bytes, before %d\n", c.File, c.Bytes, c.Before)
 	if c.BeforeMS != 0 {
-		text += fmt.Sprintf("taken out, over since before %s: %d orders, %d fills, %d journal entries\n", operator.ClockOf(c.BeforeMS), c.Orders, c.Fills, c.Entries)
+		text += fmt.Sprintf("taken out, over since before %s: %d orders, %d fills, %d journal entries\n",
+			operator.ClockOf(c.BeforeMS), c.Orders, c.Fills, c.Entries)
 	}
 	if c.Archive != "" {
 		text += "everything as it was: " + c.Archive + "\n"

@@ -42,18 +42,23 @@ func makeHistory(t *testing.T, dir string, orders market.OrderID) {
 // addTrade adds an order to sell, and but for every 40th its fill.
 func addTrade(b *journal.Batch, run uuid.UUID, id market.OrderID) {
 	at := market.Time(1_700_000_000_000_000_000).Add(time.Duration(id) * time.Minute)
-	o := &state.Order{State: state.Sent, InFlight: market.CommandPlace, Order: market.Order{ID: id, ClientOrderID: market.ClientOrderID(run, id), Market: 1, Strategy: 1,
-		Side: market.Sell, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Price: 5_000_000, Amount: 10, AmountRemaining: 10}}}
-	b.Journal(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: o.Order}, Method: "POST", Path: "/v2/order", Body: []byte(`{"side":"sell"}`), Timestamp: at.Millis(), WindowMS: 10000})
+	o := &state.Order{State: state.Sent, InFlight: market.CommandPlace,
+		Order: market.Order{ID: id, ClientOrderID: market.ClientOrderID(run, id), Market: 1, Strategy: 1,
+			Side: market.Sell, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC,
+				Price: 5_000_000, Amount: 10, AmountRemaining: 10}}}
+	b.Journal(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: o.Order},
+		Method: "POST", Path: "/v2/order", Body: []byte(`{"side":"sell"}`), Timestamp: at.Millis(), WindowMS: 10000})
 	b.Order(o)
 	if id%40 == 0 {
 		return
 	}
-	o.State, o.Status, o.InFlight, o.FilledAmount, o.AmountRemaining, o.Updated = state.Filled, market.StatusFilled, 0, 10, 0, at
+	o.State, o.Status, o.InFlight, o.FilledAmount, o.AmountRemaining, o.Updated = state.Filled, market.StatusFilled, 0,
+		10, 0, at
 	o.ExchangeID = uuid.UUID{1: byte(id >> 8), 2: byte(id), 15: 1}
 	report := market.ReportOf(&o.Order, market.ExecTrade)
-	b.Event(&market.Event{At: at + 1, Kind: market.KindReport, Report: &report, Fills: []market.Fill{{ID: uuid.UUID{1: byte(id >> 8), 2: byte(id), 15: 2}, Order: id, Market: 1, Strategy: 1,
-		Side: market.Sell, Settled: true, FeeCurrency: 2, Price: 5_000_000, Amount: 10, Time: at + 1}}})
+	b.Event(&market.Event{At: at + 1, Kind: market.KindReport, Report: &report,
+		Fills: []market.Fill{{ID: uuid.UUID{1: byte(id >> 8), 2: byte(id), 15: 2}, Order: id, Market: 1, Strategy: 1,
+			Side: market.Sell, Settled: true, FeeCurrency: 2, Price: 5_000_000, Amount: 10, Time: at + 1}}})
 	b.Order(o)
 }
 
@@ -128,7 +133,8 @@ func (c *compaction) look(dir, when string) (compacted, archived bool) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	for _, e := range entries {
-		known := slices.Contains([]string{"bot.db", "all.db"}, e.Name()) || strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp")
+		known := slices.Contains([]string{"bot.db", "all.db"}, e.Name()) || strings.HasPrefix(e.Name(), ".") &&
+			strings.HasSuffix(e.Name(), ".tmp")
 		require.True(t, known, "%s: %s", when, e.Name())
 	}
 	return compacted, archived

@@ -20,7 +20,8 @@ func TestARefusalByALimitHasItsOwnExitCode(t *testing.T) {
 	require.Equal(t, config.ExitUsage, a.exitCode(config.Usagef("x")))
 }
 
-// FuzzConfig feeds the loader anything: it must end in a config or an error that is about the usage, never in a panic.
+// FuzzConfig feeds the loader anything: it must end in a config or an error that is about the
+// usage, never in a panic.
 func FuzzConfig(f *testing.F) {
 	f.Add(builtin, "strategies.trend.params.fast=20")
 	f.Add("[a\n", "a.b=[1")
@@ -36,7 +37,8 @@ func FuzzConfig(f *testing.F) {
 			_, err = plan.NewBacktest(c, testKinds())
 		}
 		if err != nil {
-			require.Contains(t, []int{config.ExitUsage, config.ExitConfig}, (&app{entered: true}).exitCode(err), "%v", err)
+			require.Contains(t, []int{config.ExitUsage, config.ExitConfig}, (&app{entered: true}).exitCode(err), "%v",
+				err)
 		}
 	})
 }

@@ -41,9 +41,13 @@ func trade(t *testing.T, args ...string) *trader {
 
 // start starts the bot and waits until it has orders, or is halted.
 func (b *trader) start(args ...string) {
-	b.cmd = bottest.Child(bottest.Program(b.t), append([]string{"run", "-c", "../configs/sandbox.toml", "--set", "exchange.base_url=" + b.exchange.facts.BaseURL, "--set", "bot.state=" + b.folder,
-		"--set", "strategies.maker.params.half_spread_bps=2", "--set", "strategies.maker.params.move_bps=1", "--set", "poll.books=500ms",
-		"--set", "bot.stop_within=5m", "--set", "exchange.window=60s"}, args...)...)
+	b.cmd = bottest.Child(bottest.Program(b.t),
+		append([]string{"run", "-c", "../configs/sandbox.toml", "--set",
+			"exchange.base_url=" + b.exchange.facts.BaseURL, "--set", "bot.state=" + b.folder,
+			"--set", "strategies.maker.params.half_spread_bps=2", "--set", "strategies.maker.params.move_bps=1",
+			"--set",
+			"poll.books=500ms",
+			"--set", "bot.stop_within=5m", "--set", "exchange.window=60s"}, args...)...)
 	b.stderr = &output{}
 	b.cmd.Stderr = b.stderr
 	require.NoError(b.t, b.cmd.Start())
@@ -60,7 +64,7 @@ func (b *trader) stop() {
 	require.NoError(b.t, bottest.Ended(b.cmd), b.stderr.String())
 }
 
-// Try runs a command on the bot with --json, decodes its answer, and returns its exit code.
+// try runs a command on the bot with --json, decodes its answer, and returns its exit code.
 func (b *trader) try(command string, into any) int {
 	args := append(strings.Fields(command), "--state", b.folder, "--json")
 	code, out, _ := call(b.t.Context(), args...)
@@ -70,7 +74,8 @@ func (b *trader) try(command string, into any) int {
 	return code
 }
 
-// Ask is try that must succeed. What only looks is asked again: a bot on a machine that stands still has not answered in time.
+// ask is try that must succeed. What only looks is asked again: a bot on a machine that stands
+// still has not answered in time.
 func (b *trader) ask(command string, into any) {
 	b.t.Helper()
 	switch name, _, _ := strings.Cut(command, " "); name {
@@ -83,10 +88,11 @@ func (b *trader) ask(command string, into any) {
 	}
 }
 
-// Client is another program with the same key.
+// client is another program with the same key.
 func (b *trader) client() *rest.Client {
 	key := b.exchange.facts.Accounts[0].Keys[0]
-	c, err := rest.New(rest.Config{BaseURL: b.exchange.facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Prefix: "Service", Window: market.Duration(time.Minute)})
+	c, err := rest.New(rest.Config{BaseURL: b.exchange.facts.BaseURL, Key: rest.NewSecret(key.Key),
+		Secret: rest.NewSecret(key.Secret), Prefix: "Service", Window: market.Duration(time.Minute)})
 	require.NoError(b.t, err)
 	b.t.Cleanup(c.Close)
 	require.NoError(b.t, c.Sync(b.t.Context()))
@@ -194,7 +200,8 @@ func TestARunningBotIsOperatedOverItsSocket(t *testing.T) {
 	require.NotEmpty(t, s.DayResult)
 	require.Positive(t, s.Journal)
 	require.Len(t, s.Weight, 2)
-	bottest.Await(t, func() bool { b.ask("status", &s); return s.Weight[0].Left < 1000 }, "but for the first moment of a minute")
+	bottest.Await(t, func() bool { b.ask("status", &s); return s.Weight[0].Left < 1000 },
+		"but for the first moment of a minute")
 	require.Contains(t, fmt.Sprint(s.Feeds), "ticker BTC-EUR")
 
 	c := b.client()
@@ -244,7 +251,8 @@ func TestARunningBotIsOperatedOverItsSocket(t *testing.T) {
 func TestABotThatWaitsForTheExchangeIsNotTakenForOneThatDoesNotRun(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "state")
-	waiting := bottest.Child(bottest.Program(t), "run", "-c", "../configs/sandbox.toml", "--set", "exchange.base_url=http://127.0.0.1:1/v2", "--set", "bot.state="+folder)
+	waiting := bottest.Child(bottest.Program(t), "run", "-c", "../configs/sandbox.toml", "--set",
+		"exchange.base_url=http://127.0.0.1:1/v2", "--set", "bot.state="+folder)
 	require.NoError(t, waiting.Start())
 	defer func() {
 		require.NoError(t, waiting.Process.Kill())
@@ -253,12 +261,14 @@ func TestABotThatWaitsForTheExchangeIsNotTakenForOneThatDoesNotRun(t *testing.T)
 	for _, command := range []string{"status", "halt", "flatten"} {
 		bottest.Await(t, func() bool {
 			code, _, failed := call(t.Context(), command, "--state", folder)
-			return code == 1 && strings.Contains(failed, "bot.db is held by a bot that has not begun to trade, as while the exchange cannot be reached")
+			return code == 1 && strings.Contains(failed,
+				"bot.db is held by a bot that has not begun to trade, as while the exchange cannot be reached")
 		}, command)
 	}
 }
 
-// requireHalts wants these halts and resumes in the journal, and the table of halts in step with them.
+// requireHalts wants these halts and resumes in the journal, and the table of halts in step with
+// them.
 func requireHalts(t *testing.T, folder string, want ...string) {
 	store, err := journal.Read(filepath.Join(folder, "bot.db"))
 	require.NoError(t, err)
@@ -352,12 +362,15 @@ func TestACommandThatIsNotConfirmedFailsAndGoesOn(t *testing.T) {
 	b.stop()
 }
 
-// TestFlattenComesToItsEndOverAnExchangeThatLosesAnswers loses the answer to every cancel and to half of the sells, and every third cancel itself.
+// TestFlattenComesToItsEndOverAnExchangeThatLosesAnswers loses the answer to every cancel and to
+// half of the sells, and every third cancel itself.
 func TestFlattenComesToItsEndOverAnExchangeThatLosesAnswers(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(t.TempDir(), "faults.toml")
-	require.NoError(t, os.WriteFile(script, []byte("[[faults]]\nkind='dropAnswer'\nendpoints=['DELETE /order']\n[[faults]]\nkind='dropRequest'\nendpoints=['DELETE /order']\nprobability=0.3\n"+
-		"[[faults]]\nkind='dropAnswer'\nendpoints=['POST /order']\nprobability=0.5\n"), 0o600))
+	require.NoError(t, os.WriteFile(script,
+		[]byte("[[faults]]\nkind='dropAnswer'\nendpoints=['DELETE "+
+			"/order']\n[[faults]]\nkind='dropRequest'\nendpoints=['DELETE /order']\nprobability=0.3\n"+
+			"[[faults]]\nkind='dropAnswer'\nendpoints=['POST /order']\nprobability=0.5\n"), 0o600))
 	b := &trader{t: t, exchange: serve(t, nil, "--faults", script), folder: filepath.Join(t.TempDir(), "state")}
 	b.start("--set", "exchange.window=1s")
 	b.waitToHold()
@@ -371,7 +384,8 @@ func TestFlattenComesToItsEndOverAnExchangeThatLosesAnswers(t *testing.T) {
 
 // admin does something as the exchange's operator.
 func (b *trader) admin(path, body string) {
-	ask, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.exchange.facts.AdminURL+path, strings.NewReader(body))
+	ask, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.exchange.facts.AdminURL+path,
+		strings.NewReader(body))
 	require.NoError(b.t, err)
 	ask.Header.Set("Authorization", "Bearer "+b.exchange.facts.AdminToken)
 	ask.Header.Set("Content-Type", "application/json")
@@ -391,7 +405,10 @@ func TestTheStatusNamesMarketsThatDoNotTrade(t *testing.T) {
 	}
 	require.NotRegexp(t, `(?m)^market |marketStatus`, tell())
 	b.admin("/status", `{"market":"BTC-EUR","status":"halted"}`)
-	bottest.Await(t, func() bool { return strings.Contains(tell(), "BTC-EUR: halted; what it would refuse is not sent") })
+	bottest.Await(t, func() bool {
+		return strings.Contains(tell(),
+			"BTC-EUR: halted; what it would refuse is not sent")
+	})
 	b.admin("/status", `{"market":"BTC-EUR","status":"trading"}`)
 	bottest.Await(t, func() bool { return !strings.Contains(tell(), "halted") })
 	b.stop()
@@ -430,8 +447,11 @@ func TestForeignOrdersAreCancelledOnlyWhenTheyAreMeant(t *testing.T) {
 	b := trade(t)
 	b.ask("halt", nil)
 	c := b.client()
-	intent, err := c.Prepare(&market.Command{Kind: market.CommandPlace, Order: market.Order{Market: 1, ClientOrderID: uuid.New(), OperatorID: 99, Side: market.Buy, Type: market.TypeLimit,
-		OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Price: foreignPrice(t, c), Amount: 100_000}}})
+	intent, err := c.Prepare(&market.Command{Kind: market.CommandPlace,
+		Order: market.Order{Market: 1, ClientOrderID: uuid.New(), OperatorID: 99, Side: market.Buy,
+			Type: market.TypeLimit,
+			OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel,
+				Price: foreignPrice(t, c), Amount: 100_000}}})
 	require.NoError(t, err)
 	_, err = c.Send(t.Context(), &intent)
 	require.NoError(t, err)
@@ -481,9 +501,10 @@ func TestTheSocketOfAKilledBotIsReplacedAlsoInAFolderWithALongName(t *testing.T)
 func TestTheSocketRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	t.Parallel()
 	b := trade(t)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
-		return net.Dial("unix", filepath.Join(b.folder, "bot.sock"))
-	}}}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			return net.Dial("unix", filepath.Join(b.folder, "bot.sock"))
+		}}}
 	for _, row := range []struct {
 		method, path, body string
 		status             int

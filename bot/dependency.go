@@ -22,8 +22,8 @@ type dependency struct {
 	sums      []byte // its go.sum
 }
 
-// findDependency looks for a checkout where the user says, then around the current folder, and takes the released version of
-// this program where there is none.
+// findDependency looks for a checkout where the user says, then around the current folder, and
+// takes the released version of this program where there is none.
 func findDependency(replace string) (*dependency, error) {
 	if replace != "" {
 		root, err := filepath.Abs(replace)
@@ -41,7 +41,8 @@ func findDependency(replace string) (*dependency, error) {
 	if version := releasedVersion(debug.ReadBuildInfo()); version != "" {
 		return &dependency{Version: version, goVersion: "1.26.0"}, nil
 	}
-	return nil, config.Usagef("this program is no release of Tidemark; name a checkout with --replace PATH, or run inside one")
+	return nil, config.Usagef(
+		"this program is no release of Tidemark; name a checkout with --replace PATH, or run inside one")
 }
 
 // checkoutAround is the checkout that the current folder lies in, nil where it lies in none.

@@ -65,7 +65,8 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 		c.Bot.State = f.state
 	}
 	if c.Bot.Mode == config.ModePaper {
-		fmt.Fprintln(a.Stdout, "nothing to cancel: in paper mode no order leaves the bot's process; its orders are in paper.db, and end with the bot's next stop in good order")
+		fmt.Fprintln(a.Stdout, "nothing to cancel: in paper mode no order leaves the bot's process; its orders are in "+
+			"paper.db, and end with the bot's next stop in good order")
 		return nil
 	}
 	if k.access, err = plan.NewAccess(c, a.Getenv); err != nil {
@@ -94,8 +95,10 @@ func (k *killSwitch) read() (err error) {
 	if k.holdings, err = direct.ReadHoldings(dir); err != nil {
 		fmt.Fprintf(k.Stderr, "%v\n", err)
 	}
-	if h := k.holdings; h != nil && !folder.SameExchange(h.Exchange, config.OriginOf(k.access.Config.Exchange.BaseURL)) {
-		return config.Usagef("%s in %s is of %s, and exchange.base_url of the config is at %s", direct.HoldingsFile, dir, h.Exchange, config.OriginOf(k.access.Config.Exchange.BaseURL))
+	if h := k.holdings; h != nil &&
+		!folder.SameExchange(h.Exchange, config.OriginOf(k.access.Config.Exchange.BaseURL)) {
+		return config.Usagef("%s in %s is of %s, and exchange.base_url of the config is at %s", direct.HoldingsFile,
+			dir, h.Exchange, config.OriginOf(k.access.Config.Exchange.BaseURL))
 	}
 	if k.holdings == nil && k.flags.flatten {
 		return k.readTyped()
@@ -105,7 +108,8 @@ func (k *killSwitch) read() (err error) {
 
 // readTyped reads markets and amounts from standard input, up to its end or an empty line.
 func (k *killSwitch) readTyped() error {
-	fmt.Fprintf(k.Stderr, "there is no %s: type what to sell, MARKET AMOUNT in each line, such as BTC-EUR 0.25; an empty line ends\n", direct.HoldingsFile)
+	fmt.Fprintf(k.Stderr, "there is no %s: type what to sell, MARKET AMOUNT in each line, such as BTC-EUR 0.25; an "+
+		"empty line ends\n", direct.HoldingsFile)
 	lines := bufio.NewScanner(k.Stdin)
 	for lines.Scan() && strings.TrimSpace(lines.Text()) != "" {
 		words := strings.Fields(lines.Text())
@@ -124,7 +128,8 @@ func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report,
 	}
 	defer k.client.Close()
 	k.names = direct.NewNames(k.holdings, log.Lines())
-	s := &direct.Switch{Exchange: k.client, Catalog: k.catalog, Log: log, Own: k.own, Foreign: k.flags.foreign, Operator: k.access.Config.OperatorID(""), Say: k.say, Fault: k.faults}
+	s := &direct.Switch{Exchange: k.client, Catalog: k.catalog, Log: log, Own: k.own, Foreign: k.flags.foreign,
+		Operator: k.access.Config.OperatorID(""), Say: k.say, Fault: k.faults}
 	by := "bot cancel-all --direct"
 	if k.flags.flatten {
 		by += " --flatten"
@@ -142,18 +147,21 @@ func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report,
 	return report, errors.Join(err, ended)
 }
 
-// outwait lets the window of what the bot may have sent last pass, and cancels what has still arrived: a sale of the bot's own that is on its way
-// would be one too many. Its state file was last written before.
+// outwait lets the window of what the bot may have sent last pass, and cancels what has still
+// arrived: a sale of the bot's own that is on its way would be one too many. Its state file was
+// last written before.
 func (k *killSwitch) outwait(ctx context.Context, s *direct.Switch) error {
 	info, err := os.Stat(filepath.Join(k.access.Config.Bot.State, folder.StateFile))
 	if err != nil {
 		return nil // no bot has sent anything
 	}
-	left := min(time.Duration(k.access.Config.Exchange.Window), time.Until(info.ModTime().Add(time.Duration(k.access.Config.Exchange.Window))))
+	left := min(time.Duration(k.access.Config.Exchange.Window),
+		time.Until(info.ModTime().Add(time.Duration(k.access.Config.Exchange.Window))))
 	if left <= 0 {
 		return nil
 	}
-	k.say("the bot may have sent something in the last %s: waiting until the exchange cannot take it any more", time.Duration(k.access.Config.Exchange.Window))
+	k.say("the bot may have sent something in the last %s: waiting until the exchange cannot take it any more",
+		time.Duration(k.access.Config.Exchange.Window))
 	timer := time.NewTimer(left)
 	defer timer.Stop()
 	select {
@@ -175,7 +183,10 @@ func (k *killSwitch) flatten(ctx context.Context, s *direct.Switch) error {
 	if err != nil {
 		return s.Fail(err)
 	}
-	wants = slices.DeleteFunc(wants, func(w direct.Want) bool { return unknown[k.catalog.Market(w.Market).Name] || w.Amount <= 0 })
+	wants = slices.DeleteFunc(wants, func(w direct.Want) bool {
+		return unknown[k.catalog.Market(w.Market).Name] ||
+			w.Amount <= 0
+	})
 	return s.Sell(ctx, wants)
 }
 
@@ -201,7 +212,8 @@ func (k *killSwitch) wants(ctx context.Context, s *direct.Switch) (wants []direc
 	return wants, nil
 }
 
-// own reports whether an order is the bot's: by its client order id or, where the bot has left no holdings, by its operatorId.
+// own reports whether an order is the bot's: by its client order id or, where the bot has left no
+// holdings, by its operatorId.
 func (k *killSwitch) own(o *market.Order) bool {
 	if k.names.Own(o.ClientOrderID) {
 		return true
@@ -219,7 +231,8 @@ func (k *killSwitch) own(o *market.Order) bool {
 
 // connect learns the exchange's time and those markets that matter.
 func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
-	ledger := plan.NewLedger(&k.access.Config.Exchange, func() market.Time { return k.client.Now() }, func(w rest.Warning) { k.say("%s", w) })
+	ledger := plan.NewLedger(&k.access.Config.Exchange, func() market.Time { return k.client.Now() },
+		func(w rest.Warning) { k.say("%s", w) })
 	if k.client, err = k.access.Client(ledger); err != nil {
 		return err
 	}
@@ -234,7 +247,8 @@ func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
 	for i := range markets {
 		symbols[markets[i].Base], symbols[markets[i].Quote] = true, true
 	}
-	catalog, leftOut := rest.BuildCatalog(slices.DeleteFunc(offered.Assets, func(a rest.Asset) bool { return !symbols[a.Symbol] }), markets)
+	catalog, leftOut := rest.BuildCatalog(slices.DeleteFunc(offered.Assets,
+		func(a rest.Asset) bool { return !symbols[a.Symbol] }), markets)
 	for _, why := range leftOut {
 		k.say("left out: %v", why)
 	}

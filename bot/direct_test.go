@@ -34,9 +34,11 @@ import (
 // Every boundary of the kill switch, each followed by the switch again and by a start:
 //
 //	go test ./bot -run TheKillSwitchIsKilled -direct-kills 99 -timeout 20m
-var directKills = flag.Int("direct-kills", 4, "at how many of its boundaries TestTheKillSwitchIsKilledAndNothingIsSoldTwice kills the switch, evenly spread")
+var directKills = flag.Int("direct-kills", 4,
+	"at how many of its boundaries TestTheKillSwitchIsKilledAndNothingIsSoldTwice kills the switch, evenly spread")
 
-// FaultyMain is Main for children that die at a step of the kill switch: KILL_AT names the step, or its number from 1 on.
+// FaultyMain is Main for children that die at a step of the kill switch: KILL_AT names the step, or
+// its number from 1 on.
 func FaultyMain() {
 	count, at := 0, os.Getenv("KILL_AT")
 	mainWith(func(point string) {
@@ -48,7 +50,8 @@ func FaultyMain() {
 }
 
 // holderKind buys once and then rests an order on each side, far away.
-var holderKind = strategy.Define("holder", "buys, and rests two orders", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+var holderKind = strategy.Define("holder", "buys, and rests two orders",
+	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &holder{}, nil })
 
 type holder struct{ strategy.Base }
@@ -65,7 +68,8 @@ func (*holder) OnTicker(d *strategy.Desk, t market.Ticker) {
 }
 
 // sleeperKind is a holder that sleeps once it has its two orders.
-var sleeperKind = strategy.Define("sleeper", "sleeps in OnTicker", func(sleeperParams) strategy.Needs { return strategy.Needs{Ticker: true} },
+var sleeperKind = strategy.Define("sleeper", "sleeps in OnTicker",
+	func(sleeperParams) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(p sleeperParams, _ strategy.Setup) (strategy.Strategy, error) { return &sleeper{nap: p.Nap}, nil })
 
 type sleeperParams struct {
@@ -115,7 +119,8 @@ type switchPlay struct {
 	dir, file string
 	server    *httptest.Server
 	alerts    bottest.Log
-	front     atomic.Pointer[func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc)] // stands before the exchange; nil: nothing
+	// stands before the exchange; nil: nothing
+	front atomic.Pointer[func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc)]
 }
 
 // newSwitchPlay returns the play of one strategy; nothing runs yet.
@@ -140,8 +145,10 @@ func newSwitchPlay(t *testing.T, kind, stopWithin, metrics string) *switchPlay {
 		require.NoError(t, ex.Close())
 	})
 	p.Folder, p.file = filepath.Join(p.dir, "state"), filepath.Join(p.dir, "bot.toml")
-	require.NoError(t, os.WriteFile(p.file, fmt.Appendf(nil, directConfig, p.Folder, stopWithin, p.server.URL+"/v2", bottest.BotKey, bottest.BotSecret, metrics, kind), 0o600))
-	p.Auditor, err = rest.New(rest.Config{BaseURL: p.server.URL + "/v2", Key: rest.NewSecret(bottest.AuditorKey), Secret: rest.NewSecret("secret of the auditor")})
+	require.NoError(t, os.WriteFile(p.file, fmt.Appendf(nil, directConfig, p.Folder, stopWithin, p.server.URL+"/v2",
+		bottest.BotKey, bottest.BotSecret, metrics, kind), 0o600))
+	p.Auditor, err = rest.New(rest.Config{BaseURL: p.server.URL + "/v2", Key: rest.NewSecret(bottest.AuditorKey),
+		Secret: rest.NewSecret("secret of the auditor")})
 	require.NoError(t, err)
 	t.Cleanup(p.Auditor.Close)
 	require.NoError(t, p.Auditor.Sync(t.Context()))
@@ -162,7 +169,7 @@ func (p *switchPlay) command(killAt string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Run starts the bot.
+// run starts the bot.
 func (p *switchPlay) run(killAt string) *exec.Cmd {
 	cmd := p.command(killAt, "run", "-c", p.file)
 	require.NoError(p.T, cmd.Start())
@@ -209,16 +216,21 @@ func (p *switchPlay) sells() (orders map[uuid.UUID]market.Qty, sum market.Qty) {
 	return orders, sum
 }
 
-// settle starts the bot, waits until nothing is open or in doubt, stops it, and holds the books against the exchange.
+// settle starts the bot, waits until nothing is open or in doubt, stops it, and holds the books
+// against the exchange.
 func (p *switchPlay) settle(halted bool) {
 	p.T.Helper()
 	cmd := p.run("")
 	bottest.Await(p.T, func() bool {
 		var s operator.Status
-		_, err := operator.Call(p.T.Context(), p.Folder, operator.PathStatus, &operator.Ask{}, operator.AnswerWithin, &s)
+		_, err := operator.Call(p.T.Context(), p.Folder, operator.PathStatus, &operator.Ask{}, operator.AnswerWithin,
+			&s)
 		var o operator.Orders
-		_, failed := operator.Call(p.T.Context(), p.Folder, operator.PathOrders, &operator.Ask{}, operator.AnswerWithin, &o)
-		return err == nil && failed == nil && (len(o.Orders) == 0 || !halted && len(o.Orders) == 2 && o.Orders[0].InFlight+o.Orders[1].InFlight == "") && (s.State == operator.Halted) == halted
+		_, failed := operator.Call(p.T.Context(), p.Folder, operator.PathOrders, &operator.Ask{}, operator.AnswerWithin,
+			&o)
+		return err == nil && failed == nil &&
+			(len(o.Orders) == 0 || !halted && len(o.Orders) == 2 && o.Orders[0].InFlight+o.Orders[1].InFlight == "") &&
+			(s.State == operator.Halted) == halted
 	}, "everything settles", cmd.Stderr)
 	require.NoError(p.T, cmd.Process.Signal(os.Interrupt))
 	require.NoError(p.T, cmd.Wait(), "%s", cmd.Stderr)
@@ -248,7 +260,8 @@ func (p *switchPlay) settle(halted bool) {
 	require.NoFileExists(p.T, filepath.Join(p.Folder, direct.LogFile))
 }
 
-// switchSteps is how many steps the switch has in the play: begin, two cancels with answer and end, a sale with answer and end, done.
+// switchSteps is how many steps the switch has in the play: begin, two cancels with answer and end,
+// a sale with answer and end, done.
 const switchSteps = 1 + 2*4 + 4 + 1
 
 func TestTheKillSwitchIsKilledAndNothingIsSoldTwice(t *testing.T) {
@@ -304,8 +317,10 @@ func TestTheKillSwitchCancelsOwnOrdersAlone(t *testing.T) {
 	_ = bot.Wait()
 	require.NoError(t, os.WriteFile(filepath.Join(p.Folder, folder.StateFile), []byte("damaged"), 0o600))
 	m := p.Market()
-	foreign := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: m.ID, Side: market.Buy, Type: market.TypeLimit, OperatorID: 7,
-		OrderState: market.OrderState{Amount: 100_000, Price: 1_000_000, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}, ClientOrderID: uuid.New()}}
+	foreign := market.Command{Kind: market.CommandPlace,
+		Order: market.Order{Market: m.ID, Side: market.Buy, Type: market.TypeLimit, OperatorID: 7,
+			OrderState: market.OrderState{Amount: 100_000, Price: 1_000_000, TimeInForce: market.GTC,
+				SelfTradePrevention: market.DecrementAndCancel}, ClientOrderID: uuid.New()}}
 	intent, err := p.Auditor.Prepare(&foreign)
 	require.NoError(t, err)
 	_, err = p.Auditor.Send(t.Context(), &intent)
@@ -354,9 +369,12 @@ func TestARunningBotBooksWhatTheKillSwitchDoes(t *testing.T) {
 	bottest.Await(t, func() bool {
 		var positions operator.Positions
 		var s operator.Status
-		_, err := operator.Call(t.Context(), p.Folder, operator.PathPositions, &operator.Ask{}, operator.AnswerWithin, &positions)
-		_, failed := operator.Call(t.Context(), p.Folder, operator.PathStatus, &operator.Ask{}, operator.AnswerWithin, &s)
-		return err == nil && failed == nil && positions.Positions[0].Amount == "0" && s.State == operator.Halted && s.OpenOrders == 0
+		_, err := operator.Call(t.Context(), p.Folder, operator.PathPositions, &operator.Ask{}, operator.AnswerWithin,
+			&positions)
+		_, failed := operator.Call(t.Context(), p.Folder, operator.PathStatus, &operator.Ask{}, operator.AnswerWithin,
+			&s)
+		return err == nil && failed == nil && positions.Positions[0].Amount == "0" && s.State == operator.Halted &&
+			s.OpenOrders == 0
 	}, "it books the sale, and is halted", bot.Stderr)
 	require.NoError(t, bot.Process.Signal(os.Interrupt))
 	require.NoError(t, bot.Wait(), "%s", bot.Stderr)

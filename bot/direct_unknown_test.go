@@ -17,7 +17,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// lose makes the exchange break connections: those of sales before or after they are carried out, and where deaf is set those of questions too.
+// lose makes the exchange break connections: those of sales before or after they are carried out,
+// and where deaf is set those of questions too.
 func (p *switchPlay) lose(carried, deaf bool) {
 	front := func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
 		sale := r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/order")
@@ -25,7 +26,8 @@ func (p *switchPlay) lose(carried, deaf bool) {
 		case sale && carried:
 			serve(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
-		case sale, deaf && r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/order") && r.URL.Query().Get("clientOrderId") != "" && p.isSale(r.URL.Query().Get("clientOrderId")):
+		case sale, deaf && r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/order") &&
+			r.URL.Query().Get("clientOrderId") != "" && p.isSale(r.URL.Query().Get("clientOrderId")):
 			panic(http.ErrAbortHandler)
 		}
 		serve(w, r)
@@ -87,8 +89,10 @@ func TestTheKillSwitchSellsLessWhereSomeoneElseHasSold(t *testing.T) {
 	require.NoError(t, bot.Process.Kill())
 	_ = bot.Wait()
 	m := p.Market()
-	sale := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: m.ID, Side: market.Sell, Type: market.TypeMarket, OperatorID: 99,
-		OrderState: market.OrderState{Amount: 700_000, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}, ClientOrderID: uuid.New()}}
+	sale := market.Command{Kind: market.CommandPlace,
+		Order: market.Order{Market: m.ID, Side: market.Sell, Type: market.TypeMarket, OperatorID: 99,
+			OrderState: market.OrderState{Amount: 700_000, TimeInForce: market.GTC,
+				SelfTradePrevention: market.DecrementAndCancel}, ClientOrderID: uuid.New()}}
 	intent, err := p.Auditor.Prepare(&sale)
 	require.NoError(t, err)
 	_, err = p.Auditor.Send(t.Context(), &intent)

@@ -77,7 +77,8 @@ var whole = map[string]string{
 var filled = strings.NewReplacer(
 	"-c FILE", "-c live.toml", "--state FOLDER", "--state state",
 	"--archive FILE", "--archive archive.db", "--state FILE", "--state archive.db",
-	"[--flatten]", "FLATTEN", "[--since 24h]", "--since 24h", "[STRATEGY]", "maker", "[NAME]", "smacross", "ORDER", "1", "DIR", "mine",
+	"[--flatten]", "FLATTEN", "[--since 24h]", "--since 24h", "[STRATEGY]", "maker", "[NAME]", "smacross", "ORDER", "1",
+	"DIR", "mine",
 )
 
 // unplayed says why a command of the documents cannot be played here.

@@ -54,7 +54,9 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) e
 	if err != nil {
 		return err
 	}
-	findings, err := doctor.Examine(ctx, p, doctor.Options{Getenv: a.Getenv, Tell: func(text string) { console.Tell(a.Stderr, text) }, NeedLimits: needed, TryAlerts: tryAlerts})
+	findings, err := doctor.Examine(ctx, p,
+		doctor.Options{Getenv: a.Getenv, Tell: func(text string) { console.Tell(a.Stderr, text) }, NeedLimits: needed,
+			TryAlerts: tryAlerts})
 	if err != nil {
 		return err
 	}
@@ -71,7 +73,8 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) e
 	return err
 }
 
-// writeFindings writes a line for each finding, the mend behind it, and the count of each level in the end.
+// writeFindings writes a line for each finding, the mend behind it, and the count of each level in
+// the end.
 func writeFindings(out io.Writer, findings []doctor.Finding) error {
 	var text strings.Builder
 	count := map[string]int{}

@@ -23,7 +23,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// doctorExchange has an account with a key for everything, one that may not withdraw, and one that may only read.
+// doctorExchange has an account with a key for everything, one that may not withdraw, and one that
+// may only read.
 const doctorExchange = `
 [accounts.demo]
 balances = { EUR = "10000" }
@@ -81,7 +82,8 @@ func newPractice(t *testing.T, settings ...string) *practice {
 	p.ex = serve(t, nil, "-c", file)
 	p.config = filepath.Join(p.dir, "run.toml")
 	require.NoError(t, os.Mkdir(filepath.Join(p.dir, "state"), 0o700))
-	require.NoError(t, os.WriteFile(p.config, fmt.Appendf(nil, doctorRun, filepath.Join(p.dir, "state"), p.ex.facts.BaseURL), 0o600))
+	require.NoError(t, os.WriteFile(p.config,
+		fmt.Appendf(nil, doctorRun, filepath.Join(p.dir, "state"), p.ex.facts.BaseURL), 0o600))
 	p.use(1)
 	return p
 }
@@ -92,15 +94,16 @@ func (p *practice) use(key int) {
 	p.env["BOT_KEY"], p.env["BOT_SECRET"] = k.Key, k.Secret
 }
 
-// Call runs the doctor.
+// call runs the doctor.
 func (p *practice) call(args ...string) (code int, stdout, stderr string) {
 	var out, failed bytes.Buffer
-	code = bot.Run(p.t.Context(), bot.Process{Args: append([]string{"doctor", "-c", p.config}, args...), Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,
+	code = bot.Run(p.t.Context(), bot.Process{Args: append([]string{"doctor", "-c", p.config}, args...),
+		Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,
 		Getenv: func(name string) string { return p.env[name] }, Kinds: append(shipped.Kinds(), busyKind())})
 	return code, out.String(), failed.String()
 }
 
-// Examine runs the doctor and returns its exit code with what it found.
+// examine runs the doctor and returns its exit code with what it found.
 func (p *practice) examine(args ...string) (int, []Answer) {
 	p.t.Helper()
 	code, out, failed := p.call(append(args, "--json")...)
@@ -140,7 +143,8 @@ func TestTheDoctorFindsNothingWhereAllIsWell(t *testing.T) {
 		require.Equal(t, "ok", f.Level, "%+v", f)
 		checks[f.Check] = true
 	}
-	for _, check := range []string{"secrets", "limits", "disk", "state file", "exchange", "clock", "key", "trade right", "withdrawals", "market", "polling", "balances", "others", "rehearsal", "orders"} {
+	for _, check := range []string{"secrets", "limits", "disk", "state file", "exchange", "clock", "key", "trade right",
+		"withdrawals", "market", "polling", "balances", "others", "rehearsal", "orders"} {
 		require.True(t, checks[check], check)
 	}
 	left, err := os.ReadDir(filepath.Join(p.dir, "state"))
@@ -166,7 +170,8 @@ func TestAKeyOfAConfigThatIsRetiredIsAHintAndNoError(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var log bytes.Buffer
-	bot.Run(ctx, bot.Process{Args: []string{"run", "-c", p.config}, Stdin: bytes.NewReader(nil), Stdout: io.Discard, Stderr: &log,
+	bot.Run(ctx, bot.Process{Args: []string{"run", "-c", p.config}, Stdin: bytes.NewReader(nil), Stdout: io.Discard,
+		Stderr: &log,
 		Getenv: func(name string) string { return p.env[name] }, Kinds: shipped.Kinds()})
 	require.Contains(t, log.String(), p.config+":6: "+hint)
 	require.Contains(t, log.String(), "the bot starts")
@@ -220,7 +225,8 @@ func TestTheDoctorLooksAtFilesAndFolders(t *testing.T) {
 func TestTheDoctorSeesSomebodyElseOnTheAccount(t *testing.T) {
 	p := newPractice(t)
 	k := p.ex.facts.Accounts[0].Keys[1]
-	client, err := rest.New(rest.Config{BaseURL: p.ex.facts.BaseURL, Key: rest.NewSecret(k.Key), Secret: rest.NewSecret(k.Secret)})
+	client, err := rest.New(rest.Config{BaseURL: p.ex.facts.BaseURL, Key: rest.NewSecret(k.Key),
+		Secret: rest.NewSecret(k.Secret)})
 	require.NoError(t, err)
 	defer client.Close()
 	require.NoError(t, client.Sync(t.Context()))
@@ -233,8 +239,11 @@ func TestTheDoctorSeesSomebodyElseOnTheAccount(t *testing.T) {
 		require.NoError(t, err)
 		amount, err := m.ParseQty("0.01")
 		require.NoError(t, err)
-		intent, err := client.Prepare(&market.Command{Kind: market.CommandPlace, Order: market.Order{ID: 1, ClientOrderID: uuid.New(), OperatorID: operator, Market: m.ID, Side: market.Buy,
-			Type: market.TypeLimit, OrderState: market.OrderState{Amount: amount, Price: price, TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}}})
+		intent, err := client.Prepare(&market.Command{Kind: market.CommandPlace,
+			Order: market.Order{ID: 1, ClientOrderID: uuid.New(), OperatorID: operator, Market: m.ID, Side: market.Buy,
+				Type: market.TypeLimit, OrderState: market.OrderState{Amount: amount, Price: price,
+					TimeInForce:         market.GTC,
+					SelfTradePrevention: market.CancelNewest}}})
 		require.NoError(t, err)
 		_, err = client.Send(t.Context(), &intent)
 		require.NoError(t, err)
@@ -251,8 +260,10 @@ func TestTheDoctorTellsAWrongClockAndPaperMode(t *testing.T) {
 	p.wants("clock", "warn", "behind this machine")
 	p.wants("key", "ok", "works") // requests are signed with the exchange's time
 	p.env = map[string]string{}
-	p.wants("mode", "ok", "no key is needed", "--set", "bot.mode=paper", "--set", "paper.start.EUR=10000", "--set", "exchange.key_env=", "--set", "exchange.secret_env=")
-	p.wants("allotment", "fail", "5000 of 100 EUR", "--set", "bot.mode=paper", "--set", "paper.start.EUR=100", "--set", "exchange.key_env=", "--set", "exchange.secret_env=")
+	p.wants("mode", "ok", "no key is needed", "--set", "bot.mode=paper", "--set", "paper.start.EUR=10000", "--set",
+		"exchange.key_env=", "--set", "exchange.secret_env=")
+	p.wants("allotment", "fail", "5000 of 100 EUR", "--set", "bot.mode=paper", "--set", "paper.start.EUR=100", "--set",
+		"exchange.key_env=", "--set", "exchange.secret_env=")
 }
 
 func TestTheDoctorRehearsesWhatAStrategyWouldOrder(t *testing.T) {
@@ -265,17 +276,23 @@ func TestTheDoctorRehearsesWhatAStrategyWouldOrder(t *testing.T) {
 		return args
 	}
 	dca := func(more ...string) []string {
-		return kind("dca", append([]string{"strategies.trend.params.every_candles=1", "risk.max_open_orders=0", "risk.orders_per_minute=0"}, more...)...)
+		return kind("dca", append([]string{"strategies.trend.params.every_candles=1", "risk.max_open_orders=0",
+			"risk.orders_per_minute=0"}, more...)...)
 	}
 	p.wants("orders", "ok", "the smallest order of its rehearsal, market buy for 25 EUR, passes", dca()...)
 	p.wants("rehearsal", "ok", "trend over the latest 500 1m candles: ", dca()...)
-	p.wants("rehearsal", "fail", "orders that it asked for were refused: exchange 217", dca("strategies.trend.params.money=1")...)
-	p.wants("orders", "ok", "what it will order is not known; the smallest order that the market takes", dca("strategies.trend.params.money=1")...)
+	p.wants("rehearsal", "fail", "orders that it asked for were refused: exchange 217",
+		dca("strategies.trend.params.money=1")...)
+	p.wants("orders", "ok", "what it will order is not known; the smallest order that the market takes",
+		dca("strategies.trend.params.money=1")...)
 	p.wants("rehearsal", "fail", "were refused: max_order_value", dca("risk.max_order_value=20")...)
 	p.wants("rehearsal", "warn", "refused: max_position", dca("risk.max_position=100")...)
-	p.wants("rehearsal", "ok", "it asked for no order", dca("strategies.trend.params.every_candles=1000000", "strategies.trend.params.every=8760h")...)
+	p.wants("rehearsal", "ok", "it asked for no order",
+		dca("strategies.trend.params.every_candles=1000000", "strategies.trend.params.every=8760h")...)
 	p.wants("rehearsal", "fail", "it was halted at", kind("busy")...)
-	p.wants("rehearsal", "ok", " orders", append(kind("maker", "risk.orders_per_minute=0", "risk.cool_down_losses=0", "risk.cool_down=0s"), "--set", "bot.need_limits=false")...)
+	p.wants("rehearsal", "ok", " orders",
+		append(kind("maker", "risk.orders_per_minute=0", "risk.cool_down_losses=0", "risk.cool_down=0s"), "--set",
+			"bot.need_limits=false")...)
 }
 
 func TestTheDoctorTriesTheReceiversOfAlerts(t *testing.T) {
@@ -289,13 +306,16 @@ func TestTheDoctorTriesTheReceiversOfAlerts(t *testing.T) {
 		}
 	}))
 	defer receiver.Close()
-	p.env["THERE"], p.env["GONE"], p.env["NOBODY"] = receiver.URL+"/here-SECRET", receiver.URL+"/gone-SECRET", "http://127.0.0.1:1/nobody-SECRET"
-	to := []string{"--set", "alerts.to.there.url_env=THERE", "--set", "alerts.to.gone.url_env=GONE", "--set", "alerts.to.nobody.url_env=NOBODY"}
+	p.env["THERE"], p.env["GONE"], p.env["NOBODY"] = receiver.URL+"/here-SECRET", receiver.URL+"/gone-SECRET",
+		"http://127.0.0.1:1/nobody-SECRET"
+	to := []string{"--set", "alerts.to.there.url_env=THERE", "--set", "alerts.to.gone.url_env=GONE", "--set",
+		"alerts.to.nobody.url_env=NOBODY"}
 	p.wants("alerts", "ok", "3 receivers, not tried", to...)
 	require.Empty(t, got.String())
 	to = append(to, "--alerts")
 	p.wants("alerts", "ok", "there (json) took a message", to...)
-	require.Equal(t, 1, strings.Count(got.String(), `/here-SECRET {"kind":"test","at":"`+time.Now().UTC().Format("2006")), &got)
+	require.Equal(t, 1, strings.Count(got.String(), `/here-SECRET {"kind":"test","at":"`+time.Now().UTC().
+		Format("2006")), &got)
 	require.Equal(t, 1, strings.Count(got.String(), `/gone-SECRET `), "what is not taken is not sent again: %s", &got)
 	p.wants("alerts", "fail", "gone (json): the receiver answered 404", to...)
 	p.wants("alerts", "fail", "nobody (json): dial tcp 127.0.0.1:1", to...)

@@ -12,7 +12,8 @@ import (
 
 // ExampleBacktest is how a strategy's own test runs it: on the built-in market, without files.
 func ExampleBacktest() {
-	result, err := bot.Backtest(context.Background(), dca.Kind, map[string]any{"money": "100", "every_candles": int64(24 * 7)})
+	result, err := bot.Backtest(context.Background(), dca.Kind,
+		map[string]any{"money": "100", "every_candles": int64(24 * 7)})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -24,7 +25,8 @@ func ExampleBacktest() {
 	// 100 orders, 24.94 EUR of fees
 }
 
-// ExampleMain is a whole program: every command of bot, with an own strategy among the shipped ones.
+// ExampleMain is a whole program: every command of bot, with an own strategy among the shipped
+// ones.
 func ExampleMain() {
 	mine := strategy.Define("mine", "does nothing yet",
 		func(struct{}) strategy.Needs { return strategy.Needs{} },

@@ -37,20 +37,23 @@ type exchangeFlags struct {
 func (a *app) exchangeCommand() *cobra.Command {
 	f := &exchangeFlags{}
 	c := &cobra.Command{
-		Use: "exchange", Short: "Serve a simulated exchange over HTTP", Long: exchangeHelp, Example: exchangeExample, Args: onlyFlags,
+		Use: "exchange", Short: "Serve a simulated exchange over HTTP", Long: exchangeHelp, Example: exchangeExample,
+		Args: onlyFlags,
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.exchange(ctx, f) }),
 	}
 	flags := c.Flags()
 	flags.StringVarP(&f.config, "config", "c", "", "config `FILE`; without it: three markets, one account")
 	flags.StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
 	flags.StringVar(&f.listen, "listen", "", "`ADDRESS` to listen on; without it 127.0.0.1:8080; port 0: any free one")
-	flags.StringVar(&f.speed, "speed", "", "let the exchange's time run `N` times as fast; 0: it stands until POST /admin/clock moves it")
+	flags.StringVar(&f.speed, "speed", "",
+		"let the exchange's time run `N` times as fast; 0: it stands until POST /admin/clock moves it")
 	flags.StringVar(&f.seed, "seed", "", "`SEED` of prices, sizes and faults")
 	flags.StringVar(&f.state, "state", "", "keep the exchange in `FILE` over restarts; without it, memory")
 	flags.StringVar(&f.faults, "faults", "", "script `FILE` of faults")
 	flags.BoolVar(&f.noAdmin, "no-admin", false, "do without /admin")
 	flags.BoolVar(&f.json, "json", false, "print address, keys and lines for a shell as one JSON object")
-	flags.StringVar(&f.log, "log", "", "log `LEVEL` on standard error: off, error, warn (refusals too), info (every request), debug (connections too)")
+	flags.StringVar(&f.log, "log", "",
+		"log `LEVEL` on standard error: off, error, warn (refusals too), info (every request), debug (connections too)")
 	return c
 }
 
@@ -60,20 +63,23 @@ func (f *exchangeFlags) overrides() (list []config.Override, err error) {
 		return nil, err
 	}
 	for _, flag := range [...]struct{ name, key, text string }{
-		{"listen", "exchange.listen", f.listen}, {"speed", "clock.speed", f.speed}, {"seed", "exchange.seed", f.seed}, {"state", "exchange.state", f.state},
+		{"listen", "exchange.listen", f.listen}, {"speed", "clock.speed", f.speed}, {"seed", "exchange.seed",
+			f.seed}, {"state", "exchange.state", f.state},
 		{"faults", "exchange.faults", f.faults}, {"log", "exchange.log", f.log},
 	} {
 		if flag.text != "" {
-			list = append(list, config.Override{Flag: "--" + flag.name + " " + config.Clip(flag.text), Path: strings.Split(flag.key, "."), Text: flag.text, Word: true})
+			list = append(list, config.Override{Flag: "--" + flag.name + " " + config.Clip(flag.text),
+				Path: strings.Split(flag.key, "."), Text: flag.text, Word: true})
 		}
 	}
 	if f.noAdmin {
-		list = append(list, config.Override{Flag: "--no-admin", Path: []string{"admin", "enabled"}, Text: "false", Word: true})
+		list = append(list, config.Override{Flag: "--no-admin", Path: []string{"admin", "enabled"}, Text: "false",
+			Word: true})
 	}
 	return list, nil
 }
 
-// Run reads the config that the flags mean. Close the plan where there is one.
+// plan reads the config that the flags mean. Close the plan where there is one.
 func (f *exchangeFlags) plan(getenv func(string) string) (*server.Plan, error) {
 	overrides, err := f.overrides()
 	if err != nil {
@@ -95,8 +101,8 @@ func (f *exchangeFlags) plan(getenv func(string) string) (*server.Plan, error) {
 	return server.NewPlan(c, getenv)
 }
 
-// exchangeGC is GOGC for an exchange, unless the environment has one: much of its memory is orders that stay, and a million of them are to
-// fit in a gigabyte.
+// exchangeGC is GOGC for an exchange, unless the environment has one: much of its memory is orders
+// that stay, and a million of them are to fit in a gigabyte.
 const exchangeGC = 50
 
 // exchange runs the command.
@@ -136,7 +142,8 @@ func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 // greet tells the user what a client needs, and warns where others can reach the exchange.
 func (a *app) greet(p *server.Plan, address *net.TCPAddr, asJSON bool) error {
 	if !address.IP.IsLoopback() {
-		fmt.Fprintln(a.Stderr, "warning: other machines can reach the exchange, and keys travel in the clear; 127.0.0.1 keeps it to this one")
+		fmt.Fprintln(a.Stderr, "warning: other machines can reach the exchange, and keys travel in the clear; "+
+			"127.0.0.1 keeps it to this one")
 	}
 	if p.Clock.Speed == "0" && !p.Admin.Enabled {
 		fmt.Fprintln(a.Stderr, "warning: time stands, and without /admin nothing can move it")

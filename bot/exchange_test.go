@@ -38,7 +38,8 @@ type served struct {
 
 // serve starts it on a free port of this machine and waits until it has told its facts.
 func serve(t *testing.T, environment []string, args ...string) *served {
-	s := &served{t: t, cmd: bottest.Child(bottest.Program(t), append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"}, args...)...)}
+	s := &served{t: t, cmd: bottest.Child(bottest.Program(t),
+		append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"}, args...)...)}
 	s.cmd.Env, s.cmd.Stderr = append(os.Environ(), environment...), &s.stderr
 	out, err := s.cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -49,7 +50,8 @@ func serve(t *testing.T, environment []string, args ...string) *served {
 	line, err := s.out.ReadBytes('\n')
 	if err != nil {
 		_ = bottest.Ended(s.cmd)
-		require.NoError(t, err, "it prints one line of JSON before anything else; it printed %q, and on standard error:\n%s", line, &s.stderr)
+		require.NoError(t, err, "it prints one line of JSON before anything else; it printed %q, and on standard "+
+			"error:\n%s", line, &s.stderr)
 	}
 	told()
 	require.NoError(t, json.Unmarshal(line, &s.facts))
@@ -85,11 +87,13 @@ func TestThePrintedLinesWorkAsPasted(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "a secret")
 	require.NoError(t, os.WriteFile(secret, []byte("of 'two' \"quotes\" and $HOME\n"), 0o600))
 	config := filepath.Join(t.TempDir(), "exchange.toml")
-	require.NoError(t, os.WriteFile(config, []byte("[exchange]\nprefixes=['Brand']\n[clock]\nstart=2026-03-02\nspeed='0'\n[rules]\nstrict=true\n[accounts.a]\nbalances={EUR='1000'}\n"+
-		"[accounts.a.keys]\none={permissions=['read'],secret_file=\""+secret+"\"}\ntwo={permissions=['trade'],secret_env='EXCHANGE_SECRET'}\n"), 0o600))
+	require.NoError(t, os.WriteFile(config,
+		[]byte("[exchange]\nprefixes=['Brand']\n[clock]\nstart=2026-03-02\nspeed='0'\n[rules]\nstrict=true\n[accounts.a]\nbalances={EUR='1000'}\n"+
+			"[accounts.a.keys]\none={permissions=['read'],secret_file=\""+secret+"\"}\ntwo={permissions=['trade'],secret_env='EXCHANGE_SECRET'}\n"), 0o600))
 	for _, args := range [][]string{nil, {"--speed", "0"}, {"-c", config}} {
 		s := serve(t, []string{"EXCHANGE_SECRET=from outside"}, args...)
-		wanted := []string{`^\{"market":"[A-Z]+-EUR","price":"[0-9.]+"\}\n$`, `"symbol":"EUR","available":"`, `^\{"orderId":.*"status":"filled"`}
+		wanted := []string{`^\{"market":"[A-Z]+-EUR","price":"[0-9.]+"\}\n$`, `"symbol":"EUR","available":"`,
+			`^\{"orderId":.*"status":"filled"`}
 		if args != nil { // time stands
 			wanted = append(wanted, `^\{"time":[0-9]+,.*"speed":"0"`)
 		}
@@ -152,7 +156,8 @@ func TestTheLogHasNoKeysOrSecrets(t *testing.T) {
 	key := s.facts.Accounts[0].Keys[0]
 	request, err := http.NewRequest("GET", s.facts.BaseURL+"/balance", nil)
 	require.NoError(t, err)
-	for name, value := range map[string]string{"Key": key.Key, "Signature": strings.Repeat("ab", 32), "Timestamp": "1772452800000"} {
+	for name, value := range map[string]string{"Key": key.Key, "Signature": strings.Repeat("ab", 32),
+		"Timestamp": "1772452800000"} {
 		request.Header.Set("Service-Access-"+name, value)
 	}
 	response, err := http.DefaultClient.Do(request)
@@ -172,7 +177,8 @@ func TestTheLogHasNoKeysOrSecrets(t *testing.T) {
 func TestFaultsOfAScriptStrike(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(t.TempDir(), "faults.toml")
-	require.NoError(t, os.WriteFile(script, []byte("[[faults]]\nkind='error'\ncode=109\nendpoints=['GET /time']\nnth=2\n"), 0o600))
+	require.NoError(t, os.WriteFile(script,
+		[]byte("[[faults]]\nkind='error'\ncode=109\nendpoints=['GET /time']\nnth=2\n"), 0o600))
 	s := serve(t, nil, "--faults", script, "--log", "info")
 	for _, want := range []int{200, 503, 200} {
 		response, err := http.Get(s.facts.BaseURL + "/time")
@@ -188,7 +194,8 @@ func TestAStateFileKeepsTheExchangeOverRestarts(t *testing.T) {
 	t.Parallel()
 	tools, file := shells(t), filepath.Join(t.TempDir(), "exchange.db")
 	open := func(s *served) string {
-		read, err := bottest.Short(t, tools[0], "-c", strings.ReplaceAll(s.facts.Curl[1], "/balance", "/orders?market=BTC-EUR")).Output()
+		read, err := bottest.Short(t, tools[0], "-c",
+			strings.ReplaceAll(s.facts.Curl[1], "/balance", "/orders?market=BTC-EUR")).Output()
 		require.NoError(t, err)
 		return string(read)
 	}
@@ -198,7 +205,8 @@ func TestAStateFileKeepsTheExchangeOverRestarts(t *testing.T) {
 	before := open(first)
 	require.Contains(t, before, `"status":"filled"`)
 
-	out, err := bottest.Short(t, bottest.Program(t), "exchange", "--listen", "127.0.0.1:0", "--state", file).CombinedOutput()
+	out, err := bottest.Short(t, bottest.Program(t), "exchange", "--listen", "127.0.0.1:0", "--state",
+		file).CombinedOutput()
 	var failed *exec.ExitError
 	require.ErrorAs(t, err, &failed)
 	require.Equal(t, 1, failed.ExitCode(), "the file is in use: no mistake of the config")

@@ -33,7 +33,9 @@ func printStory(w io.Writer, s *operator.Story) error {
 			fmt.Fprintf(w, "%-23s  %s\n", at, line)
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d entries of the journal; times are UTC, and the bot's, by the exchange's clock as it knew it, where they are not the exchange's own\n", len(s.Steps))
+	_, err := fmt.Fprintf(w,
+		"%d entries of the journal; times are UTC, and the bot's, by the exchange's clock as it knew it, where they "+
+			"are not the exchange's own\n", len(s.Steps))
 	return err
 }
 
@@ -47,8 +49,10 @@ value and its limit, how often, and whether it is halted.`
 func (a *app) explainCommand() *cobra.Command {
 	f, refused, since := &callerFlags{}, false, "24h"
 	c := &cobra.Command{
-		Use: "explain ORDER | --refused [STRATEGY]", Short: "Tell the story of an order, or why there is none", Args: cobra.MaximumNArgs(1), Long: explainHelp,
-		Example: "  bot explain 12 -c configs/sandbox.toml\n  bot explain 8254ec74 --json\n  bot explain --refused maker --since 1h",
+		Use: "explain ORDER | --refused [STRATEGY]", Short: "Tell the story of an order, or why there is none",
+		Args: cobra.MaximumNArgs(1), Long: explainHelp,
+		Example: "  bot explain 12 -c configs/sandbox.toml\n  bot explain 8254ec74 --json\n  bot explain --refused " +
+			"maker --since 1h",
 		RunE: a.enter(func(ctx context.Context, args []string) error {
 			switch {
 			case refused:

@@ -31,14 +31,18 @@ import (
 )
 
 var (
-	flips    = flag.Int("flips", 60, "how many single bits TestAFlippedBitIsNamedOrMeansNothing flips in a state file, each tried by every reader of it")
+	flips = flag.Int("flips", 60,
+		"how many single bits TestAFlippedBitIsNamedOrMeansNothing flips in a state file, each tried by every reader "+
+			"of it")
 	flipSeed = flag.Uint64("flip-seed", 1, "the seed of -flips; a failure prints it")
 )
 
-// flipPatience is how long a child may be busy with one reader of one flipped file: hundreds of times what it takes.
+// flipPatience is how long a child may be busy with one reader of one flipped file: hundreds of
+// times what it takes.
 const flipPatience = 2 * time.Minute
 
-// flipFile writes the state file that is damaged: branches, leaves, inline buckets, a value of several pages, and a list of free pages.
+// flipFile writes the state file that is damaged: branches, leaves, inline buckets, a value of
+// several pages, and a list of free pages.
 func flipFile(t *testing.T, dir string) string {
 	makeHistory(t, dir, 150)
 	path := filepath.Join(dir, "bot.db")
@@ -78,7 +82,8 @@ var flipClasses = []string{"head", "branch", "leaf", "inline", "freelist", "over
 const flipPage = 4096
 
 func placesOf(data []byte) *flipPlaces {
-	p := &flipPlaces{data: data, class: map[string][]place{"head": {{0, 80}, {flipPage, flipPage + 80}}, "anywhere": {{0, len(data)}}}}
+	p := &flipPlaces{data: data, class: map[string][]place{"head": {{0, 80}, {flipPage, flipPage + 80}},
+		"anywhere": {{0, len(data)}}}}
 	head := 16
 	if binary.NativeEndian.Uint64(data[flipPage+64:]) > binary.NativeEndian.Uint64(data[64:]) {
 		head += flipPage
@@ -145,9 +150,10 @@ func (f bitFlip) String() string {
 	return fmt.Sprintf("%s, page %d, byte %d of it, bit %d", f.class, f.at/flipPage, f.at%flipPage, f.bit)
 }
 
-// TestAFlippedBitIsNamedOrMeansNothing damages one bit of a state file after another, by chance in each class of its pages. Children try each file with bot state check,
-// bot status, bot explain and what the start of bot run reads: none may panic, hang, or fail where the check finds nothing; and where the check
-// finds nothing, everything in the file is what it was. All ten thousand flips:
+// TestAFlippedBitIsNamedOrMeansNothing damages one bit of a state file after another, by chance in
+// each class of its pages. Children try each file with bot state check, bot status, bot explain and
+// what the start of bot run reads: none may panic, hang, or fail where the check finds nothing; and
+// where the check finds nothing, everything in the file is what it was. All ten thousand flips:
 //
 //	go test ./bot -run TestAFlippedBitIsNamedOrMeansNothing -flips 10000 -timeout 2h
 func TestAFlippedBitIsNamedOrMeansNothing(t *testing.T) {
@@ -166,7 +172,8 @@ func TestAFlippedBitIsNamedOrMeansNothing(t *testing.T) {
 		seen := runFlips(t, sound, next, *flips)
 		named += seen.named
 		if seen.failed != "" {
-			t.Errorf("-flip-seed %d, flip %d (%s): %s", *flipSeed, seen.at, places.flip(*flipSeed, seen.at), seen.failed)
+			t.Errorf("-flip-seed %d, flip %d (%s): %s", *flipSeed, seen.at, places.flip(*flipSeed, seen.at),
+				seen.failed)
 		}
 		next = seen.at + 1
 	}
@@ -183,7 +190,8 @@ type flipsSeen struct {
 
 // runFlips lets a child try flips until one fails, or all are done.
 func runFlips(t *testing.T, sound string, from, to int) (seen flipsSeen) {
-	cmd := exec.Command("flipper", sound, t.TempDir(), strconv.FormatUint(*flipSeed, 10), strconv.Itoa(from), strconv.Itoa(to))
+	cmd := exec.Command("flipper", sound, t.TempDir(), strconv.FormatUint(*flipSeed, 10), strconv.Itoa(from),
+		strconv.Itoa(to))
 	cmd.WaitDelay = time.Minute
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -222,7 +230,8 @@ func runFlips(t *testing.T, sound string, from, to int) (seen flipsSeen) {
 	return seen
 }
 
-// flipper is the child: it tries the flips from one number to another, and stops at the first that is not dealt with.
+// flipper is the child: it tries the flips from one number to another, and stops at the first that
+// is not dealt with.
 func flipper() {
 	sound, dir := os.Args[1], os.Args[2]
 	seed, _ := strconv.ParseUint(os.Args[3], 10, 64)
@@ -271,20 +280,22 @@ func tryFlip(path, dir string, want [32]byte) error {
 	case err == nil:
 	case !named:
 		return fmt.Errorf("bot run would not start, and state check finds nothing: %w", err)
-	case !errors.Is(err, boltfile.ErrCorrupt) && !errors.Is(err, boltfile.ErrNewer), raw.MatchString(err.Error()), !strings.Contains(err.Error(), path):
+	case !errors.Is(err, boltfile.ErrCorrupt) &&
+		!errors.Is(err, boltfile.ErrNewer), raw.MatchString(err.Error()), !strings.Contains(err.Error(), path):
 		return fmt.Errorf("the start of bot run does not say in words what is wrong: %w", err)
 	}
 	return nil
 }
 
-// Raw is more bytes in a row than a person reads.
+// raw is more bytes in a row than a person reads.
 var raw = regexp.MustCompile(`[0-9a-f]{33,}`)
 
-// Try runs a command in this process.
+// try runs a command in this process.
 func try(args ...string) (text string, failed bool) {
 	fmt.Println("try", strings.Join(args, " "))
 	var out, said bytes.Buffer
-	code := bot.Run(context.Background(), bot.Process{Args: args, Stdout: &out, Stderr: &said, Stdin: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Kinds: shipped.Kinds()})
+	code := bot.Run(context.Background(), bot.Process{Args: args, Stdout: &out, Stderr: &said, Stdin: &bytes.Buffer{},
+		Getenv: func(string) string { return "" }, Kinds: shipped.Kinds()})
 	return out.String() + said.String(), code != 0
 }
 
@@ -301,7 +312,8 @@ func openFlipped(path string) (err error) {
 	_, positions := store.Positions()
 	_, blob := store.Blob("engine/engine")
 	orders := store.Orders(0, func(*journal.OrderRow) error { return nil })
-	if err := errors.Join(failed, runs, halts, positions, blob, orders, store.Bind(store.Catalog(), []string{"trend"})); err != nil {
+	if err := errors.Join(failed, runs, halts, positions, blob, orders,
+		store.Bind(store.Catalog(), []string{"trend"})); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	b := store.NewBatch()

@@ -14,14 +14,16 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 
-// The paper bot of 31b5e46 was killed with a position, its stop and an exchange of its own. Today's program goes on with its folder.
+// The paper bot of 31b5e46 was killed with a position, its stop and an exchange of its own. Today's
+// program goes on with its folder.
 func TestAPaperBotOf31b5e46GoesOn(t *testing.T) {
 	t.Parallel()
 	ex := serve(t, nil, "--set", "clock.start=2026-11-22T09:00:00Z")
 	folder := bot.UnpackBot(t, "paper")
 	path, err := exec.LookPath("bot")
 	require.NoError(t, err)
-	cmd := exec.Command(path, "run", "-c", "testdata/31b5e46/paper.toml", "--set", "exchange.base_url="+ex.facts.BaseURL, "--set", "bot.state="+folder, "--set", "bot.stop_within=5m")
+	cmd := exec.Command(path, "run", "-c", "testdata/31b5e46/paper.toml", "--set",
+		"exchange.base_url="+ex.facts.BaseURL, "--set", "bot.state="+folder, "--set", "bot.stop_within=5m")
 	var stderr bytes.Buffer
 	cmd.Stderr, cmd.WaitDelay = &stderr, time.Minute
 	require.NoError(t, cmd.Start())

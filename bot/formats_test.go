@@ -24,7 +24,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
-// firstFiles has what the program of commit 31b5e46 stored and answered in a real run: see the README there.
+// firstFiles has what the program of commit 31b5e46 stored and answered in a real run: see the
+// README there.
 const firstFiles = "testdata/31b5e46"
 
 // unpackFirst unpacks one of these files to a path and returns its bytes.
@@ -109,7 +110,8 @@ func TestARecordingOf31b5e46IsReadAndGoesOn(t *testing.T) {
 		}
 		reader.Close()
 		require.Positive(t, kinds[market.KindCandles])
-		recording, err := recording.Open(filepath.Join(dir, folder.RecordingFolder), recording.Options{Catalog: store.Catalog()})
+		recording, err := recording.Open(filepath.Join(dir, folder.RecordingFolder),
+			recording.Options{Catalog: store.Catalog()})
 		require.NoError(t, err)
 		require.Greater(t, recording.Next(), uint64(1))
 		require.NoError(t, recording.Close())
@@ -138,7 +140,8 @@ func TestARecordingOfALaterFormatIsRefusedAndStaysAsItIs(t *testing.T) {
 func TestTheAnswersOf31b5e46AreUnderstood(t *testing.T) {
 	status, refused, halted := &operator.Status{}, &operator.Refused{}, &operator.Report{}
 	orders, all, held, story := &operator.Orders{}, &operator.Orders{}, &operator.Positions{}, &operator.Story{}
-	for name, into := range map[string]any{"status": status, "orders": orders, "orders-all": all, "positions": held, "explain": story, "refused": refused, "halt": halted} {
+	for name, into := range map[string]any{"status": status, "orders": orders, "orders-all": all, "positions": held,
+		"explain": story, "refused": refused, "halt": halted} {
 		decoder := json.NewDecoder(bytes.NewReader(unpackFirst(t, name+".json", "")))
 		decoder.DisallowUnknownFields()
 		require.NoError(t, decoder.Decode(into), name)
@@ -156,8 +159,9 @@ func TestTheAnswersOf31b5e46AreUnderstood(t *testing.T) {
 	require.NoError(t, printRefused(io.Discard, refused))
 }
 
-// No command reads a result.json: who does are programs of others, and to them each field of the first schema is still there. What
-// a field means now, where that is something else, the CHANGELOG says by the number of the schema.
+// No command reads a result.json: who does are programs of others, and to them each field of the
+// first schema is still there. What a field means now, where that is something else, the CHANGELOG
+// says by the number of the schema.
 func TestAResultOf31b5e46HasTheFieldsOfItsSchema(t *testing.T) {
 	var then, now map[string]any
 	require.NoError(t, json.Unmarshal(unpackFirst(t, "result.json", ""), &then))
@@ -175,7 +179,8 @@ func TestAResultOf31b5e46HasTheFieldsOfItsSchema(t *testing.T) {
 	require.EqualValues(t, backtest.Schema, now["schema"])
 }
 
-// fieldsWithout are the fields of an object, and of the objects in it, that another lacks. What is no object in the other is not looked into.
+// fieldsWithout are the fields of an object, and of the objects in it, that another lacks. What is
+// no object in the other is not looked into.
 func fieldsWithout(object, other map[string]any, path string) (lacking []string) {
 	for name, value := range object {
 		found, ok := other[name]

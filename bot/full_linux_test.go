@@ -46,7 +46,8 @@ func TestAFullDiskLeavesTheStoreAsItWas(t *testing.T) {
 	disk := smallDisk(t, "700k")
 	text, err := command(t, disk, "candles", "import", "--market", "BTC-EUR", "--interval", "1m", rowsFile(t, 0, 1000))
 	require.NoError(t, err, text)
-	text, err = command(t, disk, "candles", "import", "--market", "BTC-EUR", "--interval", "1m", rowsFile(t, 1000, 300_000))
+	text, err = command(t, disk, "candles", "import", "--market", "BTC-EUR", "--interval", "1m",
+		rowsFile(t, 1000, 300_000))
 	require.Error(t, err)
 	require.Contains(t, text, "no space left on device")
 	requireWhole(t, filepath.Join(disk, "candles.db"), 1000, "after the disk was full")

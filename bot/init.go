@@ -32,9 +32,13 @@ names, or the released version. Files that are there are never overwritten.`
 func (a *app) initCommand() *cobra.Command {
 	var module, replace string
 	c := &cobra.Command{
-		Use: "init DIR", Short: "Start an own strategy in a module of its own", Long: initHelp, Args: cobra.ExactArgs(1),
+		Use: "init DIR", Short: "Start an own strategy in a module of its own", Long: initHelp,
+		Args:    cobra.ExactArgs(1),
 		Example: "  bot init ../mybot\n  cd ../mybot && go test ./... && go run . backtest",
-		RunE:    a.enter(func(_ context.Context, args []string) error { return a.initModule(args[0], module, replace) }),
+		RunE: a.enter(func(_ context.Context, args []string) error {
+			return a.initModule(args[0], module,
+				replace)
+		}),
 	}
 	c.Flags().StringVar(&module, "module", "", "`NAME` of the module; without it that of DIR")
 	c.Flags().StringVar(&replace, "replace", "", "checkout of Tidemark at `PATH` to build with")
@@ -60,14 +64,16 @@ func (a *app) initModule(dir, module, replace string) error {
 		module = filepath.Base(absolute)
 	}
 	if !validModule(module) {
-		return config.Usagef("%q is no name for a module; name one with --module, like example.com/mybot", config.Clip(module))
+		return config.Usagef("%q is no name for a module; name one with --module, like example.com/mybot",
+			config.Clip(module))
 	}
 	from, err := findDependency(replace)
 	if err != nil {
 		return err
 	}
 	from.Replace = modPath(from.Replace)
-	p := &project{Name: module[strings.LastIndex(module, "/")+1:], Module: module, Tidemark: version.Module, Go: from.goVersion, dependency: *from, dir: absolute}
+	p := &project{Name: module[strings.LastIndex(module, "/")+1:], Module: module, Tidemark: version.Module,
+		Go: from.goVersion, dependency: *from, dir: absolute}
 	files, err := p.files()
 	if err != nil {
 		return err
@@ -86,19 +92,26 @@ func modPath(path string) string {
 	return strconv.Quote(path)
 }
 
-// taken are the first parts of names that belong to Go itself: a module under one of them cannot import its own packages.
-const taken = " archive bufio bytes cmd cmp compress container context crypto database debug embed encoding errors expvar flag fmt go hash html" +
-	" image index internal io iter log maps math mime net os path plugin reflect regexp runtime slices sort strconv strings structs" +
+// taken are the first parts of names that belong to Go itself: a module under one of them cannot
+// import its own packages.
+const taken = " archive bufio bytes cmd cmp compress container context crypto database debug embed encoding errors " +
+	"expvar flag fmt go hash html" +
+	" image index internal io iter log maps math mime net os path plugin reflect regexp runtime slices sort strconv " +
+	"strings structs" +
 	" sync syscall testing text time toolchain unicode unique unsafe vendor weak "
 
-// validModule accepts names that Go takes for a module: letters, digits and -._~ between slashes, none of its parts beginning
-// or ending with a dot, or being a device of Windows, and the first being none of Go's own.
+// validModule accepts names that Go takes for a module: letters, digits and -._~ between slashes,
+// none of its parts beginning or ending with a dot, or being a device of Windows, and the first
+// being none of Go's own.
 func validModule(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
-	if strings.Contains(taken, " "+first+" ") || regexp.MustCompile(`(?i)(^|/)(con|prn|aux|nul|com[1-9]|lpt[1-9])([./]|$)`).MatchString(name) {
+	if strings.Contains(taken, " "+first+" ") ||
+		regexp.MustCompile(`(?i)(^|/)(con|prn|aux|nul|com[1-9]|lpt[1-9])([./]|$)`).MatchString(name) {
 		return false
 	}
-	return regexp.MustCompile(`^[A-Za-z0-9_~-]([A-Za-z0-9._~-]*[A-Za-z0-9_~-])?(/[A-Za-z0-9_~-]([A-Za-z0-9._~-]*[A-Za-z0-9_~-])?)*$`).MatchString(name) &&
+	return regexp.MustCompile(
+		`^[A-Za-z0-9_~-]([A-Za-z0-9._~-]*[A-Za-z0-9_~-])?(/[A-Za-z0-9_~-]([A-Za-z0-9._~-]*[A-Za-z0-9_~-])?)*$`).
+		MatchString(name) &&
 		!strings.HasPrefix(name, "-")
 }
 
@@ -170,7 +183,9 @@ func (a *app) printNext(dir string, files []newFile, from *dependency) error {
 	if len(from.sums) == 0 {
 		tidy = "  go mod tidy\n"
 	}
-	_, err := fmt.Fprintf(a.Stdout, "Next:\n  cd %s\n%s  go test ./...\n  go run . backtest\n  go run . backtest -c config.toml\n  go run . run -c sandbox.toml     # while another terminal has: go run . exchange\n", shellWord(dir), tidy)
+	_, err := fmt.Fprintf(a.Stdout,
+		"Next:\n  cd %s\n%s  go test ./...\n  go run . backtest\n  go run . backtest -c config.toml\n  go run . run "+
+			"-c sandbox.toml     # while another terminal has: go run . exchange\n", shellWord(dir), tidy)
 	return err
 }
 

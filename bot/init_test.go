@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// Call runs the program in this process.
+// call runs the program in this process.
 func call(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, failed bytes.Buffer
 	code = bot.Run(ctx, bot.Process{Args: args, Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,
@@ -24,8 +24,8 @@ func call(ctx context.Context, args ...string) (code int, stdout, stderr string)
 	return code, out.String(), failed.String()
 }
 
-// TestANewModuleBuildsAndItsTestsPassAsWritten needs the modules of this checkout, which the tests themselves were built from,
-// and no network.
+// TestANewModuleBuildsAndItsTestsPassAsWritten needs the modules of this checkout, which the tests
+// themselves were built from, and no network.
 func TestANewModuleBuildsAndItsTestsPassAsWritten(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "mybot")
@@ -40,7 +40,8 @@ func TestANewModuleBuildsAndItsTestsPassAsWritten(t *testing.T) {
 		goCommand(t, dir, args...)
 	}
 	require.Contains(t, goCommand(t, dir, "run", ".", "strategies"), "dip: buys after falling closes")
-	require.Contains(t, goCommand(t, dir, "run", ".", "backtest", "-c", "config.toml", "--no-files"), "dip on BTC-EUR 1h (synthetic)")
+	require.Contains(t, goCommand(t, dir, "run", ".", "backtest", "-c", "config.toml", "--no-files"),
+		"dip on BTC-EUR 1h (synthetic)")
 }
 
 // programOfTheReadme is the strategy that README.md shows.
@@ -71,7 +72,8 @@ func read(t *testing.T, elements ...string) string {
 func TestTheFolderOfACheckoutMayHaveAnyName(t *testing.T) {
 	checkout := filepath.Join(t.TempDir(), `it's "our" folder`)
 	require.NoError(t, os.MkdirAll(filepath.Join(checkout, "bot"), 0o755))
-	for name, text := range map[string]string{"go.mod": "module github.com/tidemark-trading/tidemark\n\ngo 1.26.0\n", "go.sum": "", "bot/bot.go": "package bot\n"} {
+	for name, text := range map[string]string{"go.mod": "module github.com/tidemark-trading/tidemark\n\ngo 1.26.0\n",
+		"go.sum": "", "bot/bot.go": "package bot\n"} {
 		require.NoError(t, os.WriteFile(filepath.Join(checkout, name), []byte(text), 0o644))
 	}
 	dir := filepath.Join(t.TempDir(), "my bot")
@@ -92,7 +94,8 @@ func TestANewModuleOverwritesNothing(t *testing.T) {
 }
 
 func TestANewModuleNeedsANameAndACheckout(t *testing.T) {
-	for _, name := range []string{"a b", "-x", "x/", "/x", "x/../y", ".x", "x.", "x\ny", "fmt", "go/x", "x/con", "NUL.x", "lpt1"} {
+	for _, name := range []string{"a b", "-x", "x/", "/x", "x/../y", ".x", "x.", "x\ny", "fmt", "go/x", "x/con",
+		"NUL.x", "lpt1"} {
 		code, _, failed := call(t.Context(), "init", t.TempDir(), "--module", name)
 		require.Equal(t, 64, code, name)
 		require.Contains(t, failed, "is no name for a module")

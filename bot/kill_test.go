@@ -20,7 +20,8 @@ import (
 // kills is how often each command is killed at a random moment of its life.
 const kills = 20
 
-// killed starts the command as a process of its own, kills it after a while and reports whether it had ended before.
+// killed starts the command as a process of its own, kills it after a while and reports whether it
+// had ended before.
 func killed(t *testing.T, dir string, after time.Duration, args ...string) (ended bool) {
 	cmd := bottest.Child(bottest.Program(t), args...)
 	cmd.Dir = dir
@@ -43,7 +44,8 @@ func TestAnImportThatIsKilledLeavesTheStoreWhole(t *testing.T) {
 		killed(t, dir, after, "candles", "import", "--db", store, "--market", "BTC-EUR", "--interval", "1m", file)
 		requireWhole(t, store, rows, fmt.Sprintf("seed %d, kill %d after %s", seed, n, after))
 	}
-	require.True(t, killed(t, dir, time.Hour, "candles", "import", "--db", store, "--market", "BTC-EUR", "--interval", "1m", file))
+	require.True(t, killed(t, dir, time.Hour, "candles", "import", "--db", store, "--market", "BTC-EUR", "--interval",
+		"1m", file))
 	requireWhole(t, store, rows, "in the end")
 }
 
@@ -78,7 +80,8 @@ func TestABacktestThatIsKilledLeavesNoHalfResult(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	run := func(fast int, after time.Duration) bool {
-		return killed(t, dir, after, "backtest", "--out", "out", "--set", fmt.Sprint("strategies.trend.params.fast=", fast))
+		return killed(t, dir, after, "backtest", "--out", "out", "--set",
+			fmt.Sprint("strategies.trend.params.fast=", fast))
 	}
 	require.True(t, run(30, time.Hour))
 	names, err := os.ReadDir(filepath.Join(dir, "out"))

@@ -46,7 +46,8 @@ func supervise(t *testing.T, dir string, args ...string) *systemd {
 	require.NoError(t, err)
 	defer logs.Close()
 	s.cmd = bottest.Child(bottest.Program(t), append([]string{"run"}, args...)...)
-	s.cmd.Dir, s.cmd.Stderr, s.cmd.Env = dir, logs, append(os.Environ(), "NOTIFY_SOCKET="+socket, "WATCHDOG_USEC=900000")
+	s.cmd.Dir, s.cmd.Stderr, s.cmd.Env = dir, logs, append(os.Environ(), "NOTIFY_SOCKET="+socket,
+		"WATCHDOG_USEC=900000")
 	require.NoError(t, s.cmd.Start())
 	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
 	return s
@@ -73,18 +74,20 @@ func (s *systemd) wait(what string, holds func() bool) {
 	}
 }
 
-// TestSystemdIsToldOfAProcessFromStartToStop lets a bot stop whose orders cannot be cancelled, so that it takes all the time that it has, and
-// forces it when enough was heard.
+// TestSystemdIsToldOfAProcessFromStartToStop lets a bot stop whose orders cannot be cancelled, so
+// that it takes all the time that it has, and forces it when enough was heard.
 func TestSystemdIsToldOfAProcessFromStartToStop(t *testing.T) {
 	t.Parallel()
 	const more = "EXTEND_TIMEOUT_USEC=15000000"
 	dir := t.TempDir()
 	faults, config := filepath.Join(dir, "faults.toml"), filepath.Join(dir, "bot.toml")
-	require.NoError(t, os.WriteFile(faults, []byte("[[faults]]\nkind = \"error\"\ncode = 101\nendpoints = [\"DELETE /order\"]\n"), 0o600))
+	require.NoError(t, os.WriteFile(faults,
+		[]byte("[[faults]]\nkind = \"error\"\ncode = 101\nendpoints = [\"DELETE /order\"]\n"), 0o600))
 	facts, _ := exchangeChild(t, dir, "--faults", faults)
 	key := facts.Accounts[0].Keys[0]
 	far := strings.Replace(killConfig, `half_spread_bps = "1"`, `half_spread_bps = "2000"`, 1) // nothing is filled
-	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, far, filepath.Join(dir, "state"), facts.BaseURL, key.Key, key.Secret), 0o600))
+	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, far, filepath.Join(dir, "state"), facts.BaseURL, key.Key,
+		key.Secret), 0o600))
 
 	s := supervise(t, dir, "-c", config, "--set", "bot.stop_within=10m")
 	s.wait("the start", func() bool { return s.count("READY=1") == 1 && s.count("WATCHDOG=1") > 1 })
@@ -96,7 +99,8 @@ func TestSystemdIsToldOfAProcessFromStartToStop(t *testing.T) {
 	require.NoError(t, s.cmd.Process.Signal(os.Interrupt))
 	s.wait("the stop", func() bool { return s.count("STOPPING=1") == 1 && s.count(more) > 0 })
 	signs := s.count("WATCHDOG=1")
-	s.wait("more time to be asked for, by a bot that is alive", func() bool { return s.count(more) > 1 && s.count("WATCHDOG=1") > signs })
+	s.wait("more time to be asked for, by a bot that is alive",
+		func() bool { return s.count(more) > 1 && s.count("WATCHDOG=1") > signs })
 	require.NoError(t, s.cmd.Process.Signal(os.Interrupt))
 	require.Error(t, bottest.Ended(s.cmd), "orders are left: %s", readText(t, s.log))
 	s.mu.Lock()
@@ -108,11 +112,19 @@ func TestABotThatIsStoppedBeforeItTradesAsksForAllItsTimeAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "bot.toml")
-	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"), "http://127.0.0.1:1/v2", strings.Repeat("k", 64), "secret"), 0o600))
+	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"),
+		"http://127.0.0.1:1/v2", strings.Repeat("k", 64), "secret"), 0o600))
 	s := supervise(t, dir, "-c", config, "--set", "bot.stop_within=80s")
-	s.wait("the bot to wait for its exchange", func() bool { return strings.Contains(readText(t, s.log), "the exchange cannot be reached") })
+	s.wait("the bot to wait for its exchange",
+		func() bool { return strings.Contains(readText(t, s.log), "the exchange cannot be reached") })
 	require.NoError(t, s.cmd.Process.Signal(os.Interrupt))
 	require.NoError(t, bottest.Ended(s.cmd), "%s", readText(t, s.log))
 	s.wait("the stop", func() bool { return s.count("STOPPING=1\nEXTEND_TIMEOUT_USEC=95000000") == 1 })
 	require.Zero(t, s.count("READY=1")+s.count("WATCHDOG=1"))
+}
+
+func readText(t *testing.T, path string) string {
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
 }

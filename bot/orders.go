@@ -20,7 +20,8 @@ func printOrders(w io.Writer, orders []operator.Order) error {
 	fmt.Fprintln(table, "number\tclient order id\tstrategy\tmarket\torder\tfilled\tstate\tupdated\ttag")
 	for i := range orders {
 		o := &orders[i]
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market, o.Terms(), o.Filled, o.How(), clockOrNone(o.Updated()), o.Tag)
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market,
+			o.Terms(), o.Filled, o.How(), clockOrNone(o.Updated()), o.Tag)
 	}
 	return table.Flush()
 }
@@ -28,7 +29,8 @@ func printOrders(w io.Writer, orders []operator.Order) error {
 func (a *app) ordersCommand() *cobra.Command {
 	f, all := &callerFlags{}, false
 	c := &cobra.Command{
-		Use: "orders", Short: "List a bot's open orders, or all", Args: onlyFlags, Example: "  bot orders -c configs/sandbox.toml\n  bot orders --state state --all --json",
+		Use: "orders", Short: "List a bot's open orders, or all", Args: onlyFlags,
+		Example: "  bot orders -c configs/sandbox.toml\n  bot orders --state state --all --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
 			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Orders], error) {
 				return operator.AskOrders(ctx, of, all)

@@ -34,7 +34,8 @@ func printPositions(w io.Writer, positions []operator.Position) error {
 	}
 	fmt.Fprintln(table)
 	for _, p := range positions {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", p.Strategy, p.Market, p.Amount, p.Cost, cmp.Or(p.Last, "-"), cmp.Or(p.Worth, "-"), p.Realised, p.Fees)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", p.Strategy, p.Market, p.Amount, p.Cost,
+			cmp.Or(p.Last, "-"), cmp.Or(p.Worth, "-"), p.Realised, p.Fees)
 		if timed {
 			fmt.Fprintf(table, "\t%s\t%s", clockOrNone(p.LastMS), clockOrNone(p.ChangedMS))
 		}
@@ -46,7 +47,8 @@ func printPositions(w io.Writer, positions []operator.Position) error {
 func (a *app) positionsCommand() *cobra.Command {
 	f := &callerFlags{}
 	c := &cobra.Command{
-		Use: "positions", Short: "List what a bot's strategies hold", Args: onlyFlags, Example: "  bot positions -c configs/sandbox.toml\n  bot positions --state state --json",
+		Use: "positions", Short: "List what a bot's strategies hold", Args: onlyFlags,
+		Example: "  bot positions -c configs/sandbox.toml\n  bot positions --state state --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
 			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Positions], error) {
 				return operator.AskPositions(ctx, of)
@@ -54,7 +56,8 @@ func (a *app) positionsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show(a, f, answer, func(list *operator.Positions) error { return printPositions(a.Stdout, list.Positions) })
+			return show(a, f, answer,
+				func(list *operator.Positions) error { return printPositions(a.Stdout, list.Positions) })
 		}),
 	}
 	f.register(c)

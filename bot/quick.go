@@ -14,7 +14,8 @@ import (
 // usualKind is what the built-in run shows when the program has it.
 const usualKind = "smacross"
 
-// builtinFor is the built-in config for a program's strategies: where the usual one is missing, the first with its defaults.
+// builtinFor is the built-in config for a program's strategies: where the usual one is missing, the
+// first with its defaults.
 func builtinFor(kinds []strategy.Kind) string {
 	for _, k := range kinds {
 		if k.Name == usualKind {
@@ -29,9 +30,9 @@ func builtinFor(kinds []strategy.Kind) string {
 	return head + fmt.Sprintf("\n[report]\nout = %q\n", "out/"+kinds[0].Name+"-synthetic")
 }
 
-// Backtest runs a strategy on the built-in synthetic market, three years of BTC-EUR at 1h from 10,000 EUR, and writes no
-// files: for tests of an own strategy. values are its parameters as a config holds them; what is left out has its default.
-// The result depends on nothing else.
+// Backtest runs a strategy on the built-in synthetic market, three years of BTC-EUR at 1h from
+// 10,000 EUR, and writes no files: for tests of an own strategy. values are its parameters as a
+// config holds them; what is left out has its default. The result depends on nothing else.
 func Backtest(ctx context.Context, kind strategy.Kind, values map[string]any) (*backtest.Result, error) {
 	c, err := config.LoadBacktest(&config.Source{Text: builtinFor([]strategy.Kind{kind})})
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// takeAway is a way to take the state file of a running bot away, and what then has to stand in its place; nil: nothing.
+// takeAway is a way to take the state file of a running bot away, and what then has to stand in its
+// place; nil: nothing.
 type takeAway struct {
 	name string
 	do   func(t *testing.T, path string)
@@ -34,15 +35,17 @@ var waysToTakeAway = []takeAway{
 		require.NoError(t, os.WriteFile(path+".new", []byte("another file"), 0o600))
 		require.NoError(t, os.Rename(path+".new", path))
 	}, []byte("another file")},
-	{"deleted with its folder", func(t *testing.T, path string) { require.NoError(t, os.RemoveAll(filepath.Dir(path))) }, nil},
+	{"deleted with its folder",
+		func(t *testing.T, path string) { require.NoError(t, os.RemoveAll(filepath.Dir(path))) }, nil},
 	{"moved away, with an older rescue beside it", func(t *testing.T, path string) {
 		require.NoError(t, os.WriteFile(path+folder.RescuedExt, []byte("older"), 0o600))
 		require.NoError(t, os.Rename(path, path+".moved"))
 	}, nil},
 }
 
-// A real bot loses its state file while it trades: it ends its orders, saves the open file, and ends with 1. Nothing is written to what stands in the
-// place, and the saved file goes on where the bot was, halted.
+// A real bot loses its state file while it trades: it ends its orders, saves the open file, and
+// ends with 1. Nothing is written to what stands in the place, and the saved file goes on where the
+// bot was, halted.
 func TestABotWhoseStateFileIsTakenAwayEndsItsOrdersAndSavesIt(t *testing.T) {
 	for _, way := range waysToTakeAway {
 		t.Run(way.name, func(t *testing.T) {
@@ -51,7 +54,8 @@ func TestABotWhoseStateFileIsTakenAwayEndsItsOrdersAndSavesIt(t *testing.T) {
 			facts, _ := exchangeChild(t, dir, "--set", "budget.per_key=1000000", "--set", "budget.per_ip=1000000")
 			key := facts.Accounts[0].Keys[0]
 			config := filepath.Join(dir, "bot.toml")
-			require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"), facts.BaseURL, key.Key, key.Secret), 0o600))
+			require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"),
+				facts.BaseURL, key.Key, key.Secret), 0o600))
 			s, path := auditOf(t, dir, &facts), filepath.Join(dir, "state", folder.StateFile)
 			cmd := child(t, dir, "run", "-c", config, "--set", "bot.keep_orders=true")
 			bottest.Await(t, func() bool { return len(s.OpenAtTheExchange()) > 0 })
@@ -84,7 +88,8 @@ func awaitState(t *testing.T, folder, want string) {
 	bottest.Await(t, func() bool {
 		var out bytes.Buffer
 		var s operator.Status
-		code := Run(t.Context(), Process{Args: []string{"status", "--state", folder, "--json"}, Stdout: &out, Stderr: io.Discard, Getenv: func(string) string { return "" }})
+		code := Run(t.Context(), Process{Args: []string{"status", "--state", folder, "--json"}, Stdout: &out,
+			Stderr: io.Discard, Getenv: func(string) string { return "" }})
 		return code == exitDone && json.Unmarshal(out.Bytes(), &s) == nil && s.State == want
 	})
 }
@@ -142,14 +147,16 @@ func TestAPaperBotWhoseExchangeFileIsDeletedSavesIt(t *testing.T) {
 	state := unpackBot(t, config.ModePaper)
 	config, err := filepath.Abs(filepath.Join(firstFiles, "paper.toml"))
 	require.NoError(t, err)
-	cmd := child(t, dir, "run", "-c", config, "--set", "exchange.base_url="+facts.BaseURL, "--set", "bot.state="+state, "--set", "bot.stop_within=5m")
+	cmd := child(t, dir, "run", "-c", config, "--set", "exchange.base_url="+facts.BaseURL, "--set", "bot.state="+state,
+		"--set", "bot.stop_within=5m")
 	awaitState(t, state, operator.Trading)
 	paper := filepath.Join(state, folder.PaperFile)
 	require.NoError(t, os.Remove(paper))
 	requireFailed(t, cmd)
 	require.NoFileExists(t, paper)
 	require.NoError(t, os.Rename(paper+folder.RescuedExt, paper))
-	again := child(t, dir, "run", "-c", config, "--set", "exchange.base_url="+facts.BaseURL, "--set", "bot.state="+state, "--set", "bot.stop_within=5m")
+	again := child(t, dir, "run", "-c", config, "--set", "exchange.base_url="+facts.BaseURL, "--set",
+		"bot.state="+state, "--set", "bot.stop_within=5m")
 	awaitState(t, state, operator.Halted)
 	require.NoError(t, again.Process.Signal(os.Interrupt))
 	require.NoError(t, again.Wait(), "%s", again.Stderr)

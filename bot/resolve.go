@@ -18,9 +18,12 @@ const resolveWord = "resolve"
 func (a *app) resolveCommand() *cobra.Command {
 	f, exchange, absent := &actFlags{}, false, false
 	c := a.actCommand(&cobra.Command{
-		Use: "resolve ORDER --as-exchange|--as-absent", Short: "Decide what became of an order whose answers cannot be true", Args: cobra.ExactArgs(1),
+		Use:   "resolve ORDER --as-exchange|--as-absent",
+		Short: "Decide what became of an order whose answers cannot be true", Args: cobra.ExactArgs(1),
 		Example: "  bot resolve 12 --as-exchange -c configs/sandbox.toml\n  bot resolve 12 --as-absent --wait 1m",
-		Long: "Decides about an order whose answers of the exchange were not booked, because they break a rule (docs/running.md). Look at the exchange's own page\nfirst. --as-exchange books the next answer to a query as it is; --as-absent ends the order in the books with the fills that are booked. The word\n" +
+		Long: "Decides about an order whose answers of the exchange were not booked, because they break a rule " +
+			"(docs/running.md). Look at the exchange's own page\nfirst. --as-exchange books the next answer to a " +
+			"query as it is; --as-absent ends the order in the books with the fills that are booked. The word\n" +
 			resolveWord + " has to be typed. Both values go to the journal: bot explain ORDER shows them.",
 	}, operator.PathResolve, f, func(*operator.Report) string { return "resolved\n" })
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {
@@ -36,9 +39,11 @@ func (a *app) resolveCommand() *cobra.Command {
 		if strings.TrimSpace(word) != resolveWord {
 			return config.Usagef("nothing is done: the word is %q", resolveWord)
 		}
-		return a.act(ctx, f, operator.PathResolve, &operator.Ask{Order: args[0], As: as, WaitMS: f.wait.Milliseconds()}, func(*operator.Report) string { return "order " + args[0] + " is resolved as " + as + "\n" })
+		return a.act(ctx, f, operator.PathResolve, &operator.Ask{Order: args[0], As: as, WaitMS: f.wait.Milliseconds()},
+			func(*operator.Report) string { return "order " + args[0] + " is resolved as " + as + "\n" })
 	})
 	c.Flags().BoolVar(&exchange, "as-exchange", false, "the exchange is right: its next answer is booked")
-	c.Flags().BoolVar(&absent, "as-absent", false, "the exchange does not have it: the order ends with the fills that are booked")
+	c.Flags().BoolVar(&absent, "as-absent", false,
+		"the exchange does not have it: the order ends with the fills that are booked")
 	return c
 }

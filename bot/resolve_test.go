@@ -20,7 +20,8 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 
-// liar is a server before an exchange. While it lies it tells of every order that it is on the other side.
+// liar is a server before an exchange. While it lies it tells of every order that it is on the
+// other side.
 type liar struct {
 	*httptest.Server
 	lies atomic.Bool
@@ -53,8 +54,9 @@ func newLiar(t *testing.T, before string) *liar {
 // resolve calls bot resolve with what a person types.
 func (b *trader) resolve(order int64, as, typed string) (code int, out, errs string) {
 	var o, e bytes.Buffer
-	code = bot.Run(b.t.Context(), bot.Process{Args: []string{"resolve", fmt.Sprint(order), as, "--state", b.folder, "--wait", "5m"},
-		Stdin: strings.NewReader(typed), Stdout: &o, Stderr: &e, Getenv: func(string) string { return "" }})
+	code = bot.Run(b.t.Context(),
+		bot.Process{Args: []string{"resolve", fmt.Sprint(order), as, "--state", b.folder, "--wait", "5m"},
+			Stdin: strings.NewReader(typed), Stdout: &o, Stderr: &e, Getenv: func(string) string { return "" }})
 	return code, o.String(), e.String()
 }
 
@@ -91,7 +93,8 @@ func TestAPersonResolvesAnOrderOverTheSocket(t *testing.T) {
 	code, out, errs := b.resolve(order, "--as-absent", "resolve\n")
 	require.Zero(t, code, errs)
 	require.Equal(t, fmt.Sprintf("order %d is resolved as absent\n", order), out)
-	bottest.Await(t, func() bool { return strings.Contains(b.story(order), "resolved by the operator") }, "the entry of the journal")
+	bottest.Await(t, func() bool { return strings.Contains(b.story(order), "resolved by the operator") },
+		"the entry of the journal")
 
 	code, _, errs = b.resolve(4711, "--as-exchange", "resolve\n")
 	require.Equal(t, 1, code)
@@ -101,7 +104,7 @@ func TestAPersonResolvesAnOrderOverTheSocket(t *testing.T) {
 	_ = bottest.Ended(b.cmd)
 }
 
-// Story is what bot explain tells of an order.
+// story is what bot explain tells of an order.
 func (b *trader) story(order int64) string {
 	_, out, _ := call(b.t.Context(), "explain", fmt.Sprint(order), "--state", b.folder)
 	return out

@@ -65,7 +65,7 @@ func (a *app) runConfigOf(f *runFlags) (*config.Run, error) {
 	return config.LoadRun(source)
 }
 
-// Run runs the command.
+// run runs the command.
 func (a *app) run(ctx context.Context, f *runFlags) error {
 	p, err := a.runPlanOf(f)
 	if err != nil {
@@ -73,7 +73,8 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 	}
 	outlive()
 	log := console.Logger(a.Stderr, p.Config.Bot.Log, a.Getenv)
-	log.Info().Str("mode", p.Config.Bot.Mode).Str("exchange", p.Config.Exchange.Origin()).Str("state", p.Config.Bot.State).Str("version", version.Of(debug.ReadBuildInfo())).Msg("the bot starts")
+	log.Info().Str("mode", p.Config.Bot.Mode).Str("exchange", p.Config.Exchange.Origin()).
+		Str("state", p.Config.Bot.State).Str("version", version.Of(debug.ReadBuildInfo())).Msg("the bot starts")
 	for _, hint := range p.Config.Source.Hints {
 		log.Warn().Msg(hint)
 	}

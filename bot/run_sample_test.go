@@ -35,18 +35,22 @@ func (r *traded) said(message string) (lines []map[string]any) {
 	return lines
 }
 
-// lively is an exchange whose prices move fast enough for a fill within seconds, whatever else the machine does.
+// lively is an exchange whose prices move fast enough for a fill within seconds, whatever else the
+// machine does.
 func lively(t *testing.T, args ...string) *served {
-	return serve(t, nil, append([]string{"-c", filepath.Join("..", "configs", "exchange.toml"), "--set", "markets.BTC-EUR.source.volatility=0.2"}, args...)...)
+	return serve(t, nil, append([]string{"-c", filepath.Join("..", "configs", "exchange.toml"), "--set",
+		"markets.BTC-EUR.source.volatility=0.2"}, args...)...)
 }
 
 // after is how long a run goes on when it has said what was waited for.
 const after = 500 * time.Millisecond
 
-// tradeUntil runs one of configs/ in a process of its own against an exchange until a while after it has said something, then interrupts
-// it and wants exit code 0.
+// tradeUntil runs one of configs/ in a process of its own against an exchange until a while after
+// it has said something, then interrupts it and wants exit code 0.
 func tradeUntil(t *testing.T, s *served, config, state, message string, sets ...string) *traded {
-	args := []string{"run", "-c", filepath.Join("..", "configs", config), "--set", "exchange.base_url=" + s.facts.BaseURL, "--set", "bot.state=" + state, "--set", "bot.stop_within=5m", "--set", "exchange.window=60s"}
+	args := []string{"run", "-c", filepath.Join("..", "configs", config), "--set",
+		"exchange.base_url=" + s.facts.BaseURL, "--set", "bot.state=" +
+			state, "--set", "bot.stop_within=5m", "--set", "exchange.window=60s"}
 	for _, set := range sets {
 		args = append(args, "--set", set)
 	}
@@ -82,7 +86,8 @@ func TestTheSandboxConfigTradesAndLeavesNothingOpen(t *testing.T) {
 	stopping := r.said("stopping: the exchange's answers are awaited")
 	require.Len(t, stopping, 1, r.text)
 	require.Equal(t, "are cancelled", stopping[0]["orders"])
-	c, err := rest.New(rest.Config{BaseURL: s.facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret)})
+	c, err := rest.New(rest.Config{BaseURL: s.facts.BaseURL, Key: rest.NewSecret(key.Key),
+		Secret: rest.NewSecret(key.Secret)})
 	require.NoError(t, err)
 	require.NoError(t, c.Sync(t.Context()))
 	catalog, _, err := c.Catalog(t.Context())
@@ -109,7 +114,8 @@ func TestThePaperConfigFillsAtRealPricesAndSendsNoOrder(t *testing.T) {
 
 	again := tradeUntil(t, s, "paper.toml", state, "trading begins; Ctrl-C stops")
 	require.Equal(t, true, again.said("trading begins; Ctrl-C stops")[0]["resumed"])
-	require.NotEmpty(t, append(again.said("position held"), again.said("fill")...), "it still has what it held, or has sold it since")
+	require.NotEmpty(t, append(again.said("position held"), again.said("fill")...),
+		"it still has what it held, or has sold it since")
 	require.Empty(t, again.said("order left open"))
 	s.stop()
 	require.NotContains(t, s.stderr.String(), `"method":"POST"`)
@@ -134,7 +140,8 @@ func TestAnExchangeThatIsDownAtTheStartIsWaitedFor(t *testing.T) {
 	behind.facts.BaseURL = door.URL + "/v2"
 	r := tradeUntil(t, behind, "paper.toml", filepath.Join(t.TempDir(), "state"), "trading begins; Ctrl-C stops")
 	require.NotEmpty(t, r.said("the exchange cannot be reached"), r.text)
-	require.LessOrEqual(t, len(r.said("the exchange cannot be reached")), 5, "once for a question, not for a try: %s", r.text)
+	require.LessOrEqual(t, len(r.said("the exchange cannot be reached")), 5, "once for a question, not for a try: %s",
+		r.text)
 	require.Equal(t, "the bot starts", r.lines[0]["message"])
 	s.stop()
 }
@@ -144,17 +151,21 @@ func TestAStateFolderBelongsToOneMode(t *testing.T) {
 	s, state := serve(t, nil), filepath.Join(t.TempDir(), "state")
 	start := "trading begins; Ctrl-C stops"
 	tradeUntil(t, s, "paper.toml", state, start)
-	set := []string{"--set", "exchange.base_url=" + s.facts.BaseURL, "--set", "bot.state=" + state, "--set", "bot.stop_within=5m", "--set", "exchange.window=60s"}
+	set := []string{"--set", "exchange.base_url=" + s.facts.BaseURL, "--set", "bot.state=" + state, "--set",
+		"bot.stop_within=5m", "--set", "exchange.window=60s"}
 	code, _, failed := call(t.Context(), append([]string{"run", "-c", "../configs/sandbox.toml"}, set...)...)
 	require.Equal(t, 78, code)
 	require.Contains(t, failed, "was traded with in mode paper")
-	for _, lose := range []func(string) error{os.Remove, func(path string) error { return os.WriteFile(path, nil, 0o600) }} {
+	for _, lose := range []func(string) error{os.Remove,
+		func(path string) error { return os.WriteFile(path, nil, 0o600) }} {
 		require.NoError(t, lose(filepath.Join(state, "paper.db")))
 		code, _, failed = call(t.Context(), append([]string{"run", "-c", "../configs/paper.toml"}, set...)...)
 		require.Equal(t, 1, code)
 		require.Contains(t, failed, "paper.db is gone, or empty")
 	}
-	code, _, failed = call(t.Context(), append([]string{"run", "-c", "../configs/paper.toml", "--set", "paper.start.DOGE=5"}, append(set, "--set", "bot.state="+state+"2")...)...)
+	code, _, failed = call(t.Context(),
+		append([]string{"run", "-c", "../configs/paper.toml", "--set", "paper.start.DOGE=5"},
+			append(set, "--set", "bot.state="+state+"2")...)...)
 	require.Equal(t, 64, code)
 	require.Contains(t, failed, "paper.start.DOGE: no market of the strategies has this asset")
 	s.stop()
@@ -163,7 +174,8 @@ func TestAStateFolderBelongsToOneMode(t *testing.T) {
 func TestTheDoctorFindsPaperReadyWithoutAKey(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
-	code, out, failed := call(t.Context(), "doctor", "-c", "../configs/paper.toml", "--set", "exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+filepath.Join(t.TempDir(), "state"))
+	code, out, failed := call(t.Context(), "doctor", "-c", "../configs/paper.toml", "--set",
+		"exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+filepath.Join(t.TempDir(), "state"))
 	require.Zero(t, code, out+failed)
 	require.Contains(t, out, "paper: simulated, with 0 BTC, 10000 EUR at the first start")
 	s.stop()
@@ -175,9 +187,11 @@ func TestPaperThatIsKilledGoesOnWithItsOrdersAndMoney(t *testing.T) {
 	config, err := filepath.Abs(filepath.Join("..", "configs", "paper.toml"))
 	require.NoError(t, err)
 	for n := range 5 {
-		killed(t, t.TempDir(), time.Duration(n+1)*600*time.Millisecond, "run", "-c", config, "--set", "exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+state)
+		killed(t, t.TempDir(), time.Duration(n+1)*600*time.Millisecond, "run", "-c", config, "--set",
+			"exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+state)
 	}
-	r := tradeUntil(t, s, "paper.toml", state, "trading begins; Ctrl-C stops", "poll.balances=100ms", "poll.orders=100ms")
+	r := tradeUntil(t, s, "paper.toml", state, "trading begins; Ctrl-C stops", "poll.balances=100ms",
+		"poll.orders=100ms")
 	require.Equal(t, true, r.said("trading begins; Ctrl-C stops")[0]["resumed"])
 	require.NotContains(t, r.text, `"level":"error"`, "neither an order nor money is missing")
 	require.NotContains(t, r.text, "not ours")

@@ -18,7 +18,8 @@ import (
 func TestABotWhoseTerminalIsGoneStopsInGoodOrder(t *testing.T) {
 	t.Parallel()
 	s, folder := lively(t), filepath.Join(t.TempDir(), "state")
-	cmd := bottest.Child(bottest.Program(t), "run", "-c", filepath.Join("..", "configs", "sandbox.toml"), "--set", "exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+folder, "--set", "bot.stop_within=5m")
+	cmd := bottest.Child(bottest.Program(t), "run", "-c", filepath.Join("..", "configs", "sandbox.toml"), "--set",
+		"exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+folder, "--set", "bot.stop_within=5m")
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP) // under nohup a child would inherit that it is ignored
 	defer signal.Stop(hangups)

@@ -128,7 +128,8 @@ func TestTheReferenceRunAgreesThroughTheCommandLine(t *testing.T) {
 		t.Skipf("the shared reference data is needed: %v", err)
 	}
 	db := filepath.Join(t.TempDir(), "candles.db")
-	code, _, failed := call(t.Context(), "candles", "import", "--db", db, "--market", "BTC-EUR", "--interval", "1h", file)
+	code, _, failed := call(t.Context(), "candles", "import", "--db", db, "--market", "BTC-EUR", "--interval", "1h",
+		file)
 	require.Zero(t, code, failed)
 	config := filepath.Join(t.TempDir(), "reference.toml")
 	require.NoError(t, os.WriteFile(config, []byte(fmt.Sprintf(reference, db)), 0o644))

@@ -28,7 +28,8 @@ func fill(t *testing.T, disk string) (free func()) {
 	return func() { require.NoError(t, os.Remove(path)) }
 }
 
-// A real bot trades on a disk that becomes full. It cancels its orders in the room that it had set aside, each cancel after its intent, and ends.
+// A real bot trades on a disk that becomes full. It cancels its orders in the room that it had set
+// aside, each cancel after its intent, and ends.
 func TestABotOnAFullDiskCancelsItsOrdersAndEnds(t *testing.T) {
 	t.Parallel()
 	dir, disk := t.TempDir(), t.TempDir()
@@ -40,7 +41,8 @@ func TestABotOnAFullDiskCancelsItsOrdersAndEnds(t *testing.T) {
 	key := facts.Accounts[0].Keys[0]
 	config := filepath.Join(dir, "bot.toml")
 	text := strings.Replace(killConfig, "[bot]", "[bot]\nkeep_orders = true", 1) // nobody comes back to them
-	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, text, filepath.Join(disk, "state"), facts.BaseURL, key.Key, key.Secret), 0o600))
+	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, text, filepath.Join(disk, "state"), facts.BaseURL, key.Key,
+		key.Secret), 0o600))
 	s := auditOf(t, disk, &facts)
 
 	cmd := child(t, dir, "run", "-c", config)

@@ -26,7 +26,8 @@ import (
 // A longer run of the kills:
 //
 //	go test ./bot -run KilledProcess -kill-for 10m -timeout 20m
-var killFor = flag.Duration("kill-for", 10*time.Second, "how long TestAKilledProcessLosesNothing kills a bot again and again")
+var killFor = flag.Duration("kill-for", 10*time.Second,
+	"how long TestAKilledProcessLosesNothing kills a bot again and again")
 
 // killFaults befall what the bot asks while it is being killed.
 const killFaults = `
@@ -78,8 +79,9 @@ cod_group_id = 1
 params = { half_spread_bps = "1", move_bps = "0.05", money = "200", max_money = "2000" }
 `
 
-// TestAKilledProcessLosesNothing kills a real `bot run` with SIGKILL at random moments, in front of a real `bot exchange` that loses
-// answers, and starts it again; in the end the state file and the exchange tell the same story.
+// TestAKilledProcessLosesNothing kills a real `bot run` with SIGKILL at random moments, in front of
+// a real `bot exchange` that loses answers, and starts it again; in the end the state file and the
+// exchange tell the same story.
 func TestAKilledProcessLosesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes from 15 s to 30 s: what was in flight at the last kill is unresolved for its window of 10 s")
@@ -88,10 +90,13 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 	dir := t.TempDir()
 	faults := filepath.Join(dir, "faults.toml")
 	require.NoError(t, os.WriteFile(faults, fmt.Appendf(nil, killFaults, killFor.String()), 0o600))
-	facts, _ := exchangeChild(t, dir, "--faults", faults, "--state", filepath.Join(dir, "exchange.db"), "--set", "budget.per_key=1000000", "--set", "budget.per_ip=1000000") // every start lists all open orders
+	// every start lists all open orders
+	facts, _ := exchangeChild(t, dir, "--faults", faults, "--state", filepath.Join(dir, "exchange.db"), "--set",
+		"budget.per_key=1000000", "--set", "budget.per_ip=1000000")
 	key := facts.Accounts[0].Keys[0]
 	config := filepath.Join(dir, "bot.toml")
-	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"), facts.BaseURL, key.Key, key.Secret), 0o600))
+	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"), facts.BaseURL,
+		key.Key, key.Secret), 0o600))
 
 	s := auditOf(t, dir, &facts)
 	seen, enough := watchMost(s)
@@ -120,11 +125,13 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 	require.Positive(t, a.Orders)
 }
 
-// auditOf are the books of a bot that has its state in dir, and of an exchange that is a process of its own.
+// auditOf are the books of a bot that has its state in dir, and of an exchange that is a process of
+// its own.
 func auditOf(t *testing.T, dir string, facts *server.Facts) *bottest.Books {
 	s, key := &bottest.Books{T: t, Folder: filepath.Join(dir, "state")}, facts.Accounts[0].Keys[0]
 	var err error
-	s.Auditor, err = rest.New(rest.Config{BaseURL: facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Window: market.Duration(time.Minute)})
+	s.Auditor, err = rest.New(rest.Config{BaseURL: facts.BaseURL, Key: rest.NewSecret(key.Key),
+		Secret: rest.NewSecret(key.Secret), Window: market.Duration(time.Minute)})
 	require.NoError(t, err)
 	require.NoError(t, s.Auditor.Sync(t.Context()))
 	s.Units, _, err = s.Auditor.Catalog(t.Context())
@@ -139,7 +146,8 @@ type most struct {
 	exposure float64
 }
 
-// watchMost looks at the exchange, again and again until enough is called. What it returns first tells the most that was seen so far.
+// watchMost looks at the exchange, again and again until enough is called. What it returns first
+// tells the most that was seen so far.
 func watchMost(s *bottest.Books) (seen func() most, enough func()) {
 	ctx, stop := context.WithCancel(s.T.Context())
 	before := s.Holdings()[s.Market().Base]
@@ -164,8 +172,9 @@ func watchMost(s *bottest.Books) (seen func() most, enough func()) {
 	return func() most { lock.Lock(); defer lock.Unlock(); return peak }, func() { stop(); looker.Wait() }
 }
 
-// exposed is how many orders are open and what the account has of the base, beyond what it had before, together with what open buys hold. The
-// balance is asked for first: a buy that fills meanwhile counts nowhere, and not twice.
+// exposed is how many orders are open and what the account has of the base, beyond what it had
+// before, together with what open buys hold. The balance is asked for first: a buy that fills
+// meanwhile counts nowhere, and not twice.
 func exposed(ctx context.Context, s *bottest.Books, before market.Money) (orders int, exposure float64, err error) {
 	prices, err := s.Auditor.TickerPrices(ctx, nil)
 	if err != nil {
@@ -202,7 +211,8 @@ func child(t *testing.T, dir string, args ...string) *exec.Cmd {
 
 // exchangeChild starts `bot exchange` on a free port and returns what it tells.
 func exchangeChild(t *testing.T, dir string, args ...string) (facts server.Facts, process *os.Process) {
-	cmd := bottest.Child(bottest.Program(t), append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"}, args...)...)
+	cmd := bottest.Child(bottest.Program(t), append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"},
+		args...)...)
 	said := new(bottest.Log)
 	cmd.Dir, cmd.Stderr = dir, said
 	out, err := cmd.StdoutPipe()
@@ -213,7 +223,8 @@ func exchangeChild(t *testing.T, dir string, args ...string) (facts server.Facts
 		_ = cmd.Wait()
 	})
 	defer bottest.Overdue(cmd)()
-	require.NoError(t, json.NewDecoder(out).Decode(&facts), "it tells its facts before anything else; on standard error: %s", said)
+	require.NoError(t, json.NewDecoder(out).Decode(&facts),
+		"it tells its facts before anything else; on standard error: %s", said)
 	return facts, cmd.Process
 }
 

@@ -32,7 +32,8 @@ func newOrphans(t *testing.T) *orphans {
 	o.Books = auditOf(t, o.dir, &o.facts)
 	key := o.facts.Accounts[0].Keys[0]
 	o.config = filepath.Join(o.dir, "bot.toml")
-	require.NoError(t, os.WriteFile(o.config, fmt.Appendf(nil, killConfig, o.Folder, o.facts.BaseURL, key.Key, key.Secret), 0o600))
+	require.NoError(t, os.WriteFile(o.config, fmt.Appendf(nil, killConfig, o.Folder, o.facts.BaseURL, key.Key,
+		key.Secret), 0o600))
 	bottest.Await(t, func() bool { // until it dies with orders, which may be filled in the moment before
 		bot := child(t, o.dir, "run", "-c", o.config)
 		bottest.Await(t, func() bool { return len(o.OpenAtTheExchange()) > 0 })
@@ -60,7 +61,8 @@ func (o *orphans) strike(endpoints ...string) {
 	}
 	text, err := json.Marshal(map[string]any{"faults": faults})
 	require.NoError(o.T, err)
-	r, err := http.NewRequestWithContext(o.T.Context(), http.MethodPut, o.facts.AdminURL+"/faults", bytes.NewReader(text))
+	r, err := http.NewRequestWithContext(o.T.Context(), http.MethodPut, o.facts.AdminURL+"/faults",
+		bytes.NewReader(text))
 	require.NoError(o.T, err)
 	r.Header.Set("Authorization", "Bearer "+o.facts.AdminToken)
 	r.Header.Set("Content-Type", "application/json")
@@ -94,7 +96,8 @@ func TestAProcessThatIsStoppedAtASilentExchangeSaysWhatIsLeft(t *testing.T) {
 	var exit *exec.ExitError
 	require.ErrorAs(t, bottest.Ended(bot), &exit, "%s", bot.Stderr)
 	require.Equal(t, exitFailed, exit.ExitCode(), "%s", bot.Stderr)
-	require.Regexp(t, `stopped before the exchange could be asked for the \d+ orders that the last run left open`, logOf(bot))
+	require.Regexp(t, `stopped before the exchange could be asked for the \d+ orders that the last run left open`,
+		logOf(bot))
 	for i := range left {
 		require.Contains(t, logOf(bot), left[i].Order.ClientOrderID.String())
 	}

@@ -22,7 +22,8 @@ import (
 )
 
 // asleep starts a bot whose strategy sleeps in OnTicker, and waits until status says so.
-func asleep(t *testing.T, stopWithin string) (p *switchPlay, child interface{ String() string }, process *os.Process, wait func() error) {
+func asleep(t *testing.T, stopWithin string) (p *switchPlay, child interface{ String() string }, process *os.Process,
+	wait func() error) {
 	p = newSwitchPlay(t, "sleeper", stopWithin, "127.0.0.1:0")
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(r.Body)
@@ -34,7 +35,8 @@ func asleep(t *testing.T, stopWithin string) (p *switchPlay, child interface{ St
 	_, err = fmt.Fprintf(file, "[alerts.to.me]\nurl = %q\n", hook.URL)
 	require.NoError(t, errors.Join(err, file.Close()))
 	cmd := p.begin()
-	bottest.Await(t, func() bool { return p.status().State == operator.Blocked }, "status says that it is blocked", cmd.Stderr)
+	bottest.Await(t, func() bool { return p.status().State == operator.Blocked }, "status says that it is blocked",
+		cmd.Stderr)
 	return p, cmd.Stderr.(*bottest.Log), cmd.Process, cmd.Wait
 }
 
@@ -64,7 +66,8 @@ func TestAStrategyThatBlocksIsNamedAndAStopEndsInTime(t *testing.T) {
 	within := func(what string, ask func()) {
 		began := time.Now()
 		ask()
-		require.Less(t, time.Since(began), operator.AnswerWithin, "%s does not wait for the loop", what) // a second and what a busy machine adds
+		// a second and what a busy machine adds
+		require.Less(t, time.Since(began), operator.AnswerWithin, "%s does not wait for the loop", what)
 	}
 	within("status", func() {
 		s := p.status()
@@ -73,7 +76,8 @@ func TestAStrategyThatBlocksIsNamedAndAStopEndsInTime(t *testing.T) {
 		require.Equal(t, os.Getpid() > 0, s.PID > 0)
 	})
 	within("halt", func() {
-		_, err := operator.Call(t.Context(), p.Folder, operator.PathHalt, &operator.Ask{WaitMS: 60_000}, time.Minute, &operator.Report{})
+		_, err := operator.Call(t.Context(), p.Folder, operator.PathHalt, &operator.Ask{WaitMS: 60_000}, time.Minute,
+			&operator.Report{})
 		require.ErrorContains(t, err, blocks)
 		require.ErrorContains(t, err, "cancel-all --direct")
 	})

@@ -12,13 +12,15 @@ import (
 	"github.com/tidemark-trading/tidemark/engine"
 )
 
-// How long a callback may take before it is named, and how long a run that was interrupted may take to end in good order.
+// How long a callback may take before it is named, and how long a run that was interrupted may take
+// to end in good order.
 const (
 	stallAfter = time.Second
 	stallGrace = 2 * time.Second
 )
 
-// stall names the callback of a backtest that does not return. Go cannot end it: only the process can.
+// stall names the callback of a backtest that does not return. Go cannot end it: only the process
+// can.
 type stall struct {
 	out  io.Writer
 	seen atomic.Pointer[backtest.Watched] // the pass under way
@@ -30,8 +32,8 @@ type stuckError struct{ error }
 // watch takes up the next pass of a run.
 func (s *stall) watch(w backtest.Watched) { s.seen.Store(&w) }
 
-// guard runs work and returns its error. Meanwhile it names callbacks that do not return. When ctx ends, work has a while to return; then
-// guard returns without it, for the process to end.
+// guard runs work and returns its error. Meanwhile it names callbacks that do not return. When ctx
+// ends, work has a while to return; then guard returns without it, for the process to end.
 func (s *stall) guard(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
@@ -52,12 +54,13 @@ func (s *stall) guard(ctx context.Context, work func() error) error {
 			last, began, named = call, time.Now(), false
 		} else if !named && time.Since(began) >= stallAfter {
 			named = true
-			fmt.Fprintf(s.out, "strategy %s has not returned from %s at %s for a second; the run waits for it, and Ctrl-C ends the process\n", name, call.Kind, call.At)
+			fmt.Fprintf(s.out, "strategy %s has not returned from %s at %s for a second; the run waits for it, and "+
+				"Ctrl-C ends the process\n", name, call.Kind, call.At)
 		}
 	}
 }
 
-// Now is the callback under way.
+// now is the callback under way.
 func (s *stall) now() (call engine.Call, name string, is bool) {
 	w := s.seen.Load()
 	if w == nil {
@@ -78,7 +81,10 @@ func (s *stall) leave(ctx context.Context, done <-chan error) error {
 	}
 	call, name, is := s.now()
 	if !is {
-		return stuckError{errors.New("interrupted; the run did not end in time, and files named .tmp may be left of it")}
+		return stuckError{errors.New(
+			"interrupted; the run did not end in time, and files named .tmp may be left of it")}
 	}
-	return stuckError{fmt.Errorf("interrupted while strategy %s was in %s at %s and did not return; temporary files of the run may be left: %w", name, call.Kind, call.At, context.Cause(ctx))}
+	return stuckError{fmt.Errorf(
+		"interrupted while strategy %s was in %s at %s and did not return; temporary files of the run may be left: %w",
+		name, call.Kind, call.At, context.Cause(ctx))}
 }

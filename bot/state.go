@@ -35,7 +35,8 @@ func (a *app) stateCommand() *cobra.Command {
 		Example: "  bot state check -c configs/sandbox.toml\n  bot state backup --out copy.db",
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.PersistentFlags().StringVar(&f.path, "state", "", "state `FILE`, or the folder with bot.db in it; without it that of -c, or state")
+	c.PersistentFlags().StringVar(&f.path, "state", "",
+		"state `FILE`, or the folder with bot.db in it; without it that of -c, or state")
 	c.PersistentFlags().StringVarP(&f.config, "config", "c", "", "take the state folder from this config `FILE`")
 	c.AddCommand(a.stateCheckCommand(f), a.stateBackupCommand(f), a.stateCompactCommand(f), a.stateExportCommand(f))
 	return c
@@ -66,7 +67,8 @@ func (f *stateFlags) file() (string, error) {
 }
 
 // with opens the state file, calls use and closes it.
-func (f *stateFlags) with(ctx context.Context, open func(ctx context.Context, path string) (*journal.Store, error), use func(*journal.Store) error) error {
+func (f *stateFlags) with(ctx context.Context, open func(ctx context.Context, path string) (*journal.Store, error),
+	use func(*journal.Store) error) error {
 	path, err := f.file()
 	if err != nil {
 		return err
@@ -83,8 +85,10 @@ func (f *stateFlags) with(ctx context.Context, open func(ctx context.Context, pa
 
 func (a *app) stateCheckCommand(f *stateFlags) *cobra.Command {
 	c := &cobra.Command{
-		Use: "check", Short: "Read everything and say what does not fit", Args: cobra.NoArgs, Example: "  bot state check\n  bot state check --json",
-		Long: "Reads the whole journal and holds every entry against the hash of the one before, every row against its checksum, the indexes\n" +
+		Use: "check", Short: "Read everything and say what does not fit", Args: cobra.NoArgs,
+		Example: "  bot state check\n  bot state check --json",
+		Long: "Reads the whole journal and holds every entry against the hash of the one before, every row against " +
+			"its checksum, the indexes\n" +
 			"against the tables, and the fills of each order that is done against its filledAmount.",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
 			return f.with(ctx, journal.ReadUntil, func(s *journal.Store) error { return a.checkState(f, s) })
@@ -96,16 +100,17 @@ func (a *app) stateCheckCommand(f *stateFlags) *cobra.Command {
 
 // stateInfo is the report as a program reads it.
 type stateInfo struct {
-	Entries   int64          `json:"entries"`
-	Orders    int64          `json:"orders"`
-	Open      int64          `json:"open"`
-	Awaited   int64          `json:"awaited"` // open orders whose fills and filledAmount differ still
-	Fills     int64          `json:"fills"`
-	Runs      int64          `json:"runs"`
-	Halts     int64          `json:"halts"`
-	Cut       uint64         `json:"cut,omitempty"` // number of the last journal entry that was taken out
-	Breaches  []string       `json:"breaches"`      // answers of the exchange that were not booked: the order, the rule, both values
-	Recording *recordingInfo `json:"recording"`     // null: there is none
+	Entries int64  `json:"entries"`
+	Orders  int64  `json:"orders"`
+	Open    int64  `json:"open"`
+	Awaited int64  `json:"awaited"` // open orders whose fills and filledAmount differ still
+	Fills   int64  `json:"fills"`
+	Runs    int64  `json:"runs"`
+	Halts   int64  `json:"halts"`
+	Cut     uint64 `json:"cut,omitempty"` // number of the last journal entry that was taken out
+	// answers of the exchange that were not booked: the order, the rule, both values
+	Breaches  []string       `json:"breaches"`
+	Recording *recordingInfo `json:"recording"` // null: there is none
 	Problems  []string       `json:"problems"`
 }
 
@@ -123,7 +128,8 @@ func (a *app) checkState(f *stateFlags, s *journal.Store) error {
 	if err != nil {
 		return err
 	}
-	info := stateInfo{Entries: report.Entries, Orders: report.Orders, Open: report.Open, Awaited: report.Awaited, Fills: report.Fills, Runs: report.Runs,
+	info := stateInfo{Entries: report.Entries, Orders: report.Orders, Open: report.Open, Awaited: report.Awaited,
+		Fills: report.Fills, Runs: report.Runs,
 		Halts: report.Halts, Cut: report.Cut, Breaches: []string{}, Problems: []string{}}
 	for _, flaw := range report.Flaws {
 		info.Problems = append(info.Problems, flaw.String())
@@ -160,7 +166,8 @@ func printState(w io.Writer, info *stateInfo, x *recording.Extent) error {
 		fmt.Fprintf(w, "the journal begins behind entry %d: what was over before has been taken out\n", info.Cut)
 	}
 	if info.Awaited > 0 {
-		fmt.Fprintf(w, "%d open orders wait for fills that the exchange has told of; the next start asks for them\n", info.Awaited)
+		fmt.Fprintf(w, "%d open orders wait for fills that the exchange has told of; the next start asks for them\n",
+			info.Awaited)
 	}
 	_, err := fmt.Fprintf(w, "%d journal entries, %d orders (%d open), %d fills, %d runs, %d halts read; %d problems\n",
 		info.Entries, info.Orders, info.Open, info.Fills, info.Runs, info.Halts, len(info.Problems))
@@ -170,8 +177,9 @@ func printState(w io.Writer, info *stateInfo, x *recording.Extent) error {
 func (a *app) stateBackupCommand(f *stateFlags) *cobra.Command {
 	var out string
 	c := &cobra.Command{
-		Use: "backup", Short: "Write a copy that is whole", Args: cobra.NoArgs, Example: "  bot state backup --out copy.db",
-		Long: "Writes a copy as of the last commit, also of a bot that runs: then that one writes it.",
+		Use: "backup", Short: "Write a copy that is whole", Args: cobra.NoArgs,
+		Example: "  bot state backup --out copy.db",
+		Long:    "Writes a copy as of the last commit, also of a bot that runs: then that one writes it.",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
 			if out == "" {
 				return config.Usagef("--out is needed, like --out copy.db")
@@ -258,6 +266,8 @@ func (i *stateInfo) addBreaches(store *journal.Store) {
 		i.Problems = append(i.Problems, err.Error())
 	}
 	for _, b := range breaches {
-		i.Breaches = append(i.Breaches, fmt.Sprintf("%s: order %d: an answer of the exchange was not booked: %s: want %s, got %s", operator.ClockOf(b.At.Millis()), b.Order, b.Rule, b.Wanted, b.Seen))
+		i.Breaches = append(i.Breaches,
+			fmt.Sprintf("%s: order %d: an answer of the exchange was not booked: %s: want %s, got %s",
+				operator.ClockOf(b.At.Millis()), b.Order, b.Rule, b.Wanted, b.Seen))
 	}
 }

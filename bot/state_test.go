@@ -14,7 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
-// liveState leaves in a folder what a bot that ran does: a state file with two orders, one of them filled, and a recording.
+// liveState leaves in a folder what a bot that ran does: a state file with two orders, one of them
+// filled, and a recording.
 func liveState(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(makeState(ts.MkAbs(args[0])))
 }
@@ -34,7 +35,8 @@ func makeState(dir string) error {
 		return err
 	}
 	const at = market.Time(1_700_000_000_000_000_000)
-	if _, err := recording.Append(&market.Event{At: at, Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: 5_000_000}}); err != nil {
+	if _, err := recording.Append(&market.Event{At: at, Kind: market.KindTicker,
+		Ticker: &market.Ticker{Market: 1, Last: 5_000_000}}); err != nil {
 		return err
 	}
 	if err := recording.Close(); err != nil {
@@ -49,7 +51,8 @@ func makeState(dir string) error {
 	}
 	run := uuid.UUID{15: 7}
 	b := store.NewBatch()
-	b.Start(at, &journal.Start{Run: run, Version: "v1", ConfigHash: "c0ffee", Currency: "EUR", Strategies: []string{"trend"}})
+	b.Start(at, &journal.Start{Run: run, Version: "v1", ConfigHash: "c0ffee", Currency: "EUR",
+		Strategies: []string{"trend"}})
 	for id := range market.OrderID(2) {
 		makeOrder(b, run, at, id+1)
 	}
@@ -63,18 +66,25 @@ func makeState(dir string) error {
 
 // makeOrder adds a buy; the first one fills.
 func makeOrder(b *journal.Batch, run uuid.UUID, at market.Time, id market.OrderID) {
-	o := &state.Order{State: state.Sent, InFlight: market.CommandPlace, Order: market.Order{ID: id, ClientOrderID: market.ClientOrderID(run, id), Market: 1, Strategy: 1,
-		Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Price: 5_000_000, Amount: 100_000, AmountRemaining: 100_000}, Tag: "entry"}}
-	b.Journal(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: o.Order}, Method: "POST", Path: "/v2/order", Body: []byte(`{"side":"buy"}`),
-		Timestamp: at.Millis(), WindowMS: 10000, Risk: []state.Figure{{Name: "max_position", Before: "0", After: "50", Limit: "100"}}})
+	o := &state.Order{State: state.Sent, InFlight: market.CommandPlace,
+		Order: market.Order{ID: id, ClientOrderID: market.ClientOrderID(run, id), Market: 1, Strategy: 1,
+			Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC,
+				Price: 5_000_000, Amount: 100_000, AmountRemaining: 100_000}, Tag: "entry"}}
+	b.Journal(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: o.Order},
+		Method: "POST", Path: "/v2/order", Body: []byte(`{"side":"buy"}`),
+		Timestamp: at.Millis(), WindowMS: 10000, Risk: []state.Figure{{Name: "max_position", Before: "0", After: "50",
+			Limit: "100"}}})
 	b.Order(o)
 	if id != 1 {
 		return
 	}
-	o.State, o.Status, o.InFlight, o.ExchangeID, o.FilledAmount, o.AmountRemaining = state.Filled, market.StatusFilled, 0, uuid.UUID{3}, 100_000, 0
+	o.State, o.Status, o.InFlight, o.ExchangeID, o.FilledAmount, o.AmountRemaining = state.Filled, market.StatusFilled,
+		0, uuid.UUID{3}, 100_000, 0
 	report := market.ReportOf(&o.Order, market.ExecTrade)
-	b.Event(&market.Event{At: at + 1, Kind: market.KindReport, Report: &report, Fills: []market.Fill{{ID: uuid.UUID{5}, Order: id, Market: 1, Strategy: 1, Side: market.Buy,
-		Taker: true, Settled: true, FeeCurrency: 2, Price: 5_000_000, Amount: 100_000, Fee: market.ValueOf(1_250_000_000), Time: at + 1}}})
+	b.Event(&market.Event{At: at + 1, Kind: market.KindReport, Report: &report,
+		Fills: []market.Fill{{ID: uuid.UUID{5}, Order: id, Market: 1, Strategy: 1, Side: market.Buy,
+			Taker: true, Settled: true, FeeCurrency: 2, Price: 5_000_000, Amount: 100_000,
+			Fee: market.ValueOf(1_250_000_000), Time: at + 1}}})
 	b.Order(o)
 	b.Position(1, 1, &market.Position{Amount: 100_000, Cost: market.ValueOf(500_000_000_000), Opened: at + 1})
 }
@@ -86,7 +96,8 @@ func TestStateCommandsLeaveAHeldFileAlone(t *testing.T) {
 	held, err := journal.Open(filepath.Join(dir, "bot.db"))
 	require.NoError(t, err)
 	defer held.Close()
-	for _, args := range [][]string{{"check"}, {"backup", "--out", filepath.Join(dir, "copy.db")}, {"compact"}, {"export"}} {
+	for _, args := range [][]string{{"check"}, {"backup", "--out", filepath.Join(dir, "copy.db")}, {"compact"},
+		{"export"}} {
 		code, out, failed := call(t.Context(), append([]string{"state", "--state", dir}, args...)...)
 		require.Equal(t, 1, code, args)
 		require.Empty(t, out)

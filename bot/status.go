@@ -42,7 +42,8 @@ func printStatus(w io.Writer, s *operator.Status) error {
 		line("open orders", "%d, of others on the account %d", s.OpenOrders, s.ForeignOrders)
 	}
 	for _, x := range s.Unprotected {
-		line("unprotected", "%s: %s %s since %s (%s)", x.Strategy, x.Amount, x.Market, operator.ClockOf(x.SinceMS), x.Cause)
+		line("unprotected", "%s: %s %s since %s (%s)", x.Strategy, x.Amount, x.Market, operator.ClockOf(x.SinceMS),
+			x.Cause)
 	}
 	for _, x := range s.Nobodys {
 		line("nobody's", "%s %s on the account beyond the strategies' books%s", x.Amount, x.Asset, stampText(s, x.AtMS))
@@ -109,10 +110,15 @@ func banText(x *operator.Weight) string {
 func (a *app) statusCommand() *cobra.Command {
 	f := &callerFlags{}
 	c := &cobra.Command{
-		Use: "status", Short: "Say how a bot stands", Args: onlyFlags, Example: "  bot status -c configs/sandbox.toml\n  bot status --state state --json",
-		Long: "Says how a running bot stands: strategies and halts, equity and today's result, orders, weight budget, feeds, clock. Of a bot that does not run\nit tells what the state file knows.",
+		Use: "status", Short: "Say how a bot stands", Args: onlyFlags,
+		Example: "  bot status -c configs/sandbox.toml\n  bot status --state state --json",
+		Long: "Says how a running bot stands: strategies and halts, equity and today's result, orders, weight budget, " +
+			"feeds, clock. Of a bot that does not run\nit tells what the state file knows.",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Status], error) { return operator.AskStatus(ctx, of) })
+			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Status],
+				error) {
+				return operator.AskStatus(ctx, of)
+			})
 			if err != nil {
 				return err
 			}

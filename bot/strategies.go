@@ -43,7 +43,8 @@ func (a *app) chosen(args []string) ([]strategy.Kind, error) {
 		}
 		names = append(names, k.Name)
 	}
-	return nil, config.Usagef("unknown strategy %q; the nearest is %q", config.Clip(args[0]), strategy.Nearest(args[0], names))
+	return nil, config.Usagef("unknown strategy %q; the nearest is %q", config.Clip(args[0]),
+		strategy.Nearest(args[0], names))
 }
 
 // strategyInfo is a kind as a program reads it.
@@ -71,7 +72,8 @@ type paramInfo struct {
 
 func describeKind(k strategy.Kind) (strategyInfo, error) {
 	needs, err := k.Needs(nil)
-	info := strategyInfo{Name: k.Name, Doc: k.Doc, Candles: true, Ticker: needs.Ticker, Book: needs.Book, Intervals: []string{}, Warmup: needs.Warmup, Params: []paramInfo{}}
+	info := strategyInfo{Name: k.Name, Doc: k.Doc, Candles: true, Ticker: needs.Ticker, Book: needs.Book,
+		Intervals: []string{}, Warmup: needs.Warmup, Params: []paramInfo{}}
 	for _, i := range needs.Intervals {
 		info.Intervals = append(info.Intervals, i.String())
 	}

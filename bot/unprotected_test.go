@@ -12,7 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// The exchange closes the market for all but cancels and ends the stop that rests there; then the market opens again.
+// The exchange closes the market for all but cancels and ends the stop that rests there; then the
+// market opens again.
 func TestAPositionWithoutAnExitIsToldEverywhereUntilItHasOneAgain(t *testing.T) {
 	t.Parallel()
 	p := newPractice(t)
@@ -30,12 +31,16 @@ func TestAPositionWithoutAnExitIsToldEverywhereUntilItHasOneAgain(t *testing.T) 
 	is("tidemark_unprotected_positions", 1)
 	is(`tidemark_unprotected_total{cause="cancelled",strategy="trend"}`, 1)
 	is(`tidemark_unprotected_total{cause="halted",strategy="trend"}`, 1)
-	w.eventually(func() bool { return strings.Contains(w.alerts.String(), "trend: 0.001 BTC-EUR has no exit (halted): ") })
+	w.eventually(func() bool {
+		return strings.Contains(w.alerts.String(),
+			"trend: 0.001 BTC-EUR has no exit (halted): ")
+	})
 	require.Contains(t, w.alerts.String(), `"kind":"unprotected"`)
 	require.Contains(t, w.out.String(), "a position has no exit at the exchange; the bracket stays and tries again")
 	status := func() string {
 		var out, failed bytes.Buffer
-		code := bot.Run(t.Context(), bot.Process{Args: []string{"status", "-c", p.config}, Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,
+		code := bot.Run(t.Context(), bot.Process{Args: []string{"status", "-c", p.config}, Stdin: bytes.NewReader(nil),
+			Stdout: &out, Stderr: &failed,
 			Getenv: func(name string) string { return p.env[name] }, Kinds: append(shipped.Kinds(), busyKind())})
 		require.Zero(t, code, failed.String())
 		return out.String()

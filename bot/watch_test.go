@@ -29,7 +29,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// busy does everything that a person wants to hear of: it buys, asks for what is refused, and panics.
+// busy does everything that a person wants to hear of: it buys, asks for what is refused, and
+// panics.
 type busy struct {
 	strategy.Base
 	busyParams
@@ -60,7 +61,8 @@ func (s *busy) OnTicker(d *strategy.Desk, t market.Ticker) {
 }
 
 func busyKind() strategy.Kind {
-	return strategy.Define("busy", "does what a person wants to hear of", func(busyParams) strategy.Needs { return strategy.Needs{Ticker: true} },
+	return strategy.Define("busy", "does what a person wants to hear of",
+		func(busyParams) strategy.Needs { return strategy.Needs{Ticker: true} },
 		func(p busyParams, _ strategy.Setup) (strategy.Strategy, error) {
 			return &busy{busyParams: p}, nil
 		})
@@ -128,8 +130,10 @@ func watchBot(t *testing.T, p *practice, args ...string) *watched {
 	code := 0
 	var running sync.WaitGroup
 	running.Go(func() {
-		code = bot.Run(ctx, bot.Process{Args: append([]string{"run", "-c", p.config, "--set", "metrics.listen=127.0.0.1:0", "--set", "alerts.to.me.url_env=ALERT_URL",
-			"--set", "strategies.trend.kind=busy", "--set", "poll.tickers=500ms", "--set", "exchange.window=60s", "--set", "bot.stop_within=5m"}, args...), Stdin: bytes.NewReader(nil), Stdout: &w.out, Stderr: &w.out,
+		code = bot.Run(ctx, bot.Process{Args: append([]string{"run", "-c", p.config, "--set",
+			"metrics.listen=127.0.0.1:0", "--set", "alerts.to.me.url_env=ALERT_URL",
+			"--set", "strategies.trend.kind=busy", "--set", "poll.tickers=500ms", "--set", "exchange.window=60s",
+			"--set", "bot.stop_within=5m"}, args...), Stdin: bytes.NewReader(nil), Stdout: &w.out, Stderr: &w.out,
 			Getenv: func(name string) string { return w.env[name] }, Kinds: append(shipped.Kinds(), busyKind())})
 	})
 	w.stop = func() int { cancel(); running.Wait(); return code }
@@ -171,10 +175,15 @@ func TestWhatABotDoesCanBeWatchedFromStartToStop(t *testing.T) {
 	w.eventually(func() bool { status, _ := w.get("/readyz"); return status == http.StatusOK })
 	w.eventually(func() bool { status, _ := w.get("/healthz"); return status == http.StatusOK })
 	var page string
-	for _, want := range []string{`tidemark_orders_total{command="place",outcome="accepted"} 1`, `tidemark_orders_ended_total{state="filled"} 1`, `tidemark_fills_total{market="BTC-EUR",side="buy",strategy="trend"} `,
-		`tidemark_refusals_total{reason="`, `tidemark_poll_age_seconds{feed="ticker_price"} 0.`, `tidemark_weight_left{budget="key"} `, `tidemark_weight_left{budget="ip"} `,
-		`tidemark_banned{budget="key"} 0`, "tidemark_journal_commit_seconds_count ", `tidemark_step_seconds_count{event="ticker"} `, "tidemark_queue_events ", "tidemark_open_orders 0",
-		`tidemark_equity{currency="EUR"} 49`, `tidemark_exposure{currency="EUR"} `, "tidemark_drawdown_ratio ", "tidemark_build_info{", "go_goroutines ",
+	for _, want := range []string{`tidemark_orders_total{command="place",outcome="accepted"} 1`,
+		`tidemark_orders_ended_total{state="filled"} 1`,
+		`tidemark_fills_total{market="BTC-EUR",side="buy",strategy="trend"} `,
+		`tidemark_refusals_total{reason="`, `tidemark_poll_age_seconds{feed="ticker_price"} 0.`,
+		`tidemark_weight_left{budget="key"} `, `tidemark_weight_left{budget="ip"} `,
+		`tidemark_banned{budget="key"} 0`, "tidemark_journal_commit_seconds_count ",
+		`tidemark_step_seconds_count{event="ticker"} `, "tidemark_queue_events ", "tidemark_open_orders 0",
+		`tidemark_equity{currency="EUR"} 49`, `tidemark_exposure{currency="EUR"} `, "tidemark_drawdown_ratio ",
+		"tidemark_build_info{", "go_goroutines ",
 		`tidemark_strategy_halted{strategy="trend"} 1`} {
 		w.eventually(func() bool { _, page = w.get("/metrics"); return strings.Contains(page, want) })
 	}
@@ -189,7 +198,7 @@ func TestWhatABotDoesCanBeWatchedFromStartToStop(t *testing.T) {
 	}
 }
 
-// Value is a figure of a page of metrics; NaN where it is not there.
+// value is a figure of a page of metrics; NaN where it is not there.
 func value(t *testing.T, page, name string) float64 {
 	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindStringSubmatch(page)
 	if found == nil {
@@ -245,7 +254,8 @@ func TestABotWithoutItsExchangeIsAliveAndNotReady(t *testing.T) {
 
 func TestTheDrawdownOfTheMetricsIsThatOfTheStatusAlsoWhenItBeginsAnew(t *testing.T) {
 	p := newPractice(t)
-	w := watchBot(t, p, "--set", "strategies.trend.params.panic=false", "--set", "risk.max_drawdown=0.0000001", "--set", "risk.max_daily_loss=0", "--set", "bot.need_limits=false")
+	w := watchBot(t, p, "--set", "strategies.trend.params.panic=false", "--set", "risk.max_drawdown=0.0000001", "--set",
+		"risk.max_daily_loss=0", "--set", "bot.need_limits=false")
 	w.eventually(func() bool { return strings.Contains(w.alerts.String(), "the largest drawdown is reached") })
 	state := filepath.Join(p.dir, "state")
 	for _, command := range []string{"halt", "resume"} {
@@ -301,7 +311,8 @@ func TestMoneyThatLeavesIsTold(t *testing.T) {
 	body := []byte(`{"symbol":"EUR","amount":"9000","address":"GB82WEST12345698765432"}`)
 	now := time.Now().UnixMilli()
 	signer := rest.NewSigner(rest.NewSecret(k.Secret))
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.ex.facts.BaseURL+"/withdrawal", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.ex.facts.BaseURL+"/withdrawal",
+		bytes.NewReader(body))
 	require.NoError(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Service-Access-Key", k.Key)

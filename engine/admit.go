@@ -9,31 +9,31 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// admission is who may use a desk: the strategy that is being called, on the goroutine that steps
-// the engine.
+// admission decides whether a strategy may use its desk: only the strategy being called, on the
+// goroutine that steps the engine.
 type admission struct {
-	owner      atomic.Uintptr // goroutine.ID of the one that steps the engine
-	trespassed atomic.Bool    // some seat has a trespass
+	owner      atomic.Uintptr // goroutine.ID of the goroutine that steps the engine
+	trespassed atomic.Bool    // some slot has a trespass
 }
 
-// trespass is a use of a desk from where it may not be used.
+// trespass is a forbidden use of a desk: from another goroutine or between callbacks.
 type trespass struct {
 	call  string
 	stack []byte
 }
 
-// Admit reports whether a strategy may use its desk now. From another goroutine it may not, nor
-// between callbacks: the strategy is halted when the callback under way returns, or with the next
-// step. The desk of another strategy, and Quiet, are told apart by a panic, which halts the one
-// that is being called.
+// Admit reports whether a strategy may use its desk now. It may not from another goroutine, nor
+// between callbacks: then the strategy is halted when the current callback returns, or with the
+// next step. A call of another strategy's desk, or of a desk in Quiet, panics, which halts the
+// strategy being called.
 func (e *Engine) Admit(id market.StrategyID, call string) bool {
 	if uintptr(goroutine.Current()) != e.owner.Load() || e.current == nil {
-		e.seats[id-1].trespass.CompareAndSwap(nil, &trespass{call: call, stack: debug.Stack()})
+		e.slots[id-1].trespass.CompareAndSwap(nil, &trespass{call: call, stack: debug.Stack()})
 		e.trespassed.Store(true)
 		return false
 	}
 	if s := e.current; s.id != id {
-		panic(fmt.Sprintf("Desk.%s of strategy %s was called in a callback of %s", call, e.seats[id-1].Name, s.Name))
+		panic(fmt.Sprintf("Desk.%s of strategy %s was called in a callback of %s", call, e.slots[id-1].Name, s.Name))
 	}
 	if e.calls.quiet {
 		panic(fmt.Sprintf("Desk.%s was called in Quiet, which has no desk; return false, and OnCandle gets the candle",
@@ -42,20 +42,20 @@ func (e *Engine) Admit(id market.StrategyID, call string) bool {
 	return true
 }
 
-// own notes which goroutine steps the engine.
-func (e *Engine) own() {
+// setOwner notes which goroutine steps the engine.
+func (e *Engine) setOwner() {
 	if g := uintptr(goroutine.Current()); e.owner.Load() != g {
 		e.owner.Store(g)
 	}
 }
 
-// expel halts the strategies whose desks were used from elsewhere. What the one that was being
-// called has asked for in this callback is dropped, as after a panic: nobody knows what it was
-// told.
-func (e *Engine) expel(called *seat) {
+// haltTrespassers halts the strategies whose desks were used where they may not be. The commands
+// that the called strategy asked for in this callback are dropped, as after a panic: some of its
+// asks were refused without a reason.
+func (e *Engine) haltTrespassers(called *slot) {
 	e.trespassed.Store(false)
-	for i := range e.seats {
-		s := &e.seats[i]
+	for i := range e.slots {
+		s := &e.slots[i]
 		t := s.trespass.Swap(nil)
 		if t == nil {
 			continue

@@ -5,10 +5,10 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Adopt takes in an order to sell that left without the engine, as of the kill switch: it becomes
-// an own order of its strategy that was sent and has no answer. Its Created and ClientOrderID stay
-// as they are; it gets the next number. It holds what the strategy has available, for exits that
-// the books still take for open may hold the rest. No command follows from it.
+// Adopt takes in a sell order that was sent without the engine, such as the kill switch's: it
+// becomes its strategy's own order, sent and not yet answered. Created and ClientOrderID stay; the
+// order gets the next number. It holds at most what the strategy has available, because exits that
+// the account still counts as open may hold the rest. No command follows.
 func (e *Engine) Adopt(at market.Time, o *market.Order) *state.Order {
 	e.begin(at)
 	o.ID = e.nextID()
@@ -16,8 +16,8 @@ func (e *Engine) Adopt(at market.Time, o *market.Order) *state.Order {
 	return e.account.Send(o, max(0, min(market.Money(o.Amount), available)))
 }
 
-// Dissolve ends the brackets of orders that were cancelled without the engine: what they protected
-// is not protected anew. It returns the cancels of what is left of them.
+// Dissolve ends the brackets of orders that were cancelled without the engine, so that their
+// positions get no new exits. It returns the cancels of the brackets' other orders.
 func (e *Engine) Dissolve(at market.Time, ids []market.OrderID) []market.Command {
 	e.begin(at)
 	for _, id := range ids {
@@ -26,5 +26,5 @@ func (e *Engine) Dissolve(at market.Time, ids []market.OrderID) []market.Command
 	return e.out
 }
 
-// LastOrder is the highest number of an order so far.
+// LastOrder is the highest order number so far.
 func (e *Engine) LastOrder() market.OrderID { return e.lastID }

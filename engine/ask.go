@@ -14,10 +14,10 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// The methods of strategy.Engine: what a Desk stands on.
+// The methods of strategy.Engine, which a Desk calls.
 var _ strategy.Engine = (*Engine)(nil)
 
-// Now is the arrival time of the event in hand.
+// Now is the arrival time of the current event.
 func (e *Engine) Now() market.Time { return e.now }
 
 // Book is the account.
@@ -26,12 +26,12 @@ func (e *Engine) Book() strategy.Book { return e.account }
 // Catalog lists markets and assets.
 func (e *Engine) Catalog() *market.Catalog { return e.catalog }
 
-// Ask takes a strategy's wish: through the gate, into the account, into the step's commands. The
-// error is a *risk.Refusal.
+// Ask passes a strategy's command through the gate, into the account, and into the step's commands.
+// The error is a *risk.Refusal.
 func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, error) {
 	c.At = e.now
 	c.Order.Strategy = id
-	if e.recalling || e.stopped && c.Kind != market.CommandCancel {
+	if e.replaying || e.stopped && c.Kind != market.CommandCancel {
 		return 0, e.refuse(c)
 	}
 	switch c.Kind {
@@ -41,8 +41,8 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 		return c.Order.ID, e.update(c)
 	case market.CommandCancel:
 		if c.Order.ID > e.lastID {
-			e.held = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(c.Order.ID)}
-			return 0, &e.held
+			e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(c.Order.ID)}
+			return 0, &e.refusal
 		}
 		e.brackets.End(id, c.Order.ID)
 		if o := e.account.Own(c.Order.ID); o != nil && o.Strategy == id {
@@ -52,16 +52,16 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 	return c.Order.ID, nil
 }
 
-// refuse is the answer to what is asked while strategies see the past again, or after the end.
+// refuse is the answer to an ask during warm-up replay, or after Stop.
 func (e *Engine) refuse(c *market.Command) error {
-	e.held = risk.Refusal{Reason: risk.ReasonWarmUp}
+	e.refusal = risk.Refusal{Reason: risk.ReasonWarmUp}
 	if e.stopped {
-		e.held.Reason = risk.ReasonStopping
+		e.refusal.Reason = risk.ReasonStopping
 		if e.refuser != nil {
-			e.refuser.Refused(c, c, &e.held)
+			e.refuser.Refused(c, c, &e.refusal)
 		}
 	}
-	return &e.held
+	return &e.refusal
 }
 
 // check passes an ask through the gate.
@@ -71,21 +71,21 @@ func (e *Engine) check(c *market.Command) (risk.Approved, error) {
 	}
 	approved, err := e.gate.Check(e.account, c)
 	if err != nil && e.refuser != nil {
-		// of a change: those of its order
+		// a change names only its order: report that order's market, side and type
 		e.asked.Order.Market, e.asked.Order.Side, e.asked.Order.Type = c.Order.Market, c.Order.Side, c.Order.Type
-		e.refusedTo(c, err)
+		e.reportRefusal(c, err)
 	}
 	return approved, err
 }
 
 func (e *Engine) nextID() market.OrderID {
 	e.lastID++
-	e.book.changed = true
+	e.saves.changed = true
 	return e.lastID
 }
 
 // place passes a new order through the gate and sends it. attached lets it act inside a candle's
-// path, as cancel and change do.
+// path, as in cancel and change.
 func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error) {
 	approved, err := e.check(c)
 	if err != nil {
@@ -101,8 +101,8 @@ func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error)
 	if o.Bracket != (market.Bracket{}) {
 		e.brackets.Open(&o.Order)
 	}
-	if s := &e.seats[o.Strategy-1]; s.onOrder != nil {
-		e.told = append(e.told, note{seat: s, order: o.ID})
+	if s := &e.slots[o.Strategy-1]; s.onOrder != nil {
+		e.sent = append(e.sent, sentOrder{slot: s, id: o.ID})
 	}
 	return o.ID, nil
 }
@@ -113,26 +113,26 @@ func (e *Engine) update(c *market.Command) error {
 		// the rest, if any, is for the entry itself; the gate refuses a change of nothing
 		c.Changed &^= market.ChangeExits
 		if found {
-			if err := e.moveExits(c, &terms); err != nil || c.Changed == 0 {
+			if err := e.updateExits(c, &terms); err != nil || c.Changed == 0 {
 				return err
 			}
-			terms.Entry = 0 // they were checked against the entry as it shall be
+			terms.Entry = 0 // updateExits has checked them against the changed entry
 		}
 	}
 	c.Order.Bracket = market.Bracket{}
 	if found && terms.Entry == c.Order.ID {
-		c.Order.Bracket = terms.Levels // the gate holds them against the changed entry
+		c.Order.Bracket = terms.Levels // the gate checks them against the changed entry
 	}
 	return e.change(c, false)
 }
 
-// moveExits sets new levels for a bracket: c.Order.Bracket. Of an entry that has bought nothing
-// they are held against its price, as the same command may change it, otherwise against the
-// market's.
-func (e *Engine) moveExits(c *market.Command, terms *bracket.Terms) error {
+// updateExits sets new levels, c.Order.Bracket, for a bracket. The levels of an entry that has
+// bought nothing are checked against its price after the same command, otherwise against the
+// market's price.
+func (e *Engine) updateExits(c *market.Command, terms *bracket.Terms) error {
 	own := e.account.Own(terms.Entry)
 	x := &e.exits
-	*x = risk.Exits{Strategy: c.Order.Strategy, Market: terms.Market, Levels: c.Order.Bracket, Stands: terms.Levels,
+	*x = risk.Exits{Strategy: c.Order.Strategy, Market: terms.Market, Levels: c.Order.Bracket, Current: terms.Levels,
 		Amount: terms.Amount}
 	if own != nil {
 		x.Amount += own.AmountRemaining
@@ -142,7 +142,7 @@ func (e *Engine) moveExits(c *market.Command, terms *bracket.Terms) error {
 		exchange.ApplyChange(&e.entry, c)
 		x.Entry, x.Amount = &e.entry, 0
 		if c.Changed != 0 {
-			x.Stands = market.Bracket{} // the entry moves away from levels that stay
+			x.Current = market.Bracket{} // the entry moves away from levels that stay
 		}
 	}
 	if e.refuser != nil {
@@ -150,14 +150,14 @@ func (e *Engine) moveExits(c *market.Command, terms *bracket.Terms) error {
 		e.asked.Order.Market, e.asked.Order.Side = x.Market, market.Buy
 	}
 	if err := e.gate.CheckExits(e.account, x); err != nil {
-		e.refusedTo(c, err)
+		e.reportRefusal(c, err)
 		return err
 	}
-	return e.brackets.Move(c.Order.ID, x.Levels.Stop, x.Levels.Target)
+	return e.brackets.SetLevels(c.Order.ID, x.Levels.Stop, x.Levels.Target)
 }
 
-// refusedTo tells the observer of a refusal of what is in asked.
-func (e *Engine) refusedTo(c *market.Command, err error) {
+// reportRefusal tells the observer that e.asked was refused.
+func (e *Engine) reportRefusal(c *market.Command, err error) {
 	var why *risk.Refusal
 	if e.refuser != nil && errors.As(err, &why) {
 		e.refuser.Refused(&e.asked, c, why)
@@ -177,8 +177,8 @@ func (e *Engine) change(c *market.Command, attached bool) error {
 	return nil
 }
 
-// cancel asks for an open order to end. While another write to it has no answer, the cancel waits
-// for that: one write at a time for each order.
+// cancel asks for an open order to end. While another write to the order has no answer, the cancel
+// waits: one write at a time for each order.
 func (e *Engine) cancel(id market.OrderID, attached bool) {
 	o := e.account.Own(id)
 	switch {
@@ -200,10 +200,10 @@ func (e *Engine) sendCancel(o *state.Order, attached bool) {
 	e.send(approved, attached)
 }
 
-// complete makes a live update or cancel name the whole order as it shall be. The request needs the
-// order's names and operator, and an update also those of its conditions that the exchange would
-// reset where the request left them out (specification 4.4). It is the only place where the terms
-// of an update are worked out: loop, journal and client take the order as the command has it.
+// complete makes a live update or cancel carry the whole order after the change. The request needs
+// the order's names and operator; an update also needs the order's conditions, which the exchange
+// resets where the request leaves them out (specification 4.4). Only complete works out the terms
+// of an update: loop, journal and client take the order from the command.
 func (e *Engine) complete(c *market.Command, own *state.Order) {
 	if e.run == uuid.Nil {
 		return
@@ -213,7 +213,7 @@ func (e *Engine) complete(c *market.Command, own *state.Order) {
 	c.Order = whole
 }
 
-// send appends what the gate approved to the step's commands: the only way into them.
+// send appends an approved command to the step's commands. Commands get there no other way.
 func (e *Engine) send(approved risk.Approved, attached bool) {
 	n := len(e.out)
 	e.out = slices.Grow(e.out, 1)[:n+1]
@@ -224,9 +224,9 @@ func (e *Engine) send(approved risk.Approved, attached bool) {
 	}
 }
 
-// dropCallback takes back what a strategy asked for in the callback under way: it panicked and may
-// have been half way. What it asked for earlier in the same step stays; commands of others stay.
-func (e *Engine) dropCallback(s *seat) {
+// dropCallback takes back the commands of the current callback, because its strategy panicked and
+// may have been half way. Earlier commands of the same step stay, as do those of other strategies.
+func (e *Engine) dropCallback(s *slot) {
 	first := market.OrderID(0)
 	for i := e.mark; i < len(e.out); i++ {
 		c := &e.out[i]
@@ -257,7 +257,7 @@ type exits struct{ *Engine }
 // Last is the latest price of a market.
 func (e exits) Last(m market.ID) market.Price { return e.account.Last(m) }
 
-// Own is an own order of which something is expected.
+// Own is an own order that still expects an answer or a fill.
 func (e exits) Own(id market.OrderID) *state.Order { return e.account.Known(id) }
 
 // Place passes an exit through the gate.

@@ -96,7 +96,7 @@ type setup struct {
 	markets   int
 	from      market.Time
 	observer  engine.Observer
-	seats     []engine.Seat
+	slots     []engine.Slot
 	noDeposit bool
 	run       uuid.UUID
 }
@@ -130,19 +130,19 @@ func newBench(t testing.TB, s setup) *bench {
 			Status: market.Trading, Rules: market.Rules{TickSize: 1,
 				QuantityDecimals: 8, NotionalDecimals: 2, MaxOpenOrders: 100}}))
 	}
-	seats := make([]engine.Seat, len(s.seats))
-	for i, seat := range s.seats {
-		if seat.Name == "" {
-			seat.Name = fmt.Sprint("s", i+1)
+	slots := make([]engine.Slot, len(s.slots))
+	for i, slot := range s.slots {
+		if slot.Name == "" {
+			slot.Name = fmt.Sprint("s", i+1)
 		}
-		if seat.Markets == nil {
-			seat.Markets = []market.ID{1}
+		if slot.Markets == nil {
+			slot.Markets = []market.ID{1}
 		}
-		if seat.Intervals == nil {
-			seat.Intervals = []market.Interval{market.Interval1m}
+		if slot.Intervals == nil {
+			slot.Intervals = []market.Interval{market.Interval1m}
 		}
-		seat.Log = zerolog.New(&b.log)
-		seats[i] = seat
+		slot.Log = zerolog.New(&b.log)
+		slots[i] = slot
 	}
 	s.account.Currency = 1
 	fees := s.venue.Fees
@@ -150,15 +150,15 @@ func newBench(t testing.TB, s setup) *bench {
 		fees = func(*market.Market) exchange.Fees { return exchange.Fees{} }
 	}
 	b.remake = func(strategies ...strategy.Strategy) (*state.Account, *engine.Engine) {
-		seats := slices.Clone(seats)
+		slots := slices.Clone(slots)
 		for i := range strategies {
-			seats[i].Strategy = strategies[i]
+			slots[i].Strategy = strategies[i]
 		}
-		account := state.NewAccount(b.catalog, len(seats), nil)
+		account := state.NewAccount(b.catalog, len(slots), nil)
 		gate := risk.New(b.catalog,
 			risk.Config{Account: s.account,
-				Strategies: append(s.limits, make([]risk.Limits, len(seats)-len(s.limits))...), Fees: fees})
-		return account, engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate, Seats: seats,
+				Strategies: append(s.limits, make([]risk.Limits, len(slots)-len(s.limits))...), Fees: fees})
+		return account, engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate, Slots: slots,
 			TradeFrom: s.from, Observer: s.observer, Run: s.run, Apart: s.apart})
 	}
 	b.account, b.engine = b.remake()
@@ -172,7 +172,7 @@ func newBench(t testing.TB, s setup) *bench {
 
 // one is a bench with one strategy on BTC-EUR.
 func one(t testing.TB, s *script) *bench {
-	return newBench(t, setup{seats: []engine.Seat{{Strategy: s}}})
+	return newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
 }
 
 func (b *bench) deposit(asset market.AssetID, money market.Money) {

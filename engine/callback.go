@@ -33,15 +33,15 @@ func (k CallbackKind) String() string {
 	return "callback"
 }
 
-// Callback is the callback that an engine is in, or that it is in none. The engine shows it at each
-// end of a callback and keeps no time: a reader in another goroutine notes when it first sees a
-// Call. The stores are plain ones of aligned words (cell_plain.go): an atomic store for each candle
-// would cost more than a quiet candle does.
+// Callback shows which strategy method the engine is in, if any. The engine updates it at both ends
+// of a callback and keeps no time: a reader in another goroutine notes when it first sees a Call.
+// Stores are plain stores of aligned words (cell_plain.go): an atomic store for each candle would
+// cost more than a quiet candle does.
 type Callback struct {
-	shown  cell   // number of the call, strategy, kind; 0: the engine is in no callback
+	shown  cell   // call number, strategy, kind; 0: no callback
 	at     cell   // the engine's time of the call
-	number uint64 // of calls so far; the engine's goroutine alone uses it
-	quiet  bool   // the same: the call is of Quiet
+	number uint64 // of calls so far; only the engine's goroutine uses it
+	quiet  bool   // the call is of Quiet; only the engine's goroutine uses it
 }
 
 // Call is one call of a strategy.
@@ -49,7 +49,7 @@ type Call struct {
 	Number   uint64 // rises with each call; of Quiet, with each row of candles
 	Strategy market.StrategyID
 	Kind     CallbackKind
-	At       market.Time // the engine's time: the event's arrival, of Quiet that of the candle at hand
+	At       market.Time // the engine's time: the event's arrival; in Quiet, the current candle's
 }
 
 // The parts of Callback.shown.
@@ -58,9 +58,9 @@ const (
 	callStrategyBits = 8
 )
 
-// Now returns the call under way. false: the engine is in no callback. Any goroutine may ask. What
-// is read while a call begins may be mixed of two: a call that is read twice alike has not
-// returned.
+// Now returns the current call; false: the engine is in no callback. Any goroutine may call it. A
+// read at the moment when a call begins may mix two calls: only a call that two reads show alike is
+// still running.
 func (c *Callback) Now() (Call, bool) {
 	word := uint64(c.shown.get())
 	call := Call{
@@ -80,8 +80,8 @@ func (c *Callback) enter(id market.StrategyID, kind CallbackKind, at market.Time
 	c.shown.set(int64(c.number<<(callKindBits+callStrategyBits) | uint64(id)<<callKindBits | uint64(kind)))
 }
 
-// leave shows that it has returned.
+// leave shows that the strategy has returned.
 func (c *Callback) leave() { c.shown.set(0) }
 
-// Callback returns where the engine shows which strategy it is calling.
+// Callback returns the place where the engine shows its current call.
 func (e *Engine) Callback() *Callback { return &e.calls }

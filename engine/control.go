@@ -8,52 +8,51 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 )
 
-// tagFlatten begins the tag of the orders by which Flatten sells, and of sales that Adopt takes in.
+// tagFlatten begins the tag of Flatten's orders and of sales that Adopt takes in.
 const tagFlatten = "flatten"
 
-// SellsOff reports whether an order sells off what a halted strategy holds: it is one of Flatten,
-// or a sale that Adopt took in. The tag alone does not make one: a strategy may give its own orders
-// any tag.
-func SellsOff(o *market.Order) bool {
+// Liquidates reports whether an order liquidates a halted strategy: an order of Flatten, or a sale
+// that Adopt took in. The tag alone is not enough: a strategy may give its own orders any tag.
+func Liquidates(o *market.Order) bool {
 	return o.Side == market.Sell && o.Type == market.TypeMarket && strings.HasPrefix(o.Tag, tagFlatten)
 }
 
-// HaltAll halts every strategy, for a reason from outside, and cancels their orders but for the
-// exits of brackets, which protect.
+// HaltAll halts every strategy, for a reason from outside, and cancels their orders except exits of
+// brackets, which protect.
 func (e *Engine) HaltAll(at market.Time, reason string) []market.Command {
 	e.begin(at)
-	for i := range e.seats {
-		e.halt(&e.seats[i], reason)
+	for i := range e.slots {
+		e.halt(&e.slots[i], reason)
 	}
 	return e.out
 }
 
-// HaltOne halts one strategy as HaltAll does all.
+// HaltOne halts one strategy as HaltAll halts all.
 func (e *Engine) HaltOne(at market.Time, id market.StrategyID, reason string) []market.Command {
 	e.begin(at)
-	e.halt(&e.seats[id-1], reason)
+	e.halt(&e.slots[id-1], reason)
 	return e.out
 }
 
-// CancelHalted asks once more for the orders of halted strategies to end, but for the exits of
-// brackets and what Flatten sells by: their first cancel may have been lost, or refused. left is
-// how many are open.
+// CancelHalted cancels the open orders of halted strategies again, except exits of brackets and
+// Flatten's sales: the first cancel may have been lost or refused. left is the number of orders
+// still open.
 func (e *Engine) CancelHalted(at market.Time) (commands []market.Command, left int) {
 	e.begin(at)
-	for i := range e.seats {
-		if s := &e.seats[i]; s.halted && e.account.OpenBy(s.id) > 0 {
+	for i := range e.slots {
+		if s := &e.slots[i]; s.halted && e.account.OpenBy(s.id) > 0 {
 			left += e.cancelUnprotected(s)
 		}
 	}
 	return e.out, left
 }
 
-// HaltUnsaved halts the strategies of which Save could not get what they know: they trade no
-// further than what a restart would find. some reports whether there were any.
+// HaltUnsaved halts the strategies whose Save failed, so that they do not trade beyond the state
+// that a restart would load. some reports whether there were any.
 func (e *Engine) HaltUnsaved(at market.Time) (commands []market.Command, some bool) {
 	e.begin(at)
-	for i := range e.seats {
-		if s := &e.seats[i]; s.unsaved != "" && !s.halted {
+	for i := range e.slots {
+		if s := &e.slots[i]; s.unsaved != "" && !s.halted {
 			e.halt(s, "its state cannot be saved: "+s.unsaved)
 			some = true
 		}
@@ -61,45 +60,44 @@ func (e *Engine) HaltUnsaved(at market.Time) (commands []market.Command, some bo
 	return e.out, some
 }
 
-// Resume lets a halted strategy trade again. It hears of the next event as if it had never been
+// Resume lets a halted strategy trade again. It receives the next event as if it had never been
 // halted.
 func (e *Engine) Resume(at market.Time, id market.StrategyID) []market.Command {
 	e.begin(at)
-	e.seats[id-1].halted, e.seats[id-1].unsaved, e.book.changed = false, "", true
+	e.slots[id-1].halted, e.slots[id-1].unsaved, e.saves.changed = false, "", true
 	e.gate.Resume(id)
 	return e.out
 }
 
-// Halted is the latest halt of a strategy, and whether it still lasts.
+// Halted is the latest halt of a strategy, and whether the strategy is still halted.
 func (e *Engine) Halted(id market.StrategyID) (latest Halt, halted bool) {
 	for _, h := range e.halts {
 		if h.Strategy == id {
 			latest = h
 		}
 	}
-	return latest, e.seats[id-1].halted
+	return latest, e.slots[id-1].halted
 }
 
-// Stack is where a strategy was when it was halted last: the goroutine's stack where it panicked,
-// ended its goroutine, or used its desk from elsewhere; nil where it was halted for another reason.
-func (e *Engine) Stack(id market.StrategyID) []byte { return e.seats[id-1].stack }
+// Stack is the goroutine stack of a strategy's latest halt: where it panicked, ended its goroutine,
+// or used its desk from elsewhere; nil for any other reason.
+func (e *Engine) Stack(id market.StrategyID) []byte { return e.slots[id-1].stack }
 
-// Warming reports whether a strategy's warm-up still holds its orders.
-func (e *Engine) Warming(id market.StrategyID) bool { return e.seats[id-1].warming }
+// Warming reports whether a strategy is still in its warm-up.
+func (e *Engine) Warming(id market.StrategyID) bool { return e.slots[id-1].warming }
 
-// Protects reports whether an order is the exit of a bracket: a halt leaves it where it is.
+// Protects reports whether an order is the exit of a bracket: a halt leaves it open.
 func (e *Engine) Protects(id market.OrderID) bool { return e.brackets.IsExit(id) }
 
-// CancelAll asks for every own open order to end, exits of brackets included; their brackets are
-// dissolved.
+// CancelAll cancels every own open order, exits of brackets included, and dissolves their brackets.
 func (e *Engine) CancelAll(at market.Time) []market.Command {
 	e.begin(at)
 	e.cancelOf(0)
 	return e.out
 }
 
-// Cancel asks once more for own orders to end of which the exchange refused, or never heard, the
-// first cancel. It leaves brackets alone.
+// Cancel sends cancels again for own orders whose first cancel the exchange refused or never
+// received. It leaves brackets alone.
 func (e *Engine) Cancel(at market.Time, ids []market.OrderID) []market.Command {
 	e.begin(at)
 	for _, id := range ids {
@@ -108,7 +106,7 @@ func (e *Engine) Cancel(at market.Time, ids []market.OrderID) []market.Command {
 	return e.out
 }
 
-// cancelOf cancels the open orders of a strategy, 0 being all, and ends its brackets.
+// cancelOf cancels the open orders of a strategy, 0 for all strategies, and ends its brackets.
 func (e *Engine) cancelOf(id market.StrategyID) {
 	e.brackets.EndAll(id)
 	for _, o := range e.account.Open(nil, id, 0) {
@@ -116,8 +114,8 @@ func (e *Engine) cancelOf(id market.StrategyID) {
 	}
 }
 
-// Unsold is something that Flatten could not ask to be sold: dust below the market's minimum, a
-// market that is halted.
+// Unsold is a holding that Flatten could not sell: dust below the market's minimum, or a halted
+// market.
 type Unsold struct {
 	Market  market.ID
 	Amount  market.Qty
@@ -125,18 +123,18 @@ type Unsold struct {
 }
 
 // Flatten brings a strategy one step nearer to holding nothing. While it has open orders they are
-// asked to end, exits of brackets included; once none is left, what it holds is sold at market,
-// through the gate, as orders that only reduce and that its limits do not hold up. Orders of an
-// earlier call are waited for. The strategy is halted with the first call. Where neither commands
-// nor open orders are left, it is as flat as it gets: unsold is the rest.
+// cancelled, exits of brackets included; once none is left, its holdings are sold at market,
+// through the gate, as reduce-only orders that its limits do not stop. Sales of an earlier call are
+// waited for. The first call halts the strategy. With no commands and no open orders left, the
+// strategy is as flat as possible: unsold lists the rest.
 func (e *Engine) Flatten(at market.Time, id market.StrategyID, reason string) (commands []market.Command,
 	unsold []Unsold) {
 	e.begin(at)
-	e.halt(&e.seats[id-1], reason)
+	e.halt(&e.slots[id-1], reason)
 	e.brackets.EndAll(id)
 	open := e.account.Open(nil, id, 0)
 	for _, o := range open {
-		if !SellsOff(o) {
+		if !Liquidates(o) {
 			e.cancelOf(id)
 			break
 		}
@@ -154,8 +152,7 @@ func (e *Engine) Flatten(at market.Time, id market.StrategyID, reason string) (c
 	return e.out, unsold
 }
 
-// sellOff sells at market as an exit, of which the gate asks what the exchange would ask and
-// nothing else.
+// sellOff sells at market as an exit, which the gate checks only against the exchange's own rules.
 func (e *Engine) sellOff(id market.StrategyID, m market.ID, amount market.Qty) *risk.Refusal {
 	c := &e.command
 	*c = market.Command{Kind: market.CommandPlace, At: e.now, Attached: true}

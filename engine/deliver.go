@@ -10,10 +10,10 @@ import (
 )
 
 // deliverCandles calls the strategies for the candles of one instant, in order. It returns false
-// when one of them panicked and the rest has still to be called.
+// when a strategy panicked and the rest is still to be called.
 func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 	defer e.catch()
-	place := 0 // of this call among those of the group: delivery resumes at e.at
+	place := 0 // number of this call in the group: delivery resumes at e.at
 	for i := range group {
 		c := &group[i]
 		for _, s := range e.receivers(c) {
@@ -25,7 +25,7 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 				e.warm(s, c)
 			}
 			if e.apart != nil {
-				e.given.candle = c
+				e.args.candle = c
 				e.guard(s, CallCandle)
 				continue
 			}
@@ -39,40 +39,39 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 	return true
 }
 
-// receivers are the strategies that a candle is for; of a market or an interval that there is not,
-// none.
-func (e *Engine) receivers(c *market.Candle) []*seat {
+// receivers are the strategies that receive a candle; nil for an unknown market or interval.
+func (e *Engine) receivers(c *market.Candle) []*slot {
 	at := int(c.Market)*intervals + int(c.Interval)
-	if int(c.Interval) >= intervals || at >= len(e.candles) {
+	if int(c.Interval) >= intervals || at >= len(e.subs.candles) {
 		return nil
 	}
-	return e.candles[at]
+	return e.subs.candles[at]
 }
 
 // warm counts a candle towards the end of a strategy's warm-up.
-func (e *Engine) warm(s *seat, c *market.Candle) {
-	if c.Interval == s.Intervals[0] && s.missing[c.Market] > 0 {
-		s.missing[c.Market]--
+func (e *Engine) warm(s *slot, c *market.Candle) {
+	if c.Interval == s.Intervals[0] && s.warmupLeft[c.Market] > 0 {
+		s.warmupLeft[c.Market]--
 	}
-	e.release(s, e.now-1) // one that closes when trading begins is of before
+	e.release(s, e.now-1) // a candle closing exactly at TradeFrom still counts as warm-up
 }
 
-// release ends a strategy's warm-up when it has seen all the candles that it needs and what it sees
-// now, of such a time, is of when it may trade.
-func (e *Engine) release(s *seat, of market.Time) {
+// release ends a strategy's warm-up once it has its candles and the event, at time of, is not
+// before TradeFrom.
+func (e *Engine) release(s *slot, of market.Time) {
 	for _, m := range s.Markets {
-		if s.missing[m] > 0 {
+		if s.warmupLeft[m] > 0 {
 			return
 		}
 	}
-	if of < e.from && !s.warmed {
+	if of < e.tradeFrom && !s.warmed {
 		return
 	}
 	e.endWarmUp(s)
 }
 
-func (e *Engine) endWarmUp(s *seat) {
-	s.warming, s.warmed, e.book.changed = false, true, true
+func (e *Engine) endWarmUp(s *slot) {
+	s.warming, s.warmed, e.saves.changed = false, true, true
 	e.gate.WarmUp(s.id, false)
 }
 
@@ -81,19 +80,19 @@ func (e *Engine) deliver(ev *market.Event) {
 	switch ev.Kind {
 	case market.KindTicker:
 		e.brackets.Price(ev.Ticker.Market, ev.Ticker.Last)
-		for _, s := range e.tickers[ev.Ticker.Market] {
+		for _, s := range e.subs.tickers[ev.Ticker.Market] {
 			if s.warming {
 				e.release(s, e.now)
 			}
-			e.given.ticker = ev.Ticker
+			e.args.ticker = ev.Ticker
 			e.guard(s, CallTicker)
 		}
 	case market.KindBook:
-		for _, s := range e.books[ev.Book.Market] {
+		for _, s := range e.subs.books[ev.Book.Market] {
 			if s.warming {
 				e.release(s, e.now)
 			}
-			e.given.book = ev.Book
+			e.args.book = ev.Book
 			e.guard(s, CallBook)
 			s.window.Close()
 		}
@@ -105,102 +104,111 @@ func (e *Engine) deliver(ev *market.Event) {
 		if ev.Rules != nil {
 			m.Rules = ev.Rules.Rules
 		}
-		e.brackets.Rules(ev.Market)
+		e.brackets.RulesChanged(ev.Market)
 	case market.KindTimer:
-		e.ring()
+		e.fireTimers()
 	}
 }
 
-// deliverReport tells the owner of an order what became of it: fills first, then the order's state.
+// deliverReport passes a report to the order's owner: fills first, then the order's state.
 func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 	o := applied.Order
 	if o == nil {
 		return
 	}
-	for i := range ev.Fills[:applied.Fresh] {
-		if e.observer != nil {
-			e.observer.Filled(o, &ev.Fills[i])
-		}
-	}
-	if applied.Ended {
-		e.gate.Closed(e.account, &o.Order, e.now)
-		if e.observer != nil {
-			e.observer.Closed(o)
-		}
-	}
+	e.observeReport(ev, applied)
 	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket != (market.Bracket{}) {
 		e.brackets.Follow(o, ev.Report, ev.Fills[:applied.Fresh], e.account.Position(o.Strategy, o.Market).Amount)
 	}
-	s := &e.seats[o.Strategy-1]
+	s := &e.slots[o.Strategy-1]
 	if s.onFill != nil || s.onOrder != nil {
-		e.given.order, e.given.fills, e.given.report = &o.Order, ev.Fills[:applied.Fresh], ev.Report
-		if applied.Late { // of an overtaken report, only its fills are told
-			e.given.report = nil
+		e.args.order, e.args.fills, e.args.report = &o.Order, ev.Fills[:applied.Fresh], ev.Report
+		if applied.Late { // of an overtaken report, only the fills are news
+			e.args.report = nil
 		}
 		e.guard(s, CallOrder)
 	}
 	if o.CancelWanted && o.InFlight == 0 && !o.State.Terminal() {
-		// a swap that had to wait for the exit's arrival is still the bracket's own
+		// a cancel of the bracket's own swap waited until the exit had arrived
 		e.sendCancel(o, e.brackets.Swapping(o.ID))
 	}
 }
 
-// tell lets strategies hear of the orders they have just sent, until no callback sends another.
-func (e *Engine) tell() {
-	for round := 0; len(e.told) > 0 || e.brackets.Fresh(); round++ {
-		e.tellUnprotected(round)
-		notes := e.told
-		e.told = nil
-		for _, n := range notes {
-			if round == maxRounds {
-				e.halt(n.seat, fmt.Sprintf("%d rounds of orders in one step", maxRounds))
-				continue
-			}
-			o := e.account.Order(n.order)
-			if o == nil || n.seat.halted {
-				continue
-			}
-			e.given.sent.Describe(o, 0)
-			e.given.order, e.given.fills, e.given.report = o, nil, &e.given.sent
-			e.guard(n.seat, CallOrder)
+// observeReport tells the observer of new fills and, as the gate, of the end of an order.
+func (e *Engine) observeReport(ev *market.Event, applied state.Applied) {
+	o := applied.Order
+	if e.observer != nil {
+		for i := range ev.Fills[:applied.Fresh] {
+			e.observer.Filled(o, &ev.Fills[i])
 		}
-		if e.told == nil {
-			e.told = notes[:0]
+	}
+	if !applied.Ended {
+		return
+	}
+	e.gate.Closed(e.account, &o.Order, e.now)
+	if e.observer != nil {
+		e.observer.Closed(o)
+	}
+}
+
+// notifySent calls OnOrder for the orders that strategies have just sent, until no callback sends
+// another.
+func (e *Engine) notifySent() {
+	for round := 0; len(e.sent) > 0 || e.brackets.HasReports(); round++ {
+		e.notifyUnprotected(round)
+		orders := e.sent
+		e.sent = nil
+		for _, o := range orders {
+			if round == maxRounds {
+				e.halt(o.slot, fmt.Sprintf("%d rounds of orders in one step", maxRounds))
+				continue
+			}
+			order := e.account.Order(o.id)
+			if order == nil || o.slot.halted {
+				continue
+			}
+			e.args.sent.Describe(order, 0)
+			e.args.order, e.args.fills, e.args.report = order, nil, &e.args.sent
+			e.guard(o.slot, CallOrder)
+		}
+		if e.sent == nil {
+			e.sent = orders[:0]
 		}
 	}
 }
 
-// tellUnprotected lets observer and strategies hear of positions that cannot have an exit.
-func (e *Engine) tellUnprotected(round int) {
-	for _, u := range e.brackets.News() {
+// notifyUnprotected reports positions that cannot have an exit to the observer and their
+// strategies.
+func (e *Engine) notifyUnprotected(round int) {
+	for _, u := range e.brackets.TakeReports() {
 		if e.guardian != nil {
 			e.guardian.Unprotected(&u)
 		}
-		switch s := &e.seats[u.Strategy-1]; {
-		case s.onBare == nil:
+		switch s := &e.slots[u.Strategy-1]; {
+		case s.onUnprotected == nil:
 		case round == maxRounds:
 			e.halt(s, fmt.Sprintf("%d rounds of orders in one step", maxRounds))
 		default:
-			e.given.bare = u
+			e.args.unprotected = u
 			e.guard(s, CallUnprotected)
 		}
 	}
 }
 
-// enter notes how things stand before a strategy is called.
-func (e *Engine) enter(s *seat, kind CallbackKind) {
+// enter notes the state before a strategy is called, for dropCallback.
+func (e *Engine) enter(s *slot, kind CallbackKind) {
 	e.current, e.mark = s, len(e.out)
 	e.calls.enter(s.id, kind, e.now)
 	e.brackets.Mark()
 }
 
-// after looks at what a callback has done that it may not.
-func (e *Engine) after(s *seat) {
+// after checks what a callback did that it may not do.
+func (e *Engine) after(s *slot) {
 	if e.spoil {
 		strategy.Spoil(s.desk)
 	}
 	if e.trespassed.Load() {
-		e.expel(s)
+		e.haltTrespassers(s)
 	}
 }
 
@@ -210,8 +218,8 @@ func (e *Engine) leave() {
 	e.calls.leave()
 }
 
-// catch recovers from a panic in a strategy: the commands and reservations of the callback are
-// dropped, the strategy is halted. A panic outside a strategy is a broken invariant of ours and
+// catch recovers from a panic in a strategy: the callback's commands and reservations are dropped
+// and the strategy is halted. A panic outside a strategy is a broken invariant of the engine and
 // goes on.
 func (e *Engine) catch() {
 	s := e.current
@@ -222,7 +230,7 @@ func (e *Engine) catch() {
 	s.stack = debug.Stack()
 	log, text := s.Log.Error().Str("strategy", s.Name).
 		Bytes("stack", s.stack), "runtime.Goexit: it ended the goroutine that called it"
-	// nil, with a strategy that has not returned: it ends this goroutine, when this is done
+	// nil: the strategy called runtime.Goexit, which ends this goroutine after this function
 	if reason := recover(); reason != nil {
 		log, text = log.Interface("panic", reason), fmt.Sprintf("panic: %v", reason)
 	}
@@ -231,27 +239,27 @@ func (e *Engine) catch() {
 	e.halt(s, text)
 }
 
-// HaltedMessage begins the message with which an engine logs that it has halted a strategy for its
-// mistake; its stack is with it.
+// HaltedMessage begins the log message of a strategy that was halted for its own mistake. The entry
+// has the stack.
 const HaltedMessage = "strategy halted"
 
-// halt stops a strategy: it is called no more, its orders are cancelled, but for the exits of its
+// halt stops a strategy: it is no longer called, and its orders are cancelled, except exits of
 // brackets, which protect.
-func (e *Engine) halt(s *seat, reason string) {
+func (e *Engine) halt(s *slot, reason string) {
 	if s.halted {
 		return
 	}
-	s.halted, e.book.changed = true, true
+	s.halted, e.saves.changed = true, true
 	e.gate.Halt(s.id)
 	e.halts = append(e.halts, Halt{Strategy: s.id, Name: s.Name, At: e.now, Reason: reason})
 	e.cancelUnprotected(s)
 }
 
-// cancelUnprotected asks for the orders of a strategy to end that neither protect nor sell off what
-// it holds. It returns how many there are.
-func (e *Engine) cancelUnprotected(s *seat) (count int) {
+// cancelUnprotected cancels the orders of a strategy that neither protect nor liquidate its
+// holdings. It returns their number.
+func (e *Engine) cancelUnprotected(s *slot) (count int) {
 	for _, o := range e.account.Open(nil, s.id, 0) {
-		if !e.brackets.IsExit(o.ID) && !SellsOff(o) {
+		if !e.brackets.IsExit(o.ID) && !Liquidates(o) {
 			e.cancel(o.ID, false)
 			count++
 		}

@@ -1,7 +1,7 @@
 // Package engine turns events into commands: it folds each event into the account, calls the
-// strategies, and passes what they ask for through the gate. It reads no clock, starts no goroutine
-// and draws no random number, so that backtest, paper and live are the same machine under different
-// events. Start at Engine.Step.
+// strategies, and passes their asks through the gate. It reads no clock, starts no goroutine and
+// draws no random number, so that backtest, paper and live run the same engine on different events.
+// Start at Engine.Step.
 package engine
 
 import (
@@ -19,51 +19,51 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// maxRounds is how often the callbacks of one step may answer what they themselves caused before
-// the strategy is halted.
+// maxRounds limits how often the callbacks of one step may react to their own orders; beyond it the
+// strategy is halted.
 const maxRounds = 16
 
-// Seat is a strategy's place in an engine.
-type Seat struct {
+// Slot is a strategy and what it receives.
+type Slot struct {
 	Name      string
 	Strategy  strategy.Strategy
 	Markets   []market.ID
 	Intervals []market.Interval // of the candles it receives
-	Ticker    bool              // it receives tickers
-	Book      bool              // it receives order books
-	// candles of the first interval, in each market, up to and with the first one it may trade on
+	Ticker    bool              // receives tickers
+	Book      bool              // receives order books
+	// Warmup counts candles of the first interval, in each market, up to and including the first
+	// one on which the strategy may trade.
 	Warmup int
 	Log    zerolog.Logger
 }
 
-// Observer hears of what the engine folded, for reports and metrics. What it is given is valid
+// Observer is notified of what the engine folded, for reports and metrics. Its arguments are valid
 // until it returns.
 type Observer interface {
-	// Filled is told of every new fill of an own order.
+	// Filled is called for every new fill of an own order.
 	Filled(o *state.Order, f *market.Fill)
-	// Closed is told of every own order that is done, refused ones included.
+	// Closed is called for every own order that has ended, rejected ones included.
 	Closed(o *state.Order)
 }
 
-// Approver is an Observer that also hears of what the gate lets pass.
+// Approver is an Observer that is also notified of what the gate approves.
 type Approver interface {
-	// Approved is told of every order and change that is about to leave, with its terms as they
-	// were asked for and what the gate looked at (risk.Gate.Figures), and of every cancel.
+	// Approved is called before an order, change or cancel leaves. It gets the terms as they were
+	// asked for and the figures that the gate checked (risk.Gate.Figures).
 	Approved(asked state.Terms, c *market.Command, figures []state.Figure)
 }
 
-// Refuser is an Observer that also hears of what the gate refuses.
+// Refuser is an Observer that is also notified of what the gate refuses.
 type Refuser interface {
-	// Refused is told of every order and change that was refused: as it was asked, as the gate had
-	// rounded it until it refused, and why. What strategies ask while they see the past again is
-	// not told.
+	// Refused is called for every refused order and change: as it was asked, as the gate had
+	// rounded it until then, and why. Asks during warm-up replay are not reported.
 	Refused(asked, rounded *market.Command, why *risk.Refusal)
 }
 
-// Guard is an Observer that also hears of positions that cannot have an exit.
+// Guard is an Observer that is also notified of positions that cannot have an exit.
 type Guard interface {
-	// Unprotected is told what a strategy.ExitHandler is, also of strategies that are not one or
-	// are halted.
+	// Unprotected gets the calls of strategy.ExitHandler, also for strategies that do not implement
+	// it or are halted.
 	Unprotected(u *strategy.Unprotected)
 }
 
@@ -72,51 +72,48 @@ type Config struct {
 	Catalog   *market.Catalog
 	Account   *state.Account
 	Gate      *risk.Gate
-	Seats     []Seat      // StrategyID 1 is the first
-	TradeFrom market.Time // asks before are refused as warm-up; 0: from the first event
-	Observer  Observer    // nil: nobody; may be an Approver, a Refuser and a Guard too
-	// calls strategies on goroutines of their own, so that one that ends its goroutine is halted;
-	// nil: on the caller's
+	Slots     []Slot      // StrategyID 1 is the first
+	TradeFrom market.Time // asks before it are refused as warm-up; 0: from the first event
+	Observer  Observer    // may be an Approver, a Refuser and a Guard too; nil: none
+	// Apart calls strategies on goroutines of their own, so that a strategy that ends its goroutine
+	// is halted; nil: on the caller's goroutine.
 	Apart     Apart
-	Spoil     bool // what desks have handed out is overwritten after each callback: see strategy.Spoil
-	SaveLimit int  // most bytes of what a strategy's Save writes; 0: DefaultSaveLimit
-	// the run id of a live bot: every order gets its client order id from it, and keeps it over
-	// restarts; zero: none
+	Spoil     bool // overwrites the memory that desks handed out after each callback: see strategy.Spoil
+	SaveLimit int  // most bytes of a strategy's Save; 0: DefaultSaveLimit
+	// Run is the run id of a live bot, the same over restarts: client order ids derive from it;
+	// zero: none.
 	Run uuid.UUID
 }
 
 // Apart calls f on another goroutine, waits, and reports whether f returned: goroutine.Call is one.
 type Apart func(f func()) (returned bool)
 
-// DefaultSaveLimit is how many bytes a strategy's Save may write: each commit that follows a
-// callback of the strategy writes all of them.
+// DefaultSaveLimit is how many bytes a strategy's Save may write: each commit after a callback of
+// the strategy writes them all.
 const DefaultSaveLimit = 1 << 20
 
 // Engine is the pure core. It is a plain value owned by one goroutine.
 type Engine struct {
-	catalog  *market.Catalog
-	account  *state.Account
-	gate     *risk.Gate
-	seats    []seat    // by StrategyID − 1
-	candles  [][]*seat // by market and interval: who receives them
-	tickers  [][]*seat // by market
-	books    [][]*seat
-	brackets *bracket.Set
-	from     market.Time
-	run      uuid.UUID
-	observed bool // the gate follows the equity
-	saveRoom int  // Config.SaveLimit
+	catalog   *market.Catalog
+	account   *state.Account
+	gate      *risk.Gate
+	slots     []slot // by StrategyID − 1
+	subs      subscribers
+	brackets  *bracket.Set
+	tradeFrom market.Time
+	run       uuid.UUID
+	observed  bool // the gate follows the equity
 
 	now       market.Time
 	lastID    market.OrderID
 	out       []market.Command
-	told      []note // what to tell the strategies after the callback
+	sent      []sentOrder // during the callback; OnOrder follows it
 	timers    []timer
 	halts     []Halt
 	err       error
-	recalling bool   // strategies see the past again: nothing may be asked
-	stopped   bool   // OnStop is behind: nothing may be placed or updated
-	book      ledger // of what Save has written
+	replaying bool          // strategies see past candles again: asks are refused
+	stopped   bool          // OnStop has been called: nothing may be placed or updated
+	saves     snapshotCache // what Save has written
 
 	listeners
 	delivery
@@ -124,7 +121,13 @@ type Engine struct {
 	admission
 }
 
-// listeners are the observer and its optional abilities, nil where it has them not.
+// subscribers are the strategies that receive candles, by market and interval, and tickers and
+// order books, by market.
+type subscribers struct {
+	candles, tickers, books [][]*slot
+}
+
+// listeners are the observer and its optional abilities, nil where it lacks them.
 type listeners struct {
 	observer Observer
 	approver Approver
@@ -132,60 +135,57 @@ type listeners struct {
 	guardian Guard
 }
 
-// delivery is where the calls of a step stand, so that they can go on behind a strategy that
-// panicked.
+// delivery is the position within a step's calls, so that they can go on after a strategy panicked.
 type delivery struct {
-	current *seat
-	at      int      // place of the call under way among those of a group
-	calls   Callback // which strategy is in which callback; read from beside the loop
-	mark    int      // commands in out before the callback under way; the brackets mark theirs
-	coasted int
-	given   given
-	spoil   bool // what desks have handed out is overwritten after each callback
+	current *slot
+	at      int      // number of the current call in its group
+	calls   Callback // the current callback; other goroutines read it
+	mark    int      // length of out before the current callback; the brackets mark theirs
+	stepped int
+	args    arguments
+	spoil   bool // Config.Spoil
 	apart   Apart
-	ringing *timer // whose OnTimer is being called
+	firing  *timer // its OnTimer is being called
 }
 
-// scratch is memory that is used again: a pointer to a local through an interface would allocate on
-// every ask.
+// scratch is reused memory: a pointer to a local through an interface would allocate on every ask.
 type scratch struct {
-	command market.Command // what the engine itself asks
-	asked   market.Command // what the gate is looking at, as it was asked
-	held    risk.Refusal   // the answer while nothing may be asked
-	exits   risk.Exits     // of a bracket, while they are checked
-	entry   market.Order   // of that bracket, as it shall be
+	command market.Command // the engine's own ask
+	asked   market.Command // the ask at the gate, before rounding
+	refusal risk.Refusal   // the answer while asks are refused
+	exits   risk.Exits     // levels of a bracket being checked
+	entry   market.Order   // that bracket's entry after the change
 }
 
-type seat struct {
-	Seat
-	id       market.StrategyID
-	desk     *strategy.Desk
-	onOrder  strategy.OrderHandler
-	onFill   strategy.FillHandler
-	onTimer  strategy.TimerHandler
-	onBare   strategy.ExitHandler
-	quieter  strategy.Quieter
-	saver    strategy.Saver
-	window   strategy.BookWindow
-	warming  bool
-	missing  []int // by market: candles until the warm-up is over
-	warmed   bool  // its warm-up was over before a restart: the start of trading holds it no more
-	halted   bool
-	called   bool                     // since its state was last saved
-	trespass atomic.Pointer[trespass] // its desk was used from elsewhere; any goroutine may set it
-	overrun  bool                     // its timers set one another without end
-	stack    []byte                   // where it was when it was halted, if that is known
-	unsaved  string                   // why its state could not be saved; "": it could
+type slot struct {
+	Slot
+	id            market.StrategyID
+	desk          *strategy.Desk
+	onOrder       strategy.OrderHandler
+	onFill        strategy.FillHandler
+	onTimer       strategy.TimerHandler
+	onUnprotected strategy.ExitHandler
+	quieter       strategy.Quieter
+	saver         strategy.Saver
+	window        strategy.BookWindow
+	warming       bool
+	warmupLeft    []int // by market: candles until the warm-up is over
+	warmed        bool  // the warm-up was over before a restart: TradeFrom no longer holds it
+	halted        bool
+	called        bool                     // since its state was last saved
+	trespass      atomic.Pointer[trespass] // a forbidden use of its desk; any goroutine may set it
+	overrun       bool                     // its timers set one another without end
+	stack         []byte                   // of the latest halt, if known
+	unsaved       string                   // why its state could not be saved; "": it could
 }
 
-// note is an own order that was sent during a callback and that its strategy is to hear of
-// afterwards.
-type note struct {
-	seat  *seat
-	order market.OrderID
+// sentOrder is an own order sent during a callback; its strategy's OnOrder follows.
+type sentOrder struct {
+	slot *slot
+	id   market.OrderID
 }
 
-// Halt is a strategy that was stopped.
+// Halt is the halt of a strategy.
 type Halt struct {
 	Strategy market.StrategyID
 	Name     string
@@ -193,86 +193,86 @@ type Halt struct {
 	Reason   string
 }
 
-// New returns an engine with its strategies seated. OnStart has not been called: see Start.
+// New returns an engine with its strategies. Start calls their OnStart.
 func New(c Config) *Engine {
 	markets := len(c.Catalog.Markets()) + 1
 	e := &Engine{
-		catalog: c.Catalog, account: c.Account, gate: c.Gate, run: c.Run, from: c.TradeFrom,
-		observed: c.Gate.Observes(), saveRoom: cmp.Or(c.SaveLimit, DefaultSaveLimit),
-		seats: make([]seat, len(c.Seats)), candles: make([][]*seat, markets*intervals),
-		tickers: make([][]*seat, markets), books: make([][]*seat, markets),
+		catalog: c.Catalog, account: c.Account, gate: c.Gate, run: c.Run, tradeFrom: c.TradeFrom,
+		observed: c.Gate.Observes(), slots: make([]slot, len(c.Slots)),
+		subs: subscribers{candles: make([][]*slot, markets*intervals), tickers: make([][]*slot, markets),
+			books: make([][]*slot, markets)},
 	}
 	e.brackets = bracket.New(c.Catalog, &e.now, exits{e})
-	e.book = ledger{changed: true, last: make(map[string][]byte)}
+	e.saves = snapshotCache{changed: true, limit: cmp.Or(c.SaveLimit, DefaultSaveLimit),
+		last: make(map[string][]byte)}
 	e.observer, e.spoil, e.apart = c.Observer, c.Spoil, c.Apart
 	e.approver, _ = c.Observer.(Approver)
 	e.refuser, _ = c.Observer.(Refuser)
 	e.guardian, _ = c.Observer.(Guard)
-	for i := range c.Seats {
-		e.take(&e.seats[i], c.Seats[i], market.StrategyID(i+1))
+	for i := range c.Slots {
+		e.addSlot(&e.slots[i], c.Slots[i], market.StrategyID(i+1))
 	}
 	return e
 }
 
 const intervals = int(market.Interval1M) + 1
 
-// take seats one strategy.
-func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
-	s.Seat, s.id, s.missing = from, id, make([]int, len(e.tickers))
+func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
+	s.Slot, s.id, s.warmupLeft = from, id, make([]int, len(e.catalog.Markets())+1)
 	s.window.Admit = func(call string) bool { return e.Admit(id, call) }
 	s.desk = strategy.NewDesk(e, id, from.Log)
 	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)
 	s.onFill, _ = from.Strategy.(strategy.FillHandler)
 	s.onTimer, _ = from.Strategy.(strategy.TimerHandler)
-	s.onBare, _ = from.Strategy.(strategy.ExitHandler)
+	s.onUnprotected, _ = from.Strategy.(strategy.ExitHandler)
 	s.quieter, _ = from.Strategy.(strategy.Quieter)
 	s.saver, _ = from.Strategy.(strategy.Saver)
 	for _, m := range from.Markets {
-		s.missing[m] = from.Warmup
+		s.warmupLeft[m] = from.Warmup
 		for _, interval := range from.Intervals {
 			at := int(m)*intervals + int(interval)
-			e.candles[at] = append(e.candles[at], s)
+			e.subs.candles[at] = append(e.subs.candles[at], s)
 		}
 		if from.Ticker {
-			e.tickers[m] = append(e.tickers[m], s)
+			e.subs.tickers[m] = append(e.subs.tickers[m], s)
 		}
 		if from.Book {
-			e.books[m] = append(e.books[m], s)
+			e.subs.books[m] = append(e.subs.books[m], s)
 		}
 	}
-	s.warming = from.Warmup > 0 || e.from > 0
+	s.warming = from.Warmup > 0 || e.tradeFrom > 0
 	e.gate.WarmUp(id, s.warming)
 }
 
 // Start calls the strategies' OnStart. Call it once, before the first Step.
-func (e *Engine) Start(at market.Time) []market.Command { return e.each(at, CallStart) }
+func (e *Engine) Start(at market.Time) []market.Command { return e.callAll(at, CallStart) }
 
-// Stop calls the strategies' OnStop. Call it once. In later steps strategies hear what becomes of
-// their orders, and can only cancel.
+// Stop calls the strategies' OnStop. Call it once. In later steps strategies still receive reports
+// of their orders, and can only cancel.
 func (e *Engine) Stop(at market.Time) []market.Command {
-	commands := e.each(at, CallStop)
+	commands := e.callAll(at, CallStop)
 	e.stopped = true
 	return commands
 }
 
-func start(s *seat) {
+func start(s *slot) {
 	if starter, ok := s.Strategy.(strategy.Starter); ok {
 		starter.OnStart(s.desk)
 	}
 }
 
-func stop(s *seat) {
+func stop(s *slot) {
 	if stopper, ok := s.Strategy.(strategy.Stopper); ok && !s.halted {
 		stopper.OnStop(s.desk)
 	}
 }
 
-func (e *Engine) each(at market.Time, kind CallbackKind) []market.Command {
+func (e *Engine) callAll(at market.Time, kind CallbackKind) []market.Command {
 	e.begin(at)
-	for i := range e.seats {
-		e.guard(&e.seats[i], kind)
+	for i := range e.slots {
+		e.guard(&e.slots[i], kind)
 	}
-	e.tell()
+	e.notifySent()
 	return e.out
 }
 
@@ -290,7 +290,7 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	}
 	switch ev.Kind {
 	case market.KindCandles:
-		if e.brackets.Len() > 0 { // before the strategies: a close says nothing about exits that they ask for on it
+		if e.brackets.Len() > 0 { // before the strategies: this close does not apply to exits that they place on it
 			e.brackets.Candles(ev.Candles)
 		}
 		for !e.deliverCandles(ev.Candles) {
@@ -302,14 +302,14 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	}
 	if e.brackets.Busy() {
 		e.brackets.Retry()
-		e.tell()
-	} else if len(e.told) > 0 {
-		e.tell()
+		e.notifySent()
+	} else if len(e.sent) > 0 {
+		e.notifySent()
 	}
 	return e.out
 }
 
-// fold takes the event into the account and lets the gate see it.
+// fold applies the event to the account and shows it to the gate.
 func (e *Engine) fold(ev *market.Event) (applied state.Applied, err error) {
 	if e.err != nil {
 		return applied, e.err
@@ -336,30 +336,30 @@ func backInTime(ev *market.Event, now market.Time) {
 }
 
 func (e *Engine) begin(at market.Time) {
-	e.own()
+	e.setOwner()
 	e.now = at
 	e.out = e.out[:0]
 	e.at = 0
 	if e.trespassed.Load() {
-		e.expel(nil)
+		e.haltTrespassers(nil)
 	}
 }
 
 // Err returns the arithmetic error that stopped the engine, or nil.
 func (e *Engine) Err() error { return e.err }
 
-// Halts returns the strategies that were stopped so far, in order.
+// Halts returns the halts so far, in order.
 func (e *Engine) Halts() []Halt { return e.halts }
 
 // Refused returns how often the gate refused a strategy, by reason.
 func (e *Engine) Refused(id market.StrategyID) []risk.Count { return e.gate.Refused(id) }
 
-// Watches returns what the engine waits for, by market.ID. The slice is the engine's own and
-// changes with every step.
+// Watches returns the price levels that the engine waits for, by market.ID. The slice belongs to
+// the engine and changes with every step.
 func (e *Engine) Watches() []market.Watch { return e.brackets.Watches() }
 
-// Unprotected is the time, over all brackets and up to now, during which a position or a part of it
-// that was to have an exit at the venue had none.
+// Unprotected is the total time, over all brackets and up to now, during which a position or a part
+// of it lacked its exit at the venue.
 func (e *Engine) Unprotected() market.Duration { return e.brackets.Unprotected() }
 
 // UnprotectedBy is Unprotected by cause, without causes that did not occur.

@@ -5,37 +5,37 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// given is what the callback under way is given, by its kind. It stands here, not in a closure,
-// because a closure that another goroutine may call is an allocation.
-type given struct {
-	candle *market.Candle
-	ticker *market.Ticker
-	book   *market.OrderBook
-	order  *market.Order
-	fills  []market.Fill
-	report *market.Report // nil: nothing but fills
-	sent   market.Report
-	timer  int64
-	bare   strategy.Unprotected
+// arguments are the arguments of the current callback, by its kind. They are not in a closure,
+// because a closure that another goroutine may call allocates.
+type arguments struct {
+	candle      *market.Candle
+	ticker      *market.Ticker
+	book        *market.OrderBook
+	order       *market.Order
+	fills       []market.Fill
+	report      *market.Report // nil: only fills
+	sent        market.Report
+	timer       int64
+	unprotected strategy.Unprotected
 }
 
-// guard calls a strategy with what e.given has; a panic halts it and nothing else.
-func (e *Engine) guard(s *seat, kind CallbackKind) {
+// guard calls a strategy with e.args; a panic halts that strategy alone.
+func (e *Engine) guard(s *slot, kind CallbackKind) {
 	switch {
 	case s.halted:
 	case e.apart == nil:
 		e.call(s, kind)
 	default:
 		e.apart(func() {
-			e.own()
+			e.setOwner()
 			e.call(s, kind)
 		})
-		e.own()
+		e.setOwner()
 	}
 }
 
-// call is guard on the goroutine that it runs on.
-func (e *Engine) call(s *seat, kind CallbackKind) {
+// call is guard on its own goroutine.
+func (e *Engine) call(s *slot, kind CallbackKind) {
 	defer e.catch()
 	e.enter(s, kind)
 	s.called = true
@@ -45,15 +45,15 @@ func (e *Engine) call(s *seat, kind CallbackKind) {
 	case CallStop:
 		stop(s)
 	case CallCandle:
-		s.Strategy.OnCandle(s.desk, *e.given.candle)
+		s.Strategy.OnCandle(s.desk, *e.args.candle)
 	case CallTicker:
-		s.Strategy.OnTicker(s.desk, *e.given.ticker)
+		s.Strategy.OnTicker(s.desk, *e.args.ticker)
 	case CallBook:
-		s.Strategy.OnBook(s.desk, s.window.Open(e.given.book))
+		s.Strategy.OnBook(s.desk, s.window.Open(e.args.book))
 	case CallTimer:
-		s.onTimer.OnTimer(s.desk, e.given.timer)
+		s.onTimer.OnTimer(s.desk, e.args.timer)
 	case CallUnprotected:
-		s.onBare.OnUnprotected(s.desk, e.given.bare)
+		s.onUnprotected.OnUnprotected(s.desk, e.args.unprotected)
 	case CallOrder:
 		e.callOrder(s)
 	}
@@ -61,16 +61,16 @@ func (e *Engine) call(s *seat, kind CallbackKind) {
 	e.leave()
 }
 
-// callOrder tells of fills, then of what became of the order.
-func (e *Engine) callOrder(s *seat) {
-	if s.onFill != nil && len(e.given.fills) > 0 {
+// callOrder reports fills, then the order's state.
+func (e *Engine) callOrder(s *slot) {
+	if s.onFill != nil && len(e.args.fills) > 0 {
 		e.calls.enter(s.id, CallFill, e.now)
-		for i := range e.given.fills {
-			s.onFill.OnFill(s.desk, e.given.fills[i])
+		for i := range e.args.fills {
+			s.onFill.OnFill(s.desk, e.args.fills[i])
 		}
 	}
-	if s.onOrder != nil && e.given.report != nil {
+	if s.onOrder != nil && e.args.report != nil {
 		e.calls.enter(s.id, CallOrder, e.now)
-		s.onOrder.OnOrder(s.desk, *e.given.order, *e.given.report)
+		s.onOrder.OnOrder(s.desk, *e.args.order, *e.args.report)
 	}
 }

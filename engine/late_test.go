@@ -11,7 +11,7 @@ import (
 )
 
 // answered is an engine that has sent two limit buys of 1 BTC at 50, and hears of them by hand.
-func answered(t *testing.T, calls *journal) (*bench, *ledger) {
+func answered(t *testing.T, calls *journal) (*bench, *snapshotCache) {
 	s := &script{
 		candle: once(func(d *strategy.Desk) {
 			d.Limit(1, market.Buy, btc, 50*at1)
@@ -20,8 +20,8 @@ func answered(t *testing.T, calls *journal) (*bench, *ledger) {
 		order: func(_ *strategy.Desk, o market.Order, r market.Report) { calls.add("order %d %q", o.ID, r.Exec) },
 		fill:  func(_ *strategy.Desk, f market.Fill) { calls.add("fill %d", f.ID[15]) },
 	}
-	book := &ledger{ended: map[market.OrderID]bool{}, t: t}
-	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, observer: book})
+	book := &snapshotCache{ended: map[market.OrderID]bool{}, t: t}
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, observer: book})
 	b.step(&market.Event{Kind: market.KindCandles, At: start,
 		Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
 	*calls = nil

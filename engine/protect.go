@@ -6,10 +6,11 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Protect opens a bracket over what a strategy holds in a market and no other bracket covers: one
-// whose entry has filled already. Its id comes from the same sequence as those of orders.
+// Protect opens a bracket over the part of a strategy's position in a market that no other bracket
+// covers: a bracket whose entry has filled already. Its id comes from the sequence of order
+// numbers.
 func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error) {
-	if e.recalling || e.stopped {
+	if e.replaying || e.stopped {
 		return 0, e.refuse(&market.Command{Kind: market.CommandPlace, At: e.now,
 			Order: market.Order{Strategy: id, Market: m, Side: market.Sell, Bracket: levels}})
 	}
@@ -25,7 +26,7 @@ func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracke
 			Bracket: levels}}
 	e.asked = *c
 	if err := e.gate.CheckExits(e.account, x); err != nil {
-		e.refusedTo(c, err)
+		e.reportRefusal(c, err)
 		return 0, err
 	}
 	name := e.nextID()

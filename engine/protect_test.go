@@ -39,7 +39,7 @@ func TestProtectionOfAPositionBeginsAtTheNextOpen(t *testing.T) {
 	for _, l := range []struct {
 		name     string
 		path     sim.Path
-		bars     []bar // from the entry's candle on
+		bars     []bar // tradeFrom the entry's candle on
 		realised market.Money
 	}{
 		{"the entry's own candle does not count", sim.Adaptive, []bar{{100, 130, 70, 100}, {100, 101, 99, 100}}, 0},
@@ -56,7 +56,7 @@ func TestProtectionOfAPositionBeginsAtTheNextOpen(t *testing.T) {
 		{"the stop passed before: sold at the next open", sim.Adaptive, []bar{{100, 100, 80, 80}, {79, 120, 79, 100}},
 			-21 * eur},
 	} {
-		b := newBench(t, setup{seats: []engine.Seat{{Strategy: protector(t, nil)}}, venue: sim.Config{Path: l.path}})
+		b := newBench(t, setup{slots: []engine.Slot{{Strategy: protector(t, nil)}}, venue: sim.Config{Path: l.path}})
 		b.oneSell = true
 		b.flat(1, 100)
 		for _, c := range l.bars {

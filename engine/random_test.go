@@ -81,14 +81,14 @@ func (g *gambler) ask(d *strategy.Desk, m market.ID, price market.Price) {
 	}
 }
 
-// ledger is an observer that adds up what the account was told.
-type ledger struct {
+// snapshotCache is an observer that adds up what the account was told.
+type snapshotCache struct {
 	bought market.Qty
 	ended  map[market.OrderID]bool
 	t      testing.TB
 }
 
-func (l *ledger) Filled(o *state.Order, f *market.Fill) {
+func (l *snapshotCache) Filled(o *state.Order, f *market.Fill) {
 	if o.Market != 1 {
 		return
 	}
@@ -97,7 +97,7 @@ func (l *ledger) Filled(o *state.Order, f *market.Fill) {
 	}
 }
 
-func (l *ledger) Closed(o *state.Order) {
+func (l *snapshotCache) Closed(o *state.Order) {
 	require.False(l.t, l.ended[o.ID], "order %d ended twice", o.ID)
 	l.ended[o.ID] = true
 }
@@ -114,11 +114,11 @@ func TestWhateverStrategiesAskAccountAndVenueStayOne(t *testing.T) {
 			Fees: func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} },
 		}
 		players := []*gambler{{random: r}, {random: r}}
-		book := &ledger{ended: map[market.OrderID]bool{}, t: t}
+		book := &snapshotCache{ended: map[market.OrderID]bool{}, t: t}
 		both := []market.ID{1, 2}
 		b := newBench(t, setup{markets: 2, venue: venue, observer: book,
 			account: risk.AccountLimits{AllowSelfCross: r.IntN(2) == 0},
-			seats:   []engine.Seat{{Strategy: players[0], Markets: both}, {Strategy: players[1], Markets: both}}})
+			slots:   []engine.Slot{{Strategy: players[0], Markets: both}, {Strategy: players[1], Markets: both}}})
 		price := [2]market.Price{100, 100}
 		for range 60 {
 			group := []market.Candle{randomCandle(r, 1, &price[0]), randomCandle(r, 2, &price[1])}

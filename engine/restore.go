@@ -9,18 +9,17 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Restore makes a new engine, with its account, gate and strategies, what it was when Save wrote
-// the parts; it takes the place of Start. saved returns what was written of a part, nil where
-// nothing was. history yields the candles that the strategies had seen before, in groups as Step
-// takes them, at least those of every warm-up: each strategy with a warm-up sees them again, its
-// asks refused and its timers not set, and what it knows beyond (strategy.Saver) is loaded
-// afterwards. nil yields none. at is the time of the restart; the engine's time is that or the last
-// event's.
+// Restore brings a new engine, with its account, gate and strategies, to the state in which Save
+// wrote the parts; it replaces Start. saved returns a part's bytes, nil where it was never written.
+// history yields the candles before the save, in groups as Step takes them, at least those of every
+// warm-up; nil yields none. Each strategy with a warm-up sees them again, with its asks refused and
+// its timers not set; its own state (strategy.Saver) is loaded afterwards. at is the time of the
+// restart; the engine's time is that or the last event's.
 //
-// Strategies are matched by name. One that was not there then is started as Start does and warmed
-// up by history; one that is gone must have left nothing behind. The commands are what new
-// strategies asked for, and the cancels of strategies that panicked; valid until the next Step. An
-// error names the part and the difference, or is that of history; the engine is of no use then.
+// Strategies are matched by name. A new one is started as by Start and warmed up by history; one
+// that is no longer configured must have left nothing behind. The commands are the asks of new
+// strategies and the cancels of strategies that panicked; they are valid until the next Step. An
+// error names the part and the difference, or comes from history; the engine is unusable then.
 func (e *Engine) Restore(at market.Time, saved func(part string) []byte,
 	history iter.Seq2[[]market.Candle, error]) ([]market.Command, error) {
 	names, err := e.names()
@@ -45,24 +44,24 @@ func (e *Engine) Restore(at market.Time, saved func(part string) []byte,
 		return nil, fmt.Errorf("restore: engine: %w", err)
 	}
 	e.begin(max(at, s.Now))
-	e.startAgain(&s)
-	if err := e.recall(&s, history); err != nil {
+	e.restart(&s)
+	if err := e.replay(&s, history); err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	e.now, e.at = max(at, s.Now), 0
-	for i := range e.seats {
-		e.calls.enter(e.seats[i].id, CallLoad, e.now)
-		err := e.seats[i].load(&s, saved)
+	for i := range e.slots {
+		e.calls.enter(e.slots[i].id, CallLoad, e.now)
+		err := e.slots[i].load(&s, saved)
 		e.calls.leave()
 		if err != nil {
-			return nil, fmt.Errorf("restore: strategy %s: %w", e.seats[i].Name, err)
+			return nil, fmt.Errorf("restore: strategy %s: %w", e.slots[i].Name, err)
 		}
 	}
-	e.tell()
+	e.notifySent()
 	return e.out, nil
 }
 
-// restoreSelf takes over what is the engine's own; the account is restored already.
+// restoreSelf restores the engine's own part; the account is restored already.
 func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 	e.lastID = s.LastID
 	for _, o := range e.account.Open(nil, 0, 0) {
@@ -77,26 +76,27 @@ func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 		return err
 	}
 	for _, t := range s.Timers {
-		if seat := e.seatNamed(t.Strategy); seat != nil {
-			e.SetTimer(seat.id, t.At, t.Name)
+		if slot := e.slotNamed(t.Strategy); slot != nil {
+			e.SetTimer(slot.id, t.At, t.Name)
 		}
 	}
 	for _, h := range s.Halts {
-		if seat := e.seatNamed(h.Strategy); seat != nil {
-			e.halts = append(e.halts, Halt{Strategy: seat.id, Name: h.Strategy, At: h.At, Reason: h.Reason})
+		if slot := e.slotNamed(h.Strategy); slot != nil {
+			e.halts = append(e.halts, Halt{Strategy: slot.id, Name: h.Strategy, At: h.At, Reason: h.Reason})
 		}
 	}
-	for i := range e.seats {
-		if err := e.checkMarkets(&e.seats[i]); err != nil {
+	for i := range e.slots {
+		if err := e.checkMarkets(&e.slots[i]); err != nil {
 			return err
 		}
-		e.seats[i].halted = s.Strategies[e.seats[i].Name].Halted
+		e.slots[i].halted = s.Strategies[e.slots[i].Name].Halted
 	}
 	return nil
 }
 
-// checkMarkets requires that a strategy still trades where it has something.
-func (e *Engine) checkMarkets(s *seat) error {
+// checkMarkets requires that a strategy still trades every market where it has a position or an
+// order.
+func (e *Engine) checkMarkets(s *slot) error {
 	for _, m := range e.catalog.Markets() {
 		if slices.Contains(s.Markets, m.ID) {
 			continue
@@ -111,64 +111,64 @@ func (e *Engine) checkMarkets(s *seat) error {
 	return nil
 }
 
-func (e *Engine) seatNamed(name string) *seat {
-	for i := range e.seats {
-		if e.seats[i].Name == name {
-			return &e.seats[i]
+func (e *Engine) slotNamed(name string) *slot {
+	for i := range e.slots {
+		if e.slots[i].Name == name {
+			return &e.slots[i]
 		}
 	}
 	return nil
 }
 
-// startAgain calls OnStart: of a strategy that was running before, with its asks held.
-func (e *Engine) startAgain(s *SavedEngine) {
-	for i := range e.seats {
-		_, e.recalling = s.Strategies[e.seats[i].Name]
-		e.guard(&e.seats[i], CallStart)
+// restart calls OnStart. The asks of strategies that were running before are refused.
+func (e *Engine) restart(s *SavedEngine) {
+	for i := range e.slots {
+		_, e.replaying = s.Strategies[e.slots[i].Name]
+		e.guard(&e.slots[i], CallStart)
 	}
-	e.recalling = false
+	e.replaying = false
 }
 
-// recall lets the strategies see the candles of their warm-up again, at the times of these.
-func (e *Engine) recall(s *SavedEngine, history iter.Seq2[[]market.Candle, error]) error {
-	e.recalling = true
-	defer func() { e.recalling = false }()
+// replay shows the strategies the candles of their warm-up again, each at its own time.
+func (e *Engine) replay(s *SavedEngine, history iter.Seq2[[]market.Candle, error]) error {
+	e.replaying = true
+	defer func() { e.replaying = false }()
 	if history != nil {
 		for group, err := range history {
 			if err != nil {
 				return err
 			}
 			for i := range group {
-				e.recallOne(&group[i])
+				e.replayCandle(&group[i])
 			}
 		}
 	}
-	for i := range e.seats {
-		seat := &e.seats[i]
-		seat.warmed = s.Strategies[seat.Name].Warmed
-		if seat.warming && seat.warmed && slices.Max(append(seat.missing, 0)) == 0 {
-			e.endWarmUp(seat)
+	for i := range e.slots {
+		slot := &e.slots[i]
+		slot.warmed = s.Strategies[slot.Name].Warmed
+		if slot.warming && slot.warmed && slices.Max(append(slot.warmupLeft, 0)) == 0 {
+			e.endWarmUp(slot)
 		}
 	}
 	return nil
 }
 
-func (e *Engine) recallOne(c *market.Candle) {
+func (e *Engine) replayCandle(c *market.Candle) {
 	e.now = c.End()
 	for _, s := range e.receivers(c) {
 		if s.Warmup == 0 {
 			continue
 		}
-		if c.Interval == s.Intervals[0] && s.missing[c.Market] > 0 {
-			s.missing[c.Market]--
+		if c.Interval == s.Intervals[0] && s.warmupLeft[c.Market] > 0 {
+			s.warmupLeft[c.Market]--
 		}
-		e.given.candle = c
+		e.args.candle = c
 		e.guard(s, CallCandle)
 	}
 }
 
-// load gives a strategy back what it knew.
-func (s *seat) load(from *SavedEngine, saved func(part string) []byte) (err error) {
+// load restores a strategy's own state.
+func (s *slot) load(from *SavedEngine, saved func(part string) []byte) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic: %v", reason)
@@ -180,7 +180,7 @@ func (s *seat) load(from *SavedEngine, saved func(part string) []byte) (err erro
 	case !was:
 		return nil
 	case s.saver != nil && known.Saver && data == nil && s.halted:
-		return nil // it was halted because it could never be saved
+		return nil // halted because it could never be saved
 	case known.Saver != (s.saver != nil) || known.Saver != (data != nil):
 		return errors.New("was of another kind; give the new one a name of its own")
 	case s.saver == nil:

@@ -7,29 +7,28 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// timer is a time that a strategy asked for.
 type timer struct {
-	at   market.Time
-	seat *seat
-	name int64
-	row  int // how many before it, each set for now while the one before rang
+	at    market.Time
+	slot  *slot
+	name  int64
+	chain int // number of timers before it that each set the next for now
 }
 
-// soon is how far ahead a timer counts as one for now.
+// soon is how far ahead a timer still counts as due now.
 const soon = market.Time(time.Millisecond)
 
-// SetTimer asks for an OnTimer; timers of one time ring in the order in which they were set. A
-// strategy whose timers each set one for now, again and again, is halted when maxRounds have
-// followed one another: time would never go on.
+// SetTimer asks for an OnTimer. Timers of one time fire in the order in which they were set. A
+// strategy whose timers each set another for now is halted after maxRounds of them: otherwise time
+// would never advance.
 func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
-	if e.recalling {
+	if e.replaying {
 		return
 	}
-	e.book.changed = true
-	t := timer{at: at, seat: &e.seats[id-1], name: name}
-	if e.ringing != nil && e.ringing.seat == t.seat && at < e.now+soon {
-		if t.row = e.ringing.row + 1; t.row > maxRounds {
-			t.seat.overrun = true
+	e.saves.changed = true
+	t := timer{at: at, slot: &e.slots[id-1], name: name}
+	if e.firing != nil && e.firing.slot == t.slot && at < e.now+soon {
+		if t.chain = e.firing.chain + 1; t.chain > maxRounds {
+			t.slot.overrun = true
 			return
 		}
 	}
@@ -42,9 +41,9 @@ func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
 	e.timers[place] = t
 }
 
-// NextTimer returns the earliest time that a strategy asked for, or at which a bracket tries to
-// place an exit again. Whoever drives the engine steps it with a KindTimer event at that time, or
-// at the next event where that is later.
+// NextTimer returns the earliest time that a strategy asked for, or at which a bracket retries an
+// exit. The caller steps the engine with a KindTimer event at that time, or at the next event where
+// that is later.
 func (e *Engine) NextTimer() (at market.Time, ok bool) {
 	if len(e.timers) == 0 && e.brackets.Len() == 0 {
 		return 0, false
@@ -58,34 +57,34 @@ func (e *Engine) NextTimer() (at market.Time, ok bool) {
 	return at, ok
 }
 
-// Ringing reports whether a timer's time has come.
-func (e *Engine) Ringing() bool {
+// TimerDue reports whether a timer is due.
+func (e *Engine) TimerDue() bool {
 	at, waiting := e.NextTimer()
 	return waiting && at <= e.now
 }
 
-// ring calls the strategies whose time has come. A timer set by one of these calls rings with the
-// next event.
-func (e *Engine) ring() {
+// fireTimers calls the strategies whose timers are due. A timer set by one of these calls fires
+// with the next event.
+func (e *Engine) fireTimers() {
 	due := 0
 	for due < len(e.timers) && e.timers[due].at <= e.now {
 		due++
 	}
-	e.book.changed = e.book.changed || due > 0
+	e.saves.changed = e.saves.changed || due > 0
 	ringing := append([]timer(nil), e.timers[:due]...)
 	e.timers = append(e.timers[:0], e.timers[due:]...)
 	for i := range ringing {
 		t := &ringing[i]
-		if t.seat.onTimer == nil {
+		if t.slot.onTimer == nil {
 			continue
 		}
-		e.ringing = t
-		e.given.timer = t.name
-		e.guard(t.seat, CallTimer)
-		e.ringing = nil
-		if t.seat.overrun {
-			t.seat.overrun = false
-			e.halt(t.seat, fmt.Sprintf("%d timers in a row, each set for now by the one before", maxRounds))
+		e.firing = t
+		e.args.timer = t.name
+		e.guard(t.slot, CallTimer)
+		e.firing = nil
+		if t.slot.overrun {
+			t.slot.overrun = false
+			e.halt(t.slot, fmt.Sprintf("%d timers in a row, each set for now by the one before", maxRounds))
 		}
 	}
 }

@@ -1,7 +1,8 @@
-// Package exchange holds what gate and venue share: the exchange's error table, the JSON record of an order, and the rules
-// that say whether a market takes an order, what it holds and what it costs; and the two ports of a live bot, MarketData and Trading. It
-// never sends anything and never decides what to trade. Start at CheckPlace for the rules, at Error for refusals, at AppendOrder and
-// ParseOrder for the record of an order (package wire has its JSON), at Intent for what Trading sends.
+// Package exchange holds the rules that gate and venue share: which orders a market accepts, what
+// an order holds and costs, the exchange's error table, the JSON record of an order; and the two
+// ports of a live bot, MarketData and Trading. It never sends anything and never decides what to
+// trade. Start at CheckPlace for the rules, at Error for refusals, at AppendOrder and ParseOrder
+// for the record of an order (package wire has its JSON), at Intent for what Trading sends.
 package exchange
 
 import (
@@ -14,8 +15,8 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 )
 
-// The error codes that gate and venue answer with, and those that tell what became of a request (specification 7, venue-facts
-// 2). errorTable has these and all others.
+// The error codes of gate and venue, and those about the outcome of a request (specification 7,
+// venue-facts 2). errorTable has these and all others.
 const (
 	CodeUnknownResult           = 101
 	CodeBadJSON                 = 102
@@ -56,7 +57,8 @@ const (
 	CodeNotTrading              = 431
 )
 
-// Error is a refusal in the exchange's own words: the body {"errorCode":…,"error":…} and the HTTP status it came with.
+// Error is a refusal in the exchange's own words: the body {"errorCode":…,"error":…} and the HTTP
+// status it came with.
 type Error struct {
 	Code    int    // errorCode; 0: the body was not the exchange's JSON
 	Status  int    // HTTP status
@@ -68,23 +70,24 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("exchange: %s (code %d, HTTP %d)", strings.TrimSuffix(e.Message, "."), e.Code, e.Status)
 }
 
-// Is makes errors.Is compare codes, so that a caller may ask for errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)).
+// Is makes errors.Is compare codes, so that a caller may ask for errors.Is(err,
+// exchange.ErrCode(exchange.CodeNotFound)).
 func (e *Error) Is(target error) bool {
 	other, ok := target.(*Error)
 	return ok && other.Code == e.Code
 }
 
-// ErrNotSent says that a command certainly did not leave the process: it came to nothing.
+// ErrNotSent says that a command certainly did not leave the process.
 var ErrNotSent = errors.New("exchange: the command was not sent")
 
-// ErrUnits is wrapped where some markets' numbers do not fit their units, as after a change of tickSize: these are left out of what is returned,
-// the others are there.
+// ErrUnits is wrapped where numbers of some markets do not fit their units, as after a change of
+// tickSize: the result has all other markets.
 var ErrUnits = errors.New("exchange: it does not fit the market's units")
 
 // ErrUnknownMarket is wrapped when a record names a market that the catalog does not have.
 var ErrUnknownMarket = errors.New("the market is not in the catalog")
 
-// Outcome says what an answer tells about a command that was sent.
+// Outcome is the effect of a command that was sent, as far as its answer shows it.
 type Outcome uint8
 
 // The outcomes. An unknown one is settled by asking the exchange, never by sending again.
@@ -107,16 +110,17 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("outcome(%d)", uint8(o))
 }
 
-// OfMarket reports whether a market's status or rules, as they are now, stood against the request: codes 422 to 431 (specification 7). Whoever
-// meets one knows older rules than the exchange and should ask for them.
+// OfMarket reports whether a market's present status or rules refused the request: codes 422 to 431
+// (specification 7). The caller's rules are out of date: fetch them again.
 func (e *Error) OfMarket() bool { return e.Code >= CodeTick && e.Code <= CodeNotTrading }
 
-// OfKey reports whether the exchange refuses whoever asks, not what is asked (300 to 312): it does not know the key, or the key may not do
-// that. 304 is about the clock.
+// OfKey reports whether the exchange refused the API key, not the request (300 to 312 without 304,
+// which is about the clock): it does not know the key, or the key lacks the right.
 func (e *Error) OfKey() bool { return e.Code >= 300 && e.Code <= 312 && e.Code != 304 }
 
-// Outcome returns Rejected for the exchange's own JSON with a 4xx status, bans and failed authentication included, and
-// Unknown for everything else: a 5xx, a body that was not the exchange's.
+// Outcome returns Rejected for the exchange's own JSON with a 4xx status, bans and failed
+// authentication included, and Unknown for everything else: a 5xx, a body that was not the
+// exchange's.
 func (e *Error) Outcome() Outcome {
 	if e.Code != 0 && e.Status >= 400 && e.Status < 500 {
 		return Rejected
@@ -124,8 +128,8 @@ func (e *Error) Outcome() Outcome {
 	return Unknown
 }
 
-// OutcomeOf returns the outcome that err stands for: Accepted for nil, Rejected for ErrNotSent, an Error's own, Unknown for any other (a broken
-// connection, a time-out).
+// OutcomeOf returns the outcome of a command by its error: Accepted for nil, Rejected for
+// ErrNotSent, an Error's own, Unknown for any other (a broken connection, a time-out).
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Accepted
@@ -140,8 +144,9 @@ func OutcomeOf(err error) Outcome {
 	return Unknown
 }
 
-// ErrCode returns the Error of a code with the table's status and message; it is the table's own, and not to be changed. Where the table has a
-// wording with details (a parameter's name), giving them chooses it. It panics on a code that the table does not have.
+// ErrCode returns the Error of a code with the table's status and message; do not change it.
+// Details (a parameter's name) choose the table's wording with details. It panics on a code that
+// the table does not have.
 func ErrCode(code int, details ...any) *Error {
 	row := lookup(code)
 	if row == nil {
@@ -159,7 +164,7 @@ func Required(name string) *Error { return ErrCode(CodeRequired, name) }
 // Invalid says that a parameter's value is not allowed.
 func Invalid(name string) *Error { return ErrCode(CodeInvalid, name) }
 
-// NotSupported says that a parameter is not one of this request's.
+// NotSupported says that this request has no such parameter.
 func NotSupported(name string) *Error { return ErrCode(CodeNotSupported, name) }
 
 // UnsupportedForType says that a parameter does not go with the order's type.
@@ -168,18 +173,20 @@ func UnsupportedForType(name string) *Error { return ErrCode(CodeUnsupportedForT
 // Exclusive says that two parameters exclude each other.
 func Exclusive(a, b string) *Error { return ErrCode(CodeExclusive, a, b) }
 
-// TooManyDecimals says that a value has more decimals than the market allows. Its code 429 comes with HTTP 400.
+// TooManyDecimals says that a value has more decimals than the market allows. Its code 429 comes
+// with HTTP 400.
 func TooManyDecimals(name string) *Error { return ErrCode(CodeDecimals, name) }
 
-// Banned says that the budget of weight points is exceeded and when the ban ends, in Unix milliseconds.
+// Banned says that the budget of weight points is exceeded and when the ban ends, in Unix
+// milliseconds.
 func Banned(untilMillis int64) *Error { return ErrCode(CodeBanned, untilMillis) }
 
-// MinimumQuote says that an order is worth less than the market's minimum; both are amounts with their asset, "5 EUR" and
-// "0.001 BTC".
+// MinimumQuote says that an order is worth less than the market's minimum; both are amounts with
+// their asset, "5 EUR" and "0.001 BTC".
 func MinimumQuote(quote, base string) *Error { return ErrCode(CodeMinQuote, quote, base) }
 
-// ParseError reads the body of an answer that was no success. It never fails: a body that is not the exchange's JSON gives
-// an Error with Code 0, whose outcome is Unknown.
+// ParseError reads the body of an answer without success. A body that is not the exchange's JSON
+// gives an Error with Code 0, whose outcome is Unknown.
 func ParseError(status int, body []byte) *Error {
 	var answer struct {
 		Code    int    `json:"errorCode"`

@@ -13,11 +13,15 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 )
 
-// allCodes lists the codes of specification 7 and venue-facts 2 by HTTP status, apart from the table that is tested.
+// allCodes lists the codes of specification 7 and venue-facts 2 by HTTP status, apart from the
+// table that is tested.
 var allCodes = map[int][]int{
-	400: {102, 103, 104, 200, 201, 202, 203, 204, 205, 206, 210, 211, 212, 213, 214, 215, 216, 217, 218, 219, 220, 230, 231, 232, 233, 234, 235, 236, 237, 238, 239,
-		401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 422, 423, 424, 425, 426, 429, 434, 435, 436, 437, 438, 439, 510},
-	403: {300, 301, 302, 303, 304, 305, 306, 307, 308, 309, 310, 311, 312, 313, 314, 315, 316, 317, 318, 319, 320, 322, 511, 512, 513},
+	400: {102, 103, 104, 200, 201, 202, 203, 204, 205, 206, 210, 211, 212, 213, 214, 215, 216, 217, 218, 219, 220, 230,
+		231, 232, 233, 234, 235, 236, 237, 238, 239,
+		401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 422, 423, 424, 425, 426, 429, 434, 435,
+		436, 437, 438, 439, 510},
+	403: {300, 301, 302, 303, 304, 305, 306, 307, 308, 309, 310, 311, 312, 313, 314, 315, 316, 317, 318, 319, 320, 322,
+		511, 512, 513},
 	404: {110, 240, 415, 514},
 	429: {105, 112},
 	500: {101, 400},
@@ -56,13 +60,21 @@ func TestParameterErrorsNameTheParameter(t *testing.T) {
 		have *exchange.Error
 		want exchange.Error
 	}{
-		{exchange.Required("operatorId"), exchange.Error{Code: 203, Status: 400, Message: "operatorId parameter is required."}},
-		{exchange.NotSupported("leverage"), exchange.Error{Code: 204, Status: 400, Message: "leverage parameter is not supported."}},
+		{exchange.Required("operatorId"),
+			exchange.Error{Code: 203, Status: 400, Message: "operatorId parameter is required."}},
+		{exchange.NotSupported("leverage"),
+			exchange.Error{Code: 204, Status: 400, Message: "leverage parameter is not supported."}},
 		{exchange.Invalid("price"), exchange.Error{Code: 205, Status: 400, Message: "price parameter is invalid."}},
-		{exchange.UnsupportedForType("postOnly"), exchange.Error{Code: 202, Status: 400, Message: "postOnly parameter is not supported for this orderType."}},
-		{exchange.Exclusive("amount", "amountQuote"), exchange.Error{Code: 206, Status: 400, Message: "Use either amount or amountQuote."}},
-		{exchange.TooManyDecimals("amount"), exchange.Error{Code: 429, Status: 400, Message: "amount parameter has too many decimals."}}, // code 429, but HTTP 400
-		{exchange.MinimumQuote("5 EUR", "0.001 BTC"), exchange.Error{Code: 217, Status: 400, Message: "Minimum order size in quote currency is 5 EUR or 0.001 BTC."}},
+		{exchange.UnsupportedForType("postOnly"),
+			exchange.Error{Code: 202, Status: 400, Message: "postOnly parameter is not supported for this orderType."}},
+		{exchange.Exclusive("amount", "amountQuote"),
+			exchange.Error{Code: 206, Status: 400, Message: "Use either amount or amountQuote."}},
+		// code 429, but HTTP 400
+		{exchange.TooManyDecimals("amount"),
+			exchange.Error{Code: 429, Status: 400, Message: "amount parameter has too many decimals."}},
+		{exchange.MinimumQuote("5 EUR", "0.001 BTC"),
+			exchange.Error{Code: 217, Status: 400,
+				Message: "Minimum order size in quote currency is 5 EUR or 0.001 BTC."}},
 	}
 	for _, c := range cases {
 		require.Equal(t, c.want, *c.have)
@@ -95,7 +107,8 @@ func TestRecordedErrorsAreWordedAsRecorded(t *testing.T) {
 	}
 }
 
-// wordings returns what our table says for a code, without the last dot, which the exchange does not always send.
+// wordings returns what our table says for a code, without the last dot, which the exchange does
+// not always send.
 func wordings(e *exchange.Error) []string {
 	name, _, _ := strings.Cut(e.Message, " ")
 	all := []*exchange.Error{exchange.ErrCode(e.Code)}
@@ -158,7 +171,8 @@ func TestErrorBodiesComeBackAsTheyWent(t *testing.T) {
 }
 
 func TestBodiesThatAreNoErrorKeepTheirStatus(t *testing.T) {
-	for _, body := range []string{"", "null", "[]", "{}", `{"errorCode":0}`, `{"errorCode":-3,"error":"x"}`, `{"errorCode":"216"}`, strings.Repeat("é", 200)} {
+	for _, body := range []string{"", "null", "[]", "{}", `{"errorCode":0}`, `{"errorCode":-3,"error":"x"}`,
+		`{"errorCode":"216"}`, strings.Repeat("é", 200)} {
 		got := exchange.ParseError(502, []byte(body))
 		require.Equal(t, 0, got.Code, body)
 		require.Equal(t, 502, got.Status)

@@ -3,64 +3,78 @@ package exchange
 // errorRow is one code of the exchange.
 type errorRow struct {
 	Error           // its message is whole by itself
-	detailed string // a wording that names details, where there is one
+	detailed string // a wording with details, where there is one
 }
 
-// errorTable holds every code of specification 7 and venue-facts 2, by code. Wordings that were recorded from the exchange
-// stand as recorded; the others are ours. Code 431 came with 503 for all market data and comes with 409 for an order book:
-// the table has the specification's 503.
+// errorTable holds every code of specification 7 and venue-facts 2, by code. Wordings recorded from
+// the exchange are verbatim; the others are ours. Code 431 came with 503 for all market data and
+// comes with 409 for an order book: the table has the specification's 503.
 var errorTable = []errorRow{
 	{Error{101, 500, "Unknown error. The operation may or may not have succeeded."}, ""},
 	{Error{102, 400, "The request body is not valid JSON."}, "The request body is not accepted: %s."},
 	{Error{103, 400, "Rate limited. See the header that says when the next request is allowed."}, ""},
 	{Error{104, 400, "Too many new orders in a second or in a day."}, ""},
-	{Error{105, 429, "Your IP or API key has been banned for not respecting the rate limit."}, "Your IP or API key has been banned for not respecting the rate limit. The ban expires at %d."},
+	{Error{105, 429, "Your IP or API key has been banned for not respecting the rate limit."},
+		"Your IP or API key has been banned for not respecting the rate limit. The ban expires at %d."},
 	{Error{107, 503, "The matching engine is overloaded. Retry after 500 ms."}, ""},
 	{Error{108, 503, "The request could not be processed in time. Widen the access window or retry after 500 ms."}, ""},
 	{Error{109, 503, "The request timed out. The operation may or may not have succeeded."}, ""},
-	{Error{110, 404, "Invalid endpoint. Please check url and HTTP method."}, ""}, // legacy; its status was never recorded
+	{Error{110, 404, "Invalid endpoint. Please check url and HTTP method."}, ""}, // legacy; its status was not recorded
 	{Error{111, 503, "The matching engine is unavailable."}, ""},
 	{Error{112, 429, "Too many WebSocket requests in a second."}, ""},
 
-	{Error{200, 400, "A url parameter is not accepted here. Parameters are case-sensitive."}, "%s url parameter is not accepted here. Parameters are case-sensitive."},
-	{Error{201, 400, "A body parameter is not accepted here. Parameters are case-sensitive."}, "%s body parameter is not accepted here. Parameters are case-sensitive."},
-	{Error{202, 400, "A parameter is not supported for this orderType."}, "%s parameter is not supported for this orderType."},
+	{Error{200, 400, "A url parameter is not accepted here. Parameters are case-sensitive."},
+		"%s url parameter is not accepted here. Parameters are case-sensitive."},
+	{Error{201, 400, "A body parameter is not accepted here. Parameters are case-sensitive."},
+		"%s body parameter is not accepted here. Parameters are case-sensitive."},
+	{Error{202, 400, "A parameter is not supported for this orderType."},
+		"%s parameter is not supported for this orderType."},
 	{Error{203, 400, "A required parameter is missing."}, "%s parameter is required."},
 	{Error{204, 400, "A parameter is not supported."}, "%s parameter is not supported."},
 	{Error{205, 400, "A parameter is invalid."}, "%s parameter is invalid."},
 	{Error{206, 400, "Two parameters exclude each other."}, "Use either %s or %s."},
 	{Error{210, 400, "The amount is above the largest that is allowed, 1000000000."}, ""},
 	{Error{211, 400, "The price is above the largest that is allowed, 100000000000."}, ""},
-	{Error{212, 400, "The amount is below the market's minimum in base currency."}, "Minimum order size in base currency is %s."},
+	{Error{212, 400, "The amount is below the market's minimum in base currency."},
+		"Minimum order size in base currency is %s."},
 	{Error{213, 400, "The price is below the smallest that is allowed, 0.000000000000001."}, ""},
 	{Error{214, 400, "The price has too many significant digits."}, ""}, // legacy: 422 since markets have a tickSize
 	{Error{215, 400, "The price has more than 15 decimals."}, ""},
 	{Error{216, 400, "You do not have sufficient balance to complete this operation."}, ""},
-	{Error{217, 400, "The order is worth less than the market's minimum in quote currency."}, "Minimum order size in quote currency is %s or %s."},
+	{Error{217, 400, "The order is worth less than the market's minimum in quote currency."},
+		"Minimum order size in quote currency is %s or %s."},
 	{Error{218, 400, "The triggerAmount has too many significant digits."}, ""}, // legacy, as 214
 	{Error{219, 400, "The market is no longer listed."}, ""},
 	{Error{220, 400, "The clientOrderId is in use by another open order of this market."}, ""},
 	{Error{230, 400, "The matching engine rejected the order."}, ""},
 	{Error{231, 400, "timeInForce must be GTC while the market is not trading continuously."}, ""},
-	{Error{232, 400, "You must change at least one of amount, amountRemaining, price, timeInForce, selfTradePrevention or postOnly."}, ""},
-	{Error{233, 400, "Order must be active (status new or partiallyFilled) to allow updating/cancelling."}, ""}, // legacy: now 240
+	{Error{232, 400, "You must change at least one of amount, amountRemaining, price, timeInForce, " +
+		"selfTradePrevention or postOnly."}, ""},
+	// legacy: now 240
+	{Error{233, 400, "Order must be active (status new or partiallyFilled) to allow updating/cancelling."}, ""},
 	{Error{234, 400, "A market order cannot be updated."}, ""},
-	{Error{235, 400, "The market's limit of open orders is reached."}, "The limit of %d open orders in this market is reached."},
+	{Error{235, 400, "The market's limit of open orders is reached."},
+		"The limit of %d open orders in this market is reached."},
 	{Error{236, 400, "Use only one of amount, amountRemaining and amountQuote."}, ""},
-	{Error{237, 400, "A parameter that a stopLoss or takeProfit order requires is missing."}, "%s parameter is required for orderType %s."},
-	{Error{238, 400, "A parameter that a stopLossLimit or takeProfitLimit order requires is missing."}, "%s parameter is required for orderType %s."},
+	{Error{237, 400, "A parameter that a stopLoss or takeProfit order requires is missing."},
+		"%s parameter is required for orderType %s."},
+	{Error{238, 400, "A parameter that a stopLossLimit or takeProfitLimit order requires is missing."},
+		"%s parameter is required for orderType %s."},
 	{Error{239, 400, "An update cannot switch between amount and amountQuote."}, ""},
-	{Error{240, 404, "No order found. Please be aware that simultaneously updating the same order may return this error."}, ""},
+	{Error{240, 404, "No order found. Please be aware that simultaneously updating the same order may return this " +
+		"error."}, ""},
 
 	{Error{300, 403, "Authentication headers are required for this endpoint."}, ""},
 	{Error{301, 403, "API Key must be of length 64."}, ""},
 	{Error{302, 403, "The timestamp must be in Unix milliseconds."}, ""},
 	{Error{303, 403, "The access window must lie between 100 and 60000 ms."}, ""},
-	{Error{304, 403, "Request was not received within acceptable window."}, "Request was not received within acceptable window of %d ms."},
+	{Error{304, 403, "Request was not received within acceptable window."},
+		"Request was not received within acceptable window of %d ms."},
 	{Error{305, 403, "No active API key found."}, ""},
 	{Error{306, 403, "The API key has not been confirmed by e-mail."}, ""},
 	{Error{307, 403, "This IP is not on the API key's list."}, ""},
-	{Error{308, 403, "The signature length is invalid (HMAC-SHA256 should return a 64 length hexadecimal string)."}, ""},
+	{Error{308, 403, "The signature length is invalid (HMAC-SHA256 should return a 64 length hexadecimal string)."},
+		""},
 	{Error{309, 403, "The signature is invalid."}, ""},
 	{Error{310, 403, "The API key has no right to trade."}, ""},
 	{Error{311, 403, "The API key has no right to read account information."}, ""},
@@ -92,7 +106,8 @@ var errorTable = []errorRow{
 	{Error{414, 400, "Withdrawals wait for two minutes after a login."}, ""},
 	{Error{415, 404, "Unknown WebSocket action."}, ""},
 	{Error{419, 503, "The server is unavailable."}, ""},
-	{Error{422, 400, "The price is not a multiple of the market's tickSize."}, "%s is not a multiple of the market's tickSize."},
+	{Error{422, 400, "The price is not a multiple of the market's tickSize."},
+		"%s is not a multiple of the market's tickSize."},
 	{Error{423, 400, "The market is halted: orders cannot be created, updated or cancelled."}, ""},
 	{Error{424, 400, "The market is cancelOnly: orders can only be cancelled."}, ""},
 	{Error{425, 400, "The market is in auction: this order is not accepted."}, ""},

@@ -15,18 +15,19 @@ type Fees struct {
 	Maker, Taker market.Rate
 }
 
-// Highest returns the larger rate, which a hold has to cover: nobody knows yet how the order will fill.
+// Highest returns the larger rate. A hold has to cover it, because it is not known yet how the
+// order will fill.
 func (f Fees) Highest() market.Rate { return max(f.Maker, f.Taker) }
 
-// FeeRounding says when the quote amount that an order pays or receives is rounded to the asset's decimals. Rounding goes
-// against the client and counts as fee (venue-facts 3.6).
+// FeeRounding says when the quote amount that an order pays or receives is rounded to the asset's
+// decimals. Rounding goes against the client and counts as fee (venue-facts 3.6).
 type FeeRounding uint8
 
-// The choices. What the exchange does with several fills of one order is not known (venue-facts 7.5).
+// The choices. How the exchange rounds several fills of one order is not known (venue-facts 7.5).
 const (
-	RoundOrder   FeeRounding = iota // the cumulative total of the order is rounded, each fill settles the difference
-	RoundFill                       // each fill is rounded by itself
-	RoundNearest                    // each fill is rounded to the nearest unit: as good as not rounded where the asset has decimals to spare
+	RoundOrder   FeeRounding = iota // the order's total is rounded, each fill settles the difference
+	RoundFill                       // each fill is rounded by itself, against the client
+	RoundNearest                    // each fill is rounded to the nearest unit
 )
 
 // ParseFeeRounding reads "order", "fill" or "none".
@@ -48,18 +49,19 @@ func (r FeeRounding) String() string { return [...]string{"order", "fill", "none
 // one is a Rate of 100 %.
 const one = market.Rate(1e8)
 
-// Settlement accumulates what an order has paid or received in quote. The zero value is an order without a fill.
+// Settlement is the sum that an order has paid or received in quote. The zero value is an order
+// without a fill.
 type Settlement struct {
 	due  market.Value // exact, fees included, at ValueDigits+RateDigits
 	cash market.Money // settled so far
 }
 
-// MarshalText writes what is due and what is settled, in units, so that an order's settlement outlives the process.
+// MarshalText writes the sums that are due and settled, in units, for a state file.
 func (s Settlement) MarshalText() ([]byte, error) {
 	return strconv.AppendInt(append(s.due.Append(nil, 0), ' '), int64(s.cash), 10), nil
 }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText reads the text of MarshalText.
 func (s *Settlement) UnmarshalText(text []byte) error {
 	due, cash, _ := strings.Cut(string(text), " ")
 	settled, err := strconv.ParseInt(cash, 10, 64)
@@ -73,9 +75,10 @@ func (s *Settlement) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Fill settles one more fill, of gross = price·amount. cash is the quote debited (buy) or credited (sell) for it; fee is what of that
-// is fee, the rounding included, so that cash = gross ± fee exactly.
-func (s *Settlement) Fill(m *market.Market, side market.Side, gross market.Value, rate market.Rate, rounding FeeRounding) (cash market.Money, fee market.Value, err error) {
+// Fill settles one more fill, of gross = price·amount. cash is the quote debited (buy) or credited
+// (sell) for it. fee includes the rounding: cash = gross ± fee exactly.
+func (s *Settlement) Fill(m *market.Market, side market.Side, gross market.Value, rate market.Rate,
+	rounding FeeRounding) (cash market.Money, fee market.Value, err error) {
 	factor := one + rate
 	if side == market.Sell {
 		factor = one - rate
@@ -106,14 +109,14 @@ func (s *Settlement) Fill(m *market.Market, side market.Side, gross market.Value
 	return cash, fee, err
 }
 
-// FillRest settles the fill that uses up an amountQuote: cash is all that was left of it, and what the base did not cost is
-// fee (venue-facts 3.6, "buy with amountQuote").
+// FillRest settles the fill that uses up an amountQuote: cash is all that was left of it, and cash
+// less gross is the fee (venue-facts 3.6, "buy with amountQuote").
 func (s *Settlement) FillRest(m *market.Market, gross market.Value, cash market.Money) (fee market.Value, err error) {
 	s.cash += cash
 	return feeOf(m, market.Buy, gross, cash)
 }
 
-// against rounds up what a buyer pays and down what a seller gets.
+// against rounds a buyer's payment up and a seller's proceeds down.
 func against(v market.Value, side market.Side, drop uint8) (market.Money, error) {
 	if side == market.Buy {
 		return v.CeilMoney(drop)
@@ -128,27 +131,27 @@ func feeOf(m *market.Market, side market.Side, gross market.Value, cash market.M
 	return gross.Sub(m.MoneyValue(cash))
 }
 
-// Affordable returns the base that money buys at price with the taker fee inside: floor(money / (1+rate) / price) at the
-// market's quantityDecimals (venue-facts 3.6). It is 0 where even the smallest amount is too dear, and the largest amount there is
-// where money buys more than that: nobody offers so much.
-func Affordable(m *market.Market, money market.Money, price market.Price, rate market.Rate) market.Qty {
+// BaseForMoney returns the base that money buys at price with the taker fee inside: floor(money /
+// (1+rate) / price) at the market's quantityDecimals (venue-facts 3.6). It is 0 where money does
+// not buy the smallest amount, and at most the largest Qty.
+func BaseForMoney(m *market.Market, money market.Money, price market.Price, rate market.Rate) market.Qty {
 	if money <= 0 || price <= 0 {
 		return 0
 	}
 	scaled, err := market.ValueOf(int64(money)), error(nil)
 	if up := m.AmountDigits + m.PriceDigits + market.RateDigits; up >= m.QuoteDigits {
 		scaled, err = scaled.ScaleUp(up - m.QuoteDigits)
-	} else { // digits that decide nothing: floor of a floor
+	} else { // a floor of a floor is the floor of the whole
 		scaled = scaled.QuoInt(market.Pow10(m.QuoteDigits - up))
 	}
 	if err != nil {
-		return affordableOfMuch(m, money, price, rate)
+		return baseForMuchMoney(m, money, price, rate)
 	}
 	return floorAmount(m, scaled.QuoInt(int64(one+rate)), price)
 }
 
-// affordableOfMuch is Affordable for so much money, in a market of so many decimals, that 128 bits do not hold what lies between.
-func affordableOfMuch(m *market.Market, money market.Money, price market.Price, rate market.Rate) market.Qty {
+// baseForMuchMoney is BaseForMoney where 128 bits do not hold the intermediate product.
+func baseForMuchMoney(m *market.Market, money market.Money, price market.Price, rate market.Rate) market.Qty {
 	digits := int64(m.AmountDigits+m.PriceDigits+market.RateDigits) - int64(m.QuoteDigits)
 	amount := new(big.Int).Exp(big.NewInt(10), big.NewInt(digits), nil)
 	amount.Mul(amount, big.NewInt(int64(money)))
@@ -160,16 +163,17 @@ func affordableOfMuch(m *market.Market, money market.Money, price market.Price, 
 	return market.FloorDigits(market.Qty(amount.Int64()), m.AmountDigits, m.QuantityDecimals)
 }
 
-// Convertible returns the base to sell for a value at price, before fees: floor(value / price) at the market's quantityDecimals, and
-// at most the largest amount there is.
-func Convertible(m *market.Market, value market.Value, price market.Price) market.Qty {
+// BaseForValue returns the base to sell for a value at price, before fees: floor(value / price) at
+// the market's quantityDecimals, and at most the largest Qty.
+func BaseForValue(m *market.Market, value market.Value, price market.Price) market.Qty {
 	if price <= 0 {
 		return 0
 	}
 	return floorAmount(m, value.QuoInt(market.Pow10(m.ValueDigits-m.PriceDigits-m.AmountDigits)), price)
 }
 
-// floorAmount returns value / price, of a value at PriceDigits+AmountDigits, rounded down to quantityDecimals.
+// floorAmount returns value / price, of a value at PriceDigits+AmountDigits, rounded down to
+// quantityDecimals.
 func floorAmount(m *market.Market, value market.Value, price market.Price) market.Qty {
 	amount, err := value.FloorQuo(int64(price), 0)
 	if err != nil { // more than an int64 holds
@@ -178,10 +182,10 @@ func floorAmount(m *market.Market, value market.Value, price market.Price) marke
 	return market.FloorDigits(market.Qty(amount), m.AmountDigits, m.QuantityDecimals)
 }
 
-// Hold returns what an open order o holds, in units of HoldAsset: a sell its remaining base, a buy what it can cost at worst
-// with the higher of the two fees, rounded up (venue-facts 3.6 and 3.7). reference is the price for orders without one of
-// their own; trigger orders use their trigger price, because what a trigger market order holds is not known
-// (venue-facts 7.9).
+// Hold returns the amount that an open order o holds, in units of HoldAsset: a sell its remaining
+// base, a buy its highest possible cost with the higher of the two fees, rounded up (venue-facts
+// 3.6 and 3.7). reference is the price for orders without a price of their own. Trigger orders use
+// their trigger price, because the exchange's rule for them is not known (venue-facts 7.9).
 func Hold(m *market.Market, o *market.Order, fees Fees, reference market.Price) (market.Money, error) {
 	price := reference
 	switch {
@@ -194,7 +198,7 @@ func Hold(m *market.Market, o *market.Order, fees Fees, reference market.Price) 
 		if !o.ByQuote() {
 			return market.Money(o.AmountRemaining), nil
 		}
-		return market.Money(Convertible(m, m.MoneyValue(o.AmountQuoteRemaining), price)), nil
+		return market.Money(BaseForValue(m, m.MoneyValue(o.AmountQuoteRemaining), price)), nil
 	}
 	if o.ByQuote() {
 		return o.AmountQuoteRemaining, nil
@@ -202,7 +206,7 @@ func Hold(m *market.Market, o *market.Order, fees Fees, reference market.Price) 
 	return Cost(m, price, o.AmountRemaining, fees.Highest())
 }
 
-// Cost returns what buying amount at price costs with the fee inside, rounded up.
+// Cost returns the quote that amount costs at price, fee included, rounded up.
 func Cost(m *market.Market, price market.Price, amount market.Qty, rate market.Rate) (market.Money, error) {
 	gross, err := m.Value(price, amount)
 	if err != nil {

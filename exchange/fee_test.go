@@ -20,7 +20,8 @@ func feeMarket(t require.TestingT, price, base, quote uint8) *market.Market {
 	require.NoError(t, err)
 	_, err = catalog.AddAsset("EUR", quote)
 	require.NoError(t, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: price, Rules: market.Rules{QuantityDecimals: base, NotionalDecimals: quote}}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: price,
+		Rules: market.Rules{QuantityDecimals: base, NotionalDecimals: quote}}
 	require.NoError(t, catalog.AddMarket(m))
 	return m
 }
@@ -64,7 +65,8 @@ func TestFeesAreThoseTheExchangeTook(t *testing.T) {
 	}
 }
 
-// signed returns what a fill moves in quote: the value and the fee for a buyer, the value without it for a seller.
+// signed returns what a fill moves in quote: the value and the fee for a buyer, the value without
+// it for a seller.
 func signed(side market.Side, gross, fee market.Value) market.Value {
 	if side == market.Sell {
 		fee = fee.Neg()
@@ -78,7 +80,7 @@ func signed(side market.Side, gross, fee market.Value) market.Value {
 
 func TestABuyByQuoteAmountGetsTheBaseThatTheExchangeGave(t *testing.T) {
 	m := feeMarket(t, 5, 8, 2)
-	amount := exchange.Affordable(m, 40_00, 57751, rate(t, "0.0025"))
+	amount := exchange.BaseForMoney(m, 40_00, 57751, rate(t, "0.0025"))
 	require.Equal(t, "69.09014454", m.FormatQty(amount))
 	var s exchange.Settlement
 	gross, err := m.Value(57751, amount)
@@ -102,7 +104,8 @@ func TestHoldsAreThoseTheExchangeStated(t *testing.T) {
 		require.NoError(t, err)
 		amount, err := m.ParseQty(c.amount)
 		require.NoError(t, err)
-		o := market.Order{Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Price: price, Amount: amount, AmountRemaining: amount}}
+		o := market.Order{Side: market.Buy, Type: market.TypeLimit,
+			OrderState: market.OrderState{Price: price, Amount: amount, AmountRemaining: amount}}
 		hold, err := exchange.Hold(m, &o, exchange.Fees{Maker: rate(t, "0.0015"), Taker: rate(t, "0.0025")}, 0)
 		require.NoError(t, err)
 		require.Equal(t, c.want, m.FormatMoney(hold))
@@ -117,15 +120,33 @@ func TestHoldFollowsTheKindOfOrder(t *testing.T) {
 		o    market.Order
 		want market.Money
 	}{
-		{"a limit buy: price, amount and fee", market.Order{Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Price: 90_00, AmountRemaining: 2e8}}, 181_80},
-		{"a limit sell: its base", market.Order{Side: market.Sell, Type: market.TypeLimit, OrderState: market.OrderState{Price: 90_00, AmountRemaining: 2e8}}, 2e8},
-		{"a market buy: the reference price", market.Order{Side: market.Buy, Type: market.TypeMarket, OrderState: market.OrderState{AmountRemaining: 2e8}}, 202_00},
-		{"a market buy by quote: what it may spend", market.Order{Side: market.Buy, Type: market.TypeMarket, OrderState: market.OrderState{AmountQuote: 50_00, AmountQuoteRemaining: 30_00}}, 30_00},
-		{"a market sell by quote: the base for it", market.Order{Side: market.Sell, Type: market.TypeMarket, OrderState: market.OrderState{AmountQuote: 50_00, AmountQuoteRemaining: 50_00}}, 5e7},
-		{"a stop buy: its trigger price", market.Order{Side: market.Buy, Type: market.TypeStopLoss, OrderState: market.OrderState{TriggerAmount: 120_00, AmountRemaining: 1e8}}, 121_20},
-		{"a stop buy that has fired: the reference price", market.Order{Side: market.Buy, Type: market.TypeStopLoss, OrderState: market.OrderState{TriggerAmount: 120_00, Triggered: true, AmountRemaining: 1e8}}, 101_00},
-		{"a stop limit buy: its limit", market.Order{Side: market.Buy, Type: market.TypeStopLossLimit, OrderState: market.OrderState{Price: 130_00, TriggerAmount: 120_00, AmountRemaining: 1e8}}, 131_30},
-		{"a stop sell by quote: the base at its trigger price", market.Order{Side: market.Sell, Type: market.TypeStopLoss, OrderState: market.OrderState{TriggerAmount: 50_00, AmountQuote: 50_00, AmountQuoteRemaining: 50_00}}, 1e8},
+		{"a limit buy: price, amount and fee",
+			market.Order{Side: market.Buy, Type: market.TypeLimit,
+				OrderState: market.OrderState{Price: 90_00, AmountRemaining: 2e8}}, 181_80},
+		{"a limit sell: its base",
+			market.Order{Side: market.Sell, Type: market.TypeLimit,
+				OrderState: market.OrderState{Price: 90_00, AmountRemaining: 2e8}}, 2e8},
+		{"a market buy: the reference price",
+			market.Order{Side: market.Buy, Type: market.TypeMarket,
+				OrderState: market.OrderState{AmountRemaining: 2e8}}, 202_00},
+		{"a market buy by quote: what it may spend",
+			market.Order{Side: market.Buy, Type: market.TypeMarket,
+				OrderState: market.OrderState{AmountQuote: 50_00, AmountQuoteRemaining: 30_00}}, 30_00},
+		{"a market sell by quote: the base for it",
+			market.Order{Side: market.Sell, Type: market.TypeMarket,
+				OrderState: market.OrderState{AmountQuote: 50_00, AmountQuoteRemaining: 50_00}}, 5e7},
+		{"a stop buy: its trigger price",
+			market.Order{Side: market.Buy, Type: market.TypeStopLoss,
+				OrderState: market.OrderState{TriggerAmount: 120_00, AmountRemaining: 1e8}}, 121_20},
+		{"a stop buy that has fired: the reference price",
+			market.Order{Side: market.Buy, Type: market.TypeStopLoss,
+				OrderState: market.OrderState{TriggerAmount: 120_00, Triggered: true, AmountRemaining: 1e8}}, 101_00},
+		{"a stop limit buy: its limit", market.Order{Side: market.Buy, Type: market.TypeStopLossLimit,
+			OrderState: market.OrderState{Price: 130_00, TriggerAmount: 120_00, AmountRemaining: 1e8}}, 131_30},
+		{"a stop sell by quote: the base at its trigger price",
+			market.Order{Side: market.Sell, Type: market.TypeStopLoss,
+				OrderState: market.OrderState{TriggerAmount: 50_00, AmountQuote: 50_00, AmountQuoteRemaining: 50_00}},
+			1e8},
 	}
 	for _, c := range cases {
 		hold, err := exchange.Hold(m, &c.o, fees, 100_00)
@@ -168,7 +189,8 @@ func digits(t *rapid.T) *market.Market {
 
 // ratio returns n·10^-digits exactly.
 func ratio(n int64, digits uint8) *big.Rat {
-	return new(big.Rat).Quo(new(big.Rat).SetInt64(n), new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)))
+	return new(big.Rat).Quo(new(big.Rat).SetInt64(n), new(big.Rat).
+		SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)))
 }
 
 // floor returns the largest integer not above r; ceil the smallest not below.
@@ -187,14 +209,14 @@ func units(r *big.Rat, digits uint8) *big.Rat { return new(big.Rat).Quo(r, ratio
 
 func plus(rate market.Rate) *big.Rat { return ratio(1e8+int64(rate), market.RateDigits) }
 
-func TestAffordableIsTheMostThatMoneyBuys(t *testing.T) {
+func TestBaseForMoneyIsTheMostThatMoneyBuys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := digits(t)
 		m.QuantityDecimals = rapid.Uint8Range(0, m.AmountDigits).Draw(t, "quantity decimals")
 		money := rapid.Int64Range(1, math.MaxInt64).Draw(t, "money")
 		price := rapid.Int64Range(1, math.MaxInt64).Draw(t, "price")
 		fee := market.Rate(rapid.Int64Range(-100_000, 10_000_000).Draw(t, "rate"))
-		got := exchange.Affordable(m, market.Money(money), market.Price(price), fee)
+		got := exchange.BaseForMoney(m, market.Money(money), market.Price(price), fee)
 		exact := new(big.Rat).Quo(new(big.Rat).Quo(ratio(money, m.QuoteDigits), plus(fee)), ratio(price, m.PriceDigits))
 		if most := ratio(math.MaxInt64, m.AmountDigits); exact.Cmp(most) > 0 {
 			exact = most // nobody offers more
@@ -212,7 +234,8 @@ func TestCostIsRoundedUpFromTheExactValue(t *testing.T) {
 		price := rapid.Int64Range(1, 1e9).Draw(t, "price")
 		fee := market.Rate(rapid.Int64Range(-100_000, 10_000_000).Draw(t, "rate"))
 		got, err := exchange.Cost(m, market.Price(price), market.Qty(amount), fee)
-		exact := new(big.Rat).Mul(new(big.Rat).Mul(ratio(price, m.PriceDigits), ratio(amount, m.AmountDigits)), plus(fee))
+		exact := new(big.Rat).Mul(new(big.Rat).Mul(ratio(price, m.PriceDigits), ratio(amount, m.AmountDigits)),
+			plus(fee))
 		want := ceil(units(exact, m.QuoteDigits))
 		if err != nil {
 			require.ErrorIs(t, err, market.ErrOverflow)
@@ -223,13 +246,14 @@ func TestCostIsRoundedUpFromTheExactValue(t *testing.T) {
 	})
 }
 
-func TestWhatIsAffordableCostsNoMoreThanTheMoney(t *testing.T) {
+func TestBaseForMoneyCostsNoMoreThanTheMoney(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := feeMarket(t, rapid.Uint8Range(0, 5).Draw(t, "price digits"), rapid.Uint8Range(0, 8).Draw(t, "base digits"), 2)
+		m := feeMarket(t, rapid.Uint8Range(0, 5).Draw(t, "price digits"), rapid.Uint8Range(0, 8).Draw(t, "base digits"),
+			2)
 		money := market.Money(rapid.Int64Range(1, 1e10).Draw(t, "money"))
 		price := market.Price(rapid.Int64Range(1e3, 1e9).Draw(t, "price"))
 		fee := market.Rate(rapid.Int64Range(0, 1_000_000).Draw(t, "rate"))
-		amount := exchange.Affordable(m, money, price, fee)
+		amount := exchange.BaseForMoney(m, money, price, fee)
 		cost, err := exchange.Cost(m, price, amount, fee)
 		require.NoError(t, err)
 		require.LessOrEqual(t, cost, money)
@@ -239,8 +263,8 @@ func TestWhatIsAffordableCostsNoMoreThanTheMoney(t *testing.T) {
 	})
 }
 
-// Several fills of one order: each moves its value and its fee exactly; rounded by order, the sum is the exact sum rounded
-// once; rounded by fill, it is that of the rounded parts.
+// Several fills of one order: each moves its value and its fee exactly; rounded by order, the sum
+// is the exact sum rounded once; rounded by fill, it is that of the rounded parts.
 func TestSettlementRoundsWhereItsNameSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := feeMarket(t, 3, 6, rapid.Uint8Range(0, 8).Draw(t, "quote digits"))
@@ -292,13 +316,13 @@ func rounded(exact *big.Rat, side market.Side, rounding exchange.FeeRounding) *b
 	return floor(exact)
 }
 
-func ExampleAffordable() {
+func ExampleBaseForMoney() {
 	catalog := &market.Catalog{}
 	catalog.AddAsset("BTC", 8)
 	catalog.AddAsset("EUR", 2)
 	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 8}}
 	catalog.AddMarket(m)
-	amount := exchange.Affordable(m, 100_00, 40000_00, 250_000) // 100 EUR at 40,000, 0.25 % fee
+	amount := exchange.BaseForMoney(m, 100_00, 40000_00, 250_000) // 100 EUR at 40,000, 0.25 % fee
 	fmt.Println(m.FormatQty(amount))
 	// Output: 0.00249376
 }
@@ -308,7 +332,8 @@ func TestASettlementSurvivesBeingText(t *testing.T) {
 		m := &market.Market{PriceDigits: 2, AmountDigits: 8, QuoteDigits: 2, ValueDigits: 10}
 		var whole, stored exchange.Settlement
 		for range rapid.IntRange(1, 5).Draw(t, "fills") {
-			gross, err := m.Value(market.Price(rapid.Int64Range(1, 1e7).Draw(t, "price")), market.Qty(rapid.Int64Range(1, 1e10).Draw(t, "amount")))
+			gross, err := m.Value(market.Price(rapid.Int64Range(1, 1e7).Draw(t, "price")),
+				market.Qty(rapid.Int64Range(1, 1e10).Draw(t, "amount")))
 			require.NoError(t, err)
 			wantCash, wantFee, err := whole.Fill(m, market.Sell, gross, 250_000, exchange.RoundOrder)
 			require.NoError(t, err)

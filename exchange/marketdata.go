@@ -6,20 +6,22 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// MarketData is what everybody may ask of an exchange. All methods may be called from several goroutines; slices are appended to and
-// returned as append does.
+// MarketData is the public side of an exchange. All methods may be called from several goroutines;
+// slices are appended to and returned as append does.
 type MarketData interface {
 	// TickerPrices appends a ticker with Last alone for every market.
 	TickerPrices(ctx context.Context, dst []market.Ticker) ([]market.Ticker, error)
-	// TickerBooks appends a ticker with best bid and ask and their sizes for every market; a zero price is an empty side.
+	// TickerBooks appends a ticker with best bid and ask and their sizes for every market; a zero
+	// price is an empty side.
 	TickerBooks(ctx context.Context, dst []market.Ticker) ([]market.Ticker, error)
 	// Book reads up to depth levels of each side into a snapshot, whose slices it reuses.
 	Book(ctx context.Context, m *market.Market, depth int, into *market.OrderBook) error
-	// Candles appends the candles from start on and before end, oldest first; of more than limit the newest. One that has not ended is
-	// given as it stands.
-	Candles(ctx context.Context, m *market.Market, interval market.Interval, start, end market.Time, limit int, dst []market.Candle) ([]market.Candle, error)
-	// Rules returns the markets of the catalog with their status and rules as they are now, as copies.
+	// Candles appends the candles from start on and before end, oldest first; where there are more
+	// than limit, the newest. A candle that has not ended is included as it stands.
+	Candles(ctx context.Context, m *market.Market, interval market.Interval, start, end market.Time, limit int,
+		dst []market.Candle) ([]market.Candle, error)
+	// Rules returns copies of the catalog's markets with their present status and rules.
 	Rules(ctx context.Context) ([]market.Market, error)
-	// Now is the exchange's time, as far as it is known.
+	// Now is the best estimate of the exchange's time.
 	Now() market.Time
 }

@@ -6,13 +6,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Spread is what a market order pays beyond the latest price: half the distance between bid and ask, and slippage beyond
-// those, as fractions of the price. The simulated venue fills by it and the gate reckons with it. The zero Spread is none.
+// Spread is the cost of a market order beyond the latest price, as fractions of the price: half the
+// distance between bid and ask, and slippage beyond those. The simulated venue fills at it, and the
+// gate counts with it. The zero Spread costs nothing.
 type Spread struct {
 	Half, Slippage market.Rate
 }
 
-// Offered is the house's bid or ask around a price, for a taker of that side; half the spread is rounded up.
+// Offered is the bid or ask around a price, for a taker of that side; half the spread is rounded
+// up.
 func (s Spread) Offered(side market.Side, price market.Price) market.Price {
 	if s.Half == 0 {
 		return price
@@ -20,8 +22,8 @@ func (s Spread) Offered(side market.Side, price market.Price) market.Price {
 	return worse(side, price, s.Half)
 }
 
-// Taken is what a taker of that side pays or gets where the house offers a price; the slippage is rounded up. Where there is no
-// price, 0, it is 0.
+// Taken is the price that a taker of that side pays or gets at an offered price; the slippage is
+// rounded up. An offered price of 0 is no offer and gives 0.
 func (s Spread) Taken(side market.Side, offered market.Price) market.Price {
 	if s.Slippage == 0 || offered == 0 {
 		return offered
@@ -29,10 +31,10 @@ func (s Spread) Taken(side market.Side, offered market.Price) market.Price {
 	return max(1, worse(side, offered, s.Slippage))
 }
 
-// worse is a price that a taker of that side likes less, by a fraction of the price.
+// worse moves a price against a taker of that side by a fraction of it.
 func worse(side market.Side, price market.Price, rate market.Rate) market.Price {
 	if side == market.Buy {
-		return Above(price, Share(price, rate))
+		return AddSaturating(price, Share(price, rate))
 	}
 	return price - Share(price, rate)
 }
@@ -57,9 +59,8 @@ func partOf(p market.Price, rate market.Rate) market.Price {
 	return market.Price(money)
 }
 
-// Above returns a price that much higher, or the highest there is: nobody can pay it, which is better than a price that has
-// wrapped to below zero.
-func Above(p, by market.Price) market.Price {
+// AddSaturating returns p+by, or the highest price where the sum would overflow.
+func AddSaturating(p, by market.Price) market.Price {
 	if by > math.MaxInt64-p {
 		return math.MaxInt64
 	}

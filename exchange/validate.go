@@ -7,14 +7,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Facts is what the validity of an order depends on besides its market: the state of the account at that instant. The gate
-// knows it from its own book, the venue from its own; both run the same checks over it.
+// Facts is the state of the account on which the validity of an order depends, besides its market.
+// The gate takes it from its account, the venue from its own; both run the same checks.
 type Facts struct {
 	Reference market.Price // latest price, for the value of orders without one
 	Open      int          // open orders of the account in the market, this one not counted
-	Available market.Money // of the asset that the order would hold; for an update with the order's own hold added back
+	Available market.Money // of the asset that the order would hold; for an update with the order's own hold
 	Fees      Fees
-	HoldLater bool // a buy that waits for its trigger, by amount and without a price, holds nothing until it fires (venue-facts 7.9)
+	HoldLater bool // a trigger buy by amount, without a price, holds nothing until it triggers (venue-facts 7.9)
 }
 
 // The largest values of any market, whatever its own limits (venue-facts 2.1: codes 210 and 211).
@@ -23,9 +23,9 @@ const (
 	maxPriceUnits  = 100_000_000_000
 )
 
-// CheckPlace decides whether the exchange takes a new order: specification 4.1 and 3.2, venue-facts 3. It returns what the
-// order will hold, or the exchange's error for the first rule broken: market status, fields, precision, size, open orders,
-// balance, in this order.
+// CheckPlace decides whether the exchange takes a new order: specification 4.1 and 3.2, venue-facts
+// 3. It returns the order's hold, or the exchange's error for the first rule broken: market status,
+// fields, precision, size, open orders, balance, in this order.
 func CheckPlace(m *market.Market, o *market.Order, f *Facts) (hold market.Money, refused *Error) {
 	if refused = checkStatus(m, o); refused != nil {
 		return 0, refused
@@ -45,8 +45,9 @@ func CheckPlace(m *market.Market, o *market.Order, f *Facts) (hold market.Money,
 	return checkBalance(m, o, f)
 }
 
-// CheckUpdate decides whether the exchange takes a change of an open order: specification 4.4. On success *changed is the
-// order as it will be, with its new hold in OnHold; otherwise it is undefined.
+// CheckUpdate decides whether the exchange takes a change of an open order: specification 4.4. On
+// success *changed is the order as it will be, with its new hold in OnHold; otherwise it is
+// undefined.
 func CheckUpdate(m *market.Market, old *market.Order, c *market.Command, f *Facts, changed *market.Order) *Error {
 	if refused := checkOpenToChange(m, old, c); refused != nil {
 		return refused
@@ -81,7 +82,7 @@ func CheckCancel(m *market.Market) *Error {
 	return nil
 }
 
-// checkStatus applies the table of specification 3.2 to a new order.
+// checkStatus applies specification 3.2 to a new order.
 func checkStatus(m *market.Market, o *market.Order) *Error {
 	switch m.Status {
 	case market.Trading:
@@ -102,7 +103,8 @@ func checkStatus(m *market.Market, o *market.Order) *Error {
 	return nil
 }
 
-// checkOpenToChange applies the table of specification 3.2 to a change, and refuses orders that cannot be changed.
+// checkOpenToChange applies specification 3.2 to a change, and refuses orders that cannot be
+// changed.
 func checkOpenToChange(m *market.Market, old *market.Order, c *market.Command) *Error {
 	switch {
 	case m.Status == market.Halted:
@@ -121,7 +123,8 @@ func checkOpenToChange(m *market.Market, old *market.Order, c *market.Command) *
 	return nil
 }
 
-// checkFields applies rules 1, 2 and 6 of specification 4.1: which fields an order type needs and which it does not take.
+// checkFields applies rules 1, 2 and 6 of specification 4.1: the fields that an order type needs or
+// excludes.
 func checkFields(o *market.Order) *Error {
 	if o.Type.HasTrigger() != (o.TriggerAmount != 0) {
 		return misplacedTrigger(o.Type)
@@ -144,7 +147,7 @@ func checkFields(o *market.Order) *Error {
 	return checkSigns(o)
 }
 
-// misplacedTrigger is the refusal of a trigger that is missing, or that stands where none belongs.
+// misplacedTrigger is the refusal of a missing or an unwanted trigger.
 func misplacedTrigger(t market.OrderType) *Error {
 	switch {
 	case !t.HasTrigger():
@@ -183,8 +186,8 @@ func checkSigns(o *market.Order) *Error {
 	return nil
 }
 
-// checkPrecision applies rules 4 and 5 of specification 4.1. A trigger price is held to the tick as well (venue-facts 2.1,
-// code 218).
+// checkPrecision applies rules 4 and 5 of specification 4.1. A trigger price must be on the tick,
+// too (venue-facts 2.1, code 218).
 func checkPrecision(m *market.Market, o *market.Order) *Error {
 	switch {
 	case market.FloorDigits(o.Amount, m.AmountDigits, m.QuantityDecimals) != o.Amount:
@@ -197,7 +200,8 @@ func checkPrecision(m *market.Market, o *market.Order) *Error {
 	return nil
 }
 
-// checkRest refuses an update that would leave nothing to fill: the new amount must exceed what is filled already.
+// checkRest refuses an update that would leave nothing to fill: the new amount must exceed the
+// filled amount.
 func checkRest(o *market.Order) *Error {
 	if o.AmountRemaining <= 0 && !o.ByQuote() {
 		return Invalid("amount")
@@ -208,7 +212,8 @@ func checkRest(o *market.Order) *Error {
 	return nil
 }
 
-// checkSize applies the smallest and largest order of the market to what remains of the order (venue-facts 3.3).
+// checkSize applies the smallest and largest order of the market to the order's remaining amount
+// (venue-facts 3.3).
 func checkSize(m *market.Market, o *market.Order, reference market.Price) *Error {
 	amount := o.AmountRemaining
 	switch {
@@ -230,7 +235,7 @@ func checkSize(m *market.Market, o *market.Order, reference market.Price) *Error
 		reference = o.TriggerAmount
 	}
 	if reference == 0 || (m.MinOrderInQuote == 0 && m.MaxOrderInQuote == 0) {
-		return nil // a market that has never traded has no value to compare, and one without limits nothing to compare it with
+		return nil // the market has never traded, or has no limit of value
 	}
 	value, err := m.Value(reference, amount)
 	if err != nil {
@@ -258,11 +263,10 @@ func exceeds(n, limit int64, digits uint8) bool {
 	return over == 0 && uint64(n) > most
 }
 
-// TooHigh reports whether a price is above that of any market (venue-facts 2.1, code 211).
+// TooHigh reports whether a price is above the largest of all markets (venue-facts 2.1, code 211),
+// or so near the end of int64 that a spread on top of it would overflow.
 func TooHigh(m *market.Market, p market.Price) bool { return tooHigh(p, m.PriceDigits) }
 
-// tooHigh reports whether a price is above that of any market, or so near the end of int64 that a spread on top of it has no
-// room.
 func tooHigh(p market.Price, digits uint8) bool {
 	return p > math.MaxInt64/2 || exceeds(int64(p), maxPriceUnits, digits)
 }
@@ -272,7 +276,8 @@ func checkBalance(m *market.Market, o *market.Order, f *Facts) (market.Money, *E
 	if err != nil {
 		return 0, ErrCode(CodeAmountTooLarge)
 	}
-	if f.HoldLater && o.Side == market.Buy && o.Type.HasTrigger() && !o.Triggered && !o.Type.HasPrice() && !o.ByQuote() {
+	if f.HoldLater && o.Side == market.Buy && o.Type.HasTrigger() && !o.Triggered && !o.Type.HasPrice() &&
+		!o.ByQuote() {
 		return 0, nil
 	}
 	if hold > f.Available {
@@ -281,11 +286,12 @@ func checkBalance(m *market.Market, o *market.Order, f *Facts) (market.Money, *E
 	return hold, nil
 }
 
-// checkChange applies what specification 4.4 says of the fields of an update, before their values are looked at.
+// checkChange applies specification 4.4 to the set of fields of an update, before their values.
 func checkChange(old *market.Order, c *market.Command) *Error {
 	set := c.Changed
 	amounts := 0
-	for _, field := range [...]market.Change{market.ChangeAmount, market.ChangeAmountRemaining, market.ChangeAmountQuote} {
+	for _, field := range [...]market.Change{market.ChangeAmount, market.ChangeAmountRemaining,
+		market.ChangeAmountQuote} {
 		if set.Has(field) {
 			amounts++
 		}
@@ -296,7 +302,8 @@ func checkChange(old *market.Order, c *market.Command) *Error {
 		return ErrCode(CodeUnchanged)
 	case amounts > 1:
 		return ErrCode(CodeOneAmountOnly)
-	case set.Has(market.ChangeAmountQuote) && !old.ByQuote(), amounts > 0 && !set.Has(market.ChangeAmountQuote) && old.ByQuote():
+	case set.Has(market.ChangeAmountQuote) && !old.ByQuote(),
+		amounts > 0 && !set.Has(market.ChangeAmountQuote) && old.ByQuote():
 		return ErrCode(CodeSwitchAmountKind)
 	case set.Has(market.ChangeAmountQuote) && !waiting:
 		return UnsupportedForType("amountQuote")
@@ -310,7 +317,8 @@ func checkChange(old *market.Order, c *market.Command) *Error {
 	return nil
 }
 
-// ApplyChange sets the fields that an update changes; amount and amountRemaining move together (specification 4.4).
+// ApplyChange sets the fields that an update changes; amount and amountRemaining move together
+// (specification 4.4).
 func ApplyChange(o *market.Order, c *market.Command) {
 	from, set := &c.Order, c.Changed
 	if set.Has(market.ChangeAmount) {

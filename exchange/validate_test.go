@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// ruled is a market with every rule set, in units of cents and 10^-8: tick 0.5, three decimals of amount and one of
-// amountQuote, orders of 0.01 to 50 and of 5 to 10,000 EUR.
+// ruled is a market with every rule set, in units of cents and 10^-8: tick 0.5, three decimals of
+// amount and one of amountQuote, orders of 0.01 to 50 and of 5 to 10,000 EUR.
 func ruled(t testing.TB) *market.Market {
 	m := feeMarket(t, 2, 8, 2)
 	m.TickSize, m.QuantityDecimals, m.NotionalDecimals = 50, 3, 1
@@ -25,7 +25,8 @@ func ruled(t testing.TB) *market.Market {
 func plenty() exchange.Facts { return exchange.Facts{Reference: 100_00, Available: 1e18} }
 
 func limit() market.Order {
-	return market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Price: 100_00, Amount: 1e8, AmountRemaining: 1e8}}
+	return market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit,
+		OrderState: market.OrderState{TimeInForce: market.GTC, Price: 100_00, Amount: 1e8, AmountRemaining: 1e8}}
 }
 
 // typed returns an order of another type, with trigger 110 where it needs one.
@@ -81,37 +82,52 @@ func TestNewOrdersAreRefusedWithTheExchangesCode(t *testing.T) {
 		{"a limit without an amount", sized(limit(), 0), 203},
 		{"a limit with a quote amount", with(limit(), func(o *market.Order) { o.AmountQuote = 50_00 }), 202},
 		{"a market order without any amount", sized(typed(market.TypeMarket), 0), 203},
-		{"a market order with both amounts", with(typed(market.TypeMarket), func(o *market.Order) { o.AmountQuote = 50_00 }), 206},
+		{"a market order with both amounts",
+			with(typed(market.TypeMarket), func(o *market.Order) { o.AmountQuote = 50_00 }), 206},
 		{"a market order with a price", with(limit(), func(o *market.Order) { o.Type = market.TypeMarket }), 202},
-		{"a market order that is post-only", with(typed(market.TypeMarket), func(o *market.Order) { o.PostOnly = true }), 202},
-		{"a market order in a cancel group", with(typed(market.TypeMarket), func(o *market.Order) { o.CodGroupID = 1 }), 202},
-		{"a stop without a trigger", with(typed(market.TypeStopLoss), func(o *market.Order) { o.TriggerAmount = 0 }), 237},
-		{"a take-profit without a trigger", with(typed(market.TypeTakeProfit), func(o *market.Order) { o.TriggerAmount = 0 }), 237},
-		{"a stop limit without a trigger", with(typed(market.TypeStopLossLimit), func(o *market.Order) { o.TriggerAmount = 0 }), 238},
-		{"a take-profit limit without a trigger", with(typed(market.TypeTakeProfitLimit), func(o *market.Order) { o.TriggerAmount = 0 }), 238},
+		{"a market order that is post-only",
+			with(typed(market.TypeMarket), func(o *market.Order) { o.PostOnly = true }), 202},
+		{"a market order in a cancel group", with(typed(market.TypeMarket), func(o *market.Order) { o.CodGroupID = 1 }),
+			202},
+		{"a stop without a trigger", with(typed(market.TypeStopLoss), func(o *market.Order) { o.TriggerAmount = 0 }),
+			237},
+		{"a take-profit without a trigger",
+			with(typed(market.TypeTakeProfit), func(o *market.Order) { o.TriggerAmount = 0 }), 237},
+		{"a stop limit without a trigger",
+			with(typed(market.TypeStopLossLimit), func(o *market.Order) { o.TriggerAmount = 0 }), 238},
+		{"a take-profit limit without a trigger",
+			with(typed(market.TypeTakeProfitLimit), func(o *market.Order) { o.TriggerAmount = 0 }), 238},
 		{"a limit with a trigger", with(limit(), func(o *market.Order) { o.TriggerAmount = 110_00 }), 202},
-		{"a market order with a trigger", with(typed(market.TypeMarket), func(o *market.Order) { o.TriggerAmount = 110_00 }), 202},
-		{"a stop limit without a price", with(typed(market.TypeStopLossLimit), func(o *market.Order) { o.Price = 0 }), 203},
-		{"a stop that is post-only", with(typed(market.TypeStopLoss), func(o *market.Order) { o.PostOnly = true }), 202},
+		{"a market order with a trigger",
+			with(typed(market.TypeMarket), func(o *market.Order) { o.TriggerAmount = 110_00 }), 202},
+		{"a stop limit without a price", with(typed(market.TypeStopLossLimit), func(o *market.Order) { o.Price = 0 }),
+			203},
+		{"a stop that is post-only", with(typed(market.TypeStopLoss), func(o *market.Order) { o.PostOnly = true }),
+			202},
 		{"a negative amount", sized(limit(), -1e8), 205},
 		{"a negative quote amount", quoted(typed(market.TypeMarket), -50_00), 205},
 		{"a negative price", with(limit(), func(o *market.Order) { o.Price = -100_00 }), 205},
-		{"a negative trigger", with(typed(market.TypeStopLoss), func(o *market.Order) { o.TriggerAmount = -100_00 }), 205},
+		{"a negative trigger", with(typed(market.TypeStopLoss), func(o *market.Order) { o.TriggerAmount = -100_00 }),
+			205},
 		{"a cancel group above 1000", with(limit(), func(o *market.Order) { o.CodGroupID = 1001 }), 205},
 		{"a fourth decimal of amount", sized(limit(), 1.0001e8), 429},
 		{"a second decimal of quote amount", quoted(typed(market.TypeMarket), 50_05), 429},
 		{"a price between ticks", with(limit(), func(o *market.Order) { o.Price = 100_25 }), 422},
-		{"a trigger between ticks", with(typed(market.TypeStopLoss), func(o *market.Order) { o.TriggerAmount = 110_01 }), 422},
+		{"a trigger between ticks",
+			with(typed(market.TypeStopLoss), func(o *market.Order) { o.TriggerAmount = 110_01 }), 422},
 		{"less than the smallest base", sized(with(limit(), func(o *market.Order) { o.Price = 9_000_00 }), 9e5), 212},
 		{"less than the smallest value", sized(limit(), 4.9e6), 217},
 		{"less than the smallest value at the reference price", sized(typed(market.TypeMarket), 4.9e6), 217},
 		{"less than the smallest value at the trigger price", sized(typed(market.TypeStopLoss), 4.5e6), 217},
 		{"less than the smallest quote amount", quoted(typed(market.TypeMarket), 4_90), 217},
 		{"more than the largest base", sized(with(limit(), func(o *market.Order) { o.Price = 1_00 }), 50.001e8), 210},
-		{"more than the largest value", sized(with(limit(), func(o *market.Order) { o.Price = 1_000_00 }), 10.001e8), 210},
+		{"more than the largest value", sized(with(limit(), func(o *market.Order) { o.Price = 1_000_00 }), 10.001e8),
+			210},
 		{"more than the largest quote amount", quoted(typed(market.TypeMarket), 10_000_10), 210},
-		{"a price above that of any market", sized(with(limit(), func(o *market.Order) { o.Price = 100_000_000_000_50 }), 1e6), 211},
-		{"a trigger above that of any market", with(typed(market.TypeStopLoss), func(o *market.Order) { o.TriggerAmount = 100_000_000_000_50 }), 211},
+		{"a price above that of any market",
+			sized(with(limit(), func(o *market.Order) { o.Price = 100_000_000_000_50 }), 1e6), 211},
+		{"a trigger above that of any market",
+			with(typed(market.TypeStopLoss), func(o *market.Order) { o.TriggerAmount = 100_000_000_000_50 }), 211},
 	}
 	for _, c := range cases {
 		facts := plenty()
@@ -129,8 +145,9 @@ func TestLimitsThemselvesAreAllowed(t *testing.T) {
 		"the largest value":         sized(with(limit(), func(o *market.Order) { o.Price = 1_000_00 }), 10e8),
 		"the largest quote amount":  quoted(typed(market.TypeMarket), 10_000_00),
 		"the smallest base":         sized(with(limit(), func(o *market.Order) { o.Price = 500_00 }), 1e6),
-		"a value at the trigger":    sized(typed(market.TypeStopLoss), 4.7e6), // 4.70 at the reference price, 5.17 at the trigger's
-		"the largest group":         with(limit(), func(o *market.Order) { o.CodGroupID = 1000 }),
+		// 4.70 at the reference price, 5.17 at the trigger's
+		"a value at the trigger": sized(typed(market.TypeStopLoss), 4.7e6),
+		"the largest group":      with(limit(), func(o *market.Order) { o.CodGroupID = 1000 }),
 	}
 	for name, o := range cases {
 		facts := plenty()
@@ -153,7 +170,8 @@ func TestAMarketWithoutRulesStillHasTheLargestAmountAndPrice(t *testing.T) {
 	require.Nil(t, refused, "10^11 itself is allowed")
 }
 
-// With eight decimals 10^11 is more than an int64 holds: the last prices that fit leave no room for a spread on top.
+// With eight decimals 10^11 is more than an int64 holds: the last prices that fit leave no room for
+// a spread on top.
 func TestAPriceLeavesRoomForASpread(t *testing.T) {
 	m, facts := feeMarket(t, 8, 8, 2), plenty()
 	o := sized(with(limit(), func(o *market.Order) { o.Price = 1<<62 - 1 }), 1)
@@ -197,7 +215,8 @@ func TestBalanceHasToCoverTheHoldToTheLastUnit(t *testing.T) {
 	require.Equal(t, exchange.CodeInsufficientBalance, refused.Code)
 }
 
-// Specification 3.2, a row for each status: a limit order, a limit order with IOC, a market order, a stop, an update, a cancel.
+// Specification 3.2, a row for each status: a limit order, a limit order with IOC, a market order,
+// a stop, an update, a cancel.
 func TestMarketStatusDecidesWhatIsAllowed(t *testing.T) {
 	cases := []struct {
 		status                                        market.MarketStatus
@@ -224,8 +243,10 @@ func TestMarketStatusDecidesWhatIsAllowed(t *testing.T) {
 		require.Equal(t, c.updating, code(exchange.CheckUpdate(m, &old, price(99_00), &facts, &changed)), c.status)
 		require.Equal(t, c.canceling, code(exchange.CheckCancel(m)), c.status)
 		if c.status == market.Auction { // a change to IOC is held to the rule of a new order
-			impatient := market.Command{Changed: market.ChangeTimeInForce, Order: market.Order{OrderState: market.OrderState{TimeInForce: market.IOC}}}
-			require.Equal(t, exchange.CodeTimeInForce, code(exchange.CheckUpdate(m, &old, &impatient, &facts, &changed)))
+			impatient := market.Command{Changed: market.ChangeTimeInForce,
+				Order: market.Order{OrderState: market.OrderState{TimeInForce: market.IOC}}}
+			require.Equal(t, exchange.CodeTimeInForce,
+				code(exchange.CheckUpdate(m, &old, &impatient, &facts, &changed)))
 		}
 	}
 }
@@ -243,7 +264,8 @@ func ExampleCheckPlace() {
 	catalog.AddAsset("EUR", 2)
 	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{TickSize: 100, QuantityDecimals: 8}}
 	catalog.AddMarket(m)
-	o := market.Order{Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Price: 40000_50, Amount: 1e6, AmountRemaining: 1e6}}
+	o := market.Order{Side: market.Buy, Type: market.TypeLimit,
+		OrderState: market.OrderState{TimeInForce: market.GTC, Price: 40000_50, Amount: 1e6, AmountRemaining: 1e6}}
 	_, refused := exchange.CheckPlace(m, &o, &exchange.Facts{Available: 500_00})
 	fmt.Println(refused.Code)
 	o.Price = 40000_00

@@ -7,22 +7,25 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// AppendOrder appends the JSON record of o with its fills, as specification 2.1 and 2.2 describe it: amounts are strings in
-// plain decimals, times are integers, createdNs and updatedNs are microseconds padded to nanoseconds, and fields whose
-// condition does not hold are left out. The market and the currencies of o must be of cat; a currency of zero is written as
-// the one that follows from market and side. Everything that is ours alone (ID, Strategy, Bracket, Tag) stays inside.
+// AppendOrder appends the JSON record of o with its fills, as specification 2.1 and 2.2 describe
+// it: amounts are strings in plain decimals, times are integers, createdNs and updatedNs are
+// microseconds padded to nanoseconds, and fields whose condition does not hold are left out. The
+// market and the currencies of o must be of cat; a currency of zero is written as the one that
+// follows from market and side. Everything that is ours alone (ID, Strategy, Bracket, Tag) stays
+// inside.
 func AppendOrder(dst []byte, cat *market.Catalog, o *market.Order, fills []market.Fill) []byte {
 	return appendRecord(dst, cat, o, fills, true)
 }
 
-// AppendListed appends what AppendOrder does, as an element of a list of orders: clientOrderId is null where the order carries
-// one and latest is false, that is, where a later order carries the same (specification 2.1).
+// AppendListed appends what AppendOrder does, as an element of a list of orders: clientOrderId is
+// null where the order carries one and latest is false, that is, where a later order carries the
+// same (specification 2.1).
 func AppendListed(dst []byte, cat *market.Catalog, o *market.Order, fills []market.Fill, latest bool) []byte {
 	return appendRecord(dst, cat, o, fills, latest)
 }
 
-// AppendShortOrder appends the short object that answers a request without responseRequired (specification 4.4): which order,
-// in which market, and its times, in the form of AppendOrder.
+// AppendShortOrder appends the short object that answers a request without responseRequired
+// (specification 4.4): which order, in which market, and its times, in the form of AppendOrder.
 func AppendShortOrder(dst []byte, cat *market.Catalog, o *market.Order) []byte {
 	w := begin(dst, cat, o)
 	w.identity(o, true)
@@ -57,7 +60,8 @@ func begin(dst []byte, cat *market.Catalog, o *market.Order) writer {
 	return writer{Writer: wire.Writer{Dst: append(dst, '{')}, cat: cat, m: cat.Market(o.Market)}
 }
 
-// identity writes which order it is; an order that is not the latest with its clientOrderId has null for it.
+// identity writes which order it is; an order that is not the latest with its clientOrderId has
+// null for it.
 func (w *writer) identity(o *market.Order, latest bool) {
 	w.ID("orderId", o.ExchangeID)
 	switch {
@@ -78,8 +82,9 @@ func (w *writer) times(o *market.Order) {
 	w.Integer("updatedNs", int64(market.FloorTo(o.Updated, microsecond)))
 }
 
-// amounts writes what the order asks for and what it holds: amount or amountQuote, never both. Price belongs to the limit
-// kinds; the specification's takeProfit has one too, which the exchange has never been seen to send, so zero is left out.
+// amounts writes what the order asks for and what it holds: amount or amountQuote, never both.
+// Price belongs to the limit kinds; the specification's takeProfit has one too, which the exchange
+// has never been seen to send, so zero is left out.
 func (w *writer) amounts(o *market.Order) {
 	if o.ByQuote() {
 		w.Fixed("amountQuote", int64(o.AmountQuote), w.m.QuoteDigits)

@@ -60,15 +60,17 @@ type fillRecord struct {
 	Settled     *bool       `json:"settled"`
 }
 
-// ParseOrder reads the JSON record of one order and its fills (specification 2.1, 2.2), exactly or with an error that names
-// the field; only amountQuoteRemaining, which is what exact fills leave over, is rounded down to the asset's decimals. The
-// units are those of the market, which must be in cat (else ErrUnknownMarket). The order's ID, Strategy and Tag are left zero:
-// the caller knows whose it is.
+// ParseOrder reads the JSON record of one order and its fills (specification 2.1, 2.2), exactly or
+// with an error that names the field; only amountQuoteRemaining, which is what exact fills leave
+// over, is rounded down to the asset's decimals. The units are those of the market, which must be
+// in cat (else ErrUnknownMarket). The order's ID, Strategy and Tag are left zero: the caller knows
+// whose it is.
 //
-// It is tolerant where the exchange may change: unknown fields are ignored, null counts as absent, an unknown status is
-// StatusUnresolved, any other unknown enum text and a clientOrderId that is no UUID are left zero. An orderId or fill id that
-// is no UUID and a side that is neither buy nor sell are errors, for nothing can be booked without them. An operatorId of the
-// smallest int64 stands for none; Triggered is inferred from the status.
+// It is tolerant where the exchange may change: unknown fields are ignored, null counts as absent,
+// an unknown status is StatusUnresolved, any other unknown enum text and a clientOrderId that is no
+// UUID are left zero. An orderId or fill id that is no UUID and a side that is neither buy nor sell
+// are errors, for nothing can be booked without them. An operatorId of the smallest int64 stands
+// for none; Triggered is inferred from the status.
 func ParseOrder(data []byte, cat *market.Catalog) (market.Order, []market.Fill, error) {
 	var record orderRecord
 	if err := json.Unmarshal(data, &record); err != nil {
@@ -177,8 +179,8 @@ func (r *reader) fill(from *fillRecord) market.Fill {
 	return f
 }
 
-// hasTriggered infers what the record does not say: an order that rests, filled or expired (which happens at the book) has
-// been triggered; one cancelled without a fill may not have been.
+// hasTriggered infers what the record does not say: an order that rests, filled or expired (which
+// happens at the book) has been triggered; one cancelled without a fill may not have been.
 func hasTriggered(o *market.Order) bool {
 	if !o.Type.HasTrigger() {
 		return false
@@ -260,7 +262,8 @@ func (r *reader) money(field string, text json.Number, digits uint8) market.Mone
 	return market.Money(r.fixed(field, text, digits))
 }
 
-// moneyDown reads quote currency and rounds it down: what is left after exact fills may have more decimals than the asset.
+// moneyDown reads quote currency and rounds it down: what is left after exact fills may have more
+// decimals than the asset.
 func (r *reader) moneyDown(field string, text json.Number) market.Money {
 	money, err := r.value(field, text).FloorMoney(r.m.MoneyDrop())
 	if err == nil && money < 0 {

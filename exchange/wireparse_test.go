@@ -22,7 +22,8 @@ func TestUnknownTextsAndFieldsAreTolerated(t *testing.T) {
 	require.Empty(t, fills)
 	require.Equal(t, market.StatusUnresolved, order.Status)
 	require.False(t, order.Done())
-	zero := market.Order{ExchangeID: order.ExchangeID, Market: 1, Side: market.Sell, OrderState: market.OrderState{Status: market.StatusUnresolved}, FeeCurrency: 1, OnHoldCurrency: 2}
+	zero := market.Order{ExchangeID: order.ExchangeID, Market: 1, Side: market.Sell,
+		OrderState: market.OrderState{Status: market.StatusUnresolved}, FeeCurrency: 1, OnHoldCurrency: 2}
 	require.Equal(t, zero, order)
 }
 
@@ -37,9 +38,11 @@ func TestNullIsAbsent(t *testing.T) {
 }
 
 func TestNumbersMayBeQuotedOrNot(t *testing.T) {
-	quoted, _, err := exchange.ParseOrder(record(`,"amount":"75000","created":"1702354762111","operatorId":"9007199254740993"`), wireCatalog(t))
+	quoted, _, err := exchange.ParseOrder(
+		record(`,"amount":"75000","created":"1702354762111","operatorId":"9007199254740993"`), wireCatalog(t))
 	require.NoError(t, err)
-	bare, _, err := exchange.ParseOrder(record(`,"amount":7.5E+4,"created":1702354762111,"operatorId":9007199254740993`), wireCatalog(t))
+	bare, _, err := exchange.ParseOrder(
+		record(`,"amount":7.5E+4,"created":1702354762111,"operatorId":9007199254740993`), wireCatalog(t))
 	require.NoError(t, err)
 	require.Equal(t, quoted, bare)
 	require.Equal(t, int64(9007199254740993), bare.OperatorID) // one above 2^53: a float would lose it
@@ -56,12 +59,15 @@ func TestTriggeredIsInferredFromTheStatus(t *testing.T) {
 		status, filled string
 		want           bool
 	}{
-		{"awaitingTrigger", "0", false}, {"new", "0", true}, {"partiallyFilled", "1", true}, {"filled", "1", true}, {"expired", "0", true},
+		{"awaitingTrigger", "0", false}, {"new", "0", true}, {"partiallyFilled", "1", true}, {"filled", "1",
+			true}, {"expired", "0", true},
 		{"canceled", "0", false}, // nobody can say: cancelled before or after
 		{"canceled", "1", true},
 	}
 	for _, c := range cases {
-		order, _, err := exchange.ParseOrder(record(`,"orderType":"stopLossLimit","status":"`+c.status+`","filledAmount":"`+c.filled+`"`), wireCatalog(t))
+		order, _, err := exchange.ParseOrder(
+			record(`,"orderType":"stopLossLimit","status":"`+c.status+`","filledAmount":"`+c.filled+`"`),
+			wireCatalog(t))
 		require.NoError(t, err)
 		require.Equal(t, c.want, order.Triggered, c.status)
 	}
@@ -92,7 +98,8 @@ func TestUnsettledFillHasNoFee(t *testing.T) {
 }
 
 func TestRemainderOfAQuoteAmountIsRoundedDown(t *testing.T) {
-	order, _, err := exchange.ParseOrder(record(`,"orderType":"market","amountQuote":"10","amountQuoteRemaining":"3.10551062"`), wireCatalog(t))
+	order, _, err := exchange.ParseOrder(
+		record(`,"orderType":"market","amountQuote":"10","amountQuoteRemaining":"3.10551062"`), wireCatalog(t))
 	require.NoError(t, err)
 	require.Equal(t, market.Money(310), order.AmountQuoteRemaining)
 }
@@ -135,7 +142,9 @@ func FuzzParseOrder(f *testing.F) {
 	cat := wireCatalog(f)
 	order := plainOrder()
 	f.Add(exchange.AppendOrder(nil, cat, &order, []market.Fill{{Settled: true}, {}}))
-	for _, more := range []string{"", `,"amountQuote":"5.5","fills":[{"id":null}]`, `,"orderType":"takeProfit","triggerPrice":"7.5E+4"`, `,"created":-1,"feePaid":"-170141183460469231731687303715"`} {
+	for _, more := range []string{"", `,"amountQuote":"5.5","fills":[{"id":null}]`,
+		`,"orderType":"takeProfit","triggerPrice":"7.5E+4"`,
+		`,"created":-1,"feePaid":"-170141183460469231731687303715"`} {
 		f.Add(record(more))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -19,7 +19,7 @@ func (c *Candle) End() Time { return c.Interval.End(c.Start) }
 
 // Check reports what is impossible about the candle: a low above its high, an open or close outside
 // them, a price of zero or less, a negative volume, no interval, a start that is no start of its
-// interval. Nil means that nothing is.
+// interval. It returns nil for a possible candle.
 func (c *Candle) Check() error {
 	switch {
 	case c.Low <= 0:
@@ -40,8 +40,7 @@ func (c *Candle) Check() error {
 	return nil
 }
 
-// Ticker is the latest price and the best bid and ask of a market. A price of zero means that there
-// is none.
+// Ticker is the latest price and the best bid and ask of a market. A price of zero is missing.
 type Ticker struct {
 	Market           ID
 	Last             Price
@@ -57,7 +56,7 @@ type Level struct {
 }
 
 // OrderBook is a snapshot of a market's book: bids from the highest, asks from the lowest. The
-// slices belong to whoever made the snapshot and are valid until that one's next.
+// slices belong to the snapshot's maker and are valid until it makes its next snapshot.
 type OrderBook struct {
 	Market    ID
 	Nonce     int64

@@ -19,8 +19,8 @@ type Enum interface {
 	words() []string
 }
 
-// Words returns the texts of an enum of this package in the order of its values, those that are
-// ours alone included. The caller must not change them.
+// Words returns the texts of an enum in the order of its values, this program's own values
+// included. The caller must not change the slice.
 func Words[T Enum]() []string {
 	var zero T
 	return zero.words()
@@ -124,9 +124,8 @@ func (t OrderType) IsStop() bool { return t == TypeStopLoss || t == TypeStopLoss
 // Status is the status of an order at the exchange.
 type Status uint8
 
-// The order statuses (specification 3.1). StatusUnresolved is ours: the exchange sent a text this
-// program does not know, so the order's state is an open question until the exchange answers with a
-// text it does.
+// The order statuses (specification 3.1). StatusUnresolved is ours: the exchange sent a status that
+// this program does not know. It stays until the exchange sends a known one.
 const (
 	StatusNew Status = iota + 1
 	StatusAwaitingTrigger
@@ -220,7 +219,7 @@ func (s *SelfTradePrevention) UnmarshalText(text []byte) error {
 	return selfTradePreventions.unmarshal(s, text)
 }
 
-// TriggerType says what a trigger looks at; TriggerPrice is the only one (specification 2.1).
+// TriggerType says what a trigger compares; TriggerPrice is the only one (specification 2.1).
 type TriggerType uint8
 
 // TriggerPrice is the trigger type "price".
@@ -351,8 +350,8 @@ func (s *MarketStatus) UnmarshalText(text []byte) error { return marketStatuses.
 // ExecutionType says what happened to an order (specification 6).
 type ExecutionType uint8
 
-// The execution types. ExecRejected and ExecUnknown are ours: the answer to a command that the
-// exchange refused, or whose answer never came.
+// The execution types. ExecRejected and ExecUnknown are ours: the exchange refused a command, or
+// its answer never came.
 const (
 	ExecNew ExecutionType = iota + 1
 	ExecTrade

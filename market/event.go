@@ -1,21 +1,20 @@
 package market
 
-// Event is something that happened: the only input of the engine. Events are ordered by At, then
-// Kind, then shorter interval first, then market, then the order in which they arose. What its
-// pointers and slices refer to belongs to whoever made the event and is valid until that one's next
-// event.
+// Event is the only input of the engine. Events are ordered by At, then Kind, then shorter interval
+// first, then market, then the order in which they arose. The data behind its pointers and slices
+// belongs to the event's maker and is valid until the maker's next event.
 type Event struct {
-	At     Time // arrival, never decreasing; when the thing itself happened stands in its data
+	At     Time // arrival, never decreasing; the data has the time at which it happened
 	Kind   EventKind
 	Market ID
 	Status MarketStatus // KindMarketStatus
-	Rules  *Market      // KindMarketStatus: the market's rules as they are from now on; nil: as before
-	// KindMarketStatus: the opening price at auctionMatching, 0: the last price. KindTransfer: what
-	// the amount cost
+	Rules  *Market      // KindMarketStatus: the market's rules from now on; nil: unchanged
+	// KindMarketStatus: the opening price at auctionMatching, 0: the last price. KindTransfer: the
+	// cost of a unit of the amount
 	Price   Price
 	Asset   AssetID    // KindTransfer
-	Money   Money      // KindTransfer: what arrived, or left where negative
-	Owner   StrategyID // KindTransfer: whose allotment; 0: the pool of strategies without one
+	Money   Money      // KindTransfer: the amount that arrived, or left where negative
+	Owner   StrategyID // KindTransfer: the strategy whose allocation changes; 0: the shared pool
 	Report  *Report    // KindReport
 	Fills   []Fill     // KindReport: new since the last report; KindFill
 	Candles []Candle   // KindCandles: closed at one instant, in the order above
@@ -32,13 +31,13 @@ type EventKind uint8
 const (
 	KindTransfer     EventKind = iota + 1 // a balance changed from outside: the start of a run, a deposit
 	KindMarketStatus                      // a market opened, halted, …
-	KindReport                            // the exchange told of an order, perhaps with fills
-	KindFill                              // the exchange told of fills alone: late ones, or fees that were settled
+	KindReport                            // the exchange reported an order, perhaps with fills
+	KindFill                              // the exchange reported fills alone: late ones, or fees that were settled
 	KindCandles                           // candles closed
-	KindTrade                             // somebody traded
+	KindTrade                             // a public trade
 	KindTicker                            // price, best bid or best ask moved
 	KindBook                              // a new snapshot of a book
-	KindTimer                             // a time that a strategy asked for has come
+	KindTimer                             // a timer of a strategy is due
 )
 
 var eventKinds = table[EventKind]{"event", []string{"", "transfer", "marketStatus", "report", "fill", "candles",
@@ -47,11 +46,11 @@ var eventKinds = table[EventKind]{"event", []string{"", "transfer", "marketStatu
 // String returns the kind's name.
 func (k EventKind) String() string { return eventKinds.text(k) }
 
-// Command is something the engine wants of the exchange: its only output.
+// Command is the engine's only output: an order to place, update or cancel.
 type Command struct {
 	Kind     CommandKind
 	Changed  Change // CommandUpdate: which fields of Order are new
-	Attached bool   // part of a bracket: in a candle's path it acts at once, not at the next open
+	Attached bool   // part of a bracket: it acts inside a candle's path, not at the next open
 	At       Time   // when it was decided
 	Order    Order  // place: the whole order; update: its ID, Market and the Changed fields; cancel: its ID and Market
 }
@@ -59,8 +58,8 @@ type Command struct {
 // CommandKind says what a Command asks for.
 type CommandKind uint8
 
-// The kinds, in the order in which commands of one instant reach the exchange: what frees funds
-// goes first.
+// The kinds, in the order in which commands of one instant reach the exchange: commands that free
+// funds go first.
 const (
 	CommandCancel CommandKind = iota + 1
 	CommandUpdate

@@ -2,28 +2,28 @@ package market
 
 import "math/bits"
 
-// Index finds things by order id. Order ids are a sequence, and multiples of the golden ratio
-// spread a sequence evenly, so that an id is found almost without collision; it is several times
-// faster than a map. The zero Index is empty and ready.
+// Index is a hash table by order id, several times faster than a map. Order ids are a sequence, and
+// multiples of the golden ratio spread a sequence evenly: collisions are rare. The zero Index is
+// empty and ready.
 type Index[T any] struct {
 	slots []slot[T] // a power of two of them, at most half used
 	shift uint8     // 64 less that power
 	used  int
 }
 
-// home is where an id belongs. Four that follow one another are neighbours: they share a line of
-// the processor's cache, and orders that are placed one after the other find theirs there.
+// home is the first slot of an id. Four consecutive ids are neighbours: they share a line of the
+// processor's cache, and orders placed one after the other are used together.
 func (x *Index[T]) home(id OrderID) int {
 	return int(uint64(id)>>2*0x9e3779b97f4a7c15>>x.shift)&^3 | int(id)&3
 }
 
-// slot is one place; id 0 is a free one.
+// slot is one place of the table; id 0 is free.
 type slot[T any] struct {
-	id   OrderID
-	what *T
+	id    OrderID
+	value *T
 }
 
-// Get returns what was put for an id, or nil.
+// Get returns the value of an id, or nil.
 func (x *Index[T]) Get(id OrderID) *T {
 	if x.used == 0 {
 		return nil
@@ -32,14 +32,14 @@ func (x *Index[T]) Get(id OrderID) *T {
 	for at := x.home(id); ; at = (at + 1) & mask {
 		switch s := &x.slots[at]; s.id {
 		case id:
-			return s.what
+			return s.value
 		case 0:
 			return nil
 		}
 	}
 }
 
-// Put sets what an id stands for; the id must not be 0.
+// Put sets the value of an id, which must not be 0.
 func (x *Index[T]) Put(id OrderID, what *T) {
 	if 2*(x.used+1) > len(x.slots) {
 		x.grow()
@@ -55,7 +55,7 @@ func (x *Index[T]) Put(id OrderID, what *T) {
 	x.slots[at] = slot[T]{id, what}
 }
 
-// Delete forgets an id; it is no error if it is not there.
+// Delete removes an id, if it is there.
 func (x *Index[T]) Delete(id OrderID) {
 	if x.used == 0 {
 		return
@@ -79,17 +79,17 @@ func (x *Index[T]) Delete(id OrderID) {
 	x.slots[at] = slot[T]{}
 }
 
-// All calls yield for each id and what it stands for, in no order, until it returns false. The
-// Index must not change meanwhile.
+// All calls yield for each id and its value, in no order, until it returns false. The Index must
+// not change meanwhile.
 func (x *Index[T]) All(yield func(id OrderID, what *T) bool) {
 	for i := range x.slots {
-		if x.slots[i].id != 0 && !yield(x.slots[i].id, x.slots[i].what) {
+		if x.slots[i].id != 0 && !yield(x.slots[i].id, x.slots[i].value) {
 			return
 		}
 	}
 }
 
-// Len is how many ids are there.
+// Len is the number of ids.
 func (x *Index[T]) Len() int { return x.used }
 
 func (x *Index[T]) grow() {
@@ -99,7 +99,7 @@ func (x *Index[T]) grow() {
 	x.used = 0
 	for i := range old {
 		if old[i].id != 0 {
-			x.Put(old[i].id, old[i].what)
+			x.Put(old[i].id, old[i].value)
 		}
 	}
 }

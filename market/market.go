@@ -40,8 +40,8 @@ type Market struct {
 	Rules
 }
 
-// Rules are what an exchange may change of a market while a process runs, beside its status
-// (specification 2.3), in the market's units. Their JSON is for the sandbox's state file.
+// Rules are the limits of a market that an exchange may change while a process runs (specification
+// 2.3), in the market's units. Their JSON is for the sandbox's state file.
 type Rules struct {
 	TickSize         Price // smallest price step; 0 checks nothing
 	QuantityDecimals uint8 // allowed decimals of amount
@@ -59,11 +59,11 @@ func (m *Market) Value(price Price, amount Qty) (Value, error) {
 	return Product(int64(price), int64(amount), m.ValueDigits-m.PriceDigits-m.AmountDigits)
 }
 
-// Worth returns price·amount in units of the quote asset, rounded down. Neither may be negative.
-func (m *Market) Worth(price Price, amount Qty) (Money, error) {
+// Notional returns price·amount in units of the quote asset, rounded down. Neither may be negative.
+func (m *Market) Notional(price Price, amount Qty) (Money, error) {
 	if drop := m.PriceDigits + m.AmountDigits - m.QuoteDigits; drop <= MaxDigits && m.ValueDigits > m.QuoteDigits {
 		if hi, lo := bits.Mul64(uint64(price), uint64(amount)); hi == 0 && price >= 0 && amount >= 0 {
-			return Money(lo / uint64(pow10[drop])), nil // what the lines below compute, for amounts of everyday size
+			return Money(lo / uint64(pow10[drop])), nil // the same as below, for amounts of everyday size
 		}
 	}
 	value, err := m.Value(price, amount)
@@ -75,10 +75,10 @@ func (m *Market) Worth(price Price, amount Qty) (Money, error) {
 
 // MoneyValue returns money of the quote asset as a Value.
 func (m *Market) MoneyValue(money Money) Value {
-	return product(int64(money), pow10[m.MoneyDrop()]) // at most 18 decimals: AddMarket sees to it
+	return product(int64(money), pow10[m.MoneyDrop()]) // AddMarket allows at most 18 decimals
 }
 
-// MoneyDrop is how many decimals a Value has more than the quote asset.
+// MoneyDrop is the number of decimals that a Value has beyond those of the quote asset.
 func (m *Market) MoneyDrop() uint8 { return m.ValueDigits - m.QuoteDigits }
 
 // ParsePrice, ParseQty and ParseMoney read text in the market's units; see ParseFixed for the
@@ -125,15 +125,15 @@ func SplitName(name string) (base, quote string, err error) {
 }
 
 // Catalog is the set of markets and assets of one process. Markets and assets are added at start
-// and never removed; the Market values are shared, so that a change of rules is seen by gate, venue
-// and strategies alike.
+// and never removed. The Market values are shared: gate, venue and strategies see a change of rules
+// at once.
 type Catalog struct {
 	markets []*Market
 	assets  []*Asset
 }
 
-// AddAsset adds an asset, or returns the one that has the symbol already. It is an error to give it
-// other digits.
+// AddAsset adds an asset, or returns the one with this symbol. Other digits than those it has are
+// an error.
 func (c *Catalog) AddAsset(symbol string, digits uint8) (*Asset, error) {
 	if symbol == "" || digits > MaxDigits {
 		return nil, fmt.Errorf("asset %q with %d decimals: want a symbol and at most %d decimals", symbol, digits,
@@ -178,10 +178,10 @@ func (c *Catalog) AddMarket(m *Market) error {
 	return nil
 }
 
-// Market returns the market of that id. It panics on an id that the catalog did not give.
+// Market returns the market of an id. It panics on an id that is not the catalog's.
 func (c *Catalog) Market(id ID) *Market { return c.markets[id-1] }
 
-// Asset returns the asset of that id. It panics on an id that the catalog did not give.
+// Asset returns the asset of an id. It panics on an id that is not the catalog's.
 func (c *Catalog) Asset(id AssetID) *Asset { return c.assets[id-1] }
 
 // MarketNamed returns the market of that name, or nil.

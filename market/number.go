@@ -20,8 +20,8 @@ type Price int64
 // equals the base asset's Digits, so a Qty and the Money of a base balance count the same unit.
 type Qty int64
 
-// Money is an amount of one asset, in units of 10^-Asset.Digits. Which asset is said by the field
-// that holds it.
+// Money is an amount of one asset, in units of 10^-Asset.Digits. The field that holds it names the
+// asset.
 type Money int64
 
 // Volume is the base amount traded in a candle, in units of 10^-Market.VolumeDigits.
@@ -96,8 +96,8 @@ func ParseDecimal[T ~string | ~[]byte](text T) (mantissa int64, digits uint8, er
 }
 
 // scanDigits reads digits[.digits] from text[at] on, up to limit, and returns value·10^-fraction
-// and where it stopped. Trailing zeros of the fraction are held back until another digit follows,
-// so that they cost no range.
+// and the place behind it. It holds trailing zeros of the fraction back until another digit
+// follows: they cost no range.
 func scanDigits[T ~string | ~[]byte](text T, at int, limit uint64) (value uint64, fraction, end int, err error) {
 	seen, zeros, point, fits := 0, 0, false, true
 	for ; at < len(text); at++ {
@@ -196,7 +196,7 @@ func FormatFixed(value int64, digits uint8) string {
 	return string(AppendFixed(make([]byte, 0, 24), value, digits))
 }
 
-// AppendFixed appends what FormatFixed returns.
+// AppendFixed is FormatFixed into a buffer.
 func AppendFixed(dst []byte, value int64, digits uint8) []byte {
 	magnitude := uint64(value)
 	if value < 0 {
@@ -250,7 +250,7 @@ func FromDecimal(d decimal.Decimal, digits uint8) (int64, error) {
 	switch exponent := d.Exponent(); {
 	case d.IsZero():
 		return 0, nil
-	case exponent > MaxDigits: // not even written out: the exchange's text may say 1e2000000000
+	case exponent > MaxDigits: // not written out: the text may be 1e2000000000
 		return 0, fmt.Errorf("decimal with exponent %d: %w", exponent, ErrOverflow)
 	case exponent < -1000:
 		return 0, fmt.Errorf("decimal with exponent %d: %w", exponent, ErrInexact)
@@ -270,7 +270,7 @@ func FromDecimal(d decimal.Decimal, digits uint8) (int64, error) {
 func ToDecimal(value int64, digits uint8) decimal.Decimal { return decimal.New(value, -int32(digits)) }
 
 // FloorTo rounds value down to a multiple of step, saturating at the smallest multiple that fits. A
-// step of zero or less leaves it as it is.
+// step of zero or less changes nothing.
 func FloorTo[T ~int64](value, step T) T {
 	if step <= 1 {
 		return value

@@ -2,9 +2,9 @@ package market
 
 import "github.com/google/uuid"
 
-// OrderID is our own name of an order: a sequence from 1, unique in a run. Zero is no order of
-// ours. Outside the process an order is named by its client order id, made from the run id and this
-// sequence (ClientOrderID).
+// OrderID is this program's name of an order: a sequence from 1, unique in a run. Zero is a foreign
+// order. Outside the process an order has a client order id, which ClientOrderID makes from the run
+// id and this sequence.
 type OrderID int64
 
 // StrategyID is the place of a strategy in its engine, from 1. Zero is none: a foreign order.
@@ -34,12 +34,12 @@ type Order struct {
 	Created Time `json:"created,omitzero"`
 
 	Bracket Bracket `json:"bracket,omitzero"` // exits attached to an entry; zero: none
-	Tag     string  `json:"tag,omitzero"`     // the strategy's word for why: "entry"; a constant
+	Tag     string  `json:"tag,omitzero"`     // the strategy's reason: "entry"; a constant
 }
 
-// OrderState is what the exchange tells of an order with each Report: its status, its terms as they
-// stand, and what of it is filled. A field that is added here is in Order and Report;
-// TestEveryFieldOfAnOrderIsInEveryShape at the root names the places that do not carry it yet.
+// OrderState is the part of an order that every Report carries: status, present terms, filled
+// amounts. A new field is in Order and Report at once; TestEveryFieldOfAnOrderIsInEveryShape at the
+// root names the places that do not carry it yet.
 type OrderState struct {
 	Status              Status              `json:"status,omitzero"`
 	TimeInForce         TimeInForce         `json:"timeInForce,omitzero"`
@@ -54,26 +54,26 @@ type OrderState struct {
 	AmountRemaining      Qty   `json:"amountRemaining,omitzero"`
 	AmountQuote          Money `json:"amountQuote,omitzero"` // zero: set with Amount
 	AmountQuoteRemaining Money `json:"amountQuoteRemaining,omitzero"`
-	OnHold               Money `json:"onHold,omitzero"` // in units of the order's OnHoldCurrency
+	OnHold               Money `json:"onHold,omitzero"` // in units of OnHoldCurrency
 	FilledAmount         Qty   `json:"filledAmount,omitzero"`
 	FilledAmountQuote    Value `json:"filledAmountQuote,omitzero"`
 	FeePaid              Value `json:"feePaid,omitzero"`
 	Updated              Time  `json:"updated,omitzero"`
 }
 
-// Done reports whether the order can neither fill nor be changed any more.
+// Done reports whether the order is complete: no more fills, no more changes.
 func (o *Order) Done() bool { return o.Status.Terminal() }
 
 // ByQuote reports whether the order was set with AmountQuote.
 func (o *Order) ByQuote() bool { return o.AmountQuote != 0 }
 
-// Bracket is a pair of exits for the position that an entry opens: the exchange is spot and a sell
-// holds its base, so only one of them can rest at the venue. The other is watched by the engine,
-// which swaps once the cancel is confirmed.
+// Bracket is a pair of exits for the position that an entry opens. The exchange is spot and a sell
+// holds its base, so only one exit can rest at the venue. The engine watches the other and swaps
+// them once the cancel is confirmed.
 type Bracket struct {
 	Stop   Price // trigger price of the exit on the losing side; 0: none
 	Target Price // limit price of the exit on the winning side; 0: none
-	Keep   Leg   // which of the two rests at the venue; zero is KeepStop
+	Keep   Leg   // the exit that rests at the venue; zero is KeepStop
 }
 
 // Leg is one exit of a Bracket.
@@ -85,9 +85,9 @@ const (
 	KeepTarget            // the target rests at the venue as a limit order, the stop is watched
 )
 
-// Watch is what the engine waits for in one market: the nearest prices below and above at which a
-// bracket has to swap its exits. 0 is none. The simulated venue tells the engine when a candle's
-// path reaches one; live, every ticker does.
+// Watch is the nearest prices of a market, below and above, at which a bracket has to swap its
+// exits. 0 is none. The simulated venue sends the engine an event when a candle's path reaches one;
+// live, the engine checks every ticker.
 type Watch struct {
 	Below, Above Price
 }
@@ -109,8 +109,8 @@ type Fill struct {
 	Time        Time       `json:",omitzero"`
 }
 
-// Report is the state of an order as the exchange tells it, with what happened. It is newer than
-// another report of the same order if (Updated, FilledAmount, status rank) is larger.
+// Report is the state of an order as the exchange reports it, with the event that led to it. It is
+// newer than another report of the same order if (Updated, FilledAmount, status rank) is larger.
 type Report struct {
 	Order      OrderID
 	ExchangeID uuid.UUID
@@ -128,25 +128,25 @@ func ReportOf(o *Order, exec ExecutionType) (r Report) {
 	return r
 }
 
-// Describe makes r the report of o; what r said before is gone.
+// Describe makes r the report of o and overwrites all of r.
 func (r *Report) Describe(o *Order, exec ExecutionType) {
 	r.Exec, r.Order, r.Market, r.ExchangeID = exec, o.ID, o.Market, o.ExchangeID
 	r.Command, r.Code = 0, 0
 	r.OrderState = o.OrderState
 }
 
-// Position is what one strategy holds in one market: an amount of base and what it cost. The
-// average price is Cost/Amount; it is not kept, because it would have to be rounded.
+// Position is the holding of one strategy in one market: an amount of base and its cost. The
+// average price is Cost/Amount; it is not stored, because it would be rounded.
 type Position struct {
 	Amount   Qty
 	Cost     Value // paid for Amount, fees included
-	Realised Value // profit of what was sold, fees included
+	Realised Value // profit of all sales, fees included
 	Fees     Value // paid on all fills
 	Opened   Time  // when Amount last left zero
 }
 
-// ClientOrderID returns the client order id of order id of a run: a version 5 UUID, so that an
-// order that is sent again carries the same one.
+// ClientOrderID returns the client order id of an order of a run: a version 5 UUID, the same each
+// time.
 func ClientOrderID(run uuid.UUID, id OrderID) uuid.UUID {
 	var name [8]byte
 	for i := range name {

@@ -26,10 +26,9 @@ func AppendSaved(dst []byte, version int, state any) ([]byte, error) {
 	return append(dst, text...), nil
 }
 
-// ParseSaved reads what AppendSaved wrote into state, a pointer. version is the newest that the
-// caller knows: a new version only adds fields, so an older text leaves them empty. Text that is
-// cut off, goes on after the end or has unknown fields is an error, and so is a newer version: the
-// errors say what is wrong.
+// ParseSaved reads the JSON of AppendSaved into state, a pointer. version is the newest that the
+// caller knows: a new version only adds fields, so an older text leaves them empty. A newer
+// version, unknown fields, and text that is cut off or goes on behind its end are errors.
 func ParseSaved(data []byte, version int, state any) error {
 	var envelope saved[json.RawMessage]
 	if err := parseOne(data, &envelope); err != nil {
@@ -58,8 +57,8 @@ func parseOne(data []byte, into any) error {
 	return nil
 }
 
-// Units are the decimals that a market's numbers count in: two runs can share numbers only where
-// they are the same.
+// Units are the decimals of a market's numbers. Two runs can share numbers only if their Units are
+// equal.
 type Units struct {
 	Price  uint8 `json:"price"`
 	Amount uint8 `json:"amount"`
@@ -69,9 +68,8 @@ type Units struct {
 // Units are m's decimals of Price, Qty and Money.
 func (m *Market) Units() Units { return Units{m.PriceDigits, m.AmountDigits, m.QuoteDigits} }
 
-// CheckUnits compares the units of markets that saved numbers belong to with those of c: a market
-// that counts in others now is an error that names it. A market that c does not have is no error:
-// whoever has something in it must say so.
+// CheckUnits compares the units of saved numbers, by market name, with those of c. Different units
+// are an error that names the market. A market that c does not have is no error here.
 func (c *Catalog) CheckUnits(units map[string]Units) error {
 	for _, name := range slices.Sorted(maps.Keys(units)) {
 		m := c.MarketNamed(name)

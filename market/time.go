@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Time is a moment in nanoseconds since 1970-01-01 UTC. It reaches from 1678 to 2262; what arrives
-// from a wire is checked by TimeOfMillis before it becomes a Time.
+// Time is a moment in nanoseconds since 1970-01-01 UTC, from 1678 to 2262. TimeOfMillis checks a
+// time that comes from outside.
 type Time int64
 
 // Duration is a span in nanoseconds.
@@ -27,8 +27,7 @@ func TimeOfMillis(ms int64) (Time, error) {
 	return Time(ms * int64(time.Millisecond)), nil
 }
 
-// TimeOf converts t; it wraps ErrOverflow outside the years 1700 to 2200, which lie inside what
-// Time can hold.
+// TimeOf converts t. It wraps ErrOverflow outside the years 1700 to 2200.
 func TimeOf(t time.Time) (Time, error) {
 	if t.Year() < 1700 || t.Year() > 2200 {
 		return 0, fmt.Errorf("time %s: %w", t.Format(time.RFC3339), ErrOverflow)

@@ -33,7 +33,7 @@ func Product(a, b int64, shift uint8) (Value, error) {
 // product returns a·b: two numbers of 63 bits and a sign always fit.
 func product(a, b int64) Value {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
-	return Value{hi: int64(hi) - a>>63&b - b>>63&a, lo: lo} // of the unsigned product what the signs are too much
+	return Value{hi: int64(hi) - a>>63&b - b>>63&a, lo: lo} // less the terms that the signs add to the unsigned product
 }
 
 func scaledProduct(a, b int64, shift uint8) (Value, error) {
@@ -64,8 +64,8 @@ func (v Value) Sub(w Value) (Value, error) {
 	return difference, nil
 }
 
-// tooLarge is the error of a sum or a difference; it stands apart so that Add and Sub are small
-// enough to be inlined.
+// tooLarge is the error of a sum or a difference; as a function of its own it keeps Add and Sub
+// small enough to be inlined.
 func tooLarge(v Value, sign string, w Value) error {
 	return fmt.Errorf("%s %s %s: %w", v, sign, w, ErrOverflow)
 }
@@ -271,7 +271,7 @@ func (v Value) String() string { return v.big().String() }
 // MarshalText writes the units as an integer.
 func (v Value) MarshalText() ([]byte, error) { return v.Append(nil, 0), nil }
 
-// UnmarshalText reads what MarshalText wrote; errors are those of ParseFixed.
+// UnmarshalText reads the text of MarshalText; errors are those of ParseFixed.
 func (v *Value) UnmarshalText(text []byte) (err error) {
 	*v, err = ParseValue(string(text), 0)
 	return err
@@ -280,7 +280,7 @@ func (v *Value) UnmarshalText(text []byte) (err error) {
 // Format writes v·10^-digits as a plain decimal without trailing zeros.
 func (v Value) Format(digits uint8) string { return string(v.Append(nil, digits)) }
 
-// Append appends what Format returns.
+// Append is Format into a buffer.
 func (v Value) Append(dst []byte, digits uint8) []byte {
 	if v.hi == int64(v.lo)>>63 {
 		return AppendFixed(dst, int64(v.lo), digits)

@@ -12,7 +12,8 @@ import (
 // lives is what a report makes of an order of each state, one column for each input in the order of
 // the constants; "-" is a report that cannot be true and is dropped.
 var lives = map[State][]string{
-	//               new      awaiting           partly             filled    canceled    expired    unresolved rejected    unknown
+	// new, awaitingTrigger, partiallyFilled, filled, canceled, expired, unresolved, rejected,
+	// unknown
 	Sent: {"open", "awaitingTrigger", "partiallyFilled", "filled", "canceled", "expired", "unknown",
 		"rejected", "unknown"},
 	Unknown: {"open", "awaitingTrigger", "partiallyFilled", "filled", "canceled", "expired", "unknown",

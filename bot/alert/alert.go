@@ -55,7 +55,8 @@ const room = 64
 
 // Receiver is a receiver with what waits for it.
 //
-// Queue: up to room alerts. One more drops the oldest, and the next that is sent says how many were.
+// Queue: up to room alerts. One more drops the oldest, and the next that is sent says how many
+// were.
 type Receiver struct {
 	config.AlertSection
 	Name string
@@ -94,7 +95,8 @@ func NewReceivers(c *config.AlertsSection, getenv func(string) string) (places [
 			}
 		}
 		if (section.Template == "telegram") != (section.Chat != "") {
-			return nil, config.At(config.Join(path, "chat"), errors.New("belongs to telegram, which needs it: the chat_id"))
+			return nil, config.At(config.Join(path, "chat"),
+				errors.New("belongs to telegram, which needs it: the chat_id"))
 		}
 		words, err := keys.Read(path, "url", section.URL, section.URLFile, section.URLEnv)
 		if err != nil {
@@ -103,7 +105,8 @@ func NewReceivers(c *config.AlertsSection, getenv func(string) string) (places [
 		if err := checkURL(words.Text); err != nil {
 			return nil, config.At(config.Join(path, "url"), err)
 		}
-		places = append(places, &Receiver{AlertSection: section, Name: name, url: words.Text, wake: make(chan struct{}, 1), pace: defaultPace()})
+		places = append(places, &Receiver{AlertSection: section, Name: name, url: words.Text,
+			wake: make(chan struct{}, 1), pace: defaultPace()})
 	}
 	return places, nil
 }
@@ -137,11 +140,13 @@ func NewSender(places []*Receiver, log zerolog.Logger) *Sender {
 	return a
 }
 
-// Client speaks to the receiver, and follows it nowhere else.
+// client speaks to the receiver, and follows it nowhere else.
 func (p *Receiver) client() *http.Client {
 	return &http.Client{
-		Timeout:       p.pace.answer,
-		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: p.pace.answer}).DialContext, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
+		Timeout: p.pace.answer,
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment,
+			DialContext: (&net.Dialer{Timeout: p.pace.answer}).DialContext, MaxIdleConnsPerHost: 1,
+			IdleConnTimeout: time.Minute},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -190,7 +195,8 @@ func (p *Receiver) next() (one Alert, found, done bool) {
 	return one, true, false
 }
 
-// work sends what waits, one after the other, until there is nothing left and none will come, or ctx ends.
+// work sends what waits, one after the other, until there is nothing left and none will come, or
+// ctx ends.
 func (p *Receiver) work(ctx context.Context) {
 	defer p.http.CloseIdleConnections()
 	for ctx.Err() == nil {
@@ -209,7 +215,8 @@ func (p *Receiver) work(ctx context.Context) {
 	}
 }
 
-// Stop sends what waits for so long at most, and says what was left. It returns when every worker has ended.
+// Stop sends what waits for so long at most, and says what was left. It returns when every worker
+// has ended.
 func (a *Sender) Stop(within time.Duration) {
 	if a == nil {
 		return

@@ -61,20 +61,24 @@ func (m *mailbox) got() []string {
 // secretPath is what no log may show.
 const secretPath = "/bot123:SECRET/send?token=SECRET"
 
-// place is a receiver of a config, with as much patience as a test has and no pauses between attempts.
+// place is a receiver of a config, with as much patience as a test has and no pauses between
+// attempts.
 func place(t *testing.T, url string, change func(*config.AlertSection)) *Receiver {
 	s := config.AlertSection{Template: "json", URL: url}
 	if change != nil {
 		change(&s)
 	}
-	places, err := NewReceivers(&config.AlertsSection{To: map[string]config.AlertSection{"me": s}}, func(string) string { return "" })
+	places, err := NewReceivers(&config.AlertsSection{To: map[string]config.AlertSection{"me": s}},
+		func(string) string { return "" })
 	require.NoError(t, err)
-	places[0].pace = pace{answer: bottest.Patience, first: time.Millisecond, most: 5 * time.Millisecond, total: bottest.Patience}
+	places[0].pace = pace{answer: bottest.Patience, first: time.Millisecond, most: 5 * time.Millisecond,
+		total: bottest.Patience}
 	return places[0]
 }
 
 func TestEveryTemplateIsWhatItsReceiverReads(t *testing.T) {
-	one := Alert{Kind: Halt, At: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), Run: "r", Text: `trend "halted" & <b>`, Dropped: 2}
+	one := Alert{Kind: Halt, At: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), Run: "r", Text: `trend "halted" & <b>`,
+		Dropped: 2}
 	const line = `[halt] trend "halted" & <b> (2 alerts before this one were not sent)`
 	for template, want := range map[string]map[string]any{
 		"json":     {"kind": "halt", "at": "2026-03-02T12:00:00Z", "run": "r", "text": one.Text, "dropped": 2.0},
@@ -159,7 +163,8 @@ func TestWhatAReceiverRefusesForEverIsNotSentAgain(t *testing.T) {
 	m := newMailbox(t, func(n int, w http.ResponseWriter) bool {
 		asked = n + 1
 		if n == 0 {
-			http.Redirect(w, &http.Request{Method: http.MethodPost}, "http://127.0.0.1:1/elsewhere", http.StatusFound) // nobody follows it
+			// nobody follows it
+			http.Redirect(w, &http.Request{Method: http.MethodPost}, "http://127.0.0.1:1/elsewhere", http.StatusFound)
 			return true
 		}
 		return false
@@ -235,7 +240,8 @@ func TestNoErrorOfSendingShowsTheURL(t *testing.T) {
 
 func TestKindsThatAreSkippedAreNotSent(t *testing.T) {
 	m := newMailbox(t, nil)
-	a := NewSender([]*Receiver{place(t, m.URL, func(s *config.AlertSection) { s.Skip = []string{Fill, Start} })}, zerolog.Nop())
+	a := NewSender([]*Receiver{place(t, m.URL, func(s *config.AlertSection) { s.Skip = []string{Fill, Start} })},
+		zerolog.Nop())
 	for _, kind := range kinds {
 		a.Tell(Alert{Kind: kind})
 	}
@@ -263,15 +269,18 @@ func TestReceiversOfAConfigAreChecked(t *testing.T) {
 		{config.AlertSection{Template: "slack", URL: "https://example.com/SECRET", Chat: "1"}, "telegram"},
 		{config.AlertSection{Template: "json", URLFile: open}, "others may read"},
 		{config.AlertSection{Template: "json", URLEnv: "NOT_SET"}, "no variable of that name"},
-		{config.AlertSection{Template: "json", URL: "https://example.com", Skip: []string{"fil"}}, `the nearest is "fill"`},
+		{config.AlertSection{Template: "json", URL: "https://example.com", Skip: []string{"fil"}},
+			`the nearest is "fill"`},
 	} {
-		_, err := NewReceivers(&config.AlertsSection{To: map[string]config.AlertSection{"me": row.section}}, func(string) string { return "" })
+		_, err := NewReceivers(&config.AlertsSection{To: map[string]config.AlertSection{"me": row.section}},
+			func(string) string { return "" })
 		require.ErrorContains(t, err, row.want)
 		require.NotContains(t, err.Error(), "SECRET")
 	}
 }
 
-// A broken receiver, or a proxy before it, answers with the request itself, which Go's HTTP client quotes in its errors.
+// A broken receiver, or a proxy before it, answers with the request itself, which Go's HTTP client
+// quotes in its errors.
 func TestNoErrorOfAReceiverThatEchoesTheURLShowsIt(t *testing.T) {
 	const path, token = "/bot123:SECRET-of-the-path/send?token=SECRET%2Bof-the-query", "token=SECRET%2Bof-the-query"
 	for name, answer := range map[string]string{

@@ -32,7 +32,8 @@ func defaultPace() pace {
 	return pace{answer: 10 * time.Second, first: time.Second, most: time.Minute, total: 10 * time.Minute}
 }
 
-// deliver sends an alert again and again until the receiver takes it, says that it never will, or patience ends.
+// deliver sends an alert again and again until the receiver takes it, says that it never will, or
+// patience ends.
 func (p *Receiver) deliver(ctx context.Context, one *Alert) {
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval = p.pace.first, p.pace.most
@@ -87,16 +88,18 @@ func verdict(answer *http.Response) error {
 	return backoff.Permanent(err)
 }
 
-// Write writes an alert as the receiver wants it.
+// write writes an alert as the receiver wants it.
 func (p *Receiver) write(one *Alert) (body []byte, contentType string, err error) {
 	contentType = "application/json"
 	switch p.Template {
 	case "telegram":
-		body, err = json.Marshal(map[string]any{"chat_id": p.Chat, "text": one.line(), "disable_web_page_preview": true})
+		body, err = json.Marshal(map[string]any{"chat_id": p.Chat, "text": one.line(),
+			"disable_web_page_preview": true})
 	case "slack":
 		body, err = json.Marshal(map[string]string{"text": forSlack(one.line())})
 	case "discord":
-		body, err = json.Marshal(map[string]any{"content": clipTo(one.line(), discordRoom), "allowed_mentions": map[string][]string{"parse": {}}})
+		body, err = json.Marshal(map[string]any{"content": clipTo(one.line(), discordRoom),
+			"allowed_mentions": map[string][]string{"parse": {}}})
 	case "ntfy":
 		return []byte(one.line()), "text/plain; charset=utf-8", nil
 	default:
@@ -123,13 +126,15 @@ func (p *Receiver) scrub(err error) string {
 		err = failed.Err
 		failed = nil
 	}
-	return clipTo(rest.NewScrubber(secretsOf(p.url)...).Text(strings.ReplaceAll(err.Error(), p.url, "the URL")), longestReason)
+	return clipTo(rest.NewScrubber(secretsOf(p.url)...).Text(strings.ReplaceAll(err.Error(), p.url, "the URL")),
+		longestReason)
 }
 
 // longestReason is how many characters of an error of a receiver are logged.
 const longestReason = 300
 
-// secretsOf are the parts of an address that may be secrets: what stands behind the host, whole and in pieces, and a password.
+// secretsOf are the parts of an address that may be secrets: what stands behind the host, whole and
+// in pieces, and a password.
 func secretsOf(address string) []string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -166,7 +171,8 @@ func forSlack(text string) string {
 func (p *Receiver) Try(ctx context.Context, bot string) string {
 	p.http = p.client()
 	defer p.http.CloseIdleConnections()
-	if err := p.send(ctx, &Alert{Kind: Test, Bot: bot, At: time.Now().UTC(), Text: "bot doctor tries whether alerts arrive"}); err != nil {
+	if err := p.send(ctx, &Alert{Kind: Test, Bot: bot, At: time.Now().UTC(),
+		Text: "bot doctor tries whether alerts arrive"}); err != nil {
 		return p.scrub(err)
 	}
 	return ""

@@ -26,7 +26,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Books are the two that tell of a bot's account: its state file, and the exchange, which is asked by a key of its own that no fault strikes.
+// Books are the two that tell of a bot's account: its state file, and the exchange, which is asked
+// by a key of its own that no fault strikes.
 type Books struct {
 	T       *testing.T
 	Auditor *rest.Client
@@ -118,14 +119,16 @@ func (s *Books) Market() *market.Market {
 	return s.Units.MarketNamed("BTC-EUR")
 }
 
-// ledgerRow is what a strategy holds and has earned in a market, worked out with big integers from the exchange's trades.
+// ledgerRow is what a strategy holds and has earned in a market, worked out with big integers from
+// the exchange's trades.
 type ledgerRow struct {
 	amount               int64
 	cost, realised, fees *big.Int
 }
 
-// samePositions works out every position from the trades of the account in the order of their time, then of orders and fills, and compares cost, fees and realised profit
-// to the last unit with the table, and with what is exported of it.
+// samePositions works out every position from the trades of the account in the order of their time,
+// then of orders and fills, and compares cost, fees and realised profit to the last unit with the
+// table, and with what is exported of it.
 func (s *Books) samePositions(store *journal.Store) {
 	t := s.T
 	for _, entry := range s.entries(store, journal.EntryTransfer) {
@@ -164,7 +167,8 @@ func (s *Books) samePositions(store *journal.Store) {
 		require.NotNil(t, w, "a position without a trade: %s", key)
 		have := ledgerRow{int64(p.Amount), unitsOf(t, p.Cost), unitsOf(t, p.Realised), unitsOf(t, p.Fees)}
 		require.Equal(t, w.String(), have.String(), "%s: amount, cost, realised, fees", key)
-		require.Equal(t, []string{m.FormatQty(p.Amount), m.FormatValue(p.Cost), m.FormatValue(p.Realised), m.FormatValue(p.Fees)}, exported[key])
+		require.Equal(t, []string{m.FormatQty(p.Amount), m.FormatValue(p.Cost), m.FormatValue(p.Realised),
+			m.FormatValue(p.Fees)}, exported[key])
 		delete(want, key)
 	}
 	require.Empty(t, want, "positions that the table lacks")
@@ -183,7 +187,8 @@ func unitsOf(t *testing.T, v market.Value) *big.Int {
 	return units
 }
 
-// trade adds one trade. A sale takes its share of the cost, rounded towards zero, and the last one the rest.
+// trade adds one trade. A sale takes its share of the cost, rounded towards zero, and the last one
+// the rest.
 func (w *ledgerRow) trade(f *market.Fill) {
 	fee := new(big.Int)
 	text, _ := f.Fee.MarshalText()
@@ -202,7 +207,8 @@ func (w *ledgerRow) trade(f *market.Fill) {
 	w.realised.Add(w.realised, cash.Sub(cash, fee).Sub(cash, share))
 }
 
-// exportedPositions is the table as `bot state export positions` writes it: amount, cost, realised and fees by strategy and market.
+// exportedPositions is the table as `bot state export positions` writes it: amount, cost, realised
+// and fees by strategy and market.
 func (s *Books) exportedPositions(store *journal.Store) map[string][]string {
 	var out bytes.Buffer
 	_, err := store.Export(&out, "positions")
@@ -212,7 +218,8 @@ func (s *Books) exportedPositions(store *journal.Store) map[string][]string {
 		var p map[string]string
 		require.NoError(s.T, json.Unmarshal(line, &p))
 		figure := func(name string) string { return cmp.Or(p[name], "0") } // what is 0 is left out
-		all[p["strategy"]+" "+p["market"]] = []string{figure("amount"), figure("cost"), figure("realised"), figure("fees")}
+		all[p["strategy"]+" "+p["market"]] = []string{figure("amount"), figure("cost"), figure("realised"),
+			figure("fees")}
 	}
 	return all
 }

@@ -16,7 +16,8 @@ func Program(t testing.TB) string {
 	return path
 }
 
-// Child returns a command to be started. Wait ends at most Patience after the process, also where a grandchild holds its pipes open.
+// Child returns a command to be started. Wait ends at most Patience after the process, also where a
+// grandchild holds its pipes open.
 func Child(program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.WaitDelay = Patience
@@ -32,8 +33,8 @@ func Short(t testing.TB, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Overdue kills a child that was started when Patience is over: then its pipes end, and so does a wait for a line or for the end of
-// it. The caller calls stop when what it waited for has come.
+// Overdue kills a child that was started when Patience is over: then its pipes end, and so does a
+// wait for a line or for the end of it. The caller calls stop when what it waited for has come.
 func Overdue(cmd *exec.Cmd) (stop func() bool) { return killAfter(cmd, Patience) }
 
 func killAfter(cmd *exec.Cmd, after time.Duration) (stop func() bool) {

@@ -9,25 +9,31 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
-// Exchange is the exchange: a market that moves, with a house that offers on both sides, and the account of the bot beside another.
+// Exchange is the exchange: a market that moves, with a house that offers on both sides, and the
+// account of the bot beside another.
 func Exchange(seed uint64) sandbox.Config {
 	keys := func(key, secret string, budget int) door.Key {
 		return door.Key{Key: key, Secret: secret, Read: true, Trade: true, Budget: budget}
 	}
 	return sandbox.Config{
 		Assets: []sandbox.Asset{{Symbol: "EUR", Decimals: 2}, {Symbol: "BTC", Decimals: 8}},
-		Markets: []sandbox.Market{{Name: "BTC-EUR", PriceDigits: 2, TickSize: "1", QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.0001", MinOrderInQuote: "5", MaxOrderInBase: "1000",
-			MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: "A", Source: price.Synthetic{Price: "30000", Volatility: 0.3}, House: sandbox.House{Levels: 20, HalfSpread: 5_000, Size: "0.05"}}},
+		Markets: []sandbox.Market{{Name: "BTC-EUR", PriceDigits: 2, TickSize: "1", QuantityDecimals: 8,
+			NotionalDecimals: 2, MinOrderInBase: "0.0001", MinOrderInQuote: "5", MaxOrderInBase: "1000",
+			MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: "A", Source: price.Synthetic{Price: "30000",
+				Volatility: 0.3}, House: sandbox.House{Levels: 20, HalfSpread: 5_000, Size: "0.05"}}},
 		Accounts: []sandbox.Account{
-			{Name: "bot", Balances: map[string]string{"EUR": "20000", "BTC": "1"}, Keys: []door.Key{keys(BotKey, BotSecret, 0), keys(AuditorKey, "secret of the auditor", 1_000_000)}},
-			{Name: "other", Balances: map[string]string{"EUR": "1000000", "BTC": "100"}, Keys: []door.Key{keys(OtherKey, "secret of the other", 1_000_000)}},
+			{Name: "bot", Balances: map[string]string{"EUR": "20000", "BTC": "1"},
+				Keys: []door.Key{keys(BotKey, BotSecret, 0), keys(AuditorKey, "secret of the auditor", 1_000_000)}},
+			{Name: "other", Balances: map[string]string{"EUR": "1000000", "BTC": "100"},
+				Keys: []door.Key{keys(OtherKey, "secret of the other", 1_000_000)}},
 		},
 		Tiers: []sandbox.Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}}},
 		Seed:  seed, History: time.Hour, Budget: door.Budget{PerIP: -1},
 	}
 }
 
-// The keys of the exchange's accounts: two of the bot's account, of which no fault strikes the auditor's, and one of the other account.
+// The keys of the exchange's accounts: two of the bot's account, of which no fault strikes the
+// auditor's, and one of the other account.
 const (
 	BotKey     = "b0t-b0t-b0t-b0t-b0t-b0t-b0t-b0t-b0t-b0t-b0t-b0t-b0t-b0t-b0t-b0t-"
 	AuditorKey = "aud1aud1aud1aud1aud1aud1aud1aud1aud1aud1aud1aud1aud1aud1aud1aud1"

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Patience is how long a test waits for what must come: a busy machine may stand still for half a minute.
+// Patience is how long a test waits for what must come: a busy machine may stand still for half a
+// minute.
 const Patience = 3 * time.Minute
 
 // Await waits until something holds. It asks in the test's own goroutine, which may fail the test.

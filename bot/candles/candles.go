@@ -1,5 +1,5 @@
-// Package candles is the commands of the candle store: import, fetch, list, verify, export and resample. It never decides how candles are
-// stored: package state/candles does. Start at Command.
+// Package candles is the commands of the candle store: import, fetch, list, verify, export and
+// resample. It never decides how candles are stored: package state/candles does. Start at Command.
 package candles
 
 import (
@@ -47,8 +47,10 @@ func Command(s Streams, enter Enter) *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.PersistentFlags().StringVar(&f.db, "db", "", "candle store `FILE`; without it that of -c, or candles.db")
-	c.PersistentFlags().StringVarP(&f.config, "config", "c", "", "take the store from [data] of this config `FILE` of bot backtest")
-	c.AddCommand(a.importCommand(f), a.fetchCommand(f), a.listCommand(f), a.verifyCommand(f), a.exportCommand(f), a.resampleCommand(f))
+	c.PersistentFlags().StringVarP(&f.config, "config", "c", "",
+		"take the store from [data] of this config `FILE` of bot backtest")
+	c.AddCommand(a.importCommand(f), a.fetchCommand(f), a.listCommand(f), a.verifyCommand(f), a.exportCommand(f),
+		a.resampleCommand(f))
 	return c
 }
 
@@ -77,7 +79,7 @@ func (f *storeFlags) series() (string, market.Interval, error) {
 	return f.market, interval, nil
 }
 
-// Path is the store's file. A config of `bot run` names none.
+// path is the store's file. A config of `bot run` names none.
 func (f *storeFlags) path() (string, error) {
 	if f.db != "" {
 		return f.db, nil
@@ -93,7 +95,8 @@ func (f *storeFlags) path() (string, error) {
 	return c.Data.Candles, nil
 }
 
-// source reads the config, nil where none is named. ofRun says that it is one of `bot run`: it has a table of the exchange.
+// source reads the config, nil where none is named. ofRun says that it is one of `bot run`: it has
+// a table of the exchange.
 func (f *storeFlags) source() (source *config.Source, ofRun bool, err error) {
 	if f.config == "" {
 		return nil, false, nil
@@ -108,7 +111,7 @@ func (f *storeFlags) source() (source *config.Source, ofRun bool, err error) {
 // read opens the store for reading.
 func (f *storeFlags) read() (*candles.Store, error) { return f.with(candles.Read) }
 
-// Write opens the store for writing.
+// write opens the store for writing.
 func (f *storeFlags) write() (*candles.Store, error) { return f.with(candles.Open) }
 
 func (f *storeFlags) with(open func(path string) (*candles.Store, error)) (*candles.Store, error) {
@@ -121,8 +124,9 @@ func (f *storeFlags) with(open func(path string) (*candles.Store, error)) (*cand
 
 func (a *commands) listCommand(f *storeFlags) *cobra.Command {
 	c := &cobra.Command{
-		Use: "list", Short: "Show what is stored: ranges, candles, gaps", Args: cobra.NoArgs, Example: "  bot candles list\n  bot candles list --json",
-		RunE: a.enter(func(context.Context, []string) error { return a.listCandles(f) }),
+		Use: "list", Short: "Show what is stored: ranges, candles, gaps", Args: cobra.NoArgs,
+		Example: "  bot candles list\n  bot candles list --json",
+		RunE:    a.enter(func(context.Context, []string) error { return a.listCandles(f) }),
 	}
 	f.jsonFlag(c)
 	return c
@@ -164,8 +168,10 @@ func seriesInfos(list []candles.Series) []seriesInfo {
 	infos := make([]seriesInfo, 0, len(list))
 	for i := range list {
 		s := &list[i]
-		infos = append(infos, seriesInfo{Market: s.Market, Interval: s.Interval.String(), FromMS: s.First.Millis(), ToMS: s.End().Millis(), Candles: s.Candles,
-			NoTrade: s.NoTrade, Missing: s.Unknown, PriceDigits: s.PriceDigits, VolumeDigits: s.VolumeDigits, Chunks: s.Chunks, Bytes: s.Bytes, PerCandle: perCandle(s)})
+		infos = append(infos, seriesInfo{Market: s.Market, Interval: s.Interval.String(), FromMS: s.First.Millis(),
+			ToMS: s.End().Millis(), Candles: s.Candles,
+			NoTrade: s.NoTrade, Missing: s.Unknown, PriceDigits: s.PriceDigits, VolumeDigits: s.VolumeDigits,
+			Chunks: s.Chunks, Bytes: s.Bytes, PerCandle: perCandle(s)})
 	}
 	return infos
 }
@@ -177,7 +183,8 @@ func printSeries(w io.Writer, list []candles.Series) error {
 	fmt.Fprintln(table, "market\tinterval\tfrom\tto\tcandles\tno trade\tmissing\tbytes/candle")
 	for i := range list {
 		s := &list[i]
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%.2f\n", s.Market, s.Interval, s.First, s.End(), s.Candles, s.NoTrade, s.Unknown, perCandle(s))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%.2f\n", s.Market, s.Interval, s.First, s.End(), s.Candles,
+			s.NoTrade, s.Unknown, perCandle(s))
 	}
 	return table.Flush()
 }

@@ -19,8 +19,9 @@ func (a *commands) exportCommand(f *storeFlags) *cobra.Command {
 	var from, to, out string
 	c := &cobra.Command{
 		Use: "export", Short: "Write candles as CSV", Args: cobra.NoArgs,
-		Example: "  bot candles export --market BTC-EUR --interval 1h > FILE.csv\n  bot candles export --market BTC-EUR --interval 1h --from 2023-01-01 --out FILE.csv",
-		RunE:    a.enter(func(context.Context, []string) error { return a.exportCandles(f, from, to, out) }),
+		Example: "  bot candles export --market BTC-EUR --interval 1h > FILE.csv\n  bot candles export --market " +
+			"BTC-EUR --interval 1h --from 2023-01-01 --out FILE.csv",
+		RunE: a.enter(func(context.Context, []string) error { return a.exportCandles(f, from, to, out) }),
 	}
 	f.seriesFlags(c)
 	c.Flags().StringVar(&from, "from", "", "first candle: 2021-01-01, RFC 3339 or Unix ms")
@@ -60,7 +61,8 @@ func emptyExport(store *candles.Store, name string, interval market.Interval) er
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("no candles in the range: %s %s is stored from %s to %s", name, interval, series.First, series.End())
+	return fmt.Errorf("no candles in the range: %s %s is stored from %s to %s", name, interval, series.First,
+		series.End())
 }
 
 // parseRange reads --from and --to; empty is no bound.

@@ -40,16 +40,20 @@ func (a *commands) fetchCommand(store *storeFlags) *cobra.Command {
 	f := &fetchFlags{storeFlags: store}
 	c := &cobra.Command{
 		Use: "fetch", Short: "Download candles from an exchange", Long: fetchHelp, Args: cobra.NoArgs,
-		Example: "  bot candles fetch --market BTC-EUR --interval 1m --from 2024-01-01 --base-url https://api.example.com/v2\n" +
-			"  bot candles fetch --market BTC-EUR --interval 1h --from 2024-01-01 --to 2025-01-01 -c live.toml --db candles.db",
+		Example: "  bot candles fetch --market BTC-EUR --interval 1m --from 2024-01-01 --base-url " +
+			"https://api.example.com/v2\n" +
+			"  bot candles fetch --market BTC-EUR --interval 1h --from 2024-01-01 --to 2025-01-01 -c live.toml --db " +
+			"candles.db",
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.fetchCandles(ctx, f) }),
 	}
 	f.seriesFlags(c)
 	f.jsonFlag(c)
 	c.Flags().StringVar(&f.from, "from", "", "first candle: 2021-01-01, RFC 3339 or Unix ms (needed)")
 	c.Flags().StringVar(&f.to, "to", "", "end, exclusive; without it, now")
-	c.Flags().StringVar(&f.baseURL, "base-url", "", "`URL` of the exchange; without it that of -c, or that of bot exchange on this machine")
-	c.Flags().StringVar(&f.prefix, "prefix", "", "brand in the `NAME`s of the exchange's headers, without the dash; without it that of -c, or Service")
+	c.Flags().StringVar(&f.baseURL, "base-url", "",
+		"`URL` of the exchange; without it that of -c, or that of bot exchange on this machine")
+	c.Flags().StringVar(&f.prefix, "prefix", "",
+		"brand in the `NAME`s of the exchange's headers, without the dash; without it that of -c, or Service")
 	return c
 }
 
@@ -78,7 +82,8 @@ func (a *commands) fetchCandles(ctx context.Context, f *fetchFlags) error {
 		return config.Usagef("base URL or prefix of the exchange: %w", err)
 	}
 	defer client.Close()
-	w := &fetcher{client: client, path: path, tell: func(text string) { console.Tell(a.Stderr, text) }, interval: interval, bar: &console.Bar{}}
+	w := &fetcher{client: client, path: path, tell: func(text string) { console.Tell(a.Stderr, text) },
+		interval: interval, bar: &console.Bar{}}
 	if err := w.prepare(ctx, name, from, to); err != nil {
 		return err
 	}
@@ -125,11 +130,12 @@ func (f *fetchFlags) remote() (*config.ExchangeSection, error) {
 	return remote, nil
 }
 
-// publicClient returns a client without a key that keeps to the budget of this machine's IP address. What the ledger has to say goes
-// to the standard error.
+// publicClient returns a client without a key that keeps to the budget of this machine's IP
+// address. What the ledger has to say goes to the standard error.
 func (a *commands) publicClient(remote *config.ExchangeSection) (*rest.Client, error) {
 	var client *rest.Client
-	ledger := plan.NewLedger(remote, func() market.Time { return client.Now() }, func(w rest.Warning) { console.Tell(a.Stderr, w.String()) })
+	ledger := plan.NewLedger(remote, func() market.Time { return client.Now() },
+		func(w rest.Warning) { console.Tell(a.Stderr, w.String()) })
 	client, err := rest.New(rest.Config{BaseURL: remote.BaseURL, Prefix: remote.Prefix, Budget: ledger})
 	return client, err
 }
@@ -167,12 +173,14 @@ func timeOfMillis(ms int64) market.Time {
 // text is a line for the range and one for everything that occurred.
 func (r *fetchReport) text() string {
 	from, to, beginning := timeOfMillis(r.FromMS), timeOfMillis(r.ToMS), timeOfMillis(r.BeginningMS)
-	text := fmt.Sprintf("%s %s from %s to %s: %d candles, %d requests\n", r.Market, r.Interval, from, to, r.Candles, r.Requests)
+	text := fmt.Sprintf("%s %s from %s to %s: %d candles, %d requests\n", r.Market, r.Interval, from, to, r.Candles,
+		r.Requests)
 	for _, line := range [...]struct {
 		count int64
 		what  string
 	}{
-		{r.Added, "added"}, {r.Unchanged, "stored already with the same values"}, {r.Kept, "stored already with other values, which stay"},
+		{r.Added, "added"}, {r.Unchanged, "stored already with the same values"}, {r.Kept,
+			"stored already with other values, which stay"},
 		{r.NoTrade, "intervals without a trade"}, {r.Missing, "intervals missing"},
 	} {
 		if line.count > 0 {

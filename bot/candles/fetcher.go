@@ -42,7 +42,8 @@ type fetcher struct {
 // errBeginning is returned where the exchange has no older candles.
 var errBeginning = errors.New("the exchange's first candle")
 
-// prepare asks for the exchange's time and the market's rules, and settles what is to be fetched. A to of 0 is now.
+// prepare asks for the exchange's time and the market's rules, and settles what is to be fetched. A
+// to of 0 is now.
 func (f *fetcher) prepare(ctx context.Context, name string, from, to market.Time) error {
 	if err := f.client.Sync(ctx); err != nil {
 		return err
@@ -54,7 +55,8 @@ func (f *fetcher) prepare(ctx context.Context, name string, from, to market.Time
 	if len(list) != 1 || list[0].Name != name {
 		return fmt.Errorf("market %s: %w", name, rest.ErrMismatch)
 	}
-	f.options = candles.WriteOptions{Market: name, Interval: f.interval, PriceDigits: decimals(string(list[0].TickSize)), VolumeDigits: min(list[0].QuantityDecimals, market.MaxDigits)}
+	f.options = candles.WriteOptions{Market: name, Interval: f.interval,
+		PriceDigits: decimals(string(list[0].TickSize)), VolumeDigits: min(list[0].QuantityDecimals, market.MaxDigits)}
 	f.market = market.Market{Name: name, PriceDigits: f.options.PriceDigits, VolumeDigits: f.options.VolumeDigits}
 	closed := f.interval.Floor(f.client.Now().Add(-settle))
 	if to == 0 || to > closed {
@@ -64,7 +66,8 @@ func (f *fetcher) prepare(ctx context.Context, name string, from, to market.Time
 	if f.span.From >= f.span.To {
 		return config.Usagef("no %s candle from %s on has closed by %s", f.interval, from, to)
 	}
-	f.report = fetchReport{Market: name, Interval: f.interval.String(), FromMS: f.span.From.Millis(), ToMS: f.span.To.Millis()}
+	f.report = fetchReport{Market: name, Interval: f.interval.String(), FromMS: f.span.From.Millis(),
+		ToMS: f.span.To.Millis()}
 	return nil
 }
 
@@ -85,8 +88,8 @@ func ceilInterval(interval market.Interval, t market.Time) market.Time {
 	return interval.End(interval.Floor(t))
 }
 
-// with opens the store for one piece of work: between two pages others may read it, or write to it. Where somebody else holds it, the fetch
-// waits.
+// with opens the store for one piece of work: between two pages others may read it, or write to it.
+// Where somebody else holds it, the fetch waits.
 func (f *fetcher) with(ctx context.Context, work func(*candles.Store) error) error {
 	for told := false; ; told = true {
 		store, err := candles.Open(f.path)
@@ -103,7 +106,7 @@ func (f *fetcher) with(ctx context.Context, work func(*candles.Store) error) err
 	}
 }
 
-// Run fetches what is not stored as complete, the newest first.
+// run fetches what is not stored as complete, the newest first.
 func (f *fetcher) run(ctx context.Context) (*fetchReport, error) {
 	var complete []candles.Range
 	err := f.with(ctx, func(store *candles.Store) error {
@@ -111,7 +114,8 @@ func (f *fetcher) run(ctx context.Context) (*fetchReport, error) {
 		if err != nil && !errors.Is(err, candles.ErrNoData) {
 			return err
 		}
-		f.market.PriceDigits, f.market.VolumeDigits = max(f.market.PriceDigits, price), max(f.market.VolumeDigits, volume)
+		f.market.PriceDigits, f.market.VolumeDigits = max(f.market.PriceDigits, price), max(f.market.VolumeDigits,
+			volume)
 		complete, err = store.Complete(f.market.Name, f.interval)
 		return err
 	})
@@ -130,7 +134,8 @@ func (f *fetcher) run(ctx context.Context) (*fetchReport, error) {
 	return &f.report, f.with(ctx, f.count)
 }
 
-// subtract returns the parts of span that none of the ranges, sorted and apart from each other, covers.
+// subtract returns the parts of span that none of the ranges, sorted and apart from each other,
+// covers.
 func subtract(span candles.Range, ranges []candles.Range) (parts []candles.Range) {
 	for _, r := range ranges {
 		if r.From > span.From && r.From < span.To {
@@ -146,8 +151,9 @@ func subtract(span candles.Range, ranges []candles.Range) (parts []candles.Range
 	return parts
 }
 
-// fetch walks a range backwards, a page at a time. A page is complete from its oldest candle on; whether nothing was traded before
-// that, or the exchange has nothing, shows when an older candle is found.
+// fetch walks a range backwards, a page at a time. A page is complete from its oldest candle on;
+// whether nothing was traded before that, or the exchange has nothing, shows when an older candle
+// is found.
 func (f *fetcher) fetch(ctx context.Context, r candles.Range) error {
 	for end := r.To; end > r.From; {
 		f.bar.Reach(f.span.From + f.span.To - end)
@@ -176,7 +182,8 @@ func (f *fetcher) fetch(ctx context.Context, r candles.Range) error {
 	return nil
 }
 
-// older looks for the newest candle before end, however old. It returns errBeginning where there is none.
+// older looks for the newest candle before end, however old. It returns errBeginning where there is
+// none.
 func (f *fetcher) older(ctx context.Context, end market.Time) error {
 	start := f.interval.Floor(firstTrades)
 	if start >= end {
@@ -191,7 +198,8 @@ func (f *fetcher) older(ctx context.Context, end market.Time) error {
 	return nil
 }
 
-// page asks for the candles in [start, end), waits where the exchange bans, and reads finer where the candles need it.
+// page asks for the candles in [start, end), waits where the exchange bans, and reads finer where
+// the candles need it.
 func (f *fetcher) page(ctx context.Context, start, end market.Time, limit int) (err error) {
 	for {
 		f.report.Requests++
@@ -200,10 +208,12 @@ func (f *fetcher) page(ctx context.Context, start, end market.Time, limit int) (
 		switch {
 		case err == nil:
 			return f.check(start, end, limit)
-		case errors.As(err, &refused) && (refused.Status == http.StatusTooManyRequests || refused.Code == exchange.CodeBanned):
+		case errors.As(err, &refused) &&
+			(refused.Status == http.StatusTooManyRequests || refused.Code == exchange.CodeBanned):
 			continue // the budget waits for the end of the ban
 		case errors.Is(err, market.ErrInexact) && min(f.market.PriceDigits, f.market.VolumeDigits) < market.MaxDigits:
-			f.market.PriceDigits, f.market.VolumeDigits = min(f.market.PriceDigits+2, market.MaxDigits), min(f.market.VolumeDigits+2, market.MaxDigits)
+			f.market.PriceDigits, f.market.VolumeDigits = min(f.market.PriceDigits+2,
+				market.MaxDigits), min(f.market.VolumeDigits+2, market.MaxDigits)
 			continue
 		}
 		return err
@@ -217,8 +227,10 @@ func (f *fetcher) check(start, end market.Time, limit int) error {
 	}
 	for i := range f.candles {
 		c := &f.candles[i]
-		if c.Start < start || c.Start >= end || !f.interval.Aligned(c.Start) || i > 0 && c.Start == f.candles[i-1].Start {
-			return fmt.Errorf("%w: a %s candle starts at %s; wanted is one for each interval from %s to %s", rest.ErrMismatch, f.interval, c.Start, start, end)
+		if c.Start < start || c.Start >= end || !f.interval.Aligned(c.Start) || i > 0 &&
+			c.Start == f.candles[i-1].Start {
+			return fmt.Errorf("%w: a %s candle starts at %s; wanted is one for each interval from %s to %s",
+				rest.ErrMismatch, f.interval, c.Start, start, end)
 		}
 	}
 	return nil
@@ -227,7 +239,8 @@ func (f *fetcher) check(start, end market.Time, limit int) error {
 // put stores the candles of a page and that the exchange has answered for a range.
 func (f *fetcher) put(ctx context.Context, answered candles.Range) error {
 	return f.with(ctx, func(store *candles.Store) error {
-		report, err := store.Put(f.options, f.candles, f.market.PriceDigits, f.market.VolumeDigits, []candles.Range{answered})
+		report, err := store.Put(f.options, f.candles, f.market.PriceDigits, f.market.VolumeDigits,
+			[]candles.Range{answered})
 		if err == nil {
 			f.report.add(report)
 		}

@@ -31,12 +31,14 @@ func (a *commands) importCommand(store *storeFlags) *cobra.Command {
 	f := &importFlags{storeFlags: store}
 	c := &cobra.Command{
 		Use: "import FILE|-", Short: "Read candles from CSV", Long: importHelp, Args: cobra.ExactArgs(1),
-		Example: "  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  zcat FILE.csv.gz | bot candles import --market BTC-EUR --interval 1m -",
-		RunE:    a.enter(func(ctx context.Context, args []string) error { return a.importCandles(ctx, f, args[0]) }),
+		Example: "  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  zcat FILE.csv.gz | bot candles " +
+			"import --market BTC-EUR --interval 1m -",
+		RunE: a.enter(func(ctx context.Context, args []string) error { return a.importCandles(ctx, f, args[0]) }),
 	}
 	f.seriesFlags(c)
 	f.jsonFlag(c)
-	c.Flags().BoolVar(&f.complete, "complete", false, "the file is complete: where a candle is missing, nothing was traded")
+	c.Flags().BoolVar(&f.complete, "complete", false,
+		"the file is complete: where a candle is missing, nothing was traded")
 	c.Flags().BoolVar(&f.skipBad, "skip-bad", false, "leave bad rows out and count them")
 	c.Flags().BoolVar(&f.replace, "replace", false, "overwrite stored candles that have other values")
 	c.Flags().Uint8Var(&f.priceDigits, "price-digits", 0, "decimals that prices get at least")
@@ -50,7 +52,8 @@ func (a *commands) importCandles(ctx context.Context, f *importFlags, file strin
 		return err
 	}
 	if max(f.priceDigits, f.volumeDigits) > market.MaxDigits {
-		return config.Usagef("--price-digits %d, --volume-digits %d: at most %d", f.priceDigits, f.volumeDigits, market.MaxDigits)
+		return config.Usagef("--price-digits %d, --volume-digits %d: at most %d", f.priceDigits, f.volumeDigits,
+			market.MaxDigits)
 	}
 	in, err := a.input(file)
 	if err != nil {
@@ -61,8 +64,10 @@ func (a *commands) importCandles(ctx context.Context, f *importFlags, file strin
 	if err != nil {
 		return err
 	}
-	report, err := store.ImportCSV(&ctxReader{ctx, in}, candles.ImportOptions{Complete: f.complete, SkipBad: f.skipBad, WriteOptions: candles.WriteOptions{
-		Market: name, Interval: interval, Replace: f.replace, PriceDigits: f.priceDigits, VolumeDigits: f.volumeDigits}})
+	report, err := store.ImportCSV(&ctxReader{ctx, in}, candles.ImportOptions{Complete: f.complete, SkipBad: f.skipBad,
+		WriteOptions: candles.WriteOptions{
+			Market: name, Interval: interval, Replace: f.replace, PriceDigits: f.priceDigits,
+			VolumeDigits: f.volumeDigits}})
 	if err = errors.Join(err, store.Close()); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
@@ -95,7 +100,8 @@ func (r *ctxReader) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// importInfo is the report as a program reads it. Rows = Bad + Duplicates + Added + Unchanged + Kept + Replaced.
+// importInfo is the report as a program reads it. Rows = Bad + Duplicates + Added + Unchanged +
+// Kept + Replaced.
 type importInfo struct {
 	Rows         int64 `json:"rows"`
 	Added        int64 `json:"added"`
@@ -112,8 +118,10 @@ type importInfo struct {
 }
 
 func importInfoOf(r *candles.ImportReport) importInfo {
-	return importInfo{Rows: r.Rows, Added: r.Added, Unchanged: r.Unchanged, Kept: r.Kept, Replaced: r.Replaced, Duplicates: r.Duplicates, Unordered: r.Unordered,
-		Bad: r.Bad, FirstMS: r.First.Millis(), LastMS: r.Last.Millis(), PriceDigits: r.PriceDigits, VolumeDigits: r.VolumeDigits}
+	return importInfo{Rows: r.Rows, Added: r.Added, Unchanged: r.Unchanged, Kept: r.Kept, Replaced: r.Replaced,
+		Duplicates: r.Duplicates, Unordered: r.Unordered,
+		Bad: r.Bad, FirstMS: r.First.Millis(), LastMS: r.Last.Millis(), PriceDigits: r.PriceDigits,
+		VolumeDigits: r.VolumeDigits}
 }
 
 // importText says what became of the rows, a line for each treatment that occurred.
@@ -123,8 +131,10 @@ func importText(series string, r *candles.ImportReport) string {
 		count int64
 		what  string
 	}{
-		{r.Added, "added"}, {r.Unchanged, "stored already with the same values"}, {r.Kept, "stored already with other values, which stay (--replace overwrites them)"},
-		{r.Replaced, "overwritten with new values"}, {r.Duplicates, "dropped: the file has the same row before"}, {r.Bad, "left out: bad"},
+		{r.Added, "added"}, {r.Unchanged, "stored already with the same values"}, {r.Kept,
+			"stored already with other values, which stay (--replace overwrites them)"},
+		{r.Replaced, "overwritten with new values"}, {r.Duplicates,
+			"dropped: the file has the same row before"}, {r.Bad, "left out: bad"},
 		{r.Unordered, "sorted: they start before the row above"}, {r.Widened, "stored before, now with more decimals"},
 	} {
 		if line.count > 0 {

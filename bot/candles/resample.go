@@ -16,7 +16,8 @@ func (a *commands) resampleCommand(f *storeFlags) *cobra.Command {
 	into, replace := "", false
 	c := &cobra.Command{
 		Use: "resample", Short: "Make longer candles of shorter ones", Args: cobra.NoArgs,
-		Long:    "Make longer candles of shorter ones, as the exchange does, and store them. Candles that the data does not fill at its ends are left out.",
+		Long: "Make longer candles of shorter ones, as the exchange does, and store them. Candles that the data " +
+			"does not fill at its ends are left out.",
 		Example: "  bot candles resample --market BTC-EUR --interval 1h --into 4h",
 		RunE:    a.enter(func(context.Context, []string) error { return a.resampleCandles(f, into, replace) }),
 	}
@@ -36,7 +37,8 @@ func (a *commands) resampleCandles(f *storeFlags, into string, replace bool) err
 		return config.Usagef("--into: %w", err)
 	}
 	if !from.Divides(to) {
-		return config.Usagef("%s candles cannot be made of %s candles; choose a longer interval that they fill", to, from)
+		return config.Usagef("%s candles cannot be made of %s candles; choose a longer interval that they fill", to,
+			from)
 	}
 	store, err := f.read() // a mistyped --db is no reason to make a store
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 
 func (a *commands) verifyCommand(f *storeFlags) *cobra.Command {
 	c := &cobra.Command{
-		Use: "verify", Short: "Read everything that is stored and check it", Args: cobra.NoArgs, Example: "  bot candles verify",
-		RunE: a.enter(func(context.Context, []string) error { return a.verifyCandles(f) }),
+		Use: "verify", Short: "Read everything that is stored and check it", Args: cobra.NoArgs,
+		Example: "  bot candles verify",
+		RunE:    a.enter(func(context.Context, []string) error { return a.verifyCandles(f) }),
 	}
 	f.jsonFlag(c)
 	return c
@@ -34,7 +35,8 @@ func (a *commands) verifyCandles(f *storeFlags) error {
 		return err
 	}
 	if n := len(report.Problems); n > 0 {
-		return fmt.Errorf("%s: %d problems: %w; import the damaged ranges again, into a new file when the store does not take them", store.Path(), n, boltfile.ErrCorrupt)
+		return fmt.Errorf("%s: %d problems: %w; import the damaged ranges again, into a new file when the store does "+
+			"not take them", store.Path(), n, boltfile.ErrCorrupt)
 	}
 	return nil
 }
@@ -58,6 +60,7 @@ func (a *commands) printVerify(r *candles.VerifyReport, asJSON bool) error {
 	for _, problem := range info.Problems {
 		fmt.Fprintln(a.Stdout, problem)
 	}
-	_, err := fmt.Fprintf(a.Stdout, "%d series, %d chunks, %d candles read; %d problems\n", info.Series, info.Chunks, info.Candles, len(info.Problems))
+	_, err := fmt.Fprintf(a.Stdout, "%d series, %d chunks, %d candles read; %d problems\n", info.Series, info.Chunks,
+		info.Candles, len(info.Problems))
 	return err
 }

@@ -7,14 +7,16 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Backtest is everything that a config of `bot backtest` can say. Defaults stand first, then the file is read over them, then --set and the
-// other flags; what is unknown or makes no sense is an error that names its place. configs/backtest.toml shows every key.
+// Backtest is everything that a config of `bot backtest` can say. Defaults stand first, then the
+// file is read over them, then --set and the other flags; what is unknown or makes no sense is an
+// error that names its place. configs/backtest.toml shows every key.
 type Backtest struct {
-	Backtest   BacktestSection            `toml:"backtest"`
-	Data       DataSection                `toml:"data"`
-	Account    AccountSection             `toml:"account"`
-	Assets     map[string]AssetSection    `toml:"assets"`     // by symbol
-	Markets    map[string]MarketSection   `toml:"markets"`    // by name; a market without a section has permissive rules
+	Backtest BacktestSection         `toml:"backtest"`
+	Data     DataSection             `toml:"data"`
+	Account  AccountSection          `toml:"account"`
+	Assets   map[string]AssetSection `toml:"assets"` // by symbol
+	// by name; a market without a section has permissive rules
+	Markets    map[string]MarketSection   `toml:"markets"`
 	Risk       RiskSection                `toml:"risk"`       // for the account, and the default for every strategy
 	Strategies map[string]StrategySection `toml:"strategies"` // by a name of your choice; at least one
 	Report     ReportSection              `toml:"report"`
@@ -22,7 +24,8 @@ type Backtest struct {
 	Source *Source `json:"-"` // where it was read; of no concern to a hash of the settings
 }
 
-// Trading is the sections that the configs of a backtest and of a live bot have in common: the strategies, their money and the limits.
+// Trading is the sections that the configs of a backtest and of a live bot have in common: the
+// strategies, their money and the limits.
 type Trading struct {
 	Currency           string
 	MakerFee, TakerFee Decimal
@@ -40,20 +43,26 @@ func (c *Backtest) Trading() Trading {
 
 // BacktestSection says what is replayed, and how honestly.
 type BacktestSection struct {
-	From           Moment  `toml:"from"`            // first candle to trade on: 2021-01-01, RFC 3339 or Unix ms; none: as far back as the data goes
-	To             Moment  `toml:"to"`              // end, exclusive; none: as far as the data goes
-	Warmup         string  `toml:"warmup"`          // "before": from candles before from; "inside": from the first candles of the range
-	PathInterval   string  `toml:"path_interval"`   // candles that move the market: "auto": the finest that cover the range; "strategy": its own; or an interval
-	Path           string  `toml:"path"`            // adaptive, ohlc, olhc, pessimistic or optimistic
-	LimitFill      string  `toml:"limit_fill"`      // touch, or through: a resting limit needs a trade beyond it
-	DataLatency    Span    `toml:"data_latency"`    // from a candle's close to its arrival
-	Latency        Span    `toml:"latency"`         // from a decision to its arrival at the exchange
-	HalfSpreadBPS  Decimal `toml:"half_spread_bps"` // half the distance of bid and ask, in hundredths of a per cent
-	SlippageBPS    Decimal `toml:"slippage_bps"`    // what takers pay beyond it
-	VolumeShare    Decimal `toml:"volume_share"`    // largest part of a candle's volume for own orders, up to 1; 0: no cap
-	PlacementLimit Decimal `toml:"placement_limit"` // a limit through the market by more than this part of the price is cancelled; 0: never
-	SyntheticBook  bool    `toml:"synthetic_book"`  // make order books from candles, for strategies that need books
-	Seed           uint64  `toml:"seed"`            // of the synthetic market
+	// first candle to trade on: 2021-01-01, RFC 3339 or Unix ms; none: as far back as the data goes
+	From Moment `toml:"from"`
+	To   Moment `toml:"to"` // end, exclusive; none: as far as the data goes
+	// "before": from candles before from; "inside": from the first candles of the range
+	Warmup string `toml:"warmup"`
+	// candles that move the market: "auto": the finest that cover the range; "strategy": its own;
+	// or an interval
+	PathInterval  string  `toml:"path_interval"`
+	Path          string  `toml:"path"`            // adaptive, ohlc, olhc, pessimistic or optimistic
+	LimitFill     string  `toml:"limit_fill"`      // touch, or through: a resting limit needs a trade beyond it
+	DataLatency   Span    `toml:"data_latency"`    // from a candle's close to its arrival
+	Latency       Span    `toml:"latency"`         // from a decision to its arrival at the exchange
+	HalfSpreadBPS Decimal `toml:"half_spread_bps"` // half the distance of bid and ask, in hundredths of a per cent
+	SlippageBPS   Decimal `toml:"slippage_bps"`    // what takers pay beyond it
+	// largest part of a candle's volume for own orders, up to 1; 0: no cap
+	VolumeShare Decimal `toml:"volume_share"`
+	// a limit through the market by more than this part of the price is cancelled; 0: never
+	PlacementLimit Decimal `toml:"placement_limit"`
+	SyntheticBook  bool    `toml:"synthetic_book"` // make order books from candles, for strategies that need books
+	Seed           uint64  `toml:"seed"`           // of the synthetic market
 }
 
 // DataSection says where candles come from.
@@ -64,11 +73,12 @@ type DataSection struct {
 
 // AccountSection is the account at the start.
 type AccountSection struct {
-	Currency    string             `toml:"currency"`  // every market must be quoted in it
-	MakerFee    Decimal            `toml:"maker_fee"` // part of a fill's value: "0.0015" is 0.15 %
-	TakerFee    Decimal            `toml:"taker_fee"`
-	FeeRounding string             `toml:"fee_rounding"` // order: on an order's total; fill: on each fill; none: to the nearest unit
-	Start       map[string]Decimal `toml:"start"`        // balances by asset; without it 10000 of the currency
+	Currency string  `toml:"currency"`  // every market must be quoted in it
+	MakerFee Decimal `toml:"maker_fee"` // part of a fill's value: "0.0015" is 0.15 %
+	TakerFee Decimal `toml:"taker_fee"`
+	// order: on an order's total; fill: on each fill; none: to the nearest unit
+	FeeRounding string             `toml:"fee_rounding"`
+	Start       map[string]Decimal `toml:"start"` // balances by asset; without it 10000 of the currency
 }
 
 // AssetSection is what balances of an asset look like.
@@ -76,8 +86,9 @@ type AssetSection struct {
 	Decimals int64 `toml:"decimals"` // without a section: EUR 2, USDC 6, others 8
 }
 
-// MarketSection holds the rules of a market under the specification's names. What is left out forbids nothing: the tick is the
-// data's last decimal, amounts have the decimals of their asset, and there are no minimums, maximums or caps.
+// MarketSection holds the rules of a market under the specification's names. What is left out
+// forbids nothing: the tick is the data's last decimal, amounts have the decimals of their asset,
+// and there are no minimums, maximums or caps.
 type MarketSection struct {
 	TickSize         Decimal `toml:"tick_size"`
 	QuantityDecimals *int64  `toml:"quantity_decimals"`
@@ -90,55 +101,63 @@ type MarketSection struct {
 	FeeCategory      string  `toml:"fee_category"` // for the report
 }
 
-// RiskSection is what the gate allows the account, and by default each strategy. A limit that is left out or 0 is no limit.
+// RiskSection is what the gate allows the account, and by default each strategy. A limit that is
+// left out or 0 is no limit.
 type RiskSection struct {
-	MaxExposure    Decimal `toml:"max_exposure"`     // worth of all positions and open buys, in the currency
-	MaxDailyLoss   Decimal `toml:"max_daily_loss"`   // in the currency; then nothing is opened until the next UTC day
-	MaxDrawdown    Decimal `toml:"max_drawdown"`     // part of the highest equity, below 1; then nothing is opened any more
+	MaxExposure  Decimal `toml:"max_exposure"`   // worth of all positions and open buys, in the currency
+	MaxDailyLoss Decimal `toml:"max_daily_loss"` // in the currency; then nothing is opened until the next UTC day
+	// part of the highest equity, below 1; then nothing is opened any more
+	MaxDrawdown    Decimal `toml:"max_drawdown"`
 	AllowSelfCross bool    `toml:"allow_self_cross"` // let an order meet an own resting one
 	LimitSection
 }
 
 // LimitSection is what the gate allows one strategy.
 type LimitSection struct {
-	MaxOpenOrders   int64   `toml:"max_open_orders"`
-	MaxOrderValue   Decimal `toml:"max_order_value"` // in the currency
-	MaxPosition     Decimal `toml:"max_position"`    // worth of position and open buys in each market, in the currency
-	PriceCollar     Decimal `toml:"price_collar"`    // how far a limit may be through the best price on the other side (the latest where none is known), as a part of it
+	MaxOpenOrders int64   `toml:"max_open_orders"`
+	MaxOrderValue Decimal `toml:"max_order_value"` // in the currency
+	MaxPosition   Decimal `toml:"max_position"`    // worth of position and open buys in each market, in the currency
+	// how far a limit may be through the best price on the other side (the latest where none is
+	// known), as a part of it
+	PriceCollar     Decimal `toml:"price_collar"`
 	OrdersPerMinute int64   `toml:"orders_per_minute"`
-	MaxInFlight     int64   `toml:"max_in_flight"`    // orders with a command that the exchange has not answered; bot run: 100 unless set
-	CoolDownLosses  int64   `toml:"cool_down_losses"` // after so many losing exits in a row …
-	CoolDown        Span    `toml:"cool_down"`        // … nothing is opened for so long
-	MaxDataAge      Span    `toml:"max_data_age"`     // nothing is opened on older prices
-	ReduceOnly      bool    `toml:"reduce_only"`
+	// orders with a command that the exchange has not answered; bot run: 100 unless set
+	MaxInFlight    int64 `toml:"max_in_flight"`
+	CoolDownLosses int64 `toml:"cool_down_losses"` // after so many losing exits in a row …
+	CoolDown       Span  `toml:"cool_down"`        // … nothing is opened for so long
+	MaxDataAge     Span  `toml:"max_data_age"`     // nothing is opened on older prices
+	ReduceOnly     bool  `toml:"reduce_only"`
 }
 
 // StrategySection is one strategy at work.
 type StrategySection struct {
-	Kind       string          `toml:"kind"` // see `bot strategies`
-	Markets    []string        `toml:"markets"`
-	Interval   market.Interval `toml:"interval"`
-	Allotment  Decimal         `toml:"allotment"` // of the currency, for it alone; none: it shares what is left with the others
-	OperatorID int64           `toml:"operator_id"`
-	CodGroupID int64           `toml:"cod_group_id"` // cancel-on-disconnect group, 1 to 1000; 0: none
-	Params     map[string]any  `toml:"params"`       // see `bot strategies KIND`
-	Risk       LimitSection    `toml:"risk"`         // over the defaults of [risk]
+	Kind     string          `toml:"kind"` // see `bot strategies`
+	Markets  []string        `toml:"markets"`
+	Interval market.Interval `toml:"interval"`
+	// of the currency, for it alone; none: it shares what is left with the others
+	Allotment  Decimal        `toml:"allotment"`
+	OperatorID int64          `toml:"operator_id"`
+	CodGroupID int64          `toml:"cod_group_id"` // cancel-on-disconnect group, 1 to 1000; 0: none
+	Params     map[string]any `toml:"params"`       // see `bot strategies KIND`
+	Risk       LimitSection   `toml:"risk"`         // over the defaults of [risk]
 }
 
 // ReportSection says what is made of a result. Nothing in it changes the result.
 type ReportSection struct {
-	Out      string `toml:"out"`      // folder of the files; none: out/NAME after the config file
-	Assets   string `toml:"assets"`   // of report.html: address or folder of its script, or inline=FILE
-	Envelope Toggle `toml:"envelope"` // run the pessimistic and optimistic path too: true, false, or auto: unless --json
+	Out    string `toml:"out"`    // folder of the files; none: out/NAME after the config file
+	Assets string `toml:"assets"` // of report.html: address or folder of its script, or inline=FILE
+	// run the pessimistic and optimistic path too: true, false, or auto: unless --json
+	Envelope Toggle `toml:"envelope"`
 }
 
 // DefaultBacktest returns the config of a file that says nothing. It has no strategies.
 func DefaultBacktest() *Backtest {
 	return &Backtest{
-		Backtest: BacktestSection{Warmup: "before", PathInterval: "auto", Path: "adaptive", LimitFill: "touch", Seed: 1},
-		Data:     DataSection{Source: SourceStore, Candles: DefaultStore},
-		Account:  AccountSection{Currency: "EUR", MakerFee: "0.0015", TakerFee: "0.0025", FeeRounding: "order"},
-		Report:   ReportSection{Envelope: EnvelopeAuto},
+		Backtest: BacktestSection{Warmup: "before", PathInterval: "auto", Path: "adaptive", LimitFill: "touch",
+			Seed: 1},
+		Data:    DataSection{Source: SourceStore, Candles: DefaultStore},
+		Account: AccountSection{Currency: "EUR", MakerFee: "0.0015", TakerFee: "0.0025", FeeRounding: "order"},
+		Report:  ReportSection{Envelope: EnvelopeAuto},
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// binder lays a decoded TOML tree over a config. Every key must be known and every value be of its key's type.
+// binder lays a decoded TOML tree over a config. Every key must be known and every value be of its
+// key's type.
 type binder struct {
 	config *Backtest // that an inheritor begins with; nil where there is none
 }
@@ -54,7 +55,8 @@ func (b *binder) bind(path []string, into reflect.Value, raw any) error {
 	return At(path, Unsaid(path, bindPlain(into, raw)))
 }
 
-// elsewhere says of a section that is unknown here which commands have it in their configs: perhaps it is the file that is the wrong one.
+// elsewhere says of a section that is unknown here which commands have it in their configs: perhaps
+// it is the file that is the wrong one.
 func elsewhere(path []string, key string) (text string) {
 	if len(path) > 0 {
 		return ""
@@ -97,7 +99,8 @@ func (b *binder) bindStruct(path []string, into reflect.Value, raw any) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		if !slices.Contains(names, key) {
-			return At(Join(path, key), fmt.Errorf("unknown key; the nearest is %q%s", strategy.Nearest(key, names), elsewhere(path, key)))
+			return At(Join(path, key), fmt.Errorf("unknown key; the nearest is %q%s", strategy.Nearest(key, names),
+				elsewhere(path, key)))
 		}
 	}
 	for i, f := range fields {
@@ -223,7 +226,8 @@ func quoted(raw any) string {
 	return typeOf(raw)
 }
 
-// typeOf names the type of a value in TOML's words. Errors about a wrong type name it instead of the value, which may be a secret.
+// typeOf names the type of a value in TOML's words. Errors about a wrong type name it instead of
+// the value, which may be a secret.
 func typeOf(raw any) string {
 	switch raw.(type) {
 	case string, flagText:

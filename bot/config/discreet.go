@@ -9,15 +9,17 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// secretKeys are the keys of a config whose value is a secret, or may hold one. With _file or _env behind them they name where it stands,
-// and people write the secret itself there.
-var secretKeys = []string{"secret", "key", "token", "url", "base_url", "moved_from", "password", "passphrase", "credential"}
+// secretKeys are the keys of a config whose value is a secret, or may hold one. With _file or _env
+// behind them they name where it stands, and people write the secret itself there.
+var secretKeys = []string{"secret", "key", "token", "url", "base_url", "moved_from", "password", "passphrase",
+	"credential"}
 
 // harmlessKeys look like secret keys and are others.
 var harmlessKeys = []string{"keys", "key_ban", "per_key", "keep"}
 
 // errUnsaid stands for an error that would repeat a value.
-var errUnsaid = errors.New("the value is not of the kind that this key takes; it is not shown, because it may be a secret")
+var errUnsaid = errors.New(
+	"the value is not of the kind that this key takes; it is not shown, because it may be a secret")
 
 // Unsaid is an error about the value of a key, without its words where the value may be a secret.
 func Unsaid(path []string, err error) error {
@@ -27,8 +29,8 @@ func Unsaid(path []string, err error) error {
 	return err
 }
 
-// secretAt is the place of the first part of a path that names a secret, also where it is mistyped; -1: none. The name of a strategy is
-// free and says nothing.
+// secretAt is the place of the first part of a path that names a secret, also where it is mistyped;
+// -1: none. The name of a strategy is free and says nothing.
 func secretAt(path []string) int {
 	free := -1
 	if len(path) > 0 && path[0] == "strategies" {
@@ -54,14 +56,16 @@ func namesSecret(key string) bool {
 		if len(of) < 5 {
 			allowed = 1
 		}
-		if strategy.Distance(name, of) <= allowed || len(of) > 4 && strings.Contains(name, of) || slices.Contains(strings.Split(name, "_"), of) {
+		if strategy.Distance(name, of) <= allowed || len(of) > 4 && strings.Contains(name, of) ||
+			slices.Contains(strings.Split(name, "_"), of) {
 			return true
 		}
 	}
 	return strings.HasPrefix(name, "api") && strings.HasSuffix(name, "key")
 }
 
-// shownPath is a path in an error. What stands below a secret key is not shown: it may be a part of the secret.
+// shownPath is a path in an error. What stands below a secret key is not shown: it may be a part of
+// the secret.
 func shownPath(path []string) string {
 	if n := secretAt(path); n >= 0 && n+1 < len(path) && !tableAt(path[:n+1]) {
 		return strings.Join(path[:n+1], ".") + ".…"
@@ -69,7 +73,8 @@ func shownPath(path []string) string {
 	return strings.Join(path, ".")
 }
 
-// tableAt reports whether a path leads to an entry that a person has named: an account, a key, a receiver, a market.
+// tableAt reports whether a path leads to an entry that a person has named: an account, a key, a
+// receiver, a market.
 func tableAt(path []string) bool {
 	switch len(path) {
 	case 2:
@@ -82,10 +87,13 @@ func tableAt(path []string) bool {
 	return false
 }
 
-// plainBeginnings begin the errors of the TOML library that have nothing of the file outside of quotes.
-var plainBeginnings = []string{"expected", "unexpected", "keys", "floats", "strings", "newlines", "invalid", "Invalid", "cannot", "not", "files", "control", "Escaped"}
+// plainBeginnings begin the errors of the TOML library that have nothing of the file outside of
+// quotes.
+var plainBeginnings = []string{"expected", "unexpected", "keys", "floats", "strings", "newlines", "invalid", "Invalid",
+	"cannot", "not", "files", "control", "Escaped"}
 
-// syntaxText is an error of the TOML library in which only single characters are quoted: the rest of a line may be a secret.
+// syntaxText is an error of the TOML library in which only single characters are quoted: the rest
+// of a line may be a secret.
 func syntaxText(message string) string {
 	if text, known := strings.CutPrefix(message, "Key '"); known {
 		if name, rest, found := strings.Cut(text, "' "); found && !strings.ContainsAny(name, "\"'\\\r\n") {

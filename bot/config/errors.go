@@ -9,7 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// The exit codes of mistakes that only a person can correct: a service manager does not start the program again after them.
+// The exit codes of mistakes that only a person can correct: a service manager does not start the
+// program again after them.
 const (
 	ExitUsage  = 64 // a mistake in the arguments
 	ExitConfig = 78 // a mistake in the config
@@ -72,5 +73,6 @@ func OneOf(path []string, have string, words ...string) error {
 	if slices.Contains(words, have) {
 		return nil
 	}
-	return At(path, fmt.Errorf("%q is not one of %s; the nearest is %q", Clip(have), strings.Join(words, ", "), strategy.Nearest(have, words)))
+	return At(path, fmt.Errorf("%q is not one of %s; the nearest is %q", Clip(have), strings.Join(words, ", "),
+		strategy.Nearest(have, words)))
 }

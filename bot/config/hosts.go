@@ -9,8 +9,11 @@ import (
 // CheckHosts refuses what no header Host can be.
 func CheckHosts(path, hosts []string) error {
 	for _, host := range hosts {
-		if _, err := netip.ParseAddr(host); err != nil && strings.Trim(strings.ToLower(host), hostLetters) != "" || host == "" {
-			return At(path, fmt.Errorf("%q is no name of a host; want names or addresses without scheme and port, like [\"bot.example.com\"]", Clip(host)))
+		if _, err := netip.ParseAddr(host); err != nil && strings.Trim(strings.ToLower(host), hostLetters) != "" ||
+			host == "" {
+			return At(path, fmt.Errorf(
+				"%q is no name of a host; want names or addresses without scheme and port, like [\"bot.example.com\"]",
+				Clip(host)))
 		}
 	}
 	return nil

@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// lineIndex knows the line of every key of a TOML text that the decoder has accepted. On any other text it finds fewer keys, or
-// wrong ones, and ends all the same.
+// lineIndex knows the line of every key of a TOML text that the decoder has accepted. On any other
+// text it finds fewer keys, or wrong ones, and ends all the same.
 type lineIndex struct {
 	text string
 	at   int

@@ -24,7 +24,8 @@ func TestEveryKeyIsFoundOnItsLine(t *testing.T) {
 	}, "\n")
 	lines := indexLines(text)
 	for path, want := range map[string]int{
-		"data": 2, "data source": 2, "a": 3, "a b_c d": 3, "a b_c d x": 4, "a b_c d list": 7, "a b_c d t": 9, "a b_c d t u": 9,
+		"data": 2, "data source": 2, "a": 3, "a b_c d": 3, "a b_c d x": 4, "a b_c d list": 7, "a b_c d t": 9,
+		"a b_c d t u":     9,
 		"a b_c d t v w k": 9, "a b_c d lit.eral": 10, "s t": 11, "s t last": 12, "a b_c d y": 0, "b": 0, "z": 0,
 	} {
 		parts := strings.Fields(path)

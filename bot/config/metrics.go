@@ -25,7 +25,8 @@ func (s *metricsSection) Check() error {
 	case err != nil || port == "":
 		return At(path, fmt.Errorf("%q is no address; want host:port, like 127.0.0.1:9090", Clip(s.Listen)))
 	case !s.Public && !LoopbackHost(host):
-		return At(path, fmt.Errorf("%s can be reached by other machines, which would learn what is traded; want 127.0.0.1, or set metrics.public = true", s.Listen))
+		return At(path, fmt.Errorf("%s can be reached by other machines, which would learn what is traded; want "+
+			"127.0.0.1, or set metrics.public = true", s.Listen))
 	case s.StaleAfter <= 0:
 		return At([]string{"metrics", "stale_after"}, errors.New("want a time, like \"30s\""))
 	}

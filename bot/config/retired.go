@@ -1,12 +1,14 @@
 package config
 
-// retired are the keys of configs that have no effect any more, each with what to do about it. They are taken for one
-// release, so that a bot whose config has one still starts; then they are unknown keys.
+// retired are the keys of configs that have no effect any more, each with what to do about it. They
+// are taken for one release, so that a bot whose config has one still starts; then they are unknown
+// keys.
 var retired = []struct {
 	path []string
 	hint string
 }{
-	{[]string{"exchange", "allow_withdrawals"}, "has no effect any more: the program cannot withdraw money; delete the key"},
+	{[]string{"exchange", "allow_withdrawals"},
+		"has no effect any more: the program cannot withdraw money; delete the key"},
 }
 
 // retire takes retired keys out of the tree and keeps a hint for each, with its place.

@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 )
 
-// Run is everything that a config of `bot run` can say. Strategies and limits are written as for a backtest. configs/sandbox.toml and
-// configs/live.toml show every key.
+// Run is everything that a config of `bot run` can say. Strategies and limits are written as for a
+// backtest. configs/sandbox.toml and configs/live.toml show every key.
 type Run struct {
 	Bot        BotSection                 `toml:"bot"`
 	Paper      PaperSection               `toml:"paper"`
@@ -28,15 +28,19 @@ type Run struct {
 
 // BotSection is what concerns the process.
 type BotSection struct {
-	Name       string `toml:"name"`        // in alerts; empty: the config file's
-	Mode       string `toml:"mode"`        // live: orders go to the exchange; paper: to a simulated one in this process, at the exchange's prices
+	Name string `toml:"name"` // in alerts; empty: the config file's
+	// live: orders go to the exchange; paper: to a simulated one in this process, at the exchange's
+	// prices
+	Mode       string `toml:"mode"`
 	State      string `toml:"state"`       // folder of the state file and the socket; made where it is missing
 	Log        string `toml:"log"`         // on the standard error: off, error, warn, info, debug
 	KeepOrders bool   `toml:"keep_orders"` // leave open orders at the exchange when stopping; else they are cancelled
 	StopWithin Span   `toml:"stop_within"` // for stopping in good order
-	RecordMB   int64  `toml:"record_mb"`   // largest size of the recording of market events beside the state file; 0: none is kept
-	SaveKB     int64  `toml:"save_kb"`     // largest state of a strategy, as its Save writes it; beyond it the strategy is halted
-	NeedLimits bool   `toml:"need_limits"` // refuse to start while a limit of the account or of a strategy is missing
+	// largest size of the recording of market events beside the state file; 0: none is kept
+	RecordMB int64 `toml:"record_mb"`
+	// largest state of a strategy, as its Save writes it; beyond it the strategy is halted
+	SaveKB     int64 `toml:"save_kb"`
+	NeedLimits bool  `toml:"need_limits"` // refuse to start while a limit of the account or of a strategy is missing
 }
 
 // PaperSection is what paper mode needs beside.
@@ -46,22 +50,27 @@ type PaperSection struct {
 
 // ExchangeSection is the exchange that is traded on.
 type ExchangeSection struct {
-	BaseURL        string `toml:"base_url"` // https, or http to this machine
-	Prefix         string `toml:"prefix"`   // brand of the headers, without the dash
-	Key            string `toml:"key"`      // of key, key_file and key_env one; likewise for secret
-	KeyFile        string `toml:"key_file"` // a file that only its owner may read
-	KeyEnv         string `toml:"key_env"`  // a variable of the environment
-	Secret         string `toml:"secret"`
-	SecretFile     string `toml:"secret_file"`
-	SecretEnv      string `toml:"secret_env"`
-	Window         Span   `toml:"window"`           // in which the exchange may carry a request out
-	CancelAfter    Span   `toml:"cancel_after"`     // how long after its last sign of life the exchange cancels orders of a cod_group_id; 150s or more
-	PerKey         int64  `toml:"weight_per_key"`   // points a minute, until the exchange tells
-	PerIP          int64  `toml:"weight_per_ip"`    // of requests without a key
-	SignMarketData bool   `toml:"sign_market_data"` // ask for market data with the key, at its cost
-	MovedFrom      string `toml:"moved_from"`       // the base_url that the state folder was used with before, where the exchange has moved
+	BaseURL    string `toml:"base_url"` // https, or http to this machine
+	Prefix     string `toml:"prefix"`   // brand of the headers, without the dash
+	Key        string `toml:"key"`      // of key, key_file and key_env one; likewise for secret
+	KeyFile    string `toml:"key_file"` // a file that only its owner may read
+	KeyEnv     string `toml:"key_env"`  // a variable of the environment
+	Secret     string `toml:"secret"`
+	SecretFile string `toml:"secret_file"`
+	SecretEnv  string `toml:"secret_env"`
+	Window     Span   `toml:"window"` // in which the exchange may carry a request out
+	// how long after its last sign of life the exchange cancels orders of a cod_group_id; 150s or
+	// more
+	CancelAfter    Span  `toml:"cancel_after"`
+	PerKey         int64 `toml:"weight_per_key"`   // points a minute, until the exchange tells
+	PerIP          int64 `toml:"weight_per_ip"`    // of requests without a key
+	SignMarketData bool  `toml:"sign_market_data"` // ask for market data with the key, at its cost
+	// the base_url that the state folder was used with before, where the exchange has moved
+	MovedFrom string `toml:"moved_from"`
 
-	Weights map[string]int64 `toml:"weights"` // points of endpoints that cost other than the client's table says; " all" behind the name: for all markets
+	// points of endpoints that cost other than the client's table says; " all" behind the name: for
+	// all markets
+	Weights map[string]int64 `toml:"weights"`
 }
 
 // PollSection is how often the exchange is asked.
@@ -86,10 +95,13 @@ type LiveAccountSection struct {
 // DefaultRun returns the config of a file that says nothing. It has no strategies.
 func DefaultRun() *Run {
 	return &Run{
-		Bot: BotSection{Mode: ModeLive, State: "state", Log: "info", RecordMB: 1024, SaveKB: 1024, StopWithin: Span(75 * time.Second)},
-		Exchange: ExchangeSection{BaseURL: "http://127.0.0.1:8080/v2", Prefix: "Service", Window: Span(10 * time.Second), CancelAfter: Span(150 * time.Second),
+		Bot: BotSection{Mode: ModeLive, State: "state", Log: "info", RecordMB: 1024, SaveKB: 1024,
+			StopWithin: Span(75 * time.Second)},
+		Exchange: ExchangeSection{BaseURL: "http://127.0.0.1:8080/v2", Prefix: "Service",
+			Window: Span(10 * time.Second), CancelAfter: Span(150 * time.Second),
 			PerKey: 1000, PerIP: 500},
-		Poll: PollSection{Tickers: Span(time.Second), Books: Span(2 * time.Second), Rules: Span(30 * time.Second), Orders: Span(time.Minute), Balances: Span(30 * time.Second),
+		Poll: PollSection{Tickers: Span(time.Second), Books: Span(2 * time.Second), Rules: Span(30 * time.Second),
+			Orders: Span(time.Minute), Balances: Span(30 * time.Second),
 			Settle: Span(2 * time.Second), Depth: 50},
 		Risk:    RiskSection{LimitSection: LimitSection{MaxInFlight: 100}},
 		Account: LiveAccountSection{Currency: "EUR", MakerFee: "0.0015", TakerFee: "0.0025"},
@@ -124,7 +136,8 @@ func (e *ExchangeSection) checkAddresses() error {
 	return At([]string{"exchange", "moved_from"}, err)
 }
 
-// Origin is scheme and host of the exchange, as logs and alerts have it. The address has been checked.
+// Origin is scheme and host of the exchange, as logs and alerts have it. The address has been
+// checked.
 func (e *ExchangeSection) Origin() string { return OriginOf(e.BaseURL) }
 
 // Trading returns the sections that a backtest has too.
@@ -150,7 +163,8 @@ func OriginOf(base string) string {
 	return strings.ToLower(u.Scheme + "://" + u.Host)
 }
 
-// OperatorID is the operatorId of a strategy; of one that has none or is not there, that of the first strategy that has one, otherwise 1.
+// OperatorID is the operatorId of a strategy; of one that has none or is not there, that of the
+// first strategy that has one, otherwise 1.
 func (c *Run) OperatorID(strategy string) int64 {
 	if s, known := c.Strategies[strategy]; known && s.OperatorID != 0 {
 		return s.OperatorID

@@ -8,12 +8,19 @@ import (
 
 func TestAnAddressIsCheckedWhenTheConfigIsRead(t *testing.T) {
 	for _, row := range []struct{ address, want string }{
-		{"https://api.example.com/v2", ""}, {"https://api.example.com", ""}, {"https://api.example.com:8443/v2/", ""}, {"http://127.0.0.1:8080/v2", ""}, {"http://[::1]:1", ""},
-		{"ftp://api.example.com", "should look like"}, {"api.example.com/v2", "should look like"}, {"https://", "should look like"}, {"https://:443", "should look like"},
-		{"https://user@api.example.com", "password"}, {"https://user:word@api.example.com/v2", "password"}, {"https://api.example.com/v2?x=1", "nothing behind it"},
-		{"https://api.example.com/v2#x", "nothing behind it"}, {"https://api.example.com/v2?", "nothing behind it"}, {"https://api.example.com/v2#", "nothing behind it"},
-		{"https://api.example.com/v3", "nothing behind it"}, {"https://api.example.com/v2/x", "nothing behind it"}, {"https://api.example.com:99999", "port"}, {"https://api.example.com:", "should look like"},
-		{"http://api.example.com/v2", "in clear"}, {"", "should look like"}, {"https://a b.example.com", "cannot be read"},
+		{"https://api.example.com/v2", ""}, {"https://api.example.com", ""}, {"https://api.example.com:8443/v2/",
+			""}, {"http://127.0.0.1:8080/v2", ""}, {"http://[::1]:1", ""},
+		{"ftp://api.example.com", "should look like"}, {"api.example.com/v2", "should look like"}, {"https://",
+			"should look like"}, {"https://:443", "should look like"},
+		{"https://user@api.example.com", "password"}, {"https://user:word@api.example.com/v2",
+			"password"}, {"https://api.example.com/v2?x=1", "nothing behind it"},
+		{"https://api.example.com/v2#x", "nothing behind it"}, {"https://api.example.com/v2?",
+			"nothing behind it"}, {"https://api.example.com/v2#", "nothing behind it"},
+		{"https://api.example.com/v3", "nothing behind it"}, {"https://api.example.com/v2/x",
+			"nothing behind it"}, {"https://api.example.com:99999", "port"},
+		{"https://api.example.com:", "should look like"},
+		{"http://api.example.com/v2", "in clear"}, {"", "should look like"}, {"https://a b.example.com",
+			"cannot be read"},
 	} {
 		for _, key := range []string{"base_url", "moved_from"} {
 			_, err := LoadRun(&Source{File: "live.toml", Text: "[exchange]\n" + key + " = '" + row.address + "'\n"})

@@ -2,17 +2,19 @@ package config
 
 import "time"
 
-// Sandbox is everything that a config of `bot exchange` can say. Defaults stand first, then the file is read over them, then
-// --set and the other flags; what is unknown or makes no sense is an error that names its place. A table of assets, markets, accounts
-// or tiers that a file has replaces the default's whole table. configs/exchange.toml shows every key.
+// Sandbox is everything that a config of `bot exchange` can say. Defaults stand first, then the
+// file is read over them, then --set and the other flags; what is unknown or makes no sense is an
+// error that names its place. A table of assets, markets, accounts or tiers that a file has
+// replaces the default's whole table. configs/exchange.toml shows every key.
 type Sandbox struct {
-	Exchange ServerSection                         `toml:"exchange"`
-	Clock    ClockSection                          `toml:"clock"`
-	Admin    AdminSection                          `toml:"admin"`
-	Budget   BudgetSection                         `toml:"budget"`
-	Rules    RulesSection                          `toml:"rules"`
-	Keep     KeepSection                           `toml:"keep"`
-	Tiers    map[string]map[string]CategorySection `toml:"tiers"`    // by the volume that each begins at, then by fee category
+	Exchange ServerSection `toml:"exchange"`
+	Clock    ClockSection  `toml:"clock"`
+	Admin    AdminSection  `toml:"admin"`
+	Budget   BudgetSection `toml:"budget"`
+	Rules    RulesSection  `toml:"rules"`
+	Keep     KeepSection   `toml:"keep"`
+	// by the volume that each begins at, then by fee category
+	Tiers    map[string]map[string]CategorySection `toml:"tiers"`
 	Assets   map[string]TradedAsset                `toml:"assets"`   // by symbol
 	Markets  map[string]TradedMarket               `toml:"markets"`  // by name
 	Accounts map[string]ClientAccount              `toml:"accounts"` // by name
@@ -22,21 +24,26 @@ type Sandbox struct {
 
 // ServerSection is what concerns the exchange as a whole.
 type ServerSection struct {
-	Listen   string   `toml:"listen"`   // address and port; port 0: any free one
-	Hosts    []string `toml:"hosts"`    // names beside this machine's own by which it is asked
-	Log      string   `toml:"log"`      // on the standard error: off, error, warn (refusals too), info (every request), debug (connections too)
-	Prefixes []string `toml:"prefixes"` // brands of the headers, without the dash: all are understood, the first is answered with
-	Venue    string   `toml:"venue"`    // code of the venue in the two reports
-	Seed     uint64   `toml:"seed"`     // of made-up prices, sizes and faults
-	History  Span     `toml:"history"`  // of candles and trades before the start
-	State    string   `toml:"state"`    // file that keeps the exchange over restarts; empty: memory
-	Faults   string   `toml:"faults"`   // script of faults; empty: none
+	Listen string   `toml:"listen"` // address and port; port 0: any free one
+	Hosts  []string `toml:"hosts"`  // names beside this machine's own by which it is asked
+	// on the standard error: off, error, warn (refusals too), info (every request), debug
+	// (connections too)
+	Log string `toml:"log"`
+	// brands of the headers, without the dash: all are understood, the first is answered with
+	Prefixes []string `toml:"prefixes"`
+	Venue    string   `toml:"venue"`   // code of the venue in the two reports
+	Seed     uint64   `toml:"seed"`    // of made-up prices, sizes and faults
+	History  Span     `toml:"history"` // of candles and trades before the start
+	State    string   `toml:"state"`   // file that keeps the exchange over restarts; empty: memory
+	Faults   string   `toml:"faults"`  // script of faults; empty: none
 }
 
 // ClockSection is the exchange's time.
 type ClockSection struct {
-	Start Moment  `toml:"start"` // none: the machine's time
-	Speed Decimal `toml:"speed"` // seconds of the exchange to one of the machine; 0: it stands until it is moved over /admin/clock
+	Start Moment `toml:"start"` // none: the machine's time
+	// seconds of the exchange to one of the machine; 0: it stands until it is moved over
+	// /admin/clock
+	Speed Decimal `toml:"speed"`
 }
 
 // AdminSection is the operator's side, /admin, which answers on loopback only.
@@ -59,20 +66,29 @@ type BudgetSection struct {
 
 // RulesSection is what the specification leaves open, or what real clients need.
 type RulesSection struct {
-	Strict           bool    `toml:"strict"`            // what is signed must be what is sent, to the byte, and every request must bear Content-Type
-	OperatorOptional bool    `toml:"operator_optional"` // DELETE without operatorId is taken
-	ShortCreate      bool    `toml:"short_create"`      // POST /order with responseRequired=false answers a short object, not an empty body
-	DayWindow        bool    `toml:"day_window"`        // GET /orders refuses a range of more than 24 h, as GET /trades does
-	SettleAfter      Span    `toml:"settle_after"`      // from a fill to its fee
-	FeeRounding      string  `toml:"fee_rounding"`      // order, fill or none
-	PlacementLimit   Decimal `toml:"placement_limit"`   // a limit through the market by more than this part of the price is cancelled; 0: never
-	ExecutionLimit   Decimal `toml:"execution_limit"`   // a taker goes no further from the best price than this part of it; 0: any distance
-	SpreadLimit      Decimal `toml:"spread_limit"`      // market orders are cancelled while the spread is a larger part of the price; 0: never
-	ReferenceLimit   Decimal `toml:"reference_limit"`   // a taker goes no further from the reference price than this part of it; 0: any distance
+	// what is signed must be what is sent, to the byte, and every request must bear Content-Type
+	Strict           bool `toml:"strict"`
+	OperatorOptional bool `toml:"operator_optional"` // DELETE without operatorId is taken
+	// POST /order with responseRequired=false answers a short object, not an empty body
+	ShortCreate bool `toml:"short_create"`
+	// GET /orders refuses a range of more than 24 h, as GET /trades does
+	DayWindow   bool   `toml:"day_window"`
+	SettleAfter Span   `toml:"settle_after"` // from a fill to its fee
+	FeeRounding string `toml:"fee_rounding"` // order, fill or none
+	// a limit through the market by more than this part of the price is cancelled; 0: never
+	PlacementLimit Decimal `toml:"placement_limit"`
+	// a taker goes no further from the best price than this part of it; 0: any distance
+	ExecutionLimit Decimal `toml:"execution_limit"`
+	// market orders are cancelled while the spread is a larger part of the price; 0: never
+	SpreadLimit Decimal `toml:"spread_limit"`
+	// a taker goes no further from the reference price than this part of it; 0: any distance
+	ReferenceLimit   Decimal `toml:"reference_limit"`
 	TriggerReference string  `toml:"trigger_reference"` // of an order that names none
-	HoldLater        bool    `toml:"hold_later"`        // a trigger buy with amount and no price holds nothing until it fires
-	GroupsPerAccount int64   `toml:"groups_per_account"`
-	WithdrawalStage  Span    `toml:"withdrawal_stage"` // how long a withdrawal is awaiting_processing, approved and sending, each
+	// a trigger buy with amount and no price holds nothing until it fires
+	HoldLater        bool  `toml:"hold_later"`
+	GroupsPerAccount int64 `toml:"groups_per_account"`
+	// how long a withdrawal is awaiting_processing, approved and sending, each
+	WithdrawalStage Span `toml:"withdrawal_stage"`
 }
 
 // KeepSection bounds what is remembered.
@@ -102,7 +118,8 @@ type TradedAsset struct {
 	Status        string   `toml:"status"`        // of deposits and withdrawals: OK, MAINTENANCE or DELISTED
 }
 
-// TradedMarket is a market with its rules, where its price comes from, and the house's book around that.
+// TradedMarket is a market with its rules, where its price comes from, and the house's book around
+// that.
 type TradedMarket struct {
 	MarketSection
 	PriceDecimals *int64        `toml:"price_decimals"` // none: those of tick_size
@@ -119,10 +136,12 @@ type SourceSection struct {
 
 	Refill Span `toml:"refill"` // of fixed: how often what was taken of the house's levels is there again; 0: never
 
-	Seed       uint64  `toml:"seed"`       // of synthetic; 0: that of [exchange]
-	Anchor     Moment  `toml:"anchor"`     // of synthetic: when the price is at its start; none: when the exchange's history begins
+	Seed uint64 `toml:"seed"` // of synthetic; 0: that of [exchange]
+	// of synthetic: when the price is at its start; none: when the exchange's history begins
+	Anchor     Moment  `toml:"anchor"`
 	Volatility Decimal `toml:"volatility"` // of synthetic: standard deviation of a day's return
-	Volume     Decimal `toml:"volume"`     // of synthetic: base traded in an average minute; none: worth 3000 of the quote currency
+	// of synthetic: base traded in an average minute; none: worth 3000 of the quote currency
+	Volume Decimal `toml:"volume"`
 
 	Candles  string `toml:"candles"`  // of replay: file of the store
 	Interval string `toml:"interval"` // of replay
@@ -174,15 +193,18 @@ const (
 	logError = "error"
 )
 
-// DefaultSandbox returns the config of a file that says nothing. Its tables are nil: the exchange has its own.
+// DefaultSandbox returns the config of a file that says nothing. Its tables are nil: the exchange
+// has its own.
 func DefaultSandbox() *Sandbox {
 	return &Sandbox{
-		Exchange: ServerSection{Listen: "127.0.0.1:8080", Log: logError, Prefixes: []string{"Service"}, Venue: "TIDE", Seed: 1, History: Span(24 * time.Hour)},
-		Clock:    ClockSection{Speed: "1"},
-		Admin:    AdminSection{Enabled: true},
-		Budget:   BudgetSection{PerKey: 1000, PerIP: 500, KeyBan: Span(time.Minute), IPBan: Span(15 * time.Minute)},
-		Rules:    RulesSection{FeeRounding: "fill", TriggerReference: "lastTrade", GroupsPerAccount: 1, WithdrawalStage: Span(10 * time.Second)},
-		Keep:     KeepSection{Orders: 10_000, Trades: 10_000, Transactions: 10_000, Candles: 60 * 24 * 60},
+		Exchange: ServerSection{Listen: "127.0.0.1:8080", Log: logError, Prefixes: []string{"Service"}, Venue: "TIDE",
+			Seed: 1, History: Span(24 * time.Hour)},
+		Clock:  ClockSection{Speed: "1"},
+		Admin:  AdminSection{Enabled: true},
+		Budget: BudgetSection{PerKey: 1000, PerIP: 500, KeyBan: Span(time.Minute), IPBan: Span(15 * time.Minute)},
+		Rules: RulesSection{FeeRounding: "fill", TriggerReference: "lastTrade", GroupsPerAccount: 1,
+			WithdrawalStage: Span(10 * time.Second)},
+		Keep: KeepSection{Orders: 10_000, Trades: 10_000, Transactions: 10_000, Candles: 60 * 24 * 60},
 	}
 }
 
@@ -193,9 +215,11 @@ func (a *TradedAsset) start() {
 
 // start gives a market what it has without being told.
 func (m *TradedMarket) start() {
-	m.MarketSection = MarketSection{MaxOrderInBase: "1000000000", MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: "A"}
+	m.MarketSection = MarketSection{MaxOrderInBase: "1000000000", MaxOrderInQuote: "1000000000", MaxOpenOrders: 100,
+		FeeCategory: "A"}
 	m.Status = "trading"
-	m.Source = SourceSection{Kind: PriceSynthetic, Step: Span(time.Second), Refill: Span(time.Second), Volatility: "0.03", Candles: DefaultStore, Interval: "1m", Speed: 1, Walk: WalkChance}
+	m.Source = SourceSection{Kind: PriceSynthetic, Step: Span(time.Second), Refill: Span(time.Second),
+		Volatility: "0.03", Candles: DefaultStore, Interval: "1m", Speed: 1, Walk: WalkChance}
 	m.House.Step = 1
 }
 

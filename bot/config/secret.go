@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Secret is a secret, and how the user says it: what came from a file or the environment is not printed.
+// Secret is a secret, and how the user says it: what came from a file or the environment is not
+// printed.
 type Secret struct {
 	Text      string
 	File, Env string
@@ -60,7 +61,9 @@ func (s *Secrets) Read(path []string, key, text, file, env string) (found Secret
 		return found, At(Join(path, key+"_file"), err)
 	case env != "":
 		if found.Text = s.Getenv(env); found.Text == "" || strings.Trim(env, variableLetters) != "" {
-			return found, At(Join(path, key+"_env"), errors.New("the environment has no variable of that name; it is not shown, because it may be the secret itself"))
+			return found, At(Join(path, key+"_env"),
+				errors.New("the environment has no variable of that name; it is not shown, because it may be the "+
+					"secret itself"))
 		}
 	}
 	return found, nil
@@ -88,16 +91,19 @@ func readSecret(file string) (string, error) {
 	return trimmed, nil
 }
 
-// unnamed is an error about a file without the file's name, which may be the secret itself, written at the wrong key.
+// unnamed is an error about a file without the file's name, which may be the secret itself, written
+// at the wrong key.
 func unnamed(err error) error {
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
 		err = failed.Err
 	}
-	return fmt.Errorf("the file that it names cannot be read: %w; its name is not shown, because it may be the secret itself", err)
+	return fmt.Errorf("the file that it names cannot be read: %w; its name is not shown, because it may be the secret "+
+		"itself", err)
 }
 
-// ReadableByOthers reports whether a file's mode lets others read it. Where modes say nothing of that, it does not.
+// ReadableByOthers reports whether a file's mode lets others read it. Where modes say nothing of
+// that, it does not.
 func ReadableByOthers(file string) (bool, error) {
 	info, err := os.Stat(file)
 	if err != nil {

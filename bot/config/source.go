@@ -1,6 +1,7 @@
-// Package config reads the configs of the commands: TOML to sections, with an error that names file, line and nearest key, secrets from where
-// others cannot read them, and the kinds of values. It never decides whether a strategy or an amount makes sense: package plan does.
-// Start at Source, then at Backtest, Run and Sandbox, which list every setting.
+// Package config reads the configs of the commands: TOML to sections, with an error that names
+// file, line and nearest key, secrets from where others cannot read them, and the kinds of values.
+// It never decides whether a strategy or an amount makes sense: package plan does. Start at Source,
+// then at Backtest, Run and Sandbox, which list every setting.
 package config
 
 import (
@@ -32,7 +33,8 @@ type Override struct {
 	Word bool // the text is a name as it stands, whatever it begins with
 }
 
-// LoadBacktest reads a config: the defaults, the text over them, the overrides over that. Its errors are of the usage kind.
+// LoadBacktest reads a config: the defaults, the text over them, the overrides over that. Its
+// errors are of the usage kind.
 func LoadBacktest(source *Source) (*Backtest, error) {
 	c := DefaultBacktest()
 	c.Source = source
@@ -106,16 +108,19 @@ func ParseSets(args []string) (list []Override, err error) {
 	return list, nil
 }
 
-// parseSet reads the a.b.c=value of the nth --set. Its errors repeat neither the value, which may be a secret, nor what is no key.
+// parseSet reads the a.b.c=value of the nth --set. Its errors repeat neither the value, which may
+// be a secret, nor what is no key.
 func parseSet(nth int, arg string) (Override, error) {
 	key, text, found := strings.Cut(arg, "=")
 	o := Override{Text: strings.TrimSpace(text)}
 	if !found || strings.ContainsAny(key, "\r\n#") {
-		return o, Usagef("--set number %d: there is no key and value; want a.b.c=value, like strategies.trend.params.fast=20", nth)
+		return o, Usagef("--set number %d: there is no key and value; want a.b.c=value, like "+
+			"strategies.trend.params.fast=20", nth)
 	}
 	meta, err := toml.Decode(key+" = 0", &map[string]any{})
 	if err != nil || len(meta.Keys()) == 0 {
-		return o, Usagef("--set number %d: the part before = is no key; want a.b.c=value, like strategies.trend.params.fast=20", nth)
+		return o, Usagef("--set number %d: the part before = is no key; want a.b.c=value, like "+
+			"strategies.trend.params.fast=20", nth)
 	}
 	o.Path = meta.Keys()[len(meta.Keys())-1]
 	o.Flag = "--set " + shownPath(o.Path)
@@ -143,14 +148,16 @@ func (o Override) apply(tree map[string]any) error {
 	return nil
 }
 
-// value is the text as TOML where it begins like a list, a table or a text in quotes, else a text whose key gives it a type.
+// value is the text as TOML where it begins like a list, a table or a text in quotes, else a text
+// whose key gives it a type.
 func (o Override) value() (any, error) {
 	if o.Text == "" || o.Word || strings.IndexByte("[{\"'", o.Text[0]) < 0 {
 		return flagText(o.Text), nil
 	}
 	var holder struct{ V any }
 	if _, err := toml.Decode("V = "+o.Text, &holder); err != nil {
-		return nil, errors.New("the value is no TOML; write a list like [\"a\", \"b\"], a table like {a = 1}, a text as it stands")
+		return nil, errors.New("the value is no TOML; write a list like [\"a\", \"b\"], a table like {a = 1}, a text " +
+			"as it stands")
 	}
 	return holder.V, nil
 }
@@ -165,8 +172,8 @@ func (s *Source) Place(err error) error {
 	return err
 }
 
-// WhereOf is the flag that set a key or a table around it, or the key's line, or the flag that set something in it, or the line
-// of the table where it should stand.
+// WhereOf is the flag that set a key or a table around it, or the key's line, or the flag that set
+// something in it, or the line of the table where it should stand.
 func (s *Source) WhereOf(path []string) string {
 	if flag := s.flagOf(func(set []string) bool { return begins(path, set) }); flag != "" {
 		return flag
@@ -198,11 +205,13 @@ func begins(path, table []string) bool {
 	return len(path) >= len(table) && slices.Equal(path[:len(table)], table)
 }
 
-// RefuseTables refuses to change a table that the built-in config does not write out: the change would be all that is in it.
+// RefuseTables refuses to change a table that the built-in config does not write out: the change
+// would be all that is in it.
 func (s *Source) RefuseTables(names ...string) error {
 	for _, o := range s.Overrides {
 		if slices.Contains(names, o.Path[0]) {
-			return Usagef("%s: without -c there is no [%s] to change; begin with configs/exchange.toml", o.Flag, o.Path[0])
+			return Usagef("%s: without -c there is no [%s] to change; begin with configs/exchange.toml", o.Flag,
+				o.Path[0])
 		}
 	}
 	return nil

@@ -75,11 +75,13 @@ func (d Decimal) Digits() uint8 {
 	return digits
 }
 
-// Money is the number in units of an asset; empty is 0. The errors of too many decimals and of too large a number say what helps.
+// Money is the number in units of an asset; empty is 0. The errors of too many decimals and of too
+// large a number say what helps.
 func (d Decimal) Money(asset *market.Asset) (market.Money, error) {
 	n, err := d.Fixed(asset.Digits)
 	if errors.Is(err, market.ErrInexact) {
-		return 0, fmt.Errorf("%s has more decimals than the %d of %s; round it, or give the asset more in [assets.%s]", d, asset.Digits, asset.Symbol, asset.Symbol)
+		return 0, fmt.Errorf("%s has more decimals than the %d of %s; round it, or give the asset more in [assets.%s]",
+			d, asset.Digits, asset.Symbol, asset.Symbol)
 	}
 	if errors.Is(err, market.ErrOverflow) {
 		return 0, fmt.Errorf("%s with the %d decimals of %s is too large: %w", d, asset.Digits, asset.Symbol, err)
@@ -90,8 +92,8 @@ func (d Decimal) Money(asset *market.Asset) (market.Money, error) {
 // WholeRate is 100 %.
 const WholeRate = market.Rate(100_000_000)
 
-// Rate is the number as a part of something, at most all of it; empty is 0. digits are those of a Rate, less where the number
-// is written in a smaller unit than 1.
+// Rate is the number as a part of something, at most all of it; empty is 0. digits are those of a
+// Rate, less where the number is written in a smaller unit than 1.
 func (d Decimal) Rate(digits uint8) (market.Rate, error) {
 	n, err := d.Fixed(digits)
 	if err != nil {

@@ -26,8 +26,8 @@ type Bar struct {
 	bar      *progressbar.ProgressBar
 }
 
-// NewBar prepares the bar for so many runs through a range of time. It is drawn where screen is a terminal, and the range is not empty.
-// end must be called.
+// NewBar prepares the bar for so many runs through a range of time. It is drawn where screen is a
+// terminal, and the range is not empty. end must be called.
 func NewBar(ctx context.Context, screen io.Writer, what string, from, to market.Time, runs int) *Bar {
 	b := &Bar{what: what, from: from, to: to, runs: runs}
 	if _, ok := TerminalOf(screen); !ok {
@@ -38,7 +38,8 @@ func NewBar(ctx context.Context, screen io.Writer, what string, from, to market.
 	return b
 }
 
-// Reach moves the bar to a candle's start; one before the last begins the next run through the range.
+// Reach moves the bar to a candle's start; one before the last begins the next run through the
+// range.
 func (b *Bar) Reach(at market.Time) {
 	if at < b.last {
 		b.done++
@@ -48,9 +49,12 @@ func (b *Bar) Reach(at market.Time) {
 		return
 	}
 	if b.bar == nil {
-		b.bar = progressbar.NewOptions64(100, progressbar.OptionSetWriter(b.screen), progressbar.OptionSetDescription(b.what),
-			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(40),
-			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false)) // it would count from when it was first drawn
+		b.bar = progressbar.NewOptions64(100, progressbar.OptionSetWriter(b.screen),
+			progressbar.OptionSetDescription(b.what),
+			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionSetWidth(40),
+			// it would count from when it was first drawn
+			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false))
 	}
 	share := (float64(b.done) + min(max(float64(at-b.from)/float64(b.to-b.from), 0), 1)) / float64(b.runs)
 	_ = b.bar.Set64(int64(100 * min(share, 0.99))) // a bar that cannot be drawn stops nothing

@@ -28,11 +28,13 @@ const (
 // idShown is how many digits of a client order id a terminal shows; `bot explain` takes them.
 const idShown = 8
 
-// Writer writes for a person: what an order is comes before its name, of which the first digits are shown, and a line above width columns goes
-// on in the next one.
+// Writer writes for a person: what an order is comes before its name, of which the first digits are
+// shown, and a line above width columns goes on in the next one.
 func Writer(out io.Writer, noColor bool, width int) zerolog.ConsoleWriter {
-	return zerolog.ConsoleWriter{Out: folding{out, width}, TimeFormat: logTime, TimeLocation: time.UTC, NoColor: noColor, FormatPrepare: shortenIDs,
-		FieldsOrder: []string{"strategy", "order", "command", "market", "side", "type", "state", "amount", "filled", "price", "fee"}}
+	return zerolog.ConsoleWriter{Out: folding{out, width}, TimeFormat: logTime, TimeLocation: time.UTC,
+		NoColor: noColor, FormatPrepare: shortenIDs,
+		FieldsOrder: []string{"strategy", "order", "command", "market", "side", "type", "state", "amount", "filled",
+			"price", "fee"}}
 }
 
 // logWidth is how many columns a log line may have on the terminal behind a writer.
@@ -56,8 +58,9 @@ func shortenIDs(line map[string]any) error {
 	return nil
 }
 
-// folding folds lines that have more columns than width: at the last space before, within a word that is longer than a line. The lines that follow
-// are indented to where the message begins. Every line has to come by one Write.
+// folding folds lines that have more columns than width: at the last space before, within a word
+// that is longer than a line. The lines that follow are indented to where the message begins. Every
+// line has to come by one Write.
 type folding struct {
 	out   io.Writer
 	width int
@@ -86,7 +89,8 @@ func (f folding) fold(dst *bytes.Buffer, line string) {
 	}
 }
 
-// cutColumns cuts a line that has more than width columns. The space where it is cut is left out. Colours have no columns.
+// cutColumns cuts a line that has more than width columns. The space where it is cut is left out.
+// Colours have no columns.
 func cutColumns(line string, width int) (head, rest string) {
 	columns, space := 0, 0 // space: behind the last one that fits
 	for at := 0; at < len(line); {
@@ -110,7 +114,8 @@ func cutColumns(line string, width int) (head, rest string) {
 	return line, ""
 }
 
-// colourAt is the length of the escape sequence that a text begins with, 0 where it begins with none.
+// colourAt is the length of the escape sequence that a text begins with, 0 where it begins with
+// none.
 func colourAt(text string) int {
 	if !strings.HasPrefix(text, "\x1b[") {
 		return 0
@@ -118,7 +123,8 @@ func colourAt(text string) int {
 	return strings.IndexByte(text, 'm') + 1
 }
 
-// Logger writes at a level of config.LogLevels: for a person where out is a terminal, as JSON otherwise.
+// Logger writes at a level of config.LogLevels: for a person where out is a terminal, as JSON
+// otherwise.
 func Logger(out io.Writer, level string, getenv func(string) string) zerolog.Logger {
 	if _, terminal := TerminalOf(out); terminal {
 		out = Writer(out, getenv("NO_COLOR") != "", logWidth(out))

@@ -6,13 +6,15 @@ import (
 	"sync"
 )
 
-// alerts sends a message to each receiver of alerts, all at a time and each once, where that is wanted.
+// alerts sends a message to each receiver of alerts, all at a time and each once, where that is
+// wanted.
 func (d *doctor) alerts(ctx context.Context, wanted bool) {
 	const check = "alerts"
 	places := d.plan.Receivers
 	switch {
 	case len(places) == 0 && wanted:
-		d.warn(check, "there is no receiver in [alerts.to]", "add one: a bot that nobody watches is found halted days later")
+		d.warn(check, "there is no receiver in [alerts.to]",
+			"add one: a bot that nobody watches is found halted days later")
 		return
 	case !wanted && len(places) > 0:
 		d.ok(check, "%d receivers, not tried; --alerts sends each a message", len(places))
@@ -28,7 +30,8 @@ func (d *doctor) alerts(ctx context.Context, wanted bool) {
 		if failed[i] == "" {
 			d.ok(check, "%s (%s) took a message; look whether it is there", p.Name, p.Template)
 		} else {
-			d.fail(check, fmt.Sprintf("%s (%s): %s", p.Name, p.Template, failed[i]), "check the address of alerts.to."+p.Name+", which is a secret and not shown")
+			d.fail(check, fmt.Sprintf("%s (%s): %s", p.Name, p.Template, failed[i]),
+				"check the address of alerts.to."+p.Name+", which is a secret and not shown")
 		}
 	}
 }

@@ -50,8 +50,8 @@ type Options struct {
 	TryAlerts  bool              // send a message to each receiver of alerts, once
 }
 
-// Examine makes every check that it can. It sends no order. An error is a mistake that keeps it from asking the exchange at all; what is
-// wrong otherwise is a finding.
+// Examine makes every check that it can. It sends no order. An error is a mistake that keeps it
+// from asking the exchange at all; what is wrong otherwise is a finding.
 func Examine(ctx context.Context, p *plan.Live, o Options) ([]Finding, error) {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
@@ -72,7 +72,8 @@ func Examine(ctx context.Context, p *plan.Live, o Options) ([]Finding, error) {
 // atExchange makes the checks that need the exchange.
 func (d *doctor) atExchange(ctx context.Context) (err error) {
 	// a bot may be trading with this key: what it needs is not spent here
-	ledger := plan.NewLedger(&d.plan.Config.Exchange, func() market.Time { return d.client.Now() }, func(w rest.Warning) { d.tell(w.String()) })
+	ledger := plan.NewLedger(&d.plan.Config.Exchange, func() market.Time { return d.client.Now() },
+		func(w rest.Warning) { d.tell(w.String()) })
 	if d.client, err = d.plan.Client(ledger); err != nil {
 		return err
 	}

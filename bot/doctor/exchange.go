@@ -21,11 +21,12 @@ const (
 	slowWay = market.Duration(time.Second)
 )
 
-// Reach finds out whether the exchange answers.
+// reach finds out whether the exchange answers.
 func (d *doctor) reach(ctx context.Context) bool {
 	url := d.plan.Config.Exchange.BaseURL
 	if err := d.client.Sync(ctx); err != nil {
-		d.fail("exchange", fmt.Sprintf("%s does not answer: %v", url, err), "check exchange.base_url and the network; nothing that needs the exchange was looked at")
+		d.fail("exchange", fmt.Sprintf("%s does not answer: %v", url, err),
+			"check exchange.base_url and the network; nothing that needs the exchange was looked at")
 		return false
 	}
 	way := "over TLS"
@@ -36,17 +37,20 @@ func (d *doctor) reach(ctx context.Context) bool {
 	return true
 }
 
-// clock compares the machine's clock with the exchange's. A bot signs with the exchange's, so a difference alone stops nothing.
+// clock compares the machine's clock with the exchange's. A bot signs with the exchange's, so a
+// difference alone stops nothing.
 func (d *doctor) clock() {
 	offset, trip := d.client.Offset(), d.client.RoundTrip()
 	side := "ahead of"
 	if offset < 0 {
 		side = "behind"
 	}
-	text := fmt.Sprintf("the exchange is %s %s this machine, measured with a round trip of %s", offset.Abs().Round(time.Millisecond), side, trip.Round(10*time.Microsecond))
+	text := fmt.Sprintf("the exchange is %s %s this machine, measured with a round trip of %s",
+		offset.Abs().Round(time.Millisecond), side, trip.Round(10*time.Microsecond))
 	switch {
 	case offset.Abs() > farOff:
-		d.warn("clock", text, "let NTP set this machine's clock; the bot signs with the exchange's time, but logs and files tell the machine's")
+		d.warn("clock", text, "let NTP set this machine's clock; the bot signs with the exchange's time, but logs and "+
+			"files tell the machine's")
 	case trip > slowWay:
 		d.warn("clock", text, "the way to the exchange is slow; widen exchange.window, or move closer")
 	default:
@@ -76,11 +80,13 @@ func (d *doctor) refusedKey(check string, err error) {
 
 // withdrawRight warns of a key that may do more than a bot needs.
 func (d *doctor) withdrawRight(ctx context.Context) {
-	const mend = "make a key without the right to withdraw: the bot never needs it, and whoever steals such a key can empty the account"
+	const mend = "make a key without the right to withdraw: the bot never needs it, and whoever steals such a key can " +
+		"empty the account"
 	may, err := d.client.MayWithdraw(ctx)
 	switch {
 	case err != nil:
-		d.warn("withdrawals", fmt.Sprintf("it could not be found out whether the key may withdraw: %v", err), "look at the key's rights at the exchange")
+		d.warn("withdrawals", fmt.Sprintf("it could not be found out whether the key may withdraw: %v", err),
+			"look at the key's rights at the exchange")
 	case may:
 		d.warn("withdrawals", "the key may withdraw, or the exchange hides that it may not", mend)
 	default:
@@ -142,10 +148,14 @@ func (d *doctor) others(ctx context.Context) {
 		return
 	}
 	if theirs > 0 {
-		d.warn("others", fmt.Sprintf("%d open orders have another operatorId or market: somebody else trades on this account", theirs), "that is allowed; the bot leaves them alone, but what they take is missing from its balances")
+		d.warn("others", fmt.Sprintf(
+			"%d open orders have another operatorId or market: somebody else trades on this account", theirs),
+			"that is allowed; the bot leaves them alone, but what they take is missing from its balances")
 	}
 	if unknown > 0 {
-		d.warn("others", fmt.Sprintf("%d open orders have this bot's operator_id and are not in its state file", unknown), "another bot runs with the same config, or the state file was lost: stop it, or cancel them, or choose another operator_id")
+		d.warn("others", fmt.Sprintf("%d open orders have this bot's operator_id and are not in its state file",
+			unknown), "another bot runs with the same config, or the state file was lost: stop it, or cancel them, or "+
+			"choose another operator_id")
 	}
 }
 
@@ -163,10 +173,12 @@ func (d *doctor) operates(operator int64) bool {
 func (d *doctor) polling() {
 	plan := d.plan.Polling(d.client)
 	perKey, perIP := int(d.plan.Config.Exchange.PerKey), int(d.plan.Config.Exchange.PerIP)
-	text := fmt.Sprintf("%d of %d weight points a minute of the key, %d of %d of the IP address", plan.PerMinute(rest.PaidByKey), perKey, plan.PerMinute(rest.PaidByIP), perIP)
+	text := fmt.Sprintf("%d of %d weight points a minute of the key, %d of %d of the IP address",
+		plan.PerMinute(rest.PaidByKey), perKey, plan.PerMinute(rest.PaidByIP), perIP)
 	level, mend := OK, ""
 	if plan.Check(perKey, perIP) != nil {
 		level, mend = Fail, "more than 80 % of a budget; ask less often in [poll]"
 	}
-	d.findings = append(d.findings, Finding{Check: "polling", Level: level, Text: text, Mend: mend, Lines: strings.Split(plan.String(), "\n")})
+	d.findings = append(d.findings, Finding{Check: "polling", Level: level, Text: text, Mend: mend,
+		Lines: strings.Split(plan.String(), "\n")})
 }

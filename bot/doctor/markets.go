@@ -16,8 +16,10 @@ import (
 // markets tells which of the markets trade.
 func (d *doctor) markets() {
 	for _, m := range d.plan.Catalog.Markets() {
-		rules := fmt.Sprintf("%s: %s, tick %s, amounts of %d decimals, smallest order %s %s or %s %s", m.Name, m.Status, m.FormatPrice(m.TickSize), m.QuantityDecimals,
-			m.FormatQty(m.MinOrderInBase), d.plan.Catalog.Asset(m.Base).Symbol, m.FormatMoney(m.MinOrderInQuote), d.plan.Catalog.Asset(m.Quote).Symbol)
+		rules := fmt.Sprintf("%s: %s, tick %s, amounts of %d decimals, smallest order %s %s or %s %s", m.Name, m.Status,
+			m.FormatPrice(m.TickSize), m.QuantityDecimals,
+			m.FormatQty(m.MinOrderInBase), d.plan.Catalog.Asset(m.Base).Symbol, m.FormatMoney(m.MinOrderInQuote),
+			d.plan.Catalog.Asset(m.Quote).Symbol)
 		if m.Status != market.Trading {
 			d.warn("market", rules, "orders are refused until it trades again; the bot waits")
 			continue
@@ -26,8 +28,9 @@ func (d *doctor) markets() {
 	}
 }
 
-// smallestOrders passes orders through a gate with the strategies' limits and money: tick, step, minimum, balance and own limits in one. What a
-// strategy asked for in its rehearsal has passed there; in markets where it asked for nothing it is the smallest order that the market takes.
+// smallestOrders passes orders through a gate with the strategies' limits and money: tick, step,
+// minimum, balance and own limits in one. What a strategy asked for in its rehearsal has passed
+// there; in markets where it asked for nothing it is the smallest order that the market takes.
 func (d *doctor) smallestOrders(ctx context.Context) {
 	prices, err := d.client.TickerPrices(ctx, nil)
 	if err != nil && !errors.Is(err, exchange.ErrUnits) {
@@ -51,15 +54,18 @@ func (d *doctor) smallestOrders(ctx context.Context) {
 		for _, m := range s.Markets {
 			const check = "orders"
 			if one := smallestBuy(placed, market.StrategyID(i+1), m); one != nil {
-				d.ok(check, "%s in %s: the smallest order of its rehearsal, %s, passes", s.Name, m.Name, d.describe(m, one))
+				d.ok(check, "%s in %s: the smallest order of its rehearsal, %s, passes", s.Name, m.Name,
+					d.describe(m, one))
 				continue
 			}
 			price := last[m.ID]
 			if price == 0 {
-				d.warn(check, fmt.Sprintf("%s in %s: the market has no price yet", s.Name, m.Name), "nothing can be reckoned; the bot waits")
+				d.warn(check, fmt.Sprintf("%s in %s: the market has no price yet", s.Name, m.Name),
+					"nothing can be reckoned; the bot waits")
 				continue
 			}
-			if _, err := account.Apply(&market.Event{At: now, Kind: market.KindTicker, Market: m.ID, Ticker: &market.Ticker{Market: m.ID, Last: price}}); err != nil {
+			if _, err := account.Apply(&market.Event{At: now, Kind: market.KindTicker, Market: m.ID,
+				Ticker: &market.Ticker{Market: m.ID, Last: price}}); err != nil {
 				d.fail(check, err.Error(), "the price does not fit the market's units")
 				continue
 			}
@@ -69,22 +75,28 @@ func (d *doctor) smallestOrders(ctx context.Context) {
 }
 
 // smallestOrder passes the smallest order that a market takes through the gate.
-func (d *doctor) smallestOrder(gate *risk.Gate, account *state.Account, id market.StrategyID, m *market.Market, price market.Price, now market.Time) {
+func (d *doctor) smallestOrder(gate *risk.Gate, account *state.Account, id market.StrategyID, m *market.Market,
+	price market.Price, now market.Time) {
 	name := d.plan.Strategies[id-1].Name
 	price = max(market.FloorTo(price, m.TickSize), m.TickSize)
 	amount := smallestAmount(m, price)
-	c := market.Command{Kind: market.CommandPlace, At: now, Order: market.Order{ID: 1, Strategy: id, Market: m.ID, Side: market.Buy, Type: market.TypeLimit,
-		OrderState: market.OrderState{Amount: amount, Price: price, TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}}}
-	text := fmt.Sprintf("%s in %s: what it will order is not known; the smallest order that the market takes, %s at %s", name, m.Name, m.FormatQty(amount), m.FormatPrice(price))
+	c := market.Command{Kind: market.CommandPlace, At: now,
+		Order: market.Order{ID: 1, Strategy: id, Market: m.ID, Side: market.Buy, Type: market.TypeLimit,
+			OrderState: market.OrderState{Amount: amount, Price: price, TimeInForce: market.GTC,
+				SelfTradePrevention: market.CancelNewest}}}
+	text := fmt.Sprintf("%s in %s: what it will order is not known; the smallest order that the market takes, %s at %s",
+		name, m.Name, m.FormatQty(amount), m.FormatPrice(price))
 	_, err := gate.Check(account, &c)
 	var refusal *risk.Refusal
 	switch {
 	case err == nil:
 		d.ok("orders", "%s, passes", text)
 	case errors.As(err, &refusal) && refusal.Code == exchange.CodeInsufficientBalance:
-		d.fail("orders", text+", is more than the strategy has", "deposit "+d.plan.Config.Account.Currency+", or raise the allotment")
+		d.fail("orders", text+", is more than the strategy has",
+			"deposit "+d.plan.Config.Account.Currency+", or raise the allotment")
 	case errors.As(err, &refusal) && refusal.Reason != risk.ReasonExchange:
-		d.fail("orders", text+", is refused by "+refusal.Reason.String(), "no order of this strategy can pass; change the limit")
+		d.fail("orders", text+", is refused by "+refusal.Reason.String(),
+			"no order of this strategy can pass; change the limit")
 	case m.Status != market.Trading:
 		d.warn("orders", fmt.Sprintf("%s: %v", text, err), "the bot waits until the market trades")
 	default:
@@ -92,7 +104,8 @@ func (d *doctor) smallestOrder(gate *risk.Gate, account *state.Account, id marke
 	}
 }
 
-// smallestAmount is the least amount of the market's steps that reaches both of its minimums at a price.
+// smallestAmount is the least amount of the market's steps that reaches both of its minimums at a
+// price.
 func smallestAmount(m *market.Market, price market.Price) market.Qty {
 	step := int64(1)
 	if m.AmountDigits > m.QuantityDecimals {
@@ -107,20 +120,24 @@ func smallestAmount(m *market.Market, price market.Price) market.Qty {
 	return market.Qty((least + int64(more)) * step)
 }
 
-// deposits are what the strategies would be given: allotments for who has one, the rest of the currency for the others. A bot that has traded
-// has its money in coins as well; it is reckoned with what it was given.
+// deposits are what the strategies would be given: allotments for who has one, the rest of the
+// currency for the others. A bot that has traded has its money in coins as well; it is reckoned
+// with what it was given.
 func (d *doctor) deposits() (deposits []backtest.Deposit) {
 	p, free := d.plan, d.held[d.plan.Currency.ID]
 	for i := range p.Strategies {
 		allotment := p.Allocations[i+1]
 		if allotment > free && !d.known.resumed {
-			d.fail("allotment", fmt.Sprintf("%s: %s of %s %s that are left", p.Strategies[i].Name, market.FormatFixed(int64(allotment), p.Currency.Digits), market.FormatFixed(int64(free), p.Currency.Digits),
+			d.fail("allotment", fmt.Sprintf("%s: %s of %s %s that are left", p.Strategies[i].Name,
+				market.FormatFixed(int64(allotment), p.Currency.Digits), market.FormatFixed(int64(free),
+					p.Currency.Digits),
 				p.Currency.Symbol), "deposit, or lower strategies."+p.Strategies[i].Name+".allotment")
 			allotment = free
 		}
 		free -= min(free, allotment)
 		if allotment > 0 {
-			deposits = append(deposits, backtest.Deposit{Asset: p.Currency.ID, Money: allotment, Owner: market.StrategyID(i + 1)})
+			deposits = append(deposits,
+				backtest.Deposit{Asset: p.Currency.ID, Money: allotment, Owner: market.StrategyID(i + 1)})
 		}
 	}
 	if free > 0 {
@@ -139,7 +156,8 @@ func (d *doctor) purses(deposits []backtest.Deposit) (*state.Account, *risk.Gate
 	}
 	account := state.NewAccount(p.Catalog, len(p.Strategies), own)
 	for _, given := range deposits {
-		if _, err := account.Apply(&market.Event{At: d.client.Now(), Kind: market.KindTransfer, Asset: given.Asset, Money: given.Money, Owner: given.Owner}); err != nil {
+		if _, err := account.Apply(&market.Event{At: d.client.Now(), Kind: market.KindTransfer, Asset: given.Asset,
+			Money: given.Money, Owner: given.Owner}); err != nil {
 			return nil, nil, err
 		}
 	}

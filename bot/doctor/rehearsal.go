@@ -18,14 +18,15 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// rehearsed is on how many candles beyond its warm-up a strategy is let decide, and rehearsedMost how many of a series are asked for at most.
+// rehearsed is on how many candles beyond its warm-up a strategy is let decide, and rehearsedMost
+// how many of a series are asked for at most.
 const (
 	rehearsed     = 500
 	rehearsedMost = 10_000
 )
 
-// rehearse lets each strategy trade over the latest candles of the exchange, in a backtest with its own parameters, money and limits, and
-// tells what it asked for. It returns the orders that passed.
+// rehearse lets each strategy trade over the latest candles of the exchange, in a backtest with its
+// own parameters, money and limits, and tells what it asked for. It returns the orders that passed.
 func (d *doctor) rehearse(ctx context.Context, deposits []backtest.Deposit) (placed []backtest.Placed) {
 	for i := range d.plan.Strategies {
 		id, s := market.StrategyID(i+1), &d.plan.Strategies[i]
@@ -37,7 +38,8 @@ func (d *doctor) rehearse(ctx context.Context, deposits []backtest.Deposit) (pla
 		got, err := d.rehearseOne(ctx, s, &needs, ownDeposits(deposits, id, s.Own))
 		switch {
 		case errors.Is(err, backtest.ErrNoCandles):
-			d.warn("rehearsal", fmt.Sprintf("%s: the exchange has no candles of its markets yet", s.Name), "what it will order is not known")
+			d.warn("rehearsal", fmt.Sprintf("%s: the exchange has no candles of its markets yet", s.Name),
+				"what it will order is not known")
 		case err != nil:
 			d.fail("rehearsal", fmt.Sprintf("%s: %v", s.Name, err), "bot backtest over fetched candles shows more")
 		default:
@@ -65,9 +67,11 @@ func ownDeposits(all []backtest.Deposit, id market.StrategyID, own bool) (deposi
 }
 
 // rehearseOne runs one strategy.
-func (d *doctor) rehearseOne(ctx context.Context, s *backtest.StrategyPlan, needs *strategy.Needs, deposits []backtest.Deposit) (*backtest.Rehearsal, error) {
+func (d *doctor) rehearseOne(ctx context.Context, s *backtest.StrategyPlan, needs *strategy.Needs,
+	deposits []backtest.Deposit) (*backtest.Rehearsal, error) {
 	p := d.plan
-	plan := &backtest.Plan{Catalog: p.Catalog, Currency: p.Currency, Deposits: deposits, Strategies: []backtest.StrategyPlan{*s}, Account: p.Limits,
+	plan := &backtest.Plan{Catalog: p.Catalog, Currency: p.Currency, Deposits: deposits,
+		Strategies: []backtest.StrategyPlan{*s}, Account: p.Limits,
 		Fees: p.Fees, SyntheticBook: true, Log: zerolog.Nop()}
 	intervals := append([]market.Interval{s.Interval}, needs.Intervals...)
 	slices.Sort(intervals)
@@ -123,17 +127,22 @@ func (d *doctor) judge(s *backtest.StrategyPlan, warmup int, r *backtest.Rehears
 	}
 	reasons := strings.Join(why, ", ")
 	over := fmt.Sprintf("%s over the latest %d %s candles", s.Name, rehearsed, s.Interval)
-	switch untradable := slices.ContainsFunc(s.Markets, func(m *market.Market) bool { return m.Status != market.Trading }); {
+	switch untradable := slices.ContainsFunc(s.Markets,
+		func(m *market.Market) bool { return m.Status != market.Trading }); {
 	case len(r.Halts) > 0:
-		d.fail(check, fmt.Sprintf("%s: it was halted at %s: %s", over, r.Halts[0].At, r.Halts[0].Reason), "mend the strategy; bot backtest over fetched candles shows the same")
+		d.fail(check, fmt.Sprintf("%s: it was halted at %s: %s", over, r.Halts[0].At, r.Halts[0].Reason),
+			"mend the strategy; bot backtest over fetched candles shows the same")
 	case len(r.Placed) == 0 && refused > 0 && !untradable:
-		d.fail(check, fmt.Sprintf("%s: all %d orders that it asked for were refused: %s", over, refused, reasons), "change its parameters, its allotment or the limit: as they are it cannot trade")
+		d.fail(check, fmt.Sprintf("%s: all %d orders that it asked for were refused: %s", over, refused, reasons),
+			"change its parameters, its allotment or the limit: as they are it cannot trade")
 	case len(r.Placed) == 0 && refused > 0:
-		d.warn(check, fmt.Sprintf("%s: all %d orders that it asked for were refused: %s", over, refused, reasons), "the bot waits until the market trades")
+		d.warn(check, fmt.Sprintf("%s: all %d orders that it asked for were refused: %s", over, refused, reasons),
+			"the bot waits until the market trades")
 	case len(r.Placed) == 0:
 		d.ok(check, "%s, behind a warm-up of %d: it asked for no order", over, warmup)
 	case int64(len(r.Placed)) < refused:
-		d.warn(check, fmt.Sprintf("%s: %d orders, and %d refused: %s", over, len(r.Placed), refused, reasons), "look whether its parameters and the limits fit each other")
+		d.warn(check, fmt.Sprintf("%s: %d orders, and %d refused: %s", over, len(r.Placed), refused, reasons),
+			"look whether its parameters and the limits fit each other")
 	case refused > 0:
 		d.ok(check, "%s: %d orders, and %d refused: %s", over, len(r.Placed), refused, reasons)
 	default:
@@ -141,11 +150,13 @@ func (d *doctor) judge(s *backtest.StrategyPlan, warmup int, r *backtest.Rehears
 	}
 }
 
-// smallestBuy is the order of least worth with which a strategy opens in a market; nil where it asked for none there.
+// smallestBuy is the order of least worth with which a strategy opens in a market; nil where it
+// asked for none there.
 func smallestBuy(placed []backtest.Placed, id market.StrategyID, m *market.Market) (least *backtest.Placed) {
 	for i := range placed {
 		one := &placed[i]
-		if one.Strategy == id && one.Market == m.ID && one.Side == market.Buy && (least == nil || worthOf(m, one).Cmp(worthOf(m, least)) < 0) {
+		if one.Strategy == id && one.Market == m.ID && one.Side == market.Buy &&
+			(least == nil || worthOf(m, one).Cmp(worthOf(m, least)) < 0) {
 			least = one
 		}
 	}

@@ -30,7 +30,7 @@ func (k *knownState) missed(client uuid.UUID) bool {
 	return k.readable && !there
 }
 
-// StateFile checks the state file as `bot state check` does.
+// stateFile checks the state file as `bot state check` does.
 func (d *doctor) stateFile(ctx context.Context) {
 	d.known = &knownState{orders: map[uuid.UUID]struct{}{}}
 	path := filepath.Join(d.plan.Config.Bot.State, folder.StateFile)
@@ -42,7 +42,8 @@ func (d *doctor) stateFile(ctx context.Context) {
 		return
 	case errors.Is(err, boltfile.ErrLocked):
 		d.known.resumed = true
-		d.warn("state file", path+" is held by a running bot and was not looked at", "ask that bot, or stop it and look again")
+		d.warn("state file", path+" is held by a running bot and was not looked at",
+			"ask that bot, or stop it and look again")
 		return
 	case err != nil:
 		d.fail("state file", err.Error(), "take it from a backup, or use the program that wrote it")
@@ -54,21 +55,23 @@ func (d *doctor) stateFile(ctx context.Context) {
 	}
 }
 
-// Examine reads a state file.
+// examine reads a state file.
 func (d *doctor) examine(path string, store *journal.Store) error {
 	report, err := store.Check()
 	if err != nil {
 		return err
 	}
 	if len(report.Flaws) > 0 {
-		found := Finding{Check: "state file", Level: Fail, Text: fmt.Sprintf("%s has %d flaws", path, len(report.Flaws)), Mend: "take it from a backup"}
+		found := Finding{Check: "state file", Level: Fail,
+			Text: fmt.Sprintf("%s has %d flaws", path, len(report.Flaws)), Mend: "take it from a backup"}
 		for _, flaw := range report.Flaws[:min(10, len(report.Flaws))] {
 			found.Lines = append(found.Lines, flaw.String())
 		}
 		d.findings = append(d.findings, found)
 		return nil
 	}
-	d.ok("state file", "%s is whole: %d journal entries, %d orders (%d open), %d fills", path, report.Entries, report.Orders, report.Open, report.Fills)
+	d.ok("state file", "%s is whole: %d journal entries, %d orders (%d open), %d fills", path, report.Entries,
+		report.Orders, report.Open, report.Fills)
 	if _, d.known.resumed, err = folder.Parts(store, d.plan.Names()); err != nil {
 		return err
 	}
@@ -85,7 +88,8 @@ func (d *doctor) examine(path string, store *journal.Store) error {
 	d.known.readable = true
 	halts, err := store.Halts()
 	for i := range halts {
-		d.warn("halt", fmt.Sprintf("%s has been halted since %s: %s", halts[i].Scope, halts[i].At, halts[i].Reason), "find out why, then: bot resume")
+		d.warn("halt", fmt.Sprintf("%s has been halted since %s: %s", halts[i].Scope, halts[i].At, halts[i].Reason),
+			"find out why, then: bot resume")
 	}
 	return err
 }
@@ -100,11 +104,13 @@ func (d *doctor) account(store *journal.Store) error {
 		return err
 	}
 	if before != "" {
-		d.fail("account", fmt.Sprintf("the orders and money in %s are at %s", d.plan.Config.Bot.State, before), "name another bot.state or, where the exchange has moved, the old address in exchange.moved_from")
+		d.fail("account", fmt.Sprintf("the orders and money in %s are at %s", d.plan.Config.Bot.State, before),
+			"name another bot.state or, where the exchange has moved, the old address in exchange.moved_from")
 	}
 	other, err := folder.KeyChanged(store, d.plan.Key)
 	if other {
-		d.warn("account", "the key is another than in the last run", "it has to be of the same account: the start asks by it for the last order")
+		d.warn("account", "the key is another than in the last run",
+			"it has to be of the same account: the start asks by it for the last order")
 	}
 	return err
 }
@@ -132,9 +138,11 @@ func (d *doctor) disk() {
 	case !writable:
 		d.fail("folder", there+" cannot be written to", "give it to the user that the bot runs as")
 	case room < noRoom:
-		d.fail("disk", fmt.Sprintf("%d MB free for %s", room>>20, dir), "make room: a bot that cannot write its journal stops")
+		d.fail("disk", fmt.Sprintf("%d MB free for %s", room>>20, dir),
+			"make room: a bot that cannot write its journal stops")
 	case room < littleRoom:
-		d.warn("disk", fmt.Sprintf("%d MB free for %s", room>>20, dir), "make room: the journal grows for as long as the bot trades")
+		d.warn("disk", fmt.Sprintf("%d MB free for %s", room>>20, dir),
+			"make room: the journal grows for as long as the bot trades")
 	default:
 		d.ok("disk", "%d GB free for %s", room>>30, dir)
 	}
@@ -152,7 +160,8 @@ func existing(folder string) string {
 	return folder
 }
 
-// secrets tells where key and secret stand, and whether others may read them there. A file of their own that others may read has been refused before.
+// secrets tells where key and secret stand, and whether others may read them there. A file of their
+// own that others may read has been refused before.
 func (d *doctor) secrets() {
 	e, file := &d.plan.Config.Exchange, d.plan.Config.Source.File
 	var places []string
@@ -160,7 +169,8 @@ func (d *doctor) secrets() {
 		d.ok("secrets", "there are none")
 		return
 	}
-	for _, place := range [...]struct{ inline, file, env string }{{e.Key, e.KeyFile, e.KeyEnv}, {e.Secret, e.SecretFile, e.SecretEnv}} {
+	for _, place := range [...]struct{ inline, file, env string }{{e.Key, e.KeyFile, e.KeyEnv},
+		{e.Secret, e.SecretFile, e.SecretEnv}} {
 		switch {
 		case place.file != "":
 			places = append(places, place.file+", which only its owner may read")
@@ -178,9 +188,11 @@ func (d *doctor) secrets() {
 	case strings.HasPrefix(e.BaseURL, "http:"):
 		d.ok("secrets", "%s, for an exchange on this machine", text)
 	case err != nil || others:
-		d.fail("secrets", text+", and others may read it", "use key_env and secret_env, or key_file and secret_file; at least do: chmod 600 "+config.InQuotes(file))
+		d.fail("secrets", text+", and others may read it",
+			"use key_env and secret_env, or key_file and secret_file; at least do: chmod 600 "+config.InQuotes(file))
 	default:
-		d.warn("secrets", text, "use key_env and secret_env, or key_file and secret_file, so that the config can be shown to others")
+		d.warn("secrets", text, "use key_env and secret_env, or key_file and secret_file, so that the config can be "+
+			"shown to others")
 	}
 }
 

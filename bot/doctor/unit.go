@@ -14,7 +14,8 @@ import (
 )
 
 // unitFolders are where systemd finds units, unless SYSTEMD_UNIT_PATH names others.
-var unitFolders = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"}
+var unitFolders = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
+	"/usr/lib/systemd/system", "/lib/systemd/system"}
 
 // unit is what an installed service of a bot says of exit codes.
 type unit struct {
@@ -25,8 +26,9 @@ type unit struct {
 	success []string
 }
 
-// Units looks at the installed services that start a bot: since exit code 2 is a crash, and 64 and 78 are mistakes of usage and config, a
-// unit for the older codes leaves a bot that crashed where it lies.
+// units looks at the installed services that start a bot: since exit code 2 is a crash, and 64 and
+// 78 are mistakes of usage and config, a unit for the older codes leaves a bot that crashed where
+// it lies.
 func (d *doctor) units(folders []string) {
 	for _, file := range unitFiles(folders) {
 		u := unit{path: file}
@@ -71,7 +73,8 @@ func unitFiles(folders []string) (files []string) {
 	return files
 }
 
-// dropIns lists what is read after a service's file, by name; systemd reads each name once, from the first folder that has it.
+// dropIns lists what is read after a service's file, by name; systemd reads each name once, from
+// the first folder that has it.
 func dropIns(file string, folders []string) (parts []string) {
 	byName := map[string]string{}
 	for _, folder := range folders {
@@ -107,11 +110,13 @@ func (u *unit) read(file string) {
 	}
 }
 
-// startsBot reports whether a command line is that of `bot run`: a program, with run as the first argument and a config.
+// startsBot reports whether a command line is that of `bot run`: a program, with run as the first
+// argument and a config.
 func startsBot(line string) bool {
 	words := strings.Fields(line)
-	return len(words) > 2 && strings.Contains(filepath.Base(words[0]), "bot") && slices.Contains(words, "run") || slices.Contains(words, "run") && slices.Contains(words, "-c") &&
-		slices.ContainsFunc(words, func(word string) bool { return strings.HasSuffix(word, ".toml") })
+	return len(words) > 2 && strings.Contains(filepath.Base(words[0]), "bot") && slices.Contains(words, "run") ||
+		slices.Contains(words, "run") && slices.Contains(words, "-c") &&
+			slices.ContainsFunc(words, func(word string) bool { return strings.HasSuffix(word, ".toml") })
 }
 
 // statuses appends exit codes; an empty list begins anew.
@@ -132,9 +137,12 @@ var statusNames = map[string]string{"INVALIDARGUMENT": "2", "USAGE": "64", "CONF
 func (u *unit) mend() string {
 	switch {
 	case slices.Contains(u.prevent, "2") || slices.Contains(u.success, "2"):
-		return fmt.Sprintf("2 is a crash, after which systemd has to start the bot again: write RestartPreventExitStatus=%d %d instead, then systemctl daemon-reload", config.ExitUsage, config.ExitConfig)
-	case u.restart && !(slices.Contains(u.prevent, strconv.Itoa(config.ExitUsage)) && slices.Contains(u.prevent, strconv.Itoa(config.ExitConfig))):
-		return fmt.Sprintf("a mistake in the config is not mended by a restart: add RestartPreventExitStatus=%d %d, then systemctl daemon-reload", config.ExitUsage, config.ExitConfig)
+		return fmt.Sprintf("2 is a crash, after which systemd has to start the bot again: write "+
+			"RestartPreventExitStatus=%d %d instead, then systemctl daemon-reload", config.ExitUsage, config.ExitConfig)
+	case u.restart && !(slices.Contains(u.prevent, strconv.Itoa(config.ExitUsage)) &&
+		slices.Contains(u.prevent, strconv.Itoa(config.ExitConfig))):
+		return fmt.Sprintf("a mistake in the config is not mended by a restart: add RestartPreventExitStatus=%d %d, "+
+			"then systemctl daemon-reload", config.ExitUsage, config.ExitConfig)
 	}
 	return ""
 }

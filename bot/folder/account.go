@@ -10,7 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// SameExchange reports whether two addresses may be those of one exchange: one on this machine may have another port each time.
+// SameExchange reports whether two addresses may be those of one exchange: one on this machine may
+// have another port each time.
 func SameExchange(a, b string) bool { return a == b || onThisMachine(a) && onThisMachine(b) }
 
 func onThisMachine(origin string) bool {
@@ -28,7 +29,8 @@ func DigestOf(key string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Elsewhere is the exchange of a state file, "" where it is the one at origin, or the one at movedFrom.
+// Elsewhere is the exchange of a state file, "" where it is the one at origin, or the one at
+// movedFrom.
 func Elsewhere(store *journal.Store, origin, movedFrom string) (before string, err error) {
 	known, err := store.Blob(ExchangeBlob)
 	before = string(known)

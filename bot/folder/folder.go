@@ -17,16 +17,19 @@ const (
 
 // The blobs of a state file: what a bot keeps there beside journal and tables.
 const (
-	ModeBlob      = "mode"       // of bot run: live or paper
-	ExchangeBlob  = "exchange"   // scheme and host of the exchange whose orders and money the file tells of
-	KeyBlob       = "key"        // digest of the key that the file was last used with
-	LedgerBlob    = "weights"    // what the weight ledger knows
-	RecordingBlob = "recording"  // number of the next event of the recording, as of the last minute
-	AgreedBlob    = "agreed"     // how the account's balances stood beside the books, by asset
-	BreachesBlob  = "breaches"   // the rules that answers of the exchange did not keep within the last day
-	AllotmentBlob = "allotments" // what each strategy of the last run was given, by name, in units of the currency; 0: it shares the pool
-	DirectBlob    = "direct"     // how much of the kill switch's log is in the books: written in the transaction that books
-	PartPrefix    = "engine/"    // begins the names of the engine's parts
+	ModeBlob      = "mode"      // of bot run: live or paper
+	ExchangeBlob  = "exchange"  // scheme and host of the exchange whose orders and money the file tells of
+	KeyBlob       = "key"       // digest of the key that the file was last used with
+	LedgerBlob    = "weights"   // what the weight ledger knows
+	RecordingBlob = "recording" // number of the next event of the recording, as of the last minute
+	AgreedBlob    = "agreed"    // how the account's balances stood beside the books, by asset
+	BreachesBlob  = "breaches"  // the rules that answers of the exchange did not keep within the last day
+	// what each strategy of the last run was given, by name, in units of the currency; 0: it shares
+	// the pool
+	AllotmentBlob = "allotments"
+	// how much of the kill switch's log is in the books: written in the transaction that books
+	DirectBlob = "direct"
+	PartPrefix = "engine/" // begins the names of the engine's parts
 )
 
 // SameFile reports whether two paths lead to one file that is there.

@@ -8,7 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Parts reads the parts of the engine that the last process left. resumed is false where there are none.
+// Parts reads the parts of the engine that the last process left. resumed is false where there are
+// none.
 func Parts(store *journal.Store, strategies []string) (parts map[string][]byte, resumed bool, err error) {
 	parts = map[string][]byte{}
 	names := []string{engine.PartAccount, engine.PartPrices, engine.PartGate, engine.PartEngine}

@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// Guard answers requests whose header Host names this server, and refuses all others with 421: a page of the web can point a name of
-// its own at this machine (DNS rebinding), but it cannot make a browser send another name than that.
+// Guard answers requests whose header Host names this server, and refuses all others with 421: a
+// page of the web can point a name of its own at this machine (DNS rebinding), but it cannot make a
+// browser send another name than that.
 type Guard struct {
 	next    http.Handler
 	names   []string // beside this machine's own: as the config has them
@@ -31,8 +32,8 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// answersFor reports whether a header Host, with any port, names this server: a name of the loopback, a name of the config, or the address
-// that the connection came to.
+// answersFor reports whether a header Host, with any port, names this server: a name of the
+// loopback, a name of the config, or the address that the connection came to.
 func (g *Guard) answersFor(ctx context.Context, header string) bool {
 	host := hostOf(header)
 	if host == "" {
@@ -51,7 +52,8 @@ func (g *Guard) answersFor(ctx context.Context, header string) bool {
 		return false
 	}
 	local, _ := ctx.Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	return address.Unmap().IsLoopback() || local != nil && address.Unmap() == local.AddrPort().Addr().Unmap().WithZone("")
+	return address.Unmap().IsLoopback() || local != nil && address.Unmap() == local.AddrPort().Addr().Unmap().
+		WithZone("")
 }
 
 // NewGuard guards a handler. listen is the address that the config names, hosts are further names.
@@ -61,7 +63,8 @@ func NewGuard(next http.Handler, listen string, hosts []string) *Guard {
 		Refusal: "this server does not answer for that host; name it in the setting hosts\n"}
 }
 
-// hostOf is a header Host without its port and the brackets of an IPv6 address; empty where it is malformed.
+// hostOf is a header Host without its port and the brackets of an IPv6 address; empty where it is
+// malformed.
 func hostOf(header string) string {
 	if host, _, err := net.SplitHostPort(header); err == nil {
 		return host

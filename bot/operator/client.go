@@ -23,8 +23,10 @@ import (
 // ErrNoBot is wrapped where nobody listens on a socket.
 var ErrNoBot = errors.New("no bot is running")
 
-// Call asks the running bot of a folder, for at most within, and decodes its answer into value. The answer as it came is returned too.
-func Call(ctx context.Context, folder, path string, ask *Ask, within time.Duration, value any) (answer []byte, err error) {
+// Call asks the running bot of a folder, for at most within, and decodes its answer into value. The
+// answer as it came is returned too.
+func Call(ctx context.Context, folder, path string, ask *Ask, within time.Duration, value any) (answer []byte,
+	err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	body, err := json.Marshal(ask)
@@ -92,7 +94,8 @@ func refusalOf(status int, answer []byte) error {
 
 // heldError is the state of a bot that does not answer, and is there.
 func heldError(file string) error {
-	return fmt.Errorf("%s is held by a bot that has not begun to trade, as while the exchange cannot be reached, or that is ending: its log says which; ask again", file)
+	return fmt.Errorf("%s is held by a bot that has not begun to trade, as while the exchange cannot be reached, or "+
+		"that is ending: its log says which; ask again", file)
 }
 
 // Place is where a bot is asked for.
@@ -108,7 +111,8 @@ type Answer[T any] struct {
 }
 
 // askOrRead asks the running bot, and where there is none lets read read its state file.
-func askOrRead[T any](ctx context.Context, of Place, path string, ask *Ask, read func(*journal.Store) (*T, error)) (answer Answer[T], err error) {
+func askOrRead[T any](ctx context.Context, of Place, path string, ask *Ask,
+	read func(*journal.Store) (*T, error)) (answer Answer[T], err error) {
 	answer.Value = new(T)
 	file := of.Copy
 	if file == "" {

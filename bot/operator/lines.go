@@ -12,7 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// teller tells the entries of an order's story to a person, one after the other: what it said before it does not say again.
+// teller tells the entries of an order's story to a person, one after the other: what it said
+// before it does not say again.
 type teller struct {
 	catalog *market.Catalog
 	stands  string             // how the order stands by the last report
@@ -89,7 +90,7 @@ func (t *teller) report(r *journal.Report) []string {
 	return []string{line + "; at the exchange " + ClockOf(r.Updated.Millis())}
 }
 
-// Fills tells each fill once, and its fee when it is known.
+// fills tells each fill once, and its fee when it is known.
 func (t *teller) fills(fills []market.Fill) (lines []string) {
 	for i := range fills {
 		f := &fills[i]
@@ -100,9 +101,12 @@ func (t *teller) fills(fills []market.Fill) (lines []string) {
 		feeKnown, told := t.fees[f.ID]
 		switch {
 		case !told && f.Settled:
-			lines = append(lines, fmt.Sprintf("fill      %s @ %s, fee %s, %s, %s; at the exchange %s", m.FormatQty(f.Amount), m.FormatPrice(f.Price), m.FormatValue(f.Fee), side, f.ID, ClockOf(f.Time.Millis())))
+			lines = append(lines, fmt.Sprintf("fill      %s @ %s, fee %s, %s, %s; at the exchange %s",
+				m.FormatQty(f.Amount), m.FormatPrice(f.Price), m.FormatValue(f.Fee), side, f.ID,
+				ClockOf(f.Time.Millis())))
 		case !told:
-			lines = append(lines, fmt.Sprintf("fill      %s @ %s, fee not settled yet, %s, %s; at the exchange %s", m.FormatQty(f.Amount), m.FormatPrice(f.Price), side, f.ID, ClockOf(f.Time.Millis())))
+			lines = append(lines, fmt.Sprintf("fill      %s @ %s, fee not settled yet, %s, %s; at the exchange %s",
+				m.FormatQty(f.Amount), m.FormatPrice(f.Price), side, f.ID, ClockOf(f.Time.Millis())))
 		case f.Settled && !feeKnown:
 			lines = append(lines, fmt.Sprintf("fee       %s for fill %s, settled now", m.FormatValue(f.Fee), f.ID))
 		}
@@ -111,9 +115,10 @@ func (t *teller) fills(fills []market.Fill) (lines []string) {
 	return lines
 }
 
-// Refusal tells what the gate refused.
+// refusal tells what the gate refused.
 func (t *teller) refusal(r *journal.Refusal) []string {
-	line := fmt.Sprintf("refused   %s %s: %s: %s", r.Command.Kind, commandText(t.catalog, &r.Command), r.Reason, r.Detail)
+	line := fmt.Sprintf("refused   %s %s: %s: %s", r.Command.Kind, commandText(t.catalog, &r.Command), r.Reason,
+		r.Detail)
 	if r.Count > 1 {
 		line += fmt.Sprintf("; the last of %d since %s", r.Count, ClockOf(r.First.Millis()))
 	}

@@ -64,8 +64,10 @@ func (o *Order) Updated() int64 { return max(o.UpdatedMS, o.CreatedMS) }
 // OrderOf tells an order of a state file, or one of others, in the units of a catalog.
 func OrderOf(c *market.Catalog, o *journal.OrderRow) Order {
 	m := c.Market(o.Market)
-	info := Order{Number: int64(o.ID), ClientOrderID: o.ClientOrderID.String(), Strategy: o.StrategyName, Market: m.Name, Side: o.Side.String(), Type: o.Type.String(),
-		State: o.State.String(), Filled: m.FormatQty(o.FilledAmount), FilledQuote: m.FormatValue(o.FilledAmountQuote), Fee: m.FormatValue(o.FeePaid), Tag: o.Tag,
+	info := Order{Number: int64(o.ID), ClientOrderID: o.ClientOrderID.String(), Strategy: o.StrategyName,
+		Market: m.Name, Side: o.Side.String(), Type: o.Type.String(),
+		State: o.State.String(), Filled: m.FormatQty(o.FilledAmount), FilledQuote: m.FormatValue(o.FilledAmountQuote),
+		Fee: m.FormatValue(o.FeePaid), Tag: o.Tag,
 		ErrorCode: o.Code, CreatedMS: o.Created.Millis(), UpdatedMS: o.Updated.Millis()}
 	if o.State == 0 {
 		info.State = o.Status.String() // an order of others
@@ -92,9 +94,10 @@ func OrderOf(c *market.Catalog, o *journal.OrderRow) Order {
 
 // Orders is a list of orders.
 type Orders struct {
-	Running bool    `json:"running"`
-	AsOfMS  int64   `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written; each order has its updated_ms
-	Orders  []Order `json:"orders"`
+	Running bool `json:"running"`
+	// of a stopped bot: when its file was last written; each order has its updated_ms
+	AsOfMS int64   `json:"as_of_ms,omitempty"`
+	Orders []Order `json:"orders"`
 }
 
 // MostOrders is how many orders a list has at most: the latest.

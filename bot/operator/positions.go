@@ -24,13 +24,14 @@ type Position struct {
 
 // PositionOf tells a position in a market. last is the latest price, 0 where none is known.
 func PositionOf(m *market.Market, p *journal.PositionRow, last market.Price) Position {
-	info := Position{Strategy: p.StrategyName, Market: m.Name, Amount: m.FormatQty(p.Amount), Cost: m.FormatValue(p.Cost), Realised: m.FormatValue(p.Realised), Fees: m.FormatValue(p.Fees)}
+	info := Position{Strategy: p.StrategyName, Market: m.Name, Amount: m.FormatQty(p.Amount),
+		Cost: m.FormatValue(p.Cost), Realised: m.FormatValue(p.Realised), Fees: m.FormatValue(p.Fees)}
 	if p.Amount != 0 {
 		info.OpenedMS = p.Opened.Millis()
 	}
 	if last != 0 {
 		info.Last = m.FormatPrice(last)
-		if worth, err := m.Worth(last, p.Amount); err == nil {
+		if worth, err := m.Notional(last, p.Amount); err == nil {
 			info.Worth = m.FormatMoney(worth)
 		}
 	}
@@ -61,8 +62,8 @@ func (list *Positions) stampChanges(store *journal.Store) error {
 	})
 }
 
-// PositionsOf lists what the strategies of a state file hold, and what they have won in markets where they hold nothing any more. last tells
-// prices.
+// PositionsOf lists what the strategies of a state file hold, and what they have won in markets
+// where they hold nothing any more. last tells prices.
 func PositionsOf(store *journal.Store, last func(market.ID) market.Price) (*Positions, error) {
 	list := &Positions{Positions: []Position{}}
 	rows, err := store.Positions()
@@ -73,8 +74,8 @@ func PositionsOf(store *journal.Store, last func(market.ID) market.Price) (*Posi
 	return list, err
 }
 
-// StoppedPositions lists what the strategies of a state file hold, each figure with its time: prices as they were last saved, positions as their
-// last fill left them.
+// StoppedPositions lists what the strategies of a state file hold, each figure with its time:
+// prices as they were last saved, positions as their last fill left them.
 func StoppedPositions(store *journal.Store) (*Positions, error) {
 	prices, err := folder.Prices(store)
 	if err != nil {
@@ -89,7 +90,7 @@ func StoppedPositions(store *journal.Store) (*Positions, error) {
 	}
 	for i := range list.Positions {
 		p := &list.Positions[i]
-		if at, _ := prices.Seen(store.Catalog().MarketNamed(p.Market).ID); p.Last != "" {
+		if at, _ := prices.PriceArrived(store.Catalog().MarketNamed(p.Market).ID); p.Last != "" {
 			p.LastMS = at.Millis()
 		}
 	}

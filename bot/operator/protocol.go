@@ -13,8 +13,9 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 )
 
-// The protocol between a running bot and the commands that ask it. Both sides name their version in a header; a question or answer without one is of
-// version 1, as programs up to 31b5e46 wrote it. A new field does not raise the version; a field that changes its meaning or goes away does.
+// The protocol between a running bot and the commands that ask it. Both sides name their version in
+// a header; a question or answer without one is of version 1, as programs up to 31b5e46 wrote it. A
+// new field does not raise the version; a field that changes its meaning or goes away does.
 const (
 	protocolHeader  = "Tidemark-Protocol"
 	protocolVersion = 1
@@ -34,7 +35,8 @@ func CheckProtocol(head http.Header, side string) error {
 	case err != nil || version < 1:
 		return config.Usagef("%s names the protocol %.20q, which is no version", side, text)
 	case version > protocolVersion:
-		return config.Usagef("%s speaks protocol %d, this program %d at most; use the program of the same version on both sides", side, version, protocolVersion)
+		return config.Usagef("%s speaks protocol %d, this program %d at most; use the program of the same version on "+
+			"both sides", side, version, protocolVersion)
 	}
 	return nil
 }

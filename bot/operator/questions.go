@@ -18,7 +18,8 @@ func AskStatus(ctx context.Context, of Place) (Answer[Status], error) {
 
 // AskOrders asks for the open orders of a bot, or for all.
 func AskOrders(ctx context.Context, of Place, all bool) (Answer[Orders], error) {
-	return askOrRead(ctx, of, PathOrders, &Ask{All: all}, func(store *journal.Store) (*Orders, error) { return stoppedOrders(store, all) })
+	return askOrRead(ctx, of, PathOrders, &Ask{All: all},
+		func(store *journal.Store) (*Orders, error) { return stoppedOrders(store, all) })
 }
 
 // AskPositions asks what the strategies of a bot hold.
@@ -28,10 +29,12 @@ func AskPositions(ctx context.Context, of Place) (Answer[Positions], error) {
 
 // AskStory asks for the story of an order, which may be named as journal.Store.FindOrder takes it.
 func AskStory(ctx context.Context, of Place, order string) (Answer[Story], error) {
-	return askOrRead(ctx, of, PathExplain, &Ask{Order: order}, func(store *journal.Store) (*Story, error) { return StoryOf(store, order) })
+	return askOrRead(ctx, of, PathExplain, &Ask{Order: order},
+		func(store *journal.Store) (*Story, error) { return StoryOf(store, order) })
 }
 
-// AskRefused asks what was refused since so long ago, of one strategy or, where the name is empty, of all.
+// AskRefused asks what was refused since so long ago, of one strategy or, where the name is empty,
+// of all.
 func AskRefused(ctx context.Context, of Place, strategy string, since time.Duration) (Answer[Refused], error) {
 	ask := &Ask{Strategy: strategy, SinceMS: since.Milliseconds()}
 	return askOrRead(ctx, of, PathExplain, ask, func(store *journal.Store) (*Refused, error) {
@@ -39,8 +42,9 @@ func AskRefused(ctx context.Context, of Place, strategy string, since time.Durat
 	})
 }
 
-// Act lets the running bot of a folder act, and waits for as long as the request says and the bot may take to answer. Where no bot
-// answers, the error says whether one is there that does not trade yet.
+// Act lets the running bot of a folder act, and waits for as long as the request says and the bot
+// may take to answer. Where no bot answers, the error says whether one is there that does not trade
+// yet.
 func Act(ctx context.Context, folder, path string, ask *Ask) (answer Answer[Report], err error) {
 	answer.Value = new(Report)
 	wait := time.Duration(ask.WaitMS) * time.Millisecond
@@ -51,7 +55,8 @@ func Act(ctx context.Context, folder, path string, ask *Ask) (answer Answer[Repo
 	return answer, err
 }
 
-// Backup lets the running bot of a folder write a copy of its state file to an absolute path. The error wraps ErrNoBot where none runs.
+// Backup lets the running bot of a folder write a copy of its state file to an absolute path. The
+// error wraps ErrNoBot where none runs.
 func Backup(ctx context.Context, folder, file string) error {
 	_, err := Call(ctx, folder, PathBackup, &Ask{File: file}, LongestAct, &struct{}{})
 	return err

@@ -13,7 +13,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Refused tells why strategies did not trade: what they asked for since a time, and what was refused, as a program reads it.
+// Refused tells why strategies did not trade: what they asked for since a time, and what was
+// refused, as a program reads it.
 type Refused struct {
 	Running    bool        `json:"running"`
 	SinceMS    int64       `json:"since_ms"`
@@ -50,9 +51,11 @@ type RefusedKind struct {
 	Cause   string `json:"cause,omitempty"` // the event in whose callback it was asked for
 }
 
-// RefusedOf reads what was refused since a time, of one strategy or of all. counted are those that the journal does not have yet.
+// RefusedOf reads what was refused since a time, of one strategy or of all. counted are those that
+// the journal does not have yet.
 func RefusedOf(store *journal.Store, strategy string, since market.Time, counted []journal.Refusal) (*Refused, error) {
-	c := refusalCollector{store: store, since: since, only: strategy, info: &Refused{SinceMS: since.Millis(), Strategies: []RefusedBy{}}}
+	c := refusalCollector{store: store, since: since, only: strategy,
+		info: &Refused{SinceMS: since.Millis(), Strategies: []RefusedBy{}}}
 	if err := c.seats(); err != nil {
 		return nil, err
 	}
@@ -66,7 +69,8 @@ func RefusedOf(store *journal.Store, strategy string, since market.Time, counted
 		return nil, err
 	}
 	for i := range c.info.Strategies {
-		slices.SortStableFunc(c.info.Strategies[i].Refused, func(a, b RefusedKind) int { return cmp.Compare(b.LastMS, a.LastMS) })
+		slices.SortStableFunc(c.info.Strategies[i].Refused,
+			func(a, b RefusedKind) int { return cmp.Compare(b.LastMS, a.LastMS) })
 	}
 	return c.info, nil
 }
@@ -142,8 +146,10 @@ func (c *refusalCollector) entry(e *journal.Entry) error {
 // gate takes a refusal of the gate. Entries come the latest first.
 func (c *refusalCollector) gate(r *journal.Refusal) {
 	o := &r.Command.Order
-	k := RefusedKind{By: "gate", Command: r.Command.Kind.String(), Reason: r.Reason, Times: max(1, r.Count), FirstMS: r.First.Millis(), LastMS: r.Command.At.Millis(), Order: int64(o.ID),
-		Asked: commandText(c.store.Catalog(), &r.Command), Rounded: termsText(c.store.Catalog(), o.Market, r.Rounded.Beside(o)), Value: r.Have, Limit: r.Limit, Detail: r.Detail,
+	k := RefusedKind{By: "gate", Command: r.Command.Kind.String(), Reason: r.Reason, Times: max(1, r.Count),
+		FirstMS: r.First.Millis(), LastMS: r.Command.At.Millis(), Order: int64(o.ID),
+		Asked: commandText(c.store.Catalog(), &r.Command), Rounded: termsText(c.store.Catalog(), o.Market,
+			r.Rounded.Beside(o)), Value: r.Have, Limit: r.Limit, Detail: r.Detail,
 		Cause: causeText(c.store.Catalog(), &r.Cause)}
 	if o.Market != 0 {
 		k.Market = c.store.Catalog().Market(o.Market).Name
@@ -164,8 +170,11 @@ func (c *refusalCollector) exchange(at market.Time, r *journal.Outcome) error {
 		return err
 	}
 	command := market.Command{Kind: r.Command, Order: row.Order}
-	c.add(row.StrategyName, &RefusedKind{By: "exchange", Command: r.Command.String(), Market: c.store.Catalog().Market(row.Market).Name, Side: row.Side.String(),
-		Reason: fmt.Sprintf("exchange %d", r.Code), Times: 1, FirstMS: at.Millis(), LastMS: at.Millis(), Order: int64(r.Order), Asked: commandText(c.store.Catalog(), &command), Detail: r.Message})
+	c.add(row.StrategyName, &RefusedKind{By: "exchange", Command: r.Command.String(), Market: c.store.Catalog().
+		Market(row.Market).Name, Side: row.Side.String(),
+		Reason: fmt.Sprintf("exchange %d",
+			r.Code), Times: 1, FirstMS: at.Millis(), LastMS: at.Millis(), Order: int64(r.Order),
+		Asked: commandText(c.store.Catalog(), &command), Detail: r.Message})
 	return nil
 }
 
@@ -176,7 +185,8 @@ func (c *refusalCollector) add(strategy string, k *RefusedKind) {
 		return
 	}
 	for i := range s.Refused {
-		if have := &s.Refused[i]; have.By == k.By && have.Command == k.Command && have.Market == k.Market && have.Side == k.Side && have.Reason == k.Reason {
+		if have := &s.Refused[i]; have.By == k.By && have.Command == k.Command && have.Market == k.Market &&
+			have.Side == k.Side && have.Reason == k.Reason {
 			have.Times += k.Times
 			have.FirstMS = min(have.FirstMS, k.FirstMS)
 			return
@@ -185,7 +195,8 @@ func (c *refusalCollector) add(strategy string, k *RefusedKind) {
 	s.Refused = append(s.Refused, *k)
 }
 
-// storedRefusals reads a state file: the time counts back from its last entry, which is the clock of a bot that stands still.
+// storedRefusals reads a state file: the time counts back from its last entry, which is the clock
+// of a bot that stands still.
 func storedRefusals(store *journal.Store, strategy string, since time.Duration) (*Refused, error) {
 	last, err := store.LastEntries(1)
 	if err != nil || len(last) == 0 {

@@ -12,13 +12,15 @@ import (
 // longestSocket is the longest path that every system takes for a unix socket.
 const longestSocket = 100
 
-// Socket is the place of a bot's socket. Close it when the socket is neither dialled nor removed any more.
+// Socket is the place of a bot's socket. Close it when the socket is neither dialled nor removed
+// any more.
 type Socket struct {
 	Path   string
 	folder *os.File // open where path leads through it; nil: it does not
 }
 
-// SocketIn finds the socket of a state folder. Where the path is too long it leads through the process's open files, which Linux has.
+// SocketIn finds the socket of a state folder. Where the path is too long it leads through the
+// process's open files, which Linux has.
 func SocketIn(dir string) (*Socket, error) {
 	path := filepath.Join(dir, folder.SocketFile)
 	if len(path) <= longestSocket {

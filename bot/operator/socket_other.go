@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/folder"
 )
 
-// Listen listens on a socket that only this user may open. It is made in a folder that only this user may enter, and moved to its place
-// once it has its mode.
+// Listen listens on a socket that only this user may open. It is made in a folder that only this
+// user may enter, and moved to its place once it has its mode.
 func Listen(path string) (_ net.Listener, err error) {
 	private := filepath.Join(filepath.Dir(path), ".s") // a short name: paths of sockets are bounded
 	if err := errors.Join(os.RemoveAll(private), os.Mkdir(private, 0o700)); err != nil {

@@ -18,21 +18,25 @@ const (
 	Stopped  = "stopped"
 )
 
-// Status is how a bot stands, as a program reads it. Money is in Currency. Of a stopped bot what only a running one knows is missing.
+// Status is how a bot stands, as a program reads it. Money is in Currency. Of a stopped bot what
+// only a running one knows is missing.
 type Status struct {
-	Protocol       int              `json:"protocol"`          // version of these answers, and of what is asked: see protocolVersion
-	State          string           `json:"state"`             // trading, halted, stopping, blocked, stopped
-	Blocked        string           `json:"blocked,omitempty"` // by which strategy, in which callback, since when
-	Folder         string           `json:"folder"`
-	PID            int              `json:"pid,omitempty"`
-	Exchange       string           `json:"exchange,omitempty"`
-	Mode           string           `json:"mode,omitempty"` // live, paper
-	Version        string           `json:"version"`
-	Run            string           `json:"run"`
-	SinceMS        int64            `json:"since_ms"`
-	AtMS           int64            `json:"at_ms,omitempty"`     // of the figures, on the exchange's clock; of a stopped bot, of equity and exposure
-	AsOfMS         int64            `json:"as_of_ms,omitempty"`  // of a stopped bot: when its file was last written
-	OrdersMS       int64            `json:"orders_ms,omitempty"` // of a stopped bot: when the exchange last told of an open order
+	// version of these answers, and of what is asked: see protocolVersion
+	Protocol int    `json:"protocol"`
+	State    string `json:"state"`             // trading, halted, stopping, blocked, stopped
+	Blocked  string `json:"blocked,omitempty"` // by which strategy, in which callback, since when
+	Folder   string `json:"folder"`
+	PID      int    `json:"pid,omitempty"`
+	Exchange string `json:"exchange,omitempty"`
+	Mode     string `json:"mode,omitempty"` // live, paper
+	Version  string `json:"version"`
+	Run      string `json:"run"`
+	SinceMS  int64  `json:"since_ms"`
+	// of the figures, on the exchange's clock; of a stopped bot, of equity and exposure
+	AtMS   int64 `json:"at_ms,omitempty"`
+	AsOfMS int64 `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
+	// of a stopped bot: when the exchange last told of an open order
+	OrdersMS       int64            `json:"orders_ms,omitempty"`
 	Strategies     []StrategyStatus `json:"strategies"`
 	Currency       string           `json:"currency"`
 	Equity         string           `json:"equity,omitempty"`
@@ -63,7 +67,8 @@ type StrategyStatus struct {
 	Waiting    int    `json:"waiting"` // commands that wait to be sent, of a running bot
 }
 
-// Unprotected is a position that was to have an exit at the exchange and has none, or one that is too small.
+// Unprotected is a position that was to have an exit at the exchange and has none, or one that is
+// too small.
 type Unprotected struct {
 	Strategy string `json:"strategy"`
 	Market   string `json:"market"`
@@ -99,11 +104,13 @@ type Amount struct {
 	AtMS   int64  `json:"at_ms,omitempty"` // when the balances were last compared
 }
 
-// Unallocated is what an account has beyond the books, by symbol, as of the last look at its balances.
+// Unallocated is what an account has beyond the books, by symbol, as of the last look at its
+// balances.
 func Unallocated(catalog *market.Catalog, agreed map[string]folder.Agreement) (list []Amount) {
 	for _, symbol := range slices.Sorted(maps.Keys(agreed)) {
 		if asset := catalog.AssetNamed(symbol); asset != nil && agreed[symbol].Surplus > 0 {
-			list = append(list, Amount{symbol, market.FormatFixed(int64(agreed[symbol].Surplus), asset.Digits), agreed[symbol].At.Millis()})
+			list = append(list, Amount{symbol, market.FormatFixed(int64(agreed[symbol].Surplus), asset.Digits),
+				agreed[symbol].At.Millis()})
 		}
 	}
 	return list
@@ -163,7 +170,8 @@ func StoppedStatus(store *journal.Store, dir string) (*Status, error) {
 	if err == nil && len(curve) > 0 {
 		if currency := store.Catalog().AssetNamed(s.Currency); currency != nil {
 			last := curve[len(curve)-1]
-			s.AtMS, s.Equity, s.Exposure = last.At.Millis(), market.FormatFixed(int64(last.Equity), currency.Digits), market.FormatFixed(int64(last.Exposure), currency.Digits)
+			s.AtMS, s.Equity, s.Exposure = last.At.Millis(), market.FormatFixed(int64(last.Equity),
+				currency.Digits), market.FormatFixed(int64(last.Exposure), currency.Digits)
 		}
 	}
 	return s, err
@@ -184,7 +192,8 @@ func stoppedStrategy(name string, halts []journal.HaltRow, open []journal.OrderR
 	return info
 }
 
-// lastEntryMS is the time of the journal's last entry: what the file knows is as of then. 0: it has none.
+// lastEntryMS is the time of the journal's last entry: what the file knows is as of then. 0: it has
+// none.
 func lastEntryMS(store *journal.Store) (int64, error) {
 	entries, err := store.LastEntries(1)
 	if err != nil || len(entries) == 0 {

@@ -16,8 +16,9 @@ type Story struct {
 
 // Step is an entry of the journal.
 type Step struct {
-	Number     uint64   `json:"number"`
-	AtMS       int64    `json:"at_ms"`                 // when the bot noted it, by the exchange's clock as the bot knew it
+	Number uint64 `json:"number"`
+	// when the bot noted it, by the exchange's clock as the bot knew it
+	AtMS       int64    `json:"at_ms"`
 	ExchangeMS int64    `json:"exchange_ms,omitempty"` // of a report: when the exchange says that it happened
 	Kind       string   `json:"kind"`
 	Risk       []Figure `json:"risk,omitempty"` // of an intent: what the gate looked at
@@ -59,7 +60,8 @@ func StoryOf(store *journal.Store, name string) (*Story, error) {
 }
 
 func stepOf(store *journal.Store, t *teller, e *journal.Entry) Step {
-	step := Step{Number: e.Number, AtMS: e.At.Millis(), Kind: e.Kind.String(), Says: store.Describe(e), Lines: t.lines(e)}
+	step := Step{Number: e.Number, AtMS: e.At.Millis(), Kind: e.Kind.String(), Says: store.Describe(e),
+		Lines: t.lines(e)}
 	switch r := e.Record.(type) {
 	case *journal.Intent:
 		for _, f := range r.Risk {

@@ -16,7 +16,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Access is a config of `bot run` with the keys of its account: all that it takes to ask the exchange.
+// Access is a config of `bot run` with the keys of its account: all that it takes to ask the
+// exchange.
 type Access struct {
 	Config      *config.Run
 	Key, secret string
@@ -46,7 +47,8 @@ func (a *Access) readKeys(getenv func(string) string) error {
 		return nil // market data is public
 	}
 	if a.Key == "" || a.secret == "" {
-		return config.Keyf([]string{"exchange", "key"}, "key and secret are missing; name them by key_env and secret_env, or key_file and secret_file")
+		return config.Keyf([]string{"exchange", "key"},
+			"key and secret are missing; name them by key_env and secret_env, or key_file and secret_file")
 	}
 	return nil
 }
@@ -55,7 +57,8 @@ func (a *Access) readKeys(getenv func(string) string) error {
 func (a *Access) Client(budget rest.Budget) (*rest.Client, error) {
 	e := &a.Config.Exchange
 	c, err := rest.New(rest.Config{
-		BaseURL: e.BaseURL, Key: rest.NewSecret(a.Key), Secret: rest.NewSecret(a.secret), Prefix: e.Prefix, Window: market.Duration(e.Window),
+		BaseURL: e.BaseURL, Key: rest.NewSecret(a.Key), Secret: rest.NewSecret(a.secret), Prefix: e.Prefix,
+		Window:  market.Duration(e.Window),
 		Weights: weightsOf(e), SignPublic: e.SignMarketData, Budget: budget,
 		Transport: a.Transport, Now: a.Now,
 	})
@@ -109,7 +112,7 @@ func (a *Access) Ask(ctx context.Context, c *rest.Client) (l Listing, err error)
 
 // AskUntil asks until the exchange answers, or ctx ends.
 func (a *Access) AskUntil(ctx context.Context, c *rest.Client, log zerolog.Logger) (l Listing, err error) {
-	err = live.Insist(ctx, log, func() (err error) {
+	err = live.RetryUntilReached(ctx, log, func() (err error) {
 		l, err = a.Ask(ctx, c)
 		return err
 	})

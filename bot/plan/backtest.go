@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Backtest turns a config into a plan: first all that needs no data, so that mistakes in a config are heard of before a store
-// is opened, then the rest.
+// Backtest turns a config into a plan: first all that needs no data, so that mistakes in a config
+// are heard of before a store is opened, then the rest.
 type Backtest struct {
 	Plan
 	Config  *config.Backtest
@@ -28,7 +28,8 @@ type Backtest struct {
 // NewBacktest checks all of a config but what depends on stored candles.
 func NewBacktest(c *config.Backtest, kinds []strategy.Kind) (*Backtest, error) {
 	p := &Backtest{Config: c, Run: &backtest.Plan{}, Plan: Plan{kinds: kinds}}
-	for _, step := range [...]func() error{p.checkWords, p.checkRange, p.checkSections, p.addVenue, p.addTrading, p.addDeposits} {
+	for _, step := range [...]func() error{p.checkWords, p.checkRange, p.checkSections, p.addVenue, p.addTrading,
+		p.addDeposits} {
 		if err := step(); err != nil {
 			return nil, c.Source.Place(err)
 		}
@@ -45,14 +46,16 @@ func (p *Backtest) checkWords() error {
 	}{
 		{[]string{"backtest", "warmup"}, p.Config.Backtest.Warmup, []string{"before", "inside"}},
 		{[]string{"data", "source"}, p.Config.Data.Source, []string{config.SourceStore, config.SourceSynthetic}},
-		{[]string{"report", "envelope"}, string(p.Config.Report.Envelope), []string{config.EnvelopeAuto, "true", "false"}},
+		{[]string{"report", "envelope"}, string(p.Config.Report.Envelope),
+			[]string{config.EnvelopeAuto, "true", "false"}},
 	} {
 		if !slices.Contains(w.words, w.have) {
 			return config.Keyf(w.path, "%q is not one of %s", config.Clip(w.have), strings.Join(w.words, ", "))
 		}
 	}
 	if p.Config.Data.Candles == "" && p.Config.Data.Source == config.SourceStore {
-		return config.Keyf([]string{"data", "candles"}, "is empty; want the file of the store, like %q", config.DefaultStore)
+		return config.Keyf([]string{"data", "candles"}, "is empty; want the file of the store, like %q",
+			config.DefaultStore)
 	}
 	if _, err := backtest.ParseAssets(p.Config.Report.Assets); err != nil {
 		return config.At([]string{"report", "assets"}, err)
@@ -63,7 +66,8 @@ func (p *Backtest) checkWords() error {
 func (p *Backtest) checkRange() error {
 	from, to := market.Time(p.Config.Backtest.From), market.Time(p.Config.Backtest.To)
 	if to != 0 && from >= to {
-		return config.Keyf([]string{"backtest", "from"}, "%s is not before to, which is %s; swap them, or leave one out", from, to)
+		return config.Keyf([]string{"backtest", "from"},
+			"%s is not before to, which is %s; swap them, or leave one out", from, to)
 	}
 	p.Run.From, p.Run.To = from, to
 	p.Run.ColdStart = p.Config.Backtest.Warmup == "inside"
@@ -120,7 +124,8 @@ func (p *Backtest) addVenue() (err error) {
 	if venue.FeeRounding, err = exchange.ParseFeeRounding(p.Config.Account.FeeRounding); err != nil {
 		return config.At([]string{"account", "fee_rounding"}, err)
 	}
-	venue.Latency, p.Run.DataLatency, p.Run.SyntheticBook = market.Duration(b.Latency), market.Duration(b.DataLatency), b.SyntheticBook
+	venue.Latency, p.Run.DataLatency, p.Run.SyntheticBook = market.Duration(b.Latency), market.Duration(b.DataLatency),
+		b.SyntheticBook
 	for _, r := range [...]struct {
 		path   []string
 		value  config.Decimal
@@ -137,7 +142,8 @@ func (p *Backtest) addVenue() (err error) {
 		}
 	}
 	if venue.HalfSpread > config.WholeRate/2 {
-		return config.At([]string{"backtest", "half_spread_bps"}, fmt.Errorf("%s leaves a bid of less than half the price; at most 5000", b.HalfSpreadBPS))
+		return config.At([]string{"backtest", "half_spread_bps"},
+			fmt.Errorf("%s leaves a bid of less than half the price; at most 5000", b.HalfSpreadBPS))
 	}
 	return nil
 }
@@ -151,7 +157,9 @@ func (p *Backtest) addDeposits() error {
 	for _, symbol := range slices.Sorted(maps.Keys(start)) {
 		path := []string{"account", "start", symbol}
 		if symbol != p.Currency.Symbol && !p.trades(symbol) {
-			return config.Keyf(path, "no strategy trades %s for %s, so it would count for nothing; trade it, or leave it out", symbol, p.Currency.Symbol)
+			return config.Keyf(path,
+				"no strategy trades %s for %s, so it would count for nothing; trade it, or leave it out", symbol,
+				p.Currency.Symbol)
 		}
 		asset, err := p.asset(symbol)
 		if err != nil {
@@ -181,12 +189,15 @@ func (p *Backtest) allot(money market.Money) (market.Money, error) {
 	for i := range p.Strategies {
 		own, name := p.Allocations[i+1], p.Strategies[i].Name
 		if own > money {
-			return 0, config.Keyf([]string{"strategies", name, "allotment"}, "%s is more than what is left of account.start.%s: %s",
-				p.Config.Strategies[name].Allotment, p.Currency.Symbol, market.FormatFixed(int64(money), p.Currency.Digits))
+			return 0, config.Keyf([]string{"strategies", name, "allotment"},
+				"%s is more than what is left of account.start.%s: %s",
+				p.Config.Strategies[name].Allotment, p.Currency.Symbol, market.FormatFixed(int64(money),
+					p.Currency.Digits))
 		}
 		if own > 0 {
 			money -= own
-			p.Run.Deposits = append(p.Run.Deposits, backtest.Deposit{Asset: p.Currency.ID, Money: own, Owner: market.StrategyID(i + 1)})
+			p.Run.Deposits = append(p.Run.Deposits,
+				backtest.Deposit{Asset: p.Currency.ID, Money: own, Owner: market.StrategyID(i + 1)})
 		}
 	}
 	return money, nil
@@ -198,7 +209,8 @@ func (p *Backtest) checkAllotments(start map[string]config.Decimal) error {
 	}
 	for _, name := range p.Names() {
 		if p.Config.Strategies[name].Allotment != "" {
-			return config.Keyf([]string{"strategies", name, "allotment"}, "the account starts without %s; set account.start.%s", p.Currency.Symbol, p.Currency.Symbol)
+			return config.Keyf([]string{"strategies", name, "allotment"},
+				"the account starts without %s; set account.start.%s", p.Currency.Symbol, p.Currency.Symbol)
 		}
 	}
 	return nil
@@ -219,7 +231,8 @@ func (p *Backtest) trades(name string) bool {
 // Unused tells, a line for each, which sections change nothing: what a mistyped name does.
 func (p *Backtest) Unused() (lines []string) {
 	add := func(path ...string) {
-		lines = append(lines, fmt.Sprintf("unused: %s%s: no strategy trades it", p.Config.Source.WhereOf(path), strings.Join(path, ".")))
+		lines = append(lines, fmt.Sprintf("unused: %s%s: no strategy trades it", p.Config.Source.WhereOf(path),
+			strings.Join(path, ".")))
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Config.Assets)) {
 		if name != p.Currency.Symbol && !p.trades(name) {

@@ -85,13 +85,16 @@ func hashOf(t *testing.T, sets ...string) string {
 
 func TestTheConfigHashIsThatOfTheSettings(t *testing.T) {
 	plain := hashOf(t)
-	for _, same := range []string{"report.out=x", "report.envelope=false", "data.candles=x.db", "account.start.EUR=10000.00", "account.taker_fee=2.5e-3",
+	for _, same := range []string{"report.out=x", "report.envelope=false", "data.candles=x.db",
+		"account.start.EUR=10000.00", "account.taker_fee=2.5e-3",
 		"strategies.trend.params.share=0.990", "backtest.latency=0ms", "backtest.path=\"adaptive\""} {
 		require.Equal(t, plain, hashOf(t, same), same)
 	}
 	seen := map[string]string{plain: ""}
-	for _, other := range []string{"account.start.EUR=10000.01", "backtest.seed=2", "data.source=store", "strategies.trend.params.fast=99", "backtest.from=2021-02-01",
-		"backtest.latency=1ms", "markets.BTC-EUR.tick_size=1", "risk.max_exposure=1", "strategies.trend.risk.reduce_only=true", "assets.BTC.decimals=7"} {
+	for _, other := range []string{"account.start.EUR=10000.01", "backtest.seed=2", "data.source=store",
+		"strategies.trend.params.fast=99", "backtest.from=2021-02-01",
+		"backtest.latency=1ms", "markets.BTC-EUR.tick_size=1", "risk.max_exposure=1",
+		"strategies.trend.risk.reduce_only=true", "assets.BTC.decimals=7"} {
 		hash := hashOf(t, other)
 		require.NotContains(t, seen, hash, "%s and %s", other, seen[hash])
 		seen[hash] = other
@@ -105,7 +108,8 @@ func shortCandles(t *testing.T, thirty func([]market.Candle) []market.Candle) li
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	put := func(interval market.Interval, n int, keep func([]market.Candle) []market.Candle) {
 		m := &market.Market{ID: 1, Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8}
-		g, err := synthetic.New(synthetic.Config{Seed: 3, Market: m, Interval: interval, Start: synthetic.BTCEURStart, First: 100_00, Volume: 1e8, GapChance: -1})
+		g, err := synthetic.New(synthetic.Config{Seed: 3, Market: m, Interval: interval, Start: synthetic.BTCEURStart,
+			First: 100_00, Volume: 1e8, GapChance: -1})
 		require.NoError(t, err)
 		made := make([]market.Candle, n)
 		for i := range made {

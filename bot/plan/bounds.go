@@ -26,22 +26,29 @@ func (p *Live) checkBounds() error {
 		section, key string
 		span         config.Span
 	}{
-		{"bot", "stop_within", p.Config.Bot.StopWithin}, {"exchange", "window", p.Config.Exchange.Window}, {"poll", "tickers", p.Config.Poll.Tickers}, {"poll", "books", p.Config.Poll.Books},
-		{"poll", "rules", p.Config.Poll.Rules}, {"poll", "orders", p.Config.Poll.Orders}, {"poll", "balances", p.Config.Poll.Balances}, {"poll", "settle", p.Config.Poll.Settle},
+		{"bot", "stop_within", p.Config.Bot.StopWithin}, {"exchange", "window", p.Config.Exchange.Window}, {"poll",
+			"tickers", p.Config.Poll.Tickers}, {"poll", "books", p.Config.Poll.Books},
+		{"poll", "rules", p.Config.Poll.Rules}, {"poll", "orders", p.Config.Poll.Orders}, {"poll", "balances",
+			p.Config.Poll.Balances}, {"poll", "settle", p.Config.Poll.Settle},
 	} {
 		if s.span == 0 {
 			return config.At([]string{s.section, s.key}, errors.New("is 0; leave it out for the default"))
 		}
 	}
 	if within := time.Duration(p.Config.Bot.StopWithin); within < leastStop {
-		return config.At([]string{"bot", "stop_within"}, fmt.Errorf("%s is less than %s, in which no order is cancelled and confirmed", within, leastStop))
+		return config.At([]string{"bot", "stop_within"},
+			fmt.Errorf("%s is less than %s, in which no order is cancelled and confirmed", within, leastStop))
 	}
 	if p.Config.Bot.RecordMB > mostRecordMB {
-		return config.At([]string{"bot", "record_mb"}, fmt.Errorf("%d is more than any disk has; 0 keeps no recording", p.Config.Bot.RecordMB))
+		return config.At([]string{"bot", "record_mb"}, fmt.Errorf("%d is more than any disk has; 0 keeps no recording",
+			p.Config.Bot.RecordMB))
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Config.Exchange.Weights)) {
-		if _, known := rest.WeightOf(strings.TrimSuffix(name, allMarkets)); !known || p.Config.Exchange.Weights[name] == 0 || p.Config.Exchange.Weights[name] > mostWeight {
-			return config.At([]string{"exchange", "weights", name}, fmt.Errorf("want 1 to %d points of an endpoint that is named as in \"GET /ordersOpen\" or \"GET /ordersOpen all\"", mostWeight))
+		if _, known := rest.WeightOf(strings.TrimSuffix(name, allMarkets)); !known ||
+			p.Config.Exchange.Weights[name] == 0 || p.Config.Exchange.Weights[name] > mostWeight {
+			return config.At([]string{"exchange", "weights", name},
+				fmt.Errorf("want 1 to %d points of an endpoint that is named as in \"GET /ordersOpen\" or \"GET "+
+					"/ordersOpen all\"", mostWeight))
 		}
 	}
 	if p.Config.Poll.Depth == 0 || p.Config.Poll.Depth > mostDepth {
@@ -50,12 +57,15 @@ func (p *Live) checkBounds() error {
 	return nil
 }
 
-// checkAges refuses limits by which the bot would open nothing, or only in the first moment after a price has come.
+// checkAges refuses limits by which the bot would open nothing, or only in the first moment after a
+// price has come.
 func (p *Live) checkAges() error {
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
 		if age := time.Duration(s.Limits.MaxDataAge); age != 0 && age < time.Duration(p.Config.Poll.Tickers) {
-			return config.At([]string{"strategies", s.Name, "risk", "max_data_age"}, fmt.Errorf("%s is less than poll.tickers, %s: prices would be too old most of the time", age, time.Duration(p.Config.Poll.Tickers)))
+			return config.At([]string{"strategies", s.Name, "risk", "max_data_age"},
+				fmt.Errorf("%s is less than poll.tickers, %s: prices would be too old most of the time", age,
+					time.Duration(p.Config.Poll.Tickers)))
 		}
 	}
 	return nil

@@ -20,8 +20,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// Finish completes the plan with what depends on the candles, and says about the run what a report must name. The library
-// must stay open while the plan is run.
+// Finish completes the plan with what depends on the candles, and says about the run what a report
+// must name. The library must stay open while the plan is run.
 func (p *Backtest) Finish(candles library) error {
 	p.Candles, p.Run.Open, p.Run.Log = candles, candles.open, zerolog.Nop()
 	p.Run.Catalog, p.Run.Currency, p.Run.Strategies = p.Catalog, p.Currency, p.Strategies
@@ -43,8 +43,9 @@ func (p *Backtest) file() string {
 	return p.Config.Data.Candles
 }
 
-// addMarkets adds what the strategies trade, in the order of names, in which a live bot has it too: candles that close together are delivered in
-// that of the catalog, and the first one's strategies have the first of the cash.
+// addMarkets adds what the strategies trade, in the order of names, in which a live bot has it too:
+// candles that close together are delivered in that of the catalog, and the first one's strategies
+// have the first of the cash.
 func (p *Backtest) addMarkets() error {
 	intervals := map[string]market.Interval{}
 	for i := range p.Strategies {
@@ -71,7 +72,7 @@ func (p *Backtest) addMarkets() error {
 	return nil
 }
 
-// Market is the catalog's market, added with its rules when it is not there yet.
+// market is the catalog's market, added with its rules when it is not there yet.
 func (p *Backtest) market(name string, interval market.Interval) (*market.Market, error) {
 	if have := p.Catalog.MarketNamed(name); have != nil {
 		return have, nil
@@ -110,12 +111,14 @@ func (p *Backtest) setRules(path []string, m *market.Market, rules *config.Marke
 		key   string
 		given *int64
 		into  *uint8
-	}{{"quantity_decimals", rules.QuantityDecimals, &m.QuantityDecimals}, {"notional_decimals", rules.NotionalDecimals, &m.NotionalDecimals}} {
+	}{{"quantity_decimals", rules.QuantityDecimals, &m.QuantityDecimals}, {"notional_decimals", rules.NotionalDecimals,
+		&m.NotionalDecimals}} {
 		if d.given == nil {
 			continue
 		}
 		if *d.given > int64(*d.into) {
-			return config.Keyf(config.Join(path, d.key), "%d is more than the %d decimals of the asset; see [assets]", *d.given, *d.into)
+			return config.Keyf(config.Join(path, d.key), "%d is more than the %d decimals of the asset; see [assets]",
+				*d.given, *d.into)
 		}
 		*d.into = uint8(*d.given)
 	}
@@ -144,7 +147,8 @@ func (p *Backtest) setBounds(path []string, m *market.Market, rules *config.Mark
 	for _, pair := range [...]struct {
 		key        string
 		least, max int64
-	}{{"max_order_in_base", int64(m.MinOrderInBase), int64(m.MaxOrderInBase)}, {"max_order_in_quote", int64(m.MinOrderInQuote), int64(m.MaxOrderInQuote)}} {
+	}{{"max_order_in_base", int64(m.MinOrderInBase), int64(m.MaxOrderInBase)}, {"max_order_in_quote",
+		int64(m.MinOrderInQuote), int64(m.MaxOrderInQuote)}} {
 		if pair.max > 0 && pair.max < pair.least {
 			return config.Keyf(config.Join(path, pair.key), "is below the minimum: no order could pass")
 		}
@@ -196,7 +200,8 @@ func (p *Backtest) describeData() error {
 	return nil
 }
 
-// missing counts the candles that are not there inside the part of the range that the series covers.
+// missing counts the candles that are not there inside the part of the range that the series
+// covers.
 func (p *Backtest) missing(f backtest.Feed, series *candles.Series) (backtest.DataInfo, error) {
 	info := backtest.DataInfo{Market: f.Market.Name, Interval: f.Interval.String()}
 	from, to := max(p.Run.From, series.First), series.End()
@@ -221,20 +226,28 @@ func (p *Backtest) missing(f backtest.Feed, series *candles.Series) (backtest.Da
 // warnOfEdges says where less is stored than was asked for.
 func (p *Backtest) warnOfEdges(f backtest.Feed, series *candles.Series) {
 	if p.Run.From == 0 && series.First < 0 {
-		p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf("%s %s begins at %s; a run begins in 1970 at the earliest.", f.Market.Name, f.Interval, series.First))
+		p.Options.Warnings = append(p.Options.Warnings,
+			fmt.Sprintf("%s %s begins at %s; a run begins in 1970 at the earliest.", f.Market.Name, f.Interval,
+				series.First))
 	}
 	if f.Interval.End(p.Run.From) <= series.First && p.Run.From != 0 {
-		p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf("%s %s begins only at %s, after the start that was asked for.", f.Market.Name, f.Interval, series.First))
+		p.Options.Warnings = append(p.Options.Warnings,
+			fmt.Sprintf("%s %s begins only at %s, after the start that was asked for.", f.Market.Name, f.Interval,
+				series.First))
 	}
 	if p.Run.To > series.End() {
-		p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf("%s %s ends at %s, before the end that was asked for.", f.Market.Name, f.Interval, series.End()))
+		p.Options.Warnings = append(p.Options.Warnings,
+			fmt.Sprintf("%s %s ends at %s, before the end that was asked for.", f.Market.Name, f.Interval,
+				series.End()))
 	}
 }
 
-// Explain says what to do about a run that found nothing in its range, or numbers that are too large.
+// Explain says what to do about a run that found nothing in its range, or numbers that are too
+// large.
 func (p *Backtest) Explain(err error) error {
 	if errors.Is(err, market.ErrOverflow) {
-		return fmt.Errorf("%w: an amount is too large for 64 bits; start with less, or give the assets fewer decimals in [assets]", err)
+		return fmt.Errorf("%w: an amount is too large for 64 bits; start with less, or give the assets fewer decimals "+
+			"in [assets]", err)
 	}
 	if !errors.Is(err, backtest.ErrNoCandles) {
 		return err
@@ -244,5 +257,6 @@ func (p *Backtest) Explain(err error) error {
 	if failed != nil {
 		return failed
 	}
-	return fmt.Errorf("%w: %s %s is stored from %s to %s; choose --from and --to inside", err, f.Market.Name, f.Interval, series.First, series.End())
+	return fmt.Errorf("%w: %s %s is stored from %s to %s; choose --from and --to inside", err, f.Market.Name,
+		f.Interval, series.First, series.End())
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// addFeeds lists the series that the strategies want, chooses those that move the markets, and sorts all as they are
-// delivered: shorter intervals first, then by market.
+// addFeeds lists the series that the strategies want, chooses those that move the markets, and
+// sorts all as they are delivered: shorter intervals first, then by market.
 func (p *Backtest) addFeeds() error {
 	for i := range p.Strategies {
 		if err := p.addFeedsOf(&p.Strategies[i]); err != nil {
@@ -101,7 +101,8 @@ func (p *Backtest) pathInterval(m *market.Market, finest market.Interval) (marke
 	}
 	interval, err := market.ParseInterval(p.Config.Backtest.PathInterval)
 	if err != nil {
-		return 0, config.Keyf(path, "%q is neither auto nor strategy nor an interval: %w", config.Clip(p.Config.Backtest.PathInterval), err)
+		return 0, config.Keyf(path, "%q is neither auto nor strategy nor an interval: %w",
+			config.Clip(p.Config.Backtest.PathInterval), err)
 	}
 	if interval > finest {
 		return 0, config.Keyf(path, "%s is longer than the %s that a strategy trades on", interval, finest)
@@ -154,7 +155,9 @@ func (p *Backtest) covers(fine, main *candles.Series) (bool, error) {
 			start = main.Interval.End(start)
 		}
 		whole := main.Interval.End(start) <= hole.To // a main candle fits into the hole
-		if whole && !hole.NoTrade && !slices.ContainsFunc(known, func(g candles.Gap) bool { return g.From <= start && g.To >= main.Interval.Floor(hole.To) }) {
+		if whole && !hole.NoTrade &&
+			!slices.ContainsFunc(known,
+				func(g candles.Gap) bool { return g.From <= start && g.To >= main.Interval.Floor(hole.To) }) {
 			return false, nil
 		}
 	}

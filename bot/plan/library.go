@@ -56,7 +56,8 @@ func OpenLibrary(c *config.Backtest) (library, error) {
 
 // importHint tells how candles get into a store.
 func importHint(file, name string, interval market.Interval) string {
-	return fmt.Sprintf("import candles with: bot candles import%s --market %s --interval %s FILE.csv", storeFlag(file), name, interval)
+	return fmt.Sprintf("import candles with: bot candles import%s --market %s --interval %s FILE.csv", storeFlag(file),
+		name, interval)
 }
 
 // storeFlag is the --db that names a file, nothing for the usual one.
@@ -67,14 +68,16 @@ func storeFlag(file string) string {
 	return " --db " + file
 }
 
-// ExplainMissing tells how to get a series that is not stored: from shorter candles where those are.
+// ExplainMissing tells how to get a series that is not stored: from shorter candles where those
+// are.
 func ExplainMissing(lib library, file, name string, interval market.Interval, cause error) error {
 	if !errors.Is(cause, candles.ErrNoData) || file == "" {
 		return cause
 	}
 	for shorter := interval - 1; shorter >= market.Interval1m; shorter-- {
 		if _, err := lib.Series(name, shorter); err == nil && shorter.Divides(interval) {
-			return fmt.Errorf("%s %s is not stored in %s, but %s is; resample it with: bot candles resample%s --market %s --interval %s --into %s",
+			return fmt.Errorf("%s %s is not stored in %s, but %s is; resample it with: bot candles resample%s "+
+				"--market %s --interval %s --into %s",
 				name, interval, file, shorter, storeFlag(file), name, shorter, interval)
 		}
 	}

@@ -16,7 +16,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Live is a config of `bot run` that has been checked, first without the exchange and then with what that tells.
+// Live is a config of `bot run` that has been checked, first without the exchange and then with
+// what that tells.
 type Live struct {
 	Plan
 	Access
@@ -28,7 +29,10 @@ type Live struct {
 func NewLive(c *config.Run, kinds []strategy.Kind, getenv func(string) string) (*Live, error) {
 	p := &Live{Access: Access{Config: c}}
 	for _, step := range [...]func() error{
-		func() error { return p.checkSections(getenv) }, func() error { return p.readKeys(getenv) }, func() error { return p.addTrading(kinds) },
+		func() error { return p.checkSections(getenv) }, func() error {
+			return p.readKeys(
+				getenv)
+		}, func() error { return p.addTrading(kinds) },
 	} {
 		if err := step(); err != nil {
 			return nil, c.Source.Place(err)
@@ -40,16 +44,21 @@ func NewLive(c *config.Run, kinds []strategy.Kind, getenv func(string) string) (
 // checkSections looks at what is not about strategies.
 func (p *Live) checkSections(getenv func(string) string) error {
 	if !slices.Contains(config.LogLevels, p.Config.Bot.Log) {
-		return config.At([]string{"bot", "log"}, fmt.Errorf("%q is not one of %s", config.Clip(p.Config.Bot.Log), strings.Join(config.LogLevels, ", ")))
+		return config.At([]string{"bot", "log"}, fmt.Errorf("%q is not one of %s", config.Clip(p.Config.Bot.Log),
+			strings.Join(config.LogLevels, ", ")))
 	}
 	if !slices.Contains(config.Modes, p.Config.Bot.Mode) {
-		return config.At([]string{"bot", "mode"}, fmt.Errorf("%q is not one of %s", config.Clip(p.Config.Bot.Mode), strings.Join(config.Modes, ", ")))
+		return config.At([]string{"bot", "mode"}, fmt.Errorf("%q is not one of %s", config.Clip(p.Config.Bot.Mode),
+			strings.Join(config.Modes, ", ")))
 	}
-	if start := p.Config.Paper.Start[p.Config.Account.Currency]; p.Config.Bot.Mode == config.ModePaper && strings.Trim(string(start), "0.") == "" {
-		return config.At([]string{"paper", "start", p.Config.Account.Currency}, errors.New("is missing; paper mode has to know how much money it begins with"))
+	if start := p.Config.Paper.Start[p.Config.Account.Currency]; p.Config.Bot.Mode == config.ModePaper &&
+		strings.Trim(string(start), "0.") == "" {
+		return config.At([]string{"paper", "start", p.Config.Account.Currency},
+			errors.New("is missing; paper mode has to know how much money it begins with"))
 	}
 	if p.Config.Bot.SaveKB == 0 {
-		return config.At([]string{"bot", "save_kb"}, errors.New("0 would halt every strategy that has a state; want 1 at least"))
+		return config.At([]string{"bot", "save_kb"},
+			errors.New("0 would halt every strategy that has a state; want 1 at least"))
 	}
 	if p.Config.Bot.State == "" {
 		return config.At([]string{"bot", "state"}, errors.New("is empty; want a folder, like \"state\""))
@@ -69,13 +78,16 @@ func (p *Live) checkSections(getenv func(string) string) error {
 	}
 	for name, s := range p.Config.Strategies {
 		if s.OperatorID == 0 {
-			return config.At([]string{"strategies", name, "operator_id"}, errors.New("is missing; the exchange wants a number for every trader or bot, and this bot knows its orders by it"))
+			return config.At([]string{"strategies", name, "operator_id"},
+				errors.New("is missing; the exchange wants a number for every trader or bot, and this bot knows its "+
+					"orders by it"))
 		}
 	}
 	return nil
 }
 
-// addTrading plans strategies and limits, with amounts in the usual decimals of the currency: those of the exchange are not known yet.
+// addTrading plans strategies and limits, with amounts in the usual decimals of the currency: those
+// of the exchange are not known yet.
 func (p *Live) addTrading(kinds []strategy.Kind) (err error) {
 	if p.Config.Account.Currency == "" {
 		return config.Keyf([]string{"account", "currency"}, "want the symbol of an asset, like EUR")
@@ -108,14 +120,16 @@ func (p *Live) Learn(l Listing) error {
 		}
 	}
 	markets := slices.DeleteFunc(l.Markets, func(m rest.Market) bool { return !traded[m.Name] })
-	slices.SortFunc(markets, func(a, b rest.Market) int { return strings.Compare(a.Name, b.Name) }) // as a backtest has them
+	// as a backtest has them
+	slices.SortFunc(markets, func(a, b rest.Market) int { return strings.Compare(a.Name, b.Name) })
 	needed := map[string]bool{p.Config.Account.Currency: true}
 	for i := range markets {
 		needed[markets[i].Base], needed[markets[i].Quote] = true, true
 		delete(traded, markets[i].Name)
 	}
 	for name := range traded {
-		return p.Config.Source.Place(config.At([]string{"strategies"}, fmt.Errorf("the exchange has no market %s", name)))
+		return p.Config.Source.Place(config.At([]string{"strategies"},
+			fmt.Errorf("the exchange has no market %s", name)))
 	}
 	assets := slices.DeleteFunc(l.Assets, func(a rest.Asset) bool { return !needed[a.Symbol] })
 	catalog, leftOut := rest.BuildCatalog(assets, markets)
@@ -129,7 +143,8 @@ func (p *Live) Learn(l Listing) error {
 func (p *Live) settle(catalog *market.Catalog) (err error) {
 	currency := catalog.AssetNamed(p.Config.Account.Currency)
 	if currency == nil {
-		return p.Config.Source.Place(config.Keyf([]string{"account", "currency"}, "the exchange has no asset %s", p.Config.Account.Currency))
+		return p.Config.Source.Place(config.Keyf([]string{"account", "currency"}, "the exchange has no asset %s",
+			p.Config.Account.Currency))
 	}
 	p.Catalog = catalog
 	if err := p.In(currency); err != nil {
@@ -146,8 +161,8 @@ func (p *Live) settle(catalog *market.Catalog) (err error) {
 	return err
 }
 
-// settings are those of which a hash is kept: the config of a backtest with the same ones. So a hash in a state file of any age can be
-// compared.
+// settings are those of which a hash is kept: the config of a backtest with the same ones. So a
+// hash in a state file of any age can be compared.
 func (p *Live) settings() config.Backtest {
 	c, s := *config.DefaultBacktest(), &p.sections
 	c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk = s.Currency, s.MakerFee, s.TakerFee, s.Risk
@@ -155,7 +170,8 @@ func (p *Live) settings() config.Backtest {
 	return c
 }
 
-// Name is the bot's, by which alerts tell it from others: letters, digits and what a header may hold.
+// Name is the bot's, by which alerts tell it from others: letters, digits and what a header may
+// hold.
 func (p *Live) Name() string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

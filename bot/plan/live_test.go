@@ -51,9 +51,11 @@ func TestLiveDoesNotStartWithoutKeys(t *testing.T) {
 		environment := liveKeys()
 		delete(environment, missing)
 		_, err := samplePlan(t, "live", environment)
-		setting := map[string]string{"TIDEMARK_KEY": "exchange.key_env", "TIDEMARK_SECRET": "exchange.secret_env"}[missing]
+		setting := map[string]string{"TIDEMARK_KEY": "exchange.key_env",
+			"TIDEMARK_SECRET": "exchange.secret_env"}[missing]
 		require.ErrorContains(t, err, setting+": the environment has no variable of that name")
-		_, err = samplePlan(t, "live", environment, "bot.mode=paper", "paper.start.EUR=1000", "exchange.key_env=", "exchange.secret_env=")
+		_, err = samplePlan(t, "live", environment, "bot.mode=paper", "paper.start.EUR=1000", "exchange.key_env=",
+			"exchange.secret_env=")
 		require.NoError(t, err, "paper mode asks for public data alone")
 	}
 	_, err := samplePlan(t, "live", nil, "exchange.key_env=", "exchange.secret_env=")
@@ -61,7 +63,8 @@ func TestLiveDoesNotStartWithoutKeys(t *testing.T) {
 }
 
 func TestLiveDoesNotStartWhileALimitIsMissing(t *testing.T) {
-	limits := []string{"max_exposure", "max_daily_loss", "max_drawdown", "max_order_value", "max_position", "price_collar", "orders_per_minute", "max_data_age"}
+	limits := []string{"max_exposure", "max_daily_loss", "max_drawdown", "max_order_value", "max_position",
+		"price_collar", "orders_per_minute", "max_data_age"}
 	for _, limit := range limits {
 		_, err := samplePlan(t, "live", liveKeys(), "risk."+limit+"=0")
 		require.ErrorContains(t, err, "configs/live.toml", limit)
@@ -75,17 +78,20 @@ func TestLiveDoesNotStartWhileALimitIsMissing(t *testing.T) {
 
 func TestSettingsThatCannotBeMeantAreRefusedWithTheirPlace(t *testing.T) {
 	for set, want := range map[string]string{
-		"poll.depth=1001":                           "poll.depth: 1001 is not in 1 to 1000",
-		"poll.depth=0":                              "poll.depth: 0 is not in 1 to 1000",
-		"poll.books=0s":                             "poll.books: is 0; leave it out for the default",
-		`exchange.weights={"GET /orders" = 0}`:      "exchange.weights.GET /orders: want 1 to 10000 points of an endpoint",
-		`exchange.weights={"GET /orders" = 10001}`:  "exchange.weights.GET /orders: want 1 to 10000 points of an endpoint",
-		`exchange.weights={"GET /nothing all" = 1}`: "exchange.weights.GET /nothing all: want 1 to 10000 points of an endpoint",
-		"exchange.window=0s":                        "exchange.window: is 0; leave it out for the default",
-		"bot.stop_within=10ms":                      "bot.stop_within: 10ms is less than 1s",
-		"bot.record_mb=20000000000000":              "bot.record_mb: 20000000000000 is more than any disk has",
-		"risk.max_data_age=500ms":                   "max_data_age: 500ms is less than poll.tickers, 1s",
-		"poll.tickers=1h":                           "max_data_age: 30s is less than poll.tickers, 1h0m0s",
+		"poll.depth=1001": "poll.depth: 1001 is not in 1 to 1000",
+		"poll.depth=0":    "poll.depth: 0 is not in 1 to 1000",
+		"poll.books=0s":   "poll.books: is 0; leave it out for the default",
+		`exchange.weights={"GET /orders" = 0}`: "exchange.weights.GET /orders: want 1 to 10000 points of an " +
+			"endpoint",
+		`exchange.weights={"GET /orders" = 10001}`: "exchange.weights.GET /orders: want 1 to 10000 points of an " +
+			"endpoint",
+		`exchange.weights={"GET /nothing all" = 1}`: "exchange.weights.GET /nothing all: want 1 to 10000 points of an " +
+			"endpoint",
+		"exchange.window=0s":           "exchange.window: is 0; leave it out for the default",
+		"bot.stop_within=10ms":         "bot.stop_within: 10ms is less than 1s",
+		"bot.record_mb=20000000000000": "bot.record_mb: 20000000000000 is more than any disk has",
+		"risk.max_data_age=500ms":      "max_data_age: 500ms is less than poll.tickers, 1s",
+		"poll.tickers=1h":              "max_data_age: 30s is less than poll.tickers, 1h0m0s",
 	} {
 		_, err := samplePlan(t, "live", liveKeys(), set)
 		require.ErrorContains(t, err, want)
@@ -100,7 +106,8 @@ func TestPaperHasToKnowItsMoney(t *testing.T) {
 }
 
 func TestWeightsOfTheConfigCountInThePlanAndInTheBudget(t *testing.T) {
-	p, err := samplePlan(t, "live", liveKeys(), `exchange.weights={"GET /ordersOpen all" = 25, "GET /ticker/price" = 3}`)
+	p, err := samplePlan(t, "live", liveKeys(),
+		`exchange.weights={"GET /ordersOpen all" = 25, "GET /ticker/price" = 3}`)
 	require.NoError(t, err)
 	client, err := p.Client(nil)
 	require.NoError(t, err)

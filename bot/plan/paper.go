@@ -12,14 +12,18 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// PaperExchange is the config of the simulated exchange: the markets that are traded, and one account with the balances of paper.start,
-// which count where the file is new. Its time begins at now.
+// PaperExchange is the config of the simulated exchange: the markets that are traded, and one
+// account with the balances of paper.start, which count where the file is new. Its time begins at
+// now.
 func (p *Live) PaperExchange(path string, now market.Time) (sandbox.Config, error) {
-	account := sandbox.Account{Name: "paper", Balances: map[string]string{}, Keys: slices.Clone(sandbox.Default().Accounts[0].Keys)} // nobody else can reach it
+	// nobody else can reach it
+	account := sandbox.Account{Name: "paper", Balances: map[string]string{},
+		Keys: slices.Clone(sandbox.Default().Accounts[0].Keys)}
 	for _, symbol := range slices.Sorted(maps.Keys(p.Config.Paper.Start)) {
 		asset := p.Catalog.AssetNamed(symbol)
 		if asset == nil {
-			return sandbox.Config{}, p.Config.Source.Place(config.At([]string{"paper", "start", symbol}, errors.New("no market of the strategies has this asset")))
+			return sandbox.Config{}, p.Config.Source.Place(config.At([]string{"paper", "start", symbol},
+				errors.New("no market of the strategies has this asset")))
 		}
 		if _, err := p.Config.Paper.Start[symbol].Fixed(asset.Digits); err != nil {
 			return sandbox.Config{}, p.Config.Source.Place(config.At([]string{"paper", "start", symbol}, err))
@@ -27,17 +31,22 @@ func (p *Live) PaperExchange(path string, now market.Time) (sandbox.Config, erro
 		account.Balances[symbol] = string(p.Config.Paper.Start[symbol])
 	}
 	config := sandbox.Config{
-		Accounts: []sandbox.Account{account}, Tiers: []sandbox.Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": p.FeesOf(nil)}}},
-		Clock: sandbox.NewClock(now, 1), Budget: door.Budget{PerKey: -1, PerIP: -1}, Rules: sandbox.Rules{GroupsPerAccount: 1000}, State: path,
+		Accounts: []sandbox.Account{account}, Tiers: []sandbox.Tier{{Volume: "0",
+			Fees: map[string]exchange.Fees{"": p.FeesOf(nil)}}},
+		Clock: sandbox.NewClock(now, 1), Budget: door.Budget{PerKey: -1,
+			PerIP: -1}, Rules: sandbox.Rules{GroupsPerAccount: 1000}, State: path,
 	}
 	for _, a := range p.Catalog.Assets() {
 		config.Assets = append(config.Assets, sandbox.Asset{Symbol: a.Symbol, Decimals: a.Digits})
 	}
 	for _, m := range p.Catalog.Markets() {
 		config.Markets = append(config.Markets, sandbox.Market{
-			Name: m.Name, PriceDigits: m.PriceDigits, TickSize: m.FormatPrice(m.TickSize), QuantityDecimals: m.QuantityDecimals, NotionalDecimals: m.NotionalDecimals,
-			MinOrderInBase: m.FormatQty(m.MinOrderInBase), MinOrderInQuote: m.FormatMoney(m.MinOrderInQuote), MaxOrderInBase: m.FormatQty(m.MaxOrderInBase),
-			MaxOrderInQuote: m.FormatMoney(m.MaxOrderInQuote), MaxOpenOrders: m.MaxOpenOrders, FeeCategory: m.FeeCategory, Status: m.Status,
+			Name: m.Name, PriceDigits: m.PriceDigits, TickSize: m.FormatPrice(m.TickSize),
+			QuantityDecimals: m.QuantityDecimals, NotionalDecimals: m.NotionalDecimals,
+			MinOrderInBase: m.FormatQty(m.MinOrderInBase), MinOrderInQuote: m.FormatMoney(m.MinOrderInQuote),
+			MaxOrderInBase:  m.FormatQty(m.MaxOrderInBase),
+			MaxOrderInQuote: m.FormatMoney(m.MaxOrderInQuote), MaxOpenOrders: m.MaxOpenOrders,
+			FeeCategory: m.FeeCategory, Status: m.Status,
 			House: sandbox.House{Levels: 1, Endless: true},
 		})
 	}

@@ -18,12 +18,14 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Plan is what a config makes of its sections on strategies and limits, whatever they trade on: a backtest, a live bot and the doctor
-// begin with the same one. It is made without candles and without an exchange, so that mistakes in a config show first. The catalog is
-// empty at first: a backtest fills it from its candles, a live bot takes that of the exchange.
+// Plan is what a config makes of its sections on strategies and limits, whatever they trade on: a
+// backtest, a live bot and the doctor begin with the same one. It is made without candles and
+// without an exchange, so that mistakes in a config show first. The catalog is empty at first: a
+// backtest fills it from its candles, a live bot takes that of the exchange.
 //
-// It belongs to the config. What a run over candles needs beside it (feeds, range, deposits) stands in backtest.Plan, which knows no
-// config: who has strategies and candles of another kind makes one without this package.
+// It belongs to the config. What a run over candles needs beside it (feeds, range, deposits) stands
+// in backtest.Plan, which knows no config: who has strategies and candles of another kind makes one
+// without this package.
 type Plan struct {
 	Catalog     *market.Catalog
 	Currency    *market.Asset
@@ -47,7 +49,8 @@ func newPlan(s config.Trading, kinds []strategy.Kind) (Plan, error) {
 	return p, nil
 }
 
-// In reads the amounts of money in units of the currency. It may be called again, when the exchange has told its units.
+// In reads the amounts of money in units of the currency. It may be called again, when the exchange
+// has told its units.
 func (p *Plan) In(currency *market.Asset) error {
 	p.Currency, p.Limits.Currency = currency, currency.ID
 	r := &p.sections.Risk
@@ -83,7 +86,8 @@ type amount struct {
 	into *market.Money
 }
 
-// addFees reads the fees, of which the maker's may be below zero: what the exchange pays the maker (venue-facts 3.5).
+// addFees reads the fees, of which the maker's may be below zero: what the exchange pays the maker
+// (venue-facts 3.5).
 func (p *Plan) addFees() (err error) {
 	if p.Fees.Taker, err = p.sections.TakerFee.Rate(market.RateDigits); err != nil {
 		return config.At([]string{"account", "taker_fee"}, err)
@@ -139,8 +143,8 @@ func usualDigits(symbol string) uint8 {
 	return 8
 }
 
-// hash is a SHA-256 over the settings that decide the outcome, defaults included. How they were written, where the data lies
-// and what is made of the result is not in it.
+// hash is a SHA-256 over the settings that decide the outcome, defaults included. How they were
+// written, where the data lies and what is made of the result is not in it.
 func (p *Plan) hash(c config.Backtest) (string, error) {
 	c.Report, c.Data.Candles = config.ReportSection{}, ""
 	c.Strategies = make(map[string]config.StrategySection, len(p.Strategies))

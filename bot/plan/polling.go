@@ -10,7 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// ClockEvery is the time between two measurements of the exchange's clock, sooner where the last one was poor.
+// ClockEvery is the time between two measurements of the exchange's clock, sooner where the last
+// one was poor.
 const ClockEvery = 5 * time.Minute
 
 // Polling is what the bot asks for again and again, in weight points.
@@ -30,7 +31,8 @@ func (p *Live) Polling(client *rest.Client) (plan rest.Plan) {
 		poll("GET /ticker/book", market.Duration(every.Tickers), public),
 		poll("GET /markets", market.Duration(every.Rules), public), clock)
 	if p.Config.Bot.Mode == config.ModeLive {
-		plan = append(plan, poll("GET /ordersOpen", market.Duration(every.Orders), rest.PaidByKey), poll("GET /balance", market.Duration(every.Balances), rest.PaidByKey))
+		plan = append(plan, poll("GET /ordersOpen", market.Duration(every.Orders), rest.PaidByKey),
+			poll("GET /balance", market.Duration(every.Balances), rest.PaidByKey))
 	}
 	for i := range p.Strategies {
 		s := &p.Strategies[i]

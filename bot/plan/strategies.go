@@ -16,10 +16,12 @@ import (
 // maxStrategies is how many a StrategyID can tell apart.
 const maxStrategies = 255
 
-// addStrategies adds the strategies with their parameters and limits; their markets follow with the data.
+// addStrategies adds the strategies with their parameters and limits; their markets follow with the
+// data.
 func (p *Plan) addStrategies() error {
 	if n := len(p.sections.Strategies); n == 0 || n > maxStrategies {
-		return config.Keyf([]string{"strategies"}, "%d strategies; want 1 to %d sections like [strategies.trend]", n, maxStrategies)
+		return config.Keyf([]string{"strategies"}, "%d strategies; want 1 to %d sections like [strategies.trend]", n,
+			maxStrategies)
 	}
 	for _, name := range p.sections.Names() {
 		path, section := []string{"strategies", name}, p.sections.Strategies[name]
@@ -34,12 +36,13 @@ func (p *Plan) addStrategies() error {
 		if err != nil {
 			return err
 		}
-		p.Strategies = append(p.Strategies, backtest.StrategyPlan{Name: name, Kind: kind, Values: section.Params, Interval: section.Interval, Limits: limits})
+		p.Strategies = append(p.Strategies, backtest.StrategyPlan{Name: name, Kind: kind, Values: section.Params,
+			Interval: section.Interval, Limits: limits})
 	}
 	return nil
 }
 
-// Kind finds a strategy's kind among those of the program.
+// kind finds a strategy's kind among those of the program.
 func (p *Plan) kind(path []string, name string) (strategy.Kind, error) {
 	names := make([]string, len(p.kinds))
 	for i, k := range p.kinds {
@@ -50,16 +53,20 @@ func (p *Plan) kind(path []string, name string) (strategy.Kind, error) {
 	if name == "" {
 		return strategy.Kind{}, p.missingKind(path)
 	}
-	return strategy.Kind{}, config.Keyf(config.Join(path, "kind"), "unknown strategy %q; the nearest is %q; `bot strategies` lists them", config.Clip(name), strategy.Nearest(name, names))
+	return strategy.Kind{}, config.Keyf(config.Join(path, "kind"),
+		"unknown strategy %q; the nearest is %q; `bot strategies` lists them", config.Clip(name), strategy.Nearest(name,
+			names))
 }
 
 // missingKind explains a strategy without a kind, which a mistyped --set makes.
 func (p *Plan) missingKind(path []string) error {
-	others := slices.DeleteFunc(p.sections.Names(), func(name string) bool { return p.sections.Strategies[name].Kind == "" })
+	others := slices.DeleteFunc(p.sections.Names(),
+		func(name string) bool { return p.sections.Strategies[name].Kind == "" })
 	if len(others) == 0 {
 		return config.Keyf(config.Join(path, "kind"), "is missing; `bot strategies` lists what there is")
 	}
-	return config.Keyf(path, "has no kind; did you mean %q?", strings.Join(append(path[:1:1], strategy.Nearest(path[1], others)), "."))
+	return config.Keyf(path, "has no kind; did you mean %q?",
+		strings.Join(append(path[:1:1], strategy.Nearest(path[1], others)), "."))
 }
 
 // checkStrategy looks at parameters, interval and markets.
@@ -82,7 +89,8 @@ func (p *Plan) checkStrategy(path []string, kind strategy.Kind, s *config.Strate
 		case quote != p.sections.Currency && strings.EqualFold(quote, p.sections.Currency):
 			return config.Keyf(config.Join(path, "markets"), "%s is written %s", name, strings.ToUpper(name))
 		case quote != p.sections.Currency:
-			return config.Keyf(config.Join(path, "markets"), "%s is not quoted in %s, the account's currency", name, p.sections.Currency)
+			return config.Keyf(config.Join(path, "markets"), "%s is not quoted in %s, the account's currency", name,
+				p.sections.Currency)
 		case slices.Contains(s.Markets[:i], name):
 			return config.Keyf(config.Join(path, "markets"), "%s is there twice", name)
 		}
@@ -113,7 +121,8 @@ func limitsOf(path []string, s *config.StrategySection) (limits risk.Limits, err
 		return limits, config.Keyf(config.Join(path, "cod_group_id"), "%d is not in 1 to 1000", s.CodGroupID)
 	}
 	if (r.CoolDownLosses == 0) != (r.CoolDown == 0) {
-		return limits, config.Keyf(config.Join(path, "risk", "cool_down"), "cool_down and cool_down_losses go together: set both, or neither")
+		return limits, config.Keyf(config.Join(path, "risk", "cool_down"),
+			"cool_down and cool_down_losses go together: set both, or neither")
 	}
 	limits.PriceCollar, err = r.PriceCollar.Rate(market.RateDigits)
 	return limits, config.At(config.Join(path, "risk", "price_collar"), err)

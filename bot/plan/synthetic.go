@@ -14,7 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// synthetics is the built-in market as a library: BTC-EUR at 1h, and every longer interval made of that.
+// synthetics is the built-in market as a library: BTC-EUR at 1h, and every longer interval made of
+// that.
 type synthetics struct {
 	seed  uint64
 	hours []market.Candle // of units
@@ -30,17 +31,19 @@ const (
 // Digits are the same for every seed.
 func (l *synthetics) Digits(name string) (price, volume uint8, err error) {
 	if name != madeUpMarket {
-		return 0, 0, fmt.Errorf("there is no synthetic %s, only %s; set data.source to \"store\" and import candles", name, madeUpMarket)
+		return 0, 0, fmt.Errorf("there is no synthetic %s, only %s; set data.source to \"store\" and import candles",
+			name, madeUpMarket)
 	}
 	return madeUpPrice, madeUpVolume, nil
 }
 
-// Candles makes the series in units of a market.
+// candles makes the series in units of a market.
 func (l *synthetics) candles(m *market.Market, interval market.Interval) ([]market.Candle, error) {
 	if m.Name != madeUpMarket || interval < market.Interval1h {
 		return nil, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer", m.Name, interval, madeUpMarket)
 	}
-	if l.hours == nil || l.units.PriceDigits != m.PriceDigits || l.units.VolumeDigits != m.VolumeDigits || l.units.ID != m.ID {
+	if l.hours == nil || l.units.PriceDigits != m.PriceDigits || l.units.VolumeDigits != m.VolumeDigits ||
+		l.units.ID != m.ID {
 		hours, err := synthetic.BTCEUR(m, l.seed)
 		if err != nil {
 			return nil, err
@@ -82,15 +85,19 @@ func (l *synthetics) standard() *market.Market {
 // Series describes the candles as a store would.
 func (l *synthetics) Series(name string, interval market.Interval) (candles.Series, error) {
 	if name != madeUpMarket || interval < market.Interval1h {
-		return candles.Series{}, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer: %w", name, interval, madeUpMarket, candles.ErrNoData)
+		return candles.Series{}, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer: %w", name, interval,
+			madeUpMarket, candles.ErrNoData)
 	}
 	stored, err := l.candles(l.standard(), interval)
 	if err != nil {
 		return candles.Series{}, err
 	}
 	first, last := stored[0].Start, stored[len(stored)-1].Start
-	return candles.Series{Market: name, Interval: interval, PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume, First: first, Last: last,
-		Candles: int64(len(stored)), Unknown: interval.Index(last) - interval.Index(first) + 1 - int64(len(stored))}, nil
+	return candles.Series{Market: name, Interval: interval, PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume,
+			First: first, Last: last,
+			Candles: int64(len(stored)), Unknown: interval.Index(last) - interval.Index(first) + 1 -
+				int64(len(stored))},
+		nil
 }
 
 // Gaps lists what the generator left out.
@@ -112,7 +119,8 @@ func (l *synthetics) Gaps(_ string, interval market.Interval, from, to market.Ti
 // within cuts candles to those that start in [from, to); 0 is no bound.
 func within(candles []market.Candle, from, to market.Time) []market.Candle {
 	after := func(t market.Time) int {
-		at, _ := slices.BinarySearchFunc(candles, t, func(c market.Candle, t market.Time) int { return int(min(max(c.Start-t, -1), 1)) })
+		at, _ := slices.BinarySearchFunc(candles,
+			t, func(c market.Candle, t market.Time) int { return int(min(max(c.Start-t, -1), 1)) })
 		return at
 	}
 	end := len(candles)
@@ -131,7 +139,8 @@ func (l *synthetics) DataHash(_ string, interval market.Interval, from, to marke
 	hash, row := sha256.New(), make([]byte, 0, 48)
 	for _, c := range within(candles, from, to) {
 		row = row[:0]
-		for _, n := range [...]int64{int64(c.Start), int64(c.Open), int64(c.High), int64(c.Low), int64(c.Close), int64(c.Volume)} {
+		for _, n := range [...]int64{int64(c.Start), int64(c.Open), int64(c.High), int64(c.Low), int64(c.Close),
+			int64(c.Volume)} {
 			row = binary.LittleEndian.AppendUint64(row, uint64(n))
 		}
 		hash.Write(row)

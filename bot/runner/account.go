@@ -18,8 +18,9 @@ import (
 // remembers is how long an exchange is sure to know an order that has ended.
 const remembers = 30 * 24 * time.Hour
 
-// checkAccount refuses a state file of another exchange or, as far as can be told, of another account: its orders would be nowhere, and what it
-// takes for the strategies' own would be somebody else's.
+// checkAccount refuses a state file of another exchange or, as far as can be told, of another
+// account: its orders would be nowhere, and what it takes for the strategies' own would be somebody
+// else's.
 func (r *runner) checkAccount(ctx context.Context, began bool) error {
 	if !began {
 		return nil
@@ -29,8 +30,10 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 		return err
 	}
 	if before != "" {
-		return r.plan.Config.Source.Place(config.At([]string{"exchange", "base_url"}, fmt.Errorf("is at %s, and the orders and money in %s are at %s; name another bot.state or, where the exchange has moved, the old address in exchange.moved_from",
-			r.plan.Config.Exchange.Origin(), r.plan.Config.Bot.State, before)))
+		return r.plan.Config.Source.Place(config.At([]string{"exchange", "base_url"},
+			fmt.Errorf("is at %s, and the orders and money in %s are at %s; name another bot.state or, where the "+
+				"exchange has moved, the old address in exchange.moved_from",
+				r.plan.Config.Exchange.Origin(), r.plan.Config.Bot.State, before)))
 	}
 	other, err := folder.KeyChanged(r.store, r.plan.Key)
 	switch {
@@ -42,16 +45,20 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 	return r.checkMemory(ctx)
 }
 
-// checkMemory warns of an exchange that does not know the latest order which it has taken: one that began anew, as bot exchange without
-// --state does at each start. What it is asked once tells; everything else about the orders is found out by the reconcile.
+// checkMemory warns of an exchange that does not know the latest order which it has taken: one that
+// began anew, as bot exchange without --state does at each start. What it is asked once tells;
+// everything else about the orders is found out by the reconcile.
 func (r *runner) checkMemory(ctx context.Context) error {
 	last, err := r.lastTaken()
 	if err != nil || last == nil || last.Done() && r.client.Now().Sub(last.Updated) > remembers {
 		return err
 	}
-	if _, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID); errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) {
-		r.log.Warn().Stringer("order", last.ClientOrderID).Msgf("the exchange has begun anew: it does not know the last order that it took; stop the bot and begin anew too: remove the state folder %s, or name another by bot.state",
-			r.plan.Config.Bot.State)
+	if _, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID); errors.Is(err,
+		exchange.ErrCode(exchange.CodeNotFound)) {
+		r.log.Warn().Stringer("order", last.ClientOrderID).
+			Msgf("the exchange has begun anew: it does not know the last order that it took; stop the bot and begin "+
+				"anew too: remove the state folder %s, or name another by bot.state",
+				r.plan.Config.Bot.State)
 	}
 	return nil
 }
@@ -78,14 +85,16 @@ func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
 		return nil, err
 	}
 	for _, id := range slices.Compact(ids) {
-		if row, err := r.store.Order(id); err == nil && traded[row.Market] { // of one that was compacted away there is no row
+		// of one that was compacted away there is no row
+		if row, err := r.store.Order(id); err == nil && traded[row.Market] {
 			return &row, nil
 		}
 	}
 	return nil, nil
 }
 
-// lookedBack is among how many reports the latest order of a market that is still traded is looked for.
+// lookedBack is among how many reports the latest order of a market that is still traded is looked
+// for.
 const lookedBack = 1000
 
 // checkKey asks by a key that is new for the latest order that the exchange has taken.
@@ -95,12 +104,15 @@ func (r *runner) checkKey(ctx context.Context) error {
 	if err != nil || last == nil {
 		return err
 	}
-	err = live.Insist(ctx, r.log, func() error {
+	err = live.RetryUntilReached(ctx, r.log, func() error {
 		_, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID)
 		return err
 	})
-	if !errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) || last.Done() && r.client.Now().Sub(last.Updated) > remembers {
+	if !errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) || last.Done() &&
+		r.client.Now().Sub(last.Updated) > remembers {
 		return nil // what else is wrong with the key will show
 	}
-	return r.plan.Config.Source.Place(config.At([]string{"exchange", "key"}, fmt.Errorf("is another than in the last run, and the exchange knows nothing of order %s by it: it is of another account; name another bot.state", last.ClientOrderID)))
+	return r.plan.Config.Source.Place(config.At([]string{"exchange", "key"},
+		fmt.Errorf("is another than in the last run, and the exchange knows nothing of order %s by it: it is of "+
+			"another account; name another bot.state", last.ClientOrderID)))
 }

@@ -32,16 +32,23 @@ func TestAStateFileOfAnotherAccountIsRefused(t *testing.T) {
 		require.NoError(t, p.end())
 		own := s.config
 		for _, c := range []struct{ old, new, says string }{
-			{`"https://exchange.test/v2"`, `"https://elsewhere.test/v2"`, "exchange.base_url: is at https://elsewhere.test, and the orders and money in " + s.Folder + " are at https://exchange.test; name another bot.state or"},
-			{`"https://exchange.test/v2"`, "\"https://elsewhere.test/v2\"\nmoved_from = \"https://exchange.test/v2\"", ""},
-			{`"https://exchange.test/v2"`, `"https://exchange.test"`, "exchange.base_url: is at https://exchange.test, and the orders and money in " + s.Folder + " are at https://elsewhere.test"},
+			{`"https://exchange.test/v2"`, `"https://elsewhere.test/v2"`,
+				"exchange.base_url: is at https://elsewhere.test, and the orders and money in " + s.Folder +
+					" are at https://exchange.test; name another bot.state or"},
+			{`"https://exchange.test/v2"`, "\"https://elsewhere.test/v2\"\nmoved_from = \"https://exchange.test/v2\"",
+				""},
+			{`"https://exchange.test/v2"`, `"https://exchange.test"`,
+				"exchange.base_url: is at https://exchange.test, and the orders and money in " + s.Folder +
+					" are at https://elsewhere.test"},
 			{`"https://exchange.test/v2"`, "\"https://EXCHANGE.test\"\nmoved_from = \"https://elsewhere.test\"", ""},
-			{"\"KEY\"\nsecret_env = \"SECRET\"", "\"OTHER\"\nsecret_env = \"OTHERS\"", "exchange.key: is another than in the last run, and the exchange knows nothing of order "},
+			{"\"KEY\"\nsecret_env = \"SECRET\"", "\"OTHER\"\nsecret_env = \"OTHERS\"",
+				"exchange.key: is another than in the last run, and the exchange knows nothing of order "},
 			{"\"KEY\"\nsecret_env = \"SECRET\"", "\"AUDITOR\"\nsecret_env = \"AUDITORS\"", ""},
 		} {
 			s.config = strings.Replace(own, c.old, c.new, 1)
 			require.NotEqual(t, own, s.config, c.old)
-			findings, err := doctor.Examine(t.Context(), s.plan(&wire{traffic: s.traffic}), doctor.Options{Getenv: os.Getenv, Tell: func(string) {}})
+			findings, err := doctor.Examine(t.Context(), s.plan(&wire{traffic: s.traffic}),
+				doctor.Options{Getenv: os.Getenv, Tell: func(string) {}})
 			require.NoError(t, err)
 			accounts := slices.DeleteFunc(findings, func(f doctor.Finding) bool { return f.Check != "account" })
 			require.Equal(t, c.says != "" || strings.Contains(c.new, "AUDITOR"), len(accounts) == 1, "%v", accounts)
@@ -57,20 +64,27 @@ func TestAStateFileOfAnotherAccountIsRefused(t *testing.T) {
 			time.Sleep(30 * time.Second)
 			require.NoError(t, p.end())
 		}
-		require.Equal(t, 2, strings.Count(s.log.String(), "the key is another than in the last run"), "that of another account, and another of this one")
+		require.Equal(t, 2, strings.Count(s.log.String(), "the key is another than in the last run"),
+			"that of another account, and another of this one")
 	})
 }
 
 func TestAnExchangeOnThisMachineMayHaveAnotherPort(t *testing.T) {
-	require.True(t, folder.SameExchange(config.OriginOf("http://127.0.0.1:8080/v2"), config.OriginOf("http://localhost:9000")))
-	require.False(t, folder.SameExchange(config.OriginOf("http://127.0.0.1:8080/v2"), config.OriginOf("https://api.example.com/v2")))
-	require.True(t, folder.SameExchange(config.OriginOf("https://api.example.com/v2"), config.OriginOf("https://API.example.com")))
-	require.False(t, folder.SameExchange(config.OriginOf("https://api.example.com"), config.OriginOf("https://api.example.com:444")))
+	require.True(t, folder.SameExchange(config.OriginOf("http://127.0.0.1:8080/v2"),
+		config.OriginOf("http://localhost:9000")))
+	require.False(t, folder.SameExchange(config.OriginOf("http://127.0.0.1:8080/v2"),
+		config.OriginOf("https://api.example.com/v2")))
+	require.True(t, folder.SameExchange(config.OriginOf("https://api.example.com/v2"),
+		config.OriginOf("https://API.example.com")))
+	require.False(t, folder.SameExchange(config.OriginOf("https://api.example.com"),
+		config.OriginOf("https://api.example.com:444")))
 }
 
-// A ban that ends in an hour is known to the process that comes after a kill, seconds after it began.
+// A ban that ends in an hour is known to the process that comes after a kill, seconds after it
+// began.
 func TestABanIsWrittenDownAtOnce(t *testing.T) {
-	ban := fault.Fault{Kind: fault.Error, Code: 105, Endpoints: []string{"POST /order"}, After: 2*time.Minute + 10*time.Second, Count: 1, Key: bottest.BotKey}
+	ban := fault.Fault{Kind: fault.Error, Code: 105, Endpoints: []string{"POST /order"},
+		After: 2*time.Minute + 10*time.Second, Count: 1, Key: bottest.BotKey}
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4, func(c *sandbox.Config) { c.Faults = []fault.Fault{ban} })
 		p := s.start()
@@ -136,7 +150,8 @@ func TestAnExchangeThatBeganAnewIsNamedWithTheWayOut(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, p.close())
 		lines := strings.Split(other.log.String(), "\n")
-		said := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "the exchange has begun anew: it does not know") })
+		said := slices.IndexFunc(lines,
+			func(line string) bool { return strings.Contains(line, "the exchange has begun anew: it does not know") })
 		require.GreaterOrEqual(t, said, 0)
 		require.Contains(t, lines[said], "remove the state folder "+s.Folder+", or name another by bot.state")
 	})

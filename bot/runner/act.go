@@ -18,8 +18,10 @@ const (
 	againAfter   = 2 * time.Second        // before a cancel that came to nothing is asked for again
 )
 
-// act carries a command out, with the time that it may take. Its end does not depend on who asked for it.
-func (c *control) act(ask *operator.Ask, run func(context.Context, *operator.Ask) (*operator.Report, error)) (*operator.Report, error) {
+// act carries a command out, with the time that it may take. Its end does not depend on who asked
+// for it.
+func (c *control) act(ask *operator.Ask, run func(context.Context, *operator.Ask) (*operator.Report,
+	error)) (*operator.Report, error) {
 	wait := time.Duration(ask.WaitMS) * time.Millisecond
 	if wait <= 0 || wait > operator.LongestAct {
 		return nil, config.Usagef("a wait of %s is not in 1ms to %s", wait, operator.LongestAct)
@@ -46,8 +48,10 @@ func (c *control) strategies(name string) (ids []market.StrategyID, names []stri
 	return ids, names, nil
 }
 
-// until lets step act again and again until it says that nothing is left to wait for, or the time is over.
-func (c *control) until(ctx context.Context, step func(at market.Time) (commands []market.Command, done bool)) (confirmed bool, err error) {
+// until lets step act again and again until it says that nothing is left to wait for, or the time
+// is over.
+func (c *control) until(ctx context.Context,
+	step func(at market.Time) (commands []market.Command, done bool)) (confirmed bool, err error) {
 	ticker := time.NewTicker(confirmEvery)
 	defer ticker.Stop()
 	for {
@@ -67,7 +71,8 @@ func (c *control) until(ctx context.Context, step func(at market.Time) (commands
 	}
 }
 
-// ended waits until orders have ended and asks again where a cancel came to nothing. The report says what is open.
+// ended waits until orders have ended and asks again where a cancel came to nothing. The report
+// says what is open.
 func (c *control) ended(ctx context.Context, ids []market.OrderID, report *operator.Report) error {
 	var next market.Time
 	done, err := c.until(ctx, func(at market.Time) (commands []market.Command, done bool) {
@@ -96,7 +101,8 @@ func (c *control) describe(ids []market.OrderID) []operator.Order {
 
 // row is an own order as the state file would keep it.
 func (c *control) row(o *state.Order) *journal.OrderRow {
-	return &journal.OrderRow{Order: o.Order, StrategyName: c.r.nameOf(o.Strategy), State: o.State, InFlight: o.InFlight, CancelWanted: o.CancelWanted, Reported: o.Reported, Code: o.Code}
+	return &journal.OrderRow{Order: o.Order, StrategyName: c.r.nameOf(o.Strategy), State: o.State, InFlight: o.InFlight,
+		CancelWanted: o.CancelWanted, Reported: o.Reported, Code: o.Code}
 }
 
 // halt stops strategies and waits until their orders, but for exits of brackets, have ended.

@@ -21,25 +21,31 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// play is a bot with its strategies on made-up candles, to be traded live at an exchange that replays them, and in a backtest.
+// play is a bot with its strategies on made-up candles, to be traded live at an exchange that
+// replays them, and in a backtest.
 type play struct {
 	weather
-	strategies string        // sections of the config, the same in both
-	live       string        // further sections, of `bot run` alone
-	backtest   string        // further keys of [backtest]
-	minutes    int           // of trading
-	late       int           // minutes of the candles before the bot starts; the exchange has an some hours of history before them
-	into       time.Duration // its minute the bot starts
-	longer     []market.Interval
-	quiet      bool          // see hush
-	round      bool          // prices have no decimals, so that a backtest keeps them in coarser units than the exchange does
-	slow       time.Duration // from the bot's beginning to its first look at the market
-	kills      []int         // minutes of trading in whose calm second the bot is killed, and started again
-	paper      bool          // in paper mode, on the prices of that exchange
-	shut       func(now market.Time, path string) bool
+	strategies string // sections of the config, the same in both
+	live       string // further sections, of `bot run` alone
+	backtest   string // further keys of [backtest]
+	minutes    int    // of trading
+	// minutes of the candles before the bot starts; the exchange has an some hours of history
+	// before them
+	late   int
+	into   time.Duration // its minute the bot starts
+	longer []market.Interval
+	quiet  bool // see hush
+	// prices have no decimals, so that a backtest keeps them in coarser units than the exchange
+	// does
+	round bool
+	slow  time.Duration // from the bot's beginning to its first look at the market
+	kills []int         // minutes of trading in whose calm second the bot is killed, and started again
+	paper bool          // in paper mode, on the prices of that exchange
+	shut  func(now market.Time, path string) bool
 }
 
-// calmSecond is in the last part of a minute, when its price stands and everything that happened is known.
+// calmSecond is in the last part of a minute, when its price stands and everything that happened is
+// known.
 const calmSecond = 56
 
 const liveHead = `
@@ -86,9 +92,11 @@ func (p *play) markets(t *testing.T, from market.Time, minutes int) []*series {
 	other := p.weather
 	other.seed += 1_000_000
 	if p.round {
-		return []*series{makeSeries(t, "BTC-EUR", 30_000_00, 20_00, from, minutes, p.weather), makeSeries(t, "ETH-EUR", 2_000_00, 1_00, from, minutes, other)}
+		return []*series{makeSeries(t, "BTC-EUR", 30_000_00, 20_00, from, minutes, p.weather),
+			makeSeries(t, "ETH-EUR", 2_000_00, 1_00, from, minutes, other)}
 	}
-	return []*series{makeSeries(t, "BTC-EUR", 29_990_25, 20_25, from, minutes, p.weather), makeSeries(t, "ETH-EUR", 2_000_00, 1_25, from, minutes, other)}
+	return []*series{makeSeries(t, "BTC-EUR", 29_990_25, 20_25, from, minutes, p.weather),
+		makeSeries(t, "ETH-EUR", 2_000_00, 1_25, from, minutes, other)}
 }
 
 // agree trades the play both ways, requires that nothing differs, and returns what there was.
@@ -108,7 +116,8 @@ func (p *play) agree(t *testing.T) (live *trail) {
 	return live
 }
 
-// compare requires that two trails are the same, strategy by strategy and market by market; it shows the first difference of each.
+// compare requires that two trails are the same, strategy by strategy and market by market; it
+// shows the first difference of each.
 func (p *play) compare(t *testing.T, want, have *trail) {
 	t.Helper()
 	for _, where := range slices.Sorted(maps.Keys(want.lines)) {
@@ -118,7 +127,8 @@ func (p *play) compare(t *testing.T, want, have *trail) {
 			same++
 		}
 		if same < max(len(w), len(h)) {
-			t.Errorf("%s, seed %d, after %d lines that agree:\n%s\nbacktest: %s\nlive:     %s", where, p.seed, same, strings.Join(w[max(0, same-5):same], "\n"), lineAt(w, same), lineAt(h, same))
+			t.Errorf("%s, seed %d, after %d lines that agree:\n%s\nbacktest: %s\nlive:     %s", where, p.seed, same,
+				strings.Join(w[max(0, same-5):same], "\n"), lineAt(w, same), lineAt(h, same))
 		}
 	}
 	require.Equal(t, slices.Sorted(maps.Keys(want.lines)), slices.Sorted(maps.Keys(have.lines)))
@@ -185,25 +195,28 @@ func (s *stage) trade(live *trail, slow time.Duration) *process {
 // sameCandles requires that the exchange has told the series, whatever was traded there.
 func (p *play) sameCandles(s *stage, all []*series, from, to market.Time) {
 	for _, one := range all {
-		told, err := s.Auditor.Candles(context.Background(), s.Units.MarketNamed(one.name), market.Interval1m, from, to, 1440, nil)
+		told, err := s.Auditor.Candles(context.Background(), s.Units.MarketNamed(one.name), market.Interval1m, from, to,
+			1440, nil)
 		require.NoError(s.T, err)
 		want := between(one.candles, max(from, to.Add(-1440*time.Minute)), to)
 		require.Len(s.T, told, len(want))
 		for i, c := range told {
-			require.Equal(s.T, [5]int64{int64(want[i].Start), int64(want[i].Open), int64(want[i].High), int64(want[i].Low), int64(want[i].Close)},
+			require.Equal(s.T, [5]int64{int64(want[i].Start), int64(want[i].Open), int64(want[i].High),
+				int64(want[i].Low), int64(want[i].Close)},
 				[5]int64{int64(c.Start), int64(c.Open), int64(c.High), int64(c.Low), int64(c.Close)}, one.name)
 		}
 	}
 }
 
-// Stored is the candles of a market for a backtest, with 2 decimals of a price and 8 of a volume.
+// stored is the candles of a market for a backtest, with 2 decimals of a price and 8 of a volume.
 type stored struct {
 	name, tick string
 	candles    map[market.Interval][]market.Candle
 }
 
 func (s *series) stored(longer []market.Interval) stored {
-	all := stored{name: s.name, tick: tickText(s.tick), candles: map[market.Interval][]market.Candle{market.Interval1m: s.candles}}
+	all := stored{name: s.name, tick: tickText(s.tick),
+		candles: map[market.Interval][]market.Candle{market.Interval1m: s.candles}}
 	for _, interval := range longer {
 		all.candles[interval] = s.longer(interval)
 	}
@@ -239,17 +252,20 @@ func (p *play) tested(t *testing.T, all []stored, from, to market.Time) *trail {
 	return want
 }
 
-// hush lets a play's bot see prices and books only in the last part of a minute, when it knows of every fill before: a strategy that acts on
-// them decides on a price before it hears of the fill that the price has brought, and in a backtest after. A candle goes one way, so that its
-// path shows no price between open and close that the bot did not see. The first two do not move: what is quoted on an open is quoted live at
-// once and in the backtest at the next open. Nor does the last: there is no open after it at which a backtest could quote.
+// hush lets a play's bot see prices and books only in the last part of a minute, when it knows of
+// every fill before: a strategy that acts on them decides on a price before it hears of the fill
+// that the price has brought, and in a backtest after. A candle goes one way, so that its path
+// shows no price between open and close that the bot did not see. The first two do not move: what
+// is quoted on an open is quoted live at once and in the backtest at the next open. Nor does the
+// last: there is no open after it at which a backtest could quote.
 func (p *play) hush() {
 	p.wicks = false
 	p.live = "[poll]\ntickers = \"1s\"\nbooks = \"1s\"\norders = \"1s\"\n"
 	first, last := 180+p.late, 180+p.late+p.minutes-1
 	p.still = func(minute int) bool { return minute == first || minute == first+1 || minute == last }
 	p.shut = func(now market.Time, path string) bool {
-		if second := now.Sub(market.Interval1m.Floor(now)); second >= (calmSecond-4)*time.Second && second < (calmSecond+2)*time.Second {
+		if second := now.Sub(market.Interval1m.Floor(now)); second >= (calmSecond-4)*time.Second &&
+			second < (calmSecond+2)*time.Second {
 			return false
 		}
 		return strings.HasPrefix(path, "/v2/ticker") || strings.HasSuffix(path, "/book")

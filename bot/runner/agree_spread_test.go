@@ -17,8 +17,9 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// stairs is a price that stands still for a minute and then jumps by thousands: 10 bps are a whole tick. It trades again in the middle of the
-// minute, so that its close is that price whatever the bot has traded meanwhile, at bid or ask.
+// stairs is a price that stands still for a minute and then jumps by thousands: 10 bps are a whole
+// tick. It trades again in the middle of the minute, so that its close is that price whatever the
+// bot has traded meanwhile, at bid or ask.
 type stairs struct{ seed uint64 }
 
 // Movements walks the stairs.
@@ -38,19 +39,23 @@ func (s stairs) Movements(start price.Start) (price.Movements, error) {
 	}, nil
 }
 
-// The house keeps a spread, which a backtest is told of: smacross trades two hours live and then over the very candles that the exchange tells
-// of them.
+// The house keeps a spread, which a backtest is told of: smacross trades two hours live and then
+// over the very candles that the exchange tells of them.
 func TestASpreadIsPaidTheSameLiveAndInABacktest(t *testing.T) {
-	p := play{weather: weather{seed: 3}, backtest: `half_spread_bps = "10"`, strategies: section("trend", "smacross", bitcoin, "1m", `allotment = "10000"`+"\n"+`params = { fast = 3, slow = 8, share = "0.9" }`)}
+	p := play{weather: weather{seed: 3}, backtest: `half_spread_bps = "10"`,
+		strategies: section("trend", "smacross", bitcoin, "1m",
+			`allotment = "10000"`+"\n"+`params = { fast = 3, slow = 8, share = "0.9" }`)}
 	var live *trail
 	var candles []market.Candle
 	var from, to market.Time
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
-			c.Markets[0].Source, c.Markets[0].House = stairs{p.seed}, sandbox.House{Levels: 1, HalfSpread: 100_000, Size: "1000"}
+			c.Markets[0].Source, c.Markets[0].House = stairs{p.seed}, sandbox.House{Levels: 1, HalfSpread: 100_000,
+				Size: "1000"}
 		})
 		s.kinds = shipped.Kinds()
-		s.config, s.traffic.limits = fmt.Sprintf(liveHead, config.ModeLive)+"[poll]\ntickers = \"10s\"\n"+p.strategies, limits{value: 20_000}
+		s.config, s.traffic.limits = fmt.Sprintf(liveHead,
+			config.ModeLive)+"[poll]\ntickers = \"10s\"\n"+p.strategies, limits{value: 20_000}
 		time.Sleep(10 * time.Second)
 		from = market.Interval1m.Floor(s.ex.Clock().Now())
 		to = from.Add(2 * time.Hour)
@@ -61,9 +66,12 @@ func TestASpreadIsPaidTheSameLiveAndInABacktest(t *testing.T) {
 		live.Ended(b.account)
 		s.agree(b)
 		var err error
-		candles, err = s.Auditor.Candles(context.Background(), s.Market(), market.Interval1m, from.Add(-hour), to, 1440, nil)
+		candles, err = s.Auditor.Candles(context.Background(), s.Market(), market.Interval1m, from.Add(-hour), to, 1440,
+			nil)
 		require.NoError(t, err)
 	})
 	require.Greater(t, live.counts["fill"], 10)
-	p.compare(t, p.tested(t, []stored{{name: "BTC-EUR", tick: "1", candles: map[market.Interval][]market.Candle{market.Interval1m: candles}}}, from, to), live)
+	p.compare(t, p.tested(t,
+		[]stored{{name: "BTC-EUR", tick: "1",
+			candles: map[market.Interval][]market.Candle{market.Interval1m: candles}}}, from, to), live)
 }

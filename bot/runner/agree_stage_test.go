@@ -6,8 +6,9 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 
-// agree requires that the exchange and the state file of a bot that has ended tell the same story: every order with its status, amounts
-// and fees, every fill, no order that only one of them has, and the balances.
+// agree requires that the exchange and the state file of a bot that has ended tell the same story:
+// every order with its status, amounts and fees, every fill, no order that only one of them has,
+// and the balances.
 func (s *stage) agree(p *process) bottest.Audit {
 	a := s.AgreeOnFile()
 	after := s.Holdings()
@@ -19,8 +20,10 @@ func (s *stage) agree(p *process) bottest.Audit {
 		require.Equal(s.T, after[asset.ID]-s.Before[asset.ID], ours.Total, "balance of %s", asset.Symbol)
 	}
 	if g := &s.traffic.gauge; g.money > 0 {
-		require.InDelta(s.T, float64(after[g.market.Base]-s.Before[g.market.Base])/1e8, g.told.base, 1e-8, "what the bot was told of its fills")
-		require.InDelta(s.T, float64(after[g.market.Quote]-s.Before[g.market.Quote])/100, g.cash, 0.01*float64(1+a.Fills))
+		require.InDelta(s.T, float64(after[g.market.Base]-s.Before[g.market.Base])/1e8, g.told.base, 1e-8,
+			"what the bot was told of its fills")
+		require.InDelta(s.T, float64(after[g.market.Quote]-s.Before[g.market.Quote])/100, g.cash,
+			0.01*float64(1+a.Fills))
 	}
 	return a
 }

@@ -12,15 +12,17 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// The tests of this file and its neighbours hold the live bot and the backtest against each other: the same made-up candles, replayed by an
-// exchange in process along the path on which a backtest walks them, and in a backtest. Every command, every fill and every order at its end is
-// the same, with all fields but the unlike, and so are positions, profits and balances. Many seeds of each:
+// The tests of this file and its neighbours hold the live bot and the backtest against each other:
+// the same made-up candles, replayed by an exchange in process along the path on which a backtest
+// walks them, and in a backtest. Every command, every fill and every order at its end is the same,
+// with all fields but the unlike, and so are positions, profits and balances. Many seeds of each:
 //
 //	go test ./bot/runner -run 'TheSameLive|TheSameAs' -live-seeds 50 -timeout 2h
 
 // section is a strategy in a config.
 func section(name, kind, markets, interval, rest string) string {
-	return "[strategies." + name + "]\nkind = \"" + kind + "\"\nmarkets = [" + markets + "]\ninterval = \"" + interval + "\"\noperator_id = 7\n" + rest + "\n"
+	return "[strategies." + name + "]\nkind = \"" + kind + "\"\nmarkets = [" + markets + "]\ninterval = \"" + interval +
+		"\"\noperator_id = 7\n" + rest + "\n"
 }
 
 const (
@@ -35,21 +37,35 @@ type agreement struct {
 	play
 }
 
-// agreements are the shipped strategies, each by itself and with few candles between its decisions, and one that tries everything.
+// agreements are the shipped strategies, each by itself and with few candles between its decisions,
+// and one that tries everything.
 var agreements = []agreement{
-	{"smacross", play{strategies: section("s", "smacross", both, "1m", `params = { fast = 3, slow = 8, share = "0.5" }`)}},
-	{"breakout", play{round: true, strategies: section("s", "breakout", both, "1m", `params = { channel = 5, atr = 5, stop_atr = 1.5, target_atr = 2.0, share = "0.4", risk = "0" }`)}},
-	{"breakout of 5m", play{longer: []market.Interval{market.Interval5m}, strategies: section("s", "breakout", bitcoin, "5m", `params = { channel = 2, atr = 2, stop_atr = 1.0, target_atr = 1.0, share = "0.9" }`)}},
-	{"rsirevert", play{strategies: section("s", "rsirevert", both, "1m", `params = { period = 5, low = 40.0, high = 60.0, offset_bps = "5", target_bps = "10", expire = 3 }`)}},
-	{"grid", play{strategies: section("s", "grid", both, "1m", `params = { levels = 3, spacing_bps = "12", recentre_bps = "30", money = "200" }`)}},
+	{"smacross", play{strategies: section("s", "smacross", both, "1m",
+		`params = { fast = 3, slow = 8, share = "0.5" }`)}},
+	{"breakout", play{round: true,
+		strategies: section("s", "breakout", both, "1m",
+			`params = { channel = 5, atr = 5, stop_atr = 1.5, target_atr = 2.0, share = "0.4", risk = "0" }`)}},
+	{"breakout of 5m", play{longer: []market.Interval{market.Interval5m},
+		strategies: section("s", "breakout", bitcoin, "5m",
+			`params = { channel = 2, atr = 2, stop_atr = 1.0, target_atr = 1.0, share = "0.9" }`)}},
+	{"rsirevert", play{strategies: section("s", "rsirevert", both, "1m",
+		`params = { period = 5, low = 40.0, high = 60.0, offset_bps = "5", target_bps = "10", expire = 3 }`)}},
+	{"grid", play{strategies: section("s", "grid", both, "1m",
+		`params = { levels = 3, spacing_bps = "12", recentre_bps = "30", money = "200" }`)}},
 	{"dca", play{strategies: section("s", "dca", both, "1m", `params = { money = "25.55", every_candles = 1 }`)}},
-	{"dca by the clock", play{strategies: section("s", "dca", bitcoin, "1m", `params = { money = "25.55", every = "5m" }`)}},
-	{"maker on tickers", play{quiet: true, strategies: section("s", "maker", both, "1m", `params = { book = false, half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)}},
-	{"maker on books", play{quiet: true, backtest: "synthetic_book = true", strategies: section("s", "maker", bitcoin, "1m", `params = { half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)}},
+	{"dca by the clock", play{strategies: section("s", "dca", bitcoin, "1m",
+		`params = { money = "25.55", every = "5m" }`)}},
+	{"maker on tickers", play{quiet: true,
+		strategies: section("s", "maker", both, "1m",
+			`params = { book = false, half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)}},
+	{"maker on books", play{quiet: true, backtest: "synthetic_book = true",
+		strategies: section("s", "maker", bitcoin, "1m",
+			`params = { half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)}},
 	{"fickle", play{strategies: fickleSection("s", bitcoin, 1)}},
 }
 
-// eachAgreement plays every agreement with every seed. with sets up the n-th; then looks at what it did live.
+// eachAgreement plays every agreement with every seed. with sets up the n-th; then looks at what it
+// did live.
 func eachAgreement(t *testing.T, minutes int, with func(int, *agreement), then func(*testing.T, *agreement, *trail)) {
 	minutes = shortened(t, minutes)
 	for n, a := range agreements {
@@ -63,7 +79,8 @@ func eachAgreement(t *testing.T, minutes int, with func(int, *agreement), then f
 					t.Skip("-short: fickle alone")
 				}
 				if a.paper && a.quiet {
-					t.Skip("paper brings price and fill in one ticker: who acts on tickers decides before it hears of the fill, a backtest after")
+					t.Skip("paper brings price and fill in one ticker: who acts on tickers decides before it hears of " +
+						"the fill, a backtest after")
 				}
 				live := a.agree(t)
 				if then != nil {
@@ -74,7 +91,8 @@ func eachAgreement(t *testing.T, minutes int, with func(int, *agreement), then f
 	}
 }
 
-// shortened returns how many minutes a play has: all from two seeds on, else half, with -short a quarter.
+// shortened returns how many minutes a play has: all from two seeds on, else half, with -short a
+// quarter.
 func shortened(t *testing.T, minutes int) int {
 	short := minutes / 2
 	switch {
@@ -105,26 +123,33 @@ func TestEachStrategyTradesTheSameLiveAndInABacktest(t *testing.T) {
 // A strategy that comes later than these has to be compared too.
 func TestEveryShippedStrategyIsAmongTheAgreements(t *testing.T) {
 	for _, kind := range shipped.Kinds() {
-		require.True(t, slices.ContainsFunc(agreements, func(a agreement) bool { return strings.Contains(a.strategies, `kind = "`+kind.Name+`"`) }), kind.Name)
+		require.True(t, slices.ContainsFunc(agreements,
+			func(a agreement) bool { return strings.Contains(a.strategies, `kind = "`+kind.Name+`"`) }), kind.Name)
 	}
 }
 
 // Some have money of their own, some share, two trade both markets; all decide at the same closes.
 func TestSeveralStrategiesOnSeveralMarketsTradeTheSameLiveAndInABacktest(t *testing.T) {
-	sections := section("trend", "smacross", both, "1m", `allotment = "3000"`+"\n"+`cod_group_id = 3`+"\n"+`params = { fast = 3, slow = 8, share = "0.5" }`) +
+	sections := section("trend", "smacross", both, "1m",
+		`allotment = "3000"`+"\n"+`cod_group_id = 3`+"\n"+`params = { fast = 3, slow = 8, share = "0.5" }`) +
 		section("also", "smacross", `"ETH-EUR", "BTC-EUR"`, "1m", `params = { fast = 2, slow = 5, share = "0.3" }`) +
-		section("break", "breakout", ether, "1m", `allotment = "3000"`+"\n"+`params = { channel = 5, atr = 5, stop_atr = 1.5, target_atr = 2.0, share = "0.8" }`) +
-		section("weak", "rsirevert", bitcoin, "1m", `params = { period = 5, low = 40.0, high = 60.0, offset_bps = "5", target_bps = "10", expire = 3, share = "0.3" }`) +
-		section("ladder", "grid", bitcoin, "1m", `params = { levels = 3, spacing_bps = "12", recentre_bps = "30", money = "200" }`) +
+		section("break", "breakout", ether, "1m",
+			`allotment = "3000"`+"\n"+`params = { channel = 5, atr = 5, stop_atr = 1.5, target_atr = 2.0, share = "0.8" }`) +
+		section("weak", "rsirevert", bitcoin, "1m",
+			`params = { period = 5, low = 40.0, high = 60.0, offset_bps = "5", target_bps = "10", expire = 3, share = "0.3" }`) +
+		section("ladder", "grid", bitcoin, "1m",
+			`params = { levels = 3, spacing_bps = "12", recentre_bps = "30", money = "200" }`) +
 		section("saver", "dca", both, "5m", `params = { money = "25.55", every_candles = 1 }`)
 	for seed := range *liveSeeds {
-		p := play{weather: weather{seed: uint64(seed + 1), wicks: true}, minutes: shortened(t, 80), into: 10 * time.Second, strategies: sections, longer: []market.Interval{market.Interval5m}}
+		p := play{weather: weather{seed: uint64(seed + 1), wicks: true}, minutes: shortened(t, 80),
+			into: 10 * time.Second, strategies: sections, longer: []market.Interval{market.Interval5m}}
 		live := p.agree(t)
 		require.Positive(t, live.counts["fill"])
 	}
 }
 
-// Orders of every type with every condition, brackets and changes, by chance. With seed 23 a bracket swaps after an exit that had expired.
+// Orders of every type with every condition, brackets and changes, by chance. With seed 23 a
+// bracket swaps after an exit that had expired.
 func TestWhateverIsOrderedComesToTheSameLiveAndInABacktest(t *testing.T) {
 	t.Parallel()
 	plays := 2**liveSeeds + 1
@@ -136,14 +161,16 @@ func TestWhateverIsOrderedComesToTheSameLiveAndInABacktest(t *testing.T) {
 		if n == 0 {
 			seed = 23
 		}
-		p := play{weather: weather{seed: uint64(seed + 100), wicks: true}, minutes: shortened(t, 120), into: 10 * time.Second,
+		p := play{weather: weather{seed: uint64(seed + 100), wicks: true}, minutes: shortened(t, 120),
+			into:       10 * time.Second,
 			strategies: fickleSection("one", bitcoin, uint64(seed)) + fickleSection("two", ether, uint64(seed+1000))}
 		p.agree(t)
 	}
 }
 
-// A bot that starts in the middle of the candles does what the backtest does from the candle on that is open then, also where it starts while
-// one closes, or takes so long to start that one closes meanwhile.
+// A bot that starts in the middle of the candles does what the backtest does from the candle on
+// that is open then, also where it starts while one closes, or takes so long to start that one
+// closes meanwhile.
 func TestABotThatStartsAnywhereTradesTheSameAsTheBacktestFromThere(t *testing.T) {
 	t.Parallel()
 	starts := []struct {

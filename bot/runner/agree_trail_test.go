@@ -10,8 +10,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// trail is everything that was traded, as a live bot and a backtest tell it alike: for each strategy and market every command with what it
-// asks for, every fill and every order at its end, in their order, with all fields but unlike's. At the end it tells positions and balances.
+// trail is everything that was traded, as a live bot and a backtest tell it alike: for each
+// strategy and market every command with what it asks for, every fill and every order at its end,
+// in their order, with all fields but unlike's. At the end it tells positions and balances.
 type trail struct {
 	catalog *market.Catalog
 	names   []string    // of strategies, by StrategyID − 1
@@ -22,7 +23,8 @@ type trail struct {
 	counts  map[string]int // of what there was, for tests that would show nothing
 }
 
-// unlike are the fields of an order, a fill and a position that a live bot and a backtest do not share. docs/running.md has the same list.
+// unlike are the fields of an order, a fill and a position that a live bot and a backtest do not
+// share. docs/running.md has the same list.
 var unlike = map[string]string{
 	"ID":            "each exchange and each run gives its own",
 	"ExchangeID":    "each exchange gives its own",
@@ -33,13 +35,15 @@ var unlike = map[string]string{
 	"Time":          "a path has times of its own",
 	"Opened":        "as Time",
 	"Visible":       "a report does not tell it, and nobody acts on it",
-	"OnHold":        "at the end a backtest holds funds for changes that it decided on at the last close; before, an order that has ended holds nothing",
-	"Market":        "stands before the line",
-	"Strategy":      "stands before the line",
+	"OnHold": "at the end a backtest holds funds for changes that it decided on at the last close; before, an " +
+		"order that has ended holds nothing",
+	"Market":   "stands before the line",
+	"Strategy": "stands before the line",
 }
 
 func newTrail(until market.Time) *trail {
-	return &trail{until: until, lines: map[string][]string{}, orders: map[market.OrderID]int{}, placed: map[string]int{}, counts: map[string]int{}}
+	return &trail{until: until, lines: map[string][]string{}, orders: map[market.OrderID]int{},
+		placed: map[string]int{}, counts: map[string]int{}}
 }
 
 // of begins, or goes on after a restart, with the names of a run.
@@ -48,8 +52,9 @@ func (l *trail) of(catalog *market.Catalog, names []string) *trail {
 	return l
 }
 
-// note adds a line to the story of an order, and where it is a command, to that of its strategy in its market too. What becomes of two orders is
-// told in the order in which the exchange's answers arrive, which for questions asked at once is any.
+// note adds a line to the story of an order, and where it is a command, to that of its strategy in
+// its market too. What becomes of two orders is told in the order in which the exchange's answers
+// arrive, which for questions asked at once is any.
 func (l *trail) note(o *market.Order, what, format string, args ...any) {
 	where := l.names[o.Strategy-1] + " " + l.catalog.Market(o.Market).Name
 	if what == "place" {
@@ -95,10 +100,14 @@ func changed(c *market.Command) (o market.Order) {
 		change market.Change
 		take   func()
 	}{
-		{market.ChangeAmount, func() { o.Amount = from.Amount }}, {market.ChangeAmountQuote, func() { o.AmountQuote = from.AmountQuote }},
-		{market.ChangeAmountRemaining, func() { o.AmountRemaining = from.AmountRemaining }}, {market.ChangePrice, func() { o.Price = from.Price }},
-		{market.ChangeTriggerAmount, func() { o.TriggerAmount = from.TriggerAmount }}, {market.ChangeTimeInForce, func() { o.TimeInForce = from.TimeInForce }},
-		{market.ChangePostOnly, func() { o.PostOnly = from.PostOnly }}, {market.ChangeSelfTradePrevention, func() { o.SelfTradePrevention = from.SelfTradePrevention }},
+		{market.ChangeAmount, func() { o.Amount = from.Amount }}, {market.ChangeAmountQuote,
+			func() { o.AmountQuote = from.AmountQuote }},
+		{market.ChangeAmountRemaining, func() { o.AmountRemaining = from.AmountRemaining }}, {market.ChangePrice,
+			func() { o.Price = from.Price }},
+		{market.ChangeTriggerAmount, func() { o.TriggerAmount = from.TriggerAmount }}, {market.ChangeTimeInForce,
+			func() { o.TimeInForce = from.TimeInForce }},
+		{market.ChangePostOnly, func() { o.PostOnly = from.PostOnly }}, {market.ChangeSelfTradePrevention,
+			func() { o.SelfTradePrevention = from.SelfTradePrevention }},
 	} {
 		if c.Changed.Has(f.change) {
 			f.take()
@@ -120,7 +129,8 @@ func (l *trail) Closed(o *state.Order) {
 	l.note(&o.Order, o.State.String(), "code %d %s", o.Code, l.text(&o.Order, o.Market))
 }
 
-// text is every field of what points to an order, a fill or a position of a market that is not zero and not unlike, in units that people read.
+// text is every field of what points to an order, a fill or a position of a market that is not zero
+// and not unlike, in units that people read.
 func (l *trail) text(what any, id market.ID) (text string) {
 	m, v := l.catalog.Market(id), reflect.ValueOf(what).Elem()
 	for _, field := range reflect.VisibleFields(v.Type()) {
@@ -169,8 +179,8 @@ func (l *trail) Ended(a *state.Account) {
 	}
 }
 
-// ear is one process's way to the trail. A bot that was killed goes on in the test's memory until it finds that it cannot commit: nothing of
-// that was ever so.
+// ear is one process's way to the trail. A bot that was killed goes on in the test's memory until
+// it finds that it cannot commit: nothing of that was ever so.
 type ear struct {
 	*trail
 	deaf atomic.Bool

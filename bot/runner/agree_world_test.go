@@ -14,8 +14,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 )
 
-// series is the made-up candles of a market, a minute each, whose prices are few ticks apart and whose opens are the closes before: between
-// two of its prices lies no order that a trade could jump, and a step of the path lasts long enough to be heard of.
+// series is the made-up candles of a market, a minute each, whose prices are few ticks apart and
+// whose opens are the closes before: between two of its prices lies no order that a trade could
+// jump, and a step of the path lasts long enough to be heard of.
 type series struct {
 	name    string
 	first   market.Price
@@ -39,7 +40,8 @@ type weather struct {
 // makeSeries makes so many candles from a time on.
 func makeSeries(t *testing.T, name string, first, tick market.Price, from market.Time, minutes int, w weather) *series {
 	s := &series{name: name, first: first, tick: tick}
-	g, err := synthetic.New(synthetic.Config{Seed: w.seed, Market: &market.Market{ID: 1, PriceDigits: 2, VolumeDigits: 8}, Interval: market.Interval1m, Start: from,
+	g, err := synthetic.New(synthetic.Config{Seed: w.seed,
+		Market: &market.Market{ID: 1, PriceDigits: 2, VolumeDigits: 8}, Interval: market.Interval1m, Start: from,
 		First: first, Volume: 50_00000000, DailyVolatility: 0.025, GapChance: -1, JumpChance: -1})
 	require.NoError(t, err)
 	at, carry := first, market.Price(0)
@@ -49,7 +51,8 @@ func makeSeries(t *testing.T, name string, first, tick market.Price, from market
 		body := (c.Close - c.Open + carry) / tick
 		carry += c.Close - c.Open - body*tick
 		body = min(mostBody, max(-mostBody, body))
-		above, below := min(mostWick, (c.High-max(c.Open, c.Close))*2/tick), min(mostWick, (min(c.Open, c.Close)-c.Low)*2/tick)
+		above, below := min(mostWick, (c.High-max(c.Open, c.Close))*2/tick), min(mostWick,
+			(min(c.Open, c.Close)-c.Low)*2/tick)
 		if !w.wicks {
 			above, below = 0, 0
 		}
@@ -82,7 +85,8 @@ func (s *series) longer(interval market.Interval) (all []market.Candle) {
 	for _, c := range s.candles {
 		if n := len(all); n > 0 && interval.Floor(c.Start) == all[n-1].Start {
 			last := &all[n-1]
-			last.High, last.Low, last.Close, last.Volume = max(last.High, c.High), min(last.Low, c.Low), c.Close, last.Volume+c.Volume
+			last.High, last.Low, last.Close, last.Volume = max(last.High, c.High), min(last.Low,
+				c.Low), c.Close, last.Volume+c.Volume
 			continue
 		}
 		c.Start, c.Interval = interval.Floor(c.Start), interval
@@ -93,11 +97,13 @@ func (s *series) longer(interval market.Interval) (all []market.Candle) {
 
 // between are the candles that start in a range.
 func between(candles []market.Candle, from, to market.Time) []market.Candle {
-	return slices.DeleteFunc(slices.Clone(candles), func(c market.Candle) bool { return c.Start < from || c.Start >= to })
+	return slices.DeleteFunc(slices.Clone(candles),
+		func(c market.Candle) bool { return c.Start < from || c.Start >= to })
 }
 
-// world makes the exchange of a stage play the series: with a house that buys and sells without end at the price, so that what a backtest
-// without a spread pays is what is paid there. Its public candles are then those of the series, whatever the bot trades.
+// world makes the exchange of a stage play the series: with a house that buys and sells without end
+// at the price, so that what a backtest without a spread pays is what is paid there. Its public
+// candles are then those of the series, whatever the bot trades.
 func world(all []*series, history time.Duration) func(*sandbox.Config) {
 	return func(c *sandbox.Config) {
 		c.History = history
@@ -105,7 +111,8 @@ func world(all []*series, history time.Duration) func(*sandbox.Config) {
 		market := c.Markets[0]
 		c.Markets = nil
 		for _, s := range all {
-			market.Name, market.TickSize, market.Source, market.House = s.name, tickText(s.tick), s.source(), sandbox.House{Levels: 1, Endless: true}
+			market.Name, market.TickSize, market.Source, market.House = s.name, tickText(s.tick), s.source(),
+				sandbox.House{Levels: 1, Endless: true}
 			c.Markets = append(c.Markets, market)
 		}
 		c.Accounts[0].Keys[0].Budget = 1_000_000

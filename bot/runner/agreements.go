@@ -14,8 +14,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Agreed keeps how a balance stands beside the books: at once where that is new, otherwise once a minute.
-func (j *botJournal) Agreed(asset market.AssetID, a live.Agreement) {
+// Agreed keeps how a balance stands beside the books: at once where that is new, otherwise once a
+// minute.
+func (j *botJournal) Checkpoint(asset market.AssetID, a live.BalanceCheckpoint) {
 	symbol := j.account.Catalog().Asset(asset).Symbol
 	before, known := j.agreed[symbol]
 	j.agreed[symbol] = folder.Agreement(a)
@@ -30,24 +31,24 @@ func (j *botJournal) saveAgreed() {
 }
 
 // Differs notes a difference of the balances.
-func (j *botJournal) Differs(at market.Time, d *state.Discrepancy) {
+func (j *botJournal) Discrepancy(at market.Time, d *state.Discrepancy) {
 	j.batch.Journal(at, &journal.Difference{Discrepancy: *d})
 }
 
 // agreements takes over what the last run noted, less what has been given to strategies since.
-func (r *runner) agreements() (map[market.AssetID]live.Agreement, error) {
+func (r *runner) agreements() (map[market.AssetID]live.BalanceCheckpoint, error) {
 	noted, err := folder.ReadAgreed(r.store)
 	if err != nil {
 		return nil, err
 	}
-	agreed := map[market.AssetID]live.Agreement{}
+	agreed := map[market.AssetID]live.BalanceCheckpoint{}
 	for symbol, a := range noted {
 		if symbol == r.plan.Currency.Symbol {
 			a.Surplus -= r.given
 			noted[symbol] = a
 		}
 		if asset := r.plan.Catalog.AssetNamed(symbol); asset != nil {
-			agreed[asset.ID] = live.Agreement(a)
+			agreed[asset.ID] = live.BalanceCheckpoint(a)
 		}
 	}
 	r.journal.agreed = noted
@@ -60,7 +61,8 @@ func (r *runner) owns(client uuid.UUID) bool {
 	return !errors.Is(err, boltfile.ErrNotFound)
 }
 
-// ended is the own order of a client's name as the state file has it, nil where there is none or it cannot be read.
+// ended is the own order of a client's name as the state file has it, nil where there is none or it
+// cannot be read.
 func (r *runner) ended(client uuid.UUID) *state.Order {
 	row, err := r.store.OrderByClientID(client)
 	if errors.Is(err, boltfile.ErrNotFound) {
@@ -71,7 +73,8 @@ func (r *runner) ended(client uuid.UUID) *state.Order {
 		fills, err = r.store.FillsOf(row.ID)
 	}
 	if err != nil {
-		r.log.Error().Err(err).Stringer("client_order_id", client).Msg("an order that the exchange lists as open cannot be read from the state file")
+		r.log.Error().Err(err).Stringer("client_order_id", client).
+			Msg("an order that the exchange lists as open cannot be read from the state file")
 		return nil
 	}
 	return row.Ended(fills)

@@ -20,8 +20,11 @@ import (
 // status answers `bot status`.
 func (c *control) status(ctx context.Context, _ *operator.Ask) (any, error) {
 	r := c.r
-	s := &operator.Status{State: operator.Trading, Folder: r.plan.Config.Bot.State, PID: os.Getpid(), Exchange: r.plan.Config.Exchange.BaseURL, Mode: r.plan.Config.Bot.Mode, Run: r.run.String(), Currency: r.plan.Currency.Symbol,
-		ClockOffsetMS: time.Duration(r.client.Offset()).Milliseconds(), RoundTripMS: float64(r.client.RoundTrip()) / float64(time.Millisecond)}
+	s := &operator.Status{State: operator.Trading, Folder: r.plan.Config.Bot.State, PID: os.Getpid(),
+		Exchange: r.plan.Config.Exchange.BaseURL, Mode: r.plan.Config.Bot.Mode, Run: r.run.String(),
+		Currency:      r.plan.Currency.Symbol,
+		ClockOffsetMS: time.Duration(r.client.Offset()).Milliseconds(), RoundTripMS: float64(r.client.RoundTrip()) /
+			float64(time.Millisecond)}
 	var failed error
 	err := c.look(ctx, func(at market.Time) {
 		s.AtMS = at.Millis()
@@ -29,7 +32,8 @@ func (c *control) status(ctx context.Context, _ *operator.Ask) (any, error) {
 		switch {
 		case r.loop.Stopping():
 			s.State = operator.Stopping
-		case !slices.ContainsFunc(s.Strategies, func(x operator.StrategyStatus) bool { return x.State != operator.Halted }):
+		case !slices.ContainsFunc(s.Strategies,
+			func(x operator.StrategyStatus) bool { return x.State != operator.Halted }):
 			s.State = operator.Halted
 		}
 	})
@@ -44,7 +48,8 @@ func (c *control) status(ctx context.Context, _ *operator.Ask) (any, error) {
 	}
 	for _, payer := range [...]rest.Payer{rest.PaidByKey, rest.PaidByIP} {
 		left, reset := r.ledger.Left(payer)
-		s.Weight = append(s.Weight, operator.Weight{Of: payer.String(), Left: left, ResetMS: reset.Millis(), BannedUntilMS: r.ledger.BannedUntil(payer).Millis()})
+		s.Weight = append(s.Weight, operator.Weight{Of: payer.String(), Left: left, ResetMS: reset.Millis(),
+			BannedUntilMS: r.ledger.BannedUntil(payer).Millis()})
 	}
 	return s, s.FromStore(r.store)
 }
@@ -55,7 +60,8 @@ func (c *control) blockedStatus(running *operator.Status) (*operator.Status, err
 	if err != nil {
 		return nil, err
 	}
-	s.State, s.PID, s.Exchange, s.Mode, s.ClockOffsetMS, s.RoundTripMS = operator.Blocked, running.PID, running.Exchange, running.Mode, running.ClockOffsetMS, running.RoundTripMS
+	s.State, s.PID, s.Exchange, s.Mode, s.ClockOffsetMS, s.RoundTripMS = operator.Blocked, running.PID,
+		running.Exchange, running.Mode, running.ClockOffsetMS, running.RoundTripMS
 	if b := c.r.dog.blockage(); b != nil {
 		s.Blocked = b.text(c.r.dog.now())
 	}
@@ -72,7 +78,8 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 	r, digits := c.r, c.r.plan.Currency.Digits
 	for i, name := range r.plan.Names() {
 		id := strategyID(i + 1)
-		info := operator.StrategyStatus{Name: name, Kind: r.plan.Strategies[i].Kind.Name, State: operator.Trading, OpenOrders: r.account.OpenBy(id), Waiting: r.loop.Waiting(id)}
+		info := operator.StrategyStatus{Name: name, Kind: r.plan.Strategies[i].Kind.Name, State: operator.Trading,
+			OpenOrders: r.account.OpenBy(id), Waiting: r.loop.Waiting(id)}
 		if r.engine.Warming(id) {
 			info.State = "warming up"
 		}
@@ -91,14 +98,16 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 	}
 	s.Equity, s.Exposure = market.FormatFixed(int64(equity), digits), market.FormatFixed(int64(exposure), digits)
 	if stand, followed := r.gate.Standing(); followed {
-		s.DayResult, s.Drawdown = market.FormatFixed(int64(equity-stand.DayStart), digits), market.FormatFixed(int64(stand.Drawdown()), market.RateDigits)
+		s.DayResult, s.Drawdown = market.FormatFixed(int64(equity-stand.DayStart),
+			digits), market.FormatFixed(int64(stand.Drawdown()), market.RateDigits)
 	}
 	s.Opening = c.opening()
 	s.OpenOrders, s.ForeignOrders = len(r.account.Open(nil, 0, 0)), r.loop.Foreign()
 	for _, u := range r.engine.Bare() {
 		m := r.plan.Catalog.Market(u.Market)
 		s.Unprotected = append(s.Unprotected, operator.Unprotected{
-			Strategy: r.nameOf(u.Strategy), Market: m.Name, Amount: m.FormatQty(u.Amount), Cause: u.Cause.String(), SinceMS: u.Since.Millis()})
+			Strategy: r.nameOf(u.Strategy), Market: m.Name, Amount: m.FormatQty(u.Amount), Cause: u.Cause.String(),
+			SinceMS: u.Since.Millis()})
 	}
 	s.Nobodys = operator.Unallocated(r.plan.Catalog, r.journal.agreed)
 	for _, m := range r.journal.notes.rules {
@@ -114,7 +123,8 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 	return nil
 }
 
-// opening says why the account's limits let nothing be opened; empty: they do. A resume does not change it.
+// opening says why the account's limits let nothing be opened; empty: they do. A resume does not
+// change it.
 func (c *control) opening() string {
 	stand, _ := c.r.gate.Standing()
 	switch {
@@ -126,7 +136,7 @@ func (c *control) opening() string {
 	return ""
 }
 
-// Name is a feed's name for a person.
+// name is a feed's name for a person.
 func (k feedKey) name(c *market.Catalog) string {
 	text := operator.FeedName(c, k.kind, k.market)
 	if k.kind == market.KindCandles {
@@ -135,7 +145,7 @@ func (k feedKey) name(c *market.Catalog) string {
 	return text
 }
 
-// Orders answers `bot orders`.
+// orders answers `bot orders`.
 func (c *control) orders(ctx context.Context, ask *operator.Ask) (any, error) {
 	list, err := operator.OrdersOf(c.r.store, ask.All)
 	if err != nil {
@@ -171,7 +181,7 @@ func (c *control) positions(ctx context.Context, _ *operator.Ask) (any, error) {
 	return list, err
 }
 
-// Explain answers `bot explain`.
+// explain answers `bot explain`.
 func (c *control) explain(ctx context.Context, ask *operator.Ask) (any, error) {
 	if ask.Order == "" {
 		return c.refusals(ctx, ask)
@@ -195,7 +205,8 @@ func (c *control) refusals(ctx context.Context, ask *operator.Ask) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	info, err := operator.RefusedOf(c.r.store, ask.Strategy, now.Add(-market.Duration(ask.SinceMS)*market.Duration(time.Millisecond)), counted)
+	info, err := operator.RefusedOf(c.r.store, ask.Strategy,
+		now.Add(-market.Duration(ask.SinceMS)*market.Duration(time.Millisecond)), counted)
 	if err != nil {
 		return nil, err
 	}

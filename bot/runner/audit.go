@@ -24,7 +24,8 @@ func (j *botJournal) Breached(at market.Time, b *live.Breach, all []live.Breach)
 	if all == nil {
 		return // the same again
 	}
-	j.batch.Journal(at, &journal.Difference{Discrepancy: state.Discrepancy{What: "answer: " + b.Rule, Ours: b.Wanted, Theirs: b.Seen, Conclusion: "not booked", Order: b.Order}})
+	j.batch.Journal(at, &journal.Difference{Discrepancy: state.Discrepancy{What: "answer: " + b.Rule, Ours: b.Wanted,
+		Theirs: b.Seen, Conclusion: "not booked", Order: b.Order}})
 	text, err := folder.AppendBreaches(nil, all)
 	if err == nil { // names and numbers
 		j.batch.Blob(folder.BreachesBlob, text)
@@ -32,13 +33,14 @@ func (j *botJournal) Breached(at market.Time, b *live.Breach, all []live.Breach)
 }
 
 // Breached counts an answer that was not booked, and tells of it once.
-func (f *watchedFindings) Breached(at market.Time, b *live.Breach, all []live.Breach) {
-	f.Findings.Breached(at, b, all)
+func (f *watchedLog) Breached(at market.Time, b *live.Breach, all []live.Breach) {
+	f.ReconcileLog.Breached(at, b, all)
 	if m := f.watch.metrics; m != nil {
 		m.refuted.WithLabelValues(b.Rule).Inc()
 	}
 	if all != nil {
-		f.watch.tell(alert.Difference, "order %d: an answer of the exchange cannot be true: %s: want %s, got %s", b.Order, b.Rule, b.Wanted, b.Seen)
+		f.watch.tell(alert.Difference, "order %d: an answer of the exchange cannot be true: %s: want %s, got %s",
+			b.Order, b.Rule, b.Wanted, b.Seen)
 	}
 }
 
@@ -91,7 +93,8 @@ func (r *runner) orderOf(m market.ID, name uuid.UUID) market.OrderID {
 	return row.ID
 }
 
-// changed is an order as the update makes it that was in flight when the last process died, from the journal.
+// changed is an order as the update makes it that was in flight when the last process died, from
+// the journal.
 func (r *runner) changed(id market.OrderID) (order market.Order, known bool) {
 	story, err := r.store.Story(id)
 	if err != nil {
@@ -112,8 +115,9 @@ const (
 	feesWithin       = 5 * time.Second
 )
 
-// highestFees are the highest rates that the account can be charged in each market: of the config, of the exchange's highest tier (venue-facts 3.5),
-// and what the exchange says, as far as that can be believed.
+// highestFees are the highest rates that the account can be charged in each market: of the config,
+// of the exchange's highest tier (venue-facts 3.5), and what the exchange says, as far as that can
+// be believed.
 func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
 	fees := make([]exchange.Fees, len(r.plan.Catalog.Markets())+1)
 	ctx, cancel := context.WithTimeout(ctx, feesWithin)
@@ -132,7 +136,9 @@ func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
 		}
 	}
 	if failed != nil {
-		r.log.Warn().Err(failed).Msg("the exchange does not tell its fees: fills are held against those of the config and of its highest tier")
+		r.log.Warn().Err(failed).
+			Msg("the exchange does not tell its fees: fills are held against those of the config and of its highest " +
+				"tier")
 	}
 	for _, m := range r.plan.Catalog.Markets() {
 		own := r.plan.FeesOf(m)

@@ -34,8 +34,9 @@ func (w *warden) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	w.mu.Unlock()
 	if as == byBan && r.Header.Get("Service-Access-Key") != "" {
-		return &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(
-			`{"errorCode":105,"error":"Your IP or API key has been banned for not respecting the rate limit. The ban expires at 1898640000000."}`))}, nil
+		return &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{}, Request: r,
+			Body: io.NopCloser(strings.NewReader(
+				`{"errorCode":105,"error":"Your IP or API key has been banned for not respecting the rate limit. The ban expires at 1898640000000."}`))}, nil
 	}
 	a, err := w.next.RoundTrip(r)
 	if err == nil && as == byReset {
@@ -59,14 +60,16 @@ func (w *warden) tried() map[string]int {
 	return w.ends
 }
 
-// An exchange says that the budget comes back, or that a ban ends, in years. The stop tries each cancel all the same, and ends in time.
+// An exchange says that the budget comes back, or that a ban ends, in years. The stop tries each
+// cancel all the same, and ends in time.
 func TestAStopTriesItsCancelsOnceInSpiteOfABan(t *testing.T) {
 	for _, as := range []string{byReset, byBan} {
 		t.Run(as, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, 1, nil)
 				s.traffic.gauge = gauge{exits: map[string]bool{}, told: told{fills: map[string]toldFill{}}}
-				s.config, s.kinds = strings.NewReplacer(`kind = "restless"`, `kind = "ladder"`, "params.seed = 1\n", "", `stop_within = "20m"`, `stop_within = "75s"`).Replace(s.config), append(s.kinds, ladderKind)
+				s.config, s.kinds = strings.NewReplacer(`kind = "restless"`, `kind = "ladder"`, "params.seed = 1\n", "",
+					`stop_within = "20m"`, `stop_within = "75s"`).Replace(s.config), append(s.kinds, ladderKind)
 				w := &warden{ends: map[string]int{}}
 				s.wrap = func(next http.RoundTripper) http.RoundTripper {
 					w.next = next

@@ -9,7 +9,8 @@ type blockedAge struct {
 }
 
 func newBlockedAge(w *watch) *blockedAge {
-	return &blockedAge{watch: w, about: prometheus.NewDesc(namespace+"_callback_blocked_seconds", "How long a strategy has been in a callback that does not return.", []string{"strategy", "callback"}, nil)}
+	return &blockedAge{watch: w, about: prometheus.NewDesc(namespace+"_callback_blocked_seconds",
+		"How long a strategy has been in a callback that does not return.", []string{"strategy", "callback"}, nil)}
 }
 
 // Describe sends what the gauge is.
@@ -18,6 +19,7 @@ func (b *blockedAge) Describe(to chan<- *prometheus.Desc) { to <- b.about }
 // Collect sends the strategy that blocks, if one does.
 func (b *blockedAge) Collect(to chan<- prometheus.Metric) {
 	if blocked := b.watch.blockage(); blocked != nil {
-		to <- prometheus.MustNewConstMetric(b.about, prometheus.GaugeValue, b.watch.now().Sub(blocked.Since).Seconds(), blocked.Strategy, blocked.Callback)
+		to <- prometheus.MustNewConstMetric(b.about, prometheus.GaugeValue, b.watch.now().Sub(blocked.Since).Seconds(),
+			blocked.Strategy, blocked.Callback)
 	}
 }

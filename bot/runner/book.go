@@ -50,10 +50,11 @@ func (r *runner) readBooked() error {
 	return nil
 }
 
-// bookAtStart books what the kill switch has done while no bot ran, before anything is asked or traded: afterwards the books expect its sales like
-// any order of the last run. The log is moved away once that is on disk; a kill before books nothing twice.
+// bookAtStart books what the kill switch has done while no bot ran, before anything is asked or
+// traded: afterwards the books expect its sales like any order of the last run. The log is moved
+// away once that is on disk; a kill before books nothing twice.
 func (r *runner) bookAtStart() ([]market.Command, error) {
-	log, err := direct.Take(filepath.Join(r.plan.Config.Bot.State, direct.LogFile))
+	log, err := direct.OpenExisting(filepath.Join(r.plan.Config.Bot.State, direct.LogFile))
 	if err != nil {
 		return nil, directError(err)
 	}
@@ -80,7 +81,8 @@ func (r *runner) bookAndRetire(log *direct.Log) (commands []market.Command, err 
 		}
 		r.fault("direct booked")
 	} else if len(lines) > 0 {
-		r.log.Warn().Str("log", direct.LogFile).Msg("the books begin anew: what the kill switch did before is not in them")
+		r.log.Warn().Str("log", direct.LogFile).
+			Msg("the books begin anew: what the kill switch did before is not in them")
 	}
 	if r.resumed { // with the sales among the orders, so that the next switch asks for them
 		if err := r.leaveHoldings(r.holdings(r.engine.Now())); err != nil {
@@ -97,9 +99,11 @@ func (r *runner) bookAndRetire(log *direct.Log) (commands []market.Command, err 
 	return commands, nil
 }
 
-// book takes what is new in the kill switch's log into engine and journal, to be committed. A flatten halts all strategies, a switch that was turned
-// while the bot runs does too. Call it where engine and account may be touched.
-func (r *runner) book(at market.Time, all []direct.Line, running bool) (commands []market.Command, sales []adoption, err error) {
+// book takes what is new in the kill switch's log into engine and journal, to be committed. A
+// flatten halts all strategies, a switch that was turned while the bot runs does too. Call it where
+// engine and account may be touched.
+func (r *runner) book(at market.Time, all []direct.Line, running bool) (commands []market.Command, sales []adoption,
+	err error) {
 	lines, ends := r.fresh(all), endsOf(all)
 	var cancelled []market.OrderID
 	halting := ""
@@ -161,7 +165,8 @@ func endsOf(lines []direct.Line) map[uuid.UUID]string {
 	return ends
 }
 
-// adopt makes a sale an own order of the strategy whose position it sold. One that certainly never was is none.
+// adopt makes a sale an own order of the strategy whose position it sold. One that certainly never
+// was is none.
 func (r *runner) adopt(at market.Time, l *direct.Line, ends map[uuid.UUID]string) (sale adoption, err error) {
 	if _, err := r.store.OrderByClientID(l.Client); !errors.Is(err, boltfile.ErrNotFound) {
 		return sale, err // it is an own order already
@@ -171,7 +176,8 @@ func (r *runner) adopt(at market.Time, l *direct.Line, ends map[uuid.UUID]string
 	}
 	m := r.plan.Catalog.MarketNamed(l.Market)
 	if m == nil {
-		r.log.Warn().Str("market", l.Market).Str("amount", l.Amount).Msg("no strategy trades the market of a direct sale any more: it is not booked")
+		r.log.Warn().Str("market", l.Market).Str("amount", l.Amount).
+			Msg("no strategy trades the market of a direct sale any more: it is not booked")
 		return sale, nil
 	}
 	amount, err := m.ParseQty(l.Amount)
@@ -186,13 +192,18 @@ func (r *runner) adopt(at market.Time, l *direct.Line, ends map[uuid.UUID]string
 	if err := r.cover(at, id, m, r.soldBy(l.Client, m, amount, ends), ends); err != nil {
 		return sale, err
 	}
-	o := market.Order{ClientOrderID: l.Client, OperatorID: l.Operator, Market: m.ID, Strategy: id, Side: market.Sell, Type: market.TypeMarket,
-		OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Amount: amount, AmountRemaining: amount},
-		Created:    signed, Tag: fmt.Sprintf("flatten %s:%d", direct.LogFile, l.Number)}
+	o := market.Order{ClientOrderID: l.Client, OperatorID: l.Operator, Market: m.ID, Strategy: id, Side: market.Sell,
+		Type: market.TypeMarket,
+		OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel,
+			Amount: amount, AmountRemaining: amount},
+		Created: signed, Tag: fmt.Sprintf("flatten %s:%d", direct.LogFile, l.Number)}
 	own := r.engine.Adopt(at, &o)
 	j := r.journal
-	j.batch.Journal(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: own.Order}, Method: l.Method, Path: l.Path, Body: []byte(l.Body), Timestamp: l.SignedMS, WindowMS: l.WindowMS})
-	j.batch.Journal(at, &journal.Difference{Discrepancy: state.Discrepancy{What: "direct", Theirs: fmt.Sprintf("order %d is line %d of log %s: %s %s sold without the loop, for %s", own.ID, l.Number, r.logID(l), l.Amount, l.Market, r.nameOf(id))}})
+	j.batch.Journal(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: own.Order},
+		Method: l.Method, Path: l.Path, Body: []byte(l.Body), Timestamp: l.SignedMS, WindowMS: l.WindowMS})
+	j.batch.Journal(at, &journal.Difference{Discrepancy: state.Discrepancy{What: "direct",
+		Theirs: fmt.Sprintf("order %d is line %d of log %s: %s %s sold without the loop, for %s", own.ID, l.Number,
+			r.logID(l), l.Amount, l.Market, r.nameOf(id))}})
 	j.order(own.ID)
 	return adoption{id: own.ID, until: signed.Add(market.Duration(l.WindowMS) * 1e6)}, nil
 }
@@ -202,7 +213,8 @@ func (r *runner) logID(l *direct.Line) string {
 	return fmt.Sprintf("%s (%s)", direct.LogFile, l.Client)
 }
 
-// sellerOf is the strategy that a sale is booked to: the one that it names, otherwise the one that holds most.
+// sellerOf is the strategy that a sale is booked to: the one that it names, otherwise the one that
+// holds most.
 func (r *runner) sellerOf(name string, m *market.Market) (id market.StrategyID) {
 	most := market.Qty(-1)
 	for i, known := range r.plan.Names() {
@@ -216,10 +228,13 @@ func (r *runner) sellerOf(name string, m *market.Market) (id market.StrategyID) 
 	return id
 }
 
-// cover moves to a strategy what it lacks of an amount that was sold in its name: from others that hold it, then from what is nobody's.
-func (r *runner) cover(at market.Time, id market.StrategyID, m *market.Market, amount market.Qty, ends map[uuid.UUID]string) error {
+// cover moves to a strategy what it lacks of an amount that was sold in its name: from others that
+// hold it, then from what is nobody's.
+func (r *runner) cover(at market.Time, id market.StrategyID, m *market.Market, amount market.Qty,
+	ends map[uuid.UUID]string) error {
 	for _, o := range r.account.Pending(nil) { // sales before it, which have still to be booked
-		if o.Strategy == id && o.Market == m.ID && o.Side == market.Sell && o.Type == market.TypeMarket && o.InFlight == market.CommandPlace {
+		if o.Strategy == id && o.Market == m.ID && o.Side == market.Sell && o.Type == market.TypeMarket &&
+			o.InFlight == market.CommandPlace {
 			amount += r.soldBy(o.ClientOrderID, m, o.Amount, ends) - o.Booked()
 		}
 	}
@@ -233,11 +248,14 @@ func (r *runner) cover(at market.Time, id market.StrategyID, m *market.Market, a
 		part := min(lacks, held.Amount)
 		lacks -= part
 		r.carry(at, &market.Event{Asset: m.Base, Market: m.ID, Money: -market.Money(part), Owner: other})
-		r.carry(at, &market.Event{Asset: m.Base, Market: m.ID, Money: market.Money(part), Owner: id, Price: max(1, r.account.Last(m.ID))})
+		r.carry(at, &market.Event{Asset: m.Base, Market: m.ID, Money: market.Money(part), Owner: id,
+			Price: max(1, r.account.Last(m.ID))})
 	}
 	if lacks > 0 {
-		r.log.Warn().Str("market", m.Name).Str("amount", m.FormatQty(lacks)).Str("strategy", r.nameOf(id)).Msg("more was sold than the strategies hold: the rest was nobody's, and is booked to the strategy")
-		r.carry(at, &market.Event{Asset: m.Base, Market: m.ID, Money: market.Money(lacks), Owner: id, Price: max(1, r.account.Last(m.ID))})
+		r.log.Warn().Str("market", m.Name).Str("amount", m.FormatQty(lacks)).Str("strategy", r.nameOf(id)).
+			Msg("more was sold than the strategies hold: the rest was nobody's, and is booked to the strategy")
+		r.carry(at, &market.Event{Asset: m.Base, Market: m.ID, Money: market.Money(lacks), Owner: id,
+			Price: max(1, r.account.Last(m.ID))})
 	}
 	return r.engine.Err()
 }
@@ -274,7 +292,8 @@ func directError(err error) error {
 	case errors.Is(err, direct.ErrBusy):
 		return fmt.Errorf("%w: start the bot when it is done", err)
 	case errors.Is(err, direct.ErrDamaged):
-		return fmt.Errorf("%w; it may tell of sales that are not in the books: compare it with the exchange's trades, then move it away", err)
+		return fmt.Errorf("%w; it may tell of sales that are not in the books: compare it with the exchange's trades, "+
+			"then move it away", err)
 	}
 	return err
 }

@@ -33,7 +33,8 @@ func (s *stage) printed(args ...string) string {
 	return out.String()
 }
 
-// A kill comes right after the breach. The next process knows of it, and so do `bot state check` and `bot explain`, with rule and values.
+// A kill comes right after the breach. The next process knows of it, and so do `bot state check`
+// and `bot explain`, with rule and values.
 func TestABreachOutlivesAKillAndIsShownByCheckAndExplain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, l := lying(t, 3, 0)
@@ -45,7 +46,8 @@ func TestABreachOutlivesAKillAndIsShownByCheckAndExplain(t *testing.T) {
 		p.bury()
 
 		shown, first := s.printed("state", "check"), before[0]
-		want := fmt.Sprintf("order %d: an answer of the exchange was not booked: %s: want %s, got %s\n", first.Order, first.Rule, first.Wanted, first.Seen)
+		want := fmt.Sprintf("order %d: an answer of the exchange was not booked: %s: want %s, got %s\n", first.Order,
+			first.Rule, first.Wanted, first.Seen)
 		require.Contains(t, shown, want)
 		require.Contains(t, shown, "; 0 problems")
 		require.Contains(t, s.printed("state", "check", "--json"), `"breaches": [`)

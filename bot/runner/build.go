@@ -36,11 +36,13 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// lateFills is how late the exchange may tell of a fill, after fills of other orders that happened later, and its position is still
-// worked out in the order of the fills: a little more than what passes between two lists of open orders.
+// lateFills is how late the exchange may tell of a fill, after fills of other orders that happened
+// later, and its position is still worked out in the order of the fills: a little more than what
+// passes between two lists of open orders.
 const lateFills = market.Duration(2 * 60e9)
 
-// recordingLead is more than the events of a minute, which a crash may have lost: their numbers are not used again.
+// recordingLead is more than the events of a minute, which a crash may have lost: their numbers are
+// not used again.
 const recordingLead = 1 << 20
 
 // runner is a bot in the making, and then at work.
@@ -61,7 +63,9 @@ type runner struct {
 	loop    *live.Loop
 	watch   *watch // nil: nobody
 	run     uuid.UUID
-	began   market.Time       // on the exchange's clock: candles that had closed by then are history, later ones are traded on
+	// on the exchange's clock: candles that had closed by then are history, later ones are traded
+	// on
+	began   market.Time
 	needs   []strategy.Needs  // by StrategyID − 1
 	given   market.Money      // of the currency, to strategies and the pool at this start
 	resumed bool              // the state file had an earlier run …
@@ -98,7 +102,8 @@ func (r *runner) open(ctx context.Context) error {
 		return err
 	}
 	defer end()
-	for _, step := range [...]func(context.Context) error{r.openClient, r.openTrading, r.openEngine, r.openFeed, r.begin, r.openLoop} {
+	for _, step := range [...]func(context.Context) error{r.openClient, r.openTrading, r.openEngine, r.openFeed,
+		r.begin, r.openLoop} {
 		if err := step(opening); err != nil {
 			return err
 		}
@@ -106,7 +111,7 @@ func (r *runner) open(ctx context.Context) error {
 	return nil
 }
 
-// Close gives back the state file and the connections.
+// close gives back the state file and the connections.
 func (r *runner) close() (err error) {
 	if err = r.rescue(); err != nil {
 		err = Error{err}
@@ -159,9 +164,14 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	}
 	r.account = state.NewAccount(p.Catalog, len(p.Strategies), roster.Own)
 	r.account.KeepRecent(lateFills)
-	r.gate = risk.New(p.Catalog, risk.Config{Account: p.Limits, Strategies: roster.Limits, Fees: p.FeesOf, Explain: true})
-	r.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: r.account, Gate: r.gate, Seats: roster.Seats, TradeFrom: r.began, SaveLimit: int(p.Config.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
-	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID, agreed: map[string]folder.Agreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
+	r.gate = risk.New(p.Catalog, risk.Config{Account: p.Limits, Strategies: roster.Limits, Fees: p.FeesOf,
+		Explain: true})
+	r.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: r.account, Gate: r.gate, Slots: roster.Seats,
+		TradeFrom: r.began, SaveLimit: int(p.Config.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
+	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account,
+		seats: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID,
+		agreed: map[string]folder.Agreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
+		notes: newNotes(r.log)}
 	if r.paper == nil {
 		r.journal.open = r.ledger.SetOpenOrders
 	}
@@ -185,14 +195,16 @@ func (r *runner) openRecording() (err error) {
 	if len(known) == 8 {
 		next = binary.BigEndian.Uint64(known) + recordingLead
 	}
-	r.journal.recording, err = recording.Open(filepath.Join(r.plan.Config.Bot.State, folder.RecordingFolder), recording.Options{Catalog: r.plan.Catalog, Limit: r.plan.Config.Bot.RecordMB << 20, Next: next})
+	r.journal.recording, err = recording.Open(filepath.Join(r.plan.Config.Bot.State, folder.RecordingFolder),
+		recording.Options{Catalog: r.plan.Catalog, Limit: r.plan.Config.Bot.RecordMB << 20, Next: next})
 	if err != nil {
 		return fmt.Errorf("recording of market events: %w", err)
 	}
 	return nil
 }
 
-// begin brings the engine to where an earlier run left it, or warms it up and gives the strategies their money.
+// begin brings the engine to where an earlier run left it, or warms it up and gives the strategies
+// their money.
 func (r *runner) begin(ctx context.Context) (err error) {
 	now := r.trading.Now()
 	r.journal.batch.Blob(folder.ModeBlob, []byte(r.plan.Config.Bot.Mode))
@@ -200,7 +212,8 @@ func (r *runner) begin(ctx context.Context) (err error) {
 		r.journal.batch.Blob(folder.ExchangeBlob, []byte(r.plan.Config.Exchange.Origin()))
 		r.journal.batch.Blob(folder.KeyBlob, []byte(folder.DigestOf(r.plan.Key)))
 	}
-	r.journal.batch.Start(now, &journal.Start{Run: r.run, Version: version.Of(debug.ReadBuildInfo()), ConfigHash: r.plan.SettingsHash, Currency: r.plan.Currency.Symbol, Strategies: r.plan.Names()})
+	r.journal.batch.Start(now, &journal.Start{Run: r.run, Version: version.Of(debug.ReadBuildInfo()),
+		ConfigHash: r.plan.SettingsHash, Currency: r.plan.Currency.Symbol, Strategies: r.plan.Names()})
 	if r.parts, r.resumed, err = folder.Parts(r.store, r.plan.Names()); err != nil || r.resumed {
 		return err // openLoop restores, so that its commands are at hand
 	}
@@ -224,9 +237,13 @@ func (r *runner) openLoop(ctx context.Context) error {
 		r.keeper = newHoldingsKeeper()
 	}
 	config := live.Config{
-		Engine: r.engine, Account: r.account, Trading: r.valve, Journal: r.watch.journal(r.journal), Findings: r.watch.findings(r.journal), Events: r.events(), Clock: r.client.Now, Log: r.log,
-		StopLeft: r.stopWithin, OpenEvery: market.Duration(p.Config.Poll.Orders), HoldingsEvery: market.Duration(p.Config.Poll.Balances), StopWithin: r.stopWithin(), KeepOrders: p.Config.Bot.KeepOrders,
-		Groups: p.Groups(), GroupExpiry: market.Duration(p.Config.Exchange.CancelAfter), Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
+		Engine: r.engine, Account: r.account, Trading: r.valve, Journal: r.watch.journal(r.journal),
+		ReconcileLog: r.watch.reconcileLog(r.journal), Events: r.events(), Clock: r.client.Now, Log: r.log,
+		StopLeft: r.stopWithin, OpenEvery: market.Duration(p.Config.Poll.Orders),
+		HoldingsEvery: market.Duration(p.Config.Poll.Balances), StopWithin: r.stopWithin(),
+		KeepOrders: p.Config.Bot.KeepOrders,
+		Groups:     p.Groups(), GroupExpiry: market.Duration(p.Config.Exchange.CancelAfter),
+		Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
 		Ready: r.ready, Sent: r.lastChance,
 	}
 	if r.resumed {
@@ -239,7 +256,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if config.Agreed, err = r.agreements(); err != nil {
+	if config.Checkpoints, err = r.agreements(); err != nil {
 		return err
 	}
 	config.Owns, config.Ended = r.owns, r.ended
@@ -251,19 +268,21 @@ func (r *runner) openLoop(ctx context.Context) error {
 	return nil
 }
 
-// goOn makes the engine what it was when the last run ended, and returns what it then wants to send.
+// goOn makes the engine what it was when the last run ended, and returns what it then wants to
+// send.
 func (r *runner) goOn(ctx context.Context) ([]market.Command, error) {
 	history, err := r.history(ctx)
 	if err != nil {
 		return nil, err
 	}
-	commands, err := r.engine.Restore(r.trading.Now(), func(part string) []byte { return r.parts[part] }, func(yield func([]market.Candle, error) bool) {
-		for group := range groups(history) {
-			if !yield(group, nil) {
-				return
+	commands, err := r.engine.Restore(r.trading.Now(), func(part string) []byte { return r.parts[part] },
+		func(yield func([]market.Candle, error) bool) {
+			for group := range groups(history) {
+				if !yield(group, nil) {
+					return
+				}
 			}
-		}
-	})
+		})
 	if err != nil {
 		return nil, r.misfit(fmt.Errorf("state of the last run: %w", err))
 	}
@@ -276,7 +295,8 @@ func (r *runner) goOn(ctx context.Context) ([]market.Command, error) {
 	return append(commands, direct...), r.fund(ctx, r.trading.Now())
 }
 
-// misfit is what kept the last run from being gone on with: a mistake in the config, which a restart does not mend, where that has changed since.
+// misfit is what kept the last run from being gone on with: a mistake in the config, which a
+// restart does not mend, where that has changed since.
 func (r *runner) misfit(err error) error {
 	runs, failed := r.store.Runs()
 	if failed == nil && len(runs) > 0 && runs[len(runs)-1].ConfigHash != r.plan.SettingsHash {

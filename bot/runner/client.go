@@ -12,7 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// openClient makes the client with its budget, learns the markets, and binds the state file to them.
+// openClient makes the client with its budget, learns the markets, and binds the state file to
+// them.
 func (r *runner) openClient(ctx context.Context) (err error) {
 	r.ledger = plan.NewLedger(&r.plan.Config.Exchange, func() market.Time { return r.client.Now() }, r.warnOfBudget)
 	if r.client, err = r.plan.Client(r.ledger); err != nil {
@@ -29,7 +30,8 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	if err := r.plan.Learn(offered); err != nil {
 		return err
 	}
-	if err := r.plan.Polling(r.client).Check(int(r.plan.Config.Exchange.PerKey), int(r.plan.Config.Exchange.PerIP)); err != nil {
+	if err := r.plan.Polling(r.client).Check(int(r.plan.Config.Exchange.PerKey),
+		int(r.plan.Config.Exchange.PerIP)); err != nil {
 		return config.Errorf("%s: %w", r.plan.Config.Source.Name(), err)
 	}
 	r.client.Use(r.plan.Catalog)

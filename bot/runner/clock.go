@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// The exchange's clock is measured again every so often, sooner where the last measurement was a poor one. A machine's clock that nothing
-// sets right is off by seconds within a day.
+// The exchange's clock is measured again every so often, sooner where the last measurement was a
+// poor one. A machine's clock that nothing sets right is off by seconds within a day.
 const (
 	clockSoon  = 30 * time.Second
 	poorTrip   = time.Second
@@ -19,8 +19,8 @@ const (
 	sleptEvery = 2 * time.Second // between two looks whether the machine has slept
 )
 
-// keepTime measures the exchange's clock again and again until ctx ends, and at once when the machine has slept: its uptime, by which that
-// clock is carried on, stood still meanwhile.
+// keepTime measures the exchange's clock again and again until ctx ends, and at once when the
+// machine has slept: its uptime, by which that clock is carried on, stood still meanwhile.
 func (r *runner) keepTime(ctx context.Context) {
 	began, measured := time.Now(), time.Now()
 	behind := r.slept(began)
@@ -40,19 +40,22 @@ func (r *runner) keepTime(ctx context.Context) {
 		measured = time.Now()
 		switch moved, err := r.client.Remeasure(ctx); {
 		case errors.Is(err, rest.ErrFalseTime):
-			r.log.Warn().Err(err).Msg("the exchange's time cannot be true: the bot goes on by what it knew of that clock")
+			r.log.Warn().Err(err).Msg(
+				"the exchange's time cannot be true: the bot goes on by what it knew of that clock")
 			continue
 		case err != nil: // one that has slept may not have its network yet
 			r.log.Debug().Err(err).Msg("the exchange's clock could not be measured again")
 			continue
 		case moved.Abs() >= clockOff:
-			r.log.Warn().Stringer("by", moved).Msg("the exchange's clock was not where it had been reckoned to be; now it is")
+			r.log.Warn().Stringer("by", moved).
+				Msg("the exchange's clock was not where it had been reckoned to be; now it is")
 		}
 		behind = now
 	}
 }
 
-// slept is how far the machine's clock has run ahead of its uptime since a time, because it slept or was set.
+// slept is how far the machine's clock has run ahead of its uptime since a time, because it slept
+// or was set.
 func (r *runner) slept(since time.Time) market.Duration {
 	if r.Options.slept != nil {
 		return r.Options.slept()

@@ -19,13 +19,15 @@ import (
 )
 
 const (
-	longestRead   = time.Minute     // that a request may take to come: only the bot's own user asks, and a machine may stand still
+	// that a request may take to come: only the bot's own user asks, and a machine may stand still
+	longestRead   = time.Minute
 	socketGoodbye = 2 * time.Second // for answers that are being written when the bot ends
 )
 
-// control is the operator's side of a running bot: HTTP over a unix socket that only the bot's own user may open. Questions are answered as of
-// the last commit or by the loop; what acts goes through the loop, one command at a time, and is answered once the exchange has
-// confirmed it. A command goes on when the one who asked has gone.
+// control is the operator's side of a running bot: HTTP over a unix socket that only the bot's own
+// user may open. Questions are answered as of the last commit or by the loop; what acts goes
+// through the loop, one command at a time, and is answered once the exchange has confirmed it. A
+// command goes on when the one who asked has gone.
 type control struct {
 	r       *runner
 	socket  *operator.Socket
@@ -36,8 +38,8 @@ type control struct {
 	acting  sync.Mutex
 }
 
-// openControl listens on the socket of a state folder, whose state file this process holds: a socket that is there was left by a bot that
-// died.
+// openControl listens on the socket of a state folder, whose state file this process holds: a
+// socket that is there was left by a bot that died.
 func openControl(ctx context.Context, r *runner) (*control, error) {
 	socket, err := operator.SocketIn(r.plan.Config.Bot.State)
 	if err != nil {
@@ -49,12 +51,13 @@ func openControl(ctx context.Context, r *runner) (*control, error) {
 	}
 	c := &control{r: r, socket: socket}
 	c.ctx, c.end = context.WithCancel(context.WithoutCancel(ctx))
-	c.server = &http.Server{Handler: c.routes(), ReadHeaderTimeout: longestRead, ReadTimeout: longestRead, BaseContext: func(net.Listener) context.Context { return c.ctx }}
+	c.server = &http.Server{Handler: c.routes(), ReadHeaderTimeout: longestRead, ReadTimeout: longestRead,
+		BaseContext: func(net.Listener) context.Context { return c.ctx }}
 	c.serving.Go(func() { _ = c.server.Serve(listener) }) // it ends by close alone
 	return c, nil
 }
 
-// Close ends what is under way, answers it, and removes the socket.
+// close ends what is under way, answers it, and removes the socket.
 func (c *control) close() error {
 	c.end()
 	ctx, cancel := context.WithTimeout(context.Background(), socketGoodbye)
@@ -73,14 +76,17 @@ func (c *control) close() error {
 func (c *control) routes() http.Handler {
 	mux := http.NewServeMux()
 	for path, look := range map[string]func(context.Context, *operator.Ask) (any, error){
-		operator.PathStatus: c.status, operator.PathOrders: c.orders, operator.PathPositions: c.positions, operator.PathExplain: c.explain, operator.PathBackup: c.backup,
+		operator.PathStatus: c.status, operator.PathOrders: c.orders, operator.PathPositions: c.positions,
+		operator.PathExplain: c.explain, operator.PathBackup: c.backup,
 	} {
 		mux.HandleFunc("POST "+path, answer(look))
 	}
 	for path, act := range map[string]func(context.Context, *operator.Ask) (*operator.Report, error){
-		operator.PathHalt: c.halt, operator.PathResume: c.resume, operator.PathCancelAll: c.cancelAll, operator.PathFlatten: c.flatten, operator.PathResolve: c.resolve,
+		operator.PathHalt: c.halt, operator.PathResume: c.resume, operator.PathCancelAll: c.cancelAll,
+		operator.PathFlatten: c.flatten, operator.PathResolve: c.resolve,
 	} {
-		mux.HandleFunc("POST "+path, answer(func(_ context.Context, ask *operator.Ask) (any, error) { return c.act(ask, act) }))
+		mux.HandleFunc("POST "+path,
+			answer(func(_ context.Context, ask *operator.Ask) (any, error) { return c.act(ask, act) }))
 	}
 	return mux
 }
@@ -93,7 +99,8 @@ func answer(serve func(context.Context, *operator.Ask) (any, error)) http.Handle
 		var value any
 		err := operator.CheckProtocol(request.Header, "the command")
 		if err == nil {
-			if err = json.NewDecoder(http.MaxBytesReader(w, request.Body, operator.LongestAsk)).Decode(&ask); err != nil {
+			if err = json.NewDecoder(http.MaxBytesReader(w, request.Body, operator.LongestAsk)).
+				Decode(&ask); err != nil {
 				err = config.Usagef("request: %w", err)
 			} else {
 				value, err = serve(request.Context(), &ask)
@@ -124,7 +131,7 @@ var errNotTrading = errors.New("the bot's loop does not answer: it is reconcilin
 
 // look asks the loop.
 func (c *control) look(ctx context.Context, f func(at market.Time)) error {
-	return c.hear(ctx, func(ctx context.Context) error { return c.r.loop.Look(ctx, f) })
+	return c.hear(ctx, func(ctx context.Context) error { return c.r.loop.Inspect(ctx, f) })
 }
 
 // hear waits for the loop's answer, but not where a strategy blocks it.

@@ -25,9 +25,11 @@ import (
 func deaf(t *testing.T) *control {
 	client, err := rest.New(rest.Config{BaseURL: "http://127.0.0.1:1/v2", Prefix: "Service"})
 	require.NoError(t, err)
-	plan := &plan.Live{Access: plan.Access{Config: config.DefaultRun()}, Plan: plan.Plan{Strategies: []backtest.StrategyPlan{{Name: "maker"}}}}
+	plan := &plan.Live{Access: plan.Access{Config: config.DefaultRun()},
+		Plan: plan.Plan{Strategies: []backtest.StrategyPlan{{Name: "maker"}}}}
 	plan.Config.Bot.State = t.TempDir()
-	c, err := openControl(t.Context(), &runner{plan: plan, client: client, trading: client, loop: live.New(live.Config{})})
+	c, err := openControl(t.Context(),
+		&runner{plan: plan, client: client, trading: client, loop: live.New(live.Config{})})
 	require.NoError(t, err)
 	return c
 }
@@ -35,7 +37,8 @@ func deaf(t *testing.T) *control {
 func TestABotThatReconcilesSaysThatItDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	c := deaf(t)
-	_, err := operator.Call(t.Context(), c.r.plan.Config.Bot.State, operator.PathPositions, &operator.Ask{}, bottest.Patience, &operator.Positions{})
+	_, err := operator.Call(t.Context(), c.r.plan.Config.Bot.State, operator.PathPositions, &operator.Ask{},
+		bottest.Patience, &operator.Positions{})
 	require.EqualError(t, err, errNotTrading.Error())
 	require.NoError(t, c.close())
 	require.NoFileExists(t, filepath.Join(c.r.plan.Config.Bot.State, folder.SocketFile))
@@ -51,7 +54,8 @@ func TestCommandsAreCarriedOutOneAtATime(t *testing.T) {
 }
 
 func halt(c *control) error {
-	_, err := operator.Call(context.Background(), c.r.plan.Config.Bot.State, operator.PathHalt, &operator.Ask{WaitMS: operator.LongestAct.Milliseconds()}, 2*operator.LongestAct, &operator.Report{})
+	_, err := operator.Call(context.Background(), c.r.plan.Config.Bot.State, operator.PathHalt,
+		&operator.Ask{WaitMS: operator.LongestAct.Milliseconds()}, 2*operator.LongestAct, &operator.Report{})
 	return err
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// A write that was about to leave when the bot died is known to have come to nothing as soon as the window that it was signed with is
-// over, however soon the bot is started again.
+// A write that was about to leave when the bot died is known to have come to nothing as soon as the
+// window that it was signed with is over, however soon the bot is started again.
 func TestAWriteThatDidNotLeaveIsInDoubtForTheWindowThatTheJournalTells(t *testing.T) {
 	for _, kind := range []market.CommandKind{market.CommandPlace, market.CommandUpdate, market.CommandCancel} {
 		synctest.Test(t, func(t *testing.T) {
@@ -41,13 +41,14 @@ func TestAWriteThatDidNotLeaveIsInDoubtForTheWindowThatTheJournalTells(t *testin
 					order = o.ID
 					until, known := p.lastChance(o.ID, kind)
 					require.True(t, known)
-					require.WithinRange(t, until.Std(), at.Add(9*time.Second), at.Add(10*time.Second+trip), "the window is 10 s, on the exchange's clock")
+					require.WithinRange(t, until.Std(), at.Add(9*time.Second), at.Add(10*time.Second+trip),
+						"the window is 10 s, on the exchange's clock")
 				}
 			}
 			require.NotZero(t, order)
 			go func() { p.done <- p.trade(p.ctx()) }()
 			time.Sleep(time.Until(at.Add(20 * time.Second)))
-			require.NoError(t, p.loop.Look(t.Context(), func(market.Time) {
+			require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) {
 				if o := p.account.Own(order); o != nil {
 					require.NotEqual(t, kind, o.InFlight, "%s", s.Story(p.store, order))
 				}

@@ -23,8 +23,10 @@ import (
 
 var rewrite = flag.Bool("update-story", false, "write testdata/story.txt anew; a person reads the difference")
 
-// buyerKind buys once, off the tick and with more decimals than the market takes, and asks with every ticker for what it may not have.
-var buyerKind = strategy.Define("buyer", "buys once", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+// buyerKind buys once, off the tick and with more decimals than the market takes, and asks with
+// every ticker for what it may not have.
+var buyerKind = strategy.Define("buyer", "buys once",
+	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &buyer{}, nil })
 
 type buyer struct {
@@ -44,11 +46,13 @@ func (b *buyer) OnTicker(d *strategy.Desk, t market.Ticker) {
 func buyers(t *testing.T) *stage {
 	s := newStage(t, 7, func(c *sandbox.Config) { c.Rules.SettleAfter = 3 * time.Second })
 	s.kinds = append(s.kinds, buyerKind)
-	s.config = strings.NewReplacer("strategies.restless", "strategies.buyer", `"restless"`, `"buyer"`, "params.seed = 7\n", "").Replace(s.config)
+	s.config = strings.NewReplacer("strategies.restless", "strategies.buyer", `"restless"`, `"buyer"`,
+		"params.seed = 7\n", "").Replace(s.config)
 	return s
 }
 
-// told is what a command prints about a stopped bot, with the ids that are new in each run by their names.
+// told is what a command prints about a stopped bot, with the ids that are new in each run by their
+// names.
 func (s *stage) told(names map[string]string, args ...string) string {
 	var stdout, stderr bytes.Buffer
 	code := Command(s.T.Context(), append(args, "--state", s.Folder), &stdout, &stderr)
@@ -74,7 +78,8 @@ func TestTheStoryOfAnOrderIsToldFromTheEventToTheFee(t *testing.T) {
 		}
 		story := s.told(names, "explain", "1")
 		s.golden("story.txt", story)
-		for _, name := range []string{told.Order.ClientOrderID, told.Order.OrderID, told.Order.ClientOrderID[:9], strings.ToUpper(told.Order.OrderID[:13])} {
+		for _, name := range []string{told.Order.ClientOrderID, told.Order.OrderID, told.Order.ClientOrderID[:9],
+			strings.ToUpper(told.Order.OrderID[:13])} {
 			require.Equal(t, story, s.told(names, "explain", name), "by %s", name)
 		}
 		require.Len(t, told.Fills, 1)
@@ -98,13 +103,14 @@ func TestWhatWasRefusedIsToldWithItsValuesAndCountedNotRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := buyers(t)
 		s.config = strings.Replace(s.config, "strategies.buyer", "strategies.idle", 1)
-		s.config += "[strategies.buyer]\nkind = \"buyer\"\nmarkets = [\"BTC-EUR\"]\ninterval = \"1m\"\nallotment = \"5000\"\noperator_id = 8\n"
+		s.config += "[strategies.buyer]\nkind = \"buyer\"\nmarkets = [\"BTC-EUR\"]\ninterval = \"1m\"\nallotment = " +
+			"\"5000\"\noperator_id = 8\n"
 		s.config = strings.Replace(s.config, "kind = \"buyer\"", "kind = \"idler\"", 1)
 		s.kinds = append(s.kinds, idlerKind)
 		p := s.start()
 		time.Sleep(10*time.Minute + 30*time.Second)
 		counted := make(chan []journal.Refusal, 1)
-		require.NoError(t, p.loop.Look(t.Context(), func(market.Time) { counted <- p.journal.counted() }))
+		require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) { counted <- p.journal.counted() }))
 		list := <-counted
 		require.Len(t, list, 1)
 		require.InDelta(t, 180, list[0].Count, 100, "since the last entry at seven or eight minutes")
@@ -115,7 +121,8 @@ func TestWhatWasRefusedIsToldWithItsValuesAndCountedNotRepeated(t *testing.T) {
 			times += e.Record.(*journal.Refusal).Count
 			return nil
 		}, journal.EntryRefusal))
-		require.EqualValues(t, 5, entries, "at once, after a minute, after about two more, after about four more, and at the end")
+		require.EqualValues(t, 5, entries,
+			"at once, after a minute, after about two more, after about four more, and at the end")
 		require.Greater(t, times, int64(600), "all of them are counted")
 		const clock = `2000-01-01 \d\d:\d\d:\d\d\.\d{3}`
 		require.Regexp(t, `^buyer: 1 order and 0 changes sent since 1999-12-31 23:59:\d\d\.\d{3} UTC
@@ -131,5 +138,6 @@ $`, s.told(nil, "explain", "--refused", "--since", "11m"))
 }
 
 // idlerKind asks for nothing.
-var idlerKind = strategy.Define("idler", "does nothing", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+var idlerKind = strategy.Define("idler", "does nothing",
+	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return strategy.Base{}, nil })

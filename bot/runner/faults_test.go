@@ -16,8 +16,8 @@ import (
 
 const hour = time.Hour
 
-// The tests of this file and its neighbours let the real bot trade before an exchange in process: its client with ledger, its feeds, its
-// loop, its state file on disk. Many seeds of each case:
+// The tests of this file and its neighbours let the real bot trade before an exchange in process:
+// its client with ledger, its feeds, its loop, its state file on disk. Many seeds of each case:
 //
 //	go test ./bot/runner -run 'Whatever|Killed' -live-seeds 50 -timeout 2h
 var liveSeeds = flag.Int("live-seeds", 1, "how many seeds the tests of the live bot play of each case")
@@ -52,7 +52,8 @@ var mishaps = []mishap{
 	{"connection reset, nothing done", fault.Fault{Kind: fault.ResetRequest}},
 	{"connection reset, done", fault.Fault{Kind: fault.ResetAnswer}},
 	{"late", fault.Fault{Kind: fault.DelayRequest, Delay: 4 * time.Second}},
-	{"later than the window", fault.Fault{Kind: fault.DelayRequest, Delay: 25 * time.Second}}, // the client has gone by then
+	// the client has gone by then
+	{"later than the window", fault.Fault{Kind: fault.DelayRequest, Delay: 25 * time.Second}},
 	{"answer later than the client waits", fault.Fault{Kind: fault.DelayAnswer, Delay: 25 * time.Second}},
 	{"500 (101), nothing done", fault.Fault{Kind: fault.Error, Code: 101}},
 	{"500 (101), done", fault.Fault{Kind: fault.Error, Code: 101, Work: true}},
@@ -90,7 +91,9 @@ func TestWhateverGoesWrongExchangeAndBotAgree(t *testing.T) {
 	t.Cleanup(func() { refused.require(t) })
 	for i, m := range mishaps {
 		for j, b := range boundaries {
-			every := 3 // all pairs from two seeds on, else a third of the writes and a sixth of the reads, with -short an eighth of all
+			// all pairs from two seeds on, else a third of the writes and a sixth of the reads,
+			// with -short an eighth of all
+			every := 3
 			if testing.Short() {
 				every = 8
 			} else if b.endpoint[:3] == "GET" {
@@ -102,7 +105,10 @@ func TestWhateverGoesWrongExchangeAndBotAgree(t *testing.T) {
 			t.Run(m.name+"/"+b.name, func(t *testing.T) {
 				t.Parallel()
 				for seed := range uint64(*liveSeeds) {
-					synctest.Test(t, func(t *testing.T) { strike(t, seed+1, uint64(i/4+j)+seed, b.endpoint, m.fault, &refused) })
+					synctest.Test(t, func(t *testing.T) {
+						strike(t, seed+1, uint64(i/4+j)+seed, b.endpoint, m.fault,
+							&refused)
+					})
 					if t.Failed() {
 						t.Fatalf("seed %d", seed+1)
 					}
@@ -112,7 +118,8 @@ func TestWhateverGoesWrongExchangeAndBotAgree(t *testing.T) {
 	}
 }
 
-// strike lets a fault befall a third of an endpoint's requests for a minute and a half, and then lets everything be well.
+// strike lets a fault befall a third of an endpoint's requests for a minute and a half, and then
+// lets everything be well.
 func strike(t *testing.T, seed, limit uint64, endpoint string, f fault.Fault, refused *refusalCount) {
 	f.Endpoints, f.Probability, f.Until = []string{endpoint}, 0.34, 90*time.Second
 	if private(endpoint) {
@@ -132,5 +139,6 @@ func strike(t *testing.T, seed, limit uint64, endpoint string, f fault.Fault, re
 
 // private reports whether an endpoint asks for a key: only the bot's is struck then.
 func private(endpoint string) bool {
-	return slices.Contains([]string{"POST /order", "PUT /order", "DELETE /order", "GET /order", "GET /ordersOpen", "GET /trades", "GET /balance", "POST /cancelOrdersAfter"}, endpoint)
+	return slices.Contains([]string{"POST /order", "PUT /order", "DELETE /order", "GET /order", "GET /ordersOpen",
+		"GET /trades", "GET /balance", "POST /cancelOrdersAfter"}, endpoint)
 }

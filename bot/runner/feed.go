@@ -8,11 +8,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// openFeed makes the feed of what the strategies need, going on after the last candles that were delivered.
+// openFeed makes the feed of what the strategies need, going on after the last candles that were
+// delivered.
 func (r *runner) openFeed(context.Context) error {
 	p := r.plan
-	config := poll.Config{Data: r.watch.data(r.client), Catalog: p.Catalog, Log: r.log, Depth: int(p.Config.Poll.Depth), TickerEvery: market.Duration(p.Config.Poll.Tickers), BookEvery: market.Duration(p.Config.Poll.Books),
-		RulesEvery: market.Duration(p.Config.Poll.Rules), Settle: market.Duration(p.Config.Poll.Settle), MaxCandleAge: market.Duration(p.Config.Poll.CandleAge), Stale: r.stale}
+	config := poll.Config{Data: r.watch.data(r.client), Catalog: p.Catalog, Log: r.log, Depth: int(p.Config.Poll.Depth),
+		TickerEvery: market.Duration(p.Config.Poll.Tickers), BookEvery: market.Duration(p.Config.Poll.Books),
+		RulesEvery: market.Duration(p.Config.Poll.Rules), Settle: market.Duration(p.Config.Poll.Settle),
+		MaxCandleAge: market.Duration(p.Config.Poll.CandleAge), Stale: r.stale}
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
 		for _, m := range s.Markets {
@@ -47,10 +50,12 @@ func addNew[T comparable](list []T, one T) []T {
 // stale says that the exchange has gone silent.
 func (r *runner) stale(silent market.Duration) {
 	r.watch.stale(silent)
-	r.log.Warn().Stringer("silent_for", silent).Msg("no prices from the exchange: nothing is opened on old ones where max_data_age is set")
+	r.log.Warn().Stringer("silent_for", silent).
+		Msg("no prices from the exchange: nothing is opened on old ones where max_data_age is set")
 }
 
-// events are what the loop takes in: the feed's, in paper mode after the simulated exchange has heard them.
+// events are what the loop takes in: the feed's, in paper mode after the simulated exchange has
+// heard them.
 func (r *runner) events() <-chan market.Event {
 	if r.paper != nil {
 		return r.paper.events

@@ -13,9 +13,11 @@ type fickleParams struct {
 	Seed int64 `toml:"seed" default:"1" min:"0" doc:"of what it does"`
 }
 
-// fickleKind is a strategy that does something by chance at every close: orders of every type with every condition, brackets, changes of
-// what is open. What it does hangs on its seed, the candle and what it has; it looks at nothing in which a backtest and a live bot differ.
-var fickleKind = strategy.Define("fickle", "does something by chance at every close", func(fickleParams) strategy.Needs { return strategy.Needs{} },
+// fickleKind is a strategy that does something by chance at every close: orders of every type with
+// every condition, brackets, changes of what is open. What it does hangs on its seed, the candle
+// and what it has; it looks at nothing in which a backtest and a live bot differ.
+var fickleKind = strategy.Define("fickle", "does something by chance at every close",
+	func(fickleParams) strategy.Needs { return strategy.Needs{} },
 	func(p fickleParams, s strategy.Setup) (strategy.Strategy, error) {
 		return &fickle{seed: uint64(p.Seed)}, nil
 	})
@@ -34,8 +36,9 @@ type whim struct {
 	amount market.Qty
 	have   market.Qty
 
-	// What rests on one side keeps it from resting anything on the other: own orders that meet are kept apart by self-trade prevention, and a
-	// backtest's bracket answers that within the path, a live one when it hears of it.
+	// What rests on one side keeps it from resting anything on the other: own orders that meet are
+	// kept apart by self-trade prevention, and a backtest's bracket answers that within the path, a
+	// live one when it hears of it.
 	selling, buying bool
 }
 
@@ -74,12 +77,15 @@ func rests(draw int) bool { return draw < 17 && draw != 3 && draw != 4 && draw !
 
 // conditions are those of a limit order, by chance.
 func (w *whim) conditions() []strategy.Option {
-	return [...][]strategy.Option{nil, {strategy.PostOnly()}, {strategy.InForce(market.IOC)}, {strategy.InForce(market.FOK)}, {strategy.Tag("fickle"), strategy.SelfTrade(market.CancelNewest)}}[w.chance.IntN(5)]
+	return [...][]strategy.Option{nil, {strategy.PostOnly()}, {strategy.InForce(market.IOC)},
+		{strategy.InForce(market.FOK)}, {strategy.Tag("fickle"),
+			strategy.SelfTrade(market.CancelNewest)}}[w.chance.IntN(5)]
 }
 
 // reference is what a trigger watches, by chance.
 func (w *whim) reference() strategy.Option {
-	return strategy.Reference([...]market.TriggerReference{market.LastTrade, market.BestBid, market.BestAsk, market.MidPrice}[w.chance.IntN(4)])
+	return strategy.Reference([...]market.TriggerReference{market.LastTrade, market.BestBid, market.BestAsk,
+		market.MidPrice}[w.chance.IntN(4)])
 }
 
 func (w *whim) enter(draw int) {
@@ -95,13 +101,15 @@ func (w *whim) enter(draw int) {
 		_, _ = w.Stop(id, market.Buy, w.amount, w.ticks(0, 4), w.reference())
 	case 6:
 		trigger := w.ticks(0, 4)
-		_, _ = w.Stop(id, market.Buy, w.amount, trigger, strategy.At(trigger+w.m.TickSize*market.Price(w.chance.IntN(3)-1)), w.reference())
+		_, _ = w.Stop(id, market.Buy, w.amount, trigger,
+			strategy.At(trigger+w.m.TickSize*market.Price(w.chance.IntN(3)-1)), w.reference())
 	case 7:
 		_, _ = w.TakeProfit(id, market.Buy, w.amount, w.ticks(-4, 0), w.reference())
 	case 8:
 		_, _ = w.Bracket(id, w.amount, w.ticks(-4, -1), w.ticks(1, 4), strategy.Keep(market.Leg(w.chance.IntN(2))))
 	case 9:
-		_, _ = w.Bracket(id, w.amount, w.ticks(-6, -3), w.ticks(1, 4), strategy.At(w.ticks(-2, 1)), strategy.Keep(market.Leg(w.chance.IntN(2))))
+		_, _ = w.Bracket(id, w.amount, w.ticks(-6, -3), w.ticks(1, 4), strategy.At(w.ticks(-2, 1)),
+			strategy.Keep(market.Leg(w.chance.IntN(2))))
 	}
 }
 
@@ -119,10 +127,12 @@ func (w *whim) leave(draw int) {
 		_, _ = w.Stop(id, market.Sell, part, w.ticks(-4, 0), w.reference())
 	case 14:
 		trigger := w.ticks(-4, 0)
-		_, _ = w.Stop(id, market.Sell, part, trigger, strategy.At(trigger-w.m.TickSize*market.Price(w.chance.IntN(3)-1)), w.reference())
+		_, _ = w.Stop(id, market.Sell, part, trigger,
+			strategy.At(trigger-w.m.TickSize*market.Price(w.chance.IntN(3)-1)), w.reference())
 	case 15:
 		trigger := w.ticks(0, 4)
-		_, _ = w.TakeProfit(id, market.Sell, part, trigger, strategy.At(trigger-w.m.TickSize*market.Price(w.chance.IntN(2))), w.reference())
+		_, _ = w.TakeProfit(id, market.Sell, part, trigger,
+			strategy.At(trigger-w.m.TickSize*market.Price(w.chance.IntN(2))), w.reference())
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 func TestTheFillsOfAMinuteAreOneAlert(t *testing.T) {
 	now := time.Unix(1_790_000_000, 0)
 	place := &recorder{}
-	p := &plan.Live{Access: plan.Access{Config: &config.Run{Bot: config.BotSection{Name: "north"}, Source: &config.Source{File: "live.toml"}}}}
+	p := &plan.Live{Access: plan.Access{Config: &config.Run{Bot: config.BotSection{Name: "north"},
+		Source: &config.Source{File: "live.toml"}}}}
 	w := &watch{r: &runner{plan: p}, name: p.Name(), now: func() time.Time { return now }, alerts: place}
 	for n := range 25 {
 		w.fills.add(now, fmt.Sprint("fill ", n))

@@ -13,7 +13,8 @@ import (
 // sellRounds is in how many rounds flatten tries to sell what a strategy holds.
 const sellRounds = 5
 
-// feePatience is how long flatten waits for the fees of its sales once they are done: what a strategy has earned is final only then.
+// feePatience is how long flatten waits for the fees of its sales once they are done: what a
+// strategy has earned is final only then.
 const feePatience = market.Duration(10e9)
 
 // flatten halts strategies, cancels all their orders, and sells what they hold.
@@ -23,7 +24,8 @@ func (c *control) flatten(ctx context.Context, ask *operator.Ask) (*operator.Rep
 		return nil, err
 	}
 	report := operator.NewReport(names)
-	f := flattening{control: c, ids: ids, reason: reasonOf(ask, "flattened"), seats: make([]flatSeat, len(ids)), report: report}
+	f := flattening{control: c, ids: ids, reason: reasonOf(ask, "flattened"), seats: make([]flatSeat, len(ids)),
+		report: report}
 	report.Done, err = c.until(ctx, f.step)
 	report.Done = report.Done && len(report.Held) == f.dust && len(report.Open) == 0
 	if err != nil {
@@ -56,7 +58,8 @@ type flatSeat struct {
 // step brings every strategy one step nearer to holding nothing.
 func (f *flattening) step(at market.Time) (commands []market.Command, done bool) {
 	r, done := f.r, true
-	f.report.Open, f.report.Held, f.report.Unsold, f.report.Cancelled = []operator.Order{}, []operator.Position{}, []string{}, 0
+	f.report.Open, f.report.Held, f.report.Unsold, f.report.Cancelled = []operator.Order{}, []operator.Position{},
+		[]string{}, 0
 	f.dust = 0
 	for i, id := range f.ids {
 		asked := f.stepOne(&f.seats[i], at, id)
@@ -76,7 +79,8 @@ func (f *flattening) step(at market.Time) (commands []market.Command, done bool)
 	return commands, f.feesKnown(at) && done
 }
 
-// feesKnown reports whether the fees of all orders are settled, or have been waited for long enough.
+// feesKnown reports whether the fees of all orders are settled, or have been waited for long
+// enough.
 func (f *flattening) feesKnown(at market.Time) bool {
 	f.report.Unsettled = 0
 	for _, id := range f.ids {
@@ -96,7 +100,7 @@ func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) 
 	if !s.begun {
 		for _, o := range open {
 			s.open = append(s.open, o.ID)
-			if engine.SellsOff(o) { // of an earlier call, which this one waits for
+			if engine.Liquidates(o) { // of an earlier call, which this one waits for
 				f.sells = append(f.sells, o.ID)
 			}
 		}
@@ -106,7 +110,8 @@ func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) 
 	case len(open) > 0 && at < s.next:
 		return nil
 	case len(open) == 0 && s.rounds >= sellRounds && len(f.held(id)) > 0:
-		f.report.Unsold = append(f.report.Unsold, fmt.Sprintf("%s: not all could be sold in %d rounds", r.nameOf(id), sellRounds))
+		f.report.Unsold = append(f.report.Unsold, fmt.Sprintf("%s: not all could be sold in %d rounds", r.nameOf(id),
+			sellRounds))
 		return nil
 	}
 	asked, unsold := r.engine.Flatten(at, id, f.reason)
@@ -116,7 +121,8 @@ func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) 
 			f.dust++
 		}
 		m := r.plan.Catalog.Market(u.Market)
-		f.report.Unsold = append(f.report.Unsold, fmt.Sprintf("%s: %s %s: %s", r.nameOf(id), m.FormatQty(u.Amount), m.Name, u.Refusal.Error()))
+		f.report.Unsold = append(f.report.Unsold, fmt.Sprintf("%s: %s %s: %s", r.nameOf(id), m.FormatQty(u.Amount),
+			m.Name, u.Refusal.Error()))
 	}
 	sold := 0
 	for i := range asked {

@@ -19,7 +19,8 @@ import (
 )
 
 // flooderKind asks for a thousand orders at once, with its first ticker.
-var flooderKind = strategy.Define("flooder", "asks for a thousand orders at once", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+var flooderKind = strategy.Define("flooder", "asks for a thousand orders at once",
+	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &flooder{}, nil })
 
 type flooder struct {
@@ -37,11 +38,12 @@ func (f *flooder) OnTicker(d *strategy.Desk, t market.Ticker) {
 	f.asked = true
 }
 
-// flooded is a stage on which a flooder without limits of its own trades beside a restless strategy, on a small weight budget. The exchange answers
-// each place after four seconds.
+// flooded is a stage on which a flooder without limits of its own trades beside a restless
+// strategy, on a small weight budget. The exchange answers each place after four seconds.
 func flooded(t *testing.T) *stage {
 	s := newStage(t, 7, func(c *sandbox.Config) {
-		c.Faults = []fault.Fault{{Kind: fault.DelayRequest, Delay: 4 * time.Second, Endpoints: []string{"POST /order"}, Probability: 1, Key: bottest.BotKey}}
+		c.Faults = []fault.Fault{{Kind: fault.DelayRequest, Delay: 4 * time.Second,
+			Endpoints: []string{"POST /order"}, Probability: 1, Key: bottest.BotKey}}
 	})
 	s.kinds = append(s.kinds, flooderKind)
 	s.config = strings.Replace(s.config, "max_open_orders = 4\n", "", 1)
@@ -87,7 +89,8 @@ func TestAFloodOfOrdersHoldsUpNoOtherStrategyAndAHaltTakesItBack(t *testing.T) {
 		require.Greater(t, waits, 20, "so many orders of the flood have not left")
 		sent := strings.Count(s.log.String(), `"order sent"`)
 		require.Less(t, sent, 60, "what waits is not called sent")
-		require.Positive(t, strings.Count(s.log.String(), `"strategy":"restless","order"`), "the other strategy trades meanwhile")
+		require.Positive(t, strings.Count(s.log.String(), `"strategy":"restless","order"`),
+			"the other strategy trades meanwhile")
 
 		c := &control{r: p.runner, ctx: context.Background()}
 		began := time.Now()

@@ -29,12 +29,17 @@ func TestARunWarnsOfAStateFolderThatOthersMayLookInto(t *testing.T) {
 			defer cancel()
 			ended := make(chan error, 1)
 			go func() {
-				ended <- newRunner(s.plan(&wire{traffic: s.traffic, quiet: true}), zerolog.New(&s.log), s.options()).serve(ctx)
+				ended <- newRunner(s.plan(&wire{traffic: s.traffic, quiet: true}), zerolog.New(&s.log),
+					s.options()).serve(ctx)
 			}()
-			bottest.Await(t, func() bool { return strings.Contains(s.log.String(), "trading begins") || len(ended) > 0 })
+			bottest.Await(t, func() bool {
+				return strings.Contains(s.log.String(), "trading begins") ||
+					len(ended) > 0
+			})
 			cancel()
 			require.NoError(t, <-ended)
-			warning := `{"level":"warn","message":"others may look into the state folder ` + s.Folder + `; do: chmod 700 `
+			warning := `{"level":"warn","message":"others may look into the state folder ` + s.Folder +
+				`; do: chmod 700 `
 			require.Equal(t, c.open, strings.Contains(s.log.String(), warning), s.log.String())
 			info, err := os.Stat(s.Folder)
 			require.NoError(t, err)

@@ -16,7 +16,8 @@ import (
 // followEvery is the time between two looks at the kill switch's log.
 const followEvery = 250 * time.Millisecond
 
-// valve lets the loop's orders through to the exchange until the kill switch is turned; from then on cancels alone.
+// valve lets the loop's orders through to the exchange until the kill switch is turned; from then
+// on cancels alone.
 type valve struct {
 	exchange.Trading
 	shut atomic.Bool
@@ -25,13 +26,15 @@ type valve struct {
 // Send sends an intent once, or answers that it has not left.
 func (v *valve) Send(ctx context.Context, i *exchange.Intent) (exchange.Record, error) {
 	if v.shut.Load() && i.Command != market.CommandCancel {
-		return exchange.Record{}, fmt.Errorf("%w: the kill switch was turned (bot cancel-all --direct)", exchange.ErrNotSent)
+		return exchange.Record{}, fmt.Errorf("%w: the kill switch was turned (bot cancel-all --direct)",
+			exchange.ErrNotSent)
 	}
 	return v.Trading.Send(ctx, i)
 }
 
-// followDirect books what a kill switch does that is turned while the bot runs, until ctx ends. Nothing but cancels leaves from the moment that its log is
-// seen until all strategies are halted, also where the loop hangs meanwhile.
+// followDirect books what a kill switch does that is turned while the bot runs, until ctx ends.
+// Nothing but cancels leaves from the moment that its log is seen until all strategies are halted,
+// also where the loop hangs meanwhile.
 func (r *runner) followDirect(ctx context.Context) {
 	path, said := filepath.Join(r.plan.Config.Bot.State, direct.LogFile), false
 	ticker := time.NewTicker(followEvery)
@@ -59,7 +62,7 @@ func (r *runner) bookRunning(ctx context.Context, path string, lines []direct.Li
 	if err := r.bookLines(ctx, lines); err != nil {
 		return err
 	}
-	log, err := direct.Take(path)
+	log, err := direct.OpenExisting(path)
 	if errors.Is(err, direct.ErrBusy) || log == nil {
 		return nil // more is to come
 	}
@@ -94,7 +97,7 @@ func (r *runner) bookLines(ctx context.Context, lines []direct.Line) (err error)
 			if s.until != 0 {
 				r.loop.Adopted(s.id, s.until)
 			} else {
-				r.loop.AskFor(s.id)
+				r.loop.QueryOrder(s.id)
 			}
 		}
 		return commands
@@ -103,7 +106,8 @@ func (r *runner) bookLines(ctx context.Context, lines []direct.Line) (err error)
 		return err
 	}
 	var h *direct.Holdings
-	if err := r.loop.Look(ctx, func(at market.Time) { h = r.holdings(at) }); err != nil { // the turn that booked is committed
+	// the turn that booked is committed
+	if err := r.loop.Inspect(ctx, func(at market.Time) { h = r.holdings(at) }); err != nil {
 		return err
 	}
 	return r.leaveHoldings(h)

@@ -16,7 +16,8 @@ import (
 // foreignEvery is the time between two looks at a foreign order whose cancel is on its way.
 const foreignEvery = 500 * time.Millisecond
 
-// cancelForeign cancels the account's open orders that are not this bot's, in the markets that it trades, and waits for each to end.
+// cancelForeign cancels the account's open orders that are not this bot's, in the markets that it
+// trades, and waits for each to end.
 func (c *control) cancelForeign(ctx context.Context, report *operator.Report) error {
 	foreign, err := c.foreign(ctx)
 	if err != nil {
@@ -70,7 +71,7 @@ func (c *control) gone(ctx context.Context, o *market.Order) bool {
 	ticker := time.NewTicker(foreignEvery)
 	defer ticker.Stop()
 	for {
-		record, err := c.r.trading.Ending(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
+		record, err := c.r.trading.OrderUrgent(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
 		var refusal *exchange.Error
 		if err == nil && record.Order.Done() || errors.As(err, &refusal) && refusal.Code == exchange.CodeNotFound {
 			return true

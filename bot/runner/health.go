@@ -31,10 +31,13 @@ func newMetricsServer(w *watch) (*metricsServer, error) {
 	}
 	routes := http.NewServeMux()
 	routes.Handle("GET /metrics", promhttp.HandlerFor(w.metrics.registry, promhttp.HandlerOpts{}))
-	routes.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) { answerHealth(rw, w.healthy(), w.concern()) })
+	routes.HandleFunc("GET /healthz",
+		func(rw http.ResponseWriter, _ *http.Request) { answerHealth(rw, w.healthy(), w.concern()) })
 	routes.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) { answerHealth(rw, w.ready(), "") })
 	s := &metricsServer{listener: listener, server: &http.Server{
-		Handler: host.NewGuard(routes, config.Listen, config.Hosts), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
+		Handler: host.NewGuard(routes, config.Listen, config.Hosts), ReadHeaderTimeout: 5 *
+			time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 *
+			time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
 		ErrorLog: log.New(io.Discard, "", 0),
 	}}
 	s.serving.Go(func() { _ = s.server.Serve(listener) }) // it ends with close
@@ -52,7 +55,7 @@ func answerHealth(w http.ResponseWriter, err error, concern string) {
 	_, _ = io.WriteString(w, "ok"+concern+"\n")
 }
 
-// Close stops serving. A nil one has never begun.
+// close stops serving. A nil one has never begun.
 func (s *metricsServer) close() {
 	if s == nil {
 		return

@@ -10,7 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// holdingsKeeper leaves the holdings in the state folder for the kill switch, in a goroutine of its own: the loop never waits for it.
+// holdingsKeeper leaves the holdings in the state folder for the kill switch, in a goroutine of its
+// own: the loop never waits for it.
 //
 // Queue: the latest holdings alone.
 type holdingsKeeper struct {
@@ -51,7 +52,8 @@ func (r *runner) keepHoldings(ctx context.Context) {
 	}
 }
 
-// leaveHoldings writes the holdings to disk. In paper mode there is nothing outside that the kill switch could sell.
+// leaveHoldings writes the holdings to disk. In paper mode there is nothing outside that the kill
+// switch could sell.
 func (r *runner) leaveHoldings(h *direct.Holdings) error {
 	if r.plan.Config.Bot.Mode != config.ModeLive {
 		return nil
@@ -59,20 +61,23 @@ func (r *runner) leaveHoldings(h *direct.Holdings) error {
 	return h.Write(r.plan.Config.Bot.State)
 }
 
-// Holdings is what the strategies have. Call it where the account may be touched.
+// holdings is what the strategies have. Call it where the account may be touched.
 func (r *runner) holdings(at market.Time) *direct.Holdings {
-	h := &direct.Holdings{AtMS: at.Millis(), Exchange: config.OriginOf(r.plan.Config.Exchange.BaseURL), Mode: r.plan.Config.Bot.Mode, Run: r.run, LastOrder: int64(r.engine.LastOrder()),
+	h := &direct.Holdings{AtMS: at.Millis(), Exchange: config.OriginOf(r.plan.Config.Exchange.BaseURL),
+		Mode: r.plan.Config.Bot.Mode, Run: r.run, LastOrder: int64(r.engine.LastOrder()),
 		Positions: []direct.Position{}, Orders: []direct.HeldOrder{}}
 	for i, name := range r.plan.Names() {
 		for _, m := range r.plan.Catalog.Markets() {
 			if held := r.account.Position(strategyID(i+1), m.ID); held.Amount != 0 {
-				h.Positions = append(h.Positions, direct.Position{Strategy: name, Market: m.Name, Amount: m.FormatQty(held.Amount)})
+				h.Positions = append(h.Positions,
+					direct.Position{Strategy: name, Market: m.Name, Amount: m.FormatQty(held.Amount)})
 			}
 		}
 	}
 	for _, o := range r.account.Pending(nil) {
 		m := r.plan.Catalog.Market(o.Market)
-		held := direct.HeldOrder{Client: o.ClientOrderID, Order: o.ExchangeID, Strategy: r.nameOf(o.Strategy), Market: m.Name, Side: o.Side.String(), Filled: m.FormatQty(o.Booked())}
+		held := direct.HeldOrder{Client: o.ClientOrderID, Order: o.ExchangeID, Strategy: r.nameOf(o.Strategy),
+			Market: m.Name, Side: o.Side.String(), Filled: m.FormatQty(o.Booked())}
 		if o.InFlight == market.CommandPlace {
 			held.SentMS, held.WindowMS = o.Created.Millis(), time.Duration(r.plan.Config.Exchange.Window).Milliseconds()
 		}

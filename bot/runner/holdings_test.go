@@ -21,7 +21,8 @@ import (
 
 // deposit lets money arrive on the bot's account.
 func (s *stage) deposit(symbol, amount string) {
-	request := httptest.NewRequest(http.MethodPost, "/admin/deposit", strings.NewReader(`{"account":"bot","symbol":"`+symbol+`","amount":"`+amount+`"}`))
+	request := httptest.NewRequest(http.MethodPost, "/admin/deposit",
+		strings.NewReader(`{"account":"bot","symbol":"`+symbol+`","amount":"`+amount+`"}`))
 	request.RemoteAddr = "127.0.0.1:5000"
 	request.Header.Set("Authorization", "Bearer open")
 	request.Header.Set("Content-Type", "application/json")
@@ -64,7 +65,8 @@ func funds(t *testing.T, settled time.Duration) *stage {
 		c.Accounts[0].Keys[1].Withdraw = true
 	})
 	s.kinds = append(s.kinds, buyerKind, idlerKind)
-	s.config = strings.NewReplacer("strategies.restless", "strategies.buyer", `"restless"`, `"buyer"`, "params.seed = 7\n", "").Replace(s.config)
+	s.config = strings.NewReplacer("strategies.restless", "strategies.buyer", `"restless"`, `"buyer"`,
+		"params.seed = 7\n", "").Replace(s.config)
 	return s
 }
 
@@ -78,7 +80,8 @@ func TestWhatMovesTheBalancesIsExplainedAndOnlyThenTheBooksFollow(t *testing.T) 
 		time.Sleep(looked)
 		s.withdraw("EUR", "11000", "GB82WEST12345698765432")
 		time.Sleep(looked)
-		s.place(s.Auditor, 99, market.Sell, "1.01", "20000") // into the house's bids: all but a fraction of what the strategy holds
+		// into the house's bids: all but a fraction of what the strategy holds
+		s.place(s.Auditor, 99, market.Sell, "1.01", "20000")
 		time.Sleep(looked)
 		halted, held := false, market.Qty(0)
 		p.look(func() { _, halted = p.engine.Halted(1); held = p.account.Position(1, 1).Amount })
@@ -94,11 +97,13 @@ func TestWhatMovesTheBalancesIsExplainedAndOnlyThenTheBooksFollow(t *testing.T) 
 		require.NoError(t, p.end())
 		require.Regexp(t, `nobody's +\d+\.\d+ EUR on the account beyond the strategies' books`, s.told(nil, "status"))
 		after := s.Holdings()
-		require.Equal(t, after[p.plan.Catalog.AssetNamed("BTC").ID], p.account.Total(p.plan.Catalog.AssetNamed("BTC").ID).Total)
+		require.Equal(t, after[p.plan.Catalog.AssetNamed("BTC").ID],
+			p.account.Total(p.plan.Catalog.AssetNamed("BTC").ID).Total)
 		told := s.concluded()
-		require.Equal(t, "balance EUR: explained by deposit, 500; what the books do not have is nobody's, and is not traded", told[0])
+		require.Equal(t, "balance EUR: explained by deposit, 500; the surplus is unallocated, and is not traded",
+			told[0])
 		require.Equal(t, "balance EUR: explained by withdrawal, -11000; taken out of the books", told[1])
-		require.Regexp(t, `^balance EUR: explained by sell in BTC-EUR by somebody else, \d+\.\d+ in \d+ parts; what the books do not have is nobody's, and is not traded$`, told[2])
+		require.Regexp(t, `^balance EUR: explained by sell in BTC-EUR by somebody else, \d+\.\d+ in \d+ parts; the surplus is unallocated, and is not traded$`, told[2])
 		require.Regexp(t, `^balance BTC: explained by sell in BTC-EUR by somebody else, -1\.01 in \d+ parts; taken out of the books$`, told[3])
 		require.Equal(t, "balance BTC: explained by withdrawal, -0.00034567; taken out of the books", told[4])
 		require.Len(t, told, 5)

@@ -50,7 +50,7 @@ func (j *watchedJournal) Commit(at market.Time) error {
 	return err
 }
 
-// Write commits the batch, and tells how long that took who asked for it.
+// write commits the batch, and tells how long that took who asked for it.
 func (j *botJournal) write() error {
 	began := time.Now()
 	err := j.store.Commit(j.batch)
@@ -63,32 +63,32 @@ func (j *botJournal) write() error {
 	return err
 }
 
-// watchedFindings are findings of which the watch tells.
-type watchedFindings struct {
-	live.Findings
+// watchedLog are findings of which the watch tells.
+type watchedLog struct {
+	live.ReconcileLog
 	watch *watch
 }
 
-// findings returns who is to keep what the loop finds.
-func (w *watch) findings(j *botJournal) live.Findings {
+// reconcileLog returns who is to keep what the loop finds.
+func (w *watch) reconcileLog(j *botJournal) live.ReconcileLog {
 	if w == nil {
 		return j
 	}
-	return &watchedFindings{j, w}
+	return &watchedLog{j, w}
 }
 
-// Remark counts differences and tells of them.
-func (f *watchedFindings) Remark(kind, text string) {
-	f.Findings.Remark(kind, text)
+// Note counts differences and tells of them.
+func (f *watchedLog) Note(kind, text string) {
+	f.ReconcileLog.Note(kind, text)
 	if m := f.watch.metrics; m != nil {
 		m.differences.WithLabelValues(kind).Inc()
 	}
 	f.watch.tell(alert.Difference, "%s: %s", kind, text)
 }
 
-// Differs tells of a difference that does not halt; one that does is remarked too.
-func (f *watchedFindings) Differs(at market.Time, d *state.Discrepancy) {
-	f.Findings.Differs(at, d)
+// Discrepancy tells of a difference that does not halt; one that does is remarked too.
+func (f *watchedLog) Discrepancy(at market.Time, d *state.Discrepancy) {
+	f.ReconcileLog.Discrepancy(at, d)
 	if m := f.watch.metrics; m != nil {
 		m.differences.WithLabelValues("balance").Inc()
 	}
@@ -148,7 +148,8 @@ func (d *watchedData) Book(ctx context.Context, m *market.Market, depth int, int
 }
 
 // Candles is MarketData's.
-func (d *watchedData) Candles(ctx context.Context, m *market.Market, interval market.Interval, start, end market.Time, limit int, dst []market.Candle) ([]market.Candle, error) {
+func (d *watchedData) Candles(ctx context.Context, m *market.Market, interval market.Interval, start, end market.Time,
+	limit int, dst []market.Candle) ([]market.Candle, error) {
 	got, err := d.MarketData.Candles(ctx, m, interval, start, end, limit, dst)
 	d.note(feedCandles, err)
 	return got, err

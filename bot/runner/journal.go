@@ -19,8 +19,8 @@ import (
 // wholeEvery is the time between two savings of everything, prices included.
 const wholeEvery = market.Time(60e9)
 
-// botJournal is the live loop's Journal and Findings on the state file: what a turn notes goes into one batch, with the parts of the engine that it
-// has changed, and is committed as one transaction.
+// botJournal is the live loop's Journal and Findings on the state file: what a turn notes goes into
+// one batch, with the parts of the engine that it has changed, and is committed as one transaction.
 type botJournal struct {
 	store   *journal.Store
 	batch   *journal.Batch
@@ -65,7 +65,8 @@ func (j *botJournal) event(ev *market.Event) {
 		for i := range ev.Candles {
 			c := &ev.Candles[i]
 			j.cause.Market = c.Market
-			j.batch.Cursor(ev.At, cursorOf(j.account.Catalog().Market(c.Market).Name, c.Interval), binary.BigEndian.AppendUint64(nil, uint64(c.Start)))
+			j.batch.Cursor(ev.At, cursorOf(j.account.Catalog().Market(c.Market).Name, c.Interval),
+				binary.BigEndian.AppendUint64(nil, uint64(c.Start)))
 		}
 		return
 	}
@@ -85,7 +86,8 @@ func (j *botJournal) event(ev *market.Event) {
 	}
 }
 
-// record adds a market event to the recording and returns its number there, 0 for what it does not keep.
+// record adds a market event to the recording and returns its number there, 0 for what it does not
+// keep.
 func (j *botJournal) record(ev *market.Event) uint64 {
 	if j.recording == nil || !recording.Recordable(ev.Kind) {
 		return 0
@@ -117,8 +119,10 @@ func cursorOf(name string, interval market.Interval) string {
 // Intent notes a command that is about to be sent.
 func (j *botJournal) Intent(i *exchange.Intent) {
 	passed := j.lookedAt(i)
-	intent := journal.Intent{Method: i.Method, Path: i.Path, Body: i.Body, Timestamp: i.Timestamp, WindowMS: i.Window, Cause: j.cause, Risk: passed.figures, Asked: passed.asked}
-	intent.Command = market.Command{Kind: i.Command, At: j.at, Order: market.Order{ID: i.Order, Market: i.Market, ClientOrderID: i.ClientOrderID}}
+	intent := journal.Intent{Method: i.Method, Path: i.Path, Body: i.Body, Timestamp: i.Timestamp, WindowMS: i.Window,
+		Cause: j.cause, Risk: passed.figures, Asked: passed.asked}
+	intent.Command = market.Command{Kind: i.Command, At: j.at,
+		Order: market.Order{ID: i.Order, Market: i.Market, ClientOrderID: i.ClientOrderID}}
 	if o := j.account.Known(i.Order); o != nil {
 		intent.Command.Order = o.Order
 	}
@@ -130,7 +134,8 @@ func (j *botJournal) Intent(i *exchange.Intent) {
 	j.order(i.Order)
 }
 
-// Sent notes and logs that an intent leaves. Alone it is not worth a commit: the next one takes it along.
+// Sent notes and logs that an intent leaves. Alone it is not worth a commit: the next one takes it
+// along.
 func (j *botJournal) Sent(at market.Time, i *exchange.Intent) {
 	j.saySent(i)
 	j.batch.Journal(at, &journal.SentCommand{Order: i.Order, Command: i.Command})
@@ -163,8 +168,8 @@ func (j *botJournal) outdated(err error) {
 	}
 }
 
-// Remark notes something that a person will want to know.
-func (j *botJournal) Remark(kind, text string) {
+// Note notes something that a person will want to know.
+func (j *botJournal) Note(kind, text string) {
 	j.batch.Journal(j.at, &journal.Difference{Discrepancy: state.Discrepancy{What: kind, Theirs: text}})
 }
 
@@ -218,7 +223,8 @@ func (j *botJournal) Commit(at market.Time) error {
 	return last
 }
 
-// minute notes what is noted now and then: the weight ledger, the equity, and how far the recording reaches.
+// minute notes what is noted now and then: the weight ledger, the equity, and how far the recording
+// reaches.
 func (j *botJournal) minute(at market.Time) error {
 	j.due(at, false, j.journalRefusal)
 	if len(j.agreed) > 0 {

@@ -109,7 +109,7 @@ func (s *stage) compareSales(p *process, sales []operator.Sale, settled bool) {
 	for _, sale := range sales {
 		row, err := p.store.Order(market.OrderID(sale.Order))
 		require.NoError(s.T, err)
-		require.True(s.T, engine.SellsOff(&row.Order))
+		require.True(s.T, engine.Liquidates(&row.Order))
 		told, err := s.Auditor.Order(context.Background(), m.ID, row.ClientOrderID, row.ExchangeID)
 		require.NoError(s.T, err)
 		o := &told.Order
@@ -127,7 +127,9 @@ func (s *stage) compareSales(p *process, sales []operator.Sale, settled bool) {
 			require.Equal(s.T, sale.Fills, sale.Unsettled)
 			require.Equal(s.T, "0", sale.Fee)
 		}
-		require.Equal(s.T, sale.String(), fmt.Sprintf("sold: restless %s BTC-EUR at %s on average for %s EUR, %s (order %d)", sale.Amount, sale.AveragePrice, sale.Value, fee, sale.Order))
+		require.Equal(s.T, sale.String(),
+			fmt.Sprintf("sold: restless %s BTC-EUR at %s on average for %s EUR, %s (order %d)", sale.Amount,
+				sale.AveragePrice, sale.Value, fee, sale.Order))
 	}
 }
 

@@ -15,13 +15,16 @@ func (r *runner) leave(failed error) error {
 		reason = failed.Error()
 	}
 	r.watch.stopped(reason, len(open))
-	r.log.Info().Str("mode", r.plan.Config.Bot.Mode).Int("open_orders", len(open)).Str("reason", reason).Msg("trading has ended")
+	r.log.Info().Str("mode", r.plan.Config.Bot.Mode).Int("open_orders", len(open)).Str("reason", reason).
+		Msg("trading has ended")
 	if r.paper != nil {
-		r.log.Info().Msg("it was paper: no order has left this process; fills are simulated at the exchange's bid and ask, whatever the amount")
+		r.log.Info().Msg("it was paper: no order has left this process; fills are simulated at the exchange's bid and " +
+			"ask, whatever the amount")
 	}
 	for _, o := range open {
 		m := r.plan.Catalog.Market(o.Market)
-		r.log.Info().Stringer("client_order_id", o.ClientOrderID).Str("market", m.Name).Stringer("side", o.Side).Str("amount", m.FormatQty(o.AmountRemaining)).
+		r.log.Info().Stringer("client_order_id", o.ClientOrderID).Str("market", m.Name).Stringer("side", o.Side).
+			Str("amount", m.FormatQty(o.AmountRemaining)).
 			Str("price", m.FormatPrice(o.Price)).Msg("order left open")
 	}
 	for i, name := range r.plan.Names() {
@@ -40,7 +43,8 @@ func (r *runner) leave(failed error) error {
 func (r *runner) leavePositions(id int, name string) {
 	for _, m := range r.plan.Catalog.Markets() {
 		if held := r.account.Position(strategyID(id), m.ID); held.Amount != 0 {
-			r.log.Info().Str("strategy", name).Str("market", m.Name).Str("amount", m.FormatQty(held.Amount)).Msg("position held")
+			r.log.Info().Str("strategy", name).Str("market", m.Name).Str("amount", m.FormatQty(held.Amount)).
+				Msg("position held")
 		}
 	}
 }

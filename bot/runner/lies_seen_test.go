@@ -17,7 +17,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Orders lets tell change every record of an order in the answers to writes and queries of one order.
+// orders lets tell change every record of an order in the answers to writes and queries of one
+// order.
 func orders(tell func(o map[string]any)) func(path string, answer any) any {
 	return func(path string, answer any) any {
 		if o, is := answer.(map[string]any); is && strings.HasSuffix(path, " /v2/order") && o["status"] != nil {
@@ -27,7 +28,7 @@ func orders(tell func(o map[string]any)) func(path string, answer any) any {
 	}
 }
 
-// Fills lets tell change every fill of those records.
+// fills lets tell change every fill of those records.
 func fills(tell func(f map[string]any)) func(path string, answer any) any {
 	return orders(func(o map[string]any) {
 		list, _ := o["fills"].([]any)
@@ -44,18 +45,23 @@ func TestAnswersThatCannotBeTrueAreNotBooked(t *testing.T) {
 		rule string
 		lie  func(path string, answer any) any
 	}{
-		"a fill of 0.5 BTC":         {"filledAmount", fills(func(f map[string]any) { f["amount"] = "0.5" })},
-		"price 0":                   {"fill price", fills(func(f map[string]any) { f["price"] = "0" })},
-		"ten times the price":       {"fill price", fills(func(f map[string]any) { f["price"] = f["price"].(string) + "0" })},
-		"a tenth of the price":      {"fill price", fills(func(f map[string]any) { f["price"] = f["price"].(string)[:4] })},
+		"a fill of 0.5 BTC": {"filledAmount", fills(func(f map[string]any) { f["amount"] = "0.5" })},
+		"price 0":           {"fill price", fills(func(f map[string]any) { f["price"] = "0" })},
+		"ten times the price": {"fill price",
+			fills(func(f map[string]any) { f["price"] = f["price"].(string) + "0" })},
+		"a tenth of the price": {"fill price",
+			fills(func(f map[string]any) { f["price"] = f["price"].(string)[:4] })},
 		"a fee of a million":        {"fill fee", fills(func(f map[string]any) { f["fee"] = "1000000" })},
 		"a rebate of a million":     {"fill fee", fills(func(f map[string]any) { f["fee"] = "-1000000" })},
 		"a fee in another currency": {"fill feeCurrency", fills(func(f map[string]any) { f["feeCurrency"] = "BTC" })},
-		"one fill id in all orders": {"fill id", fills(func(f map[string]any) { f["id"] = "00000000-0000-4000-8000-000000000001" })},
+		"one fill id in all orders": {"fill id",
+			fills(func(f map[string]any) { f["id"] = "00000000-0000-4000-8000-000000000001" })},
 		"a hold of 2^63-1": {"onHold", orders(func(o map[string]any) {
-			o["onHold"] = map[any]string{"EUR": "92233720368547758.07", "BTC": "92233720368.54775807"}[o["onHoldCurrency"]]
+			o["onHold"] = map[any]string{"EUR": "92233720368547758.07",
+				"BTC": "92233720368.54775807"}[o["onHoldCurrency"]]
 		})},
-		"another order's orderId":     {"orderId", orders(func(o map[string]any) { o["orderId"] = "00000000-0000-4000-8000-000000000002" })},
+		"another order's orderId": {"orderId",
+			orders(func(o map[string]any) { o["orderId"] = "00000000-0000-4000-8000-000000000002" })},
 		"an amount of ten times more": {"amount", orders(func(o map[string]any) { o["amount"] = "0.1" })},
 		"the other side": {"side", orders(func(o map[string]any) {
 			o["side"] = map[any]string{"buy": "sell", "sell": "buy"}[o["side"]]
@@ -105,7 +111,8 @@ func (s *stage) rules(p *process) (rules []string) {
 	return rules
 }
 
-// An order can be filled in so many parts. They are booked in pages, and the loop answers meanwhile.
+// An order can be filled in so many parts. They are booked in pages, and the loop answers
+// meanwhile.
 func TestTwentyThousandFillsInAnAnswerDoNotStopTheLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, l := lying(t, 3, 0)
@@ -116,7 +123,7 @@ func TestTwentyThousandFillsInAnAnswerDoNotStopTheLoop(t *testing.T) {
 		for range 40 {
 			time.Sleep(10 * time.Second)
 			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-			require.NoError(t, p.loop.Look(ctx, func(market.Time) {}))
+			require.NoError(t, p.loop.Inspect(ctx, func(market.Time) {}))
 			cancel()
 			s.robbed(p)
 		}
@@ -131,7 +138,8 @@ func TestTwentyThousandFillsInAnAnswerDoNotStopTheLoop(t *testing.T) {
 func fillsOnce(parts *int) func(path string, answer any) any {
 	return orders(func(o map[string]any) {
 		list, _ := o["fills"].([]any)
-		if len(list) != 1 || *parts > 0 || o["status"] != "filled" || list[0].(map[string]any)["amount"] != "0.01" || list[0].(map[string]any)["settled"] != true {
+		if len(list) != 1 || *parts > 0 || o["status"] != "filled" || list[0].(map[string]any)["amount"] != "0.01" ||
+			list[0].(map[string]any)["settled"] != true {
 			return
 		}
 		first := list[0].(map[string]any)

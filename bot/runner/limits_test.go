@@ -21,8 +21,8 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 )
 
-// limits are what the bot's config sets. Everything that reaches the exchange is held against them, as it is sent and as it has been carried
-// out. A zero is none.
+// limits are what the bot's config sets. Everything that reaches the exchange is held against them,
+// as it is sent and as it has been carried out. A zero is none.
 type limits struct {
 	open, perMinute int
 	value, position float64
@@ -34,7 +34,8 @@ type limits struct {
 }
 
 // stageLimits are those of stageBot.
-var stageLimits = limits{open: 4, perMinute: 40, value: 700, position: 2500, age: 30 * time.Second, money: 10_000, exposure: 4000, dailyLoss: 4000}
+var stageLimits = limits{open: 4, perMinute: 40, value: 700, position: 2500, age: 30 * time.Second, money: 10_000,
+	exposure: 4000, dailyLoss: 4000}
 
 // tight are limits that a bot on a stage comes to: each lets another one be reached.
 var tight = []limits{{exposure: 600}, {dailyLoss: 8}, {drawdown: 0.001}}
@@ -112,7 +113,7 @@ type gauge struct {
 	told
 }
 
-// Write is the body of a place or an update.
+// write is the body of a place or an update.
 type write struct {
 	ClientOrderID string `json:"clientOrderId"`
 	Side          string `json:"side"`
@@ -149,7 +150,9 @@ func (t *traffic) standing(name string) (s standing) {
 		return s
 	}
 	o, m := &record.Order, g.market
-	return standing{there: true, buy: o.Side == market.Buy, price: number(m.FormatPrice(o.Price)), amount: number(m.FormatQty(o.Amount)), trigger: number(m.FormatPrice(o.TriggerAmount)), hold: float64(o.OnHold) / 100}
+	return standing{there: true, buy: o.Side == market.Buy, price: number(m.FormatPrice(o.Price)),
+		amount: number(m.FormatQty(o.Amount)), trigger: number(m.FormatPrice(o.TriggerAmount)),
+		hold: float64(o.OnHold) / 100}
 }
 
 // leave notes a write that is about to leave the bot.
@@ -184,7 +187,8 @@ func (t *traffic) sentWrite(p *passage) {
 	if g.money > 0 {
 		t.heedEquity(p)
 	}
-	g.growing = slices.DeleteFunc(append(g.growing, now), func(at time.Time) bool { return now.Sub(at) >= time.Minute-underWay })
+	g.growing = slices.DeleteFunc(append(g.growing, now),
+		func(at time.Time) bool { return now.Sub(at) >= time.Minute-underWay })
 	if g.perMinute > 0 && len(g.growing) > g.perMinute {
 		t.t.Errorf("%d places and updates within a minute", len(g.growing))
 	}
@@ -267,7 +271,8 @@ func (t *traffic) carriedOut(p *passage) {
 	if g.position > 0 && have.reach*g.price > g.position*drift {
 		t.t.Errorf("the position can come to %f BTC at %f", have.reach, g.price)
 	}
-	// Its price is one that the bot had been told when it decided, or a later one: other orders may have been decided on that.
+	// Its price is one that the bot had been told when it decided, or a later one: other orders may
+	// have been decided on that.
 	if exposure := have.base*g.lowest(p.left.Add(-underWay)) + have.hold; grew && exposure > g.exposure+0.01 {
 		t.t.Errorf("%s %+v lets the exposure come to %f", p.method, p.write, exposure)
 	}
@@ -280,8 +285,9 @@ func (t *traffic) reached() int {
 	return t.most
 }
 
-// sameOpen waits for a moment at which the bot's open orders are those of the exchange, which nobody else trades on: with what is under
-// way, and fills that are not heard of yet, they are not always.
+// sameOpen waits for a moment at which the bot's open orders are those of the exchange, which
+// nobody else trades on: with what is under way, and fills that are not heard of yet, they are not
+// always.
 func (s *stage) sameOpen(p *process) {
 	var theirs, ours []string
 	for range 240 {
@@ -289,7 +295,7 @@ func (s *stage) sameOpen(p *process) {
 		for _, r := range s.OpenAtTheExchange() {
 			theirs = append(theirs, r.Order.ClientOrderID.String())
 		}
-		require.NoError(s.T, p.loop.Look(context.Background(), func(market.Time) {
+		require.NoError(s.T, p.loop.Inspect(context.Background(), func(market.Time) {
 			for _, o := range p.account.Open(nil, 0, 0) {
 				ours = append(ours, o.ClientOrderID.String())
 			}

@@ -27,7 +27,8 @@ type liar struct {
 func (l *liar) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := l.RoundTripper.RoundTrip(r)
 	client := l.client.Load()
-	if err != nil || client == nil || r.Method != http.MethodGet || r.URL.Path != "/v2/order" || !strings.Contains(r.URL.RawQuery, *client) {
+	if err != nil || client == nil || r.Method != http.MethodGet || r.URL.Path != "/v2/order" ||
+		!strings.Contains(r.URL.RawQuery, *client) {
 		return answer, err
 	}
 	body, err := io.ReadAll(answer.Body)
@@ -40,8 +41,9 @@ func (l *liar) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// The exchange says of a resting order that it has been cancelled, once, and goes on listing it as open. With 18000 the strategy can hold two such
-// orders, so the first is taken back; with 12000 it cannot, so the first is cancelled.
+// The exchange says of a resting order that it has been cancelled, once, and goes on listing it as
+// open. With 18000 the strategy can hold two such orders, so the first is taken back; with 12000 it
+// cannot, so the first is cancelled.
 func TestAnOrderThatTheExchangeListsAsOpenAfterItsEndIsTakenBack(t *testing.T) {
 	for allotment, open := range map[string]int{"18000": 2, "12000": 1} {
 		synctest.Test(t, func(t *testing.T) {
@@ -75,7 +77,8 @@ func TestAnOrderThatTheExchangeListsAsOpenAfterItsEndIsTakenBack(t *testing.T) {
 				_, halted := p.engine.Halted(1)
 				require.False(t, halted)
 			})
-			require.Contains(t, s.log.String(), "two lists of the exchange show an order open that has ended by the books")
+			require.Contains(t, s.log.String(),
+				"two lists of the exchange show an order open that has ended in the account")
 			listed, err := s.Auditor.OpenOrders(t.Context())
 			require.NoError(t, err)
 			require.Len(t, listed, open, "the exchange has the orders that the books have")

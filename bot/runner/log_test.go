@@ -25,7 +25,8 @@ func TestALogLineForAPersonFitsTheTerminal(t *testing.T) {
 		_, err := s.flatten(p)
 		require.NoError(t, err)
 		require.NoError(t, p.end())
-		log := s.log.String() + strings.Repeat(`{"level":"error","error":"`+strings.Repeat("no end ", 60)+strings.Repeat("x", 300)+`","message":"alert"}`+"\n", 1)
+		log := s.log.String() + strings.Repeat(`{"level":"error","error":"`+strings.Repeat("no end ",
+			60)+strings.Repeat("x", 300)+`","message":"alert"}`+"\n", 1)
 		require.Greater(t, strings.Count(log, "\n"), 30)
 		for _, width := range []int{80, 100, 120} {
 			folds := 0
@@ -41,7 +42,8 @@ func TestALogLineForAPersonFitsTheTerminal(t *testing.T) {
 				var coloured bytes.Buffer
 				_, err = console.Writer(&coloured, false, width).Write([]byte(line))
 				require.NoError(t, err)
-				require.Equal(t, out.String(), colour.ReplaceAllString(coloured.String(), ""), "colours have no columns")
+				require.Equal(t, out.String(), colour.ReplaceAllString(coloured.String(), ""),
+					"colours have no columns")
 			}
 			require.Positive(t, folds)
 		}

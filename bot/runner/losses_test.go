@@ -14,8 +14,9 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 )
 
-// A bot that loses money is killed again and again, until its limit is reached, afterwards, and over midnight. The traffic wants nothing
-// opened any more: of a day's loss until the day ends, of a drawdown for ever. More seeds: -live-seeds.
+// A bot that loses money is killed again and again, until its limit is reached, afterwards, and
+// over midnight. The traffic wants nothing opened any more: of a day's loss until the day ends, of
+// a drawdown for ever. More seeds: -live-seeds.
 func TestALimitOnTheEquityHoldsOverKillsAndMidnight(t *testing.T) {
 	for _, l := range tight[1:] {
 		reason := risk.ReasonDailyLoss
@@ -51,7 +52,8 @@ func loseAndDie(t *testing.T, seed uint64, reason risk.Reason) (told bool) {
 	midnight := market.Time(time.Now().UnixNano()).Add(market.Duration(24 * time.Hour)) // the bubble begins at one
 	s := newStage(t, seed, func(c *sandbox.Config) {
 		c.Clock = sandbox.NewClock(midnight.Add(-market.Duration(evening)), 1)
-		c.Markets[0].Source = price.Synthetic{Price: "30000", Volatility: 0.1} // so little that its fees are what it loses
+		// so little that its fees are what it loses
+		c.Markets[0].Source = price.Synthetic{Price: "30000", Volatility: 0.1}
 	})
 	s.tighten(uint64(reason - risk.ReasonDailyLoss + 1))
 	g, chance := &s.traffic.gauge, rand.New(rand.NewPCG(seed, 7))
@@ -82,7 +84,9 @@ func loseAndDie(t *testing.T, seed uint64, reason risk.Reason) (told bool) {
 	s.agree(p)
 	stand, _ := p.gate.Standing()
 	require.True(t, stand.Lost || stand.Drawn)
-	require.Equal(t, reason == risk.ReasonDailyLoss, g.renewed > 0, "a new day opens again, and only after a day's loss")
-	t.Logf("seed %d: %d lives, %d orders that opened nothing, %d that opened on the second day", seed, s.starts, g.reduced, g.renewed)
+	require.Equal(t, reason == risk.ReasonDailyLoss, g.renewed > 0,
+		"a new day opens again, and only after a day's loss")
+	t.Logf("seed %d: %d lives, %d orders that opened nothing, %d that opened on the second day", seed, s.starts,
+		g.reduced, g.renewed)
 	return !g.lost.IsZero() || !g.drawn.IsZero()
 }

@@ -23,7 +23,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// An exchange that lies stands between the bot and the sandbox: it changes one field of an answer now and then. Many seeds:
+// An exchange that lies stands between the bot and the sandbox: it changes one field of an answer
+// now and then. Many seeds:
 //
 //	go test ./bot/runner -run Lying -lies 2000 -timeout 4h
 var lies = flag.Int("lies", 6, "how many seeds the lying exchange plays")
@@ -110,7 +111,8 @@ func (l *falsifier) changeHeader(path string, h http.Header) {
 }
 
 // kinds are those of lies.
-var kinds = []string{"bigger", "smaller", "zero", "negative", "other currency", "other order", "repeated", "missing", "past", "absurd"}
+var kinds = []string{"bigger", "smaller", "zero", "negative", "other currency", "other order", "repeated", "missing",
+	"past", "absurd"}
 
 // leaf is a field of an answer, or an element of a list.
 type leaf struct {
@@ -206,7 +208,9 @@ func (l *falsifier) number(kind string, n dec.Decimal) dec.Decimal {
 }
 
 func (l *falsifier) word(kind, v string) string {
-	words := [][]string{{"EUR", "BTC", "XYZ"}, {"buy", "sell"}, {"new", "partiallyFilled", "filled", "canceled", "expired", "awaitingTrigger", "lost"}, {"limit", "market", "stopLoss"}, {"GTC", "IOC"}}
+	words := [][]string{{"EUR", "BTC", "XYZ"}, {"buy", "sell"},
+		{"new", "partiallyFilled", "filled", "canceled", "expired", "awaitingTrigger", "lost"}, {"limit", "market",
+			"stopLoss"}, {"GTC", "IOC"}}
 	for _, list := range words {
 		if slices.Contains(list, v) {
 			return list[l.chance.IntN(len(list))]
@@ -234,7 +238,8 @@ func (l *falsifier) hush() []string {
 func lying(t *testing.T, seed uint64, often int) (*stage, *falsifier) {
 	s := newStage(t, seed, nil)
 	was := &s.traffic.gauge // what the bot was told is not what is: only what the account has is looked at
-	s.traffic.gauge = gauge{auditor: was.auditor, market: was.market, before: was.before, exits: map[string]bool{}, told: told{fills: map[string]toldFill{}}}
+	s.traffic.gauge = gauge{auditor: was.auditor, market: was.market, before: was.before, exits: map[string]bool{},
+		told: told{fills: map[string]toldFill{}}}
 	l := &falsifier{chance: rand.New(rand.NewPCG(seed, 21)), often: often, quiet: true}
 	s.wrap = func(next http.RoundTripper) http.RoundTripper {
 		l.next = next
@@ -297,7 +302,7 @@ func TestAnExchangeThatIsLyingMovesNoMoney(t *testing.T) {
 func (s *stage) trading(p *process) {
 	for range 200 {
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-		err := p.loop.Look(ctx, func(market.Time) {})
+		err := p.loop.Inspect(ctx, func(market.Time) {})
 		cancel()
 		if err == nil {
 			return
@@ -306,20 +311,23 @@ func (s *stage) trading(p *process) {
 	require.Fail(s.T, "it never trades")
 }
 
-// robbed wants the loop to answer at once, and the account never to have spent more than the strategies have, nor sold anything else.
+// robbed wants the loop to answer at once, and the account never to have spent more than the
+// strategies have, nor sold anything else.
 func (s *stage) robbed(p *process) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
-	require.NoError(s.T, p.loop.Look(ctx, func(market.Time) { require.NoError(s.T, p.account.Check()) }))
+	require.NoError(s.T, p.loop.Inspect(ctx, func(market.Time) { require.NoError(s.T, p.account.Check()) }))
 	now, m := s.Holdings(), s.Market()
 	require.GreaterOrEqual(s.T, now[m.Base], s.Before[m.Base], "other money of the account was sold")
 	require.GreaterOrEqual(s.T, now[m.Quote], s.Before[m.Quote]-10_000_00, "more was spent than the strategies have")
 }
 
-// bounded wants what the account really has to be within the limits of the config. A false end hides an order until two lists have shown it open:
-// so long, and until it has been queried and cancelled, a limit may be exceeded.
+// bounded wants what the account really has to be within the limits of the config. A false end
+// hides an order until two lists have shown it open: so long, and until it has been queried and
+// cancelled, a limit may be exceeded.
 func (s *stage) bounded(l *falsifier) {
-	const hidden = 2*20*time.Second + 20*time.Second // two periods of poll.orders, then the query, which may be lied to, and the cancel
+	// two periods of poll.orders, then the query, which may be lied to, and the cancel
+	const hidden = 2*20*time.Second + 20*time.Second
 	problem := ""
 	for began := time.Now(); time.Since(began) <= hidden; time.Sleep(time.Second) {
 		if problem = s.exceeds(); problem == "" {

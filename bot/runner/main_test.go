@@ -20,13 +20,15 @@ import (
 // TestMain runs the tests. A goroutine that outlives them fails them.
 func TestMain(m *testing.M) {
 	if f := flag.Lookup("test.parallel"); f != nil { // the command line is read later and has the last word
-		if err := f.Value.Set("8"); err != nil { // many tests wait for a minute to pass: two cores would let two of them wait at a time
+		// many tests wait for a minute to pass: two cores would let two of them wait at a time
+		if err := f.Value.Set("8"); err != nil {
 			panic(err)
 		}
 	}
 	runner.Command = func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return bot.Run(ctx, bot.Process{
-			Args: args, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Getenv: os.Getenv, Kinds: shipped.Kinds(),
+			Args: args, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Getenv: os.Getenv,
+			Kinds: shipped.Kinds(),
 		})
 	}
 	debug.SetGCPercent(400) // the plays leave much behind: a tenth of the time went into collecting it

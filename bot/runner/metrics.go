@@ -16,7 +16,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// metrics are the figures of a running bot for Prometheus. Their labels are names of the config and of the program: they do not grow.
+// metrics are the figures of a running bot for Prometheus. Their labels are names of the config and
+// of the program: they do not grow.
 type metrics struct {
 	registry *prometheus.Registry
 	watch    *watch
@@ -39,52 +40,68 @@ func shortTimes() []float64 { return prometheus.ExponentialBuckets(1e-6, 4, 13) 
 // newMetrics registers everything that needs no runner at work.
 func newMetrics(w *watch) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry(), watch: w}
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.orders = m.counters("orders_total", "Commands that were sent, by what became of them.", "command", "outcome")
 	m.ended = m.counters("orders_ended_total", "Own orders that are done, by their last state.", "state")
 	m.refusals = m.counters("refusals_total", "Orders that the gate refused.", "strategy", "reason")
 	m.fills = m.counters("fills_total", "Fills of own orders.", "strategy", "market", "side")
 	m.differences = m.counters("differences_total", "What was found to differ from the exchange's books.", "kind")
-	m.refuted = m.counters("answers_refuted_total", "Answers about own orders that cannot be true and were not booked, by the rule that they break.", "rule")
+	m.refuted = m.counters("answers_refuted_total",
+		"Answers about own orders that cannot be true and were not booked, by the rule that they break.", "rule")
 	m.bans = m.counters("bans_total", "Bans by the exchange.", "budget")
-	m.bare = m.counters("unprotected_total", "Positions that could not have an exit at the exchange.", "strategy", "cause")
-	m.blocks = m.counters("callbacks_blocked_total", "Callbacks of strategies that took longer than a second.", "strategy", "callback")
-	m.stale = prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "stale_total", Help: "How often prices stopped coming."})
-	m.commits = prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: "journal_commit_seconds", Help: "Time of a durable commit of the journal.", Buckets: shortTimes()})
-	m.steps = prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: "step_seconds", Help: "Time of a step of the engine, by kind of event.", Buckets: shortTimes()}, []string{"event"})
+	m.bare = m.counters("unprotected_total", "Positions that could not have an exit at the exchange.", "strategy",
+		"cause")
+	m.blocks = m.counters("callbacks_blocked_total", "Callbacks of strategies that took longer than a second.",
+		"strategy", "callback")
+	m.stale = prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "stale_total",
+		Help: "How often prices stopped coming."})
+	m.commits = prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: "journal_commit_seconds",
+		Help: "Time of a durable commit of the journal.", Buckets: shortTimes()})
+	m.steps = prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: "step_seconds",
+		Help: "Time of a step of the engine, by kind of event.", Buckets: shortTimes()}, []string{"event"})
 	currency := prometheus.Labels{"currency": w.r.plan.Config.Account.Currency}
 	m.equity = m.gauge("equity", "Worth of what the strategies have; what is nobody's is not counted.", currency)
 	m.exposure = m.gauge("exposure", "Worth of positions and open buys.", currency)
 	m.drawdown = m.gauge("drawdown_ratio", "How far the equity is below its highest, 0 to 1.", nil)
 	m.open = m.gauge("open_orders", "Own open orders.", nil)
 	m.foreign = m.gauge("foreign_orders", "Open orders on the account that are somebody else's.", nil)
-	m.bareNow = m.gauge("unprotected_positions", "Positions that have no exit at the exchange now, or one that is too small.", nil)
-	m.bareFor = prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "unprotected_seconds", Help: "Time without an exit over all positions, since the state file began."}, []string{"cause"})
-	m.halted = prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "strategy_halted", Help: "1 where a strategy is halted."}, []string{"strategy"})
+	m.bareNow = m.gauge("unprotected_positions",
+		"Positions that have no exit at the exchange now, or one that is too small.", nil)
+	m.bareFor = prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "unprotected_seconds",
+		Help: "Time without an exit over all positions, since the state file began."}, []string{"cause"})
+	m.halted = prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "strategy_halted",
+		Help: "1 where a strategy is halted."}, []string{"strategy"})
 	m.registry.MustRegister(m.stale, m.commits, m.steps, m.halted, m.bareFor)
-	m.function("build_info", "What runs.", prometheus.Labels{"version": version.Of(debug.ReadBuildInfo()), "go": runtime.Version()}, func() float64 { return 1 })
-	m.function("turn_age_seconds", "Time since the last turn of the loop.", nil, func() float64 { return m.age(w.turned.Load()) })
+	m.function("build_info", "What runs.", prometheus.Labels{"version": version.Of(debug.ReadBuildInfo()),
+		"go": runtime.Version()}, func() float64 { return 1 })
+	m.function("turn_age_seconds", "Time since the last turn of the loop.", nil,
+		func() float64 { return m.age(w.turned.Load()) })
 	m.registry.MustRegister(newBlockedAge(w))
 	return m
 }
 
 // attach registers what asks parts of a runner.
 func (m *metrics) attach(r *runner) {
-	m.function("queue_events", "Events of the feeds that wait for the loop.", nil, func() float64 { return float64(len(r.events())) })
+	m.function("queue_events", "Events of the feeds that wait for the loop.", nil,
+		func() float64 { return float64(len(r.events())) })
 	for feed, name := range feedNames {
 		if feed == feedBooks && !slices.ContainsFunc(r.needs, func(n strategy.Needs) bool { return n.Book }) {
 			continue // nobody asks for them, and their age would only grow
 		}
-		m.function("poll_age_seconds", "Time since the last answer to a feed.", prometheus.Labels{"feed": name}, func() float64 { return m.age(m.watch.heard[feed].Load()) })
+		m.function("poll_age_seconds", "Time since the last answer to a feed.", prometheus.Labels{"feed": name},
+			func() float64 { return m.age(m.watch.heard[feed].Load()) })
 	}
-	m.function("clock_offset_seconds", "How far the exchange's clock is ahead of this machine's.", nil, func() float64 { return r.client.Offset().Seconds() })
+	m.function("clock_offset_seconds", "How far the exchange's clock is ahead of this machine's.", nil,
+		func() float64 { return r.client.Offset().Seconds() })
 	for _, payer := range [...]rest.Payer{rest.PaidByKey, rest.PaidByIP} {
 		budget := prometheus.Labels{"budget": payer.String()}
 		m.function("weight_left", "Weight points that are left in this minute.", budget, func() float64 {
 			points, _ := r.ledger.Left(payer)
 			return float64(points)
 		})
-		m.function("banned", "1 while the exchange answers nothing.", budget, func() float64 { return truth(r.ledger.BannedUntil(payer) != 0) })
+		m.function("banned", "1 while the exchange answers nothing.", budget,
+			func() float64 { return truth(r.ledger.BannedUntil(payer) != 0) })
 	}
 }
 
@@ -130,7 +147,8 @@ func (m *metrics) gauge(name, help string, labels prometheus.Labels) prometheus.
 }
 
 func (m *metrics) function(name, help string, labels prometheus.Labels, value func() float64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: labels}, value))
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help,
+		ConstLabels: labels}, value))
 }
 
 // age is the time since a moment of the watch, NaN where there was none.

@@ -13,8 +13,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// fund gives each strategy its allotment where it does not have it yet, and moves what the config has changed since. The pool gets what
-// is left of the currency when the first strategy needs it. Everything else on the account is nobody's and is left alone.
+// fund gives each strategy its allotment where it does not have it yet, and moves what the config
+// has changed since. The pool gets what is left of the currency when the first strategy needs it.
+// Everything else on the account is nobody's and is left alone.
 func (r *runner) fund(ctx context.Context, now market.Time) error {
 	before, err := r.allotted()
 	if err != nil {
@@ -22,12 +23,15 @@ func (r *runner) fund(ctx context.Context, now market.Time) error {
 	}
 	if released := r.account.Released(r.plan.Currency.ID); released != 0 {
 		r.transfer(now, -released, 0)
-		r.log.Info().Str("money", r.inCurrency(released)).Msg("strategies that are gone from the config have left money: it is nobody's now")
+		r.log.Info().Str("money", r.inCurrency(released)).
+			Msg("strategies that are gone from the config have left money: it is nobody's now")
 	}
 	due, pool := r.dueMoney(before), r.poolIsNew(before)
 	switch some := pool || slices.ContainsFunc(due, func(money market.Money) bool { return money != 0 }); {
-	case some && len(r.account.Pending(nil)) > 0: // what they have come to meanwhile would be taken for money that is nobody's
-		r.log.Warn().Msg("orders of the last run are open: allotments change, and new strategies get theirs, with the next start after a stop that leaves none")
+	case some && len(r.account.Pending(nil)) > 0:
+		// what they have come to meanwhile would be taken for money that is nobody's
+		r.log.Warn().Msg("orders of the last run are open: allotments change, and new strategies get theirs, with the " +
+			"next start after a stop that leaves none")
 		return nil
 	case some:
 		if err := r.move(ctx, now, due, pool); err != nil {
@@ -71,7 +75,8 @@ func (r *runner) allotted() (before map[string]market.Money, err error) {
 	return before, nil
 }
 
-// dueMoney is what each strategy is to be given, by StrategyID − 1; below 0, what it has to give back.
+// dueMoney is what each strategy is to be given, by StrategyID − 1; below 0, what it has to give
+// back.
 func (r *runner) dueMoney(before map[string]market.Money) (due []market.Money) {
 	for i, name := range r.plan.Names() {
 		due = append(due, r.plan.Allocations[i+1]-before[name])
@@ -106,7 +111,8 @@ func (r *runner) move(ctx context.Context, now market.Time, due []market.Money, 
 		}
 		if has, _ := r.account.Balance(strategyID(i+1), r.plan.Currency.ID); has < -money {
 			return r.plan.Config.Source.Place(config.At([]string{"strategies", r.plan.Strategies[i].Name, "allotment"},
-				fmt.Errorf("is %s less than before, and the strategy has only %s in money; bot flatten frees what it holds", r.inCurrency(-money), r.inCurrency(has))))
+				fmt.Errorf("is %s less than before, and the strategy has only %s in money; bot flatten frees what it "+
+					"holds", r.inCurrency(-money), r.inCurrency(has))))
 		}
 		free -= money
 		r.give(now, i, money)
@@ -116,7 +122,8 @@ func (r *runner) move(ctx context.Context, now market.Time, due []market.Money, 
 			continue
 		}
 		if money > free {
-			return fmt.Errorf("strategy %s: its allotment is more than the account has left: %s", r.plan.Strategies[i].Name, r.inCurrency(free))
+			return fmt.Errorf("strategy %s: its allotment is more than the account has left: %s",
+				r.plan.Strategies[i].Name, r.inCurrency(free))
 		}
 		free -= money
 		r.give(now, i, money)
@@ -130,7 +137,7 @@ func (r *runner) move(ctx context.Context, now market.Time, due []market.Money, 
 // unowned is what the account has of the currency beyond what the bot's books know of.
 func (r *runner) unowned(ctx context.Context) (free market.Money, err error) {
 	var held []exchange.Holding
-	err = live.Insist(ctx, r.log, func() (err error) {
+	err = live.RetryUntilReached(ctx, r.log, func() (err error) {
 		held, err = r.trading.Holdings(ctx)
 		return err
 	})
@@ -161,7 +168,8 @@ func (r *runner) give(now market.Time, i int, money market.Money) {
 
 func (r *runner) transfer(at market.Time, money market.Money, owner market.StrategyID) {
 	r.given += money
-	ev := market.Event{At: max(at, r.engine.Now()), Kind: market.KindTransfer, Asset: r.plan.Currency.ID, Money: money, Owner: owner}
+	ev := market.Event{At: max(at, r.engine.Now()), Kind: market.KindTransfer, Asset: r.plan.Currency.ID, Money: money,
+		Owner: owner}
 	r.engine.Step(&ev)
 	r.journal.Event(&ev)
 }

@@ -16,8 +16,8 @@ import (
 // byOperator is who halts and resumes over the socket, for the journal.
 const byOperator = "operator"
 
-// notes are what the journal keeps in memory beside what it writes: for the log, and for who asks over the socket. They belong to the
-// loop's goroutine.
+// notes are what the journal keeps in memory beside what it writes: for the log, and for who asks
+// over the socket. They belong to the loop's goroutine.
 type notes struct {
 	log    zerolog.Logger
 	by     string // who asked for the halts of this turn; empty: the engine itself
@@ -41,7 +41,8 @@ type feedKey struct {
 }
 
 func newNotes(log zerolog.Logger) notes {
-	return notes{log: log, passed: map[market.OrderID]approval{}, heard: map[feedKey]market.Time{}, rules: map[market.ID]market.Market{}}
+	return notes{log: log, passed: map[market.OrderID]approval{}, heard: map[feedKey]market.Time{},
+		rules: map[market.ID]market.Market{}}
 }
 
 // hear notes when a feed was heard last.
@@ -61,7 +62,8 @@ func (n *notes) hear(ev *market.Event) {
 	}
 }
 
-// rule says what has changed in a market's status and tick since they were told last. A market that trades at the start is no news.
+// rule says what has changed in a market's status and tick since they were told last. A market that
+// trades at the start is no news.
 func (n *notes) rule(ev *market.Event) {
 	if ev.Rules == nil {
 		return
@@ -71,12 +73,15 @@ func (n *notes) rule(ev *market.Event) {
 	n.rules[now.ID] = now
 	switch {
 	case now.Status != market.Trading && (!known || now.Status != before.Status):
-		n.log.Warn().Str("market", now.Name).Stringer("status", now.Status).Msg("the market does not trade: what it would refuse is not sent")
+		n.log.Warn().Str("market", now.Name).Stringer("status", now.Status).
+			Msg("the market does not trade: what it would refuse is not sent")
 	case known && now.Status != before.Status:
 		n.log.Info().Str("market", now.Name).Stringer("status", now.Status).Msg("the market trades again")
 	}
 	if known && now.TickSize != before.TickSize {
-		n.log.Info().Str("market", now.Name).Str("tick_size", now.FormatPrice(now.TickSize)).Str("before", before.FormatPrice(before.TickSize)).Msg("the market's prices have other steps: new ones are rounded to them")
+		n.log.Info().Str("market", now.Name).Str("tick_size", now.FormatPrice(now.TickSize)).
+			Str("before", before.FormatPrice(before.TickSize)).
+			Msg("the market's prices have other steps: new ones are rounded to them")
 	}
 }
 
@@ -146,7 +151,8 @@ func (j *botJournal) sayCommand(line *zerolog.Event, o *state.Order, change []by
 	if err := json.Unmarshal(change, &to); err != nil {
 		return line.Err(err)
 	}
-	for _, term := range [...]struct{ key, value string }{{"amount", to.Amount}, {"amount_quote", to.AmountQuote}, {"price", to.Price}, {"trigger", to.TriggerAmount}} {
+	for _, term := range [...]struct{ key, value string }{{"amount", to.Amount}, {"amount_quote", to.AmountQuote},
+		{"price", to.Price}, {"trigger", to.TriggerAmount}} {
 		if term.value != "" {
 			line.Str(term.key, term.value)
 		}

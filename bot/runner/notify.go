@@ -16,8 +16,8 @@ type notifier struct {
 	begged time.Time // when more time to stop was last asked for
 }
 
-// How long a message may take: the loop waits for it. What is said once must not be lost on a machine so busy that the process does not run
-// for a tenth of a second.
+// How long a message may take: the loop waits for it. What is said once must not be lost on a
+// machine so busy that the process does not run for a tenth of a second.
 const (
 	signPatience = 100 * time.Millisecond
 	oncePatience = 2 * time.Second
@@ -40,7 +40,8 @@ func newNotifier(getenv func(string) string) *notifier {
 	return n
 }
 
-// say sends a message that is soon followed by another of its kind: nothing depends on whether it arrives.
+// say sends a message that is soon followed by another of its kind: nothing depends on whether it
+// arrives.
 func (n *notifier) say(message string) { n.sayWithin(message, signPatience) }
 
 func (n *notifier) sayWithin(message string, patience time.Duration) {
@@ -57,7 +58,8 @@ func (n *notifier) sayWithin(message string, patience time.Duration) {
 	}
 }
 
-// alive gives a sign of life when one is due. The loop calls it at each turn, and nobody else: a loop that stands still falls silent.
+// alive gives a sign of life when one is due. The loop calls it at each turn, and nobody else: a
+// loop that stands still falls silent.
 func (n *notifier) alive(now time.Time) {
 	if n == nil || n.every == 0 || now.Sub(n.last) < n.every {
 		return
@@ -66,13 +68,15 @@ func (n *notifier) alive(now time.Time) {
 	n.say("WATCHDOG=1")
 }
 
-// A stop may take longer than systemd waits (TimeoutStopSec): while it goes on, the bot asks every begEvery for begFor more.
+// A stop may take longer than systemd waits (TimeoutStopSec): while it goes on, the bot asks every
+// begEvery for begFor more.
 const (
 	begEvery = 3 * time.Second
 	begFor   = 15 * time.Second
 )
 
-// patience asks for time while the bot stops. The loop calls it at each turn, as alive: for a loop that stands still nobody asks.
+// patience asks for time while the bot stops. The loop calls it at each turn, as alive: for a loop
+// that stands still nobody asks.
 func (n *notifier) patience(now time.Time) {
 	if n == nil || now.Sub(n.begged) < begEvery {
 		return

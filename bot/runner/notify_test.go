@@ -14,7 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/plan"
 )
 
-// tardy is a context that has ended and has not yet called those who wait for that: a run may be over before it does.
+// tardy is a context that has ended and has not yet called those who wait for that: a run may be
+// over before it does.
 type tardy struct{ context.Context }
 
 func (tardy) AfterFunc(func()) (stop func() bool) { return func() bool { return true } }
@@ -27,7 +28,8 @@ func TestSystemdIsToldOfAStopThatIsFasterThanItsNews(t *testing.T) {
 	defer ear.Close()
 	ended, end := context.WithCancel(t.Context())
 	end()
-	w := &watch{r: &runner{plan: &plan.Live{Access: plan.Access{Config: &config.Run{}}}}, notify: &notifier{socket: socket}}
+	w := &watch{r: &runner{plan: &plan.Live{Access: plan.Access{Config: &config.Run{}}}},
+		notify: &notifier{socket: socket}}
 	w.hearStop(tardy{ended})
 	w.settle()
 	require.NoError(t, ear.SetReadDeadline(time.Now().Add(bottest.Patience)))

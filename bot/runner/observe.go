@@ -14,8 +14,10 @@ func (r *runner) Filled(o *state.Order, f *market.Fill) {
 		r.witness.Filled(o, f)
 	}
 	m := r.plan.Catalog.Market(f.Market)
-	r.log.Info().Str("strategy", r.nameOf(o.Strategy)).Int64("order", int64(o.ID)).Str("market", m.Name).Stringer("side", f.Side).Str("amount", m.FormatQty(f.Amount)).
-		Str("price", m.FormatPrice(f.Price)).Str("fee", m.FormatValue(f.Fee)).Bool("taker", f.Taker).Stringer("client_order_id", o.ClientOrderID).Msg("fill")
+	r.log.Info().Str("strategy", r.nameOf(o.Strategy)).Int64("order", int64(o.ID)).Str("market", m.Name).
+		Stringer("side", f.Side).Str("amount", m.FormatQty(f.Amount)).
+		Str("price", m.FormatPrice(f.Price)).Str("fee", m.FormatValue(f.Fee)).Bool("taker", f.Taker).
+		Stringer("client_order_id", o.ClientOrderID).Msg("fill")
 }
 
 // Closed tells of an own order that is done: an engine.Observer.
@@ -29,7 +31,8 @@ func (r *runner) Closed(o *state.Order) {
 	if o.State == state.Rejected {
 		line = r.log.Warn()
 	}
-	line.Str("strategy", r.nameOf(o.Strategy)).Int64("order", int64(o.ID)).Str("market", m.Name).Stringer("side", o.Side).Stringer("state", o.State).Str("filled", m.FormatQty(o.FilledAmount))
+	line.Str("strategy", r.nameOf(o.Strategy)).Int64("order", int64(o.ID)).Str("market", m.Name).
+		Stringer("side", o.Side).Stringer("state", o.State).Str("filled", m.FormatQty(o.FilledAmount))
 	if o.Code != 0 {
 		line.Int("code", o.Code)
 	}
@@ -58,14 +61,16 @@ func (r *runner) Refused(asked, rounded *market.Command, why *risk.Refusal) {
 // Unprotected tells of a position that cannot have an exit: an engine.Guard.
 func (r *runner) Unprotected(u *strategy.Unprotected) {
 	m := r.plan.Catalog.Market(u.Market)
-	line := r.log.Warn().Str("strategy", r.nameOf(u.Strategy)).Int64("bracket", int64(u.Bracket)).Str("market", m.Name).Str("amount", m.FormatQty(u.Amount))
+	line := r.log.Warn().Str("strategy", r.nameOf(u.Strategy)).Int64("bracket", int64(u.Bracket)).Str("market", m.Name).
+		Str("amount", m.FormatQty(u.Amount))
 	if u.Levels.Stop != 0 {
 		line.Str("stop", m.FormatPrice(u.Levels.Stop))
 	}
 	if u.Levels.Target != 0 {
 		line.Str("target", m.FormatPrice(u.Levels.Target))
 	}
-	line.Stringer("cause", u.Cause).Str("why", u.Why).Msg("a position has no exit at the exchange; the bracket stays and tries again")
+	line.Stringer("cause", u.Cause).Str("why", u.Why).
+		Msg("a position has no exit at the exchange; the bracket stays and tries again")
 	r.watch.unprotected(u)
 }
 

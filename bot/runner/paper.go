@@ -24,9 +24,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// paper is the exchange of paper mode: simulated, in this process, kept in a file of its own beside the bot's. It has the markets, the
-// rules, bid and ask of the exchange that the market data comes from. The bot speaks to it with a client as to any other: what is signed,
-// journalled, unknown and reconciled in live mode is so here.
+// paper is the exchange of paper mode: simulated, in this process, kept in a file of its own beside
+// the bot's. It has the markets, the rules, bid and ask of the exchange that the market data comes
+// from. The bot speaks to it with a client as to any other: what is signed, journalled, unknown and
+// reconciled in live mode is so here.
 type paper struct {
 	*sandbox.Exchange
 	client  *rest.Client
@@ -36,7 +37,8 @@ type paper struct {
 	failed  bool
 }
 
-// openTrading makes the client that orders go through: that of the exchange, or in paper mode one of a simulated exchange.
+// openTrading makes the client that orders go through: that of the exchange, or in paper mode one
+// of a simulated exchange.
 func (r *runner) openTrading(ctx context.Context) error {
 	began, err := r.checkMode()
 	if err != nil {
@@ -48,7 +50,8 @@ func (r *runner) openTrading(ctx context.Context) error {
 	path := filepath.Join(r.plan.Config.Bot.State, folder.PaperFile)
 	info, err := os.Stat(path)
 	if gone := errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0; began && gone {
-		return fmt.Errorf("%s is gone, or empty: without it %s speaks of orders and money that are nowhere; begin anew with another bot.state", path, folder.StateFile)
+		return fmt.Errorf("%s is gone, or empty: without it %s speaks of orders and money that are nowhere; begin "+
+			"anew with another bot.state", path, folder.StateFile)
 	}
 	p := &paper{catalog: r.plan.Catalog, log: r.log, events: make(chan market.Event, 64)}
 	config, err := r.plan.PaperExchange(path, r.client.Now())
@@ -64,7 +67,8 @@ func (r *runner) openTrading(ctx context.Context) error {
 		served = r.within(p)
 	}
 	p.client, err = rest.New(rest.Config{
-		BaseURL: "http://127.0.0.1", Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Window: market.Duration(r.plan.Config.Exchange.Window), Transport: inProcess{served},
+		BaseURL: "http://127.0.0.1", Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret),
+		Window: market.Duration(r.plan.Config.Exchange.Window), Transport: inProcess{served},
 	})
 	if err != nil {
 		return err
@@ -74,7 +78,8 @@ func (r *runner) openTrading(ctx context.Context) error {
 	return errors.Join(p.client.Sync(ctx), p.begin(ctx, r.client))
 }
 
-// checkMode refuses a state folder that was traded with in the other mode. began reports whether it was traded with at all.
+// checkMode refuses a state folder that was traded with in the other mode. began reports whether it
+// was traded with at all.
 func (r *runner) checkMode() (began bool, err error) {
 	before, err := r.store.Blob(folder.ModeBlob)
 	if err != nil {
@@ -89,7 +94,9 @@ func (r *runner) checkMode() (began bool, err error) {
 		before = []byte(config.ModeLive) // a file from before there were modes
 	}
 	if before != nil && string(before) != r.plan.Config.Bot.Mode {
-		return began, r.plan.Config.Source.Place(config.At([]string{"bot", "mode"}, fmt.Errorf("is %s, and the state folder %s was traded with in mode %s; name another in bot.state", r.plan.Config.Bot.Mode, r.plan.Config.Bot.State, before)))
+		return began, r.plan.Config.Source.Place(config.At([]string{"bot", "mode"},
+			fmt.Errorf("is %s, and the state folder %s was traded with in mode %s; name another in bot.state",
+				r.plan.Config.Bot.Mode, r.plan.Config.Bot.State, before)))
 	}
 	return began, nil
 }
@@ -102,7 +109,7 @@ func (p *paper) begin(ctx context.Context, data exchange.MarketData) error {
 		}
 	}
 	var prices, books []market.Ticker
-	err := live.Insist(ctx, p.log, func() (err error) {
+	err := live.RetryUntilReached(ctx, p.log, func() (err error) {
 		if prices, err = data.TickerPrices(ctx, nil); err == nil || errors.Is(err, exchange.ErrUnits) {
 			books, err = data.TickerBooks(ctx, nil)
 		}
@@ -126,8 +133,8 @@ func (p *paper) begin(ctx context.Context, data exchange.MarketData) error {
 	return nil
 }
 
-// relay lets the simulated exchange hear what the feed tells before the loop does, until ctx ends. Queue: 64 events; one that finds no room
-// waits, and the feed behind it drops prices.
+// relay lets the simulated exchange hear what the feed tells before the loop does, until ctx ends.
+// Queue: 64 events; one that finds no room waits, and the feed behind it drops prices.
 func (p *paper) relay(ctx context.Context, from <-chan market.Event) {
 	for {
 		select {
@@ -178,8 +185,9 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := &answerInProcess{header: http.Header{}, status: http.StatusOK}
 	t.handler.ServeHTTP(w, arriving)
 	return &http.Response{
-		Status: http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: w.header,
-		Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
+		Status: http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: w.header,
+		Body:   io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
 	}, nil
 }
 

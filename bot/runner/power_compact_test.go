@@ -18,8 +18,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// A compaction writes each file under another name, syncs it, and only then gives it its name. So a power cut leaves the files that have
-// names whole, and of one that has none any sectors.
+// A compaction writes each file under another name, syncs it, and only then gives it its name. So a
+// power cut leaves the files that have names whole, and of one that has none any sectors.
 func TestAPowerCutInACompactionLosesNothing(t *testing.T) {
 	for _, moment := range []string{"the archive is written", "the new file is written", "the new file has its name"} {
 		t.Run(moment, func(t *testing.T) {
@@ -66,7 +66,8 @@ func cutCompaction(t *testing.T, seed uint64, moment string) {
 	s.agreeWithArchive(before)
 }
 
-// compacted archives and compacts a copy of the state file, and returns that file, the archive and the new file.
+// compacted archives and compacts a copy of the state file, and returns that file, the archive and
+// the new file.
 func (s *stage) compacted() (whole, archive, cut []byte) {
 	t, dir := s.T, s.Folder+"-copy"
 	require.NoError(t, os.MkdirAll(dir, 0o700))
@@ -80,7 +81,8 @@ func (s *stage) compacted() (whole, archive, cut []byte) {
 	require.NoError(t, os.WriteFile(path, whole, 0o600))
 	var out, errs bytes.Buffer
 	to := filepath.Join(dir, archiveFile)
-	require.Zero(t, Command(t.Context(), []string{"state", "compact", "--keep", "1m", "--archive", to, "--state", path, "--json"}, &out, &errs), errs.String())
+	require.Zero(t, Command(t.Context(), []string{"state", "compact", "--keep", "1m", "--archive", to, "--state", path,
+		"--json"}, &out, &errs), errs.String())
 	require.NotContains(t, out.String(), `"orders_taken_out": 0,`)
 	return whole, read(to), read(path)
 }
@@ -96,8 +98,8 @@ func sectorsOf(image []byte, chance *rand.Rand) []byte {
 	return torn
 }
 
-// agreeWithArchive requires that every order and fill of the exchange is in the state file or in the archive, where there is one, and that both
-// tell the same of what both have.
+// agreeWithArchive requires that every order and fill of the exchange is in the state file or in
+// the archive, where there is one, and that both tell the same of what both have.
 func (s *stage) agreeWithArchive(atLeast int) {
 	t, theirs := s.T, s.OrdersAtTheExchange()
 	rows, fills := map[uuid.UUID]journal.OrderRow{}, map[uuid.UUID]market.Qty{}

@@ -20,7 +20,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/blackout"
 )
 
-// What the power fails in the middle of, in paper mode: a commit of the bot, one of its simulated exchange, or one of each.
+// What the power fails in the middle of, in paper mode: a commit of the bot, one of its simulated
+// exchange, or one of each.
 const (
 	inBotFile   = "bot.db"
 	inPaperFile = "paper.db"
@@ -48,8 +49,9 @@ cod_group_id = 3
 params.seed = %d
 `
 
-// paperCut lets the power fail in one life of a bot in paper mode, and leaves what a disk then has of both files. What the bot commits and
-// what its exchange does happens one after the other, so that both files can be looked at.
+// paperCut lets the power fail in one life of a bot in paper mode, and leaves what a disk then has
+// of both files. What the bot commits and what its exchange does happens one after the other, so
+// that both files can be looked at.
 type paperCut struct {
 	*process
 	moment string
@@ -97,7 +99,8 @@ func (j *cutJournal) Commit(at market.Time) error {
 	c := j.paperCut
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dead || c.moment == inPaperFile || c.moment == inBoth && c.request == nil || c.moment == inBotFile && !c.due() {
+	if c.dead || c.moment == inPaperFile || c.moment == inBoth && c.request == nil || c.moment == inBotFile &&
+		!c.due() {
 		return j.Journal.Commit(at)
 	}
 	before := c.image(folder.StateFile)
@@ -116,7 +119,7 @@ func (j *cutJournal) Commit(at market.Time) error {
 	return errPower
 }
 
-// Before stands before the exchange, and lets the power fail in its commits.
+// before stands before the exchange, and lets the power fail in its commits.
 func (c *paperCut) before(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.mu.Lock()
@@ -167,7 +170,8 @@ func (c *paperCut) leave(bot, paper []byte) {
 
 // cutPaper lets a bot trade on paper until the power has failed.
 func (s *stage) cutPaper(moment string, chance *rand.Rand) (steps []blackout.Step) {
-	c := &paperCut{moment: moment, nth: 1 + chance.IntN(25), chance: chance, over: make(chan struct{}), nobody: make(chan struct{})}
+	c := &paperCut{moment: moment, nth: 1 + chance.IntN(25), chance: chance, over: make(chan struct{}),
+		nobody: make(chan struct{})}
 	s.within = c.before
 	p, err := s.open()
 	require.NoError(s.T, err)
@@ -187,8 +191,8 @@ func (s *stage) cutPaper(moment string, chance *rand.Rand) (steps []blackout.Ste
 	return c.steps
 }
 
-// In paper mode two files are written, each by its own commits. Whatever is left of them, the bot finds out of its exchange what its own file
-// does not know. More seeds: -live-seeds.
+// In paper mode two files are written, each by its own commits. Whatever is left of them, the bot
+// finds out of its exchange what its own file does not know. More seeds: -live-seeds.
 func TestAPowerCutOfABotOnPaperLosesNoOrder(t *testing.T) {
 	for _, moment := range []string{inBotFile, inPaperFile, inBoth} {
 		t.Run(moment, func(t *testing.T) {

@@ -22,7 +22,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/blackout"
 )
 
-// The moments in the life of a write at which the power fails. What is in the middle of a commit is cut by chance before its first sync, between the two, or after them.
+// The moments in the life of a write at which the power fails. What is in the middle of a commit is
+// cut by chance before its first sync, between the two, or after them.
 const (
 	inItsIntent = "in the commit of its intent"
 	aboutToSend = "about to be sent"
@@ -32,8 +33,9 @@ const (
 
 var errPower = errors.New("the power has failed")
 
-// powerCut waits in one life of the bot for a moment and leaves what a disk then has: the state file as of its last sync with any part of
-// what was written since, and of the recording, which is not synced, any part at all.
+// powerCut waits in one life of the bot for a moment and leaves what a disk then has: the state
+// file as of its last sync with any part of what was written since, and of the recording, which is
+// not synced, any part at all.
 type powerCut struct {
 	*process
 	kind   market.CommandKind
@@ -100,7 +102,8 @@ func (c *powerCut) image() []byte {
 	return file
 }
 
-// leave ends the process and writes what is left of its files into a folder of its own, where the next one begins.
+// leave ends the process and writes what is left of its files into a folder of its own, where the
+// next one begins.
 func (c *powerCut) leave(image []byte) {
 	c.dead, c.armed = true, false
 	s := c.stage
@@ -120,7 +123,8 @@ func (c *powerCut) leave(image []byte) {
 	close(c.over)
 }
 
-// tear copies a file of which nothing was synced: it may be gone, its end cut off, or pages of it zeros.
+// tear copies a file of which nothing was synced: it may be gone, its end cut off, or pages of it
+// zeros.
 func (c *powerCut) tear(from, to string) {
 	data, err := os.ReadFile(from)
 	require.NoError(c.stage.T, err)
@@ -140,14 +144,17 @@ func (c *powerCut) tear(from, to string) {
 // neverCame is the end of a life in which there were too few writes of the kind.
 const neverCame = "the moment never came"
 
-// cutPower lets a bot trade until the power has failed, for five minutes at most, and tells how it did.
+// cutPower lets a bot trade until the power has failed, for five minutes at most, and tells how it
+// did.
 func (s *stage) cutPower(kind market.CommandKind, moment string, chance *rand.Rand) (how string) {
 	p, err := s.open()
 	require.NoError(s.T, err)
-	c := &powerCut{process: p, kind: kind, moment: moment, nth: 1 + chance.IntN(8), chance: chance, over: make(chan struct{})}
+	c := &powerCut{process: p, kind: kind, moment: moment, nth: 1 + chance.IntN(8), chance: chance,
+		over: make(chan struct{})}
 	p.loop.Journal = &powerJournal{p.loop.Journal, c}
 	s.traffic.on(func(r *http.Request, about bool) {
-		if commandOf(r) == kind && (moment == aboutToSend && about || !about && (moment == carriedOut || moment == inItsAnswer)) {
+		if commandOf(r) == kind &&
+			(moment == aboutToSend && about || !about && (moment == carriedOut || moment == inItsAnswer)) {
 			c.count()
 		}
 	})
@@ -168,8 +175,8 @@ func (s *stage) cutPower(kind market.CommandKind, moment string, chance *rand.Ra
 	return how
 }
 
-// At every boundary of an order's life, and in the middle of the commits there, the power fails, again and again. The next start finds what
-// was synced. More seeds: -live-seeds.
+// At every boundary of an order's life, and in the middle of the commits there, the power fails,
+// again and again. The next start finds what was synced. More seeds: -live-seeds.
 func TestABotWhosePowerFailsLosesNoOrder(t *testing.T) {
 	for _, kind := range []market.CommandKind{market.CommandPlace, market.CommandUpdate, market.CommandCancel} {
 		for i, moment := range []string{inItsIntent, aboutToSend, carriedOut, inItsAnswer} {

@@ -12,10 +12,12 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// refusals are what the gate refuses, on its way to the journal. The first of a kind (one strategy, market, side, command and reason) is journalled
-// with the turn it belongs to. What is refused alike after that is counted, and one entry with the last of them is written for all: a minute
-// later, then after twice as long each time, up to an hour. A kind that was not seen for an hour begins anew. So a strategy that is
-// refused at every price costs a few dozen entries a day, and no commit of its own.
+// refusals are what the gate refuses, on its way to the journal. The first of a kind (one strategy,
+// market, side, command and reason) is journalled with the turn it belongs to. What is refused
+// alike after that is counted, and one entry with the last of them is written for all: a minute
+// later, then after twice as long each time, up to an hour. A kind that was not seen for an hour
+// begins anew. So a strategy that is refused at every price costs a few dozen entries a day, and no
+// commit of its own.
 type refusals struct {
 	news  []*refusedKind // of this step, or turn: they wait for the event that led to them
 	kinds map[refusalKey]*refusedKind
@@ -65,7 +67,8 @@ func (r *refusals) refuse(at market.Time, key refusalKey, refusal *journal.Refus
 	}
 }
 
-// caused ends a step: what was refused in it has this cause, and what is the first of its kind is written.
+// caused ends a step: what was refused in it has this cause, and what is the first of its kind is
+// written.
 func (r *refusals) caused(cause journal.Cause, write func(market.Time, *journal.Refusal)) {
 	for _, k := range r.news {
 		k.refusal.Cause = cause
@@ -95,7 +98,8 @@ func (r *refusals) due(at market.Time, all bool, write func(market.Time, *journa
 }
 
 func compareRefusals(a, b refusalKey) int {
-	return cmp.Or(cmp.Compare(a.strategy, b.strategy), cmp.Compare(a.market, b.market), cmp.Compare(a.command, b.command), cmp.Compare(a.side, b.side), cmp.Compare(a.reason, b.reason))
+	return cmp.Or(cmp.Compare(a.strategy, b.strategy), cmp.Compare(a.market, b.market),
+		cmp.Compare(a.command, b.command), cmp.Compare(a.side, b.side), cmp.Compare(a.reason, b.reason))
 }
 
 // counted are the refusals that no entry tells of yet.
@@ -111,7 +115,8 @@ func (r *refusals) counted() (list []journal.Refusal) {
 // refused takes in what the gate refused.
 func (j *botJournal) refused(asked, rounded *market.Command, why *risk.Refusal) {
 	o, catalog := &asked.Order, j.account.Catalog()
-	refusal := journal.Refusal{Strategy: j.seats[o.Strategy-1], Command: *asked, Rounded: state.TermsOf(&rounded.Order), Reason: why.Word()}
+	refusal := journal.Refusal{Strategy: j.seats[o.Strategy-1], Command: *asked, Rounded: state.TermsOf(&rounded.Order),
+		Reason: why.Word()}
 	var m *market.Market
 	if o.Market > 0 && int(o.Market) <= len(catalog.Markets()) {
 		m = catalog.Market(o.Market)

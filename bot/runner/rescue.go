@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// filesEvery is the time between two looks whether the bot's files are still the ones of their names.
+	// filesEvery is the time between two looks whether the bot's files are still the ones of their
+	// names.
 	filesEvery = 500 * time.Millisecond
 	// mostRescued is how many rescued files may stand beside each other.
 	mostRescued = 100
@@ -26,8 +27,9 @@ type rescuer struct {
 	saved map[string]string // path → the copy
 }
 
-// keepFiles looks again and again whether the state file is still the one that is open, until ctx ends. When it is not, the loop ends with its orders
-// cancelled and the open file is saved; what stands in its place is not touched.
+// keepFiles looks again and again whether the state file is still the one that is open, until ctx
+// ends. When it is not, the loop ends with its orders cancelled and the open file is saved; what
+// stands in its place is not touched.
 func (r *runner) keepFiles(ctx context.Context) {
 	ticker := time.NewTicker(filesEvery)
 	defer ticker.Stop()
@@ -38,10 +40,12 @@ func (r *runner) keepFiles(ctx context.Context) {
 			return
 		}
 		if why := r.displaced(); why != nil {
-			r.log.Error().Err(why).Msg("all strategies are halted, all orders are cancelled but the exits of brackets, then the bot ends")
+			r.log.Error().Err(why).Msg(
+				"all strategies are halted, all orders are cancelled but the exits of brackets, then the bot ends")
 			var saving sync.WaitGroup
-			saving.Go(func() { _ = r.rescue() }) // at once, for the case that the process dies; told again when the bot ends
-			_ = r.loop.End(ctx, why)             // it fails where the loop has ended
+			// at once, for the case that the process dies; told again when the bot ends
+			saving.Go(func() { _ = r.rescue() })
+			_ = r.loop.End(ctx, why) // it fails where the loop has ended
 			saving.Wait()
 			return
 		}
@@ -56,7 +60,8 @@ func (r *runner) displaced() (why error) {
 	return why
 }
 
-// keptFile is a file that the process has open and that the operating system may take away under its name.
+// keptFile is a file that the process has open and that the operating system may take away under
+// its name.
 type keptFile interface {
 	Path() string
 	Displaced() error
@@ -74,8 +79,9 @@ func (r *runner) kept() (files []keptFile) {
 	return files
 }
 
-// rescue saves what the open files hold that are no longer in their places, beside these, whole and synced. Called again it brings the same copies up to
-// date; older ones of another run stay. Its error says what happened and where the copies are; nil: nothing has.
+// rescue saves what the open files hold that are no longer in their places, beside these, whole and
+// synced. Called again it brings the same copies up to date; older ones of another run stay. Its
+// error says what happened and where the copies are; nil: nothing has.
 func (r *runner) rescue() (err error) {
 	r.rescued.Lock()
 	defer r.rescued.Unlock()
@@ -89,7 +95,8 @@ func (r *runner) rescue() (err error) {
 			err = errors.Join(err, fmt.Errorf("%w; save what was in it: %w", why, failed))
 			continue
 		}
-		err = errors.Join(err, fmt.Errorf("%w; what was in it is saved as %s: put that into its place before the next start, then end the halts with bot resume", why, name))
+		err = errors.Join(err, fmt.Errorf("%w; what was in it is saved as %s: put that into its place before the next "+
+			"start, then end the halts with bot resume", why, name))
 	}
 	return err
 }
@@ -109,7 +116,8 @@ func (s *rescuer) save(file keptFile) (name string, err error) {
 	return name, file.Backup(name)
 }
 
-// rescueName takes a name beside a file that no file has, by an empty file; the folder is made anew where it is gone too.
+// rescueName takes a name beside a file that no file has, by an empty file; the folder is made anew
+// where it is gone too.
 func rescueName(path string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err

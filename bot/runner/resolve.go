@@ -17,7 +17,8 @@ func (c *control) resolve(ctx context.Context, ask *operator.Ask) (*operator.Rep
 	}
 	report := operator.NewReport(nil)
 	if ask.As != operator.AsExchange && ask.As != operator.AsAbsent {
-		return nil, config.Usagef("%q is neither %s nor %s", config.Clip(ask.As), operator.AsExchange, operator.AsAbsent)
+		return nil, config.Usagef("%q is neither %s nor %s", config.Clip(ask.As), operator.AsExchange,
+			operator.AsAbsent)
 	}
 	var failed error
 	began := false

@@ -12,8 +12,10 @@ type restlessParams struct {
 	Seed int64 `toml:"seed" default:"1" min:"0" doc:"of what it does"`
 }
 
-// restlessKind is a strategy that does something by chance with every ticker: it places orders of all kinds, moves them, cancels them.
-var restlessKind = strategy.Define("restless", "does something by chance with every ticker", func(restlessParams) strategy.Needs { return strategy.Needs{Ticker: true} },
+// restlessKind is a strategy that does something by chance with every ticker: it places orders of
+// all kinds, moves them, cancels them.
+var restlessKind = strategy.Define("restless", "does something by chance with every ticker",
+	func(restlessParams) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(p restlessParams, s strategy.Setup) (strategy.Strategy, error) {
 		return &restless{chance: rand.New(rand.NewPCG(uint64(p.Seed), 5))}, nil
 	})
@@ -62,7 +64,8 @@ func (s *restless) change(d *strategy.Desk, t market.Ticker, draw int) {
 }
 
 // keeperKind places one order to buy far below and leaves it there.
-var keeperKind = strategy.Define("keeper", "rests one order", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+var keeperKind = strategy.Define("keeper", "rests one order",
+	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &keeper{}, nil })
 
 type keeper struct{ strategy.Base }

@@ -9,7 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// sales are what orders have sold, as of the last commit. Orders without a fill are left out: they are open, or what they were to sell is held.
+// sales are what orders have sold, as of the last commit. Orders without a fill are left out: they
+// are open, or what they were to sell is held.
 func (c *control) sales(ctx context.Context, orders []market.OrderID) ([]operator.Sale, error) {
 	list := []operator.Sale{}
 	if err := c.look(ctx, func(market.Time) {}); err != nil { // the turn that heard of the last fill has been committed
@@ -37,7 +38,8 @@ func saleOf(catalog *market.Catalog, fills []journal.FillRow) (operator.Sale, er
 	m := catalog.Market(fills[0].Market)
 	var amount market.Qty
 	var value, fee market.Value
-	s := operator.Sale{Strategy: fills[0].StrategyName, Market: m.Name, Order: int64(fills[0].Order), Fills: len(fills), Currency: catalog.Asset(m.Quote).Symbol}
+	s := operator.Sale{Strategy: fills[0].StrategyName, Market: m.Name, Order: int64(fills[0].Order), Fills: len(fills),
+		Currency: catalog.Asset(m.Quote).Symbol}
 	for i := range fills {
 		f := &fills[i]
 		worth, err := m.Value(f.Price, f.Amount)
@@ -58,6 +60,7 @@ func saleOf(catalog *market.Catalog, fills []journal.FillRow) (operator.Sale, er
 	}
 	digits := max(m.PriceDigits, m.ValueDigits-m.AmountDigits)
 	average, err := value.FloorQuo(int64(amount), digits+m.AmountDigits-m.ValueDigits)
-	s.Amount, s.Value, s.Fee, s.AveragePrice = m.FormatQty(amount), m.FormatValue(value), m.FormatValue(fee), market.FormatFixed(average, digits)
+	s.Amount, s.Value, s.Fee, s.AveragePrice = m.FormatQty(amount), m.FormatValue(value), m.FormatValue(fee),
+		market.FormatFixed(average, digits)
 	return s, err
 }

@@ -20,7 +20,8 @@ import (
 )
 
 // clumsyKind breaks down in the middle of its work.
-var clumsyKind = strategy.Define("clumsy", "panics at its 20th ticker", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+var clumsyKind = strategy.Define("clumsy", "panics at its 20th ticker",
+	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &clumsy{}, nil })
 
 type clumsy struct {
@@ -38,11 +39,13 @@ func TestKeyAndSecretAreInNothingThatTheBotWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 2, func(c *sandbox.Config) {
 			c.Faults = []fault.Fault{
-				{Kind: fault.DropAnswer, Probability: 0.1, Key: bottest.BotKey}, {Kind: fault.HTML, Code: 502, Probability: 0.1, Key: bottest.BotKey},
+				{Kind: fault.DropAnswer, Probability: 0.1, Key: bottest.BotKey}, {Kind: fault.HTML,
+					Code: 502, Probability: 0.1, Key: bottest.BotKey},
 				{Kind: fault.Error, Code: 101, Work: true, Probability: 0.1, Key: bottest.BotKey},
 			}
 		})
-		s.config += "[strategies.clumsy]\nkind = \"clumsy\"\nmarkets = [\"BTC-EUR\"]\ninterval = \"1m\"\nallotment = \"100\"\noperator_id = 8\n"
+		s.config += "[strategies.clumsy]\nkind = \"clumsy\"\nmarkets = [\"BTC-EUR\"]\ninterval = \"1m\"\nallotment = " +
+			"\"100\"\noperator_id = 8\n"
 		s.kinds = append(s.kinds, clumsyKind)
 		p := s.start()
 		time.Sleep(3 * time.Minute)

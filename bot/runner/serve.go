@@ -59,13 +59,16 @@ func withMend(err error) error {
 	return err
 }
 
-// ready lets the log and whoever watches know that the bot has reconciled with the exchange, and trades.
+// ready lets the log and whoever watches know that the bot has reconciled with the exchange, and
+// trades.
 func (r *runner) ready() {
-	r.log.Info().Str("mode", r.plan.Config.Bot.Mode).Strs("strategies", r.plan.Names()).Stringer("run", r.run).Bool("resumed", r.resumed).
+	r.log.Info().Str("mode", r.plan.Config.Bot.Mode).Strs("strategies", r.plan.Names()).Stringer("run", r.run).
+		Bool("resumed", r.resumed).
 		Int("open_orders", len(r.account.Open(nil, 0, 0))).Msg("trading begins; Ctrl-C stops")
 	for i, name := range r.plan.Names() {
 		if halt, halted := r.engine.Halted(strategyID(i + 1)); halted {
-			r.log.Warn().Str("strategy", name).Str("reason", halt.Reason).Msg("it does not trade: it is halted until bot resume")
+			r.log.Warn().Str("strategy", name).Str("reason", halt.Reason).
+				Msg("it does not trade: it is halted until bot resume")
 		}
 	}
 	r.watch.started()
@@ -103,8 +106,9 @@ func (r *runner) trade(ctx context.Context) error {
 	return err
 }
 
-// announceStop logs at once that a stop has begun, which may have to wait for the exchange. The caller calls announced when the loop has
-// ended: if ctx has ended, the line is in the log once announced returns. A loop with nothing to wait for can end before AfterFunc runs.
+// announceStop logs at once that a stop has begun, which may have to wait for the exchange. The
+// caller calls announced when the loop has ended: if ctx has ended, the line is in the log once
+// announced returns. A loop with nothing to wait for can end before AfterFunc runs.
 func (r *runner) announceStop(ctx context.Context) (announced func()) {
 	orders := "are cancelled"
 	if r.plan.Config.Bot.KeepOrders {
@@ -112,7 +116,8 @@ func (r *runner) announceStop(ctx context.Context) (announced func()) {
 	}
 	announce := sync.OnceFunc(func() {
 		r.asked.CompareAndSwap(0, time.Now().UnixNano())
-		r.log.Info().Str("orders", orders).Stringer("within", time.Duration(r.stopWithin())).Msg("stopping: the exchange's answers are awaited")
+		r.log.Info().Str("orders", orders).Stringer("within", time.Duration(r.stopWithin())).
+			Msg("stopping: the exchange's answers are awaited")
 	})
 	unregister := context.AfterFunc(ctx, announce)
 	return func() {

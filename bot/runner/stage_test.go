@@ -24,8 +24,9 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
-// stage is an exchange in process with the real bot before it: its client and ledger, its feeds, its loop, and its state file on disk.
-// Only the network is not there, and in synctest's bubble no time is wasted.
+// stage is an exchange in process with the real bot before it: its client and ledger, its feeds,
+// its loop, and its state file on disk. Only the network is not there, and in synctest's bubble no
+// time is wasted.
 type stage struct {
 	bottest.Books
 	ex       *sandbox.Exchange
@@ -79,7 +80,8 @@ func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
 	}
 	ex, err := sandbox.New(config)
 	require.NoError(t, err)
-	s := &stage{Books: bottest.Books{T: t, Folder: filepath.Join(memoryFolder(t), "state")}, ex: ex, config: fmt.Sprintf(stageBot, seed), kinds: []strategy.Kind{restlessKind, smacross.Kind}}
+	s := &stage{Books: bottest.Books{T: t, Folder: filepath.Join(memoryFolder(t), "state")}, ex: ex,
+		config: fmt.Sprintf(stageBot, seed), kinds: []strategy.Kind{restlessKind, smacross.Kind}}
 	s.traffic = newTraffic(t, ex)
 	s.Auditor, s.Units = s.client(bottest.AuditorKey, "secret of the auditor")
 	s.Before = s.Holdings()
@@ -96,7 +98,8 @@ func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
 	return s
 }
 
-// memoryFolder is a folder of the test's own, in memory where the machine has such a place: what a disk needs to sync is not what is played.
+// memoryFolder is a folder of the test's own, in memory where the machine has such a place: what a
+// disk needs to sync is not what is played.
 func memoryFolder(t *testing.T) string {
 	folder, err := os.MkdirTemp("/dev/shm", "tidemark")
 	if err != nil {
@@ -106,9 +109,10 @@ func memoryFolder(t *testing.T) string {
 	return folder
 }
 
-// Client returns a client of its own, which no fault strikes by its key and nobody watches.
+// client returns a client of its own, which no fault strikes by its key and nobody watches.
 func (s *stage) client(key, secret string) (*rest.Client, *market.Catalog) {
-	c, err := rest.New(rest.Config{BaseURL: "https://exchange.test/v2", Key: rest.NewSecret(key), Secret: rest.NewSecret(secret), Transport: &wire{traffic: s.traffic, quiet: true}})
+	c, err := rest.New(rest.Config{BaseURL: "https://exchange.test/v2", Key: rest.NewSecret(key),
+		Secret: rest.NewSecret(secret), Transport: &wire{traffic: s.traffic, quiet: true}})
 	require.NoError(s.T, err)
 	for range 50 { // faults of public endpoints strike everybody
 		if err = c.Sync(context.Background()); err == nil {
@@ -138,7 +142,8 @@ func (s *stage) plan(w *wire) *plan.Live {
 	require.NoError(s.T, err)
 	c.Bot.State = s.Folder
 	p, err := plan.NewLive(c, s.kinds, func(name string) string {
-		return map[string]string{"KEY": bottest.BotKey, "SECRET": bottest.BotSecret, "AUDITOR": bottest.AuditorKey, "AUDITORS": "secret of the auditor", "OTHER": bottest.OtherKey, "OTHERS": "secret of the other"}[name]
+		return map[string]string{"KEY": bottest.BotKey, "SECRET": bottest.BotSecret, "AUDITOR": bottest.AuditorKey,
+			"AUDITORS": "secret of the auditor", "OTHER": bottest.OtherKey, "OTHERS": "secret of the other"}[name]
 	})
 	require.NoError(s.T, err)
 	p.Transport, p.Now = w, s.now
@@ -148,12 +153,13 @@ func (s *stage) plan(w *wire) *plan.Live {
 	return p
 }
 
-// Options are what a start has of its process.
+// options are what a start has of its process.
 func (s *stage) options() Options {
 	return Options{slept: s.slept, witness: s.witness, within: s.within}
 }
 
-// start starts the bot, and insists until the exchange lets it: what supervises a process does the same.
+// start starts the bot, and insists until the exchange lets it: what supervises a process does the
+// same.
 func (s *stage) start() *process {
 	for try := 0; ; try++ {
 		p, err := s.open()
@@ -172,7 +178,8 @@ func (s *stage) open() (*process, error) {
 	s.starts++
 	p := &process{stage: s, wire: &wire{traffic: s.traffic}, done: make(chan error, 1)}
 	var err error
-	p.runner, err = openRunner(context.Background(), s.plan(p.wire), zerolog.New(&s.log).Level(zerolog.DebugLevel).With().Int("start", s.starts).Logger(), s.options())
+	p.runner, err = openRunner(context.Background(), s.plan(p.wire), zerolog.New(&s.log).Level(zerolog.DebugLevel).
+		With().Int("start", s.starts).Logger(), s.options())
 	if err != nil {
 		require.NoError(s.T, p.close())
 		return nil, err
@@ -189,10 +196,10 @@ func (p *process) ctx() context.Context {
 
 // look reads what only the bot's loop may touch while it turns.
 func (p *process) look(read func()) {
-	require.NoError(p.stage.T, p.loop.Look(context.Background(), func(market.Time) { read() }))
+	require.NoError(p.stage.T, p.loop.Inspect(context.Background(), func(market.Time) { read() }))
 }
 
-// End stops the bot in good order and returns what Run said.
+// end stops the bot in good order and returns what Run said.
 func (p *process) end() error {
 	p.stop()
 	failed := <-p.done
@@ -206,8 +213,9 @@ func (p *process) leaveAndClose(failed error) {
 	require.NoError(p.stage.T, p.close())
 }
 
-// kill ends the bot as kill -9 does, as far as anybody can tell: what is committed stays, what is on the wire already may still arrive,
-// and nothing else happens any more. It may be called from within a request.
+// kill ends the bot as kill -9 does, as far as anybody can tell: what is committed stays, what is
+// on the wire already may still arrive, and nothing else happens any more. It may be called from
+// within a request.
 func (p *process) kill() {
 	s := p.stage
 	dir := fmt.Sprintf("%s-%d", strings.TrimSuffix(s.Folder, filepath.Ext(s.Folder)), s.starts)
@@ -226,9 +234,9 @@ func (p *process) bury() {
 	p.client.Close()
 }
 
-// openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or
-// warms it up. Close it, also after an error. Where ctx ends meanwhile, a bot that may have orders at the exchange is opened all the same, to
-// end them.
+// openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and
+// brings the engine to where it was, or warms it up. Close it, also after an error. Where ctx ends
+// meanwhile, a bot that may have orders at the exchange is opened all the same, to end them.
 func openRunner(ctx context.Context, p *plan.Live, log zerolog.Logger, o Options) (r *runner, err error) {
 	r = newRunner(p, log, o)
 	return r, r.open(ctx)

@@ -12,11 +12,13 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// leastToStop is what is left of stop_within for the loop, however long the bot took to open after it was asked to stop.
+// leastToStop is what is left of stop_within for the loop, however long the bot took to open after
+// it was asked to stop.
 const leastToStop = 5 * time.Second
 
-// opening returns what the bot opens with. Asked to stop meanwhile, a bot without orders gives up at once; one whose last run may have left
-// orders at the exchange goes on for as long as a stop may take, for it has to know markets and rules before it can end them.
+// opening returns what the bot opens with. Asked to stop meanwhile, a bot without orders gives up
+// at once; one whose last run may have left orders at the exchange goes on for as long as a stop
+// may take, for it has to know markets and rules before it can end them.
 func (r *runner) opening(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	rows, err := r.store.OpenOrders()
 	if err != nil || len(rows) == 0 {
@@ -48,10 +50,11 @@ func (r *runner) stopWithin() market.Duration {
 	return market.Duration(within)
 }
 
-// early is the end of a bot that was asked to stop while it opened, and did not come so far as to ask the exchange for its orders. It is no
-// error where nothing of the bot can be there.
+// early is the end of a bot that was asked to stop while it opened, and did not come so far as to
+// ask the exchange for its orders. It is no error where nothing of the bot can be there.
 func (r *runner) early(ctx context.Context, failed error) error {
-	if ctx.Err() == nil || r.store == nil || errors.As(failed, new(config.UsageError)) || errors.As(failed, new(*config.KeyError)) {
+	if ctx.Err() == nil || r.store == nil || errors.As(failed, new(config.UsageError)) ||
+		errors.As(failed, new(*config.KeyError)) {
 		return failed
 	}
 	rows, err := r.store.OpenOrders()
@@ -59,21 +62,27 @@ func (r *runner) early(ctx context.Context, failed error) error {
 		return errors.Join(failed, err)
 	}
 	for i := range rows {
-		r.log.Warn().Stringer("client_order_id", rows[i].ClientOrderID).Stringer("state", rows[i].State).Str("in_flight", rows[i].InFlight.String()).Msg("order left as the last run left it")
+		r.log.Warn().Stringer("client_order_id", rows[i].ClientOrderID).Stringer("state", rows[i].State).
+			Str("in_flight", rows[i].InFlight.String()).Msg("order left as the last run left it")
 	}
-	kept := r.plan.Config.Bot.KeepOrders && len(r.plan.Groups()) == 0 && !slices.ContainsFunc(rows, func(o journal.OrderRow) bool { return o.InFlight != 0 })
+	kept := r.plan.Config.Bot.KeepOrders && len(r.plan.Groups()) == 0 &&
+		!slices.ContainsFunc(rows, func(o journal.OrderRow) bool { return o.InFlight != 0 })
 	if len(rows) == 0 || kept {
 		r.log.Info().Int("open_orders", len(rows)).Msg("stopped before trading began")
 		return nil
 	}
-	return Error{fmt.Errorf("stopped before the exchange could be asked for the %d orders that the last run left open: %w", len(rows), failed)}
+	return Error{fmt.Errorf(
+		"stopped before the exchange could be asked for the %d orders that the last run left open: %w", len(rows),
+		failed)}
 }
 
-// lastChance tells from the journal until when the exchange could take a write that was in flight when the last process died.
+// lastChance tells from the journal until when the exchange could take a write that was in flight
+// when the last process died.
 func (r *runner) lastChance(id market.OrderID, kind market.CommandKind) (until market.Time, known bool) {
 	story, err := r.store.Story(id)
 	if err != nil {
-		r.log.Warn().Err(err).Int64("order", int64(id)).Msg("the journal does not tell when a write of the last run was signed: it stays unresolved for a minute")
+		r.log.Warn().Err(err).Int64("order", int64(id)).
+			Msg("the journal does not tell when a write of the last run was signed: it stays unresolved for a minute")
 		return 0, false
 	}
 	for i := range slices.Backward(story) {

@@ -22,11 +22,14 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// A strategy that places orders with every ticker must not keep a bot from stopping, nor must an order whose update is unresolved.
+// A strategy that places orders with every ticker must not keep a bot from stopping, nor must an
+// order whose update is unresolved.
 func TestABotThatIsAskedToStopPlacesNothingMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 3, func(c *sandbox.Config) {
-			c.Faults = []fault.Fault{{Kind: fault.DropAnswer, Endpoints: []string{"PUT /order"}, Key: bottest.BotKey}, {Kind: fault.Error, Code: 101, Endpoints: []string{"GET /order"}, Probability: 0.9, Key: bottest.BotKey, After: time.Minute}}
+			c.Faults = []fault.Fault{{Kind: fault.DropAnswer, Endpoints: []string{"PUT /order"},
+				Key: bottest.BotKey}, {Kind: fault.Error, Code: 101, Endpoints: []string{"GET /order"},
+				Probability: 0.9, Key: bottest.BotKey, After: time.Minute}}
 		})
 		p := s.start()
 		time.Sleep(90 * time.Second)
@@ -45,7 +48,8 @@ func TestABotThatIsAskedToStopPlacesNothingMore(t *testing.T) {
 func TestAStopIsInTheLogAlsoWhenTheLoopEndsFirst(t *testing.T) {
 	ended, stop := context.WithCancel(t.Context())
 	stop()
-	for name, ctx := range map[string]context.Context{"the loop ends first": tardy{ended}, "AfterFunc comes first": ended} {
+	for name, ctx := range map[string]context.Context{"the loop ends first": tardy{ended},
+		"AfterFunc comes first": ended} {
 		var log bottest.Log
 		r := &runner{plan: &plan.Live{Access: plan.Access{Config: &config.Run{}}}, log: zerolog.New(&log)}
 		announced := r.announceStop(ctx)
@@ -54,12 +58,14 @@ func TestAStopIsInTheLogAlsoWhenTheLoopEndsFirst(t *testing.T) {
 		require.Regexp(t, `^[^\n]*stopping: [^\n]*\n[^\n]*trading has ended[^\n]*\n$`, log.String(), name)
 	}
 	var log bottest.Log
-	(&runner{plan: &plan.Live{Access: plan.Access{Config: &config.Run{}}}, log: zerolog.New(&log)}).announceStop(t.Context())()
+	(&runner{plan: &plan.Live{Access: plan.Access{Config: &config.Run{}}}, log: zerolog.New(&log)}).
+		announceStop(t.Context())()
 	require.Empty(t, log.String(), "a loop that failed was not asked to stop")
 }
 
 // ladderKind rests four bids far below the market.
-var ladderKind = strategy.Define("ladder", "rests four orders", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+var ladderKind = strategy.Define("ladder", "rests four orders",
+	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &ladder{}, nil })
 
 type ladder struct{ strategy.Base }
@@ -84,18 +90,23 @@ func (m *meter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// Another program has spent the key's minute down to what is left to cancels. The answers that confirm them are part of it.
+// Another program has spent the key's minute down to what is left to cancels. The answers that
+// confirm them are part of it.
 func TestAStopIsNotHeldUpByAWeightBudgetThatIsSpent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, nil)
-		s.config, s.kinds = strings.ReplaceAll(s.config, `kind = "restless"`, `kind = "ladder"`), append(s.kinds, ladderKind)
-		s.config = strings.NewReplacer("params.seed = 1\n", "", `orders = "20s"`, `orders = "1h"`, `balances = "10s"`, `balances = "1h"`).Replace(s.config) // nothing else spends meanwhile
+		s.config, s.kinds = strings.ReplaceAll(s.config, `kind = "restless"`, `kind = "ladder"`), append(s.kinds,
+			ladderKind)
+		// nothing else spends meanwhile
+		s.config = strings.NewReplacer("params.seed = 1\n", "", `orders = "20s"`, `orders = "1h"`, `balances = "10s"`,
+			`balances = "1h"`).Replace(s.config)
 		p := s.start()
 		time.Sleep(3*time.Minute + 5*time.Second) // the bubble's time begins with a full minute
 		open := len(s.OpenAtTheExchange())
 		require.Equal(t, 4, open)
 		m := &meter{RoundTripper: &wire{traffic: s.traffic, quiet: true}, left: 1000}
-		other, err := rest.New(rest.Config{BaseURL: "https://exchange.test/v2", Key: rest.NewSecret(bottest.BotKey), Secret: rest.NewSecret(bottest.BotSecret), Transport: m})
+		other, err := rest.New(rest.Config{BaseURL: "https://exchange.test/v2", Key: rest.NewSecret(bottest.BotKey),
+			Secret: rest.NewSecret(bottest.BotSecret), Transport: m})
 		require.NoError(t, err)
 		for m.left > 2*open+3 {
 			_, err = other.Account(t.Context())

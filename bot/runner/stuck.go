@@ -34,13 +34,15 @@ const (
 	alertsWithin  = time.Second      // for alerts of a bot whose loop hangs
 )
 
-// Run lets a bot of a plan trade until ctx ends, and returns once it has ended in good order, or cannot. What it has to tell goes to log.
-// An error that the exchange, the state folder or an order is the reason of is a Error.
+// Run lets a bot of a plan trade until ctx ends, and returns once it has ended in good order, or
+// cannot. What it has to tell goes to log. An error that the exchange, the state folder or an order
+// is the reason of is a Error.
 func Run(ctx context.Context, p *plan.Live, log zerolog.Logger, o Options) error {
 	return newRunner(p, log, o).supervise(ctx)
 }
 
-// supervise runs a bot beside the one who waits for its end: a stop does not depend on the loop, which a strategy may hold.
+// supervise runs a bot beside the one who waits for its end: a stop does not depend on the loop,
+// which a strategy may hold.
 func (r *runner) supervise(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() { ended <- r.serve(ctx) }()
@@ -52,8 +54,9 @@ func (r *runner) supervise(ctx context.Context) error {
 	return r.awaitStop(ended)
 }
 
-// awaitStop waits for a bot that was asked to stop. A second Ctrl-C turns the kill switch; so does half of stop_within where a strategy blocks. When
-// stop_within is over, a bot whose loop hangs is left as it is.
+// awaitStop waits for a bot that was asked to stop. A second Ctrl-C turns the kill switch; so does
+// half of stop_within where a strategy blocks. When stop_within is over, a bot whose loop hangs is
+// left as it is.
 func (r *runner) awaitStop(ended <-chan error) error {
 	again, forget := r.again()
 	defer forget()
@@ -81,7 +84,8 @@ func (r *runner) awaitStop(ended <-chan error) error {
 			if r.dog.blockage() != nil {
 				return r.abandon(report)
 			}
-			whole.Reset(leastToStop + socketGoodbye + flushAlertsWithin) // the loop turns and knows that its time is over
+			// the loop turns and knows that its time is over
+			whole.Reset(leastToStop + socketGoodbye + flushAlertsWithin)
 			if r.late {
 				return r.abandon(report)
 			}
@@ -106,7 +110,8 @@ func (r *runner) again() (context.Context, context.CancelFunc) {
 	return r.Again()
 }
 
-// turnSwitch cancels the bot's open orders without the loop, from which nothing but cancels leaves any more.
+// turnSwitch cancels the bot's open orders without the loop, from which nothing but cancels leaves
+// any more.
 func (r *runner) turnSwitch(by string, within time.Duration) (*direct.Report, error) {
 	tools := r.armed.Load()
 	switch {
@@ -124,7 +129,8 @@ func (r *runner) turnSwitch(by string, within time.Duration) (*direct.Report, er
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
-	s := &direct.Switch{Exchange: tools.client, Catalog: tools.catalog, Log: log, Operator: r.plan.Config.OperatorID(""), Say: r.sayDirect,
+	s := &direct.Switch{Exchange: tools.client, Catalog: tools.catalog, Log: log,
+		Operator: r.plan.Config.OperatorID(""), Say: r.sayDirect,
 		Own: func(o *market.Order) bool { return tools.knows(o.ClientOrderID) }, Fault: r.Faults}
 	if err = s.Begin(by, false); err == nil {
 		err = s.Cancel(ctx)
@@ -153,7 +159,9 @@ func (r *runner) afterSwitch(ended <-chan error, report *direct.Report, failed e
 	case <-timer.C:
 	}
 	if failed == nil && report != nil && report.Done {
-		r.log.Warn().Int("cancelled", report.Cancelled).Msg("ended without the loop: the exchange has confirmed that no order of the bot is open; the next start reads " + direct.LogFile)
+		r.log.Warn().Int("cancelled", report.Cancelled).
+			Msg("ended without the loop: the exchange has confirmed that no order of the bot is open; the next start " +
+				"reads " + direct.LogFile)
 		return nil
 	}
 	return errors.Join(failed, r.abandon(report))
@@ -170,14 +178,17 @@ func (r *runner) abandon(report *direct.Report) error {
 		rows := r.rowsLeft()
 		open = len(rows)
 		for i := range rows {
-			r.log.Warn().Stringer("client_order_id", rows[i].ClientOrderID).Stringer("state", rows[i].State).Msg("order that may be open")
+			r.log.Warn().Stringer("client_order_id", rows[i].ClientOrderID).Stringer("state", rows[i].State).
+				Msg("order that may be open")
 		}
-		if remains = fmt.Sprintf("%d orders may be open: bot cancel-all --direct cancels them", open); r.plan.Config.Bot.Mode == config.ModePaper {
+		if remains = fmt.Sprintf("%d orders may be open: bot cancel-all --direct cancels them",
+			open); r.plan.Config.Bot.Mode == config.ModePaper {
 			remains = fmt.Sprintf("%s has %d open orders, with which the next start goes on", folder.PaperFile, open)
 		}
 	}
 	why = fmt.Errorf("%w; %s", why, remains)
-	r.log.Error().Err(why).Msg("the bot ends without its loop: what it has not committed, the next start asks the exchange for")
+	r.log.Error().Err(why).Msg(
+		"the bot ends without its loop: what it has not committed, the next start asks the exchange for")
 	if tools := r.armed.Load(); tools != nil {
 		tools.watch.abandoned(why.Error(), open)
 	}

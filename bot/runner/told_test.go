@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// told is the account as the bot has been told of it: the fills and prices in the answers that it got, over all its lives, and nothing that
-// it made of them. What follows from that for the limits on the equity the bot could know. Its traffic's lock guards it.
+// told is the account as the bot has been told of it: the fills and prices in the answers that it
+// got, over all its lives, and nothing that it made of them. What follows from that for the limits
+// on the equity the bot could know. Its traffic's lock guards it.
 type told struct {
 	fills    map[string]toldFill // by id
 	cash     float64             // that the fills have brought
@@ -52,8 +53,9 @@ type toldFill struct {
 }
 
 const (
-	// beyond is how far a limit on the equity has to be passed until the bot is held to know it: cents are rounded in many places, and
-	// what a bot hears in the moment of its death it has not written down.
+	// beyond is how far a limit on the equity has to be passed until the bot is held to know it:
+	// cents are rounded in many places, and what a bot hears in the moment of its death it has not
+	// written down.
 	beyond = 1.05
 	// lastWords is that moment.
 	lastWords = 100 * time.Millisecond
@@ -64,7 +66,8 @@ func number(text string) float64 {
 	return n
 }
 
-// hearAnswer takes in an answer that the bot has got. One that is broken in the middle tells it nothing.
+// hearAnswer takes in an answer that the bot has got. One that is broken in the middle tells it
+// nothing.
 func (t *traffic) hearAnswer(r *http.Request, answer *http.Response) {
 	body, served := answer.Body.(*served)
 	if !served || body.broken || answer.StatusCode != http.StatusOK || t.gauge.money == 0 {
@@ -123,7 +126,8 @@ func (t *told) hearPrice(price float64) {
 	t.prices = append(t.prices, toldPrice{time.Now(), price})
 }
 
-// hearCloses takes the closes of the latest candles: until the next ticker they are the latest prices that the bot was told.
+// hearCloses takes the closes of the latest candles: until the next ticker they are the latest
+// prices that the bot was told.
 func (t *told) hearCloses(text []byte) {
 	var rows [][]json.RawMessage
 	_ = json.Unmarshal(text, &rows)
@@ -179,8 +183,9 @@ func (t *told) lowest(from time.Time) float64 {
 	return lowest
 }
 
-// reckon follows the equity, as docs/running.md defines the limits on it: the day's loss counts from the last equity of the UTC day before, the
-// drawdown from the highest equity ever, and it stays.
+// reckon follows the equity, as docs/running.md defines the limits on it: the day's loss counts
+// from the last equity of the UTC day before, the drawdown from the highest equity ever, and it
+// stays.
 func (g *gauge) reckon(day int64) {
 	t, price := &g.told, g.told.last()
 	if price == 0 || !t.trades {
@@ -202,7 +207,7 @@ func (g *gauge) reckon(day int64) {
 	}
 }
 
-// End ends a life of the bot, which may not have written down what it heard last.
+// end ends a life of the bot, which may not have written down what it heard last.
 func (t *told) end() {
 	t.offered, t.trades = 0, false
 	for _, since := range []*time.Time{&t.lost, &t.drawn} {
@@ -218,7 +223,8 @@ func (p *passage) opens() bool {
 		return p.Side == "buy"
 	}
 	b := &p.before
-	return p.method == http.MethodPut && b.buy && (p.Price != "" && number(p.Price) > b.price || p.Amount != "" && number(p.Amount) > b.amount || p.Trigger != "" && number(p.Trigger) != b.trigger)
+	return p.method == http.MethodPut && b.buy && (p.Price != "" && number(p.Price) > b.price || p.Amount != "" &&
+		number(p.Amount) > b.amount || p.Trigger != "" && number(p.Trigger) != b.trigger)
 }
 
 // heedEquity wants nothing opened when a limit on the equity was reached, as the bot could know it.
@@ -228,9 +234,11 @@ func (t *traffic) heedEquity(p *passage) {
 	lost, drawn := reached(g.lost) && p.day == g.day, reached(g.drawn)
 	switch opens := p.opens(); {
 	case opens && lost:
-		t.t.Errorf("%s %+v opens, %s after the day's loss had come to %f", p.method, p.write, time.Since(g.lost), g.dayStart-g.latest)
+		t.t.Errorf("%s %+v opens, %s after the day's loss had come to %f", p.method, p.write, time.Since(g.lost),
+			g.dayStart-g.latest)
 	case opens && drawn:
-		t.t.Errorf("%s %+v opens, %s after the drawdown had come to %f", p.method, p.write, time.Since(g.drawn), g.high-g.latest)
+		t.t.Errorf("%s %+v opens, %s after the drawdown had come to %f", p.method, p.write, time.Since(g.drawn),
+			g.high-g.latest)
 	case opens && g.days > 0:
 		g.renewed++
 	case !opens && (lost || drawn):

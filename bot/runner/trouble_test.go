@@ -24,7 +24,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// trouble lets a bot trade for six minutes at an exchange where something happens, and requires that in the end the two agree.
+// trouble lets a bot trade for six minutes at an exchange where something happens, and requires
+// that in the end the two agree.
 func trouble(t *testing.T, change func(*sandbox.Config), prepare func(*stage), meanwhile func(*stage, *process)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4, change)
@@ -53,7 +54,7 @@ func (t *traffic) sent() int {
 	return t.count
 }
 
-// Orders is how many orders were placed.
+// orders is how many orders were placed.
 func (t *traffic) orders() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -69,7 +70,8 @@ func TestAMachineWhoseClockIsFiveMinutesWrongTradesByTheExchangesTime(t *testing
 
 func TestAMachineWhoseClockIsSetWhileItTradesGoesOn(t *testing.T) {
 	var jump atomic.Int64
-	trouble(t, nil, func(s *stage) { s.now = func() time.Time { return time.Now().Add(time.Duration(jump.Load())) } }, func(*stage, *process) { jump.Store(int64(5 * time.Minute)) })
+	trouble(t, nil, func(s *stage) { s.now = func() time.Time { return time.Now().Add(time.Duration(jump.Load())) } },
+		func(*stage, *process) { jump.Store(int64(5 * time.Minute)) })
 }
 
 func TestAMachineWhoseClockGoesTooSlowlyIsSetRightAgain(t *testing.T) {
@@ -96,7 +98,8 @@ func TestAMinuteWithoutTheNetworkIsSurvived(t *testing.T) {
 }
 
 // sitterKind rests one bid far away, and another one where that has ended.
-var sitterKind = strategy.Define("sitter", "rests a bid", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+var sitterKind = strategy.Define("sitter", "rests a bid",
+	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &sitter{}, nil })
 
 type sitter struct{ strategy.Base }
@@ -107,13 +110,14 @@ func (*sitter) OnTicker(d *strategy.Desk, t market.Ticker) {
 	}
 }
 
-// For three minutes the bot cannot renew its timers, as one that was frozen could not: the exchange cancels the orders of its group, the
-// strategy hears why, and goes on.
+// For three minutes the bot cannot renew its timers, as one that was frozen could not: the exchange
+// cancels the orders of its group, the strategy hears why, and goes on.
 func TestABotThatWasCutOffForLongHearsThatItsOrdersHaveDied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 7, nil)
 		s.kinds = append(s.kinds, sitterKind)
-		s.config = strings.NewReplacer("strategies.restless", "strategies.sitter", `"restless"`, `"sitter"`, "params.seed = 7\n", "").Replace(s.config)
+		s.config = strings.NewReplacer("strategies.restless", "strategies.sitter", `"restless"`, `"sitter"`,
+			"params.seed = 7\n", "").Replace(s.config)
 		p := s.start()
 		time.Sleep(time.Minute)
 		require.Len(t, s.OpenAtTheExchange(), 1)
@@ -125,7 +129,8 @@ func TestABotThatWasCutOffForLongHearsThatItsOrdersHaveDied(t *testing.T) {
 		require.Regexp(t, `"state":"canceled".*"reason":"cancelOnDisconnect".*"order ended"`, s.log.String())
 		require.Len(t, s.OpenAtTheExchange(), 1)
 		time.Sleep(3 * time.Minute)
-		require.Equal(t, 1, strings.Count(s.log.String(), `"reason":"cancelOnDisconnect"`), "the timer is renewed again")
+		require.Equal(t, 1, strings.Count(s.log.String(), `"reason":"cancelOnDisconnect"`),
+			"the timer is renewed again")
 		require.NoError(t, p.end())
 		s.agree(p)
 	})
@@ -186,7 +191,8 @@ func (t *traffic) changes() (prices []string) {
 var changedPrice = regexp.MustCompile(`^PUT .*"price":"([^"]+)"`)
 
 func TestABanIsWaitedFor(t *testing.T) {
-	ban := fault.Fault{Kind: fault.Error, Code: 105, Endpoints: []string{"POST /order"}, After: 2 * time.Minute, Count: 1, Key: bottest.BotKey}
+	ban := fault.Fault{Kind: fault.Error, Code: 105, Endpoints: []string{"POST /order"},
+		After: 2 * time.Minute, Count: 1, Key: bottest.BotKey}
 	trouble(t, func(c *sandbox.Config) { c.Faults = []fault.Fault{ban} }, nil, func(s *stage, _ *process) {
 		time.Sleep(30 * time.Second)
 		sent := s.traffic.sent()
@@ -204,7 +210,8 @@ func TestAKeyThatIsRefusedAgainAndAgainHaltsAll(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.Equal(s.T, sent, s.traffic.sent(), "nobody asks again and again with a key that is refused")
 		require.Equal(s.T, 1, strings.Count(s.log.String(), "the exchange refuses the key: all strategies are halted"))
-		require.LessOrEqual(s.T, strings.Count(s.log.String(), "No active API key found"), 30, "the commands until then, and the cancels of the halt")
+		require.LessOrEqual(s.T, strings.Count(s.log.String(), "No active API key found"), 30,
+			"the commands until then, and the cancels of the halt")
 		s.traffic.bar(false)
 		require.NoError(s.T, p.loop.Do(context.Background(), func(at market.Time) []market.Command {
 			halts := p.engine.Halts()
@@ -218,7 +225,8 @@ func TestAMarketThatHaltsAndComesBackIsTradedAgain(t *testing.T) {
 	t.Parallel()
 	for _, status := range []market.MarketStatus{market.Halted, market.Auction, market.CancelOnly} {
 		trouble(t, func(c *sandbox.Config) {
-			c.Faults = []fault.Fault{{Kind: fault.MarketStatus, Market: "BTC-EUR", Status: status, After: 2 * time.Minute},
+			c.Faults = []fault.Fault{{Kind: fault.MarketStatus, Market: "BTC-EUR", Status: status,
+				After: 2 * time.Minute},
 				{Kind: fault.MarketStatus, Market: "BTC-EUR", Status: market.Trading, After: 3 * time.Minute}}
 		}, nil, func(s *stage, _ *process) {
 			time.Sleep(35 * time.Second) // the rules are asked for every 30 s
@@ -228,7 +236,8 @@ func TestAMarketThatHaltsAndComesBackIsTradedAgain(t *testing.T) {
 				require.Equal(s.T, orders, s.traffic.orders(), "nothing is placed in a market that is %s", status)
 			}
 			time.Sleep(40 * time.Second)
-			require.Contains(s.T, s.log.String(), `"market":"BTC-EUR","status":"`+status.String()+`","message":"the market does not trade`)
+			require.Contains(s.T, s.log.String(),
+				`"market":"BTC-EUR","status":"`+status.String()+`","message":"the market does not trade`)
 			require.Contains(s.T, s.log.String(), "the market trades again")
 		})
 	}
@@ -238,7 +247,8 @@ func TestATickThatChangesUnderRestingOrdersIsKeptTo(t *testing.T) {
 	t.Parallel()
 	for _, tick := range []string{"5", "0.5"} {
 		trouble(t, func(c *sandbox.Config) {
-			c.Faults = []fault.Fault{{Kind: fault.TickSize, Market: "BTC-EUR", Tick: tick, After: 2 * time.Minute}}
+			c.Faults = []fault.Fault{{Kind: fault.TickSize, Market: "BTC-EUR", Tick: tick,
+				After: 2 * time.Minute}}
 		}, nil, func(s *stage, _ *process) {
 			time.Sleep(time.Minute)
 			require.Contains(s.T, s.log.String(), `"tick_size":"`+tick+`","before":"1"`)
@@ -250,15 +260,18 @@ func TestARefusalByNewRulesHasThemAskedForAtOnce(t *testing.T) {
 	t.Parallel()
 	trouble(t, func(c *sandbox.Config) {
 		c.Faults = []fault.Fault{{Kind: fault.TickSize, Market: "BTC-EUR", Tick: "50", After: 2 * time.Minute}}
-	}, func(s *stage) { s.config = strings.Replace(s.config, "[poll]", "[poll]\nrules = \"1h\"", 1) }, func(s *stage, _ *process) {
-		time.Sleep(time.Minute)
-		require.Equal(s.T, 1, strings.Count(s.log.String(), "(code 422,"), "one order is off the new tick, those after it know it")
-	})
+	}, func(s *stage) { s.config = strings.Replace(s.config, "[poll]", "[poll]\nrules = \"1h\"", 1) },
+		func(s *stage, _ *process) {
+			time.Sleep(time.Minute)
+			require.Equal(s.T, 1, strings.Count(s.log.String(), "(code 422,"),
+				"one order is off the new tick, those after it know it")
+		})
 }
 
 func TestOrdersThatTheExchangeCancelsAreNotMissed(t *testing.T) {
 	trouble(t, func(c *sandbox.Config) {
-		for after := 30 * time.Second; after < 2*time.Minute; after += 5 * time.Second { // at some of them an order is open
+		// at some of them an order is open
+		for after := 30 * time.Second; after < 2*time.Minute; after += 5 * time.Second {
 			c.Faults = append(c.Faults, fault.Fault{Kind: fault.CancelOrders, Account: "bot", After: after})
 		}
 	}, nil, func(s *stage, _ *process) {
@@ -302,16 +315,18 @@ func (s *stage) place(c *rest.Client, operator int64, side market.Side, amount, 
 	require.NoError(s.T, err)
 	s.placed++
 	name := market.ClientOrderID(uuid.UUID{9}, s.placed)
-	intent, err := c.Prepare(&market.Command{Kind: market.CommandPlace, Order: market.Order{ID: s.placed, ClientOrderID: name, OperatorID: operator, Market: m.ID, Side: side,
-		Type: market.TypeLimit, OrderState: market.OrderState{Amount: q, Price: at, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}}})
+	intent, err := c.Prepare(&market.Command{Kind: market.CommandPlace,
+		Order: market.Order{ID: s.placed, ClientOrderID: name, OperatorID: operator, Market: m.ID, Side: side,
+			Type: market.TypeLimit, OrderState: market.OrderState{Amount: q, Price: at, TimeInForce: market.GTC,
+				SelfTradePrevention: market.DecrementAndCancel}}})
 	require.NoError(s.T, err)
 	_, err = c.Send(context.Background(), &intent)
 	require.NoError(s.T, err)
 	return name
 }
 
-// Kills at the boundaries of an order's life: as a write is about to reach the exchange, and when it has been carried out and the bot has
-// not heard of it.
+// Kills at the boundaries of an order's life: as a write is about to reach the exchange, and when
+// it has been carried out and the bot has not heard of it.
 func TestABotKilledAtAnyBoundaryOfAnOrdersLifeGoesOn(t *testing.T) {
 	for _, kind := range []market.CommandKind{market.CommandPlace, market.CommandUpdate, market.CommandCancel} {
 		for _, before := range []bool{true, false} {
@@ -393,7 +408,8 @@ func TestFillsOfAWeekendAreBookedAtTheNextStart(t *testing.T) {
 	})
 }
 
-// The machine sleeps for an hour: its uptime, by which the bot reckons the exchange's time, stands still, and the exchange goes on.
+// The machine sleeps for an hour: its uptime, by which the bot reckons the exchange's time, stands
+// still, and the exchange goes on.
 func TestAMachineThatSleptKnowsTheExchangesTimeAtOnce(t *testing.T) {
 	var hour atomic.Int64
 	behind := func() time.Duration { return time.Duration(hour.Load()) }

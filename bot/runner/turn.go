@@ -89,8 +89,8 @@ func (w *watch) lookAtLimits() {
 	}
 }
 
-// countRefusals returns how many refusals of the gate are new, but for those that a warm-up or a halt brings with it, and names the most frequent
-// reason among them.
+// countRefusals returns how many refusals of the gate are new, but for those that a warm-up or a
+// halt brings with it, and names the most frequent reason among them.
 func (w *watch) countRefusals() (fresh int64, worst string) {
 	most := int64(0)
 	for i, name := range w.r.plan.Names() {

@@ -28,8 +28,9 @@ const (
 
 var feedNames = [feeds]string{"ticker_price", "ticker_book", "book", "candles", "rules"}
 
-// watch sees what a running bot does and passes it on to metrics, alerts and systemd, each of which may be nil. A nil watch sees nothing and
-// costs nothing. Its methods belong to the loop's goroutine where nothing else is said.
+// watch sees what a running bot does and passes it on to metrics, alerts and systemd, each of which
+// may be nil. A nil watch sees nothing and costs nothing. Its methods belong to the loop's
+// goroutine where nothing else is said.
 type watch struct {
 	r       *runner
 	now     func() time.Time
@@ -74,7 +75,9 @@ func (r *runner) openWatch(ctx context.Context) error {
 	if p.Config.Metrics.Listen == "" && len(p.Receivers) == 0 && notify == nil {
 		return nil
 	}
-	w := &watch{r: r, name: p.Name(), now: time.Now, began: time.Now(), notify: notify, halted: make([]bool, len(p.Strategies)+1), refused: map[refusalKind]int64{}, storm: storm{limit: p.Config.Alerts.Refusals}}
+	w := &watch{r: r, name: p.Name(), now: time.Now, began: time.Now(), notify: notify,
+		halted: make([]bool, len(p.Strategies)+1), refused: map[refusalKind]int64{},
+		storm: storm{limit: p.Config.Alerts.Refusals}}
 	r.watch = w
 	if p.Config.Metrics.Listen != "" {
 		w.metrics = newMetrics(w)
@@ -115,7 +118,8 @@ func (w *watch) part() {
 		w.notify.sayWithin("STOPPING=1", oncePatience)
 		return
 	}
-	w.notify.sayWithin("STOPPING=1\n"+begging(time.Duration(w.r.plan.Config.Bot.StopWithin)+begFor), oncePatience) // there is no loop yet that would ask again and again
+	// there is no loop yet that would ask again and again
+	w.notify.sayWithin("STOPPING=1\n"+begging(time.Duration(w.r.plan.Config.Bot.StopWithin)+begFor), oncePatience)
 }
 
 // attach lets metrics see parts of the runner that are there by now.
@@ -150,7 +154,7 @@ func (w *watch) stopped(reason string, open int) {
 	w.tell(alert.Stop, "trading has ended with %d open orders: %s", open, reason)
 }
 
-// Close sends what waits and ends everything.
+// close sends what waits and ends everything.
 func (w *watch) close() {
 	if w == nil {
 		return
@@ -167,7 +171,8 @@ func (w *watch) close() {
 // tell raises an alert. Any goroutine may.
 func (w *watch) tell(kind, format string, args ...any) {
 	if w != nil && w.alerts != nil {
-		w.alerts.Tell(alert.Alert{Kind: kind, At: w.now().UTC(), Bot: w.name, Run: w.r.run.String(), Text: fmt.Sprintf(format, args...)})
+		w.alerts.Tell(alert.Alert{Kind: kind, At: w.now().UTC(), Bot: w.name, Run: w.r.run.String(),
+			Text: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -199,7 +204,8 @@ func (w *watch) filled(o *state.Order, f *market.Fill) {
 		return
 	}
 	m := w.r.plan.Catalog.Market(f.Market)
-	w.fills.add(w.now(), fmt.Sprintf("%s: %s %s %s at %s, fee %s", w.r.nameOf(o.Strategy), f.Side, m.FormatQty(f.Amount), m.Name, m.FormatPrice(f.Price), m.FormatValue(f.Fee)))
+	w.fills.add(w.now(), fmt.Sprintf("%s: %s %s %s at %s, fee %s", w.r.nameOf(o.Strategy), f.Side,
+		m.FormatQty(f.Amount), m.Name, m.FormatPrice(f.Price), m.FormatValue(f.Fee)))
 	if w.metrics != nil {
 		w.metrics.fills.WithLabelValues(w.r.nameOf(o.Strategy), m.Name, f.Side.String()).Inc()
 	}
@@ -211,7 +217,8 @@ func (w *watch) unprotected(u *strategy.Unprotected) {
 		return
 	}
 	m := w.r.plan.Catalog.Market(u.Market)
-	w.tell(alert.Unprotected, "%s: %s %s has no exit (%s): %s", w.r.nameOf(u.Strategy), m.FormatQty(u.Amount), m.Name, u.Cause, u.Why)
+	w.tell(alert.Unprotected, "%s: %s %s has no exit (%s): %s", w.r.nameOf(u.Strategy), m.FormatQty(u.Amount), m.Name,
+		u.Cause, u.Why)
 	if w.metrics != nil {
 		w.metrics.bare.WithLabelValues(w.r.nameOf(u.Strategy), u.Cause.String()).Inc()
 	}
@@ -234,7 +241,8 @@ func (w *watch) blocked(b *blockage, now bool) {
 	}
 }
 
-// healthy reports whether the loop turns. One that has not begun is waiting for the exchange. Any goroutine may ask.
+// healthy reports whether the loop turns. One that has not begun is waiting for the exchange. Any
+// goroutine may ask.
 func (w *watch) healthy() error {
 	turned := w.turned.Load()
 	if b := w.blockage(); b != nil && w.now().Sub(b.Since) >= alertAfter {

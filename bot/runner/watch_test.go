@@ -83,7 +83,8 @@ func TestSystemdHearsOnlyWhatIsMeantForIt(t *testing.T) {
 	ear, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
 	require.NoError(t, err)
 	defer ear.Close()
-	env := map[string]string{"NOTIFY_SOCKET": socket, "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": strconv.Itoa(os.Getpid())}
+	env := map[string]string{"NOTIFY_SOCKET": socket, "WATCHDOG_USEC": "30000000",
+		"WATCHDOG_PID": strconv.Itoa(os.Getpid())}
 	n := newNotifier(func(name string) string { return env[name] })
 	require.Equal(t, 10*time.Second, n.every)
 	start := time.Unix(1000, 0)
@@ -98,7 +99,8 @@ func TestSystemdHearsOnlyWhatIsMeantForIt(t *testing.T) {
 		require.Equal(t, want, string(buffer[:got]))
 	}
 	env["WATCHDOG_PID"] = "1"
-	require.Zero(t, newNotifier(func(name string) string { return env[name] }).every, "the watchdog waits for another process")
+	require.Zero(t, newNotifier(func(name string) string { return env[name] }).every,
+		"the watchdog waits for another process")
 	ear.Close()
 	began := time.Now()
 	n.say("nobody listens")
@@ -108,9 +110,11 @@ func TestSystemdHearsOnlyWhatIsMeantForIt(t *testing.T) {
 func TestHaltsAndResumesAreToldAsTheyCome(t *testing.T) {
 	m, catalog := &recorder{}, &market.Catalog{}
 	gate := risk.New(catalog, risk.Config{Strategies: []risk.Limits{{}}})
-	seats := engine.New(engine.Config{Catalog: catalog, Account: state.NewAccount(catalog, 1, nil), Gate: gate, Seats: []engine.Seat{{Name: "trend", Strategy: strategy.Base{}}}})
+	seats := engine.New(engine.Config{Catalog: catalog, Account: state.NewAccount(catalog, 1, nil), Gate: gate,
+		Slots: []engine.Slot{{Name: "trend", Strategy: strategy.Base{}}}})
 	w := &watch{now: time.Now, halted: make([]bool, 2), alerts: m,
-		r: &runner{plan: &plan.Live{Plan: plan.Plan{Strategies: []backtest.StrategyPlan{{Name: "trend"}}}}, gate: gate, engine: seats}}
+		r: &runner{plan: &plan.Live{Plan: plan.Plan{Strategies: []backtest.StrategyPlan{{Name: "trend"}}}}, gate: gate,
+			engine: seats}}
 	w.lookAtHalts()
 	seats.HaltOne(1, 1, "by hand")
 	w.lookAtHalts()

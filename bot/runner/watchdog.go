@@ -27,10 +27,12 @@ type blockage struct {
 
 // text says so at a time, for a person.
 func (b *blockage) text(now time.Time) string {
-	return fmt.Sprintf("strategy %s blocks in %s since %s", b.Strategy, b.Callback, now.Sub(b.Since).Truncate(time.Second))
+	return fmt.Sprintf("strategy %s blocks in %s since %s", b.Strategy, b.Callback,
+		now.Sub(b.Since).Truncate(time.Second))
 }
 
-// watchdog sees from beside the loop which callback of a strategy does not return. Go cannot end it; it is named instead.
+// watchdog sees from beside the loop which callback of a strategy does not return. Go cannot end
+// it; it is named instead.
 type watchdog struct {
 	r       *runner
 	cell    atomic.Pointer[engine.Callback] // nil: there is no engine yet
@@ -46,7 +48,7 @@ type watchdog struct {
 
 func newWatchdog(r *runner) *watchdog { return &watchdog{r: r, now: time.Now} }
 
-// Run looks until ctx ends.
+// run looks until ctx ends.
 func (d *watchdog) run(ctx context.Context) {
 	ticker := time.NewTicker(dogEvery)
 	defer ticker.Stop()
@@ -85,7 +87,8 @@ func (d *watchdog) look() {
 			(*cancel)()
 		}
 		d.mu.Unlock()
-		d.r.log.Warn().Str("strategy", b.Strategy).Str("callback", b.Callback).Msg("a strategy blocks: nothing is traded until its callback returns")
+		d.r.log.Warn().Str("strategy", b.Strategy).Str("callback", b.Callback).
+			Msg("a strategy blocks: nothing is traded until its callback returns")
 		d.r.watch.blocked(b, true)
 	}
 	if now.Sub(d.since) >= alertAfter && !d.alerted {
@@ -101,11 +104,13 @@ func (d *watchdog) over(now time.Time) {
 		return
 	}
 	d.alerted = false
-	d.r.log.Warn().Str("strategy", b.Strategy).Str("callback", b.Callback).Stringer("took", now.Sub(b.Since).Truncate(time.Millisecond)).Msg("the strategy's callback has returned")
+	d.r.log.Warn().Str("strategy", b.Strategy).Str("callback", b.Callback).
+		Stringer("took", now.Sub(b.Since).Truncate(time.Millisecond)).Msg("the strategy's callback has returned")
 	d.r.watch.blocked(b, false)
 }
 
-// blockage is the strategy that blocks now, nil where none does. Any goroutine may ask, also of a nil watchdog.
+// blockage is the strategy that blocks now, nil where none does. Any goroutine may ask, also of a
+// nil watchdog.
 func (d *watchdog) blockage() *blockage {
 	if d == nil {
 		return nil
@@ -113,7 +118,8 @@ func (d *watchdog) blockage() *blockage {
 	return d.blocked.Load()
 }
 
-// waits calls cancel when a strategy blocks, or does already, until forget is called. A nil watchdog calls nothing.
+// waits calls cancel when a strategy blocks, or does already, until forget is called. A nil
+// watchdog calls nothing.
 func (d *watchdog) waits(cancel context.CancelFunc) (forget func()) {
 	if d == nil {
 		return func() {}

@@ -24,13 +24,15 @@ import (
 //
 //	TMPDIR=/dev/shm go test ./bot/runner -run MemoryOfABot -simulate 168h -ticker 1s -v -timeout 3h
 var (
-	simulate = flag.Duration("simulate", 105*time.Minute, "how long the bot of TestTheMemoryOfABotStaysFlat trades, in the exchange's time")
-	ticker   = flag.Duration("ticker", 10*time.Second, "period of its tickers")
+	simulate = flag.Duration("simulate", 105*time.Minute,
+		"how long the bot of TestTheMemoryOfABotStaysFlat trades, in the exchange's time")
+	ticker = flag.Duration("ticker", 10*time.Second, "period of its tickers")
 )
 
-// TestTheMemoryOfABotStaysFlat lets a bot place, move and cancel orders without end, before an exchange that remembers little. What the
-// heap has to keep after the seventh part of the time is what it has to keep in the end, but for what bbolt notes of each page that a
-// growing state file takes: some 30 bytes.
+// TestTheMemoryOfABotStaysFlat lets a bot place, move and cancel orders without end, before an
+// exchange that remembers little. What the heap has to keep after the seventh part of the time is
+// what it has to keep in the end, but for what bbolt notes of each page that a growing state file
+// takes: some 30 bytes.
 func TestTheMemoryOfABotStaysFlat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds, many more under the race detector")
@@ -38,9 +40,11 @@ func TestTheMemoryOfABotStaysFlat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Tiers = nil // no fees, or its money would not last the week
-			c.Keep, c.Budget = sandbox.Keep{Orders: 50, Trades: 50, Candles: 10, Transactions: 50}, door.Budget{PerKey: -1, PerIP: -1}
+			c.Keep, c.Budget = sandbox.Keep{Orders: 50, Trades: 50, Candles: 10,
+				Transactions: 50}, door.Budget{PerKey: -1, PerIP: -1}
 		})
-		s.everySet = []config.Override{{Path: []string{"poll", "tickers"}, Text: ticker.String()}, {Path: []string{"risk", "max_daily_loss"}, Text: "0"}}
+		s.everySet = []config.Override{{Path: []string{"poll", "tickers"}, Text: ticker.String()},
+			{Path: []string{"risk", "max_daily_loss"}, Text: "0"}}
 		p := &process{stage: s, wire: &wire{traffic: s.traffic, quiet: true}, done: make(chan error, 1)}
 		var err error
 		p.runner, err = openRunner(context.Background(), s.plan(p.wire), zerolog.New(io.Discard), s.options())
@@ -56,7 +60,8 @@ func TestTheMemoryOfABotStaysFlat(t *testing.T) {
 		require.NoError(t, p.end())
 		report, err := s.Stored().Check()
 		require.NoError(t, err)
-		t.Logf("%d orders, %d fills in %s; after each seventh of it alive %d bytes, state file %d bytes", report.Orders, report.Fills, *simulate, alive, file)
+		t.Logf("%d orders, %d fills in %s; after each seventh of it alive %d bytes, state file %d bytes", report.Orders,
+			report.Fills, *simulate, alive, file)
 		require.Greater(t, int(report.Orders), 100)
 		require.Less(t, alive[6]-alive[0], alive[0]/20+(file[6]-file[0])/100)
 	})

@@ -35,12 +35,14 @@ type traffic struct {
 	barred bool                   // the exchange does not know the bot's key any more
 	shut   func(path string) bool // what the bot asks for and does not get; nil: nothing
 	gauge
-	// hook is called for each write that is about to reach the exchange (before), and for each that has (not before).
+	// hook is called for each write that is about to reach the exchange (before), and for each that
+	// has (not before).
 	hook func(r *http.Request, before bool)
 }
 
 func newTraffic(t *testing.T, ex *sandbox.Exchange) *traffic {
-	return &traffic{t: t, ex: ex, writes: map[string]bool{}, placed: map[string]bool{}, gauge: gauge{limits: stageLimits, exits: map[string]bool{}, told: told{fills: map[string]toldFill{}}}}
+	return &traffic{t: t, ex: ex, writes: map[string]bool{}, placed: map[string]bool{},
+		gauge: gauge{limits: stageLimits, exits: map[string]bool{}, told: told{fills: map[string]toldFill{}}}}
 }
 
 // wire is the transport of one life of the bot: a RoundTripper over the exchange's handler.
@@ -106,7 +108,10 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	if isWrite && w.isBarred() {
-		return &http.Response{StatusCode: http.StatusForbidden, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"errorCode":305,"error":"No active API key found."}`)), Request: r}, nil
+		return &http.Response{StatusCode: http.StatusForbidden, Header: http.Header{},
+				Body:    io.NopCloser(strings.NewReader(`{"errorCode":305,"error":"No active API key found."}`)),
+				Request: r},
+			nil
 	}
 	type outcome struct {
 		answer *http.Response
@@ -219,15 +224,16 @@ func (t *traffic) serve(r *http.Request, body []byte) (answer *http.Response, er
 	if broken && recorder.Body.Len() == 0 {
 		return nil, errWire
 	}
-	answer = &http.Response{StatusCode: recorder.Code, Header: http.Header{}, Request: r, Body: &served{Reader: recorder.Body, broken: broken}}
+	answer = &http.Response{StatusCode: recorder.Code, Header: http.Header{}, Request: r,
+		Body: &served{Reader: recorder.Body, broken: broken}}
 	for name, values := range recorder.Header() {
 		answer.Header[http.CanonicalHeaderKey(name)] = values // as over a connection
 	}
 	return answer, nil
 }
 
-// Examine holds a write against what the bot must do: its intent is in the state file, to the byte, it was never sent before, and it is
-// within the limits.
+// examine holds a write against what the bot must do: its intent is in the state file, to the byte,
+// it was never sent before, and it is within the limits.
 func (w *wire) examine(r *http.Request, body []byte, store *journal.Store, p *passage) {
 	stamp := r.Header.Get("Service-Access-Timestamp")
 	name := nameOf(r.URL, body)
@@ -279,7 +285,8 @@ func intended(store *journal.Store, name string, r *http.Request, body []byte, s
 	}
 	for i := range story {
 		intent, ok := story[i].Record.(*journal.Intent)
-		if ok && intent.Method == r.Method && bytes.Equal(intent.Body, body) && strconv.FormatInt(intent.Timestamp, 10) == stamp {
+		if ok && intent.Method == r.Method && bytes.Equal(intent.Body, body) &&
+			strconv.FormatInt(intent.Timestamp, 10) == stamp {
 			return true
 		}
 	}

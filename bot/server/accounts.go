@@ -43,7 +43,8 @@ func (p *Plan) setAccounts() error {
 		a := &p.Config.Accounts[i]
 		for j := range a.Keys {
 			if p.Accounts == nil {
-				p.credentials = append(p.credentials, credential{account: a.Name, secret: config.Secret{Text: a.Keys[j].Secret}})
+				p.credentials = append(p.credentials,
+					credential{account: a.Name, secret: config.Secret{Text: a.Keys[j].Secret}})
 			}
 			p.credentials[next].key = &a.Keys[j]
 			next++
@@ -80,7 +81,7 @@ func (p *Plan) account(name string, s *config.ClientAccount) (a sandbox.Account,
 	return a, nil
 }
 
-// Key reads one API key. Key and secret that are left out are made of its place in the config.
+// key reads one API key. Key and secret that are left out are made of its place in the config.
 func (p *Plan) key(path []string, s *config.KeySecret) (k door.Key, c credential, err error) {
 	k = door.Key{Key: s.Key, Addresses: s.Addresses, Unconfirmed: s.Unconfirmed, Budget: int(s.Budget)}
 	madeKey, madeSecret := madeFor(path)
@@ -88,7 +89,8 @@ func (p *Plan) key(path []string, s *config.KeySecret) (k door.Key, c credential
 		k.Key = madeKey
 	}
 	if len(k.Key) != keyLength {
-		return k, c, config.At(config.Join(path, "key"), fmt.Errorf("has %d characters; want %d, or leave it out", len(k.Key), keyLength))
+		return k, c, config.At(config.Join(path, "key"), fmt.Errorf("has %d characters; want %d, or leave it out",
+			len(k.Key), keyLength))
 	}
 	if c.secret, err = p.secrets.Read(path, "secret", s.Secret, s.SecretFile, s.SecretEnv); err != nil {
 		return k, c, err
@@ -101,18 +103,21 @@ func (p *Plan) key(path []string, s *config.KeySecret) (k door.Key, c credential
 		if err := config.OneOf(config.Join(path, "permissions"), word, "read", "trade", "withdraw"); err != nil {
 			return k, c, err
 		}
-		k.Read, k.Trade, k.Withdraw = k.Read || word == "read", k.Trade || word == "trade", k.Withdraw || word == "withdraw"
+		k.Read, k.Trade, k.Withdraw = k.Read || word == "read", k.Trade || word == "trade", k.Withdraw ||
+			word == "withdraw"
 	}
 	for _, address := range s.Addresses {
 		if _, err := netip.ParseAddr(address); err != nil {
-			return k, c, config.At(config.Join(path, "addresses"), fmt.Errorf("%q is no IP address", config.Clip(address)))
+			return k, c, config.At(config.Join(path, "addresses"),
+				fmt.Errorf("%q is no IP address", config.Clip(address)))
 		}
 	}
 	return k, c, nil
 }
 
-// madeFor is the key and the secret of a place in the config that says none. What configs/exchange.toml calls its key is the one that the
-// exchange has without a config, so that a bot's config fits both.
+// madeFor is the key and the secret of a place in the config that says none. What
+// configs/exchange.toml calls its key is the one that the exchange has without a config, so that a
+// bot's config fits both.
 func madeFor(path []string) (key, secret string) {
 	if slices.Equal(path, []string{"accounts", "demo", "keys", "main"}) {
 		public := sandbox.Default().Accounts[0].Keys[0]
@@ -147,6 +152,8 @@ func (p *Plan) setAdmin() (err error) {
 func (p *Plan) warnOfOpenConfig() {
 	file := p.Sandbox.Source.File
 	if others, err := config.ReadableByOthers(file); p.secrets.Inline && err == nil && others {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s holds a secret and others may read it; do: chmod 600 %s, or use secret_file or secret_env", file, config.InQuotes(file)))
+		p.Warnings = append(p.Warnings,
+			fmt.Sprintf("%s holds a secret and others may read it; do: chmod 600 %s, or use secret_file or secret_env",
+				file, config.InQuotes(file)))
 	}
 }

@@ -26,7 +26,9 @@ type Facts struct {
 	AdminURL     string         `json:"admin_url,omitempty"`
 	AdminToken   string         `json:"admin_token,omitempty"`
 	State        string         `json:"state,omitempty"`
-	Curl         []string       `json:"curl"` // lines for a shell: one without credentials, then signed ones, then one for /admin where time stands
+	// lines for a shell: one without credentials, then signed ones, then one for /admin where time
+	// stands
+	Curl []string `json:"curl"`
 
 	adminToken string // or where it stands
 }
@@ -54,7 +56,8 @@ func (p *Plan) Facts(address *net.TCPAddr) *Facts {
 		host = net.IPv4(127, 0, 0, 1)
 	}
 	root := "http://" + net.JoinHostPort(host.String(), strconv.Itoa(address.Port))
-	f := &Facts{BaseURL: root + "/v2", OpenAPI: root + "/openapi.json", HeaderPrefix: p.Exchange.Prefixes[0], State: p.Exchange.State}
+	f := &Facts{BaseURL: root + "/v2", OpenAPI: root + "/openapi.json", HeaderPrefix: p.Exchange.Prefixes[0],
+		State: p.Exchange.State}
 	for i := range p.Config.Markets {
 		f.Markets = append(f.Markets, p.Config.Markets[i].Name)
 	}
@@ -78,7 +81,8 @@ func (p *Plan) accountFacts(a *sandbox.Account) accountFacts {
 		if c.account != a.Name {
 			continue
 		}
-		k := keyFacts{Key: c.key.Key, SecretFile: c.secret.File, SecretEnv: c.secret.Env, Permissions: permissionsOf(c.key), secret: c.secret.Shown()}
+		k := keyFacts{Key: c.key.Key, SecretFile: c.secret.File, SecretEnv: c.secret.Env,
+			Permissions: permissionsOf(c.key), secret: c.secret.Shown()}
 		if c.secret.Told() {
 			k.Secret = c.secret.Text
 		}
@@ -133,12 +137,13 @@ func (f *Facts) Write(w io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nIn another shell (sh with curl and openssl):\n\n%s\n\nCtrl-C stops it.\n", strings.Join(f.Curl, "\n\n"))
+	_, err := fmt.Fprintf(w, "\nIn another shell (sh with curl and openssl):\n\n%s\n\nCtrl-C stops it.\n",
+		strings.Join(f.Curl, "\n\n"))
 	return err
 }
 
-// examples are lines for a shell: one without credentials, one that reads and one that trades, where there is a key for it, and one that moves a
-// clock that stands.
+// examples are lines for a shell: one without credentials, one that reads and one that trades,
+// where there is a key for it, and one that moves a clock that stands.
 func (p *Plan) examples(root string) []string {
 	first := "time"
 	if len(p.Config.Markets) > 0 {
@@ -158,7 +163,9 @@ func (p *Plan) examples(root string) []string {
 		}
 	}
 	if p.Clock.Speed == "0" && p.Admin.Enabled {
-		lines = append(lines, fmt.Sprintf(`curl -s %s -H 'Authorization: Bearer '%s -H '%s' -d '{"advance":"1m"}'; echo`, config.InQuotes(root+"/admin/clock"), p.token.Shell(), contentType))
+		lines = append(lines, fmt.Sprintf(
+			`curl -s %s -H 'Authorization: Bearer '%s -H '%s' -d '{"advance":"1m"}'; echo`,
+			config.InQuotes(root+"/admin/clock"), p.token.Shell(), contentType))
 	}
 	return lines
 }
@@ -167,22 +174,26 @@ func (p *Plan) examples(root string) []string {
 func (p *Plan) usable(may func(*door.Key) bool) *credential {
 	for i := range p.credentials {
 		c := &p.credentials[i]
-		if may(c.key) && !c.key.Unconfirmed && (len(c.key.Addresses) == 0 || slices.Contains(c.key.Addresses, "127.0.0.1")) {
+		if may(c.key) && !c.key.Unconfirmed &&
+			(len(c.key.Addresses) == 0 || slices.Contains(c.key.Addresses, "127.0.0.1")) {
 			return c
 		}
 	}
 	return nil
 }
 
-// smallOrder is an order that buys a little where the account has something to pay with and the house sells; "" where there is no such market.
+// smallOrder is an order that buys a little where the account has something to pay with and the
+// house sells; "" where there is no such market.
 func (p *Plan) smallOrder(account string) string {
 	at := slices.IndexFunc(p.Config.Accounts, func(a sandbox.Account) bool { return a.Name == account })
 	for i := range p.Config.Markets {
 		m := &p.Config.Markets[i]
 		_, quote, err := market.SplitName(m.Name)
 		money := p.Config.Accounts[at].Balances[quote]
-		if err == nil && money != "" && money != "0" && m.House.Levels > 0 && m.Source != nil && (m.Status == 0 || m.Status == market.Trading) {
-			return fmt.Sprintf(`{"market":"%s","side":"buy","orderType":"market","amountQuote":"%s","operatorId":1}`, m.Name, aboveMinimum(m.MinOrderInQuote))
+		if err == nil && money != "" && money != "0" && m.House.Levels > 0 && m.Source != nil &&
+			(m.Status == 0 || m.Status == market.Trading) {
+			return fmt.Sprintf(`{"market":"%s","side":"buy","orderType":"market","amountQuote":"%s","operatorId":1}`,
+				m.Name, aboveMinimum(m.MinOrderInQuote))
 		}
 	}
 	return ""
@@ -209,5 +220,6 @@ func (p *Plan) signed(root string, c *credential, method, path, body string) str
 	return fmt.Sprintf(`( U=%s K=%s S=%s B=%s H=%s; T=$(curl -s -H "$H" "$U/v2/time" | cut -d: -f2 | cut -d, -f1); `+
 		`X=$(printf %%s "${T}%s/v2%s$B" | openssl dgst -sha256 -hmac "$S" -r | cut -d' ' -f1); `+
 		`curl -s -X %s "$U/v2%s" -H "$H" -H "%sKey: $K" -H "%sTimestamp: $T" -H "%sSignature: $X"%s; echo )`,
-		config.InQuotes(root), config.InQuotes(c.key.Key), c.secret.Shell(), config.InQuotes(body), config.InQuotes(contentType), method, path, method, path, header, header, header, send)
+		config.InQuotes(root), config.InQuotes(c.key.Key), c.secret.Shell(), config.InQuotes(body),
+		config.InQuotes(contentType), method, path, method, path, header, header, header, send)
 }

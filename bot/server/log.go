@@ -9,8 +9,9 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// logRequests logs requests with their answers: from 500 on as errors, from 400 on as warnings, others as information. Headers are not
-// logged: they hold keys and signatures. Where nothing is to be logged it is the handler itself.
+// logRequests logs requests with their answers: from 500 on as errors, from 400 on as warnings,
+// others as information. Headers are not logged: they hold keys and signatures. Where nothing is to
+// be logged it is the handler itself.
 func logRequests(handler http.Handler, logger zerolog.Logger) http.Handler {
 	if logger.GetLevel() == zerolog.Disabled {
 		return handler
@@ -27,7 +28,8 @@ func logRequests(handler http.Handler, logger zerolog.Logger) http.Handler {
 			case seen.status >= http.StatusBadRequest:
 				level = zerolog.WarnLevel
 			}
-			line := logger.WithLevel(level).Str("method", r.Method).Str("path", r.URL.Path).Int("status", seen.status).Dur("took_ms", time.Since(began))
+			line := logger.WithLevel(level).Str("method", r.Method).Str("path", r.URL.Path).Int("status", seen.status).
+				Dur("took_ms", time.Since(began))
 			if len(seen.refusal) > 0 {
 				line.Str("answer", string(seen.refusal))
 			}

@@ -20,7 +20,8 @@ func (p *Plan) setAssets() error {
 	for _, symbol := range slices.Sorted(maps.Keys(p.Assets)) {
 		a, path := p.Assets[symbol], []string{"assets", symbol}
 		if a.Decimals > market.MaxDigits {
-			return config.At(config.Join(path, "decimals"), fmt.Errorf("%d is more than %d", a.Decimals, market.MaxDigits))
+			return config.At(config.Join(path, "decimals"),
+				fmt.Errorf("%d is more than %d", a.Decimals, market.MaxDigits))
 		}
 		for _, amount := range [...]struct {
 			key  string
@@ -34,14 +35,18 @@ func (p *Plan) setAssets() error {
 			return config.At(config.Join(path, "confirmations"), fmt.Errorf("%d is more than 10000", a.Confirmations))
 		}
 		if a.BlockTime > config.Span(dayLong) {
-			return config.At(config.Join(path, "block_time"), fmt.Errorf("%s is more than 24h", market.Duration(a.BlockTime)))
+			return config.At(config.Join(path, "block_time"),
+				fmt.Errorf("%s is more than 24h", market.Duration(a.BlockTime)))
 		}
 		if err := config.OneOf(config.Join(path, "status"), a.Status, "OK", "MAINTENANCE", "DELISTED"); err != nil {
 			return err
 		}
 		p.Config.Assets = append(p.Config.Assets, sandbox.Asset{
-			Symbol: symbol, Name: cmp.Or(a.Name, symbol), Decimals: uint8(a.Decimals), Networks: a.Networks, DepositFee: string(a.DepositFee), WithdrawalFee: string(a.WithdrawalFee),
-			WithdrawalMin: string(a.WithdrawalMin), Confirmations: int(a.Confirmations), BlockTime: max(market.Duration(a.BlockTime), 1), Status: a.Status})
+			Symbol: symbol, Name: cmp.Or(a.Name,
+				symbol), Decimals: uint8(a.Decimals), Networks: a.Networks, DepositFee: string(a.DepositFee),
+			WithdrawalFee: string(a.WithdrawalFee),
+			WithdrawalMin: string(a.WithdrawalMin), Confirmations: int(a.Confirmations),
+			BlockTime: max(market.Duration(a.BlockTime), 1), Status: a.Status})
 	}
 	return nil
 }
@@ -75,15 +80,17 @@ func (p *Plan) setMarkets() error {
 	return nil
 }
 
-// Market makes one market.
+// market makes one market.
 func (p *Plan) market(name string, s *config.TradedMarket) (m sandbox.Market, err error) {
 	path := []string{"markets", name}
 	base, quote, err := market.SplitName(name)
 	if err != nil {
 		return m, config.At(path, err)
 	}
-	m = sandbox.Market{Name: name, TickSize: string(s.TickSize), MinOrderInBase: string(s.MinOrderInBase), MinOrderInQuote: string(s.MinOrderInQuote),
-		MaxOrderInBase: string(s.MaxOrderInBase), MaxOrderInQuote: string(s.MaxOrderInQuote), MaxOpenOrders: int(s.MaxOpenOrders), FeeCategory: s.FeeCategory}
+	m = sandbox.Market{Name: name, TickSize: string(s.TickSize), MinOrderInBase: string(s.MinOrderInBase),
+		MinOrderInQuote: string(s.MinOrderInQuote),
+		MaxOrderInBase:  string(s.MaxOrderInBase), MaxOrderInQuote: string(s.MaxOrderInQuote),
+		MaxOpenOrders: int(s.MaxOpenOrders), FeeCategory: s.FeeCategory}
 	if m.QuantityDecimals, err = p.decimalsOf(base); err != nil {
 		return m, config.At(path, err)
 	}
@@ -95,8 +102,10 @@ func (p *Plan) market(name string, s *config.TradedMarket) (m sandbox.Market, er
 		have   config.Decimal
 		digits uint8
 	}{
-		{"min_order_in_base", s.MinOrderInBase, m.QuantityDecimals}, {"max_order_in_base", s.MaxOrderInBase, m.QuantityDecimals},
-		{"min_order_in_quote", s.MinOrderInQuote, m.NotionalDecimals}, {"max_order_in_quote", s.MaxOrderInQuote, m.NotionalDecimals}, {"tick_size", s.TickSize, market.MaxDigits},
+		{"min_order_in_base", s.MinOrderInBase, m.QuantityDecimals}, {"max_order_in_base", s.MaxOrderInBase,
+			m.QuantityDecimals},
+		{"min_order_in_quote", s.MinOrderInQuote, m.NotionalDecimals}, {"max_order_in_quote", s.MaxOrderInQuote,
+			m.NotionalDecimals}, {"tick_size", s.TickSize, market.MaxDigits},
 	}
 	for _, b := range bounds {
 		if _, err := b.have.Fixed(b.digits); err != nil {
@@ -104,7 +113,8 @@ func (p *Plan) market(name string, s *config.TradedMarket) (m sandbox.Market, er
 		}
 	}
 	if s.TickSize == "" || s.TickSize == "0" {
-		return m, config.At(config.Join(path, "tick_size"), fmt.Errorf("is missing; want the step between two prices, like \"0.01\""))
+		return m, config.At(config.Join(path, "tick_size"),
+			fmt.Errorf("is missing; want the step between two prices, like \"0.01\""))
 	}
 	if m.Status, err = market.ParseMarketStatus(s.Status); err != nil {
 		return m, config.At(config.Join(path, "status"), err)
@@ -119,12 +129,14 @@ func (p *Plan) market(name string, s *config.TradedMarket) (m sandbox.Market, er
 	return m, err
 }
 
-// setDecimals takes the decimals that a market may be told: more than those of its tick, fewer than those of its assets.
+// setDecimals takes the decimals that a market may be told: more than those of its tick, fewer than
+// those of its assets.
 func (p *Plan) setDecimals(path []string, s *config.TradedMarket, m *sandbox.Market) error {
 	m.PriceDigits = s.TickSize.Digits()
 	if s.PriceDecimals != nil {
 		if n := *s.PriceDecimals; n < int64(m.PriceDigits) || n > market.MaxDigits {
-			return config.At(config.Join(path, "price_decimals"), fmt.Errorf("%d is not in %d, the decimals of tick_size, to %d", n, m.PriceDigits, market.MaxDigits))
+			return config.At(config.Join(path, "price_decimals"),
+				fmt.Errorf("%d is not in %d, the decimals of tick_size, to %d", n, m.PriceDigits, market.MaxDigits))
 		}
 		m.PriceDigits = uint8(*s.PriceDecimals)
 	}
@@ -132,12 +144,14 @@ func (p *Plan) setDecimals(path []string, s *config.TradedMarket, m *sandbox.Mar
 		key   string
 		given *int64
 		into  *uint8
-	}{{"quantity_decimals", s.QuantityDecimals, &m.QuantityDecimals}, {"notional_decimals", s.NotionalDecimals, &m.NotionalDecimals}} {
+	}{{"quantity_decimals", s.QuantityDecimals, &m.QuantityDecimals}, {"notional_decimals", s.NotionalDecimals,
+		&m.NotionalDecimals}} {
 		if d.given == nil {
 			continue
 		}
 		if *d.given > int64(*d.into) {
-			return config.At(config.Join(path, d.key), fmt.Errorf("%d is more than the %d decimals of the asset; see [assets]", *d.given, *d.into))
+			return config.At(config.Join(path, d.key),
+				fmt.Errorf("%d is more than the %d decimals of the asset; see [assets]", *d.given, *d.into))
 		}
 		*d.into = uint8(*d.given)
 	}
@@ -158,7 +172,8 @@ func house(path []string, s *config.HouseSection, decimals uint8) (h sandbox.Hou
 	case s.Levels > 1000:
 		return h, config.At(config.Join(path, "levels"), fmt.Errorf("%d is more than 1000", s.Levels))
 	case s.Levels > 0 && size == 0:
-		return h, config.At(config.Join(path, "size"), fmt.Errorf("is missing; want the amount of an average level, like \"0.05\""))
+		return h, config.At(config.Join(path, "size"),
+			fmt.Errorf("is missing; want the amount of an average level, like \"0.05\""))
 	case s.Step < 1 || s.Step > 1_000_000:
 		return h, config.At(config.Join(path, "step"), fmt.Errorf("%d ticks: want 1 to 1000000", s.Step))
 	}

@@ -32,11 +32,14 @@ type Plan struct {
 	readers     []io.Closer               // of those
 }
 
-// NewPlan checks a config, but for what only an exchange that is made of it can find, and opens the stores that are replayed. Its
-// errors name the place of what is wrong. Close it, also after an error.
+// NewPlan checks a config, but for what only an exchange that is made of it can find, and opens the
+// stores that are replayed. Its errors name the place of what is wrong. Close it, also after an
+// error.
 func NewPlan(c *config.Sandbox, getenv func(string) string) (*Plan, error) {
-	p := &Plan{Sandbox: c, secrets: config.Secrets{Getenv: getenv}, Config: sandbox.Default(), stores: map[string]*candles.Store{}}
-	for _, step := range [...]func() error{p.setExchange, p.setClock, p.setRules, p.setTiers, p.setAssets, p.setMarkets, p.setAccounts, p.setAdmin, p.setFaults} {
+	p := &Plan{Sandbox: c, secrets: config.Secrets{Getenv: getenv}, Config: sandbox.Default(),
+		stores: map[string]*candles.Store{}}
+	for _, step := range [...]func() error{p.setExchange, p.setClock, p.setRules, p.setTiers, p.setAssets, p.setMarkets,
+		p.setAccounts, p.setAdmin, p.setFaults} {
 		if err := step(); err != nil {
 			return p, c.Source.Place(err)
 		}
@@ -59,7 +62,8 @@ func (p *Plan) Close() (err error) {
 func (p *Plan) setExchange() error {
 	e, path := &p.Exchange, []string{"exchange"}
 	if _, port, err := net.SplitHostPort(e.Listen); err != nil || port == "" {
-		return config.At(config.Join(path, "listen"), fmt.Errorf("%q is no address; want host:port, like 127.0.0.1:8080 or 127.0.0.1:0", config.Clip(e.Listen)))
+		return config.At(config.Join(path, "listen"),
+			fmt.Errorf("%q is no address; want host:port, like 127.0.0.1:8080 or 127.0.0.1:0", config.Clip(e.Listen)))
 	}
 	if err := config.CheckHosts(config.Join(path, "hosts"), e.Hosts); err != nil {
 		return err
@@ -68,11 +72,15 @@ func (p *Plan) setExchange() error {
 		return config.At(config.Join(path, "prefixes"), fmt.Errorf("is empty; want at least one, like \"Service\""))
 	}
 	for i, prefix := range e.Prefixes {
-		if prefix == "" || strings.Trim(strings.ToLower(prefix), "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || slices.Contains(e.Prefixes[:i], prefix) {
-			return config.At(config.Join(path, "prefixes"), fmt.Errorf("%q begins no header; want letters, digits and dashes, each prefix once", config.Clip(prefix)))
+		if prefix == "" || strings.Trim(strings.ToLower(prefix), "abcdefghijklmnopqrstuvwxyz0123456789-") != "" ||
+			slices.Contains(e.Prefixes[:i], prefix) {
+			return config.At(config.Join(path, "prefixes"),
+				fmt.Errorf("%q begins no header; want letters, digits and dashes, each prefix once",
+					config.Clip(prefix)))
 		}
 	}
-	p.Config.Prefixes, p.Config.Venue, p.Config.Seed, p.Config.History, p.Config.State = e.Prefixes, e.Venue, e.Seed, market.Duration(e.History), e.State
+	p.Config.Prefixes, p.Config.Venue, p.Config.Seed, p.Config.History, p.Config.State = e.Prefixes, e.Venue, e.Seed,
+		market.Duration(e.History), e.State
 	return config.OneOf(config.Join(path, "log"), e.Log, config.LogLevels...)
 }
 
@@ -95,40 +103,52 @@ func (p *Plan) setFaults() error {
 func (p *Plan) setClock() error {
 	speed, err := strconv.ParseFloat(string(p.Clock.Speed), 64)
 	if err != nil || speed < 0 || speed > sandbox.FastestClock {
-		return config.At([]string{"clock", "speed"}, fmt.Errorf("%q is no speed; want 0 for a clock that stands, 1 for the machine's, at most %d", p.Clock.Speed, sandbox.FastestClock))
+		return config.At([]string{"clock", "speed"},
+			fmt.Errorf("%q is no speed; want 0 for a clock that stands, 1 for the machine's, at most %d", p.Clock.Speed,
+				sandbox.FastestClock))
 	}
 	p.Config.Clock = sandbox.NewClock(market.Time(p.Clock.Start), speed)
 	return nil
 }
 
-// setRules takes the settings that are plain numbers and words. Where 0 stands for a default in sandbox.Config, but says what it says in
-// a config file, the smallest or a negative value takes its place.
+// setRules takes the settings that are plain numbers and words. Where 0 stands for a default in
+// sandbox.Config, but says what it says in a config file, the smallest or a negative value takes
+// its place.
 func (p *Plan) setRules() (err error) {
 	r, b, k, path := &p.Rules, &p.Budget, &p.Keep, []string{"rules"}
-	p.Config.Budget = door.Budget{PerKey: orNegative(b.PerKey), PerIP: orNegative(b.PerIP), KeyBan: market.Duration(max(b.KeyBan, 1)), IPBan: market.Duration(max(b.IPBan, 1)), PerAccount: b.PerAccount}
-	p.Config.Keep = sandbox.Keep{Orders: int(k.Orders), Trades: int(k.Trades), Transactions: int(k.Transactions), Candles: int(k.Candles)}
+	p.Config.Budget = door.Budget{PerKey: orNegative(b.PerKey), PerIP: orNegative(b.PerIP),
+		KeyBan: market.Duration(max(b.KeyBan, 1)), IPBan: market.Duration(max(b.IPBan, 1)), PerAccount: b.PerAccount}
+	p.Config.Keep = sandbox.Keep{Orders: int(k.Orders), Trades: int(k.Trades), Transactions: int(k.Transactions),
+		Candles: int(k.Candles)}
 	rules := &p.Config.Rules
-	*rules = sandbox.Rules{Strict: r.Strict, OperatorOptional: r.OperatorOptional, ShortCreate: r.ShortCreate, DayWindow: r.DayWindow,
-		SettleAfter: market.Duration(r.SettleAfter), HoldLater: r.HoldLater, GroupsPerAccount: int(r.GroupsPerAccount), WithdrawalStage: market.Duration(r.WithdrawalStage)}
+	*rules = sandbox.Rules{Strict: r.Strict, OperatorOptional: r.OperatorOptional, ShortCreate: r.ShortCreate,
+		DayWindow:   r.DayWindow,
+		SettleAfter: market.Duration(r.SettleAfter), HoldLater: r.HoldLater, GroupsPerAccount: int(r.GroupsPerAccount),
+		WithdrawalStage: market.Duration(r.WithdrawalStage)}
 	if r.WithdrawalStage == 0 {
 		rules.WithdrawalStage = -1
 	}
 	if rules.FeeRounding, err = exchange.ParseFeeRounding(r.FeeRounding); err != nil {
 		return config.At(config.Join(path, "fee_rounding"), err)
 	}
-	if rules.TriggerReference, err = market.ParseTriggerReference(r.TriggerReference); err != nil || rules.TriggerReference == 0 {
-		return config.At(config.Join(path, "trigger_reference"), fmt.Errorf("%q is not lastTrade, bestBid, bestAsk or midPrice", r.TriggerReference))
+	if rules.TriggerReference, err = market.ParseTriggerReference(r.TriggerReference); err != nil ||
+		rules.TriggerReference == 0 {
+		return config.At(config.Join(path, "trigger_reference"),
+			fmt.Errorf("%q is not lastTrade, bestBid, bestAsk or midPrice", r.TriggerReference))
 	}
 	if r.GroupsPerAccount == 0 || r.GroupsPerAccount > 1000 {
-		return config.At(config.Join(path, "groups_per_account"), fmt.Errorf("%d is not in 1 to 1000", r.GroupsPerAccount))
+		return config.At(config.Join(path, "groups_per_account"),
+			fmt.Errorf("%d is not in 1 to 1000", r.GroupsPerAccount))
 	}
 	for _, l := range [...]struct {
 		key  string
 		have config.Decimal
 		into *market.Rate
 	}{
-		{"placement_limit", r.PlacementLimit, &rules.PlacementLimit}, {"execution_limit", r.ExecutionLimit, &rules.ExecutionLimit},
-		{"spread_limit", r.SpreadLimit, &rules.SpreadLimit}, {"reference_limit", r.ReferenceLimit, &rules.ReferenceLimit},
+		{"placement_limit", r.PlacementLimit, &rules.PlacementLimit}, {"execution_limit", r.ExecutionLimit,
+			&rules.ExecutionLimit},
+		{"spread_limit", r.SpreadLimit, &rules.SpreadLimit}, {"reference_limit", r.ReferenceLimit,
+			&rules.ReferenceLimit},
 	} {
 		if *l.into, err = l.have.Rate(market.RateDigits); err != nil {
 			return config.At(config.Join(path, l.key), err)
@@ -188,7 +208,7 @@ func (p *Plan) setTiers() error {
 	return nil
 }
 
-// Fees reads the rates of a tier.
+// fees reads the rates of a tier.
 func (p *Plan) fees(path []string, categories map[string]config.CategorySection) (map[string]exchange.Fees, error) {
 	fees := map[string]exchange.Fees{}
 	for _, category := range slices.Sorted(maps.Keys(categories)) {
@@ -207,7 +227,8 @@ func (p *Plan) fees(path []string, categories map[string]config.CategorySection)
 		fees[category] = exchange.Fees{Maker: maker, Taker: taker}
 	}
 	if _, given := fees[""]; !given {
-		return nil, config.At(path, fmt.Errorf("has no %q, which is paid in every category that it does not name", config.AnyCategory))
+		return nil, config.At(path, fmt.Errorf("has no %q, which is paid in every category that it does not name",
+			config.AnyCategory))
 	}
 	return fees, nil
 }
@@ -228,7 +249,8 @@ func readFee(value config.Decimal) (market.Rate, error) {
 	return rate, nil
 }
 
-// Explain says whether an exchange could not be made because of its config, which is a bad config, or because of its state file.
+// Explain says whether an exchange could not be made because of its config, which is a bad config,
+// or because of its state file.
 func (p *Plan) Explain(err error) error {
 	inMemory := p.Config
 	inMemory.State = ""

@@ -32,8 +32,8 @@ func planOf(t *testing.T, text string, environment map[string]string) (*Plan, er
 	return p, err
 }
 
-// alike takes out of a config in what ways two that serve the same exchange may differ: the order of what is listed, how the keys are called,
-// and defaults that one of them writes out.
+// alike takes out of a config in what ways two that serve the same exchange may differ: the order
+// of what is listed, how the keys are called, and defaults that one of them writes out.
 func alike(c sandbox.Config) sandbox.Config {
 	c.Clock, c.Admin = nil, ""
 	c.Assets, c.Markets, c.Accounts = slices.Clone(c.Assets), slices.Clone(c.Markets), slices.Clone(c.Accounts)
@@ -41,7 +41,8 @@ func alike(c sandbox.Config) sandbox.Config {
 	slices.SortFunc(c.Markets, func(a, b sandbox.Market) int { return strings.Compare(a.Name, b.Name) })
 	for i := range c.Assets {
 		a := &c.Assets[i]
-		a.Status, a.DepositFee, a.WithdrawalFee = cmp.Or(a.Status, "OK"), cmp.Or(a.DepositFee, "0"), cmp.Or(a.WithdrawalFee, "0")
+		a.Status, a.DepositFee, a.WithdrawalFee = cmp.Or(a.Status, "OK"), cmp.Or(a.DepositFee,
+			"0"), cmp.Or(a.WithdrawalFee, "0")
 		if a.BlockTime == 0 {
 			a.BlockTime = time.Minute
 		}
@@ -129,10 +130,12 @@ func TestMistakesInAnExchangeConfigNameTheirPlace(t *testing.T) {
 		{tick + "quantity_decimals=9", `markets.BTC-EUR.quantity_decimals: 9 is more than the 8 decimals`},
 		{"[markets.BTC-EUR]\ntick_size='0.01'\nprice_decimals=1", `price_decimals: 1 is not in 2`},
 		{tick + "min_order_in_quote='0.001'", `markets.BTC-EUR.min_order_in_quote: `},
-		{tick + "source={kind='fixd'}", `markets.BTC-EUR.source.kind: "fixd" is not one of synthetic, replay, fixed, none; the nearest is "fixed"`},
+		{tick + "source={kind='fixd'}",
+			`markets.BTC-EUR.source.kind: "fixd" is not one of synthetic, replay, fixed, none; the nearest is "fixed"`},
 		{tick + "source={kind='fixed',price='10.5'}", `source.price: "10.5" is no price here`},
 		{tick, `source.price: "" is no price here`},
-		{tick + "source={price='10',volatility='0.8'}", `source.volatility: "0.8": want a part of the price above 0, like "0.03", at most 0.5`},
+		{tick + "source={price='10',volatility='0.8'}",
+			`source.volatility: "0.8": want a part of the price above 0, like "0.03", at most 0.5`},
 		{tick + "source={price='10',step='1us'}", `source.step: 1µs is less than 1ms`},
 		{tick + "source={kind='replay',interval='7m'}", `source.interval: `},
 		{tick + "source={kind='replay',walk='pat'}", `source.walk: "pat" is not one of chance, path`},
@@ -149,7 +152,8 @@ func TestMistakesInAnExchangeConfigNameTheirPlace(t *testing.T) {
 		{"[accounts.a.keys.k]\nkey='short'", `exchange.toml:2: accounts.a.keys.k.key: has 5 characters; want 64`},
 		{"[accounts.a.keys.k]\npermissions=['write']", `permissions: "write" is not one of read, trade, withdraw`},
 		{"[accounts.a.keys.k]\naddresses=['home']", `addresses: "home" is no IP address`},
-		{"[accounts.a.keys.k]\nsecret='x'\nsecret_env='Y'", `accounts.a.keys.k: has two of secret, secret_file and secret_env`},
+		{"[accounts.a.keys.k]\nsecret='x'\nsecret_env='Y'",
+			`accounts.a.keys.k: has two of secret, secret_file and secret_env`},
 		{"[accounts.a.keys.k]\nsecret_env='Y'", `secret_env: the environment has no variable of that name`},
 		{"[admin]\ntoken_file='nowhere'", `exchange.toml:2: admin.token_file: `},
 	} {
@@ -228,7 +232,8 @@ func TestStoredCandlesAreReplayedFromADate(t *testing.T) {
 	for i, line := range []string{"100,110,90,105,4", "105,106,104,106,4", "106,130,106,120,4"} {
 		rows.WriteString(time.Unix(1609459200+int64(i)*60, 0).UTC().Format(time.RFC3339) + "," + line + "\n")
 	}
-	_, err = store.ImportCSV(strings.NewReader(rows.String()), candles.ImportOptions{WriteOptions: candles.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}})
+	_, err = store.ImportCSV(strings.NewReader(rows.String()),
+		candles.ImportOptions{WriteOptions: candles.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}})
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
 
@@ -241,7 +246,8 @@ func TestStoredCandlesAreReplayedFromADate(t *testing.T) {
 	ex.Clock().Advance(time.Hour)
 	ask := httptest.NewRecorder()
 	ex.ServeHTTP(ask, httptest.NewRequest("GET", "/v2/BTC-EUR/candles?interval=1m", nil))
-	require.JSONEq(t, `[[1767614400000,"105","130","104","120","8"]]`, ask.Body.String(), "two candles in a minute; the first is left out")
+	require.JSONEq(t, `[[1767614400000,"105","130","104","120","8"]]`, ask.Body.String(),
+		"two candles in a minute; the first is left out")
 
 	p, err = planOf(t, strings.Replace(config, "speed=2", "speed=1,walk='path'", 1), nil)
 	require.NoError(t, err)

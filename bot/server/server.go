@@ -41,13 +41,16 @@ func New(ex *sandbox.Exchange, e *config.ServerSection, logger zerolog.Logger) (
 	listener, err := net.Listen("tcp", e.Listen)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is in use by another program; stop that one, or choose another port: --listen 127.0.0.1:0 takes any that is free", e.Listen)
+		return nil, fmt.Errorf("%s is in use by another program; stop that one, or choose another port: --listen "+
+			"127.0.0.1:0 takes any that is free", e.Listen)
 	case err != nil:
 		return nil, fmt.Errorf("listen on %s: %w; choose another address with --listen", e.Listen, err)
 	}
-	s := &Server{ex: ex, kept: e.State, log: logger, listener: listener, Address: listener.Addr().(*net.TCPAddr), server: ex.Server()}
+	s := &Server{ex: ex, kept: e.State, log: logger, listener: listener, Address: listener.Addr().(*net.TCPAddr),
+		server: ex.Server()}
 	guard := host.NewGuard(ex, e.Listen, e.Hosts)
-	guard.Kind, guard.Refusal = "application/json", `{"errorCode":110,"error":"This server does not answer for that host; name it in exchange.hosts."}`
+	guard.Kind, guard.Refusal = "application/json",
+		`{"errorCode":110,"error":"This server does not answer for that host; name it in exchange.hosts."}`
 	s.server.Handler = logRequests(guard, logger)
 	if logger.GetLevel() > zerolog.DebugLevel {
 		logger = zerolog.Nop()
@@ -81,7 +84,8 @@ func (s *Server) Run(ctx context.Context) (left string, err error) {
 	}
 }
 
-// stop waits for requests that are being answered, then ends all connections. It reports whether none was cut off.
+// stop waits for requests that are being answered, then ends all connections. It reports whether
+// none was cut off.
 func (s *Server) stop() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
@@ -100,7 +104,9 @@ func (s *Server) left(calm bool) string {
 	}
 	orders, transfers := s.ex.Unfinished()
 	if s.kept != "" {
-		return fmt.Sprintf("%s %s holds everything, also %d open orders and %d transfers on their way.", text, s.kept, orders, transfers)
+		return fmt.Sprintf("%s %s holds everything, also %d open orders and %d transfers on their way.", text, s.kept,
+			orders, transfers)
 	}
-	return fmt.Sprintf("%s It was in memory only: %d open orders and %d transfers on their way are gone. --state FILE keeps them.", text, orders, transfers)
+	return fmt.Sprintf("%s It was in memory only: %d open orders and %d transfers on their way are gone. --state FILE "+
+		"keeps them.", text, orders, transfers)
 }

@@ -16,7 +16,8 @@ import (
 // source makes what a market's price comes from; nil where only the accounts make one.
 func (p *Plan) source(path []string, name string, m *config.TradedMarket) (price.Source, error) {
 	s := &m.Source
-	if err := config.OneOf(config.Join(path, "kind"), s.Kind, config.PriceSynthetic, config.PriceReplay, config.PriceFixed, config.PriceNone); err != nil {
+	if err := config.OneOf(config.Join(path, "kind"), s.Kind, config.PriceSynthetic, config.PriceReplay,
+		config.PriceFixed, config.PriceNone); err != nil {
 		return nil, err
 	}
 	switch s.Kind {
@@ -30,18 +31,22 @@ func (p *Plan) source(path []string, name string, m *config.TradedMarket) (price
 	}
 	if s.Kind == config.PriceFixed {
 		if s.Refill > 0 && s.Refill < config.Span(shortestStep) {
-			return nil, config.At(config.Join(path, "refill"), fmt.Errorf("%s is less than %s; want 0 for never", market.Duration(s.Refill), shortestStep))
+			return nil, config.At(config.Join(path, "refill"),
+				fmt.Errorf("%s is less than %s; want 0 for never", market.Duration(s.Refill), shortestStep))
 		}
 		return price.Steady{Price: string(s.Price), Refill: market.Duration(s.Refill)}, nil
 	}
 	volatility, err := strconv.ParseFloat(string(s.Volatility), 64)
 	if err != nil || volatility <= 0 || volatility > 0.5 {
-		return nil, config.At(config.Join(path, "volatility"), fmt.Errorf("%q: want a part of the price above 0, like \"0.03\", at most 0.5", s.Volatility))
+		return nil, config.At(config.Join(path, "volatility"),
+			fmt.Errorf("%q: want a part of the price above 0, like \"0.03\", at most 0.5", s.Volatility))
 	}
 	if s.Step < config.Span(shortestStep) {
-		return nil, config.At(config.Join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
+		return nil, config.At(config.Join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step),
+			shortestStep))
 	}
-	return price.Synthetic{Seed: s.Seed, Anchor: market.Time(s.Anchor), Price: string(s.Price), Volatility: volatility, Volume: string(s.Volume), Step: market.Duration(s.Step)}, nil
+	return price.Synthetic{Seed: s.Seed, Anchor: market.Time(s.Anchor), Price: string(s.Price), Volatility: volatility,
+		Volume: string(s.Volume), Step: market.Duration(s.Step)}, nil
 }
 
 // shortestStep is how little may lie between two movements of a price.
@@ -56,7 +61,8 @@ func checkPrice(path []string, m *config.TradedMarket) error {
 	}
 	price, err := m.Source.Price.Fixed(digits)
 	if err != nil || price == 0 || price%tick != 0 {
-		return config.At(config.Join(path, "price"), fmt.Errorf("%q is no price here; want a multiple of tick_size, %s, above 0", m.Source.Price, m.TickSize))
+		return config.At(config.Join(path, "price"),
+			fmt.Errorf("%q is no price here; want a multiple of tick_size, %s, above 0", m.Source.Price, m.TickSize))
 	}
 	return nil
 }
@@ -69,11 +75,14 @@ func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (price
 	case err != nil:
 		return nil, config.At(config.Join(path, "interval"), err)
 	case s.Speed < 1 || s.Speed > 1_000_000:
-		return nil, config.At(config.Join(path, "speed"), fmt.Errorf("%d: want 1 to 1000000 seconds of candles to a second of the exchange", s.Speed))
+		return nil, config.At(config.Join(path, "speed"),
+			fmt.Errorf("%d: want 1 to 1000000 seconds of candles to a second of the exchange", s.Speed))
 	case s.From != 0 && s.To != 0 && s.From >= s.To:
-		return nil, config.At(config.Join(path, "from"), fmt.Errorf("%s is not before to, %s", market.Time(s.From), market.Time(s.To)))
+		return nil, config.At(config.Join(path, "from"), fmt.Errorf("%s is not before to, %s", market.Time(s.From),
+			market.Time(s.To)))
 	case s.Step < config.Span(shortestStep):
-		return nil, config.At(config.Join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
+		return nil, config.At(config.Join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step),
+			shortestStep))
 	}
 	if err := config.OneOf(config.Join(path, "walk"), s.Walk, config.WalkChance, config.WalkPath); err != nil {
 		return nil, err
@@ -88,9 +97,12 @@ func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (price
 	}
 	from, to := market.Time(s.From), market.Time(s.To)
 	if from >= series.End() || to != 0 && to <= series.First {
-		return nil, config.At(config.Join(path, "from"), fmt.Errorf("%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, series.First, series.End()))
+		return nil, config.At(config.Join(path, "from"),
+			fmt.Errorf("%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, series.First,
+				series.End()))
 	}
-	candles := &storedCandles{store: store, options: candles.ReadOptions{Interval: interval, From: from, To: to}, replay: price.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}
+	candles := &storedCandles{store: store, options: candles.ReadOptions{Interval: interval, From: from, To: to},
+		replay: price.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}
 	if s.Walk == config.WalkPath {
 		candles.replay.Path, candles.replay.Step = true, 0
 	}
@@ -111,7 +123,8 @@ func (p *Plan) openStore(file string) (*candles.Store, error) {
 	return store, nil
 }
 
-// storedCandles is the source of a market whose stored candles are replayed. It opens them in the units of the exchange's market.
+// storedCandles is the source of a market whose stored candles are replayed. It opens them in the
+// units of the exchange's market.
 type storedCandles struct {
 	store   *candles.Store
 	options candles.ReadOptions

@@ -7,8 +7,8 @@ import "runtime/debug"
 // Module is this project's.
 const Module = "github.com/tidemark-trading/tidemark"
 
-// Of names the code that this binary was built from: the revision of its checkout, or the release, or "devel" where
-// the build knows neither.
+// Of names the code that this binary was built from: the revision of its checkout, or the release,
+// or "devel" where the build knows neither.
 func Of(info *debug.BuildInfo, known bool) string {
 	if !known {
 		return "devel"

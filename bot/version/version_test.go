@@ -18,7 +18,8 @@ func TestVersionsNameTheRevisionWhereItIsKnown(t *testing.T) {
 func buildInfo(version, revision, modified string) *debug.BuildInfo {
 	info := &debug.BuildInfo{Main: debug.Module{Path: Module, Version: version}}
 	if revision != "" {
-		info.Settings = []debug.BuildSetting{{Key: "vcs.revision", Value: revision}, {Key: "vcs.modified", Value: modified}}
+		info.Settings = []debug.BuildSetting{{Key: "vcs.revision", Value: revision},
+			{Key: "vcs.modified", Value: modified}}
 	}
 	return info
 }

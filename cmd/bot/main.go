@@ -1,4 +1,5 @@
-// Command bot is Tidemark with the shipped strategies. It is wiring only and never grows logic of its own. Start at bot.Main.
+// Command bot is Tidemark with the shipped strategies. It is wiring only and never grows logic of
+// its own. Start at bot.Main.
 package main
 
 import (

@@ -240,7 +240,7 @@ func TestTheTermsOfAChangeUnderWayAreBelieved(t *testing.T) {
 		open(record)
 		changed := *own.Order
 		changed.Price = 4_005_000
-		own.Change = &audit.Change{Order: changed, Blind: c.blind}
+		own.Change = &audit.Change{Order: changed, Unknown: c.blind}
 		record.Order.Price = c.price
 		record.Order.OnHold, _ = exchange.Cost(check.Market, c.price, 110_000, 250_000)
 		require.Equal(t, c.holds, len(check.Record(own, c.kind, record).Broken) == 0, name)
@@ -262,7 +262,7 @@ func TestAMarketOrderStaysNearTheKnownPrices(t *testing.T) {
 		own.Type, own.Price, record.Order.Type, record.Order.Price = market.TypeMarket, 0, market.TypeMarket, 0
 		check.Prices = func(market.Time) audit.Prices {
 			return audit.Prices{Low: 3_990_000, High: 4_010_000,
-				Blind: c.blind}
+				Approximate: c.blind}
 		}
 		record.Fills[0].Price, record.Order.FilledAmountQuote = c.price, must(check.Market.Value(c.price, 110_000))
 		record.Fills[0].Fee, record.Order.FeePaid = market.Value{}, market.Value{}

@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// fillsOf holds each fill against the order and the fills that are booked, and sums up all of them,
-// each once.
+// fillsOf checks each fill against the order and the booked fills, and sums up all of them, each
+// once.
 func (x *examination) fillsOf(fills []market.Fill) {
 	for i := range x.order.Fills {
 		x.add(&x.order.Fills[i])
@@ -19,16 +19,16 @@ func (x *examination) fillsOf(fills []market.Fill) {
 	if missing := x.order.Counted - x.filled.amount; missing > 0 { // booked by an earlier process
 		x.filled.amount += missing
 	}
-	told := make(map[uuid.UUID]*market.Fill, len(fills))
+	got := make(map[uuid.UUID]*market.Fill, len(fills))
 	for i := range fills {
 		f := &fills[i]
-		if before := told[f.ID]; before != nil {
+		if before := got[f.ID]; before != nil {
 			x.unchanged(before, f)
 			continue
 		}
-		told[f.ID] = f
-		if sum, err := market.Add(x.told, f.Amount); err == nil {
-			x.told = sum
+		got[f.ID] = f
+		if sum, err := market.Add(x.answered, f.Amount); err == nil {
+			x.answered = sum
 		}
 		if before := x.booked[f.ID]; before != nil {
 			x.known(before, f)
@@ -42,7 +42,7 @@ func (x *examination) fillsOf(fills []market.Fill) {
 	x.count()
 }
 
-// owner is the own order that a fill was booked for, 0 where it is new.
+// owner is the own order that a fill was booked for, 0 for a new fill.
 func (x *examination) owner(id uuid.UUID) market.OrderID {
 	if x.FillOf == nil {
 		return 0
@@ -50,7 +50,7 @@ func (x *examination) owner(id uuid.UUID) market.OrderID {
 	return x.FillOf(id)
 }
 
-// known holds a fill that is told again against the one that was booked: its fee may have come.
+// known checks a booked fill that comes again: its fee may have come.
 func (x *examination) known(before, f *market.Fill) {
 	x.unchanged(before, f)
 	if before.Settled && f.Settled {
@@ -64,20 +64,19 @@ func (x *examination) known(before, f *market.Fill) {
 		x.filled.fee = fee
 		x.filled.unsettled--
 	} else {
-		x.breaks(RuleRange, "a sum of fees", err.Error())
+		x.violated(RuleRange, "a sum of fees", err.Error())
 	}
 }
 
-// unchanged wants what a fill said the first time.
+// unchanged requires that a fill says the same as before.
 func (x *examination) unchanged(before, f *market.Fill) {
 	same := f.Price == before.Price && f.Amount == before.Amount && f.Taker == before.Taker
 	if same && f.Settled && before.Settled {
 		same = f.Fee == before.Fee && f.FeeCurrency == before.FeeCurrency
 	}
-	x.keeps(same, RuleFillChanged, x.describe(before), x.describe(f))
+	x.require(same, RuleFillChanged, x.describe(before), x.describe(f))
 }
 
-// describe is a fill for a person.
 func (x *examination) describe(f *market.Fill) string {
 	text := fmt.Sprintf("%s at %s, %s", x.Market.FormatQty(f.Amount), x.Market.FormatPrice(f.Price), f.Time)
 	if f.Settled {
@@ -86,52 +85,51 @@ func (x *examination) describe(f *market.Fill) string {
 	return text
 }
 
-// fill holds a new fill against the order.
+// fill checks a new fill against the order.
 func (x *examination) fill(f *market.Fill) {
 	m, own := x.Market, x.order
 	if f.Market != own.Market {
-		x.breaks(RuleFillMarket, m.Name, x.marketName(f.Market))
+		x.violated(RuleFillMarket, m.Name, x.marketName(f.Market))
 		return
 	}
-	x.keeps(f.Side == own.Side || f.Side == 0, RuleFillSide, own.Side.String(), f.Side.String())
-	x.keeps(f.ID != uuid.Nil, RuleFillID, "an id", "none")
+	x.require(f.Side == own.Side || f.Side == 0, RuleFillSide, own.Side.String(), f.Side.String())
+	x.require(f.ID != uuid.Nil, RuleFillID, "an id", "none")
 	if other := x.owner(f.ID); other != 0 {
-		x.keeps(other == own.ID, RuleFillID, "a new id", f.ID.String()+" of order "+strconv.FormatInt(int64(other), 10))
+		x.require(other == own.ID, RuleFillID, "a new id", f.ID.String()+" of order "+strconv.FormatInt(int64(other),
+			10))
 	}
-	x.keeps(f.Amount > 0, RuleFillAmount, "above 0", m.FormatQty(f.Amount))
+	x.require(f.Amount > 0, RuleFillAmount, "above 0", m.FormatQty(f.Amount))
 	x.price(f)
 	x.fee(f, f)
 	x.moment(RuleFillTime, f.Time)
 }
 
-// price holds the price of a fill against the limit, and against the prices that the market is
-// known to have had.
+// price checks a fill's price against the limit and the market's known prices.
 func (x *examination) price(f *market.Fill) {
 	m, own := x.Market, x.order
 	if f.Price <= 0 {
-		x.breaks(RuleFillPrice, "above 0", m.FormatPrice(f.Price))
+		x.violated(RuleFillPrice, "above 0", m.FormatPrice(f.Price))
 		return
 	}
 	if x.limit != 0 && (own.Side == market.Buy && f.Price > x.limit || own.Side == market.Sell && f.Price < x.limit) {
-		x.breaks(RuleFillPrice, worst(own.Side)+m.FormatPrice(x.limit), m.FormatPrice(f.Price))
+		x.violated(RuleFillPrice, limitWords(own.Side)+m.FormatPrice(x.limit), m.FormatPrice(f.Price))
 		return
 	}
 	low, high := x.band(f.Time)
 	if low != 0 && (f.Price < low || f.Price > high) {
-		x.breaks(RuleFillPrice, m.FormatPrice(low)+" to "+m.FormatPrice(high), m.FormatPrice(f.Price))
+		x.violated(RuleFillPrice, m.FormatPrice(low)+" to "+m.FormatPrice(high), m.FormatPrice(f.Price))
 	}
 }
 
-// worst is how a limit reads.
-func worst(side market.Side) string {
+func limitWords(side market.Side) string {
 	if side == market.Buy {
 		return "at most "
 	}
 	return "at least "
 }
 
-// band is what prices a fill of that time may have: those that are known, the order's own limit and
-// trigger, and Bound around them. 0 is no bound: nothing is known of the market.
+// band is the range of possible fill prices at that time: the known prices, the order's own limit
+// and trigger, and Bound around them. 0 is no bound: the market's prices are unknown.
 func (x *examination) band(at market.Time) (low, high market.Price) {
 	if x.Prices == nil {
 		return 0, 0
@@ -152,29 +150,28 @@ func (x *examination) band(at market.Time) (low, high market.Price) {
 			}
 		}
 	}
-	if known.Blind {
-		return low / (1 + BlindFold*market.Price(Bound)/wholeRate), exchange.Above(high,
-			exchange.Share(high, BlindFold*Bound))
+	if known.Approximate {
+		return low / (1 + ApproximateFactor*market.Price(Bound)/wholeRate), exchange.AddSaturating(high,
+			exchange.Share(high, ApproximateFactor*Bound))
 	}
-	return low - exchange.Share(low, Bound), exchange.Above(high, exchange.Share(high, Bound))
+	return low - exchange.Share(low, Bound), exchange.AddSaturating(high, exchange.Share(high, Bound))
 }
 
 // wholeRate is a Rate of 100 %.
 const wholeRate = 1e8
 
-// fee holds the fee of a settled fill against the rates, by the amount and price of the fill as it
-// was booked.
+// fee checks the fee of a settled fill against the rates on its booked amount and price.
 func (x *examination) fee(f, booked *market.Fill) {
 	m := x.Market
-	x.keeps(f.FeeCurrency == 0 || f.FeeCurrency == m.Quote, RuleFillCurrency, x.symbol(m.Quote),
+	x.require(f.FeeCurrency == 0 || f.FeeCurrency == m.Quote, RuleFillCurrency, x.symbol(m.Quote),
 		x.symbol(f.FeeCurrency))
 	if !f.Settled {
-		x.keeps(f.Fee.Sign() == 0, RuleFillFee, "none before it is settled", m.FormatValue(f.Fee))
+		x.require(f.Fee.Sign() == 0, RuleFillFee, "none before it is settled", m.FormatValue(f.Fee))
 		return
 	}
 	value, err := m.Value(booked.Price, booked.Amount)
 	if err != nil {
-		x.breaks(RuleRange, "a value of the fill", err.Error())
+		x.violated(RuleRange, "a value of the fill", err.Error())
 		return
 	}
 	least, most, err := x.feeRange(value, 1)
@@ -182,15 +179,16 @@ func (x *examination) fee(f, booked *market.Fill) {
 		most, err = x.addStep(most, booked.Price)
 	}
 	if err != nil {
-		x.breaks(RuleRange, "a fee", err.Error())
+		x.violated(RuleRange, "a fee", err.Error())
 		return
 	}
-	x.keeps(f.Fee.Cmp(least) >= 0 && f.Fee.Cmp(most) <= 0, RuleFillFee, m.FormatValue(least)+" to "+m.FormatValue(most),
+	x.require(f.Fee.Cmp(least) >= 0 && f.Fee.Cmp(most) <= 0, RuleFillFee,
+		m.FormatValue(least)+" to "+m.FormatValue(most),
 		m.FormatValue(f.Fee))
 }
 
-// feeRange is what fees on a value of so many fills can be: at the lowest and the highest rate, and
-// what rounding to the asset's decimals moves.
+// feeRange is the possible range of fees on a value of so many fills: the lowest and the highest
+// rate, and the roundings to the asset's decimals.
 func (x *examination) feeRange(value market.Value, fills int) (least, most market.Value, err error) {
 	m := x.Market
 	if most, err = atRate(value, max(0, x.Fees.Highest())); err != nil {
@@ -202,7 +200,7 @@ func (x *examination) feeRange(value market.Value, fills int) (least, most marke
 	if most, err = most.Add(m.MoneyValue(market.Money(fills + 1))); err != nil {
 		return least, most, err
 	}
-	least, err = least.Sub(m.MoneyValue(market.Money(min(fills, roundings) + 1)))
+	least, err = least.Sub(m.MoneyValue(market.Money(min(fills, maxRoundings) + 1)))
 	return least, most, err
 }
 
@@ -219,7 +217,7 @@ func atRate(value market.Value, rate market.Rate) (market.Value, error) {
 	return share.Add(market.ValueOf(1))
 }
 
-// addStep adds what one step of the amount is worth: a buy over a quote amount pays for it and gets
+// addStep adds the value of one step of the amount: a buy over a quote amount pays for it and gets
 // nothing (venue-facts 3.6).
 func (x *examination) addStep(most market.Value, price market.Price) (market.Value, error) {
 	value, err := x.Market.Value(price, step(x.Market))
@@ -241,7 +239,7 @@ func step(m *market.Market) market.Qty {
 	return market.Qty(market.Pow10(m.AmountDigits - min(m.AmountDigits, m.QuantityDecimals)))
 }
 
-// add sums up a fill.
+// add adds a fill to the sums.
 func (x *examination) add(f *market.Fill) {
 	t := &x.filled
 	t.fills++
@@ -256,24 +254,24 @@ func (x *examination) add(f *market.Fill) {
 		t.fee, err = t.fee.Add(f.Fee)
 	}
 	if err != nil {
-		x.breaks(RuleRange, "a sum of fills", err.Error())
+		x.violated(RuleRange, "a sum of fills", err.Error())
 	}
 	if !f.Settled {
 		t.unsettled++
 	}
 }
 
-// count holds the number of fills against the smallest step, that of the order's own amount where
-// that is finer.
+// count checks the number of fills against the smallest step, or the step of the order's own amount
+// where that is finer.
 func (x *examination) count() {
-	if x.most == 0 {
+	if x.maxAmount == 0 {
 		return
 	}
 	unit := step(x.Market)
-	for unit > 1 && x.most%unit != 0 {
+	for unit > 1 && x.maxAmount%unit != 0 {
 		unit /= 10
 	}
-	most := x.most / unit
-	x.keeps(market.Qty(x.filled.fills) <= most, RuleFillCount, "at most "+strconv.FormatInt(int64(most), 10),
+	most := x.maxAmount / unit
+	x.require(market.Qty(x.filled.fills) <= most, RuleFillCount, "at most "+strconv.FormatInt(int64(most), 10),
 		strconv.Itoa(x.filled.fills))
 }

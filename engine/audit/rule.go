@@ -1,30 +1,30 @@
 package audit
 
-// Rule names what an answer about an own order must keep. The names stand in the log, in the
-// journal, in the metric and in docs/running.md.
+// Rule names a rule that an answer about an own order must keep. The names appear in the log, the
+// journal, the metric and docs/running.md.
 type Rule string
 
 // The rules about the order itself.
 const (
 	RuleMarket        Rule = "market"        // the order's
-	RuleOrderID       Rule = "orderId"       // as known; at first one that no other own order of the market has
+	RuleOrderID       Rule = "orderId"       // as known; a new one must belong to no other own order of the market
 	RuleClientOrderID Rule = "clientOrderId" // as sent
 	RuleSide          Rule = "side"          // as sent
 	RuleType          Rule = "orderType"     // as sent
-	// as sent or as the change makes it; less after self-trade prevention
+	// RuleAmount: as sent or as after the change; less after self-trade prevention.
 	RuleAmount      Rule = "amount"
 	RuleAmountQuote Rule = "amountQuote"         // the same
-	RulePrice       Rule = "price"               // as sent or as the change makes it
+	RulePrice       Rule = "price"               // as sent or as after the change
 	RuleTrigger     Rule = "triggerAmount"       // the same
 	RuleReference   Rule = "triggerReference"    // as sent
-	RuleTimeInForce Rule = "timeInForce"         // as sent or as the change makes it
+	RuleTimeInForce Rule = "timeInForce"         // as sent or as after the change
 	RuleSelfTrade   Rule = "selfTradePrevention" // the same
 	RulePostOnly    Rule = "postOnly"            // the same
 	RuleStatus      Rule = "status"              // fits the amounts
 	RuleRemaining   Rule = "amountRemaining"     // of an open order amount − filledAmount
-	// at most what the rest can cost, at least what it costs without a fee
+	// RuleHold: at most what the rest can cost, at least what it costs without a fee.
 	RuleHold         Rule = "onHold"
-	RuleHoldCurrency Rule = "onHoldCurrency"    // quote for a buy, base for a sell
+	RuleHoldCurrency Rule = "onHoldCurrency"    // maxQuote for a buy, base for a sell
 	RuleFilled       Rule = "filledAmount"      // the sum of the fills, at most amount, and never less than before
 	RuleFilledQuote  Rule = "filledAmountQuote" // the value of the fills, at most amountQuote with the fees
 	RuleFeePaid      Rule = "feePaid"           // the sum of the fees
@@ -39,22 +39,22 @@ const (
 	RuleFillID      Rule = "fill id"      // new in the market, or this order's
 	RuleFillChanged Rule = "fill changed" // of a known fill only a fee may come, once
 	RuleFillAmount  Rule = "fill amount"  // above 0
-	// above 0, not worse than the limit, within the bound around the known prices
+	// RuleFillPrice: above 0, not worse than the limit, within Bound of the known prices.
 	RuleFillPrice    Rule = "fill price"
-	RuleFillFee      Rule = "fill fee"         // between the tier's rates, and what rounding adds
+	RuleFillFee      Rule = "fill fee"         // between the tier's rates, rounding included
 	RuleFillCurrency Rule = "fill feeCurrency" // the quote
 	RuleFillTime     Rule = "fill timestamp"   // not before the order; the future counts as now
 	RuleFillCount    Rule = "fill count"       // at most amount ÷ smallest step
-	// a record of this order that can be read: no negative amounts, no unknown assets
+	// RuleRecord: a readable record of this order, without negative amounts and unknown assets.
 	RuleRecord Rule = "record"
-	RuleRange  Rule = "range" // sums stay within what can be counted
+	RuleRange  Rule = "range" // sums do not overflow
 )
 
-// Counts reports whether breaking the rule counts towards a halt. Times do not: this machine's
-// clock can be the one that is wrong, after a sleep say, until it has been measured again.
+// Counts reports whether breaking the rule counts towards a halt. Times do not count: this
+// machine's clock may be wrong, after a sleep for example, until it is measured again.
 func (r Rule) Counts() bool { return r != RuleTime && r != RuleFillTime }
 
-// Broken is a rule that an answer does not keep, with both values as a person reads them.
+// Broken is a rule that an answer breaks, with both values formatted for a person.
 type Broken struct {
 	Rule         Rule
 	Wanted, Seen string

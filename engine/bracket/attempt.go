@@ -6,8 +6,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Due is when the next attempt to place or enlarge an exit is to be made. any is false where
-// nothing but a change of amount, levels or rules could help.
+// Due is the time of the next attempt to place or enlarge an exit. any is false where only a change
+// of amount, levels or rules could help.
 func (s *Set) Due() (at market.Time, any bool) {
 	at = never
 	for i := range s.all {
@@ -18,9 +18,9 @@ func (s *Set) Due() (at market.Time, any bool) {
 	return at, at != never
 }
 
-// waits reports whether a bracket waits for the time of its next attempt.
+// waits reports whether a bracket waits for its next attempt.
 func (s *Set) waits(b *bracket) bool {
-	if b.bare == 0 || b.amount <= 0 || b.swapping {
+	if b.bareSince == 0 || b.amount <= 0 || b.swapping {
 		return false
 	}
 	if b.exit == 0 {
@@ -40,44 +40,43 @@ func (s *Set) Retry() {
 		}
 		before := len(s.all)
 		s.settle(b)
-		// an attempt that leaves all as it was is not made again at once
+		// an attempt that changed nothing is not repeated at once
 		if len(s.all) == before && s.waits(b) && b.next <= now {
-			b.next = now.Add(longestWait)
+			b.next = now.Add(maxWait)
 		}
 	}
 }
 
-// Rules hears that a market's rules or its status changed: what was refused may pass now.
-func (s *Set) Rules(m market.ID) {
+// RulesChanged tries again in a market whose rules or status changed: refused exits may pass now.
+func (s *Set) RulesChanged(m market.ID) {
 	for i := len(s.all) - 1; i >= 0; i-- {
 		if b := &s.all[i]; b.market == m {
-			b.next, b.spurned = 0, 0
+			b.next, b.refusedLegs = 0, 0
 			s.settle(b)
 		}
 	}
 	s.watch(m)
 }
 
-// attempt places the leg that is next, or else the other one: an exit that cannot rest does not
-// take the other along. Where neither can, the bracket stays bare until the time of the next
-// attempt, or until amount, levels or rules change. It returns the refusal of the gate where one
-// left the bracket bare.
+// attempt places the wanted leg, or else the other one. Where neither can rest, the bracket stays
+// bare until the next attempt, or until amount, levels or rules change. It returns the gate's
+// refusal where one left the bracket bare.
 func (s *Set) attempt(b *bracket, inPath bool) (err error) {
 	wanted := b.leg
-	if b.bare == 0 {
+	if b.bareSince == 0 {
 		s.expose(b, strategy.CauseArriving)
 	}
 	for _, leg := range [...]market.Leg{wanted, other(wanted)} {
-		if leg != wanted && b.thin || !s.may(b, leg) {
+		if leg != wanted && b.noBuyers || !s.canTry(b, leg) {
 			continue
 		}
 		if fault := s.fault(b, wanted); leg != wanted && fault.Found() && b.level(wanted) != 0 {
-			s.tell(b, causeOf(fault), 0, s.words(b, fault))
+			s.report(b, causeOf(fault), 0, s.faultText(b, fault))
 		}
 		b.leg = leg
 		refused := s.place(b, inPath)
 		if refused == nil {
-			b.stands = leg != wanted && b.level(wanted) != 0
+			b.standIn = leg != wanted && b.level(wanted) != 0
 			return nil
 		}
 		err = refused
@@ -88,12 +87,12 @@ func (s *Set) attempt(b *bracket, inPath bool) (err error) {
 	return err
 }
 
-// may reports whether a leg may be tried now.
-func (s *Set) may(b *bracket, leg market.Leg) bool {
-	return b.level(leg) != 0 && !(b.spurned.has(leg) && s.now() < b.next) && !s.fault(b, leg).Found()
+// canTry reports whether a leg may be tried now.
+func (s *Set) canTry(b *bracket, leg market.Leg) bool {
+	return b.level(leg) != 0 && !(b.refusedLegs.has(leg) && s.now() < b.next) && !s.fault(b, leg).Found()
 }
 
-// stayBare deals with a bracket of which no leg can rest now.
+// stayBare handles a bracket of which no leg can rest now.
 func (s *Set) stayBare(b *bracket) {
 	fits := false
 	for _, leg := range [...]market.Leg{market.KeepStop, market.KeepTarget} {
@@ -101,21 +100,21 @@ func (s *Set) stayBare(b *bracket) {
 	}
 	fault := s.fault(b, firstLeg(b.levels))
 	switch {
-	case fits: // it was refused, and is tried again in a while
+	case fits: // a refused exit is tried again later
 		b.next = max(b.next, s.now()+1)
 	case b.closed && s.dust(b): // dust is flat: the bracket ends
 		if !b.sold {
-			s.tell(b, strategy.CauseTooSmall, 0, s.words(b, fault)+"; dust, which counts as nothing")
+			s.report(b, strategy.CauseTooSmall, 0, s.faultText(b, fault)+"; dust, which counts as nothing")
 		}
 		s.protect(b)
 		b.amount = 0
 	default:
 		b.next = never
-		s.tell(b, causeOf(fault), 0, s.words(b, fault))
+		s.report(b, causeOf(fault), 0, s.faultText(b, fault))
 	}
 }
 
-// causeOf is why a leg of that fault cannot rest.
+// causeOf is the cause of a leg's fault.
 func causeOf(fault risk.Fault) strategy.Cause {
 	if fault.TooSmall() {
 		return strategy.CauseTooSmall
@@ -123,8 +122,8 @@ func causeOf(fault risk.Fault) strategy.Cause {
 	return strategy.CauseRefused
 }
 
-// dust reports whether what is held is the rest of a sale, or so little that it could not be sold
-// at the latest price either.
+// dust reports whether the held amount is the rest of a sale, or too small to be sold at the latest
+// price.
 func (s *Set) dust(b *bracket) bool {
 	if last := s.orders.Last(b.market); !b.sold && last != 0 {
 		m := s.catalog.Market(b.market)
@@ -133,24 +132,23 @@ func (s *Set) dust(b *bracket) bool {
 	return b.sold
 }
 
-// refused deals with an exit that the gate refused.
+// refused handles an exit that the gate refused.
 func (s *Set) refused(b *bracket, leg market.Leg, err error) {
 	b.fail(s.now(), 0)
-	b.spurned |= 1 << leg
-	s.tellRefused(b, strategy.CauseRefused, err)
+	b.refusedLegs |= 1 << leg
+	s.reportRefused(b, strategy.CauseRefused, err)
 }
 
-// fault asks the market's rules whether a leg could sell what is held.
+// fault is the market rule that keeps a leg from selling the held amount.
 func (s *Set) fault(b *bracket, leg market.Leg) risk.Fault {
 	return risk.LevelFault(s.catalog.Market(b.market), leg, b.level(leg), b.amount)
 }
 
-func (s *Set) words(b *bracket, fault risk.Fault) string {
+func (s *Set) faultText(b *bracket, fault risk.Fault) string {
 	return fault.Words(s.catalog.Market(b.market))
 }
 
-// place sends an exit: a stopLoss or limit that rests, or after a swap the order that takes the
-// price it has reached. inPath lets it act inside the path under way.
+// place sends an exit: a stopLoss or a limit. inPath lets it act inside the current path.
 func (s *Set) place(b *bracket, inPath bool) error {
 	c := &s.command
 	*c = market.Command{Kind: market.CommandPlace, At: s.now(), Attached: true}
@@ -168,7 +166,7 @@ func (s *Set) place(b *bracket, inPath bool) error {
 		return err
 	}
 	b.exit = id
-	if b.next == never { // what was too little is enough now
+	if b.next == never { // the amount was too small, and no longer is
 		b.next = 0
 	}
 	if b.cause != strategy.CauseSwap {

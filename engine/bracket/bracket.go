@@ -9,39 +9,38 @@ import (
 )
 
 // bracket is an entry with two exits. One exit rests at the venue and the other is watched. The
-// life of a bracket: the entry fills → the exit to keep is placed over what was filled → the price
-// reaches the other exit → the resting one is cancelled → once that is confirmed the other is
-// placed. At no time do two exits rest, and no exit is placed before the base it sells is free. A
-// bracket lasts until its base is sold: where no exit can rest it is bare, says so, and tries
-// again.
+// life of a bracket: the entry fills → the exit to keep is placed over the filled amount → the
+// price reaches the other exit → the resting one is cancelled → once that is confirmed, the other
+// is placed. Two exits never rest at once, and no exit is placed before the base that it sells is
+// free. A bracket lasts until its base is sold: where no exit can rest it is bare, reports so, and
+// tries again.
 type bracket struct {
 	entry    market.OrderID
 	strategy market.StrategyID
 	market   market.ID
 	levels   market.Bracket
 	amount   market.Qty     // bought by the entry and not yet sold by an exit
-	exit     market.OrderID // the exit at the venue or on its way; 0: none
-	leg      market.Leg     // the leg that the exit is, or is to be next
-	swapping bool           // the exit's cancel is on its way, leg says what comes next
+	exit     market.OrderID // the exit at the venue or in flight; 0: none
+	leg      market.Leg     // the leg of the exit, present or next
+	swapping bool           // the exit's cancel is in flight, leg is the next one
 	closed   bool           // the entry can fill no more
 	sold     bool           // an exit has sold some: a rest too small to sell is dust
-	stands   bool           // the resting exit stands in for the other leg, which could not rest
+	standIn  bool           // the resting exit stands in for the other leg, which could not rest
 
-	bare    market.Time    // since when amount, or a part of it, has no exit at the venue; 0: it has one
-	counted market.Time    // up to when that time is counted
-	cause   strategy.Cause // of the time that is not counted yet
-	said    strategy.Cause // the cause that the strategy was told last; 0: none since there was an exit
+	bareSince    market.Time    // since when amount, or a part of it, has no exit at the venue; 0: it has one
+	countedUntil market.Time    // end of the counted part of that time
+	cause        strategy.Cause // of the uncounted part
+	reported     strategy.Cause // the cause last reported to the strategy; 0: none since there was an exit
 
-	failures int         // attempts in a row that came to nothing
-	spurned  legs        // exits that came to nothing again: they wait for next, and the other leg is tried
-	next     market.Time // when the next attempt is to be made
-	thin     bool        // the last exit expired without a fill, for want of buyers
+	failures    int         // failed attempts in a row
+	refusedLegs legs        // legs that failed again: they wait for next, and the other leg is tried
+	next        market.Time // time of the next attempt
+	noBuyers    bool        // the last exit expired without a fill
 }
 
 // legs is a set of market.Leg.
 type legs uint8
 
-// other is the leg that is not this one.
 func other(leg market.Leg) market.Leg { return market.KeepTarget - leg }
 
 func (l legs) has(leg market.Leg) bool { return l&(1<<leg) != 0 }
@@ -49,11 +48,10 @@ func (l legs) has(leg market.Leg) bool { return l&(1<<leg) != 0 }
 // The waits between attempts to place, enlarge or swap an exit. The second attempt is made at once,
 // the others after a second, two, four, and so on.
 const (
-	longestWait = market.Duration(10 * time.Minute)
-	thinWait    = market.Duration(30 * time.Second) // after an exit that expired: buyers may be back with every candle
+	maxWait         = market.Duration(10 * time.Minute)
+	maxNoBuyersWait = market.Duration(30 * time.Second) // after an expired exit: buyers may be back with every candle
 )
 
-// never is a time that does not come.
 const never = market.Time(math.MaxInt64)
 
 // wait is the time between the latest failed attempt and the next.
@@ -61,29 +59,27 @@ func (b *bracket) wait() market.Duration {
 	if b.failures < 2 {
 		return 0
 	}
-	longest := longestWait
-	if b.thin {
-		longest = thinWait
+	longest := maxWait
+	if b.noBuyers {
+		longest = maxNoBuyersWait
 	}
 	return min(market.Duration(time.Second)<<min(b.failures-2, 10), longest)
 }
 
-// fail counts an attempt that came to nothing. One that held for longer than the longest wait is no
-// failure of the row.
+// fail counts a failed attempt. An exit that lasted longer than maxWait begins a new count.
 func (b *bracket) fail(now market.Time, lasted market.Duration) {
-	if lasted >= longestWait {
-		b.failures, b.spurned = 0, 0
+	if lasted >= maxWait {
+		b.failures, b.refusedLegs = 0, 0
 	}
 	b.failures++
 	b.next = now.Add(b.wait())
 }
 
-// forget forgets failed attempts.
-func (b *bracket) forget() {
-	b.failures, b.spurned, b.next, b.thin = 0, 0, 0, false
+func (b *bracket) resetFailures() {
+	b.failures, b.refusedLegs, b.next, b.noBuyers = 0, 0, 0, false
 }
 
-// firstLeg is the exit that rests first: the one to keep, or the only one there is.
+// firstLeg is the exit that rests first: the one to keep, or the only one.
 func firstLeg(levels market.Bracket) market.Leg {
 	switch {
 	case levels.Stop == 0:
@@ -102,7 +98,7 @@ func (b *bracket) level(leg market.Leg) market.Price {
 	return b.levels.Stop
 }
 
-// watching reports whether the bracket has a second leg to wait for.
+// watching reports whether the bracket waits for a second leg.
 func (b *bracket) watching() bool {
 	return b.exit != 0 && !b.swapping && b.levels.Stop != 0 && b.levels.Target != 0
 }
@@ -115,16 +111,16 @@ func (b *bracket) reached(price market.Price) bool {
 	return price <= b.levels.Stop
 }
 
-// untouched reports whether the entry still waits and has bought nothing: a cancel is then for the
-// entry alone, and what the entry buys before the cancel arrives is protected.
+// untouched reports whether the entry waits and has bought nothing: a cancel is then for the entry
+// alone, and what the entry buys before the cancel arrives is protected.
 func (b *bracket) untouched() bool { return !b.closed && b.amount == 0 && b.exit == 0 }
 
-// done reports whether nothing is left to sell and nothing can be bought.
+// done reports whether nothing is left to sell or to buy.
 func (b *bracket) done() bool { return b.amount <= 0 && b.closed && b.exit == 0 }
 
-// takeBack deals with a change of the resting exit that the exchange refused: the exit is as it
-// was, and so is the bracket.
-func (b *bracket) takeBack(resting *market.Order, command market.CommandKind) {
+// undoChange handles a change of the resting exit that the exchange refused: exit and bracket are
+// as before.
+func (b *bracket) undoChange(resting *market.Order, command market.CommandKind) {
 	switch {
 	case command == market.CommandCancel && b.swapping:
 		b.swapping, b.leg = false, other(b.leg)

@@ -6,11 +6,11 @@ import (
 )
 
 // expose notes that a bracket has no exit, or too small a one, and why. The time until now counts
-// for the cause before.
+// for the earlier cause.
 func (s *Set) expose(b *bracket, cause strategy.Cause) {
 	now := s.now()
-	if b.bare == 0 {
-		b.bare, b.counted = now, now
+	if b.bareSince == 0 {
+		b.bareSince, b.countedUntil = now, now
 	}
 	s.count(b, now)
 	b.cause = cause
@@ -18,27 +18,27 @@ func (s *Set) expose(b *bracket, cause strategy.Cause) {
 
 // protect ends the time without an exit.
 func (s *Set) protect(b *bracket) {
-	if b.bare != 0 {
+	if b.bareSince != 0 {
 		s.count(b, s.now())
-		b.bare, b.counted, b.cause, b.said = 0, 0, 0, 0
+		b.bareSince, b.countedUntil, b.cause, b.reported = 0, 0, 0, 0
 	}
 }
 
 func (s *Set) count(b *bracket, now market.Time) {
-	if b.bare != 0 && now > b.counted {
-		s.unprotected[b.cause] += now.Sub(b.counted)
-		b.counted = now
+	if b.bareSince != 0 && now > b.countedUntil {
+		s.unprotected[b.cause] += now.Sub(b.countedUntil)
+		b.countedUntil = now
 	}
 }
 
-// tell is expose for a cause that the strategy is to hear of, once until there is an exit again.
-func (s *Set) tell(b *bracket, cause strategy.Cause, code int, why string) {
+// report is expose with a report to the strategy, once for each cause until there is an exit again.
+func (s *Set) report(b *bracket, cause strategy.Cause, code int, why string) {
 	s.expose(b, cause)
-	if b.said == cause {
+	if b.reported == cause {
 		return
 	}
-	b.said = cause
-	s.news = append(s.news, strategy.Unprotected{
+	b.reported = cause
+	s.reports = append(s.reports, strategy.Unprotected{
 		Bracket: b.entry, Strategy: b.strategy, Market: b.market, Amount: s.uncovered(b), Levels: b.levels,
 		Cause: cause, Code: code, Why: why,
 	})
@@ -52,19 +52,20 @@ func (s *Set) uncovered(b *bracket) market.Qty {
 	return b.amount
 }
 
-// News takes what strategies are to be told since the last call. It is valid until the next event.
-func (s *Set) News() []strategy.Unprotected {
-	news := s.news
-	s.news = s.spare[:0]
+// TakeReports returns the reports for strategies since the last call. They are valid until the next
+// event.
+func (s *Set) TakeReports() []strategy.Unprotected {
+	news := s.reports
+	s.reports = s.spare[:0]
 	s.spare = news
 	return news
 }
 
-// Fresh reports whether there is something to be told.
-func (s *Set) Fresh() bool { return len(s.news) > 0 }
+// HasReports reports whether TakeReports would return any.
+func (s *Set) HasReports() bool { return len(s.reports) > 0 }
 
-// Unprotected is the time, over all brackets and up to now, during which a position or a part of it
-// that should have had an exit at the venue had none.
+// Unprotected is the total time, over all brackets and up to now, during which a position or a part
+// of it lacked its exit at the venue.
 func (s *Set) Unprotected() (total market.Duration) {
 	for _, c := range s.ByCause() {
 		total += c.Time
@@ -76,8 +77,8 @@ func (s *Set) Unprotected() (total market.Duration) {
 func (s *Set) ByCause() (list []strategy.CauseTime) {
 	times := s.unprotected
 	for i := range s.all {
-		if b := &s.all[i]; b.bare != 0 {
-			times[b.cause] += max(0, s.now().Sub(b.counted))
+		if b := &s.all[i]; b.bareSince != 0 {
+			times[b.cause] += max(0, s.now().Sub(b.countedUntil))
 		}
 	}
 	for _, c := range strategy.Causes() {
@@ -88,13 +89,13 @@ func (s *Set) ByCause() (list []strategy.CauseTime) {
 	return list
 }
 
-// Bare lists the positions that have no exit now, or one that is too small, with their causes.
+// Bare lists the positions that have no exit now, or too small a one, with their causes.
 func (s *Set) Bare() (list []strategy.Unprotected) {
 	for i := range s.all {
-		if b := &s.all[i]; b.bare != 0 {
+		if b := &s.all[i]; b.bareSince != 0 {
 			list = append(list, strategy.Unprotected{
 				Bracket: b.entry, Strategy: b.strategy, Market: b.market, Amount: s.uncovered(b), Levels: b.levels,
-				Cause: b.cause, Since: b.bare,
+				Cause: b.cause, Since: b.bareSince,
 			})
 		}
 	}

@@ -2,16 +2,16 @@ package bracket
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// Terms are what new levels of a bracket are checked with.
+// Terms are what new levels of a bracket are checked against.
 type Terms struct {
-	Levels    market.Bracket // as they are
+	Levels    market.Bracket // the present ones
 	Entry     market.OrderID // 0: it can buy no more
 	Market    market.ID
 	Amount    market.Qty // bought and not sold
 	Untouched bool       // the entry has bought nothing yet
 }
 
-// Terms returns those of the bracket of a strategy's order. found is false where it has none.
+// Terms returns the terms of the bracket of a strategy's order; false: it has none.
 func (s *Set) Terms(id market.StrategyID, order market.OrderID) (t Terms, found bool) {
 	b := s.of(order)
 	if b == nil || b.strategy != id {
@@ -24,24 +24,24 @@ func (s *Set) Terms(id market.StrategyID, order market.OrderID) (t Terms, found 
 	return t, true
 }
 
-// Move sets new levels for the bracket of an order; those of the resting exit become an update of
-// it, or a swap where that leg is gone. The levels have been checked. The error is the gate's
-// refusal of the update: the levels are as they were.
-func (s *Set) Move(order market.OrderID, stop, target market.Price) error {
+// SetLevels sets checked levels for the bracket of an order. The resting exit is updated, or
+// swapped where its leg is removed. The error is the gate's refusal of the update: the levels stay
+// as they were.
+func (s *Set) SetLevels(order market.OrderID, stop, target market.Price) error {
 	b := s.of(order)
 	old := b.levels
 	b.levels.Stop, b.levels.Target = stop, target
 	switch {
 	case b.swapping:
 	case b.exit == 0:
-		b.leg, b.next, b.spurned = firstLeg(b.levels), 0, 0
+		b.leg, b.next, b.refusedLegs = firstLeg(b.levels), 0, 0
 		s.settle(b)
 		return nil
 	case b.level(b.leg) == 0:
-		b.swapping, b.stands, b.leg = true, false, other(b.leg)
+		b.swapping, b.standIn, b.leg = true, false, other(b.leg)
 		s.orders.Cancel(b.exit, false)
 	default:
-		if err := s.moveExit(b, old); err != nil {
+		if err := s.updateExit(b, old); err != nil {
 			b.levels = old
 			s.watch(b.market)
 			return err
@@ -51,8 +51,8 @@ func (s *Set) Move(order market.OrderID, stop, target market.Price) error {
 	return nil
 }
 
-// moveExit asks for the change of the resting exit that a new level needs.
-func (s *Set) moveExit(b *bracket, old market.Bracket) error {
+// updateExit updates the resting exit to a new level.
+func (s *Set) updateExit(b *bracket, old market.Bracket) error {
 	u := &s.command
 	*u = market.Command{Kind: market.CommandUpdate, At: s.now()}
 	u.Order.ID, u.Order.Strategy = b.exit, b.strategy

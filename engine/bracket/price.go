@@ -27,15 +27,14 @@ func (s *Set) Candles(group []market.Candle) {
 	}
 }
 
-// swappable reports whether the leg that a price has reached could rest: one that could not is not
-// worth the exit that rests.
+// swappable reports whether the other leg could rest: otherwise the resting exit stays.
 func (s *Set) swappable(b *bracket) bool {
-	return s.may(b, other(b.leg))
+	return s.canTry(b, other(b.leg))
 }
 
 // swap cancels the resting exit; the other is placed when the cancel is confirmed.
 func (s *Set) swap(b *bracket) {
-	b.swapping, b.stands = true, false
+	b.swapping, b.standIn = true, false
 	b.leg = other(b.leg)
 	s.orders.Cancel(b.exit, true)
 }
@@ -46,7 +45,7 @@ func (s *Set) watchAll() {
 	}
 }
 
-// watch works out the nearest watched prices of a market.
+// watch computes the nearest watched prices of a market.
 func (s *Set) watch(m market.ID) {
 	w := market.Watch{}
 	for i := range s.all {

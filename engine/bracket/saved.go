@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Saved is a bracket, in whatever phase, as an engine's snapshot holds it: strategy and market by
-// name, amounts in the units that the account is saved with.
+// Saved is a bracket in an engine's snapshot: strategy and market by name, amounts in the units of
+// the saved account.
 type Saved struct {
 	Entry    market.OrderID `json:"entry"`
 	Strategy string         `json:"strategy"`
@@ -19,18 +19,17 @@ type Saved struct {
 	Target   market.Price   `json:"target,omitzero"`
 	Keep     market.Leg     `json:"keep,omitzero"`
 	Amount   market.Qty     `json:"amount,omitzero"` // bought and not yet sold
-	Exit     market.OrderID `json:"exit,omitzero"`   // at the venue or on its way
-	Leg      market.Leg     `json:"leg,omitzero"`    // the leg that the exit is, or is to be next
+	Exit     market.OrderID `json:"exit,omitzero"`   // at the venue or in flight
+	Leg      market.Leg     `json:"leg,omitzero"`    // of the exit, present or next
 	Swapping bool           `json:"swapping,omitzero"`
 	Closed   bool           `json:"closed,omitzero"` // the entry can fill no more
 	Bare     market.Time    `json:"bare,omitzero"`   // since when Amount has no exit at the venue
 	Failures int            `json:"failures,omitzero"`
 	Thin     bool           `json:"thin,omitzero"`
 
-	// since version 2
-	Counted market.Time    `json:"counted,omitzero"` // up to when the time since Bare is counted
+	Counted market.Time    `json:"counted,omitzero"` // end of the counted time since Bare
 	Cause   strategy.Cause `json:"cause,omitzero"`   // of the time since Counted
-	Said    strategy.Cause `json:"said,omitzero"`    // what the strategy was told last
+	Said    strategy.Cause `json:"said,omitzero"`    // last reported to the strategy
 	Spurned uint8          `json:"spurned,omitzero"` // bit 0: the stop, bit 1: the target
 	Next    market.Time    `json:"next,omitzero"`    // of the next attempt
 	Sold    bool           `json:"sold,omitzero"`
@@ -40,13 +39,13 @@ type Saved struct {
 // SavedTimes is the time without exits by cause, in nanoseconds.
 type SavedTimes map[string]market.Duration
 
-// Changed reports whether the brackets differ from those that were there at the last MarkSaved.
+// Changed reports whether the brackets differ from the last MarkSaved.
 func (s *Set) Changed() bool { return !slices.Equal(s.saved, s.all) }
 
-// MarkSaved notes that the brackets are durable as they are now.
+// MarkSaved notes that the present brackets are durable.
 func (s *Set) MarkSaved() { s.saved = append(s.saved[:0], s.all...) }
 
-// Save returns the brackets, with the names of strategies by StrategyID − 1.
+// Save returns the brackets; names are those of strategies by StrategyID − 1.
 func (s *Set) Save(names []string) (all []Saved) {
 	for i := range s.all {
 		b := &s.all[i]
@@ -54,15 +53,16 @@ func (s *Set) Save(names []string) (all []Saved) {
 			Entry: b.entry, Strategy: names[b.strategy-1], Market: s.catalog.Market(b.market).Name,
 			Stop: b.levels.Stop, Target: b.levels.Target, Keep: b.levels.Keep, Amount: b.amount, Exit: b.exit,
 			Leg:      b.leg,
-			Swapping: b.swapping, Closed: b.closed, Bare: b.bare, Failures: b.failures, Thin: b.thin,
-			Counted: b.counted, Cause: b.cause, Said: b.said, Spurned: uint8(b.spurned), Next: b.next, Sold: b.sold,
-			Stands: b.stands,
+			Swapping: b.swapping, Closed: b.closed, Bare: b.bareSince, Failures: b.failures, Thin: b.noBuyers,
+			Counted: b.countedUntil, Cause: b.cause, Said: b.reported, Spurned: uint8(b.refusedLegs), Next: b.next,
+			Sold:   b.sold,
+			Stands: b.standIn,
 		})
 	}
 	return all
 }
 
-// SaveTimes returns the time without exits that is counted, by cause, and their sum.
+// SaveTimes returns the counted time without exits, by cause, and its sum.
 func (s *Set) SaveTimes() (times SavedTimes, sum market.Duration) {
 	for _, c := range strategy.Causes() {
 		if took := s.unprotected[c]; took > 0 {
@@ -75,7 +75,7 @@ func (s *Set) SaveTimes() (times SavedTimes, sum market.Duration) {
 	return times, sum
 }
 
-// RestoreTimes takes over what SaveTimes returned. Version 1 kept the sum alone.
+// RestoreTimes takes over the result of SaveTimes. Version 1 saved the sum alone.
 func (s *Set) RestoreTimes(times SavedTimes, sum market.Duration) error {
 	for name, took := range times {
 		var c strategy.Cause
@@ -89,9 +89,9 @@ func (s *Set) RestoreTimes(times SavedTimes, sum market.Duration) error {
 	return nil
 }
 
-// Restore takes over what was saved of a set without brackets. last is the last order of the
-// engine. An error names the bracket and what does not fit to the account or the config. A bracket
-// whose exits would be refused now is kept, and News tells of it.
+// Restore adds saved brackets to an empty set. last is the engine's last order. An error names the
+// bracket and what does not fit the account or the config. A bracket whose exits would be refused
+// now is kept and reported.
 func (s *Set) Restore(all []Saved, names []string, last market.OrderID) error {
 	for i := range all {
 		if err := s.restore(&all[i], names, last); err != nil {
@@ -103,8 +103,8 @@ func (s *Set) Restore(all []Saved, names []string, last market.OrderID) error {
 	return nil
 }
 
-// warn tells of a restored bracket of which a leg could not rest today: one of an older version, or
-// of other rules.
+// warn reports a restored bracket of which a leg could not rest today, because of an older version
+// or of other rules.
 func (s *Set) warn(b *bracket) {
 	amount := b.amount
 	if o := s.orders.Own(b.entry); o != nil && !b.closed {
@@ -116,7 +116,7 @@ func (s *Set) warn(b *bracket) {
 			continue
 		}
 		if fault := risk.LevelFault(m, leg, b.level(leg), amount); fault.Found() {
-			s.news = append(s.news, strategy.Unprotected{Bracket: b.entry, Strategy: b.strategy, Market: b.market,
+			s.reports = append(s.reports, strategy.Unprotected{Bracket: b.entry, Strategy: b.strategy, Market: b.market,
 				Amount: s.uncovered(b),
 				Levels: b.levels, Cause: causeOf(fault), Why: "kept from before, and would be refused now: " +
 					fault.Words(m)})
@@ -126,35 +126,36 @@ func (s *Set) warn(b *bracket) {
 }
 
 func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
-	seat, m := slices.Index(names, from.Strategy), s.catalog.MarketNamed(from.Market)
+	at, m := slices.Index(names, from.Strategy), s.catalog.MarketNamed(from.Market)
 	switch {
-	case seat < 0:
+	case at < 0:
 		return fmt.Errorf("strategy %q is gone; take it back into the config", from.Strategy)
 	case m == nil:
 		return fmt.Errorf("market %q is gone", from.Market)
 	case from.Entry <= 0 || from.Entry > last || from.Exit > last:
 		return fmt.Errorf("the last order was %d, and its exit is %d", last, from.Exit)
-	case from.Exit != 0 && !s.open(from.Exit):
+	case from.Exit != 0 && !s.isOpen(from.Exit):
 		return fmt.Errorf("its exit %d is not open: engine and account were not saved together", from.Exit)
 	case from.Keep > market.KeepTarget || from.Leg > market.KeepTarget:
 		return fmt.Errorf("keeps %d and has %d of two exits", from.Keep, from.Leg)
 	}
 	s.all = append(s.all, bracket{
-		entry: from.Entry, strategy: market.StrategyID(seat + 1), market: m.ID,
+		entry: from.Entry, strategy: market.StrategyID(at + 1), market: m.ID,
 		levels: market.Bracket{Stop: from.Stop, Target: from.Target, Keep: from.Keep},
 		amount: from.Amount, exit: from.Exit, leg: from.Leg, swapping: from.Swapping, closed: from.Closed,
-		bare: from.Bare, failures: from.Failures, thin: from.Thin,
-		counted: max(from.Counted, from.Bare), cause: from.Cause, said: from.Said, spurned: legs(from.Spurned),
+		bareSince: from.Bare, failures: from.Failures, noBuyers: from.Thin,
+		countedUntil: max(from.Counted,
+			from.Bare), cause: from.Cause, reported: from.Said, refusedLegs: legs(from.Spurned),
 		next: from.Next, sold: from.Sold,
-		stands: from.Stands,
+		standIn: from.Stands,
 	})
-	if b := &s.all[len(s.all)-1]; b.bare != 0 && b.cause == 0 { // of version 1
+	if b := &s.all[len(s.all)-1]; b.bareSince != 0 && b.cause == 0 { // of version 1
 		b.cause = strategy.CauseEarlier
 	}
 	return nil
 }
 
-func (s *Set) open(id market.OrderID) bool {
+func (s *Set) isOpen(id market.OrderID) bool {
 	o := s.orders.Own(id)
 	return o != nil && !o.State.Terminal()
 }

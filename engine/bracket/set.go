@@ -1,7 +1,7 @@
 // Package bracket keeps the exits of positions: which of a bracket's two exits rests at the venue,
 // when they are swapped, how large they are, and how long a position had none. It sends nothing
-// itself: it asks the engine through Orders. Start at Set; follow.go answers reports, attempt.go
-// places, price.go answers prices, levels.go moves levels.
+// itself: it calls the engine through Orders. Start at Set; follow.go handles reports, attempt.go
+// places exits, price.go handles prices, levels.go changes levels.
 package bracket
 
 import (
@@ -12,20 +12,19 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Orders is what brackets need of an engine. inPath says that the command acts inside the path of a
-// candle under way, not at the next open: it was attached to the entry before.
+// Orders is the brackets' view of an engine. inPath lets a command act inside the path of the
+// current candle, not at the next open, because it was attached to the entry.
 type Orders interface {
 	// Last is the latest price of a market, 0 before the first.
 	Last(m market.ID) market.Price
-	// Own returns an own order of which something is expected, open or not, or nil.
+	// Own returns an own order that still expects something, open or not, or nil.
 	Own(id market.OrderID) *state.Order
-	// Place asks for an order; the engine copies it. It returns the order's id, or why the gate
-	// refused.
+	// Place sends an order, which the engine copies. It returns the order's id, or the gate's
+	// refusal.
 	Place(c *market.Command, inPath bool) (market.OrderID, error)
-	// Update asks for a change of an open order, or returns why the gate refused.
+	// Update changes an open order, or returns the gate's refusal.
 	Update(c *market.Command, inPath bool) error
-	// Cancel asks for an open order to end. Behind a write in flight the cancel waits for the
-	// answer.
+	// Cancel cancels an open order. While another write is in flight, the cancel waits.
 	Cancel(id market.OrderID, inPath bool)
 }
 
@@ -33,19 +32,19 @@ type Orders interface {
 type Set struct {
 	orders  Orders
 	catalog *market.Catalog
-	clock   *market.Time // arrival of the event in hand
+	clock   *market.Time // arrival of the current event
 	all     []bracket
 	watches []market.Watch // by market
-	before  []bracket      // as they were before the callback under way
-	saved   []bracket      // as they were when they were saved last
+	marked  []bracket      // before the current callback
+	saved   []bracket      // as last saved
 	command market.Command // reused: a pointer to a local through an interface would allocate on every ask
 
-	news, spare []strategy.Unprotected
-	// by cause, without what brackets that are bare now have not counted
+	reports, spare []strategy.Unprotected
+	// unprotected is by cause, without the uncounted time of bare brackets.
 	unprotected [strategy.CauseEarlier + 1]market.Duration
 }
 
-// New returns a set without brackets. clock is the engine's time: the arrival of the event in hand.
+// New returns a set without brackets. clock is the engine's time.
 func New(catalog *market.Catalog, clock *market.Time, orders Orders) *Set {
 	return &Set{orders: orders, catalog: catalog, clock: clock, watches: make([]market.Watch, len(catalog.Markets())+1)}
 }
@@ -55,17 +54,17 @@ func (s *Set) now() market.Time { return *s.clock }
 // Len is the number of brackets.
 func (s *Set) Len() int { return len(s.all) }
 
-// Busy reports whether there are brackets, or news of those that have ended.
-func (s *Set) Busy() bool { return len(s.all)+len(s.news) > 0 }
+// Busy reports whether there are brackets or reports.
+func (s *Set) Busy() bool { return len(s.all)+len(s.reports) > 0 }
 
-// Watches returns the nearest prices that brackets wait for, by market.ID. The slice is the set's
-// own and changes.
+// Watches returns the nearest prices that brackets wait for, by market.ID. The slice belongs to the
+// set and changes.
 func (s *Set) Watches() []market.Watch { return s.watches }
 
 // hasLevels reports whether there is a stop or a target.
 func hasLevels(levels market.Bracket) bool { return levels.Stop != 0 || levels.Target != 0 }
 
-// Open takes in an entry that was sent with exits attached.
+// Open adds the bracket of an entry with exits attached.
 func (s *Set) Open(o *market.Order) {
 	if !hasLevels(o.Bracket) {
 		return
@@ -74,16 +73,16 @@ func (s *Set) Open(o *market.Order) {
 		leg: firstLeg(o.Bracket)})
 }
 
-// Protect opens a bracket over base that is held already, under a name of its own: one whose entry
-// has filled. Where no exit can be placed, the refusal is returned, and there is no bracket.
+// Protect opens a bracket, with an id of its own, over base that is held already. If no exit can be
+// placed, it returns the refusal and opens none.
 func (s *Set) Protect(name market.OrderID, id market.StrategyID, m market.ID, amount market.Qty,
 	levels market.Bracket) error {
 	s.all = append(s.all, bracket{
 		entry: name, strategy: id, market: m, levels: levels, leg: firstLeg(levels), amount: amount, closed: true,
 	})
-	b, news := &s.all[len(s.all)-1], len(s.news)
+	b, news := &s.all[len(s.all)-1], len(s.reports)
 	if err := s.attempt(b, false); b.exit == 0 {
-		s.news = s.news[:news] // the refusal says it
+		s.reports = s.reports[:news] // the refusal says it
 		s.remove(b)
 		return err
 	}
@@ -91,7 +90,7 @@ func (s *Set) Protect(name market.OrderID, id market.StrategyID, m market.ID, am
 	return nil
 }
 
-// Covered is the base of a strategy in a market that brackets are over.
+// Covered is the amount of a strategy's brackets in a market.
 func (s *Set) Covered(id market.StrategyID, m market.ID) (amount market.Qty) {
 	for i := range s.all {
 		if b := &s.all[i]; b.strategy == id && b.market == m {
@@ -113,7 +112,7 @@ func (s *Set) Swapping(id market.OrderID) bool {
 	return b != nil && b.exit == id && b.swapping
 }
 
-// of returns the bracket whose entry or exit an order is, or nil.
+// of returns the bracket with this entry or exit, or nil.
 func (s *Set) of(id market.OrderID) *bracket {
 	for i := range s.all {
 		if s.all[i].entry == id || s.all[i].exit == id {
@@ -138,7 +137,7 @@ func (s *Set) Dissolve(order market.OrderID) {
 	}
 }
 
-// EndAll ends the brackets of a strategy, 0 being all, whatever their phase.
+// EndAll ends the brackets of a strategy, 0 for all strategies, in any phase.
 func (s *Set) EndAll(id market.StrategyID) {
 	for i := len(s.all) - 1; i >= 0; i-- {
 		if b := &s.all[i]; id == 0 || b.strategy == id {
@@ -150,7 +149,7 @@ func (s *Set) EndAll(id market.StrategyID) {
 func (s *Set) dissolve(b *bracket) {
 	exit := b.exit
 	if o := s.orders.Own(b.entry); o != nil {
-		o.Bracket = market.Bracket{} // what it buys from now on is not protected
+		o.Bracket = market.Bracket{} // later fills are not protected
 	}
 	s.remove(b)
 	if exit != 0 {
@@ -166,17 +165,16 @@ func (s *Set) remove(b *bracket) {
 	s.watch(m)
 }
 
-// Mark notes how the brackets stand before a callback, for Rollback.
+// Mark keeps the brackets before a callback, for Rollback.
 func (s *Set) Mark() {
-	if len(s.all)+len(s.before) > 0 {
-		s.before = append(s.before[:0], s.all...)
+	if len(s.all)+len(s.marked) > 0 {
+		s.marked = append(s.marked[:0], s.all...)
 	}
 }
 
-// Rollback puts the brackets back to what they were at the last Mark, and calls keep with every
-// exit that is to stay.
+// Rollback restores the brackets of the last Mark, and calls keep with every exit that stays.
 func (s *Set) Rollback(keep func(exit market.OrderID)) {
-	s.all = append(s.all[:0], s.before...)
+	s.all = append(s.all[:0], s.marked...)
 	for i := range s.all {
 		if b := &s.all[i]; !b.swapping {
 			keep(b.exit)

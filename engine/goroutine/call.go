@@ -5,9 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// Call calls f on a goroutine of its own and waits for it. It returns false where f did not return
-// because it ended its goroutine (runtime.Goexit). A panic in f goes on in the caller, with the
-// stack of where it happened.
+// Call calls f on a new goroutine and waits for it. It returns false when f ended its goroutine
+// (runtime.Goexit). A panic in f goes on in the caller, with the stack of its origin.
 func Call(f func()) (returned bool) {
 	var reason any
 	var stack []byte

@@ -2,9 +2,9 @@ package live
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// Adopted lets the loop query an order to sell that left without it and that the engine has
-// adopted, until it is known what became of it. until is when the exchange could last take it. Call
-// it within Do.
+// Adopted makes the loop query a sell order that was sent without it and that the engine has
+// adopted, until its outcome is known. The exchange could take the order until until. Call it
+// within Do.
 func (l *Loop) Adopted(id market.OrderID, until market.Time) {
 	own := l.Account.Own(id)
 	if own == nil {
@@ -16,9 +16,9 @@ func (l *Loop) Adopted(id market.OrderID, until market.Time) {
 	q.soon(l.now)
 }
 
-// AskFor lets the loop query an order soon, to which something has happened that the loop has not
-// heard. Call it within Do.
-func (l *Loop) AskFor(id market.OrderID) {
+// QueryOrder queries an order soon, because something outside the loop has changed it. Call it
+// within Do.
+func (l *Loop) QueryOrder(id market.OrderID) {
 	if l.Account.Expects(id) {
 		l.queryOf(id).soon(l.now)
 	}

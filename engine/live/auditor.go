@@ -11,15 +11,14 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// auditor is what the loop knows about own orders beside the account, to hold answers against: the
-// fills that are booked, the terms that updates under way ask for, the prices that the markets have
-// had, and the rules that answers have broken.
+// auditor is what the loop remembers beside the account to check answers against: booked fills, the
+// terms of unanswered updates, past prices of the markets, and the rules that answers have broken.
 type auditor struct {
-	fills    map[market.OrderID][]market.Fill // of orders of which something is expected
+	fills    map[market.OrderID][]market.Fill // of orders that still expect something
 	owners   owners
-	changes  map[market.OrderID]market.Order // updates that are not answered: the orders as they make them
+	changes  map[market.OrderID]market.Order // of unanswered updates: the orders after them
 	prices   []priceLog                      // by market
-	breaches []Breach                        // of the last day, the latest last
+	breaches []Breach                        // of the last day, in order of time
 }
 
 // HighestFees are the rates of the exchange's highest tier (venue-facts 3.5).
@@ -40,18 +39,18 @@ func newAuditor(c *Config) auditor {
 	return j
 }
 
-// fillName is how an exchange names a fill: ids are unique in a market.
+// fillName is the exchange's name of a fill: ids are unique in a market.
 type fillName struct {
 	market market.ID
 	id     uuid.UUID
 }
 
-// mostOwners is how many booked fills are remembered at least, so that none is booked for another
+// minOwners is the least number of booked fills remembered, so that none is booked for another
 // order.
-const mostOwners = 50_000
+const minOwners = 50_000
 
-// owners are the orders that fills were booked for. It holds between mostOwners and twice as many
-// and is trimmed in bulk.
+// owners maps booked fills to their orders. It holds between minOwners and 2·minOwners fills and
+// is trimmed in bulk.
 type owners struct {
 	of    map[fillName]market.OrderID
 	order []fillName
@@ -63,11 +62,11 @@ func (w *owners) add(f *market.Fill) {
 		w.order = append(w.order, name)
 	}
 	w.of[name] = f.Order
-	if len(w.order) >= 2*mostOwners {
-		for _, old := range w.order[:mostOwners] {
+	if len(w.order) >= 2*minOwners {
+		for _, old := range w.order[:minOwners] {
 			delete(w.of, old)
 		}
-		w.order = slices.Delete(w.order, 0, mostOwners)
+		w.order = slices.Delete(w.order, 0, minOwners)
 	}
 }
 
@@ -98,9 +97,9 @@ func (j *auditor) booked(a *state.Account, ev *market.Event) {
 	}
 }
 
-// hold is the verify of the loop: it holds a reply against the own order.
-func (l *Loop) hold(own *state.Order, r *reply) (problem string, ok bool) {
-	if r.from == fromRegular { // a list is a reason to ask, nothing of it is booked
+// audit is the verify of the loop: it checks a reply against the own order.
+func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
+	if r.from == fromRegular { // a regular list leads only to queries: nothing of it is booked
 		return "", true
 	}
 	known, check := l.knownOf(own, r), l.checkOf(own.Market)
@@ -111,7 +110,7 @@ func (l *Loop) hold(own *state.Order, r *reply) (problem string, ok bool) {
 	case r.from == fromLists:
 		verdict = check.Record(known, 0, r.record)
 		verdict.Broken = append(verdict.Broken, tradesBroken(check, known, r.trades)...)
-		verdict.Short = false // no more can be asked for
+		verdict.Short = false // the lists are the last source
 	case r.write != nil && r.write.command.Kind == market.CommandCancel:
 		verdict.Broken = cancelBroken(known, r.record)
 	case r.write != nil:
@@ -121,7 +120,7 @@ func (l *Loop) hold(own *state.Order, r *reply) (problem string, ok bool) {
 	}
 	switch {
 	case r.trusted && (r.record == nil || r.record.Order.Market == own.Market):
-		l.believeAnyway(own, r, verdict.Broken)
+		l.bookAnyway(own, r, verdict.Broken)
 	case len(verdict.Broken) > 0:
 		l.breach(own, verdict.Broken)
 		return verdict.Broken[0].String(), false
@@ -132,7 +131,7 @@ func (l *Loop) hold(own *state.Order, r *reply) (problem string, ok bool) {
 		l.breach(own, []audit.Broken{b})
 		return b.String(), false
 	case verdict.Short:
-		l.askRest(own.ID, r)
+		l.queryRest(own.ID, r)
 		return "filledAmount is above the fills: the trades are asked for", false
 	}
 	return "", true
@@ -161,7 +160,7 @@ func sumOf(fills []market.Fill) (sum market.Qty) {
 	return sum
 }
 
-// changeOf is the update of an order that is under way.
+// changeOf is an order's unanswered update.
 func (l *Loop) changeOf(own *state.Order, r *reply) *audit.Change {
 	if r.write != nil && r.write.command.Kind == market.CommandUpdate {
 		return &audit.Change{Order: r.write.command.Order}
@@ -175,10 +174,10 @@ func (l *Loop) changeOf(own *state.Order, r *reply) *audit.Change {
 			return &audit.Change{Order: order}
 		}
 	}
-	return &audit.Change{Order: own.Order, Blind: true}
+	return &audit.Change{Order: own.Order, Unknown: true}
 }
 
-// checkOf is what answers about orders of a market are held against.
+// checkOf is the check of answers about orders of a market.
 func (l *Loop) checkOf(id market.ID) *audit.Check {
 	catalog := l.Account.Catalog()
 	m := catalog.Market(id)
@@ -192,7 +191,7 @@ func (l *Loop) checkOf(id market.ID) *audit.Check {
 	return c
 }
 
-// named is the own order of a market that the exchange names so, 0 where there is none.
+// named is the own order of a market with this exchange id; 0: none.
 func (l *Loop) named(id market.ID, name uuid.UUID) market.OrderID {
 	for _, o := range l.Account.Pending(nil) {
 		if o.Market == id && o.ExchangeID == name {
@@ -205,7 +204,7 @@ func (l *Loop) named(id market.ID, name uuid.UUID) market.OrderID {
 	return 0
 }
 
-// tradesBroken holds trades of an order against it: their names, then what they say as fills.
+// tradesBroken checks trades against an order: their names, then their fills.
 func tradesBroken(check *audit.Check, known *audit.Order, trades []exchange.Trade) []audit.Broken {
 	fills := make([]market.Fill, len(trades))
 	for i := range trades {
@@ -219,11 +218,11 @@ func tradesBroken(check *audit.Check, known *audit.Order, trades []exchange.Trad
 	return check.Fills(known, fills)
 }
 
-// cancelBroken holds the names in the answer to a cancel against the order's: it says nothing else.
+// cancelBroken checks the names in the answer to a cancel, which has nothing else.
 func cancelBroken(known *audit.Order, r *exchange.Record) []audit.Broken {
-	told := r.Order.ExchangeID
-	if told == uuid.Nil || known.ExchangeID == uuid.Nil || told == known.ExchangeID {
+	got := r.Order.ExchangeID
+	if got == uuid.Nil || known.ExchangeID == uuid.Nil || got == known.ExchangeID {
 		return nil
 	}
-	return []audit.Broken{{Rule: audit.RuleOrderID, Wanted: known.ExchangeID.String(), Seen: told.String()}}
+	return []audit.Broken{{Rule: audit.RuleOrderID, Wanted: known.ExchangeID.String(), Seen: got.String()}}
 }

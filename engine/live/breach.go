@@ -10,29 +10,29 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Breach is a rule that an answer of the exchange about an own order did not keep: the answer was
-// not booked.
+// Breach is a rule that an answer of the exchange about an own order broke. The answer was not
+// booked.
 type Breach struct {
-	At           market.Time    `json:"at"` // the first time
+	At           market.Time    `json:"at"` // of the first one
 	Order        market.OrderID `json:"order"`
 	Rule         string         `json:"rule"`
-	Wanted, Seen string         // as a person reads them
+	Wanted, Seen string         // formatted for a person
 	Counts       bool           `json:"counts"` // towards a halt
 }
 
-// breachesLast is how long a breach counts. Of the pairs of order and rule within that time the
-// second halts the order's strategy, the third halts all.
-const breachesLast = 24 * time.Hour
+// breachTTL is how long a breach counts. Of the pairs of order and rule within that time the second
+// halts the order's strategy, the third halts all.
+const breachTTL = 24 * time.Hour
 
-// breach deals with an answer that does not hold. Of the rules that one answer breaks the first
-// counts: the others follow from it.
+// breach records an answer that breaks rules. Only the first of its rules counts: the others follow
+// from it.
 func (l *Loop) breach(own *state.Order, broken []audit.Broken) {
 	first := broken[0]
 	if at := slices.IndexFunc(broken, func(b audit.Broken) bool { return b.Rule.Counts() }); at >= 0 {
 		first = broken[at]
 	}
 	j := &l.auditor
-	j.breaches = slices.DeleteFunc(j.breaches, func(b Breach) bool { return b.At.Add(breachesLast) < l.now })
+	j.breaches = slices.DeleteFunc(j.breaches, func(b Breach) bool { return b.At.Add(breachTTL) < l.now })
 	b := Breach{At: l.now, Order: own.ID, Rule: string(first.Rule), Wanted: first.Wanted, Seen: first.Seen,
 		Counts: first.Rule.Counts()}
 	again := slices.ContainsFunc(j.breaches, func(o Breach) bool { return o.Order == b.Order && o.Rule == b.Rule })
@@ -44,11 +44,11 @@ func (l *Loop) breach(own *state.Order, broken []audit.Broken) {
 		Strs("also", also(broken, first.Rule)).
 		Msg("an answer of the exchange about an own order cannot be true: nothing of it is booked")
 	if again {
-		l.Findings.Breached(l.now, &b, nil)
+		l.ReconcileLog.Breached(l.now, &b, nil)
 		return
 	}
 	j.breaches = append(j.breaches, b)
-	l.Findings.Breached(l.now, &b, j.breaches)
+	l.ReconcileLog.Breached(l.now, &b, j.breaches)
 	if b.Counts {
 		l.haltBreached(own, &b)
 	}
@@ -65,7 +65,7 @@ func also(broken []audit.Broken, but audit.Rule) (rules []string) {
 }
 
 // haltBreached halts the strategy at the second breach of a day, and all at the third. Exits of
-// brackets stay where they are.
+// brackets stay.
 func (l *Loop) haltBreached(own *state.Order, b *Breach) {
 	counted := 0
 	for i := range l.auditor.breaches {
@@ -78,12 +78,11 @@ func (l *Loop) haltBreached(own *state.Order, b *Breach) {
 		counted, b.Order, b.Rule, b.Wanted, b.Seen, b.Order)
 	switch {
 	case counted >= 3:
-		l.take(l.Engine.HaltAll(l.now, reason))
+		l.queueCommands(l.Engine.HaltAll(l.now, reason))
 	case counted == 2 && own.Strategy != 0:
-		l.take(l.Engine.HaltOne(l.now, own.Strategy, reason))
+		l.queueCommands(l.Engine.HaltOne(l.now, own.Strategy, reason))
 	}
 }
 
-// Breaches are the rules that answers did not keep within the last day. The slice is the loop's;
-// call it within Look.
+// Breaches are the breaches of the last day. The slice belongs to the loop; call it within Look.
 func (l *Loop) Breaches() []Breach { return l.auditor.breaches }

@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// carryOut does what a step says: the outcome, then the books, then the time of the next query.
+// carryOut does a step: its outcome, its effect on the account, the time of the next query.
 func (l *Loop) carryOut(q *query, r *reply, s step) {
 	command := commandOf(q, r)
 	l.enter(q, r, s.next)
@@ -20,7 +20,7 @@ func (l *Loop) carryOut(q *query, r *reply, s step) {
 	l.schedule(q, r.asked, s.then)
 }
 
-// commandOf is the write that a reply answers, or that it resolves; nil: neither.
+// commandOf is the write that a reply answers or resolves; nil: neither.
 func commandOf(q *query, r *reply) *market.Command {
 	switch {
 	case r.write != nil:
@@ -31,7 +31,7 @@ func commandOf(q *query, r *reply) *market.Command {
 	return nil
 }
 
-// enter notes what is not resolved from now on. All other outcomes are the account's to tell.
+// enter notes an unresolved write. The account knows all other outcomes.
 func (l *Loop) enter(q *query, r *reply, next outcome) {
 	switch next {
 	case placeUnresolved, updateUnresolved, oldUpdateUnresolved, cancelUnresolved:
@@ -43,14 +43,14 @@ func (l *Loop) enter(q *query, r *reply, next outcome) {
 	}
 }
 
-// unresolvedBy is a write that has left and is not resolved: it was signed with the time until
-// which the exchange may take it.
+// unresolvedBy is a write that was sent and is not resolved. Its signature says until when the
+// exchange may take it.
 func (l *Loop) unresolvedBy(o *outgoing, next outcome) *unresolved {
 	until, _ := market.TimeOfMillis(o.intent.Timestamp + o.intent.Window)
 	return &unresolved{outcome: next, command: o.command, since: l.now, until: until.Add(l.Margin)}
 }
 
-// carryEffect changes the books, or tells of an order.
+// carryEffect changes the account, or logs.
 func (l *Loop) carryEffect(q *query, r *reply, do effect, c *market.Command) {
 	switch do {
 	case fold:
@@ -64,24 +64,24 @@ func (l *Loop) carryEffect(q *query, r *reply, do effect, c *market.Command) {
 		l.answer(c, market.ExecRejected, 0)
 	case foldTrades:
 		l.foldTrades(q.id, r.trades)
-	case tellRefused:
-		l.sayRefused(&r.write.command, q, r.err)
+	case reportRefused:
+		l.logRefused(&r.write.command, q, r.err)
 		l.answer(c, market.ExecRejected, codeOf(r.err))
-	case tellUnknown:
+	case reportUnknown:
 		l.Log.Warn().Err(r.err).Stringer("command", c.Kind).Int64("order", int64(q.id)).
 			Msg("the outcome of a command is unknown: its order is queried")
 		l.answer(c, market.ExecUnknown, 0)
-	case tellMissing:
-		l.tellMissing(q, r.asked)
-	case tellListed:
+	case reportNotFound:
+		l.logNotFound(q, r.asked)
+	case logListed:
 		l.Log.Error().Int64("order", int64(q.id)).Stringer("again_in", laterWait).
 			Msg("the exchange lists an order as open that it does not find by itself: it stays open here")
 	case endAbsent:
 		l.endAbsent(q, c)
 	case endByTrades:
 		l.endByTrades(q, r)
-	case tellListedEnded:
-		l.tellListedEnded(q)
+	case reportListedEnded:
+		l.logListedEnded(q)
 	case reopen:
 		l.reopen(q, r)
 	case cancelListed:
@@ -91,7 +91,7 @@ func (l *Loop) carryEffect(q *query, r *reply, do effect, c *market.Command) {
 	}
 }
 
-// schedule says when an order is queried next, and by what.
+// schedule sets an order's next query: when, and of what.
 func (l *Loop) schedule(q *query, asked market.Time, then followUp) {
 	switch then {
 	case soon:
@@ -113,7 +113,7 @@ func (l *Loop) schedule(q *query, asked market.Time, then followUp) {
 		q.lists, q.listsSince = true, asked
 		q.soon(l.now)
 	case laterList:
-		q.notFoundSince = l.now.Add(laterWait - takenPatience)
+		q.notFoundSince = l.now.Add(laterWait - acceptedPatience)
 		q.in(notFoundWait, l.now)
 	case anew:
 		q.notFoundSince = 0
@@ -125,7 +125,8 @@ func (l *Loop) schedule(q *query, asked market.Time, then followUp) {
 	}
 }
 
-// answer steps the engine with what became of a command beside the order: refused, or unknown.
+// answer steps the engine with the answer to a command that changes nothing of the order: rejected,
+// or unknown.
 func (l *Loop) answer(c *market.Command, exec market.ExecutionType, code int) {
 	r := market.Report{Exec: exec, Command: c.Kind, Order: c.Order.ID, Market: c.Order.Market, Code: code,
 		OrderState: market.OrderState{Updated: l.now}}
@@ -136,7 +137,7 @@ func (l *Loop) answer(c *market.Command, exec market.ExecutionType, code int) {
 func (l *Loop) report(id market.OrderID, record *exchange.Record, exec market.ExecutionType) {
 	order := record.Order
 	order.ID = id
-	if own := l.Account.Known(id); own != nil { // also one that has ended and waits for a fee
+	if own := l.Account.Known(id); own != nil { // also of an order that has ended and waits for a fee
 		order.Strategy = own.Strategy
 	}
 	for i := range record.Fills {
@@ -146,8 +147,7 @@ func (l *Loop) report(id market.OrderID, record *exchange.Record, exec market.Ex
 	r := market.ReportOf(&order, exec)
 	if own := l.Account.Known(id); own != nil {
 		if exec == market.ExecTrade && own.Shows(&r, record.Fills) {
-			// an order that rests is queried again and again: neither strategies nor the journal
-			// need to hear of it
+			// no news: a resting order is queried again and again
 			return
 		}
 		record.Fills = own.Fresh(record.Fills)
@@ -167,19 +167,18 @@ func (l *Loop) foldTrades(id market.OrderID, trades []exchange.Trade) {
 	}
 }
 
-// sayRefused lets the log tell of a command that was refused, or could not be sent. What it has
-// told of an order is not told again and again, as while a stop tries to cancel at an exchange that
-// cannot be reached.
-func (l *Loop) sayRefused(c *market.Command, q *query, err error) {
-	line, said, told := l.Log.Warn(), "the exchange refused a command", false
+// logRefused logs a command that was refused or could not be sent. A repeated line about one order
+// is logged at debug level, as while a stop tries to cancel at an exchange that cannot be reached.
+func (l *Loop) logRefused(c *market.Command, q *query, err error) {
+	line, text, logged := l.Log.Warn(), "the exchange refused a command", false
 	switch {
 	case errors.Is(err, exchange.ErrNotSent):
-		said, told, q.unsent = "a command could not be sent", q.unsent, true
+		text, logged, q.unsent = "a command could not be sent", q.unsent, true
 	case codeOf(err) == exchange.CodeNotFound && c.Kind != market.CommandPlace:
-		line, said, told = l.Log.Info(), "an order had ended before a command came to it", q.notFoundSince != 0
+		line, text, logged = l.Log.Info(), "an order had ended before a command came to it", q.notFoundSince != 0
 	}
-	if told {
+	if logged {
 		line = l.Log.Debug()
 	}
-	line.Err(err).Stringer("command", c.Kind).Int64("order", int64(c.Order.ID)).Msg(said)
+	line.Err(err).Stringer("command", c.Kind).Int64("order", int64(c.Order.ID)).Msg(text)
 }

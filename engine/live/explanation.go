@@ -10,20 +10,20 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// explanation is what moved an asset since the last agreement.
+// explanation is what moved an asset since the last checkpoint.
 type explanation struct {
 	asset           *market.Asset
 	from, to        market.Time
-	books           market.Money // what the bot thinks it has
-	surplus, before market.Money // beyond that: now, and when it fitted last
-	compared        bool         // it fitted before; else what the account had beyond the books is not known
-	moved           market.Money // by all that was found
+	books           market.Money // what the account has
+	surplus, before market.Money // of the exchange over the account: now, and at the checkpoint
+	compared        bool         // there is a checkpoint; without one, before is unknown
+	moved           market.Money // by all movements found
 	count           int
 	kinds           []movedKind
-	refusal         error // why the exchange does not tell
+	refusal         error // the exchange's error, where it does not give the history
 }
 
-// movedKind is what movements of one kind come to.
+// movedKind is the sum of the movements of one kind.
 type movedKind struct {
 	kind  string
 	money market.Money
@@ -49,10 +49,10 @@ func (x *explanation) add(moved []exchange.Movement) {
 	}
 }
 
-// rounding is how far movements may be off together: a unit each.
+// rounding is how far the movements may be off together: one unit each.
 func (x *explanation) rounding() market.Money { return market.Money(x.count) }
 
-// explained reports whether the movements that were found make up for what is missing.
+// explained reports whether the movements found cover the shortfall.
 func (x *explanation) explained() bool {
 	return x.count > 0 && x.surplus >= x.before+x.moved-x.rounding()
 }
@@ -84,14 +84,14 @@ func (x *explanation) text() string {
 	return "explained by " + text
 }
 
-// conclude acts on what was found.
+// conclude acts on an explanation.
 func (l *Loop) conclude(x *explanation) {
-	said, short := l.holdings.said[x.asset.ID]
+	said, short := l.holdings.reported[x.asset.ID]
 	switch {
 	case x.surplus >= 0:
-		l.differs(x, x.text()+"; what the books do not have is nobody's, and is not traded")
+		l.logDiscrepancy(x, x.text()+"; the surplus is unallocated, and is not traded")
 	case x.explained() && l.correct(x.asset.ID, -x.surplus):
-		l.differs(x, x.text()+"; taken out of the books")
+		l.logDiscrepancy(x, x.text()+"; taken out of the books")
 		x.surplus = 0
 	case short && said == x.surplus:
 		return
@@ -100,12 +100,12 @@ func (l *Loop) conclude(x *explanation) {
 		return
 	}
 	delete(l.holdings.differ, x.asset.ID)
-	l.agree(x.asset.ID, Agreement{At: x.to, Surplus: x.surplus})
+	l.checkpoint(x.asset.ID, BalanceCheckpoint{At: x.to, Surplus: x.surplus})
 }
 
-// correct takes money that has left the account out of the books: of a base asset out of the
-// positions of those who hold it, otherwise out of the pool first, then out of the strategies' own
-// money in their order. What orders hold cannot have left. It reports whether there was enough.
+// correct books money that has left the exchange's account: of a base asset from the positions of
+// its holders first; then from the unallocated money, then from the strategies' own in their order.
+// Money held by orders cannot have left. It reports whether there was enough.
 func (l *Loop) correct(asset market.AssetID, lack market.Money) bool {
 	if l.Account.Total(asset).Available() < lack {
 		return false
@@ -130,21 +130,21 @@ func (l *Loop) correct(asset market.AssetID, lack market.Money) bool {
 	return lack == 0
 }
 
-// halt stops all strategies: money is missing, and no movement explains it.
+// halt halts all strategies: money is missing, and no movement explains it.
 func (l *Loop) halt(x *explanation) {
-	l.holdings.said[x.asset.ID] = x.surplus
+	l.holdings.reported[x.asset.ID] = x.surplus
 	text := x.format(-x.surplus) + " " + x.asset.Symbol
-	l.differs(x, x.text()+"; halted")
-	l.Findings.Remark("reconcile difference", text)
+	l.logDiscrepancy(x, x.text()+"; halted")
+	l.ReconcileLog.Note("reconcile difference", text)
 	l.Log.Error().Str("missing", text).Msg("the exchange has less than this bot's books: all strategies are halted")
-	l.take(l.Engine.HaltAll(l.stamp(), "the exchange has "+text+" less than this bot's books"))
+	l.queueCommands(l.Engine.HaltAll(l.stamp(), "the exchange has "+text+" less than this bot's books"))
 }
 
-// differs journals a difference and what was made of it.
-func (l *Loop) differs(x *explanation, conclusion string) {
+// logDiscrepancy records a difference and its conclusion.
+func (l *Loop) logDiscrepancy(x *explanation, conclusion string) {
 	d := state.Discrepancy{What: "balance " + x.asset.Symbol, Ours: x.format(x.books),
 		Theirs: x.format(x.books + x.surplus), Conclusion: conclusion}
-	l.Findings.Differs(l.stamp(), &d)
+	l.ReconcileLog.Discrepancy(l.stamp(), &d)
 	l.Log.Warn().Str("asset", x.asset.Symbol).Str("books", d.Ours).Str("exchange", d.Theirs).
 		Str("conclusion", conclusion).Msg("a balance has changed beside the bot's own trades")
 }

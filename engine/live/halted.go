@@ -6,15 +6,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// again is something that is tried again at growing distances.
-type again struct {
+// retry is when something is tried again, at growing intervals.
+type retry struct {
 	next market.Time
 	wait market.Duration
 }
 
-// endHalted asks once more, at growing distances, for orders of halted strategies to end. A halt
-// asks once; that cancel may have been lost, outlived its window in a ban, or met a market that
-// stands still.
+// endHalted cancels orders of halted strategies again, at growing intervals. A halt cancels once;
+// that cancel may have been lost, have outlived its window in a ban, or have met a halted market.
 func (l *Loop) endHalted() {
 	h := &l.halted
 	if l.stopped || l.failed != nil || h.next > l.now {
@@ -27,5 +26,5 @@ func (l *Loop) endHalted() {
 		h.wait = min(2*h.wait, market.Duration(time.Minute))
 	}
 	h.next = l.now.Add(h.wait)
-	l.take(commands)
+	l.queueCommands(commands)
 }

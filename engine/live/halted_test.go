@@ -110,7 +110,7 @@ func TestOnlyRefusalsInARowAreTheKeys(t *testing.T) {
 			p := playing(t, nil)
 			p.loop.stamp()
 			for _, err := range c.said {
-				p.loop.heedKey(c.kind, err)
+				p.loop.countKeyRefusals(c.kind, err)
 			}
 			_, halted := p.journal.engine.Halted(1)
 			require.Equal(t, c.halted, halted, name)
@@ -228,7 +228,7 @@ func TestAFloodOfOrdersHoldsUpNoCancel(t *testing.T) {
 		require.Equal(t, 300, passed)
 		require.Len(t, p.box.leaves, 302)
 		at := slices.IndexFunc(p.box.leaves, func(i exchange.Intent) bool { return i.Command == market.CommandCancel })
-		require.LessOrEqual(t, at, inFlight, "it is among the first that leave")
+		require.LessOrEqual(t, at, maxInFlight, "it is among the first that leave")
 		p.end()
 		p.agree()
 	})

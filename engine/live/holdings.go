@@ -12,39 +12,41 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Agreement is how the exchange's balance of an asset stood beside the books when it was last
-// compared and every difference was explained. It outlives restarts, so that what happened to the
-// account meanwhile can be told.
-type Agreement struct {
-	At      market.Time  // before the balances were asked for; 0: they never were
-	Surplus market.Money // what the account has beyond what this bot's books have
+// BalanceCheckpoint is an asset's balance at the exchange beside the account's when the two were
+// last compared and every difference was explained. It outlives restarts, so that the next run can
+// explain what happened meanwhile.
+type BalanceCheckpoint struct {
+	At      market.Time  // before the balances were queried; 0: never
+	Surplus market.Money // of the exchange's balance over this bot's account
 }
 
-// holdings is the comparison of the exchange's balances with the books.
+// holdings is the comparison of the exchange's balances with the account.
 type holdings struct {
 	regular
-	agreed map[market.AssetID]Agreement
-	// surpluses that differed from the agreement at the last comparison: they count when seen twice
-	differ map[market.AssetID]market.Money
-	moves  map[market.AssetID]int          // of the books, counted
-	said   map[market.AssetID]market.Money // shortfalls that halted already
+	checkpoints map[market.AssetID]BalanceCheckpoint
+	// differ are surpluses that differed from the checkpoint at the last comparison: a difference
+	// counts when it is seen twice.
+	differ   map[market.AssetID]market.Money
+	moves    map[market.AssetID]int          // number of changes in the account
+	reported map[market.AssetID]market.Money // shortfalls that have halted already
 }
 
-// mostMoney is the largest balance that is believed, in an asset's units: sums of it stay within
-// what can be counted.
-const mostMoney = market.Money(1) << 60
+// maxBalance is the largest plausible balance, in an asset's units: sums of such balances do not
+// overflow.
+const maxBalance = market.Money(1) << 60
 
-// askHoldings asks for the balances when they are due. They speak only while nothing is in flight.
-func (l *Loop) askHoldings(work context.Context) {
-	if h := &l.holdings; h.asking || h.next > l.now || !l.quiet() {
+// queryHoldings queries the balances when they are due. A comparison counts only while nothing is
+// in flight.
+func (l *Loop) queryHoldings(work context.Context) {
+	if h := &l.holdings; h.pending || h.next > l.now || !l.quiet() {
 		return
 	}
 	asked, books := l.now, l.books()
-	l.holdings.next, l.holdings.asking = l.now.Add(l.HoldingsEvery), true
+	l.holdings.next, l.holdings.pending = l.now.Add(l.HoldingsEvery), true
 	l.workers.Go(func() {
 		held, err := l.Trading.Holdings(work)
 		l.replies <- func() {
-			l.holdings.asking = false
+			l.holdings.pending = false
 			switch {
 			case err != nil:
 				l.Log.Warn().Err(err).Msg("balances could not be asked for")
@@ -55,11 +57,11 @@ func (l *Loop) askHoldings(work context.Context) {
 	})
 }
 
-// books says of each asset how often the account's books of it have moved. A total that is as it
-// was does not say that nothing has: a buy and a sale of one size leave it.
+// books is how often each asset has moved in the account. An equal total does not show that nothing
+// moved: a buy and a sale of one size leave it.
 func (l *Loop) books() map[market.AssetID]int { return maps.Clone(l.holdings.moves) }
 
-// count counts what an event moves in the books.
+// count counts the assets that an event moves.
 func (h *holdings) count(ev *market.Event, catalog *market.Catalog) {
 	switch {
 	case len(ev.Fills) > 0:
@@ -71,21 +73,21 @@ func (h *holdings) count(ev *market.Event, catalog *market.Catalog) {
 	}
 }
 
-// compareHoldings compares the exchange's balances with the account's books. A difference that is
-// seen twice in a row, with nothing in flight, is inquired into, and so it takes two comparisons to
-// know with what an account begins. Nothing can be said of an asset whose books have moved since
-// the question, nor of one in which own fees are not settled yet.
+// compareHoldings compares the exchange's balances with the account's. A difference that is seen
+// twice in a row, with nothing in flight, is inquired into; so the first checkpoint of an account
+// takes two comparisons. An asset is left out while it has moved since the query, or own fees in it
+// are not settled yet.
 func (l *Loop) compareHoldings(work context.Context, asked market.Time, books map[market.AssetID]int,
 	held []exchange.Holding) {
 	there := map[market.AssetID]market.Money{}
 	for _, h := range held {
 		total, err := market.Add(h.Available, h.Orders)
-		if err != nil || h.Available < 0 || h.Orders < 0 || total > mostMoney {
+		if err != nil || h.Available < 0 || h.Orders < 0 || total > maxBalance {
 			symbol := l.Account.Catalog().Asset(h.Asset).Symbol
 			l.Log.Error().Str("asset", symbol).Int64("available", int64(h.Available)).
 				Int64("in_order", int64(h.Orders)).
 				Msg("a balance of the exchange cannot be true: none of this answer is compared")
-			l.Findings.Remark("false balance", symbol)
+			l.ReconcileLog.Note("false balance", symbol)
 			return
 		}
 		there[h.Asset] = total
@@ -96,13 +98,13 @@ func (l *Loop) compareHoldings(work context.Context, asked market.Time, books ma
 	for _, a := range l.Account.Catalog().Assets() {
 		asset, now := a.ID, l.Account.Total(a.ID).Total
 		surplus := there[asset] - now
-		last, known := h.agreed[asset]
+		last, known := h.checkpoints[asset]
 		before, seen := h.differ[asset]
 		twice := seen && before == surplus
 		switch {
 		case h.moves[asset] != books[asset] || l.Account.Unsettled(asset):
 		case known && surplus == last.Surplus, !known && twice && surplus >= 0:
-			l.agree(asset, Agreement{At: asked, Surplus: surplus})
+			l.checkpoint(asset, BalanceCheckpoint{At: asked, Surplus: surplus})
 		default:
 			differ[asset] = surplus
 			if twice {
@@ -112,30 +114,30 @@ func (l *Loop) compareHoldings(work context.Context, asked market.Time, books ma
 	}
 	h.differ = differ
 	if len(q.surplus) > 0 {
-		l.lookInto(work, &q)
+		l.inquire(work, &q)
 	}
 }
 
-// agree notes that the balance of an asset fits.
-func (l *Loop) agree(asset market.AssetID, now Agreement) {
-	l.holdings.agreed[asset] = now
-	delete(l.holdings.said, asset)
-	l.Findings.Agreed(asset, now)
+// checkpoint notes that the balance of an asset fits.
+func (l *Loop) checkpoint(asset market.AssetID, now BalanceCheckpoint) {
+	l.holdings.checkpoints[asset] = now
+	delete(l.holdings.reported, asset)
+	l.ReconcileLog.Checkpoint(asset, now)
 }
 
-// inquiry is what the exchange says of the time since the last agreement.
+// inquiry is what the exchange says of the time since the last checkpoint.
 type inquiry struct {
-	asked   market.Time            // before the balances were asked for that are to be explained
-	books   map[market.AssetID]int // how often they had moved then
+	asked   market.Time            // before the balances to be explained were queried
+	books   map[market.AssetID]int // number of moves by then
 	surplus map[market.AssetID]market.Money
 	moved   []exchange.Movement
-	trades  []exchange.Trade // of everybody on the account, in the markets of the assets
-	markets []market.ID      // of the trades
+	trades  []exchange.Trade // of the whole account, in the markets of the assets
+	markets []market.ID      // of each of the trades
 }
 
-// lookInto asks what has moved the balances since they last fitted: deposits and withdrawals, and
-// trades of others.
-func (l *Loop) lookInto(work context.Context, q *inquiry) {
+// inquire fetches what has moved the balances since they last fitted: deposits, withdrawals, and
+// trades.
+func (l *Loop) inquire(work context.Context, q *inquiry) {
 	since := q.asked
 	for asset := range q.surplus {
 		since = min(since, l.since(asset))
@@ -147,77 +149,80 @@ func (l *Loop) lookInto(work context.Context, q *inquiry) {
 			markets = append(markets, m.ID)
 		}
 	}
-	l.holdings.asking = true
+	l.holdings.pending = true
 	l.workers.Go(func() {
-		err := q.ask(work, l.Trading, since, markets)
+		err := q.fetch(work, l.Trading, since, markets)
 		l.replies <- func() {
-			l.holdings.asking = false
+			l.holdings.pending = false
 			switch {
 			case err != nil && !refuses(err):
 				l.Log.Warn().Err(err).Msg("what moved the balances could not be asked for")
 			case l.quiet():
-				l.judge(q, err)
+				l.explain(q, err)
 			}
 		}
 	})
 }
 
-// since is when the balance of an asset fitted last, or may have.
+// since is when the balance of an asset fitted last; without a checkpoint, when the run began.
 func (l *Loop) since(asset market.AssetID) market.Time {
-	if last := l.holdings.agreed[asset]; last.At != 0 {
+	if last := l.holdings.checkpoints[asset]; last.At != 0 {
 		return last.At
 	}
 	return l.began
 }
 
-func (q *inquiry) ask(ctx context.Context, trading exchange.Trading, since market.Time,
+func (q *inquiry) fetch(ctx context.Context, trading exchange.Trading, since market.Time,
 	markets []market.ID) (err error) {
 	if q.moved, err = trading.Movements(ctx, since); err != nil {
 		return err
 	}
 	for _, m := range markets {
-		if err := q.askTrades(ctx, trading, since, m); err != nil {
+		err = eachTrade(ctx, trading, m, since, func(t *exchange.Trade) {
+			q.trades, q.markets = append(q.trades, *t), append(q.markets, m)
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// askTrades pages through a market's trades. Pages overlap: a trade counts once.
-func (q *inquiry) askTrades(ctx context.Context, trading exchange.Trading, from market.Time, m market.ID) error {
+// eachTrade pages through a market's trades. Pages overlap: it visits each trade once.
+func eachTrade(ctx context.Context, trading exchange.Trading, m market.ID, from market.Time,
+	visit func(*exchange.Trade)) error {
 	seen := map[uuid.UUID]bool{}
 	for more := true; more; {
-		var trades []exchange.Trade
+		var page []exchange.Trade
 		var err error
-		if trades, more, err = trading.Trades(ctx, m, from); err != nil {
+		if page, more, err = trading.Trades(ctx, m, from); err != nil {
 			return err
 		}
-		for i := range trades {
-			if from = max(from, trades[i].Time); !seen[trades[i].ID] {
-				seen[trades[i].ID] = true
-				q.trades, q.markets = append(q.trades, trades[i]), append(q.markets, m)
+		for i := range page {
+			if from = max(from, page[i].Time); !seen[page[i].ID] {
+				seen[page[i].ID] = true
+				visit(&page[i])
 			}
 		}
 	}
 	return nil
 }
 
-// judge explains what it can. What came, or went of what is nobody's, is told; what went of the
-// strategies' money and is explained is taken out of the books; a shortfall that is not explained
-// halts all strategies. A fill of an own order that the books lack explains itself: it is asked
-// for.
-func (l *Loop) judge(q *inquiry, refusal error) {
+// explain explains each difference as far as it can. A surplus, or a loss of unallocated money, is
+// recorded; an explained loss of the strategies' money is booked; an unexplained shortfall halts
+// all strategies. A missing fill of an own order explains itself: the order is queried.
+func (l *Loop) explain(q *inquiry, refusal error) {
 	foreign, certain := l.foreignTrades(q)
 	if !certain {
 		return
 	}
 	for _, asset := range slices.Sorted(maps.Keys(q.surplus)) {
 		if l.holdings.moves[asset] != q.books[asset] {
-			// an own fill was booked while the trades were asked for: it explains itself, and two
-			// that are alike look like one difference
+			// An own fill was booked while the trades were fetched. It explains itself, and two
+			// equal fills look like one difference.
 			continue
 		}
-		last, compared := l.holdings.agreed[asset]
+		last, compared := l.holdings.checkpoints[asset]
 		x := explanation{compared: compared, asset: l.Account.Catalog().Asset(asset), from: l.since(asset), to: q.asked,
 			books:   l.Account.Total(asset).Total,
 			surplus: q.surplus[asset], before: last.Surplus, refusal: refusal}
@@ -227,8 +232,8 @@ func (l *Loop) judge(q *inquiry, refusal error) {
 	}
 }
 
-// foreignTrades are the trades of others on the account, as movements. It is not certain what moved
-// while an own fill is not booked, or a fee not settled.
+// foreignTrades are the account's trades that are not this bot's, as movements. certain is false
+// while an own fill is not booked or a fee not settled.
 func (l *Loop) foreignTrades(q *inquiry) (moved []exchange.Movement, certain bool) {
 	own := map[uuid.UUID]*state.Order{}
 	for _, o := range l.Account.Pending(nil) {
@@ -251,8 +256,8 @@ func (l *Loop) foreignTrades(q *inquiry) (moved []exchange.Movement, certain boo
 	return moved, certain
 }
 
-// appendTrade appends what a trade moved, fee included. What leaves the range is no trade of an
-// exchange and is left out.
+// appendTrade appends what a trade moved, fee included. A trade whose value overflows cannot be an
+// exchange's and is left out.
 func appendTrade(dst []exchange.Movement, m *market.Market, f *market.Fill) []exchange.Movement {
 	base := market.Money(f.Amount)
 	cash, err := m.Value(f.Price, f.Amount)

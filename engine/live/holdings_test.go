@@ -17,7 +17,8 @@ import (
 // idle trades nothing.
 type idle struct{ strategy.Base }
 
-// take moves money out of the account, or into it, and lets the account's history tell of as much.
+// take moves money out of the exchange's account, or into it, and adds told to the account's
+// history.
 func (r *rig) take(asset market.AssetID, money, told market.Money) {
 	r.box.mu.Lock()
 	defer r.box.mu.Unlock()
@@ -41,10 +42,10 @@ func TestOnlyAnUnexplainedShortfallHalts(t *testing.T) {
 			"explained in part by withdrawal, -60: -40 is not; halted"},
 		"a unit less is rounding": {100_00, 99_99, 0, false, "explained by withdrawal, -99.99; taken out of the books"},
 		"more than ever came": {-70_00, 0, -70_00, false,
-			"not explained: the account's history has no movement, and nobody else has traded; what the books do not " +
-				"have is nobody's, and is not traded"},
+			"not explained: the account's history has no movement, and nobody else has traded; " +
+				"the surplus is unallocated, and is not traded"},
 		"a deposit": {-70_00, -70_00, -70_00, false,
-			"explained by withdrawal, 70; what the books do not have is nobody's, and is not traded"},
+			"explained by withdrawal, 70; the surplus is unallocated, and is not traded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -76,7 +77,7 @@ func TestBalancesSayNothingOfBooksThatMovedMeanwhile(t *testing.T) {
 			r.box.late = 4 * time.Second
 			require.NoError(t, r.trade(1, 5*time.Minute))
 			require.Empty(t, r.journal.concluded, "seed %d", seed)
-			agreed += len(r.loop.holdings.agreed)
+			agreed += len(r.loop.holdings.checkpoints)
 		})
 	}
 	require.Positive(t, agreed, "there are moments at which they tell something")
@@ -90,13 +91,13 @@ func TestTwoFillsThatAreAlikeAreNoShortfall(t *testing.T) {
 		now := p.loop.stamp()
 		q := inquiry{asked: now, books: p.loop.books(), surplus: map[market.AssetID]market.Money{1: -5_00}}
 		p.loop.step(&market.Event{Kind: market.KindTransfer, Asset: 1, Money: -5_00}) // as the fill does
-		p.loop.judge(&q, nil)
+		p.loop.explain(&q, nil)
 		require.Empty(t, p.journal.concluded)
 		_, halted := p.loop.Engine.Halted(1)
 		require.False(t, halted)
 
 		q.books = p.loop.books()
-		p.loop.judge(&q, nil)
+		p.loop.explain(&q, nil)
 		require.Len(t, p.journal.concluded, 1, "books that stand still speak")
 	})
 }

@@ -9,25 +9,24 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// An own order that the books have ended and that two lists show open is a difference: while it
-// lasts, limits on open orders and exposure do not bind. It is queried, then taken back into the
-// books, or cancelled where it cannot be taken back. If lists still show it then, the strategies
+// An own order that has ended in the account and that two lists show open is a discrepancy: while
+// it lasts, limits on open orders and exposure miss it. It is queried, then reopened in the
+// account, or cancelled where it cannot be reopened. If lists still show it then, all strategies
 // halt.
 const (
 	listsToBelieve = 2               // the first list may be older than the order's end
-	listsToHalt    = 5               // the query has had three minutes by then, the cancel two
+	listsToHalt    = 5               // by then the query has had three minutes, the cancel two
 	listAgainWait  = 5 * time.Second // from the first list to the second
 )
 
-// endedOrder is an own order of a client's name that has ended by the books, nil where there is
-// none.
+// endedOrder is an own order with this client order id that has ended in the account; nil: none.
 func (l *Loop) endedOrder(client uuid.UUID) *state.Order {
 	for _, o := range l.Account.Pending(nil) {
 		if o.ClientOrderID == client && o.State.Terminal() {
 			return o
 		}
 	}
-	if o := l.Account.Absent(client); o != nil {
+	if o := l.Account.PresumedAbsent(client); o != nil {
 		return o
 	}
 	if l.Ended == nil {
@@ -36,8 +35,8 @@ func (l *Loop) endedOrder(client uuid.UUID) *state.Order {
 	return l.Ended(client)
 }
 
-// shownOpen deals with an order that a list shows open and that is not open by the books. It
-// reports whether the order is this bot's. shown counts lists in a row by the client's name.
+// shownOpen handles an order that a list shows open and that is not open in the account. It reports
+// whether the order is this bot's. shown counts lists in a row by client order id.
 func (l *Loop) shownOpen(client uuid.UUID, asked market.Time, shown map[uuid.UUID]int) bool {
 	if client == uuid.Nil {
 		return false
@@ -47,7 +46,7 @@ func (l *Loop) shownOpen(client uuid.UUID, asked market.Time, shown map[uuid.UUI
 		return l.Owns != nil && l.Owns(client)
 	}
 	if own.State == state.Rejected && l.Account.Known(own.ID) != nil {
-		l.queryOf(own.ID).soon(l.now) // it came after all
+		l.queryOf(own.ID).soon(l.now) // it had arrived after all
 	}
 	if own.Updated >= asked {
 		return true
@@ -65,8 +64,8 @@ func (l *Loop) shownOpen(client uuid.UUID, asked market.Time, shown map[uuid.UUI
 	return true
 }
 
-// shownNoMore ends what was to be resolved of orders that the latest list does not show.
-func (l *Loop) shownNoMore(shown map[uuid.UUID]int) {
+// clearListed drops the discrepancies of orders that the latest list no longer shows.
+func (l *Loop) clearListed(shown map[uuid.UUID]int) {
 	for id, q := range l.queries {
 		if own := l.ownOf(q); q.listed && own != nil && shown[own.ClientOrderID] == 0 {
 			q.listed, q.cancelling, q.ended = false, false, nil
@@ -76,18 +75,16 @@ func (l *Loop) shownNoMore(shown map[uuid.UUID]int) {
 	l.shown = shown
 }
 
-// tellListedEnded tells a person of an order that lists show open after its end.
-func (l *Loop) tellListedEnded(q *query) {
+func (l *Loop) logListedEnded(q *query) {
 	own := l.ownOf(q)
 	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
 		Stringer("books", own.State).
-		Msg("two lists of the exchange show an order open that has ended by the books: it is queried, then taken back " +
-			"or cancelled")
-	l.Findings.Remark("open after its end", orderText(q.id))
+		Msg("two lists of the exchange show an order open that has ended in the account: " +
+			"it is queried, then reopened or cancelled")
+	l.ReconcileLog.Note("open after its end", orderText(q.id))
 }
 
-// reopen opens an order again that had ended by the books, as its record says. A record that says
-// nothing new changes nothing.
+// reopen opens an ended order again as its record says. A record without news changes nothing.
 func (l *Loop) reopen(q *query, r *reply) {
 	own := l.ownOf(q)
 	order := r.record.Order
@@ -96,7 +93,7 @@ func (l *Loop) reopen(q *query, r *reply) {
 		return
 	}
 	l.Log.Warn().Int64("order", int64(q.id)).Stringer("books", own.State).Stringer("exchange", order.Status).
-		Msg("an order that had ended by the books is taken back into them")
+		Msg("an order that had ended in the account is reopened")
 	l.Account.Reopen(own)
 	if q.cancelling && !order.Done() {
 		l.Account.SendCancel(own)
@@ -104,7 +101,7 @@ func (l *Loop) reopen(q *query, r *reply) {
 	l.report(q.id, r.record, market.ExecTrade)
 }
 
-// canReopen says why an order cannot be taken back as its record says.
+// canReopen says why an order cannot be reopened as its record says.
 func (l *Loop) canReopen(own *state.Order, r *reply) (problem string, ok bool) {
 	hold := r.record.Order.OnHold
 	if r.record.Order.Done() {
@@ -116,20 +113,20 @@ func (l *Loop) canReopen(own *state.Order, r *reply) (problem string, ok bool) {
 	return "", true
 }
 
-// cancelListed cancels an order that the books do not have open.
+// cancelListed cancels an order that is not open in the account.
 func (l *Loop) cancelListed(q *query) {
 	l.Log.Error().Int64("order", int64(q.id)).
-		Msg("an order that has ended by the books is still listed as open, and could not be taken back: it is cancelled")
-	l.take([]market.Command{{Kind: market.CommandCancel, Order: l.ownOf(q).Order}})
+		Msg("an order that has ended in the account is still listed as open and cannot be reopened: it is cancelled")
+	l.queueCommands([]market.Command{{Kind: market.CommandCancel, Order: l.ownOf(q).Order}})
 }
 
-// haltListed halts all strategies, because an order is open that the books do not have.
+// haltListed halts all strategies, because an order is open at the exchange and not in the account.
 func (l *Loop) haltListed(q *query) {
 	if !q.cancelling {
 		l.cancelListed(q)
 	}
 	text := "the exchange lists " + orderText(q.id) +
-		" as open, which has ended by the books: it could be neither taken back nor cancelled"
+		" as open, which has ended in the account: it could be neither reopened nor cancelled"
 	l.Log.Error().Int64("order", int64(q.id)).Msg(text + ": all strategies are halted")
-	l.take(l.Engine.HaltAll(l.stamp(), text))
+	l.queueCommands(l.Engine.HaltAll(l.stamp(), text))
 }

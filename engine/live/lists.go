@@ -10,20 +10,20 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// askRegular asks for the open orders and the balances when they are due.
-func (l *Loop) askRegular(work context.Context) {
-	if !l.open.asking && l.open.next <= l.now {
-		l.open = regular{next: l.now.Add(l.OpenEvery), asking: true}
+// queryRegular queries the open orders and the balances when they are due.
+func (l *Loop) queryRegular(work context.Context) {
+	if !l.open.pending && l.open.next <= l.now {
+		l.open = regular{next: l.now.Add(l.OpenEvery), pending: true}
 		asked := l.now
 		l.workers.Go(func() {
 			records, err := l.Trading.OpenOrders(work)
 			l.replies <- func() {
-				l.open.asking, l.open.failed = false, err != nil
+				l.open.pending, l.open.failed = false, err != nil
 				l.compareOrders(asked, records, err)
 			}
 		})
 	}
-	l.askHoldings(work)
+	l.queryHoldings(work)
 }
 
 // quiet reports whether nothing is in flight that could explain a difference.
@@ -39,8 +39,8 @@ func (l *Loop) quiet() bool {
 	return true
 }
 
-// compareOrders queries the orders of which the list tells something new, or nothing any more. The
-// list speaks only for orders whose last event came before it was asked for. Foreign orders are
+// compareOrders queries the orders of which a list shows something new, or which it lacks. The list
+// counts only for orders whose last event came before the list was queried. Foreign orders are
 // counted and never touched.
 func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err error) {
 	if err != nil {
@@ -75,13 +75,12 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 			foreign++
 		}
 	}
-	l.shownNoMore(shown)
+	l.clearListed(shown)
 	if foreign != l.foreign {
 		l.Log.Warn().Int("orders", foreign).Msg("open orders on this account that are not ours: they are left alone")
-		l.Findings.Remark("foreign orders", strconv.Itoa(foreign))
+		l.ReconcileLog.Note("foreign orders", strconv.Itoa(foreign))
 	}
 	l.foreign = foreign
 }
 
-// orderText names an order for a person.
 func orderText(id market.OrderID) string { return "order " + strconv.FormatInt(int64(id), 10) }

@@ -1,11 +1,10 @@
-// Package live is the one loop around the engine: it takes market events and the exchange's answers
-// one by one, steps the engine, makes the intents of its commands durable, and only then lets them
-// be sent. It decides nothing about orders and never sends anything twice: what the exchange did
-// not answer is resolved by queries. Start at Loop.Run, and at transitions (outcome.go) for what
-// answers lead to.
+// Package live is the loop around the engine: it takes market events and the exchange's answers one
+// by one, steps the engine, makes the intents of its commands durable, and only then sends them. It
+// decides nothing about orders and never sends a write twice: a missing answer is resolved by
+// queries. Start at Loop.Run, and at transitions (outcome.go) for what answers lead to.
 //
-// Ordering invariant: one goroutine, that of Run, owns engine, account and journal. Others do
-// nothing but talk to the exchange and hand back what it said.
+// Ordering invariant: one goroutine, that of Run, owns engine, account and journal. Other
+// goroutines only talk to the exchange and hand back its answers.
 package live
 
 import (
@@ -24,142 +23,145 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Config is what a Loop is made of. Zero durations take the default that stands behind each.
+// Config is what a Loop is made of. Zero durations take the default at the end of each comment.
 type Config struct {
-	Engine   *engine.Engine
-	Account  *state.Account // the engine's
-	Trading  exchange.Trading
-	Journal  Journal
-	Findings Findings
-	// of the feeds, in the order of their arrival, At being that or 0; their slices and pointers
-	// are the loop's
+	Engine       *engine.Engine
+	Account      *state.Account // the engine's
+	Trading      exchange.Trading
+	Journal      Journal
+	ReconcileLog ReconcileLog
+	// Events come from the feeds in the order of their arrival; At is that time or 0. Their slices
+	// and pointers belong to the loop.
 	Events <-chan market.Event
-	Clock  func() market.Time // by which Events are stamped; nil: Trading's
+	Clock  func() market.Time // stamped the Events; nil: Trading's
 	Log    zerolog.Logger
-	// what begins the engine once the exchange has been asked; nil: Engine.Start. An engine that
-	// was restored has begun
+	// Start begins the engine after reconciliation; nil: Engine.Start. A restored engine has begun
+	// already.
 	Start func(at market.Time) []market.Command
-	// hears that trading has begun, in the loop's goroutine; nil: nothing does. A run that is
-	// stopped before has no such moment
+	// Ready is called when trading has begun, in the loop's goroutine. A run that is stopped
+	// earlier never calls it.
 	Ready func()
-	// what is known of writes that were in flight when the last process died; nil: nothing
+	// Sent tells about writes that were in flight when the last process died; nil: nothing is
+	// known.
 	Sent Sent
 
 	OpenEvery     market.Duration // between two lists of open orders; a minute
 	HoldingsEvery market.Duration // between two comparisons of the balances; 30 s
-	// beyond an intent's window, until what was not found is certainly not there; 2 s
+	// Margin is the time beyond an intent's window after which an order that is not found certainly
+	// does not exist; 2 s.
 	Margin      market.Duration
 	StopWithin  market.Duration        // for a stop in good order; 75 s, longer than an outcome can stay unresolved
-	StopLeft    func() market.Duration // what of StopWithin is left when the loop comes to its stop; nil: all of it
+	StopLeft    func() market.Duration // rest of StopWithin when the stop begins; nil: all of it
 	KeepOrders  bool                   // leave open orders at the exchange when stopping
-	Groups      []uint16               // cancel-on-disconnect groups to keep armed while the loop is well
+	Groups      []uint16               // cancel-on-disconnect groups to keep armed
 	GroupExpiry market.Duration        // of their timers, 150 s at least; 150 s
 
-	Agreed map[market.AssetID]Agreement // what the last run noted of the balances; nil: there was none
-	// whether an order of this name that has ended was this bot's, asked in the loop's goroutine;
-	// nil: that is not known
+	Checkpoints map[market.AssetID]BalanceCheckpoint // of the last run; nil: none
+	// Owns reports whether an ended order with this client order id was this bot's; nil: unknown.
+	// The loop's goroutine calls this and the functions below.
 	Owns func(client uuid.UUID) bool
 
-	// the own order of this name as it ended, asked in the loop's goroutine; nil: none is kept
+	// Ended is the own order with this client order id as it ended; nil: none is kept.
 	Ended func(client uuid.UUID) *state.Order
 
-	// What answers are held against; all are asked in the loop's goroutine.
-	// the highest that the account can be charged; nil: the highest tier's (venue-facts 3.5)
+	// The fields up to Breaches are what answers are checked against. Fees are the highest that the
+	// account can be charged; nil: the highest tier's (venue-facts 3.5).
 	Fees func(m *market.Market) exchange.Fees
-	// fills that earlier runs have booked, the latest at least; nil: there were none. With it comes
-	// FillsOf
+	// Booked visits fills that earlier runs have booked, at least the latest; nil: none. It needs
+	// FillsOf.
 	Booked func(visit func(*market.Fill))
-	// all fills of an order that earlier runs have booked
+	// FillsOf are all fills of an order that earlier runs have booked.
 	FillsOf func(id market.OrderID) []market.Fill
-	// the own order, of any run, that the exchange names so; 0: none. nil: that is not known
+	// OrderOf is the own order, of any run, with this exchange id; 0: none; nil: unknown.
 	OrderOf func(m market.ID, name uuid.UUID) market.OrderID
-	// an order as the update makes it that was in flight when the last process died; nil: that is
-	// not known
+	// Asked is an order after the update that was in flight when the last process died; nil:
+	// unknown.
 	Asked    func(id market.OrderID) (changed market.Order, known bool)
-	Breaches []Breach // what the last run noted
+	Breaches []Breach // of the last run
 
-	// hears of every step of the engine, in the loop's goroutine; nil: that is not measured
+	// Stepped gets the duration of every step of the engine, in the loop's goroutine; nil: not
+	// measured.
 	Stepped func(kind market.EventKind, took time.Duration)
 }
 
-// Sent tells until when, on the exchange's clock, the exchange could take the write of an order
-// that was in flight when the last process died: the end of the window that it was signed with.
-// false: that is not known.
+// Sent is until when, on the exchange's clock, the exchange could take the write of an order that
+// was in flight when the last process died: the end of its signed window. false: unknown.
 type Sent func(id market.OrderID, kind market.CommandKind) (until market.Time, known bool)
 
-// most is how many events one turn takes, at most: they share one commit.
-const most = 64
+// maxBatch is the most events of one turn: they share one commit.
+const maxBatch = 64
 
-// inFlight is how many writes of each rank, and how many questions, are under way at a time.
-const inFlight = 4
+// maxInFlight is the most writes of each rank, and the most queries, in flight at a time.
+const maxInFlight = 4
 
-// lists is how many other questions may be under way: open orders, balances, timers. A worker never
-// waits to hand back its answer.
-const lists = 3
+// maxListQueries is the most other queries in flight: open orders, balances, timers. It sizes
+// replies, so that a worker never waits to hand back its answer.
+const maxListQueries = 3
 
 // Loop runs an engine against an exchange.
 type Loop struct {
 	Config
-	replies chan func() // what workers hand back; the loop runs it
+	replies chan func() // from the workers; the loop runs them
 	workers sync.WaitGroup
-	orders  chan request // what others want of the loop
+	calls   chan call // from other goroutines
 
-	now     market.Time
-	outbox  outbox
-	sending [ranks]int
-	asking  int
-	queries map[market.OrderID]*query
-	verify  verify // of every answer about an order, before anything is made of it
-	auditor auditor
-	marked  []marked // by market: whose data is not believed
-	failed  error
-	ending  error // why the loop ends by itself, in good order as far as that goes; nil: it does not
-	stopped bool  // the engine has stopped: the world's events are let go by, for the next run to ask for
+	now       market.Time
+	outbox    outbox
+	sending   [ranks]int
+	querying  int
+	queries   map[market.OrderID]*query
+	verify    verify // checks every answer about an order before it is used
+	auditor   auditor
+	suspended []suspension // by market: data is not accepted
+	failed    error
+	ending    error // why the loop ends by itself, in good order where possible; nil: it does not
+	stopped   bool  // the engine has stopped: events are dropped, and the next run fetches them
 
-	lastTried map[market.OrderID]bool // the stop has asked for its end
+	finalCancels map[market.OrderID]bool // orders that the stop has tried to cancel
 
 	disconnect disconnect
-	halted     again
+	halted     retry
 	open       regular
 	holdings   holdings
 	began      market.Time
 	pages      map[market.OrderID][]market.Fill // fills that wait to be booked
 	paged      market.OrderID                   // the order whose fills were booked last
 	evidence   evidence
-	// by client's name: how many lists in a row show an order open that has ended by the books
+	// shown counts by client order id how many lists in a row show an order open that has ended in
+	// the account.
 	shown      map[uuid.UUID]int
 	foreign    int
-	keyRefused int // commands in a row that were refused for the key's sake
+	keyRefused int // commands in a row that were refused because of the key
 }
 
-// regular is something that is asked for again and again.
+// regular is a query that is repeated at an interval.
 type regular struct {
-	next   market.Time
-	asking bool
-	failed bool // the last time it had no answer
+	next    market.Time
+	pending bool
+	failed  bool // the last one had no answer
 }
 
-// New returns a loop. Its engine has been warmed up, and restored where there was something to
-// restore.
+// New returns a loop. Its engine has been warmed up, and restored where a state was saved.
 func New(c Config) *Loop {
 	defaults(&c.OpenEvery, time.Minute)
 	defaults(&c.HoldingsEvery, 30*time.Second)
 	defaults(&c.Margin, 2*time.Second)
 	defaults(&c.StopWithin, 75*time.Second)
 	defaults(&c.GroupExpiry, 150*time.Second)
-	if c.Agreed == nil {
-		c.Agreed = map[market.AssetID]Agreement{}
+	if c.Checkpoints == nil {
+		c.Checkpoints = map[market.AssetID]BalanceCheckpoint{}
 	}
 	if c.Start == nil {
 		c.Start = c.Engine.Start
 	}
-	l := &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*inFlight+lists), orders: make(chan request),
-		queries: map[market.OrderID]*query{}, pages: map[market.OrderID][]market.Fill{},
-		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}, moves: map[market.AssetID]int{}}}
-	l.verify, l.auditor = l.hold, newAuditor(&l.Config)
+	l := &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*maxInFlight+maxListQueries),
+		calls: make(chan call), queries: map[market.OrderID]*query{}, pages: map[market.OrderID][]market.Fill{},
+		holdings: holdings{checkpoints: c.Checkpoints, reported: map[market.AssetID]market.Money{},
+			moves: map[market.AssetID]int{}}}
+	l.verify, l.auditor = l.audit, newAuditor(&l.Config)
 	if c.Account != nil {
 		markets := len(c.Account.Catalog().Markets()) + 1
-		l.marked, l.auditor.prices = make([]marked, markets), make([]priceLog, markets)
+		l.suspended, l.auditor.prices = make([]suspension, markets), make([]priceLog, markets)
 	}
 	return l
 }
@@ -171,15 +173,14 @@ func defaults(d *market.Duration, otherwise market.Duration) {
 }
 
 // Run reconciles with the exchange, starts the strategies and trades until ctx ends; then it stops
-// in good order, for StopWithin at most. Where ctx ends before the exchange has been reconciled
-// with, the rest of that is left out and nothing is traded: the orders that the account knows are
-// queried and ended, or kept, by the same stop.
+// in good order, within StopWithin. When ctx ends during reconciliation, the rest of it is left out
+// and nothing is traded: the same stop queries the account's orders and cancels or keeps them.
 //
-// It returns nil after a stop in good order, otherwise what went wrong: a journal that cannot be
-// written, an exchange that cannot be reconciled with, orders that were to be cancelled and could
-// not be, orders whose last write is unresolved.
+// It returns nil after a stop in good order, otherwise an error: the journal cannot be written,
+// reconciliation failed, orders could not be cancelled, or the last write of an order is
+// unresolved.
 func (l *Loop) Run(ctx context.Context) error {
-	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // answers that are under way are waited for
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the end waits for pending answers
 	defer l.workers.Wait()
 	defer cancel()
 	l.now = l.Trading.Now()
@@ -194,7 +195,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	l.take(l.Config.Start(l.stamp()))
+	l.queueCommands(l.Config.Start(l.stamp()))
 	if l.Ready != nil {
 		l.Ready()
 	}
@@ -217,31 +218,29 @@ func (l *Loop) prepare(ctx context.Context) error {
 	return l.armFirst(ctx)
 }
 
-// insist is Insist with the loop's log.
-func (l *Loop) insist(ctx context.Context, try func() error) error {
-	return Insist(ctx, l.Log, try)
+func (l *Loop) retryUntilReached(ctx context.Context, try func() error) error {
+	return RetryUntilReached(ctx, l.Log, try)
 }
 
-// turn waits for something to happen, takes what else has happened meanwhile, commits it, and
-// sends.
+// turn waits for an event, takes the others that are there, commits them, and sends.
 func (l *Loop) turn(ctx, work context.Context) {
 	timer := time.NewTimer(l.untilDue())
 	defer timer.Stop()
 	select {
 	case ev := <-l.Events:
-		l.hear(&ev)
+		l.onEvent(&ev)
 	case reply := <-l.replies:
 		reply()
-	case r := <-l.orders:
+	case r := <-l.calls:
 		r.run()
 	case <-timer.C:
 	case <-ctx.Done():
 		return
 	}
-	for range most - 1 {
+	for range maxBatch - 1 {
 		select {
 		case ev := <-l.Events:
-			l.hear(&ev)
+			l.onEvent(&ev)
 			continue
 		case reply := <-l.replies:
 			reply()
@@ -252,12 +251,12 @@ func (l *Loop) turn(ctx, work context.Context) {
 	}
 	l.stamp()
 	l.bookPages()
-	l.ring()
+	l.fireTimers()
 	l.endHalted()
 	l.endTurn(work)
 }
 
-// endTurn makes the turn durable and then lets the world know.
+// endTurn makes the turn durable, then sends.
 func (l *Loop) endTurn(work context.Context) {
 	l.dropUnwanted()
 	l.commit()
@@ -266,10 +265,10 @@ func (l *Loop) endTurn(work context.Context) {
 		return
 	}
 	l.dispatch(work)
-	l.askDue(work)
+	l.queryDue(work)
 }
 
-// commit makes durable what has happened since the last commit.
+// commit makes everything since the last commit durable.
 func (l *Loop) commit() {
 	if l.failed == nil {
 		l.failed = l.Engine.Err()
@@ -279,7 +278,7 @@ func (l *Loop) commit() {
 		return
 	}
 	if commands, some := l.Engine.HaltUnsaved(l.stamp()); some {
-		l.take(commands)
+		l.queueCommands(commands)
 		l.write()
 	}
 }
@@ -302,7 +301,7 @@ func (l *Loop) stamp() market.Time {
 	return l.now
 }
 
-// step folds an event and takes what the strategies want.
+// step folds an event and queues the strategies' commands.
 func (l *Loop) step(ev *market.Event) {
 	if l.failed != nil {
 		return
@@ -312,12 +311,23 @@ func (l *Loop) step(ev *market.Event) {
 	l.Journal.Event(ev)
 	l.holdings.count(ev, l.Account.Catalog())
 	l.auditor.booked(l.Account, ev)
-	l.take(commands)
-	l.notice(ev)
+	l.queueCommands(commands)
+	l.queryReached(ev)
 }
 
-// ring lets the engine's timers ring that are due.
-func (l *Loop) ring() {
+// stepEngine steps the engine and reports the duration to Config.Stepped.
+func (l *Loop) stepEngine(ev *market.Event) []market.Command {
+	if l.Stepped == nil {
+		return l.Engine.Step(ev)
+	}
+	began := time.Now()
+	commands := l.Engine.Step(ev)
+	l.Stepped(ev.Kind, time.Since(began))
+	return commands
+}
+
+// fireTimers steps the engine for its due timers.
+func (l *Loop) fireTimers() {
 	for l.failed == nil && !l.stopped {
 		at, any := l.Engine.NextTimer()
 		if !any || at > l.now {
@@ -327,8 +337,8 @@ func (l *Loop) ring() {
 	}
 }
 
-// take turns commands into intents. They leave when the turn has been committed.
-func (l *Loop) take(commands []market.Command) {
+// queueCommands turns commands into intents. They leave once the turn has been committed.
+func (l *Loop) queueCommands(commands []market.Command) {
 	var refused []market.Command
 	for i := range commands {
 		c := commands[i]
@@ -338,23 +348,23 @@ func (l *Loop) take(commands []market.Command) {
 		intent, err := l.Trading.Prepare(&c)
 		if err != nil {
 			l.Log.Error().Err(err).Stringer("command", c.Kind).Int64("order", int64(c.Order.ID)).
-				Msg("a command cannot be written as a request")
+				Msg("a command does not fit into a request")
 			refused = append(refused, c)
 			continue
 		}
-		intent.Last = l.isLast(&c)
+		intent.Last = l.isFinalCancel(&c)
 		if q := l.queries[c.Order.ID]; q != nil {
-			q.unresolved = nil // a new write is in flight: a restored engine sends what the last process left
+			q.unresolved = nil // a new write is in flight: a restored engine sends the last process's commands
 		}
 		l.Journal.Intent(&intent)
 		l.outbox.put(outgoing{intent: intent, command: c, strategy: l.strategyOf(c.Order.ID)})
 	}
-	for i := range refused { // after the loop: a step makes commands anew
+	for i := range refused { // after the loop: a step overwrites commands
 		l.answer(&refused[i], market.ExecRejected, 0)
 	}
 }
 
-// strategyOf is the strategy of an own order, 0 where the order is not known any more.
+// strategyOf is the strategy of an own order, 0 where the account has forgotten the order.
 func (l *Loop) strategyOf(id market.OrderID) market.StrategyID {
 	if own := l.Account.Known(id); own != nil {
 		return own.Strategy
@@ -362,7 +372,7 @@ func (l *Loop) strategyOf(id market.OrderID) market.StrategyID {
 	return 0
 }
 
-// untilDue is how long nothing is to be done, as far as the loop knows.
+// untilDue is how long the loop may wait for events.
 func (l *Loop) untilDue() time.Duration {
 	if len(l.pages) > 0 {
 		return 0
@@ -372,12 +382,12 @@ func (l *Loop) untilDue() time.Duration {
 		next = min(next, at)
 	}
 	for _, q := range l.queries {
-		if !q.asking && l.asking < inFlight {
+		if !q.pending && l.querying < maxInFlight {
 			next = min(next, q.next)
 		}
 	}
 	return max(0, next.Sub(l.Trading.Now()))
 }
 
-// ErrStopping is what a request hears that came too late.
+// ErrStopping is returned by Do once the loop is stopping.
 var ErrStopping = errors.New("the bot is stopping")

@@ -11,14 +11,14 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// tellMissing tells a person of an order that the exchange had taken, and does not find.
-func (l *Loop) tellMissing(q *query, asked market.Time) {
+// logNotFound reports an order that the exchange had accepted and does not find.
+func (l *Loop) logNotFound(q *query, asked market.Time) {
 	q.notFoundSince = asked
 	own := l.Account.Known(q.id)
 	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
-		Stringer("decided_in", takenPatience).
+		Stringer("decided_in", acceptedPatience).
 		Msg("the exchange does not know an order that it had taken: it is asked for again, then the lists decide")
-	l.Findings.Remark("missing", orderText(q.id))
+	l.ReconcileLog.Note("missing", orderText(q.id))
 }
 
 // The weights of GET /ordersOpen (venue-facts 1.3), in points.
@@ -33,8 +33,8 @@ type evidence struct {
 	names map[uuid.UUID]bool
 }
 
-// counts reports whether the list was asked after the moment that matters for a query: of a place
-// the first 240 that counts, of an order that the exchange had taken the last one.
+// counts reports whether the list was queried late enough: for a place after the first 240 that
+// counts, for an accepted order after the last one.
 func (e *evidence) counts(q *query, now outcome) bool {
 	if now == placeUnresolved {
 		return e.asked > 0 && e.asked >= q.notFoundSince
@@ -42,9 +42,9 @@ func (e *evidence) counts(q *query, now outcome) bool {
 	return e.asked > 0 && e.asked >= q.listsSince
 }
 
-// askLists asks the lists for an order that is not found by itself: its market's, or the list of
-// all markets where that counts, is under way, or is cheaper for the orders that wait.
-func (l *Loop) askLists(work context.Context, q *query) {
+// queryLists looks for an order that GET /order does not find in the lists: its market's, or the
+// list of all markets where that counts, is pending, or is cheaper for all waiting orders.
+func (l *Loop) queryLists(work context.Context, q *query) {
 	own := l.Account.Known(q.id)
 	m, client, from := own.Market, own.ClientOrderID, own.Created.Add(-lastWait)
 	r := reply{from: fromLists, asked: l.now}
@@ -57,8 +57,8 @@ func (l *Loop) askLists(work context.Context, q *query) {
 	if have {
 		r.asked, r.open = l.evidence.asked, l.evidence.names[client]
 	}
-	q.asking = true
-	l.asking++
+	q.pending = true
+	l.querying++
 	l.workers.Go(func() {
 		if !have {
 			r.open, r.err = l.isOpen(work, m, client)
@@ -67,16 +67,17 @@ func (l *Loop) askLists(work context.Context, q *query) {
 			r.trades, r.err = l.tradesOf(work, m, client, from)
 		}
 		l.replies <- func() {
-			l.asking--
-			q.asking, q.lists = false, false
+			l.querying--
+			q.pending, q.lists = false, false
 			l.stamp()
 			l.receive(q, &r)
 		}
 	})
 }
 
-// listAllInstead reports whether the list of all markets is worth waiting for, and has it asked: so
-// many orders wait for lists, or will after their second 240, that theirs would cost more.
+// listAllInstead reports whether the list of all markets is worth waiting for, and queries it then:
+// so many orders wait for lists, or will after their second 240, that their own lists would cost
+// more.
 func (l *Loop) listAllInstead() bool {
 	waiting := 0
 	for id, q := range l.queries {
@@ -93,7 +94,7 @@ func (l *Loop) listAllInstead() bool {
 		return false
 	}
 	switch {
-	case l.open.asking:
+	case l.open.pending:
 	case l.open.failed:
 		l.open.next = min(l.open.next, l.now.Add(notFoundWait))
 	default:
@@ -102,33 +103,26 @@ func (l *Loop) listAllInstead() bool {
 	return true
 }
 
-// isOpen asks the list of a market's open orders for an order, by the client's name.
+// isOpen looks for a client order id in the list of a market's open orders.
 func (l *Loop) isOpen(work context.Context, m market.ID, client uuid.UUID) (bool, error) {
 	records, err := l.Trading.OpenOrdersIn(work, m)
 	return slices.ContainsFunc(records, func(r exchange.Record) bool { return r.Order.ClientOrderID == client }), err
 }
 
-// tradesOf asks for the trades of an order since a time, by the client's name.
+// tradesOf fetches the trades of an order since a time, by client order id.
 func (l *Loop) tradesOf(work context.Context, m market.ID, client uuid.UUID, from market.Time) (trades []exchange.Trade,
 	err error) {
-	for more := true; more; {
-		var page []exchange.Trade
-		if page, more, err = l.Trading.Trades(work, m, from); err != nil {
-			return nil, err
+	err = eachTrade(work, l.Trading, m, from, func(t *exchange.Trade) {
+		if t.ClientOrderID == client {
+			trades = append(trades, *t)
 		}
-		for i := range page {
-			if page[i].ClientOrderID == client {
-				trades = append(trades, page[i])
-			}
-			from = max(from, page[i].Time)
-		}
-	}
-	return trades, nil
+	})
+	return trades, err
 }
 
-// endAbsent ends an order that never reached the exchange. A place that the last process sent has
-// not been told as unknown yet; it is, so that the account remembers that its end is concluded, and
-// takes the order back where the exchange shows it after all.
+// endAbsent ends an order that never reached the exchange. A place of the last process has not been
+// reported as unknown yet; it is now, so that the account remembers that its end is inferred, and
+// reopens the order if the exchange shows it after all.
 func (l *Loop) endAbsent(q *query, c *market.Command) {
 	l.Log.Warn().Int64("order", int64(q.id)).
 		Msg("an unresolved order has certainly not reached the exchange: its funds are free again")
@@ -138,19 +132,20 @@ func (l *Loop) endAbsent(q *query, c *market.Command) {
 	l.answer(c, market.ExecRejected, 0)
 }
 
-// endByTrades ends an order that the exchange neither finds nor lists, with what its trades tell.
+// endByTrades ends an order that the exchange neither finds nor lists, with the fills of its
+// trades.
 func (l *Loop) endByTrades(q *query, r *reply) {
 	own := l.Account.Known(q.id)
 	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
 		Int("trades", len(r.trades)).
 		Msg("an order has ended that the exchange neither finds nor lists; if the exchange has begun anew, stop the " +
 			"bot and give it a new bot.state")
-	l.Findings.Remark("gone", orderText(q.id))
+	l.ReconcileLog.Note("gone", orderText(q.id))
 	l.report(q.id, r.record, market.ExecCanceled)
 }
 
-// lastRecord is how an order has ended of which only its trades are known: all of them or, at an
-// exchange that has forgotten these too, fewer than were heard of before.
+// lastRecord is the final record of an order of which only trades are known. An exchange that has
+// forgotten trades too may show fewer fills than before.
 func (l *Loop) lastRecord(own *market.Order, trades []exchange.Trade) (*exchange.Record, error) {
 	var filled market.Qty
 	var quote, fees market.Value

@@ -7,24 +7,23 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// outgoing is an intent that is durable, or will be at the end of the turn, with the command that
-// it stands for.
+// outgoing is a command with its intent, which is durable by the end of the turn.
 type outgoing struct {
 	intent   exchange.Intent
 	command  market.Command
 	strategy market.StrategyID
 }
 
-// rank is the order in which intents leave: what frees comes first, then what protects. Each rank
-// has lanes of its own, so that orders which wait for the weight budget hold up neither cancels nor
-// exits.
+// rank is the order in which intents leave: first those that free money, then those that protect.
+// Each rank has lanes of its own, so that orders waiting for the weight budget delay neither
+// cancels nor exits.
 type rank uint8
 
 const (
 	cancels rank = iota
 	exits
 	others
-	ranks // how many there are
+	ranks // number of ranks
 )
 
 func (o *outgoing) rank() rank {
@@ -38,12 +37,12 @@ func (o *outgoing) rank() rank {
 }
 
 // outbox holds the intents that wait for a lane to the exchange. Within a rank the strategies take
-// turns, so that one that asks for a thousand orders holds up no other; the intents of one strategy
-// leave in the order of their decision.
+// turns, so that a strategy with a thousand orders delays no other; the intents of one strategy
+// leave in their order.
 type outbox struct {
 	waiting []outgoing                   // in the order of their decision
-	served  map[market.StrategyID]uint64 // by strategy: the count when its latest intent left
-	count   uint64                       // of the intents that have left
+	served  map[market.StrategyID]uint64 // the count when its latest intent left
+	count   uint64                       // of intents that have left
 }
 
 func (b *outbox) put(o outgoing) { b.waiting = append(b.waiting, o) }
@@ -52,8 +51,7 @@ func (b *outbox) empty() bool { return len(b.waiting) == 0 }
 
 func (b *outbox) clear() { b.waiting = b.waiting[:0] }
 
-// next takes out the intent of a rank that is to leave first: of the strategy that has waited
-// longest for its turn.
+// next takes out the next intent of a rank: of the strategy that has waited longest for its turn.
 func (b *outbox) next(r rank) (o outgoing, any bool) {
 	first := -1
 	for i := range b.waiting {
@@ -75,20 +73,19 @@ func (b *outbox) next(r rank) (o outgoing, any bool) {
 	return o, true
 }
 
-// takeBack takes out the places and updates that are not wanted any more. They never left, so they
-// never will.
+// takeBack removes the places and updates that are no longer wanted. They are never sent.
 func (b *outbox) takeBack(unwanted func(*outgoing) bool) (taken []outgoing) {
 	b.waiting = slices.DeleteFunc(b.waiting, func(o outgoing) bool {
-		gone := o.command.Kind != market.CommandCancel && unwanted(&o)
-		if gone {
+		remove := o.command.Kind != market.CommandCancel && unwanted(&o)
+		if remove {
 			taken = append(taken, o)
 		}
-		return gone
+		return remove
 	})
 	return taken
 }
 
-// holds reports whether a write of an order waits here.
+// holds reports whether a write of an order waits.
 func (b *outbox) holds(id market.OrderID) bool {
 	return slices.ContainsFunc(b.waiting, func(o outgoing) bool { return o.command.Order.ID == id })
 }

@@ -67,16 +67,16 @@ func TestOnlyPlacesAndUpdatesAreTakenBack(t *testing.T) {
 // same.
 func TestOrdersThatWaitForTheBudgetHoldUpNoCancel(t *testing.T) {
 	l := &Loop{replies: make(chan func(), 16), Config: Config{Journal: deaf{}, Trading: &stuck{}}}
-	for range 2 * inFlight {
+	for range 2 * maxInFlight {
 		l.outbox.put(by(1, market.CommandPlace, false))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	l.dispatch(ctx)
-	require.Equal(t, [ranks]int{others: inFlight}, l.sending)
+	require.Equal(t, [ranks]int{others: maxInFlight}, l.sending)
 	l.outbox.put(by(1, market.CommandCancel, false))
 	l.outbox.put(by(1, market.CommandPlace, true))
 	l.dispatch(ctx)
-	require.Equal(t, [ranks]int{cancels: 1, exits: 1, others: inFlight}, l.sending)
+	require.Equal(t, [ranks]int{cancels: 1, exits: 1, others: maxInFlight}, l.sending)
 	cancel()
 	l.workers.Wait()
 }

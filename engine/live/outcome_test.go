@@ -129,11 +129,11 @@ var rules = []rule{
 		}},
 	{"a 240 ends nothing and resolves nothing", func(c cell) bool { return filled(c) && c.answer.notFound() },
 		func(c cell) bool {
-			return c.step.next == c.outcome && (c.step.do == nothing || c.step.do == tellMissing)
+			return c.step.next == c.outcome && (c.step.do == nothing || c.step.do == reportNotFound)
 		}},
 	{"a person is told of the first 240 about an order that the exchange had taken, and of no other", filled,
 		func(c cell) bool {
-			return (c.step.do == tellMissing) == (c.answer == notFound && (c.outcome.taken() || c.outcome == ended))
+			return (c.step.do == reportNotFound) == (c.answer == notFound && (c.outcome.taken() || c.outcome == ended))
 		}},
 	{"the lists are asked after 240s that lie apart, of a place after its window alone", filled, func(c cell) bool {
 		due := c.answer == notFoundLong && (c.outcome.taken() || c.outcome == placeUnresolved && c.moment == after)
@@ -235,7 +235,7 @@ var rules = []rule{
 			return c.outcome.taken() && c.answer.is(listsOpen, listsTrades, listsNothing)
 		}, func(c cell) bool {
 			if c.answer == listsOpen {
-				return c.step == step{c.outcome, tellListed, laterList}
+				return c.step == step{c.outcome, logListed, laterList}
 			}
 			return c.step == step{ended, endByTrades, inTurn}
 		}},
@@ -249,7 +249,7 @@ var rules = []rule{
 		func(c cell) bool {
 			return c.answer.listed() && filled(c)
 		}, func(c cell) bool {
-			do := map[answer]effect{listedOpen: tellListedEnded, listedAgain: cancelListed,
+			do := map[answer]effect{listedOpen: reportListedEnded, listedAgain: cancelListed,
 				listedLong: haltListed}[c.answer]
 			next := endedCancelling
 			switch {
@@ -287,11 +287,11 @@ var rules = []rule{
 			case acceptedEnded:
 				return c.step == step{ended, foldUpdated, inTurn}
 			case refused, refusedNotFound:
-				return c.step == step{endedListed, tellRefused, inTurn}
+				return c.step == step{endedListed, reportRefused, inTurn}
 			}
 			return c.step == step{endedListed, nothing, soon}
 		}},
-	{"trades by themselves are booked and resolve nothing", func(c cell) bool { return c.answer == tradesTold },
+	{"trades by themselves are booked and resolve nothing", func(c cell) bool { return c.answer == tradesSeen },
 		func(c cell) bool {
 			if c.outcome == absent {
 				return c.stays(soon)
@@ -314,7 +314,7 @@ var rules = []rule{
 		func(c cell) bool {
 			return c.outcome.inFlight() && c.answer.is(refused, refusedNotFound)
 		}, func(c cell) bool {
-			want := step{resolved, tellRefused, inTurn}
+			want := step{resolved, reportRefused, inTurn}
 			switch {
 			case c.outcome == placeInFlight:
 				want.next = ended
@@ -328,7 +328,7 @@ var rules = []rule{
 	}, func(c cell) bool {
 		unresolved := map[outcome]outcome{placeInFlight: placeUnresolved, updateInFlight: updateUnresolved,
 			cancelInFlight: cancelUnresolved}
-		return c.step == step{unresolved[c.outcome], tellUnknown, soon}
+		return c.step == step{unresolved[c.outcome], reportUnknown, soon}
 	}},
 	{"the answer to a write that the order's end has overtaken changes no outcome", func(c cell) bool {
 		return c.outcome == ended && c.answer >= accepted
@@ -337,9 +337,9 @@ var rules = []rule{
 		case accepted, acceptedEnded:
 			return c.step == step{ended, foldUpdated, inTurn}
 		case refused:
-			return c.step == step{ended, tellRefused, inTurn}
+			return c.step == step{ended, reportRefused, inTurn}
 		case refusedNotFound:
-			return c.step == step{ended, tellRefused, soon}
+			return c.step == step{ended, reportRefused, soon}
 		}
 		return c.stays(soon)
 	}},
@@ -469,7 +469,7 @@ func (s *setting) reply(a answer, m moment, write outcome) *reply {
 		}
 	case a.listed():
 		r.from, r.record, r.shown = fromRegular, nil, map[answer]int{listedOpen: 2, listedAgain: 3, listedLong: 5}[a]
-	case a == tradesTold:
+	case a == tradesSeen:
 		r.from, r.record, r.trades = fromTrades, nil, []exchange.Trade{{Fill: market.Fill{ID: uuid.UUID{7},
 			Price: 80_00, Amount: 1}}}
 	case a >= accepted:
@@ -482,7 +482,7 @@ func (s *setting) reply(a answer, m moment, write outcome) *reply {
 	case notFound, notFoundAgain, notFoundLong, refusedNotFound:
 		r.err = exchange.ErrCode(exchange.CodeNotFound)
 		s.q.notFoundSince = map[answer]market.Time{notFoundAgain: r.asked - 1,
-			notFoundLong: r.asked.Add(-takenPatience)}[a]
+			notFoundLong: r.asked.Add(-acceptedPatience)}[a]
 	case refused:
 		r.err = exchange.ErrCode(exchange.CodeHalted)
 	case foundChanged, foundChangedEnded:
@@ -542,16 +542,17 @@ func TestTheLoopCarriesOutWhatTheTableSays(t *testing.T) {
 // requireHeard requires that the strategy heard of its order what an effect tells.
 func (s *setting) requireHeard(c cell) {
 	heard := strings.Join(s.s.heard, ", ")
-	refused := slices.Contains([]effect{foldRefused, tellRefused, endAbsent}, c.step.do)
+	refused := slices.Contains([]effect{foldRefused, reportRefused, endAbsent}, c.step.do)
 	require.Equal(s.t, refused, strings.Contains(heard, "rejected"), "%v heard %q", c, heard)
-	require.Equal(s.t, c.step.do == tellUnknown || c.step.do == endAbsent, strings.Contains(heard, "unknown"),
+	require.Equal(s.t, c.step.do == reportUnknown || c.step.do == endAbsent, strings.Contains(heard, "unknown"),
 		"%v heard %q", c, heard)
-	if slices.Contains([]effect{nothing, tellMissing, tellListed}, c.step.do) {
+	if slices.Contains([]effect{nothing, reportNotFound, logListed}, c.step.do) {
 		require.Empty(s.t, heard, c)
 	}
-	require.Equal(s.t, slices.Contains(s.journal.remarks, "missing: order 1"), c.step.do == tellMissing, c)
+	require.Equal(s.t, slices.Contains(s.journal.remarks, "missing: order 1"), c.step.do == reportNotFound, c)
 	require.Equal(s.t, slices.Contains(s.journal.remarks, "gone: order 1"), c.step.do == endByTrades, c)
-	require.Equal(s.t, slices.Contains(s.journal.remarks, "open after its end: order 1"), c.step.do == tellListedEnded,
+	require.Equal(s.t, slices.Contains(s.journal.remarks, "open after its end: order 1"),
+		c.step.do == reportListedEnded,
 		c)
 	_, halted := s.loop.Engine.Halted(1)
 	require.Equal(s.t, c.step.do == haltListed, halted, c)
@@ -571,7 +572,7 @@ func (s *setting) requireFollowUp(c cell, before *query, asked market.Time) {
 	switch {
 	case c.answer.found() && c.outcome != placeInFlight || c.answer.is(accepted, acceptedEnded) || c.step.then == anew:
 		require.Zero(s.t, q.notFoundSince, c)
-	case c.step.then == apart || c.step.do == tellMissing:
+	case c.step.then == apart || c.step.do == reportNotFound:
 		require.Equal(s.t, asked, q.notFoundSince, c)
 	case c.step.then == laterList:
 		require.Equal(s.t, now.Add(5*time.Minute), q.notFoundSince, c)

@@ -7,23 +7,22 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// mostFills is how many fills one turn books of an order. An answer may bring thousands: the others
-// wait for the next turns, so that requests, cancels and a stop are not kept waiting.
-const mostFills = 256
+// maxFills is how many fills of an order one turn books. An answer may bring thousands: the rest
+// waits for later turns, so that calls, cancels and a stop are not delayed.
+const maxFills = 256
 
-// page returns the first fills of an order that one turn may book, and keeps the others, for the
-// next turns. What was kept before is in them.
+// page returns the first fills of an order that one turn may book, and keeps the rest for later
+// turns. fills include those kept before.
 func (l *Loop) page(id market.OrderID, fills []market.Fill) []market.Fill {
 	delete(l.pages, id)
-	if len(fills) <= mostFills {
+	if len(fills) <= maxFills {
 		return fills
 	}
-	l.pages[id] = fills[mostFills:]
-	return fills[:mostFills]
+	l.pages[id] = fills[maxFills:]
+	return fills[:maxFills]
 }
 
-// bookPages books the next fills of an order of which more are waiting, the orders taking turns by
-// their ids.
+// bookPages books the next page of one order; orders take turns by id.
 func (l *Loop) bookPages() {
 	ids := slices.Sorted(maps.Keys(l.pages))
 	if len(ids) == 0 || l.failed != nil {

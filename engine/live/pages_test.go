@@ -46,7 +46,7 @@ func TestManyFillsOfOneAnswerAreBookedInPages(t *testing.T) {
 		}))
 		heard := 0
 		for fills := 0; fills < many; heard++ {
-			require.NoError(t, p.loop.Look(t.Context(), func(market.Time) {
+			require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) {
 				fills = p.s.fills
 				require.Equal(t, fills == many, p.loop.quiet(), "the balances are compared when all is booked")
 			}))
@@ -56,10 +56,10 @@ func TestManyFillsOfOneAnswerAreBookedInPages(t *testing.T) {
 		p.stop()
 		require.NoError(t, <-p.done)
 		require.Greater(t, heard, 5, "requests between the pages")
-		require.Equal(t, mostFills, p.journal.largest, "fills of an event")
+		require.Equal(t, maxFills, p.journal.largest, "fills of an event")
 		require.NoError(t, p.account.Check())
 		require.Equal(t, market.Qty(12500000), p.account.Position(1, 1).Amount)
-		require.Greater(t, p.journal.commits, many/mostFills)
+		require.Greater(t, p.journal.commits, many/maxFills)
 	})
 }
 
@@ -70,7 +70,7 @@ func TestAnAnswerThatComesAgainBooksNothingTwice(t *testing.T) {
 		p.run()
 		p.tick(2)
 		var record *exchange.Record
-		require.NoError(t, p.loop.Look(t.Context(), func(market.Time) { record = p.inFills(1000) }))
+		require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) { record = p.inFills(1000) }))
 		for range 3 {
 			require.NoError(t, p.loop.Do(t.Context(), func(at market.Time) []market.Command {
 				again := *record

@@ -7,30 +7,30 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// What is believed of market data. A price that is farther from the last one is let go by until the
-// market has stood there for a while: then the market has moved.
+// Limits of plausible market data. A price far from the last one is dropped until the market has
+// stayed there for a while: then the market has moved.
 const (
-	farFold      = 2                // times, or a part, of the last price
-	farBelieved  = 10 * time.Second // how long a far price has to stand
-	sayFarAgain  = time.Minute      // between two lines of the log about a market
-	longestDoubt = 10 * time.Minute // a last price that is older is none to compare with
+	farFactor      = 2                // times, or a part, of the last price
+	farAccepted    = 10 * time.Second // how long a far price has to last
+	farLogInterval = time.Minute      // between two log lines about a market
+	maxPriceAge    = 10 * time.Minute // an older last price is not compared with
 )
 
-// farAway is the problem of prices that may be true: the market may have moved.
-const farAway = "far from the last price"
+// farProblem is the problem of prices that may be true, because the market may have moved.
+const farProblem = "far from the last price"
 
-// marked is a market whose latest data is not believed.
-type marked struct {
-	since market.Time // of the first price that was not; 0: all is believed
+// suspension marks a market whose latest data is not accepted.
+type suspension struct {
+	since market.Time // time of the first implausible price; 0: none
 	said  market.Time
 }
 
-// believes reports whether a market event can be true: its prices are above 0, bid is not above
-// ask, and it is not far from the last known price. What is not believed is not delivered: the
-// market is doubted in the account, where the gate refuses what depends on its prices, until the
-// next price that is believed. Meanwhile the strategies' prices grow old, and max_data_age refuses
-// what would open on them.
-func (l *Loop) believes(ev *market.Event) bool {
+// plausible reports whether a market event can be true: its prices are above 0, bid is not above
+// ask, and it is not far from the last known price. Other events are not delivered: the account
+// marks the market as unreliable, and the gate refuses what depends on its prices, until the next
+// plausible price. Meanwhile the strategies' prices grow old, and max_data_age refuses new
+// positions on them.
+func (l *Loop) plausible(ev *market.Event) bool {
 	var m market.ID
 	var problem string
 	var price market.Price
@@ -46,19 +46,19 @@ func (l *Loop) believes(ev *market.Event) bool {
 	case market.KindBook:
 		m, price, problem = bookProblem(ev.Book)
 	case market.KindCandles:
-		ev.Candles = slices.DeleteFunc(ev.Candles, func(c market.Candle) bool { return !l.believesCandle(&c) })
+		ev.Candles = slices.DeleteFunc(ev.Candles, func(c market.Candle) bool { return !l.plausibleCandle(&c) })
 		return len(ev.Candles) > 0
 	default:
 		return true
 	}
-	return l.marks(m, price, problem)
+	return l.accepts(m, price, problem)
 }
 
-// tickerProblem is what is wrong with a ticker in itself and beside what it said before.
+// tickerProblem is what is wrong with a ticker, in itself or compared with earlier prices.
 func (l *Loop) tickerProblem(t *market.Ticker) string {
 	known := l.Account.Last(t.Market) > 0
-	bid, bids := l.Account.Quote(t.Market, market.Sell)
-	ask, asks := l.Account.Quote(t.Market, market.Buy)
+	bid, bids := l.Account.BestPrice(t.Market, market.Sell)
+	ask, asks := l.Account.BestPrice(t.Market, market.Buy)
 	recent := l.recent(t.Market)
 	switch {
 	case t.Bid < 0 || t.Ask < 0 || t.Last < 0:
@@ -69,37 +69,37 @@ func (l *Loop) tickerProblem(t *market.Ticker) string {
 		return "the bid is above the ask"
 	case recent && (bids && t.Bid != 0 && far(t.Bid, bid) && far(t.Bid, t.Last) || asks && t.Ask != 0 &&
 		far(t.Ask, ask) && far(t.Ask, t.Last)):
-		return farAway
+		return farProblem
 	}
 	return ""
 }
 
-// believesCandle reports whether a candle can be true: prices above 0 with high and low around
-// them, and a close of just now not far from the last known price.
-func (l *Loop) believesCandle(c *market.Candle) bool {
+// plausibleCandle reports whether a candle can be true: prices above 0 with high and low around
+// them, and, of a recent candle, a close not far from the last known price.
+func (l *Loop) plausibleCandle(c *market.Candle) bool {
 	problem := ""
 	if c.Low <= 0 || c.Low > min(c.Open, c.Close) || c.High < max(c.Open, c.Close) || c.Volume < 0 {
 		problem = "a candle that cannot be"
 	}
-	if problem == "" && (c.Late || l.now.Sub(c.End()) >= longestDoubt) {
-		return true // of a time of which no price is known
+	if problem == "" && (c.Late || l.now.Sub(c.End()) >= maxPriceAge) {
+		return true // no price of its time is known
 	}
-	return l.marks(c.Market, c.Close, problem)
+	return l.accepts(c.Market, c.Close, problem)
 }
 
 // far reports whether a price is more than twice, or less than half of another. 0 is far from
 // nothing.
 func far(price, from market.Price) bool {
-	return from > 0 && price > 0 && (price/farFold > from || from/farFold > price)
+	return from > 0 && price > 0 && (price/farFactor > from || from/farFactor > price)
 }
 
-// recent reports whether a market's last price is one to compare with.
+// recent reports whether a market's last price is young enough to compare with.
 func (l *Loop) recent(m market.ID) bool {
-	at, _ := l.Account.Seen(m)
-	return l.now.Sub(at) < longestDoubt
+	at, _ := l.Account.PriceArrived(m)
+	return l.now.Sub(at) < maxPriceAge
 }
 
-// bookProblem is what is wrong with a book, and its price: between the best bid and ask.
+// bookProblem is what is wrong with a book, and its price: the middle of the best bid and ask.
 func bookProblem(b *market.OrderBook) (m market.ID, price market.Price, problem string) {
 	for _, levels := range [...][]market.Level{b.Bids, b.Asks} {
 		if len(levels) > 0 && (levels[0].Price <= 0 || levels[0].Amount <= 0) {
@@ -116,26 +116,26 @@ func bookProblem(b *market.OrderBook) (m market.ID, price market.Price, problem 
 	return b.Market, bid + (ask-bid)/2, ""
 }
 
-// marks notes whether data of a market is believed.
-func (l *Loop) marks(m market.ID, price market.Price, problem string) bool {
-	mark := &l.marked[m]
+// accepts notes whether data of a market is accepted.
+func (l *Loop) accepts(m market.ID, price market.Price, problem string) bool {
+	mark := &l.suspended[m]
 	last := l.Account.Last(m)
 	if problem == "" && far(price, last) && l.recent(m) {
-		problem = farAway
+		problem = farProblem
 	}
 	if problem == "" {
-		*mark = marked{}
+		*mark = suspension{}
 		return true
 	}
 	if mark.since == 0 {
 		mark.since = l.now
 	}
-	if problem == farAway && l.now.Sub(mark.since) >= farBelieved {
-		*mark = marked{}
+	if problem == farProblem && l.now.Sub(mark.since) >= farAccepted {
+		*mark = suspension{}
 		return true
 	}
-	l.Account.Doubt(m)
-	if mark.said == 0 || l.now.Sub(mark.said) >= sayFarAgain {
+	l.Account.MarkUnreliable(m)
+	if mark.said == 0 || l.now.Sub(mark.said) >= farLogInterval {
 		mark.said = l.now
 		known := l.Account.Catalog().Market(m)
 		l.Log.Warn().Str("market", known.Name).Str("price", known.FormatPrice(price)).

@@ -7,17 +7,17 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// minutes is how far back the prices of a market are known by the minute.
-const minutes = 64
+// priceMinutes is for how many minutes the prices of a market are kept.
+const priceMinutes = 64
 
-// priceLog is between which prices a market has stood, by the minute in which they arrived.
+// priceLog is a market's price range by the minute of arrival.
 type priceLog struct {
-	ring [minutes]span
+	ring [priceMinutes]span
 }
 
-// span is between which prices a market stood in a minute.
+// span is a market's price range in a minute.
 type span struct {
-	minute    int64 // since 1970; 0: nothing is known
+	minute    int64 // since 1970; 0: empty
 	low, high market.Price
 }
 
@@ -26,7 +26,7 @@ func minuteOf(at market.Time) int64 { return int64(at) / int64(time.Minute) }
 // add notes prices; 0 is none.
 func (p *priceLog) add(at market.Time, prices ...market.Price) {
 	minute := minuteOf(at)
-	s := &p.ring[minute%minutes]
+	s := &p.ring[minute%priceMinutes]
 	if s.minute != minute {
 		*s = span{minute: minute}
 	}
@@ -37,10 +37,10 @@ func (p *priceLog) add(at market.Time, prices ...market.Price) {
 	}
 }
 
-// about is between which prices the market stood about a moment: in its minute, the one before and
-// the one after. Where nothing is known of them it is all that is known, last included.
+// about is the price range of a market around a moment: in its minute, the one before and the one
+// after. Where none of these is known, it is the whole known range, last included.
 func (p *priceLog) about(at market.Time, last market.Price) (about audit.Prices) {
-	all := audit.Prices{Low: last, High: last, Blind: true}
+	all := audit.Prices{Low: last, High: last, Approximate: true}
 	for i := range p.ring {
 		s := &p.ring[i]
 		if s.low == 0 {
@@ -57,8 +57,8 @@ func (p *priceLog) about(at market.Time, last market.Price) (about audit.Prices)
 	return about
 }
 
-// see notes the prices of a market event.
-func (j *auditor) see(ev *market.Event, now market.Time) {
+// addPrices notes the prices of a market event.
+func (j *auditor) addPrices(ev *market.Event, now market.Time) {
 	switch ev.Kind {
 	case market.KindTicker:
 		j.prices[ev.Ticker.Market].add(now, ev.Ticker.Last, ev.Ticker.Bid, ev.Ticker.Ask)

@@ -10,47 +10,46 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// query is how the loop asks the exchange about one order: when next, and what the answers are to
-// resolve.
+// query is how the loop queries one order: when next, and what is unresolved.
 type query struct {
-	id     market.OrderID
-	next   market.Time
-	wait   market.Duration // between the next query and the one after it
-	asking bool
+	id      market.OrderID
+	next    market.Time
+	wait    market.Duration // between the next query and the following one
+	pending bool
 
-	unresolved    *unresolved // the write whose outcome is not known; nil: none
+	unresolved    *unresolved // the write whose outcome is unknown; nil: none
 	notFoundSince market.Time // of the first 240 in a row that counts; 0: none
-	lists         bool        // the lists are asked next, not the order itself
-	short         *reply      // a record that lacks fills: the trades are asked for next; nil: none does
-	listsSince    market.Time // when the 240 was asked for that leads to the lists
-	trusted       bool        // the next record is booked, whatever it says: a person has decided
-	unsent        bool        // the last command could not be sent, and the log has told
+	lists         bool        // the lists are queried next, not the order itself
+	short         *reply      // a record that lacks fills: the trades are queried next; nil: none
+	listsSince    market.Time // when the 240 was queried that led to the lists
+	trusted       bool        // the next record is booked in any case: a person has decided
+	unsent        bool        // the last command could not be sent; logged already
 
-	listed     bool         // lists show the order open, which has ended by the books
-	cancelling bool         // a cancel of that order is on its way
+	listed     bool         // lists show the order open, and it has ended in the account
+	cancelling bool         // a cancel of that order is in flight
 	ended      *state.Order // that order, where the account has forgotten it
 }
 
-// unresolved is a write whose outcome is not known.
+// unresolved is a write whose outcome is unknown.
 type unresolved struct {
 	outcome outcome
 	command market.Command
-	since   market.Time // an answer to an earlier question may be older than the write
-	until   market.Time // on the exchange's clock: later the exchange cannot take it any more
+	since   market.Time // the answer to an earlier query may be older than the write
+	until   market.Time // on the exchange's clock: later the exchange cannot take the write
 }
 
 // The waits between two queries of an order.
 const (
 	firstWait    = time.Second
 	lastWait     = time.Minute
-	notFoundWait = 5 * time.Second // while an order that the exchange had taken is not found
+	notFoundWait = 5 * time.Second // while an accepted order is not found
 	laterWait    = 10 * time.Minute
 )
 
-// soon lets the order be queried with the next turn, and then again after a short while.
+// soon queries the order in the next turn, and then again after a short wait.
 func (q *query) soon(now market.Time) { q.next, q.wait = now, firstWait }
 
-// in lets the order be queried after a while, and then again after a short one.
+// in queries the order after wait, and then again after a short wait.
 func (q *query) in(wait market.Duration, now market.Time) { q.next, q.wait = now.Add(wait), firstWait }
 
 // queryOf returns the query of an order, a new one where there is none.
@@ -63,8 +62,8 @@ func (l *Loop) queryOf(id market.OrderID) *query {
 	return q
 }
 
-// ownOf is the order of a query, as the account has it or had it; nil: it has ended, and nothing
-// more is expected of it.
+// ownOf is the order of a query, as the account has it or had it; nil: the order has ended and
+// expects nothing more.
 func (l *Loop) ownOf(q *query) *state.Order {
 	if own := l.Account.Known(q.id); own != nil {
 		return own
@@ -72,7 +71,7 @@ func (l *Loop) ownOf(q *query) *state.Order {
 	return q.ended
 }
 
-// follow keeps the query of an order as long as anything is expected of the order.
+// follow keeps the query of an order as long as the order expects something.
 func (l *Loop) follow(id market.OrderID) {
 	if q := l.queries[id]; !l.Account.Expects(id) && (q == nil || q.ended == nil) {
 		delete(l.queries, id)
@@ -81,8 +80,9 @@ func (l *Loop) follow(id market.OrderID) {
 	l.queryOf(id)
 }
 
-// notice lets orders be queried soon whose price a market event has reached: they may have filled.
-func (l *Loop) notice(ev *market.Event) {
+// queryReached soon queries the orders whose price a market event has reached: they may have
+// filled.
+func (l *Loop) queryReached(ev *market.Event) {
 	var m market.ID
 	var low, high market.Price
 	switch ev.Kind {
@@ -108,7 +108,7 @@ func (l *Loop) notice(ev *market.Event) {
 	}
 }
 
-// passed reports whether the market stands beyond a resting limit.
+// passed reports whether the market is beyond a resting limit.
 func passed(o *market.Order, level, low, high market.Price) bool {
 	if o.Type.HasTrigger() && !o.Triggered || level == 0 {
 		return false
@@ -124,42 +124,42 @@ func lowest(a, b market.Price) market.Price {
 	return a
 }
 
-// askDue queries the orders whose time has come, and asks for the lists that are due.
-func (l *Loop) askDue(work context.Context) {
+// queryDue sends the queries of orders and lists that are due.
+func (l *Loop) queryDue(work context.Context) {
 	for _, id := range slices.Sorted(maps.Keys(l.queries)) {
 		q := l.queries[id]
 		switch {
-		case l.asking >= inFlight || q.asking || q.next > l.now:
+		case l.querying >= maxInFlight || q.pending || q.next > l.now:
 		case l.ownOf(q) == nil:
 			delete(l.queries, id)
 		case q.short != nil:
-			l.askTrades(work, q)
+			l.queryTrades(work, q)
 		case q.lists:
-			l.askLists(work, q)
+			l.queryLists(work, q)
 		default:
-			l.askOrder(work, q)
+			l.queryOrder(work, q)
 		}
 	}
-	l.askRegular(work)
+	l.queryRegular(work)
 	l.renew(work)
 }
 
-// askOrder asks the exchange for one order.
-func (l *Loop) askOrder(work context.Context, q *query) {
+// queryOrder sends GET /order.
+func (l *Loop) queryOrder(work context.Context, q *query) {
 	own := l.ownOf(q)
 	id, client, name := own.Market, own.ClientOrderID, own.ExchangeID
 	question := l.Trading.Order
 	if l.stopped || own.InFlight == market.CommandCancel || own.CancelWanted {
-		question = l.Trading.Ending
+		question = l.Trading.OrderUrgent
 	}
 	r := reply{from: fromQuery, asked: l.now, trusted: q.trusted}
-	q.asking = true
-	l.asking++
+	q.pending = true
+	l.querying++
 	l.workers.Go(func() {
 		record, err := question(work, id, client, name)
 		l.replies <- func() {
-			l.asking--
-			q.asking = false
+			l.querying--
+			q.pending = false
 			q.next, q.wait = l.stamp().Add(q.wait), min(2*q.wait, lastWait)
 			r.record, r.err = &record, err
 			l.receive(q, &r)

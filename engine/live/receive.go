@@ -15,36 +15,35 @@ type source uint8
 
 const (
 	fromQuery   source = iota + 1 // GET /order
-	fromLists                     // the open orders and the trades, asked for one order
-	fromTrades                    // the trades, asked for a market
-	fromRegular                   // the open orders, asked each minute
+	fromLists                     // the open orders and the trades, queried for one order
+	fromTrades                    // the trades of a market
+	fromRegular                   // the open orders, queried each minute
 	fromSend                      // the answer to a place, an update or a cancel
 )
 
-// reply is what the exchange has said of one order. Nothing of it is believed before receive has
-// seen it.
+// reply is the exchange's answer about one order. Nothing uses it before receive has verified it.
 type reply struct {
 	from  source
-	asked market.Time // when the question left
+	asked market.Time // when the query left
 	err   error
-	// of a query or a send without an error; of the lists, how the order has ended as far as they
-	// tell
+	// record comes from a query or a send without an error; from the lists, as the order has ended
+	// by its trades.
 	record *exchange.Record
-	open   bool             // the lists: it is among the open orders
+	open   bool             // lists: it is among the open orders
 	trades []exchange.Trade // of this order alone
-	shown  int              // the regular lists: how many in a row show it open after its end
+	shown  int              // regular lists: how many in a row show it open after its end
 	write  *outgoing        // of a send
 
-	whole   bool // the fills of record are completed by the trades
+	whole   bool // record's fills are completed from the trades
 	trusted bool // a person has said that the exchange is right
 }
 
-// verify holds a reply without an error against the own order. Where the reply cannot be true it
-// says which rule it breaks, with both values: then the reply counts as no answer.
+// verify checks a reply without an error against the own order. A reply that cannot be true counts
+// as no answer; problem is the broken rule with both values.
 type verify func(own *state.Order, r *reply) (problem string, ok bool)
 
-// receive is the one way of an answer about an order into the books, wherever it comes from: it is
-// verified, read, and what transitions says of it is carried out.
+// receive handles every answer about an order, from any source: it verifies and reads the reply,
+// and carries out the step that transitions has for it.
 func (l *Loop) receive(q *query, r *reply) {
 	own := l.ownOf(q)
 	if own == nil && r.from != fromSend {
@@ -56,7 +55,7 @@ func (l *Loop) receive(q *query, r *reply) {
 	s := transitions[now][a][q.moment(r.asked)]
 	if s.next == 0 {
 		l.Log.Error().Int64("order", int64(q.id)).Uint8("outcome", uint8(now)).Uint8("answer", uint8(a)).
-			Msg("an answer came that cannot come: it is left out")
+			Msg("an impossible answer: it is ignored")
 		return
 	}
 	if a.finds() {
@@ -70,7 +69,7 @@ func (a answer) finds() bool {
 	return a >= foundOpen && a <= foundChangedEnded || a == accepted || a == acceptedEnded
 }
 
-// outcomeOf is what is known of an order and its last write, nil being an order that is done.
+// outcomeOf is what is known of an order and its last write; own is nil for an order that is done.
 func (l *Loop) outcomeOf(q *query, own *state.Order) outcome {
 	switch {
 	case own == nil:
@@ -97,10 +96,10 @@ func (l *Loop) outcomeOf(q *query, own *state.Order) outcome {
 	return resolved
 }
 
-// listed reports whether lists show an order open that has ended by the books.
+// listed reports whether lists show an order open that has ended in the account.
 func (o outcome) listed() bool { return o == endedListed || o == endedCancelling }
 
-// moment is when an answer was asked for.
+// moment is when an answer was queried.
 func (q *query) moment(asked market.Time) moment {
 	switch u := q.unresolved; {
 	case u == nil || asked > u.until:
@@ -111,7 +110,7 @@ func (q *query) moment(asked market.Time) moment {
 	return within
 }
 
-// read verifies a reply and says which answer it is.
+// read verifies a reply and returns its answer.
 func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
 	if r.from == fromRegular {
 		return readRegular(r)
@@ -139,17 +138,17 @@ func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
 	case fromLists:
 		return readLists(q, r)
 	case fromTrades:
-		return tradesTold
+		return tradesSeen
 	}
 	return readQuery(q, now, r)
 }
 
-// refuted is the answer that a reply is which cannot be true, by its source.
+// refuted is the answer of a reply that cannot be true, by its source.
 var refuted = [...]answer{fromQuery: answerRefuted, fromLists: listsRefuted, fromTrades: answerRefuted,
 	fromRegular: answerRefuted, fromSend: writeRefuted}
 
-// readRegular reads how often the list of each minute has shown an order open that has ended by the
-// books.
+// readRegular reads how often the regular list has shown an order open that has ended in the
+// account.
 func readRegular(r *reply) answer {
 	switch r.shown {
 	case listsToBelieve:
@@ -180,15 +179,15 @@ func readQuery(q *query, now outcome, r *reply) answer {
 	return foundOpen
 }
 
-// How long after the first 240 in a row another one leads to the lists.
+// Patience is how long after the first 240 in a row another one leads to the lists.
 const (
-	placePatience = 2 * time.Second // two answers about a place lie so far apart
-	takenPatience = 5 * time.Minute // longer than an exchange in trouble answers from an old copy
+	placePatience    = 2 * time.Second // between two answers about a place
+	acceptedPatience = 5 * time.Minute // longer than an exchange in trouble answers from an old copy
 )
 
-// readNotFound reads a 240 by the one that came first.
+// readNotFound reads a 240 by the time of the first one.
 func (q *query) readNotFound(now outcome, asked market.Time) answer {
-	patience := takenPatience
+	patience := acceptedPatience
 	if now == placeUnresolved {
 		patience = placePatience
 	}
@@ -201,7 +200,7 @@ func (q *query) readNotFound(now outcome, asked market.Time) answer {
 	return notFoundAgain
 }
 
-// readLists reads what the lists tell of one order.
+// readLists reads what the lists say of one order.
 func readLists(q *query, r *reply) answer {
 	switch {
 	case r.err != nil || q.notFoundSince == 0:
@@ -234,17 +233,17 @@ func readSend(r *reply) answer {
 	return unanswered
 }
 
-// isNotFound reports whether the exchange said that it does not know an order.
+// isNotFound reports whether the exchange does not know an order.
 func isNotFound(err error) bool {
 	return codeOf(err) == exchange.CodeNotFound && exchange.OutcomeOf(err) == exchange.Rejected
 }
 
-// shows reports whether an order has the values that an update asked for.
+// shows reports whether an order has the values of an update.
 func shows(o *market.Order, c *market.Command) bool {
 	want, set := &c.Order, c.Changed
 	return (!set.Has(market.ChangeAmount) || o.Amount == want.Amount) &&
 		(!set.Has(market.ChangeAmountQuote) || o.AmountQuote == want.AmountQuote) &&
-		// it is sent as the amount that it comes to: fills may follow
+		// sent as the amount that it comes to: fills may follow
 		(!set.Has(market.ChangeAmountRemaining) || o.Amount == want.Amount) &&
 		(!set.Has(market.ChangePrice) || o.Price == want.Price) &&
 		(!set.Has(market.ChangeTriggerAmount) || o.TriggerAmount == want.TriggerAmount) &&
@@ -262,5 +261,5 @@ func codeOf(err error) int {
 	return 0
 }
 
-// as is errors.As without a value to declare first.
+// as is errors.As with the target's type checked.
 func as[T error](err error, target *T) bool { return errors.As(err, target) }

@@ -12,21 +12,20 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// reconcile brings the account up to what the exchange says before the strategies start: the trades
-// since the last time, each open or unsettled order by itself, the list of open orders. An order
-// whose place never had an answer stays unknown, with its funds reserved, until a query resolves
-// it.
+// reconcile brings the account up to date with the exchange before the strategies start: the trades
+// since the last time, each open or unsettled order, the list of open orders. An order whose place
+// was never answered stays unknown, with its funds reserved, until a query resolves it.
 func (l *Loop) reconcile(ctx context.Context) error {
 	own := l.Account.Pending(nil)
-	if err := l.insist(ctx, func() error { return l.catchUp(ctx, own) }); err != nil {
+	if err := l.retryUntilReached(ctx, func() error { return l.catchUp(ctx, own) }); err != nil {
 		return fmt.Errorf("live: reconcile trades: %w", err)
 	}
 	for _, o := range own {
-		if err := l.insist(ctx, func() error { return l.reconcileOrder(ctx, o) }); err != nil {
+		if err := l.retryUntilReached(ctx, func() error { return l.reconcileOrder(ctx, o) }); err != nil {
 			return fmt.Errorf("live: reconcile order %s: %w", o.ClientOrderID, err)
 		}
 	}
-	err := l.insist(ctx, func() error {
+	err := l.retryUntilReached(ctx, func() error {
 		asked := l.stamp()
 		records, err := l.Trading.OpenOrders(ctx)
 		if err == nil {
@@ -43,7 +42,7 @@ func (l *Loop) reconcile(ctx context.Context) error {
 	return l.failed
 }
 
-// reconcileOrder asks for one order.
+// reconcileOrder queries one order.
 func (l *Loop) reconcileOrder(ctx context.Context, o *state.Order) error {
 	r := reply{from: fromQuery, asked: l.stamp()}
 	record, err := l.Trading.Order(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
@@ -59,8 +58,8 @@ func (l *Loop) reconcileOrder(ctx context.Context, o *state.Order) error {
 // (specification 5).
 const longestWindow = time.Minute
 
-// queryPending begins a query of every order of which something is expected. What was in flight
-// when the last process died is not resolved.
+// queryPending begins a query of every order that expects something. Writes that were in flight
+// when the last process died are unresolved.
 func (l *Loop) queryPending() {
 	for _, o := range l.Account.Pending(nil) {
 		q := l.queryOf(o.ID)
@@ -84,8 +83,8 @@ func leftBehind(kind market.CommandKind) (before outcome, inFlight bool) {
 	return 0, false
 }
 
-// lastChance is when the exchange could last take the write of an order that was in flight when the
-// last process died.
+// lastChance is when the exchange could last take an order's write that was in flight when the last
+// process died.
 func (l *Loop) lastChance(o *state.Order) market.Time {
 	if l.Sent != nil {
 		if until, known := l.Sent(o.ID, o.InFlight); known {
@@ -99,8 +98,8 @@ func (l *Loop) lastChance(o *state.Order) market.Time {
 	return sent.Add(longestWindow)
 }
 
-// catchUp pages through the trades since the oldest order that is open, so that fills are booked
-// even of orders that the exchange has forgotten meanwhile.
+// catchUp pages through the trades since the oldest open order, so that fills are booked even of
+// orders that the exchange has forgotten meanwhile.
 func (l *Loop) catchUp(ctx context.Context, own []*state.Order) error {
 	since := map[market.ID]market.Time{}
 	names := map[uuid.UUID]*state.Order{}
@@ -111,19 +110,13 @@ func (l *Loop) catchUp(ctx context.Context, own []*state.Order) error {
 		names[o.ClientOrderID] = o
 	}
 	for m, from := range since {
-		from = max(from, 1)
-		for more := true; more; {
-			var trades []exchange.Trade
-			var err error
-			if trades, more, err = l.Trading.Trades(ctx, m, from); err != nil {
-				return err
+		err := eachTrade(ctx, l.Trading, m, max(from, 1), func(t *exchange.Trade) {
+			if o := names[t.ClientOrderID]; o != nil {
+				l.receive(l.queryOf(o.ID), &reply{from: fromTrades, asked: l.now, trades: []exchange.Trade{*t}})
 			}
-			for i := range trades {
-				from = max(from, trades[i].Time)
-				if o := names[trades[i].ClientOrderID]; o != nil {
-					l.receive(l.queryOf(o.ID), &reply{from: fromTrades, asked: l.now, trades: trades[i : i+1]})
-				}
-			}
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -9,9 +9,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// ResolveAsExchange lets the next answer to a query of an own order be booked, whatever rules it
-// breaks: a person has looked, and the exchange is right. Names and holds that would harm the books
-// stay as they are known. Call it within Do.
+// ResolveAsExchange books the next answer to a query of an own order whatever rules it breaks: a
+// person has checked, and the exchange is right. Names and holds that would harm the account keep
+// their known values. Call it within Do.
 func (l *Loop) ResolveAsExchange(id market.OrderID) error {
 	if l.Account.Known(id) == nil {
 		return nothingExpected(id)
@@ -22,15 +22,15 @@ func (l *Loop) ResolveAsExchange(id market.OrderID) error {
 	return nil
 }
 
-// ResolveAsAbsent ends an own order in the books with the fills that are booked: a person has
-// looked, and the exchange does not have it. Call it within Do.
+// ResolveAsAbsent ends an own order in the account with its booked fills: a person has checked, and
+// the exchange does not have it. Call it within Do.
 func (l *Loop) ResolveAsAbsent(id market.OrderID) error {
 	own := l.Account.Known(id)
 	if own == nil {
 		return nothingExpected(id)
 	}
 	q := l.queryOf(id)
-	l.tellResolved(own, own.State.String(), "absent")
+	l.logResolved(own, own.State.String(), "absent")
 	if own.State.Terminal() {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (l *Loop) ResolveAsAbsent(id market.OrderID) error {
 	return nil
 }
 
-// Resolved reports whether what a person has decided of an order is booked. Call it within Do.
+// Resolved reports whether a person's decision about an order is booked. Call it within Do.
 func (l *Loop) Resolved(id market.OrderID) bool {
 	q := l.queries[id]
 	return q == nil || !q.trusted
@@ -57,31 +57,31 @@ func nothingExpected(id market.OrderID) error {
 	return fmt.Errorf("nothing is expected of order %d any more; bot orders --all lists how it ended", id)
 }
 
-// believeAnyway makes a record that breaks rules one that can be booked, because a person says that
-// the exchange is right.
-func (l *Loop) believeAnyway(own *state.Order, r *reply, broken []audit.Broken) {
-	told := &r.record.Order
+// bookAnyway makes a record that breaks rules bookable, because a person says that the exchange is
+// right.
+func (l *Loop) bookAnyway(own *state.Order, r *reply, broken []audit.Broken) {
+	got := &r.record.Order
 	for i := range broken {
-		l.tellResolved(own, broken[i].Wanted, string(broken[i].Rule)+" "+broken[i].Seen)
+		l.logResolved(own, broken[i].Wanted, string(broken[i].Rule)+" "+broken[i].Seen)
 		switch broken[i].Rule {
 		case audit.RuleOrderID:
-			told.ExchangeID = own.ExchangeID
+			got.ExchangeID = own.ExchangeID
 		case audit.RuleHold, audit.RuleHoldCurrency:
-			told.OnHold = own.OnHold
+			got.OnHold = own.OnHold
 		}
 	}
 	if len(broken) == 0 {
-		l.tellResolved(own, own.State.String(), told.Status.String())
+		l.logResolved(own, own.State.String(), got.Status.String())
 	}
 	if q := l.queries[own.ID]; q != nil {
 		q.trusted = false
 	}
 }
 
-// tellResolved notes what a person has decided, with both values.
-func (l *Loop) tellResolved(own *state.Order, ours, theirs string) {
+// logResolved records a person's decision, with both values.
+func (l *Loop) logResolved(own *state.Order, ours, theirs string) {
 	l.Log.Warn().Int64("order", int64(own.ID)).Str("books", ours).Str("exchange", theirs).
 		Msg("an order is resolved as a person says")
-	l.Findings.Differs(l.now, &state.Discrepancy{What: "resolve", Ours: ours, Theirs: theirs,
+	l.ReconcileLog.Discrepancy(l.now, &state.Discrepancy{What: "resolve", Ours: ours, Theirs: theirs,
 		Conclusion: "resolved by the operator", Order: own.ID})
 }

@@ -9,11 +9,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// dispatch lets intents go, best rank first, as many of each rank at a time as there may be in
-// flight.
+// dispatch sends intents, best rank first, up to maxInFlight of each rank.
 func (l *Loop) dispatch(work context.Context) {
 	for r := range ranks {
-		for l.sending[r] < inFlight {
+		for l.sending[r] < maxInFlight {
 			o, any := l.outbox.next(r)
 			if !any {
 				break
@@ -23,7 +22,6 @@ func (l *Loop) dispatch(work context.Context) {
 	}
 }
 
-// send lets one intent go.
 func (l *Loop) send(work context.Context, r rank, o *outgoing) {
 	l.sending[r]++
 	l.Journal.Sent(l.now, &o.intent)
@@ -36,8 +34,8 @@ func (l *Loop) send(work context.Context, r rank, o *outgoing) {
 	})
 }
 
-// dropUnwanted ends the writes that wait for a lane and whose order is to end: a halt, a stop or a
-// cancel came before they left. The books hear what they would hear of an exchange that refuses.
+// dropUnwanted ends the waiting writes whose order is to end: a halt, a stop or a cancel came
+// first. The account sees them as refused by the exchange.
 func (l *Loop) dropUnwanted() {
 	for _, o := range l.outbox.takeBack(l.unwantedWrite) {
 		l.Journal.Outcome(l.now, &o.intent, fmt.Errorf("%w: taken back, because the order is to end",
@@ -54,7 +52,7 @@ func (l *Loop) unwantedWrite(o *outgoing) bool {
 }
 
 // Waiting is the number of a strategy's writes that wait for a lane to the exchange. Call it within
-// Look.
+// Inspect.
 func (l *Loop) Waiting(s market.StrategyID) (count int) {
 	for i := range l.outbox.waiting {
 		if l.outbox.waiting[i].strategy == s {
@@ -67,11 +65,11 @@ func (l *Loop) Waiting(s market.StrategyID) (count int) {
 // Waits reports whether a write of an order waits for a lane to the exchange. Call it within Look.
 func (l *Loop) Waits(id market.OrderID) bool { return l.outbox.holds(id) }
 
-// answered receives what came back.
+// answered receives the answer to a write.
 func (l *Loop) answered(o *outgoing, record exchange.Record, err error) {
 	l.Journal.Outcome(l.stamp(), &o.intent, err)
 	q := l.queryOf(o.command.Order.ID)
 	q.unsent = q.unsent && errors.Is(err, exchange.ErrNotSent)
 	l.receive(q, &reply{from: fromSend, asked: l.now, record: &record, err: err, write: o})
-	l.heedKey(o.command.Kind, err)
+	l.countKeyRefusals(o.command.Kind, err)
 }

@@ -10,21 +10,21 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// stop ends in good order what has traded.
+// stop ends a loop that has traded, in good order.
 func (l *Loop) stop(work context.Context) error {
 	commands := l.Engine.Stop(l.stamp())
 	l.stopped = true
-	l.take(commands)
+	l.queueCommands(commands)
 	return l.end(work)
 }
 
-// stopEarly ends in good order what has not come so far as to trade: of what the strategies ask
-// for, only cancels are sent.
+// stopEarly ends a loop that has not traded yet, in good order: of the strategies' commands only
+// cancels are sent.
 func (l *Loop) stopEarly(work context.Context) error {
 	commands := slices.Clone(l.Config.Start(l.stamp()))
 	commands = append(commands, l.Engine.Stop(l.stamp())...)
 	l.stopped = true
-	l.giveUp(commands)
+	l.dropUnsent(commands)
 	return l.end(work)
 }
 
@@ -37,18 +37,17 @@ func (l *Loop) end(work context.Context) error {
 	ctx, cancel := context.WithTimeout(work, within)
 	defer cancel()
 	l.endTurn(work)
-	if l.KeepOrders && l.ending == nil { // a disk that is full is not left to itself
+	if l.KeepOrders && l.ending == nil { // with a full disk orders are cancelled
 		if err := l.disarm(ctx, work); err != nil {
 			return err
 		}
 	}
-	// at once, whatever is in flight, then again where a cancel was lost, or refused before it is
-	// known why
+	// The first round is at once; later rounds repeat cancels that were lost or refused.
 	next := l.now
 	for l.failed == nil && !l.finished() && ctx.Err() == nil {
 		if next <= l.now && !(l.KeepOrders && l.ending == nil) {
 			next = l.now.Add(firstWait)
-			l.take(l.endOrders())
+			l.queueCommands(l.endOrders())
 			l.endTurn(work)
 		}
 		l.turn(ctx, work)
@@ -59,20 +58,20 @@ func (l *Loop) end(work context.Context) error {
 	return errors.Join(l.ending, l.unfinished())
 }
 
-// isLast reports whether a command is the first cancel of its order in a stop. It is tried in spite
-// of a ban.
-func (l *Loop) isLast(c *market.Command) bool {
-	if !l.stopped || c.Kind != market.CommandCancel || l.lastTried[c.Order.ID] {
+// isFinalCancel reports whether a command is the first cancel of its order in a stop. It is sent in
+// spite of a ban.
+func (l *Loop) isFinalCancel(c *market.Command) bool {
+	if !l.stopped || c.Kind != market.CommandCancel || l.finalCancels[c.Order.ID] {
 		return false
 	}
-	if l.lastTried == nil {
-		l.lastTried = map[market.OrderID]bool{}
+	if l.finalCancels == nil {
+		l.finalCancels = map[market.OrderID]bool{}
 	}
-	l.lastTried[c.Order.ID] = true
+	l.finalCancels[c.Order.ID] = true
 	return true
 }
 
-// endOrders asks for the orders to end that a stop does not leave.
+// endOrders cancels the orders that a stop does not keep.
 func (l *Loop) endOrders() []market.Command {
 	if l.ending == nil {
 		return l.Engine.CancelAll(l.stamp())
@@ -84,8 +83,8 @@ func (l *Loop) endOrders() []market.Command {
 	return l.Engine.Cancel(l.stamp(), ids)
 }
 
-// unwanted are the open orders that a stop is to end: all, unless they are kept, and where the loop
-// ends by itself all but the exits of brackets, as at a halt.
+// unwanted are the open orders that a stop is to end: all, unless they are kept; where the loop
+// ends by itself, all except the exits of brackets, as at a halt.
 func (l *Loop) unwanted() []*market.Order {
 	open := l.Account.Open(nil, 0, 0)
 	switch {
@@ -97,13 +96,13 @@ func (l *Loop) unwanted() []*market.Order {
 	return open
 }
 
-// giveUp answers commands that will never be sent as the exchange would that refuses them. Cancels
-// are sent: they leave less behind.
-func (l *Loop) giveUp(unsent []market.Command) {
+// dropUnsent answers commands that will never be sent as an exchange that refuses them. Cancels are
+// sent: they leave less behind.
+func (l *Loop) dropUnsent(unsent []market.Command) {
 	for i := range unsent {
 		c := &unsent[i]
 		if c.Kind == market.CommandCancel {
-			l.take(unsent[i : i+1])
+			l.queueCommands(unsent[i : i+1])
 			continue
 		}
 		l.answer(c, market.ExecRejected, 0)
@@ -114,13 +113,13 @@ func (l *Loop) giveUp(unsent []market.Command) {
 	}
 }
 
-// finished reports whether nothing is left to wait for.
+// finished reports whether a stop has nothing left to wait for.
 func (l *Loop) finished() bool {
 	return l.quiet() && len(l.unwanted()) == 0
 }
 
-// unfinished says what a stop has left behind that it should not have: open orders, or, where they
-// are kept, those whose last write is unresolved.
+// unfinished says what a stop has wrongly left: open orders, or, where orders are kept, those whose
+// last write is unresolved.
 func (l *Loop) unfinished() error {
 	if left := l.unwanted(); len(left) > 0 {
 		return fmt.Errorf("live: %d orders are still open after %s: %s", len(left), time.Duration(l.StopWithin),

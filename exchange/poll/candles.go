@@ -9,38 +9,38 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// page is how many candles one question asks for, at most.
+// page is the largest number of candles of one query.
 const page = 1440
 
-// nap is the longest wait at a time: a machine that slept meanwhile, or whose clock was wrong,
-// looks at the exchange's time again.
-const nap = 5 * time.Second
+// maxSleep is the longest wait at a time. After it the feed reads the exchange's time again: the
+// machine may have slept, or its clock may have been set.
+const maxSleep = 5 * time.Second
 
-// row is a series on its way: Last is the start of the last candle that was delivered or found to
-// be without a trade.
+// row is the progress of a series: Last is the start of the last candle that was delivered or found
+// to be without a trade.
 type row struct {
 	Series
-	absent  market.Time   // start of the newest interval that was asked for and not there; 0: none
-	again   market.Time   // not before is it asked for once more
-	newest  market.Candle // that was delivered in this run
+	absent  market.Time   // start of the newest interval that the exchange did not have; 0: none
+	again   market.Time   // earliest time of the second query for it
+	newest  market.Candle // the newest one delivered in this run
 	silence *silence
 }
 
-// candles tells closed candles: each once, in the order of their close, those of one instant as one
-// group. A candle is closed when the exchange's time is past its end and Settle; what the exchange
-// does not have is asked for once more and then had no trade. After an outage everything since is
-// told, the old ones marked late. A series that cannot be got within Grace does not hold up the
-// others: its candles come late then.
+// candles sends closed candles: each once, in the order of their close, those of one instant as one
+// group. A candle is closed when the exchange's time is past its end and Settle. A candle that the
+// exchange does not have is queried once more; if it is still not there, it had no trade. After an
+// outage all candles since are sent, the old ones marked late. A series without an answer within
+// Grace does not hold up the others: its candles come late.
 func (f *Feed) candles(ctx context.Context) {
 	for i := range f.rows {
 		if r := &f.rows[i]; r.Last == 0 {
-			r.Last = r.Interval.StartOf(r.Interval.Index(f.Data.Now()) - 1) // the one before the one that is open now
+			r.Last = r.Interval.StartOf(r.Interval.Index(f.Data.Now()) - 1) // the last closed candle
 		}
 	}
 	for ctx.Err() == nil {
 		next := f.nextClose().Add(f.Settle)
 		if wait := next.Sub(f.Data.Now()); wait > 0 {
-			sleep(ctx, min(wait, nap))
+			sleep(ctx, min(wait, maxSleep))
 			continue
 		}
 		f.deliver(ctx, f.collect(ctx))
@@ -68,8 +68,8 @@ func (r *row) due() market.Time {
 	return r.Interval.End(r.Interval.StartOf(r.Interval.Index(r.Last) + 1))
 }
 
-// collect asks for what has closed, all series in turn, until each has answered or Grace is over.
-// It waits Settle before it asks again for a candle that is absent.
+// collect queries the closed candles of all series in turn, until each is complete or Grace is
+// over. It waits Settle before the second query for an absent candle.
 func (f *Feed) collect(ctx context.Context) (found []market.Candle) {
 	began := f.Data.Now()
 	for ctx.Err() == nil {
@@ -82,7 +82,7 @@ func (f *Feed) collect(ctx context.Context) (found []market.Candle) {
 					break
 				}
 				before := r.Last
-				candles, err := f.ask(ctx, r)
+				candles, err := f.query(ctx, r)
 				r.silence.note(ctx, f.Data.Now(), err)
 				found = append(found, candles...)
 				if err != nil || r.Last == before || r.absent != 0 {
@@ -99,30 +99,29 @@ func (f *Feed) collect(ctx context.Context) (found []market.Candle) {
 	return found
 }
 
-// ask asks for a row's candles behind the last one, a page of them, and moves the row on past those
-// that it got and past those that were not there.
-func (f *Feed) ask(ctx context.Context, r *row) ([]market.Candle, error) {
+// query fetches a page of a row's candles after the last one, and moves the row on past the candles
+// that it got and past those that had no trade.
+func (f *Feed) query(ctx context.Context, r *row) ([]market.Candle, error) {
 	first := r.Interval.StartOf(r.Interval.Index(r.Last) + 1)
-	end := r.Interval.Floor(f.Data.Now().Add(-f.Settle)) // exclusive: the candle that is open now does not count
+	end := r.Interval.Floor(f.Data.Now().Add(-f.Settle)) // exclusive: the open candle does not count
 	if limit := r.Interval.StartOf(r.Interval.Index(first) + page - 1); end > limit {
 		end = limit
 	}
-	// one candle of overlap
-	got, err := f.Data.Candles(ctx, f.Catalog.Market(r.Market), r.Interval, r.Last, end, page, nil)
+	m := f.Catalog.Market(r.Market)
+	got, err := f.Data.Candles(ctx, m, r.Interval, r.Last, end, page, nil) // one candle of overlap
 	if err != nil {
 		return nil, err
 	}
 	f.compare(r, got)
 	got = slices.DeleteFunc(got, func(c market.Candle) bool {
-		return c.Start < first || c.Start >= end ||
-			c.Check() != nil
+		return c.Start < first || c.Start >= end || c.Check() != nil
 	})
 	last := r.Interval.StartOf(r.Interval.Index(end) - 1)
 	if len(got) > 0 {
 		r.newest = got[len(got)-1]
 	}
 	if complete := len(got) > 0 && r.newest.Start == last; !complete && r.absent != last {
-		r.absent, r.again = last, f.Data.Now().Add(f.Settle) // once more, for the exchange may be slow
+		r.absent, r.again = last, f.Data.Now().Add(f.Settle) // query it once more: the exchange may be slow
 		if len(got) > 0 {
 			r.Last = r.newest.Start
 		}
@@ -132,8 +131,8 @@ func (f *Feed) ask(ctx context.Context, r *row) ([]market.Candle, error) {
 	return got, nil
 }
 
-// compare says where the exchange has changed its mind about the last candle that was delivered. It
-// is not delivered again.
+// compare logs that the exchange has revised the last candle delivered. The candle is not sent
+// again.
 func (f *Feed) compare(r *row, got []market.Candle) {
 	for i := range got {
 		was, is := r.newest, got[i]
@@ -147,7 +146,7 @@ func (f *Feed) compare(r *row, got []market.Candle) {
 	}
 }
 
-// deliver tells candles in the order in which they closed.
+// deliver sends candles in the order in which they closed.
 func (f *Feed) deliver(ctx context.Context, found []market.Candle) {
 	slices.SortStableFunc(found, func(a, b market.Candle) int {
 		return cmp.Or(cmp.Compare(a.End(), b.End()), cmp.Compare(a.Interval, b.Interval),
@@ -165,7 +164,7 @@ func (f *Feed) deliver(ctx context.Context, found []market.Candle) {
 	}
 }
 
-// late reports whether a candle is too old to open anything on.
+// late reports whether a candle is too old to open a position on.
 func (f *Feed) late(c *market.Candle, now market.Time) bool {
 	limit := f.MaxCandleAge
 	if limit == 0 {

@@ -1,10 +1,10 @@
-// Package poll makes a stream of market events out of an exchange that has to be asked: tickers,
-// order books, closed candles and the status and rules of markets. It never trades and never
-// decides what an event means. Start at Feed.Run; candles.go says what "closed, in order, exactly
-// once" takes.
+// Package poll polls an exchange's public data and makes a stream of market events of it: tickers,
+// order books, closed candles, status and rules of markets. It never trades and never interprets an
+// event. Start at Feed.Run; candles.go delivers each closed candle in order, exactly once.
 package poll
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -18,43 +18,41 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Config is what a Feed asks for, and how often. Zero durations take the default that stands behind
-// each.
+// Config says what a Feed polls, and how often. A zero duration takes the default in its comment.
 type Config struct {
 	Data    exchange.MarketData
-	Catalog *market.Catalog // its units; the feed reads nothing else of it
+	Catalog *market.Catalog // for names and units
 	Log     zerolog.Logger
 
-	Tickers []market.ID // markets whose price, bid and ask are wanted
-	Books   []market.ID // markets whose book is wanted
+	Tickers []market.ID // markets with ticker events
+	Books   []market.ID // markets with book events
 	Depth   int         // levels of each side; 0: 50
 	Series  []Series    // closed candles
 
 	TickerEvery  market.Duration // a second
 	BookEvery    market.Duration // two seconds
 	RulesEvery   market.Duration // 30 s
-	Settle       market.Duration // from a candle's close to the question; 2 s
-	Grace        market.Duration // how long a group of candles waits for one that could not be got; 20 s
-	MaxCandleAge market.Duration // older ones are marked late; 0: twice their interval
-	// without a ticker for so long, Stale is called, and without an answer to anything else the log
-	// says so; 10 s
+	Settle       market.Duration // from a candle's close to its query; 2 s
+	Grace        market.Duration // how long a group of candles waits for a missing one; 20 s
+	MaxCandleAge market.Duration // older candles are marked late; 0: twice their interval
+
+	// StaleAfter is the time without a ticker after which Stale is called, and without any other
+	// answer after which a warning is logged; 10 s.
 	StaleAfter market.Duration
-	Stale      func(silent market.Duration) // nil: nobody is told
+	Stale      func(silent market.Duration) // may be nil
 }
 
-// Series is one row of candles that a strategy receives.
+// Series is the candles of one market and interval.
 type Series struct {
 	Market   market.ID
 	Interval market.Interval
-	// start of the last candle that was delivered; the next one follows it. 0: begin with the one
-	// that is open now
-	Last market.Time
+	Last     market.Time // start of the last candle delivered; 0: begin with the candle that is open now
 }
 
-// Feed asks an exchange for what Config names and tells it as events.
+// Feed polls an exchange as Config says and sends the answers as events.
 //
-// Queue: the channel that Events returns. Candles and rules wait for room. Tickers and books do
-// not: one that finds no room is dropped, for the next is newer.
+// Queue: the channel that Events returns. Candles and rules wait for room. A ticker or book that
+// finds no room is dropped, because the next one is newer.
 type Feed struct {
 	Config
 	out  chan market.Event
@@ -67,15 +65,13 @@ func New(c Config) *Feed {
 	for _, d := range [...]struct {
 		field     *market.Duration
 		otherwise market.Duration
-	}{{&c.TickerEvery, time.Second}, {&c.BookEvery, 2 * time.Second}, {&c.RulesEvery, 30 * time.Second}, {&c.Settle,
-		2 * time.Second}, {&c.Grace, 20 * time.Second}, {&c.StaleAfter, 10 * time.Second}} {
-		if *d.field == 0 {
-			*d.field = d.otherwise
-		}
+	}{
+		{&c.TickerEvery, time.Second}, {&c.BookEvery, 2 * time.Second}, {&c.RulesEvery, 30 * time.Second},
+		{&c.Settle, 2 * time.Second}, {&c.Grace, 20 * time.Second}, {&c.StaleAfter, 10 * time.Second},
+	} {
+		*d.field = cmp.Or(*d.field, d.otherwise)
 	}
-	if c.Depth == 0 {
-		c.Depth = 50
-	}
+	c.Depth = cmp.Or(c.Depth, 50)
 	f := &Feed{Config: c, out: make(chan market.Event, 256), poke: make(chan struct{}, 1)}
 	for _, s := range c.Series {
 		f.rows = append(f.rows, row{Series: s,
@@ -84,26 +80,25 @@ func New(c Config) *Feed {
 	return f
 }
 
-// Events returns the channel of events. What they point to is the receiver's own.
+// Events returns the channel of events. The receiver owns the data that they point to.
 func (f *Feed) Events() <-chan market.Event { return f.out }
 
-// AskRules lets status and rules of the markets be asked for at once: an order was refused because
-// of them.
+// AskRules polls status and rules of the markets at once. Call it after a refusal because of them.
 func (f *Feed) AskRules() {
 	select {
 	case f.poke <- struct{}{}:
-	default: // it is about to happen
+	default: // a poll is due already
 	}
 }
 
-// Run asks until ctx ends.
+// Run polls until ctx ends.
 func (f *Feed) Run(ctx context.Context) {
 	var asking sync.WaitGroup
 	if len(f.Tickers) > 0 {
 		priced := make(chan struct{})
 		asking.Go(func() { f.every(ctx, "tickers", f.TickerEvery, nil, first(f.tickers(), priced)) })
 		select {
-		case <-priced: // what is decided on a book needs a price to be held against
+		case <-priced: // the gate checks orders against a price, so prices come before books
 		case <-ctx.Done():
 		}
 	}
@@ -117,10 +112,10 @@ func (f *Feed) Run(ctx context.Context) {
 	asking.Wait()
 }
 
-// first closes done when ask has returned for the first time, with an answer or without.
-func first(ask func(context.Context) error, done chan<- struct{}) func(context.Context) error {
+// first closes done when poll has returned for the first time, with an answer or without.
+func first(poll func(context.Context) error, done chan<- struct{}) func(context.Context) error {
 	return func(ctx context.Context) error {
-		err := ask(ctx)
+		err := poll(ctx)
 		if done != nil {
 			close(done)
 			done = nil
@@ -129,14 +124,13 @@ func first(ask func(context.Context) error, done chan<- struct{}) func(context.C
 	}
 }
 
-// every calls ask at once and then again and again, a tenth of the period earlier or later so that
-// many feeds do not beat in time, and whenever poke says so. What fails is tried again with the
-// next round.
+// every calls poll at once, then once a period, and on each poke. The period varies by a twentieth,
+// so that many feeds do not run in step. A failed poll is repeated with the next round.
 func (f *Feed) every(ctx context.Context, what string, period market.Duration, poke <-chan struct{},
-	ask func(context.Context) error) {
+	poll func(context.Context) error) {
 	quiet := f.silence(what)
 	for ctx.Err() == nil {
-		err := ask(ctx)
+		err := poll(ctx)
 		quiet.note(ctx, f.Data.Now(), err)
 		wait := period - period/20 + market.Duration(rand.Int64N(int64(period/10)+1))
 		select {
@@ -147,13 +141,13 @@ func (f *Feed) every(ctx context.Context, what string, period market.Duration, p
 	}
 }
 
-// tickers tells the wanted markets' tickers, each round all of them: a price that stands is news
+// tickers sends the tickers of all wanted markets in each round: an unchanged price is an event,
 // too.
 func (f *Feed) tickers() func(context.Context) error {
 	var prices, books []market.Ticker
 	heard, stale := f.Data.Now(), false
 	return func(ctx context.Context) (err error) {
-		asked := f.Data.Now() // an answer that took long is as old as its question
+		asked := f.Data.Now() // the age of an answer counts from the query
 		if prices, err = f.whole(f.Data.TickerPrices(ctx, prices[:0])); err == nil {
 			books, err = f.whole(f.Data.TickerBooks(ctx, books[:0]))
 		}
@@ -183,18 +177,17 @@ func (f *Feed) tickers() func(context.Context) error {
 	}
 }
 
-// errNoPrices is an answer that says nothing: it counts as none.
+// errNoPrices stands for an answer without prices, which counts as no answer.
 var errNoPrices = errors.New("the exchange's tickers have no price of any market that is traded")
 
 // priced reports whether a wanted market has a price, a bid or an ask.
 func (f *Feed) priced(tickers []market.Ticker) bool {
 	return slices.ContainsFunc(tickers, func(t market.Ticker) bool {
-		return t.Last+t.Bid+t.Ask != 0 &&
-			slices.Contains(f.Tickers, t.Market)
+		return t.Last+t.Bid+t.Ask != 0 && slices.Contains(f.Tickers, t.Market)
 	})
 }
 
-// whole takes tickers that are there although others do not fit their units.
+// whole ignores exchange.ErrUnits: the tickers of all other markets are there.
 func (f *Feed) whole(tickers []market.Ticker, err error) ([]market.Ticker, error) {
 	if errors.Is(err, exchange.ErrUnits) {
 		err = nil
@@ -202,7 +195,7 @@ func (f *Feed) whole(tickers []market.Ticker, err error) ([]market.Ticker, error
 	return tickers, err
 }
 
-// book tells one market's book when it has changed.
+// book sends one market's book when it has changed.
 func (f *Feed) book(id market.ID) func(context.Context) error {
 	m, nonce := f.Catalog.Market(id), int64(-1)
 	return func(ctx context.Context) error {
@@ -219,8 +212,7 @@ func (f *Feed) book(id market.ID) func(context.Context) error {
 	}
 }
 
-// rules tells status and rules of markets that have changed since the last time, the first time
-// all.
+// rules sends status and rules of the markets that have changed, in the first round of all.
 func (f *Feed) rules() func(context.Context) error {
 	known := map[market.ID]market.Market{}
 	return func(ctx context.Context) error {
@@ -243,7 +235,7 @@ func (f *Feed) rules() func(context.Context) error {
 	}
 }
 
-// offer hands over an event if there is room.
+// offer sends an event, or drops it where the channel is full.
 func (f *Feed) offer(ev market.Event) {
 	select {
 	case f.out <- ev:
@@ -251,7 +243,7 @@ func (f *Feed) offer(ev market.Event) {
 	}
 }
 
-// send waits for room.
+// send sends an event and waits for room.
 func (f *Feed) send(ctx context.Context, ev market.Event) {
 	select {
 	case f.out <- ev:

@@ -7,7 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Rates are what an account pays (venue-facts 1.4): fractions, and the volume of the last 30 days, as text.
+// Rates are what an account pays (venue-facts 1.4): fractions, and the volume of the last 30 days,
+// as text.
 type Rates struct {
 	Tier   Number `json:"tier"` // "": not told
 	Volume Number `json:"volume"`
@@ -23,26 +24,29 @@ type Account struct {
 
 // Account returns fees and capabilities: GET /account (specification 1).
 func (c *Client) Account(ctx context.Context) (a Account, err error) {
-	err = c.ask(ctx, request{at: getAccount, path: version + "/account"}, func(body []byte) error { return decode(body, &a) })
+	err = c.ask(ctx, request{at: getAccount, path: version + "/account"},
+		func(body []byte) error { return decode(body, &a) })
 	return a, err
 }
 
-// Fees returns the fees in a market, of a quote currency, or by themselves where both are empty: GET /account/fees (specification 1).
+// Fees returns the fees in a market, of a quote currency, or by themselves where both are empty:
+// GET /account/fees (specification 1).
 func (c *Client) Fees(ctx context.Context, market, quote string) (r Rates, err error) {
 	path := to("account", "fees").with("market", market).with("quote", quote).String()
 	err = c.ask(ctx, request{at: getFees, path: path}, func(body []byte) error { return decode(body, &r) })
 	return r, err
 }
 
-// Balance is what an account has of an asset, as text. InOrder is the sum of what its open orders hold.
+// Balance is what an account has of an asset, as text. InOrder is the sum of what its open orders
+// hold.
 type Balance struct {
 	Symbol    string `json:"symbol"`
 	Available Number `json:"available"`
 	InOrder   Number `json:"inOrder"`
 }
 
-// In returns the balance in the units of a catalog. It wraps market.ErrInexact where those are too coarse, and is an error where the
-// catalog does not have the asset.
+// In returns the balance in the units of a catalog. It wraps market.ErrInexact where those are too
+// coarse, and is an error where the catalog does not have the asset.
 func (b *Balance) In(cat *market.Catalog) (asset market.AssetID, available, inOrder market.Money, err error) {
 	a := cat.AssetNamed(b.Symbol)
 	if a == nil {
@@ -64,7 +68,8 @@ func (b *Balance) In(cat *market.Catalog) (asset market.AssetID, available, inOr
 	return a.ID, available, inOrder, nil
 }
 
-// Balances returns the balances that are not 0, or that of one asset: GET /balance (specification 1).
+// Balances returns the balances that are not 0, or that of one asset: GET /balance (specification
+// 1).
 func (c *Client) Balances(ctx context.Context, symbol string) (list []Balance, err error) {
 	r := request{at: getBalance, all: symbol == "", path: to("balance").with("symbol", symbol).String()}
 	err = c.ask(ctx, r, func(body []byte) (err error) {
@@ -74,7 +79,8 @@ func (c *Client) Balances(ctx context.Context, symbol string) (list []Balance, e
 	return list, err
 }
 
-// HistoryPage narrows the account's history (venue-facts 1.4). The zero value is the first page of everything.
+// HistoryPage narrows the account's history (venue-facts 1.4). The zero value is the first page of
+// everything.
 type HistoryPage struct {
 	From, To market.Time // rounded down to milliseconds; 0: open
 	Page     int         // from 1; 0: the first
@@ -90,7 +96,8 @@ type History struct {
 	MaxItems    int           `json:"maxItems"`
 }
 
-// Transaction is one change of an account's balances (venue-facts 1.4). Fields that do not apply are "". Amounts are text.
+// Transaction is one change of an account's balances (venue-facts 1.4). Fields that do not apply
+// are "". Amounts are text.
 type Transaction struct {
 	TransactionID    string `json:"transactionId"`
 	ExecutedAt       string `json:"executedAt"` // ISO 8601

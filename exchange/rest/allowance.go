@@ -12,13 +12,15 @@ const (
 	linger = 30 * time.Second
 	// maxLimit is what a budget without limit counts as.
 	maxLimit = 10_000_000
-	// cancelSlack are the points that cancels and what confirms them have beside two for each open order.
+	// cancelSlack are the points that cancels and what confirms them have beside two for each open
+	// order.
 	cancelSlack = 50
 )
 
-// allowance is what the key or the IP address may spend in a minute of the exchange's clock (specification 8), and what it has. A
-// request counts from the moment it is let go until it is answered, in whatever minute the exchange reads it: therefore open and
-// stray points count in the minute that runs and in the next.
+// allowance is what the key or the IP address may spend in a minute of the exchange's clock
+// (specification 8), and what it has. A request counts from the moment it is let go until it is
+// answered, in whatever minute the exchange reads it: therefore open and stray points count in the
+// minute that runs and in the next.
 type allowance struct {
 	payer  Payer
 	margin market.Duration
@@ -55,8 +57,9 @@ type rate struct {
 	doubted          string // what the header says of reset, where that is not believed
 }
 
-// roll begins a new minute when the clock has passed the end of the last by the margin: the clock may be ahead of the exchange's. Points
-// that went astray are taken as counted when they no longer can arrive.
+// roll begins a new minute when the clock has passed the end of the last by the margin: the clock
+// may be ahead of the exchange's. Points that went astray are taken as counted when they no longer
+// can arrive.
 func (a *allowance) roll(now market.Time) {
 	for len(a.stray) > 0 && a.stray[0].until <= now {
 		a.used += a.dropStray()
@@ -82,8 +85,8 @@ func minuteEnd(now market.Time) market.Time {
 	return market.FloorTo(now, market.Time(budgetMinute)).Add(budgetMinute)
 }
 
-// observe takes what an answer says of the minute. Answers may come in any order: within a minute the exchange's count only grows, and
-// one of the minute before says nothing.
+// observe takes what an answer says of the minute. Answers may come in any order: within a minute
+// the exchange's count only grows, and one of the minute before says nothing.
 func (a *allowance) observe(r rate, now market.Time) {
 	a.limit = min(r.limit, maxLimit)
 	switch {
@@ -117,9 +120,10 @@ func (a *allowance) dropStray() int {
 	return points
 }
 
-// floor is how many points a lane must leave to those before it. The last ones, one for each open order, are for cancels alone; before them as
-// many, and some, are for cancels and for asking whether they came through: each that has lets go one of the former.
-// Without a key nothing can be lost but data, and a twentieth is left to whoever else has the address.
+// floor is how many points a lane must leave to those before it. The last ones, one for each open
+// order, are for cancels alone; before them as many, and some, are for cancels and for asking
+// whether they came through: each that has lets go one of the former. Without a key nothing can be
+// lost but data, and a twentieth is left to whoever else has the address.
 func (a *allowance) floor(lane Lane) int {
 	if a.payer != PaidByKey {
 		return a.limit / 20
@@ -157,8 +161,8 @@ func (a *allowance) ready(lane Lane, weight int, now market.Time) (ok bool, agai
 	return true, 0
 }
 
-// pace is when market data may go on: half of its room is free at once, the other half is spread over the rest of the minute, so that
-// it slows down rather than stops.
+// pace is when market data may go on: half of its room is free at once, the other half is spread
+// over the rest of the minute, so that it slows down rather than stops.
 func (a *allowance) pace(room int) market.Time {
 	spent := a.spent()
 	if 2*spent <= room {
@@ -167,7 +171,8 @@ func (a *allowance) pace(room int) market.Time {
 	return a.reset.Add(-budgetMinute).Add(budgetMinute * market.Duration(spent) / market.Duration(room))
 }
 
-// forecast is when the points of the minute end if they are spent as in the last sixty seconds; false where they last.
+// forecast is when the points of the minute end if they are spent as in the last sixty seconds;
+// false where they last.
 func (a *allowance) forecast(now market.Time) (end market.Time, ends bool) {
 	passed := now.Sub(a.reset.Add(-budgetMinute))
 	spent := int64(a.spent())

@@ -58,18 +58,21 @@ func TestAnswersInAnyOrderGiveTheLargestCount(t *testing.T) {
 func TestHeadersThatCannotBeAreNotBelieved(t *testing.T) {
 	names := rateHeadersOf("Service")
 	header := func(limit, remaining, resetAt string) map[string][]string {
-		return map[string][]string{"Service-Ratelimit-Limit": {limit}, "Service-Ratelimit-Remaining": {remaining}, "Service-Ratelimit-Resetat": {resetAt}}
+		return map[string][]string{"Service-Ratelimit-Limit": {limit}, "Service-Ratelimit-Remaining": {remaining},
+			"Service-Ratelimit-Resetat": {resetAt}}
 	}
 	r, ok := names.read(header("1000", "999", "1772452860000"), noon)
 	require.True(t, ok)
 	require.Equal(t, rate{limit: 1000, remaining: 999, reset: noon.Add(time.Minute)}, r)
-	for resetAt, doubted := range map[string]string{"1898640000000": "2030-03-02 00:00:00 UTC", "9223372036854775807": "9223372036854775807 ms"} {
+	for resetAt, doubted := range map[string]string{"1898640000000": "2030-03-02 00:00:00 UTC",
+		"9223372036854775807": "9223372036854775807 ms"} {
 		r, ok = names.read(header("1000", "999", resetAt), noon)
 		require.True(t, ok, "the points count")
 		require.Equal(t, rate{limit: 1000, remaining: 999, reset: noon.Add(longestReset), doubted: doubted}, r)
 	}
 	for _, bad := range [][3]string{
-		{"", "", ""}, {"1000", "", "1772452860000"}, {"0", "0", "1772452860000"}, {"1000", "-1", "1772452860000"}, {"10", "11", "1772452860000"},
+		{"", "", ""}, {"1000", "", "1772452860000"}, {"0", "0", "1772452860000"}, {"1000", "-1",
+			"1772452860000"}, {"10", "11", "1772452860000"},
 		{"1000", "999", "1772452860"}, {"1000", "999", "soon"}, {"1000", "999", "-9223372036854775808"},
 	} {
 		_, ok := names.read(header(bad[0], bad[1], bad[2]), noon)
@@ -79,7 +82,8 @@ func TestHeadersThatCannotBeAreNotBelieved(t *testing.T) {
 
 func TestABudgetWithoutHeadersStillCounts(t *testing.T) {
 	now := noon
-	l := NewLedger(LedgerConfig{PerIP: 100, Now: func() market.Time { return now }, After: func(market.Duration, func()) func() bool { return func() bool { return true } }})
+	l := NewLedger(LedgerConfig{PerIP: 100, Now: func() market.Time { return now },
+		After: func(market.Duration, func()) func() bool { return func() bool { return true } }})
 	for range 30 {
 		done, err := l.Begin(t.Context(), Reconcile, "", 1, PaidByIP)
 		require.NoError(t, err)

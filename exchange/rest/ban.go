@@ -21,8 +21,9 @@ func rateHeadersOf(prefix string) rateHeaders {
 // believable is how far from now a time of an earlier process may lie.
 const believable = 24 * time.Hour
 
-// longestReset is how long a reset or the end of a ban that the exchange tells is believed: a minute's budget is back in a minute, and a ban of a
-// key lasts another (venue-facts 2.4). A ban that lasts longer is told again by the next answer.
+// longestReset is how long a reset or the end of a ban that the exchange tells is believed: a
+// minute's budget is back in a minute, and a ban of a key lasts another (venue-facts 2.4). A ban
+// that lasts longer is told again by the next answer.
 const longestReset = 2 * time.Minute
 
 // sayDoubtAgain is how long a ledger says nothing more of resets that it does not believe.
@@ -39,8 +40,9 @@ func (n *rateHeaders) read(h http.Header, now market.Time) (r rate, ok bool) {
 	return rate{limit, remaining, reset, doubted}, true
 }
 
-// resetOf reads the header of the time at which the points are back, in Unix milliseconds: at most longestReset from now, doubted being what
-// it says where that is later. false where there is none, or one that is over.
+// resetOf reads the header of the time at which the points are back, in Unix milliseconds: at most
+// longestReset from now, doubted being what it says where that is later. false where there is none,
+// or one that is over.
 func (n *rateHeaders) resetOf(h http.Header, now market.Time) (reset market.Time, doubted string, ok bool) {
 	ms, err := strconv.ParseInt(h.Get(n.resetAt), 10, 64)
 	if err != nil || ms < now.Add(-longestReset).Millis() {
@@ -62,13 +64,15 @@ func dateOf(ms int64) string {
 	return at.Std().Format("2006-01-02 15:04:05 UTC")
 }
 
-// banned reports whether an answer says that nothing more is to be sent: HTTP status 429, or code 105. Code 429 is about decimals.
+// banned reports whether an answer says that nothing more is to be sent: HTTP status 429, or code
+// 105. Code 429 is about decimals.
 func banned(status int, body []byte) bool {
-	return status == http.StatusTooManyRequests || status >= 400 && exchange.ParseError(status, body).Code == exchange.CodeBanned
+	return status == http.StatusTooManyRequests || status >= 400 &&
+		exchange.ParseError(status, body).Code == exchange.CodeBanned
 }
 
-// banEnd reads "The ban expires at 1772452800000." as clients of the exchange do: what stands between " at " and the last full stop, in Unix
-// milliseconds; 0 where there is none.
+// banEnd reads "The ban expires at 1772452800000." as clients of the exchange do: what stands
+// between " at " and the last full stop, in Unix milliseconds; 0 where there is none.
 func banEnd(text string) (ms int64) {
 	at := strings.LastIndex(text, " at ")
 	if at < 0 {
@@ -78,7 +82,8 @@ func banEnd(text string) (ms int64) {
 	return ms
 }
 
-// ban stops the budget until the later of what the text and the header say, or for the usual time where neither says anything.
+// ban stops the budget until the later of what the text and the header say, or for the usual time
+// where neither says anything.
 func (l *Ledger) ban(a *allowance, h http.Header, status int, body []byte, now market.Time) {
 	usual := minuteEnd(now).Add(l.banOf(a.payer))
 	most := max(usual, now.Add(longestReset)) // the next answer tells of one that lasts longer

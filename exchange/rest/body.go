@@ -7,7 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// body writes the JSON of a request (specification 5) in the units of a market. Its own methods leave out zeros.
+// body writes the JSON of a request (specification 5) in the units of a market. Its own methods
+// leave out zeros.
 type body struct {
 	wire.Writer
 	m *market.Market

@@ -12,16 +12,19 @@ type Lane uint8
 // The lanes. The last points of a budget, one for each open order, belong to cancels alone, and as
 // many more and 50 to them and to what confirms them.
 const (
-	LastCancel Lane = iota + 1 // a cancel of a stop, which is tried once though a ban, or a reset that cannot be true, stands in its way
-	Cancel                     // takes orders out of the book
-	Confirm                    // asks whether a cancel has come through
-	Protective                 // exits, and the timer of cancel on disconnect
-	Order                      // place and update
-	Reconcile                  // asks what became of orders and balances
+	// a cancel of a stop, which is tried once though a ban, or a reset that cannot be true, stands
+	// in its way
+	LastCancel Lane = iota + 1
+	Cancel          // takes orders out of the book
+	Confirm         // asks whether a cancel has come through
+	Protective      // exits, and the timer of cancel on disconnect
+	Order           // place and update
+	Reconcile       // asks what became of orders and balances
 	MarketData
 )
 
-var lanes = [...]string{LastCancel: "lastCancel", Cancel: "cancel", Confirm: "confirm", Protective: "protective", Order: "order", Reconcile: "reconcile", MarketData: "marketData"}
+var lanes = [...]string{LastCancel: "lastCancel", Cancel: "cancel", Confirm: "confirm", Protective: "protective",
+	Order: "order", Reconcile: "reconcile", MarketData: "marketData"}
 
 // String returns the lane's name.
 func (l Lane) String() string {

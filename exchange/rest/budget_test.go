@@ -18,7 +18,8 @@ type purse struct {
 	observe func(h http.Header, status int, body []byte)
 }
 
-func (p *purse) Begin(_ context.Context, lane Lane, _ string, weight int, payer Payer) (func(http.Header, int, []byte), error) {
+func (p *purse) Begin(_ context.Context, lane Lane, _ string, weight int, payer Payer) (func(http.Header, int, []byte),
+	error) {
 	if p.acquire != nil {
 		if err := p.acquire(lane, weight, payer); err != nil {
 			return nil, err
@@ -37,11 +38,13 @@ type bookPurse struct {
 	open  int
 }
 
-func (p *bookPurse) Begin(_ context.Context, lane Lane, endpoint string, _ int, payer Payer) (func(http.Header, int, []byte), error) {
+func (p *bookPurse) Begin(_ context.Context, lane Lane, endpoint string, _ int,
+	payer Payer) (func(http.Header, int, []byte), error) {
 	p.open++
 	return func(_ http.Header, status int, _ []byte) {
 		p.open--
-		p.notes = append(p.notes, strings.Join([]string{lane.String(), endpoint, http.StatusText(status), payer.String()}, " "))
+		p.notes = append(p.notes,
+			strings.Join([]string{lane.String(), endpoint, http.StatusText(status), payer.String()}, " "))
 	}, nil
 }
 
@@ -62,7 +65,10 @@ func TestEndpointsCostWhatTheExchangeCharges(t *testing.T) {
 func (r *rig) points(of Payer) (left int) {
 	held := r.config.Budget
 	defer func() { r.config.Budget = held }()
-	r.config.Budget = &purse{observe: func(h http.Header, _ int, _ []byte) { left = atoi(h.Get("Service-Ratelimit-Remaining")) }}
+	r.config.Budget = &purse{observe: func(h http.Header, _ int,
+		_ []byte) {
+		left = atoi(h.Get("Service-Ratelimit-Remaining"))
+	}}
 	if of == PaidByKey {
 		_, err := r.Account(r.t.Context())
 		require.NoError(r.t, err)
@@ -84,7 +90,11 @@ func TestWeightsMayBeOverridden(t *testing.T) {
 	weights := map[string]Weight{"GET /{market}/book": {One: 7}, "GET /ordersOpen": {One: 1, All: 25}}
 	r := newRig(t, func(_ *sandbox.Config, c *Config) { c.Weights = weights })
 	var seen []int
-	r.config.Budget = &purse{acquire: func(_ Lane, weight int, _ Payer) error { seen = append(seen, weight); return nil }}
+	r.config.Budget = &purse{acquire: func(_ Lane, weight int,
+		_ Payer) error {
+		seen = append(seen, weight)
+		return nil
+	}}
 	_, err := r.OrdersOpen(t.Context(), nil)
 	require.NoError(t, err)
 	_, err = r.OrdersOpen(t.Context(), r.btc)
@@ -106,7 +116,8 @@ func TestBudgetsHearWhichRequestWasAnswered(t *testing.T) {
 	r.wire.before = func(*http.Request) (*http.Response, error) { return nil, context.DeadlineExceeded }
 	_, err = r.Account(t.Context())
 	require.Error(t, err)
-	require.Equal(t, []string{"reconcile GET /time OK ip", "order POST /order Bad Request key", "reconcile GET /account  key"}, book.notes)
+	require.Equal(t, []string{"reconcile GET /time OK ip", "order POST /order Bad Request key",
+		"reconcile GET /account  key"}, book.notes)
 	require.Zero(t, book.open)
 }
 
@@ -116,5 +127,6 @@ func TestMarketDataMaySpendTheKeysPoints(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, r.Sync(t.Context()))
 	require.NotEmpty(t, r.wire.sent[0].Header.Get("Service-Access-Signature"))
-	require.Empty(t, r.wire.sent[1].Header.Get("Service-Access-Signature"), "a wrong clock must be able to ask for the time")
+	require.Empty(t, r.wire.sent[1].Header.Get("Service-Access-Signature"),
+		"a wrong clock must be able to ask for the time")
 }

@@ -8,10 +8,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// plentyDigits are the decimals of a price in a market without a tickSize, where five significant digits were the rule.
+// plentyDigits are the decimals of a price in a market without a tickSize, where five significant
+// digits were the rule.
 const plentyDigits = 10
 
-// Catalog asks for markets and assets and makes a catalog of them: BuildCatalog. It does not Use it.
+// Catalog asks for markets and assets and makes a catalog of them: BuildCatalog. It does not Use
+// it.
 func (c *Client) Catalog(ctx context.Context) (cat *market.Catalog, leftOut []error, err error) {
 	assets, err := c.Assets(ctx, "")
 	if err != nil {
@@ -25,9 +27,11 @@ func (c *Client) Catalog(ctx context.Context) (cat *market.Catalog, leftOut []er
 	return cat, leftOut, nil
 }
 
-// BuildCatalog makes a catalog of what an exchange tells, in its order. An asset has the most decimals that itself or one of its markets
-// allows. A price has the decimals that the tickSize is written with, the zeros at its end included, since older prices may be finer than
-// the tick; without one as many as fit, up to 10. What cannot be represented is left out, each with an error that says why.
+// BuildCatalog makes a catalog of what an exchange tells, in its order. An asset has the most
+// decimals that itself or one of its markets allows. A price has the decimals that the tickSize is
+// written with, the zeros at its end included, since older prices may be finer than the tick;
+// without one as many as fit, up to 10. What cannot be represented is left out, each with an error
+// that says why.
 func BuildCatalog(assets []Asset, markets []Market) (cat *market.Catalog, leftOut []error) {
 	cat = &market.Catalog{}
 	finest := map[string]uint8{}
@@ -52,7 +56,8 @@ func BuildCatalog(assets []Asset, markets []Market) (cat *market.Catalog, leftOu
 	return cat, leftOut
 }
 
-// addMarket adds one market with its rules. The rules are tried first: what is in a catalog stays there.
+// addMarket adds one market with its rules. The rules are tried first: what is in a catalog stays
+// there.
 func addMarket(cat *market.Catalog, w *Market) error {
 	base, quote := cat.AssetNamed(w.Base), cat.AssetNamed(w.Quote)
 	if base == nil || quote == nil {
@@ -66,7 +71,8 @@ func addMarket(cat *market.Catalog, w *Market) error {
 	return cat.AddMarket(m)
 }
 
-// priceDigits returns the decimals that the tickSize is written with, else as many as there is room for beside the amount's.
+// priceDigits returns the decimals that the tickSize is written with, else as many as there is room
+// for beside the amount's.
 func priceDigits(w *Market, base, quote uint8) uint8 {
 	if tick := string(w.TickSize); tick != "" && !strings.ContainsAny(tick, "eE") {
 		_, decimals, _ := strings.Cut(tick, ".")

@@ -25,10 +25,12 @@ const (
 	defaultWindow = 10 * time.Second
 )
 
-// maxAnswer is the longest answer that is read. The longest that is expected, a book of 1000 levels, has about 60 KB.
+// maxAnswer is the longest answer that is read. The longest that is expected, a book of 1000
+// levels, has about 60 KB.
 const maxAnswer = 16 << 20
 
-// Config is what a Client needs to know. The zero value of a field is the default that its comment names.
+// Config is what a Client needs to know. The zero value of a field is the default that its comment
+// names.
 type Config struct {
 	BaseURL string            // with or without /v2; https, or http to a loopback address
 	Key     Secret            // none: public endpoints only
@@ -63,8 +65,8 @@ type Client struct {
 // headerNames are the names of the headers that carry credentials, as net/http spells them.
 type headerNames struct{ key, signature, timestamp, window string }
 
-// New returns a client; it sends nothing yet. An error names the setting that is wrong. Call Sync before the first signed request,
-// and Use before the first that gives or takes a market's units.
+// New returns a client; it sends nothing yet. An error names the setting that is wrong. Call Sync
+// before the first signed request, and Use before the first that gives or takes a market's units.
 func New(config Config) (*Client, error) {
 	c := &Client{config: config}
 	if err := c.settle(); err != nil {
@@ -88,7 +90,8 @@ func (c *Client) Close() {
 	}
 }
 
-// Use sets the catalog in whose units all markets and orders are from now on. The catalog must get no further markets or assets.
+// Use sets the catalog in whose units all markets and orders are from now on. The catalog must get
+// no further markets or assets.
 func (c *Client) Use(cat *market.Catalog) { c.catalog.Store(newDirectory(cat)) }
 
 // settle checks the config and fills in its defaults.
@@ -140,7 +143,8 @@ func (c *Client) weigh() error {
 	for name, weight := range c.config.Weights {
 		at, ok := known[name]
 		if !ok {
-			return fmt.Errorf("weight of %q: there is no such endpoint; they are named as in \"GET /{market}/book\"", name)
+			return fmt.Errorf("weight of %q: there is no such endpoint; they are named as in \"GET /{market}/book\"",
+				name)
 		}
 		if weight.One < 0 || weight.All < 0 {
 			return fmt.Errorf("weight of %q is negative", name)
@@ -150,7 +154,8 @@ func (c *Client) weigh() error {
 	return nil
 }
 
-// WeightOf is what the table says of an endpoint, "GET /ordersOpen". false: there is none of that name.
+// WeightOf is what the table says of an endpoint, "GET /ordersOpen". false: there is none of that
+// name.
 func WeightOf(name string) (Weight, bool) {
 	for i := range endpoints {
 		if endpoints[i].name == name {
@@ -160,7 +165,8 @@ func WeightOf(name string) (Weight, bool) {
 	return Weight{}, false
 }
 
-// Weight is what an endpoint costs: what Config.Weights says, else the table. The zero Weight is that of one that there is not.
+// Weight is what an endpoint costs: what Config.Weights says, else the table. The zero Weight is
+// that of one that there is not.
 func (c *Client) Weight(name string) Weight {
 	for i := range endpoints {
 		if endpoints[i].name == name {
@@ -170,8 +176,8 @@ func (c *Client) Weight(name string) Weight {
 	return Weight{}
 }
 
-// Origin is scheme and host of a base URL, as "https://host". It refuses what a Config refuses. Its errors repeat at most the
-// host: a password, a path or a query may be a secret.
+// Origin is scheme and host of a base URL, as "https://host". It refuses what a Config refuses. Its
+// errors repeat at most the host: a password, a path or a query may be a secret.
 func Origin(base string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -185,7 +191,8 @@ func Origin(base string) (string, error) {
 	case path != "" && path != version || strings.ContainsAny(base, "?#"):
 		return "", fmt.Errorf("the base URL may have the path %s and nothing behind it", version)
 	case u.Scheme == "http" && !isLoopback(u.Hostname()):
-		return "", fmt.Errorf("http://%s would send keys and orders in clear: use https://%s, or a loopback address for an exchange on this machine", u.Host, u.Host)
+		return "", fmt.Errorf("http://%s would send keys and orders in clear: use https://%s, or a loopback address "+
+			"for an exchange on this machine", u.Host, u.Host)
 	}
 	if port, err := strconv.Atoi(u.Port()); u.Port() != "" && (err != nil || port < 1 || port > 65535) {
 		return "", errors.New("the base URL has a port that is not in 1 to 65535")
@@ -210,8 +217,9 @@ func headersOf(prefix string) headerNames {
 // newTransport returns a transport with connections of its own.
 func newTransport(timeout market.Duration) *http.Transport {
 	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: min(timeout, 5*time.Second), KeepAlive: 15 * time.Second}).DialContext,
+		Proxy: http.ProxyFromEnvironment,
+		DialContext: (&net.Dialer{Timeout: min(timeout, 5*time.Second),
+			KeepAlive: 15 * time.Second}).DialContext,
 		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:   5 * time.Second,
 		ResponseHeaderTimeout: timeout,

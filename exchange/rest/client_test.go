@@ -84,7 +84,8 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 	client, err := New(Config{BaseURL: "https://x.test", Key: secret, Secret: secret})
 	require.NoError(t, err)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
-		for _, what := range []any{secret, &secret, holder, &holder, client.config, client, []Secret{secret}, map[string]Secret{"a": secret}} {
+		for _, what := range []any{secret, &secret, holder, &holder, client.config, client, []Secret{secret},
+			map[string]Secret{"a": secret}} {
 			printed := fmt.Sprintf(verb, what)
 			require.NotContains(t, printed, text)
 			require.NotContains(t, strings.ToLower(printed), fmt.Sprintf("%x", text))
@@ -178,7 +179,8 @@ func TestTransportDoesNotRepeatWrites(t *testing.T) {
 	require.EqualValues(t, 2, posts.Load())
 }
 
-// What the client itself does between an answer with a price and an order on its way; the goal of the whole bot is 0.25 of a round trip.
+// What the client itself does between an answer with a price and an order on its way; the goal of
+// the whole bot is 0.25 of a round trip.
 func BenchmarkTickToRequestAgainstALoopbackRoundTrip(b *testing.B) {
 	r := newRig(b, nil)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -205,7 +207,8 @@ func BenchmarkTickToRequestAgainstALoopbackRoundTrip(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		sent := request{at: postOrder, path: intent.Path, body: intent.Body, timestamp: intent.Timestamp, window: intent.Window}
+		sent := request{at: postOrder, path: intent.Path, body: intent.Body, timestamp: intent.Timestamp,
+			window: intent.Window}
 		if _, err = r.build(b.Context(), &sent, true); err != nil {
 			b.Fatal(err)
 		}

@@ -15,12 +15,14 @@ import (
 // TimeSamples is how often Sync asks for the time; the answer with the shortest round trip counts.
 const TimeSamples = 5
 
-// worst is the longest round trip of an answer that the time can be told by: it may be wrong by half of that, and what the exchange can still
-// take of a lost request is reckoned with so much to spare.
+// worst is the longest round trip of an answer that the time can be told by: it may be wrong by
+// half of that, and what the exchange can still take of a lost request is reckoned with so much to
+// spare.
 const worst = 4 * time.Second
 
-// clock is the exchange's time as far as it was measured: an instant of this machine that stood for one of the exchange's. It goes on
-// by the machine's monotonic clock, so that a machine whose time is set does not move it.
+// clock is the exchange's time as far as it was measured: an instant of this machine that stood for
+// one of the exchange's. It goes on by the machine's monotonic clock, so that a machine whose time
+// is set does not move it.
 type clock struct {
 	now       func() time.Time
 	anchor    atomic.Pointer[anchor]
@@ -46,17 +48,20 @@ func (c *Client) Now() market.Time {
 	return a.server.Add(c.clock.now().Sub(a.local))
 }
 
-// Offset returns how far the exchange's clock was ahead of the machine's at the last Sync, 0 before the first.
+// Offset returns how far the exchange's clock was ahead of the machine's at the last Sync, 0 before
+// the first.
 func (c *Client) Offset() market.Duration {
 	a := c.clock.anchor.Load()
 	return a.server.Sub(market.Time(a.local.UnixNano()))
 }
 
-// RoundTrip returns how long the measurement behind Offset took: Offset is right within half of that. 0: there was none.
+// RoundTrip returns how long the measurement behind Offset took: Offset is right within half of
+// that. 0: there was none.
 func (c *Client) RoundTrip() market.Duration { return c.clock.anchor.Load().roundTrip }
 
-// Sync measures the exchange's clock by GET /time (specification 1): several times, of which the shortest round trip counts. It
-// returns an error, and keeps what it knew, where no answer came, or none within four seconds.
+// Sync measures the exchange's clock by GET /time (specification 1): several times, of which the
+// shortest round trip counts. It returns an error, and keeps what it knew, where no answer came, or
+// none within four seconds.
 func (c *Client) Sync(ctx context.Context) error {
 	if err := c.clock.claim(ctx); err != nil {
 		return err
@@ -65,7 +70,8 @@ func (c *Client) Sync(ctx context.Context) error {
 	return c.measure(ctx)
 }
 
-// Remeasure is Sync, and returns by how much that has moved Now: by so much this machine's clock has gone wrong since the last time.
+// Remeasure is Sync, and returns by how much that has moved Now: by so much this machine's clock
+// has gone wrong since the last time.
 func (c *Client) Remeasure(ctx context.Context) (moved market.Duration, err error) {
 	if err := c.clock.claim(ctx); err != nil {
 		return 0, err
@@ -108,11 +114,12 @@ func (c *Client) measure(ctx context.Context) error {
 	sample := func() error {
 		found := &anchor{local: c.clock.now()}
 		var date time.Time
-		err := c.attempt(ctx, request{at: getTime, path: version + "/time", date: &date}, func(body []byte) (err error) {
-			found.roundTrip = max(1, c.clock.now().Sub(found.local))
-			found.server, err = parseTime(body)
-			return err
-		})
+		err := c.attempt(ctx, request{at: getTime, path: version + "/time", date: &date},
+			func(body []byte) (err error) {
+				found.roundTrip = max(1, c.clock.now().Sub(found.local))
+				found.server, err = parseTime(body)
+				return err
+			})
 		if err != nil {
 			return err
 		}
@@ -134,7 +141,8 @@ func (c *Client) measure(ctx context.Context) error {
 		}
 	}
 	if best.roundTrip > worst {
-		return fmt.Errorf("the exchange's time: the fastest answer took %s; it cannot be told closer than within half of that", best.roundTrip.Round(time.Millisecond))
+		return fmt.Errorf("the exchange's time: the fastest answer took %s; it cannot be told closer than within half "+
+			"of that", best.roundTrip.Round(time.Millisecond))
 	}
 	c.clock.anchor.Store(best)
 	return nil
@@ -146,9 +154,10 @@ const (
 	sameTime = time.Minute // by which witnesses may differ
 )
 
-// believes returns why a measured time cannot be true; date is the answer's header Date, zero where it had none. A time that is far from what this
-// machine takes for the exchange's needs a witness: the header, or the machine's own clock after a sleep, in which its uptime stood still. None
-// can say that the exchange's clock, once measured, has gone back by hours.
+// believes returns why a measured time cannot be true; date is the answer's header Date, zero where
+// it had none. A time that is far from what this machine takes for the exchange's needs a witness:
+// the header, or the machine's own clock after a sleep, in which its uptime stood still. None can
+// say that the exchange's clock, once measured, has gone back by hours.
 func (k *clock) believes(found *anchor, date time.Time) error {
 	known := k.anchor.Load()
 	expected := known.server.Add(found.local.Sub(known.local))
@@ -162,11 +171,13 @@ func (k *clock) believes(found *anchor, date time.Time) error {
 	if !date.IsZero() {
 		header = "the Date " + date.UTC().Format(time.DateTime)
 	}
-	return fmt.Errorf("GET /time says %s, its answer has %s, by this machine it is %s: %w; is this machine's clock right?",
+	return fmt.Errorf("GET /time says %s, its answer has %s, by this machine it is %s: %w; is this machine's clock "+
+		"right?",
 		found.server.Std().Format(time.DateTime), header, expected.Std().Format(time.DateTime), ErrFalseTime)
 }
 
-// Time returns the exchange's time as it tells it: GET /time (specification 1). Now is what requests are signed with.
+// Time returns the exchange's time as it tells it: GET /time (specification 1). Now is what
+// requests are signed with.
 func (c *Client) Time(ctx context.Context) (t market.Time, err error) {
 	err = c.ask(ctx, request{at: getTime, path: version + "/time"}, func(body []byte) (err error) {
 		t, err = parseTime(body)

@@ -35,7 +35,8 @@ func TestClockFiveMinutesWrongIsMadeGood(t *testing.T) {
 
 func TestShortestRoundTripCounts(t *testing.T) {
 	r := newRig(t, nil)
-	trips := []time.Duration{400 * time.Millisecond, 90 * time.Millisecond, 20 * time.Millisecond, 300 * time.Millisecond, 50 * time.Millisecond}
+	trips := []time.Duration{400 * time.Millisecond, 90 * time.Millisecond, 20 * time.Millisecond,
+		300 * time.Millisecond, 50 * time.Millisecond}
 	asked := 0
 	r.wire.after = func(_ *http.Request, a *http.Response) (*http.Response, error) {
 		r.clock.Advance(trips[asked]) // the way back alone takes time: the estimate is half of it off
@@ -50,7 +51,8 @@ func TestShortestRoundTripCounts(t *testing.T) {
 
 func TestAnAnswerThatTookLongIsNotWhatTheTimeIsToldBy(t *testing.T) {
 	r := newRig(t, nil)
-	trips, fail := []time.Duration{3 * time.Second, 0, 20 * time.Millisecond, 30 * time.Millisecond, 40 * time.Millisecond}, []bool{false, true, false, false, false}
+	trips, fail := []time.Duration{3 * time.Second, 0, 20 * time.Millisecond, 30 * time.Millisecond,
+		40 * time.Millisecond}, []bool{false, true, false, false, false}
 	asked := 0
 	r.wire.after = func(_ *http.Request, a *http.Response) (*http.Response, error) {
 		r.clock.Advance(trips[asked%len(trips)])
@@ -210,7 +212,8 @@ func TestTimeIsReadInNanosecondsWhereTold(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.want, got)
 	}
-	for _, body := range []string{`{}`, `{"time":0}`, `[]`, ``, `{"time":` + strconv.FormatInt(market.MaxMillis*2, 10) + `}`, `{"time":1.5}`} {
+	for _, body := range []string{`{}`, `{"time":0}`, `[]`, ``, `{"time":` + strconv.FormatInt(market.MaxMillis*2, 10) +
+		`}`, `{"time":1.5}`} {
 		_, err := parseTime([]byte(body))
 		require.Error(t, err, body)
 	}

@@ -40,11 +40,13 @@ func TestRecordedMarketDataIsRead(t *testing.T) {
 	candles, err := appendCandles(nil, fixture(t, "candles_1m_2025.json"), m, market.Interval1m)
 	require.NoError(t, err)
 	require.Len(t, candles, 4)
-	require.Equal(t, market.Candle{Market: 1, Interval: market.Interval1m, Start: 1756937160000_000000, Open: 96143_00, High: 96162_00, Low: 96137_00, Close: 96162_00, Volume: 20349611}, candles[1])
+	require.Equal(t, market.Candle{Market: 1, Interval: market.Interval1m, Start: 1756937160000_000000, Open: 96143_00,
+		High: 96162_00, Low: 96137_00, Close: 96162_00, Volume: 20349611}, candles[1])
 
 	trades, err := appendPublicTrades(nil, fixture(t, "trades_public.json"), m)
 	require.NoError(t, err)
-	require.Equal(t, PublicTrade{Trade: market.Trade{Market: 1, Price: 96144_00, Amount: 2444460, Side: market.Buy, Time: 1756937198825_000000},
+	require.Equal(t, PublicTrade{Trade: market.Trade{Market: 1, Price: 96144_00, Amount: 2444460, Side: market.Buy,
+		Time: 1756937198825_000000},
 		ID: uuid.MustParse("00000000-0000-0431-0000-000002986190")}, trades[0])
 
 	for _, name := range []string{"ticker_price.json", "ticker_book.json"} {
@@ -92,16 +94,21 @@ func countOf[T any](body []byte) (int, error) {
 
 func TestNumbersMayBeWrittenInManyWays(t *testing.T) {
 	m, cat := deskMarket(t, 2)
-	for _, price := range []string{`"75000"`, `"7.5E+4"`, `75000`, `7.5e4`, `"75000.00000000"`, `"+75000"`, `"75000."`, `"0075000.0"`, `"\u0037\u0035000"`} {
-		tickers, err := appendTickers(nil, []byte(`{"price":`+price+`,"market":"BTC-EUR","extra":{"deep":[1,{"x":null}]}}`), newDirectory(cat).named)
+	for _, price := range []string{`"75000"`, `"7.5E+4"`, `75000`, `7.5e4`, `"75000.00000000"`, `"+75000"`, `"75000."`,
+		`"0075000.0"`, `"\u0037\u0035000"`} {
+		tickers, err := appendTickers(nil,
+			[]byte(`{"price":`+price+`,"market":"BTC-EUR","extra":{"deep":[1,{"x":null}]}}`), newDirectory(cat).named)
 		require.NoError(t, err, price)
 		require.Equal(t, []market.Ticker{{Market: 1, Last: 75000_00}}, tickers)
 		var book market.OrderBook
-		require.NoError(t, parseBook([]byte(` { "market" : "BTC-EUR" , "bids" : [ [ `+price+` , "1" , "more" ] ,["1","0.5"]], "asks":null,"nonce":"5"} `), m, &book), price)
-		require.Equal(t, []market.Level{{Price: 75000_00, Amount: 1_00000000}, {Price: 1_00, Amount: 50000000}}, book.Bids)
+		require.NoError(t, parseBook(
+			[]byte(` { "market" : "BTC-EUR" , "bids" : [ [ `+price+` , "1" , "more" ] ,["1","0.5"]], "asks":null,"nonce":"5"} `), m, &book), price)
+		require.Equal(t, []market.Level{{Price: 75000_00, Amount: 1_00000000}, {Price: 1_00, Amount: 50000000}},
+			book.Bids)
 		require.EqualValues(t, 5, book.Nonce)
 	}
-	candles, err := appendCandles(nil, []byte(`[["1538784000000","4999","5012","4999","5012.0","0.45"],[1538784060000,4999,5012,4999,5012,1e-8,"more"]]`), m, market.Interval1m)
+	candles, err := appendCandles(nil,
+		[]byte(`[["1538784000000","4999","5012","4999","5012.0","0.45"],[1538784060000,4999,5012,4999,5012,1e-8,"more"]]`), m, market.Interval1m)
 	require.NoError(t, err)
 	require.Equal(t, market.Time(1538784000000_000000), candles[0].Start)
 	require.Equal(t, market.Volume(1), candles[1].Volume)
@@ -109,7 +116,9 @@ func TestNumbersMayBeWrittenInManyWays(t *testing.T) {
 
 func TestEmptySidesAndMissingPricesAreZero(t *testing.T) {
 	_, cat := deskMarket(t, 2)
-	tickers, err := appendTickers(nil, []byte(`[{"market":"BTC-EUR","price":null,"bid":null,"bidSize":null},{"market":"GONE-EUR","price":"what?"}]`), newDirectory(cat).named)
+	tickers, err := appendTickers(nil,
+		[]byte(`[{"market":"BTC-EUR","price":null,"bid":null,"bidSize":null},{"market":"GONE-EUR","price":"what?"}]`),
+		newDirectory(cat).named)
 	require.NoError(t, err)
 	require.Equal(t, []market.Ticker{{Market: 1}}, tickers)
 }
@@ -117,7 +126,9 @@ func TestEmptySidesAndMissingPricesAreZero(t *testing.T) {
 func TestMarketThatOutgrowsItsUnitsLeavesTheOthers(t *testing.T) {
 	_, cat := deskMarket(t, 2)
 	require.NoError(t, cat.AddMarket(&market.Market{Name: "EUR-BTC", PriceDigits: 8}))
-	tickers, err := appendTickers(nil, []byte(`[{"market":"BTC-EUR","price":"1.001"},{"market":"EUR-BTC","price":"0.00001"}]`), newDirectory(cat).named)
+	tickers, err := appendTickers(nil,
+		[]byte(`[{"market":"BTC-EUR","price":"1.001"},{"market":"EUR-BTC","price":"0.00001"}]`),
+		newDirectory(cat).named)
 	require.ErrorIs(t, err, exchange.ErrUnits)
 	require.ErrorIs(t, err, market.ErrInexact)
 	require.ErrorContains(t, err, "BTC-EUR")
@@ -127,14 +138,21 @@ func TestMarketThatOutgrowsItsUnitsLeavesTheOthers(t *testing.T) {
 func TestBrokenAnswersAreErrorsThatNameThePlace(t *testing.T) {
 	m, cat := deskMarket(t, 2)
 	cases := []struct{ body, want string }{
-		{``, "malformed"}, {`null`, "malformed"}, {`[]`, "malformed"}, {`{"market":"BTC-EUR"`, "malformed"}, {`{"market":"BTC-EUR"}x`, "malformed"},
-		{`{"market":"BTC-EUR",}`, "malformed"}, {`{,"market":"BTC-EUR"}`, "malformed"}, {`{"market" "BTC-EUR"}`, "malformed"},
+		{``, "malformed"}, {`null`, "malformed"}, {`[]`, "malformed"}, {`{"market":"BTC-EUR"`,
+			"malformed"}, {`{"market":"BTC-EUR"}x`, "malformed"},
+		{`{"market":"BTC-EUR",}`, "malformed"}, {`{,"market":"BTC-EUR"}`, "malformed"}, {`{"market" "BTC-EUR"}`,
+			"malformed"},
 		{`{"nonce":1}`, "market is missing"}, {`{"market":"ETH-EUR"}`, "ETH-EUR"},
-		{`{"market":"BTC-EUR","bids":[["1"]]}`, "malformed"}, {`{"market":"BTC-EUR","bids":[[]]}`, "malformed"}, {`{"market":"BTC-EUR","bids":["1","2"]}`, "malformed"},
-		{`{"market":"BTC-EUR","bids":[["1.001","2"]]}`, "bids: "}, {`{"market":"BTC-EUR","asks":[["-1","2"]]}`, "asks: -1 is negative"},
-		{`{"market":"BTC-EUR","asks":[["99999999999999999999","2"]]}`, "overflow"}, {`{"market":"BTC-EUR","asks":[["x","2"]]}`, "asks: "},
-		{`{"market":"BTC-EUR","asks":[[null,"2"]]}`, "null"}, {`{"market":"BTC-EUR","nonce":1.5}`, "nonce"}, {`{"market":"BTC-EUR","timestamp":-1}`, "timestamp"},
-		{`{"market":"BTC-EUR","timestamp":9223372036854775808}`, "timestamp"}, {`{"market":"BTC-EUR","bids":[["1","2"],]}`, "malformed"},
+		{`{"market":"BTC-EUR","bids":[["1"]]}`, "malformed"}, {`{"market":"BTC-EUR","bids":[[]]}`,
+			"malformed"}, {`{"market":"BTC-EUR","bids":["1","2"]}`, "malformed"},
+		{`{"market":"BTC-EUR","bids":[["1.001","2"]]}`, "bids: "}, {`{"market":"BTC-EUR","asks":[["-1","2"]]}`,
+			"asks: -1 is negative"},
+		{`{"market":"BTC-EUR","asks":[["99999999999999999999","2"]]}`,
+			"overflow"}, {`{"market":"BTC-EUR","asks":[["x","2"]]}`, "asks: "},
+		{`{"market":"BTC-EUR","asks":[[null,"2"]]}`, "null"}, {`{"market":"BTC-EUR","nonce":1.5}`,
+			"nonce"}, {`{"market":"BTC-EUR","timestamp":-1}`, "timestamp"},
+		{`{"market":"BTC-EUR","timestamp":9223372036854775808}`,
+			"timestamp"}, {`{"market":"BTC-EUR","bids":[["1","2"],]}`, "malformed"},
 	}
 	for _, c := range cases {
 		var book market.OrderBook
@@ -144,7 +162,8 @@ func TestBrokenAnswersAreErrorsThatNameThePlace(t *testing.T) {
 		_, err := appendPublicTrades(nil, []byte(body), m)
 		require.Error(t, err, body)
 	}
-	for _, body := range []string{`[{"market":"ETH-EUR"}]`, `[{"settled":true,"feeCurrency":"GOLD","fee":"1"}]`, `[{"fee":"x"}]`, `[{"orderId":null}]`} {
+	for _, body := range []string{`[{"market":"ETH-EUR"}]`, `[{"settled":true,"feeCurrency":"GOLD","fee":"1"}]`,
+		`[{"fee":"x"}]`, `[{"orderId":null}]`} {
 		_, err := appendTrades(nil, []byte(body), m, cat)
 		require.Error(t, err, body)
 	}
@@ -157,11 +176,15 @@ func TestFeeOfATradeFollowsItsSettlement(t *testing.T) {
 		settled bool
 		fee     string
 	}{
-		{`"settled":false`, false, "0"}, {`"settled":true,"fee":"0.5","feeCurrency":"EUR"`, true, "0.5"}, {`"fee":"-0.25"`, true, "-0.25"},
-		{`"settled":false,"fee":"1"`, false, "0"}, {`"fee":null`, false, "0"}, {`"fee":"1234567890123.0000000001"`, true, "1234567890123.0000000001"},
+		{`"settled":false`, false, "0"}, {`"settled":true,"fee":"0.5","feeCurrency":"EUR"`, true,
+			"0.5"}, {`"fee":"-0.25"`, true, "-0.25"},
+		{`"settled":false,"fee":"1"`, false, "0"}, {`"fee":null`, false, "0"}, {`"fee":"1234567890123.0000000001"`,
+			true, "1234567890123.0000000001"},
 	}
 	for _, c := range cases {
-		trades, err := appendTrades(nil, []byte(`[{"side":"buy","amount":"1","operatorId":-9223372036854775808,"clientOrderId":null,`+c.more+`}]`), m, cat)
+		trades, err := appendTrades(nil,
+			[]byte(`[{"side":"buy","amount":"1","operatorId":-9223372036854775808,"clientOrderId":null,`+c.more+`}]`),
+			m, cat)
 		require.NoError(t, err, c.more)
 		require.Equal(t, c.settled, trades[0].Settled, c.more)
 		require.Equal(t, c.fee, m.FormatValue(trades[0].Fee), c.more)
@@ -170,13 +193,18 @@ func TestFeeOfATradeFollowsItsSettlement(t *testing.T) {
 
 func TestDecodersAllocateNothingIntoUsedBuffers(t *testing.T) {
 	m, cat := deskMarket(t, 2)
-	book, candles, trades, tickers := bookText(50), candleText(50), tradeText(50), []byte(`[{"market":"BTC-EUR","price":"96144","bid":"96143.5","bidSize":"0.25","ask":"96145","askSize":"75000"}]`)
+	book, candles, trades, tickers := bookText(50), candleText(50), tradeText(50),
+		[]byte(`[{"market":"BTC-EUR","price":"96144","bid":"96143.5","bidSize":"0.25","ask":"96145","askSize":"75000"}]`)
 	named := newDirectory(cat).named
 	var into market.OrderBook
 	rows, own, quotes := make([]market.Candle, 0, 64), make([]PublicTrade, 0, 64), make([]market.Ticker, 0, 64)
 	decoders := map[string]func() error{
-		"book":    func() error { return parseBook(book, m, &into) },
-		"candles": func() (err error) { rows, err = appendCandles(rows[:0], candles, m, market.Interval1m); return err },
+		"book": func() error { return parseBook(book, m, &into) },
+		"candles": func() (err error) {
+			rows,
+				err = appendCandles(rows[:0], candles, m, market.Interval1m)
+			return err
+		},
 		"trades":  func() (err error) { own, err = appendPublicTrades(own[:0], trades, m); return err },
 		"tickers": func() (err error) { quotes, err = appendTickers(quotes[:0], tickers, named); return err },
 	}
@@ -238,7 +266,8 @@ func tradeText(rows int) []byte {
 	return append(out, ']')
 }
 
-// ratio runs floor and what in turn and reports how many times the floor what takes, each at its fastest: others use the machine too.
+// ratio runs floor and what in turn and reports how many times the floor what takes, each at its
+// fastest: others use the machine too.
 func ratio(b *testing.B, name string, floor, what func()) {
 	b.ReportAllocs()
 	const batch = 8
@@ -259,7 +288,8 @@ func ratio(b *testing.B, name string, floor, what func()) {
 	b.ReportMetric(float64(below.Nanoseconds())/batch, "ns/floor")
 }
 
-// digits is the least that a reader of numbers does: look at each byte, and add up the digits of each number.
+// digits is the least that a reader of numbers does: look at each byte, and add up the digits of
+// each number.
 func digits(text []byte) (sum uint64) {
 	var n uint64
 	for _, ch := range text {
@@ -317,7 +347,10 @@ func BenchmarkOrderRecordAgainstItsValidity(b *testing.B) {
 }
 
 func orderText(cat *market.Catalog) []byte {
-	o := market.Order{ExchangeID: uuid.UUID{1}, ClientOrderID: uuid.UUID{2}, OperatorID: 77, Market: 1, Side: market.Buy, Type: market.TypeLimit, Created: 1702354762111222000,
-		OrderState: market.OrderState{Status: market.StatusNew, TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest, Price: 29000_50, Amount: 50000000, AmountRemaining: 50000000, OnHold: 1453651, Updated: 1702354762111222000}}
+	o := market.Order{ExchangeID: uuid.UUID{1}, ClientOrderID: uuid.UUID{2}, OperatorID: 77, Market: 1,
+		Side: market.Buy, Type: market.TypeLimit, Created: 1702354762111222000,
+		OrderState: market.OrderState{Status: market.StatusNew, TimeInForce: market.GTC,
+			SelfTradePrevention: market.CancelNewest, Price: 29000_50, Amount: 50000000, AmountRemaining: 50000000,
+			OnHold: 1453651, Updated: 1702354762111222000}}
 	return bytes.Clone(exchange.AppendOrder(nil, cat, &o, nil))
 }

@@ -67,7 +67,8 @@ func visits(t *testing.T) map[string]string {
 // notedBudget is a Budget that notes endpoints.
 type notedBudget struct{ asked map[string]bool }
 
-func (b *notedBudget) Begin(_ context.Context, _ Lane, endpoint string, _ int, _ Payer) (func(http.Header, int, []byte), error) {
+func (b *notedBudget) Begin(_ context.Context, _ Lane, endpoint string, _ int, _ Payer) (func(http.Header, int, []byte),
+	error) {
 	b.asked[endpoint] = true
 	return func(http.Header, int, []byte) {}, nil
 }

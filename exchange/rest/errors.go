@@ -10,13 +10,16 @@ import (
 )
 
 var (
-	// ErrLate is wrapped where the exchange's time has come too close to the end of a request's window.
+	// ErrLate is wrapped where the exchange's time has come too close to the end of a request's
+	// window.
 	ErrLate = errors.New("the access window is over, or nearly; prepare it anew")
-	// ErrNoCatalog is wrapped where a method needs the units of markets and Use has not been called.
+	// ErrNoCatalog is wrapped where a method needs the units of markets and Use has not been
+	// called.
 	ErrNoCatalog = errors.New("the client has no catalog yet")
 	// ErrNoKey is wrapped where a private endpoint is asked without a key.
 	ErrNoKey = errors.New("a private endpoint needs a key and its secret")
-	// ErrFalseTime is wrapped where the exchange tells a time that cannot be true: what was known of its clock stays.
+	// ErrFalseTime is wrapped where the exchange tells a time that cannot be true: what was known
+	// of its clock stays.
 	ErrFalseTime = errors.New("a time that cannot be true")
 	// ErrMismatch is wrapped where an answer speaks of something else than what was asked.
 	ErrMismatch = errors.New("the answer is not about what was asked")

@@ -21,7 +21,8 @@ func ExampleClient_Send() {
 	server := httptest.NewServer(ex)
 	defer server.Close()
 	key := config.Accounts[0].Keys[0]
-	client, err := rest.New(rest.Config{BaseURL: server.URL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret)})
+	client, err := rest.New(rest.Config{BaseURL: server.URL, Key: rest.NewSecret(key.Key),
+		Secret: rest.NewSecret(key.Secret)})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -41,8 +42,10 @@ func ExampleClient_Send() {
 	m := catalog.MarketNamed("BTC-EUR")
 	amount, _ := m.ParseQty("0.01")
 	price, _ := m.ParsePrice("1000")
-	intent, err := client.Prepare(&market.Command{Kind: market.CommandPlace, Order: market.Order{ID: 1, ClientOrderID: market.ClientOrderID(uuid.New(), 1), OperatorID: 1,
-		Market: m.ID, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: amount, Price: price, TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}}})
+	intent, err := client.Prepare(&market.Command{Kind: market.CommandPlace,
+		Order: market.Order{ID: 1, ClientOrderID: market.ClientOrderID(uuid.New(), 1), OperatorID: 1,
+			Market: m.ID, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: amount,
+				Price: price, TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -65,7 +68,8 @@ func ExampleNew() {
 
 // A secret does not show.
 func ExampleSecret() {
-	fmt.Println(rest.Config{BaseURL: "https://api.example.com", Secret: rest.NewSecret("hush"), Window: time.Second}.Secret)
+	fmt.Println(rest.Config{BaseURL: "https://api.example.com", Secret: rest.NewSecret("hush"),
+		Window: time.Second}.Secret)
 	// Output:
 	// [redacted]
 }

@@ -11,10 +11,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// TradesPage appends trades of this account in a market, newest first: GET /trades (specification 1, venue-facts 1.3). The page has 1 … 1000
-// rows, 500 by itself, its end at most 24 hours after its start; From and To are trade ids; all ends count. A trade that is not settled
-// has no fee yet. Fill.Order and Strategy are zero: the caller knows whose it is.
-func (c *Client) TradesPage(ctx context.Context, m *market.Market, page Page, dst []exchange.Trade) ([]exchange.Trade, error) {
+// TradesPage appends trades of this account in a market, newest first: GET /trades (specification
+// 1, venue-facts 1.3). The page has 1 … 1000 rows, 500 by itself, its end at most 24 hours after
+// its start; From and To are trade ids; all ends count. A trade that is not settled has no fee yet.
+// Fill.Order and Strategy are zero: the caller knows whose it is.
+func (c *Client) TradesPage(ctx context.Context, m *market.Market, page Page, dst []exchange.Trade) ([]exchange.Trade,
+	error) {
 	before := len(dst)
 	d, err := c.directory()
 	if err != nil {
@@ -42,7 +44,8 @@ func appendTrades(dst []exchange.Trade, body []byte, m *market.Market, cat *mark
 	return dst, s.End()
 }
 
-// readTrade reads one trade. As in an order's fills, without the field settled a fee says that it is.
+// readTrade reads one trade. As in an order's fills, without the field settled a fee says that it
+// is.
 func readTrade(s *wire.Scanner, m *market.Market, cat *market.Catalog) exchange.Trade {
 	t := exchange.Trade{Fill: market.Fill{Market: m.ID}}
 	var both market.Trade

@@ -15,8 +15,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// slow reads by encoding/json what the decoders read by hand, member by member: the same answers, or an error where they have one. Members
-// are looked up in a map, since a struct's are found in any case.
+// slow reads by encoding/json what the decoders read by hand, member by member: the same answers,
+// or an error where they have one. Members are looked up in a map, since a struct's are found in
+// any case.
 type slow struct{ bad bool }
 
 func (s *slow) members(raw json.RawMessage) (all map[string]json.RawMessage) {
@@ -92,12 +93,14 @@ func (s *slow) levels(raw json.RawMessage, m *market.Market) (levels []market.Le
 	}
 	for _, element := range s.elements(raw) {
 		row := s.elements(element)
-		levels = append(levels, market.Level{Price: market.Price(s.column(row, 0, m.PriceDigits)), Amount: market.Qty(s.column(row, 1, m.AmountDigits))})
+		levels = append(levels, market.Level{Price: market.Price(s.column(row, 0, m.PriceDigits)),
+			Amount: market.Qty(s.column(row, 1, m.AmountDigits))})
 	}
 	return levels
 }
 
-// repeated reports whether an object in the text has two members of one name: then the decoders check both, encoding/json the last.
+// repeated reports whether an object in the text has two members of one name: then the decoders
+// check both, encoding/json the last.
 func repeated(text []byte) bool {
 	s := wire.NewScanner(text)
 	found := false
@@ -126,7 +129,8 @@ func repeated(text []byte) bool {
 func FuzzBook(f *testing.F) {
 	m, _ := deskMarket(f, 2)
 	f.Add(bookText(3))
-	for _, seed := range []string{`{"market":"BTC-EUR","bids":[["7.5E+4","1"]],"asks":null,"nonce":"9","timestamp":1}`, `{"market":"BTC-EUR","bids":[["123456.78","0.12345678"],["1","2"]]}`,
+	for _, seed := range []string{`{"market":"BTC-EUR","bids":[["7.5E+4","1"]],"asks":null,"nonce":"9","timestamp":1}`,
+		`{"market":"BTC-EUR","bids":[["123456.78","0.12345678"],["1","2"]]}`,
 		`{"\u006darket":"BTC-EUR","x":[1.5e-3,{"a":"\ud800"}],"bids":[["1234567.12","1",3],[1,2.5]]}                `} {
 		f.Add([]byte(seed))
 	}
@@ -139,7 +143,9 @@ func FuzzBook(f *testing.F) {
 		var s slow
 		all := s.members(text)
 		name, _ := s.text(all["market"])
-		want = market.OrderBook{Market: 1, Nonce: s.integer(all["nonce"]), Time: market.Time(s.integer(all["timestamp"])), Bids: s.levels(all["bids"], m), Asks: s.levels(all["asks"], m)}
+		want = market.OrderBook{Market: 1, Nonce: s.integer(all["nonce"]),
+			Time: market.Time(s.integer(all["timestamp"])), Bids: s.levels(all["bids"], m), Asks: s.levels(all["asks"],
+				m)}
 		s.bad = s.bad || name != "BTC-EUR" || want.Time < 0 || want.Time == math.MaxInt64
 		require.Equal(t, s.bad, err != nil, "%v", err)
 		if err == nil {
@@ -166,8 +172,10 @@ func FuzzCandles(f *testing.F) {
 				s.bad = true
 				break
 			}
-			want = append(want, market.Candle{Market: 1, Interval: market.Interval1m, Start: s.millis(row[0]), Open: market.Price(s.column(row, 1, 2)), High: market.Price(s.column(row, 2, 2)),
-				Low: market.Price(s.column(row, 3, 2)), Close: market.Price(s.column(row, 4, 2)), Volume: market.Volume(s.column(row, 5, 8))})
+			want = append(want, market.Candle{Market: 1, Interval: market.Interval1m, Start: s.millis(row[0]),
+				Open: market.Price(s.column(row, 1, 2)), High: market.Price(s.column(row, 2, 2)),
+				Low: market.Price(s.column(row, 3, 2)), Close: market.Price(s.column(row,
+					4, 2)), Volume: market.Volume(s.column(row, 5, 8))})
 		}
 		if repeated(text) {
 			return
@@ -192,7 +200,8 @@ func FuzzPublicTrades(f *testing.F) {
 		var want []PublicTrade
 		for _, element := range s.elements(text) {
 			all := s.members(element)
-			trade := PublicTrade{Trade: market.Trade{Market: 1, Time: s.millis(all["timestamp"]), Price: market.Price(s.member(all, "price", 2)), Amount: market.Qty(s.member(all, "amount", 8))}}
+			trade := PublicTrade{Trade: market.Trade{Market: 1, Time: s.millis(all["timestamp"]),
+				Price: market.Price(s.member(all, "price", 2)), Amount: market.Qty(s.member(all, "amount", 8))}}
 			if raw, there := all["id"]; there {
 				text, _ := s.text(raw)
 				id, err := uuid.Parse(text)
@@ -241,8 +250,9 @@ func FuzzTickers(f *testing.F) {
 				return number.fixed(all[member], digits)
 			}
 			number.bad = false
-			ticker := market.Ticker{Market: 1, Last: market.Price(read("price", 2)), Bid: market.Price(read("bid", 2)), BidSize: market.Qty(read("bidSize", 8)),
-				Ask: market.Price(read("ask", 2)), AskSize: market.Qty(read("askSize", 8))}
+			ticker := market.Ticker{Market: 1, Last: market.Price(read("price", 2)), Bid: market.Price(read("bid", 2)),
+				BidSize: market.Qty(read("bidSize", 8)),
+				Ask:     market.Price(read("ask", 2)), AskSize: market.Qty(read("askSize", 8))}
 			switch {
 			case name != m.Name:
 			case number.bad:

@@ -14,16 +14,20 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Prepare makes the intent of a command, to be signed as of Now: everything that Send will put on the wire but the signature. Its order is named by ClientOrderID or, where
-// that is zero, by ExchangeID, and carries the OperatorID of the request.
+// Prepare makes the intent of a command, to be signed as of Now: everything that Send will put on
+// the wire but the signature. Its order is named by ClientOrderID or, where that is zero, by
+// ExchangeID, and carries the OperatorID of the request.
 //
 //   - Place (specification 4.1): Order is the whole order. responseRequired is true.
-//   - Update (specification 4.4): Order has the new fields, which Changed names, and postOnly and selfTradePrevention as they are: these
-//     are always sent, for leaving them out would reset them. timeInForce is left out once the trigger has fired. A new AmountRemaining
-//     is sent as the amount that it comes to with FilledAmount, which must be there too. responseRequired is true.
+//   - Update (specification 4.4): Order has the new fields, which Changed names, and postOnly and
+//     selfTradePrevention as they are: these are always sent, for leaving them out would reset
+//     them. timeInForce is left out once the trigger has fired. A new AmountRemaining is sent as
+//     the amount that it comes to with FilledAmount, which must be there too. responseRequired is
+//     true.
 //   - Cancel (specification 1, venue-facts 1.3).
 //
-// It refuses what cannot be right (no name, no operatorId, nothing to change), and checks no rule of the market: that is the gate's.
+// It refuses what cannot be right (no name, no operatorId, nothing to change), and checks no rule
+// of the market: that is the gate's.
 func (c *Client) Prepare(command *market.Command) (exchange.Intent, error) {
 	intent, err := c.prepare(command)
 	if err != nil {
@@ -66,7 +70,8 @@ func (c *Client) prepare(command *market.Command) (exchange.Intent, error) {
 }
 
 // commands are the endpoints of the kinds of commands.
-var commands = map[market.CommandKind]endpoint{market.CommandPlace: postOrder, market.CommandUpdate: putOrder, market.CommandCancel: deleteOrder}
+var commands = map[market.CommandKind]endpoint{market.CommandPlace: postOrder, market.CommandUpdate: putOrder,
+	market.CommandCancel: deleteOrder}
 
 // placeBody writes the body of POST /order.
 func placeBody(m *market.Market, command *market.Command) ([]byte, error) {
@@ -110,7 +115,8 @@ func placeBody(m *market.Market, command *market.Command) ([]byte, error) {
 
 // updateBody writes the body of PUT /order.
 func updateBody(m *market.Market, command *market.Command) ([]byte, error) {
-	const sendable = market.ChangeAmount | market.ChangeAmountQuote | market.ChangeAmountRemaining | market.ChangePrice | market.ChangeTriggerAmount |
+	const sendable = market.ChangeAmount | market.ChangeAmountQuote | market.ChangeAmountRemaining |
+		market.ChangePrice | market.ChangeTriggerAmount |
 		market.ChangeTimeInForce | market.ChangePostOnly | market.ChangeSelfTradePrevention
 	o, set := &command.Order, command.Changed
 	if set&sendable == 0 {
@@ -164,14 +170,16 @@ func named(q query, clientOrderID, orderID uuid.UUID) query {
 	return q.with("orderId", orderID.String())
 }
 
-// laneOf says how urgent an intent is: cancels first, then stops, which protect, whether they are placed or moved.
+// laneOf says how urgent an intent is: cancels first, then stops, which protect, whether they are
+// placed or moved.
 func laneOf(intent *exchange.Intent) Lane {
 	switch {
 	case intent.Command == market.CommandCancel && intent.Last:
 		return LastCancel
 	case intent.Command == market.CommandCancel:
 		return Cancel
-	case bytes.Contains(intent.Body, []byte(`"orderType":"stopLoss`)), intent.Command == market.CommandUpdate && bytes.Contains(intent.Body, []byte(`"triggerAmount":`)):
+	case bytes.Contains(intent.Body, []byte(`"orderType":"stopLoss`)), intent.Command == market.CommandUpdate &&
+		bytes.Contains(intent.Body, []byte(`"triggerAmount":`)):
 		return Protective
 	}
 	return Order

@@ -12,22 +12,27 @@ import (
 
 // LedgerConfig is what a Ledger is told. Now and After must be set.
 type LedgerConfig struct {
-	Now   func() market.Time                                   // the exchange's time
-	After func(d market.Duration, f func()) (stop func() bool) // calls f once in a goroutine of its own, as time.AfterFunc does
+	Now func() market.Time // the exchange's time
+	// calls f once in a goroutine of its own, as time.AfterFunc does
+	After func(d market.Duration, f func()) (stop func() bool)
 
-	Prefix        string          // brand of the headers; "": Service
-	PerKey, PerIP int             // points a minute until an answer says otherwise; 0: 1000
-	KeyBan, IPBan market.Duration // where a ban's answer does not say when it ends; 0: 1 and 15 minutes, both after the minute
+	Prefix        string // brand of the headers; "": Service
+	PerKey, PerIP int    // points a minute until an answer says otherwise; 0: 1000
+	// where a ban's answer does not say when it ends; 0: 1 and 15 minutes, both after the minute
+	KeyBan, IPBan market.Duration
 	Margin        market.Duration // how wrong Now may be; 0: 250 ms
-	Warn          func(Warning)   // called without a lock held, in the goroutine of whoever came upon it; nil: nobody hears
+	// called without a lock held, in the goroutine of whoever came upon it; nil: nobody hears
+	Warn func(Warning)
 }
 
-// Ledger is the budget of weight points: one of the key and one of the IP address of those who show no key (specification 8). It lets
-// requests go while the exchange's minute has points left: the more urgent lane first, within a lane in the order in which they came,
-// and each lane only down to what is kept for those before it. A 429 stops everything of the key or the address until the ban ends. It
-// is safe for concurrent use and starts no goroutine but through After.
+// Ledger is the budget of weight points: one of the key and one of the IP address of those who show
+// no key (specification 8). It lets requests go while the exchange's minute has points left: the
+// more urgent lane first, within a lane in the order in which they came, and each lane only down to
+// what is kept for those before it. A 429 stops everything of the key or the address until the ban
+// ends. It is safe for concurrent use and starts no goroutine but through After.
 //
-// Known limitation: what others spend with the same key or from the same address is known only from the next answer on.
+// Known limitation: what others spend with the same key or from the same address is known only from
+// the next answer on.
 type Ledger struct {
 	config LedgerConfig
 	names  rateHeaders
@@ -48,7 +53,8 @@ func NewLedger(config LedgerConfig) *Ledger {
 	setDefault(&config.KeyBan, time.Minute)
 	setDefault(&config.IPBan, 15*time.Minute)
 	setDefault(&config.Margin, 250*time.Millisecond)
-	l := &Ledger{config: config, names: rateHeadersOf(config.Prefix), weights: weights{known: map[priced]int{}, doubts: map[priced]doubt{}, told: map[priced]bool{}}}
+	l := &Ledger{config: config, names: rateHeadersOf(config.Prefix),
+		weights: weights{known: map[priced]int{}, doubts: map[priced]doubt{}, told: map[priced]bool{}}}
 	l.key = allowance{payer: PaidByKey, margin: config.Margin, limit: config.PerKey}
 	l.ip = allowance{margin: config.Margin, limit: config.PerIP}
 	return l
@@ -80,7 +86,8 @@ func (l *Ledger) unlock() {
 	}
 }
 
-// SetOpenOrders tells how many orders are open: so many points are kept for their cancels, and as many to confirm these.
+// SetOpenOrders tells how many orders are open: so many points are kept for their cancels, and as
+// many to confirm these.
 func (l *Ledger) SetOpenOrders(orders int) {
 	l.mu.Lock()
 	defer l.unlock()
@@ -88,11 +95,13 @@ func (l *Ledger) SetOpenOrders(orders int) {
 	l.dispatch(&l.key)
 }
 
-// Begin returns when a request may be sent, or an error: ctx's, or one that says that the lane may never spend so much. endpoint names
-// what is asked for where its weight is to be learnt ("GET /ordersOpen"), else it is empty; weight is what the table says, and a weight that was learnt
-// comes before it. Each call without an error must be followed by one of done, with the answer's headers, status and body, or with nil and 0
-// where there was none.
-func (l *Ledger) Begin(ctx context.Context, lane Lane, endpoint string, weight int, payer Payer) (done func(h http.Header, status int, body []byte), err error) {
+// Begin returns when a request may be sent, or an error: ctx's, or one that says that the lane may
+// never spend so much. endpoint names what is asked for where its weight is to be learnt ("GET
+// /ordersOpen"), else it is empty; weight is what the table says, and a weight that was learnt
+// comes before it. Each call without an error must be followed by one of done, with the answer's
+// headers, status and body, or with nil and 0 where there was none.
+func (l *Ledger) Begin(ctx context.Context, lane Lane, endpoint string, weight int,
+	payer Payer) (done func(h http.Header, status int, body []byte), err error) {
 	t, err := l.enter(ctx, lane, endpoint, weight, payer)
 	if err != nil {
 		return nil, err
@@ -160,7 +169,8 @@ func (l *Ledger) leave(t *ticket, h http.Header, status int, body []byte) {
 	l.dispatch(a)
 }
 
-// Left returns the points that the key, or the IP address, has left in the minute, and when it ends.
+// Left returns the points that the key, or the IP address, has left in the minute, and when it
+// ends.
 func (l *Ledger) Left(of Payer) (points int, reset market.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,7 +189,8 @@ func (l *Ledger) BannedUntil(of Payer) market.Time {
 	return 0
 }
 
-// Forecast returns when the points of the minute end if they go on being spent as in the last sixty seconds; false where they last.
+// Forecast returns when the points of the minute end if they go on being spent as in the last sixty
+// seconds; false where they last.
 func (l *Ledger) Forecast(of Payer) (end market.Time, ends bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

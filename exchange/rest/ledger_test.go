@@ -25,7 +25,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// town is the simulated exchange in a synctest bubble, and a ledger before it. Its clock is the bubble's.
+// town is the simulated exchange in a synctest bubble, and a ledger before it. Its clock is the
+// bubble's.
 type town struct {
 	t       testing.TB
 	ex      *sandbox.Exchange
@@ -164,7 +165,8 @@ func TestNoMinuteOfTheExchangeIsOverspent(t *testing.T) {
 				w.ledger.Restore(state)
 			}
 			time.Sleep(5 * time.Second)
-			require.Zero(t, w.refused(), "seed %d: of %d requests, %d points for the key and %d for the address", seed, w.served(), perKey, perIP)
+			require.Zero(t, w.refused(), "seed %d: of %d requests, %d points for the key and %d for the address", seed,
+				w.served(), perKey, perIP)
 			require.Greater(t, w.served(), 20, "seed %d: nothing much was asked", seed)
 		})
 	}
@@ -207,7 +209,8 @@ func (w *town) live(random *rand.Rand, l *rest.Ledger, life time.Duration) {
 	}
 }
 
-// A minute that begins early on the ledger's clock must not be spent from while the exchange still counts the last.
+// A minute that begins early on the ledger's clock must not be spent from while the exchange still
+// counts the last.
 func TestAClockThatIsAheadOverspendsNothing(t *testing.T) {
 	for _, skew := range []time.Duration{0, 240 * time.Millisecond, -240 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
@@ -218,7 +221,8 @@ func TestAClockThatIsAheadOverspendsNothing(t *testing.T) {
 				require.NoError(t, w.do(t.Context(), w.ledger, rest.Cancel, askOneOrder, 0, 0))
 			}
 			require.Zero(t, w.refused(), "skew %s", skew)
-			require.Less(t, time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)), 4*time.Minute+time.Second, "and nothing is left over")
+			require.Less(t, time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)), 4*time.Minute+time.Second,
+				"and nothing is left over")
 		})
 	}
 }
@@ -227,7 +231,8 @@ func TestTheClientKeepsToTheLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := openTown(t, 120, 60)
 		key, secret := rest.NewSecret(w.key.Key), rest.NewSecret(w.key.Secret)
-		client, err := rest.New(rest.Config{BaseURL: "http://127.0.0.1", Key: key, Secret: secret, Budget: w.ledger, Transport: handlerTransport{w}})
+		client, err := rest.New(rest.Config{BaseURL: "http://127.0.0.1", Key: key, Secret: secret, Budget: w.ledger,
+			Transport: handlerTransport{w}})
 		require.NoError(t, err)
 		require.NoError(t, client.Sync(t.Context()))
 		start := time.Now()
@@ -351,7 +356,8 @@ func TestUrgentRequestsOvertakeAndOthersKeepTheirOrder(t *testing.T) {
 				defer mu.Unlock()
 				went = append(went, name)
 				reset := time.Now().Truncate(time.Minute).Add(time.Minute).UnixMilli()
-				done(http.Header{"Service-Ratelimit-Limit": {"100"}, "Service-Ratelimit-Remaining": {"40"}, "Service-Ratelimit-Resetat": {strconv.FormatInt(reset, 10)}}, 200, nil)
+				done(http.Header{"Service-Ratelimit-Limit": {"100"}, "Service-Ratelimit-Remaining": {"40"},
+					"Service-Ratelimit-Resetat": {strconv.FormatInt(reset, 10)}}, 200, nil)
 			}()
 			synctest.Wait()
 		}
@@ -366,7 +372,8 @@ func TestUrgentRequestsOvertakeAndOthersKeepTheirOrder(t *testing.T) {
 		time.Sleep(8 * time.Minute)
 		mu.Lock()
 		defer mu.Unlock()
-		require.Equal(t, []string{"before all", "cancel 1", "cancel 2", "stop", "order", "state", "data 1", "data 2"}, went)
+		require.Equal(t, []string{"before all", "cancel 1", "cancel 2", "stop", "order", "state", "data 1", "data 2"},
+			went)
 	})
 }
 
@@ -381,7 +388,8 @@ func TestABanStopsEverythingUntilItsEnd(t *testing.T) {
 		require.NoError(t, w.do(t.Context(), w.ledger, rest.Order, askBook, 0, 0))
 		require.Equal(t, 1, w.refused())
 		end := w.ledger.BannedUntil(rest.PaidByKey)
-		require.Equal(t, "2000-01-01T00:02:00.25Z", end.String(), "the rest of the minute, and one more, and the margin")
+		require.Equal(t, "2000-01-01T00:02:00.25Z", end.String(),
+			"the rest of the minute, and one more, and the margin")
 		served := w.served()
 		var went sync.Map
 		for lane := rest.Cancel; lane <= rest.MarketData; lane++ {
@@ -402,7 +410,8 @@ func TestABanStopsEverythingUntilItsEnd(t *testing.T) {
 		}
 		require.Equal(t, 1, w.refused())
 		require.Len(t, w.warnings(rest.WarnBan), 1)
-		require.Equal(t, "the exchange has banned the key for spending too much: nothing is sent until 00:02:00 UTC", w.warnings(rest.WarnBan)[0].String())
+		require.Equal(t, "the exchange has banned the key for spending too much: nothing is sent until 00:02:00 UTC",
+			w.warnings(rest.WarnBan)[0].String())
 		require.Len(t, w.warnings(rest.WarnBanOver), 1)
 	})
 }
@@ -424,17 +433,24 @@ func TestTheEndOfABanIsWhatTheAnswerSays(t *testing.T) {
 		doubted string // the date in the warning
 	}{
 		{"text", 429, fmt.Sprintf(text, at("00:01:40")), "", rest.PaidByKey, "00:01:40", ""},
-		{"header", 429, "too many requests", strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:02:10", "2000-01-01 00:03:00 UTC"},
-		{"the later of both", 429, fmt.Sprintf(text, at("00:01:40")), strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:02:10", "2000-01-01 00:03:00 UTC"},
-		{"the later of both, which is the text's", 429, fmt.Sprintf(text, at("00:03:00")), strconv.FormatInt(at("00:01:40"), 10), rest.PaidByKey, "00:02:10", "2000-01-01 00:03:00 UTC"},
-		{"code with another status", 403, fmt.Sprintf(text, at("00:04:00")), "", rest.PaidByKey, "00:02:10", "2000-01-01 00:04:00 UTC"},
+		{"header", 429, "too many requests", strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:02:10",
+			"2000-01-01 00:03:00 UTC"},
+		{"the later of both", 429, fmt.Sprintf(text, at("00:01:40")), strconv.FormatInt(at("00:03:00"), 10),
+			rest.PaidByKey, "00:02:10", "2000-01-01 00:03:00 UTC"},
+		{"the later of both, which is the text's", 429, fmt.Sprintf(text, at("00:03:00")),
+			strconv.FormatInt(at("00:01:40"), 10), rest.PaidByKey, "00:02:10", "2000-01-01 00:03:00 UTC"},
+		{"code with another status", 403, fmt.Sprintf(text, at("00:04:00")), "", rest.PaidByKey, "00:02:10",
+			"2000-01-01 00:04:00 UTC"},
 		{"neither: a minute after the minute", 429, "", "", rest.PaidByKey, "00:02:00", ""},
 		{"neither: a quarter of an hour", 429, "", "", rest.PaidByIP, "00:16:00", ""},
 		{"in the past", 429, fmt.Sprintf(text, at("00:00:00")), "", rest.PaidByKey, "00:02:00", ""},
 		{"in seconds", 429, fmt.Sprintf(text, at("00:05:00")/1000), "", rest.PaidByKey, "00:02:00", ""},
-		{"in a hundred years", 429, fmt.Sprintf(text, at("00:05:00")*5), "", rest.PaidByKey, "00:02:00", "2119-12-31 00:25:00 UTC"},
-		{"a header in years", 429, "", strconv.FormatInt(at("00:03:00")*2, 10), rest.PaidByKey, "00:02:10", "2029-12-31 00:06:00 UTC"},
-		{"decimals", 400, `{"errorCode":429,"error":"amount parameter has too many decimal digits."}`, "", rest.PaidByKey, "00:00:00", ""},
+		{"in a hundred years", 429, fmt.Sprintf(text, at("00:05:00")*5), "", rest.PaidByKey, "00:02:00",
+			"2119-12-31 00:25:00 UTC"},
+		{"a header in years", 429, "", strconv.FormatInt(at("00:03:00")*2, 10), rest.PaidByKey, "00:02:10",
+			"2029-12-31 00:06:00 UTC"},
+		{"decimals", 400, `{"errorCode":429,"error":"amount parameter has too many decimal digits."}`, "",
+			rest.PaidByKey, "00:00:00", ""},
 		{"a success that looks like one", 200, fmt.Sprintf(text, at("00:04:00")), "", rest.PaidByKey, "00:00:00", ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -465,14 +481,16 @@ func TestAWeightThatTheHeadersShowIsLearntAndSaidOnce(t *testing.T) {
 			require.NoError(t, w.do(t.Context(), w.ledger, rest.MarketData, cheap, 0, 0))
 		}
 		require.Len(t, w.warnings(rest.WarnWeight), 1)
-		require.Equal(t, "GET /v2/ticker/24h costs 25 and not 1 points: the table of weights is out of date, or somebody else spends from the same budget", w.warnings(rest.WarnWeight)[0].String())
+		require.Equal(t, "GET /v2/ticker/24h costs 25 and not 1 points: the table of weights is out of date, or "+
+			"somebody else spends from the same budget", w.warnings(rest.WarnWeight)[0].String())
 		left, _ := w.ledger.Left(rest.PaidByIP)
 		require.Equal(t, 1000-1-6*25, left)
 		_, err := w.ledger.Begin(t.Context(), rest.MarketData, "GET /v2/ticker/24h", 1, rest.PaidByIP)
 		require.NoError(t, err)
 		left, _ = w.ledger.Left(rest.PaidByIP)
 		require.Equal(t, 1000-1-7*25, left, "what is under way counts with its real weight")
-		require.Equal(t, []rest.WeightState{{Endpoint: "GET /v2/ticker/24h", Table: 1, Real: 25}}, w.ledger.Snapshot().Weights)
+		require.Equal(t, []rest.WeightState{{Endpoint: "GET /v2/ticker/24h", Table: 1, Real: 25}},
+			w.ledger.Snapshot().Weights)
 		again := w.open(1000, 1000)
 		again.Restore(w.ledger.Snapshot())
 		require.Equal(t, w.ledger.Snapshot().Weights, again.Snapshot().Weights)
@@ -588,7 +606,8 @@ func TestWhatAMinuteCanNeverPayIsRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := openTown(t, 150, 100)
 		_, err := w.ledger.Begin(t.Context(), rest.Reconcile, "", askAllOpen.weight, rest.PaidByKey)
-		require.EqualError(t, err, "a request of weight 100 for reconcile: at most 78 of the 150 points of a minute may go there")
+		require.EqualError(t, err,
+			"a request of weight 100 for reconcile: at most 78 of the 150 points of a minute may go there")
 		_, err = w.ledger.Begin(t.Context(), rest.Cancel, "", askAllOpen.weight, rest.PaidByKey)
 		require.NoError(t, err)
 	})
@@ -613,7 +632,8 @@ func TestTheForecastSaysWhenThePointsEnd(t *testing.T) {
 		require.NoError(t, w.do(t.Context(), w.ledger, rest.MarketData, askBook, 0, 0))
 		slow := w.warnings(rest.WarnSlow)
 		require.Len(t, slow, 1)
-		require.Equal(t, "at this plan the weight budget of the key ends at 00:00:30 UTC: marketData waits", slow[0].String())
+		require.Equal(t, "at this plan the weight budget of the key ends at 00:00:30 UTC: marketData waits",
+			slow[0].String())
 	})
 }
 
@@ -643,7 +663,9 @@ func TestWhatWentTogetherTeachesNoWeight(t *testing.T) {
 		w := openTown(t, 1000, 1000)
 		used := 0
 		answer := func() http.Header {
-			return http.Header{"Service-Ratelimit-Limit": {"1000"}, "Service-Ratelimit-Remaining": {strconv.Itoa(1000 - used)}, "Service-Ratelimit-Resetat": {strconv.FormatInt(w.now().Add(time.Minute).Millis()/60_000*60_000, 10)}}
+			return http.Header{"Service-Ratelimit-Limit": {"1000"},
+				"Service-Ratelimit-Remaining": {strconv.Itoa(1000 - used)},
+				"Service-Ratelimit-Resetat":   {strconv.FormatInt(w.now().Add(time.Minute).Millis()/60_000*60_000, 10)}}
 		}
 		for range 10 {
 			first, err := w.ledger.Begin(t.Context(), rest.Reconcile, "GET /balance", 5, rest.PaidByKey)

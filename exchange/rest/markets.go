@@ -10,13 +10,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Market is a market as the exchange tells it (specification 2.3, venue-facts 1.2). A limit that is absent is "".
+// Market is a market as the exchange tells it (specification 2.3, venue-facts 1.2). A limit that is
+// absent is "".
 type Market struct {
-	Name                 string   `json:"market"`
-	Status               string   `json:"status"`
-	Base                 string   `json:"base"`
-	Quote                string   `json:"quote"`
-	PricePrecision       Number   `json:"pricePrecision"` // significant digits of a price; "" on markets with a tickSize
+	Name   string `json:"market"`
+	Status string `json:"status"`
+	Base   string `json:"base"`
+	Quote  string `json:"quote"`
+	// significant digits of a price; "" on markets with a tickSize
+	PricePrecision       Number   `json:"pricePrecision"`
 	MinOrderInBaseAsset  Number   `json:"minOrderInBaseAsset"`
 	MinOrderInQuoteAsset Number   `json:"minOrderInQuoteAsset"`
 	MaxOrderInBaseAsset  Number   `json:"maxOrderInBaseAsset"`
@@ -64,7 +66,8 @@ func (c *Client) Assets(ctx context.Context, symbol string) (list []Asset, err e
 	return list, err
 }
 
-// decodeList reads an array, or a bare object as an array of one: what the exchange sends where a filter is set.
+// decodeList reads an array, or a bare object as an array of one: what the exchange sends where a
+// filter is set.
 func decodeList[T any](body []byte) (list []T, err error) {
 	if body = bytes.TrimSpace(body); len(body) > 0 && body[0] == '{' {
 		list = make([]T, 1)
@@ -73,15 +76,18 @@ func decodeList[T any](body []byte) (list []T, err error) {
 	return list, decode(body, &list)
 }
 
-// makesSense refuses rules by which no order could be placed, or any: a smallest order above the largest, decimals beyond all units, a tickSize of
-// 0 where one is told, a number of open orders below 0.
+// makesSense refuses rules by which no order could be placed, or any: a smallest order above the
+// largest, decimals beyond all units, a tickSize of 0 where one is told, a number of open orders
+// below 0.
 func (w *Market) makesSense(next *market.Market) error {
 	switch {
 	case w.QuantityDecimals > market.MaxDigits || w.NotionalDecimals > market.MaxDigits:
-		return fmt.Errorf("market %s: quantityDecimals %d, notionalDecimals %d: more than %d: %w", w.Name, w.QuantityDecimals, w.NotionalDecimals, market.MaxDigits, errSenseless)
+		return fmt.Errorf("market %s: quantityDecimals %d, notionalDecimals %d: more than %d: %w", w.Name,
+			w.QuantityDecimals, w.NotionalDecimals, market.MaxDigits, errSenseless)
 	case w.TickSize != "" && next.TickSize == 0:
 		return fmt.Errorf("market %s: tickSize %s: %w", w.Name, w.TickSize, errSenseless)
-	case next.MaxOrderInBase > 0 && next.MinOrderInBase > next.MaxOrderInBase, next.MaxOrderInQuote > 0 && next.MinOrderInQuote > next.MaxOrderInQuote:
+	case next.MaxOrderInBase > 0 && next.MinOrderInBase > next.MaxOrderInBase, next.MaxOrderInQuote > 0 &&
+		next.MinOrderInQuote > next.MaxOrderInQuote:
 		return fmt.Errorf("market %s: the smallest order is above the largest: %w", w.Name, errSenseless)
 	case w.MaxOpenOrders < 0:
 		return fmt.Errorf("market %s: maxOpenOrders %d: %w", w.Name, w.MaxOpenOrders, errSenseless)
@@ -92,8 +98,9 @@ func (w *Market) makesSense(next *market.Market) error {
 // errSenseless says that rules of a market make no sense: those in force stay.
 var errSenseless = errors.New("the rule makes no sense")
 
-// Apply sets the rules of m, in its units, to those that the exchange tells: status, tickSize, decimals, limits. A status that is not
-// known counts as halted. It wraps market.ErrInexact where the units of m are too coarse for a rule, and leaves m as it was.
+// Apply sets the rules of m, in its units, to those that the exchange tells: status, tickSize,
+// decimals, limits. A status that is not known counts as halted. It wraps market.ErrInexact where
+// the units of m are too coarse for a rule, and leaves m as it was.
 func (w *Market) Apply(m *market.Market) error {
 	next := *m
 	var err error

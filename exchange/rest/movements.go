@@ -13,8 +13,9 @@ import (
 // mostHistory is the largest page of an account's history (venue-facts 1.4).
 const mostHistory = 100
 
-// Movements lists what has changed the account's balances since a time, rounded down to milliseconds, beside its trades, by AccountHistory. Amounts
-// with more decimals than their asset has, which the exchange was seen to send, are rounded to the nearest unit.
+// Movements lists what has changed the account's balances since a time, rounded down to
+// milliseconds, beside its trades, by AccountHistory. Amounts with more decimals than their asset
+// has, which the exchange was seen to send, are rounded to the nearest unit.
 func (c *Client) Movements(ctx context.Context, since market.Time) (moved []exchange.Movement, err error) {
 	d, err := c.directory()
 	if err != nil {
@@ -34,7 +35,8 @@ func (c *Client) Movements(ctx context.Context, since market.Time) (moved []exch
 				seen[id] = true
 			}
 			if moved, err = h.Items[i].movements(d.cat, moved); err != nil {
-				return nil, fmt.Errorf("%s: transaction %s: %w", endpoints[getHistory].name, clip([]byte(h.Items[i].TransactionID)), err)
+				return nil, fmt.Errorf("%s: transaction %s: %w", endpoints[getHistory].name,
+					clip([]byte(h.Items[i].TransactionID)), err)
 			}
 		}
 		if page >= h.TotalPages {

@@ -21,15 +21,22 @@ func TestATransactionTellsWhatItMovedUnlessItIsATrade(t *testing.T) {
 		transaction Transaction
 		moved       []exchange.Movement
 	}{
-		{Transaction{Type: "buy", SentCurrency: "EUR", SentAmount: "5", ReceivedCurrency: "BTC", ReceivedAmount: "1"}, nil},
+		{Transaction{Type: "buy", SentCurrency: "EUR", SentAmount: "5", ReceivedCurrency: "BTC", ReceivedAmount: "1"},
+			nil},
 		{Transaction{Type: "sell", ExecutedAt: "never"}, nil},
-		{Transaction{Type: "deposit", ReceivedCurrency: "EUR", ReceivedAmount: "500"}, []exchange.Movement{{At: at, Kind: "deposit", Asset: 1, Money: 500_00}}},
-		{Transaction{Type: "withdrawal", SentCurrency: "BTC", SentAmount: "0.00034567"}, []exchange.Movement{{At: at, Kind: "withdrawal", Asset: 2, Money: -34567}}},
-		{Transaction{Type: "rebate", ReceivedCurrency: "EUR", ReceivedAmount: "0.30000000000000004"}, []exchange.Movement{{At: at, Kind: "rebate", Asset: 1, Money: 30}}}, // a float's artefact
-		{Transaction{Type: "rebate", ReceivedCurrency: "EUR", ReceivedAmount: "7.5E+4"}, []exchange.Movement{{At: at, Kind: "rebate", Asset: 1, Money: 75_000_00}}},
+		{Transaction{Type: "deposit", ReceivedCurrency: "EUR", ReceivedAmount: "500"},
+			[]exchange.Movement{{At: at, Kind: "deposit", Asset: 1, Money: 500_00}}},
+		{Transaction{Type: "withdrawal", SentCurrency: "BTC", SentAmount: "0.00034567"},
+			[]exchange.Movement{{At: at, Kind: "withdrawal", Asset: 2, Money: -34567}}},
+		// a float's artefact
+		{Transaction{Type: "rebate", ReceivedCurrency: "EUR", ReceivedAmount: "0.30000000000000004"},
+			[]exchange.Movement{{At: at, Kind: "rebate", Asset: 1, Money: 30}}},
+		{Transaction{Type: "rebate", ReceivedCurrency: "EUR", ReceivedAmount: "7.5E+4"},
+			[]exchange.Movement{{At: at, Kind: "rebate", Asset: 1, Money: 75_000_00}}},
 		{Transaction{Type: "staking", ReceivedCurrency: "ADA", ReceivedAmount: "1"}, nil}, // not of this catalog
 		{Transaction{Type: "swap", SentCurrency: "EUR", SentAmount: "1", ReceivedCurrency: "BTC", ReceivedAmount: "2"},
-			[]exchange.Movement{{At: at, Kind: "swap", Asset: 2, Money: 2_00000000}, {At: at, Kind: "swap", Asset: 1, Money: -1_00}}},
+			[]exchange.Movement{{At: at, Kind: "swap", Asset: 2, Money: 2_00000000},
+				{At: at, Kind: "swap", Asset: 1, Money: -1_00}}},
 	} {
 		if c.transaction.ExecutedAt == "" {
 			c.transaction.ExecutedAt = "2023-11-14T22:13:20.123Z"
@@ -53,7 +60,8 @@ func TestATransactionTellsWhatItMovedUnlessItIsATrade(t *testing.T) {
 func TestAMovementThatIsOnTwoPagesCountsOnce(t *testing.T) {
 	r := newRig(t, nil)
 	row := func(id string) string {
-		return `{"transactionId":"` + id + `","executedAt":"2023-11-14T22:13:20Z","type":"withdrawal","sentCurrency":"EUR","sentAmount":"7"}`
+		return `{"transactionId":"` + id +
+			`","executedAt":"2023-11-14T22:13:20Z","type":"withdrawal","sentCurrency":"EUR","sentAmount":"7"}`
 	}
 	pages := [...]string{row("a") + "," + row("b"), row("b") + "," + row("c"), row("") + "," + row("")}
 	for i := range pages {

@@ -14,8 +14,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Orders is a list of orders, latest first, whose Order.ID, Strategy and Tag are zero: the caller knows whose they are. What could not be read, for its market or asset is not in the catalog or its numbers do not
-// fit, is in Unread: it is there at the exchange all the same.
+// Orders is a list of orders, latest first, whose Order.ID, Strategy and Tag are zero: the caller
+// knows whose they are. What could not be read, for its market or asset is not in the catalog or
+// its numbers do not fit, is in Unread: it is there at the exchange all the same.
 type Orders struct {
 	Records []exchange.Record
 	Unread  []Unread
@@ -27,18 +28,20 @@ type Unread struct {
 	Reason          error
 }
 
-// Order returns one order with all its fills: GET /order (specification 4.2), by the client's name of it or, where that is zero, the
-// exchange's. A clientOrderId names the latest order that carries it. No such order is exchange.Error with code 240.
+// Order returns one order with all its fills: GET /order (specification 4.2), by the client's name
+// of it or, where that is zero, the exchange's. A clientOrderId names the latest order that carries
+// it. No such order is exchange.Error with code 240.
 func (c *Client) Order(ctx context.Context, id market.ID, client, name uuid.UUID) (exchange.Record, error) {
 	return c.order(ctx, endpoints[getOrder].lane, id, client, name)
 }
 
-// Ending is Order in the lane after cancels, for an order that is to end.
-func (c *Client) Ending(ctx context.Context, id market.ID, client, name uuid.UUID) (exchange.Record, error) {
+// OrderUrgent is Order in the lane after cancels, for an order that is to end.
+func (c *Client) OrderUrgent(ctx context.Context, id market.ID, client, name uuid.UUID) (exchange.Record, error) {
 	return c.order(ctx, Confirm, id, client, name)
 }
 
-func (c *Client) order(ctx context.Context, lane Lane, id market.ID, client, name uuid.UUID) (record exchange.Record, err error) {
+func (c *Client) order(ctx context.Context, lane Lane, id market.ID, client, name uuid.UUID) (record exchange.Record,
+	err error) {
 	d, err := c.directory()
 	if err != nil {
 		return record, err
@@ -58,14 +61,15 @@ func (c *Client) order(ctx context.Context, lane Lane, id market.ID, client, nam
 	if err != nil {
 		return exchange.Record{}, err
 	}
-	if o := &record.Order; o.Market != id || client != uuid.Nil && o.ClientOrderID != client || client == uuid.Nil && o.ExchangeID != name {
+	if o := &record.Order; o.Market != id || client != uuid.Nil && o.ClientOrderID != client || client == uuid.Nil &&
+		o.ExchangeID != name {
 		return exchange.Record{}, exchange.False(fmt.Errorf("GET /order: order %s: %w", o.ExchangeID, ErrMismatch))
 	}
 	return record, nil
 }
 
-// OrdersOpen lists the open orders of one market, or of all where m is nil, which costs far more: GET /ordersOpen (specification 4.5).
-// Their fills are not told.
+// OrdersOpen lists the open orders of one market, or of all where m is nil, which costs far more:
+// GET /ordersOpen (specification 4.5). Their fills are not told.
 func (c *Client) OrdersOpen(ctx context.Context, m *market.Market) (Orders, error) {
 	path, all := to("ordersOpen"), m == nil
 	if !all {
@@ -74,10 +78,12 @@ func (c *Client) OrdersOpen(ctx context.Context, m *market.Market) (Orders, erro
 	return c.orders(ctx, request{at: getOrdersOpen, all: all, path: path.String()})
 }
 
-// Orders lists orders of a market with their fills: GET /orders (specification 4.3). The page has 1 … 1000 rows, 500 by itself; Start
-// and End bound when they were created, From and To are orderIds; all ends count.
+// Orders lists orders of a market with their fills: GET /orders (specification 4.3). The page has 1
+// … 1000 rows, 500 by itself; Start and End bound when they were created, From and To are orderIds;
+// all ends count.
 func (c *Client) Orders(ctx context.Context, m *market.Market, page Page) (Orders, error) {
-	return c.orders(ctx, request{at: getOrders, path: to("orders").with("market", m.Name).page(page, "orderIdFrom", "orderIdTo").String()})
+	return c.orders(ctx, request{at: getOrders, path: to("orders").with("market", m.Name).
+		page(page, "orderIdFrom", "orderIdTo").String()})
 }
 
 func (c *Client) orders(ctx context.Context, r request) (list Orders, err error) {
@@ -146,43 +152,49 @@ type Cancelled struct {
 	OperatorID int64  `json:"operatorId"`
 }
 
-// CancelOrders cancels all open orders of a market, or of the account where m is nil, whoever placed them: DELETE /orders (specification
-// 1, venue-facts 1.3). It is sent once; its errors are those of Send. An empty list says that none was open.
+// CancelOrders cancels all open orders of a market, or of the account where m is nil, whoever
+// placed them: DELETE /orders (specification 1, venue-facts 1.3). It is sent once; its errors are
+// those of Send. An empty list says that none was open.
 func (c *Client) CancelOrders(ctx context.Context, m *market.Market, operatorID int64) (list []Cancelled, err error) {
 	path, all := to("orders"), m == nil
 	if !all {
 		path = path.with("market", m.Name)
 	}
-	err = c.write(ctx, request{at: deleteOrders, all: all, path: path.integer("operatorId", operatorID).String()}, func(body []byte) error { return decode(body, &list) })
+	err = c.write(ctx, request{at: deleteOrders, all: all, path: path.integer("operatorId", operatorID).String()},
+		func(body []byte) error { return decode(body, &list) })
 	return list, err
 }
 
-// CancelOrdersAfter arms the timer of a group, 1 … 1000, or sets it anew: unless that happens again, the exchange cancels the group's open
-// orders in after, 10 … 300 s, rounded down to seconds. 0 stops the timer. POST /cancelOrdersAfter (specification 9, venue-facts 3.8). It
-// returns when the timer expires, 0 for a stopped one. It is sent once; its errors are those of Send.
-func (c *Client) CancelOrdersAfter(ctx context.Context, group uint16, after market.Duration) (expiry market.Time, err error) {
+// CancelOrdersAfter arms the timer of a group, 1 … 1000, or sets it anew: unless that happens
+// again, the exchange cancels the group's open orders in after, 10 … 300 s, rounded down to
+// seconds. 0 stops the timer. POST /cancelOrdersAfter (specification 9, venue-facts 3.8). It
+// returns when the timer expires, 0 for a stopped one. It is sent once; its errors are those of
+// Send.
+func (c *Client) CancelOrdersAfter(ctx context.Context, group uint16, after market.Duration) (expiry market.Time,
+	err error) {
 	var answer struct {
 		Group  uint16      `json:"codGroupId"`
 		Expiry json.Number `json:"timeOfExpirySeconds"`
 	}
 	sent := fmt.Appendf(nil, `{"codGroupId":%d,"expiryAfterSeconds":%d}`, group, after/time.Second)
-	err = c.write(ctx, request{at: postCancelOrdersAfter, path: version + "/cancelOrdersAfter", body: sent}, func(body []byte) error {
-		if err := decode(body, &answer); err != nil {
+	err = c.write(ctx, request{at: postCancelOrdersAfter, path: version + "/cancelOrdersAfter", body: sent},
+		func(body []byte) error {
+			if err := decode(body, &answer); err != nil {
+				return err
+			}
+			if answer.Group != group {
+				return fmt.Errorf("codGroupId %d: %w", answer.Group, ErrMismatch)
+			}
+			if answer.Expiry == "" {
+				return nil
+			}
+			seconds, err := answer.Expiry.Int64()
+			if err != nil || seconds < 0 || seconds > market.MaxMillis/1000 {
+				return fmt.Errorf("timeOfExpirySeconds %q: %w", answer.Expiry, wire.ErrMalformed)
+			}
+			expiry, err = market.TimeOfMillis(seconds * 1000)
 			return err
-		}
-		if answer.Group != group {
-			return fmt.Errorf("codGroupId %d: %w", answer.Group, ErrMismatch)
-		}
-		if answer.Expiry == "" {
-			return nil
-		}
-		seconds, err := answer.Expiry.Int64()
-		if err != nil || seconds < 0 || seconds > market.MaxMillis/1000 {
-			return fmt.Errorf("timeOfExpirySeconds %q: %w", answer.Expiry, wire.ErrMalformed)
-		}
-		expiry, err = market.TimeOfMillis(seconds * 1000)
-		return err
-	})
+		})
 	return expiry, err
 }
 

@@ -1,6 +1,7 @@
 package rest
 
-// Payer is whose weight points a request spends (specification 8). The zero value is what a request without credentials has.
+// Payer is whose weight points a request spends (specification 8). The zero value is what a request
+// without credentials has.
 type Payer uint8
 
 // The payers.

@@ -10,7 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// planShare is how much of a budget a plan may need, in hundredths: the rest is for orders, their cancels and what comes up.
+// planShare is how much of a budget a plan may need, in hundredths: the rest is for orders, their
+// cancels and what comes up.
 const planShare = 80
 
 // Poll is a request that is repeated.
@@ -21,7 +22,8 @@ type Poll struct {
 	Payer  Payer
 }
 
-// PerMinute returns the points that it costs a minute, rounded up; a poll without a period costs nothing.
+// PerMinute returns the points that it costs a minute, rounded up; a poll without a period costs
+// nothing.
 func (p Poll) PerMinute() int {
 	if p.Every <= 0 {
 		return 0
@@ -42,7 +44,8 @@ func (p Plan) PerMinute(payer Payer) (points int) {
 	return points
 }
 
-// Check refuses a plan that needs more than 80 % of a budget: what remains is for orders and cancels. The error says what costs how much.
+// Check refuses a plan that needs more than 80 % of a budget: what remains is for orders and
+// cancels. The error says what costs how much.
 func (p Plan) Check(perKey, perIP int) error {
 	return errors.Join(p.check(PaidByKey, perKey), p.check(PaidByIP, perIP))
 }
@@ -52,7 +55,8 @@ func (p Plan) check(payer Payer, budget int) error {
 	if points <= most {
 		return nil
 	}
-	return fmt.Errorf("the polling plan needs %d of the %d weight points that %s has a minute, more than %d (%d %%); ask less often for:\n%s",
+	return fmt.Errorf("the polling plan needs %d of the %d weight points that %s has a minute, more than %d (%d %%); "+
+		"ask less often for:\n%s",
 		points, budget, payer.whose(), most, planShare, p.of(payer))
 }
 
@@ -66,7 +70,8 @@ func (p Plan) String() string {
 	slices.SortStableFunc(sorted, func(a, b Poll) int { return cmp.Compare(b.PerMinute(), a.PerMinute()) })
 	var text strings.Builder
 	for _, poll := range sorted {
-		fmt.Fprintf(&text, "%6d a minute  %s: weight %d every %s\n", poll.PerMinute(), poll.Name, poll.Weight, poll.Every)
+		fmt.Fprintf(&text, "%6d a minute  %s: weight %d every %s\n", poll.PerMinute(), poll.Name, poll.Weight,
+			poll.Every)
 	}
 	return strings.TrimSuffix(text.String(), "\n")
 }

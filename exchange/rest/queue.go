@@ -18,7 +18,8 @@ type waiter struct {
 	err    error // instead of ticket
 }
 
-// dispatch lets go who may, the most urgent first: while one waits, nobody behind it goes. Then it sets the timer for whoever is left.
+// dispatch lets go who may, the most urgent first: while one waits, nobody behind it goes. Then it
+// sets the timer for whoever is left.
 func (l *Ledger) dispatch(a *allowance) {
 	now := l.config.Now()
 	a.roll(now)
@@ -39,10 +40,12 @@ func (l *Ledger) dispatch(a *allowance) {
 	l.arm(now)
 }
 
-// never says that a whole minute has not enough points for a request; waiting for them would hold up everything behind it.
+// never says that a whole minute has not enough points for a request; waiting for them would hold
+// up everything behind it.
 func (a *allowance) never(lane Lane, weight int) error {
 	if room := a.limit - a.floor(lane); weight > room {
-		return fmt.Errorf("a request of weight %d for %s: at most %d of the %d points of a minute may go there", weight, lane, room, a.limit)
+		return fmt.Errorf("a request of weight %d for %s: at most %d of the %d points of a minute may go there", weight,
+			lane, room, a.limit)
 	}
 	return nil
 }
@@ -53,7 +56,8 @@ func (a *allowance) grant(w *waiter) {
 		return
 	}
 	a.sent++
-	w.ticket = &ticket{of: a, priced: w.priced, weight: w.weight, alone: a.open+a.strays == 0, sent: a.sent, used: a.used, told: a.told}
+	w.ticket = &ticket{of: a, priced: w.priced, weight: w.weight, alone: a.open+a.strays == 0, sent: a.sent,
+		used: a.used, told: a.told}
 	a.open += w.weight
 	close(w.ready)
 }
@@ -68,7 +72,8 @@ func (a *allowance) first() *waiter {
 	return nil
 }
 
-// withdraw takes back a request whose caller has given up, and its points if it was let go in the meantime.
+// withdraw takes back a request whose caller has given up, and its points if it was let go in the
+// meantime.
 func (l *Ledger) withdraw(a *allowance, w *waiter) {
 	l.mu.Lock()
 	defer l.unlock()
@@ -83,7 +88,8 @@ func (l *Ledger) withdraw(a *allowance, w *waiter) {
 	l.dispatch(a)
 }
 
-// arm sets the timer for the first moment at which somebody who waits may go, if no answer comes before.
+// arm sets the timer for the first moment at which somebody who waits may go, if no answer comes
+// before.
 func (l *Ledger) arm(now market.Time) {
 	alarm := market.Time(0)
 	for _, a := range [...]*allowance{&l.key, &l.ip} {

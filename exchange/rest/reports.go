@@ -2,8 +2,8 @@ package rest
 
 import "context"
 
-// Ticker24h are the statistics of a market's last 24 hours (venue-facts 1.2), numbers as text. What is absent for want of trades or
-// orders is "".
+// Ticker24h are the statistics of a market's last 24 hours (venue-facts 1.2), numbers as text. What
+// is absent for want of trades or orders is "".
 type Ticker24h struct {
 	Market         string `json:"market"`
 	StartTimestamp Number `json:"startTimestamp"` // Unix milliseconds, as all of them
@@ -32,7 +32,8 @@ func (c *Client) Tickers24h(ctx context.Context, market string) (list []Ticker24
 	return list, err
 }
 
-// BookReport is the order book report of MiCA (venue-facts 1.2). Times are ISO 8601 with microseconds.
+// BookReport is the order book report of MiCA (venue-facts 1.2). Times are ISO 8601 with
+// microseconds.
 type BookReport struct {
 	SubmissionTimestamp  string        `json:"submissionTimestamp"`
 	AssetCode            string        `json:"assetCode"`
@@ -74,16 +75,16 @@ type ReportTrade struct {
 	PublicationVenue     string `json:"publicationVenue"`
 }
 
-// BookReport returns the order book report of a market: GET /report/{market}/book (specification 1, venue-facts 1.2), depth levels of
-// each side, 1 … 1000, 0: 1000.
+// BookReport returns the order book report of a market: GET /report/{market}/book (specification 1,
+// venue-facts 1.2), depth levels of each side, 1 … 1000, 0: 1000.
 func (c *Client) BookReport(ctx context.Context, market string, depth int) (report BookReport, err error) {
 	path := to("report", market, "book").integer("depth", int64(depth)).String()
 	err = c.ask(ctx, request{at: getBookReport, path: path}, func(body []byte) error { return decode(body, &report) })
 	return report, err
 }
 
-// TradesReport returns the trades report of a market, newest first: GET /report/{market}/trades (specification 1, venue-facts 1.2). The page
-// is as that of PublicTrades.
+// TradesReport returns the trades report of a market, newest first: GET /report/{market}/trades
+// (specification 1, venue-facts 1.2). The page is as that of PublicTrades.
 func (c *Client) TradesReport(ctx context.Context, market string, page Page) (list []ReportTrade, err error) {
 	path := to("report", market, "trades").page(page, "tradeIdFrom", "tradeIdTo").String()
 	err = c.ask(ctx, request{at: getTradesReport, path: path}, func(body []byte) error { return decode(body, &list) })

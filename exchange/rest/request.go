@@ -22,7 +22,8 @@ import (
 // version is the first part of every path.
 const version = "/v2"
 
-// request is what is about to be sent. A write has the timestamp that it was prepared with; a GET gets one when it is signed.
+// request is what is about to be sent. A write has the timestamp that it was prepared with; a GET
+// gets one when it is signed.
 type request struct {
 	at        endpoint
 	all       bool   // no market is named
@@ -44,8 +45,9 @@ func (r *request) method() string {
 	return name
 }
 
-// ask sends a GET and gives the body of a success to read, which may keep nothing of it. It tries again after what a later attempt may
-// not meet: no connection, an answer cut off, a 5xx; and once after 304, with the exchange's clock measured anew.
+// ask sends a GET and gives the body of a success to read, which may keep nothing of it. It tries
+// again after what a later attempt may not meet: no connection, an answer cut off, a 5xx; and once
+// after 304, with the exchange's clock measured anew.
 func (c *Client) ask(ctx context.Context, r request, read func([]byte) error) error {
 	remeasured := false
 	err := c.retry(ctx, func() error {
@@ -107,7 +109,8 @@ func (e *transportError) Error() string { return e.cause.Error() }
 
 func (e *transportError) Unwrap() error { return e.cause }
 
-// attempt sends a request once. An answer other than 200 or 201 is an *exchange.Error; exchange.ErrNotSent says that it was not sent.
+// attempt sends a request once. An answer other than 200 or 201 is an *exchange.Error;
+// exchange.ErrNotSent says that it was not sent.
 func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error) error {
 	signed := endpoints[r.at].private || c.config.SignPublic && r.at != getTime && !c.config.Key.IsZero()
 	if signed && c.config.Key.IsZero() {
@@ -153,7 +156,8 @@ func (c *Client) scrubber(signature string) *Scrubber {
 	return NewScrubber(c.config.Key.Reveal(), c.config.Secret.Reveal(), signature)
 }
 
-// unsaid is an error about an answer. Where the answer repeats a credential, its words, which may quote a part of that, are not shown.
+// unsaid is an error about an answer. Where the answer repeats a credential, its words, which may
+// quote a part of that, are not shown.
 func (c *Client) unsaid(err error, body []byte, signature string) error {
 	if err == nil || !c.scrubber(signature).Finds(body) {
 		return err
@@ -161,13 +165,15 @@ func (c *Client) unsaid(err error, body []byte, signature string) error {
 	return &scrubbedError{text: "the answer cannot be read, and repeats key, secret or signature: its text is not shown", cause: err}
 }
 
-// answered is what keeps an answer from being read: its length, a connection that broke in the middle of it, or that it is a refusal.
+// answered is what keeps an answer from being read: its length, a connection that broke in the
+// middle of it, or that it is a refusal.
 func (c *Client) answered(status int, body []byte, signature string, broke error) error {
 	switch {
 	case len(body) > maxAnswer:
 		return errTooLong
 	case broke != nil:
-		return &transportError{c.scrubber(signature).Error(fmt.Errorf("the answer broke off after %d bytes: %w", len(body), broke))}
+		return &transportError{c.scrubber(signature).Error(fmt.Errorf("the answer broke off after %d bytes: %w",
+			len(body), broke))}
 	case status != http.StatusOK && status != http.StatusCreated:
 		return c.refused(status, body, signature)
 	}
@@ -219,7 +225,8 @@ func (c *Client) leftOf(r *request) time.Duration {
 }
 
 // send signs a request and sends it. signature is empty where the request has none.
-func (c *Client) send(ctx context.Context, r *request, signed bool) (answer *http.Response, signature string, err error) {
+func (c *Client) send(ctx context.Context, r *request, signed bool) (answer *http.Response, signature string,
+	err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", notSent(err)
 	}
@@ -232,7 +239,8 @@ func (c *Client) send(ctx context.Context, r *request, signed bool) (answer *htt
 	}
 	answer, err = c.transport.RoundTrip(sent)
 	if err != nil {
-		return nil, "", &transportError{c.scrubber(signature).Error(certainlyNot(err))} // a status line that cannot be read stands in it
+		// a status line that cannot be read stands in it
+		return nil, "", &transportError{c.scrubber(signature).Error(certainlyNot(err))}
 	}
 	return answer, signature, nil
 }
@@ -266,7 +274,8 @@ func (c *Client) build(ctx context.Context, r *request, signed bool) (*http.Requ
 	return sent, nil
 }
 
-// Page narrows a list (venue-facts 1.2 and 1.3). The zero Page is the latest rows, as many as the endpoint gives by itself.
+// Page narrows a list (venue-facts 1.2 and 1.3). The zero Page is the latest rows, as many as the
+// endpoint gives by itself.
 type Page struct {
 	Limit      int         // rows at most; 0: the endpoint's own limit
 	Start, End market.Time // rounded down to milliseconds; 0: open

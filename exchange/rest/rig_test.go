@@ -20,7 +20,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// roundTripper is a RoundTripper over a handler in process. It may be told to spoil requests and answers.
+// roundTripper is a RoundTripper over a handler in process. It may be told to spoil requests and
+// answers.
 type roundTripper struct {
 	handler http.Handler
 	before  func(*http.Request) (*http.Response, error) // in place of the handler, where it returns anything
@@ -45,7 +46,8 @@ func (w *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	served := r.Clone(r.Context())
-	served.Body, served.RequestURI, served.RemoteAddr = io.NopCloser(bytes.NewReader(body)), r.URL.RequestURI(), "192.0.2.1:1234"
+	served.Body, served.RequestURI, served.RemoteAddr = io.NopCloser(bytes.NewReader(body)), r.URL.RequestURI(),
+		"192.0.2.1:1234"
 	recorder := httptest.NewRecorder()
 	w.handler.ServeHTTP(recorder, served)
 	answer := recorder.Result()
@@ -95,17 +97,24 @@ func rigExchange(clock *sandbox.Clock) sandbox.Config {
 			Keys: []door.Key{{Key: key, Secret: secret, Read: true, Trade: true, Withdraw: true}}}
 	}
 	return sandbox.Config{
-		Assets: []sandbox.Asset{{Symbol: "EUR", Decimals: 2}, {Symbol: "BTC", Name: "Bitcoin", Decimals: 8, WithdrawalFee: "0.0001", WithdrawalMin: "0.001", Confirmations: 2}, {Symbol: "ADA", Decimals: 6}},
+		Assets: []sandbox.Asset{{Symbol: "EUR", Decimals: 2},
+			{Symbol: "BTC", Name: "Bitcoin", Decimals: 8, WithdrawalFee: "0.0001", WithdrawalMin: "0.001",
+				Confirmations: 2}, {Symbol: "ADA", Decimals: 6}},
 		Markets: []sandbox.Market{
-			{Name: "BTC-EUR", PriceDigits: 2, TickSize: "0.50", QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.0001", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "A", Source: price.Fixed("30000")},
-			{Name: "ADA-EUR", PriceDigits: 5, TickSize: "0.00001", QuantityDecimals: 6, NotionalDecimals: 2, MinOrderInBase: "1", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "B",
-				Source: price.Synthetic{Price: "0.5"}, House: sandbox.House{Levels: 20, HalfSpread: 50_000, Size: "500"}},
+			{Name: "BTC-EUR", PriceDigits: 2, TickSize: "0.50", QuantityDecimals: 8, NotionalDecimals: 2,
+				MinOrderInBase: "0.0001", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "A",
+				Source: price.Fixed("30000")},
+			{Name: "ADA-EUR", PriceDigits: 5, TickSize: "0.00001", QuantityDecimals: 6, NotionalDecimals: 2,
+				MinOrderInBase: "1", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "B",
+				Source: price.Synthetic{Price: "0.5"}, House: sandbox.House{Levels: 20, HalfSpread: 50_000,
+					Size: "500"}},
 		},
-		Accounts: []sandbox.Account{member("alice", rigKey, rigSecret), member("bob", strings.Repeat("b", 64), "secret of bob")},
-		Tiers:    []sandbox.Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}}},
-		Clock:    clock,
-		Seed:     1,
-		History:  4 * time.Hour,
+		Accounts: []sandbox.Account{member("alice", rigKey, rigSecret),
+			member("bob", strings.Repeat("b", 64), "secret of bob")},
+		Tiers:   []sandbox.Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}}},
+		Clock:   clock,
+		Seed:    1,
+		History: 4 * time.Hour,
 	}
 }
 
@@ -113,8 +122,9 @@ func rigExchange(clock *sandbox.Clock) sandbox.Config {
 func newRig(t testing.TB, change func(*sandbox.Config, *Config)) *rig {
 	r := &rig{t: t, clock: sandbox.ManualClock(rigStart), run: uuid.UUID{7}, wire: &roundTripper{}}
 	theirs := rigExchange(r.clock)
-	ours := Config{BaseURL: "https://exchange.test/v2", Key: NewSecret(rigKey), Secret: NewSecret(rigSecret), Transport: r.wire,
-		Now: func() time.Time { return r.clock.Now().Std() }}
+	ours := Config{BaseURL: "https://exchange.test/v2", Key: NewSecret(rigKey), Secret: NewSecret(rigSecret),
+		Transport: r.wire,
+		Now:       func() time.Time { return r.clock.Now().Std() }}
 	if change != nil {
 		change(&theirs, &ours)
 	}
@@ -149,8 +159,11 @@ func (r *rig) bob() *rig {
 // limit is a command to place a limit order in BTC-EUR.
 func (r *rig) limit(side market.Side, amount, price string) *market.Command {
 	r.next++
-	return &market.Command{Kind: market.CommandPlace, Order: market.Order{ID: r.next, ClientOrderID: market.ClientOrderID(r.run, r.next), OperatorID: 77, Market: r.btc.ID, Side: side,
-		Type: market.TypeLimit, OrderState: market.OrderState{Amount: r.qty(amount), Price: r.price(price), TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}}}
+	return &market.Command{Kind: market.CommandPlace,
+		Order: market.Order{ID: r.next, ClientOrderID: market.ClientOrderID(r.run, r.next), OperatorID: 77,
+			Market: r.btc.ID, Side: side,
+			Type: market.TypeLimit, OrderState: market.OrderState{Amount: r.qty(amount), Price: r.price(price),
+				TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}}}
 }
 
 func (r *rig) qty(text string) market.Qty {

@@ -16,9 +16,10 @@ const codeNoWithdrawRight = 312
 // missing right, which is false, or for a missing parameter, which is true. One that looked at
 // parameters before rights would say true of every key. Other answers are errors. It is sent once.
 func (c *Client) MayWithdraw(ctx context.Context) (bool, error) {
-	err := c.write(ctx, request{at: postWithdrawal, path: version + "/withdrawal", body: []byte("{}")}, func([]byte) error {
-		return fmt.Errorf("a withdrawal of nothing was accepted: %w", ErrMismatch)
-	})
+	err := c.write(ctx, request{at: postWithdrawal, path: version + "/withdrawal", body: []byte("{}")},
+		func([]byte) error {
+			return fmt.Errorf("a withdrawal of nothing was accepted: %w", ErrMismatch)
+		})
 	var refused *exchange.Error
 	if !errors.As(err, &refused) {
 		return false, err

@@ -5,22 +5,26 @@ import (
 	"strings"
 )
 
-// Scrubber takes secrets out of texts of others: an answer may repeat what was sent. It finds them as they stand, without regard to case,
-// and percent-encoded, escaped as in JSON, or as HTML entities, up to three times over; of a long secret it finds any half too, because
-// who sent the text may have cut it. Scrub before a text is cut. A Scrubber is safe for concurrent use; the zero one finds nothing.
+// Scrubber takes secrets out of texts of others: an answer may repeat what was sent. It finds them
+// as they stand, without regard to case, and percent-encoded, escaped as in JSON, or as HTML
+// entities, up to three times over; of a long secret it finds any half too, because who sent the
+// text may have cut it. Scrub before a text is cut. A Scrubber is safe for concurrent use; the zero
+// one finds nothing.
 type Scrubber struct {
 	raw    []string
 	lower  []string // by secret
 	widths []int    // by secret: the length of its shortest part that is found
 }
 
-// The bounds of the shortest part of a secret that is found. A secret shorter than the first is found whole.
+// The bounds of the shortest part of a secret that is found. A secret shorter than the first is
+// found whole.
 const (
 	narrowest = 8
 	widest    = 16
 )
 
-// longestScrubbed is how much of a text is looked at, in bytes; the rest of a longer text is dropped.
+// longestScrubbed is how much of a text is looked at, in bytes; the rest of a longer text is
+// dropped.
 const longestScrubbed = 256 << 10
 
 // NewScrubber makes a Scrubber of these secrets; empty ones are left out.
@@ -43,7 +47,8 @@ func (s *Scrubber) add(secret string) {
 	s.lower, s.widths = append(s.lower, lowerASCII(secret)), append(s.widths, width)
 }
 
-// fewBytes is how long a text may be that is compared with the secrets as they are; for a longer one their parts are listed first.
+// fewBytes is how long a text may be that is compared with the secrets as they are; for a longer
+// one their parts are listed first.
 const fewBytes = 1024
 
 // parts returns what tells the parts of a secret, in lower case, in a text of some length.
@@ -136,7 +141,8 @@ func (s *Scrubber) find(text string) (found []bool) {
 	return found
 }
 
-// unescaped is a text without its escapes, and where each of its bytes stood before; no places: where it stands.
+// unescaped is a text without its escapes, and where each of its bytes stood before; no places:
+// where it stands.
 type unescaped struct {
 	text   string
 	places []int // one more than bytes
@@ -168,7 +174,8 @@ func (u *unescaped) unescape() unescaped {
 var entities = []struct {
 	name string
 	char byte
-}{{"amp;", '&'}, {"lt;", '<'}, {"gt;", '>'}, {"quot;", '"'}, {"apos;", '\''}, {"sol;", '/'}, {"plus;", '+'}, {"equals;", '='}}
+}{{"amp;", '&'}, {"lt;", '<'}, {"gt;", '>'}, {"quot;", '"'}, {"apos;", '\''}, {"sol;", '/'}, {"plus;", '+'}, {"equals;",
+	'='}}
 
 // escapeAt reads the character that a text begins with, and how many bytes it takes.
 func escapeAt(text string) (char byte, size int) {
@@ -215,7 +222,8 @@ func number(text string, from, to, size, base int) (byte, int) {
 	return text[0], 1
 }
 
-// lowerASCII keeps the length of a text, which strings.ToLower does not. A plus becomes a space, which it stands for in a query.
+// lowerASCII keeps the length of a text, which strings.ToLower does not. A plus becomes a space,
+// which it stands for in a query.
 func lowerASCII(text string) string {
 	lower := []byte(text)
 	for i, c := range lower {

@@ -16,8 +16,10 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 )
 
-// secretAlphabets are what secrets are made of. What begins an escape is left out: a secret with it that is escaped in parts is ambiguous.
-var secretAlphabets = []string{"0123456789abcdef", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=", `abcXYZ 0189-_.~!"#$'()*+,/:;<=>?@[]^{|}`}
+// secretAlphabets are what secrets are made of. What begins an escape is left out: a secret with it
+// that is escaped in parts is ambiguous.
+var secretAlphabets = []string{"0123456789abcdef", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=",
+	`abcXYZ 0189-_.~!"#$'()*+,/:;<=>?@[]^{|}`}
 
 // disguise writes each character of a text in one of the ways that an answer may have it.
 func disguise(rng *rand.Rand, text string) string {
@@ -75,7 +77,8 @@ func TestNoHalfOfASecretOutlivesTheScrubberHoweverItIsWritten(t *testing.T) {
 
 func TestTextsWithoutSecretsStayAsTheyAre(t *testing.T) {
 	clean := NewScrubber("0123456789abcdef0123456789abcdef", "hunter2hunter2")
-	for _, text := range []string{"", "100%", `\`, "&", "%zz \\u00zz &#xzz; &nope;", "order 01234567 is not found", "a\\nb", "é%C3%A9 ü"} {
+	for _, text := range []string{"", "100%", `\`, "&", "%zz \\u00zz &#xzz; &nope;", "order 01234567 is not found",
+		"a\\nb", "é%C3%A9 ü"} {
 		require.Equal(t, text, clean.Text(text))
 	}
 	require.Equal(t, "x", (&Scrubber{}).Text("x"))
@@ -108,11 +111,23 @@ func TestAnEchoOfCredentialsIsInNoErrorWhereverItStandsAndWhateverCutsIt(t *test
 		"a refusal": func(text string) (*http.Response, error) {
 			return answered(403, quotedJSON("errorCode", 309, text)), nil
 		},
-		"a page":              func(text string) (*http.Response, error) { return answered(502, "<html>"+text+"</html>"), nil },
-		"an error of no code": func(text string) (*http.Response, error) { return answered(500, `{"error":"`+text+`"}`), nil },
-		"an id":               func(text string) (*http.Response, error) { return answered(200, `{"orderId":"`+text+`"}`), nil },
-		"a number":            func(text string) (*http.Response, error) { return answered(200, `{"amount":`+text+`}`), nil },
-		"a list":              func(text string) (*http.Response, error) { return answered(200, `["`+text+`"]`), nil },
+		"a page": func(text string) (*http.Response,
+			error) {
+			return answered(502, "<html>"+text+"</html>"), nil
+		},
+		"an error of no code": func(text string) (*http.Response, error) {
+			return answered(500, `{"error":"`+text+`"}`),
+				nil
+		},
+		"an id": func(text string) (*http.Response,
+			error) {
+			return answered(200, `{"orderId":"`+text+`"}`), nil
+		},
+		"a number": func(text string) (*http.Response, error) {
+			return answered(200, `{"amount":`+text+`}`),
+				nil
+		},
+		"a list": func(text string) (*http.Response, error) { return answered(200, `["`+text+`"]`), nil },
 		"a record of balances": func(text string) (*http.Response, error) {
 			return answered(200, `[{"symbol":"`+text+`","available":"1","inOrder":"0"}]`), nil
 		},
@@ -122,7 +137,8 @@ func TestAnEchoOfCredentialsIsInNoErrorWhereverItStandsAndWhateverCutsIt(t *test
 	}
 	written := map[string]func(string) string{
 		"as it is": func(s string) string { return s }, "upper": strings.ToUpper,
-		"percent": func(s string) string { return percent(s, "%%%02X") }, "json": func(s string) string { return percent(s, `\u%04x`) },
+		"percent": func(s string) string { return percent(s, "%%%02X") },
+		"json":    func(s string) string { return percent(s, `\u%04x`) },
 	}
 	failed := 0
 	for what, echo := range echoes {
@@ -136,7 +152,8 @@ func TestAnEchoOfCredentialsIsInNoErrorWhereverItStandsAndWhateverCutsIt(t *test
 						return nil, nil
 					}
 					shown = signature
-					return echo(strings.Repeat("x", pad) + write(signature) + write(r.config.Key.Reveal()) + write(r.config.Secret.Reveal()))
+					return echo(strings.Repeat("x", pad) + write(signature) + write(r.config.Key.Reveal()) +
+						write(r.config.Secret.Reveal()))
 				}
 				_, balances := r.Balances(t.Context(), "")
 				_, placed := r.Send(t.Context(), r.intent(r.limit(1, "0.01", "50000")))

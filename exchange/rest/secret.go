@@ -8,11 +8,13 @@ import (
 
 const redacted = "[redacted]"
 
-// Secret is a text that is never printed: whatever formats, logs or encodes it gets "[redacted]". The zero Secret is none. It keeps
-// its text behind a pointer, so that printing a struct which holds it in an unexported field shows an address.
+// Secret is a text that is never printed: whatever formats, logs or encodes it gets "[redacted]".
+// The zero Secret is none. It keeps its text behind a pointer, so that printing a struct which
+// holds it in an unexported field shows an address.
 type Secret struct{ text *string }
 
-// NewSecret keeps a text; spaces around it, as at the end of a file, are dropped. An empty text is no secret.
+// NewSecret keeps a text; spaces around it, as at the end of a file, are dropped. An empty text is
+// no secret.
 func NewSecret(text string) Secret {
 	if text = strings.TrimSpace(text); text == "" {
 		return Secret{}

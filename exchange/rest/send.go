@@ -12,14 +12,17 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Send signs an intent and sends it exactly once. Nil means that the exchange has accepted it: the record is the order as it is now, named by
-// the intent's Order, with all fills of a place, or those that an update made. Of a cancel the record has ids, market and operator alone:
-// what the order came to has to be asked for. Of an error exchange.OutcomeOf tells what it means:
+// Send signs an intent and sends it exactly once. Nil means that the exchange has accepted it: the
+// record is the order as it is now, named by the intent's Order, with all fills of a place, or
+// those that an update made. Of a cancel the record has ids, market and operator alone: what the
+// order came to has to be asked for. Of an error exchange.OutcomeOf tells what it means:
 //
-//   - Rejected, and nothing was done: an exchange.Error with a 4xx, or exchange.ErrNotSent, among them ErrLate where too little is left of
-//     the intent's window and what the budget returns. After code 304 the exchange's clock has been measured anew.
-//   - Unknown: no answer in time, a broken connection, a 5xx, an answer that cannot be read or speaks of another order. The order has
-//     to be asked for; the same intent must not be sent again.
+//   - Rejected, and nothing was done: an exchange.Error with a 4xx, or exchange.ErrNotSent, among
+//     them ErrLate where too little is left of the intent's window and what the budget returns.
+//     After code 304 the exchange's clock has been measured anew.
+//   - Unknown: no answer in time, a broken connection, a 5xx, an answer that cannot be read or
+//     speaks of another order. The order has to be asked for; the same intent must not be sent
+//     again.
 func (c *Client) Send(ctx context.Context, intent *exchange.Intent) (exchange.Record, error) {
 	at, known := commands[intent.Command]
 	if !known || intent.Timestamp == 0 || intent.Method == "" {
@@ -34,7 +37,8 @@ func (c *Client) Send(ctx context.Context, intent *exchange.Intent) (exchange.Re
 		return exchange.Record{}, notSent(err)
 	}
 	var record exchange.Record
-	r := request{at: at, path: intent.Path, body: intent.Body, lane: laneOf(intent), timestamp: intent.Timestamp, window: intent.Window}
+	r := request{at: at, path: intent.Path, body: intent.Body, lane: laneOf(intent), timestamp: intent.Timestamp,
+		window: intent.Window}
 	err = c.write(ctx, r, func(body []byte) (err error) {
 		if intent.Command == market.CommandCancel {
 			record, err = readCancel(body, m)
@@ -65,7 +69,8 @@ func readOrder(body []byte, cat *market.Catalog) (r exchange.Record, err error) 
 	return r, err
 }
 
-// readCancel reads the answer to DELETE /order, of which old exchanges send the orderId alone (venue-facts 1.3).
+// readCancel reads the answer to DELETE /order, of which old exchanges send the orderId alone
+// (venue-facts 1.3).
 func readCancel(body []byte, m *market.Market) (exchange.Record, error) {
 	r := exchange.Record{Order: market.Order{Market: m.ID}}
 	s := wire.NewScanner(body)

@@ -29,7 +29,8 @@ func TestPlacedOrderComesBackInOurUnits(t *testing.T) {
 	require.NotEqual(t, uuid.Nil, o.ExchangeID)
 	require.Equal(t, r.Now(), o.Created)
 	want.ExchangeID, want.Status, want.Created, want.Updated = o.ExchangeID, o.Status, o.Created, o.Updated
-	want.AmountRemaining, want.Visible, want.OnHold, want.OnHoldCurrency, want.FeeCurrency = want.Amount, true, o.OnHold, r.btc.Quote, r.btc.Quote
+	want.AmountRemaining, want.Visible, want.OnHold, want.OnHoldCurrency, want.FeeCurrency = want.Amount, true,
+		o.OnHold, r.btc.Quote, r.btc.Quote
 	require.Equal(t, want, o)
 	require.Equal(t, market.Money(14536_51), o.OnHold)
 	require.Empty(t, answer.Fills)
@@ -86,8 +87,10 @@ func TestTimeInForceIsSentOnlyBeforeTheTrigger(t *testing.T) {
 	placed := r.send(command).Order
 	require.Equal(t, market.StatusAwaitingTrigger, placed.Status)
 	require.Equal(t, Protective, laneOf(r.intent(command)))
-	require.Contains(t, r.wire.bodies[0], `"triggerAmount":"26000","triggerType":"price","triggerReference":"lastTrade"`)
-	update := &market.Command{Kind: market.CommandUpdate, Changed: market.ChangeTriggerAmount | market.ChangeTimeInForce, Order: placed}
+	require.Contains(t, r.wire.bodies[0],
+		`"triggerAmount":"26000","triggerType":"price","triggerReference":"lastTrade"`)
+	update := &market.Command{Kind: market.CommandUpdate,
+		Changed: market.ChangeTriggerAmount | market.ChangeTimeInForce, Order: placed}
 	update.Order.TriggerAmount, update.Order.TimeInForce = r.price("26500"), market.IOC
 	changed := r.send(update).Order
 	require.Equal(t, r.price("26500"), changed.TriggerAmount)
@@ -100,7 +103,8 @@ func TestCancelNamesTheOrderOnce(t *testing.T) {
 	r := newRig(t, nil)
 	placed := r.send(r.limit(market.Buy, "0.5", "29000")).Order
 	intent := r.intent(&market.Command{Kind: market.CommandCancel, Order: placed})
-	require.Equal(t, "/v2/order?market=BTC-EUR&clientOrderId="+placed.ClientOrderID.String()+"&operatorId=77", intent.Path)
+	require.Equal(t, "/v2/order?market=BTC-EUR&clientOrderId="+placed.ClientOrderID.String()+"&operatorId=77",
+		intent.Path)
 	require.Equal(t, "DELETE", intent.Method)
 	require.Nil(t, intent.Body)
 	require.Equal(t, Cancel, laneOf(intent))
@@ -168,9 +172,12 @@ func TestRefusalsKeepTheExchangesCode(t *testing.T) {
 		code    int
 		command func(*rig) *market.Command
 	}{
-		{"off the tick", exchange.CodeTick, func(r *rig) *market.Command { return r.limit(market.Buy, "1", "29000.25") }},
-		{"too small", exchange.CodeMinBase, func(r *rig) *market.Command { return r.limit(market.Buy, "0.00001", "29000") }},
-		{"no balance", exchange.CodeInsufficientBalance, func(r *rig) *market.Command { return r.limit(market.Sell, "1000", "30000") }},
+		{"off the tick", exchange.CodeTick,
+			func(r *rig) *market.Command { return r.limit(market.Buy, "1", "29000.25") }},
+		{"too small", exchange.CodeMinBase,
+			func(r *rig) *market.Command { return r.limit(market.Buy, "0.00001", "29000") }},
+		{"no balance", exchange.CodeInsufficientBalance,
+			func(r *rig) *market.Command { return r.limit(market.Sell, "1000", "30000") }},
 		{"no such order", exchange.CodeNotFound, func(r *rig) *market.Command {
 			return &market.Command{Kind: market.CommandCancel, Order: r.limit(market.Buy, "1", "29000").Order}
 		}},
@@ -191,7 +198,8 @@ func TestRefusalsKeepTheExchangesCode(t *testing.T) {
 	}
 }
 
-// loses are the ways in which an answer to a write fails to come; done says whether the exchange has carried it out all the same.
+// loses are the ways in which an answer to a write fails to come; done says whether the exchange
+// has carried it out all the same.
 var loses = []struct {
 	name string
 	done bool
@@ -207,7 +215,8 @@ var loses = []struct {
 	}},
 	{"connection reset while the answer is read", true, func(w *roundTripper) {
 		w.after = func(_ *http.Request, a *http.Response) (*http.Response, error) {
-			a.Body = io.NopCloser(io.MultiReader(io.LimitReader(a.Body, 100), failing{&net.OpError{Op: "read", Err: syscall.ECONNRESET}}))
+			a.Body = io.NopCloser(io.MultiReader(io.LimitReader(a.Body, 100),
+				failing{&net.OpError{Op: "read", Err: syscall.ECONNRESET}}))
 			return a, nil
 		}
 	}},
@@ -218,7 +227,8 @@ var loses = []struct {
 		}
 	}},
 	{"empty 200", true, func(w *roundTripper) { w.after = replaced(200, "") }},
-	{"page of a proxy with 200", true, func(w *roundTripper) { w.after = replaced(200, "<html>"+rigSecret+rigKey+"</html>") }},
+	{"page of a proxy with 200", true,
+		func(w *roundTripper) { w.after = replaced(200, "<html>"+rigSecret+rigKey+"</html>") }},
 	{"page of a proxy with 403", false, func(w *roundTripper) {
 		w.before = func(*http.Request) (*http.Response, error) {
 			return answered(403, "<html>"+rigKey+rigSecret+"</html>"), nil
@@ -231,7 +241,8 @@ var loses = []struct {
 			return a, nil
 		}
 	}},
-	{"500 after the work", true, func(w *roundTripper) { w.after = replaced(500, `{"errorCode":101,"error":"Unknown error."}`) }},
+	{"500 after the work", true,
+		func(w *roundTripper) { w.after = replaced(500, `{"errorCode":101,"error":"Unknown error."}`) }},
 	{"503 before the work", false, func(w *roundTripper) {
 		w.before = func(*http.Request) (*http.Response, error) {
 			return answered(503, `{"errorCode":107,"error":"overloaded"}`), nil
@@ -241,7 +252,8 @@ var loses = []struct {
 	{"answer of another order", true, func(w *roundTripper) {
 		w.after = func(_ *http.Request, a *http.Response) (*http.Response, error) {
 			body, err := io.ReadAll(a.Body)
-			return answered(200, strings.Replace(string(body), `"clientOrderId":"`, `"clientOrderId":"00000000-0000-0000-0000-000000000000","was":"`, 1)), err
+			return answered(200, strings.Replace(string(body), `"clientOrderId":"`,
+				`"clientOrderId":"00000000-0000-0000-0000-000000000000","was":"`, 1)), err
 		}
 	}},
 	{"endless answer", true, func(w *roundTripper) {

@@ -31,7 +31,8 @@ func TestPublishedSignaturesAreReproduced(t *testing.T) {
 		require.NoError(t, err)
 		signer := NewSigner(NewSecret(v.Secret))
 		for range 2 { // the second is made from the saved state
-			require.Equal(t, v.Signature, string(signer.AppendSignature(nil, timestamp, v.Method, v.Path, []byte(v.Body))), v.Path)
+			require.Equal(t, v.Signature,
+				string(signer.AppendSignature(nil, timestamp, v.Method, v.Path, []byte(v.Body))), v.Path)
 		}
 	}
 }
@@ -40,9 +41,11 @@ func TestSignatureIsTheHMACOfTheWholeRequest(t *testing.T) {
 	signer := NewSigner(NewSecret("a secret that is longer than one block of the hash, which has sixty-four bytes"))
 	for length := range 300 {
 		body := make([]byte, length)
-		mac := hmac.New(sha256.New, []byte("a secret that is longer than one block of the hash, which has sixty-four bytes"))
+		mac := hmac.New(sha256.New,
+			[]byte("a secret that is longer than one block of the hash, which has sixty-four bytes"))
 		mac.Write([]byte("1548172481125PUT/v2/order" + string(body)))
-		require.Equal(t, hex.EncodeToString(mac.Sum(nil)), string(signer.AppendSignature(nil, 1548172481125, "PUT", "/v2/order", body)))
+		require.Equal(t, hex.EncodeToString(mac.Sum(nil)),
+			string(signer.AppendSignature(nil, 1548172481125, "PUT", "/v2/order", body)))
 	}
 }
 
@@ -52,12 +55,15 @@ const orderBody = `{"market":"BTC-EUR","side":"buy","orderType":"limit","operato
 func TestSigningAllocatesNothing(t *testing.T) {
 	signer, body, dst := NewSigner(NewSecret("secret")), []byte(orderBody), make([]byte, 0, 64)
 	signer.AppendSignature(dst, 1, "POST", "/v2/order", body)
-	require.Zero(t, testing.AllocsPerRun(100, func() { signer.AppendSignature(dst, 1548172481125, "POST", "/v2/order", body) }))
+	require.Zero(t, testing.AllocsPerRun(100,
+		func() { signer.AppendSignature(dst, 1548172481125, "POST", "/v2/order", body) }))
 }
 
-// The goal is 2.2 times the hash of the same bytes; the ratio is of the same run, floor and signature in turn.
+// The goal is 2.2 times the hash of the same bytes; the ratio is of the same run, floor and
+// signature in turn.
 func BenchmarkSigningAgainstTheBareHash(b *testing.B) {
 	signer, body, dst := NewSigner(NewSecret("secret")), []byte(orderBody), make([]byte, 0, 64)
 	message := append([]byte("1548172481125POST/v2/order"), body...)
-	ratio(b, "sha256", func() { sha256.Sum256(message) }, func() { signer.AppendSignature(dst, 1548172481125, "POST", "/v2/order", body) })
+	ratio(b, "sha256", func() { sha256.Sum256(message) },
+		func() { signer.AppendSignature(dst, 1548172481125, "POST", "/v2/order", body) })
 }

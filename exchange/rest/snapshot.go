@@ -2,7 +2,8 @@ package rest
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// LedgerState is what a ledger has to remember over a restart, or the next process would spend what this one has spent. It is plain data.
+// LedgerState is what a ledger has to remember over a restart, or the next process would spend what
+// this one has spent. It is plain data.
 type LedgerState struct {
 	Key     AllowanceState `json:"key"`
 	IP      AllowanceState `json:"ip"`
@@ -16,7 +17,8 @@ type WeightState struct {
 	Real     int    `json:"real"`
 }
 
-// AllowanceState is what the key or the IP address has spent. Times are Unix milliseconds of the exchange, 0 for none.
+// AllowanceState is what the key or the IP address has spent. Times are Unix milliseconds of the
+// exchange, 0 for none.
 type AllowanceState struct {
 	AtMS          int64 `json:"at_ms"` // when it was taken
 	Limit         int   `json:"limit"`
@@ -36,11 +38,12 @@ func (l *Ledger) Snapshot() LedgerState {
 
 func (a *allowance) state(now market.Time) AllowanceState {
 	a.roll(now)
-	return AllowanceState{AtMS: now.Millis(), Limit: a.limit, ResetMS: a.reset.Millis(), Used: a.used, Open: a.open + a.strays, BannedUntilMS: a.banned.Millis()}
+	return AllowanceState{AtMS: now.Millis(), Limit: a.limit, ResetMS: a.reset.Millis(), Used: a.used,
+		Open: a.open + a.strays, BannedUntilMS: a.banned.Millis()}
 }
 
-// Restore takes over what an earlier ledger remembered. It is called before the first request; what time has made void is dropped, and so
-// is what cannot be.
+// Restore takes over what an earlier ledger remembered. It is called before the first request; what
+// time has made void is dropped, and so is what cannot be.
 func (l *Ledger) Restore(s LedgerState) {
 	l.mu.Lock()
 	defer l.unlock()

@@ -10,9 +10,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// TickerPrices appends a ticker with Last alone for every market of the catalog that the exchange has: GET /ticker/price
-// (specification 1). Last is 0 where there is no price (specification 9). A market with a price that its units cannot hold is left
-// out and named in the error, which has exchange.ErrUnits; the others are there.
+// TickerPrices appends a ticker with Last alone for every market of the catalog that the exchange
+// has: GET /ticker/price (specification 1). Last is 0 where there is no price (specification 9). A
+// market with a price that its units cannot hold is left out and named in the error, which has
+// exchange.ErrUnits; the others are there.
 func (c *Client) TickerPrices(ctx context.Context, dst []market.Ticker) ([]market.Ticker, error) {
 	return c.tickers(ctx, request{at: getTickerPrice, all: true, path: version + "/ticker/price"}, dst)
 }
@@ -23,8 +24,9 @@ func (c *Client) TickerPrice(ctx context.Context, m *market.Market) (market.Pric
 	return ticker.Last, err
 }
 
-// TickerBooks appends a ticker with best bid and ask and their sizes for every market of the catalog that the exchange has: GET
-// /ticker/book (specification 1). A side that is empty is 0, as are both outside of status trading. Errors are those of TickerPrices.
+// TickerBooks appends a ticker with best bid and ask and their sizes for every market of the
+// catalog that the exchange has: GET /ticker/book (specification 1). A side that is empty is 0, as
+// are both outside of status trading. Errors are those of TickerPrices.
 func (c *Client) TickerBooks(ctx context.Context, dst []market.Ticker) ([]market.Ticker, error) {
 	return c.tickers(ctx, request{at: getTickerBook, all: true, path: version + "/ticker/book"}, dst)
 }

@@ -18,8 +18,8 @@ type stop struct {
 	do   func() error
 }
 
-// tour calls every method that the exchange answers, once with a market and once without where both can be. A stop calls one
-// method of the client (TestThePageListsEveryMethodWithItsEndpoint).
+// tour calls every method that the exchange answers, once with a market and once without where both
+// can be. A stop calls one method of the client (TestThePageListsEveryMethodWithItsEndpoint).
 func tour(r *rig) []stop {
 	ctx, hour := r.t.Context(), market.Time(time.Hour)
 	placed := r.limit(market.Buy, "0.25", "28000")
@@ -70,7 +70,11 @@ func tour(r *rig) []stop {
 		}},
 		{"order", func() error { _, err := r.Order(ctx, r.btc.ID, placed.Order.ClientOrderID, uuid.Nil); return err }},
 		{"cancel", func() error { _, err := r.Send(ctx, r.intent(command(market.CommandCancel, 0))); return err }},
-		{"end of an order", func() error { _, err := r.Ending(ctx, r.btc.ID, placed.Order.ClientOrderID, uuid.Nil); return err }},
+		{"end of an order", func() error {
+			_,
+				err := r.OrderUrgent(ctx, r.btc.ID, placed.Order.ClientOrderID, uuid.Nil)
+			return err
+		}},
 		{"open orders of the port", func() error { _, err := r.OpenOrders(ctx); return err }},
 		{"open orders in a market", func() error { _, err := r.OpenOrdersIn(ctx, r.btc.ID); return err }},
 		{"trades", func() error { _, err := r.TradesPage(ctx, r.btc, Page{}, nil); return err }},
@@ -91,19 +95,23 @@ func tour(r *rig) []stop {
 func TestCatalogIsThatOfTheExchange(t *testing.T) {
 	r := newRig(t, nil)
 	m := *r.btc
-	require.Equal(t, market.Market{ID: 1, Name: "BTC-EUR", Base: 2, Quote: 1, PriceDigits: 2, AmountDigits: 8, QuoteDigits: 2, VolumeDigits: 8, ValueDigits: 10, Status: market.Trading,
-		Rules: market.Rules{TickSize: 50, QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: 10_000, MinOrderInQuote: 500, MaxOrderInBase: 1_000_000_000_00000000, MaxOrderInQuote: 1_000_000_000_00,
+	require.Equal(t, market.Market{ID: 1, Name: "BTC-EUR", Base: 2, Quote: 1, PriceDigits: 2, AmountDigits: 8,
+		QuoteDigits: 2, VolumeDigits: 8, ValueDigits: 10, Status: market.Trading,
+		Rules: market.Rules{TickSize: 50, QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: 10_000,
+			MinOrderInQuote: 500, MaxOrderInBase: 1_000_000_000_00000000, MaxOrderInQuote: 1_000_000_000_00,
 			MaxOpenOrders: 100, FeeCategory: "A"}}, m)
 }
 
 func TestCatalogLeavesOutWhatItCannotRepresent(t *testing.T) {
-	assets := []Asset{{Symbol: "EUR", Decimals: 2}, {Symbol: "BTC", Decimals: 6}, {Symbol: "WEI", Decimals: 18}, {Symbol: "ODD", Decimals: 19}}
+	assets := []Asset{{Symbol: "EUR", Decimals: 2}, {Symbol: "BTC", Decimals: 6}, {Symbol: "WEI", Decimals: 18},
+		{Symbol: "ODD", Decimals: 19}}
 	cat, leftOut := BuildCatalog(assets, []Market{
 		{Name: "BTC-EUR", Base: "BTC", Quote: "EUR", Status: "trading", TickSize: "1.00", QuantityDecimals: 8},
 		{Name: "WEI-EUR", Base: "WEI", Quote: "EUR", Status: "melting", MinOrderInQuoteAsset: "5.00"},
 		{Name: "ODD-EUR", Base: "ODD", Quote: "EUR", Status: "trading"},
 		{Name: "NEW-EUR", Base: "NEW", Quote: "EUR", Status: "trading"},
-		{Name: "EUR-BTC", Base: "EUR", Quote: "BTC", Status: "halted", TickSize: "1e-7", MinOrderInQuoteAsset: "0.000000001"},
+		{Name: "EUR-BTC", Base: "EUR", Quote: "BTC", Status: "halted", TickSize: "1e-7",
+			MinOrderInQuoteAsset: "0.000000001"},
 	})
 	require.Len(t, leftOut, 4)
 	require.Len(t, cat.Markets(), 2)
@@ -124,7 +132,8 @@ func TestOrdersAreListedWithWhatCannotBeRead(t *testing.T) {
 	first.ID, second.ID = 0, 0
 	require.Equal(t, []exchange.Record{{Order: second}, {Order: first}}, open.Records)
 
-	r.wire.after = replaced(200, `[{"orderId":"a","market":"DOGE-EUR","side":"buy"}, {"orderId":"`+first.ExchangeID.String()+`","market":"BTC-EUR","side":"buy","price":"0.001"}]`)
+	r.wire.after = replaced(200,
+		`[{"orderId":"a","market":"DOGE-EUR","side":"buy"}, {"orderId":"`+first.ExchangeID.String()+`","market":"BTC-EUR","side":"buy","price":"0.001"}]`)
 	open, err = r.OrdersOpen(t.Context(), r.btc)
 	require.NoError(t, err)
 	require.Empty(t, open.Records)
@@ -208,7 +217,8 @@ func TestCandlesComeOldestFirstUpToTheirEnd(t *testing.T) {
 	newest, err := r.Candles(t.Context(), ada, market.Interval15m, start, rigStart, 3, candles)
 	require.NoError(t, err)
 	require.Equal(t, candles[len(candles)-3:], newest[len(candles):])
-	trades, err := r.PublicTrades(t.Context(), ada, Page{Limit: 1000, Start: candles[0].Start, End: candles[0].End() - 1}, nil)
+	trades, err := r.PublicTrades(t.Context(), ada,
+		Page{Limit: 1000, Start: candles[0].Start, End: candles[0].End() - 1}, nil)
 	require.NoError(t, err)
 	var volume market.Volume
 	for _, trade := range trades {
@@ -254,7 +264,8 @@ func TestCancelOrdersNamesThemAll(t *testing.T) {
 func TestAWithdrawalStandsInTheHistory(t *testing.T) {
 	r := newRig(t, nil)
 	ask := request{at: postWithdrawal, path: version + "/withdrawal",
-		body: []byte(`{"symbol":"BTC","amount":"1.5","address":"bc1qexample"}`)} // the client itself never asks for money
+		// the client itself never asks for money
+		body: []byte(`{"symbol":"BTC","amount":"1.5","address":"bc1qexample"}`)}
 	require.NoError(t, r.write(t.Context(), ask, func([]byte) error { return nil }))
 	list, err := r.WithdrawalHistory(t.Context(), "", Page{})
 	require.NoError(t, err)

@@ -15,9 +15,11 @@ type PublicTrade struct {
 	ID uuid.UUID
 }
 
-// PublicTrades appends trades of a market, newest first: GET /{market}/trades (specification 1, venue-facts 1.2). The page has 1 … 1000
-// rows, 500 by itself, its end at most 24 hours after its start; both ends count, of times and of ids.
-func (c *Client) PublicTrades(ctx context.Context, m *market.Market, page Page, dst []PublicTrade) ([]PublicTrade, error) {
+// PublicTrades appends trades of a market, newest first: GET /{market}/trades (specification 1,
+// venue-facts 1.2). The page has 1 … 1000 rows, 500 by itself, its end at most 24 hours after its
+// start; both ends count, of times and of ids.
+func (c *Client) PublicTrades(ctx context.Context, m *market.Market, page Page, dst []PublicTrade) ([]PublicTrade,
+	error) {
 	before := len(dst)
 	path := to(m.Name, "trades").page(page, "tradeIdFrom", "tradeIdTo").String()
 	err := c.ask(ctx, request{at: getPublicTrades, path: path}, func(body []byte) (err error) {

@@ -17,13 +17,15 @@ var (
 	_ exchange.MarketData = (*Client)(nil)
 )
 
-// OpenOrders lists the account's open orders in all markets, without fills, by OrdersOpen. Orders in markets outside of the catalog are left
-// out; one inside that cannot be read is an error, for it would pass as gone.
+// OpenOrders lists the account's open orders in all markets, without fills, by OrdersOpen. Orders
+// in markets outside of the catalog are left out; one inside that cannot be read is an error, for
+// it would pass as gone.
 func (c *Client) OpenOrders(ctx context.Context) ([]exchange.Record, error) {
 	return c.openOrders(ctx, nil)
 }
 
-// OpenOrdersIn lists the account's open orders in one market, without fills, by OrdersOpen. One that cannot be read is an error.
+// OpenOrdersIn lists the account's open orders in one market, without fills, by OrdersOpen. One
+// that cannot be read is an error.
 func (c *Client) OpenOrdersIn(ctx context.Context, id market.ID) ([]exchange.Record, error) {
 	d, err := c.directory()
 	if err != nil {
@@ -56,10 +58,12 @@ const (
 	tradesRows   = 1000
 )
 
-// Trades lists the account's trades in a market, oldest first. It goes day by day from a time on, rounded down to milliseconds, and returns all
-// trades of the first day that has one later than from. more says that days follow: ask again from the latest time in the list, which brings the trades
-// of that millisecond once more.
-func (c *Client) Trades(ctx context.Context, id market.ID, from market.Time) (trades []exchange.Trade, more bool, err error) {
+// Trades lists the account's trades in a market, oldest first. It goes day by day from a time on,
+// rounded down to milliseconds, and returns all trades of the first day that has one later than
+// from. more says that days follow: ask again from the latest time in the list, which brings the
+// trades of that millisecond once more.
+func (c *Client) Trades(ctx context.Context, id market.ID, from market.Time) (trades []exchange.Trade, more bool,
+	err error) {
 	d, err := c.directory()
 	if err != nil {
 		return nil, false, err
@@ -83,7 +87,8 @@ func (c *Client) Trades(ctx context.Context, id market.ID, from market.Time) (tr
 }
 
 // tradesOf appends all trades of a day from start on, oldest first.
-func (c *Client) tradesOf(ctx context.Context, m *market.Market, start market.Time, dst []exchange.Trade) ([]exchange.Trade, error) {
+func (c *Client) tradesOf(ctx context.Context, m *market.Market, start market.Time,
+	dst []exchange.Trade) ([]exchange.Trade, error) {
 	before, page := len(dst), Page{Limit: tradesRows, Start: start, End: start.Add(tradesWindow)}
 	for {
 		rows := len(dst)
@@ -132,8 +137,8 @@ func (c *Client) Holdings(ctx context.Context) ([]exchange.Holding, error) {
 	return held, nil
 }
 
-// CancelAfter arms the timer of a cancel-on-disconnect group anew, or stops it with 0, by CancelOrdersAfter. It is an error where the
-// exchange says something else than it was asked for.
+// CancelAfter arms the timer of a cancel-on-disconnect group anew, or stops it with 0, by
+// CancelOrdersAfter. It is an error where the exchange says something else than it was asked for.
 func (c *Client) CancelAfter(ctx context.Context, group uint16, after market.Duration) error {
 	expiry, err := c.CancelOrdersAfter(ctx, group, after)
 	if err == nil && (expiry == 0) != (after == 0) {
@@ -142,8 +147,9 @@ func (c *Client) CancelAfter(ctx context.Context, group uint16, after market.Dur
 	return err
 }
 
-// Rules returns the catalog's markets with their status and rules as they are now, by Markets. A market that the exchange does not list any more is halted;
-// one whose rules its units cannot hold is left out and named in the error, which wraps exchange.ErrUnits; the others are there.
+// Rules returns the catalog's markets with their status and rules as they are now, by Markets. A
+// market that the exchange does not list any more is halted; one whose rules its units cannot hold
+// is left out and named in the error, which wraps exchange.ErrUnits; the others are there.
 func (c *Client) Rules(ctx context.Context) ([]market.Market, error) {
 	d, err := c.directory()
 	if err != nil {

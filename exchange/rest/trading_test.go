@@ -62,7 +62,8 @@ func TestPagesThatDoNotGoOnAreAnError(t *testing.T) {
 		if i > 0 {
 			page = append(page, ',')
 		}
-		page = append(page, `{"id":"00000000-0000-0000-0000-00000000`+string("0123456789abcdef"[i>>12&15])+string("0123456789abcdef"[i>>8&15])+string("0123456789abcdef"[i>>4&15])+string("0123456789abcdef"[i&15])+
+		page = append(page, `{"id":"00000000-0000-0000-0000-00000000`+string("0123456789abcdef"[i>>12&15])+string(
+			"0123456789abcdef"[i>>8&15])+string("0123456789abcdef"[i>>4&15])+string("0123456789abcdef"[i&15])+
 			`","side":"buy","timestamp":`+market.FormatFixed(rigStart.Millis()+5000-int64(i), 0)+`}`...)
 	}
 	r.wire.after = replaced(200, string(append(page, ']')))
@@ -75,8 +76,10 @@ func TestHoldingsAreInTheAssetsUnits(t *testing.T) {
 	r.send(r.limit(market.Buy, "0.5", "30000"))
 	held, err := r.Holdings(t.Context())
 	require.NoError(t, err)
-	require.ElementsMatch(t, []exchange.Holding{{Asset: r.btc.Base, Available: 100_00000000}, {Asset: r.btc.Quote, Available: 1000000_00 - 15037_50, Orders: 15037_50}}, held)
-	r.wire.after = replaced(200, `[{"symbol":"GOLD","available":"1","inOrder":"0"},{"symbol":"EUR","available":"0.001","inOrder":"0"}]`)
+	require.ElementsMatch(t, []exchange.Holding{{Asset: r.btc.Base, Available: 100_00000000},
+		{Asset: r.btc.Quote, Available: 1000000_00 - 15037_50, Orders: 15037_50}}, held)
+	r.wire.after = replaced(200,
+		`[{"symbol":"GOLD","available":"1","inOrder":"0"},{"symbol":"EUR","available":"0.001","inOrder":"0"}]`)
 	_, err = r.Holdings(t.Context())
 	require.ErrorIs(t, err, market.ErrInexact)
 }
@@ -89,7 +92,8 @@ func TestOpenOrdersLeaveOutOtherMarketsOnly(t *testing.T) {
 	open, err := r.OpenOrders(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, open)
-	r.wire.after = replaced(200, `[`+other+`,{"orderId":"`+placed.ExchangeID.String()+`","market":"BTC-EUR","side":"buy","price":"0.001"}]`)
+	r.wire.after = replaced(200,
+		`[`+other+`,{"orderId":"`+placed.ExchangeID.String()+`","market":"BTC-EUR","side":"buy","price":"0.001"}]`)
 	_, err = r.OpenOrders(t.Context())
 	require.ErrorIs(t, err, market.ErrInexact)
 }
@@ -121,7 +125,8 @@ func TestTimerThatSaysSomethingElseIsAnError(t *testing.T) {
 	r := newRig(t, nil)
 	require.NoError(t, r.CancelAfter(t.Context(), 9, time.Minute))
 	require.NoError(t, r.CancelAfter(t.Context(), 9, 0))
-	for _, body := range []string{`{"codGroupId":8,"timeOfExpirySeconds":1772452860}`, `{"codGroupId":9,"timeOfExpirySeconds":0}`, `{"codGroupId":9,"timeOfExpirySeconds":"soon"}`, `{}`} {
+	for _, body := range []string{`{"codGroupId":8,"timeOfExpirySeconds":1772452860}`,
+		`{"codGroupId":9,"timeOfExpirySeconds":0}`, `{"codGroupId":9,"timeOfExpirySeconds":"soon"}`, `{}`} {
 		r.wire.before = func(*http.Request) (*http.Response, error) { return answered(200, body), nil }
 		err := r.CancelAfter(t.Context(), 9, time.Minute)
 		require.Equal(t, exchange.Unknown, exchange.OutcomeOf(err), body)
@@ -135,11 +140,13 @@ func TestAnAnswerAboutAnotherOrderIsNone(t *testing.T) {
 	placed := r.send(c).Order
 	other := r.send(r.limit(market.Buy, "0.5", "28000")).Order
 	c.Kind, c.Order.ExchangeID = market.CommandCancel, placed.ExchangeID
-	r.wire.after = replaced(200, `{"orderId":"`+other.ExchangeID.String()+`","clientOrderId":"`+other.ClientOrderID.String()+`","operatorId":77}`)
+	r.wire.after = replaced(200,
+		`{"orderId":"`+other.ExchangeID.String()+`","clientOrderId":"`+other.ClientOrderID.String()+`","operatorId":77}`)
 	_, err := r.Send(t.Context(), r.intent(c))
 	require.ErrorIs(t, err, ErrMismatch)
 	require.Equal(t, exchange.Unknown, exchange.OutcomeOf(err))
-	r.wire.after = replaced(200, `{"orderId":"`+placed.ExchangeID.String()+`","clientOrderId":"`+placed.ClientOrderID.String()+`","market":"ADA-EUR","side":"buy","orderType":"limit","status":"new","amount":"1","price":"1"}`)
+	r.wire.after = replaced(200,
+		`{"orderId":"`+placed.ExchangeID.String()+`","clientOrderId":"`+placed.ClientOrderID.String()+`","market":"ADA-EUR","side":"buy","orderType":"limit","status":"new","amount":"1","price":"1"}`)
 	_, err = r.Order(t.Context(), r.btc.ID, placed.ClientOrderID, uuid.Nil)
 	require.ErrorIs(t, err, ErrMismatch)
 	_, err = r.Order(t.Context(), r.btc.ID, uuid.Nil, other.ExchangeID)

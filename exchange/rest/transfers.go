@@ -43,7 +43,8 @@ func (c *Client) WithdrawalHistory(ctx context.Context, symbol string, page Page
 	return c.transfers(ctx, getWithdrawalHistory, "withdrawalHistory", symbol, page)
 }
 
-func (c *Client) transfers(ctx context.Context, at endpoint, name, symbol string, page Page) (list []Transfer, err error) {
+func (c *Client) transfers(ctx context.Context, at endpoint, name, symbol string, page Page) (list []Transfer,
+	err error) {
 	r := request{at: at, all: symbol == "", path: to(name).with("symbol", symbol).page(page, "", "").String()}
 	err = c.ask(ctx, r, func(body []byte) error { return decode(body, &list) })
 	return list, err

@@ -20,14 +20,16 @@ const (
 
 // Warning is what a ledger has to say to a person.
 type Warning struct {
-	Kind     WarningKind
-	Payer    Payer       // whose budget it is about
-	At       market.Time // the exchange's time
-	Until    market.Time // WarnBan: its end; WarnSlow: when the points end at this rate, 0: they last
-	Doubted  string      // WarnBan, WarnReset: the date that the exchange has told and that is not believed; WarnBan: "" where Until is believed
-	Lane     Lane        // WarnSlow
-	Endpoint string      // WarnWeight
-	Was, Is  int         // WarnWeight
+	Kind  WarningKind
+	Payer Payer       // whose budget it is about
+	At    market.Time // the exchange's time
+	Until market.Time // WarnBan: its end; WarnSlow: when the points end at this rate, 0: they last
+	// WarnBan, WarnReset: the date that the exchange has told and that is not believed; WarnBan: ""
+	// where Until is believed
+	Doubted  string
+	Lane     Lane   // WarnSlow
+	Endpoint string // WarnWeight
+	Was, Is  int    // WarnWeight
 }
 
 // String is one line.
@@ -38,19 +40,23 @@ func (w Warning) String() string {
 		if w.Until == 0 {
 			return fmt.Sprintf("the weight budget of %s runs low: %s waits", whose, w.Lane)
 		}
-		return fmt.Sprintf("at this plan the weight budget of %s ends at %s: %s waits", whose, clockTime(w.Until), w.Lane)
+		return fmt.Sprintf("at this plan the weight budget of %s ends at %s: %s waits", whose, clockTime(w.Until),
+			w.Lane)
 	case WarnBan:
-		text := fmt.Sprintf("the exchange has banned %s for spending too much: nothing is sent until %s", whose, clockTime(w.Until))
+		text := fmt.Sprintf("the exchange has banned %s for spending too much: nothing is sent until %s", whose,
+			clockTime(w.Until))
 		if w.Doubted != "" {
 			text += fmt.Sprintf("; it says until %s, which is not believed", w.Doubted)
 		}
 		return text
 	case WarnReset:
-		return fmt.Sprintf("the exchange says that the weight budget of %s is back at %s, which is not believed: it is taken for back at %s", whose, w.Doubted, clockTime(w.Until))
+		return fmt.Sprintf("the exchange says that the weight budget of %s is back at %s, which is not believed: it "+
+			"is taken for back at %s", whose, w.Doubted, clockTime(w.Until))
 	case WarnBanOver:
 		return fmt.Sprintf("the ban of %s is over", whose)
 	case WarnWeight:
-		return fmt.Sprintf("%s costs %d and not %d points: the table of weights is out of date, or somebody else spends from the same budget", w.Endpoint, w.Is, w.Was)
+		return fmt.Sprintf("%s costs %d and not %d points: the table of weights is out of date, or somebody else "+
+			"spends from the same budget", w.Endpoint, w.Is, w.Was)
 	}
 	return fmt.Sprintf("warning(%d)", uint8(w.Kind))
 }

@@ -7,17 +7,20 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// sureAfter is how many answers in a row must show the same weight before it is believed: another client of the key may spend between two.
+// sureAfter is how many answers in a row must show the same weight before it is believed: another
+// client of the key may spend between two.
 const sureAfter = 3
 
 // weights are what requests cost by the exchange's own count, where that differs from the table.
 type weights struct {
 	known  map[priced]int
 	doubts map[priced]doubt
-	told   map[priced]bool // of which a person has heard: another client with a rhythm of its own makes them come and go
+	// of which a person has heard: another client with a rhythm of its own makes them come and go
+	told map[priced]bool
 }
 
-// priced is a kind of request: an endpoint may have one weight for a market and another for all, so that the table's belongs to its name.
+// priced is a kind of request: an endpoint may have one weight for a market and another for all, so
+// that the table's belongs to its name.
 type priced struct {
 	endpoint string // "": it is not told, and nothing is learnt
 	table    int

@@ -18,32 +18,33 @@ type account struct {
 	markets  []inAccount // by market.ID
 }
 
-// inAccount is what an account has in one market.
+// inAccount is the state of an account in one market.
 type inAccount struct {
 	fees exchange.Fees
 	open int // open orders
 }
 
-// Balance is what an account has of an asset. Available is Total − Held.
+// Balance is an account's balance of an asset. Available is Total − Held.
 type Balance struct {
 	Total, Held market.Money
 }
 
-// fees are the rates that hold for the order.
+// fees are the rates of the order's account in its market.
 func (o *order) fees() exchange.Fees { return o.account.markets[o.Market].fees }
 
 // OpenAccount opens one more account, with its fees by market; nil: none.
 func (v *Venue) OpenAccount(fees func(*market.Market) exchange.Fees) AccountID {
 	a := &account{
-		id: AccountID(len(v.accounts)), balances: make([]Balance, len(v.catalog.Assets())+1), markets: make([]inAccount,
-			len(v.catalog.Markets())+1),
+		id:       AccountID(len(v.accounts)),
+		balances: make([]Balance, len(v.catalog.Assets())+1),
+		markets:  make([]inAccount, len(v.catalog.Markets())+1),
 	}
 	v.accounts = append(v.accounts, a)
 	v.SetFees(a.id, fees)
 	return a.id
 }
 
-// SetFees gives an account other fees from now on. What open orders hold stays as it is.
+// SetFees gives an account other fees from now on. Open orders keep their holds.
 func (v *Venue) SetFees(id AccountID, fees func(*market.Market) exchange.Fees) {
 	for _, m := range v.catalog.Markets() {
 		v.accounts[id].markets[m.ID].fees = exchange.Fees{}
@@ -53,8 +54,8 @@ func (v *Venue) SetFees(id AccountID, fees func(*market.Market) exchange.Fees) {
 	}
 }
 
-// Transfer adds money to an account's balance, or takes it where negative; what orders hold cannot
-// be taken.
+// Transfer adds money to an account's balance, or takes it where negative. It cannot take money
+// that orders hold.
 func (v *Venue) Transfer(id AccountID, asset market.AssetID, money market.Money) error {
 	balance := &v.accounts[id].balances[asset]
 	total, err := market.Add(balance.Total, money)
@@ -69,13 +70,13 @@ func (v *Venue) Transfer(id AccountID, asset market.AssetID, money market.Money)
 	return nil
 }
 
-// BalanceOf returns what an account has of an asset.
+// BalanceOf returns an account's balance of an asset.
 func (v *Venue) BalanceOf(id AccountID, asset market.AssetID) Balance {
 	return v.accounts[id].balances[asset]
 }
 
 // Order returns an order while it is open, and within the sink also one that has just ended;
-// otherwise nil. It is the venue's own: read it, and copy it to keep it.
+// otherwise nil. The order is the venue's own: do not change it, and copy it to keep it.
 func (v *Venue) Order(id market.OrderID) *market.Order {
 	if o := v.orders.Get(id); o != nil {
 		return &o.Order

@@ -1,11 +1,10 @@
 package sim
 
-import (
-	"slices"
-)
+import "slices"
 
-// arrive takes in the commands that are due at a point, in the order cancel, update, place, and
-// among equals as they were handed over: so they wait, and so they mostly are in order.
+// arrive carries out the commands that are due at a point: cancels, then updates, then new orders,
+// each in the order of the calls of Do. v.waiting is in that order of calls, and mostly sorted by
+// kind already.
 func (v *Venue) arrive(point int) {
 	if len(v.waiting) == 0 {
 		return
@@ -33,8 +32,8 @@ func (v *Venue) arrive(point int) {
 
 func byKind(a, b *arrival) int { return int(a.command.Kind) - int(b.command.Kind) }
 
-// isDue reports whether a command arrives at a point of the candles under way. What was decided
-// during their own path, other than by a bracket, waits for the next.
+// isDue reports whether a command arrives at a point of the present candles. A command decided
+// during their path waits for the next path, unless it is a bracket's.
 func (v *Venue) isDue(a *arrival, point int) bool {
 	if a.movement == v.movement && !a.command.Attached {
 		return false
@@ -42,8 +41,8 @@ func (v *Venue) isDue(a *arrival, point int) bool {
 	return a.book.movement == v.movement && a.at <= a.book.times[point]
 }
 
-// arriveAttached takes in the commands of brackets at once, where there is no latency; with latency
-// they arrive at the next point that is late enough.
+// arriveAttached carries out the commands of brackets at once where there is no latency. With
+// latency they arrive at the next point that is late enough.
 func (v *Venue) arriveAttached(b *book) {
 	for b.attached && v.config.Latency == 0 && v.err == nil {
 		b.attached = false
@@ -57,7 +56,7 @@ func (v *Venue) arriveAttached(b *book) {
 			v.perform(b, &a.command, &a.origin, -1)
 			v.arrived = append(v.arrived, a)
 			v.match(b)
-			i = -1 // what it caused may have brought more
+			i = -1 // its effects may have brought more commands
 		}
 	}
 }

@@ -2,8 +2,8 @@ package sim
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// status sets a market's status (specification 3.2). auctionMatching matches what rests at the
-// opening price; trading lets happen what the price reached in the meantime.
+// status sets a market's status (specification 3.2). auctionMatching matches resting orders at the
+// opening price; trading executes the entries that the price reached in the meantime.
 func (v *Venue) status(ev *market.Event) {
 	b := &v.books[ev.Market]
 	b.time = ev.At
@@ -13,8 +13,8 @@ func (v *Venue) status(ev *market.Event) {
 	}
 	if ev.Status == market.Trading && b.last != 0 {
 		b.volume = noCap
-		v.open(b) // what the price reached while nothing could happen
-		v.stir(b)
+		v.open(b) // entries that the price reached while the market was not trading
+		v.fireTriggers(b)
 	}
 	if ev.Status != market.AuctionMatching {
 		return

@@ -64,10 +64,10 @@ func checkDepth(t require.TestingT, b *book, d *depth) {
 			b.market.Name)
 		require.Same(t, l, d.at(l.price))
 		var total market.Qty
-		for o := l.first; o != nil; o = o.behind {
+		for o := l.first; o != nil; o = o.next {
 			require.Same(t, l, o.queue)
 			require.Equal(t, l.price, o.Price)
-			require.True(t, o.behind == nil || o.behind.before == o && o.sequence < o.behind.sequence, "order %d", o.ID)
+			require.True(t, o.next == nil || o.next.prev == o && o.sequence < o.next.sequence, "order %d", o.ID)
 			total += o.AmountRemaining
 			orders++
 		}
@@ -84,7 +84,7 @@ func openOrders(v *Venue) (all []*order) {
 	for i := 1; i < len(v.books); i++ {
 		for _, d := range [...]*depth{v.books[i].bids, v.books[i].asks} {
 			for l := d.best(); l != nil; l = d.next(l) {
-				for o := l.first; o != nil; o = o.behind {
+				for o := l.first; o != nil; o = o.next {
 					all = append(all, o)
 				}
 			}

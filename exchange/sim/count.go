@@ -2,9 +2,9 @@ package sim
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// AppendCounts appends, for each of the levels that AppendDepth gave of a side, how many orders
-// rest there: those of the accounts, and one for the house where it has that level. Nothing may
-// have happened at the venue since.
+// AppendCounts appends the number of resting orders at each of the levels that AppendDepth gave of
+// a side: those of the accounts, and one for the house where it has the level. The venue must be
+// unchanged since AppendDepth.
 func (v *Venue) AppendCounts(id market.ID, side market.Side, levels []market.Level, counts []int) []int {
 	b := &v.books[id]
 	taker := side.Opposite()
@@ -13,15 +13,15 @@ func (v *Venue) AppendCounts(id market.ID, side market.Side, levels []market.Lev
 	for i := range levels {
 		count := 0
 		if l != nil && l.price == levels[i].Price {
-			for o := l.first; o != nil; o = o.behind {
+			for o := l.first; o != nil; o = o.next {
 				count++
 			}
 			l = orders.next(l)
 		}
-		house := v.houseLevel(b, taker, place)
+		house := v.liquidityLevel(b, taker, place)
 		for house.Price != 0 && house.Amount <= 0 {
 			place++
-			house = v.houseLevel(b, taker, place)
+			house = v.liquidityLevel(b, taker, place)
 		}
 		if house.Price == levels[i].Price {
 			count++

@@ -8,10 +8,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// offer is the best that a taker meets in a Book: an order of some account, or a level of the
-// house.
+// offer is one offer that a taker meets in a Book: an order of an account, or a level of the house.
 type offer struct {
-	price   market.Price // 0: there is nothing
+	price   market.Price // 0: no offer
 	amount  market.Qty
 	resting *order // nil: the house
 	place   int    // of the house's level
@@ -25,10 +24,10 @@ func (b *book) opposite(taker market.Side) *depth {
 	return b.bids
 }
 
-// offered returns the best offer for a taker of that side: the better price, and at one price who
-// was there first.
+// offered returns the best offer for a taker of that side: the better price, and at equal prices
+// the older.
 func (v *Venue) offered(b *book, taker market.Side) offer {
-	house := v.houseFrom(b, taker, 0)
+	house := v.liquidityFrom(b, taker, 0)
 	l := b.opposite(taker).first
 	if l == nil || !b.ahead(l.first, house.price) {
 		return house
@@ -40,13 +39,13 @@ func (v *Venue) offered(b *book, taker market.Side) offer {
 // none.
 func (b *book) ahead(resting *order, house market.Price) bool {
 	if resting.Price == house {
-		return resting.sequence < b.house.sequence
+		return resting.sequence < b.liquidity.sequence
 	}
 	return house == 0 || crosses(resting.Side, resting.Price, house)
 }
 
-// takeBook lets an order trade against the book: price by price, at each price in the order of
-// arrival. What remains rests, or ends as its type and time in force demand.
+// takeBook trades an order against the book: price by price, at each price in the order of arrival.
+// The rest of it stays in the book, or ends as its type and time in force demand.
 func (v *Venue) takeBook(b *book, o *order) {
 	best := v.offered(b, o.Side)
 	switch {
@@ -82,8 +81,8 @@ func (o *order) accepts(price market.Price) bool {
 	return price != 0 && (!o.Type.HasPrice() || crosses(o.Side, o.Price, price))
 }
 
-// meet trades with one offer and reports whether there was anything to do. Of two orders the one to
-// which the trade would bring more than can be counted expires.
+// meet trades with one offer and reports whether it had an effect. An order whose numbers the trade
+// would overflow expires.
 func (v *Venue) meet(b *book, o *order, at *offer) bool {
 	amount, err := v.wantedOf(b, o, at.price)
 	if err != nil {
@@ -97,37 +96,37 @@ func (v *Venue) meet(b *book, o *order, at *offer) bool {
 	}
 	amount = min(amount, v.room(b, o), v.room(b, at.resting))
 	taking := deal{price: at.price, amount: amount, taker: true}
-	if err := v.agree(b, o, &taking); err != nil || v.room(b, o) == 0 {
+	if err := v.computeDeal(b, o, &taking); err != nil || v.room(b, o) == 0 {
 		v.end(b, o, market.StatusExpired, 0)
 		return true
 	}
 	if at.resting == nil {
 		b.filled++
-		if b.house.Size != 0 {
-			b.house.taken[o.Side-1][at.place] += amount
+		if b.liquidity.Size != 0 {
+			b.liquidity.taken[o.Side-1][at.place] += amount
 		}
 	} else if !v.give(b, at.resting, at.price, amount) {
 		return true
 	}
 	b.last = at.price
-	v.close(b, o, &taking)
+	v.applyDeal(b, o, &taking)
 	return true
 }
 
-// give trades the resting side of a deal, or ends the order, and reports whether it traded.
+// give applies the resting side of a trade, or ends the order, and reports whether it traded.
 func (v *Venue) give(b *book, resting *order, price market.Price, amount market.Qty) bool {
 	giving := deal{price: price, amount: amount}
-	if err := v.agree(b, resting, &giving); err != nil || amount == 0 {
+	if err := v.computeDeal(b, resting, &giving); err != nil || amount == 0 {
 		v.end(b, resting, market.StatusExpired, 0)
 		return false
 	}
 	b.filled++
-	v.close(b, resting, &giving)
+	v.applyDeal(b, resting, &giving)
 	return true
 }
 
-// room is how much more base a buyer's balance can count. Sellers, and the house, have room for
-// everything.
+// room is the base that a buyer's balance can still take without overflow. Sellers and the house
+// have no such limit.
 func (v *Venue) room(b *book, o *order) market.Qty {
 	if o == nil || o.Side == market.Sell {
 		return noCap
@@ -135,25 +134,25 @@ func (v *Venue) room(b *book, o *order) market.Qty {
 	return noCap - market.Qty(o.account.balances[b.market.Base].Total)
 }
 
-// wantedOf is the base that a taker wants at a price and can pay for there: unlike a candle's, the
-// next level is dearer than what the hold was reckoned with.
+// wantedOf is the base that a taker wants at a price and can pay for there: in a book, unlike on a
+// path, the next level can be dearer than the price of the hold.
 func (v *Venue) wantedOf(b *book, o *order, price market.Price) (market.Qty, error) {
 	if o.Side == market.Sell || o.ByQuote() || o.Type.HasPrice() {
 		return v.wanted(b, o, price)
 	}
-	payable := exchange.Affordable(b.market, v.own(o), price, o.fees().Taker)
+	payable := exchange.BaseForMoney(b.market, v.spendable(o), price, o.fees().Taker)
 	if payable < o.AmountRemaining && o.FilledAmount == 0 {
-		return 0, nil // the market has run away from what it was held at
+		return 0, nil // the market has moved away from the price of the hold
 	}
 	return min(o.AmountRemaining, payable), nil
 }
 
-// finishDust fills an order over a quote amount of which less is left than the smallest amount
-// costs at a price.
+// finishDust completes an order over a quote amount whose rest is less than the cost of the
+// smallest amount at a price.
 func (v *Venue) finishDust(b *book, o *order, price market.Price) {
 	if o.Side == market.Sell {
-		if missing, err := o.convertible(b.market, price); err != nil || missing != 0 {
-			return // it is the base that does not reach
+		if missing, err := o.remainingBase(b.market, price); err != nil || missing != 0 {
+			return // the base is too little, not the rest
 		}
 	}
 	if o.ByQuote() && o.FilledAmount > 0 {
@@ -170,8 +169,9 @@ func (v *Venue) tooWide(b *book) bool {
 	return v.config.SpreadLimit != 0 && bid != 0 && ask-bid > exchange.Share(bid, v.config.SpreadLimit)
 }
 
-// protection returns why a taker may not go on to a price, or 0: it is too far from the best price
-// that the taker met, or from the market's last price before it (venue-facts 3.4).
+// protection returns the reason why a taker may not trade at a price, or 0: the price is too far
+// from the best price that the taker met, or from the market's last price before it (venue-facts
+// 3.4).
 func (v *Venue) protection(side market.Side, best, reference, price market.Price) market.RestatementReason {
 	switch {
 	case beyond(side, best, price, v.config.ExecutionLimit):
@@ -189,15 +189,15 @@ func beyond(side market.Side, from, price market.Price, limit market.Rate) bool 
 		return false
 	}
 	if side == market.Buy {
-		return price > exchange.Above(from, exchange.Share(from, limit))
+		return price > exchange.AddSaturating(from, exchange.Share(from, limit))
 	}
 	return price < from-exchange.Share(from, limit)
 }
 
-// stir lets happen what a change of a Book has caused: triggers that its last price, its bid or its
-// ask has reached. All that are met fire, also where the first of them moves the price back; what
-// they cause comes after them.
-func (v *Venue) stir(b *book) {
+// fireTriggers fires the triggers of a Book that its last price, bid or ask has reached. All of
+// them fire, also where the first moves the price back; triggers that their orders reach come after
+// them.
+func (v *Venue) fireTriggers(b *book) {
 	if b.bids == nil {
 		return
 	}
@@ -212,8 +212,8 @@ func (v *Venue) stir(b *book) {
 	}
 }
 
-// collect takes the triggers that are met from their ladders, in the order in which a falling price
-// and then a rising one reaches them.
+// collect moves the triggers that are met from their ladders to b.met, in the order in which a
+// falling price and then a rising one reaches them.
 func (v *Venue) collect(b *book) {
 	if len(b.below.entries)+len(b.above.entries) == 0 {
 		return
@@ -234,10 +234,10 @@ func (v *Venue) collect(b *book) {
 	}
 }
 
-// triggerRange returns the lowest and the highest level that a trigger which is met may have.
+// triggerRange returns the lowest and the highest possible level of a trigger that is met.
 func (v *Venue) triggerRange(b *book) (low, high market.Price) {
 	if v.config.HalfSpread != 0 {
-		return 0, math.MaxInt64 // levels are prices of a path, half a spread away from what triggers refer to
+		return 0, math.MaxInt64 // levels are prices of a path, half a spread away from the triggers' references
 	}
 	low = math.MaxInt64
 	for _, price := range [...]market.Price{b.last, b.bid, b.ask} {
@@ -248,7 +248,7 @@ func (v *Venue) triggerRange(b *book) (low, high market.Price) {
 	return low, high
 }
 
-// requote notes the best bid and ask of a Book, which triggers refer to.
+// requote updates the best bid and ask of a Book, which triggers refer to.
 func (v *Venue) requote(b *book) {
 	if b.bids != nil {
 		b.bid, b.ask = v.offered(b, market.Sell).price, v.offered(b, market.Buy).price

@@ -42,20 +42,20 @@ type level struct {
 	price       market.Price
 	key         uint64 // the price in units of the tree
 	first, last *order
-	high, low   uint64 // 2^64·high + low is what remains of them in all, in units of Qty
+	high, low   uint64 // 2^64·high + low is their remaining amount in all, in units of Qty
 }
 
-// digit is the width of a node.
+// digit is the width of a node in bits.
 const digit = 6
 
 // add puts an order at the end of its price's queue.
 func (d *depth) add(o *order) {
 	l := d.at(o.Price)
-	o.queue, o.before, o.behind = l, l.last, nil
+	o.queue, o.prev, o.next = l, l.last, nil
 	if l.last == nil {
 		l.first = o
 	} else {
-		l.last.behind = o
+		l.last.next = o
 	}
 	l.last = o
 	o.shown = 0
@@ -66,25 +66,25 @@ func (d *depth) add(o *order) {
 // remove takes an order out.
 func (d *depth) remove(o *order) {
 	l := o.queue
-	if o.before == nil {
-		l.first = o.behind
+	if o.prev == nil {
+		l.first = o.next
 	} else {
-		o.before.behind = o.behind
+		o.prev.next = o.next
 	}
-	if o.behind == nil {
-		l.last = o.before
+	if o.next == nil {
+		l.last = o.prev
 	} else {
-		o.behind.before = o.before
+		o.next.prev = o.prev
 	}
 	l.add(-o.shown)
-	o.queue, o.before, o.behind = nil, nil, nil
+	o.queue, o.prev, o.next = nil, nil, nil
 	d.orders--
 	if l.first == nil {
 		d.drop(l)
 	}
 }
 
-// resize tells the level of an order that what remains of it has changed.
+// resize brings the level's amount up to date after a change of the order's remaining amount.
 func (d *depth) resize(o *order) {
 	l := o.queue
 	l.add(o.AmountRemaining - o.shown)
@@ -98,7 +98,7 @@ func (l *level) add(amount market.Qty) {
 	l.high += uint64(amount>>63) + carry // of two's complement
 }
 
-// size is the level's amount, or the largest that a Qty can say.
+// size is the level's amount, or the largest Qty.
 func (l *level) size() market.Qty {
 	if l.high != 0 || l.low > math.MaxInt64 {
 		return math.MaxInt64
@@ -106,7 +106,7 @@ func (l *level) size() market.Qty {
 	return market.Qty(l.low)
 }
 
-// at returns the level of a price, a new one where there is none.
+// at returns the level of a price and makes it where there is none.
 func (d *depth) at(price market.Price) *level {
 	if d.first != nil && d.first.price == price {
 		return d.first
@@ -169,7 +169,7 @@ func (d *depth) refine(unit market.Price) {
 	for _, l := range kept {
 		into := d.at(l.price)
 		into.high, into.low, into.first, into.last = l.high, l.low, l.first, l.last
-		for o := l.first; o != nil; o = o.behind {
+		for o := l.first; o != nil; o = o.next {
 			o.queue = into
 		}
 	}
@@ -182,7 +182,7 @@ func greatestDivisor(a, b market.Price) market.Price {
 	return a
 }
 
-// level makes a level and notes the best.
+// level makes a level and updates the best one.
 func (d *depth) level(price market.Price, key uint64) *level {
 	var l *level
 	if n := len(d.spareLevels); n > 0 {
@@ -220,7 +220,7 @@ func (d *depth) leaf() *leaf {
 	return &leaf{}
 }
 
-// drop takes an empty level out of the tree, with the nodes that it leaves empty.
+// drop removes an empty level from the tree, with the nodes that it leaves empty.
 func (d *depth) drop(l *level) {
 	if d.first == l {
 		d.first = d.next(l)
@@ -256,7 +256,8 @@ func (d *depth) drop(l *level) {
 	}
 }
 
-// next returns the level behind l, or nil: the next lower bid or higher ask. l must be in the tree.
+// next returns the next worse level, or nil: the next lower bid or higher ask. l must be in the
+// tree.
 func (d *depth) next(l *level) *level {
 	key := l.key
 	var way [11]*branch
@@ -267,11 +268,11 @@ func (d *depth) next(l *level) *level {
 	}
 	way[1] = n
 	f := n.leaves[key>>digit&63]
-	if rest := d.behind(f.used, key&63); rest != 0 {
+	if rest := d.worse(f.used, key&63); rest != 0 {
 		return f.levels[d.nearest(rest)]
 	}
 	for row := 1; row <= d.height; row++ {
-		rest := d.behind(way[row].used, key>>(digit*row)&63)
+		rest := d.worse(way[row].used, key>>(digit*row)&63)
 		if rest == 0 {
 			continue
 		}
@@ -286,15 +287,15 @@ func (d *depth) next(l *level) *level {
 	return nil
 }
 
-// behind returns the bits that are worse than slot.
-func (d *depth) behind(used, slot uint64) uint64 {
+// worse returns the used slots that are worse than slot.
+func (d *depth) worse(used, slot uint64) uint64 {
 	if d.bids {
 		return used & (1<<slot - 1)
 	}
 	return used &^ (2<<slot - 1)
 }
 
-// nearest returns the best of some bits.
+// nearest returns the best of some used slots.
 func (d *depth) nearest(used uint64) int {
 	if d.bids {
 		return 63 - bits.LeadingZeros64(used)

@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// book is one market at the venue: where its price stands and what waits for the price to move.
+// book is one market at the venue: its price and the entries that wait for the price to move.
 type book struct {
 	market *market.Market
 	last   market.Price
@@ -17,34 +17,33 @@ type book struct {
 
 	movement int64 // the latest Advance that moved it
 
-	below, above ladder // what happens when the price falls to, or rises to, a level
+	below, above ladder // entries for a price that falls to, or rises to, a level
 
 	waiting  int    // commands that have not arrived
 	attached bool   // some of them may act inside the path
 	placed   uint64 // orders so far
 	filled   uint64 // fills so far
 
-	calmLow  market.Price // a candle above this …
-	calmHigh market.Price // … and below this does nothing to anybody
+	quietLow, quietHigh market.Price // a candle between these, exclusive, has no effect
 
-	watch *market.Watch // what the engine wants to hear of
-	told  market.Price  // the watched price it has heard of last in this movement
-	leg   int           // the point that the path is walking to
+	watch    *market.Watch // prices that the engine wants events of
+	notified market.Price  // the watched price of the latest event in this movement
+	leg      int           // the point that the path is walking to
 
 	candle      market.Candle
 	points      [4]market.Price
 	times       [4]market.Time
-	volume      market.Qty // what own orders may still take of the candle
+	volume      market.Qty // the part of the candle's volume that own orders may still take
 	takers      []*order   // arrived, not yet matched
 	spareTakers []*order
-	met         []*order // triggers of a Book that are met and have not fired yet
-	bids, asks  *depth   // of a Book: limit orders that rest; the ladders have triggers alone
-	house       anchor   // of a Book
-	lowHit      bool     // an own order waits within the candle below its open …
-	topHit      bool     // … and one above: the candle is ambiguous
+	met         []*order        // triggers of a Book that are met and have not fired yet
+	bids, asks  *depth          // of a Book: limit orders that rest; the ladders have triggers alone
+	liquidity   liquidityAnchor // of a Book
+	lowHit      bool            // an own order waits within the candle below its open …
+	topHit      bool            // … and one above: the candle is ambiguous
 }
 
-// action is what an entry stands for.
+// action is the effect of an entry.
 type action uint8
 
 const (
@@ -52,7 +51,7 @@ const (
 	actFire                   // a trigger fires
 )
 
-// entry is something that happens when the price reaches a level.
+// entry is an order that fills or triggers when the price reaches a level.
 type entry struct {
 	level    market.Price
 	sequence int64
@@ -60,7 +59,7 @@ type entry struct {
 	action   action
 }
 
-// ladder holds entries so that the next to be reached is the last: the highest level of those below
+// ladder is a sorted list of entries, the next to be reached last: the highest level of those below
 // the price, the lowest of those above, and of equal levels the oldest.
 type ladder struct {
 	entries []entry
@@ -79,7 +78,7 @@ func (l *ladder) reached(p market.Price) bool {
 	return p >= l.entries[n-1].level
 }
 
-// next returns the entry that is reached next; the ladder must not be empty.
+// next returns the entry that the price reaches next; the ladder must not be empty.
 func (l *ladder) next() *entry { return &l.entries[len(l.entries)-1] }
 
 // queue returns the side of a Book that a limit order rests on.
@@ -105,10 +104,10 @@ func (b *book) reaches(l *ladder, p market.Price) bool {
 	return l.reached(p) || b.sooner(l, nil, p) != nil
 }
 
-// sooner returns what a price on its way to p reaches first: the trigger o, or the first order of a
-// Book, which the house takes.
+// sooner returns the order that a price on its way to p reaches first: the trigger o, or the first
+// order of a Book, which the house takes.
 func (b *book) sooner(l *ladder, o *order, p market.Price) *order {
-	if b.bids == nil || b.house.Levels == 0 {
+	if b.bids == nil || b.liquidity.Levels == 0 {
 		return o
 	}
 	side := b.asks
@@ -166,7 +165,7 @@ func (b *book) side(o *order) *ladder {
 	return &b.above
 }
 
-// rest enters an order into its ladder: as a limit order, or as a trigger that waits.
+// rest enters an order into its ladder, as a limit order or as a waiting trigger.
 func (v *Venue) rest(b *book, o *order) {
 	act := actFill
 	o.level = v.fillLevel(o)
@@ -182,7 +181,7 @@ func (v *Venue) rest(b *book, o *order) {
 	b.enter(b.side(o), entry{level: o.level, sequence: o.sequence, order: o, action: act})
 }
 
-// enter inserts an entry and notes whether the candle under way reaches it.
+// enter inserts an entry and notes whether the present candle reaches it.
 func (b *book) enter(l *ladder, e entry) {
 	l.insert(e)
 	if l.down && e.level >= b.candle.Low {
@@ -267,8 +266,8 @@ func (v *Venue) fires(o *market.Order, p market.Price) bool {
 	return reference >= o.TriggerAmount
 }
 
-// quotes reports whether a ticker tells the reference of the order's trigger, which then does not
-// follow from the path.
+// quotes reports whether the reference of the order's trigger comes from a ticker or a Book, not
+// from the path.
 func (b *book) quotes(o *order) bool {
 	return (b.bid != 0 || b.ask != 0 || b.bids != nil) && o.TriggerReference > market.LastTrade
 }
@@ -278,7 +277,7 @@ func (v *Venue) met(b *book, o *order) bool {
 	if !b.quotes(o) {
 		return b.last != 0 && v.fires(&o.Order, b.last)
 	}
-	var beyond market.Price // of the reference from the trigger; of the middle twice that
+	var beyond market.Price // the distance of the reference from the trigger; of the middle, twice the distance
 	switch o.TriggerReference {
 	case market.BestBid:
 		beyond = b.bid - o.TriggerAmount
@@ -296,7 +295,7 @@ func (v *Venue) met(b *book, o *order) bool {
 	return beyond >= 0
 }
 
-// fireQuoted lets the triggers fire whose reference the ticker has brought to them.
+// fireQuoted fires the triggers whose reference a ticker has brought to their price.
 func (v *Venue) fireQuoted(b *book) {
 	if b.market.Status != market.Trading {
 		return
@@ -304,8 +303,8 @@ func (v *Venue) fireQuoted(b *book) {
 	for _, l := range [...]*ladder{&b.below, &b.above} {
 		for at := len(l.entries) - 1; at >= 0 && v.err == nil; at-- {
 			if e := &l.entries[at]; e.action == actFire && b.quotes(e.order) && v.met(b, e.order) {
-				v.happen(b, e.order, false)
-				at = len(l.entries) // what it caused may have changed the ladder
+				v.execute(b, e.order, false)
+				at = len(l.entries) // its effects may have changed the ladder
 			}
 		}
 	}

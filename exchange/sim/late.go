@@ -6,8 +6,8 @@ import (
 )
 
 // PerformLate carries out a command as Perform does, but an order that would now trade or rest in
-// the book stands aside, open and out of everybody's sight, until Release. It can be cancelled
-// meanwhile; an update brings it to the book.
+// the book stands aside, open and invisible, until Release. It can be cancelled meanwhile; an
+// update brings it to the book.
 func (v *Venue) PerformLate(id AccountID, at market.Time, c *market.Command) (refused *exchange.Error, err error) {
 	v.late = true
 	defer func() { v.late = false }()
@@ -26,8 +26,8 @@ func (v *Venue) standAside(b *book, o *order, exec market.ExecutionType) {
 	}
 }
 
-// Release brings an order that stands aside to the book, as the youngest there; in a market that is
-// not trading, what cannot wait in the book expires. It reports whether the order stood aside, and
+// Release brings an order that stands aside to the book, as the youngest there. In a market that is
+// not trading an order that cannot rest expires. Release reports whether the order stood aside, and
 // the first arithmetic error.
 func (v *Venue) Release(id market.OrderID, at market.Time) (stood bool, err error) {
 	v.recycle()

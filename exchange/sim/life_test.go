@@ -94,21 +94,21 @@ func TestTheFourPointsOfAFollowedPathAreToldBetweenItsFills(t *testing.T) {
 func TestCalmCandlesMayBePassed(t *testing.T) {
 	b := newBench(t)
 	b.rest(2)
-	low, high := b.venue.Calm(1)
+	low, high := b.venue.QuietRange(1)
 	require.Equal(t, market.Price(90_00), low)
 	require.Equal(t, market.Price(110_01), high)
 	b.candle[0].Close = 102_00
-	b.venue.Pass(&b.candle[0])
+	b.venue.SkipTo(&b.candle[0])
 	require.Equal(t, market.Price(102_00), b.venue.Last(1))
 	b.place(market.Order{Side: market.Buy, Type: market.TypeMarket, OrderState: market.OrderState{Amount: 1e6}})
-	low, high = b.venue.Calm(1)
+	low, high = b.venue.QuietRange(1)
 	require.Greater(t, low, high, "a command on its way leaves no calm")
 }
 
 func TestAWatchedMarketIsNeverCalm(t *testing.T) {
 	b := newBench(t)
 	b.venue.books[1].watch.Above = 105_00
-	low, high := b.venue.Calm(1)
+	low, high := b.venue.QuietRange(1)
 	require.Greater(t, low, high)
 }
 
@@ -119,7 +119,7 @@ func TestACancelledOrderNoLongerDisturbsTheCalm(t *testing.T) {
 	b.advance()
 	require.True(t, b.venue.Cancel(1, 0, market.CancelOnDisconnect))
 	require.False(t, b.venue.Cancel(1, 0, market.CancelOnDisconnect), "it is gone")
-	low, _ := b.venue.Calm(1)
+	low, _ := b.venue.QuietRange(1)
 	require.Negative(t, low)
 	check(t, b.venue)
 }

@@ -22,7 +22,7 @@ func (v *Venue) perform(b *book, c *market.Command, from *origin, point int) {
 
 // place admits a new order or refuses it; an admitted order waits for match.
 func (v *Venue) place(b *book, c *market.Command, from *origin, point int) {
-	o := v.blank()
+	o := v.newOrder()
 	o.Order, o.account, o.sequence, o.level = c.Order, from.account, from.sequence, b.last
 	if point > 0 && o.Type == market.TypeMarket {
 		o.level = b.priceAt(from.at, point, o.Side)
@@ -43,7 +43,7 @@ func (v *Venue) place(b *book, c *market.Command, from *origin, point int) {
 }
 
 // accept gives an admitted or updated order its place: it waits for its trigger, rests while
-// nothing matches, or takes. exec is what to report when it comes to rest, 0 for nothing.
+// nothing matches, or takes. exec is the report to send when it comes to rest, 0 for none.
 func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 	o.aside, o.Visible = false, true
 	trading := b.market.Status == market.Trading
@@ -75,8 +75,7 @@ func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 	}
 }
 
-// enqueue gives an order a place among the takers; one that is updated twice at an instant has one
-// place.
+// enqueue adds an order to the takers, once: it may be updated twice at an instant.
 func (b *book) enqueue(o *order) {
 	if !o.taking {
 		o.taking = true
@@ -91,26 +90,26 @@ func (v *Venue) restOpen(b *book, o *order, exec market.ExecutionType) {
 		o.Status = market.StatusPartiallyFilled
 	}
 	v.rest(b, o)
-	o.exec = 0 // it is told here
+	o.exec = 0 // reported here
 	if exec != 0 {
 		v.emit(b, o, exec, 0)
 	}
 }
 
-// tooFar reports whether placement price protection cancels the order: it is priced through the
-// market by too much.
+// tooFar reports whether placement price protection cancels the order: its price is too far through
+// the market.
 func (v *Venue) tooFar(b *book, o *order) bool {
 	limit := v.config.PlacementLimit
 	if limit == 0 || !o.Type.HasPrice() || b.last == 0 {
 		return false
 	}
 	if o.Side == market.Buy {
-		return o.Price > exchange.Above(b.last, exchange.Share(b.last, limit))
+		return o.Price > exchange.AddSaturating(b.last, exchange.Share(b.last, limit))
 	}
 	return o.Price < b.last-exchange.Share(b.last, limit)
 }
 
-// facts is what an account looks like to an order of its that arrives.
+// facts is the state of an order's account at its arrival.
 func (v *Venue) facts(b *book, o *order, reference market.Price) *exchange.Facts {
 	balance, in := &o.account.balances[exchange.HoldAsset(b.market, o.Side)], &o.account.markets[b.market.ID]
 	f := &v.fact
@@ -177,16 +176,16 @@ func (v *Venue) Cancel(id market.OrderID, at market.Time, reason market.Restatem
 	b := &v.books[o.Market]
 	b.time = max(b.time, at)
 	v.end(b, o, market.StatusCanceled, reason)
-	v.stir(b)
-	b.calm()
+	v.fireTriggers(b)
+	b.setQuietRange()
 	return true
 }
 
-// match lets the orders that have arrived take what there is, oldest first.
+// match trades the orders that have arrived, oldest first.
 func (v *Venue) match(b *book) {
 	if len(b.takers) == 0 {
 		v.arriveAttached(b)
-		v.stir(b)
+		v.fireTriggers(b)
 		return
 	}
 	takers := b.takers
@@ -200,10 +199,10 @@ func (v *Venue) match(b *book) {
 	}
 	b.spareTakers = takers[:0]
 	v.arriveAttached(b)
-	v.stir(b)
+	v.fireTriggers(b)
 }
 
-// fire lets a trigger fire with the path at price.
+// fire fires a trigger with the path at price.
 func (v *Venue) fire(b *book, o *order, price market.Price) {
 	b.leave(o)
 	o.Triggered = true
@@ -215,8 +214,8 @@ func (v *Venue) fire(b *book, o *order, price market.Price) {
 	v.take(b, o, price)
 }
 
-// take lets an order trade against the market with the path at price; what remains rests, or ends
-// as its type and time in force demand.
+// take trades an order against the market with the path at price. The rest of it rests, or ends as
+// its type and time in force demand.
 func (v *Venue) take(b *book, o *order, price market.Price) {
 	if o.Done() { // ended by another order of the same moment
 		return
@@ -237,8 +236,8 @@ func (v *Venue) take(b *book, o *order, price market.Price) {
 	v.settleRest(b, o)
 }
 
-// takeMarket trades what it can with what the house offers and reports whether something of the
-// order is left to deal with.
+// takeMarket trades an order at the offered price, as far as volume and funds allow, and reports
+// whether a part of it is left.
 func (v *Venue) takeMarket(b *book, o *order, offered market.Price) bool {
 	if !v.preventSelfTrade(b, o, offered) {
 		return false
@@ -262,15 +261,15 @@ func (v *Venue) takeMarket(b *book, o *order, offered market.Price) bool {
 	return !o.Done()
 }
 
-// wanted is the base that an order still wants at a price; a buy of the market kind that the
-// balance no longer covers wants nothing (it was held at its trigger price, and the market has run
-// away).
+// wanted is the base that an order still wants at a price. A triggered market buy that the balance
+// no longer covers wants nothing: its hold was made at the trigger price, and the market has moved
+// away.
 func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error) {
 	switch {
 	case o.ByQuote() && o.Side == market.Buy:
-		return exchange.Affordable(b.market, o.AmountQuoteRemaining, price, o.fees().Taker), nil
+		return exchange.BaseForMoney(b.market, o.AmountQuoteRemaining, price, o.fees().Taker), nil
 	case o.ByQuote():
-		amount, err := o.convertible(b.market, price)
+		amount, err := o.remainingBase(b.market, price)
 		balance := o.account.balances[b.market.Base]
 		if available := balance.Total - balance.Held + o.OnHold; market.Money(amount) > available {
 			return 0, err
@@ -280,13 +279,13 @@ func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error
 		return o.AmountRemaining, nil
 	}
 	cost, err := exchange.Cost(b.market, price, o.AmountRemaining, o.fees().Taker)
-	if err != nil || cost > v.own(o) { // what cannot be counted nobody has
+	if err != nil || cost > v.spendable(o) { // a cost that overflows is more than any balance
 		return 0, nil
 	}
 	return o.AmountRemaining, nil
 }
 
-// settleRest decides what becomes of what did not trade.
+// settleRest lets the rest of an order rest in the book, or ends it.
 func (v *Venue) settleRest(b *book, o *order) {
 	if b.bids == nil && o.Type.HasPrice() && o.TimeInForce != market.FOK && !v.preventSelfTrade(b, o, o.Price) {
 		return
@@ -313,7 +312,8 @@ func (v *Venue) end(b *book, o *order, status market.Status, reason market.Resta
 	v.emit(b, o, exec, 0)
 }
 
-// quote is the house's price for a taker: half the spread away from the path.
+// quote is the offered price for a taker: half the spread away from the path, or the ticker's or
+// Book's.
 func (v *Venue) quote(b *book, side market.Side, price market.Price) market.Price {
 	switch {
 	case b.bids != nil:
@@ -329,7 +329,7 @@ func (v *Venue) quote(b *book, side market.Side, price market.Price) market.Pric
 	return v.spread.Offered(side, price)
 }
 
-// takerPrice is what a taker pays or gets: the house's price and the slippage.
+// takerPrice is the price that a taker pays or gets: the offered price and the slippage.
 func (v *Venue) takerPrice(b *book, side market.Side, price market.Price) market.Price {
 	return v.spread.Taken(side, v.quote(b, side, price))
 }

@@ -1,8 +1,6 @@
 package sim
 
-import (
-	"github.com/tidemark-trading/tidemark/market"
-)
+import "github.com/tidemark-trading/tidemark/market"
 
 // candles moves the markets of a group of candles that close at one instant. A candle is four
 // points, at 0, ⅓, ⅔ and 1 of its interval; all markets of the group reach a point before any goes
@@ -23,7 +21,7 @@ func (v *Venue) candles(group []market.Candle) {
 		return
 	}
 	v.point(0)
-	if v.stirred() {
+	if v.anyWaiting() {
 		for point := 1; point < 4; point++ {
 			v.point(point)
 		}
@@ -33,7 +31,7 @@ func (v *Venue) candles(group []market.Candle) {
 		if b.lowHit && b.topHit {
 			v.ambiguous++
 		}
-		b.calm()
+		b.setQuietRange()
 	}
 }
 
@@ -43,9 +41,8 @@ func (v *Venue) activate(b *book) {
 	v.active = append(v.active, b)
 }
 
-// stirred reports whether any of the active markets still waits for something that the rest of its
-// candle does.
-func (v *Venue) stirred() bool {
+// anyWaiting reports whether the rest of the candle can have an effect in any active market.
+func (v *Venue) anyWaiting() bool {
 	for _, b := range v.active {
 		if !b.quiet(&b.candle) || v.follows(b) {
 			return true
@@ -54,13 +51,13 @@ func (v *Venue) stirred() bool {
 	return false
 }
 
-// follows reports whether somebody wants to hear of the points of a market's paths.
+// follows reports whether Config.Point gets the points of a market's paths.
 func (v *Venue) follows(b *book) bool {
 	return v.config.Followed != nil && v.config.Followed[b.market.ID]
 }
 
-// begin lays out a candle's points; the two in the middle are chosen once the open has been
-// matched.
+// begin sets a candle's first and last point. beginPath chooses the two in the middle, once the
+// open has been matched.
 func (v *Venue) begin(b *book, c *market.Candle) {
 	b.candle = *c
 	b.bid, b.ask = 0, 0
@@ -68,11 +65,11 @@ func (v *Venue) begin(b *book, c *market.Candle) {
 	third := (end - c.Start) / 3
 	b.times[0], b.times[1], b.times[2], b.times[3] = c.Start, c.Start+third, c.Start+2*third, end
 	b.points[0], b.points[3] = c.Open, c.Close
-	b.told = 0
+	b.notified = 0
 	b.volume = v.volumeCap(b.market, c.Volume)
 }
 
-// volumeCap is what own orders may take of a candle.
+// volumeCap is the amount that own orders may take of a candle.
 func (v *Venue) volumeCap(m *market.Market, volume market.Volume) market.Qty {
 	if v.config.VolumeShare == 0 || v.config.Book {
 		return noCap
@@ -95,10 +92,9 @@ func (v *Venue) volumeCap(m *market.Market, volume market.Volume) market.Qty {
 // noCap is more than any order's amount.
 const noCap = market.Qty(1<<63 - 1)
 
-// point brings all active books to the next point: what the price meets on the way happens first,
-// then arrive the commands that are due, cancels before updates before new orders, then the new
-// orders match. At the open the arrivals come first, then matching: so a cancel in time prevents a
-// fill at the open.
+// point brings all active books to the next point: first the entries on the way, then the commands
+// that are due (cancels, updates, new orders), then the new orders match. At the open the commands
+// come first: a cancel in time prevents a fill at the open.
 func (v *Venue) point(point int) {
 	for _, b := range v.active {
 		if point > 0 {
@@ -123,18 +119,18 @@ func (v *Venue) point(point int) {
 	}
 }
 
-// beginPath matches at the open and then chooses the way from there.
+// beginPath matches at the open and then chooses the order of low and high.
 func (v *Venue) beginPath(b *book) {
 	v.open(b)
 	v.match(b)
-	v.tellHere(b) // an entry that has just filled may have its target behind it
+	v.notifyHere(b) // the price may be past the target of an entry that has just filled
 	b.points[1], b.points[2] = v.config.Path.extremes(&b.candle, v.solo.balances[b.market.Base].Total > 0)
 	b.lowHit = b.reached(&b.below, b.candle.Low) || b.watchedBelow(b.candle.Low)
 	b.topHit = b.reached(&b.above, b.candle.High) || b.watchedAbove(b.candle.High)
 }
 
 // Points returns the four prices of a candle in the order in which the path visits them. long says
-// whether base is held, which Pessimistic and Optimistic depend on.
+// whether base is held; Pessimistic and Optimistic depend on it.
 func (p Path) Points(c *market.Candle, long bool) [4]market.Price {
 	first, second := p.extremes(c, long)
 	return [4]market.Price{c.Open, first, second, c.Close}
@@ -160,17 +156,17 @@ func (p Path) extremes(c *market.Candle, long bool) (first, second market.Price)
 	return c.High, c.Low
 }
 
-// open does what the first price of a candle does to orders that rest: those it has reached fill
-// there, at the open where that is better than their limit; triggers it has reached fire there.
-// Only then does the engine hear of the price: what it sends to rest has no part in the gap.
+// open applies the first price of a candle to resting orders: those that it has reached fill, at
+// the open where that is better than their limit; triggers that it has reached fire. Only then is
+// the engine notified, so its new orders have no part in the gap.
 func (v *Venue) open(b *book) {
 	if !b.empty() {
 		v.reach(b, true)
 	}
-	v.tellHere(b)
+	v.notifyHere(b)
 }
 
-// reach lets happen what waits at the price where the path stands, or has been passed by a gap.
+// reach executes the entries at the price where the path stands, or passed by a gap.
 func (v *Venue) reach(b *book, gap bool) {
 	for _, l := range [...]*ladder{&b.below, &b.above} {
 		for v.err == nil {
@@ -178,7 +174,7 @@ func (v *Venue) reach(b *book, gap bool) {
 			if o == nil {
 				break
 			}
-			v.happen(b, o, gap)
+			v.execute(b, o, gap)
 		}
 	}
 }

@@ -7,29 +7,29 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// furnish makes a market's book one between accounts, where the venue has such.
-func (v *Venue) furnish(b *book) {
+// makeBook sets up a market's Book and its house, where Config.Book is set.
+func (v *Venue) makeBook(b *book) {
 	if !v.config.Book {
 		return
 	}
 	unit := max(1, b.market.TickSize)
 	b.bids, b.asks = &depth{bids: true, unit: unit}, &depth{unit: unit}
 	b.volume = noCap
-	if v.config.House != nil {
-		b.house.House = v.config.House(b.market)
-		if b.house.HalfSpread == 0 {
-			b.house.HalfSpread = v.config.HalfSpread
+	if v.config.Liquidity != nil {
+		b.liquidity.Liquidity = v.config.Liquidity(b.market)
+		if b.liquidity.HalfSpread == 0 {
+			b.liquidity.HalfSpread = v.config.HalfSpread
 		}
 	}
-	for side := range b.house.taken {
-		b.house.taken[side] = make([]market.Qty, b.house.Levels)
+	for side := range b.liquidity.taken {
+		b.liquidity.taken[side] = make([]market.Qty, b.liquidity.Levels)
 	}
 }
 
 // Perform carries out an account's command at once, at a time that never decreases: it arrives,
-// matches, and rests or ends. The command names the market. The sink hears what became of the order
-// and of those it met. refused says why the exchange did not take the command, the sink then hears
-// nothing; err is the first arithmetic error, after which the venue stands still. The venue must
+// matches, and rests or ends. The command names the market. The sink gets the reports of the order
+// and of those it met. refused says why the exchange refused the command; the sink then gets
+// nothing. err is the first arithmetic error, after which the venue stands still. The venue must
 // have a Book.
 func (v *Venue) Perform(id AccountID, at market.Time, c *market.Command) (refused *exchange.Error, err error) {
 	v.recycle()
@@ -43,8 +43,8 @@ func (v *Venue) Perform(id AccountID, at market.Time, c *market.Command) (refuse
 	return v.refused, v.err
 }
 
-// Best returns the best bid and ask of a market's Book with what is there at these prices; a zero
-// price where a side is empty.
+// Best returns the best bid and ask of a market's Book with the amounts there; a zero price where a
+// side is empty.
 func (v *Venue) Best(id market.ID) (bid, ask market.Level) {
 	b := &v.books[id]
 	return v.bestLevel(b, market.Sell), v.bestLevel(b, market.Buy)
@@ -59,21 +59,21 @@ func (v *Venue) bestLevel(b *book, taker market.Side) market.Level {
 }
 
 // AppendDepth appends up to levels of each side of a market's Book, best first, those of the house
-// included. A level's amount is what rests there in all.
+// included. A level's amount is all that rests there.
 func (v *Venue) AppendDepth(id market.ID, levels int, bids, asks []market.Level) ([]market.Level, []market.Level) {
 	b := &v.books[id]
 	return v.appendSide(bids, b, market.Sell, levels), v.appendSide(asks, b, market.Buy, levels)
 }
 
-// appendSide appends what a taker of that side finds: the accounts' levels and the house's, merged.
+// appendSide appends the levels for a taker of that side: the accounts' and the house's, merged.
 func (v *Venue) appendSide(to []market.Level, b *book, taker market.Side, levels int) []market.Level {
 	side := b.opposite(taker)
 	l, place := side.first, 0
 	for ; levels > 0; levels-- {
-		house := v.houseLevel(b, taker, place)
+		house := v.liquidityLevel(b, taker, place)
 		for house.Price != 0 && house.Amount <= 0 {
 			place++
-			house = v.houseLevel(b, taker, place)
+			house = v.liquidityLevel(b, taker, place)
 		}
 		switch {
 		case l == nil && house.Price == 0:
@@ -93,7 +93,7 @@ func (v *Venue) appendSide(to []market.Level, b *book, taker market.Side, levels
 	return to
 }
 
-// sum adds amounts, up to the largest there is.
+// sum adds amounts, up to the largest Qty.
 func sum(a, b market.Qty) market.Qty {
 	if total, err := market.Add(a, b); err == nil {
 		return total
@@ -101,8 +101,8 @@ func sum(a, b market.Qty) market.Qty {
 	return noCap
 }
 
-// NextTradeID names a trade that happened outside the venue, the house with itself, in the sequence
-// of the market's trades.
+// NextTradeID names a trade outside the venue, of the house with itself, in the sequence of the
+// market's trades.
 func (v *Venue) NextTradeID(id market.ID) (name uuid.UUID) {
 	v.books[id].filled++
 	setName(&name, id, 0, v.books[id].filled)

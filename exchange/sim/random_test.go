@@ -110,7 +110,7 @@ func (w *world) candles() {
 		w.moved = append(w.moved, c)
 	}
 	for i := range w.moved {
-		low, high := w.venue.Calm(w.moved[i].Market)
+		low, high := w.venue.QuietRange(w.moved[i].Market)
 		w.book.calm[w.moved[i].Market] = low < w.moved[i].Low && w.moved[i].High < high
 	}
 	w.advance(&market.Event{At: w.moved[0].End(), Kind: market.KindCandles, Candles: w.moved})

@@ -7,13 +7,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Resting is all that a venue with a Book knows of an open order between two commands: what Restore
-// needs.
+// Resting is the whole state of an open order at a venue with a Book, between two commands.
 type Resting struct {
 	Order      market.Order
 	Settlement exchange.Settlement
-	Sequence   int64 // at one price, the lower one is served first
-	Aside      bool  // it neither rests nor trades until Release
+	Sequence   int64 // at equal prices the lower one is served first
+	Aside      bool  // neither rests nor trades until Release
 }
 
 // Snapshot returns an open order, and false where there is none of that id.
@@ -25,15 +24,14 @@ func (v *Venue) Snapshot(id market.OrderID) (Resting, bool) {
 	return Resting{Order: o.Order, Settlement: o.settlement, Sequence: o.sequence, Aside: o.aside}, true
 }
 
-// Restore puts an open order of another venue's Snapshot into a Book, where it has the place that
-// it had there; the sink hears nothing. Accounts and balances must be there already, and of the
-// orders at one price the one with the lowest Sequence comes first. What cannot be is an error, and
-// the venue is as before.
+// Restore puts an open order of another venue's Snapshot into a Book, at its old place; the sink
+// gets no event. Restore accounts and balances first, and of the orders at one price the one with
+// the lowest Sequence first. An order that cannot exist is an error, and the venue is unchanged.
 func (v *Venue) Restore(a AccountID, r *Resting) error {
 	if err := v.restorable(a, r); err != nil {
 		return fmt.Errorf("restore order %d: %w", r.Order.ID, err)
 	}
-	o := v.blank()
+	o := v.newOrder()
 	o.Order, o.account, o.settlement, o.sequence = r.Order, v.accounts[a], r.Settlement, r.Sequence
 	o.account.balances[o.OnHoldCurrency].Held += o.OnHold
 	if o.Type != market.TypeMarket {
@@ -47,7 +45,7 @@ func (v *Venue) Restore(a AccountID, r *Resting) error {
 	return nil
 }
 
-// restorable says why an order cannot be one of a Snapshot.
+// restorable returns an error that says why an order cannot be one of a Snapshot.
 func (v *Venue) restorable(a AccountID, r *Resting) error {
 	o := &r.Order
 	if a < 0 || int(a) >= len(v.accounts) {
@@ -110,43 +108,43 @@ func (d *depth) find(price market.Price) *level {
 	return nil
 }
 
-// BookState is where a market's Book stands, apart from the orders in it.
+// BookState is the state of a market's Book, apart from the orders in it.
 type BookState struct {
 	Last, Bid, Ask market.Price
 	Time           market.Time
-	Placed, Filled uint64 // orders and trades so far
-	House          HouseState
+	Placed, Filled uint64         // orders and trades so far
+	Liquidity      LiquidityState `json:"House"` // the key of saved files
 }
 
-// HouseState is where the house stands in a Book.
-type HouseState struct {
+// LiquidityState is the state of the house in a Book.
+type LiquidityState struct {
 	Price, Step market.Price
 	Best        [2]market.Price // by the taker's side
-	Taken       [2][]market.Qty // of each level, likewise
+	Taken       [2][]market.Qty // of each level, by the taker's side
 	Sequence    int64
 }
 
-// BookState returns where a market's Book stands. It shares nothing with the venue.
+// BookState returns the state of a market's Book. It shares no memory with the venue.
 func (v *Venue) BookState(id market.ID) BookState {
 	b := &v.books[id]
-	h := &b.house
+	h := &b.liquidity
 	s := BookState{Last: b.last, Bid: b.bid, Ask: b.ask, Time: b.time, Placed: b.placed, Filled: b.filled}
-	s.House = HouseState{Price: h.price, Step: h.step, Best: h.best, Sequence: h.sequence}
+	s.Liquidity = LiquidityState{Price: h.price, Step: h.step, Best: h.best, Sequence: h.sequence}
 	for side, taken := range h.taken {
-		s.House.Taken[side] = append([]market.Qty(nil), taken...)
+		s.Liquidity.Taken[side] = append([]market.Qty(nil), taken...)
 	}
 	return s
 }
 
-// Resume brings a market's Book to where another venue's stood. A house that has other levels now
-// has taken nothing of those that are new. Restore brings the orders, before or after.
+// Resume sets the state of a market's Book to that of another venue. New levels of the house begin
+// untaken. Restore brings the orders, before or after.
 func (v *Venue) Resume(id market.ID, s *BookState) {
 	b := &v.books[id]
 	b.last, b.bid, b.ask, b.time, b.placed, b.filled = s.Last, s.Bid, s.Ask, s.Time, s.Placed, s.Filled
-	h := &b.house
-	h.price, h.step, h.best, h.sequence = s.House.Price, s.House.Step, s.House.Best, s.House.Sequence
+	h := &b.liquidity
+	h.price, h.step, h.best, h.sequence = s.Liquidity.Price, s.Liquidity.Step, s.Liquidity.Best, s.Liquidity.Sequence
 	for side := range h.taken {
-		copy(h.taken[side], s.House.Taken[side])
+		copy(h.taken[side], s.Liquidity.Taken[side])
 	}
 	v.now = max(v.now, b.time)
 	v.sequence = max(v.sequence, h.sequence)

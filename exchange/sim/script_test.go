@@ -12,16 +12,17 @@ import (
 // perform carries out one line of a script:
 //
 //	market [NAME] tick 0.01 quantity 4 notional 2 minBase 0.1 minQuote 5 maxBase 9 maxQuote 900 maxOpen 2
-//	set spread 10bps | slippage 5bps | protection 10% | volume 20% | latency 20s | path olhc | fill through | rounding fill
+//	set spread 10bps | slippage 5bps | protection 10% | volume 20% | latency 20s
+//	set path olhc | fill through | rounding fill
 //	fees MAKER TAKER                    e.g. fees 0.15% 0.25%
 //	balance EUR 1000
 //	watch below 95 | watch above 105    0 for none
-//	place ID SIDE TYPE AMOUNT           options: @ PRICE, trigger PRICE, reference R, tif IOC, stp MODE, postOnly, in MARKET, group N;
-//	                                    "quote 100" for AMOUNT is an amountQuote
+//	place ID SIDE TYPE AMOUNT           options: @ PRICE, trigger PRICE, reference R, tif IOC, stp MODE, postOnly,
+//	                                    in MARKET, group N; "quote 100" for AMOUNT is an amountQuote
 //	update ID FIELD VALUE …             amount, remaining, quote, price, trigger, tif, stp, postOnly; in MARKET
 //	cancel ID                           in MARKET
-//	on ID COMMAND                       gives the command the moment order ID fills; "on price" when a watched price is told,
-//	                                    "on cancel ID" when the order has been cancelled
+//	on ID COMMAND                       gives the command the moment order ID fills; "on price" when the venue
+//	                                    reports a watched price, "on cancel ID" when the order has been cancelled
 //	attached COMMAND                    the command acts inside the path (a bracket's)
 //	candle OPEN HIGH LOW CLOSE [vol V] [in MARKET]; several, joined by "|", close at one instant
 //	ticker LAST [BID ASK]               ten seconds after what was before, like a trade

@@ -2,9 +2,9 @@ package sim
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// preventSelfTrade resolves what stands between an incoming order and the price best: own orders on
-// the other side that are at least as good. The incoming order's mode decides (specification 4.4).
-// It reports whether the incoming order is still alive.
+// preventSelfTrade resolves the account's own orders on the other side that an incoming order would
+// meet at prices up to best. The incoming order's mode decides (specification 4.4). It reports
+// whether the incoming order is still alive.
 func (v *Venue) preventSelfTrade(b *book, o *order, best market.Price) bool {
 	for !o.Done() {
 		resting := v.crossing(b, o, best)
@@ -51,8 +51,8 @@ func (v *Venue) crossing(b *book, o *order, best market.Price) *order {
 	return nil
 }
 
-// decrement reduces both orders by the smaller one; what reaches zero is cancelled. An incoming
-// order that cannot pay for anything at that price takes nothing off the other: it expires.
+// decrement reduces both orders by the smaller one and cancels an order that reaches zero. An
+// incoming order that cannot pay for any amount at that price expires, and the other stays.
 func (v *Venue) decrement(b *book, o, resting *order) {
 	wanted, err := v.wanted(b, o, resting.Price)
 	if err != nil {
@@ -68,7 +68,7 @@ func (v *Venue) decrement(b *book, o, resting *order) {
 	v.reduce(b, o, amount, resting.Price, amount == wanted)
 }
 
-// reduce takes amount off an order; empty says that nothing is left of it.
+// reduce subtracts amount from an order; empty says that nothing is left of it.
 func (v *Venue) reduce(b *book, o *order, amount market.Qty, price market.Price, empty bool) {
 	if empty {
 		v.end(b, o, market.StatusCanceled, market.CancelOnSelfTradePrevention)
@@ -84,11 +84,11 @@ func (v *Venue) reduce(b *book, o *order, amount market.Qty, price market.Price,
 	case o.resting:
 		v.emit(b, o, market.ExecRestated, 0)
 	case o.exec == 0:
-		o.exec = market.ExecRestated // a trigger's order has had its report: the change needs one of its own
+		o.exec = market.ExecRestated // a triggered order has had its report: the change needs another
 	}
 }
 
-// shrink takes an amount, or what it is worth at a price, off the size of an order; something of it
+// shrink subtracts an amount, or its value at a price, from the size of an order; a part of it
 // stays.
 func (o *order) shrink(m *market.Market, amount market.Qty, price market.Price) error {
 	if !o.ByQuote() {

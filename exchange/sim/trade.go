@@ -7,36 +7,36 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// trade executes amount of an order at a price, or stops the venue where the numbers do not allow
-// it. The fill bears the market's present count of trades: both sides of a trade share its name.
+// trade executes amount of an order at a price, or stops the venue where a number overflows. The
+// fill's id is made from the market's present count of trades: both sides of a trade share it.
 func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, taker bool) {
 	d := deal{price: price, amount: amount, taker: taker}
-	if err := v.agree(b, o, &d); err != nil {
+	if err := v.computeDeal(b, o, &d); err != nil {
 		v.fail(o, err)
 		return
 	}
-	v.close(b, o, &d)
+	v.applyDeal(b, o, &d)
 }
 
-// tradeOrEnd executes amount of a resting order whose other side is the house. An order that brings
-// more than can be counted expires.
+// tradeOrEnd executes amount of a resting order whose other side is the house. An order whose
+// numbers would overflow expires.
 func (v *Venue) tradeOrEnd(b *book, o *order, price market.Price, amount market.Qty) {
 	d := deal{price: price, amount: amount}
-	if err := v.agree(b, o, &d); err != nil {
+	if err := v.computeDeal(b, o, &d); err != nil {
 		v.end(b, o, market.StatusExpired, 0)
 		return
 	}
 	b.filled++
-	v.close(b, o, &d)
+	v.applyDeal(b, o, &d)
 }
 
-// deal is one order's side of a trade: what was dealt, and what it will have changed.
+// deal is one order's side of a trade: the terms, and the account and the order after it.
 type deal struct {
 	price  market.Price
 	amount market.Qty
 	taker  bool
 
-	cash        market.Money // what a buyer pays and a seller gets
+	cash        market.Money // paid by a buyer, received by a seller
 	fee         market.Value
 	settlement  exchange.Settlement
 	base, quote market.Money // the account's balances
@@ -44,12 +44,12 @@ type deal struct {
 	feePaid     market.Value
 }
 
-// agree works out what one side of a trade changes. It changes nothing yet; what is too large for
-// its number is an error that wraps market.ErrOverflow.
-func (v *Venue) agree(b *book, o *order, d *deal) error {
+// computeDeal computes one side of a trade and changes nothing yet. Its errors wrap
+// market.ErrOverflow.
+func (v *Venue) computeDeal(b *book, o *order, d *deal) error {
 	gross, err := b.market.Value(d.price, d.amount)
 	if err == nil {
-		err = v.settle(b, o, gross, d)
+		err = v.computeCash(b, o, gross, d)
 	}
 	if err != nil {
 		return err
@@ -73,16 +73,16 @@ func (v *Venue) agree(b *book, o *order, d *deal) error {
 	return err
 }
 
-// close carries out one side of a trade: money and base change hands, the fee is taken, the hold
-// follows, and the sink hears of it.
-func (v *Venue) close(b *book, o *order, d *deal) {
+// applyDeal carries out one side of a trade: it moves money and base, takes the fee, adjusts the
+// hold and reports to the sink.
+func (v *Venue) applyDeal(b *book, o *order, d *deal) {
 	o.account.balances[b.market.Quote].Total, o.account.balances[b.market.Base].Total = d.quote, d.base
 	o.settlement = d.settlement
-	if err := v.book(b, o, d); err != nil {
+	if err := v.record(b, o, d); err != nil {
 		v.fail(o, err)
 		return
 	}
-	f := &v.fill[0] // set field by field: a literal would be made apart and copied
+	f := &v.fill[0] // field by field: a literal would be built elsewhere and copied
 	setName(&f.ID, b.market.ID, 0, b.filled)
 	f.Order, f.Market, f.Strategy, f.Side = o.ID, o.Market, o.Strategy, o.Side
 	f.Taker, f.Settled, f.FeeCurrency = d.taker, true, b.market.Quote
@@ -95,17 +95,17 @@ func (v *Venue) close(b *book, o *order, d *deal) {
 	}
 	exec := market.ExecTrade
 	if o.exec == market.ExecUpdated {
-		exec = o.exec // the change and what it led to are one answer
+		exec = o.exec // the update and its fill are one report
 	}
-	o.exec = 0 // the fill has told of it
+	o.exec = 0 // reported with the fill
 	v.emit(b, o, exec, 1)
 }
 
-// settle works out what a deal worth gross moves in quote (venue-facts 3.6).
-func (v *Venue) settle(b *book, o *order, gross market.Value, d *deal) (err error) {
+// computeCash computes the quote that a deal of value gross moves (venue-facts 3.6).
+func (v *Venue) computeCash(b *book, o *order, gross market.Value, d *deal) (err error) {
 	d.settlement = o.settlement
 	if o.ByQuote() && o.Side == market.Buy {
-		if d.amount == exchange.Affordable(b.market, o.AmountQuoteRemaining, d.price, o.fees().Taker) {
+		if d.amount == exchange.BaseForMoney(b.market, o.AmountQuoteRemaining, d.price, o.fees().Taker) {
 			d.cash = o.AmountQuoteRemaining
 			d.fee, err = d.settlement.FillRest(b.market, gross, d.cash)
 			return err
@@ -116,28 +116,29 @@ func (v *Venue) settle(b *book, o *order, gross market.Value, d *deal) (err erro
 		rate = o.fees().Taker
 	}
 	d.cash, d.fee, err = d.settlement.Fill(b.market, o.Side, gross, rate, v.config.FeeRounding)
-	if excess := d.cash - v.own(o); err == nil && o.Side == market.Buy && excess > 0 { // several fills, each rounded up
+	// several fills, each rounded up, may cost more than the hold
+	if excess := d.cash - v.spendable(o); err == nil && o.Side == market.Buy && excess > 0 {
 		d.cash -= excess
 		d.fee, err = d.fee.Sub(b.market.MoneyValue(excess))
 	}
 	return err
 }
 
-// own is what an order may spend: what the account has and no other order holds.
-func (v *Venue) own(o *order) market.Money {
+// spendable is the balance that no other order holds.
+func (v *Venue) spendable(o *order) market.Money {
 	balance := &o.account.balances[o.OnHoldCurrency]
 	return balance.Total - balance.Held + o.OnHold
 }
 
-// book writes a deal into its order: filled and remaining amounts, fee, status, hold.
-func (v *Venue) book(b *book, o *order, d *deal) error {
+// record writes a deal into its order: filled and remaining amounts, fee, status, hold.
+func (v *Venue) record(b *book, o *order, d *deal) error {
 	o.FilledAmountQuote, o.FeePaid = d.filledQuote, d.feePaid
 	o.FilledAmount += d.amount
 	if o.ByQuote() {
 		if o.Side == market.Buy {
 			o.AmountQuoteRemaining -= d.cash
 		}
-		return v.bookByQuote(b, o, d.price)
+		return v.recordByQuote(b, o, d.price)
 	}
 	o.AmountRemaining -= d.amount
 	if o.AmountRemaining == 0 {
@@ -145,22 +146,20 @@ func (v *Venue) book(b *book, o *order, d *deal) error {
 		v.hold(o, 0)
 		return nil
 	}
-	v.bookRest(b, o, d.price)
+	v.recordPartFill(b, o, d.price)
 	return nil
 }
 
-// bookByQuote finds out whether an order over a quote amount is done: a buy when its money is
-// spent, a sell when what is left is worth less than the smallest amount or the smallest unit of
-// money.
-func (v *Venue) bookByQuote(b *book, o *order, price market.Price) error {
+// recordByQuote is record for an order over a quote amount. A buy is filled when its money is
+// spent, a sell when its rest is worth less than the smallest amount or the smallest unit of money.
+func (v *Venue) recordByQuote(b *book, o *order, price market.Price) error {
 	if o.Side == market.Sell {
-		// up: what is below a unit of money is no rest
-		proceeds, err := o.FilledAmountQuote.CeilMoney(b.market.MoneyDrop())
+		proceeds, err := o.FilledAmountQuote.CeilMoney(b.market.MoneyDrop()) // up: less than a unit of money is no rest
 		if err != nil {
 			return err
 		}
 		o.AmountQuoteRemaining = max(0, o.AmountQuote-proceeds)
-		if more, err := o.convertible(b.market, price); err != nil || more == 0 {
+		if more, err := o.remainingBase(b.market, price); err != nil || more == 0 {
 			o.AmountQuoteRemaining = 0
 		}
 	}
@@ -169,30 +168,30 @@ func (v *Venue) bookByQuote(b *book, o *order, price market.Price) error {
 		v.hold(o, 0)
 		return nil
 	}
-	v.bookRest(b, o, price)
+	v.recordPartFill(b, o, price)
 	return nil
 }
 
-// convertible returns the base that a sell over a quote amount still has to sell at a price. It
-// goes by what its fills were worth to the last digit: AmountQuoteRemaining is rounded, and would
-// leave a crumb to be sold again at the same price.
-func (o *order) convertible(m *market.Market, price market.Price) (market.Qty, error) {
+// remainingBase returns the base that a sell over a quote amount still has to sell at a price. It
+// counts with the exact value of the fills: AmountQuoteRemaining is rounded and would leave a rest
+// to be sold again at the same price.
+func (o *order) remainingBase(m *market.Market, price market.Price) (market.Qty, error) {
 	rest, err := m.MoneyValue(o.AmountQuote).Sub(o.FilledAmountQuote)
-	return exchange.Convertible(m, rest, price), err
+	return exchange.BaseForValue(m, rest, price), err
 }
 
-// bookRest makes an order a partly filled one.
-func (v *Venue) bookRest(b *book, o *order, price market.Price) {
+// recordPartFill makes an order partially filled.
+func (v *Venue) recordPartFill(b *book, o *order, price market.Price) {
 	o.Status = market.StatusPartiallyFilled
 	v.holdRest(b, o, price)
 }
 
-// holdRest holds what the rest of an order needs, as far as it is there: what was rounded up before
-// may be missing now.
+// holdRest holds the amount that the rest of an order needs, at most its spendable balance: earlier
+// rounding up may leave a little less.
 func (v *Venue) holdRest(b *book, o *order, price market.Price) {
 	hold, err := exchange.Hold(b.market, &o.Order, o.fees(), price)
-	if err != nil { // more than can be counted: more than there is
+	if err != nil { // an overflow: more than any balance
 		hold = math.MaxInt64
 	}
-	v.hold(o, min(hold, v.own(o)))
+	v.hold(o, min(hold, v.spendable(o)))
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // uncross matches the orders that an auction has gathered in a Book, all at the opening price: the
-// one given, or the one at which most is traded (specification 3.2). Better prices first, older
-// orders first; what is left over at that price the house takes. Post-only orders that would match
-// are cancelled, orders of one account are kept apart by the younger one's mode.
+// given one, or the one with the largest traded amount (specification 3.2). Better prices first,
+// older orders first; the house takes the rest at that price. Post-only orders that would match are
+// cancelled; the younger order's mode keeps orders of one account apart.
 func (v *Venue) uncross(b *book, given market.Price) {
 	price := given
 	if price == 0 {
@@ -29,12 +29,12 @@ func (v *Venue) uncross(b *book, given market.Price) {
 		}
 		v.meetInAuction(b, bid, ask, price)
 	}
-	if b.house.Levels > 0 && (given != 0 || b.house.price != 0) {
+	if b.liquidity.Levels > 0 && (given != 0 || b.liquidity.price != 0) {
 		v.anchorAt(b, price)
-		v.sellRestToHouse(b, b.bids, price)
-		v.sellRestToHouse(b, b.asks, price)
+		v.fillRest(b, b.bids, price)
+		v.fillRest(b, b.asks, price)
 	}
-	v.stir(b)
+	v.fireTriggers(b)
 }
 
 // accepting returns the first order of a side if it trades at a price, or nil.
@@ -45,7 +45,7 @@ func (d *depth) accepting(price market.Price) *order {
 	return d.first.first
 }
 
-// meetInAuction deals with the two orders that are first in line at the opening price.
+// meetInAuction matches the first bid and the first ask at the opening price.
 func (v *Venue) meetInAuction(b *book, bid, ask *order, price market.Price) {
 	older, younger := bid, ask
 	if ask.sequence < bid.sequence {
@@ -63,24 +63,24 @@ func (v *Venue) meetInAuction(b *book, bid, ask *order, price market.Price) {
 	}
 }
 
-// tradeInAuction trades between two orders as much as both want. One that would bring more than can
-// be counted expires.
+// tradeInAuction trades between two orders as much as both want. An order whose numbers would
+// overflow expires.
 func (v *Venue) tradeInAuction(b *book, older, younger *order, price market.Price) {
 	both := deal{price: price, amount: min(older.AmountRemaining, younger.AmountRemaining)}
 	deals := [2]deal{both, both}
 	for i, o := range [...]*order{older, younger} {
-		if err := v.agree(b, o, &deals[i]); err != nil {
+		if err := v.computeDeal(b, o, &deals[i]); err != nil {
 			v.end(b, o, market.StatusExpired, 0)
 			return
 		}
 	}
 	b.filled++
-	v.close(b, older, &deals[0])
-	v.close(b, younger, &deals[1])
+	v.applyDeal(b, older, &deals[0])
+	v.applyDeal(b, younger, &deals[1])
 }
 
-// sellRestToHouse fills what one side still has at the opening price.
-func (v *Venue) sellRestToHouse(b *book, side *depth, price market.Price) {
+// fillRest fills the rest of one side at the opening price, against the house.
+func (v *Venue) fillRest(b *book, side *depth, price market.Price) {
 	for o := side.accepting(price); o != nil && v.err == nil; o = side.accepting(price) {
 		if o.PostOnly {
 			v.end(b, o, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)
@@ -90,8 +90,8 @@ func (v *Venue) sellRestToHouse(b *book, side *depth, price market.Price) {
 	}
 }
 
-// openingPrice returns the price at which most is traded; of several the one that leaves least
-// over, then the one nearest to the last price, then the lowest. 0: no two orders cross.
+// openingPrice returns the price with the largest traded amount; of several the one that leaves the
+// smallest rest, then the one nearest to the last price, then the lowest. 0: no two orders cross.
 func (b *book) openingPrice() market.Price {
 	if b.bids.first == nil || b.asks.first == nil || b.bids.first.price < b.asks.first.price {
 		return 0
@@ -121,7 +121,7 @@ func (b *book) openingPrice() market.Price {
 
 func distance(a, b market.Price) market.Price { return max(a, b) - min(a, b) }
 
-// volumeAt is what one side trades at a price in all, up to the largest number there is.
+// volumeAt is the amount that one side trades at a price, up to the largest uint64.
 func (d *depth) volumeAt(price market.Price) (volume uint64) {
 	for l := d.first; l != nil && (l.price == price || (l.price > price) == d.bids); l = d.next(l) {
 		sum, carry := bits.Add64(volume, uint64(l.size()), 0)

@@ -5,15 +5,15 @@
 // docs/venue.md names every rule, where it comes from and the scenario in testdata that shows it.
 //
 // A command waits in arrive.go until it is due; match.go admits it (by the rules of package
-// exchange) and lets it take what there is, past own orders (selftrade.go); what is left rests in a
-// ladder of prices (ladder.go). A candle becomes a path (path.go), and the path is walked from one
-// rung to the next (walk.go); auction.go is what a market's status changes, trade.go moves the
-// money, calm.go says which candles need no walk at all. With Config.Book commands come through
-// perform.go, meet each other in depth.go and cross.go, and house.go is who else offers.
+// exchange) and trades it, past own orders (selftrade.go); the rest stays in a ladder of prices
+// (ladder.go). A candle becomes a path (path.go), and the venue walks the path from one entry to
+// the next (walk.go); auction.go handles a market's status, trade.go moves the money, quiet.go says
+// which candles need no walk at all. With Config.Book, commands come through perform.go and meet
+// each other in depth.go and cross.go; liquidity.go is the house, the exchange's own offers.
 //
-// Ordering invariant: what a command does is decided by when it arrives, never by when it was
-// handed over. A command decided on a candle arrives at the next candle's open or later; only
-// commands of a bracket (Command.Attached) act inside a path.
+// Ordering invariant: the effect of a command depends on its time of arrival, never on the time of
+// the call. A command decided on a candle arrives at the next candle's open or later; only commands
+// of a bracket (Command.Attached) act inside a path.
 //
 // Known limitation: fills are settled at once; of the exchange's price protections only that at
 // placement acts on a path, all of them in a book.
@@ -35,43 +35,42 @@ import (
 type Config struct {
 	Path        Path
 	LimitFill   LimitFill
-	FeeRounding exchange.FeeRounding               // when what an order pays is rounded
+	FeeRounding exchange.FeeRounding               // of the money of a fill
 	Fees        func(*market.Market) exchange.Fees // nil: no fees
-	// half the distance between bid and ask, as a fraction of the price
-	HalfSpread  market.Rate
-	Slippage    market.Rate     // what a taker pays beyond bid or ask, as a fraction of the price
-	Latency     market.Duration // from decision to arrival
-	VolumeShare market.Rate     // share of a candle's volume that own orders may take; 0: no cap
-	// by market.ID, the engine's own slice: prices to tell it of; nil: none
-	Watches  []market.Watch
-	Followed []bool // by market.ID: whose paths Point hears of; nil: none
-	Point    Point  // hears of the points of followed paths; nil: nobody
-	// a limit order priced through the market by more than this is cancelled (venue-facts 3.4); 0:
-	// off
+	HalfSpread  market.Rate                        // half the distance between bid and ask, as a fraction of the price
+	Slippage    market.Rate                        // a taker's cost beyond bid or ask, as a fraction of the price
+	Latency     market.Duration                    // from decision to arrival
+	VolumeShare market.Rate                        // share of a candle's volume that own orders may take; 0: no cap
+	Watches     []market.Watch                     // by market.ID, the engine's own slice: prices to report; nil: none
+	Followed    []bool                             // by market.ID: markets whose paths Point gets; nil: none
+	Point       Point                              // gets the points of followed paths; may be nil
+
+	// PlacementLimit cancels a limit order that is priced through the market by more than this
+	// (venue-facts 3.4); 0: off.
 	PlacementLimit market.Rate
 
-	Book  bool                       // liquidity is a book between accounts and the house, not the path alone
-	House func(*market.Market) House // of a Book; nil: no house
-	// of a Book: a taker goes no farther than this from the best price it met; 0: off
-	ExecutionLimit market.Rate
-	// of a Book: orders without a limit are cancelled at a wider spread; 0: off
-	SpreadLimit market.Rate
-	HoldLater   bool // exchange.Facts.HoldLater
-	// of a Book: a taker goes no farther than this from the last price before it; 0: off
-	ReferenceLimit market.Rate
+	HoldLater bool // exchange.Facts.HoldLater
+
+	Book      bool                           // liquidity is a book between accounts and the house, not the path alone
+	Liquidity func(*market.Market) Liquidity // of a Book; nil: no house
+
+	// The price protections of a Book (venue-facts 3.4); 0: off. A taker goes no farther than
+	// ExecutionLimit from the best price it met, and ReferenceLimit from the last price before it.
+	// Orders without a limit price are cancelled at a spread above SpreadLimit.
+	ExecutionLimit, ReferenceLimit, SpreadLimit market.Rate
 }
 
-// Point hears of each of the four points of a candle's path when the path stands there and
-// everything that waited for it has happened. The candle is valid until it returns; like the sink
-// it may call Do, nothing else of the venue.
+// Point gets each of the four points of a candle's path, after everything that happens at it. The
+// candle is valid until Point returns. Like the sink, Point may call Do and no other method of the
+// venue.
 type Point func(c *market.Candle, at market.Time, price market.Price)
 
 // Path is the order in which a candle visits its prices.
 type Path uint8
 
 // The paths. Adaptive is open → nearer extreme → farther extreme → close; of two extremes equally
-// near, the one against the candle's direction comes first. Pessimistic visits first the extreme
-// that hurts: the low when base is held, else the high.
+// near, the one against the candle's direction comes first. Pessimistic visits the worse extreme
+// first: the low when base is held, else the high.
 const (
 	Adaptive Path = iota
 	OHLC
@@ -130,9 +129,7 @@ type Venue struct {
 	solo     *account            // account 0
 	orders   market.Index[order] // open, by our id
 	spare    []*order
-	// ended during this movement: spare from the next one on, so that no pointer meets another
-	// order
-	done     []*order
+	done     []*order   // ended during this movement; spare from the next one on, when no pointer is left
 	waiting  []*arrival // commands that have not arrived
 	due      []*arrival // scratch: those that arrive now
 	arrived  []*arrival // spare
@@ -142,18 +139,18 @@ type Venue struct {
 	movement int64 // calls of Advance so far
 	err      error
 
-	performing bool // a command of Perform is at work
-	late       bool // and what it brings to the book stands aside
+	performing bool // a command of Perform is being carried out
+	late       bool // and an order that it brings to the book stands aside
 	refused    *exchange.Error
 
-	ambiguous int64
-	event     market.Event // reused for every report
-	heard     market.Event // reused for every price told
-	report    market.Report
-	fill      [1]market.Fill
-	public    market.Trade
-	fact      exchange.Facts
-	changed   market.Order
+	ambiguous  int64
+	event      market.Event // reused for every report
+	priceEvent market.Event // reused for every watched price
+	report     market.Report
+	fill       [1]market.Fill
+	public     market.Trade
+	fact       exchange.Facts
+	changed    market.Order
 }
 
 // order is an order at the venue.
@@ -162,19 +159,19 @@ type order struct {
 	life
 }
 
-// life is what only the venue knows of an order.
+// life is the venue's private state of an order.
 type life struct {
-	account        *account
-	queue          *level     // of a Book, while it rests there
-	before, behind *order     // in that queue
-	shown          market.Qty // of it in the queue's total
-	sequence       int64      // place in the queue: of the arrival, or of the last update
+	account    *account
+	queue      *level     // of a Book, while it rests there
+	prev, next *order     // in that queue
+	shown      market.Qty // its part of the queue's total
+	sequence   int64      // place in the queue: of the arrival, or of the last update
 
-	level      market.Price         // of its entry in a ladder while it rests; before, the path's price at its arrival
+	level      market.Price         // of its ladder entry while it rests; before, the path's price at arrival
 	resting    bool                 // has an entry: as a limit order or as a waiting trigger
 	taking     bool                 // has a place among the book's takers
-	aside      bool                 // it is open, but neither rests nor takes until Release
-	exec       market.ExecutionType // what to report when it comes to rest
+	aside      bool                 // open, but neither resting nor taking until Release
+	exec       market.ExecutionType // the report to send when it comes to rest
 	settlement exchange.Settlement
 }
 
@@ -183,10 +180,10 @@ type arrival struct {
 	origin
 	book     *book
 	command  market.Command
-	movement int64 // of the Advance during which it was handed over: it cannot arrive in the same path
+	movement int64 // of the Advance during which Do was called: it cannot arrive in the same path
 }
 
-// origin is whose a command is, and when it comes.
+// origin is the account of a command and its time of arrival.
 type origin struct {
 	account  *account
 	at       market.Time // the earliest
@@ -194,13 +191,13 @@ type origin struct {
 }
 
 // New returns a venue for the markets of the catalog. sink receives every event at the moment it
-// happens; the event and what it points to are valid until sink returns. sink may call Do, nothing
-// else of the venue.
+// happens. The event and the data behind its pointers are valid until sink returns. sink may call
+// Do and no other method of the venue.
 func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venue {
 	v := &Venue{
-		catalog: catalog, config: config, sink: sink, spread: exchange.Spread{Half: config.HalfSpread,
-			Slippage: config.Slippage},
-		books: make([]book, len(catalog.Markets())+1),
+		catalog: catalog, config: config, sink: sink,
+		spread: exchange.Spread{Half: config.HalfSpread, Slippage: config.Slippage},
+		books:  make([]book, len(catalog.Markets())+1),
 	}
 	v.solo = v.accounts[v.OpenAccount(config.Fees)]
 	v.event = market.Event{Kind: market.KindReport, Report: &v.report}
@@ -208,8 +205,8 @@ func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venu
 		b := &v.books[m.ID]
 		b.market = m
 		b.below.down = true
-		v.furnish(b)
-		b.calm()
+		v.makeBook(b)
+		b.setQuietRange()
 		b.watch = &market.Watch{}
 		if config.Watches != nil {
 			b.watch = &config.Watches[m.ID]
@@ -223,7 +220,7 @@ func (v *Venue) Deposit(asset market.AssetID, money market.Money) error {
 	return v.Transfer(0, asset, money)
 }
 
-// Balance returns what account 0 has of an asset.
+// Balance returns account 0's balance of an asset.
 func (v *Venue) Balance(asset market.AssetID) Balance { return v.solo.balances[asset] }
 
 // Last returns the latest price of a market, 0 before the first.
@@ -236,26 +233,26 @@ func (v *Venue) Ambiguous() int64 { return v.ambiguous }
 // Open returns the number of open orders of account 0 in a market.
 func (v *Venue) Open(id market.ID) int { return v.solo.markets[id].open }
 
-// Do hands over a command; it arrives at Command.At plus the latency, at the first point of a path
-// that is not before. What becomes of it is told to the sink by a later Advance.
+// Do hands over a command. It arrives at the first point of a path that is not before Command.At
+// plus the latency. A later Advance sends the outcome to the sink.
 func (v *Venue) Do(c *market.Command) {
 	b := v.bookOf(c)
-	a := v.envelope()
+	a := v.newArrival()
 	if b == nil {
-		b = &v.books[1] // an order nobody knows: some book has to say so
+		b = &v.books[1] // an unknown order: any book can refuse it
 	}
 	a.command, a.account, a.book = *c, v.solo, b
 	v.sequence++
 	a.at, a.sequence, a.movement = c.At.Add(v.config.Latency), v.sequence, v.movement
 	v.waiting = append(v.waiting, a)
 	b.waiting++
-	b.calmLow = math.MaxInt64
+	b.quietLow = math.MaxInt64
 	if c.Attached {
 		b.attached = true
 	}
 }
 
-func (v *Venue) envelope() *arrival {
+func (v *Venue) newArrival() *arrival {
 	if n := len(v.arrived); n > 0 {
 		a := v.arrived[n-1]
 		v.arrived = v.arrived[:n-1]
@@ -295,11 +292,11 @@ func (v *Venue) Advance(ev *market.Event) error {
 		b.follow(b.bid, b.ask)
 		v.jump(ev.Ticker.Market, ev.Ticker.Last, ev.At, false)
 	case market.KindTrade:
-		v.books[ev.Trade.Market].doubt(ev.Trade.Price)
+		v.books[ev.Trade.Market].endQuote(ev.Trade.Price)
 		v.jump(ev.Trade.Market, ev.Trade.Price, ev.At, true)
 	case market.KindMarketStatus:
 		v.status(ev)
-		v.books[ev.Market].calm()
+		v.books[ev.Market].setQuietRange()
 	}
 	return v.err
 }
@@ -319,20 +316,20 @@ func (v *Venue) fail(o *order, err error) {
 	}
 }
 
-// emit tells the sink of an order's state, and of its latest fill where fills is 1.
+// emit sends the sink a report of an order, with its latest fill where fills is 1.
 func (v *Venue) emit(b *book, o *order, exec market.ExecutionType, fills int) {
 	o.Updated = b.time
 	if o.queue != nil && o.shown != o.AmountRemaining {
 		b.queue(o).resize(o)
 	}
 	v.report.Describe(&o.Order, exec)
-	v.tell(b, fills)
+	v.deliver(b, fills)
 	if o.Done() {
-		v.forget(b, o)
+		v.release(b, o)
 	}
 }
 
-// reject tells the sink that a command was refused; Perform answers itself.
+// reject reports to the sink that a command was refused; Perform returns the refusal instead.
 func (v *Venue) reject(b *book, c *market.Command, refused *exchange.Error) {
 	if v.performing {
 		v.refused = refused
@@ -342,16 +339,16 @@ func (v *Venue) reject(b *book, c *market.Command, refused *exchange.Error) {
 		Exec: market.ExecRejected, Command: c.Kind, Code: refused.Code,
 		Order: c.Order.ID, Market: b.market.ID, OrderState: market.OrderState{Updated: b.time},
 	}
-	v.tell(b, 0)
+	v.deliver(b, 0)
 }
 
-func (v *Venue) tell(b *book, fills int) {
+func (v *Venue) deliver(b *book, fills int) {
 	v.now = max(v.now, b.time)
 	v.event.At, v.event.Market, v.event.Fills = v.now, b.market.ID, v.fill[:fills]
 	v.sink(&v.event)
 }
 
-// admit takes a new order in and holds its funds.
+// admit accepts a new order and holds its funds.
 func (v *Venue) admit(b *book, o *order, hold market.Money) {
 	b.placed++
 	setName(&o.ExchangeID, b.market.ID, 1, b.placed)
@@ -366,8 +363,8 @@ func (v *Venue) admit(b *book, o *order, hold market.Money) {
 	}
 }
 
-// forget drops an order that is done. Its memory serves the next one.
-func (v *Venue) forget(b *book, o *order) {
+// release drops an order that is done. Its memory serves the next one.
+func (v *Venue) release(b *book, o *order) {
 	v.orders.Delete(o.ID)
 	if o.Type != market.TypeMarket {
 		o.account.markets[b.market.ID].open--
@@ -375,9 +372,9 @@ func (v *Venue) forget(b *book, o *order) {
 	v.done = append(v.done, o)
 }
 
-// blank returns memory for an order whose life has not begun; its market.Order is left over from
-// another.
-func (v *Venue) blank() *order {
+// newOrder returns an order with a zero life. Its market.Order is left over from another: overwrite
+// it.
+func (v *Venue) newOrder() *order {
 	if n := len(v.spare); n > 0 {
 		o := v.spare[n-1]
 		v.spare = v.spare[:n-1]
@@ -391,7 +388,7 @@ func (v *Venue) blank() *order {
 	return &slab[0]
 }
 
-// hold changes what an order holds.
+// hold sets the amount that an order holds.
 func (v *Venue) hold(o *order, money market.Money) {
 	o.account.balances[o.OnHoldCurrency].Held += money - o.OnHold
 	o.OnHold = money

@@ -15,7 +15,7 @@ func (v *Venue) walk(b *book, point int) {
 	case to < from:
 		l = &b.below
 	case to == from:
-		for v.tellHere(b) {
+		for v.notifyHere(b) {
 		}
 		b.time = b.times[point]
 		return
@@ -25,17 +25,17 @@ func (v *Venue) walk(b *book, point int) {
 		if next != nil {
 			stop = between(next.level, b.last, to)
 		}
-		if v.tellHere(b) || v.tellOnTheWay(b, stop) {
+		if v.notifyHere(b) || v.notifyOnTheWay(b, stop) {
 			continue
 		}
 		if next == nil {
 			break
 		}
 		b.stand(stop)
-		v.happen(b, next, false)
+		v.execute(b, next, false)
 	}
 	b.last, b.time = to, b.times[point]
-	v.tellHere(b)
+	v.notifyHere(b)
 }
 
 // stand moves the path to a price of the leg it is on.
@@ -45,7 +45,7 @@ func (b *book) stand(price market.Price) {
 	b.time = b.times[b.leg-1] + interpolate(b.times[b.leg]-b.times[b.leg-1], price-from, to-from)
 }
 
-// watched reports whether a candle reaches a price that the engine watches.
+// watched reports whether a candle reaches a watched price.
 func (b *book) watched(c *market.Candle) bool {
 	return b.watchedBelow(c.Low) || b.watchedAbove(c.High)
 }
@@ -54,9 +54,9 @@ func (b *book) watchedBelow(p market.Price) bool { return b.watch.Below != 0 && 
 
 func (b *book) watchedAbove(p market.Price) bool { return b.watch.Above != 0 && p >= b.watch.Above }
 
-// reachedEntry returns the order whose entry a price at p reaches next, or nil. Limit orders are
-// passed over once the candle's volume is used up, triggers where the ticker tells their reference.
-// In a market that is not trading the price reaches nothing (specification 3.2).
+// reachedEntry returns the order whose entry a price at p reaches next, or nil. It skips limit
+// orders once the candle's volume is used up, and triggers whose reference comes from a ticker. In
+// a market that is not trading the price reaches nothing (specification 3.2).
 func (b *book) reachedEntry(l *ladder, p market.Price) *order {
 	if b.market.Status != market.Trading {
 		return nil
@@ -77,7 +77,7 @@ func (b *book) reachedEntry(l *ladder, p market.Price) *order {
 }
 
 // traded returns the order of an entry, or, where that is a trigger on bid, ask or their middle, a
-// limit order of the same level: those follow what is traded, as they do in a Book.
+// limit order of the same level: such a trigger comes after the trades at its level, as in a Book.
 func (b *book) traded(l *ladder, at int) *order {
 	e := &l.entries[at]
 	if e.action == actFire && e.order.TriggerReference > market.LastTrade && b.volume > 0 {
@@ -90,10 +90,10 @@ func (b *book) traded(l *ladder, at int) *order {
 	return e.order
 }
 
-// happen lets one entry happen where the path stands; gap says that the price jumped there, so that
-// a limit order fills at the price itself where that is better than its limit. In a Book the house
-// takes it at its limit, whatever it jumped to.
-func (v *Venue) happen(b *book, o *order, gap bool) {
+// execute executes one entry where the path stands. gap says that the price jumped there: a limit
+// order then fills at the price where that is better than its limit. In a Book the house takes it
+// at its limit in any case.
+func (v *Venue) execute(b *book, o *order, gap bool) {
 	if waitsForTrigger(&o.Order) {
 		v.anchorAt(b, b.last)
 		v.fire(b, o, b.last)
@@ -110,8 +110,7 @@ func (v *Venue) happen(b *book, o *order, gap bool) {
 	v.arriveAttached(b)
 }
 
-// better returns the price more to the liking of a resting order's side: a gap through its limit
-// fills at the open.
+// better returns the better price for an order of that side.
 func better(side market.Side, a, b market.Price) market.Price {
 	if side == market.Buy {
 		return min(a, b)
@@ -119,24 +118,24 @@ func better(side market.Side, a, b market.Price) market.Price {
 	return max(a, b)
 }
 
-// tellHere tells the engine where the path stands if that is at or beyond a price it watches, and
-// reports whether it did. Each watched price is told once in a row.
-func (v *Venue) tellHere(b *book) bool {
+// notifyHere sends the engine the path's price if it is at or beyond a watched price, and reports
+// whether it did. It sends each watched price once in a row.
+func (v *Venue) notifyHere(b *book) bool {
 	switch {
-	case b.watch.Below != 0 && b.last <= b.watch.Below && b.told != b.watch.Below:
-		b.told = b.watch.Below
-	case b.watch.Above != 0 && b.last >= b.watch.Above && b.told != b.watch.Above:
-		b.told = b.watch.Above
+	case b.watch.Below != 0 && b.last <= b.watch.Below && b.notified != b.watch.Below:
+		b.notified = b.watch.Below
+	case b.watch.Above != 0 && b.last >= b.watch.Above && b.notified != b.watch.Above:
+		b.notified = b.watch.Above
 	default:
 		return false
 	}
-	v.tellPrice(b)
+	v.notifyPrice(b)
 	return true
 }
 
-// tellOnTheWay walks to the watched price that comes before stop, if there is one, and tells the
-// engine. It reports whether it did: the engine may have changed what waits on the way.
-func (v *Venue) tellOnTheWay(b *book, stop market.Price) bool {
+// notifyOnTheWay walks to the watched price before stop, if there is one, and notifies the engine.
+// It reports whether it did: the engine may have changed the entries on the way.
+func (v *Venue) notifyOnTheWay(b *book, stop market.Price) bool {
 	level := b.watch.Above
 	if stop < b.last {
 		level = b.watch.Below
@@ -145,20 +144,20 @@ func (v *Venue) tellOnTheWay(b *book, stop market.Price) bool {
 		return false
 	}
 	b.stand(level)
-	return v.tellHere(b)
+	return v.notifyHere(b)
 }
 
-// tellPrice tells the engine of the price that the path has reached.
-func (v *Venue) tellPrice(b *book) {
+// notifyPrice sends the engine the path's price as a trade.
+func (v *Venue) notifyPrice(b *book) {
 	v.now = max(v.now, b.time)
 	v.public = market.Trade{Market: b.market.ID, Price: b.last, Time: b.time}
-	v.heard = market.Event{At: v.now, Kind: market.KindTrade, Market: b.market.ID, Trade: &v.public}
-	v.sink(&v.heard)
+	v.priceEvent = market.Event{At: v.now, Kind: market.KindTrade, Market: b.market.ID, Trade: &v.public}
+	v.sink(&v.priceEvent)
 	v.arriveAttached(b)
 }
 
-// jump moves one market to a price seen on a ticker or in a trade: what the price passes happens at
-// its level. A price that stays reaches what waits there only if somebody traded at it.
+// jump moves one market to the price of a ticker or a trade; entries on the way execute at their
+// level. An unchanged price executes entries at it only if it was traded.
 func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bool) {
 	b := &v.books[id]
 	if price == 0 {
@@ -171,22 +170,22 @@ func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bo
 	b.points[0], b.points[1] = b.last, price
 	b.times[0], b.times[1] = at, at
 	b.volume = noCap
-	b.told = 0
+	b.notified = 0
 	v.active = v.active[:0]
 	v.activate(b)
 	v.walk(b, 1)
 	v.anchorAt(b, price)
-	v.takeCrossed(b)
+	v.fillCrossed(b)
 	if traded && price == b.points[0] {
 		v.reach(b, false)
 	}
 	v.fireQuoted(b)
 	v.arrive(1)
 	v.match(b)
-	b.calm()
+	b.setQuietRange()
 }
 
-// between moves level into the span of from and to.
+// between clamps level to the span of from and to.
 func between(level, from, to market.Price) market.Price {
 	return min(max(level, min(from, to)), max(from, to))
 }
@@ -212,7 +211,7 @@ func (b *book) priceAt(at market.Time, point int, side market.Side) market.Price
 	}
 	from, to := b.points[point-1], b.points[point]
 	whole := market.Price(b.times[point] - b.times[point-1])
-	if (to > from) == (side == market.Buy) { // seen from the end: there, rounding towards zero goes against the side
+	if (to > from) == (side == market.Buy) { // counted from the end, rounding towards zero goes against the side
 		return to - towards(to-from, market.Price(b.times[point]-at), whole)
 	}
 	return from + towards(to-from, market.Price(at-b.times[point-1]), whole)

@@ -7,16 +7,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// trial is a taker on paper: what it would have left after each offer. It is a copy, and nothing at
-// the venue changes.
+// trial is a copy of a taker that trades on paper: nothing at the venue changes.
 type trial struct {
 	order
-	purse market.Money // what it may still spend, or sell
+	funds market.Money // money or base that it may still spend
 }
 
-// endsUnfilled ends a FOK order of which the book does not offer the whole, and reports whether it
-// did: expired, or cancelled where a price protection would stop it on the way. Nothing of it
-// trades (specification 4.4).
+// endsUnfilled ends a FOK order that the book cannot fill whole, and reports whether it did:
+// expired, or cancelled where a price protection would stop it. No part of it trades (specification
+// 4.4).
 func (v *Venue) endsUnfilled(b *book, o *order) bool {
 	whole, reason := v.fillsWhole(b, o)
 	switch {
@@ -30,11 +29,11 @@ func (v *Venue) endsUnfilled(b *book, o *order) bool {
 	return true
 }
 
-// fillsWhole reports whether the whole of an order would trade now, and if not, which price
-// protection would stop it, 0 for none. Where an own order stands in the way only cancelOldest
-// leads past it: every other mode would take something off the order.
+// fillsWhole reports whether the whole of an order would trade now, and if not, the price
+// protection that would stop it, 0 for none. Where an own order stands in the way only cancelOldest
+// leads past it: every other mode would reduce the order.
 func (v *Venue) fillsWhole(b *book, o *order) (whole bool, reason market.RestatementReason) {
-	t := trial{order: *o, purse: v.own(o)}
+	t := trial{order: *o, funds: v.spendable(o)}
 	best := v.offered(b, o.Side).price
 	for at := range v.offers(b, o.Side) {
 		if !o.accepts(at.price) {
@@ -57,10 +56,10 @@ func (v *Venue) fillsWhole(b *book, o *order) (whole bool, reason market.Restate
 }
 
 // take trades with an offer on paper. done: the order wants nothing more. able is false where its
-// money or its base does not reach.
+// money or base does not suffice.
 func (t *trial) take(v *Venue, m *market.Market, at *offer) (done, able bool) {
 	wanted, payable := t.wants(m, at.price)
-	if wanted == 0 { // dust fills an order of which something has traded
+	if wanted == 0 { // dust completes an order that has traded
 		return t.FilledAmount > 0, false
 	}
 	amount := min(wanted, at.amount)
@@ -81,32 +80,32 @@ func (t *trial) take(v *Venue, m *market.Market, at *offer) (done, able bool) {
 	t.AmountRemaining, t.FilledAmount, t.AmountQuoteRemaining = t.AmountRemaining-amount, t.FilledAmount+amount,
 		t.AmountQuoteRemaining-cash
 	if t.Side == market.Buy {
-		t.purse -= cash
+		t.funds -= cash
 	} else {
-		t.purse -= market.Money(amount)
+		t.funds -= market.Money(amount)
 	}
 	return amount == wanted || t.sold(m), true
 }
 
-// wants is the base that the order wants at a price, and the most that it can pay for there.
+// wants is the base that the order wants at a price, and the amount that it can pay for there.
 func (t *trial) wants(m *market.Market, price market.Price) (wanted, payable market.Qty) {
 	switch {
 	case t.ByQuote() && t.Side == market.Buy:
-		wanted = exchange.Affordable(m, t.AmountQuoteRemaining, price, t.fees().Taker)
+		wanted = exchange.BaseForMoney(m, t.AmountQuoteRemaining, price, t.fees().Taker)
 	case t.ByQuote():
 		var err error
-		if wanted, err = t.convertible(m, price); err == nil && market.Money(wanted) > t.purse {
+		if wanted, err = t.remainingBase(m, price); err == nil && market.Money(wanted) > t.funds {
 			return wanted, 0
 		}
 	case t.Side == market.Buy && !t.Type.HasPrice():
-		return t.AmountRemaining, exchange.Affordable(m, t.purse, price, t.fees().Taker)
+		return t.AmountRemaining, exchange.BaseForMoney(m, t.funds, price, t.fees().Taker)
 	default: // held in full
 		wanted = t.AmountRemaining
 	}
 	return wanted, wanted
 }
 
-// sold reports whether a sell over a quote amount has brought it, to the unit of money.
+// sold reports whether a sell over a quote amount has brought the amount, to the unit of money.
 func (t *trial) sold(m *market.Market) bool {
 	if !t.ByQuote() || t.Side == market.Buy {
 		return false
@@ -115,14 +114,14 @@ func (t *trial) sold(m *market.Market) bool {
 	return err == nil && proceeds >= t.AmountQuote
 }
 
-// offers goes through all that a taker of that side meets: price by price, and at each price in the
-// order of arrival.
+// offers yields all offers for a taker of that side: price by price, and at each price in the order
+// of arrival.
 func (v *Venue) offers(b *book, taker market.Side) iter.Seq[offer] {
 	return func(yield func(offer) bool) {
-		house, side := v.houseFrom(b, taker, 0), b.opposite(taker)
+		house, side := v.liquidityFrom(b, taker, 0), b.opposite(taker)
 		for l := side.first; l != nil; l = side.next(l) {
-			for o := l.first; o != nil; o = o.behind {
-				for ; !b.ahead(o, house.price); house = v.houseFrom(b, taker, house.place+1) {
+			for o := l.first; o != nil; o = o.next {
+				for ; !b.ahead(o, house.price); house = v.liquidityFrom(b, taker, house.place+1) {
 					if !yield(house) {
 						return
 					}
@@ -132,7 +131,7 @@ func (v *Venue) offers(b *book, taker market.Side) iter.Seq[offer] {
 				}
 			}
 		}
-		for ; house.price != 0 && yield(house); house = v.houseFrom(b, taker, house.place+1) {
+		for ; house.price != 0 && yield(house); house = v.liquidityFrom(b, taker, house.place+1) {
 		}
 	}
 }

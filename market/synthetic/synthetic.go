@@ -37,7 +37,7 @@ type Config struct {
 	JumpChance      float64 // probability that the open jumps away from the last close: 0.002; below 0: never
 }
 
-// Generator makes one candle after another. It needs no memory of what it made.
+// Generator makes one candle after another.
 type Generator struct {
 	config Config
 	random *rand.Rand
@@ -196,8 +196,8 @@ func (g *Generator) cluster(step float64) {
 	g.variance = min(g.variance, 40)
 }
 
-// student draws from Student's t with four degrees of freedom by Bailey's polar method, scaled to a
-// variance of one.
+// student draws from Student's t with four degrees of freedom, scaled to a variance of one, by
+// Bailey's polar method.
 func (g *Generator) student() float64 {
 	for {
 		u, v := 2*g.random.Float64()-1, 2*g.random.Float64()-1

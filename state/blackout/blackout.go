@@ -26,7 +26,8 @@ const (
 
 // String names the step.
 func (s Step) String() string {
-	return [...]string{Pages: "before the pages were synced", Head: "before the head was synced", Done: "after the commit"}[s]
+	return [...]string{Pages: "before the pages were synced", Head: "before the head was synced",
+		Done: "after the commit"}[s]
 }
 
 // Sizes of a page of bbolt where the operating system has pages of 4 KiB, and of what a disk writes

@@ -16,13 +16,15 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-var lives = flag.Int("lives", 2, "how many random lives of a file TestWhatBboltWritesIsNeverCalledDamaged plays, by seeds from 1 on")
+var lives = flag.Int("lives",
+	2, "how many random lives of a file TestWhatBboltWritesIsNeverCalledDamaged plays, by seeds from 1 on")
 
 // live makes random changes to a file: large and small values, keys that come and go, buckets in
 // buckets, and an end in between.
 func live(t testing.TB, path string, seed uint64, commits int, each func()) {
 	r := rand.New(rand.NewPCG(seed, 1))
-	options := bbolt.Options{Timeout: time.Minute, NoSync: true, PageSize: 1024 << r.IntN(3), NoFreelistSync: r.IntN(2) == 0}
+	options := bbolt.Options{Timeout: time.Minute, NoSync: true, PageSize: 1024 << r.IntN(3),
+		NoFreelistSync: r.IntN(2) == 0}
 	if r.IntN(2) == 0 {
 		options.FreelistType = bbolt.FreelistMapType
 	}
@@ -202,14 +204,18 @@ func TestDamageIsNamedInWords(t *testing.T) {
 		damage     func(b []byte)
 	}{
 		{"a branch that leads to itself", "two ways lead to it", func(b []byte) { put64(b[branch+pageHead+8:], self) }},
-		{"a branch that leads out of the file", "a page leads there", func(b []byte) { put64(b[branch+pageHead+8:], 1<<40) }},
-		{"a branch that leads to a head", "page 1: a page leads there", func(b []byte) { put64(b[branch+pageHead+8:], 1) }},
-		{"a branch with another key", "another than the page above it says", func(b []byte) { b[branch+int(binary.NativeEndian.Uint32(b[branch+pageHead:]))+pageHead+2] = '/' }},
+		{"a branch that leads out of the file", "a page leads there",
+			func(b []byte) { put64(b[branch+pageHead+8:], 1<<40) }},
+		{"a branch that leads to a head", "page 1: a page leads there",
+			func(b []byte) { put64(b[branch+pageHead+8:], 1) }},
+		{"a branch with another key", "another than the page above it says",
+			func(b []byte) { b[branch+int(binary.NativeEndian.Uint32(b[branch+pageHead:]))+pageHead+2] = '/' }},
 		{"a page with another number", "it says that it is page", func(b []byte) { b[leaf] ^= 1 }},
 		{"a leaf that is marked twice", "neither branch nor leaf", func(b []byte) { b[leaf+8] |= flagBranch }},
 		{"a leaf with fewer elements", "has its key at byte", func(b []byte) { put16(b[leaf+10:], 3) }},
 		{"a leaf with more elements than fit", "no room for so many", func(b []byte) { put16(b[leaf+10:], 0xfff0) }},
-		{"a key that stands elsewhere", "element 1 has its key at byte", func(b []byte) { b[leaf+pageHead+elementSize+4] ^= 8 }},
+		{"a key that stands elsewhere", "element 1 has its key at byte",
+			func(b []byte) { b[leaf+pageHead+elementSize+4] ^= 8 }},
 		{"a key that does not rise", "not above the one before it", func(b []byte) {
 			second := leaf + pageHead + elementSize
 			b[second+int(binary.NativeEndian.Uint32(b[second+4:]))] = '+'
@@ -219,14 +225,19 @@ func TestDamageIsNamedInWords(t *testing.T) {
 		{"an overflow that is too long", "", func(b []byte) { b[long+12]++ }},
 		{"an overflow out of the file", "the file ends before", func(b []byte) { put32(b[long+12:], 1<<31) }},
 		{"an element with flags", "is marked", func(b []byte) { b[leaf+pageHead] = 4 }},
-		{"an element that became a bucket", "a bucket, where none belongs", func(b []byte) { b[leaf+pageHead] = leafBucket }},
-		{"an inline bucket with another key's place", "has its key at byte", func(b []byte) { b[inline+bucketHead+pageHead+7] = 0x40 }},
+		{"an element that became a bucket", "a bucket, where none belongs",
+			func(b []byte) { b[leaf+pageHead] = leafBucket }},
+		{"an inline bucket with another key's place", "has its key at byte",
+			func(b []byte) { b[inline+bucketHead+pageHead+7] = 0x40 }},
 		{"an inline bucket that counts more", "no room for so many", func(b []byte) { b[inline+bucketHead+10] = 200 }},
-		{"an inline bucket that is a branch", "no page of a bucket", func(b []byte) { b[inline+bucketHead+8] = flagBranch }},
+		{"an inline bucket that is a branch", "no page of a bucket",
+			func(b []byte) { b[inline+bucketHead+8] = flagBranch }},
 		{"an inline bucket that leads to a page", "bytes beside its root page", func(b []byte) { b[inline] = 3 }},
 		{"a bucket that counts", "counts to", func(b []byte) { b[inline+8] = 1 }},
-		{"a free page that is in use", "in use or in the list twice", func(b []byte) { put64(b[free+pageHead:], self) }},
-		{"a free page out of the file", "is in the list of free pages, and the file has", func(b []byte) { put64(b[free+pageHead:], 1<<50) }},
+		{"a free page that is in use", "in use or in the list twice",
+			func(b []byte) { put64(b[free+pageHead:], self) }},
+		{"a free page out of the file", "is in the list of free pages, and the file has",
+			func(b []byte) { put64(b[free+pageHead:], 1<<50) }},
 		{"more free pages than the list has", "", func(b []byte) { b[free+11] = 1 }},
 	} {
 		b := bytes.Clone(sound)
@@ -248,19 +259,23 @@ func TestAHeadThatLostTheLastCommitIsDamageAndATornOneIsNot(t *testing.T) {
 	for at := range headSize * 8 {
 		b := bytes.Clone(sound)
 		b[newer+pageHead+at/8] ^= 1 << (at % 8)
-		require.ErrorAs(t, check(t.Context(), bytes.NewReader(b), int64(len(b)), 1), new(*Damage), "bit %d of the newer head", at)
+		require.ErrorAs(t, check(t.Context(), bytes.NewReader(b), int64(len(b)), 1), new(*Damage),
+			"bit %d of the newer head", at)
 		b = bytes.Clone(sound)
 		b[older+pageHead+at/8] ^= 1 << (at % 8)
-		require.NoError(t, check(t.Context(), bytes.NewReader(b), int64(len(b)), 1), "bit %d of the older head, which nothing needs", at)
+		require.NoError(t, check(t.Context(), bytes.NewReader(b), int64(len(b)), 1),
+			"bit %d of the older head, which nothing needs", at)
 	}
 	torn := bytes.Clone(sound)
-	binary.NativeEndian.PutUint64(torn[older+pageHead+16:], 77) // of a commit that was being written: its root, and no more
+	// of a commit that was being written: its root, and no more
+	binary.NativeEndian.PutUint64(torn[older+pageHead+16:], 77)
 	require.NoError(t, check(t.Context(), bytes.NewReader(torn), int64(len(torn)), 1))
 	clear(torn[older : older+512])
 	require.ErrorContains(t, check(t.Context(), bytes.NewReader(torn), int64(len(torn)), 1), "destroyed")
 	clear(torn[newer : newer+512])
 	require.ErrorContains(t, check(t.Context(), bytes.NewReader(torn), int64(len(torn)), 1), "neither head")
-	require.ErrorContains(t, check(t.Context(), bytes.NewReader(sound[:len(sound)/2]), int64(len(sound)/2), 1), "cut off")
+	require.ErrorContains(t, check(t.Context(), bytes.NewReader(sound[:len(sound)/2]), int64(len(sound)/2), 1),
+		"cut off")
 }
 
 func TestACheckEndsWithItsContext(t *testing.T) {

@@ -72,8 +72,10 @@ func headAt(file io.ReaderAt, at int64) (*head, error) {
 }
 
 func parseHead(raw [headSize]byte) *head {
-	h := &head{raw: raw, magic: binary.NativeEndian.Uint32(raw[:]), version: binary.NativeEndian.Uint32(raw[4:]), pageSize: binary.NativeEndian.Uint32(raw[8:]),
-		root: binary.NativeEndian.Uint64(raw[16:]), free: binary.NativeEndian.Uint64(raw[32:]), pages: binary.NativeEndian.Uint64(raw[40:]), commit: binary.NativeEndian.Uint64(raw[48:])}
+	h := &head{raw: raw, magic: binary.NativeEndian.Uint32(raw[:]), version: binary.NativeEndian.Uint32(raw[4:]),
+		pageSize: binary.NativeEndian.Uint32(raw[8:]),
+		root:     binary.NativeEndian.Uint64(raw[16:]), free: binary.NativeEndian.Uint64(raw[32:]),
+		pages: binary.NativeEndian.Uint64(raw[40:]), commit: binary.NativeEndian.Uint64(raw[48:])}
 	sum := fnv.New64a()
 	_, _ = sum.Write(raw[:headSum])
 	h.valid = h.magic == headMagic && h.version == 2 && binary.NativeEndian.Uint64(raw[headSum:]) == sum.Sum64()
@@ -110,13 +112,15 @@ func latest(good, bad *head, number uint64, size int64) error {
 			raw[at] ^= byte(change)
 			switch {
 			case h.valid && h.commit > good.commit:
-				return damaged(number, "byte %d of this head is damaged, and with it the last commit is lost", pageHead+at)
+				return damaged(number, "byte %d of this head is damaged, and with it the last commit is lost",
+					pageHead+at)
 			case h.valid:
 				return nil // the older head, which is not needed
 			}
 		}
 	}
-	if bad.magic != good.magic || bad.version != good.version || bad.pageSize != good.pageSize { // no write changes them
+	// no write changes them
+	if bad.magic != good.magic || bad.version != good.version || bad.pageSize != good.pageSize {
 		return damaged(number, "this head is destroyed, and the last commit may have been in it")
 	}
 	return nil

@@ -94,7 +94,8 @@ func (p *page) leaf(b bounds) error {
 	var buckets []uint64
 	for i := range p.count {
 		element := list[i*elementSize:]
-		flags, size, value := binary.NativeEndian.Uint32(element), binary.NativeEndian.Uint32(element[8:]), int64(binary.NativeEndian.Uint32(element[12:]))
+		flags, size, value := binary.NativeEndian.Uint32(element), binary.NativeEndian.Uint32(element[8:]),
+			int64(binary.NativeEndian.Uint32(element[12:]))
 		if last, err = p.key(i, binary.NativeEndian.Uint32(element[4:]), size, data, last, &b); err != nil {
 			return err
 		}
@@ -154,8 +155,10 @@ func (p *page) inline(i int, data []byte) error {
 	if len(data) < pageHead {
 		return damaged(p.number, "bucket %d ends in the middle of its page", i)
 	}
-	in := &page{tree: p.tree, number: p.number, count: int(binary.NativeEndian.Uint16(data[10:])), data: data, size: int64(len(data))}
-	if binary.NativeEndian.Uint64(data) != 0 || binary.NativeEndian.Uint16(data[8:]) != flagLeaf || binary.NativeEndian.Uint32(data[12:]) != 0 {
+	in := &page{tree: p.tree, number: p.number, count: int(binary.NativeEndian.Uint16(data[10:])), data: data,
+		size: int64(len(data))}
+	if binary.NativeEndian.Uint64(data) != 0 || binary.NativeEndian.Uint16(data[8:]) != flagLeaf ||
+		binary.NativeEndian.Uint32(data[12:]) != 0 {
 		return damaged(p.number, "bucket %d begins with %x, which is no page of a bucket", i, data[:pageHead])
 	}
 	list, end, err := in.elements()

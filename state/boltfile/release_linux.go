@@ -21,8 +21,10 @@ const releaseStep = 1 << 20
 // not look like using its size in memory. The mapping is of a file and read-only: a page that is
 // needed again is read again.
 type Releaser struct {
-	base       uintptr // start of the mapping; stays while a read transaction is open
-	limit      uintptr // end of what the transaction may read: a damaged page can name places behind it, where other memory lies
+	base uintptr // start of the mapping; stays while a read transaction is open
+	// end of what the transaction may read: a damaged page can name places behind it, where other
+	// memory lies
+	limit      uintptr
 	page       uintptr
 	start, end uintptr // consumed and not given back yet
 }

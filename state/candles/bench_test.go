@@ -25,8 +25,10 @@ func benchSeries(n int) []market.Candle {
 	for i := range candles {
 		open := price + market.Price(random.NormFloat64()*200)
 		price = max(500_000, open+market.Price(random.NormFloat64()*1200))
-		candles[i] = market.Candle{Open: open, Close: price, Volume: market.Volume(random.ExpFloat64() * 60_000), Start: market.Interval1m.StartOf(start + int64(i)),
-			High: max(open, price) + market.Price(random.ExpFloat64()*500), Low: min(open, price) - market.Price(random.ExpFloat64()*500), Interval: market.Interval1m}
+		candles[i] = market.Candle{Open: open, Close: price, Volume: market.Volume(random.ExpFloat64() * 60_000),
+			Start: market.Interval1m.StartOf(start + int64(i)),
+			High:  max(open, price) + market.Price(random.ExpFloat64()*500), Low: min(open, price) -
+				market.Price(random.ExpFloat64()*500), Interval: market.Interval1m}
 	}
 	return candles
 }
@@ -47,7 +49,8 @@ var sink int64
 func scanCandles(candles []market.Candle) (sum int64) {
 	for i := range candles {
 		c := &candles[i]
-		sum += int64(c.Open) + int64(c.High) + int64(c.Low) + int64(c.Close) + int64(c.Volume) + int64(c.Start) + int64(c.Market) + int64(c.Interval)
+		sum += int64(c.Open) + int64(c.High) + int64(c.Low) + int64(c.Close) + int64(c.Volume) + int64(c.Start) +
+			int64(c.Market) + int64(c.Interval)
 	}
 	return sum
 }
@@ -166,7 +169,8 @@ func importFile(b *testing.B, from, to string) {
 	defer file.Close()
 	store, err := Open(to)
 	require.NoError(b, err)
-	report, err := store.ImportCSV(file, ImportOptions{WriteOptions: WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}})
+	report, err := store.ImportCSV(file,
+		ImportOptions{WriteOptions: WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}})
 	require.NoError(b, err)
 	require.EqualValues(b, benchCandles, report.Added)
 	require.NoError(b, store.Close())

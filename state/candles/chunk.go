@@ -88,12 +88,15 @@ func readChunkHead(interval market.Interval, number int64, value []byte) (h chun
 	case value[0] != 'T' || value[1] != 'C':
 		return h, fmt.Errorf("%w: no chunk", boltfile.ErrCorrupt)
 	case value[2] != chunkVersion:
-		return h, fmt.Errorf("%w: format version %d, this program reads %d", boltfile.ErrCorrupt, value[2], chunkVersion)
+		return h, fmt.Errorf("%w: format version %d, this program reads %d", boltfile.ErrCorrupt, value[2],
+			chunkVersion)
 	}
 	h = chunkHeader{
 		interval: market.Interval(value[3]), number: int64(binary.LittleEndian.Uint64(value[24:])),
-		rows: int(binary.LittleEndian.Uint16(value[8:])), first: int(binary.LittleEndian.Uint16(value[10:])), last: int(binary.LittleEndian.Uint16(value[12:])),
-		priceDigits: value[14], volumeDigits: value[15], open: market.Price(binary.LittleEndian.Uint64(value[16:])), hash: [hashSize]byte(value[32:48]),
+		rows: int(binary.LittleEndian.Uint16(value[8:])), first: int(binary.LittleEndian.Uint16(value[10:])),
+		last:        int(binary.LittleEndian.Uint16(value[12:])),
+		priceDigits: value[14], volumeDigits: value[15], open: market.Price(binary.LittleEndian.Uint64(value[16:])),
+		hash: [hashSize]byte(value[32:48]),
 	}
 	return h, h.check(interval, number)
 }
@@ -121,7 +124,8 @@ func (h *chunkHeader) dense() bool { return h.rows == h.last-h.first+1 }
 
 // checkChunkSum compares the checksum of a chunk whose head has been read.
 func checkChunkSum(value []byte) error {
-	if want, have := binary.LittleEndian.Uint32(value[4:]), crc32.Checksum(value[8:], boltfile.Castagnoli); want != have {
+	if want, have := binary.LittleEndian.Uint32(value[4:]), crc32.Checksum(value[8:],
+		boltfile.Castagnoli); want != have {
 		return fmt.Errorf("%w: checksum %08x, its bytes give %08x", boltfile.ErrCorrupt, want, have)
 	}
 	return nil

@@ -44,7 +44,8 @@ func (o *WriteOptions) check() error {
 		return fmt.Errorf("interval %d is none", o.Interval)
 	}
 	if o.PriceDigits > market.MaxDigits || o.VolumeDigits > market.MaxDigits {
-		return fmt.Errorf("%d price and %d volume decimals: at most %d", o.PriceDigits, o.VolumeDigits, market.MaxDigits)
+		return fmt.Errorf("%d price and %d volume decimals: at most %d", o.PriceDigits, o.VolumeDigits,
+			market.MaxDigits)
 	}
 	return nil
 }
@@ -53,13 +54,15 @@ func (o *WriteOptions) check() error {
 // and Interval are not looked at. complete are the ranges that the source answered for: a candle
 // missing in them had no trade. Two candles of one start with different values, or an impossible
 // candle, refuse the whole call. It is one transaction.
-func (s *Store) Put(o WriteOptions, candles []market.Candle, priceDigits, volumeDigits uint8, complete []Range) (report WriteReport, err error) {
+func (s *Store) Put(o WriteOptions, candles []market.Candle, priceDigits, volumeDigits uint8,
+	complete []Range) (report WriteReport, err error) {
 	if err := o.check(); err != nil {
 		return report, fmt.Errorf("store candles: %w", err)
 	}
 	var clash error
 	l := newLoader(o.Interval, func(c *market.Candle, _ int64) {
-		clash = fmt.Errorf("store candles of %s %s: two with different values start at %s", o.Market, o.Interval, c.Start)
+		clash = fmt.Errorf("store candles of %s %s: two with different values start at %s", o.Market, o.Interval,
+			c.Start)
 	})
 	l.priceDigits, l.volumeDigits = priceDigits, volumeDigits
 	for i := range candles {

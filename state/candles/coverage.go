@@ -133,7 +133,8 @@ func mergeRanges(ranges []Range) []Range {
 func coverage(tx *bbolt.Tx, name string, interval market.Interval) ([]Range, error) {
 	value := tx.Bucket(bucketCoverage).Get(seriesKey(name, interval))
 	if len(value)%16 != 0 {
-		return nil, fmt.Errorf("complete ranges of %s %s: %w: %d bytes", name, interval, boltfile.ErrCorrupt, len(value))
+		return nil, fmt.Errorf("complete ranges of %s %s: %w: %d bytes", name, interval, boltfile.ErrCorrupt,
+			len(value))
 	}
 	ranges := make([]Range, 0, len(value)/16)
 	for at := 0; at < len(value); at += 16 {
@@ -146,7 +147,8 @@ func coverage(tx *bbolt.Tx, name string, interval market.Interval) ([]Range, err
 func checkCoverage(ranges []Range, name string, interval market.Interval) error {
 	for i, r := range ranges {
 		if r.From >= r.To || i > 0 && r.From <= ranges[i-1].To || !interval.Aligned(r.From) || !interval.Aligned(r.To) {
-			return fmt.Errorf("complete ranges of %s %s: %w: %s to %s", name, interval, boltfile.ErrCorrupt, r.From, r.To)
+			return fmt.Errorf("complete ranges of %s %s: %w: %s to %s", name, interval, boltfile.ErrCorrupt, r.From,
+				r.To)
 		}
 	}
 	return nil

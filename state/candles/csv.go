@@ -227,7 +227,8 @@ func (c *csvImport) fill() (int64, error) {
 		return 0, err
 	}
 	v := &row.values
-	k.Open, k.High, k.Low, k.Close, k.Volume = market.Price(v[0]), market.Price(v[1]), market.Price(v[2]), market.Price(v[3]), market.Volume(v[4])
+	k.Open, k.High, k.Low, k.Close, k.Volume = market.Price(v[0]), market.Price(v[1]), market.Price(v[2]),
+		market.Price(v[3]), market.Volume(v[4])
 	if k.Low <= 0 || k.High < max(k.Open, k.Close) || k.Low > min(k.Open, k.Close) || k.Volume < 0 {
 		return 0, c.impossible()
 	}
@@ -316,7 +317,8 @@ func (c *csvImport) finish() ([]Range, error) {
 	case c.report.Bad > 0 && !c.options.SkipBad:
 		return nil, &BadRowsError{c.report.Bad, c.report.BadRows}
 	case c.report.Bad > 0 && c.options.Complete:
-		return nil, fmt.Errorf("complete was claimed, and %d rows are bad: import without the claim, or repair them", c.report.Bad)
+		return nil, fmt.Errorf("complete was claimed, and %d rows are bad: import without the claim, or repair them",
+			c.report.Bad)
 	case len(c.load.chunks) == 0:
 		return nil, fmt.Errorf("no rows with candles are in it: %w", ErrNoData)
 	}

@@ -36,7 +36,8 @@ func importText(t testing.TB, store *Store, o ImportOptions, text string) Import
 	t.Helper()
 	report, err := store.ImportCSV(strings.NewReader(text), o)
 	require.NoError(t, err)
-	require.Equal(t, report.Rows, report.Bad+report.Duplicates+report.Added+report.Unchanged+report.Kept+report.Replaced)
+	require.Equal(t, report.Rows,
+		report.Bad+report.Duplicates+report.Added+report.Unchanged+report.Kept+report.Replaced)
 	return report
 }
 
@@ -72,20 +73,23 @@ const canonical = `timestamp_ms,open,high,low,close,volume
 
 func TestEveryAcceptedFormGivesTheSameCandles(t *testing.T) {
 	forms := map[string]string{
-		"as exported":        canonical,
-		"no header":          strings.SplitN(canonical, "\n", 2)[1],
-		"padded decimals":    "1577836800000,10.00,12.50,9.0,11.,1.2500\n1577840400000,+11,11,11,11,0.0\n1577847600000,11.5,13,11,12,3e0\n",
-		"seconds":            "1577836800,10,12.5,9,11,1.25\n1577840400,11,11,11,11,0\n1577847600,11.5,13,11,12,3",
-		"microseconds":       "1577836800000000,10,12.5,9,11,1.25\n1577840400000000,11,11,11,11,0\n1577847600000000,11.5,13,11,12,3",
-		"nanoseconds":        "1577836800000000000,10,12.5,9,11,1.25\n1577840400000000000,11,11,11,11,0\n1577847600000000000,11.5,13,11,12,3",
-		"RFC 3339":           "2020-01-01T00:00:00Z,10,12.5,9,11,1.25\n2020-01-01T02:00:00+01:00,11,11,11,11,0\n2020-01-01T03:00:00.000Z,11.5,13,11,12,3",
-		"plain dates":        "2020-01-01 00:00:00,10,12.5,9,11,1.25\n2020-01-01 01:00:00+00:00,11,11,11,11,0\n2020-01-01 03:00,11.5,13,11,12,3",
+		"as exported":     canonical,
+		"no header":       strings.SplitN(canonical, "\n", 2)[1],
+		"padded decimals": "1577836800000,10.00,12.50,9.0,11.,1.2500\n1577840400000,+11,11,11,11,0.0\n1577847600000,11.5,13,11,12,3e0\n",
+		"seconds":         "1577836800,10,12.5,9,11,1.25\n1577840400,11,11,11,11,0\n1577847600,11.5,13,11,12,3",
+		"microseconds":    "1577836800000000,10,12.5,9,11,1.25\n1577840400000000,11,11,11,11,0\n1577847600000000,11.5,13,11,12,3",
+		"nanoseconds":     "1577836800000000000,10,12.5,9,11,1.25\n1577840400000000000,11,11,11,11,0\n1577847600000000000,11.5,13,11,12,3",
+		"RFC 3339":        "2020-01-01T00:00:00Z,10,12.5,9,11,1.25\n2020-01-01T02:00:00+01:00,11,11,11,11,0\n2020-01-01T03:00:00.000Z,11.5,13,11,12,3",
+		"plain dates": "2020-01-01 00:00:00,10,12.5,9,11,1.25\n2020-01-01 " +
+			"01:00:00+00:00,11,11,11,11,0\n2020-01-01 03:00,11.5,13,11,12,3",
 		"other order":        "volume,Close,low,high,open,trades,Date\n1.25,11,9,12.5,10,7,2020-01-01\n0,11,11,11,11,0,1577840400\n3,12,11,13,11.5,9,1577847600.0\n",
 		"unit in the header": "unix_s;open;high;low;close;volume\n1577836800;10;12.5;9;11;1.25\n1577840400;11;11;11;11;0\n1577847600;11.5;13;11;12;3\n",
-		"tabs, CRLF, BOM":    "\xef\xbb\xbf" + strings.ReplaceAll(strings.ReplaceAll(canonical, ",", "\t"), "\n", "\r\n"),
-		"quotes and blanks":  "\n\"1577836800000\", \"10\" ,12.5,9,11,1.25,extra\n  \n1577840400000,11,11,11,11,0\r\n\r\n1577847600000,11.5,13,11,12,3\n\n",
-		"unordered":          "1577847600000,11.5,13,11,12,3\n1577840400000,11,11,11,11,0\n1577836800000,10,12.5,9,11,1.25\n",
-		"doubled rows":       canonical + "1577836800000,10.0,12.50,9,11,1.25\n1577840400000,11,11,11,11,0\n",
+		"tabs, CRLF, BOM": "\xef\xbb\xbf" + strings.ReplaceAll(strings.ReplaceAll(canonical, ",", "\t"), "\n",
+			"\r\n"),
+		"quotes and blanks": "\n\"1577836800000\", \"10\" ,12.5,9,11,1.25,extra\n  " +
+			"\n1577840400000,11,11,11,11,0\r\n\r\n1577847600000,11.5,13,11,12,3\n\n",
+		"unordered":    "1577847600000,11.5,13,11,12,3\n1577840400000,11,11,11,11,0\n1577836800000,10,12.5,9,11,1.25\n",
+		"doubled rows": canonical + "1577836800000,10.0,12.50,9,11,1.25\n1577840400000,11,11,11,11,0\n",
 	}
 	reference := openTestStore(t)
 	importText(t, reference, hourly("BTC-EUR"), canonical)
@@ -165,8 +169,10 @@ func TestRowsOfOneStartWithOtherValuesAreBad(t *testing.T) {
 	far := "1609459200000,5,5,5,5,5\n" // another chunk: what comes for the first one afterwards waits
 	text := "1577836800000,10,12,9,11,1\n1577836800000,10,12,9,11,2\n" + far + "1577836800000,10,12,9,11,3\n"
 	_, err := store.ImportCSV(strings.NewReader(text), hourly("BTC-EUR"))
-	require.ErrorContains(t, err, `line 2: an earlier row starts at 2020-01-01T00:00:00Z too and has other values: "1577836800000,10,12,9,11,2"`)
-	require.ErrorContains(t, err, `line 4: an earlier row starts at 2020-01-01T00:00:00Z too and has other values: "1577836800000,10,12,9,11,3"`)
+	require.ErrorContains(t, err,
+		`line 2: an earlier row starts at 2020-01-01T00:00:00Z too and has other values: "1577836800000,10,12,9,11,2"`)
+	require.ErrorContains(t, err,
+		`line 4: an earlier row starts at 2020-01-01T00:00:00Z too and has other values: "1577836800000,10,12,9,11,3"`)
 
 	o := hourly("BTC-EUR")
 	o.SkipBad = true
@@ -191,7 +197,8 @@ func TestStoredCandlesStayUnlessReplaced(t *testing.T) {
 	o := hourly("BTC-EUR")
 	o.Replace = true
 	replaced := importText(t, store, o, changed)
-	require.Equal(t, [4]int64{0, 3, 0, 1}, [4]int64{replaced.Added, replaced.Unchanged, replaced.Kept, replaced.Replaced})
+	require.Equal(t, [4]int64{0, 3, 0, 1}, [4]int64{replaced.Added, replaced.Unchanged, replaced.Kept,
+		replaced.Replaced})
 	require.Equal(t, changed, exportText(t, store, "BTC-EUR", market.Interval1h))
 
 	after, err := store.DataHash("BTC-EUR", market.Interval1h, 0, 0)
@@ -204,7 +211,8 @@ func TestMoreDecimalsWidenTheMarketAndChangeNoValue(t *testing.T) {
 	importText(t, store, hourly("BTC-EUR"), canonical)
 	before, err := store.DataHash("BTC-EUR", market.Interval1h, 0, 0)
 	require.NoError(t, err)
-	minutes := ImportOptions{WriteOptions: WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m, VolumeDigits: 8}}
+	minutes := ImportOptions{WriteOptions: WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m,
+		VolumeDigits: 8}}
 	report := importText(t, store, minutes, "1577836800000,10.125,12,9,11,1\n")
 	require.EqualValues(t, 3, report.Widened)
 	require.Equal(t, [2]uint8{3, 8}, [2]uint8{report.PriceDigits, report.VolumeDigits})
@@ -261,7 +269,8 @@ func TestAnyOrderOfRowsGivesTheSameBytes(t *testing.T) {
 	for seed := range uint64(3) {
 		store := openTestStore(t)
 		if seed > 0 {
-			rand.New(rand.NewPCG(seed, seed)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+			rand.New(rand.NewPCG(seed, seed)).Shuffle(len(lines),
+				func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 		}
 		report := importText(t, store, minutes, strings.Join(lines, "")+lines[7]+lines[29_000])
 		require.EqualValues(t, 30_000, report.Added)

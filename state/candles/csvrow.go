@@ -25,8 +25,9 @@ var fieldNames = [fieldCount]string{"time", "open", "high", "low", "close", "vol
 // headerNames are the names under which columns are known, in lower case and without the unit of a
 // time.
 var headerNames = map[string]int{
-	"timestamp": fieldTime, "time": fieldTime, "date": fieldTime, "datetime": fieldTime, "unix": fieldTime, "open_time": fieldTime,
-	"start": fieldTime, "ts": fieldTime, "open": fieldOpen, "high": fieldHigh, "low": fieldLow, "close": fieldClose,
+	"timestamp": fieldTime, "time": fieldTime, "date": fieldTime, "datetime": fieldTime, "unix": fieldTime,
+	"open_time": fieldTime,
+	"start":     fieldTime, "ts": fieldTime, "open": fieldOpen, "high": fieldHigh, "low": fieldLow, "close": fieldClose,
 	"volume": fieldVolume, "vol": fieldVolume, "base_volume": fieldVolume,
 }
 
@@ -34,7 +35,8 @@ var headerNames = map[string]int{
 var timeUnits = map[string]int64{"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}
 
 // timeLayouts are the texts of a time; a missing zone is UTC.
-var timeLayouts = []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02"}
+var timeLayouts = []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02 15:04:05Z07:00",
+	"2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02"}
 
 // csvRow is a row whose numbers are values·10^-digits: open, high, low, close, volume.
 type csvRow struct {

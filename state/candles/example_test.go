@@ -26,7 +26,8 @@ func ExampleStore() {
 	defer store.Close()
 
 	file := strings.NewReader("1577836800,7200.5,7210,7190,7205,1.5\n1577844000,7205,7206,7204,7204.5,0.25\n")
-	report, err := store.ImportCSV(file, candles.ImportOptions{WriteOptions: candles.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1h}})
+	report, err := store.ImportCSV(file,
+		candles.ImportOptions{WriteOptions: candles.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1h}})
 	fmt.Println(report.Added, "candles", err)
 	gaps, err := store.Gaps("BTC-EUR", market.Interval1h, 0, 0)
 	fmt.Println(gaps[0].From, gaps[0].Candles, "missing, no trade:", gaps[0].NoTrade, err)
@@ -49,8 +50,10 @@ func ExampleReader() {
 	}
 	defer store.Close()
 	m := &market.Market{ID: 1, Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8}
-	candle := market.Candle{Open: 720050, High: 721000, Low: 719000, Close: 720500, Volume: 150000000, Start: market.Interval1h.StartOf(438288)}
-	if _, err := store.Put(candles.WriteOptions{Market: m.Name, Interval: market.Interval1h}, []market.Candle{candle}, 2, 8, nil); err != nil {
+	candle := market.Candle{Open: 720050, High: 721000, Low: 719000, Close: 720500, Volume: 150000000,
+		Start: market.Interval1h.StartOf(438288)}
+	if _, err := store.Put(candles.WriteOptions{Market: m.Name, Interval: market.Interval1h}, []market.Candle{candle},
+		2, 8, nil); err != nil {
 		fmt.Println(err)
 		return
 	}

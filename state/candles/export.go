@@ -15,7 +15,8 @@ const csvHeader = "timestamp_ms,open,high,low,close,volume\n"
 // timestamp_ms,open,high,low,close,volume: Unix milliseconds, plain decimals without trailing
 // zeros, lines ending in LF. Importing the result into an empty store gives the same candles, so
 // the same DataHash. It returns the number of rows.
-func (s *Store) ExportCSV(w io.Writer, name string, interval market.Interval, from, to market.Time) (rows int64, err error) {
+func (s *Store) ExportCSV(w io.Writer, name string, interval market.Interval, from, to market.Time) (rows int64,
+	err error) {
 	info, err := s.Series(name, interval)
 	if err != nil {
 		return 0, err

@@ -93,9 +93,11 @@ func (s *Store) checkFormat(tx *bbolt.Tx) error {
 	case len(format) != 1:
 		return fmt.Errorf("%s: %w: format %x, this program reads %d", s.path, boltfile.ErrCorrupt, format, storeFormat)
 	case format[0] > storeFormat:
-		return fmt.Errorf("%s: %w: format %d, this program reads %d; update the program, or name another file", s.path, boltfile.ErrNewer, format[0], storeFormat)
+		return fmt.Errorf("%s: %w: format %d, this program reads %d; update the program, or name another file", s.path,
+			boltfile.ErrNewer, format[0], storeFormat)
 	case format[0] < storeFormat:
-		return fmt.Errorf("%s: %w: format %d, this program reads %d", s.path, boltfile.ErrCorrupt, format[0], storeFormat)
+		return fmt.Errorf("%s: %w: format %d, this program reads %d", s.path, boltfile.ErrCorrupt, format[0],
+			storeFormat)
 	}
 	return nil
 }

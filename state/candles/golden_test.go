@@ -16,7 +16,8 @@ import (
 
 // writeGolden is set after a change of the format: go test ./state/candles -run
 // TheCandleStoreOfTheFirst -golden
-var writeGolden = flag.Bool("golden", false, "write the missing files of testdata and their texts anew; read the difference before you keep it")
+var writeGolden = flag.Bool("golden", false,
+	"write the missing files of testdata and their texts anew; read the difference before you keep it")
 
 // manyCandles writes two chunks of candles with a gap, in two series.
 func manyCandles(t *testing.T, path string) {
@@ -29,7 +30,9 @@ func manyCandles(t *testing.T, path string) {
 		}
 	}
 	put(t, store, flat(hours...), Range{From: hourAt(0), To: hourAt(100)})
-	_, err = store.Put(WriteOptions{Market: "ETH-EUR", Interval: market.Interval1d}, []market.Candle{{Open: 200_000, High: 210_000, Low: 190_000, Close: 205_000, Volume: 12, Start: hourAt(0)}}, 2, 4, nil)
+	_, err = store.Put(WriteOptions{Market: "ETH-EUR", Interval: market.Interval1d},
+		[]market.Candle{{Open: 200_000, High: 210_000, Low: 190_000, Close: 205_000, Volume: 12, Start: hourAt(0)}}, 2,
+		4, nil)
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
 }
@@ -48,7 +51,8 @@ func TestTheCandleStoreOfTheFirstFormatHoldsWhatItHeld(t *testing.T) {
 		hash, err := store.DataHash(series.Market, series.Interval, 0, 0)
 		require.NoError(t, err)
 		fmt.Fprintf(&said, "%+v\nhash %s\n", series, hash)
-		_, err = store.ExportCSV(&said, series.Market, series.Interval, 0, series.First+50*market.Time(market.Interval1h.Fixed()))
+		_, err = store.ExportCSV(&said, series.Market, series.Interval, 0,
+			series.First+50*market.Time(market.Interval1h.Fixed()))
 		require.NoError(t, err)
 	}
 	golden.Require(t, *writeGolden, "candles-format1.txt", said.Bytes())
@@ -60,7 +64,10 @@ func TestAStoreOfALaterFormatIsRefusedWithTheMend(t *testing.T) {
 	for _, format := range [][]byte{{storeFormat + 1}, {255}} {
 		db, err := bbolt.Open(path, 0o600, nil)
 		require.NoError(t, err)
-		require.NoError(t, db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(boltfile.BucketMeta).Put(boltfile.KeyFormat, format) }))
+		require.NoError(t, db.Update(func(tx *bbolt.Tx) error {
+			return tx.Bucket(boltfile.BucketMeta).
+				Put(boltfile.KeyFormat, format)
+		}))
 		require.NoError(t, db.Close())
 		for _, readOnly := range []bool{false, true} {
 			_, err = openFile(path, readOnly)

@@ -195,7 +195,8 @@ func (o *openChunk) put(c *market.Candle, offset int) {
 }
 
 // load replaces the content by a packed chunk.
-func (o *openChunk) load(interval market.Interval, number int64, packed []byte, priceDigits, volumeDigits uint8) (err error) {
+func (o *openChunk) load(interval market.Interval, number int64, packed []byte, priceDigits,
+	volumeDigits uint8) (err error) {
 	o.reset(number)
 	if o.sorted, err = decodeChunk(o.sorted[:0], interval, number, packed, priceDigits, volumeDigits); err != nil {
 		return fmt.Errorf("merge candles: %w", chunkError(interval, number, err))

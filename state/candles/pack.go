@@ -52,8 +52,10 @@ func (p *chunkPacker) pack(candles []market.Candle, interval market.Interval, pr
 	first := interval.Index(candles[0].Start)
 	number, offset := chunkOf(first)
 	drop, dropVolume := spareDigits(candles, priceDigits, volumeDigits)
-	h := chunkHeader{interval: interval, number: number, rows: len(candles), first: offset, priceDigits: priceDigits - drop, volumeDigits: volumeDigits - dropVolume}
-	d := deltas{priceUnit: market.Pow10(drop), volumeUnit: market.Pow10(dropVolume), interval: interval, index: first - 1}
+	h := chunkHeader{interval: interval, number: number, rows: len(candles), first: offset,
+		priceDigits: priceDigits - drop, volumeDigits: volumeDigits - dropVolume}
+	d := deltas{priceUnit: market.Pow10(drop), volumeUnit: market.Pow10(dropVolume), interval: interval,
+		index: first - 1}
 	d.close = int64(candles[0].Open) / d.priceUnit
 	h.open = market.Price(d.close)
 	p.bytes = append(p.bytes[:0], make([]byte, chunkHead)...)

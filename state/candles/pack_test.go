@@ -22,15 +22,18 @@ func drawCandles(t *rapid.T, interval market.Interval) []market.Candle {
 	jump := rapid.SampledFrom([]int{1, 2, 40, chunkSpan}).Draw(t, "jump")
 	price := rapid.Int64Range(1, top)
 	var candles []market.Candle
-	for offset := rapid.IntRange(0, chunkSpan-1).Draw(t, "first"); offset < chunkSpan && len(candles) < 400; offset += rapid.IntRange(1, jump).Draw(t, "step") {
+	for offset := rapid.IntRange(0, chunkSpan-1).Draw(t, "first"); offset < chunkSpan &&
+		len(candles) < 400; offset += rapid.IntRange(1, jump).Draw(t, "step") {
 		index := number<<chunkShift + int64(offset)
 		if index < low || index > high {
 			continue
 		}
 		a, b, c, d := price.Draw(t, "a"), price.Draw(t, "b"), price.Draw(t, "c"), price.Draw(t, "d")
 		bottom, peak := min(a, b, c, d), max(a, b, c, d)
-		candles = append(candles, market.Candle{Open: market.Price(a), High: market.Price(peak), Low: market.Price(bottom), Close: market.Price(b),
-			Volume: market.Volume(rapid.Int64Range(0, top).Draw(t, "volume")), Start: interval.StartOf(index), Interval: interval})
+		candles = append(candles, market.Candle{Open: market.Price(a), High: market.Price(peak),
+			Low: market.Price(bottom), Close: market.Price(b),
+			Volume: market.Volume(rapid.Int64Range(0, top).Draw(t, "volume")), Start: interval.StartOf(index),
+			Interval: interval})
 	}
 	return candles
 }
@@ -78,7 +81,8 @@ func TestChunkBytesDependOnValuesNotOnDecimals(t *testing.T) {
 }
 
 func TestDecimalsAreAddedExactlyOrRefused(t *testing.T) {
-	candle := market.Candle{Open: 1005, High: 1010, Low: 1000, Close: 1001, Volume: 75, Interval: market.Interval1h, Start: market.Interval1h.StartOf(9)}
+	candle := market.Candle{Open: 1005, High: 1010, Low: 1000, Close: 1001, Volume: 75, Interval: market.Interval1h,
+		Start: market.Interval1h.StartOf(9)}
 	var p chunkPacker
 	value := p.pack([]market.Candle{candle}, market.Interval1h, 2, 1)
 
@@ -114,7 +118,8 @@ func sampleChunk() ([]byte, []market.Candle) {
 	var candles []market.Candle
 	for i := range int64(150) {
 		price := market.Price(1_000_000 + i*i%977)
-		candles = append(candles, market.Candle{Open: price, High: price + 40, Low: price - 30, Close: price + market.Price(i%11),
+		candles = append(candles, market.Candle{Open: price, High: price + 40, Low: price - 30,
+			Close:  price + market.Price(i%11),
 			Volume: market.Volume(i * 12345), Start: market.Interval1m.StartOf(i + i/40), Interval: market.Interval1m})
 	}
 	var p chunkPacker
@@ -131,8 +136,10 @@ func FuzzDecodeChunk(f *testing.F) {
 		i := market.Interval(interval%uint8(market.Interval1M) + 1)
 		value = slices.Clone(value)
 		if len(value) >= chunkHead {
-			h := chunkHeader{interval: i, number: number, rows: int(value[8]) | int(value[9])<<8, first: int(value[10]) | int(value[11])<<8,
-				last: int(value[12]) | int(value[13])<<8, priceDigits: value[14] % 19, volumeDigits: value[15] % 19, open: market.Price(value[16]) << (value[17] & 63)}
+			h := chunkHeader{interval: i, number: number, rows: int(value[8]) | int(value[9])<<8,
+				first: int(value[10]) | int(value[11])<<8,
+				last:  int(value[12]) | int(value[13])<<8, priceDigits: value[14] % 19, volumeDigits: value[15] % 19,
+				open: market.Price(value[16]) << (value[17] & 63)}
 			sealChunk(value, &h)
 		}
 		candles, err := decodeChunk(nil, i, number, value, digits%19, digits%19)

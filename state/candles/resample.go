@@ -40,7 +40,8 @@ func (s *Store) Resample(o ResampleOptions) (WriteReport, error) {
 	if err := r.load.finish(); err != nil {
 		return WriteReport{}, err
 	}
-	w := WriteOptions{Market: o.Market, Interval: o.To, Replace: o.Replace, PriceDigits: info.PriceDigits, VolumeDigits: info.VolumeDigits}
+	w := WriteOptions{Market: o.Market, Interval: o.To, Replace: o.Replace, PriceDigits: info.PriceDigits,
+		VolumeDigits: info.VolumeDigits}
 	return s.commit(w, r.load, r.completeBuckets(complete))
 }
 

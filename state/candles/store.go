@@ -146,7 +146,8 @@ func (s *Store) noData(tx *bbolt.Tx, name string, interval market.Interval) erro
 	if len(have) > 0 {
 		stored = "stored are " + strings.Join(have[:min(len(have), 12)], ", ")
 	}
-	return errors.Join(fmt.Errorf("%s %s in %s: %w (%s); %s", name, interval, s.path, ErrNoData, stored, importHint(name, interval)), err)
+	return errors.Join(fmt.Errorf("%s %s in %s: %w (%s); %s", name, interval, s.path, ErrNoData, stored,
+		importHint(name, interval)), err)
 }
 
 func (s *Store) seriesError(name string, interval market.Interval, err error) error {

@@ -25,7 +25,8 @@ func hourAt(n int64) market.Time {
 func flat(hours ...int64) (candles []market.Candle) {
 	for _, hour := range hours {
 		price := market.Price(10_000 + hour)
-		candles = append(candles, market.Candle{Open: price, High: price, Low: price, Close: price, Volume: 1, Start: hourAt(hour)})
+		candles = append(candles, market.Candle{Open: price, High: price, Low: price, Close: price, Volume: 1,
+			Start: hourAt(hour)})
 	}
 	return candles
 }
@@ -49,14 +50,16 @@ func TestReaderReturnsExactlyTheRange(t *testing.T) {
 		all[i].Market, all[i].Interval = 7, market.Interval1h
 	}
 	rapid.Check(t, func(r *rapid.T) {
-		from, to := hourAt(rapid.Int64Range(-50, 10_050).Draw(r, "from"))+1, hourAt(rapid.Int64Range(-50, 10_050).Draw(r, "to"))
+		from, to := hourAt(rapid.Int64Range(-50, 10_050).Draw(r, "from"))+1, hourAt(rapid.Int64Range(-50, 10_050).
+			Draw(r, "to"))
 		var want []market.Candle
 		for _, c := range all {
 			if c.Start >= from && c.Start < to {
 				want = append(want, c)
 			}
 		}
-		require.Equal(t, want, readAll(t, store, ReadOptions{Market: btcEUR, Interval: market.Interval1h, From: from, To: to}))
+		require.Equal(t, want, readAll(t, store, ReadOptions{Market: btcEUR, Interval: market.Interval1h, From: from,
+			To: to}))
 	})
 	require.Equal(t, all, readAll(t, store, ReadOptions{Market: btcEUR, Interval: market.Interval1h}))
 }
@@ -98,7 +101,8 @@ func TestGapsAreNoTradeOnlyWhereTheSourceWasComplete(t *testing.T) {
 	list, err := store.List()
 	require.NoError(t, err)
 	require.Len(t, list, 1)
-	require.Equal(t, Series{Market: "BTC-EUR", Interval: market.Interval1h, PriceDigits: 2, VolumeDigits: 4, First: hourAt(0), Last: hourAt(9), Candles: 4,
+	require.Equal(t, Series{Market: "BTC-EUR", Interval: market.Interval1h, PriceDigits: 2, VolumeDigits: 4,
+		First: hourAt(0), Last: hourAt(9), Candles: 4,
 		Chunks: 1, Bytes: list[0].Bytes, NoTrade: 3, Unknown: 3}, list[0])
 }
 
@@ -132,7 +136,8 @@ func TestGapsAgreeWithCountingHourByHour(t *testing.T) {
 		for _, gap := range gaps {
 			require.Equal(t, gap.Candles, int64(gap.To.Sub(gap.From)/market.Interval1h.Fixed()))
 			for h := range gap.Candles {
-				have[market.Interval1h.Index(gap.From)-market.Interval1h.Index(hourAt(0))+h] = fmt.Sprint("missing ", gap.NoTrade)
+				have[market.Interval1h.Index(gap.From)-market.Interval1h.Index(hourAt(0))+h] = fmt.Sprint("missing ",
+					gap.NoTrade)
 			}
 		}
 		require.Equal(t, want, have)
@@ -193,10 +198,12 @@ func TestRealCandlesSurviveImportAndExport(t *testing.T) {
 		name     string
 		interval market.Interval
 		missing  int64
-	}{{"bitvavo_BTC-EUR_1h_2020-2024.csv", market.Interval1h, 30}, {"lean_coinbase_BTC-EUR_1m_trade.csv", market.Interval1m, 657}} {
+	}{{"bitvavo_BTC-EUR_1h_2020-2024.csv", market.Interval1h, 30}, {"lean_coinbase_BTC-EUR_1m_trade.csv",
+		market.Interval1m, 657}} {
 		text := sharedData(t, file.name)
 		store := openTestStore(t)
-		report := importText(t, store, ImportOptions{WriteOptions: WriteOptions{Market: "BTC-EUR", Interval: file.interval}}, text)
+		report := importText(t, store,
+			ImportOptions{WriteOptions: WriteOptions{Market: "BTC-EUR", Interval: file.interval}}, text)
 		info, err := store.Series("BTC-EUR", file.interval)
 		require.NoError(t, err)
 		require.Equal(t, report.Rows, info.Candles)

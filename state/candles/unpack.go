@@ -27,7 +27,8 @@ type chunkDecoder struct {
 
 // open starts on a chunk whose candles are wanted with the given decimals. It wraps ErrCorrupt, or
 // market.ErrInexact where the chunk needs more decimals than that.
-func (d *chunkDecoder) open(interval market.Interval, number int64, value []byte, priceDigits, volumeDigits uint8) (err error) {
+func (d *chunkDecoder) open(interval market.Interval, number int64, value []byte, priceDigits,
+	volumeDigits uint8) (err error) {
 	d.left = 0
 	if d.head, err = readChunkHead(interval, number, value); err != nil {
 		return err
@@ -101,7 +102,8 @@ func (d *chunkDecoder) unpackBlock(n int) error {
 		unpackColumn(&d.cols[col], d.rest[at:end+chunkSlack], n, width)
 		at = end
 	}
-	d.leastOpen, d.leastBody = int64(binary.LittleEndian.Uint64(d.rest[8:])), int64(binary.LittleEndian.Uint64(d.rest[16:]))
+	d.leastOpen, d.leastBody = int64(binary.LittleEndian.Uint64(d.rest[8:])),
+		int64(binary.LittleEndian.Uint64(d.rest[16:]))
 	d.small = d.isSmall(widths)
 	d.rest = d.rest[at:]
 	return nil
@@ -243,7 +245,8 @@ func (d *chunkDecoder) combineAny(dst []market.Candle) (bad int64) {
 		high, low := top+up, bottom-down
 		bad |= up | down | volume | high | bottom | (low - 1)
 		c := &dst[i]
-		c.Open, c.High, c.Low, c.Close = market.Price(open), market.Price(high), market.Price(low), market.Price(d.close)
+		c.Open, c.High, c.Low, c.Close = market.Price(open), market.Price(high), market.Price(low),
+			market.Price(d.close)
 		c.Volume, c.Start = market.Volume(volume), d.start(d.offset)
 	}
 	return bad

@@ -9,7 +9,8 @@ import (
 
 // walkChunks calls visit for every chunk of a series that may hold candles of span (a zero bound is
 // none), in order, with its head read and checked. An error is returned with the chunk's name.
-func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range, visit func(h *chunkHeader, value []byte) error) error {
+func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range,
+	visit func(h *chunkHeader, value []byte) error) error {
 	pages := boltfile.NewReleaser(chunks.Tx())
 	defer pages.Flush()
 	cursor := boltfile.NewCursor(chunks)
@@ -42,7 +43,8 @@ func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range, visi
 
 // walkStarts calls visit for every run of candles that follow each other, cut at chunks and to
 // span. Chunks without holes are not decoded. count, unless nil, sees every chunk's head and size.
-func walkStarts(chunks *bbolt.Bucket, interval market.Interval, span Range, visit func(Range) error, count func(h *chunkHeader, bytes int)) error {
+func walkStarts(chunks *bbolt.Bucket, interval market.Interval, span Range, visit func(Range) error,
+	count func(h *chunkHeader, bytes int)) error {
 	return walkChunks(chunks, interval, span, func(h *chunkHeader, value []byte) error {
 		if count != nil {
 			count(h, len(value))
@@ -88,7 +90,8 @@ func walkRuns(candles []market.Candle, visit func(Range) error) error {
 }
 
 // decodeChunk appends all candles of a chunk to dst, with the given decimals.
-func decodeChunk(dst []market.Candle, interval market.Interval, number int64, value []byte, priceDigits, volumeDigits uint8) ([]market.Candle, error) {
+func decodeChunk(dst []market.Candle, interval market.Interval, number int64, value []byte, priceDigits,
+	volumeDigits uint8) ([]market.Candle, error) {
 	var d chunkDecoder
 	if err := d.open(interval, number, value, priceDigits, volumeDigits); err != nil {
 		return dst, err

@@ -69,7 +69,7 @@ func twinRead(src []byte) (n *big.Int, size int, ok bool) {
 }
 
 func bigOf(v market.Value) *big.Int {
-	hi, lo := v.Words()
+	hi, lo := v.Halves()
 	n := new(big.Int).Lsh(big.NewInt(hi), 64)
 	return n.Add(n, new(big.Int).SetUint64(lo))
 }
@@ -104,7 +104,7 @@ var steps = rapid.Custom(func(t *rapid.T) step {
 		twin := twinInt(big.NewInt(n))
 		return step{"int", func(e *Encoder) { e.Int(n) }, twin, func(d *Decoder) any { return d.Int() }, n}
 	case 2:
-		v, err := market.ValueOfWords(signed(), rapid.Uint64().Draw(t, "low"))
+		v, err := market.ValueOfHalves(signed(), rapid.Uint64().Draw(t, "low"))
 		if err != nil {
 			v = market.Value{}
 		}

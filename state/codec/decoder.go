@@ -175,7 +175,7 @@ func (d *Decoder) Value() market.Value {
 		}
 	}
 	sign := -(low & 1)
-	v, err := market.ValueOfWords(int64(high>>1^sign), (low>>1|high<<63)^sign)
+	v, err := market.ValueOfHalves(int64(high>>1^sign), (low>>1|high<<63)^sign)
 	if err == nil && d.units.value > 0 {
 		v, err = v.ScaleUp(d.units.value)
 	}

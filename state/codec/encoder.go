@@ -67,7 +67,7 @@ func (e *Encoder) Flags(flags ...bool) {
 
 // Value appends a 128-bit number as zigzag LEB128.
 func (e *Encoder) Value(v market.Value) {
-	hi, lo := v.Words()
+	hi, lo := v.Halves()
 	sign := uint64(hi >> 63)
 	high, low := (uint64(hi)<<1|lo>>63)^sign, lo<<1^sign
 	for high != 0 || low >= 0x80 {

@@ -98,7 +98,8 @@ func (b *Batch) Event(ev *market.Event) {
 	case market.KindFill:
 		b.Journal(ev.At, &Fills{ev.Fills})
 	case market.KindTransfer:
-		b.Journal(ev.At, &Transfer{Asset: ev.Asset, Money: ev.Money, Strategy: b.enc.StrategyName(ev.Owner), Market: ev.Market, Price: ev.Price})
+		b.Journal(ev.At, &Transfer{Asset: ev.Asset, Money: ev.Money, Strategy: b.enc.StrategyName(ev.Owner),
+			Market: ev.Market, Price: ev.Price})
 	case market.KindTimer:
 		b.Journal(ev.At, &Timer{})
 	}
@@ -110,7 +111,8 @@ func (b *Batch) Event(ev *market.Event) {
 // Start begins a run: a journal entry and a row of runs.
 func (b *Batch) Start(at market.Time, r *Start) {
 	b.Journal(at, r)
-	b.ops = append(b.ops, op{do: opRun, value: b.stamped(at, r)}) // its key is known at the commit, which adds the checksum
+	// its key is known at the commit, which adds the checksum
+	b.ops = append(b.ops, op{do: opRun, value: b.stamped(at, r)})
 }
 
 // Halt journals a halt, which stays in the table of halts until Resume.

@@ -22,7 +22,8 @@ func BenchmarkOpenStateFile(b *testing.B) {
 				require.NoError(b, err)
 				require.NoError(b, s.Close())
 			}
-			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/(float64(fileSize(b, path))/(1<<20)), "ms/MB")
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/(float64(fileSize(b, path))/(1<<20)),
+				"ms/MB")
 		})
 	}
 }

@@ -16,8 +16,10 @@ import (
 // all limits.
 func usualIntent(o *state.Order) *Intent {
 	i := intentOf(o)
-	i.Body = fmt.Appendf(nil, `{"market":"BTC-EUR","side":"buy","orderType":"limit","operatorId":7,"clientOrderId":"%s","amount":"0.01234567","price":"35219","timeInForce":"GTC",`+
-		`"postOnly":false,"selfTradePrevention":"decrementAndCancel","codGroupId":3,"responseRequired":true}`, o.ClientOrderID)
+	i.Body = fmt.Appendf(nil,
+		`{"market":"BTC-EUR","side":"buy","orderType":"limit","operatorId":7,"clientOrderId":"%s","amount":"0.01234567","price":"35219","timeInForce":"GTC",`+
+			`"postOnly":false,"selfTradePrevention":"decrementAndCancel","codGroupId":3,"responseRequired":true}`,
+		o.ClientOrderID)
 	i.Risk = []state.Figure{figure("available EUR", "10000", "9564.11", ""),
 		figure("max_open_orders", "0", "1", "6"),
 		figure("max_order_value", "0", "434.81", "700"),
@@ -44,11 +46,14 @@ func BenchmarkFileSize(b *testing.B) {
 		batch.Journal(at, usualIntent(o))
 		batch.Order(o)
 		require.NoError(b, s.Commit(batch))
-		o.ExchangeID, o.State, o.Status, o.InFlight, o.Reported, o.Updated = market.ClientOrderID(o.ClientOrderID, id), state.Open, market.StatusNew, 0, true, at+1
+		o.ExchangeID, o.State, o.Status, o.InFlight, o.Reported, o.Updated = market.ClientOrderID(o.ClientOrderID,
+			id), state.Open, market.StatusNew, 0, true, at+1
 		batch.Journal(at, &SentCommand{Order: id, Command: market.CommandPlace})
-		batch.Journal(at+1, &Outcome{Order: id, Command: market.CommandPlace, Answer: AnswerAccepted, Status: 200, ExchangeID: o.ExchangeID})
+		batch.Journal(at+1, &Outcome{Order: id, Command: market.CommandPlace, Answer: AnswerAccepted, Status: 200,
+			ExchangeID: o.ExchangeID})
 		tell(b, s, batch, o, at+1)
-		o.FilledAmount, o.AmountRemaining, o.Status, o.State, o.Updated = 100, 0, market.StatusFilled, state.Filled, at+2
+		o.FilledAmount, o.AmountRemaining, o.Status, o.State, o.Updated = 100, 0, market.StatusFilled, state.Filled,
+			at+2
 		f := fillOf(o, 1, 100, at+2)
 		f.ID = market.ClientOrderID(o.ExchangeID, id)
 		tell(b, s, batch, o, at+2, f)

@@ -30,7 +30,8 @@ type head struct {
 func headOf(tx *bbolt.Tx) (h head, err error) {
 	value := tx.Bucket(boltfile.BucketMeta).Get(keyHead)
 	if len(value) != entryFront {
-		return h, fmt.Errorf("%w: meta: the journal's end is written in %d bytes, not %d", boltfile.ErrCorrupt, len(value), entryFront)
+		return h, fmt.Errorf("%w: meta: the journal's end is written in %d bytes, not %d", boltfile.ErrCorrupt,
+			len(value), entryFront)
 	}
 	h.number = binary.BigEndian.Uint64(value)
 	copy(h.hash[:], value[8:])
@@ -63,7 +64,8 @@ type chain struct {
 // next checks one entry.
 func (c *chain) next(key, value []byte) error {
 	if len(key) != 8 || len(value) < entryHead+2 {
-		return fmt.Errorf("%w: journal entry behind number %d: key %s, %d bytes", boltfile.ErrCorrupt, c.number, boltfile.NameKey(key), len(value))
+		return fmt.Errorf("%w: journal entry behind number %d: key %s, %d bytes", boltfile.ErrCorrupt, c.number,
+			boltfile.NameKey(key), len(value))
 	}
 	if number := binary.BigEndian.Uint64(key); number != c.number+1 {
 		return fmt.Errorf("%w: journal entry %d follows number %d", boltfile.ErrCorrupt, number, c.number)
@@ -73,7 +75,8 @@ func (c *chain) next(key, value []byte) error {
 	want := c.head
 	want.seal(c.buffer)
 	if !bytes.Equal(stored, want.hash[:]) {
-		return fmt.Errorf("%w: journal entry %d: its hash does not fit it and the entry before", boltfile.ErrCorrupt, want.number)
+		return fmt.Errorf("%w: journal entry %d: its hash does not fit it and the entry before", boltfile.ErrCorrupt,
+			want.number)
 	}
 	c.head = want
 	return nil
@@ -88,13 +91,15 @@ func checkTail(tx *bbolt.Tx) error {
 	}
 	cursor := boltfile.NewCursor(tx.Bucket(bucketJournal))
 	key, value := cursor.First()
-	if number, hash := boltfile.NewCursor(tx.Bucket(bucketCheckpoints)).Last(); from.number > 0 && bytes.Equal(number, key64(from.number)) {
+	if number, hash := boltfile.NewCursor(tx.Bucket(bucketCheckpoints)).Last(); from.number > 0 &&
+		bytes.Equal(number, key64(from.number)) {
 		c.head = from.head
 		key, value = cursor.Seek(key64(from.number + 1))
 	} else if number != nil {
 		key, value = cursor.Seek(number)
 		if !bytes.Equal(key, number) || len(hash) != sha256.Size || !bytes.HasPrefix(value, hash) {
-			return fmt.Errorf("%w: journal entry %s is not the one that its checkpoint names", boltfile.ErrCorrupt, boltfile.NameKey(number))
+			return fmt.Errorf("%w: journal entry %s is not the one that its checkpoint names", boltfile.ErrCorrupt,
+				boltfile.NameKey(number))
 		}
 		c.number = binary.BigEndian.Uint64(number)
 		copy(c.hash[:], hash)
@@ -112,7 +117,8 @@ func checkTail(tx *bbolt.Tx) error {
 func (c *chain) isHead(tx *bbolt.Tx) error {
 	end, err := headOf(tx)
 	if err == nil && end != c.head {
-		err = fmt.Errorf("%w: the journal ends with entry %d, not with %d as the file says", boltfile.ErrCorrupt, c.number, end.number)
+		err = fmt.Errorf("%w: the journal ends with entry %d, not with %d as the file says", boltfile.ErrCorrupt,
+			c.number, end.number)
 	}
 	return err
 }

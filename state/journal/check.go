@@ -16,9 +16,12 @@ import (
 // CheckReport says what Check looked at and what is wrong with it.
 type CheckReport struct {
 	Entries, Orders, Open, Fills, Runs, Halts int64
-	Cut                                       uint64 // number of the journal's last entry that was taken out by Prune; 0: it is whole
-	Awaited                                   int64  // open orders of which the exchange told of more, or less, than their fills: they are on their way
-	Flaws                                     []Flaw
+	// number of the journal's last entry that was taken out by Prune; 0: it is whole
+	Cut uint64
+	// open orders of which the exchange told of more, or less, than their fills: they are on their
+	// way
+	Awaited int64
+	Flaws   []Flaw
 }
 
 // Flaw is something wrong in a state file.
@@ -45,7 +48,8 @@ func (s *Store) Check() (CheckReport, error) {
 		for _, part := range []struct {
 			name  string
 			check func()
-		}{{"journal", c.journal}, {"parts of orders", c.parts}, {"fills", c.fills}, {"orders", c.orders}, {"open orders", c.open}, {"client order ids", c.clientIDs},
+		}{{"journal", c.journal}, {"parts of orders", c.parts}, {"fills", c.fills}, {"orders",
+			c.orders}, {"open orders", c.open}, {"client order ids", c.clientIDs},
 			{"exchange order ids", c.exchangeIDs}, {"small tables", c.small}, {"meta", c.meta}} {
 			c.guard(part.name, part.check)
 			if c.given != nil {
@@ -154,7 +158,8 @@ func (c *checker) fills() {
 // may.
 func (c *checker) claim(place string, f *FillRow, other market.OrderID) {
 	key := part(orderKey(other), partRow, nil)
-	if o, err := readOrder(c.store.names, key, c.tx.Bucket(bucketOrders).Get(key)); err == nil && o.Market == f.Market && o.Side == f.Side {
+	if o, err := readOrder(c.store.names, key, c.tx.Bucket(bucketOrders).Get(key)); err == nil &&
+		o.Market == f.Market && o.Side == f.Side {
 		c.flaw(place, "order %d has a fill of that id in the same market", other)
 	}
 }
@@ -199,7 +204,8 @@ func (c *checker) order(key []byte, o *OrderRow) {
 	case filled == o.FilledAmount:
 	case o.State.Terminal():
 		m := c.store.names.Catalog().Market(o.Market)
-		c.flaw(place, "its fills add up to %s, its filledAmount is %s", m.FormatQty(filled), m.FormatQty(o.FilledAmount))
+		c.flaw(place, "its fills add up to %s, its filledAmount is %s", m.FormatQty(filled),
+			m.FormatQty(o.FilledAmount))
 	default:
 		c.report.Awaited++
 	}
@@ -231,7 +237,8 @@ func (c *checker) clientIDs() {
 		}
 		for entry := range slices.Chunk(list, idEntry) {
 			if id := clientIDOf(rows.Get(part(entry[16:], partRow, nil))); !bytes.Equal(entry[:16], id[:]) {
-				c.flaw(fmt.Sprintf("clientIDs %s", boltfile.NameKey(key)), "order %s has another id than %s", boltfile.NameKey(entry[16:]), boltfile.NameKey(entry[:16]))
+				c.flaw(fmt.Sprintf("clientIDs %s", boltfile.NameKey(key)), "order %s has another id than %s",
+					boltfile.NameKey(entry[16:]), boltfile.NameKey(entry[:16]))
 			}
 		}
 	})

@@ -67,32 +67,48 @@ func TestCheckNamesThePlaceOfWhatDoesNotFit(t *testing.T) {
 		damage func(tx *bbolt.Tx) error
 		want   string
 	}{
-		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketJournal).Delete(key64(7)) }, "journal entry 8 follows number 6"},
-		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketJournal).Delete(key64(1503)) }, "the journal ends with entry 1502, not with 1503"},
-		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketJournal), key64(9), 50) }, "journal entry 9: its hash does not fit"},
-		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketJournal), key64(9), 3) }, "journal entry 9: its hash does not fit"},
-		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketCheckpoints), key64(1024), 3) }, "checkpoint 1024: it does not fit the journal"},
-		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketCheckpoints).Delete(key64(1024)) }, "checkpoint 1024: it does not fit the journal"},
+		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketJournal).Delete(key64(7)) },
+			"journal entry 8 follows number 6"},
+		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketJournal).Delete(key64(1503)) },
+			"the journal ends with entry 1502, not with 1503"},
+		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketJournal), key64(9), 50) },
+			"journal entry 9: its hash does not fit"},
+		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketJournal), key64(9), 3) },
+			"journal entry 9: its hash does not fit"},
+		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketCheckpoints), key64(1024), 3) },
+			"checkpoint 1024: it does not fit the journal"},
+		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketCheckpoints).Delete(key64(1024)) },
+			"checkpoint 1024: it does not fit the journal"},
 		{func(tx *bbolt.Tx) error {
 			return tx.Bucket(bucketOrders).Delete(part(orderKey(2), partStory, key64(9)))
 		}, "journal entry 9: the story of order 2 lacks it"},
-		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketOrders), part(orderKey(2), partRow, nil), 30) }, "orders: order 2: corrupt: checksum"},
-		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketOrders).Delete(part(orderKey(2), partRow, nil)) }, "order 2: it has fills and is not in the table of orders"},
-		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketOpen).Put(orderKey(2), nil) }, "order 2: it is filled, and the list of open orders says otherwise"},
-		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketOpen).Delete(orderKey(301)) }, "order 301: it is sent, and the list of open orders says otherwise"},
-		{func(tx *bbolt.Tx) error { return clientIDsOf(tx).put(orderKey(301), nil) }, "order 2: it is not found by its client order id"},
+		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketOrders), part(orderKey(2), partRow, nil), 30) },
+			"orders: order 2: corrupt: checksum"},
+		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketOrders).Delete(part(orderKey(2), partRow, nil)) },
+			"order 2: it has fills and is not in the table of orders"},
+		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketOpen).Put(orderKey(2), nil) },
+			"order 2: it is filled, and the list of open orders says otherwise"},
+		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketOpen).Delete(orderKey(301)) },
+			"order 301: it is sent, and the list of open orders says otherwise"},
+		{func(tx *bbolt.Tx) error { return clientIDsOf(tx).put(orderKey(301), nil) },
+			"order 2: it is not found by its client order id"},
 		{func(tx *bbolt.Tx) error {
 			return clientIDsOf(tx).put(orderKey(1), append(make([]byte, 16), orderKey(2)...))
 		}, "clientIDs 1: order 2 has another id"},
-		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketClientIDs).Put(orderKey(1), make([]byte, 28)) }, "clientIDs 1: corrupt: checksum"},
+		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketClientIDs).Put(orderKey(1), make([]byte, 28)) },
+			"clientIDs 1: corrupt: checksum"},
 		{func(tx *bbolt.Tx) error {
 			return tx.Bucket(bucketExchangeIDs).Put(exchangeKey(exchangeID(2), "BTC-EUR"), orderKey(4))
 		}, "order 2: it is not found by its exchange id"},
 		{removeFill(2), "order 2: its fills add up to 0.0000005, its filledAmount is 0.000001"},
-		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketBlobs), []byte("engine"), 2) }, `blobs "engine": corrupt: checksum`},
-		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketCursors), []byte("trades"), 0) }, `cursors "trades": corrupt: checksum`},
-		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketHalts), []byte("market BTC-EUR"), 20) }, `halts: halt "market BTC-EUR": corrupt: checksum`},
-		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketRuns), key64(1), 20) }, "runs: run 1: corrupt: checksum"},
+		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketBlobs), []byte("engine"), 2) },
+			`blobs "engine": corrupt: checksum`},
+		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketCursors), []byte("trades"), 0) },
+			`cursors "trades": corrupt: checksum`},
+		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketHalts), []byte("market BTC-EUR"), 20) },
+			`halts: halt "market BTC-EUR": corrupt: checksum`},
+		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketRuns), key64(1), 20) },
+			"runs: run 1: corrupt: checksum"},
 	} {
 		s := copyOf(t, day)
 		require.NoError(t, s.db.Update(c.damage))
@@ -123,9 +139,13 @@ func removeFill(id market.OrderID) func(*bbolt.Tx) error {
 
 func TestAStartChecksTheJournalsEnd(t *testing.T) {
 	day := aDay(t, 300)
-	for number, want := range map[uint64]string{1500: "journal entry 1500: its hash", 1024: "journal entry 1024 is not the one", 3: ""} {
+	for number, want := range map[uint64]string{1500: "journal entry 1500: its hash",
+		1024: "journal entry 1024 is not the one", 3: ""} {
 		s := copyOf(t, day)
-		require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketJournal), key64(number), 2) }))
+		require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
+			return flipIn(tx.Bucket(bucketJournal), key64(number),
+				2)
+		}))
 		require.NoError(t, s.Close())
 		again, err := Open(s.path)
 		if want == "" { // before the last checkpoint: Check alone looks there

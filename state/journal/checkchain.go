@@ -26,7 +26,8 @@ func (c *checker) journal() {
 			copy(links.hash[:], value)
 		}
 		at := checkpoints.Get(key)
-		if links.number > c.from.number && (links.number%checkpointEvery == 0) != (at != nil) || at != nil && !bytes.Equal(at, links.hash[:]) {
+		if links.number > c.from.number && (links.number%checkpointEvery == 0) != (at != nil) || at != nil &&
+			!bytes.Equal(at, links.hash[:]) {
 			c.flaw(fmt.Sprintf("checkpoint %d", links.number), "it does not fit the journal")
 		}
 		c.entry(key, value)

@@ -117,7 +117,8 @@ func (c clientIDs) merge() error {
 	var keys [][]byte
 	var all []byte
 	cursor := boltfile.NewCursor(c.lists)
-	for key, list := cursor.Last(); key != nil && len(list) < foldOrders*foldLists*idEntry/2; key, list = cursor.Prev() {
+	for key, list := cursor.Last(); key != nil &&
+		len(list) < foldOrders*foldLists*idEntry/2; key, list = cursor.Prev() {
 		keys = append(keys, bytes.Clone(key))
 		all = append(all, list[:len(list)/idEntry*idEntry]...)
 	}

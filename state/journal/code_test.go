@@ -21,7 +21,8 @@ import (
 // twoMarkets is a catalog with prices of 2 and of 5 decimals.
 func twoMarkets(t testing.TB) *market.Catalog {
 	c := &market.Catalog{}
-	for _, a := range []market.Asset{{Symbol: "BTC", Digits: 8}, {Symbol: "ETH", Digits: 6}, {Symbol: "EUR", Digits: 2}} {
+	for _, a := range []market.Asset{{Symbol: "BTC", Digits: 8}, {Symbol: "ETH", Digits: 6},
+		{Symbol: "EUR", Digits: 2}} {
 		_, err := c.AddAsset(a.Symbol, a.Digits)
 		require.NoError(t, err)
 	}
@@ -39,7 +40,8 @@ var twoStrategies = []string{"grid", "trend"}
 // its encoding.
 func scatter(t testing.TB, v reflect.Value, random *rand.Rand) {
 	switch v.Interface().(type) {
-	case market.ID, market.StrategyID, market.Side, market.CommandKind, market.SelfTradePrevention, market.TimeInForce, market.TriggerReference, Answer:
+	case market.ID, market.StrategyID, market.Side, market.CommandKind, market.SelfTradePrevention, market.TimeInForce,
+		market.TriggerReference, Answer:
 		v.SetUint(1 + random.Uint64N(2))
 	case market.AssetID:
 		v.SetUint(1 + random.Uint64N(3))
@@ -54,7 +56,7 @@ func scatter(t testing.TB, v reflect.Value, random *rand.Rand) {
 		}
 		v.Set(reflect.ValueOf(id))
 	case market.Value:
-		value, err := market.ValueOfWords(random.Int64()>>random.UintN(64), random.Uint64())
+		value, err := market.ValueOfHalves(random.Int64()>>random.UintN(64), random.Uint64())
 		require.NoError(t, err)
 		if random.UintN(2) == 0 {
 			value = value.Neg()
@@ -94,7 +96,8 @@ func scatterKind(t testing.TB, v reflect.Value, random *rand.Rand) {
 }
 
 func allRecords() []Record {
-	return []Record{&Start{}, &Intent{}, &SentCommand{}, &Outcome{}, &Report{}, &Fills{}, &Transfer{}, &Timer{}, &Cursor{}, &Refusal{}, &Difference{}, &Halt{}, &Resume{}, &Stop{}}
+	return []Record{&Start{}, &Intent{}, &SentCommand{}, &Outcome{}, &Report{}, &Fills{}, &Transfer{}, &Timer{},
+		&Cursor{}, &Refusal{}, &Difference{}, &Halt{}, &Resume{}, &Stop{}}
 }
 
 func TestEveryRecordComesBackWithoutLoss(t *testing.T) {
@@ -151,7 +154,9 @@ func TestEveryRowComesBackWithoutLoss(t *testing.T) {
 func TestARecordIsReadInFinerUnitsAndOtherNumbers(t *testing.T) {
 	n := codec.NewNames(twoMarkets(t), twoStrategies)
 	e := recordEncoder{Encoder: codec.Encoder{Names: n}}
-	o := state.Order{State: state.Open, Order: market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, OrderState: market.OrderState{Price: 12345, FilledAmountQuote: market.ValueOf(-7)}, Bracket: market.Bracket{Stop: -1}}}
+	o := state.Order{State: state.Open, Order: market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy,
+		OrderState: market.OrderState{Price: 12345,
+			FilledAmountQuote: market.ValueOf(-7)}, Bracket: market.Bracket{Stop: -1}}}
 	e.orderRow(&o)
 	e.Buf = sealRow(e.Buf, rowKey(1), 0)
 
@@ -189,7 +194,8 @@ func TestAnIntentIsReadInTheUnitsOfItsOrderNotOfItsCause(t *testing.T) {
 		m.PriceDigits += 1 + uint8(m.ID)
 		m.ValueDigits = m.PriceDigits + m.AmountDigits
 	}
-	intent := &Intent{Command: market.Command{Kind: market.CommandPlace, Order: market.Order{ID: 1, Market: 1, OrderState: market.OrderState{Price: 12345}}},
+	intent := &Intent{Command: market.Command{Kind: market.CommandPlace,
+		Order: market.Order{ID: 1, Market: 1, OrderState: market.OrderState{Price: 12345}}},
 		Cause: Cause{Kind: market.KindCandles, Market: 2}, Asked: state.Terms{Price: 12346}}
 	e := recordEncoder{Encoder: codec.Encoder{Names: codec.NewNames(coarse, nil)}}
 	e.record(intent)
@@ -229,7 +235,8 @@ func FuzzRecordsNeverPanic(f *testing.F) {
 		d.Open(n, data)
 		record := d.record()
 		if d.End() != nil {
-			require.True(t, errors.Is(d.Err(), boltfile.ErrCorrupt) || errors.Is(d.Err(), boltfile.ErrNewer), "%v", d.Err())
+			require.True(t, errors.Is(d.Err(), boltfile.ErrCorrupt) || errors.Is(d.Err(), boltfile.ErrNewer), "%v",
+				d.Err())
 			return
 		}
 		if intent, is := record.(*Intent); is && intent.Command.Order.Strategy == 0 {
@@ -245,7 +252,8 @@ func FuzzRecordsNeverPanic(f *testing.F) {
 }
 
 func TestARecordOfAnOlderVersionLacksTheFieldsOfNewerOnes(t *testing.T) {
-	fields := append(slices.Clone(stateFields), number("new", func(s *market.OrderState) *market.Time { return &s.Updated }, (*describer).time))
+	fields := append(slices.Clone(stateFields),
+		number("new", func(s *market.OrderState) *market.Time { return &s.Updated }, (*describer).time))
 	fields[len(fields)-1].since = 3
 	o := market.OrderState{Price: 1, FeePaid: market.ValueOf(2), Updated: 3}
 	n := codec.NewNames(twoMarkets(t), twoStrategies)

@@ -154,7 +154,8 @@ func (c *committer) entry(journal *bbolt.Bucket, o *op) error {
 		return err
 	}
 	if c.head.number%checkpointEvery == 0 {
-		if err := c.tx.Bucket(bucketCheckpoints).Put(key, bytes.Clone(c.head.hash[:])); err != nil { // bbolt keeps the value until the transaction ends
+		// bbolt keeps the value until the transaction ends
+		if err := c.tx.Bucket(bucketCheckpoints).Put(key, bytes.Clone(c.head.hash[:])); err != nil {
 			return err
 		}
 	}
@@ -204,7 +205,8 @@ func claim(index *bbolt.Bucket, id uuid.UUID, by, order []byte) error {
 		return index.Put(by, order)
 	}
 	if !bytes.Equal(have, order) {
-		return fmt.Errorf("order %d: exchange id %s belongs to order %d: an exchange that begins anew gives its ids again; begin anew with another bot.state", orderOfKey(order), id, orderOfKey(have))
+		return fmt.Errorf("order %d: exchange id %s belongs to order %d: an exchange that begins anew gives its ids "+
+			"again; begin anew with another bot.state", orderOfKey(order), id, orderOfKey(have))
 	}
 	return nil
 }

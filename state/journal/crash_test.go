@@ -19,7 +19,8 @@ import (
 // More lives:
 //
 //	go test ./state -run PowerCut -power-cuts 500
-var powerCuts = flag.Int("power-cuts", 1, "how many random lives of a state file TestAPowerCutLeavesOneCommitOrTheNext plays, by seeds from 1 on")
+var powerCuts = flag.Int("power-cuts", 1,
+	"how many random lives of a state file TestAPowerCutLeavesOneCommitOrTheNext plays, by seeds from 1 on")
 
 // Of every commit in a random life the power fails before its pages were synced, between its two
 // syncs, and after it.
@@ -85,9 +86,11 @@ func (l *fileLife) add() {
 	case draw < 7:
 		i := l.chance.IntN(len(l.open))
 		o := l.open[i]
-		o.State, o.Status, o.FilledAmount, o.AmountRemaining, o.InFlight, o.Reported = state.Filled, market.StatusFilled, 100, 0, 0, true
+		o.State, o.Status, o.FilledAmount, o.AmountRemaining, o.InFlight, o.Reported = state.Filled,
+			market.StatusFilled, 100, 0, 0, true
 		report := market.ReportOf(&o.Order, market.ExecTrade)
-		l.b.Event(&market.Event{At: at, Kind: market.KindReport, Market: o.Market, Report: &report, Fills: []market.Fill{fillOf(o, 1, 100, at)}})
+		l.b.Event(&market.Event{At: at, Kind: market.KindReport, Market: o.Market, Report: &report,
+			Fills: []market.Fill{fillOf(o, 1, 100, at)}})
 		l.b.Order(o)
 		l.open = append(l.open[:i], l.open[i+1:]...)
 	case draw == 7:

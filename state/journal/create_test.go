@@ -73,7 +73,8 @@ func TestAPowerCutInTheFirstCommitsLeavesAFileThatBegins(t *testing.T) {
 		require.NoError(t, err)
 		for n := range 30 {
 			at, dir := blackout.Step(n%3+1), t.TempDir()
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "bot.db"), blackout.Cut(before, after, at, chance), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "bot.db"), blackout.Cut(before, after, at, chance),
+				0o600))
 			begun(t, dir, fmt.Sprintf("commit %d, cut %d %s", name, n, at))
 		}
 	}

@@ -31,7 +31,8 @@ func cutOf(tx *bbolt.Tx) (c cut, err error) {
 		return c, nil
 	}
 	if len(value) != cutSize {
-		return c, fmt.Errorf("%w: meta: what was taken out is written in %d bytes, not %d", boltfile.ErrCorrupt, len(value), cutSize)
+		return c, fmt.Errorf("%w: meta: what was taken out is written in %d bytes, not %d", boltfile.ErrCorrupt,
+			len(value), cutSize)
 	}
 	c.number = binary.BigEndian.Uint64(value)
 	copy(c.hash[:], value[8:])

@@ -272,5 +272,6 @@ func (s *Store) describeHalt(h *HaltRow) Fields {
 
 // describeEntry is an entry with its place in the journal.
 func (s *Store) describeEntry(e *Entry) Fields {
-	return append(Fields{{"number", fmt.Sprint(e.Number)}, {"at", e.At.String()}, {"kind", e.Kind.String()}}, s.Describe(e)...)
+	return append(Fields{{"number", fmt.Sprint(e.Number)}, {"at", e.At.String()}, {"kind", e.Kind.String()}},
+		s.Describe(e)...)
 }

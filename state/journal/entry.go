@@ -32,7 +32,8 @@ const (
 	entryKinds
 )
 
-var entryNames = [entryKinds]string{"", "start", "intent", "sent", "outcome", "report", "fill", "transfer", "timer", "cursor", "refusal", "difference", "halt", "resume", "stop"}
+var entryNames = [entryKinds]string{"", "start", "intent", "sent", "outcome", "report", "fill", "transfer", "timer",
+	"cursor", "refusal", "difference", "halt", "resume", "stop"}
 
 // String returns the kind's name.
 func (k EntryKind) String() string {
@@ -79,7 +80,9 @@ type Intent struct {
 	WindowMS  int64  // how long the exchange accepts it
 	Cause     Cause
 	Risk      []state.Figure // what the gate looked at, before and after
-	Asked     state.Terms    // the order's as the strategy asked for them, before rounding; zero for cancels, and in entries of version 1
+	// the order's as the strategy asked for them, before rounding; zero for cancels, and in entries
+	// of version 1
+	Asked state.Terms
 }
 
 // Cause is the event in whose callback something was decided.
@@ -165,13 +168,15 @@ type Refusal struct {
 	Strategy string
 	Command  market.Command // as it was asked; its order may have no id
 	Rounded  state.Terms    // as the gate would have let it go
-	Reason   string         // the refusal's word, like "max_position", or "exchange 216" with the code that the exchange would answer
-	Detail   string         // the refusal in words
-	Have     string         // the value that the reason is about, as a decimal; empty: it has none
-	Limit    string         // and its limit
-	Cause    Cause
-	Count    int64       // 0 in entries of version 1, which stand for one
-	First    market.Time // when the first of Count was asked
+	// the refusal's word, like "max_position", or "exchange 216" with the code that the exchange
+	// would answer
+	Reason string
+	Detail string // the refusal in words
+	Have   string // the value that the reason is about, as a decimal; empty: it has none
+	Limit  string // and its limit
+	Cause  Cause
+	Count  int64       // 0 in entries of version 1, which stand for one
+	First  market.Time // when the first of Count was asked
 }
 
 // Difference is a discrepancy between the exchange's books and ours.

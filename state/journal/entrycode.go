@@ -148,14 +148,16 @@ func (e *recordEncoder) intent(r *Intent) {
 
 // terms are in the units of the market written last.
 func (e *recordEncoder) terms(t *state.Terms) {
-	for _, n := range [...]int64{int64(t.Price), int64(t.TriggerAmount), int64(t.Amount), int64(t.AmountQuote), int64(t.Stop), int64(t.Target)} {
+	for _, n := range [...]int64{int64(t.Price), int64(t.TriggerAmount), int64(t.Amount), int64(t.AmountQuote),
+		int64(t.Stop), int64(t.Target)} {
 		e.Int(n)
 	}
 }
 
 func (d *recordDecoder) terms() state.Terms {
-	return state.Terms{Price: d.Price(), TriggerAmount: d.Price(), Amount: market.Qty(d.Int()), AmountQuote: market.Money(d.Int()),
-		Stop: d.Price(), Target: d.Price()}
+	return state.Terms{Price: d.Price(), TriggerAmount: d.Price(), Amount: market.Qty(d.Int()),
+		AmountQuote: market.Money(d.Int()),
+		Stop:        d.Price(), Target: d.Price()}
 }
 
 func (d *recordDecoder) intent(version byte) *Intent {
@@ -198,7 +200,8 @@ func (e *recordEncoder) outcome(r *Outcome) {
 }
 
 func (d *recordDecoder) outcome() *Outcome {
-	return &Outcome{Order: market.OrderID(d.Int()), Command: codec.Enum(&d.Decoder, market.CommandPlace), Answer: codec.Enum(&d.Decoder, AnswerUnknown),
+	return &Outcome{Order: market.OrderID(d.Int()), Command: codec.Enum(&d.Decoder, market.CommandPlace),
+		Answer: codec.Enum(&d.Decoder, AnswerUnknown),
 		Status: int(d.Int()), Code: int(d.Int()), Message: d.Text(), ExchangeID: d.UUID()}
 }
 
@@ -227,7 +230,8 @@ func (e *recordEncoder) transfer(r *Transfer) {
 }
 
 func (d *recordDecoder) transfer() *Transfer {
-	return &Transfer{Market: d.Market(), Asset: d.Asset(), Money: market.Money(d.Int()), Strategy: d.Text(), Price: d.Price()}
+	return &Transfer{Market: d.Market(), Asset: d.Asset(), Money: market.Money(d.Int()), Strategy: d.Text(),
+		Price: d.Price()}
 }
 
 func (e *recordEncoder) refusal(r *Refusal) {

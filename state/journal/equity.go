@@ -71,7 +71,8 @@ func (t tier) prune(bucket *bbolt.Bucket, prefix []byte, now market.Time) error 
 	}
 	end := appendTime(bytes.Clone(prefix), now.Add(-t.keep))
 	cursor := boltfile.NewCursor(bucket)
-	for key, _ := cursor.Seek(prefix); key != nil && bytes.Compare(key, end) < 0; key, _ = cursor.Behind(bytes.Clone(key)) {
+	for key, _ := cursor.Seek(prefix); key != nil &&
+		bytes.Compare(key, end) < 0; key, _ = cursor.Behind(bytes.Clone(key)) {
 		if err := cursor.Delete(); err != nil {
 			return err
 		}

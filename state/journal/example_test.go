@@ -31,11 +31,13 @@ func ExampleStore() {
 	check(store.Bind(catalog, []string{"trend"}))
 
 	run := uuid.MustParse("7c1f6a2e-7a36-4f0c-9d7e-2f6a1f0a5b01")
-	order := state.Order{State: state.Sent, InFlight: market.CommandPlace, Order: market.Order{ID: 1, ClientOrderID: market.ClientOrderID(run, 1),
-		Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit,
-		OrderState: market.OrderState{Price: 50_000_00, Amount: 100_000}}}
+	order := state.Order{State: state.Sent, InFlight: market.CommandPlace,
+		Order: market.Order{ID: 1, ClientOrderID: market.ClientOrderID(run, 1),
+			Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit,
+			OrderState: market.OrderState{Price: 50_000_00, Amount: 100_000}}}
 	batch := store.NewBatch()
-	batch.Journal(1, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, Order: order.Order}, Method: "POST", Path: "/v2/order"})
+	batch.Journal(1, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, Order: order.Order},
+		Method: "POST", Path: "/v2/order"})
 	batch.Order(&order)
 	check(store.Commit(batch))
 
@@ -61,7 +63,8 @@ func ExampleWriter() {
 
 	record, err := recording.Open(dir, recording.Options{Catalog: catalog})
 	check(err)
-	_, err = record.Append(&market.Event{At: 5, Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: 50_000_00}})
+	_, err = record.Append(&market.Event{At: 5, Kind: market.KindTicker,
+		Ticker: &market.Ticker{Market: 1, Last: 50_000_00}})
 	check(err)
 	check(record.Close())
 

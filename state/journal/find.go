@@ -38,7 +38,8 @@ func (s *Store) FindOrder(text string) (row OrderRow, err error) {
 		return row, err
 	}
 	if !ok {
-		return row, fmt.Errorf("order %q is neither a number nor a UUID, nor the first %d digits or more of one", text[:min(len(text), 64)], shortestPrefix)
+		return row, fmt.Errorf("order %q is neither a number nor a UUID, nor the first %d digits or more of one",
+			text[:min(len(text), 64)], shortestPrefix)
 	}
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		keys := p.matches(tx)

@@ -23,7 +23,8 @@ func TestAnOrderIsFoundByTheBeginningOfAnIDThatNoOtherHas(t *testing.T) {
 	require.NoError(t, s.Commit(b))
 	for _, id := range []market.OrderID{1, foldOrders - 1, foldOrders + 1, orders} {
 		name := market.ClientOrderID(testRun, id).String()
-		for _, text := range []string{name[:9], name[:20], strings.ToUpper(name[:18]), strings.ReplaceAll(name, "-", "")[:17], exchangeID(id).String()} {
+		for _, text := range []string{name[:9], name[:20], strings.ToUpper(name[:18]),
+			strings.ReplaceAll(name, "-", "")[:17], exchangeID(id).String()} {
 			row, err := s.FindOrder(text)
 			require.NoError(t, err, text)
 			require.Equal(t, id, row.ID, text)

@@ -14,7 +14,8 @@ import (
 
 // writeGolden is set after a change of the format: go test ./state/journal -run
 // TheStateFileOfTheFirst -golden
-var writeGolden = flag.Bool("golden", false, "write the missing files of testdata and their texts anew; read the difference before you keep it")
+var writeGolden = flag.Bool("golden", false,
+	"write the missing files of testdata and their texts anew; read the difference before you keep it")
 
 // everyKind writes something of everything that a state file keeps.
 func everyKind(t *testing.T, path string) {

@@ -43,7 +43,8 @@ func writeUntilKilled(path string, out io.Writer) error {
 		return err
 	}
 	c := &market.Catalog{}
-	for _, a := range []market.Asset{{Symbol: "BTC", Digits: 8}, {Symbol: "ETH", Digits: 6}, {Symbol: "EUR", Digits: 2}} {
+	for _, a := range []market.Asset{{Symbol: "BTC", Digits: 8}, {Symbol: "ETH", Digits: 6},
+		{Symbol: "EUR", Digits: 2}} {
 		if _, err := c.AddAsset(a.Symbol, a.Digits); err != nil {
 			return err
 		}

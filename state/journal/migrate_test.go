@@ -23,7 +23,8 @@ func nextSchema(path string, meanwhile *[]byte) schema {
 	migrations[current.format] = func(tx *bbolt.Tx) (err error) {
 		moved, err := tx.CreateBucket([]byte("moved"))
 		if err == nil {
-			err = boltfile.ForEach(tx.Bucket(bucketHalts), func(key, value []byte) error { return moved.Put(key, value) })
+			err = boltfile.ForEach(tx.Bucket(bucketHalts),
+				func(key, value []byte) error { return moved.Put(key, value) })
 		}
 		if err == nil && meanwhile != nil {
 			*meanwhile, err = os.ReadFile(path)
@@ -75,7 +76,8 @@ func TestAMigrationThatIsKilledOrLosesItsPowerIsDoneByTheNextStart(t *testing.T)
 	for when, image := range images {
 		left := copyAt(t, image)
 		require.NoError(t, os.WriteFile(left+".format1", backup, 0o600)) // of the try before
-		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(left), ".bot.db.format1.77.tmp"), backup[:5000], 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(left), ".bot.db.format1.77.tmp"), backup[:5000],
+			0o600))
 		again, err := openFile(t.Context(), left, false, nextSchema(left, nil))
 		require.NoError(t, err, "seed %d: %s", seed, when)
 		require.Equal(t, 1, movedRows(t, again), "seed %d: %s", seed, when)

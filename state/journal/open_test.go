@@ -62,7 +62,8 @@ func TestMarketsOfTheFileKeepTheirUnits(t *testing.T) {
 		_, err := coarse.AddAsset(a.Symbol, a.Digits)
 		require.NoError(t, err)
 	}
-	require.NoError(t, coarse.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 0, Rules: market.Rules{TickSize: 5}}))
+	require.NoError(t, coarse.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 0,
+		Rules: market.Rules{TickSize: 5}}))
 	require.NoError(t, s.Bind(coarse, nil))
 	m := coarse.MarketNamed("BTC-EUR")
 	require.EqualValues(t, 2, m.PriceDigits)

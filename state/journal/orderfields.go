@@ -25,7 +25,8 @@ var stateFields = []field[market.OrderState]{
 	number("amount", func(s *market.OrderState) *market.Qty { return &s.Amount }, (*describer).qty),
 	number("amountRemaining", func(s *market.OrderState) *market.Qty { return &s.AmountRemaining }, (*describer).qty),
 	number("amountQuote", func(s *market.OrderState) *market.Money { return &s.AmountQuote }, (*describer).quote),
-	number("amountQuoteRemaining", func(s *market.OrderState) *market.Money { return &s.AmountQuoteRemaining }, (*describer).quote),
+	number("amountQuoteRemaining", func(s *market.OrderState) *market.Money { return &s.AmountQuoteRemaining },
+		(*describer).quote),
 	number("onHold", func(s *market.OrderState) *market.Money { return &s.OnHold }, (*describer).held),
 	number("filledAmount", func(s *market.OrderState) *market.Qty { return &s.FilledAmount }, (*describer).qty),
 	value("filledAmountQuote", func(s *market.OrderState) *market.Value { return &s.FilledAmountQuote }),
@@ -49,10 +50,13 @@ var orderWords = []field[market.Order]{
 	word("orderType", func(o *market.Order) *market.OrderType { return &o.Type }, market.TypeTakeProfitLimit),
 	word("status", func(o *market.Order) *market.Status { return &o.Status }, market.StatusUnresolved),
 	word("timeInForce", func(o *market.Order) *market.TimeInForce { return &o.TimeInForce }, market.FOK),
-	word("selfTradePrevention", func(o *market.Order) *market.SelfTradePrevention { return &o.SelfTradePrevention }, market.CancelBoth),
+	word("selfTradePrevention", func(o *market.Order) *market.SelfTradePrevention { return &o.SelfTradePrevention },
+		market.CancelBoth),
 	word("", func(o *market.Order) *market.TriggerType { return &o.TriggerType }, market.TriggerPrice),
-	word("triggerReference", func(o *market.Order) *market.TriggerReference { return &o.TriggerReference }, market.MidPrice),
-	word("restatementReason", func(o *market.Order) *market.RestatementReason { return &o.RestatementReason }, market.CancelPostOnly),
+	word("triggerReference", func(o *market.Order) *market.TriggerReference { return &o.TriggerReference },
+		market.MidPrice),
+	word("restatementReason", func(o *market.Order) *market.RestatementReason { return &o.RestatementReason },
+		market.CancelPostOnly),
 }
 
 func price[R any](name string, at func(*R) *market.Price) field[R] {

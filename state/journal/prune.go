@@ -28,7 +28,8 @@ type Removed struct {
 func (s *Store) Prune(path string, before market.Time) (removed Removed, err error) {
 	report, err := s.Check()
 	if err == nil && len(report.Flaws) > 0 {
-		err = fmt.Errorf("%s: %d flaws, the first: %s: %w", s.path, len(report.Flaws), report.Flaws[0], boltfile.ErrCorrupt)
+		err = fmt.Errorf("%s: %d flaws, the first: %s: %w", s.path, len(report.Flaws), report.Flaws[0],
+			boltfile.ErrCorrupt)
 	}
 	if err != nil {
 		return removed, err
@@ -61,13 +62,16 @@ type pruner struct {
 func (p *pruner) run(into *bbolt.DB) error {
 	p.into = copier{db: into}
 	defer p.into.drop()
-	for _, step := range [...]func() error{p.findCut, p.findHeld, p.sortOrders, p.copyJournal, p.copyOrders, p.copyLists, p.copyRest} {
+	for _, step := range [...]func() error{p.findCut, p.findHeld, p.sortOrders, p.copyJournal, p.copyOrders,
+		p.copyLists, p.copyRest} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
 	return p.into.end(func(tx *bbolt.Tx) error {
-		return cmp.Or(p.cut.put(tx), tx.Bucket(boltfile.BucketMeta).Put(boltfile.KeyFormat, binary.BigEndian.AppendUint32(nil, current.format|formatCut)))
+		return cmp.Or(p.cut.put(tx),
+			tx.Bucket(boltfile.BucketMeta).Put(boltfile.KeyFormat,
+				binary.BigEndian.AppendUint32(nil, current.format|formatCut)))
 	})
 }
 
@@ -78,7 +82,8 @@ func (p *pruner) findCut() (err error) {
 	}
 	p.cut = p.old
 	cursor := boltfile.NewCursor(p.from.Bucket(bucketJournal))
-	for key, value := cursor.Seek(key64(p.old.number + 1)); key != nil && timeOfKey(value[sha256.Size:]) < p.before; key, value = cursor.Next() {
+	for key, value := cursor.Seek(key64(p.old.number + 1)); key != nil &&
+		timeOfKey(value[sha256.Size:]) < p.before; key, value = cursor.Next() {
 		p.cut.number = binary.BigEndian.Uint64(key)
 		copy(p.cut.hash[:], value)
 	}
@@ -113,7 +118,8 @@ func (p *pruner) sortOrders() error {
 				p.removed.Orders++
 			}
 			return err
-		case key[8] == partStory && !p.gone[orderOfKey(key)] && has(p.from.Bucket(bucketOrders), part(key[:8], partRow, nil)):
+		case key[8] == partStory && !p.gone[orderOfKey(key)] &&
+			has(p.from.Bucket(bucketOrders), part(key[:8], partRow, nil)):
 			if number := binary.BigEndian.Uint64(key[9:]); number <= p.cut.number {
 				p.stay[number] = true
 			}
@@ -208,7 +214,8 @@ func (p *pruner) copyOrders() error {
 		if p.gone[id] {
 			return false
 		}
-		lone := len(key) == 17 && key[8] == partStory && binary.BigEndian.Uint64(key[9:]) <= p.cut.number && !has(rows, part(key[:8], partRow, nil))
+		lone := len(key) == 17 && key[8] == partStory && binary.BigEndian.Uint64(key[9:]) <= p.cut.number &&
+			!has(rows, part(key[:8], partRow, nil))
 		return !lone // an entry about a number that no order has goes with the entry
 	}
 	err := p.copy(bucketOrders, func(key, _ []byte) bool { return stays(orderOfKey(key), key) })
@@ -243,7 +250,8 @@ func (p *pruner) copyLists() error {
 
 // copyRest copies what stays as it is.
 func (p *pruner) copyRest() error {
-	for _, bucket := range [...][]byte{boltfile.BucketMeta, bucketOpen, bucketPositions, bucketBlobs, bucketCursors, bucketHalts, bucketEquity, bucketRuns, bucketUnits} {
+	for _, bucket := range [...][]byte{boltfile.BucketMeta, bucketOpen, bucketPositions, bucketBlobs, bucketCursors,
+		bucketHalts, bucketEquity, bucketRuns, bucketUnits} {
 		if err := p.copy(bucket, func(_, _ []byte) bool { return true }); err != nil {
 			return err
 		}

@@ -29,7 +29,8 @@ func aYear(t testing.TB, n, held market.OrderID) *Store {
 			b.Order(ownOrder(id))
 		case id%33 == 0:
 			o := ownOrder(id)
-			o.State, o.Status, o.FilledAmount, o.AmountRemaining, o.Updated = state.Filled, market.StatusFilled, 100, 0, market.Time(id)*1000
+			o.State, o.Status, o.FilledAmount, o.AmountRemaining, o.Updated = state.Filled, market.StatusFilled, 100,
+				0, market.Time(id)*1000
 			f := fillOf(o, 1, 100, o.Updated)
 			f.Settled = false
 			b.Journal(o.Updated, intentOf(o))
@@ -146,8 +147,11 @@ func TestWhatWasTakenOutCannotBeMadeUnseen(t *testing.T) {
 	p, _ := pruned(t, aYear(t, 300, 290), 200_000)
 	cut := must(p.Check()).Cut
 	for name, damage := range map[string]func(tx *bbolt.Tx) error{
-		"the cut's checkpoint":     func(tx *bbolt.Tx) error { return tx.Bucket(bucketCheckpoints).Delete(key64(cut)) },
-		"the cut's hash":           func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketCheckpoints), key64(cut), 3) },
+		"the cut's checkpoint": func(tx *bbolt.Tx) error { return tx.Bucket(bucketCheckpoints).Delete(key64(cut)) },
+		"the cut's hash": func(tx *bbolt.Tx) error {
+			return flipIn(tx.Bucket(bucketCheckpoints), key64(cut),
+				3)
+		},
 		"the first entry after it": func(tx *bbolt.Tx) error { return tx.Bucket(bucketJournal).Delete(key64(cut + 1)) },
 		"what says where it is":    func(tx *bbolt.Tx) error { return tx.Bucket(boltfile.BucketMeta).Delete(keyCut) },
 		"an entry left behind": func(tx *bbolt.Tx) error {
@@ -166,7 +170,8 @@ func TestWhatWasTakenOutCannotBeMadeUnseen(t *testing.T) {
 func TestAnOlderProgramIsToldThatAPrunedFileIsNewer(t *testing.T) {
 	p, _ := pruned(t, aYear(t, 100, 90), 50_000)
 	require.NoError(t, p.db.View(func(tx *bbolt.Tx) error {
-		require.Equal(t, []byte{0, 1, 0, 1}, tx.Bucket(boltfile.BucketMeta).Get(boltfile.KeyFormat), "a number above every format that it knows")
+		require.Equal(t, []byte{0, 1, 0, 1}, tx.Bucket(boltfile.BucketMeta).Get(boltfile.KeyFormat),
+			"a number above every format that it knows")
 		return nil
 	}))
 }

@@ -61,7 +61,8 @@ func (s *Store) OpenOrders() (rows []OrderRow, err error) {
 		return boltfile.ForEach(tx.Bucket(bucketOpen), func(key, _ []byte) error {
 			row, err := s.orderAt(tx, key, boltfile.NameKey(key))
 			if errors.Is(err, boltfile.ErrNotFound) {
-				err = fmt.Errorf("%s: %w: the list of open orders names order %s, which is not there", s.path, boltfile.ErrCorrupt, boltfile.NameKey(key))
+				err = fmt.Errorf("%s: %w: the list of open orders names order %s, which is not there", s.path,
+					boltfile.ErrCorrupt, boltfile.NameKey(key))
 			}
 			rows = append(rows, row)
 			return err
@@ -260,7 +261,8 @@ func (s *Store) LastNumber() (number uint64, err error) {
 }
 
 // collect decodes a whole bucket.
-func collect[T any](s *Store, bucket []byte, read func(n *codec.Names, key, value []byte) (T, error)) (rows []T, err error) {
+func collect[T any](s *Store, bucket []byte, read func(n *codec.Names, key, value []byte) (T, error)) (rows []T,
+	err error) {
 	err = s.walk(bucket, nil, func(key, value []byte) error {
 		row, err := read(s.names, key, value)
 		rows = append(rows, row)

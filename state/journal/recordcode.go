@@ -98,7 +98,8 @@ func (e *recordEncoder) report(r *market.Report) {
 	e.Byte(byte(r.Exec))
 	e.Int(int64(r.Order))
 	e.UUID(r.ExchangeID)
-	for _, enum := range [...]byte{byte(r.Status), byte(r.RestatementReason), byte(r.TimeInForce), byte(r.SelfTradePrevention)} {
+	for _, enum := range [...]byte{byte(r.Status), byte(r.RestatementReason), byte(r.TimeInForce),
+		byte(r.SelfTradePrevention)} {
 		e.Byte(enum)
 	}
 	e.Flags(r.PostOnly, r.Triggered)

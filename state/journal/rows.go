@@ -28,7 +28,8 @@ func openRow(key, value []byte) ([]byte, error) {
 	if at < 0 {
 		return nil, fmt.Errorf("%w: %d bytes", boltfile.ErrCorrupt, len(value))
 	}
-	if crc32.Update(crc32.Checksum(key, boltfile.Castagnoli), boltfile.Castagnoli, value[:at]) != binary.LittleEndian.Uint32(value[at:]) {
+	if crc32.Update(crc32.Checksum(key, boltfile.Castagnoli), boltfile.Castagnoli,
+		value[:at]) != binary.LittleEndian.Uint32(value[at:]) {
 		return nil, fmt.Errorf("%w: checksum", boltfile.ErrCorrupt)
 	}
 	return value[:at], nil
@@ -141,7 +142,8 @@ func readPosition(n *codec.Names, key, value []byte) (p PositionRow, err error) 
 	p.StrategyName, p.Strategy = d.Strategy()
 	p.Market = d.Market()
 	d.position(&p.Position)
-	if err = d.End(); err == nil && (p.Market == 0 || !bytes.Equal(key, positionKey(p.StrategyName, n.Catalog().Market(p.Market).Name))) {
+	if err = d.End(); err == nil &&
+		(p.Market == 0 || !bytes.Equal(key, positionKey(p.StrategyName, n.Catalog().Market(p.Market).Name))) {
 		err = fmt.Errorf("%w: it belongs to another strategy or market", boltfile.ErrCorrupt)
 	}
 	if err != nil {

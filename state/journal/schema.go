@@ -40,7 +40,8 @@ func formatOf(tx *bbolt.Tx, path string) (uint32, error) {
 	meta := tx.Bucket(boltfile.BucketMeta)
 	if meta == nil {
 		if name, _ := tx.Cursor().First(); name != nil {
-			return 0, fmt.Errorf("%s: %w: not a state file: no %s in it", path, boltfile.ErrCorrupt, boltfile.BucketMeta)
+			return 0, fmt.Errorf("%s: %w: not a state file: no %s in it", path, boltfile.ErrCorrupt,
+				boltfile.BucketMeta)
 		}
 		return 0, nil
 	}
@@ -49,7 +50,8 @@ func formatOf(tx *bbolt.Tx, path string) (uint32, error) {
 		return 0, fmt.Errorf("%s: %w: a candle store, not a state file", path, boltfile.ErrCorrupt)
 	}
 	if len(value) != 4 {
-		return 0, fmt.Errorf("%s: %w: meta: its format is written in %d bytes, not 4", path, boltfile.ErrCorrupt, len(value))
+		return 0, fmt.Errorf("%s: %w: meta: its format is written in %d bytes, not 4", path, boltfile.ErrCorrupt,
+			len(value))
 	}
 	return binary.BigEndian.Uint32(value) &^ formatCut, nil
 }
@@ -61,9 +63,11 @@ func (s schema) check(tx *bbolt.Tx, path string) error {
 	case err != nil:
 		return err
 	case format > s.format:
-		return fmt.Errorf("%s: %w: format %d, this program reads %d; update the program, or take the file from a backup if no newer program wrote it", path, boltfile.ErrNewer, format, s.format)
+		return fmt.Errorf("%s: %w: format %d, this program reads %d; update the program, or take the file from a "+
+			"backup if no newer program wrote it", path, boltfile.ErrNewer, format, s.format)
 	case format < s.format:
-		return fmt.Errorf("%s: format %d, this program reads %d; start the bot once, it brings the file up to date", path, format, s.format)
+		return fmt.Errorf("%s: format %d, this program reads %d; start the bot once, it brings the file up to date",
+			path, format, s.format)
 	}
 	for _, name := range buckets {
 		if tx.Bucket(name) == nil {
@@ -96,7 +100,8 @@ func (s schema) apply(store *Store) error {
 		for ; format < s.format; format++ {
 			migrate := s.migrations[format]
 			if migrate == nil {
-				return fmt.Errorf("%s: no way from format %d to %d; a program between the two knows it", store.path, format, s.format)
+				return fmt.Errorf("%s: no way from format %d to %d; a program between the two knows it", store.path,
+					format, s.format)
 			}
 			if err := migrate(tx); err != nil {
 				return fmt.Errorf("%s: from format %d: %w", store.path, format, err)

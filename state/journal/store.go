@@ -24,7 +24,8 @@ import (
 var (
 	bucketJournal     = []byte("journal")     // number → hash, time, kind, version, record
 	bucketCheckpoints = []byte("checkpoints") // number, a multiple of checkpointEvery → hash
-	bucketOrders      = []byte("orders")      // order id, part, … : what belongs to an order stands together, see partRow
+	// order id, part, … : what belongs to an order stands together, see partRow
+	bucketOrders      = []byte("orders")
 	bucketOpen        = []byte("open")        // order id → nothing
 	bucketClientIDs   = []byte("clientIDs")   // client order id → order id, but for the latest orders: see clientIDs
 	bucketExchangeIDs = []byte("exchangeIDs") // exchange id, market name → order id
@@ -38,7 +39,8 @@ var (
 	bucketUnits       = []byte("units")       // "asset SYMBOL" or "market NAME" → decimals
 )
 
-var buckets = [][]byte{boltfile.BucketMeta, bucketJournal, bucketCheckpoints, bucketOrders, bucketOpen, bucketClientIDs, bucketExchangeIDs,
+var buckets = [][]byte{boltfile.BucketMeta, bucketJournal, bucketCheckpoints, bucketOrders, bucketOpen, bucketClientIDs,
+	bucketExchangeIDs,
 	bucketFills, bucketPositions, bucketBlobs, bucketCursors, bucketHalts, bucketEquity, bucketRuns, bucketUnits}
 
 // checkpointEvery is how many entries of the journal a start has to check at most.

@@ -40,13 +40,17 @@ func exchangeID(id market.OrderID) uuid.UUID { return uuid.UUID{0: 9, 14: byte(i
 
 // ownOrder is a buy of 100 units that the exchange has not told of.
 func ownOrder(id market.OrderID) *state.Order {
-	return &state.Order{State: state.Sent, InFlight: market.CommandPlace, Order: market.Order{ID: id, ClientOrderID: market.ClientOrderID(testRun, id), OperatorID: 7,
-		Market: market.ID(1 + id%2), Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Price: 5_000_000, Amount: 100, AmountRemaining: 100}, Tag: "entry"}}
+	return &state.Order{State: state.Sent, InFlight: market.CommandPlace,
+		Order: market.Order{ID: id, ClientOrderID: market.ClientOrderID(testRun, id), OperatorID: 7,
+			Market: market.ID(1 + id%2), Strategy: 1, Side: market.Buy, Type: market.TypeLimit,
+			OrderState: market.OrderState{TimeInForce: market.GTC, Price: 5_000_000, Amount: 100,
+				AmountRemaining: 100}, Tag: "entry"}}
 }
 
 // fillOf is the n-th fill of an order.
 func fillOf(o *state.Order, n byte, amount market.Qty, at market.Time) market.Fill {
-	return market.Fill{ID: uuid.UUID{0: n, 14: byte(o.ID >> 8), 15: byte(o.ID)}, Order: o.ID, Market: o.Market, Strategy: o.Strategy, Side: o.Side, Settled: true,
+	return market.Fill{ID: uuid.UUID{0: n, 14: byte(o.ID >> 8), 15: byte(o.ID)}, Order: o.ID, Market: o.Market,
+		Strategy: o.Strategy, Side: o.Side, Settled: true,
 		FeeCurrency: 1, Price: o.Price, Amount: amount, Fee: market.ValueOf(3), Time: at}
 }
 
@@ -56,9 +60,11 @@ func figure(name, before, after, limit string) state.Figure {
 
 // intentOf is the place of an order.
 func intentOf(o *state.Order) *Intent {
-	return &Intent{Command: market.Command{Kind: market.CommandPlace, At: 5, Order: o.Order}, Method: "POST", Path: "/v2/order",
+	return &Intent{Command: market.Command{Kind: market.CommandPlace, At: 5, Order: o.Order}, Method: "POST",
+		Path: "/v2/order",
 		Body: fmt.Appendf(nil, `{"clientOrderId":"%s"}`, o.ClientOrderID), Timestamp: 1700000000000, WindowMS: 10000,
-		Cause: Cause{Kind: market.KindCandles, Market: o.Market, At: 5, Recorded: 77}, Risk: []state.Figure{figure("max_position", "0", "50", "100")}}
+		Cause: Cause{Kind: market.KindCandles, Market: o.Market, At: 5,
+			Recorded: 77}, Risk: []state.Figure{figure("max_position", "0", "50", "100")}}
 }
 
 // live commits the whole life of an order: intent, sent, accepted, half filled, filled.
@@ -70,7 +76,8 @@ func live(t testing.TB, s *Store, b *Batch, id market.OrderID) {
 	b.Journal(at+1, &SentCommand{Order: id, Command: market.CommandPlace})
 	require.NoError(t, s.Commit(b))
 	o.ExchangeID, o.State, o.Status, o.InFlight, o.Reported = exchangeID(id), state.Open, market.StatusNew, 0, true
-	b.Journal(at+2, &Outcome{Order: id, Command: market.CommandPlace, Answer: AnswerAccepted, Status: 200, ExchangeID: o.ExchangeID})
+	b.Journal(at+2, &Outcome{Order: id, Command: market.CommandPlace, Answer: AnswerAccepted, Status: 200,
+		ExchangeID: o.ExchangeID})
 	b.Order(o)
 	require.NoError(t, s.Commit(b))
 	for n := range byte(2) {
@@ -81,7 +88,8 @@ func live(t testing.TB, s *Store, b *Batch, id market.OrderID) {
 			o.Status, o.State = market.StatusFilled, state.Filled
 		}
 		report := market.ReportOf(&o.Order, market.ExecTrade)
-		b.Event(&market.Event{At: at + 3 + market.Time(n), Kind: market.KindReport, Market: o.Market, Report: &report, Fills: []market.Fill{fillOf(o, n+1, 50, at+3+market.Time(n))}})
+		b.Event(&market.Event{At: at + 3 + market.Time(n), Kind: market.KindReport, Market: o.Market, Report: &report,
+			Fills: []market.Fill{fillOf(o, n+1, 50, at+3+market.Time(n))}})
 		b.Order(o)
 		b.Position(1, o.Market, &market.Position{Amount: o.FilledAmount, Cost: market.ValueOf(9)})
 		require.NoError(t, s.Commit(b))
@@ -293,7 +301,8 @@ func TestEquityIsThinnedAsItAges(t *testing.T) {
 	for hour := range 24 * 100 { // every half hour for a hundred days
 		for half := range 2 {
 			at := start + market.Time(hour)*market.Time(time.Hour) + market.Time(half)*market.Time(30*time.Minute)
-			b.Equity(EquitySample{At: at, Equity: market.Money(1000 + hour), Low: market.Money(500 + hour - half), High: market.Money(2000 + hour)})
+			b.Equity(EquitySample{At: at, Equity: market.Money(1000 + hour), Low: market.Money(500 + hour - half),
+				High: market.Money(2000 + hour)})
 		}
 		b.Equity(EquitySample{Strategy: "grid", At: start, Equity: 4})
 	}

@@ -104,7 +104,8 @@ func TestEveryCommitIsSyncedBeforeAnybodyHearsOfIt(t *testing.T) {
 	}
 	dir := t.TempDir()
 	record := filepath.Join(dir, "calls")
-	cmd := exec.Command(strace, "-f", "-y", "-s", "0", "-e", "trace=pwrite64,fdatasync,fsync,write,linkat,rename,renameat,renameat2", "-o", record, os.Args[0])
+	cmd := exec.Command(strace, "-f", "-y", "-s", "0", "-e",
+		"trace=pwrite64,fdatasync,fsync,write,linkat,rename,renameat,renameat2", "-o", record, os.Args[0])
 	cmd.Env = append(os.Environ(), killedWriter+"="+filepath.Join(dir, "bot.db"))
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)

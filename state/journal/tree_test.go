@@ -51,8 +51,10 @@ func minutes(n int) []market.Candle {
 	candles := make([]market.Candle, n)
 	for i := range candles {
 		open := market.Price(2_000_000 + random.IntN(10_000))
-		candles[i] = market.Candle{Open: open, High: open + market.Price(random.IntN(900)), Low: open - market.Price(random.IntN(900)), Close: open,
-			Volume: market.Volume(random.IntN(60_000)), Start: market.Interval1m.StartOf(int64(i) + 27_000_000), Interval: market.Interval1m}
+		candles[i] = market.Candle{Open: open, High: open + market.Price(random.IntN(900)),
+			Low: open - market.Price(random.IntN(900)), Close: open,
+			Volume: market.Volume(random.IntN(60_000)), Start: market.Interval1m.StartOf(int64(i) +
+				27_000_000), Interval: market.Interval1m}
 	}
 	return candles
 }
@@ -100,7 +102,8 @@ func TestAPageThatLeadsBackToItselfEndsInAnErrorAndNotNever(t *testing.T) {
 					require.NoError(t, os.Remove(path))
 				}
 			}
-			require.Greater(t, refused, len(pages), "of %d pages some are free, and the first one is no descendant of all", len(pages))
+			require.Greater(t, refused, len(pages),
+				"of %d pages some are free, and the first one is no descendant of all", len(pages))
 		})
 	}
 }

@@ -131,7 +131,8 @@ func (e *eventEncoder) trade(t *market.Trade) {
 }
 
 func (d *eventDecoder) readTrade() {
-	d.trade = market.Trade{Market: d.Market(), Price: d.Price(), Amount: market.Qty(d.Int()), Side: codec.Enum(&d.Decoder, market.Sell), Time: market.Time(d.Int())}
+	d.trade = market.Trade{Market: d.Market(), Price: d.Price(), Amount: market.Qty(d.Int()),
+		Side: codec.Enum(&d.Decoder, market.Sell), Time: market.Time(d.Int())}
 }
 
 func (e *eventEncoder) ticker(t *market.Ticker) {
@@ -143,7 +144,8 @@ func (e *eventEncoder) ticker(t *market.Ticker) {
 }
 
 func (d *eventDecoder) readTicker() {
-	d.ticker = market.Ticker{Market: d.Market(), Last: d.Price(), Bid: d.Price(), Ask: d.Price(), BidSize: market.Qty(d.Int()), AskSize: market.Qty(d.Int())}
+	d.ticker = market.Ticker{Market: d.Market(), Last: d.Price(), Bid: d.Price(), Ask: d.Price(),
+		BidSize: market.Qty(d.Int()), AskSize: market.Qty(d.Int())}
 	d.Flags(&d.ticker.Synthetic)
 }
 

@@ -57,7 +57,8 @@ func Read(dir string, catalog *market.Catalog, from uint64) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	unpacker, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(blockLimit), zstd.IgnoreChecksum(true))
+	unpacker, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(blockLimit),
+		zstd.IgnoreChecksum(true))
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +143,8 @@ func Describe(dir string) (x Extent, err error) {
 		x.Segments++
 	}
 	for i := range segments {
-		if _, err = edge(segments[i].path, func(b *blockInfo) bool { x.First, x.From = b.first, b.from; return false }); err != nil || x.First != 0 {
+		if _, err = edge(segments[i].path,
+			func(b *blockInfo) bool { x.First, x.From = b.first, b.from; return false }); err != nil || x.First != 0 {
 			break
 		}
 	}

@@ -59,7 +59,9 @@ type segment struct {
 type Options struct {
 	Catalog *market.Catalog // the events are in its units
 	Limit   int64           // bytes on disk, at least 64 KiB; 0: 1 GiB
-	Next    uint64          // the next event gets at least this number: what the journal knows, where the recording lost its end
+	// the next event gets at least this number: what the journal knows, where the recording lost
+	// its end
+	Next uint64
 }
 
 // Open opens the recording in a folder, which is made when missing. A torn end is cut off.
@@ -71,11 +73,13 @@ func Open(dir string, o Options) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	packer, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(2*blockRaw), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
+	packer, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(2*blockRaw),
+		zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
 	if err != nil {
 		return nil, err
 	}
-	r := &Writer{dir: dir, limit: max(64<<10, cmp.Or(o.Limit, 1<<30)), enc: eventEncoder{codec.Encoder{Names: codec.NewNames(o.Catalog, nil)}}, packer: packer, segments: segments}
+	r := &Writer{dir: dir, limit: max(64<<10, cmp.Or(o.Limit, 1<<30)),
+		enc: eventEncoder{codec.Encoder{Names: codec.NewNames(o.Catalog, nil)}}, packer: packer, segments: segments}
 	r.block.first = max(1, o.Next)
 	if err := r.resume(); err != nil {
 		return nil, fmt.Errorf("recording %s: %w", dir, err)
@@ -125,7 +129,8 @@ func (s *segment) readable() error {
 		return err
 	}
 	if newerBlock(begin[:]) {
-		return fmt.Errorf("%s: %w: format %q, this program reads %q; update the program, or move the recording away", s.path, boltfile.ErrNewer, begin, blockMagic)
+		return fmt.Errorf("%s: %w: format %q, this program reads %q; update the program, or move the recording away",
+			s.path, boltfile.ErrNewer, begin, blockMagic)
 	}
 	return nil
 }

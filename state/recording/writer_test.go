@@ -29,18 +29,24 @@ func marketDay(n int, random *rand.Rand) (events []market.Event) {
 		ev := market.Event{At: at, Market: id}
 		switch kind := random.IntN(100); {
 		case kind < 80:
-			ev.Kind, ev.Ticker = market.KindTicker, &market.Ticker{Market: id, Last: price, Bid: price - 3, Ask: price + 4, BidSize: market.Qty(random.Int64N(1e8)), AskSize: market.Qty(random.Int64N(1e8))}
+			ev.Kind, ev.Ticker = market.KindTicker, &market.Ticker{Market: id, Last: price, Bid: price - 3,
+				Ask: price + 4, BidSize: market.Qty(random.Int64N(1e8)), AskSize: market.Qty(random.Int64N(1e8))}
 		case kind < 95:
-			ev.Kind, ev.Trade = market.KindTrade, &market.Trade{Market: id, Price: price, Amount: market.Qty(random.Int64N(1e7)), Side: market.Sell, Time: at - 7}
+			ev.Kind, ev.Trade = market.KindTrade, &market.Trade{Market: id, Price: price,
+				Amount: market.Qty(random.Int64N(1e7)), Side: market.Sell, Time: at - 7}
 		case kind < 97:
 			ev.Kind, ev.Book = market.KindBook, &market.OrderBook{Market: id, Nonce: int64(i), Time: at}
 			for l := range market.Price(10) {
-				ev.Book.Bids = append(ev.Book.Bids, market.Level{Price: price - 1 - l, Amount: market.Qty(random.Int64N(1e9))})
-				ev.Book.Asks = append(ev.Book.Asks, market.Level{Price: price + 1 + l, Amount: market.Qty(random.Int64N(1e9))})
+				ev.Book.Bids = append(ev.Book.Bids,
+					market.Level{Price: price - 1 - l, Amount: market.Qty(random.Int64N(1e9))})
+				ev.Book.Asks = append(ev.Book.Asks,
+					market.Level{Price: price + 1 + l, Amount: market.Qty(random.Int64N(1e9))})
 			}
 		case kind < 99:
 			ev.Kind, ev.Market = market.KindCandles, 0
-			ev.Candles = []market.Candle{{Market: 1, Interval: market.Interval1m, Start: at, Open: price, High: price + 9, Low: price - 9, Close: price + 1, Volume: 12345, Late: true}, {Market: 2, Interval: market.Interval1h, Volume: 1}}
+			ev.Candles = []market.Candle{{Market: 1, Interval: market.Interval1m, Start: at, Open: price,
+				High: price + 9, Low: price - 9, Close: price + 1, Volume: 12345, Late: true},
+				{Market: 2, Interval: market.Interval1h, Volume: 1}}
 		default:
 			ev.Kind, ev.Status, ev.Price = market.KindMarketStatus, market.Auction, price
 		}
@@ -133,11 +139,13 @@ func TestARecordingReadsAsItWasWritten(t *testing.T) {
 	require.Empty(t, lost)
 	x, err := Describe(dir)
 	require.NoError(t, err)
-	require.Equal(t, Extent{First: 1, Last: 20_000, From: events[0].At, To: events[19_999].At, Bytes: x.Bytes, Segments: 1}, x)
+	require.Equal(t, Extent{First: 1, Last: 20_000, From: events[0].At, To: events[19_999].At, Bytes: x.Bytes,
+		Segments: 1}, x)
 	t.Logf("%.1f bytes an event", float64(x.Bytes)/20_000)
 }
 
-var tear = flag.Int("tear", 23, "TestATornEndIsCutOffWhereverItTears goes on by at most so many bytes from one tear to the next")
+var tear = flag.Int("tear", 23,
+	"TestATornEndIsCutOffWhereverItTears goes on by at most so many bytes from one tear to the next")
 
 // At every byte:
 //
@@ -235,7 +243,8 @@ func TestOnlyMarketDataIsRecorded(t *testing.T) {
 	r, err := Open(t.TempDir(), Options{Catalog: bothMarkets(t)})
 	require.NoError(t, err)
 	for kind := market.KindTransfer; kind <= market.KindTimer; kind++ {
-		require.Equal(t, slices.Contains([]market.EventKind{market.KindMarketStatus, market.KindCandles, market.KindTrade, market.KindTicker, market.KindBook}, kind), Recordable(kind))
+		require.Equal(t, slices.Contains([]market.EventKind{market.KindMarketStatus, market.KindCandles,
+			market.KindTrade, market.KindTicker, market.KindBook}, kind), Recordable(kind))
 	}
 	_, err = r.Append(&market.Event{Kind: market.KindTimer})
 	require.ErrorContains(t, err, "timer is not market data")
@@ -300,7 +309,8 @@ func BenchmarkRecord(b *testing.B) {
 // bothMarkets is a catalog with prices of 2 and of 5 decimals.
 func bothMarkets(t testing.TB) *market.Catalog {
 	c := &market.Catalog{}
-	for _, a := range []market.Asset{{Symbol: "BTC", Digits: 8}, {Symbol: "ETH", Digits: 6}, {Symbol: "EUR", Digits: 2}} {
+	for _, a := range []market.Asset{{Symbol: "BTC", Digits: 8}, {Symbol: "ETH", Digits: 6},
+		{Symbol: "EUR", Digits: 2}} {
 		_, err := c.AddAsset(a.Symbol, a.Digits)
 		require.NoError(t, err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// tellRefused tells of a refusal by the gate.
-func (s *Set) tellRefused(b *bracket, cause strategy.Cause, err error) {
+// reportRefused reports a refusal by the gate.
+func (s *Set) reportRefused(b *bracket, cause strategy.Cause, err error) {
 	var why *risk.Refusal
 	code := 0
 	if errors.As(err, &why) {
@@ -20,10 +20,10 @@ func (s *Set) tellRefused(b *bracket, cause strategy.Cause, err error) {
 	if haltCode(code) {
 		cause = strategy.CauseHalted
 	}
-	s.tell(b, cause, code, err.Error())
+	s.report(b, cause, code, err.Error())
 }
 
-// haltCode reports whether an exchange's code says that the market takes no orders now.
+// haltCode reports whether an exchange's code means that the market takes no orders now.
 func haltCode(code int) bool {
 	switch code {
 	case exchange.CodeHalted, exchange.CodeCancelOnly, exchange.CodeAuction, exchange.CodeAuctionMatching,
@@ -33,7 +33,7 @@ func haltCode(code int) bool {
 	return false
 }
 
-// endCause is why an exit that ended without a fill protects no more.
+// endCause is why an ended exit without a fill protects no more.
 func endCause(o *state.Order) strategy.Cause {
 	switch {
 	case o.State == state.Expired:
@@ -46,8 +46,8 @@ func endCause(o *state.Order) strategy.Cause {
 	return strategy.CauseRefused
 }
 
-// endWords say how the exchange ended an exit.
-func endWords(o *state.Order) string {
+// endText says how the exchange ended an exit.
+func endText(o *state.Order) string {
 	switch {
 	case o.State == state.Expired:
 		return fmt.Sprintf("exit %d found no buyers", o.ID)

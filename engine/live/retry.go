@@ -10,10 +10,10 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 )
 
-// Insist tries until the exchange can be reached, with growing waits of which the log tells, and
-// returns what it said: nil, or a no that it would repeat. A ban is no no: it ends. It returns
-// early when ctx does.
-func Insist(ctx context.Context, log zerolog.Logger, try func() error) error {
+// RetryUntilReached calls try until the exchange answers, with growing waits that it logs, and
+// returns nil or the exchange's refusal, which it would repeat. A ban is no refusal: it ends. It
+// returns early when ctx ends.
+func RetryUntilReached(ctx context.Context, log zerolog.Logger, try func() error) error {
 	for wait := firstWait; ; wait = min(2*wait, lastWait/2) {
 		err := try()
 		if err == nil || ctx.Err() != nil || refuses(err) {
@@ -27,7 +27,7 @@ func Insist(ctx context.Context, log zerolog.Logger, try func() error) error {
 	}
 }
 
-// refuses reports whether the exchange has said no, and would say so again.
+// refuses reports whether the exchange has refused, and would refuse again.
 func refuses(err error) bool {
 	var no *exchange.Error
 	return as(err, &no) && no.Outcome() == exchange.Rejected && no.Code != exchange.CodeBanned &&

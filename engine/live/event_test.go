@@ -50,7 +50,7 @@ func TestACandleThatHasWaitedForTheLoopIsLate(t *testing.T) {
 		now := p.loop.stamp()
 		for _, waited := range []time.Duration{0, 10 * time.Second, 11 * time.Second} {
 			c := market.Candle{Market: 1, Interval: market.Interval1m, Open: 1, High: 1, Low: 1, Close: 1}
-			p.loop.hear(&market.Event{At: now.Add(-waited), Kind: market.KindCandles, Candles: []market.Candle{c}})
+			p.loop.onEvent(&market.Event{At: now.Add(-waited), Kind: market.KindCandles, Candles: []market.Candle{c}})
 		}
 		require.Equal(t, []bool{false, false, true}, s.late)
 	})

@@ -1,0 +1,40 @@
+package sim
+
+import (
+	"math"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// QuietRange returns the prices between which a candle of a market is quiet, which means without
+// effect: a candle with low < Low and High < high needs no Advance, only SkipTo. While a command is
+// on its way no candle is quiet.
+func (v *Venue) QuietRange(id market.ID) (low, high market.Price) {
+	b := &v.books[id]
+	if *b.watch != (market.Watch{}) {
+		return math.MaxInt64, math.MinInt64
+	}
+	return b.quietLow, b.quietHigh
+}
+
+// SkipTo moves a market to the close of the last of some quiet candles.
+func (v *Venue) SkipTo(c *market.Candle) { v.books[c.Market].last = c.Close }
+
+// quiet reports whether a candle has no effect: no command, entry or watch waits for its prices.
+func (b *book) quiet(c *market.Candle) bool {
+	return b.waiting == 0 && !b.reached(&b.below, c.Low) && !b.reached(&b.above, c.High) && !b.watched(c)
+}
+
+// setQuietRange computes the prices that QuietRange returns.
+func (b *book) setQuietRange() {
+	b.quietLow, b.quietHigh = math.MinInt64, math.MaxInt64
+	if b.waiting > 0 || b.bids != nil {
+		b.quietLow = math.MaxInt64
+	}
+	if len(b.below.entries) > 0 {
+		b.quietLow = max(b.quietLow, b.below.next().level)
+	}
+	if len(b.above.entries) > 0 {
+		b.quietHigh = b.above.next().level
+	}
+}
