@@ -9,15 +9,17 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// categoryShown is the feeCategory whose rates an answer has that is about no market. GET /account/fees is known to show this
-// one; what GET /account shows is told in two ways (venue-facts 1.4), and here the two agree.
+// categoryShown is the feeCategory whose rates an answer has that is about no market. GET
+// /account/fees is known to show this one; what GET /account shows is told in two ways (venue-facts
+// 1.4), and here the two agree.
 const categoryShown = "B"
 
-// capabilities are what GET /account says that an account may do; whether its key may is a matter of permissions.
+// capabilities are what GET /account says that an account may do; whether its key may is a matter
+// of permissions.
 const capabilities = `["buy","sell","depositCrypto","depositFiat","withdrawCrypto","withdrawFiat"]`
 
-// getBalance answers GET /balance: what the account has, by symbol, without assets of which it has nothing. It is a list also
-// for one symbol.
+// getBalance answers GET /balance: what the account has, by symbol, without assets of which it has
+// nothing. It is a list also for one symbol.
 func (ex *Exchange) getBalance(c *door.Call) *exchange.Error {
 	w := wire.Writer{Dst: c.Out}
 	ex.appendBalances(&w, ex.caller(c), c.Text("symbol"))
@@ -25,7 +27,8 @@ func (ex *Exchange) getBalance(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// appendBalances writes the list of an account's balances that are not 0, of one symbol or all ("").
+// appendBalances writes the list of an account's balances that are not 0, of one symbol or all
+// ("").
 func (ex *Exchange) appendBalances(w *wire.Writer, a *account, symbol string) {
 	w.Open('[')
 	for _, v := range ex.shelf {
@@ -58,8 +61,9 @@ func (ex *Exchange) getAccount(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// getFees answers GET /account/fees: the rates of a market; of the markets of a quote currency, which are those of its first
-// one; or of category B. Where both parameters are given, the market counts.
+// getFees answers GET /account/fees: the rates of a market; of the markets of a quote currency,
+// which are those of its first one; or of category B. Where both parameters are given, the market
+// counts.
 func (ex *Exchange) getFees(c *door.Call) *exchange.Error {
 	category := categoryShown
 	switch {

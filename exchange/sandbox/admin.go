@@ -19,43 +19,83 @@ import (
 // adminRoot is where the paths of the admin interface begin.
 const adminRoot = "/admin/"
 
-// longestAdvance is how far one request may move the clock: what it makes due happens before the answer.
+// longestAdvance is how far one request may move the clock: what it makes due happens before the
+// answer.
 const longestAdvance = 31 * day
 
-// adminEndpoints are the admin interface: what the operator of an exchange does, for tests to do. It is there for who asks from the
-// same machine and shows the token of Config.Admin in the header Authorization, "Bearer TOKEN"; a request costs nothing. Errors are
-// those of the API. Paths begin with /admin.
+// adminEndpoints are the admin interface: what the operator of an exchange does, for tests to do.
+// It is there for who asks from the same machine and shows the token of Config.Admin in the header
+// Authorization, "Bearer TOKEN"; a request costs nothing. Errors are those of the API. Paths begin
+// with /admin.
 var adminEndpoints = []endpointRow{
-	{endpoint: door.Endpoint{Method: "GET", Path: "/clock", Summary: "The exchange's time", Answer: "Clock"}, do: (*Exchange).adminClock},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/clock", Summary: "Move the clock, or set its speed; what becomes due has happened when the answer comes", Answer: "Clock",
-		Params: []door.Parameter{{Name: "advance", Kind: door.Text, Doc: `how far to move it, "1m30s"; at most 744h`}, {Name: "time", Kind: door.Integer, Max: lastMillis, Doc: "when to move it to, Unix ms; not back, at most 744h"},
-			{Name: "speed", Kind: door.Decimal, Doc: "times the machine's speed from now on, to 10000; 0: it stands"}}}, do: (*Exchange).adminMoveClock},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/clock", Summary: "The exchange's time", Answer: "Clock"},
+		do: (*Exchange).adminClock},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/clock",
+		Summary: "Move the clock, or set its speed; what becomes due has happened when the answer comes",
+		Answer:  "Clock",
+		Params: []door.Parameter{{Name: "advance", Kind: door.Text, Doc: `how far to move it, "1m30s"; at most 744h`},
+			{Name: "time", Kind: door.Integer, Max: lastMillis,
+				Doc: "when to move it to, Unix ms; not back, at most 744h"},
+			{Name: "speed", Kind: door.Decimal, Doc: "times the machine's speed from now on, to 10000; 0: it stands"}}},
+		do: (*Exchange).adminMoveClock},
 	{endpoint: door.Endpoint{Method: "POST", Path: "/status", Summary: "Change a market's status", Answer: "Market",
-		Params: []door.Parameter{oneMarket, {Name: "status", Kind: door.Word, Required: true, Words: market.Words[market.MarketStatus](), Doc: "any after any"},
-			{Name: "price", Kind: door.Decimal, Doc: "opening price of auctionMatching; the one at which most is traded where it is left out"}}}, do: (*Exchange).adminStatus},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/rules", Summary: "Change a market's rules; resting orders stay as they are", Answer: "Market",
-		Params: []door.Parameter{oneMarket, {Name: "tickSize", Kind: door.Decimal}, {Name: "minOrderInBaseAsset", Kind: door.Decimal}, {Name: "minOrderInQuoteAsset", Kind: door.Decimal},
-			{Name: "maxOrderInBaseAsset", Kind: door.Decimal}, {Name: "maxOrderInQuoteAsset", Kind: door.Decimal}, {Name: "quantityDecimals", Kind: door.Integer, Max: market.MaxDigits},
-			{Name: "notionalDecimals", Kind: door.Integer, Max: market.MaxDigits}, {Name: "maxOpenOrders", Kind: door.Integer, Max: 1_000_000_000, Doc: "0: no limit"}}}, do: (*Exchange).adminRules},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/price", Summary: "Move a market's price as its source does: the house goes with it and takes what the price runs through", Answer: "TickerPrice",
-		Params: []door.Parameter{oneMarket, {Name: "price", Kind: door.Decimal, Required: true, Doc: "a multiple of the tickSize"}, {Name: "amount", Kind: door.Decimal, Doc: "of a trade of others at that price; none where it is left out"}}}, do: (*Exchange).adminPrice},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/cancelOrders", Summary: "End open orders: all, those of a market, of an account, or one", Answer: "CancelledByAdmin",
-		Params: []door.Parameter{anyMarket, {Name: "account", Kind: door.Text, Doc: "all where it is left out"}, {Name: "orderId", Kind: door.UUID, Doc: "needs market"},
-			{Name: "reason", Kind: door.Word, Words: fault.Reasons, Doc: "restatementReason; cancelOnAdminRequest where it is left out"}}}, do: (*Exchange).adminCancelOrders},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/deposit", Summary: "Let money arrive for an account; it is credited with its confirmations", Answer: "Transfer",
-		Params: []door.Parameter{{Name: "account", Kind: door.Text, Required: true}, {Name: "symbol", Kind: door.AssetSymbol, Required: true}, {Name: "amount", Kind: door.Decimal, Required: true}}}, do: (*Exchange).adminDeposit},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/transfers", Summary: "Deposits and withdrawals under way", Answer: "Transfers"}, do: (*Exchange).adminTransfers},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/cancelTransfer", Summary: "Cancel a withdrawal that has not been sent, or a deposit that has not been credited", Answer: "Transfer",
-		Params: []door.Parameter{{Name: "transactionId", Kind: door.UUID, Required: true}}}, do: (*Exchange).adminCancelTransfer},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/ledger", Summary: "Every balance, and per asset what was transferred and what the house has", Answer: "Ledger"}, do: (*Exchange).adminLedger},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/faults", Summary: "The script of faults with what it has met", Answer: "Faults"}, do: (*Exchange).adminFaults},
-	{endpoint: door.Endpoint{Method: "PUT", Path: "/faults", Summary: "Put a script of faults in the place of the one before; it begins now", Answer: "Faults",
-		Params: []door.Parameter{{Name: "faults", Kind: door.List, Required: true}, {Name: "seed", Kind: door.Integer, Max: 1<<63 - 1, Doc: "the exchange's where it is left out"}}}, do: (*Exchange).adminPutFaults},
-	{endpoint: door.Endpoint{Method: "DELETE", Path: "/faults", Summary: "No more faults; requests that a fault delays go on at once", Answer: "Faults"}, do: (*Exchange).adminDeleteFaults},
+		Params: []door.Parameter{oneMarket,
+			{Name: "status", Kind: door.Word, Required: true, Words: market.Words[market.MarketStatus](),
+				Doc: "any after any"},
+			{Name: "price", Kind: door.Decimal,
+				Doc: "opening price of auctionMatching; the one at which most is traded where it is left out"}}},
+		do: (*Exchange).adminStatus},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/rules",
+		Summary: "Change a market's rules; resting orders stay as they are", Answer: "Market",
+		Params: []door.Parameter{oneMarket, {Name: "tickSize", Kind: door.Decimal},
+			{Name: "minOrderInBaseAsset", Kind: door.Decimal}, {Name: "minOrderInQuoteAsset", Kind: door.Decimal},
+			{Name: "maxOrderInBaseAsset", Kind: door.Decimal}, {Name: "maxOrderInQuoteAsset",
+				Kind: door.Decimal}, {Name: "quantityDecimals", Kind: door.Integer, Max: market.MaxDigits},
+			{Name: "notionalDecimals", Kind: door.Integer, Max: market.MaxDigits}, {Name: "maxOpenOrders",
+				Kind: door.Integer, Max: 1_000_000_000, Doc: "0: no limit"}}}, do: (*Exchange).adminRules},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/price",
+		Summary: "Move a market's price as its source does: the house goes with it and takes what the price runs " +
+			"through", Answer: "TickerPrice",
+		Params: []door.Parameter{oneMarket,
+			{Name: "price", Kind: door.Decimal, Required: true, Doc: "a multiple of the tickSize"}, {Name: "amount",
+				Kind: door.Decimal, Doc: "of a trade of others at that price; none where it is left out"}}},
+		do: (*Exchange).adminPrice},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/cancelOrders",
+		Summary: "End open orders: all, those of a market, of an account, or one", Answer: "CancelledByAdmin",
+		Params: []door.Parameter{anyMarket, {Name: "account", Kind: door.Text, Doc: "all where it is left out"},
+			{Name: "orderId", Kind: door.UUID, Doc: "needs market"},
+			{Name: "reason", Kind: door.Word, Words: fault.Reasons,
+				Doc: "restatementReason; cancelOnAdminRequest where it is left out"}}},
+		do: (*Exchange).adminCancelOrders},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/deposit",
+		Summary: "Let money arrive for an account; it is credited with its confirmations", Answer: "Transfer",
+		Params: []door.Parameter{{Name: "account", Kind: door.Text, Required: true},
+			{Name: "symbol", Kind: door.AssetSymbol, Required: true}, {Name: "amount", Kind: door.Decimal,
+				Required: true}}}, do: (*Exchange).adminDeposit},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/transfers", Summary: "Deposits and withdrawals under way",
+		Answer: "Transfers"}, do: (*Exchange).adminTransfers},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/cancelTransfer",
+		Summary: "Cancel a withdrawal that has not been sent, or a deposit that has not been credited",
+		Answer:  "Transfer",
+		Params:  []door.Parameter{{Name: "transactionId", Kind: door.UUID, Required: true}}},
+		do: (*Exchange).adminCancelTransfer},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/ledger",
+		Summary: "Every balance, and per asset what was transferred and what the house has", Answer: "Ledger"},
+		do: (*Exchange).adminLedger},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/faults", Summary: "The script of faults with what it has met",
+		Answer: "Faults"}, do: (*Exchange).adminFaults},
+	{endpoint: door.Endpoint{Method: "PUT", Path: "/faults",
+		Summary: "Put a script of faults in the place of the one before; it begins now", Answer: "Faults",
+		Params: []door.Parameter{{Name: "faults", Kind: door.List, Required: true},
+			{Name: "seed", Kind: door.Integer, Max: 1<<63 - 1, Doc: "the exchange's where it is left out"}}},
+		do: (*Exchange).adminPutFaults},
+	{endpoint: door.Endpoint{Method: "DELETE", Path: "/faults",
+		Summary: "No more faults; requests that a fault delays go on at once", Answer: "Faults"},
+		do: (*Exchange).adminDeleteFaults},
 }
 
-// serveAdmin answers a request to /admin/… from this machine: 403 with 320 for a wrong token, 404 with 110 for an unknown path. The
-// interface describes itself at GET /admin/openapi.json.
+// serveAdmin answers a request to /admin/… from this machine: 403 with 320 for a wrong token, 404
+// with 110 for an unknown path. The interface describes itself at GET /admin/openapi.json.
 func (ex *Exchange) serveAdmin(w http.ResponseWriter, r *http.Request) {
 	v := ex.front.Open()
 	defer ex.front.Close(v)

@@ -37,7 +37,8 @@ func (ex *Exchange) adminTransfers(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// adminCancelTransfer answers POST /admin/cancelTransfer with what has become of the transfer; 205 where it is too late.
+// adminCancelTransfer answers POST /admin/cancelTransfer with what has become of the transfer; 205
+// where it is too late.
 func (ex *Exchange) adminCancelTransfer(c *door.Call) *exchange.Error {
 	id := c.UUID("transactionId")
 	place := slices.IndexFunc(ex.inFlight, func(t *transfer) bool { return t.ID == id })
@@ -63,7 +64,8 @@ func (t *transfer) way() string {
 	return typeWithdrawal
 }
 
-// appendUnderWay writes a transfer for the operator. due is when it goes on; Unix ms, null: it has ended.
+// appendUnderWay writes a transfer for the operator. due is when it goes on; Unix ms, null: it has
+// ended.
 func (ex *Exchange) appendUnderWay(w *wire.Writer, t *transfer, way string) {
 	v := ex.vaults[t.Asset-1]
 	w.Open('{')

@@ -31,7 +31,8 @@ func (ex *Exchange) adminPutFaults(c *door.Call) *exchange.Error {
 	return ex.adminFaults(c)
 }
 
-// adminDeleteFaults answers DELETE /admin/faults. What has happened stays as it is: statuses, tick sizes, orders that come late.
+// adminDeleteFaults answers DELETE /admin/faults. What has happened stays as it is: statuses, tick
+// sizes, orders that come late.
 func (ex *Exchange) adminDeleteFaults(c *door.Call) *exchange.Error {
 	ex.install(&loadedScript{Script: fault.NewScript(ex.front.Table, ex.config.Seed, c.Now)})
 	return ex.adminFaults(c)

@@ -12,12 +12,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// setStatus changes a market's status (specification 3.2). opening is the price of auctionMatching; 0: the venue finds it. A
-// market that trades again takes up the price that its source has come to meanwhile.
+// setStatus changes a market's status (specification 3.2). opening is the price of auctionMatching;
+// 0: the venue finds it. A market that trades again takes up the price that its source has come to
+// meanwhile.
 func (ex *Exchange) setStatus(l *listing, status market.MarketStatus, opening market.Price, at market.Time) {
 	before := l.Status
 	l.touch()
-	if err := ex.venue.Advance(&market.Event{At: at, Kind: market.KindMarketStatus, Market: l.ID, Status: status, Price: opening}); err != nil {
+	if err := ex.venue.Advance(&market.Event{At: at, Kind: market.KindMarketStatus, Market: l.ID, Status: status,
+		Price: opening}); err != nil {
 		ex.fail(err)
 		return
 	}
@@ -64,7 +66,8 @@ func (ex *Exchange) setTick(l *listing, tick market.Price) {
 	ex.venue.Requote(l.ID)
 }
 
-// setRules gives a market other rules. Its fee category stays: the accounts' fees follow from the config's.
+// setRules gives a market other rules. Its fee category stays: the accounts' fees follow from the
+// config's.
 func (ex *Exchange) setRules(l *listing, rules *market.Rules) {
 	tick, category := l.TickSize, l.FeeCategory
 	l.Rules = *rules
@@ -112,8 +115,8 @@ func (ex *Exchange) adminRules(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// adminPrice answers POST /admin/price. In a market that is not trading the price is taken up when it trades again. A source goes on
-// from its own price with its next movement.
+// adminPrice answers POST /admin/price. In a market that is not trading the price is taken up when
+// it trades again. A source goes on from its own price with its next movement.
 func (ex *Exchange) adminPrice(c *door.Call) *exchange.Error {
 	l := ex.named(c)
 	to, err := price.Parse(l.Market, c.Text("price"))
@@ -140,8 +143,10 @@ func (ex *Exchange) adminPrice(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// cancelAll ends the open orders of a market, those of one account or of all (nil), by account, oldest first, and tells each before.
-func (ex *Exchange) cancelAll(l *listing, of *account, reason market.RestatementReason, at market.Time, tell func(*account, *record)) {
+// cancelAll ends the open orders of a market, those of one account or of all (nil), by account,
+// oldest first, and tells each before.
+func (ex *Exchange) cancelAll(l *listing, of *account, reason market.RestatementReason, at market.Time,
+	tell func(*account, *record)) {
 	for _, a := range ex.accounts {
 		if of != nil && a != of {
 			continue
@@ -155,7 +160,8 @@ func (ex *Exchange) cancelAll(l *listing, of *account, reason market.Restatement
 }
 
 // End ends an open order for a reason of the operator's.
-func (ex *Exchange) end(a *account, r *record, reason market.RestatementReason, at market.Time, tell func(*account, *record)) {
+func (ex *Exchange) end(a *account, r *record, reason market.RestatementReason, at market.Time,
+	tell func(*account, *record)) {
 	if tell != nil {
 		tell(a, r)
 	}
@@ -169,11 +175,13 @@ type canceledOrder struct {
 	OrderID string `json:"orderId"`
 }
 
-// adminCancelOrders answers POST /admin/cancelOrders with the orders that it has ended. The status of the market does not matter.
+// adminCancelOrders answers POST /admin/cancelOrders with the orders that it has ended. The status
+// of the market does not matter.
 func (ex *Exchange) adminCancelOrders(c *door.Call) *exchange.Error {
 	ended := []canceledOrder{}
 	tell := func(a *account, r *record) {
-		ended = append(ended, canceledOrder{a.name, ex.catalog.Market(r.market).Name, ex.orderOf(r).ExchangeID.String()})
+		ended = append(ended, canceledOrder{a.name, ex.catalog.Market(r.market).Name,
+			ex.orderOf(r).ExchangeID.String()})
 	}
 	reason, err := market.ParseRestatementReason(cmp.Or(c.Text("reason"), fault.Reasons[1]))
 	if err != nil {
@@ -202,14 +210,16 @@ func (ex *Exchange) adminCancelOrders(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// openOrder returns the open order that market and orderId name, whose account is of where that is not nil; 240 where there is none.
+// openOrder returns the open order that market and orderId name, whose account is of where that is
+// not nil; 240 where there is none.
 func (ex *Exchange) openOrder(c *door.Call, of *account) (*record, *exchange.Error) {
 	if !c.Has("market") {
 		return nil, exchange.Required("market")
 	}
 	l := ex.named(c)
 	count, ok := countOf(c.UUID("orderId"), l.ID, nameOfOrder)
-	if r := l.orders.Get(market.OrderID(count)); ok && count != 0 && r != nil && !r.closed() && (of == nil || of.id == r.account) {
+	if r := l.orders.Get(market.OrderID(count)); ok && count != 0 && r != nil && !r.closed() &&
+		(of == nil || of.id == r.account) {
 		return r, nil
 	}
 	return nil, exchange.ErrCode(exchange.CodeNotFound)

@@ -68,15 +68,19 @@ func TestCredentialsAreCheckedInTheirOrder(t *testing.T) {
 func TestATimestampIsInMilliseconds(t *testing.T) {
 	r := newRig(t)
 	now := rigStart.Millis()
-	for _, stamp := range []string{strconv.FormatInt(now/1000, 10), strconv.FormatInt(now*1000, 10), strconv.FormatInt(int64(rigStart), 10), "-1", "+" + strconv.FormatInt(now, 10), "1767614415000.5", "1.7e12", "now", strings.Repeat("9", 30)} {
+	for _, stamp := range []string{strconv.FormatInt(now/1000, 10), strconv.FormatInt(now*1000, 10),
+		strconv.FormatInt(int64(rigStart), 10), "-1", "+" + strconv.FormatInt(now,
+			10), "1767614415000.5", "1.7e12", "now", strings.Repeat("9", 30)} {
 		r.private(func(h http.Header) { h.Set("Service-Access-Timestamp", stamp) }).refused(t, 403, 302)
 	}
 }
 
 func TestTheWindowHasItsBounds(t *testing.T) {
 	r := newRig(t)
-	for window, status := range map[string]int{"99": 403, "100": 200, "60000": 200, "60001": 403, "": 403, "-100": 403, "1e4": 403, "ten": 403} {
-		require.Equal(t, status, r.private(func(h http.Header) { h.Set("Service-Access-Window", window) }).status, window)
+	for window, status := range map[string]int{"99": 403, "100": 200, "60000": 200, "60001": 403, "": 403, "-100": 403,
+		"1e4": 403, "ten": 403} {
+		require.Equal(t, status, r.private(func(h http.Header) { h.Set("Service-Access-Window", window) }).status,
+			window)
 	}
 }
 
@@ -86,7 +90,8 @@ func TestARequestMustArriveWithinItsWindow(t *testing.T) {
 		window string
 		status int
 	}{
-		{0, "", 200}, {10_000, "", 200}, {10_001, "", 403}, {-10_000, "", 200}, {-10_001, "", 403}, // 10 s where it names none
+		// 10 s where it names none
+		{0, "", 200}, {10_000, "", 200}, {10_001, "", 403}, {-10_000, "", 200}, {-10_001, "", 403},
 		{100, "100", 200}, {101, "100", 403}, {60_000, "60000", 200}, {60_001, "60000", 403}, {-60_001, "60000", 403},
 	}
 	for _, c := range cases {
@@ -193,7 +198,8 @@ func TestAKeyIsUsedAsItsOwnerSaid(t *testing.T) {
 		c.Accounts[1].Keys[0].Addresses = []string{"192.0.2.1", "::1"} // httptest's requests come from the former
 	})
 	r.private(func(http.Header) {}).refused(t, 403, 306)
-	for remote, status := range map[string]int{"192.0.2.1:1": 200, "[::1]:80": 200, "[::ffff:192.0.2.1]:80": 200, "192.0.2.2:1": 403, "": 403, "@": 403} {
+	for remote, status := range map[string]int{"192.0.2.1:1": 200, "[::1]:80": 200, "[::ffff:192.0.2.1]:80": 200,
+		"192.0.2.2:1": 403, "": 403, "@": 403} {
 		request := r.request("bob", "GET", "/probe", "")
 		request.RemoteAddr = remote
 		a := r.through(probe("GET", door.Read), request)

@@ -14,11 +14,13 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
-// benchOrder is an order far from the price that ends at once, so that neither book nor balance changes from one request to the next.
+// benchOrder is an order far from the price that ends at once, so that neither book nor balance
+// changes from one request to the next.
 const benchOrder = `{"market":"BTC-EUR","side":"buy","orderType":"limit","operatorId":1,"amount":"0.01","price":"1000","timeInForce":"IOC"}`
 
-// BenchmarkSignedOrder places signed orders over loopback connections, beside a bare handler that reads the same body of the same request
-// and answers as much. The two are asked in turn, so that both see the same machine; p99 is what the slowest hundredth waited at least.
+// BenchmarkSignedOrder places signed orders over loopback connections, beside a bare handler that
+// reads the same body of the same request and answers as much. The two are asked in turn, so that
+// both see the same machine; p99 is what the slowest hundredth waited at least.
 func BenchmarkSignedOrder(b *testing.B) {
 	r := newRig(b, func(c *Config) { c.Budget = door.Budget{PerKey: -1, PerIP: -1} })
 	header := r.request("alice", "POST", "/order", benchOrder).Header
@@ -80,7 +82,8 @@ func (l *load) report(name string) {
 	l.b.ReportMetric(float64(l.waits[len(l.waits)*99/100].Microseconds()), name+"-p99-µs")
 }
 
-// BenchmarkAdmission is what every signed request costs before its endpoint: route, body, signature, budget, parameters, and headers after it.
+// BenchmarkAdmission is what every signed request costs before its endpoint: route, body,
+// signature, budget, parameters, and headers after it.
 func BenchmarkAdmission(b *testing.B) {
 	r := newRig(b, func(c *Config) { c.Budget.PerKey = -1 })
 	send := r.admission()

@@ -22,7 +22,8 @@ type bar struct {
 
 // Add adds a trade to the bar. Its interval is set, and it is otherwise empty where base is zero.
 func (b *bar) add(t *publicTrade, worth market.Value) {
-	b.join(&bar{open: t.price, high: t.price, low: t.price, close: t.price, first: t.at, last: t.at, base: market.ValueOf(int64(t.amount)), quote: worth})
+	b.join(&bar{open: t.price, high: t.price, low: t.price, close: t.price, first: t.at, last: t.at,
+		base: market.ValueOf(int64(t.amount)), quote: worth})
 }
 
 // join adds to the bar one that comes after it.
@@ -36,7 +37,8 @@ func (b *bar) join(later *bar) {
 	b.quote = sum(b.quote, later.quote)
 }
 
-// sum adds amounts traded. It stays at the first where that leaves 128 bits: more than any exchange has ever traded.
+// sum adds amounts traded. It stays at the first where that leaves 128 bits: more than any exchange
+// has ever traded.
 func sum(a, b market.Value) market.Value {
 	both, err := a.Add(b)
 	if err != nil {
@@ -45,8 +47,9 @@ func sum(a, b market.Value) market.Value {
 	return both
 }
 
-// candles are the bars of a market in all intervals, the oldest first, made of its trades; an interval without trades has none. The
-// Minute in which the last trade fell is apart: it joins the longer bars when the next one begins.
+// candles are the bars of a market in all intervals, the oldest first, made of its trades; an
+// interval without trades has none. The Minute in which the last trade fell is apart: it joins the
+// longer bars when the next one begins.
 type candles struct {
 	keep   int // of each interval; 0: as many as there are minutes in 60 days
 	minute bar
@@ -95,8 +98,8 @@ func (b *bar) of(interval market.Interval) bar {
 	return longer
 }
 
-// latest returns the bar in which the last trade fell, the trade included, and whether there is one; stored says that it is also the
-// last of bars, there without the minute that is apart.
+// latest returns the bar in which the last trade fell, the trade included, and whether there is
+// one; stored says that it is also the last of bars, there without the minute that is apart.
 func (c *candles) latest(interval market.Interval) (latest bar, stored, any bool) {
 	if c.minute.base.Sign() == 0 {
 		return bar{}, false, false
@@ -133,7 +136,8 @@ func (c *candles) appendIn(dst []bar, interval market.Interval, from, to market.
 	return dst
 }
 
-// since adds up the trades from a time on, the oldest of them on a minute's start, and reports whether there are any.
+// since adds up the trades from a time on, the oldest of them on a minute's start, and reports
+// whether there are any.
 func (c *candles) since(from market.Time) (total bar, any bool) {
 	bars := c.bars[market.Interval1m]
 	bars = bars[max(0, len(bars)-c.kept()):]

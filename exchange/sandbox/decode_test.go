@@ -73,11 +73,13 @@ func TestWrongParametersAreRefusedByNameAndKind(t *testing.T) {
 		{"POST", "/order", "", "{" + order + `,"leverage":{"x":1}}`, 204, "leverage parameter"},
 		{"GET", "/balance", "", `{"symbol":"EUR"}`, 201, "symbol body parameter"},
 		{"DELETE", "/orders", "operatorId=1", `{"market":"BTC-EUR"}`, 201, "market body parameter"},
-		{"POST", "/order", "", "{" + order + `,"` + strings.Repeat("n", 5000) + `":1}`, 204, strings.Repeat("n", 64) + "… parameter"},
+		{"POST", "/order", "", "{" + order + `,"` + strings.Repeat("n", 5000) + `":1}`, 204,
+			strings.Repeat("n", 64) + "… parameter"},
 		// what is missing
 		{"POST", "/order", "", "", 203, "market parameter is required."},
 		{"POST", "/order", "", "{}", 203, "market parameter is required."},
-		{"POST", "/order", "", `{"market":"BTC-EUR","side":"buy","orderType":"limit"}`, 203, "operatorId parameter is required."},
+		{"POST", "/order", "", `{"market":"BTC-EUR","side":"buy","orderType":"limit"}`, 203,
+			"operatorId parameter is required."},
 		{"PUT", "/order", "", `{"market":"BTC-EUR"}`, 203, "operatorId parameter is required."},
 		{"DELETE", "/order", "market=BTC-EUR", "", 203, "operatorId parameter is required."},
 		{"DELETE", "/orders", "", "", 203, "operatorId parameter is required."},
@@ -99,7 +101,8 @@ func TestWrongParametersAreRefusedByNameAndKind(t *testing.T) {
 		{"GET", "/BTC-EUR/trades", "end=99999999999999999999", "", 205, "end"},
 		{"GET", "/order", "market=BTC-EUR&orderId=123", "", 205, "orderId"},
 		{"GET", "/order", "market=BTC-EUR&orderId=" + strings.ReplaceAll(oneID, "-", ""), "", 205, "orderId"},
-		{"GET", "/order", "market=BTC-EUR&clientOrderId=00000000-0000-0000-0000-000000000000", "", 205, "clientOrderId"},
+		{"GET", "/order", "market=BTC-EUR&clientOrderId=00000000-0000-0000-0000-000000000000", "", 205,
+			"clientOrderId"},
 		{"POST", "/order", "", "{" + order + `,"amount":1}`, 205, "amount"}, // amounts are strings
 		{"POST", "/order", "", "{" + order + `,"amount":"-1"}`, 205, "amount"},
 		{"POST", "/order", "", "{" + order + `,"amount":"+1"}`, 205, "amount"},
@@ -147,7 +150,8 @@ func TestOperatorIDIsOptionalOnlyWhereTheRuleSaysSo(t *testing.T) {
 }
 
 func TestDisableMarketProtectionIsTaken(t *testing.T) {
-	_, refusal := newRig(t).read("POST", "/order", "", `{"market":"BTC-EUR","side":"buy","orderType":"market","operatorId":1,"amount":"1","disableMarketProtection":true}`)
+	_, refusal := newRig(t).read("POST", "/order", "",
+		`{"market":"BTC-EUR","side":"buy","orderType":"market","operatorId":1,"amount":"1","disableMarketProtection":true}`)
 	require.Nil(t, refusal)
 }
 
@@ -158,7 +162,8 @@ func TestAnEmptyObjectIsNoParameterAnywhere(t *testing.T) {
 
 // FuzzQuery holds the decoder against net/url: what it takes, it understands in the same way.
 func FuzzQuery(f *testing.F) {
-	for _, seed := range []string{"", "market=BTC-EUR&limit=5", "market=BTC%2dEUR&start=0", "m+rket=1", "limit=%zz", "&&=&", "tradeIdFrom=a%20b+c&market=BTC-EUR", "market=BTC-EUR;limit=5"} {
+	for _, seed := range []string{"", "market=BTC-EUR&limit=5", "market=BTC%2dEUR&start=0", "m+rket=1", "limit=%zz",
+		"&&=&", "tradeIdFrom=a%20b+c&market=BTC-EUR", "market=BTC-EUR;limit=5"} {
 		f.Add(seed)
 	}
 	r := newRig(f)
@@ -183,7 +188,8 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzBody lets no body make the decoder panic, or be refused in a way that a client would not know.
+// FuzzBody lets no body make the decoder panic, or be refused in a way that a client would not
+// know.
 func FuzzBody(f *testing.F) {
 	f.Add(`{"market":"BTC-EUR","side":"buy","orderType":"limit","operatorId":1,"amount":"1.5","price":"30000"}`)
 	f.Add(`{"amount":1e400,"postOnly":"x","clientOrderId":"` + oneID + `"}`)

@@ -11,10 +11,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// shortestExpiry is the least that a timer of cancel on disconnect can be set to, in seconds (venue-facts 3.8).
+// shortestExpiry is the least that a timer of cancel on disconnect can be set to, in seconds
+// (venue-facts 3.8).
 const shortestExpiry = 10
 
-// disconnects are the armed timers of cancel on disconnect (venue-facts 3.8): a duty of the exchange.
+// disconnects are the armed timers of cancel on disconnect (venue-facts 3.8): a duty of the
+// exchange.
 type disconnects struct {
 	ex     *Exchange
 	timers []timer // in the order in which they were first armed
@@ -113,9 +115,10 @@ func (ex *Exchange) endGroup(id sim.AccountID, group uint16, at market.Time) {
 	}
 }
 
-// postCancelOrdersAfter is POST /cancelOrdersAfter (venue-facts 3.8): it arms the timer of a group, sets it anew, or stops it with
-// expiryAfterSeconds 0. A timer expires at a whole second, the first that is not earlier than asked for, which is what the answer
-// tells; a stopped one answers 0. 1 to 9 seconds are 205; so is a group more than Rules.GroupsPerAccount.
+// postCancelOrdersAfter is POST /cancelOrdersAfter (venue-facts 3.8): it arms the timer of a group,
+// sets it anew, or stops it with expiryAfterSeconds 0. A timer expires at a whole second, the first
+// that is not earlier than asked for, which is what the answer tells; a stopped one answers 0. 1 to
+// 9 seconds are 205; so is a group more than Rules.GroupsPerAccount.
 func (ex *Exchange) postCancelOrdersAfter(c *door.Call) *exchange.Error {
 	group, seconds, expiry := uint16(c.Integer("codGroupId", 0)), c.Integer("expiryAfterSeconds", 0), int64(0)
 	d := &ex.disconnects

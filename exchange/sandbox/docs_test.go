@@ -55,10 +55,12 @@ func parameters(e *door.Endpoint) string {
 	return strings.Join(list, ", ")
 }
 
-// requireTable requires a table in docs/exchange.md, which a change of the code may have to be copied to from the failure.
+// requireTable requires a table in docs/exchange.md, which a change of the code may have to be
+// copied to from the failure.
 func requireTable(t *testing.T, title string, rows []string) {
 	t.Helper()
-	table := title + "\n" + strings.Repeat("|---", strings.Count(title, "|")-1) + "|\n" + strings.Join(rows, "\n") + "\n\n"
+	table := title + "\n" + strings.Repeat("|---", strings.Count(title, "|")-1) + "|\n" + strings.Join(rows, "\n") +
+		"\n\n"
 	require.Contains(t, docsPage(t)+"\n", table, "docs/exchange.md must have this table:\n\n%s", table)
 }
 
@@ -70,7 +72,8 @@ func TestTheDocsListEveryEndpoint(t *testing.T) {
 		if e.WeightAll > 0 {
 			weight += fmt.Sprintf(", %d without `market`", e.WeightAll)
 		}
-		rows = append(rows, fmt.Sprintf("| `%s %s` | %s | %s | %s | %s |", e.Method, e.Path, e.Summary, weight, permission(e.Needs), parameters(e)))
+		rows = append(rows, fmt.Sprintf("| `%s %s` | %s | %s | %s | %s |", e.Method, e.Path, e.Summary, weight,
+			permission(e.Needs), parameters(e)))
 	}
 	requireTable(t, "| endpoint | what | weight | permission | parameters |", rows)
 }

@@ -71,7 +71,8 @@ func ExampleNew() {
 		OrderID, Status, FilledAmount, FeePaid string
 		Fills                                  []struct{ Settled bool }
 	}
-	_ = json.Unmarshal(call("POST", "/v2/order", `{"market":"BTC-EUR","side":"buy","orderType":"market","amount":"0.01","operatorId":1}`), &order)
+	_ = json.Unmarshal(call("POST", "/v2/order",
+		`{"market":"BTC-EUR","side":"buy","orderType":"market","amount":"0.01","operatorId":1}`), &order)
 	fmt.Println(order.Status, order.FilledAmount, "fee", order.FeePaid, "settled", order.Fills[0].Settled)
 
 	ex.Clock().Advance(2 * time.Second)

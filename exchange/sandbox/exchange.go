@@ -9,13 +9,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Exchange is a simulated exchange: an http.Handler with the API of the specification. It is safe for concurrent use.
+// Exchange is a simulated exchange: an http.Handler with the API of the specification. It is safe
+// for concurrent use.
 type Exchange struct {
-	config     Config
-	catalog    *market.Catalog
-	clock      *Clock
-	front      *door.Door
-	onPanic    func(value any) // called when a handler panics, which is answered with 500 and code 101; nil: nothing is called
+	config  Config
+	catalog *market.Catalog
+	clock   *Clock
+	front   *door.Door
+	// called when a handler panics, which is answered with 500 and code 101; nil: nothing is called
+	onPanic    func(value any)
 	adminTable door.Table
 
 	mu       sync.Mutex // guards everything below
@@ -72,8 +74,8 @@ type duty interface {
 	run(at market.Time) // carries out what is due at at, and only that
 }
 
-// advance lets happen what is due up to now, in the order in which it is due; of what is due at one instant, what was added to the
-// duties first comes first.
+// advance lets happen what is due up to now, in the order in which it is due; of what is due at one
+// instant, what was added to the duties first comes first.
 func (ex *Exchange) advance(now market.Time) {
 	for {
 		at, next := never, duty(nil)

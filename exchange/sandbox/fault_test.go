@@ -22,7 +22,8 @@ import (
 
 var postOrder = []string{"POST /order"}
 
-// What a client sees of each way to lose a request or its answer, and whether its order is there afterwards.
+// What a client sees of each way to lose a request or its answer, and whether its order is there
+// afterwards.
 func TestALostRequestDoesNothingAndALostAnswerHidesWork(t *testing.T) {
 	for _, c := range []struct {
 		fault  fault.Fault
@@ -87,7 +88,8 @@ func TestAnErrorOnDemandHidesWorkOnlyWhereItIsToldTo(t *testing.T) {
 
 func TestABanOnDemandSaysWhenItEnds(t *testing.T) {
 	l := faulty(t, fault.Fault{Kind: fault.Error, Code: 105, Count: 1})
-	l.hear("", "GET", "/time", "").refused(t, 429, 105).says(t, fmt.Sprintf("The ban expires at %d.", rigStart.Add(time.Minute).Millis()))
+	l.hear("", "GET", "/time", "").refused(t, 429, 105).
+		says(t, fmt.Sprintf("The ban expires at %d.", rigStart.Add(time.Minute).Millis()))
 	l.hear("", "GET", "/time", "").ok(t) // nobody is banned
 }
 
@@ -126,7 +128,8 @@ func (l *line) asked(account, method, path, body string) <-chan answer {
 	return came
 }
 
-// patience is how long a test waits for what must come: a busy machine may stand still for half a minute.
+// patience is how long a test waits for what must come: a busy machine may stand still for half a
+// minute.
 const patience = 3 * time.Minute
 
 // waiting returns when somebody waits on the exchange's clock.
@@ -185,7 +188,8 @@ func TestADelayedAnswerComesAfterItsWork(t *testing.T) {
 func TestADelayOnARunningClockPassesByItself(t *testing.T) {
 	l := newLine(t, func(c *Config) {
 		c.Clock = NewClock(rigStart, 1)
-		c.Faults = []fault.Fault{{Kind: fault.DelayAnswer, Delay: 30 * time.Millisecond}, {Kind: fault.DelayRequest, Delay: 30 * time.Millisecond}}
+		c.Faults = []fault.Fault{{Kind: fault.DelayAnswer, Delay: 30 * time.Millisecond},
+			{Kind: fault.DelayRequest, Delay: 30 * time.Millisecond}}
 	})
 	began := time.Now()
 	l.hear("", "GET", "/time", "").ok(t)
@@ -234,7 +238,8 @@ func TestALateOrderThatMeetsNobodyRestsOrExpires(t *testing.T) {
 	l := faulty(t, fault.Fault{Kind: fault.LateFill, Delay: time.Second})
 	var limit, taker told
 	l.hear("alice", "POST", "/order", buy).json(t, &limit)
-	l.hear("bob", "POST", "/order", strings.Replace(bobSells, `"price"`, `"timeInForce":"IOC","price"`, 1)).json(t, &taker)
+	l.hear("bob", "POST", "/order", strings.Replace(bobSells, `"price"`, `"timeInForce":"IOC","price"`, 1)).json(t,
+		&taker)
 	nonce := l.ex.listings[1].nonce
 	l.admin("POST", "/cancelOrders", `{"market":"BTC-EUR","orderId":"`+limit.OrderID+`"}`).ok(t)
 	require.Equal(t, nonce, l.ex.listings[1].nonce, "who stands aside is not in the book")
@@ -261,14 +266,17 @@ func TestAnUpdateBringsALateOrderToTheBook(t *testing.T) {
 	l := faulty(t, fault.Fault{Kind: fault.LateFill, Delay: time.Second, Endpoints: postOrder})
 	var o told
 	l.hear("alice", "POST", "/order", buy).json(t, &o)
-	l.hear("alice", "PUT", "/order", `{"market":"BTC-EUR","orderId":"`+o.OrderID+`","operatorId":1,"price":"50001"}`).ok(t)
+	l.hear("alice", "PUT", "/order", `{"market":"BTC-EUR","orderId":"`+o.OrderID+`","operatorId":1,"price":"50001"}`).
+		ok(t)
 	require.True(t, l.order("alice", o.OrderID).Visible)
 	l.pass(time.Second)
 	require.Equal(t, 1, l.orders("alice"))
 }
 
 func TestFeesSettledLateAreToldLate(t *testing.T) {
-	l := faulty(t, fault.Fault{Kind: fault.LateSettlement, Endpoints: postOrder, Account: "bob", Delay: 4 * time.Second}, fault.Fault{Kind: fault.LateFill, Account: "bob", Nth: 2, Delay: time.Second, Endpoints: postOrder})
+	l := faulty(t, fault.Fault{Kind: fault.LateSettlement, Endpoints: postOrder, Account: "bob",
+		Delay: 4 * time.Second},
+		fault.Fault{Kind: fault.LateFill, Account: "bob", Nth: 2, Delay: time.Second, Endpoints: postOrder})
 	var maker, taker, late told
 	l.hear("alice", "POST", "/order", buy).json(t, &maker)
 	l.hear("bob", "POST", "/order", bobSells).json(t, &taker)
@@ -308,13 +316,16 @@ func TestASkewedClockTellsAndChecksAnotherTime(t *testing.T) {
 
 func TestAnAnswerOverAHandMadeConnectionIsAborted(t *testing.T) {
 	l := faulty(t, fault.Fault{Kind: fault.ResetAnswer})
-	require.PanicsWithError(t, http.ErrAbortHandler.Error(), func() { l.ex.ServeHTTP(httptest.NewRecorder(), l.request("", "GET", "/time", "")) })
+	require.PanicsWithError(t, http.ErrAbortHandler.Error(),
+		func() { l.ex.ServeHTTP(httptest.NewRecorder(), l.request("", "GET", "/time", "")) })
 }
 
 func TestClientsMeetFaultsWhileTheScriptChanges(t *testing.T) {
 	l := newLine(t, func(c *Config) {
 		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
-		c.Faults = []fault.Fault{{Kind: fault.DropAnswer, Probability: 0.2}, {Kind: fault.LateFill, Delay: time.Millisecond, Probability: 0.5}, {Kind: fault.Error, Code: 109, Work: true, Probability: 0.2}}
+		c.Faults = []fault.Fault{{Kind: fault.DropAnswer, Probability: 0.2},
+			{Kind: fault.LateFill, Delay: time.Millisecond, Probability: 0.5}, {Kind: fault.Error, Code: 109,
+				Work: true, Probability: 0.2}}
 	})
 	var clients sync.WaitGroup
 	for _, name := range []string{"alice", "bob", "alice", "bob"} {
@@ -333,7 +344,8 @@ func TestClientsMeetFaultsWhileTheScriptChanges(t *testing.T) {
 	}
 	for i := range 10 {
 		l.pass(time.Millisecond)
-		l.admin("PUT", "/faults", fmt.Sprintf(`{"seed":%d,"faults":[{"kind":"dropRequest","probability":0.3},{"kind":"delayAnswer","delay":"1ms"}]}`, i)).ok(t)
+		l.admin("PUT", "/faults",
+			fmt.Sprintf(`{"seed":%d,"faults":[{"kind":"dropRequest","probability":0.3},{"kind":"delayAnswer","delay":"1ms"}]}`, i)).ok(t)
 		l.admin("POST", "/rules", fmt.Sprintf(`{"market":"BTC-EUR","maxOpenOrders":%d}`, 100+i)).ok(t)
 	}
 	l.admin("DELETE", "/faults", "").ok(t)

@@ -12,11 +12,13 @@ import (
 
 // faults are what an exchange has for faults on demand.
 type faults struct {
-	script        *loadedScript
-	requestFaults atomic.Pointer[fault.Script] // the script, where faults of it wait for requests; read without the lock
+	script *loadedScript
+	// the script, where faults of it wait for requests; read without the lock
+	requestFaults atomic.Pointer[fault.Script]
 	agenda        faultAgenda
 	late          latecomers
-	unsettled     market.Duration // added to the settlement of fills, while a request with a fault lateSettlement is carried out
+	// added to the settlement of fills, while a request with a fault lateSettlement is carried out
+	unsettled market.Duration
 }
 
 // loadedScript is a script with its scheduled faults.
@@ -39,8 +41,9 @@ type faultScope struct {
 	tick    market.Price
 }
 
-// ParseFaults reads a script of faults in TOML: one table [[faults]] for each, in the order in which they are asked. An error names the
-// fault by its number, from 1, and the key. Markets, accounts and keys are looked up by New.
+// ParseFaults reads a script of faults in TOML: one table [[faults]] for each, in the order in
+// which they are asked. An error names the fault by its number, from 1, and the key. Markets,
+// accounts and keys are looked up by New.
 func ParseFaults(text []byte) ([]fault.Fault, error) { return fault.Parse(text, isEndpoint) }
 
 // isEndpoint reports whether a name like "GET /{market}/book" is that of an endpoint.
@@ -53,7 +56,8 @@ func isEndpoint(name string) bool {
 	return false
 }
 
-// loadFaults makes a script of faults that begins at start. An error names the fault by its number and the setting.
+// loadFaults makes a script of faults that begins at start. An error names the fault by its number
+// and the setting.
 func (ex *Exchange) loadFaults(faults []fault.Fault, seed uint64, start market.Time) (*loadedScript, error) {
 	s := &loadedScript{Script: fault.NewScript(ex.front.Table, seed, start)}
 	for i := range faults {

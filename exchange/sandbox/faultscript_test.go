@@ -36,8 +36,9 @@ func TestSelectorsChooseWhomAFaultStrikes(t *testing.T) {
 		change func(*fault.Fault)
 		struck string // of the requests below
 	}{
-		"all":            {func(*fault.Fault) {}, "abcdef"},
-		"endpoint":       {func(f *fault.Fault) { f.Endpoints = []string{"GET /{market}/book", "DELETE /orders"} }, "ae"},
+		"all": {func(*fault.Fault) {}, "abcdef"},
+		"endpoint": {func(f *fault.Fault) { f.Endpoints = []string{"GET /{market}/book", "DELETE /orders"} },
+			"ae"},
 		"account":        {func(f *fault.Fault) { f.Account = "bob" }, "df"},
 		"key":            {func(f *fault.Fault) { f.Key = rigKey("alice") }, "bce"},
 		"market":         {func(f *fault.Fault) { f.Market = "BTC-EUR" }, "abe"},
@@ -58,8 +59,10 @@ func TestSelectorsChooseWhomAFaultStrikes(t *testing.T) {
 			l := faulty(t, fault)
 			var struck strings.Builder
 			for i, a := range []answer{
-				l.get("/BTC-EUR/book"), l.send("alice", "POST", "/order", buy), l.send("alice", "POST", "/order", other), l.send("bob", "GET", "/balance", ""),
-				l.send("alice", "DELETE", "/orders?operatorId=1&market=BTC-EUR", ""), l.send("bob", "GET", "/ordersOpen", ""),
+				l.get("/BTC-EUR/book"), l.send("alice", "POST", "/order", buy), l.send("alice", "POST", "/order",
+					other), l.send("bob", "GET", "/balance", ""),
+				l.send("alice", "DELETE", "/orders?operatorId=1&market=BTC-EUR", ""), l.send("bob", "GET",
+					"/ordersOpen", ""),
 			} {
 				if a.status == 503 {
 					struck.WriteByte("abcdef"[i])
@@ -88,17 +91,23 @@ func TestTheSameSeedAndRequestsGiveTheSameFaults(t *testing.T) {
 	run := func(seed uint64, more ...fault.Fault) string {
 		one := overload
 		one.Probability = 0.3
-		return newLine(t, func(c *Config) { c.Seed, c.Faults, c.Budget.PerIP = seed, append([]fault.Fault{one}, more...), -1 }).struck(300)
+		return newLine(t, func(c *Config) {
+			c.Seed, c.Faults, c.Budget.PerIP = seed,
+				append([]fault.Fault{one}, more...), -1
+		}).struck(300)
 	}
 	first := run(7)
 	require.Equal(t, first, run(7))
 	require.NotEqual(t, first, run(8))
 	require.InDelta(t, 90, strings.Count(first, "x"), 30)
-	require.Equal(t, first, run(7, fault.Fault{Kind: fault.LateSettlement, Delay: time.Second, Probability: 0.5}), "a further fault draws from a sequence of its own")
+	require.Equal(t, first, run(7, fault.Fault{Kind: fault.LateSettlement, Delay: time.Second, Probability: 0.5}),
+		"a further fault draws from a sequence of its own")
 }
 
 func TestOfFaultsThatDecideTheFirstDoesAndDelaysAddUp(t *testing.T) {
-	l := faulty(t, fault.Fault{Kind: fault.Error, Code: 109, Nth: 2}, overload, fault.Fault{Kind: fault.HTML, Code: 502}, fault.Fault{Kind: fault.ClockSkew, Skew: time.Hour}, fault.Fault{Kind: fault.ClockSkew, Skew: -time.Minute})
+	l := faulty(t, fault.Fault{Kind: fault.Error, Code: 109, Nth: 2}, overload,
+		fault.Fault{Kind: fault.HTML, Code: 502}, fault.Fault{Kind: fault.ClockSkew,
+			Skew: time.Hour}, fault.Fault{Kind: fault.ClockSkew, Skew: -time.Minute})
 	l.get("/time").refused(t, 503, 107)
 	l.get("/time").refused(t, 503, 109)
 	require.Equal(t, []int{1, 1, 0, 2, 2}, l.fired())
@@ -108,7 +117,8 @@ func TestOfFaultsThatDecideTheFirstDoesAndDelaysAddUp(t *testing.T) {
 
 func TestScheduledFaultsHappenWhenTheyAreDueAndOnce(t *testing.T) {
 	l := faulty(t,
-		fault.Fault{Kind: fault.CancelOrders, After: 30 * time.Second, Market: "BTC-EUR", Reason: market.CancelOnMaintenance, Account: "alice"},
+		fault.Fault{Kind: fault.CancelOrders, After: 30 * time.Second, Market: "BTC-EUR",
+			Reason: market.CancelOnMaintenance, Account: "alice"},
 		fault.Fault{Kind: fault.TickSize, After: 10 * time.Second, Market: "BTC-EUR", Tick: "0.5"},
 		fault.Fault{Kind: fault.MarketStatus, After: 20 * time.Second, Status: market.Halted},
 		fault.Fault{Kind: fault.MarketStatus, After: 40 * time.Second, Status: market.Trading, Market: "BTC-EUR"},
@@ -152,19 +162,25 @@ func TestWithoutFaultsForRequestsNobodyIsAsked(t *testing.T) {
 
 func TestAMistakeInTheConfigsFaultsIsNamed(t *testing.T) {
 	for words, one := range map[string]fault.Fault{
-		`fault 1: kind: 0 is none`:                                    {},
-		`fault 1: account: there is no "carol"`:                       {Kind: fault.DropAnswer, Account: "carol"},
-		`fault 1: key: there is no "k"`:                               {Kind: fault.DropAnswer, Key: "k"},
-		`fault 1: market: there is no "DOGE-EUR"`:                     {Kind: fault.DropAnswer, Market: "DOGE-EUR"},
-		`fault 1: tickSize: "0.001" is not above 0`:                   {Kind: fault.TickSize, Market: "BTC-EUR", Tick: "0.001"},
-		`fault 1: tickSize: "0" is not above 0`:                       {Kind: fault.TickSize, Market: "BTC-EUR", Tick: "0"},
-		`fault 1: price: an opening price is that of one market`:      {Kind: fault.MarketStatus, Status: market.AuctionMatching, Price: "5"},
-		`fault 1: price: BTC-EUR: price 0 is not a positive multiple`: {Kind: fault.MarketStatus, Status: market.AuctionMatching, Price: "0", Market: "BTC-EUR"},
-		`fault 1: delay: a fault of kind lateFill needs it`:           {Kind: fault.LateFill},
-		`fault 1: nth: a fault of kind marketStatus has none`:         {Kind: fault.MarketStatus, Status: market.Halted, Nth: 1},
-		`fault 1: delay: -1s is not between 0 and 8760h`:              {Kind: fault.DelayAnswer, Delay: -time.Second},
-		`fault 1: skew: -8761h0m0s is more than 8760h`:                {Kind: fault.ClockSkew, Skew: -8761 * time.Hour},
-		`fault 1: reason: cancelPostOnly is not one of`:               {Kind: fault.CancelOrders, Reason: market.CancelPostOnly},
+		`fault 1: kind: 0 is none`:                {},
+		`fault 1: account: there is no "carol"`:   {Kind: fault.DropAnswer, Account: "carol"},
+		`fault 1: key: there is no "k"`:           {Kind: fault.DropAnswer, Key: "k"},
+		`fault 1: market: there is no "DOGE-EUR"`: {Kind: fault.DropAnswer, Market: "DOGE-EUR"},
+		`fault 1: tickSize: "0.001" is not above 0`: {Kind: fault.TickSize, Market: "BTC-EUR",
+			Tick: "0.001"},
+		`fault 1: tickSize: "0" is not above 0`: {Kind: fault.TickSize, Market: "BTC-EUR",
+			Tick: "0"},
+		`fault 1: price: an opening price is that of one market`: {Kind: fault.MarketStatus,
+			Status: market.AuctionMatching, Price: "5"},
+		`fault 1: price: BTC-EUR: price 0 is not a positive multiple`: {Kind: fault.MarketStatus,
+			Status: market.AuctionMatching, Price: "0", Market: "BTC-EUR"},
+		`fault 1: delay: a fault of kind lateFill needs it`: {Kind: fault.LateFill},
+		`fault 1: nth: a fault of kind marketStatus has none`: {Kind: fault.MarketStatus, Status: market.Halted,
+			Nth: 1},
+		`fault 1: delay: -1s is not between 0 and 8760h`: {Kind: fault.DelayAnswer, Delay: -time.Second},
+		`fault 1: skew: -8761h0m0s is more than 8760h`:   {Kind: fault.ClockSkew, Skew: -8761 * time.Hour},
+		`fault 1: reason: cancelPostOnly is not one of`: {Kind: fault.CancelOrders,
+			Reason: market.CancelPostOnly},
 	} {
 		config := rigConfig()
 		config.Faults = []fault.Fault{one}
@@ -179,6 +195,7 @@ func TestTheScriptOfTheDocumentationParses(t *testing.T) {
 	faults, err := ParseFaults(text)
 	require.NoError(t, err)
 	require.NotEmpty(t, faults)
-	_, err = New(Config{Assets: Default().Assets, Markets: Default().Markets, Accounts: Default().Accounts, Tiers: Default().Tiers, Clock: ManualClock(rigStart), Faults: faults})
+	_, err = New(Config{Assets: Default().Assets, Markets: Default().Markets, Accounts: Default().Accounts,
+		Tiers: Default().Tiers, Clock: ManualClock(rigStart), Faults: faults})
 	require.NoError(t, err)
 }

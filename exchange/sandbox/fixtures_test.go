@@ -16,13 +16,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// recording is a payload of the real exchange, as it was recorded or as its documentation shows it, and how to get its like here. A test reads it where
-// the folder lies beside the project.
+// recording is a payload of the real exchange, as it was recorded or as its documentation shows it,
+// and how to get its like here. A test reads it where the folder lies beside the project.
 type recording struct {
-	file  string
-	at    string // of a recording that holds several: the member or place that counts
-	ask   func(*stage) answer
-	added []string // members that only our answer has: the exchange has got them since, or the specification has them without a condition
+	file string
+	at   string // of a recording that holds several: the member or place that counts
+	ask  func(*stage) answer
+	// members that only our answer has: the exchange has got them since, or the specification has
+	// them without a condition
+	added []string
 	gone  []string // members that only the recording has, which the reason says
 	why   string
 }
@@ -79,11 +81,15 @@ var recordings = []recording{
 	{file: "account_fees_docs.json", ask: asks("alice", "GET /account/fees")},
 	{file: "balance_2023.json", ask: asks("alice", "GET /balance")},
 	{file: "balance_symbol_2025.json", ask: asks("alice", "GET /balance symbol=EUR")},
-	{file: "deposit_docs.json", at: "0", ask: asks("alice", "GET /deposit symbol=BTC"), added: []string{"paymentId"}, gone: []string{"paymentid"}, why: "clients read paymentId, the documentation shows paymentid"},
+	{file: "deposit_docs.json", at: "0", ask: asks("alice", "GET /deposit symbol=BTC"), added: []string{"paymentId"},
+		gone: []string{"paymentid"}, why: "clients read paymentId, the documentation shows paymentid"},
 	{file: "deposit_docs.json", at: "1", ask: asks("alice", "GET /deposit symbol=EUR")},
-	{file: "withdrawal_docs.json", at: "response", ask: asks("alice", "POST /withdrawal symbol=BTC amount=1.5 address=BitcoinAddress paymentId=10002653 addWithdrawalFee=false")},
+	{file: "withdrawal_docs.json", at: "response",
+		ask: asks("alice", "POST /withdrawal symbol=BTC amount=1.5 address=BitcoinAddress paymentId=10002653 "+
+			"addWithdrawalFee=false")},
 	{file: "withdrawal_history_2025.json", ask: func(s *stage) answer {
-		s.ask("alice", "POST /withdrawal symbol=BTC amount=1 address=0x79891ecc644c80603e51006c1f62ee512437e486").ok(s.t)
+		s.ask("alice", "POST /withdrawal symbol=BTC amount=1 address=0x79891ecc644c80603e51006c1f62ee512437e486").
+			ok(s.t)
 		s.pass(time.Hour)
 		return s.ask("alice", "GET /withdrawalHistory")
 	}},
@@ -130,7 +136,8 @@ func head(value any) any {
 	return value
 }
 
-// compare requires the same members with the same kinds of values, down to the last object, but for what the recording lists.
+// compare requires the same members with the same kinds of values, down to the last object, but for
+// what the recording lists.
 func (r *recording) compare(t *testing.T, path string, want, have any) {
 	members, ok := want.(map[string]any)
 	if !ok {
@@ -159,7 +166,8 @@ func (r *recording) compare(t *testing.T, path string, want, have any) {
 	}
 }
 
-// TestRecordedRequestsAreUnderstood sends what a client was recorded to send, with the operatorId that is required since.
+// TestRecordedRequestsAreUnderstood sends what a client was recorded to send, with the operatorId
+// that is required since.
 func TestRecordedRequestsAreUnderstood(t *testing.T) {
 	var requests []struct {
 		Op, Method, URL string
@@ -210,8 +218,10 @@ func TestRecordedErrorsComeWithTheirStatusAndWords(t *testing.T) {
 	}
 	o := s.place("alice", "buy limit amount=1 price=100")
 	provoked := map[string]answer{
-		"301": header("Key", "short"), "305": header("Key", rigKey("nobody")), "308": header("Signature", "00"), "309": header("Signature", strings.Repeat("0", 64)),
-		"203":                      s.ask("alice", "POST /order market=BTC-EUR side=buy orderType=limit amount=1 price=100"),
+		"301": header("Key", "short"), "305": header("Key", rigKey("nobody")), "308": header("Signature",
+			"00"), "309": header("Signature", strings.Repeat("0", 64)),
+		"203": s.ask("alice",
+			"POST /order market=BTC-EUR side=buy orderType=limit amount=1 price=100"),
 		"205 market parameter":     s.ask("", "GET /ticker/price market=BTC"),
 		"205 clientOrderId parame": s.ask("alice", orderLine("buy limit amount=1 price=100 clientOrderId=x")),
 		"216":                      s.ask("alice", orderLine("sell limit amount=1000.5 price=100")),
@@ -236,7 +246,8 @@ func TestRecordedErrorsComeWithTheirStatusAndWords(t *testing.T) {
 	}
 }
 
-// TestRecordedFillsCostTheirRecordedFees makes each fill that was recorded happen between two accounts.
+// TestRecordedFillsCostTheirRecordedFees makes each fill that was recorded happen between two
+// accounts.
 func TestRecordedFillsCostTheirRecordedFees(t *testing.T) {
 	var vectors struct {
 		Fills []struct{ Source, Side, PlacedWith, Amount, Price, Rate, GrossQuote, Fee, FeeCurrency string }
@@ -261,11 +272,13 @@ func TestRecordedFillsCostTheirRecordedFees(t *testing.T) {
 			with = "amountQuote=40"
 		}
 		o := s.place("alice", v.Side+" market "+with)
-		s.has(o, "filledAmount="+v.Amount, "filledAmountQuote="+trimmed(v.GrossQuote), "feePaid="+v.Fee, "feeCurrency="+v.FeeCurrency)
+		s.has(o, "filledAmount="+v.Amount, "filledAmountQuote="+trimmed(v.GrossQuote), "feePaid="+v.Fee,
+			"feeCurrency="+v.FeeCurrency)
 	}
 	for _, v := range vectors.Holds {
 		s := at(v.TakerRate)
-		s.has(s.place("alice", v.Side+" limit amount="+v.Amount+" price="+v.Price), "onHold="+v.OnHold, "onHoldCurrency="+v.OnHoldCurrency)
+		s.has(s.place("alice", v.Side+" limit amount="+v.Amount+" price="+v.Price), "onHold="+v.OnHold,
+			"onHoldCurrency="+v.OnHoldCurrency)
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// floor is an exchange without HTTP and without a house: two accounts that trade with each other, handlers that are called by hand.
+// floor is an exchange without HTTP and without a house: two accounts that trade with each other,
+// handlers that are called by hand.
 type floor struct {
 	*Exchange
 	t     testing.TB
@@ -28,20 +29,23 @@ type floor struct {
 // started is when a floor's clock starts: 2026-01-01.
 const started = market.Time(1767225600) * market.Time(time.Second)
 
-// newFloor has BTC-EUR and ETH-EUR with a tick of 1 and a maker fee of 0.15 %, a taker fee of 0.25 %.
+// newFloor has BTC-EUR and ETH-EUR with a tick of 1 and a maker fee of 0.15 %, a taker fee of 0.25
+// %.
 func newFloor(t testing.TB, change func(*Config)) *floor {
 	f := &floor{Exchange: &Exchange{catalog: &market.Catalog{}}, t: t, now: started}
 	if change != nil {
 		change(&f.config)
 	}
-	for _, asset := range []market.Asset{{Symbol: "EUR", Digits: 2}, {Symbol: "BTC", Digits: 8}, {Symbol: "ETH", Digits: 8}} {
+	for _, asset := range []market.Asset{{Symbol: "EUR", Digits: 2}, {Symbol: "BTC", Digits: 8},
+		{Symbol: "ETH", Digits: 8}} {
 		_, err := f.catalog.AddAsset(asset.Symbol, asset.Digits)
 		require.NoError(t, err)
 	}
 	f.listings = []*listing{nil}
 	for _, name := range []string{"BTC-EUR", "ETH-EUR"} {
-		m := &market.Market{Name: name, PriceDigits: 2, Rules: market.Rules{TickSize: 100, QuantityDecimals: 6, NotionalDecimals: 2,
-			MinOrderInBase: 10_000, MinOrderInQuote: 500, MaxOrderInBase: 1000_00000000, MaxOpenOrders: 5}}
+		m := &market.Market{Name: name, PriceDigits: 2,
+			Rules: market.Rules{TickSize: 100, QuantityDecimals: 6, NotionalDecimals: 2,
+				MinOrderInBase: 10_000, MinOrderInQuote: 500, MaxOrderInBase: 1000_00000000, MaxOpenOrders: 5}}
 		require.NoError(t, f.catalog.AddMarket(m))
 		f.listings = append(f.listings, &listing{Market: m, screen: openScreen(&f.config.Keep)})
 	}
@@ -166,7 +170,8 @@ func (f *floor) place(a *account, text string) told {
 // btc makes the parameters of POST /order for BTC-EUR out of side, type and others.
 func btc(text string) string {
 	words := strings.Fields(text)
-	return "market=BTC-EUR operatorId=7 side=" + words[0] + " orderType=" + words[1] + " " + strings.Join(words[2:], " ")
+	return "market=BTC-EUR operatorId=7 side=" + words[0] + " orderType=" + words[1] + " " + strings.Join(words[2:],
+		" ")
 }
 
 // client makes a client order id that differs in its last byte.

@@ -105,7 +105,8 @@ func TestWhoIsNotAuthenticatedPaysByAddress(t *testing.T) {
 func TestKeysOfAnAccountMayShareABudget(t *testing.T) {
 	r := newRig(t, func(c *Config) {
 		c.Budget = door.Budget{PerKey: 3, PerAccount: true}
-		c.Accounts[0].Keys = append(c.Accounts[0].Keys, door.Key{Key: rigKey("second"), Secret: "secret of second", Read: true, Budget: 100})
+		c.Accounts[0].Keys = append(c.Accounts[0].Keys, door.Key{Key: rigKey("second"), Secret: "secret of second",
+			Read: true, Budget: 100})
 	})
 	require.Equal(t, 2, r.asks("alice").remaining(t))
 	require.Equal(t, 1, r.asks("second").remaining(t))
@@ -150,13 +151,20 @@ func TestMetersOutliveARestart(t *testing.T) {
 	before.asks("")
 	before.asks("")
 	kept := map[string]door.Usage{}
-	require.NoError(t, before.ex.front.FlushUsage(func(subject string, m door.Usage) error { kept[subject] = m; return nil }))
+	require.NoError(t, before.ex.front.FlushUsage(func(subject string,
+		m door.Usage) error {
+		kept[subject] = m
+		return nil
+	}))
 	require.Len(t, kept, 2)
 	for subject, m := range kept {
 		after.ex.front.SetUsage(subject, m)
 	}
 	after.ex.front.SetUsage("a key that is gone", door.Usage{})
-	require.NoError(t, before.ex.front.FlushUsage(func(string, door.Usage) error { return errors.New("nothing has changed since") }))
+	require.NoError(t, before.ex.front.FlushUsage(func(string,
+		door.Usage) error {
+		return errors.New("nothing has changed since")
+	}))
 	require.Equal(t, 0, after.asks("alice").ok(t).remaining(t))
 	after.asks("").refused(t, 429, 105)
 	after.asks("bob").ok(t)

@@ -21,8 +21,9 @@ import (
 
 const lineToken = "open sesame"
 
-// line is a rig behind a real server on loopback, with the admin interface open. Every request has a connection of its own: a client
-// library repeats a GET by itself where a connection that it has used before breaks.
+// line is a rig behind a real server on loopback, with the admin interface open. Every request has
+// a connection of its own: a client library repeats a GET by itself where a connection that it has
+// used before breaks.
 type line struct {
 	*rig
 	server *httptest.Server
@@ -54,7 +55,8 @@ func (l *line) ask(account, method, path, body string) (answer, error) {
 		stamp := strconv.FormatInt(l.ex.clock.Now().Millis(), 10)
 		request.Header.Set("Service-Access-Key", rigKey(account))
 		request.Header.Set("Service-Access-Timestamp", stamp)
-		request.Header.Set("Service-Access-Signature", signature("secret of "+account, stamp, method, door.Version+path, body))
+		request.Header.Set("Service-Access-Signature", signature("secret of "+account, stamp, method, door.Version+path,
+			body))
 	}
 	return l.exchange(request)
 }
@@ -140,7 +142,8 @@ func fitsAdmin(t testing.TB, e *door.Endpoint, a answer) {
 	require.NoError(t, adminDescribed().schema(t, "/components/schemas/"+name).Validate(value), a.body)
 }
 
-// balanced requires that the money of an exchange adds up: the balances and what the house has are what was transferred in.
+// balanced requires that the money of an exchange adds up: the balances and what the house has are
+// what was transferred in.
 func balanced(t testing.TB, ex *Exchange) {
 	t.Helper()
 	c := &door.Call{}
@@ -155,7 +158,8 @@ func balanced(t testing.TB, ex *Exchange) {
 		sum, row := lineOf(ex.house, v.ID), ledger.Assets[i]
 		for _, a := range ex.accounts {
 			balance := ex.venue.BalanceOf(a.id, v.ID)
-			require.True(t, balance.Held >= 0 && balance.Held <= balance.Total, "%s of %s: %+v", v.Symbol, a.name, balance)
+			require.True(t, balance.Held >= 0 && balance.Held <= balance.Total, "%s of %s: %+v", v.Symbol, a.name,
+				balance)
 			sum, _ = sum.Add(market.ValueOf(int64(balance.Total)))
 		}
 		require.Equal(t, row.Transferred, sum.Format(v.Digits), fmt.Sprintf("%+v", row))

@@ -17,11 +17,14 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
-var manyOrders = flag.Int("orders", 0, "how many open orders the tests of a million open orders place; 0: so few that what a million needs can be reckoned of them")
+var manyOrders = flag.Int("orders", 0,
+	"how many open orders the tests of a million open orders place; 0: so few that what a million needs can be "+
+		"reckoned of them")
 
-// TestAMillionOpenOrdersFitInAGigabyte places open orders with everything that an order can have, a client id and a group, and reckons from what
-// is alive after a collection. Told to place a million, which takes a minute, it collects as often as `bot exchange` does and asks the system what
-// the process took:
+// TestAMillionOpenOrdersFitInAGigabyte places open orders with everything that an order can have, a
+// client id and a group, and reckons from what is alive after a collection. Told to place a
+// million, which takes a minute, it collects as often as `bot exchange` does and asks the system
+// what the process took:
 //
 //	go test -run FitInAGigabyte -v ./exchange/sandbox -orders 1000000
 func TestAMillionOpenOrdersFitInAGigabyte(t *testing.T) {
@@ -73,7 +76,8 @@ func (l *standing) place(count int) {
 	}
 }
 
-// mostResident is the most memory that this process ever had at once, in bytes, where the system tells it.
+// mostResident is the most memory that this process ever had at once, in bytes, where the system
+// tells it.
 func mostResident() (int64, error) {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

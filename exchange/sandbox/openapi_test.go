@@ -17,7 +17,8 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
-// description is what answers are held against: the document, and the schemas of it that were used, by path into the document.
+// description is what answers are held against: the document, and the schemas of it that were used,
+// by path into the document.
 type description struct {
 	mu       sync.Mutex
 	document any
@@ -70,19 +71,22 @@ func (d *description) schema(t testing.TB, pointer string) *jsonschema.Schema {
 	return d.schemas[pointer]
 }
 
-// conforms requires that an answer is one that the description of the API promises. path begins with /v2.
+// conforms requires that an answer is one that the description of the API promises. path begins
+// with /v2.
 func conforms(t testing.TB, method, path string, status int, body string) {
 	t.Helper()
 	e, _ := route(method, strings.TrimPrefix(path, door.Version))
 	if status != http.StatusOK {
 		if e != nil {
-			require.Contains(t, described().object("paths", door.Version+e.Path, strings.ToLower(method), "responses"), strconv.Itoa(status), "%s %s may not answer %d: %s", method, path, status, body)
+			require.Contains(t, described().object("paths", door.Version+e.Path, strings.ToLower(method), "responses"),
+				strconv.Itoa(status), "%s %s may not answer %d: %s", method, path, status, body)
 		}
 		fitsSchema(t, "/components/schemas/Error", body)
 		return
 	}
 	require.NotNil(t, e, "%s %s has no row in the table", method, path)
-	if body == "" && method == http.MethodPost && slices.ContainsFunc(e.Params, func(p door.Parameter) bool { return p.Name == "responseRequired" }) {
+	if body == "" && method == http.MethodPost &&
+		slices.ContainsFunc(e.Params, func(p door.Parameter) bool { return p.Name == "responseRequired" }) {
 		return // responseRequired=false: only the status (specification 4.1)
 	}
 	escaped := strings.ReplaceAll(door.Version+e.Path, "/", "~1")
@@ -154,9 +158,12 @@ func TestAnAnswerWithAnUnknownOrAMissingFieldDoesNotFit(t *testing.T) {
 
 func TestRecordedAnswersFitTheirSchemas(t *testing.T) {
 	cases := map[string]string{
-		"time.json": "Time", "assets.json": "Assets", "book.json": "Book", "trades_public.json": "PublicTrades", "candles_1m_2025.json": "Candles", "ticker_price.json": "TickerPrices",
-		"ticker_book.json": "TickerBooks", "ticker_24h.json": "Tickers24h", "orders_open_2025.json": "Orders", "orders_cancel_docs.json": "CancelledList",
-		"account_2025.json": "Account", "account_fees_docs.json": "Fees", "balance_symbol_2025.json": "Balances", "deposit_history_2025.json": "Deposits", "withdrawal_history_2025.json": "Withdrawals",
+		"time.json": "Time", "assets.json": "Assets", "book.json": "Book", "trades_public.json": "PublicTrades",
+		"candles_1m_2025.json": "Candles", "ticker_price.json": "TickerPrices",
+		"ticker_book.json": "TickerBooks", "ticker_24h.json": "Tickers24h", "orders_open_2025.json": "Orders",
+		"orders_cancel_docs.json": "CancelledList",
+		"account_2025.json":       "Account", "account_fees_docs.json": "Fees", "balance_symbol_2025.json": "Balances",
+		"deposit_history_2025.json": "Deposits", "withdrawal_history_2025.json": "Withdrawals",
 		"account_history_docs.json": "History", "report_book_docs.json": "BookReport",
 	}
 	for name, schema := range cases {

@@ -14,8 +14,8 @@ import (
 // dayMillis is how wide a range of times may be where it is bounded (venue-facts 1.3).
 const dayMillis = 24 * 60 * 60 * 1000
 
-// getOrdersOpen is GET /ordersOpen (specification 4.5): open orders of one market, of the markets of one base or of all, by market,
-// latest first, without their fills.
+// getOrdersOpen is GET /ordersOpen (specification 4.5): open orders of one market, of the markets
+// of one base or of all, by market, latest first, without their fills.
 func (ex *Exchange) getOrdersOpen(c *door.Call) *exchange.Error {
 	c.Out = append(c.Out, '[')
 	for _, m := range ex.catalog.Markets() {
@@ -33,9 +33,10 @@ func (ex *Exchange) getOrdersOpen(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// getOrders is GET /orders (specification 4.3): orders of a market, latest first, with their fills, from start to end of their
-// creation and from orderIdFrom to orderIdTo, all inclusive. An orderId bounds by its place among the market's orders, whether or
-// not there is such an order of the account.
+// getOrders is GET /orders (specification 4.3): orders of a market, latest first, with their fills,
+// from start to end of their creation and from orderIdFrom to orderIdTo, all inclusive. An orderId
+// bounds by its place among the market's orders, whether or not there is such an order of the
+// account.
 func (ex *Exchange) getOrders(c *door.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	times, refused := timesOf(c, ex.config.Rules.DayWindow)
@@ -63,8 +64,9 @@ func (ex *Exchange) getOrders(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// getTrades is GET /trades (venue-facts 1.3): the account's trades of a market, latest first, from start to end (at most 24 hours
-// later) and from tradeIdFrom to tradeIdTo, all inclusive. fee and feeCurrency are left out until the trade is settled.
+// getTrades is GET /trades (venue-facts 1.3): the account's trades of a market, latest first, from
+// start to end (at most 24 hours later) and from tradeIdFrom to tradeIdTo, all inclusive. fee and
+// feeCurrency are left out until the trade is settled.
 func (ex *Exchange) getTrades(c *door.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	times, refused := timesOf(c, true)
@@ -125,8 +127,8 @@ func (ex *Exchange) tellTrade(c *door.Call, m *market.Market, t *trade) {
 // span is a range of numbers, both ends included.
 type span struct{ from, to int64 }
 
-// timesOf reads start and end, in Unix milliseconds. An end before the start is 205; so is one more than a day after it, where the
-// range is bounded and both are given.
+// timesOf reads start and end, in Unix milliseconds. An end before the start is 205; so is one more
+// than a day after it, where the range is bounded and both are given.
 func timesOf(c *door.Call, bounded bool) (span, *exchange.Error) {
 	s := span{c.Integer("start", 0), c.Integer("end", math.MaxInt64)}
 	if s.to < s.from || bounded && c.Has("start") && c.Has("end") && s.to-s.from > dayMillis {
@@ -135,7 +137,8 @@ func timesOf(c *door.Call, bounded bool) (span, *exchange.Error) {
 	return s, nil
 }
 
-// placesOf reads two identifiers as places among those of their kind in a market. What names nothing of that kind there is 205.
+// placesOf reads two identifiers as places among those of their kind in a market. What names
+// nothing of that kind there is 205.
 func placesOf(c *door.Call, from, to string, id market.ID, kind byte) (s span, refused *exchange.Error) {
 	if s.from, refused = placeOf(c, from, 0, id, kind); refused != nil {
 		return s, refused

@@ -57,8 +57,8 @@ func (ex *Exchange) getMarkets(c *door.Call) *exchange.Error {
 	return ex.each(c, ex.writeMarket)
 }
 
-// writeMarket writes a market with its rules (specification 2.3, venue-facts 1.2). Where the config sets no maximum, the one that
-// every order is under (codes 210 and 211) stands.
+// writeMarket writes a market with its rules (specification 2.3, venue-facts 1.2). Where the config
+// sets no maximum, the one that every order is under (codes 210 and 211) stands.
 func (ex *Exchange) writeMarket(w *wire.Writer, l *listing) {
 	const most = 1_000_000_000
 	w.Open('{')
@@ -156,8 +156,9 @@ func (ex *Exchange) rulesOf(symbol string) (rules Asset) {
 	return rules
 }
 
-// book returns the book of the market that a call names, up to the call's depth, or refuses: only a market in status trading shows
-// one (specification 3.2). Code 431 comes with 409 here, elsewhere with the table's 503.
+// book returns the book of the market that a call names, up to the call's depth, or refuses: only a
+// market in status trading shows one (specification 3.2). Code 431 comes with 409 here, elsewhere
+// with the table's 503.
 func (ex *Exchange) book(c *door.Call) (*listing, *depth, *exchange.Error) {
 	l := ex.named(c)
 	if l.Status != market.Trading {

@@ -17,7 +17,8 @@ const (
 	microseconds   = "2006-01-02T15:04:05.000000Z"
 )
 
-// getBookReport answers GET /report/{market}/book. Assets are named by their symbols; prices are in quote, quantities in base.
+// getBookReport answers GET /report/{market}/book. Assets are named by their symbols; prices are in
+// quote, quantities in base.
 func (ex *Exchange) getBookReport(c *door.Call) *exchange.Error {
 	l, d, refused := ex.book(c)
 	if refused != nil {
@@ -52,7 +53,8 @@ func (ex *Exchange) writeAssetCode(w *wire.Writer, l *listing) {
 }
 
 // writeReportLevels appends one side of a book with the number of orders at each level.
-func (ex *Exchange) writeReportLevels(w *wire.Writer, l *listing, side market.Side, word string, levels []market.Level) {
+func (ex *Exchange) writeReportLevels(w *wire.Writer, l *listing, side market.Side, word string,
+	levels []market.Level) {
 	ex.depth.orders = ex.venue.AppendCounts(l.ID, side, levels, ex.depth.orders[:0])
 	w.Dst = append(w.Dst, '[')
 	for i := range levels {
@@ -66,8 +68,8 @@ func (ex *Exchange) writeReportLevels(w *wire.Writer, l *listing, side market.Si
 	w.Close(']')
 }
 
-// getTradesReport answers GET /report/{market}/trades, newest first. A trade is published when it happens, with its price: nothing
-// is missing.
+// getTradesReport answers GET /report/{market}/trades, newest first. A trade is published when it
+// happens, with its price: nothing is missing.
 func (ex *Exchange) getTradesReport(c *door.Call) *exchange.Error {
 	l, trades, refused := ex.trades(c)
 	if refused != nil {

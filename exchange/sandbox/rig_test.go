@@ -28,14 +28,15 @@ import (
 // rigStart is when a rig's exchange opens: 2026-01-05, a Monday, at 12:00:15 UTC.
 var rigStart = market.Time(time.Date(2026, 1, 5, 12, 0, 15, 0, time.UTC).UnixNano())
 
-// rig is an exchange under test with two clients, alice and bob. Every answer that goes through it must fit the description of the API.
+// rig is an exchange under test with two clients, alice and bob. Every answer that goes through it
+// must fit the description of the API.
 type rig struct {
 	t  testing.TB
 	ex *Exchange
 }
 
-// newRig makes an exchange on a manual clock with three markets and two accounts, each with one key that may do everything; change
-// may alter the config before.
+// newRig makes an exchange on a manual clock with three markets and two accounts, each with one key
+// that may do everything; change may alter the config before.
 func newRig(t testing.TB, change ...func(*Config)) *rig {
 	t.Helper()
 	config := rigConfig()
@@ -54,8 +55,10 @@ func rigConfig() Config {
 		Clock: ManualClock(rigStart),
 		Assets: []Asset{
 			{Symbol: "EUR", Name: "Euro", Decimals: 2, Networks: []string{"SEPA"}, WithdrawalMin: "5"},
-			{Symbol: "BTC", Name: "Bitcoin", Decimals: 8, WithdrawalFee: "0.00001", WithdrawalMin: "0.0001", Confirmations: 2},
-			{Symbol: "ETH", Name: "Ethereum", Decimals: 8, WithdrawalFee: "0.0001", WithdrawalMin: "0.001", Confirmations: 32},
+			{Symbol: "BTC", Name: "Bitcoin", Decimals: 8, WithdrawalFee: "0.00001", WithdrawalMin: "0.0001",
+				Confirmations: 2},
+			{Symbol: "ETH", Name: "Ethereum", Decimals: 8, WithdrawalFee: "0.0001", WithdrawalMin: "0.001",
+				Confirmations: 32},
 			{Symbol: "ADA", Name: "Cardano", Decimals: 6, WithdrawalFee: "0.5", WithdrawalMin: "2", Confirmations: 10},
 		},
 		Markets: []Market{
@@ -69,14 +72,18 @@ func rigConfig() Config {
 	}
 }
 
-// rigMarket is a market whose price stands still and which has no house: its book is what the accounts make it.
-func rigMarket(name, fixed string, priceDigits uint8, tick string, quantityDecimals uint8, least, category string) Market {
-	return Market{Name: name, Source: price.Fixed(fixed), PriceDigits: priceDigits, TickSize: tick, QuantityDecimals: quantityDecimals, NotionalDecimals: 2, MinOrderInBase: least, MinOrderInQuote: "5",
+// rigMarket is a market whose price stands still and which has no house: its book is what the
+// accounts make it.
+func rigMarket(name, fixed string, priceDigits uint8, tick string, quantityDecimals uint8, least,
+	category string) Market {
+	return Market{Name: name, Source: price.Fixed(fixed), PriceDigits: priceDigits, TickSize: tick,
+		QuantityDecimals: quantityDecimals, NotionalDecimals: 2, MinOrderInBase: least, MinOrderInQuote: "5",
 		MaxOrderInBase: "1000000000", MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: category}
 }
 
 func rigAccount(name string) Account {
-	return Account{Name: name, Balances: map[string]string{"EUR": "10000000", "BTC": "1000", "ETH": "10000", "ADA": "10000000"},
+	return Account{Name: name, Balances: map[string]string{"EUR": "10000000", "BTC": "1000", "ETH": "10000",
+		"ADA": "10000000"},
 		Keys: []door.Key{{Key: rigKey(name), Secret: "secret of " + name, Read: true, Trade: true, Withdraw: true}}}
 }
 
@@ -108,7 +115,8 @@ func (r *rig) sign(request *http.Request, account, body string) {
 	stamp := strconv.FormatInt(r.ex.clock.Now().Millis(), 10)
 	request.Header.Set("Service-Access-Key", rigKey(account))
 	request.Header.Set("Service-Access-Timestamp", stamp)
-	request.Header.Set("Service-Access-Signature", signature("secret of "+account, stamp, request.Method, request.RequestURI, body))
+	request.Header.Set("Service-Access-Signature",
+		signature("secret of "+account, stamp, request.Method, request.RequestURI, body))
 }
 
 // signature makes a signature by the words of specification 5.
@@ -183,7 +191,8 @@ func (a answer) remaining(t testing.TB) int {
 // httptestGet makes a request to a path that is not under /v2.
 func httptestGet(path string) *http.Request { return httptest.NewRequest(http.MethodGet, path, nil) }
 
-// fixture reads a recorded payload, or skips the test where the folder of recordings is not beside the project.
+// fixture reads a recorded payload, or skips the test where the folder of recordings is not beside
+// the project.
 func fixture(t testing.TB, name string) string {
 	t.Helper()
 	folder := filepath.Join("..", "..", "..", "shared", "spec", "fixtures")

@@ -28,13 +28,16 @@ func TestEveryRowOfTheTableIsReached(t *testing.T) {
 
 func TestUnknownPathsAndMethodsAre404With110(t *testing.T) {
 	r := newRig(t)
-	for _, path := range []string{"", "/", "/orde", "/order/", "//order", "/Order", "/markets/BTC-EUR", "//book", "/a/b/book", "/report/a/b/book", "/book", "/ticker/24H", "/v2/time"} {
+	for _, path := range []string{"", "/", "/orde", "/order/", "//order", "/Order", "/markets/BTC-EUR", "//book",
+		"/a/b/book", "/report/a/b/book", "/book", "/ticker/24H", "/v2/time"} {
 		r.get(path).refused(t, 404, 110)
 	}
-	for _, method := range []string{http.MethodHead, http.MethodOptions, http.MethodPatch, http.MethodConnect, http.MethodTrace, "get", http.MethodPost} {
+	for _, method := range []string{http.MethodHead, http.MethodOptions, http.MethodPatch, http.MethodConnect,
+		http.MethodTrace, "get", http.MethodPost} {
 		r.send("", method, "/time", "").refused(t, 404, 110)
 	}
-	for _, path := range []string{"/", "/v1/time", "/time", "/v20/time", "/openapi.yaml", "/admin/clock"} { // /admin is not there unless asked for
+	// /admin is not there unless asked for
+	for _, path := range []string{"/", "/v1/time", "/time", "/v20/time", "/openapi.yaml", "/admin/clock"} {
 		r.do(httptestGet(path)).refused(t, 404, 110)
 	}
 }
@@ -47,7 +50,8 @@ func TestAPathIsReadWithItsEscapesUndone(t *testing.T) {
 
 func TestTheWeightOfAllMarketsIsForRequestsThatNameNone(t *testing.T) {
 	e, _ := route("GET", "/ordersOpen")
-	for query, want := range map[string]int{"": 100, "market=BTC-EUR": 5, "base=BTC&market=BTC-EUR": 5, "base=BTC": 100, "markets=1": 100, "market": 5, "&market=": 5} {
+	for query, want := range map[string]int{"": 100, "market=BTC-EUR": 5, "base=BTC&market=BTC-EUR": 5, "base=BTC": 100,
+		"markets=1": 100, "market": 5, "&market=": 5} {
 		require.Equal(t, want, e.Cost(query), query)
 	}
 	e, _ = route("GET", "/orders")

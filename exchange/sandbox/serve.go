@@ -12,19 +12,22 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Server returns an HTTP server for the exchange. Its limits keep a client that sends slowly, reads slowly or sends nothing from
-// holding a connection for long, and headers from filling the memory: 16 KiB of them, 10 s for a request to arrive, 30 s for an answer to be
-// taken, two minutes of silence between requests. The address, and the listening, are the caller's.
+// Server returns an HTTP server for the exchange. Its limits keep a client that sends slowly, reads
+// slowly or sends nothing from holding a connection for long, and headers from filling the memory:
+// 16 KiB of them, 10 s for a request to arrive, 30 s for an answer to be taken, two minutes of
+// silence between requests. The address, and the listening, are the caller's.
 func (ex *Exchange) Server() *http.Server {
 	return &http.Server{
-		Handler: ex, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler: ex, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 *
+			time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 16 << 10,
 	}
 }
 
-// ServeHTTP answers requests to /v2/… (specification 1) and to /openapi.json, the description of the former, which needs no
-// credentials and costs nothing. A refusal is {"errorCode":…,"error":…} (specification 7); every answer of /v2 carries the three headers
-// of the budget (specification 8). A request goes through these steps, and the first refusal is the answer:
+// ServeHTTP answers requests to /v2/… (specification 1) and to /openapi.json, the description of
+// the former, which needs no credentials and costs nothing. A refusal is {"errorCode":…,"error":…}
+// (specification 7); every answer of /v2 carries the three headers of the budget (specification 8).
+// A request goes through these steps, and the first refusal is the answer:
 //
 //	Endpoint      404 with 110 for an unknown path or method
 //	faults        on demand: the request is lost, late, or met by an error in place of its work (fault.go)
@@ -53,7 +56,8 @@ func (ex *Exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ex.serve(w, r, v, name)
 }
 
-// serve takes a request whose endpoint is known through its steps. name is the market that its path names.
+// serve takes a request whose endpoint is known through its steps. name is the market that its path
+// names.
 func (ex *Exchange) serve(w http.ResponseWriter, r *http.Request, v *door.Request, name string) {
 	refusal := v.Read(r, ex.config.Rules.Strict)
 	var decided *fault.Decision
@@ -100,8 +104,8 @@ func (ex *Exchange) pause(decided *fault.Decision, d market.Duration) {
 	}
 }
 
-// carryOut lets happen what is due and then calls the endpoint. A panic there is a mistake of ours: the client hears 101, which leaves
-// the outcome open, and the next request finds the lock free.
+// carryOut lets happen what is due and then calls the endpoint. A panic there is a mistake of ours:
+// the client hears 101, which leaves the outcome open, and the next request finds the lock free.
 func (ex *Exchange) carryOut(c *door.Call) (refusal *exchange.Error) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
@@ -109,7 +113,8 @@ func (ex *Exchange) carryOut(c *door.Call) (refusal *exchange.Error) {
 		ex.unsettled = 0
 		if value := recover(); value != nil {
 			refusal = exchange.ErrCode(exchange.CodeUnknownResult)
-			ex.store.stop(fmt.Errorf("a request ended in a panic: %v", value)) // it may be half done: only the file is whole
+			// it may be half done: only the file is whole
+			ex.store.stop(fmt.Errorf("a request ended in a panic: %v", value))
 			if ex.onPanic != nil {
 				ex.onPanic(value)
 			}

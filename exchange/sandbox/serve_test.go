@@ -16,12 +16,14 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
-// probe returns an endpoint that answers an empty object, so that what comes before an endpoint can be tested by itself.
+// probe returns an endpoint that answers an empty object, so that what comes before an endpoint can
+// be tested by itself.
 func probe(method string, needs door.Right) *door.Endpoint {
-	return &door.Endpoint{Method: method, Path: "/probe", Weight: 1, Needs: needs, Do: func(c *door.Call) *exchange.Error {
-		c.Out = append(c.Out, `{}`...)
-		return nil
-	}}
+	return &door.Endpoint{Method: method, Path: "/probe", Weight: 1, Needs: needs,
+		Do: func(c *door.Call) *exchange.Error {
+			c.Out = append(c.Out, `{}`...)
+			return nil
+		}}
 }
 
 // through lets an endpoint that is not in the table answer a request.
@@ -86,9 +88,11 @@ func TestABodyThatEndsEarlyIsRefused(t *testing.T) {
 
 func TestAnAnswerSaysWhatItIsAndWhatItCost(t *testing.T) {
 	r := newRig(t)
-	for _, a := range []answer{r.get("/nowhere"), r.send("alice", "POST", "/order", `{}`), r.send("", "POST", "/order", `{}`), r.through(probe("GET", 0), r.request("", "GET", "/probe", ""))} {
+	for _, a := range []answer{r.get("/nowhere"), r.send("alice", "POST", "/order", `{}`),
+		r.send("", "POST", "/order", `{}`), r.through(probe("GET", 0), r.request("", "GET", "/probe", ""))} {
 		require.Equal(t, []string{"application/json"}, a.header["Content-Type"], a.body)
-		for _, name := range []string{"Service-Ratelimit-Limit", "Service-Ratelimit-Remaining", "Service-Ratelimit-Resetat"} {
+		for _, name := range []string{"Service-Ratelimit-Limit", "Service-Ratelimit-Remaining",
+			"Service-Ratelimit-Resetat"} {
 			require.Len(t, a.header[name], 1, "%s in %s", name, a.body)
 		}
 	}

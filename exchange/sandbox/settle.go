@@ -6,14 +6,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// fill is a fill of an order with the moment from which it counts as settled (specification 2.2). Its money moved when it
-// happened; only its fee is told later.
+// fill is a fill of an order with the moment from which it counts as settled (specification 2.2).
+// Its money moved when it happened; only its fee is told later.
 type fill struct {
 	market.Fill
 	due market.Time
 }
 
-// settles returns when the fee of a fill is to be told: Rules.SettleAfter after it, or more by a fault. It is asked once, when the fill happens.
+// settles returns when the fee of a fill is to be told: Rules.SettleAfter after it, or more by a
+// fault. It is asked once, when the fill happens.
 func (ex *Exchange) settles(f *market.Fill) market.Time {
 	return f.Time.Add(ex.config.Rules.SettleAfter + ex.unsettled)
 }
@@ -25,8 +26,8 @@ func (f *fill) at(now market.Time) market.Fill {
 	return told
 }
 
-// describe makes view what is told of an order at now, and viewed what is told of its fills: feePaid has only fees that are
-// settled, and an order is visible while it rests in the book.
+// describe makes view what is told of an order at now, and viewed what is told of its fills:
+// feePaid has only fees that are settled, and an order is visible while it rests in the book.
 func (ex *Exchange) describe(r *record, now market.Time, fills []fill) {
 	ex.view = *ex.orderOf(r)
 	ex.view.Visible = rests(&ex.view)

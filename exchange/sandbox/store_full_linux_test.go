@@ -24,7 +24,8 @@ func TestAFullDiskKeepsWhatWasAnsweredAndNothingElse(t *testing.T) {
 		}
 	})
 	place := func() answer {
-		return r.send("alice", "POST", "/order", `{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"limit","amount":"0.001","price":"9000"}`)
+		return r.send("alice", "POST", "/order",
+			`{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"limit","amount":"0.001","price":"9000"}`)
 	}
 	open, last := 0, place()
 	for ; last.status == 200 && open < 100_000; last = place() {
@@ -39,6 +40,7 @@ func TestAFullDiskKeepsWhatWasAnsweredAndNothingElse(t *testing.T) {
 	elsewhere := filepath.Join(t.TempDir(), "exchange.db")
 	require.NoError(t, os.WriteFile(elsewhere, text, 0o600))
 	require.NoError(t, r.reopen(func(c *Config) { c.State, c.Budget = elsewhere, door.Budget{PerKey: -1} }))
-	r.send("alice", "GET", "/balance?symbol=EUR", "").says(t, fmt.Sprintf(`"inOrder":"%d.%02d"`, open*903/100, open*903%100))
+	r.send("alice", "GET", "/balance?symbol=EUR", "").says(t,
+		fmt.Sprintf(`"inOrder":"%d.%02d"`, open*903/100, open*903%100))
 	require.NoError(t, r.ex.Close())
 }

@@ -13,29 +13,37 @@ const lastMillis = 8640000000000000
 
 // The parameters that many endpoints share.
 var (
-	marketInPath = door.Parameter{Name: "market", Kind: door.MarketName, Required: true, InPath: true, Doc: "BASE-QUOTE"}
-	oneMarket    = door.Parameter{Name: "market", Kind: door.MarketName, Required: true, Doc: "BASE-QUOTE"}
-	anyMarket    = door.Parameter{Name: "market", Kind: door.MarketName, Doc: "BASE-QUOTE; all markets where it is left out"}
-	anySymbol    = door.Parameter{Name: "symbol", Kind: door.AssetSymbol, Doc: "an asset; all where it is left out"}
-	rowLimit     = door.Parameter{Name: "limit", Kind: door.Integer, Min: 1, Max: 1000, Doc: "rows at most; 500 where it is left out"}
-	startMillis  = door.Parameter{Name: "start", Kind: door.Integer, Max: lastMillis, Doc: "from this time on, Unix ms"}
-	endMillis    = door.Parameter{Name: "end", Kind: door.Integer, Max: lastMillis, Doc: "up to this time, Unix ms"}
-	tradeIDFrom  = door.Parameter{Name: "tradeIdFrom", Kind: door.Text, Doc: "from this trade on"}
-	tradeIDTo    = door.Parameter{Name: "tradeIdTo", Kind: door.Text, Doc: "up to this trade"}
-	orderID      = door.Parameter{Name: "orderId", Kind: door.UUID, Doc: "the exchange's name of the order"}
-	clientID     = door.Parameter{Name: "clientOrderId", Kind: door.UUID, Doc: "the client's name of the order; it counts where both are given"}
-	operatorID   = door.Parameter{Name: "operatorId", Kind: door.Integer, Required: true, Min: math.MinInt64, Max: math.MaxInt64, Doc: "trader or bot"}
-	bookDepth    = door.Parameter{Name: "depth", Kind: door.Integer, Min: 1, Max: 1000, Doc: "levels of each side; 1000 where it is left out"}
+	marketInPath = door.Parameter{Name: "market", Kind: door.MarketName, Required: true, InPath: true,
+		Doc: "BASE-QUOTE"}
+	oneMarket = door.Parameter{Name: "market", Kind: door.MarketName, Required: true, Doc: "BASE-QUOTE"}
+	anyMarket = door.Parameter{Name: "market", Kind: door.MarketName,
+		Doc: "BASE-QUOTE; all markets where it is left out"}
+	anySymbol = door.Parameter{Name: "symbol", Kind: door.AssetSymbol, Doc: "an asset; all where it is left out"}
+	rowLimit  = door.Parameter{Name: "limit", Kind: door.Integer, Min: 1, Max: 1000,
+		Doc: "rows at most; 500 where it is left out"}
+	startMillis = door.Parameter{Name: "start", Kind: door.Integer, Max: lastMillis, Doc: "from this time on, Unix ms"}
+	endMillis   = door.Parameter{Name: "end", Kind: door.Integer, Max: lastMillis, Doc: "up to this time, Unix ms"}
+	tradeIDFrom = door.Parameter{Name: "tradeIdFrom", Kind: door.Text, Doc: "from this trade on"}
+	tradeIDTo   = door.Parameter{Name: "tradeIdTo", Kind: door.Text, Doc: "up to this trade"}
+	orderID     = door.Parameter{Name: "orderId", Kind: door.UUID, Doc: "the exchange's name of the order"}
+	clientID    = door.Parameter{Name: "clientOrderId", Kind: door.UUID,
+		Doc: "the client's name of the order; it counts where both are given"}
+	operatorID = door.Parameter{Name: "operatorId", Kind: door.Integer, Required: true, Min: math.MinInt64,
+		Max: math.MaxInt64, Doc: "trader or bot"}
+	bookDepth = door.Parameter{Name: "depth", Kind: door.Integer, Min: 1, Max: 1000,
+		Doc: "levels of each side; 1000 where it is left out"}
 )
 
-// orderTerms are the parameters that POST and PUT /order have in common (specification 4.1 and 4.4).
+// orderTerms are the parameters that POST and PUT /order have in common (specification 4.1 and
+// 4.4).
 var orderTerms = []door.Parameter{
 	{Name: "amount", Kind: door.Decimal, Doc: "base amount"},
 	{Name: "amountQuote", Kind: door.Decimal, Doc: "quote amount: market, stopLoss, takeProfit"},
 	{Name: "price", Kind: door.Decimal, Doc: "quote per base, a multiple of the market's tickSize"},
 	{Name: "triggerAmount", Kind: door.Decimal, Doc: "trigger price"},
 	{Name: "timeInForce", Kind: door.Word, Words: market.Words[market.TimeInForce](), Doc: "GTC where it is left out"},
-	{Name: "selfTradePrevention", Kind: door.Word, Words: market.Words[market.SelfTradePrevention](), Doc: "decrementAndCancel where it is left out"},
+	{Name: "selfTradePrevention", Kind: door.Word, Words: market.Words[market.SelfTradePrevention](),
+		Doc: "decrementAndCancel where it is left out"},
 	{Name: "postOnly", Kind: door.Flag, Doc: "never take"},
 	{Name: "responseRequired", Kind: door.Flag, Doc: "true where it is left out"},
 }
@@ -57,58 +65,117 @@ func (ex *Exchange) bind(rows []endpointRow) door.Table {
 	return t
 }
 
-// endpoints are the specification's section 1, the two reports (venue-facts 1.2) and cancel on disconnect (venue-facts 3.8). Weights
-// and permissions are those of venue-facts 1.1.
+// endpoints are the specification's section 1, the two reports (venue-facts 1.2) and cancel on
+// disconnect (venue-facts 3.8). Weights and permissions are those of venue-facts 1.1.
 var endpoints = []endpointRow{
-	{endpoint: door.Endpoint{Method: "GET", Path: "/time", Summary: "Server time", Section: "1", Weight: 1, Answer: "Time"}, do: (*Exchange).getTime},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/markets", Summary: "Markets", Section: "2.3", Weight: 1, Params: []door.Parameter{anyMarket}, Answer: "Markets"}, do: (*Exchange).getMarkets},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/assets", Summary: "Assets", Section: "1", Weight: 1, Params: []door.Parameter{anySymbol}, Answer: "Assets"}, do: (*Exchange).getAssets},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/{market}/book", Summary: "Order book", Section: "1", Weight: 1, Params: []door.Parameter{marketInPath, bookDepth}, Answer: "Book"}, do: (*Exchange).getBook},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/time", Summary: "Server time", Section: "1", Weight: 1,
+		Answer: "Time"}, do: (*Exchange).getTime},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/markets", Summary: "Markets", Section: "2.3", Weight: 1,
+		Params: []door.Parameter{anyMarket}, Answer: "Markets"}, do: (*Exchange).getMarkets},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/assets", Summary: "Assets", Section: "1", Weight: 1,
+		Params: []door.Parameter{anySymbol}, Answer: "Assets"}, do: (*Exchange).getAssets},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/{market}/book", Summary: "Order book", Section: "1", Weight: 1,
+		Params: []door.Parameter{marketInPath, bookDepth}, Answer: "Book"}, do: (*Exchange).getBook},
 	{endpoint: door.Endpoint{Method: "GET", Path: "/{market}/trades", Summary: "Public trades", Section: "1", Weight: 5,
-		Params: []door.Parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom, tradeIDTo}, Answer: "PublicTrades"}, do: (*Exchange).getPublicTrades},
+		Params: []door.Parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom,
+			tradeIDTo}, Answer: "PublicTrades"}, do: (*Exchange).getPublicTrades},
 	{endpoint: door.Endpoint{Method: "GET", Path: "/{market}/candles", Summary: "Candles", Section: "1", Weight: 1,
-		Params: []door.Parameter{marketInPath, {Name: "interval", Kind: door.Word, Required: true, Words: market.Words[market.Interval]()},
-			{Name: "limit", Kind: door.Integer, Min: 1, Max: 1440, Doc: "rows at most; 1440 where it is left out"}, startMillis, endMillis}, Answer: "Candles"}, do: (*Exchange).getCandles},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/ticker/price", Summary: "Latest prices", Section: "1", Weight: 1, Params: []door.Parameter{anyMarket}, Answer: "TickerPrices"}, do: (*Exchange).getTickerPrice},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/ticker/book", Summary: "Best bids and asks", Section: "1", Weight: 1, Params: []door.Parameter{anyMarket}, Answer: "TickerBooks"}, do: (*Exchange).getTickerBook},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/ticker/24h", Summary: "Statistics of the last 24 hours", Section: "1", Weight: 1, WeightAll: 25, Params: []door.Parameter{anyMarket}, Answer: "Tickers24h"}, do: (*Exchange).getTicker24h},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/report/{market}/book", Summary: "Order book report", Section: "1", Weight: 1, Params: []door.Parameter{marketInPath, bookDepth}, Answer: "BookReport"}, do: (*Exchange).getBookReport},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/report/{market}/trades", Summary: "Trades report", Section: "1", Weight: 5,
-		Params: []door.Parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom, tradeIDTo}, Answer: "TradesReport"}, do: (*Exchange).getTradesReport},
+		Params: []door.Parameter{marketInPath,
+			{Name: "interval", Kind: door.Word, Required: true, Words: market.Words[market.Interval]()},
+			{Name: "limit", Kind: door.Integer, Min: 1, Max: 1440,
+				Doc: "rows at most; 1440 where it is left out"}, startMillis, endMillis}, Answer: "Candles"},
+		do: (*Exchange).getCandles},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/ticker/price", Summary: "Latest prices", Section: "1", Weight: 1,
+		Params: []door.Parameter{anyMarket}, Answer: "TickerPrices"}, do: (*Exchange).getTickerPrice},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/ticker/book", Summary: "Best bids and asks", Section: "1",
+		Weight: 1, Params: []door.Parameter{anyMarket}, Answer: "TickerBooks"}, do: (*Exchange).getTickerBook},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/ticker/24h", Summary: "Statistics of the last 24 hours",
+		Section: "1", Weight: 1, WeightAll: 25, Params: []door.Parameter{anyMarket}, Answer: "Tickers24h"},
+		do: (*Exchange).getTicker24h},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/report/{market}/book", Summary: "Order book report", Section: "1",
+		Weight: 1, Params: []door.Parameter{marketInPath, bookDepth}, Answer: "BookReport"},
+		do: (*Exchange).getBookReport},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/report/{market}/trades", Summary: "Trades report", Section: "1",
+		Weight: 5,
+		Params: []door.Parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom,
+			tradeIDTo}, Answer: "TradesReport"}, do: (*Exchange).getTradesReport},
 
-	{endpoint: door.Endpoint{Method: "POST", Path: "/order", Summary: "Place an order", Section: "4.1", Weight: 1, Needs: door.Trade,
+	{endpoint: door.Endpoint{Method: "POST", Path: "/order", Summary: "Place an order", Section: "4.1", Weight: 1,
+		Needs: door.Trade,
 		Params: append([]door.Parameter{oneMarket,
-			{Name: "side", Kind: door.Word, Required: true, Words: market.Words[market.Side]()}, {Name: "orderType", Kind: door.Word, Required: true, Words: market.Words[market.OrderType]()}, operatorID, clientID,
-			{Name: "triggerType", Kind: door.Word, Words: market.Words[market.TriggerType]()}, {Name: "triggerReference", Kind: door.Word, Words: market.Words[market.TriggerReference]()},
-			{Name: "codGroupId", Kind: door.Integer, Min: 1, Max: 1000, Doc: "group of orders for cancel on disconnect"},
-			{Name: "disableMarketProtection", Kind: door.Flag, Doc: "deprecated: its value is ignored"}}, orderTerms...), Answer: "Order"}, do: (*Exchange).postOrder},
-	{endpoint: door.Endpoint{Method: "PUT", Path: "/order", Summary: "Update an order", Section: "4.4", Weight: 1, Needs: door.Trade,
-		Params: append([]door.Parameter{oneMarket, orderID, clientID, operatorID, {Name: "amountRemaining", Kind: door.Decimal, Doc: "new remaining amount"}}, orderTerms...), Answer: "Order"}, do: (*Exchange).putOrder},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/order", Summary: "One order", Section: "4.2", Weight: 1, Needs: door.Trade | door.Read, Params: []door.Parameter{oneMarket, orderID, clientID}, Answer: "Order"}, do: (*Exchange).getOrder},
-	{endpoint: door.Endpoint{Method: "DELETE", Path: "/order", Summary: "Cancel an order", Section: "1", Weight: 1, Needs: door.Trade, Params: []door.Parameter{oneMarket, orderID, clientID, operatorID}, Answer: "Cancelled"}, do: (*Exchange).deleteOrder},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/ordersOpen", Summary: "Open orders", Section: "4.5", Weight: 5, WeightAll: 100, Needs: door.Trade | door.Read, Params: []door.Parameter{anyMarket, {Name: "base", Kind: door.AssetSymbol}}, Answer: "Orders"}, do: (*Exchange).getOrdersOpen},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/orders", Summary: "Orders of a market", Section: "4.3", Weight: 5, Needs: door.Trade | door.Read,
-		Params: []door.Parameter{oneMarket, rowLimit, startMillis, endMillis, {Name: "orderIdFrom", Kind: door.UUID}, {Name: "orderIdTo", Kind: door.UUID}}, Answer: "Orders"}, do: (*Exchange).getOrders},
-	{endpoint: door.Endpoint{Method: "DELETE", Path: "/orders", Summary: "Cancel orders", Section: "1", Weight: 25, WeightAll: 100, Needs: door.Trade, Params: []door.Parameter{anyMarket, operatorID}, Answer: "CancelledList"}, do: (*Exchange).deleteOrders},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/cancelOrdersAfter", Summary: "Cancel on disconnect", Section: "9", Weight: 5, Needs: door.Trade,
-		Params: []door.Parameter{{Name: "codGroupId", Kind: door.Integer, Required: true, Min: 1, Max: 1000}, {Name: "expiryAfterSeconds", Kind: door.Integer, Required: true, Min: 0, Max: 300}}, Answer: "CancelAfter"}, do: (*Exchange).postCancelOrdersAfter},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/trades", Summary: "Own trades", Section: "1", Weight: 5, Needs: door.Trade | door.Read,
-		Params: []door.Parameter{oneMarket, rowLimit, startMillis, endMillis, tradeIDFrom, tradeIDTo}, Answer: "Trades"}, do: (*Exchange).getTrades},
+			{Name: "side", Kind: door.Word, Required: true, Words: market.Words[market.Side]()}, {Name: "orderType",
+				Kind: door.Word, Required: true, Words: market.Words[market.OrderType]()}, operatorID, clientID,
+			{Name: "triggerType", Kind: door.Word,
+				Words: market.Words[market.TriggerType]()},
+			{Name: "triggerReference", Kind: door.Word, Words: market.Words[market.TriggerReference]()},
+			{Name: "codGroupId", Kind: door.Integer, Min: 1, Max: 1000,
+				Doc: "group of orders for cancel on disconnect"},
+			{Name: "disableMarketProtection", Kind: door.Flag, Doc: "deprecated: its value is ignored"}},
+			orderTerms...), Answer: "Order"}, do: (*Exchange).postOrder},
+	{endpoint: door.Endpoint{Method: "PUT", Path: "/order", Summary: "Update an order", Section: "4.4", Weight: 1,
+		Needs: door.Trade,
+		Params: append([]door.Parameter{oneMarket, orderID, clientID, operatorID,
+			{Name: "amountRemaining", Kind: door.Decimal, Doc: "new remaining amount"}}, orderTerms...),
+		Answer: "Order"}, do: (*Exchange).putOrder},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/order", Summary: "One order", Section: "4.2", Weight: 1,
+		Needs: door.Trade | door.Read, Params: []door.Parameter{oneMarket, orderID, clientID}, Answer: "Order"},
+		do: (*Exchange).getOrder},
+	{endpoint: door.Endpoint{Method: "DELETE", Path: "/order", Summary: "Cancel an order", Section: "1", Weight: 1,
+		Needs: door.Trade, Params: []door.Parameter{oneMarket, orderID, clientID, operatorID}, Answer: "Cancelled"},
+		do: (*Exchange).deleteOrder},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/ordersOpen", Summary: "Open orders", Section: "4.5", Weight: 5,
+		WeightAll: 100, Needs: door.Trade | door.Read, Params: []door.Parameter{anyMarket,
+			{Name: "base", Kind: door.AssetSymbol}}, Answer: "Orders"}, do: (*Exchange).getOrdersOpen},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/orders", Summary: "Orders of a market", Section: "4.3", Weight: 5,
+		Needs: door.Trade | door.Read,
+		Params: []door.Parameter{oneMarket, rowLimit, startMillis, endMillis, {Name: "orderIdFrom", Kind: door.UUID},
+			{Name: "orderIdTo", Kind: door.UUID}}, Answer: "Orders"}, do: (*Exchange).getOrders},
+	{endpoint: door.Endpoint{Method: "DELETE", Path: "/orders", Summary: "Cancel orders", Section: "1", Weight: 25,
+		WeightAll: 100, Needs: door.Trade, Params: []door.Parameter{anyMarket, operatorID}, Answer: "CancelledList"},
+		do: (*Exchange).deleteOrders},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/cancelOrdersAfter", Summary: "Cancel on disconnect", Section: "9",
+		Weight: 5, Needs: door.Trade,
+		Params: []door.Parameter{{Name: "codGroupId", Kind: door.Integer, Required: true, Min: 1, Max: 1000},
+			{Name: "expiryAfterSeconds", Kind: door.Integer, Required: true, Min: 0, Max: 300}}, Answer: "CancelAfter"},
+		do: (*Exchange).postCancelOrdersAfter},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/trades", Summary: "Own trades", Section: "1", Weight: 5,
+		Needs: door.Trade | door.Read,
+		Params: []door.Parameter{oneMarket, rowLimit, startMillis, endMillis, tradeIDFrom,
+			tradeIDTo}, Answer: "Trades"}, do: (*Exchange).getTrades},
 
-	{endpoint: door.Endpoint{Method: "GET", Path: "/account", Summary: "Account with its fees", Section: "1", Weight: 1, Needs: door.Read, Answer: "Account"}, do: (*Exchange).getAccount},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/balance", Summary: "Balances", Section: "1", Weight: 5, Needs: door.Read, Params: []door.Parameter{anySymbol}, Answer: "Balances"}, do: (*Exchange).getBalance},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/account/fees", Summary: "Fees", Section: "1", Weight: 1, Needs: door.Read, Params: []door.Parameter{anyMarket, {Name: "quote", Kind: door.AssetSymbol}}, Answer: "Fees"}, do: (*Exchange).getFees},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/account/history", Summary: "Transactions", Section: "1", Weight: 1, Needs: door.Read,
-		Params: []door.Parameter{{Name: "fromDate", Kind: door.Integer, Max: lastMillis}, {Name: "toDate", Kind: door.Integer, Max: lastMillis}, {Name: "page", Kind: door.Integer, Min: 1, Max: math.MaxInt32},
-			{Name: "maxItems", Kind: door.Integer, Min: 1, Max: 100}, {Name: "type", Kind: door.Word, Words: transactionTypes}}, Answer: "History"}, do: (*Exchange).getHistory},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/deposit", Summary: "Deposit address", Section: "1", Weight: 1, Needs: door.Read, Params: []door.Parameter{{Name: "symbol", Kind: door.AssetSymbol, Required: true}}, Answer: "DepositAddress"}, do: (*Exchange).getDeposit},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/depositHistory", Summary: "Deposits", Section: "1", Weight: 5, Needs: door.Read, Params: []door.Parameter{anySymbol, rowLimit, startMillis, endMillis}, Answer: "Deposits"}, do: (*Exchange).getDepositHistory},
-	{endpoint: door.Endpoint{Method: "POST", Path: "/withdrawal", Summary: "Withdraw", Section: "1", Weight: 1, Needs: door.Withdraw,
-		Params: []door.Parameter{{Name: "symbol", Kind: door.AssetSymbol, Required: true}, {Name: "amount", Kind: door.Decimal, Required: true}, {Name: "address", Kind: door.Text, Required: true}, {Name: "paymentId", Kind: door.Text},
-			{Name: "internal", Kind: door.Flag}, {Name: "addWithdrawalFee", Kind: door.Flag}}, Answer: "Withdrawal"}, do: (*Exchange).postWithdrawal},
-	{endpoint: door.Endpoint{Method: "GET", Path: "/withdrawalHistory", Summary: "Withdrawals", Section: "1", Weight: 5, Needs: door.Read, Params: []door.Parameter{anySymbol, rowLimit, startMillis, endMillis}, Answer: "Withdrawals"}, do: (*Exchange).getWithdrawalHistory},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/account", Summary: "Account with its fees", Section: "1", Weight: 1,
+		Needs: door.Read, Answer: "Account"}, do: (*Exchange).getAccount},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/balance", Summary: "Balances", Section: "1", Weight: 5,
+		Needs: door.Read, Params: []door.Parameter{anySymbol}, Answer: "Balances"}, do: (*Exchange).getBalance},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/account/fees", Summary: "Fees", Section: "1", Weight: 1,
+		Needs: door.Read, Params: []door.Parameter{anyMarket, {Name: "quote", Kind: door.AssetSymbol}}, Answer: "Fees"},
+		do: (*Exchange).getFees},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/account/history", Summary: "Transactions", Section: "1", Weight: 1,
+		Needs: door.Read,
+		Params: []door.Parameter{{Name: "fromDate", Kind: door.Integer, Max: lastMillis},
+			{Name: "toDate", Kind: door.Integer, Max: lastMillis}, {Name: "page", Kind: door.Integer, Min: 1,
+				Max: math.MaxInt32},
+			{Name: "maxItems", Kind: door.Integer, Min: 1, Max: 100}, {Name: "type", Kind: door.Word,
+				Words: transactionTypes}}, Answer: "History"}, do: (*Exchange).getHistory},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/deposit", Summary: "Deposit address", Section: "1", Weight: 1,
+		Needs: door.Read, Params: []door.Parameter{{Name: "symbol", Kind: door.AssetSymbol, Required: true}},
+		Answer: "DepositAddress"}, do: (*Exchange).getDeposit},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/depositHistory", Summary: "Deposits", Section: "1", Weight: 5,
+		Needs: door.Read, Params: []door.Parameter{anySymbol, rowLimit, startMillis, endMillis}, Answer: "Deposits"},
+		do: (*Exchange).getDepositHistory},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/withdrawal", Summary: "Withdraw", Section: "1", Weight: 1,
+		Needs: door.Withdraw,
+		Params: []door.Parameter{{Name: "symbol", Kind: door.AssetSymbol, Required: true},
+			{Name: "amount", Kind: door.Decimal, Required: true}, {Name: "address", Kind: door.Text,
+				Required: true}, {Name: "paymentId", Kind: door.Text},
+			{Name: "internal", Kind: door.Flag}, {Name: "addWithdrawalFee", Kind: door.Flag}}, Answer: "Withdrawal"},
+		do: (*Exchange).postWithdrawal},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/withdrawalHistory", Summary: "Withdrawals", Section: "1", Weight: 5,
+		Needs: door.Read, Params: []door.Parameter{anySymbol, rowLimit, startMillis, endMillis}, Answer: "Withdrawals"},
+		do: (*Exchange).getWithdrawalHistory},
 }
 
 // transactionTypes are those of GET /account/history (venue-facts 1.4).
-var transactionTypes = []string{"sell", "buy", "staking", "fixed_staking", "deposit", "withdrawal", "affiliate", "distribution", "internal_transfer",
+var transactionTypes = []string{"sell", "buy", "staking", "fixed_staking", "deposit", "withdrawal", "affiliate",
+	"distribution", "internal_transfer",
 	"withdrawal_cancelled", "rebate", "loan", "external_transferred_funds", "manually_assigned"}

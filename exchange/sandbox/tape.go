@@ -22,17 +22,19 @@ type publicTrade struct {
 	side   market.Side // of the taker
 }
 
-// tape is the public trades of a market, the oldest first. It remembers the latest of them. The zero tape is empty and ready.
+// tape is the public trades of a market, the oldest first. It remembers the latest of them. The
+// zero tape is empty and ready.
 //
-// Ordering invariant: ids and times rise. A trade that is printed with an earlier time than the last one has that one's time.
+// Ordering invariant: ids and times rise. A trade that is printed with an earlier time than the
+// last one has that one's time.
 type tape struct {
 	keep   int           // how many; 0: defaultKeep
 	trades []publicTrade // some more than keep; the last keep count
 	run    run
 }
 
-// print adds a trade, and reports whether it is new: one whose id is not higher than the last has been printed before, by the
-// other of its two orders.
+// print adds a trade, and reports whether it is new: one whose id is not higher than the last has
+// been printed before, by the other of its two orders.
 func (t *tape) print(trade *publicTrade) bool {
 	last := t.last()
 	if last != nil {
@@ -46,7 +48,8 @@ func (t *tape) print(trade *publicTrade) bool {
 	return true
 }
 
-// appendKept appends to a slice of which only the latest keep count. It drops older ones now and then, a fifth of the slice at a time.
+// appendKept appends to a slice of which only the latest keep count. It drops older ones now and
+// then, a fifth of the slice at a time.
 func appendKept[T any](kept []T, one *T, keep int) []T {
 	if len(kept) > keep+keep/4 {
 		kept = kept[:copy(kept, kept[len(kept)-keep+1:])]
@@ -95,7 +98,8 @@ func tradeID(id market.ID, count uint64) (name uuid.UUID) {
 	return name
 }
 
-// trades returns the trades that a call asks for, the oldest first: start and end inclusive, and likewise the two ids.
+// trades returns the trades that a call asks for, the oldest first: start and end inclusive, and
+// likewise the two ids.
 func (ex *Exchange) trades(c *door.Call) (*listing, []publicTrade, *exchange.Error) {
 	l, s := ex.named(c), everything()
 	times, refused := timesOf(c, true)

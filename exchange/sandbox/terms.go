@@ -14,7 +14,8 @@ import (
 // mostDecimals is how many decimals a price may have in any market (venue-facts 2.1).
 const mostDecimals = 15
 
-// terms reads the parameters of POST or PUT /order one by one, in the units of a market, and keeps the first refusal.
+// terms reads the parameters of POST or PUT /order one by one, in the units of a market, and keeps
+// the first refusal.
 type terms struct {
 	*door.Call
 	m         *market.Market
@@ -22,8 +23,9 @@ type terms struct {
 	refused   *exchange.Error
 }
 
-// order makes o what POST /order asks for, with the defaults of specification 4.1 and, for triggers, of venue-facts 3.1. Whether
-// its parts go together and with the market is for the venue to say.
+// order makes o what POST /order asks for, with the defaults of specification 4.1 and, for
+// triggers, of venue-facts 3.1. Whether its parts go together and with the market is for the venue
+// to say.
 func (t *terms) order(o *market.Order) {
 	o.Market, o.OperatorID = t.m.ID, t.Integer("operatorId", 0)
 	o.CodGroupID = uint16(t.Integer("codGroupId", 0))
@@ -69,8 +71,8 @@ var changeable = []struct {
 	{"selfTradePrevention", market.ChangeSelfTradePrevention},
 }
 
-// update makes c the change that PUT /order asks for. An update that changes anything sets postOnly and selfTradePrevention too, to
-// their defaults where they were left out (specification 4.4).
+// update makes c the change that PUT /order asks for. An update that changes anything sets postOnly
+// and selfTradePrevention too, to their defaults where they were left out (specification 4.4).
 func (t *terms) update(c *market.Command) {
 	t.common(&c.Order)
 	c.Order.AmountRemaining = market.Qty(t.decimal("amountRemaining", t.m.AmountDigits, exchange.CodeAmountTooLarge))
@@ -98,8 +100,8 @@ func (t *terms) without(name string) {
 	}
 }
 
-// decimal reads a decimal above zero, in units of 10^-digits; 0 where it was not sent. Too many decimals are tooFine, more than an
-// int64 holds is tooLarge, zero is 205.
+// decimal reads a decimal above zero, in units of 10^-digits; 0 where it was not sent. Too many
+// decimals are tooFine, more than an int64 holds is tooLarge, zero is 205.
 func (t *terms) decimal(name string, digits uint8, tooLarge int) int64 {
 	sent := t.Arg(name)
 	if !sent.Set {
@@ -117,8 +119,9 @@ func (t *terms) decimal(name string, digits uint8, tooLarge int) int64 {
 	return n
 }
 
-// tooFine is the refusal of a decimal with more decimals than its unit has. An amount has too many decimals (429); a price is off the
-// market's tick (422), and still worse with more than 15 decimals (215) or below 10^-15 (213).
+// tooFine is the refusal of a decimal with more decimals than its unit has. An amount has too many
+// decimals (429); a price is off the market's tick (422), and still worse with more than 15
+// decimals (215) or below 10^-15 (213).
 func (t *terms) tooFine(name, text string) *exchange.Error {
 	whole, fraction, _ := strings.Cut(strings.TrimRight(text, "0"), ".")
 	switch {
@@ -157,7 +160,8 @@ func word[T ~uint8](t *terms, name, otherwise string, parse func(string) (T, err
 	return value
 }
 
-// detailed returns a refusal of the venue in the table's wording with details, where it has one, for an order or a change of one.
+// detailed returns a refusal of the venue in the table's wording with details, where it has one,
+// for an order or a change of one.
 func detailed(refused *exchange.Error, cat *market.Catalog, o *market.Order) *exchange.Error {
 	m := cat.Market(o.Market)
 	base, quote := cat.Asset(m.Base).Symbol, cat.Asset(m.Quote).Symbol

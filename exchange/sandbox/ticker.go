@@ -9,7 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// getTickerPrice answers GET /ticker/price: the price of the last public trade, null where there has been none.
+// getTickerPrice answers GET /ticker/price: the price of the last public trade, null where there
+// has been none.
 func (ex *Exchange) getTickerPrice(c *door.Call) *exchange.Error {
 	return ex.each(c, func(w *wire.Writer, l *listing) {
 		w.Open('{')
@@ -33,7 +34,8 @@ func (ex *Exchange) getTickerBook(c *door.Call) *exchange.Error {
 	})
 }
 
-// writeBest writes best bid and ask with their amounts, null where a side is empty or the market not trading.
+// writeBest writes best bid and ask with their amounts, null where a side is empty or the market
+// not trading.
 func (ex *Exchange) writeBest(w *wire.Writer, l *listing) {
 	var bid, ask market.Level
 	if l.Status == market.Trading {
@@ -87,8 +89,8 @@ func (ex *Exchange) getTicker24h(c *door.Call) *exchange.Error {
 	})
 }
 
-// since adds up the trades since a time, and reports whether there are any. Of the minute in which that time lies, the trades that
-// come after it count while the tape remembers them.
+// since adds up the trades since a time, and reports whether there are any. Of the minute in which
+// that time lies, the trades that come after it count while the tape remembers them.
 func (l *listing) since(from market.Time) (total bar, any bool) {
 	whole := market.CeilTo(from, market.Time(time.Minute))
 	broken := everything()

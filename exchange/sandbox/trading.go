@@ -11,9 +11,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// postOrder is POST /order (specification 4.1). What is wrong is found in this order: the value of a parameter (429, 210, 211, 205),
-// a trigger's parameter without a trigger (202), a clientOrderId in use (220); then what the venue finds: the market's status, the
-// fields of the type, tick and decimals, size, number of open orders, balance.
+// postOrder is POST /order (specification 4.1). What is wrong is found in this order: the value of
+// a parameter (429, 210, 211, 205), a trigger's parameter without a trigger (202), a clientOrderId
+// in use (220); then what the venue finds: the market's status, the fields of the type, tick and
+// decimals, size, number of open orders, balance.
 func (ex *Exchange) postOrder(c *door.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	ex.command = market.Command{Kind: market.CommandPlace, At: c.Now}
@@ -40,9 +41,10 @@ func (ex *Exchange) postOrder(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// putOrder is PUT /order (specification 4.4). What is wrong is found in this order: the value of a parameter, the order (203, 240,
-// 234); then what the venue finds: the market's status, nothing changed (232), fields that do not go together (236, 239, 202), and
-// what POST refuses. The answer names the operator of this request and has the fills of this request alone.
+// putOrder is PUT /order (specification 4.4). What is wrong is found in this order: the value of a
+// parameter, the order (203, 240, 234); then what the venue finds: the market's status, nothing
+// changed (232), fields that do not go together (236, 239, 202), and what POST refuses. The answer
+// names the operator of this request and has the fills of this request alone.
 func (ex *Exchange) putOrder(c *door.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	ex.command = market.Command{Kind: market.CommandUpdate, At: c.Now, Order: market.Order{Market: m.ID}}
@@ -73,7 +75,8 @@ func (ex *Exchange) putOrder(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// closedToChange is the refusal to update an order that has ended: a market order never could have been.
+// closedToChange is the refusal to update an order that has ended: a market order never could have
+// been.
 func closedToChange(r *record) *exchange.Error {
 	if r.past.order.Type == market.TypeMarket {
 		return exchange.ErrCode(exchange.CodeMarketOrderUpdate)
@@ -91,8 +94,8 @@ func (ex *Exchange) getOrder(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// deleteOrder is DELETE /order (venue-facts 1.3): 203 without an id, 240 for an order that is not there or has ended, 423 in a
-// market that is halted.
+// deleteOrder is DELETE /order (venue-facts 1.3): 203 without an id, 240 for an order that is not
+// there or has ended, 423 in a market that is halted.
 func (ex *Exchange) deleteOrder(c *door.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	r, refused := ex.find(c, m.ID)
@@ -116,9 +119,10 @@ func (ex *Exchange) deleteOrder(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// deleteOrders is DELETE /orders (specification 1): it cancels the open orders of the account in one market or in all, oldest first.
-// One market that is halted is 423; of all markets, those that are halted keep their orders. The answer names each order's market
-// where the request did not, for an orderId is unique in its market only (specification 2.1).
+// deleteOrders is DELETE /orders (specification 1): it cancels the open orders of the account in
+// one market or in all, oldest first. One market that is halted is 423; of all markets, those that
+// are halted keep their orders. The answer names each order's market where the request did not, for
+// an orderId is unique in its market only (specification 2.1).
 func (ex *Exchange) deleteOrders(c *door.Call) *exchange.Error {
 	c.Out = append(c.Out, '[')
 	for _, m := range ex.catalog.Markets() {

@@ -13,15 +13,17 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// defaultWithdrawalStage is how long a withdrawal waits in each status before it is sent, and in sending.
+// defaultWithdrawalStage is how long a withdrawal waits in each status before it is sent, and in
+// sending.
 const defaultWithdrawalStage = 10 * time.Second
 
 // longestAddress is how many bytes an address or a paymentId may have.
 const longestAddress = 128
 
-// postWithdrawal answers POST /withdrawal. The fee is part of amount, or comes on top of it with addWithdrawalFee; the answer's
-// amount is what leaves the balance, and it leaves it at once. The checks come in this order: internal (205), amount (205, 429,
-// 210), address (412, of a bank 409) and paymentId (205), the asset's status (410), its minimum (406), the balance (408).
+// postWithdrawal answers POST /withdrawal. The fee is part of amount, or comes on top of it with
+// addWithdrawalFee; the answer's amount is what leaves the balance, and it leaves it at once. The
+// checks come in this order: internal (205), amount (205, 429, 210), address (412, of a bank 409)
+// and paymentId (205), the asset's status (410), its minimum (406), the balance (408).
 func (ex *Exchange) postWithdrawal(c *door.Call) *exchange.Error {
 	v := ex.vaultOf(c.Text("symbol"))
 	amount, refused := v.checkWithdrawal(c)
@@ -78,7 +80,8 @@ func (v *vault) checkWithdrawal(c *door.Call) (market.Money, *exchange.Error) {
 	return amount, nil
 }
 
-// withdraw takes total from the balance, where the caller has seen it, and puts what the fee leaves of it on its way.
+// withdraw takes total from the balance, where the caller has seen it, and puts what the fee leaves
+// of it on its way.
 func (ex *Exchange) withdraw(a *account, v *vault, total market.Money, address, payment string, at market.Time) {
 	if err := ex.transfer(a.id, v.ID, -total); err != nil {
 		panic(fmt.Sprintf("sandbox: withdraw %d of %s from %s: %s", total, v.Symbol, a.name, err))
@@ -90,7 +93,8 @@ func (ex *Exchange) withdraw(a *account, v *vault, total market.Money, address, 
 	ex.launch(t, transferAwaitingProcessing, at)
 	a.withdrawals = ex.list(a.withdrawals, t, &a.withdrawalsListed)
 	ex.note(a, transaction{
-		ID: t.ID, At: at, Type: typeWithdrawal, Sent: share{v.ID, total}, Fees: market.ValueOf(int64(t.Fee)), FeesAsset: v.ID, Address: address,
+		ID: t.ID, At: at, Type: typeWithdrawal, Sent: share{v.ID,
+			total}, Fees: market.ValueOf(int64(t.Fee)), FeesAsset: v.ID, Address: address,
 	})
 }
 
@@ -101,7 +105,8 @@ func (ex *Exchange) giveBack(t *transfer, at market.Time) error {
 		return err
 	}
 	t.Status = transferCanceled
-	ex.note(ex.accounts[t.Account], transaction{ID: ex.nextID(), At: at, Type: typeWithdrawalCancelled, Received: share{t.Asset, total}, FeesAsset: t.Asset, Address: t.Address})
+	ex.note(ex.accounts[t.Account], transaction{ID: ex.nextID(), At: at, Type: typeWithdrawalCancelled,
+		Received: share{t.Asset, total}, FeesAsset: t.Asset, Address: t.Address})
 	return nil
 }
 
@@ -111,8 +116,8 @@ func (ex *Exchange) getWithdrawalHistory(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// validAddress reports whether a text can be the address of a coin: printable, without spaces, at most 128 bytes. What a real
-// network would say is not checked.
+// validAddress reports whether a text can be the address of a coin: printable, without spaces, at
+// most 128 bytes. What a real network would say is not checked.
 func validAddress(text string) bool {
 	if text == "" || len(text) > longestAddress || !utf8.ValidString(text) {
 		return false
@@ -120,14 +125,16 @@ func validAddress(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) })
 }
 
-// validIBAN reports whether a text is the number of a bank account in capitals and without spaces, with right check digits
-// (ISO 13616: the first four characters moved to the end, letters as 10 to 35, the rest of a division by 97 is 1).
+// validIBAN reports whether a text is the number of a bank account in capitals and without spaces,
+// with right check digits (ISO 13616: the first four characters moved to the end, letters as 10 to
+// 35, the rest of a division by 97 is 1).
 func validIBAN(text string) bool {
 	if len(text) < 15 || len(text) > 34 {
 		return false
 	}
 	for i := range 4 {
-		if letter := text[i] >= 'A' && text[i] <= 'Z'; letter != (i < 2) || !letter && (text[i] < '0' || text[i] > '9') {
+		if letter := text[i] >= 'A' && text[i] <= 'Z'; letter != (i < 2) || !letter &&
+			(text[i] < '0' || text[i] > '9') {
 			return false
 		}
 	}

@@ -16,22 +16,24 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// maxDepth is how deep arrays and objects may be nested in a body. No parameter has any; deeper is refused as no JSON.
+// maxDepth is how deep arrays and objects may be nested in a body. No parameter has any; deeper is
+// refused as no JSON.
 const maxDepth = 32
 
 // maxDecimal is the longest text of a decimal.
 const maxDecimal = 40
 
-// decoder checks the parameters of one request against its endpoint's. Of several complaints the first in the order of the text is the
-// Answer; what is missing comes last, in the order of the table.
+// decoder checks the parameters of one request against its endpoint's. Of several complaints the
+// first in the order of the text is the Answer; what is missing comes last, in the order of the
+// table.
 type decoder struct {
 	catalog *market.Catalog
 	call    *Call
 	refusal *exchange.Error
 }
 
-// Decode reads the parameters of a request into c.args: name from the path, the others from query and body. An empty body, and one that is an
-// object without members, has no parameters.
+// Decode reads the parameters of a request into c.args: name from the path, the others from query
+// and body. An empty body, and one that is an object without members, has no parameters.
 func (d *Door) Decode(c *Call, name, query string, body []byte) *exchange.Error {
 	c.Args = slices.Grow(c.Args[:0], len(c.Endpoint.Params))[:len(c.Endpoint.Params)]
 	clear(c.Args)
@@ -177,12 +179,14 @@ func (d *decoder) missing(operatorOptional bool) {
 	}
 }
 
-// requires reports whether a request must have a parameter. operatorOptional frees DELETE of its operatorId.
+// requires reports whether a request must have a parameter. operatorOptional frees DELETE of its
+// operatorId.
 func (e *Endpoint) requires(p *Parameter, operatorOptional bool) bool {
 	return p.Required && !(operatorOptional && e.Method == http.MethodDelete && p.Name == "operatorId")
 }
 
-// Set checks a value and keeps it. It must be written as its kind is; amounts are strings, so a JSON number is none (specification 1).
+// Set checks a value and keeps it. It must be written as its kind is; amounts are strings, so a
+// JSON number is none (specification 1).
 func (d *decoder) set(p *Parameter, a *Argument, as form, text string) {
 	a.Set, a.Text = true, text
 	if as != formQuery && as != p.Kind.form() || !d.accepts(p, a) {

@@ -1,6 +1,7 @@
-// Package door is the HTTP side of the simulated exchange: it finds the endpoint of a request, checks signature and parameters,
-// charges weight points, and describes its endpoints as OpenAPI. It never carries out a request and takes no lock of the exchange: each
-// endpoint has a function for that. Start at Door; exchange/sandbox/serve.go shows a request's way through it.
+// Package door is the HTTP side of the simulated exchange: it finds the endpoint of a request,
+// checks signature and parameters, charges weight points, and describes its endpoints as OpenAPI.
+// It never carries out a request and takes no lock of the exchange: each endpoint has a function
+// for that. Start at Door; exchange/sandbox/serve.go shows a request's way through it.
 package door
 
 import (
@@ -53,7 +54,8 @@ func New(config *Config) (*Door, error) {
 		prefixes = []string{defaultPrefix}
 	}
 	d := &Door{
-		Table: config.Table, catalog: config.Catalog, budget: budgetHeadersOf(prefixes[0]), keys: map[string]*activeKey{}, limiter: newLimiter(config.Budget),
+		Table: config.Table, catalog: config.Catalog, budget: budgetHeadersOf(prefixes[0]),
+		keys: map[string]*activeKey{}, limiter: newLimiter(config.Budget),
 		strict: config.Strict, operatorOptional: config.OperatorOptional,
 	}
 	for _, prefix := range prefixes {

@@ -4,7 +4,8 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 )
 
-// Endpoint is one row of the table of endpoints: what routes, checks and charges a request, and what openapi.json is made of.
+// Endpoint is one row of the table of endpoints: what routes, checks and charges a request, and
+// what openapi.json is made of.
 type Endpoint struct {
 	Method, Path string // the path without /v2; {market} is a path parameter
 	Summary      string
@@ -23,7 +24,8 @@ type Table []Endpoint
 // Public reports whether the endpoint needs no credentials.
 func (e *Endpoint) Public() bool { return e.Needs == 0 }
 
-// InBody reports whether the endpoint's parameters come as a JSON body; otherwise they stand in the query.
+// InBody reports whether the endpoint's parameters come as a JSON body; otherwise they stand in the
+// query.
 func (e *Endpoint) InBody() bool { return e.Method == "POST" || e.Method == "PUT" }
 
 // Right is a set of permissions of a key (specification 5).
@@ -36,7 +38,8 @@ const (
 	Withdraw
 )
 
-// Parameter is one parameter of an endpoint, with what its value has to be before the endpoint looks at it.
+// Parameter is one parameter of an endpoint, with what its value has to be before the endpoint
+// looks at it.
 type Parameter struct {
 	Name     string
 	Kind     kind
@@ -50,8 +53,8 @@ type Parameter struct {
 // Kind is the type of a parameter.
 type kind uint8
 
-// The kinds of parameters. In a body a decimal, a word, a name and an id are JSON strings, an integer is a JSON integer and a flag a
-// JSON boolean; in a query all are text.
+// The kinds of parameters. In a body a decimal, a word, a name and an id are JSON strings, an
+// integer is a JSON integer and a flag a JSON boolean; in a query all are text.
 const (
 	Text        kind = iota + 1 // any text
 	MarketName                  // the name of a market of this exchange

@@ -19,8 +19,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// What the headers of a request may hold (specification 5, venue-facts 2.2). A timestamp from 1973 to 5138 is one in milliseconds; seconds
-// and microseconds of our days are not.
+// What the headers of a request may hold (specification 5, venue-facts 2.2). A timestamp from 1973
+// to 5138 is one in milliseconds; seconds and microseconds of our days are not.
 const (
 	KeyLength       = 64
 	signatureLength = 2 * sha256.Size
@@ -92,9 +92,10 @@ func credentialHeadersOf(prefix string) credentialHeaders {
 	return credentialHeaders{name("Key"), name("Signature"), name("Timestamp"), name("Window")}
 }
 
-// identify returns whose request this is; nil for one without credentials at a public endpoint. A key comes with a refusal where it is
-// genuine but lacks a right: of those the request needs, trade is missed first, then read, then withdraw. Which key a request shows
-// stands in the headers of the first prefix that has any.
+// identify returns whose request this is; nil for one without credentials at a public endpoint. A
+// key comes with a refusal where it is genuine but lacks a right: of those the request needs, trade
+// is missed first, then read, then withdraw. Which key a request shows stands in the headers of the
+// first prefix that has any.
 func (d *Door) identify(q *Request, r *http.Request, now market.Time) (*activeKey, *exchange.Error) {
 	for i := range d.credentials {
 		names := &d.credentials[i]
@@ -120,9 +121,11 @@ type credentials struct {
 	hasWindow                         bool
 }
 
-// credentials reads the headers of one prefix and reports whether any of them shows a credential. A window alone is none.
+// credentials reads the headers of one prefix and reports whether any of them shows a credential. A
+// window alone is none.
 func (q *Request) credentials(h http.Header, names *credentialHeaders) bool {
-	q.shown = credentials{key: first(h[names.key]), signature: first(h[names.signature]), timestamp: first(h[names.timestamp])}
+	q.shown = credentials{key: first(h[names.key]), signature: first(h[names.signature]),
+		timestamp: first(h[names.timestamp])}
 	if windows := h[names.window]; len(windows) > 0 {
 		q.shown.window, q.shown.hasWindow = windows[0], true
 	}
@@ -136,9 +139,10 @@ func first(values []string) string {
 	return values[0]
 }
 
-// authenticate makes the checks of venue-facts 2.2 in their order. The window reaches both ways: a request that is dated ahead of the
-// exchange's clock by more than the window is refused as one that is too old (specification 5 speaks of the latter only). A request that comes again
-// within its window is a new one: the specification has no nonce.
+// authenticate makes the checks of venue-facts 2.2 in their order. The window reaches both ways: a
+// request that is dated ahead of the exchange's clock by more than the window is refused as one
+// that is too old (specification 5 speaks of the latter only). A request that comes again within
+// its window is a new one: the specification has no nonce.
 func (d *Door) authenticate(q *Request, r *http.Request, now market.Time) (*activeKey, *exchange.Error) {
 	shown := &q.shown
 	if shown.key == "" || shown.signature == "" || shown.timestamp == "" {
@@ -196,9 +200,10 @@ func wholeNumber(text string, least, most int64) (int64, bool) {
 	return n, n >= least && n <= most
 }
 
-// signed reports whether the signature is that of the request: timestamp, method, path with /v2 and query as they came, body. The body
-// part of a GET is empty, whatever it has (specification 5). Clients that sign a compact body but send it with spaces, that sign none but
-// Send {} with DELETE, or that sign the body of a GET, are right too unless strict.
+// signed reports whether the signature is that of the request: timestamp, method, path with /v2 and
+// query as they came, body. The body part of a GET is empty, whatever it has (specification 5).
+// Clients that sign a compact body but send it with spaces, that sign none but Send {} with DELETE,
+// or that sign the body of a GET, are right too unless strict.
 func (k *activeKey) signed(q *Request, r *http.Request, strict bool) bool {
 	q.message = append(q.message[:0], q.shown.timestamp...)
 	q.message = append(q.message, r.Method...)

@@ -40,7 +40,8 @@ func unhex(t *testing.T, text string) []byte {
 	return bytes
 }
 
-// vectors reads a recorded payload, or skips the test where the folder of recordings is not beside the project.
+// vectors reads a recorded payload, or skips the test where the folder of recordings is not beside
+// the project.
 func vectors(t testing.TB, name string) string {
 	t.Helper()
 	folder := filepath.Join("..", "..", "..", "..", "shared", "spec", "fixtures")

@@ -12,7 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Budget is how many weight points a minute has, and how long exceeding it is punished (venue-facts 2.4).
+// Budget is how many weight points a minute has, and how long exceeding it is punished (venue-facts
+// 2.4).
 type Budget struct {
 	PerKey, PerIP int             // points a minute; 0: 1000 for a key, 500 for an IP address; below 0: no limit
 	KeyBan, IPBan market.Duration // 0: 1 and 15 minutes
@@ -27,9 +28,10 @@ const (
 	defaultIPBan    = 15 * time.Minute
 )
 
-// limiter counts the weight points of keys and of the IP addresses of those who show no key (specification 8, venue-facts 2.4). A
-// Minute is one of the exchange's clock, not the last sixty seconds. Who exceeds the budget is banned for the rest of the minute and then
-// for the length of the ban; meanwhile every request is refused and costs nothing. It is safe for concurrent use.
+// limiter counts the weight points of keys and of the IP addresses of those who show no key
+// (specification 8, venue-facts 2.4). A Minute is one of the exchange's clock, not the last sixty
+// seconds. Who exceeds the budget is banned for the rest of the minute and then for the length of
+// the ban; meanwhile every request is refused and costs nothing. It is safe for concurrent use.
 type limiter struct {
 	perIP         int
 	keyBan, ipBan market.Duration
@@ -63,7 +65,8 @@ type charge struct {
 }
 
 func newLimiter(b Budget) *limiter {
-	l := &limiter{perIP: points(b.PerIP, defaultIPBudget), keyBan: b.KeyBan, ipBan: b.IPBan, peers: map[netip.Addr]*Usage{}}
+	l := &limiter{perIP: points(b.PerIP, defaultIPBudget), keyBan: b.KeyBan, ipBan: b.IPBan,
+		peers: map[netip.Addr]*Usage{}}
 	if l.keyBan == 0 {
 		l.keyBan = defaultKeyBan
 	}
@@ -74,7 +77,8 @@ func newLimiter(b Budget) *limiter {
 	return l
 }
 
-// points returns a budget as it counts: otherwise where it is 0, and more than any minute can use where it is below.
+// points returns a budget as it counts: otherwise where it is 0, and more than any minute can use
+// where it is below.
 func points(budget, otherwise int) int {
 	switch {
 	case budget == 0:
@@ -85,7 +89,8 @@ func points(budget, otherwise int) int {
 	return budget
 }
 
-// chargeKey charges a request to a key, or to the one that pays for it. It reports false where that is banned, by this request or already.
+// chargeKey charges a request to a key, or to the one that pays for it. It reports false where that
+// is banned, by this request or already.
 func (l *limiter) chargeKey(k *activeKey, weight int, now market.Time) (charge, bool) {
 	k = k.payer
 	l.mu.Lock()
@@ -137,7 +142,8 @@ func (l *limiter) forget(now market.Time) {
 	}
 }
 
-// charge takes weight from the budget, or bans. While a ban lasts the budget is back when it ends, so that is what the bill says.
+// charge takes weight from the budget, or bans. While a ban lasts the budget is back when it ends,
+// so that is what the bill says.
 func (m *Usage) charge(weight, limit int, ban market.Duration, now market.Time) (charge, bool) {
 	if now < m.Banned {
 		return charge{resetAt: m.Banned.Millis()}, false
@@ -164,8 +170,8 @@ func (d *Door) KeepUsage() {
 	d.limiter.noted = &noted{keys: map[*activeKey]struct{}{}, peers: map[netip.Addr]struct{}{}}
 }
 
-// FlushUsage calls each for every key and IP address whose usage has changed since the last flush: it has to be stored, so that bans
-// outlive a restart. A forgotten address has the zero usage.
+// FlushUsage calls each for every key and IP address whose usage has changed since the last flush:
+// it has to be stored, so that bans outlive a restart. A forgotten address has the zero usage.
 func (d *Door) FlushUsage(each func(subject string, m Usage) error) error {
 	l := d.limiter
 	l.mu.Lock()
@@ -198,7 +204,8 @@ func (d *Door) HasNewBan() bool {
 	return l.noted.ban
 }
 
-// SetUsage sets what a key or an IP address has used, as FlushUsage reported it. A key that is gone is left out.
+// SetUsage sets what a key or an IP address has used, as FlushUsage reported it. A key that is gone
+// is left out.
 func (d *Door) SetUsage(subject string, m Usage) {
 	d.limiter.mu.Lock()
 	defer d.limiter.mu.Unlock()
@@ -209,8 +216,9 @@ func (d *Door) SetUsage(subject string, m Usage) {
 	}
 }
 
-// budgetHeaders are the names of the headers of an answer that tell the budget. They are written in small letters, as the exchange writes
-// them: net/http's Header.Get finds them in an answer that came over a connection, not in the map that a handler writes to.
+// budgetHeaders are the names of the headers of an answer that tell the budget. They are written in
+// small letters, as the exchange writes them: net/http's Header.Get finds them in an answer that
+// came over a connection, not in the map that a handler writes to.
 type budgetHeaders struct{ limit, remaining, resetAt string }
 
 func budgetHeadersOf(prefix string) budgetHeaders {
@@ -218,7 +226,8 @@ func budgetHeadersOf(prefix string) budgetHeaders {
 	return budgetHeaders{prefix + "-ratelimit-limit", prefix + "-ratelimit-remaining", prefix + "-ratelimit-resetat"}
 }
 
-// write sets the three headers. The server reads the values after the handler has returned, so they are the answer's own.
+// write sets the three headers. The server reads the values after the handler has returned, so they
+// are the answer's own.
 func (n *budgetHeaders) write(h http.Header, b charge) {
 	var digits [40]byte
 	text := strconv.AppendInt(digits[:0], int64(b.remaining), 10)

@@ -33,5 +33,6 @@ func TestHeadersOfTheBudgetAreWrittenInSmallLetters(t *testing.T) {
 	h := http.Header{}
 	names := budgetHeadersOf("Service")
 	names.write(h, charge{limit: []string{"1000"}, remaining: 7, resetAt: 1700000000000})
-	require.Equal(t, http.Header{"service-ratelimit-limit": {"1000"}, "service-ratelimit-remaining": {"7"}, "service-ratelimit-resetat": {"1700000000000"}}, h)
+	require.Equal(t, http.Header{"service-ratelimit-limit": {"1000"}, "service-ratelimit-remaining": {"7"},
+		"service-ratelimit-resetat": {"1700000000000"}}, h)
 }

@@ -11,8 +11,8 @@ import (
 // object is a JSON object in the making; its members come out sorted.
 type object = map[string]any
 
-// OpenAPI returns the description of the API as an OpenAPI 3.1 document: every endpoint of the table with its parameters, weight and
-// answers. It is the same for the life of the exchange.
+// OpenAPI returns the description of the API as an OpenAPI 3.1 document: every endpoint of the
+// table with its parameters, weight and answers. It is the same for the life of the exchange.
 func (d *Door) OpenAPI() []byte {
 	d.describe.Do(func() { d.description = d.Table.describe(d.credentials[0], d.budget, d.operatorOptional) })
 	return d.description
@@ -36,7 +36,8 @@ func (t Table) describe(credentials credentialHeaders, budget budgetHeaders, ope
 	}
 	document := object{
 		"openapi": "3.1.1",
-		"info":    object{"title": "Simulated exchange", "version": Version[1:], "description": "x-weight is what a request costs, x-weight-all what it costs without the parameter market."},
+		"info": object{"title": "Simulated exchange", "version": Version[1:],
+			"description": "x-weight is what a request costs, x-weight-all what it costs without the parameter market."},
 		"servers": []object{{"url": "/"}},
 		"paths":   paths,
 		"components": object{
@@ -46,10 +47,14 @@ func (t Table) describe(credentials credentialHeaders, budget budgetHeaders, ope
 				budget.remaining: header("Weight points left before the reset."),
 				budget.resetAt:   header("When remaining is the limit again, in Unix ms."),
 			},
-			"responses":       object{"Refusal": refusalAnswer(budget)},
-			"securitySchemes": object{"key": secret(credentials.key, "API key."), "timestamp": secret(credentials.timestamp, "Time of the request in Unix ms."), "signature": secret(credentials.signature, signing)},
-			"parameters": object{"Window": object{"name": credentials.window, "in": "header", "description": "How long after its timestamp the request may arrive, in ms.",
-				"schema": object{"type": "integer", "minimum": minWindow, "maximum": maxWindow, "default": defaultWindow}}},
+			"responses": object{"Refusal": refusalAnswer(budget)},
+			"securitySchemes": object{"key": secret(credentials.key, "API key."),
+				"timestamp": secret(credentials.timestamp,
+					"Time of the request in Unix ms."), "signature": secret(credentials.signature, signing)},
+			"parameters": object{"Window": object{"name": credentials.window, "in": "header",
+				"description": "How long after its timestamp the request may arrive, in ms.",
+				"schema": object{"type": "integer", "minimum": minWindow, "maximum": maxWindow,
+					"default": defaultWindow}}},
 		},
 	}
 	text, err := json.Marshal(document)
@@ -111,16 +116,18 @@ func (e *Endpoint) operationID() string {
 	return id
 }
 
-// responses lists the answer and the statuses of refusals (specification 7): 403 only where credentials count, 404 where an order may be
-// missing, 409 where a book may be closed.
+// responses lists the answer and the statuses of refusals (specification 7): 403 only where
+// credentials count, 404 where an order may be missing, 409 where a book may be closed.
 func (e *Endpoint) responses() object {
 	schema := reference(e.Answer)
 	if e.has("responseRequired") {
 		schema = object{"anyOf": []object{reference(e.Answer), reference("ShortOrder")}}
 	}
 	all := object{"200": object{"description": e.Summary, "content": content(schema)}}
-	for _, status := range []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable} {
-		if status == http.StatusNotFound && !e.has("orderId") || status == http.StatusConflict && !strings.HasSuffix(e.Path, "/book") {
+	for _, status := range []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusConflict,
+		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable} {
+		if status == http.StatusNotFound && !e.has("orderId") || status == http.StatusConflict &&
+			!strings.HasSuffix(e.Path, "/book") {
 			continue
 		}
 		all[strconv.Itoa(status)] = object{"$ref": "#/components/responses/Refusal"}

@@ -19,8 +19,9 @@ const MaxBody = 64 << 10
 // jsonContent is the value of the header Content-Type of every answer.
 var jsonContent = []string{"application/json"}
 
-// Request is one request while it is served, with its call. It comes from a pool and goes back: a handler keeps neither the Call nor its
-// Out. Texts of arguments are parts of the query or of a copy of the body: clone a text to keep it for long.
+// Request is one request while it is served, with its call. It comes from a pool and goes back: a
+// handler keeps neither the Call nor its Out. Texts of arguments are parts of the query or of a
+// copy of the body: clone a text to keep it for long.
 type Request struct {
 	Call
 	key    *activeKey // nil: none, or not genuine
@@ -128,7 +129,8 @@ func (d *Door) Admit(q *Request, r *http.Request, now market.Time, unread *excha
 	return refusal
 }
 
-// PeerOf returns the IP address of the other side; the zero one where there is none, as in a request made by hand.
+// PeerOf returns the IP address of the other side; the zero one where there is none, as in a
+// request made by hand.
 func PeerOf(remote string) netip.Addr {
 	peer, _ := netip.ParseAddrPort(remote) // the zero AddrPort of an error is what we want
 	return peer.Addr().Unmap()

@@ -2,11 +2,13 @@ package door
 
 import "strings"
 
-// Version is where the path of every endpoint begins; it is part of what a client signs (specification 1 and 9).
+// Version is where the path of every endpoint begins; it is part of what a client signs
+// (specification 1 and 9).
 const Version = "/v2"
 
-// Route finds the endpoint of a method and a path without /v2, and the market that the path names; nil where there is none. A path
-// that is written out in the table comes before one with {market} in it.
+// Route finds the endpoint of a method and a path without /v2, and the market that the path names;
+// nil where there is none. A path that is written out in the table comes before one with {market}
+// in it.
 func (t Table) Route(method, path string) (e *Endpoint, market string) {
 	if e := t.Exact(method, path); e != nil {
 		return e, ""
@@ -47,15 +49,16 @@ func (t Table) Named(name string) *Endpoint {
 // marketOf returns what stands in a path where the endpoint's has {market}.
 func (e *Endpoint) marketOf(path string) (market string, ok bool) {
 	before, after, found := strings.Cut(e.Path, "{market}")
-	if !found || len(path) <= len(before)+len(after) || !strings.HasPrefix(path, before) || !strings.HasSuffix(path, after) {
+	if !found || len(path) <= len(before)+len(after) || !strings.HasPrefix(path, before) ||
+		!strings.HasSuffix(path, after) {
 		return "", false
 	}
 	market = path[len(before) : len(path)-len(after)]
 	return market, !strings.Contains(market, "/")
 }
 
-// Cost returns the weight of a request with that query. The value of market may turn out to be invalid: what a request costs is known
-// Before its parameters are read.
+// Cost returns the weight of a request with that query. The value of market may turn out to be
+// invalid: what a request costs is known Before its parameters are read.
 func (e *Endpoint) Cost(query string) int {
 	if e.WeightAll == 0 {
 		return e.Weight

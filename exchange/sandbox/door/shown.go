@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// KeyShown returns the key that a request names, genuine or not, and the account that has it; "" and 0: no key of this exchange.
+// KeyShown returns the key that a request names, genuine or not, and the account that has it; ""
+// and 0: no key of this exchange.
 func (d *Door) KeyShown(h http.Header) (name string, account int) {
 	for i := range d.credentials {
 		if shown := h[d.credentials[i].key]; len(shown) > 0 {
@@ -21,7 +22,8 @@ func (d *Door) KeyShown(h http.Header) (name string, account int) {
 // HasKey reports whether the exchange has a key.
 func (d *Door) HasKey(name string) bool { return d.keys[name] != nil }
 
-// MarketShown returns the market that a request names in its path, its body or its query, before any is checked; "": none.
+// MarketShown returns the market that a request names in its path, its body or its query, before
+// any is checked; "": none.
 func (q *Request) MarketShown(path, query string) (name string) {
 	switch {
 	case path != "":

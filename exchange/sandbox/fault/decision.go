@@ -45,7 +45,8 @@ func (f *Decision) take(one *Fault, c *door.Call) bool {
 // page is what a proxy before an exchange might say.
 const page = "<!DOCTYPE html>\n<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>\n"
 
-// Arrive is what happens to the request before anybody has looked at it. It reports whether that was all.
+// Arrive is what happens to the request before anybody has looked at it. It reports whether that
+// was all.
 func (f *Decision) Arrive(w http.ResponseWriter) (over bool) {
 	if f.end == nil || f.end.Work {
 		return false
@@ -79,7 +80,8 @@ func (f *Decision) refusal(now market.Time) *exchange.Error {
 	return exchange.ErrCode(f.end.Code)
 }
 
-// Depart is what happens to the answer, which is complete in the visit with its headers set. It reports whether it has been dealt with.
+// Depart is what happens to the answer, which is complete in the visit with its headers set. It
+// reports whether it has been dealt with.
 func (f *Decision) Depart(w http.ResponseWriter, v *door.Request) (over bool) {
 	if f.end == nil {
 		return false
@@ -123,7 +125,8 @@ func truncate(w http.ResponseWriter, v *door.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// reset resets the connection, so that the client's system says so; one that is not its own (HTTP/2, a recorder) is closed.
+// reset resets the connection, so that the client's system says so; one that is not its own
+// (HTTP/2, a recorder) is closed.
 func reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package fault has the faults on demand of the simulated exchange: their kinds, scripts of them, and their effect on a request. It never
-// changes the state of an exchange: exchange/sandbox carries out scheduled faults. Start at Fault; docs/exchange.md lists the kinds.
+// Package fault has the faults on demand of the simulated exchange: their kinds, scripts of them,
+// and their effect on a request. It never changes the state of an exchange: exchange/sandbox
+// carries out scheduled faults. Start at Fault; docs/exchange.md lists the kinds.
 package fault
 
 import (
@@ -13,15 +14,18 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Fault is a fault on demand: what goes wrong (Kind), of which requests or when, and how. The zero value of a setting that is no Kind
-// is the default that its comment names; a setting that the kind does not take is an error. Times are those of the exchange's clock.
+// Fault is a fault on demand: what goes wrong (Kind), of which requests or when, and how. The zero
+// value of a setting that is no Kind is the default that its comment names; a setting that the kind
+// does not take is an error. Times are those of the exchange's clock.
 //
-// Of a script of faults every one is asked for every request, in the order of the script. Delays add up; of those that decide what
-// becomes of the answer the first does. Each draws from a sequence of its own, made of the script's seed and its place: the same
-// requests in the same order meet the same faults, and a fault more at the end changes nothing before it.
+// Of a script of faults every one is asked for every request, in the order of the script. Delays
+// add up; of those that decide what becomes of the answer the first does. Each draws from a
+// sequence of its own, made of the script's seed and its place: the same requests in the same order
+// meet the same faults, and a fault more at the end changes nothing before it.
 //
-// A fault that breaks the connection panics with http.ErrAbortHandler, as net/http expects of a handler; who calls ServeHTTP without a
-// server recovers it. Go's http.Client and others repeat a GET by themselves where a connection that they keep breaks.
+// A fault that breaks the connection panics with http.ErrAbortHandler, as net/http expects of a
+// handler; who calls ServeHTTP without a server recovers it. Go's http.Client and others repeat a
+// GET by themselves where a connection that they keep breaks.
 type Fault struct {
 	Kind Kind
 
@@ -37,12 +41,13 @@ type Fault struct {
 	Until       market.Duration // since the script began: earlier than this; 0: without end
 
 	// How.
-	Delay  market.Duration          // of delayRequest, delayAnswer, lateFill and lateSettlement
-	Skew   market.Duration          // of clockSkew: ahead, or behind where negative
-	Code   int                      // of error: the errorCode; of html: the HTTP status
-	Work   bool                     // of error and html: the request is carried out nevertheless
-	Status market.MarketStatus      // of marketStatus
-	Price  string                   // of marketStatus auctionMatching: the opening price; "": the one at which most is traded
+	Delay  market.Duration     // of delayRequest, delayAnswer, lateFill and lateSettlement
+	Skew   market.Duration     // of clockSkew: ahead, or behind where negative
+	Code   int                 // of error: the errorCode; of html: the HTTP status
+	Work   bool                // of error and html: the request is carried out nevertheless
+	Status market.MarketStatus // of marketStatus
+	// of marketStatus auctionMatching: the opening price; "": the one at which most is traded
+	Price  string
 	Tick   string                   // of tickSize
 	Reason market.RestatementReason // of cancelOrders; 0: cancelOnAdminRequest
 }
@@ -50,7 +55,8 @@ type Fault struct {
 // Kind is what goes wrong.
 type Kind uint8
 
-// The kinds of faults. From MarketStatus on they are scheduled: they happen once, when they are due, whatever is asked.
+// The kinds of faults. From MarketStatus on they are scheduled: they happen once, when they are
+// due, whatever is asked.
 const (
 	DropRequest Kind = iota + 1
 	DropAnswer
@@ -80,21 +86,28 @@ type row struct {
 
 // rows are the kinds of faults, by Kind.
 var rows = [...]row{
-	DropRequest:    {"dropRequest", "the connection is closed without an answer", "no", nil, nil},
-	DropAnswer:     {"dropAnswer", "the connection is closed without an answer", "yes", nil, nil},
-	ResetRequest:   {"resetRequest", "connection reset by peer (RST)", "no", nil, nil},
-	ResetAnswer:    {"resetAnswer", "connection reset by peer (RST)", "yes", nil, nil},
-	DelayRequest:   {"delayRequest", "the answer late; 403 with 304 where the delay exceeds the window", "yes, late, also when the client has gone; no with 304", []string{"delay"}, nil},
-	DelayAnswer:    {"delayAnswer", "the answer late", "yes, at once", []string{"delay"}, nil},
-	Error:          {"error", "the status and body of code", "no; with work: yes", []string{"code"}, []string{"work"}},
-	HTML:           {"html", "an HTML page with status code", "no; with work: yes", []string{"code"}, []string{"work"}},
-	Truncate:       {"truncate", "the right status and headers, and half of the body; then the connection is closed", "yes", nil, nil},
-	LateFill:       {"lateFill", "an order with status new that is not in the book; what it fills comes later", "yes: the order comes to the book after delay", []string{"delay"}, nil},
-	LateSettlement: {"lateSettlement", "fills with settled false and without their fee", "yes; the fees are told after delay", []string{"delay"}, nil},
-	ClockSkew:      {"clockSkew", "GET /time off by skew; 403 with 304 where the skew exceeds the window", "yes; no with 304", []string{"skew"}, nil},
-	MarketStatus:   {"marketStatus", "the market's status changes", "scheduled", []string{"status"}, []string{"price"}},
-	TickSize:       {"tickSize", "the market's tickSize changes; resting orders stay as they are", "scheduled", []string{"market", "tickSize"}, nil},
-	CancelOrders:   {"cancelOrders", "open orders end as canceled with restatementReason reason", "scheduled", nil, []string{"reason", "account"}},
+	DropRequest:  {"dropRequest", "the connection is closed without an answer", "no", nil, nil},
+	DropAnswer:   {"dropAnswer", "the connection is closed without an answer", "yes", nil, nil},
+	ResetRequest: {"resetRequest", "connection reset by peer (RST)", "no", nil, nil},
+	ResetAnswer:  {"resetAnswer", "connection reset by peer (RST)", "yes", nil, nil},
+	DelayRequest: {"delayRequest", "the answer late; 403 with 304 where the delay exceeds the window",
+		"yes, late, also when the client has gone; no with 304", []string{"delay"}, nil},
+	DelayAnswer: {"delayAnswer", "the answer late", "yes, at once", []string{"delay"}, nil},
+	Error:       {"error", "the status and body of code", "no; with work: yes", []string{"code"}, []string{"work"}},
+	HTML:        {"html", "an HTML page with status code", "no; with work: yes", []string{"code"}, []string{"work"}},
+	Truncate: {"truncate", "the right status and headers, and half of the body; then the connection is closed",
+		"yes", nil, nil},
+	LateFill: {"lateFill", "an order with status new that is not in the book; what it fills comes later",
+		"yes: the order comes to the book after delay", []string{"delay"}, nil},
+	LateSettlement: {"lateSettlement", "fills with settled false and without their fee",
+		"yes; the fees are told after delay", []string{"delay"}, nil},
+	ClockSkew: {"clockSkew", "GET /time off by skew; 403 with 304 where the skew exceeds the window",
+		"yes; no with 304", []string{"skew"}, nil},
+	MarketStatus: {"marketStatus", "the market's status changes", "scheduled", []string{"status"}, []string{"price"}},
+	TickSize: {"tickSize", "the market's tickSize changes; resting orders stay as they are", "scheduled",
+		[]string{"market", "tickSize"}, nil},
+	CancelOrders: {"cancelOrders", "open orders end as canceled with restatementReason reason", "scheduled", nil,
+		[]string{"reason", "account"}},
 }
 
 // String returns the kind's name.
@@ -132,10 +145,12 @@ const longestDelay = 8760 * time.Hour
 // Reasons are the reasons for which the operator of an exchange ends orders.
 var Reasons = []string{"cancelOnMaintenance", "cancelOnAdminRequest", "cancelOnDelisting", "cancelOnLockPlaced"}
 
-// FaultCodes are the codes of an error on demand: those that a client meets through no fault of its own (venue-facts 2.2).
+// FaultCodes are the codes of an error on demand: those that a client meets through no fault of its
+// own (venue-facts 2.2).
 var FaultCodes = []int{101, 105, 107, 108, 109, 111, 400, 419, 430, 431}
 
-// Check returns what is wrong with a fault as far as the fault alone tells: it begins with the name of the setting.
+// Check returns what is wrong with a fault as far as the fault alone tells: it begins with the name
+// of the setting.
 func (f *Fault) Check(isEndpoint func(name string) bool) error {
 	if f.Kind == 0 || int(f.Kind) >= len(rows) {
 		return fmt.Errorf("kind: %d is none", f.Kind)
@@ -155,7 +170,8 @@ func (f *Fault) Check(isEndpoint func(name string) bool) error {
 	return f.checkValues(isEndpoint)
 }
 
-// setting is one setting of a fault by its name in a script, and whether it has another value than the zero one.
+// setting is one setting of a fault by its name in a script, and whether it has another value than
+// the zero one.
 type setting struct {
 	name string
 	set  bool
@@ -163,9 +179,12 @@ type setting struct {
 
 func (f *Fault) settings() []setting {
 	return []setting{
-		{"endpoints", len(f.Endpoints) > 0}, {"account", f.Account != ""}, {"key", f.Key != ""}, {"market", f.Market != ""}, {"nth", f.Nth != 0}, {"count", f.Count != 0},
-		{"probability", f.Probability != 0}, {"after", f.After != 0}, {"until", f.Until != 0}, {"delay", f.Delay != 0}, {"skew", f.Skew != 0}, {"code", f.Code != 0},
-		{"work", f.Work}, {"status", f.Status != 0}, {"price", f.Price != ""}, {"tickSize", f.Tick != ""}, {"reason", f.Reason != 0},
+		{"endpoints", len(f.Endpoints) > 0}, {"account", f.Account != ""}, {"key", f.Key != ""}, {"market",
+			f.Market != ""}, {"nth", f.Nth != 0}, {"count", f.Count != 0},
+		{"probability", f.Probability != 0}, {"after", f.After != 0}, {"until", f.Until != 0}, {"delay",
+			f.Delay != 0}, {"skew", f.Skew != 0}, {"code", f.Code != 0},
+		{"work", f.Work}, {"status", f.Status != 0}, {"price", f.Price != ""}, {"tickSize", f.Tick != ""}, {"reason",
+			f.Reason != 0},
 	}
 }
 

@@ -32,7 +32,8 @@ type Rule struct {
 	fired     int // requests, or times, that it struck
 }
 
-// NewScript returns a script without faults for the endpoints of a table. Times of its faults count from start.
+// NewScript returns a script without faults for the endpoints of a table. Times of its faults count
+// from start.
 func NewScript(t door.Table, seed uint64, start market.Time) *Script {
 	return &Script{seed: seed, start: start, table: t, over: make(chan struct{})}
 }
@@ -79,8 +80,8 @@ type target struct {
 	known   bool // the three above have been looked up
 }
 
-// Choose decides what the script's faults do to a request that arrives at a time; nil: nothing. name is the market in its path. The
-// effects on the call are in the visit then.
+// Choose decides what the script's faults do to a request that arrives at a time; nil: nothing.
+// name is the market in its path. The effects on the call are in the visit then.
 func (s *Script) Choose(d *door.Door, v *door.Request, r *http.Request, name string, at market.Time) *Decision {
 	one := target{front: d, visit: v, request: r, path: name}
 	var all *Decision

@@ -14,7 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// faultText is a fault as a script writes it: in TOML a table [[faults]], in JSON an object of the list faults. Durations are texts: "1m30s".
+// faultText is a fault as a script writes it: in TOML a table [[faults]], in JSON an object of the
+// list faults. Durations are texts: "1m30s".
 type faultText struct {
 	Kind        string   `json:"kind"`
 	Endpoints   []string `json:"endpoints,omitempty"`
@@ -36,8 +37,9 @@ type faultText struct {
 	Reason      string   `json:"reason,omitempty"`
 }
 
-// Parse reads a script of faults in TOML: one table [[faults]] for each, in the order in which they are asked. An error names the
-// fault by its number, from 1, and the key. Markets, accounts and keys are looked up by New.
+// Parse reads a script of faults in TOML: one table [[faults]] for each, in the order in which they
+// are asked. An error names the fault by its number, from 1, and the key. Markets, accounts and
+// keys are looked up by New.
 func Parse(text []byte, isEndpoint func(name string) bool) ([]Fault, error) {
 	var script struct {
 		Faults []map[string]any `toml:"faults"`
@@ -107,17 +109,20 @@ func wrongKey(err error) error {
 		return fmt.Errorf("%s: want %s, not %s", kind.Field, kinds[kind.Type.Kind().String()], kind.Value)
 	}
 	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-		return fmt.Errorf("unknown key %s; the keys are kind, %s, delay, skew, code, work, status, price, tickSize and reason", name, strings.Join(selectors, ", "))
+		return fmt.Errorf("unknown key %s; the keys are kind, %s, delay, skew, code, work, status, price, tickSize "+
+			"and reason", name, strings.Join(selectors, ", "))
 	}
 	return err
 }
 
 // kinds are what a script calls the types of Go.
-var kinds = map[string]string{"string": "a text", "int": "a whole number", "float64": "a number", "bool": "true or false", "slice": "a list of texts"}
+var kinds = map[string]string{"string": "a text", "int": "a whole number", "float64": "a number",
+	"bool": "true or false", "slice": "a list of texts"}
 
 // fault reads the texts.
 func (t *faultText) fault() (f Fault, err error) {
-	f = Fault{Endpoints: t.Endpoints, Account: t.Account, Key: t.Key, Market: t.Market, Code: t.Code, Work: t.Work, Price: t.Price, Tick: t.Tick}
+	f = Fault{Endpoints: t.Endpoints, Account: t.Account, Key: t.Key, Market: t.Market, Code: t.Code, Work: t.Work,
+		Price: t.Price, Tick: t.Tick}
 	if t.Kind == "" {
 		return f, errors.New("kind is missing")
 	}
@@ -148,7 +153,11 @@ func (t *faultText) fault() (f Fault, err error) {
 		{"delay", t.Delay, func(text string) error { f.Delay, err = time.ParseDuration(text); return err }},
 		{"skew", t.Skew, func(text string) error { f.Skew, err = time.ParseDuration(text); return err }},
 		{"status", t.Status, func(text string) error { f.Status, err = market.ParseMarketStatus(text); return err }},
-		{"reason", t.Reason, func(text string) error { f.Reason, err = market.ParseRestatementReason(text); return err }},
+		{"reason", t.Reason, func(text string) error {
+			f.Reason,
+				err = market.ParseRestatementReason(text)
+			return err
+		}},
 	} {
 		if value.text == "" {
 			continue
@@ -162,7 +171,8 @@ func (t *faultText) fault() (f Fault, err error) {
 
 // Text writes a fault as a script does.
 func (f *Fault) text() faultText {
-	t := faultText{Kind: f.Kind.String(), Endpoints: f.Endpoints, Account: f.Account, Key: f.Key, Market: f.Market, Code: f.Code, Work: f.Work, Price: f.Price, Tick: f.Tick, Reason: f.Reason.String()}
+	t := faultText{Kind: f.Kind.String(), Endpoints: f.Endpoints, Account: f.Account, Key: f.Key, Market: f.Market,
+		Code: f.Code, Work: f.Work, Price: f.Price, Tick: f.Tick, Reason: f.Reason.String()}
 	if f.Nth != 0 {
 		t.Nth = &f.Nth
 	}

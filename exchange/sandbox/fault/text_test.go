@@ -64,7 +64,8 @@ delay = "250ms"
 `
 
 var faultsWritten = []Fault{
-	{Kind: DropAnswer, Endpoints: []string{"POST /order", "GET /{market}/book"}, Probability: 0.1, Account: "alice", Key: "k", Market: "BTC-EUR", Nth: 2, Count: 3, After: 10 * time.Second, Until: 90 * time.Second},
+	{Kind: DropAnswer, Endpoints: []string{"POST /order", "GET /{market}/book"}, Probability: 0.1, Account: "alice",
+		Key: "k", Market: "BTC-EUR", Nth: 2, Count: 3, After: 10 * time.Second, Until: 90 * time.Second},
 	{Kind: Error, Code: 109, Work: true, Probability: 1},
 	{Kind: ClockSkew, Skew: -7 * time.Second},
 	{Kind: MarketStatus, After: time.Hour, Market: "BTC-EUR", Status: market.AuctionMatching, Price: "50000"},
@@ -153,7 +154,8 @@ func TestEveryKindOfFaultHasItsRow(t *testing.T) {
 	}
 	require.Len(t, rows, int(CancelOrders)+1)
 	require.Equal(t, "fault kind(99)", Kind(99).String())
-	require.Equal(t, reflect.TypeFor[Fault]().NumField(), len((&Fault{}).settings())+1, "every setting but the kind is one that check knows")
+	require.Equal(t, reflect.TypeFor[Fault]().NumField(), len((&Fault{}).settings())+1,
+		"every setting but the kind is one that check knows")
 	require.Equal(t, reflect.TypeFor[faultText]().NumField(), reflect.TypeFor[Fault]().NumField())
 }
 
@@ -188,13 +190,15 @@ func TestTheDocsListEveryFault(t *testing.T) {
 		for _, name := range row.takes {
 			settings = append(settings, "`"+name+"`")
 		}
-		lines = append(lines, fmt.Sprintf("| `%s` | %s | %s | %s |", row.name, row.client, row.work, strings.Join(settings, ", ")))
+		lines = append(lines, fmt.Sprintf("| `%s` | %s | %s | %s |", row.name, row.client, row.work,
+			strings.Join(settings, ", ")))
 	}
 	text, err := os.ReadFile("../../../docs/exchange.md")
 	require.NoError(t, err)
 	page := string(text)
 	head := "| kind | what the client sees | was the work done | settings |\n|---|---|---|---|\n"
-	require.Contains(t, page, "\n"+head+strings.Join(lines, "\n")+"\n\n", "docs/exchange.md: the table below the head does not say what the code says")
+	require.Contains(t, page, "\n"+head+strings.Join(lines, "\n")+"\n\n",
+		"docs/exchange.md: the table below the head does not say what the code says")
 	for _, name := range slices.Concat(selectors, schedules) {
 		require.Contains(t, page, "| `"+name+"` |")
 	}
