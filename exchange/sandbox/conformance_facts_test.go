@@ -88,8 +88,8 @@ var factPublicRules = []rule{
 		require.Equal(s.t, []any{"SEPA"}, s.one("", "GET /assets symbol=EUR")["networks"])
 	}},
 	{"venue-facts 1.2 book",
-		"market, nonce, bids falling, asks rising, timestamp in nanoseconds; the nonce grows by one with each change, " +
-			"a trade being one", func(s *stage) {
+		"market, nonce, bids falling, asks rising, timestamp in nanoseconds; the nonce grows by one with each " +
+			"change, a trade being one", func(s *stage) {
 			nonce := func() int64 {
 				n, err := s.one("", "GET /BTC-EUR/book")["nonce"].(interface{ Int64() (int64, error) }).Int64()
 				require.NoError(s.t, err)

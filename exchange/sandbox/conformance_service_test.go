@@ -42,8 +42,8 @@ var serviceRules = []rule{
 			s.get("/BTC-EUR//book").refused(s.t, 404, 110)
 			s.get("//book").refused(s.t, 404, 110)
 		}},
-	{"1 query parameters", "follow a question mark, percent-encoded or not; one that is empty, unknown or there twice " +
-		"is refused", func(s *stage) {
+	{"1 query parameters", "follow a question mark, percent-encoded or not; one that is empty, unknown or there " +
+		"twice is refused", func(s *stage) {
 		require.Equal(s.t, byte('{'), s.get("/markets?market=BTC%2DEUR").ok(s.t).body[0])
 		require.Equal(s.t, byte('{'), s.get("/markets?%6Darket=BTC-EUR").ok(s.t).body[0])
 		require.Equal(s.t, byte('['), s.get("/markets?").ok(s.t).body[0])

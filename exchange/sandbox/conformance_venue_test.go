@@ -124,7 +124,8 @@ var factOrderRules = []rule{
 				"bestAsk": true} {
 				s := newStage(s.t)
 				s.trade("1", "100")
-				o := s.place("alice", "buy stopLossLimit amount=1 price=50 triggerAmount=105 triggerReference="+reference)
+				o := s.place("alice",
+					"buy stopLossLimit amount=1 price=50 triggerAmount=105 triggerReference="+reference)
 				s.place("bob", "buy limit amount=1 price=99")
 				s.place("bob", "sell limit amount=1 price=110") // the middle is 104.5
 				want := "status=awaitingTrigger"

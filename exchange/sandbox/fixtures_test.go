@@ -38,7 +38,8 @@ var recordings = []recording{
 	}, added: since},
 	{file: "order_update.json", ask: func(s *stage) answer {
 		o := s.place("alice", "buy limit amount=0.0003 price=30000")
-		return s.ask("alice", "PUT /order market=BTC-EUR operatorId=7 price=31000 orderId="+o.id())
+		return s.ask("alice",
+			"PUT /order market=BTC-EUR operatorId=7 price=31000 orderId="+o.id())
 	}, added: since},
 	{file: "order_cancel_docs.json", ask: func(s *stage) answer {
 		s.place("alice", "buy limit amount=1 price=100 clientOrderId="+named)
@@ -54,7 +55,8 @@ var recordings = []recording{
 	}},
 	{file: "order_short_docs.json", ask: func(s *stage) answer {
 		s.place("alice", "buy limit amount=1 price=100 clientOrderId="+named)
-		return s.ask("alice", "PUT /order market=BTC-EUR operatorId=7 price=99 responseRequired=false clientOrderId="+named)
+		return s.ask("alice",
+			"PUT /order market=BTC-EUR operatorId=7 price=99 responseRequired=false clientOrderId="+named)
 	}, added: []string{"createdNs", "updatedNs"}},
 	{file: "orders_list_2023.json", at: "0", ask: func(s *stage) answer {
 		s.place("alice", "buy limit amount=0.00020002 price=34469")

@@ -29,13 +29,13 @@ func (ex *Exchange) Server() *http.Server {
 // (specification 7); every answer of /v2 carries the three headers of the budget (specification 8).
 // A request goes through these steps, and the first refusal is the answer:
 //
-//	Endpoint      404 with 110 for an unknown path or method
-//	faults        on demand: the request is lost, late, or met by an error in place of its work (fault.go)
-//	Body          400 with 102 where its header Content-Type is not application/json, or it has more than 64 KiB
+//	endpoint      404 with 110 for an unknown path or method
+//	faults        on demand: the request is lost, late, or answered with an error (package fault)
+//	body          400 with 102: it has more than 64 KiB, or its Content-Type is not application/json
 //	credentials   403 with 300 … 312
-//	budget        429 with 105; what failed so far costs the IP address, which hears that in its place where it is banned, else the key pays
+//	budget        429 with 105. The key pays, or the IP address of a request that was refused so far
 //	parameters    400 with 102 and 200 … 205
-//	the endpoint  whatever it answers
+//	the endpoint  its own refusals
 func (ex *Exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	switch {

@@ -102,7 +102,8 @@ func TestWithoutResponseRequiredTheAnswerIsShort(t *testing.T) {
 	require.Equal(t, `{"orderId":"00000000-0000-0001-0100-000000000001","market":"BTC-EUR",`+
 		`"created":1767225600000,"updated":1767225600000,"createdNs":1767225600000000000,"updatedNs":1767225600000000000}`,
 		f.ok(f.alice, "PUT /order",
-			"market=BTC-EUR operatorId=7 orderId=00000000-0000-0001-0100-000000000001 price=101 responseRequired=false"))
+			"market=BTC-EUR operatorId=7 orderId=00000000-0000-0001-0100-000000000001 "+
+				"price=101 responseRequired=false"))
 	f.config.Rules.ShortCreate = true
 	require.Equal(t, `{"orderId":"00000000-0000-0001-0100-000000000002","clientOrderId":"`+client(
 		1)+`","market":"BTC-EUR",`+
@@ -131,7 +132,8 @@ func TestAnUpdateThatLeavesThemOutResetsPostOnlyAndSelfTradePrevention(t *testin
 	f := newFloor(t, nil)
 	bid := f.place(f.alice, "buy limit amount=1 price=100 postOnly=true selfTradePrevention=cancelBoth timeInForce=GTC")
 	same := f.order(f.alice, "PUT /order",
-		"market=BTC-EUR operatorId=7 amountRemaining=2 postOnly=true selfTradePrevention=cancelBoth orderId="+bid.OrderID)
+		"market=BTC-EUR operatorId=7 amountRemaining=2 postOnly=true selfTradePrevention=cancelBoth "+
+			"orderId="+bid.OrderID)
 	require.True(t, same.PostOnly)
 	require.Equal(t, "cancelBoth", same.SelfTradePrevention)
 	require.Equal(t, "2", same.Amount)

@@ -37,7 +37,8 @@ func (t Table) describe(credentials credentialHeaders, budget budgetHeaders, ope
 	document := object{
 		"openapi": "3.1.1",
 		"info": object{"title": "Simulated exchange", "version": Version[1:],
-			"description": "x-weight is what a request costs, x-weight-all what it costs without the parameter market."},
+			"description": "x-weight is what a request costs, x-weight-all " +
+				"what it costs without the parameter market."},
 		"servers": []object{{"url": "/"}},
 		"paths":   paths,
 		"components": object{

@@ -217,7 +217,8 @@ func (f *Fault) checkValues(isEndpoint func(name string) bool) error {
 	}
 	for _, name := range f.Endpoints {
 		if !isEndpoint(name) {
-			return fmt.Errorf(`endpoints: there is no %q; write method and path without %s, as in "POST /order" or "GET /{market}/book"`, name, door.Version)
+			return fmt.Errorf(`endpoints: there is no %q; write method and path without %s, `+
+				`as in "POST /order" or "GET /{market}/book"`, name, door.Version)
 		}
 	}
 	return nil
