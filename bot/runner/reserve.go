@@ -49,7 +49,7 @@ func fillWithChance(room []byte) {
 // lastRoom writes the batch that found no room into that of the reserve. The recording of market
 // events ends, so that it does not take it.
 func (j *botJournal) lastRoom(full error) error {
-	if j.reserve == "" || !errors.Is(full, syscall.ENOSPC) || errors.Is(full, journal.ErrDoubtful) {
+	if j.reserve == "" || !errors.Is(full, syscall.ENOSPC) || errors.Is(full, journal.ErrUnresolved) {
 		return full
 	}
 	err := os.Remove(j.reserve)

@@ -32,7 +32,7 @@ func (s *Store) Compact(path string) error {
 func (s *Store) rewrite(path string, write func(into *bbolt.DB) error) error {
 	err := boltfile.Rewrite(path, write)
 	if err == nil && path == s.path {
-		s.doubt = fmt.Errorf("%s: a compact file took its place; open it again", path)
+		s.unresolved = fmt.Errorf("%s: a compact file took its place; open it again", path)
 	}
 	return err
 }

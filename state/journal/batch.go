@@ -180,7 +180,7 @@ func (b *Batch) Order(o *state.Order) {
 }
 
 // Fill keeps a fill of an own order. One that is kept already changes nothing, unless its fee is
-// settled now; a fill of no own order is left out.
+// encodeFill now; a fill of no own order is left out.
 func (b *Batch) Fill(f *market.Fill) {
 	if f.Order == 0 {
 		return
@@ -226,8 +226,8 @@ func (e *recordEncoder) marketName(id market.ID) string {
 	return e.Catalog().Market(id).Name
 }
 
-// indexed takes the index part of an order's op apart.
-func indexed(index []byte) (client, exchange uuid.UUID, name []byte) {
+// splitIndex takes the index part of an order's op apart.
+func splitIndex(index []byte) (client, exchange uuid.UUID, name []byte) {
 	copy(client[:], index)
 	copy(exchange[:], index[16:])
 	return client, exchange, index[32:]

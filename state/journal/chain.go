@@ -110,11 +110,11 @@ func checkTail(tx *bbolt.Tx) error {
 			return err
 		}
 	}
-	return c.isHead(tx)
+	return c.checkEnd(tx)
 }
 
-// isHead wants the walk to have ended where the file says that the journal does.
-func (c *chain) isHead(tx *bbolt.Tx) error {
+// checkEnd wants the walk to have ended where the file says that the journal does.
+func (c *chain) checkEnd(tx *bbolt.Tx) error {
 	end, err := headOf(tx)
 	if err == nil && end != c.head {
 		err = fmt.Errorf("%w: the journal ends with entry %d, not with %d as the file says", boltfile.ErrCorrupt,

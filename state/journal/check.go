@@ -52,8 +52,8 @@ func (s *Store) Check() (CheckReport, error) {
 			c.orders}, {"open orders", c.open}, {"client order ids", c.clientIDs},
 			{"exchange order ids", c.exchangeIDs}, {"small tables", c.small}, {"meta", c.meta}} {
 			c.guard(part.name, part.check)
-			if c.given != nil {
-				return c.given
+			if c.ended != nil {
+				return c.ended
 			}
 		}
 		return nil
@@ -66,8 +66,8 @@ type checker struct {
 	tx      *bbolt.Tx
 	from    cut
 	report  CheckReport
-	given   error // the context has ended: the rest is not looked at
-	told    int64 // pairs of an order and an entry about it
+	ended   error // the context has ended: the rest is not looked at
+	stories int64 // pairs of an order and an entry about it
 	indexed int64 // fills that are found by id
 	filled  map[market.OrderID]market.Qty
 	claimed map[uuid.UUID]market.OrderID // fill id → order
@@ -100,7 +100,7 @@ func (c *checker) each(bucket []byte, visit func(key, value []byte)) {
 		return nil
 	})
 	if err != nil {
-		c.given = err
+		c.ended = err
 	}
 }
 
@@ -125,8 +125,8 @@ func (c *checker) parts() {
 			c.flaw("orders", "key %s is no part of an order", boltfile.NameKey(key))
 		}
 	})
-	if told != c.told {
-		c.flaw("stories", "%d journal entries are named by orders, %d name them", told, c.told)
+	if told != c.stories {
+		c.flaw("stories", "%d journal entries are named by orders, %d name them", told, c.stories)
 	}
 }
 

@@ -16,7 +16,7 @@ func (c *checker) journal() {
 	checkpoints := c.tx.Bucket(bucketCheckpoints)
 	c.each(bucketJournal, func(key, value []byte) {
 		c.report.Entries++
-		links.jump(c.tx, c.from, key)
+		links.skipTo(c.tx, c.from, key)
 		if err := links.next(key, value); err != nil {
 			c.note(fmt.Sprintf("journal entry %s", boltfile.NameKey(key)), err)
 			if len(key) != 8 || len(value) < sha256.Size {
@@ -33,7 +33,7 @@ func (c *checker) journal() {
 		c.entry(key, value)
 	})
 	links.finish(c.from)
-	c.note("journal", links.isHead(c.tx))
+	c.note("journal", links.checkEnd(c.tx))
 	c.each(bucketCheckpoints, c.checkpoint)
 }
 
@@ -67,7 +67,7 @@ func (c *checker) entry(key, value []byte) {
 		if e.Number <= c.from.number && !has(c.tx.Bucket(bucketOrders), part(orderKey(id), partRow, nil)) {
 			continue // left for another order
 		}
-		c.told++
+		c.stories++
 		if !has(c.tx.Bucket(bucketOrders), part(orderKey(id), partStory, key)) {
 			c.flaw(fmt.Sprintf("journal entry %d", e.Number), "the story of order %d lacks it", id)
 		}

@@ -22,9 +22,9 @@ const (
 
 // Commit writes a batch in one synced transaction and empties it. On an error nothing was written
 // and the batch is as it was, so that it can be committed again once the disk has room; an error
-// that wraps ErrDoubtful is the exception.
+// that wraps ErrUnresolved is the exception.
 func (s *Store) Commit(b *Batch) error {
-	if err := errors.Join(s.doubt, b.fault()); err != nil {
+	if err := errors.Join(s.unresolved, b.fault()); err != nil {
 		return err
 	}
 	if len(b.ops) == 0 {
@@ -69,13 +69,13 @@ func (s *Store) failed(before head, err error) error {
 	check := s.db.View(func(tx *bbolt.Tx) error {
 		after, err := headOf(tx)
 		if err == nil && after != before {
-			return ErrDoubtful
+			return ErrUnresolved
 		}
 		return err
 	})
 	if check != nil {
-		s.doubt = errors.Join(err, check, ErrDoubtful)
-		return s.doubt
+		s.unresolved = errors.Join(err, check, ErrUnresolved)
+		return s.unresolved
 	}
 	return err
 }
@@ -83,11 +83,11 @@ func (s *Store) failed(before head, err error) error {
 // committer writes one batch.
 type committer struct {
 	*Batch
-	tx    *bbolt.Tx
-	head  head
-	table *bbolt.Bucket // of orders
-	ids   clientIDs
-	gone  market.OrderID // the highest number of an order that Prune took out
+	tx     *bbolt.Tx
+	head   head
+	table  *bbolt.Bucket // of orders
+	ids    clientIDs
+	pruned market.OrderID // the highest number of an order that Prune took out
 }
 
 func (c *committer) run() error {
@@ -98,7 +98,7 @@ func (c *committer) run() error {
 	if err != nil {
 		return err
 	}
-	c.gone = from.orders
+	c.pruned = from.orders
 	journal := c.tx.Bucket(bucketJournal)
 	journal.FillPercent = journalFill
 	for i := range c.ops {
@@ -170,8 +170,8 @@ func (c *committer) entry(journal *bbolt.Bucket, o *op) error {
 // order writes a row and what finds it.
 func (c *committer) order(o *op) error {
 	key, id := c.slice(o.key), c.slice(o.key)[:8]
-	client, exchange, name := indexed(c.slice(o.index))
-	if orderOfKey(id) <= c.gone && c.table.Get(part(id, partRow, nil)) == nil {
+	client, exchange, name := splitIndex(c.slice(o.index))
+	if orderOfKey(id) <= c.pruned && c.table.Get(part(id, partRow, nil)) == nil {
 		return fmt.Errorf("order %d: its number was that of an order which bot state compact took out", orderOfKey(id))
 	}
 	if err := c.ids.claim(id, client); err != nil {
@@ -226,7 +226,7 @@ func (c *committer) fill(o *op) error {
 			return err
 		}
 		now.Time = have.Time // a fill has one place, whatever time comes with its fee
-		return fills.Put(known, c.settled(known, &now.Fill))
+		return fills.Put(known, c.encodeFill(known, &now.Fill))
 	}
 	if err := c.table.Put(c.slice(o.index), key[:8]); err != nil {
 		return err
@@ -234,7 +234,7 @@ func (c *committer) fill(o *op) error {
 	return fills.Put(key, c.slice(o.value))
 }
 
-func (c *committer) settled(key []byte, f *market.Fill) []byte {
+func (c *committer) encodeFill(key []byte, f *market.Fill) []byte {
 	e := recordEncoder{Encoder: codec.Encoder{Names: c.enc.Names}}
 	e.Byte(recordVersion)
 	e.fill(f)

@@ -45,9 +45,9 @@ func (c *cut) put(tx *bbolt.Tx) error {
 	return tx.Bucket(boltfile.BucketMeta).Put(keyCut, appendKey(value, uint64(c.orders)))
 }
 
-// jump moves a chain to just before an old entry that stays, or before the first one after the cut,
+// skipTo moves a chain to just before an old entry that stays, or before the first one after the cut,
 // where the hash of its predecessor is known.
-func (c *chain) jump(tx *bbolt.Tx, from cut, key []byte) {
+func (c *chain) skipTo(tx *bbolt.Tx, from cut, key []byte) {
 	if len(key) != 8 || from.number == 0 {
 		return
 	}

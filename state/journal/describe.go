@@ -30,7 +30,7 @@ func (s *Store) Describe(e *Entry) Fields {
 	case *Fills:
 		d.fills(r.Fills)
 	case *Transfer:
-		d.in(r.Market)
+		d.inMarket(r.Market)
 		d.symbol("asset", r.Asset)
 		d.money("amount", r.Money, r.Asset)
 		d.text("strategy", r.Strategy)
@@ -160,16 +160,16 @@ func (d *describer) order(o *market.Order, strategy string) {
 	d.integer("order", int64(o.ID))
 	d.id("clientOrderId", o.ClientOrderID)
 	d.id("orderId", o.ExchangeID)
-	d.in(o.Market)
+	d.inMarket(o.Market)
 	d.text("strategy", strategy)
 	d.integer("operatorId", o.OperatorID)
 	d.integer("codGroupId", int64(o.CodGroupID))
 	d.onHold = o.OnHoldCurrency
-	tellFields(d, orderWords, o)
-	d.yes("postOnly", o.PostOnly)
-	d.yes("triggered", o.Triggered)
-	tellFields(d, stateFields, &o.OrderState)
-	tellFields(d, orderEnd, o)
+	describeFields(d, orderWords, o)
+	d.flag("postOnly", o.PostOnly)
+	d.flag("triggered", o.Triggered)
+	describeFields(d, stateFields, &o.OrderState)
+	describeFields(d, orderEnd, o)
 }
 
 // report is told in the words of an order: it is the state of one.
@@ -198,7 +198,7 @@ func (d *describer) fills(fills []market.Fill) {
 func (d *describer) fill(f *market.Fill, strategy string) {
 	d.fields = append(d.fields, Field{"fillId", f.ID.String()})
 	d.integer("order", int64(f.Order))
-	d.in(f.Market)
+	d.inMarket(f.Market)
 	d.text("strategy", strategy)
 	if f.Side != 0 {
 		d.text("side", f.Side.String())
@@ -207,8 +207,8 @@ func (d *describer) fill(f *market.Fill, strategy string) {
 	d.qty("amount", f.Amount)
 	d.value("fee", f.Fee)
 	d.symbol("feeCurrency", f.FeeCurrency)
-	d.yes("taker", f.Taker)
-	d.yes("settled", f.Settled)
+	d.flag("taker", f.Taker)
+	d.flag("settled", f.Settled)
 	d.time("time", f.Time)
 }
 
@@ -220,7 +220,7 @@ func (s *Store) describeOrder(o *OrderRow) Fields {
 	if o.InFlight != 0 {
 		d.text("inFlight", o.InFlight.String())
 	}
-	d.yes("cancelWanted", o.CancelWanted)
+	d.flag("cancelWanted", o.CancelWanted)
 	d.integer("errorCode", int64(o.Code))
 	return d.fields
 }
@@ -236,7 +236,7 @@ func (s *Store) DescribeFill(f *FillRow) Fields {
 func (s *Store) describePosition(p *PositionRow) Fields {
 	d := describer{Names: s.names}
 	d.text("strategy", p.StrategyName)
-	d.in(p.Market)
+	d.inMarket(p.Market)
 	d.qty("amount", p.Amount)
 	d.value("cost", p.Cost)
 	d.value("realised", p.Realised)

@@ -175,7 +175,7 @@ type Refusal struct {
 	Have   string // the value that the reason is about, as a decimal; empty: it has none
 	Limit  string // and its limit
 	Cause  Cause
-	Count  int64       // 0 in entries of version 1, which stand for one
+	Count  int64       // 0 inMarket entries of version 1, which stand for one
 	First  market.Time // when the first of Count was asked
 }
 

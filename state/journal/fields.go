@@ -84,14 +84,14 @@ func (d *describer) id(name string, id uuid.UUID) {
 	}
 }
 
-func (d *describer) yes(name string, is bool) {
+func (d *describer) flag(name string, is bool) {
 	if is {
 		d.text(name, "true")
 	}
 }
 
-// in begins with the market of what follows.
-func (d *describer) in(id market.ID) {
+// inMarket begins with the market of what follows.
+func (d *describer) inMarket(id market.ID) {
 	d.market = &market.Market{}
 	if id != 0 {
 		d.market = d.Catalog().Market(id)

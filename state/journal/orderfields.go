@@ -9,11 +9,11 @@ import (
 
 // field is one field of a record in the state file: how it is written, read, and told to people.
 type field[R any] struct {
-	name  string // as people read it; empty: they are not shown it
-	since byte   // the recordVersion that brought it; 0: the first
-	put   func(*recordEncoder, *R)
-	take  func(*recordDecoder, *R)
-	tell  func(*describer, *R)
+	name     string // as people read it; empty: they are not shown it
+	since    byte   // the recordVersion that brought it; 0: the first
+	put      func(*recordEncoder, *R)
+	get      func(*recordDecoder, *R)
+	describe func(*describer, *R)
 }
 
 // stateFields are the fields that the record of an order and the record of a report have at the
@@ -61,29 +61,29 @@ var orderWords = []field[market.Order]{
 
 func price[R any](name string, at func(*R) *market.Price) field[R] {
 	return field[R]{
-		name: name,
-		put:  func(e *recordEncoder, r *R) { e.Int(int64(*at(r))) },
-		take: func(d *recordDecoder, r *R) { *at(r) = d.Price() },
-		tell: func(d *describer, r *R) { d.price(name, *at(r)) },
+		name:     name,
+		put:      func(e *recordEncoder, r *R) { e.Int(int64(*at(r))) },
+		get:      func(d *recordDecoder, r *R) { *at(r) = d.Price() },
+		describe: func(d *describer, r *R) { d.price(name, *at(r)) },
 	}
 }
 
 // number is a field whose numbers count the same in every process.
 func number[R any, T ~int64](name string, at func(*R) *T, tell func(*describer, string, T)) field[R] {
 	return field[R]{
-		name: name,
-		put:  func(e *recordEncoder, r *R) { e.Int(int64(*at(r))) },
-		take: func(d *recordDecoder, r *R) { *at(r) = T(d.Int()) },
-		tell: func(d *describer, r *R) { tell(d, name, *at(r)) },
+		name:     name,
+		put:      func(e *recordEncoder, r *R) { e.Int(int64(*at(r))) },
+		get:      func(d *recordDecoder, r *R) { *at(r) = T(d.Int()) },
+		describe: func(d *describer, r *R) { tell(d, name, *at(r)) },
 	}
 }
 
 func value[R any](name string, at func(*R) *market.Value) field[R] {
 	return field[R]{
-		name: name,
-		put:  func(e *recordEncoder, r *R) { e.Value(*at(r)) },
-		take: func(d *recordDecoder, r *R) { *at(r) = d.Value() },
-		tell: func(d *describer, r *R) { d.value(name, *at(r)) },
+		name:     name,
+		put:      func(e *recordEncoder, r *R) { e.Value(*at(r)) },
+		get:      func(d *recordDecoder, r *R) { *at(r) = d.Value() },
+		describe: func(d *describer, r *R) { d.value(name, *at(r)) },
 	}
 }
 
@@ -92,8 +92,8 @@ func word[R any, T ~uint8](name string, at func(*R) *T, last T) field[R] {
 	return field[R]{
 		name: name,
 		put:  func(e *recordEncoder, r *R) { e.Byte(byte(*at(r))) },
-		take: func(d *recordDecoder, r *R) { *at(r) = codec.Enum(&d.Decoder, last) },
-		tell: func(d *describer, r *R) {
+		get:  func(d *recordDecoder, r *R) { *at(r) = codec.Enum(&d.Decoder, last) },
+		describe: func(d *describer, r *R) {
 			if *at(r) != 0 {
 				d.text(name, fmt.Sprint(*at(r)))
 			}
@@ -103,10 +103,10 @@ func word[R any, T ~uint8](name string, at func(*R) *T, last T) field[R] {
 
 func text[R any](name string, at func(*R) *string) field[R] {
 	return field[R]{
-		name: name,
-		put:  func(e *recordEncoder, r *R) { e.Text(*at(r)) },
-		take: func(d *recordDecoder, r *R) { *at(r) = d.Text() },
-		tell: func(d *describer, r *R) { d.text(name, *at(r)) },
+		name:     name,
+		put:      func(e *recordEncoder, r *R) { e.Text(*at(r)) },
+		get:      func(d *recordDecoder, r *R) { *at(r) = d.Text() },
+		describe: func(d *describer, r *R) { d.text(name, *at(r)) },
 	}
 }
 
@@ -118,20 +118,20 @@ func putFields[R any](e *recordEncoder, fields []field[R], r *R) {
 	}
 }
 
-// takeFields reads the fields that a record of a version has.
-func takeFields[R any](d *recordDecoder, version byte, fields []field[R], r *R) {
+// getFields reads the fields that a record of a version has.
+func getFields[R any](d *recordDecoder, version byte, fields []field[R], r *R) {
 	for i := range fields {
 		if fields[i].since <= version {
-			fields[i].take(d, r)
+			fields[i].get(d, r)
 		}
 	}
 }
 
-// tellFields describes the fields of a record that are not zero.
-func tellFields[R any](d *describer, fields []field[R], r *R) {
+// describeFields describes the fields of a record that are not zero.
+func describeFields[R any](d *describer, fields []field[R], r *R) {
 	for i := range fields {
 		if fields[i].name != "" {
-			fields[i].tell(d, r)
+			fields[i].describe(d, r)
 		}
 	}
 }

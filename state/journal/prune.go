@@ -36,7 +36,7 @@ func (s *Store) Prune(path string, before market.Time) (removed Removed, err err
 	}
 	err = s.rewrite(path, func(into *bbolt.DB) error {
 		return s.db.View(func(tx *bbolt.Tx) error {
-			p := pruner{store: s, from: tx, before: before, gone: map[market.OrderID]bool{}, stay: map[uint64]bool{}}
+			p := pruner{store: s, from: tx, before: before, dropped: map[market.OrderID]bool{}, kept: map[uint64]bool{}}
 			err := p.run(into)
 			removed = p.removed
 			return err
@@ -53,8 +53,8 @@ type pruner struct {
 	old     cut // of the file as it is
 	cut     cut
 	held    map[string]market.Time  // by key of the position: since when it is held
-	gone    map[market.OrderID]bool // orders that are taken out
-	stay    map[uint64]bool         // entries before the cut that are kept
+	dropped map[market.OrderID]bool // orders that are taken out
+	kept    map[uint64]bool         // entries before the cut that are kept
 	removed Removed
 	into    copier
 }
@@ -111,26 +111,26 @@ func (p *pruner) sortOrders() error {
 			if err != nil {
 				return err
 			}
-			over, err := p.over(&row)
+			over, err := p.finished(&row)
 			if err == nil && over {
-				p.gone[row.ID] = true
+				p.dropped[row.ID] = true
 				p.cut.orders = max(p.cut.orders, row.ID)
 				p.removed.Orders++
 			}
 			return err
-		case key[8] == partStory && !p.gone[orderOfKey(key)] &&
+		case key[8] == partStory && !p.dropped[orderOfKey(key)] &&
 			has(p.from.Bucket(bucketOrders), part(key[:8], partRow, nil)):
 			if number := binary.BigEndian.Uint64(key[9:]); number <= p.cut.number {
-				p.stay[number] = true
+				p.kept[number] = true
 			}
 		}
 		return nil
 	})
 }
 
-// over reports whether nothing more is to be said of an order.
-func (p *pruner) over(o *OrderRow) (bool, error) {
-	if !o.State.Terminal() || o.Updated >= p.before || p.lastTold(o.ID) > p.cut.number {
+// finished reports whether nothing more is to be said of an order.
+func (p *pruner) finished(o *OrderRow) (bool, error) {
+	if !o.State.Terminal() || o.Updated >= p.before || p.lastEntry(o.ID) > p.cut.number {
 		return false, nil
 	}
 	name := p.store.names.Catalog().Market(o.Market).Name
@@ -150,8 +150,8 @@ func (p *pruner) over(o *OrderRow) (bool, error) {
 	return true, nil
 }
 
-// lastTold is the number of the last entry about an order, 0 where there is none.
-func (p *pruner) lastTold(id market.OrderID) uint64 {
+// lastEntry is the number of the last entry about an order, 0 where there is none.
+func (p *pruner) lastEntry(id market.OrderID) uint64 {
 	cursor := boltfile.NewCursor(p.from.Bucket(bucketOrders))
 	key, _ := cursor.Seek(part(orderKey(id), partStory+1, nil))
 	if key == nil {
@@ -186,10 +186,10 @@ func (p *pruner) copyJournal() error {
 		switch {
 		case number > p.cut.number:
 			return p.into.put(bucketJournal, key, value)
-		case !p.stay[number]:
+		case !p.kept[number]:
 			p.removed.Entries++
 			return nil
-		case number > 1 && !p.stay[number-1]:
+		case number > 1 && !p.kept[number-1]:
 			if err := p.into.put(bucketCheckpoints, key64(number-1), known); err != nil {
 				return err
 			}
@@ -211,7 +211,7 @@ func (p *pruner) copyJournal() error {
 func (p *pruner) copyOrders() error {
 	rows := p.from.Bucket(bucketOrders)
 	stays := func(id market.OrderID, key []byte) bool {
-		if p.gone[id] {
+		if p.dropped[id] {
 			return false
 		}
 		lone := len(key) == 17 && key[8] == partStory && binary.BigEndian.Uint64(key[9:]) <= p.cut.number &&
@@ -219,9 +219,9 @@ func (p *pruner) copyOrders() error {
 		return !lone // an entry about a number that no order has goes with the entry
 	}
 	err := p.copy(bucketOrders, func(key, _ []byte) bool { return stays(orderOfKey(key), key) })
-	err = cmp.Or(err, p.copy(bucketExchangeIDs, func(_, order []byte) bool { return !p.gone[orderOfKey(order)] }))
+	err = cmp.Or(err, p.copy(bucketExchangeIDs, func(_, order []byte) bool { return !p.dropped[orderOfKey(order)] }))
 	return cmp.Or(err, p.copy(bucketFills, func(key, _ []byte) bool {
-		if gone := p.gone[orderOfKey(key[8:])]; gone {
+		if gone := p.dropped[orderOfKey(key[8:])]; gone {
 			p.removed.Fills++
 			return false
 		}
@@ -237,7 +237,7 @@ func (p *pruner) copyLists() error {
 	return boltfile.ForEach(p.from.Bucket(bucketClientIDs), func(key, value []byte) error {
 		var list []byte
 		for at := 0; at+idEntry <= len(value); at += idEntry {
-			if entry := value[at : at+idEntry]; !p.gone[orderOfKey(entry[16:])] {
+			if entry := value[at : at+idEntry]; !p.dropped[orderOfKey(entry[16:])] {
 				list = append(list, entry...)
 			}
 		}

@@ -95,7 +95,7 @@ func (s *Store) Fills(from, to market.Time, visit func(*FillRow) error) error {
 	}
 	err := s.walk(bucketFills, first, func(key, value []byte) error {
 		if to != 0 && len(key) >= 8 && timeOfKey(key) >= to {
-			return errEnough
+			return errStop
 		}
 		row, err := readFill(s.names, key, value)
 		if err != nil {
@@ -216,7 +216,7 @@ func (s *Store) EntriesBack(since market.Time, visit func(*Entry) error, kinds .
 		cursor := boltfile.NewCursor(tx.Bucket(bucketJournal))
 		n := 0
 		for key, value := cursor.Last(); key != nil; key, value = cursor.Prev() {
-			if n++; n%lookAtContext == 0 && s.reading.Err() != nil {
+			if n++; n%contextEvery == 0 && s.reading.Err() != nil {
 				return fmt.Errorf("read the journal: %w", s.reading.Err())
 			}
 			if len(value) <= entryHead || timeOfKey(value[sha256.Size:]) < since {
@@ -271,11 +271,11 @@ func collect[T any](s *Store, bucket []byte, read func(n *codec.Names, key, valu
 	return rows, err
 }
 
-// errEnough ends a walk early.
-var errEnough = errors.New("enough")
+// errStop ends a walk early.
+var errStop = errors.New("enough")
 
 func notEnough(err error) error {
-	if errors.Is(err, errEnough) {
+	if errors.Is(err, errStop) {
 		return nil
 	}
 	return err

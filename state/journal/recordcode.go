@@ -54,12 +54,12 @@ func (d *recordDecoder) order(o *market.Order, version byte) (strategy string) {
 	o.OperatorID = d.Int()
 	strategy, o.Strategy = d.Strategy()
 	o.CodGroupID = uint16(d.Uint())
-	takeFields(d, version, orderWords, o)
+	getFields(d, version, orderWords, o)
 	d.Flags(&o.PostOnly, &o.Visible, &o.Triggered)
 	o.FeeCurrency = d.Asset()
 	o.OnHoldCurrency = d.Asset()
-	takeFields(d, version, stateFields, &o.OrderState)
-	takeFields(d, version, orderEnd, o)
+	getFields(d, version, stateFields, &o.OrderState)
+	getFields(d, version, orderEnd, o)
 	return strategy
 }
 
@@ -122,7 +122,7 @@ func (d *recordDecoder) report(r *market.Report, version byte) {
 	d.Flags(&r.PostOnly, &r.Triggered)
 	r.Command = codec.Enum(&d.Decoder, market.CommandPlace)
 	r.Code = int(d.Int())
-	takeFields(d, version, stateFields, &r.OrderState)
+	getFields(d, version, stateFields, &r.OrderState)
 	r.Updated = market.Time(d.Int())
 }
 

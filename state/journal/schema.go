@@ -28,7 +28,7 @@ type schema struct {
 //     anything else reads the file. An older program refuses the file with ErrNewer.
 //
 // Each raise takes a golden file of the format before in testdata, a test that opens it, and a line
-// in CHANGELOG.md.
+// inMarket CHANGELOG.md.
 var current = schema{format: 1}
 
 // formatCut is set in the format of a file that was pruned: programs that do not know of it call

@@ -60,12 +60,12 @@ const mapAhead = 4
 // to Bind; what only the file knows is added to the catalog there, and a strategy that is no more
 // has number 0 beside its name.
 type Store struct {
-	db      *boltfile.File
-	path    string
-	names   *codec.Names
-	reading context.Context // ends long walks
-	commits int             // of this process
-	doubt   error           // of a commit that failed after it may have been written: nothing is committed any more
+	db         *boltfile.File
+	path       string
+	names      *codec.Names
+	reading    context.Context // ends long walks
+	commits    int             // of this process
+	unresolved error           // of a commit that failed after it may have been written: nothing is committed any more
 }
 
 // Open is OpenUntil without an end.
@@ -117,15 +117,15 @@ func openFile(ctx context.Context, path string, readOnly bool, wanted schema) (*
 	if readOnly {
 		s.reading = ctx
 	}
-	if err := cmp.Or(s.isStill(), s.prepare(readOnly, wanted)); err != nil {
+	if err := cmp.Or(s.checkReplaced(), s.prepare(readOnly, wanted)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
 }
 
-// isStill wants the file that was opened to be the one of that name: while waiting for the lock,
+// checkReplaced wants the file that was opened to be the one of that name: while waiting for the lock,
 // its holder may have put a compact one in its place.
-func (s *Store) isStill() error {
+func (s *Store) checkReplaced() error {
 	now, err := os.Stat(s.path)
 	if err == nil && !s.db.Is(now) {
 		err = fmt.Errorf("%s was replaced while it was opened: it is %w; try again", s.path, boltfile.ErrLocked)

@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// lookAtContext is how many keys a long walk comes by between two looks at its context.
-const lookAtContext = 256
+// contextEvery is how many keys a long walk comes by between two looks at its context.
+const contextEvery = 256
 
 // walkUntil calls visit with a bucket's keys from first on, in order, until visit returns an error,
 // which is returned, or ctx ends. Pages that were read are given back.
@@ -19,7 +19,7 @@ func walkUntil(ctx context.Context, b *bbolt.Bucket, first []byte, visit func(ke
 	defer release.Flush()
 	c, n := boltfile.NewCursor(b), 0
 	for key, value := c.Seek(first); key != nil; key, value = c.Next() {
-		if n++; n%lookAtContext == 0 && ctx.Err() != nil {
+		if n++; n%contextEvery == 0 && ctx.Err() != nil {
 			return fmt.Errorf("read the state file: %w", ctx.Err())
 		}
 		if err := visit(key, value); err != nil {
