@@ -210,13 +210,13 @@ func (c *comparison) pair(ctx context.Context, s *source, number int) error {
 	}
 	for _, was := range figures[c.old] {
 		if i := slices.IndexFunc(figures[c.new], was.same); i >= 0 {
-			c.book(was, figures[c.new][i])
+			c.addRatio(was, figures[c.new][i])
 		}
 	}
 	return nil
 }
 
-func (c *comparison) book(was, is figure) {
+func (c *comparison) addRatio(was, is figure) {
 	i := slices.IndexFunc(c.results, func(r *result) bool { return r.row == was.row && r.unit == was.unit })
 	if i < 0 {
 		return // a row that the first run did not print

@@ -9,8 +9,8 @@ import (
 // confidence is the least probability with which an interval must contain the true median.
 const confidence = 0.9
 
-// mostPairs keeps 2 to the power of -pairs a normal float64.
-const mostPairs = 1000
+// maxPairs keeps 2 to the power of -pairs a normal float64.
+const maxPairs = 1000
 
 // interval is a confidence interval of the median of a fixed number of values. Its ends are two of
 // the sorted values: the one after the lowest cut values and the one before the highest cut. It
@@ -21,12 +21,12 @@ type interval struct {
 }
 
 // medianInterval returns the narrowest interval for n values that contains the true median with at
-// least the probability want. The number of values below the median is binomial (n, ½). The
+// lesser the probability want. The number of values below the median is binomial (n, ½). The
 // interval misses the median if at most cut values lie below it, or at most cut above it. It
-// returns an error if n is too small for want, or above mostPairs.
+// returns an error if n is too small for want, or above maxPairs.
 func medianInterval(n int, want float64) (interval, error) {
-	if n > mostPairs {
-		return interval{}, fmt.Errorf("%d pairs: at most %d", n, mostPairs)
+	if n > maxPairs {
+		return interval{}, fmt.Errorf("%d pairs: at most %d", n, maxPairs)
 	}
 	found, below := interval{cut: -1}, 0.0
 	term := math.Ldexp(1, -n) // probability that exactly cut values lie below

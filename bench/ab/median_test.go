@@ -49,11 +49,11 @@ func TestTheIntervalHasItsExactBinomialProbability(t *testing.T) {
 }
 
 func TestTooFewPairsHaveNoInterval(t *testing.T) {
-	for _, n := range []int{-1, 0, 1, 4, mostPairs + 1} {
+	for _, n := range []int{-1, 0, 1, 4, maxPairs + 1} {
 		_, err := medianInterval(n, confidence)
 		require.Error(t, err, "%d values", n)
 	}
-	most, err := medianInterval(mostPairs, confidence)
+	most, err := medianInterval(maxPairs, confidence)
 	require.NoError(t, err)
 	require.InDelta(t, confidence, most.covered, 0.01)
 }

@@ -11,7 +11,7 @@ import (
 // Candle reads start, open, high, low, close and volume of a candle, [milliseconds,"open",…], in
 // the units of m; more columns are skipped. On an error the candle is undefined.
 func (s *Scanner) Candle(m *market.Market, candle *market.Candle) {
-	if next := row(s.data, s.at, m, candle); next > 0 && s.err == nil {
+	if next := fastCandle(s.data, s.at, m, candle); next > 0 && s.err == nil {
 		s.at = next
 		return
 	}
@@ -28,18 +28,18 @@ func (s *Scanner) Candle(m *market.Market, candle *market.Candle) {
 	s.Leave()
 }
 
-// row reads a candle that is written without white space and in easy numbers, as the exchange
+// fastCandle reads a candle that is written without white space and in easy numbers, as the exchange
 // writes it, and returns where it ends; 0 for any other candle.
-func row(data []byte, at int, m *market.Market, candle *market.Candle) int {
+func fastCandle(data []byte, at int, m *market.Market, candle *market.Candle) int {
 	const stamp = 13 // digits of the milliseconds of our days
 	if at+17 > len(data) || data[at] != '[' {
 		return 0
 	}
 	head, tail := binary.LittleEndian.Uint64(data[at+1:])^zeros, binary.LittleEndian.Uint64(data[at+9:])^zeros
-	if marks(head) != 0 || bits.TrailingZeros64(marks(tail))/8 != stamp-8 {
+	if nonDigits(head) != 0 || bits.TrailingZeros64(nonDigits(tail))/8 != stamp-8 {
 		return 0
 	}
-	millis := worth(head, 8)*100_000 + worth(tail, stamp-8)
+	millis := digitsValue(head, 8)*100_000 + digitsValue(tail, stamp-8)
 	at += 1 + stamp
 	columns := [...]struct {
 		to     *int64

@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// deepest is how deep a value that is skipped may be nested, as in encoding/json.
-const deepest = 10000
+// maxDepth is how deep a value that is skipped may be nested, as in encoding/json.
+const maxDepth = 10000
 
 // ErrMalformed is wrapped where a text is not the JSON that was expected, as when it is cut off.
 var ErrMalformed = errors.New("malformed answer")
@@ -42,7 +42,7 @@ type Scanner struct {
 
 // NewScanner returns a scanner before the first byte of data, which must not change while names and
 // tokens are in use.
-func NewScanner(data []byte) Scanner { return Scanner{data: data, limit: deepest} }
+func NewScanner(data []byte) Scanner { return Scanner{data: data, limit: maxDepth} }
 
 // Limit sets how deep a value that is skipped may be nested: 10000 unless set.
 func (s *Scanner) Limit(depth int) { s.limit = depth }
@@ -202,9 +202,9 @@ func (s *Scanner) Raw() []byte {
 }
 
 // Discard reads any value and forgets it.
-func (s *Scanner) Discard() { s.pass(0) }
+func (s *Scanner) Discard() { s.discard(0) }
 
-func (s *Scanner) pass(depth int) {
+func (s *Scanner) discard(depth int) {
 	if s.err != nil {
 		return
 	}
@@ -219,12 +219,12 @@ func (s *Scanner) pass(depth int) {
 	}
 	if ch == '{' {
 		for s.Object(); s.Member(); {
-			s.pass(depth + 1)
+			s.discard(depth + 1)
 		}
 		return
 	}
 	for s.Array(); s.Element(); {
-		s.pass(depth + 1)
+		s.discard(depth + 1)
 	}
 }
 

@@ -6,7 +6,7 @@ package wire
 func (s *Scanner) Tokens(names []string, into [][]byte) {
 	next := 0
 	for s.Object(); s.Member(); {
-		i := place(names, s.name, next)
+		i := indexFrom(names, s.name, next)
 		if i < 0 {
 			s.Discard()
 			continue
@@ -16,9 +16,9 @@ func (s *Scanner) Tokens(names []string, into [][]byte) {
 	}
 }
 
-// place returns where names has name, looked for from next on and then from the start; -1 where it
+// indexFrom returns where names has name, looked for from next on and then from the start; -1 where it
 // has not.
-func place(names []string, name []byte, next int) int {
+func indexFrom(names []string, name []byte, next int) int {
 	for i := next; i < len(names); i++ {
 		if names[i] == string(name) {
 			return i

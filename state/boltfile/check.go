@@ -12,7 +12,7 @@ import (
 // each; then their keys and values in the same order, without a gap. An element of a branch is
 // where its key stands, counted from the element on, the key's size and the page that it leads to;
 // one of a leaf is flags, where its key stands, and the sizes of key and value. The value of a
-// bucket begins with its root page, 0 where a page without number follows in the value itself.
+// checkBucket begins with its root page, 0 where a page without number follows in the value itself.
 const (
 	pageHead    = 16
 	elementSize = 16
@@ -23,9 +23,9 @@ const (
 	flagFree   = 0x10 // the list of free pages
 	leafBucket = 0x01 // an element of a leaf that is a bucket
 
-	maxKey   = 32768 // bytes
-	maxDepth = 64    // of branches; the largest file that bbolt can map has far fewer
-	lookAt   = 64    // pages between two looks at the context
+	maxKey       = 32768 // bytes
+	maxDepth     = 64    // of branches; the largest file that bbolt can map has far fewer
+	contextEvery = 64    // pages between two looks at the context
 )
 
 // check reads the structure of a file of that many bytes and returns the first *Damage, or an error
@@ -44,7 +44,7 @@ func check(ctx context.Context, file io.ReaderAt, size int64, levels int) error 
 	if h.free == noFreeList {
 		return nil // bbolt takes for free what was not seen
 	}
-	return t.freeList(h.free)
+	return t.checkFreeList(h.free)
 }
 
 // tree follows the pages of a file from the root, each once.
@@ -90,16 +90,16 @@ func (t *tree) follow(number uint64, b bounds) error {
 	case b.depth > maxDepth:
 		return damaged(number, "it lies deeper than any tree of this size")
 	case p.flags == flagBranch:
-		return p.branch(b)
+		return p.checkBranch(b)
 	case p.flags == flagLeaf:
-		return p.leaf(b)
+		return p.checkLeaf(b)
 	}
 	return damaged(number, "a page of keys is marked %#x, neither branch nor leaf", p.flags)
 }
 
 // open reads a page and marks those that it covers.
 func (t *tree) open(number uint64) (*page, error) {
-	if t.count++; t.count%lookAt == 0 && t.ctx.Err() != nil {
+	if t.count++; t.count%contextEvery == 0 && t.ctx.Err() != nil {
 		return nil, t.ctx.Err()
 	}
 	end := uint64(len(t.seen))
@@ -149,8 +149,8 @@ func (p *page) part(at, size int64) ([]byte, error) {
 	return part, nil
 }
 
-// freeList wants the list of free pages to have pages that nothing leads to, each once.
-func (t *tree) freeList(number uint64) error {
+// checkFreeList wants the list of free pages to have pages that nothing leads to, each once.
+func (t *tree) checkFreeList(number uint64) error {
 	p, err := t.open(number)
 	if err != nil {
 		return err

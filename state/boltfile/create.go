@@ -88,9 +88,9 @@ func (f *File) Backup(path string) error {
 	})
 }
 
-// SyncPlace makes durable that a file has its name, that its folder has its own, and so on upwards
+// SyncFolders makes durable that a file has its name, that its folder has its own, and so on upwards
 // as far as the folders are ours: a file that is synced and cannot be found is lost all the same.
-func SyncPlace(path string) error {
+func SyncFolders(path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return err

@@ -41,13 +41,13 @@ func (c *Cursor) Last() (key, value []byte) {
 func (c *Cursor) Seek(wanted []byte) (key, value []byte) {
 	key, value = c.keys.Seek(wanted)
 	if key != nil && bytes.Compare(key, wanted) < 0 {
-		panic(disorder(wanted, key))
+		panic(outOfOrder(wanted, key))
 	}
 	return c.at(key), value
 }
 
-// Behind moves to the first key above one that was there and may have been deleted.
-func (c *Cursor) Behind(past []byte) (key, value []byte) {
+// SeekAfter moves to the first key above one that was there and may have been deleted.
+func (c *Cursor) SeekAfter(past []byte) (key, value []byte) {
 	c.at(past)
 	if key, value = c.keys.Seek(past); bytes.Equal(key, past) {
 		return c.Next()
@@ -78,13 +78,13 @@ func (c *Cursor) at(key []byte) []byte {
 
 func (c *Cursor) step(key []byte, direction int) []byte {
 	if key != nil && len(c.last) > 0 && bytes.Compare(key, c.last) != direction {
-		panic(disorder(c.last, key))
+		panic(outOfOrder(c.last, key))
 	}
 	return c.at(key)
 }
 
-func disorder(before, key []byte) error {
-	return fmt.Errorf("the keys of a table are out of order: %s comes after %s", NameKey(key), NameKey(before))
+func outOfOrder(before, key []byte) error {
+	return fmt.Errorf("the keys of a table are out of order: %s comes after %s", FormatKey(key), FormatKey(before))
 }
 
 // ForEach calls visit with every key of a bucket, in order, until it returns an error, which is
@@ -109,8 +109,8 @@ func ForEachBucket(b *bbolt.Bucket, visit func(name []byte) error) error {
 	})
 }
 
-// NameKey is a key as messages have it: a number, an id, a text, or the beginning of its bytes.
-func NameKey(key []byte) string {
+// FormatKey is a key as messages have it: a number, an id, a text, or the beginning of its bytes.
+func FormatKey(key []byte) string {
 	switch {
 	case len(key) == 8:
 		return strconv.FormatUint(binary.BigEndian.Uint64(key), 10)

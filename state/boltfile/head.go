@@ -17,7 +17,7 @@ const (
 	headSum    = 56 // where the checksum stands
 	noFreeList = ^uint64(0)
 
-	leastPage, mostPage = 512, 16 << 20 // bytes
+	minPageSize, maxPageSize = 512, 16 << 20 // bytes
 )
 
 // head is one of the two beginnings of a file: bbolt reads the one of the later commit, of those
@@ -41,7 +41,7 @@ func readHeads(file io.ReaderAt, size int64) (*head, error) {
 	if first.valid {
 		second, err = headAt(file, int64(first.pageSize))
 	} else {
-		for page := int64(1024); page <= mostPage && (second == nil || !second.valid); page *= 2 {
+		for page := int64(1024); page <= maxPageSize && (second == nil || !second.valid); page *= 2 {
 			if second, err = headAt(file, page); err != nil {
 				break
 			}
@@ -54,9 +54,9 @@ func readHeads(file io.ReaderAt, size int64) (*head, error) {
 	case !first.valid && (second == nil || !second.valid):
 		return nil, damaged(0, "neither head of the file can be read")
 	case !first.valid:
-		return second, latest(second, first, 0, size)
+		return second, checkBadHead(second, first, 0, size)
 	case !second.valid:
-		return first, latest(first, second, 1, size)
+		return first, checkBadHead(first, second, 1, size)
 	case second.commit > first.commit:
 		return second, second.check(size)
 	}
@@ -86,7 +86,7 @@ func parseHead(raw [headSize]byte) *head {
 func (h *head) check(size int64) error {
 	number := h.commit % 2
 	switch {
-	case h.pageSize < leastPage || h.pageSize > mostPage || h.pageSize&(h.pageSize-1) != 0:
+	case h.pageSize < minPageSize || h.pageSize > maxPageSize || h.pageSize&(h.pageSize-1) != 0:
 		return damaged(number, "it says that pages have %d bytes", h.pageSize)
 	case h.pages < 3 || h.pages > uint64(size)/uint64(h.pageSize):
 		return damaged(number, "the file is cut off: %d bytes of %d pages are there", size, h.pages)
@@ -96,11 +96,11 @@ func (h *head) check(size int64) error {
 	return nil
 }
 
-// latest judges a head whose checksum does not fit, which bbolt passes over. A power cut leaves
+// checkBadHead judges a head whose checksum does not fit, which bbolt passes over. A power cut leaves
 // that of the commit that was being written, and nothing is lost: that commit was not done. But
 // where one byte put right makes it the head of a later commit, that commit was done, and bbolt
 // would go on from the one before it without a word.
-func latest(good, bad *head, number uint64, size int64) error {
+func checkBadHead(good, bad *head, number uint64, size int64) error {
 	if err := good.check(size); err != nil {
 		return err
 	}

@@ -41,17 +41,17 @@ func (p *page) key(i int, stands uint32, size uint32, data int64, last []byte, b
 	return key, nil
 }
 
-// full wants a page to have as many pages as its data needs. Data that ends with a page may have
+// checkSize wants a page to have as many pages as its data needs. Data that ends with a page may have
 // one more: older versions of bbolt took it.
-func (p *page) full(end int64) error {
+func (p *page) checkSize(end int64) error {
 	if most := uint64(end / p.tree.page); p.overflow != most && p.overflow != uint64((end-1)/p.tree.page) {
 		return damaged(p.number, "it takes %d pages more, and its %d bytes need %d", p.overflow, end, most)
 	}
 	return nil
 }
 
-// branch checks a page that leads to others, and those.
-func (p *page) branch(b bounds) error {
+// checkBranch checks a page that leads to others, and those.
+func (p *page) checkBranch(b bounds) error {
 	list, data, err := p.elements()
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (p *page) branch(b bounds) error {
 		}
 		next[i], last, data = binary.NativeEndian.Uint64(element[8:]), keys[i], data+int64(size)
 	}
-	if err := p.full(data); err != nil {
+	if err := p.checkSize(data); err != nil {
 		return err
 	}
 	for i, number := range next {
@@ -81,8 +81,8 @@ func (p *page) branch(b bounds) error {
 	return nil
 }
 
-// leaf checks a page of keys and values, and the buckets in it.
-func (p *page) leaf(b bounds) error {
+// checkLeaf checks a page of keys and values, and the buckets in it.
+func (p *page) checkLeaf(b bounds) error {
 	list, data, err := p.elements()
 	if err != nil {
 		return err
@@ -103,14 +103,14 @@ func (p *page) leaf(b bounds) error {
 		if data+value > p.size {
 			return damaged(p.number, "the value of element %d ends behind the page", i)
 		}
-		if root, err := p.bucket(i, flags, data, value, b.levels); err != nil {
+		if root, err := p.checkBucket(i, flags, data, value, b.levels); err != nil {
 			return err
 		} else if root != 0 {
 			buckets = append(buckets, root)
 		}
 		data += value
 	}
-	if err := p.full(data); err != nil {
+	if err := p.checkSize(data); err != nil {
 		return err
 	}
 	for _, root := range buckets {
@@ -121,9 +121,9 @@ func (p *page) leaf(b bounds) error {
 	return nil
 }
 
-// bucket checks the value of an element that is a bucket, and returns the page that is its root, 0
+// checkBucket checks the value of an element that is a bucket, and returns the page that is its root, 0
 // for none.
-func (p *page) bucket(i int, flags uint32, at, size int64, levels int) (root uint64, err error) {
+func (p *page) checkBucket(i int, flags uint32, at, size int64, levels int) (root uint64, err error) {
 	switch {
 	case flags == 0:
 		return 0, nil
@@ -143,15 +143,15 @@ func (p *page) bucket(i int, flags uint32, at, size int64, levels int) (root uin
 	case sequence != 0:
 		return 0, damaged(p.number, "bucket %d counts to %d, and no bucket here counts", i, sequence)
 	case root == 0:
-		return 0, p.inline(i, value[bucketHead:])
+		return 0, p.checkInline(i, value[bucketHead:])
 	case size != bucketHead:
 		return 0, damaged(p.number, "bucket %d has %d bytes beside its root page", i, size-bucketHead)
 	}
 	return root, nil
 }
 
-// inline checks the page of a bucket that lies in its value.
-func (p *page) inline(i int, data []byte) error {
+// checkInline checks the page of a bucket that lies in its value.
+func (p *page) checkInline(i int, data []byte) error {
 	if len(data) < pageHead {
 		return damaged(p.number, "bucket %d ends in the middle of its page", i)
 	}

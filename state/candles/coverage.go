@@ -43,7 +43,7 @@ func (s *Store) gaps(tx *bbolt.Tx, name string, interval market.Interval, span R
 	if span.From != 0 {
 		counter = gapCounter{started: true, end: ceilStart(interval, span.From)}
 	}
-	err = walkStarts(chunks, interval, span, func(run Range) error { return counter.add(run, interval) }, nil)
+	err = walkSeries(chunks, interval, span, func(run Range) error { return counter.add(run, interval) }, nil)
 	if err != nil {
 		return nil, s.seriesError(name, interval, err)
 	}

@@ -102,17 +102,17 @@ func (s *Store) ImportCSV(r io.Reader, o ImportOptions) (ImportReport, error) {
 
 // csvImport is one run of ImportCSV up to the commit.
 type csvImport struct {
-	options  *ImportOptions
-	report   ImportReport
-	load     *loader
-	layout   csvLayout
-	started  bool // the first line with anything on it has been seen
-	line     int64
-	text     []byte // of the current line
-	row      csvRow
-	previous market.Time
-	candle   market.Candle
-	last     int64 // Progress was told
+	options      *ImportOptions
+	report       ImportReport
+	load         *loader
+	layout       csvLayout
+	started      bool // the first line with anything on it has been seen
+	line         int64
+	text         []byte // of the current line
+	row          csvRow
+	previous     market.Time
+	candle       market.Candle
+	lastProgress int64 // Progress was told
 }
 
 func newCSVImport(o *ImportOptions) *csvImport {
@@ -161,10 +161,10 @@ func (c *csvImport) skipLine(in *bufio.Reader, start []byte) (err error) {
 }
 
 func (c *csvImport) progress(end bool) {
-	if c.options.Progress == nil || !end && c.report.Bytes-c.last < progressGap {
+	if c.options.Progress == nil || !end && c.report.Bytes-c.lastProgress < progressGap {
 		return
 	}
-	c.last = c.report.Bytes
+	c.lastProgress = c.report.Bytes
 	c.options.Progress(c.report.Bytes)
 }
 
@@ -200,7 +200,7 @@ func (c *csvImport) addRow(line []byte) error {
 			return nil
 		}
 	}
-	index, err := c.fill()
+	index, err := c.makeCandle()
 	if err != nil {
 		c.bad(err.Error())
 		return nil
@@ -212,8 +212,8 @@ func (c *csvImport) addRow(line []byte) error {
 	return c.load.add(&c.candle, index, c.line)
 }
 
-// fill makes the candle of the row that was read and returns the index of its start.
-func (c *csvImport) fill() (int64, error) {
+// makeCandle makes the candle of the row that was read and returns the index of its start.
+func (c *csvImport) makeCandle() (int64, error) {
 	row, k := &c.row, &c.candle
 	if row.start < minCandleTime || row.start >= maxCandleTime {
 		return 0, fmt.Errorf("time %s lies outside the years 1700 to 2199", row.start)
@@ -223,7 +223,7 @@ func (c *csvImport) fill() (int64, error) {
 	if k.Interval.StartOf(index) != k.Start {
 		return 0, fmt.Errorf("%s is no start of a %s candle", k.Start, k.Interval)
 	}
-	if err := c.fit(); err != nil {
+	if err := c.rescale(); err != nil {
 		return 0, err
 	}
 	v := &row.values
@@ -252,8 +252,8 @@ func (c *csvImport) impossible() error {
 	return fmt.Errorf("volume %s is negative", market.FormatFixed(int64(k.Volume), c.load.volumeDigits))
 }
 
-// fit gives the row's numbers the loader's decimals, or the loader those that the row needs.
-func (c *csvImport) fit() error {
+// rescale gives the row's numbers the loader's decimals, or the loader those that the row needs.
+func (c *csvImport) rescale() error {
 	row := &c.row
 	price := max(row.digits[0], row.digits[1], row.digits[2], row.digits[3])
 	if price > c.load.priceDigits || row.digits[4] > c.load.volumeDigits {

@@ -57,11 +57,11 @@ func (r *csvRow) dropZeros() {
 
 // csvLayout says where the columns are.
 type csvLayout struct {
-	separator byte
-	usual     bool  // columns stand in their usual order
-	unit      int64 // nanoseconds of a Unix time's unit; 0: told by its size
-	column    [fieldCount]int
-	fields    [][]byte // reused
+	separator    byte
+	defaultOrder bool  // columns stand in their usual order
+	unit         int64 // nanoseconds of a Unix time's unit; 0: told by its size
+	column       [fieldCount]int
+	fields       [][]byte // reused
 }
 
 // detect learns the layout from the first line and reports whether that is a header.
@@ -73,7 +73,7 @@ func (l *csvLayout) detect(line []byte) (header bool, err error) {
 			break
 		}
 	}
-	l.column, l.usual = [fieldCount]int{0, 1, 2, 3, 4, 5}, true
+	l.column, l.defaultOrder = [fieldCount]int{0, 1, 2, 3, 4, 5}, true
 	found := [fieldCount]int{-1, -1, -1, -1, -1, -1}
 	for at, field := range l.split(line) {
 		name, unit := headerName(field)
@@ -93,7 +93,7 @@ func (l *csvLayout) detect(line []byte) (header bool, err error) {
 	if !header {
 		return false, nil
 	}
-	l.usual = found == l.column
+	l.defaultOrder = found == l.column
 	l.column = found
 	return true, missingColumns(line, found)
 }
@@ -146,7 +146,7 @@ func (l *csvLayout) split(line []byte) [][]byte {
 // fastRow reads the common form, plain numbers in the usual order, and reports whether the line has
 // it.
 func (l *csvLayout) fastRow(line []byte, row *csvRow) bool {
-	if !l.usual {
+	if !l.defaultOrder {
 		return false
 	}
 	stamp, digits, at := scanNumber(line, 0)

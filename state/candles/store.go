@@ -102,7 +102,7 @@ func (s *Store) describe(tx *bbolt.Tx, name string, interval market.Interval) (i
 		return info, err
 	}
 	gaps := gapCounter{}
-	err = walkStarts(chunks, interval, Range{}, func(run Range) error {
+	err = walkSeries(chunks, interval, Range{}, func(run Range) error {
 		return gaps.add(run, interval)
 	}, func(h *chunkHeader, bytes int) { info.count(h, bytes) })
 	if err != nil {

@@ -41,9 +41,9 @@ func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range,
 	return nil
 }
 
-// walkStarts calls visit for every run of candles that follow each other, cut at chunks and to
+// walkSeries calls visit for every run of candles that follow each other, cut at chunks and to
 // span. Chunks without holes are not decoded. count, unless nil, sees every chunk's head and size.
-func walkStarts(chunks *bbolt.Bucket, interval market.Interval, span Range, visit func(Range) error,
+func walkSeries(chunks *bbolt.Bucket, interval market.Interval, span Range, visit func(Range) error,
 	count func(h *chunkHeader, bytes int)) error {
 	return walkChunks(chunks, interval, span, func(h *chunkHeader, value []byte) error {
 		if count != nil {

@@ -65,7 +65,7 @@ type chain struct {
 func (c *chain) next(key, value []byte) error {
 	if len(key) != 8 || len(value) < entryHead+2 {
 		return fmt.Errorf("%w: journal entry behind number %d: key %s, %d bytes", boltfile.ErrCorrupt, c.number,
-			boltfile.NameKey(key), len(value))
+			boltfile.FormatKey(key), len(value))
 	}
 	if number := binary.BigEndian.Uint64(key); number != c.number+1 {
 		return fmt.Errorf("%w: journal entry %d follows number %d", boltfile.ErrCorrupt, number, c.number)
@@ -99,7 +99,7 @@ func checkTail(tx *bbolt.Tx) error {
 		key, value = cursor.Seek(number)
 		if !bytes.Equal(key, number) || len(hash) != sha256.Size || !bytes.HasPrefix(value, hash) {
 			return fmt.Errorf("%w: journal entry %s is not the one that its checkpoint names", boltfile.ErrCorrupt,
-				boltfile.NameKey(number))
+				boltfile.FormatKey(number))
 		}
 		c.number = binary.BigEndian.Uint64(number)
 		copy(c.hash[:], hash)
@@ -126,7 +126,7 @@ func (c *chain) checkEnd(tx *bbolt.Tx) error {
 // readEntry decodes a stored entry.
 func (s *Store) readEntry(key, value []byte) (Entry, error) {
 	if len(key) != 8 || len(value) < entryHead {
-		return Entry{}, fmt.Errorf("%s: %w: journal key %s", s.path, boltfile.ErrCorrupt, boltfile.NameKey(key))
+		return Entry{}, fmt.Errorf("%s: %w: journal key %s", s.path, boltfile.ErrCorrupt, boltfile.FormatKey(key))
 	}
 	var d recordDecoder
 	d.Open(s.names, value[entryHead:])

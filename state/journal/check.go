@@ -122,7 +122,7 @@ func (c *checker) parts() {
 		case len(key) == 25 && key[8] == partFill:
 			c.indexed++
 		default:
-			c.flaw("orders", "key %s is no part of an order", boltfile.NameKey(key))
+			c.flaw("orders", "key %s is no part of an order", boltfile.FormatKey(key))
 		}
 	})
 	if told != c.stories {
@@ -214,7 +214,7 @@ func (c *checker) order(key []byte, o *OrderRow) {
 // empty wants nothing behind a key that says all.
 func (c *checker) empty(name string, key, value []byte) {
 	if len(value) > 0 {
-		c.flaw(fmt.Sprintf("%s %s", name, boltfile.NameKey(key)), "%d bytes stand where none should", len(value))
+		c.flaw(fmt.Sprintf("%s %s", name, boltfile.FormatKey(key)), "%d bytes stand where none should", len(value))
 	}
 }
 
@@ -231,14 +231,14 @@ func (c *checker) clientIDs() {
 	rows := c.tx.Bucket(bucketOrders)
 	c.each(bucketClientIDs, func(key, value []byte) {
 		list, err := openRow(key, value)
-		c.note(fmt.Sprintf("clientIDs %s", boltfile.NameKey(key)), err)
+		c.note(fmt.Sprintf("clientIDs %s", boltfile.FormatKey(key)), err)
 		if err != nil {
 			return
 		}
 		for entry := range slices.Chunk(list, idEntry) {
 			if id := clientIDOf(rows.Get(part(entry[16:], partRow, nil))); !bytes.Equal(entry[:16], id[:]) {
-				c.flaw(fmt.Sprintf("clientIDs %s", boltfile.NameKey(key)), "order %s has another id than %s",
-					boltfile.NameKey(entry[16:]), boltfile.NameKey(entry[:16]))
+				c.flaw(fmt.Sprintf("clientIDs %s", boltfile.FormatKey(key)), "order %s has another id than %s",
+					boltfile.FormatKey(entry[16:]), boltfile.FormatKey(entry[:16]))
 			}
 		}
 	})
@@ -254,12 +254,12 @@ func (c *checker) index(bucket []byte, order func(key, value []byte) []byte) {
 		id := order(key, value)
 		row := rows.Get(part(id, partRow, nil))
 		if row == nil {
-			c.flaw(fmt.Sprintf("%s %s", bucket, boltfile.NameKey(key)), "there is no order %s", boltfile.NameKey(id))
+			c.flaw(fmt.Sprintf("%s %s", bucket, boltfile.FormatKey(key)), "there is no order %s", boltfile.FormatKey(id))
 			return
 		}
 		o, err := readOrder(c.store.names, part(id, partRow, nil), row)
 		if err == nil && bytes.Equal(bucket, bucketExchangeIDs) && !bytes.HasPrefix(key, o.ExchangeID[:]) {
-			c.flaw(fmt.Sprintf("%s %s", bucket, boltfile.NameKey(key)), "order %d has another id", o.ID)
+			c.flaw(fmt.Sprintf("%s %s", bucket, boltfile.FormatKey(key)), "order %d has another id", o.ID)
 		}
 	})
 }
@@ -285,7 +285,7 @@ func (c *checker) small() {
 		_, err := readRun(n, key, value)
 		c.note("runs", err)
 		if !has(c.tx.Bucket(bucketJournal), key) && bytes.Compare(key, key64(c.from.number)) > 0 {
-			c.flaw(fmt.Sprintf("run %s", boltfile.NameKey(key)), "the journal does not have its start")
+			c.flaw(fmt.Sprintf("run %s", boltfile.FormatKey(key)), "the journal does not have its start")
 		}
 	})
 	for _, bucket := range [][]byte{bucketBlobs, bucketCursors, bucketUnits} {

@@ -18,7 +18,7 @@ func (c *checker) journal() {
 		c.report.Entries++
 		links.skipTo(c.tx, c.from, key)
 		if err := links.next(key, value); err != nil {
-			c.note(fmt.Sprintf("journal entry %s", boltfile.NameKey(key)), err)
+			c.note(fmt.Sprintf("journal entry %s", boltfile.FormatKey(key)), err)
 			if len(key) != 8 || len(value) < sha256.Size {
 				return
 			}
@@ -42,17 +42,17 @@ func (c *checker) journal() {
 func (c *checker) checkpoint(key, value []byte) {
 	switch journal := c.tx.Bucket(bucketJournal); {
 	case len(key) != 8:
-		c.flaw(fmt.Sprintf("checkpoint %s", boltfile.NameKey(key)), "that is no number")
+		c.flaw(fmt.Sprintf("checkpoint %s", boltfile.FormatKey(key)), "that is no number")
 	case c.from.number > 0 && binary.BigEndian.Uint64(key) == c.from.number:
 		if !bytes.Equal(value, c.from.hash[:]) {
 			c.flaw(fmt.Sprintf("checkpoint %d", c.from.number), "it is not where the journal was cut")
 		}
 	case binary.BigEndian.Uint64(key) < c.from.number:
 		if journal.Get(key64(binary.BigEndian.Uint64(key)+1)) == nil {
-			c.flaw(fmt.Sprintf("checkpoint %s", boltfile.NameKey(key)), "no journal entry follows it")
+			c.flaw(fmt.Sprintf("checkpoint %s", boltfile.FormatKey(key)), "no journal entry follows it")
 		}
 	case journal.Get(key) == nil:
-		c.flaw(fmt.Sprintf("checkpoint %s", boltfile.NameKey(key)), "there is no such journal entry")
+		c.flaw(fmt.Sprintf("checkpoint %s", boltfile.FormatKey(key)), "there is no such journal entry")
 	}
 }
 
@@ -60,7 +60,7 @@ func (c *checker) checkpoint(key, value []byte) {
 func (c *checker) entry(key, value []byte) {
 	e, err := c.store.readEntry(key, value)
 	if err != nil {
-		c.note(fmt.Sprintf("journal entry %s", boltfile.NameKey(key)), err)
+		c.note(fmt.Sprintf("journal entry %s", boltfile.FormatKey(key)), err)
 		return
 	}
 	for _, id := range ordersOf(nil, 0, e.Record) {

@@ -72,7 +72,7 @@ func (t tier) prune(bucket *bbolt.Bucket, prefix []byte, now market.Time) error 
 	end := appendTime(bytes.Clone(prefix), now.Add(-t.keep))
 	cursor := boltfile.NewCursor(bucket)
 	for key, _ := cursor.Seek(prefix); key != nil &&
-		bytes.Compare(key, end) < 0; key, _ = cursor.Behind(bytes.Clone(key)) {
+		bytes.Compare(key, end) < 0; key, _ = cursor.SeekAfter(bytes.Clone(key)) {
 		if err := cursor.Delete(); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (e *recordEncoder) equity(s *EquitySample) {
 // readEquity reads a sample; key is tier, strategy, 0, start of the span.
 func readEquity(n *codec.Names, key, value []byte) (s EquitySample, err error) {
 	if len(key) < 10 {
-		return s, fmt.Errorf("equity %s: %w", boltfile.NameKey(key), boltfile.ErrCorrupt)
+		return s, fmt.Errorf("equity %s: %w", boltfile.FormatKey(key), boltfile.ErrCorrupt)
 	}
 	var d recordDecoder
 	d.row(n, key, value)
@@ -102,7 +102,7 @@ func readEquity(n *codec.Names, key, value []byte) (s EquitySample, err error) {
 		*into = market.Money(d.Int())
 	}
 	if err := d.End(); err != nil {
-		return s, fmt.Errorf("equity %s: %w", boltfile.NameKey(key), err)
+		return s, fmt.Errorf("equity %s: %w", boltfile.FormatKey(key), err)
 	}
 	return s, nil
 }

@@ -59,10 +59,10 @@ func (s *Store) wrap(err error) error {
 func (s *Store) OpenOrders() (rows []OrderRow, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		return boltfile.ForEach(tx.Bucket(bucketOpen), func(key, _ []byte) error {
-			row, err := s.orderAt(tx, key, boltfile.NameKey(key))
+			row, err := s.orderAt(tx, key, boltfile.FormatKey(key))
 			if errors.Is(err, boltfile.ErrNotFound) {
 				err = fmt.Errorf("%s: %w: the list of open orders names order %s, which is not there", s.path,
-					boltfile.ErrCorrupt, boltfile.NameKey(key))
+					boltfile.ErrCorrupt, boltfile.FormatKey(key))
 			}
 			rows = append(rows, row)
 			return err

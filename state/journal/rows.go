@@ -116,7 +116,7 @@ func readOrder(n *codec.Names, key, value []byte) (o OrderRow, err error) {
 		err = fmt.Errorf("%w: it says that it is order %d", boltfile.ErrCorrupt, o.ID)
 	}
 	if err != nil {
-		return o, fmt.Errorf("order %s: %w", boltfile.NameKey(key[:min(8, len(key))]), err)
+		return o, fmt.Errorf("order %s: %w", boltfile.FormatKey(key[:min(8, len(key))]), err)
 	}
 	return o, nil
 }
@@ -130,7 +130,7 @@ func readFill(n *codec.Names, key, value []byte) (f FillRow, err error) {
 		err = fmt.Errorf("%w: it says that it is fill %s of order %d", boltfile.ErrCorrupt, f.ID, f.Order)
 	}
 	if err != nil {
-		return f, fmt.Errorf("fill %s: %w", boltfile.NameKey(key), err)
+		return f, fmt.Errorf("fill %s: %w", boltfile.FormatKey(key), err)
 	}
 	return f, nil
 }
@@ -183,7 +183,7 @@ func readRun(n *codec.Names, key, value []byte) (r RunRow, err error) {
 		err = fmt.Errorf("%w: it is no run", boltfile.ErrCorrupt)
 	}
 	if err != nil {
-		return r, fmt.Errorf("run %s: %w", boltfile.NameKey(key), err)
+		return r, fmt.Errorf("run %s: %w", boltfile.FormatKey(key), err)
 	}
 	return RunRow{*start, at, binary.BigEndian.Uint64(key)}, nil
 }

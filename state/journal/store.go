@@ -139,7 +139,7 @@ func (s *Store) prepare(readOnly bool, wanted schema) error {
 		if err := wanted.apply(s); err != nil {
 			return err
 		}
-		if err := boltfile.SyncPlace(s.path); err != nil {
+		if err := boltfile.SyncFolders(s.path); err != nil {
 			return fmt.Errorf("sync the folder of %s: %w", s.path, err)
 		}
 	}

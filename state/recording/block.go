@@ -26,7 +26,7 @@ import (
 const (
 	blockMagic = "TMB1" // the last letter is the version of the format
 	blockFront = 40
-	blockLimit = 64 << 20 // no payload is longer, packed or not: what claims to be is damaged
+	maxPayload = 64 << 20 // no payload is longer, packed or not: what claims to be is damaged
 )
 
 // blockInfo is the head of a block.
@@ -62,7 +62,7 @@ func readBlock(data []byte) (b blockInfo, size int) {
 		return b, 0
 	}
 	length := binary.LittleEndian.Uint32(data[8:])
-	if length > blockLimit || int(length) > len(data)-blockFront {
+	if length > maxPayload || int(length) > len(data)-blockFront {
 		return b, 0
 	}
 	size = blockFront + int(length)

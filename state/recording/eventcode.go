@@ -182,8 +182,8 @@ func (d *eventDecoder) levels(levels []market.Level) []market.Level {
 	return levels
 }
 
-// rest reports what is left of a block when its events were read.
-func (d *eventDecoder) rest() error {
+// checkEnd reports what is left of a block when its events were read.
+func (d *eventDecoder) checkEnd() error {
 	if err := d.End(); err != nil {
 		return fmt.Errorf("behind its last event: %w", err)
 	}

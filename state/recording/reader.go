@@ -57,7 +57,7 @@ func Read(dir string, catalog *market.Catalog, from uint64) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	unpacker, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(blockLimit),
+	unpacker, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPayload),
 		zstd.IgnoreChecksum(true))
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (r *Reader) Next() (number uint64, ev *market.Event, err error) {
 		number = r.number
 		r.number++
 		if r.left--; r.left == 0 {
-			if err := r.events.rest(); err != nil {
+			if err := r.events.checkEnd(); err != nil {
 				return 0, nil, fmt.Errorf("recorded event %d: %w", number, err)
 			}
 		}
@@ -143,14 +143,14 @@ func Describe(dir string) (x Extent, err error) {
 		x.Segments++
 	}
 	for i := range segments {
-		if _, err = edge(segments[i].path,
+		if _, err = eachBlock(segments[i].path,
 			func(b *blockInfo) bool { x.First, x.From = b.first, b.from; return false }); err != nil || x.First != 0 {
 			break
 		}
 	}
 	for i := len(segments) - 1; i >= 0 && err == nil; i-- {
 		var any bool
-		any, err = edge(segments[i].path, func(b *blockInfo) bool { x.Last, x.To = b.last(), b.to; return true })
+		any, err = eachBlock(segments[i].path, func(b *blockInfo) bool { x.Last, x.To = b.last(), b.to; return true })
 		if any {
 			break
 		}
@@ -158,8 +158,8 @@ func Describe(dir string) (x Extent, err error) {
 	return x, err
 }
 
-// edge visits the blocks of a segment until visit returns false, and reports whether there was one.
-func edge(path string, visit func(*blockInfo) bool) (any bool, err error) {
+// eachBlock visits the blocks of a segment until visit returns false, and reports whether there was one.
+func eachBlock(path string, visit func(*blockInfo) bool) (any bool, err error) {
 	data, err := os.ReadFile(path)
 	for at := findBlock(data, 0); at >= 0; at = findBlock(data, at) {
 		b, size := readBlock(data[at:])

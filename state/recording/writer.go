@@ -25,10 +25,10 @@ import (
 // A recording's sizes. What one block holds is lost when the process dies; what one segment holds
 // is dropped at once when the recording is full.
 const (
-	blockRaw    = 64 << 10
-	segmentMost = 16 << 20
-	segmentPart = 16 // of the recording's limit
-	segmentExt  = ".rec"
+	blockRaw         = 64 << 10
+	maxSegment       = 16 << 20
+	segmentsPerLimit = 16 // of the recording's limit
+	segmentExt       = ".rec"
 )
 
 // Writer appends events of market data to a folder of compressed segments. It is not synced: after
@@ -107,15 +107,15 @@ func listSegments(dir string) (segments []segment, err error) {
 	}
 	slices.SortFunc(segments, func(a, b segment) int { return cmp.Compare(a.first, b.first) })
 	for i := range segments {
-		if err := segments[i].readable(); err != nil {
+		if err := segments[i].checkVersion(); err != nil {
 			return nil, err
 		}
 	}
 	return segments, nil
 }
 
-// readable refuses a segment that a newer program began.
-func (s *segment) readable() error {
+// checkVersion refuses a segment that a newer program began.
+func (s *segment) checkVersion() error {
 	file, err := os.Open(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // a bot that runs has just dropped it
@@ -231,13 +231,13 @@ func (r *Writer) Flush() error {
 	if err != nil {
 		return fmt.Errorf("recording %s: %w", r.dir, err)
 	}
-	return r.drop()
+	return r.dropOldest()
 }
 
 // write appends the block to the last segment, or to a new one where that one is full.
 func (r *Writer) write() error {
-	if r.file != nil && r.segments[len(r.segments)-1].size >= min(segmentMost, r.limit/segmentPart) {
-		if err := r.end(); err != nil {
+	if r.file != nil && r.segments[len(r.segments)-1].size >= min(maxSegment, r.limit/segmentsPerLimit) {
+		if err := r.closeSegment(); err != nil {
 			return err
 		}
 	}
@@ -258,15 +258,15 @@ func (r *Writer) write() error {
 	return nil
 }
 
-// end closes the last segment.
-func (r *Writer) end() error {
+// closeSegment closes the last segment.
+func (r *Writer) closeSegment() error {
 	file := r.file
 	r.file = nil
 	return file.Close()
 }
 
-// drop removes the oldest segments while the recording is larger than it may be.
-func (r *Writer) drop() error {
+// dropOldest removes the oldest segments while the recording is larger than it may be.
+func (r *Writer) dropOldest() error {
 	for r.size() > r.limit && len(r.segments) > 1 {
 		if err := os.Remove(r.segments[0].path); err != nil {
 			return fmt.Errorf("recording %s: %w", r.dir, err)
@@ -287,7 +287,7 @@ func (r *Writer) size() (sum int64) {
 func (r *Writer) Close() error {
 	err := r.Flush()
 	if r.file != nil {
-		err = cmp.Or(err, r.end())
+		err = cmp.Or(err, r.closeSegment())
 	}
 	return cmp.Or(err, r.packer.Close())
 }
