@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// journal walks the chain. Behind an entry that does not fit, the walk goes on from what that entry
-// says of itself.
+// journal checks the chain. After an entry that does not fit, the walk continues from the number
+// and hash of that entry.
 func (c *checker) journal() {
 	links := chain{}
 	checkpoints := c.tx.Bucket(bucketCheckpoints)
@@ -37,12 +37,12 @@ func (c *checker) journal() {
 	c.each(bucketCheckpoints, c.checkpoint)
 }
 
-// checkpoint wants a checkpoint to be that of an entry, of the cut, or of the predecessor of an old
-// entry that stays.
+// checkpoint checks that a checkpoint is that of an entry, of the cut, or of the predecessor of an
+// old entry that was kept.
 func (c *checker) checkpoint(key, value []byte) {
 	switch journal := c.tx.Bucket(bucketJournal); {
 	case len(key) != 8:
-		c.flaw(fmt.Sprintf("checkpoint %s", boltfile.FormatKey(key)), "that is no number")
+		c.flaw(fmt.Sprintf("checkpoint %s", boltfile.FormatKey(key)), "its key is not a number")
 	case c.from.number > 0 && binary.BigEndian.Uint64(key) == c.from.number:
 		if !bytes.Equal(value, c.from.hash[:]) {
 			c.flaw(fmt.Sprintf("checkpoint %d", c.from.number), "it is not where the journal was cut")
@@ -56,7 +56,7 @@ func (c *checker) checkpoint(key, value []byte) {
 	}
 }
 
-// entry wants an entry to be readable and found by its orders.
+// entry checks that an entry can be read and that its orders have it in their stories.
 func (c *checker) entry(key, value []byte) {
 	e, err := c.store.readEntry(key, value)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *checker) entry(key, value []byte) {
 	}
 	for _, id := range ordersOf(nil, 0, e.Record) {
 		if e.Number <= c.from.number && !has(c.tx.Bucket(bucketOrders), part(orderKey(id), partRow, nil)) {
-			continue // left for another order
+			continue // Prune kept the entry for another order
 		}
 		c.stories++
 		if !has(c.tx.Bucket(bucketOrders), part(orderKey(id), partStory, key)) {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -16,16 +17,14 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// minPrefix is how many hexadecimal digits of an id have to be given.
-const minPrefix = 4
-
-// maxNamed is how many orders an ambiguous prefix names.
-const maxNamed = 5
+const (
+	minPrefix = 4 // hexadecimal digits of an id that FindOrder needs
+	maxNamed  = 5 // orders that an error about an ambiguous prefix names
+)
 
 // FindOrder returns the order that a person names: by its number, its clientOrderId or its orderId,
-// or by the first digits of one of these ids, at least four, that no other order has. The exchange
-// gives the same orderId in two markets only by a chance that nobody will see; the first of them is
-// taken.
+// or by the first digits of one of these ids, at least four, that no other order has. If two
+// markets have the same orderId, which is practically impossible, it returns the first order.
 func (s *Store) FindOrder(text string) (row OrderRow, err error) {
 	number, notNumber := strconv.ParseInt(text, 10, 64)
 	if notNumber == nil {
@@ -94,16 +93,13 @@ func (p prefix) of(id []byte) bool {
 	return len(id) >= 16 && strings.HasPrefix(hex.EncodeToString(id[:16]), string(p))
 }
 
-// matches returns the keys of the orders one of whose ids begins with the prefix, each once, of
-// many only some.
+// matches returns the keys of the orders with an id that begins with the prefix, each once, and at
+// most maxNamed+1.
 func (p prefix) matches(tx *bbolt.Tx) (keys [][]byte) {
 	add := func(key []byte) bool {
-		for _, known := range keys {
-			if bytes.Equal(known, key) {
-				return true
-			}
+		if !slices.ContainsFunc(keys, func(known []byte) bool { return bytes.Equal(known, key) }) {
+			keys = append(keys, bytes.Clone(key))
 		}
-		keys = append(keys, bytes.Clone(key))
 		return len(keys) <= maxNamed
 	}
 	clientIDsOf(tx).withPrefix(p, add)
@@ -114,7 +110,8 @@ func (p prefix) matches(tx *bbolt.Tx) (keys [][]byte) {
 	return keys
 }
 
-// withPrefix visits the orders whose client order id begins with a prefix until visit returns false.
+// withPrefix visits the orders whose client order id begins with a prefix until visit returns
+// false.
 func (c clientIDs) withPrefix(p prefix, visit func(order []byte) bool) {
 	cursor := boltfile.NewCursor(c.lists)
 	for key, list := cursor.First(); key != nil; key, list = cursor.Next() {

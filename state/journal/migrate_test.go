@@ -104,7 +104,7 @@ func TestAMigrationWithoutACopyIsNotBegun(t *testing.T) {
 	s := aDay(t, 3)
 	require.NoError(t, s.Backup(path))
 	require.NoError(t, s.Close())
-	require.NoError(t, os.Mkdir(path+".format1", 0o700)) // inMarket the way of the copy
+	require.NoError(t, os.Mkdir(path+".format1", 0o700)) // in the way of the copy
 	_, err := openFile(t.Context(), path, false, nextSchema(path, nil))
 	require.ErrorContains(t, err, "keep a copy before the format changes")
 	same, err := Open(path)

@@ -7,18 +7,19 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// field is one field of a record in the state file: how it is written, read, and told to people.
+// field is one field of a record in the state file: how it is written, read, and described to
+// people.
 type field[R any] struct {
-	name     string // as people read it; empty: they are not shown it
-	since    byte   // the recordVersion that brought it; 0: the first
+	name     string // for people; empty: not shown
+	since    byte   // the first recordVersion with it; 0: all
 	put      func(*recordEncoder, *R)
 	get      func(*recordDecoder, *R)
 	describe func(*describer, *R)
 }
 
-// stateFields are the fields that the record of an order and the record of a report have at the
-// same place, in the order of their bytes and of their description. A new field of
-// market.OrderState is a row at the end, with the next recordVersion.
+// stateFields are the fields that the record of an order and the record of a report share, in the
+// order of their bytes and of their description. Add a new field of market.OrderState at the end,
+// with the next recordVersion.
 var stateFields = []field[market.OrderState]{
 	price("price", func(s *market.OrderState) *market.Price { return &s.Price }),
 	price("triggerAmount", func(s *market.OrderState) *market.Price { return &s.TriggerAmount }),
@@ -33,8 +34,8 @@ var stateFields = []field[market.OrderState]{
 	value("feePaid", func(s *market.OrderState) *market.Value { return &s.FeePaid }),
 }
 
-// orderEnd is what the record of an order ends with. A new field of market.Order that is not of
-// its OrderState is a row at the end, with the next recordVersion.
+// orderEnd are the last fields in the record of an order. Add a new field of market.Order that is
+// not in its OrderState at the end, with the next recordVersion.
 var orderEnd = []field[market.Order]{
 	number("created", func(o *market.Order) *market.Time { return &o.Created }, (*describer).time),
 	number("updated", func(o *market.Order) *market.Time { return &o.Updated }, (*describer).time),
@@ -44,7 +45,7 @@ var orderEnd = []field[market.Order]{
 	text("tag", func(o *market.Order) *string { return &o.Tag }),
 }
 
-// orderWords are the words of an order, in the order of their bytes and of their description.
+// orderWords are the enums of an order, in the order of their bytes and of their description.
 var orderWords = []field[market.Order]{
 	word("side", func(o *market.Order) *market.Side { return &o.Side }, market.Sell),
 	word("orderType", func(o *market.Order) *market.OrderType { return &o.Type }, market.TypeTakeProfitLimit),
@@ -68,7 +69,7 @@ func price[R any](name string, at func(*R) *market.Price) field[R] {
 	}
 }
 
-// number is a field whose numbers count the same in every process.
+// number is a field whose unit does not depend on the process.
 func number[R any, T ~int64](name string, at func(*R) *T, tell func(*describer, string, T)) field[R] {
 	return field[R]{
 		name:     name,
@@ -87,7 +88,7 @@ func value[R any](name string, at func(*R) *market.Value) field[R] {
 	}
 }
 
-// word is a field of one byte that has a text; last is the largest that there is.
+// word is a field of one byte with a text; last is its largest value.
 func word[R any, T ~uint8](name string, at func(*R) *T, last T) field[R] {
 	return field[R]{
 		name: name,
@@ -110,15 +111,15 @@ func text[R any](name string, at func(*R) *string) field[R] {
 	}
 }
 
-// putFields writes the fields of a record. Use a record of the encoder's own: functions of a table
-// move to the heap what they are called with.
+// putFields writes the fields of a record. Pass a record that the encoder owns: functions in a
+// table move their arguments to the heap.
 func putFields[R any](e *recordEncoder, fields []field[R], r *R) {
 	for i := range fields {
 		fields[i].put(e, r)
 	}
 }
 
-// getFields reads the fields that a record of a version has.
+// getFields reads the fields of a record of a version.
 func getFields[R any](d *recordDecoder, version byte, fields []field[R], r *R) {
 	for i := range fields {
 		if fields[i].since <= version {
