@@ -33,7 +33,6 @@ var wide = map[string]bool{
 	"exchange/rest":          true,
 	"exchange/sandbox":       true,
 	"exchange/sandbox/price": true,
-	"state/candles":          true,
 }
 
 func TestLinesFitTheirColumns(t *testing.T) {
