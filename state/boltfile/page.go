@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// elements returns the elements of a page, and where their keys and values begin.
+// elements returns the elements of a page, and the offset of their keys and values.
 func (p *page) elements() (list []byte, data int64, err error) {
 	data = pageHead + int64(p.count)*elementSize
 	if data > p.size {
@@ -15,13 +15,13 @@ func (p *page) elements() (list []byte, data int64, err error) {
 	return list, data, err
 }
 
-// key returns the key of an element, which has to stand where the data before it ends, and to rise.
-// last is the key before it, nil for none.
+// key returns the key of an element. It must begin where the data before it ends, and be above
+// last, the previous key, or nil.
 func (p *page) key(i int, stands uint32, size uint32, data int64, last []byte, b *bounds) ([]byte, error) {
 	from := int64(stands) + pageHead + int64(i)*elementSize
 	switch {
 	case from != data:
-		return nil, damaged(p.number, "element %d has its key at byte %d, and it would stand at %d", i, from, data)
+		return nil, damaged(p.number, "element %d has its key at byte %d instead of %d", i, from, data)
 	case size == 0 || size > maxKey:
 		return nil, damaged(p.number, "element %d has a key of %d bytes", i, size)
 	case data+int64(size) > p.size:
@@ -41,8 +41,8 @@ func (p *page) key(i int, stands uint32, size uint32, data int64, last []byte, b
 	return key, nil
 }
 
-// checkSize wants a page to have as many pages as its data needs. Data that ends with a page may have
-// one more: older versions of bbolt took it.
+// checkSize checks that a page has the overflow that its data needs. If the data ends with a page,
+// one more is allowed: older versions of bbolt took it.
 func (p *page) checkSize(end int64) error {
 	if most := uint64(end / p.tree.page); p.overflow != most && p.overflow != uint64((end-1)/p.tree.page) {
 		return damaged(p.number, "it takes %d pages more, and its %d bytes need %d", p.overflow, end, most)
@@ -50,7 +50,7 @@ func (p *page) checkSize(end int64) error {
 	return nil
 }
 
-// checkBranch checks a page that leads to others, and those.
+// checkBranch checks a branch page and the pages below it.
 func (p *page) checkBranch(b bounds) error {
 	list, data, err := p.elements()
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *page) checkBranch(b bounds) error {
 	return nil
 }
 
-// checkLeaf checks a page of keys and values, and the buckets in it.
+// checkLeaf checks a leaf page and the buckets in it.
 func (p *page) checkLeaf(b bounds) error {
 	list, data, err := p.elements()
 	if err != nil {
@@ -94,8 +94,8 @@ func (p *page) checkLeaf(b bounds) error {
 	var buckets []uint64
 	for i := range p.count {
 		element := list[i*elementSize:]
-		flags, size, value := binary.NativeEndian.Uint32(element), binary.NativeEndian.Uint32(element[8:]),
-			int64(binary.NativeEndian.Uint32(element[12:]))
+		flags, size := binary.NativeEndian.Uint32(element), binary.NativeEndian.Uint32(element[8:])
+		value := int64(binary.NativeEndian.Uint32(element[12:]))
 		if last, err = p.key(i, binary.NativeEndian.Uint32(element[4:]), size, data, last, &b); err != nil {
 			return err
 		}
@@ -121,8 +121,8 @@ func (p *page) checkLeaf(b bounds) error {
 	return nil
 }
 
-// checkBucket checks the value of an element that is a bucket, and returns the page that is its root, 0
-// for none.
+// checkBucket checks an element of a leaf: if it is a bucket, it returns the root page; 0 for an
+// inline bucket or none.
 func (p *page) checkBucket(i int, flags uint32, at, size int64, levels int) (root uint64, err error) {
 	switch {
 	case flags == 0:
@@ -141,7 +141,7 @@ func (p *page) checkBucket(i int, flags uint32, at, size int64, levels int) (roo
 	root = binary.NativeEndian.Uint64(value)
 	switch sequence := binary.NativeEndian.Uint64(value[8:]); {
 	case sequence != 0:
-		return 0, damaged(p.number, "bucket %d counts to %d, and no bucket here counts", i, sequence)
+		return 0, damaged(p.number, "bucket %d has sequence %d instead of 0", i, sequence)
 	case root == 0:
 		return 0, p.checkInline(i, value[bucketHead:])
 	case size != bucketHead:
@@ -150,7 +150,7 @@ func (p *page) checkBucket(i int, flags uint32, at, size int64, levels int) (roo
 	return root, nil
 }
 
-// checkInline checks the page of a bucket that lies in its value.
+// checkInline checks the page of an inline bucket.
 func (p *page) checkInline(i int, data []byte) error {
 	if len(data) < pageHead {
 		return damaged(p.number, "bucket %d ends in the middle of its page", i)
