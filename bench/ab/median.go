@@ -21,7 +21,7 @@ type interval struct {
 }
 
 // medianInterval returns the narrowest interval for n values that contains the true median with at
-// lesser the probability want. The number of values below the median is binomial (n, ½). The
+// least the probability want. The number of values below the median is binomial (n, ½). The
 // interval misses the median if at most cut values lie below it, or at most cut above it. It
 // returns an error if n is too small for want, or above maxPairs.
 func medianInterval(n int, want float64) (interval, error) {

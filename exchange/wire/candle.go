@@ -28,10 +28,10 @@ func (s *Scanner) Candle(m *market.Market, candle *market.Candle) {
 	s.Leave()
 }
 
-// fastCandle reads a candle that is written without white space and in easy numbers, as the exchange
-// writes it, and returns where it ends; 0 for any other candle.
+// fastCandle reads a candle in the form that the exchange writes, without white space and with
+// short numbers, and returns where it ends; 0 for any other form.
 func fastCandle(data []byte, at int, m *market.Market, candle *market.Candle) int {
-	const stamp = 13 // digits of the milliseconds of our days
+	const stamp = 13 // digits of Unix milliseconds today
 	if at+17 > len(data) || data[at] != '[' {
 		return 0
 	}

@@ -7,11 +7,11 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// quoted reads a plain decimal in quotes that fits easily, in units of 10^-digits, and returns
-// where it ends; 0 where it is anything else, which market.ParseFixed reads. It looks at eight
-// bytes at once: where the number ends is known before what it is worth.
+// quoted reads a short plain decimal in quotes, in units of 10^-digits, and returns where it ends;
+// 0 for any other text, which market.ParseFixed reads. It looks at eight bytes at once, and finds
+// the end of the number before its value.
 func quoted(data []byte, at int, digits uint8) (value int64, next int) {
-	// As many digits before the point and after it, in units, as any int64 holds.
+	// digits before and after the point that always fit an int64, and bytes that must be readable
 	const longest, finest, window = 6, 18 - 6, 16
 	at++
 	if len(data)-at <= window || digits > finest {
@@ -53,18 +53,18 @@ func quoted(data []byte, at int, digits uint8) (value int64, next int) {
 	return value, at + end + 1
 }
 
-// zeros turns eight digits into their values.
+// zeros, XORed to eight digits, gives their values.
 const zeros = 0x3030303030303030
 
-// nonDigits sets the top bit of each byte of a word that is above 9. Up to the first that stands for a
-// byte outside of ASCII they are right, the first in the text being the lowest.
+// nonDigits sets the top bit of each byte of a word that is above 9. The bits are right up to the
+// first byte outside of ASCII; the first byte of the text is the lowest.
 func nonDigits(word uint64) uint64 {
 	const tooHigh, tops = 0x7676767676767676, 0x8080808080808080
 	return ((word + tooHigh) | word) & tops
 }
 
-// digitsValue returns what the first 1 … 8 bytes of a word stand for, the first in the text being the
-// highest digit.
+// digitsValue returns the value of the first 1 to 8 digits of a word; the first one in the text is
+// the highest.
 func digitsValue(word uint64, n int) uint64 {
 	const pairs = 0x000000ff000000ff
 	word <<= (64 - 8*n) & 63
@@ -72,7 +72,7 @@ func digitsValue(word uint64, n int) uint64 {
 	return ((word&pairs)*(100+1000000<<32) + (word>>16&pairs)*(1+10000<<32)) >> 32
 }
 
-// quotedSlow is quoted digit by digit.
+// quotedSlow reads like quoted, digit by digit.
 func quotedSlow(data []byte, at int, digits uint8) (value int64, next int) {
 	value, next = plain(data, at+1, digits)
 	if next == 0 || next == len(data) || data[next] != '"' {
@@ -81,10 +81,10 @@ func quotedSlow(data []byte, at int, digits uint8) (value int64, next int) {
 	return value, next + 1
 }
 
-// plain reads a plain decimal that fits easily, in units of 10^-digits, and returns where it ends;
-// 0 where it is anything else.
+// plain reads a short plain decimal, in units of 10^-digits, and returns where it ends; 0 for any
+// other text.
 func plain(data []byte, at int, digits uint8) (value int64, next int) {
-	const easy = 18 // decimal digits that any int64 holds, the scaling included
+	const easy = 18 // decimal digits that always fit an int64, after scaling
 	var n uint64
 	i := at
 	for ; i < len(data) && data[i]-'0' <= 9; i++ {
