@@ -93,7 +93,7 @@ func (t *table) trade(candles []market.Candle, orders int) {
 	e := engine.New(engine.Config{
 		Catalog: p.Catalog, Account: account, Gate: risk.New(p.Catalog,
 			risk.Config{Strategies: make([]risk.Limits, 1), Fees: fees}),
-		Seats: []engine.Seat{{Strategy: &flipper{orders: orders}, Markets: []market.ID{m.ID},
+		Slots: []engine.Slot{{Strategy: &flipper{orders: orders}, Markets: []market.ID{m.ID},
 			Intervals: []market.Interval{market.Interval1m}}},
 	})
 	var venue *sim.Venue
@@ -128,14 +128,14 @@ func (t *table) engine(kind strategy.Kind) *engine.Engine {
 	return engine.New(engine.Config{
 		Catalog: p.Catalog, Account: state.NewAccount(p.Catalog, 1, nil), Gate: risk.New(p.Catalog,
 			risk.Config{Strategies: make([]risk.Limits, 1)}),
-		Seats: []engine.Seat{{Strategy: s, Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}}},
+		Slots: []engine.Slot{{Strategy: s, Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}}},
 	})
 }
 
-// coast steps a batch of candles, as a backtest does where nothing happens.
+// stepQuiet steps a batch of candles, as a backtest does where nothing happens.
 func (t *table) coast(e *engine.Engine, batch []market.Candle) {
 	for len(batch) > 0 {
-		n, _ := e.Coast(batch, market.Time(market.Interval1m.Fixed()), 0, 0, math.MaxInt64)
+		n, _ := e.StepQuiet(batch, market.Time(market.Interval1m.Fixed()), 0, 0, math.MaxInt64)
 		if n == 0 {
 			t.b.Fatal("an engine did not coast")
 		}

@@ -86,7 +86,7 @@ func newPipe(b *testing.B) *pipe {
 	p.engine = engine.New(engine.Config{
 		Catalog: &catalog, Account: state.NewAccount(&catalog, 1, nil), Gate: risk.New(&catalog,
 			risk.Config{Account: risk.AccountLimits{Currency: eur.ID}, Strategies: []risk.Limits{limits}, Fees: fees}),
-		Seats: []engine.Seat{{Strategy: bidder{}, Markets: []market.ID{m.ID}, Ticker: true}}, Run: uuid.UUID{1},
+		Slots: []engine.Slot{{Strategy: bidder{}, Markets: []market.ID{m.ID}, Ticker: true}}, Run: uuid.UUID{1},
 	})
 	p.engine.Step(&market.Event{At: p.client.Now(), Kind: market.KindTransfer, Asset: eur.ID, Money: million})
 	p.tick() // makes an order's body for the floor

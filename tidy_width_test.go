@@ -24,13 +24,13 @@ const (
 // wide are the packages that still have wider lines. A package without any leaves the list.
 var wide = map[string]bool{
 	"backtest":               true,
+	"exchange/rest":          true,
+	"bot/runner":             true,
 	"bot":                    true,
 	"bot/candles":            true,
 	"bot/doctor":             true,
 	"bot/folder":             true,
-	"bot/runner":             true,
 	"bot/server":             true,
-	"exchange/rest":          true,
 	"exchange/sandbox":       true,
 	"exchange/sandbox/price": true,
 }
@@ -57,7 +57,9 @@ func TestLinesFitTheirColumns(t *testing.T) {
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(wide)) {
-		require.True(t, found[dir], "%s has no line that is too wide any more: take it off the list wide", dir)
+		if !found[dir] {
+			t.Errorf("%s has no line that is too wide any more: take it off the list wide", dir)
+		}
 	}
 }
 

@@ -66,7 +66,7 @@ func (d *driver) runBatch(f *feed) error {
 	coasts := d.plain && f.Interval.Fixed() > 0
 	for rest := f.batch; len(rest) > 0; {
 		if coasts && d.started {
-			n, err := d.coast(f, rest)
+			n, err := d.stepQuiet(f, rest)
 			if err != nil {
 				return err
 			}
@@ -85,11 +85,11 @@ func (d *driver) runBatch(f *feed) error {
 	return nil
 }
 
-// coast steps calm candles and returns how many.
-func (d *driver) coast(f *feed, series []market.Candle) (int, error) {
+// stepQuiet steps calm candles and returns how many.
+func (d *driver) stepQuiet(f *feed, series []market.Candle) (int, error) {
 	low, high := d.venue.QuietRange(f.Market.ID)
 	length := market.Time(f.Interval.Fixed())
-	n, commands := d.engine.Coast(series, length, d.latency, low, high)
+	n, commands := d.engine.StepQuiet(series, length, d.latency, low, high)
 	if n == 0 {
 		return 0, nil
 	}
@@ -113,17 +113,17 @@ func (d *driver) coast(f *feed, series []market.Candle) (int, error) {
 func (d *driver) markCalm(m *market.Market, series []market.Candle, length market.Time) error {
 	cash, base := d.account.Total(d.plan.Currency.ID).Total, market.Qty(0)
 	others := cash
-	if _, equity, err := d.account.Worths(d.plan.Currency.ID); err != nil {
+	if _, equity, err := d.account.CashAndEquity(d.plan.Currency.ID); err != nil {
 		return err
 	} else if equity != cash {
 		base = market.Qty(d.account.Total(m.Base).Total)
-		worth, err := m.Worth(d.account.Last(m.ID), base)
+		worth, err := m.Notional(d.account.Last(m.ID), base)
 		if err != nil {
 			return err
 		}
 		others = equity - worth
 	}
-	return d.recorder.Coast(m, series, length, others, cash, base)
+	return d.recorder.MarkQuiet(m, series, length, others, cash, base)
 }
 
 // runMany drives several feeds, merged by the closes of their candles.
@@ -213,7 +213,7 @@ func (d *driver) deliverGroup(end market.Time, group []market.Candle) error {
 	if commands := d.engine.Step(&d.arrival); len(commands) > 0 {
 		d.send(commands)
 	}
-	if d.engine.Ringing() {
+	if d.engine.TimerDue() {
 		d.ring(at)
 	}
 	if d.recorder != nil {
@@ -229,7 +229,7 @@ func (d *driver) deliverGroup(end market.Time, group []market.Candle) error {
 
 // mark records the account at a close.
 func (d *driver) mark(end market.Time) {
-	cash, equity, err := d.account.Worths(d.plan.Currency.ID)
+	cash, equity, err := d.account.CashAndEquity(d.plan.Currency.ID)
 	if err != nil {
 		d.recorder.fail(err)
 		return

@@ -131,7 +131,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	d.account = state.NewAccount(p.Catalog, len(p.Strategies), roster.Own)
 	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: roster.Limits, Fees: p.Fees.of,
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
-	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Seats: roster.Seats,
+	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Slots: roster.Seats,
 		TradeFrom: p.From,
 		Observer:  d.observer(o.witness), Spoil: o.overwrite, Apart: o.apart})
 	config := p.Venue

@@ -28,7 +28,7 @@ type StrategyPlan struct {
 // Roster is the strategies of a plan, made, with what engine, gate and account must know of them.
 // All but Own is by StrategyID − 1.
 type Roster struct {
-	Seats  []engine.Seat
+	Seats  []engine.Slot
 	Limits []risk.Limits
 	Needs  []strategy.Needs
 	Own    []bool // by StrategyID: it has an allotment of its own
@@ -48,7 +48,7 @@ func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 		if err != nil {
 			return nil, fmt.Errorf("strategy %s: %w", s.Name, err)
 		}
-		seat := engine.Seat{
+		seat := engine.Slot{
 			Name: s.Name, Strategy: made, Intervals: append([]market.Interval{s.Interval}, needs.Intervals...),
 			Ticker: needs.Ticker, Book: needs.Book, Warmup: needs.Warmup, Log: log.With().Str("strategy", s.Name).
 				Logger(),

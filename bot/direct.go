@@ -238,7 +238,7 @@ func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
 	}
 	var offered plan.Listing
 	quiet := zerolog.New(k.Stderr).Level(zerolog.ErrorLevel)
-	if offered, err = k.access.AskUntil(ctx, k.client, quiet); err != nil {
+	if offered, err = k.access.AwaitListing(ctx, k.client, quiet); err != nil {
 		return err
 	}
 	wanted := k.markets(log)

@@ -68,4 +68,4 @@ func (s Bars) draw(f *frame) {
 	f.fill(solid(s.Role.or(Down)), false, down)
 }
 
-func (s Bars) keys() []key { return named(key{s.Name, solid(s.Role.or(Up)), keyShape{}}) }
+func (s Bars) key() key { return key{s.Name, solid(s.Role.or(Up)), keyShape{}} }

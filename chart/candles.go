@@ -74,7 +74,7 @@ func (c Candles) draw(f *frame) {
 	f.fill(solid(Down), false, down)
 }
 
-// merged makes one candle of those that begin in the same column.
+// merged merges the candles that begin in the same column.
 func merged(candles []Candle, f *frame) []Candle {
 	columns := f.columns()
 	if len(candles) <= columns {
@@ -120,4 +120,4 @@ func atLeast(low, high vg.Length) (vg.Length, vg.Length) {
 	return centre - 0.5, centre + 0.5
 }
 
-func (c Candles) keys() []key { return named(key{c.Name, solid(Up), keyShape{}}) }
+func (c Candles) key() key { return key{c.Name, solid(Up), keyShape{}} }

@@ -34,10 +34,10 @@ type Panel struct {
 	Layers []Layer // drawn in this order: the last one lies on top
 }
 
-// An Axis says which range is drawn. Its zero value is the range of the layers, without a unit.
+// An Axis is the range to draw. Its zero value is the range of the layers, without a unit.
 type Axis struct {
 	Unit      string  // the text beside the axis
-	Low, High float64 // the ends; both zero: those of the layers; what lies outside is cut off
+	Low, High float64 // the ends; both zero: those of the layers. Data outside is cut off
 }
 
 // A Point is a value of Y at X. A Y that is no number (NaN) is missing: it breaks a line and draws
@@ -49,21 +49,21 @@ type Point struct{ X, Y float64 }
 type Layer interface {
 	// check returns an error that begins with the place inside the layer: "Points[3].X is NaN".
 	check() error
-	// extent grows the box by what the layer needs to be seen whole.
+	// extent grows the box to hold the whole layer.
 	extent(b *box)
-	// draw draws the layer into f. Only what check accepted is drawn.
+	// draw draws the layer, which check has accepted, into f.
 	draw(f *frame)
-	// keys are the layer's entries in the legend.
-	keys() []key
+	// key is the layer's entry in the legend; without a name there is none.
+	key() key
 }
 
 const (
 	defaultWidth  = 960
 	defaultHeight = 240
-	leastWidth    = 240
-	leastHeight   = 48
-	mostLength    = 8192    // of a side
-	mostArea      = 1 << 24 // square pixels
+	minWidth      = 240
+	minHeight     = 48
+	maxLength     = 8192    // of a side
+	maxArea       = 1 << 24 // square pixels
 )
 
 // Element returns the picture as an SVG element for an HTML page. The page carries Style once; the

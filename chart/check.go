@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -15,7 +16,7 @@ const (
 
 // check returns an error that names the first place that cannot be drawn.
 func (c *Chart) check() error {
-	if err := length("Width", c.width(), leastWidth); err != nil {
+	if err := length("Width", c.width(), minWidth); err != nil {
 		return err
 	}
 	if err := c.X.check(); err != nil {
@@ -31,15 +32,15 @@ func (c *Chart) check() error {
 		}
 		height += c.Panels[i].height()
 	}
-	if height > mostLength || height*c.width() > mostArea {
+	if height > maxLength || height*c.width() > maxArea {
 		return fmt.Errorf("a picture of %.0f × %.0f is too large: at most %d a side, and %d in all",
-			c.width(), height, mostLength, mostArea)
+			c.width(), height, maxLength, maxArea)
 	}
 	return nil
 }
 
 func (p *Panel) check() error {
-	if err := length("Height", p.height(), leastHeight); err != nil {
+	if err := length("Height", p.height(), minHeight); err != nil {
 		return err
 	}
 	if err := p.Y.check(); err != nil {
@@ -59,35 +60,22 @@ func (p *Panel) check() error {
 	return nil
 }
 
-func (c *Chart) width() float64 {
-	if c.Width == 0 {
-		return defaultWidth
-	}
-	return c.Width
-}
+func (c *Chart) width() float64 { return cmp.Or(c.Width, defaultWidth) }
 
-func (p *Panel) height() float64 {
-	if p.Height == 0 {
-		return defaultHeight
-	}
-	return p.Height
-}
+func (p *Panel) height() float64 { return cmp.Or(p.Height, defaultHeight) }
 
 func length(name string, value, least float64) error {
-	if !(value >= least && value <= mostLength) { // also for NaN
-		return fmt.Errorf("%s is %v: it must be from %v to %v", name, value, least, mostLength)
+	if !(value >= least && value <= maxLength) { // also for NaN
+		return fmt.Errorf("%s is %v: it must be from %v to %v", name, value, least, maxLength)
 	}
 	return nil
 }
 
-// fixed reports whether the axis says its ends.
+// fixed reports whether the axis has ends of its own.
 func (a Axis) fixed() bool { return a.Low != 0 || a.High != 0 }
 
 func (a Axis) check() error {
-	if err := number("Low", a.Low); err != nil {
-		return err
-	}
-	if err := number("High", a.High); err != nil {
+	if err := cmp.Or(number("Low", a.Low), number("High", a.High)); err != nil {
 		return err
 	}
 	if a.fixed() && !(a.Low < a.High) {
@@ -96,7 +84,7 @@ func (a Axis) check() error {
 	return nil
 }
 
-// number refuses what is no finite number of a size that can be drawn.
+// number refuses NaN and numbers that are too large to draw.
 func number(name string, value float64) error {
 	if math.IsNaN(value) {
 		return fmt.Errorf("%s is NaN", name)
@@ -143,10 +131,7 @@ func checkPoints(points []Point, sorted bool) error {
 
 // checkSpan wants from < to.
 func checkSpan(from, to float64) error {
-	if err := number("From", from); err != nil {
-		return err
-	}
-	if err := number("To", to); err != nil {
+	if err := cmp.Or(number("From", from), number("To", to)); err != nil {
 		return err
 	}
 	if !(from < to) {

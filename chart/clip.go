@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -48,15 +49,7 @@ func appendCrossings(out []Point, p, q Point, b box) []Point {
 	cross(p.X, q.X, b.right, true)
 	cross(p.Y, q.Y, b.low, false)
 	cross(p.Y, q.Y, b.high, false)
-	slices.SortStableFunc(found, func(a, b crossing) int {
-		if a.t < b.t {
-			return -1
-		}
-		if a.t > b.t {
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(found, func(a, b crossing) int { return cmp.Compare(a.t, b.t) })
 	for _, c := range found {
 		out = append(out, c.Point)
 	}
@@ -67,7 +60,7 @@ func appendCrossings(out []Point, p, q Point, b box) []Point {
 func runs(points []Point, keep func(Point) bool) [][]Point {
 	var all [][]Point
 	from := 0
-	for i := 0; i <= len(points); i++ {
+	for i := range len(points) + 1 {
 		if i < len(points) && !math.IsNaN(points[i].Y) && keep(points[i]) {
 			continue
 		}

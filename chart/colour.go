@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// A Role is what a colour stands for. The zero Role is the layer's usual one.
+// A Role is the meaning of a colour. The zero Role is the layer's usual one.
 type Role int
 
 // The roles. Each is a CSS class and a CSS variable of the same name in lower case.
 const (
-	Main   Role = iota + 1 // the series that the picture is about
-	Quiet                  // what it is compared with
+	Main   Role = iota + 1 // the main series
+	Quiet                  // a series to compare it with
 	Second                 // further series
 	Third
 	Up   // profit, rising

@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 )
@@ -106,21 +107,15 @@ func (f *frame) band(low, high []Point, p paint) {
 	below, above := f.graph(low), f.graph(high)
 	var path vg.Path
 	for i := range min(len(below), len(above)) {
-		for j, p := range below[i] {
-			if j == 0 {
-				path.Move(f.at(p))
-			} else {
-				path.Line(f.at(p))
-			}
-		}
-		for j := len(above[i]) - 1; j >= 0; j-- {
-			path.Line(f.at(above[i][j]))
-		}
+		path.Move(f.at(below[i][0]))
+		f.join(&path, below[i][1:])
+		slices.Reverse(above[i])
+		f.join(&path, above[i])
 		path.Close()
 	}
 	f.fill(p, false, path)
 }
 
-func (n Fan) keys() []key {
-	return named(key{n.Name, solid(n.Role.or(Main)), keyShape{line: true}})
+func (n Fan) key() key {
+	return key{n.Name, solid(n.Role.or(Main)), keyShape{line: true}}
 }

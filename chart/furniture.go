@@ -64,16 +64,18 @@ func (l *layout) head(f *frame, p *Panel) {
 		x += vg.Length(textWidth(unit)) + 16
 	}
 	for _, layer := range p.Layers {
-		for _, k := range layer.keys() {
-			name := shorten(k.name)
-			width := vg.Length(textWidth(name))
-			if x+20+width > f.area.Max.X {
-				return // the panel is too narrow for the rest
-			}
-			k.draw(f, vg.Point{X: x + 7, Y: y + 4})
-			f.text(vg.Point{X: x + 20, Y: y}, start, name)
-			x += width + 36
+		k := layer.key()
+		if k.name == "" {
+			continue
 		}
+		name := shorten(k.name)
+		width := vg.Length(textWidth(name))
+		if x+20+width > f.area.Max.X {
+			return // the panel is too narrow for the rest
+		}
+		k.draw(f, vg.Point{X: x + 7, Y: y + 4})
+		f.text(vg.Point{X: x + 20, Y: y}, start, name)
+		x += width + 36
 	}
 }
 

@@ -139,4 +139,4 @@ func (h HeatMap) scale(f *frame, x float64) {
 	}
 }
 
-func (h HeatMap) keys() []key { return nil }
+func (h HeatMap) key() key { return key{} }

@@ -17,10 +17,10 @@ const (
 	panelGap    = 6
 	rightMargin = 14
 	scaleMargin = 84 // beside a heat map
-	mostLabel   = 24 // letters of a label
+	maxLabel    = 24 // letters of a label
 )
 
-// An anchor says which part of a text stands at its place.
+// An anchor is the part of a text that stands at its place.
 type anchor int
 
 const (
@@ -29,7 +29,7 @@ const (
 	end
 )
 
-// A surface is what a picture is drawn on: SVG or PNG. Y grows upwards from the lower edge.
+// A surface draws paths and texts, as SVG or PNG. Y grows upwards from the lower edge.
 type surface interface {
 	// stroke draws the lines of the path.
 	stroke(p paint, width float64, dashed bool, path vg.Path)
@@ -125,8 +125,8 @@ func (c *Chart) layout() (*layout, error) {
 	return l, nil
 }
 
-// findGrid looks for heat maps: all of them have the same columns, and none shares a chart with
-// times.
+// findGrid finds the heat maps: all of them must have the same columns, and none can share a chart
+// with times.
 func (l *layout) findGrid() error {
 	for i := range l.chart.Panels {
 		for j, layer := range l.chart.Panels[i].Layers {
@@ -284,8 +284,8 @@ func textWidth(s string) float64 {
 
 // shorten cuts a text that is too long for a label.
 func shorten(s string) string {
-	if utf8.RuneCountInString(s) <= mostLabel {
+	if utf8.RuneCountInString(s) <= maxLabel {
 		return s
 	}
-	return string([]rune(s)[:mostLabel-1]) + "…"
+	return string([]rune(s)[:maxLabel-1]) + "…"
 }

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"math"
 
 	"gonum.org/v1/plot/vg"
@@ -34,18 +35,14 @@ func (l Line) check() error {
 func (l Line) extent(b *box) { addPoints(b, l.Points) }
 
 func (l Line) draw(f *frame) {
-	width := l.Width
-	if width == 0 {
-		width = lineWidth
-	}
-	f.curve(l.Points, solid(l.Role.or(Main)), width, l.Dashed)
+	f.curve(l.Points, solid(l.Role.or(Main)), cmp.Or(l.Width, lineWidth), l.Dashed)
 }
 
-func (l Line) keys() []key {
-	return named(key{l.Name, solid(l.Role.or(Main)), keyShape{line: true, dashed: l.Dashed}})
+func (l Line) key() key {
+	return key{l.Name, solid(l.Role.or(Main)), keyShape{line: true, dashed: l.Dashed}}
 }
 
-// An Area fills what lies between its points and Base. X must not decrease. Role is Main unless
+// An Area fills the space between its points and Base. X must not decrease. Role is Main unless
 // set.
 type Area struct {
 	Name   string
@@ -72,9 +69,7 @@ func (a Area) draw(f *frame) {
 	base := f.y(a.Base)
 	for _, run := range f.graph(a.Points) {
 		path.Move(vg.Point{X: f.x(run[0].X), Y: base})
-		for _, p := range run {
-			path.Line(f.at(p))
-		}
+		f.join(&path, run)
 		path.Line(vg.Point{X: f.x(run[len(run)-1].X), Y: base})
 		path.Close()
 	}
@@ -82,7 +77,7 @@ func (a Area) draw(f *frame) {
 	f.curve(a.Points, solid(role), edgeWidth, false)
 }
 
-func (a Area) keys() []key { return named(key{a.Name, solid(a.Role.or(Main)), keyShape{}}) }
+func (a Area) key() key { return key{a.Name, solid(a.Role.or(Main)), keyShape{}} }
 
 // curve draws a line through the points.
 func (f *frame) curve(points []Point, p paint, width float64, dashed bool) {
@@ -95,15 +90,17 @@ func (f *frame) curve(points []Point, p paint, width float64, dashed bool) {
 			path.Line(vg.Point{X: at.X + singlePoint, Y: at.Y})
 			continue
 		}
-		for i, p := range run {
-			if i == 0 {
-				path.Move(f.at(p))
-			} else {
-				path.Line(f.at(p))
-			}
-		}
+		path.Move(f.at(run[0]))
+		f.join(&path, run[1:])
 	}
 	f.stroke(p, width, dashed, path)
+}
+
+// join appends lines to the points.
+func (f *frame) join(path *vg.Path, points []Point) {
+	for _, p := range points {
+		path.Line(f.at(p))
+	}
 }
 
 // graph returns the runs of points to fill below: cut off at the sides; f.y keeps them inside the
@@ -119,15 +116,4 @@ func addPoints(b *box, points []Point) {
 			b.add(p.X, p.Y)
 		}
 	}
-}
-
-// named returns the keys that have a name.
-func named(keys ...key) []key {
-	kept := keys[:0]
-	for _, k := range keys {
-		if k.name != "" {
-			kept = append(kept, k)
-		}
-	}
-	return kept
 }

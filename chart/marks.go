@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -32,15 +33,15 @@ type Marks struct {
 
 const (
 	defaultSize = 7
-	mostSize    = 100
+	maxSize     = 100
 )
 
 func (m Marks) check() error {
 	if m.Shape < 0 || m.Shape > Cross {
 		return fmt.Errorf("Shape is %d: there are %d", m.Shape, Cross)
 	}
-	if !(m.Size >= 0 && m.Size <= mostSize) {
-		return fmt.Errorf("Size is %v: it must be from 0 to %d", m.Size, mostSize)
+	if !(m.Size >= 0 && m.Size <= maxSize) {
+		return fmt.Errorf("Size is %v: it must be from 0 to %d", m.Size, maxSize)
 	}
 	return checkPoints(m.Points, false)
 }
@@ -49,6 +50,7 @@ func (m Marks) extent(b *box) { addPoints(b, m.Points) }
 
 func (m Marks) draw(f *frame) {
 	var path vg.Path
+	size := vg.Length(cmp.Or(m.Size, defaultSize))
 	drawn := make(map[[2]int]bool, len(m.Points))
 	for _, p := range m.Points {
 		if !f.contains(p) {
@@ -58,28 +60,16 @@ func (m Marks) draw(f *frame) {
 		pixel := [2]int{int(math.Round(float64(at.X))), int(math.Round(float64(at.Y)))}
 		if !drawn[pixel] {
 			drawn[pixel] = true
-			m.shape().add(&path, at, m.size()/2)
+			m.shape().add(&path, at, size/2)
 		}
 	}
 	f.fill(solid(m.Role.or(Main)), false, path)
 }
 
-func (m Marks) shape() Shape {
-	if m.Shape == 0 {
-		return Dot
-	}
-	return m.Shape
-}
+func (m Marks) shape() Shape { return cmp.Or(m.Shape, Dot) }
 
-func (m Marks) size() vg.Length {
-	if m.Size == 0 {
-		return defaultSize
-	}
-	return vg.Length(m.Size)
-}
-
-func (m Marks) keys() []key {
-	return named(key{m.Name, solid(m.Role.or(Main)), keyShape{mark: m.shape()}})
+func (m Marks) key() key {
+	return key{m.Name, solid(m.Role.or(Main)), keyShape{mark: m.shape()}}
 }
 
 // add appends the shape with its centre at the point; r is half its size.

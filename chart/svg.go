@@ -1,8 +1,11 @@
 package chart
 
 import (
+	"html"
 	"math"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot/vg"
 )
@@ -11,7 +14,7 @@ import (
 const perPixel = 10
 
 // svg is a surface that writes an SVG. Colours are classes; opacities and widths are attributes,
-// which a page whose content security policy forbids styles shows, too.
+// which work under a content security policy that forbids styles, too.
 type svg struct {
 	out    []byte
 	height float64
@@ -178,22 +181,10 @@ func (s *svg) tenths(n int) {
 
 // escape writes a text for XML. What XML cannot hold becomes the replacement character.
 func (s *svg) escape(text string) {
-	for _, r := range text {
-		switch {
-		case r == '&':
-			s.put("&amp;")
-		case r == '<':
-			s.put("&lt;")
-		case r == '>':
-			s.put("&gt;")
-		case r == '"':
-			s.put("&#34;")
-		case r == '\'':
-			s.put("&#39;")
-		case r < ' ' && r != '\t' && r != '\n' && r != '\r', r == 0xFFFE, r == 0xFFFF:
-			s.put("\uFFFD")
-		default:
-			s.out = append(s.out, string(r)...)
+	s.put(html.EscapeString(strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+			return utf8.RuneError
 		}
-	}
+		return r
+	}, text)))
 }

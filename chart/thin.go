@@ -47,7 +47,7 @@ func column(x, left, right float64, columns int) int {
 	return min(int((x-left)/(right-left)*float64(columns)), columns-1)
 }
 
-// appendColumn appends what is left of one column.
+// appendColumn appends the points to keep of one column.
 func appendColumn(kept, group []Point) []Point {
 	low, high := -1, -1
 	for i, p := range group {

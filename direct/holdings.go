@@ -15,44 +15,44 @@ import (
 // HoldingsFile is the name of the holdings in a state folder.
 const HoldingsFile = "holdings.json"
 
-// holdingsVersion is the shape of Holdings.
+// holdingsVersion is the version of Holdings.
 const holdingsVersion = 1
 
-// Holdings is what a bot's strategies have, as the bot leaves it beside its state file: for a
-// switch that cannot read that. Amounts are decimals of the base asset.
+// Holdings is what a bot's strategies hold. The bot writes it beside its state file, for a switch
+// that cannot read that. Amounts are decimals of the base asset.
 type Holdings struct {
 	Version   int             `json:"version"`
-	AtMS      int64           `json:"at_ms"` // on the exchange's clock: fills up to here are in the amounts
+	AtMS      int64           `json:"at_ms"` // on the exchange's clock: the amounts include fills up to here
 	Exchange  string          `json:"exchange"`
 	Mode      string          `json:"mode"`
-	Run       uuid.UUID       `json:"run"`        // from which the client order ids of the run under way are made
-	LastOrder int64           `json:"last_order"` // the highest number of an order so far
+	Run       uuid.UUID       `json:"run"`        // the client order ids of the current run derive from it
+	LastOrder int64           `json:"last_order"` // the highest order number so far
 	Positions []Position      `json:"positions"`
 	Orders    []HeldOrder     `json:"orders"` // own orders that are open, or lack a fill
 	Sum       json.RawMessage `json:"sum,omitempty"`
 }
 
-// Position is what a strategy has in a market.
+// Position is a strategy's amount in a market.
 type Position struct {
 	Strategy string `json:"strategy"`
 	Market   string `json:"market"`
 	Amount   string `json:"amount"`
 }
 
-// HeldOrder is an own order of which something is still expected.
+// HeldOrder is an own order that still expects something.
 type HeldOrder struct {
 	Client   uuid.UUID `json:"client_order_id"`
 	Order    uuid.UUID `json:"order_id,omitzero"`
 	Strategy string    `json:"strategy"`
 	Market   string    `json:"market"`
 	Side     string    `json:"side"`
-	Filled   string    `json:"filled"`              // what of it is in the positions
-	SentMS   int64     `json:"sent_ms,omitempty"`   // its place had no answer: when it was decided …
+	Filled   string    `json:"filled"`              // the part that is in the positions
+	SentMS   int64     `json:"sent_ms,omitempty"`   // of a place without an answer: when it was decided …
 	WindowMS int64     `json:"window_ms,omitempty"` // … and how long after that the exchange takes it
 }
 
-// Write replaces the holdings of a folder: after it returns the new ones are on disk, and at no
-// moment are there none. The file is for its owner alone.
+// Write replaces the holdings of a folder, durably and atomically. Only the owner may read the
+// file.
 func (h *Holdings) Write(folder string) error {
 	text, err := h.encode()
 	if err != nil {
@@ -76,7 +76,7 @@ func (h *Holdings) Write(folder string) error {
 	return nil
 }
 
-// encode writes the holdings with their version and the checksum of everything else.
+// encode writes the holdings with their version and a checksum.
 func (h *Holdings) encode() ([]byte, error) {
 	whole := *h
 	whole.Version, whole.Sum = holdingsVersion, nil

@@ -4,5 +4,5 @@ package direct
 
 import "os"
 
-// lock does nothing: there are no locks of files here.
+// lock does nothing: files cannot be locked here.
 func lock(*os.File) error { return nil }

@@ -1,7 +1,7 @@
 // Package direct is the kill switch that needs no loop: it cancels a bot's open orders and sells
 // what its strategies hold, straight at the exchange, for a bot that hangs or cannot start. It
-// never sends what is not on disk in its log first, and never sends a sale twice. Start at Switch;
-// Log is what it writes down, Holdings is what the bot leaves for it.
+// never sends a request before its log has it on disk, and never sends a sale twice. Start at
+// Switch; Log is its record, Holdings is what the bot leaves for it.
 package direct
 
 import (
@@ -22,7 +22,7 @@ import (
 // LogFile is the name of the log in a state folder.
 const LogFile = "direct.log"
 
-// logVersion is the shape of the log's lines.
+// logVersion is the version of the log's lines.
 const logVersion = 1
 
 // Errors of a log, for callers that branch.
@@ -33,17 +33,17 @@ var (
 	errVersion = errors.New("its version is")
 )
 
-// Kind says what a line of the log tells.
+// Kind is the kind of a line of the log.
 type Kind string
 
 // The kinds of lines.
 const (
 	KindFile    Kind = "file"    // the first line: the log's own id
-	KindBegin   Kind = "begin"   // a person turned the switch
+	KindBegin   Kind = "begin"   // a person started the switch
 	KindCancel  Kind = "cancel"  // a cancel is about to leave
 	KindSell    Kind = "sell"    // a sale is about to leave
 	KindOutcome Kind = "outcome" // what the exchange answered to one of them
-	KindEnd     Kind = "end"     // the exchange confirmed that an order has ended, or never was
+	KindEnd     Kind = "end"     // the exchange confirmed that an order has ended, or never existed
 	KindDone    Kind = "done"    // the switch has done what it could
 )
 
@@ -68,13 +68,13 @@ type Line struct {
 	Body     string    `json:"body,omitempty"`
 	SignedMS int64     `json:"signed_ms,omitempty"`
 	WindowMS int64     `json:"window_ms,omitempty"` // how long after SignedMS the exchange takes it
-	// outcome: accepted, rejected, unknown; end: the order's status, or absent
+	// Answer: of an outcome accepted, rejected, unknown; of an end the order's status, or absent.
 	Answer  string `json:"answer,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// appendLine appends a line as it stands in the file: version, number, checksum over what follows,
-// JSON, newline.
+// appendLine appends a line in the form of the file: version, number, checksum over the rest, JSON,
+// newline.
 func appendLine(dst []byte, number int, l *Line) ([]byte, error) {
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -113,9 +113,9 @@ func parseLine(text []byte) (l Line, err error) {
 	return l, nil
 }
 
-// parse reads the lines of a log, and how many bytes they take. What follows the last line that is
-// whole was cut off while it was written, and nothing was sent for it; damage before a whole line
-// is an error that wraps ErrDamaged.
+// parse reads the lines of a log, and their length in bytes. Text after the last whole line was cut
+// off while it was written, and nothing was sent for it; damage before a whole line is an error
+// that wraps ErrDamaged.
 func parse(data []byte) (lines []Line, whole int, err error) {
 	var torn error
 	for at := 0; at < len(data); {
@@ -147,7 +147,7 @@ func parse(data []byte) (lines []Line, whole int, err error) {
 	return lines, whole, nil
 }
 
-// Read reads the lines of a log that others may be writing. A log that is not there has none.
+// Read reads the lines of a log that another process may be writing. A missing log has none.
 func Read(path string) ([]Line, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,7 +163,7 @@ func Read(path string) ([]Line, error) {
 	return lines, nil
 }
 
-// Log is a log that this process alone appends to. Close it.
+// Log is a log that only this process appends to. Close it.
 type Log struct {
 	path  string
 	file  *os.File
@@ -171,9 +171,8 @@ type Log struct {
 	size  int64 // of the lines that are whole
 }
 
-// Open opens the log of a path for appending and makes it where it is missing: it is on disk then,
-// and so is its name in the folder. A line that was cut off at its end is cut away. An error wraps
-// ErrBusy where another process has the log.
+// Open opens the log at a path for appending and creates a missing one durably. It cuts off an
+// incomplete last line. An error wraps ErrBusy where another process has the log.
 func Open(path string) (*Log, error) {
 	l, err := open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -188,9 +187,9 @@ func Open(path string) (*Log, error) {
 	return l, nil
 }
 
-// Take opens the log of a path for reading, so that no other process appends to it meanwhile. nil:
-// there is none.
-func Take(path string) (*Log, error) {
+// OpenExisting opens and locks the log at a path for reading, so that no other process appends to
+// it. nil: there is none.
+func OpenExisting(path string) (*Log, error) {
 	l, err := open(path, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -208,21 +207,21 @@ func open(path string, flags int) (*Log, error) {
 			return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), file.Close())
 		}
 		held, err := file.Stat()
-		there, gone := os.Stat(path)
-		if err == nil && gone == nil && os.SameFile(held, there) {
+		there, missing := os.Stat(path)
+		if err == nil && missing == nil && os.SameFile(held, there) {
 			l := &Log{path: path, file: file}
 			if err := l.load(); err != nil {
 				return nil, errors.Join(err, file.Close())
 			}
 			return l, nil
 		}
-		if err := errors.Join(err, file.Close()); err != nil { // it was booked, and moved, between opening and locking
+		if err := errors.Join(err, file.Close()); err != nil { // the log was retired between opening and locking
 			return nil, fmt.Errorf("open %s: %w", path, err)
 		}
 	}
 }
 
-// load reads what is there and cuts away what was cut off.
+// load reads the lines and cuts off an incomplete last one.
 func (l *Log) load() error {
 	data, err := io.ReadAll(l.file)
 	if err != nil {
@@ -252,7 +251,7 @@ func (l *Log) ID() uuid.UUID {
 	return l.lines[0].File
 }
 
-// Append adds a line and returns when it is on disk.
+// Append adds a line, durably.
 func (l *Log) Append(line *Line) error {
 	number := len(l.lines) + 1
 	text, err := appendLine(nil, number, line)
@@ -270,8 +269,7 @@ func (l *Log) Append(line *Line) error {
 	return nil
 }
 
-// Retire moves the log out of the way, durably: all that it tells is in the books. Close it
-// afterwards.
+// Retire renames the log, durably, once all its lines are in the account. Close it afterwards.
 func (l *Log) Retire() (to string, err error) {
 	to = filepath.Join(filepath.Dir(l.path), fmt.Sprintf("direct-%s.log", l.ID()))
 	if l.ID() == uuid.Nil { // it was cut off before it began
@@ -283,7 +281,7 @@ func (l *Log) Retire() (to string, err error) {
 	return to, syncFolder(filepath.Dir(l.path))
 }
 
-// Close gives the log back.
+// Close releases the log.
 func (l *Log) Close() error { return l.file.Close() }
 
 // syncFolder makes the names in a folder durable.

@@ -11,23 +11,23 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Names tells own orders from others by their client order ids.
+// Names recognises own orders by their client order ids.
 type Names struct {
-	holdings *Holdings // nil: there are none
+	holdings *Holdings // nil: none
 	listed   map[uuid.UUID]*HeldOrder
 	sales    map[uuid.UUID]bool
-	numbers  map[uuid.UUID]int64 // of the run's orders near the last; nil: not made yet
+	numbers  map[uuid.UUID]int64 // of the run's orders near the last; nil: not computed yet
 }
 
-// The numbers around a bot's last order that are tried: it may have placed more since it left its
+// The numbers tried around a bot's last order: it may have placed more orders since it wrote its
 // holdings.
 const (
 	numbersBefore = 10_000
 	numbersAfter  = 100_000
 )
 
-// NewNames knows the orders of a bot's holdings, which may be nil, those that the run of these made
-// since, and the sales of a log.
+// NewNames recognises the orders in a bot's holdings, which may be nil, later orders of the same
+// run, and the sales of a log.
 func NewNames(h *Holdings, lines []Line) *Names {
 	n := &Names{holdings: h, listed: map[uuid.UUID]*HeldOrder{}, sales: map[uuid.UUID]bool{}}
 	if h != nil {
@@ -52,7 +52,7 @@ func (n *Names) Own(client uuid.UUID) bool {
 	return n.listed[client] != nil || n.sales[client] || made
 }
 
-// number is the number of an order of the run under way.
+// number is the number of an order of the current run.
 func (n *Names) number(client uuid.UUID) (number int64, made bool) {
 	if n.holdings == nil || n.holdings.Run == uuid.Nil {
 		return 0, false
@@ -67,8 +67,8 @@ func (n *Names) number(client uuid.UUID) (number int64, made bool) {
 	return number, made
 }
 
-// Settle asks what became of the sales in the log of which that is not known. It returns false
-// where one stays unknown: nothing is sold in its market then.
+// Settle resolves the sales in the log that have no end. In a market with an unknown sale nothing
+// more is sold.
 func (s *Switch) Settle(ctx context.Context) (unknown map[string]bool, err error) {
 	ended := map[uuid.UUID]bool{}
 	for _, l := range s.Log.Lines() {
@@ -82,7 +82,7 @@ func (s *Switch) Settle(ctx context.Context) (unknown map[string]bool, err error
 			continue
 		}
 		s.Say("asking what became of an earlier sale of %s %s (%s)", l.Amount, l.Market, l.Client)
-		_, certain, err := s.settle(ctx, &l)
+		_, certain, err := s.resolve(ctx, &l)
 		if err != nil {
 			return nil, err
 		}
@@ -97,8 +97,8 @@ func (s *Switch) Settle(ctx context.Context) (unknown map[string]bool, err error
 	return unknown, nil
 }
 
-// Wants is what of a bot's holdings is left to sell: less what its orders, the sales of the log,
-// and everybody's trades since have sold. What was bought since is not added.
+// Wants is what is left to sell of a bot's holdings: less the later sales of its orders, of the
+// log, and of the account's other trades. Later purchases are not added.
 func (s *Switch) Wants(ctx context.Context, n *Names, operator func(strategy string) int64) ([]Want, error) {
 	var wants []Want
 	for _, p := range n.holdings.Positions {
@@ -118,16 +118,16 @@ func (s *Switch) Wants(ctx context.Context, n *Names, operator func(strategy str
 				Operator: operator(p.Strategy)})
 		}
 	}
-	if err := s.lessOrders(ctx, n, wants); err != nil {
+	if err := s.subtractOrders(ctx, n, wants); err != nil {
 		return nil, err
 	}
-	s.lessSales(wants, n)
-	return wants, s.lessTrades(ctx, n, wants)
+	s.subtractSales(wants, n)
+	return wants, s.subtractTrades(ctx, n, wants)
 }
 
-// take takes what was sold out of a strategy's wants in a market, and what it does not have out of
-// the others'.
-func take(wants []Want, strategy string, m market.ID, sold market.Qty) {
+// reduce subtracts a sold amount from a strategy's wants in a market, and the part that it does not
+// have from the others'.
+func reduce(wants []Want, strategy string, m market.ID, sold market.Qty) {
 	for _, own := range [...]bool{true, false} {
 		for i := range wants {
 			w := &wants[i]
@@ -139,8 +139,8 @@ func take(wants []Want, strategy string, m market.ID, sold market.Qty) {
 	}
 }
 
-// lessOrders takes out what the sells among the bot's orders have filled since.
-func (s *Switch) lessOrders(ctx context.Context, n *Names, wants []Want) error {
+// subtractOrders subtracts what the bot's sell orders have filled since.
+func (s *Switch) subtractOrders(ctx context.Context, n *Names, wants []Want) error {
 	for i := range n.holdings.Orders {
 		o := &n.holdings.Orders[i]
 		m := s.Catalog.MarketNamed(o.Market)
@@ -152,14 +152,14 @@ func (s *Switch) lessOrders(ctx context.Context, n *Names, wants []Want) error {
 			return fmt.Errorf("%s: order %s: %w", HoldingsFile, o.Client, err)
 		}
 		var record exchange.Record
-		err = insist(ctx, func() (err error) {
+		err = retry(ctx, func() (err error) {
 			record, err = s.Exchange.Order(ctx, m.ID, o.Client, uuid.Nil)
 			return err
 		})
 		if err != nil && !notFound(err) {
 			return fmt.Errorf("ask for order %s: %w", o.Client, err)
 		}
-		if err != nil && o.WindowMS != 0 { // it may still arrive
+		if err != nil && o.WindowMS != 0 { // the order may still arrive
 			found, absent := s.outcomeOf(ctx, m, &Line{Client: o.Client, SignedMS: o.SentMS, WindowMS: o.WindowMS})
 			if found == nil && !absent {
 				return fmt.Errorf("it is not known what became of order %s, which sells", o.Client)
@@ -168,27 +168,26 @@ func (s *Switch) lessOrders(ctx context.Context, n *Names, wants []Want) error {
 				record = *found
 			}
 		}
-		take(wants, o.Strategy, m.ID, max(0, record.Order.FilledAmount-before))
+		reduce(wants, o.Strategy, m.ID, max(0, record.Order.FilledAmount-before))
 	}
 	return nil
 }
 
-// lessSales takes out what the log's sales have sold that the holdings do not know of.
-func (s *Switch) lessSales(wants []Want, n *Names) {
+// subtractSales subtracts the log's sales that the holdings do not include.
+func (s *Switch) subtractSales(wants []Want, n *Names) {
 	for _, l := range s.Log.Lines() {
 		m := s.Catalog.MarketNamed(l.Market)
 		if l.Kind != KindEnd || m == nil || !n.sales[l.Client] || n.listed[l.Client] != nil {
 			continue
 		}
 		if sold, err := m.ParseQty(l.Amount); err == nil {
-			take(wants, l.Strategy, m.ID, sold)
+			reduce(wants, l.Strategy, m.ID, sold)
 		}
 	}
 }
 
-// lessTrades takes out what trades since have sold: of orders that the holdings do not list yet,
-// and of others.
-func (s *Switch) lessTrades(ctx context.Context, n *Names, wants []Want) error {
+// subtractTrades subtracts later trades: of orders that the holdings do not list, and of others.
+func (s *Switch) subtractTrades(ctx context.Context, n *Names, wants []Want) error {
 	from, err := market.TimeOfMillis(n.holdings.AtMS)
 	if err != nil {
 		return fmt.Errorf("%s: %w", HoldingsFile, err)
@@ -214,7 +213,7 @@ func (s *Switch) lessTrades(ctx context.Context, n *Names, wants []Want) error {
 		}
 		if sold > 0 {
 			s.Say("%s %s were sold since the bot left its holdings: that much less is sold", m.FormatQty(sold), m.Name)
-			take(wants, "", m.ID, sold)
+			reduce(wants, "", m.ID, sold)
 		}
 	}
 	return nil

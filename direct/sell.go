@@ -11,21 +11,21 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// rounds is how many sales follow each other for one position, at most: the exchange may end one
-// before it is whole.
-const rounds = 5
+// maxSales is the most sales in a row for one position: the exchange may end a sale before it is
+// filled.
+const maxSales = 5
 
-// Want is something to be sold.
+// Want is an amount to be sold.
 type Want struct {
-	Strategy string // whose it is; empty: a person typed it
+	Strategy string // the holder; empty: a person typed the amount
 	Market   market.ID
 	Amount   market.Qty
 	Operator int64
 }
 
-// Sell sells at market. A sale leaves once; how it ended is asked for, and another follows only for
-// what is certainly left. What may not be sold, for the market's minimum or status or because the
-// account has less, is listed in the report. The error is of the log.
+// Sell sells at market. A sale leaves once; its end is queried, and another follows only for what
+// is certainly left. Amounts that may not be sold, because of the market's minimum or status or
+// because the account has less, are listed in the report. The error comes from the log.
 func (s *Switch) Sell(ctx context.Context, wants []Want) error {
 	for i := range wants {
 		if err := s.sell(ctx, &wants[i]); err != nil {
@@ -35,10 +35,10 @@ func (s *Switch) Sell(ctx context.Context, wants []Want) error {
 	return nil
 }
 
-// sell sells one position in as many sales as that takes.
+// sell sells one position in one or more sales.
 func (s *Switch) sell(ctx context.Context, w *Want) error {
 	m, left := s.Catalog.Market(w.Market), w.Amount
-	for range rounds {
+	for range maxSales {
 		o, dust, why := s.order(ctx, w, left)
 		if why != "" {
 			s.unsold(w, left, why)
@@ -60,7 +60,7 @@ func (s *Switch) sell(ctx context.Context, w *Want) error {
 		}
 		s.Say("%s of %s %s are left to sell", m.FormatQty(left), m.FormatQty(w.Amount), m.Name)
 	}
-	s.unsold(w, left, fmt.Sprintf("not all could be sold in %d sales", rounds))
+	s.unsold(w, left, fmt.Sprintf("not all could be sold in %d sales", maxSales))
 	s.report.Done = false
 	return nil
 }
@@ -78,13 +78,13 @@ func owner(strategy string) string {
 	return strategy + ": "
 }
 
-// order makes the next sale by the market's rules. why says that there is none; dust, that no more
-// can be sold because it is too little.
+// order makes the next sale by the market's rules. why: no sale is possible; dust: the rest is too
+// small.
 func (s *Switch) order(ctx context.Context, w *Want, left market.Qty) (o *market.Order, dust bool, why string) {
 	m := s.Catalog.Market(w.Market)
 	var held []exchange.Holding
 	var prices []market.Ticker
-	err := insist(ctx, func() (err error) {
+	err := retry(ctx, func() (err error) {
 		if held, err = s.Exchange.Holdings(ctx); err == nil {
 			prices, err = s.Exchange.TickerPrices(ctx, prices[:0])
 		}
@@ -125,7 +125,7 @@ func (s *Switch) order(ctx context.Context, w *Want, left market.Qty) (o *market
 	return o, false, ""
 }
 
-// sellOnce sends a sale that is on disk before, and waits until its end is certain.
+// sellOnce logs a sale, sends it, and waits until its end is certain.
 func (s *Switch) sellOnce(ctx context.Context, w *Want, o *market.Order) (filled market.Qty, certain bool, err error) {
 	m := s.Catalog.Market(o.Market)
 	intent, err := s.Exchange.Prepare(&market.Command{Kind: market.CommandPlace, Order: *o})
@@ -149,12 +149,11 @@ func (s *Switch) sellOnce(ctx context.Context, w *Want, o *market.Order) (filled
 		return 0, true, s.note(&Line{Kind: KindEnd, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID,
 			Market: m.Name, Strategy: w.Strategy, Answer: "rejected", Amount: "0"})
 	}
-	return s.settle(ctx, &line)
+	return s.resolve(ctx, &line)
 }
 
-// settle waits until it is certain how a sale has ended, or that it never reached the exchange, and
-// notes it.
-func (s *Switch) settle(ctx context.Context, sale *Line) (filled market.Qty, certain bool, err error) {
+// resolve waits until the end of a sale, or its absence, is certain, and logs it.
+func (s *Switch) resolve(ctx context.Context, sale *Line) (filled market.Qty, certain bool, err error) {
 	m := s.Catalog.MarketNamed(sale.Market)
 	if m == nil {
 		return 0, false, nil
@@ -176,12 +175,11 @@ func (s *Switch) settle(ctx context.Context, sale *Line) (filled market.Qty, cer
 	return filled, true, s.note(&l)
 }
 
-// outcomeOf asks for a sale until it has ended, or is certainly not there: two questions apart,
-// both after the end of its window, do not find it, and neither the open orders nor the trades have
-// it.
+// outcomeOf queries a sale until it has ended, or certainly does not exist: two queries apart, both
+// after the end of its window, do not find it, and neither the open orders nor the trades have it.
 func (s *Switch) outcomeOf(ctx context.Context, m *market.Market, sale *Line) (record *exchange.Record, absent bool) {
 	until := time.Duration(sale.SignedMS+sale.WindowMS)*time.Millisecond + margin
-	var first market.Time // of the answers that it is not there
+	var first market.Time // of the answers that do not find it
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		asked := s.Exchange.Now()
 		found, err := s.Exchange.Order(ctx, m.ID, sale.Client, uuid.Nil)
@@ -224,12 +222,12 @@ func (s *Switch) unlisted(ctx context.Context, m *market.Market, sale *Line) boo
 	return err == nil && !there
 }
 
-// trades pages through the account's trades in a market. Each is told once.
-func (s *Switch) trades(ctx context.Context, m *market.Market, from market.Time, tell func(*exchange.Trade)) error {
+// trades pages through the account's trades in a market and visits each once.
+func (s *Switch) trades(ctx context.Context, m *market.Market, from market.Time, visit func(*exchange.Trade)) error {
 	seen := map[uuid.UUID]bool{}
 	for more := true; more; {
 		var trades []exchange.Trade
-		err := insist(ctx, func() (err error) {
+		err := retry(ctx, func() (err error) {
 			trades, more, err = s.Exchange.Trades(ctx, m.ID, max(from, 1))
 			return err
 		})
@@ -240,7 +238,7 @@ func (s *Switch) trades(ctx context.Context, m *market.Market, from market.Time,
 			from = max(from, trades[i].Time)
 			if !seen[trades[i].ID] {
 				seen[trades[i].ID] = true
-				tell(&trades[i])
+				visit(&trades[i])
 			}
 		}
 	}

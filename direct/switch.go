@@ -28,21 +28,21 @@ type Switch struct {
 	Log      *Log
 	Own      func(o *market.Order) bool       // whether an open order is this bot's
 	Foreign  bool                             // cancel the orders of others too
-	Operator int64                            // that requests carry for an order without an operatorId
-	Say      func(format string, args ...any) // tells the person what goes on
-	Fault    func(point string)               // of tests: called between two steps; nil: not called
+	Operator int64                            // for requests about orders without an operatorId
+	Say      func(format string, args ...any) // reports progress to a person
+	Fault    func(point string)               // for tests: called between two steps; nil: not called
 	report   Report
 	known    map[uuid.UUID]bool // orders that this run has cancelled
 }
 
-// Report is what the switch came to.
+// Report is the result of the switch.
 type Report struct {
 	Done      bool     `json:"done"`      // the exchange confirmed everything
-	Log       string   `json:"log"`       // where the intents stand
+	Log       string   `json:"log"`       // path of the log
 	Cancelled int      `json:"cancelled"` // orders that have ended
-	Open      []Left   `json:"open"`      // orders that have not, as far as is known
+	Open      []Left   `json:"open"`      // orders that may be open
 	Sold      []Sale   `json:"sold"`
-	Unsold    []string `json:"unsold"` // what was not sold, and why
+	Unsold    []string `json:"unsold"` // each with its reason
 }
 
 // Left is an order that may be open.
@@ -58,7 +58,7 @@ type Sale struct {
 	Client   uuid.UUID `json:"client_order_id"`
 	Strategy string    `json:"strategy,omitempty"`
 	Market   string    `json:"market"`
-	Amount   string    `json:"amount"` // base, as it was carried out
+	Amount   string    `json:"amount"` // base, as filled
 	Value    string    `json:"value"`  // quote, before fees
 }
 
@@ -66,17 +66,17 @@ type Sale struct {
 const (
 	firstWait = 250 * time.Millisecond
 	lastWait  = 2 * time.Second
-	margin    = 2 * time.Second // beyond the window of a request, and between two answers that make an absence certain
+	margin    = 2 * time.Second // beyond a request's window, and between two answers that make an absence certain
 )
 
-// Begin notes in the log that a person has turned the switch.
+// Begin logs that a person has started the switch.
 func (s *Switch) Begin(by string, flatten bool) error {
 	s.report = Report{Done: true, Log: s.Log.path, Open: []Left{}, Sold: []Sale{}, Unsold: []string{}}
 	s.known = map[uuid.UUID]bool{}
 	return s.note(&Line{Kind: KindBegin, AtMS: s.Exchange.Now().Millis(), By: by, Flatten: flatten})
 }
 
-// End notes that the switch has done what it could, and returns the report.
+// End logs the end of the switch, and returns the report.
 func (s *Switch) End() (*Report, error) {
 	answer := "all confirmed"
 	if !s.report.Done {
@@ -85,8 +85,8 @@ func (s *Switch) End() (*Report, error) {
 	return &s.report, s.note(&Line{Kind: KindDone, AtMS: s.Exchange.Now().Millis(), Answer: answer})
 }
 
-// Fail notes that something went wrong that is not the log's, so that not everything is confirmed,
-// and returns it.
+// Fail marks the report as not confirmed because of an error that is not the log's, and returns the
+// error.
 func (s *Switch) Fail(err error) error {
 	s.report.Done = false
 	return err
@@ -104,8 +104,8 @@ func (s *Switch) at(point string) {
 	}
 }
 
-// Cancel cancels the open orders until none is left or ctx ends. A cancel is repeated where it came
-// to nothing. The error is of the log, or of an exchange that refuses to list what is open.
+// Cancel cancels the open orders until none is left or ctx ends. Failed cancels are repeated. The
+// error comes from the log, or from an exchange that refuses to list the open orders.
 func (s *Switch) Cancel(ctx context.Context) error {
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		open, err := s.open(ctx)
@@ -134,10 +134,10 @@ func (s *Switch) Cancel(ctx context.Context) error {
 	}
 }
 
-// open lists the orders that are to end.
+// open lists the orders to cancel.
 func (s *Switch) open(ctx context.Context) (open []market.Order, err error) {
 	var records []exchange.Record
-	err = insist(ctx, func() (err error) {
+	err = retry(ctx, func() (err error) {
 		records, err = s.Exchange.OpenOrders(ctx)
 		return err
 	})
@@ -152,7 +152,7 @@ func (s *Switch) open(ctx context.Context) (open []market.Order, err error) {
 	return open, nil
 }
 
-// cancel sends a cancel once. What became of it the order itself shows.
+// cancel sends one cancel. Its outcome shows in the order itself.
 func (s *Switch) cancel(ctx context.Context, o *market.Order) error {
 	c := market.Command{Kind: market.CommandCancel, Order: *o}
 	if c.Order.OperatorID == 0 {
@@ -174,7 +174,7 @@ func (s *Switch) cancel(ctx context.Context, o *market.Order) error {
 	return s.outcome(o, err)
 }
 
-// outcome notes what the exchange answered.
+// outcome logs the exchange's answer.
 func (s *Switch) outcome(o *market.Order, err error) error {
 	l := Line{Kind: KindOutcome, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID, Order: o.ExchangeID,
 		Answer: exchange.OutcomeOf(err).String()}
@@ -184,9 +184,9 @@ func (s *Switch) outcome(o *market.Order, err error) error {
 	return s.note(&l)
 }
 
-// confirm asks how an order that was cancelled has ended.
+// confirm queries how a cancelled order has ended.
 func (s *Switch) confirm(ctx context.Context, o *market.Order) error {
-	record, err := s.Exchange.Ending(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
+	record, err := s.Exchange.OrderUrgent(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
 	m := s.Catalog.Market(o.Market)
 	l := Line{Kind: KindEnd, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID, Order: o.ExchangeID,
 		Market: m.Name}
@@ -215,7 +215,7 @@ func (s *Switch) left(o *market.Order, reason string) {
 		Left{Client: o.ClientOrderID, Order: o.ExchangeID, Market: s.Catalog.Market(o.Market).Name, Reason: reason})
 }
 
-// notFound reports whether the exchange knows no such order.
+// notFound reports whether the exchange does not know the order.
 func notFound(err error) bool {
 	var no *exchange.Error
 	return errors.As(err, &no) && no.Code == exchange.CodeNotFound
@@ -233,9 +233,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// insist asks until there is an answer, a refusal that would be the same the next time, or ctx
-// ends.
-func insist(ctx context.Context, ask func() error) error {
+// retry asks until there is an answer, a refusal that would be repeated, or ctx ends.
+func retry(ctx context.Context, ask func() error) error {
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		err := ask()
 		if err == nil || refused(err) || !pause(ctx, wait) {

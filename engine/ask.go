@@ -132,7 +132,7 @@ func (e *Engine) update(c *market.Command) error {
 func (e *Engine) updateExits(c *market.Command, terms *bracket.Terms) error {
 	own := e.account.Own(terms.Entry)
 	x := &e.exits
-	*x = risk.Exits{Strategy: c.Order.Strategy, Market: terms.Market, Levels: c.Order.Bracket, Stands: terms.Levels,
+	*x = risk.Exits{Strategy: c.Order.Strategy, Market: terms.Market, Levels: c.Order.Bracket, Current: terms.Levels,
 		Amount: terms.Amount}
 	if own != nil {
 		x.Amount += own.AmountRemaining
@@ -142,7 +142,7 @@ func (e *Engine) updateExits(c *market.Command, terms *bracket.Terms) error {
 		exchange.ApplyChange(&e.entry, c)
 		x.Entry, x.Amount = &e.entry, 0
 		if c.Changed != 0 {
-			x.Stands = market.Bracket{} // the entry moves away from levels that stay
+			x.Current = market.Bracket{} // the entry moves away from levels that stay
 		}
 	}
 	if e.refuser != nil {

@@ -96,7 +96,7 @@ type setup struct {
 	markets   int
 	from      market.Time
 	observer  engine.Observer
-	slots     []engine.Seat
+	slots     []engine.Slot
 	noDeposit bool
 	run       uuid.UUID
 }
@@ -130,7 +130,7 @@ func newBench(t testing.TB, s setup) *bench {
 			Status: market.Trading, Rules: market.Rules{TickSize: 1,
 				QuantityDecimals: 8, NotionalDecimals: 2, MaxOpenOrders: 100}}))
 	}
-	slots := make([]engine.Seat, len(s.slots))
+	slots := make([]engine.Slot, len(s.slots))
 	for i, slot := range s.slots {
 		if slot.Name == "" {
 			slot.Name = fmt.Sprint("s", i+1)
@@ -158,7 +158,7 @@ func newBench(t testing.TB, s setup) *bench {
 		gate := risk.New(b.catalog,
 			risk.Config{Account: s.account,
 				Strategies: append(s.limits, make([]risk.Limits, len(slots)-len(s.limits))...), Fees: fees})
-		return account, engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate, Seats: slots,
+		return account, engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate, Slots: slots,
 			TradeFrom: s.from, Observer: s.observer, Run: s.run, Apart: s.apart})
 	}
 	b.account, b.engine = b.remake()
@@ -172,7 +172,7 @@ func newBench(t testing.TB, s setup) *bench {
 
 // one is a bench with one strategy on BTC-EUR.
 func one(t testing.TB, s *script) *bench {
-	return newBench(t, setup{slots: []engine.Seat{{Strategy: s}}})
+	return newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
 }
 
 func (b *bench) deposit(asset market.AssetID, money market.Money) {

@@ -121,7 +121,7 @@ func TestABracketLivesThroughEveryShapeOfCandle(t *testing.T) {
 			_, err := d.Bracket(1, btc, 90*at1, 110*at1, l.with...)
 			require.NoError(t, err, l.name)
 		})}
-		b := newBench(t, setup{slots: []engine.Seat{{Strategy: s}}, venue: sim.Config{Path: l.path}})
+		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Path: l.path}})
 		b.oneSell = true
 		b.flat(1, 100)
 		for _, c := range l.bars {
@@ -144,7 +144,7 @@ func TestABracketLivesThroughEveryShapeOfCandle(t *testing.T) {
 
 func TestPartialFillsOfTheEntryEnlargeTheExit(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1, strategy.At(100*at1)) })}
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: s}}, venue: sim.Config{VolumeShare: 40_000}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: 40_000}})
 	b.flat(1, 101)
 	thin := func(open, high, low, close market.Price) {
 		c := candleOf(1, open, high, low, close)
@@ -167,7 +167,7 @@ func TestPartialFillsOfTheEntryEnlargeTheExit(t *testing.T) {
 func TestAnExitTooSmallForTheExchangeWaitsForMoreOfTheEntry(t *testing.T) {
 	for _, enough := range []bool{true, false} {
 		s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1, strategy.At(100*at1)) })}
-		b := newBench(t, setup{slots: []engine.Seat{{Strategy: s}}, venue: sim.Config{VolumeShare: 40_000}})
+		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: 40_000}})
 		b.catalog.Market(1).MinOrderInQuote = 50 * eur
 		b.flat(1, 101)
 		b.candle(101, 101, 100, 101) // the venue gives 0.4, worth 36 at the stop
@@ -190,7 +190,7 @@ func TestAnExitTooSmallForTheExchangeWaitsForMoreOfTheEntry(t *testing.T) {
 
 func TestEverySellOfABracketIsOverWhatIsLeft(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: s}}, venue: sim.Config{VolumeShare: 70_000}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: 70_000}})
 	b.flat(1, 100)
 	c := candleOf(1, 100, 100, 100, 100)
 	c.Volume = 10_000
@@ -291,7 +291,7 @@ func TestCancellingTheEntryDissolvesTheBracket(t *testing.T) {
 
 func TestAStopThatFindsNobodyIsTriedAgainWithEveryOpen(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: s}}, venue: sim.Config{VolumeShare: 1_000_000}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: 1_000_000}})
 	empty := func() {
 		c := candleOf(1, 80, 80, 80, 80)
 		c.Volume = 0 // nothing was traded
@@ -315,7 +315,7 @@ func TestAStopThatFindsNobodyIsTriedAgainWithEveryOpen(t *testing.T) {
 func TestLatencyLeavesAPositionUnprotectedAndSaysSo(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}
 	third := minute / 3
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: s}}, venue: sim.Config{Latency: market.Duration(third)}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Latency: market.Duration(third)}})
 	b.flat(1, 100)
 	b.flat(1, 100) // the order arrives a third into the candle, its stop another third later
 	require.Equal(t, []string{"1 trade 1 @ 100", "2 new"}, b.told)
@@ -384,7 +384,7 @@ func TestAMoveThatTheExchangeRefusesIsTakenBack(t *testing.T) {
 
 func TestABracketOfARefusedEntryIsForgotten(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, 99*btc, 90*at1, 110*at1) })}
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: s}}, venue: sim.Config{Slippage: 5_000_000}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Slippage: 5_000_000}})
 	b.flat(3, 100)
 	require.Equal(t, []string{"1 rejected place 216"}, b.told)
 	require.Equal(t, market.Watch{}, b.engine.Watches()[1])
@@ -396,7 +396,7 @@ func TestABracketOfARefusedEntryIsForgotten(t *testing.T) {
 // the stop, and a falling market goes on filling the entry. The entry has to go first.
 func TestAStopIsNotHeldUpByTheRestOfItsEntry(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1, strategy.At(100*at1)) })}
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: s}}, venue: sim.Config{VolumeShare: 10_000}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: 10_000}})
 	b.flat(1, 101)
 	b.candle(101, 101, 100, 101)
 	b.candle(101, 101, 80, 82)
@@ -422,7 +422,7 @@ func TestAnEntryThatFillsBeforeItsCancelArrivesIsProtected(t *testing.T) {
 			require.NoError(t, d.Cancel(1))
 		}
 	}}
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: s}},
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}},
 		venue: sim.Config{Latency: 30 * market.Duration(time.Second)}})
 	b.flat(2, 100)
 	b.candle(95, 96, 94, 96)

@@ -11,9 +11,9 @@ import (
 // tagFlatten begins the tag of Flatten's orders and of sales that Adopt takes in.
 const tagFlatten = "flatten"
 
-// SellsOff reports whether an order liquidates a halted strategy: an order of Flatten, or a sale
+// Liquidates reports whether an order liquidates a halted strategy: an order of Flatten, or a sale
 // that Adopt took in. The tag alone is not enough: a strategy may give its own orders any tag.
-func SellsOff(o *market.Order) bool {
+func Liquidates(o *market.Order) bool {
 	return o.Side == market.Sell && o.Type == market.TypeMarket && strings.HasPrefix(o.Tag, tagFlatten)
 }
 
@@ -134,7 +134,7 @@ func (e *Engine) Flatten(at market.Time, id market.StrategyID, reason string) (c
 	e.brackets.EndAll(id)
 	open := e.account.Open(nil, id, 0)
 	for _, o := range open {
-		if !SellsOff(o) {
+		if !Liquidates(o) {
 			e.cancelOf(id)
 			break
 		}

@@ -23,7 +23,7 @@ func holder() *script {
 }
 
 func TestFlattenCancelsFirstAndSellsWhenTheCancelsAreConfirmed(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Seat{{Name: "holder", Strategy: holder()}},
+	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: holder()}},
 		limits: []risk.Limits{{MaxOrderValue: 150 * eur}}})
 	b.flat(3, 100)
 	require.EqualValues(t, btc, b.position())
@@ -56,7 +56,7 @@ func TestFlattenCancelsFirstAndSellsWhenTheCancelsAreConfirmed(t *testing.T) {
 }
 
 func TestFlattenTellsWhatTheExchangeWouldNotTake(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Seat{{Name: "holder",
+	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder",
 		Strategy: &script{candle: once(func(d *strategy.Desk) { _, _ = d.Buy(1, btc) })}}}})
 	b.flat(2, 100)
 	b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Halted})
@@ -68,7 +68,7 @@ func TestFlattenTellsWhatTheExchangeWouldNotTake(t *testing.T) {
 }
 
 func TestAHaltLeavesTheExitsAndCancelAllDoesNot(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Seat{{Name: "holder", Strategy: holder()}}})
+	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: holder()}}})
 	b.flat(3, 100)
 	var exit market.OrderID
 	for _, o := range b.account.Open(nil, 1, 0) {
@@ -90,7 +90,7 @@ func TestAHaltLeavesTheExitsAndCancelAllDoesNot(t *testing.T) {
 }
 
 func TestAResumeIsSaved(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Seat{{Name: "a", Strategy: &script{}}}})
+	b := newBench(t, setup{slots: []engine.Slot{{Name: "a", Strategy: &script{}}}})
 	b.flat(1, 100)
 	b.send(b.engine.HaltOne(b.now, 1, "enough"))
 	saveAll(t, b.engine)
@@ -128,7 +128,7 @@ func TestAnObserverHearsWhatPassesAndWhatIsRefused(t *testing.T) {
 			_, _ = d.Limit(1, market.Buy, btc, 50*at1)
 		}
 	}}
-	b := newBench(t, setup{observer: l, slots: []engine.Seat{{Strategy: s}}})
+	b := newBench(t, setup{observer: l, slots: []engine.Slot{{Strategy: s}}})
 	b.flat(2, 100)
 	b.send(b.engine.Stop(b.now))
 	b.flat(1, 100)
@@ -142,7 +142,7 @@ func TestAnObserverHearsWhatPassesAndWhatIsRefused(t *testing.T) {
 }
 
 func TestWhatAHaltCouldNotCancelIsAskedForAgain(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Seat{{Name: "holder", Strategy: holder()}}})
+	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: holder()}}})
 	b.flat(3, 100)
 	require.Len(t, b.account.Open(nil, 1, 0), 2, "the buy and the stop")
 	commands := b.engine.HaltAll(b.now, "why")
@@ -181,7 +181,7 @@ func TestAnOrderTaggedAsThoseOfFlattenDoesNotOutliveAHalt(t *testing.T) {
 		_, err := d.Limit(1, market.Buy, btc, 60*at1, strategy.Tag("flatten"))
 		require.NoError(t, err)
 	})}
-	b := newBench(t, setup{slots: []engine.Seat{{Name: "holder", Strategy: s}}})
+	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: s}}})
 	b.flat(3, 100)
 	require.Len(t, b.account.Open(nil, 1, 0), 1)
 	b.send(b.engine.HaltOne(b.now, 1, "enough"))

@@ -23,8 +23,8 @@ import (
 // strategy is halted.
 const maxRounds = 16
 
-// Seat is a strategy and what it receives.
-type Seat struct {
+// Slot is a strategy and what it receives.
+type Slot struct {
 	Name      string
 	Strategy  strategy.Strategy
 	Markets   []market.ID
@@ -72,7 +72,7 @@ type Config struct {
 	Catalog   *market.Catalog
 	Account   *state.Account
 	Gate      *risk.Gate
-	Seats     []Seat      // StrategyID 1 is the first
+	Slots     []Slot      // StrategyID 1 is the first
 	TradeFrom market.Time // asks before it are refused as warm-up; 0: from the first event
 	Observer  Observer    // may be an Approver, a Refuser and a Guard too; nil: none
 	// Apart calls strategies on goroutines of their own, so that a strategy that ends its goroutine
@@ -158,7 +158,7 @@ type scratch struct {
 }
 
 type slot struct {
-	Seat
+	Slot
 	id            market.StrategyID
 	desk          *strategy.Desk
 	onOrder       strategy.OrderHandler
@@ -198,7 +198,7 @@ func New(c Config) *Engine {
 	markets := len(c.Catalog.Markets()) + 1
 	e := &Engine{
 		catalog: c.Catalog, account: c.Account, gate: c.Gate, run: c.Run, tradeFrom: c.TradeFrom,
-		observed: c.Gate.Observes(), slots: make([]slot, len(c.Seats)),
+		observed: c.Gate.Observes(), slots: make([]slot, len(c.Slots)),
 		subs: subscribers{candles: make([][]*slot, markets*intervals), tickers: make([][]*slot, markets),
 			books: make([][]*slot, markets)},
 	}
@@ -209,16 +209,16 @@ func New(c Config) *Engine {
 	e.approver, _ = c.Observer.(Approver)
 	e.refuser, _ = c.Observer.(Refuser)
 	e.guardian, _ = c.Observer.(Guard)
-	for i := range c.Seats {
-		e.addSlot(&e.slots[i], c.Seats[i], market.StrategyID(i+1))
+	for i := range c.Slots {
+		e.addSlot(&e.slots[i], c.Slots[i], market.StrategyID(i+1))
 	}
 	return e
 }
 
 const intervals = int(market.Interval1M) + 1
 
-func (e *Engine) addSlot(s *slot, from Seat, id market.StrategyID) {
-	s.Seat, s.id, s.warmupLeft = from, id, make([]int, len(e.catalog.Markets())+1)
+func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
+	s.Slot, s.id, s.warmupLeft = from, id, make([]int, len(e.catalog.Markets())+1)
 	s.window.Admit = func(call string) bool { return e.Admit(id, call) }
 	s.desk = strategy.NewDesk(e, id, from.Log)
 	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)

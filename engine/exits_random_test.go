@@ -56,7 +56,7 @@ func TestTheTimeWithoutAnExitIsWhatAnOnlookerMeasures(t *testing.T) {
 		if chance.IntN(2) == 0 {
 			config.VolumeShare = market.Rate(1 + chance.IntN(20_000_000))
 		}
-		b := newBench(t, setup{slots: []engine.Seat{{Strategy: s}}, venue: config})
+		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: config})
 		x := &exposed{b: b, last: b.now}
 		b.before = x.look
 		b.oneSell = true

@@ -46,7 +46,7 @@ func bought(t *testing.T, h *bearer, with ...strategy.Option) (*bench, *guard) {
 		_, err := d.Bracket(1, btc, 90*at1, 110*at1, with...)
 		require.NoError(t, err)
 	})
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: h}}, observer: g})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}, observer: g})
 	b.flat(2, 100)
 	return b, g
 }
@@ -55,7 +55,7 @@ func bought(t *testing.T, h *bearer, with ...strategy.Option) (*bench, *guard) {
 // hand: its exit, order 2, is sent and not answered.
 func byHand(t *testing.T, h *bearer) *bench {
 	h.candle = once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: h}}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}})
 	b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
 	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(1, 1, market.StatusFilled, btc),
 		Fills: []market.Fill{fillNumbered(1, 1, btc)}})
@@ -237,7 +237,7 @@ func TestWhatAnEntryBuysAfterItsBracketWasEndedIsTheStrategysAffair(t *testing.T
 			require.NoError(t, d.Cancel(1))
 		}
 	}}}
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: h}}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}})
 	candles := []market.Candle{candleOf(1, 100, 100, 100, 100)}
 	b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: candles})
 	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(1, 1, market.StatusPartiallyFilled, btc/2),
@@ -304,7 +304,7 @@ func TestAStrategyMaySellWhatCannotBeProtected(t *testing.T) {
 	}}
 	g := &guard{}
 	h.candle = once(func(d *strategy.Desk) { d.Bracket(1, btc, 40*at1, 0, strategy.At(100*at1)) })
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: h}}, observer: g, venue: sim.Config{VolumeShare: 40_000}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}, observer: g, venue: sim.Config{VolumeShare: 40_000}})
 	b.catalog.Market(1).MinOrderInQuote = 30 * eur
 	b.flat(1, 101)
 	b.candle(101, 101, 100, 101) // 0.4 BTC: 16 EUR at the stop, 40 at the market
@@ -341,7 +341,7 @@ func TestFlattenEndsABracketThatHasNoExit(t *testing.T) {
 // An entry that was held to have never arrived has bought after all: what it bought is protected.
 func TestAnEntryThatComesBackIsProtected(t *testing.T) {
 	h := &bearer{script: script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}}
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: h}}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}})
 	b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
 	b.by(&market.Event{Kind: market.KindReport, At: b.now,
 		Report: &market.Report{Exec: market.ExecUnknown, Command: market.CommandPlace, Order: 1, Market: 1}})
@@ -379,7 +379,7 @@ func TestLevelsMoveAsFarAsTheMarketAndNoFurther(t *testing.T) {
 			exits(103, 120)
 		}
 	}}}
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: h}}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}})
 	b.flat(3, 100)
 	b.flat(1, 98)
 	b.candle(98, 106, 98, 106)
@@ -406,7 +406,7 @@ func TestTheRestingExitMayBeLeftOutAndTheOtherTakesItsPlace(t *testing.T) {
 			require.NoError(t, d.Update(1, strategy.Exits(0, 120*at1)))
 		}
 	}}}
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: h}}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}})
 	b.flat(5, 100)
 	require.Equal(t, []string{"buy 1", "stop 1 @ 90 attached", "cancel 2", "sell 1 @ 120 attached"}, b.sent)
 	b.candle(100, 101, 50, 60)
@@ -417,7 +417,7 @@ func TestTheRestingExitMayBeLeftOutAndTheOtherTakesItsPlace(t *testing.T) {
 // negative stop, one that keeps its target, and one that has bought too little for its stop.
 func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testing.T) {
 	h, g := &bearer{}, &guard{}
-	b := newBench(t, setup{noDeposit: true, slots: []engine.Seat{{Strategy: h}}, observer: g})
+	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: h}}, observer: g})
 	b.catalog.Market(1).MinOrderInQuote = 20 * eur
 	const at = market.Time(60_240_000_000_000)
 	_, err := b.engine.Restore(at, func(part string) []byte {

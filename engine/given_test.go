@@ -47,7 +47,7 @@ func TestABookReadAfterOnBookHaltsTheStrategy(t *testing.T) {
 		require.False(t, ok)
 		kept = b
 	}}
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: s, Markets: []market.ID{1}, Book: true}}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s, Markets: []market.ID{1}, Book: true}}})
 	book := &market.OrderBook{Market: 1, Bids: []market.Level{{Price: 99 * at1, Amount: btc}}}
 	b.step(&market.Event{Kind: market.KindBook, At: start, Book: book})
 	require.Empty(t, b.engine.Halts())

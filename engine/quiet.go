@@ -2,12 +2,12 @@ package engine
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// Coast steps consecutive candles, each arriving delay after its close at Start+length, exactly as
-// one Step for each would. It stops after the first candle that led to a command or set a timer,
+// StepQuiet steps consecutive candles, each arriving delay after its close at Start+length, exactly
+// as one Step for each would. It stops after the first candle that led to a command or set a timer,
 // before the first that leaves the range (low, high), and before a timer is due. It returns the
 // number of candles stepped and the commands of the last. 0 means that Coast cannot step here: call
 // Step.
-func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int,
+func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int,
 	commands []market.Command) {
 	e.out = e.out[:0]
 	e.setOwner()
@@ -17,7 +17,7 @@ func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, h
 	e.stepped = 0
 	series = series[:e.quietCandles(series, length+delay, low, high)]
 	// a strategy panicked: the other strategies still need the candle
-	if len(series) > 0 && !e.stepQuiet(series, length+delay) {
+	if len(series) > 0 && !e.quietLoop(series, length+delay) {
 		c := &series[e.stepped]
 		e.now = c.Start + length + delay
 		e.account.Mark(c, e.now) // where Quiet panicked, this candle is not marked yet
@@ -54,8 +54,8 @@ func (e *Engine) quietCandles(series []market.Candle, delay market.Time, low, hi
 	return n
 }
 
-// stepQuiet is the loop of Coast. false: a strategy panicked.
-func (e *Engine) stepQuiet(series []market.Candle, delay market.Time) (done bool) {
+// quietLoop is the loop of Coast. false: a strategy panicked.
+func (e *Engine) quietLoop(series []market.Candle, delay market.Time) (done bool) {
 	defer e.catch()
 	slots := e.receivers(&series[0])
 	timers := len(e.timers)

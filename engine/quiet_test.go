@@ -53,15 +53,15 @@ func (s *sleeper) OnTimer(d *strategy.Desk, name int64) {
 
 // sleepers is an engine with two of them; the first warms up and panics late.
 func sleepers(t *testing.T, calls *journal, seed int64) *engine.Engine {
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: &sleeper{}}}}) // for its catalog
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: &sleeper{}}}}) // for its catalog
 	account := state.NewAccount(b.catalog, 2, nil)
 	gate := risk.New(b.catalog, risk.Config{Strategies: make([]risk.Limits, 2)})
-	slot := engine.Seat{Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}}
+	slot := engine.Slot{Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}}
 	first, second := slot, slot
 	first.Strategy, first.Warmup = &sleeper{calls: calls, own: seed, panic: 40 + seed}, 5
 	second.Strategy = &sleeper{calls: calls, own: seed + 100}
 	e := engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate,
-		Seats: []engine.Seat{first, second}})
+		Slots: []engine.Slot{first, second}})
 	e.Step(&market.Event{Kind: market.KindTransfer, At: start, Asset: 1, Money: 10_000 * eur})
 	return e
 }
@@ -80,7 +80,7 @@ func run(e *engine.Engine, series []market.Candle, calls *journal, coast bool) {
 	}
 	for len(series) > 0 {
 		if coast {
-			n, commands := e.Coast(series, minute, 0, 90*at1, 110*at1)
+			n, commands := e.StepQuiet(series, minute, 0, 90*at1, 110*at1)
 			send(commands)
 			if worst := outside(series[:n]); worst >= 0 {
 				calls.add("coasted over candle %d, which leaves the calm", worst)
@@ -93,7 +93,7 @@ func run(e *engine.Engine, series []market.Candle, calls *journal, coast bool) {
 		end := series[0].End()
 		ring(end - 1)
 		send(e.Step(&market.Event{Kind: market.KindCandles, At: end, Candles: series[:1]}))
-		if e.Ringing() {
+		if e.TimerDue() {
 			ring(end)
 		}
 		series = series[1:]

@@ -201,7 +201,7 @@ func TestAfterARestartAnyEngineGoesOnAsIfNothingHadHappened(t *testing.T) {
 		players := made()
 		both := []market.ID{1, 2}
 		b := newBench(t, setup{markets: 2, venue: venue, limits: limits, account: account, noDeposit: true,
-			slots: []engine.Seat{{Strategy: players[0], Markets: both},
+			slots: []engine.Slot{{Strategy: players[0], Markets: both},
 				{Strategy: players[1], Markets: both, Ticker: true}}})
 		w := shadow(b, r, made)
 		b.deposit(1, 10_000*eur)
@@ -277,7 +277,7 @@ func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) 
 
 // stageOf is a bench with one shipped strategy in two markets, and its twin.
 func stageOf(t *testing.T, kind strategy.Kind, values map[string]any, r *rand.Rand) (*bench, *twin) {
-	catalog := newBench(t, setup{markets: 2, slots: []engine.Seat{{Strategy: idle{}}}}).catalog
+	catalog := newBench(t, setup{markets: 2, slots: []engine.Slot{{Strategy: idle{}}}}).catalog
 	made := func() []strategy.Strategy {
 		s, err := kind.New(values, strategy.Setup{Markets: catalog.Markets(), Interval: market.Interval1m})
 		require.NoError(t, err)
@@ -287,7 +287,7 @@ func stageOf(t *testing.T, kind strategy.Kind, values map[string]any, r *rand.Ra
 	require.NoError(t, err)
 	b := newBench(t, setup{markets: 2, noDeposit: true,
 		venue: sim.Config{VolumeShare: 50_000_000, Latency: market.Duration(minute / 4)},
-		slots: []engine.Seat{{Name: kind.Name, Strategy: made()[0], Markets: []market.ID{1, 2}, Ticker: needs.Ticker,
+		slots: []engine.Slot{{Name: kind.Name, Strategy: made()[0], Markets: []market.ID{1, 2}, Ticker: needs.Ticker,
 			Book: needs.Book, Warmup: needs.Warmup}}})
 	return b, shadow(b, r, made)
 }

@@ -29,7 +29,7 @@ const (
 type SavedEngine struct {
 	Now         market.Time          `json:"now"`
 	LastID      market.OrderID       `json:"lastId"` // order numbers go on from here and are never used again
-	Strategies  map[string]SavedSeat `json:"strategies"`
+	Strategies  map[string]SavedSlot `json:"strategies"`
 	Brackets    []bracket.Saved      `json:"brackets,omitempty"`
 	Timers      []SavedTimer         `json:"timers,omitempty"` // in the order in which they fire
 	Halts       []SavedHalt          `json:"halts,omitempty"`
@@ -37,8 +37,8 @@ type SavedEngine struct {
 	ByCause     bracket.SavedTimes   `json:"unprotectedBy,omitempty"`
 }
 
-// SavedSeat is a strategy's state in SavedEngine.
-type SavedSeat struct {
+// SavedSlot is a strategy's state in SavedEngine.
+type SavedSlot struct {
 	Warmed bool `json:"warmed,omitzero"` // its warm-up is over
 	Halted bool `json:"halted,omitzero"`
 	Saver  bool `json:"saver,omitzero"` // it has a part of its own
@@ -197,12 +197,12 @@ func (s *slot) save(dst []byte, limit int) (all []byte, err error) {
 }
 
 func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
-	s := SavedEngine{Now: e.now, LastID: e.lastID, Strategies: make(map[string]SavedSeat, len(e.slots)),
+	s := SavedEngine{Now: e.now, LastID: e.lastID, Strategies: make(map[string]SavedSlot, len(e.slots)),
 		Brackets: e.brackets.Save(names)}
 	s.ByCause, s.Unprotected = e.brackets.SaveTimes()
 	for i := range e.slots {
 		slot := &e.slots[i]
-		s.Strategies[slot.Name] = SavedSeat{Warmed: !slot.warming || slot.warmed, Halted: slot.halted,
+		s.Strategies[slot.Name] = SavedSlot{Warmed: !slot.warming || slot.warmed, Halted: slot.halted,
 			Saver: slot.saver != nil}
 	}
 	for _, t := range e.timers {

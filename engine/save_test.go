@@ -31,7 +31,7 @@ func (b *bench) restart(history [][]market.Candle, strategies ...strategy.Strate
 
 func TestNothingIsWrittenWhereNothingHasChanged(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) { d.Limit(1, market.Buy, btc, 50*at1) })}
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: s}}, account: risk.AccountLimits{MaxDrawdown: 50_000_000}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, account: risk.AccountLimits{MaxDrawdown: 50_000_000}})
 	var written []string
 	save := func() []string {
 		written = nil
@@ -87,7 +87,7 @@ func TestLiveOrdersKeepTheirClientIDOverARestart(t *testing.T) {
 		uuid.MustParse("22222222-2222-4222-8222-222222222222")
 	runs := []uuid.UUID{first, second}
 	b := newBench(t, setup{run: first, limits: []risk.Limits{{OperatorID: 77}},
-		slots: []engine.Seat{{Strategy: place()}}})
+		slots: []engine.Slot{{Strategy: place()}}})
 	b.flat(2, 100)
 	require.Equal(t, market.ClientOrderID(runs[0], 1), b.account.Order(1).ClientOrderID)
 
@@ -95,7 +95,7 @@ func TestLiveOrdersKeepTheirClientIDOverARestart(t *testing.T) {
 	b.after = func(commands []market.Command) { sent = append(sent, commands...) }
 	saved := saveAll(t, b.engine)
 	next := newBench(t, setup{run: second, limits: []risk.Limits{{OperatorID: 77}}, noDeposit: true,
-		slots: []engine.Seat{{Strategy: &script{candle: once(func(d *strategy.Desk) {
+		slots: []engine.Slot{{Strategy: &script{candle: once(func(d *strategy.Desk) {
 			require.NoError(t, d.Update(1, strategy.At(49*at1)))
 			d.Limit(1, market.Buy, btc, 48*at1)
 		})}}}})
@@ -149,7 +149,7 @@ func TestWhileCandlesAreSeenAgainNothingIsAsked(t *testing.T) {
 			greedy(d)
 		}
 	}}
-	b2 := newBench(t, setup{noDeposit: true, slots: []engine.Seat{{Strategy: again, Warmup: 2}}})
+	b2 := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: again, Warmup: 2}}})
 	saved := saveAll(t, b.engine)
 	group := candleOf(1, 100, 100, 100, 100)
 	group.Start = start + minute
@@ -175,7 +175,7 @@ func TestTheWarmUpIsOverWithTheHistoryOfARestart(t *testing.T) {
 			}}
 		}
 		ticker := &market.Ticker{Market: 1, Last: 100 * at1}
-		b := newBench(t, setup{from: start + minute, slots: []engine.Seat{{Strategy: s(), Warmup: 3, Ticker: true}}})
+		b := newBench(t, setup{from: start + minute, slots: []engine.Slot{{Strategy: s(), Warmup: 3, Ticker: true}}})
 		b.flat(4, 100)
 		b.step(&market.Event{Kind: market.KindTicker, At: b.now, Ticker: ticker})
 		var groups [][]market.Candle
@@ -202,7 +202,7 @@ func TestStrategiesAreFoundByNameAfterARestart(t *testing.T) {
 	buy := func() *script {
 		return &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}
 	}
-	b := newBench(t, setup{slots: []engine.Seat{{Name: "old", Strategy: buy()}}})
+	b := newBench(t, setup{slots: []engine.Slot{{Name: "old", Strategy: buy()}}})
 	b.flat(2, 100)
 	require.Equal(t, btc, b.position())
 
@@ -213,7 +213,7 @@ func TestStrategiesAreFoundByNameAfterARestart(t *testing.T) {
 			err)
 	}}
 	next := newBench(t, setup{noDeposit: true,
-		slots: []engine.Seat{{Name: "new", Strategy: fresh}, {Name: "old", Strategy: &script{}}}})
+		slots: []engine.Slot{{Name: "new", Strategy: fresh}, {Name: "old", Strategy: &script{}}}})
 	commands, err := next.engine.Restore(b.now, func(part string) []byte { return saved[part] }, nil)
 	require.NoError(t, err)
 	require.Len(t, commands, 1, "a new strategy starts as in any run")
@@ -232,7 +232,7 @@ func TestAPanicOverHistoryHaltsTheStrategy(t *testing.T) {
 	b.flat(2, 100)
 	saved := saveAll(t, b.engine)
 	b2 := newBench(t, setup{noDeposit: true,
-		slots: []engine.Seat{{Strategy: &script{candle: func(*strategy.Desk, market.Candle) { panic("again") }},
+		slots: []engine.Slot{{Strategy: &script{candle: func(*strategy.Desk, market.Candle) { panic("again") }},
 			Warmup: 1}}})
 	group := []market.Candle{candleOf(1, 100, 100, 100, 100)}
 	commands, err := b2.engine.Restore(b.now, func(part string) []byte { return saved[part] },
@@ -282,8 +282,8 @@ func TestAStrategyWhoseStateCannotBeSavedIsHaltedAlone(t *testing.T) {
 		{nil, "its state cannot be saved: it has 1048577 bytes, and may have 1048576; keep less, or raise bot.save_kb"},
 	} {
 		failing, fine := &forgetful{save: c.save}, &forgetful{save: func() error { return nil }}
-		slots := func(a, b strategy.Strategy) []engine.Seat {
-			return []engine.Seat{{Name: "a", Strategy: a}, {Name: "b", Strategy: b}}
+		slots := func(a, b strategy.Strategy) []engine.Slot {
+			return []engine.Slot{{Name: "a", Strategy: a}, {Name: "b", Strategy: b}}
 		}
 		b := newBench(t, setup{slots: slots(failing, fine)})
 		saved := saveAll(t, b.engine)
@@ -316,7 +316,7 @@ func TestALoaderThatFailsIsNamed(t *testing.T) {
 	fine := func() error { return nil }
 	fails := func() error { return errors.New("no memory") }
 	panics := func() error { panic("too much") }
-	b := newBench(t, setup{slots: []engine.Seat{{Strategy: &forgetful{save: fine}}}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: &forgetful{save: fine}}}})
 	saved := saveAll(t, b.engine)
 	for _, c := range []struct {
 		next strategy.Strategy
@@ -333,7 +333,7 @@ func TestALoaderThatFailsIsNamed(t *testing.T) {
 }
 
 func TestTwoStrategiesOfOneNameCannotBeSaved(t *testing.T) {
-	b := newBench(t, setup{slots: []engine.Seat{{Name: "a", Strategy: idle{}}, {Name: "a", Strategy: idle{}}}})
+	b := newBench(t, setup{slots: []engine.Slot{{Name: "a", Strategy: idle{}}, {Name: "a", Strategy: idle{}}}})
 	err := b.engine.SaveAll(func(string, []byte) error { return nil })
 	require.EqualError(t, err, `engine: strategy 2 is named "a"; give each a name of its own`)
 }
@@ -412,20 +412,20 @@ func TestRestoreSaysWhatDiffers(t *testing.T) {
 
 // restored restores an engine with an idle strategy s1.
 func restored(t testing.TB, saved map[string][]byte) (*state.Account, error) {
-	b := newBench(t, setup{noDeposit: true, slots: []engine.Seat{{Strategy: idle{}}}})
+	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: idle{}}}})
 	_, err := b.engine.Restore(0, func(part string) []byte { return saved[part] }, nil)
 	return b.account, err
 }
 
 func TestAStrategyMustGoOnTradingWhereItHasSomething(t *testing.T) {
 	b := newBench(t, setup{markets: 2,
-		slots: []engine.Seat{{Markets: []market.ID{1, 2},
+		slots: []engine.Slot{{Markets: []market.ID{1, 2},
 			Strategy: &script{candle: once(func(d *strategy.Desk) { d.Buy(2, btc) })}}}})
 	b.group(candleOf(1, 100, 100, 100, 100), candleOf(2, 100, 100, 100, 100))
 	b.group(candleOf(1, 100, 100, 100, 100), candleOf(2, 100, 100, 100, 100))
 	saved := saveAll(t, b.engine)
 	next := newBench(t, setup{markets: 2, noDeposit: true,
-		slots: []engine.Seat{{Markets: []market.ID{1}, Strategy: idle{}}}})
+		slots: []engine.Slot{{Markets: []market.ID{1}, Strategy: idle{}}}})
 	_, err := next.engine.Restore(0, func(part string) []byte { return saved[part] }, nil)
 	require.EqualError(t, err,
 		"restore: engine: strategy s1 holds 1 of ETH-EUR, or has orders there, and does not trade it any more; take "+
@@ -434,7 +434,7 @@ func TestAStrategyMustGoOnTradingWhereItHasSomething(t *testing.T) {
 
 func TestAnErrorOfTheHistoryEndsTheRestart(t *testing.T) {
 	saved := bracketed(t)
-	b := newBench(t, setup{noDeposit: true, slots: []engine.Seat{{Strategy: idle{}}}})
+	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: idle{}}}})
 	torn := errors.New("torn")
 	_, err := b.engine.Restore(0, func(part string) []byte { return saved[part] },
 		func(yield func([]market.Candle, error) bool) { yield(nil, torn) })
@@ -450,7 +450,7 @@ func FuzzRestoreNeverPanics(f *testing.F) {
 	f.Fuzz(func(t *testing.T, part uint8, data []byte) {
 		broken := maps.Clone(saved)
 		broken[parts[int(part)%len(parts)]] = data
-		b := newBench(t, setup{noDeposit: true, slots: []engine.Seat{{Strategy: idle{}}}})
+		b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: idle{}}}})
 		_, err := b.engine.Restore(0, func(part string) []byte { return broken[part] }, nil)
 		if err != nil {
 			return

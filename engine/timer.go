@@ -57,8 +57,8 @@ func (e *Engine) NextTimer() (at market.Time, ok bool) {
 	return at, ok
 }
 
-// Ringing reports whether a timer is due.
-func (e *Engine) Ringing() bool {
+// TimerDue reports whether a timer is due.
+func (e *Engine) TimerDue() bool {
 	at, waiting := e.NextTimer()
 	return waiting && at <= e.now
 }

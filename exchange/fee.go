@@ -163,9 +163,9 @@ func baseForMuchMoney(m *market.Market, money market.Money, price market.Price, 
 	return market.FloorDigits(market.Qty(amount.Int64()), m.AmountDigits, m.QuantityDecimals)
 }
 
-// Convertible returns the base to sell for a value at price, before fees: floor(value / price) at
+// BaseForValue returns the base to sell for a value at price, before fees: floor(value / price) at
 // the market's quantityDecimals, and at most the largest Qty.
-func Convertible(m *market.Market, value market.Value, price market.Price) market.Qty {
+func BaseForValue(m *market.Market, value market.Value, price market.Price) market.Qty {
 	if price <= 0 {
 		return 0
 	}
@@ -198,7 +198,7 @@ func Hold(m *market.Market, o *market.Order, fees Fees, reference market.Price) 
 		if !o.ByQuote() {
 			return market.Money(o.AmountRemaining), nil
 		}
-		return market.Money(Convertible(m, m.MoneyValue(o.AmountQuoteRemaining), price)), nil
+		return market.Money(BaseForValue(m, m.MoneyValue(o.AmountQuoteRemaining), price)), nil
 	}
 	if o.ByQuote() {
 		return o.AmountQuoteRemaining, nil

@@ -68,9 +68,9 @@ type Trading interface {
 	// Order queries one order of the account, by its client order id or else the exchange's id;
 	// CodeNotFound where there is none.
 	Order(ctx context.Context, m market.ID, client, name uuid.UUID) (Record, error)
-	// Ending is Order for an order that is being cancelled: the query goes before all requests but
-	// cancels, because a stop or a swap waits for the confirmation.
-	Ending(ctx context.Context, m market.ID, client, name uuid.UUID) (Record, error)
+	// OrderUrgent is Order for an order that is being cancelled: the query goes before all requests
+	// but cancels, because a stop or a swap waits for the confirmation.
+	OrderUrgent(ctx context.Context, m market.ID, client, name uuid.UUID) (Record, error)
 	// OpenOrders lists the account's open orders in all markets, without fills.
 	OpenOrders(ctx context.Context) ([]Record, error)
 	// OpenOrdersIn is OpenOrders of one market, for a twentieth of the weight (venue-facts 1.3: 5

@@ -59,8 +59,8 @@ func (m *Market) Value(price Price, amount Qty) (Value, error) {
 	return Product(int64(price), int64(amount), m.ValueDigits-m.PriceDigits-m.AmountDigits)
 }
 
-// Worth returns price·amount in units of the quote asset, rounded down. Neither may be negative.
-func (m *Market) Worth(price Price, amount Qty) (Money, error) {
+// Notional returns price·amount in units of the quote asset, rounded down. Neither may be negative.
+func (m *Market) Notional(price Price, amount Qty) (Money, error) {
 	if drop := m.PriceDigits + m.AmountDigits - m.QuoteDigits; drop <= MaxDigits && m.ValueDigits > m.QuoteDigits {
 		if hi, lo := bits.Mul64(uint64(price), uint64(amount)); hi == 0 && price >= 0 && amount >= 0 {
 			return Money(lo / uint64(pow10[drop])), nil // the same as below, for amounts of everyday size

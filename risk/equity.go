@@ -18,12 +18,12 @@ type equityWatch struct {
 	lost      bool // the daily loss is used up
 	drawn     bool // the drawdown was reached: stays until Resume
 
-	savedAt market.Time // prices up to then are of an earlier run; 0: there are none of that kind
-	resumed market.Time // when this run first looked
+	savedAt market.Time // prices up to then are an earlier run's; 0: there are none
+	resumed market.Time // time of this run's first look
 }
 
-// After a pause of longer than shortPause between two runs the high-water mark waits for prices of
-// this run, though not for longer than pricesWithin.
+// After a pause of more than shortPause between two runs the high-water mark waits for prices of
+// this run, at most for pricesWithin.
 const (
 	shortPause   = market.Duration(5 * time.Minute)
 	pricesWithin = market.Duration(10 * time.Minute)
@@ -32,8 +32,7 @@ const (
 func (w *equityWatch) loss() market.Money { return w.dayStart - w.latest }
 func (w *equityWatch) fall() market.Money { return w.highWater - w.latest }
 
-// Observe tells the gate that an event was folded into the account: it follows the equity where a
-// limit depends on it.
+// Observe follows the equity after an event was folded into the account, if a limit depends on it.
 func (g *Gate) Observe(a *state.Account, at market.Time) error {
 	g.now = at
 	if !g.Observes() {
@@ -95,9 +94,9 @@ func (g *Gate) watchEquity(a *state.Account, at market.Time) error {
 	return nil
 }
 
-// pricesAreOfThisRun reports whether what the account has is worth what it was worth in this run.
-// Fills of the time between two runs come before the first prices: a buy far below the last price
-// of the run before would look like a gain, and the true price like a fall.
+// pricesAreOfThisRun reports whether the account is valued at prices of this run. Fills from the
+// pause between two runs come before the first prices: a buy far below the last run's price would
+// look like a gain, and the true price like a fall.
 func (g *Gate) pricesAreOfThisRun(a *state.Account, at market.Time) bool {
 	w := &g.equity
 	if w.savedAt == 0 {
@@ -111,7 +110,7 @@ func (g *Gate) pricesAreOfThisRun(a *state.Account, at market.Time) bool {
 	return true
 }
 
-// Standing is how the account stands against the limits on its equity, in units of its currency.
+// Standing is the account's equity beside its limits, in units of its currency.
 type Standing struct {
 	Latest    market.Money // equity
 	DayStart  market.Money // the last equity of the UTC day before
@@ -120,16 +119,15 @@ type Standing struct {
 	Drawn     bool // the drawdown was reached: nothing is opened
 }
 
-// Standing returns how the account stands. followed is false where no limit depends on the equity,
-// so that nobody looks at it, or before the first look.
+// Standing returns the equity beside its limits. followed is false where no limit depends on the
+// equity, and before the first event.
 func (g *Gate) Standing() (s Standing, followed bool) {
 	w := &g.equity
 	return Standing{Latest: w.latest, DayStart: w.dayStart, HighWater: w.highWater, Lost: w.lost,
 		Drawn: w.drawn}, w.started
 }
 
-// Drawdown is how far the equity has fallen from its high-water mark, rounded down; 0 where that is
-// not positive.
+// Drawdown is the fall of the equity from its high-water mark, rounded down and at least 0.
 func (s Standing) Drawdown() market.Rate {
 	if s.HighWater <= 0 || s.Latest >= s.HighWater {
 		return 0

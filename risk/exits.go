@@ -13,17 +13,17 @@ type Exits struct {
 	Strategy market.StrategyID
 	Market   market.ID
 	Levels   market.Bracket // CheckExits rounds them to the tick, to the side where they fire sooner
-	Stands   market.Bracket // the levels so far: a level that stays as it is was checked before
-	// the entry as it shall be, held against its worst price; nil: the levels are held against the
-	// latest price
+	Current  market.Bracket // the levels so far: an unchanged level was checked before
+	// Entry is the entry after the change; the levels are checked against its worst price; nil:
+	// against the latest price.
 	Entry  *market.Order
-	Amount market.Qty // what each exit must be able to sell; 0: what the entry buys at its worst price
+	Amount market.Qty // each exit must be able to sell it; 0: what the entry buys at its worst price
 	Passed bool       // the price may have passed a level already: that exit then sells at once
 }
 
-// CheckExits decides whether both exits of a bracket could rest at the exchange. A stop lies below
-// the worst price that the entry may get and a target above it; each is above zero and within the
-// bounds of the market; and each sells the whole amount, at its own price, for no less than the
+// CheckExits decides whether both exits of a bracket could rest at the exchange. A stop must be
+// below the worst price of the entry, a target above it; each must be above zero and within the
+// bounds of the market; and each must sell the whole amount, at its own price, for at least the
 // market's minimum. The error is a *Refusal that names the level, its value and the bound.
 func (g *Gate) CheckExits(a *state.Account, x *Exits) error {
 	m := g.catalog.Market(x.Market)
@@ -51,7 +51,7 @@ func (g *Gate) CheckExits(a *state.Account, x *Exits) error {
 
 func (x *Exits) stopFault(m *market.Market, low market.Price) Fault {
 	stop := x.Levels.Stop
-	if stop == 0 || stop == x.Stands.Stop {
+	if stop == 0 || stop == x.Current.Stop {
 		return Fault{}
 	}
 	if x.Entry != nil && x.Entry.Side == market.Sell {
@@ -59,7 +59,7 @@ func (x *Exits) stopFault(m *market.Market, low market.Price) Fault {
 	}
 	f := LevelFault(m, market.KeepStop, stop, x.Amount)
 	switch {
-	case f.Found() && f.rule < faultSizes: // a price that cannot be is worse than one on the wrong side
+	case f.Found() && f.rule < faultSizes: // an impossible price is reported before a wrong side
 	case !x.Passed && low != 0 && stop >= low:
 		return Fault{market.KeepStop, x.side(faultNotBelowEntry), int64(stop), int64(low)}
 	case x.Levels.Target > 0 && stop >= x.Levels.Target:
@@ -70,7 +70,7 @@ func (x *Exits) stopFault(m *market.Market, low market.Price) Fault {
 
 func (x *Exits) targetFault(m *market.Market, high market.Price) Fault {
 	target := x.Levels.Target
-	if target == 0 || target == x.Stands.Target {
+	if target == 0 || target == x.Current.Target {
 		return Fault{}
 	}
 	if x.Entry != nil && x.Entry.Side == market.Sell {
@@ -86,7 +86,7 @@ func (x *Exits) targetFault(m *market.Market, high market.Price) Fault {
 }
 
 // side is the rule of a level on the wrong side of the entry, or of the market where there is no
-// entry to compare with.
+// entry.
 func (x *Exits) side(rule faultRule) faultRule {
 	if x.Entry == nil {
 		rule++
@@ -104,8 +104,7 @@ func (g *Gate) checkEntryExits(a *state.Account, o *market.Order) error {
 	return g.CheckExits(a, x)
 }
 
-// checkUpdatedExits is CheckExits for an entry that is about to change: levels are the exits of its
-// bracket.
+// checkUpdatedExits is CheckExits for an entry that is about to change; levels are its bracket's.
 func (g *Gate) checkUpdatedExits(a *state.Account, c *market.Command, levels market.Bracket) error {
 	if levels.Stop == 0 && levels.Target == 0 {
 		return nil
@@ -118,8 +117,7 @@ func (g *Gate) checkUpdatedExits(a *state.Account, c *market.Command, levels mar
 	return g.CheckExits(a, x)
 }
 
-// entryPrices are the price at which the market will stand when a buy fills, and the worst price
-// that it may get.
+// entryPrices are the market price when a buy fills, and the worst price of the buy.
 func (g *Gate) entryPrices(a *state.Account, m *market.Market, o *market.Order) (stands, worst market.Price) {
 	last := a.Last(m.ID)
 	waits := o.Type.HasTrigger() && !o.Triggered && !firesAt(o, last)
@@ -133,7 +131,7 @@ func (g *Gate) entryPrices(a *state.Account, m *market.Market, o *market.Order) 
 	case waits:
 		return o.TriggerAmount, g.spread.Taken(o.Side, g.spread.Offered(o.Side, o.TriggerAmount))
 	}
-	offered, known := a.Quote(m.ID, o.Side)
+	offered, known := a.BestPrice(m.ID, o.Side)
 	if !known {
 		offered = g.spread.Offered(o.Side, last)
 	}
@@ -149,9 +147,9 @@ func firesAt(o *market.Order, last market.Price) bool {
 	return last != 0 && last <= o.TriggerAmount
 }
 
-// bought is the least that an entry buys where it fills whole: of an entry by amountQuote, what is
-// left of that money at the worst price after the higher of the two fees. 0: that is not known,
-// because the market never had a price.
+// bought is the least that an entry buys if it fills: of an entry by amountQuote, its remaining
+// money at the worst price after the higher of the two fees. 0: unknown, because the market never
+// had a price.
 func (g *Gate) bought(m *market.Market, o *market.Order, worst market.Price) market.Qty {
 	if !o.ByQuote() {
 		return o.Amount
@@ -164,7 +162,7 @@ func (g *Gate) bought(m *market.Market, o *market.Order, worst market.Price) mar
 
 // refuseExit counts the refusal of a level and returns it.
 func (g *Gate) refuseExit(m *market.Market, x *Exits, f Fault) error {
-	s, reason := &g.seats[x.Strategy], ReasonStop
+	s, reason := &g.slots[x.Strategy], ReasonStop
 	if f.leg == market.KeepTarget {
 		reason = ReasonTarget
 	}
@@ -190,20 +188,20 @@ const (
 	faultSign
 	faultTooHigh
 	faultTick
-	faultSizes // those before make a price impossible, those behind depend on amount and side
+	faultSizes // rules before it are about the price alone, rules after it about amount and side
 	faultMinBase
 	faultMaxBase
 	faultMinQuote
 	faultMaxQuote
 	faultNotBelowTarget
 	faultNotBelowEntry
-	faultNotBelowMarket // of each entry's rule the next is the market's
+	faultNotBelowMarket // the rule after an entry's is the market's
 	faultNotAboveEntry
 	faultNotAboveMarket
 )
 
-// LevelFault asks the rules of a market whether an exit could sell an amount at a level. An amount
-// of 0 is not known, and only the level is checked. It looks at no price and no balance.
+// LevelFault checks the rules of a market for an exit that sells an amount at a level. For an
+// unknown amount, 0, it checks only the level. It uses no price and no balance.
 func LevelFault(m *market.Market, leg market.Leg, level market.Price, amount market.Qty) Fault {
 	switch {
 	case level < 0:
@@ -224,10 +222,10 @@ func LevelFault(m *market.Market, leg market.Leg, level market.Price, amount mar
 	case m.MinOrderInQuote == 0 && m.MaxOrderInQuote == 0:
 		return Fault{}
 	}
-	return worthFault(m, leg, level, amount)
+	return notionalFault(m, leg, level, amount)
 }
 
-func worthFault(m *market.Market, leg market.Leg, level market.Price, amount market.Qty) Fault {
+func notionalFault(m *market.Market, leg market.Leg, level market.Price, amount market.Qty) Fault {
 	value, err := m.Value(level, amount)
 	if err != nil {
 		return Fault{leg, faultMaxBase, int64(amount), int64(m.MaxOrderInBase)}
@@ -241,18 +239,17 @@ func worthFault(m *market.Market, leg market.Leg, level market.Price, amount mar
 	default:
 		return Fault{}
 	}
-	worth, _ := m.Worth(level, amount)
+	worth, _ := m.Notional(level, amount)
 	return Fault{leg, rule, int64(worth), int64(limit)}
 }
 
 // Found reports whether there is a fault.
 func (f Fault) Found() bool { return f.rule != 0 }
 
-// TooSmall reports whether the fault is that amount or worth are below the minimum.
+// TooSmall reports whether amount or value are below the minimum.
 func (f Fault) TooSmall() bool { return f.rule == faultMinBase || f.rule == faultMinQuote }
 
-// Words name the level and say what is wrong with it, in decimals: "stop: 4.67 EUR is below the
-// minimum of 5".
+// Words name the level and its fault, in decimals: "stop: 4.67 EUR is below the minimum of 5".
 func (f Fault) Words(m *market.Market) string {
 	name := "stop: "
 	if f.leg == market.KeepTarget {
@@ -290,7 +287,7 @@ func (f Fault) text(m *market.Market) string {
 	return have + " is not above " + limit + ", the latest price"
 }
 
-// values are what the fault is about, with its unit, and the bound.
+// values are the faulty value, with its unit, and the bound.
 func (f Fault) values(m *market.Market) (have, limit string) {
 	base, quote, _ := strings.Cut(m.Name, "-")
 	switch f.rule {

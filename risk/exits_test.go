@@ -190,7 +190,7 @@ func TestMovedLevelsMayPassTheEntryAndNeverTheMarket(t *testing.T) {
 			"refused: stop: 100 is not below 100, the latest price"},
 		{"a target at the market", risk.Exits{Amount: btc}, exits(90_00, 100_00),
 			"refused: target: 100 is not above 100, the latest price"},
-		{"a level that stays is not held against it", risk.Exits{Amount: btc, Stands: exits(101_00, 99_00)},
+		{"a level that stays is not held against it", risk.Exits{Amount: btc, Current: exits(101_00, 99_00)},
 			exits(101_00, 120_00), ""},
 		{"too little at the new stop", risk.Exits{Amount: 5_190_000}, exits(80_00, 110_00),
 			"refused: stop: 4.15 EUR is below the minimum of 5"},
@@ -203,8 +203,8 @@ func TestMovedLevelsMayPassTheEntryAndNeverTheMarket(t *testing.T) {
 		r := newExitsRig(t, exchange.Spread{})
 		x := c.x
 		x.Strategy, x.Market, x.Levels = 1, 1, c.levels
-		if x.Stands == (market.Bracket{}) {
-			x.Stands = stands
+		if x.Current == (market.Bracket{}) {
+			x.Current = stands
 		}
 		got := ""
 		if err := r.gate.CheckExits(r.account, &x); err != nil {

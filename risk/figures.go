@@ -9,21 +9,21 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// ask is what an order or a change adds.
+// ask is the effect of an order or a change.
 type ask struct {
-	added    market.Qty   // base to what is open
-	hold     market.Money // to what is held
-	attached bool         // no limit was asked
+	added    market.Qty   // base, to the open orders
+	hold     market.Money // to the holds
+	attached bool         // no limit applies
 }
 
-// Figures are what the last Check of an order or a change that passed looked at, as decimals: how
-// things stood, how they are with it at worst, and the limit, empty where there is none or none was
-// asked. They are kept where Config.Explain is set, and valid until the next Check.
+// Figures are the numbers behind the last approved order or change, as decimals: before, after in
+// the worst case, and the limit, empty where there is none. They are kept where Config.Explain is
+// set, and valid until the next Check.
 func (g *Gate) Figures() []state.Figure { return g.figures }
 
-// figure notes how things stand before and after an ask that passes. What cannot be counted is left
+// recordFigures records the numbers before and after an approved ask. Values that overflow are left
 // out.
-func (g *Gate) figure(a *state.Account, s *seat, m *market.Market, o *market.Order, k ask) {
+func (g *Gate) recordFigures(a *state.Account, s *slot, m *market.Market, o *market.Order, k ask) {
 	if !g.explain {
 		return
 	}
@@ -35,75 +35,76 @@ func (g *Gate) figure(a *state.Account, s *seat, m *market.Market, o *market.Ord
 	asset := exchange.HoldAsset(m, o.Side)
 	digits := g.catalog.Asset(asset).Digits
 	available, _ := a.Balance(o.Strategy, asset)
-	g.note("available "+g.catalog.Asset(asset).Symbol, fixed(digits, int64(available)),
+	g.record("available "+g.catalog.Asset(asset).Symbol, fixed(digits, int64(available)),
 		fixed(digits, int64(available-k.hold)), "")
 	open, more := a.OpenBy(o.Strategy), 1
 	if a.Own(o.ID) != nil {
 		more = 0
 	}
-	g.note("max_open_orders", strconv.Itoa(open), strconv.Itoa(open+more), some(int64(l.MaxOpenOrders), 0))
-	g.figureWorth(a, &l, m, o, k)
+	g.record("max_open_orders", strconv.Itoa(open), strconv.Itoa(open+more), limitText(int64(l.MaxOpenOrders), 0))
+	g.recordValues(a, &l, m, o, k)
 	if exposure, err := a.Exposure(account.Currency); err == nil && o.Side == market.Buy {
 		digits := g.catalog.Asset(account.Currency).Digits
-		g.note("max_exposure", fixed(digits, int64(exposure)), fixed(digits, int64(exposure+k.hold)),
-			some(int64(account.MaxExposure), digits))
+		g.record("max_exposure", fixed(digits, int64(exposure)), fixed(digits, int64(exposure+k.hold)),
+			limitText(int64(account.MaxExposure), digits))
 	}
 	if len(s.sent) > 0 && !k.attached {
-		sent := s.lately(g.now)
-		g.note("orders_per_minute", strconv.Itoa(sent), strconv.Itoa(sent+1), strconv.Itoa(l.OrdersPerMinute))
+		sent := s.sentLastMinute(g.now)
+		g.record("orders_per_minute", strconv.Itoa(sent), strconv.Itoa(sent+1), strconv.Itoa(l.OrdersPerMinute))
 	}
-	g.figureEquity(&account)
+	g.recordEquity(&account)
 }
 
-// figureWorth notes the order's value and the position that it could lead to.
-func (g *Gate) figureWorth(a *state.Account, l *Limits, m *market.Market, o *market.Order, k ask) {
+// recordValues records the order's value and the position that it could lead to.
+func (g *Gate) recordValues(a *state.Account, l *Limits, m *market.Market, o *market.Order, k ask) {
 	price := priceOf(a, o)
 	if value, err := valueOf(m, o, price); err == nil {
-		g.note("max_order_value", "0", fixed(m.QuoteDigits, int64(value)), some(int64(l.MaxOrderValue), m.QuoteDigits))
+		g.record("max_order_value", "0", fixed(m.QuoteDigits, int64(value)),
+			limitText(int64(l.MaxOrderValue), m.QuoteDigits))
 	}
 	price = max(price, a.Last(m.ID))
 	none := market.Order{Strategy: o.Strategy, Market: o.Market}
-	before, err := g.reach(a, m, &none, 0, price)
+	before, err := g.positionValue(a, m, &none, 0, price)
 	after, limit := before, market.Money(0)
 	if err == nil && o.Side == market.Buy {
 		limit = l.MaxPosition
-		after, err = g.reach(a, m, o, k.added, price)
+		after, err = g.positionValue(a, m, o, k.added, price)
 	} else if err == nil {
-		after, err = g.reach(a, m, &none, -o.AmountRemaining, price)
+		after, err = g.positionValue(a, m, &none, -o.AmountRemaining, price)
 	}
 	if err == nil {
-		g.note("max_position", fixed(m.QuoteDigits, int64(before)), fixed(m.QuoteDigits, int64(after)),
-			some(int64(limit), m.QuoteDigits))
+		g.record("max_position", fixed(m.QuoteDigits, int64(before)), fixed(m.QuoteDigits, int64(after)),
+			limitText(int64(limit), m.QuoteDigits))
 	}
 }
 
-// figureEquity notes how far the account's limits are used up; an ask does not move them.
-func (g *Gate) figureEquity(l *AccountLimits) {
+// recordEquity records the use of the account's limits; an ask does not change it.
+func (g *Gate) recordEquity(l *AccountLimits) {
 	if stand, followed := g.Standing(); followed {
 		digits := g.catalog.Asset(l.Currency).Digits
 		loss := fixed(digits, int64(max(0, stand.DayStart-stand.Latest)))
-		g.note("max_daily_loss", loss, loss, some(int64(l.MaxDailyLoss), digits))
+		g.record("max_daily_loss", loss, loss, limitText(int64(l.MaxDailyLoss), digits))
 		fall := fixed(market.RateDigits, int64(stand.Drawdown()))
-		g.note("max_drawdown", fall, fall, some(int64(l.MaxDrawdown), market.RateDigits))
+		g.record("max_drawdown", fall, fall, limitText(int64(l.MaxDrawdown), market.RateDigits))
 	}
 }
 
-func (g *Gate) note(name, before, after, limit string) {
+func (g *Gate) record(name, before, after, limit string) {
 	g.figures = append(g.figures, state.Figure{Name: name, Before: before, After: after, Limit: limit})
 }
 
 func fixed(digits uint8, value int64) string { return market.FormatFixed(value, digits) }
 
-// some is a limit as a decimal, empty where it is none.
-func some(limit int64, digits uint8) string {
+// limitText is a limit as a decimal, empty for none.
+func limitText(limit int64, digits uint8) string {
 	if limit == 0 {
 		return ""
 	}
 	return fixed(digits, limit)
 }
 
-// lately is how many orders and changes were sent within the last minute.
-func (s *seat) lately(now market.Time) (n int) {
+// sentLastMinute is the number of orders and changes sent within the last minute.
+func (s *slot) sentLastMinute(now market.Time) (n int) {
 	for _, at := range s.sent {
 		if at != 0 && now.Sub(at) < time.Minute {
 			n++

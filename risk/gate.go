@@ -11,51 +11,51 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Gate stands between the strategies and the exchange. It is the only maker of an Approved, and
-// only an Approved becomes a command. It is a plain value owned by one goroutine.
+// Gate stands between the strategies and the exchange. Only the gate makes an Approved, and only an
+// Approved becomes a command. It is a plain value owned by one goroutine.
 type Gate struct {
 	catalog  *market.Catalog
 	account  AccountLimits
 	spread   exchange.Spread
 	rounding bool
 	fees     []exchange.Fees // by market
-	seats    []seat          // by strategy
+	slots    []slot          // by strategy
 	equity   equityWatch
 	now      market.Time
 	changed  bool // since the last Saved
 
-	currency *market.Asset  // of the account; nil: none
-	asked    *market.Market // of the last Check, once it is known
-	refusal  Refusal        // reused
-	updated  market.Order
-	exits    Exits
-	facts    exchange.Facts
-	open     []*market.Order
+	currency      *market.Asset  // of the account; nil: none
+	checkedMarket *market.Market // of the last Check, once known
+	refusal       Refusal        // reused
+	updated       market.Order
+	exits         Exits
+	facts         exchange.Facts
+	open          []*market.Order
 
 	explain bool
 	figures []state.Figure // of the last Check
 }
 
-// Approved is an order, or a change of one, that the gate has let pass. Only the gate can make one.
+// Approved is an order, or a change of one, that the gate has approved. Only the gate makes one.
 type Approved struct {
 	command *market.Command
 	hold    market.Money
 }
 
-// Command returns what may be sent.
+// Command returns the approved command.
 func (a Approved) Command() *market.Command { return a.command }
 
-// Hold returns what the order will hold at worst, in units of the asset that it holds.
+// Hold returns what the order will hold in the worst case, in units of the held asset.
 func (a Approved) Hold() market.Money { return a.hold }
 
-// Config is what a Gate needs to know.
+// Config is what a Gate is made of.
 type Config struct {
 	Account    AccountLimits
 	Strategies []Limits                           // by StrategyID − 1
 	Fees       func(*market.Market) exchange.Fees // nil: no fees
-	Spread     exchange.Spread                    // what market orders are reckoned to pay beyond the latest price
-	NoRounding bool                               // pass prices and amounts as they are; for tests of the venue
-	Explain    bool                               // keep the Figures of what passes, for a journal
+	Spread     exchange.Spread                    // assumed cost of market orders beyond the latest price
+	NoRounding bool                               // leave prices and amounts as they are; for tests of the venue
+	Explain    bool                               // keep the Figures of approved asks, for a journal
 }
 
 // New returns a gate for the markets of the catalog.
@@ -65,7 +65,7 @@ func New(catalog *market.Catalog, config Config) *Gate {
 		catalog: catalog, account: config.Account, spread: config.Spread, rounding: !config.NoRounding,
 		explain: config.Explain,
 		fees:    make([]exchange.Fees, markets),
-		seats:   make([]seat, len(config.Strategies)+1),
+		slots:   make([]slot, len(config.Strategies)+1),
 	}
 	if config.Account.Currency != 0 {
 		g.currency = catalog.Asset(config.Account.Currency)
@@ -76,7 +76,7 @@ func New(catalog *market.Catalog, config Config) *Gate {
 		}
 	}
 	for i, limits := range config.Strategies {
-		g.seats[i+1] = seat{
+		g.slots[i+1] = slot{
 			limits: limits, sent: make([]market.Time, limits.OrdersPerMinute),
 			realised: make([]market.Value, markets), codes: make(map[int]int64),
 		}
@@ -86,15 +86,15 @@ func New(catalog *market.Catalog, config Config) *Gate {
 
 // Check decides on a place or an update; cancels always pass. It rounds c in place: prices to the
 // tick (buys down, sells up), trigger prices to the tick on the side where they fire sooner,
-// amounts down to quantityDecimals, quote amounts down to notionalDecimals. Then it asks what the
-// exchange would ask (package exchange, the same code that the venue runs), then the own limits;
-// the first objection wins. The exits of an entry (Order.Bracket) are checked with it, as
-// CheckExits says; of an update they are those that its bracket has now. An exit of a bracket
-// (Command.Attached) protects what is held already: only the exchange's rules are asked of it. The
-// error is a *Refusal, valid until the next Check.
+// amounts down to quantityDecimals, quote amounts down to notionalDecimals. Then it checks the
+// exchange's rules (package exchange, the same code that the venue runs), then the own limits; the
+// first objection wins. The exits of an entry (Order.Bracket) are checked with it by CheckExits; an
+// update carries its bracket's present exits. An exit of a bracket (Command.Attached) protects a
+// position, so only the exchange's rules apply. The error is a *Refusal, valid until the next
+// Check.
 func (g *Gate) Check(a *state.Account, c *market.Command) (Approved, error) {
 	g.now = c.At
-	g.figures, g.asked = g.figures[:0], nil
+	g.figures, g.checkedMarket = g.figures[:0], nil
 	switch c.Kind {
 	case market.CommandPlace:
 		return g.checkPlace(a, c)
@@ -106,23 +106,23 @@ func (g *Gate) Check(a *state.Account, c *market.Command) (Approved, error) {
 
 func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error) {
 	o := &c.Order
-	s := &g.seats[o.Strategy]
+	s := &g.slots[o.Strategy]
 	if int(o.Market) >= len(g.fees) || o.Market == 0 {
-		return g.refuse(s, ReasonUnknownMarket, 0, 0)
+		return g.refuseWith(s, ReasonUnknownMarket, 0, 0)
 	}
 	m := g.catalog.Market(o.Market)
-	g.asked = m
+	g.checkedMarket = m
 	g.round(m, o)
 	if o.Amount == 0 && o.AmountQuote == 0 {
-		return g.refuse(s, ReasonTooSmall, 0, 0)
+		return g.refuseWith(s, ReasonTooSmall, 0, 0)
 	}
-	if o.Type != market.TypeMarket && o.CodGroupID == 0 && !c.Attached { // an exit that rests is to outlive a dead bot
+	if o.Type != market.TypeMarket && o.CodGroupID == 0 && !c.Attached { // resting exits must outlive a dead bot
 		o.CodGroupID = s.limits.CodGroupID
 	}
 	o.OperatorID = s.limits.OperatorID
 	o.AmountRemaining, o.AmountQuoteRemaining = o.Amount, o.AmountQuote
 	if !c.Attached {
-		if refused := g.checkSeat(a, s, o, o.Side == market.Buy); refused != nil {
+		if refused := g.checkSlot(a, s, o, o.Side == market.Buy); refused != nil {
 			return Approved{}, refused
 		}
 	}
@@ -132,7 +132,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 		return g.refuseCode(s, refused)
 	}
 	if c.Attached {
-		g.figure(a, s, m, o, ask{hold: hold, attached: true})
+		g.recordFigures(a, s, m, o, ask{hold: hold, attached: true})
 		return Approved{command: c, hold: hold}, nil
 	}
 	if o.Bracket != (market.Bracket{}) {
@@ -143,22 +143,22 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	if r := g.checkLimits(a, s, m, o, o.AmountRemaining, hold); r != nil {
 		return Approved{}, r
 	}
-	g.figure(a, s, m, o, ask{added: o.AmountRemaining, hold: hold})
+	g.recordFigures(a, s, m, o, ask{added: o.AmountRemaining, hold: hold})
 	g.count(s)
 	return Approved{command: c, hold: hold}, nil
 }
 
 func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error) {
 	old := a.Own(c.Order.ID)
-	s := &g.seats[c.Order.Strategy]
+	s := &g.slots[c.Order.Strategy]
 	if old == nil || old.Strategy != c.Order.Strategy {
-		return g.refuse(s, ReasonNoSuchOrder, int64(c.Order.ID), 0)
+		return g.refuseWith(s, ReasonNoSuchOrder, int64(c.Order.ID), 0)
 	}
 	if old.InFlight != 0 {
-		return g.refuse(s, ReasonInFlight, int64(c.Order.ID), 0)
+		return g.refuseWith(s, ReasonInFlight, int64(c.Order.ID), 0)
 	}
 	m := g.catalog.Market(old.Market)
-	g.asked = m
+	g.checkedMarket = m
 	c.Order.Market, c.Order.Side, c.Order.Type = old.Market, old.Side, old.Type
 	g.round(m, &c.Order)
 	facts := g.factsOf(a, m, &old.Order)
@@ -167,32 +167,32 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 		return g.refuseCode(s, refused)
 	}
 	if c.Attached {
-		g.figure(a, s, m, &g.updated, ask{hold: g.updated.OnHold - old.OnHold, attached: true})
+		g.recordFigures(a, s, m, &g.updated, ask{hold: g.updated.OnHold - old.OnHold, attached: true})
 		return Approved{command: c, hold: g.updated.OnHold}, nil
 	}
 	if r := g.checkUpdatedExits(a, c, c.Order.Bracket); r != nil {
 		return Approved{}, r
 	}
 	more := g.updated.AmountRemaining - old.AmountRemaining
-	if r := g.checkSeat(a, s, &g.updated, old.Side == market.Buy && opens(&old.Order, &g.updated)); r != nil {
+	if r := g.checkSlot(a, s, &g.updated, old.Side == market.Buy && opens(&old.Order, &g.updated)); r != nil {
 		return Approved{}, r
 	}
 	if r := g.checkLimits(a, s, m, &g.updated, max(0, more), max(0, g.updated.OnHold-old.OnHold)); r != nil {
 		return Approved{}, r
 	}
-	g.figure(a, s, m, &g.updated, ask{added: more, hold: g.updated.OnHold - old.OnHold})
+	g.recordFigures(a, s, m, &g.updated, ask{added: more, hold: g.updated.OnHold - old.OnHold})
 	g.count(s)
 	return Approved{command: c, hold: g.updated.OnHold}, nil
 }
 
-// opens reports whether a buy that was changed can add to a position what, or when, it could not as
-// it was: more of it, at a higher price, or by another trigger.
+// opens reports whether a changed buy can add to a position more, or at another time, than before:
+// by its amount, a higher price, or another trigger.
 func opens(old, updated *market.Order) bool {
 	return updated.AmountRemaining > old.AmountRemaining || updated.AmountQuoteRemaining > old.AmountQuoteRemaining ||
 		updated.Price > old.Price || updated.TriggerAmount != old.TriggerAmount
 }
 
-// round brings prices and amounts to what the market takes.
+// round rounds prices and amounts to the market's steps.
 func (g *Gate) round(m *market.Market, o *market.Order) {
 	if !g.rounding {
 		return
@@ -213,8 +213,7 @@ func (g *Gate) round(m *market.Market, o *market.Order) {
 	o.AmountQuote = market.FloorDigits(o.AmountQuote, m.QuoteDigits, m.NotionalDecimals)
 }
 
-// roundLevels brings exits to the tick. A level below zero stays as it is: rounded to zero it would
-// be none.
+// roundLevels rounds exits to the tick. A level below zero stays: zero would mean none.
 func roundLevels(m *market.Market, levels *market.Bracket) {
 	if levels.Stop > 0 {
 		levels.Stop = market.CeilTo(levels.Stop, m.TickSize)
@@ -233,14 +232,13 @@ func roundTrigger(m *market.Market, firesBelow bool, price market.Price) market.
 	return market.FloorTo(price, m.TickSize)
 }
 
-// reference is what an order is worth that has no price of its own: what a market order would pay
-// or get now.
+// reference values an order without a price of its own: what a market order would pay or get now.
 func (g *Gate) reference(a *state.Account, m *market.Market, o *market.Order) market.Price {
 	last := a.Last(m.ID)
 	if o.Type != market.TypeMarket || last == 0 {
 		return last
 	}
-	offered, known := a.Quote(m.ID, o.Side)
+	offered, known := a.BestPrice(m.ID, o.Side)
 	if !known {
 		offered = g.spread.Offered(o.Side, last)
 	}
@@ -254,10 +252,10 @@ func (g *Gate) factsOf(a *state.Account, m *market.Market, o *market.Order) *exc
 	return f
 }
 
-// checkSeat applies what does not depend on the order's size. opening says that the order can add
-// to a position.
-func (g *Gate) checkSeat(a *state.Account, s *seat, o *market.Order, opening bool) error {
-	seen, late := a.Seen(o.Market)
+// checkSlot applies the rules that do not depend on the order's size. opening: the order can add to
+// a position.
+func (g *Gate) checkSlot(a *state.Account, s *slot, o *market.Order, opening bool) error {
+	seen, late := a.PriceArrived(o.Market)
 	switch {
 	case s.halted:
 		return g.objection(s, ReasonHalted, 0, 0)
@@ -273,8 +271,8 @@ func (g *Gate) checkSeat(a *state.Account, s *seat, o *market.Order, opening boo
 		return g.objection(s, ReasonReduceOnly, 0, 0)
 	case late, s.limits.MaxDataAge > 0 && g.now.Sub(seen) > s.limits.MaxDataAge:
 		return g.objection(s, ReasonStale, int64(g.now.Sub(seen)), int64(s.limits.MaxDataAge))
-	case !o.Type.HasPrice() && a.Doubted(o.Market): // price_collar is for those that have one
-		return g.doubts(s, ReasonStale, int64(g.now.Sub(seen)), int64(s.limits.MaxDataAge))
+	case !o.Type.HasPrice() && a.Unreliable(o.Market): // price_collar covers orders with a price
+		return g.refuseUnreliable(s, ReasonStale, int64(g.now.Sub(seen)), int64(s.limits.MaxDataAge))
 	case g.now < s.coolTill:
 		return g.objection(s, ReasonCoolDown, int64(s.coolTill.Sub(g.now)), int64(s.limits.CoolDown))
 	case g.equity.lost:
@@ -285,14 +283,14 @@ func (g *Gate) checkSeat(a *state.Account, s *seat, o *market.Order, opening boo
 	return nil
 }
 
-// full reports whether the ring of sends is used up within the last minute.
-func (s *seat) full(now market.Time) bool {
+// full reports whether all sends in the ring are within the last minute.
+func (s *slot) full(now market.Time) bool {
 	n := len(s.sent)
 	return n > 0 && s.sent[s.sentAt] != 0 && now.Sub(s.sent[s.sentAt]) < time.Minute
 }
 
 // count notes a send.
-func (g *Gate) count(s *seat) {
+func (g *Gate) count(s *slot) {
 	if len(s.sent) == 0 {
 		return
 	}

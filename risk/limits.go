@@ -10,33 +10,34 @@ import (
 // currency.
 type Limits struct {
 	OperatorID    int64
-	CodGroupID    uint16 // 1…1000, given to every order but market orders and exits of brackets; 0: none
+	CodGroupID    uint16 // 1…1000, for every order but market orders and exits of brackets; 0: none
 	MaxOpenOrders int
 	MaxOrderValue market.Money
-	MaxPosition   market.Money // worth of position and open buys, in each market
-	// how far through the best price on the other side, or the latest one, or its own trigger, a
-	// limit may be set
+	MaxPosition   market.Money // value of position and open buys, in each market
+	// PriceCollar is how far a limit may be set beyond the best price on the other side, the latest
+	// price, or its own trigger.
 	PriceCollar     market.Rate
 	OrdersPerMinute int // places and updates
 	MaxInFlight     int // orders with a command that the exchange has not answered
-	CoolDownLosses  int // after so many losing exits in a row …
+	CoolDownLosses  int // losing exits in a row that lead to …
 	CoolDown        market.Duration
-	MaxDataAge      market.Duration // refuse to open on prices older than this
+	MaxDataAge      market.Duration // refuseWith to open on prices older than this
 	ReduceOnly      bool
 }
 
 // AccountLimits are the rules for the whole account.
 type AccountLimits struct {
 	Currency    market.AssetID
-	MaxExposure market.Money // worth of all positions and open buys
-	// since the last equity of the UTC day before; opening orders are refused until the next
+	MaxExposure market.Money // value of all positions and open buys
+	// MaxDailyLoss counts from the last equity of the UTC day before; when it is reached, opening
+	// orders are refused until the next day.
 	MaxDailyLoss   market.Money
-	MaxDrawdown    market.Rate // from the high-water mark; opening orders are refused from then on, until Resume
-	AllowSelfCross bool        // let an order meet an own resting one
+	MaxDrawdown    market.Rate // from the high-water mark; when it is reached, opening orders are refused until Resume
+	AllowSelfCross bool        // let an order match an own resting one
 }
 
-// Unlimited names the limits that are not set, in the words of the config: what a person should
-// know before trading.
+// Unlimited names the limits that are not set, by their config keys: a person should know them
+// before trading.
 func (l Limits) Unlimited() []string {
 	return unset([]limit{
 		{"max_open_orders", l.MaxOpenOrders == 0}, {"max_order_value", l.MaxOrderValue == 0}, {"max_position",
@@ -68,8 +69,8 @@ func unset(limits []limit) (names []string) {
 }
 
 // checkLimits applies the rules that depend on size and price: added is the base that the order
-// adds to what is open, more what it adds to the holds.
-func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *market.Order, added market.Qty,
+// adds to the open orders, more what it adds to the holds.
+func (g *Gate) checkLimits(a *state.Account, s *slot, m *market.Market, o *market.Order, added market.Qty,
 	more market.Money) error {
 	l := &s.limits
 	if l.MaxOpenOrders > 0 && a.Own(o.ID) == nil && a.OpenBy(o.Strategy) >= l.MaxOpenOrders {
@@ -78,9 +79,9 @@ func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *marke
 	if l.PriceCollar > 0 && o.Type.HasPrice() {
 		touch := a.Touch(m.ID, o.Side)
 		if o.Type.HasTrigger() && !o.Triggered {
-			touch = o.TriggerAmount // where the market will be when the order gets there
-		} else if a.Doubted(m.ID) {
-			return g.doubts(s, ReasonPriceCollar, int64(o.Price), int64(touch))
+			touch = o.TriggerAmount // the market's price when the order becomes active
+		} else if a.Unreliable(m.ID) {
+			return g.refuseUnreliable(s, ReasonPriceCollar, int64(o.Price), int64(touch))
 		}
 		if edge, outside := collar(o, touch, l.PriceCollar); outside {
 			return g.objection(s, ReasonPriceCollar, int64(o.Price), int64(edge))
@@ -105,15 +106,15 @@ func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *marke
 	return nil
 }
 
-// checkValue compares the order, and the position that it could lead to, with their largest values.
-func (g *Gate) checkValue(a *state.Account, s *seat, m *market.Market, o *market.Order, added market.Qty) error {
+// checkValue checks the values of the order and of the position that it could lead to.
+func (g *Gate) checkValue(a *state.Account, s *slot, m *market.Market, o *market.Order, added market.Qty) error {
 	price := priceOf(a, o)
 	value, err := valueOf(m, o, price)
 	if limit := s.limits.MaxOrderValue; limit > 0 && (err != nil || value > limit) {
 		return g.objection(s, ReasonMaxOrderValue, int64(value), int64(limit))
 	}
 	if limit := s.limits.MaxPosition; limit > 0 && o.Side == market.Buy {
-		total, err := g.reach(a, m, o, added, max(price, a.Last(m.ID)))
+		total, err := g.positionValue(a, m, o, added, max(price, a.Last(m.ID)))
 		if err != nil || total > limit {
 			return g.objection(s, ReasonMaxPosition, int64(total), int64(limit))
 		}
@@ -121,7 +122,7 @@ func (g *Gate) checkValue(a *state.Account, s *seat, m *market.Market, o *market
 	return nil
 }
 
-// priceOf is what an order is valued at: its limit, its trigger, or else the latest price.
+// priceOf is the price that values an order: its limit, its trigger, or else the latest price.
 func priceOf(a *state.Account, o *market.Order) market.Price {
 	switch {
 	case o.Type.HasPrice():
@@ -132,17 +133,17 @@ func priceOf(a *state.Account, o *market.Order) market.Price {
 	return a.Last(o.Market)
 }
 
-// valueOf is what remains of an order in quote money.
+// valueOf is the rest of an order in quote money.
 func valueOf(m *market.Market, o *market.Order, price market.Price) (market.Money, error) {
 	if o.ByQuote() {
 		return o.AmountQuoteRemaining, nil
 	}
-	return worth(m, price, o.AmountRemaining)
+	return notional(m, price, o.AmountRemaining)
 }
 
-// reach is what the strategy's position could become worth at a price: what it holds, what its open
-// buys may add and what the order adds to them.
-func (g *Gate) reach(a *state.Account, m *market.Market, o *market.Order, added market.Qty,
+// positionValue is the possible value of the strategy's position at a price: what it holds, what
+// its open buys may add, and what the order adds to them.
+func (g *Gate) positionValue(a *state.Account, m *market.Market, o *market.Order, added market.Qty,
 	price market.Price) (market.Money, error) {
 	held, err := g.openBuys(a, o.Strategy, m.ID)
 	for _, more := range [...]market.Qty{a.Position(o.Strategy, m.ID).Amount, added} {
@@ -153,7 +154,7 @@ func (g *Gate) reach(a *state.Account, m *market.Market, o *market.Order, added 
 	if err != nil {
 		return 0, err
 	}
-	total, err := worth(m, price, held)
+	total, err := notional(m, price, held)
 	if err != nil || !o.ByQuote() {
 		return total, err
 	}
@@ -164,7 +165,7 @@ func (g *Gate) reach(a *state.Account, m *market.Market, o *market.Order, added 
 	return market.Add(total, more)
 }
 
-func worth(m *market.Market, price market.Price, amount market.Qty) (market.Money, error) {
+func notional(m *market.Market, price market.Price, amount market.Qty) (market.Money, error) {
 	value, err := m.Value(price, amount)
 	if err != nil {
 		return 0, err
@@ -182,7 +183,7 @@ func (g *Gate) openBuys(a *state.Account, s market.StrategyID, m market.ID) (sum
 		amount := o.AmountRemaining
 		if o.ByQuote() {
 			in := g.catalog.Market(m)
-			amount = exchange.Convertible(in, in.MoneyValue(o.AmountQuoteRemaining), a.Last(m))
+			amount = exchange.BaseForValue(in, in.MoneyValue(o.AmountQuoteRemaining), a.Last(m))
 		}
 		if sum, err = market.Add(sum, amount); err != nil {
 			return 0, err
@@ -191,8 +192,8 @@ func (g *Gate) openBuys(a *state.Account, s market.StrategyID, m market.ID) (sum
 	return sum, nil
 }
 
-// collar reports whether a limit price goes through the best price on the other side by more than
-// the collar, and where the edge is.
+// collar reports whether a limit price is beyond the best price on the other side by more than the
+// collar, and returns the collar's edge.
 func collar(o *market.Order, touch market.Price, rate market.Rate) (edge market.Price, outside bool) {
 	if touch == 0 {
 		return 0, false
@@ -213,8 +214,8 @@ func collar(o *market.Order, touch market.Price, rate market.Rate) (edge market.
 	return edge, o.Price < edge
 }
 
-// crossesOwn returns the price of the first own limit order on the other side that an order would
-// meet, and the price at which it would; 0 where there is none.
+// crossesOwn returns the price at which an order would match an own limit order on the other side,
+// and that order's price; 0: none.
 func (g *Gate) crossesOwn(a *state.Account, o *market.Order) (price, own market.Price) {
 	if o.Type.HasTrigger() && !o.Triggered || a.OpenIn(o.Market) == 0 {
 		return 0, 0

@@ -108,7 +108,7 @@ func TestNothingIsPricedByAMarketThatIsDoubted(t *testing.T) {
 	} {
 		b := newBench(t, risk.Limits{PriceCollar: 5_000_000}, risk.AccountLimits{})
 		b.passes(limit(buy, btc, 100*at1))
-		b.account.Doubt(1)
+		b.account.MarkUnreliable(1)
 		refusal := b.refused(limit(buy, btc, 100*at1), risk.ReasonPriceCollar)
 		require.EqualError(t, refusal, "refused: price_collar: the latest prices of the market cannot be true")
 		b.refused(limit(market.Sell, btc, 100*at1), risk.ReasonPriceCollar)

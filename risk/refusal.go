@@ -17,10 +17,10 @@ const (
 	ReasonUnknownMarket
 	ReasonNoSuchOrder
 	ReasonInFlight // another write to the same order has not been answered
-	ReasonTooSmall // nothing is left of the amount after rounding
+	ReasonTooSmall // the amount is 0 after rounding
 	ReasonWarmUp
 	ReasonHalted
-	ReasonStopping // after OnStop nothing is placed or changed any more
+	ReasonStopping // after OnStop nothing is placed or changed
 	ReasonStale
 	ReasonReduceOnly
 	ReasonCoolDown
@@ -33,7 +33,7 @@ const (
 	ReasonPriceCollar
 	ReasonSelfCross
 	ReasonStop   // the stop of a bracket could not rest, or is on the wrong side
-	ReasonTarget // the same of the target
+	ReasonTarget // the same for the target
 	ReasonDailyLoss
 	ReasonDrawdown
 	reasons
@@ -53,24 +53,25 @@ func (r Reason) String() string {
 	return fmt.Sprintf("reason(%d)", r)
 }
 
-// Refusal is the gate's no. The gate reuses it: copy what is needed beyond the next ask.
+// Refusal is the gate's refusal. The gate reuses it: copy it to keep it beyond the next ask.
 type Refusal struct {
 	Reason Reason
 	Code   int // ReasonExchange: the exchange's error code
-	// ReasonExchange: the exchange's message; ReasonStop, ReasonTarget: what is wrong with the
-	// level, in decimals; ReasonStale, ReasonPriceCollar: that the market's prices cannot be true
+	// Message is, for ReasonExchange, the exchange's message; for ReasonStop and ReasonTarget, the
+	// level's fault in decimals; for ReasonStale and ReasonPriceCollar, that the market's prices
+	// are unreliable.
 	Message string
-	// the value and its limit, in the unit of the rule; 0 where the rule has none. Of an order that
-	// cannot be changed, Have is the id
+	// Have and Limit are the value and its limit, in the unit of the rule; 0 where the rule has
+	// none. For an order that cannot be changed, Have is its id.
 	Have, Limit int64
 
-	market   *market.Market // whose units Have and Limit have; nil: none
-	currency *market.Asset  // of the account; nil: it is not known
+	market   *market.Market // gives the units of Have and Limit; nil: none
+	currency *market.Asset  // of the account; nil: unknown
 
 	have, limit string // ReasonStop, ReasonTarget: the values in decimals
 }
 
-// Error says what was refused and why, in decimals where the gate made it.
+// Error says what was refused and why, in decimals for a refusal of the gate.
 func (r *Refusal) Error() string {
 	switch {
 	case r.Reason == ReasonExchange:
@@ -90,24 +91,24 @@ func (r *Refusal) Error() string {
 }
 
 // objection counts a refusal and returns it.
-func (g *Gate) objection(s *seat, reason Reason, have, limit int64) error {
+func (g *Gate) objection(s *slot, reason Reason, have, limit int64) error {
 	s.refused[reason]++
-	g.refusal = Refusal{Reason: reason, Have: have, Limit: limit, market: g.asked, currency: g.currency}
+	g.refusal = Refusal{Reason: reason, Have: have, Limit: limit, market: g.checkedMarket, currency: g.currency}
 	return &g.refusal
 }
 
-// doubts is objection where the market's latest prices cannot be true.
-func (g *Gate) doubts(s *seat, reason Reason, have, limit int64) error {
+// refuseUnreliable is objection for a market whose latest prices cannot be true.
+func (g *Gate) refuseUnreliable(s *slot, reason Reason, have, limit int64) error {
 	refused := g.objection(s, reason, have, limit)
 	g.refusal.Message = "the latest prices of the market cannot be true"
 	return refused
 }
 
-func (g *Gate) refuse(s *seat, reason Reason, have, limit int64) (Approved, error) {
+func (g *Gate) refuseWith(s *slot, reason Reason, have, limit int64) (Approved, error) {
 	return Approved{}, g.objection(s, reason, have, limit)
 }
 
-func (g *Gate) refuseCode(s *seat, e *exchange.Error) (Approved, error) {
+func (g *Gate) refuseCode(s *slot, e *exchange.Error) (Approved, error) {
 	s.refused[ReasonExchange]++
 	s.codes[e.Code]++
 	g.refusal = Refusal{Reason: ReasonExchange, Code: e.Code, Message: e.Message}
@@ -122,7 +123,7 @@ type Count struct {
 
 // Refused returns the refusals of a strategy, most frequent first.
 func (g *Gate) Refused(id market.StrategyID) (counts []Count) {
-	s := &g.seats[id]
+	s := &g.slots[id]
 	for reason, n := range s.refused {
 		if n > 0 && Reason(reason) != ReasonExchange {
 			counts = append(counts, Count{Reason(reason).String(), n})

@@ -8,22 +8,21 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// savedVersion is the shape of SavedGate.
+// savedVersion is the version of SavedGate.
 const savedVersion = 1
 
-// SavedGate is what a Gate remembers, as Save writes it: strategies and markets by name. Limits
-// come from the config and are not part of it.
+// SavedGate is a Gate's memory: strategies and markets by name. Limits come from the config and are
+// not saved.
 type SavedGate struct {
 	Markets    map[string]market.Units `json:"markets,omitempty"`
 	Currency   string                  `json:"currency,omitempty"`
 	Digits     uint8                   `json:"digits,omitempty"` // of Currency
 	Now        market.Time             `json:"now,omitzero"`
 	Equity     SavedEquity             `json:"equity,omitzero"`
-	Strategies map[string]SavedSeat    `json:"strategies,omitempty"`
+	Strategies map[string]SavedSlot    `json:"strategies,omitempty"`
 }
 
-// SavedEquity is how far the limits on the account's equity are used, in units of the account's
-// currency.
+// SavedEquity is the use of the limits on the account's equity, in units of the account's currency.
 type SavedEquity struct {
 	Day       int64        `json:"day"`
 	DayStart  market.Money `json:"dayStart"`
@@ -33,10 +32,10 @@ type SavedEquity struct {
 	Drawn     bool         `json:"drawn,omitzero"` // the drawdown was reached
 }
 
-// SavedSeat is what the gate remembers of a strategy.
-type SavedSeat struct {
+// SavedSlot is the gate's memory of a strategy.
+type SavedSlot struct {
 	Halted bool `json:"halted,omitzero"`
-	// places and updates that count towards the orders of a minute, oldest first
+	// Sent are the places and updates that count towards orders_per_minute, oldest first.
 	Sent     []market.Time           `json:"sent,omitempty"`
 	Losses   int                     `json:"losses,omitzero"`
 	CoolTill market.Time             `json:"coolTill,omitzero"`
@@ -45,10 +44,10 @@ type SavedSeat struct {
 	Codes    map[int]int64           `json:"codes,omitempty"`    // refusals by the exchange's error code
 }
 
-// Save appends what the gate remembers, in a form that Restore reads and a person can. strategies
-// are the names of the strategies by StrategyID − 1. The same memory gives the same bytes.
+// Save appends the gate's memory for Restore, as readable text. strategies are the names of the
+// strategies by StrategyID − 1. The same memory gives the same bytes.
 func (g *Gate) Save(dst []byte, strategies []string) ([]byte, error) {
-	s := SavedGate{Markets: map[string]market.Units{}, Strategies: map[string]SavedSeat{}, Now: g.now}
+	s := SavedGate{Markets: map[string]market.Units{}, Strategies: map[string]SavedSlot{}, Now: g.now}
 	if w := &g.equity; w.started {
 		currency := g.catalog.Asset(g.account.Currency)
 		s.Currency, s.Digits = currency.Symbol, currency.Digits
@@ -56,20 +55,20 @@ func (g *Gate) Save(dst []byte, strategies []string) ([]byte, error) {
 			Drawn: w.drawn}
 	}
 	for i, name := range strategies {
-		seat := &g.seats[i+1]
-		saved := SavedSeat{Halted: seat.halted, Losses: seat.losses, CoolTill: seat.coolTill,
-			Realised: map[string]market.Value{}, Refused: map[string]int64{}, Codes: seat.codes}
-		for at := range seat.sent {
-			if sent := seat.sent[(seat.sentAt+at)%len(seat.sent)]; sent != 0 {
+		slot := &g.slots[i+1]
+		saved := SavedSlot{Halted: slot.halted, Losses: slot.losses, CoolTill: slot.coolTill,
+			Realised: map[string]market.Value{}, Refused: map[string]int64{}, Codes: slot.codes}
+		for at := range slot.sent {
+			if sent := slot.sent[(slot.sentAt+at)%len(slot.sent)]; sent != 0 {
 				saved.Sent = append(saved.Sent, sent)
 			}
 		}
 		for _, m := range g.catalog.Markets() {
-			if seat.realised[m.ID].Sign() != 0 {
-				saved.Realised[m.Name], s.Markets[m.Name] = seat.realised[m.ID], m.Units()
+			if slot.realised[m.ID].Sign() != 0 {
+				saved.Realised[m.Name], s.Markets[m.Name] = slot.realised[m.ID], m.Units()
 			}
 		}
-		for reason, n := range seat.refused {
+		for reason, n := range slot.refused {
 			if n > 0 {
 				saved.Refused[Reason(reason).String()] = n
 			}
@@ -79,17 +78,16 @@ func (g *Gate) Save(dst []byte, strategies []string) ([]byte, error) {
 	return market.AppendSaved(dst, savedVersion, &s)
 }
 
-// Changed reports whether Save would write something that must not be lost and was not there at the
-// last Saved. The latest equity and the counts of refusals alone are nothing of that kind: they are
-// saved along.
+// Changed reports whether the memory differs from the last Saved, apart from the latest equity and
+// the counts of refusals, which may be lost.
 func (g *Gate) Changed() bool { return g.changed }
 
-// Saved says that what Save returned is safe.
+// Saved notes that the result of Save is durable.
 func (g *Gate) Saved() { g.changed = false }
 
-// Restore makes the gate remember what it did when data was saved; limits that were changed since
-// are applied to it. What was remembered of strategies and markets that are gone is forgotten.
-// Another account currency, or other units, are an error that says so; the gate is then as it was.
+// Restore restores a saved memory; the present limits apply to it. Strategies and markets that are
+// no longer there are forgotten. Another account currency, or other units, are an error; the gate
+// is then unchanged.
 func (g *Gate) Restore(data []byte, strategies []string) error {
 	var s SavedGate
 	if err := market.ParseSaved(data, savedVersion, &s); err != nil {
@@ -105,16 +103,16 @@ func (g *Gate) Restore(data []byte, strategies []string) error {
 	}
 	for i, name := range strategies {
 		if saved, known := s.Strategies[name]; known {
-			g.restoreSeat(&g.seats[i+1], &saved)
+			g.restoreSlot(&g.slots[i+1], &saved)
 		}
 	}
 	return nil
 }
 
-// checkSaved finds what keeps s from being restored.
+// checkSaved returns why s cannot be restored.
 func (g *Gate) checkSaved(s *SavedGate, strategies []string) error {
-	if len(strategies) != len(g.seats)-1 {
-		return fmt.Errorf("%d strategies have %d names", len(g.seats)-1, len(strategies))
+	if len(strategies) != len(g.slots)-1 {
+		return fmt.Errorf("%d strategies have %d names", len(g.slots)-1, len(strategies))
 	}
 	if currency := g.account.Currency; s.Currency != "" {
 		if currency == 0 {
@@ -141,28 +139,28 @@ func (g *Gate) checkSaved(s *SavedGate, strategies []string) error {
 	return g.catalog.CheckUnits(s.Markets)
 }
 
-func (g *Gate) restoreSeat(seat *seat, s *SavedSeat) {
-	seat.halted, seat.losses, seat.coolTill = s.Halted, s.Losses, s.CoolTill
-	clear(seat.sent)
-	seat.sentAt = 0
-	if n := len(seat.sent); n > 0 {
-		seat.sentAt = copy(seat.sent, s.Sent[max(0, len(s.Sent)-n):]) % n
+func (g *Gate) restoreSlot(slot *slot, s *SavedSlot) {
+	slot.halted, slot.losses, slot.coolTill = s.Halted, s.Losses, s.CoolTill
+	clear(slot.sent)
+	slot.sentAt = 0
+	if n := len(slot.sent); n > 0 {
+		slot.sentAt = copy(slot.sent, s.Sent[max(0, len(s.Sent)-n):]) % n
 	}
-	clear(seat.realised)
+	clear(slot.realised)
 	for name, realised := range s.Realised {
 		if m := g.catalog.MarketNamed(name); m != nil {
-			seat.realised[m.ID] = realised
+			slot.realised[m.ID] = realised
 		}
 	}
-	seat.refused = [reasons]int64{}
+	slot.refused = [reasons]int64{}
 	for reason, n := range s.Refused {
-		seat.refused[reasonNamed(reason)] = n
+		slot.refused[reasonNamed(reason)] = n
 	}
-	clear(seat.codes)
-	maps.Copy(seat.codes, s.Codes)
+	clear(slot.codes)
+	maps.Copy(slot.codes, s.Codes)
 }
 
-// reasonNamed is the Reason of a name, 0 where it names none.
+// reasonNamed is the Reason with a name, 0 for none.
 func reasonNamed(name string) Reason {
 	return Reason(max(0, slices.Index(reasonNames[:], name)))
 }

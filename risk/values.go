@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Word is the reason as a journal and a count name it: "max_position", or "exchange 216" with the
-// code that the exchange would answer.
+// Word is the reason's name in journals and counts: "max_position", or "exchange 216" with the
+// exchange's code.
 func (r *Refusal) Word() string {
 	if r.Reason == ReasonExchange {
 		return ReasonExchange.String() + " " + strconv.Itoa(r.Code)
@@ -16,9 +16,9 @@ func (r *Refusal) Word() string {
 	return r.Reason.String()
 }
 
-// Values are what the refusal is about, and its limit, as decimals, durations or counts; empty
-// where it has none. The market is that of the order, nil where there is no such market; limits of
-// the whole account are in units of currency.
+// Values are the refused value and its limit, as decimals, durations or counts; empty where the
+// reason has none. The market is the order's, nil for an unknown market; limits of the whole
+// account are in units of currency.
 func (r *Refusal) Values(m *market.Market, currency *market.Asset) (have, limit string) {
 	both := func(format func(int64) string) (string, string) { return format(r.Have), format(r.Limit) }
 	switch r.Reason {
@@ -50,7 +50,7 @@ func (r *Refusal) Values(m *market.Market, currency *market.Asset) (have, limit 
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-// Words say what was refused and why, with the values of Values.
+// Words explain the refusal, with the values of Values.
 func (r *Refusal) Words(m *market.Market, currency *market.Asset) string {
 	have, limit := r.Values(m, currency)
 	switch {

@@ -1,6 +1,6 @@
-// Package state holds the Account: orders, positions and balances, folded from events. It never
-// decides anything, never talks to an exchange and never touches a disk: the stores are packages
-// below it (journal, candles, recording). Start at Account.Apply.
+// Package state holds the Account: orders, positions and balances, folded from events. It decides
+// nothing, never talks to an exchange and never touches a disk: the stores are packages below it
+// (journal, candles, recording). Start at Account.Apply.
 package state
 
 import (
@@ -11,54 +11,54 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Account is the local book: own orders, positions by strategy, balances by allotment. It changes
-// by Apply (what the exchange told), Send (what was asked of it) and nothing else. It is a plain
-// value owned by one goroutine.
+// Account is the local state: own orders, positions by strategy, balances by allocation. It changes
+// only by Apply (reports of the exchange) and Send (requests to it). It is a plain value owned by
+// one goroutine.
 //
-// Balances are kept in purses: one for each strategy that has an allotment of its own, and purse 0
-// for all others together.
+// Each strategy with an allocation of its own has one; allocation 0 is shared by all others and
+// holds the unallocated money.
 type Account struct {
-	catalog   *market.Catalog
-	purses    [][]Balance         // by purse, by asset
-	purseOf   []int               // by strategy
-	wallets   [][]Balance         // by strategy: its purse
-	positions [][]market.Position // by strategy, by market
-	recents   [][]*recent         // the same; nil: no position has a history that can change
-	window    market.Duration     // of KeepRecent
-	marks     []mark              // by market
-	quotes    []quote             // by market
-	orders    market.Index[Order] // open or unsettled
-	open      []*Order            // by id
-	openIn    []int               // by market: what counts against maxOpenOrders
-	openBy    []int               // by strategy
-	spare     []*Order
-	closed    []*Order       // closed by the last Apply: spare from the next one on
-	absent    []*Order       // refused as far as could be inferred, the latest: the exchange may still show one
-	foreign   int64          // reports and fills of orders that are not ours
-	changed   bool           // since the last Saved
-	released  []market.Money // by asset: what Restore moved to the pool
+	catalog      *market.Catalog
+	allocations  [][]Balance         // by allocation, by asset
+	allocationOf []int               // by strategy
+	balances     [][]Balance         // by strategy: its allocation
+	positions    [][]market.Position // by strategy, by market
+	histories    [][]*history        // by strategy, by market; nil: no position's history can change
+	window       market.Duration     // of KeepRecent
+	marks        []mark              // by market
+	quotes       []quote             // by market
+	orders       market.Index[Order] // open or unsettled
+	open         []*Order            // by id
+	openIn       []int               // by market: counts against maxOpenOrders
+	openBy       []int               // by strategy
+	spare        []*Order
+	closed       []*Order       // by the last Apply; spare from the next one on
+	absent       []*Order       // the latest orders with an inferred refusal: the exchange may still show one
+	foreign      int64          // reports and fills of foreign orders
+	changed      bool           // since the last Saved
+	released     []market.Money // by asset: moved by Restore to the unallocated money
 }
 
-// mark is the latest that is known of a market's price.
+// mark is the latest price of a market.
 type mark struct {
 	price market.Price
 	at    market.Time // its arrival
-	late  bool        // it came on a candle that arrived after its time
+	late  bool        // from a candle that arrived late
 
-	doubted bool // what the exchange has told of the market since cannot be true
+	unreliable bool // the exchange's later data cannot be true
 }
 
-// quote is the best bid and ask last seen on a ticker or a book, 0 where there was none.
+// quote is the latest best bid and ask of a ticker or a book, 0 for none.
 type quote struct {
 	bid, ask market.Price
 }
 
-// Balance is what a purse has of an asset. Available is Total − Held.
+// Balance is an allocation's amount of an asset. Available is Total − Held.
 type Balance struct {
 	Total, Held market.Money
 }
 
-// Available is what new orders may hold.
+// Available is the amount that new orders may hold.
 func (b Balance) Available() market.Money { return b.Total - b.Held }
 
 // Order is an own order with its local state.
@@ -66,35 +66,35 @@ type Order struct {
 	market.Order
 	State        State
 	InFlight     market.CommandKind // the write that the exchange has not answered; 0: none
-	CancelWanted bool               // asked for while another write was in flight
-	Reported     bool               // the exchange has told of it at least once
+	CancelWanted bool               // wanted while another write was in flight
+	Reported     bool               // the exchange has reported it at least once
 	Code         int                // of the exchange's refusal, for Rejected
 	tally
 }
 
-// tally is what the account keeps of an order for itself.
+// tally is the account's own data of an order.
 type tally struct {
-	extra market.Money // part of OnHold: what an update in flight may need more
+	extra market.Money // part of OnHold: what an update in flight may need in addition
 	fills []fillMark
-	// where a fill stands in fills, for many of them; nil: there are few, or it is not made yet
-	index     map[uuid.UUID]int
-	counted   market.Qty // of the fills
-	unsettled int
-	doubted   bool // its answer never came: a refusal was inferred and may be taken back
+	// index maps fill ids to places in fills, for many fills; nil: few, or not built yet.
+	index      map[uuid.UUID]int
+	counted    market.Qty // of the fills
+	unsettled  int
+	unanswered bool // its place was never answered: a refusal is inferred and may be undone
 }
 
-// fillMark remembers a fill that was counted.
+// fillMark is a counted fill.
 type fillMark struct {
 	id      uuid.UUID
 	settled bool
 }
 
-// NewAccount returns an empty account for so many strategies (StrategyID 1…strategies). own says
-// which of them have an allotment of their own, by StrategyID; nil: none.
+// NewAccount returns an empty account for strategies 1…strategies. own says, by StrategyID, which
+// of them have an allocation of their own; nil: none.
 func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 	a := &Account{
-		catalog: catalog,
-		purseOf: make([]int, strategies+1), positions: make([][]market.Position, strategies+1),
+		catalog:      catalog,
+		allocationOf: make([]int, strategies+1), positions: make([][]market.Position, strategies+1),
 		marks:  make([]mark, len(catalog.Markets())+1),
 		quotes: make([]quote, len(catalog.Markets())+1),
 		openIn: make([]int, len(catalog.Markets())+1), openBy: make([]int, strategies+1),
@@ -103,38 +103,38 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 	for s := range a.positions {
 		a.positions[s] = make([]market.Position, len(catalog.Markets())+1)
 		if s < len(own) && own[s] {
-			a.purseOf[s] = purses
+			a.allocationOf[s] = purses
 			purses++
 		}
 	}
 	for range purses {
-		a.purses = append(a.purses, make([]Balance, len(catalog.Assets())+1))
+		a.allocations = append(a.allocations, make([]Balance, len(catalog.Assets())+1))
 	}
-	for _, purse := range a.purseOf {
-		a.wallets = append(a.wallets, a.purses[purse])
+	for _, purse := range a.allocationOf {
+		a.balances = append(a.balances, a.allocations[purse])
 	}
 	a.released = make([]market.Money, len(catalog.Assets())+1)
 	return a
 }
 
-// Released is how much of an asset Restore has moved to the pool, out of the allotments of
-// strategies that are gone.
+// Released is the money of an asset that Restore has moved from strategies that are no longer
+// configured to the unallocated money.
 func (a *Account) Released(asset market.AssetID) market.Money { return a.released[asset] }
 
-// Applied is what an event changed.
+// Applied is the effect of an event.
 type Applied struct {
-	// the own order it was about; nil: none, or an overtaken report that tells nothing new. Valid
-	// until the next Apply
+	// Order is the event's own order; nil: none, or an overtaken report without news. Valid until
+	// the next Apply.
 	Order *Order
 	Fresh int // the event's first Fresh fills are new; Apply moves them to the front
-	// the report was overtaken by one applied before: of it count only the fills, or that an update
-	// was answered
+	// Late: a later report was applied before; only the fills count, or that an update was
+	// answered.
 	Late  bool
 	Ended bool // this event closed the order
 }
 
-// Apply folds one event. It returns an error only for arithmetic that leaves its range, and has
-// then changed nothing of the fill that failed.
+// Apply folds one event. Its only errors are arithmetic overflows; nothing of the failed fill has
+// then changed.
 func (a *Account) Apply(ev *market.Event) (Applied, error) {
 	if ev.Kind == market.KindCandles {
 		a.markCandles(ev)
@@ -146,10 +146,10 @@ func (a *Account) Apply(ev *market.Event) (Applied, error) {
 		if ev.Ticker.Last != 0 {
 			a.marks[ev.Ticker.Market] = mark{price: ev.Ticker.Last, at: ev.At}
 		}
-		a.marks[ev.Ticker.Market].doubted = false
+		a.marks[ev.Ticker.Market].unreliable = false
 		a.quotes[ev.Ticker.Market] = quote{ev.Ticker.Bid, ev.Ticker.Ask}
 	case market.KindBook:
-		a.marks[ev.Book.Market].doubted = false
+		a.marks[ev.Book.Market].unreliable = false
 		a.quotes[ev.Book.Market] = quoteOf(ev.Book)
 	case market.KindTrade:
 		a.marks[ev.Trade.Market] = mark{price: ev.Trade.Price, at: ev.At}
@@ -163,24 +163,23 @@ func (a *Account) Apply(ev *market.Event) (Applied, error) {
 	return Applied{}, nil
 }
 
-// markCandles takes the closes.
 func (a *Account) markCandles(ev *market.Event) {
 	for i := range ev.Candles {
 		a.Mark(&ev.Candles[i], ev.At)
 	}
 }
 
-// Mark takes the close of a candle that arrived at a time: what Apply does with each candle of an
+// Mark takes the close of a candle that arrived at a time, as Apply does for each candle of an
 // event.
 func (a *Account) Mark(c *market.Candle, at market.Time) {
 	a.marks[c.Market] = mark{price: c.Close, at: at, late: c.Late}
 }
 
 // transfer changes a balance from outside. A base asset that comes with a price opens a position of
-// the owner, and a market without a price takes it for its latest. One that goes, with a market and
-// without a price, was a part of the owner's position there.
+// the owner, and gives a market without a price its first. A base asset that leaves, with a market
+// and without a price, leaves the owner's position there.
 func (a *Account) transfer(ev *market.Event) error {
-	balance := &a.wallets[ev.Owner][ev.Asset]
+	balance := &a.balances[ev.Owner][ev.Asset]
 	total, err := market.Add(balance.Total, ev.Money)
 	if err != nil {
 		return fmt.Errorf("transfer: %w", err)
@@ -195,22 +194,22 @@ func (a *Account) transfer(ev *market.Event) error {
 	return nil
 }
 
-// movePosition takes base that arrived into the owner's position, at the price that came with it,
-// or base that has gone out of it, with its part of the cost; nothing is realised by it.
+// movePosition adds base that arrived to the owner's position, at its price, or removes base that
+// left, with its part of the cost; neither realises anything.
 func (a *Account) movePosition(ev *market.Event) (err error) {
 	m := a.catalog.Market(ev.Market)
 	moved := step{at: ev.At, amount: market.Qty(ev.Money), price: ev.Price, settled: true}
-	position, r := a.positions[ev.Owner][ev.Market], a.recentOf(ev.Owner, ev.Market)
+	position, r := a.positions[ev.Owner][ev.Market], a.historyOf(ev.Owner, ev.Market)
 	if r != nil {
 		position, r, err = r.insert(m, moved)
 	} else {
-		err = moved.move(m, &position)
+		err = moved.apply(m, &position)
 	}
 	if err != nil {
 		return err
 	}
 	a.positions[ev.Owner][ev.Market] = position
-	a.keep(ev.Owner, ev.Market, r)
+	a.keepHistory(ev.Owner, ev.Market, r)
 	if a.marks[ev.Market].price == 0 && ev.Price != 0 {
 		a.marks[ev.Market] = mark{price: ev.Price, at: ev.At}
 	}
@@ -222,18 +221,19 @@ func (a *Account) Position(s market.StrategyID, m market.ID) market.Position {
 	return a.positions[s][m]
 }
 
-// Strategies is how many strategies the account was made for.
+// Strategies is the number of strategies.
 func (a *Account) Strategies() int { return len(a.positions) - 1 }
 
-// Balance is what a strategy may spend of an asset, and what its purse's open orders hold.
+// Balance is what a strategy may spend of an asset, and what the open orders of its allocation
+// hold.
 func (a *Account) Balance(s market.StrategyID, asset market.AssetID) (available, inOrder market.Money) {
-	b := &a.wallets[s][asset]
+	b := &a.balances[s][asset]
 	return b.Available(), b.Held
 }
 
-// Total is the balance of an asset over all purses.
+// Total is the balance of an asset over all allocations.
 func (a *Account) Total(asset market.AssetID) (total Balance) {
-	for _, purse := range a.purses {
+	for _, purse := range a.allocations {
 		total.Total += purse[asset].Total
 		total.Held += purse[asset].Held
 	}
@@ -253,18 +253,18 @@ func quoteOf(b *market.OrderBook) (q quote) {
 	return q
 }
 
-// Touch is the price that an order of that side would trade at now: the best ask for a buy, the
-// best bid for a sell, the latest price where neither ticker nor book has told.
+// Touch is the price at which an order of that side would trade now: the best ask for a buy, the
+// best bid for a sell, the latest price where neither is known.
 func (a *Account) Touch(m market.ID, side market.Side) market.Price {
-	if best, known := a.Quote(m, side); known {
+	if best, known := a.BestPrice(m, side); known {
 		return best
 	}
 	return a.marks[m].price
 }
 
-// Quote is the best price on the other side for an order of that side, and whether a ticker or a
-// book has told one.
-func (a *Account) Quote(m market.ID, side market.Side) (best market.Price, known bool) {
+// BestPrice is the best price on the other side for an order of that side; known: a ticker or a
+// book has shown one.
+func (a *Account) BestPrice(m market.ID, side market.Side) (best market.Price, known bool) {
 	best = a.quotes[m].ask
 	if side == market.Sell {
 		best = a.quotes[m].bid
@@ -272,17 +272,17 @@ func (a *Account) Quote(m market.ID, side market.Side) (best market.Price, known
 	return best, best != 0
 }
 
-// Seen is when the latest price of a market arrived, and whether it came late.
-func (a *Account) Seen(m market.ID) (at market.Time, late bool) {
+// PriceArrived is when the latest price of a market arrived, and whether it was late.
+func (a *Account) PriceArrived(m market.ID) (at market.Time, late bool) {
 	return a.marks[m].at, a.marks[m].late
 }
 
-// Doubt notes that what the exchange has told of a market cannot be true. The next price that Apply
-// takes ends that.
-func (a *Account) Doubt(m market.ID) { a.marks[m].doubted = true }
+// MarkUnreliable notes that the exchange's data of a market cannot be true. The next applied price
+// ends that.
+func (a *Account) MarkUnreliable(m market.ID) { a.marks[m].unreliable = true }
 
-// Doubted reports whether what the exchange has told last of a market cannot be true.
-func (a *Account) Doubted(m market.ID) bool { return a.marks[m].doubted }
+// Unreliable reports whether the exchange's latest data of a market cannot be true.
+func (a *Account) Unreliable(m market.ID) bool { return a.marks[m].unreliable }
 
 // Catalog lists markets and assets.
 func (a *Account) Catalog() *market.Catalog { return a.catalog }
@@ -319,8 +319,7 @@ func (a *Account) OpenIn(m market.ID) int { return a.openIn[m] }
 // OpenBy is the number of open orders of a strategy.
 func (a *Account) OpenBy(s market.StrategyID) int { return a.openBy[s] }
 
-// InFlightBy is the number of a strategy's open orders with a command that the exchange has not
-// answered.
+// InFlightBy is the number of a strategy's open orders with an unanswered command.
 func (a *Account) InFlightBy(s market.StrategyID) (count int) {
 	for _, o := range a.open {
 		if o.Strategy == s && o.InFlight != 0 {
@@ -330,5 +329,5 @@ func (a *Account) InFlightBy(s market.StrategyID) (count int) {
 	return count
 }
 
-// Foreign is the number of reports so far about orders that are not ours.
+// Foreign is the number of reports so far about foreign orders.
 func (a *Account) Foreign() int64 { return a.foreign }

@@ -92,7 +92,7 @@ func (d *desk) trade(o *Order, amount market.Qty, price market.Price, fee int64,
 }
 
 func (d *desk) totals(s market.StrategyID) [2]Balance {
-	purse := d.wallets[s]
+	purse := d.balances[s]
 	return [2]Balance{purse[d.m.Base], purse[d.m.Quote]}
 }
 
@@ -329,7 +329,7 @@ func TestEquityAndExposureFollowTheLatestPrice(t *testing.T) {
 	require.Equal(t, market.Money(1000*eur), equity) // before the first price base counts nothing
 	d.apply(market.Event{Kind: market.KindCandles, At: 5,
 		Candles: []market.Candle{{Market: 1, Close: 50_000_000 * at1, Late: true}}})
-	at, late := d.Seen(1)
+	at, late := d.PriceArrived(1)
 	require.Equal(t, market.Time(5), at)
 	require.True(t, late)
 	d.send(market.Buy, btc, 10*at1, 10*eur)
@@ -348,7 +348,7 @@ func TestEquityAndExposureFollowTheLatestPrice(t *testing.T) {
 func TestCheckFindsEveryContradiction(t *testing.T) {
 	wrong := map[string]func(d *desk, o *Order){
 		"its open orders 10":   func(d *desk, o *Order) { o.OnHold = 10 },
-		"has 3000 and holds":   func(d *desk, _ *Order) { d.purses[0][d.m.Quote].Total = 3000 },
+		"has 3000 and holds":   func(d *desk, _ *Order) { d.allocations[0][d.m.Quote].Total = 3000 },
 		"counts 2 open orders": func(d *desk, _ *Order) { d.openIn[1]++ },
 		"strategy 1 counts 0":  func(d *desk, _ *Order) { d.openBy[1]-- },
 		"still open":           func(_ *desk, o *Order) { o.State = Filled },

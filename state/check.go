@@ -6,11 +6,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Check proves that the account is consistent with itself: holds add up to what the open orders
-// reserve, nothing is held beyond what is there, counters equal what they count, closed orders hold
-// nothing, positions have a cost only while they have an amount and are what their history makes
-// them. It returns the first contradiction. What was paid and what the rest of an order holds are
-// both rounded up, so a partly filled order may hold one unit that is not there.
+// Check returns the first inconsistency of the account: holds that differ from the sum of the open
+// orders' reserves, holds above the balance, wrong counters, holds of closed orders, a cost without
+// an amount, or a position that differs from its history. Payments and the holds of an order's rest
+// are both rounded up, so a partly filled order may hold one unit more than the balance.
 func (a *Account) Check() error {
 	held, partly := a.empty(), a.empty()
 	in, by := make([]int, len(a.openIn)), make([]int, len(a.openBy))
@@ -18,16 +17,16 @@ func (a *Account) Check() error {
 		if err := a.checkOrder(i, o); err != nil {
 			return err
 		}
-		held[a.purseOf[o.Strategy]][o.OnHoldCurrency] += o.OnHold
+		held[a.allocationOf[o.Strategy]][o.OnHoldCurrency] += o.OnHold
 		if o.counted > 0 {
-			partly[a.purseOf[o.Strategy]][o.OnHoldCurrency]++
+			partly[a.allocationOf[o.Strategy]][o.OnHoldCurrency]++
 		}
 		by[o.Strategy]++
 		if o.Type != market.TypeMarket {
 			in[o.Market]++
 		}
 	}
-	for p, purse := range a.purses {
+	for p, purse := range a.allocations {
 		for asset, b := range purse {
 			if b.Held != held[p][asset] {
 				return fmt.Errorf("purse %d asset %d holds %d, its open orders %d", p, asset, b.Held, held[p][asset])
@@ -50,9 +49,9 @@ func (a *Account) Check() error {
 	return a.checkPositions()
 }
 
-// empty returns a zero for each purse and asset.
+// empty returns a zero for each allocation and asset.
 func (a *Account) empty() [][]market.Money {
-	sums := make([][]market.Money, len(a.purses))
+	sums := make([][]market.Money, len(a.allocations))
 	for i := range sums {
 		sums[i] = make([]market.Money, len(a.catalog.Assets())+1)
 	}
@@ -80,7 +79,7 @@ func (a *Account) checkPositions() error {
 			if p.Amount < 0 || (p.Amount == 0 && p.Cost.Sign() != 0) {
 				return fmt.Errorf("strategy %d market %d: amount %d with cost %s", s, m, p.Amount, p.Cost)
 			}
-			r := a.recentOf(market.StrategyID(s), market.ID(m))
+			r := a.historyOf(market.StrategyID(s), market.ID(m))
 			if r == nil {
 				continue
 			}

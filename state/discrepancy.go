@@ -2,8 +2,7 @@ package state
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// Discrepancy is a value in which the exchange's books and ours disagreed, and the conclusion that
-// was drawn.
+// Discrepancy is a value that differs between the exchange and the account, and the conclusion.
 type Discrepancy struct {
 	What       string // "balance EUR", "order …"
 	Ours       string

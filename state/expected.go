@@ -7,19 +7,19 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Known returns an own order of which something is still expected: an answer, a fill, a fee; open
-// or not. Otherwise nil.
+// Known returns an own order that still expects an answer, a fill or a fee, open or not; otherwise
+// nil.
 func (a *Account) Known(id market.OrderID) *Order { return a.orders.Get(id) }
 
-// Expects reports whether anything more is to come of an own order.
+// Expects reports whether an own order still expects an answer, a fill or a fee.
 func (a *Account) Expects(id market.OrderID) bool { return a.orders.Get(id) != nil }
 
-// Pending appends the own orders that the exchange has to be asked about, by id: those that are
-// open, and those that are done and lack a fill or a fee.
+// Pending appends the own orders that the exchange must be queried about, by id: open orders, and
+// ended ones that lack a fill or a fee.
 func (a *Account) Pending(dst []*Order) []*Order {
 	first := len(dst)
 	for _, o := range a.orders.All {
-		if o.State != Rejected { // of a refusal that was inferred nothing is expected, only possible
+		if o.State != Rejected { // an inferred refusal expects nothing
 			dst = append(dst, o)
 		}
 	}
@@ -27,8 +27,7 @@ func (a *Account) Pending(dst []*Order) []*Order {
 	return dst
 }
 
-// Shows reports whether the exchange has told all that a report and its fills say of an order
-// already.
+// Shows reports whether a report and its fills bring nothing new about an order.
 func (o *Order) Shows(r *market.Report, fills []market.Fill) bool {
 	if !o.Reported || o.InFlight != 0 || o.CancelWanted {
 		return false
@@ -36,10 +35,10 @@ func (o *Order) Shows(r *market.Report, fills []market.Fill) bool {
 	known := market.ReportOf(&o.Order, r.Exec)
 	known.OnHold -= o.extra
 	if o.State.Terminal() {
-		known.OnHold = r.OnHold // nothing is held any more here, whatever is told
+		known.OnHold = r.OnHold // an ended order holds nothing here
 	}
 	if r.RestatementReason == 0 {
-		known.RestatementReason = 0 // it stays once it was told
+		known.RestatementReason = 0 // a known reason stays
 	}
 	if known != *r {
 		return false
@@ -52,8 +51,8 @@ func (o *Order) Shows(r *market.Report, fills []market.Fill) bool {
 	return true
 }
 
-// Unsettled reports whether an own order waits for a fee in an asset: until then our books have
-// what the exchange may have taken already.
+// Unsettled reports whether an own order waits for a fee in an asset: the exchange may have taken
+// it already.
 func (a *Account) Unsettled(asset market.AssetID) bool {
 	for _, o := range a.orders.All {
 		if o.unsettled > 0 && o.FeeCurrency == asset {
@@ -74,15 +73,14 @@ func (a *Account) UnsettledBy(s market.StrategyID) (count int) {
 	return count
 }
 
-// Booked is the base of the fills that have been counted; it is less than FilledAmount while fills
-// are missing.
+// Booked is the base of the counted fills; it is less than FilledAmount while fills are missing.
 func (o *Order) Booked() market.Qty { return o.counted }
 
 // Knows reports whether a fill of an order has been counted.
 func (o *Order) Knows(f *market.Fill) bool { return o.markOf(f) != nil }
 
-// Fresh moves those fills of an event to the front that an order has not counted or whose fee it
-// does not know yet, and returns them.
+// Fresh moves fills that an order has not counted, or whose fee it does not know, to the front and
+// returns them.
 func (o *Order) Fresh(fills []market.Fill) []market.Fill {
 	fresh := 0
 	for i := range fills {
@@ -94,8 +92,8 @@ func (o *Order) Fresh(fills []market.Fill) []market.Fill {
 	return fills[:fresh]
 }
 
-// Ended returns an own order that the last Apply closed and of which nothing more is expected,
-// otherwise nil. It is valid until the next Apply.
+// Ended returns an own order that the last Apply closed for good, otherwise nil. It is valid until
+// the next Apply.
 func (a *Account) Ended(id market.OrderID) *Order {
 	for _, o := range a.closed {
 		if o.ID == id {

@@ -8,12 +8,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// foldAlone folds fills whose report says nothing new; a closed order that waited for them is
+// foldAlone folds fills without a change of state; a closed order that waited for them is
 // forgotten.
 func (a *Account) foldAlone(o *Order, ev *market.Event) (fresh int, err error) {
 	fresh, err = a.fold(o, ev)
 	if err == nil && o.State.Terminal() && o.complete() {
-		a.retire(o)
+		a.forget(o)
 	}
 	return fresh, err
 }
@@ -32,7 +32,7 @@ func (a *Account) applyFills(ev *market.Event) (Applied, error) {
 	return Applied{Order: o, Fresh: fresh}, err
 }
 
-// fold counts the fills of an event that were not counted before and moves them to the front.
+// fold counts the new fills of an event and moves them to the front.
 func (a *Account) fold(o *Order, ev *market.Event) (fresh int, err error) {
 	for i := range ev.Fills {
 		f := &ev.Fills[i]
@@ -58,10 +58,10 @@ func (a *Account) fold(o *Order, ev *market.Event) (fresh int, err error) {
 	return fresh, nil
 }
 
-// fewFills is how many fills of an order are searched one by one. Hardly any order has more.
+// fewFills is up to how many fills of an order are searched one by one.
 const fewFills = 32
 
-// addMark remembers a fill that was counted.
+// addMark remembers a counted fill.
 func (o *Order) addMark(f *market.Fill) {
 	o.fills = append(o.fills, fillMark{id: f.ID, settled: f.Settled})
 	if o.index != nil {
@@ -69,7 +69,7 @@ func (o *Order) addMark(f *market.Fill) {
 	}
 }
 
-// markOf is the mark of a fill that was counted, or nil.
+// markOf is the mark of a counted fill, or nil.
 func (o *Order) markOf(f *market.Fill) *fillMark {
 	if len(o.fills) > fewFills {
 		return o.lookUp(f.ID)
@@ -96,7 +96,7 @@ func (o *Order) lookUp(id uuid.UUID) *fillMark {
 	return nil
 }
 
-// feeOf is the fee of a fill as far as it is known: a fill that is not settled has none yet.
+// feeOf is the known fee of a fill: none before it is settled.
 func feeOf(f *market.Fill) (fee market.Value) {
 	if f.Settled {
 		fee = f.Fee
@@ -104,7 +104,7 @@ func feeOf(f *market.Fill) (fee market.Value) {
 	return fee
 }
 
-// applyFill moves base and quote and the position for one new fill.
+// applyFill books one new fill: base, quote and position.
 func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	m := a.catalog.Market(o.Market)
 	gross, err := m.Value(f.Price, f.Amount)
@@ -127,11 +127,11 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	if o.Side == market.Sell {
 		amount = -amount
 	}
-	if err := a.move(o, m, amount, money); err != nil {
+	if err := a.book(o, m, amount, money); err != nil {
 		return err
 	}
 	a.positions[o.Strategy][o.Market] = position
-	a.keep(o.Strategy, o.Market, r)
+	a.keepHistory(o.Strategy, o.Market, r)
 	a.changed = true
 	o.counted += f.Amount
 	a.release(o, max(-amount, -money)) // a sell held the base that left, a buy the quote
@@ -142,21 +142,20 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	return nil
 }
 
-// traded returns the position after a fill, and its history where it has one or needs one from now
-// on.
-func (a *Account) traded(o *Order, m *market.Market, f *market.Fill, cash market.Value) (p market.Position, r *recent,
+// traded returns the position after a fill, and its history where it has or now needs one.
+func (a *Account) traded(o *Order, m *market.Market, f *market.Fill, cash market.Value) (p market.Position, r *history,
 	err error) {
-	if f.Settled && a.window == 0 && a.recents == nil {
+	if f.Settled && a.window == 0 && a.histories == nil {
 		p = a.positions[o.Strategy][o.Market]
 		err = bookFill(&p, o.Side, f.Amount, f.Time, f.Fee, cash)
 		return p, nil, err
 	}
 	now := step{order: o.ID, id: f.ID, at: f.Time, side: o.Side, amount: f.Amount, price: f.Price, fee: feeOf(f),
 		settled: f.Settled}
-	return a.recall(o.Strategy, o.Market).insert(m, now)
+	return a.ensureHistory(o.Strategy, o.Market).insert(m, now)
 }
 
-// cashOf is what a fill changes in quote: what it cost, or what it brought, less the fee.
+// cashOf is the change in quote by a fill, fee included.
 func cashOf(side market.Side, gross, fee market.Value) (market.Value, error) {
 	if side == market.Sell {
 		return gross.Sub(fee)
@@ -165,9 +164,9 @@ func cashOf(side market.Side, gross, fee market.Value) (market.Value, error) {
 	return cost.Neg(), err
 }
 
-// move changes the purse: amount of base and money of quote.
-func (a *Account) move(o *Order, m *market.Market, amount, money market.Money) error {
-	purse := a.wallets[o.Strategy]
+// book changes the allocation's balances: amount of base and money of quote.
+func (a *Account) book(o *Order, m *market.Market, amount, money market.Money) error {
+	purse := a.balances[o.Strategy]
 	quote, err := market.Add(purse[m.Quote].Total, money)
 	if err != nil {
 		return err
@@ -180,7 +179,7 @@ func (a *Account) move(o *Order, m *market.Market, amount, money market.Money) e
 	return nil
 }
 
-// applyFee takes a fee that was not known when its fill was counted.
+// applyFee books a fee that was unknown when its fill was counted.
 func (a *Account) applyFee(o *Order, f *market.Fill) error {
 	m := a.catalog.Market(o.Market)
 	paid, err := o.FeePaid.Add(f.Fee)
@@ -191,7 +190,7 @@ func (a *Account) applyFee(o *Order, f *market.Fill) error {
 	if err != nil {
 		return err
 	}
-	position, r := a.positions[o.Strategy][o.Market], a.recentOf(o.Strategy, o.Market)
+	position, r := a.positions[o.Strategy][o.Market], a.historyOf(o.Strategy, o.Market)
 	if r != nil {
 		position, r, err = r.settle(m, o.Side, f)
 	} else {
@@ -200,17 +199,17 @@ func (a *Account) applyFee(o *Order, f *market.Fill) error {
 	if err != nil {
 		return err
 	}
-	if err := a.move(o, m, 0, money); err != nil {
+	if err := a.book(o, m, 0, money); err != nil {
 		return err
 	}
 	a.positions[o.Strategy][o.Market] = position
-	a.keep(o.Strategy, o.Market, r)
+	a.keepHistory(o.Strategy, o.Market, r)
 	o.FeePaid = paid
 	return nil
 }
 
-// feeMoney is what the fee of a counted fill changes in quote. The fill alone was rounded against
-// us; with its fee it is a whole number of units, so the fee takes the difference between both.
+// feeMoney is the change in quote by the fee of a counted fill. The fill alone was rounded down;
+// with its fee it is a whole number of units, so the fee takes the difference.
 func feeMoney(m *market.Market, side market.Side, f *market.Fill) (market.Money, error) {
 	gross, err := m.Value(f.Price, f.Amount)
 	if err != nil {
@@ -229,7 +228,7 @@ func feeMoney(m *market.Market, side market.Side, f *market.Fill) (market.Money,
 	return market.Add(money[1], -money[0])
 }
 
-// charge books a fee on a position that is not known to hold its fill.
+// charge books a fee on a position whose history does not have its fill.
 func charge(p market.Position, side market.Side, fee market.Value) (market.Position, error) {
 	fees, err := p.Fees.Add(fee)
 	if err != nil {

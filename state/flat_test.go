@@ -64,12 +64,12 @@ func TestWhatHasEndedLeavesNothingBehind(t *testing.T) {
 			require.NoError(t, err)
 			largest = len(data)
 		}
-		require.LessOrEqual(t, known, mostAbsent, "after order %d", d.id)
+		require.LessOrEqual(t, known, maxAbsent, "after order %d", d.id)
 		require.Empty(t, d.open)
 		require.LessOrEqual(t, len(d.spare)+len(d.closed)+known, 128, "memory of ended orders is used again")
 	}
 	require.NoError(t, d.Check())
-	require.InDelta(t, mostAbsent, known, 1, "the latest are remembered")
+	require.InDelta(t, maxAbsent, known, 1, "the latest are remembered")
 	data, err := d.Save(nil, []string{"a"})
 	require.NoError(t, err)
 	require.Less(t, len(data), largest+largest/10, "what a start reads does not grow either")

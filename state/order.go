@@ -12,8 +12,8 @@ type State uint8
 
 // The states.
 const (
-	Sent            State = iota + 1 // recorded and on its way; the exchange has not answered
-	Unknown                          // the answer never came: open until the exchange says what became of it
+	Sent            State = iota + 1 // recorded and in flight; the exchange has not answered
+	Unknown                          // the answer is missing: open until the exchange shows its outcome
 	AwaitingTrigger                  // at the exchange, its trigger has not fired
 	Open                             // at the exchange, nothing filled
 	PartiallyFilled                  // at the exchange, partly filled
@@ -21,7 +21,7 @@ const (
 	Canceled
 	Expired
 	Rejected // the exchange refused it: it never existed there
-	States   // how many there are, and one
+	States   // length of the list
 )
 
 var stateNames = [States]string{"", "sent", "unknown", "awaitingTrigger", "open", "partiallyFilled", "filled",
@@ -38,8 +38,7 @@ func (s State) String() string {
 // Terminal reports whether nothing more can happen to the order.
 func (s State) Terminal() bool { return s >= Filled }
 
-// input is what a report says of an order's state: the exchange's status, or one of two answers to
-// a place.
+// input is what a report says of an order's state: the exchange's status, or an answer to a place.
 type input uint8
 
 const (
@@ -55,8 +54,8 @@ const (
 	inputs
 )
 
-// next is the life of an order: next[state][input]. Zero is a report that cannot be true of an
-// order in that state and is dropped. Closed orders stay as they are: what comes then is late.
+// next is the life of an order: next[state][input]. Zero is a report that cannot be true in that
+// state and is dropped. Closed orders stay as they are: later reports are late.
 var next = [States][inputs]State{
 	Sent: {
 		saysNew: Open, saysAwaitingTrigger: AwaitingTrigger, saysPartiallyFilled: PartiallyFilled, saysFilled: Filled,
@@ -69,7 +68,7 @@ var next = [States][inputs]State{
 	Unknown: {
 		saysNew: Open, saysAwaitingTrigger: AwaitingTrigger, saysPartiallyFilled: PartiallyFilled, saysFilled: Filled,
 		saysCanceled: Canceled, saysExpired: Expired,
-		saysRejected: Rejected, // certain absence, found by asking
+		saysRejected: Rejected, // certain absence, found by queries
 		saysUnknown:  Unknown, saysUnresolved: Unknown,
 	},
 	AwaitingTrigger: {
@@ -91,7 +90,7 @@ var next = [States][inputs]State{
 	Canceled: {},
 	Expired:  {},
 	Rejected: {
-		// the exchange said no, and has it all the same: believe the order book
+		// the exchange refused it, or seemed to, and has it all the same
 		saysNew: Open, saysAwaitingTrigger: AwaitingTrigger,
 		saysPartiallyFilled: PartiallyFilled, saysFilled: Filled,
 	},
@@ -108,7 +107,7 @@ func inputOf(r *market.Report) input {
 	return input(r.Status)
 }
 
-// applyReport folds what the exchange told of an order, with the fills that came along.
+// applyReport folds a report and its fills.
 func (a *Account) applyReport(ev *market.Event) (Applied, error) {
 	r := ev.Report
 	o := a.orders.Get(r.Order)
@@ -134,7 +133,7 @@ func (a *Account) applyReport(ev *market.Event) (Applied, error) {
 	return Applied{Order: o, Fresh: fresh, Ended: to.Terminal()}, nil
 }
 
-// enter brings an order into the state that a report tells.
+// enter brings an order into the reported state.
 func (a *Account) enter(o *Order, r *market.Report, to State) {
 	a.changed = true
 	if o.State == Rejected {
@@ -147,11 +146,11 @@ func (a *Account) enter(o *Order, r *market.Report, to State) {
 		a.copyReport(o, r)
 	}
 	o.State, o.Code = to, r.Code
-	o.doubted = o.doubted || to == Unknown
+	o.unanswered = o.unanswered || to == Unknown
 }
 
-// countForeign counts what was told of an order that is not ours. What comes late of an own order
-// that is done is not.
+// countForeign counts reports of foreign orders. Late reports of own orders that are done do not
+// count.
 func (a *Account) countForeign(id market.OrderID) {
 	if id == 0 {
 		a.foreign++
@@ -159,8 +158,8 @@ func (a *Account) countForeign(id market.OrderID) {
 	}
 }
 
-// applyLate folds what a report that was overtaken still tells: fills not counted before, and that
-// an update was answered.
+// applyLate folds the news in an overtaken report: fills not counted before, and that an update was
+// answered.
 func (a *Account) applyLate(o *Order, ev *market.Event) (Applied, error) {
 	answered := ev.Report.Exec == market.ExecUpdated && o.InFlight == market.CommandUpdate
 	if answered {
@@ -169,7 +168,7 @@ func (a *Account) applyLate(o *Order, ev *market.Event) (Applied, error) {
 	paid := o.FeePaid
 	fresh, err := a.foldAlone(o, ev)
 	if o.FeePaid != paid {
-		o.FeePaid = ev.Report.FeePaid // the whole of it, where a fee was settled after the order's end
+		o.FeePaid = ev.Report.FeePaid // the total, where a fee was settled after the order's end
 	}
 	if err != nil || fresh == 0 && !answered {
 		return Applied{}, err
@@ -177,8 +176,8 @@ func (a *Account) applyLate(o *Order, ev *market.Event) (Applied, error) {
 	return Applied{Order: o, Fresh: fresh, Late: true}, nil
 }
 
-// applyAnswer folds the refusal of an update or a cancel, or that its answer never came: the order
-// itself is as it was.
+// applyAnswer folds the refusal of an update or a cancel, or its missing answer: the order itself
+// is unchanged.
 func (a *Account) applyAnswer(o *Order, r *market.Report) Applied {
 	if r.Exec == market.ExecRejected && o.InFlight == r.Command {
 		a.TakeBack(o)
@@ -186,8 +185,8 @@ func (a *Account) applyAnswer(o *Order, r *market.Report) Applied {
 	return Applied{Order: o}
 }
 
-// older reports whether r was overtaken by a report applied before: reports are ordered by
-// (updated, filledAmount, status).
+// older reports whether a later report than r was applied before: reports are ordered by (updated,
+// filledAmount, status).
 func older(o *Order, r *market.Report) bool {
 	switch {
 	case !o.Reported || r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown:
@@ -200,11 +199,11 @@ func older(o *Order, r *market.Report) bool {
 	return r.Status < o.Status && o.Status.Terminal()
 }
 
-// copyReport takes over what the exchange says.
+// copyReport takes over the report's values.
 func (a *Account) copyReport(o *Order, r *market.Report) {
 	triggered, reason, held := o.Triggered, o.RestatementReason, o.OnHold
 	o.Reported, o.ExchangeID, o.OrderState = true, r.ExchangeID, r.OrderState
-	o.Triggered = triggered || r.Triggered // no trigger is taken back; the record of a cancelled order does not tell
+	o.Triggered = triggered || r.Triggered // a trigger stays fired; the record of a cancelled order omits it
 	if r.RestatementReason == 0 {
 		o.RestatementReason = reason
 	}

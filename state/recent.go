@@ -10,81 +10,78 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// recent is the end of a position's history: the position as it was before some steps, and the
-// steps. While a fee is not settled, or a fill may still be told late, the position is worked out
-// anew from here. So cost and realised profit are those of the fills in the order in which they
-// happened, whatever the order in which the exchange told of fills, fees and ends.
-type recent struct {
+// history is the end of a position's history: the position before some steps, and the steps. While
+// a fee is not settled, or a fill may still come late, the position is computed from here. So cost
+// and realised profit follow the order in which fills happened, not the order of the reports.
+type history struct {
 	base  market.Position
 	steps []step
 }
 
-// step is one change of a position: a fill, or base that came or went without a trade (side 0).
-// Steps are in the order of their time; those of one instant are in the order of their orders and
-// fill ids, because the exchange does not tell theirs.
+// step is one change of a position: a fill, or base that came or left without a trade (side 0).
+// Steps are in the order of their time, steps of one instant in the order of their orders and fill
+// ids, because the exchange does not give theirs.
 type step struct {
 	order   market.OrderID // of the fill
 	id      uuid.UUID      // of the fill
 	at      market.Time
 	side    market.Side
-	amount  market.Qty // below zero: base that went without a trade
+	amount  market.Qty // below zero: base that left without a trade
 	price   market.Price
 	fee     market.Value
 	settled bool
 }
 
-// mostSteps bounds the steps of one position. The fee of a fill that more than so many fills
-// followed is booked on the position as it is when the fee is settled.
-const mostSteps = 256
+// maxSteps bounds the steps of one position. A fee that is settled after more later fills is booked
+// on the present position.
+const maxSteps = 256
 
-// KeepRecent lets the account work out positions anew when a fill is told late: after fills of
-// other orders that happened up to a time later. 0, the default, keeps only what waits for fees.
+// KeepRecent lets the account compute positions anew when a fill comes late: after fills of other
+// orders up to window later. 0, the default, keeps only steps that wait for fees.
 func (a *Account) KeepRecent(window market.Duration) { a.window = window }
 
-// recentOf returns the history of a position, nil where it has none.
-func (a *Account) recentOf(s market.StrategyID, m market.ID) *recent {
-	if a.recents == nil {
+// historyOf returns the history of a position, nil for none.
+func (a *Account) historyOf(s market.StrategyID, m market.ID) *history {
+	if a.histories == nil {
 		return nil
 	}
-	return a.recents[s][m]
+	return a.histories[s][m]
 }
 
-// recall returns the history of a position, which begins with the position as it is where it has
-// none.
-func (a *Account) recall(s market.StrategyID, m market.ID) *recent {
-	if a.recents == nil {
-		a.recents = make([][]*recent, len(a.positions))
-		for i := range a.recents {
-			a.recents[i] = make([]*recent, len(a.positions[i]))
+// ensureHistory returns the history of a position; a new one begins with the present position.
+func (a *Account) ensureHistory(s market.StrategyID, m market.ID) *history {
+	if a.histories == nil {
+		a.histories = make([][]*history, len(a.positions))
+		for i := range a.histories {
+			a.histories[i] = make([]*history, len(a.positions[i]))
 		}
 	}
-	if r := a.recents[s][m]; r != nil {
+	if r := a.histories[s][m]; r != nil {
 		return r
 	}
-	return &recent{base: a.positions[s][m]}
+	return &history{base: a.positions[s][m]}
 }
 
 func (x *step) compare(y *step) int {
 	return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.order, y.order), bytes.Compare(x.id[:], y.id[:]))
 }
 
-// insert returns a history with one step more: the latest as a rule, an earlier one where the
-// exchange told of it late. The position is what the history makes it.
-func (r *recent) insert(m *market.Market, now step) (market.Position, *recent, error) {
+// insert returns a history with one more step, usually the latest, and the position after it.
+func (r *history) insert(m *market.Market, now step) (market.Position, *history, error) {
 	at := len(r.steps)
 	for at > 0 && r.steps[at-1].compare(&now) > 0 {
 		at--
 	}
-	next := &recent{base: r.base, steps: slices.Insert(slices.Clone(r.steps), at, now)}
+	next := &history{base: r.base, steps: slices.Insert(slices.Clone(r.steps), at, now)}
 	p, err := next.replay(m)
 	return p, next, err
 }
 
-// settle returns a history in which the fee of a fill is known. The fee of a fill that is behind
-// the history is booked on the position before it.
-func (r *recent) settle(m *market.Market, side market.Side, f *market.Fill) (p market.Position, next *recent,
+// settle returns a history with the fee of a fill. The fee of a fill before the history is booked
+// on the first position.
+func (r *history) settle(m *market.Market, side market.Side, f *market.Fill) (p market.Position, next *history,
 	err error) {
-	next = &recent{base: r.base, steps: slices.Clone(r.steps)}
+	next = &history{base: r.base, steps: slices.Clone(r.steps)}
 	at := slices.IndexFunc(r.steps, func(x step) bool { return x.side != 0 && x.id == f.ID })
 	if at >= 0 {
 		next.steps[at].fee, next.steps[at].settled = f.Fee, true
@@ -97,8 +94,8 @@ func (r *recent) settle(m *market.Market, side market.Side, f *market.Fill) (p m
 	return p, next, err
 }
 
-// save returns the history as it is written, nil where there is none.
-func (r *recent) save() *SavedRecent {
+// save returns the saved form, nil for none.
+func (r *history) save() *SavedRecent {
 	if r == nil {
 		return nil
 	}
@@ -111,9 +108,9 @@ func (r *recent) save() *SavedRecent {
 	return s
 }
 
-// restored reads what save wrote.
-func (s *SavedRecent) restored() *recent {
-	r := &recent{base: market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees,
+// restored is the history of the saved form.
+func (s *SavedRecent) restored() *history {
+	r := &history{base: market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees,
 		Opened: s.Opened}}
 	for _, x := range s.Steps {
 		r.steps = append(r.steps, step{order: x.Order, id: x.ID, at: x.At, side: x.Side, amount: x.Amount,
@@ -122,9 +119,9 @@ func (s *SavedRecent) restored() *recent {
 	return r
 }
 
-// keep takes a history over, but for the steps that nothing can change any more. A position without
+// keepHistory takes over a history, without the steps that can no longer change. A position without
 // such steps has no history.
-func (a *Account) keep(s market.StrategyID, id market.ID, r *recent) {
+func (a *Account) keepHistory(s market.StrategyID, id market.ID, r *history) {
 	if r == nil {
 		return
 	}
@@ -132,41 +129,41 @@ func (a *Account) keep(s market.StrategyID, id market.ID, r *recent) {
 	latest := slices.MaxFunc(r.steps, func(x, y step) int { return cmp.Compare(x.at, y.at) }).at
 	for gone < len(r.steps) {
 		oldest := &r.steps[gone]
-		if len(r.steps)-gone <= mostSteps && (!oldest.settled || a.window > 0 && oldest.at > latest.Add(-a.window)) {
+		if len(r.steps)-gone <= maxSteps && (!oldest.settled || a.window > 0 && oldest.at > latest.Add(-a.window)) {
 			break
 		}
-		if oldest.move(m, &r.base) != nil {
-			break // a replay has carried it out: it cannot fail
+		if oldest.apply(m, &r.base) != nil {
+			break // it cannot fail: a replay has applied it
 		}
 		gone++
 	}
 	if r.steps = r.steps[gone:]; len(r.steps) == 0 {
 		r = nil
 	}
-	a.recents[s][id] = r
+	a.histories[s][id] = r
 }
 
-// replay carries out the steps one after another.
-func (r *recent) replay(m *market.Market) (p market.Position, err error) {
+// replay applies the steps one after another.
+func (r *history) replay(m *market.Market) (p market.Position, err error) {
 	p = r.base
 	for i := range r.steps {
-		if err := r.steps[i].move(m, &p); err != nil {
+		if err := r.steps[i].apply(m, &p); err != nil {
 			return p, err
 		}
 	}
 	return p, nil
 }
 
-// move carries out one step. Base that comes has a cost, base that goes takes its part of the cost
+// apply applies one step. Base that comes has a cost, base that leaves takes its part of the cost
 // along; neither realises anything.
-func (x *step) move(m *market.Market, p *market.Position) error {
+func (x *step) apply(m *market.Market, p *market.Position) error {
 	switch {
 	case x.side != 0:
 		return x.fill(m, p)
 	case x.amount > 0:
-		return x.endow(m, p)
+		return x.deposit(m, p)
 	}
-	return x.shrink(p)
+	return x.withdraw(p)
 }
 
 // fill folds a fill into a position.
@@ -182,9 +179,9 @@ func (x *step) fill(m *market.Market, p *market.Position) error {
 	return bookFill(p, x.side, x.amount, x.at, x.fee, cash)
 }
 
-// bookFill folds a fill whose cash is known into a position. A buy adds its cost, fee included. A
-// sell takes its share of the cost, the last one the remainder; what is sold beyond the position
-// was not bought by this strategy and brings no profit.
+// bookFill folds a fill with its cash into a position. A buy adds its cost, fee included. A sell
+// takes its share of the cost, the last one the remainder; an amount sold beyond the position was
+// not bought by this strategy and brings no profit.
 func bookFill(p *market.Position, side market.Side, amount market.Qty, at market.Time, fee,
 	cash market.Value) (err error) {
 	if p.Fees, err = p.Fees.Add(fee); err != nil {
@@ -212,7 +209,7 @@ func bookFill(p *market.Position, side market.Side, amount market.Qty, at market
 	return nil
 }
 
-func (x *step) endow(m *market.Market, p *market.Position) error {
+func (x *step) deposit(m *market.Market, p *market.Position) error {
 	cost, err := m.Value(x.price, x.amount)
 	if err != nil {
 		return err
@@ -232,7 +229,7 @@ func addTo(p *market.Position, amount market.Qty, at market.Time, cost market.Va
 	return err
 }
 
-func (x *step) shrink(p *market.Position) (err error) {
+func (x *step) withdraw(p *market.Position) (err error) {
 	gone := min(p.Amount, -x.amount)
 	if gone <= 0 {
 		return nil

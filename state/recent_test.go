@@ -154,7 +154,7 @@ func TestFeesThatComeLateChangeNothingWhereFillsComeInTime(t *testing.T) {
 		w.tell(r, late, append(slices.DeleteFunc(pieces, func(p piece) bool { return p.fee }), fees...))
 		require.Equal(r, inTime.Position(1, 1), late.Position(1, 1))
 		require.Equal(r, inTime.totals(1), late.totals(1))
-		require.Nil(r, late.recentOf(1, 1), "nothing can change any more")
+		require.Nil(r, late.historyOf(1, 1), "nothing can change any more")
 	})
 }
 
@@ -192,7 +192,7 @@ func TestAHistoryIsBounded(t *testing.T) {
 	d.deposit(1, d.m.Quote, 1_000_000*eur)
 	o := d.send(market.Buy, 2000, 10*at1, 0)
 	first := market.Fill{}
-	for i := range 2 * mostSteps {
+	for i := range 2 * maxSteps {
 		f := d.fillOf(o, 1, 10*at1, 0)
 		f.ID, f.Settled, f.Time = uuid.UUID{13: byte(i >> 8), 14: byte(i), 15: 1}, false, market.Time(i+1)
 		if i == 0 {
@@ -200,7 +200,7 @@ func TestAHistoryIsBounded(t *testing.T) {
 		}
 		d.apply(market.Event{Kind: market.KindFill, Fills: []market.Fill{f}})
 	}
-	require.Len(t, d.recentOf(1, 1).steps, mostSteps)
+	require.Len(t, d.historyOf(1, 1).steps, maxSteps)
 	first.Settled, first.Fee = true, market.ValueOf(7)
 	d.apply(market.Event{Kind: market.KindFill, Fills: []market.Fill{first}})
 	require.Equal(t, market.ValueOf(7), d.Position(1, 1).Fees)

@@ -8,12 +8,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Restore makes the account what it was when data was saved, but for its prices. strategies are the
-// names of the strategies now, by StrategyID − 1; they may stand in another order than then, and so
-// may the catalog's markets. A strategy that is gone must have left nothing behind but dust and
-// money, which go to the pool (Released), a market that is gone neither position nor order, and
-// units must be the same. The error says what differs; the account is then as it was. What a
-// strategy earned where it has nothing any more is forgotten with it.
+// Restore restores a saved account, except its prices. strategies are the names of the present
+// strategies by StrategyID − 1; their order, and that of the catalog's markets, may have changed. A
+// strategy that is no longer configured may leave only dust and money, which become unallocated
+// (Released); a market that is no longer listed may have neither position nor order; units must be
+// the same. The error says what differs; the account is then unchanged. The profit of a strategy
+// that holds nothing and is no longer configured is forgotten.
 func (a *Account) Restore(data []byte, strategies []string) error {
 	var s SavedAccount
 	if err := market.ParseSaved(data, savedVersion, &s); err != nil {
@@ -32,8 +32,8 @@ func (a *Account) restore(s *SavedAccount, strategies []string) error {
 	if err := a.checkUnits(s); err != nil {
 		return err
 	}
-	own := make([]bool, len(a.purseOf))
-	for id, purse := range a.purseOf {
+	own := make([]bool, len(a.allocationOf))
+	for id, purse := range a.allocationOf {
 		own[id] = purse > 0
 	}
 	r := restorer{Account: NewAccount(a.catalog, len(strategies), own), ids: map[string]market.StrategyID{"": 0}}
@@ -41,16 +41,16 @@ func (a *Account) restore(s *SavedAccount, strategies []string) error {
 		r.ids[name] = market.StrategyID(i + 1)
 	}
 	r.marks, r.quotes, r.foreign, r.window = a.marks, a.quotes, s.Foreign, a.window
-	if err := r.takePurses(s); err != nil {
+	if err := r.restoreAllocations(s); err != nil {
 		return err
 	}
 	for i := range s.Positions {
-		if err := r.takePosition(&s.Positions[i]); err != nil {
+		if err := r.restorePosition(&s.Positions[i]); err != nil {
 			return err
 		}
 	}
 	for i := range s.Orders {
-		if err := r.takeOrder(&s.Orders[i]); err != nil {
+		if err := r.restoreOrder(&s.Orders[i]); err != nil {
 			return fmt.Errorf("order %d: %w", s.Orders[i].ID, err)
 		}
 	}
@@ -61,8 +61,8 @@ func (a *Account) restore(s *SavedAccount, strategies []string) error {
 	return nil
 }
 
-// checkUnits compares markets and assets with the catalog, and requires that all that is referred
-// to is listed.
+// checkUnits compares markets and assets with the catalog, and requires that everything saved
+// refers to a listed one.
 func (a *Account) checkUnits(s *SavedAccount) error {
 	if err := a.catalog.CheckUnits(s.Markets); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (a *Account) checkUnits(s *SavedAccount) error {
 			return fmt.Errorf("order %d in %q has no units", s.Orders[i].ID, s.Orders[i].Market)
 		}
 	}
-	for _, p := range s.Purses {
+	for _, p := range s.Allocations {
 		for symbol := range p.Totals {
 			digits, listed := s.Assets[symbol]
 			asset := a.catalog.AssetNamed(symbol)
@@ -94,29 +94,29 @@ func (a *Account) checkUnits(s *SavedAccount) error {
 	return nil
 }
 
-// restorer is an account that takes in what was saved, with the strategies' ids by name.
+// restorer is an account being restored, with the strategies' ids by name.
 type restorer struct {
 	*Account
 	ids map[string]market.StrategyID
 }
 
-func (r *restorer) takePurses(s *SavedAccount) error {
+func (r *restorer) restoreAllocations(s *SavedAccount) error {
 	saved := map[string]bool{}
-	for i := range s.Purses {
-		p := &s.Purses[i]
+	for i := range s.Allocations {
+		p := &s.Allocations[i]
 		saved[p.Owner] = true
 		id, known := r.ids[p.Owner]
 		switch {
-		case !known: // its money is nobody's, where it has neither position nor order
+		case !known: // its money becomes unallocated, where it has neither position nor order
 			for symbol, total := range p.Totals {
 				r.released[r.catalog.AssetNamed(symbol).ID] += total
 			}
 			id = 0
-		case id > 0 && r.purseOf[id] == 0:
+		case id > 0 && r.allocationOf[id] == 0:
 			return fmt.Errorf("strategy %q had an allotment of its own and now has none", p.Owner)
 		}
 		for symbol, total := range p.Totals {
-			balance := &r.wallets[id][r.catalog.AssetNamed(symbol).ID]
+			balance := &r.balances[id][r.catalog.AssetNamed(symbol).ID]
 			sum, err := market.Add(balance.Total, total)
 			if err != nil {
 				return fmt.Errorf("balance of %s: %w", symbol, err)
@@ -125,14 +125,14 @@ func (r *restorer) takePurses(s *SavedAccount) error {
 		}
 	}
 	for _, name := range s.Strategies {
-		if id, known := r.ids[name]; known && id > 0 && r.purseOf[id] > 0 && !saved[name] {
+		if id, known := r.ids[name]; known && id > 0 && r.allocationOf[id] > 0 && !saved[name] {
 			return fmt.Errorf("strategy %q had no allotment and now has one of its own", name)
 		}
 	}
 	return nil
 }
 
-func (r *restorer) takePosition(s *SavedPosition) error {
+func (r *restorer) restorePosition(s *SavedPosition) error {
 	m := r.catalog.MarketNamed(s.Market)
 	if m == nil && s.Amount != 0 {
 		return fmt.Errorf("market %s is gone and strategy %q holds %d units there", s.Market, s.Strategy, s.Amount)
@@ -150,20 +150,20 @@ func (r *restorer) takePosition(s *SavedPosition) error {
 	r.positions[id][m.ID] = market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees,
 		Opened: s.Opened}
 	if s.Recent != nil && len(s.Recent.Steps) > 0 {
-		r.recall(id, m.ID)
-		r.recents[id][m.ID] = s.Recent.restored()
+		r.ensureHistory(id, m.ID)
+		r.histories[id][m.ID] = s.Recent.restored()
 	}
 	return nil
 }
 
-func (r *restorer) takeOrder(s *SavedOrder) error {
+func (r *restorer) restoreOrder(s *SavedOrder) error {
 	m := r.catalog.MarketNamed(s.Market)
 	if m == nil {
 		return fmt.Errorf("market %s is gone", s.Market)
 	}
 	id, known := r.ids[s.Strategy]
 	o := &Order{Order: s.order(m, id)}
-	if err := o.takeLocal(s); err != nil {
+	if err := o.restoreLocal(s); err != nil {
 		return err
 	}
 	switch {
@@ -174,17 +174,17 @@ func (r *restorer) takeOrder(s *SavedOrder) error {
 	case s.ID <= 0 || r.orders.Get(s.ID) != nil:
 		return errors.New("is no order's number, or twice there")
 	}
-	if err := o.sound(); err != nil {
+	if err := o.checkRestored(); err != nil {
 		return err
 	}
 	r.orders.Put(o.ID, o)
 	if o.inferred() {
-		r.remember(o) // orders come by number: the latest stay
+		r.keepAbsent(o) // orders are sorted by number: the latest stay
 	}
 	if o.State.Terminal() {
 		return nil
 	}
-	purse := r.purse(o)
+	purse := r.balanceOf(o)
 	held, err := market.Add(purse.Held, o.OnHold)
 	if err != nil {
 		return err
@@ -195,8 +195,8 @@ func (r *restorer) takeOrder(s *SavedOrder) error {
 	return nil
 }
 
-// sound says what an order that was read back cannot be.
-func (o *Order) sound() error {
+// checkRestored returns what is impossible in a restored order.
+func (o *Order) checkRestored() error {
 	switch {
 	case o.Side == 0 || o.Type == 0:
 		return errors.New("has no side or no type")
@@ -221,17 +221,17 @@ func (s *SavedOrder) order(m *market.Market, by market.StrategyID) market.Order 
 	return o
 }
 
-// takeLocal takes what the exchange cannot know.
-func (o *Order) takeLocal(s *SavedOrder) error {
+// restoreLocal restores what the exchange cannot know.
+func (o *Order) restoreLocal(s *SavedOrder) error {
 	o.CancelWanted, o.Reported, o.Code = s.CancelWanted, s.Reported, s.Code
-	o.extra, o.counted, o.doubted = s.Extra, s.Counted, s.Doubted
+	o.extra, o.counted, o.unanswered = s.Extra, s.Counted, s.Doubted
 	state := slices.Index(stateNames[:], s.State)
 	if state <= 0 {
 		return fmt.Errorf("state %q is none of %v", s.State, stateNames[1:])
 	}
 	o.State = State(state)
 	if o.State.Terminal() {
-		o.extra = 0 // version 1 kept what an update might have needed, also of an order that had ended meanwhile
+		o.extra = 0 // version 1 kept it also for ended orders
 	}
 	for _, kind := range [...]market.CommandKind{0, market.CommandPlace, market.CommandUpdate, market.CommandCancel} {
 		if kind.String() == s.InFlight {

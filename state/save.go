@@ -9,30 +9,30 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// savedVersion is the shape of SavedAccount. Version 2 adds SavedPosition.Recent.
+// savedVersion is the version of SavedAccount. Version 2 added SavedPosition.Recent.
 const savedVersion = 2
 
-// SavedAccount is an Account but for its prices, as Save writes it: markets, assets and strategies
-// by name, amounts as integers in the units of Markets and Assets, orders by id.
+// SavedAccount is an Account without its prices: markets, assets and strategies by name, amounts as
+// integers in the units of Markets and Assets, orders by id.
 type SavedAccount struct {
-	Markets    map[string]market.Units `json:"markets,omitempty"`
-	Assets     map[string]uint8        `json:"assets,omitempty"` // decimals by symbol
-	Strategies []string                `json:"strategies,omitempty"`
-	Purses     []SavedPurse            `json:"purses,omitempty"`
-	Positions  []SavedPosition         `json:"positions,omitempty"`
-	Orders     []SavedOrder            `json:"orders,omitempty"`
-	Foreign    int64                   `json:"foreign,omitempty"`
+	Markets     map[string]market.Units `json:"markets,omitempty"`
+	Assets      map[string]uint8        `json:"assets,omitempty"` // decimals by symbol
+	Strategies  []string                `json:"strategies,omitempty"`
+	Allocations []SavedAllocation       `json:"purses,omitempty"`
+	Positions   []SavedPosition         `json:"positions,omitempty"`
+	Orders      []SavedOrder            `json:"orders,omitempty"`
+	Foreign     int64                   `json:"foreign,omitempty"`
 }
 
-// SavedPurse is what one purse has. What it holds is what its open orders hold.
-type SavedPurse struct {
-	Owner  string                  `json:"owner,omitempty"` // empty: shared by the strategies without an allotment
+// SavedAllocation is the money of one allocation. Its holds follow from its open orders.
+type SavedAllocation struct {
+	Owner  string                  `json:"owner,omitempty"` // empty: shared by the strategies without an allocation
 	Totals map[string]market.Money `json:"totals"`          // by symbol
 }
 
-// SavedPosition is what a strategy has in a market, or has earned there.
+// SavedPosition is a strategy's position and profit in a market.
 type SavedPosition struct {
-	Strategy string       `json:"strategy,omitempty"` // empty: nobody's
+	Strategy string       `json:"strategy,omitempty"` // empty: unallocated
 	Market   string       `json:"market"`
 	Amount   market.Qty   `json:"amount,omitzero"`
 	Cost     market.Value `json:"cost,omitzero"`
@@ -53,7 +53,7 @@ type SavedRecent struct {
 	Steps    []SavedStep  `json:"steps"`
 }
 
-// SavedStep is a fill of a position, or without a side base that came (amount above zero) or went.
+// SavedStep is a fill of a position, or without a side base that came (amount above zero) or left.
 type SavedStep struct {
 	Order   market.OrderID `json:"order,omitzero"`
 	ID      uuid.UUID      `json:"id,omitzero"`
@@ -65,8 +65,8 @@ type SavedStep struct {
 	Settled bool           `json:"settled,omitzero"`
 }
 
-// SavedOrder is an own order that is open, or done with fills or fees still expected, together with
-// what was asked of the exchange and not answered (InFlight).
+// SavedOrder is an own order that is open, or ended with fills or fees still expected, with its
+// unanswered request (InFlight).
 type SavedOrder struct {
 	market.Order        // without its currencies, which follow from the market, and without its bracket
 	Market       string `json:"market"`
@@ -76,34 +76,34 @@ type SavedOrder struct {
 	Target market.Price `json:"target,omitzero"`
 	Keep   market.Leg   `json:"keep,omitzero"`
 
-	State        string       `json:"state"`             // a State's name
-	InFlight     string       `json:"inFlight,omitzero"` // a CommandKind's name
-	CancelWanted bool         `json:"cancelWanted,omitzero"`
-	Reported     bool         `json:"reported,omitzero"`
-	Code         int          `json:"code,omitzero"`
-	Extra        market.Money `json:"extra,omitzero"`   // part of OnHold: what the update in flight may need more
-	Counted      market.Qty   `json:"counted,omitzero"` // of Fills
-	Fills        []SavedFill  `json:"fills,omitempty"`  // counted ones, in order: they are not counted again
-	Doubted      bool         `json:"doubted,omitzero"` // a refusal was inferred and may be taken back
+	State        string `json:"state"`             // a State's name
+	InFlight     string `json:"inFlight,omitzero"` // a CommandKind's name
+	CancelWanted bool   `json:"cancelWanted,omitzero"`
+	Reported     bool   `json:"reported,omitzero"`
+	Code         int    `json:"code,omitzero"`
+	// part of OnHold: what the update in flight may need in addition
+	Extra   market.Money `json:"extra,omitzero"`
+	Counted market.Qty   `json:"counted,omitzero"` // of Fills
+	Fills   []SavedFill  `json:"fills,omitempty"`  // counted, in order
+	Doubted bool         `json:"doubted,omitzero"` // a refusal was inferred and may be undone
 }
 
-// SavedFill names a fill that was counted.
+// SavedFill names a counted fill.
 type SavedFill struct {
 	ID      uuid.UUID `json:"id"`
 	Settled bool      `json:"settled"`
 }
 
-// Save appends the account but for its prices, in a form that Restore reads and a person can.
-// strategies are the names of the strategies by StrategyID − 1, all of them and each another. The
-// same account gives the same bytes.
+// Save appends the account without its prices for Restore, as readable text. strategies are the
+// different names of all strategies by StrategyID − 1. The same account gives the same bytes.
 func (a *Account) Save(dst []byte, strategies []string) ([]byte, error) {
 	s := SavedAccount{Markets: map[string]market.Units{}, Assets: map[string]uint8{},
 		Strategies: slices.Sorted(slices.Values(strategies)), Foreign: a.foreign}
 	names := append([]string{""}, strategies...)
-	a.savePurses(&s, names)
+	a.saveAllocations(&s, names)
 	for id, markets := range a.positions {
 		for m := range markets {
-			p, r := &markets[m], a.recentOf(market.StrategyID(id), market.ID(m))
+			p, r := &markets[m], a.historyOf(market.StrategyID(id), market.ID(m))
 			if *p != (market.Position{}) || r != nil {
 				s.Positions = append(s.Positions, SavedPosition{
 					Strategy: names[id], Market: a.refer(&s, market.ID(m)),
@@ -123,10 +123,10 @@ func (a *Account) Save(dst []byte, strategies []string) ([]byte, error) {
 	return market.AppendSaved(dst, savedVersion, &s)
 }
 
-// Changed reports whether Save would write something that was not there at the last Saved.
+// Changed reports whether Save would differ from the last Saved.
 func (a *Account) Changed() bool { return a.changed }
 
-// Saved says that what Save returned is safe.
+// Saved notes that the result of Save is durable.
 func (a *Account) Saved() { a.changed = false }
 
 // refer names a market and notes its units.
@@ -138,21 +138,21 @@ func (a *Account) refer(s *SavedAccount, id market.ID) string {
 	return m.Name
 }
 
-func (a *Account) savePurses(s *SavedAccount, names []string) {
-	for owner, purse := range a.purseOf {
+func (a *Account) saveAllocations(s *SavedAccount, names []string) {
+	for owner, purse := range a.allocationOf {
 		if owner > 0 && purse == 0 {
 			continue
 		}
-		saved := SavedPurse{Owner: names[owner], Totals: map[string]market.Money{}}
-		for asset, b := range a.purses[purse] {
+		saved := SavedAllocation{Owner: names[owner], Totals: map[string]market.Money{}}
+		for asset, b := range a.allocations[purse] {
 			if b.Total != 0 {
 				known := a.catalog.Asset(market.AssetID(asset))
 				saved.Totals[known.Symbol], s.Assets[known.Symbol] = b.Total, known.Digits
 			}
 		}
-		s.Purses = append(s.Purses, saved)
+		s.Allocations = append(s.Allocations, saved)
 	}
-	slices.SortFunc(s.Purses, func(x, y SavedPurse) int { return cmp.Compare(x.Owner, y.Owner) })
+	slices.SortFunc(s.Allocations, func(x, y SavedAllocation) int { return cmp.Compare(x.Owner, y.Owner) })
 }
 
 func savedOrder(o *Order, in, by string) SavedOrder {
@@ -160,7 +160,7 @@ func savedOrder(o *Order, in, by string) SavedOrder {
 		Order: o.Order, Market: in, Strategy: by, Stop: o.Bracket.Stop, Target: o.Bracket.Target, Keep: o.Bracket.Keep,
 		State: o.State.String(), InFlight: o.InFlight.String(), CancelWanted: o.CancelWanted, Reported: o.Reported,
 		Code:  o.Code,
-		Extra: o.extra, Counted: o.counted, Doubted: o.doubted,
+		Extra: o.extra, Counted: o.counted, Doubted: o.unanswered,
 	}
 	s.FeeCurrency, s.OnHoldCurrency, s.Bracket = 0, 0, market.Bracket{}
 	for _, f := range o.fills {

@@ -169,7 +169,7 @@ func TestPricesOutliveTheProcess(t *testing.T) {
 	require.NoError(t, a.RestorePrices(text))
 	require.Equal(t, market.Price(100_00), a.Last(2))
 	require.Equal(t, market.Price(101_00), a.Touch(2, market.Buy))
-	at, late := a.Seen(2)
+	at, late := a.PriceArrived(2)
 	require.Equal(t, market.Time(7), at)
 	require.False(t, late)
 	gone := strings.ReplaceAll(string(text), "BTC-EUR", "LTC-EUR")

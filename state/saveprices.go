@@ -6,7 +6,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// pricesVersion is the shape of SavedPrices.
+// pricesVersion is the version of SavedPrices.
 const pricesVersion = 1
 
 // SavedPrices are the latest prices of the markets that have one, by name.
@@ -14,7 +14,7 @@ type SavedPrices struct {
 	Markets map[string]SavedPrice `json:"markets,omitempty"`
 }
 
-// SavedPrice is what was last seen of a market, in the units that go with it.
+// SavedPrice is the latest price data of a market, in its units.
 type SavedPrice struct {
 	Units market.Units `json:"units"`
 	Last  market.Price `json:"last,omitzero"`
@@ -37,8 +37,8 @@ func (a *Account) SavePrices(dst []byte) ([]byte, error) {
 	return market.AppendSaved(dst, pricesVersion, &s)
 }
 
-// RestorePrices makes the latest prices what they were when data was saved. Those of markets that
-// are gone are left out; other units are an error.
+// RestorePrices restores saved prices. Markets that are no longer listed are left out; other units
+// are an error.
 func (a *Account) RestorePrices(data []byte) error {
 	var s SavedPrices
 	if err := market.ParseSaved(data, pricesVersion, &s); err != nil {
@@ -62,7 +62,7 @@ func (a *Account) RestorePrices(data []byte) error {
 	return nil
 }
 
-// Priced is the number of markets of which a price is known.
+// Priced is the number of markets with a known price.
 func (a *Account) Priced() (n int) {
 	for i := range a.marks {
 		if a.marks[i].price != 0 {

@@ -11,7 +11,7 @@ import (
 // Send records an order that is about to leave: state Sent, its funds reserved. The account keeps a
 // copy.
 func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
-	own := a.blank()
+	own := a.newOrder()
 	own.Order, own.State, own.InFlight = *o, Sent, market.CommandPlace
 	own.CancelWanted, own.Reported, own.Code = false, false, 0
 	own.OnHold = reserve
@@ -22,15 +22,15 @@ func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
 		own.OnHoldCurrency = m.Base
 	}
 	a.changed = true
-	a.purse(own).Held += reserve
+	a.balanceOf(own).Held += reserve
 	a.orders.Put(o.ID, own)
 	a.open = append(a.open, own)
 	a.count(own, 1)
 	return own
 }
 
-// Drop takes back orders of a strategy that were recorded by Send but will never leave the process:
-// those from id on.
+// Drop removes a strategy's orders from id on that Send has recorded and that will never leave the
+// process.
 func (a *Account) Drop(s market.StrategyID, id market.OrderID) {
 	for i := len(a.open) - 1; i >= 0 && a.open[i].ID >= id; i-- {
 		if a.open[i].Strategy == s {
@@ -48,7 +48,7 @@ func (a *Account) SendUpdate(o *Order, hold market.Money) {
 	a.reserve(o, o.OnHold+o.extra)
 }
 
-// TakeBack undoes SendUpdate for an update that will never leave the process.
+// TakeBack undoes SendUpdate for an update that was refused or will never leave the process.
 func (a *Account) TakeBack(o *Order) {
 	a.changed = true
 	o.InFlight = 0
@@ -62,14 +62,13 @@ func (a *Account) SendCancel(o *Order) {
 	o.InFlight, o.CancelWanted = market.CommandCancel, false
 }
 
-// WantCancel records that a cancel is to follow the write in flight, or, with false, that it is
-// not.
+// WantCancel records whether a cancel is to follow the write in flight.
 func (a *Account) WantCancel(o *Order, wanted bool) {
 	a.changed = true
 	o.CancelWanted = wanted
 }
 
-// release frees what a fill took out of an order's hold, where no report has told the new hold yet.
+// release frees a fill's part of an order's hold, until a report brings the new hold.
 func (a *Account) release(o *Order, taken market.Money) {
 	if o.counted <= o.FilledAmount {
 		return
@@ -79,11 +78,11 @@ func (a *Account) release(o *Order, taken market.Money) {
 
 // reserve changes what an order holds.
 func (a *Account) reserve(o *Order, hold market.Money) {
-	a.purse(o).Held += hold - o.OnHold
+	a.balanceOf(o).Held += hold - o.OnHold
 	o.OnHold = hold
 }
 
-func (a *Account) purse(o *Order) *Balance { return &a.wallets[o.Strategy][o.OnHoldCurrency] }
+func (a *Account) balanceOf(o *Order) *Balance { return &a.balances[o.Strategy][o.OnHoldCurrency] }
 
 func (a *Account) count(o *Order, by int) {
 	a.openBy[o.Strategy] += by
@@ -108,33 +107,33 @@ func (a *Account) close(o *Order, state State) {
 	a.open = a.open[:len(a.open)-1]
 	switch {
 	case o.complete():
-		a.retire(o)
+		a.forget(o)
 	case o.inferred():
-		a.remember(o)
+		a.keepAbsent(o)
 	}
 }
 
-// mostAbsent is how many orders are remembered of which a refusal was inferred. The exchange has
-// had the whole window of the request, a look at the order and two at its lists to show it; what it
-// shows after so many others were lost is taken for foreign.
-const mostAbsent = 16
+// maxAbsent is how many orders with an inferred refusal are remembered. The exchange has had the
+// request's whole window, a query of the order and two of its lists to show each; an order that it
+// shows after so many others counts as foreign.
+const maxAbsent = 16
 
-// inferred reports whether nobody but our own reckoning says that an order was refused.
-func (o *Order) inferred() bool { return o.State == Rejected && o.doubted }
+// inferred reports whether an order's refusal is only inferred.
+func (o *Order) inferred() bool { return o.State == Rejected && o.unanswered }
 
-// remember keeps an order that is not there, and lets the oldest of them go.
-func (a *Account) remember(o *Order) {
+// keepAbsent remembers an absent order, and forgets the oldest.
+func (a *Account) keepAbsent(o *Order) {
 	a.absent = append(a.absent, o)
-	if len(a.absent) > mostAbsent {
+	if len(a.absent) > maxAbsent {
 		oldest := a.absent[0]
 		a.absent = slices.Delete(a.absent, 0, 1)
-		a.retire(oldest)
+		a.forget(oldest)
 	}
 }
 
-// Absent is the order of a client's name of which it was inferred that the exchange never took it,
-// nil where there is none, or so many were lost since that it has been forgotten.
-func (a *Account) Absent(client uuid.UUID) *Order {
+// PresumedAbsent is the order with a client order id whose absence was inferred; nil: none, or
+// forgotten.
+func (a *Account) PresumedAbsent(client uuid.UUID) *Order {
 	for _, o := range a.absent {
 		if o.ClientOrderID == client && client != uuid.Nil {
 			return o
@@ -143,13 +142,12 @@ func (a *Account) Absent(client uuid.UUID) *Order {
 	return nil
 }
 
-// complete reports whether nothing more is expected of a closed order: no fill, no fee, no change
-// of mind.
+// complete reports whether a closed order expects nothing more: no fill, no fee, no correction.
 func (o *Order) complete() bool {
 	return o.unsettled == 0 && o.counted >= o.FilledAmount && !o.inferred()
 }
 
-// reopen takes back that an order was closed.
+// reopen undoes the closing of an order.
 func (a *Account) reopen(o *Order) {
 	if at := slices.Index(a.absent, o); at >= 0 {
 		a.absent = slices.Delete(a.absent, at, at+1)
@@ -162,8 +160,8 @@ func (a *Account) reopen(o *Order) {
 	a.count(o, 1)
 }
 
-// retire forgets a closed order of which nothing more is expected.
-func (a *Account) retire(o *Order) {
+// forget removes a closed order that expects nothing more.
+func (a *Account) forget(o *Order) {
 	a.changed = true
 	a.orders.Delete(o.ID)
 	a.closed = append(a.closed, o)
@@ -176,8 +174,8 @@ func (a *Account) recycle() {
 	a.closed = a.closed[:0]
 }
 
-// blank returns memory for an order; all but its tally is left over from another.
-func (a *Account) blank() *Order {
+// newOrder returns memory for an order; all but its tally is left over from another.
+func (a *Account) newOrder() *Order {
 	if n := len(a.spare); n > 0 {
 		o := a.spare[n-1]
 		a.spare = a.spare[:n-1]

@@ -7,7 +7,7 @@ type Figure struct {
 	Name, Before, After, Limit string
 }
 
-// Terms are the numbers of an order that the gate rounds; what does not apply is 0.
+// Terms are the numbers of an order that the gate rounds; 0 where they do not apply.
 type Terms struct {
 	Price, TriggerAmount market.Price
 	Amount               market.Qty
@@ -15,7 +15,7 @@ type Terms struct {
 	Stop, Target         market.Price // of its bracket
 }
 
-// Beside returns those terms that are set and are not the order's.
+// Beside returns the terms that are set and differ from the order's.
 func (t Terms) Beside(o *market.Order) Terms {
 	if t.Price == o.Price {
 		t.Price = 0

@@ -14,28 +14,28 @@ type OrderBook struct {
 	shown  uint64 // the window's count when the view was made
 }
 
-// Market is whose book it is.
+// Market is the book's market.
 func (b OrderBook) Market() market.ID { return b.read().Market }
 
 // Nonce is the exchange's number of this state of the book.
 func (b OrderBook) Nonce() int64 { return b.read().Nonce }
 
-// Time is when the book stood like this, on the exchange's clock.
+// Time is the time of this state of the book, on the exchange's clock.
 func (b OrderBook) Time() market.Time { return b.read().Time }
 
 // Synthetic reports whether the book was made from a candle's path, not seen on a market.
 func (b OrderBook) Synthetic() bool { return b.read().Synthetic }
 
-// Depth is how many levels there are on each side.
+// Depth is the number of levels of each side.
 func (b OrderBook) Depth() (bids, asks int) {
 	book := b.read()
 	return len(book.Bids), len(book.Asks)
 }
 
-// Bid returns the bid number n, 0 being the best, and whether there are so many.
+// Bid returns bid number n, from 0, the best, and whether the book has it.
 func (b OrderBook) Bid(n int) (level market.Level, ok bool) { return levelOf(b.read().Bids, n) }
 
-// Ask returns the ask number n, 0 being the best, and whether there are so many.
+// Ask returns ask number n, from 0, the best, and whether the book has it.
 func (b OrderBook) Ask(n int) (level market.Level, ok bool) { return levelOf(b.read().Asks, n) }
 
 func levelOf(levels []market.Level, n int) (level market.Level, ok bool) {
@@ -45,7 +45,7 @@ func levelOf(levels []market.Level, n int) (level market.Level, ok bool) {
 	return levels[n], true
 }
 
-// read returns the book while it may be read.
+// read returns the book, and panics after the end of its OnBook.
 func (b OrderBook) read() *market.OrderBook {
 	if b.window == nil {
 		panic("strategy: this OrderBook is zero; OnBook is given one")
@@ -55,19 +55,18 @@ func (b OrderBook) read() *market.OrderBook {
 	}
 	if b.window.book == nil || b.window.shown != b.shown {
 		panic(fmt.Sprintf("strategy: an order book was read after the OnBook that was given it (number %d of its "+
-			"strategy) had returned; "+
-			"keep the levels that you need, not the book", b.shown))
+			"strategy) had returned; keep the levels that you need, not the book", b.shown))
 	}
 	return b.window.book
 }
 
-// BookWindow shows a strategy one order book at a time. Only an engine has one, and a test of a
+// BookWindow shows a strategy one order book at a time. It is for engines, and for tests of a
 // strategy without an engine. The zero BookWindow is closed.
 type BookWindow struct {
 	Admit func(call string) bool // whether the view may be read now, as Engine.Admit; nil: yes
 
 	book  *market.OrderBook // nil: closed
-	shown uint64            // books so far
+	shown uint64            // number of books shown so far
 }
 
 // Open shows a book until Close. Views of earlier books stay closed.

@@ -85,9 +85,8 @@ func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
 func textOfFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// readDecimal goes through market.ParseDecimal, which bounds the digits: an exponent of a billion
-// would fill the memory. A float64 means the shortest decimal that names it, which is what stood in
-// the file.
+// readDecimal uses market.ParseDecimal, which bounds the digits: an exponent of a billion would
+// fill the memory. A float64 becomes the shortest decimal that names it, as it stood in the file.
 func readDecimal(raw any) (decimal.Decimal, bool) {
 	switch value := raw.(type) {
 	case float64:

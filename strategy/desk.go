@@ -9,12 +9,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Engine is what a Desk stands on. Package engine implements it; a strategy never sees it.
+// Engine is the other side of a Desk. Package engine implements it; a strategy never sees it.
 type Engine interface {
-	// Now is the arrival time of the event in hand.
+	// Now is the arrival time of the present event.
 	Now() market.Time
-	// Ask submits a command; the engine copies it. It returns the order's id, or why the gate
-	// refused.
+	// Ask submits a command; the engine copies it. It returns the order's id, or the gate's
+	// refusal.
 	Ask(s market.StrategyID, c *market.Command) (market.OrderID, error)
 	// Protect opens a bracket over base that the strategy holds; see Desk.Protect.
 	Protect(s market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error)
@@ -24,8 +24,8 @@ type Engine interface {
 	Book() Book
 	// Catalog lists markets and assets.
 	Catalog() *market.Catalog
-	// Admit reports whether strategy s may use its desk now: in a callback of its own, on the
-	// goroutine that calls it.
+	// Admit reports whether strategy s may use its desk now: inside its own callback, on the
+	// callback's goroutine.
 	Admit(s market.StrategyID, call string) bool
 }
 
@@ -39,24 +39,24 @@ type Book interface {
 	Open(dst []*market.Order, s market.StrategyID, m market.ID) []*market.Order
 }
 
-// Desk is all that a strategy may do. Asks return the order's id, or the gate's refusal as an
-// error; what becomes of an order is told later to OrderHandler and FillHandler. Amounts and prices
-// are in the market's units; the gate rounds a price to the tick (buys down, sells up) and an
-// amount down to the market's decimals.
+// Desk has all that a strategy may do. Asks return the order's id, or the gate's refusal as an
+// error. OrderHandler and FillHandler get the order's later reports. Amounts and prices are in the
+// market's units; the gate rounds a price to the tick (buys down, sells up) and an amount down to
+// the market's decimals.
 //
-// Each strategy has its own Desk, with its own positions, orders and allotment of the balance. It
-// works inside callbacks that were given it, on the goroutine that calls them. From anywhere else
-// it shows nothing, refuses asks with ErrElsewhere, and the strategy is halted; Log alone works
-// everywhere. A market or an asset that the run does not have is a mistake of the program: to read
-// its position, price or balance panics with words, which halts the strategy too; asks are refused.
+// Each strategy has its own Desk, with its own positions, orders and allocation of the balance. A
+// Desk works inside the callbacks that get it, on their goroutine. Anywhere else it shows nothing,
+// refuses asks with ErrElsewhere, and the strategy is halted; Log alone works everywhere. A market
+// or an asset that the run does not have is a mistake of the program: reading its position, price
+// or balance panics, which halts the strategy too; asks are refused.
 type Desk struct {
 	engine  Engine
 	id      market.StrategyID
 	log     zerolog.Logger
 	command market.Command  // reused: a pointer to a local through an interface would allocate on every ask
-	open    []*market.Order // reused: the books' own, which never leave the desk
+	open    []*market.Order // reused: the account's own, which never leave the desk
 	copies  []market.Order  // of OpenOrders
-	fault   error           // what is meaningless about the ask in the making
+	fault   error           // ErrMeaningless about the ask that is being made
 }
 
 // NewDesk returns the desk of strategy id on e. Only an engine calls it.
@@ -64,7 +64,7 @@ func NewDesk(e Engine, id market.StrategyID, log zerolog.Logger) *Desk {
 	return &Desk{engine: e, id: id, log: log}
 }
 
-// Now is the arrival time of the event in hand.
+// Now is the arrival time of the present event.
 func (d *Desk) Now() market.Time {
 	if !d.engine.Admit(d.id, "Now") {
 		return 0
@@ -75,7 +75,7 @@ func (d *Desk) Now() market.Time {
 // Log is the strategy's logger.
 func (d *Desk) Log() *zerolog.Logger { return &d.log }
 
-// Market returns a market's units and its rules as they are now.
+// Market returns a market's units and its present rules.
 func (d *Desk) Market(m market.ID) market.Market {
 	if !d.reads("Market", m) {
 		return market.Market{}
@@ -83,7 +83,7 @@ func (d *Desk) Market(m market.ID) market.Market {
 	return *d.engine.Catalog().Market(m)
 }
 
-// Position is what the strategy itself holds in m.
+// Position is the strategy's own position in m.
 func (d *Desk) Position(m market.ID) market.Position {
 	if !d.reads("Position", m) {
 		return market.Position{}
@@ -91,7 +91,8 @@ func (d *Desk) Position(m market.ID) market.Position {
 	return d.engine.Book().Position(d.id, m)
 }
 
-// Balance is what the strategy may still spend of an asset, and what its open orders hold.
+// Balance is the amount of an asset that the strategy may still spend, and the amount that its open
+// orders hold.
 func (d *Desk) Balance(a market.AssetID) (available, inOrder market.Money) {
 	if !d.engine.Admit(d.id, "Balance") {
 		return 0, 0
@@ -119,7 +120,7 @@ func (d *Desk) Last(m market.ID) market.Price {
 	return d.engine.Book().Last(m)
 }
 
-// reads reports whether a market may be read now; one that the run does not have panics.
+// reads reports whether a market may be read now. It panics on a market that the run does not have.
 func (d *Desk) reads(call string, m market.ID) bool {
 	if !d.engine.Admit(d.id, call) {
 		return false
@@ -133,8 +134,8 @@ func (d *Desk) reads(call string, m market.ID) bool {
 
 func (d *Desk) has(m market.ID) bool { return m >= 1 && int(m) <= len(d.engine.Catalog().Markets()) }
 
-// Order returns an own open order as it is now, and whether there is one of that id. A Status of
-// zero means that the exchange has not answered yet.
+// Order returns an own open order as it is now, and whether the id is one's. A Status of zero means
+// that the exchange has not answered yet.
 func (d *Desk) Order(id market.OrderID) (o market.Order, open bool) {
 	if !d.engine.Admit(d.id, "Order") {
 		return market.Order{}, false
@@ -162,8 +163,8 @@ func (d *Desk) OpenOrders(m market.ID) []market.Order {
 	return d.copies
 }
 
-// Spoil overwrites what a desk has handed out in memory that it uses again. The check of look-ahead
-// does it after each callback, so that a strategy which lives on what it kept decides otherwise.
+// Spoil overwrites the slices that a desk has handed out and will use again. The look-ahead check
+// calls it after each callback: a strategy that kept such a slice then decides differently.
 func Spoil(d *Desk) {
 	for i := range d.copies {
 		d.copies[i] = market.Order{ID: -1, OrderState: market.OrderState{Amount: 1, Price: 1}}
@@ -176,8 +177,8 @@ func (d *Desk) own(m market.ID) []*market.Order {
 	return d.open
 }
 
-// Timer asks for OnTimer(name) at or after a time. Timers are kept over a restart: one
-// that was due meanwhile rings late. While candles of before a restart are seen again none is set.
+// Timer asks for OnTimer(name) at or after a time. Timers outlive a restart: a timer that was due
+// meanwhile comes late. While a restart replays candles, no timer is set.
 func (d *Desk) Timer(at market.Time, name int64) {
 	if d.engine.Admit(d.id, "Timer") {
 		d.engine.SetTimer(d.id, at, name)
@@ -234,25 +235,24 @@ func (d *Desk) TakeProfit(m market.ID, side market.Side, amount market.Qty, trig
 // the exchange confirmed the cancel. When either exit fills, the other is gone. When one comes to
 // nothing while the entry still rests, the entry is cancelled first. Cancel with the entry's id
 // ends the bracket: its exit is cancelled and not replaced; while nothing has been bought it
-// cancels the entry, and what that buys on the way is still protected.
-func (d *Desk) Bracket(m market.ID, amount market.Qty, stop, target market.Price, with ...Option) (market.OrderID,
-	error) {
+// cancels the entry, and a fill on the way is still protected.
+func (d *Desk) Bracket(m market.ID, amount market.Qty, stop, target market.Price,
+	with ...Option) (market.OrderID, error) {
 	o := d.draft(m, market.Buy, market.TypeMarket)
 	o.Amount = amount
 	o.Bracket.Stop, o.Bracket.Target = stop, target
 	return d.place(with)
 }
 
-// ErrElsewhere is the answer to an ask from outside the strategy's own callbacks, or from another
-// goroutine than theirs.
+// ErrElsewhere is the answer to an ask outside the strategy's own callbacks, or on another
+// goroutine.
 var ErrElsewhere = errors.New(
 	"the desk was used outside its strategy's callbacks; ask inside them, and start no goroutine that asks")
 
-// ErrNoPosition is the answer to Protect where the strategy holds nothing that is not protected
-// already.
+// ErrNoPosition is the answer to Protect where the strategy has no unprotected position.
 var ErrNoPosition = errors.New("no position to protect")
 
-// Protect puts a stop and a target (0 leaves one out) around what the strategy holds in m and no
+// Protect puts a stop and a target (0 leaves one out) around the part of the position in m that no
 // other bracket covers, as Bracket does for an entry that fills. Decided on a candle, it is alive
 // from the next open on. The id names the bracket, for Update with Exits and for Cancel. With
 // nothing to protect it returns ErrNoPosition.
@@ -274,9 +274,9 @@ func (d *Desk) Protect(m market.ID, stop, target market.Price, with ...Option) (
 	return d.engine.Protect(d.id, m, o.Bracket)
 }
 
-// Target asks for the market order that brings the strategy's position in m to amount, counting
-// what its market orders over base amounts in flight will add; what a BuyQuote will buy is not
-// known before it has. It returns 0 and no error when nothing is missing.
+// Target asks for the market order that brings the strategy's position in m to amount. It counts
+// the open market orders over base amounts, but not those of BuyQuote, whose amount is not known
+// before they fill. It returns 0 and no error when nothing is missing.
 func (d *Desk) Target(m market.ID, amount market.Qty, with ...Option) (market.OrderID, error) {
 	switch {
 	case !d.engine.Admit(d.id, "Target"):
@@ -357,7 +357,7 @@ func (d *Desk) triggered(m market.ID, side market.Side, kind market.OrderType, a
 	return d.place(with)
 }
 
-// options applies what an ask was given beside its arguments.
+// options applies the options of an ask.
 func (d *Desk) options(with []Option) {
 	for i := range with {
 		changed, err := with[i].apply(&d.command.Order)

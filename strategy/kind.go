@@ -11,10 +11,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Kind is a strategy that can be made from parameters: what `bot strategies` lists and what
-// bot.Main is given. Make one with Define. The zero Kind has no parameters and makes nothing.
+// Kind is a strategy that can be made from parameters: `bot strategies` lists the kinds that
+// bot.Main gets. Make one with Define. The zero Kind has no parameters and makes nothing.
 type Kind struct {
-	Name string // how a config names it
+	Name string // its name in a config
 	Doc  string // one line
 
 	params []parameter
@@ -23,22 +23,22 @@ type Kind struct {
 	build  func(values []any, s Setup) (Strategy, error)
 }
 
-// Needs is what a strategy wants to be fed with, beside the closed candles of its main interval.
+// Needs are the data that a strategy needs, beside the closed candles of its main interval.
 type Needs struct {
-	Warmup    int // closed candles of the main interval, up to and with the first on which a decision may be trusted
+	Warmup    int // closed candles of the main interval, with the first one on which a decision counts
 	Intervals []market.Interval
 	Ticker    bool
 	Book      bool
 }
 
-// Setup is where one strategy works. The markets are copies, as they are when the strategy is made:
-// units stay, rules and status as of now come from Desk.Market.
+// Setup has the markets and the interval of one strategy. The markets are copies made at the start:
+// their units stay valid; for present rules and status use Desk.Market.
 type Setup struct {
 	Markets  []*market.Market
 	Interval market.Interval // the main interval
 }
 
-// Slots is the length of a slice that has a place for every market of the setup at its ID.
+// Slots is the length of a slice with a place for each market of the setup at its ID.
 func (s Setup) Slots() int {
 	slots := 0
 	for _, m := range s.Markets {
@@ -47,7 +47,7 @@ func (s Setup) Slots() int {
 	return slots
 }
 
-// copied is the setup with markets of its own: what a strategy does to them reaches no other.
+// copied is the setup with copies of the markets: a strategy that changes them changes no other's.
 func (s Setup) copied() Setup {
 	markets := make([]*market.Market, len(s.Markets))
 	for i, m := range s.Markets {
@@ -64,8 +64,7 @@ func (s Setup) copied() Setup {
 //
 // A field is an int, int64, float64, bool, string (with an optional oneof:"a,b"), market.Interval,
 // time.Duration or decimal.Decimal (prices and amounts as people write them). Only min, max and
-// oneof may be left out. Where P or *P has Validate() error, it is asked after the bounds were
-// checked.
+// oneof may be left out. Where P or *P has Validate() error, Define calls it after the bounds.
 //
 // Define panics where P is no such struct or its defaults break their own rules: the program is
 // wrong, not its input.
@@ -105,9 +104,9 @@ func (k Kind) Params() []Param {
 }
 
 // Needs returns what the strategy needs with these values. Values are those of a decoded TOML table
-// (int64, float64, string, bool) or texts; conversion is exact or refused. What is left out has its
-// default; an unknown name is an error that names the nearest known one, a value out of bounds one
-// that names the bounds.
+// (int64, float64, string, bool) or texts; conversion is exact or refused. A missing value has its
+// default. An unknown name is an error that names the nearest known one, a value out of bounds an
+// error that names the bounds.
 func (k Kind) Needs(values map[string]any) (Needs, error) {
 	return onValues(k, values, func(all []any) (Needs, error) {
 		n, err := k.needs(all)
@@ -129,7 +128,7 @@ func (k Kind) Needs(values map[string]any) (Needs, error) {
 
 func known(i market.Interval) bool { return i >= market.Interval1m && i <= market.Interval1M }
 
-// check says what is wrong about values without asking what the strategy needs.
+// check returns an error where values are not valid.
 func (k Kind) check(values map[string]any) error {
 	_, err := onValues(k, values, func(all []any) (struct{}, error) { return struct{}{}, k.valid(all) })
 	return err
@@ -169,7 +168,7 @@ func (k Kind) Resolve(values map[string]any) ([]Setting, error) {
 	})
 }
 
-// onValues checks values and hands them on; an error of either step names the kind.
+// onValues checks values and calls use with them; an error of either step names the kind.
 func onValues[T any](k Kind, values map[string]any, use func([]any) (T, error)) (T, error) {
 	var result T
 	if k.build == nil {
@@ -185,7 +184,7 @@ func onValues[T any](k Kind, values map[string]any, use func([]any) (T, error)) 
 	return result, nil
 }
 
-// protected calls what an author wrote; a panic is an error that says where.
+// protected calls an author's function; a panic becomes an error with its place.
 func protected[T any](use func([]any) (T, error), all []any) (result T, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -195,7 +194,7 @@ func protected[T any](use func([]any) (T, error), all []any) (result T, err erro
 	return use(all)
 }
 
-// origin is where the panic under way began.
+// origin is the place of the present panic.
 func origin() string {
 	var counters [32]uintptr
 	frames := runtime.CallersFrames(counters[:runtime.Callers(3, counters[:])])
@@ -208,7 +207,7 @@ func origin() string {
 	return ""
 }
 
-// isNil reports whether there is no strategy in it, not even behind a pointer.
+// isNil reports whether s is nil or a nil pointer.
 func isNil(s Strategy) bool {
 	if s == nil {
 		return true
@@ -217,7 +216,7 @@ func isNil(s Strategy) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// fill makes a P of one value per parameter and asks its Validate.
+// fill makes a P of one value per parameter and calls its Validate.
 func fill[P any](params []parameter, values []any) (P, error) {
 	var p P
 	fields := reflect.ValueOf(&p).Elem()

@@ -2,9 +2,8 @@ package strategy
 
 import "slices"
 
-// Nearest returns, for a mistyped name, the one that takes the fewest letters to insert, drop or
-// replace to be typed instead; "" where there are none. Errors about unknown parameters and config
-// keys name it.
+// Nearest returns the name with the smallest Distance to a mistyped one; "" where there are no
+// names. Errors about unknown parameters and config keys name it.
 func Nearest(typed string, names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -12,7 +11,7 @@ func Nearest(typed string, names []string) string {
 	return slices.MinFunc(names, func(a, b string) int { return Distance(typed, a) - Distance(typed, b) })
 }
 
-// Distance is how many letters have to be put in, taken out or replaced to make b of a.
+// Distance is the edit distance of a and b: the number of letters to insert, delete or replace.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -8,9 +8,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// ErrMeaningless is the answer to an ask with a value that means nothing, whatever the account and
-// the market: a side that there is not, a negative price, an order id that was never given. The
-// text names the value and the mend.
+// ErrMeaningless is the answer to an ask with a value that is never valid, whatever the account and
+// the market: an unknown side, a negative price, an order id of 0. The text names the value and the
+// remedy.
 var ErrMeaningless = errors.New("meaningless")
 
 // Option sets one more field of an ask.
@@ -40,8 +40,8 @@ const (
 // Tag names the reason of an order for the reports. Use constants: the text is kept, not copied.
 func Tag(text string) Option { return Option{field: fieldTag, text: text} }
 
-// At sets the limit price: of a Buy, a Sell or a Bracket's entry, which is a limit order then, of a
-// stop or take-profit that becomes one when it triggers, or a new one in Update.
+// At sets a limit price. It makes a Buy, a Sell or a Bracket's entry a limit order, and a stop or
+// take-profit one that becomes a limit order when it triggers. In Update it is the new price.
 func At(p market.Price) Option { return Option{field: fieldPrice, number: int64(p)} }
 
 // Amount sets a new base amount in Update; the remaining amount follows (specification 4.4).
@@ -80,7 +80,7 @@ func Exits(stop, target market.Price) Option {
 // Keep says which exit of a bracket rests at the venue; the default is market.KeepStop.
 func Keep(leg market.Leg) Option { return Option{field: fieldKeep, number: int64(leg)} }
 
-// apply sets the option's field and returns which change of an update it is.
+// apply sets the option's field of the order and returns the matching change of an update.
 func (p *Option) apply(o *market.Order) (market.Change, error) {
 	if err := p.check(); err != nil {
 		return 0, err
@@ -121,7 +121,7 @@ func (p *Option) apply(o *market.Order) (market.Change, error) {
 	return 0, nil
 }
 
-// numbers are the options that take a number, with the least and the largest that means something.
+// numbers are the options that take a number, with its valid range.
 var numbers = [...]struct {
 	name        string
 	least, most int64
@@ -143,7 +143,7 @@ var numbers = [...]struct {
 		"use market.KeepStop or market.KeepTarget"},
 }
 
-// check refuses a number that means nothing.
+// check refuses a number out of its valid range.
 func (p *Option) check() error {
 	if p.field == 0 {
 		return fmt.Errorf("%w: an Option that is zero; make it with At, Tag and their like", ErrMeaningless)

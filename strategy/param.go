@@ -25,7 +25,7 @@ type Setting struct {
 	Text string
 }
 
-// parameter is a Param with what it takes to read it.
+// parameter is a Param with its field, codec and bounds.
 type parameter struct {
 	Param
 	index    int // of the field
@@ -129,7 +129,7 @@ func (p *parameter) bounds() string {
 	return p.Min + " to " + p.Max
 }
 
-// quote shows a foreign value in an error, at a bearable length.
+// quote shows a foreign value in an error, cut to a readable length.
 func quote(raw any) string {
 	text := fmt.Sprint(raw)
 	if len(text) > 40 {

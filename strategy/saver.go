@@ -8,11 +8,11 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// savedVersion is the shape of what SaveMarkets writes.
+// savedVersion is the version of the JSON of SaveMarkets.
 const savedVersion = 1
 
-// SaveMarkets is a Save for a strategy that knows a T of each market: what of returns for the
-// setup's markets, as JSON by name.
+// SaveMarkets is a Save for a strategy that keeps a T of each market: of returns it, and the JSON
+// has it by market name.
 func SaveMarkets[T any](s Setup, of func(market.ID) T) ([]byte, error) {
 	known := make(map[string]T, len(s.Markets))
 	for _, m := range s.Markets {
@@ -21,9 +21,9 @@ func SaveMarkets[T any](s Setup, of func(market.ID) T) ([]byte, error) {
 	return market.AppendSaved(nil, savedVersion, known)
 }
 
-// LoadMarkets reads what SaveMarkets wrote and calls to for each market, in the order of names. A
-// market that is not in the setup any more is an error; one that was not in it then is left as it
-// was made. What to objects to is an error that names the market.
+// LoadMarkets reads the JSON of SaveMarkets and calls to for each market, in the order of names. A
+// market that is no longer in the setup is an error; a market that is new in the setup keeps its
+// state. An error of to is wrapped with the market's name.
 func LoadMarkets[T any](s Setup, data []byte, to func(market.ID, T) error) error {
 	known := make(map[string]T)
 	if err := market.ParseSaved(data, savedVersion, &known); err != nil {

@@ -29,7 +29,7 @@ func BpsOf(bps decimal.Decimal) (market.Rate, error) {
 
 // Affordable returns ⌊share·cash ÷ price⌋, rounded down to the market's QuantityDecimals and never
 // rounded before. It is 0 where cash, share or price is not positive, where share exceeds one, and
-// where the amount leaves int64. Fees are not counted: leave room for them in share.
+// where the amount leaves int64. It does not include fees: leave room for them in share.
 //
 // With a distance for the price it is the amount that loses share·cash when the price falls by that
 // distance.
@@ -44,8 +44,8 @@ func Affordable(m market.Market, cash market.Money, share market.Rate, price mar
 	return market.FloorDigits(market.Qty(amount), m.AmountDigits, m.QuantityDecimals)
 }
 
-// AveragePrice is what a unit of the position cost, fees included, rounded down; 0 where nothing is
-// held.
+// AveragePrice is the cost of a unit of the position, fees included, rounded down; 0 without a
+// position.
 func AveragePrice(m market.Market, p market.Position) market.Price {
 	if p.Amount <= 0 || p.Cost.Sign() <= 0 {
 		return 0
@@ -58,8 +58,8 @@ func AveragePrice(m market.Market, p market.Position) market.Price {
 }
 
 // atPrice divides an exact value by a price, which gives an amount, or by an amount, which gives a
-// price. A floor of a floor is the floor of the whole; where the quote asset has the finest digits,
-// the value fits the money that the first one makes.
+// price. A floor of a floor is the floor of the whole. Where the quote asset has the finest digits,
+// the value fits a Money.
 func atPrice(m *market.Market, value market.Value, by int64) (int64, error) {
 	drop := m.ValueDigits - m.PriceDigits - m.AmountDigits
 	if drop == 0 {
@@ -73,7 +73,7 @@ func atPrice(m *market.Market, value market.Value, by int64) (int64, error) {
 }
 
 // Tradable returns amount rounded down to the market's QuantityDecimals, or 0 where an order over
-// it at price would be below the market's minimum: dust, with which nothing can be done.
+// it at price would be below the market's minimum (dust).
 func Tradable(m market.Market, amount market.Qty, price market.Price) market.Qty {
 	amount = market.FloorDigits(amount, m.AmountDigits, m.QuantityDecimals)
 	if amount <= 0 || amount < m.MinOrderInBase {
@@ -96,7 +96,7 @@ func Fraction(price market.Price, rate market.Rate) market.Price {
 	return toPrice(part.FloorMoney)
 }
 
-// Below returns price·(1−rate), rounded down: where to buy that far below a price.
+// Below returns price·(1−rate), rounded down, as for a buy below a price.
 func Below(price market.Price, rate market.Rate) market.Price {
 	return toPrice(fractionOf(price, Whole-rate).FloorMoney)
 }

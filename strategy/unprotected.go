@@ -6,44 +6,43 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// ExitHandler hears of positions that were to have an exit at the exchange and cannot have one now:
-// too small, refused, cancelled, the market halted. The bracket stays and tries again; the strategy
-// may sell, move the levels (Update with Exits), or end the bracket (Cancel). It is called once for
-// each Cause until the position has an exit again.
+// ExitHandler is called for positions that should have an exit at the exchange and cannot have one
+// now: too small, refused, cancelled, the market halted. The bracket stays and tries again; the
+// strategy may sell, move the levels (Update with Exits), or end the bracket (Cancel). It is called
+// once for each Cause until the position has an exit again.
 type ExitHandler interface {
 	OnUnprotected(d *Desk, u Unprotected)
 }
 
-// Unprotected is a position, or a part of one, that was to have an exit at the exchange and has
+// Unprotected is a position, or a part of one, that should have an exit at the exchange and has
 // none.
 type Unprotected struct {
 	Bracket  market.OrderID // the entry's id, or the one that Protect returned
 	Strategy market.StrategyID
 	Market   market.ID
-	Amount   market.Qty // without an exit; 0: what its entry will buy
+	Amount   market.Qty // without an exit; 0: the amount that its entry will buy
 	Levels   market.Bracket
 	Cause    Cause
 	Code     int         // the exchange's code, where it refused or would
-	Since    market.Time // since when; 0 in OnUnprotected, which is called at once
+	Since    market.Time // begin of this state; 0 in OnUnprotected, which is called at once
 	Why      string      // in words and decimals: "stop: 4.67 EUR is below the minimum of 5"
 }
 
 // Cause is why a position has no exit.
 type Cause uint8
 
-// The causes. Of the first three a strategy is not told: they are part of how exits come to the
-// exchange.
+// The causes. The first three are transient, and OnUnprotected is not called for them.
 const (
 	CauseArriving  Cause = iota + 1 // the exit is on its way
 	CauseSwap                       // one exit is gone, the other is on its way
-	CauseUnknown                    // what became of the exit is not known
-	CausePartly                     // the exit is there and smaller than the position
+	CauseUnknown                    // the outcome of the exit's order is unknown
+	CausePartly                     // the exit is smaller than the position
 	CauseTooSmall                   // neither exit could sell the amount at its price
 	CauseRefused                    // by the gate or the exchange
 	CauseCancelled                  // the exchange ended the exit before it filled
 	CauseExpired                    // the exit found no buyers
 	CauseHalted                     // the market takes no orders
-	CauseEarlier                    // counted by a version that did not keep causes apart
+	CauseEarlier                    // counted by a version that did not record causes
 	causes
 )
 
@@ -72,8 +71,8 @@ func (c *Cause) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown cause %q of a position without an exit", text)
 }
 
-// Transient reports whether the cause is part of how exits come to the exchange: a strategy is not
-// told of it.
+// Transient reports whether the cause is a usual step of placing exits. OnUnprotected is not called
+// for it.
 func (c Cause) Transient() bool { return c <= CauseUnknown }
 
 // CauseTime is how long positions were without an exit for one cause.

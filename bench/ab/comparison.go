@@ -87,7 +87,7 @@ func (c *comparison) checkOut(ctx context.Context, scratch string) (remove func(
 }
 
 // sources builds what the rows need, runs each source once on each side, and returns the sources
-// that both sides have. That first run fills the caches of the machine and tells the rows; its
+// that both sides have. That first run fills the caches of the machine and finds the rows; its
 // figures count only for rows that one side lacks. A source that fails on the old side counts as
 // absent there, and the reason goes to stderr; on the new side a failure is an error.
 func (c *comparison) sources(ctx context.Context, scratch string) (both []*source, err error) {
@@ -194,7 +194,7 @@ func (c *comparison) measure(ctx context.Context, sources []*source) error {
 	return nil
 }
 
-// pair runs a source on both sides, one right after the other, and books the ratios.
+// pair runs a source on both sides, one right after the other, and records the ratios.
 func (c *comparison) pair(ctx context.Context, s *source, number int) error {
 	order := [...]*tree{c.old, c.new}
 	if number%2 == 1 {
@@ -210,13 +210,13 @@ func (c *comparison) pair(ctx context.Context, s *source, number int) error {
 	}
 	for _, was := range figures[c.old] {
 		if i := slices.IndexFunc(figures[c.new], was.same); i >= 0 {
-			c.addRatio(was, figures[c.new][i])
+			c.record(was, figures[c.new][i])
 		}
 	}
 	return nil
 }
 
-func (c *comparison) addRatio(was, is figure) {
+func (c *comparison) record(was, is figure) {
 	i := slices.IndexFunc(c.results, func(r *result) bool { return r.row == was.row && r.unit == was.unit })
 	if i < 0 {
 		return // a row that the first run did not print

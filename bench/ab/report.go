@@ -108,7 +108,7 @@ func writeTable(w io.Writer, lines [][]string) error {
 	return nil
 }
 
-// comparisonJSON is what --json prints.
+// comparisonJSON is the output of --json.
 type comparisonJSON struct {
 	Old     string    `json:"old"`
 	New     string    `json:"new"`
@@ -119,7 +119,7 @@ type comparisonJSON struct {
 	Rows    []rowJSON `json:"rows"`
 }
 
-// rowJSON is a row of it; a row that one side lacks has null for what needs both.
+// rowJSON is a row of it; a row that one side lacks has null for the figures of both.
 type rowJSON struct {
 	Row     string    `json:"row"`
 	Unit    string    `json:"unit"`

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// errAbsent says that a revision does not have what a source runs.
+// errAbsent says that a revision lacks the benchmark or program of a source.
 var errAbsent = errors.New("absent")
 
 // source measures some rows at once, on one side or the other.
 type source struct {
 	name string
-	rows []string // nil where only a run tells them
+	rows []string // nil where only a run finds them
 
-	// prepare builds what measure runs; it returns errAbsent if the tree does not have it.
+	// prepare builds the program that measure runs; it returns errAbsent if the tree lacks it.
 	prepare func(context.Context, *tree) error
 	// measure runs once and returns the figures.
 	measure func(context.Context, *tree) ([]figure, error)

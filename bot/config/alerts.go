@@ -1,15 +1,15 @@
 package config
 
-// AlertsSection is who is told what happens, and of what.
+// AlertsSection lists the receivers of alerts.
 type AlertsSection struct {
-	Refusals int64                   `toml:"refusals"` // so many refusals within a minute are a storm
+	Refusals int64                   `toml:"refusals"` // so many refusals within a minute make an alert
 	To       map[string]AlertSection `toml:"to"`       // receivers by name
 }
 
-// AlertSection is one receiver of alerts: a webhook, which gets a POST for each.
+// AlertSection is one receiver of alerts: a webhook, which gets a POST for each alert.
 type AlertSection struct {
 	Template string `toml:"template"` // json, telegram, slack, discord, ntfy
-	// of url, url_file and url_env one; https, or http to this machine. It is a secret
+	// One of url, url_file and url_env; https, or http to this machine. It is a secret.
 	URL     string   `toml:"url"`
 	URLFile string   `toml:"url_file"` // a file that only its owner may read
 	URLEnv  string   `toml:"url_env"`  // a variable of the environment
@@ -17,5 +17,5 @@ type AlertSection struct {
 	Skip    []string `toml:"skip"`     // kinds that are not sent
 }
 
-// start makes json the template of who names none.
+// start sets the default template.
 func (s *AlertSection) start() { s.Template = "json" }

@@ -7,25 +7,25 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Backtest is everything that a config of `bot backtest` can say. Defaults stand first, then the
-// file is read over them, then --set and the other flags; what is unknown or makes no sense is an
-// error that names its place. configs/backtest.toml shows every key.
+// Backtest holds every setting of `bot backtest`: the defaults, the file over them, --set and the
+// other flags over the file. An unknown key or a bad value is an error that names its place.
+// configs/backtest.toml shows every key.
 type Backtest struct {
 	Backtest BacktestSection         `toml:"backtest"`
 	Data     DataSection             `toml:"data"`
 	Account  AccountSection          `toml:"account"`
 	Assets   map[string]AssetSection `toml:"assets"` // by symbol
-	// by name; a market without a section has permissive rules
-	Markets    map[string]MarketSection   `toml:"markets"`
+
+	Markets    map[string]MarketSection   `toml:"markets"`    // by name; without a section, rules forbid nothing
 	Risk       RiskSection                `toml:"risk"`       // for the account, and the default for every strategy
 	Strategies map[string]StrategySection `toml:"strategies"` // by a name of your choice; at least one
 	Report     ReportSection              `toml:"report"`
 
-	Source *Source `json:"-"` // where it was read; of no concern to a hash of the settings
+	Source *Source `json:"-"` // where it was read; no part of the hash of the settings
 }
 
-// Trading is the sections that the configs of a backtest and of a live bot have in common: the
-// strategies, their money and the limits.
+// Trading holds what the configs of a backtest and of a live bot have in common: the strategies,
+// their money and the limits.
 type Trading struct {
 	Currency           string
 	MakerFee, TakerFee Decimal
@@ -33,7 +33,7 @@ type Trading struct {
 	Strategies         map[string]StrategySection
 }
 
-// Names are those of the strategies, sorted: the order in which they are called.
+// Names returns the names of the strategies, sorted: strategies are called in this order.
 func (s *Trading) Names() []string { return slices.Sorted(maps.Keys(s.Strategies)) }
 
 // Trading returns the sections that a live bot has too.
@@ -41,31 +41,33 @@ func (c *Backtest) Trading() Trading {
 	return Trading{c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk, c.Strategies}
 }
 
-// BacktestSection says what is replayed, and how honestly.
+// BacktestSection holds the range of a backtest and the model of the exchange.
 type BacktestSection struct {
-	// first candle to trade on: 2021-01-01, RFC 3339 or Unix ms; none: as far back as the data goes
+	// From is the first candle to trade on: 2021-01-01, RFC 3339 or Unix ms; none: the first
+	// stored.
 	From Moment `toml:"from"`
-	To   Moment `toml:"to"` // end, exclusive; none: as far as the data goes
-	// "before": from candles before from; "inside": from the first candles of the range
+	To   Moment `toml:"to"` // end, exclusive; none: the end of the data
+	// Warmup is "before": with candles before From; or "inside": with the first candles of the
+	// range.
 	Warmup string `toml:"warmup"`
-	// candles that move the market: "auto": the finest that cover the range; "strategy": its own;
-	// or an interval
+	// PathInterval names the candles that move the market: "auto": the finest that cover the range;
+	// "strategy": those of the strategy; or an interval.
 	PathInterval  string  `toml:"path_interval"`
 	Path          string  `toml:"path"`            // adaptive, ohlc, olhc, pessimistic or optimistic
 	LimitFill     string  `toml:"limit_fill"`      // touch, or through: a resting limit needs a trade beyond it
 	DataLatency   Span    `toml:"data_latency"`    // from a candle's close to its arrival
 	Latency       Span    `toml:"latency"`         // from a decision to its arrival at the exchange
 	HalfSpreadBPS Decimal `toml:"half_spread_bps"` // half the distance of bid and ask, in hundredths of a per cent
-	SlippageBPS   Decimal `toml:"slippage_bps"`    // what takers pay beyond it
-	// largest part of a candle's volume for own orders, up to 1; 0: no cap
-	VolumeShare Decimal `toml:"volume_share"`
-	// a limit through the market by more than this part of the price is cancelled; 0: never
+	SlippageBPS   Decimal `toml:"slippage_bps"`    // paid by takers beyond the half spread
+	VolumeShare   Decimal `toml:"volume_share"`    // largest part of a candle's volume for own orders; 0: no cap
+	// PlacementLimit is a part of the price: a limit order further through the market is cancelled;
+	// 0: never.
 	PlacementLimit Decimal `toml:"placement_limit"`
 	SyntheticBook  bool    `toml:"synthetic_book"` // make order books from candles, for strategies that need books
 	Seed           uint64  `toml:"seed"`           // of the synthetic market
 }
 
-// DataSection says where candles come from.
+// DataSection names the source of the candles.
 type DataSection struct {
 	Source  string `toml:"source"`  // "store", or "synthetic": three made-up years of BTC-EUR
 	Candles string `toml:"candles"` // file of the store
@@ -76,19 +78,19 @@ type AccountSection struct {
 	Currency string  `toml:"currency"`  // every market must be quoted in it
 	MakerFee Decimal `toml:"maker_fee"` // part of a fill's value: "0.0015" is 0.15 %
 	TakerFee Decimal `toml:"taker_fee"`
-	// order: on an order's total; fill: on each fill; none: to the nearest unit
+	// FeeRounding is order: on an order's total; fill: on each fill; or none: to the nearest unit.
 	FeeRounding string             `toml:"fee_rounding"`
 	Start       map[string]Decimal `toml:"start"` // balances by asset; without it 10000 of the currency
 }
 
-// AssetSection is what balances of an asset look like.
+// AssetSection holds the unit of an asset.
 type AssetSection struct {
 	Decimals int64 `toml:"decimals"` // without a section: EUR 2, USDC 6, others 8
 }
 
-// MarketSection holds the rules of a market under the specification's names. What is left out
-// forbids nothing: the tick is the data's last decimal, amounts have the decimals of their asset,
-// and there are no minimums, maximums or caps.
+// MarketSection holds the rules of a market under the specification's names. A rule that is left
+// out forbids nothing: the tick is the data's last decimal, amounts have the decimals of their
+// asset, and there are no minimums, maximums or caps.
 type MarketSection struct {
 	TickSize         Decimal `toml:"tick_size"`
 	QuantityDecimals *int64  `toml:"quantity_decimals"`
@@ -101,27 +103,26 @@ type MarketSection struct {
 	FeeCategory      string  `toml:"fee_category"` // for the report
 }
 
-// RiskSection is what the gate allows the account, and by default each strategy. A limit that is
-// left out or 0 is no limit.
+// RiskSection holds the gate's limits for the account, and the default limits of each strategy. A
+// limit that is left out or 0 is no limit.
 type RiskSection struct {
-	MaxExposure  Decimal `toml:"max_exposure"`   // worth of all positions and open buys, in the currency
-	MaxDailyLoss Decimal `toml:"max_daily_loss"` // in the currency; then nothing is opened until the next UTC day
-	// part of the highest equity, below 1; then nothing is opened any more
-	MaxDrawdown    Decimal `toml:"max_drawdown"`
+	MaxExposure    Decimal `toml:"max_exposure"`     // value of all positions and open buys, in the currency
+	MaxDailyLoss   Decimal `toml:"max_daily_loss"`   // in the currency; then no opening until the next UTC day
+	MaxDrawdown    Decimal `toml:"max_drawdown"`     // part of the highest equity, below 1; then no opening any more
 	AllowSelfCross bool    `toml:"allow_self_cross"` // let an order meet an own resting one
 	LimitSection
 }
 
-// LimitSection is what the gate allows one strategy.
+// LimitSection holds the gate's limits for one strategy.
 type LimitSection struct {
 	MaxOpenOrders int64   `toml:"max_open_orders"`
 	MaxOrderValue Decimal `toml:"max_order_value"` // in the currency
-	MaxPosition   Decimal `toml:"max_position"`    // worth of position and open buys in each market, in the currency
-	// how far a limit may be through the best price on the other side (the latest where none is
-	// known), as a part of it
+	MaxPosition   Decimal `toml:"max_position"`    // value of position and open buys in each market, in the currency
+	// PriceCollar is the largest distance of a limit through the best price on the other side, as a
+	// part of that price; without a best price, the latest counts.
 	PriceCollar     Decimal `toml:"price_collar"`
 	OrdersPerMinute int64   `toml:"orders_per_minute"`
-	// orders with a command that the exchange has not answered; bot run: 100 unless set
+	// MaxInFlight bounds the orders with an unanswered command; bot run: 100 unless set.
 	MaxInFlight    int64 `toml:"max_in_flight"`
 	CoolDownLosses int64 `toml:"cool_down_losses"` // after so many losing exits in a row …
 	CoolDown       Span  `toml:"cool_down"`        // … nothing is opened for so long
@@ -142,15 +143,15 @@ type StrategySection struct {
 	Risk       LimitSection   `toml:"risk"`         // over the defaults of [risk]
 }
 
-// ReportSection says what is made of a result. Nothing in it changes the result.
+// ReportSection holds the outputs of a backtest. No setting in it changes the result.
 type ReportSection struct {
 	Out    string `toml:"out"`    // folder of the files; none: out/NAME after the config file
 	Assets string `toml:"assets"` // of report.html: address or folder of its script, or inline=FILE
-	// run the pessimistic and optimistic path too: true, false, or auto: unless --json
+	// Envelope runs the pessimistic and optimistic path too: true, false, or auto: unless --json.
 	Envelope Toggle `toml:"envelope"`
 }
 
-// DefaultBacktest returns the config of a file that says nothing. It has no strategies.
+// DefaultBacktest returns the config of an empty file. It has no strategies.
 func DefaultBacktest() *Backtest {
 	return &Backtest{
 		Backtest: BacktestSection{Warmup: "before", PathInterval: "auto", Path: "adaptive", LimitFill: "touch",
@@ -169,5 +170,5 @@ const (
 	EnvelopeAuto    = "auto"
 )
 
-// inherit begins a strategy with the limits that hold for all.
+// inherit gives a strategy the default limits.
 func (s *StrategySection) inherit(c *Backtest) { s.Risk = c.Risk.LimitSection }

@@ -13,32 +13,32 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// binder lays a decoded TOML tree over a config. Every key must be known and every value be of its
-// key's type.
+// binder writes a decoded TOML tree over a config. Every key must be known, and every value must
+// have its key's type.
 type binder struct {
-	config *Backtest // that an inheritor begins with; nil where there is none
+	config *Backtest // passed to inherit; nil: the config has no inheritor
 }
 
-// reader is a value that knows what it may be written as.
+// reader is a value that parses its own TOML forms.
 type reader interface{ read(raw any) error }
 
-// inheritor is an entry of a table that begins with defaults from elsewhere in the config.
+// inheritor is an entry of a table with defaults from another section.
 type inheritor interface{ inherit(*Backtest) }
 
-// starter is an entry of a table that begins with defaults of its own.
+// starter is an entry of a table with defaults of its own.
 type starter interface{ start() }
 
-// bind writes raw into a value. An error of it is a *KeyError.
+// bind writes raw into a value. Its errors are *KeyError.
 func (b *binder) bind(path []string, into reflect.Value, raw any) error {
 	switch to := into.Addr().Interface().(type) {
 	case reader:
-		return At(path, Unsaid(path, to.read(raw)))
+		return At(path, HideSecret(path, to.read(raw)))
 	case encoding.TextUnmarshaler:
 		text, ok := textOf(raw)
 		if !ok {
 			return At(path, fmt.Errorf("%s is no text; write it in quotes", typeOf(raw)))
 		}
-		return At(path, Unsaid(path, to.UnmarshalText([]byte(text))))
+		return At(path, HideSecret(path, to.UnmarshalText([]byte(text))))
 	case *map[string]any:
 		return b.bindParams(path, to, raw)
 	}
@@ -52,22 +52,22 @@ func (b *binder) bind(path []string, into reflect.Value, raw any) error {
 		into.Set(fresh)
 		return b.bind(path, fresh.Elem(), raw)
 	}
-	return At(path, Unsaid(path, bindPlain(into, raw)))
+	return At(path, HideSecret(path, bindPlain(into, raw)))
 }
 
-// elsewhere says of a section that is unknown here which commands have it in their configs: perhaps
-// it is the file that is the wrong one.
+// elsewhere names the commands whose configs have an unknown section: perhaps the user chose the
+// wrong file.
 func elsewhere(path []string, key string) (text string) {
 	if len(path) > 0 {
 		return ""
 	}
-	for _, of := range []struct {
+	for _, c := range []struct {
 		command string
 		config  any
 	}{{"backtest", Backtest{}}, {"run", Run{}}, {"exchange", Sandbox{}}} {
-		for _, f := range reflect.VisibleFields(reflect.TypeOf(of.config)) {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(c.config)) {
 			if f.Tag.Get("toml") == key {
-				text += ", bot " + of.command
+				text += ", bot " + c.command
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func tableOf(path []string, raw any) (map[string]any, error) {
 	return table, nil
 }
 
-// bindStruct takes the keys in the order of the fields, after a look at the unknown ones.
+// bindStruct checks for unknown keys first, then binds the known ones in the order of the fields.
 func (b *binder) bindStruct(path []string, into reflect.Value, raw any) error {
 	table, err := tableOf(path, raw)
 	if err != nil {
@@ -135,7 +135,7 @@ func (b *binder) bindMap(path []string, into reflect.Value, raw any) error {
 	return nil
 }
 
-// bindParams takes a table whose keys only the strategy's Kind knows.
+// bindParams copies a table whose keys only the strategy's Kind knows.
 func (b *binder) bindParams(path []string, to *map[string]any, raw any) error {
 	table, err := tableOf(path, raw)
 	if err != nil {
@@ -213,7 +213,7 @@ func bindList(into reflect.Value, raw any) error {
 	return nil
 }
 
-// quoted shows a foreign value in an error: a text or a number itself, of everything else its type.
+// quoted formats a value for an error: a text, number or bool itself, else its type.
 func quoted(raw any) string {
 	switch v := raw.(type) {
 	case string:
@@ -226,8 +226,8 @@ func quoted(raw any) string {
 	return typeOf(raw)
 }
 
-// typeOf names the type of a value in TOML's words. Errors about a wrong type name it instead of
-// the value, which may be a secret.
+// typeOf names the TOML type of a value. Errors about a wrong type name the type, not the value,
+// which may be a secret.
 func typeOf(raw any) string {
 	switch raw.(type) {
 	case string, flagText:

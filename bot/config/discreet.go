@@ -9,28 +9,29 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// secretKeys are the keys of a config whose value is a secret, or may hold one. With _file or _env
-// behind them they name where it stands, and people write the secret itself there.
+// secretKeys are the keys of a config whose value is a secret, or may hold one. With the suffix
+// _file or _env they name a file or a variable, but people write the secret itself there.
 var secretKeys = []string{"secret", "key", "token", "url", "base_url", "moved_from", "password", "passphrase",
 	"credential"}
 
-// harmlessKeys look like secret keys and are others.
+// harmlessKeys look like secret keys but hold no secret.
 var harmlessKeys = []string{"keys", "key_ban", "per_key", "keep"}
 
-// errUnsaid stands for an error that would repeat a value.
-var errUnsaid = errors.New(
+// errHidden replaces an error that would repeat a secret value.
+var errHidden = errors.New(
 	"the value is not of the kind that this key takes; it is not shown, because it may be a secret")
 
-// Unsaid is an error about the value of a key, without its words where the value may be a secret.
-func Unsaid(path []string, err error) error {
+// HideSecret returns an error about the value of a key. It replaces the error by one without the
+// value where the value may be a secret.
+func HideSecret(path []string, err error) error {
 	if err != nil && secretAt(path) >= 0 {
-		return errUnsaid
+		return errHidden
 	}
 	return err
 }
 
-// secretAt is the place of the first part of a path that names a secret, also where it is mistyped;
-// -1: none. The name of a strategy is free and says nothing.
+// secretAt returns the index of the first part of a path that names a secret, or looks like a
+// mistyped name of one; -1: none. The name of a strategy is free, so it does not count.
 func secretAt(path []string) int {
 	free := -1
 	if len(path) > 0 && path[0] == "strategies" {
@@ -44,28 +45,28 @@ func secretAt(path []string) int {
 	return -1
 }
 
-// namesSecret reports whether a key is that of a secret, or looks like one.
+// namesSecret reports whether a key is in secretKeys, or within one or two typing errors of one.
 func namesSecret(key string) bool {
 	key = strings.ToLower(strings.ReplaceAll(key, "-", "_"))
 	if slices.Contains(harmlessKeys, key) {
 		return false
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(key, "_file"), "_env")
-	for _, of := range secretKeys {
+	for _, secret := range secretKeys {
 		allowed := 2
-		if len(of) < 5 {
+		if len(secret) < 5 {
 			allowed = 1
 		}
-		if strategy.Distance(name, of) <= allowed || len(of) > 4 && strings.Contains(name, of) ||
-			slices.Contains(strings.Split(name, "_"), of) {
+		if strategy.Distance(name, secret) <= allowed || len(secret) > 4 && strings.Contains(name, secret) ||
+			slices.Contains(strings.Split(name, "_"), secret) {
 			return true
 		}
 	}
 	return strings.HasPrefix(name, "api") && strings.HasSuffix(name, "key")
 }
 
-// shownPath is a path in an error. What stands below a secret key is not shown: it may be a part of
-// the secret.
+// shownPath formats a path for an error. It hides the parts below a secret key: they may be a part
+// of the secret.
 func shownPath(path []string) string {
 	if n := secretAt(path); n >= 0 && n+1 < len(path) && !tableAt(path[:n+1]) {
 		return strings.Join(path[:n+1], ".") + ".…"
@@ -73,8 +74,8 @@ func shownPath(path []string) string {
 	return strings.Join(path, ".")
 }
 
-// tableAt reports whether a path leads to an entry that a person has named: an account, a key, a
-// receiver, a market.
+// tableAt reports whether the last part of a path is a name that the user chose: of an account, a
+// key, a receiver, a market.
 func tableAt(path []string) bool {
 	switch len(path) {
 	case 2:
@@ -87,13 +88,13 @@ func tableAt(path []string) bool {
 	return false
 }
 
-// plainBeginnings begin the errors of the TOML library that have nothing of the file outside of
-// quotes.
+// plainBeginnings are the first words of those errors of the TOML library that show the file's text
+// only in quotes.
 var plainBeginnings = []string{"expected", "unexpected", "keys", "floats", "strings", "newlines", "invalid", "Invalid",
 	"cannot", "not", "files", "control", "Escaped"}
 
-// syntaxText is an error of the TOML library in which only single characters are quoted: the rest
-// of a line may be a secret.
+// syntaxText returns an error of the TOML library without the quoted text of the file, which may be
+// a secret. Single characters stay.
 func syntaxText(message string) string {
 	if text, known := strings.CutPrefix(message, "Key '"); known {
 		if name, rest, found := strings.Cut(text, "' "); found && !strings.ContainsAny(name, "\"'\\\r\n") {

@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// The exit codes of mistakes that only a person can correct: a service manager does not start the
-// program again after them.
+// The exit codes of mistakes that only the user can correct: a service manager does not restart the
+// program after them.
 const (
 	ExitUsage  = 64 // a mistake in the arguments
 	ExitConfig = 78 // a mistake in the config
@@ -22,7 +22,7 @@ type UsageError struct{ error }
 // Unwrap returns the mistake.
 func (u UsageError) Unwrap() error { return u.error }
 
-// Usagef returns a UsageError with a text as of fmt.Errorf.
+// Usagef returns a UsageError; format and args are those of fmt.Errorf.
 func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
 // Error is a mistake in the config.
@@ -31,17 +31,18 @@ type Error struct{ error }
 // Unwrap returns the mistake.
 func (c Error) Unwrap() error { return c.error }
 
-// Errorf returns an Error with a text as of fmt.Errorf, for a mistake that is not about one key.
+// Errorf returns an Error for a mistake that is not about one key; format and args are those of
+// fmt.Errorf.
 func Errorf(format string, args ...any) error { return Error{fmt.Errorf(format, args...)} }
 
-// KeyError is something wrong with one key of a config.
+// KeyError is a mistake in one key of a config.
 type KeyError struct {
 	path  []string
-	where string // file and line, or flag; set once the config's source is asked
+	where string // file and line, or flag; set by Source.Place
 	err   error
 }
 
-// Error names place, key and what is wrong.
+// Error names the place, the key and the mistake.
 func (e *KeyError) Error() string {
 	return e.where + shownPath(e.path) + ": " + e.err.Error()
 }
@@ -49,10 +50,10 @@ func (e *KeyError) Error() string {
 // Flagged reports whether the command line set the key.
 func (e *KeyError) Flagged() bool { return strings.HasPrefix(e.where, "--") }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the mistake.
 func (e *KeyError) Unwrap() error { return e.err }
 
-// At says that an error is about a key; the key of an error that has one stays.
+// At makes an error a KeyError about a key. A KeyError keeps its own key.
 func At(path []string, err error) error {
 	if err == nil || errors.As(err, new(*KeyError)) {
 		return err
@@ -60,15 +61,15 @@ func At(path []string, err error) error {
 	return &KeyError{path: path, err: err}
 }
 
-// Keyf is an error about a key.
+// Keyf returns a KeyError; format and args are those of fmt.Errorf.
 func Keyf(path []string, format string, args ...any) error {
 	return At(path, fmt.Errorf(format, args...))
 }
 
-// Join appends to a path without touching what others made of the same beginning.
+// Join returns a new path: path with more behind it.
 func Join(path []string, more ...string) []string { return slices.Concat(path, more) }
 
-// OneOf says that a word is none of those that a setting may be.
+// OneOf returns nil if have is one of words, else a KeyError that names the nearest word.
 func OneOf(path []string, have string, words ...string) error {
 	if slices.Contains(words, have) {
 		return nil

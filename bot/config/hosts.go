@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// CheckHosts refuses what no header Host can be.
+// CheckHosts refuses a host that no Host header can name.
 func CheckHosts(path, hosts []string) error {
 	for _, host := range hosts {
 		if _, err := netip.ParseAddr(host); err != nil && strings.Trim(strings.ToLower(host), hostLetters) != "" ||
@@ -21,7 +21,7 @@ func CheckHosts(path, hosts []string) error {
 
 const hostLetters = "abcdefghijklmnopqrstuvwxyz0123456789-._"
 
-// LoopbackHost reports whether a host is this machine.
+// LoopbackHost reports whether a host is localhost or a loopback address.
 func LoopbackHost(host string) bool {
 	if host == "localhost" {
 		return true

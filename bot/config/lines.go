@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// lineIndex knows the line of every key of a TOML text that the decoder has accepted. On any other
-// text it finds fewer keys, or wrong ones, and ends all the same.
+// lineIndex finds the line of every key of a TOML text that the decoder has accepted. In any other
+// text it may miss keys or find wrong ones, but it ends.
 type lineIndex struct {
 	text string
 	at   int
@@ -11,7 +11,7 @@ type lineIndex struct {
 	keys map[string]int
 }
 
-// indexLines reads the text once.
+// indexLines returns the line of each key by its lineKey.
 func indexLines(text string) map[string]int {
 	x := &lineIndex{text: text, line: 1, keys: make(map[string]int)}
 	var table []string
@@ -30,7 +30,7 @@ func indexLines(text string) map[string]int {
 	return x.keys
 }
 
-// lineKey is how a path is looked up in the index.
+// lineKey is the key of a path in the index.
 func lineKey(path []string) string { return strings.Join(path, "\x00") }
 
 // step moves on by one byte.

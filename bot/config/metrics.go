@@ -6,15 +6,15 @@ import (
 	"net"
 )
 
-// metricsSection is the port of metrics and health, which is closed by default.
+// metricsSection is the port of metrics and health. It is closed by default.
 type metricsSection struct {
 	Listen     string   `toml:"listen"`      // host:port of /metrics, /healthz and /readyz; empty: none
-	Public     bool     `toml:"public"`      // let other machines reach it: whoever does learns what is traded
-	Hosts      []string `toml:"hosts"`       // names beside this machine's own by which it is asked
+	Public     bool     `toml:"public"`      // let other machines reach the port and see the trades
+	Hosts      []string `toml:"hosts"`       // host names to answer for, beside this machine's own
 	StaleAfter Span     `toml:"stale_after"` // without any answer of the exchange for so long, /readyz fails
 }
 
-// Check looks at the section.
+// Check returns the first mistake of the section, as a KeyError.
 func (s *metricsSection) Check() error {
 	if s.Listen == "" {
 		return nil

@@ -1,8 +1,7 @@
 package config
 
-// retired are the keys of configs that have no effect any more, each with what to do about it. They
-// are taken for one release, so that a bot whose config has one still starts; then they are unknown
-// keys.
+// retired are the config keys that have no effect any more, each with a hint. They are accepted for
+// one release, so that a bot with an old config still starts; after that they are unknown keys.
 var retired = []struct {
 	path []string
 	hint string
@@ -11,7 +10,7 @@ var retired = []struct {
 		"has no effect any more: the program cannot withdraw money; delete the key"},
 }
 
-// retire takes retired keys out of the tree and keeps a hint for each, with its place.
+// retire removes retired keys from the tree and keeps a hint for each, with its place.
 func (s *Source) retire(tree map[string]any) {
 	s.Hints = nil
 	for i := range retired {

@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 )
 
-// Run is everything that a config of `bot run` can say. Strategies and limits are written as for a
-// backtest. configs/sandbox.toml and configs/live.toml show every key.
+// Run holds every setting of `bot run`. Strategies and limits are written as for a backtest.
+// configs/sandbox.toml and configs/live.toml show every key.
 type Run struct {
 	Bot        BotSection                 `toml:"bot"`
 	Paper      PaperSection               `toml:"paper"`
@@ -26,24 +26,22 @@ type Run struct {
 	Source *Source // where it was read
 }
 
-// BotSection is what concerns the process.
+// BotSection holds the settings of the process.
 type BotSection struct {
 	Name string `toml:"name"` // in alerts; empty: the config file's
-	// live: orders go to the exchange; paper: to a simulated one in this process, at the exchange's
-	// prices
+	// Mode is live: orders go to the exchange; or paper: to a simulated exchange in this process,
+	// at the exchange's prices.
 	Mode       string `toml:"mode"`
 	State      string `toml:"state"`       // folder of the state file and the socket; made where it is missing
 	Log        string `toml:"log"`         // on the standard error: off, error, warn, info, debug
 	KeepOrders bool   `toml:"keep_orders"` // leave open orders at the exchange when stopping; else they are cancelled
-	StopWithin Span   `toml:"stop_within"` // for stopping in good order
-	// largest size of the recording of market events beside the state file; 0: none is kept
-	RecordMB int64 `toml:"record_mb"`
-	// largest state of a strategy, as its Save writes it; beyond it the strategy is halted
-	SaveKB     int64 `toml:"save_kb"`
-	NeedLimits bool  `toml:"need_limits"` // refuse to start while a limit of the account or of a strategy is missing
+	StopWithin Span   `toml:"stop_within"` // longest time to stop in good order
+	RecordMB   int64  `toml:"record_mb"`   // largest recording of market events beside the state file; 0: none
+	SaveKB     int64  `toml:"save_kb"`     // largest saved state of a strategy; beyond it the strategy is halted
+	NeedLimits bool   `toml:"need_limits"` // refuse to start while a limit of account or strategy is missing
 }
 
-// PaperSection is what paper mode needs beside.
+// PaperSection holds the settings of paper mode.
 type PaperSection struct {
 	Start map[string]Decimal `toml:"start"` // balances by symbol with which a new state folder begins
 }
@@ -58,41 +56,40 @@ type ExchangeSection struct {
 	Secret     string `toml:"secret"`
 	SecretFile string `toml:"secret_file"`
 	SecretEnv  string `toml:"secret_env"`
-	Window     Span   `toml:"window"` // in which the exchange may carry a request out
-	// how long after its last sign of life the exchange cancels orders of a cod_group_id; 150s or
-	// more
-	CancelAfter    Span  `toml:"cancel_after"`
-	PerKey         int64 `toml:"weight_per_key"`   // points a minute, until the exchange tells
-	PerIP          int64 `toml:"weight_per_ip"`    // of requests without a key
-	SignMarketData bool  `toml:"sign_market_data"` // ask for market data with the key, at its cost
-	// the base_url that the state folder was used with before, where the exchange has moved
-	MovedFrom string `toml:"moved_from"`
+	Window     Span   `toml:"window"` // the exchange may execute a request only so long after its timestamp
+	// CancelAfter is the time from the bot's last sign of life until the exchange cancels the
+	// orders of a cod_group_id: 150s to 300s.
+	CancelAfter    Span   `toml:"cancel_after"`
+	PerKey         int64  `toml:"weight_per_key"`   // points a minute, until the exchange's headers name the budget
+	PerIP          int64  `toml:"weight_per_ip"`    // of requests without a key
+	SignMarketData bool   `toml:"sign_market_data"` // send requests for market data with the key, at its cost
+	MovedFrom      string `toml:"moved_from"`       // the state folder's earlier base_url, if the exchange has moved
 
-	// points of endpoints that cost other than the client's table says; " all" behind the name: for
-	// all markets
+	// Weights are points of endpoints that differ from the client's table; " all" behind the name:
+	// for all markets.
 	Weights map[string]int64 `toml:"weights"`
 }
 
-// PollSection is how often the exchange is asked.
+// PollSection holds the intervals between requests.
 type PollSection struct {
 	Tickers   Span  `toml:"tickers"`
 	Books     Span  `toml:"books"`
 	Rules     Span  `toml:"rules"`  // status and rules of the markets
-	Orders    Span  `toml:"orders"` // the list of open orders; single ones are asked for as they need it
+	Orders    Span  `toml:"orders"` // the list of open orders; a single order is queried when it is unresolved
 	Balances  Span  `toml:"balances"`
-	Settle    Span  `toml:"settle"`         // from a candle's close to the question
+	Settle    Span  `toml:"settle"`         // from a candle's close to the request for it
 	CandleAge Span  `toml:"max_candle_age"` // nothing is opened on older candles; 0: twice their interval
 	Depth     int64 `toml:"depth"`          // levels of order books, for strategies that need books
 }
 
-// LiveAccountSection is the account as the gate reckons with it.
+// LiveAccountSection holds the currency and the fees that the gate reckons with.
 type LiveAccountSection struct {
 	Currency string  `toml:"currency"` // every market must be quoted in it
 	MakerFee Decimal `toml:"maker_fee"`
 	TakerFee Decimal `toml:"taker_fee"`
 }
 
-// DefaultRun returns the config of a file that says nothing. It has no strategies.
+// DefaultRun returns the config of an empty file. It has no strategies.
 func DefaultRun() *Run {
 	return &Run{
 		Bot: BotSection{Mode: ModeLive, State: "state", Log: "info", RecordMB: 1024, SaveKB: 1024,
@@ -110,9 +107,9 @@ func DefaultRun() *Run {
 	}
 }
 
-// LoadRun reads a config of `bot run`. Its errors are of the usage kind.
+// LoadRun reads a config of `bot run`. Its errors are Error or KeyError.
 func LoadRun(source *Source) (*Run, error) {
-	first := DefaultRun() // for its limits, with which every strategy begins
+	first := DefaultRun() // read first for the limits that every strategy inherits
 	if err := source.decode(&binder{config: &Backtest{}}, first); err != nil {
 		return nil, err
 	}
@@ -124,7 +121,7 @@ func LoadRun(source *Source) (*Run, error) {
 	return c, source.Place(c.Exchange.checkAddresses())
 }
 
-// checkAddresses refuses an address that no exchange can have, or that holds more than an address.
+// checkAddresses refuses addresses that rest.Origin refuses.
 func (e *ExchangeSection) checkAddresses() error {
 	if _, err := rest.Origin(e.BaseURL); err != nil {
 		return At([]string{"exchange", "base_url"}, err)
@@ -136,8 +133,7 @@ func (e *ExchangeSection) checkAddresses() error {
 	return At([]string{"exchange", "moved_from"}, err)
 }
 
-// Origin is scheme and host of the exchange, as logs and alerts have it. The address has been
-// checked.
+// Origin is the scheme and host of the exchange, for logs and alerts.
 func (e *ExchangeSection) Origin() string { return OriginOf(e.BaseURL) }
 
 // Trading returns the sections that a backtest has too.
@@ -154,7 +150,7 @@ const (
 // Modes are the words of bot.mode.
 var Modes = []string{ModeLive, ModePaper}
 
-// OriginOf is scheme and host of an address, by which exchanges are told apart.
+// OriginOf is the scheme and host of an address, in lower case: the identity of an exchange.
 func OriginOf(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -163,8 +159,8 @@ func OriginOf(base string) string {
 	return strings.ToLower(u.Scheme + "://" + u.Host)
 }
 
-// OperatorID is the operatorId of a strategy; of one that has none or is not there, that of the
-// first strategy that has one, otherwise 1.
+// OperatorID returns the operatorId of a strategy. A strategy that is unknown or has none gets the
+// first operatorId by name of strategy, else 1.
 func (c *Run) OperatorID(strategy string) int64 {
 	if s, known := c.Strategies[strategy]; known && s.OperatorID != 0 {
 		return s.OperatorID

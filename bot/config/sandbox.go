@@ -2,10 +2,10 @@ package config
 
 import "time"
 
-// Sandbox is everything that a config of `bot exchange` can say. Defaults stand first, then the
-// file is read over them, then --set and the other flags; what is unknown or makes no sense is an
-// error that names its place. A table of assets, markets, accounts or tiers that a file has
-// replaces the default's whole table. configs/exchange.toml shows every key.
+// Sandbox holds every setting of `bot exchange`: the defaults, the file over them, --set and the
+// other flags over the file. An unknown key or a bad value is an error that names its place. A
+// table of assets, markets, accounts or tiers in the file replaces the whole default table.
+// configs/exchange.toml shows every key.
 type Sandbox struct {
 	Exchange ServerSection `toml:"exchange"`
 	Clock    ClockSection  `toml:"clock"`
@@ -13,7 +13,7 @@ type Sandbox struct {
 	Budget   BudgetSection `toml:"budget"`
 	Rules    RulesSection  `toml:"rules"`
 	Keep     KeepSection   `toml:"keep"`
-	// by the volume that each begins at, then by fee category
+	// Tiers holds fees by the volume at which the tier begins, then by fee category.
 	Tiers    map[string]map[string]CategorySection `toml:"tiers"`
 	Assets   map[string]TradedAsset                `toml:"assets"`   // by symbol
 	Markets  map[string]TradedMarket               `toml:"markets"`  // by name
@@ -22,14 +22,15 @@ type Sandbox struct {
 	Source *Source // where it was read
 }
 
-// ServerSection is what concerns the exchange as a whole.
+// ServerSection holds the settings of the exchange as a whole.
 type ServerSection struct {
 	Listen string   `toml:"listen"` // address and port; port 0: any free one
-	Hosts  []string `toml:"hosts"`  // names beside this machine's own by which it is asked
-	// on the standard error: off, error, warn (refusals too), info (every request), debug
-	// (connections too)
+	Hosts  []string `toml:"hosts"`  // host names to answer for, beside this machine's own
+	// Log is the level on standard error: off, error, warn (refusals too), info (every request),
+	// debug (connections too).
 	Log string `toml:"log"`
-	// brands of the headers, without the dash: all are understood, the first is answered with
+	// Prefixes are brands of the headers, without the dash: requests may use any, answers use the
+	// first.
 	Prefixes []string `toml:"prefixes"`
 	Venue    string   `toml:"venue"`   // code of the venue in the two reports
 	Seed     uint64   `toml:"seed"`    // of made-up prices, sizes and faults
@@ -41,20 +42,19 @@ type ServerSection struct {
 // ClockSection is the exchange's time.
 type ClockSection struct {
 	Start Moment `toml:"start"` // none: the machine's time
-	// seconds of the exchange to one of the machine; 0: it stands until it is moved over
-	// /admin/clock
+	// Speed is seconds of the exchange per second of the machine; 0: only /admin/clock moves time.
 	Speed Decimal `toml:"speed"`
 }
 
-// AdminSection is the operator's side, /admin, which answers on loopback only.
+// AdminSection is the operator's side, /admin. It answers on loopback only.
 type AdminSection struct {
 	Enabled   bool   `toml:"enabled"`
-	Token     string `toml:"token"` // of the three at most one; none: made up at each start
+	Token     string `toml:"token"` // at most one of the three; none: a new token at each start
 	TokenFile string `toml:"token_file"`
 	TokenEnv  string `toml:"token_env"`
 }
 
-// BudgetSection is how many weight points a minute has, and how long exceeding it is punished.
+// BudgetSection holds the weight points of a minute, and the bans for exceeding them.
 type BudgetSection struct {
 	PerKey int64 `toml:"per_key"` // 0: no limit
 	PerIP  int64 `toml:"per_ip"`  // of requests without a key; 0: no limit
@@ -64,34 +64,32 @@ type BudgetSection struct {
 	PerAccount bool `toml:"per_account"` // the keys of an account share the budget of its first
 }
 
-// RulesSection is what the specification leaves open, or what real clients need.
+// RulesSection holds behaviour that the specification leaves open, or that real clients need.
 type RulesSection struct {
-	// what is signed must be what is sent, to the byte, and every request must bear Content-Type
-	Strict           bool `toml:"strict"`
-	OperatorOptional bool `toml:"operator_optional"` // DELETE without operatorId is taken
-	// POST /order with responseRequired=false answers a short object, not an empty body
-	ShortCreate bool `toml:"short_create"`
-	// GET /orders refuses a range of more than 24 h, as GET /trades does
-	DayWindow   bool   `toml:"day_window"`
-	SettleAfter Span   `toml:"settle_after"` // from a fill to its fee
-	FeeRounding string `toml:"fee_rounding"` // order, fill or none
-	// a limit through the market by more than this part of the price is cancelled; 0: never
+	// Strict demands that the signed text equals the request to the byte, and a Content-Type.
+	Strict           bool   `toml:"strict"`
+	OperatorOptional bool   `toml:"operator_optional"` // accept DELETE without operatorId
+	ShortCreate      bool   `toml:"short_create"`      // POST /order, responseRequired=false: a short object as answer
+	DayWindow        bool   `toml:"day_window"`        // GET /orders refuses more than 24 h, as GET /trades does
+	SettleAfter      Span   `toml:"settle_after"`      // from a fill to its fee
+	FeeRounding      string `toml:"fee_rounding"`      // order, fill or none
+	// PlacementLimit is a part of the price: a limit order further through the market is cancelled;
+	// 0: never.
 	PlacementLimit Decimal `toml:"placement_limit"`
-	// a taker goes no further from the best price than this part of it; 0: any distance
+	// ExecutionLimit is a part of the best price: a taker goes no further from it; 0: any distance.
 	ExecutionLimit Decimal `toml:"execution_limit"`
-	// market orders are cancelled while the spread is a larger part of the price; 0: never
+	// SpreadLimit is a part of the price: a larger spread cancels market orders; 0: never.
 	SpreadLimit Decimal `toml:"spread_limit"`
-	// a taker goes no further from the reference price than this part of it; 0: any distance
+	// ReferenceLimit is a part of the reference price: a taker goes no further from it; 0: any
+	// distance.
 	ReferenceLimit   Decimal `toml:"reference_limit"`
 	TriggerReference string  `toml:"trigger_reference"` // of an order that names none
-	// a trigger buy with amount and no price holds nothing until it fires
-	HoldLater        bool  `toml:"hold_later"`
-	GroupsPerAccount int64 `toml:"groups_per_account"`
-	// how long a withdrawal is awaiting_processing, approved and sending, each
-	WithdrawalStage Span `toml:"withdrawal_stage"`
+	HoldLater        bool    `toml:"hold_later"`        // a trigger buy without a price reserves funds when it fires
+	GroupsPerAccount int64   `toml:"groups_per_account"`
+	WithdrawalStage  Span    `toml:"withdrawal_stage"` // time in awaiting_processing, approved and sending, each
 }
 
-// KeepSection bounds what is remembered.
+// KeepSection bounds the history in memory.
 type KeepSection struct {
 	Orders       int64 `toml:"orders"`       // closed orders of an account in a market
 	Trades       int64 `toml:"trades"`       // trades of an account in a market, and public trades of a market
@@ -99,9 +97,9 @@ type KeepSection struct {
 	Candles      int64 `toml:"candles"`      // 1m candles of a market; of the longer ones as many
 }
 
-// CategorySection is what a tier pays in a fee category, as parts of a fill's value.
+// CategorySection holds the fees of a tier in a fee category, as parts of a fill's value.
 type CategorySection struct {
-	Maker Decimal `toml:"maker"` // below zero it is a rebate
+	Maker Decimal `toml:"maker"` // below zero: a rebate
 	Taker Decimal `toml:"taker"`
 }
 
@@ -118,8 +116,8 @@ type TradedAsset struct {
 	Status        string   `toml:"status"`        // of deposits and withdrawals: OK, MAINTENANCE or DELISTED
 }
 
-// TradedMarket is a market with its rules, where its price comes from, and the house's book around
-// that.
+// TradedMarket is a market with its rules, the source of its price, and the liquidity that the
+// exchange offers around that price.
 type TradedMarket struct {
 	MarketSection
 	PriceDecimals *int64        `toml:"price_decimals"` // none: those of tick_size
@@ -128,30 +126,28 @@ type TradedMarket struct {
 	House         HouseSection  `toml:"house"`
 }
 
-// SourceSection is where a market's price comes from. Which keys count depends on the kind.
+// SourceSection is the source of a market's price. Each kind uses some of the keys.
 type SourceSection struct {
 	Kind  string  `toml:"kind"`  // synthetic, replay, fixed, or none: only the accounts make a price
-	Price Decimal `toml:"price"` // of synthetic: where it starts and around which it moves; of fixed: where it stands
+	Price Decimal `toml:"price"` // of synthetic: the start, and the centre of the movement; of fixed: the price
 	Step  Span    `toml:"step"`  // between two movements, on average
 
-	Refill Span `toml:"refill"` // of fixed: how often what was taken of the house's levels is there again; 0: never
+	Refill Span `toml:"refill"` // of fixed: how often the exchange's own levels are full again; 0: never
 
-	Seed uint64 `toml:"seed"` // of synthetic; 0: that of [exchange]
-	// of synthetic: when the price is at its start; none: when the exchange's history begins
-	Anchor     Moment  `toml:"anchor"`
+	Seed       uint64  `toml:"seed"`       // of synthetic; 0: that of [exchange]
+	Anchor     Moment  `toml:"anchor"`     // of synthetic: the time of the start price; none: the start of the history
 	Volatility Decimal `toml:"volatility"` // of synthetic: standard deviation of a day's return
-	// of synthetic: base traded in an average minute; none: worth 3000 of the quote currency
-	Volume Decimal `toml:"volume"`
+	Volume     Decimal `toml:"volume"`     // of synthetic: base in an average minute; none: 3000 of the quote currency
 
 	Candles  string `toml:"candles"`  // of replay: file of the store
 	Interval string `toml:"interval"` // of replay
 	From     Moment `toml:"from"`     // of replay; none: from the first stored candle
 	To       Moment `toml:"to"`       // of replay, exclusive; none: to the last
 	Speed    int64  `toml:"speed"`    // of replay: seconds of candles to a second of the exchange
-	Walk     string `toml:"walk"`     // of replay: chance, or path: tick by tick, as a backtest walks the candles
+	Walk     string `toml:"walk"`     // of replay: chance, or path: tick by tick, as in a backtest
 }
 
-// HouseSection is the book that the exchange itself offers around the price.
+// HouseSection is the liquidity that the exchange itself offers around the price.
 type HouseSection struct {
 	Levels        int64   `toml:"levels"`          // of each side; 0: none
 	HalfSpreadBPS Decimal `toml:"half_spread_bps"` // from the price to the best level, in hundredths of a per cent
@@ -161,20 +157,20 @@ type HouseSection struct {
 
 // ClientAccount is one client of the exchange.
 type ClientAccount struct {
-	Volume   Decimal              `toml:"volume"`   // of the last 30 days at the start, in EUR: what fee tier it has
+	Volume   Decimal              `toml:"volume"`   // of the 30 days before the start, in EUR: decides the fee tier
 	Balances map[string]Decimal   `toml:"balances"` // by symbol
 	Keys     map[string]KeySecret `toml:"keys"`     // by a name of your choice
 }
 
-// KeySecret is an API key. Of the three ways to say its secret it takes at most one.
+// KeySecret is an API key. At most one of its three secret keys is set.
 type KeySecret struct {
-	Key         string   `toml:"key"` // 64 characters; none: made of the names of account and key, and no secret at all
+	Key         string   `toml:"key"` // 64 characters; none: derived from the names of account and key, not secret
 	Secret      string   `toml:"secret"`
-	SecretFile  string   `toml:"secret_file"` // that only its owner may read
+	SecretFile  string   `toml:"secret_file"` // a file that only its owner may read
 	SecretEnv   string   `toml:"secret_env"`  // name of a variable of the environment
 	Permissions []string `toml:"permissions"` // read, trade, withdraw
-	Addresses   []string `toml:"addresses"`   // that it may be used from; none: any
-	Unconfirmed bool     `toml:"unconfirmed"` // it has not been confirmed by e-mail
+	Addresses   []string `toml:"addresses"`   // accepted client addresses; none: any
+	Unconfirmed bool     `toml:"unconfirmed"` // not confirmed by e-mail yet
 	Budget      int64    `toml:"budget"`      // points a minute; 0: that of [budget]
 }
 
@@ -193,8 +189,7 @@ const (
 	logError = "error"
 )
 
-// DefaultSandbox returns the config of a file that says nothing. Its tables are nil: the exchange
-// has its own.
+// DefaultSandbox returns the config of an empty file. Its tables are nil: the exchange has its own.
 func DefaultSandbox() *Sandbox {
 	return &Sandbox{
 		Exchange: ServerSection{Listen: "127.0.0.1:8080", Log: logError, Prefixes: []string{"Service"}, Venue: "TIDE",
@@ -208,12 +203,12 @@ func DefaultSandbox() *Sandbox {
 	}
 }
 
-// start gives an asset what it has without being told.
+// start sets the defaults of an asset.
 func (a *TradedAsset) start() {
 	a.Decimals, a.BlockTime, a.Status = 8, Span(time.Minute), "OK"
 }
 
-// start gives a market what it has without being told.
+// start sets the defaults of a market.
 func (m *TradedMarket) start() {
 	m.MarketSection = MarketSection{MaxOrderInBase: "1000000000", MaxOrderInQuote: "1000000000", MaxOpenOrders: 100,
 		FeeCategory: "A"}
@@ -223,7 +218,7 @@ func (m *TradedMarket) start() {
 	m.House.Step = 1
 }
 
-// start gives a key what it has without being told.
+// start sets the default permissions of a key.
 func (k *KeySecret) start() { k.Permissions = []string{"read", "trade"} }
 
 // LoadSandbox reads a config of the exchange.

@@ -9,17 +9,16 @@ import (
 	"strings"
 )
 
-// Secret is a secret, and how the user says it: what came from a file or the environment is not
-// printed.
+// Secret is a secret and its source. A secret from a file or the environment is never printed.
 type Secret struct {
 	Text      string
 	File, Env string
 }
 
-// Told reports whether the secret may be printed.
-func (s *Secret) Told() bool { return s.File == "" && s.Env == "" }
+// Printable reports whether the secret may be printed: the config shows it already.
+func (s *Secret) Printable() bool { return s.File == "" && s.Env == "" }
 
-// Shell is the secret in a line for a shell.
+// Shell is a word for a shell that expands to the secret.
 func (s *Secret) Shell() string {
 	switch {
 	case s.File != "":
@@ -30,7 +29,7 @@ func (s *Secret) Shell() string {
 	return InQuotes(s.Text)
 }
 
-// Shown is the secret, or where it stands.
+// Shown is the secret, or its file or variable if it must not be printed.
 func (s *Secret) Shown() string {
 	switch {
 	case s.File != "":
@@ -41,13 +40,14 @@ func (s *Secret) Shown() string {
 	return s.Text
 }
 
-// Secrets finds the secrets of a config.
+// Secrets reads the secrets of a config.
 type Secrets struct {
 	Getenv func(string) string
-	Inline bool // one of those that were read stands in the config itself
+	Inline bool // Read has found a secret in the config itself
 }
 
-// Read finds a secret that the config may say in three ways; empty where it says none.
+// Read returns a secret from the config (text), a file or a variable. At most one of the three may
+// be set; the secret is empty if none is. The error is a KeyError.
 func (s *Secrets) Read(path []string, key, text, file, env string) (found Secret, err error) {
 	if text != "" && file != "" || text != "" && env != "" || file != "" && env != "" {
 		return found, At(path, fmt.Errorf("has two of %s, %s_file and %s_env; want one", key, key, key))
@@ -71,7 +71,7 @@ func (s *Secrets) Read(path []string, key, text, file, env string) (found Secret
 
 const variableLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-// readSecret reads a file that nobody but its owner may read.
+// readSecret reads a secret of one line from a file. It refuses a file that others may read.
 func readSecret(file string) (string, error) {
 	others, err := ReadableByOthers(file)
 	switch {
@@ -91,8 +91,8 @@ func readSecret(file string) (string, error) {
 	return trimmed, nil
 }
 
-// unnamed is an error about a file without the file's name, which may be the secret itself, written
-// at the wrong key.
+// unnamed returns an error about a file without the file's name: the name may be the secret itself,
+// written at the wrong key.
 func unnamed(err error) error {
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
@@ -102,8 +102,8 @@ func unnamed(err error) error {
 		"itself", err)
 }
 
-// ReadableByOthers reports whether a file's mode lets others read it. Where modes say nothing of
-// that, it does not.
+// ReadableByOthers reports whether a file's mode lets others read it; on Windows it is always
+// false.
 func ReadableByOthers(file string) (bool, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -112,5 +112,5 @@ func ReadableByOthers(file string) (bool, error) {
 	return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0, nil
 }
 
-// InQuotes is a text as one word of a shell.
+// InQuotes quotes a text as one word of a shell.
 func InQuotes(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -1,7 +1,7 @@
-// Package config reads the configs of the commands: TOML to sections, with an error that names
-// file, line and nearest key, secrets from where others cannot read them, and the kinds of values.
-// It never decides whether a strategy or an amount makes sense: package plan does. Start at Source,
-// then at Backtest, Run and Sandbox, which list every setting.
+// Package config reads the configs of the commands: TOML to sections, errors with file, line and
+// nearest key, secrets from files and variables, and the kinds of values. It never decides whether
+// a strategy or an amount makes sense: package plan does. Start at Source, then at Backtest, Run
+// and Sandbox, which list every setting.
 package config
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Source is where a config came from, for the errors about it.
+// Source is the text of a config with the overrides from the command line. It locates errors.
 type Source struct {
 	File      string // as the user named it; empty: the built-in config
 	Text      string
@@ -30,18 +30,18 @@ type Override struct {
 	Flag string // as the user wrote it
 	Path []string
 	Text string
-	Word bool // the text is a name as it stands, whatever it begins with
+	Word bool // the text is a name: its first character never makes it a list, table or quoted text
 }
 
-// LoadBacktest reads a config: the defaults, the text over them, the overrides over that. Its
-// errors are of the usage kind.
+// LoadBacktest reads a config of `bot backtest`: the defaults, the text over them, the overrides
+// over the text. Its errors are Error or KeyError.
 func LoadBacktest(source *Source) (*Backtest, error) {
 	c := DefaultBacktest()
 	c.Source = source
 	return c, source.decode(&binder{config: c}, c)
 }
 
-// decode lays the text, and the overrides over it, over the defaults that a config holds already.
+// decode writes the text, then the overrides, over the defaults in config.
 func (s *Source) decode(b *binder, config any) error {
 	tree := map[string]any{}
 	if _, err := toml.Decode(s.Text, &tree); err != nil {
@@ -73,7 +73,7 @@ func (s *Source) syntax(err error) error {
 	return Errorf("%s: it is no TOML", s.Name())
 }
 
-// Name is the file as the user named it, in words where there is none.
+// Name is the file as the user named it, or "built-in config".
 func (s *Source) Name() string {
 	if s.File == "" {
 		return "built-in config"
@@ -90,13 +90,13 @@ func ReadSource(file string, overrides []Override) (*Source, error) {
 	return &Source{File: file, Text: string(text), Overrides: overrides}, nil
 }
 
-// Label is the config's name for folders: its file's without folder and extension.
+// Label is the file's name without folder and extension, else "run".
 func (s *Source) Label() string {
 	base := filepath.Base(s.File)
 	return cmp.Or(strings.TrimSuffix(base, filepath.Ext(base)), "run")
 }
 
-// ParseSets reads what --set was given.
+// ParseSets reads the values of --set. Its errors are UsageError.
 func ParseSets(args []string) (list []Override, err error) {
 	for i, arg := range args {
 		o, err := parseSet(i+1, arg)
@@ -108,8 +108,8 @@ func ParseSets(args []string) (list []Override, err error) {
 	return list, nil
 }
 
-// parseSet reads the a.b.c=value of the nth --set. Its errors repeat neither the value, which may
-// be a secret, nor what is no key.
+// parseSet reads the a.b.c=value of the nth --set. Its errors repeat neither key nor value, because
+// both may hold a secret.
 func parseSet(nth int, arg string) (Override, error) {
 	key, text, found := strings.Cut(arg, "=")
 	o := Override{Text: strings.TrimSpace(text)}
@@ -127,7 +127,7 @@ func parseSet(nth int, arg string) (Override, error) {
 	return o, nil
 }
 
-// apply writes the setting into the tree and makes the tables that are missing on its way.
+// apply writes the setting into the tree and makes missing tables on the path.
 func (o Override) apply(tree map[string]any) error {
 	value, err := o.value()
 	if err != nil {
@@ -148,8 +148,8 @@ func (o Override) apply(tree map[string]any) error {
 	return nil
 }
 
-// value is the text as TOML where it begins like a list, a table or a text in quotes, else a text
-// whose key gives it a type.
+// value decodes a text that begins like a TOML list, table or quoted text. Any other text gets its
+// type from its key.
 func (o Override) value() (any, error) {
 	if o.Text == "" || o.Word || strings.IndexByte("[{\"'", o.Text[0]) < 0 {
 		return flagText(o.Text), nil
@@ -162,7 +162,7 @@ func (o Override) value() (any, error) {
 	return holder.V, nil
 }
 
-// Place adds file and line, or the flag, to an error about a key. Any other error stays as it is.
+// Place adds file and line, or the flag, to a KeyError. Any other error stays as it is.
 func (s *Source) Place(err error) error {
 	var key *KeyError
 	if !errors.As(err, &key) || key.where != "" {
@@ -172,8 +172,8 @@ func (s *Source) Place(err error) error {
 	return err
 }
 
-// WhereOf is the flag that set a key or a table around it, or the key's line, or the flag that set
-// something in it, or the line of the table where it should stand.
+// WhereOf returns the place of a key: the first that exists of the flag that set the key or a table
+// around it, the key's line, the flag that set a key below it, and the line of a table around it.
 func (s *Source) WhereOf(path []string) string {
 	if flag := s.flagOf(func(set []string) bool { return begins(path, set) }); flag != "" {
 		return flag
@@ -190,7 +190,7 @@ func (s *Source) WhereOf(path []string) string {
 	return s.Name() + ": "
 }
 
-// flagOf is the last flag whose key is one of these.
+// flagOf returns the last flag whose path matches; empty: none.
 func (s *Source) flagOf(matches func(path []string) bool) string {
 	for _, o := range slices.Backward(s.Overrides) {
 		if matches(o.Path) {
@@ -200,13 +200,13 @@ func (s *Source) flagOf(matches func(path []string) bool) string {
 	return ""
 }
 
-// begins reports whether a path leads through a table.
+// begins reports whether a path begins with a table's path.
 func begins(path, table []string) bool {
 	return len(path) >= len(table) && slices.Equal(path[:len(table)], table)
 }
 
-// RefuseTables refuses to change a table that the built-in config does not write out: the change
-// would be all that is in it.
+// RefuseTables refuses an override in a table that the built-in config does not write out: the
+// table would hold the override alone.
 func (s *Source) RefuseTables(names ...string) error {
 	for _, o := range s.Overrides {
 		if slices.Contains(names, o.Path[0]) {

@@ -14,10 +14,10 @@ import (
 // Decimal is an exact number of a config, in its shortest form; empty when the key was left out.
 type Decimal string
 
-// flagText is a value from the command line, which has no type until the key is known.
+// flagText is a value from the command line. Its key gives it a type.
 type flagText string
 
-// read takes a text, a whole number, or a number of few enough digits to be what was written.
+// read accepts a text, a whole number, or a float of at most 15 digits.
 func (d *Decimal) read(raw any) error {
 	text, err := numberText(raw)
 	if err != nil {
@@ -45,7 +45,7 @@ func numberText(raw any) (string, error) {
 	return "", fmt.Errorf("%s is no number; write it in quotes, like \"0.25\"", quoted(raw))
 }
 
-// floatText gives a float back as it was written, which is certain up to fifteen digits.
+// floatText formats a float as it was written: up to 15 digits a float is exact.
 func floatText(v float64) (string, error) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "", fmt.Errorf("%v is not a finite number", v)
@@ -69,14 +69,14 @@ func (d Decimal) Fixed(digits uint8) (int64, error) {
 	return n, err
 }
 
-// Digits is how many decimals the number needs.
+// Digits is the number of decimals.
 func (d Decimal) Digits() uint8 {
 	_, digits, _ := market.ParseDecimal(string(d)) // read has checked it; empty needs none
 	return digits
 }
 
-// Money is the number in units of an asset; empty is 0. The errors of too many decimals and of too
-// large a number say what helps.
+// Money is the number in units of an asset; empty is 0. The errors about too many decimals and too
+// large a number carry a hint.
 func (d Decimal) Money(asset *market.Asset) (market.Money, error) {
 	n, err := d.Fixed(asset.Digits)
 	if errors.Is(err, market.ErrInexact) {
@@ -92,8 +92,8 @@ func (d Decimal) Money(asset *market.Asset) (market.Money, error) {
 // WholeRate is 100 %.
 const WholeRate = market.Rate(100_000_000)
 
-// Rate is the number as a part of something, at most all of it; empty is 0. digits are those of a
-// Rate, less where the number is written in a smaller unit than 1.
+// Rate is the number as a part of a whole, at most 1; empty is 0. digits is market.RateDigits, less
+// if the number is written in a smaller unit than 1.
 func (d Decimal) Rate(digits uint8) (market.Rate, error) {
 	n, err := d.Fixed(digits)
 	if err != nil {
@@ -108,7 +108,7 @@ func (d Decimal) Rate(digits uint8) (market.Rate, error) {
 // Moment is a time of a config; zero when the key was left out.
 type Moment market.Time
 
-// read takes 2006-01-02, RFC 3339, Unix milliseconds, or TOML's own dates.
+// read accepts 2006-01-02, RFC 3339, Unix milliseconds, or TOML's own dates.
 func (m *Moment) read(raw any) error {
 	at, err := momentOf(raw)
 	if err == nil && at < 0 {
@@ -156,7 +156,7 @@ func ParseMoment(text string) (market.Time, error) {
 // Span is a length of time of a config.
 type Span market.Duration
 
-// read takes a text like "90s".
+// read accepts a text like "90s".
 func (s *Span) read(raw any) error {
 	text, ok := textOf(raw)
 	if !ok {
@@ -173,7 +173,7 @@ func (s *Span) read(raw any) error {
 // Toggle is a setting that is on, off, or left to the program by a word.
 type Toggle string
 
-// read takes true, false, or a text.
+// read accepts true, false, or a text.
 func (s *Toggle) read(raw any) error {
 	if on, ok := raw.(bool); ok {
 		raw = strconv.FormatBool(on)
@@ -186,7 +186,7 @@ func (s *Toggle) read(raw any) error {
 	return nil
 }
 
-// textOf is the text of a value that is one.
+// textOf returns the text of a string or flagText.
 func textOf(raw any) (string, bool) {
 	switch v := raw.(type) {
 	case string:
@@ -197,7 +197,7 @@ func textOf(raw any) (string, bool) {
 	return "", false
 }
 
-// Clip keeps what is quoted in an error at a bearable length.
+// Clip cuts a text for an error to 40 characters.
 func Clip(text string) string {
 	if runes := []rune(text); len(runes) > 40 {
 		return string(runes[:40]) + "…"
@@ -205,5 +205,5 @@ func Clip(text string) string {
 	return text
 }
 
-// LogLevels are the words of [exchange] log. Each logs what stands before it, too.
+// LogLevels are the words of bot.log and exchange.log. Each level includes those before it.
 var LogLevels = []string{"off", logError, "warn", "info", "debug"}

@@ -84,9 +84,9 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 	d.clock()
 	paper := d.plan.Config.Bot.Mode == config.ModePaper
 	readable := !paper && d.rights(ctx)
-	offered, err := d.plan.Ask(ctx, d.client)
+	offered, err := d.plan.Listing(ctx, d.client)
 	if err == nil {
-		err = d.plan.Learn(offered)
+		err = d.plan.Finish(offered)
 	}
 	if err != nil {
 		d.fail("markets", err.Error(), "correct the markets and account.currency of the config")

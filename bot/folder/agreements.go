@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Agreement is a live.Agreement in the state file, in units of the asset.
+// Agreement is a live.BalanceCheckpoint in the state file, in units of the asset.
 type Agreement struct {
 	At      market.Time  `json:"at"`
 	Surplus market.Money `json:"surplus"`

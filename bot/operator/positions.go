@@ -31,7 +31,7 @@ func PositionOf(m *market.Market, p *journal.PositionRow, last market.Price) Pos
 	}
 	if last != 0 {
 		info.Last = m.FormatPrice(last)
-		if worth, err := m.Worth(last, p.Amount); err == nil {
+		if worth, err := m.Notional(last, p.Amount); err == nil {
 			info.Worth = m.FormatMoney(worth)
 		}
 	}
@@ -90,7 +90,7 @@ func StoppedPositions(store *journal.Store) (*Positions, error) {
 	}
 	for i := range list.Positions {
 		p := &list.Positions[i]
-		if at, _ := prices.Seen(store.Catalog().MarketNamed(p.Market).ID); p.Last != "" {
+		if at, _ := prices.PriceArrived(store.Catalog().MarketNamed(p.Market).ID); p.Last != "" {
 			p.LastMS = at.Millis()
 		}
 	}

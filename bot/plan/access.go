@@ -16,33 +16,33 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Access is a config of `bot run` with the keys of its account: all that it takes to ask the
-// exchange.
+// Access is a config of `bot run` with the key and secret of its account: enough to send requests
+// to the exchange.
 type Access struct {
 	Config      *config.Run
 	Key, secret string
 	Transport   http.RoundTripper // to the exchange; nil: over the network
-	Now         func() time.Time  // the machine's clock; nil: that it has
+	Now         func() time.Time  // the machine's clock; nil: time.Now
 }
 
-// NewAccess finds key and secret where a config says that they are. It looks at nothing else.
+// NewAccess reads key and secret from the places that a config names. It checks nothing else.
 func NewAccess(c *config.Run, getenv func(string) string) (*Access, error) {
 	a := &Access{Config: c}
 	return a, c.Source.Place(a.readKeys(getenv))
 }
 
-// readKeys finds key and secret.
+// readKeys reads key and secret. Only paper mode may have none.
 func (a *Access) readKeys(getenv func(string) string) error {
 	e, keys := &a.Config.Exchange, config.Secrets{Getenv: getenv}
 	key, err := keys.Read([]string{"exchange"}, "key", e.Key, e.KeyFile, e.KeyEnv)
 	if err != nil {
 		return err
 	}
-	words, err := keys.Read([]string{"exchange"}, "secret", e.Secret, e.SecretFile, e.SecretEnv)
+	secret, err := keys.Read([]string{"exchange"}, "secret", e.Secret, e.SecretFile, e.SecretEnv)
 	if err != nil {
 		return err
 	}
-	a.Key, a.secret = key.Text, words.Text
+	a.Key, a.secret = key.Text, secret.Text
 	if a.Config.Bot.Mode == config.ModePaper && a.Key == "" && a.secret == "" {
 		return nil // market data is public
 	}
@@ -53,7 +53,7 @@ func (a *Access) readKeys(getenv func(string) string) error {
 	return nil
 }
 
-// Client makes the client of the exchange. Its budget follows the ledger's rules.
+// Client makes the client of the exchange with a weight budget.
 func (a *Access) Client(budget rest.Budget) (*rest.Client, error) {
 	e := &a.Config.Exchange
 	c, err := rest.New(rest.Config{
@@ -68,10 +68,10 @@ func (a *Access) Client(budget rest.Budget) (*rest.Client, error) {
 	return c, nil
 }
 
-// allMarkets stands behind the name of an endpoint whose weight for all markets is meant.
+// allMarkets is the suffix of an endpoint's name for the weight of a request for all markets.
 const allMarkets = " all"
 
-// weightsOf are those of the config as the client takes them: over the table's.
+// weightsOf returns the weights of the config over those of the client's table.
 func weightsOf(e *config.ExchangeSection) map[string]rest.Weight {
 	changed := map[string]rest.Weight{}
 	for given, points := range e.Weights {
@@ -90,14 +90,14 @@ func weightsOf(e *config.ExchangeSection) map[string]rest.Weight {
 	return changed
 }
 
-// Listing is what the exchange offers.
+// Listing lists the assets and markets of the exchange.
 type Listing struct {
 	Assets  []rest.Asset
 	Markets []rest.Market
 }
 
-// Ask asks the exchange for its time, assets and markets.
-func (a *Access) Ask(ctx context.Context, c *rest.Client) (l Listing, err error) {
+// Listing synchronises the client's clock and requests the assets and markets.
+func (a *Access) Listing(ctx context.Context, c *rest.Client) (l Listing, err error) {
 	if err = c.Sync(ctx); err != nil {
 		return l, fmt.Errorf("ask %s: %w", a.Config.Exchange.Origin(), err)
 	}
@@ -105,15 +105,15 @@ func (a *Access) Ask(ctx context.Context, c *rest.Client) (l Listing, err error)
 		l.Markets, err = c.Markets(ctx, "")
 	}
 	if err == nil && (len(l.Assets) == 0 || len(l.Markets) == 0) {
-		err = errors.New("the exchange lists no markets, or no assets") // which is an answer that went wrong
+		err = errors.New("the exchange lists no markets, or no assets") // a faulty answer
 	}
 	return l, err
 }
 
-// AskUntil asks until the exchange answers, or ctx ends.
-func (a *Access) AskUntil(ctx context.Context, c *rest.Client, log zerolog.Logger) (l Listing, err error) {
-	err = live.Insist(ctx, log, func() (err error) {
-		l, err = a.Ask(ctx, c)
+// AwaitListing repeats Listing until the exchange answers, or ctx ends.
+func (a *Access) AwaitListing(ctx context.Context, c *rest.Client, log zerolog.Logger) (l Listing, err error) {
+	err = live.RetryUntilReached(ctx, log, func() (err error) {
+		l, err = a.Listing(ctx, c)
 		return err
 	})
 	return l, err

@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Backtest turns a config into a plan: first all that needs no data, so that mistakes in a config
-// are heard of before a store is opened, then the rest.
+// Backtest is the plan of a backtest. NewBacktest makes the part that needs no data, so that a
+// mistake in a config shows before a store is opened. Finish makes the rest.
 type Backtest struct {
 	Plan
 	Config  *config.Backtest
@@ -25,7 +25,7 @@ type Backtest struct {
 	Candles library
 }
 
-// NewBacktest checks all of a config but what depends on stored candles.
+// NewBacktest checks a config, except for the parts that depend on stored candles.
 func NewBacktest(c *config.Backtest, kinds []strategy.Kind) (*Backtest, error) {
 	p := &Backtest{Config: c, Run: &backtest.Plan{}, Plan: Plan{kinds: kinds}}
 	for _, step := range [...]func() error{p.checkWords, p.checkRange, p.checkSections, p.addVenue, p.addTrading,
@@ -37,7 +37,7 @@ func NewBacktest(c *config.Backtest, kinds []strategy.Kind) (*Backtest, error) {
 	return p, nil
 }
 
-// checkWords looks at the settings that are one of a few words.
+// checkWords checks the settings that take one of a few words.
 func (p *Backtest) checkWords() error {
 	for _, w := range [...]struct {
 		path  []string
@@ -74,7 +74,7 @@ func (p *Backtest) checkRange() error {
 	return nil
 }
 
-// checkSections looks at the names of the sections; which of them are used is said at the start.
+// checkSections checks the names of the sections. Unused lists the sections without effect.
 func (p *Backtest) checkSections() error {
 	for _, name := range slices.Sorted(maps.Keys(p.Config.Markets)) {
 		if _, _, err := market.SplitName(name); err != nil {
@@ -101,10 +101,10 @@ func (p *Backtest) addTrading() (err error) {
 	if err != nil {
 		return err
 	}
-	return p.In(currency)
+	return p.ReadAmounts(currency)
 }
 
-// asset is the catalog's asset, added when it is not there yet.
+// asset returns the catalog's asset. It adds the asset if it is missing.
 func (p *Backtest) asset(symbol string) (*market.Asset, error) {
 	digits := usualDigits(symbol)
 	if section, given := p.Config.Assets[symbol]; given {
@@ -129,7 +129,7 @@ func (p *Backtest) addVenue() (err error) {
 	for _, r := range [...]struct {
 		path   []string
 		value  config.Decimal
-		digits uint8 // those of a Rate, less where the unit is smaller than 1
+		digits uint8 // of Decimal.Rate
 		into   *market.Rate
 	}{
 		{[]string{"backtest", "half_spread_bps"}, b.HalfSpreadBPS, market.RateDigits - 4, &venue.HalfSpread},
@@ -228,7 +228,8 @@ func (p *Backtest) trades(name string) bool {
 	return false
 }
 
-// Unused tells, a line for each, which sections change nothing: what a mistyped name does.
+// Unused lists the sections of assets and markets that no strategy trades, a line for each: their
+// names may be mistyped.
 func (p *Backtest) Unused() (lines []string) {
 	add := func(path ...string) {
 		lines = append(lines, fmt.Sprintf("unused: %s%s: no strategy trades it", p.Config.Source.WhereOf(path),

@@ -14,51 +14,52 @@ import (
 
 // The bounds of settings.
 const (
-	mostDepth    = 1000        // levels of a book (specification 8)
-	mostRecordMB = 1 << 30     // a petabyte
-	mostWeight   = 10_000      // points of one request
-	leastStop    = time.Second // orders are not cancelled in less
+	maxDepth    = 1000        // levels of a book (specification 8)
+	maxRecordMB = 1 << 30     // a petabyte
+	maxWeight   = 10_000      // points of one request
+	minStop     = time.Second // orders are not cancelled in less
 )
 
-// checkBounds looks at numbers that would be taken and then do something else than what was meant.
+// checkBounds refuses numbers that would have another effect than the user meant.
 func (p *Live) checkBounds() error {
 	for _, s := range [...]struct {
 		section, key string
 		span         config.Span
 	}{
-		{"bot", "stop_within", p.Config.Bot.StopWithin}, {"exchange", "window", p.Config.Exchange.Window}, {"poll",
-			"tickers", p.Config.Poll.Tickers}, {"poll", "books", p.Config.Poll.Books},
-		{"poll", "rules", p.Config.Poll.Rules}, {"poll", "orders", p.Config.Poll.Orders}, {"poll", "balances",
-			p.Config.Poll.Balances}, {"poll", "settle", p.Config.Poll.Settle},
+		{"bot", "stop_within", p.Config.Bot.StopWithin}, {"exchange", "window", p.Config.Exchange.Window},
+		{"poll", "tickers", p.Config.Poll.Tickers}, {"poll", "books", p.Config.Poll.Books},
+		{"poll", "rules", p.Config.Poll.Rules}, {"poll", "orders", p.Config.Poll.Orders},
+		{"poll", "balances", p.Config.Poll.Balances}, {"poll", "settle", p.Config.Poll.Settle},
 	} {
 		if s.span == 0 {
 			return config.At([]string{s.section, s.key}, errors.New("is 0; leave it out for the default"))
 		}
 	}
-	if within := time.Duration(p.Config.Bot.StopWithin); within < leastStop {
+	if within := time.Duration(p.Config.Bot.StopWithin); within < minStop {
 		return config.At([]string{"bot", "stop_within"},
-			fmt.Errorf("%s is less than %s, in which no order is cancelled and confirmed", within, leastStop))
+			fmt.Errorf("%s is less than %s, in which no order is cancelled and confirmed", within, minStop))
 	}
-	if p.Config.Bot.RecordMB > mostRecordMB {
+	if p.Config.Bot.RecordMB > maxRecordMB {
 		return config.At([]string{"bot", "record_mb"}, fmt.Errorf("%d is more than any disk has; 0 keeps no recording",
 			p.Config.Bot.RecordMB))
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Config.Exchange.Weights)) {
-		if _, known := rest.WeightOf(strings.TrimSuffix(name, allMarkets)); !known ||
-			p.Config.Exchange.Weights[name] == 0 || p.Config.Exchange.Weights[name] > mostWeight {
+		points := p.Config.Exchange.Weights[name]
+		if _, known := rest.WeightOf(strings.TrimSuffix(name, allMarkets)); !known || points == 0 ||
+			points > maxWeight {
 			return config.At([]string{"exchange", "weights", name},
 				fmt.Errorf("want 1 to %d points of an endpoint that is named as in \"GET /ordersOpen\" or \"GET "+
-					"/ordersOpen all\"", mostWeight))
+					"/ordersOpen all\"", maxWeight))
 		}
 	}
-	if p.Config.Poll.Depth == 0 || p.Config.Poll.Depth > mostDepth {
-		return config.At([]string{"poll", "depth"}, fmt.Errorf("%d is not in 1 to %d", p.Config.Poll.Depth, mostDepth))
+	if p.Config.Poll.Depth == 0 || p.Config.Poll.Depth > maxDepth {
+		return config.At([]string{"poll", "depth"}, fmt.Errorf("%d is not in 1 to %d", p.Config.Poll.Depth, maxDepth))
 	}
 	return nil
 }
 
-// checkAges refuses limits by which the bot would open nothing, or only in the first moment after a
-// price has come.
+// checkAges refuses a max_data_age below the interval between two prices: most of the time, nothing
+// would be opened.
 func (p *Live) checkAges() error {
 	for i := range p.Strategies {
 		s := &p.Strategies[i]

@@ -20,8 +20,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// Finish completes the plan with what depends on the candles, and says about the run what a report
-// must name. The library must stay open while the plan is run.
+// Finish completes the plan with the candles of a library, and the Options with the facts that a
+// report names. The library must stay open during the run.
 func (p *Backtest) Finish(candles library) error {
 	p.Candles, p.Run.Open, p.Run.Log = candles, candles.open, zerolog.Nop()
 	p.Run.Catalog, p.Run.Currency, p.Run.Strategies = p.Catalog, p.Currency, p.Strategies
@@ -35,7 +35,7 @@ func (p *Backtest) Finish(candles library) error {
 	return nil
 }
 
-// file is that of the store, empty without one.
+// file is the file of the store; empty: synthetic candles.
 func (p *Backtest) file() string {
 	if p.Config.Data.Source == config.SourceSynthetic {
 		return ""
@@ -43,9 +43,9 @@ func (p *Backtest) file() string {
 	return p.Config.Data.Candles
 }
 
-// addMarkets adds what the strategies trade, in the order of names, in which a live bot has it too:
-// candles that close together are delivered in that of the catalog, and the first one's strategies
-// have the first of the cash.
+// addMarkets adds the traded markets in the order of their names, as in a live bot. Candles that
+// close together are delivered in the catalog's order, so the order decides which strategy uses the
+// cash first.
 func (p *Backtest) addMarkets() error {
 	intervals := map[string]market.Interval{}
 	for i := range p.Strategies {
@@ -72,7 +72,7 @@ func (p *Backtest) addMarkets() error {
 	return nil
 }
 
-// market is the catalog's market, added with its rules when it is not there yet.
+// market returns the catalog's market. It adds the market with its rules if it is missing.
 func (p *Backtest) market(name string, interval market.Interval) (*market.Market, error) {
 	if have := p.Catalog.MarketNamed(name); have != nil {
 		return have, nil
@@ -98,7 +98,7 @@ func (p *Backtest) market(name string, interval market.Interval) (*market.Market
 	return m, p.setRules(path, m, &rules)
 }
 
-// setRules writes a market's rules; those left out forbid nothing.
+// setRules writes a market's rules; a rule that is left out forbids nothing.
 func (p *Backtest) setRules(path []string, m *market.Market, rules *config.MarketSection) error {
 	m.QuantityDecimals, m.NotionalDecimals = m.AmountDigits, m.QuoteDigits
 	m.MaxOpenOrders, m.FeeCategory = int(rules.MaxOpenOrders), rules.FeeCategory
@@ -111,8 +111,10 @@ func (p *Backtest) setRules(path []string, m *market.Market, rules *config.Marke
 		key   string
 		given *int64
 		into  *uint8
-	}{{"quantity_decimals", rules.QuantityDecimals, &m.QuantityDecimals}, {"notional_decimals", rules.NotionalDecimals,
-		&m.NotionalDecimals}} {
+	}{
+		{"quantity_decimals", rules.QuantityDecimals, &m.QuantityDecimals},
+		{"notional_decimals", rules.NotionalDecimals, &m.NotionalDecimals},
+	} {
 		if d.given == nil {
 			continue
 		}
@@ -147,8 +149,10 @@ func (p *Backtest) setBounds(path []string, m *market.Market, rules *config.Mark
 	for _, pair := range [...]struct {
 		key        string
 		least, max int64
-	}{{"max_order_in_base", int64(m.MinOrderInBase), int64(m.MaxOrderInBase)}, {"max_order_in_quote",
-		int64(m.MinOrderInQuote), int64(m.MaxOrderInQuote)}} {
+	}{
+		{"max_order_in_base", int64(m.MinOrderInBase), int64(m.MaxOrderInBase)},
+		{"max_order_in_quote", int64(m.MinOrderInQuote), int64(m.MaxOrderInQuote)},
+	} {
 		if pair.max > 0 && pair.max < pair.least {
 			return config.Keyf(config.Join(path, pair.key), "is below the minimum: no order could pass")
 		}
@@ -176,7 +180,7 @@ func (p *Backtest) describeRun() (err error) {
 	return err
 }
 
-// describeData hashes the candles that the run reads and counts what is missing among them.
+// describeData hashes the candles that the run reads and counts the missing ones.
 func (p *Backtest) describeData() error {
 	hash := sha256.New()
 	for _, f := range p.Run.Feeds {
@@ -200,8 +204,8 @@ func (p *Backtest) describeData() error {
 	return nil
 }
 
-// missing counts the candles that are not there inside the part of the range that the series
-// covers.
+// missing counts the missing candles in the range, between the first and the last candle of the
+// series.
 func (p *Backtest) missing(f backtest.Feed, series *candles.Series) (backtest.DataInfo, error) {
 	info := backtest.DataInfo{Market: f.Market.Name, Interval: f.Interval.String()}
 	from, to := max(p.Run.From, series.First), series.End()
@@ -223,27 +227,24 @@ func (p *Backtest) missing(f backtest.Feed, series *candles.Series) (backtest.Da
 	return info, err
 }
 
-// warnOfEdges says where less is stored than was asked for.
+// warnOfEdges warns of a series that does not cover the range.
 func (p *Backtest) warnOfEdges(f backtest.Feed, series *candles.Series) {
+	warn := func(format string, at market.Time) {
+		p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf(format, f.Market.Name, f.Interval, at))
+	}
 	if p.Run.From == 0 && series.First < 0 {
-		p.Options.Warnings = append(p.Options.Warnings,
-			fmt.Sprintf("%s %s begins at %s; a run begins in 1970 at the earliest.", f.Market.Name, f.Interval,
-				series.First))
+		warn("%s %s begins at %s; a run begins in 1970 at the earliest.", series.First)
 	}
 	if f.Interval.End(p.Run.From) <= series.First && p.Run.From != 0 {
-		p.Options.Warnings = append(p.Options.Warnings,
-			fmt.Sprintf("%s %s begins only at %s, after the start that was asked for.", f.Market.Name, f.Interval,
-				series.First))
+		warn("%s %s begins only at %s, after the start that was asked for.", series.First)
 	}
 	if p.Run.To > series.End() {
-		p.Options.Warnings = append(p.Options.Warnings,
-			fmt.Sprintf("%s %s ends at %s, before the end that was asked for.", f.Market.Name, f.Interval,
-				series.End()))
+		warn("%s %s ends at %s, before the end that was asked for.", series.End())
 	}
 }
 
-// Explain says what to do about a run that found nothing in its range, or numbers that are too
-// large.
+// Explain adds a hint to the errors of a run about amounts that are too large and about a range
+// without candles.
 func (p *Backtest) Explain(err error) error {
 	if errors.Is(err, market.ErrOverflow) {
 		return fmt.Errorf("%w: an amount is too large for 64 bits; start with less, or give the assets fewer decimals "+

@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// addFeeds lists the series that the strategies want, chooses those that move the markets, and
-// sorts all as they are delivered: shorter intervals first, then by market.
+// addFeeds lists the series of the strategies, chooses the series that move the markets, and sorts
+// all in the order of delivery: shorter intervals first, then by market.
 func (p *Backtest) addFeeds() error {
 	for i := range p.Strategies {
 		if err := p.addFeedsOf(&p.Strategies[i]); err != nil {
@@ -30,7 +30,7 @@ func (p *Backtest) addFeeds() error {
 	return nil
 }
 
-// addFeedsOf lists the series that one strategy wants.
+// addFeedsOf lists the series of one strategy.
 func (p *Backtest) addFeedsOf(s *backtest.StrategyPlan) error {
 	needs, err := s.Kind.Needs(s.Values)
 	if err != nil {
@@ -66,7 +66,7 @@ func (p *Backtest) addFeed(m *market.Market, interval market.Interval) error {
 	return nil
 }
 
-// drive marks the series that moves a market, and adds it when no strategy wants it.
+// drive marks the series that moves a market. It adds the series if no strategy uses it.
 func (p *Backtest) drive(m *market.Market) error {
 	finest := p.finestDelivered(m)
 	chosen, err := p.pathInterval(m, finest)
@@ -90,7 +90,7 @@ func (p *Backtest) finestDelivered(m *market.Market) market.Interval {
 	return finest
 }
 
-// pathInterval is the interval whose candles move a market, as [backtest] path_interval says.
+// pathInterval is the interval whose candles move a market: see backtest.path_interval.
 func (p *Backtest) pathInterval(m *market.Market, finest market.Interval) (market.Interval, error) {
 	path := []string{"backtest", "path_interval"}
 	switch p.Config.Backtest.PathInterval {
@@ -113,7 +113,7 @@ func (p *Backtest) pathInterval(m *market.Market, finest market.Interval) (marke
 	return interval, nil
 }
 
-// finestCovering is the shortest interval whose candles are there for all of the range.
+// finestCovering is the shortest interval whose candles cover the whole range.
 func (p *Backtest) finestCovering(m *market.Market, finest market.Interval) (market.Interval, error) {
 	main, err := p.Candles.Series(m.Name, finest)
 	if err != nil {
@@ -135,7 +135,7 @@ func (p *Backtest) finestCovering(m *market.Market, finest market.Interval) (mar
 	return finest, nil
 }
 
-// covers reports whether a finer series has candles wherever the main one has, inside the range.
+// covers reports whether a finer series has candles wherever the main series has, inside the range.
 func (p *Backtest) covers(fine, main *candles.Series) (bool, error) {
 	from, to := max(p.Run.From, main.First), main.End()
 	if p.Run.To != 0 {

@@ -13,15 +13,15 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// library is where a run's candles come from.
+// library is the source of a run's candles.
 type library interface {
 	// Digits are the decimals that the candles of a market need.
 	Digits(name string) (price, volume uint8, err error)
-	// Series describes what there is. It wraps candles.ErrNoData when there is nothing.
+	// Series describes a series. The error wraps candles.ErrNoData if there is none.
 	Series(name string, interval market.Interval) (candles.Series, error)
 	// Gaps lists missing candles; zero is no bound.
 	Gaps(name string, interval market.Interval, from, to market.Time) ([]candles.Gap, error)
-	// DataHash names the candles of a range by what they are.
+	// DataHash is a hash of the candles in a range.
 	DataHash(name string, interval market.Interval, from, to market.Time) (string, error)
 	// open reads a feed.
 	open(f backtest.Feed, from, to market.Time) (backtest.Source, error)
@@ -35,18 +35,19 @@ func (s Stored) open(f backtest.Feed, from, to market.Time) (backtest.Source, er
 	return s.Read(candles.ReadOptions{Market: f.Market, Interval: f.Interval, From: from, To: to})
 }
 
-// OpenLibrary opens what the config reads from.
+// OpenLibrary opens the source of candles that a config names.
 func OpenLibrary(c *config.Backtest) (library, error) {
 	if c.Data.Source == config.SourceSynthetic {
 		return &synthetics{seed: c.Backtest.Seed}, nil
 	}
 	store, err := candles.Read(c.Data.Candles)
 	if errors.Is(err, candles.ErrNoData) {
-		s, what := c.Strategies[slices.Min(slices.Collect(maps.Keys(c.Strategies)))], "is not there"
+		s, problem := c.Strategies[slices.Min(slices.Collect(maps.Keys(c.Strategies)))], "is not there"
 		if _, err := os.Stat(c.Data.Candles); err == nil {
-			what = "is an empty file"
+			problem = "is an empty file"
 		}
-		return nil, fmt.Errorf("%s %s; %s", c.Data.Candles, what, importHint(c.Data.Candles, s.Markets[0], s.Interval))
+		return nil, fmt.Errorf("%s %s; %s", c.Data.Candles, problem,
+			importHint(c.Data.Candles, s.Markets[0], s.Interval))
 	}
 	if err != nil {
 		return nil, err
@@ -54,13 +55,13 @@ func OpenLibrary(c *config.Backtest) (library, error) {
 	return Stored{store}, nil
 }
 
-// importHint tells how candles get into a store.
+// importHint is the command that imports candles into a store.
 func importHint(file, name string, interval market.Interval) string {
 	return fmt.Sprintf("import candles with: bot candles import%s --market %s --interval %s FILE.csv", storeFlag(file),
 		name, interval)
 }
 
-// storeFlag is the --db that names a file, nothing for the usual one.
+// storeFlag is the flag --db for a file; empty for the default file.
 func storeFlag(file string) string {
 	if file == config.DefaultStore {
 		return ""
@@ -68,8 +69,8 @@ func storeFlag(file string) string {
 	return " --db " + file
 }
 
-// ExplainMissing tells how to get a series that is not stored: from shorter candles where those
-// are.
+// ExplainMissing adds a hint to an error about a series that is not stored: resample shorter
+// candles if there are any, else import.
 func ExplainMissing(lib library, file, name string, interval market.Interval, cause error) error {
 	if !errors.Is(cause, candles.ErrNoData) || file == "" {
 		return cause

@@ -10,46 +10,44 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/alert"
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Live is a config of `bot run` that has been checked, first without the exchange and then with
-// what that tells.
+// Live is the plan of a live bot. NewLive makes the part that needs no exchange, Finish the rest.
 type Live struct {
 	Plan
 	Access
 	Receivers    []*alert.Receiver
-	SettingsHash string // of the settings that decide what is traded; empty until the exchange has told its units
+	SettingsHash string // of the settings that decide what is traded; empty until Finish
 }
 
-// NewLive checks all of a config but what only the exchange knows.
+// NewLive checks a config, except for the parts that depend on the exchange.
 func NewLive(c *config.Run, kinds []strategy.Kind, getenv func(string) string) (*Live, error) {
 	p := &Live{Access: Access{Config: c}}
-	for _, step := range [...]func() error{
-		func() error { return p.checkSections(getenv) }, func() error {
-			return p.readKeys(
-				getenv)
-		}, func() error { return p.addTrading(kinds) },
-	} {
-		if err := step(); err != nil {
-			return nil, c.Source.Place(err)
-		}
+	err := p.checkSections(getenv)
+	if err == nil {
+		err = p.readKeys(getenv)
+	}
+	if err == nil {
+		err = p.addTrading(kinds)
+	}
+	if err != nil {
+		return nil, c.Source.Place(err)
 	}
 	return p, nil
 }
 
-// checkSections looks at what is not about strategies.
+// checkSections checks the sections that are not about strategies.
 func (p *Live) checkSections(getenv func(string) string) error {
 	if !slices.Contains(config.LogLevels, p.Config.Bot.Log) {
-		return config.At([]string{"bot", "log"}, fmt.Errorf("%q is not one of %s", config.Clip(p.Config.Bot.Log),
-			strings.Join(config.LogLevels, ", ")))
+		return config.Keyf([]string{"bot", "log"}, "%q is not one of %s", config.Clip(p.Config.Bot.Log),
+			strings.Join(config.LogLevels, ", "))
 	}
 	if !slices.Contains(config.Modes, p.Config.Bot.Mode) {
-		return config.At([]string{"bot", "mode"}, fmt.Errorf("%q is not one of %s", config.Clip(p.Config.Bot.Mode),
-			strings.Join(config.Modes, ", ")))
+		return config.Keyf([]string{"bot", "mode"}, "%q is not one of %s", config.Clip(p.Config.Bot.Mode),
+			strings.Join(config.Modes, ", "))
 	}
 	if start := p.Config.Paper.Start[p.Config.Account.Currency]; p.Config.Bot.Mode == config.ModePaper &&
 		strings.Trim(string(start), "0.") == "" {
@@ -86,8 +84,8 @@ func (p *Live) checkSections(getenv func(string) string) error {
 	return nil
 }
 
-// addTrading plans strategies and limits, with amounts in the usual decimals of the currency: those
-// of the exchange are not known yet.
+// addTrading plans strategies and limits, with amounts in the usual decimals of the currency: the
+// exchange's decimals are not known yet.
 func (p *Live) addTrading(kinds []strategy.Kind) (err error) {
 	if p.Config.Account.Currency == "" {
 		return config.Keyf([]string{"account", "currency"}, "want the symbol of an asset, like EUR")
@@ -99,7 +97,7 @@ func (p *Live) addTrading(kinds []strategy.Kind) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := p.In(currency); err != nil {
+	if err := p.ReadAmounts(currency); err != nil {
 		return err
 	}
 	if err := p.checkAges(); err != nil {
@@ -111,8 +109,8 @@ func (p *Live) addTrading(kinds []strategy.Kind) (err error) {
 	return nil
 }
 
-// Learn finishes the plan with those markets and assets that are traded.
-func (p *Live) Learn(l Listing) error {
+// Finish completes the plan with the traded markets and their assets.
+func (p *Live) Finish(l Listing) error {
 	traded := map[string]bool{}
 	for _, s := range p.Config.Strategies {
 		for _, name := range s.Markets {
@@ -120,7 +118,7 @@ func (p *Live) Learn(l Listing) error {
 		}
 	}
 	markets := slices.DeleteFunc(l.Markets, func(m rest.Market) bool { return !traded[m.Name] })
-	// as a backtest has them
+	// the same order as in a backtest: see Backtest.addMarkets
 	slices.SortFunc(markets, func(a, b rest.Market) int { return strings.Compare(a.Name, b.Name) })
 	needed := map[string]bool{p.Config.Account.Currency: true}
 	for i := range markets {
@@ -136,18 +134,18 @@ func (p *Live) Learn(l Listing) error {
 	for _, why := range leftOut {
 		return fmt.Errorf("the exchange's markets: %w", why)
 	}
-	return p.settle(catalog)
+	return p.setCatalog(catalog)
 }
 
-// settle takes the exchange's catalog, with the amounts in its units.
-func (p *Live) settle(catalog *market.Catalog) (err error) {
+// setCatalog sets the exchange's catalog and reads the amounts again, in its units.
+func (p *Live) setCatalog(catalog *market.Catalog) (err error) {
 	currency := catalog.AssetNamed(p.Config.Account.Currency)
 	if currency == nil {
 		return p.Config.Source.Place(config.Keyf([]string{"account", "currency"}, "the exchange has no asset %s",
 			p.Config.Account.Currency))
 	}
 	p.Catalog = catalog
-	if err := p.In(currency); err != nil {
+	if err := p.ReadAmounts(currency); err != nil {
 		return p.Config.Source.Place(err)
 	}
 	for i := range p.Strategies {
@@ -161,8 +159,8 @@ func (p *Live) settle(catalog *market.Catalog) (err error) {
 	return err
 }
 
-// settings are those of which a hash is kept: the config of a backtest with the same ones. So a
-// hash in a state file of any age can be compared.
+// settings returns the settings to hash, as the config of a backtest: so a hash in a state file of
+// any age can be compared.
 func (p *Live) settings() config.Backtest {
 	c, s := *config.DefaultBacktest(), &p.sections
 	c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk = s.Currency, s.MakerFee, s.TakerFee, s.Risk
@@ -170,8 +168,7 @@ func (p *Live) settings() config.Backtest {
 	return c
 }
 
-// Name is the bot's, by which alerts tell it from others: letters, digits and what a header may
-// hold.
+// Name is the bot's name in alerts. It has only characters that a header may hold.
 func (p *Live) Name() string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
@@ -180,9 +177,6 @@ func (p *Live) Name() string {
 		return r
 	}, cmp.Or(p.Config.Bot.Name, p.Config.Source.Label()))
 }
-
-// FeesOf are what the gate reckons with.
-func (p *Plan) FeesOf(*market.Market) exchange.Fees { return exchange.Fees(p.Fees) }
 
 // Groups are the cancel-on-disconnect groups of the strategies.
 func (p *Live) Groups() (groups []uint16) {

@@ -11,11 +11,11 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// PaperExchange is the config of the simulated exchange: the markets that are traded, and one
-// account with the balances of paper.start, which count where the file is new. Its time begins at
-// now.
+// PaperExchange is the config of paper mode's simulated exchange: the traded markets, and one
+// account with the balances of paper.start. A state file at path that exists replaces these
+// balances. The exchange's time begins at now.
 func (p *Live) PaperExchange(path string, now market.Time) (sandbox.Config, error) {
-	// nobody else can reach it
+	// the default keys: no other process can reach this exchange
 	account := sandbox.Account{Name: "paper", Balances: map[string]string{},
 		Keys: slices.Clone(sandbox.Default().Accounts[0].Keys)}
 	for _, symbol := range slices.Sorted(maps.Keys(p.Config.Paper.Start)) {
@@ -30,10 +30,12 @@ func (p *Live) PaperExchange(path string, now market.Time) (sandbox.Config, erro
 		account.Balances[symbol] = string(p.Config.Paper.Start[symbol])
 	}
 	config := sandbox.Config{
-		Accounts: []sandbox.Account{account}, Tiers: []sandbox.Tier{{Volume: "0",
-			Fees: map[string]exchange.Fees{"": p.FeesOf(nil)}}},
-		Clock: sandbox.NewClock(now, 1), Budget: sandbox.Budget{PerKey: -1,
-			PerIP: -1}, Rules: sandbox.Rules{GroupsPerAccount: 1000}, State: path,
+		Accounts: []sandbox.Account{account},
+		Tiers:    []sandbox.Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": p.FeesOf(nil)}}},
+		Clock:    sandbox.NewClock(now, 1),
+		Budget:   sandbox.Budget{PerKey: -1, PerIP: -1},
+		Rules:    sandbox.Rules{GroupsPerAccount: 1000},
+		State:    path,
 	}
 	for _, a := range p.Catalog.Assets() {
 		config.Assets = append(config.Assets, sandbox.Asset{Symbol: a.Symbol, Decimals: a.Digits})

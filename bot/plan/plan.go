@@ -1,7 +1,6 @@
-// Package plan turns the sections of a config into what runs: one Plan of strategies, limits and
-// allocations, which a backtest completes with candles (Backtest) and a live bot with its exchange
-// (Live). It never prints, trades or opens a state file, and imports no command: a search over
-// configs can plan its backtests by it. Start at Plan.
+// Package plan turns the sections of a config into one Plan of strategies, limits and allocations.
+// A backtest completes the plan with candles (Backtest), a live bot with its exchange (Live). The
+// package never prints, trades or opens a state file, and imports no command. Start at Plan.
 package plan
 
 import (
@@ -13,19 +12,19 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Plan is what a config makes of its sections on strategies and limits, whatever they trade on: a
-// backtest, a live bot and the doctor begin with the same one. It is made without candles and
-// without an exchange, so that mistakes in a config show first. The catalog is empty at first: a
-// backtest fills it from its candles, a live bot takes that of the exchange.
+// Plan holds the strategies, limits and allocations of a config. A backtest, a live bot and the
+// doctor begin with the same plan. It is made without candles and without an exchange, so that
+// mistakes in a config show first. The catalog is empty at first: a backtest fills it from its
+// candles, a live bot from the exchange.
 //
-// It belongs to the config. What a run over candles needs beside it (feeds, range, deposits) stands
-// in backtest.Plan, which knows no config: who has strategies and candles of another kind makes one
-// without this package.
+// backtest.Plan holds the other parts of a run over candles (feeds, range, deposits). It knows no
+// config, so that a program can make one without this package.
 type Plan struct {
 	Catalog     *market.Catalog
 	Currency    *market.Asset
@@ -38,7 +37,8 @@ type Plan struct {
 	kinds    []strategy.Kind
 }
 
-// newPlan checks everything but amounts of money, which in does. Its errors are about keys.
+// newPlan checks everything but the amounts of money, which ReadAmounts reads. Its errors are about
+// keys.
 func newPlan(s config.Trading, kinds []strategy.Kind) (Plan, error) {
 	p := Plan{Catalog: &market.Catalog{}, sections: s, kinds: kinds}
 	for _, step := range [...]func() error{p.addFees, p.addStrategies, p.addAccount} {
@@ -49,9 +49,9 @@ func newPlan(s config.Trading, kinds []strategy.Kind) (Plan, error) {
 	return p, nil
 }
 
-// In reads the amounts of money in units of the currency. It may be called again, when the exchange
-// has told its units.
-func (p *Plan) In(currency *market.Asset) error {
+// ReadAmounts reads the amounts of money in units of the currency. A live bot calls it again once
+// it knows the exchange's units.
+func (p *Plan) ReadAmounts(currency *market.Asset) error {
 	p.Currency, p.Limits.Currency = currency, currency.ID
 	r := &p.sections.Risk
 	p.Allocations = make([]market.Money, len(p.Strategies)+1)
@@ -86,8 +86,8 @@ type amount struct {
 	into *market.Money
 }
 
-// addFees reads the fees, of which the maker's may be below zero: what the exchange pays the maker
-// (venue-facts 3.5).
+// addFees reads the fees. A maker fee below zero is a rebate, which the exchange pays (venue-facts
+// 3.5).
 func (p *Plan) addFees() (err error) {
 	if p.Fees.Taker, err = p.sections.TakerFee.Rate(market.RateDigits); err != nil {
 		return config.At([]string{"account", "taker_fee"}, err)
@@ -104,6 +104,9 @@ func (p *Plan) addFees() (err error) {
 	return nil
 }
 
+// FeesOf returns the fees of a market: one rate for all.
+func (p *Plan) FeesOf(*market.Market) exchange.Fees { return exchange.Fees(p.Fees) }
+
 func (p *Plan) addAccount() (err error) {
 	p.Limits.AllowSelfCross = p.sections.Risk.AllowSelfCross
 	p.Limits.MaxDrawdown, err = p.sections.Risk.MaxDrawdown.Rate(market.RateDigits)
@@ -118,7 +121,7 @@ func (p *Plan) Names() (names []string) {
 	return names
 }
 
-// Unlimited tells, a line for each scope, which limits are not set.
+// Unlimited lists the limits that are not set, a line for each scope.
 func (p *Plan) Unlimited() (lines []string) {
 	add := func(scope string, names []string) {
 		if len(names) > 0 {
@@ -132,7 +135,7 @@ func (p *Plan) Unlimited() (lines []string) {
 	return lines
 }
 
-// usualDigits are the decimals of an asset that nothing is said of.
+// usualDigits are the decimals of an asset without a section.
 func usualDigits(symbol string) uint8 {
 	switch symbol {
 	case "EUR":
@@ -143,8 +146,8 @@ func usualDigits(symbol string) uint8 {
 	return 8
 }
 
-// hash is a SHA-256 over the settings that decide the outcome, defaults included. How they were
-// written, where the data lies and what is made of the result is not in it.
+// hash is a SHA-256 over the settings that decide the outcome, defaults included. The form in which
+// they were written, the file of the store and the outputs are not in it.
 func (p *Plan) hash(c config.Backtest) (string, error) {
 	c.Report, c.Data.Candles = config.ReportSection{}, ""
 	c.Strategies = make(map[string]config.StrategySection, len(p.Strategies))

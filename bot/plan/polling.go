@@ -10,11 +10,11 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// ClockEvery is the time between two measurements of the exchange's clock, sooner where the last
-// one was poor.
+// ClockEvery is the time between two measurements of the exchange's clock; after a poor one, the
+// next comes sooner.
 const ClockEvery = 5 * time.Minute
 
-// Polling is what the bot asks for again and again, in weight points.
+// Polling lists the regular requests of the bot with their weight points.
 func (p *Live) Polling(client *rest.Client) (plan rest.Plan) {
 	every, public := &p.Config.Poll, rest.PaidByIP
 	if p.Config.Exchange.SignMarketData && p.Key != "" {
@@ -38,7 +38,7 @@ func (p *Live) Polling(client *rest.Client) (plan rest.Plan) {
 		s := &p.Strategies[i]
 		needs, err := s.Kind.Needs(s.Values)
 		if err != nil {
-			continue // it is told when the strategy is made
+			continue // reported when the strategy is made
 		}
 		for _, m := range s.Markets {
 			plan = append(plan, named(poll("GET /{market}/candles", s.Interval.Fixed(), public), m.Name))
@@ -50,7 +50,7 @@ func (p *Live) Polling(client *rest.Client) (plan rest.Plan) {
 	return plan
 }
 
-// named is a poll with its market's name.
+// named puts a market's name into a poll's name.
 func named(poll rest.Poll, name string) rest.Poll {
 	poll.Name = strings.Replace(poll.Name, "{market}", name, 1)
 	return poll

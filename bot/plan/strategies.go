@@ -13,11 +13,11 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// maxStrategies is how many a StrategyID can tell apart.
+// maxStrategies is the number of values of a StrategyID.
 const maxStrategies = 255
 
-// addStrategies adds the strategies with their parameters and limits; their markets follow with the
-// data.
+// addStrategies adds the strategies with their parameters and limits. Their markets are added
+// later, with the data.
 func (p *Plan) addStrategies() error {
 	if n := len(p.sections.Strategies); n == 0 || n > maxStrategies {
 		return config.Keyf([]string{"strategies"}, "%d strategies; want 1 to %d sections like [strategies.trend]", n,
@@ -42,7 +42,7 @@ func (p *Plan) addStrategies() error {
 	return nil
 }
 
-// kind finds a strategy's kind among those of the program.
+// kind finds a strategy's kind by name.
 func (p *Plan) kind(path []string, name string) (strategy.Kind, error) {
 	names := make([]string, len(p.kinds))
 	for i, k := range p.kinds {
@@ -69,11 +69,11 @@ func (p *Plan) missingKind(path []string) error {
 		strings.Join(append(path[:1:1], strategy.Nearest(path[1], others)), "."))
 }
 
-// checkStrategy looks at parameters, interval and markets.
+// checkStrategy checks parameters, interval and markets.
 func (p *Plan) checkStrategy(path []string, kind strategy.Kind, s *config.StrategySection) error {
 	if _, err := kind.Resolve(s.Params); err != nil {
-		param := blame(config.Join(path, "params"), err, s.Params)
-		return config.At(param, config.Unsaid(param, err))
+		param := paramOf(config.Join(path, "params"), err, s.Params)
+		return config.At(param, config.HideSecret(param, err))
 	}
 	if s.Interval == 0 {
 		return config.Keyf(config.Join(path, "interval"), "is missing; want the candles to trade on, like \"1h\"")
@@ -98,8 +98,8 @@ func (p *Plan) checkStrategy(path []string, kind strategy.Kind, s *config.Strate
 	return nil
 }
 
-// blame finds the parameter that an error is about.
-func blame(path []string, err error, values map[string]any) []string {
+// paramOf returns the path of the parameter that an error is about, else that of the table.
+func paramOf(path []string, err error, values map[string]any) []string {
 	text := err.Error()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if strings.Contains(text, "parameter "+name+":") || strings.Contains(text, fmt.Sprintf("parameter %q:", name)) {
@@ -109,7 +109,7 @@ func blame(path []string, err error, values map[string]any) []string {
 	return path
 }
 
-// limitsOf converts the limits of a strategy, less the amounts of money.
+// limitsOf converts the limits of a strategy, without the amounts of money.
 func limitsOf(path []string, s *config.StrategySection) (limits risk.Limits, err error) {
 	r := &s.Risk
 	limits = risk.Limits{

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -14,11 +15,11 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// synthetics is the built-in market as a library: BTC-EUR at 1h, and every longer interval made of
-// that.
+// synthetics is the built-in market as a library: BTC-EUR at 1h, and every longer interval merged
+// from 1h.
 type synthetics struct {
 	seed  uint64
-	hours []market.Candle // of units
+	hours []market.Candle // in the units of market units
 	units market.Market
 }
 
@@ -37,7 +38,7 @@ func (l *synthetics) Digits(name string) (price, volume uint8, err error) {
 	return madeUpPrice, madeUpVolume, nil
 }
 
-// candles makes the series in units of a market.
+// candles returns the series in units of a market.
 func (l *synthetics) candles(m *market.Market, interval market.Interval) ([]market.Candle, error) {
 	if m.Name != madeUpMarket || interval < market.Interval1h {
 		return nil, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer", m.Name, interval, madeUpMarket)
@@ -56,7 +57,7 @@ func (l *synthetics) candles(m *market.Market, interval market.Interval) ([]mark
 	return merge(l.hours, interval), nil
 }
 
-// merge makes longer candles; one that the hours do not fill to its end is left out.
+// merge merges hours to longer candles. It leaves out a first or last candle that is incomplete.
 func merge(hours []market.Candle, interval market.Interval) (merged []market.Candle) {
 	for i := range hours {
 		c := hours[i]
@@ -82,7 +83,7 @@ func (l *synthetics) standard() *market.Market {
 	return &market.Market{ID: 1, Name: madeUpMarket, PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume}
 }
 
-// Series describes the candles as a store would.
+// Series describes the candles as a store does.
 func (l *synthetics) Series(name string, interval market.Interval) (candles.Series, error) {
 	if name != madeUpMarket || interval < market.Interval1h {
 		return candles.Series{}, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer: %w", name, interval,
@@ -93,14 +94,14 @@ func (l *synthetics) Series(name string, interval market.Interval) (candles.Seri
 		return candles.Series{}, err
 	}
 	first, last := stored[0].Start, stored[len(stored)-1].Start
-	return candles.Series{Market: name, Interval: interval, PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume,
-			First: first, Last: last,
-			Candles: int64(len(stored)), Unknown: interval.Index(last) - interval.Index(first) + 1 -
-				int64(len(stored))},
-		nil
+	count := int64(len(stored))
+	return candles.Series{
+		Market: name, Interval: interval, PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume,
+		First: first, Last: last, Candles: count, Unknown: interval.Index(last) - interval.Index(first) + 1 - count,
+	}, nil
 }
 
-// Gaps lists what the generator left out.
+// Gaps lists the candles that the generator left out.
 func (l *synthetics) Gaps(_ string, interval market.Interval, from, to market.Time) (gaps []candles.Gap, err error) {
 	stored, err := l.candles(l.standard(), interval)
 	if err != nil {
@@ -119,8 +120,8 @@ func (l *synthetics) Gaps(_ string, interval market.Interval, from, to market.Ti
 // within cuts candles to those that start in [from, to); 0 is no bound.
 func within(candles []market.Candle, from, to market.Time) []market.Candle {
 	after := func(t market.Time) int {
-		at, _ := slices.BinarySearchFunc(candles,
-			t, func(c market.Candle, t market.Time) int { return int(min(max(c.Start-t, -1), 1)) })
+		at, _ := slices.BinarySearchFunc(candles, t,
+			func(c market.Candle, t market.Time) int { return cmp.Compare(c.Start, t) })
 		return at
 	}
 	end := len(candles)
@@ -159,7 +160,7 @@ func (l *synthetics) Close() error { return nil }
 // batches is a slice of candles as a source.
 type batches struct{ left []market.Candle }
 
-// batchSize is how many candles pass between two looks at the context.
+// batchSize is the number of candles between two checks of the context.
 const batchSize = 512
 
 // Next returns the next candles.

@@ -16,7 +16,7 @@ import (
 
 // Agreed keeps how a balance stands beside the books: at once where that is new, otherwise once a
 // minute.
-func (j *botJournal) Agreed(asset market.AssetID, a live.Agreement) {
+func (j *botJournal) Checkpoint(asset market.AssetID, a live.BalanceCheckpoint) {
 	symbol := j.account.Catalog().Asset(asset).Symbol
 	before, known := j.agreed[symbol]
 	j.agreed[symbol] = folder.Agreement(a)
@@ -30,38 +30,39 @@ func (j *botJournal) saveAgreed() {
 	j.batch.Blob(folder.AgreedBlob, text)
 }
 
-// Differs notes a difference of the balances.
-func (j *botJournal) Differs(at market.Time, d *state.Discrepancy) {
+// Discrepancy journals a difference of the balances.
+func (j *botJournal) Discrepancy(at market.Time, d *state.Discrepancy) {
 	j.batch.Journal(at, &journal.Difference{Discrepancy: *d})
 }
 
-// agreements takes over what the last run noted, less what has been given to strategies since.
-func (r *runner) agreements() (map[market.AssetID]live.Agreement, error) {
+// agreements loads the balance checkpoints of the last run, less the money given to strategies
+// since.
+func (r *runner) agreements() (map[market.AssetID]live.BalanceCheckpoint, error) {
 	noted, err := folder.ReadAgreed(r.store)
 	if err != nil {
 		return nil, err
 	}
-	agreed := map[market.AssetID]live.Agreement{}
+	agreed := map[market.AssetID]live.BalanceCheckpoint{}
 	for symbol, a := range noted {
 		if symbol == r.plan.Currency.Symbol {
 			a.Surplus -= r.given
 			noted[symbol] = a
 		}
 		if asset := r.plan.Catalog.AssetNamed(symbol); asset != nil {
-			agreed[asset.ID] = live.Agreement(a)
+			agreed[asset.ID] = live.BalanceCheckpoint(a)
 		}
 	}
 	r.journal.agreed = noted
 	return agreed, nil
 }
 
-// owns reports whether an order that has ended was this bot's.
+// owns reports whether an order that has ended is in the state file.
 func (r *runner) owns(client uuid.UUID) bool {
 	_, err := r.store.OrderByClientID(client)
 	return !errors.Is(err, boltfile.ErrNotFound)
 }
 
-// ended is the own order of a client's name as the state file has it, nil where there is none or it
+// ended is an own order from the state file, by client order id; nil where there is none or it
 // cannot be read.
 func (r *runner) ended(client uuid.UUID) *state.Order {
 	row, err := r.store.OrderByClientID(client)

@@ -110,7 +110,7 @@ func TestWhatWasRefusedIsToldWithItsValuesAndCountedNotRepeated(t *testing.T) {
 		p := s.start()
 		time.Sleep(10*time.Minute + 30*time.Second)
 		counted := make(chan []journal.Refusal, 1)
-		require.NoError(t, p.loop.Look(t.Context(), func(market.Time) { counted <- p.journal.counted() }))
+		require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) { counted <- p.journal.counted() }))
 		list := <-counted
 		require.Len(t, list, 1)
 		require.InDelta(t, 180, list[0].Count, 100, "since the last entry at seven or eight minutes")

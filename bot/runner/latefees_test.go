@@ -34,7 +34,7 @@ func TestBooksEqualTheExchangesToTheLastUnitWhereFeesComeLate(t *testing.T) {
 				report, err := s.flatten(p)
 				require.NoError(t, err)
 				require.True(t, report.Done, "%+v", report)
-				if later < time.Duration(feePatience) {
+				if later < time.Duration(feeTimeout) {
 					require.Zero(t, report.Unsettled)
 				}
 				time.Sleep(later)
@@ -109,7 +109,7 @@ func (s *stage) compareSales(p *process, sales []operator.Sale, settled bool) {
 	for _, sale := range sales {
 		row, err := p.store.Order(market.OrderID(sale.Order))
 		require.NoError(s.T, err)
-		require.True(s.T, engine.SellsOff(&row.Order))
+		require.True(s.T, engine.Liquidates(&row.Order))
 		told, err := s.Auditor.Order(context.Background(), m.ID, row.ClientOrderID, row.ExchangeID)
 		require.NoError(s.T, err)
 		o := &told.Order

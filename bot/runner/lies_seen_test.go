@@ -123,7 +123,7 @@ func TestTwentyThousandFillsInAnAnswerDoNotStopTheLoop(t *testing.T) {
 		for range 40 {
 			time.Sleep(10 * time.Second)
 			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-			require.NoError(t, p.loop.Look(ctx, func(market.Time) {}))
+			require.NoError(t, p.loop.Inspect(ctx, func(market.Time) {}))
 			cancel()
 			s.robbed(p)
 		}

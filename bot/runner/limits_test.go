@@ -295,7 +295,7 @@ func (s *stage) sameOpen(p *process) {
 		for _, r := range s.OpenAtTheExchange() {
 			theirs = append(theirs, r.Order.ClientOrderID.String())
 		}
-		require.NoError(s.T, p.loop.Look(context.Background(), func(market.Time) {
+		require.NoError(s.T, p.loop.Inspect(context.Background(), func(market.Time) {
 			for _, o := range p.account.Open(nil, 0, 0) {
 				ours = append(ours, o.ClientOrderID.String())
 			}

@@ -78,7 +78,7 @@ func TestAnOrderThatTheExchangeListsAsOpenAfterItsEndIsTakenBack(t *testing.T) {
 				require.False(t, halted)
 			})
 			require.Contains(t, s.log.String(),
-				"two lists of the exchange show an order open that has ended by the books")
+				"two lists of the exchange show an order open that has ended in the account")
 			listed, err := s.Auditor.OpenOrders(t.Context())
 			require.NoError(t, err)
 			require.Len(t, listed, open, "the exchange has the orders that the books have")

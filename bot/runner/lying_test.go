@@ -302,7 +302,7 @@ func TestAnExchangeThatIsLyingMovesNoMoney(t *testing.T) {
 func (s *stage) trading(p *process) {
 	for range 200 {
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-		err := p.loop.Look(ctx, func(market.Time) {})
+		err := p.loop.Inspect(ctx, func(market.Time) {})
 		cancel()
 		if err == nil {
 			return
@@ -316,7 +316,7 @@ func (s *stage) trading(p *process) {
 func (s *stage) robbed(p *process) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
-	require.NoError(s.T, p.loop.Look(ctx, func(market.Time) { require.NoError(s.T, p.account.Check()) }))
+	require.NoError(s.T, p.loop.Inspect(ctx, func(market.Time) { require.NoError(s.T, p.account.Check()) }))
 	now, m := s.Holdings(), s.Market()
 	require.GreaterOrEqual(s.T, now[m.Base], s.Before[m.Base], "other money of the account was sold")
 	require.GreaterOrEqual(s.T, now[m.Quote], s.Before[m.Quote]-10_000_00, "more was spent than the strategies have")

@@ -62,7 +62,7 @@ func (p *Plan) Facts(address *net.TCPAddr) *Facts {
 	}
 	if p.Admin.Enabled {
 		f.AdminURL, f.adminToken = root+"/admin", p.token.Shown()
-		if p.token.Told() {
+		if p.token.Printable() {
 			f.AdminToken = p.token.Text
 		}
 	}
@@ -82,7 +82,7 @@ func (p *Plan) accountFacts(a *sandbox.Account) accountFacts {
 		}
 		k := keyFacts{Key: c.key.Key, SecretFile: c.secret.File, SecretEnv: c.secret.Env,
 			Permissions: permissionsOf(c.key), secret: c.secret.Shown()}
-		if c.secret.Told() {
+		if c.secret.Printable() {
 			k.Secret = c.secret.Text
 		}
 		facts.Keys = append(facts.Keys, k)

@@ -105,8 +105,8 @@ func newHonest(t *testing.T, seed uint64) *honest {
 	step := market.Price(1 + w.chance.IntN(50))
 	config := sim.Config{Book: true, Fees: func(*market.Market) exchange.Fees { return w.fees },
 		FeeRounding: exchange.FeeRounding(w.chance.IntN(3)), HoldLater: w.chance.IntN(2) == 0,
-		House: func(*market.Market) sim.House {
-			return sim.House{Levels: 20, Size: 10_000_000, HalfSpread: 100_000, Step: step}
+		Liquidity: func(*market.Market) sim.Liquidity {
+			return sim.Liquidity{Levels: 20, Size: 10_000_000, HalfSpread: 100_000, Step: step}
 		}}
 	if w.chance.IntN(2) == 0 {
 		config.ExecutionLimit = 500_000

@@ -16,9 +16,9 @@ func (l *Loop) Adopted(id market.OrderID, until market.Time) {
 	q.soon(l.now)
 }
 
-// AskFor queries an order soon, because something outside the loop has changed it. Call it within
-// Do.
-func (l *Loop) AskFor(id market.OrderID) {
+// QueryOrder queries an order soon, because something outside the loop has changed it. Call it
+// within Do.
+func (l *Loop) QueryOrder(id market.OrderID) {
 	if l.Account.Expects(id) {
 		l.queryOf(id).soon(l.now)
 	}

@@ -44,11 +44,11 @@ func (l *Loop) breach(own *state.Order, broken []audit.Broken) {
 		Strs("also", also(broken, first.Rule)).
 		Msg("an answer of the exchange about an own order cannot be true: nothing of it is booked")
 	if again {
-		l.Findings.Breached(l.now, &b, nil)
+		l.ReconcileLog.Breached(l.now, &b, nil)
 		return
 	}
 	j.breaches = append(j.breaches, b)
-	l.Findings.Breached(l.now, &b, j.breaches)
+	l.ReconcileLog.Breached(l.now, &b, j.breaches)
 	if b.Counts {
 		l.haltBreached(own, &b)
 	}

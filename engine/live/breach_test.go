@@ -36,7 +36,7 @@ func worseLimit(o *market.Order) { o.Price *= 2 }
 
 // bids are the open buys of a strategy.
 func (p *play) bids(s market.StrategyID) (ids []market.OrderID) {
-	require.NoError(p.t, p.loop.Look(p.t.Context(), func(market.Time) {
+	require.NoError(p.t, p.loop.Inspect(p.t.Context(), func(market.Time) {
 		for _, o := range p.account.Open(nil, s, 1) {
 			if o.Side == market.Buy {
 				ids = append(ids, o.ID)
@@ -48,7 +48,7 @@ func (p *play) bids(s market.StrategyID) (ids []market.OrderID) {
 
 // haltedNow are the strategies that are halted.
 func (p *play) haltedNow() (ids []market.StrategyID) {
-	require.NoError(p.t, p.loop.Look(p.t.Context(), func(market.Time) {
+	require.NoError(p.t, p.loop.Inspect(p.t.Context(), func(market.Time) {
 		for s := range p.account.Strategies() {
 			if _, halted := p.loop.Engine.Halted(market.StrategyID(s + 1)); halted {
 				ids = append(ids, market.StrategyID(s+1))
@@ -114,7 +114,7 @@ func TestTheSecondBreachHaltsTheStrategyAndTheThirdAll(t *testing.T) {
 
 // exits are the open sells.
 func (p *play) exits() (ids []market.OrderID) {
-	require.NoError(p.t, p.loop.Look(p.t.Context(), func(market.Time) {
+	require.NoError(p.t, p.loop.Inspect(p.t.Context(), func(market.Time) {
 		for _, o := range p.account.Open(nil, 0, 1) {
 			if o.Side == market.Sell {
 				ids = append(ids, o.ID)

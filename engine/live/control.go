@@ -26,8 +26,8 @@ func (l *Loop) Do(ctx context.Context, f func(at market.Time) []market.Command) 
 	})
 }
 
-// Look runs f as Do does, also in a loop that is stopping. f changes nothing.
-func (l *Loop) Look(ctx context.Context, f func(at market.Time)) error {
+// Inspect runs f as Do does, also in a loop that is stopping. f changes nothing.
+func (l *Loop) Inspect(ctx context.Context, f func(at market.Time)) error {
 	return l.onLoop(ctx, func() error {
 		f(l.stamp())
 		return nil

@@ -26,7 +26,7 @@ func (l *Loop) armFirst(ctx context.Context) error {
 		case refuses(err):
 			l.Log.Warn().Err(err).Uint16("group", group).
 				Msg("the exchange refuses cancel on disconnect: orders outlive this bot")
-			l.Findings.Remark("cancel on disconnect", "refused: "+err.Error())
+			l.ReconcileLog.Note("cancel on disconnect", "refused: "+err.Error())
 			l.disconnect.off = true
 			return nil
 		default:

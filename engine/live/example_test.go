@@ -38,15 +38,15 @@ func (s *eager) OnTicker(d *strategy.Desk, t market.Ticker) {
 type forgetful struct{}
 
 func (forgetful) Event(*market.Event)                               {}
-func (forgetful) Differs(market.Time, *state.Discrepancy)           {}
+func (forgetful) Discrepancy(market.Time, *state.Discrepancy)       {}
 func (forgetful) Breached(market.Time, *live.Breach, []live.Breach) {}
-func (forgetful) Agreed(market.AssetID, live.Agreement)             {}
+func (forgetful) Checkpoint(market.AssetID, live.BalanceCheckpoint) {}
 func (forgetful) Sent(market.Time, *exchange.Intent)                {}
 func (forgetful) Intent(i *exchange.Intent)                         { fmt.Println("intent:", i.Method, i.Path) }
 func (forgetful) Outcome(_ market.Time, _ *exchange.Intent, e error) {
 	fmt.Println("outcome:", exchange.OutcomeOf(e))
 }
-func (forgetful) Remark(kind, text string) { fmt.Println(kind, text) }
+func (forgetful) Note(kind, text string)   { fmt.Println(kind, text) }
 func (forgetful) Commit(market.Time) error { return nil }
 
 // until ends the example with the first fill.
@@ -95,7 +95,7 @@ func ExampleLoop() {
 	account := state.NewAccount(catalog, 1, nil)
 	e := engine.New(engine.Config{Catalog: catalog, Account: account,
 		Gate: risk.New(catalog, risk.Config{Strategies: []risk.Limits{{OperatorID: 1}}}), Run: uuid.New(),
-		Observer: until{cancel}, Seats: []engine.Seat{
+		Observer: until{cancel}, Slots: []engine.Slot{
 			{Name: "eager", Strategy: &eager{}, Markets: []market.ID{1}, Ticker: true, Log: zerolog.Nop()},
 		}})
 	events := make(chan market.Event, 2)
@@ -105,7 +105,7 @@ func ExampleLoop() {
 	events <- market.Event{Kind: market.KindTicker, At: now,
 		Ticker: &market.Ticker{Market: 1, Last: 50_000_00, Bid: 49_999_00, Ask: 50_001_00}}
 	loop := live.New(live.Config{Engine: e, Account: account, Trading: client, Journal: forgetful{},
-		Findings: forgetful{}, Events: events, Log: zerolog.Nop()})
+		ReconcileLog: forgetful{}, Events: events, Log: zerolog.Nop()})
 	fmt.Println("ended:", loop.Run(ctx))
 	// Output:
 	// intent: POST /v2/order

@@ -89,7 +89,7 @@ func (l *Loop) conclude(x *explanation) {
 	said, short := l.holdings.reported[x.asset.ID]
 	switch {
 	case x.surplus >= 0:
-		l.logDiscrepancy(x, x.text()+"; what the books do not have is nobody's, and is not traded")
+		l.logDiscrepancy(x, x.text()+"; the surplus is unallocated, and is not traded")
 	case x.explained() && l.correct(x.asset.ID, -x.surplus):
 		l.logDiscrepancy(x, x.text()+"; taken out of the books")
 		x.surplus = 0
@@ -100,7 +100,7 @@ func (l *Loop) conclude(x *explanation) {
 		return
 	}
 	delete(l.holdings.differ, x.asset.ID)
-	l.checkpoint(x.asset.ID, Agreement{At: x.to, Surplus: x.surplus})
+	l.checkpoint(x.asset.ID, BalanceCheckpoint{At: x.to, Surplus: x.surplus})
 }
 
 // correct books money that has left the exchange's account: of a base asset from the positions of
@@ -135,7 +135,7 @@ func (l *Loop) halt(x *explanation) {
 	l.holdings.reported[x.asset.ID] = x.surplus
 	text := x.format(-x.surplus) + " " + x.asset.Symbol
 	l.logDiscrepancy(x, x.text()+"; halted")
-	l.Findings.Remark("reconcile difference", text)
+	l.ReconcileLog.Note("reconcile difference", text)
 	l.Log.Error().Str("missing", text).Msg("the exchange has less than this bot's books: all strategies are halted")
 	l.queueCommands(l.Engine.HaltAll(l.stamp(), "the exchange has "+text+" less than this bot's books"))
 }
@@ -144,7 +144,7 @@ func (l *Loop) halt(x *explanation) {
 func (l *Loop) logDiscrepancy(x *explanation, conclusion string) {
 	d := state.Discrepancy{What: "balance " + x.asset.Symbol, Ours: x.format(x.books),
 		Theirs: x.format(x.books + x.surplus), Conclusion: conclusion}
-	l.Findings.Differs(l.stamp(), &d)
+	l.ReconcileLog.Discrepancy(l.stamp(), &d)
 	l.Log.Warn().Str("asset", x.asset.Symbol).Str("books", d.Ours).Str("exchange", d.Theirs).
 		Str("conclusion", conclusion).Msg("a balance has changed beside the bot's own trades")
 }

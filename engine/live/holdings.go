@@ -12,10 +12,10 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Agreement is an asset's balance at the exchange beside the account's when the two were last
-// compared and every difference was explained. It outlives restarts, so that the next run can
+// BalanceCheckpoint is an asset's balance at the exchange beside the account's when the two were
+// last compared and every difference was explained. It outlives restarts, so that the next run can
 // explain what happened meanwhile.
-type Agreement struct {
+type BalanceCheckpoint struct {
 	At      market.Time  // before the balances were queried; 0: never
 	Surplus market.Money // of the exchange's balance over this bot's account
 }
@@ -23,7 +23,7 @@ type Agreement struct {
 // holdings is the comparison of the exchange's balances with the account.
 type holdings struct {
 	regular
-	checkpoints map[market.AssetID]Agreement
+	checkpoints map[market.AssetID]BalanceCheckpoint
 	// differ are surpluses that differed from the checkpoint at the last comparison: a difference
 	// counts when it is seen twice.
 	differ   map[market.AssetID]market.Money
@@ -87,7 +87,7 @@ func (l *Loop) compareHoldings(work context.Context, asked market.Time, books ma
 			l.Log.Error().Str("asset", symbol).Int64("available", int64(h.Available)).
 				Int64("in_order", int64(h.Orders)).
 				Msg("a balance of the exchange cannot be true: none of this answer is compared")
-			l.Findings.Remark("false balance", symbol)
+			l.ReconcileLog.Note("false balance", symbol)
 			return
 		}
 		there[h.Asset] = total
@@ -104,7 +104,7 @@ func (l *Loop) compareHoldings(work context.Context, asked market.Time, books ma
 		switch {
 		case h.moves[asset] != books[asset] || l.Account.Unsettled(asset):
 		case known && surplus == last.Surplus, !known && twice && surplus >= 0:
-			l.checkpoint(asset, Agreement{At: asked, Surplus: surplus})
+			l.checkpoint(asset, BalanceCheckpoint{At: asked, Surplus: surplus})
 		default:
 			differ[asset] = surplus
 			if twice {
@@ -119,10 +119,10 @@ func (l *Loop) compareHoldings(work context.Context, asked market.Time, books ma
 }
 
 // checkpoint notes that the balance of an asset fits.
-func (l *Loop) checkpoint(asset market.AssetID, now Agreement) {
+func (l *Loop) checkpoint(asset market.AssetID, now BalanceCheckpoint) {
 	l.holdings.checkpoints[asset] = now
 	delete(l.holdings.reported, asset)
-	l.Findings.Agreed(asset, now)
+	l.ReconcileLog.Checkpoint(asset, now)
 }
 
 // inquiry is what the exchange says of the time since the last checkpoint.
@@ -178,26 +178,30 @@ func (q *inquiry) fetch(ctx context.Context, trading exchange.Trading, since mar
 		return err
 	}
 	for _, m := range markets {
-		if err := q.fetchTrades(ctx, trading, since, m); err != nil {
+		err = eachTrade(ctx, trading, m, since, func(t *exchange.Trade) {
+			q.trades, q.markets = append(q.trades, *t), append(q.markets, m)
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fetchTrades pages through a market's trades. Pages overlap: a trade counts once.
-func (q *inquiry) fetchTrades(ctx context.Context, trading exchange.Trading, from market.Time, m market.ID) error {
+// eachTrade pages through a market's trades. Pages overlap: it visits each trade once.
+func eachTrade(ctx context.Context, trading exchange.Trading, m market.ID, from market.Time,
+	visit func(*exchange.Trade)) error {
 	seen := map[uuid.UUID]bool{}
 	for more := true; more; {
-		var trades []exchange.Trade
+		var page []exchange.Trade
 		var err error
-		if trades, more, err = trading.Trades(ctx, m, from); err != nil {
+		if page, more, err = trading.Trades(ctx, m, from); err != nil {
 			return err
 		}
-		for i := range trades {
-			if from = max(from, trades[i].Time); !seen[trades[i].ID] {
-				seen[trades[i].ID] = true
-				q.trades, q.markets = append(q.trades, trades[i]), append(q.markets, m)
+		for i := range page {
+			if from = max(from, page[i].Time); !seen[page[i].ID] {
+				seen[page[i].ID] = true
+				visit(&page[i])
 			}
 		}
 	}

@@ -42,10 +42,10 @@ func TestOnlyAnUnexplainedShortfallHalts(t *testing.T) {
 			"explained in part by withdrawal, -60: -40 is not; halted"},
 		"a unit less is rounding": {100_00, 99_99, 0, false, "explained by withdrawal, -99.99; taken out of the books"},
 		"more than ever came": {-70_00, 0, -70_00, false,
-			"not explained: the account's history has no movement, and nobody else has traded; what the books do not " +
-				"have is nobody's, and is not traded"},
+			"not explained: the account's history has no movement, and nobody else has traded; " +
+				"the surplus is unallocated, and is not traded"},
 		"a deposit": {-70_00, -70_00, -70_00, false,
-			"explained by withdrawal, 70; what the books do not have is nobody's, and is not traded"},
+			"explained by withdrawal, 70; the surplus is unallocated, and is not traded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

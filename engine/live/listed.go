@@ -26,7 +26,7 @@ func (l *Loop) endedOrder(client uuid.UUID) *state.Order {
 			return o
 		}
 	}
-	if o := l.Account.Absent(client); o != nil {
+	if o := l.Account.PresumedAbsent(client); o != nil {
 		return o
 	}
 	if l.Ended == nil {
@@ -81,7 +81,7 @@ func (l *Loop) logListedEnded(q *query) {
 		Stringer("books", own.State).
 		Msg("two lists of the exchange show an order open that has ended in the account: " +
 			"it is queried, then reopened or cancelled")
-	l.Findings.Remark("open after its end", orderText(q.id))
+	l.ReconcileLog.Note("open after its end", orderText(q.id))
 }
 
 // reopen opens an ended order again as its record says. A record without news changes nothing.

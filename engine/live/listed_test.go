@@ -27,7 +27,7 @@ func fooled(t *testing.T, acts ...func(*strategy.Desk)) *play {
 	}
 	p.run()
 	p.tick(2)
-	require.NoError(t, p.loop.Look(t.Context(), func(at market.Time) {
+	require.NoError(t, p.loop.Inspect(t.Context(), func(at market.Time) {
 		own := p.account.Own(1)
 		lie := own.Order
 		lie.Status, lie.Updated, lie.OnHold = market.StatusCanceled, at, 0
@@ -50,7 +50,7 @@ func TestAnOrderThatTwoListsShowOpenAfterItsEndIsTakenBack(t *testing.T) {
 		require.Equal(t, 1, p.account.OpenBy(1), "max_open_orders counts it")
 		require.Positive(t, p.account.Total(1).Held, "its funds are held")
 		require.Equal(t, []string{"open after its end: order 1"}, p.journal.remarks)
-		require.NoError(t, p.loop.Look(t.Context(),
+		require.NoError(t, p.loop.Inspect(t.Context(),
 			func(market.Time) { require.NoError(t, p.account.Check()); require.Zero(t, p.loop.Foreign()) }))
 		p.end()
 		p.agree()
@@ -134,7 +134,7 @@ func TestAnOrderThatCannotBeTakenBackIsCancelledOrHalts(t *testing.T) {
 			require.Equal(t, becomes != arrives, len(p.openInTheBox()) == 1)
 			p.tick(180)
 			var halted bool
-			require.NoError(t, p.loop.Look(t.Context(), func(market.Time) { _, halted = p.loop.Engine.Halted(1) }))
+			require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) { _, halted = p.loop.Engine.Halted(1) }))
 			require.Equal(t, becomes != arrives, halted)
 			cancels := 0
 			for i := range p.box.leaves {

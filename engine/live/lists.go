@@ -78,7 +78,7 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 	l.clearListed(shown)
 	if foreign != l.foreign {
 		l.Log.Warn().Int("orders", foreign).Msg("open orders on this account that are not ours: they are left alone")
-		l.Findings.Remark("foreign orders", strconv.Itoa(foreign))
+		l.ReconcileLog.Note("foreign orders", strconv.Itoa(foreign))
 	}
 	l.foreign = foreign
 }

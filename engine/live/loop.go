@@ -25,11 +25,11 @@ import (
 
 // Config is what a Loop is made of. Zero durations take the default at the end of each comment.
 type Config struct {
-	Engine   *engine.Engine
-	Account  *state.Account // the engine's
-	Trading  exchange.Trading
-	Journal  Journal
-	Findings Findings
+	Engine       *engine.Engine
+	Account      *state.Account // the engine's
+	Trading      exchange.Trading
+	Journal      Journal
+	ReconcileLog ReconcileLog
 	// Events come from the feeds in the order of their arrival; At is that time or 0. Their slices
 	// and pointers belong to the loop.
 	Events <-chan market.Event
@@ -56,7 +56,7 @@ type Config struct {
 	Groups      []uint16               // cancel-on-disconnect groups to keep armed
 	GroupExpiry market.Duration        // of their timers, 150 s at least; 150 s
 
-	Agreed map[market.AssetID]Agreement // of the last run; nil: none
+	Checkpoints map[market.AssetID]BalanceCheckpoint // of the last run; nil: none
 	// Owns reports whether an ended order with this client order id was this bot's; nil: unknown.
 	// The loop's goroutine calls this and the functions below.
 	Owns func(client uuid.UUID) bool
@@ -148,15 +148,15 @@ func New(c Config) *Loop {
 	defaults(&c.Margin, 2*time.Second)
 	defaults(&c.StopWithin, 75*time.Second)
 	defaults(&c.GroupExpiry, 150*time.Second)
-	if c.Agreed == nil {
-		c.Agreed = map[market.AssetID]Agreement{}
+	if c.Checkpoints == nil {
+		c.Checkpoints = map[market.AssetID]BalanceCheckpoint{}
 	}
 	if c.Start == nil {
 		c.Start = c.Engine.Start
 	}
 	l := &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*maxInFlight+maxListQueries),
 		calls: make(chan call), queries: map[market.OrderID]*query{}, pages: map[market.OrderID][]market.Fill{},
-		holdings: holdings{checkpoints: c.Agreed, reported: map[market.AssetID]market.Money{},
+		holdings: holdings{checkpoints: c.Checkpoints, reported: map[market.AssetID]market.Money{},
 			moves: map[market.AssetID]int{}}}
 	l.verify, l.auditor = l.audit, newAuditor(&l.Config)
 	if c.Account != nil {
@@ -219,7 +219,7 @@ func (l *Loop) prepare(ctx context.Context) error {
 }
 
 func (l *Loop) retryUntilReached(ctx context.Context, try func() error) error {
-	return Insist(ctx, l.Log, try)
+	return RetryUntilReached(ctx, l.Log, try)
 }
 
 // turn waits for an event, takes the others that are there, commits them, and sends.

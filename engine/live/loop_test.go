@@ -66,15 +66,15 @@ func (r *rig) begin() {
 	if player == nil {
 		player = &restless{chance: rand.New(rand.NewPCG(r.seed, uint64(r.starts)))}
 	}
-	seat := engine.Seat{Name: "restless", Strategy: player, Markets: []market.ID{1},
+	seat := engine.Slot{Name: "restless", Strategy: player, Markets: []market.ID{1},
 		Intervals: []market.Interval{market.Interval1m}, Ticker: true, Log: zerolog.Nop()}
-	seats := []engine.Seat{seat}
+	seats := []engine.Slot{seat}
 	if r.second != nil {
 		seat.Name, seat.Strategy = "second", r.second
 		seats = append(seats, seat)
 	}
-	e := engine.New(engine.Config{Run: run, Catalog: r.box.catalog, Account: r.account, Gate: gate, Seats: seats})
-	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, Findings: r.journal,
+	e := engine.New(engine.Config{Run: run, Catalog: r.box.catalog, Account: r.account, Gate: gate, Slots: seats})
+	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, ReconcileLog: r.journal,
 		Events: r.events, Log: zerolog.Nop(), StopWithin: 30 *
 			time.Minute, Sent: r.journal.lastChance, Breaches: r.journal.kept,
 		Owns: func(client uuid.UUID) bool { return r.box.records[client] != nil }}

@@ -18,7 +18,7 @@ func (l *Loop) logNotFound(q *query, asked market.Time) {
 	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
 		Stringer("decided_in", acceptedPatience).
 		Msg("the exchange does not know an order that it had taken: it is asked for again, then the lists decide")
-	l.Findings.Remark("missing", orderText(q.id))
+	l.ReconcileLog.Note("missing", orderText(q.id))
 }
 
 // The weights of GET /ordersOpen (venue-facts 1.3), in points.
@@ -112,19 +112,12 @@ func (l *Loop) isOpen(work context.Context, m market.ID, client uuid.UUID) (bool
 // tradesOf fetches the trades of an order since a time, by client order id.
 func (l *Loop) tradesOf(work context.Context, m market.ID, client uuid.UUID, from market.Time) (trades []exchange.Trade,
 	err error) {
-	for more := true; more; {
-		var page []exchange.Trade
-		if page, more, err = l.Trading.Trades(work, m, from); err != nil {
-			return nil, err
+	err = eachTrade(work, l.Trading, m, from, func(t *exchange.Trade) {
+		if t.ClientOrderID == client {
+			trades = append(trades, *t)
 		}
-		for i := range page {
-			if page[i].ClientOrderID == client {
-				trades = append(trades, page[i])
-			}
-			from = max(from, page[i].Time)
-		}
-	}
-	return trades, nil
+	})
+	return trades, err
 }
 
 // endAbsent ends an order that never reached the exchange. A place of the last process has not been
@@ -147,7 +140,7 @@ func (l *Loop) endByTrades(q *query, r *reply) {
 		Int("trades", len(r.trades)).
 		Msg("an order has ended that the exchange neither finds nor lists; if the exchange has begun anew, stop the " +
 			"bot and give it a new bot.state")
-	l.Findings.Remark("gone", orderText(q.id))
+	l.ReconcileLog.Note("gone", orderText(q.id))
 	l.report(q.id, r.record, market.ExecCanceled)
 }
 

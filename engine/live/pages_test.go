@@ -46,7 +46,7 @@ func TestManyFillsOfOneAnswerAreBookedInPages(t *testing.T) {
 		}))
 		heard := 0
 		for fills := 0; fills < many; heard++ {
-			require.NoError(t, p.loop.Look(t.Context(), func(market.Time) {
+			require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) {
 				fills = p.s.fills
 				require.Equal(t, fills == many, p.loop.quiet(), "the balances are compared when all is booked")
 			}))
@@ -70,7 +70,7 @@ func TestAnAnswerThatComesAgainBooksNothingTwice(t *testing.T) {
 		p.run()
 		p.tick(2)
 		var record *exchange.Record
-		require.NoError(t, p.loop.Look(t.Context(), func(market.Time) { record = p.inFills(1000) }))
+		require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) { record = p.inFills(1000) }))
 		for range 3 {
 			require.NoError(t, p.loop.Do(t.Context(), func(at market.Time) []market.Command {
 				again := *record

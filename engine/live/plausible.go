@@ -57,8 +57,8 @@ func (l *Loop) plausible(ev *market.Event) bool {
 // tickerProblem is what is wrong with a ticker, in itself or compared with earlier prices.
 func (l *Loop) tickerProblem(t *market.Ticker) string {
 	known := l.Account.Last(t.Market) > 0
-	bid, bids := l.Account.Quote(t.Market, market.Sell)
-	ask, asks := l.Account.Quote(t.Market, market.Buy)
+	bid, bids := l.Account.BestPrice(t.Market, market.Sell)
+	ask, asks := l.Account.BestPrice(t.Market, market.Buy)
 	recent := l.recent(t.Market)
 	switch {
 	case t.Bid < 0 || t.Ask < 0 || t.Last < 0:
@@ -95,7 +95,7 @@ func far(price, from market.Price) bool {
 
 // recent reports whether a market's last price is young enough to compare with.
 func (l *Loop) recent(m market.ID) bool {
-	at, _ := l.Account.Seen(m)
+	at, _ := l.Account.PriceArrived(m)
 	return l.now.Sub(at) < maxPriceAge
 }
 
@@ -134,7 +134,7 @@ func (l *Loop) accepts(m market.ID, price market.Price, problem string) bool {
 		*mark = suspension{}
 		return true
 	}
-	l.Account.Doubt(m)
+	l.Account.MarkUnreliable(m)
 	if mark.said == 0 || l.now.Sub(mark.said) >= farLogInterval {
 		mark.said = l.now
 		known := l.Account.Catalog().Market(m)

@@ -31,7 +31,7 @@ func candleOf(open, high, low, last market.Price) market.Event {
 func (p *play) doubted(ev market.Event) (doubted bool) {
 	p.events <- ev
 	synctest.Wait()
-	require.NoError(p.t, p.loop.Look(p.t.Context(), func(market.Time) { doubted = p.account.Doubted(1) }))
+	require.NoError(p.t, p.loop.Inspect(p.t.Context(), func(market.Time) { doubted = p.account.Unreliable(1) }))
 	return doubted
 }
 

@@ -150,7 +150,7 @@ func (l *Loop) queryOrder(work context.Context, q *query) {
 	id, client, name := own.Market, own.ClientOrderID, own.ExchangeID
 	question := l.Trading.Order
 	if l.stopped || own.InFlight == market.CommandCancel || own.CancelWanted {
-		question = l.Trading.Ending
+		question = l.Trading.OrderUrgent
 	}
 	r := reply{from: fromQuery, asked: l.now, trusted: q.trusted}
 	q.pending = true

@@ -110,19 +110,13 @@ func (l *Loop) catchUp(ctx context.Context, own []*state.Order) error {
 		names[o.ClientOrderID] = o
 	}
 	for m, from := range since {
-		from = max(from, 1)
-		for more := true; more; {
-			var trades []exchange.Trade
-			var err error
-			if trades, more, err = l.Trading.Trades(ctx, m, from); err != nil {
-				return err
+		err := eachTrade(ctx, l.Trading, m, max(from, 1), func(t *exchange.Trade) {
+			if o := names[t.ClientOrderID]; o != nil {
+				l.receive(l.queryOf(o.ID), &reply{from: fromTrades, asked: l.now, trades: []exchange.Trade{*t}})
 			}
-			for i := range trades {
-				from = max(from, trades[i].Time)
-				if o := names[trades[i].ClientOrderID]; o != nil {
-					l.receive(l.queryOf(o.ID), &reply{from: fromTrades, asked: l.now, trades: trades[i : i+1]})
-				}
-			}
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

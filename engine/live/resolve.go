@@ -82,6 +82,6 @@ func (l *Loop) bookAnyway(own *state.Order, r *reply, broken []audit.Broken) {
 func (l *Loop) logResolved(own *state.Order, ours, theirs string) {
 	l.Log.Warn().Int64("order", int64(own.ID)).Str("books", ours).Str("exchange", theirs).
 		Msg("an order is resolved as a person says")
-	l.Findings.Differs(l.now, &state.Discrepancy{What: "resolve", Ours: ours, Theirs: theirs,
+	l.ReconcileLog.Discrepancy(l.now, &state.Discrepancy{What: "resolve", Ours: ours, Theirs: theirs,
 		Conclusion: "resolved by the operator", Order: own.ID})
 }

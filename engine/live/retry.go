@@ -10,10 +10,10 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 )
 
-// Insist calls try until the exchange answers, with growing waits that it logs, and returns nil or
-// the exchange's refusal, which it would repeat. A ban is no refusal: it ends. It returns early
-// when ctx ends.
-func Insist(ctx context.Context, log zerolog.Logger, try func() error) error {
+// RetryUntilReached calls try until the exchange answers, with growing waits that it logs, and
+// returns nil or the exchange's refusal, which it would repeat. A ban is no refusal: it ends. It
+// returns early when ctx ends.
+func RetryUntilReached(ctx context.Context, log zerolog.Logger, try func() error) error {
 	for wait := firstWait; ; wait = min(2*wait, lastWait/2) {
 		err := try()
 		if err == nil || ctx.Err() != nil || refuses(err) {

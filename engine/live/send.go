@@ -52,7 +52,7 @@ func (l *Loop) unwantedWrite(o *outgoing) bool {
 }
 
 // Waiting is the number of a strategy's writes that wait for a lane to the exchange. Call it within
-// Look.
+// Inspect.
 func (l *Loop) Waiting(s market.StrategyID) (count int) {
 	for i := range l.outbox.waiting {
 		if l.outbox.waiting[i].strategy == s {

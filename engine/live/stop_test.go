@@ -193,7 +193,7 @@ func TestAWriteThatWasInFlightAtAKillIsInDoubtForAsLongAsItWasSigned(t *testing.
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() { done <- r.loop.Run(ctx) }()
 			inFlight := func() (kind market.CommandKind) {
-				require.NoError(t, r.loop.Look(ctx, func(market.Time) { kind = r.account.Own(1).InFlight }))
+				require.NoError(t, r.loop.Inspect(ctx, func(market.Time) { kind = r.account.Own(1).InFlight }))
 				return kind
 			}
 			time.Sleep(signed.Sub(r.box.Now()) + time.Second)

@@ -107,7 +107,7 @@ func (p *play) end() {
 
 // own is an order of the bot, as it is now.
 func (p *play) own(id market.OrderID) (o state.Order, open bool) {
-	require.NoError(p.t, p.loop.Look(p.t.Context(), func(market.Time) {
+	require.NoError(p.t, p.loop.Inspect(p.t.Context(), func(market.Time) {
 		if own := p.account.Own(id); own != nil {
 			o, open = *own, true
 		}
@@ -368,12 +368,12 @@ func TestTimeDoesNotGoBackWithTheExchangesClock(t *testing.T) {
 		p.run()
 		p.tick(3)
 		var before market.Time
-		require.NoError(t, p.loop.Look(t.Context(), func(at market.Time) { before = at }))
+		require.NoError(t, p.loop.Inspect(t.Context(), func(at market.Time) { before = at }))
 		p.box.mu.Lock()
 		p.box.shift = -time.Minute
 		p.box.mu.Unlock()
 		p.tick(3)
-		require.NoError(t, p.loop.Look(t.Context(), func(at market.Time) { require.Equal(t, before, at) }))
+		require.NoError(t, p.loop.Inspect(t.Context(), func(at market.Time) { require.Equal(t, before, at) }))
 		require.Equal(t, 6, p.s.at)
 		p.end()
 		p.agree()
@@ -463,13 +463,13 @@ func TestOrdersOfOthersAreCountedOneByOneAndOwnOnesThatHaveEndedAreNot(t *testin
 		p.run()
 		p.tick(5)
 		own := p.box.leaves[0].ClientOrderID
-		require.NoError(t, p.loop.Look(t.Context(), func(at market.Time) {
+		require.NoError(t, p.loop.Inspect(t.Context(), func(at market.Time) {
 			stranger := exchange.Record{Order: market.Order{ClientOrderID: uuid.UUID{9}}}
 			nameless := exchange.Record{} // by hand: they have no client order id
 			p.loop.compareOrders(at,
 				[]exchange.Record{stranger, nameless, nameless, {Order: market.Order{ClientOrderID: own}}}, nil)
 		}))
-		require.NoError(t, p.loop.Look(t.Context(), func(market.Time) { require.Equal(t, 3, p.loop.Foreign()) }))
+		require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) { require.Equal(t, 3, p.loop.Foreign()) }))
 		require.True(t, slices.Contains(p.journal.remarks, "foreign orders: 3"))
 		p.end()
 		p.agree()

@@ -99,8 +99,8 @@ func newBox(t testing.TB, seed uint64, faults int) *box {
 			MinOrderInQuote: 500}}))
 	b.venue = sim.New(b.catalog,
 		sim.Config{Book: true, Fees: boxFees,
-			House: func(*market.Market) sim.House {
-				return sim.House{Levels: 10, Size: 1_00000000,
+			Liquidity: func(*market.Market) sim.Liquidity {
+				return sim.Liquidity{Levels: 10, Size: 1_00000000,
 					HalfSpread: 10_000}
 			}}, b.hear)
 	require.NoError(t, b.venue.Deposit(1, 100_000_00))
@@ -318,8 +318,8 @@ func (b *box) shown(fills []market.Fill) []market.Fill {
 	return append([]market.Fill(nil), fills...)
 }
 
-// Ending is Order.
-func (b *box) Ending(ctx context.Context, m market.ID, client, name uuid.UUID) (exchange.Record, error) {
+// OrderUrgent is Order.
+func (b *box) OrderUrgent(ctx context.Context, m market.ID, client, name uuid.UUID) (exchange.Record, error) {
 	return b.Order(ctx, m, client, name)
 }
 
@@ -456,8 +456,8 @@ func (j *ledger) Event(ev *market.Event) {
 func (j *ledger) Intent(i *exchange.Intent)                    { j.noted = append(j.noted, *i) }
 func (j *ledger) Sent(market.Time, *exchange.Intent)           {}
 func (j *ledger) Outcome(market.Time, *exchange.Intent, error) {}
-func (j *ledger) Remark(kind, text string)                     { j.remarks = append(j.remarks, kind+": "+text) }
-func (j *ledger) Differs(_ market.Time, d *state.Discrepancy) {
+func (j *ledger) Note(kind, text string)                       { j.remarks = append(j.remarks, kind+": "+text) }
+func (j *ledger) Discrepancy(_ market.Time, d *state.Discrepancy) {
 	j.concluded = append(j.concluded, d.Conclusion)
 }
 func (j *ledger) Breached(_ market.Time, b *Breach, all []Breach) {
@@ -466,7 +466,7 @@ func (j *ledger) Breached(_ market.Time, b *Breach, all []Breach) {
 		j.kept = slices.Clone(all)
 	}
 }
-func (j *ledger) Agreed(market.AssetID, Agreement) {}
+func (j *ledger) Checkpoint(market.AssetID, BalanceCheckpoint) {}
 
 // committed reports whether an intent is durable.
 func (j *ledger) committed(i *exchange.Intent) bool {

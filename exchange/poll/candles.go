@@ -34,7 +34,7 @@ type row struct {
 func (f *Feed) candles(ctx context.Context) {
 	for i := range f.rows {
 		if r := &f.rows[i]; r.Last == 0 {
-			r.Last = r.Interval.StartOf(r.Interval.Index(f.Data.Now()) - 1) // the one before the one that is open now
+			r.Last = r.Interval.StartOf(r.Interval.Index(f.Data.Now()) - 1) // the last closed candle
 		}
 	}
 	for ctx.Err() == nil {

@@ -80,7 +80,7 @@ func candleOf(m market.ID, interval market.Interval, index int64) market.Candle 
 		Interval: interval}
 }
 
-// Candles gives what has closed, and the one that is open.
+// Candles returns the closed candles and the open one.
 func (f *fake) Candles(_ context.Context, m *market.Market, interval market.Interval, start, end market.Time, limit int,
 	dst []market.Candle) ([]market.Candle, error) {
 	if !f.answers() || m.ID == f.mute && f.Now() < f.down[1] {
@@ -108,7 +108,7 @@ func (f *fake) Candles(_ context.Context, m *market.Market, interval market.Inte
 // blank reports whether lists are empty now.
 func (f *fake) blank() bool { return f.Now() > f.empty[0] && f.Now() < f.empty[1] }
 
-// TickerPrices tells a price for both markets.
+// TickerPrices returns a price for both markets.
 func (f *fake) TickerPrices(_ context.Context, dst []market.Ticker) ([]market.Ticker, error) {
 	if !f.answers() {
 		return dst, errDown
@@ -123,7 +123,7 @@ func (f *fake) TickerPrices(_ context.Context, dst []market.Ticker) ([]market.Ti
 	return append(dst, market.Ticker{Market: 1, Last: 100_00}, market.Ticker{Market: 2, Last: 50_00}), err
 }
 
-// TickerBooks tells bid and ask of the first.
+// TickerBooks returns bid and ask of the first.
 func (f *fake) TickerBooks(_ context.Context, dst []market.Ticker) ([]market.Ticker, error) {
 	if !f.answers() {
 		return dst, errDown
@@ -134,7 +134,7 @@ func (f *fake) TickerBooks(_ context.Context, dst []market.Ticker) ([]market.Tic
 	return append(dst, market.Ticker{Market: 1, Bid: 99_00, Ask: 101_00}), nil
 }
 
-// Book tells a book that changes every five seconds.
+// Book returns a book that changes every five seconds.
 func (f *fake) Book(_ context.Context, m *market.Market, depth int, into *market.OrderBook) error {
 	if !f.answers() {
 		return errDown
@@ -143,7 +143,7 @@ func (f *fake) Book(_ context.Context, m *market.Market, depth int, into *market
 	return nil
 }
 
-// Rules tells the rules as the test has set them.
+// Rules returns the rules that the test has set.
 func (f *fake) Rules(context.Context) ([]market.Market, error) {
 	if !f.answers() {
 		return nil, errDown
@@ -156,7 +156,7 @@ func (f *fake) Rules(context.Context) ([]market.Market, error) {
 var bothSeries = []Series{{Market: 1, Interval: market.Interval1m}, {Market: 2, Interval: market.Interval1m},
 	{Market: 1, Interval: market.Interval5m}}
 
-// listen runs a feed for a while and returns what it told.
+// listen runs a feed for a while and returns its events.
 func listen(t *testing.T, c Config, d time.Duration) (told []market.Event) {
 	f := New(c)
 	ctx, cancel := context.WithTimeout(t.Context(), d)
@@ -173,7 +173,7 @@ func listen(t *testing.T, c Config, d time.Duration) (told []market.Event) {
 	}
 }
 
-// candlesIn requires that groups are in order and none is told twice, and returns the candles of a
+// candlesIn requires that groups are in order and none is sent twice, and returns the candles of a
 // series.
 func candlesIn(t *testing.T, told []market.Event, s Series) (list []market.Candle) {
 	var before *market.Candle
@@ -200,7 +200,7 @@ func candlesIn(t *testing.T, told []market.Event, s Series) (list []market.Candl
 	return list
 }
 
-// whole is what a series has between two times.
+// whole is all candles of a series between two times.
 func whole(s Series, from, to market.Time) (list []market.Candle) {
 	for i := s.Interval.Index(from); ; i++ {
 		c := candleOf(s.Market, s.Interval, i)
@@ -489,7 +489,7 @@ func TestACandleIsLateWhenItIsOlderThanTwiceItsIntervalOrThanTheConfigSays(t *te
 	require.True(t, strict.late(&c, c.End().Add(11*time.Second)))
 }
 
-// Nobody takes what the feed tells: prices are dropped and asked for all the same, candles wait.
+// Without a receiver, prices are dropped and polled all the same, and candles wait.
 func TestTickersWaitForNobodyAndCandlesForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1)

@@ -26,7 +26,7 @@
 //	GET /report/{market}/trades   TradesReport
 //	POST /order                   Send
 //	PUT /order                    Send
-//	GET /order                    Order, Ending
+//	GET /order                    Order, OrderUrgent
 //	DELETE /order                 Send
 //	GET /ordersOpen               OrdersOpen, OpenOrders, OpenOrdersIn
 //	GET /orders                   Orders

@@ -72,7 +72,7 @@ func tour(r *rig) []stop {
 		{"cancel", func() error { _, err := r.Send(ctx, r.intent(command(market.CommandCancel, 0))); return err }},
 		{"end of an order", func() error {
 			_,
-				err := r.Ending(ctx, r.btc.ID, placed.Order.ClientOrderID, uuid.Nil)
+				err := r.OrderUrgent(ctx, r.btc.ID, placed.Order.ClientOrderID, uuid.Nil)
 			return err
 		}},
 		{"open orders of the port", func() error { _, err := r.OpenOrders(ctx); return err }},

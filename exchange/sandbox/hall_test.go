@@ -44,13 +44,13 @@ func newHall(t testing.TB, bitcoin, cardano price.Source, change ...func(*Config
 	for _, one := range change {
 		one(&ex.config)
 	}
-	house := func(m *market.Market) sim.House {
+	house := func(m *market.Market) sim.Liquidity {
 		if m.ID == 2 {
-			return sim.House{}
+			return sim.Liquidity{}
 		}
-		return sim.House{Levels: 3, Size: 1_00000000}
+		return sim.Liquidity{Levels: 3, Size: 1_00000000}
 	}
-	ex.venue = sim.New(catalog, sim.Config{Book: true, House: house, HalfSpread: 50_000}, func(ev *market.Event) {
+	ex.venue = sim.New(catalog, sim.Config{Book: true, Liquidity: house, HalfSpread: 50_000}, func(ev *market.Event) {
 		for _, f := range ev.Fills {
 			side := f.Side
 			if !f.Taker {

@@ -117,7 +117,7 @@ func (c *Market) units(catalog *market.Catalog) (*market.Market, error) {
 }
 
 func (ex *Exchange) openVenue() error {
-	houses := make([]sim.House, len(ex.listings))
+	houses := make([]sim.Liquidity, len(ex.listings))
 	for _, l := range ex.listings[1:] {
 		h := &l.config.House
 		size, err := l.ParseQty(cmp.Or(h.Size, "0"))
@@ -129,11 +129,11 @@ func (ex *Exchange) openVenue() error {
 		case h.Levels > 0 && (size == 0) != h.Endless:
 			return fmt.Errorf("market %s: house: %d levels want a size or no end, one of the two", l.Name, h.Levels)
 		}
-		houses[l.ID] = sim.House{Levels: h.Levels, HalfSpread: h.HalfSpread, Step: market.Price(h.Step) * max(1, l.TickSize), Size: size}
+		houses[l.ID] = sim.Liquidity{Levels: h.Levels, HalfSpread: h.HalfSpread, Step: market.Price(h.Step) * max(1, l.TickSize), Size: size}
 	}
 	rules := &ex.config.Rules
 	ex.venue = sim.New(ex.catalog, sim.Config{
-		Book: true, FeeRounding: rules.FeeRounding, House: func(m *market.Market) sim.House { return houses[m.ID] },
+		Book: true, FeeRounding: rules.FeeRounding, Liquidity: func(m *market.Market) sim.Liquidity { return houses[m.ID] },
 		PlacementLimit: rules.PlacementLimit, ExecutionLimit: rules.ExecutionLimit, SpreadLimit: rules.SpreadLimit, ReferenceLimit: rules.ReferenceLimit, HoldLater: rules.HoldLater,
 	}, ex.hear)
 	return nil

@@ -173,13 +173,13 @@ func (ex *Exchange) turnover(a *account, m *market.Market, f *market.Fill) {
 // worth returns the value of a fill in the currency of the tiers, rounded down: other quotes by the latest price of the market
 // QUOTE-EUR, or one for one where there is no such market or price.
 func (ex *Exchange) worth(m *market.Market, f *market.Fill) (market.Money, error) {
-	money, err := m.Worth(f.Price, f.Amount)
+	money, err := m.Notional(f.Price, f.Amount)
 	if err != nil || m.Quote == ex.currency {
 		return money, err
 	}
 	if rated := ex.rated[m.ID-1]; rated != nil {
 		if last := ex.venue.Last(rated.ID); last > 0 {
-			return rated.Worth(last, market.Qty(money))
+			return rated.Notional(last, market.Qty(money))
 		}
 	}
 	whole, err := market.Rescale(int64(market.FloorDigits(money, m.QuoteDigits, ex.currencyDigits)), m.QuoteDigits, ex.currencyDigits)

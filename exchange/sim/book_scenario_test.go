@@ -40,7 +40,7 @@ func TestABookWithAnEndlessHouseDoesTheSame(t *testing.T) {
 func bookStage(t *testing.T) *stage {
 	s := newStage(t)
 	s.config.Book = true
-	s.config.House = func(*market.Market) House { return House{Levels: 1} }
+	s.config.Liquidity = func(*market.Market) Liquidity { return Liquidity{Levels: 1} }
 	return s
 }
 
@@ -73,12 +73,12 @@ func (s *stage) among(words []string) {
 	case "accounts":
 		s.openAccounts(int(s.id(words[1])))
 	case "house":
-		h := House{Levels: int(s.id(words[1]))}
+		h := Liquidity{Levels: int(s.id(words[1]))}
 		h.Size = parsed(s.catalog.Market(1).ParseQty(words[2]))
 		if len(words) > 3 {
 			h.Step = s.price(words[3])
 		}
-		s.config.House = func(*market.Market) House { return h }
+		s.config.Liquidity = func(*market.Market) Liquidity { return h }
 	case "as", "late":
 		s.now = s.now.Add(time.Second)
 		c := s.command(s.now, words[2:])

@@ -237,7 +237,7 @@ func (v *Venue) collect(b *book) {
 // triggerRange returns the lowest and the highest possible level of a trigger that is met.
 func (v *Venue) triggerRange(b *book) (low, high market.Price) {
 	if v.config.HalfSpread != 0 {
-		return 0, math.MaxInt64 // levels are prices of a path, half a spread away from what triggers refer to
+		return 0, math.MaxInt64 // levels are prices of a path, half a spread away from the triggers' references
 	}
 	low = math.MaxInt64
 	for _, price := range [...]market.Price{b.last, b.bid, b.ask} {

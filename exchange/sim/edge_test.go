@@ -165,7 +165,8 @@ func TestABookAtTheEndOfItsNumbersGoesOn(t *testing.T) {
 	var fills, rounds int
 	rapid.Check(t, func(t *rapid.T) {
 		levels := rapid.IntRange(0, 2).Draw(t, "levels")
-		e := newEdge(t, Config{Book: true, House: func(*market.Market) House { return House{Levels: levels} }}, 3)
+		e := newEdge(t, Config{Book: true,
+			Liquidity: func(*market.Market) Liquidity { return Liquidity{Levels: levels} }}, 3)
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			e.at++
 			switch rapid.IntRange(0, 9).Draw(t, "step") {

@@ -8,10 +8,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// House is the liquidity that the exchange itself offers in a Book: levels on each side of the
+// Liquidity is the liquidity that the exchange itself offers in a Book: levels on each side of the
 // price that its source moves. It takes every order that the price runs through, whatever the
 // amount. Where the source is a ticker with bid and ask, they are its best levels.
-type House struct {
+type Liquidity struct {
 	Levels     int          // of each side; 0: no liquidity
 	HalfSpread market.Rate  // from the price to its best levels, as a fraction; 0: Config.HalfSpread
 	Step       market.Price // between two levels; 0: a tick
@@ -20,7 +20,7 @@ type House struct {
 
 // liquidityAnchor is the state of the house in one market.
 type liquidityAnchor struct {
-	House
+	Liquidity
 	price    market.Price    // the middle of its levels; 0: none yet
 	sequence int64           // of the anchoring: later orders stand behind it at the same price
 	step     market.Price    // between two levels

@@ -15,8 +15,8 @@ func (v *Venue) makeBook(b *book) {
 	unit := max(1, b.market.TickSize)
 	b.bids, b.asks = &depth{bids: true, unit: unit}, &depth{unit: unit}
 	b.volume = noCap
-	if v.config.House != nil {
-		b.liquidity.House = v.config.House(b.market)
+	if v.config.Liquidity != nil {
+		b.liquidity.Liquidity = v.config.Liquidity(b.market)
 		if b.liquidity.HalfSpread == 0 {
 			b.liquidity.HalfSpread = v.config.HalfSpread
 		}

@@ -92,7 +92,7 @@ func TestABalanceThatCanCountNoMoreEndsTheOrderAndNotTheExchange(t *testing.T) {
 	}
 	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2,
 		Rules: market.Rules{QuantityDecimals: 2, NotionalDecimals: 2}}))
-	v := New(catalog, Config{Book: true, House: func(*market.Market) House { return House{Levels: 1} }},
+	v := New(catalog, Config{Book: true, Liquidity: func(*market.Market) Liquidity { return Liquidity{Levels: 1} }},
 		func(*market.Event) {})
 	other := v.OpenAccount(nil)
 	require.NoError(t, v.Transfer(0, 2, 1<<63-1-100)) // room for one coin

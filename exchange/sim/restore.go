@@ -112,12 +112,12 @@ func (d *depth) find(price market.Price) *level {
 type BookState struct {
 	Last, Bid, Ask market.Price
 	Time           market.Time
-	Placed, Filled uint64 // orders and trades so far
-	House          HouseState
+	Placed, Filled uint64         // orders and trades so far
+	Liquidity      LiquidityState `json:"House"` // the key of saved files
 }
 
-// HouseState is the state of the house in a Book.
-type HouseState struct {
+// LiquidityState is the state of the house in a Book.
+type LiquidityState struct {
 	Price, Step market.Price
 	Best        [2]market.Price // by the taker's side
 	Taken       [2][]market.Qty // of each level, by the taker's side
@@ -129,9 +129,9 @@ func (v *Venue) BookState(id market.ID) BookState {
 	b := &v.books[id]
 	h := &b.liquidity
 	s := BookState{Last: b.last, Bid: b.bid, Ask: b.ask, Time: b.time, Placed: b.placed, Filled: b.filled}
-	s.House = HouseState{Price: h.price, Step: h.step, Best: h.best, Sequence: h.sequence}
+	s.Liquidity = LiquidityState{Price: h.price, Step: h.step, Best: h.best, Sequence: h.sequence}
 	for side, taken := range h.taken {
-		s.House.Taken[side] = append([]market.Qty(nil), taken...)
+		s.Liquidity.Taken[side] = append([]market.Qty(nil), taken...)
 	}
 	return s
 }
@@ -142,9 +142,9 @@ func (v *Venue) Resume(id market.ID, s *BookState) {
 	b := &v.books[id]
 	b.last, b.bid, b.ask, b.time, b.placed, b.filled = s.Last, s.Bid, s.Ask, s.Time, s.Placed, s.Filled
 	h := &b.liquidity
-	h.price, h.step, h.best, h.sequence = s.House.Price, s.House.Step, s.House.Best, s.House.Sequence
+	h.price, h.step, h.best, h.sequence = s.Liquidity.Price, s.Liquidity.Step, s.Liquidity.Best, s.Liquidity.Sequence
 	for side := range h.taken {
-		copy(h.taken[side], s.House.Taken[side])
+		copy(h.taken[side], s.Liquidity.Taken[side])
 	}
 	v.now = max(v.now, b.time)
 	v.sequence = max(v.sequence, h.sequence)

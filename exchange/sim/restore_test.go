@@ -24,7 +24,7 @@ type lived struct {
 
 // settings of the venues whose lives are compared.
 type livedConfig struct {
-	house    House
+	house    Liquidity
 	rounding exchange.FeeRounding
 	fees     exchange.Fees
 }
@@ -40,7 +40,7 @@ func newLived(t require.TestingT, c livedConfig) *lived {
 	fees := func(*market.Market) exchange.Fees { return c.fees }
 	l.venue = New(l.catalog,
 		Config{Book: true, Fees: fees, FeeRounding: c.rounding,
-			House: func(*market.Market) House { return c.house }}, l.hear)
+			Liquidity: func(*market.Market) Liquidity { return c.house }}, l.hear)
 	for range 2 {
 		l.venue.OpenAccount(fees)
 	}
@@ -163,7 +163,7 @@ func TestARestoredVenueLivesOnLikeTheOneItWasTakenFrom(t *testing.T) {
 		c := livedConfig{rounding: exchange.FeeRounding(rapid.IntRange(0, 2).Draw(t, "rounding")),
 			fees: exchange.Fees{Maker: 150_000, Taker: 250_000}}
 		if rapid.Bool().Draw(t, "house") {
-			c.house = House{Levels: 3, Step: 5, HalfSpread: 50_000, Size: 20_000}
+			c.house = Liquidity{Levels: 3, Step: 5, HalfSpread: 50_000, Size: 20_000}
 		}
 		one, next, at := newLived(t, c), market.OrderID(0), market.Time(0)
 		for a := range AccountID(3) {
@@ -228,7 +228,7 @@ func TestWhatCannotRestIsNotRestored(t *testing.T) {
 // At one price the house stands behind the orders that were there before it came, and before those
 // that came later; what was taken of its levels stays taken.
 func TestARestoredHouseKeepsItsPlaceInTheQueue(t *testing.T) {
-	c := livedConfig{house: House{Levels: 3, Step: 5, Size: 20_000}}
+	c := livedConfig{house: Liquidity{Levels: 3, Step: 5, Size: 20_000}}
 	one := newLived(t, c)
 	require.NoError(t, one.venue.Transfer(0, 1, 50_000_0000))
 	require.NoError(t, one.venue.Transfer(1, 2, 50_0000))

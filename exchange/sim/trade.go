@@ -177,7 +177,7 @@ func (v *Venue) recordByQuote(b *book, o *order, price market.Price) error {
 // to be sold again at the same price.
 func (o *order) remainingBase(m *market.Market, price market.Price) (market.Qty, error) {
 	rest, err := m.MoneyValue(o.AmountQuote).Sub(o.FilledAmountQuote)
-	return exchange.Convertible(m, rest, price), err
+	return exchange.BaseForValue(m, rest, price), err
 }
 
 // recordPartFill makes an order partially filled.

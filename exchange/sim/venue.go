@@ -51,8 +51,8 @@ type Config struct {
 
 	HoldLater bool // exchange.Facts.HoldLater
 
-	Book  bool                       // liquidity is a book between accounts and the house, not the path alone
-	House func(*market.Market) House // of a Book; nil: no house
+	Book      bool                           // liquidity is a book between accounts and the house, not the path alone
+	Liquidity func(*market.Market) Liquidity // of a Book; nil: no house
 
 	// The price protections of a Book (venue-facts 3.4); 0: off. A taker goes no farther than
 	// ExecutionLimit from the best price it met, and ReferenceLimit from the last price before it.

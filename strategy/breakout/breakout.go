@@ -78,7 +78,7 @@ type breakout struct {
 	trades       []trade // by market
 }
 
-// trade is what is known of one market: its channel, its reach and the exits of the last entry.
+// trade is the state of one market: its channel, its reach and the exits of the last entry.
 type trade struct {
 	channel      indicator.Donchian
 	atr          indicator.ATR
@@ -157,8 +157,8 @@ func (b *breakout) trail(d *strategy.Desk, c *market.Candle, t *trade) {
 	t.stop = stop
 }
 
-// exits are the stop and the target of an entry at the close, on the ticks beyond what the
-// multiples give: in whatever units the prices are kept, they are the same prices.
+// exits are the stop and the target of an entry at the close, rounded away from it to a tick: the
+// same prices in any unit.
 func (b *breakout) exits(m market.Market, close market.Price, reach float64) (stop, target market.Price) {
 	stop = strategy.RoundPrice(m, market.Buy, close-max(1, market.Price(math.Ceil(b.stop*reach))))
 	if b.target > 0 {
@@ -167,7 +167,7 @@ func (b *breakout) exits(m market.Market, close market.Price, reach float64) (st
 	return stop, target
 }
 
-// size is the amount that share and risk allow, 0 where that is too little to trade.
+// size is the amount that share and risk allow, or 0 below the market's minimum.
 func (b *breakout) size(d *strategy.Desk, c *market.Candle, distance market.Price) market.Qty {
 	m, cash := d.Market(c.Market), d.Cash(c.Market)
 	amount := strategy.Affordable(m, cash, b.share, c.Close)

@@ -5,8 +5,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// savedTrade is a trade as it outlives the process; channel and reach come from the candles of the
-// warm-up.
+// savedTrade is the saved state of a trade; channel and reach come from the candles of the warm-up.
 type savedTrade struct {
 	Entry  market.OrderID `json:"entry"`
 	Stop   market.Price   `json:"stop"`
@@ -21,7 +20,7 @@ func (b *breakout) Save() ([]byte, error) {
 	})
 }
 
-// Load reads what Save wrote.
+// Load reads the state of Save.
 func (b *breakout) Load(data []byte) error {
 	return strategy.LoadMarkets(b.setup, data, func(m market.ID, saved savedTrade) error {
 		t := &b.trades[m]

@@ -7,13 +7,12 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// savedPlan is a schedule as it outlives the process; the timer of a schedule by duration is the
-// engine's.
+// savedPlan is the saved state of a schedule; the engine saves the timer of a schedule by duration.
 type savedPlan struct {
 	Known    bool            `json:"known"`
 	Period   int64           `json:"period"`
 	Timer    bool            `json:"timer"`   // by duration
-	Candles  int64           `json:"candles"` // what Period counts in
+	Candles  int64           `json:"candles"` // the unit of Period
 	Interval market.Interval `json:"interval"`
 }
 
@@ -26,9 +25,9 @@ func (x *dca) Save() ([]byte, error) {
 	})
 }
 
-// Load reads what Save wrote. Other periods of candles than then begin as in a new run. A schedule
-// by duration does not become one by candles, nor the other way round: its timer would go on
-// ringing, or never.
+// Load reads the state of Save. With another period of candles the schedule begins as in a new run.
+// A change between a schedule by duration and one by candles is an error: the timer would go on, or
+// be missing.
 func (x *dca) Load(data []byte) error {
 	return strategy.LoadMarkets(x.setup, data, func(m market.ID, saved savedPlan) error {
 		if saved.Timer != (x.every != 0) {

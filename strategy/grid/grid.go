@@ -70,7 +70,7 @@ type grid struct {
 	ladders           []ladder // by market
 }
 
-// ladder is what stands in one market.
+// ladder is the state of one market.
 type ladder struct {
 	money       market.Money
 	centre      market.Price
@@ -97,7 +97,7 @@ func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
 	return g, nil
 }
 
-// OnCandle moves the centre where the close has left it and keeps the ladder.
+// OnCandle moves the centre where the close is too far from it, and keeps the ladder.
 func (g *grid) OnCandle(d *strategy.Desk, c market.Candle) {
 	l := &g.ladders[c.Market]
 	away := c.Close - l.centre
@@ -147,7 +147,7 @@ func (g *grid) keepSells(d *strategy.Desk, c *market.Candle, l *ladder) {
 	}
 }
 
-// distance is how far from the centre the rung of index k stands.
+// distance is the distance of rung k from the centre.
 func (g *grid) distance(k int) market.Rate { return g.spacing * market.Rate(k+1) }
 
 // unsold is the part of the position that no open sell covers.

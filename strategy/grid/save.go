@@ -22,8 +22,8 @@ func (g *grid) Save() ([]byte, error) {
 	})
 }
 
-// Load reads what Save wrote. Another number of levels is an error: nobody would look after the
-// rungs beyond.
+// Load reads the state of Save. Another number of levels is an error: the orders beyond would be
+// left alone.
 func (g *grid) Load(data []byte) error {
 	return strategy.LoadMarkets(g.setup, data, func(m market.ID, saved savedLadder) error {
 		l := &g.ladders[m]

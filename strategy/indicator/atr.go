@@ -2,9 +2,9 @@ package indicator
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// ATR is Wilder's average true range (weight 1/n, started with the mean of the first n): how far a
-// candle reaches, the gap from the close before it included. The range of the first candle is its
-// high less its low.
+// ATR is Wilder's average true range (weight 1/n, started with the mean of the first n): the range
+// of a candle with the gap from the close before it. The range of the first candle is its high less
+// its low.
 type ATR struct {
 	smooth smooth
 	last   market.Price

@@ -8,9 +8,9 @@ import (
 )
 
 // Cross follows a fast and a slow simple average of the same closes and says when one crosses the
-// other. Their difference is fastSum·slow − slowSum·fast in whole ticks, both sides divided by what
-// the lengths have in common: its sign is exact, so that equal averages are equal and no rounding
-// makes a cross.
+// other. Their difference is fastSum·slow − slowSum·fast in whole ticks, both sides divided by the
+// common divisor of the lengths: its sign is exact, so that equal averages are equal and no
+// rounding makes a cross.
 type Cross struct {
 	ring    []market.Price // the last slow closes
 	at, lag int            // where the next close goes; where the oldest of the fast average is
@@ -18,7 +18,7 @@ type Cross struct {
 	bySlow  market.Price   // lengths without their common factor
 	byFast  market.Price
 	byBoth  market.Price // bySlow − byFast
-	calm    market.Price // close up to which Quiet takes one in: 0 before the first difference, then highest
+	calm    market.Price // highest close for Quiet: 0 before the first difference, then highest
 	seen    int          // closes, up to slow
 	highest market.Price // close up to which the difference is exact
 }
@@ -45,9 +45,9 @@ func NewCross(fast, slow int) Cross {
 	return x
 }
 
-// Push takes the next close and reports a cross. The first can come with close slow+1, when there
-// is a difference to compare with. It panics where a close is so high that the difference could
-// leave an int64.
+// Push takes the next close and reports a cross. The first cross can come with close slow+1, when
+// there is a difference to compare with. It panics where a close is so high that the difference
+// could leave an int64.
 func (x *Cross) Push(close market.Price) Direction {
 	if close > x.highest {
 		panic(fmt.Sprintf("indicator: a close of %d ticks is above %d, up to which averages of these lengths compare "+
@@ -69,8 +69,8 @@ func (x *Cross) Push(close market.Price) Direction {
 	return direction
 }
 
-// Quiet takes the next close where Push would report no cross, and returns true. It returns false,
-// and has changed nothing, where Push would report one or panic, and before the first difference.
+// Quiet is Push where Push would report no cross, and returns true. Where Push would report one or
+// panic, and before the first difference, it changes nothing and returns false.
 func (x *Cross) Quiet(close market.Price) bool {
 	is := x.after(close)
 	if close > x.calm || (x.was <= 0 && is > 0) || (x.was >= 0 && is < 0) {
@@ -80,13 +80,13 @@ func (x *Cross) Quiet(close market.Price) bool {
 	return true
 }
 
-// after is the difference with one close more: the close comes into both sums, the oldest of each
-// leaves it. What lies between may wrap, the difference itself does not.
+// after is the difference with one more close: it enters both sums, and the oldest close of each
+// leaves. The terms may wrap, the difference itself does not.
 func (x *Cross) after(close market.Price) market.Price {
 	return x.was + close*x.byBoth - x.ring[x.lag]*x.bySlow + x.ring[x.at]*x.byFast
 }
 
-// take takes a close in.
+// take adds a close.
 func (x *Cross) take(close, is market.Price) {
 	x.was, x.ring[x.at] = is, close
 	x.at, x.lag = next(x.at, len(x.ring)), next(x.lag, len(x.ring))

@@ -32,8 +32,8 @@ func (d *Donchian) Low() market.Price { return -d.lows.top() }
 // Warmup is n.
 func (d *Donchian) Warmup() int { return d.n }
 
-// ladder keeps the prices of a window that nothing higher follows, falling from the first: the
-// first is the highest.
+// ladder keeps the prices of a window that no higher price follows, in falling order: the first is
+// the highest.
 type ladder struct {
 	ring  []rung
 	first int
@@ -48,8 +48,7 @@ type rung struct {
 
 func newLadder(n int) ladder { return ladder{ring: make([]rung, n)} }
 
-// push adds a price and drops the pushes numbered up to expired. What leaves the window makes room
-// before the new one needs it: at most n rungs stand.
+// push adds a price and drops the pushes numbered up to expired, first: there are at most n rungs.
 func (l *ladder) push(p market.Price, expired int) {
 	if l.count > 0 && l.ring[l.first].number <= expired {
 		l.first = l.wrap(l.first + 1)

@@ -23,7 +23,8 @@ func (e *EMA) Value() float64 { return e.smooth.value }
 // Warmup is about 14·n.
 func (e *EMA) Warmup() int { return e.smooth.warmup() }
 
-// smooth is an average that moves by a weight of what is new. Its start is the mean of the first n.
+// smooth is an exponential average: it moves towards each new value by a weight. Its start is the
+// mean of the first n.
 type smooth struct {
 	weight float64
 	value  float64

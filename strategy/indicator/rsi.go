@@ -30,8 +30,8 @@ func (r *RSI) Push(p market.Price) {
 // Ready reports whether n+1 closes were pushed.
 func (r *RSI) Ready() bool { return r.gain.ready() }
 
-// still is the part of the price below which moves count as none: hundreds of equal closes leave
-// nothing else.
+// still is the part of the price below which the average moves count as 0, as after hundreds of
+// equal closes.
 const still = 1e-9
 
 // Value is the index, from 0 (only losses) to 100 (only gains). It is 50 where the price stands

@@ -75,7 +75,7 @@ func (p Params) Validate() error {
 
 func needs(p Params) strategy.Needs { return strategy.Needs{Ticker: true, Book: p.Book} }
 
-// spendable is the part of the cash that a buy may use; its fee is held too.
+// spendable is the part of the cash that a buy may use; the rest is for its fee.
 const spendable = strategy.Whole / 100 * 99
 
 type maker struct {
@@ -85,7 +85,7 @@ type maker struct {
 	pairs            []pair // by market
 }
 
-// pair is what stands in one market.
+// pair is the state of one market.
 type pair struct {
 	money, limit market.Money
 	buy, sell    quote
@@ -137,7 +137,7 @@ func (k *maker) OnBook(d *strategy.Desk, b strategy.OrderBook) {
 	}
 }
 
-// OnTicker quotes around the ticker's prices while there was no book.
+// OnTicker quotes around the ticker's prices until the first book.
 func (k *maker) OnTicker(d *strategy.Desk, t market.Ticker) {
 	p := &k.pairs[t.Market]
 	if !p.booked && t.Bid > 0 && t.Ask > 0 {
@@ -145,7 +145,7 @@ func (k *maker) OnTicker(d *strategy.Desk, t market.Ticker) {
 	}
 }
 
-// OnOrder hears what became of a move, and what the exchange refused.
+// OnOrder handles confirmed moves and refusals of the exchange.
 func (k *maker) OnOrder(_ *strategy.Desk, o market.Order, r market.Report) {
 	p := &k.pairs[o.Market]
 	switch r.Exec {
@@ -180,7 +180,7 @@ func (k *maker) quote(d *strategy.Desk, p *pair, id market.ID, bid, ask market.P
 	p.sell.keep(d, &m, up)
 }
 
-// shift is the skew's part that this position asks for.
+// shift is the skew for a position.
 func (k *maker) shift(held, limit market.Qty) market.Rate {
 	held = min(max(held, 0), limit)
 	part := market.ValueOf(int64(k.skew)).Part(int64(held), int64(limit))

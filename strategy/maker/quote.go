@@ -5,7 +5,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// quote is one side of a pair: the order that rests there, or what was last asked for.
+// quote is one side of a pair: its order, and the price last asked for.
 type quote struct {
 	side    market.Side
 	tag     string
@@ -16,7 +16,7 @@ type quote struct {
 	leaving bool         // a cancel is on its way
 }
 
-// resting is the amount that still stands at the exchange.
+// resting is the open amount at the exchange.
 func (q *quote) resting(d *strategy.Desk) market.Qty {
 	if o, open := d.Order(q.order); open {
 		return o.AmountRemaining
@@ -24,15 +24,15 @@ func (q *quote) resting(d *strategy.Desk) market.Qty {
 	return 0
 }
 
-// want is what a quote should be: at most this amount, at this price unless it rests less than
-// least away from it.
+// want is the wanted quote: at most this amount, at this price unless it rests less than least away
+// from it.
 type want struct {
 	amount market.Qty
 	price  market.Price
 	least  market.Price
 }
 
-// keep brings the quote to what is wanted with at most one ask.
+// keep brings the quote to the wanted one with at most one ask.
 func (q *quote) keep(d *strategy.Desk, m *market.Market, w want) {
 	o, open := d.Order(q.order)
 	far := max(q.price-w.price, w.price-q.price) >= w.least
@@ -59,8 +59,8 @@ func (q *quote) place(d *strategy.Desk, m market.ID, w want) {
 	q.order, q.price, q.refused = id, w.price, err != nil
 }
 
-// move changes the price; where the remainder is no longer whole, or too much, it becomes the
-// amount that is wanted.
+// move changes the price. Where a part of the quote has filled, or its rest is too large, it sets
+// the wanted amount, too.
 func (q *quote) move(d *strategy.Desk, m *market.Market, o *market.Order, w want) {
 	var err error
 	filled := o.Amount - o.AmountRemaining
@@ -78,15 +78,15 @@ func (q *quote) move(d *strategy.Desk, m *market.Market, o *market.Order, w want
 	q.price, q.moving = w.price, true
 }
 
-// settled ends the wait for a move. The order may stand where it stood: of a move that was on its
-// way when the bot was killed nobody can say more than how the order is now.
+// settled ends the wait for a move, at the order's present price: a move that was on its way when
+// the bot was killed may not have happened.
 func (q *quote) settled(o *market.Order) {
 	if q.order == o.ID {
 		q.price, q.moving = o.Price, false
 	}
 }
 
-// rejected takes back what the exchange did not do.
+// rejected takes a refused command back.
 func (q *quote) rejected(o *market.Order, command market.CommandKind) {
 	if q.order != o.ID {
 		return

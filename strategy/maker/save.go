@@ -5,7 +5,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// savedPair is a pair as it outlives the process.
+// savedPair is the saved state of a pair.
 type savedPair struct {
 	Buy    savedQuote `json:"buy"`
 	Sell   savedQuote `json:"sell"`
@@ -29,7 +29,7 @@ func (k *maker) Save() ([]byte, error) {
 	})
 }
 
-// Load reads what Save wrote.
+// Load reads the state of Save.
 func (k *maker) Load(data []byte) error {
 	return strategy.LoadMarkets(k.setup, data, func(m market.ID, saved savedPair) error {
 		p := &k.pairs[m]

@@ -82,7 +82,7 @@ type rsiRevert struct {
 	sides          []side // by market
 }
 
-// side is what is known of one market: its RSI and the one order that may be open.
+// side is the state of one market: its RSI and the one order that may be open.
 type side struct {
 	rsi   indicator.RSI
 	order market.OrderID
@@ -106,7 +106,7 @@ func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
 	return r, nil
 }
 
-// OnCandle looks after the open order, or else for a new one.
+// OnCandle tends the open order, or places a new one.
 func (r *rsiRevert) OnCandle(d *strategy.Desk, c market.Candle) {
 	x := &r.sides[c.Market]
 	x.rsi.Push(c.Close)

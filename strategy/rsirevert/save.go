@@ -18,7 +18,7 @@ func (r *rsiRevert) Save() ([]byte, error) {
 	})
 }
 
-// Load reads what Save wrote.
+// Load reads the state of Save.
 func (r *rsiRevert) Load(data []byte) error {
 	return strategy.LoadMarkets(r.setup, data, func(m market.ID, saved savedSide) error {
 		r.sides[m].order, r.sides[m].age = saved.Order, saved.Age

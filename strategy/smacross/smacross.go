@@ -22,10 +22,10 @@
 //
 // # Numbers
 //
-// The difference is fastSum·slow − slowSum·fast in whole ticks, both sides divided by what fast and
-// slow have in common: the sign is exact, so that equal averages are equal and no rounding makes a
-// cross. A close so high that the products would leave an int64 stops the strategy with a panic
-// that names it.
+// The difference is fastSum·slow − slowSum·fast in whole ticks, both sides divided by the common
+// divisor of fast and slow: the sign is exact, so that equal averages are equal and no rounding
+// makes a cross. A close so high that the products would leave an int64 stops the strategy with a
+// panic that names it.
 //
 // # Parameters
 //
@@ -98,7 +98,7 @@ func (x *smaCross) OnCandle(d *strategy.Desk, c market.Candle) {
 	}
 }
 
-// Quiet takes in a close that makes no cross.
+// Quiet handles a close that makes no cross.
 func (x *smaCross) Quiet(c market.Candle) bool { return x.crosses[c.Market].Quiet(c.Close) }
 
 func (x *smaCross) enter(d *strategy.Desk, c *market.Candle) {

@@ -1,6 +1,6 @@
-// Package strategytest puts a strategy on a Desk without an engine, to test what it asks for at
-// which candle. It never matches an order by itself: the test says what fills; there are no fees,
-// no gate and no latency, which a backtest has. Start at Bench.
+// Package strategytest puts a strategy on a Desk without an engine, to test its asks candle by
+// candle. It never matches an order by itself: the test fills orders. It has no fees, no gate and
+// no latency; a backtest has. Start at Bench.
 package strategytest
 
 import (
@@ -16,14 +16,13 @@ import (
 // owner is the only strategy on a Bench.
 const owner = market.StrategyID(1)
 
-// Bench is what a Desk stands on in a test: it writes down every ask as a line of text and keeps
-// the orders open until the test fills or drops them. An update changes its order at once.
+// Bench is the engine of a Desk in a test: it records every ask as a line of text and keeps the
+// orders open until the test fills or drops them. An update changes its order at once.
 type Bench struct {
-	At     market.Time                   // what Desk.Now returns
-	Refuse func(c *market.Command) error // the gate; nil lets everything pass
-	// true leaves a cancelled order open until it is dropped; false ends it at once
-	Pending bool
-	Timers  []Timer // asked for, in order
+	At      market.Time                   // what Desk.Now returns
+	Refuse  func(c *market.Command) error // the gate; nil lets everything pass
+	Pending bool                          // a cancelled order stays open until it is dropped; else it ends at once
+	Timers  []Timer                       // asked for, in order
 
 	catalog   market.Catalog
 	last      []market.Price    // by market
@@ -33,7 +32,7 @@ type Bench struct {
 	asked     []string
 	next      market.OrderID
 	window    strategy.BookWindow
-	recalling bool // a strategy sees the past again
+	recalling bool // Restart is replaying history
 }
 
 // Timer is a time that the strategy asked for.
@@ -43,8 +42,7 @@ type Timer struct {
 }
 
 // Market adds a market with these decimals of price and amount, two decimals of quote, and cash to
-// trade it. Its rules are those of a Market that was given none, except that amounts may have all
-// their decimals.
+// trade it. It has no rules, except that amounts may have all their decimals.
 func (b *Bench) Market(name string, price, amount uint8, cash market.Money) *market.Market {
 	base, quote, err := market.SplitName(name)
 	must(err)
@@ -64,7 +62,7 @@ func (b *Bench) Market(name string, price, amount uint8, cash market.Money) *mar
 // Deposit adds to the cash in m's quote asset, or takes from it where money is negative.
 func (b *Bench) Deposit(m *market.Market, money market.Money) { b.cash[m.Quote] += money }
 
-// Cash is what there is of m's quote asset, what open buys hold included.
+// Cash is the balance of m's quote asset, the holds of open buys included.
 func (b *Bench) Cash(m *market.Market) market.Money { return b.cash[m.Quote] }
 
 // Setup is a setup of all markets on candles of the interval.
@@ -76,7 +74,7 @@ func (b *Bench) Setup(interval market.Interval) strategy.Setup {
 func (b *Bench) Desk() *strategy.Desk { return strategy.NewDesk((*engine)(b), owner, zerolog.Nop()) }
 
 // Asked returns what was asked for since the last call, one line an ask, such as "buy 2 at 99.5
-// (entry)" or "update 1 price 99". What the gate refused is in it, marked.
+// (entry)" or "update 1 price 99". A refused ask is in the list, marked.
 func (b *Bench) Asked() []string {
 	asked := b.asked
 	b.asked = nil
@@ -101,10 +99,10 @@ func (b *Bench) Book(s strategy.Strategy, d *strategy.Desk, book market.OrderBoo
 	s.OnBook(d, b.window.Open(&book))
 }
 
-// Restart makes fresh, a strategy of the kind of old, know what old knows, the way a live bot does
-// after it was killed: fresh is started and sees the candles again (those of its warm-up at least),
-// every ask refused, no timer set and nothing written down; then it loads what old saves, if their
-// kind can. The error is that of Save or Load.
+// Restart gives fresh, a strategy of the kind of old, the state of old, as a live bot does after a
+// restart: it starts fresh and replays history to it (the candles of its warm-up at least), with
+// every ask refused, no timer set and nothing recorded; then fresh loads the Save of old, if they
+// are Savers. The error is that of Save or Load.
 func (b *Bench) Restart(old, fresh strategy.Strategy, history []market.Candle) error {
 	b.recalling = true
 	defer func(at market.Time) { b.recalling, b.At = false, at }(b.At)
@@ -166,7 +164,7 @@ func (b *Bench) Drop(id market.OrderID) {
 	b.orders = slices.DeleteFunc(b.orders, func(o *market.Order) bool { return o.ID == id })
 }
 
-// Position is what the strategy holds in m.
+// Position is the strategy's position in m.
 func (b *Bench) Position(m *market.Market) market.Position { return b.positions[m.ID] }
 
 func (b *Bench) order(id market.OrderID) *market.Order {

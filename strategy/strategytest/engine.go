@@ -9,10 +9,10 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// engine is the side of a Bench that its Desk sees: strategy.Engine and strategy.Book.
+// engine is a Bench as strategy.Engine and strategy.Book, for its Desk.
 type engine Bench
 
-// errRecalling answers a strategy that sees the past again.
+// errRecalling is the answer to asks while Restart replays history.
 var errRecalling = errors.New("refused: warm_up")
 
 func (e *engine) Now() market.Time { return e.At }
@@ -21,7 +21,7 @@ func (e *engine) Catalog() *market.Catalog { return &e.catalog }
 
 func (e *engine) Book() strategy.Book { return e }
 
-// Admit lets a test use the desk wherever it likes.
+// Admit lets a test use the desk anywhere.
 func (e *engine) Admit(market.StrategyID, string) bool { return true }
 
 func (e *engine) SetTimer(_ market.StrategyID, at market.Time, name int64) {
@@ -56,7 +56,7 @@ func (e *engine) Ask(_ market.StrategyID, c *market.Command) (market.OrderID, er
 	return c.Order.ID, nil
 }
 
-// Protect writes the ask down; the test plays the exits by filling what it likes.
+// Protect records the ask; the test plays the exits with Fill.
 func (e *engine) Protect(_ market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error) {
 	if e.recalling {
 		return 0, errRecalling
@@ -78,7 +78,7 @@ func (e *engine) place(o market.Order) market.OrderID {
 	return o.ID
 }
 
-// update leaves an order that is gone alone: the entry of a bracket has filled when its exits move.
+// update ignores an order that has ended: the entry of a bracket has filled when its exits move.
 func (e *engine) update(c *market.Command) {
 	o := e.Order(c.Order.ID)
 	if o == nil {
@@ -116,7 +116,7 @@ func (e *engine) Position(_ market.StrategyID, m market.ID) market.Position { re
 
 func (e *engine) Last(m market.ID) market.Price { return e.last[m] }
 
-// Balance counts what open limit buys hold of the quote asset.
+// Balance counts the holds of open limit buys.
 func (e *engine) Balance(_ market.StrategyID, a market.AssetID) (available, inOrder market.Money) {
 	for _, o := range e.orders {
 		m := e.catalog.Market(o.Market)
@@ -190,7 +190,7 @@ func (e *engine) describePlace(o *market.Order) string {
 	return line.String()
 }
 
-// conditions names what is not the default.
+// conditions names the conditions that are not the default.
 func conditions(o *market.Order) (text string) {
 	if o.Bracket.Keep == market.KeepTarget {
 		text += " keeping the target"
@@ -207,7 +207,7 @@ func conditions(o *market.Order) (text string) {
 	return text
 }
 
-// changes describes an update; the market of an order that is gone is the first.
+// changes describes an update; an order that has ended counts as one of the first market.
 func (e *engine) changes(c *market.Command) string {
 	m, o := e.catalog.Market(1), &c.Order
 	if open := e.Order(o.ID); open != nil {

@@ -71,7 +71,7 @@ func (y Synthetic) volume(m *market.Market, first market.Price) (volume market.Q
 		volume, err = m.ParseQty(y.Volume)
 	} else {
 		worth := m.MoneyValue(market.Money(minuteValue * market.Pow10(m.QuoteDigits)))
-		volume = max(exchange.Convertible(m, worth, first), 4*smallest(m))
+		volume = max(exchange.BaseForValue(m, worth, first), 4*smallest(m))
 	}
 	if err != nil {
 		return 0, fmt.Errorf("%s: volume: %w", m.Name, err)

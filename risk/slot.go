@@ -5,8 +5,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// seat is what the gate knows of one strategy.
-type seat struct {
+// slot is the gate's memory of one strategy.
+type slot struct {
 	limits   Limits
 	halted   bool
 	warming  bool
@@ -19,10 +19,9 @@ type seat struct {
 	codes    map[int]int64 // refusals by the exchange's error code
 }
 
-// Closed tells the gate that a sell of a strategy is done: a loss counts towards the cool-down, a
-// gain ends the row.
+// Closed notes the end of a sell: a loss counts towards the cool-down, a gain ends the row.
 func (g *Gate) Closed(a *state.Account, o *market.Order, at market.Time) {
-	s := &g.seats[o.Strategy]
+	s := &g.slots[o.Strategy]
 	if o.Side != market.Sell || o.FilledAmount == 0 {
 		return
 	}
@@ -40,11 +39,11 @@ func (g *Gate) Closed(a *state.Account, o *market.Order, at market.Time) {
 	}
 }
 
-// Halt refuses everything but cancels of a strategy until Resume.
+// Halt refuses every order and change of a strategy until Resume.
 func (g *Gate) Halt(s market.StrategyID) { g.halt(s, true) }
 
-// Resume ends a Halt. It is a person's word: a drawdown that was reached is forgiven, and the next
-// counts from the present equity.
+// Resume ends a Halt. A person decides it, so it also forgives a drawdown: the next one counts from
+// the present equity.
 func (g *Gate) Resume(s market.StrategyID) {
 	g.halt(s, false)
 	if w := &g.equity; w.drawn {
@@ -52,10 +51,10 @@ func (g *Gate) Resume(s market.StrategyID) {
 	}
 }
 
-func (g *Gate) halt(s market.StrategyID, on bool) { g.seats[s].halted, g.changed = on, true }
+func (g *Gate) halt(s market.StrategyID, on bool) { g.slots[s].halted, g.changed = on, true }
 
 // Halted reports whether a strategy is halted.
-func (g *Gate) Halted(s market.StrategyID) bool { return g.seats[s].halted }
+func (g *Gate) Halted(s market.StrategyID) bool { return g.slots[s].halted }
 
-// WarmUp holds a strategy's trading until it is called with false.
-func (g *Gate) WarmUp(s market.StrategyID, on bool) { g.seats[s].warming = on }
+// WarmUp refuses a strategy's orders until it is called with false.
+func (g *Gate) WarmUp(s market.StrategyID, on bool) { g.slots[s].warming = on }

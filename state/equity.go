@@ -6,16 +6,16 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Equity is what all balances are worth in currency at the latest prices: each asset through its
+// Equity is the value of all balances in currency at the latest prices: each asset through its
 // market against currency, rounded down by asset. An asset without such a market, or before its
 // first price, counts nothing.
 func (a *Account) Equity(currency market.AssetID) (market.Money, error) {
-	_, equity, err := a.Worths(currency)
+	_, equity, err := a.CashAndEquity(currency)
 	return equity, err
 }
 
-// Worths returns the balance in currency and the equity of which it is part.
-func (a *Account) Worths(currency market.AssetID) (cash, equity market.Money, err error) {
+// CashAndEquity returns the balance in currency and the equity of which it is part.
+func (a *Account) CashAndEquity(currency market.AssetID) (cash, equity market.Money, err error) {
 	cash = a.sum(currency)
 	equity = cash
 	for _, m := range a.catalog.Markets() {
@@ -26,7 +26,7 @@ func (a *Account) Worths(currency market.AssetID) (cash, equity market.Money, er
 		if total == 0 {
 			continue
 		}
-		worth, err := m.Worth(a.marks[m.ID].price, market.Qty(total))
+		worth, err := m.Notional(a.marks[m.ID].price, market.Qty(total))
 		if err != nil {
 			return 0, 0, fmt.Errorf("equity: %w", err)
 		}
@@ -37,8 +37,7 @@ func (a *Account) Worths(currency market.AssetID) (cash, equity market.Money, er
 	return cash, equity, nil
 }
 
-// PricedSince reports whether everything that counts for the equity in currency has had a price
-// after a time.
+// PricedSince reports whether every asset in the equity has had a price after a time.
 func (a *Account) PricedSince(currency market.AssetID, since market.Time) bool {
 	for _, m := range a.catalog.Markets() {
 		if m.Quote == currency && a.marks[m.ID].at <= since && a.sum(m.Base) != 0 {
@@ -48,16 +47,16 @@ func (a *Account) PricedSince(currency market.AssetID, since market.Time) bool {
 	return true
 }
 
-// sum is the balance of an asset over all purses.
+// sum is the balance of an asset over all allocations.
 func (a *Account) sum(asset market.AssetID) (total market.Money) {
-	for _, purse := range a.purses {
+	for _, purse := range a.allocations {
 		total += purse[asset].Total
 	}
 	return total
 }
 
-// Exposure is what the account's positions are worth in currency at the latest prices, together
-// with what its open buys hold.
+// Exposure is the value of the account's positions in currency at the latest prices, together with
+// the holds of its open buys.
 func (a *Account) Exposure(currency market.AssetID) (market.Money, error) {
 	equity, err := a.Equity(currency)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Coast records the account at the closes of candles in a row during which no balance changed,
+// MarkQuiet records the account at the closes of candles in a row during which no balance changed,
 // exactly as Mark and Bar would one by one. rest is the equity without the base held in m, cash the
 // balance in the account's currency, base what is held.
-func (r *recorder) Coast(m *market.Market, series []market.Candle, length market.Time, rest, cash market.Money,
+func (r *recorder) MarkQuiet(m *market.Market, series []market.Candle, length market.Time, rest, cash market.Money,
 	base market.Qty) error {
 	if base == 0 {
-		r.coastFlat(series, length, sample{equity: rest, cash: cash})
-	} else if err := r.coastLong(m, series, length, rest, cash, base); err != nil {
+		r.markFlat(series, length, sample{equity: rest, cash: cash})
+	} else if err := r.markLong(m, series, length, rest, cash, base); err != nil {
 		return err
 	}
 	r.coastBars(series, length)
@@ -46,9 +46,9 @@ func (r *recorder) coastBars(series []market.Candle, length market.Time) {
 	}
 }
 
-// coastFlat is Coast without a position in the market: the equity stays, only days and stretches of
-// the curve turn.
-func (r *recorder) coastFlat(series []market.Candle, length market.Time, s sample) {
+// markFlat is MarkQuiet without a position in the market: the equity stays, only days and stretches
+// of the curve turn.
+func (r *recorder) markFlat(series []market.Candle, length market.Time, s sample) {
 	r.marks += int64(len(series))
 	if s.equity != s.cash {
 		r.invested += int64(len(series))
@@ -69,12 +69,12 @@ func (r *recorder) coastFlat(series []market.Candle, length market.Time, s sampl
 	r.last.at = last
 }
 
-// coastLong is Coast with a position.
-func (r *recorder) coastLong(m *market.Market, series []market.Candle, length market.Time, rest, cash market.Money,
+// markLong is MarkQuiet with a position.
+func (r *recorder) markLong(m *market.Market, series []market.Candle, length market.Time, rest, cash market.Money,
 	base market.Qty) error {
 	for i := range series {
 		c := &series[i]
-		worth, err := m.Worth(c.Close, base)
+		worth, err := m.Notional(c.Close, base)
 		if err != nil {
 			return err
 		}
