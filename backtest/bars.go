@@ -20,8 +20,8 @@ type bars struct {
 	each  int // candles that make a bar
 }
 
-// see takes the next candle.
-func (b *bars) see(c *market.Candle) {
+// add takes the next candle.
+func (b *bars) add(c *market.Candle) {
 	if b.count == 0 {
 		b.open = bar{c.Start, c.End(), c.Open, c.High, c.Low, c.Close}
 	} else {
@@ -29,20 +29,20 @@ func (b *bars) see(c *market.Candle) {
 		b.open.close, b.open.end = c.Close, c.End()
 	}
 	if b.count++; b.count >= b.each {
-		b.shut()
+		b.closeBar()
 	}
 }
 
-// shut ends the open bar and makes room when the bars have become twice too many.
-func (b *bars) shut() {
+// closeBar ends the open bar and makes room when the bars have become twice too many.
+func (b *bars) closeBar() {
 	b.held, b.count = append(b.held, b.open), 0
 	if len(b.held) == 2*maxBars {
-		b.pair()
+		b.halve()
 	}
 }
 
-// pair merges every two bars.
-func (b *bars) pair() {
+// halve merges every two bars.
+func (b *bars) halve() {
 	kept := b.held[:0]
 	for i := 0; i < len(b.held); i += 2 {
 		merged := b.held[i]
@@ -59,10 +59,10 @@ func (b *bars) pair() {
 // all returns the bars, at most maxBars of them, and how many candles a bar is made of.
 func (b *bars) all() ([]bar, int) {
 	if b.count > 0 {
-		b.shut()
+		b.closeBar()
 	}
 	if len(b.held) > maxBars {
-		b.pair()
+		b.halve()
 	}
 	return b.held, max(b.each, 1)
 }

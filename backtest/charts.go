@@ -66,8 +66,8 @@ func timeAxis(res *Result, id, unit string, slider bool) []charts.GlobalOpts {
 	}
 }
 
-// crowd is the number of round trips from which on their marks are drawn small.
-const crowd = 500
+// manyTrips is the number of round trips from which on their marks are drawn small.
+const manyTrips = 500
 
 // candleChart shows the candles of the charted market with entries and exits.
 func candleChart(res *Result) *charts.Kline {
@@ -81,7 +81,7 @@ func candleChart(res *Result) *charts.Kline {
 		{"entry", "triangle", colourMain}, {"exit, won", "diamond", colourUp}, {"exit, lost", "diamond", colourDown},
 	} {
 		size, style := 9, opts.ItemStyle{Color: m.colour, BorderColor: "#ffffff", BorderWidth: 1}
-		if res.Trips.Count > crowd { // outlines would hide the candles
+		if res.Trips.Count > manyTrips { // outlines would hide the candles
 			size, style = 4, opts.ItemStyle{Color: m.colour, Opacity: opts.Float(0.5)}
 		}
 		marks.AddSeries(m.name, nil, charts.WithScatterChartOpts(opts.ScatterChart{Symbol: m.symbol, SymbolSize: size}),

@@ -6,9 +6,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// decisions runs the plan without a recorder and returns what was decided, and the first and last
+// decide runs the plan without a recorder and returns what was decided, and the first and last
 // close.
-func decisions(ctx context.Context, p *Plan, o runOptions) (trace *trail, first, last market.Time, err error) {
+func decide(ctx context.Context, p *Plan, o runOptions) (trace *trail, first, last market.Time, err error) {
 	trace = &trail{}
 	o.tracer = trace.add
 	o.began = func(d *driver) {
@@ -38,8 +38,8 @@ type WarmupReport struct {
 // WarmupTry is one run of CheckWarmup.
 type WarmupTry struct {
 	History int // candles before the start
-	Same    int // decisions from the start on that equal those of the longest history, before the first that differs
-	Of      int // decisions of the longest history
+	Same    int // decide from the start on that equal those of the longest history, before the first that differs
+	Of      int // decide of the longest history
 }
 
 // CheckWarmup runs the plan from its From (or the middle of its data) with more and more history
@@ -47,7 +47,7 @@ type WarmupTry struct {
 func CheckWarmup(ctx context.Context, p *Plan) (*WarmupReport, error) {
 	plan := *p
 	if plan.From == 0 {
-		_, first, last, err := decisions(ctx, p, runOptions{})
+		_, first, last, err := decide(ctx, p, runOptions{})
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func CheckWarmup(ctx context.Context, p *Plan) (*WarmupReport, error) {
 	var runs []*trail
 	for _, factor := range [...]int{0, 1, 2, 4, 8, 16} {
 		extra := report.Declared * factor
-		trace, _, _, err := decisions(ctx, &plan, runOptions{extra: extra})
+		trace, _, _, err := decide(ctx, &plan, runOptions{extra: extra})
 		if err != nil {
 			return nil, err
 		}

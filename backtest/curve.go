@@ -38,8 +38,8 @@ type curve struct {
 	end     market.Time // the open bucket takes closes up to and including end
 }
 
-// see takes a close into the open bucket; at must not be past c.end.
-func (c *curve) see(s sample) {
+// add takes a close into the open bucket; at must not be past c.end.
+func (c *curve) add(s sample) {
 	if s.equity < c.open.low.equity {
 		c.open.low = s
 	}
@@ -52,7 +52,7 @@ func (c *curve) see(s sample) {
 // was open.
 func (c *curve) begin(s, last sample) {
 	if c.has {
-		c.shut(last)
+		c.closeBucket(last)
 	} else {
 		c.first, c.has = s.at, true
 	}
@@ -65,7 +65,7 @@ func (c *curve) begin(s, last sample) {
 
 func (c *curve) index(at market.Time) market.Time { return (at - c.first) / c.width }
 
-func (c *curve) shut(last sample) {
+func (c *curve) closeBucket(last sample) {
 	c.open.last = last
 	c.buckets = append(c.buckets, c.open)
 	switch {

@@ -21,9 +21,9 @@ type Halted struct {
 	Stack []byte // where it was when it panicked, ended its goroutine, or used its desk from elsewhere; nil otherwise
 }
 
-// errGone means that a strategy ended the goroutine of a run although it was called on one of its
+// errGoexit means that a strategy ended the goroutine of a run although it was called on one of its
 // own.
-var errGone = errors.New(
+var errGoexit = errors.New(
 	"the run ended its goroutine; a strategy may call runtime.Goexit in its callbacks, but nothing else may")
 
 // drive runs the plan to its end, on a goroutine of its own. A callback that ends its goroutine
@@ -47,14 +47,14 @@ func drive(ctx context.Context, p *Plan, o runOptions) (d *driver, err error) {
 		case returned:
 			return d, err
 		case o.apart != nil:
-			return nil, errGone
+			return nil, errGoexit
 		}
 		o.apart = goroutine.Call
 	}
 }
 
-// tellHalts tells of each strategy that was halted.
-func (d *driver) tellHalts(told func(Halted)) {
+// reportHalts tells of each strategy that was halted.
+func (d *driver) reportHalts(told func(Halted)) {
 	if told == nil {
 		return
 	}

@@ -35,7 +35,7 @@ func (d *driver) run(ctx context.Context) error {
 	if !d.started {
 		return ErrNoCandles
 	}
-	d.sees = math.MaxInt64 // that the data ends is known from here on
+	d.knows = math.MaxInt64 // that the data ends is known from here on
 	d.send(d.engine.Stop(d.engine.Now()))
 	d.recordOpen()
 	return nil
@@ -53,7 +53,7 @@ func (d *driver) runOne(ctx context.Context) error {
 		if err := f.fill(); err != nil {
 			return err
 		}
-		if err := d.pause(ctx, f); err != nil {
+		if err := d.report(ctx, f); err != nil {
 			return err
 		}
 	}
@@ -96,21 +96,21 @@ func (d *driver) stepQuiet(f *feed, series []market.Candle) (int, error) {
 	last := &series[n-1]
 	d.venue.SkipTo(last)
 	d.last = last.Start + length
-	d.sees = d.last
+	d.knows = d.last
 	if len(commands) > 0 {
 		d.send(commands)
 	}
 	if d.recorder != nil {
-		if err := d.markCalm(f.Market, series[:n], length); err != nil {
+		if err := d.markQuiet(f.Market, series[:n], length); err != nil {
 			return n, err
 		}
 	}
 	return n, d.engine.Err()
 }
 
-// markCalm records the account at the closes of calm candles: the balances are the same at all of
+// markQuiet records the account at the closes of calm candles: the balances are the same at all of
 // them, the price is not.
-func (d *driver) markCalm(m *market.Market, series []market.Candle, length market.Time) error {
+func (d *driver) markQuiet(m *market.Market, series []market.Candle, length market.Time) error {
 	cash, base := d.account.Total(d.plan.Currency.ID).Total, market.Qty(0)
 	others := cash
 	if _, equity, err := d.account.CashAndEquity(d.plan.Currency.ID); err != nil {
@@ -161,27 +161,27 @@ func (d *driver) next(ctx context.Context) (end market.Time, err error) {
 		if f.Deliver {
 			d.deliver = append(d.deliver, *c)
 		}
-		if err := d.take(ctx, f, c); err != nil {
+		if err := d.advance(ctx, f, c); err != nil {
 			return 0, err
 		}
 	}
 	return end, nil
 }
 
-// take moves a feed on past the candle that was copied from it.
-func (d *driver) take(ctx context.Context, f *feed, c *market.Candle) error {
+// advance moves a feed on past the candle that was copied from it.
+func (d *driver) advance(ctx context.Context, f *feed, c *market.Candle) error {
 	f.count++
 	if err := f.fill(); err != nil {
 		return err
 	}
 	if f.at == 0 && len(f.batch) > 0 {
-		return d.pause(ctx, f)
+		return d.report(ctx, f)
 	}
 	return nil
 }
 
-// pause looks, once a batch, whether the run is to end and tells how far it is.
-func (d *driver) pause(ctx context.Context, f *feed) error {
+// report looks, once a batch, whether the run is to end and tells how far it is.
+func (d *driver) report(ctx context.Context, f *feed) error {
 	if d.progress != nil && len(f.batch) > 0 {
 		d.progress(f.batch[0].Start)
 	}
@@ -196,9 +196,9 @@ func (d *driver) group(end market.Time) error {
 		}
 	}
 	if at, waiting := d.engine.NextTimer(); waiting && at < end {
-		d.ring(end - 1)
+		d.fireTimers(end - 1)
 	}
-	d.sees = end
+	d.knows = end
 	d.movement.At, d.movement.Candles = end, d.drive
 	if err := d.venue.Advance(&d.movement); err != nil {
 		return err
@@ -214,13 +214,13 @@ func (d *driver) deliverGroup(end market.Time, group []market.Candle) error {
 		d.send(commands)
 	}
 	if d.engine.TimerDue() {
-		d.ring(at)
+		d.fireTimers(at)
 	}
 	if d.recorder != nil {
 		d.mark(end)
 	}
 	d.last = end
-	if d.spoils {
+	if d.overwrites {
 		overwrite(d.drive)
 		overwrite(group)
 	}
@@ -245,9 +245,9 @@ func (d *driver) mark(end market.Time) {
 	}
 }
 
-// hear passes what the venue tells on to the engine. Arrival never goes back: what happened in a
+// onEvent passes what the venue tells on to the engine. Arrival never goes back: what happened in a
 // path while a later event had already arrived is heard of now.
-func (d *driver) hear(ev *market.Event) {
+func (d *driver) onEvent(ev *market.Event) {
 	ev.At = max(ev.At, d.engine.Now())
 	d.send(d.engine.Step(ev))
 }
@@ -256,14 +256,14 @@ func (d *driver) hear(ev *market.Event) {
 func (d *driver) send(commands []market.Command) {
 	for i := range commands {
 		if d.tracer != nil {
-			d.tracer(&commands[i], d.sees)
+			d.tracer(&commands[i], d.knows)
 		}
 		d.venue.Do(&commands[i])
 	}
 }
 
-// ring steps the timers that are due until a time, each at its own.
-func (d *driver) ring(until market.Time) {
+// fireTimers steps the timers that are due until a time, each at its own.
+func (d *driver) fireTimers(until market.Time) {
 	for rounds := 0; rounds < maxTimers; rounds++ {
 		at, waiting := d.engine.NextTimer()
 		if !waiting || at > until {
@@ -275,7 +275,7 @@ func (d *driver) ring(until market.Time) {
 }
 
 // maxTimers bounds the timers of one candle: a strategy that sets its next timer in the past would
-// ring for ever.
+// fireTimers for ever.
 const maxTimers = 100_000
 
 // Filled records a fill; it makes the driver the engine's observer.

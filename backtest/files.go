@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// flushAt is the size at which rows go to the disk.
-const flushAt = 32 << 10
+// flushSize is the size at which rows go to the disk.
+const flushSize = 32 << 10
 
 // results is the folder that a run writes its results to. Every file grows under a temporary name
 // and gets its own only when all of them are complete, result.json last: a folder with a new
@@ -51,14 +51,14 @@ func (r *results) create(name string) (*table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", filepath.Join(r.dir, name), err)
 	}
-	t := &table{name: name, file: file, buf: make([]byte, 0, flushAt+4<<10)}
+	t := &table{name: name, file: file, buf: make([]byte, 0, flushSize+4<<10)}
 	r.files = append(r.files, t)
 	return t, nil
 }
 
-// grown flushes the rows once there are enough of them.
-func (t *table) grown() {
-	if len(t.buf) >= flushAt {
+// flushFull flushes the rows once there are enough of them.
+func (t *table) flushFull() {
+	if len(t.buf) >= flushSize {
 		t.flush()
 	}
 }
@@ -73,7 +73,7 @@ func (t *table) flush() {
 // Write appends p.
 func (t *table) Write(p []byte) (int, error) {
 	t.buf = append(t.buf, p...)
-	t.grown()
+	t.flushFull()
 	return len(p), t.err
 }
 

@@ -14,7 +14,7 @@ import (
 
 // About is what a run is told of itself: it stands in the result and changes nothing.
 type About struct {
-	Title       string // of the report, such as "trend on BTC-EUR"
+	Title       string // apply the report, such as "trend on BTC-EUR"
 	Synthetic   bool   // the candles were made, not seen
 	Warnings    []string
 	CodeVersion string
@@ -29,14 +29,14 @@ type About struct {
 // as they are, except that Refusals are sorted.
 type finishInfo struct {
 	About
-	To          market.Time // end of the last candle; 0: the last Mark
+	To          market.Time // endTrips of the last candle; 0: the last Mark
 	Strategies  []StrategyInfo
 	Path        string       // how prices move within a candle in this run
 	Others      []pathEquity // the same run under other paths
 	Refusals    []Count
 	Ambiguous   int64 // candles in which own orders could have filled in either order
 	Unprotected time.Duration
-	Causes      []CauseSeconds // of it
+	Causes      []CauseSeconds // apply it
 }
 
 // pathEquity is the final equity of the run under another order of the prices within a candle.
@@ -77,7 +77,7 @@ func (r *recorder) result(info finishInfo) *Result {
 		},
 		From: Moment(r.cfg.From), To: Moment(info.To), Currency: r.cfg.Currency.Symbol,
 		Strategies: info.Strategies, Data: info.Data, Rules: r.rules(),
-		Performance: r.performance(info.To), Hold: r.hodl(info.To),
+		Performance: r.performance(info.To), Hold: r.buyAndHold(info.To),
 		Trips: r.tally.figures(r.held.open()), Orders: r.tally.orders, Months: r.months,
 		Files: []string{}, Envelope: r.envelope(info), Refusals: append([]Count{},
 			info.Refusals...), Candles: r.candles(info),
@@ -105,8 +105,8 @@ func (r *recorder) performance(to market.Time) Performance {
 	}
 }
 
-// hodl computes the figures of buying the charted market at its first open and holding it.
-func (r *recorder) hodl(to market.Time) Hold {
+// buyAndHold computes the figures of buying the charted market at its first open and holding it.
+func (r *recorder) buyAndHold(to market.Time) Hold {
 	if !r.prices.seen {
 		return Hold{Final: r.amount(r.cfg.Start), Ratios: undefinedRatios()}
 	}
@@ -218,7 +218,7 @@ func writeCurve(t *table, curve []sample, digits uint8) {
 	t.buf = append(t.buf, equityHeader...)
 	for _, s := range curve {
 		t.buf = appendSample(t.buf, s, digits)
-		t.grown()
+		t.flushFull()
 	}
 }
 

@@ -35,7 +35,7 @@ type page struct {
 	Years    []year
 	Latest   []listedTrip
 	BarOf    int    // candles in a bar of the chart
-	Interval string // of those candles
+	Interval string // apply those candles
 	OneIn    int    // one in so many round trips is drawn
 }
 
@@ -229,7 +229,7 @@ func (r *recorder) latest() []listedTrip {
 	for _, s := range r.drawn.latest() {
 		m, t := s.market, &s.trip
 		rows = append(rows, listedTrip{
-			Market: m.Name, Reason: t.why(), Amount: m.FormatQty(t.amount),
+			Market: m.Name, Reason: t.tag(), Amount: m.FormatQty(t.amount),
 			Entered: t.entered.Std().Format(time.DateTime), Exited: t.exited.Std().Format(time.DateTime),
 			Entry: string(appendAverage(nil, m, t.cost, t.amount)), Exit: string(appendAverage(nil, m, t.proceeds,
 				t.amount)),

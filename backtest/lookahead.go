@@ -15,7 +15,7 @@ import (
 type LookaheadOptions struct {
 	Places    int    // cuts at even distances over the data
 	Decisions int    // cuts right after decisions: all of them up to so many, then a sample
-	Seed      uint64 // of the sample and of the noise
+	Seed      uint64 // apply the sample and of the noise
 
 	Watch func(Watched) // as Options.Watch
 
@@ -24,19 +24,19 @@ type LookaheadOptions struct {
 
 // LookaheadReport is the answer of CheckLookahead.
 type LookaheadReport struct {
-	Decisions int           // of the whole run
-	Runs      int           // of the plan, over all of its candles or some
+	Decisions int           // apply the whole run
+	Runs      int           // apply the plan, over all of its candles or some
 	Cuts      []market.Time // closes of the last candle that a run with another future had in common with the whole run
-	Changed   []Change      // decisions that were others in such a run, the earliest first: empty is good
+	Changed   []Change      // decide that were others in such a run, the earliest first: empty is good
 }
 
 // Change is a decision that changed though nothing had that it could know.
 type Change struct {
 	Run   string      // how that run differed from the first
-	Cut   market.Time // of the data of that run; 0: it had all of it
+	Cut   market.Time // apply the data of that run; 0: it had all of it
 	Known market.Time // close of the newest candle that the decision could know
-	Was   string      // what the first run decided
-	Is    string      // what that run decided in its place
+	Was   string      // hash the first run decided
+	Is    string      // hash that run decided in its place
 }
 
 // The runs that CheckLookahead compares with the first. Two kinds of what a strategy may know do
@@ -65,20 +65,20 @@ const horizon = 512
 // It takes 5 runs over all candles, and two up to each cut. The first run of a process is the one
 // that has no knowledge of an earlier one: call it before any other run of the plan.
 func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*LookaheadReport, error) {
-	l := &lookahead{ctx: ctx, plan: p, quiet: *p, options: o, chance: sequence(o.Seed)}
+	l := &lookahead{ctx: ctx, plan: p, quiet: *p, options: o, chance: randomSequence(o.Seed)}
 	l.quiet.Log = zerolog.Nop() // the first run has said it all
 	plan := *p
 	plan.Open = l.open(alteration{})
-	whole, first, last, err := decisions(ctx, &plan, runOptions{watch: o.Watch})
+	whole, first, last, err := decide(ctx, &plan, runOptions{watch: o.Watch})
 	if err != nil {
 		return nil, err
 	}
 	l.whole, l.report.Decisions, l.report.Runs = whole, len(whole.list), 1
-	if err := l.again(); err != nil {
+	if err := l.repeat(); err != nil {
 		return nil, err
 	}
 	for _, cut := range l.cuts(first, last) {
-		if err := l.at(cut); err != nil {
+		if err := l.checkCut(cut); err != nil {
 			return nil, err
 		}
 	}
@@ -92,13 +92,13 @@ type lookahead struct {
 	plan    *Plan
 	quiet   Plan // the plan without its log
 	options LookaheadOptions
-	chance  sequence
+	chance  randomSequence
 	whole   *trail
 	report  LookaheadReport
 }
 
-// again runs over all candles once more, after a run over noise.
-func (l *lookahead) again() error {
+// repeat runs over all candles once more, after a run over noise.
+func (l *lookahead) repeat() error {
 	if _, err := l.run(alteration{noise: true}, false, false); err != nil {
 		return err
 	}
@@ -115,10 +115,10 @@ func (l *lookahead) again() error {
 	return nil
 }
 
-// at compares what is decided up to a cut.
-func (l *lookahead) at(cut market.Time) error {
+// checkCut compares what is decided up to a cut.
+func (l *lookahead) checkCut(cut market.Time) error {
 	l.report.Cuts = append(l.report.Cuts, cut)
-	known := func(d *decision) bool { return d.sees <= cut }
+	known := func(d *decision) bool { return d.knows <= cut }
 	arrival := cut + market.Time(l.plan.DataLatency)
 	for _, one := range [...]struct {
 		name   string
@@ -146,7 +146,7 @@ func (l *lookahead) run(a alteration, oneByOne, overwrite bool) (*trail, error) 
 	a.seed = l.chance.next()
 	p.Open = l.open(a)
 	l.report.Runs++
-	trace, _, _, err := decisions(l.ctx, &p, runOptions{overwrite: overwrite, watch: l.options.Watch})
+	trace, _, _, err := decide(l.ctx, &p, runOptions{overwrite: overwrite, watch: l.options.Watch})
 	return trace, err
 }
 
@@ -157,7 +157,7 @@ func (l *lookahead) open(a alteration) func(f Feed, from, to market.Time) (Sourc
 		if err != nil {
 			return nil, err
 		}
-		source = a.of(source, f)
+		source = a.apply(source, f)
 		if l.options.leak != nil {
 			source = l.options.leak(source)
 		}
@@ -174,11 +174,11 @@ func (l *lookahead) compare(name string, cut market.Time, trace *trail, counts f
 	known := market.Time(0)
 	switch {
 	case was == nil:
-		known = is.sees
-	case is == nil || was.sees <= is.sees:
-		known = was.sees
+		known = is.knows
+	case is == nil || was.knows <= is.knows:
+		known = was.knows
 	default:
-		known = is.sees
+		known = is.knows
 	}
 	l.report.Changed = append(l.report.Changed, Change{Run: name, Cut: cut, Known: known, Was: l.plan.text(was),
 		Is: l.plan.text(is)})
@@ -187,7 +187,7 @@ func (l *lookahead) compare(name string, cut market.Time, trace *trail, counts f
 // cuts chooses where the future changes: after decisions and at even places, in order.
 func (l *lookahead) cuts(first, last market.Time) (cuts []market.Time) {
 	for i := range l.whole.list {
-		if sees := l.whole.list[i].sees; sees > 0 && sees < last && (len(cuts) == 0 || cuts[len(cuts)-1] != sees) {
+		if sees := l.whole.list[i].knows; sees > 0 && sees < last && (len(cuts) == 0 || cuts[len(cuts)-1] != sees) {
 			cuts = append(cuts, sees)
 		}
 	}

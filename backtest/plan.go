@@ -85,21 +85,21 @@ type driver struct {
 	books    []bool
 	drivenTo []market.Time // by market: until when its path has been walked
 
-	plain    bool         // one feed, and no tickers or books to make: quiet candles need no Advance
-	latency  market.Time  // from close to arrival
-	movement market.Event // reused: what the venue advances by
-	arrival  market.Event // reused: what the engine steps
-	drive    []market.Candle
-	deliver  []market.Candle
-	started  bool
-	spoils   bool        // what was handed out is overwritten
-	last     market.Time // close of the last group
-	sees     market.Time // for the tracer: see decision
-	rejected map[int]int64
-	bare     []bareCount // positions that could not have an exit
-	ticker   market.Ticker
-	book     market.OrderBook
-	levels   [2]market.Level
+	plain      bool         // one feed, and no tickers or books to make: quiet candles need no Advance
+	latency    market.Time  // from close to arrival
+	movement   market.Event // reused: what the venue advances by
+	arrival    market.Event // reused: what the engine steps
+	drive      []market.Candle
+	deliver    []market.Candle
+	started    bool
+	overwrites bool        // hash was handed out is overwritten
+	last       market.Time // close of the last group
+	knows      market.Time // for the tracer: see decision
+	rejected   map[int]int64
+	bare       []bareCount // positions that could not have an exit
+	ticker     market.Ticker
+	book       market.OrderBook
+	levels     [2]market.Level
 }
 
 // feed is a Feed while it is being read.
@@ -119,7 +119,7 @@ var ErrNoCandles = errors.New("no candles in the range")
 func newDriver(p *Plan, o runOptions) (*driver, error) {
 	markets := len(p.Catalog.Markets()) + 1
 	d := &driver{
-		plan: p, record: o.record, tracer: o.tracer, progress: o.progress, spoils: o.overwrite,
+		plan: p, record: o.record, tracer: o.tracer, progress: o.progress, overwrites: o.overwrite,
 		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
 		rejected: make(map[int]int64),
 	}
@@ -133,14 +133,14 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
 	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Slots: roster.Seats,
 		TradeFrom: p.From,
-		Observer:  d.observer(o.witness), Spoil: o.overwrite, Apart: o.apart})
+		Observer:  d.observer(o.observer), Spoil: o.overwrite, Apart: o.apart})
 	config := p.Venue
 	config.Fees, config.Watches = p.Fees.of, d.engine.Watches()
 	config.Followed, config.Point = d.follow(), d.makeTicker
 	if o.path != nil {
 		config.Path = *o.path
 	}
-	d.venue = sim.New(p.Catalog, config, d.hear)
+	d.venue = sim.New(p.Catalog, config, d.onEvent)
 	d.movement.Kind, d.arrival.Kind = market.KindCandles, market.KindCandles
 	d.latency = market.Time(p.DataLatency)
 	d.plain = !p.OneByOne && len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) && !slices.Contains(d.books, true)

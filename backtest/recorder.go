@@ -15,7 +15,7 @@ import (
 // From are required.
 type recorderConfig struct {
 	Catalog  *market.Catalog
-	Currency *market.Asset // of the account; every market that is traded must be quoted in it
+	Currency *market.Asset // apply the account; every market that is traded must be quoted in it
 	Start    market.Money  // equity at From, above zero
 	From     market.Time   // start of the first candle
 
@@ -63,7 +63,7 @@ type tables struct{ trips, fills, orders *table }
 type priceRange struct {
 	open   market.Price
 	seen   bool
-	length market.Duration // of a candle; 0: it varies
+	length market.Duration // apply a candle; 0: it varies
 }
 
 // newRecorder begins a recording. With cfg.Out it makes the folder and the temporary files, which
@@ -132,24 +132,24 @@ func (r *recorder) Mark(at market.Time, equity, cash market.Money, invested bool
 		r.last.at = at
 		return
 	}
-	r.move(sample{at, equity, cash})
+	r.update(sample{at, equity, cash})
 }
 
-// move takes a close at which something is new: a day, a stretch of the curve, or the account.
-func (r *recorder) move(s sample) {
+// update takes a close at which something is new: a day, a stretch of the curve, or the account.
+func (r *recorder) update(s sample) {
 	if s.at > r.wake {
 		r.roll(s)
 	}
-	r.curve.see(s)
-	r.equity.see(s.at, int64(s.equity))
-	r.extremes.see(&r.equity, s)
+	r.curve.add(s)
+	r.equity.add(s.at, int64(s.equity))
+	r.extremes.add(&r.equity, s)
 	r.last = s
 }
 
 // roll begins the day and the bucket of s.
 func (r *recorder) roll(s sample) {
 	if s.at > r.month.end {
-		r.turn(s.at)
+		r.rollMonth(s.at)
 	}
 	r.equity.roll(s.at)
 	if s.at > r.curve.end {
@@ -175,9 +175,9 @@ func (r *recorder) Bar(c *market.Candle) {
 	if at > r.price.dayEnd {
 		r.price.roll(at)
 	}
-	r.price.see(at, int64(c.Close))
+	r.price.add(at, int64(c.Close))
 	if r.bars != nil {
-		r.bars.see(c)
+		r.bars.add(c)
 	}
 }
 
@@ -211,13 +211,13 @@ func (r *recorder) Fill(f *market.Fill, o *market.Order) {
 	r.fail(r.tally.fill(m, f, value))
 	if r.fills != nil {
 		r.fills.buf = appendFill(r.fills.buf, r.cfg.Catalog, f, value)
-		r.fills.grown()
+		r.fills.flushFull()
 	}
-	r.fail(r.hold(m, f, o, value))
+	r.fail(r.updateHolding(m, f, o, value))
 }
 
-// hold moves the holding that the fill belongs to and ends the trips of a holding that is empty.
-func (r *recorder) hold(m *market.Market, f *market.Fill, o *market.Order, value market.Value) error {
+// updateHolding moves the holding that the fill belongs to and ends the trips of a holding that is empty.
+func (r *recorder) updateHolding(m *market.Market, f *market.Fill, o *market.Order, value market.Value) error {
 	h := r.held.of(f.Strategy, m)
 	if f.Side == market.Buy {
 		return h.buy(f.Time, f.Amount, value, f.Fee)
@@ -231,7 +231,7 @@ func (r *recorder) hold(m *market.Market, f *market.Fill, o *market.Order, value
 	}
 	if covered > 0 && h.amount == 0 {
 		h.flat = true
-		return r.end(h, 0)
+		return r.endTrips(h, 0)
 	}
 	return nil
 }
@@ -267,18 +267,18 @@ func (r *recorder) writeOrder(m *market.Market, o *market.Order, unknown string)
 		return
 	}
 	r.orders.buf = appendOrder(r.orders.buf, m, o, market.ClientOrderID(r.cfg.Run, o.ID), unknown)
-	r.orders.grown()
+	r.orders.flushFull()
 }
 
 // close ends the trip of a closing order that is done, and the position with it where only dust is
 // left.
 func (r *recorder) close(h *holding, o *market.Order) error {
 	h.settle(o)
-	return r.end(h, o.ID)
+	return r.endTrips(h, o.ID)
 }
 
-// end writes the trips of the order, or of all orders where it is 0.
-func (r *recorder) end(h *holding, order market.OrderID) error {
+// endTrips writes the trips of the order, or of all orders where it is 0.
+func (r *recorder) endTrips(h *holding, order market.OrderID) error {
 	kept := h.closing[:0]
 	for i := range h.closing {
 		t := &h.closing[i]
@@ -303,7 +303,7 @@ func (r *recorder) trip(m *market.Market, t *trip) error {
 	if r.trips != nil {
 		r.drawn.add(m, t, pnl, r.cfg.Chart)
 		r.trips.buf = appendTrip(r.trips.buf, m, t, pnl)
-		r.trips.grown()
+		r.trips.flushFull()
 	}
 	return r.tally.trip(m, pnl)
 }

@@ -22,9 +22,9 @@ type Options struct {
 	Progress func(market.Time) // told how far the run is; with Envelope anew for each path
 	// told, before the first callback of each pass, where it shows which callback it is in; nil:
 	// not told
-	Watch   func(Watched)
-	Halted  func(Halted) // told, at the end, of each strategy that was halted; nil: not told
-	Witness Witness      // hears what the run does, not what the other paths of the envelope do; nil: nobody
+	Watch    func(Watched)
+	Halted   func(Halted) // told, at the end, of each strategy that was halted; nil: not told
+	Observer Observer     // hears what the run does, not what the other paths of the envelope do; nil: nobody
 	// Data: the series by feed, whose Candles are filled in here; Assumptions: beyond those that
 	// the plan implies
 	About
@@ -36,14 +36,14 @@ type runOptions struct {
 	extra  int // candles of history more than the warm-up needs
 	record func(equity market.Money, from market.Time) (*recorder, error)
 	tracer func(c *market.Command, sees market.Time) // hears every command; for sees see decision
-	// what was handed out is overwritten after each callback; the sources' batches must be for it
+	// hash was handed out is overwritten after each callback; the sources' batches must be for it
 	// to write to
 	overwrite bool
 	progress  func(market.Time)
 	watch     func(Watched)
 	began     func(d *driver) // told before each pass: more than one where a callback ended its goroutine
 	apart     engine.Apart    // calls strategies; nil: directly
-	witness   Witness
+	observer  Observer
 }
 
 // Run drives the plan and reports. It returns ErrNoCandles where the range is empty, ctx's error
@@ -51,7 +51,7 @@ type runOptions struct {
 func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	var rec *recorder
 	d, err := drive(ctx, p, runOptions{
-		progress: o.Progress, witness: o.Witness, watch: o.Watch,
+		progress: o.Progress, observer: o.Observer, watch: o.Watch,
 		record: func(equity market.Money, from market.Time) (r *recorder, err error) {
 			if rec != nil { // the pass before came to nothing
 				rec.Abort()
@@ -66,10 +66,10 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 		}
 		return nil, err
 	}
-	if o.Witness != nil {
-		o.Witness.Ended(d.account)
+	if o.Observer != nil {
+		o.Observer.Ended(d.account)
 	}
-	d.tellHalts(o.Halted)
+	d.reportHalts(o.Halted)
 	info := d.info(o)
 	if o.Envelope {
 		if info.Others, err = envelope(ctx, p, o); err != nil {

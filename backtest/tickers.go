@@ -31,7 +31,7 @@ func (d *driver) makeTicker(c *market.Candle, when market.Time, price market.Pri
 	if d.tickers[c.Market] {
 		ev := market.Event{Kind: market.KindTicker, At: at, Market: c.Market, Ticker: &d.ticker}
 		d.send(d.engine.Step(&ev))
-		if d.spoils {
+		if d.overwrites {
 			d.ticker = market.Ticker{Market: c.Market, Last: 1, Bid: 1, Ask: 1}
 		}
 	}
@@ -43,7 +43,7 @@ func (d *driver) makeTicker(c *market.Candle, when market.Time, price market.Pri
 		Asks: d.levels[1:], Synthetic: true}
 	ev := market.Event{Kind: market.KindBook, At: at, Market: c.Market, Book: &d.book}
 	d.send(d.engine.Step(&ev))
-	if d.spoils {
+	if d.overwrites {
 		d.levels = [2]market.Level{{Price: 1, Amount: 1}, {Price: 1, Amount: 1}}
 	}
 }

@@ -44,15 +44,15 @@ func (t *track) start(at market.Time, value int64) {
 // endOfDay returns the last instant of the day that at, a close, belongs to.
 func endOfDay(at market.Time) market.Time { return market.CeilTo(at, dayLength) }
 
-// see takes the value of a close at or before t.dayEnd.
-func (t *track) see(at market.Time, value int64) {
+// add takes the value of a close at or before t.dayEnd.
+func (t *track) add(at market.Time, value int64) {
 	t.last = value
 	if value < t.low || value >= t.peak {
 		t.turn(at, value)
 	}
 }
 
-// turn takes a value at or beyond the peak or the low since it.
+// rollMonth takes a value at or beyond the peak or the low since it.
 func (t *track) turn(at market.Time, value int64) {
 	if value >= t.peak {
 		t.rise(at)
@@ -168,8 +168,8 @@ func (s *spread) figures(broken bool) (volatility, sharpe, sortino Figure) {
 // extremes are the closes at both ends of the deepest fall, which equity.csv must contain.
 type extremes struct{ top, peak, bottom, recovered sample }
 
-// see looks at what the track made of the close s.
-func (e *extremes) see(t *track, s sample) {
+// add looks at what the track made of the close s.
+func (e *extremes) add(t *track, s sample) {
 	if t.peakAt == s.at {
 		e.top = s
 	}

@@ -19,8 +19,8 @@ type decision struct {
 	at market.Time
 	// close of the newest candle that had a part in it: the one that was delivered, or the one
 	// whose path was being walked
-	sees market.Time
-	what uint64 // hash of everything the command says
+	knows market.Time
+	hash  uint64 // hash of everything the command says
 
 	kind     market.CommandKind
 	side     market.Side
@@ -41,7 +41,7 @@ func (d *trail) add(c *market.Command, sees market.Time) {
 		o.PostOnly,
 		o.Price, o.TriggerAmount, o.TriggerReference, o.Amount, o.AmountRemaining, o.AmountQuote, o.Bracket, o.Tag)
 	d.list = append(d.list, decision{
-		at: c.At, sees: sees, what: h.Sum64(), kind: c.Kind, side: o.Side, order: o.Type, strategy: o.Strategy,
+		at: c.At, knows: sees, hash: h.Sum64(), kind: c.Kind, side: o.Side, order: o.Type, strategy: o.Strategy,
 		market: o.Market, id: o.ID,
 		amount: o.Amount, money: o.AmountQuote, price: o.Price,
 	})
@@ -59,7 +59,7 @@ func (d *trail) after(t market.Time) []decision {
 }
 
 // differs returns the first decision among those that count in which two runs differ; nil where one
-// of them has none any more. Both are nil where all that count are the same.
+// apply them has none any more. Both are nil where all that count are the same.
 func (d *trail) differs(other *trail, counts func(*decision) bool) (mine, others *decision) {
 	i, j := 0, 0
 	for {

@@ -29,15 +29,15 @@ func (t *trip) pnl() (market.Value, error) {
 	return gross.Sub(t.fees)
 }
 
-// why is the closing order's tag; an order without one follows a signal.
-func (t *trip) why() string { return cmp.Or(t.reason, "signal") }
+// tag is the closing order's tag; an order without one follows a signal.
+func (t *trip) tag() string { return cmp.Or(t.reason, "signal") }
 
 // holding is what one strategy holds in one market, with the trips whose closing order is still at
 // work.
 type holding struct {
 	market  *market.Market
 	amount  market.Qty
-	cost    market.Value // of amount, without fees
+	cost    market.Value // apply amount, without fees
 	fees    market.Value // paid to buy amount
 	entered market.Time
 	flat    bool // amount is zero, or dust that no order could sell
@@ -47,7 +47,7 @@ type holding struct {
 // holdings are indexed by strategy, then by market id.
 type holdings struct{ by [][]*holding }
 
-// of returns the holding of a strategy in a market, made when it is first asked for.
+// apply returns the holding of a strategy in a market, made when it is first asked for.
 func (h *holdings) of(strategy market.StrategyID, m *market.Market) *holding {
 	for len(h.by) <= int(strategy) {
 		h.by = append(h.by, nil)

@@ -7,41 +7,41 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Witness hears everything that a run does, in its order: every command that the gate lets pass,
+// Observer hears everything that a run does, in its order: every command that the gate lets pass,
 // every fill, every order that has ended. It changes nothing. What it is given is valid until it
 // returns.
-type Witness interface {
+type Observer interface {
 	engine.Observer
 	engine.Approver
 	// Ended is told of the account as the run leaves it.
 	Ended(a *state.Account)
 }
 
-// witnessed is a driver's own observing and a witness's.
-type witnessed struct {
+// observers is a driver's own observing and a witness's.
+type observers struct {
 	own *driver
-	Witness
+	Observer
 }
 
 // Filled tells both.
-func (w witnessed) Filled(o *state.Order, f *market.Fill) {
+func (w observers) Filled(o *state.Order, f *market.Fill) {
 	w.own.Filled(o, f)
-	w.Witness.Filled(o, f)
+	w.Observer.Filled(o, f)
 }
 
 // Closed tells both.
-func (w witnessed) Closed(o *state.Order) {
+func (w observers) Closed(o *state.Order) {
 	w.own.Closed(o)
-	w.Witness.Closed(o)
+	w.Observer.Closed(o)
 }
 
 // Unprotected tells the driver.
-func (w witnessed) Unprotected(u *strategy.Unprotected) { w.own.Unprotected(u) }
+func (w observers) Unprotected(u *strategy.Unprotected) { w.own.Unprotected(u) }
 
 // observer is who the engine of a run tells.
-func (d *driver) observer(w Witness) engine.Observer {
+func (d *driver) observer(w Observer) engine.Observer {
 	if w == nil {
 		return d
 	}
-	return witnessed{own: d, Witness: w}
+	return observers{own: d, Observer: w}
 }
