@@ -16,7 +16,7 @@ const scriptName = "echarts.min.js"
 // Assets is where report.html finds the script that draws its charts: an address or a file to put
 // into the page.
 type Assets struct {
-	URL  string // apply the script, as the page names it
+	URL  string // of the script, as the page names it
 	File string // to be copied into the page; empty: the page names URL
 }
 

@@ -38,8 +38,8 @@ type WarmupReport struct {
 // WarmupTry is one run of CheckWarmup.
 type WarmupTry struct {
 	History int // candles before the start
-	Same    int // decide from the start on that equal those of the longest history, before the first that differs
-	Of      int // decide of the longest history
+	Same    int // decisions from the start on that equal those of the longest history, before the first that differs
+	Of      int // decisions of the longest history
 }
 
 // CheckWarmup runs the plan from its From (or the middle of its data) with more and more history

@@ -275,7 +275,7 @@ func (d *driver) fireTimers(until market.Time) {
 }
 
 // maxTimers bounds the timers of one candle: a strategy that sets its next timer in the past would
-// fireTimers for ever.
+// ring for ever.
 const maxTimers = 100_000
 
 // Filled records a fill; it makes the driver the engine's observer.

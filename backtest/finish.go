@@ -14,7 +14,7 @@ import (
 
 // About is what a run is told of itself: it stands in the result and changes nothing.
 type About struct {
-	Title       string // apply the report, such as "trend on BTC-EUR"
+	Title       string // of the report, such as "trend on BTC-EUR"
 	Synthetic   bool   // the candles were made, not seen
 	Warnings    []string
 	CodeVersion string
@@ -29,14 +29,14 @@ type About struct {
 // as they are, except that Refusals are sorted.
 type finishInfo struct {
 	About
-	To          market.Time // endTrips of the last candle; 0: the last Mark
+	To          market.Time // end of the last candle; 0: the last Mark
 	Strategies  []StrategyInfo
 	Path        string       // how prices move within a candle in this run
 	Others      []pathEquity // the same run under other paths
 	Refusals    []Count
 	Ambiguous   int64 // candles in which own orders could have filled in either order
 	Unprotected time.Duration
-	Causes      []CauseSeconds // apply it
+	Causes      []CauseSeconds // of it
 }
 
 // pathEquity is the final equity of the run under another order of the prices within a candle.

@@ -35,7 +35,7 @@ type page struct {
 	Years    []year
 	Latest   []listedTrip
 	BarOf    int    // candles in a bar of the chart
-	Interval string // apply those candles
+	Interval string // of those candles
 	OneIn    int    // one in so many round trips is drawn
 }
 

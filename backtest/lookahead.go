@@ -15,7 +15,7 @@ import (
 type LookaheadOptions struct {
 	Places    int    // cuts at even distances over the data
 	Decisions int    // cuts right after decisions: all of them up to so many, then a sample
-	Seed      uint64 // apply the sample and of the noise
+	Seed      uint64 // of the sample and of the noise
 
 	Watch func(Watched) // as Options.Watch
 
@@ -24,19 +24,19 @@ type LookaheadOptions struct {
 
 // LookaheadReport is the answer of CheckLookahead.
 type LookaheadReport struct {
-	Decisions int           // apply the whole run
-	Runs      int           // apply the plan, over all of its candles or some
+	Decisions int           // of the whole run
+	Runs      int           // of the plan, over all of its candles or some
 	Cuts      []market.Time // closes of the last candle that a run with another future had in common with the whole run
-	Changed   []Change      // decide that were others in such a run, the earliest first: empty is good
+	Changed   []Change      // decisions that were others in such a run, the earliest first: empty is good
 }
 
 // Change is a decision that changed though nothing had that it could know.
 type Change struct {
 	Run   string      // how that run differed from the first
-	Cut   market.Time // apply the data of that run; 0: it had all of it
+	Cut   market.Time // of the data of that run; 0: it had all of it
 	Known market.Time // close of the newest candle that the decision could know
-	Was   string      // hash the first run decided
-	Is    string      // hash that run decided in its place
+	Was   string      // what the first run decided
+	Is    string      // what that run decided in its place
 }
 
 // The runs that CheckLookahead compares with the first. Two kinds of what a strategy may know do

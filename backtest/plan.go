@@ -92,7 +92,7 @@ type driver struct {
 	drive      []market.Candle
 	deliver    []market.Candle
 	started    bool
-	overwrites bool        // hash was handed out is overwritten
+	overwrites bool        // what was handed out is overwritten
 	last       market.Time // close of the last group
 	knows      market.Time // for the tracer: see decision
 	rejected   map[int]int64

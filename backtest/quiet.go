@@ -47,7 +47,7 @@ func (r *recorder) quietBars(series []market.Candle, length market.Time) {
 }
 
 // markFlat is MarkQuiet without a position in the market: the equity stays, only days and stretches
-// apply the curve turn.
+// of the curve turn.
 func (r *recorder) markFlat(series []market.Candle, length market.Time, s sample) {
 	r.marks += int64(len(series))
 	if s.equity != s.cash {

@@ -15,7 +15,7 @@ import (
 // From are required.
 type recorderConfig struct {
 	Catalog  *market.Catalog
-	Currency *market.Asset // apply the account; every market that is traded must be quoted in it
+	Currency *market.Asset // of the account; every market that is traded must be quoted in it
 	Start    market.Money  // equity at From, above zero
 	From     market.Time   // start of the first candle
 
@@ -63,7 +63,7 @@ type tables struct{ trips, fills, orders *table }
 type priceRange struct {
 	open   market.Price
 	seen   bool
-	length market.Duration // apply a candle; 0: it varies
+	length market.Duration // of a candle; 0: it varies
 }
 
 // newRecorder begins a recording. With cfg.Out it makes the folder and the temporary files, which

@@ -181,7 +181,7 @@ type OrderFigures struct {
 type Month struct {
 	Year   int    `json:"year"`
 	Month  int    `json:"month"`
-	Equity Amount `json:"equity"` // checkCut the last close of the month
+	Equity Amount `json:"equity"` // at the last close of the month
 	Return Figure `json:"return"`
 }
 

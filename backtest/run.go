@@ -36,7 +36,7 @@ type runOptions struct {
 	extra  int // candles of history more than the warm-up needs
 	record func(equity market.Money, from market.Time) (*recorder, error)
 	tracer func(c *market.Command, sees market.Time) // hears every command; for sees see decision
-	// hash was handed out is overwritten after each callback; the sources' batches must be for it
+	// what was handed out is overwritten after each callback; the sources' batches must be for it
 	// to write to
 	overwrite bool
 	progress  func(market.Time)

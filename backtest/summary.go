@@ -16,7 +16,7 @@ type SummaryOptions struct {
 const maxWidth = 100
 
 // figureRow is a line of the table of figures: the strategy's and, where there is one, the figure
-// apply buy-and-hold.
+// of buy-and-hold.
 type figureRow struct{ Name, Strategy, Hold string }
 
 // Rows returns the figures as text, in the order in which the report and the summary show them.

@@ -18,7 +18,7 @@ type tally struct {
 	wins, losses market.Value
 	best, worst  market.Value
 	fees, traded market.Value // fees with all rounding
-	rated        market.Value // hash of the fees the rates make, in units finer by RateDigits
+	rated        market.Value // what of the fees the rates make, in units finer by RateDigits
 	rates        exchange.Fees
 	orders       OrderFigures
 }
@@ -119,7 +119,7 @@ func (t *tally) figures(open int64) TripFigures {
 	f.Open = open
 	f.WinRate = Figure(float64(f.Won) / float64(f.Count))
 	f.ProfitFactor = Figure(math.Abs(t.wins.Float(t.digits) / t.losses.Float(t.digits)))
-	net, _ := t.wins.Add(t.losses) // apply different signs, so within the range
+	net, _ := t.wins.Add(t.losses) // of different signs, so within the range
 	f.Net, f.Expectancy = t.amount(net), t.average(net, f.Count)
 	f.AverageWin, f.AverageLoss = t.average(t.wins, f.Won), t.average(t.losses, f.Lost)
 	f.LargestWin, f.LargestLoss = t.amount(t.best), t.amount(t.worst)

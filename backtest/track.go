@@ -52,7 +52,7 @@ func (t *track) add(at market.Time, value int64) {
 	}
 }
 
-// rollMonth takes a value at or beyond the peak or the low since it.
+// turn takes a value at or beyond the peak or the low since it.
 func (t *track) turn(at market.Time, value int64) {
 	if value >= t.peak {
 		t.rise(at)

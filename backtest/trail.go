@@ -59,7 +59,7 @@ func (d *trail) after(t market.Time) []decision {
 }
 
 // differs returns the first decision among those that count in which two runs differ; nil where one
-// apply them has none any more. Both are nil where all that count are the same.
+// of them has none any more. Both are nil where all that count are the same.
 func (d *trail) differs(other *trail, counts func(*decision) bool) (mine, others *decision) {
 	i, j := 0, 0
 	for {

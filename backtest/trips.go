@@ -37,7 +37,7 @@ func (t *trip) tag() string { return cmp.Or(t.reason, "signal") }
 type holding struct {
 	market  *market.Market
 	amount  market.Qty
-	cost    market.Value // apply amount, without fees
+	cost    market.Value // of amount, without fees
 	fees    market.Value // paid to buy amount
 	entered market.Time
 	flat    bool // amount is zero, or dust that no order could sell
@@ -47,7 +47,7 @@ type holding struct {
 // holdings are indexed by strategy, then by market id.
 type holdings struct{ by [][]*holding }
 
-// apply returns the holding of a strategy in a market, made when it is first asked for.
+// of returns the holding of a strategy in a market, made when it is first asked for.
 func (h *holdings) of(strategy market.StrategyID, m *market.Market) *holding {
 	for len(h.by) <= int(strategy) {
 		h.by = append(h.by, nil)
