@@ -6,12 +6,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// alteration is how the candles of a run differ from those that are stored.
+// alteration is the difference between the candles of a run and the stored ones.
 type alteration struct {
 	cut    market.Time // candles that close later are altered; 0: all of them
-	noise  bool        // into noise, for the length of the horizon where there is a cut
+	noise  bool        // into noise; with a cut, for the length of the horizon
 	ends   bool        // the data ends at the cut
-	copies bool        // each batch is handed out in memory of its own, which may be written to
+	copies bool        // each batch has its own memory, which may be overwritten
 	seed   uint64
 }
 
@@ -88,8 +88,7 @@ func (s *altered) step(p market.Price) market.Price {
 	return p
 }
 
-// randomSequence is a row of numbers that look like chance and are the same for the same start
-// (splitmix64).
+// randomSequence is a reproducible sequence of pseudo-random numbers (splitmix64).
 type randomSequence uint64
 
 func (s *randomSequence) next() uint64 {
@@ -100,10 +99,10 @@ func (s *randomSequence) next() uint64 {
 	return z ^ z>>31
 }
 
-// below returns a number from 0 up to, not including, n.
+// below returns a number in [0, n).
 func (s *randomSequence) below(n int64) int64 { return int64(s.next() >> 1 % uint64(n)) }
 
-// overwrite makes nonsense of candles that were handed out.
+// overwrite destroys candles that a strategy has received.
 func overwrite(candles []market.Candle) {
 	for i := range candles {
 		candles[i] = market.Candle{Open: 1, High: 1, Low: 1, Close: 1, Start: 1}

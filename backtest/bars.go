@@ -11,7 +11,7 @@ type bar struct {
 	open, high, low, close market.Price
 }
 
-// bars merges the candles of one market until they fit into a chart: one by one at first, then in
+// bars merges the candles of one market until they fit into a chart: single candles at first, then
 // pairs, fours and so on.
 type bars struct {
 	held  []bar
@@ -20,7 +20,7 @@ type bars struct {
 	each  int // candles that make a bar
 }
 
-// add takes the next candle.
+// add adds the next candle.
 func (b *bars) add(c *market.Candle) {
 	if b.count == 0 {
 		b.open = bar{c.Start, c.End(), c.Open, c.High, c.Low, c.Close}
@@ -33,7 +33,7 @@ func (b *bars) add(c *market.Candle) {
 	}
 }
 
-// closeBar ends the open bar and makes room when the bars have become twice too many.
+// closeBar ends the open bar, and halves the bars when they are twice too many.
 func (b *bars) closeBar() {
 	b.held, b.count = append(b.held, b.open), 0
 	if len(b.held) == 2*maxBars {
@@ -56,7 +56,7 @@ func (b *bars) halve() {
 	b.held, b.each = kept, 2*max(b.each, 1)
 }
 
-// all returns the bars, at most maxBars of them, and how many candles a bar is made of.
+// all returns the bars, at most maxBars, and the number of candles in a bar.
 func (b *bars) all() ([]bar, int) {
 	if b.count > 0 {
 		b.closeBar()

@@ -10,13 +10,13 @@ import (
 // flushSize is the size at which rows go to the disk.
 const flushSize = 32 << 10
 
-// results is the folder that a run writes its results to. Every file grows under a temporary name
-// and gets its own only when all of them are complete, result.json last: a folder with a new
-// result.json is a whole set. One run at a time writes to a folder; what a killed one left is
-// overwritten by the next.
+// results is the folder of a run's result files. Every file grows under a temporary name and gets
+// its own only when all are complete, result.json last: a folder with a new result.json is a
+// complete set. One run at a time writes to a folder; files of a killed run are overwritten by the
+// next.
 type results struct {
 	dir   string
-	lock  *os.File // the folder, locked until the run ends, or its process
+	lock  *os.File // the folder, locked until the run or its process ends
 	files []*table
 }
 
@@ -29,7 +29,7 @@ type table struct {
 	err  error
 }
 
-// newResults makes the folder where it is missing, and takes it for this run.
+// newResults creates the folder where it is missing, and locks it for this run.
 func newResults(dir string) (*results, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("folder for the results: %w", err)
@@ -44,8 +44,8 @@ func newResults(dir string) (*results, error) {
 // errFolderBusy means that another process has locked a folder.
 var errFolderBusy = errors.New("another run is writing here; choose another folder with --out")
 
-// create begins a file. The temporary name starts with a dot, so that a pattern like *.csv does not
-// meet it.
+// create begins a file. Its temporary name starts with a dot, so that a pattern like *.csv does not
+// match it.
 func (r *results) create(name string) (*table, error) {
 	file, err := os.OpenFile(filepath.Join(r.dir, "."+name+".tmp"), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *results) create(name string) (*table, error) {
 	return t, nil
 }
 
-// flushFull flushes the rows once there are enough of them.
+// flushFull flushes the rows once there are flushSize bytes.
 func (t *table) flushFull() {
 	if len(t.buf) >= flushSize {
 		t.flush()

@@ -9,7 +9,7 @@ type monthEnd struct {
 	begun market.Money // equity before its first close
 }
 
-// rollMonth closes the months before the one of at.
+// rollMonth closes the months before that of at.
 func (r *recorder) rollMonth(at market.Time) {
 	for at > r.month.end {
 		r.closeMonth()

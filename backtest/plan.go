@@ -17,17 +17,16 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Plan is everything that decides the outcome of a backtest. Two runs of one plan give the same
-// result to the byte.
+// Plan is the whole input of a backtest. Two runs of one plan give the same result to the byte.
 type Plan struct {
 	Catalog    *market.Catalog
 	Currency   *market.Asset // every market that is traded is quoted in it
 	Deposits   []Deposit
 	Strategies []StrategyPlan
 	Feeds      []Feed
-	// the candles of a feed that start in [from, to), oldest first
+	// Open opens the candles of a feed that start in [from, to), oldest first.
 	Open func(f Feed, from, to market.Time) (Source, error)
-	// trading on candles that start in [From, To); 0: as far as the data goes
+	// The run trades on candles that start in [From, To); 0: as far as the data goes.
 	From, To market.Time
 	Venue    sim.Config
 	Account  risk.AccountLimits
@@ -35,7 +34,7 @@ type Plan struct {
 
 	DataLatency   market.Duration // from a candle's close to its arrival
 	SyntheticBook bool            // make order books of one level from the path, for strategies that need books
-	// step every candle by itself, also those that do nothing to anybody: slower, the same result
+	// OneByOne steps every candle by itself, quiet ones too: slower, the same result.
 	OneByOne  bool
 	ColdStart bool // do not read candles before From to warm up: the warm-up happens inside the range
 	Log       zerolog.Logger
@@ -48,7 +47,7 @@ type Fees struct {
 
 func (f Fees) of(*market.Market) exchange.Fees { return exchange.Fees(f) }
 
-// Deposit is what the account holds at the start.
+// Deposit is a balance of the account at the start.
 type Deposit struct {
 	Asset market.AssetID
 	Money market.Money
@@ -96,7 +95,7 @@ type driver struct {
 	last       market.Time // close of the last group
 	knows      market.Time // for the tracer: see decision
 	rejected   map[int]int64
-	bare       []bareCount // positions that could not have an exit
+	bare       []bareCount // positions without an exit
 	ticker     market.Ticker
 	book       market.OrderBook
 	levels     [2]market.Level
@@ -147,7 +146,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	return d, d.open(o)
 }
 
-// subscribe notes which markets make tickers and books.
+// subscribe notes the markets for which tickers and books are made.
 func (d *driver) subscribe(r *Roster) {
 	for i := range r.Seats {
 		for _, m := range r.Seats[i].Markets {
@@ -181,7 +180,7 @@ func (d *driver) close() {
 	}
 }
 
-// fill makes the next candle the one at hand; at the end of the source the feed is empty.
+// fill moves on to the next candle; at the end of the source the feed is empty.
 func (f *feed) fill() error {
 	if f.at++; f.at < len(f.batch) {
 		f.end = f.Interval.End(f.batch[f.at].Start)
@@ -204,7 +203,8 @@ func (f *feed) fill() error {
 	}
 }
 
-// runID names a run by what decides it, so that the same plan gives the same client order ids.
+// runID derives the id of a run from its inputs, so that the same plan gives the same client order
+// ids.
 func runID(configHash, dataHash string) uuid.UUID {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("tidemark:backtest:"+configHash+":"+dataHash))
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// MarkQuiet records the account at the closes of candles in a row during which no balance changed,
-// exactly as Mark and Bar would one by one. rest is the equity without the base held in m, cash the
-// balance in the account's currency, base what is held.
+// MarkQuiet records the account at the closes of consecutive candles without a change of a balance,
+// exactly as Mark and Bar for each would. rest is the equity without the base held in m, cash the
+// balance in the account's currency, base the held amount.
 func (r *recorder) MarkQuiet(m *market.Market, series []market.Candle, length market.Time, rest, cash market.Money,
 	base market.Qty) error {
 	if base == 0 {
@@ -21,7 +21,7 @@ func (r *recorder) MarkQuiet(m *market.Market, series []market.Candle, length ma
 	return nil
 }
 
-// quietBars is Bar for candles in a row.
+// quietBars is Bar for consecutive candles.
 func (r *recorder) quietBars(series []market.Candle, length market.Time) {
 	if r.bars != nil || !r.prices.seen {
 		for i := range series {
@@ -46,8 +46,8 @@ func (r *recorder) quietBars(series []market.Candle, length market.Time) {
 	}
 }
 
-// markFlat is MarkQuiet without a position in the market: the equity stays, only days and stretches
-// of the curve turn.
+// markFlat is MarkQuiet without a position in the market: the equity stays, only days and buckets
+// of the curve change.
 func (r *recorder) markFlat(series []market.Candle, length market.Time, s sample) {
 	r.marks += int64(len(series))
 	if s.equity != s.cash {
