@@ -30,7 +30,7 @@ func (j *botJournal) saveAgreed() {
 	j.batch.Blob(folder.AgreedBlob, text)
 }
 
-// Differs notes a difference of the balances.
+// Discrepancy journals a difference of the balances.
 func (j *botJournal) Discrepancy(at market.Time, d *state.Discrepancy) {
 	j.batch.Journal(at, &journal.Difference{Discrepancy: *d})
 }

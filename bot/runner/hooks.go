@@ -85,7 +85,7 @@ func (f *watchedLog) Note(kind, text string) {
 	f.watch.raise(alert.Difference, "%s: %s", kind, text)
 }
 
-// Discrepancy counts a difference that halts nothing; one that halts also reaches Note.
+// Discrepancy counts a difference that halts nothing; a difference that halts also reaches Note.
 func (f *watchedLog) Discrepancy(at market.Time, d *state.Discrepancy) {
 	f.ReconcileLog.Discrepancy(at, d)
 	if m := f.watch.metrics; m != nil {
