@@ -38,7 +38,7 @@ func (a *app) actCommand(c *cobra.Command, path string, f *actFlags,
 		if f.flatten || f.log != "" || len(f.sets) > 0 {
 			return config.Usagef("--flatten, --log and --set belong to --direct; bot flatten asks a running bot")
 		}
-		ask := &operator.Ask{Strategy: strings.Join(args, ""), Reason: f.reason, Foreign: f.foreign,
+		ask := &operator.Request{Strategy: strings.Join(args, ""), Reason: f.reason, Foreign: f.foreign,
 			WaitMS: f.wait.Milliseconds()}
 		return a.act(ctx, f, path, ask, print)
 	})
@@ -111,15 +111,15 @@ func (a *app) flattenCommand() *cobra.Command {
 	return c
 }
 
-// leftText lists what was sold, and what is not as it was asked for.
-func leftText(r *operator.Report) (text string) {
+// restText lists what was sold, and what is not as it was asked for.
+func restText(r *operator.Report) (text string) {
 	for i := range r.Sales {
 		text += r.Sales[i].String() + "\n"
 	}
 	for i := range r.Open {
 		o := &r.Open[i]
 		text += fmt.Sprintf("still open: %d %s %s %s %s: %s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market,
-			o.Terms(), o.How())
+			o.Terms(), o.StateText())
 	}
 	for i := range r.Held {
 		p := &r.Held[i]

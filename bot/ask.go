@@ -41,17 +41,17 @@ func (f *callerFlags) folder() (string, error) {
 
 // place is where the bot is asked for: --state may name a copy of a state file that is no bot's
 // own.
-func (f *callerFlags) place() (of operator.Place, err error) {
+func (f *callerFlags) place() (of operator.Target, err error) {
 	info, err := os.Stat(f.state)
 	if f.state != "" && err == nil && info.Mode().IsRegular() && filepath.Base(f.state) != folder.StateFile {
-		return operator.Place{Copy: f.state}, nil
+		return operator.Target{Copy: f.state}, nil
 	}
 	of.Folder, err = f.folder()
 	return of, err
 }
 
 // ask asks the bot that the flags mean.
-func ask[T any](f *callerFlags, question func(operator.Place) (operator.Answer[T], error)) (answer operator.Answer[T],
+func ask[T any](f *callerFlags, question func(operator.Target) (operator.Answer[T], error)) (answer operator.Answer[T],
 	err error) {
 	of, err := f.place()
 	if err != nil {
@@ -80,7 +80,7 @@ func show[T any](a *app, f *callerFlags, answer operator.Answer[T], print func(*
 }
 
 // act lets a running bot act and says what became of it.
-func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.Ask,
+func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.Request,
 	print func(*operator.Report) string) error {
 	folder, err := f.folder()
 	if err != nil {
@@ -91,7 +91,7 @@ func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.A
 		return err
 	}
 	err = show(a, &f.callerFlags, answer, func(r *operator.Report) error {
-		_, err := fmt.Fprint(a.Stdout, print(r), leftText(r))
+		_, err := fmt.Fprint(a.Stdout, print(r), restText(r))
 		return err
 	})
 	if err == nil && !answer.Value.Done {

@@ -131,9 +131,9 @@ func (a *app) enter(run func(ctx context.Context, args []string) error) func(*co
 	}
 }
 
-// outlive lets the process go on when whoever read its output has gone: a `tee` that the same
+// ignoreSIGPIPE lets the process go on when whoever read its output has gone: a `tee` that the same
 // Ctrl-C ends would take the bot along before its orders are cancelled.
-func outlive() { signal.Ignore(syscall.SIGPIPE) }
+func ignoreSIGPIPE() { signal.Ignore(syscall.SIGPIPE) }
 
 // exitCode is 64 for what the command line says and 78 for what the config does: a service manager
 // starts neither again.

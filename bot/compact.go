@@ -120,8 +120,8 @@ func (f *compactFlags) age() (keep time.Duration, err error) {
 	return keep, nil
 }
 
-// longestAgo is a time that reaches back behind any state file.
-const longestAgo = 36500 * 24 * time.Hour
+// maxAgo is a time that reaches back behind any state file.
+const maxAgo = 36500 * 24 * time.Hour
 
 // parseAgo reads a time that has passed: days like 90d, or a duration like 36h.
 func parseAgo(text string) (ago time.Duration, err error) {
@@ -133,7 +133,7 @@ func parseAgo(text string) (ago time.Duration, err error) {
 	} else {
 		ago, err = time.ParseDuration(text)
 	}
-	if err != nil || ago <= 0 || ago > longestAgo {
+	if err != nil || ago <= 0 || ago > maxAgo {
 		return 0, fmt.Errorf("%q: want days like 90d, or a duration like 36h", text)
 	}
 	return ago, nil

@@ -82,7 +82,7 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.wait)
 	defer cancel()
-	report, err := k.turn(ctx, log)
+	report, err := k.run(ctx, log)
 	return errors.Join(k.show(report, err), log.Close())
 }
 
@@ -121,8 +121,8 @@ func (k *killSwitch) readTyped() error {
 	return lines.Err()
 }
 
-// turn cancels, and then sells.
-func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report, error) {
+// run cancels, and then sells.
+func (k *killSwitch) run(ctx context.Context, log *direct.Log) (*direct.Report, error) {
 	if err := k.connect(ctx, log); err != nil {
 		return nil, fmt.Errorf("nothing was sent: %w", err)
 	}
@@ -139,7 +139,7 @@ func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report,
 		err = s.Cancel(ctx)
 	}
 	if err == nil && k.flags.flatten {
-		if err = k.outwait(ctx, s); err == nil {
+		if err = k.awaitWindow(ctx, s); err == nil {
 			err = k.flatten(ctx, s)
 		}
 	}
@@ -147,10 +147,10 @@ func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report,
 	return report, errors.Join(err, ended)
 }
 
-// outwait lets the window of what the bot may have sent last pass, and cancels what has still
+// awaitWindow lets the window of what the bot may have sent last pass, and cancels what has still
 // arrived: a sale of the bot's own that is on its way would be one too many. Its state file was
 // last written before.
-func (k *killSwitch) outwait(ctx context.Context, s *direct.Switch) error {
+func (k *killSwitch) awaitWindow(ctx context.Context, s *direct.Switch) error {
 	info, err := os.Stat(filepath.Join(k.access.Config.Bot.State, folder.StateFile))
 	if err != nil {
 		return nil // no bot has sent anything

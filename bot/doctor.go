@@ -39,8 +39,8 @@ func (a *app) doctorCommand() *cobra.Command {
 	return c
 }
 
-// errUnwell is the exit code of findings that were printed already.
-var errUnwell = errors.New("not ready to trade: see the checks that fail")
+// errChecksFailed is the exit code of findings that were printed already.
+var errChecksFailed = errors.New("not ready to trade: see the checks that fail")
 
 // doctor runs the command.
 func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) error {
@@ -67,7 +67,7 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) e
 	}
 	for i := range findings {
 		if err == nil && findings[i].Level == doctor.Fail {
-			err = errUnwell
+			err = errChecksFailed
 		}
 	}
 	return err

@@ -19,7 +19,7 @@ func printStory(w io.Writer, s *operator.Story) error {
 	if o.OrderID != "" {
 		fmt.Fprintf(w, ", the exchange's %s", o.OrderID)
 	}
-	fmt.Fprintf(w, "\n%s: %s in %s; %s, filled %s, fee %s\n", o.Strategy, o.Terms(), o.Market, o.How(), o.Filled, o.Fee)
+	fmt.Fprintf(w, "\n%s: %s in %s; %s, filled %s, fee %s\n", o.Strategy, o.Terms(), o.Market, o.StateText(), o.Filled, o.Fee)
 	if len(s.Steps) == 0 {
 		fmt.Fprintln(w, "its story was taken out of this file by bot state compact --keep")
 	}
@@ -60,7 +60,7 @@ func (a *app) explainCommand() *cobra.Command {
 			case len(args) == 0:
 				return config.Usagef("want an order, or --refused")
 			}
-			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Story], error) {
+			answer, err := ask(f, func(of operator.Target) (operator.Answer[operator.Story], error) {
 				return operator.AskStory(ctx, of, args[0])
 			})
 			if err != nil {
@@ -80,7 +80,7 @@ func (a *app) explainRefusals(ctx context.Context, f *callerFlags, strategy, ago
 	if err != nil {
 		return config.Usagef("--since %w", err)
 	}
-	answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Refused], error) {
+	answer, err := ask(f, func(of operator.Target) (operator.Answer[operator.Refused], error) {
 		return operator.AskRefused(ctx, of, strategy, since)
 	})
 	if err != nil {

@@ -92,9 +92,9 @@ func modPath(path string) string {
 	return strconv.Quote(path)
 }
 
-// taken are the first parts of names that belong to Go itself: a module under one of them cannot
+// standardLibrary are the first parts of names that belong to Go itself: a module under one of them cannot
 // import its own packages.
-const taken = " archive bufio bytes cmd cmp compress container context crypto database debug embed encoding errors " +
+const standardLibrary = " archive bufio bytes cmd cmp compress container context crypto database debug embed encoding errors " +
 	"expvar flag fmt go hash html" +
 	" image index internal io iter log maps math mime net os path plugin reflect regexp runtime slices sort strconv " +
 	"strings structs" +
@@ -105,7 +105,7 @@ const taken = " archive bufio bytes cmd cmp compress container context crypto da
 // being none of Go's own.
 func validModule(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
-	if strings.Contains(taken, " "+first+" ") ||
+	if strings.Contains(standardLibrary, " "+first+" ") ||
 		regexp.MustCompile(`(?i)(^|/)(con|prn|aux|nul|com[1-9]|lpt[1-9])([./]|$)`).MatchString(name) {
 		return false
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// usualKind is what the built-in run shows when the program has it.
-const usualKind = "smacross"
+// builtinKind is what the built-in run shows when the program has it.
+const builtinKind = "smacross"
 
 // builtinFor is the built-in config for a program's strategies: where the usual one is missing, the
 // first with its defaults.
 func builtinFor(kinds []strategy.Kind) string {
 	for _, k := range kinds {
-		if k.Name == usualKind {
+		if k.Name == builtinKind {
 			return builtin
 		}
 	}
@@ -26,7 +26,7 @@ func builtinFor(kinds []strategy.Kind) string {
 		return builtin
 	}
 	head, _, _ := strings.Cut(builtin, "[strategies.trend.params]")
-	head = strings.Replace(head, `"`+usualKind+`"`, fmt.Sprintf("%q", kinds[0].Name), 1)
+	head = strings.Replace(head, `"`+builtinKind+`"`, fmt.Sprintf("%q", kinds[0].Name), 1)
 	return head + fmt.Sprintf("\n[report]\nout = %q\n", "out/"+kinds[0].Name+"-synthetic")
 }
 

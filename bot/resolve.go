@@ -39,7 +39,7 @@ func (a *app) resolveCommand() *cobra.Command {
 		if strings.TrimSpace(word) != resolveWord {
 			return config.Usagef("nothing is done: the word is %q", resolveWord)
 		}
-		return a.act(ctx, f, operator.PathResolve, &operator.Ask{Order: args[0], As: as, WaitMS: f.wait.Milliseconds()},
+		return a.act(ctx, f, operator.PathResolve, &operator.Request{Order: args[0], As: as, WaitMS: f.wait.Milliseconds()},
 			func(*operator.Report) string { return "order " + args[0] + " is resolved as " + as + "\n" })
 	})
 	c.Flags().BoolVar(&exchange, "as-exchange", false, "the exchange is right: its next answer is booked")

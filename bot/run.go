@@ -71,7 +71,7 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	outlive()
+	ignoreSIGPIPE()
 	log := console.Logger(a.Stderr, p.Config.Bot.Log, a.Getenv)
 	log.Info().Str("mode", p.Config.Bot.Mode).Str("exchange", p.Config.Exchange.Origin()).
 		Str("state", p.Config.Bot.State).Str("version", version.Of(debug.ReadBuildInfo())).Msg("the bot starts")

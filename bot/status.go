@@ -72,7 +72,7 @@ func stampText(s *operator.Status, ms int64) string {
 	if s.AsOfMS == 0 {
 		return ""
 	}
-	return saidAt(ms)
+	return asOfText(ms)
 }
 
 func processText(s *operator.Status) string {
@@ -115,7 +115,7 @@ func (a *app) statusCommand() *cobra.Command {
 		Long: "Says how a running bot stands: strategies and halts, equity and today's result, orders, weight budget, " +
 			"feeds, clock. Of a bot that does not run\nit tells what the state file knows.",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Status],
+			answer, err := ask(f, func(of operator.Target) (operator.Answer[operator.Status],
 				error) {
 				return operator.AskStatus(ctx, of)
 			})

@@ -23,15 +23,15 @@ func onThisMachine(origin string) bool {
 	return u.Hostname() == "localhost" || err == nil && address.IsLoopback()
 }
 
-// DigestOf tells a key from others without telling it.
-func DigestOf(key string) string {
+// KeyDigest tells a key from others without telling it.
+func KeyDigest(key string) string {
 	sum := sha256.Sum256([]byte("tidemark account key " + key))
 	return hex.EncodeToString(sum[:8])
 }
 
-// Elsewhere is the exchange of a state file, "" where it is the one at origin, or the one at
+// OtherExchange is the exchange of a state file, "" where it is the one at origin, or the one at
 // movedFrom.
-func Elsewhere(store *journal.Store, origin, movedFrom string) (before string, err error) {
+func OtherExchange(store *journal.Store, origin, movedFrom string) (before string, err error) {
 	known, err := store.Blob(ExchangeBlob)
 	before = string(known)
 	if err != nil || before == "" || SameExchange(before, origin) || before == config.OriginOf(movedFrom) {
@@ -43,5 +43,5 @@ func Elsewhere(store *journal.Store, origin, movedFrom string) (before string, e
 // KeyChanged reports whether a state file was used with another key before.
 func KeyChanged(store *journal.Store, key string) (bool, error) {
 	known, err := store.Blob(KeyBlob)
-	return len(known) > 0 && string(known) != DigestOf(key), err
+	return len(known) > 0 && string(known) != KeyDigest(key), err
 }

@@ -22,9 +22,9 @@ func (e Error) Error() string {
 	return e.Err.Error()
 }
 
-// About makes damage that shows while a bot starts, behind the opening of its state file, an error
+// Wrap makes damage that shows while a bot starts, behind the opening of its state file, an error
 // about that.
-func About(err error) error {
+func Wrap(err error) error {
 	if errors.Is(err, boltfile.ErrCorrupt) && !errors.As(err, new(Error)) {
 		return Error{Err: err}
 	}

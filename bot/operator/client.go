@@ -25,7 +25,7 @@ var ErrNoBot = errors.New("no bot is running")
 
 // Call asks the running bot of a folder, for at most within, and decodes its answer into value. The
 // answer as it came is returned too.
-func Call(ctx context.Context, folder, path string, ask *Ask, within time.Duration, value any) (answer []byte,
+func Call(ctx context.Context, folder, path string, ask *Request, within time.Duration, value any) (answer []byte,
 	err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -98,8 +98,8 @@ func heldError(file string) error {
 		"that is ending: its log says which; ask again", file)
 }
 
-// Place is where a bot is asked for.
-type Place struct {
+// Target is where a bot is asked for.
+type Target struct {
 	Folder string // the bot's state folder
 	Copy   string // a file with a copy of a state file, which is read instead; empty: none
 }
@@ -111,12 +111,12 @@ type Answer[T any] struct {
 }
 
 // askOrRead asks the running bot, and where there is none lets read read its state file.
-func askOrRead[T any](ctx context.Context, of Place, path string, ask *Ask,
+func askOrRead[T any](ctx context.Context, of Target, path string, ask *Request,
 	read func(*journal.Store) (*T, error)) (answer Answer[T], err error) {
 	answer.Value = new(T)
 	file := of.Copy
 	if file == "" {
-		answer.Raw, err = Call(ctx, of.Folder, path, ask, 2*AnswerWithin, answer.Value)
+		answer.Raw, err = Call(ctx, of.Folder, path, ask, 2*AnswerTimeout, answer.Value)
 		if !errors.Is(err, ErrNoBot) {
 			return answer, err
 		}
@@ -139,8 +139,8 @@ func askOrRead[T any](ctx context.Context, of Place, path string, ask *Ask,
 	return answer, nil
 }
 
-// absent is why no bot answers: there is none, as said tells, or it is not ready.
-func absent(ctx context.Context, dir string, said error) error {
+// explainNoBot is why no bot answers: there is none, as said tells, or it is not ready.
+func explainNoBot(ctx context.Context, dir string, said error) error {
 	file := filepath.Join(dir, folder.StateFile)
 	store, err := journal.ReadUntil(ctx, file)
 	switch {

@@ -12,16 +12,16 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// teller tells the entries of an order's story to a person, one after the other: what it said
+// storyWriter tells the entries of an order's story to a person, one after the other: what it said
 // before it does not say again.
-type teller struct {
+type storyWriter struct {
 	catalog *market.Catalog
 	stands  string             // how the order stands by the last report
 	fees    map[uuid.UUID]bool // by fill: whether its fee has been told
 }
 
 // lines tell an entry.
-func (t *teller) lines(e *journal.Entry) []string {
+func (t *storyWriter) lines(e *journal.Entry) []string {
 	switch r := e.Record.(type) {
 	case *journal.Intent:
 		return t.intent(r)
@@ -42,7 +42,7 @@ func (t *teller) lines(e *journal.Entry) []string {
 }
 
 // intent tells the event, the decision, what the gate looked at, and the request.
-func (t *teller) intent(r *journal.Intent) []string {
+func (t *storyWriter) intent(r *journal.Intent) []string {
 	lines := []string{"event     " + causeText(t.catalog, &r.Cause)}
 	decided := fmt.Sprintf("decided   %s %s", r.Command.Kind, commandText(t.catalog, &r.Command))
 	if asked := termsText(t.catalog, r.Command.Order.Market, r.Asked.Beside(&r.Command.Order)); asked != "" {
@@ -61,7 +61,7 @@ func (t *teller) intent(r *journal.Intent) []string {
 }
 
 // report tells how the order stands now, and how it stood before.
-func (t *teller) report(r *journal.Report) []string {
+func (t *storyWriter) report(r *journal.Report) []string {
 	if r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown {
 		line := "state     " + execText(&r.Report)
 		if r.Code != 0 {
@@ -91,7 +91,7 @@ func (t *teller) report(r *journal.Report) []string {
 }
 
 // fills tells each fill once, and its fee when it is known.
-func (t *teller) fills(fills []market.Fill) (lines []string) {
+func (t *storyWriter) fills(fills []market.Fill) (lines []string) {
 	for i := range fills {
 		f := &fills[i]
 		m, side := t.catalog.Market(f.Market), "maker"
@@ -116,7 +116,7 @@ func (t *teller) fills(fills []market.Fill) (lines []string) {
 }
 
 // refusal tells what the gate refused.
-func (t *teller) refusal(r *journal.Refusal) []string {
+func (t *storyWriter) refusal(r *journal.Refusal) []string {
 	line := fmt.Sprintf("refused   %s %s: %s: %s", r.Command.Kind, commandText(t.catalog, &r.Command), r.Reason,
 		r.Detail)
 	if r.Count > 1 {

@@ -47,8 +47,8 @@ func (o *Order) Terms() string {
 	return text
 }
 
-// How says how an order stands, in words.
-func (o *Order) How() string {
+// StateText says how an order stands, in words.
+func (o *Order) StateText() string {
 	if o.Waits {
 		return o.InFlight + " waits to be sent"
 	}
@@ -100,8 +100,8 @@ type Orders struct {
 	Orders []Order `json:"orders"`
 }
 
-// MostOrders is how many orders a list has at most: the latest.
-const MostOrders = 10_000
+// MaxOrders is how many orders a list has at most: the latest.
+const MaxOrders = 10_000
 
 // OrdersOf lists the open orders of a state file, or all, the oldest first.
 func OrdersOf(store *journal.Store, all bool) (*Orders, error) {
@@ -115,12 +115,12 @@ func OrdersOf(store *journal.Store, all bool) (*Orders, error) {
 	}
 	err := store.Orders(0, func(o *journal.OrderRow) error {
 		list.Orders = append(list.Orders, OrderOf(store.Catalog(), o))
-		if len(list.Orders) >= 2*MostOrders {
-			list.Orders = append(list.Orders[:0], list.Orders[MostOrders:]...)
+		if len(list.Orders) >= 2*MaxOrders {
+			list.Orders = append(list.Orders[:0], list.Orders[MaxOrders:]...)
 		}
 		return nil
 	})
-	list.Orders = list.Orders[max(0, len(list.Orders)-MostOrders):]
+	list.Orders = list.Orders[max(0, len(list.Orders)-MaxOrders):]
 	return list, err
 }
 

@@ -51,9 +51,9 @@ func checkAnswer(head http.Header) error {
 
 // The bounds of a question.
 const (
-	AnswerWithin = 3 * time.Second  // for an answer that only has to be looked up
-	LongestAct   = 10 * time.Minute // that a command may be asked to wait
-	LongestAsk   = 1 << 16          // bytes of a request
+	AnswerTimeout   = 3 * time.Second  // for an answer that only has to be looked up
+	MaxWait         = 10 * time.Minute // that a command may be asked to wait
+	MaxRequestBytes = 1 << 16          // bytes of a request
 )
 
 // The paths of the socket.
@@ -70,8 +70,8 @@ const (
 	PathResolve   = "/resolve"
 )
 
-// Ask is a request. Each path reads the fields that concern it.
-type Ask struct {
+// Request is a request. Each path reads the fields that concern it.
+type Request struct {
 	Strategy string `json:"strategy,omitempty"` // empty: all
 	Order    string `json:"order,omitempty"`
 	All      bool   `json:"all,omitempty"`
@@ -88,7 +88,7 @@ type Failure struct {
 	Error string `json:"error"`
 }
 
-// How an order is resolved.
+// StateText an order is resolved.
 const (
 	AsExchange = "exchange"
 	AsAbsent   = "absent"

@@ -56,7 +56,7 @@ type RefusedKind struct {
 func RefusedOf(store *journal.Store, strategy string, since market.Time, counted []journal.Refusal) (*Refused, error) {
 	c := refusalCollector{store: store, since: since, only: strategy,
 		info: &Refused{SinceMS: since.Millis(), Strategies: []RefusedBy{}}}
-	if err := c.seats(); err != nil {
+	if err := c.addStrategies(); err != nil {
 		return nil, err
 	}
 	for i := range counted {
@@ -82,8 +82,8 @@ type refusalCollector struct {
 	info  *Refused
 }
 
-// seats begins with the strategies of the last run, and those that are halted.
-func (c *refusalCollector) seats() error {
+// addStrategies begins with the strategies of the last run, and those that are halted.
+func (c *refusalCollector) addStrategies() error {
 	runs, err := c.store.Runs()
 	if err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/folder"
 )
 
-// longestSocket is the longest path that every system takes for a unix socket.
-const longestSocket = 100
+// maxSocketPath is the longest path that every system takes for a unix socket.
+const maxSocketPath = 100
 
 // Socket is the place of a bot's socket. Close it when the socket is neither dialled nor removed
 // any more.
@@ -23,7 +23,7 @@ type Socket struct {
 // process's open files, which Linux has.
 func SocketIn(dir string) (*Socket, error) {
 	path := filepath.Join(dir, folder.SocketFile)
-	if len(path) <= longestSocket {
+	if len(path) <= maxSocketPath {
 		return &Socket{Path: path}, nil
 	}
 	open, err := os.Open(dir)

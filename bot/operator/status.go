@@ -106,7 +106,7 @@ type Amount struct {
 
 // Unallocated is what an account has beyond the books, by symbol, as of the last look at its
 // balances.
-func Unallocated(catalog *market.Catalog, agreed map[string]folder.Agreement) (list []Amount) {
+func Unallocated(catalog *market.Catalog, agreed map[string]folder.BalanceCheckpoint) (list []Amount) {
 	for _, symbol := range slices.Sorted(maps.Keys(agreed)) {
 		if asset := catalog.AssetNamed(symbol); asset != nil && agreed[symbol].Surplus > 0 {
 			list = append(list, Amount{symbol, market.FormatFixed(int64(agreed[symbol].Surplus), asset.Digits),
@@ -156,7 +156,7 @@ func StoppedStatus(store *journal.Store, dir string) (*Status, error) {
 	if s.AsOfMS, err = lastEntryMS(store); err != nil {
 		return nil, err
 	}
-	agreed, err := folder.ReadAgreed(store)
+	agreed, err := folder.ReadCheckpoints(store)
 	if err != nil {
 		return nil, err
 	}

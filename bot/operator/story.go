@@ -49,7 +49,7 @@ func StoryOf(store *journal.Store, name string) (*Story, error) {
 		return nil, err
 	}
 	s := &Story{Order: OrderOf(store.Catalog(), &row), Fills: []any{}}
-	t := teller{catalog: store.Catalog(), fees: map[uuid.UUID]bool{}}
+	t := storyWriter{catalog: store.Catalog(), fees: map[uuid.UUID]bool{}}
 	for i := range story {
 		s.Steps = append(s.Steps, stepOf(store, &t, &story[i]))
 	}
@@ -59,7 +59,7 @@ func StoryOf(store *journal.Store, name string) (*Story, error) {
 	return s, nil
 }
 
-func stepOf(store *journal.Store, t *teller, e *journal.Entry) Step {
+func stepOf(store *journal.Store, t *storyWriter, e *journal.Entry) Step {
 	step := Step{Number: e.Number, AtMS: e.At.Millis(), Kind: e.Kind.String(), Says: store.Describe(e),
 		Lines: t.lines(e)}
 	switch r := e.Record.(type) {

@@ -20,11 +20,11 @@ const (
 
 // act carries a command out, with the time that it may take. Its end does not depend on who asked
 // for it.
-func (c *control) act(ask *operator.Ask, run func(context.Context, *operator.Ask) (*operator.Report,
+func (c *control) act(ask *operator.Request, run func(context.Context, *operator.Request) (*operator.Report,
 	error)) (*operator.Report, error) {
 	wait := time.Duration(ask.WaitMS) * time.Millisecond
-	if wait <= 0 || wait > operator.LongestAct {
-		return nil, config.Usagef("a wait of %s is not in 1ms to %s", wait, operator.LongestAct)
+	if wait <= 0 || wait > operator.MaxWait {
+		return nil, config.Usagef("a wait of %s is not in 1ms to %s", wait, operator.MaxWait)
 	}
 	if !c.acting.TryLock() {
 		return nil, errors.New("another command is under way: ask again when it is done")
@@ -106,7 +106,7 @@ func (c *control) row(o *state.Order) *journal.OrderRow {
 }
 
 // halt stops strategies and waits until their orders, but for exits of brackets, have ended.
-func (c *control) halt(ctx context.Context, ask *operator.Ask) (*operator.Report, error) {
+func (c *control) halt(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
 	ids, names, err := c.strategies(ask.Strategy)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (c *control) halt(ctx context.Context, ask *operator.Ask) (*operator.Report
 }
 
 // reasonOf is why, for the journal.
-func reasonOf(ask *operator.Ask, verb string) string {
+func reasonOf(ask *operator.Request, verb string) string {
 	if ask.Reason != "" {
 		return verb + " by the operator: " + ask.Reason
 	}
@@ -146,7 +146,7 @@ func reasonOf(ask *operator.Ask, verb string) string {
 }
 
 // resume lets strategies trade again.
-func (c *control) resume(ctx context.Context, ask *operator.Ask) (*operator.Report, error) {
+func (c *control) resume(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
 	ids, names, err := c.strategies(ask.Strategy)
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (c *control) resume(ctx context.Context, ask *operator.Ask) (*operator.Repo
 }
 
 // cancelAll cancels every own open order, and the account's other ones where that is asked for.
-func (c *control) cancelAll(ctx context.Context, ask *operator.Ask) (*operator.Report, error) {
+func (c *control) cancelAll(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
 	report := operator.NewReport([]string{})
 	var open []market.OrderID
 	err := c.do(ctx, func(at market.Time) []market.Command {

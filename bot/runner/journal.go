@@ -38,15 +38,15 @@ type botJournal struct {
 	cause  journal.Cause
 	halts  int // of the engine's list, that have been noted
 	whole  market.Time
-	seats  []string                    // strategies by StrategyID − 1
-	ledger func() []byte               // what the weight ledger knows; nil: nothing
-	banned *atomic.Bool                // a ban has begun that is not noted yet; nil: nobody tells
-	open   func(int)                   // told how many orders are open; nil: nobody
-	rules  func()                      // told that a command broke a market's rules; nil: nobody
-	agreed map[string]folder.Agreement // by symbol
-	riding int                         // entries of the batch that can wait for the next commit that is needed anyway
-	moved  bool                        // a position has changed since the last commit
-	left   func(at market.Time)        // leaves the holdings for the kill switch; nil: none are left
+	seats  []string                            // strategies by StrategyID − 1
+	ledger func() []byte                       // what the weight ledger knows; nil: nothing
+	banned *atomic.Bool                        // a ban has begun that is not noted yet; nil: nobody tells
+	open   func(int)                           // told how many orders are open; nil: nobody
+	rules  func()                              // told that a command broke a market's rules; nil: nobody
+	agreed map[string]folder.BalanceCheckpoint // by symbol
+	riding int                                 // entries of the batch that can wait for the next commit that is needed anyway
+	moved  bool                                // a position has changed since the last commit
+	left   func(at market.Time)                // leaves the holdings for the kill switch; nil: none are left
 	refusals
 	notes
 }

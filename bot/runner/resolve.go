@@ -10,7 +10,7 @@ import (
 )
 
 // resolve books an order as a person says.
-func (c *control) resolve(ctx context.Context, ask *operator.Ask) (*operator.Report, error) {
+func (c *control) resolve(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
 	row, err := c.r.store.FindOrder(ask.Order)
 	if err != nil {
 		return nil, err

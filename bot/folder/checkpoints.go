@@ -8,15 +8,15 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Agreement is a live.BalanceCheckpoint in the state file, in units of the asset.
-type Agreement struct {
+// BalanceCheckpoint is a live.BalanceCheckpoint in the state file, in units of the asset.
+type BalanceCheckpoint struct {
 	At      market.Time  `json:"at"`
 	Surplus market.Money `json:"surplus"`
 }
 
-// ReadAgreed reads what the last run noted, by symbol.
-func ReadAgreed(store *journal.Store) (map[string]Agreement, error) {
-	agreed := map[string]Agreement{}
+// ReadCheckpoints reads what the last run noted, by symbol.
+func ReadCheckpoints(store *journal.Store) (map[string]BalanceCheckpoint, error) {
+	agreed := map[string]BalanceCheckpoint{}
 	text, err := store.Blob(AgreedBlob)
 	if err != nil || text == nil {
 		return agreed, err
