@@ -14,15 +14,15 @@ type BalanceCheckpoint struct {
 	Surplus market.Money `json:"surplus"`
 }
 
-// ReadCheckpoints reads what the last run noted, by symbol.
+// ReadCheckpoints reads the balance checkpoints of the last run, by symbol.
 func ReadCheckpoints(store *journal.Store) (map[string]BalanceCheckpoint, error) {
-	agreed := map[string]BalanceCheckpoint{}
+	list := map[string]BalanceCheckpoint{}
 	text, err := store.Blob(AgreedBlob)
 	if err != nil || text == nil {
-		return agreed, err
+		return list, err
 	}
-	if err := json.Unmarshal(text, &agreed); err != nil {
+	if err := json.Unmarshal(text, &list); err != nil {
 		return nil, fmt.Errorf("balances in the state file: %w", err)
 	}
-	return agreed, nil
+	return list, nil
 }

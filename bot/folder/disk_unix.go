@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FreeSpace returns the free bytes of the file system that a folder is on, and whether files can be
-// made in the folder.
+// FreeSpace returns the free bytes of a folder's file system, and whether files can be made in the
+// folder.
 func FreeSpace(folder string) (free uint64, writable bool) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(folder, &fs); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// AskStatus asks how a bot stands. Of one that does not run it is what the state file knows.
+// AskStatus asks for the status of a bot.
 func AskStatus(ctx context.Context, of Target) (Answer[Status], error) {
 	return askOrRead(ctx, of, PathStatus, &Request{}, func(store *journal.Store) (*Status, error) {
 		return StoppedStatus(store, filepath.Dir(store.Path()))
@@ -22,19 +22,19 @@ func AskOrders(ctx context.Context, of Target, all bool) (Answer[Orders], error)
 		func(store *journal.Store) (*Orders, error) { return stoppedOrders(store, all) })
 }
 
-// AskPositions asks what the strategies of a bot hold.
+// AskPositions asks for the positions of a bot.
 func AskPositions(ctx context.Context, of Target) (Answer[Positions], error) {
 	return askOrRead(ctx, of, PathPositions, &Request{}, StoppedPositions)
 }
 
-// AskStory asks for the story of an order, which may be named as journal.Store.FindOrder takes it.
+// AskStory asks for the story of an order. order is a name as in journal.Store.FindOrder.
 func AskStory(ctx context.Context, of Target, order string) (Answer[Story], error) {
 	return askOrRead(ctx, of, PathExplain, &Request{Order: order},
 		func(store *journal.Store) (*Story, error) { return StoryOf(store, order) })
 }
 
-// AskRefused asks what was refused since so long ago, of one strategy or, where the name is empty,
-// of all.
+// AskRefused asks for the refusals of the time since, of one strategy or, if the name is empty, of
+// all.
 func AskRefused(ctx context.Context, of Target, strategy string, since time.Duration) (Answer[Refused], error) {
 	ask := &Request{Strategy: strategy, SinceMS: since.Milliseconds()}
 	return askOrRead(ctx, of, PathExplain, ask, func(store *journal.Store) (*Refused, error) {
@@ -42,9 +42,9 @@ func AskRefused(ctx context.Context, of Target, strategy string, since time.Dura
 	})
 }
 
-// Act lets the running bot of a folder act, and waits for as long as the request says and the bot
-// may take to answer. Where no bot answers, the error says whether one is there that does not trade
-// yet.
+// Act sends a command to the running bot of a folder. It waits for Request.WaitMS and the time that
+// the bot may take to answer. If no bot answers, the error says whether one runs that does not
+// trade yet.
 func Act(ctx context.Context, folder, path string, ask *Request) (answer Answer[Report], err error) {
 	answer.Value = new(Report)
 	wait := time.Duration(ask.WaitMS) * time.Millisecond
@@ -56,7 +56,7 @@ func Act(ctx context.Context, folder, path string, ask *Request) (answer Answer[
 }
 
 // Backup lets the running bot of a folder write a copy of its state file to an absolute path. The
-// error wraps ErrNoBot where none runs.
+// error wraps ErrNoBot if none runs.
 func Backup(ctx context.Context, folder, file string) error {
 	_, err := Call(ctx, folder, PathBackup, &Request{File: file}, MaxWait, &struct{}{})
 	return err
