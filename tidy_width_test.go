@@ -24,12 +24,7 @@ const (
 // wide are the packages that still have wider lines. A package without any leaves the list.
 var wide = map[string]bool{
 	"backtest":               true,
-	"bot":                    true,
-	"bot/candles":            true,
-	"bot/doctor":             true,
-	"bot/folder":             true,
 	"bot/runner":             true,
-	"bot/server":             true,
 	"exchange/rest":          true,
 	"exchange/sandbox":       true,
 	"exchange/sandbox/price": true,

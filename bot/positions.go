@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
-// clockOrNone is a time for a person, "-" where it is not known.
+// clockOrNone is a time for a person; "-": unknown.
 func clockOrNone(ms int64) string {
 	if ms == 0 {
 		return "-"
@@ -64,7 +64,7 @@ func (a *app) positionsCommand() *cobra.Command {
 	return c
 }
 
-// asOfText is a time behind a figure of a stopped bot; "" where there is none.
+// asOfText is the time of a figure of a stopped bot; empty: unknown.
 func asOfText(ms int64) string {
 	if ms == 0 {
 		return ""

@@ -42,7 +42,8 @@ func asleep(t *testing.T, stopWithin string) (p *switchPlay, child interface{ St
 
 // status asks the bot.
 func (p *switchPlay) status() (s operator.Status) {
-	_, _ = operator.Call(p.T.Context(), p.Folder, operator.PathStatus, &operator.Request{}, 2*operator.AnswerTimeout, &s)
+	_, _ = operator.Call(p.T.Context(), p.Folder, operator.PathStatus, &operator.Request{}, 2*operator.AnswerTimeout,
+		&s)
 	return s
 }
 
@@ -76,7 +77,8 @@ func TestAStrategyThatBlocksIsNamedAndAStopEndsInTime(t *testing.T) {
 		require.Equal(t, os.Getpid() > 0, s.PID > 0)
 	})
 	within("halt", func() {
-		_, err := operator.Call(t.Context(), p.Folder, operator.PathHalt, &operator.Request{WaitMS: 60_000}, time.Minute,
+		_, err := operator.Call(t.Context(), p.Folder, operator.PathHalt, &operator.Request{WaitMS: 60_000},
+			time.Minute,
 			&operator.Report{})
 		require.ErrorContains(t, err, blocks)
 		require.ErrorContains(t, err, "cancel-all --direct")
