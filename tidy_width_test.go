@@ -23,9 +23,6 @@ const (
 
 // wide are the packages that still have wider lines. A package without any leaves the list.
 var wide = map[string]bool{
-	"backtest":               true,
-	"bot/runner":             true,
-	"exchange/rest":          true,
 	"exchange/sandbox":       true,
 	"exchange/sandbox/price": true,
 	"state/candles":          true,

@@ -46,8 +46,8 @@ func (r *recorder) coastBars(series []market.Candle, length market.Time) {
 	}
 }
 
-// markFlat is MarkQuiet without a position in the market: the equity stays, only days and stretches of
-// the curve turn.
+// markFlat is MarkQuiet without a position in the market: the equity stays, only days and stretches
+// of the curve turn.
 func (r *recorder) markFlat(series []market.Candle, length market.Time, s sample) {
 	r.marks += int64(len(series))
 	if s.equity != s.cash {

@@ -22,8 +22,8 @@ func (a *app) resolveCommand() *cobra.Command {
 		Short: "Decide what became of an order whose answers cannot be true", Args: cobra.ExactArgs(1),
 		Example: "  bot resolve 12 --as-exchange -c configs/sandbox.toml\n  bot resolve 12 --as-absent --wait 1m",
 		Long: "Decides about an order whose answers were not booked, because they break a rule (docs/running.md). " +
-			"Look at the\nexchange's own page first. --as-exchange books the next answer to a query as it is; --as-absent " +
-			"ends the order in the\nbooks with the booked fills. Type the word " + resolveWord +
+			"Look at the\nexchange's own page first. --as-exchange books the next answer to a query as it is; " +
+			"--as-absent ends the order in the\nbooks with the booked fills. Type the word " + resolveWord +
 			" to confirm. Both values go to the journal: bot explain ORDER\nshows them.",
 	}, operator.PathResolve, f, func(*operator.Report) string { return "resolved\n" })
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {

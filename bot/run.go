@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/version"
 )
 
-const runHelp = `Trade: run strategies until Ctrl-C on an exchange that speaks the API, such as ` + "`bot exchange`" + `.
+const runHelp = `Trade: run strategies until Ctrl-C on an exchange that speaks the API, like ` + "`bot exchange`" + `.
 
 The bot writes each order to disk before it sends it. It queries an order without a clear answer and never sends it
 again. Kill the bot at any moment and start it again: it goes on where it was. Ctrl-C stops the strategies, cancels

@@ -116,7 +116,17 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 	if o == nil {
 		return
 	}
-	e.observeReport(ev, applied)
+	for i := range ev.Fills[:applied.Fresh] {
+		if e.observer != nil {
+			e.observer.Filled(o, &ev.Fills[i])
+		}
+	}
+	if applied.Ended {
+		e.gate.Closed(e.account, &o.Order, e.now)
+		if e.observer != nil {
+			e.observer.Closed(o)
+		}
+	}
 	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket != (market.Bracket{}) {
 		e.brackets.Follow(o, ev.Report, ev.Fills[:applied.Fresh], e.account.Position(o.Strategy, o.Market).Amount)
 	}
@@ -131,23 +141,6 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 	if o.CancelWanted && o.InFlight == 0 && !o.State.Terminal() {
 		// a cancel of the bracket's own swap waited until the exit had arrived
 		e.sendCancel(o, e.brackets.Swapping(o.ID))
-	}
-}
-
-// observeReport tells the observer of new fills and, as the gate, of the end of an order.
-func (e *Engine) observeReport(ev *market.Event, applied state.Applied) {
-	o := applied.Order
-	if e.observer != nil {
-		for i := range ev.Fills[:applied.Fresh] {
-			e.observer.Filled(o, &ev.Fills[i])
-		}
-	}
-	if !applied.Ended {
-		return
-	}
-	e.gate.Closed(e.account, &o.Order, e.now)
-	if e.observer != nil {
-		e.observer.Closed(o)
 	}
 }
 

@@ -15,12 +15,12 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// remembers is how long an exchange is sure to know an order that has ended.
-const remembers = 30 * 24 * time.Hour
+// orderRetention is how long an exchange surely keeps an order that has ended.
+const orderRetention = 30 * 24 * time.Hour
 
-// checkAccount refuses a state file of another exchange or, as far as can be told, of another
-// account: its orders would be nowhere, and what it takes for the strategies' own would be somebody
-// else's.
+// checkAccount refuses a state file of another exchange or, as far as the key shows, of another
+// account: the exchange would know none of its orders, and its positions would belong to that
+// account.
 func (r *runner) checkAccount(ctx context.Context, began bool) error {
 	if !began {
 		return nil
@@ -42,15 +42,15 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 	case other:
 		return r.checkKey(ctx)
 	}
-	return r.checkMemory(ctx)
+	return r.checkLastOrder(ctx)
 }
 
-// checkMemory warns of an exchange that does not know the latest order which it has taken: one that
-// began anew, as bot exchange without --state does at each start. What it is asked once tells;
-// everything else about the orders is found out by the reconcile.
-func (r *runner) checkMemory(ctx context.Context) error {
+// checkLastOrder warns of an exchange that has begun anew, as bot exchange without --state does at
+// each start: it does not know the latest order that it accepted. One query; the reconcile settles
+// everything else about orders.
+func (r *runner) checkLastOrder(ctx context.Context) error {
 	last, err := r.lastTaken()
-	if err != nil || last == nil || last.Done() && r.client.Now().Sub(last.Updated) > remembers {
+	if err != nil || last == nil || last.Done() && r.client.Now().Sub(last.Updated) > orderRetention {
 		return err
 	}
 	if _, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID); errors.Is(err,
@@ -63,10 +63,10 @@ func (r *runner) checkMemory(ctx context.Context) error {
 	return nil
 }
 
-// errFound ends a walk that has found what it looked for.
+// errFound ends a walk that has found its entry.
 var errFound = errors.New("found")
 
-// lastTaken is the latest order of these markets that the exchange has told of; nil: there is none.
+// lastTaken is the latest order in these markets with a report of the exchange; nil: there is none.
 func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
 	traded := map[market.ID]bool{} // the client knows no others
 	for i := range r.plan.Strategies {
@@ -76,7 +76,7 @@ func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
 	}
 	var ids []market.OrderID // the latest first
 	err = r.store.EntriesBack(0, func(e *journal.Entry) error {
-		if ids = append(ids, e.Record.(*journal.Report).Order); len(ids) == lookedBack {
+		if ids = append(ids, e.Record.(*journal.Report).Order); len(ids) == maxReportsBack {
 			return errFound
 		}
 		return nil
@@ -85,7 +85,7 @@ func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
 		return nil, err
 	}
 	for _, id := range slices.Compact(ids) {
-		// of one that was compacted away there is no row
+		// an order that was compacted away has no row
 		if row, err := r.store.Order(id); err == nil && traded[row.Market] {
 			return &row, nil
 		}
@@ -93,11 +93,11 @@ func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
 	return nil, nil
 }
 
-// lookedBack is among how many reports the latest order of a market that is still traded is looked
-// for.
-const lookedBack = 1000
+// maxReportsBack is how many reports are searched for the latest order of a market that is still
+// traded.
+const maxReportsBack = 1000
 
-// checkKey asks by a key that is new for the latest order that the exchange has taken.
+// checkKey asks with a new key for the latest order that the exchange accepted.
 func (r *runner) checkKey(ctx context.Context) error {
 	r.log.Warn().Msg("the key is another than in the last run: it has to be of the same account")
 	last, err := r.lastTaken()
@@ -109,7 +109,7 @@ func (r *runner) checkKey(ctx context.Context) error {
 		return err
 	})
 	if !errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) || last.Done() &&
-		r.client.Now().Sub(last.Updated) > remembers {
+		r.client.Now().Sub(last.Updated) > orderRetention {
 		return nil // what else is wrong with the key will show
 	}
 	return r.plan.Config.Source.Place(config.At([]string{"exchange", "key"},

@@ -14,12 +14,11 @@ import (
 )
 
 const (
-	confirmEvery = 200 * time.Millisecond // between two looks at what is not confirmed yet
-	againAfter   = 2 * time.Second        // before a cancel that came to nothing is asked for again
+	confirmEvery = 200 * time.Millisecond // between two checks whether the exchange has confirmed
+	retryAfter   = 2 * time.Second        // before a cancel without effect is sent again
 )
 
-// act carries a command out, with the time that it may take. Its end does not depend on who asked
-// for it.
+// act runs a command within its time. It goes on when the client has hung up.
 func (c *control) act(ask *operator.Request, run func(context.Context, *operator.Request) (*operator.Report,
 	error)) (*operator.Report, error) {
 	wait := time.Duration(ask.WaitMS) * time.Millisecond
@@ -35,7 +34,7 @@ func (c *control) act(ask *operator.Request, run func(context.Context, *operator
 	return run(ctx, ask)
 }
 
-// strategies finds those that a command is for.
+// strategies lists the strategies of a name, all where it is empty.
 func (c *control) strategies(name string) (ids []market.StrategyID, names []string, err error) {
 	for i, known := range c.r.plan.Names() {
 		if name == "" || name == known {
@@ -48,8 +47,7 @@ func (c *control) strategies(name string) (ids []market.StrategyID, names []stri
 	return ids, names, nil
 }
 
-// until lets step act again and again until it says that nothing is left to wait for, or the time
-// is over.
+// until calls step again and again until it is done, or the time is over.
 func (c *control) until(ctx context.Context,
 	step func(at market.Time) (commands []market.Command, done bool)) (confirmed bool, err error) {
 	ticker := time.NewTicker(confirmEvery)
@@ -66,20 +64,20 @@ func (c *control) until(ctx context.Context,
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return false, unheard(c.ctx.Err())
+			return false, loopError(c.ctx.Err())
 		}
 	}
 }
 
-// ended waits until orders have ended and asks again where a cancel came to nothing. The report
-// says what is open.
+// ended waits until orders have ended, and cancels again those whose cancel had no effect. The
+// report lists the open ones.
 func (c *control) ended(ctx context.Context, ids []market.OrderID, report *operator.Report) error {
 	var next market.Time
 	done, err := c.until(ctx, func(at market.Time) (commands []market.Command, done bool) {
 		left := slices.DeleteFunc(slices.Clone(ids), func(id market.OrderID) bool { return c.r.account.Own(id) == nil })
 		report.Cancelled, report.Open = len(ids)-len(left), c.describe(left)
 		if len(left) > 0 && at >= next {
-			next = at.Add(againAfter)
+			next = at.Add(retryAfter)
 			commands = c.r.engine.Cancel(at, left)
 		}
 		return commands, len(left) == 0
@@ -99,13 +97,13 @@ func (c *control) describe(ids []market.OrderID) []operator.Order {
 	return list
 }
 
-// row is an own order as the state file would keep it.
+// row is an own order as the state file keeps it.
 func (c *control) row(o *state.Order) *journal.OrderRow {
 	return &journal.OrderRow{Order: o.Order, StrategyName: c.r.nameOf(o.Strategy), State: o.State, InFlight: o.InFlight,
 		CancelWanted: o.CancelWanted, Reported: o.Reported, Code: o.Code}
 }
 
-// halt stops strategies and waits until their orders, but for exits of brackets, have ended.
+// halt stops strategies and waits until their orders have ended, except exits of brackets.
 func (c *control) halt(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
 	ids, names, err := c.strategies(ask.Strategy)
 	if err != nil {
@@ -137,7 +135,7 @@ func (c *control) halt(ctx context.Context, ask *operator.Request) (*operator.Re
 	return report, c.ended(ctx, open, report)
 }
 
-// reasonOf is why, for the journal.
+// reasonOf is the reason for the journal.
 func reasonOf(ask *operator.Request, verb string) string {
 	if ask.Reason != "" {
 		return verb + " by the operator: " + ask.Reason
@@ -169,10 +167,10 @@ func (c *control) resume(ctx context.Context, ask *operator.Request) (*operator.
 		return nil, err
 	}
 	report.Done = true
-	return report, c.look(ctx, func(market.Time) {}) // the turn of the resume has been committed
+	return report, c.query(ctx, func(market.Time) {}) // the turn of the resume has been committed
 }
 
-// cancelAll cancels every own open order, and the account's other ones where that is asked for.
+// cancelAll cancels every own open order, and with Foreign the account's other ones too.
 func (c *control) cancelAll(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
 	report := operator.NewReport([]string{})
 	var open []market.OrderID
@@ -196,7 +194,7 @@ func (c *control) cancelAll(ctx context.Context, ask *operator.Request) (*operat
 	return report, c.cancelForeign(ctx, report)
 }
 
-// held is what a strategy holds. Call it in the loop's goroutine.
+// held lists a strategy's positions. Call it in the loop's goroutine.
 func (c *control) held(id market.StrategyID) (list []operator.Position) {
 	for _, m := range c.r.plan.Catalog.Markets() {
 		if p := c.r.account.Position(id, m.ID); p.Amount != 0 {

@@ -30,12 +30,13 @@ func (j *botJournal) saveAgreed() {
 	j.batch.Blob(folder.AgreedBlob, text)
 }
 
-// Differs notes a difference of the balances.
+// Discrepancy journals a difference of the balances.
 func (j *botJournal) Discrepancy(at market.Time, d *state.Discrepancy) {
 	j.batch.Journal(at, &journal.Difference{Discrepancy: *d})
 }
 
-// agreements takes over what the last run noted, less what has been given to strategies since.
+// agreements loads the balance checkpoints of the last run, less the money given to strategies
+// since.
 func (r *runner) agreements() (map[market.AssetID]live.BalanceCheckpoint, error) {
 	noted, err := folder.ReadCheckpoints(r.store)
 	if err != nil {
@@ -55,13 +56,13 @@ func (r *runner) agreements() (map[market.AssetID]live.BalanceCheckpoint, error)
 	return agreed, nil
 }
 
-// owns reports whether an order that has ended was this bot's.
+// owns reports whether an order that has ended is in the state file.
 func (r *runner) owns(client uuid.UUID) bool {
 	_, err := r.store.OrderByClientID(client)
 	return !errors.Is(err, boltfile.ErrNotFound)
 }
 
-// ended is the own order of a client's name as the state file has it, nil where there is none or it
+// ended is an own order from the state file, by client order id; nil where there is none or it
 // cannot be read.
 func (r *runner) ended(client uuid.UUID) *state.Order {
 	row, err := r.store.OrderByClientID(client)

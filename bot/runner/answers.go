@@ -23,10 +23,10 @@ func (c *control) status(ctx context.Context, _ *operator.Request) (any, error) 
 	s := &operator.Status{State: operator.Trading, Folder: r.plan.Config.Bot.State, PID: os.Getpid(),
 		Exchange: r.plan.Config.Exchange.BaseURL, Mode: r.plan.Config.Bot.Mode, Run: r.run.String(),
 		Currency:      r.plan.Currency.Symbol,
-		ClockOffsetMS: time.Duration(r.client.Offset()).Milliseconds(), RoundTripMS: float64(r.client.RoundTrip()) /
-			float64(time.Millisecond)}
+		ClockOffsetMS: time.Duration(r.client.Offset()).Milliseconds(),
+		RoundTripMS:   float64(r.client.RoundTrip()) / float64(time.Millisecond)}
 	var failed error
-	err := c.look(ctx, func(at market.Time) {
+	err := c.query(ctx, func(at market.Time) {
 		s.AtMS = at.Millis()
 		failed = c.statusOfLoop(s)
 		switch {
@@ -54,14 +54,14 @@ func (c *control) status(ctx context.Context, _ *operator.Request) (any, error) 
 	return s, s.FromStore(r.store)
 }
 
-// blockedStatus is the status of a bot whose loop a strategy holds: what the last commit knows.
+// blockedStatus is the status as of the last commit, while a strategy blocks the loop.
 func (c *control) blockedStatus(running *operator.Status) (*operator.Status, error) {
 	s, err := operator.StoppedStatus(c.r.store, running.Folder)
 	if err != nil {
 		return nil, err
 	}
-	s.State, s.PID, s.Exchange, s.Mode, s.ClockOffsetMS, s.RoundTripMS = operator.Blocked, running.PID,
-		running.Exchange, running.Mode, running.ClockOffsetMS, running.RoundTripMS
+	s.State, s.PID, s.Exchange, s.Mode = operator.Blocked, running.PID, running.Exchange, running.Mode
+	s.ClockOffsetMS, s.RoundTripMS = running.ClockOffsetMS, running.RoundTripMS
 	if b := c.r.dog.blockage(); b != nil {
 		s.Blocked = b.text(c.r.dog.now())
 	}
@@ -73,7 +73,7 @@ func (c *control) blockedStatus(running *operator.Status) (*operator.Status, err
 	return s, nil
 }
 
-// statusOfLoop fills in what belongs to the loop.
+// statusOfLoop fills in the loop's fields.
 func (c *control) statusOfLoop(s *operator.Status) error {
 	r, digits := c.r, c.r.plan.Currency.Digits
 	for i, name := range r.plan.Names() {
@@ -98,8 +98,8 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 	}
 	s.Equity, s.Exposure = market.FormatFixed(int64(equity), digits), market.FormatFixed(int64(exposure), digits)
 	if stand, followed := r.gate.Standing(); followed {
-		s.DayResult, s.Drawdown = market.FormatFixed(int64(equity-stand.DayStart),
-			digits), market.FormatFixed(int64(stand.Drawdown()), market.RateDigits)
+		s.DayResult = market.FormatFixed(int64(equity-stand.DayStart), digits)
+		s.Drawdown = market.FormatFixed(int64(stand.Drawdown()), market.RateDigits)
 	}
 	s.Opening = c.opening()
 	s.OpenOrders, s.ForeignOrders = len(r.account.Open(nil, 0, 0)), r.loop.Foreign()
@@ -116,15 +116,15 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 		}
 	}
 	slices.SortFunc(s.Markets, func(a, b operator.MarketStatus) int { return strings.Compare(a.Market, b.Market) })
-	for feed, at := range r.journal.heard {
+	for feed, at := range r.journal.received {
 		s.Feeds = append(s.Feeds, operator.Feed{Feed: feed.name(r.plan.Catalog), LastMS: at.Millis()})
 	}
 	slices.SortFunc(s.Feeds, func(a, b operator.Feed) int { return strings.Compare(a.Feed, b.Feed) })
 	return nil
 }
 
-// opening says why the account's limits let nothing be opened; empty: they do. A resume does not
-// change it.
+// opening is the account limit that refuses new positions, as a sentence; empty: none does. A
+// resume does not change it.
 func (c *control) opening() string {
 	stand, _ := c.r.gate.Standing()
 	switch {
@@ -152,7 +152,7 @@ func (c *control) orders(ctx context.Context, ask *operator.Request) (any, error
 		return nil, err
 	}
 	list.Running = true
-	return list, c.look(ctx, func(market.Time) {
+	return list, c.query(ctx, func(market.Time) {
 		for i := range list.Orders {
 			o := &list.Orders[i]
 			o.Waits = o.InFlight != "" && c.r.loop.Waits(market.OrderID(o.Number))
@@ -163,7 +163,7 @@ func (c *control) orders(ctx context.Context, ask *operator.Request) (any, error
 // positions answers `bot positions`.
 func (c *control) positions(ctx context.Context, _ *operator.Request) (any, error) {
 	prices := map[market.ID]market.Price{}
-	err := c.look(ctx, func(market.Time) {
+	err := c.query(ctx, func(market.Time) {
 		for _, m := range c.r.plan.Catalog.Markets() {
 			prices[m.ID] = c.r.account.Last(m.ID)
 		}
@@ -171,7 +171,7 @@ func (c *control) positions(ctx context.Context, _ *operator.Request) (any, erro
 	if err != nil && !errors.As(err, new(blockedError)) {
 		return nil, err
 	}
-	if err != nil { // a strategy blocks: this is what the last commit knows
+	if err != nil { // a strategy blocks: answer as of the last commit
 		list, err := operator.StoppedPositions(c.r.store)
 		list.Running = true
 		return list, err
@@ -201,7 +201,7 @@ func (c *control) refusals(ctx context.Context, ask *operator.Request) (any, err
 	}
 	var counted []journal.Refusal
 	var now market.Time
-	err := c.look(ctx, func(at market.Time) { now, counted = at, c.r.journal.counted() })
+	err := c.query(ctx, func(at market.Time) { now, counted = at, c.r.journal.counted() })
 	if err != nil {
 		return nil, err
 	}

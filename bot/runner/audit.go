@@ -19,10 +19,10 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Breached notes an answer that was not booked, and keeps it for the next run.
+// Breached journals an answer that breaks a rule and was not booked, and saves it for the next run.
 func (j *botJournal) Breached(at market.Time, b *live.Breach, all []live.Breach) {
 	if all == nil {
-		return // the same again
+		return // a repeated breach
 	}
 	j.batch.Journal(at, &journal.Difference{Discrepancy: state.Discrepancy{What: "answer: " + b.Rule, Ours: b.Wanted,
 		Theirs: b.Seen, Conclusion: "not booked", Order: b.Order}})
@@ -32,23 +32,24 @@ func (j *botJournal) Breached(at market.Time, b *live.Breach, all []live.Breach)
 	}
 }
 
-// Breached counts an answer that was not booked, and tells of it once.
+// Breached counts an answer that was not booked, and raises an alert for its first occurrence.
 func (f *watchedLog) Breached(at market.Time, b *live.Breach, all []live.Breach) {
 	f.ReconcileLog.Breached(at, b, all)
 	if m := f.watch.metrics; m != nil {
 		m.refuted.WithLabelValues(b.Rule).Inc()
 	}
 	if all != nil {
-		f.watch.tell(alert.Difference, "order %d: an answer of the exchange cannot be true: %s: want %s, got %s",
+		f.watch.raise(alert.Difference, "order %d: an answer of the exchange cannot be true: %s: want %s, got %s",
 			b.Order, b.Rule, b.Wanted, b.Seen)
 	}
 }
 
-// remembersFills is how far back the ids of booked fills are known.
-const remembersFills = 7 * 24 * time.Hour
+// maxFillAge is how far back the loop knows the ids of booked fills.
+const maxFillAge = 7 * 24 * time.Hour
 
-// auditBy tells the loop what answers are held against.
-func (r *runner) auditBy(ctx context.Context, c *live.Config) (err error) {
+// configureAudit sets the loop's references for checking answers: earlier breaches, fees, booked
+// fills and orders.
+func (r *runner) configureAudit(ctx context.Context, c *live.Config) (err error) {
 	if c.Breaches, err = folder.ReadBreaches(r.store); err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (r *runner) auditBy(ctx context.Context, c *live.Config) (err error) {
 	c.Fees = func(m *market.Market) exchange.Fees { return fees[m.ID] }
 	var booked []market.Fill
 	now := r.trading.Now()
-	err = r.store.Fills(now.Add(-remembersFills), now.Add(time.Hour), func(f *journal.FillRow) error {
+	err = r.store.Fills(now.Add(-maxFillAge), now.Add(time.Hour), func(f *journal.FillRow) error {
 		booked = append(booked, f.Fill)
 		return nil
 	})
@@ -72,7 +73,6 @@ func (r *runner) auditBy(ctx context.Context, c *live.Config) (err error) {
 	return nil
 }
 
-// fillsOf are the fills of an order in the state file.
 func (r *runner) fillsOf(id market.OrderID) (fills []market.Fill) {
 	rows, err := r.store.FillsOf(id)
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *runner) fillsOf(id market.OrderID) (fills []market.Fill) {
 	return fills
 }
 
-// orderOf is the own order of a market that the exchange names so.
+// orderOf is the number of the own order with an exchange id in a market; 0: there is none.
 func (r *runner) orderOf(m market.ID, name uuid.UUID) market.OrderID {
 	row, err := r.store.FindOrder(name.String())
 	if err != nil || row.Market != m || row.ExchangeID != name {
@@ -93,7 +93,7 @@ func (r *runner) orderOf(m market.ID, name uuid.UUID) market.OrderID {
 	return row.ID
 }
 
-// changed is an order as the update makes it that was in flight when the last process died, from
+// changed is an order as it is after the update that was in flight when the last process died, from
 // the journal.
 func (r *runner) changed(id market.OrderID) (order market.Order, known bool) {
 	story, err := r.store.Story(id)
@@ -108,19 +108,18 @@ func (r *runner) changed(id market.OrderID) (order market.Order, known bool) {
 	return order, false
 }
 
-// What is believed of fees: an exchange that tells more is not charged by.
+// The bounds of believable fees: rates beyond them are clamped.
 const (
-	believableFee    = market.Rate(2_000_000) // 2 %
-	believableRebate = market.Rate(-500_000)
-	feesWithin       = 5 * time.Second
+	maxFee      = market.Rate(2_000_000) // 2 %
+	minFee      = market.Rate(-500_000)
+	feesTimeout = 5 * time.Second
 )
 
-// highestFees are the highest rates that the account can be charged in each market: of the config,
-// of the exchange's highest tier (venue-facts 3.5), and what the exchange says, as far as that can
-// be believed.
+// highestFees are the highest rates that the account can be charged, by market: of the config, of
+// the exchange's highest tier (venue-facts 3.5), and of the exchange's answers within maxFee.
 func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
 	fees := make([]exchange.Fees, len(r.plan.Catalog.Markets())+1)
-	ctx, cancel := context.WithTimeout(ctx, feesWithin)
+	ctx, cancel := context.WithTimeout(ctx, feesTimeout)
 	defer cancel()
 	var told exchange.Fees
 	var failed error
@@ -129,7 +128,7 @@ func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
 			if r.paper != nil || failed != nil {
 				break
 			}
-			one, err := r.toldFees(ctx, m)
+			one, err := r.accountFees(ctx, m)
 			failed = errors.Join(failed, err)
 			told = exchange.Fees{Maker: max(told.Maker, one.Maker), Taker: max(told.Taker, one.Taker)}
 			fees[m.ID] = one
@@ -149,8 +148,8 @@ func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
 	return fees
 }
 
-// toldFees are the rates that the exchange tells of a market.
-func (r *runner) toldFees(ctx context.Context, m *market.Market) (fees exchange.Fees, err error) {
+// accountFees are the account's rates in a market by the exchange, clamped to minFee … maxFee.
+func (r *runner) accountFees(ctx context.Context, m *market.Market) (fees exchange.Fees, err error) {
 	rates, err := r.client.Fees(ctx, m.Name, "")
 	if err != nil {
 		return fees, err
@@ -163,7 +162,7 @@ func (r *runner) toldFees(ctx context.Context, m *market.Market) (fees exchange.
 		if err != nil {
 			return fees, fmt.Errorf("fees of %s: %w", m.Name, err)
 		}
-		*told.into = min(max(market.Rate(n), believableRebate), believableFee)
+		*told.into = min(max(market.Rate(n), minFee), maxFee)
 	}
 	return fees, nil
 }

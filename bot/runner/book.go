@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// directBooked is the content of DirectBlob.
+// directBooked is the content of DirectBlob: how many lines of which log are booked.
 type directBooked struct {
 	File  uuid.UUID `json:"file"`
 	Lines int       `json:"lines"`
@@ -27,18 +27,17 @@ type directBooked struct {
 // adoption is a sale of the kill switch that has become an own order.
 type adoption struct {
 	id    market.OrderID
-	until market.Time // the exchange could last take it
+	until market.Time // the exchange cannot accept it later
 }
 
-// fresh are the lines of a log that are not booked yet.
-func (r *runner) fresh(lines []direct.Line) []direct.Line {
+// unbooked are the lines of a log that are not booked yet.
+func (r *runner) unbooked(lines []direct.Line) []direct.Line {
 	if len(lines) == 0 || lines[0].File != r.booked.File {
 		return lines
 	}
 	return lines[min(r.booked.Lines, len(lines)):]
 }
 
-// readBooked reads how much was booked before.
 func (r *runner) readBooked() error {
 	text, err := r.store.Blob(folder.DirectBlob)
 	if err != nil || text == nil {
@@ -50,9 +49,9 @@ func (r *runner) readBooked() error {
 	return nil
 }
 
-// bookAtStart books what the kill switch has done while no bot ran, before anything is asked or
-// traded: afterwards the books expect its sales like any order of the last run. The log is moved
-// away once that is on disk; a kill before books nothing twice.
+// bookAtStart books the kill switch's log of the time when no bot ran, before anything is queried
+// or traded: the books then expect its sales like any order of the last run. The log is moved away
+// once the bookings are on disk; a kill before that books nothing twice.
 func (r *runner) bookAtStart() ([]market.Command, error) {
 	log, err := direct.OpenExisting(filepath.Join(r.plan.Config.Bot.State, direct.LogFile))
 	if err != nil {
@@ -69,7 +68,7 @@ func (r *runner) bookAndRetire(log *direct.Log) (commands []market.Command, err 
 	if err := r.readBooked(); err != nil {
 		return nil, err
 	}
-	lines := r.fresh(log.Lines())
+	lines := r.unbooked(log.Lines())
 	if len(lines) > 0 && r.resumed {
 		now := max(r.trading.Now(), r.engine.Now())
 		r.journal.operate()
@@ -84,8 +83,8 @@ func (r *runner) bookAndRetire(log *direct.Log) (commands []market.Command, err 
 		r.log.Warn().Str("log", direct.LogFile).
 			Msg("the books begin anew: what the kill switch did before is not in them")
 	}
-	if r.resumed { // with the sales among the orders, so that the next switch asks for them
-		if err := r.leaveHoldings(r.holdings(r.engine.Now())); err != nil {
+	if r.resumed { // the sales are among the orders: the next switch queries them
+		if err := r.writeHoldings(r.holdings(r.engine.Now())); err != nil {
 			return nil, err
 		}
 	}
@@ -99,12 +98,12 @@ func (r *runner) bookAndRetire(log *direct.Log) (commands []market.Command, err 
 	return commands, nil
 }
 
-// book takes what is new in the kill switch's log into engine and journal, to be committed. A
-// flatten halts all strategies, a switch that was turned while the bot runs does too. Call it where
-// engine and account may be touched.
+// book books the new lines of the kill switch's log in engine and journal, to be committed. A
+// flatten halts all strategies, and so does any switch while the bot runs. Call it where engine and
+// account may be touched.
 func (r *runner) book(at market.Time, all []direct.Line, running bool) (commands []market.Command, sales []adoption,
 	err error) {
-	lines, ends := r.fresh(all), endsOf(all)
+	lines, ends := r.unbooked(all), endsOf(all)
 	var cancelled []market.OrderID
 	halting := ""
 	for i := range lines {
@@ -144,7 +143,7 @@ func (r *runner) book(at market.Time, all []direct.Line, running bool) (commands
 	return commands, sales, nil
 }
 
-// openOrder is the number of an own open order, 0 where there is none of that name.
+// openOrder is the number of the own open order with a client order id; 0: there is none.
 func (r *runner) openOrder(client uuid.UUID) market.OrderID {
 	for _, o := range r.account.Open(nil, 0, 0) {
 		if o.ClientOrderID == client && client != uuid.Nil {
@@ -154,7 +153,7 @@ func (r *runner) openOrder(client uuid.UUID) market.OrderID {
 	return 0
 }
 
-// endsOf are the amounts that sales certainly came to, by client order id.
+// endsOf are the confirmed amounts of sales, by client order id.
 func endsOf(lines []direct.Line) map[uuid.UUID]string {
 	ends := map[uuid.UUID]string{}
 	for i := range lines {
@@ -165,8 +164,8 @@ func endsOf(lines []direct.Line) map[uuid.UUID]string {
 	return ends
 }
 
-// adopt makes a sale an own order of the strategy whose position it sold. One that certainly never
-// was is none.
+// adopt books a sale as an own order of the strategy whose position it sold, unless it is known
+// that the exchange never executed it.
 func (r *runner) adopt(at market.Time, l *direct.Line, ends map[uuid.UUID]string) (sale adoption, err error) {
 	if _, err := r.store.OrderByClientID(l.Client); !errors.Is(err, boltfile.ErrNotFound) {
 		return sale, err // it is an own order already
@@ -213,8 +212,8 @@ func (r *runner) logID(l *direct.Line) string {
 	return fmt.Sprintf("%s (%s)", direct.LogFile, l.Client)
 }
 
-// sellerOf is the strategy that a sale is booked to: the one that it names, otherwise the one that
-// holds most.
+// sellerOf is the strategy of a sale: the one it names, otherwise the one with the largest
+// position.
 func (r *runner) sellerOf(name string, m *market.Market) (id market.StrategyID) {
 	most := market.Qty(-1)
 	for i, known := range r.plan.Names() {
@@ -228,11 +227,11 @@ func (r *runner) sellerOf(name string, m *market.Market) (id market.StrategyID) 
 	return id
 }
 
-// cover moves to a strategy what it lacks of an amount that was sold in its name: from others that
-// hold it, then from what is nobody's.
+// cover moves to a strategy the part of a sold amount that it does not hold: from other strategies,
+// then from the account's unallocated balance.
 func (r *runner) cover(at market.Time, id market.StrategyID, m *market.Market, amount market.Qty,
 	ends map[uuid.UUID]string) error {
-	for _, o := range r.account.Pending(nil) { // sales before it, which have still to be booked
+	for _, o := range r.account.Pending(nil) { // earlier sales that are still to be booked
 		if o.Strategy == id && o.Market == m.ID && o.Side == market.Sell && o.Type == market.TypeMarket &&
 			o.InFlight == market.CommandPlace {
 			amount += r.soldBy(o.ClientOrderID, m, o.Amount, ends) - o.Booked()
@@ -260,7 +259,7 @@ func (r *runner) cover(at market.Time, id market.StrategyID, m *market.Market, a
 	return r.engine.Err()
 }
 
-// soldBy is what a sale came to, as far as the log knows, otherwise its whole amount.
+// soldBy is the confirmed amount of a sale, its whole amount where the log has none.
 func (r *runner) soldBy(client uuid.UUID, m *market.Market, whole market.Qty, ends map[uuid.UUID]string) market.Qty {
 	if text, known := ends[client]; known {
 		if sold, err := m.ParseQty(text); err == nil {
@@ -270,7 +269,7 @@ func (r *runner) soldBy(client uuid.UUID, m *market.Market, whole market.Qty, en
 	return whole
 }
 
-// carry moves an amount in the books.
+// carry books a transfer event.
 func (r *runner) carry(at market.Time, ev *market.Event) {
 	ev.At, ev.Kind = at, market.KindTransfer
 	r.engine.Step(ev)
@@ -279,14 +278,14 @@ func (r *runner) carry(at market.Time, ev *market.Event) {
 	r.journal.batch.Position(ev.Owner, ev.Market, &position)
 }
 
-// fault lets a test know how far booking has come.
+// fault reports a point of the booking to a test.
 func (r *runner) fault(point string) {
 	if r.Faults != nil {
 		r.Faults(point)
 	}
 }
 
-// directError says what a log of the kill switch that cannot be read means.
+// directError adds to an error of the kill switch's log what to do about it.
 func directError(err error) error {
 	switch {
 	case errors.Is(err, direct.ErrBusy):

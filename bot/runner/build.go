@@ -1,7 +1,7 @@
-// Package runner is a bot at work: it builds engine, loop, journal and feeds of a plan, gives the
-// strategies their money, answers on the socket, watches, and ends in good order. It never reads a
-// config and never prints: it logs. Start at Run, then at runner.open, which is the list of what is
-// built.
+// Package runner runs a bot: it builds engine, loop, journal and feeds of a plan, gives the
+// strategies their money, answers on the socket, watches the loop, and ends in good order. It never
+// reads a config and never prints: it logs. Start at Run, then at runner.open, which lists the
+// parts in the order in which they are built.
 package runner
 
 import (
@@ -36,16 +36,16 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// lateFills is how late the exchange may tell of a fill, after fills of other orders that happened
-// later, and its position is still worked out in the order of the fills: a little more than what
-// passes between two lists of open orders.
+// lateFills is how late a fill may arrive, after later fills of other orders, and still be booked
+// to its position in the order of time: a little more than the time between two lists of open
+// orders.
 const lateFills = market.Duration(2 * 60e9)
 
-// recordingLead is more than the events of a minute, which a crash may have lost: their numbers are
-// not used again.
+// recordingLead is more than the events of a minute, which a crash may lose: their numbers are not
+// used again.
 const recordingLead = 1 << 20
 
-// runner is a bot in the making, and then at work.
+// runner is a bot: built by open, run by serve.
 type runner struct {
 	Options
 	plan    *plan.Live
@@ -65,31 +65,31 @@ type runner struct {
 	run     uuid.UUID
 	// on the exchange's clock: candles that had closed by then are history, later ones are traded
 	// on
-	began   market.Time
-	needs   []strategy.Needs  // by StrategyID − 1
-	given   market.Money      // of the currency, to strategies and the pool at this start
-	resumed bool              // the state file had an earlier run …
-	parts   map[string][]byte // … which left these
-	banned  atomic.Bool       // a ban has begun since the weight ledger was last written down
-	rescued rescuer
-	asked   atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
-	booked  directBooked // how much of the kill switch's log is in the books
-	valve   *valve       // through which the loop's orders leave
-	dog     *watchdog
-	armed   atomic.Pointer[armed] // what the kill switch of this process needs; nil: markets are not learnt yet
-	late    bool                  // stop_within is over, and the loop turns
-	own     atomic.Bool           // the kill switch's log is this process's own: the next start books it
-	keeper  *holdingsKeeper       // of the holdings; nil: none are left
+	began     market.Time
+	needs     []strategy.Needs  // by StrategyID − 1
+	given     market.Money      // of the currency, to strategies and the pool at this start
+	resumed   bool              // the state file had an earlier run …
+	parts     map[string][]byte // … which left these
+	banned    atomic.Bool       // a ban has begun since the weight ledger was last written down
+	rescued   rescuer
+	asked     atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
+	booked    directBooked // how much of the kill switch's log is in the books
+	valve     *valve       // through which the loop's orders leave
+	dog       *watchdog
+	armed     atomic.Pointer[armed] // what the kill switch of this process needs; nil: markets are not learnt yet
+	overdue   bool                  // stop_within is over, and the loop turns
+	ownSwitch atomic.Bool           // the kill switch's log is this process's own: the next start books it
+	keeper    *holdingsKeeper       // of the holdings; nil: none are left
 }
 
-// newRunner returns a bot that is nothing yet but its plan.
+// newRunner returns a bot that has only its plan.
 func newRunner(p *plan.Live, log zerolog.Logger, o Options) *runner {
 	r := &runner{Options: o, plan: p, log: log, run: uuid.New()}
 	r.dog = newWatchdog(r)
 	return r
 }
 
-// open makes the bot.
+// open builds the bot.
 func (r *runner) open(ctx context.Context) error {
 	if err := r.openStore(ctx); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (r *runner) open(ctx context.Context) error {
 	if err := r.openWatch(ctx); err != nil {
 		return err
 	}
-	opening, end, err := r.opening(ctx)
+	opening, end, err := r.openContext(ctx)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (r *runner) open(ctx context.Context) error {
 	return nil
 }
 
-// close gives back the state file and the connections.
+// close closes the state file and the connections.
 func (r *runner) close() (err error) {
 	if err = r.rescue(); err != nil {
 		err = Error{err}
@@ -132,7 +132,7 @@ func (r *runner) close() (err error) {
 	return err
 }
 
-// warnOfFolder warns of a state folder that others may look into.
+// warnOfFolder returns a warning of a state folder that other users may read.
 func warnOfFolder(dir string) []string {
 	if info, err := os.Stat(dir); err == nil && folder.OpenToOthers(info) {
 		return []string{"others may look into the state folder " + dir + "; do: chmod 700 " + config.InQuotes(dir)}
@@ -151,7 +151,7 @@ func (r *runner) openStore(ctx context.Context) (err error) {
 	return nil
 }
 
-// openEngine makes account, gate and engine with the strategies in their seats.
+// openEngine makes account, gate and engine with the strategies in their slots.
 func (r *runner) openEngine(ctx context.Context) (err error) {
 	p := r.plan
 	roster, err := backtest.NewRoster(p.Strategies, r.log)
@@ -169,13 +169,13 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	r.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: r.account, Gate: r.gate, Slots: roster.Seats,
 		TradeFrom: r.began, SaveLimit: int(p.Config.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account,
-		seats: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID,
+		names: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID,
 		agreed: map[string]folder.BalanceCheckpoint{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
 		notes: newNotes(r.log)}
 	if r.paper == nil {
-		r.journal.open = r.ledger.SetOpenOrders
+		r.journal.onOpenOrders = r.ledger.SetOpenOrders
 	}
-	if r.journal.reserve, err = setAside(p.Config.Bot.State); err != nil {
+	if r.journal.reserve, err = makeReserve(p.Config.Bot.State); err != nil {
 		return err
 	}
 	r.dog.cell.Store(r.engine.Callback())
@@ -203,7 +203,7 @@ func (r *runner) openRecording() (err error) {
 	return nil
 }
 
-// begin brings the engine to where an earlier run left it, or warms it up and gives the strategies
+// begin loads the saved parts of an earlier run, or warms the engine up and gives the strategies
 // their money.
 func (r *runner) begin(ctx context.Context) (err error) {
 	now := r.trading.Now()
@@ -228,7 +228,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 	return r.fund(ctx, now)
 }
 
-// openLoop makes the loop, on an engine that is restored where an earlier run left something.
+// openLoop makes the loop, on an engine that is restored where an earlier run left a state.
 func (r *runner) openLoop(ctx context.Context) error {
 	p := r.plan
 	r.valve = &valve{Trading: r.trading}
@@ -244,10 +244,10 @@ func (r *runner) openLoop(ctx context.Context) error {
 		KeepOrders: p.Config.Bot.KeepOrders,
 		Groups:     p.Groups(), GroupExpiry: market.Duration(p.Config.Exchange.CancelAfter),
 		Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
-		Ready: r.ready, Sent: r.lastChance,
+		Ready: r.ready, Sent: r.sentUntil,
 	}
 	if r.resumed {
-		commands, err := r.goOn(ctx)
+		commands, err := r.restore(ctx)
 		if err != nil {
 			return err
 		}
@@ -260,7 +260,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 		return err
 	}
 	config.Owns, config.Ended = r.owns, r.ended
-	if err := r.auditBy(ctx, &config); err != nil {
+	if err := r.configureAudit(ctx, &config); err != nil {
 		return err
 	}
 	r.watch.attach()
@@ -268,9 +268,9 @@ func (r *runner) openLoop(ctx context.Context) error {
 	return nil
 }
 
-// goOn makes the engine what it was when the last run ended, and returns what it then wants to
-// send.
-func (r *runner) goOn(ctx context.Context) ([]market.Command, error) {
+// restore brings the engine to the state in which the last run ended, and returns the commands that
+// follow from it.
+func (r *runner) restore(ctx context.Context) ([]market.Command, error) {
 	history, err := r.history(ctx)
 	if err != nil {
 		return nil, err
@@ -284,7 +284,7 @@ func (r *runner) goOn(ctx context.Context) ([]market.Command, error) {
 			}
 		})
 	if err != nil {
-		return nil, r.misfit(fmt.Errorf("state of the last run: %w", err))
+		return nil, r.configMismatch(fmt.Errorf("state of the last run: %w", err))
 	}
 	commands = slices.Clone(commands)
 	r.journal.halts = len(r.engine.Halts())
@@ -295,9 +295,9 @@ func (r *runner) goOn(ctx context.Context) ([]market.Command, error) {
 	return append(commands, direct...), r.fund(ctx, r.trading.Now())
 }
 
-// misfit is what kept the last run from being gone on with: a mistake in the config, which a
-// restart does not mend, where that has changed since.
-func (r *runner) misfit(err error) error {
+// configMismatch wraps an error of the last run's state: as a mistake in the config, which a
+// restart does not mend, where the config has changed since.
+func (r *runner) configMismatch(err error) error {
 	runs, failed := r.store.Runs()
 	if failed == nil && len(runs) > 0 && runs[len(runs)-1].ConfigHash != r.plan.SettingsHash {
 		return config.Usagef("%w", err)

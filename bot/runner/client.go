@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// openClient makes the client with its budget, learns the markets, and binds the state file to
-// them.
+// openClient makes the client and its weight budget, learns the markets, and binds the state file
+// to them.
 func (r *runner) openClient(ctx context.Context) (err error) {
 	r.ledger = plan.NewLedger(&r.plan.Config.Exchange, func() market.Time { return r.client.Now() }, r.warnOfBudget)
 	if r.client, err = r.plan.Client(r.ledger); err != nil {
@@ -38,7 +38,7 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	return r.store.Bind(r.plan.Catalog, r.plan.Names())
 }
 
-// warnOfBudget says what the ledger finds.
+// warnOfBudget logs a warning of the weight ledger.
 func (r *runner) warnOfBudget(w rest.Warning) {
 	r.log.Warn().Msg(w.String())
 	if w.Kind == rest.WarnBan {
@@ -47,7 +47,7 @@ func (r *runner) warnOfBudget(w rest.Warning) {
 	r.watch.warned(w)
 }
 
-// restoreLedger takes over what an earlier run knew of budgets and bans.
+// restoreLedger loads an earlier run's weight budgets and bans.
 func (r *runner) restoreLedger() error {
 	data, err := r.store.Blob(folder.LedgerBlob)
 	if err != nil || data == nil {

@@ -10,17 +10,17 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// The exchange's clock is measured again every so often, sooner where the last measurement was a
-// poor one. A machine's clock that nothing sets right is off by seconds within a day.
+// The exchange's clock is measured again every plan.ClockEvery, after clockSoon where the last
+// measurement was poor. A machine's clock that nothing sets is off by seconds within a day.
 const (
 	clockSoon  = 30 * time.Second
 	poorTrip   = time.Second
 	clockOff   = time.Second
-	sleptEvery = 2 * time.Second // between two looks whether the machine has slept
+	sleptEvery = 2 * time.Second // between two checks whether the machine has slept
 )
 
-// keepTime measures the exchange's clock again and again until ctx ends, and at once when the
-// machine has slept: its uptime, by which that clock is carried on, stood still meanwhile.
+// keepTime measures the exchange's clock again and again until ctx ends, and at once after the
+// machine has slept: its uptime, which carries that clock on, stood still meanwhile.
 func (r *runner) keepTime(ctx context.Context) {
 	began, measured := time.Now(), time.Now()
 	behind := r.slept(began)

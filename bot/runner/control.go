@@ -19,15 +19,14 @@ import (
 )
 
 const (
-	// that a request may take to come: only the bot's own user asks, and a machine may stand still
-	longestRead   = time.Minute
-	socketGoodbye = 2 * time.Second // for answers that are being written when the bot ends
+	// requestTimeout is long: only the bot's own user asks, and a machine may stand still.
+	requestTimeout  = time.Minute
+	shutdownTimeout = 2 * time.Second // for answers that are being written when the bot ends
 )
 
-// control is the operator's side of a running bot: HTTP over a unix socket that only the bot's own
-// user may open. Questions are answered as of the last commit or by the loop; what acts goes
-// through the loop, one command at a time, and is answered once the exchange has confirmed it. A
-// command goes on when the one who asked has gone.
+// control serves the operator: HTTP over a unix socket that only the bot's own user may open.
+// Queries are answered as of the last commit or by the loop. Commands run in the loop, one at a
+// time, and are answered once the exchange has confirmed; they go on when the client has hung up.
 type control struct {
 	r       *runner
 	socket  *operator.Socket
@@ -38,8 +37,8 @@ type control struct {
 	acting  sync.Mutex
 }
 
-// openControl listens on the socket of a state folder, whose state file this process holds: a
-// socket that is there was left by a bot that died.
+// openControl listens on the socket of a state folder, whose state file this process holds: an
+// existing socket was left by a bot that died.
 func openControl(ctx context.Context, r *runner) (*control, error) {
 	socket, err := operator.SocketIn(r.plan.Config.Bot.State)
 	if err != nil {
@@ -51,16 +50,16 @@ func openControl(ctx context.Context, r *runner) (*control, error) {
 	}
 	c := &control{r: r, socket: socket}
 	c.ctx, c.end = context.WithCancel(context.WithoutCancel(ctx))
-	c.server = &http.Server{Handler: c.routes(), ReadHeaderTimeout: longestRead, ReadTimeout: longestRead,
+	c.server = &http.Server{Handler: c.routes(), ReadHeaderTimeout: requestTimeout, ReadTimeout: requestTimeout,
 		BaseContext: func(net.Listener) context.Context { return c.ctx }}
 	c.serving.Go(func() { _ = c.server.Serve(listener) }) // it ends by close alone
 	return c, nil
 }
 
-// close ends what is under way, answers it, and removes the socket.
+// close ends running commands, answers them, and removes the socket.
 func (c *control) close() error {
 	c.end()
-	ctx, cancel := context.WithTimeout(context.Background(), socketGoodbye)
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
 	err := c.server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -91,7 +90,7 @@ func (c *control) routes() http.Handler {
 	return mux
 }
 
-// answer reads a request and writes what serve makes of it.
+// answer decodes a request and encodes serve's answer.
 func answer(serve func(context.Context, *operator.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, request *http.Request) {
 		var ask operator.Request
@@ -112,7 +111,7 @@ func answer(serve func(context.Context, *operator.Request) (any, error)) http.Ha
 		w.Header().Set("Content-Type", "application/json")
 		operator.NameProtocol(w.Header())
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(value) // who has hung up hears nothing
+		_ = json.NewEncoder(w).Encode(value) // it fails where the client has hung up
 	}
 }
 
@@ -126,29 +125,29 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// errNotTrading is the answer while the loop cannot be asked.
+// errNotTrading is the answer while the loop does not answer.
 var errNotTrading = errors.New("the bot's loop does not answer: it is reconciling with the exchange, or ending")
 
-// look asks the loop.
-func (c *control) look(ctx context.Context, f func(at market.Time)) error {
-	return c.hear(ctx, func(ctx context.Context) error { return c.r.loop.Inspect(ctx, f) })
+// query calls f in the loop's goroutine, after the last turn was committed.
+func (c *control) query(ctx context.Context, f func(at market.Time)) error {
+	return c.awaitLoop(ctx, func(ctx context.Context) error { return c.r.loop.Inspect(ctx, f) })
 }
 
-// hear waits for the loop's answer, but not where a strategy blocks it.
-func (c *control) hear(ctx context.Context, ask func(context.Context) error) error {
+// awaitLoop waits for the loop's answer; where a strategy blocks the loop, it returns at once.
+func (c *control) awaitLoop(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, operator.AnswerTimeout)
 	defer cancel()
-	defer c.r.dog.waits(cancel)()
-	err := unheard(ask(ctx))
+	defer c.r.dog.cancelOnBlock(cancel)()
+	err := loopError(ask(ctx))
 	if b := c.r.dog.blockage(); err == errNotTrading && b != nil {
 		return blockedError{b.text(c.r.dog.now())}
 	}
 	return err
 }
 
-// do lets the loop do something.
+// do calls f in the loop's goroutine and sends its commands.
 func (c *control) do(ctx context.Context, f func(at market.Time) []market.Command) error {
-	return c.hear(ctx, func(ctx context.Context) error {
+	return c.awaitLoop(ctx, func(ctx context.Context) error {
 		return c.r.loop.Do(ctx, func(at market.Time) []market.Command {
 			c.r.journal.operate()
 			return f(at)
@@ -156,7 +155,7 @@ func (c *control) do(ctx context.Context, f func(at market.Time) []market.Comman
 	})
 }
 
-func unheard(err error) error {
+func loopError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return errNotTrading
 	}

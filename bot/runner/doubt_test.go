@@ -39,7 +39,7 @@ func TestAWriteThatDidNotLeaveIsInDoubtForTheWindowThatTheJournalTells(t *testin
 			for _, o := range p.account.Pending(nil) {
 				if o.InFlight == kind {
 					order = o.ID
-					until, known := p.lastChance(o.ID, kind)
+					until, known := p.sentUntil(o.ID, kind)
 					require.True(t, known)
 					require.WithinRange(t, until.Std(), at.Add(9*time.Second), at.Add(10*time.Second+trip),
 						"the window is 10 s, on the exchange's clock")

@@ -8,8 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// openFeed makes the feed of what the strategies need, going on after the last candles that were
-// delivered.
+// openFeed makes the feed of the market data that the strategies need, from the last delivered
+// candles on.
 func (r *runner) openFeed(context.Context) error {
 	p := r.plan
 	config := poll.Config{Data: r.watch.data(r.client), Catalog: p.Catalog, Log: r.log, Depth: int(p.Config.Poll.Depth),
@@ -36,7 +36,7 @@ func (r *runner) openFeed(context.Context) error {
 		config.Series = append(config.Series, s)
 	}
 	r.feed = poll.New(config)
-	r.journal.rules = r.feed.AskRules
+	r.journal.askRules = r.feed.AskRules
 	return nil
 }
 
@@ -47,15 +47,15 @@ func addNew[T comparable](list []T, one T) []T {
 	return append(list, one)
 }
 
-// stale says that the exchange has gone silent.
+// stale logs that the exchange sends no prices.
 func (r *runner) stale(silent market.Duration) {
 	r.watch.stale(silent)
 	r.log.Warn().Stringer("silent_for", silent).
 		Msg("no prices from the exchange: nothing is opened on old ones where max_data_age is set")
 }
 
-// events are what the loop takes in: the feed's, in paper mode after the simulated exchange has
-// heard them.
+// events are the loop's market events; in paper mode after the simulated exchange has processed
+// them.
 func (r *runner) events() <-chan market.Event {
 	if r.paper != nil {
 		return r.paper.events

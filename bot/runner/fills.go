@@ -8,21 +8,20 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/alert"
 )
 
-// fillsWithin is how long fills are gathered for one alert, from the first on.
-const fillsWithin = time.Minute
+// fillsEvery is how long fills are collected for one alert, from the first on.
+const fillsEvery = time.Minute
 
 // fillsShown is how many fills an alert lists; more are counted.
 const fillsShown = 20
 
-// fillNews are the fills that the next alert tells.
-type fillNews struct {
+// fillSummary collects fills for the next alert.
+type fillSummary struct {
 	lines []string
 	more  int
 	since time.Time
 }
 
-// add takes in a fill.
-func (n *fillNews) add(now time.Time, line string) {
+func (n *fillSummary) add(now time.Time, line string) {
 	switch {
 	case len(n.lines) == 0:
 		n.since, n.lines = now, append(n.lines, line)
@@ -33,8 +32,8 @@ func (n *fillNews) add(now time.Time, line string) {
 	}
 }
 
-// text is all that was gathered, and empties the list.
-func (n *fillNews) text() string {
+// text returns the text of the alert and empties the list.
+func (n *fillSummary) text() string {
 	text := strings.Join(n.lines, "\n")
 	if count := len(n.lines) + n.more; count > 1 {
 		text = fmt.Sprintf("%d fills\n%s", count, text)
@@ -42,13 +41,13 @@ func (n *fillNews) text() string {
 	if n.more > 0 {
 		text += fmt.Sprintf("\nand %d more", n.more)
 	}
-	*n = fillNews{lines: n.lines[:0]}
+	*n = fillSummary{lines: n.lines[:0]}
 	return text
 }
 
-// tellFills tells the fills of a minute in one alert; at once, where no more will come.
-func (w *watch) tellFills(last bool) {
-	if len(w.fills.lines) > 0 && (last || w.now().Sub(w.fills.since) >= fillsWithin) {
-		w.tell(alert.Fill, "%s", w.fills.text())
+// alertFills raises one alert for the fills of a minute, at once where last is set.
+func (w *watch) alertFills(last bool) {
+	if len(w.fills.lines) > 0 && (last || w.now().Sub(w.fills.since) >= fillsEvery) {
+		w.raise(alert.Fill, "%s", w.fills.text())
 	}
 }

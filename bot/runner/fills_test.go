@@ -22,19 +22,19 @@ func TestTheFillsOfAMinuteAreOneAlert(t *testing.T) {
 	for n := range 25 {
 		w.fills.add(now, fmt.Sprint("fill ", n))
 		now = now.Add(2 * time.Second)
-		w.tellFills(false)
+		w.alertFills(false)
 	}
 	require.Empty(t, place.told, "the minute is not over")
 	now = now.Add(10 * time.Second)
-	w.tellFills(false)
+	w.alertFills(false)
 	require.Len(t, place.told, 1)
 	require.Equal(t, []string{alert.Fill, "north"}, []string{place.told[0].Kind, place.told[0].Bot})
 	text := place.told[0].Text
 	require.True(t, strings.HasPrefix(text, "25 fills\nfill 0\n"), text)
 	require.True(t, strings.HasSuffix(text, "\nfill 19\nand 5 more"), text)
-	w.tellFills(true)
+	w.alertFills(true)
 	require.Len(t, place.told, 1, "there is nothing to tell")
 	w.fills.add(now, "trend: buy 1 BTC-EUR")
-	w.tellFills(true)
+	w.alertFills(true)
 	require.Equal(t, "trend: buy 1 BTC-EUR", place.told[1].Text, "a stop waits for no more")
 }

@@ -10,21 +10,21 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// sellRounds is in how many rounds flatten tries to sell what a strategy holds.
+// sellRounds is how often flatten tries to sell a strategy's positions.
 const sellRounds = 5
 
-// feePatience is how long flatten waits for the fees of its sales once they are done: what a
-// strategy has earned is final only then.
-const feePatience = market.Duration(10e9)
+// feeTimeout is how long flatten waits for the fees of its sales: the result is final only with
+// them.
+const feeTimeout = market.Duration(10e9)
 
-// flatten halts strategies, cancels all their orders, and sells what they hold.
+// flatten halts strategies, cancels all their orders, and sells their positions.
 func (c *control) flatten(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
 	ids, names, err := c.strategies(ask.Strategy)
 	if err != nil {
 		return nil, err
 	}
 	report := operator.NewReport(names)
-	f := flattening{control: c, ids: ids, reason: reasonOf(ask, "flattened"), seats: make([]flatSeat, len(ids)),
+	f := flattening{control: c, ids: ids, reason: reasonOf(ask, "flattened"), progress: make([]flatProgress, len(ids)),
 		report: report}
 	report.Done, err = c.until(ctx, f.step)
 	report.Done = report.Done && len(report.Held) == f.dust && len(report.Open) == 0
@@ -38,38 +38,37 @@ func (c *control) flatten(ctx context.Context, ask *operator.Request) (*operator
 // flattening is a flatten under way.
 type flattening struct {
 	*control
-	ids    []market.StrategyID
-	reason string
-	seats  []flatSeat // by place in ids
-	report *operator.Report
-	sells  []market.OrderID // the orders that sell
-	dust   int              // positions that the market's minimum keeps
-	fees   market.Time      // until when fees are waited for; 0: something is still open
+	ids       []market.StrategyID
+	reason    string
+	progress  []flatProgress // by place in ids
+	report    *operator.Report
+	sells     []market.OrderID // the orders that sell
+	dust      int              // positions below the market's minimum
+	feesUntil market.Time      // deadline for the fees; 0: an order is still open
 }
 
-// flatSeat is how far a strategy is.
-type flatSeat struct {
+// flatProgress is the progress of one strategy.
+type flatProgress struct {
 	begun  bool
-	open   []market.OrderID // that have to end first
-	next   market.Time      // to ask again while orders are open
-	rounds int              // in which something was sold
+	open   []market.OrderID // must end first
+	next   market.Time      // next attempt while orders are open
+	rounds int              // rounds with a sale
 }
 
-// step brings every strategy one step nearer to holding nothing.
+// step moves every strategy one step towards holding nothing.
 func (f *flattening) step(at market.Time) (commands []market.Command, done bool) {
 	r, done := f.r, true
-	f.report.Open, f.report.Held, f.report.Unsold, f.report.Cancelled = []operator.Order{}, []operator.Position{},
-		[]string{}, 0
-	f.dust = 0
+	f.report.Open, f.report.Held, f.report.Unsold = []operator.Order{}, []operator.Position{}, []string{}
+	f.report.Cancelled, f.dust = 0, 0
 	for i, id := range f.ids {
-		asked := f.stepOne(&f.seats[i], at, id)
+		asked := f.stepOne(&f.progress[i], at, id)
 		commands = append(commands, asked...)
 		open := r.account.Open(nil, id, 0)
 		done = done && len(open) == 0
 		for _, o := range open {
 			f.report.Open = append(f.report.Open, operator.OrderOf(r.plan.Catalog, f.row(r.account.Own(o.ID))))
 		}
-		for _, ended := range f.seats[i].open {
+		for _, ended := range f.progress[i].open {
 			if r.account.Own(ended) == nil {
 				f.report.Cancelled++
 			}
@@ -79,28 +78,27 @@ func (f *flattening) step(at market.Time) (commands []market.Command, done bool)
 	return commands, f.feesKnown(at) && done
 }
 
-// feesKnown reports whether the fees of all orders are settled, or have been waited for long
-// enough.
+// feesKnown reports whether the fees of all orders are settled, or feeTimeout is over.
 func (f *flattening) feesKnown(at market.Time) bool {
 	f.report.Unsettled = 0
 	for _, id := range f.ids {
 		f.report.Unsettled += f.r.account.UnsettledBy(id)
 	}
 	if len(f.report.Open) > 0 {
-		f.fees = 0
-	} else if f.fees == 0 {
-		f.fees = at.Add(feePatience)
+		f.feesUntil = 0
+	} else if f.feesUntil == 0 {
+		f.feesUntil = at.Add(feeTimeout)
 	}
-	return f.report.Unsettled == 0 || f.fees != 0 && at >= f.fees
+	return f.report.Unsettled == 0 || f.feesUntil != 0 && at >= f.feesUntil
 }
 
-func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) []market.Command {
+func (f *flattening) stepOne(s *flatProgress, at market.Time, id market.StrategyID) []market.Command {
 	r := f.r
 	open := r.account.Open(nil, id, 0)
 	if !s.begun {
 		for _, o := range open {
 			s.open = append(s.open, o.ID)
-			if engine.Liquidates(o) { // of an earlier call, which this one waits for
+			if engine.Liquidates(o) { // a sale of an earlier flatten
 				f.sells = append(f.sells, o.ID)
 			}
 		}
@@ -115,7 +113,7 @@ func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) 
 		return nil
 	}
 	asked, unsold := r.engine.Flatten(at, id, f.reason)
-	s.next = at.Add(againAfter)
+	s.next = at.Add(retryAfter)
 	for _, u := range unsold {
 		if u.Refusal.Code == exchange.CodeMinBase || u.Refusal.Code == exchange.CodeMinQuote {
 			f.dust++

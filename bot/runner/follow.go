@@ -13,17 +13,17 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// followEvery is the time between two looks at the kill switch's log.
+// followEvery is the time between two reads of the kill switch's log.
 const followEvery = 250 * time.Millisecond
 
-// valve lets the loop's orders through to the exchange until the kill switch is turned; from then
-// on cancels alone.
+// valve sends the loop's orders to the exchange until the kill switch is turned; from then on only
+// cancels.
 type valve struct {
 	exchange.Trading
 	shut atomic.Bool
 }
 
-// Send sends an intent once, or answers that it has not left.
+// Send sends an intent once, or returns exchange.ErrNotSent while the valve is shut.
 func (v *valve) Send(ctx context.Context, i *exchange.Intent) (exchange.Record, error) {
 	if v.shut.Load() && i.Command != market.CommandCancel {
 		return exchange.Record{}, fmt.Errorf("%w: the kill switch was turned (bot cancel-all --direct)",
@@ -32,9 +32,9 @@ func (v *valve) Send(ctx context.Context, i *exchange.Intent) (exchange.Record, 
 	return v.Trading.Send(ctx, i)
 }
 
-// followDirect books what a kill switch does that is turned while the bot runs, until ctx ends.
-// Nothing but cancels leaves from the moment that its log is seen until all strategies are halted,
-// also where the loop hangs meanwhile.
+// followDirect books what the kill switch does while the bot runs, until ctx ends. From the moment
+// that it sees the log until all strategies are halted only cancels leave, even where the loop
+// hangs meanwhile.
 func (r *runner) followDirect(ctx context.Context) {
 	path, said := filepath.Join(r.plan.Config.Bot.State, direct.LogFile), false
 	ticker := time.NewTicker(followEvery)
@@ -46,7 +46,7 @@ func (r *runner) followDirect(ctx context.Context) {
 			return
 		}
 		lines, err := direct.Read(path)
-		if err == nil && len(lines) > 0 && !r.own.Load() {
+		if err == nil && len(lines) > 0 && !r.ownSwitch.Load() {
 			r.valve.shut.Store(true)
 			err = r.bookRunning(ctx, path, lines)
 		}
@@ -57,14 +57,14 @@ func (r *runner) followDirect(ctx context.Context) {
 	}
 }
 
-// bookRunning books what is new in the log, and moves the log away once its writer has ended.
+// bookRunning books the new lines of the log, and moves the log away once its writer has ended.
 func (r *runner) bookRunning(ctx context.Context, path string, lines []direct.Line) error {
 	if err := r.bookLines(ctx, lines); err != nil {
 		return err
 	}
 	log, err := direct.OpenExisting(path)
 	if errors.Is(err, direct.ErrBusy) || log == nil {
-		return nil // more is to come
+		return nil // the switch still writes
 	}
 	if err != nil {
 		return err
@@ -80,9 +80,9 @@ func (r *runner) bookRunning(ctx context.Context, path string, lines []direct.Li
 	return errors.Join(err, log.Close())
 }
 
-// bookLines lets the loop book and waits until that is committed.
+// bookLines books lines in the loop and waits for the commit.
 func (r *runner) bookLines(ctx context.Context, lines []direct.Line) (err error) {
-	fresh := r.fresh(lines) // only bookings change what that says, and they are waited for here
+	fresh := r.unbooked(lines) // only bookLines changes it while the bot runs
 	if len(fresh) == 0 {
 		return nil
 	}
@@ -110,10 +110,10 @@ func (r *runner) bookLines(ctx context.Context, lines []direct.Line) (err error)
 	if err := r.loop.Inspect(ctx, func(at market.Time) { h = r.holdings(at) }); err != nil {
 		return err
 	}
-	return r.leaveHoldings(h)
+	return r.writeHoldings(h)
 }
 
-// openWait is how long the switch waits for a bot that is booking the log.
+// openWait is how long the switch waits while a bot books the log.
 const openWait = 5 * time.Second
 
 // OpenSwitchLog opens the kill switch's log for writing.

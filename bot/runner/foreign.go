@@ -13,11 +13,11 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// foreignEvery is the time between two looks at a foreign order whose cancel is on its way.
+// foreignEvery is the time between two queries of a foreign order that is being cancelled.
 const foreignEvery = 500 * time.Millisecond
 
-// cancelForeign cancels the account's open orders that are not this bot's, in the markets that it
-// trades, and waits for each to end.
+// cancelForeign cancels the account's open orders of others in the markets that this bot trades,
+// and waits for each to end.
 func (c *control) cancelForeign(ctx context.Context, report *operator.Report) error {
 	foreign, err := c.foreign(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *control) cancelForeign(ctx context.Context, report *operator.Report) er
 		return err
 	}
 	for i := range foreign {
-		if o := &foreign[i].Order; c.gone(ctx, o) {
+		if o := &foreign[i].Order; c.awaitEnd(ctx, o) {
 			report.Cancelled++
 		} else {
 			report.Done = false
@@ -66,8 +66,8 @@ func (c *control) foreign(ctx context.Context) (foreign []exchange.Record, err e
 	return foreign, nil
 }
 
-// gone waits until the exchange says that an order has ended.
-func (c *control) gone(ctx context.Context, o *market.Order) bool {
+// awaitEnd waits until the exchange reports an order as ended; false: ctx ended first.
+func (c *control) awaitEnd(ctx context.Context, o *market.Order) bool {
 	ticker := time.NewTicker(foreignEvery)
 	defer ticker.Stop()
 	for {

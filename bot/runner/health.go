@@ -22,7 +22,7 @@ type metricsServer struct {
 	serving  sync.WaitGroup
 }
 
-// newMetricsServer begins to serve.
+// newMetricsServer listens and starts to serve.
 func newMetricsServer(w *watch) (*metricsServer, error) {
 	config := &w.r.plan.Config.Metrics
 	listener, err := net.Listen("tcp", config.Listen)
@@ -35,16 +35,15 @@ func newMetricsServer(w *watch) (*metricsServer, error) {
 		func(rw http.ResponseWriter, _ *http.Request) { answerHealth(rw, w.healthy(), w.concern()) })
 	routes.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) { answerHealth(rw, w.ready(), "") })
 	s := &metricsServer{listener: listener, server: &http.Server{
-		Handler: host.NewGuard(routes, config.Listen, config.Hosts), ReadHeaderTimeout: 5 *
-			time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 *
-			time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
-		ErrorLog: log.New(io.Discard, "", 0),
+		Handler: host.NewGuard(routes, config.Listen, config.Hosts), ErrorLog: log.New(io.Discard, "", 0),
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
 	}}
 	s.serving.Go(func() { _ = s.server.Serve(listener) }) // it ends with close
 	return s, nil
 }
 
-// answerHealth says that all is well, perhaps with a concern, or what is not.
+// answerHealth writes "ok" and a concern, or the error.
 func answerHealth(w http.ResponseWriter, err error, concern string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if err != nil {
@@ -55,7 +54,7 @@ func answerHealth(w http.ResponseWriter, err error, concern string) {
 	_, _ = io.WriteString(w, "ok"+concern+"\n")
 }
 
-// close stops serving. A nil one has never begun.
+// close stops serving. On a nil server it does nothing.
 func (s *metricsServer) close() {
 	if s == nil {
 		return

@@ -10,10 +10,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// holdingsKeeper leaves the holdings in the state folder for the kill switch, in a goroutine of its
-// own: the loop never waits for it.
+// holdingsKeeper writes the holdings to the state folder for the kill switch, in its own goroutine:
+// the loop never waits for it.
 //
-// Queue: the latest holdings alone.
+// Queue: only the latest holdings.
 type holdingsKeeper struct {
 	latest atomic.Pointer[direct.Holdings]
 	wake   chan struct{} // has room for one
@@ -21,8 +21,8 @@ type holdingsKeeper struct {
 
 func newHoldingsKeeper() *holdingsKeeper { return &holdingsKeeper{wake: make(chan struct{}, 1)} }
 
-// take takes what is to be left. A nil keeper leaves nothing.
-func (k *holdingsKeeper) take(h *direct.Holdings) {
+// put hands holdings to the writer. On a nil keeper it does nothing.
+func (k *holdingsKeeper) put(h *direct.Holdings) {
 	if k == nil {
 		return
 	}
@@ -33,7 +33,7 @@ func (k *holdingsKeeper) take(h *direct.Holdings) {
 	}
 }
 
-// keepHoldings writes what is taken until ctx ends, and the last of it then.
+// keepHoldings writes the latest holdings until ctx ends, then once more.
 func (r *runner) keepHoldings(ctx context.Context) {
 	failed := false
 	for open := true; open; {
@@ -43,7 +43,7 @@ func (r *runner) keepHoldings(ctx context.Context) {
 			open = false
 		}
 		if h := r.keeper.latest.Swap(nil); h != nil {
-			err := r.leaveHoldings(h)
+			err := r.writeHoldings(h)
 			if err != nil && !failed {
 				r.log.Error().Err(err).Msg("bot cancel-all --direct --flatten would not know what to sell")
 			}
@@ -52,16 +52,16 @@ func (r *runner) keepHoldings(ctx context.Context) {
 	}
 }
 
-// leaveHoldings writes the holdings to disk. In paper mode there is nothing outside that the kill
-// switch could sell.
-func (r *runner) leaveHoldings(h *direct.Holdings) error {
+// writeHoldings writes the holdings to disk; in paper mode nothing, for the kill switch sells
+// nothing there.
+func (r *runner) writeHoldings(h *direct.Holdings) error {
 	if r.plan.Config.Bot.Mode != config.ModeLive {
 		return nil
 	}
 	return h.Write(r.plan.Config.Bot.State)
 }
 
-// holdings is what the strategies have. Call it where the account may be touched.
+// holdings are the strategies' positions and orders. Call it where the account may be touched.
 func (r *runner) holdings(at market.Time) *direct.Holdings {
 	h := &direct.Holdings{AtMS: at.Millis(), Exchange: config.OriginOf(r.plan.Config.Exchange.BaseURL),
 		Mode: r.plan.Config.Bot.Mode, Run: r.run, LastOrder: int64(r.engine.LastOrder()),

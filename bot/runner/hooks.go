@@ -12,24 +12,24 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// watchedJournal is a journal whose user is watched: what the loop notes is what it does.
+// watchedJournal is a journal whose calls also go to the metrics and alerts.
 type watchedJournal struct {
 	live.Journal
 	watch *watch
 }
 
-// journal returns the journal that the loop is to write.
+// journal returns the journal for the loop.
 func (w *watch) journal(j *botJournal) live.Journal {
 	if w == nil {
 		return j
 	}
 	if w.metrics != nil {
-		j.timed = func(took time.Duration) { w.metrics.commits.Observe(took.Seconds()) }
+		j.onCommit = func(took time.Duration) { w.metrics.commits.Observe(took.Seconds()) }
 	}
 	return &watchedJournal{j, w}
 }
 
-// Outcome counts what became of a command.
+// Outcome counts the outcome of a command.
 func (j *watchedJournal) Outcome(at market.Time, i *exchange.Intent, err error) {
 	j.Journal.Outcome(at, i, err)
 	outcome := exchange.OutcomeOf(err)
@@ -50,26 +50,25 @@ func (j *watchedJournal) Commit(at market.Time) error {
 	return err
 }
 
-// write commits the batch, and tells how long that took who asked for it.
+// write commits the batch and reports how long that took.
 func (j *botJournal) write() error {
 	began := time.Now()
 	err := j.store.Commit(j.batch)
 	if err != nil {
 		err = j.lastRoom(err)
 	}
-	if j.timed != nil {
-		j.timed(time.Since(began))
+	if j.onCommit != nil {
+		j.onCommit(time.Since(began))
 	}
 	return err
 }
 
-// watchedLog are findings of which the watch tells.
+// watchedLog also counts the differences and raises alerts for them.
 type watchedLog struct {
 	live.ReconcileLog
 	watch *watch
 }
 
-// reconcileLog returns who is to keep what the loop finds.
 func (w *watch) reconcileLog(j *botJournal) live.ReconcileLog {
 	if w == nil {
 		return j
@@ -77,25 +76,25 @@ func (w *watch) reconcileLog(j *botJournal) live.ReconcileLog {
 	return &watchedLog{j, w}
 }
 
-// Note counts differences and tells of them.
+// Note counts a difference and raises an alert.
 func (f *watchedLog) Note(kind, text string) {
 	f.ReconcileLog.Note(kind, text)
 	if m := f.watch.metrics; m != nil {
 		m.differences.WithLabelValues(kind).Inc()
 	}
-	f.watch.tell(alert.Difference, "%s: %s", kind, text)
+	f.watch.raise(alert.Difference, "%s: %s", kind, text)
 }
 
-// Discrepancy tells of a difference that does not halt; one that does is remarked too.
+// Discrepancy counts a difference that halts nothing; a difference that halts also reaches Note.
 func (f *watchedLog) Discrepancy(at market.Time, d *state.Discrepancy) {
 	f.ReconcileLog.Discrepancy(at, d)
 	if m := f.watch.metrics; m != nil {
 		m.differences.WithLabelValues("balance").Inc()
 	}
-	f.watch.tell(alert.Difference, "%s: books %s, exchange %s; %s", d.What, d.Ours, d.Theirs, d.Conclusion)
+	f.watch.raise(alert.Difference, "%s: books %s, exchange %s; %s", d.What, d.Ours, d.Theirs, d.Conclusion)
 }
 
-// stepped returns what hears of the engine's steps; nil: nobody.
+// stepped returns the callback for the engine's steps; nil: there are no metrics.
 func (w *watch) stepped() func(market.EventKind, time.Duration) {
 	if w == nil || w.metrics == nil {
 		return nil
@@ -105,13 +104,13 @@ func (w *watch) stepped() func(market.EventKind, time.Duration) {
 	}
 }
 
-// watchedData is market data of which is noted when it was last heard.
+// watchedData notes when each feed was last answered.
 type watchedData struct {
 	exchange.MarketData
 	watch *watch
 }
 
-// data returns the market data that the feed is to ask for.
+// data returns the market data for the feed.
 func (w *watch) data(d exchange.MarketData) exchange.MarketData {
 	if w == nil {
 		return d
@@ -119,35 +118,35 @@ func (w *watch) data(d exchange.MarketData) exchange.MarketData {
 	return &watchedData{d, w}
 }
 
-// note notes an answer, also one of which a part does not fit.
+// note notes an answer, also one that was read in part (exchange.ErrUnits).
 func (d *watchedData) note(feed int, err error) {
 	if err == nil || errors.Is(err, exchange.ErrUnits) {
-		d.watch.heard[feed].Store(d.watch.since())
+		d.watch.answered[feed].Store(d.watch.since())
 	}
 }
 
-// TickerPrices is MarketData's.
+// TickerPrices implements exchange.MarketData.
 func (d *watchedData) TickerPrices(ctx context.Context, dst []market.Ticker) ([]market.Ticker, error) {
 	got, err := d.MarketData.TickerPrices(ctx, dst)
 	d.note(feedPrices, err)
 	return got, err
 }
 
-// TickerBooks is MarketData's.
+// TickerBooks implements exchange.MarketData.
 func (d *watchedData) TickerBooks(ctx context.Context, dst []market.Ticker) ([]market.Ticker, error) {
 	got, err := d.MarketData.TickerBooks(ctx, dst)
 	d.note(feedTops, err)
 	return got, err
 }
 
-// Book is MarketData's.
+// Book implements exchange.MarketData.
 func (d *watchedData) Book(ctx context.Context, m *market.Market, depth int, into *market.OrderBook) error {
 	err := d.MarketData.Book(ctx, m, depth, into)
 	d.note(feedBooks, err)
 	return err
 }
 
-// Candles is MarketData's.
+// Candles implements exchange.MarketData.
 func (d *watchedData) Candles(ctx context.Context, m *market.Market, interval market.Interval, start, end market.Time,
 	limit int, dst []market.Candle) ([]market.Candle, error) {
 	got, err := d.MarketData.Candles(ctx, m, interval, start, end, limit, dst)
@@ -155,7 +154,7 @@ func (d *watchedData) Candles(ctx context.Context, m *market.Market, interval ma
 	return got, err
 }
 
-// Rules is MarketData's.
+// Rules implements exchange.MarketData.
 func (d *watchedData) Rules(ctx context.Context) ([]market.Market, error) {
 	got, err := d.MarketData.Rules(ctx)
 	d.note(feedRules, err)

@@ -16,51 +16,51 @@ import (
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
-// wholeEvery is the time between two savings of everything, prices included.
-const wholeEvery = market.Time(60e9)
+// saveAllEvery is the time between two saves of all parts, prices included.
+const saveAllEvery = market.Time(60e9)
 
-// botJournal is the live loop's Journal and Findings on the state file: what a turn notes goes into
-// one batch, with the parts of the engine that it has changed, and is committed as one transaction.
+// botJournal is the live loop's Journal and Findings in the state file. The entries of a turn go
+// into one batch, with the changed parts of the engine, and are committed as one transaction.
 type botJournal struct {
 	store   *journal.Store
 	batch   *journal.Batch
 	engine  *engine.Engine
 	account *state.Account
 
-	recording *recording.Writer // of market events; nil: none is kept
-	reserve   string            // a file to be given up where the disk is full; empty: none
-	unwritten error             // why the recording lost something; told once
-	currency  market.AssetID
+	recording    *recording.Writer // of market events; nil: none is kept
+	reserve      string            // file to remove when the disk is full; empty: none
+	recordingErr error             // why the recording lost events; logged once
+	currency     market.AssetID
 
-	timed func(took time.Duration) // hears how long commits take; nil: nobody measures
+	onCommit func(took time.Duration) // called after each commit; nil: not called
 
-	at     market.Time
-	cause  journal.Cause
-	halts  int // of the engine's list, that have been noted
-	whole  market.Time
-	seats  []string                            // strategies by StrategyID − 1
-	ledger func() []byte                       // what the weight ledger knows; nil: nothing
-	banned *atomic.Bool                        // a ban has begun that is not noted yet; nil: nobody tells
-	open   func(int)                           // told how many orders are open; nil: nobody
-	rules  func()                              // told that a command broke a market's rules; nil: nobody
-	agreed map[string]folder.BalanceCheckpoint // by symbol
-	riding int                                 // entries of the batch that can wait for the next commit that is needed anyway
-	moved  bool                                // a position has changed since the last commit
-	left   func(at market.Time)                // leaves the holdings for the kill switch; nil: none are left
+	at             market.Time
+	cause          journal.Cause
+	halts          int // how many of the engine's halts are journalled
+	savedAll       market.Time
+	names          []string                    // strategies by StrategyID − 1
+	ledger         func() []byte               // state of the weight ledger; nil: there is none
+	banned         *atomic.Bool                // a ban has begun that is not saved yet; nil: no ledger
+	onOpenOrders   func(int)                   // called with the number of open orders; nil: not called
+	askRules       func()                      // called where a command broke a market's rules; nil: not called
+	agreed         map[string]folder.BalanceCheckpoint // by symbol
+	deferred       int                         // entries of the batch that are no reason for a commit
+	positionsMoved bool                        // a position has changed since the last commit
+	onHoldings     func(at market.Time)        // writes the holdings for the kill switch; nil: not called
 	refusals
 	notes
 }
 
-// Event notes what the engine has folded, and how far candles have been delivered.
+// Event journals an event of the engine, and the last delivered candle of each series.
 func (j *botJournal) Event(ev *market.Event) {
 	j.at = ev.At
-	j.hear(ev)
+	j.onEvent(ev)
 	j.cause = journal.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At, Recorded: j.record(ev)}
-	j.event(ev)
-	j.caused(j.cause, j.journalRefusal)
+	j.writeEvent(ev)
+	j.setCause(j.cause, j.journalRefusal)
 }
 
-func (j *botJournal) event(ev *market.Event) {
+func (j *botJournal) writeEvent(ev *market.Event) {
 	if ev.Kind == market.KindCandles {
 		for i := range ev.Candles {
 			c := &ev.Candles[i]
@@ -71,7 +71,7 @@ func (j *botJournal) event(ev *market.Event) {
 		return
 	}
 	j.batch.Event(ev)
-	j.moved = j.moved || len(ev.Fills) > 0 || ev.Kind == market.KindTransfer
+	j.positionsMoved = j.positionsMoved || len(ev.Fills) > 0 || ev.Kind == market.KindTransfer
 	if ev.Report != nil {
 		j.order(ev.Report.Order)
 	} else if len(ev.Fills) > 0 {
@@ -86,21 +86,20 @@ func (j *botJournal) event(ev *market.Event) {
 	}
 }
 
-// record adds a market event to the recording and returns its number there, 0 for what it does not
-// keep.
+// record adds a market event to the recording and returns its number; 0: it is not recorded.
 func (j *botJournal) record(ev *market.Event) uint64 {
 	if j.recording == nil || !recording.Recordable(ev.Kind) {
 		return 0
 	}
 	number, err := j.recording.Append(ev)
 	if err != nil {
-		j.unwritten = err
+		j.recordingErr = err
 		return 0
 	}
 	return number
 }
 
-// order keeps an own order as it is now, or as it has just ended.
+// order saves an own order, open or just ended.
 func (j *botJournal) order(id market.OrderID) {
 	o := j.account.Known(id)
 	if o == nil {
@@ -111,14 +110,14 @@ func (j *botJournal) order(id market.OrderID) {
 	}
 }
 
-// cursorOf is the name under which the last delivered candle of a series is kept.
+// cursorOf is the key of the last delivered candle of a series.
 func cursorOf(name string, interval market.Interval) string {
 	return "candles " + name + " " + interval.String()
 }
 
-// Intent notes a command that is about to be sent.
+// Intent journals a command that is about to be sent.
 func (j *botJournal) Intent(i *exchange.Intent) {
-	passed := j.lookedAt(i)
+	passed := j.approvalOf(i)
 	intent := journal.Intent{Method: i.Method, Path: i.Path, Body: i.Body, Timestamp: i.Timestamp, WindowMS: i.Window,
 		Cause: j.cause, Risk: passed.figures, Asked: passed.asked}
 	intent.Command = market.Command{Kind: i.Command, At: j.at,
@@ -128,21 +127,21 @@ func (j *botJournal) Intent(i *exchange.Intent) {
 	}
 	if i.Command == market.CommandUpdate {
 		intent.Command.Changed, intent.Command.Attached = passed.command.Changed, passed.command.Attached
-		intent.Command.Order = passed.command.Order // the whole order as it shall be
+		intent.Command.Order = passed.command.Order // the whole order after the update
 	}
 	j.batch.Journal(j.at, &intent)
 	j.order(i.Order)
 }
 
-// Sent notes and logs that an intent leaves. Alone it is not worth a commit: the next one takes it
-// along.
+// Sent logs and journals that an intent leaves. It is no reason for a commit: the next one includes
+// it.
 func (j *botJournal) Sent(at market.Time, i *exchange.Intent) {
-	j.saySent(i)
+	j.logSent(i)
 	j.batch.Journal(at, &journal.SentCommand{Order: i.Order, Command: i.Command})
-	j.riding++
+	j.deferred++
 }
 
-// Outcome notes what became of an intent.
+// Outcome journals the outcome of an intent.
 func (j *botJournal) Outcome(at market.Time, i *exchange.Intent, err error) {
 	j.at = at
 	answer := journal.Outcome{Order: i.Order, Command: i.Command, Answer: journal.AnswerAccepted}
@@ -153,22 +152,22 @@ func (j *botJournal) Outcome(at market.Time, i *exchange.Intent, err error) {
 			answer.Answer = journal.AnswerRejected
 		}
 		answer.Status, answer.Code = codeOf(err)
-		j.outdated(err)
+		j.refreshRules(err)
 	} else {
-		j.accepted(i)
+		j.logAccepted(i)
 	}
 	j.batch.Journal(j.at, &answer)
 }
 
-// outdated lets the rules of the markets be asked for where a refusal shows that they have changed.
-func (j *botJournal) outdated(err error) {
+// refreshRules asks for the markets' rules after a refusal that shows that they have changed.
+func (j *botJournal) refreshRules(err error) {
 	var no *exchange.Error
-	if j.rules != nil && errors.As(err, &no) && no.OfMarket() {
-		j.rules()
+	if j.askRules != nil && errors.As(err, &no) && no.OfMarket() {
+		j.askRules()
 	}
 }
 
-// Note notes something that a person will want to know.
+// Note journals a difference for a person.
 func (j *botJournal) Note(kind, text string) {
 	j.batch.Journal(j.at, &journal.Difference{Discrepancy: state.Discrepancy{What: kind, Theirs: text}})
 }
@@ -176,18 +175,18 @@ func (j *botJournal) Note(kind, text string) {
 // Commit makes the turn durable.
 func (j *botJournal) Commit(at market.Time) error {
 	j.at = at
-	j.caused(j.cause, j.journalRefusal)
-	if j.open != nil {
-		j.open(len(j.account.Pending(nil)))
+	j.setCause(j.cause, j.journalRefusal)
+	if j.onOpenOrders != nil {
+		j.onOpenOrders(len(j.account.Pending(nil)))
 	}
 	for _, h := range j.engine.Halts()[j.halts:] {
 		j.log.Warn().Str("strategy", h.Name).Str("reason", h.Reason).Msg("halted until bot resume")
-		j.batch.Halt(h.At, &journal.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: j.took()})
+		j.batch.Halt(h.At, &journal.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: j.haltedBy()})
 	}
 	if j.banned != nil && j.ledger != nil && j.banned.Swap(false) {
-		j.batch.Blob(folder.LedgerBlob, j.ledger()) // the next process must not ask into it
+		j.batch.Blob(folder.LedgerBlob, j.ledger()) // the next process must not send during the ban
 	}
-	all := at >= j.whole+wholeEvery
+	all := at >= j.savedAll+saveAllEvery
 	save := j.engine.Save
 	if all {
 		save = j.engine.SaveAll
@@ -200,33 +199,33 @@ func (j *botJournal) Commit(at market.Time) error {
 		return err
 	}
 	if all {
-		if err := j.minute(at); err != nil {
+		if err := j.writeMinute(at); err != nil {
 			return err
 		}
 	}
 	var last error
-	if j.batch.Len() > j.riding {
+	if j.batch.Len() > j.deferred {
 		if last = j.write(); last != nil && !errors.Is(last, live.ErrLastRoom) {
 			return last
 		}
-		j.riding = 0
+		j.deferred = 0
 	}
 	j.forgetTurn()
-	if (j.moved || all) && j.left != nil {
-		j.left(at)
+	if (j.positionsMoved || all) && j.onHoldings != nil {
+		j.onHoldings(at)
 	}
-	j.moved = false
+	j.positionsMoved = false
 	j.halts = len(j.engine.Halts())
 	if all {
-		j.whole = at
+		j.savedAll = at
 	}
 	return last
 }
 
-// minute notes what is noted now and then: the weight ledger, the equity, and how far the recording
+// writeMinute saves, once a minute, the weight ledger, the equity, and how far the recording
 // reaches.
-func (j *botJournal) minute(at market.Time) error {
-	j.due(at, false, j.journalRefusal)
+func (j *botJournal) writeMinute(at market.Time) error {
+	j.writeDue(at, false, j.journalRefusal)
 	if len(j.agreed) > 0 {
 		j.saveAgreed()
 	}
@@ -246,7 +245,7 @@ func (j *botJournal) minute(at market.Time) error {
 		return nil
 	}
 	if err := j.recording.Flush(); err != nil {
-		j.unwritten = err
+		j.recordingErr = err
 	}
 	j.batch.Blob(folder.RecordingBlob, binary.BigEndian.AppendUint64(nil, j.recording.Next()))
 	return nil

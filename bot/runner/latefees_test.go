@@ -34,7 +34,7 @@ func TestBooksEqualTheExchangesToTheLastUnitWhereFeesComeLate(t *testing.T) {
 				report, err := s.flatten(p)
 				require.NoError(t, err)
 				require.True(t, report.Done, "%+v", report)
-				if later < time.Duration(feePatience) {
+				if later < time.Duration(feeTimeout) {
 					require.Zero(t, report.Unsettled)
 				}
 				time.Sleep(later)

@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// leave writes the end of the run down and says what is left.
-func (r *runner) leave(failed error) error {
+// writeStop journals the end of the run and logs what stays open.
+func (r *runner) writeStop(failed error) error {
 	open := r.account.Open(nil, 0, 0)
 	reason := "asked to stop"
 	if failed != nil {
@@ -18,8 +18,8 @@ func (r *runner) leave(failed error) error {
 	r.log.Info().Str("mode", r.plan.Config.Bot.Mode).Int("open_orders", len(open)).Str("reason", reason).
 		Msg("trading has ended")
 	if r.paper != nil {
-		r.log.Info().Msg("it was paper: no order has left this process; fills are simulated at the exchange's bid and " +
-			"ask, whatever the amount")
+		r.log.Info().Msg("it was paper: no order has left this process; " +
+			"fills are simulated at the exchange's bid and ask, whatever the amount")
 	}
 	for _, o := range open {
 		m := r.plan.Catalog.Market(o.Market)
@@ -28,19 +28,18 @@ func (r *runner) leave(failed error) error {
 			Str("price", m.FormatPrice(o.Price)).Msg("order left open")
 	}
 	for i, name := range r.plan.Names() {
-		r.leavePositions(i+1, name)
+		r.logPositions(i+1, name)
 	}
-	r.journal.due(r.engine.Now(), true, r.journal.journalRefusal)
+	r.journal.writeDue(r.engine.Now(), true, r.journal.journalRefusal)
 	r.journal.batch.Journal(r.engine.Now(), &journal.Stop{Run: r.run, Reason: reason, Open: len(open)})
-	r.journal.whole = 0 // save everything
+	r.journal.savedAll = 0 // save everything
 	if err := r.journal.Commit(r.engine.Now()); err != nil {
 		return fmt.Errorf("write the end of the run down: %w", err)
 	}
 	return nil
 }
 
-// leavePositions says what a strategy holds.
-func (r *runner) leavePositions(id int, name string) {
+func (r *runner) logPositions(id int, name string) {
 	for _, m := range r.plan.Catalog.Markets() {
 		if held := r.account.Position(strategyID(id), m.ID); held.Amount != 0 {
 			r.log.Info().Str("strategy", name).Str("market", m.Name).Str("amount", m.FormatQty(held.Amount)).

@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// metrics are the figures of a running bot for Prometheus. Their labels are names of the config and
-// of the program: they do not grow.
+// metrics are the bot's figures for Prometheus. Their labels are names of config and program: their
+// number is bounded.
 type metrics struct {
 	registry *prometheus.Registry
 	watch    *watch
@@ -31,13 +31,13 @@ type metrics struct {
 	halted, bareFor                                                          *prometheus.GaugeVec
 }
 
-// namespace begins the name of every metric.
+// namespace is the prefix of every metric.
 const namespace = "tidemark"
 
-// shortTimes are the buckets of what takes a microsecond to seconds.
+// shortTimes are histogram buckets of 1 µs to 17 s.
 func shortTimes() []float64 { return prometheus.ExponentialBuckets(1e-6, 4, 13) }
 
-// newMetrics registers everything that needs no runner at work.
+// newMetrics registers the metrics that need no running bot.
 func newMetrics(w *watch) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry(), watch: w}
 	m.registry.MustRegister(collectors.NewGoCollector(),
@@ -81,16 +81,16 @@ func newMetrics(w *watch) *metrics {
 	return m
 }
 
-// attach registers what asks parts of a runner.
+// attach registers the metrics that read parts of a runner.
 func (m *metrics) attach(r *runner) {
 	m.function("queue_events", "Events of the feeds that wait for the loop.", nil,
 		func() float64 { return float64(len(r.events())) })
 	for feed, name := range feedNames {
 		if feed == feedBooks && !slices.ContainsFunc(r.needs, func(n strategy.Needs) bool { return n.Book }) {
-			continue // nobody asks for them, and their age would only grow
+			continue // no strategy needs books, and their age would only grow
 		}
 		m.function("poll_age_seconds", "Time since the last answer to a feed.", prometheus.Labels{"feed": name},
-			func() float64 { return m.age(m.watch.heard[feed].Load()) })
+			func() float64 { return m.age(m.watch.answered[feed].Load()) })
 	}
 	m.function("clock_offset_seconds", "How far the exchange's clock is ahead of this machine's.", nil,
 		func() float64 { return r.client.Offset().Seconds() })
@@ -105,14 +105,14 @@ func (m *metrics) attach(r *runner) {
 	}
 }
 
-// sample takes the figures of the account, in the loop's goroutine.
+// sample updates the account's gauges, in the loop's goroutine.
 func (m *metrics) sample(w *watch) {
 	r := w.r
 	currency := r.plan.Currency
 	if equity, err := r.account.Equity(currency.ID); err == nil {
-		w.peak = max(w.peak, w.stand.HighWater, equity)
+		w.peak = max(w.peak, w.standing.HighWater, equity)
 		m.equity.Set(floatOf(equity, currency.Digits))
-		if stand, followed := r.gate.Standing(); followed { // a person's resume may have begun it anew
+		if stand, followed := r.gate.Standing(); followed { // a resume may have reset it
 			m.drawdown.Set(floatOf(market.Money(stand.Drawdown()), market.RateDigits))
 		} else if w.peak > 0 {
 			m.drawdown.Set(float64(w.peak-equity) / float64(w.peak))
@@ -151,7 +151,7 @@ func (m *metrics) function(name, help string, labels prometheus.Labels, value fu
 		ConstLabels: labels}, value))
 }
 
-// age is the time since a moment of the watch, NaN where there was none.
+// age is the time since a moment of the watch in seconds; NaN: it has not come.
 func (m *metrics) age(at int64) float64 {
 	if at == 0 {
 		return math.NaN()

@@ -30,8 +30,8 @@ func (r *runner) fund(ctx context.Context, now market.Time) error {
 	switch some := pool || slices.ContainsFunc(due, func(money market.Money) bool { return money != 0 }); {
 	case some && len(r.account.Pending(nil)) > 0:
 		// what they have come to meanwhile would be taken for money that is nobody's
-		r.log.Warn().Msg("orders of the last run are open: allotments change, and new strategies get theirs, with the " +
-			"next start after a stop that leaves none")
+		r.log.Warn().Msg("orders of the last run are open: allotments change, and new strategies get theirs, with " +
+			"the next start after a stop that leaves none")
 		return nil
 	case some:
 		if err := r.move(ctx, now, due, pool); err != nil {
@@ -75,8 +75,7 @@ func (r *runner) allotted() (before map[string]market.Money, err error) {
 	return before, nil
 }
 
-// dueMoney is what each strategy is to be given, by StrategyID − 1; below 0, what it has to give
-// back.
+// dueMoney is the money that each strategy is to get, by StrategyID − 1; negative: to give back.
 func (r *runner) dueMoney(before map[string]market.Money) (due []market.Money) {
 	for i, name := range r.plan.Names() {
 		due = append(due, r.plan.Allocations[i+1]-before[name])
@@ -99,7 +98,7 @@ func (r *runner) poolIsNew(before map[string]market.Money) bool {
 	return shared
 }
 
-// move takes back what is too much, gives what is due, and the rest to a new pool.
+// move takes money back, gives what is due, and puts the rest into a new pool.
 func (r *runner) move(ctx context.Context, now market.Time, due []market.Money, pool bool) error {
 	free, err := r.unowned(ctx)
 	if err != nil {
@@ -134,7 +133,7 @@ func (r *runner) move(ctx context.Context, now market.Time, due []market.Money, 
 	return nil
 }
 
-// unowned is what the account has of the currency beyond what the bot's books know of.
+// unowned is the account's balance of the currency that is in no position of the bot's books.
 func (r *runner) unowned(ctx context.Context) (free market.Money, err error) {
 	var held []exchange.Holding
 	err = live.RetryUntilReached(ctx, r.log, func() (err error) {
@@ -153,7 +152,7 @@ func (r *runner) unowned(ctx context.Context) (free market.Money, err error) {
 	return free, err
 }
 
-// give moves money to a strategy, or from it. That it happens in a later run is news.
+// give moves money to a strategy, or from it where it is negative. It is logged in later runs only.
 func (r *runner) give(now market.Time, i int, money market.Money) {
 	r.transfer(now, money, strategyID(i+1))
 	if !r.resumed {
@@ -174,7 +173,7 @@ func (r *runner) transfer(at market.Time, money market.Money, owner market.Strat
 	r.journal.Event(&ev)
 }
 
-// inCurrency is an amount for a person.
+// inCurrency formats an amount.
 func (r *runner) inCurrency(money market.Money) string {
 	return market.FormatFixed(int64(money), r.plan.Currency.Digits) + " " + r.plan.Currency.Symbol
 }

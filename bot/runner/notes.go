@@ -13,20 +13,19 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// byOperator is who halts and resumes over the socket, for the journal.
+// byOperator is the author of halts and resumes over the socket, in the journal.
 const byOperator = "operator"
 
-// notes are what the journal keeps in memory beside what it writes: for the log, and for who asks
-// over the socket. They belong to the loop's goroutine.
+// notes are the journal's memory for the log and the socket. They belong to the loop's goroutine.
 type notes struct {
-	log    zerolog.Logger
-	by     string // who asked for the halts of this turn; empty: the engine itself
-	passed map[market.OrderID]approval
-	heard  map[feedKey]market.Time
-	rules  map[market.ID]market.Market // as they were told last
+	log      zerolog.Logger
+	by       string // author of the halts of this turn; empty: the engine
+	passed   map[market.OrderID]approval
+	received map[feedKey]market.Time
+	rules    map[market.ID]market.Market // the latest
 }
 
-// approval is what is known of an order or a change that the gate let pass.
+// approval is a new or changed order that the gate let pass, with its figures.
 type approval struct {
 	command market.Command
 	asked   state.Terms
@@ -41,30 +40,30 @@ type feedKey struct {
 }
 
 func newNotes(log zerolog.Logger) notes {
-	return notes{log: log, passed: map[market.OrderID]approval{}, heard: map[feedKey]market.Time{},
+	return notes{log: log, passed: map[market.OrderID]approval{}, received: map[feedKey]market.Time{},
 		rules: map[market.ID]market.Market{}}
 }
 
-// hear notes when a feed was heard last.
-func (n *notes) hear(ev *market.Event) {
+// onEvent notes when a feed last sent an event.
+func (n *notes) onEvent(ev *market.Event) {
 	switch ev.Kind {
 	case market.KindCandles:
 		for i := range ev.Candles {
-			n.heard[feedKey{ev.Kind, ev.Candles[i].Market, ev.Candles[i].Interval}] = ev.At
+			n.received[feedKey{ev.Kind, ev.Candles[i].Market, ev.Candles[i].Interval}] = ev.At
 		}
 	case market.KindTicker:
-		n.heard[feedKey{kind: ev.Kind, market: ev.Ticker.Market}] = ev.At
+		n.received[feedKey{kind: ev.Kind, market: ev.Ticker.Market}] = ev.At
 	case market.KindMarketStatus:
-		n.rule(ev)
+		n.logRules(ev)
 		fallthrough
 	case market.KindBook, market.KindTrade:
-		n.heard[feedKey{kind: ev.Kind, market: ev.Market}] = ev.At
+		n.received[feedKey{kind: ev.Kind, market: ev.Market}] = ev.At
 	}
 }
 
-// rule says what has changed in a market's status and tick since they were told last. A market that
-// trades at the start is no news.
-func (n *notes) rule(ev *market.Event) {
+// logRules logs changes of a market's status and tick. A market that trades at the start is not
+// logged.
+func (n *notes) logRules(ev *market.Event) {
 	if ev.Rules == nil {
 		return
 	}
@@ -85,37 +84,36 @@ func (n *notes) rule(ev *market.Event) {
 	}
 }
 
-// approved keeps what the gate looked at until the intent is noted.
+// approved keeps the gate's figures until the intent is journalled.
 func (n *notes) approved(asked state.Terms, c *market.Command, figures []state.Figure) {
 	if c.Kind != market.CommandCancel {
 		n.passed[c.Order.ID] = approval{*c, asked, slices.Clone(figures)}
 	}
 }
 
-// lookedAt is what the gate looked at for an intent.
-func (n *notes) lookedAt(i *exchange.Intent) (a approval) {
+// approvalOf returns the approval of an intent.
+func (n *notes) approvalOf(i *exchange.Intent) (a approval) {
 	if i.Command != market.CommandCancel {
 		a = n.passed[i.Order]
 	}
 	return a
 }
 
-// took says whose halts a commit notes.
-func (n *notes) took() string { return cmp.Or(n.by, "engine") }
+// haltedBy is the author of the halts in this commit.
+func (n *notes) haltedBy() string { return cmp.Or(n.by, "engine") }
 
-// operate makes what follows in this turn the operator's doing.
+// operate makes the operator the author of the rest of this turn.
 func (j *botJournal) operate() {
 	j.by, j.cause = byOperator, journal.Cause{}
 }
 
-// forgetTurn forgets what concerned the turn alone.
 func (j *botJournal) forgetTurn() {
 	j.by = ""
 	clear(j.passed)
 }
 
-// saySent logs a command that leaves now.
-func (j *botJournal) saySent(i *exchange.Intent) {
+// logSent logs a command that leaves.
+func (j *botJournal) logSent(i *exchange.Intent) {
 	o := j.account.Known(i.Order)
 	if o == nil {
 		return
@@ -127,25 +125,25 @@ func (j *botJournal) saySent(i *exchange.Intent) {
 	case market.CommandUpdate:
 		body = i.Body
 	}
-	j.sayCommand(j.log.WithLevel(level), o, body).Msg(wordOf(i.Command) + " sent")
+	j.withCommand(j.log.WithLevel(level), o, body).Msg(commandWord(i.Command) + " sent")
 }
 
-// accepted logs what the exchange took.
-func (j *botJournal) accepted(i *exchange.Intent) {
+// logAccepted logs a command that the exchange accepted.
+func (j *botJournal) logAccepted(i *exchange.Intent) {
 	if o := j.account.Known(i.Order); o != nil {
 		body := i.Body
 		if i.Command != market.CommandUpdate {
 			body = nil
 		}
-		j.sayCommand(j.log.Info(), o, body).Msg(wordOf(i.Command) + " accepted")
+		j.withCommand(j.log.Info(), o, body).Msg(commandWord(i.Command) + " accepted")
 	}
 }
 
-// sayCommand names an order with its terms; of a change, with those that its body asks for.
-func (j *botJournal) sayCommand(line *zerolog.Event, o *state.Order, change []byte) *zerolog.Event {
-	line = j.sayOrder(line, o)
+// withCommand adds an order with its terms to a log line; for an update, the terms in its body.
+func (j *botJournal) withCommand(line *zerolog.Event, o *state.Order, change []byte) *zerolog.Event {
+	line = j.withOrder(line, o)
 	if change == nil {
-		return j.sayTerms(line, o)
+		return j.withTerms(line, o)
 	}
 	var to struct{ Amount, AmountQuote, Price, TriggerAmount string }
 	if err := json.Unmarshal(change, &to); err != nil {
@@ -160,8 +158,8 @@ func (j *botJournal) sayCommand(line *zerolog.Event, o *state.Order, change []by
 	return line
 }
 
-// wordOf is what the log calls a command.
-func wordOf(kind market.CommandKind) string {
+// commandWord is the log's word for a command.
+func commandWord(kind market.CommandKind) string {
 	switch kind {
 	case market.CommandCancel:
 		return "cancel"
@@ -171,17 +169,17 @@ func wordOf(kind market.CommandKind) string {
 	return "order"
 }
 
-// sayOrder names an order.
-func (j *botJournal) sayOrder(line *zerolog.Event, o *state.Order) *zerolog.Event {
-	if o.Strategy > 0 && int(o.Strategy) <= len(j.seats) {
-		line.Str("strategy", j.seats[o.Strategy-1])
+// withOrder adds the identity of an order to a log line.
+func (j *botJournal) withOrder(line *zerolog.Event, o *state.Order) *zerolog.Event {
+	if o.Strategy > 0 && int(o.Strategy) <= len(j.names) {
+		line.Str("strategy", j.names[o.Strategy-1])
 	}
 	line.Int64("order", int64(o.ID)).Str("market", j.account.Catalog().Market(o.Market).Name)
 	return line.Stringer("side", o.Side).Stringer("type", o.Type).Stringer("client_order_id", o.ClientOrderID)
 }
 
-// sayTerms says what an order is to trade, and when.
-func (j *botJournal) sayTerms(line *zerolog.Event, o *state.Order) *zerolog.Event {
+// withTerms adds amount, price and trigger of an order to a log line.
+func (j *botJournal) withTerms(line *zerolog.Event, o *state.Order) *zerolog.Event {
 	m := j.account.Catalog().Market(o.Market)
 	if o.ByQuote() {
 		line.Str("amount_quote", m.FormatMoney(o.AmountQuote))

@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// notifier tells systemd how the service is (sd_notify(3)). A nil one tells nobody.
+// notifier sends the state of the service to systemd (sd_notify(3)). A nil notifier sends nothing.
 type notifier struct {
-	socket string
-	every  time.Duration // between two signs of life; 0: nobody waits for them
-	last   time.Time
-	begged time.Time // when more time to stop was last asked for
+	socket   string
+	every    time.Duration // between two pings; 0: systemd has no watchdog
+	last     time.Time
+	extended time.Time // last request for more time to stop
 }
 
-// How long a message may take: the loop waits for it. What is said once must not be lost on a
-// machine so busy that the process does not run for a tenth of a second.
+// The longest time of a message, for which the loop waits. Messages that are sent only once get
+// notifyTimeout: a busy machine may not run the process for a tenth of a second.
 const (
-	signPatience = 100 * time.Millisecond
-	oncePatience = 2 * time.Second
+	pingTimeout   = 100 * time.Millisecond
+	notifyTimeout = 2 * time.Second
 )
 
-// newNotifier reads what systemd has put into the environment; nil where it is not there.
+// newNotifier reads systemd's environment variables; nil: they are not set.
 func newNotifier(getenv func(string) string) *notifier {
 	if getenv == nil || getenv("NOTIFY_SOCKET") == "" {
 		return nil
@@ -40,11 +40,10 @@ func newNotifier(getenv func(string) string) *notifier {
 	return n
 }
 
-// say sends a message that is soon followed by another of its kind: nothing depends on whether it
-// arrives.
-func (n *notifier) say(message string) { n.sayWithin(message, signPatience) }
+// send sends a message that will be repeated; it may get lost.
+func (n *notifier) send(message string) { n.sendWithin(message, pingTimeout) }
 
-func (n *notifier) sayWithin(message string, patience time.Duration) {
+func (n *notifier) sendWithin(message string, patience time.Duration) {
 	if n == nil {
 		return
 	}
@@ -58,33 +57,32 @@ func (n *notifier) sayWithin(message string, patience time.Duration) {
 	}
 }
 
-// alive gives a sign of life when one is due. The loop calls it at each turn, and nobody else: a
-// loop that stands still falls silent.
-func (n *notifier) alive(now time.Time) {
+// ping sends a sign of life when one is due. Only the loop calls it, at each turn: a loop that
+// hangs sends none.
+func (n *notifier) ping(now time.Time) {
 	if n == nil || n.every == 0 || now.Sub(n.last) < n.every {
 		return
 	}
 	n.last = now
-	n.say("WATCHDOG=1")
+	n.send("WATCHDOG=1")
 }
 
-// A stop may take longer than systemd waits (TimeoutStopSec): while it goes on, the bot asks every
-// begEvery for begFor more.
+// A stop may take longer than systemd's TimeoutStopSec: during it, the bot asks every extendEvery
+// for extendBy more.
 const (
-	begEvery = 3 * time.Second
-	begFor   = 15 * time.Second
+	extendEvery = 3 * time.Second
+	extendBy    = 15 * time.Second
 )
 
-// patience asks for time while the bot stops. The loop calls it at each turn, as alive: for a loop
-// that stands still nobody asks.
-func (n *notifier) patience(now time.Time) {
-	if n == nil || now.Sub(n.begged) < begEvery {
+// extend asks for more time while the bot stops. Like ping, only the loop calls it, at each turn.
+func (n *notifier) extend(now time.Time) {
+	if n == nil || now.Sub(n.extended) < extendEvery {
 		return
 	}
-	n.begged = now
-	n.say(begging(begFor))
+	n.extended = now
+	n.send(extendTimeout(extendBy))
 }
 
-func begging(more time.Duration) string {
+func extendTimeout(more time.Duration) string {
 	return "EXTEND_TIMEOUT_USEC=" + strconv.FormatInt(more.Microseconds(), 10)
 }

@@ -30,8 +30,8 @@ func TestSystemdIsToldOfAStopThatIsFasterThanItsNews(t *testing.T) {
 	end()
 	w := &watch{r: &runner{plan: &plan.Live{Access: plan.Access{Config: &config.Run{}}}},
 		notify: &notifier{socket: socket}}
-	w.hearStop(tardy{ended})
-	w.settle()
+	w.onStop(tardy{ended})
+	w.awaitNotify()
 	require.NoError(t, ear.SetReadDeadline(time.Now().Add(bottest.Patience)))
 	buffer := make([]byte, 256)
 	n, err := ear.Read(buffer)

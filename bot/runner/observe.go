@@ -7,11 +7,11 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Filled tells of a fill of an own order: an engine.Observer.
+// Filled logs and reports a fill of an own order: an engine.Observer.
 func (r *runner) Filled(o *state.Order, f *market.Fill) {
 	r.watch.filled(o, f)
-	if r.witness != nil {
-		r.witness.Filled(o, f)
+	if r.observer != nil {
+		r.observer.Filled(o, f)
 	}
 	m := r.plan.Catalog.Market(f.Market)
 	r.log.Info().Str("strategy", r.nameOf(o.Strategy)).Int64("order", int64(o.ID)).Str("market", m.Name).
@@ -20,11 +20,11 @@ func (r *runner) Filled(o *state.Order, f *market.Fill) {
 		Stringer("client_order_id", o.ClientOrderID).Msg("fill")
 }
 
-// Closed tells of an own order that is done: an engine.Observer.
+// Closed logs and reports an own order that has ended: an engine.Observer.
 func (r *runner) Closed(o *state.Order) {
 	r.watch.closed(o)
-	if r.witness != nil {
-		r.witness.Closed(o)
+	if r.observer != nil {
+		r.observer.Closed(o)
 	}
 	m := r.plan.Catalog.Market(o.Market)
 	line := r.log.Info()
@@ -42,23 +42,23 @@ func (r *runner) Closed(o *state.Order) {
 	line.Stringer("client_order_id", o.ClientOrderID).Msg("order ended")
 }
 
-// Approved keeps what the gate looked at for the journal: an engine.Approver.
+// Approved keeps the gate's figures for the journal: an engine.Approver.
 func (r *runner) Approved(asked state.Terms, c *market.Command, figures []state.Figure) {
 	r.journal.approved(asked, c, figures)
-	if r.witness != nil {
-		r.witness.Approved(asked, c, figures)
+	if r.observer != nil {
+		r.observer.Approved(asked, c, figures)
 	}
 }
 
-// Refused keeps what the gate refused for the journal: an engine.Refuser.
+// Refused journals a refusal of the gate: an engine.Refuser.
 func (r *runner) Refused(asked, rounded *market.Command, why *risk.Refusal) {
 	if r.loop == nil && why.Reason == risk.ReasonWarmUp {
-		return // the history of the warm-up is no trading
+		return // orders during the warm-up are not journalled
 	}
 	r.journal.refused(asked, rounded, why)
 }
 
-// Unprotected tells of a position that cannot have an exit: an engine.Guard.
+// Unprotected logs and reports a position without an exit: an engine.Guard.
 func (r *runner) Unprotected(u *strategy.Unprotected) {
 	m := r.plan.Catalog.Market(u.Market)
 	line := r.log.Warn().Str("strategy", r.nameOf(u.Strategy)).Int64("bracket", int64(u.Bracket)).Str("market", m.Name).
@@ -74,7 +74,7 @@ func (r *runner) Unprotected(u *strategy.Unprotected) {
 	r.watch.unprotected(u)
 }
 
-// nameOf is a strategy's name.
+// nameOf is the name of a strategy; empty: there is none of that id.
 func (r *runner) nameOf(id market.StrategyID) string {
 	if names := r.plan.Names(); id > 0 && int(id) <= len(names) {
 		return names[id-1]

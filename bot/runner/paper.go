@@ -24,21 +24,21 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// paper is the exchange of paper mode: simulated, in this process, kept in a file of its own beside
-// the bot's. It has the markets, the rules, bid and ask of the exchange that the market data comes
-// from. The bot speaks to it with a client as to any other: what is signed, journalled, unknown and
-// reconciled in live mode is so here.
+// paper is the exchange of paper mode: simulated in this process, and kept in its own file beside
+// the bot's. It has the markets, the rules, bid and ask of the exchange of the market data. The bot
+// uses it through a client like any other: signing, journal, unknown outcomes and reconcile are
+// those of live mode.
 type paper struct {
 	*sandbox.Exchange
 	client  *rest.Client
 	catalog *market.Catalog
 	log     zerolog.Logger
-	events  chan market.Event // what the feed told and the simulated exchange has heard, in that order
+	events  chan market.Event // of the feed, after the simulated exchange has processed them
 	failed  bool
 }
 
-// openTrading makes the client that orders go through: that of the exchange, or in paper mode one
-// of a simulated exchange.
+// openTrading makes the client for orders: that of the exchange, or in paper mode one of a
+// simulated exchange.
 func (r *runner) openTrading(ctx context.Context) error {
 	began, err := r.checkMode()
 	if err != nil {
@@ -63,8 +63,8 @@ func (r *runner) openTrading(ctx context.Context) error {
 	}
 	r.paper = p
 	key, served := &config.Accounts[0].Keys[0], http.Handler(p)
-	if r.within != nil {
-		served = r.within(p)
+	if r.wrapPaper != nil {
+		served = r.wrapPaper(p)
 	}
 	p.client, err = rest.New(rest.Config{
 		BaseURL: "http://127.0.0.1", Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret),
@@ -78,8 +78,8 @@ func (r *runner) openTrading(ctx context.Context) error {
 	return errors.Join(p.client.Sync(ctx), p.begin(ctx, r.client))
 }
 
-// checkMode refuses a state folder that was traded with in the other mode. began reports whether it
-// was traded with at all.
+// checkMode refuses a state folder of the other mode. began reports whether the folder was traded
+// with at all.
 func (r *runner) checkMode() (began bool, err error) {
 	before, err := r.store.Blob(folder.ModeBlob)
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *runner) checkMode() (began bool, err error) {
 	return began, nil
 }
 
-// begin brings the simulated exchange up to the other one before anything is traded.
+// begin gives the simulated exchange the rules and prices of the real one, before trading.
 func (p *paper) begin(ctx context.Context, data exchange.MarketData) error {
 	for _, m := range p.catalog.Markets() {
 		if err := p.Govern(m.Name, m); err != nil {
@@ -113,7 +113,7 @@ func (p *paper) begin(ctx context.Context, data exchange.MarketData) error {
 		if prices, err = data.TickerPrices(ctx, nil); err == nil || errors.Is(err, exchange.ErrUnits) {
 			books, err = data.TickerBooks(ctx, nil)
 		}
-		if errors.Is(err, exchange.ErrUnits) { // the others are there
+		if errors.Is(err, exchange.ErrUnits) { // the other markets' prices are there
 			err = nil
 		}
 		return err
@@ -126,20 +126,20 @@ func (p *paper) begin(ctx context.Context, data exchange.MarketData) error {
 		if at := slices.IndexFunc(books, func(b market.Ticker) bool { return b.Market == t.Market }); at >= 0 {
 			t.Bid, t.Ask = books[at].Bid, books[at].Ask
 		}
-		if err := p.hear(&market.Event{Kind: market.KindTicker, Ticker: t}); err != nil {
+		if err := p.onEvent(&market.Event{Kind: market.KindTicker, Ticker: t}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// relay lets the simulated exchange hear what the feed tells before the loop does, until ctx ends.
-// Queue: 64 events; one that finds no room waits, and the feed behind it drops prices.
+// relay gives the feed's events to the simulated exchange, then to the loop, until ctx ends. Queue:
+// 64 events; an event waits for room, and the feed meanwhile drops prices.
 func (p *paper) relay(ctx context.Context, from <-chan market.Event) {
 	for {
 		select {
 		case ev := <-from:
-			if err := p.hear(&ev); err != nil && !p.failed {
+			if err := p.onEvent(&ev); err != nil && !p.failed {
 				p.failed = true
 				p.log.Error().Err(err).Msg("the simulated exchange has stopped")
 			}
@@ -154,8 +154,8 @@ func (p *paper) relay(ctx context.Context, from <-chan market.Event) {
 	}
 }
 
-// hear tells the simulated exchange of prices, status and rules.
-func (p *paper) hear(ev *market.Event) error {
+// onEvent sets prices, status and rules of the simulated exchange.
+func (p *paper) onEvent(ev *market.Event) error {
 	switch ev.Kind {
 	case market.KindTicker:
 		t := ev.Ticker
@@ -166,7 +166,7 @@ func (p *paper) hear(ev *market.Event) error {
 	return nil
 }
 
-// inProcess carries requests to a handler of this process.
+// inProcess is an http.RoundTripper that calls a handler of this process.
 type inProcess struct{ handler http.Handler }
 
 // RoundTrip returns the handler's answer.

@@ -227,7 +227,7 @@ func failPaper(t *testing.T, seed uint64, moment string) {
 	time.Sleep(time.Minute)
 	p.stop()
 	require.NoError(t, <-p.done)
-	require.NoError(t, p.leave(nil))
+	require.NoError(t, p.writeStop(nil))
 	require.NoError(t, p.store.Close())
 	s.Auditor, s.Units = p.paper.client, p.plan.Catalog
 	require.Empty(t, s.OpenAtTheExchange())

@@ -12,18 +12,17 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// refusals are what the gate refuses, on its way to the journal. The first of a kind (one strategy,
-// market, side, command and reason) is journalled with the turn it belongs to. What is refused
-// alike after that is counted, and one entry with the last of them is written for all: a minute
-// later, then after twice as long each time, up to an hour. A kind that was not seen for an hour
-// begins anew. So a strategy that is refused at every price costs a few dozen entries a day, and no
-// commit of its own.
+// refusals collects the gate's refusals for the journal. The first refusal of a kind (one strategy,
+// market, side, command and reason) is journalled with its turn. Further ones are counted; one
+// entry with the last of them stands for all, after a minute, then after twice as long each time,
+// up to an hour. A kind that did not occur for an hour begins anew. So a strategy that is refused
+// at every price costs a few dozen entries a day, and no commit of its own.
 type refusals struct {
-	news  []*refusedKind // of this step, or turn: they wait for the event that led to them
-	kinds map[refusalKey]*refusedKind
+	pending []*refusedKind // of this step or turn: they wait for their cause
+	kinds   map[refusalKey]*refusedKind
 }
 
-// refusalKey is what two refusals that are counted together have in common.
+// refusalKey is the kind of a refusal.
 type refusalKey struct {
 	strategy market.StrategyID
 	market   market.ID
@@ -32,11 +31,11 @@ type refusalKey struct {
 	reason   string
 }
 
-// refusedKind is what was refused of a kind since its last entry.
+// refusedKind is what was refused of a kind since its last journal entry.
 type refusedKind struct {
 	refusal journal.Refusal // the last one
 	last    market.Time
-	wait    market.Duration // between its last entry and the next
+	wait    market.Duration // from its last entry to the next
 	written market.Time
 }
 
@@ -45,7 +44,7 @@ const (
 	refusalRest = time.Hour
 )
 
-// refuse takes a refusal in.
+// refuse adds a refusal.
 func (r *refusals) refuse(at market.Time, key refusalKey, refusal *journal.Refusal) {
 	k := r.kinds[key]
 	if k == nil {
@@ -59,24 +58,24 @@ func (r *refusals) refuse(at market.Time, key refusalKey, refusal *journal.Refus
 	rested := k.last == 0 || count == 1 && at.Sub(k.last) >= refusalRest
 	k.refusal, k.last = *refusal, at
 	k.refusal.Count, k.refusal.First = count, first
-	if !slices.Contains(r.news, k) {
-		r.news = append(r.news, k)
+	if !slices.Contains(r.pending, k) {
+		r.pending = append(r.pending, k)
 	}
 	if rested {
 		k.wait, k.written = 0, at
 	}
 }
 
-// caused ends a step: what was refused in it has this cause, and what is the first of its kind is
-// written.
-func (r *refusals) caused(cause journal.Cause, write func(market.Time, *journal.Refusal)) {
-	for _, k := range r.news {
+// setCause ends a step: it sets the cause of its refusals, and writes those that are the first of
+// their kind.
+func (r *refusals) setCause(cause journal.Cause, write func(market.Time, *journal.Refusal)) {
+	for _, k := range r.pending {
 		k.refusal.Cause = cause
 		if k.wait == 0 {
 			k.write(write)
 		}
 	}
-	r.news = r.news[:0]
+	r.pending = r.pending[:0]
 }
 
 func (k *refusedKind) write(write func(market.Time, *journal.Refusal)) {
@@ -85,8 +84,9 @@ func (k *refusedKind) write(write func(market.Time, *journal.Refusal)) {
 	k.refusal.Count, k.refusal.First = 0, 0
 }
 
-// due writes what has been counted long enough, or all of it, and forgets what has not come again.
-func (r *refusals) due(at market.Time, all bool, write func(market.Time, *journal.Refusal)) {
+// writeDue writes the kinds whose wait is over, or all, and drops those that did not occur for an
+// hour.
+func (r *refusals) writeDue(at market.Time, all bool, write func(market.Time, *journal.Refusal)) {
 	for _, key := range slices.SortedFunc(maps.Keys(r.kinds), compareRefusals) {
 		switch k := r.kinds[key]; {
 		case k.refusal.Count > 0 && (all || at.Sub(k.written) >= k.wait):
@@ -102,7 +102,7 @@ func compareRefusals(a, b refusalKey) int {
 		cmp.Compare(a.command, b.command), cmp.Compare(a.side, b.side), cmp.Compare(a.reason, b.reason))
 }
 
-// counted are the refusals that no entry tells of yet.
+// counted are the refusals that are not in the journal yet.
 func (r *refusals) counted() (list []journal.Refusal) {
 	for _, key := range slices.SortedFunc(maps.Keys(r.kinds), compareRefusals) {
 		if k := r.kinds[key]; k.refusal.Count > 0 {
@@ -112,10 +112,10 @@ func (r *refusals) counted() (list []journal.Refusal) {
 	return list
 }
 
-// refused takes in what the gate refused.
+// refused adds a refusal of the gate.
 func (j *botJournal) refused(asked, rounded *market.Command, why *risk.Refusal) {
 	o, catalog := &asked.Order, j.account.Catalog()
-	refusal := journal.Refusal{Strategy: j.seats[o.Strategy-1], Command: *asked, Rounded: state.TermsOf(&rounded.Order),
+	refusal := journal.Refusal{Strategy: j.names[o.Strategy-1], Command: *asked, Rounded: state.TermsOf(&rounded.Order),
 		Reason: why.Word()}
 	var m *market.Market
 	if o.Market > 0 && int(o.Market) <= len(catalog.Markets()) {
@@ -130,7 +130,6 @@ func (j *botJournal) refused(asked, rounded *market.Command, why *risk.Refusal) 
 	j.refusals.refuse(asked.At, key, &refusal)
 }
 
-// journalRefusal writes one entry.
 func (j *botJournal) journalRefusal(at market.Time, r *journal.Refusal) {
 	j.batch.Journal(max(at, j.at), r)
 }

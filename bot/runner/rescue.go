@@ -14,22 +14,21 @@ import (
 )
 
 const (
-	// filesEvery is the time between two looks whether the bot's files are still the ones of their
-	// names.
+	// filesEvery is the time between two checks that the bot's files are in their places.
 	filesEvery = 500 * time.Millisecond
-	// mostRescued is how many rescued files may stand beside each other.
-	mostRescued = 100
+	// maxRescued is how many rescued copies of a file may exist.
+	maxRescued = 100
 )
 
-// rescuer knows where files are saved that were deleted or replaced under the running bot.
+// rescuer saves files that were deleted or replaced while the bot runs.
 type rescuer struct {
 	sync.Mutex
 	saved map[string]string // path → the copy
 }
 
-// keepFiles looks again and again whether the state file is still the one that is open, until ctx
-// ends. When it is not, the loop ends with its orders cancelled and the open file is saved; what
-// stands in its place is not touched.
+// keepFiles checks again and again that the open state file is still in its place, until ctx ends.
+// When it is not, the loop ends with its orders cancelled, and the open file is saved; the file in
+// its place is not touched.
 func (r *runner) keepFiles(ctx context.Context) {
 	ticker := time.NewTicker(filesEvery)
 	defer ticker.Stop()
@@ -43,7 +42,7 @@ func (r *runner) keepFiles(ctx context.Context) {
 			r.log.Error().Err(why).Msg(
 				"all strategies are halted, all orders are cancelled but the exits of brackets, then the bot ends")
 			var saving sync.WaitGroup
-			// at once, for the case that the process dies; told again when the bot ends
+			// at once, in case the process dies; reported when the bot ends
 			saving.Go(func() { _ = r.rescue() })
 			_ = r.loop.End(ctx, why) // it fails where the loop has ended
 			saving.Wait()
@@ -52,24 +51,23 @@ func (r *runner) keepFiles(ctx context.Context) {
 	}
 }
 
-// displaced says what became of the bot's files, nil while they are in their places.
+// displaced says how the bot's files were displaced; nil: they are in their places.
 func (r *runner) displaced() (why error) {
-	for _, file := range r.kept() {
+	for _, file := range r.openFiles() {
 		why = errors.Join(why, file.Displaced())
 	}
 	return why
 }
 
-// keptFile is a file that the process has open and that the operating system may take away under
-// its name.
-type keptFile interface {
+// openFile is an open file of the process that may be deleted or replaced on disk.
+type openFile interface {
 	Path() string
 	Displaced() error
 	Backup(path string) error
 }
 
-// kept are the state file and, in paper mode, that of the simulated exchange.
-func (r *runner) kept() (files []keptFile) {
+// openFiles are the state file and, in paper mode, that of the simulated exchange.
+func (r *runner) openFiles() (files []openFile) {
 	if r.store != nil {
 		files = append(files, r.store)
 	}
@@ -79,13 +77,13 @@ func (r *runner) kept() (files []keptFile) {
 	return files
 }
 
-// rescue saves what the open files hold that are no longer in their places, beside these, whole and
-// synced. Called again it brings the same copies up to date; older ones of another run stay. Its
-// error says what happened and where the copies are; nil: nothing has.
+// rescue saves the open files that are no longer in their places, whole and synced, beside these. A
+// second call updates the same copies; copies of other runs stay. The error says what happened and
+// where the copies are; nil: nothing happened.
 func (r *runner) rescue() (err error) {
 	r.rescued.Lock()
 	defer r.rescued.Unlock()
-	for _, file := range r.kept() {
+	for _, file := range r.openFiles() {
 		why := file.Displaced()
 		if why == nil {
 			continue
@@ -101,8 +99,8 @@ func (r *runner) rescue() (err error) {
 	return err
 }
 
-// save returns the name of the copy.
-func (s *rescuer) save(file keptFile) (name string, err error) {
+// save writes the copy and returns its name.
+func (s *rescuer) save(file openFile) (name string, err error) {
 	name = s.saved[file.Path()]
 	if name == "" {
 		if name, err = rescueName(file.Path()); err != nil {
@@ -116,13 +114,13 @@ func (s *rescuer) save(file keptFile) (name string, err error) {
 	return name, file.Backup(name)
 }
 
-// rescueName takes a name beside a file that no file has, by an empty file; the folder is made anew
-// where it is gone too.
+// rescueName creates an empty file under a free name beside a path, and its folder where that is
+// gone.
 func rescueName(path string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
 	}
-	for n := 1; n <= mostRescued; n++ {
+	for n := 1; n <= maxRescued; n++ {
 		name := path + folder.RescuedExt
 		if n > 1 {
 			name = fmt.Sprintf("%s.%d", name, n)
@@ -135,5 +133,5 @@ func rescueName(path string) (string, error) {
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("%d rescued files stand beside %s; move them away", mostRescued, path)
+	return "", fmt.Errorf("%d rescued files stand beside %s; move them away", maxRescued, path)
 }

@@ -15,14 +15,12 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-const (
-	// reserveSize is many times what the cancels of a hundred orders take.
-	reserveSize = 2 << 20
-)
+// reserveSize is many times the size of the journal entries of a hundred cancels.
+const reserveSize = 2 << 20
 
-// setAside makes the reserve in a state folder, where it is not there from an earlier run. It is
-// filled by chance: some file systems keep no room for what they can compress.
-func setAside(dir string) (path string, err error) {
+// makeReserve writes the reserve file of a state folder, unless an earlier run left it. Its content
+// is random: some file systems would compress anything else and reserve no room.
+func makeReserve(dir string) (path string, err error) {
 	path = filepath.Join(dir, folder.ReserveFile)
 	if info, err := os.Stat(path); err == nil && info.Size() == reserveSize {
 		return path, nil
@@ -37,8 +35,8 @@ func setAside(dir string) (path string, err error) {
 	return path, nil
 }
 
-// fillWithChance fills zeroed bytes with what no file system compresses: the key stream of a random
-// AES key. That costs less than as many of the system's own random bytes.
+// fillWithChance fills zeroed bytes with the key stream of a random AES key, which is cheaper than
+// as many random bytes of the system.
 func fillWithChance(room []byte) {
 	key := make([]byte, 16)
 	_, _ = rand.Read(key)          // never fails
@@ -46,8 +44,8 @@ func fillWithChance(room []byte) {
 	cipher.NewCTR(block, make([]byte, aes.BlockSize)).XORKeyStream(room, room)
 }
 
-// lastRoom writes the batch that found no room into that of the reserve. The recording of market
-// events ends, so that it does not take it.
+// lastRoom removes the reserve and commits the batch that found no room on the disk. The recording
+// of market events ends, so that it does not take the freed room.
 func (j *botJournal) lastRoom(full error) error {
 	if j.reserve == "" || !errors.Is(full, syscall.ENOSPC) || errors.Is(full, journal.ErrDoubtful) {
 		return full

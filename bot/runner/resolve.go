@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// resolve books an order as a person says.
+// resolve books an order as the operator says: as the exchange has it, or as absent.
 func (c *control) resolve(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
 	row, err := c.r.store.FindOrder(ask.Order)
 	if err != nil {

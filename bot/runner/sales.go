@@ -9,11 +9,11 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// sales are what orders have sold, as of the last commit. Orders without a fill are left out: they
-// are open, or what they were to sell is held.
+// sales are the results of sell orders, as of the last commit. Orders without a fill are left out:
+// they are open, or their position is still held.
 func (c *control) sales(ctx context.Context, orders []market.OrderID) ([]operator.Sale, error) {
 	list := []operator.Sale{}
-	if err := c.look(ctx, func(market.Time) {}); err != nil { // the turn that heard of the last fill has been committed
+	if err := c.query(ctx, func(market.Time) {}); err != nil { // the turn of the last fill is committed
 		return list, err
 	}
 	for _, id := range orders {
@@ -33,7 +33,7 @@ func (c *control) sales(ctx context.Context, orders []market.OrderID) ([]operato
 	return list, nil
 }
 
-// saleOf adds the fills of one order up.
+// saleOf sums the fills of one order.
 func saleOf(catalog *market.Catalog, fills []journal.FillRow) (operator.Sale, error) {
 	m := catalog.Market(fills[0].Market)
 	var amount market.Qty

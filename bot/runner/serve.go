@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// serve opens a bot, lets it trade until ctx ends, and closes it.
+// serve opens a bot, trades until ctx ends, and closes it.
 func (r *runner) serve(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, r.close()) }()
 	p, log := r.plan, r.log
@@ -23,9 +23,9 @@ func (r *runner) serve(ctx context.Context) (err error) {
 	defer rest()
 	beside.Go(func() { r.dog.run(watching) })
 	if err := r.open(ctx); err != nil {
-		err = withMend(folder.Wrap(err))
+		err = withHint(folder.Wrap(err))
 		r.watch.stopped("it could not start: "+err.Error(), 0)
-		return r.early(ctx, err)
+		return r.stoppedEarly(ctx, err)
 	}
 	for _, line := range append(p.Unlimited(), warnOfFolder(p.Config.Bot.State)...) {
 		log.Warn().Msg(line)
@@ -41,26 +41,25 @@ func (r *runner) serve(ctx context.Context) (err error) {
 	if r.plan.Config.Bot.Mode == config.ModeLive {
 		beside.Go(func() { r.followDirect(watching) })
 	}
-	failed := errors.Join(withMend(r.trade(ctx)), operator.close())
+	failed := errors.Join(withHint(r.trade(ctx)), operator.close())
 	rest()
 	beside.Wait() // before the file is closed
-	err = errors.Join(failed, r.leave(failed))
+	err = errors.Join(failed, r.writeStop(failed))
 	if err != nil {
 		return Error{err}
 	}
 	return nil
 }
 
-// withMend adds to an exchange's refusal of the key what to do about it.
-func withMend(err error) error {
+// withHint adds a remedy to an exchange's refusal of the key.
+func withHint(err error) error {
 	if mend := plan.KeyHint(err); mend != "" {
 		return fmt.Errorf("%w; %s; bot doctor looks at everything else", err, mend)
 	}
 	return err
 }
 
-// ready lets the log and whoever watches know that the bot has reconciled with the exchange, and
-// trades.
+// ready logs and reports that the bot has reconciled with the exchange and trades.
 func (r *runner) ready() {
 	r.log.Info().Str("mode", r.plan.Config.Bot.Mode).Strs("strategies", r.plan.Names()).Stringer("run", r.run).
 		Bool("resumed", r.resumed).
@@ -74,7 +73,7 @@ func (r *runner) ready() {
 	r.watch.started()
 }
 
-// Error is the end of a run that was not in good order. It is told as it is, also after a Ctrl-C.
+// Error is a failed run, of which Run returns the reason. It is shown even after a Ctrl-C.
 type Error struct{ error }
 
 // Unwrap returns the error itself.
@@ -92,10 +91,10 @@ func (r *runner) trade(ctx context.Context) error {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}
 	if r.keeper != nil {
-		if err := r.leaveHoldings(r.holdings(r.trading.Now())); err != nil {
+		if err := r.writeHoldings(r.holdings(r.trading.Now())); err != nil {
 			r.log.Error().Err(err).Msg("bot cancel-all --direct --flatten would not know what to sell")
 		}
-		r.journal.left = func(at market.Time) { r.keeper.take(r.holdings(at)) }
+		r.journal.onHoldings = func(at market.Time) { r.keeper.put(r.holdings(at)) }
 		feed.Go(func() { r.keepHoldings(feeding) })
 	}
 	announced := r.announceStop(ctx)

@@ -12,14 +12,14 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// leastToStop is what is left of stop_within for the loop, however long the bot took to open after
-// it was asked to stop.
-const leastToStop = 5 * time.Second
+// minStopTime is the least part of stop_within for the loop, however long the opening took after
+// the stop was asked for.
+const minStopTime = 5 * time.Second
 
-// opening returns what the bot opens with. Asked to stop meanwhile, a bot without orders gives up
-// at once; one whose last run may have left orders at the exchange goes on for as long as a stop
-// may take, for it has to know markets and rules before it can end them.
-func (r *runner) opening(ctx context.Context) (context.Context, context.CancelFunc, error) {
+// openContext returns the context of the opening. When the bot is asked to stop meanwhile, a bot
+// without open orders gives up at once; one whose last run may have left orders goes on for
+// stop_within, because it needs markets and rules to cancel them.
+func (r *runner) openContext(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	rows, err := r.store.OpenOrders()
 	if err != nil || len(rows) == 0 {
 		return ctx, func() {}, err
@@ -41,18 +41,18 @@ func (r *runner) opening(ctx context.Context) (context.Context, context.CancelFu
 	}, nil
 }
 
-// stopWithin is how long the loop may take for a stop.
+// stopWithin is the time that the loop has for a stop.
 func (r *runner) stopWithin() market.Duration {
 	within := time.Duration(r.plan.Config.Bot.StopWithin)
 	if asked := r.asked.Load(); asked != 0 {
-		within = max(leastToStop, within-time.Since(time.Unix(0, asked)))
+		within = max(minStopTime, within-time.Since(time.Unix(0, asked)))
 	}
 	return market.Duration(within)
 }
 
-// early is the end of a bot that was asked to stop while it opened, and did not come so far as to
-// ask the exchange for its orders. It is no error where nothing of the bot can be there.
-func (r *runner) early(ctx context.Context, failed error) error {
+// stoppedEarly is the result of a bot that was asked to stop before it could query its orders. It
+// is no error where no order of the bot can be open.
+func (r *runner) stoppedEarly(ctx context.Context, failed error) error {
 	if ctx.Err() == nil || r.store == nil || errors.As(failed, new(config.UsageError)) ||
 		errors.As(failed, new(*config.KeyError)) {
 		return failed
@@ -76,9 +76,9 @@ func (r *runner) early(ctx context.Context, failed error) error {
 		failed)}
 }
 
-// lastChance tells from the journal until when the exchange could take a write that was in flight
+// sentUntil reads from the journal how long the exchange could accept a write that was in flight
 // when the last process died.
-func (r *runner) lastChance(id market.OrderID, kind market.CommandKind) (until market.Time, known bool) {
+func (r *runner) sentUntil(id market.OrderID, kind market.CommandKind) (until market.Time, known bool) {
 	story, err := r.store.Story(id)
 	if err != nil {
 		r.log.Warn().Err(err).Int64("order", int64(id)).

@@ -20,7 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// armed is what the kill switch needs within a running bot.
+// armed holds the parts that the kill switch needs in a running bot.
 type armed struct {
 	client  *rest.Client
 	catalog *market.Catalog
@@ -29,20 +29,19 @@ type armed struct {
 }
 
 const (
-	switchWithin  = 30 * time.Second // for the kill switch of a second Ctrl-C
-	loopAfterward = time.Second      // for a loop that is about to end when the switch has done its work
-	alertsWithin  = time.Second      // for alerts of a bot whose loop hangs
+	switchTimeout = 30 * time.Second // of the kill switch after a second Ctrl-C
+	loopGrace     = time.Second      // for the loop to end after the switch
+	alertsTimeout = time.Second      // for alerts of a bot whose loop hangs
 )
 
-// Run lets a bot of a plan trade until ctx ends, and returns once it has ended in good order, or
-// cannot. What it has to tell goes to log. An error that the exchange, the state folder or an order
-// is the reason of is a Error.
+// Run runs a bot of a plan until ctx ends, and returns once it has ended in good order, or cannot.
+// It logs to log. An error caused by the exchange, the state folder or an order is an Error.
 func Run(ctx context.Context, p *plan.Live, log zerolog.Logger, o Options) error {
 	return newRunner(p, log, o).supervise(ctx)
 }
 
-// supervise runs a bot beside the one who waits for its end: a stop does not depend on the loop,
-// which a strategy may hold.
+// supervise runs a bot in its own goroutine: a stop does not depend on the loop, which a strategy
+// may block.
 func (r *runner) supervise(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() { ended <- r.serve(ctx) }()
@@ -54,11 +53,11 @@ func (r *runner) supervise(ctx context.Context) error {
 	return r.awaitStop(ended)
 }
 
-// awaitStop waits for a bot that was asked to stop. A second Ctrl-C turns the kill switch; so does
-// half of stop_within where a strategy blocks. When stop_within is over, a bot whose loop hangs is
-// left as it is.
+// awaitStop waits for a bot that was asked to stop. A second Ctrl-C turns the kill switch, and so
+// does half of stop_within while a strategy blocks. After stop_within a bot whose loop hangs is
+// abandoned.
 func (r *runner) awaitStop(ended <-chan error) error {
-	again, forget := r.again()
+	again, forget := r.secondStop()
 	defer forget()
 	r.log.Info().Msg("a second Ctrl-C " + r.secondSignal())
 	within := time.Duration(r.plan.Config.Bot.StopWithin)
@@ -71,12 +70,12 @@ func (r *runner) awaitStop(ended <-chan error) error {
 		case err := <-ended:
 			return err
 		case <-again.Done():
-			report, err := r.turnSwitch("a second Ctrl-C", switchWithin)
+			report, err := r.runSwitch("a second Ctrl-C", switchTimeout)
 			return r.afterSwitch(ended, report, err)
 		case <-half.C:
 			if b := r.dog.blockage(); b != nil && !r.plan.Config.Bot.KeepOrders {
 				var err error
-				if report, err = r.turnSwitch("a stop while "+b.text(time.Now()), within/2-alertsWithin); err != nil {
+				if report, err = r.runSwitch("a stop while "+b.text(time.Now()), within/2-alertsTimeout); err != nil {
 					r.log.Error().Err(err).Msg("the open orders could not be cancelled without the loop")
 				}
 			}
@@ -84,17 +83,17 @@ func (r *runner) awaitStop(ended <-chan error) error {
 			if r.dog.blockage() != nil {
 				return r.abandon(report)
 			}
-			// the loop turns and knows that its time is over
-			whole.Reset(leastToStop + socketGoodbye + flushAlertsWithin)
-			if r.late {
+			// the loop turns and knows that its time is over: it gets a little more
+			whole.Reset(minStopTime + shutdownTimeout + alertFlushTimeout)
+			if r.overdue {
 				return r.abandon(report)
 			}
-			r.late = true
+			r.overdue = true
 		}
 	}
 }
 
-// secondSignal says what a second signal does.
+// secondSignal describes the effect of a second signal.
 func (r *runner) secondSignal() string {
 	if r.plan.Config.Bot.Mode == config.ModePaper || r.plan.Config.Bot.KeepOrders {
 		return "ends at once"
@@ -102,25 +101,25 @@ func (r *runner) secondSignal() string {
 	return "cancels the open orders without the loop, and ends"
 }
 
-// again is a context that ends with the next signal to stop.
-func (r *runner) again() (context.Context, context.CancelFunc) {
+// secondStop is a context that ends with the next signal to stop.
+func (r *runner) secondStop() (context.Context, context.CancelFunc) {
 	if r.Again == nil {
 		return context.WithCancel(context.Background())
 	}
 	return r.Again()
 }
 
-// turnSwitch cancels the bot's open orders without the loop, from which nothing but cancels leaves
-// any more.
-func (r *runner) turnSwitch(by string, within time.Duration) (*direct.Report, error) {
+// runSwitch cancels the bot's open orders without the loop, which can send only cancels from then
+// on.
+func (r *runner) runSwitch(by string, within time.Duration) (*direct.Report, error) {
 	tools := r.armed.Load()
 	switch {
 	case r.plan.Config.Bot.Mode == config.ModePaper, r.plan.Config.Bot.KeepOrders:
-		return nil, nil // nothing is outside, or what is outside is to stay
+		return nil, nil // no order is at the exchange, or they are to stay
 	case tools == nil:
 		return nil, errors.New("the markets are not known yet: bot cancel-all --direct cancels what the last run left")
 	}
-	r.own.Store(true)
+	r.ownSwitch.Store(true)
 	r.valve.shut.Store(true)
 	r.log.Warn().Str("by", by).Msg("open orders are cancelled without the loop")
 	log, err := OpenSwitchLog(filepath.Join(r.plan.Config.Bot.State, direct.LogFile))
@@ -130,8 +129,8 @@ func (r *runner) turnSwitch(by string, within time.Duration) (*direct.Report, er
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	s := &direct.Switch{Exchange: tools.client, Catalog: tools.catalog, Log: log,
-		Operator: r.plan.Config.OperatorID(""), Say: r.sayDirect,
-		Own: func(o *market.Order) bool { return tools.knows(o.ClientOrderID) }, Fault: r.Faults}
+		Operator: r.plan.Config.OperatorID(""), Say: r.logSwitch,
+		Own: func(o *market.Order) bool { return tools.owns(o.ClientOrderID) }, Fault: r.Faults}
 	if err = s.Begin(by, false); err == nil {
 		err = s.Cancel(ctx)
 	}
@@ -139,19 +138,19 @@ func (r *runner) turnSwitch(by string, within time.Duration) (*direct.Report, er
 	return report, errors.Join(err, ended, log.Close())
 }
 
-// knows reports whether an order is the bot's own.
-func (t *armed) knows(client uuid.UUID) bool {
+// owns reports whether an order is the bot's own.
+func (t *armed) owns(client uuid.UUID) bool {
 	_, err := t.store.OrderByClientID(client)
 	return !errors.Is(err, boltfile.ErrNotFound)
 }
 
-func (r *runner) sayDirect(format string, args ...any) {
+func (r *runner) logSwitch(format string, args ...any) {
 	r.log.Warn().Msg(fmt.Sprintf(format, args...))
 }
 
-// afterSwitch is the end of a bot after a second Ctrl-C.
+// afterSwitch ends a bot after a second Ctrl-C.
 func (r *runner) afterSwitch(ended <-chan error, report *direct.Report, failed error) error {
-	timer := time.NewTimer(loopAfterward)
+	timer := time.NewTimer(loopGrace)
 	defer timer.Stop()
 	select {
 	case err := <-ended:
@@ -167,7 +166,7 @@ func (r *runner) afterSwitch(ended <-chan error, report *direct.Report, failed e
 	return errors.Join(failed, r.abandon(report))
 }
 
-// abandon says what is left of a bot whose loop does not end, and is its end.
+// abandon logs and returns what is left of a bot whose loop does not end.
 func (r *runner) abandon(report *direct.Report) error {
 	why := fmt.Errorf("the loop has not ended within %s", time.Duration(r.plan.Config.Bot.StopWithin))
 	if b := r.dog.blockage(); b != nil {
@@ -175,14 +174,14 @@ func (r *runner) abandon(report *direct.Report) error {
 	}
 	open, remains := 0, "no order of the bot is open, as the exchange has confirmed"
 	if report == nil || !report.Done {
-		rows := r.rowsLeft()
+		rows := r.openRows()
 		open = len(rows)
 		for i := range rows {
 			r.log.Warn().Stringer("client_order_id", rows[i].ClientOrderID).Stringer("state", rows[i].State).
 				Msg("order that may be open")
 		}
-		if remains = fmt.Sprintf("%d orders may be open: bot cancel-all --direct cancels them",
-			open); r.plan.Config.Bot.Mode == config.ModePaper {
+		remains = fmt.Sprintf("%d orders may be open: bot cancel-all --direct cancels them", open)
+		if r.plan.Config.Bot.Mode == config.ModePaper {
 			remains = fmt.Sprintf("%s has %d open orders, with which the next start goes on", folder.PaperFile, open)
 		}
 	}
@@ -195,8 +194,8 @@ func (r *runner) abandon(report *direct.Report) error {
 	return Error{why}
 }
 
-// rowsLeft are the orders that are open by the state file.
-func (r *runner) rowsLeft() []journal.OrderRow {
+// openRows are the open orders of the state file.
+func (r *runner) openRows() []journal.OrderRow {
 	tools := r.armed.Load()
 	if tools == nil {
 		return nil
@@ -208,13 +207,13 @@ func (r *runner) rowsLeft() []journal.OrderRow {
 	return rows
 }
 
-// abandoned tells of the end of a bot whose loop hangs.
+// abandoned reports the end of a bot whose loop hangs.
 func (w *watch) abandoned(reason string, open int) {
 	if w == nil {
 		return
 	}
 	w.stopped(reason, open)
 	if w.alerts != nil {
-		w.alerts.Stop(alertsWithin)
+		w.alerts.Stop(alertsTimeout)
 	}
 }

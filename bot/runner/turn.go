@@ -21,32 +21,32 @@ type refusalKind struct {
 func (w *watch) turn() {
 	now := w.now()
 	w.turned.Store(max(1, int64(now.Sub(w.began))))
-	if w.trading.Load() { // systemd waits for signs of life from then on
-		w.notify.alive(now)
+	if w.trading.Load() { // from then on systemd expects pings
+		w.notify.ping(now)
 	}
-	if w.leaving.Load() {
-		w.notify.patience(now)
+	if w.stopping.Load() {
+		w.notify.extend(now)
 	}
 	if now.Sub(w.sampled) < sampleEvery {
 		return
 	}
 	w.sampled = now
-	w.lookAtHalts()
-	w.lookAtLimits()
-	w.tellFills(false)
+	w.checkHalts()
+	w.checkLimits()
+	w.alertFills(false)
 	fresh, worst := w.countRefusals()
 	fresh += w.rejected
 	w.rejected = 0
-	if sum, begins := w.storm.add(now, fresh); begins {
-		w.tell(alert.Refusals, "%d refusals within a minute%s", sum, worst)
+	if sum, begins := w.burst.add(now, fresh); begins {
+		w.raise(alert.Refusals, "%d refusals within a minute%s", sum, worst)
 	}
 	if w.metrics != nil {
 		w.metrics.sample(w)
 	}
 }
 
-// lookAtHalts tells of strategies that were halted or resumed since the last look.
-func (w *watch) lookAtHalts() {
+// checkHalts raises alerts for strategies that were halted or resumed since the last check.
+func (w *watch) checkHalts() {
 	for i, name := range w.r.plan.Names() {
 		id := market.StrategyID(i + 1)
 		halted := w.r.gate.Halted(id)
@@ -55,14 +55,14 @@ func (w *watch) lookAtHalts() {
 		}
 		w.halted[id] = halted
 		if halted {
-			w.tell(alert.Halt, "%s is halted: %s", name, w.reasonOf(id))
+			w.raise(alert.Halt, "%s is halted: %s", name, w.reasonOf(id))
 		} else {
-			w.tell(alert.Resume, "%s trades again", name)
+			w.raise(alert.Resume, "%s trades again", name)
 		}
 	}
 }
 
-// reasonOf is why a strategy was last halted.
+// reasonOf is the reason of the last halt of a strategy.
 func (w *watch) reasonOf(id market.StrategyID) (reason string) {
 	reason = "by an earlier run"
 	for _, h := range w.r.engine.Halts() {
@@ -73,24 +73,24 @@ func (w *watch) reasonOf(id market.StrategyID) (reason string) {
 	return reason
 }
 
-// lookAtLimits tells when a limit of the account has been reached, or no longer is.
-func (w *watch) lookAtLimits() {
+// checkLimits raises alerts when a limit of the account is reached, or holds no longer.
+func (w *watch) checkLimits() {
 	stand, _ := w.r.gate.Standing()
-	before := w.stand
-	w.stand = stand
+	before := w.standing
+	w.standing = stand
 	switch {
 	case stand.Lost && !before.Lost:
-		w.tell(alert.Halt, "the largest daily loss is reached: nothing is opened until the next day (UTC)")
+		w.raise(alert.Halt, "the largest daily loss is reached: nothing is opened until the next day (UTC)")
 	case !stand.Lost && before.Lost:
-		w.tell(alert.Resume, "a new day: the daily loss counts from zero")
+		w.raise(alert.Resume, "a new day: the daily loss counts from zero")
 	}
 	if stand.Drawn && !before.Drawn {
-		w.tell(alert.Halt, "the largest drawdown is reached: nothing is opened until bot halt and bot resume")
+		w.raise(alert.Halt, "the largest drawdown is reached: nothing is opened until bot halt and bot resume")
 	}
 }
 
-// countRefusals returns how many refusals of the gate are new, but for those that a warm-up or a
-// halt brings with it, and names the most frequent reason among them.
+// countRefusals returns the number of new refusals of the gate, without those of a warm-up or a
+// halt, and the most frequent reason as a phrase.
 func (w *watch) countRefusals() (fresh int64, worst string) {
 	most := int64(0)
 	for i, name := range w.r.plan.Names() {
@@ -117,22 +117,22 @@ func (w *watch) countRefusals() (fresh int64, worst string) {
 	return fresh, worst
 }
 
-// storm finds so many refusals within a minute.
-type storm struct {
-	limit int64 // 0: nobody asks
-	seen  []gust
-	until time.Time // it was told of; not again before
+// refusalBurst detects limit refusals within a minute.
+type refusalBurst struct {
+	limit int64 // 0: off
+	seen  []refusalSample
+	until time.Time // no alert before
 }
 
-type gust struct {
+type refusalSample struct {
 	at time.Time
 	n  int64
 }
 
-// add counts refusals. begins says that a storm is to be told of: at most one a minute.
-func (s *storm) add(now time.Time, n int64) (sum int64, begins bool) {
+// add counts refusals. begins asks for an alert, at most once a minute.
+func (s *refusalBurst) add(now time.Time, n int64) (sum int64, begins bool) {
 	if n > 0 {
-		s.seen = append(s.seen, gust{now, n})
+		s.seen = append(s.seen, refusalSample{now, n})
 	}
 	for len(s.seen) > 0 && now.Sub(s.seen[0].at) >= time.Minute {
 		s.seen = s.seen[1:]

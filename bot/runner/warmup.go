@@ -14,9 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// settle waits until the candles that have closed are settled, and then says when the bot began:
-// whatever the rest of the start takes, no candle comes between its history and its feed, and none
-// is in both.
+// settle waits until the closed candles are settled, then sets began: however long the rest of the
+// start takes, no candle is missing between history and feed, and none is in both.
 func (r *runner) settle(ctx context.Context) error {
 	settle := market.Duration(r.plan.Config.Poll.Settle)
 	for r.began = r.client.Now(); ; r.began = r.client.Now() {
@@ -37,7 +36,7 @@ func (r *runner) settle(ctx context.Context) error {
 	}
 }
 
-// series lists the candles that the strategies receive, each once.
+// series lists the candle series of all strategies, without duplicates.
 func (r *runner) series() (all []poll.Series) {
 	for i := range r.plan.Strategies {
 		s := &r.plan.Strategies[i]
@@ -50,8 +49,8 @@ func (r *runner) series() (all []poll.Series) {
 	return all
 }
 
-// lastCandle is the start of the last candle of a series that an earlier run delivered, 0 where
-// there was none.
+// lastCandle is the start of the last candle of a series that an earlier run delivered; 0: there is
+// none.
 func (r *runner) lastCandle(s *poll.Series) (market.Time, error) {
 	data, err := r.store.Cursor(cursorOf(r.plan.Catalog.Market(s.Market).Name, s.Interval))
 	if err != nil || len(data) != 8 {
@@ -68,9 +67,9 @@ func (r *runner) beginning(history []market.Candle, now market.Time) market.Time
 	return history[0].Start
 }
 
-// history fetches the candles of all warm-ups, in the order in which they closed: of each series as
-// many as a backtest reads before its range, so that every strategy has seen the same. Those that
-// an earlier run has not delivered are left to the feed.
+// history fetches the candles of all warm-ups, in the order of their close: of each series as many
+// as a backtest reads before its range. Candles that an earlier run has not delivered are left to
+// the feed.
 func (r *runner) history(ctx context.Context) (all []market.Candle, err error) {
 	for _, s := range r.series() {
 		count := backtest.Warmup(r.plan.Strategies, r.plan.Catalog.Market(s.Market), s.Interval)
@@ -104,7 +103,7 @@ func inOrderOfClose(a, b market.Candle) int {
 	return cmp.Or(cmp.Compare(a.End(), b.End()), cmp.Compare(a.Interval, b.Interval), cmp.Compare(a.Market, b.Market))
 }
 
-// groups yields candles by the instant at which they close.
+// groups yields candles that close at the same instant together.
 func groups(candles []market.Candle) iter.Seq[[]market.Candle] {
 	return func(yield func([]market.Candle) bool) {
 		for from := 0; from < len(candles); {

@@ -28,47 +28,46 @@ const (
 
 var feedNames = [feeds]string{"ticker_price", "ticker_book", "book", "candles", "rules"}
 
-// watch sees what a running bot does and passes it on to metrics, alerts and systemd, each of which
-// may be nil. A nil watch sees nothing and costs nothing. Its methods belong to the loop's
-// goroutine where nothing else is said.
+// watch reports the bot's events to metrics, alerts and systemd, each of which may be nil. On a nil
+// watch its methods do nothing. They belong to the loop's goroutine unless they say otherwise.
 type watch struct {
 	r       *runner
 	now     func() time.Time
 	began   time.Time
 	metrics *metrics
-	alerts  alerts // nil: nobody is told
+	alerts  alerts // nil: none
 	notify  *notifier
 	server  *metricsServer
 
-	turned  atomic.Int64        // when the loop last turned, since began; 0: not yet
-	heard   [feeds]atomic.Int64 // when a feed last had an answer, likewise
-	trading atomic.Bool         // the loop has reconciled with the exchange
-	leaving atomic.Bool         // the bot has been asked to stop
-	settle  func()              // returns when systemd knows of a bot that was asked to stop; nil: nobody hears
+	turned      atomic.Int64        // when the loop last turned, since began; 0: not yet
+	answered    [feeds]atomic.Int64 // when a feed was last answered, likewise
+	trading     atomic.Bool         // the loop has reconciled with the exchange
+	stopping    atomic.Bool         // the bot has been asked to stop
+	awaitNotify func()              // waits until systemd has been notified of a stop; nil: no systemd
 
 	sampled  time.Time // when the figures were last taken
 	halted   []bool    // by StrategyID
-	stand    risk.Standing
+	standing risk.Standing
 	peak     market.Money // highest equity so far
 	refused  map[refusalKind]int64
 	rejected int64 // by the exchange, since the last sample
-	storm    storm
-	fills    fillNews
+	burst    refusalBurst
+	fills    fillSummary
 	name     string // of the bot
 }
 
-// alerts tells persons what happens.
+// alerts sends alerts to persons.
 type alerts interface {
-	// Tell hands an alert on. It never waits.
+	// Tell queues an alert. It never waits.
 	Tell(alert.Alert)
-	// Stop waits until every alert is on its way, for so long at most.
+	// Stop waits until every alert is sent, but at most for within.
 	Stop(within time.Duration)
 }
 
-// flushAlertsWithin is how long a stop waits for alerts.
-const flushAlertsWithin = 5 * time.Second
+// alertFlushTimeout is how long a stop waits for alerts.
+const alertFlushTimeout = 5 * time.Second
 
-// openWatch starts what a config wants to be told: nothing by default.
+// openWatch starts the metrics, alerts and notifications of the config; by default none.
 func (r *runner) openWatch(ctx context.Context) error {
 	p := r.plan
 	notify := newNotifier(r.Getenv)
@@ -77,7 +76,7 @@ func (r *runner) openWatch(ctx context.Context) error {
 	}
 	w := &watch{r: r, name: p.Name(), now: time.Now, began: time.Now(), notify: notify,
 		halted: make([]bool, len(p.Strategies)+1), refused: map[refusalKind]int64{},
-		storm: storm{limit: p.Config.Alerts.Refusals}}
+		burst: refusalBurst{limit: p.Config.Alerts.Refusals}}
 	r.watch = w
 	if p.Config.Metrics.Listen != "" {
 		w.metrics = newMetrics(w)
@@ -92,37 +91,38 @@ func (r *runner) openWatch(ctx context.Context) error {
 		w.alerts = sender
 	}
 	if notify != nil {
-		w.hearStop(ctx)
+		w.onStop(ctx)
 	}
 	return nil
 }
 
-// hearStop tells systemd when ctx ends.
-func (w *watch) hearStop(ctx context.Context) {
+// onStop notifies systemd when ctx ends.
+func (w *watch) onStop(ctx context.Context) {
 	told := make(chan struct{})
-	forget := context.AfterFunc(ctx, func() { defer close(told); w.part() })
-	w.settle = func() {
+	forget := context.AfterFunc(ctx, func() { defer close(told); w.notifyStopping() })
+	w.awaitNotify = func() {
 		switch {
 		case !forget():
 			<-told
-		case ctx.Err() != nil: // a run may see that ctx has ended, and be over, before ctx has called anybody
-			w.part()
+		case ctx.Err() != nil: // a run may end before AfterFunc has begun
+			w.notifyStopping()
 		}
 	}
 }
 
-// part tells systemd that the bot was asked to stop.
-func (w *watch) part() {
-	w.leaving.Store(true)
+// notifyStopping notifies systemd that the bot was asked to stop.
+func (w *watch) notifyStopping() {
+	w.stopping.Store(true)
 	if w.trading.Load() {
-		w.notify.sayWithin("STOPPING=1", oncePatience)
+		w.notify.sendWithin("STOPPING=1", notifyTimeout)
 		return
 	}
-	// there is no loop yet that would ask again and again
-	w.notify.sayWithin("STOPPING=1\n"+begging(time.Duration(w.r.plan.Config.Bot.StopWithin)+begFor), oncePatience)
+	// no loop runs yet that would repeat the request
+	w.notify.sendWithin("STOPPING=1\n"+extendTimeout(time.Duration(w.r.plan.Config.Bot.StopWithin)+extendBy),
+		notifyTimeout)
 }
 
-// attach lets metrics see parts of the runner that are there by now.
+// attach registers the metrics that read parts of the runner.
 func (w *watch) attach() {
 	if w != nil && w.metrics != nil {
 		w.metrics.attach(w.r)
@@ -132,73 +132,73 @@ func (w *watch) attach() {
 // since is the time since the watch began.
 func (w *watch) since() int64 { return int64(w.now().Sub(w.began)) }
 
-// started hears that the loop has reconciled and trades.
+// started reports that the loop has reconciled and trades.
 func (w *watch) started() {
 	if w == nil {
 		return
 	}
-	w.countRefusals() // those of earlier runs are no news
+	w.countRefusals() // those of earlier runs raise no alert
 	w.trading.Store(true)
-	w.notify.sayWithin("READY=1", oncePatience)
-	w.tell(alert.Start, "trading begins on %s", w.r.plan.Config.Exchange.Origin())
+	w.notify.sendWithin("READY=1", notifyTimeout)
+	w.raise(alert.Start, "trading begins on %s", w.r.plan.Config.Exchange.Origin())
 }
 
-// stopped says how a run has ended, or that it has not begun.
+// stopped reports how a run has ended, or why it has not begun.
 func (w *watch) stopped(reason string, open int) {
 	if w == nil {
 		return
 	}
 	w.trading.Store(false)
-	w.tellFills(true)
+	w.alertFills(true)
 	reason, _, _ = strings.Cut(reason, "\n") // the log has all of it
-	w.tell(alert.Stop, "trading has ended with %d open orders: %s", open, reason)
+	w.raise(alert.Stop, "trading has ended with %d open orders: %s", open, reason)
 }
 
-// close sends what waits and ends everything.
+// close sends the queued alerts and closes everything.
 func (w *watch) close() {
 	if w == nil {
 		return
 	}
-	if w.settle != nil {
-		w.settle()
+	if w.awaitNotify != nil {
+		w.awaitNotify()
 	}
 	if w.alerts != nil {
-		w.alerts.Stop(flushAlertsWithin)
+		w.alerts.Stop(alertFlushTimeout)
 	}
 	w.server.close()
 }
 
-// tell raises an alert. Any goroutine may.
-func (w *watch) tell(kind, format string, args ...any) {
+// raise sends an alert. Any goroutine may call it.
+func (w *watch) raise(kind, format string, args ...any) {
 	if w != nil && w.alerts != nil {
 		w.alerts.Tell(alert.Alert{Kind: kind, At: w.now().UTC(), Bot: w.name, Run: w.r.run.String(),
 			Text: fmt.Sprintf(format, args...)})
 	}
 }
 
-// warned hears what the weight ledger has to say, in any goroutine.
+// warned reports a warning of the weight ledger, in any goroutine.
 func (w *watch) warned(warning rest.Warning) {
 	if w == nil || warning.Kind != rest.WarnBan && warning.Kind != rest.WarnBanOver {
 		return
 	}
-	w.tell(alert.Ban, "%s", warning)
+	w.raise(alert.Ban, "%s", warning)
 	if w.metrics != nil && warning.Kind == rest.WarnBan {
 		w.metrics.bans.WithLabelValues(warning.Payer.String()).Inc()
 	}
 }
 
-// stale hears that prices have stopped, in the feed's goroutine.
+// stale reports that prices have stopped, in the feed's goroutine.
 func (w *watch) stale(silent market.Duration) {
 	if w == nil {
 		return
 	}
-	w.tell(alert.Stale, "no prices from the exchange for %s", silent.Round(time.Second))
+	w.raise(alert.Stale, "no prices from the exchange for %s", silent.Round(time.Second))
 	if w.metrics != nil {
 		w.metrics.stale.Inc()
 	}
 }
 
-// filled hears of a fill of an own order.
+// filled reports a fill of an own order.
 func (w *watch) filled(o *state.Order, f *market.Fill) {
 	if w == nil {
 		return
@@ -211,27 +211,27 @@ func (w *watch) filled(o *state.Order, f *market.Fill) {
 	}
 }
 
-// unprotected hears of a position that cannot have an exit.
+// unprotected reports a position without an exit.
 func (w *watch) unprotected(u *strategy.Unprotected) {
 	if w == nil {
 		return
 	}
 	m := w.r.plan.Catalog.Market(u.Market)
-	w.tell(alert.Unprotected, "%s: %s %s has no exit (%s): %s", w.r.nameOf(u.Strategy), m.FormatQty(u.Amount), m.Name,
+	w.raise(alert.Unprotected, "%s: %s %s has no exit (%s): %s", w.r.nameOf(u.Strategy), m.FormatQty(u.Amount), m.Name,
 		u.Cause, u.Why)
 	if w.metrics != nil {
 		w.metrics.bare.WithLabelValues(w.r.nameOf(u.Strategy), u.Cause.String()).Inc()
 	}
 }
 
-// closed hears of an own order that is done.
+// closed counts an own order that has ended.
 func (w *watch) closed(o *state.Order) {
 	if w != nil && w.metrics != nil {
 		w.metrics.ended.WithLabelValues(o.State.String()).Inc()
 	}
 }
 
-// blocked hears, from the watchdog's goroutine, that a strategy blocks, or does no more.
+// blocked counts, in the watchdog's goroutine, a strategy that begins to block.
 func (w *watch) blocked(b *blockage, now bool) {
 	if w == nil || w.metrics == nil {
 		return
@@ -241,23 +241,23 @@ func (w *watch) blocked(b *blockage, now bool) {
 	}
 }
 
-// healthy reports whether the loop turns. One that has not begun is waiting for the exchange. Any
-// goroutine may ask.
+// healthy returns an error where the loop hangs. Before its first turn it waits for the exchange.
+// Any goroutine may call it.
 func (w *watch) healthy() error {
 	turned := w.turned.Load()
 	if b := w.blockage(); b != nil && w.now().Sub(b.Since) >= alertAfter {
 		return errors.New(b.text(w.now()))
 	}
-	if age := time.Duration(w.since() - turned); turned != 0 && age > stillAfter {
+	if age := time.Duration(w.since() - turned); turned != 0 && age > maxTurnTime {
 		return fmt.Errorf("the loop has stood still for %s", age.Round(time.Second))
 	}
 	return nil
 }
 
-// stillAfter is how long a loop may take for a turn.
-const stillAfter = 30 * time.Second
+// maxTurnTime is the longest healthy time of a turn of the loop.
+const maxTurnTime = 30 * time.Second
 
-// ready reports whether the bot can trade. Any goroutine may ask.
+// ready returns an error where the bot cannot trade. Any goroutine may call it.
 func (w *watch) ready() error {
 	if b := w.blockage(); b != nil {
 		return errors.New(b.text(w.now()))
@@ -269,8 +269,8 @@ func (w *watch) ready() error {
 		return fmt.Errorf("the exchange has banned the key until %s", until)
 	}
 	last := int64(0)
-	for i := range w.heard {
-		last = max(last, w.heard[i].Load())
+	for i := range w.answered {
+		last = max(last, w.answered[i].Load())
 	}
 	if age := time.Duration(w.since() - last); age > time.Duration(w.r.plan.Config.Metrics.StaleAfter) {
 		return fmt.Errorf("nothing was heard from the exchange for %s", age.Round(time.Second))
@@ -278,7 +278,8 @@ func (w *watch) ready() error {
 	return w.healthy()
 }
 
-// concern is what /healthz adds while all is still well. Any goroutine may ask.
+// concern is /healthz's note of a blocking strategy while the bot is still healthy. Any goroutine
+// may call it.
 func (w *watch) concern() string {
 	if b := w.blockage(); b != nil {
 		return ": " + b.text(w.now())
@@ -286,7 +287,7 @@ func (w *watch) concern() string {
 	return ""
 }
 
-// blockage is the strategy that blocks now, nil where none does. Any goroutine may ask.
+// blockage is the strategy that blocks now; nil: none does. Any goroutine may call it.
 func (w *watch) blockage() *blockage {
 	if w.r == nil {
 		return nil

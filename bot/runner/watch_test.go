@@ -23,7 +23,7 @@ import (
 )
 
 func TestAStormOfRefusalsIsToldOnceAMinute(t *testing.T) {
-	s, start := storm{limit: 10}, time.Unix(0, 0)
+	s, start := refusalBurst{limit: 10}, time.Unix(0, 0)
 	for _, row := range []struct {
 		at, n, sum int64
 		begins     bool
@@ -39,7 +39,7 @@ func TestAStormOfRefusalsIsToldOnceAMinute(t *testing.T) {
 		require.Equal(t, row.sum, sum, "%+v", row)
 		require.Equal(t, row.begins, begins, "%+v", row)
 	}
-	off := storm{}
+	off := refusalBurst{}
 	_, begins := off.add(start, 1000)
 	require.False(t, begins)
 }
@@ -70,7 +70,7 @@ func TestALoopThatStandsStillIsNotHealthyAndGivesNoSignOfLife(t *testing.T) {
 	now = now.Add(time.Hour)
 	require.NoError(t, w.healthy(), "it has not begun to turn: it waits for the exchange")
 	w.turned.Store(w.since())
-	now = now.Add(stillAfter)
+	now = now.Add(maxTurnTime)
 	require.NoError(t, w.healthy())
 	now = now.Add(time.Second)
 	require.ErrorContains(t, w.healthy(), "stood still for 31s")
@@ -88,10 +88,10 @@ func TestSystemdHearsOnlyWhatIsMeantForIt(t *testing.T) {
 	n := newNotifier(func(name string) string { return env[name] })
 	require.Equal(t, 10*time.Second, n.every)
 	start := time.Unix(1000, 0)
-	n.alive(start)
-	n.alive(start.Add(9 * time.Second)) // too early
-	n.alive(start.Add(10 * time.Second))
-	n.say("STOPPING=1")
+	n.ping(start)
+	n.ping(start.Add(9 * time.Second)) // too early
+	n.ping(start.Add(10 * time.Second))
+	n.send("STOPPING=1")
 	buffer := make([]byte, 64)
 	for _, want := range []string{"WATCHDOG=1", "WATCHDOG=1", "STOPPING=1"} {
 		got, err := ear.Read(buffer)
@@ -103,7 +103,7 @@ func TestSystemdHearsOnlyWhatIsMeantForIt(t *testing.T) {
 		"the watchdog waits for another process")
 	ear.Close()
 	began := time.Now()
-	n.say("nobody listens")
+	n.send("nobody listens")
 	require.Less(t, time.Since(began), bottest.Patience)
 }
 
@@ -115,12 +115,12 @@ func TestHaltsAndResumesAreToldAsTheyCome(t *testing.T) {
 	w := &watch{now: time.Now, halted: make([]bool, 2), alerts: m,
 		r: &runner{plan: &plan.Live{Plan: plan.Plan{Strategies: []backtest.StrategyPlan{{Name: "trend"}}}}, gate: gate,
 			engine: seats}}
-	w.lookAtHalts()
+	w.checkHalts()
 	seats.HaltOne(1, 1, "by hand")
-	w.lookAtHalts()
-	w.lookAtHalts() // once
+	w.checkHalts()
+	w.checkHalts() // once
 	seats.Resume(2, 1)
-	w.lookAtHalts()
+	w.checkHalts()
 	got := m.got()
 	require.Len(t, got, 2)
 	require.Contains(t, got[0], `"kind":"halt"`)

@@ -11,11 +11,11 @@ import (
 	"github.com/tidemark-trading/tidemark/engine"
 )
 
-// The patience of the watchdog with a strategy's callback.
+// The limits of a strategy's callback.
 const (
-	dogEvery   = 100 * time.Millisecond
-	blockAfter = time.Second      // then the log, the metrics, status and health name it
-	alertAfter = 10 * time.Second // then persons are told, and /healthz fails
+	watchdogEvery = 100 * time.Millisecond
+	blockAfter    = time.Second      // then log, metrics, status and health name it
+	alertAfter    = 10 * time.Second // then an alert is raised, and /healthz fails
 )
 
 // blockage is a strategy that has not returned from a callback.
@@ -25,45 +25,45 @@ type blockage struct {
 	Since    time.Time
 }
 
-// text says so at a time, for a person.
+// text is the blockage as a sentence.
 func (b *blockage) text(now time.Time) string {
 	return fmt.Sprintf("strategy %s blocks in %s since %s", b.Strategy, b.Callback,
 		now.Sub(b.Since).Truncate(time.Second))
 }
 
-// watchdog sees from beside the loop which callback of a strategy does not return. Go cannot end
-// it; it is named instead.
+// watchdog finds, beside the loop, the callback of a strategy that does not return. Go cannot end
+// it; the watchdog names it.
 type watchdog struct {
 	r       *runner
 	cell    atomic.Pointer[engine.Callback] // nil: there is no engine yet
 	now     func() time.Time
-	seen    engine.Call // the watchdog's goroutine alone
+	seen    engine.Call // only the watchdog's goroutine
 	since   time.Time   // when it was first seen
 	alerted bool
 	blocked atomic.Pointer[blockage] // nil: no callback takes long
 
 	mu      sync.Mutex
-	waiting map[*context.CancelFunc]bool // of those who wait for the loop
+	waiting map[*context.CancelFunc]bool // of callers that wait for the loop
 }
 
 func newWatchdog(r *runner) *watchdog { return &watchdog{r: r, now: time.Now} }
 
-// run looks until ctx ends.
+// run checks until ctx ends.
 func (d *watchdog) run(ctx context.Context) {
-	ticker := time.NewTicker(dogEvery)
+	ticker := time.NewTicker(watchdogEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			d.look()
+			d.check()
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// look compares the callback under way with that of the last look.
-func (d *watchdog) look() {
+// check compares the running callback with that of the last check.
+func (d *watchdog) check() {
 	now := d.now()
 	var call engine.Call
 	in := false
@@ -71,7 +71,7 @@ func (d *watchdog) look() {
 		call, in = cell.Now()
 	}
 	if !in || call != d.seen {
-		d.over(now)
+		d.returned(now)
 		d.seen, d.since = call, now
 		return
 	}
@@ -93,12 +93,12 @@ func (d *watchdog) look() {
 	}
 	if now.Sub(d.since) >= alertAfter && !d.alerted {
 		d.alerted = true
-		d.r.watch.tell(alert.Blocked, "%s: nothing is traded; bot cancel-all --direct cancels without it", b.text(now))
+		d.r.watch.raise(alert.Blocked, "%s: nothing is traded; bot cancel-all --direct cancels without it", b.text(now))
 	}
 }
 
-// over notes that a callback that blocked has returned.
-func (d *watchdog) over(now time.Time) {
+// returned clears the blockage: its callback has returned.
+func (d *watchdog) returned(now time.Time) {
 	b := d.blocked.Swap(nil)
 	if b == nil {
 		return
@@ -109,7 +109,7 @@ func (d *watchdog) over(now time.Time) {
 	d.r.watch.blocked(b, false)
 }
 
-// blockage is the strategy that blocks now, nil where none does. Any goroutine may ask, also of a
+// blockage is the strategy that blocks now; nil: none does. Any goroutine may call it, also on a
 // nil watchdog.
 func (d *watchdog) blockage() *blockage {
 	if d == nil {
@@ -118,9 +118,9 @@ func (d *watchdog) blockage() *blockage {
 	return d.blocked.Load()
 }
 
-// waits calls cancel when a strategy blocks, or does already, until forget is called. A nil
+// cancelOnBlock calls cancel when a strategy blocks, or already does, until forget is called. A nil
 // watchdog calls nothing.
-func (d *watchdog) waits(cancel context.CancelFunc) (forget func()) {
+func (d *watchdog) cancelOnBlock(cancel context.CancelFunc) (forget func()) {
 	if d == nil {
 		return func() {}
 	}
@@ -140,10 +140,10 @@ func (d *watchdog) waits(cancel context.CancelFunc) (forget func()) {
 	}
 }
 
-// blockedError is why the loop does not answer.
+// blockedError is the error of a query while a strategy blocks the loop.
 type blockedError struct{ text string }
 
-// Error names strategy and callback, and the way out.
+// Error names strategy and callback, and the remedy.
 func (b blockedError) Error() string {
 	return b.text + ": the bot's loop does not answer; bot cancel-all --direct -c CONFIG cancels its orders without it"
 }

@@ -7,38 +7,37 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Rates are what an account pays (venue-facts 1.4): fractions, and the volume of the last 30 days,
-// as text.
+// Rates are the fees of an account (venue-facts 1.4), as fractions, and its volume of the last 30
+// days. All are text.
 type Rates struct {
-	Tier   Number `json:"tier"` // "": not told
+	Tier   Number `json:"tier"` // "": unknown
 	Volume Number `json:"volume"`
 	Taker  Number `json:"taker"`
 	Maker  Number `json:"maker"`
 }
 
-// Account is what the exchange tells of an account (venue-facts 1.4).
+// Account is the state of an account (venue-facts 1.4).
 type Account struct {
 	Fees         Rates    `json:"fees"`
-	Capabilities []string `json:"capabilities"` // "buy", "withdrawCrypto", …; none: not told
+	Capabilities []string `json:"capabilities"` // "buy", "withdrawCrypto", …; none: unknown
 }
 
 // Account returns fees and capabilities: GET /account (specification 1).
 func (c *Client) Account(ctx context.Context) (a Account, err error) {
-	err = c.ask(ctx, request{at: getAccount, path: version + "/account"},
+	err = c.get(ctx, request{at: getAccount, path: version + "/account"},
 		func(body []byte) error { return decode(body, &a) })
 	return a, err
 }
 
-// Fees returns the fees in a market, of a quote currency, or by themselves where both are empty:
-// GET /account/fees (specification 1).
+// Fees returns the fees in a market, or of a quote currency, or the account's own where both are
+// empty: GET /account/fees (specification 1).
 func (c *Client) Fees(ctx context.Context, market, quote string) (r Rates, err error) {
 	path := to("account", "fees").with("market", market).with("quote", quote).String()
-	err = c.ask(ctx, request{at: getFees, path: path}, func(body []byte) error { return decode(body, &r) })
+	err = c.get(ctx, request{at: getFees, path: path}, func(body []byte) error { return decode(body, &r) })
 	return r, err
 }
 
-// Balance is what an account has of an asset, as text. InOrder is the sum of what its open orders
-// hold.
+// Balance is the balance of an asset, as text. InOrder is the sum that open orders hold.
 type Balance struct {
 	Symbol    string `json:"symbol"`
 	Available Number `json:"available"`
@@ -46,7 +45,7 @@ type Balance struct {
 }
 
 // In returns the balance in the units of a catalog. It wraps market.ErrInexact where those are too
-// coarse, and is an error where the catalog does not have the asset.
+// coarse, and returns an error where the catalog lacks the asset.
 func (b *Balance) In(cat *market.Catalog) (asset market.AssetID, available, inOrder market.Money, err error) {
 	a := cat.AssetNamed(b.Symbol)
 	if a == nil {
@@ -72,7 +71,7 @@ func (b *Balance) In(cat *market.Catalog) (asset market.AssetID, available, inOr
 // 1).
 func (c *Client) Balances(ctx context.Context, symbol string) (list []Balance, err error) {
 	r := request{at: getBalance, all: symbol == "", path: to("balance").with("symbol", symbol).String()}
-	err = c.ask(ctx, r, func(body []byte) (err error) {
+	err = c.get(ctx, r, func(body []byte) (err error) {
 		list, err = decodeList[Balance](body)
 		return err
 	})
@@ -84,7 +83,7 @@ func (c *Client) Balances(ctx context.Context, symbol string) (list []Balance, e
 type HistoryPage struct {
 	From, To market.Time // rounded down to milliseconds; 0: open
 	Page     int         // from 1; 0: the first
-	MaxItems int         // 1 … 100; 0: the endpoint's own
+	MaxItems int         // 1 … 100; 0: the endpoint's default
 	Type     string      // "buy", "deposit", …; "": all
 }
 
@@ -117,6 +116,6 @@ type Transaction struct {
 func (c *Client) AccountHistory(ctx context.Context, p HistoryPage) (h History, err error) {
 	path := to("account", "history").moment("fromDate", p.From).moment("toDate", p.To).integer("page", int64(p.Page)).
 		integer("maxItems", int64(p.MaxItems)).with("type", p.Type).String()
-	err = c.ask(ctx, request{at: getHistory, path: path}, func(body []byte) error { return decode(body, &h) })
+	err = c.get(ctx, request{at: getHistory, path: path}, func(body []byte) error { return decode(body, &h) })
 	return h, err
 }

@@ -8,62 +8,61 @@ import (
 
 const (
 	budgetMinute = market.Duration(time.Minute)
-	// linger is how long a request that nobody answered may still reach the exchange.
-	linger = 30 * time.Second
-	// maxLimit is what a budget without limit counts as.
+	// strayTTL is how long a request without an answer may still reach the exchange.
+	strayTTL = 30 * time.Second
+	// maxLimit is the limit of an unlimited budget.
 	maxLimit = 10_000_000
-	// cancelSlack are the points that cancels and what confirms them have beside two for each open
-	// order.
+	// cancelSlack are the points for cancels and their confirmation beyond two for each open order.
 	cancelSlack = 50
 )
 
-// allowance is what the key or the IP address may spend in a minute of the exchange's clock
-// (specification 8), and what it has. A request counts from the moment it is let go until it is
-// answered, in whatever minute the exchange reads it: therefore open and stray points count in the
-// minute that runs and in the next.
+// allowance is the budget of the key or the IP address in a minute of the exchange's clock
+// (specification 8). A request counts from the moment it may go until it is answered. The exchange
+// may count it in the running minute or in the next, so open and stray points count in both.
 type allowance struct {
 	payer  Payer
 	margin market.Duration
 
-	limit  int         // points of a minute
-	reset  market.Time // end of the minute; 0: none has begun
-	used   int         // points that the exchange has counted in it, at least where an answer was lost
-	before int         // used of the minute before
-	open   int         // points of requests that wait for their answers
-	stray  []strayPoints
-	strays int         // sum of stray
-	banned market.Time // nothing is sent before
-	orders int         // open orders, each of which may have to be cancelled
+	limit      int         // points of a minute
+	reset      market.Time // end of the minute; 0: none has begun
+	used       int         // points that the exchange has counted in it; a lower bound after a lost answer
+	lastUsed   int         // used of the minute before
+	open       int         // points of requests that wait for their answers
+	strays     []strayPoints
+	strayTotal int         // sum of stray
+	banned     market.Time // nothing is sent until then
+	orders     int         // open orders, each of which may have to be cancelled
 
-	doubted   bool        // reset is not what the exchange says, which cannot be
-	saidDoubt market.Time // when a warning last said so
+	resetCapped bool        // the exchange's reset was too late to be true, and was capped
+	resetWarned market.Time // time of the last warning about it
 
-	sent  uint64      // requests let go, ever
-	told  market.Time // reset of the answer that used was last taken from; 0: it is not what an answer said
-	slow  market.Time // reset of the minute in which a warning said that market data waits
-	queue [MarketData + 1][]*waiter
+	sent         uint64      // number of requests ever granted
+	countedReset market.Time // reset of the answer that used is from; 0: used is computed
+	slowWarned   market.Time // reset of the minute with the last warning about waiting
+	queue        [MarketData + 1][]*waiter
 }
 
-// strayPoints belong to a request of which nobody knows whether the exchange has counted it.
+// strayPoints are the points of a request without an answer: the exchange may have counted it or
+// not.
 type strayPoints struct {
 	points int
 	until  market.Time
 }
 
-// rate is what the three headers of an answer say.
+// rate is the content of the three rate headers.
 type rate struct {
 	limit, remaining int
 	reset            market.Time
-	doubted          string // what the header says of reset, where that is not believed
+	claimed          string // the reset in the header where that cannot be true; otherwise empty
 }
 
-// roll begins a new minute when the clock has passed the end of the last by the margin: the clock
-// may be ahead of the exchange's. Points that went astray are taken as counted when they no longer
-// can arrive.
+// roll begins a new minute once the clock has passed the end of the last by the margin: the clock
+// may be ahead of the exchange's. Stray points count as used once their requests can no longer
+// arrive.
 func (a *allowance) roll(now market.Time) {
-	for len(a.stray) > 0 && a.stray[0].until <= now {
+	for len(a.strays) > 0 && a.strays[0].until <= now {
 		a.used += a.dropStray()
-		a.told = 0
+		a.countedReset = 0
 	}
 	next := minuteEnd(now)
 	switch {
@@ -75,18 +74,18 @@ func (a *allowance) roll(now market.Time) {
 }
 
 func (a *allowance) begin(reset market.Time, used int) {
-	if a.before = 0; reset.Sub(a.reset) == budgetMinute {
-		a.before = a.used
+	if a.lastUsed = 0; reset.Sub(a.reset) == budgetMinute {
+		a.lastUsed = a.used
 	}
-	a.reset, a.used, a.told, a.doubted = reset, used, 0, false
+	a.reset, a.used, a.countedReset, a.resetCapped = reset, used, 0, false
 }
 
 func minuteEnd(now market.Time) market.Time {
 	return market.FloorTo(now, market.Time(budgetMinute)).Add(budgetMinute)
 }
 
-// observe takes what an answer says of the minute. Answers may come in any order: within a minute
-// the exchange's count only grows, and one of the minute before says nothing.
+// observe takes the counts of an answer. Answers may come in any order: within a minute the
+// exchange's count only grows, and an answer of an earlier minute is ignored.
 func (a *allowance) observe(r rate, now market.Time) {
 	a.limit = min(r.limit, maxLimit)
 	switch {
@@ -98,32 +97,32 @@ func (a *allowance) observe(r rate, now market.Time) {
 		return
 	}
 	if used := r.limit - r.remaining; used >= a.used {
-		a.used, a.told = used, r.reset
+		a.used, a.countedReset = used, r.reset
 	}
 }
 
-// spent is everything that may have to be paid from the minute that runs.
-func (a *allowance) spent() int { return a.used + a.open + a.strays }
+// spent is the largest number of points that the running minute may be charged with.
+func (a *allowance) spent() int { return a.used + a.open + a.strayTotal }
 
 func (a *allowance) addStray(points int, now market.Time) {
 	if points > 0 {
-		a.stray = append(a.stray, strayPoints{points, now.Add(linger)})
-		a.strays += points
+		a.strays = append(a.strays, strayPoints{points, now.Add(strayTTL)})
+		a.strayTotal += points
 	}
 }
 
-// dropStray forgets the points that went astray first.
+// dropStray removes the oldest stray points.
 func (a *allowance) dropStray() int {
-	points := a.stray[0].points
-	a.stray = a.stray[1:]
-	a.strays -= points
+	points := a.strays[0].points
+	a.strays = a.strays[1:]
+	a.strayTotal -= points
 	return points
 }
 
-// floor is how many points a lane must leave to those before it. The last ones, one for each open
-// order, are for cancels alone; before them as many, and some, are for cancels and for asking
-// whether they came through: each that has lets go one of the former. Without a key nothing can be
-// lost but data, and a twentieth is left to whoever else has the address.
+// floor is the number of points that a lane must leave to more urgent lanes. The last points, one
+// for each open order, are for cancels alone; as many again and cancelSlack are for cancels and
+// their confirmation. A request without a key loses only data: it leaves a twentieth to other users
+// of the address.
 func (a *allowance) floor(lane Lane) int {
 	if a.payer != PaidByKey {
 		return a.limit / 20
@@ -144,10 +143,10 @@ func (a *allowance) floor(lane Lane) int {
 	return cancels + a.limit/5
 }
 
-// ready reports whether a request may go now, and else when to look again.
+// ready reports whether a request may go now, and otherwise when to try again.
 func (a *allowance) ready(lane Lane, weight int, now market.Time) (ok bool, again market.Time) {
 	switch room := a.limit - a.floor(lane); {
-	case lane == LastCancel && (now < a.banned || a.doubted):
+	case lane == LastCancel && (now < a.banned || a.resetCapped):
 		return true, 0
 	case now < a.banned:
 		return false, a.banned
@@ -161,8 +160,8 @@ func (a *allowance) ready(lane Lane, weight int, now market.Time) (ok bool, agai
 	return true, 0
 }
 
-// pace is when market data may go on: half of its room is free at once, the other half is spread
-// over the rest of the minute, so that it slows down rather than stops.
+// pace is when market data may continue: half of its room is free at once, the other half is spread
+// over the rest of the minute. So it slows down instead of stopping.
 func (a *allowance) pace(room int) market.Time {
 	spent := a.spent()
 	if 2*spent <= room {
@@ -171,8 +170,8 @@ func (a *allowance) pace(room int) market.Time {
 	return a.reset.Add(-budgetMinute).Add(budgetMinute * market.Duration(spent) / market.Duration(room))
 }
 
-// forecast is when the points of the minute end if they are spent as in the last sixty seconds;
-// false where they last.
+// forecast is when the minute's points run out at the rate of the last sixty seconds; false where
+// they last.
 func (a *allowance) forecast(now market.Time) (end market.Time, ends bool) {
 	passed := now.Sub(a.reset.Add(-budgetMinute))
 	spent := int64(a.spent())
@@ -180,8 +179,8 @@ func (a *allowance) forecast(now market.Time) (end market.Time, ends bool) {
 		return 0, false
 	}
 	perMinute := spent * int64(budgetMinute) / int64(passed)
-	if a.before > 0 {
-		perMinute = spent + int64(a.before)*int64(budgetMinute-passed)/int64(budgetMinute)
+	if a.lastUsed > 0 {
+		perMinute = spent + int64(a.lastUsed)*int64(budgetMinute-passed)/int64(budgetMinute)
 	}
 	left := max(0, int64(a.limit)-spent)
 	end = now.Add(market.Duration(left * int64(budgetMinute) / max(1, perMinute)))

@@ -68,7 +68,7 @@ func TestHeadersThatCannotBeAreNotBelieved(t *testing.T) {
 		"9223372036854775807": "9223372036854775807 ms"} {
 		r, ok = names.read(header("1000", "999", resetAt), noon)
 		require.True(t, ok, "the points count")
-		require.Equal(t, rate{limit: 1000, remaining: 999, reset: noon.Add(longestReset), doubted: doubted}, r)
+		require.Equal(t, rate{limit: 1000, remaining: 999, reset: noon.Add(maxReset), claimed: doubted}, r)
 	}
 	for _, bad := range [][3]string{
 		{"", "", ""}, {"1000", "", "1772452860000"}, {"0", "0", "1772452860000"}, {"1000", "-1",

@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// rateHeaders are the names of the three headers in the form that net/http keeps them in.
+// rateHeaders are the names of the three rate headers as net/http spells them.
 type rateHeaders struct{ limit, remaining, resetAt string }
 
 func rateHeadersOf(prefix string) rateHeaders {
@@ -18,18 +18,17 @@ func rateHeadersOf(prefix string) rateHeaders {
 	return rateHeaders{name("limit"), name("remaining"), name("resetat")}
 }
 
-// believable is how far from now a time of an earlier process may lie.
-const believable = 24 * time.Hour
+// maxStateAge is how far from now a time saved by an earlier process may lie.
+const maxStateAge = 24 * time.Hour
 
-// longestReset is how long a reset or the end of a ban that the exchange tells is believed: a
-// minute's budget is back in a minute, and a ban of a key lasts another (venue-facts 2.4). A ban
-// that lasts longer is told again by the next answer.
-const longestReset = 2 * time.Minute
+// maxReset is the latest believable reset or end of a ban, from now: a minute's budget is back in a
+// minute, and a ban of a key lasts another (venue-facts 2.4). The next answer repeats a longer ban.
+const maxReset = 2 * time.Minute
 
-// sayDoubtAgain is how long a ledger says nothing more of resets that it does not believe.
-const sayDoubtAgain = 10 * time.Minute
+// warnResetEvery is the time between two warnings about false resets.
+const warnResetEvery = 10 * time.Minute
 
-// read reads the headers; false where one is missing or cannot be what the specification says.
+// read parses the headers; false where one is missing or breaks the specification.
 func (n *rateHeaders) read(h http.Header, now market.Time) (r rate, ok bool) {
 	limit, wrong1 := strconv.Atoi(h.Get(n.limit))
 	remaining, wrong2 := strconv.Atoi(h.Get(n.remaining))
@@ -40,22 +39,21 @@ func (n *rateHeaders) read(h http.Header, now market.Time) (r rate, ok bool) {
 	return rate{limit, remaining, reset, doubted}, true
 }
 
-// resetOf reads the header of the time at which the points are back, in Unix milliseconds: at most
-// longestReset from now, doubted being what it says where that is later. false where there is none,
-// or one that is over.
-func (n *rateHeaders) resetOf(h http.Header, now market.Time) (reset market.Time, doubted string, ok bool) {
+// resetOf parses the reset header, in Unix milliseconds. A reset later than maxReset from now is
+// capped, and claimed is its text. ok is false where there is none, or it is long over.
+func (n *rateHeaders) resetOf(h http.Header, now market.Time) (reset market.Time, claimed string, ok bool) {
 	ms, err := strconv.ParseInt(h.Get(n.resetAt), 10, 64)
-	if err != nil || ms < now.Add(-longestReset).Millis() {
+	if err != nil || ms < now.Add(-maxReset).Millis() {
 		return 0, "", false
 	}
-	if most := now.Add(longestReset); ms > most.Millis() {
+	if most := now.Add(maxReset); ms > most.Millis() {
 		return most, dateOf(ms), true
 	}
 	reset, err = market.TimeOfMillis(ms)
 	return reset, "", err == nil
 }
 
-// dateOf is a time in Unix milliseconds for a person, the number itself where no calendar has it.
+// dateOf formats a time in Unix milliseconds; the number itself where it is out of range.
 func dateOf(ms int64) string {
 	at, err := market.TimeOfMillis(ms)
 	if err != nil {
@@ -64,15 +62,15 @@ func dateOf(ms int64) string {
 	return at.Std().Format("2006-01-02 15:04:05 UTC")
 }
 
-// banned reports whether an answer says that nothing more is to be sent: HTTP status 429, or code
-// 105. Code 429 is about decimals.
+// banned reports whether an answer is a ban: HTTP status 429, or code 105. Code 429 is about
+// decimals.
 func banned(status int, body []byte) bool {
 	return status == http.StatusTooManyRequests || status >= 400 &&
 		exchange.ParseError(status, body).Code == exchange.CodeBanned
 }
 
-// banEnd reads "The ban expires at 1772452800000." as clients of the exchange do: what stands
-// between " at " and the last full stop, in Unix milliseconds; 0 where there is none.
+// banEnd parses the end in "The ban expires at 1772452800000.", in Unix milliseconds: the text
+// between the last " at " and the full stop. 0: there is none.
 func banEnd(text string) (ms int64) {
 	at := strings.LastIndex(text, " at ")
 	if at < 0 {
@@ -82,17 +80,17 @@ func banEnd(text string) (ms int64) {
 	return ms
 }
 
-// ban stops the budget until the later of what the text and the header say, or for the usual time
-// where neither says anything.
+// ban stops the budget until the later of the ends in text and header, or for the usual time where
+// neither has one.
 func (l *Ledger) ban(a *allowance, h http.Header, status int, body []byte, now market.Time) {
 	usual := minuteEnd(now).Add(l.banOf(a.payer))
-	most := max(usual, now.Add(longestReset)) // the next answer tells of one that lasts longer
+	most := max(usual, now.Add(maxReset)) // the next answer repeats a longer ban
 	until, _ := market.TimeOfMillis(banEnd(exchange.ParseError(status, body).Message))
 	reset, doubted, _ := l.names.resetOf(h, now)
 	if told := banEnd(exchange.ParseError(status, body).Message); told > most.Millis() {
 		until, doubted = most, dateOf(told)
-		if told >= now.Add(believable).Millis() {
-			until = usual // it says nothing of this ban
+		if told >= now.Add(maxStateAge).Millis() {
+			until = usual // it cannot mean this ban
 		}
 	}
 	if until = max(until, reset); until <= now {
@@ -104,7 +102,7 @@ func (l *Ledger) ban(a *allowance, h http.Header, status int, body []byte, now m
 	}
 }
 
-// banOf is how long a ban lasts behind the minute where the exchange says nothing of it.
+// banOf is how long a ban lasts after the minute where the exchange names no end.
 func (l *Ledger) banOf(p Payer) market.Duration {
 	if p == PaidByKey {
 		return l.config.KeyBan
@@ -112,15 +110,16 @@ func (l *Ledger) banOf(p Payer) market.Duration {
 	return l.config.IPBan
 }
 
-// doubt says that a reset is not believed, now and then.
-func (l *Ledger) doubt(a *allowance, r rate, now market.Time) {
-	if a.doubted = r.doubted != ""; a.doubted && (a.saidDoubt == 0 || now.Sub(a.saidDoubt) >= sayDoubtAgain) {
-		a.saidDoubt = now
-		l.warn(Warning{Kind: WarnReset, Payer: a.payer, At: now, Until: r.reset, Doubted: r.doubted})
+// warnReset warns of a false reset, at most once in warnResetEvery.
+func (l *Ledger) warnReset(a *allowance, r rate, now market.Time) {
+	if a.resetCapped = r.claimed != ""; a.resetCapped &&
+		(a.resetWarned == 0 || now.Sub(a.resetWarned) >= warnResetEvery) {
+		a.resetWarned = now
+		l.warn(Warning{Kind: WarnReset, Payer: a.payer, At: now, Until: r.reset, Doubted: r.claimed})
 	}
 }
 
-// endBan says that a ban is over. The first minute after it has all points.
+// endBan ends a ban that is over. The first minute after it has all points.
 func (l *Ledger) endBan(a *allowance, now market.Time) {
 	if a.banned == 0 || now < a.banned {
 		return

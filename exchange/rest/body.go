@@ -8,7 +8,7 @@ import (
 )
 
 // body writes the JSON of a request (specification 5) in the units of a market. Its own methods
-// leave out zeros.
+// omit zeros.
 type body struct {
 	wire.Writer
 	m *market.Market
@@ -20,7 +20,7 @@ func begin(m *market.Market) body {
 
 func (w *body) end() []byte { return append(w.Dst, '}') }
 
-// name writes the one id by which an order is named.
+// name writes the id that names an order.
 func (w *body) name(o *market.Order) {
 	if o.ClientOrderID != uuid.Nil {
 		w.ID("clientOrderId", o.ClientOrderID)

@@ -7,13 +7,13 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Book reads the order book of a market into a snapshot, whose slices are used again: GET
+// Book reads a snapshot of a market's order book into into, whose slices are reused: GET
 // /{market}/book (specification 1 and 4.5), depth levels of each side, 1 … 1000, 0: 1000. Its Time
 // is that of the snapshot. Outside of status trading there is none: the error is exchange.Error
 // with code 431 and HTTP 409. On an error the snapshot is undefined.
 func (c *Client) Book(ctx context.Context, m *market.Market, depth int, into *market.OrderBook) error {
 	path := to(m.Name, "book").integer("depth", int64(depth)).String()
-	return c.ask(ctx, request{at: getBook, path: path}, func(body []byte) error { return parseBook(body, m, into) })
+	return c.get(ctx, request{at: getBook, path: path}, func(body []byte) error { return parseBook(body, m, into) })
 }
 
 // parseBook reads a snapshot of m's book.

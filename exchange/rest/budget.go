@@ -6,20 +6,20 @@ import (
 	"net/http"
 )
 
-// Lane is how urgent a request is. A smaller one goes first.
+// Lane is the urgency of a request. A smaller one goes first.
 type Lane uint8
 
-// The lanes. The last points of a budget, one for each open order, belong to cancels alone, and as
-// many more and 50 to them and to what confirms them.
+// The lanes. The last points of a budget, one for each open order, belong to cancels alone; as many
+// again and 50 belong to cancels and their confirmation.
 const (
-	// a cancel of a stop, which is tried once though a ban, or a reset that cannot be true, stands
-	// in its way
+	// LastCancel is a cancel during a stop: it is tried once, even during a ban or with a false
+	// reset.
 	LastCancel Lane = iota + 1
 	Cancel          // takes orders out of the book
-	Confirm         // asks whether a cancel has come through
+	Confirm         // queries whether a cancel was executed
 	Protective      // exits, and the timer of cancel on disconnect
 	Order           // place and update
-	Reconcile       // asks what became of orders and balances
+	Reconcile       // queries orders and balances
 	MarketData
 )
 
@@ -45,13 +45,13 @@ type Budget interface {
 		done func(h http.Header, status int, body []byte), err error)
 }
 
-// Weight is what an endpoint costs in points.
+// Weight is the cost of an endpoint in points.
 type Weight struct {
 	One int // for one market, or where the endpoint has none
 	All int // for all markets; 0: as One
 }
 
-// of returns the weight of a request.
+// of returns the weight of one request.
 func (w Weight) of(all bool) int {
 	if all && w.All != 0 {
 		return w.All
@@ -59,7 +59,7 @@ func (w Weight) of(all bool) int {
 	return w.One
 }
 
-// endpoint is a row of endpoints.
+// endpoint is an index of endpoints.
 type endpoint uint8
 
 const (
@@ -93,8 +93,8 @@ const (
 	getWithdrawalHistory
 )
 
-// endpoints are those of specification 1, the two reports and cancel on disconnect, with their
-// weights (venue-facts 1.1).
+// endpoints are the endpoints of specification 1, the two reports and cancel on disconnect, with
+// their weights (venue-facts 1.1).
 var endpoints = [...]struct {
 	name    string
 	weight  Weight

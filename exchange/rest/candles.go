@@ -9,20 +9,20 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// MaxCandles is how many candles one request returns at most (venue-facts 1.2).
+// MaxCandles is the largest number of candles in one answer (venue-facts 1.2).
 const MaxCandles = 1440
 
 // Candles appends candles of a market, oldest first: GET /{market}/candles (specification 1,
-// venue-facts 1.2). They start from start on and before end; of more than limit, 1 … MaxCandles, 0:
-// MaxCandles, these are the newest. A zero start or end leaves that side open; always give an end.
-// An interval without trades has no candle, and one that has not ended is given as it stands.
-// Nothing about a candle is checked beyond its numbers (market.Candle.Check).
+// venue-facts 1.2). start counts, end does not; of more than limit, 1 … MaxCandles, 0: MaxCandles,
+// the newest are returned. A zero start or end leaves that side open; always give an end. An
+// interval without trades has no candle, and an open interval's candle is the current one. Only the
+// numbers are checked (market.Candle.Check checks more).
 func (c *Client) Candles(ctx context.Context, m *market.Market, interval market.Interval, start, end market.Time,
 	limit int, dst []market.Candle) ([]market.Candle, error) {
 	before := len(dst)
 	path := to(m.Name, "candles").with("interval", interval.String()).integer("limit", int64(limit)).
 		moment("start", start).moment("end", end).String()
-	err := c.ask(ctx, request{at: getCandles, path: path}, func(body []byte) (err error) {
+	err := c.get(ctx, request{at: getCandles, path: path}, func(body []byte) (err error) {
 		dst, err = appendCandles(dst[:before], body, m, interval)
 		return err
 	})
@@ -37,11 +37,6 @@ func (c *Client) Candles(ctx context.Context, m *market.Market, interval market.
 func appendCandles(dst []market.Candle, body []byte, m *market.Market, interval market.Interval) ([]market.Candle,
 	error) {
 	s := wire.NewScanner(body)
-	for s.Array(); s.Element(); {
-		candle := market.Candle{Market: m.ID, Interval: interval}
-		if s.Candle(m, &candle); s.Err() == nil {
-			dst = append(dst, candle)
-		}
-	}
+	dst = s.Candles(m, interval, dst)
 	return dst, s.End()
 }

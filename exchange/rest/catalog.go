@@ -8,12 +8,11 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// plentyDigits are the decimals of a price in a market without a tickSize, where five significant
-// digits were the rule.
-const plentyDigits = 10
+// defaultPriceDigits are the decimals of a price in a market without a tickSize, where five
+// significant digits were the rule.
+const defaultPriceDigits = 10
 
-// Catalog asks for markets and assets and makes a catalog of them: BuildCatalog. It does not Use
-// it.
+// Catalog gets markets and assets and makes a catalog: BuildCatalog. It does not call Use.
 func (c *Client) Catalog(ctx context.Context) (cat *market.Catalog, leftOut []error, err error) {
 	assets, err := c.Assets(ctx, "")
 	if err != nil {
@@ -27,11 +26,11 @@ func (c *Client) Catalog(ctx context.Context) (cat *market.Catalog, leftOut []er
 	return cat, leftOut, nil
 }
 
-// BuildCatalog makes a catalog of what an exchange tells, in its order. An asset has the most
-// decimals that itself or one of its markets allows. A price has the decimals that the tickSize is
-// written with, the zeros at its end included, since older prices may be finer than the tick;
-// without one as many as fit, up to 10. What cannot be represented is left out, each with an error
-// that says why.
+// BuildCatalog makes a catalog of the exchange's assets and markets, in their order. An asset has
+// the most decimals that itself or one of its markets allows. A price has the decimals of the
+// tickSize, trailing zeros included, since older prices may be finer than the tick; without a
+// tickSize as many as fit, up to 10. leftOut has an error for each asset or market that cannot be
+// represented.
 func BuildCatalog(assets []Asset, markets []Market) (cat *market.Catalog, leftOut []error) {
 	cat = &market.Catalog{}
 	finest := map[string]uint8{}
@@ -56,7 +55,7 @@ func BuildCatalog(assets []Asset, markets []Market) (cat *market.Catalog, leftOu
 	return cat, leftOut
 }
 
-// addMarket adds one market with its rules. The rules are tried first: what is in a catalog stays
+// addMarket adds a market with its rules. It tries the rules first: a market in a catalog stays
 // there.
 func addMarket(cat *market.Catalog, w *Market) error {
 	base, quote := cat.AssetNamed(w.Base), cat.AssetNamed(w.Quote)
@@ -71,17 +70,17 @@ func addMarket(cat *market.Catalog, w *Market) error {
 	return cat.AddMarket(m)
 }
 
-// priceDigits returns the decimals that the tickSize is written with, else as many as there is room
-// for beside the amount's.
+// priceDigits returns the decimals of the tickSize, otherwise as many as there is room for beside
+// the amount's.
 func priceDigits(w *Market, base, quote uint8) uint8 {
 	if tick := string(w.TickSize); tick != "" && !strings.ContainsAny(tick, "eE") {
 		_, decimals, _ := strings.Cut(tick, ".")
 		return uint8(min(len(decimals), market.MaxDigits))
 	}
 	if w.TickSize != "" {
-		_, decimals, _ := market.ParseDecimal(string(w.TickSize)) // Apply reports what is no number
+		_, decimals, _ := market.ParseDecimal(string(w.TickSize)) // Apply reports a bad number
 		return decimals
 	}
 	room := min(2*market.MaxDigits-8, market.MaxDigits+int(quote)) - int(base)
-	return uint8(max(0, min(plentyDigits, room)))
+	return uint8(max(0, min(defaultPriceDigits, room)))
 }

@@ -25,22 +25,22 @@ const (
 	defaultWindow = 10 * time.Second
 )
 
-// maxAnswer is the longest answer that is read. The longest that is expected, a book of 1000
-// levels, has about 60 KB.
-const maxAnswer = 16 << 20
+// maxResponse is the longest answer that is read, in bytes. The longest expected one, a book of
+// 1000 levels, has about 60 KB.
+const maxResponse = 16 << 20
 
-// Config is what a Client needs to know. The zero value of a field is the default that its comment
+// Config configures a Client. The zero value of a field stands for the default that its comment
 // names.
 type Config struct {
 	BaseURL string            // with or without /v2; https, or http to a loopback address
 	Key     Secret            // none: public endpoints only
-	Secret  Secret            // that belongs to Key
+	Secret  Secret            // of Key
 	Prefix  string            // the brand in the headers, without the dash; "Service"
 	Window  market.Duration   // in which the exchange may carry a request out, 100 ms … 60 s; 10 s
-	Margin  market.Duration   // Send refuses what is this close to the end of its window; a fifth of the window
+	Margin  market.Duration   // least time before the end of the window for Send; a fifth of the window
 	Timeout market.Duration   // of one attempt; the window and 5 s
 	Tries   int               // attempts of a GET; 4
-	Weights map[string]Weight // over those of Weights, by the same names
+	Weights map[string]Weight // replace those of the table, by endpoint
 	Budget  Budget            // nil: none
 
 	SignPublic bool // with a key, sign market data too: it then costs the key's points, not those of the IP address
@@ -62,14 +62,14 @@ type Client struct {
 	buffers   sync.Pool
 }
 
-// headerNames are the names of the headers that carry credentials, as net/http spells them.
+// headerNames are the names of the credential headers as net/http spells them.
 type headerNames struct{ key, signature, timestamp, window string }
 
-// New returns a client; it sends nothing yet. An error names the setting that is wrong. Call Sync
-// before the first signed request, and Use before the first that gives or takes a market's units.
+// New returns a client; it sends nothing yet. An error names the wrong setting. Call Sync before
+// the first signed request, and Use before the first request in a market's units.
 func New(config Config) (*Client, error) {
 	c := &Client{config: config}
-	if err := c.settle(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("rest: %w", err)
 	}
 	c.names = headersOf(c.config.Prefix)
@@ -83,19 +83,19 @@ func New(config Config) (*Client, error) {
 	return c, nil
 }
 
-// Close closes connections that nobody uses. Requests under way go on.
+// Close closes idle connections. Running requests go on.
 func (c *Client) Close() {
 	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
 }
 
-// Use sets the catalog in whose units all markets and orders are from now on. The catalog must get
-// no further markets or assets.
+// Use sets the catalog of all markets and orders. The catalog must get no further markets or
+// assets.
 func (c *Client) Use(cat *market.Catalog) { c.catalog.Store(newDirectory(cat)) }
 
-// settle checks the config and fills in its defaults.
-func (c *Client) settle() (err error) {
+// validate checks the config and fills in its defaults.
+func (c *Client) validate() (err error) {
 	config := &c.config
 	if c.origin, err = Origin(config.BaseURL); err != nil {
 		return err
@@ -130,11 +130,11 @@ func (c *Client) settle() (err error) {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	return c.weigh()
+	return c.setWeights()
 }
 
-// weigh lays Config.Weights over the table.
-func (c *Client) weigh() error {
+// setWeights applies Config.Weights to the table.
+func (c *Client) setWeights() error {
 	known := make(map[string]endpoint, len(endpoints))
 	for i := range endpoints {
 		c.weights[i] = endpoints[i].weight
@@ -154,8 +154,8 @@ func (c *Client) weigh() error {
 	return nil
 }
 
-// WeightOf is what the table says of an endpoint, "GET /ordersOpen". false: there is none of that
-// name.
+// WeightOf returns the weight of an endpoint, "GET /ordersOpen", in the table; false: there is no
+// such endpoint.
 func WeightOf(name string) (Weight, bool) {
 	for i := range endpoints {
 		if endpoints[i].name == name {
@@ -165,8 +165,8 @@ func WeightOf(name string) (Weight, bool) {
 	return Weight{}, false
 }
 
-// Weight is what an endpoint costs: what Config.Weights says, else the table. The zero Weight is
-// that of one that there is not.
+// Weight returns the weight of an endpoint by Config.Weights, otherwise by the table; the zero
+// Weight where there is no such endpoint.
 func (c *Client) Weight(name string) Weight {
 	for i := range endpoints {
 		if endpoints[i].name == name {
@@ -176,8 +176,8 @@ func (c *Client) Weight(name string) Weight {
 	return Weight{}
 }
 
-// Origin is scheme and host of a base URL, as "https://host". It refuses what a Config refuses. Its
-// errors repeat at most the host: a password, a path or a query may be a secret.
+// Origin returns scheme and host of a base URL, as "https://host". It refuses the URLs that Config
+// refuses. Its errors repeat at most the host: a password, a path or a query may be a secret.
 func Origin(base string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -15,18 +15,16 @@ import (
 // TimeSamples is how often Sync asks for the time; the answer with the shortest round trip counts.
 const TimeSamples = 5
 
-// worst is the longest round trip of an answer that the time can be told by: it may be wrong by
-// half of that, and what the exchange can still take of a lost request is reckoned with so much to
-// spare.
-const worst = 4 * time.Second
+// maxRoundTrip is the longest usable round trip of a time measurement, which may be wrong by half
+// of it. The deadlines of lost requests allow for as much.
+const maxRoundTrip = 4 * time.Second
 
-// clock is the exchange's time as far as it was measured: an instant of this machine that stood for
-// one of the exchange's. It goes on by the machine's monotonic clock, so that a machine whose time
-// is set does not move it.
+// clock is the exchange's clock: an instant of this machine and the exchange's time then. It goes
+// on by the machine's monotonic clock, so setting the machine's time does not move it.
 type clock struct {
 	now       func() time.Time
 	anchor    atomic.Pointer[anchor]
-	measuring chan struct{} // of one: whoever has put something into it measures
+	measuring chan struct{} // holds one token while a measurement runs
 }
 
 type anchor struct {
@@ -35,14 +33,14 @@ type anchor struct {
 	roundTrip market.Duration // 0: not measured
 }
 
-// start trusts the machine until the first measurement.
+// start uses the machine's clock until the first measurement.
 func (k *clock) start(now func() time.Time) {
 	k.now, k.measuring = now, make(chan struct{}, 1)
 	local := now()
 	k.anchor.Store(&anchor{local: local, server: market.Time(local.UnixNano())})
 }
 
-// Now returns the time of the exchange's clock as Sync measured it; before that the machine's own.
+// Now returns the exchange's time by the last Sync; before the first, the machine's own.
 func (c *Client) Now() market.Time {
 	a := c.clock.anchor.Load()
 	return a.server.Add(c.clock.now().Sub(a.local))
@@ -55,28 +53,28 @@ func (c *Client) Offset() market.Duration {
 	return a.server.Sub(market.Time(a.local.UnixNano()))
 }
 
-// RoundTrip returns how long the measurement behind Offset took: Offset is right within half of
-// that. 0: there was none.
+// RoundTrip returns the round trip of the measurement behind Offset, which is right within half of
+// it. 0: there was none.
 func (c *Client) RoundTrip() market.Duration { return c.clock.anchor.Load().roundTrip }
 
 // Sync measures the exchange's clock by GET /time (specification 1): several times, of which the
-// shortest round trip counts. It returns an error, and keeps what it knew, where no answer came, or
-// none within four seconds.
+// shortest round trip counts. It returns an error, and keeps the last measurement, where no answer
+// came within four seconds.
 func (c *Client) Sync(ctx context.Context) error {
-	if err := c.clock.claim(ctx); err != nil {
+	if err := c.clock.lock(ctx); err != nil {
 		return err
 	}
-	defer c.clock.release()
+	defer c.clock.unlock()
 	return c.measure(ctx)
 }
 
-// Remeasure is Sync, and returns by how much that has moved Now: by so much this machine's clock
-// has gone wrong since the last time.
+// Remeasure is Sync, and returns by how much Now moved: the error of this machine's clock since the
+// last measurement.
 func (c *Client) Remeasure(ctx context.Context) (moved market.Duration, err error) {
-	if err := c.clock.claim(ctx); err != nil {
+	if err := c.clock.lock(ctx); err != nil {
 		return 0, err
 	}
-	defer c.clock.release()
+	defer c.clock.unlock()
 	before := c.clock.anchor.Load()
 	if err := c.measure(ctx); err != nil {
 		return 0, err
@@ -85,8 +83,8 @@ func (c *Client) Remeasure(ctx context.Context) (moved market.Duration, err erro
 	return now.server.Sub(before.server.Add(now.local.Sub(before.local))), nil
 }
 
-// claim waits until nobody else measures.
-func (k *clock) claim(ctx context.Context) error {
+// lock waits for other measurements to end.
+func (k *clock) lock(ctx context.Context) error {
 	select {
 	case k.measuring <- struct{}{}:
 		return nil
@@ -95,14 +93,14 @@ func (k *clock) claim(ctx context.Context) error {
 	}
 }
 
-func (k *clock) release() { <-k.measuring }
+func (k *clock) unlock() { <-k.measuring }
 
-// resync measures again, unless somebody has since the clock showed seen.
+// resync measures again, unless the clock was measured since it showed seen.
 func (c *Client) resync(ctx context.Context, seen *anchor) error {
-	if err := c.clock.claim(ctx); err != nil {
+	if err := c.clock.lock(ctx); err != nil {
 		return err
 	}
-	defer c.clock.release()
+	defer c.clock.unlock()
 	if c.clock.anchor.Load() != seen {
 		return nil
 	}
@@ -124,7 +122,7 @@ func (c *Client) measure(ctx context.Context) error {
 			return err
 		}
 		found.local = found.local.Add(found.roundTrip / 2)
-		if err := c.clock.believes(found, date); err != nil {
+		if err := c.clock.check(found, date); err != nil {
 			return err
 		}
 		if best == nil || found.roundTrip < best.roundTrip {
@@ -137,10 +135,10 @@ func (c *Client) measure(ctx context.Context) error {
 	}
 	for failed, n := 0, 1; n < TimeSamples && failed < 2; n++ {
 		if sample() != nil {
-			failed++ // what there is may have to do
+			failed++ // after two failures, use the best sample so far
 		}
 	}
-	if best.roundTrip > worst {
+	if best.roundTrip > maxRoundTrip {
 		return fmt.Errorf("the exchange's time: the fastest answer took %s; it cannot be told closer than within half "+
 			"of that", best.roundTrip.Round(time.Millisecond))
 	}
@@ -148,23 +146,23 @@ func (c *Client) measure(ctx context.Context) error {
 	return nil
 }
 
-// What is believed of the exchange's time.
+// The bounds of a believable time.
 const (
-	farTime  = time.Hour   // away from this machine's idea of it, a time needs a witness
-	sameTime = time.Minute // by which witnesses may differ
+	maxClockError = time.Hour   // a time further from the expected one needs confirmation
+	maxDateError  = time.Minute // by which the header Date may differ
 )
 
-// believes returns why a measured time cannot be true; date is the answer's header Date, zero where
-// it had none. A time that is far from what this machine takes for the exchange's needs a witness:
-// the header, or the machine's own clock after a sleep, in which its uptime stood still. None can
-// say that the exchange's clock, once measured, has gone back by hours.
-func (k *clock) believes(found *anchor, date time.Time) error {
+// check returns an error where a measured time cannot be true; date is the answer's header Date,
+// zero where it had none. A time far from the expected one needs confirmation: by the header, or by
+// the machine's own clock after a sleep, in which its uptime stood still. Neither can confirm that
+// the exchange's clock, once measured, went back by hours.
+func (k *clock) check(found *anchor, date time.Time) error {
 	known := k.anchor.Load()
 	expected := known.server.Add(found.local.Sub(known.local))
 	away := found.server.Sub(expected)
-	byDate := !date.IsZero() && found.server.Sub(market.Time(date.UnixNano())).Abs() <= sameTime
-	byWall := found.server.Sub(known.server.Add(found.local.Round(0).Sub(known.local.Round(0)))).Abs() <= farTime
-	if away.Abs() <= farTime || byWall || byDate && (away > 0 || known.roundTrip == 0) {
+	byDate := !date.IsZero() && found.server.Sub(market.Time(date.UnixNano())).Abs() <= maxDateError
+	byWall := found.server.Sub(known.server.Add(found.local.Round(0).Sub(known.local.Round(0)))).Abs() <= maxClockError
+	if away.Abs() <= maxClockError || byWall || byDate && (away > 0 || known.roundTrip == 0) {
 		return nil
 	}
 	header := "no Date"
@@ -176,17 +174,17 @@ func (k *clock) believes(found *anchor, date time.Time) error {
 		found.server.Std().Format(time.DateTime), header, expected.Std().Format(time.DateTime), ErrFalseTime)
 }
 
-// Time returns the exchange's time as it tells it: GET /time (specification 1). Now is what
-// requests are signed with.
+// Time returns the exchange's time: GET /time (specification 1). Requests are signed with Now
+// instead.
 func (c *Client) Time(ctx context.Context) (t market.Time, err error) {
-	err = c.ask(ctx, request{at: getTime, path: version + "/time"}, func(body []byte) (err error) {
+	err = c.get(ctx, request{at: getTime, path: version + "/time"}, func(body []byte) (err error) {
 		t, err = parseTime(body)
 		return err
 	})
 	return t, err
 }
 
-// parseTime reads timeNs, else the middle of the millisecond that time names.
+// parseTime returns timeNs, otherwise the middle of the millisecond of time.
 func parseTime(body []byte) (market.Time, error) {
 	var millis, nanos int64
 	s := wire.NewScanner(body)
@@ -212,7 +210,7 @@ func parseTime(body []byte) (market.Time, error) {
 	return 0, fmt.Errorf("neither time nor timeNs: %w", wire.ErrMalformed)
 }
 
-// outOfWindow reports whether the exchange refused a request for its timestamp.
+// outOfWindow reports whether the exchange refused a request because of its timestamp.
 func outOfWindow(err error) bool {
 	var refused *exchange.Error
 	return errors.As(err, &refused) && refused.Code == 304

@@ -7,11 +7,11 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// directory is a catalog whose markets are found by name.
+// directory is a catalog with its markets by name.
 type directory struct {
 	cat   *market.Catalog
 	named map[string]*market.Market
-	units []market.Market // copies: the rules of the catalog's own change while others look
+	units []market.Market // copies: the rules in the catalog change meanwhile
 }
 
 func newDirectory(cat *market.Catalog) *directory {
@@ -23,7 +23,7 @@ func newDirectory(cat *market.Catalog) *directory {
 	return d
 }
 
-// directory returns what Use has set.
+// directory returns the catalog of Use.
 func (c *Client) directory() (*directory, error) {
 	d := c.catalog.Load()
 	if d == nil {
@@ -32,7 +32,7 @@ func (c *Client) directory() (*directory, error) {
 	return d, nil
 }
 
-// marketOf returns the market of an id that may not be one.
+// marketOf returns the market of an id, which may be unknown.
 func (d *directory) marketOf(id market.ID) (*market.Market, error) {
 	if id == 0 || int(id) > len(d.cat.Markets()) {
 		return nil, fmt.Errorf("market %d: %w", id, exchange.ErrUnknownMarket)

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// expect reads a text that must be want.
+// expect reads a text and fails where it is not want.
 func expect(s *wire.Scanner, field, want string) {
 	if token := s.Token(); s.Err() == nil && string(token) != want {
 		s.Fail(field, fmt.Errorf("%q, not %q: %w", clip(token), want, ErrMismatch))
@@ -29,8 +29,8 @@ func side(s *wire.Scanner) market.Side {
 	}
 }
 
-// common reads a member that public trades and the account's have both, and skips any other.
-func common(s *wire.Scanner, m *market.Market, id *uuid.UUID, t *market.Trade) {
+// readMember reads a member that public trades and own trades share, and skips any other.
+func readMember(s *wire.Scanner, m *market.Market, id *uuid.UUID, t *market.Trade) {
 	switch string(s.Name()) {
 	case "id":
 		*id = s.ID("id")
@@ -47,8 +47,8 @@ func common(s *wire.Scanner, m *market.Market, id *uuid.UUID, t *market.Trade) {
 	}
 }
 
-// missing says that a field is absent without which an answer means nothing.
+// missing is the error of an absent field that is required.
 func missing(field string) error { return fmt.Errorf("%s is missing: %w", field, wire.ErrMalformed) }
 
-// clip keeps foreign text short in an error.
+// clip shortens foreign text for an error.
 func clip(text []byte) []byte { return text[:min(len(text), 40)] }

@@ -11,10 +11,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// TradesPage appends trades of this account in a market, newest first: GET /trades (specification
-// 1, venue-facts 1.3). The page has 1 … 1000 rows, 500 by itself, its end at most 24 hours after
-// its start; From and To are trade ids; all ends count. A trade that is not settled has no fee yet.
-// Fill.Order and Strategy are zero: the caller knows whose it is.
+// TradesPage appends own trades in a market, newest first: GET /trades (specification 1,
+// venue-facts 1.3). The page has 1 … 1000 rows, 500 by default, its end at most 24 hours after its
+// start; From and To are trade ids; all ends count. A trade that is not settled has no fee yet.
+// Fill.Order and Strategy are zero.
 func (c *Client) TradesPage(ctx context.Context, m *market.Market, page Page, dst []exchange.Trade) ([]exchange.Trade,
 	error) {
 	before := len(dst)
@@ -23,7 +23,7 @@ func (c *Client) TradesPage(ctx context.Context, m *market.Market, page Page, ds
 		return dst, err
 	}
 	path := to("trades").with("market", m.Name).page(page, "tradeIdFrom", "tradeIdTo").String()
-	err = c.ask(ctx, request{at: getTrades, path: path}, func(body []byte) (err error) {
+	err = c.get(ctx, request{at: getTrades, path: path}, func(body []byte) (err error) {
 		dst, err = appendTrades(dst[:before], body, m, d.cat)
 		return err
 	})
@@ -44,8 +44,8 @@ func appendTrades(dst []exchange.Trade, body []byte, m *market.Market, cat *mark
 	return dst, s.End()
 }
 
-// readTrade reads one trade. As in an order's fills, without the field settled a fee says that it
-// is.
+// readTrade reads one trade. Without the field settled, a trade with a fee is settled, as in the
+// fills of an order.
 func readTrade(s *wire.Scanner, m *market.Market, cat *market.Catalog) exchange.Trade {
 	t := exchange.Trade{Fill: market.Fill{Market: m.ID}}
 	var both market.Trade
@@ -67,7 +67,7 @@ func readTrade(s *wire.Scanner, m *market.Market, cat *market.Catalog) exchange.
 		case "settled":
 			settled = s.Token()
 		default:
-			common(s, m, &t.ID, &both)
+			readMember(s, m, &t.ID, &both)
 		}
 	}
 	t.Time, t.Side, t.Amount, t.Price = both.Time, both.Side, both.Amount, both.Price
@@ -76,13 +76,13 @@ func readTrade(s *wire.Scanner, m *market.Market, cat *market.Catalog) exchange.
 		t.Settled = string(settled) == "true"
 	}
 	if t.Settled && s.Err() == nil {
-		settle(s, &t, m, cat, fee, currency)
+		readFee(s, &t, m, cat, fee, currency)
 	}
 	return t
 }
 
-// settle reads fee and feeCurrency, which is the quote where it is absent.
-func settle(s *wire.Scanner, t *exchange.Trade, m *market.Market, cat *market.Catalog, fee, currency []byte) {
+// readFee parses fee and feeCurrency, by default the quote currency.
+func readFee(s *wire.Scanner, t *exchange.Trade, m *market.Market, cat *market.Catalog, fee, currency []byte) {
 	t.FeeCurrency = m.Quote
 	if len(currency) > 0 && string(currency) != cat.Asset(m.Quote).Symbol {
 		asset := cat.AssetNamed(string(currency))

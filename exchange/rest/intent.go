@@ -69,7 +69,7 @@ func (c *Client) prepare(command *market.Command) (exchange.Intent, error) {
 	return intent, err
 }
 
-// commands are the endpoints of the kinds of commands.
+// commands are the endpoints by kind of command.
 var commands = map[market.CommandKind]endpoint{market.CommandPlace: postOrder, market.CommandUpdate: putOrder,
 	market.CommandCancel: deleteOrder}
 
@@ -156,13 +156,13 @@ func updateBody(m *market.Market, command *market.Command) ([]byte, error) {
 	return w.end(), nil
 }
 
-// cancelPath is where an order is cancelled.
+// cancelPath is the path of a cancel.
 func cancelPath(m *market.Market, o *market.Order) string {
 	path := named(to("order").with("market", m.Name), o.ClientOrderID, o.ExchangeID)
 	return path.with("operatorId", strconv.FormatInt(o.OperatorID, 10)).String()
 }
 
-// named adds the one id by which an order is named.
+// named adds the id that names an order.
 func named(q query, clientOrderID, orderID uuid.UUID) query {
 	if clientOrderID != uuid.Nil {
 		return q.with("clientOrderId", clientOrderID.String())
@@ -170,8 +170,7 @@ func named(q query, clientOrderID, orderID uuid.UUID) query {
 	return q.with("orderId", orderID.String())
 }
 
-// laneOf says how urgent an intent is: cancels first, then stops, which protect, whether they are
-// placed or moved.
+// laneOf is the urgency of an intent: cancels first, then stop orders, whether placed or moved.
 func laneOf(intent *exchange.Intent) Lane {
 	switch {
 	case intent.Command == market.CommandCancel && intent.Last:

@@ -10,42 +10,42 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// LedgerConfig is what a Ledger is told. Now and After must be set.
+// LedgerConfig configures a Ledger. Now and After are required.
 type LedgerConfig struct {
 	Now func() market.Time // the exchange's time
-	// calls f once in a goroutine of its own, as time.AfterFunc does
+	// After calls f once in a goroutine of its own, like time.AfterFunc.
 	After func(d market.Duration, f func()) (stop func() bool)
 
 	Prefix        string // brand of the headers; "": Service
 	PerKey, PerIP int    // points a minute until an answer says otherwise; 0: 1000
-	// where a ban's answer does not say when it ends; 0: 1 and 15 minutes, both after the minute
+	// KeyBan and IPBan follow the minute of a ban without an end; 0: 1 and 15 minutes.
 	KeyBan, IPBan market.Duration
 	Margin        market.Duration // how wrong Now may be; 0: 250 ms
-	// called without a lock held, in the goroutine of whoever came upon it; nil: nobody hears
+	// Warn is called without a lock held, in any goroutine; nil: not called.
 	Warn func(Warning)
 }
 
-// Ledger is the budget of weight points: one of the key and one of the IP address of those who show
-// no key (specification 8). It lets requests go while the exchange's minute has points left: the
-// more urgent lane first, within a lane in the order in which they came, and each lane only down to
-// what is kept for those before it. A 429 stops everything of the key or the address until the ban
-// ends. It is safe for concurrent use and starts no goroutine but through After.
+// Ledger is the budget of weight points: one of the key and one of the IP address of requests
+// without a key (specification 8). It grants requests while the exchange's minute has points left:
+// urgent lanes first, within a lane in order of arrival, and each lane only down to the points
+// reserved for more urgent ones. A 429 stops all requests of the key or the address until the ban
+// ends. It is safe for concurrent use and starts no goroutine except through After.
 //
-// Known limitation: what others spend with the same key or from the same address is known only from
-// the next answer on.
+// Known limitation: points that others spend with the same key or address show only with the next
+// answer.
 type Ledger struct {
 	config LedgerConfig
 	names  rateHeaders
 
-	mu       sync.Mutex // guards everything below
-	key, ip  allowance
-	weights  weights
-	warnings []Warning
-	alarm    market.Time // when the timer rings; 0: there is none
-	stop     func() bool
+	mu        sync.Mutex // guards everything below
+	key, ip   allowance
+	weights   weights
+	warnings  []Warning
+	timerAt   market.Time // time of the timer; 0: there is none
+	stopTimer func() bool
 }
 
-// NewLedger returns a ledger that has spent nothing.
+// NewLedger returns a ledger with full budgets.
 func NewLedger(config LedgerConfig) *Ledger {
 	setDefault(&config.Prefix, "Service")
 	setDefault(&config.PerKey, 1000)
@@ -54,7 +54,8 @@ func NewLedger(config LedgerConfig) *Ledger {
 	setDefault(&config.IPBan, 15*time.Minute)
 	setDefault(&config.Margin, 250*time.Millisecond)
 	l := &Ledger{config: config, names: rateHeadersOf(config.Prefix),
-		weights: weights{known: map[priced]int{}, doubts: map[priced]doubt{}, told: map[priced]bool{}}}
+		weights: weights{known: map[weightKey]int{}, samples: map[weightKey]weightSample{},
+			warned: map[weightKey]bool{}}}
 	l.key = allowance{payer: PaidByKey, margin: config.Margin, limit: config.PerKey}
 	l.ip = allowance{margin: config.Margin, limit: config.PerIP}
 	return l
@@ -73,7 +74,7 @@ func (l *Ledger) allowance(of Payer) *allowance {
 	return &l.ip
 }
 
-// unlock lets go of the mutex, then of the warnings.
+// unlock releases the mutex, then calls Warn.
 func (l *Ledger) unlock() {
 	warnings := l.warnings
 	l.warnings = nil
@@ -86,8 +87,8 @@ func (l *Ledger) unlock() {
 	}
 }
 
-// SetOpenOrders tells how many orders are open: so many points are kept for their cancels, and as
-// many to confirm these.
+// SetOpenOrders sets the number of open orders: as many points are reserved for their cancels, and
+// as many for the confirmations.
 func (l *Ledger) SetOpenOrders(orders int) {
 	l.mu.Lock()
 	defer l.unlock()
@@ -95,11 +96,10 @@ func (l *Ledger) SetOpenOrders(orders int) {
 	l.dispatch(&l.key)
 }
 
-// Begin returns when a request may be sent, or an error: ctx's, or one that says that the lane may
-// never spend so much. endpoint names what is asked for where its weight is to be learnt ("GET
-// /ordersOpen"), else it is empty; weight is what the table says, and a weight that was learnt
-// comes before it. Each call without an error must be followed by one of done, with the answer's
-// headers, status and body, or with nil and 0 where there was none.
+// Begin waits until a request may be sent. Its errors: ctx's, or that the lane may never spend so
+// many points. endpoint ("GET /ordersOpen") lets the ledger learn a weight; empty: it learns none.
+// weight is the table's; a learnt weight replaces it. After each call without an error, call done
+// once: with the answer's headers, status and body, or with nil and 0 where there was none.
 func (l *Ledger) Begin(ctx context.Context, lane Lane, endpoint string, weight int,
 	payer Payer) (done func(h http.Header, status int, body []byte), err error) {
 	t, err := l.enter(ctx, lane, endpoint, weight, payer)
@@ -109,15 +109,15 @@ func (l *Ledger) Begin(ctx context.Context, lane Lane, endpoint string, weight i
 	return func(h http.Header, status int, body []byte) { l.leave(t, h, status, body) }, nil
 }
 
-// ticket is one request that was let go.
+// ticket is one granted request.
 type ticket struct {
-	priced
-	of     *allowance
-	weight int
-	alone  bool        // nothing else was under way when it went
-	sent   uint64      // of the allowance when it went, itself included
-	used   int         // of the allowance when it went
-	told   market.Time // likewise
+	weightKey
+	allowance    *allowance
+	weight       int
+	alone        bool        // no other request was running when it was granted
+	sent         uint64      // of the allowance when granted, itself included
+	used         int         // of the allowance when granted
+	countedReset market.Time // likewise
 }
 
 func (l *Ledger) enter(ctx context.Context, lane Lane, endpoint string, weight int, payer Payer) (*ticket, error) {
@@ -129,8 +129,8 @@ func (l *Ledger) enter(ctx context.Context, lane Lane, endpoint string, weight i
 	}
 	a := l.allowance(payer)
 	l.mu.Lock()
-	kind := priced{endpoint, weight}
-	w := &waiter{priced: kind, lane: lane, weight: l.weights.of(kind), ready: make(chan struct{})}
+	kind := weightKey{endpoint, weight}
+	w := &waiter{weightKey: kind, lane: lane, weight: l.weights.of(kind), ready: make(chan struct{})}
 	a.queue[lane] = append(a.queue[lane], w)
 	l.dispatch(a)
 	l.unlock()
@@ -151,7 +151,7 @@ func waitError(lane Lane, err error) error {
 func (l *Ledger) leave(t *ticket, h http.Header, status int, body []byte) {
 	l.mu.Lock()
 	defer l.unlock()
-	now, a := l.config.Now(), t.of
+	now, a := l.config.Now(), t.allowance
 	a.open -= t.weight
 	a.roll(now)
 	switch r, told := l.names.read(h, now); {
@@ -159,8 +159,8 @@ func (l *Ledger) leave(t *ticket, h http.Header, status int, body []byte) {
 		l.ban(a, h, status, body, now)
 	case told:
 		a.observe(r, now)
-		l.doubt(a, r, now)
-		if t.alone && t.sent == a.sent && t.told == r.reset && a.told == r.reset {
+		l.warnReset(a, r, now)
+		if t.alone && t.sent == a.sent && t.countedReset == r.reset && a.countedReset == r.reset {
 			l.learn(t, r.limit-r.remaining-t.used, now)
 		}
 	default:
@@ -169,8 +169,7 @@ func (l *Ledger) leave(t *ticket, h http.Header, status int, body []byte) {
 	l.dispatch(a)
 }
 
-// Left returns the points that the key, or the IP address, has left in the minute, and when it
-// ends.
+// Left returns the points left to the key, or the IP address, in the minute, and when it ends.
 func (l *Ledger) Left(of Payer) (points int, reset market.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,8 +188,8 @@ func (l *Ledger) BannedUntil(of Payer) market.Time {
 	return 0
 }
 
-// Forecast returns when the points of the minute end if they go on being spent as in the last sixty
-// seconds; false where they last.
+// Forecast returns when the minute's points run out at the rate of the last sixty seconds; false
+// where they last.
 func (l *Ledger) Forecast(of Payer) (end market.Time, ends bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

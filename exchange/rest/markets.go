@@ -10,14 +10,13 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Market is a market as the exchange tells it (specification 2.3, venue-facts 1.2). A limit that is
-// absent is "".
+// Market is a market as in the answer (specification 2.3, venue-facts 1.2). An absent limit is "".
 type Market struct {
 	Name   string `json:"market"`
 	Status string `json:"status"`
 	Base   string `json:"base"`
 	Quote  string `json:"quote"`
-	// significant digits of a price; "" on markets with a tickSize
+	// PricePrecision is the significant digits of a price; "" on markets with a tickSize.
 	PricePrecision       Number   `json:"pricePrecision"`
 	MinOrderInBaseAsset  Number   `json:"minOrderInBaseAsset"`
 	MinOrderInQuoteAsset Number   `json:"minOrderInQuoteAsset"`
@@ -31,7 +30,7 @@ type Market struct {
 	OrderTypes           []string `json:"orderTypes"`
 }
 
-// Asset is an asset as the exchange tells it (venue-facts 1.2).
+// Asset is an asset as in the answer (venue-facts 1.2).
 type Asset struct {
 	Symbol               string   `json:"symbol"`
 	Name                 string   `json:"name"`
@@ -49,7 +48,7 @@ type Asset struct {
 // Markets returns all markets, or the one that is named: GET /markets (specification 1 and 2.3).
 func (c *Client) Markets(ctx context.Context, name string) (list []Market, err error) {
 	r := request{at: getMarkets, all: name == "", path: to("markets").with("market", name).String()}
-	err = c.ask(ctx, r, func(body []byte) (err error) {
+	err = c.get(ctx, r, func(body []byte) (err error) {
 		list, err = decodeList[Market](body)
 		return err
 	})
@@ -59,15 +58,15 @@ func (c *Client) Markets(ctx context.Context, name string) (list []Market, err e
 // Assets returns all assets, or the one of that symbol: GET /assets (specification 1).
 func (c *Client) Assets(ctx context.Context, symbol string) (list []Asset, err error) {
 	r := request{at: getAssets, all: symbol == "", path: to("assets").with("symbol", symbol).String()}
-	err = c.ask(ctx, r, func(body []byte) (err error) {
+	err = c.get(ctx, r, func(body []byte) (err error) {
 		list, err = decodeList[Asset](body)
 		return err
 	})
 	return list, err
 }
 
-// decodeList reads an array, or a bare object as an array of one: what the exchange sends where a
-// filter is set.
+// decodeList reads an array, or a bare object as an array of one: the exchange sends that for a
+// filter.
 func decodeList[T any](body []byte) (list []T, err error) {
 	if body = bytes.TrimSpace(body); len(body) > 0 && body[0] == '{' {
 		list = make([]T, 1)
@@ -76,31 +75,30 @@ func decodeList[T any](body []byte) (list []T, err error) {
 	return list, decode(body, &list)
 }
 
-// makesSense refuses rules by which no order could be placed, or any: a smallest order above the
-// largest, decimals beyond all units, a tickSize of 0 where one is told, a number of open orders
-// below 0.
-func (w *Market) makesSense(next *market.Market) error {
+// validate refuses rules by which no order could be placed, or any: a smallest order above the
+// largest, decimals beyond all units, a tickSize of 0, negative maxOpenOrders.
+func (w *Market) validate(next *market.Market) error {
 	switch {
 	case w.QuantityDecimals > market.MaxDigits || w.NotionalDecimals > market.MaxDigits:
 		return fmt.Errorf("market %s: quantityDecimals %d, notionalDecimals %d: more than %d: %w", w.Name,
-			w.QuantityDecimals, w.NotionalDecimals, market.MaxDigits, errSenseless)
+			w.QuantityDecimals, w.NotionalDecimals, market.MaxDigits, errInvalidRule)
 	case w.TickSize != "" && next.TickSize == 0:
-		return fmt.Errorf("market %s: tickSize %s: %w", w.Name, w.TickSize, errSenseless)
+		return fmt.Errorf("market %s: tickSize %s: %w", w.Name, w.TickSize, errInvalidRule)
 	case next.MaxOrderInBase > 0 && next.MinOrderInBase > next.MaxOrderInBase, next.MaxOrderInQuote > 0 &&
 		next.MinOrderInQuote > next.MaxOrderInQuote:
-		return fmt.Errorf("market %s: the smallest order is above the largest: %w", w.Name, errSenseless)
+		return fmt.Errorf("market %s: the smallest order is above the largest: %w", w.Name, errInvalidRule)
 	case w.MaxOpenOrders < 0:
-		return fmt.Errorf("market %s: maxOpenOrders %d: %w", w.Name, w.MaxOpenOrders, errSenseless)
+		return fmt.Errorf("market %s: maxOpenOrders %d: %w", w.Name, w.MaxOpenOrders, errInvalidRule)
 	}
 	return nil
 }
 
-// errSenseless says that rules of a market make no sense: those in force stay.
-var errSenseless = errors.New("the rule makes no sense")
+// errInvalidRule is wrapped where a market's rules contradict themselves; the rules in force stay.
+var errInvalidRule = errors.New("the rule makes no sense")
 
-// Apply sets the rules of m, in its units, to those that the exchange tells: status, tickSize,
-// decimals, limits. A status that is not known counts as halted. It wraps market.ErrInexact where
-// the units of m are too coarse for a rule, and leaves m as it was.
+// Apply sets the rules of m, in its units: status, tickSize, decimals, limits. An unknown status
+// counts as halted. It wraps market.ErrInexact where the units of m are too coarse for a rule, and
+// leaves m as it was.
 func (w *Market) Apply(m *market.Market) error {
 	next := *m
 	var err error
@@ -121,7 +119,7 @@ func (w *Market) Apply(m *market.Market) error {
 	if err != nil {
 		return err
 	}
-	if err := w.makesSense(&next); err != nil {
+	if err := w.validate(&next); err != nil {
 		return err
 	}
 	next.QuantityDecimals, next.NotionalDecimals = w.QuantityDecimals, w.NotionalDecimals

@@ -10,20 +10,20 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// mostHistory is the largest page of an account's history (venue-facts 1.4).
-const mostHistory = 100
+// maxHistoryRows is the largest page of an account's history (venue-facts 1.4).
+const maxHistoryRows = 100
 
-// Movements lists what has changed the account's balances since a time, rounded down to
-// milliseconds, beside its trades, by AccountHistory. Amounts with more decimals than their asset
-// has, which the exchange was seen to send, are rounded to the nearest unit.
+// Movements lists the changes of the account's balances since a time, rounded down to milliseconds,
+// without its trades: AccountHistory. Amounts with more decimals than their asset, which were seen
+// in practice, are rounded to the nearest unit.
 func (c *Client) Movements(ctx context.Context, since market.Time) (moved []exchange.Movement, err error) {
 	d, err := c.directory()
 	if err != nil {
 		return nil, err
 	}
-	seen := map[string]bool{} // what comes in between moves rows to the next page
+	seen := map[string]bool{} // a new row moves the older ones to the next page
 	for page := 1; ; page++ {
-		h, err := c.AccountHistory(ctx, HistoryPage{From: since, Page: page, MaxItems: mostHistory})
+		h, err := c.AccountHistory(ctx, HistoryPage{From: since, Page: page, MaxItems: maxHistoryRows})
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +45,7 @@ func (c *Client) Movements(ctx context.Context, since market.Time) (moved []exch
 	}
 }
 
-// movements appends what a transaction moved; of a trade nothing.
+// movements appends the movements of a transaction; a trade has none.
 func (t *Transaction) movements(cat *market.Catalog, dst []exchange.Movement) ([]exchange.Movement, error) {
 	if t.Type == "buy" || t.Type == "sell" {
 		return dst, nil
@@ -67,7 +67,7 @@ func (t *Transaction) movements(cat *market.Catalog, dst []exchange.Movement) ([
 		if asset == nil || side.amount == "" {
 			continue
 		}
-		money, err := nearest(side.amount, asset.Digits)
+		money, err := parseRounded(side.amount, asset.Digits)
 		if err != nil {
 			return dst, err
 		}
@@ -76,8 +76,8 @@ func (t *Transaction) movements(cat *market.Catalog, dst []exchange.Movement) ([
 	return dst, nil
 }
 
-// nearest reads an amount, rounded to the decimals of its asset.
-func nearest(text Number, digits uint8) (market.Money, error) {
+// parseRounded reads an amount, rounded to the decimals of its asset.
+func parseRounded(text Number, digits uint8) (market.Money, error) {
 	if n, err := market.ParseFixed(string(text), digits); err == nil {
 		return market.Money(n), nil
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Number is a decimal as the exchange has written it, whether in quotes or not; null and absent are
-// "". Not every one is a number: a fee has been "none". market.ParseFixed and its like read it.
+// Number is a decimal as in the answer, in quotes or not; null and absent are "". It may hold other
+// text: a fee has been "none". Parse it with market.ParseFixed and the like.
 type Number string
 
 // UnmarshalJSON takes a string, a number or null.

@@ -14,9 +14,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Orders is a list of orders, latest first, whose Order.ID, Strategy and Tag are zero: the caller
-// knows whose they are. What could not be read, for its market or asset is not in the catalog or
-// its numbers do not fit, is in Unread: it is there at the exchange all the same.
+// Orders is a list of orders, latest first, whose Order.ID, Strategy and Tag are zero. Unread are
+// the orders whose market or asset is not in the catalog, or whose numbers do not fit: they exist
+// at the exchange nevertheless.
 type Orders struct {
 	Records []exchange.Record
 	Unread  []Unread
@@ -28,9 +28,9 @@ type Unread struct {
 	Reason          error
 }
 
-// Order returns one order with all its fills: GET /order (specification 4.2), by the client's name
-// of it or, where that is zero, the exchange's. A clientOrderId names the latest order that carries
-// it. No such order is exchange.Error with code 240.
+// Order returns one order with all its fills: GET /order (specification 4.2), by clientOrderId or,
+// where that is zero, by orderId. A clientOrderId names the latest order that carries it. No such
+// order is exchange.Error with code 240.
 func (c *Client) Order(ctx context.Context, id market.ID, client, name uuid.UUID) (exchange.Record, error) {
 	return c.order(ctx, endpoints[getOrder].lane, id, client, name)
 }
@@ -54,7 +54,7 @@ func (c *Client) order(ctx context.Context, lane Lane, id market.ID, client, nam
 		return record, errors.New("GET /order: neither clientOrderId nor orderId names the order")
 	}
 	path := named(to("order").with("market", m.Name), client, name).String()
-	err = c.ask(ctx, request{at: getOrder, path: path, lane: lane}, func(body []byte) (err error) {
+	err = c.get(ctx, request{at: getOrder, path: path, lane: lane}, func(body []byte) (err error) {
 		record, err = readOrder(body, d.cat)
 		return malformedIf(body, err)
 	})
@@ -69,7 +69,7 @@ func (c *Client) order(ctx context.Context, lane Lane, id market.ID, client, nam
 }
 
 // OrdersOpen lists the open orders of one market, or of all where m is nil, which costs far more:
-// GET /ordersOpen (specification 4.5). Their fills are not told.
+// GET /ordersOpen (specification 4.5). They come without fills.
 func (c *Client) OrdersOpen(ctx context.Context, m *market.Market) (Orders, error) {
 	path, all := to("ordersOpen"), m == nil
 	if !all {
@@ -91,7 +91,7 @@ func (c *Client) orders(ctx context.Context, r request) (list Orders, err error)
 	if err != nil {
 		return list, err
 	}
-	err = c.ask(ctx, r, func(body []byte) (err error) {
+	err = c.get(ctx, r, func(body []byte) (err error) {
 		list, err = readOrders(body, d.cat)
 		return err
 	})
@@ -101,7 +101,7 @@ func (c *Client) orders(ctx context.Context, r request) (list Orders, err error)
 	return list, nil
 }
 
-// readOrders reads an array of records, each by itself.
+// readOrders reads an array of orders; one unreadable order does not spoil the others.
 func readOrders(body []byte, cat *market.Catalog) (list Orders, err error) {
 	s := wire.NewScanner(body)
 	for s.Array(); s.Element(); {
@@ -121,7 +121,7 @@ func readOrders(body []byte, cat *market.Catalog) (list Orders, err error) {
 
 var unreadMembers = []string{"market", "orderId"}
 
-// unread names a record that could not be read, as far as it says.
+// unread names an unreadable order, as far as possible.
 func unread(record []byte, reason error) Unread {
 	var token [2][]byte
 	s := wire.NewScanner(record)
@@ -129,7 +129,7 @@ func unread(record []byte, reason error) Unread {
 	return Unread{Market: string(clip(token[0])), OrderID: string(clip(token[1])), Reason: reason}
 }
 
-// malformedIf marks the error of a body that is no JSON.
+// malformedIf marks an error where the body is no JSON.
 func malformedIf(body []byte, err error) error {
 	if err != nil && !json.Valid(body) {
 		return fmt.Errorf("%w: %w", wire.ErrMalformed, err)
@@ -137,7 +137,7 @@ func malformedIf(body []byte, err error) error {
 	return err
 }
 
-// decode reads an answer that is not worth a decoder of its own.
+// decode reads an answer without a decoder of its own.
 func decode(body []byte, v any) error {
 	if err := json.Unmarshal(body, v); err != nil {
 		return fmt.Errorf("%w: %w", wire.ErrMalformed, err)
@@ -145,16 +145,16 @@ func decode(body []byte, v any) error {
 	return nil
 }
 
-// Cancelled names an order that is being cancelled.
+// Cancelled is an order that is being cancelled.
 type Cancelled struct {
 	OrderID    string `json:"orderId"`
-	Market     string `json:"market"` // "" where the exchange does not tell it
+	Market     string `json:"market"` // "": not in the answer
 	OperatorID int64  `json:"operatorId"`
 }
 
-// CancelOrders cancels all open orders of a market, or of the account where m is nil, whoever
-// placed them: DELETE /orders (specification 1, venue-facts 1.3). It is sent once; its errors are
-// those of Send. An empty list says that none was open.
+// CancelOrders cancels all open orders of a market, or of the account where m is nil, also those of
+// other programs: DELETE /orders (specification 1, venue-facts 1.3). It is sent once; its errors
+// are those of Send. An empty list means that none was open.
 func (c *Client) CancelOrders(ctx context.Context, m *market.Market, operatorID int64) (list []Cancelled, err error) {
 	path, all := to("orders"), m == nil
 	if !all {
@@ -165,11 +165,10 @@ func (c *Client) CancelOrders(ctx context.Context, m *market.Market, operatorID 
 	return list, err
 }
 
-// CancelOrdersAfter arms the timer of a group, 1 … 1000, or sets it anew: unless that happens
-// again, the exchange cancels the group's open orders in after, 10 … 300 s, rounded down to
-// seconds. 0 stops the timer. POST /cancelOrdersAfter (specification 9, venue-facts 3.8). It
-// returns when the timer expires, 0 for a stopped one. It is sent once; its errors are those of
-// Send.
+// CancelOrdersAfter starts or restarts the timer of a group, 1 … 1000: the exchange cancels the
+// group's open orders after so long, 10 … 300 s, rounded down to seconds, unless the timer is
+// restarted. 0 stops it. POST /cancelOrdersAfter (specification 9, venue-facts 3.8). It returns
+// when the timer expires, 0 for a stopped one. It is sent once; its errors are those of Send.
 func (c *Client) CancelOrdersAfter(ctx context.Context, group uint16, after market.Duration) (expiry market.Time,
 	err error) {
 	var answer struct {
@@ -198,7 +197,8 @@ func (c *Client) CancelOrdersAfter(ctx context.Context, group uint16, after mark
 	return expiry, err
 }
 
-// write sends what is no GET once. After 304 the exchange's clock is measured anew, for the next.
+// write sends a request once, without retries. After 304 it measures the exchange's clock anew, for
+// the next request.
 func (c *Client) write(ctx context.Context, r request, read func([]byte) error) error {
 	seen := c.clock.anchor.Load()
 	err := c.attempt(ctx, r, read)

@@ -1,7 +1,7 @@
 package rest
 
-// Payer is whose weight points a request spends (specification 8). The zero value is what a request
-// without credentials has.
+// Payer is the budget that a request spends from (specification 8). The zero value is that of
+// requests without credentials.
 type Payer uint8
 
 // The payers.
@@ -18,8 +18,8 @@ func (p Payer) String() string {
 	return "ip"
 }
 
-// whose is the payer in a sentence.
-func (p Payer) whose() string {
+// phrase is the payer in a sentence.
+func (p Payer) phrase() string {
 	if p == PaidByKey {
 		return "the key"
 	}

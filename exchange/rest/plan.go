@@ -10,20 +10,18 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// planShare is how much of a budget a plan may need, in hundredths: the rest is for orders, their
-// cancels and what comes up.
-const planShare = 80
+// maxPlanPercent is the part of a budget that a plan may need; the rest is for orders and cancels.
+const maxPlanPercent = 80
 
-// Poll is a request that is repeated.
+// Poll is a repeated request.
 type Poll struct {
-	Name   string // as a person knows it: "balance"
+	Name   string // for people: "balance"
 	Weight int
 	Every  market.Duration
 	Payer  Payer
 }
 
-// PerMinute returns the points that it costs a minute, rounded up; a poll without a period costs
-// nothing.
+// PerMinute returns its points a minute, rounded up; a poll without a period costs nothing.
 func (p Poll) PerMinute() int {
 	if p.Every <= 0 {
 		return 0
@@ -31,10 +29,10 @@ func (p Poll) PerMinute() int {
 	return int((int64(p.Weight)*int64(budgetMinute) + int64(p.Every) - 1) / int64(p.Every))
 }
 
-// Plan is everything that is repeated.
+// Plan is the list of repeated requests.
 type Plan []Poll
 
-// PerMinute returns the points that the plan costs the key, or the IP address, a minute.
+// PerMinute returns the points a minute that the plan costs the key, or the IP address.
 func (p Plan) PerMinute(payer Payer) (points int) {
 	for _, poll := range p {
 		if poll.Payer == payer {
@@ -44,27 +42,26 @@ func (p Plan) PerMinute(payer Payer) (points int) {
 	return points
 }
 
-// Check refuses a plan that needs more than 80 % of a budget: what remains is for orders and
-// cancels. The error says what costs how much.
+// Check refuses a plan that needs more than 80 % of a budget. The error lists its costs.
 func (p Plan) Check(perKey, perIP int) error {
 	return errors.Join(p.check(PaidByKey, perKey), p.check(PaidByIP, perIP))
 }
 
 func (p Plan) check(payer Payer, budget int) error {
-	points, most := p.PerMinute(payer), budget*planShare/100
+	points, most := p.PerMinute(payer), budget*maxPlanPercent/100
 	if points <= most {
 		return nil
 	}
 	return fmt.Errorf("the polling plan needs %d of the %d weight points that %s has a minute, more than %d (%d %%); "+
 		"ask less often for:\n%s",
-		points, budget, payer.whose(), most, planShare, p.of(payer))
+		points, budget, payer.phrase(), most, maxPlanPercent, p.of(payer))
 }
 
 func (p Plan) of(payer Payer) Plan {
 	return slices.DeleteFunc(slices.Clone(p), func(poll Poll) bool { return poll.Payer != payer })
 }
 
-// String is a line for each poll, the dearest first.
+// String is a line for each poll, the most expensive first.
 func (p Plan) String() string {
 	sorted := slices.Clone(p)
 	slices.SortStableFunc(sorted, func(a, b Poll) int { return cmp.Compare(b.PerMinute(), a.PerMinute()) })

@@ -13,7 +13,7 @@ type query struct {
 	any  bool
 }
 
-// to begins a path, whose parts are behind version and are escaped.
+// to begins a path; its parts follow version and are escaped.
 func to(parts ...string) query {
 	q := query{text: append(make([]byte, 0, 128), version...)}
 	for _, part := range parts {
@@ -45,7 +45,7 @@ func (q query) integer(name string, n int64) query {
 	return q.with(name, strconv.FormatInt(n, 10))
 }
 
-// page adds the bounds of a list, whose ids have names of their own.
+// page adds the bounds of a list; from and to are the names of its id parameters.
 func (q query) page(p Page, from, to string) query {
 	q = q.integer("limit", int64(p.Limit)).moment("start", p.Start).moment("end", p.End)
 	if from == "" {

@@ -8,9 +8,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// waiter is a request that waits for its points.
+// waiter is a request that waits for points.
 type waiter struct {
-	priced
+	weightKey
 	lane   Lane
 	weight int
 	ready  chan struct{} // closed when ticket or err is set
@@ -18,8 +18,8 @@ type waiter struct {
 	err    error // instead of ticket
 }
 
-// dispatch lets go who may, the most urgent first: while one waits, nobody behind it goes. Then it
-// sets the timer for whoever is left.
+// dispatch grants requests, the most urgent first: while one waits, all less urgent ones wait too.
+// Then it sets the timer for the next one.
 func (l *Ledger) dispatch(a *allowance) {
 	now := l.config.Now()
 	a.roll(now)
@@ -27,22 +27,22 @@ func (l *Ledger) dispatch(a *allowance) {
 	for lane := LastCancel; lane <= MarketData; lane++ {
 		for len(a.queue[lane]) > 0 {
 			w := a.queue[lane][0]
-			w.err = a.never(lane, w.weight)
+			w.err = a.checkRoom(lane, w.weight)
 			if ok, _ := a.ready(lane, w.weight, now); !ok && w.err == nil {
-				l.say(a, lane, now)
-				l.arm(now)
+				l.warnSlow(a, lane, now)
+				l.setTimer(now)
 				return
 			}
 			a.queue[lane] = a.queue[lane][1:]
 			a.grant(w)
 		}
 	}
-	l.arm(now)
+	l.setTimer(now)
 }
 
-// never says that a whole minute has not enough points for a request; waiting for them would hold
-// up everything behind it.
-func (a *allowance) never(lane Lane, weight int) error {
+// checkRoom returns an error where a whole minute has not enough points for a request; waiting for
+// them would block all others.
+func (a *allowance) checkRoom(lane Lane, weight int) error {
 	if room := a.limit - a.floor(lane); weight > room {
 		return fmt.Errorf("a request of weight %d for %s: at most %d of the %d points of a minute may go there", weight,
 			lane, room, a.limit)
@@ -56,13 +56,14 @@ func (a *allowance) grant(w *waiter) {
 		return
 	}
 	a.sent++
-	w.ticket = &ticket{of: a, priced: w.priced, weight: w.weight, alone: a.open+a.strays == 0, sent: a.sent,
-		used: a.used, told: a.told}
+	w.ticket = &ticket{allowance: a, weightKey: w.weightKey, weight: w.weight, alone: a.open+a.strayTotal == 0,
+		sent: a.sent,
+		used: a.used, countedReset: a.countedReset}
 	a.open += w.weight
 	close(w.ready)
 }
 
-// first is who goes next, nil where nobody waits.
+// first is the next request; nil: none waits.
 func (a *allowance) first() *waiter {
 	for _, lane := range a.queue {
 		if len(lane) > 0 {
@@ -72,8 +73,8 @@ func (a *allowance) first() *waiter {
 	return nil
 }
 
-// withdraw takes back a request whose caller has given up, and its points if it was let go in the
-// meantime.
+// withdraw removes a request whose caller has given up; one that was granted meanwhile gives its
+// points back.
 func (l *Ledger) withdraw(a *allowance, w *waiter) {
 	l.mu.Lock()
 	defer l.unlock()
@@ -88,9 +89,9 @@ func (l *Ledger) withdraw(a *allowance, w *waiter) {
 	l.dispatch(a)
 }
 
-// arm sets the timer for the first moment at which somebody who waits may go, if no answer comes
-// before.
-func (l *Ledger) arm(now market.Time) {
+// setTimer sets the timer to the first moment at which a waiting request may go without a further
+// answer.
+func (l *Ledger) setTimer(now market.Time) {
 	alarm := market.Time(0)
 	for _, a := range [...]*allowance{&l.key, &l.ip} {
 		w := a.first()
@@ -106,22 +107,22 @@ func (l *Ledger) arm(now market.Time) {
 			alarm = again
 		}
 	}
-	if alarm == l.alarm {
+	if alarm == l.timerAt {
 		return
 	}
-	if l.stop != nil {
-		l.stop()
+	if l.stopTimer != nil {
+		l.stopTimer()
 	}
-	if l.alarm, l.stop = alarm, nil; alarm != 0 {
-		l.stop = l.config.After(max(time.Millisecond, alarm.Sub(now)), l.ring)
+	if l.timerAt, l.stopTimer = alarm, nil; alarm != 0 {
+		l.stopTimer = l.config.After(max(time.Millisecond, alarm.Sub(now)), l.onTimer)
 	}
 }
 
-// ring is called by the timer.
-func (l *Ledger) ring() {
+// onTimer is called by the timer.
+func (l *Ledger) onTimer() {
 	l.mu.Lock()
 	defer l.unlock()
-	l.alarm, l.stop = 0, nil
+	l.timerAt, l.stopTimer = 0, nil
 	l.dispatch(&l.key)
 	l.dispatch(&l.ip)
 }

@@ -2,11 +2,11 @@ package rest
 
 import "context"
 
-// Ticker24h are the statistics of a market's last 24 hours (venue-facts 1.2), numbers as text. What
-// is absent for want of trades or orders is "".
+// Ticker24h are the statistics of a market's last 24 hours (venue-facts 1.2), numbers as text; ""
+// without trades or orders.
 type Ticker24h struct {
 	Market         string `json:"market"`
-	StartTimestamp Number `json:"startTimestamp"` // Unix milliseconds, as all of them
+	StartTimestamp Number `json:"startTimestamp"` // Unix milliseconds, like the other times
 	Timestamp      Number `json:"timestamp"`
 	Open           Number `json:"open"`
 	OpenTimestamp  Number `json:"openTimestamp"`
@@ -25,7 +25,7 @@ type Ticker24h struct {
 // Tickers24h returns the statistics of all markets, or of one: GET /ticker/24h (specification 1).
 func (c *Client) Tickers24h(ctx context.Context, market string) (list []Ticker24h, err error) {
 	r := request{at: getTicker24h, all: market == "", path: to("ticker", "24h").with("market", market).String()}
-	err = c.ask(ctx, r, func(body []byte) (err error) {
+	err = c.get(ctx, r, func(body []byte) (err error) {
 		list, err = decodeList[Ticker24h](body)
 		return err
 	})
@@ -79,7 +79,7 @@ type ReportTrade struct {
 // venue-facts 1.2), depth levels of each side, 1 … 1000, 0: 1000.
 func (c *Client) BookReport(ctx context.Context, market string, depth int) (report BookReport, err error) {
 	path := to("report", market, "book").integer("depth", int64(depth)).String()
-	err = c.ask(ctx, request{at: getBookReport, path: path}, func(body []byte) error { return decode(body, &report) })
+	err = c.get(ctx, request{at: getBookReport, path: path}, func(body []byte) error { return decode(body, &report) })
 	return report, err
 }
 
@@ -87,6 +87,6 @@ func (c *Client) BookReport(ctx context.Context, market string, depth int) (repo
 // (specification 1, venue-facts 1.2). The page is as that of PublicTrades.
 func (c *Client) TradesReport(ctx context.Context, market string, page Page) (list []ReportTrade, err error) {
 	path := to("report", market, "trades").page(page, "tradeIdFrom", "tradeIdTo").String()
-	err = c.ask(ctx, request{at: getTradesReport, path: path}, func(body []byte) error { return decode(body, &list) })
+	err = c.get(ctx, request{at: getTradesReport, path: path}, func(body []byte) error { return decode(body, &list) })
 	return list, err
 }

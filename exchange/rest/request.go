@@ -22,17 +22,17 @@ import (
 // version is the first part of every path.
 const version = "/v2"
 
-// request is what is about to be sent. A write has the timestamp that it was prepared with; a GET
+// request is a request before it is signed. A write has the timestamp of its preparation; a GET
 // gets one when it is signed.
 type request struct {
 	at        endpoint
-	all       bool   // no market is named
+	all       bool   // of all markets
 	path      string // with version and query
 	body      []byte
 	lane      Lane // 0: the endpoint's own
 	timestamp int64
 	window    int64      // ms
-	date      *time.Time // set to the header Date of the answer; nil: it is not wanted
+	date      *time.Time // set to the header Date of the answer; nil: not needed
 }
 
 func (r *request) method() string {
@@ -45,10 +45,10 @@ func (r *request) method() string {
 	return name
 }
 
-// ask sends a GET and gives the body of a success to read, which may keep nothing of it. It tries
-// again after what a later attempt may not meet: no connection, an answer cut off, a 5xx; and once
-// after 304, with the exchange's clock measured anew.
-func (c *Client) ask(ctx context.Context, r request, read func([]byte) error) error {
+// get sends a GET and passes the body of a success to read, which must not keep it. It retries
+// where a later attempt may succeed: no connection, an answer cut off, a 5xx; and once after 304,
+// with the exchange's clock measured anew.
+func (c *Client) get(ctx context.Context, r request, read func([]byte) error) error {
 	remeasured := false
 	err := c.retry(ctx, func() error {
 		seen := c.clock.anchor.Load()
@@ -68,14 +68,14 @@ func (c *Client) ask(ctx context.Context, r request, read func([]byte) error) er
 	return nil
 }
 
-// retry calls once again and again, with growing pauses, while its error is one that may pass.
+// retry calls once again and again, with growing pauses, while its error is retryable.
 func (c *Client) retry(ctx context.Context, once func() error) error {
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier = 500*time.Millisecond, 5*time.Second, 2
 	var last error
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		last = once()
-		if last != nil && !passing(ctx, last) {
+		if last != nil && !retryable(ctx, last) {
 			return struct{}{}, backoff.Permanent(last)
 		}
 		return struct{}{}, last
@@ -89,8 +89,8 @@ func (c *Client) retry(ctx context.Context, once func() error) error {
 	return last
 }
 
-// passing reports whether a GET that met an error may succeed later.
-func passing(ctx context.Context, err error) bool {
+// retryable reports whether a GET that failed may succeed later.
+func retryable(ctx context.Context, err error) bool {
 	var refused *exchange.Error
 	var transport *transportError
 	switch {
@@ -102,7 +102,7 @@ func passing(ctx context.Context, err error) bool {
 	return errors.As(err, &transport) || errors.Is(err, wire.ErrMalformed) || errors.Is(err, ErrFalseTime)
 }
 
-// transportError is what kept an answer from coming.
+// transportError is the error of a request without a complete answer.
 type transportError struct{ cause error }
 
 func (e *transportError) Error() string { return e.cause.Error() }
@@ -110,13 +110,13 @@ func (e *transportError) Error() string { return e.cause.Error() }
 func (e *transportError) Unwrap() error { return e.cause }
 
 // attempt sends a request once. An answer other than 200 or 201 is an *exchange.Error;
-// exchange.ErrNotSent says that it was not sent.
+// exchange.ErrNotSent marks a request that was not sent.
 func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error) error {
 	signed := endpoints[r.at].private || c.config.SignPublic && r.at != getTime && !c.config.Key.IsZero()
 	if signed && c.config.Key.IsZero() {
 		return notSent(ErrNoKey)
 	}
-	done, err := c.spend(ctx, &r, signed)
+	done, err := c.awaitBudget(ctx, &r, signed)
 	if err != nil {
 		return notSent(err)
 	}
@@ -142,34 +142,34 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 	buffer := c.buffers.Get().(*bytes.Buffer)
 	defer c.buffers.Put(buffer)
 	buffer.Reset()
-	_, err = buffer.ReadFrom(io.LimitReader(answer.Body, maxAnswer+1))
+	_, err = buffer.ReadFrom(io.LimitReader(answer.Body, maxResponse+1))
 	told = true
 	done(answer.Header, answer.StatusCode, buffer.Bytes())
-	if err := c.answered(answer.StatusCode, buffer.Bytes(), signature, err); err != nil {
+	if err := c.checkResponse(answer.StatusCode, buffer.Bytes(), signature, err); err != nil {
 		return err
 	}
-	return c.unsaid(read(buffer.Bytes()), buffer.Bytes(), signature)
+	return c.hideBody(read(buffer.Bytes()), buffer.Bytes(), signature)
 }
 
-// scrubber finds what a request has shown of its credentials.
+// scrubber finds the credentials of a request.
 func (c *Client) scrubber(signature string) *Scrubber {
 	return NewScrubber(c.config.Key.Reveal(), c.config.Secret.Reveal(), signature)
 }
 
-// unsaid is an error about an answer. Where the answer repeats a credential, its words, which may
-// quote a part of that, are not shown.
-func (c *Client) unsaid(err error, body []byte, signature string) error {
+// hideBody replaces the text of a parse error where the answer repeats a credential: the text may
+// quote a part of it.
+func (c *Client) hideBody(err error, body []byte, signature string) error {
 	if err == nil || !c.scrubber(signature).Finds(body) {
 		return err
 	}
-	return &scrubbedError{text: "the answer cannot be read, and repeats key, secret or signature: its text is not shown", cause: err}
+	return &scrubbedError{cause: err,
+		text: "the answer cannot be read, and repeats key, secret or signature: its text is not shown"}
 }
 
-// answered is what keeps an answer from being read: its length, a connection that broke in the
-// middle of it, or that it is a refusal.
-func (c *Client) answered(status int, body []byte, signature string, broke error) error {
+// checkResponse is the error of an answer that is too long, incomplete, or a refusal.
+func (c *Client) checkResponse(status int, body []byte, signature string, broke error) error {
 	switch {
-	case len(body) > maxAnswer:
+	case len(body) > maxResponse:
 		return errTooLong
 	case broke != nil:
 		return &transportError{c.scrubber(signature).Error(fmt.Errorf("the answer broke off after %d bytes: %w",
@@ -180,10 +180,10 @@ func (c *Client) answered(status int, body []byte, signature string, broke error
 	return nil
 }
 
-// longestMessage is how much of a refusal's words is kept, in bytes.
-const longestMessage = 1000
+// maxMessage is the longest text of a refusal that is kept, in bytes.
+const maxMessage = 1000
 
-// refused reads a refusal. Its words are scrubbed before they are cut.
+// refused parses a refusal. Its text is scrubbed before it is cut.
 func (c *Client) refused(status int, body []byte, signature string) *exchange.Error {
 	clean := c.scrubber(signature)
 	refused := exchange.ParseError(status, body)
@@ -191,17 +191,18 @@ func (c *Client) refused(status int, body []byte, signature string) *exchange.Er
 		return exchange.ParseError(status, []byte(clean.Text(string(body))))
 	}
 	refused.Message = clean.Text(refused.Message)
-	if len(refused.Message) > longestMessage {
-		refused.Message = strings.ToValidUTF8(refused.Message[:longestMessage], "") + "…"
+	if len(refused.Message) > maxMessage {
+		refused.Message = strings.ToValidUTF8(refused.Message[:maxMessage], "") + "…"
 	}
 	return refused
 }
 
-// spend waits for the budget and returns what it has to be told in the end.
-func (c *Client) spend(ctx context.Context, r *request, signed bool) (done func(http.Header, int, []byte), err error) {
+// awaitBudget waits for the budget and returns its done.
+func (c *Client) awaitBudget(ctx context.Context, r *request, signed bool) (done func(http.Header, int, []byte),
+	err error) {
 	lane, weight := cmp.Or(r.lane, endpoints[r.at].lane), c.weights[r.at].of(r.all)
-	if r.timestamp != 0 { // a write that has not left when its window ends never will
-		within, cancel := context.WithTimeout(ctx, max(0, c.leftOf(r)))
+	if r.timestamp != 0 { // a write must leave before its window ends
+		within, cancel := context.WithTimeout(ctx, max(0, c.timeLeft(r)))
 		defer cancel()
 		defer func() {
 			if err != nil && within.Err() != nil && ctx.Err() == nil {
@@ -217,10 +218,10 @@ func (c *Client) spend(ctx context.Context, r *request, signed bool) (done func(
 }
 
 // late reports whether a prepared request could reach the exchange after its window.
-func (c *Client) late(r *request) bool { return c.leftOf(r) <= 0 }
+func (c *Client) late(r *request) bool { return c.timeLeft(r) <= 0 }
 
-// leftOf is how long a prepared request may still leave.
-func (c *Client) leftOf(r *request) time.Duration {
+// timeLeft is how long a prepared request may still leave.
+func (c *Client) timeLeft(r *request) time.Duration {
 	return time.Duration(r.timestamp+r.window-c.Now().Millis())*time.Millisecond - c.config.Margin
 }
 
@@ -239,8 +240,8 @@ func (c *Client) send(ctx context.Context, r *request, signed bool) (answer *htt
 	}
 	answer, err = c.transport.RoundTrip(sent)
 	if err != nil {
-		// a status line that cannot be read stands in it
-		return nil, "", &transportError{c.scrubber(signature).Error(certainlyNot(err))}
+		// it may quote an unreadable status line
+		return nil, "", &transportError{c.scrubber(signature).Error(markNotSent(err))}
 	}
 	return answer, signature, nil
 }
@@ -275,7 +276,7 @@ func (c *Client) build(ctx context.Context, r *request, signed bool) (*http.Requ
 }
 
 // Page narrows a list (venue-facts 1.2 and 1.3). The zero Page is the latest rows, as many as the
-// endpoint gives by itself.
+// endpoint returns by default.
 type Page struct {
 	Limit      int         // rows at most; 0: the endpoint's own limit
 	Start, End market.Time // rounded down to milliseconds; 0: open

@@ -11,10 +11,11 @@ import (
 // codeNoWithdrawRight says that the key lacks the right to withdraw (venue-facts 1.1).
 const codeNoWithdrawRight = 312
 
-// MayWithdraw reports whether the key may withdraw: POST /withdrawal without any parameter. Nothing
-// can come of it, for it names no asset, no amount and no address: an exchange refuses it for the
-// missing right, which is false, or for a missing parameter, which is true. One that looked at
-// parameters before rights would say true of every key. Other answers are errors. It is sent once.
+// MayWithdraw reports whether the key may withdraw: POST /withdrawal without any parameter. It
+// cannot withdraw anything, for it names no asset, no amount and no address: an exchange refuses it
+// for the missing right, which is false, or for a missing parameter, which is true. An exchange
+// that checks parameters before rights makes it true for every key. Other answers are errors. It is
+// sent once.
 func (c *Client) MayWithdraw(ctx context.Context) (bool, error) {
 	err := c.write(ctx, request{at: postWithdrawal, path: version + "/withdrawal", body: []byte("{}")},
 		func([]byte) error {

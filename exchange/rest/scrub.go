@@ -5,27 +5,25 @@ import (
 	"strings"
 )
 
-// Scrubber takes secrets out of texts of others: an answer may repeat what was sent. It finds them
-// as they stand, without regard to case, and percent-encoded, escaped as in JSON, or as HTML
-// entities, up to three times over; of a long secret it finds any half too, because who sent the
-// text may have cut it. Scrub before a text is cut. A Scrubber is safe for concurrent use; the zero
-// one finds nothing.
+// Scrubber removes secrets from foreign texts: an answer may repeat the request. It finds secrets
+// regardless of case, percent-encoded, escaped as in JSON, or as HTML entities, up to three layers
+// deep; of a long secret it finds any half, because the text may have been cut. Scrub before you
+// cut. A Scrubber is safe for concurrent use; the zero Scrubber finds nothing.
 type Scrubber struct {
 	raw    []string
 	lower  []string // by secret
-	widths []int    // by secret: the length of its shortest part that is found
+	widths []int    // by secret: length of the shortest part that is found
 }
 
 // The bounds of the shortest part of a secret that is found. A secret shorter than the first is
 // found whole.
 const (
-	narrowest = 8
-	widest    = 16
+	minPart = 8
+	maxPart = 16
 )
 
-// longestScrubbed is how much of a text is looked at, in bytes; the rest of a longer text is
-// dropped.
-const longestScrubbed = 256 << 10
+// maxScrubbed is how much of a text is searched, in bytes; the rest is dropped.
+const maxScrubbed = 256 << 10
 
 // NewScrubber makes a Scrubber of these secrets; empty ones are left out.
 func NewScrubber(secrets ...string) *Scrubber {
@@ -41,20 +39,20 @@ func NewScrubber(secrets ...string) *Scrubber {
 func (s *Scrubber) add(secret string) {
 	s.raw = append(s.raw, secret)
 	width := len(secret)
-	if width >= narrowest {
-		width = min(max(width/2, narrowest), widest)
+	if width >= minPart {
+		width = min(max(width/2, minPart), maxPart)
 	}
 	s.lower, s.widths = append(s.lower, lowerASCII(secret)), append(s.widths, width)
 }
 
-// fewBytes is how long a text may be that is compared with the secrets as they are; for a longer
-// one their parts are listed first.
-const fewBytes = 1024
+// shortText is the longest text that is searched without an index of the secret's parts, in bytes.
+const shortText = 1024
 
-// parts returns what tells the parts of a secret, in lower case, in a text of some length.
+// parts returns a test whether a lower-case text is a part of a secret, fast enough for a text of
+// some length.
 func (s *Scrubber) parts(i, length int) (has func(part string) bool) {
 	lower, width := s.lower[i], s.widths[i]
-	if length <= fewBytes {
+	if length <= shortText {
 		return func(part string) bool { return strings.Contains(lower, part) }
 	}
 	parts := make(map[string]struct{}, len(lower)-width+1)
@@ -67,9 +65,9 @@ func (s *Scrubber) parts(i, length int) (has func(part string) bool) {
 	}
 }
 
-// Text is a text with "[redacted]" for each secret.
+// Text returns a text with "[redacted]" for each secret.
 func (s *Scrubber) Text(text string) string {
-	text = text[:min(len(text), longestScrubbed)]
+	text = text[:min(len(text), maxScrubbed)]
 	found := s.find(text)
 	if found == nil {
 		return text
@@ -85,12 +83,12 @@ func (s *Scrubber) Text(text string) string {
 	return clean.String()
 }
 
-// Finds reports whether a text has a secret, or is too long to tell.
+// Finds reports whether a text has a secret, or is too long to be searched.
 func (s *Scrubber) Finds(text []byte) bool {
-	return len(text) > longestScrubbed || s.find(string(text)) != nil
+	return len(text) > maxScrubbed || s.find(string(text)) != nil
 }
 
-// Error is an error with the same causes and a scrubbed text.
+// Error returns an error with the same causes and a scrubbed text.
 func (s *Scrubber) Error(err error) error {
 	if err == nil {
 		return nil
@@ -98,7 +96,7 @@ func (s *Scrubber) Error(err error) error {
 	return &scrubbedError{text: s.Text(err.Error()), cause: err}
 }
 
-// scrubbedError is an error whose own words are not shown.
+// scrubbedError is an error with a text of its own.
 type scrubbedError struct {
 	text  string
 	cause error
@@ -141,8 +139,8 @@ func (s *Scrubber) find(text string) (found []bool) {
 	return found
 }
 
-// unescaped is a text without its escapes, and where each of its bytes stood before; no places:
-// where it stands.
+// unescaped is a text without its escapes, and the original position of each byte; no places: the
+// same.
 type unescaped struct {
 	text   string
 	places []int // one more than bytes
@@ -155,7 +153,7 @@ func (u *unescaped) place(i int) int {
 	return u.places[i]
 }
 
-// unescape takes one layer of escapes away.
+// unescape removes one layer of escapes.
 func (u *unescaped) unescape() unescaped {
 	if !strings.ContainsAny(u.text, `%\&`) {
 		return *u
@@ -170,14 +168,14 @@ func (u *unescaped) unescape() unescaped {
 	return unescaped{text: string(plain), places: append(places, u.place(len(u.text)))}
 }
 
-// entities are the names that HTML has for characters of a secret.
+// entities are the HTML names of characters in secrets.
 var entities = []struct {
 	name string
 	char byte
-}{{"amp;", '&'}, {"lt;", '<'}, {"gt;", '>'}, {"quot;", '"'}, {"apos;", '\''}, {"sol;", '/'}, {"plus;", '+'}, {"equals;",
-	'='}}
+}{{"amp;", '&'}, {"lt;", '<'}, {"gt;", '>'}, {"quot;", '"'}, {"apos;", '\''}, {"sol;", '/'}, {"plus;", '+'},
+	{"equals;", '='}}
 
-// escapeAt reads the character that a text begins with, and how many bytes it takes.
+// escapeAt reads the first character of a text, escaped or not, and its size in bytes.
 func escapeAt(text string) (char byte, size int) {
 	switch {
 	case text[0] == '%' && len(text) > 2:
@@ -214,7 +212,7 @@ func backslashAt(text string) (char byte, size int) {
 	return text[0], 1
 }
 
-// number reads the digits of an escape that takes size bytes; what is no byte is no escape.
+// number reads the digits of an escape of size bytes; a value beyond a byte is no escape.
 func number(text string, from, to, size, base int) (byte, int) {
 	if n, err := strconv.ParseUint(text[from:to], base, 8); err == nil {
 		return byte(n), size
@@ -222,8 +220,8 @@ func number(text string, from, to, size, base int) (byte, int) {
 	return text[0], 1
 }
 
-// lowerASCII keeps the length of a text, which strings.ToLower does not. A plus becomes a space,
-// which it stands for in a query.
+// lowerASCII keeps the length of a text, unlike strings.ToLower. A plus becomes a space, as in a
+// query.
 func lowerASCII(text string) string {
 	lower := []byte(text)
 	for i, c := range lower {

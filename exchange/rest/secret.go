@@ -8,13 +8,13 @@ import (
 
 const redacted = "[redacted]"
 
-// Secret is a text that is never printed: whatever formats, logs or encodes it gets "[redacted]".
-// The zero Secret is none. It keeps its text behind a pointer, so that printing a struct which
-// holds it in an unexported field shows an address.
+// Secret is a text that is never printed: formatting, logging or encoding it gives "[redacted]".
+// The zero Secret is none. Its text is behind a pointer, so that printing a struct with a Secret in
+// an unexported field shows an address.
 type Secret struct{ text *string }
 
-// NewSecret keeps a text; spaces around it, as at the end of a file, are dropped. An empty text is
-// no secret.
+// NewSecret keeps a text without the spaces around it, as at the end of a file. An empty text is no
+// secret.
 func NewSecret(text string) Secret {
 	if text = strings.TrimSpace(text); text == "" {
 		return Secret{}
@@ -22,7 +22,7 @@ func NewSecret(text string) Secret {
 	return Secret{&text}
 }
 
-// Reveal returns the text itself, for what signs or sends it.
+// Reveal returns the text, for signing and sending.
 func (s Secret) Reveal() string {
 	if s.text == nil {
 		return ""

@@ -48,7 +48,7 @@ func (c *Client) Send(ctx context.Context, intent *exchange.Intent) (exchange.Re
 		if err != nil {
 			return err
 		}
-		if err := belongs(&record.Order, intent); err != nil {
+		if err := matches(&record.Order, intent); err != nil {
 			return exchange.False(err)
 		}
 		return nil
@@ -63,14 +63,14 @@ func (c *Client) Send(ctx context.Context, intent *exchange.Intent) (exchange.Re
 	return record, nil
 }
 
-// readOrder reads the record that answers POST and PUT /order.
+// readOrder reads the answer to POST and PUT /order.
 func readOrder(body []byte, cat *market.Catalog) (r exchange.Record, err error) {
 	r.Order, r.Fills, err = exchange.ParseOrder(body, cat)
 	return r, err
 }
 
-// readCancel reads the answer to DELETE /order, of which old exchanges send the orderId alone
-// (venue-facts 1.3).
+// readCancel reads the answer to DELETE /order; old exchanges send only the orderId (venue-facts
+// 1.3).
 func readCancel(body []byte, m *market.Market) (exchange.Record, error) {
 	r := exchange.Record{Order: market.Order{Market: m.ID}}
 	s := wire.NewScanner(body)
@@ -95,8 +95,8 @@ func readCancel(body []byte, m *market.Market) (exchange.Record, error) {
 	return r, nil
 }
 
-// belongs holds the order of an answer against the intent.
-func belongs(o *market.Order, intent *exchange.Intent) error {
+// matches checks the order of an answer against the intent.
+func matches(o *market.Order, intent *exchange.Intent) error {
 	switch {
 	case o.Market != intent.Market:
 		return fmt.Errorf("market: %w", ErrMismatch)

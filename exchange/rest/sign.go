@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Signer makes the signatures of specification 5. It allocates nothing after the first; it is not
+// Signer makes the signatures of specification 5. After the first it allocates nothing; it is not
 // safe for concurrent use.
 type Signer struct {
 	mac     hash.Hash

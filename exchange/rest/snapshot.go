@@ -2,25 +2,25 @@ package rest
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// LedgerState is what a ledger has to remember over a restart, or the next process would spend what
-// this one has spent. It is plain data.
+// LedgerState is the saved state of a ledger, so that the next process does not spend points again.
+// It is plain data.
 type LedgerState struct {
 	Key     AllowanceState `json:"key"`
 	IP      AllowanceState `json:"ip"`
 	Weights []WeightState  `json:"weights,omitempty"`
 }
 
-// WeightState is a weight that the exchange's headers have shown to be another than the table's.
+// WeightState is a learnt weight that differs from the table.
 type WeightState struct {
-	Endpoint string `json:"endpoint"` // as Begin was told
+	Endpoint string `json:"endpoint"` // as in Begin
 	Table    int    `json:"table"`
 	Real     int    `json:"real"`
 }
 
-// AllowanceState is what the key or the IP address has spent. Times are Unix milliseconds of the
-// exchange, 0 for none.
+// AllowanceState is the saved budget of the key or the IP address. Times are Unix milliseconds of
+// the exchange, 0 for none.
 type AllowanceState struct {
-	AtMS          int64 `json:"at_ms"` // when it was taken
+	AtMS          int64 `json:"at_ms"` // when it was saved
 	Limit         int   `json:"limit"`
 	ResetMS       int64 `json:"reset_ms"` // end of the minute
 	Used          int   `json:"used"`     // in it
@@ -28,7 +28,7 @@ type AllowanceState struct {
 	BannedUntilMS int64 `json:"banned_until_ms"`
 }
 
-// Snapshot returns the state of now. It is the caller's.
+// Snapshot returns the current state, which the caller owns.
 func (l *Ledger) Snapshot() LedgerState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,45 +39,45 @@ func (l *Ledger) Snapshot() LedgerState {
 func (a *allowance) state(now market.Time) AllowanceState {
 	a.roll(now)
 	return AllowanceState{AtMS: now.Millis(), Limit: a.limit, ResetMS: a.reset.Millis(), Used: a.used,
-		Open: a.open + a.strays, BannedUntilMS: a.banned.Millis()}
+		Open: a.open + a.strayTotal, BannedUntilMS: a.banned.Millis()}
 }
 
-// Restore takes over what an earlier ledger remembered. It is called before the first request; what
-// time has made void is dropped, and so is what cannot be.
+// Restore loads a saved state. Call it before the first request; expired and impossible values are
+// dropped.
 func (l *Ledger) Restore(s LedgerState) {
 	l.mu.Lock()
 	defer l.unlock()
 	now := l.config.Now()
-	l.key.restore(&s.Key, now, now.Add(longestReset))
+	l.key.restore(&s.Key, now, now.Add(maxReset))
 	l.ip.restore(&s.IP, now, minuteEnd(now).Add(l.config.IPBan))
 	for _, w := range s.Weights {
 		if w.Real >= 0 && w.Endpoint != "" {
-			l.weights.known[priced{w.Endpoint, w.Table}] = w.Real
+			l.weights.known[weightKey{w.Endpoint, w.Table}] = w.Real
 		}
 	}
 }
 
-// restore takes over what an earlier allowance remembered; a ban lasts until a time at most.
+// restore loads a saved state; a ban ends at longest at the latest.
 func (a *allowance) restore(s *AllowanceState, now, longest market.Time) {
 	if s.Limit > 0 {
 		a.limit = min(s.Limit, maxLimit)
 	}
 	a.roll(now)
-	if reset, ok := near(s.ResetMS, now); ok && now < reset.Add(a.margin) && s.Used > 0 {
-		a.reset, a.used = min(reset, now.Add(longestReset)), s.Used
+	if reset, ok := parseSavedTime(s.ResetMS, now); ok && now < reset.Add(a.margin) && s.Used > 0 {
+		a.reset, a.used = min(reset, now.Add(maxReset)), s.Used
 	}
-	if at, ok := near(s.AtMS, now); ok && now < at.Add(linger) {
+	if at, ok := parseSavedTime(s.AtMS, now); ok && now < at.Add(strayTTL) {
 		a.addStray(s.Open, now)
 	}
-	if until, ok := near(s.BannedUntilMS, now); ok && until > now {
+	if until, ok := parseSavedTime(s.BannedUntilMS, now); ok && until > now {
 		a.banned = min(until, longest.Add(a.margin))
 	}
 }
 
-// near reads a time in milliseconds that lies within a day of now; 0 and false where it does not.
-func near(ms int64, now market.Time) (market.Time, bool) {
+// parseSavedTime reads a time in milliseconds within maxStateAge of now; false: it is not.
+func parseSavedTime(ms int64, now market.Time) (market.Time, bool) {
 	at, err := market.TimeOfMillis(ms)
-	if err != nil || at.Sub(now).Abs() >= believable {
+	if err != nil || at.Sub(now).Abs() >= maxStateAge {
 		return 0, false
 	}
 	return at, true

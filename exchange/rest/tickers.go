@@ -10,10 +10,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// TickerPrices appends a ticker with Last alone for every market of the catalog that the exchange
+// TickerPrices appends a ticker with only Last for every market of the catalog that the exchange
 // has: GET /ticker/price (specification 1). Last is 0 where there is no price (specification 9). A
-// market with a price that its units cannot hold is left out and named in the error, which has
-// exchange.ErrUnits; the others are there.
+// market whose price its units cannot hold is left out and named in the error, which wraps
+// exchange.ErrUnits; the other tickers are appended.
 func (c *Client) TickerPrices(ctx context.Context, dst []market.Ticker) ([]market.Ticker, error) {
 	return c.tickers(ctx, request{at: getTickerPrice, all: true, path: version + "/ticker/price"}, dst)
 }
@@ -25,8 +25,8 @@ func (c *Client) TickerPrice(ctx context.Context, m *market.Market) (market.Pric
 }
 
 // TickerBooks appends a ticker with best bid and ask and their sizes for every market of the
-// catalog that the exchange has: GET /ticker/book (specification 1). A side that is empty is 0, as
-// are both outside of status trading. Errors are those of TickerPrices.
+// catalog that the exchange has: GET /ticker/book (specification 1). An empty side is 0; outside of
+// status trading both are. Errors are those of TickerPrices.
 func (c *Client) TickerBooks(ctx context.Context, dst []market.Ticker) ([]market.Ticker, error) {
 	return c.tickers(ctx, request{at: getTickerBook, all: true, path: version + "/ticker/book"}, dst)
 }
@@ -42,7 +42,7 @@ func (c *Client) tickers(ctx context.Context, r request, dst []market.Ticker) ([
 	if err != nil {
 		return dst, err
 	}
-	err = c.ask(ctx, r, func(body []byte) (err error) {
+	err = c.get(ctx, r, func(body []byte) (err error) {
 		dst, err = appendTickers(dst[:before], body, d.named)
 		return err
 	})
@@ -56,7 +56,7 @@ func (c *Client) ticker(ctx context.Context, at endpoint, path query, m *market.
 	var found [1]market.Ticker
 	count := 0
 	named := map[string]*market.Market{m.Name: m}
-	err := c.ask(ctx, request{at: at, path: path.with("market", m.Name).String()}, func(body []byte) error {
+	err := c.get(ctx, request{at: at, path: path.with("market", m.Name).String()}, func(body []byte) error {
 		tickers, err := appendTickers(found[:0], body, named)
 		count = len(tickers)
 		return err
@@ -87,7 +87,7 @@ func appendTickers(dst []market.Ticker, body []byte, named map[string]*market.Ma
 	return dst, unfit
 }
 
-// The members of a ticker, and their places in the table.
+// The members of a ticker, as indexes of tickerMembers.
 const (
 	tickerMarket = iota
 	tickerPrice
@@ -99,7 +99,7 @@ const (
 
 var tickerMembers = []string{"market", "price", "bid", "bidSize", "ask", "askSize"}
 
-// readTicker reads one ticker. Its numbers wait until the market is known.
+// readTicker reads one ticker. It parses the numbers once the market, and so the units, is known.
 func readTicker(s *wire.Scanner, dst []market.Ticker, named map[string]*market.Market, unfit *error) []market.Ticker {
 	var token [6][]byte
 	s.Tokens(tickerMembers, token[:])

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// PublicTrade is one trade of a market with its id, by which lists of trades are paged.
+// PublicTrade is one trade of a market with its id, for paging.
 type PublicTrade struct {
 	market.Trade
 	ID uuid.UUID
@@ -22,7 +22,7 @@ func (c *Client) PublicTrades(ctx context.Context, m *market.Market, page Page, 
 	error) {
 	before := len(dst)
 	path := to(m.Name, "trades").page(page, "tradeIdFrom", "tradeIdTo").String()
-	err := c.ask(ctx, request{at: getPublicTrades, path: path}, func(body []byte) (err error) {
+	err := c.get(ctx, request{at: getPublicTrades, path: path}, func(body []byte) (err error) {
 		dst, err = appendPublicTrades(dst[:before], body, m)
 		return err
 	})
@@ -37,7 +37,7 @@ func appendPublicTrades(dst []PublicTrade, body []byte, m *market.Market) ([]Pub
 	for s.Array(); s.Element(); {
 		trade := PublicTrade{Trade: market.Trade{Market: m.ID}}
 		for s.Object(); s.Member(); {
-			common(&s, m, &trade.ID, &trade.Trade)
+			readMember(&s, m, &trade.ID, &trade.Trade)
 		}
 		if s.Err() == nil {
 			dst = append(dst, trade)

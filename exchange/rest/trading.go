@@ -18,14 +18,14 @@ var (
 )
 
 // OpenOrders lists the account's open orders in all markets, without fills, by OrdersOpen. Orders
-// in markets outside of the catalog are left out; one inside that cannot be read is an error, for
-// it would pass as gone.
+// in markets outside of the catalog are left out; an unreadable order inside is an error, for it
+// would seem to have ended.
 func (c *Client) OpenOrders(ctx context.Context) ([]exchange.Record, error) {
 	return c.openOrders(ctx, nil)
 }
 
-// OpenOrdersIn lists the account's open orders in one market, without fills, by OrdersOpen. One
-// that cannot be read is an error.
+// OpenOrdersIn lists the account's open orders in one market, without fills, by OrdersOpen. An
+// unreadable order is an error.
 func (c *Client) OpenOrdersIn(ctx context.Context, id market.ID) ([]exchange.Record, error) {
 	d, err := c.directory()
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *Client) OpenOrdersIn(ctx context.Context, id market.ID) ([]exchange.Rec
 	return c.openOrders(ctx, m)
 }
 
-// openOrders lists the open orders of a market, nil being all.
+// openOrders lists the open orders of a market; nil: of all.
 func (c *Client) openOrders(ctx context.Context, m *market.Market) ([]exchange.Record, error) {
 	list, err := c.OrdersOpen(ctx, m)
 	if err != nil {
@@ -137,8 +137,8 @@ func (c *Client) Holdings(ctx context.Context) ([]exchange.Holding, error) {
 	return held, nil
 }
 
-// CancelAfter arms the timer of a cancel-on-disconnect group anew, or stops it with 0, by
-// CancelOrdersAfter. It is an error where the exchange says something else than it was asked for.
+// CancelAfter starts or restarts the timer of a cancel-on-disconnect group, or stops it with 0, by
+// CancelOrdersAfter. An answer that contradicts the request is an error.
 func (c *Client) CancelAfter(ctx context.Context, group uint16, after market.Duration) error {
 	expiry, err := c.CancelOrdersAfter(ctx, group, after)
 	if err == nil && (expiry == 0) != (after == 0) {
@@ -147,9 +147,9 @@ func (c *Client) CancelAfter(ctx context.Context, group uint16, after market.Dur
 	return err
 }
 
-// Rules returns the catalog's markets with their status and rules as they are now, by Markets. A
-// market that the exchange does not list any more is halted; one whose rules its units cannot hold
-// is left out and named in the error, which wraps exchange.ErrUnits; the others are there.
+// Rules returns the catalog's markets with their current status and rules, by Markets. A market
+// that the exchange no longer lists is halted; one whose rules its units cannot hold is left out
+// and named in the error, which wraps exchange.ErrUnits; the others are returned.
 func (c *Client) Rules(ctx context.Context) ([]market.Market, error) {
 	d, err := c.directory()
 	if err != nil {

@@ -27,7 +27,7 @@ type Transfer struct {
 // Deposit returns where to send an asset: GET /deposit (specification 1).
 func (c *Client) Deposit(ctx context.Context, symbol string) (a DepositAddress, err error) {
 	path := to("deposit").with("symbol", symbol).String()
-	err = c.ask(ctx, request{at: getDeposit, path: path}, func(body []byte) error { return decode(body, &a) })
+	err = c.get(ctx, request{at: getDeposit, path: path}, func(body []byte) error { return decode(body, &a) })
 	return a, err
 }
 
@@ -46,6 +46,6 @@ func (c *Client) WithdrawalHistory(ctx context.Context, symbol string, page Page
 func (c *Client) transfers(ctx context.Context, at endpoint, name, symbol string, page Page) (list []Transfer,
 	err error) {
 	r := request{at: at, all: symbol == "", path: to(name).with("symbol", symbol).page(page, "", "").String()}
-	err = c.ask(ctx, r, func(body []byte) error { return decode(body, &list) })
+	err = c.get(ctx, r, func(body []byte) error { return decode(body, &list) })
 	return list, err
 }

@@ -11,21 +11,20 @@ type WarningKind uint8
 
 // The kinds of warnings.
 const (
-	WarnSlow    WarningKind = iota + 1 // points are spent faster than they come: a lane waits; once a minute
-	WarnBan                            // the exchange answers nothing more until Until
-	WarnBanOver                        // it does again
-	WarnReset                          // the points come back at Until, the exchange says Doubted; every ten minutes
+	WarnSlow    WarningKind = iota + 1 // points run low: a lane waits; once a minute
+	WarnBan                            // banned until Until
+	WarnBanOver                        // the ban is over
+	WarnReset                          // the exchange's reset, Doubted, is false: Until is used; every ten minutes
 	WarnWeight                         // an endpoint costs Is, not Was; once for each
 )
 
-// Warning is what a ledger has to say to a person.
+// Warning is a message of a ledger for a person.
 type Warning struct {
 	Kind  WarningKind
-	Payer Payer       // whose budget it is about
+	Payer Payer       // of the budget
 	At    market.Time // the exchange's time
 	Until market.Time // WarnBan: its end; WarnSlow: when the points end at this rate, 0: they last
-	// WarnBan, WarnReset: the date that the exchange has told and that is not believed; WarnBan: ""
-	// where Until is believed
+	// Doubted is the date in the answer that cannot be true; "": Until is the exchange's own.
 	Doubted  string
 	Lane     Lane   // WarnSlow
 	Endpoint string // WarnWeight
@@ -34,7 +33,7 @@ type Warning struct {
 
 // String is one line.
 func (w Warning) String() string {
-	whose := w.Payer.whose()
+	whose := w.Payer.phrase()
 	switch w.Kind {
 	case WarnSlow:
 		if w.Until == 0 {
@@ -61,17 +60,17 @@ func (w Warning) String() string {
 	return fmt.Sprintf("warning(%d)", uint8(w.Kind))
 }
 
-// clockTime is hh:mm:ss UTC. A log's own times may be those of the machine's zone.
+// clockTime formats hh:mm:ss UTC. A log's own times may be in the machine's zone.
 func clockTime(t market.Time) string { return t.Std().Format("15:04:05 UTC") }
 
 func (l *Ledger) warn(w Warning) { l.warnings = append(l.warnings, w) }
 
-// say warns, once a minute, that a lane waits though there is no ban.
-func (l *Ledger) say(a *allowance, lane Lane, now market.Time) {
-	if now < a.banned || a.slow == a.reset {
+// warnSlow warns, once a minute, that a lane waits though there is no ban.
+func (l *Ledger) warnSlow(a *allowance, lane Lane, now market.Time) {
+	if now < a.banned || a.slowWarned == a.reset {
 		return
 	}
-	a.slow = a.reset
+	a.slowWarned = a.reset
 	end, _ := a.forecast(now)
 	if end >= a.reset {
 		end = 0

@@ -7,59 +7,60 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// sureAfter is how many answers in a row must show the same weight before it is believed: another
+// minAnswers is how many answers in a row must show the same weight before it is learnt: another
 // client of the key may spend between two.
-const sureAfter = 3
+const minAnswers = 3
 
-// weights are what requests cost by the exchange's own count, where that differs from the table.
+// weights are the weights by the exchange's count, where they differ from the table.
 type weights struct {
-	known  map[priced]int
-	doubts map[priced]doubt
-	// of which a person has heard: another client with a rhythm of its own makes them come and go
-	told map[priced]bool
+	known   map[weightKey]int
+	samples map[weightKey]weightSample
+	// warned are the keys with a warning: a periodic other client makes a weight come and go.
+	warned map[weightKey]bool
 }
 
-// priced is a kind of request: an endpoint may have one weight for a market and another for all, so
-// that the table's belongs to its name.
-type priced struct {
-	endpoint string // "": it is not told, and nothing is learnt
+// weightKey is a kind of request: an endpoint may have one weight for a market and another for all,
+// so the table's weight is part of the key.
+type weightKey struct {
+	endpoint string // "": nothing is learnt
 	table    int
 }
 
-// doubt is a weight that answers have shown, and how many in a row.
-type doubt struct{ weight, times int }
+// weightSample is a weight in the last answers, and in how many in a row.
+type weightSample struct{ weight, times int }
 
-// of returns what a request costs.
-func (w *weights) of(p priced) int {
+// of returns the weight of a request.
+func (w *weights) of(p weightKey) int {
 	if known, ok := w.known[p]; ok {
 		return known
 	}
 	return p.table
 }
 
-// learn takes what a request cost that was alone on its way between two answers.
+// learn takes the cost of a request that was the only one between two answers.
 func (l *Ledger) learn(t *ticket, cost int, now market.Time) {
 	w := &l.weights
-	switch seen := w.doubts[t.priced]; {
+	switch seen := w.samples[t.weightKey]; {
 	case t.endpoint == "" || cost < 0:
 	case cost == t.weight:
-		delete(w.doubts, t.priced)
+		delete(w.samples, t.weightKey)
 	case cost != seen.weight || seen.times == 0:
-		w.doubts[t.priced] = doubt{cost, 1}
-	case seen.times+1 < sureAfter:
-		w.doubts[t.priced] = doubt{cost, seen.times + 1}
+		w.samples[t.weightKey] = weightSample{cost, 1}
+	case seen.times+1 < minAnswers:
+		w.samples[t.weightKey] = weightSample{cost, seen.times + 1}
 	default:
-		delete(w.doubts, t.priced)
-		w.known[t.priced] = cost
-		if w.told[t.priced] {
+		delete(w.samples, t.weightKey)
+		w.known[t.weightKey] = cost
+		if w.warned[t.weightKey] {
 			return
 		}
-		w.told[t.priced] = true
-		l.warn(Warning{Kind: WarnWeight, Payer: t.of.payer, At: now, Endpoint: t.endpoint, Was: t.weight, Is: cost})
+		w.warned[t.weightKey] = true
+		l.warn(Warning{Kind: WarnWeight, Payer: t.allowance.payer, At: now, Endpoint: t.endpoint, Was: t.weight,
+			Is: cost})
 	}
 }
 
-// states returns the weights that were learnt, in an order that is always the same.
+// states returns the learnt weights, sorted.
 func (w *weights) states() []WeightState {
 	list := make([]WeightState, 0, len(w.known))
 	for p, real := range w.known {

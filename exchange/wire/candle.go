@@ -8,13 +8,24 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Candle reads start, open, high, low, close and volume of a candle, [milliseconds,"open",…], in
-// the units of m; more columns are skipped. On an error the candle is undefined.
-func (s *Scanner) Candle(m *market.Market, candle *market.Candle) {
-	if next := row(s.data, s.at, m, candle); next > 0 && s.err == nil {
-		s.at = next
-		return
+// Candles appends the candles of an array, each [milliseconds,"open","high","low","close",
+// "volume"], in the units of m; more columns are skipped. An error names the column.
+func (s *Scanner) Candles(m *market.Market, interval market.Interval, dst []market.Candle) []market.Candle {
+	for s.Array(); s.Element(); {
+		if next := rows(s.data, s.at, m, interval, &dst); next > s.at {
+			s.at = next
+			continue
+		}
+		candle := market.Candle{Market: m.ID, Interval: interval}
+		if s.columns(m, &candle); s.err == nil {
+			dst = append(dst, candle)
+		}
 	}
+	return dst
+}
+
+// columns reads a candle column by column.
+func (s *Scanner) columns(m *market.Market, candle *market.Candle) {
 	s.Array()
 	if !s.Element() {
 		s.malformed()
@@ -26,6 +37,27 @@ func (s *Scanner) Candle(m *market.Market, candle *market.Candle) {
 	candle.Close = market.Price(s.column("close", m.PriceDigits))
 	candle.Volume = market.Volume(s.column("volume", m.VolumeDigits))
 	s.Leave()
+}
+
+// rows reads candles as row does, as many as there are, and returns where it stopped: behind a
+// candle.
+func rows(data []byte, at int, m *market.Market, interval market.Interval, dst *[]market.Candle) int {
+	candles, stop := *dst, at
+	for {
+		candle := market.Candle{Market: m.ID, Interval: interval}
+		next := row(data, at, m, &candle)
+		if next == 0 {
+			break
+		}
+		candles = append(candles, candle)
+		stop = next
+		if stop >= len(data) || data[stop] != ',' {
+			break
+		}
+		at = stop + 1
+	}
+	*dst = candles
+	return stop
 }
 
 // row reads a candle that is written without white space and in easy numbers, as the exchange
