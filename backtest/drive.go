@@ -53,11 +53,11 @@ func drive(ctx context.Context, p *Plan, o runOptions) (d *driver, err error) {
 }
 
 // reportHalts calls report for each halted strategy.
-func (d *driver) reportHalts(told func(Halted)) {
-	if told == nil {
+func (d *driver) reportHalts(report func(Halted)) {
+	if report == nil {
 		return
 	}
 	for _, h := range d.engine.Halts() {
-		told(Halted{Halt: h, Stack: d.engine.Stack(h.Strategy)})
+		report(Halted{Halt: h, Stack: d.engine.Stack(h.Strategy)})
 	}
 }

@@ -39,9 +39,9 @@ type Change struct {
 	Is    string      // what that run decided in its place
 }
 
-// The runs that CheckLookahead compares with the first. Two kinds of knowledge of the future do not
-// show: a fixed table of the future, which looks like a calendar, and knowledge that a strategy uses
-// only in the first run of a process.
+// The runs that CheckLookahead compares with the first. Two kinds of knowledge of the future stay
+// hidden: a fixed table of the future, which looks like a calendar, and knowledge that a strategy
+// uses only in the first run of a process.
 const (
 	runAgain    = "a second run over the same candles"
 	runOneByOne = "a run without the fast loop"

@@ -87,9 +87,9 @@ func (l *Ledger) ban(a *allowance, h http.Header, status int, body []byte, now m
 	most := max(usual, now.Add(maxReset)) // the next answer repeats a longer ban
 	until, _ := market.TimeOfMillis(banEnd(exchange.ParseError(status, body).Message))
 	reset, doubted, _ := l.names.resetOf(h, now)
-	if told := banEnd(exchange.ParseError(status, body).Message); told > most.Millis() {
-		until, doubted = most, dateOf(told)
-		if told >= now.Add(maxStateAge).Millis() {
+	if stated := banEnd(exchange.ParseError(status, body).Message); stated > most.Millis() {
+		until, doubted = most, dateOf(stated)
+		if stated >= now.Add(maxStateAge).Millis() {
 			until = usual // it cannot mean this ban
 		}
 	}

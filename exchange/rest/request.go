@@ -120,9 +120,9 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 	if err != nil {
 		return notSent(err)
 	}
-	told := false
+	answered := false
 	defer func() {
-		if !told {
+		if !answered {
 			done(nil, 0, nil)
 		}
 	}()
@@ -143,7 +143,7 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 	defer c.buffers.Put(buffer)
 	buffer.Reset()
 	_, err = buffer.ReadFrom(io.LimitReader(answer.Body, maxResponse+1))
-	told = true
+	answered = true
 	done(answer.Header, answer.StatusCode, buffer.Bytes())
 	if err := c.checkResponse(answer.StatusCode, buffer.Bytes(), signature, err); err != nil {
 		return err
