@@ -87,9 +87,9 @@ func TestAnEmptyFileHoldsNothingAndAFolderIsNoStore(t *testing.T) {
 	}
 }
 
-// TestADamagedNameIsNoReasonToBeginAnew renames a bucket, as a flipped bit does: whoever took that
+// TestADamagedBucketNameDoesNotMakeANewStore renames a bucket, as a flipped bit does: whoever took that
 // for a fresh store would make the bucket again, empty, and write on beside what is lost.
-func TestADamagedNameIsNoReasonToBeginAnew(t *testing.T) {
+func TestADamagedBucketNameDoesNotMakeANewStore(t *testing.T) {
 	for _, name := range [][]byte{boltfile.BucketMeta, bucketMarkets, bucketCandles, bucketCoverage} {
 		path := filepath.Join(t.TempDir(), "candles.db")
 		store, err := Open(path)
