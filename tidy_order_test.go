@@ -117,7 +117,7 @@ func TestTheSandboxDescribesEveryMemberOfAnOrder(t *testing.T) {
 		require.NoError(t, json.Unmarshal(exchange.AppendOrder(nil, twoMarkets(t), &o, nil), &members))
 		for name := range members {
 			if described[name] == nil {
-				t.Errorf("%s of an order is not described in exchange/sandbox/openapi_schemas.go", name)
+				t.Errorf("%s of an order is not described in exchange/sandbox/door/schemas.go", name)
 			}
 		}
 	}

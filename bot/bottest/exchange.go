@@ -5,14 +5,15 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
-// Exchange is the exchange: a market that moves, with a house that offers on both sides, and the
+// Exchange configures an exchange: a market that moves, with liquidity on both sides, and the
 // account of the bot beside another.
 func Exchange(seed uint64) sandbox.Config {
-	keys := func(key, secret string, budget int) sandbox.Key {
-		return sandbox.Key{Key: key, Secret: secret, Read: true, Trade: true, Budget: budget}
+	keys := func(key, secret string, budget int) door.Key {
+		return door.Key{Key: key, Secret: secret, Read: true, Trade: true, Budget: budget}
 	}
 	return sandbox.Config{
 		Assets: []sandbox.Asset{{Symbol: "EUR", Decimals: 2}, {Symbol: "BTC", Decimals: 8}},
@@ -22,12 +23,12 @@ func Exchange(seed uint64) sandbox.Config {
 				Volatility: 0.3}, House: sandbox.House{Levels: 20, HalfSpread: 5_000, Size: "0.05"}}},
 		Accounts: []sandbox.Account{
 			{Name: "bot", Balances: map[string]string{"EUR": "20000", "BTC": "1"},
-				Keys: []sandbox.Key{keys(BotKey, BotSecret, 0), keys(AuditorKey, "secret of the auditor", 1_000_000)}},
+				Keys: []door.Key{keys(BotKey, BotSecret, 0), keys(AuditorKey, "secret of the auditor", 1_000_000)}},
 			{Name: "other", Balances: map[string]string{"EUR": "1000000", "BTC": "100"},
-				Keys: []sandbox.Key{keys(OtherKey, "secret of the other", 1_000_000)}},
+				Keys: []door.Key{keys(OtherKey, "secret of the other", 1_000_000)}},
 		},
 		Tiers: []sandbox.Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}}},
-		Seed:  seed, History: time.Hour, Budget: sandbox.Budget{PerIP: -1},
+		Seed:  seed, History: time.Hour, Budget: door.Budget{PerIP: -1},
 	}
 }
 
@@ -39,5 +40,5 @@ const (
 	OtherKey   = "0th30th30th30th30th30th30th30th30th30th30th30th30th30th30th30th3"
 )
 
-// BotSecret goes with BotKey. No file and no log may have it.
+// BotSecret belongs to BotKey. No file and no log may contain it.
 const BotSecret = "the-secret-words-of-the-bot-that-must-not-be-seen-anywhere"

@@ -20,6 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 )
 
 // A state file tells of orders and money of one account at one exchange.
@@ -82,10 +83,10 @@ func TestAnExchangeOnThisMachineMayHaveAnotherPort(t *testing.T) {
 // A ban that ends in an hour is known to the process that comes after a kill, seconds after it
 // began.
 func TestABanIsWrittenDownAtOnce(t *testing.T) {
-	ban := sandbox.Fault{Kind: sandbox.FaultError, Code: 105, Endpoints: []string{"POST /order"},
+	ban := fault.Fault{Kind: fault.Error, Code: 105, Endpoints: []string{"POST /order"},
 		After: 2*time.Minute + 10*time.Second, Count: 1, Key: bottest.BotKey}
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 4, func(c *sandbox.Config) { c.Faults = []sandbox.Fault{ban} })
+		s := newStage(t, 4, func(c *sandbox.Config) { c.Faults = []fault.Fault{ban} })
 		p := s.start()
 		for !strings.Contains(s.log.String(), "the exchange has banned the key") {
 			time.Sleep(100 * time.Millisecond)

@@ -61,7 +61,7 @@ type runner struct {
 	journal *botJournal
 	feed    *poll.Feed
 	loop    *live.Loop
-	watch   *watch // nil: nobody
+	watch   *watch // nil: no metrics, alerts or systemd
 	run     uuid.UUID
 	// on the exchange's clock: candles that had closed by then are history, later ones are traded
 	// on

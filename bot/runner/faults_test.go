@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 )
 
 const hour = time.Hour
@@ -41,33 +42,33 @@ func TestABotAtAQuietExchangeAgreesWithIt(t *testing.T) {
 // mishap is something that befalls requests.
 type mishap struct {
 	name  string
-	fault sandbox.Fault
+	fault fault.Fault
 }
 
 // mishaps are what can happen to a request.
 var mishaps = []mishap{
-	{"request lost", sandbox.Fault{Kind: sandbox.FaultDropRequest}},
-	{"answer lost", sandbox.Fault{Kind: sandbox.FaultDropAnswer}},
-	{"connection reset, nothing done", sandbox.Fault{Kind: sandbox.FaultResetRequest}},
-	{"connection reset, done", sandbox.Fault{Kind: sandbox.FaultResetAnswer}},
-	{"late", sandbox.Fault{Kind: sandbox.FaultDelayRequest, Delay: 4 * time.Second}},
+	{"request lost", fault.Fault{Kind: fault.DropRequest}},
+	{"answer lost", fault.Fault{Kind: fault.DropAnswer}},
+	{"connection reset, nothing done", fault.Fault{Kind: fault.ResetRequest}},
+	{"connection reset, done", fault.Fault{Kind: fault.ResetAnswer}},
+	{"late", fault.Fault{Kind: fault.DelayRequest, Delay: 4 * time.Second}},
 	// the client has gone by then
-	{"later than the window", sandbox.Fault{Kind: sandbox.FaultDelayRequest, Delay: 25 * time.Second}},
-	{"answer later than the client waits", sandbox.Fault{Kind: sandbox.FaultDelayAnswer, Delay: 25 * time.Second}},
-	{"500 (101), nothing done", sandbox.Fault{Kind: sandbox.FaultError, Code: 101}},
-	{"500 (101), done", sandbox.Fault{Kind: sandbox.FaultError, Code: 101, Work: true}},
-	{"503 (107), nothing done", sandbox.Fault{Kind: sandbox.FaultError, Code: 107}},
-	{"503 (107), done", sandbox.Fault{Kind: sandbox.FaultError, Code: 107, Work: true}},
-	{"503 (108), done", sandbox.Fault{Kind: sandbox.FaultError, Code: 108, Work: true}},
-	{"503 (109), done", sandbox.Fault{Kind: sandbox.FaultError, Code: 109, Work: true}},
-	{"503 (111), nothing done", sandbox.Fault{Kind: sandbox.FaultError, Code: 111}},
-	{"429 (105)", sandbox.Fault{Kind: sandbox.FaultError, Code: 105}},
-	{"truncated", sandbox.Fault{Kind: sandbox.FaultTruncate}},
-	{"a page of a proxy, nothing done", sandbox.Fault{Kind: sandbox.FaultHTML, Code: 502}},
-	{"a page of a proxy, done", sandbox.Fault{Kind: sandbox.FaultHTML, Code: 502, Work: true}},
-	{"fills later than the answer", sandbox.Fault{Kind: sandbox.FaultLateFill, Delay: 3 * time.Second}},
-	{"fees later than the fills", sandbox.Fault{Kind: sandbox.FaultLateSettlement, Delay: 20 * time.Second}},
-	{"the exchange's clock off by 30 s", sandbox.Fault{Kind: sandbox.FaultClockSkew, Skew: 30 * time.Second}},
+	{"later than the window", fault.Fault{Kind: fault.DelayRequest, Delay: 25 * time.Second}},
+	{"answer later than the client waits", fault.Fault{Kind: fault.DelayAnswer, Delay: 25 * time.Second}},
+	{"500 (101), nothing done", fault.Fault{Kind: fault.Error, Code: 101}},
+	{"500 (101), done", fault.Fault{Kind: fault.Error, Code: 101, Work: true}},
+	{"503 (107), nothing done", fault.Fault{Kind: fault.Error, Code: 107}},
+	{"503 (107), done", fault.Fault{Kind: fault.Error, Code: 107, Work: true}},
+	{"503 (108), done", fault.Fault{Kind: fault.Error, Code: 108, Work: true}},
+	{"503 (109), done", fault.Fault{Kind: fault.Error, Code: 109, Work: true}},
+	{"503 (111), nothing done", fault.Fault{Kind: fault.Error, Code: 111}},
+	{"429 (105)", fault.Fault{Kind: fault.Error, Code: 105}},
+	{"truncated", fault.Fault{Kind: fault.Truncate}},
+	{"a page of a proxy, nothing done", fault.Fault{Kind: fault.HTML, Code: 502}},
+	{"a page of a proxy, done", fault.Fault{Kind: fault.HTML, Code: 502, Work: true}},
+	{"fills later than the answer", fault.Fault{Kind: fault.LateFill, Delay: 3 * time.Second}},
+	{"fees later than the fills", fault.Fault{Kind: fault.LateSettlement, Delay: 20 * time.Second}},
+	{"the exchange's clock off by 30 s", fault.Fault{Kind: fault.ClockSkew, Skew: 30 * time.Second}},
 }
 
 // boundaries are where in the life of an order, or around it, a mishap can strike.
@@ -119,12 +120,12 @@ func TestWhateverGoesWrongExchangeAndBotAgree(t *testing.T) {
 
 // strike lets a fault befall a third of an endpoint's requests for a minute and a half, and then
 // lets everything be well.
-func strike(t *testing.T, seed, limit uint64, endpoint string, f sandbox.Fault, refused *refusalCount) {
+func strike(t *testing.T, seed, limit uint64, endpoint string, f fault.Fault, refused *refusalCount) {
 	f.Endpoints, f.Probability, f.Until = []string{endpoint}, 0.34, 90*time.Second
 	if private(endpoint) {
 		f.Key = bottest.BotKey
 	}
-	s := newStage(t, seed, func(c *sandbox.Config) { c.Faults = []sandbox.Fault{f} })
+	s := newStage(t, seed, func(c *sandbox.Config) { c.Faults = []fault.Fault{f} })
 	s.tighten(limit)
 	p := s.start()
 	time.Sleep(3 * time.Minute)

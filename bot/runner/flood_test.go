@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -41,7 +42,7 @@ func (f *flooder) OnTicker(d *strategy.Desk, t market.Ticker) {
 // strategy, on a small weight budget. The exchange answers each place after four seconds.
 func flooded(t *testing.T) *stage {
 	s := newStage(t, 7, func(c *sandbox.Config) {
-		c.Faults = []sandbox.Fault{{Kind: sandbox.FaultDelayRequest, Delay: 4 * time.Second,
+		c.Faults = []fault.Fault{{Kind: fault.DelayRequest, Delay: 4 * time.Second,
 			Endpoints: []string{"POST /order"}, Probability: 1, Key: bottest.BotKey}}
 	})
 	s.kinds = append(s.kinds, flooderKind)

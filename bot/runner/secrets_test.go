@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -37,10 +38,10 @@ func (c *clumsy) OnTicker(*strategy.Desk, market.Ticker) {
 func TestKeyAndSecretAreInNothingThatTheBotWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 2, func(c *sandbox.Config) {
-			c.Faults = []sandbox.Fault{
-				{Kind: sandbox.FaultDropAnswer, Probability: 0.1, Key: bottest.BotKey}, {Kind: sandbox.FaultHTML,
+			c.Faults = []fault.Fault{
+				{Kind: fault.DropAnswer, Probability: 0.1, Key: bottest.BotKey}, {Kind: fault.HTML,
 					Code: 502, Probability: 0.1, Key: bottest.BotKey},
-				{Kind: sandbox.FaultError, Code: 101, Work: true, Probability: 0.1, Key: bottest.BotKey},
+				{Kind: fault.Error, Code: 101, Work: true, Probability: 0.1, Key: bottest.BotKey},
 			}
 		})
 		s.config += "[strategies.clumsy]\nkind = \"clumsy\"\nmarkets = [\"BTC-EUR\"]\ninterval = \"1m\"\nallotment = " +

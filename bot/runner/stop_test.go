@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -26,8 +27,8 @@ import (
 func TestABotThatIsAskedToStopPlacesNothingMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 3, func(c *sandbox.Config) {
-			c.Faults = []sandbox.Fault{{Kind: sandbox.FaultDropAnswer, Endpoints: []string{"PUT /order"},
-				Key: bottest.BotKey}, {Kind: sandbox.FaultError, Code: 101, Endpoints: []string{"GET /order"},
+			c.Faults = []fault.Fault{{Kind: fault.DropAnswer, Endpoints: []string{"PUT /order"},
+				Key: bottest.BotKey}, {Kind: fault.Error, Code: 101, Endpoints: []string{"GET /order"},
 				Probability: 0.9, Key: bottest.BotKey, After: time.Minute}}
 		})
 		p := s.start()

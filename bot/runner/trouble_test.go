@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
@@ -190,9 +191,9 @@ func (t *traffic) changes() (prices []string) {
 var changedPrice = regexp.MustCompile(`^PUT .*"price":"([^"]+)"`)
 
 func TestABanIsWaitedFor(t *testing.T) {
-	ban := sandbox.Fault{Kind: sandbox.FaultError, Code: 105, Endpoints: []string{"POST /order"},
+	ban := fault.Fault{Kind: fault.Error, Code: 105, Endpoints: []string{"POST /order"},
 		After: 2 * time.Minute, Count: 1, Key: bottest.BotKey}
-	trouble(t, func(c *sandbox.Config) { c.Faults = []sandbox.Fault{ban} }, nil, func(s *stage, _ *process) {
+	trouble(t, func(c *sandbox.Config) { c.Faults = []fault.Fault{ban} }, nil, func(s *stage, _ *process) {
 		time.Sleep(30 * time.Second)
 		sent := s.traffic.sent()
 		time.Sleep(20 * time.Second)
@@ -224,9 +225,9 @@ func TestAMarketThatHaltsAndComesBackIsTradedAgain(t *testing.T) {
 	t.Parallel()
 	for _, status := range []market.MarketStatus{market.Halted, market.Auction, market.CancelOnly} {
 		trouble(t, func(c *sandbox.Config) {
-			c.Faults = []sandbox.Fault{{Kind: sandbox.FaultMarketStatus, Market: "BTC-EUR", Status: status,
+			c.Faults = []fault.Fault{{Kind: fault.MarketStatus, Market: "BTC-EUR", Status: status,
 				After: 2 * time.Minute},
-				{Kind: sandbox.FaultMarketStatus, Market: "BTC-EUR", Status: market.Trading, After: 3 * time.Minute}}
+				{Kind: fault.MarketStatus, Market: "BTC-EUR", Status: market.Trading, After: 3 * time.Minute}}
 		}, nil, func(s *stage, _ *process) {
 			time.Sleep(35 * time.Second) // the rules are asked for every 30 s
 			orders := s.traffic.orders()
@@ -246,7 +247,7 @@ func TestATickThatChangesUnderRestingOrdersIsKeptTo(t *testing.T) {
 	t.Parallel()
 	for _, tick := range []string{"5", "0.5"} {
 		trouble(t, func(c *sandbox.Config) {
-			c.Faults = []sandbox.Fault{{Kind: sandbox.FaultTickSize, Market: "BTC-EUR", Tick: tick,
+			c.Faults = []fault.Fault{{Kind: fault.TickSize, Market: "BTC-EUR", Tick: tick,
 				After: 2 * time.Minute}}
 		}, nil, func(s *stage, _ *process) {
 			time.Sleep(time.Minute)
@@ -258,7 +259,7 @@ func TestATickThatChangesUnderRestingOrdersIsKeptTo(t *testing.T) {
 func TestARefusalByNewRulesHasThemAskedForAtOnce(t *testing.T) {
 	t.Parallel()
 	trouble(t, func(c *sandbox.Config) {
-		c.Faults = []sandbox.Fault{{Kind: sandbox.FaultTickSize, Market: "BTC-EUR", Tick: "50", After: 2 * time.Minute}}
+		c.Faults = []fault.Fault{{Kind: fault.TickSize, Market: "BTC-EUR", Tick: "50", After: 2 * time.Minute}}
 	}, func(s *stage) { s.config = strings.Replace(s.config, "[poll]", "[poll]\nrules = \"1h\"", 1) },
 		func(s *stage, _ *process) {
 			time.Sleep(time.Minute)
@@ -271,7 +272,7 @@ func TestOrdersThatTheExchangeCancelsAreNotMissed(t *testing.T) {
 	trouble(t, func(c *sandbox.Config) {
 		// at some of them an order is open
 		for after := 30 * time.Second; after < 2*time.Minute; after += 5 * time.Second {
-			c.Faults = append(c.Faults, sandbox.Fault{Kind: sandbox.FaultCancelOrders, Account: "bot", After: after})
+			c.Faults = append(c.Faults, fault.Fault{Kind: fault.CancelOrders, Account: "bot", After: after})
 		}
 	}, nil, func(s *stage, _ *process) {
 		require.Regexp(s.T, `"state":"canceled".*"reason":"cancelOnAdminRequest".*"order ended"`, s.log.String())

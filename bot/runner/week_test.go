@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 // A week with the default plan takes ten minutes with a state file in memory:
@@ -40,7 +41,7 @@ func TestTheMemoryOfABotStaysFlat(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Tiers = nil // no fees, or its money would not last the week
 			c.Keep, c.Budget = sandbox.Keep{Orders: 50, Trades: 50, Candles: 10,
-				Transactions: 50}, sandbox.Budget{PerKey: -1, PerIP: -1}
+				Transactions: 50}, door.Budget{PerKey: -1, PerIP: -1}
 		})
 		s.everySet = []config.Override{{Path: []string{"poll", "tickers"}, Text: ticker.String()},
 			{Path: []string{"risk", "max_daily_loss"}, Text: "0"}}

@@ -12,12 +12,13 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 // credential is a key as the user is told of it.
 type credential struct {
 	account string
-	key     *sandbox.Key
+	key     *door.Key
 	secret  config.Secret
 }
 
@@ -81,8 +82,8 @@ func (p *Plan) account(name string, s *config.ClientAccount) (a sandbox.Account,
 }
 
 // key reads one API key. Key and secret that are left out are made of its place in the config.
-func (p *Plan) key(path []string, s *config.KeySecret) (k sandbox.Key, c credential, err error) {
-	k = sandbox.Key{Key: s.Key, Addresses: s.Addresses, Unconfirmed: s.Unconfirmed, Budget: int(s.Budget)}
+func (p *Plan) key(path []string, s *config.KeySecret) (k door.Key, c credential, err error) {
+	k = door.Key{Key: s.Key, Addresses: s.Addresses, Unconfirmed: s.Unconfirmed, Budget: int(s.Budget)}
 	madeKey, madeSecret := madeFor(path)
 	if k.Key == "" {
 		k.Key = madeKey

@@ -21,6 +21,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -29,7 +30,7 @@ import (
 type town struct {
 	t       testing.TB
 	ex      *sandbox.Exchange
-	key     sandbox.Key
+	key     door.Key
 	ledger  *rest.Ledger
 	skew    time.Duration // of the ledger's clock
 	mu      sync.Mutex    // guards everything below
@@ -41,7 +42,7 @@ type town struct {
 func openTown(t testing.TB, perKey, perIP int) *town {
 	config := sandbox.Default()
 	config.History, config.Clock = 0, sandbox.NewClock(0, 1)
-	config.Budget = sandbox.Budget{PerKey: perKey, PerIP: perIP}
+	config.Budget = door.Budget{PerKey: perKey, PerIP: perIP}
 	ex, err := sandbox.New(config)
 	require.NoError(t, err)
 	w := &town{t: t, ex: ex, key: config.Accounts[0].Keys[0]}

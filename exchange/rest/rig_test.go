@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -93,7 +94,7 @@ var rigKey = strings.Repeat("k3y-of-alice-", 5)[:64]
 func rigExchange(clock *sandbox.Clock) sandbox.Config {
 	member := func(name, key, secret string) sandbox.Account {
 		return sandbox.Account{Name: name, Balances: map[string]string{"EUR": "1000000", "BTC": "100"},
-			Keys: []sandbox.Key{{Key: key, Secret: secret, Read: true, Trade: true, Withdraw: true}}}
+			Keys: []door.Key{{Key: key, Secret: secret, Read: true, Trade: true, Withdraw: true}}}
 	}
 	return sandbox.Config{
 		Assets: []sandbox.Asset{{Symbol: "EUR", Decimals: 2},

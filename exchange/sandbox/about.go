@@ -66,7 +66,8 @@ func (s *store) readLife() (l *life, err error) {
 			return fmt.Errorf("this is not the state of an exchange but %q", l.Format)
 		}
 		if l.Version > stateVersion {
-			return fmt.Errorf("it has version %d, and this program knows %d at most; start the exchange with the newer program", l.Version, stateVersion)
+			return fmt.Errorf("it has version %d, and this program knows %d at most; start the exchange with the "+
+				"newer program", l.Version, stateVersion)
 		}
 		if err := decode(b, keyLife, &l.storedLife); err != nil {
 			return err
@@ -79,7 +80,8 @@ func (s *store) readLife() (l *life, err error) {
 	return l, err
 }
 
-// agree says how a config differs from the file in what an exchange cannot change: its assets and markets, their order and decimals.
+// agree says how a config differs from the file in what an exchange cannot change: its assets and
+// markets, their order and decimals.
 func (l *life) agree(config *Config) error {
 	have := aboutOf(config, 0)
 	const mend = "give the exchange what it began with, or another file"
@@ -89,7 +91,8 @@ func (l *life) agree(config *Config) error {
 		case was.Symbol != is.Symbol:
 			return fmt.Errorf("asset %d is %q there and %q in the config; %s", i+1, was.Symbol, is.Symbol, mend)
 		case was.Decimals != is.Decimals:
-			return fmt.Errorf("asset %s has %d decimals there and %d in the config; %s", was.Symbol, was.Decimals, is.Decimals, mend)
+			return fmt.Errorf("asset %s has %d decimals there and %d in the config; %s", was.Symbol, was.Decimals,
+				is.Decimals, mend)
 		}
 	}
 	for i := range max(len(l.Markets), len(have.Markets)) {
@@ -98,7 +101,8 @@ func (l *life) agree(config *Config) error {
 		case was.Name != is.Name:
 			return fmt.Errorf("market %d is %q there and %q in the config; %s", i+1, was.Name, is.Name, mend)
 		case was.PriceDigits != is.PriceDigits:
-			return fmt.Errorf("prices of %s have %d decimals there and %d in the config; %s", was.Name, was.PriceDigits, is.PriceDigits, mend)
+			return fmt.Errorf("prices of %s have %d decimals there and %d in the config; %s", was.Name, was.PriceDigits,
+				is.PriceDigits, mend)
 		}
 	}
 	return nil
@@ -112,8 +116,9 @@ func at[T any](list []T, i int) (one T) {
 	return one
 }
 
-// arrange returns a config's accounts so that each of the file has the place that it had: first those of the file, then new ones. An
-// account that the config no longer has keeps its orders and balances, without a key.
+// arrange returns a config's accounts so that each of the file has the place that it had: first
+// those of the file, then new ones. An Account that the config no longer has keeps its orders and
+// balances, without a key.
 func (l *life) arrange(config []Account) []Account {
 	var arranged []Account
 	rest := slices.Clone(config)
@@ -137,7 +142,8 @@ func (s *store) knows(id sim.AccountID) bool {
 // resumes reports whether the exchange goes on from a state file.
 func (ex *Exchange) resumes() bool { return ex.store != nil && ex.store.past != nil }
 
-// opening returns when the sources begin and from when on the exchange's clock makes things due: now, or where the state file stands.
+// opening returns when the sources begin and from when on the exchange's clock makes things due:
+// now, or where the state file stands.
 func (ex *Exchange) opening() (beginning, start market.Time) {
 	if ex.resumes() {
 		return ex.store.past.Beginning, ex.store.past.Reached

@@ -4,27 +4,31 @@ import (
 	"strconv"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// categoryShown is the feeCategory whose rates an answer has that is about no market. GET /account/fees is known to show this
-// one; what GET /account shows is told in two ways (venue-facts 1.4), and here the two agree.
+// categoryShown is the feeCategory whose rates an answer has that is about no market. GET
+// /account/fees is known to show this one; what GET /account shows is told in two ways (venue-facts
+// 1.4), and here the two agree.
 const categoryShown = "B"
 
-// capabilities are what GET /account says that an account may do; whether its key may is a matter of permissions.
+// capabilities are what GET /account says that an account may do; whether its key may is a matter
+// of permissions.
 const capabilities = `["buy","sell","depositCrypto","depositFiat","withdrawCrypto","withdrawFiat"]`
 
-// getBalance answers GET /balance: what the account has, by symbol, without assets of which it has nothing. It is a list also
-// for one symbol.
-func (ex *Exchange) getBalance(c *call) *exchange.Error {
-	w := wire.Writer{Dst: c.out}
-	ex.appendBalances(&w, c.account, c.text("symbol"))
-	c.out = w.Dst
+// getBalance answers GET /balance: what the account has, by symbol, without assets of which it has
+// nothing. It is a list also for one symbol.
+func (ex *Exchange) getBalance(c *door.Call) *exchange.Error {
+	w := wire.Writer{Dst: c.Out}
+	ex.appendBalances(&w, ex.caller(c), c.Text("symbol"))
+	c.Out = w.Dst
 	return nil
 }
 
-// appendBalances writes the list of an account's balances that are not 0, of one symbol or all ("").
+// appendBalances writes the list of an account's balances that are not 0, of one symbol or all
+// ("").
 func (ex *Exchange) appendBalances(w *wire.Writer, a *account, symbol string) {
 	w.Open('[')
 	for _, v := range ex.shelf {
@@ -42,41 +46,42 @@ func (ex *Exchange) appendBalances(w *wire.Writer, a *account, symbol string) {
 }
 
 // getAccount answers GET /account: the fee tier with its volume and rates, and the capabilities.
-func (ex *Exchange) getAccount(c *call) *exchange.Error {
-	w := wire.Writer{Dst: c.out}
+func (ex *Exchange) getAccount(c *door.Call) *exchange.Error {
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Key("fees")
 	w.Open('{')
-	w.Integer("tier", int64(c.account.tier))
-	ex.appendFees(&w, c.account, categoryShown)
+	w.Integer("tier", int64(ex.caller(c).tier))
+	ex.appendFees(&w, ex.caller(c), categoryShown)
 	w.Close('}')
 	w.Key("capabilities")
 	w.Dst = append(w.Dst, capabilities...)
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
-// getFees answers GET /account/fees: the rates of a market; of the markets of a quote currency, which are those of its first
-// one; or of category B. Where both parameters are given, the market counts.
-func (ex *Exchange) getFees(c *call) *exchange.Error {
+// getFees answers GET /account/fees: the rates of a market; of the markets of a quote currency,
+// which are those of its first one; or of category B. Where both parameters are given, the market
+// counts.
+func (ex *Exchange) getFees(c *door.Call) *exchange.Error {
 	category := categoryShown
 	switch {
-	case c.has("market"):
-		category = ex.catalog.MarketNamed(c.text("market")).FeeCategory
-	case c.has("quote"):
-		m := ex.firstQuoted(ex.catalog.AssetNamed(c.text("quote")).ID)
+	case c.Has("market"):
+		category = ex.catalog.MarketNamed(c.Text("market")).FeeCategory
+	case c.Has("quote"):
+		m := ex.firstQuoted(ex.catalog.AssetNamed(c.Text("quote")).ID)
 		if m == nil {
 			return exchange.Invalid("quote")
 		}
 		category = m.FeeCategory
 	}
-	w := wire.Writer{Dst: c.out}
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
-	w.Text("tier", strconv.Itoa(c.account.tier))
-	ex.appendFees(&w, c.account, category)
+	w.Text("tier", strconv.Itoa(ex.caller(c).tier))
+	ex.appendFees(&w, ex.caller(c), category)
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 

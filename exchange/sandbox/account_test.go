@@ -15,7 +15,8 @@ func TestBalancesShowOnlyWhatThereIs(t *testing.T) {
 	b.give("alice", "BTC", "1.0001")
 	require.Equal(t, `[{"symbol":"BTC","available":"1","inOrder":"0"},{"symbol":"EUR","available":"100.5","inOrder":"0"}]`, b.balances("alice"))
 	require.Equal(t, `[]`, b.balances("bob"))
-	require.Equal(t, `[{"symbol":"EUR","available":"100.5","inOrder":"0"}]`, b.get("alice", "GET /balance", "symbol=EUR"))
+	require.Equal(t, `[{"symbol":"EUR","available":"100.5","inOrder":"0"}]`,
+		b.get("alice", "GET /balance", "symbol=EUR"))
 	require.Equal(t, `[]`, b.get("alice", "GET /balance", "symbol=USDC"))
 }
 
@@ -31,8 +32,10 @@ func TestAnAccountShowsItsTierAsANumberAndItsFeesShowItAsText(t *testing.T) {
 	b := newBank(t, func(c *Config) { c.Accounts[1].Volume = "250000" })
 	require.JSONEq(t, `{"fees":{"tier":0,"volume":"0.00","taker":"0.0025","maker":"0.0015"},
 		"capabilities":["buy","sell","depositCrypto","depositFiat","withdrawCrypto","withdrawFiat"]}`, b.get("alice", "GET /account", ""))
-	require.JSONEq(t, `{"tier":"0","volume":"0.00","taker":"0.0025","maker":"0.0015"}`, b.get("alice", "GET /account/fees", ""))
-	require.JSONEq(t, `{"tier":"2","volume":"250000.00","taker":"0.0016","maker":"0.0008"}`, b.get("bob", "GET /account/fees", ""))
+	require.JSONEq(t, `{"tier":"0","volume":"0.00","taker":"0.0025","maker":"0.0015"}`,
+		b.get("alice", "GET /account/fees", ""))
+	require.JSONEq(t, `{"tier":"2","volume":"250000.00","taker":"0.0016","maker":"0.0008"}`,
+		b.get("bob", "GET /account/fees", ""))
 }
 
 func TestFeesAreThoseOfTheMarketsCategory(t *testing.T) {
@@ -55,7 +58,8 @@ func TestAccountAnswersHaveTheRecordedShape(t *testing.T) {
 	b := newBank(t)
 	b.give("alice", "EUR", "20.89")
 	for file, what := range map[string]string{
-		"account_2025.json": "GET /account", "account_fees_docs.json": "GET /account/fees", "balance_symbol_2025.json": "GET /balance",
+		"account_2025.json": "GET /account", "account_fees_docs.json": "GET /account/fees",
+		"balance_symbol_2025.json": "GET /balance",
 	} {
 		sameShape(t, fixtureKeys(t, file), firstObject(t, b.get("alice", what, "")))
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -17,75 +19,112 @@ import (
 // adminRoot is where the paths of the admin interface begin.
 const adminRoot = "/admin/"
 
-// longestAdvance is how far one request may move the clock: what it makes due happens before the answer.
+// longestAdvance is how far one request may move the clock: what it makes due happens before the
+// answer.
 const longestAdvance = 31 * day
 
-// adminReasons are the reasons for which the exchange's operator ends orders.
-var adminReasons = []string{"cancelOnMaintenance", "cancelOnAdminRequest", "cancelOnDelisting", "cancelOnLockPlaced"}
-
-// adminEndpoints are the admin interface: what the operator of an exchange does, for tests to do. It is there for who asks from the
-// same machine and shows the token of Config.Admin in the header Authorization, "Bearer TOKEN"; a request costs nothing. Errors are
-// those of the API. Paths begin with /admin.
-var adminEndpoints = []endpoint{
-	{method: "GET", path: "/clock", summary: "The exchange's time", answer: "Clock", do: (*Exchange).adminClock},
-	{method: "POST", path: "/clock", summary: "Move the clock, or set its speed; what becomes due has happened when the answer comes", answer: "Clock", do: (*Exchange).adminMoveClock,
-		params: []parameter{{name: "advance", kind: kindText, doc: `how far to move it, "1m30s"; at most 744h`}, {name: "time", kind: kindInteger, max: lastMillis, doc: "when to move it to, Unix ms; not back, at most 744h"},
-			{name: "speed", kind: kindDecimal, doc: "times the machine's speed from now on, to 10000; 0: it stands"}}},
-	{method: "POST", path: "/status", summary: "Change a market's status", answer: "Market", do: (*Exchange).adminStatus,
-		params: []parameter{oneMarket, {name: "status", kind: kindWord, required: true, words: market.Words[market.MarketStatus](), doc: "any after any"},
-			{name: "price", kind: kindDecimal, doc: "opening price of auctionMatching; the one at which most is traded where it is left out"}}},
-	{method: "POST", path: "/rules", summary: "Change a market's rules; resting orders stay as they are", answer: "Market", do: (*Exchange).adminRules,
-		params: []parameter{oneMarket, {name: "tickSize", kind: kindDecimal}, {name: "minOrderInBaseAsset", kind: kindDecimal}, {name: "minOrderInQuoteAsset", kind: kindDecimal},
-			{name: "maxOrderInBaseAsset", kind: kindDecimal}, {name: "maxOrderInQuoteAsset", kind: kindDecimal}, {name: "quantityDecimals", kind: kindInteger, max: market.MaxDigits},
-			{name: "notionalDecimals", kind: kindInteger, max: market.MaxDigits}, {name: "maxOpenOrders", kind: kindInteger, max: 1_000_000_000, doc: "0: no limit"}}},
-	{method: "POST", path: "/price", summary: "Move a market's price as its source does: the house goes with it and takes what the price runs through", answer: "TickerPrice", do: (*Exchange).adminPrice,
-		params: []parameter{oneMarket, {name: "price", kind: kindDecimal, required: true, doc: "a multiple of the tickSize"}, {name: "amount", kind: kindDecimal, doc: "of a trade of others at that price; none where it is left out"}}},
-	{method: "POST", path: "/cancelOrders", summary: "End open orders: all, those of a market, of an account, or one", answer: "CancelledByAdmin", do: (*Exchange).adminCancelOrders,
-		params: []parameter{anyMarket, {name: "account", kind: kindText, doc: "all where it is left out"}, {name: "orderId", kind: kindID, doc: "needs market"},
-			{name: "reason", kind: kindWord, words: adminReasons, doc: "restatementReason; cancelOnAdminRequest where it is left out"}}},
-	{method: "POST", path: "/deposit", summary: "Let money arrive for an account; it is credited with its confirmations", answer: "Transfer", do: (*Exchange).adminDeposit,
-		params: []parameter{{name: "account", kind: kindText, required: true}, {name: "symbol", kind: kindAsset, required: true}, {name: "amount", kind: kindDecimal, required: true}}},
-	{method: "GET", path: "/transfers", summary: "Deposits and withdrawals under way", answer: "Transfers", do: (*Exchange).adminTransfers},
-	{method: "POST", path: "/cancelTransfer", summary: "Cancel a withdrawal that has not been sent, or a deposit that has not been credited", answer: "Transfer", do: (*Exchange).adminCancelTransfer,
-		params: []parameter{{name: "transactionId", kind: kindID, required: true}}},
-	{method: "GET", path: "/ledger", summary: "Every balance, and per asset what was transferred and what the house has", answer: "Ledger", do: (*Exchange).adminLedger},
-	{method: "GET", path: "/faults", summary: "The script of faults with what it has met", answer: "Faults", do: (*Exchange).adminFaults},
-	{method: "PUT", path: "/faults", summary: "Put a script of faults in the place of the one before; it begins now", answer: "Faults", do: (*Exchange).adminPutFaults,
-		params: []parameter{{name: "faults", kind: kindList, required: true}, {name: "seed", kind: kindInteger, max: 1<<63 - 1, doc: "the exchange's where it is left out"}}},
-	{method: "DELETE", path: "/faults", summary: "No more faults; requests that a fault delays go on at once", answer: "Faults", do: (*Exchange).adminDeleteFaults},
+// adminEndpoints are the admin interface: what the operator of an exchange does, for tests to do.
+// It is there for who asks from the same machine and shows the token of Config.Admin in the header
+// Authorization, "Bearer TOKEN"; a request costs nothing. Errors are those of the API. Paths begin
+// with /admin.
+var adminEndpoints = []endpointRow{
+	{endpoint: door.Endpoint{Method: "GET", Path: "/clock", Summary: "The exchange's time", Answer: "Clock"},
+		do: (*Exchange).adminClock},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/clock",
+		Summary: "Move the clock, or set its speed; what becomes due has happened when the answer comes",
+		Answer:  "Clock",
+		Params: []door.Parameter{{Name: "advance", Kind: door.Text, Doc: `how far to move it, "1m30s"; at most 744h`},
+			{Name: "time", Kind: door.Integer, Max: lastMillis,
+				Doc: "when to move it to, Unix ms; not back, at most 744h"},
+			{Name: "speed", Kind: door.Decimal, Doc: "times the machine's speed from now on, to 10000; 0: it stands"}}},
+		do: (*Exchange).adminMoveClock},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/status", Summary: "Change a market's status", Answer: "Market",
+		Params: []door.Parameter{oneMarket,
+			{Name: "status", Kind: door.Word, Required: true, Words: market.Words[market.MarketStatus](),
+				Doc: "any after any"},
+			{Name: "price", Kind: door.Decimal,
+				Doc: "opening price of auctionMatching; the one at which most is traded where it is left out"}}},
+		do: (*Exchange).adminStatus},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/rules",
+		Summary: "Change a market's rules; resting orders stay as they are", Answer: "Market",
+		Params: []door.Parameter{oneMarket, {Name: "tickSize", Kind: door.Decimal},
+			{Name: "minOrderInBaseAsset", Kind: door.Decimal}, {Name: "minOrderInQuoteAsset", Kind: door.Decimal},
+			{Name: "maxOrderInBaseAsset", Kind: door.Decimal}, {Name: "maxOrderInQuoteAsset",
+				Kind: door.Decimal}, {Name: "quantityDecimals", Kind: door.Integer, Max: market.MaxDigits},
+			{Name: "notionalDecimals", Kind: door.Integer, Max: market.MaxDigits}, {Name: "maxOpenOrders",
+				Kind: door.Integer, Max: 1_000_000_000, Doc: "0: no limit"}}}, do: (*Exchange).adminRules},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/price",
+		Summary: "Move a market's price as its source does: the house goes with it and takes what the price runs " +
+			"through", Answer: "TickerPrice",
+		Params: []door.Parameter{oneMarket,
+			{Name: "price", Kind: door.Decimal, Required: true, Doc: "a multiple of the tickSize"}, {Name: "amount",
+				Kind: door.Decimal, Doc: "of a trade of others at that price; none where it is left out"}}},
+		do: (*Exchange).adminPrice},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/cancelOrders",
+		Summary: "End open orders: all, those of a market, of an account, or one", Answer: "CancelledByAdmin",
+		Params: []door.Parameter{anyMarket, {Name: "account", Kind: door.Text, Doc: "all where it is left out"},
+			{Name: "orderId", Kind: door.UUID, Doc: "needs market"},
+			{Name: "reason", Kind: door.Word, Words: fault.Reasons,
+				Doc: "restatementReason; cancelOnAdminRequest where it is left out"}}},
+		do: (*Exchange).adminCancelOrders},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/deposit",
+		Summary: "Let money arrive for an account; it is credited with its confirmations", Answer: "Transfer",
+		Params: []door.Parameter{{Name: "account", Kind: door.Text, Required: true},
+			{Name: "symbol", Kind: door.AssetSymbol, Required: true}, {Name: "amount", Kind: door.Decimal,
+				Required: true}}}, do: (*Exchange).adminDeposit},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/transfers", Summary: "Deposits and withdrawals under way",
+		Answer: "Transfers"}, do: (*Exchange).adminTransfers},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/cancelTransfer",
+		Summary: "Cancel a withdrawal that has not been sent, or a deposit that has not been credited",
+		Answer:  "Transfer",
+		Params:  []door.Parameter{{Name: "transactionId", Kind: door.UUID, Required: true}}},
+		do: (*Exchange).adminCancelTransfer},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/ledger",
+		Summary: "Every balance, and per asset what was transferred and what the house has", Answer: "Ledger"},
+		do: (*Exchange).adminLedger},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/faults", Summary: "The script of faults with what it has met",
+		Answer: "Faults"}, do: (*Exchange).adminFaults},
+	{endpoint: door.Endpoint{Method: "PUT", Path: "/faults",
+		Summary: "Put a script of faults in the place of the one before; it begins now", Answer: "Faults",
+		Params: []door.Parameter{{Name: "faults", Kind: door.List, Required: true},
+			{Name: "seed", Kind: door.Integer, Max: 1<<63 - 1, Doc: "the exchange's where it is left out"}}},
+		do: (*Exchange).adminPutFaults},
+	{endpoint: door.Endpoint{Method: "DELETE", Path: "/faults",
+		Summary: "No more faults; requests that a fault delays go on at once", Answer: "Faults"},
+		do: (*Exchange).adminDeleteFaults},
 }
 
-// serveAdmin answers a request to /admin/… from this machine: 403 with 320 for a wrong token, 404 with 110 for an unknown path. The
-// interface describes itself at GET /admin/openapi.json.
+// serveAdmin answers a request to /admin/… from this machine: 403 with 320 for a wrong token, 404
+// with 110 for an unknown path. The interface describes itself at GET /admin/openapi.json.
 func (ex *Exchange) serveAdmin(w http.ResponseWriter, r *http.Request) {
-	v := ex.front.enter()
-	defer ex.front.leave(v)
+	v := ex.front.Open()
+	defer ex.front.Close(v)
 	refusal := ex.authorize(r)
-	w.Header()["Content-Type"] = jsonContent
+	door.DeclareJSON(w.Header())
 	if refusal == nil && r.Method == http.MethodGet && r.URL.Path == adminRoot+"openapi.json" {
-		w.Write(describeAdmin())
+		w.Write(ex.adminTable.DescribeAdmin(adminRoot))
 		return
 	}
 	if refusal == nil {
-		v.endpoint = adminEndpoint(r.Method, "/"+strings.TrimPrefix(r.URL.Path, adminRoot))
-		if v.endpoint == nil {
+		v.Endpoint = ex.adminTable.Exact(r.Method, "/"+strings.TrimPrefix(r.URL.Path, adminRoot))
+		if v.Endpoint == nil {
 			refusal = exchange.ErrCode(110)
 		}
 	}
 	if refusal == nil {
-		refusal = v.read(r, false)
+		refusal = v.Read(r, false)
 	}
 	if refusal == nil {
-		refusal = ex.decode(&v.call, "", r.URL.RawQuery, v.body)
+		refusal = ex.front.Decode(&v.Call, "", r.URL.RawQuery, v.Body)
 	}
 	if refusal == nil {
-		refusal = ex.carryOut(&v.call)
+		refusal = ex.carryOut(&v.Call)
 	}
 	if refusal != nil {
 		w.WriteHeader(refusal.Status)
-		v.out = exchange.AppendError(v.out[:0], refusal)
+		v.Out = exchange.AppendError(v.Out[:0], refusal)
 	}
-	w.Write(v.out) // who went away hears nothing; the work is done
+	w.Write(v.Out) // who went away hears nothing; the work is done
 }
 
 // authorize compares the token in constant time, its length included.
@@ -98,16 +137,6 @@ func (ex *Exchange) authorize(r *http.Request) *exchange.Error {
 	return nil
 }
 
-// adminEndpoint finds an endpoint of the admin interface, or nil.
-func adminEndpoint(method, path string) *endpoint {
-	for i := range adminEndpoints {
-		if e := &adminEndpoints[i]; e.method == method && e.path == path {
-			return e
-		}
-	}
-	return nil
-}
-
 // invalid says of a parameter of the admin interface what is wrong with it.
 func invalid(err error) *exchange.Error {
 	refusal := *exchange.ErrCode(exchange.CodeInvalid)
@@ -116,36 +145,36 @@ func invalid(err error) *exchange.Error {
 }
 
 // answerJSON makes an answer of the admin interface.
-func answerJSON(c *call, value any) {
+func answerJSON(c *door.Call, value any) {
 	text, err := json.Marshal(value)
 	if err != nil {
 		panic("sandbox: " + err.Error()) // an answer that is no JSON
 	}
-	c.out = append(c.out, text...)
+	c.Out = append(c.Out, text...)
 }
 
 // adminClock answers GET /admin/clock.
-func (ex *Exchange) adminClock(c *call) *exchange.Error {
+func (ex *Exchange) adminClock(c *door.Call) *exchange.Error {
 	now := max(ex.clock.Now(), ex.reached)
-	w := wire.Writer{Dst: c.out}
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Integer("time", now.Millis())
 	w.Integer("timeNs", int64(now))
 	w.Text("speed", strconv.FormatFloat(ex.clock.Speed(), 'f', -1, 64))
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
 // adminMoveClock answers POST /admin/clock. Of advance and time there may be one.
-func (ex *Exchange) adminMoveClock(c *call) *exchange.Error {
+func (ex *Exchange) adminMoveClock(c *door.Call) *exchange.Error {
 	now := ex.clock.Now()
 	target, refused := targetOf(c, now)
 	if refused != nil {
 		return refused
 	}
-	if c.has("speed") {
-		speed, err := strconv.ParseFloat(c.text("speed"), 64)
+	if c.Has("speed") {
+		speed, err := strconv.ParseFloat(c.Text("speed"), 64)
 		if err != nil || speed > FastestClock || ex.clock.SetSpeed(speed) != nil {
 			return exchange.Invalid("speed")
 		}
@@ -158,19 +187,19 @@ func (ex *Exchange) adminMoveClock(c *call) *exchange.Error {
 }
 
 // targetOf returns where the clock is to be moved.
-func targetOf(c *call, now market.Time) (market.Time, *exchange.Error) {
+func targetOf(c *door.Call, now market.Time) (market.Time, *exchange.Error) {
 	target := now
 	switch {
-	case c.has("advance") && c.has("time"):
+	case c.Has("advance") && c.Has("time"):
 		return 0, exchange.Exclusive("advance", "time")
-	case c.has("advance"):
-		d, err := time.ParseDuration(c.text("advance"))
+	case c.Has("advance"):
+		d, err := time.ParseDuration(c.Text("advance"))
 		if err != nil || d < 0 || d > longestAdvance {
 			return 0, exchange.Invalid("advance")
 		}
 		target = later(now, d)
-	case c.has("time"):
-		at, err := market.TimeOfMillis(c.integer("time", 0))
+	case c.Has("time"):
+		at, err := market.TimeOfMillis(c.Integer("time", 0))
 		if err != nil || at.Millis() < now.Millis() || at > later(now, longestAdvance) {
 			return 0, exchange.Invalid("time")
 		}

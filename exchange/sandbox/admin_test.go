@@ -12,6 +12,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 )
 
 func TestAdminIsForThisMachineAndItsToken(t *testing.T) {
@@ -26,7 +28,8 @@ func TestAdminIsForThisMachineAndItsToken(t *testing.T) {
 	}
 	for _, peer := range []string{"127.0.0.1:5000", "127.9.9.9:1", "[::1]:5000", "[::ffff:127.0.0.1]:1"} {
 		ask(peer, "Bearer "+lineToken).ok(t)
-		for _, wrong := range []string{"", "Bearer", "Bearer open sesam", "Bearer open sesame!", "bearer " + lineToken, lineToken, "Basic " + lineToken} {
+		for _, wrong := range []string{"", "Bearer", "Bearer open sesam", "Bearer open sesame!", "bearer " + lineToken,
+			lineToken, "Basic " + lineToken} {
 			ask(peer, wrong).refused(t, 403, 320)
 		}
 	}
@@ -66,7 +69,8 @@ func TestAdminTakesStrictJSON(t *testing.T) {
 		{"POST", "/status", `{"market":"BTC-EUR"}`, 400, 203, "status"},
 		{"POST", "/status", `{"market":"BTC-EUR","status":"closed"}`, 400, 205, "status"},
 		{"POST", "/status", `{"market":"DOGE-EUR","status":"halted"}`, 400, 205, "market"},
-		{"POST", "/status", `{"market":"BTC-EUR","status":"halted","price":"1"}`, 400, 205, "only status auctionMatching"},
+		{"POST", "/status", `{"market":"BTC-EUR","status":"halted","price":"1"}`, 400, 205,
+			"only status auctionMatching"},
 		{"POST", "/status", `{"market":"BTC-EUR","status":"auctionMatching","price":"0.001"}`, 400, 205, "price"},
 		{"POST", "/price", `{"market":"BTC-EUR","price":"0"}`, 400, 205, "not a positive multiple of the tick 0.01"},
 		{"POST", "/price", `{"market":"BTC-EUR","price":"1","amount":"0.000000001"}`, 400, 205, "amount"},
@@ -79,15 +83,20 @@ func TestAdminTakesStrictJSON(t *testing.T) {
 		{"POST", "/cancelOrders", `{"reason":"cancelPostOnly"}`, 400, 205, "reason"},
 		{"POST", "/cancelOrders", `{"account":"carol"}`, 400, 205, "account"},
 		{"POST", "/cancelOrders", `{"orderId":"00000000-0000-0001-0100-000000000001"}`, 400, 203, "market"},
-		{"POST", "/cancelOrders", `{"market":"BTC-EUR","orderId":"00000000-0000-0001-0100-000000000001"}`, 404, 240, ""},
-		{"POST", "/cancelOrders", `{"market":"BTC-EUR","orderId":"00000000-0000-0001-0100-000000000000"}`, 404, 240, ""},
+		{"POST", "/cancelOrders", `{"market":"BTC-EUR","orderId":"00000000-0000-0001-0100-000000000001"}`, 404, 240,
+			""},
+		{"POST", "/cancelOrders", `{"market":"BTC-EUR","orderId":"00000000-0000-0001-0100-000000000000"}`, 404, 240,
+			""},
 		{"POST", "/deposit", `{"account":"carol","symbol":"EUR","amount":"1"}`, 400, 205, "account"},
 		{"POST", "/deposit", `{"account":"alice","symbol":"EUR","amount":"0.001"}`, 400, 429, "amount"},
-		{"POST", "/cancelTransfer", `{"transactionId":"00000000-0000-0001-0100-000000000001"}`, 400, 205, "transactionId"},
+		{"POST", "/cancelTransfer", `{"transactionId":"00000000-0000-0001-0100-000000000001"}`, 400, 205,
+			"transactionId"},
 		{"PUT", "/faults", `{"faults":{}}`, 400, 205, "faults"},
 		{"PUT", "/faults", `{"faults":"[]"}`, 400, 205, "faults"},
-		{"PUT", "/faults", `{"faults":[{"kind":"truncate"},{"kind":"truncate","cuont":1}]}`, 400, 205, `fault 2: unknown key "cuont"`},
-		{"PUT", "/faults", `{"faults":[{"kind":"truncate","account":"carol"}]}`, 400, 205, `fault 1: account: there is no "carol"`},
+		{"PUT", "/faults", `{"faults":[{"kind":"truncate"},{"kind":"truncate","cuont":1}]}`, 400, 205,
+			`fault 2: unknown key "cuont"`},
+		{"PUT", "/faults", `{"faults":[{"kind":"truncate","account":"carol"}]}`, 400, 205,
+			`fault 1: account: there is no "carol"`},
 		{"PUT", "/faults", `{}`, 400, 203, "faults"},
 		{"PUT", "/faults", `{"faults":[],"seed":-1}`, 400, 205, "seed"},
 	} {
@@ -107,12 +116,12 @@ func TestTheAdminInterfaceDescribesItself(t *testing.T) {
 	for path, item := range document.Paths.Map() {
 		for method := range item.Operations() {
 			count++
-			require.NotNil(t, adminEndpoint(method, strings.TrimPrefix(path, "/admin")))
+			require.NotNil(t, l.ex.adminTable.Exact(method, strings.TrimPrefix(path, "/admin")))
 		}
 	}
 	require.Equal(t, len(adminEndpoints), count)
 	require.NotContains(t, l.get("/markets").body, "admin")
-	require.NotContains(t, string(l.ex.front.openAPI()), "/admin", "the public description does not tell of it")
+	require.NotContains(t, string(l.ex.front.OpenAPI()), "/admin", "the public description does not tell of it")
 }
 
 func TestTheClockIsReadMovedAndSetOverAdmin(t *testing.T) {
@@ -196,7 +205,8 @@ func TestATradingMarketTakesUpThePriceThatWasSetMeanwhile(t *testing.T) {
 	l.admin("POST", "/status", `{"market":"BTC-EUR","status":"trading"}`).ok(t)
 	require.Equal(t, "filled", l.order("alice", o.OrderID).Status, "the house sells what the price runs through")
 	after := l.hear("", "GET", "/BTC-EUR/trades", "")
-	require.Equal(t, strings.Count(trades.body, "timestamp")+1, strings.Count(after.body, "timestamp"), "alice's; a price without an amount prints none of others")
+	require.Equal(t, strings.Count(trades.body, "timestamp")+1, strings.Count(after.body, "timestamp"),
+		"alice's; a price without an amount prints none of others")
 }
 
 func TestRulesChangeWithoutTouchingWhatRests(t *testing.T) {
@@ -204,10 +214,14 @@ func TestRulesChangeWithoutTouchingWhatRests(t *testing.T) {
 	l.admin("POST", "/price", `{"market":"BTC-EUR","price":"60000"}`).ok(t)
 	var o told
 	l.hear("alice", "POST", "/order", strings.Replace(buy, `"50000"`, `"50000.01"`, 1)).json(t, &o)
-	l.admin("POST", "/rules", `{"market":"BTC-EUR","tickSize":"50","minOrderInBaseAsset":"0.005","minOrderInQuoteAsset":"10","maxOrderInBaseAsset":"2","maxOrderInQuoteAsset":"90000","quantityDecimals":4,"notionalDecimals":1,"maxOpenOrders":2}`).ok(t).
-		says(t, `"tickSize":"50.00"`).says(t, `"minOrderInBaseAsset":"0.00500000"`).says(t, `"minOrderInQuoteAsset":"10.00"`).says(t, `"maxOrderInBaseAsset":"2.00000000"`).
-		says(t, `"maxOrderInQuoteAsset":"90000.00"`).says(t, `"quantityDecimals":4`).says(t, `"notionalDecimals":1`).says(t, `"maxOpenOrders":2`)
-	l.hear("", "GET", "/BTC-EUR/book", "").says(t, `"bids":[["59900",`).says(t, `["59850",`).says(t, `["50000.01","0.01"]]`).says(t, `"asks":[["60100",`)
+	l.admin("POST", "/rules",
+		`{"market":"BTC-EUR","tickSize":"50","minOrderInBaseAsset":"0.005","minOrderInQuoteAsset":"10","maxOrderInBaseAsset":"2","maxOrderInQuoteAsset":"90000","quantityDecimals":4,"notionalDecimals":1,"maxOpenOrders":2}`).ok(t).
+		says(t, `"tickSize":"50.00"`).says(t, `"minOrderInBaseAsset":"0.00500000"`).
+		says(t, `"minOrderInQuoteAsset":"10.00"`).says(t, `"maxOrderInBaseAsset":"2.00000000"`).
+		says(t, `"maxOrderInQuoteAsset":"90000.00"`).says(t, `"quantityDecimals":4`).says(t, `"notionalDecimals":1`).
+		says(t, `"maxOpenOrders":2`)
+	l.hear("", "GET", "/BTC-EUR/book", "").says(t, `"bids":[["59900",`).says(t, `["59850",`).
+		says(t, `["50000.01","0.01"]]`).says(t, `"asks":[["60100",`)
 	l.hear("alice", "POST", "/order", strings.Replace(buy, `"50000"`, `"50000.01"`, 1)).refused(t, 400, 422)
 	l.hear("alice", "POST", "/order", strings.Replace(buy, `"0.01"`, `"0.004"`, 1)).refused(t, 400, 212)
 	l.hear("alice", "POST", "/order", strings.Replace(buy, `"0.01"`, `"0.01001"`, 1)).refused(t, 400, 429)
@@ -217,9 +231,10 @@ func TestRulesChangeWithoutTouchingWhatRests(t *testing.T) {
 }
 
 func TestTheOperatorEndsOrdersForAReason(t *testing.T) {
-	for _, reason := range append(slices.Clone(adminReasons), "") {
+	for _, reason := range append(slices.Clone(fault.Reasons), "") {
 		for _, c := range []struct{ body, ended string }{
-			{``, "ABEFab"}, {`,"market":"BTC-EUR"`, "ABab"}, {`,"account":"bob"`, "ab"}, {`,"account":"alice","market":"ETH-EUR"`, "EF"}, {`,"market":"BTC-EUR","orderId":"$B"`, "B"},
+			{``, "ABEFab"}, {`,"market":"BTC-EUR"`, "ABab"}, {`,"account":"bob"`,
+				"ab"}, {`,"account":"alice","market":"ETH-EUR"`, "EF"}, {`,"market":"BTC-EUR","orderId":"$B"`, "B"},
 		} {
 			l := newLine(t)
 			ids := map[byte]string{}
@@ -262,19 +277,22 @@ func TestOneOrderOfAnotherAccountIsNotFound(t *testing.T) {
 	l := newLine(t)
 	var o told
 	l.send("alice", "POST", "/order", buy).json(t, &o)
-	l.admin("POST", "/cancelOrders", `{"market":"BTC-EUR","account":"bob","orderId":"`+o.OrderID+`"}`).refused(t, 404, 240)
+	l.admin("POST", "/cancelOrders", `{"market":"BTC-EUR","account":"bob","orderId":"`+o.OrderID+`"}`).refused(t, 404,
+		240)
 	l.admin("POST", "/cancelOrders", `{"market":"BTC-EUR","account":"alice","orderId":"`+o.OrderID+`"}`).ok(t)
 	l.admin("POST", "/cancelOrders", `{"market":"BTC-EUR","orderId":"`+o.OrderID+`"}`).refused(t, 404, 240)
 }
 
 func TestMoneyArrivesAndWithdrawalsAreCancelled(t *testing.T) {
 	l := newLine(t)
-	l.admin("POST", "/deposit", `{"account":"bob","symbol":"BTC","amount":"2"}`).ok(t).says(t, `"type":"deposit"`).says(t, `"status":"confirming"`)
+	l.admin("POST", "/deposit", `{"account":"bob","symbol":"BTC","amount":"2"}`).ok(t).says(t, `"type":"deposit"`).
+		says(t, `"status":"confirming"`)
 	l.hear("bob", "GET", "/balance?symbol=BTC", "").says(t, `"available":"1000"`)
 	l.admin("GET", "/transfers", "").ok(t).says(t, `"account":"bob"`)
 	l.admin("POST", "/clock", `{"advance":"1h"}`).ok(t)
 	l.hear("bob", "GET", "/balance?symbol=BTC", "").says(t, `"available":"1002"`)
-	l.admin("POST", "/deposit", `{"account":"bob","symbol":"EUR","amount":"5"}`).ok(t).says(t, `"status":"completed"`).says(t, `"due":null`)
+	l.admin("POST", "/deposit", `{"account":"bob","symbol":"EUR","amount":"5"}`).ok(t).says(t, `"status":"completed"`).
+		says(t, `"due":null`)
 
 	l.hear("alice", "POST", "/withdrawal", `{"symbol":"BTC","amount":"1","address":"bc1"}`).ok(t)
 	l.hear("alice", "GET", "/balance?symbol=BTC", "").says(t, `"available":"999"`)
@@ -282,7 +300,8 @@ func TestMoneyArrivesAndWithdrawalsAreCancelled(t *testing.T) {
 	l.admin("GET", "/transfers", "").json(t, &under)
 	require.Len(t, under, 1)
 	require.Equal(t, "withdrawal", under[0].Type)
-	l.admin("POST", "/cancelTransfer", `{"transactionId":"`+under[0].TransactionID+`"}`).ok(t).says(t, `"status":"canceled"`).says(t, `"type":"withdrawal"`)
+	l.admin("POST", "/cancelTransfer", `{"transactionId":"`+under[0].TransactionID+`"}`).ok(t).
+		says(t, `"status":"canceled"`).says(t, `"type":"withdrawal"`)
 	l.hear("alice", "GET", "/balance?symbol=BTC", "").says(t, `"available":"1000"`)
 	l.hear("alice", "GET", "/withdrawalHistory", "").says(t, `"status":"canceled"`)
 	l.admin("POST", "/cancelTransfer", `{"transactionId":"`+under[0].TransactionID+`"}`).refused(t, 400, 205)
@@ -292,10 +311,16 @@ func TestTheLedgerShowsWhereEveryUnitIs(t *testing.T) {
 	l := newLine(t, func(c *Config) { c.Markets[1].House = House{Levels: 3, HalfSpread: 100_000, Size: "5"} })
 	l.admin("POST", "/price", `{"market":"ETH-EUR","price":"3000"}`).ok(t)
 	l.hear("alice", "POST", "/order", buy).ok(t)
-	l.hear("bob", "POST", "/order", bobSells).ok(t)                                                                                             // 500.00, between two accounts: the house has both fees
-	l.hear("bob", "POST", "/order", `{"market":"ETH-EUR","side":"buy","orderType":"market","amount":"1","operatorId":1}`).ok(t)                 // from the house
-	l.hear("bob", "POST", "/withdrawal", `{"symbol":"EUR","amount":"100","address":"NL46TIDE0123456789"}`).ok(t)                                // out
-	l.hear("alice", "POST", "/order", `{"market":"ETH-EUR","side":"buy","orderType":"limit","amount":"1","price":"2000","operatorId":1}`).ok(t) // held
+	// 500.00, between two accounts: the house has both fees
+	l.hear("bob", "POST", "/order", bobSells).ok(t)
+	// from the house
+	l.hear("bob", "POST", "/order",
+		`{"market":"ETH-EUR","side":"buy","orderType":"market","amount":"1","operatorId":1}`).ok(t)
+	// Out
+	l.hear("bob", "POST", "/withdrawal", `{"symbol":"EUR","amount":"100","address":"NL46TIDE0123456789"}`).ok(t)
+	// held
+	l.hear("alice", "POST", "/order",
+		`{"market":"ETH-EUR","side":"buy","orderType":"limit","amount":"1","price":"2000","operatorId":1}`).ok(t)
 	var ledger struct {
 		Accounts []struct {
 			Account  string
@@ -320,15 +345,15 @@ func TestTheLedgerShowsWhereEveryUnitIs(t *testing.T) {
 }
 
 func TestAdminCostsNothingAndSurvivesAPanic(t *testing.T) {
-	l := newLine(t, func(c *Config) { c.Budget = Budget{PerIP: 2} })
+	l := newLine(t, func(c *Config) { c.Budget = door.Budget{PerIP: 2} })
 	for range 5 {
 		a := l.admin("GET", "/clock", "").ok(t)
 		require.Empty(t, a.header.Get("Service-Ratelimit-Remaining"))
 	}
 	require.Equal(t, 1, l.hear("", "GET", "/time", "").remaining(t))
 	heard := any(nil)
-	l.ex.front.mishap = func(value any) { heard = value }
-	require.Nil(t, l.ex.script.faults)
+	l.ex.onPanic = func(value any) { heard = value }
+	require.Empty(t, l.ex.script.Report().Faults)
 	script := l.ex.script
 	l.ex.script = nil
 	l.admin("GET", "/faults", "").refused(t, 500, 101)
@@ -339,7 +364,8 @@ func TestAdminCostsNothingAndSurvivesAPanic(t *testing.T) {
 
 func TestABodyThatIsTooLargeIsRefusedByAdminToo(t *testing.T) {
 	l := newLine(t)
-	request, err := http.NewRequest("PUT", l.server.URL+"/admin/faults", io.MultiReader(strings.NewReader(`{"faults":["`), io.LimitReader(zeros{}, maxBody)))
+	request, err := http.NewRequest("PUT", l.server.URL+"/admin/faults",
+		io.MultiReader(strings.NewReader(`{"faults":["`), io.LimitReader(zeros{}, door.MaxBody)))
 	require.NoError(t, err)
 	request.Header.Set("Authorization", "Bearer "+lineToken)
 	request.Header.Set("Content-Type", "application/json")

@@ -6,51 +6,53 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 )
 
 // adminDeposit answers POST /admin/deposit with the transfer that has begun.
-func (ex *Exchange) adminDeposit(c *call) *exchange.Error {
-	t, refused := ex.deposit(c.text("account"), c.text("symbol"), c.text("amount"), c.now)
+func (ex *Exchange) adminDeposit(c *door.Call) *exchange.Error {
+	t, refused := ex.deposit(c.Text("account"), c.Text("symbol"), c.Text("amount"), c.Now)
 	if refused != nil {
 		return refused
 	}
-	w := wire.Writer{Dst: c.out}
+	w := wire.Writer{Dst: c.Out}
 	ex.appendUnderWay(&w, t, typeDeposit)
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
 // adminTransfers answers GET /admin/transfers: those under way, what goes on next first.
-func (ex *Exchange) adminTransfers(c *call) *exchange.Error {
+func (ex *Exchange) adminTransfers(c *door.Call) *exchange.Error {
 	rows := slices.SortedFunc(slices.Values(ex.inFlight), func(a, b *transfer) int {
 		return cmp.Or(cmp.Compare(a.Due, b.Due), strings.Compare(string(a.ID[:]), string(b.ID[:])))
 	})
-	w := wire.Writer{Dst: c.out}
+	w := wire.Writer{Dst: c.Out}
 	w.Open('[')
 	for _, t := range rows {
 		ex.appendUnderWay(&w, t, t.way())
 	}
 	w.Close(']')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
-// adminCancelTransfer answers POST /admin/cancelTransfer with what has become of the transfer; 205 where it is too late.
-func (ex *Exchange) adminCancelTransfer(c *call) *exchange.Error {
-	id := c.id("transactionId")
+// adminCancelTransfer answers POST /admin/cancelTransfer with what has become of the transfer; 205
+// where it is too late.
+func (ex *Exchange) adminCancelTransfer(c *door.Call) *exchange.Error {
+	id := c.UUID("transactionId")
 	place := slices.IndexFunc(ex.inFlight, func(t *transfer) bool { return t.ID == id })
 	if place < 0 {
 		return exchange.Invalid("transactionId")
 	}
 	t := ex.inFlight[place]
 	way := t.way()
-	if refused := ex.cancelTransfer(id, c.now); refused != nil {
+	if refused := ex.cancelTransfer(id, c.Now); refused != nil {
 		return refused
 	}
-	w := wire.Writer{Dst: c.out}
+	w := wire.Writer{Dst: c.Out}
 	ex.appendUnderWay(&w, t, way)
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
@@ -62,7 +64,8 @@ func (t *transfer) way() string {
 	return typeWithdrawal
 }
 
-// appendUnderWay writes a transfer for the operator. due is when it goes on; Unix ms, null: it has ended.
+// appendUnderWay writes a transfer for the operator. due is when it goes on; Unix ms, null: it has
+// ended.
 func (ex *Exchange) appendUnderWay(w *wire.Writer, t *transfer, way string) {
 	v := ex.vaults[t.Asset-1]
 	w.Open('{')

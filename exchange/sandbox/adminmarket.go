@@ -5,17 +5,21 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// setStatus changes a market's status (specification 3.2). opening is the price of auctionMatching; 0: the venue finds it. A
-// market that trades again takes up the price that its source has come to meanwhile.
+// setStatus changes a market's status (specification 3.2). opening is the price of auctionMatching;
+// 0: the venue finds it. A market that trades again takes up the price that its source has come to
+// meanwhile.
 func (ex *Exchange) setStatus(l *listing, status market.MarketStatus, opening market.Price, at market.Time) {
 	before := l.Status
 	l.touch()
-	if err := ex.venue.Advance(&market.Event{At: at, Kind: market.KindMarketStatus, Market: l.ID, Status: status, Price: opening}); err != nil {
+	if err := ex.venue.Advance(&market.Event{At: at, Kind: market.KindMarketStatus, Market: l.ID, Status: status,
+		Price: opening}); err != nil {
 		ex.fail(err)
 		return
 	}
@@ -28,31 +32,31 @@ func (ex *Exchange) setStatus(l *listing, status market.MarketStatus, opening ma
 }
 
 // adminStatus answers POST /admin/status with the market's record.
-func (ex *Exchange) adminStatus(c *call) *exchange.Error {
+func (ex *Exchange) adminStatus(c *door.Call) *exchange.Error {
 	l := ex.named(c)
-	status, err := market.ParseMarketStatus(c.text("status"))
+	status, err := market.ParseMarketStatus(c.Text("status"))
 	if err != nil {
 		return exchange.Invalid("status")
 	}
 	opening := market.Price(0)
-	if c.has("price") {
+	if c.Has("price") {
 		if status != market.AuctionMatching {
 			return invalid(fmt.Errorf("price: only status auctionMatching has an opening price"))
 		}
-		if opening, err = price.Parse(l.Market, c.text("price")); err != nil {
+		if opening, err = price.Parse(l.Market, c.Text("price")); err != nil {
 			return invalid(err)
 		}
 	}
-	ex.setStatus(l, status, opening, c.now)
+	ex.setStatus(l, status, opening, c.Now)
 	ex.tellMarket(c, l)
 	return nil
 }
 
 // tellMarket answers with the record of GET /markets.
-func (ex *Exchange) tellMarket(c *call, l *listing) {
-	w := wire.Writer{Dst: c.out}
+func (ex *Exchange) tellMarket(c *door.Call, l *listing) {
+	w := wire.Writer{Dst: c.Out}
 	ex.writeMarket(&w, l)
-	c.out = w.Dst
+	c.Out = w.Dst
 }
 
 // setTick changes a market's tickSize. The house offers anew; orders that rest stay where they are.
@@ -62,7 +66,8 @@ func (ex *Exchange) setTick(l *listing, tick market.Price) {
 	ex.venue.Requote(l.ID)
 }
 
-// setRules gives a market other rules. Its fee category stays: the accounts' fees follow from the config's.
+// setRules gives a market other rules. Its fee category stays: the accounts' fees follow from the
+// config's.
 func (ex *Exchange) setRules(l *listing, rules *market.Rules) {
 	tick, category := l.TickSize, l.FeeCategory
 	l.Rules = *rules
@@ -73,7 +78,7 @@ func (ex *Exchange) setRules(l *listing, rules *market.Rules) {
 }
 
 // adminRules answers POST /admin/rules with the market's record. All rules are changed or none.
-func (ex *Exchange) adminRules(c *call) *exchange.Error {
+func (ex *Exchange) adminRules(c *door.Call) *exchange.Error {
 	l := ex.named(c)
 	m := *l.Market
 	var err error
@@ -87,18 +92,18 @@ func (ex *Exchange) adminRules(c *call) *exchange.Error {
 		{"maxOrderInBaseAsset", func(text string) error { m.MaxOrderInBase, err = m.ParseQty(text); return err }},
 		{"maxOrderInQuoteAsset", func(text string) error { m.MaxOrderInQuote, err = m.ParseMoney(text); return err }},
 	} {
-		if !c.has(rule.name) {
+		if !c.Has(rule.name) {
 			continue
 		}
-		if err := rule.read(c.text(rule.name)); err != nil {
+		if err := rule.read(c.Text(rule.name)); err != nil {
 			return exchange.Invalid(rule.name)
 		}
 	}
-	m.QuantityDecimals = uint8(c.integer("quantityDecimals", int64(m.QuantityDecimals)))
-	m.NotionalDecimals = uint8(c.integer("notionalDecimals", int64(m.NotionalDecimals)))
-	m.MaxOpenOrders = int(c.integer("maxOpenOrders", int64(m.MaxOpenOrders)))
+	m.QuantityDecimals = uint8(c.Integer("quantityDecimals", int64(m.QuantityDecimals)))
+	m.NotionalDecimals = uint8(c.Integer("notionalDecimals", int64(m.NotionalDecimals)))
+	m.MaxOpenOrders = int(c.Integer("maxOpenOrders", int64(m.MaxOpenOrders)))
 	switch {
-	case c.has("tickSize") && m.TickSize == 0:
+	case c.Has("tickSize") && m.TickSize == 0:
 		return exchange.Invalid("tickSize")
 	case m.QuantityDecimals > m.AmountDigits:
 		return exchange.Invalid("quantityDecimals")
@@ -110,17 +115,17 @@ func (ex *Exchange) adminRules(c *call) *exchange.Error {
 	return nil
 }
 
-// adminPrice answers POST /admin/price. In a market that is not trading the price is taken up when it trades again. A source goes on
-// from its own price with its next movement.
-func (ex *Exchange) adminPrice(c *call) *exchange.Error {
+// adminPrice answers POST /admin/price. In a market that is not trading the price is taken up when
+// it trades again. A source goes on from its own price with its next movement.
+func (ex *Exchange) adminPrice(c *door.Call) *exchange.Error {
 	l := ex.named(c)
-	to, err := price.Parse(l.Market, c.text("price"))
+	to, err := price.Parse(l.Market, c.Text("price"))
 	if err != nil {
 		return invalid(err)
 	}
 	amount := market.Qty(0)
-	if c.has("amount") {
-		if amount, err = l.ParseQty(c.text("amount")); err != nil {
+	if c.Has("amount") {
+		if amount, err = l.ParseQty(c.Text("amount")); err != nil {
 			return exchange.Invalid("amount")
 		}
 	}
@@ -128,18 +133,20 @@ func (ex *Exchange) adminPrice(c *call) *exchange.Error {
 	if to < l.price {
 		side = market.Sell
 	}
-	ex.move(l, &price.Movement{At: c.now, Price: to, Amount: amount, Side: side})
-	w := wire.Writer{Dst: c.out}
+	ex.move(l, &price.Movement{At: c.Now, Price: to, Amount: amount, Side: side})
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Text("market", l.Name)
 	w.Text("price", l.FormatPrice(l.price))
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
-// cancelAll ends the open orders of a market, those of one account or of all (nil), by account, oldest first, and tells each before.
-func (ex *Exchange) cancelAll(l *listing, of *account, reason market.RestatementReason, at market.Time, tell func(*account, *record)) {
+// cancelAll ends the open orders of a market, those of one account or of all (nil), by account,
+// oldest first, and tells each before.
+func (ex *Exchange) cancelAll(l *listing, of *account, reason market.RestatementReason, at market.Time,
+	tell func(*account, *record)) {
 	for _, a := range ex.accounts {
 		if of != nil && a != of {
 			continue
@@ -152,8 +159,9 @@ func (ex *Exchange) cancelAll(l *listing, of *account, reason market.Restatement
 	}
 }
 
-// end ends an open order for a reason of the operator's.
-func (ex *Exchange) end(a *account, r *record, reason market.RestatementReason, at market.Time, tell func(*account, *record)) {
+// End ends an open order for a reason of the operator's.
+func (ex *Exchange) end(a *account, r *record, reason market.RestatementReason, at market.Time,
+	tell func(*account, *record)) {
 	if tell != nil {
 		tell(a, r)
 	}
@@ -167,32 +175,34 @@ type canceledOrder struct {
 	OrderID string `json:"orderId"`
 }
 
-// adminCancelOrders answers POST /admin/cancelOrders with the orders that it has ended. The status of the market does not matter.
-func (ex *Exchange) adminCancelOrders(c *call) *exchange.Error {
+// adminCancelOrders answers POST /admin/cancelOrders with the orders that it has ended. The status
+// of the market does not matter.
+func (ex *Exchange) adminCancelOrders(c *door.Call) *exchange.Error {
 	ended := []canceledOrder{}
 	tell := func(a *account, r *record) {
-		ended = append(ended, canceledOrder{a.name, ex.catalog.Market(r.market).Name, ex.orderOf(r).ExchangeID.String()})
+		ended = append(ended, canceledOrder{a.name, ex.catalog.Market(r.market).Name,
+			ex.orderOf(r).ExchangeID.String()})
 	}
-	reason, err := market.ParseRestatementReason(cmp.Or(c.text("reason"), adminReasons[1]))
+	reason, err := market.ParseRestatementReason(cmp.Or(c.Text("reason"), fault.Reasons[1]))
 	if err != nil {
 		return exchange.Invalid("reason")
 	}
 	var of *account
-	if c.has("account") {
-		if of = ex.accountNamed(c.text("account")); of == nil {
+	if c.Has("account") {
+		if of = ex.accountNamed(c.Text("account")); of == nil {
 			return exchange.Invalid("account")
 		}
 	}
-	if c.has("orderId") {
+	if c.Has("orderId") {
 		r, refused := ex.openOrder(c, of)
 		if refused != nil {
 			return refused
 		}
-		ex.end(ex.accounts[r.account], r, reason, c.now, tell)
+		ex.end(ex.accounts[r.account], r, reason, c.Now, tell)
 	} else {
 		for _, l := range ex.listings[1:] {
-			if !c.has("market") || l.Name == c.text("market") {
-				ex.cancelAll(l, of, reason, c.now, tell)
+			if !c.Has("market") || l.Name == c.Text("market") {
+				ex.cancelAll(l, of, reason, c.Now, tell)
 			}
 		}
 	}
@@ -200,14 +210,16 @@ func (ex *Exchange) adminCancelOrders(c *call) *exchange.Error {
 	return nil
 }
 
-// openOrder returns the open order that market and orderId name, whose account is of where that is not nil; 240 where there is none.
-func (ex *Exchange) openOrder(c *call, of *account) (*record, *exchange.Error) {
-	if !c.has("market") {
+// openOrder returns the open order that market and orderId name, whose account is of where that is
+// not nil; 240 where there is none.
+func (ex *Exchange) openOrder(c *door.Call, of *account) (*record, *exchange.Error) {
+	if !c.Has("market") {
 		return nil, exchange.Required("market")
 	}
 	l := ex.named(c)
-	count, ok := countOf(c.id("orderId"), l.ID, nameOfOrder)
-	if r := l.orders.Get(market.OrderID(count)); ok && count != 0 && r != nil && !r.closed() && (of == nil || of.id == r.account) {
+	count, ok := countOf(c.UUID("orderId"), l.ID, nameOfOrder)
+	if r := l.orders.Get(market.OrderID(count)); ok && count != 0 && r != nil && !r.closed() &&
+		(of == nil || of.id == r.account) {
 		return r, nil
 	}
 	return nil, exchange.ErrCode(exchange.CodeNotFound)

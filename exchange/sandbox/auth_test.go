@@ -1,36 +1,34 @@
 package sandbox
 
 import (
-	"encoding/hex"
-	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 // private sends a signed GET, altered before, to an endpoint that needs the right to read.
 func (r *rig) private(alter func(http.Header)) answer {
 	request := r.request("alice", "GET", "/probe", "")
 	alter(request.Header)
-	return r.through(probe("GET", rightRead), request)
+	return r.through(probe("GET", door.Read), request)
 }
 
 func TestASignedRequestIsLetIn(t *testing.T) {
 	r := newRig(t)
 	r.private(func(http.Header) {}).ok(t)
-	r.through(probe("POST", rightTrade), r.request("bob", "POST", "/probe", `{}`)).ok(t)
+	r.through(probe("POST", door.Trade), r.request("bob", "POST", "/probe", `{}`)).ok(t)
 }
 
 func TestAPrivateEndpointNeedsCredentials(t *testing.T) {
 	r := newRig(t)
-	for i := range endpoints {
-		e := &endpoints[i]
-		if !e.public() {
-			r.send("", e.method, e.path, "").refused(t, 403, 300)
+	for i := range listed {
+		e := &listed[i]
+		if !e.Public() {
+			r.send("", e.Method, e.Path, "").refused(t, 403, 300)
 		}
 	}
 	for _, name := range []string{"Service-Access-Key", "Service-Access-Timestamp", "Service-Access-Signature"} {
@@ -70,15 +68,19 @@ func TestCredentialsAreCheckedInTheirOrder(t *testing.T) {
 func TestATimestampIsInMilliseconds(t *testing.T) {
 	r := newRig(t)
 	now := rigStart.Millis()
-	for _, stamp := range []string{strconv.FormatInt(now/1000, 10), strconv.FormatInt(now*1000, 10), strconv.FormatInt(int64(rigStart), 10), "-1", "+" + strconv.FormatInt(now, 10), "1767614415000.5", "1.7e12", "now", strings.Repeat("9", 30)} {
+	for _, stamp := range []string{strconv.FormatInt(now/1000, 10), strconv.FormatInt(now*1000, 10),
+		strconv.FormatInt(int64(rigStart), 10), "-1", "+" + strconv.FormatInt(now,
+			10), "1767614415000.5", "1.7e12", "now", strings.Repeat("9", 30)} {
 		r.private(func(h http.Header) { h.Set("Service-Access-Timestamp", stamp) }).refused(t, 403, 302)
 	}
 }
 
 func TestTheWindowHasItsBounds(t *testing.T) {
 	r := newRig(t)
-	for window, status := range map[string]int{"99": 403, "100": 200, "60000": 200, "60001": 403, "": 403, "-100": 403, "1e4": 403, "ten": 403} {
-		require.Equal(t, status, r.private(func(h http.Header) { h.Set("Service-Access-Window", window) }).status, window)
+	for window, status := range map[string]int{"99": 403, "100": 200, "60000": 200, "60001": 403, "": 403, "-100": 403,
+		"1e4": 403, "ten": 403} {
+		require.Equal(t, status, r.private(func(h http.Header) { h.Set("Service-Access-Window", window) }).status,
+			window)
 	}
 }
 
@@ -88,7 +90,8 @@ func TestARequestMustArriveWithinItsWindow(t *testing.T) {
 		window string
 		status int
 	}{
-		{0, "", 200}, {10_000, "", 200}, {10_001, "", 403}, {-10_000, "", 200}, {-10_001, "", 403}, // 10 s where it names none
+		// 10 s where it names none
+		{0, "", 200}, {10_000, "", 200}, {10_001, "", 403}, {-10_000, "", 200}, {-10_001, "", 403},
 		{100, "100", 200}, {101, "100", 403}, {60_000, "60000", 200}, {60_001, "60000", 403}, {-60_001, "60000", 403},
 	}
 	for _, c := range cases {
@@ -133,8 +136,8 @@ func TestASignatureIsThatOfTheRequestAsItCame(t *testing.T) {
 		{"secret of alice", "GET", "/v2/probe?a=+b", "", 403},
 		{"secret of alice", "GET", "/v2/probe?a=%20b", "{}", 403},
 	}
-	e := probe("GET", rightRead)
-	e.params = []parameter{{name: "a", kind: kindText}}
+	e := probe("GET", door.Read)
+	e.Params = []door.Parameter{{Name: "a", Kind: door.Text}}
 	for _, c := range cases {
 		request := r.request("alice", "GET", "/probe?a=%20b", "")
 		request.Header.Set("Service-Access-Signature", signature(c.secret, stamp, c.method, c.path, c.body))
@@ -169,8 +172,8 @@ func TestABodyIsSignedAsSentOrAsClientsSignIt(t *testing.T) {
 			r := newRig(t, func(config *Config) { config.Rules.Strict = strict })
 			request := r.request("", c.method, "/probe", c.sent)
 			r.sign(request, "alice", c.signed)
-			e := probe(c.method, rightRead)
-			e.params = []parameter{{name: "a", kind: kindText}, {name: "b", kind: kindText}}
+			e := probe(c.method, door.Read)
+			e.Params = []door.Parameter{{Name: "a", Kind: door.Text}, {Name: "b", Kind: door.Text}}
 			code := 0
 			if a := r.through(e, request); a.status == 403 {
 				code = 309
@@ -181,31 +184,12 @@ func TestABodyIsSignedAsSentOrAsClientsSignIt(t *testing.T) {
 	}
 }
 
-func TestPublishedSignaturesAreAccepted(t *testing.T) {
-	var vectors []struct {
-		Secret, Timestamp, Method, Path, Body, Signature string
-	}
-	require.NoError(t, json.Unmarshal([]byte(fixture(t, "signature_vectors.json")), &vectors))
-	require.NotEmpty(t, vectors)
-	for _, v := range vectors {
-		k := &key{Key: &Key{Secret: v.Secret}}
-		visit := &visit{body: []byte(v.Body), shown: credentials{timestamp: v.Timestamp}}
-		visit.endpoint = probe(v.Method, rightRead)
-		copy(visit.signature[:], unhex(t, v.Signature))
-		request := httptest.NewRequest(v.Method, v.Path, nil)
-		strict := v.Method != http.MethodGet || v.Body == "" // specification 5 has nothing of the body of a GET
-		require.True(t, k.signed(visit, request, strict), "%+v", v)
-		visit.signature[0]++
-		require.False(t, k.signed(visit, request, strict), "%+v", v)
-	}
-}
-
 func TestARequestThatComesAgainWithinItsWindowIsLetInAgain(t *testing.T) {
 	r := newRig(t)
 	request := r.request("alice", "GET", "/probe", "")
-	r.through(probe("GET", rightRead), request).ok(t)
+	r.through(probe("GET", door.Read), request).ok(t)
 	r.pass(9e9)
-	r.through(probe("GET", rightRead), request).ok(t)
+	r.through(probe("GET", door.Read), request).ok(t)
 }
 
 func TestAKeyIsUsedAsItsOwnerSaid(t *testing.T) {
@@ -214,10 +198,11 @@ func TestAKeyIsUsedAsItsOwnerSaid(t *testing.T) {
 		c.Accounts[1].Keys[0].Addresses = []string{"192.0.2.1", "::1"} // httptest's requests come from the former
 	})
 	r.private(func(http.Header) {}).refused(t, 403, 306)
-	for remote, status := range map[string]int{"192.0.2.1:1": 200, "[::1]:80": 200, "[::ffff:192.0.2.1]:80": 200, "192.0.2.2:1": 403, "": 403, "@": 403} {
+	for remote, status := range map[string]int{"192.0.2.1:1": 200, "[::1]:80": 200, "[::ffff:192.0.2.1]:80": 200,
+		"192.0.2.2:1": 403, "": 403, "@": 403} {
 		request := r.request("bob", "GET", "/probe", "")
 		request.RemoteAddr = remote
-		a := r.through(probe("GET", rightRead), request)
+		a := r.through(probe("GET", door.Read), request)
 		require.Equal(t, status, a.status, remote)
 		if status != 200 {
 			a.refused(t, 403, 307)
@@ -227,23 +212,23 @@ func TestAKeyIsUsedAsItsOwnerSaid(t *testing.T) {
 
 func TestAKeyThatLacksARightIsRefused(t *testing.T) {
 	cases := []struct {
-		has, needs right
+		has, needs door.Right
 		code       int
 	}{
-		{0, rightTrade | rightRead, 310}, // trade before read
-		{rightTrade, rightTrade | rightRead, 311},
-		{rightRead, rightTrade | rightRead, 310},
-		{rightRead | rightTrade, rightTrade | rightRead, 0},
-		{rightRead | rightTrade, rightWithdraw, 312},
-		{rightWithdraw, rightRead, 311},
-		{rightWithdraw, rightWithdraw, 0},
-		{rightRead, rightTrade, 310},
+		{0, door.Trade | door.Read, 310}, // trade before read
+		{door.Trade, door.Trade | door.Read, 311},
+		{door.Read, door.Trade | door.Read, 310},
+		{door.Read | door.Trade, door.Trade | door.Read, 0},
+		{door.Read | door.Trade, door.Withdraw, 312},
+		{door.Withdraw, door.Read, 311},
+		{door.Withdraw, door.Withdraw, 0},
+		{door.Read, door.Trade, 310},
 		{0, 0, 0}, // a public endpoint
 	}
 	for _, c := range cases {
 		r := newRig(t, func(config *Config) {
 			k := &config.Accounts[0].Keys[0]
-			k.Read, k.Trade, k.Withdraw = c.has&rightRead != 0, c.has&rightTrade != 0, c.has&rightWithdraw != 0
+			k.Read, k.Trade, k.Withdraw = c.has&door.Read != 0, c.has&door.Trade != 0, c.has&door.Withdraw != 0
 		})
 		a := r.through(probe("GET", c.needs), r.request("alice", "GET", "/probe", ""))
 		if c.code == 0 {
@@ -256,13 +241,13 @@ func TestAKeyThatLacksARightIsRefused(t *testing.T) {
 
 func TestEveryEndpointNeedsTheRightsOfTheTable(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.Accounts[0].Keys[0] = Key{Key: rigKey("alice"), Secret: "secret of alice"}
+		c.Accounts[0].Keys[0] = door.Key{Key: rigKey("alice"), Secret: "secret of alice"}
 		c.Budget.PerKey = -1
 	})
-	first := map[right]int{rightTrade: 310, rightTrade | rightRead: 310, rightRead: 311, rightWithdraw: 312}
-	for i := range endpoints {
-		if e := &endpoints[i]; !e.public() {
-			r.send("alice", e.method, e.path, "").refused(t, 403, first[e.needs])
+	first := map[door.Right]int{door.Trade: 310, door.Trade | door.Read: 310, door.Read: 311, door.Withdraw: 312}
+	for i := range listed {
+		if e := &listed[i]; !e.Public() {
+			r.send("alice", e.Method, e.Path, "").refused(t, 403, first[e.Needs])
 		}
 	}
 }
@@ -281,38 +266,30 @@ func TestCredentialsAtAPublicEndpointAreChecked(t *testing.T) {
 func TestEveryPrefixOfTheConfigIsUnderstood(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Prefixes = []string{"acme", "Service"} })
 	request := r.request("alice", "GET", "/probe", "")
-	r.through(probe("GET", rightRead), request).ok(t)
+	r.through(probe("GET", door.Read), request).ok(t)
 	for _, last := range []string{"Key", "Timestamp", "Signature"} {
 		request.Header.Set("Acme-Access-"+last, request.Header.Get("Service-Access-"+last))
 		request.Header.Del("Service-Access-" + last)
 	}
-	a := r.through(probe("GET", rightRead), request).ok(t)
+	a := r.through(probe("GET", door.Read), request).ok(t)
 	require.NotEmpty(t, a.header.Get("Acme-Ratelimit-Limit"))
 	require.Empty(t, a.header.Get("Service-Ratelimit-Limit"))
 
 	mixed := r.request("alice", "GET", "/probe", "")
 	mixed.Header.Set("Acme-Access-Key", rigKey("alice")) // the first prefix that shows anything counts
-	r.through(probe("GET", rightRead), mixed).refused(t, 403, 300)
+	r.through(probe("GET", door.Read), mixed).refused(t, 403, 300)
 }
 
 func TestKeysThatCannotWorkAreErrorsOfTheConfig(t *testing.T) {
-	for want, wrong := range map[string]Key{
+	for want, wrong := range map[string]door.Key{
 		"5 characters":            {Key: "short"},
 		"ParseAddr":               {Key: strings.Repeat("1", 64), Addresses: []string{"localhost"}},
 		"that another key equals": {Key: rigKey("alice")},
 	} {
 		config := rigConfig()
 		config.Accounts[1].Keys[0] = wrong
-		accounts := []*account{{name: "alice", config: &config.Accounts[0]}, {name: "bob", config: &config.Accounts[1]}}
-		_, err := newFront(&config, accounts)
+		_, err := New(config)
 		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, "bob")
 	}
-}
-
-func unhex(t *testing.T, text string) []byte {
-	t.Helper()
-	bytes, err := hex.DecodeString(text)
-	require.NoError(t, err)
-	return bytes
 }

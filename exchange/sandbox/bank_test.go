@@ -14,11 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// bank is an exchange with a clock of its own for the tests of balances, fees and transfers: alice, who can also trade, and bob.
+// bank is an exchange with a clock of its own for the tests of balances, fees and transfers: alice,
+// who can also trade, and bob.
 type bank struct {
 	*Exchange
 	t      require.TestingT
@@ -39,8 +41,10 @@ func openBank(t require.TestingT, change ...func(*Config)) (*bank, error) {
 	config := Config{
 		Assets: []Asset{
 			{Symbol: "EUR", Decimals: 2},
-			{Symbol: "BTC", Decimals: 8, DepositFee: "0.0001", WithdrawalFee: "0.0002", WithdrawalMin: "0.001", Confirmations: 2, BlockTime: 10 * time.Minute},
-			{Symbol: "USDC", Decimals: 6, DepositFee: "none", WithdrawalFee: "0.5", WithdrawalMin: "1.2", Networks: []string{"ETH"}},
+			{Symbol: "BTC", Decimals: 8, DepositFee: "0.0001", WithdrawalFee: "0.0002", WithdrawalMin: "0.001",
+				Confirmations: 2, BlockTime: 10 * time.Minute},
+			{Symbol: "USDC", Decimals: 6, DepositFee: "none", WithdrawalFee: "0.5", WithdrawalMin: "1.2",
+				Networks: []string{"ETH"}},
 		},
 		Tiers:    standardTiers(),
 		Accounts: []Account{{Name: "alice"}, {Name: "bob"}},
@@ -54,9 +58,12 @@ func openBank(t require.TestingT, change ...func(*Config)) (*bank, error) {
 		require.NoError(t, err)
 	}
 	for _, m := range []*market.Market{
-		{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{TickSize: 1, FeeCategory: "A", QuantityDecimals: 8, NotionalDecimals: 2}},
-		{Name: "BTC-USDC", PriceDigits: 2, Rules: market.Rules{TickSize: 1, FeeCategory: "C", QuantityDecimals: 8, NotionalDecimals: 6}},
-		{Name: "USDC-EUR", PriceDigits: 4, Rules: market.Rules{TickSize: 1, FeeCategory: "B", QuantityDecimals: 6, NotionalDecimals: 2}},
+		{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{TickSize: 1, FeeCategory: "A", QuantityDecimals: 8,
+			NotionalDecimals: 2}},
+		{Name: "BTC-USDC", PriceDigits: 2, Rules: market.Rules{TickSize: 1, FeeCategory: "C", QuantityDecimals: 8,
+			NotionalDecimals: 6}},
+		{Name: "USDC-EUR", PriceDigits: 4, Rules: market.Rules{TickSize: 1, FeeCategory: "B", QuantityDecimals: 6,
+			NotionalDecimals: 2}},
 	} {
 		require.NoError(t, b.catalog.AddMarket(m))
 	}
@@ -78,32 +85,34 @@ func (b *bank) hearFills(ev *market.Event) {
 	}
 }
 
-// ask carries out a request that has passed all checks of the wire: ask("bob", "GET /balance", "symbol=BTC").
+// ask carries out a request that has passed all checks of the wire: ask("bob", "GET /balance",
+// "symbol=BTC").
 func (b *bank) ask(name, what, query string) (string, *exchange.Error) {
 	values, err := url.ParseQuery(query)
 	require.NoError(b.t, err)
 	for i := range endpoints {
-		e := &endpoints[i]
-		if e.method+" "+e.path != what {
+		e := &endpoints[i].endpoint
+		if e.Method+" "+e.Path != what {
 			continue
 		}
-		c := call{endpoint: e, account: b.accountNamed(name), now: b.now, args: make(arguments, len(e.params))}
-		for i, p := range e.params {
-			if !values.Has(p.name) {
+		c := door.Call{Endpoint: e, Account: b.accountNamed(name).place(), Now: b.now,
+			Args: make(door.Arguments, len(e.Params))}
+		for at, p := range e.Params {
+			if !values.Has(p.Name) {
 				continue
 			}
-			c.args[i] = argument{set: true, text: values.Get(p.name)}
-			if p.kind == kindInteger {
-				c.args[i].number, err = strconv.ParseInt(values.Get(p.name), 10, 64)
+			c.Args[at] = door.Argument{Set: true, Text: values.Get(p.Name)}
+			if p.Kind == door.Integer {
+				c.Args[at].Number, err = strconv.ParseInt(values.Get(p.Name), 10, 64)
 				require.NoError(b.t, err)
 			}
-			values.Del(p.name)
+			values.Del(p.Name)
 		}
 		require.Empty(b.t, values, "the endpoint has no such parameters")
 		b.advance(b.now)
-		refused := e.do(b.Exchange, &c)
-		require.True(b.t, refused != nil || json.Valid(c.out), "%s", c.out)
-		return string(c.out), refused
+		refused := endpoints[i].do(b.Exchange, &c)
+		require.True(b.t, refused != nil || json.Valid(c.Out), "%s", c.Out)
+		return string(c.Out), refused
 	}
 	require.Fail(b.t, "no endpoint "+what)
 	return "", nil
@@ -141,12 +150,14 @@ func (b *bank) give(name, symbol, amount string) {
 
 // take asks for a withdrawal and returns its record.
 func (b *bank) take(name, symbol, amount, address string, more ...string) *transfer {
-	b.get(name, "POST /withdrawal", strings.Join(append([]string{"symbol=" + symbol + "&amount=" + amount + "&address=" + address}, more...), "&"))
+	b.get(name, "POST /withdrawal",
+		strings.Join(append([]string{"symbol=" + symbol + "&amount=" + amount + "&address=" + address}, more...), "&"))
 	list := b.accountNamed(name).withdrawals
 	return list[len(list)-1]
 }
 
-// order places a limit order of alice in BTC-EUR while the price is elsewhere; trade lets the price go to where it fills.
+// order places a limit order of alice in BTC-EUR while the price is elsewhere; trade lets the price
+// go to where it fills.
 func (b *bank) order(side market.Side, amount, price string) market.OrderID {
 	m := b.catalog.MarketNamed("BTC-EUR")
 	qty, err := m.ParseQty(amount)
@@ -155,7 +166,9 @@ func (b *bank) order(side market.Side, amount, price string) market.OrderID {
 	require.NoError(b.t, err)
 	b.orders++
 	b.venue.Do(&market.Command{Kind: market.CommandPlace, At: b.now, Order: market.Order{
-		ID: b.orders, Market: m.ID, Side: side, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Amount: qty, Price: limit},
+		ID: b.orders, Market: m.ID, Side: side, Type: market.TypeLimit,
+		OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel,
+			Amount: qty, Price: limit},
 	}})
 	return b.orders
 }
@@ -165,13 +178,14 @@ func (b *bank) price(name, text string) {
 	m := b.catalog.MarketNamed(name)
 	p, err := m.ParsePrice(text)
 	require.NoError(b.t, err)
-	require.NoError(b.t, b.venue.Advance(&market.Event{At: b.now, Kind: market.KindTrade, Market: m.ID, Trade: &market.Trade{Market: m.ID, Price: p, Time: b.now}}))
+	require.NoError(b.t, b.venue.Advance(&market.Event{At: b.now, Kind: market.KindTrade, Market: m.ID,
+		Trade: &market.Trade{Market: m.ID, Price: p, Time: b.now}}))
 }
 
 func (b *bank) balances(name string) string { return b.get(name, "GET /balance", "") }
 
-// fixtureKeys returns the members that a recorded answer has, those of the first element of a list; it skips the test where the
-// recordings are not there.
+// fixtureKeys returns the members that a recorded answer has, those of the first element of a list;
+// it skips the test where the recordings are not there.
 func fixtureKeys(t *testing.T, file string) map[string]any {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "spec", "fixtures", file))
 	if err != nil {
@@ -192,7 +206,8 @@ func firstObject(t *testing.T, text string) map[string]any {
 	return object
 }
 
-// sameShape requires of an answer every member that a recorded one has, with a value of the same JSON type.
+// sameShape requires of an answer every member that a recorded one has, with a value of the same
+// JSON type.
 func sameShape(t *testing.T, recorded, answer map[string]any) {
 	for name, value := range recorded {
 		require.Contains(t, answer, name)

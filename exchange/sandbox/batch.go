@@ -7,25 +7,28 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// batch is what several requests have changed and one commit brings into the file. Each of them is answered when it is done, and so is
-// every request that has seen what they changed: a client never hears what a kill could undo.
+// batch is what several requests have changed and one commit brings into the file. Each of them is
+// answered when it is done, and so is every request that has seen what they changed: a client never
+// hears what a kill could undo.
 type batch struct {
 	done bool
 	err  error // that of the store
 }
 
-// batches are the commits of a store, one at a time. While one is on its way to the disk the lock of the exchange is free: the requests of
-// that time change the state in memory and gather in the next batch.
+// batches are the commits of a store, one at a time. While one is on its way to the disk the lock
+// of the exchange is free: the requests of that time change the state in memory and gather in the
+// next batch.
 //
-// Ordering invariant: everything that is marked belongs to the open batch, everything that is written and not marked to flight or to
-// an earlier one.
+// Ordering invariant: everything that is marked belongs to the open batch, everything that is
+// written and not marked to flight or to an earlier one.
 type batches struct {
 	open   *batch // gathers; nil: nothing waits to be written
 	flight *batch // is being committed; nil: none
 	landed sync.Cond
 }
 
-// settle returns when a batch is in the file, or cannot get there. The caller holds the lock, which is let go of meanwhile.
+// settle returns when a batch is in the file, or cannot get there. The caller holds the lock, which
+// is let go of meanwhile.
 func (s *store) settle(b *batch) error {
 	for !b.done {
 		if s.flight != nil {
@@ -37,7 +40,8 @@ func (s *store) settle(b *batch) error {
 	return b.err
 }
 
-// commit brings the open batch into the file. The caller holds the lock; it is free while the disk works.
+// commit brings the open batch into the file. The caller holds the lock; it is free while the disk
+// works.
 func (s *store) commit() {
 	b := s.open
 	s.open, s.flight = nil, b

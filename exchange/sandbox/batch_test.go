@@ -47,7 +47,8 @@ func TestWritesThatWaitForTheDiskShareACommitAndReadsOfThemWaitToo(t *testing.T)
 		h := &held{rig: newRig(t, stateful(filepath.Join(t.TempDir(), "exchange.db"))), answers: make(chan string, 10)}
 		h.hold()
 		for n := range 3 {
-			h.ask("order", "POST", "/order", fmt.Sprintf(`{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"limit","amount":"0.001","price":"%d"}`, 50_000+n))
+			h.ask("order", "POST", "/order",
+				fmt.Sprintf(`{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"limit","amount":"0.001","price":"%d"}`, 50_000+n))
 		}
 		synctest.Wait()
 		require.Empty(t, h.answers, "an order that is not in the file is not answered")
@@ -90,7 +91,8 @@ func TestACommitThatFailsAnswersEveryRequestOfItsBatchWithAnOpenOutcome(t *testi
 		h := &held{rig: newRig(t, stateful(filepath.Join(t.TempDir(), "exchange.db"))), answers: make(chan string, 10)}
 		h.hold()
 		for range 3 {
-			h.ask("order", "POST", "/order", `{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"limit","amount":"0.001","price":"50000"}`)
+			h.ask("order", "POST", "/order",
+				`{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"limit","amount":"0.001","price":"50000"}`)
 		}
 		synctest.Wait()
 		require.NoError(t, h.ex.store.db.Close())

@@ -11,15 +11,18 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
-// benchOrder is an order far from the price that ends at once, so that neither book nor balance changes from one request to the next.
+// benchOrder is an order far from the price that ends at once, so that neither book nor balance
+// changes from one request to the next.
 const benchOrder = `{"market":"BTC-EUR","side":"buy","orderType":"limit","operatorId":1,"amount":"0.01","price":"1000","timeInForce":"IOC"}`
 
-// BenchmarkSignedOrder places signed orders over loopback connections, beside a bare handler that reads the same body of the same request
-// and answers as much. The two are asked in turn, so that both see the same machine; p99 is what the slowest hundredth waited at least.
+// BenchmarkSignedOrder places signed orders over loopback connections, beside a bare handler that
+// reads the same body of the same request and answers as much. The two are asked in turn, so that
+// both see the same machine; p99 is what the slowest hundredth waited at least.
 func BenchmarkSignedOrder(b *testing.B) {
-	r := newRig(b, func(c *Config) { c.Budget = Budget{PerKey: -1, PerIP: -1} })
+	r := newRig(b, func(c *Config) { c.Budget = door.Budget{PerKey: -1, PerIP: -1} })
 	header := r.request("alice", "POST", "/order", benchOrder).Header
 	record := bytes.Repeat([]byte{' '}, 700)
 	bare := newLoad(b, header, http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
@@ -50,10 +53,10 @@ type load struct {
 func newLoad(b *testing.B, header http.Header, handler http.Handler) *load {
 	server := httptest.NewServer(handler)
 	b.Cleanup(server.Close)
-	return &load{b: b, client: server.Client(), url: server.URL + version + "/order", header: header}
+	return &load{b: b, client: server.Client(), url: server.URL + door.Version + "/order", header: header}
 }
 
-// send sends one order.
+// Send sends one order.
 func (l *load) send() {
 	start := time.Now()
 	request, err := http.NewRequest("POST", l.url, strings.NewReader(benchOrder))
@@ -72,14 +75,15 @@ func (l *load) send() {
 	l.total += wait
 }
 
-// report tells requests per second and p99.
+// Report tells requests per second and p99.
 func (l *load) report(name string) {
 	slices.Sort(l.waits)
 	l.b.ReportMetric(float64(len(l.waits))/l.total.Seconds(), name+"-req/s")
 	l.b.ReportMetric(float64(l.waits[len(l.waits)*99/100].Microseconds()), name+"-p99-µs")
 }
 
-// BenchmarkAdmission is what every signed request costs before its endpoint: route, body, signature, budget, parameters, and headers after it.
+// BenchmarkAdmission is what every signed request costs before its endpoint: route, body,
+// signature, budget, parameters, and headers after it.
 func BenchmarkAdmission(b *testing.B) {
 	r := newRig(b, func(c *Config) { c.Budget.PerKey = -1 })
 	send := r.admission()
@@ -93,18 +97,18 @@ func BenchmarkAdmission(b *testing.B) {
 func (r *rig) admission() func() {
 	order, _ := route("POST", "/order")
 	e := *order
-	e.do = probe("POST", 0).do
+	e.Do = probe("POST", 0).Do
 	body := bytes.NewReader([]byte(benchOrder))
 	request := r.request("alice", "POST", "/order", benchOrder)
 	request.Body = io.NopCloser(body)
 	w := &discard{header: http.Header{}}
 	return func() {
 		body.Reset([]byte(benchOrder))
-		v := r.ex.front.enter()
-		v.endpoint, _ = route(request.Method, request.URL.Path[len(version):])
-		v.endpoint = &e
+		v := r.ex.front.Open()
+		v.Endpoint, _ = route(request.Method, request.URL.Path[len(door.Version):])
+		v.Endpoint = &e
 		r.ex.serve(w, request, v, "")
-		r.ex.front.leave(v)
+		r.ex.front.Close(v)
 		if w.status != 0 {
 			r.t.Fatalf("HTTP %d", w.status)
 		}

@@ -2,15 +2,19 @@ package sandbox
 
 import (
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// books are what an exchange's money adds up to: the balances of the accounts and what the house has are what was transferred in.
+// books are what an exchange's money adds up to: the balances of the accounts and what the house
+// has are what was transferred in.
 type books struct {
 	transferred []market.Value // by market.AssetID: what accounts brought, less what they took away
-	house       []market.Value // by market.AssetID: what trades took from all accounts together, fees included; negative: gave them
+	// by market.AssetID: what trades took from all accounts together, fees included; negative: gave
+	// them
+	house []market.Value
 }
 
 // transfer changes a balance from outside, and the books with it.
@@ -22,8 +26,8 @@ func (ex *Exchange) transfer(id sim.AccountID, asset market.AssetID, money marke
 	return nil
 }
 
-// bookTrade books a trade of one account: what it sent the house has, what it received the house has given. Of a trade between two
-// accounts the fees remain.
+// bookTrade books a trade of one account: what it sent the house has, what it received the house
+// has given. Of a trade between two accounts the fees remain.
 func (ex *Exchange) bookTrade(sent, received share) {
 	ex.house = book(ex.house, sent.Asset, sent.Money)
 	ex.house = book(ex.house, received.Asset, -received.Money)
@@ -51,9 +55,10 @@ func lineOf(lines []market.Value, asset market.AssetID) market.Value {
 	return market.Value{}
 }
 
-// adminLedger answers GET /admin/ledger: accounts plus house is transferred, of every asset and at every moment.
-func (ex *Exchange) adminLedger(c *call) *exchange.Error {
-	w := wire.Writer{Dst: c.out}
+// adminLedger answers GET /admin/ledger: accounts plus house is transferred, of every asset and at
+// every moment.
+func (ex *Exchange) adminLedger(c *door.Call) *exchange.Error {
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Key("accounts")
 	w.Open('[')
@@ -81,6 +86,6 @@ func (ex *Exchange) adminLedger(c *call) *exchange.Error {
 	}
 	w.Close(']')
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -19,9 +20,10 @@ type bar struct {
 	quote                  market.Value // what it was worth, in units of 10^-ValueDigits
 }
 
-// add adds a trade to the bar. Its interval is set, and it is otherwise empty where base is zero.
+// Add adds a trade to the bar. Its interval is set, and it is otherwise empty where base is zero.
 func (b *bar) add(t *publicTrade, worth market.Value) {
-	b.join(&bar{open: t.price, high: t.price, low: t.price, close: t.price, first: t.at, last: t.at, base: market.ValueOf(int64(t.amount)), quote: worth})
+	b.join(&bar{open: t.price, high: t.price, low: t.price, close: t.price, first: t.at, last: t.at,
+		base: market.ValueOf(int64(t.amount)), quote: worth})
 }
 
 // join adds to the bar one that comes after it.
@@ -35,7 +37,8 @@ func (b *bar) join(later *bar) {
 	b.quote = sum(b.quote, later.quote)
 }
 
-// sum adds amounts traded. It stays at the first where that leaves 128 bits: more than any exchange has ever traded.
+// sum adds amounts traded. It stays at the first where that leaves 128 bits: more than any exchange
+// has ever traded.
 func sum(a, b market.Value) market.Value {
 	both, err := a.Add(b)
 	if err != nil {
@@ -44,8 +47,9 @@ func sum(a, b market.Value) market.Value {
 	return both
 }
 
-// candles are the bars of a market in all intervals, the oldest first, made of its trades; an interval without trades has none. The
-// minute in which the last trade fell is apart: it joins the longer bars when the next one begins.
+// candles are the bars of a market in all intervals, the oldest first, made of its trades; an
+// interval without trades has none. The Minute in which the last trade fell is apart: it joins the
+// longer bars when the next one begins.
 type candles struct {
 	keep   int // of each interval; 0: as many as there are minutes in 60 days
 	minute bar
@@ -59,7 +63,7 @@ func (c *candles) kept() int {
 	return cmp.Or(c.keep, minutesOf60Days)
 }
 
-// add adds a trade that is worth so much; trades come in order of time.
+// Add adds a trade that is worth so much; trades come in order of time.
 func (c *candles) add(t *publicTrade, worth market.Value) {
 	if t.at >= c.minute.end {
 		c.roll()
@@ -94,8 +98,8 @@ func (b *bar) of(interval market.Interval) bar {
 	return longer
 }
 
-// latest returns the bar in which the last trade fell, the trade included, and whether there is one; stored says that it is also the
-// last of bars, there without the minute that is apart.
+// latest returns the bar in which the last trade fell, the trade included, and whether there is
+// one; stored says that it is also the last of bars, there without the minute that is apart.
 func (c *candles) latest(interval market.Interval) (latest bar, stored, any bool) {
 	if c.minute.base.Sign() == 0 {
 		return bar{}, false, false
@@ -132,7 +136,8 @@ func (c *candles) appendIn(dst []bar, interval market.Interval, from, to market.
 	return dst
 }
 
-// since adds up the trades from a time on, the oldest of them on a minute's start, and reports whether there are any.
+// since adds up the trades from a time on, the oldest of them on a minute's start, and reports
+// whether there are any.
 func (c *candles) since(from market.Time) (total bar, any bool) {
 	bars := c.bars[market.Interval1m]
 	bars = bars[max(0, len(bars)-c.kept()):]
@@ -146,28 +151,28 @@ func (c *candles) since(from market.Time) (total bar, any bool) {
 }
 
 // getCandles answers GET /{market}/candles, newest first: those that start in [start, end).
-func (ex *Exchange) getCandles(c *call) *exchange.Error {
+func (ex *Exchange) getCandles(c *door.Call) *exchange.Error {
 	l := ex.named(c)
-	interval, err := market.ParseInterval(c.text("interval"))
+	interval, err := market.ParseInterval(c.Text("interval"))
 	if err != nil {
 		return exchange.Invalid("interval")
 	}
 	const most = 1440
 	from, to := market.Time(0), never
-	if c.has("start") {
-		from = moment(c.integer("start", 0))
+	if c.Has("start") {
+		from = moment(c.Integer("start", 0))
 	}
-	if c.has("end") {
-		to = moment(c.integer("end", 0))
+	if c.Has("end") {
+		to = moment(c.Integer("end", 0))
 	}
-	ex.bars = l.candles.appendIn(ex.bars[:0], interval, from, to, int(c.integer("limit", most)))
-	w := wire.Writer{Dst: c.out}
+	ex.bars = l.candles.appendIn(ex.bars[:0], interval, from, to, int(c.Integer("limit", most)))
+	w := wire.Writer{Dst: c.Out}
 	w.Open('[')
 	for i := range ex.bars {
 		writeBar(&w, l.Market, &ex.bars[i])
 	}
 	w.Close(']')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 

@@ -13,32 +13,37 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
-// clientsFolder names the variable of the environment that names a folder with the clients' packages. docs/conformance.md has the commands:
+// clientsFolder names the variable of the environment that names a folder with the clients'
+// packages. docs/conformance.md has the commands:
 //
 //	mkdir -p /tmp/clients && cd /tmp/clients && npm init -y && npm install ccxt bitvavo
 //	TIDEMARK_CLIENTS=/tmp/clients go test ./exchange/sandbox -run Client -v
 const clientsFolder = "TIDEMARK_CLIENTS"
 
-// TestAClientThatManyExchangesShareWalksEverything lets ccxt for JavaScript, unmodified, use the exchange as it would the real one.
+// TestAClientThatManyExchangesShareWalksEverything lets ccxt for JavaScript, unmodified, use the
+// exchange as it would the real one.
 func TestAClientThatManyExchangesShareWalksEverything(t *testing.T) {
 	walkClient(t, "ccxt", "ccxt.cjs", nil, 38)
 }
 
-// TestTheOperatorsOwnClientWalksEverything lets the operator's JavaScript package, unmodified, do the same.
+// TestTheOperatorsOwnClientWalksEverything lets the operator's JavaScript package, unmodified, do
+// the same.
 func TestTheOperatorsOwnClientWalksEverything(t *testing.T) {
 	walkClient(t, "bitvavo", "operator.cjs", func(c *Config) { c.Rules.OperatorOptional = true }, 22)
 }
 
-// TestAPythonClientWalksEverything lets a client of Python's standard library, which signs as Python clients of the exchange do and reckons its
-// money by itself, use everything.
+// TestAPythonClientWalksEverything lets a client of Python's standard library, which signs as
+// Python clients of the exchange do and reckons its money by itself, use everything.
 func TestAPythonClientWalksEverything(t *testing.T) {
 	walkScript(t, "python3", "python.py", nil, 13)
 }
 
-// walkClient runs a script of testdata/clients with node against an exchange on loopback. Every answer that the client gets is held against the
-// description of the API. Without node or the client's package the test is skipped.
+// walkClient runs a script of testdata/clients with node against an exchange on loopback. Every
+// answer that the client gets is held against the description of the API. Without node or the
+// client's package the test is skipped.
 func walkClient(t *testing.T, name, script string, change func(*Config), steps int) {
 	folder := os.Getenv(clientsFolder)
 	if folder == "" {
@@ -50,7 +55,8 @@ func walkClient(t *testing.T, name, script string, change func(*Config), steps i
 	walkScript(t, "node", script, change, steps)
 }
 
-// walkScript runs a script with its interpreter against an exchange on loopback; without the interpreter the test is skipped.
+// walkScript runs a script with its interpreter against an exchange on loopback; without the
+// interpreter the test is skipped.
 func walkScript(t *testing.T, interpreter, script string, change func(*Config), steps int) {
 	program, err := exec.LookPath(interpreter)
 	if err != nil {
@@ -83,12 +89,14 @@ func walkScript(t *testing.T, interpreter, script string, change func(*Config), 
 	t.Logf("%s", out)
 }
 
-// clientKeys adds a key that may only read and one whose budget is less than one request, and returns all as the scripts read them.
+// clientKeys adds a key that may only read and one whose budget is less than one request, and
+// returns all as the scripts read them.
 func clientKeys(config *Config) string {
 	demo := &config.Accounts[0]
 	demo.Balances = map[string]string{"EUR": "99750", "BTC": "1"}
 	all := map[string]map[string]string{"demo": {"apiKey": demo.Keys[0].Key, "secret": demo.Keys[0].Secret}}
-	demo.Keys = append(demo.Keys, Key{Key: rigKey("reader"), Secret: "r", Read: true}, Key{Key: rigKey("hasty"), Secret: "h", Read: true, Budget: 4})
+	demo.Keys = append(demo.Keys, door.Key{Key: rigKey("reader"), Secret: "r", Read: true},
+		door.Key{Key: rigKey("hasty"), Secret: "h", Read: true, Budget: 4})
 	all["reader"] = map[string]string{"apiKey": rigKey("reader"), "secret": "r"}
 	all["hasty"] = map[string]string{"apiKey": rigKey("hasty"), "secret": "h"}
 	text, err := json.Marshal(all)
@@ -125,7 +133,8 @@ func (o *overheard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.answers = append(o.answers, heard{r.Method, r.URL.Path, recorder.Body.String(), recorder.Code})
 }
 
-// check holds what was answered against the description of the API. A client asks for nothing that is not there.
+// Check holds what was answered against the description of the API. A client asks for nothing that
+// is not there.
 func (o *overheard) check(t *testing.T) {
 	for _, a := range o.answers {
 		conforms(t, a.method, a.path, a.status, a.body)

@@ -9,9 +9,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Clock is the exchange's time. It is safe for concurrent use and never goes back: where the machine's clock is set back, it
-// stands until that has caught up. It follows the machine's wall clock, not its uptime, so that it is right again after a machine
-// has slept.
+// Clock is the exchange's time. It is safe for concurrent use and never goes back: where the
+// machine's clock is set back, it stands until that has caught up. It follows the machine's wall
+// clock, not its uptime, so that it is right again after a machine Has slept.
 type Clock struct {
 	now func() time.Time
 
@@ -23,12 +23,13 @@ type Clock struct {
 	moved chan struct{} // closed when the clock is moved or its speed changed; nil: nobody waits
 }
 
-// FastestClock is the highest speed that POST /admin/clock and a config of bot exchange give a clock: a made-up market moves once a
-// second, and every movement is worked out.
+// FastestClock is the highest speed that POST /admin/clock and a config of bot exchange give a
+// clock: a made-up market moves once a second, and every movement is worked out.
 const FastestClock = 10_000
 
-// NewClock returns a clock that stands at start, 0 for the machine's time, and runs speed times as fast as the machine's: 0 is a
-// clock that stands until it is moved. A speed that is negative or no number is taken as 0.
+// NewClock returns a clock that stands at start, 0 for the machine's time, and runs speed times as
+// fast as the machine's: 0 is a clock that stands until it is moved. A speed that is negative or no
+// number is taken as 0.
 func NewClock(start market.Time, speed float64) *Clock { return newClock(time.Now, start, speed) }
 
 // ManualClock returns a clock that stands at start and goes only by Advance and Set.
@@ -55,7 +56,7 @@ func (c *Clock) Now() market.Time {
 	return c.read()
 }
 
-// read is Now for who holds the mutex.
+// Read is Now for who holds the mutex.
 func (c *Clock) read() market.Time {
 	if c.speed != 0 {
 		c.told = max(c.told, later(c.base, c.elapsed()))
@@ -63,7 +64,8 @@ func (c *Clock) read() market.Time {
 	return c.told
 }
 
-// elapsed is how far the clock has run since base. The machine's own speed is taken without rounding.
+// elapsed is how far the clock has run since base. The machine's own speed is taken without
+// rounding.
 func (c *Clock) elapsed() market.Duration {
 	passed := max(0, c.now().UnixNano()-c.since)
 	if c.speed == 1 {
@@ -114,7 +116,8 @@ func (c *Clock) Speed() float64 {
 // SetSpeed lets the clock run speed times as fast as the machine's from now on; 0 stops it.
 func (c *Clock) SetSpeed(speed float64) error {
 	if !(speed >= 0) || math.IsInf(speed, 1) {
-		return fmt.Errorf("clock: speed %g is no speed; want 0 to stand, 1 for the machine's, or another positive number", speed)
+		return fmt.Errorf("clock: speed %g is no speed; want 0 to stand, 1 for the machine's, or another positive "+
+			"number", speed)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,7 +135,8 @@ func (c *Clock) rebase(t market.Time) {
 	}
 }
 
-// wait returns when the time is t, or when over is closed. On a clock that stands that is when somebody has moved it.
+// wait returns when the time is t, or when over is closed. On a clock that stands that is when
+// somebody has moved it.
 func (c *Clock) wait(t market.Time, over <-chan struct{}) {
 	for {
 		left, moved := c.left(t)
@@ -151,7 +155,8 @@ func (c *Clock) wait(t market.Time, over <-chan struct{}) {
 	}
 }
 
-// left returns how long it is worth sleeping until t, in the machine's time, and what is closed when that has changed.
+// left returns how long it is worth sleeping until t, in the machine's time, and what is closed
+// when that has changed.
 func (c *Clock) left(t market.Time) (time.Duration, <-chan struct{}) {
 	const longest = time.Hour // the machine's clock may be set meanwhile
 	c.mu.Lock()

@@ -24,7 +24,7 @@ func (m *machine) pass(d time.Duration) { m.at = m.at.Add(d) }
 func TestTheClockRunsNTimesAsFastAsTheMachines(t *testing.T) {
 	for _, row := range []struct {
 		speed float64
-		want  market.Duration // after a minute of the machine's
+		want  market.Duration // After a minute of the machine's
 	}{{1, time.Minute}, {60, time.Hour}, {0.5, 30 * time.Second}, {0, 0}, {-1, 0}, {math.NaN(), 0}, {math.Inf(1), 0}} {
 		m := &machine{at: noon.Std()}
 		c := newClock(m.now, noon, row.speed)

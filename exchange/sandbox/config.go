@@ -1,15 +1,16 @@
 package sandbox
 
 import (
-	"time"
-
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Config is everything that an exchange of its own can be told. The zero value of a field is the default that its comment names;
-// Default returns a config that is ready: three markets, one account with balances and a key.
+// Config is everything that an exchange of its own can be told. The zero value of a field is the
+// default that its comment names; Default returns a config that is ready: three markets, one
+// account with balances and a key.
 type Config struct {
 	Assets   []Asset
 	Markets  []Market
@@ -18,21 +19,27 @@ type Config struct {
 	Clock    *Clock          // nil: the machine's clock
 	Seed     uint64          // of prices, sizes and faults
 	History  market.Duration // of candles and trades before the start; 0: none
-	Prefixes []string        // brands of the headers, without the dash; all are understood, the first is answered with; none: "Service"
-	Venue    string          // code of the venue in the two reports; "": "TIDE"
-	Budget   Budget
+	// brands of the headers, without the dash; all are understood, the first is answered with;
+	// none: "Service"
+	Prefixes []string
+	Venue    string // code of the venue in the two reports; "": "TIDE"
+	Budget   door.Budget
 	Rules    Rules
 	Admin    string // token of /admin; "": there is no /admin
-	Faults   []Fault
-	State    string // file that keeps the exchange over restarts, for one exchange at a time: Close it in the end; "": memory
-	Keep     Keep
+	Faults   []fault.Fault
+	// file that keeps the exchange over restarts, for one exchange at a time: Close it in the end;
+	// "": memory
+	State string
+	Keep  Keep
 }
 
-// Rules are what nobody knows of the real exchange, or what real clients need (venue-facts 7, client-needs).
+// Rules are what nobody knows of the real exchange, or what real clients need (venue-facts 7,
+// client-needs).
 type Rules struct {
-	Strict           bool                    // sign exactly what is sent, Content-Type on every request
-	OperatorOptional bool                    // DELETE without operatorId is taken
-	ShortCreate      bool                    // responseRequired=false on create answers the short object, not an empty body
+	Strict           bool // sign exactly what is sent, Content-Type on every request
+	OperatorOptional bool // DELETE without operatorId is taken
+	// responseRequired=false on create answers the short object, not an empty body
+	ShortCreate      bool
 	SettleAfter      market.Duration         // from a fill to its fee; 0: at once
 	FeeRounding      exchange.FeeRounding    // of an order's fills
 	PlacementLimit   market.Rate             // placement price protection; 0: off
@@ -43,17 +50,13 @@ type Rules struct {
 	HoldLater        bool                    // a trigger buy by amount without a price holds nothing until it fires
 	GroupsPerAccount int                     // cancel-on-disconnect groups with a timer at a time; 0: one
 	DayWindow        bool                    // GET /orders refuses a range of more than 24 h, as GET /trades does
-	WithdrawalStage  market.Duration         // how long a withdrawal is awaiting_processing, approved and sending, each; 0: 10 s, below 0: no time
+	// how long a withdrawal is awaiting_processing, approved and sending, each; 0: 10 s, below 0:
+	// no time
+	WithdrawalStage market.Duration
 }
 
-// Budget is how many weight points a minute has, and how long exceeding it is punished (venue-facts 2.4).
-type Budget struct {
-	PerKey, PerIP int             // points a minute; 0: 1000 for a key, 500 for an IP address; below 0: no limit
-	KeyBan, IPBan market.Duration // 0: 1 and 15 minutes
-	PerAccount    bool            // the keys of an account share the budget of its first
-}
-
-// Keep bounds what is remembered, so that a long-lived exchange does not grow. 0 is the default that stands behind each.
+// Keep bounds what is remembered, so that a long-lived exchange does not grow. 0 is the default
+// that stands behind each.
 type Keep struct {
 	Orders       int // closed orders of an account in a market; 10000
 	Trades       int // trades of an account in a market, and public trades of a market; 10000
@@ -74,7 +77,8 @@ type Asset struct {
 	Status        string          // of deposits and withdrawals: OK, MAINTENANCE or DELISTED; "": OK
 }
 
-// Market is one market with its rules (specification 2.3), where its price comes from, and the house's book around it.
+// Market is one market with its rules (specification 2.3), where its price comes from, and the
+// house's book around it.
 type Market struct {
 	Name             string
 	PriceDigits      uint8 // decimals of a price; at least those of the tick
@@ -105,29 +109,16 @@ type House struct {
 type Account struct {
 	Name     string
 	Balances map[string]string // by symbol
-	Keys     []Key
+	Keys     []door.Key
 	Volume   string // of the last 30 days at the start, in the currency of the tiers: what fee tier it has
 }
 
-// Key is one API key with its secret and permissions (specification 5).
-type Key struct {
-	Key, Secret           string
-	Read, Trade, Withdraw bool
-	Addresses             []string // that it may be used from; none: any
-	Unconfirmed           bool     // it has not been confirmed by e-mail: 306
-	Budget                int      // points a minute, over Budget.PerKey; 0: that
-}
-
-// Tier is one step of the fee schedule: from a volume on, the rates of each fee category (venue-facts 3.5).
+// Tier is one step of the fee schedule: from a volume on, the rates of each fee category
+// (venue-facts 3.5).
 type Tier struct {
 	Volume string                   // of 30 days, at least
 	Fees   map[string]exchange.Fees // by feeCategory; "" for every other
 }
 
-const (
-	defaultBudget   = 1000
-	defaultIPBudget = 500 // specification 8: lower than with a key; the number is not known
-	defaultKeyBan   = time.Minute
-	defaultIPBan    = 15 * time.Minute
-	defaultKeep     = 10_000
-)
+// defaultKeep is how many rows of a list are kept where Keep says nothing.
+const defaultKeep = 10_000

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -25,19 +27,21 @@ var accessRules = []rule{
 		request.Header.Del("Service-Access-Timestamp")
 		s.do(request).refused(s.t, 403, 300)
 	}},
-	{"5 Service-Access-Signature", "HMAC-SHA256 in hex: without it 300, of another length 308, wrong 309", func(s *stage) {
-		for signed, code := range map[string]int{"": 300, "abc": 308, strings.Repeat("0", 64): 309} {
-			request := s.request("alice", "GET", "/balance", "")
-			request.Header.Set("Service-Access-Signature", signed)
-			s.do(request).refused(s.t, 403, code)
-		}
-	}},
+	{"5 Service-Access-Signature", "HMAC-SHA256 in hex: without it 300, of another length 308, wrong 309",
+		func(s *stage) {
+			for signed, code := range map[string]int{"": 300, "abc": 308, strings.Repeat("0", 64): 309} {
+				request := s.request("alice", "GET", "/balance", "")
+				request.Header.Set("Service-Access-Signature", signed)
+				s.do(request).refused(s.t, 403, code)
+			}
+		}},
 	{"5 Service-Access-Window", "milliseconds after the timestamp, 10000 by default, 60000 at most", func(s *stage) {
 		for _, c := range []struct {
 			window string
 			age    time.Duration
 			code   int
-		}{{"", 10 * time.Second, 0}, {"", 10*time.Second + time.Millisecond, 304}, {"60000", time.Minute, 0}, {"60001", 0, 303}, {"100", 100 * time.Millisecond, 0}, {"99", 0, 303}, {"500", 501 * time.Millisecond, 304}} {
+		}{{"", 10 * time.Second, 0}, {"", 10*time.Second + time.Millisecond, 304}, {"60000", time.Minute, 0}, {"60001",
+			0, 303}, {"100", 100 * time.Millisecond, 0}, {"99", 0, 303}, {"500", 501 * time.Millisecond, 304}} {
 			request := s.request("alice", "GET", "/balance", "")
 			if c.window != "" {
 				request.Header.Set("Service-Access-Window", c.window)
@@ -61,7 +65,8 @@ var accessRules = []rule{
 		const body = `{"codGroupId":1,"expiryAfterSeconds":30}`
 		s.signedAs("POST", "/cancelOrdersAfter", body, "POST/v2/cancelOrdersAfter"+body, 0)
 		s.signedAs("POST", "/cancelOrdersAfter", body, "POST/v2/cancelOrdersAfter", 309)
-		s.signedAs("POST", "/cancelOrdersAfter", body, "POST/v2/cancelOrdersAfter"+strings.Replace(body, "30", "31", 1), 309)
+		s.signedAs("POST", "/cancelOrdersAfter", body, "POST/v2/cancelOrdersAfter"+strings.Replace(body, "30", "31", 1),
+			309)
 	}},
 	{"5 rule 3", "the key of the HMAC is the secret of the API key, its output hex", func(s *stage) {
 		request := s.request("alice", "GET", "/balance", "")
@@ -77,30 +82,37 @@ var accessRules = []rule{
 		s.do(request).refused(s.t, 403, 309)
 	}},
 	{"5 Read-only", "account and transfer information; without it 311", func(s *stage) {
-		s.needs(func(k *Key) { k.Read = false }, 311, "GET /balance", "GET /account", "GET /account/fees", "GET /account/history", "GET /deposit symbol=BTC", "GET /depositHistory", "GET /withdrawalHistory",
-			"GET /order market=BTC-EUR orderId="+named, "GET /orders market=BTC-EUR", "GET /ordersOpen", "GET /trades market=BTC-EUR")
+		s.needs(func(k *door.Key) { k.Read = false }, 311, "GET /balance", "GET /account", "GET /account/fees",
+			"GET /account/history", "GET /deposit symbol=BTC", "GET /depositHistory", "GET /withdrawalHistory",
+			"GET /order market=BTC-EUR orderId="+named, "GET /orders market=BTC-EUR", "GET /ordersOpen",
+			"GET /trades market=BTC-EUR")
 	}},
 	{"5 Trade digital assets", "placing, updating, viewing and cancelling orders; without it 310", func(s *stage) {
-		s.needs(func(k *Key) { k.Trade = false }, 310, orderLine("buy limit amount=1 price=100"), "PUT /order", "DELETE /order", "DELETE /orders", "POST /cancelOrdersAfter",
-			"GET /order market=BTC-EUR orderId="+named, "GET /orders market=BTC-EUR", "GET /ordersOpen", "GET /trades market=BTC-EUR")
+		s.needs(func(k *door.Key) { k.Trade = false }, 310, orderLine("buy limit amount=1 price=100"), "PUT /order",
+			"DELETE /order", "DELETE /orders", "POST /cancelOrdersAfter",
+			"GET /order market=BTC-EUR orderId="+named, "GET /orders market=BTC-EUR", "GET /ordersOpen",
+			"GET /trades market=BTC-EUR")
 	}},
 	{"5 Withdraw digital assets", "withdrawals; without it 312; no further confirmation is asked for", func(s *stage) {
-		s.needs(func(k *Key) { k.Withdraw = false }, 312, "POST /withdrawal symbol=BTC amount=1 address=bc1q0000000000000000")
+		s.needs(func(k *door.Key) { k.Withdraw = false }, 312,
+			"POST /withdrawal symbol=BTC amount=1 address=bc1q0000000000000000")
 		s.ask("alice", "POST /withdrawal symbol=BTC amount=1 address=bc1q0000000000000000").ok(s.t)
 		s.pass(30 * time.Second)
 		s.has(s.rows("alice", "GET /withdrawalHistory")[0], "status=in_mempool")
 	}},
-	{"5 replay", "a request that comes again within its window is carried out again: there is no nonce", func(s *stage) {
-		request := s.request("alice", "GET", "/balance", "")
-		s.do(request).ok(s.t)
-		s.do(request).ok(s.t)
-	}},
-	{"6", "the events are those of the WebSocket, which is not part of this exchange; REST has no callbacks", func(s *stage) {
-		request := s.request("alice", "GET", "/websocket", "")
-		request.Header.Set("Connection", "Upgrade")
-		request.Header.Set("Upgrade", "websocket")
-		s.do(request).refused(s.t, 404, 110)
-	}},
+	{"5 replay", "a request that comes again within its window is carried out again: there is no nonce",
+		func(s *stage) {
+			request := s.request("alice", "GET", "/balance", "")
+			s.do(request).ok(s.t)
+			s.do(request).ok(s.t)
+		}},
+	{"6", "the events are those of the WebSocket, which is not part of this exchange; REST has no callbacks",
+		func(s *stage) {
+			request := s.request("alice", "GET", "/websocket", "")
+			request.Header.Set("Connection", "Upgrade")
+			request.Header.Set("Upgrade", "websocket")
+			s.do(request).refused(s.t, 404, 110)
+		}},
 }
 
 // signedAs sends a request whose signature is that of the timestamp and a message.
@@ -116,8 +128,8 @@ func (s *stage) signedAs(method, path, body, message string, code int) {
 	}
 }
 
-// needs requires that requests are refused with a code where the key lacks a right.
-func (s *stage) needs(lose func(*Key), code int, lines ...string) {
+// Needs requires that requests are refused with a code where the key lacks a right.
+func (s *stage) needs(lose func(*door.Key), code int, lines ...string) {
 	s.t.Helper()
 	poor := newStage(s.t, func(c *Config) { lose(&c.Accounts[0].Keys[0]) })
 	for _, line := range lines {
@@ -128,13 +140,15 @@ func (s *stage) needs(lose func(*Key), code int, lines ...string) {
 
 // errorRules are sections 7 and 8. The codes of each endpoint are in conformance_codes_test.go.
 var errorRules = []rule{
-	{"7 body", "an object of an integer errorCode and a text error, in the form that names the parameter", func(s *stage) {
-		refusal := s.refuse("alice", orderLine("buy limit amount=x price=100"), 400, 205)
-		require.JSONEq(s.t, `{"errorCode":205,"error":"amount parameter is invalid."}`, refusal.body)
-	}},
+	{"7 body", "an object of an integer errorCode and a text error, in the form that names the parameter",
+		func(s *stage) {
+			refusal := s.refuse("alice", orderLine("buy limit amount=x price=100"), 400, 205)
+			require.JSONEq(s.t, `{"errorCode":205,"error":"amount parameter is invalid."}`, refusal.body)
+		}},
 	{"7 200", "success", func(s *stage) { s.get("/time").ok(s.t) }},
 	{"7 400", "a malformed request or invalid parameters", func(s *stage) {
-		for _, body := range []string{`{"market":`, `[]`, `null`, `"x"`, `{}{}`, `{"a":1,}`, "{\"a\":\"\x01\"}", "\xff", `{'a':1}`, ` `} {
+		for _, body := range []string{`{"market":`, `[]`, `null`, `"x"`, `{}{}`, `{"a":1,}`, "{\"a\":\"\x01\"}", "\xff",
+			`{'a':1}`, ` `} {
 			s.send("alice", "POST", "/order", body).refused(s.t, 400, 102)
 		}
 		s.send("alice", "POST", "/order", `{}`).refused(s.t, 400, 203)
@@ -146,7 +160,7 @@ var errorRules = []rule{
 	}},
 	{"7 429", "rate-limited", func(s *stage) { s.exhausted("alice").refused(s.t, 429, 105) }},
 	{"7 500", "a problem of the server: 101, the outcome is unknown", func(s *stage) {
-		s.ex.front.mishap = nil
+		s.ex.onPanic = nil
 		broken := *s.ex.listings[1]
 		s.ex.listings[1] = nil
 		s.get("/BTC-EUR/trades").refused(s.t, 500, 101)
@@ -184,17 +198,22 @@ var errorRules = []rule{
 		request.Header.Set("Service-Access-Window", "60001")
 		s.do(request).refused(s.t, 403, 303)
 	}},
-	{"8 List orders, limit parameter", "1 to 1000", func(s *stage) { s.outOfBounds("GET /orders market=BTC-EUR limit=", "0", "1001") }},
-	{"8 Order book depth per request", "at most 1000", func(s *stage) { s.outOfBounds("GET /BTC-EUR/book depth=", "0", "1001") }},
+	{"8 List orders, limit parameter", "1 to 1000",
+		func(s *stage) { s.outOfBounds("GET /orders market=BTC-EUR limit=", "0", "1001") }},
+	{"8 Order book depth per request", "at most 1000",
+		func(s *stage) { s.outOfBounds("GET /BTC-EUR/book depth=", "0", "1001") }},
 	{"8 codGroupId", "1 to 1000", func(s *stage) {
 		s.refuse("alice", "POST /cancelOrdersAfter codGroupId=0 expiryAfterSeconds=30", 400, 205)
 		s.refuse("alice", "POST /cancelOrdersAfter codGroupId=1001 expiryAfterSeconds=30", 400, 205)
 	}},
-	{"8 Start timestamp of list orders", "at least 0", func(s *stage) { s.outOfBounds("GET /orders market=BTC-EUR start=", "-1") }},
-	{"8 End timestamp of list orders", "at most 8640000000000000", func(s *stage) { s.outOfBounds("GET /orders market=BTC-EUR end=", "8640000000000001") }},
+	{"8 Start timestamp of list orders", "at least 0",
+		func(s *stage) { s.outOfBounds("GET /orders market=BTC-EUR start=", "-1") }},
+	{"8 End timestamp of list orders", "at most 8640000000000000",
+		func(s *stage) { s.outOfBounds("GET /orders market=BTC-EUR end=", "8640000000000001") }},
 	{"8 service-ratelimit-remaining", "points left, on every answer, also 400, 403, 404, 409 and 429", func(s *stage) {
 		s.become(market.Halted, 0)
-		for line, status := range map[string]int{"GET /time": 200, "GET /time x=1": 400, "GET /balance": 403, "GET /nothing": 404, "GET /BTC-EUR/book": 409} {
+		for line, status := range map[string]int{"GET /time": 200, "GET /time x=1": 400, "GET /balance": 403,
+			"GET /nothing": 404, "GET /BTC-EUR/book": 409} {
 			a := s.ask("", line)
 			require.Equal(s.t, status, a.status, line)
 			s.rateHeaders(a)
@@ -202,16 +221,18 @@ var errorRules = []rule{
 		require.Equal(s.t, 490, s.ask("", "GET /time").remaining(s.t))
 		s.rateHeaders(s.exhausted("alice"))
 	}},
-	{"8 service-ratelimit-resetat", "when remaining is the limit again: integer of Unix milliseconds, in the future", func(s *stage) {
-		require.Equal(s.t, "1767614460000", s.get("/time").header.Get("Service-Ratelimit-Resetat"))
-	}},
+	{"8 service-ratelimit-resetat", "when remaining is the limit again: integer of Unix milliseconds, in the future",
+		func(s *stage) {
+			require.Equal(s.t, "1767614460000", s.get("/time").header.Get("Service-Ratelimit-Resetat"))
+		}},
 	{"8 service-ratelimit-limit", "points of a minute", func(s *stage) {
 		require.Equal(s.t, "500", s.get("/time").header.Get("Service-Ratelimit-Limit"), "fewer than a key has")
 		require.Equal(s.t, "1000", s.ask("alice", "GET /time").header.Get("Service-Ratelimit-Limit"))
 		s.pass(45 * time.Second)
 		require.Equal(s.t, 499, s.get("/time").remaining(s.t))
 	}},
-	{"8 addresses", "requests without credentials are counted by IP address, apart from the keys, and may have a budget of their own", func(s *stage) {
+	{"8 addresses", "requests without credentials are counted by IP address, apart from the keys, and may have a " +
+		"budget of their own", func(s *stage) {
 		less := newStage(s.t, func(c *Config) { c.Budget.PerIP = 100 })
 		require.Equal(s.t, "100", less.get("/time").header.Get("Service-Ratelimit-Limit"))
 		require.Equal(s.t, 999, less.send("alice", "GET", "/time", "").remaining(s.t))
@@ -235,10 +256,11 @@ func (s *stage) exhausted(account string) answer {
 	return s.ask(account, "GET /account")
 }
 
-// injected requires that faults on demand are answered with their code, and that nothing was carried out.
+// injected requires that faults on demand are answered with their code, and that nothing was
+// carried out.
 func (s *stage) injected(status int, codes ...int) {
 	for _, code := range codes {
-		s.strike(Fault{Kind: FaultError, Code: code})
+		s.strike(fault.Fault{Kind: fault.Error, Code: code})
 		s.rateHeaders(s.refuse("alice", orderLine("buy limit amount=1 price=100"), status, code))
 		s.strike()
 		require.Empty(s.t, s.rows("alice", "GET /ordersOpen market=BTC-EUR"))

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// settleLater lets fees be told a second after their fills.
+// SettleLater lets fees be told a second after their fills.
 func settleLater(c *Config) { c.Rules.SettleAfter = time.Second }
 
 // recordRules are sections 2.2 to 2.5.
@@ -86,7 +86,8 @@ var recordRules = []rule{
 		s.ask("alice", "DELETE /order market=BTC-EUR operatorId=7 clientOrderId="+named).ok(s.t)
 		second := s.place("alice", "buy limit amount=1 price=100 clientOrderId="+named)
 		require.NotEqual(s.t, first.id(), second.id())
-		s.has(s.one("alice", "PUT /order market=BTC-EUR operatorId=7 price=99 clientOrderId="+named), "orderId="+second.id())
+		s.has(s.one("alice", "PUT /order market=BTC-EUR operatorId=7 price=99 clientOrderId="+named),
+			"orderId="+second.id())
 		s.has(s.one("alice", "DELETE /order market=BTC-EUR operatorId=7 clientOrderId="+named), "orderId="+second.id())
 		s.refuse("alice", "DELETE /order market=BTC-EUR operatorId=7 clientOrderId="+named, 404, 240)
 	}},
@@ -108,5 +109,6 @@ func marketHas(want string) func(*stage) {
 func (s *stage) become(status market.MarketStatus, opening market.Price) {
 	s.ex.mu.Lock()
 	defer s.ex.mu.Unlock()
-	require.NoError(s.t, s.ex.venue.Advance(&market.Event{Kind: market.KindMarketStatus, Market: 1, At: s.ex.clock.Now(), Status: status, Price: opening}))
+	require.NoError(s.t, s.ex.venue.Advance(&market.Event{Kind: market.KindMarketStatus, Market: 1,
+		At: s.ex.clock.Now(), Status: status, Price: opening}))
 }

@@ -7,10 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// named is a clientOrderId.
+// Named is a clientOrderId.
 const named = "11111111-2222-4333-8444-555555555555"
 
 // orderRecordRules are section 2.1: the fields of an order and when they are there.
@@ -20,19 +21,20 @@ var orderRecordRules = []rule{
 		require.NoError(s.t, uuid.Validate(a.id()))
 		require.NotEqual(s.t, a.id(), b.id())
 	}},
-	{"2.1 clientOrderId", "there only where it was set; null in a list on earlier orders with the same value", func(s *stage) {
-		s.has(s.place("alice", "buy limit amount=1 price=100"), "-clientOrderId")
-		first := s.place("alice", "buy limit amount=1 price=100 clientOrderId="+named)
-		s.has(first, "clientOrderId="+named)
-		s.ask("alice", "DELETE /order market=BTC-EUR operatorId=7 clientOrderId="+named).ok(s.t)
-		s.pass(time.Second)
-		s.place("alice", "buy limit amount=1 price=101 clientOrderId="+named)
-		list := s.rows("alice", "GET /orders market=BTC-EUR")
-		s.has(list[0], "clientOrderId="+named)
-		s.has(list[1], "clientOrderId:=null", "orderId="+first.id())
-		s.has(list[2], "-clientOrderId")
-		s.has(s.again("alice", first), "clientOrderId="+named) // not in a list
-	}},
+	{"2.1 clientOrderId", "there only where it was set; null in a list on earlier orders with the same value",
+		func(s *stage) {
+			s.has(s.place("alice", "buy limit amount=1 price=100"), "-clientOrderId")
+			first := s.place("alice", "buy limit amount=1 price=100 clientOrderId="+named)
+			s.has(first, "clientOrderId="+named)
+			s.ask("alice", "DELETE /order market=BTC-EUR operatorId=7 clientOrderId="+named).ok(s.t)
+			s.pass(time.Second)
+			s.place("alice", "buy limit amount=1 price=101 clientOrderId="+named)
+			list := s.rows("alice", "GET /orders market=BTC-EUR")
+			s.has(list[0], "clientOrderId="+named)
+			s.has(list[1], "clientOrderId:=null", "orderId="+first.id())
+			s.has(list[2], "-clientOrderId")
+			s.has(s.again("alice", first), "clientOrderId="+named) // not in a list
+		}},
 	{"2.1 market", "BASE-QUOTE", func(s *stage) {
 		s.has(s.place("alice", "buy limit amount=1 price=100"), "market=BTC-EUR")
 	}},
@@ -51,15 +53,18 @@ var orderRecordRules = []rule{
 		s.place("bob", "sell limit amount=0.5 price=101")
 		s.has(s.again("alice", o), "updated:=1767614417000")
 	}},
-	{"2.1 createdNs", "integer of nanoseconds with microsecond precision, the last three digits are zeros", func(s *stage) {
-		s.pass(123_456_789)
-		s.has(s.place("alice", "buy limit amount=1 price=100"), "created:=1767614415123", "createdNs:=1767614415123456000")
-	}},
-	{"2.1 updatedNs", "integer of nanoseconds with microsecond precision, the last three digits are zeros", func(s *stage) {
-		o := s.place("alice", "buy limit amount=1 price=100")
-		s.pass(987_654_321)
-		s.has(s.update("alice", o, "price=101"), "updated:=1767614415987", "updatedNs:=1767614415987654000")
-	}},
+	{"2.1 createdNs", "integer of nanoseconds with microsecond precision, the last three digits are zeros",
+		func(s *stage) {
+			s.pass(123_456_789)
+			s.has(s.place("alice", "buy limit amount=1 price=100"), "created:=1767614415123",
+				"createdNs:=1767614415123456000")
+		}},
+	{"2.1 updatedNs", "integer of nanoseconds with microsecond precision, the last three digits are zeros",
+		func(s *stage) {
+			o := s.place("alice", "buy limit amount=1 price=100")
+			s.pass(987_654_321)
+			s.has(s.update("alice", o, "price=101"), "updated:=1767614415987", "updatedNs:=1767614415987654000")
+		}},
 	{"2.1 status", "a text, one of section 3.1", func(s *stage) {
 		s.has(s.place("alice", "buy limit amount=1 price=100"), "status=new")
 	}},
@@ -87,23 +92,28 @@ var orderRecordRules = []rule{
 		s.has(s.again("alice", o), "amountRemaining=0.75", "amount=1")
 		s.has(s.place("bob", "sell market amountQuote=10"), "-amountRemaining")
 	}},
-	{"2.1 price", "of limit, stopLossLimit and takeProfitLimit orders; a takeProfit, which is a market order at its trigger, has none and takes none: 202", func(s *stage) {
+	{"2.1 price", "of limit, stopLossLimit and takeProfitLimit orders; a takeProfit, which is a market order at its " +
+		"trigger, has none and takes none: 202", func(s *stage) {
 		s.place("bob", "buy limit amount=1 price=100")
-		for _, with := range []string{"sell limit amount=1 price=200", "sell stopLossLimit amount=1 price=90 triggerAmount=95", "sell takeProfitLimit amount=1 price=200 triggerAmount=195"} {
+		for _, with := range []string{"sell limit amount=1 price=200",
+			"sell stopLossLimit amount=1 price=90 triggerAmount=95",
+			"sell takeProfitLimit amount=1 price=200 triggerAmount=195"} {
 			s.has(s.place("alice", with), "price$")
 		}
-		for _, without := range []string{"sell market amount=0.1", "sell stopLoss amount=1 triggerAmount=95", "sell takeProfit amount=1 triggerAmount=195"} {
+		for _, without := range []string{"sell market amount=0.1", "sell stopLoss amount=1 triggerAmount=95",
+			"sell takeProfit amount=1 triggerAmount=195"} {
 			s.has(s.place("alice", without), "-price")
 		}
 		s.refuse("alice", orderLine("sell takeProfit amount=1 price=195 triggerAmount=195"), 400, 202)
 	}},
-	{"2.1 amountQuote", "of market, stopLoss and takeProfit orders set by it; not there where amount was set", func(s *stage) {
-		s.place("bob", "sell limit amount=1 price=100")
-		s.has(s.place("alice", "buy market amountQuote=50"), "amountQuote=50")
-		s.has(s.place("alice", "buy stopLoss amountQuote=50 triggerAmount=120"), "amountQuote=50")
-		s.has(s.place("alice", "buy takeProfit amountQuote=50 triggerAmount=80"), "amountQuote=50")
-		s.has(s.place("alice", "buy market amount=0.1"), "-amountQuote")
-	}},
+	{"2.1 amountQuote", "of market, stopLoss and takeProfit orders set by it; not there where amount was set",
+		func(s *stage) {
+			s.place("bob", "sell limit amount=1 price=100")
+			s.has(s.place("alice", "buy market amountQuote=50"), "amountQuote=50")
+			s.has(s.place("alice", "buy stopLoss amountQuote=50 triggerAmount=120"), "amountQuote=50")
+			s.has(s.place("alice", "buy takeProfit amountQuote=50 triggerAmount=80"), "amountQuote=50")
+			s.has(s.place("alice", "buy market amount=0.1"), "-amountQuote")
+		}},
 	{"2.1 amountQuoteRemaining", "what fills have left of it; not there where amount was set", func(s *stage) {
 		s.has(s.place("alice", "buy stopLoss amountQuote=50 triggerAmount=120"), "amountQuoteRemaining=50")
 		s.has(s.place("alice", "buy limit amount=1 price=100"), "-amountQuoteRemaining")
@@ -134,7 +144,8 @@ var orderRecordRules = []rule{
 	}},
 	{"2.1 triggerReference", "lastTrade, bestBid, bestAsk or midPrice", func(s *stage) {
 		for _, reference := range market.Words[market.TriggerReference]() {
-			s.has(s.place("alice", "sell stopLoss amount=1 triggerAmount=90 triggerReference="+reference), "triggerReference="+reference)
+			s.has(s.place("alice", "sell stopLoss amount=1 triggerAmount=90 triggerReference="+reference),
+				"triggerReference="+reference)
 		}
 		s.has(s.place("alice", "buy limit amount=1 price=100"), "-triggerReference")
 	}},
@@ -175,7 +186,8 @@ var orderRecordRules = []rule{
 	}},
 	{"2.1 selfTradePrevention", "one of four, decrementAndCancel by default", func(s *stage) {
 		for _, prevention := range market.Words[market.SelfTradePrevention]() {
-			s.has(s.place("alice", "buy limit amount=1 price=100 selfTradePrevention="+prevention), "selfTradePrevention="+prevention)
+			s.has(s.place("alice", "buy limit amount=1 price=100 selfTradePrevention="+prevention),
+				"selfTradePrevention="+prevention)
 		}
 		s.has(s.place("alice", "buy limit amount=1 price=100"), "selfTradePrevention=decrementAndCancel")
 	}},
@@ -197,10 +209,12 @@ var orderRecordRules = []rule{
 	}},
 	{"2.1 disableMarketProtection", "always false, whatever was sent", func(s *stage) {
 		s.has(s.place("alice", "buy limit amount=1 price=100"), "disableMarketProtection:=false")
-		s.has(s.place("alice", "buy limit amount=1 price=100 disableMarketProtection=true"), "disableMarketProtection:=false")
+		s.has(s.place("alice", "buy limit amount=1 price=100 disableMarketProtection=true"),
+			"disableMarketProtection:=false")
 	}},
 	{"2.1 operatorId", "an integer of 64 bits in every record, also 0", func(s *stage) {
-		o := s.one("alice", "POST /order market=BTC-EUR operatorId=9223372036854775807 side=buy orderType=limit amount=1 price=100")
+		o := s.one("alice", "POST /order market=BTC-EUR operatorId=9223372036854775807 side=buy orderType=limit "+
+			"amount=1 price=100")
 		s.has(o, "operatorId:=9223372036854775807")
 		s.has(s.one("alice", "PUT /order market=BTC-EUR operatorId=-5 price=101 orderId="+o.id()), "operatorId:=-5")
 		zero := s.one("alice", "POST /order market=BTC-EUR operatorId=0 side=buy orderType=limit amount=1 price=100")
@@ -212,16 +226,18 @@ var orderRecordRules = []rule{
 		s.has(s.place("alice", "buy limit amount=1 price=100 postOnly=true"), "restatementReason=cancelPostOnly")
 		s.has(s.place("alice", "buy limit amount=1 price=99"), "-restatementReason")
 	}},
-	{"2.1 restatementReason", "maintenance, delisting, a lock and the operator's request are reasons on demand", func(s *stage) {
-		for _, reason := range []string{"cancelOnMaintenance", "cancelOnDelisting", "cancelOnLockPlaced", "cancelOnAdminRequest"} {
-			parsed, err := market.ParseRestatementReason(reason)
-			require.NoError(s.t, err)
-			s.strike()
-			o := s.place("alice", "buy limit amount=1 price=100")
-			s.strike(Fault{Kind: FaultCancelOrders, Reason: parsed, Account: "alice"})
-			s.has(s.again("alice", o), "status=canceled", "restatementReason="+reason, "onHold=0", "visible:=false")
-		}
-	}},
+	{"2.1 restatementReason", "maintenance, delisting, a lock and the operator's request are reasons on demand",
+		func(s *stage) {
+			for _, reason := range []string{"cancelOnMaintenance", "cancelOnDelisting", "cancelOnLockPlaced",
+				"cancelOnAdminRequest"} {
+				parsed, err := market.ParseRestatementReason(reason)
+				require.NoError(s.t, err)
+				s.strike()
+				o := s.place("alice", "buy limit amount=1 price=100")
+				s.strike(fault.Fault{Kind: fault.CancelOrders, Reason: parsed, Account: "alice"})
+				s.has(s.again("alice", o), "status=canceled", "restatementReason="+reason, "onHold=0", "visible:=false")
+			}
+		}},
 	{"2.1 codGroupId", "an integer where it was set", func(s *stage) {
 		s.has(s.place("alice", "buy limit amount=1 price=100 codGroupId=1000"), "codGroupId:=1000")
 		s.has(s.place("alice", "buy limit amount=1 price=100"), "-codGroupId")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 // serviceRules are the sentences of section 1.
@@ -30,17 +31,19 @@ var serviceRules = []rule{
 		s.refuse("alice", "GET /cancelOrdersAfter", 404, 110)
 		s.refuse("alice", "PUT /orders", 404, 110)
 	}},
-	{"1 path parameters", "are replaced by the value, in capitals, with its escapes undone, and nothing follows them", func(s *stage) {
-		s.get("/BTC-EUR/book").ok(s.t)
-		s.get("/%42TC%2DEUR/book").ok(s.t)
-		s.get("/btc-eur/book").refused(s.t, 400, 205).says(s.t, "market parameter is invalid.")
-		s.get("/BTC-USD/book").refused(s.t, 400, 205).says(s.t, "market parameter is invalid.")
-		s.get("/B%C3%9CTC-EUR/book").refused(s.t, 400, 205)
-		s.get("/BTC-EUR/book/").refused(s.t, 404, 110)
-		s.get("/BTC-EUR//book").refused(s.t, 404, 110)
-		s.get("//book").refused(s.t, 404, 110)
-	}},
-	{"1 query parameters", "follow a question mark, percent-encoded or not; one that is empty, unknown or there twice is refused", func(s *stage) {
+	{"1 path parameters", "are replaced by the value, in capitals, with its escapes undone, and nothing follows them",
+		func(s *stage) {
+			s.get("/BTC-EUR/book").ok(s.t)
+			s.get("/%42TC%2DEUR/book").ok(s.t)
+			s.get("/btc-eur/book").refused(s.t, 400, 205).says(s.t, "market parameter is invalid.")
+			s.get("/BTC-USD/book").refused(s.t, 400, 205).says(s.t, "market parameter is invalid.")
+			s.get("/B%C3%9CTC-EUR/book").refused(s.t, 400, 205)
+			s.get("/BTC-EUR/book/").refused(s.t, 404, 110)
+			s.get("/BTC-EUR//book").refused(s.t, 404, 110)
+			s.get("//book").refused(s.t, 404, 110)
+		}},
+	{"1 query parameters", "follow a question mark, percent-encoded or not; one that is empty, unknown or there " +
+		"twice is refused", func(s *stage) {
 		require.Equal(s.t, byte('{'), s.get("/markets?market=BTC%2DEUR").ok(s.t).body[0])
 		require.Equal(s.t, byte('{'), s.get("/markets?%6Darket=BTC-EUR").ok(s.t).body[0])
 		require.Equal(s.t, byte('['), s.get("/markets?").ok(s.t).body[0])
@@ -54,18 +57,20 @@ var serviceRules = []rule{
 		s.get("/BTC-EUR/book?depth=+5").refused(s.t, 400, 205)
 		s.get("/BTC-EUR/book?depth=5.0").refused(s.t, 400, 205)
 	}},
-	{"1 body parameters", "are those of POST and PUT: a body elsewhere is refused, and so is a query there", func(s *stage) {
-		s.send("alice", "GET", "/balance", `{"symbol":"EUR"}`).refused(s.t, 400, 201)
-		s.send("alice", "DELETE", "/orders", `{"operatorId":7}`).refused(s.t, 400, 201)
-		s.send("alice", "POST", "/order?market=BTC-EUR", `{}`).refused(s.t, 400, 200)
-	}},
+	{"1 body parameters", "are those of POST and PUT: a body elsewhere is refused, and so is a query there",
+		func(s *stage) {
+			s.send("alice", "GET", "/balance", `{"symbol":"EUR"}`).refused(s.t, 400, 201)
+			s.send("alice", "DELETE", "/orders", `{"operatorId":7}`).refused(s.t, 400, 201)
+			s.send("alice", "POST", "/order?market=BTC-EUR", `{}`).refused(s.t, 400, 200)
+		}},
 	{"1 body size", "at most 64 KiB: more is 102, and the connection goes on", func(s *stage) {
-		most := `{"market":"BTC-EUR"}` + strings.Repeat(" ", maxBody-len(`{"market":"BTC-EUR"}`))
+		most := `{"market":"BTC-EUR"}` + strings.Repeat(" ", door.MaxBody-len(`{"market":"BTC-EUR"}`))
 		s.send("alice", "POST", "/order", most).refused(s.t, 400, 203)
 		s.rateHeaders(s.send("alice", "POST", "/order", most+" ").refused(s.t, 400, 102).says(s.t, "65536 bytes"))
 		s.get("/time").ok(s.t)
 	}},
-	{"1 Content-Type", "application/json on every request; what has a body is refused without it, the rest where the setting is strict", func(s *stage) {
+	{"1 Content-Type", "application/json on every request; what has a body is refused without it, the rest where the " +
+		"setting is strict", func(s *stage) {
 		request := s.request("alice", "POST", "/order", `{}`)
 		request.Header.Del("Content-Type")
 		s.do(request).refused(s.t, 400, 102)
@@ -78,10 +83,10 @@ var serviceRules = []rule{
 		strict.do(request).refused(s.t, 400, 102)
 	}},
 	{"1 credentials", "public endpoints need none, private ones do", func(s *stage) {
-		for i := range endpoints {
-			e := &endpoints[i]
-			a := s.do(s.request("", e.method, strings.ReplaceAll(e.path, "{market}", "BTC-EUR"), ""))
-			require.Equal(s.t, e.needs != 0, a.status == 403, "%s %s: %s", e.method, e.path, a.body)
+		for i := range listed {
+			e := &listed[i]
+			a := s.do(s.request("", e.Method, strings.ReplaceAll(e.Path, "{market}", "BTC-EUR"), ""))
+			require.Equal(s.t, e.Needs != 0, a.status == 403, "%s %s: %s", e.Method, e.Path, a.body)
 		}
 	}},
 	{"1 answers", "are JSON: a success its resource, a refusal an object of errorCode and error", func(s *stage) {
@@ -95,28 +100,29 @@ var serviceRules = []rule{
 		s.trade("1", "100")
 		s.place("alice", "sell stopLossLimit amount=1 price=80 triggerAmount=90 codGroupId=1")
 		s.ask("alice", "POST /withdrawal symbol=BTC amount=1 address=bc1q0000000000000000").ok(s.t)
-		for i := range endpoints {
-			e := &endpoints[i]
-			if e.method != "GET" || e.path == "/order" {
+		for i := range listed {
+			e := &listed[i]
+			if e.Method != "GET" || e.Path == "/order" {
 				continue
 			}
-			path := strings.ReplaceAll(e.path, "{market}", "BTC-EUR")
-			for _, p := range e.params {
+			path := strings.ReplaceAll(e.Path, "{market}", "BTC-EUR")
+			for _, p := range e.Params {
 				switch {
-				case p.required && p.name == "interval":
+				case p.Required && p.Name == "interval":
 					path += "?interval=1m"
-				case p.required && p.name == "symbol":
+				case p.Required && p.Name == "symbol":
 					path += "?symbol=BTC"
-				case p.required && !p.inPath:
+				case p.Required && !p.InPath:
 					path += "?market=BTC-EUR"
 				}
 			}
-			s.valuesIn(e.path, decoded[any](s, s.send("alice", "GET", path, "")))
+			s.valuesIn(e.Path, decoded[any](s, s.send("alice", "GET", path, "")))
 		}
 	}},
 }
 
-// valuesIn requires of every member of an answer that amounts, prices and fees are texts (or null) and times integers.
+// valuesIn requires of every member of an answer that amounts, prices and fees are texts (or null)
+// and times integers.
 func (s *stage) valuesIn(path string, value any) {
 	switch v := value.(type) {
 	case []any:
@@ -126,13 +132,16 @@ func (s *stage) valuesIn(path string, value any) {
 	case map[string]any:
 		for name, member := range v {
 			switch name {
-			case "amount", "amountRemaining", "price", "available", "inOrder", "onHold", "filledAmount", "feePaid", "fee", "volume", "volumeQuote", "bid", "ask", "bidSize", "askSize",
-				"open", "high", "low", "last", "triggerPrice", "triggerAmount", "tickSize", "minOrderInBaseAsset", "taker", "maker", "withdrawalFee", "quantity":
+			case "amount", "amountRemaining", "price", "available", "inOrder", "onHold", "filledAmount", "feePaid",
+				"fee", "volume", "volumeQuote", "bid", "ask", "bidSize", "askSize",
+				"open", "high", "low", "last", "triggerPrice", "triggerAmount", "tickSize", "minOrderInBaseAsset",
+				"taker", "maker", "withdrawalFee", "quantity":
 				if _, flag := member.(bool); flag && name == "taker" {
 					continue // of a fill: who took
 				}
 				require.True(s.t, member == nil || isText(member), "%s: %s is %T", path, name, member)
-			case "time", "timestamp", "created", "updated", "createdNs", "updatedNs", "timeNs", "nonce", "openTimestamp", "closeTimestamp", "startTimestamp":
+			case "time", "timestamp", "created", "updated", "createdNs", "updatedNs", "timeNs", "nonce",
+				"openTimestamp", "closeTimestamp", "startTimestamp":
 				if member != nil { // of a day without trades
 					s.has(v, name+"#")
 				}
@@ -147,7 +156,8 @@ func isText(value any) bool {
 	return ok
 }
 
-// endpointRules are the endpoints of section 1 and what each is for. Their fields are in venue-facts.
+// endpointRules are the endpoints of section 1 and what each is for. Their fields are in
+// venue-facts.
 var endpointRules = []rule{
 	{"1 GET /{market}/book", "the order book of a market, best levels first", func(s *stage) {
 		s.place("alice", "buy limit amount=1 price=99")
@@ -169,17 +179,20 @@ var endpointRules = []rule{
 		s.trade("1", "100")
 		s.pass(2 * time.Minute)
 		s.trade("2", "101")
-		require.Equal(s.t, `[[1767614520000,"101","101","101","101","2"],[1767614400000,"100","100","100","100","1"]]`, s.get("/BTC-EUR/candles?interval=1m").ok(s.t).body)
+		require.Equal(s.t, `[[1767614520000,"101","101","101","101","2"],[1767614400000,"100","100","100","100","1"]]`,
+			s.get("/BTC-EUR/candles?interval=1m").ok(s.t).body)
 	}},
 	{"1 GET /ticker/24h", "statistics of 24 hours, a list of all markets or one object", oneOrAll("/ticker/24h")},
-	{"1 GET /time", "the exchange's time", func(s *stage) { s.has(s.one("", "GET /time"), "time:=1767614415000", "timeNs:=1767614415000000000") }},
+	{"1 GET /time", "the exchange's time",
+		func(s *stage) { s.has(s.one("", "GET /time"), "time:=1767614415000", "timeNs:=1767614415000000000") }},
 	{"1 GET /markets", "a list of all markets or one object", oneOrAll("/markets")},
 	{"1 GET /assets", "a list of all assets or one object", func(s *stage) {
 		require.Len(s.t, s.rows("", "GET /assets"), 4)
 		s.has(s.one("", "GET /assets symbol=BTC"), "symbol=BTC")
 		s.refuse("", "GET /assets symbol=DOGE", 400, 205).says(s.t, "symbol parameter is invalid.")
 	}},
-	{"1 POST /order", "places an order", func(s *stage) { s.has(s.place("alice", "buy limit amount=1 price=100"), "status=new") }},
+	{"1 POST /order", "places an order",
+		func(s *stage) { s.has(s.place("alice", "buy limit amount=1 price=100"), "status=new") }},
 	{"1 PUT /order", "updates an order", func(s *stage) {
 		s.has(s.update("alice", s.place("alice", "buy limit amount=1 price=100"), "price=99"), "price=99")
 	}},
@@ -242,15 +255,18 @@ var endpointRules = []rule{
 	}},
 	{"1 GET /balance", "balances above 0 only", func(s *stage) {
 		poor := newStage(s.t, func(c *Config) { c.Accounts[0].Balances = map[string]string{"EUR": "100", "BTC": "0"} })
-		require.Equal(s.t, `[{"symbol":"EUR","available":"100","inOrder":"0"}]`, poor.ask("alice", "GET /balance").ok(s.t).body)
+		require.Equal(s.t, `[{"symbol":"EUR","available":"100","inOrder":"0"}]`, poor.ask("alice", "GET /balance").
+			ok(s.t).body)
 		require.Equal(s.t, `[]`, poor.ask("alice", "GET /balance symbol=BTC").ok(s.t).body)
 	}},
-	{"1 GET /account/fees", "the trading fees", func(s *stage) { s.has(s.one("alice", "GET /account/fees"), "taker=0.0025", "maker=0.0015") }},
+	{"1 GET /account/fees", "the trading fees",
+		func(s *stage) { s.has(s.one("alice", "GET /account/fees"), "taker=0.0025", "maker=0.0015") }},
 	{"1 GET /account/history", "transactions, by type and by date", func(s *stage) {
 		s.trade("1", "100")
 		s.pass(time.Second)
 		s.ask("alice", "POST /withdrawal symbol=BTC amount=1 address=bc1q0000000000000000").ok(s.t)
-		for query, count := range map[string]int{"": 2, " type=buy": 1, " type=sell": 0, " fromDate=1767614416000": 1, " toDate=1767614415000": 1, " fromDate=1767614415000 toDate=1767614416000": 2} {
+		for query, count := range map[string]int{"": 2, " type=buy": 1, " type=sell": 0, " fromDate=1767614416000": 1,
+			" toDate=1767614415000": 1, " fromDate=1767614415000 toDate=1767614416000": 2} {
 			require.Len(s.t, s.one("alice", "GET /account/history"+query)["items"], count, query)
 		}
 	}},

@@ -13,8 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rule is one rule of the specification: where it stands there, what it says in our words, and how the exchange shows that it keeps it. Its
-// test is TestTheExchangeKeepsTheRule/<section>: <says>. Sections of venue-facts, which fills what the specification leaves open, begin with its name.
+// rule is one rule of the specification: where it stands there, what it says in our words, and how
+// the exchange shows that it keeps it. Its test is TestTheExchangeKeepsTheRule/<section>: <says>.
+// Sections of venue-facts, which fills what the specification leaves open, begin with its name.
 type rule struct {
 	section, says string
 	show          func(*stage)
@@ -24,8 +25,10 @@ func (r *rule) name() string { return r.section + ": " + r.says }
 
 // conformance are all rules, in the order of the specification.
 func conformance() []rule {
-	return slices.Concat(serviceRules, endpointRules, orderRecordRules, recordRules, stateRules, createRules, readRules, updateRules,
-		accessRules, errorRules, versionRules, factPublicRules, factTradingRules, factAccountRules, factErrorRules, factOrderRules)
+	return slices.Concat(serviceRules, endpointRules, orderRecordRules, recordRules, stateRules, createRules, readRules,
+		updateRules,
+		accessRules, errorRules, versionRules, factPublicRules, factTradingRules, factAccountRules, factErrorRules,
+		factOrderRules)
 }
 
 func TestTheExchangeKeepsTheRule(t *testing.T) {
@@ -45,14 +48,15 @@ func TestEveryRuleHasANameOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestThePageOfRulesIsTheListOfTests compares the table of docs/conformance.md with the rules, in both directions. A row is a section, a rule and,
-// maybe, further tests that show it.
+// TestThePageOfRulesIsTheListOfTests compares the table of docs/conformance.md with the rules, in
+// both directions. A row is a section, a rule and, maybe, further tests that show it.
 func TestThePageOfRulesIsTheListOfTests(t *testing.T) {
 	page, err := os.ReadFile("../../docs/conformance.md")
 	require.NoError(t, err)
-	tests := testsOf(t, ".", "..")
+	tests := testsOf(t, ".", "door", "fault", "..")
 	listed := map[string]bool{}
-	for _, row := range regexp.MustCompile(`(?m)^\| ((?:venue-facts )?[1-9][^|]*) \| ([^|]+) \| ([^|]*)\|$`).FindAllStringSubmatch(string(page), -1) {
+	for _, row := range regexp.MustCompile(`(?m)^\| ((?:venue-facts )?[1-9][^|]*) \| ([^|]+) \| ([^|]*)\|$`).
+		FindAllStringSubmatch(string(page), -1) {
 		name := row[1] + ": " + row[2]
 		require.False(t, listed[name], "docs/conformance.md has two rows for %q", name)
 		listed[name] = true
@@ -76,7 +80,8 @@ func testsOf(t *testing.T, folders ...string) map[string]bool {
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
-			for _, match := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`).FindAllStringSubmatch(string(text), -1) {
+			for _, match := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`).
+				FindAllStringSubmatch(string(text), -1) {
 				found[match[1]] = true
 			}
 		}
@@ -84,8 +89,9 @@ func testsOf(t *testing.T, folders ...string) map[string]bool {
 	return found
 }
 
-// TestEveryRowOfTheSpecificationHasItsRule reads the tables of the specification where it lies beside the project: each row, known by its first
-// cell, and each numbered rule must have a rule here. What a row of section 1 names is method and path.
+// TestEveryRowOfTheSpecificationHasItsRule reads the tables of the specification where it lies
+// beside the project: each row, known by its first cell, and each numbered rule must have a rule
+// here. What a row of section 1 names is method and path.
 func TestEveryRowOfTheSpecificationHasItsRule(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "spec", "exchange-api.md"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,8 +110,10 @@ func TestEveryRowOfTheSpecificationHasItsRule(t *testing.T) {
 		}
 		cells := strings.Split(line, "|")
 		if len(cells) < 3 {
-			if numbered := regexp.MustCompile(`^([0-9])\. `).FindStringSubmatch(line); numbered != nil && section != "" {
-				require.True(t, have[section+" rule "+numbered[1]], "no rule for %s rule %s: %s", section, numbered[1], line)
+			if numbered := regexp.MustCompile(`^([0-9])\. `).FindStringSubmatch(line); numbered != nil &&
+				section != "" {
+				require.True(t, have[section+" rule "+numbered[1]], "no rule for %s rule %s: %s", section, numbered[1],
+					line)
 			}
 			header = true
 			continue
@@ -119,8 +127,9 @@ func TestEveryRowOfTheSpecificationHasItsRule(t *testing.T) {
 	}
 }
 
-// rowKey is the section of the rule that a row of the specification must have. Events are of the WebSocket alone; the changes of section 9 are rules
-// under their own words; the statuses of section 7 and the codes are the first column.
+// rowKey is the section of the rule that a row of the specification must have. Events are of the
+// WebSocket alone; the changes of section 9 are rules under their own words; the statuses of
+// section 7 and the codes are the first column.
 func rowKey(section string, cells []string) string {
 	first := strings.Trim(cells[1], " `")
 	switch section {

@@ -14,7 +14,8 @@ var readRules = []rule{
 		require.Equal(s.t, 998, s.ask("alice", "GET /order market=BTC-EUR orderId="+o.id()).ok(s.t).remaining(s.t))
 	}},
 	{"4.2 ids", "one of orderId and clientOrderId must be there; clientOrderId counts where both are", func(s *stage) {
-		a, b := s.place("alice", "buy limit amount=1 price=100 clientOrderId="+named), s.place("alice", "buy limit amount=1 price=101")
+		a, b := s.place("alice", "buy limit amount=1 price=100 clientOrderId="+named), s.place("alice",
+			"buy limit amount=1 price=101")
 		s.refuse("alice", "GET /order market=BTC-EUR", 400, 203)
 		s.has(s.one("alice", "GET /order market=BTC-EUR clientOrderId="+named+" orderId="+b.id()), "orderId="+a.id())
 		s.refuse("alice", "GET /order market=BTC-EUR orderId=5", 400, 205).says(s.t, "orderId parameter is invalid.")
@@ -106,7 +107,8 @@ func (s *stage) outOfBounds(line string, values ...string) {
 var updateRules = []rule{
 	{"4.4 weight", "1", func(s *stage) {
 		o := s.place("alice", "buy limit amount=1 price=100")
-		require.Equal(s.t, 998, s.ask("alice", "PUT /order market=BTC-EUR operatorId=7 price=101 orderId="+o.id()).ok(s.t).remaining(s.t))
+		require.Equal(s.t, 998, s.ask("alice", "PUT /order market=BTC-EUR operatorId=7 price=101 orderId="+o.id()).
+			ok(s.t).remaining(s.t))
 	}},
 	{"4.4 kinds", "limit and trigger orders only; a market order is 234", func(s *stage) {
 		s.place("bob", "sell limit amount=1 price=100")
@@ -114,13 +116,15 @@ var updateRules = []rule{
 		s.refuse("alice", "PUT /order market=BTC-EUR operatorId=7 amount=2 orderId="+o.id(), 400, 234)
 	}},
 	{"4.4 book", "the order loses its place", func(s *stage) {
-		first, second := s.place("alice", "buy limit amount=1 price=100"), s.place("bob", "buy limit amount=1 price=100")
+		first, second := s.place("alice", "buy limit amount=1 price=100"), s.place("bob",
+			"buy limit amount=1 price=100")
 		s.update("alice", first, "timeInForce=GTC")
 		s.place("alice", "sell limit amount=1 price=100 selfTradePrevention=cancelNewest")
 		s.has(s.again("bob", second), "status=filled")
 	}},
 	{"4.4 market", "is required", func(s *stage) {
-		s.refuse("alice", "PUT /order operatorId=7 price=100 orderId="+named, 400, 203).says(s.t, "market parameter is required.")
+		s.refuse("alice", "PUT /order operatorId=7 price=100 orderId="+named, 400, 203).says(s.t,
+			"market parameter is required.")
 	}},
 	{"4.4 orderId", "names the order; it keeps it", func(s *stage) {
 		o := s.place("alice", "buy limit amount=1 price=100")
@@ -129,13 +133,16 @@ var updateRules = []rule{
 		s.refuse("alice", "PUT /order market=BTC-EUR operatorId=7 price=99 orderId=7", 400, 205)
 	}},
 	{"4.4 clientOrderId", "names the order where both ids are given; one of the two must be", func(s *stage) {
-		a, b := s.place("alice", "buy limit amount=1 price=100 clientOrderId="+named), s.place("alice", "buy limit amount=1 price=101")
-		s.has(s.update("alice", b, "price=99 clientOrderId="+named), "orderId="+a.id(), "price=99", "clientOrderId="+named)
+		a, b := s.place("alice", "buy limit amount=1 price=100 clientOrderId="+named), s.place("alice",
+			"buy limit amount=1 price=101")
+		s.has(s.update("alice", b, "price=99 clientOrderId="+named), "orderId="+a.id(), "price=99",
+			"clientOrderId="+named)
 		s.refuse("alice", "PUT /order market=BTC-EUR operatorId=7 price=99", 400, 203)
 	}},
 	{"4.4 operatorId", "is required and is in the answer", func(s *stage) {
 		o := s.place("alice", "buy limit amount=1 price=100")
-		s.refuse("alice", "PUT /order market=BTC-EUR price=99 orderId="+o.id(), 400, 203).says(s.t, "operatorId parameter is required.")
+		s.refuse("alice", "PUT /order market=BTC-EUR price=99 orderId="+o.id(), 400, 203).says(s.t,
+			"operatorId parameter is required.")
 		s.has(s.one("alice", "PUT /order market=BTC-EUR operatorId=8 price=99 orderId="+o.id()), "operatorId:=8")
 	}},
 	{"4.4 amount", "the whole amount: it moves amountRemaining", func(s *stage) {
@@ -172,7 +179,8 @@ var updateRules = []rule{
 		o := s.place("alice", "buy limit amount=1 price=100")
 		s.has(s.update("alice", o, "timeInForce=IOC"), "status=expired", "timeInForce=IOC")
 	}},
-	{"4.4 FOK", "fills the whole order or nothing of it, whatever stands in its way: too little on offer, money, a price protection, an own order", func(s *stage) {
+	{"4.4 FOK", "fills the whole order or nothing of it, whatever stands in its way: too little on offer, money, a " +
+		"price protection, an own order", func(s *stage) {
 		s = newStage(s.t, func(c *Config) { c.Accounts[0].Balances["EUR"] = "250" })
 		s.place("bob", "sell limit amount=1 price=100")
 		s.place("alice", "sell limit amount=1 price=150")
@@ -182,13 +190,16 @@ var updateRules = []rule{
 			"market amount=2", // its hold is reckoned at the best price, and all of it costs more
 			"limit amount=1.2 price=200 selfTradePrevention=cancelNewest",
 		} {
-			s.has(s.place("alice", "buy "+none+" timeInForce=FOK"), "status=expired", "filledAmount=0", "-restatementReason")
+			s.has(s.place("alice", "buy "+none+" timeInForce=FOK"), "status=expired", "filledAmount=0",
+				"-restatementReason")
 		}
-		s.has(s.place("alice", "buy market amountQuote=240 timeInForce=FOK selfTradePrevention=cancelOldest"), "status=filled", "amountQuoteRemaining=0")
+		s.has(s.place("alice", "buy market amountQuote=240 timeInForce=FOK selfTradePrevention=cancelOldest"),
+			"status=filled", "amountQuoteRemaining=0")
 		guarded := newStage(s.t, func(c *Config) { c.Rules.ExecutionLimit = 10_000_000 })
 		guarded.place("bob", "sell limit amount=1 price=100")
 		guarded.place("bob", "sell limit amount=1 price=111")
-		guarded.has(guarded.place("alice", "buy limit amount=2 price=200 timeInForce=FOK"), "status=canceled", "restatementReason=cancelOnExecutionPriceProtection", "filledAmount=0")
+		guarded.has(guarded.place("alice", "buy limit amount=2 price=200 timeInForce=FOK"), "status=canceled",
+			"restatementReason=cancelOnExecutionPriceProtection", "filledAmount=0")
 	}},
 	{"4.4 selfTradePrevention", "decrementAndCancel where it is left out", func(s *stage) {
 		o := s.place("alice", "buy limit amount=1 price=100 selfTradePrevention=cancelBoth")
@@ -199,28 +210,33 @@ var updateRules = []rule{
 		o := s.place("alice", "buy limit amount=1 price=100 postOnly=true")
 		s.has(s.update("alice", o, "price=99"), "postOnly:=false")
 		s.place("bob", "sell limit amount=1 price=100")
-		s.has(s.update("alice", o, "price=100 postOnly=true"), "status=canceled", "restatementReason=cancelPostOnly", "filledAmount=0")
+		s.has(s.update("alice", o, "price=100 postOnly=true"), "status=canceled", "restatementReason=cancelPostOnly",
+			"filledAmount=0")
 	}},
 	{"4.4 responseRequired", "false answers market, ids and times", func(s *stage) {
 		o := s.place("alice", "buy limit amount=1 price=100 clientOrderId="+named)
 		short := s.update("alice", o, "price=99 responseRequired=false")
 		require.Len(s.t, short, 7)
-		s.has(short, "market=BTC-EUR", "orderId="+o.id(), "clientOrderId="+named, "created#", "updated#", "createdNs#", "updatedNs#")
+		s.has(short, "market=BTC-EUR", "orderId="+o.id(), "clientOrderId="+named, "created#", "updated#", "createdNs#",
+			"updatedNs#")
 	}},
-	{"4.4 response", "fills of this request only, with operatorId, times and, where there are, restatementReason and codGroupId", func(s *stage) {
+	{"4.4 response", "fills of this request only, with operatorId, times and, where there are, restatementReason and " +
+		"codGroupId", func(s *stage) {
 		o := s.place("alice", "buy limit amount=2 price=100 codGroupId=4")
 		s.place("bob", "sell limit amount=1 price=100")
 		moved := s.update("alice", o, "price=99")
 		require.Empty(s.t, moved.fills())
-		s.has(moved, "operatorId:=7", "createdNs#", "updatedNs#", "codGroupId:=4", "-restatementReason", "filledAmount=1")
+		s.has(moved, "operatorId:=7", "createdNs#", "updatedNs#", "codGroupId:=4", "-restatementReason",
+			"filledAmount=1")
 		s.place("bob", "sell limit amount=0.25 price=102")
 		require.Len(s.t, s.update("alice", o, "price=102").fills(), 1)
 	}},
-	{"4.4 unchanged", "an update that names nothing to change is 232; a value that stays as it is counts as a change", func(s *stage) {
-		o := s.place("alice", "buy limit amount=1 price=100")
-		s.refuse("alice", "PUT /order market=BTC-EUR operatorId=7 orderId="+o.id(), 400, 232)
-		s.has(s.update("alice", o, "price=100"), "price=100", "status=new")
-	}},
+	{"4.4 unchanged", "an update that names nothing to change is 232; a value that stays as it is counts as a change",
+		func(s *stage) {
+			o := s.place("alice", "buy limit amount=1 price=100")
+			s.refuse("alice", "PUT /order market=BTC-EUR operatorId=7 orderId="+o.id(), 400, 232)
+			s.has(s.update("alice", o, "price=100"), "price=100", "status=new")
+		}},
 
 	{"4.5 ordersOpen", "answers an empty list of fills", func(s *stage) {
 		s.partly()

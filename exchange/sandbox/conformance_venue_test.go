@@ -6,14 +6,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // factErrorRules are section 2 of venue-facts.
 var factErrorRules = []rule{
 	{"venue-facts 2", "messages are worded as recorded", func(s *stage) {
-		s.refuse("alice", orderLine("buy limit amount=1000000 price=100"), 400, 216).says(s.t, "You do not have sufficient balance to complete this operation.")
-		s.refuse("alice", orderLine("buy limit amount=0.01 price=100"), 400, 217).says(s.t, "Minimum order size in quote currency is 5 EUR or 0.0001 BTC.")
+		s.refuse("alice", orderLine("buy limit amount=1000000 price=100"), 400, 216).says(s.t,
+			"You do not have sufficient balance to complete this operation.")
+		s.refuse("alice", orderLine("buy limit amount=0.01 price=100"), 400, 217).says(s.t,
+			"Minimum order size in quote currency is 5 EUR or 0.0001 BTC.")
 		s.refuse("alice", "GET /deposit", 400, 203).says(s.t, "symbol parameter is required.")
 	}},
 	{"venue-facts 2.1", "every code that an endpoint can give is given by it", func(s *stage) { reachCodes(s.t) }},
@@ -23,18 +26,23 @@ var factErrorRules = []rule{
 		s.refuse("alice", orderLine("buy limit amount=1 price=0.0000000000000009"), 400, 213)
 		s.refuse("alice", orderLine("buy limit amount=1 price=0.000000000000001"), 400, 422)
 	}},
-	{"venue-facts 2.2", "failed credentials are 403, checked in their order: 300, 301, 302, 303, 304, 308, 305, 306, 307, 309, 310 to 312", func(s *stage) {
+	{"venue-facts 2.2", "failed credentials are 403, checked in their order: 300, 301, 302, 303, 304, 308, 305, 306, " +
+		"307, 309, 310 to 312", func(s *stage) {
 		s = newStage(s.t, func(c *Config) {
-			c.Accounts[0].Keys[0] = Key{Key: rigKey("alice"), Secret: "secret of alice", Unconfirmed: true}
-			c.Accounts[1].Keys[0] = Key{Key: rigKey("bob"), Secret: "secret of bob", Addresses: []string{"198.51.100.1"}}
+			c.Accounts[0].Keys[0] = door.Key{Key: rigKey("alice"), Secret: "secret of alice", Unconfirmed: true}
+			c.Accounts[1].Keys[0] = door.Key{Key: rigKey("bob"), Secret: "secret of bob",
+				Addresses: []string{"198.51.100.1"}}
 		})
 		request := s.request("", "POST", "/order", "{}")
 		for _, step := range []struct {
 			header, value string
 			code          int
 		}{
-			{"Timestamp", "nonsense", 300}, {"Key", "short", 300}, {"Signature", "short", 301}, {"Key", strings.Repeat("x", 64), 302}, {"Timestamp", "1767614414000", 308}, {"Window", "7", 303}, {"Window", "100", 304},
-			{"Window", "60000", 308}, {"Signature", strings.Repeat("a", 64), 305}, {"Key", rigKey("alice"), 306}, {"Key", rigKey("bob"), 307},
+			{"Timestamp", "nonsense", 300}, {"Key", "short", 300}, {"Signature", "short", 301}, {"Key",
+				strings.Repeat("x", 64), 302}, {"Timestamp", "1767614414000", 308}, {"Window", "7", 303},
+			{"Window", "100", 304},
+			{"Window", "60000", 308}, {"Signature", strings.Repeat("a", 64), 305}, {"Key", rigKey("alice"),
+				306}, {"Key", rigKey("bob"), 307},
 		} {
 			request.Header.Set("Service-Access-"+step.header, step.value)
 			s.do(request).refused(s.t, 403, step.code)
@@ -45,14 +53,17 @@ var factErrorRules = []rule{
 		signed.RemoteAddr = "198.51.100.1:4711"
 		s.do(signed).refused(s.t, 403, 310)
 	}},
-	{"venue-facts 2.3", "compact JSON may be signed and sent with spaces, {} counts as empty on DELETE; strict turns both off, and takes the body part of a GET as empty", func(s *stage) {
+	{"venue-facts 2.3", "compact JSON may be signed and sent with spaces, {} counts as empty on DELETE; strict turns " +
+		"both off, and takes the body part of a GET as empty", func(s *stage) {
 		strict := newStage(s.t, func(c *Config) { c.Rules.Strict = true })
 		for _, c := range []struct {
 			method, path, sent, signed string
 			strict                     int
 		}{
-			{"POST", "/cancelOrdersAfter", `{"codGroupId": 1, "expiryAfterSeconds": 30}`, `{"codGroupId":1,"expiryAfterSeconds":30}`, 309},
-			{"GET", "/balance", `{}`, ``, 0}, {"GET", "/balance", `{}`, `{}`, 309}, {"DELETE", "/orders?operatorId=7", `{}`, ``, 309},
+			{"POST", "/cancelOrdersAfter", `{"codGroupId": 1, "expiryAfterSeconds": 30}`,
+				`{"codGroupId":1,"expiryAfterSeconds":30}`, 309},
+			{"GET", "/balance", `{}`, ``, 0}, {"GET", "/balance", `{}`, `{}`, 309}, {"DELETE", "/orders?operatorId=7",
+				`{}`, ``, 309},
 		} {
 			for on, code := range map[*stage]int{s: 0, strict: c.strict} {
 				request := on.request("", c.method, c.path, c.sent)
@@ -68,7 +79,8 @@ var factErrorRules = []rule{
 		s.sign(request, "alice", "")
 		s.do(request).refused(s.t, 403, 309)
 	}},
-	{"venue-facts 2.4", "a minute is one of the clock; over it 429 with 105, whose text has the end of the ban: the rest of the minute, then one minute more", func(s *stage) {
+	{"venue-facts 2.4", "a minute is one of the clock; over it 429 with 105, whose text has the end of the ban: the " +
+		"rest of the minute, then one minute more", func(s *stage) {
 		a := s.exhausted("alice").refused(s.t, 429, 105)
 		end, err := a.banEnd()
 		require.NoError(s.t, err)
@@ -106,35 +118,42 @@ var factErrorRules = []rule{
 
 // factOrderRules are section 3 of venue-facts.
 var factOrderRules = []rule{
-	{"venue-facts 3.1", "triggerReference: lastTrade, bestBid, bestAsk, and midPrice, which is between the two", func(s *stage) {
-		for reference, fires := range map[string]bool{"lastTrade": false, "bestBid": false, "midPrice": false, "bestAsk": true} {
-			s := newStage(s.t)
-			s.trade("1", "100")
-			o := s.place("alice", "buy stopLossLimit amount=1 price=50 triggerAmount=105 triggerReference="+reference)
-			s.place("bob", "buy limit amount=1 price=99")
-			s.place("bob", "sell limit amount=1 price=110") // the middle is 104.5
-			want := "status=awaitingTrigger"
-			if fires {
-				want = "status=new"
+	{"venue-facts 3.1", "triggerReference: lastTrade, bestBid, bestAsk, and midPrice, which is between the two",
+		func(s *stage) {
+			for reference, fires := range map[string]bool{"lastTrade": false, "bestBid": false, "midPrice": false,
+				"bestAsk": true} {
+				s := newStage(s.t)
+				s.trade("1", "100")
+				o := s.place("alice",
+					"buy stopLossLimit amount=1 price=50 triggerAmount=105 triggerReference="+reference)
+				s.place("bob", "buy limit amount=1 price=99")
+				s.place("bob", "sell limit amount=1 price=110") // the middle is 104.5
+				want := "status=awaitingTrigger"
+				if fires {
+					want = "status=new"
+				}
+				s.has(s.again("alice", o), want)
 			}
-			s.has(s.again("alice", o), want)
-		}
-	}},
-	{"venue-facts 3.1", "after its trigger an order keeps its orderType and is a market or limit order", func(s *stage) {
-		s.trade("1", "100")
-		o := s.place("alice", "sell stopLoss amount=1 triggerAmount=90")
-		s.place("bob", "buy limit amount=2 price=90")
-		s.place("bob", "buy limit amount=1 price=89")
-		s.place("alice", "sell limit amount=2 price=90")
-		s.has(s.again("alice", o), "status=filled", "orderType=stopLoss", "filledAmountQuote=89")
-	}},
+		}},
+	{"venue-facts 3.1", "after its trigger an order keeps its orderType and is a market or limit order",
+		func(s *stage) {
+			s.trade("1", "100")
+			o := s.place("alice", "sell stopLoss amount=1 triggerAmount=90")
+			s.place("bob", "buy limit amount=2 price=90")
+			s.place("bob", "buy limit amount=1 price=89")
+			s.place("alice", "sell limit amount=2 price=90")
+			s.has(s.again("alice", o), "status=filled", "orderType=stopLoss", "filledAmountQuote=89")
+		}},
 	{"venue-facts 3.1", "limit kinds hold as limit orders do while they wait", func(s *stage) {
-		s.has(s.place("alice", "buy stopLossLimit amount=0.0003 price=30000 triggerAmount=29000"), "onHold=9.03", "onHoldCurrency=EUR")
+		s.has(s.place("alice", "buy stopLossLimit amount=0.0003 price=30000 triggerAmount=29000"), "onHold=9.03",
+			"onHoldCurrency=EUR")
 	}},
-	{"venue-facts 3.1", "a buy that waits for its trigger, by amount and without a price, holds what it costs there, or, where the setting says so, nothing until it fires", func(s *stage) {
+	{"venue-facts 3.1", "a buy that waits for its trigger, by amount and without a price, holds what it costs there, " +
+		"or, where the setting says so, nothing until it fires", func(s *stage) {
 		s.has(s.place("alice", "buy stopLoss amount=1 triggerAmount=100"), "onHold=100.25")
 		s = newStage(s.t, func(c *Config) { c.Rules.HoldLater, c.Accounts[0].Balances["EUR"] = true, "150" })
-		rich, poor := s.place("alice", "buy stopLoss amount=1 triggerAmount=100"), s.place("alice", "buy stopLoss amount=1 triggerAmount=100")
+		rich, poor := s.place("alice", "buy stopLoss amount=1 triggerAmount=100"), s.place("alice",
+			"buy stopLoss amount=1 triggerAmount=100")
 		s.has(rich, "status=awaitingTrigger", "onHold=0")
 		s.has(s.update("alice", poor, "amount=1.1"), "onHold=0")
 		s.place("bob", "sell limit amount=3 price=100")
@@ -144,7 +163,8 @@ var factOrderRules = []rule{
 		s.has(s.again("alice", rich), "status=filled", "filledAmount=1", "onHold=0")
 		s.has(s.again("alice", poor), "status=expired", "filledAmount=0", "-restatementReason")
 	}},
-	{"venue-facts 3.2", "market orders never rest, are not accepted in auction, cannot be updated and have no codGroupId", func(s *stage) {
+	{"venue-facts 3.2", "market orders never rest, are not accepted in auction, cannot be updated and have no " +
+		"codGroupId", func(s *stage) {
 		s.has(s.place("alice", "buy market amount=1"), "status=expired")
 		s.refuse("alice", orderLine("buy market amount=1 codGroupId=1"), 400, 202)
 		ruleOf("4.4 kinds")(s)
@@ -154,7 +174,8 @@ var factOrderRules = []rule{
 	{"venue-facts 3.2", "a buy for amountQuote has its fee inside", func(s *stage) {
 		s.place("bob", "sell limit amount=10 price=57.75")
 		o := s.place("alice", "buy market amountQuote=40")
-		s.has(o, "status=filled", "filledAmount=0.6909134", "filledAmountQuote=39.90024885", "feePaid=0.09975115", "amountQuoteRemaining=0")
+		s.has(o, "status=filled", "filledAmount=0.6909134", "filledAmountQuote=39.90024885", "feePaid=0.09975115",
+			"amountQuoteRemaining=0")
 		s.has(s.rows("alice", "GET /balance symbol=EUR")[0], "available=9999960")
 	}},
 	{"venue-facts 3.3", "at least minOrderInBaseAsset (212) and minOrderInQuoteAsset (217)", func(s *stage) {
@@ -166,8 +187,10 @@ var factOrderRules = []rule{
 	{"venue-facts 3.4", "four price protections, off until they are set, cancel with their reasons", func(s *stage) {
 		s.has(s.place("alice", "buy limit amount=1 price=90"), "-restatementReason")
 		for reason, set := range map[string]func(*Rules){
-			"cancelOnPlacementPriceProtection": func(r *Rules) { r.PlacementLimit = 10_000_000 }, "cancelOnExecutionPriceProtection": func(r *Rules) { r.ExecutionLimit = 10_000_000 },
-			"cancelOnSpreadProtection": func(r *Rules) { r.SpreadLimit = 10_000_000 }, "cancelOnReferencePriceProtection": func(r *Rules) { r.ReferenceLimit = 10_000_000 },
+			"cancelOnPlacementPriceProtection": func(r *Rules) { r.PlacementLimit = 10_000_000 },
+			"cancelOnExecutionPriceProtection": func(r *Rules) { r.ExecutionLimit = 10_000_000 },
+			"cancelOnSpreadProtection":         func(r *Rules) { r.SpreadLimit = 10_000_000 },
+			"cancelOnReferencePriceProtection": func(r *Rules) { r.ReferenceLimit = 10_000_000 },
 		} {
 			s := newStage(s.t, func(c *Config) { set(&c.Rules) })
 			s.trade("1", "100")
@@ -197,12 +220,13 @@ var factOrderRules = []rule{
 		s.pass(13 * time.Hour)
 		s.has(s.one("bob", "GET /account/fees"), "tier=1", "volume=100000.00")
 	}},
-	{"venue-facts 3.6", "fees are in quote on both sides and rounded against the client; filledAmountQuote is exact", func(s *stage) {
-		s.place("alice", "buy limit amount=0.00020002 price=34469")
-		o := s.place("bob", "sell market amount=0.00020002")
-		s.has(o, "filledAmountQuote=6.89448938", "feePaid=0.02448938", "feeCurrency=EUR")
-		s.has(s.place("alice", "buy limit amount=0.0003 price=30000"), "onHold=9.03")
-	}},
+	{"venue-facts 3.6", "fees are in quote on both sides and rounded against the client; filledAmountQuote is exact",
+		func(s *stage) {
+			s.place("alice", "buy limit amount=0.00020002 price=34469")
+			o := s.place("bob", "sell market amount=0.00020002")
+			s.has(o, "filledAmountQuote=6.89448938", "feePaid=0.02448938", "feeCurrency=EUR")
+			s.has(s.place("alice", "buy limit amount=0.0003 price=30000"), "onHold=9.03")
+		}},
 	{"venue-facts 3.7", "inOrder is the sum of all holds, which ends release", func(s *stage) {
 		s.place("alice", "buy limit amount=1 price=100")
 		s.place("alice", "buy limit amount=1 price=200")
@@ -218,19 +242,21 @@ var factOrderRules = []rule{
 	}},
 	{"venue-facts 3.7", "IOC that fills in part expires", func(s *stage) {
 		s.place("bob", "sell limit amount=1 price=100")
-		s.has(s.place("alice", "buy limit amount=2 price=100 timeInForce=IOC"), "status=expired", "filledAmount=1", "onHold=0")
+		s.has(s.place("alice", "buy limit amount=2 price=100 timeInForce=IOC"), "status=expired", "filledAmount=1",
+			"onHold=0")
 	}},
-	{"venue-facts 3.8", "a timer is no connection: repeating the call pushes it out, one group an account by default", func(s *stage) {
-		o := s.place("alice", "buy limit amount=1 price=100 codGroupId=1")
-		s.ask("alice", "POST /cancelOrdersAfter codGroupId=1 expiryAfterSeconds=10").ok(s.t)
-		s.refuse("alice", "POST /cancelOrdersAfter codGroupId=2 expiryAfterSeconds=10", 400, 205)
-		s.pass(9 * time.Second)
-		s.ask("alice", "POST /cancelOrdersAfter codGroupId=1 expiryAfterSeconds=10").ok(s.t)
-		s.pass(9 * time.Second)
-		s.has(s.again("alice", o), "status=new")
-		s.pass(time.Second)
-		s.has(s.again("alice", o), "restatementReason=cancelOnDisconnect")
-	}},
+	{"venue-facts 3.8", "a timer is no connection: repeating the call pushes it out, one group an account by default",
+		func(s *stage) {
+			o := s.place("alice", "buy limit amount=1 price=100 codGroupId=1")
+			s.ask("alice", "POST /cancelOrdersAfter codGroupId=1 expiryAfterSeconds=10").ok(s.t)
+			s.refuse("alice", "POST /cancelOrdersAfter codGroupId=2 expiryAfterSeconds=10", 400, 205)
+			s.pass(9 * time.Second)
+			s.ask("alice", "POST /cancelOrdersAfter codGroupId=1 expiryAfterSeconds=10").ok(s.t)
+			s.pass(9 * time.Second)
+			s.has(s.again("alice", o), "status=new")
+			s.pass(time.Second)
+			s.has(s.again("alice", o), "restatementReason=cancelOnDisconnect")
+		}},
 	{"venue-facts 3.8", "a timer that expires ends its orders in a halted market too", func(s *stage) {
 		o := s.place("alice", "buy limit amount=1 price=100 codGroupId=1")
 		s.ask("alice", "POST /cancelOrdersAfter codGroupId=1 expiryAfterSeconds=10").ok(s.t)
@@ -243,6 +269,7 @@ var factOrderRules = []rule{
 		ruleOf("4.4 clientOrderId")(newStage(s.t))
 		a := s.place("bob", "buy limit amount=1 price=100 clientOrderId="+named)
 		b := s.place("bob", "buy limit amount=1 price=100")
-		s.has(s.one("bob", "DELETE /order market=BTC-EUR operatorId=7 clientOrderId="+named+" orderId="+b.id()), "orderId="+a.id())
+		s.has(s.one("bob", "DELETE /order market=BTC-EUR operatorId=7 clientOrderId="+named+" orderId="+b.id()),
+			"orderId="+a.id())
 	}},
 }

@@ -11,12 +11,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// TestTwoClientsConserveEveryAssetToTheLastUnit lets alice and bob send anything to an exchange with fees or rebates of any size, rounded in any
-// way, with or without a house. Everything is read from answers: what an account has is what it began with, its deposits and withdrawals, and its
-// trades with their fees; each trade is told alike on both sides, or was with the house; what orders hold is in order.
+// TestTwoClientsConserveEveryAssetToTheLastUnit lets alice and bob send anything to an exchange
+// with fees or rebates of any size, rounded in any way, with or without a house. Everything is read
+// from answers: what an account has is what it began with, its deposits and withdrawals, and its
+// trades with their fees; each trade is told alike on both sides, or was with the house; what
+// orders hold is in order.
 func TestTwoClientsConserveEveryAssetToTheLastUnit(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		houses := rapid.Bool().Draw(r, "house")
@@ -43,10 +46,11 @@ func stageOf(t testing.TB, r *rapid.T, houses bool) *stage {
 		return market.Rate(rapid.Int64Range(least, 900_000).Draw(r, name))
 	}
 	return &stage{newRig(t, func(c *Config) {
-		c.Tiers = []Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: rate("maker", -300_000), Taker: rate("taker", 0)}}}}
+		c.Tiers = []Tier{{Volume: "0",
+			Fees: map[string]exchange.Fees{"": {Maker: rate("maker", -300_000), Taker: rate("taker", 0)}}}}
 		c.Rules.FeeRounding = exchange.FeeRounding(rapid.IntRange(0, 2).Draw(r, "rounding"))
 		c.Rules.SettleAfter = time.Second
-		c.Budget = Budget{PerKey: -1, PerIP: -1}
+		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
 		c.Assets[1].DepositFee = "0.00001"
 		for i := range c.Accounts {
 			c.Accounts[i].Balances = map[string]string{"EUR": "3000", "BTC": "30"}
@@ -63,9 +67,12 @@ func stageOf(t testing.TB, r *rapid.T, houses bool) *stage {
 
 // act sends one request, whatever comes of it. What stands first in a list is drawn more often.
 func (s *audit) act(r *rapid.T) {
-	who, side, _ := strings.Cut(rapid.SampledFrom([]string{"alice buy", "bob sell", "alice sell", "bob buy"}).Draw(r, "who"), " ")
-	amount := rapid.SampledFrom([]string{"0.5", "1", "0.12345678", "1.33333333", "0.07000001", "2.00000001", "3", "0.00001"}).Draw(r, "amount")
-	price := rapid.SampledFrom([]string{"97", "98.37", "99.99", "100", "100.01", "101.5", "103", "104.13"}).Draw(r, "price")
+	who, side, _ := strings.Cut(rapid.SampledFrom([]string{"alice buy", "bob sell", "alice sell", "bob buy"}).Draw(r,
+		"who"), " ")
+	amount := rapid.SampledFrom([]string{"0.5", "1", "0.12345678", "1.33333333", "0.07000001", "2.00000001", "3",
+		"0.00001"}).Draw(r, "amount")
+	price := rapid.SampledFrom([]string{"97", "98.37", "99.99", "100", "100.01", "101.5", "103", "104.13"}).Draw(r,
+		"price")
 	switch rapid.SampledFrom([]int{5, 5, 5, 5, 5, 5, 4, 4, 3, 2, 1, 0}).Draw(r, "kind") {
 	case 0:
 		s.send1(r, who, "DELETE /orders operatorId=1")
@@ -75,11 +82,13 @@ func (s *audit) act(r *rapid.T) {
 		symbol := rapid.SampledFrom([]string{"BTC", "ETH"}).Draw(r, "symbol")
 		_, _ = s.ex.deposit(who, symbol, amount, s.ex.clock.Now()) // one that is refused changes nothing
 	case 3:
-		s.send1(r, who, "POST /withdrawal symbol=BTC address=x amount="+amount+rapid.SampledFrom([]string{"", " addWithdrawalFee=true"}).Draw(r, "fee"))
+		s.send1(r, who, "POST /withdrawal symbol=BTC address=x amount="+amount+rapid.SampledFrom([]string{"",
+			" addWithdrawalFee=true"}).Draw(r, "fee"))
 	case 4:
 		if len(s.orders) > 0 {
 			name, id, _ := strings.Cut(rapid.SampledFrom(s.orders).Draw(r, "order"), " ")
-			s.send1(r, name, "PUT /order market=BTC-EUR operatorId=1 orderId="+id+rapid.SampledFrom([]string{" price=" + price, " amount=" + amount, " amountRemaining=" + amount}).Draw(r, "change"))
+			s.send1(r, name, "PUT /order market=BTC-EUR operatorId=1 orderId="+id+rapid.SampledFrom([]string{" price=" +
+				price, " amount=" + amount, " amountRemaining=" + amount}).Draw(r, "change"))
 		}
 	default:
 		s.placeSome(r, who, side, amount, price)
@@ -89,11 +98,16 @@ func (s *audit) act(r *rapid.T) {
 // placeSome sends an order of any type.
 func (s *audit) placeSome(r *rapid.T, who, side, amount, price string) {
 	with := rapid.SampledFrom([]string{
-		"limit price=%[2]s amount=%[1]s", "limit price=%[2]s amount=%[1]s", "limit price=%[2]s amount=%[1]s timeInForce=IOC", "limit price=%[2]s amount=%[1]s timeInForce=FOK", "limit price=%[2]s amount=%[1]s postOnly=true",
-		"market amount=%[1]s", "market amountQuote=%[2]s", "stopLoss amount=%[1]s triggerAmount=%[2]s", "takeProfitLimit amount=%[1]s price=%[2]s triggerAmount=%[2]s", "stopLoss amountQuote=%[2]s triggerAmount=%[2]s",
+		"limit price=%[2]s amount=%[1]s", "limit price=%[2]s amount=%[1]s",
+		"limit price=%[2]s amount=%[1]s timeInForce=IOC", "limit price=%[2]s amount=%[1]s timeInForce=FOK",
+		"limit price=%[2]s amount=%[1]s postOnly=true",
+		"market amount=%[1]s", "market amountQuote=%[2]s", "stopLoss amount=%[1]s triggerAmount=%[2]s",
+		"takeProfitLimit amount=%[1]s price=%[2]s triggerAmount=%[2]s",
+		"stopLoss amountQuote=%[2]s triggerAmount=%[2]s",
 	}).Draw(r, "order")
 	prevention := rapid.SampledFrom(market.Words[market.SelfTradePrevention]()).Draw(r, "prevention")
-	if a := s.send1(r, who, orderLine(side+" "+fmt.Sprintf(with, amount, price)+" selfTradePrevention="+prevention)); a.status == 200 {
+	if a := s.send1(r, who, orderLine(side+" "+fmt.Sprintf(with, amount,
+		price)+" selfTradePrevention="+prevention)); a.status == 200 {
 		s.orders = append(s.orders, who+" "+decoded[row](s.stage, a).id())
 	}
 }
@@ -105,7 +119,7 @@ func (s *audit) send1(r *rapid.T, who, line string) answer {
 	return a
 }
 
-// check compares what the accounts have with what the answers tell.
+// Check compares what the accounts have with what the answers tell.
 func (s *audit) check(r *rapid.T) {
 	sides := map[string][]row{}
 	for _, who := range []string{"alice", "bob"} {
@@ -128,7 +142,8 @@ func (s *audit) check(r *rapid.T) {
 			continue
 		}
 		require.Len(r, told, 2, "the trade %s has two sides", id)
-		require.Equal(r, []any{told[0]["amount"], told[0]["price"], told[0]["timestamp"]}, []any{told[1]["amount"], told[1]["price"], told[1]["timestamp"]})
+		require.Equal(r, []any{told[0]["amount"], told[0]["price"], told[0]["timestamp"]},
+			[]any{told[1]["amount"], told[1]["price"], told[1]["timestamp"]})
 		require.NotEqual(r, told[0]["side"], told[1]["side"])
 		require.NotEqual(r, told[0]["taker"], told[1]["taker"])
 	}

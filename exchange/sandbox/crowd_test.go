@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -43,13 +44,13 @@ type trader struct {
 	orders []string
 }
 
-// call sends a signed request and returns status and body.
+// Call sends a signed request and returns status and body.
 func (c *trader) call(method, path, body string) (int, []byte, error) {
-	request, err := http.NewRequest(method, c.base+version+path, strings.NewReader(body))
+	request, err := http.NewRequest(method, c.base+door.Version+path, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
-	request.RequestURI = version + path // what is signed
+	request.RequestURI = door.Version + path // what is signed
 	request.Header.Set("Content-Type", "application/json")
 	c.r.sign(request, c.name, body)
 	request.RequestURI = ""
@@ -95,24 +96,29 @@ func (c *trader) draw() (method, path, body string) {
 	case place < 45 || len(c.orders) == 0:
 		preventions := market.Words[market.SelfTradePrevention]()
 		stp := preventions[c.chance.IntN(len(preventions))]
-		return "POST", "/order", fmt.Sprintf(`{"market":"BTC-EUR","side":"%s","orderType":"limit","operatorId":1,"amount":"0.0%d","price":"%d","selfTradePrevention":"%s"}`, side, 1+c.chance.IntN(9), price, stp)
+		return "POST", "/order",
+			fmt.Sprintf(`{"market":"BTC-EUR","side":"%s","orderType":"limit","operatorId":1,"amount":"0.0%d","price":"%d","selfTradePrevention":"%s"}`, side, 1+c.chance.IntN(9), price, stp)
 	case place < 50:
-		return "POST", "/order", fmt.Sprintf(`{"market":"BTC-EUR","side":"%s","orderType":"market","operatorId":1,"amount":"0.02"}`, side)
+		return "POST", "/order",
+			fmt.Sprintf(`{"market":"BTC-EUR","side":"%s","orderType":"market","operatorId":1,"amount":"0.02"}`, side)
 	case place < 60:
-		return "PUT", "/order", fmt.Sprintf(`{"market":"BTC-EUR","orderId":"%s","operatorId":1,"price":"%d"}`, c.some(), price)
+		return "PUT", "/order", fmt.Sprintf(`{"market":"BTC-EUR","orderId":"%s","operatorId":1,"price":"%d"}`, c.some(),
+			price)
 	case place < 75:
 		return "DELETE", "/order?market=BTC-EUR&operatorId=1&orderId=" + c.some(), ""
 	}
-	reads := [...]string{"/order?market=BTC-EUR&orderId=" + c.some(), "/ordersOpen?market=BTC-EUR", "/balance", "/trades?market=BTC-EUR", "/BTC-EUR/book", "/ticker/24h", "/BTC-EUR/candles?interval=1m"}
+	reads := [...]string{"/order?market=BTC-EUR&orderId=" + c.some(), "/ordersOpen?market=BTC-EUR", "/balance",
+		"/trades?market=BTC-EUR", "/BTC-EUR/book", "/ticker/24h", "/BTC-EUR/candles?interval=1m"}
 	return "GET", reads[c.chance.IntN(len(reads))], ""
 }
 
 func (c *trader) some() string { return c.orders[c.chance.IntN(len(c.orders))] }
 
-// crowded makes an exchange of many accounts without a house, so that what one gives another one gets.
+// crowded makes an exchange of many accounts without a house, so that what one gives another one
+// gets.
 func crowded(t testing.TB, accounts int) *rig {
 	return newRig(t, func(c *Config) {
-		c.Budget = Budget{PerKey: -1, PerIP: -1}
+		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
 		c.Accounts = nil
 		for i := range accounts {
 			c.Accounts = append(c.Accounts, rigAccount(fmt.Sprintf("client%02d", i)))
@@ -161,7 +167,9 @@ func TestThirtyTwoClientsAtOnceLeaveBalancedBooks(t *testing.T) {
 	failures := make(chan error, clients)
 	for i := range clients {
 		crowd.Go(func() {
-			c := &trader{r: r, name: fmt.Sprintf("client%02d", i), base: base, client: &http.Client{Timeout: patience, Transport: &http.Transport{}}, chance: rand.New(rand.NewPCG(uint64(i), 7))}
+			c := &trader{r: r, name: fmt.Sprintf("client%02d", i), base: base,
+				client: &http.Client{Timeout: patience,
+					Transport: &http.Transport{}}, chance: rand.New(rand.NewPCG(uint64(i), 7))}
 			defer c.client.CloseIdleConnections()
 			for range steps {
 				if err := c.step(); err != nil {
@@ -180,7 +188,8 @@ func TestThirtyTwoClientsAtOnceLeaveBalancedBooks(t *testing.T) {
 	r.balanced(before)
 }
 
-// balanced requires that nothing but fees has left the accounts, to the last unit, and that every hold belongs to an open order.
+// balanced requires that nothing but fees has left the accounts, to the last unit, and that every
+// hold belongs to an open order.
 func (r *rig) balanced(before map[string]market.Money) {
 	for _, a := range r.ex.accounts {
 		held := map[market.AssetID]market.Money{}
@@ -216,7 +225,8 @@ func raise(t *testing.T) int {
 	return int(min(limit.Cur, 1<<20))
 }
 
-var idlers = flag.Int("idle", 1000, "how many connections TestIdleAndSlowClientsDoNotKeepOthersWaiting leaves open, where the system lets it")
+var idlers = flag.Int("idle", 1000,
+	"how many connections TestIdleAndSlowClientsDoNotKeepOthersWaiting leaves open, where the system lets it")
 
 // Ten thousand of them:
 //
@@ -250,7 +260,8 @@ func TestIdleAndSlowClientsDoNotKeepOthersWaiting(t *testing.T) {
 	}
 }
 
-// serveWith serves a rig on loopback, with a server that may be changed before, until the test ends.
+// serveWith serves a rig on loopback, with a server that may be changed before, until the test
+// ends.
 func serveWith(t *testing.T, change func(*http.Server)) (address string) {
 	server := newRig(t).ex.Server()
 	change(server)
@@ -281,7 +292,8 @@ func TestASlowClientIsCutOff(t *testing.T) {
 }
 
 func TestHugeHeadersAreRefused(t *testing.T) {
-	address := serveWith(t, func(s *http.Server) { s.ReadHeaderTimeout, s.ReadTimeout, s.WriteTimeout = 0, 0, 0 }) // the machine may be slow
+	// the machine may be slow
+	address := serveWith(t, func(s *http.Server) { s.ReadHeaderTimeout, s.ReadTimeout, s.WriteTimeout = 0, 0, 0 })
 	huge, err := http.NewRequest("GET", "http://"+address+"/v2/time", nil)
 	require.NoError(t, err)
 	huge.Header.Set("X-Huge", strings.Repeat("x", 64<<10))

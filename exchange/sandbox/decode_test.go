@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -9,51 +10,52 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 const oneID = "1be6d0df-d5dc-4b53-a250-3376f3b393e6"
 
-// read decodes a request of the table and returns its call.
-func (r *rig) read(method, path, query, body string) (*call, *exchange.Error) {
+// Read decodes a request of the table and returns its call.
+func (r *rig) read(method, path, query, body string) (*door.Call, *exchange.Error) {
 	e, name := route(method, path)
-	c := &call{endpoint: e}
-	return c, r.ex.decode(c, name, query, []byte(body))
+	c := &door.Call{Endpoint: e}
+	return c, r.ex.front.Decode(c, name, query, []byte(body))
 }
 
 func TestParametersOfABodyReachTheCall(t *testing.T) {
 	c, refusal := newRig(t).read("POST", "/order", "", `{"market":"BTC-EUR","side":"buy","orderType":"limit","operatorId":-9223372036854775808,"amount":"0.5","price":"30000",
 		"clientOrderId":"`+oneID+`","postOnly":false,"codGroupId":1000}`)
 	require.Nil(t, refusal)
-	require.Equal(t, "BTC-EUR", c.text("market"))
-	require.EqualValues(t, -1<<63, c.integer("operatorId", 0))
-	require.Equal(t, "0.5", c.text("amount"))
-	require.Equal(t, uuid.MustParse(oneID), c.id("clientOrderId"))
-	require.False(t, c.flag("postOnly", true))
-	require.EqualValues(t, 1000, c.integer("codGroupId", 0))
-	require.False(t, c.has("triggerAmount"))
-	require.True(t, c.flag("responseRequired", true))
+	require.Equal(t, "BTC-EUR", c.Text("market"))
+	require.EqualValues(t, -1<<63, c.Integer("operatorId", 0))
+	require.Equal(t, "0.5", c.Text("amount"))
+	require.Equal(t, uuid.MustParse(oneID), c.UUID("clientOrderId"))
+	require.False(t, c.Flag("postOnly", true))
+	require.EqualValues(t, 1000, c.Integer("codGroupId", 0))
+	require.False(t, c.Has("triggerAmount"))
+	require.True(t, c.Flag("responseRequired", true))
 }
 
 func TestParametersOfAQueryReachTheCall(t *testing.T) {
 	c, refusal := newRig(t).read("GET", "/BTC-EUR/candles", "interval=1W&limit=1440&start=0&&end=8640000000000000", "")
 	require.Nil(t, refusal)
-	require.Equal(t, "BTC-EUR", c.text("market"))
-	require.Equal(t, "1W", c.text("interval"))
-	require.EqualValues(t, 8640000000000000, c.integer("end", 0))
+	require.Equal(t, "BTC-EUR", c.Text("market"))
+	require.Equal(t, "1W", c.Text("interval"))
+	require.EqualValues(t, 8640000000000000, c.Integer("end", 0))
 
 	c, refusal = newRig(t).read("GET", "/trades", "m%61rket=BTC%2DEUR&tradeIdFrom=a+b", "")
 	require.Nil(t, refusal)
-	require.Equal(t, "BTC-EUR", c.text("market"))
-	require.Equal(t, "a b", c.text("tradeIdFrom"))
+	require.Equal(t, "BTC-EUR", c.Text("market"))
+	require.Equal(t, "a b", c.Text("tradeIdFrom"))
 }
 
 func TestAnArgumentIsForgottenWithItsRequest(t *testing.T) {
 	r := newRig(t)
 	c, refusal := r.read("GET", "/orders", "market=BTC-EUR&limit=7", "")
 	require.Nil(t, refusal)
-	c.endpoint, _ = route("GET", "/trades")
-	require.Nil(t, r.ex.decode(c, "", "market=ETH-EUR", nil))
-	require.EqualValues(t, 500, c.integer("limit", 500))
+	c.Endpoint, _ = route("GET", "/trades")
+	require.Nil(t, r.ex.front.Decode(c, "", "market=ETH-EUR", nil))
+	require.EqualValues(t, 500, c.Integer("limit", 500))
 }
 
 func TestWrongParametersAreRefusedByNameAndKind(t *testing.T) {
@@ -71,11 +73,13 @@ func TestWrongParametersAreRefusedByNameAndKind(t *testing.T) {
 		{"POST", "/order", "", "{" + order + `,"leverage":{"x":1}}`, 204, "leverage parameter"},
 		{"GET", "/balance", "", `{"symbol":"EUR"}`, 201, "symbol body parameter"},
 		{"DELETE", "/orders", "operatorId=1", `{"market":"BTC-EUR"}`, 201, "market body parameter"},
-		{"POST", "/order", "", "{" + order + `,"` + strings.Repeat("n", 5000) + `":1}`, 204, strings.Repeat("n", 64) + "… parameter"},
+		{"POST", "/order", "", "{" + order + `,"` + strings.Repeat("n", 5000) + `":1}`, 204,
+			strings.Repeat("n", 64) + "… parameter"},
 		// what is missing
 		{"POST", "/order", "", "", 203, "market parameter is required."},
 		{"POST", "/order", "", "{}", 203, "market parameter is required."},
-		{"POST", "/order", "", `{"market":"BTC-EUR","side":"buy","orderType":"limit"}`, 203, "operatorId parameter is required."},
+		{"POST", "/order", "", `{"market":"BTC-EUR","side":"buy","orderType":"limit"}`, 203,
+			"operatorId parameter is required."},
 		{"PUT", "/order", "", `{"market":"BTC-EUR"}`, 203, "operatorId parameter is required."},
 		{"DELETE", "/order", "market=BTC-EUR", "", 203, "operatorId parameter is required."},
 		{"DELETE", "/orders", "", "", 203, "operatorId parameter is required."},
@@ -97,7 +101,8 @@ func TestWrongParametersAreRefusedByNameAndKind(t *testing.T) {
 		{"GET", "/BTC-EUR/trades", "end=99999999999999999999", "", 205, "end"},
 		{"GET", "/order", "market=BTC-EUR&orderId=123", "", 205, "orderId"},
 		{"GET", "/order", "market=BTC-EUR&orderId=" + strings.ReplaceAll(oneID, "-", ""), "", 205, "orderId"},
-		{"GET", "/order", "market=BTC-EUR&clientOrderId=00000000-0000-0000-0000-000000000000", "", 205, "clientOrderId"},
+		{"GET", "/order", "market=BTC-EUR&clientOrderId=00000000-0000-0000-0000-000000000000", "", 205,
+			"clientOrderId"},
 		{"POST", "/order", "", "{" + order + `,"amount":1}`, 205, "amount"}, // amounts are strings
 		{"POST", "/order", "", "{" + order + `,"amount":"-1"}`, 205, "amount"},
 		{"POST", "/order", "", "{" + order + `,"amount":"+1"}`, 205, "amount"},
@@ -145,7 +150,8 @@ func TestOperatorIDIsOptionalOnlyWhereTheRuleSaysSo(t *testing.T) {
 }
 
 func TestDisableMarketProtectionIsTaken(t *testing.T) {
-	_, refusal := newRig(t).read("POST", "/order", "", `{"market":"BTC-EUR","side":"buy","orderType":"market","operatorId":1,"amount":"1","disableMarketProtection":true}`)
+	_, refusal := newRig(t).read("POST", "/order", "",
+		`{"market":"BTC-EUR","side":"buy","orderType":"market","operatorId":1,"amount":"1","disableMarketProtection":true}`)
 	require.Nil(t, refusal)
 }
 
@@ -156,7 +162,8 @@ func TestAnEmptyObjectIsNoParameterAnywhere(t *testing.T) {
 
 // FuzzQuery holds the decoder against net/url: what it takes, it understands in the same way.
 func FuzzQuery(f *testing.F) {
-	for _, seed := range []string{"", "market=BTC-EUR&limit=5", "market=BTC%2dEUR&start=0", "m+rket=1", "limit=%zz", "&&=&", "tradeIdFrom=a%20b+c&market=BTC-EUR", "market=BTC-EUR;limit=5"} {
+	for _, seed := range []string{"", "market=BTC-EUR&limit=5", "market=BTC%2dEUR&start=0", "m+rket=1", "limit=%zz",
+		"&&=&", "tradeIdFrom=a%20b+c&market=BTC-EUR", "market=BTC-EUR;limit=5"} {
 		f.Add(seed)
 	}
 	r := newRig(f)
@@ -171,28 +178,29 @@ func FuzzQuery(f *testing.F) {
 			return // net/url refuses what was once a separator
 		}
 		require.NoError(t, err)
-		for i, p := range c.endpoint.params {
-			require.Equal(t, want.Has(p.name), c.args[i].set)
-			require.Equal(t, want.Get(p.name), c.args[i].text)
-			want.Del(p.name)
+		for i, p := range c.Endpoint.Params {
+			require.Equal(t, want.Has(p.Name), c.Args[i].Set)
+			require.Equal(t, want.Get(p.Name), c.Args[i].Text)
+			want.Del(p.Name)
 		}
 		want.Del("")
 		require.Empty(t, want)
 	})
 }
 
-// FuzzBody lets no body make the decoder panic, or be refused in a way that a client would not know.
+// FuzzBody lets no body make the decoder panic, or be refused in a way that a client would not
+// know.
 func FuzzBody(f *testing.F) {
 	f.Add(`{"market":"BTC-EUR","side":"buy","orderType":"limit","operatorId":1,"amount":"1.5","price":"30000"}`)
 	f.Add(`{"amount":1e400,"postOnly":"x","clientOrderId":"` + oneID + `"}`)
-	r := newRig(f)
+	r, decimal := newRig(f), regexp.MustCompile(`^[0-9]+([.][0-9]+)?$`)
 	f.Fuzz(func(t *testing.T, body string) {
 		c, refusal := r.read("POST", "/order", "", body)
 		if refusal != nil {
 			require.Contains(t, []int{102, 203, 204, 205}, refusal.Code)
 			return
 		}
-		require.NotNil(t, r.ex.catalog.MarketNamed(c.text("market")))
-		require.True(t, !c.has("amount") || isDecimal(c.text("amount")))
+		require.NotNil(t, r.ex.catalog.MarketNamed(c.Text("market")))
+		require.True(t, !c.Has("amount") || decimal.MatchString(c.Text("amount")))
 	})
 }

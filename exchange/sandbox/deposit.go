@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -16,14 +17,15 @@ const (
 	ownBIC  = "TIDENL2A"
 )
 
-// getDeposit answers GET /deposit: where to send an asset so that it becomes the account's. It is the same every time.
-func (ex *Exchange) getDeposit(c *call) *exchange.Error {
-	v := ex.vaultOf(c.text("symbol"))
+// getDeposit answers GET /deposit: where to send an asset so that it becomes the account's. It is
+// the same every time.
+func (ex *Exchange) getDeposit(c *door.Call) *exchange.Error {
+	v := ex.vaultOf(c.Text("symbol"))
 	if !v.open() {
 		return exchange.ErrCode(401)
 	}
-	address, reference := v.depositAddress(c.account)
-	w := wire.Writer{Dst: c.out}
+	address, reference := v.depositAddress(ex.caller(c))
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	if v.fiat {
 		w.Text("iban", address)
@@ -34,12 +36,12 @@ func (ex *Exchange) getDeposit(c *call) *exchange.Error {
 		w.Text("paymentId", reference)
 	}
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
-// depositAddress returns where an account's deposits arrive, and what tells them from others' there: the description of a bank
-// transfer, the paymentId of a coin.
+// depositAddress returns where an account's deposits arrive, and what tells them from others'
+// there: the description of a bank transfer, the paymentId of a coin.
 func (v *vault) depositAddress(a *account) (address, reference string) {
 	hash := digest("deposit", a.name, v.Symbol)[2:]
 	if v.fiat {
@@ -49,16 +51,17 @@ func (v *vault) depositAddress(a *account) (address, reference string) {
 	return "0x" + hash[:40], strconv.FormatUint(number, 10)
 }
 
-// getDepositHistory answers GET /depositHistory. A deposit is in it from when it is credited or canceled, and that is its
-// timestamp: its statuses know no other (venue-facts 1.4).
-func (ex *Exchange) getDepositHistory(c *call) *exchange.Error {
-	ex.listTransfers(c, c.account.deposits)
+// getDepositHistory answers GET /depositHistory. A deposit is in it from when it is credited or
+// canceled, and that is its timestamp: its statuses know no other (venue-facts 1.4).
+func (ex *Exchange) getDepositHistory(c *door.Call) *exchange.Error {
+	ex.listTransfers(c, ex.caller(c).deposits)
 	return nil
 }
 
-// deposit lets money arrive for an account: amount in all, of which the fee is kept. It is credited when it has its
-// confirmations, at once where the asset needs none. 205 for an unknown account or asset and for an amount that is no more than
-// the fee, 429 for too many decimals, 401 where the asset is not open.
+// deposit lets money arrive for an account: amount in all, of which the fee is kept. It is credited
+// when it has its confirmations, at once where the asset needs none. 205 for an unknown account or
+// asset and for an amount that is no more than the fee, 429 for too many decimals, 401 where the
+// asset is not open.
 func (ex *Exchange) deposit(name, symbol, amount string, at market.Time) (*transfer, *exchange.Error) {
 	a, asset := ex.accountNamed(name), ex.catalog.AssetNamed(symbol)
 	switch {
@@ -77,7 +80,8 @@ func (ex *Exchange) deposit(name, symbol, amount string, at market.Time) (*trans
 	case money <= v.depositFee:
 		return nil, exchange.Invalid("amount")
 	}
-	t := &transfer{ID: ex.nextID(), Account: a.id, Asset: v.ID, Amount: money - v.depositFee, Fee: v.depositFee, Due: never, Deposit: true}
+	t := &transfer{ID: ex.nextID(), Account: a.id, Asset: v.ID, Amount: money - v.depositFee, Fee: v.depositFee,
+		Due: never, Deposit: true}
 	t.Address, t.PaymentID = v.depositAddress(a)
 	if v.fiat {
 		t.PaymentID = ""
@@ -110,7 +114,8 @@ func (ex *Exchange) credit(t *transfer, at market.Time) {
 	}
 	ex.listDeposit(t, transferCompleted, at)
 	ex.note(ex.accounts[t.Account], transaction{
-		ID: t.ID, At: at, Type: typeDeposit, Received: share{t.Asset, t.Amount}, Fees: market.ValueOf(int64(t.Fee)), FeesAsset: t.Asset, Address: t.Address,
+		ID: t.ID, At: at, Type: typeDeposit, Received: share{t.Asset,
+			t.Amount}, Fees: market.ValueOf(int64(t.Fee)), FeesAsset: t.Asset, Address: t.Address,
 	})
 }
 
@@ -121,7 +126,8 @@ func (ex *Exchange) listDeposit(t *transfer, status transferState, at market.Tim
 	a.deposits = ex.list(a.deposits, t, &a.depositsListed)
 }
 
-// amountError words what is wrong with the amount of a transfer: too many decimals, more than can be counted, not above zero.
+// amountError words what is wrong with the amount of a transfer: too many decimals, more than can
+// be counted, not above zero.
 func amountError(err error, n int64) *exchange.Error {
 	switch {
 	case errors.Is(err, market.ErrInexact):

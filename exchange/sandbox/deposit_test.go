@@ -43,7 +43,8 @@ func TestACanceledDepositIsNotCredited(t *testing.T) {
 	require.NotNil(t, b.cancelTransfer(d.ID, b.now), "it has ended")
 	b.wait(day)
 	require.Equal(t, `[]`, b.balances("alice"))
-	require.Contains(t, b.get("alice", "GET /depositHistory", ""), `"timestamp":1767268860000,"symbol":"BTC","amount":"0.4999","fee":"0.0001","status":"canceled"`)
+	require.Contains(t, b.get("alice", "GET /depositHistory", ""),
+		`"timestamp":1767268860000,"symbol":"BTC","amount":"0.4999","fee":"0.0001","status":"canceled"`)
 	require.Contains(t, b.get("alice", "GET /account/history", ""), `"items":[]`)
 }
 
@@ -87,7 +88,8 @@ func TestADepositAddressIsTheAccountsOwnAndStays(t *testing.T) {
 
 func TestABankDepositNamesAnAccountAndADescription(t *testing.T) {
 	b := newBank(t)
-	require.Regexp(t, `^\{"iban":"`+ownIBAN+`","bic":"`+ownBIC+`","description":"[0-9A-F]{10}"\}$`, b.get("alice", "GET /deposit", "symbol=EUR"))
+	require.Regexp(t, `^\{"iban":"`+ownIBAN+`","bic":"`+ownBIC+`","description":"[0-9A-F]{10}"\}$`,
+		b.get("alice", "GET /deposit", "symbol=EUR"))
 	require.NotEqual(t, b.get("alice", "GET /deposit", "symbol=EUR"), b.get("bob", "GET /deposit", "symbol=EUR"))
 	require.True(t, validIBAN(ownIBAN))
 }
@@ -95,7 +97,8 @@ func TestABankDepositNamesAnAccountAndADescription(t *testing.T) {
 func TestAnAssetThatIsNotOpenHasNoDepositAddress(t *testing.T) {
 	for _, status := range []string{"MAINTENANCE", "DELISTED"} {
 		b := newBank(t, func(c *Config) { c.Assets[1].Status = status })
-		require.Equal(t, "401 Deposits of this asset are not available.", b.refused("alice", "GET /deposit", "symbol=BTC"))
+		require.Equal(t, "401 Deposits of this asset are not available.",
+			b.refused("alice", "GET /deposit", "symbol=BTC"))
 		require.NotEmpty(t, b.get("alice", "GET /deposit", "symbol=EUR"))
 	}
 }
@@ -150,6 +153,7 @@ func TestDepositAnswersHaveTheRecordedShape(t *testing.T) {
 	b := newBank(t)
 	b.give("alice", "EUR", "100")
 	sameShape(t, fixtureKeys(t, "deposit_history_2025.json"), firstObject(t, b.get("alice", "GET /depositHistory", "")))
-	require.Contains(t, firstObject(t, b.get("alice", "GET /deposit", "symbol=BTC")), "paymentId") // recorded as paymentid; clients read paymentId
+	// recorded as paymentid; clients read paymentId
+	require.Contains(t, firstObject(t, b.get("alice", "GET /deposit", "symbol=BTC")), "paymentId")
 	require.Equal(t, market.Money(100_00), b.venue.BalanceOf(0, b.catalog.AssetNamed("EUR").ID).Total)
 }

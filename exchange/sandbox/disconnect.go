@@ -6,14 +6,17 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// shortestExpiry is the least that a timer of cancel on disconnect can be set to, in seconds (venue-facts 3.8).
+// shortestExpiry is the least that a timer of cancel on disconnect can be set to, in seconds
+// (venue-facts 3.8).
 const shortestExpiry = 10
 
-// disconnects are the armed timers of cancel on disconnect (venue-facts 3.8): a duty of the exchange.
+// disconnects are the armed timers of cancel on disconnect (venue-facts 3.8): a duty of the
+// exchange.
 type disconnects struct {
 	ex     *Exchange
 	timers []timer // in the order in which they were first armed
@@ -112,26 +115,27 @@ func (ex *Exchange) endGroup(id sim.AccountID, group uint16, at market.Time) {
 	}
 }
 
-// postCancelOrdersAfter is POST /cancelOrdersAfter (venue-facts 3.8): it arms the timer of a group, sets it anew, or stops it with
-// expiryAfterSeconds 0. A timer expires at a whole second, the first that is not earlier than asked for, which is what the answer
-// tells; a stopped one answers 0. 1 to 9 seconds are 205; so is a group more than Rules.GroupsPerAccount.
-func (ex *Exchange) postCancelOrdersAfter(c *call) *exchange.Error {
-	group, seconds, expiry := uint16(c.integer("codGroupId", 0)), c.integer("expiryAfterSeconds", 0), int64(0)
+// postCancelOrdersAfter is POST /cancelOrdersAfter (venue-facts 3.8): it arms the timer of a group,
+// sets it anew, or stops it with expiryAfterSeconds 0. A timer expires at a whole second, the first
+// that is not earlier than asked for, which is what the answer tells; a stopped one answers 0. 1 to
+// 9 seconds are 205; so is a group more than Rules.GroupsPerAccount.
+func (ex *Exchange) postCancelOrdersAfter(c *door.Call) *exchange.Error {
+	group, seconds, expiry := uint16(c.Integer("codGroupId", 0)), c.Integer("expiryAfterSeconds", 0), int64(0)
 	d := &ex.disconnects
 	switch {
 	case seconds == 0:
-		d.disarm(c.account.id, group)
+		d.disarm(ex.caller(c).id, group)
 	case seconds < shortestExpiry:
 		return exchange.Invalid("expiryAfterSeconds")
-	case d.find(c.account.id, group) == nil && d.armed(c.account.id) >= max(1, ex.config.Rules.GroupsPerAccount):
+	case d.find(ex.caller(c).id, group) == nil && d.armed(ex.caller(c).id) >= max(1, ex.config.Rules.GroupsPerAccount):
 		return exchange.Invalid("codGroupId")
 	default:
-		at := -market.FloorTo(-c.now.Add(time.Duration(seconds)*time.Second), market.Time(time.Second))
-		d.arm(timer{account: c.account.id, group: group, at: at})
+		at := -market.FloorTo(-c.Now.Add(time.Duration(seconds)*time.Second), market.Time(time.Second))
+		d.arm(timer{account: ex.caller(c).id, group: group, at: at})
 		expiry = int64(at) / int64(time.Second)
 	}
-	c.out = strconv.AppendInt(append(c.out, `{"codGroupId":`...), int64(group), 10)
-	c.out = strconv.AppendInt(append(c.out, `,"timeOfExpirySeconds":`...), expiry, 10)
-	c.out = append(c.out, '}')
+	c.Out = strconv.AppendInt(append(c.Out, `{"codGroupId":`...), int64(group), 10)
+	c.Out = strconv.AppendInt(append(c.Out, `,"timeOfExpirySeconds":`...), expiry, 10)
+	c.Out = append(c.Out, '}')
 	return nil
 }

@@ -10,8 +10,9 @@ import (
 // Path returns where the exchange keeps its state, empty where it keeps none.
 func (ex *Exchange) Path() string { return ex.config.State }
 
-// Displaced says what became of the exchange's state file: nil while it is the one that is open. Otherwise what is written still goes to the file that
-// is open, which is lost with the process; Backup saves it. Any goroutine may call it.
+// Displaced says what became of the exchange's state file: nil while it is the one that is open.
+// Otherwise what is written still goes to the file that is open, which is lost with the process;
+// Backup saves it. Any goroutine may call it.
 func (ex *Exchange) Displaced() error {
 	if ex.store == nil {
 		return nil
@@ -25,11 +26,26 @@ func (ex *Exchange) Displaced() error {
 	return nil
 }
 
-// Backup writes a copy of the exchange's state file as of the last write: whole or not at all, and synced. A file of that name is replaced. It fails where
-// the exchange is closed or keeps no state.
+// Backup writes a copy of the exchange's state file as of the last write: whole or not at all, and
+// synced. A file of that name is replaced. It fails where the exchange is closed or keeps no state.
 func (ex *Exchange) Backup(path string) error {
 	if ex.store == nil {
 		return errors.New("the exchange keeps no state")
 	}
 	return ex.store.file.Backup(path)
+}
+
+// Unfinished returns how many orders are open, and how many deposits and withdrawals are on their
+// way: what an exchange without a State loses when its process ends.
+func (ex *Exchange) Unfinished() (orders, transfers int) {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	for _, a := range ex.accounts {
+		for _, r := range a.orders {
+			if r != nil {
+				orders += r.open.length
+			}
+		}
+	}
+	return orders, len(ex.inFlight)
 }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 // docsPage is docs/exchange.md.
@@ -19,12 +19,12 @@ func docsPage(t *testing.T) string {
 }
 
 // permission is a set of permissions in words.
-func permission(r right) string {
+func permission(r door.Right) string {
 	var words []string
 	for _, one := range []struct {
-		right right
+		right door.Right
 		word  string
-	}{{rightTrade, "trade"}, {rightRead, "read"}, {rightWithdraw, "withdraw"}} {
+	}{{door.Trade, "trade"}, {door.Read, "read"}, {door.Withdraw, "withdraw"}} {
 		if r&one.right != 0 {
 			words = append(words, one.word)
 		}
@@ -33,44 +33,47 @@ func permission(r right) string {
 }
 
 // parameters lists those of an endpoint that do not stand in its path; required ones in bold.
-func parameters(e *endpoint) string {
+func parameters(e *door.Endpoint) string {
 	var list []string
-	for i := range e.params {
-		p := &e.params[i]
-		if p.inPath {
+	for i := range e.Params {
+		p := &e.Params[i]
+		if p.InPath {
 			continue
 		}
-		text := "`" + p.name + "`"
-		if p.required {
+		text := "`" + p.Name + "`"
+		if p.Required {
 			text = "**" + text + "**"
 		}
 		switch {
-		case p.kind == kindInteger && p.min > math.MinInt64 && p.max < lastMillis:
-			text += fmt.Sprintf(" %d to %d", p.min, p.max)
-		case p.kind == kindWord && len(p.words) <= 6:
-			text += " (" + strings.Join(p.words, ", ") + ")"
+		case p.Kind == door.Integer && p.Min > math.MinInt64 && p.Max < lastMillis:
+			text += fmt.Sprintf(" %d to %d", p.Min, p.Max)
+		case p.Kind == door.Word && len(p.Words) <= 6:
+			text += " (" + strings.Join(p.Words, ", ") + ")"
 		}
 		list = append(list, text)
 	}
 	return strings.Join(list, ", ")
 }
 
-// requireTable requires a table in docs/exchange.md, which a change of the code may have to be copied to from the failure.
+// requireTable requires a table in docs/exchange.md, which a change of the code may have to be
+// copied to from the failure.
 func requireTable(t *testing.T, title string, rows []string) {
 	t.Helper()
-	table := title + "\n" + strings.Repeat("|---", strings.Count(title, "|")-1) + "|\n" + strings.Join(rows, "\n") + "\n\n"
+	table := title + "\n" + strings.Repeat("|---", strings.Count(title, "|")-1) + "|\n" + strings.Join(rows, "\n") +
+		"\n\n"
 	require.Contains(t, docsPage(t)+"\n", table, "docs/exchange.md must have this table:\n\n%s", table)
 }
 
 func TestTheDocsListEveryEndpoint(t *testing.T) {
 	var rows []string
-	for i := range endpoints {
-		e := &endpoints[i]
-		weight := fmt.Sprint(e.weight)
-		if e.weightAll > 0 {
-			weight += fmt.Sprintf(", %d without `market`", e.weightAll)
+	for i := range listed {
+		e := &listed[i]
+		weight := fmt.Sprint(e.Weight)
+		if e.WeightAll > 0 {
+			weight += fmt.Sprintf(", %d without `market`", e.WeightAll)
 		}
-		rows = append(rows, fmt.Sprintf("| `%s %s` | %s | %s | %s | %s |", e.method, e.path, e.summary, weight, permission(e.needs), parameters(e)))
+		rows = append(rows, fmt.Sprintf("| `%s %s` | %s | %s | %s | %s |", e.Method, e.Path, e.Summary, weight,
+			permission(e.Needs), parameters(e)))
 	}
 	requireTable(t, "| endpoint | what | weight | permission | parameters |", rows)
 }
@@ -78,28 +81,10 @@ func TestTheDocsListEveryEndpoint(t *testing.T) {
 func TestTheDocsListEveryAdminEndpoint(t *testing.T) {
 	var rows []string
 	for i := range adminEndpoints {
-		e := &adminEndpoints[i]
-		rows = append(rows, fmt.Sprintf("| `%s /admin%s` | %s | %s |", e.method, e.path, e.summary, parameters(e)))
+		e := &adminEndpoints[i].endpoint
+		rows = append(rows, fmt.Sprintf("| `%s /admin%s` | %s | %s |", e.Method, e.Path, e.Summary, parameters(e)))
 	}
 	requireTable(t, "| endpoint | what | parameters |", rows)
-}
-
-func TestTheDocsListEveryFault(t *testing.T) {
-	var rows []string
-	for _, row := range faultRows[1:] {
-		var settings []string
-		for _, name := range row.needs {
-			settings = append(settings, "**`"+name+"`**")
-		}
-		for _, name := range row.takes {
-			settings = append(settings, "`"+name+"`")
-		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |", row.name, row.client, row.work, strings.Join(settings, ", ")))
-	}
-	requireTable(t, "| kind | what the client sees | was the work done | settings |", rows)
-	for _, name := range slices.Concat(selectors, schedules) {
-		require.Contains(t, docsPage(t), "| `"+name+"` |")
-	}
 }
 
 func TestTheScriptInTheDocsIsOne(t *testing.T) {

@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 )
 
 // A test lets the second answer be lost.
 func ExampleFault() {
 	config := sandbox.Default()
 	config.Clock = sandbox.ManualClock(1772452800_000000000)
-	config.Faults = []sandbox.Fault{{Kind: sandbox.FaultDropAnswer, Nth: 2}}
+	config.Faults = []fault.Fault{{Kind: fault.DropAnswer, Nth: 2}}
 	ex, err := sandbox.New(config)
 	if err != nil {
 		fmt.Println(err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
@@ -37,7 +38,7 @@ func ExampleNew() {
 	config.Rules.SettleAfter = 2 * time.Second
 	config.Accounts = []sandbox.Account{{
 		Name: "me", Balances: map[string]string{"EUR": "1000"},
-		Keys: []sandbox.Key{{Key: strings.Repeat("k", 64), Secret: secret, Read: true, Trade: true}},
+		Keys: []door.Key{{Key: strings.Repeat("k", 64), Secret: secret, Read: true, Trade: true}},
 	}}
 	config.Markets = config.Markets[:1]
 	config.Markets[0].Source = price.Fixed("50000")
@@ -70,7 +71,8 @@ func ExampleNew() {
 		OrderID, Status, FilledAmount, FeePaid string
 		Fills                                  []struct{ Settled bool }
 	}
-	_ = json.Unmarshal(call("POST", "/v2/order", `{"market":"BTC-EUR","side":"buy","orderType":"market","amount":"0.01","operatorId":1}`), &order)
+	_ = json.Unmarshal(call("POST", "/v2/order",
+		`{"market":"BTC-EUR","side":"buy","orderType":"market","amount":"0.01","operatorId":1}`), &order)
 	fmt.Println(order.Status, order.FilledAmount, "fee", order.FeePaid, "settled", order.Fills[0].Settled)
 
 	ex.Clock().Advance(2 * time.Second)

@@ -4,16 +4,21 @@ import (
 	"math"
 	"sync"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Exchange is a simulated exchange: an http.Handler with the API of the specification. It is safe for concurrent use.
+// Exchange is a simulated exchange: an http.Handler with the API of the specification. It is safe
+// for concurrent use.
 type Exchange struct {
 	config  Config
 	catalog *market.Catalog
 	clock   *Clock
-	front   *front
+	front   *door.Door
+	// called when a handler panics, which is answered with 500 and code 101; nil: nothing is called
+	onPanic    func(value any)
+	adminTable door.Table
 
 	mu       sync.Mutex // guards everything below
 	venue    *sim.Venue
@@ -31,7 +36,7 @@ type Exchange struct {
 	books
 }
 
-// account is one client: its orders, its transfers.
+// Account is one client: its orders, its transfers.
 type account struct {
 	id     sim.AccountID
 	name   string
@@ -39,6 +44,17 @@ type account struct {
 	marked bool // as changed since the store's last write
 	transfers
 	orders []*records // by market.ID
+}
+
+// caller returns the account whose key a call shows. The call's endpoint must not be public.
+func (ex *Exchange) caller(c *door.Call) *account { return ex.accounts[c.Account-1] }
+
+// place returns the account's place in Config.Accounts, from 1; 0 for nil.
+func (a *account) place() int {
+	if a == nil {
+		return 0
+	}
+	return int(a.id) + 1
 }
 
 // listing is what the exchange has of a market beside its book at the venue.
@@ -58,8 +74,8 @@ type duty interface {
 	run(at market.Time) // carries out what is due at at, and only that
 }
 
-// advance lets happen what is due up to now, in the order in which it is due; of what is due at one instant, what was added to the
-// duties first comes first.
+// advance lets happen what is due up to now, in the order in which it is due; of what is due at one
+// instant, what was added to the duties first comes first.
 func (ex *Exchange) advance(now market.Time) {
 	for {
 		at, next := never, duty(nil)

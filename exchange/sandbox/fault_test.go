@@ -15,23 +15,26 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 var postOrder = []string{"POST /order"}
 
-// What a client sees of each way to lose a request or its answer, and whether its order is there afterwards.
+// What a client sees of each way to lose a request or its answer, and whether its order is there
+// afterwards.
 func TestALostRequestDoesNothingAndALostAnswerHidesWork(t *testing.T) {
 	for _, c := range []struct {
-		fault  Fault
+		fault  fault.Fault
 		sees   error
 		orders int
 	}{
-		{Fault{Kind: FaultDropRequest}, io.EOF, 0},
-		{Fault{Kind: FaultDropAnswer}, io.EOF, 1},
-		{Fault{Kind: FaultResetRequest}, syscall.ECONNRESET, 0},
-		{Fault{Kind: FaultResetAnswer}, syscall.ECONNRESET, 1},
-		{Fault{Kind: FaultTruncate}, io.ErrUnexpectedEOF, 1},
+		{fault.Fault{Kind: fault.DropRequest}, io.EOF, 0},
+		{fault.Fault{Kind: fault.DropAnswer}, io.EOF, 1},
+		{fault.Fault{Kind: fault.ResetRequest}, syscall.ECONNRESET, 0},
+		{fault.Fault{Kind: fault.ResetAnswer}, syscall.ECONNRESET, 1},
+		{fault.Fault{Kind: fault.Truncate}, io.ErrUnexpectedEOF, 1},
 	} {
 		t.Run(c.fault.Kind.String(), func(t *testing.T) {
 			c.fault.Count = 1
@@ -50,7 +53,7 @@ func TestALostRequestDoesNothingAndALostAnswerHidesWork(t *testing.T) {
 }
 
 func TestATruncatedAnswerHasItsHeadersAndHalfOfItsBody(t *testing.T) {
-	l := faulty(t, Fault{Kind: FaultTruncate})
+	l := faulty(t, fault.Fault{Kind: fault.Truncate})
 	a, err := l.place()
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.Equal(t, 200, a.status)
@@ -65,14 +68,14 @@ func TestATruncatedAnswerHasItsHeadersAndHalfOfItsBody(t *testing.T) {
 }
 
 func TestAnErrorOnDemandHidesWorkOnlyWhereItIsToldTo(t *testing.T) {
-	for _, code := range faultCodes {
+	for _, code := range fault.FaultCodes {
 		for _, work := range []bool{false, true} {
 			want := exchange.ErrCode(code)
 			if work && want.Status < 500 {
 				continue
 			}
 			t.Run(fmt.Sprint(code, work), func(t *testing.T) {
-				l := faulty(t, Fault{Kind: FaultError, Code: code, Work: work, Endpoints: postOrder})
+				l := faulty(t, fault.Fault{Kind: fault.Error, Code: code, Work: work, Endpoints: postOrder})
 				a, err := l.place()
 				require.NoError(t, err)
 				a.refused(t, want.Status, code)
@@ -84,13 +87,14 @@ func TestAnErrorOnDemandHidesWorkOnlyWhereItIsToldTo(t *testing.T) {
 }
 
 func TestABanOnDemandSaysWhenItEnds(t *testing.T) {
-	l := faulty(t, Fault{Kind: FaultError, Code: 105, Count: 1})
-	l.hear("", "GET", "/time", "").refused(t, 429, 105).says(t, fmt.Sprintf("The ban expires at %d.", rigStart.Add(time.Minute).Millis()))
+	l := faulty(t, fault.Fault{Kind: fault.Error, Code: 105, Count: 1})
+	l.hear("", "GET", "/time", "").refused(t, 429, 105).
+		says(t, fmt.Sprintf("The ban expires at %d.", rigStart.Add(time.Minute).Millis()))
 	l.hear("", "GET", "/time", "").ok(t) // nobody is banned
 }
 
 func TestARequestThatIsRefusedAnywayHearsItsOwnRefusal(t *testing.T) {
-	l := faulty(t, Fault{Kind: FaultError, Code: 107})
+	l := faulty(t, fault.Fault{Kind: fault.Error, Code: 107})
 	l.hear("alice", "POST", "/order", `{}`).refused(t, 400, 203)
 	l.hear("", "GET", "/balance", "").refused(t, 403, 300)
 	l.hear("", "GET", "/nowhere", "").refused(t, 404, 110)
@@ -99,7 +103,7 @@ func TestARequestThatIsRefusedAnywayHearsItsOwnRefusal(t *testing.T) {
 func TestAPageOfAProxyIsNoJSON(t *testing.T) {
 	for _, status := range []int{200, 502} {
 		for _, work := range []bool{false, true} {
-			l := faulty(t, Fault{Kind: FaultHTML, Code: status, Work: work})
+			l := faulty(t, fault.Fault{Kind: fault.HTML, Code: status, Work: work})
 			a, err := l.place()
 			require.NoError(t, err)
 			require.Equal(t, status, a.status)
@@ -124,7 +128,8 @@ func (l *line) asked(account, method, path, body string) <-chan answer {
 	return came
 }
 
-// patience is how long a test waits for what must come: a busy machine may stand still for half a minute.
+// patience is how long a test waits for what must come: a busy machine may stand still for half a
+// minute.
 const patience = 3 * time.Minute
 
 // waiting returns when somebody waits on the exchange's clock.
@@ -138,7 +143,7 @@ func (l *line) waiting() {
 }
 
 func TestADelayedRequestIsDoneWhenTheClockSaysSo(t *testing.T) {
-	l := faulty(t, Fault{Kind: FaultDelayRequest, Delay: 5 * time.Second, Endpoints: postOrder})
+	l := faulty(t, fault.Fault{Kind: fault.DelayRequest, Delay: 5 * time.Second, Endpoints: postOrder})
 	came := l.asked("alice", "POST", "/order", buy)
 	l.waiting()
 	require.Equal(t, 0, l.orders("alice"))
@@ -151,7 +156,7 @@ func TestADelayedRequestIsDoneWhenTheClockSaysSo(t *testing.T) {
 }
 
 func TestARequestDelayedBeyondItsWindowIsTooLate(t *testing.T) {
-	l := faulty(t, Fault{Kind: FaultDelayRequest, Delay: 11 * time.Second})
+	l := faulty(t, fault.Fault{Kind: fault.DelayRequest, Delay: 11 * time.Second})
 	came := l.asked("alice", "POST", "/order", buy)
 	l.waiting()
 	l.pass(11 * time.Second)
@@ -160,7 +165,7 @@ func TestARequestDelayedBeyondItsWindowIsTooLate(t *testing.T) {
 }
 
 func TestADelayedRequestIsDoneAlthoughItsClientHasGone(t *testing.T) {
-	l := faulty(t, Fault{Kind: FaultDelayRequest, Delay: 5 * time.Second})
+	l := faulty(t, fault.Fault{Kind: fault.DelayRequest, Delay: 5 * time.Second})
 	came := l.asked("alice", "POST", "/order", buy)
 	l.waiting()
 	l.server.CloseClientConnections()
@@ -171,7 +176,7 @@ func TestADelayedRequestIsDoneAlthoughItsClientHasGone(t *testing.T) {
 }
 
 func TestADelayedAnswerComesAfterItsWork(t *testing.T) {
-	l := faulty(t, Fault{Kind: FaultDelayAnswer, Delay: time.Minute})
+	l := faulty(t, fault.Fault{Kind: fault.DelayAnswer, Delay: time.Minute})
 	came := l.asked("alice", "POST", "/order", buy)
 	l.waiting()
 	require.Equal(t, 1, l.orders("alice"))
@@ -183,7 +188,8 @@ func TestADelayedAnswerComesAfterItsWork(t *testing.T) {
 func TestADelayOnARunningClockPassesByItself(t *testing.T) {
 	l := newLine(t, func(c *Config) {
 		c.Clock = NewClock(rigStart, 1)
-		c.Faults = []Fault{{Kind: FaultDelayAnswer, Delay: 30 * time.Millisecond}, {Kind: FaultDelayRequest, Delay: 30 * time.Millisecond}}
+		c.Faults = []fault.Fault{{Kind: fault.DelayAnswer, Delay: 30 * time.Millisecond},
+			{Kind: fault.DelayRequest, Delay: 30 * time.Millisecond}}
 	})
 	began := time.Now()
 	l.hear("", "GET", "/time", "").ok(t)
@@ -191,7 +197,7 @@ func TestADelayOnARunningClockPassesByItself(t *testing.T) {
 }
 
 func TestWithoutTheScriptWhoWaitsGoesOn(t *testing.T) {
-	l := faulty(t, Fault{Kind: FaultDelayRequest, Delay: time.Hour})
+	l := faulty(t, fault.Fault{Kind: fault.DelayRequest, Delay: time.Hour})
 	came := l.asked("", "GET", "/time", "")
 	l.waiting()
 	l.admin("DELETE", "/faults", "").ok(t)
@@ -213,7 +219,7 @@ const (
 
 func TestALateFillComesToTheBookAfterItsDelay(t *testing.T) {
 	for _, body := range []string{bobSells, marketSell} {
-		l := faulty(t, Fault{Kind: FaultLateFill, Account: "bob", Delay: 3 * time.Second})
+		l := faulty(t, fault.Fault{Kind: fault.LateFill, Account: "bob", Delay: 3 * time.Second})
 		var first, o told
 		l.hear("alice", "POST", "/order", buy).json(t, &first)
 		l.hear("bob", "POST", "/order", body).json(t, &o)
@@ -229,10 +235,11 @@ func TestALateFillComesToTheBookAfterItsDelay(t *testing.T) {
 }
 
 func TestALateOrderThatMeetsNobodyRestsOrExpires(t *testing.T) {
-	l := faulty(t, Fault{Kind: FaultLateFill, Delay: time.Second})
+	l := faulty(t, fault.Fault{Kind: fault.LateFill, Delay: time.Second})
 	var limit, taker told
 	l.hear("alice", "POST", "/order", buy).json(t, &limit)
-	l.hear("bob", "POST", "/order", strings.Replace(bobSells, `"price"`, `"timeInForce":"IOC","price"`, 1)).json(t, &taker)
+	l.hear("bob", "POST", "/order", strings.Replace(bobSells, `"price"`, `"timeInForce":"IOC","price"`, 1)).json(t,
+		&taker)
 	nonce := l.ex.listings[1].nonce
 	l.admin("POST", "/cancelOrders", `{"market":"BTC-EUR","orderId":"`+limit.OrderID+`"}`).ok(t)
 	require.Equal(t, nonce, l.ex.listings[1].nonce, "who stands aside is not in the book")
@@ -247,7 +254,7 @@ func TestALateOrderThatMeetsNobodyRestsOrExpires(t *testing.T) {
 }
 
 func TestALateOrderCanBeCancelledMeanwhile(t *testing.T) {
-	l := faulty(t, Fault{Kind: FaultLateFill, Delay: time.Second, Endpoints: postOrder})
+	l := faulty(t, fault.Fault{Kind: fault.LateFill, Delay: time.Second, Endpoints: postOrder})
 	var o told
 	l.hear("alice", "POST", "/order", buy).json(t, &o)
 	l.hear("alice", "DELETE", "/order?market=BTC-EUR&operatorId=1&orderId="+o.OrderID, "").ok(t)
@@ -256,17 +263,20 @@ func TestALateOrderCanBeCancelledMeanwhile(t *testing.T) {
 }
 
 func TestAnUpdateBringsALateOrderToTheBook(t *testing.T) {
-	l := faulty(t, Fault{Kind: FaultLateFill, Delay: time.Second, Endpoints: postOrder})
+	l := faulty(t, fault.Fault{Kind: fault.LateFill, Delay: time.Second, Endpoints: postOrder})
 	var o told
 	l.hear("alice", "POST", "/order", buy).json(t, &o)
-	l.hear("alice", "PUT", "/order", `{"market":"BTC-EUR","orderId":"`+o.OrderID+`","operatorId":1,"price":"50001"}`).ok(t)
+	l.hear("alice", "PUT", "/order", `{"market":"BTC-EUR","orderId":"`+o.OrderID+`","operatorId":1,"price":"50001"}`).
+		ok(t)
 	require.True(t, l.order("alice", o.OrderID).Visible)
 	l.pass(time.Second)
 	require.Equal(t, 1, l.orders("alice"))
 }
 
 func TestFeesSettledLateAreToldLate(t *testing.T) {
-	l := faulty(t, Fault{Kind: FaultLateSettlement, Endpoints: postOrder, Account: "bob", Delay: 4 * time.Second}, Fault{Kind: FaultLateFill, Account: "bob", Nth: 2, Delay: time.Second, Endpoints: postOrder})
+	l := faulty(t, fault.Fault{Kind: fault.LateSettlement, Endpoints: postOrder, Account: "bob",
+		Delay: 4 * time.Second},
+		fault.Fault{Kind: fault.LateFill, Account: "bob", Nth: 2, Delay: time.Second, Endpoints: postOrder})
 	var maker, taker, late told
 	l.hear("alice", "POST", "/order", buy).json(t, &maker)
 	l.hear("bob", "POST", "/order", bobSells).json(t, &taker)
@@ -294,7 +304,7 @@ func TestASkewedClockTellsAndChecksAnotherTime(t *testing.T) {
 		skew market.Duration
 		code int
 	}{{time.Minute, 304}, {-time.Minute, 304}, {9 * time.Second, 0}} {
-		l := faulty(t, Fault{Kind: FaultClockSkew, Skew: c.skew})
+		l := faulty(t, fault.Fault{Kind: fault.ClockSkew, Skew: c.skew})
 		l.hear("", "GET", "/time", "").ok(t).says(t, fmt.Sprintf(`"timeNs":%d`, int64(rigStart.Add(c.skew))))
 		if a := l.hear("alice", "POST", "/order", buy); c.code != 0 {
 			a.refused(t, 403, c.code)
@@ -305,14 +315,17 @@ func TestASkewedClockTellsAndChecksAnotherTime(t *testing.T) {
 }
 
 func TestAnAnswerOverAHandMadeConnectionIsAborted(t *testing.T) {
-	l := faulty(t, Fault{Kind: FaultResetAnswer})
-	require.PanicsWithError(t, http.ErrAbortHandler.Error(), func() { l.ex.ServeHTTP(httptest.NewRecorder(), l.request("", "GET", "/time", "")) })
+	l := faulty(t, fault.Fault{Kind: fault.ResetAnswer})
+	require.PanicsWithError(t, http.ErrAbortHandler.Error(),
+		func() { l.ex.ServeHTTP(httptest.NewRecorder(), l.request("", "GET", "/time", "")) })
 }
 
 func TestClientsMeetFaultsWhileTheScriptChanges(t *testing.T) {
 	l := newLine(t, func(c *Config) {
-		c.Budget = Budget{PerKey: -1, PerIP: -1}
-		c.Faults = []Fault{{Kind: FaultDropAnswer, Probability: 0.2}, {Kind: FaultLateFill, Delay: time.Millisecond, Probability: 0.5}, {Kind: FaultError, Code: 109, Work: true, Probability: 0.2}}
+		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+		c.Faults = []fault.Fault{{Kind: fault.DropAnswer, Probability: 0.2},
+			{Kind: fault.LateFill, Delay: time.Millisecond, Probability: 0.5}, {Kind: fault.Error, Code: 109,
+				Work: true, Probability: 0.2}}
 	})
 	var clients sync.WaitGroup
 	for _, name := range []string{"alice", "bob", "alice", "bob"} {
@@ -331,7 +344,8 @@ func TestClientsMeetFaultsWhileTheScriptChanges(t *testing.T) {
 	}
 	for i := range 10 {
 		l.pass(time.Millisecond)
-		l.admin("PUT", "/faults", fmt.Sprintf(`{"seed":%d,"faults":[{"kind":"dropRequest","probability":0.3},{"kind":"delayAnswer","delay":"1ms"}]}`, i)).ok(t)
+		l.admin("PUT", "/faults",
+			fmt.Sprintf(`{"seed":%d,"faults":[{"kind":"dropRequest","probability":0.3},{"kind":"delayAnswer","delay":"1ms"}]}`, i)).ok(t)
 		l.admin("POST", "/rules", fmt.Sprintf(`{"market":"BTC-EUR","maxOpenOrders":%d}`, 100+i)).ok(t)
 	}
 	l.admin("DELETE", "/faults", "").ok(t)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -11,18 +12,13 @@ import (
 type faultAgenda struct {
 	ex    *Exchange
 	start market.Time
-	next  []*loadedFault // by After
+	next  []*scheduledFault // by After
 }
 
 // plan takes the scheduled faults of a script.
-func (a *faultAgenda) plan(s *faultScript) {
-	a.start, a.next = s.start, nil
-	for _, f := range s.faults {
-		if f.Kind.scheduled() {
-			a.next = append(a.next, f)
-		}
-	}
-	slices.SortStableFunc(a.next, func(x, y *loadedFault) int { return cmp.Compare(x.After, y.After) })
+func (a *faultAgenda) plan(s *loadedScript) {
+	a.start, a.next = s.Begins(), slices.Clone(s.scheduled)
+	slices.SortStableFunc(a.next, func(x, y *scheduledFault) int { return cmp.Compare(x.After, y.After) })
 }
 
 func (a *faultAgenda) due() market.Time {
@@ -37,24 +33,22 @@ func (a *faultAgenda) run(at market.Time) {
 	a.next = a.next[1:]
 	a.ex.store.life() // the script of another start may have none of it
 	for _, l := range a.ex.listings[1:] {
-		if f.listing == nil || f.listing == l {
+		if f.scope.listing == nil || f.scope.listing == l {
 			a.ex.strike(f, l, at)
 		}
 	}
-	a.ex.script.mu.Lock()
-	defer a.ex.script.mu.Unlock()
-	f.fired++
+	a.ex.script.Strikes(f.Rule)
 }
 
 // strike carries out a scheduled fault in one market.
-func (ex *Exchange) strike(f *loadedFault, l *listing, at market.Time) {
+func (ex *Exchange) strike(f *scheduledFault, l *listing, at market.Time) {
 	switch f.Kind {
-	case FaultMarketStatus:
-		ex.setStatus(l, f.Status, f.price, at)
-	case FaultTickSize:
-		ex.setTick(l, f.tick)
-	case FaultCancelOrders:
-		ex.cancelAll(l, f.account, cmp.Or(f.Reason, market.CancelOnAdminRequest), at, nil)
+	case fault.MarketStatus:
+		ex.setStatus(l, f.Status, f.scope.price, at)
+	case fault.TickSize:
+		ex.setTick(l, f.scope.tick)
+	case fault.CancelOrders:
+		ex.cancelAll(l, f.scope.account, cmp.Or(f.Reason, market.CancelOnAdminRequest), at, nil)
 	}
 }
 
@@ -71,7 +65,7 @@ type latecomer struct {
 	settle market.Duration
 }
 
-// add takes one more.
+// Add takes one more.
 func (l *latecomers) add(one latecomer) {
 	place, _ := slices.BinarySearchFunc(l.orders, one.at, func(x latecomer, at market.Time) int {
 		if x.at <= at {

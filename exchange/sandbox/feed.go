@@ -18,16 +18,19 @@ type screen struct {
 	event   market.Event    // scratch
 }
 
-// touch notes that the market's book has changed: its nonce goes up by one. Whoever changes a book calls it once for each change.
+// touch notes that the market's book has changed: its nonce goes up by one. Whoever changes a book
+// calls it once for each change.
 func (s *screen) touch() { s.nonce++ }
 
-// openScreen makes an empty one that remembers what the config says. The zero screen remembers the default.
+// openScreen makes an empty one that remembers what the config says. The zero screen remembers the
+// default.
 func openScreen(keep *Keep) screen {
 	return screen{tape: tape{keep: max(0, keep.Trades)}, candles: candles{keep: max(0, keep.Candles)}}
 }
 
-// print makes a trade public: it goes on the tape and into the candles. id must be of the market's sequence of trades; a trade that
-// has been printed is not printed again, so that each of its two orders may tell it. It reports whether the trade was new.
+// print makes a trade public: it goes on the tape and into the candles. id must be of the market's
+// sequence of trades; a trade that Has been printed is not printed again, so that each of its two
+// orders may tell it. It reports whether the trade was new.
 func (ex *Exchange) print(id uuid.UUID, t *market.Trade) bool {
 	l := ex.listings[t.Market]
 	printed := publicTrade{id: id, at: t.Time, price: t.Price, amount: t.Amount, side: t.Side}
@@ -49,9 +52,10 @@ type feed struct {
 	more    bool // ahead is to come
 }
 
-// openFeed connects a market with its source: the history before start goes to the screen alone, its last price opens the market at
-// the venue, and from start on the clock makes the movements due. Without a history the first price to come opens the market.
-// beginning is when the exchange's first run began, less its history. Where the exchange goes on from a state file, what comes after
+// openFeed connects a market with its source: the history before start goes to the screen alone,
+// its last price opens the market at the venue, and from start on the clock makes the movements
+// due. Without a history the first price to come opens the market. beginning is when the exchange's
+// first run began, less its history. Where the exchange goes on from a state file, what comes after
 // start is due, and all before is in the file.
 func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	source := l.config.Source
@@ -63,7 +67,8 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	if !ex.resumes() {
 		from = max(beginning, start.Add(-ex.config.History))
 	}
-	next, err := source.Movements(price.Start{Market: &configured, Seed: ex.config.Seed, Beginning: beginning, From: from})
+	next, err := source.Movements(price.Start{Market: &configured, Seed: ex.config.Seed, Beginning: beginning,
+		From: from})
 	if err != nil {
 		return err
 	}
@@ -113,7 +118,8 @@ func (f *feed) due() market.Time {
 
 // run carries out one movement. A source that fails leaves the price standing; Exchange.Err tells.
 func (f *feed) run(market.Time) {
-	if tick := f.listing.TickSize; tick != f.tick && tick > 0 { // it has changed: the source counts in the one it began with
+	// it has changed: the source counts in the one it began with
+	if tick := f.listing.TickSize; tick != f.tick && tick > 0 {
 		f.ahead.Price = max(tick, market.FloorTo(f.ahead.Price, tick))
 	}
 	f.ex.move(f.listing, &f.ahead)
@@ -123,9 +129,9 @@ func (f *feed) run(market.Time) {
 	}
 }
 
-// move moves a market to a price, orders and all, and prints the trade. A market that is not trading stands still; the price is
-// remembered in its screen. The movement's time must not lie before what has happened at the venue; Exchange.Err tells of a venue
-// that fails.
+// move moves a market to a price, orders and all, and prints the trade. A market that is not
+// trading stands still; the price is remembered in its screen. The movement's time must not lie
+// before what has happened at the venue; Exchange.Err tells of a venue that fails.
 func (ex *Exchange) move(l *listing, m *price.Movement) {
 	l.price = m.Price
 	if l.Status != market.Trading {
@@ -161,9 +167,10 @@ func (ex *Exchange) fail(err error) {
 	}
 }
 
-// Err returns what stopped the exchange, a market's source or the venue, nil while nothing has: the price of the source's market stands
-// still from then on, and a venue that has stopped fills no orders any more. An exchange that cannot write its state file answers 503
-// to everything: what is in memory may not be in the file, and nobody is to hear of it.
+// Err returns what stopped the exchange, a market's source or the venue, nil while nothing has: the
+// price of the source's market stands still from then on, and a venue that has stopped fills no
+// orders any more. An exchange that cannot write its state file answers 503 to everything: what is
+// in memory may not be in the file, and nobody is to hear of it.
 func (ex *Exchange) Err() error {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()

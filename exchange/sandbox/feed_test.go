@@ -52,11 +52,13 @@ func TestTheHistoryFillsTapeAndCandlesBeforeTheStart(t *testing.T) {
 
 	other := newHall(t, price.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 3 * time.Hour })
 	other.pass(time.Minute)
-	require.Equal(t, h.ok("/BTC-EUR/trades"), other.ok("/BTC-EUR/trades"), "the same seed and times give the same trades")
+	require.Equal(t, h.ok("/BTC-EUR/trades"), other.ok("/BTC-EUR/trades"),
+		"the same seed and times give the same trades")
 }
 
 func TestReplayedCandlesAreTheExchangesCandles(t *testing.T) {
-	candle := market.Candle{Open: 95000_00, High: 95100_00, Low: 94900_00, Close: 95050_00, Volume: 12345678, Interval: market.Interval1m}
+	candle := market.Candle{Open: 95000_00, High: 95100_00, Low: 94900_00, Close: 95050_00, Volume: 12345678,
+		Interval: market.Interval1m}
 	next := candle
 	next.Start, next.Volume = candle.End(), 999
 	candles := []market.Candle{candle, next}
@@ -84,7 +86,8 @@ func TestOrdersFillWhereTheSourceRunsThroughThem(t *testing.T) {
 
 func TestABrokenSourceStopsItsMarketAndIsTold(t *testing.T) {
 	broken, reads := errors.New("disk"), 0
-	candle := market.Candle{Open: 95000_00, High: 95100_00, Low: 94900_00, Close: 95050_00, Volume: 12345678, Interval: market.Interval1m}
+	candle := market.Candle{Open: 95000_00, High: 95100_00, Low: 94900_00, Close: 95050_00, Volume: 12345678,
+		Interval: market.Interval1m}
 	h := newHall(t, price.Replay{Candles: func() (market.Candle, bool, error) {
 		if reads++; reads > 1 {
 			return market.Candle{}, false, broken
@@ -103,7 +106,8 @@ func TestAPriceMayBeSetFromOutside(t *testing.T) {
 	h.place(1, market.Buy, 10_000, 94000_00)
 	h.move(h.listings[1], &price.Movement{At: h.clock.Now(), Price: 93000_00})
 	require.EqualValues(t, 93000_00, h.venue.Last(1))
-	require.Equal(t, `{"market":"BTC-EUR","price":"94000"}`, h.ok("/ticker/price?market=BTC-EUR"), "the order's trade; the movement had none")
+	require.Equal(t, `{"market":"BTC-EUR","price":"94000"}`, h.ok("/ticker/price?market=BTC-EUR"),
+		"the order's trade; the movement had none")
 	require.Contains(t, h.ok("/BTC-EUR/book?depth=1"), `"bids":[["92953.5",`)
 }
 
@@ -117,11 +121,13 @@ func BenchmarkIdleSecondOfAMarket(b *testing.B) {
 func TestAHouseAroundAPriceThatStandsStillFillsUpAgain(t *testing.T) {
 	for refill, full := range map[market.Duration]bool{time.Second: true, 0: false} {
 		r := newRig(t, func(c *Config) {
-			c.Markets[0].Source, c.Markets[0].House = price.Steady{Price: "95000", Refill: refill}, House{Levels: 1, HalfSpread: 5_000, Size: "0.05"}
+			c.Markets[0].Source, c.Markets[0].House = price.Steady{Price: "95000", Refill: refill}, House{Levels: 1,
+				HalfSpread: 5_000, Size: "0.05"}
 		})
 		asks := func() string { return r.do(r.request("", "GET", "/BTC-EUR/book", "")).body }
 		before := asks()
-		r.do(r.request("bob", "POST", "/order", `{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"market","amount":"0.01"}`)).ok(t)
+		r.do(r.request("bob", "POST", "/order",
+			`{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"market","amount":"0.01"}`)).ok(t)
 		require.NotEqual(t, levels(before), levels(asks()), refill)
 		r.pass(time.Second)
 		require.Equal(t, full, levels(before) == levels(asks()), "%s\n%s", before, asks())

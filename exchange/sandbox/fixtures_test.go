@@ -12,16 +12,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// recording is a payload of the real exchange, as it was recorded or as its documentation shows it, and how to get its like here. A test reads it where
-// the folder lies beside the project.
+// recording is a payload of the real exchange, as it was recorded or as its documentation shows it,
+// and how to get its like here. A test reads it where the folder lies beside the project.
 type recording struct {
-	file  string
-	at    string // of a recording that holds several: the member or place that counts
-	ask   func(*stage) answer
-	added []string // members that only our answer has: the exchange has got them since, or the specification has them without a condition
+	file string
+	at   string // of a recording that holds several: the member or place that counts
+	ask  func(*stage) answer
+	// members that only our answer has: the exchange has got them since, or the specification has
+	// them without a condition
+	added []string
 	gone  []string // members that only the recording has, which the reason says
 	why   string
 }
@@ -35,7 +38,8 @@ var recordings = []recording{
 	}, added: since},
 	{file: "order_update.json", ask: func(s *stage) answer {
 		o := s.place("alice", "buy limit amount=0.0003 price=30000")
-		return s.ask("alice", "PUT /order market=BTC-EUR operatorId=7 price=31000 orderId="+o.id())
+		return s.ask("alice",
+			"PUT /order market=BTC-EUR operatorId=7 price=31000 orderId="+o.id())
 	}, added: since},
 	{file: "order_cancel_docs.json", ask: func(s *stage) answer {
 		s.place("alice", "buy limit amount=1 price=100 clientOrderId="+named)
@@ -51,7 +55,8 @@ var recordings = []recording{
 	}},
 	{file: "order_short_docs.json", ask: func(s *stage) answer {
 		s.place("alice", "buy limit amount=1 price=100 clientOrderId="+named)
-		return s.ask("alice", "PUT /order market=BTC-EUR operatorId=7 price=99 responseRequired=false clientOrderId="+named)
+		return s.ask("alice",
+			"PUT /order market=BTC-EUR operatorId=7 price=99 responseRequired=false clientOrderId="+named)
 	}, added: []string{"createdNs", "updatedNs"}},
 	{file: "orders_list_2023.json", at: "0", ask: func(s *stage) answer {
 		s.place("alice", "buy limit amount=0.00020002 price=34469")
@@ -78,11 +83,15 @@ var recordings = []recording{
 	{file: "account_fees_docs.json", ask: asks("alice", "GET /account/fees")},
 	{file: "balance_2023.json", ask: asks("alice", "GET /balance")},
 	{file: "balance_symbol_2025.json", ask: asks("alice", "GET /balance symbol=EUR")},
-	{file: "deposit_docs.json", at: "0", ask: asks("alice", "GET /deposit symbol=BTC"), added: []string{"paymentId"}, gone: []string{"paymentid"}, why: "clients read paymentId, the documentation shows paymentid"},
+	{file: "deposit_docs.json", at: "0", ask: asks("alice", "GET /deposit symbol=BTC"), added: []string{"paymentId"},
+		gone: []string{"paymentid"}, why: "clients read paymentId, the documentation shows paymentid"},
 	{file: "deposit_docs.json", at: "1", ask: asks("alice", "GET /deposit symbol=EUR")},
-	{file: "withdrawal_docs.json", at: "response", ask: asks("alice", "POST /withdrawal symbol=BTC amount=1.5 address=BitcoinAddress paymentId=10002653 addWithdrawalFee=false")},
+	{file: "withdrawal_docs.json", at: "response",
+		ask: asks("alice", "POST /withdrawal symbol=BTC amount=1.5 address=BitcoinAddress paymentId=10002653 "+
+			"addWithdrawalFee=false")},
 	{file: "withdrawal_history_2025.json", ask: func(s *stage) answer {
-		s.ask("alice", "POST /withdrawal symbol=BTC amount=1 address=0x79891ecc644c80603e51006c1f62ee512437e486").ok(s.t)
+		s.ask("alice", "POST /withdrawal symbol=BTC amount=1 address=0x79891ecc644c80603e51006c1f62ee512437e486").
+			ok(s.t)
 		s.pass(time.Hour)
 		return s.ask("alice", "GET /withdrawalHistory")
 	}},
@@ -121,7 +130,7 @@ func TestAnswersOverHTTPHaveTheRecordedFieldsAndTypes(t *testing.T) {
 	}
 }
 
-// head is the first element of a list, or what is none.
+// Head is the first element of a list, or what is none.
 func head(value any) any {
 	if list, ok := value.([]any); ok && len(list) > 0 {
 		return list[0]
@@ -129,7 +138,8 @@ func head(value any) any {
 	return value
 }
 
-// compare requires the same members with the same kinds of values, down to the last object, but for what the recording lists.
+// compare requires the same members with the same kinds of values, down to the last object, but for
+// what the recording lists.
 func (r *recording) compare(t *testing.T, path string, want, have any) {
 	members, ok := want.(map[string]any)
 	if !ok {
@@ -158,7 +168,8 @@ func (r *recording) compare(t *testing.T, path string, want, have any) {
 	}
 }
 
-// TestRecordedRequestsAreUnderstood sends what a client was recorded to send, with the operatorId that is required since.
+// TestRecordedRequestsAreUnderstood sends what a client was recorded to send, with the operatorId
+// that is required since.
 func TestRecordedRequestsAreUnderstood(t *testing.T) {
 	var requests []struct {
 		Op, Method, URL string
@@ -169,7 +180,7 @@ func TestRecordedRequestsAreUnderstood(t *testing.T) {
 	bid := s.place("bob", "buy limit amount=1 price=30000")
 	s.place("bob", "sell limit amount=1 price=31000")
 	for _, request := range requests {
-		path, body := strings.TrimPrefix(request.URL, version), ""
+		path, body := strings.TrimPrefix(request.URL, door.Version), ""
 		path = strings.ReplaceAll(path, "{orderId}", bid.id())
 		switch {
 		case request.Body != nil:
@@ -209,8 +220,10 @@ func TestRecordedErrorsComeWithTheirStatusAndWords(t *testing.T) {
 	}
 	o := s.place("alice", "buy limit amount=1 price=100")
 	provoked := map[string]answer{
-		"301": header("Key", "short"), "305": header("Key", rigKey("nobody")), "308": header("Signature", "00"), "309": header("Signature", strings.Repeat("0", 64)),
-		"203":                      s.ask("alice", "POST /order market=BTC-EUR side=buy orderType=limit amount=1 price=100"),
+		"301": header("Key", "short"), "305": header("Key", rigKey("nobody")), "308": header("Signature",
+			"00"), "309": header("Signature", strings.Repeat("0", 64)),
+		"203": s.ask("alice",
+			"POST /order market=BTC-EUR side=buy orderType=limit amount=1 price=100"),
 		"205 market parameter":     s.ask("", "GET /ticker/price market=BTC"),
 		"205 clientOrderId parame": s.ask("alice", orderLine("buy limit amount=1 price=100 clientOrderId=x")),
 		"216":                      s.ask("alice", orderLine("sell limit amount=1000.5 price=100")),
@@ -235,7 +248,8 @@ func TestRecordedErrorsComeWithTheirStatusAndWords(t *testing.T) {
 	}
 }
 
-// TestRecordedFillsCostTheirRecordedFees makes each fill that was recorded happen between two accounts.
+// TestRecordedFillsCostTheirRecordedFees makes each fill that was recorded happen between two
+// accounts.
 func TestRecordedFillsCostTheirRecordedFees(t *testing.T) {
 	var vectors struct {
 		Fills []struct{ Source, Side, PlacedWith, Amount, Price, Rate, GrossQuote, Fee, FeeCurrency string }
@@ -260,11 +274,13 @@ func TestRecordedFillsCostTheirRecordedFees(t *testing.T) {
 			with = "amountQuote=40"
 		}
 		o := s.place("alice", v.Side+" market "+with)
-		s.has(o, "filledAmount="+v.Amount, "filledAmountQuote="+trimmed(v.GrossQuote), "feePaid="+v.Fee, "feeCurrency="+v.FeeCurrency)
+		s.has(o, "filledAmount="+v.Amount, "filledAmountQuote="+trimmed(v.GrossQuote), "feePaid="+v.Fee,
+			"feeCurrency="+v.FeeCurrency)
 	}
 	for _, v := range vectors.Holds {
 		s := at(v.TakerRate)
-		s.has(s.place("alice", v.Side+" limit amount="+v.Amount+" price="+v.Price), "onHold="+v.OnHold, "onHoldCurrency="+v.OnHoldCurrency)
+		s.has(s.place("alice", v.Side+" limit amount="+v.Amount+" price="+v.Price), "onHold="+v.OnHold,
+			"onHoldCurrency="+v.OnHoldCurrency)
 	}
 }
 

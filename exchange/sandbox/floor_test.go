@@ -11,11 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// floor is an exchange without HTTP and without a house: two accounts that trade with each other, handlers that are called by hand.
+// floor is an exchange without HTTP and without a house: two accounts that trade with each other,
+// handlers that are called by hand.
 type floor struct {
 	*Exchange
 	t     testing.TB
@@ -27,20 +29,23 @@ type floor struct {
 // started is when a floor's clock starts: 2026-01-01.
 const started = market.Time(1767225600) * market.Time(time.Second)
 
-// newFloor has BTC-EUR and ETH-EUR with a tick of 1 and a maker fee of 0.15 %, a taker fee of 0.25 %.
+// newFloor has BTC-EUR and ETH-EUR with a tick of 1 and a maker fee of 0.15 %, a taker fee of 0.25
+// %.
 func newFloor(t testing.TB, change func(*Config)) *floor {
 	f := &floor{Exchange: &Exchange{catalog: &market.Catalog{}}, t: t, now: started}
 	if change != nil {
 		change(&f.config)
 	}
-	for _, asset := range []market.Asset{{Symbol: "EUR", Digits: 2}, {Symbol: "BTC", Digits: 8}, {Symbol: "ETH", Digits: 8}} {
+	for _, asset := range []market.Asset{{Symbol: "EUR", Digits: 2}, {Symbol: "BTC", Digits: 8},
+		{Symbol: "ETH", Digits: 8}} {
 		_, err := f.catalog.AddAsset(asset.Symbol, asset.Digits)
 		require.NoError(t, err)
 	}
 	f.listings = []*listing{nil}
 	for _, name := range []string{"BTC-EUR", "ETH-EUR"} {
-		m := &market.Market{Name: name, PriceDigits: 2, Rules: market.Rules{TickSize: 100, QuantityDecimals: 6, NotionalDecimals: 2,
-			MinOrderInBase: 10_000, MinOrderInQuote: 500, MaxOrderInBase: 1000_00000000, MaxOpenOrders: 5}}
+		m := &market.Market{Name: name, PriceDigits: 2,
+			Rules: market.Rules{TickSize: 100, QuantityDecimals: 6, NotionalDecimals: 2,
+				MinOrderInBase: 10_000, MinOrderInQuote: 500, MaxOrderInBase: 1000_00000000, MaxOpenOrders: 5}}
 		require.NoError(t, f.catalog.AddMarket(m))
 		f.listings = append(f.listings, &listing{Market: m, screen: openScreen(&f.config.Keep)})
 	}
@@ -64,26 +69,22 @@ func newFloor(t testing.TB, change func(*Config)) *floor {
 	return f
 }
 
-// call carries out a request, "POST /order" with its parameters as "side=buy amount=1".
+// Call carries out a request, "POST /order" with its parameters as "side=buy amount=1".
 func (f *floor) call(a *account, endpoint, parameters string) (string, *exchange.Error) {
-	c := &call{account: a, now: f.now}
-	for i := range endpoints {
-		if endpoints[i].method+" "+endpoints[i].path == endpoint {
-			c.endpoint = &endpoints[i]
-		}
-	}
-	require.NotNil(f.t, c.endpoint, endpoint)
-	c.args = make(arguments, len(c.endpoint.params))
+	c := &door.Call{Account: a.place(), Now: f.now}
+	c.Endpoint = f.bind(endpoints).Named(endpoint)
+	require.NotNil(f.t, c.Endpoint, endpoint)
+	c.Args = make(door.Arguments, len(c.Endpoint.Params))
 	for _, one := range strings.Fields(parameters) {
 		name, text, _ := strings.Cut(one, "=")
-		to := c.arg(name)
-		to.set, to.text = true, text
-		to.number, _ = strconv.ParseInt(text, 10, 64) // of what is no integer nobody reads it
-		to.id, _ = uuid.Parse(text)
+		to := c.Arg(name)
+		to.Set, to.Text = true, text
+		to.Number, _ = strconv.ParseInt(text, 10, 64) // of what is no integer nobody reads it
+		to.UUID, _ = uuid.Parse(text)
 	}
 	f.advance(f.now)
-	refused := c.endpoint.do(f.Exchange, c)
-	return string(c.out), refused
+	refused := c.Endpoint.Do(c)
+	return string(c.Out), refused
 }
 
 // ok carries out a request that must be taken.
@@ -145,7 +146,7 @@ type toldTrade struct {
 	Settled       bool    `json:"settled"`
 }
 
-// read decodes an answer.
+// Read decodes an answer.
 func read[T any](f *floor, answer string) (value T) {
 	require.NoError(f.t, json.Unmarshal([]byte(answer), &value), "%s", answer)
 	return value
@@ -169,7 +170,8 @@ func (f *floor) place(a *account, text string) told {
 // btc makes the parameters of POST /order for BTC-EUR out of side, type and others.
 func btc(text string) string {
 	words := strings.Fields(text)
-	return "market=BTC-EUR operatorId=7 side=" + words[0] + " orderType=" + words[1] + " " + strings.Join(words[2:], " ")
+	return "market=BTC-EUR operatorId=7 side=" + words[0] + " orderType=" + words[1] + " " + strings.Join(words[2:],
+		" ")
 }
 
 // client makes a client order id that differs in its last byte.

@@ -17,42 +17,58 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
-// golden lets the test of this file write what it compares with. A state file of an older program is never written again, only one that is
-// not there: what it has to show is that the file of back then still opens. After a change of the format, or of an answer's form:
+// golden lets the test of this file write what it compares with. A state file of an older program
+// is never written again, only one that is not there: what it has to show is that the file of back
+// then still opens. After a change of the format, or of an answer's form:
 //
 //	go test ./exchange/sandbox -run OfTheFirstVersion -golden
-var golden = flag.Bool("golden", false, "write the state file of testdata if it is missing, and the answers beside it anew; read the difference before you keep them")
+var golden = flag.Bool("golden", false,
+	"write the state file of testdata if it is missing, and the answers beside it anew; read the difference before "+
+		"you keep them")
 
-// goldenConfig is the exchange of the first version's file. The file fits no other: it stays as it is.
+// goldenConfig is the exchange of the first version's file. The file fits no other: it stays as it
+// is.
 func goldenConfig(path string) Config {
 	return Config{
 		State: path, Admin: "token of the operator", Seed: 7, Clock: ManualClock(rigStart), History: 10 * time.Minute,
-		Budget: Budget{PerKey: -1, PerIP: -1},
+		Budget: door.Budget{PerKey: -1, PerIP: -1},
 		Keep:   Keep{Orders: 5, Trades: 7, Transactions: 6, Candles: 5},
 		Rules:  Rules{SettleAfter: 7 * time.Second, GroupsPerAccount: 2},
-		Faults: []Fault{{Kind: FaultLateFill, Endpoints: []string{"POST /order"}, Market: "ETH-EUR", Delay: 40 * time.Second}},
+		Faults: []fault.Fault{{Kind: fault.LateFill, Endpoints: []string{"POST /order"}, Market: "ETH-EUR",
+			Delay: 40 * time.Second}},
 		Assets: []Asset{
 			{Symbol: "EUR", Name: "Euro", Decimals: 2, Networks: []string{"SEPA"}, WithdrawalMin: "5"},
-			{Symbol: "BTC", Name: "Bitcoin", Decimals: 8, WithdrawalFee: "0.00001", WithdrawalMin: "0.0001", Confirmations: 2},
-			{Symbol: "ETH", Name: "Ethereum", Decimals: 8, WithdrawalFee: "0.0001", WithdrawalMin: "0.001", Confirmations: 32},
+			{Symbol: "BTC", Name: "Bitcoin", Decimals: 8, WithdrawalFee: "0.00001", WithdrawalMin: "0.0001",
+				Confirmations: 2},
+			{Symbol: "ETH", Name: "Ethereum", Decimals: 8, WithdrawalFee: "0.0001", WithdrawalMin: "0.001",
+				Confirmations: 32},
 			{Symbol: "ADA", Name: "Cardano", Decimals: 6, WithdrawalFee: "0.5", WithdrawalMin: "2", Confirmations: 10},
 		},
 		Markets: []Market{
-			{Name: "BTC-EUR", Source: price.Synthetic{Price: "95000", Volatility: 0.5}, House: House{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}, PriceDigits: 2, TickSize: "0.01",
-				QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.0001", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "A"},
-			{Name: "ETH-EUR", Source: price.Fixed("3300"), House: House{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}, PriceDigits: 2, TickSize: "0.01",
-				QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.001", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "A"},
-			{Name: "ADA-EUR", Source: price.Fixed("0.5"), PriceDigits: 5, TickSize: "0.00001", QuantityDecimals: 6, NotionalDecimals: 2, MinOrderInBase: "1", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "B"},
+			{Name: "BTC-EUR", Source: price.Synthetic{Price: "95000", Volatility: 0.5},
+				House: House{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}, PriceDigits: 2, TickSize: "0.01",
+				QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.0001", MinOrderInQuote: "5",
+				MaxOpenOrders: 100, FeeCategory: "A"},
+			{Name: "ETH-EUR", Source: price.Fixed("3300"),
+				House: House{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}, PriceDigits: 2, TickSize: "0.01",
+				QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.001", MinOrderInQuote: "5",
+				MaxOpenOrders: 100, FeeCategory: "A"},
+			{Name: "ADA-EUR", Source: price.Fixed("0.5"), PriceDigits: 5, TickSize: "0.00001", QuantityDecimals: 6,
+				NotionalDecimals: 2, MinOrderInBase: "1", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "B"},
 		},
 		Accounts: []Account{rigAccount("alice"), rigAccount("bob")},
-		Tiers:    []Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}}, {Volume: "20000", Fees: map[string]exchange.Fees{"": {Maker: -10_000, Taker: 200_000}}}},
+		Tiers: []Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}},
+			{Volume: "20000", Fees: map[string]exchange.Fees{"": {Maker: -10_000, Taker: 200_000}}}},
 	}
 }
 
-// openGolden makes the exchange of a state file. Its clock stands at the rig's start: it goes on from the time of the file.
+// openGolden makes the exchange of a state file. Its clock stands at the rig's start: it goes on
+// from the time of the file.
 func openGolden(t *testing.T, path string) *rig {
 	t.Helper()
 	ex, err := New(goldenConfig(path))
@@ -70,7 +86,8 @@ func writeGolden(t *testing.T, packed string) {
 		l.step()(r)
 	}
 	for _, body := range []string{ // whatever the whims have left, these are open in the end
-		`{"market":"ADA-EUR","status":"trading"}`, `{"market":"BTC-EUR","status":"auction"}`, `{"market":"ETH-EUR","status":"trading"}`,
+		`{"market":"ADA-EUR","status":"trading"}`, `{"market":"BTC-EUR","status":"auction"}`,
+		`{"market":"ETH-EUR","status":"trading"}`,
 	} {
 		r.operate(http.MethodPost, "/status", body)
 	}
@@ -83,7 +100,8 @@ func writeGolden(t *testing.T, packed string) {
 		r.send("alice", http.MethodPost, "/order", body).ok(t)
 	}
 	r.send("alice", http.MethodPost, "/cancelOrdersAfter", `{"codGroupId":3,"expiryAfterSeconds":300}`).ok(t)
-	r.send("bob", http.MethodPost, "/withdrawal", `{"symbol":"EUR","amount":"25.5","address":"DE89370400440532013000"}`).ok(t)
+	r.send("bob", http.MethodPost, "/withdrawal",
+		`{"symbol":"EUR","amount":"25.5","address":"DE89370400440532013000"}`).ok(t)
 	require.NoError(t, r.ex.Close())
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -110,7 +128,8 @@ func unpack(t *testing.T, packed string) (path string) {
 	return path
 }
 
-// A state file that the first version wrote opens in every later one: everybody finds there what was there, and trading goes on.
+// A state file that the first version wrote opens in every later one: everybody finds there what
+// was there, and trading goes on.
 func TestAStateFileOfTheFirstVersionOpens(t *testing.T) {
 	packed, answers := filepath.Join("testdata", "exchange-v1.gz"), filepath.Join("testdata", "exchange-v1.txt")
 	if _, err := os.Stat(packed); *golden && os.IsNotExist(err) {
@@ -124,12 +143,17 @@ func TestAStateFileOfTheFirstVersionOpens(t *testing.T) {
 	}
 	want, err := os.ReadFile(answers)
 	require.NoError(t, err)
-	requireSame(t, strings.Split(string(want), "\n"), strings.Split(said, "\n"), "what everybody sees in the file of the first version")
+	requireSame(t, strings.Split(string(want), "\n"), strings.Split(said, "\n"),
+		"what everybody sees in the file of the first version")
 
 	r.pass(6 * time.Minute)
-	r.send("alice", http.MethodGet, "/order?market=ADA-EUR&clientOrderId=00000000-0000-4000-8000-00000000abcd", "").says(t, `"restatementReason":"cancelOnDisconnect"`)
-	r.send("bob", http.MethodPost, "/order", `{"market":"ADA-EUR","operatorId":6,"side":"buy","orderType":"limit","amount":"50","price":"0.5"}`).ok(t)
-	r.send("alice", http.MethodPost, "/order", `{"market":"ADA-EUR","operatorId":6,"side":"sell","orderType":"market","amount":"50"}`).says(t, `"status":"filled"`)
+	r.send("alice", http.MethodGet, "/order?market=ADA-EUR&clientOrderId=00000000-0000-4000-8000-00000000abcd",
+		"").says(t, `"restatementReason":"cancelOnDisconnect"`)
+	r.send("bob", http.MethodPost, "/order",
+		`{"market":"ADA-EUR","operatorId":6,"side":"buy","orderType":"limit","amount":"50","price":"0.5"}`).ok(t)
+	r.send("alice", http.MethodPost, "/order",
+		`{"market":"ADA-EUR","operatorId":6,"side":"sell","orderType":"market","amount":"50"}`).
+		says(t, `"status":"filled"`)
 	require.NoError(t, r.ex.Close())
 }
 
@@ -145,7 +169,8 @@ func TestAStateFileOfALaterVersionIsRefusedWithTheMend(t *testing.T) {
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
 	_, err = New(goldenConfig(path))
-	require.ErrorContains(t, err, "it has version 2, and this program knows 1 at most; start the exchange with the newer program")
+	require.ErrorContains(t, err,
+		"it has version 2, and this program knows 1 at most; start the exchange with the newer program")
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, before, after, "the file is as it was")

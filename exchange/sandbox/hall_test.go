@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
@@ -18,14 +19,17 @@ import (
 // newMarkets is a catalog of BTC-EUR, with a tick of 0.5, and ADA-EUR, with one of 0.00001.
 func newMarkets(t require.TestingT) *market.Catalog {
 	catalog := &market.Catalog{}
-	for _, asset := range []market.Asset{{Symbol: "BTC", Digits: 8}, {Symbol: "EUR", Digits: 2}, {Symbol: "ADA", Digits: 6}} {
+	for _, asset := range []market.Asset{{Symbol: "BTC", Digits: 8}, {Symbol: "EUR", Digits: 2},
+		{Symbol: "ADA", Digits: 6}} {
 		_, err := catalog.AddAsset(asset.Symbol, asset.Digits)
 		require.NoError(t, err)
 	}
 	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8,
-		Rules: market.Rules{TickSize: 50, QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: 6100, MinOrderInQuote: 500, MaxOpenOrders: 100, FeeCategory: "A"}}))
+		Rules: market.Rules{TickSize: 50, QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: 6100,
+			MinOrderInQuote: 500, MaxOpenOrders: 100, FeeCategory: "A"}}))
 	require.NoError(t, catalog.AddMarket(&market.Market{Name: "ADA-EUR", PriceDigits: 5, VolumeDigits: 6,
-		Rules: market.Rules{TickSize: 1, QuantityDecimals: 4, NotionalDecimals: 2, MinOrderInQuote: 500, MaxOpenOrders: 100, FeeCategory: "B"}}))
+		Rules: market.Rules{TickSize: 1, QuantityDecimals: 4, NotionalDecimals: 2, MinOrderInQuote: 500,
+			MaxOpenOrders: 100, FeeCategory: "B"}}))
 	return catalog
 }
 
@@ -36,11 +40,13 @@ type hall struct {
 	order market.OrderID
 }
 
-// newHall opens a hall at noon. Its house offers three levels of BTC-EUR, half a per mille away from the price, 1 BTC on average.
+// newHall opens a hall at noon. Its house offers three levels of BTC-EUR, half a per mille away
+// from the price, 1 BTC on average.
 func newHall(t testing.TB, bitcoin, cardano price.Source, change ...func(*Config)) *hall {
 	catalog := newMarkets(t)
 	ex := &Exchange{catalog: catalog, clock: ManualClock(noon), reached: noon}
-	ex.config = Config{Seed: 1, Markets: []Market{{Source: bitcoin}, {Source: cardano}}, Assets: []Asset{{Symbol: "BTC", Name: "Bitcoin", Confirmations: 2}, {Symbol: "EUR", Name: "Euro"}}}
+	ex.config = Config{Seed: 1, Markets: []Market{{Source: bitcoin}, {Source: cardano}},
+		Assets: []Asset{{Symbol: "BTC", Name: "Bitcoin", Confirmations: 2}, {Symbol: "EUR", Name: "Euro"}}}
 	for _, one := range change {
 		one(&ex.config)
 	}
@@ -61,7 +67,8 @@ func newHall(t testing.TB, bitcoin, cardano price.Source, change ...func(*Config
 	})
 	ex.listings = []*listing{nil}
 	for i, m := range catalog.Markets() {
-		ex.listings = append(ex.listings, &listing{Market: m, config: &ex.config.Markets[i], screen: openScreen(&ex.config.Keep)})
+		ex.listings = append(ex.listings,
+			&listing{Market: m, config: &ex.config.Markets[i], screen: openScreen(&ex.config.Keep)})
 	}
 	for _, l := range ex.listings[1:] {
 		require.NoError(t, ex.openFeed(l, noon.Add(-ex.config.History), noon))
@@ -83,7 +90,9 @@ func (h *hall) pass(d market.Duration) {
 // place places a limit order of account 0.
 func (h *hall) place(id market.ID, side market.Side, amount market.Qty, price market.Price) {
 	h.order++
-	o := market.Order{ID: h.order, Market: id, Side: side, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Amount: amount, Price: price, SelfTradePrevention: market.CancelBoth}}
+	o := market.Order{ID: h.order, Market: id, Side: side, Type: market.TypeLimit,
+		OrderState: market.OrderState{TimeInForce: market.GTC, Amount: amount, Price: price,
+			SelfTradePrevention: market.CancelBoth}}
 	refused, err := h.venue.Perform(0, h.clock.Now(), &market.Command{Kind: market.CommandPlace, Order: o})
 	require.Nil(h.t, refused)
 	require.NoError(h.t, err)
@@ -92,40 +101,41 @@ func (h *hall) place(id market.ID, side market.Side, amount market.Qty, price ma
 // get performs a GET of the table: path with its query, and with the market's name in it.
 func (h *hall) get(path string) (string, *exchange.Error) {
 	path, query, _ := strings.Cut(path, "?")
-	c := &call{now: h.clock.Now()}
+	c := &door.Call{Now: h.clock.Now()}
 	set := map[string]string{}
-	for i := range endpoints {
-		e := &endpoints[i]
-		pattern := strings.Split(e.path, "/")
-		if have := strings.Split(path, "/"); e.public() && len(have) == len(pattern) {
+	table := h.bind(endpoints)
+	for i := range table {
+		e := &table[i]
+		pattern := strings.Split(e.Path, "/")
+		if have := strings.Split(path, "/"); e.Public() && len(have) == len(pattern) {
 			for at, part := range pattern {
 				if part == "{market}" && strings.Contains(have[at], "-") {
 					set["market"], have[at] = have[at], part
 				}
 			}
-			if strings.Join(have, "/") == e.path {
-				c.endpoint = e
+			if strings.Join(have, "/") == e.Path {
+				c.Endpoint = e
 				break
 			}
 		}
 	}
-	require.NotNil(h.t, c.endpoint, path)
+	require.NotNil(h.t, c.Endpoint, path)
 	for _, pair := range strings.Split(query, "&") {
 		if name, value, ok := strings.Cut(pair, "="); ok {
 			set[name] = value
 		}
 	}
-	c.args = make(arguments, len(c.endpoint.params))
+	c.Args = make(door.Arguments, len(c.Endpoint.Params))
 	for name, value := range set {
-		a := c.arg(name)
-		*a = argument{set: true, text: value}
-		_, _ = fmt.Sscan(value, &a.number)
+		a := c.Arg(name)
+		*a = door.Argument{Set: true, Text: value}
+		_, _ = fmt.Sscan(value, &a.Number)
 	}
-	refused := c.endpoint.do(h.Exchange, c)
+	refused := c.Endpoint.Do(c)
 	if refused == nil {
-		require.True(h.t, json.Valid(c.out), "%s", c.out)
+		require.True(h.t, json.Valid(c.Out), "%s", c.Out)
 	}
-	return string(c.out), refused
+	return string(c.Out), refused
 }
 
 // ok performs a GET that is answered.
@@ -158,7 +168,8 @@ func (s script) Movements(start price.Start) (price.Movements, error) {
 		if place == len(s) {
 			return false, nil
 		}
-		*m = price.Movement{At: start.From.Add(time.Duration(place) * time.Second), Price: s[place], Amount: 1_000_000, Side: market.Sell}
+		*m = price.Movement{At: start.From.Add(time.Duration(place) * time.Second), Price: s[place], Amount: 1_000_000,
+			Side: market.Sell}
 		place++
 		return true, nil
 	}, nil

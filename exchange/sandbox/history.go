@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -19,8 +20,8 @@ const (
 	typeWithdrawalCancelled = "withdrawal_cancelled"
 )
 
-// transaction is one change of an account's balances: Sent is what they lost and Received what they gained, fees included, so
-// that a history that is complete adds up to the balances.
+// transaction is one change of an account's balances: Sent is what they lost and Received what they
+// gained, fees included, so that a history that is complete adds up to the balances.
 type transaction struct {
 	ID             uuid.UUID
 	At             market.Time
@@ -39,8 +40,8 @@ type share struct {
 	Money market.Money
 }
 
-// traded notes a fill of an account, as the venue told it: what it adds to the volume of the account's tier, and its
-// transaction. The venue has moved the money already.
+// traded notes a fill of an account, as the venue told it: what it adds to the volume of the
+// account's tier, and its transaction. The venue has moved the money already.
 func (ex *Exchange) traded(a *account, f *market.Fill) {
 	m := ex.catalog.Market(f.Market)
 	ex.turnover(a, m, f)
@@ -59,7 +60,8 @@ func (ex *Exchange) traded(a *account, f *market.Fill) {
 	ex.note(a, t)
 }
 
-// cashOf returns the quote that a fill moved: price times amount, and the fee that a buyer pays on top or a seller goes without.
+// cashOf returns the quote that a fill moved: price times amount, and the fee that a buyer pays on
+// top or a seller goes without.
 func cashOf(m *market.Market, f *market.Fill) (market.Money, error) {
 	exact, err := m.Value(f.Price, f.Amount)
 	if err != nil {
@@ -83,20 +85,20 @@ func (ex *Exchange) note(a *account, t transaction) {
 	ex.store.account(a)
 }
 
-// getHistory answers GET /account/history: a page of the transactions of one type or all, from fromDate up to toDate, newest
-// first. There is always a first page.
-func (ex *Exchange) getHistory(c *call) *exchange.Error {
-	page, size := c.integer("page", 1), c.integer("maxItems", 100)
-	from, to := c.integer("fromDate", 0), c.integer("toDate", lastMillis)
-	rows := latest(c.account.transactions, ex.kept())
-	w := wire.Writer{Dst: c.out}
+// getHistory answers GET /account/history: a page of the transactions of one type or all, from
+// fromDate up to toDate, newest first. There is always a first page.
+func (ex *Exchange) getHistory(c *door.Call) *exchange.Error {
+	page, size := c.Integer("page", 1), c.Integer("maxItems", 100)
+	from, to := c.Integer("fromDate", 0), c.Integer("toDate", lastMillis)
+	rows := latest(ex.caller(c).transactions, ex.kept())
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Key("items")
 	w.Open('[')
 	first, count := (page-1)*size, int64(0)
 	for i := len(rows) - 1; i >= 0; i-- {
 		t := &rows[i]
-		if at := t.At.Millis(); at < from || at > to || c.has("type") && c.text("type") != t.Type {
+		if at := t.At.Millis(); at < from || at > to || c.Has("type") && c.Text("type") != t.Type {
 			continue
 		}
 		if count >= first && count < first+size {
@@ -109,11 +111,12 @@ func (ex *Exchange) getHistory(c *call) *exchange.Error {
 	w.Integer("totalPages", max(1, (count+size-1)/size))
 	w.Integer("maxItems", size)
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
-// appendTransaction writes one item: of price, sent and received what the type has, of the others all.
+// appendTransaction writes one item: of price, sent and received what the type has, of the others
+// all.
 func (ex *Exchange) appendTransaction(w *wire.Writer, t *transaction) {
 	w.Open('{')
 	w.Text("transactionId", t.ID.String())

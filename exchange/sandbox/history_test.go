@@ -94,7 +94,8 @@ func TestHistoryItemsHaveTheRecordedShape(t *testing.T) {
 	b.give("alice", "EUR", "1000")
 	b.order(market.Buy, "0.01", "40000")
 	b.price("BTC-EUR", "40000")
-	recorded, answer := fixtureKeys(t, "account_history_docs.json"), firstObject(t, b.get("alice", "GET /account/history", "type=buy"))
+	recorded, answer := fixtureKeys(t, "account_history_docs.json"), firstObject(t,
+		b.get("alice", "GET /account/history", "type=buy"))
 	sameShape(t, recorded, answer)
 	item := recorded["items"].([]any)[0].(map[string]any)
 	delete(item, "address") // a trade has none: null

@@ -2,14 +2,13 @@ package sandbox
 
 import (
 	"errors"
-	"net/http"
-	"net/netip"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 // asks sends one request of weight 1 as an account; "" for none.
@@ -84,9 +83,9 @@ func TestAnAddressOverItsBudgetIsBannedForTheRestAndFifteenMinutes(t *testing.T)
 
 func TestARequestThatWouldExceedIsNotCarriedOut(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Budget.PerKey = 3 })
-	e := probe("GET", rightRead)
-	e.weight = 4
-	e.do = nil // calling it would panic
+	e := probe("GET", door.Read)
+	e.Weight = 4
+	e.Do = nil // calling it would panic
 	r.through(e, r.request("alice", "GET", "/probe", "")).refused(t, 429, 105)
 }
 
@@ -105,8 +104,9 @@ func TestWhoIsNotAuthenticatedPaysByAddress(t *testing.T) {
 
 func TestKeysOfAnAccountMayShareABudget(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.Budget = Budget{PerKey: 3, PerAccount: true}
-		c.Accounts[0].Keys = append(c.Accounts[0].Keys, Key{Key: rigKey("second"), Secret: "secret of second", Read: true, Budget: 100})
+		c.Budget = door.Budget{PerKey: 3, PerAccount: true}
+		c.Accounts[0].Keys = append(c.Accounts[0].Keys, door.Key{Key: rigKey("second"), Secret: "secret of second",
+			Read: true, Budget: 100})
 	})
 	require.Equal(t, 2, r.asks("alice").remaining(t))
 	require.Equal(t, 1, r.asks("second").remaining(t))
@@ -132,7 +132,7 @@ func TestABannedAddressHearsOfItsBanOnly(t *testing.T) {
 
 func TestBudgetsAreSettings(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.Budget = Budget{PerKey: 7, PerIP: -1, KeyBan: 2 * time.Minute}
+		c.Budget = door.Budget{PerKey: 7, PerIP: -1, KeyBan: 2 * time.Minute}
 		c.Accounts[1].Keys[0].Budget = 1
 	})
 	require.Equal(t, "7", r.asks("alice").header.Get("Service-Ratelimit-Limit"))
@@ -143,51 +143,29 @@ func TestBudgetsAreSettings(t *testing.T) {
 	}
 }
 
-func TestAddressesAreForgottenOnceTheirMinuteAndBanAreOver(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Budget.PerIP = 1 })
-	from := func(peer string) {
-		request := r.request("", "GET", "/probe", "")
-		request.RemoteAddr = peer + ":1"
-		r.through(probe("GET", 0), request)
-	}
-	for i := range 200 {
-		from("10.0.0." + strconv.Itoa(i))
-	}
-	from("10.0.0.7") // banned until 12:16
-	peers := r.ex.front.limiter.peers
-	require.Len(t, peers, 200)
-	r.pass(time.Minute)
-	from("10.0.1.1")
-	require.Len(t, peers, 2)
-	require.Contains(t, peers, netip.MustParseAddr("10.0.0.7"))
-	r.pass(15 * time.Minute)
-	from("10.0.1.1")
-	require.Len(t, peers, 1)
-}
-
 func TestMetersOutliveARestart(t *testing.T) {
-	tight := func(c *Config) { c.Budget = Budget{PerKey: 2, PerIP: 1} }
+	tight := func(c *Config) { c.Budget = door.Budget{PerKey: 2, PerIP: 1} }
 	before, after := newRig(t, tight), newRig(t, tight)
-	before.ex.front.limiter.keep()
+	before.ex.front.KeepUsage()
 	before.asks("alice")
 	before.asks("")
 	before.asks("")
-	kept := map[string]meter{}
-	require.NoError(t, before.ex.front.limiter.flush(func(subject string, m meter) error { kept[subject] = m; return nil }))
+	kept := map[string]door.Usage{}
+	require.NoError(t, before.ex.front.FlushUsage(func(subject string,
+		m door.Usage) error {
+		kept[subject] = m
+		return nil
+	}))
 	require.Len(t, kept, 2)
 	for subject, m := range kept {
-		after.ex.front.setMeter(subject, m)
+		after.ex.front.SetUsage(subject, m)
 	}
-	after.ex.front.setMeter("a key that is gone", meter{})
-	require.NoError(t, before.ex.front.limiter.flush(func(string, meter) error { return errors.New("nothing has changed since") }))
+	after.ex.front.SetUsage("a key that is gone", door.Usage{})
+	require.NoError(t, before.ex.front.FlushUsage(func(string,
+		door.Usage) error {
+		return errors.New("nothing has changed since")
+	}))
 	require.Equal(t, 0, after.asks("alice").ok(t).remaining(t))
 	after.asks("").refused(t, 429, 105)
 	after.asks("bob").ok(t)
-}
-
-func TestHeadersOfTheBudgetAreWrittenInSmallLetters(t *testing.T) {
-	h := http.Header{}
-	names := budgetHeadersOf("Service")
-	names.write(h, bill{limit: []string{"1000"}, remaining: 7, resetAt: 1700000000000})
-	require.Equal(t, http.Header{"service-ratelimit-limit": {"1000"}, "service-ratelimit-remaining": {"7"}, "service-ratelimit-resetat": {"1700000000000"}}, h)
 }

@@ -14,13 +14,16 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 const lineToken = "open sesame"
 
-// line is a rig behind a real server on loopback, with the admin interface open. Every request has a connection of its own: a client
-// library repeats a GET by itself where a connection that it has used before breaks.
+// line is a rig behind a real server on loopback, with the admin interface open. Every request has
+// a connection of its own: a client library repeats a GET by itself where a connection that it has
+// used before breaks.
 type line struct {
 	*rig
 	server *httptest.Server
@@ -39,20 +42,21 @@ func newLine(t testing.TB, change ...func(*Config)) *line {
 }
 
 // faulty makes a line with a script of faults.
-func faulty(t testing.TB, faults ...Fault) *line {
+func faulty(t testing.TB, faults ...fault.Fault) *line {
 	return newLine(t, func(c *Config) { c.Faults = faults })
 }
 
 // ask sends a request of an account, signed unless that is "".
 func (l *line) ask(account, method, path, body string) (answer, error) {
-	request, err := http.NewRequest(method, l.server.URL+version+path, strings.NewReader(body))
+	request, err := http.NewRequest(method, l.server.URL+door.Version+path, strings.NewReader(body))
 	require.NoError(l.t, err)
 	request.Header.Set("Content-Type", "application/json")
 	if account != "" {
 		stamp := strconv.FormatInt(l.ex.clock.Now().Millis(), 10)
 		request.Header.Set("Service-Access-Key", rigKey(account))
 		request.Header.Set("Service-Access-Timestamp", stamp)
-		request.Header.Set("Service-Access-Signature", signature("secret of "+account, stamp, method, version+path, body))
+		request.Header.Set("Service-Access-Signature", signature("secret of "+account, stamp, method, door.Version+path,
+			body))
 	}
 	return l.exchange(request)
 }
@@ -103,7 +107,7 @@ func (l *line) admin(method, path, body string) answer {
 	request.Header.Set("Content-Type", "application/json")
 	a, err := l.exchange(request)
 	require.NoError(l.t, err)
-	if e := adminEndpoint(method, path); e != nil {
+	if e := (&Exchange{}).bind(adminEndpoints).Exact(method, path); e != nil {
 		fitsAdmin(l.t, e, a)
 	}
 	return a
@@ -112,7 +116,7 @@ func (l *line) admin(method, path, body string) answer {
 // fired returns how often each fault of the script has struck.
 func (l *line) fired() []int {
 	l.t.Helper()
-	var report scriptReport
+	var report fault.ScriptReport
 	l.admin("GET", "/faults", "").json(l.t, &report)
 	var counts []int
 	for _, f := range report.Faults {
@@ -123,13 +127,13 @@ func (l *line) fired() []int {
 
 // adminDescribed is the description of the admin interface, made once for all tests.
 var adminDescribed = sync.OnceValue(func() *description {
-	return readDescription(describeAdmin())
+	return readDescription((&Exchange{}).bind(adminEndpoints).DescribeAdmin(adminRoot))
 })
 
 // fitsAdmin requires that an answer is one that the description of the admin interface promises.
-func fitsAdmin(t testing.TB, e *endpoint, a answer) {
+func fitsAdmin(t testing.TB, e *door.Endpoint, a answer) {
 	t.Helper()
-	name := e.answer
+	name := e.Answer
 	if a.status != http.StatusOK {
 		name = "Error"
 	}
@@ -138,22 +142,24 @@ func fitsAdmin(t testing.TB, e *endpoint, a answer) {
 	require.NoError(t, adminDescribed().schema(t, "/components/schemas/"+name).Validate(value), a.body)
 }
 
-// balanced requires that the money of an exchange adds up: the balances and what the house has are what was transferred in.
+// balanced requires that the money of an exchange adds up: the balances and what the house has are
+// what was transferred in.
 func balanced(t testing.TB, ex *Exchange) {
 	t.Helper()
-	c := &call{}
+	c := &door.Call{}
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	ex.adminLedger(c)
 	var ledger struct {
 		Assets []struct{ Symbol, Accounts, House, Transferred string }
 	}
-	require.NoError(t, json.Unmarshal(c.out, &ledger))
+	require.NoError(t, json.Unmarshal(c.Out, &ledger))
 	for i, v := range ex.shelf {
 		sum, row := lineOf(ex.house, v.ID), ledger.Assets[i]
 		for _, a := range ex.accounts {
 			balance := ex.venue.BalanceOf(a.id, v.ID)
-			require.True(t, balance.Held >= 0 && balance.Held <= balance.Total, "%s of %s: %+v", v.Symbol, a.name, balance)
+			require.True(t, balance.Held >= 0 && balance.Held <= balance.Total, "%s of %s: %+v", v.Symbol, a.name,
+				balance)
 			sum, _ = sum.Add(market.ValueOf(int64(balance.Total)))
 		}
 		require.Equal(t, row.Transferred, sum.Format(v.Digits), fmt.Sprintf("%+v", row))

@@ -4,8 +4,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// marks are what has changed since the last write, apart from what the rows of a list tell by their number. All methods may be called
-// of a nil store, which marks nothing.
+// marks are what has changed since the last write, apart from what the rows of a list tell by their
+// number. All methods may be called of a nil store, which marks nothing.
 type marks struct {
 	urgent    bool // somebody may hear of it: it has to be in the file before
 	records   map[*record]struct{}
@@ -30,7 +30,8 @@ func (m *marks) clear() {
 	m.accounts = m.accounts[:0]
 }
 
-// order marks an order, with the account whose balance it may have changed and the market where that happened.
+// order marks an order, with the account whose balance it may have changed and the market where
+// that happened.
 func (s *store) order(r *record) {
 	if s == nil {
 		return
@@ -49,7 +50,7 @@ func (s *store) forgot(r *record) {
 	s.gone = append(s.gone, orderKey{r.market, r.count})
 }
 
-// account marks an account: its balances, its volume.
+// Account marks an account: its balances, its volume.
 func (s *store) account(a *account) {
 	if s == nil {
 		return
@@ -70,7 +71,8 @@ func (s *store) transfer(t *transfer) {
 	s.transfers = append(s.transfers, t)
 }
 
-// life marks what belongs to no order, account or transfer. A timer that expires needs no mark: it would expire again.
+// life marks what belongs to no order, account or transfer. A timer that expires needs no mark: it
+// would expire again.
 func (s *store) life() {
 	if s != nil {
 		s.urgent = true

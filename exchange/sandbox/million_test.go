@@ -14,13 +14,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
-var manyOrders = flag.Int("orders", 0, "how many open orders the tests of a million open orders place; 0: so few that what a million needs can be reckoned of them")
+var manyOrders = flag.Int("orders", 0,
+	"how many open orders the tests of a million open orders place; 0: so few that what a million needs can be "+
+		"reckoned of them")
 
-// TestAMillionOpenOrdersFitInAGigabyte places open orders with everything that an order can have, a client id and a group, and reckons from what
-// is alive after a collection. Told to place a million, which takes a minute, it collects as often as `bot exchange` does and asks the system what
-// the process took:
+// TestAMillionOpenOrdersFitInAGigabyte places open orders with everything that an order can have, a
+// client id and a group, and reckons from what is alive after a collection. Told to place a
+// million, which takes a minute, it collects as often as `bot exchange` does and asks the system
+// what the process took:
 //
 //	go test -run FitInAGigabyte -v ./exchange/sandbox -orders 1000000
 func TestAMillionOpenOrdersFitInAGigabyte(t *testing.T) {
@@ -34,7 +38,7 @@ func TestAMillionOpenOrdersFitInAGigabyte(t *testing.T) {
 		defer debug.SetGCPercent(debug.SetGCPercent(50)) // as bot exchange has it
 	}
 	r := newRig(t, func(c *Config) {
-		c.Budget = Budget{PerKey: -1, PerIP: -1}
+		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
 		c.Markets[0].MaxOpenOrders = 0
 		c.Accounts[0].Balances["EUR"] = "1000000000000"
 	})
@@ -72,7 +76,8 @@ func (l *standing) place(count int) {
 	}
 }
 
-// mostResident is the most memory that this process ever had at once, in bytes, where the system tells it.
+// mostResident is the most memory that this process ever had at once, in bytes, where the system
+// tells it.
 func mostResident() (int64, error) {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

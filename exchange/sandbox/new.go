@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// New makes an exchange of a config and opens its markets. An error names the setting that is wrong. The exchange starts nothing: hand
-// it to an http.Server or call ServeHTTP, and Close it in the end.
+// New makes an exchange of a config and opens its markets. An error names the setting that is
+// wrong. The exchange starts nothing: hand it to an http.Server or call ServeHTTP, and Close it in
+// the end.
 func New(config Config) (*Exchange, error) {
 	ex := &Exchange{config: config, catalog: new(market.Catalog), clock: config.Clock}
 	if ex.clock == nil {
@@ -25,10 +27,11 @@ func New(config Config) (*Exchange, error) {
 	return ex, nil
 }
 
-// open opens the parts, each of which needs those before. With a state file the exchange goes on from where that stands: everything that
-// has become due since then happens now, in its order.
+// open opens the parts, each of which needs those before. With a state file the exchange goes on
+// from where that stands: everything that Has become due since then happens now, in its order.
 func (ex *Exchange) open() error {
-	for _, open := range [...]func() error{ex.openStore, ex.openAssets, ex.openMarkets, ex.openVenue, ex.openAccounts, ex.openFront, ex.openDuties} {
+	for _, open := range [...]func() error{ex.openStore, ex.openAssets, ex.openMarkets, ex.openVenue, ex.openAccounts,
+		ex.openFront, ex.openDuties} {
 		if err := open(); err != nil {
 			return err
 		}
@@ -37,7 +40,8 @@ func (ex *Exchange) open() error {
 		return err
 	}
 	ex.advance(ex.clock.Now())
-	script, err := ex.loadFaults(ex.config.Faults, ex.config.Seed, ex.reached) // it begins now, also where the exchange goes on
+	// it begins now, also where the exchange goes on
+	script, err := ex.loadFaults(ex.config.Faults, ex.config.Seed, ex.reached)
 	if err != nil {
 		return err
 	}
@@ -50,8 +54,9 @@ func (ex *Exchange) open() error {
 // Clock returns the exchange's clock, which tests may hold and move.
 func (ex *Exchange) Clock() *Clock { return ex.clock }
 
-// Advance lets happen what the clock has made due; without it, that waits for the next request. A long-lived exchange is advanced now
-// and then so that a request after a quiet night need not catch up with it.
+// Advance lets happen what the clock has made due; without it, that waits for the next request. A
+// long-lived exchange is advanced now and then so that a request after a quiet night need not catch
+// up with it.
 func (ex *Exchange) Advance() {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
@@ -87,13 +92,15 @@ func (ex *Exchange) openMarkets() error {
 
 // units adds a market to a catalog, with its rules in units.
 func (c *Market) units(catalog *market.Catalog) (*market.Market, error) {
-	m := &market.Market{Name: c.Name, PriceDigits: c.PriceDigits, VolumeDigits: 8, Rules: market.Rules{QuantityDecimals: c.QuantityDecimals, NotionalDecimals: c.NotionalDecimals,
-		MaxOpenOrders: c.MaxOpenOrders, FeeCategory: c.FeeCategory}, Status: c.Status}
+	m := &market.Market{Name: c.Name, PriceDigits: c.PriceDigits, VolumeDigits: 8,
+		Rules: market.Rules{QuantityDecimals: c.QuantityDecimals, NotionalDecimals: c.NotionalDecimals,
+			MaxOpenOrders: c.MaxOpenOrders, FeeCategory: c.FeeCategory}, Status: c.Status}
 	if err := catalog.AddMarket(m); err != nil {
 		return nil, err
 	}
 	if m.QuantityDecimals > m.AmountDigits || m.NotionalDecimals > m.QuoteDigits {
-		return nil, fmt.Errorf("quantityDecimals %d and notionalDecimals %d exceed the decimals of the assets, %d and %d", m.QuantityDecimals, m.NotionalDecimals, m.AmountDigits, m.QuoteDigits)
+		return nil, fmt.Errorf("quantityDecimals %d and notionalDecimals %d exceed the decimals of the assets, %d and "+
+			"%d", m.QuantityDecimals, m.NotionalDecimals, m.AmountDigits, m.QuoteDigits)
 	}
 	var err error
 	for _, rule := range [...]struct {
@@ -101,16 +108,21 @@ func (c *Market) units(catalog *market.Catalog) (*market.Market, error) {
 		read       func(string) error
 	}{
 		{"tickSize", c.TickSize, func(text string) error { m.TickSize, err = m.ParsePrice(text); return err }},
-		{"minOrderInBase", c.MinOrderInBase, func(text string) error { m.MinOrderInBase, err = m.ParseQty(text); return err }},
-		{"minOrderInQuote", c.MinOrderInQuote, func(text string) error { m.MinOrderInQuote, err = m.ParseMoney(text); return err }},
-		{"maxOrderInBase", c.MaxOrderInBase, func(text string) error { m.MaxOrderInBase, err = m.ParseQty(text); return err }},
-		{"maxOrderInQuote", c.MaxOrderInQuote, func(text string) error { m.MaxOrderInQuote, err = m.ParseMoney(text); return err }},
+		{"minOrderInBase", c.MinOrderInBase,
+			func(text string) error { m.MinOrderInBase, err = m.ParseQty(text); return err }},
+		{"minOrderInQuote", c.MinOrderInQuote,
+			func(text string) error { m.MinOrderInQuote, err = m.ParseMoney(text); return err }},
+		{"maxOrderInBase", c.MaxOrderInBase,
+			func(text string) error { m.MaxOrderInBase, err = m.ParseQty(text); return err }},
+		{"maxOrderInQuote", c.MaxOrderInQuote,
+			func(text string) error { m.MaxOrderInQuote, err = m.ParseMoney(text); return err }},
 	} {
 		if err := rule.read(cmp.Or(rule.text, "0")); err != nil {
 			return nil, fmt.Errorf("%s: %w", rule.name, err)
 		}
 	}
-	if m.TickSize < 0 || m.MinOrderInBase < 0 || m.MinOrderInQuote < 0 || m.MaxOrderInBase < 0 || m.MaxOrderInQuote < 0 || m.MaxOpenOrders < 0 {
+	if m.TickSize < 0 || m.MinOrderInBase < 0 || m.MinOrderInQuote < 0 || m.MaxOrderInBase < 0 ||
+		m.MaxOrderInQuote < 0 || m.MaxOpenOrders < 0 {
 		return nil, fmt.Errorf("a rule is below zero")
 	}
 	return m, nil
@@ -129,17 +141,21 @@ func (ex *Exchange) openVenue() error {
 		case h.Levels > 0 && (size == 0) != h.Endless:
 			return fmt.Errorf("market %s: house: %d levels want a size or no end, one of the two", l.Name, h.Levels)
 		}
-		houses[l.ID] = sim.Liquidity{Levels: h.Levels, HalfSpread: h.HalfSpread, Step: market.Price(h.Step) * max(1, l.TickSize), Size: size}
+		houses[l.ID] = sim.Liquidity{Levels: h.Levels, HalfSpread: h.HalfSpread,
+			Step: market.Price(h.Step) * max(1, l.TickSize), Size: size}
 	}
 	rules := &ex.config.Rules
 	ex.venue = sim.New(ex.catalog, sim.Config{
-		Book: true, FeeRounding: rules.FeeRounding, Liquidity: func(m *market.Market) sim.Liquidity { return houses[m.ID] },
-		PlacementLimit: rules.PlacementLimit, ExecutionLimit: rules.ExecutionLimit, SpreadLimit: rules.SpreadLimit, ReferenceLimit: rules.ReferenceLimit, HoldLater: rules.HoldLater,
+		Book: true, FeeRounding: rules.FeeRounding,
+		Liquidity:      func(m *market.Market) sim.Liquidity { return houses[m.ID] },
+		PlacementLimit: rules.PlacementLimit, ExecutionLimit: rules.ExecutionLimit, SpreadLimit: rules.SpreadLimit,
+		ReferenceLimit: rules.ReferenceLimit, HoldLater: rules.HoldLater,
 	}, ex.hear)
 	return nil
 }
 
-// openAccounts opens the accounts with their balances. The venue's account 0 is the first; fees come with the treasury.
+// openAccounts opens the accounts with their balances. The venue's account 0 is the first; fees
+// come with the treasury.
 func (ex *Exchange) openAccounts() error {
 	for i := range ex.config.Accounts {
 		config := &ex.config.Accounts[i]
@@ -197,31 +213,51 @@ func (ex *Exchange) openDuties() error {
 }
 
 func (ex *Exchange) openFront() (err error) {
-	ex.front, err = newFront(&ex.config, ex.accounts)
+	keys := make([]door.AccountKeys, len(ex.accounts))
+	for i, a := range ex.accounts {
+		keys[i] = door.AccountKeys{Name: a.name, Keys: a.config.Keys}
+	}
+	ex.adminTable = ex.bind(adminEndpoints)
+	ex.front, err = door.New(&door.Config{
+		Table: ex.bind(endpoints), Catalog: ex.catalog, Prefixes: ex.config.Prefixes, Budget: ex.config.Budget,
+		Keys:   keys,
+		Strict: ex.config.Rules.Strict, OperatorOptional: ex.config.Rules.OperatorOptional,
+	})
 	return err
 }
 
-// Default is an exchange that is ready: BTC-EUR, ETH-EUR and ADA-EUR with made-up prices and a day of history, and one account "demo"
-// with balances and a key that may do everything. The key is made of the seed: it is public, and no more than a name.
+// Default is an exchange that is ready: BTC-EUR, ETH-EUR and ADA-EUR with made-up prices and a day
+// of history, and one account "demo" with balances and a key that may do everything. The key is
+// made of the seed: it is public, and no more than a name.
 func Default() Config {
 	return Config{
 		Assets: []Asset{
 			{Symbol: "EUR", Name: "Euro", Decimals: 2, Networks: []string{"SEPA"}, WithdrawalMin: "5"},
-			{Symbol: "BTC", Name: "Bitcoin", Decimals: 8, WithdrawalFee: "0.0000032", WithdrawalMin: "0.000011", Confirmations: 2, BlockTime: 10 * time.Minute},
-			{Symbol: "ETH", Name: "Ethereum", Decimals: 8, WithdrawalFee: "0.000035", WithdrawalMin: "0.00029", Confirmations: 32, BlockTime: 12 * time.Second},
-			{Symbol: "ADA", Name: "Cardano", Decimals: 6, WithdrawalFee: "0.5", WithdrawalMin: "2", Confirmations: 15, BlockTime: 20 * time.Second},
+			{Symbol: "BTC", Name: "Bitcoin", Decimals: 8, WithdrawalFee: "0.0000032", WithdrawalMin: "0.000011",
+				Confirmations: 2, BlockTime: 10 * time.Minute},
+			{Symbol: "ETH", Name: "Ethereum", Decimals: 8, WithdrawalFee: "0.000035", WithdrawalMin: "0.00029",
+				Confirmations: 32, BlockTime: 12 * time.Second},
+			{Symbol: "ADA", Name: "Cardano", Decimals: 6, WithdrawalFee: "0.5", WithdrawalMin: "2", Confirmations: 15,
+				BlockTime: 20 * time.Second},
 		},
 		Markets: []Market{
-			usual(Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: "1", QuantityDecimals: 8, MinOrderInBase: "0.00006", FeeCategory: "A",
-				Source: price.Synthetic{Price: "95000"}, House: House{Levels: 50, HalfSpread: 5_000, Size: "0.05"}}),
-			usual(Market{Name: "ETH-EUR", PriceDigits: 2, TickSize: "0.1", QuantityDecimals: 8, MinOrderInBase: "0.0015", FeeCategory: "A",
+			usual(Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: "1", QuantityDecimals: 8, MinOrderInBase: "0.00006",
+				FeeCategory: "A",
+				Source:      price.Synthetic{Price: "95000"}, House: House{Levels: 50, HalfSpread: 5_000,
+					Size: "0.05"}}),
+			usual(Market{Name: "ETH-EUR", PriceDigits: 2, TickSize: "0.1", QuantityDecimals: 8,
+				MinOrderInBase: "0.0015", FeeCategory: "A",
 				Source: price.Synthetic{Price: "3300"}, House: House{Levels: 50, HalfSpread: 8_000, Size: "1"}}),
-			usual(Market{Name: "ADA-EUR", PriceDigits: 5, TickSize: "0.0001", QuantityDecimals: 6, MinOrderInBase: "7", FeeCategory: "B",
-				Source: price.Synthetic{Price: "0.72"}, House: House{Levels: 50, HalfSpread: 20_000, Size: "3000"}}),
+			usual(Market{Name: "ADA-EUR", PriceDigits: 5, TickSize: "0.0001", QuantityDecimals: 6, MinOrderInBase: "7",
+				FeeCategory: "B",
+				Source:      price.Synthetic{Price: "0.72"}, House: House{Levels: 50, HalfSpread: 20_000,
+					Size: "3000"}}),
 		},
 		Accounts: []Account{{
 			Name: "demo", Balances: map[string]string{"EUR": "100000", "BTC": "1", "ETH": "10", "ADA": "10000"},
-			Keys: []Key{{Key: digest("demo", "key")[2:], Secret: digest("demo", "secret")[2:] + digest("demo", "rest of the secret")[2:], Read: true, Trade: true, Withdraw: true}},
+			Keys: []door.Key{{Key: digest("demo", "key")[2:],
+				Secret: digest("demo", "secret")[2:] +
+					digest("demo", "rest of the secret")[2:], Read: true, Trade: true, Withdraw: true}},
 		}},
 		Tiers: standardTiers(), Seed: 1, History: 24 * time.Hour, Rules: Rules{FeeRounding: exchange.RoundFill},
 	}
@@ -229,6 +265,7 @@ func Default() Config {
 
 // usual fills in what the markets of Default have in common.
 func usual(m Market) Market {
-	m.NotionalDecimals, m.MinOrderInQuote, m.MaxOrderInBase, m.MaxOrderInQuote, m.MaxOpenOrders = 2, "5", "1000000000", "1000000000", 100
+	m.NotionalDecimals, m.MinOrderInQuote, m.MaxOrderInBase, m.MaxOrderInQuote, m.MaxOpenOrders = 2, "5", "1000000000",
+		"1000000000", 100
 	return m
 }

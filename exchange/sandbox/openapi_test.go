@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,18 +14,25 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
-// description is what answers are held against: the document, and the schemas of it that were used, by path into the document.
+// description is what answers are held against: the document, and the schemas of it that were used,
+// by path into the document.
 type description struct {
 	mu       sync.Mutex
+	document any
 	compiler *jsonschema.Compiler
 	schemas  map[string]*jsonschema.Schema
 }
 
 // described is the description of the API with the default prefix, made once for all tests.
 var described = sync.OnceValue(func() *description {
-	return readDescription(describe(credentialHeadersOf(defaultPrefix), budgetHeadersOf(defaultPrefix), &Rules{}))
+	d, err := door.New(&door.Config{Table: listed})
+	if err != nil {
+		panic(err)
+	}
+	return readDescription(d.OpenAPI())
 })
 
 func readDescription(text []byte) *description {
@@ -38,7 +46,16 @@ func readDescription(text []byte) *description {
 	if err := compiler.AddResource("openapi.json", document); err != nil {
 		panic(err)
 	}
-	return &description{compiler: compiler, schemas: map[string]*jsonschema.Schema{}}
+	return &description{document: document, compiler: compiler, schemas: map[string]*jsonschema.Schema{}}
+}
+
+// object returns the object of the document at a path of keys.
+func (d *description) object(path ...string) map[string]any {
+	one := d.document.(map[string]any)
+	for _, key := range path {
+		one = one[key].(map[string]any)
+	}
+	return one
 }
 
 // schema returns the schema at a JSON pointer of the document.
@@ -54,22 +71,25 @@ func (d *description) schema(t testing.TB, pointer string) *jsonschema.Schema {
 	return d.schemas[pointer]
 }
 
-// conforms requires that an answer is one that the description of the API promises. path begins with /v2.
+// conforms requires that an answer is one that the description of the API promises. path begins
+// with /v2.
 func conforms(t testing.TB, method, path string, status int, body string) {
 	t.Helper()
-	e, _ := route(method, strings.TrimPrefix(path, version))
+	e, _ := route(method, strings.TrimPrefix(path, door.Version))
 	if status != http.StatusOK {
 		if e != nil {
-			require.Contains(t, e.responses(), strconv.Itoa(status), "%s %s may not answer %d: %s", method, path, status, body)
+			require.Contains(t, described().object("paths", door.Version+e.Path, strings.ToLower(method), "responses"),
+				strconv.Itoa(status), "%s %s may not answer %d: %s", method, path, status, body)
 		}
 		fitsSchema(t, "/components/schemas/Error", body)
 		return
 	}
 	require.NotNil(t, e, "%s %s has no row in the table", method, path)
-	if body == "" && method == http.MethodPost && e.has("responseRequired") {
+	if body == "" && method == http.MethodPost &&
+		slices.ContainsFunc(e.Params, func(p door.Parameter) bool { return p.Name == "responseRequired" }) {
 		return // responseRequired=false: only the status (specification 4.1)
 	}
-	escaped := strings.ReplaceAll(version+e.path, "/", "~1")
+	escaped := strings.ReplaceAll(door.Version+e.Path, "/", "~1")
 	fitsSchema(t, "/paths/"+escaped+"/"+strings.ToLower(method)+"/responses/200/content/application~1json/schema", body)
 }
 
@@ -92,33 +112,33 @@ func TestTheDescriptionIsAValidOpenAPIDocument(t *testing.T) {
 }
 
 func TestTheDescriptionHasEveryEndpointWithItsParametersAndWeight(t *testing.T) {
-	document, err := openapi3.NewLoader().LoadFromData(newRig(t).ex.front.openAPI())
+	document, err := openapi3.NewLoader().LoadFromData(newRig(t).ex.front.OpenAPI())
 	require.NoError(t, err)
 	described := 0
 	for path, item := range document.Paths.Map() {
 		for method, operation := range item.Operations() {
 			described++
-			e, _ := route(method, strings.TrimPrefix(path, version))
+			e, _ := route(method, strings.TrimPrefix(path, door.Version))
 			require.NotNil(t, e, "%s %s", method, path)
-			require.EqualValues(t, e.weight, operation.Extensions["x-weight"])
+			require.EqualValues(t, e.Weight, operation.Extensions["x-weight"])
 			have := len(operation.Parameters)
-			if !e.public() {
+			if !e.Public() {
 				have-- // the window
 				require.Len(t, *operation.Security, 1)
 			}
-			if e.inBody() {
+			if e.InBody() {
 				have += len(operation.RequestBody.Value.Content["application/json"].Schema.Value.Properties)
 			}
-			require.Equal(t, len(e.params), have, "%s %s", method, path)
+			require.Equal(t, len(e.Params), have, "%s %s", method, path)
 		}
 	}
-	require.Equal(t, len(endpoints), described)
+	require.Equal(t, len(listed), described)
 }
 
 func TestEveryAnswerOfTheTableHasASchema(t *testing.T) {
-	have := answerSchemas()
-	for i := range endpoints {
-		require.Contains(t, have, endpoints[i].answer, "%s %s", endpoints[i].method, endpoints[i].path)
+	have := described().object("components", "schemas")
+	for i := range listed {
+		require.Contains(t, have, listed[i].Answer, "%s %s", listed[i].Method, listed[i].Path)
 	}
 }
 
@@ -138,9 +158,12 @@ func TestAnAnswerWithAnUnknownOrAMissingFieldDoesNotFit(t *testing.T) {
 
 func TestRecordedAnswersFitTheirSchemas(t *testing.T) {
 	cases := map[string]string{
-		"time.json": "Time", "assets.json": "Assets", "book.json": "Book", "trades_public.json": "PublicTrades", "candles_1m_2025.json": "Candles", "ticker_price.json": "TickerPrices",
-		"ticker_book.json": "TickerBooks", "ticker_24h.json": "Tickers24h", "orders_open_2025.json": "Orders", "orders_cancel_docs.json": "CancelledList",
-		"account_2025.json": "Account", "account_fees_docs.json": "Fees", "balance_symbol_2025.json": "Balances", "deposit_history_2025.json": "Deposits", "withdrawal_history_2025.json": "Withdrawals",
+		"time.json": "Time", "assets.json": "Assets", "book.json": "Book", "trades_public.json": "PublicTrades",
+		"candles_1m_2025.json": "Candles", "ticker_price.json": "TickerPrices",
+		"ticker_book.json": "TickerBooks", "ticker_24h.json": "Tickers24h", "orders_open_2025.json": "Orders",
+		"orders_cancel_docs.json": "CancelledList",
+		"account_2025.json":       "Account", "account_fees_docs.json": "Fees", "balance_symbol_2025.json": "Balances",
+		"deposit_history_2025.json": "Deposits", "withdrawal_history_2025.json": "Withdrawals",
 		"account_history_docs.json": "History", "report_book_docs.json": "BookReport",
 	}
 	for name, schema := range cases {
@@ -151,7 +174,7 @@ func TestRecordedAnswersFitTheirSchemas(t *testing.T) {
 }
 
 func TestTheDescriptionNamesTheHeadersOfTheOperator(t *testing.T) {
-	text := string(newRig(t, func(c *Config) { c.Prefixes = []string{"Acme", "Service"} }).ex.front.openAPI())
+	text := string(newRig(t, func(c *Config) { c.Prefixes = []string{"Acme", "Service"} }).ex.front.OpenAPI())
 	require.True(t, json.Valid([]byte(text)))
 	require.Contains(t, text, `"Acme-Access-Key"`)
 	require.Contains(t, text, `"acme-ratelimit-remaining"`)
@@ -160,7 +183,7 @@ func TestTheDescriptionNamesTheHeadersOfTheOperator(t *testing.T) {
 
 func TestTheDescriptionKnowsWhereTheOperatorIsOptional(t *testing.T) {
 	for _, optional := range []bool{false, true} {
-		text := newRig(t, func(c *Config) { c.Rules.OperatorOptional = optional }).ex.front.openAPI()
+		text := newRig(t, func(c *Config) { c.Rules.OperatorOptional = optional }).ex.front.OpenAPI()
 		var document struct {
 			Paths map[string]map[string]struct {
 				Parameters []struct {

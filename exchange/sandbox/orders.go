@@ -7,36 +7,38 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // dayMillis is how wide a range of times may be where it is bounded (venue-facts 1.3).
 const dayMillis = 24 * 60 * 60 * 1000
 
-// getOrdersOpen is GET /ordersOpen (specification 4.5): open orders of one market, of the markets of one base or of all, by market,
-// latest first, without their fills.
-func (ex *Exchange) getOrdersOpen(c *call) *exchange.Error {
-	c.out = append(c.out, '[')
+// getOrdersOpen is GET /ordersOpen (specification 4.5): open orders of one market, of the markets
+// of one base or of all, by market, latest first, without their fills.
+func (ex *Exchange) getOrdersOpen(c *door.Call) *exchange.Error {
+	c.Out = append(c.Out, '[')
 	for _, m := range ex.catalog.Markets() {
 		switch {
-		case c.has("market") && m.Name != c.text("market"):
+		case c.Has("market") && m.Name != c.Text("market"):
 			continue
-		case c.has("base") && ex.catalog.Asset(m.Base).Symbol != c.text("base"):
+		case c.Has("base") && ex.catalog.Asset(m.Base).Symbol != c.Text("base"):
 			continue
 		}
-		for r := c.account.recordsOf(m.ID).open.newest; r != nil; r = r.links[byState].older {
+		for r := ex.caller(c).recordsOf(m.ID).open.newest; r != nil; r = r.links[byState].older {
 			ex.tellListed(c, r, nil)
 		}
 	}
-	c.out = append(c.out, ']')
+	c.Out = append(c.Out, ']')
 	return nil
 }
 
-// getOrders is GET /orders (specification 4.3): orders of a market, latest first, with their fills, from start to end of their
-// creation and from orderIdFrom to orderIdTo, all inclusive. An orderId bounds by its place among the market's orders, whether or
-// not there is such an order of the account.
-func (ex *Exchange) getOrders(c *call) *exchange.Error {
-	m := ex.catalog.MarketNamed(c.text("market"))
+// getOrders is GET /orders (specification 4.3): orders of a market, latest first, with their fills,
+// from start to end of their creation and from orderIdFrom to orderIdTo, all inclusive. An orderId
+// bounds by its place among the market's orders, whether or not there is such an order of the
+// account.
+func (ex *Exchange) getOrders(c *door.Call) *exchange.Error {
+	m := ex.catalog.MarketNamed(c.Text("market"))
 	times, refused := timesOf(c, ex.config.Rules.DayWindow)
 	if refused != nil {
 		return refused
@@ -45,9 +47,9 @@ func (ex *Exchange) getOrders(c *call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	rows := c.integer("limit", defaultRows)
-	c.out = append(c.out, '[')
-	for r := c.account.recordsOf(m.ID).all.newest; r != nil && rows > 0; r = r.links[byCreation].older {
+	rows := c.Integer("limit", defaultRows)
+	c.Out = append(c.Out, '[')
+	for r := ex.caller(c).recordsOf(m.ID).all.newest; r != nil && rows > 0; r = r.links[byCreation].older {
 		created := ex.orderOf(r).Created.Millis()
 		if created < times.from || int64(r.count) < places.from {
 			break
@@ -58,14 +60,15 @@ func (ex *Exchange) getOrders(c *call) *exchange.Error {
 		ex.tellListed(c, r, r.fills())
 		rows--
 	}
-	c.out = append(c.out, ']')
+	c.Out = append(c.Out, ']')
 	return nil
 }
 
-// getTrades is GET /trades (venue-facts 1.3): the account's trades of a market, latest first, from start to end (at most 24 hours
-// later) and from tradeIdFrom to tradeIdTo, all inclusive. fee and feeCurrency are left out until the trade is settled.
-func (ex *Exchange) getTrades(c *call) *exchange.Error {
-	m := ex.catalog.MarketNamed(c.text("market"))
+// getTrades is GET /trades (venue-facts 1.3): the account's trades of a market, latest first, from
+// start to end (at most 24 hours later) and from tradeIdFrom to tradeIdTo, all inclusive. fee and
+// feeCurrency are left out until the trade is settled.
+func (ex *Exchange) getTrades(c *door.Call) *exchange.Error {
+	m := ex.catalog.MarketNamed(c.Text("market"))
 	times, refused := timesOf(c, true)
 	if refused != nil {
 		return refused
@@ -74,10 +77,10 @@ func (ex *Exchange) getTrades(c *call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	rows := c.integer("limit", defaultRows)
-	trades := c.account.recordsOf(m.ID).trades
+	rows := c.Integer("limit", defaultRows)
+	trades := ex.caller(c).recordsOf(m.ID).trades
 	trades = trades[max(0, len(trades)-ex.keepTrades()):]
-	c.out = append(c.out, '[')
+	c.Out = append(c.Out, '[')
 	for i := len(trades) - 1; i >= 0 && rows > 0; i-- {
 		at := trades[i].Time.Millis()
 		count, _ := countOf(trades[i].ID, m.ID, nameOfFill) // the venue made it
@@ -90,14 +93,14 @@ func (ex *Exchange) getTrades(c *call) *exchange.Error {
 		ex.tellTrade(c, m, &trades[i])
 		rows--
 	}
-	c.out = append(c.out, ']')
+	c.Out = append(c.Out, ']')
 	return nil
 }
 
 // tellTrade appends a trade to a list of them.
-func (ex *Exchange) tellTrade(c *call, m *market.Market, t *trade) {
-	told := t.at(c.now)
-	dst := c.out
+func (ex *Exchange) tellTrade(c *door.Call, m *market.Market, t *trade) {
+	told := t.at(c.Now)
+	dst := c.Out
 	if dst[len(dst)-1] != '[' {
 		dst = append(dst, ',')
 	}
@@ -118,24 +121,25 @@ func (ex *Exchange) tellTrade(c *call, m *market.Market, t *trade) {
 		dst = append(dst, '"')
 	}
 	dst = strconv.AppendBool(append(dst, `,"settled":`...), told.Settled)
-	c.out = append(strconv.AppendInt(append(dst, `,"operatorId":`...), t.operatorID, 10), '}')
+	c.Out = append(strconv.AppendInt(append(dst, `,"operatorId":`...), t.operatorID, 10), '}')
 }
 
 // span is a range of numbers, both ends included.
 type span struct{ from, to int64 }
 
-// timesOf reads start and end, in Unix milliseconds. An end before the start is 205; so is one more than a day after it, where the
-// range is bounded and both are given.
-func timesOf(c *call, bounded bool) (span, *exchange.Error) {
-	s := span{c.integer("start", 0), c.integer("end", math.MaxInt64)}
-	if s.to < s.from || bounded && c.has("start") && c.has("end") && s.to-s.from > dayMillis {
+// timesOf reads start and end, in Unix milliseconds. An end before the start is 205; so is one more
+// than a day after it, where the range is bounded and both are given.
+func timesOf(c *door.Call, bounded bool) (span, *exchange.Error) {
+	s := span{c.Integer("start", 0), c.Integer("end", math.MaxInt64)}
+	if s.to < s.from || bounded && c.Has("start") && c.Has("end") && s.to-s.from > dayMillis {
 		return s, exchange.Invalid("end")
 	}
 	return s, nil
 }
 
-// placesOf reads two identifiers as places among those of their kind in a market. What names nothing of that kind there is 205.
-func placesOf(c *call, from, to string, id market.ID, kind byte) (s span, refused *exchange.Error) {
+// placesOf reads two identifiers as places among those of their kind in a market. What names
+// nothing of that kind there is 205.
+func placesOf(c *door.Call, from, to string, id market.ID, kind byte) (s span, refused *exchange.Error) {
 	if s.from, refused = placeOf(c, from, 0, id, kind); refused != nil {
 		return s, refused
 	}
@@ -144,12 +148,12 @@ func placesOf(c *call, from, to string, id market.ID, kind byte) (s span, refuse
 }
 
 // placeOf reads one of them; otherwise is the place where it was not sent.
-func placeOf(c *call, parameter string, otherwise int64, id market.ID, kind byte) (int64, *exchange.Error) {
-	sent := c.arg(parameter)
-	if !sent.set {
+func placeOf(c *door.Call, parameter string, otherwise int64, id market.ID, kind byte) (int64, *exchange.Error) {
+	sent := c.Arg(parameter)
+	if !sent.Set {
 		return otherwise, nil
 	}
-	count, ok := placeNamed(sent.text, id, kind)
+	count, ok := placeNamed(sent.Text, id, kind)
 	if !ok {
 		return 0, exchange.Invalid(parameter)
 	}

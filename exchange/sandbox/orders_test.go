@@ -45,10 +45,12 @@ func TestOrdersAreListedLatestFirstBetweenTheirBounds(t *testing.T) {
 func TestOpenOrdersAreListedByMarketOrBase(t *testing.T) {
 	f := newFloor(t, nil)
 	btc := f.place(f.alice, "buy limit amount=2 price=100").OrderID
-	eth := f.order(f.alice, "POST /order", "market=ETH-EUR operatorId=7 side=buy orderType=limit amount=1 price=100").OrderID
+	eth := f.order(f.alice, "POST /order",
+		"market=ETH-EUR operatorId=7 side=buy orderType=limit amount=1 price=100").OrderID
 	f.place(f.bob, "sell limit amount=1 price=100")
 	for parameters, want := range map[string][]string{
-		"": {btc, eth}, "market=BTC-EUR": {btc}, "base=ETH": {eth}, "market=BTC-EUR base=ETH": {}, "market=ETH-EUR base=ETH": {eth}, "base=EUR": {},
+		"": {btc, eth}, "market=BTC-EUR": {btc}, "base=ETH": {eth}, "market=BTC-EUR base=ETH": {},
+		"market=ETH-EUR base=ETH": {eth}, "base=EUR": {},
 	} {
 		open := f.list(f.alice, "GET /ordersOpen", parameters)
 		require.Equal(t, want, ids(open), parameters)
@@ -66,11 +68,15 @@ func TestTradesAreListedLatestFirstBetweenTheirBounds(t *testing.T) {
 		f.wait(time.Second)
 	}
 	all := read[[]toldTrade](f, f.ok(f.alice, "GET /trades", "market=BTC-EUR"))
-	require.Equal(t, toldTrade{ID: "00000000-0000-0001-0000-000000000004", OrderID: "00000000-0000-0001-0100-000000000001", ClientOrderID: text(client(1)),
-		Timestamp: started.Millis() + 3000, Market: "BTC-EUR", Side: "buy", Amount: "1", Price: "100", Fee: text("0.15"), FeeCurrency: text("EUR"), Settled: true}, all[0])
+	require.Equal(t, toldTrade{ID: "00000000-0000-0001-0000-000000000004",
+		OrderID: "00000000-0000-0001-0100-000000000001", ClientOrderID: text(client(1)),
+		Timestamp: started.Millis() +
+			3000, Market: "BTC-EUR", Side: "buy", Amount: "1", Price: "100", Fee: text("0.15"),
+		FeeCurrency: text("EUR"), Settled: true}, all[0])
 	from := started.Millis()
 	for bounds, want := range map[string][]toldTrade{
-		"": all, "limit=1": all[:1], fmt.Sprintf("start=%d end=%d", from+1000, from+2000): all[1:3], "tradeIdFrom=" + all[1].ID: all[:2], "tradeIdTo=" + all[1].ID: all[1:],
+		"": all, "limit=1": all[:1], fmt.Sprintf("start=%d end=%d", from+1000, from+2000): all[1:3], "tradeIdFrom=" +
+			all[1].ID: all[:2], "tradeIdTo=" + all[1].ID: all[1:],
 		"tradeIdFrom=" + all[2].ID + " tradeIdTo=" + all[2].ID: all[2:3],
 	} {
 		require.Equal(t, want, read[[]toldTrade](f, f.ok(f.alice, "GET /trades", "market=BTC-EUR "+bounds)), bounds)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -16,23 +17,23 @@ type depth struct {
 }
 
 // getTime answers GET /time.
-func (ex *Exchange) getTime(c *call) *exchange.Error {
-	w := wire.Writer{Dst: c.out}
+func (ex *Exchange) getTime(c *door.Call) *exchange.Error {
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
-	now := c.fate.skewed(c.now)
+	now := c.Skewed(c.Now)
 	w.Integer("time", now.Millis())
 	w.Integer("timeNs", int64(now))
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
 // each writes an object for the market that a call names, or a list with one for every market.
-func (ex *Exchange) each(c *call, write func(*wire.Writer, *listing)) *exchange.Error {
-	w := wire.Writer{Dst: c.out}
-	if c.has("market") {
+func (ex *Exchange) each(c *door.Call, write func(*wire.Writer, *listing)) *exchange.Error {
+	w := wire.Writer{Dst: c.Out}
+	if c.Has("market") {
 		write(&w, ex.named(c))
-		c.out = w.Dst
+		c.Out = w.Dst
 		return nil
 	}
 	w.Open('[')
@@ -42,22 +43,22 @@ func (ex *Exchange) each(c *call, write func(*wire.Writer, *listing)) *exchange.
 		}
 	}
 	w.Close(']')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
-// named returns the market that a call names.
-func (ex *Exchange) named(c *call) *listing {
-	return ex.listings[ex.catalog.MarketNamed(c.text("market")).ID]
+// Named returns the market that a call names.
+func (ex *Exchange) named(c *door.Call) *listing {
+	return ex.listings[ex.catalog.MarketNamed(c.Text("market")).ID]
 }
 
 // getMarkets answers GET /markets.
-func (ex *Exchange) getMarkets(c *call) *exchange.Error {
+func (ex *Exchange) getMarkets(c *door.Call) *exchange.Error {
 	return ex.each(c, ex.writeMarket)
 }
 
-// writeMarket writes a market with its rules (specification 2.3, venue-facts 1.2). Where the config sets no maximum, the one that
-// every order is under (codes 210 and 211) stands.
+// writeMarket writes a market with its rules (specification 2.3, venue-facts 1.2). Where the config
+// sets no maximum, the one that every order is under (codes 210 and 211) stands.
 func (ex *Exchange) writeMarket(w *wire.Writer, l *listing) {
 	const most = 1_000_000_000
 	w.Open('{')
@@ -98,11 +99,11 @@ func (ex *Exchange) writeMarket(w *wire.Writer, l *listing) {
 }
 
 // getAssets answers GET /assets.
-func (ex *Exchange) getAssets(c *call) *exchange.Error {
-	w := wire.Writer{Dst: c.out}
-	if c.has("symbol") {
-		ex.writeAsset(&w, ex.catalog.AssetNamed(c.text("symbol")))
-		c.out = w.Dst
+func (ex *Exchange) getAssets(c *door.Call) *exchange.Error {
+	w := wire.Writer{Dst: c.Out}
+	if c.Has("symbol") {
+		ex.writeAsset(&w, ex.catalog.AssetNamed(c.Text("symbol")))
+		c.Out = w.Dst
 		return nil
 	}
 	w.Open('[')
@@ -110,7 +111,7 @@ func (ex *Exchange) getAssets(c *call) *exchange.Error {
 		ex.writeAsset(&w, a)
 	}
 	w.Close(']')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
@@ -155,9 +156,10 @@ func (ex *Exchange) rulesOf(symbol string) (rules Asset) {
 	return rules
 }
 
-// book returns the book of the market that a call names, up to the call's depth, or refuses: only a market in status trading shows
-// one (specification 3.2). Code 431 comes with 409 here, elsewhere with the table's 503.
-func (ex *Exchange) book(c *call) (*listing, *depth, *exchange.Error) {
+// book returns the book of the market that a call names, up to the call's depth, or refuses: only a
+// market in status trading shows one (specification 3.2). Code 431 comes with 409 here, elsewhere
+// with the table's 503.
+func (ex *Exchange) book(c *door.Call) (*listing, *depth, *exchange.Error) {
 	l := ex.named(c)
 	if l.Status != market.Trading {
 		refused := *exchange.ErrCode(exchange.CodeNotTrading)
@@ -166,17 +168,17 @@ func (ex *Exchange) book(c *call) (*listing, *depth, *exchange.Error) {
 		return nil, nil, &refused
 	}
 	d := &ex.depth
-	d.bids, d.asks = ex.venue.AppendDepth(l.ID, int(c.integer("depth", bookDepth.max)), d.bids[:0], d.asks[:0])
+	d.bids, d.asks = ex.venue.AppendDepth(l.ID, int(c.Integer("depth", bookDepth.Max)), d.bids[:0], d.asks[:0])
 	return l, d, nil
 }
 
 // getBook answers GET /{market}/book. The timestamp is that of the answer, in nanoseconds.
-func (ex *Exchange) getBook(c *call) *exchange.Error {
+func (ex *Exchange) getBook(c *door.Call) *exchange.Error {
 	l, d, refused := ex.book(c)
 	if refused != nil {
 		return refused
 	}
-	w := wire.Writer{Dst: c.out}
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Text("market", l.Name)
 	w.Integer("nonce", l.nonce)
@@ -184,8 +186,8 @@ func (ex *Exchange) getBook(c *call) *exchange.Error {
 	w.Levels(l.Market, d.bids)
 	w.Key("asks")
 	w.Levels(l.Market, d.asks)
-	w.Integer("timestamp", int64(c.now))
+	w.Integer("timestamp", int64(c.Now))
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }

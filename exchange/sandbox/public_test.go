@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
@@ -35,9 +35,11 @@ func TestMarketsTellTheirRules(t *testing.T) {
 	require.Equal(t, bitcoin, h.ok("/markets?market=BTC-EUR"))
 	require.Contains(t, h.ok("/markets"), "["+bitcoin+`,{"market":"ADA-EUR",`)
 
-	h.listings[2].Status, h.listings[2].TickSize, h.listings[2].MaxOrderInBase, h.listings[2].MaxOrderInQuote = market.CancelOnly, 0, 5_000_000, 9900
+	h.listings[2].Status, h.listings[2].TickSize, h.listings[2].MaxOrderInBase,
+		h.listings[2].MaxOrderInQuote = market.CancelOnly, 0, 5_000_000, 9900
 	changed := h.one("/markets?market=ADA-EUR")
-	require.Equal(t, []any{"cancelOnly", nil, "5.000000", "99.00"}, []any{changed["status"], changed["tickSize"], changed["maxOrderInBaseAsset"], changed["maxOrderInQuoteAsset"]})
+	require.Equal(t, []any{"cancelOnly", nil, "5.000000", "99.00"},
+		[]any{changed["status"], changed["tickSize"], changed["maxOrderInBaseAsset"], changed["maxOrderInQuoteAsset"]})
 }
 
 func TestAssetsTellTheirRules(t *testing.T) {
@@ -50,7 +52,8 @@ func TestAssetsTellTheirRules(t *testing.T) {
 	rows := h.rows("/assets")
 	require.Len(t, rows, 3)
 	require.Equal(t, []any{"Euro \"€\"", []any{"SEPA"}}, []any{rows[1]["name"], rows[1]["networks"]})
-	require.Equal(t, []any{"ADA", []any{"ADA"}}, []any{rows[2]["name"], rows[2]["networks"]}, "an asset that the config does not describe")
+	require.Equal(t, []any{"ADA", []any{"ADA"}}, []any{rows[2]["name"], rows[2]["networks"]},
+		"an asset that the config does not describe")
 }
 
 func TestTheBookShowsTheHouseAndTheAccounts(t *testing.T) {
@@ -63,28 +66,34 @@ func TestTheBookShowsTheHouseAndTheAccounts(t *testing.T) {
 	require.Equal(t, "95047.5", book["asks"].([]any)[0].([]any)[0])
 	require.Len(t, h.one("/BTC-EUR/book?depth=2")["asks"], 2)
 
-	require.Equal(t, fmt.Sprintf(`{"market":"ADA-EUR","nonce":2,"bids":[],"asks":[],"timestamp":%d}`, noon), h.ok("/ADA-EUR/book"))
+	require.Equal(t, fmt.Sprintf(`{"market":"ADA-EUR","nonce":2,"bids":[],"asks":[],"timestamp":%d}`, noon),
+		h.ok("/ADA-EUR/book"))
 	h.place(2, market.Buy, 20_500_000, 49_000)
 	require.Contains(t, h.ok("/ADA-EUR/book"), `"bids":[["0.49","20.5"]],"asks":[]`)
-	require.Equal(t, `{"market":"ADA-EUR","bid":"0.49","bidSize":"20.5","ask":null,"askSize":null}`, h.ok("/ticker/book?market=ADA-EUR"))
+	require.Equal(t, `{"market":"ADA-EUR","bid":"0.49","bidSize":"20.5","ask":null,"askSize":null}`,
+		h.ok("/ticker/book?market=ADA-EUR"))
 }
 
 func TestOnlyATradingMarketShowsItsBook(t *testing.T) {
 	h := newHall(t, price.Fixed("95000"), nil)
-	for _, status := range []market.MarketStatus{market.Halted, market.Auction, market.AuctionMatching, market.CancelOnly} {
+	for _, status := range []market.MarketStatus{market.Halted, market.Auction, market.AuctionMatching,
+		market.CancelOnly} {
 		h.listings[1].Status = status
 		for _, path := range []string{"/BTC-EUR/book", "/report/BTC-EUR/book"} {
 			_, refused := h.get(path)
 			require.NotNil(t, refused, status)
 			require.Equal(t, [2]int{409, exchange.CodeNotTrading}, [2]int{refused.Status, refused.Code})
-			require.Equal(t, "getBook is not available for BTC-EUR in state "+strings.ToUpper(status.String()), refused.Message)
+			require.Equal(t, "getBook is not available for BTC-EUR in state "+strings.ToUpper(status.String()),
+				refused.Message)
 		}
-		require.Equal(t, `{"market":"BTC-EUR","bid":null,"bidSize":null,"ask":null,"askSize":null}`, h.ok("/ticker/book?market=BTC-EUR"))
+		require.Equal(t, `{"market":"BTC-EUR","bid":null,"bidSize":null,"ask":null,"askSize":null}`,
+			h.ok("/ticker/book?market=BTC-EUR"))
 	}
 	require.Equal(t, 503, exchange.ErrCode(exchange.CodeNotTrading).Status, "the table is as it was")
 }
 
-// shape is the members of an answer with the kinds of their values; that of the first element stands for a list.
+// shape is the members of an answer with the kinds of their values; that of the first element
+// stands for a list.
 func shape(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -102,13 +111,16 @@ func shape(value any) any {
 	return fmt.Sprintf("%T", value)
 }
 
-// TestPublicAnswersHaveTheRecordedShapes compares with what the exchange was seen to send, where that lies beside the project.
+// TestPublicAnswersHaveTheRecordedShapes compares with what the exchange was seen to send, where
+// that lies beside the project.
 func TestPublicAnswersHaveTheRecordedShapes(t *testing.T) {
 	h := newHall(t, price.Synthetic{Price: "95000"}, nil)
 	h.pass(time.Minute)
 	for file, path := range map[string]string{
-		"time": "/time", "markets_single_2025": "/markets?market=BTC-EUR", "assets": "/assets", "book": "/BTC-EUR/book", "trades_public": "/BTC-EUR/trades",
-		"candles_1m_2025": "/BTC-EUR/candles?interval=1m", "ticker_price": "/ticker/price", "ticker_book": "/ticker/book", "ticker_24h": "/ticker/24h",
+		"time": "/time", "markets_single_2025": "/markets?market=BTC-EUR", "assets": "/assets", "book": "/BTC-EUR/book",
+		"trades_public":   "/BTC-EUR/trades",
+		"candles_1m_2025": "/BTC-EUR/candles?interval=1m", "ticker_price": "/ticker/price",
+		"ticker_book": "/ticker/book", "ticker_24h": "/ticker/24h",
 		"report_book_docs": "/report/BTC-EUR/book", "report_trades_docs": "/report/BTC-EUR/trades",
 	} {
 		text, err := os.ReadFile(filepath.Join("../../../shared/spec/fixtures", file+".json"))
@@ -136,16 +148,16 @@ func TestATradeIDIsWrittenAsTheLibraryWritesIt(t *testing.T) {
 func TestBookCandlesAndTradesAreWrittenWithoutGarbage(t *testing.T) {
 	h := newHall(t, price.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 24 * time.Hour })
 	for _, path := range []string{"/{market}/book", "/{market}/candles", "/{market}/trades"} {
-		at := slices.IndexFunc(endpoints, func(e endpoint) bool { return e.path == path })
-		c := &call{endpoint: &endpoints[at], now: noon, args: make(arguments, len(endpoints[at].params)), out: make([]byte, 0, 1<<20)}
-		*c.arg("market") = argument{set: true, text: "BTC-EUR"}
+		e := h.bind(endpoints).Named("GET " + path)
+		c := &door.Call{Endpoint: e, Now: noon, Args: make(door.Arguments, len(e.Params)), Out: make([]byte, 0, 1<<20)}
+		*c.Arg("market") = door.Argument{Set: true, Text: "BTC-EUR"}
 		if path == "/{market}/candles" {
-			*c.arg("interval") = argument{set: true, text: "1m"}
+			*c.Arg("interval") = door.Argument{Set: true, Text: "1m"}
 		}
 		require.Zero(t, testing.AllocsPerRun(10, func() {
-			c.out = c.out[:0]
-			_ = c.endpoint.do(h.Exchange, c)
+			c.Out = c.Out[:0]
+			_ = c.Endpoint.Do(c)
 		}), path)
-		require.Greater(t, len(c.out), 150, path)
+		require.Greater(t, len(c.Out), 150, path)
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Quote moves a market to what another exchange tells of it, now: its last price, best bid and best ask, in units of the market as it was
-// configured. The house quotes that bid and ask until the next Quote, and takes what rests where they have come to. A bid or ask of 0, or
-// ones that cross, leave the house to its own spread. Nothing is traded in public. In a market that is not trading the quote is taken up
-// when it trades again. Meant for markets without a Source. An error says what has stopped the exchange, or that there is no such market.
+// Quote moves a market to what another exchange tells of it, now: its last price, best bid and best
+// ask, in units of the market as it was configured. The house quotes that bid and ask until the
+// next Quote, and takes what rests where they have come to. A bid or ask of 0, or ones that cross,
+// leave the house to its own spread. Nothing is traded in public. In a market that is not trading
+// the quote is taken up when it trades again. Meant for markets without a Source. An error says
+// what has stopped the exchange, or that there is no such market.
 func (ex *Exchange) Quote(name string, last, bid, ask market.Price) error {
 	return ex.direct(name, func(l *listing, now market.Time) {
 		l.price, l.quote = last, [2]market.Price{bid, ask}
@@ -25,13 +27,15 @@ func (ex *Exchange) requote(l *listing, now market.Time) {
 	}
 	l.touch()
 	ticker := market.Ticker{Market: l.ID, Last: l.price, Bid: l.quote[0], Ask: l.quote[1]}
-	if err := ex.venue.Advance(&market.Event{At: now, Kind: market.KindTicker, Market: l.ID, Ticker: &ticker}); err != nil {
+	if err := ex.venue.Advance(&market.Event{At: now, Kind: market.KindTicker, Market: l.ID,
+		Ticker: &ticker}); err != nil {
 		ex.fail(err)
 	}
 }
 
-// Govern gives a market the status and the rules of another exchange's, now: the tick, smallest and largest orders, decimals of amounts,
-// open orders. Orders that rest stay. rules must be in the units of the market as it was configured. The error is as Quote's.
+// Govern gives a market the status and the rules of another exchange's, now: the tick, smallest and
+// largest orders, decimals of amounts, open orders. Orders that rest stay. rules must be in the
+// units of the market as it was configured. The error is as Quote's.
 func (ex *Exchange) Govern(name string, rules *market.Market) error {
 	return ex.direct(name, func(l *listing, now market.Time) {
 		ex.setRules(l, &rules.Rules)
@@ -43,7 +47,8 @@ func (ex *Exchange) Govern(name string, rules *market.Market) error {
 	})
 }
 
-// direct lets the owner of the exchange act on a market after everything that is due, and writes what has changed.
+// direct lets the owner of the exchange act on a market after everything that is due, and writes
+// what has changed.
 func (ex *Exchange) direct(name string, act func(*listing, market.Time)) error {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// newPaper is a stage whose first market is quoted from outside, with an endless house, and kept in a file.
+// newPaper is a stage whose first market is quoted from outside, with an endless house, and kept in
+// a file.
 func newPaper(t *testing.T) *stage {
 	s := newStage(t, paperHouse, stateful(filepath.Join(t.TempDir(), "paper.db")))
 	t.Cleanup(func() { _ = s.ex.store.db.Close() })

@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -19,7 +20,8 @@ import (
 func (s *store) recall() (err error) {
 	defer catchCorrupt(&err, debug.SetPanicOnFault(true))
 	return s.db.View(func(tx *bbolt.Tx) error {
-		for _, one := range [...]func(*bbolt.Tx) error{s.recallMarkets, s.recallAccounts, s.recallOrders, s.recallFills, s.recallTrades, s.recallTransfers, s.recallTape, s.recallBars, s.recallMeters} {
+		for _, one := range [...]func(*bbolt.Tx) error{s.recallMarkets, s.recallAccounts, s.recallOrders, s.recallFills,
+			s.recallTrades, s.recallTransfers, s.recallTape, s.recallBars, s.recallMeters} {
 			if err := one(tx); err != nil {
 				return err
 			}
@@ -60,7 +62,8 @@ func (s *store) recallAccounts(tx *bbolt.Tx) error {
 				return fmt.Errorf("%w: account %s: %w", errCorrupt, a.name, err)
 			}
 		}
-		a.volume, a.days, a.depositsListed, a.withdrawalsListed = stored.Volume, stored.Days, stored.DepositsListed, stored.WithdrawalsListed
+		a.volume, a.days, a.depositsListed, a.withdrawalsListed = stored.Volume, stored.Days, stored.DepositsListed,
+			stored.WithdrawalsListed
 		ex.seat(a)
 		return nil
 	})
@@ -75,8 +78,8 @@ func (s *store) recallAccounts(tx *bbolt.Tx) error {
 	})
 }
 
-// recallOrders brings back the orders: the open ones to the venue in the order of their queues, those that have ended in the order in
-// which they did.
+// recallOrders brings back the orders: the open ones to the venue in the order of their queues,
+// those that have ended in the order in which they did.
 func (s *store) recallOrders(tx *bbolt.Tx) error {
 	ex := s.ex
 	type resting struct {
@@ -94,7 +97,8 @@ func (s *store) recallOrders(tx *bbolt.Tx) error {
 			ended = append(ended, r)
 			ex.endings = max(ex.endings, stored.Ended)
 		} else {
-			open = append(open, resting{stored.Account, sim.Resting{Order: o, Settlement: stored.Settlement, Sequence: stored.Sequence, Aside: stored.Aside}})
+			open = append(open, resting{stored.Account,
+				sim.Resting{Order: o, Settlement: stored.Settlement, Sequence: stored.Sequence, Aside: stored.Aside}})
 		}
 		if stored.Lost != 0 {
 			r.happen().lost = stored.Lost
@@ -162,8 +166,10 @@ func (s *store) recallTransfers(tx *bbolt.Tx) error {
 	for _, a := range ex.accounts {
 		slices.SortFunc(a.deposits, inOrder)
 		slices.SortFunc(a.withdrawals, inOrder)
-		a.deposits = slices.DeleteFunc(a.deposits, func(t *transfer) bool { return t.Place+uint64(ex.kept()) <= a.depositsListed })
-		a.withdrawals = slices.DeleteFunc(a.withdrawals, func(t *transfer) bool { return t.Place+uint64(ex.kept()) <= a.withdrawalsListed })
+		a.deposits = slices.DeleteFunc(a.deposits,
+			func(t *transfer) bool { return t.Place+uint64(ex.kept()) <= a.depositsListed })
+		a.withdrawals = slices.DeleteFunc(a.withdrawals,
+			func(t *transfer) bool { return t.Place+uint64(ex.kept()) <= a.withdrawalsListed })
 	}
 	return err
 }
@@ -192,7 +198,7 @@ func (s *store) recallMeters(tx *bbolt.Tx) error {
 		if err := json.Unmarshal(text, &m); err != nil {
 			return unreadable(subject, err)
 		}
-		s.ex.front.setMeter(string(subject), meter{m.Minute, m.Used, m.Banned})
+		s.ex.front.SetUsage(string(subject), door.Usage{Minute: m.Minute, Used: m.Used, Banned: m.Banned})
 		return nil
 	})
 }
@@ -202,7 +208,8 @@ func readRows[T any](b *bbolt.Bucket, each func(number uint64, row *T) error) er
 	return readLists(b, 0, func(_ []uint64, number uint64, row *T) error { return each(number, row) })
 }
 
-// readLists reads all rows of a bucket in the order of their keys, each of so many numbers and the row's own.
+// readLists reads all rows of a bucket in the order of their keys, each of so many numbers and the
+// row's own.
 func readLists[T any](b *bbolt.Bucket, numbers int, each func(head []uint64, number uint64, row *T) error) error {
 	head := make([]uint64, numbers+1)
 	return b.ForEach(func(key, text []byte) error {
@@ -220,7 +227,7 @@ func readLists[T any](b *bbolt.Bucket, numbers int, each func(head []uint64, num
 	})
 }
 
-// decode reads one record.
+// Decode reads one record.
 func decode(b *bbolt.Bucket, key []byte, record any) error {
 	if err := json.Unmarshal(b.Get(key), record); err != nil {
 		return unreadable(key, err)

@@ -7,7 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// record is one order of an account. While it is open its state is the venue's own (Exchange.orderOf); when it ends, a copy stays.
+// record is one order of an account. While it is open its state is the venue's own
+// (Exchange.orderOf); when it ends, a copy stays.
 type record struct {
 	id      market.OrderID
 	count   uint64 // its place among the orders of the market, which orderId names
@@ -62,14 +63,16 @@ func (r *record) happen() *past {
 // link is a record's place in a chain.
 type link struct{ older, newer *record }
 
-// A record is in two chains: that of all records of its account in its market, and that of the open or of the closed ones.
+// A record is in two chains: that of all records of its account in its market, and that of the open
+// or of the closed ones.
 const (
 	byCreation = iota
 	byState
 	chains
 )
 
-// chain is a list of records in the order in which they joined it. Records leave it from anywhere without a search.
+// chain is a list of records in the order in which they joined it. Records leave it from anywhere
+// without a search.
 type chain struct {
 	place          int // of the records' links
 	oldest, newest *record
@@ -88,7 +91,7 @@ func (c *chain) join(r *record) {
 	c.length++
 }
 
-// leave takes out a record that is in the chain.
+// Close takes out a record that is in the chain.
 func (c *chain) leave(r *record) {
 	at := r.links[c.place]
 	if at.older == nil {
@@ -123,8 +126,8 @@ func placeNamed(text string, id market.ID, kind byte) (count uint64, ok bool) {
 	return countOf(name, id, kind)
 }
 
-// countOf returns the place that an identifier of the venue has among those of its kind in a market, which it counts from 1. It
-// is false for an identifier of anything else.
+// countOf returns the place that an identifier of the venue has among those of its kind in a
+// market, which it counts from 1. It is false for an identifier of anything else.
 func countOf(name uuid.UUID, id market.ID, kind byte) (count uint64, ok bool) {
 	for _, b := range name[:6] {
 		if b != 0 {

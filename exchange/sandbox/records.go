@@ -4,11 +4,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// records are the orders and trades of one account in one market: all open orders, the Keep.Orders that closed last, and the
-// latest Keep.Trades trades.
+// records are the orders and trades of one account in one market: all open orders, the Keep.Orders
+// that closed last, and the latest Keep.Trades trades.
 type records struct {
 	all    chain // by creation
 	open   chain // by creation
@@ -45,12 +46,14 @@ func (a *account) recordsOf(id market.ID) *records {
 		a.orders = append(a.orders, nil)
 	}
 	if a.orders[id] == nil {
-		a.orders[id] = &records{open: chain{place: byState}, closed: chain{place: byState}, named: map[uuid.UUID]*record{}}
+		a.orders[id] = &records{open: chain{place: byState}, closed: chain{place: byState},
+			named: map[uuid.UUID]*record{}}
 	}
 	return a.orders[id]
 }
 
-// orderOf returns the order of a record: the venue's own while it is open. Read it, and copy it to keep it.
+// orderOf returns the order of a record: the venue's own while it is open. Read it, and copy it to
+// keep it.
 func (ex *Exchange) orderOf(r *record) *market.Order {
 	if r.closed() {
 		return r.past.order
@@ -70,8 +73,8 @@ func (ex *Exchange) recordNamed(a *account, id market.ID, orderID uuid.UUID) *re
 	return nil
 }
 
-// hear is the venue's sink. It keeps the records up to date and tells the public side what it may know: trades, and that the book
-// has changed.
+// hear is the venue's sink. It keeps the records up to date and tells the public side what it may
+// know: trades, and that the book Has changed.
 func (ex *Exchange) hear(ev *market.Event) {
 	if ev.Kind != market.KindReport {
 		return
@@ -112,7 +115,8 @@ func (ex *Exchange) show(r *record, resting bool) {
 	r.shown = resting
 }
 
-// showTakers notes which of the orders that have taken are in the book now: what a report tells of them is told on the way.
+// showTakers notes which of the orders that have taken are in the book now: what a report tells of
+// them is told on the way.
 func (ex *Exchange) showTakers() {
 	for _, r := range ex.takers {
 		r.taking = false
@@ -126,7 +130,7 @@ func rests(o *market.Order) bool {
 	return o.Visible && !o.Done() && o.Status != market.StatusAwaitingTrigger
 }
 
-// enter makes the record of an order that the venue has taken in for an account.
+// Open makes the record of an order that the venue has taken in for an account.
 func (ex *Exchange) enter(a *account, o *market.Order, count uint64) *record {
 	r := ex.blank()
 	*r = record{id: o.ID, count: count, account: a.id, market: o.Market}
@@ -149,7 +153,8 @@ func (ex *Exchange) enlist(r *record, name uuid.UUID) {
 	}
 }
 
-// fill notes a fill of an order and makes it known. It reports whether the trade is new: not told by its other order before.
+// fill notes a fill of an order and makes it known. It reports whether the trade is new: not told
+// by its other order before.
 func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) bool {
 	a, keep := ex.accounts[r.account], ex.keepTrades()
 	noted := fill{Fill: *f, due: ex.settles(f)}
@@ -157,7 +162,8 @@ func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) bool {
 	before := len(p.fills)
 	p.fills = remember(p.fills, noted, keep)
 	p.lost += before + 1 - len(p.fills)
-	have.trades = remember(have.trades, trade{fill: noted, orderID: o.ExchangeID, clientOrderID: o.ClientOrderID, operatorID: o.OperatorID}, keep)
+	have.trades = remember(have.trades, trade{fill: noted, orderID: o.ExchangeID, clientOrderID: o.ClientOrderID,
+		operatorID: o.OperatorID}, keep)
 	have.run.total++
 	public := market.Trade{Market: f.Market, Price: f.Price, Amount: f.Amount, Side: f.Side, Time: f.Time}
 	if !f.Taker {
@@ -167,7 +173,8 @@ func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) bool {
 	return ex.print(f.ID, &public)
 }
 
-// close keeps what the order of a record has come to, and forgets the order that closed longest ago where there are too many.
+// close keeps what the order of a record has come to, and forgets the order that closed longest ago
+// where there are too many.
 func (ex *Exchange) close(r *record, o *market.Order) {
 	ended := *o
 	ex.endings++
@@ -186,7 +193,8 @@ func (ex *Exchange) retire(r *record) {
 	}
 }
 
-// forget drops the record of a closed order. Its memory serves a later one; until then it may still be read.
+// forget drops the record of a closed order. Its memory serves a later one; until then it may still
+// be read.
 func (ex *Exchange) forget(r *record) {
 	have, name := ex.accounts[r.account].recordsOf(r.market), r.past.order.ClientOrderID
 	have.closed.leave(r)
@@ -214,21 +222,22 @@ func (ex *Exchange) blank() *record {
 	return r
 }
 
-// inUse reports whether an open order of the account in a market carries a clientOrderId (specification 2.5).
+// inUse reports whether an open order of the account in a market carries a clientOrderId
+// (specification 2.5).
 func (a *account) inUse(id market.ID, name uuid.UUID) bool {
 	r := a.recordsOf(id).named[name]
 	return r != nil && !r.closed()
 }
 
-// find returns the record that a request's clientOrderId or, where there is none, its orderId names: the latest order with that
-// value (specification 2.5). Neither is 203, no such order 240.
-func (ex *Exchange) find(c *call, id market.ID) (*record, *exchange.Error) {
+// find returns the record that a request's clientOrderId or, where there is none, its orderId
+// names: the latest order with that value (specification 2.5). Neither is 203, no such order 240.
+func (ex *Exchange) find(c *door.Call, id market.ID) (*record, *exchange.Error) {
 	var r *record
 	switch {
-	case c.has("clientOrderId"):
-		r = c.account.recordsOf(id).named[c.id("clientOrderId")]
-	case c.has("orderId"):
-		r = ex.recordNamed(c.account, id, c.id("orderId"))
+	case c.Has("clientOrderId"):
+		r = ex.caller(c).recordsOf(id).named[c.UUID("clientOrderId")]
+	case c.Has("orderId"):
+		r = ex.recordNamed(ex.caller(c), id, c.UUID("orderId"))
 	default:
 		return nil, exchange.Required("orderId")
 	}

@@ -21,7 +21,8 @@ func TestOldClosedOrdersAreForgottenAndOpenOnesAreNot(t *testing.T) {
 	old := f.place(f.alice, "buy limit amount=5 price=100 clientOrderId="+client(1))
 	var closed []string
 	for range 6 {
-		closed = slices.Insert(closed, 0, f.place(f.bob, "sell limit amount=0.5 price=100 clientOrderId="+client(2)).OrderID)
+		closed = slices.Insert(closed, 0,
+			f.place(f.bob, "sell limit amount=0.5 price=100 clientOrderId="+client(2)).OrderID)
 	}
 	require.Equal(t, closed[:3], ids(f.list(f.bob, "GET /orders", "market=BTC-EUR")))
 	f.refused(f.bob, "GET /order", "market=BTC-EUR orderId="+closed[3], 240, "")
@@ -40,9 +41,11 @@ func TestOldClosedOrdersAreForgottenAndOpenOnesAreNot(t *testing.T) {
 	moved := f.order(f.alice, "PUT /order", "market=BTC-EUR operatorId=7 price=101 orderId="+old.OrderID)
 	require.Empty(t, moved.Fills, "its earlier fills are not those of the update")
 	for range 4 {
-		f.ok(f.alice, "DELETE /order", "market=BTC-EUR operatorId=7 orderId="+f.place(f.alice, "buy limit amount=1 price=90").OrderID)
+		f.ok(f.alice, "DELETE /order",
+			"market=BTC-EUR operatorId=7 orderId="+f.place(f.alice, "buy limit amount=1 price=90").OrderID)
 	}
-	require.Equal(t, old.OrderID, f.list(f.alice, "GET /orders", "market=BTC-EUR")[3].OrderID, "open orders do not count")
+	require.Equal(t, old.OrderID, f.list(f.alice, "GET /orders", "market=BTC-EUR")[3].OrderID,
+		"open orders do not count")
 }
 
 // naiveRecords is the naive twin of the records: it keeps every order and fill it hears of.
@@ -177,7 +180,8 @@ func drawRequest(r *rapid.T, twin *naiveRecords) (endpoint, parameters string) {
 	case 6:
 		return "POST /order", parameters + side + " orderType=limit" + price + amount
 	}
-	return "POST /order", parameters + side + " orderType=limit clientOrderId=" + client(byte(rapid.IntRange(1, 3).Draw(r, "new name"))) + price + amount
+	return "POST /order", parameters + side + " orderType=limit clientOrderId=" +
+		client(byte(rapid.IntRange(1, 3).Draw(r, "new name"))) + price + amount
 }
 
 func compareLedgers(r *rapid.T, f *floor, twin *naiveRecords, keep int) {

@@ -24,11 +24,16 @@ func TestEveryRefusalOfANewOrder(t *testing.T) {
 		{"hold limit amount=1 price=100", 205, "side parameter is invalid."},
 		{"buy iceberg amount=1 price=100", 205, "orderType parameter is invalid."},
 		{"buy limit amount=1 price=100 timeInForce=DAY", 205, "timeInForce parameter is invalid."},
-		{"buy limit amount=1 price=100 clientOrderId=00000000-0000-0000-0000-000000000000", 205, "clientOrderId parameter is invalid."},
-		{"buy limit amount=1.123456789 price=100", 429, "amount parameter has too many decimals."},               // more than the asset's
-		{"buy limit amount=1.1234567 price=100", 429, "amount parameter has too many decimals."},                 // more than quantityDecimals
-		{"buy limit amount=1.1234560 price=1234567", 216, ""},                                                    // zeros are no decimals
-		{"buy limit amount=0.12345678901234567890123 price=100", 429, "amount parameter has too many decimals."}, // and no overflow
+		{"buy limit amount=1 price=100 clientOrderId=00000000-0000-0000-0000-000000000000", 205,
+			"clientOrderId parameter is invalid."},
+		// more than the asset's
+		{"buy limit amount=1.123456789 price=100", 429, "amount parameter has too many decimals."},
+		// more than quantityDecimals
+		{"buy limit amount=1.1234567 price=100", 429, "amount parameter has too many decimals."},
+		// zeros are no decimals
+		{"buy limit amount=1.1234560 price=1234567", 216, ""},
+		// and no overflow
+		{"buy limit amount=0.12345678901234567890123 price=100", 429, "amount parameter has too many decimals."},
 		{"buy limit amount=.12345678901234567890123 price=100", 429, "amount parameter has too many decimals."},
 		{"buy market amountQuote=10.001", 429, "amountQuote parameter has too many decimals."},
 		{"buy limit amount=1 price=100.001", 422, "price is not a multiple"}, // finer than the tick
@@ -54,9 +59,12 @@ func TestEveryRefusalOfANewOrder(t *testing.T) {
 		{"buy limit amount=1 price=100 triggerType=price", 202, "triggerType parameter"},
 		{"buy market amount=1 triggerReference=bestBid", 202, "triggerReference parameter"},
 		{"buy stopLoss amount=1", 237, "triggerAmount parameter is required for orderType stopLoss."},
-		{"buy takeProfit amount=1 triggerType=price", 237, "triggerAmount parameter is required for orderType takeProfit."},
-		{"buy stopLossLimit amount=1 price=100", 238, "triggerAmount parameter is required for orderType stopLossLimit."},
-		{"buy takeProfitLimit amount=1 price=100", 238, "triggerAmount parameter is required for orderType takeProfitLimit."},
+		{"buy takeProfit amount=1 triggerType=price", 237,
+			"triggerAmount parameter is required for orderType takeProfit."},
+		{"buy stopLossLimit amount=1 price=100", 238,
+			"triggerAmount parameter is required for orderType stopLossLimit."},
+		{"buy takeProfitLimit amount=1 price=100", 238,
+			"triggerAmount parameter is required for orderType takeProfitLimit."},
 		{"buy limit amount=1 price=100.5", 422, "price is not a multiple"},
 		{"sell stopLoss amount=1 triggerAmount=100.5", 422, "triggerAmount is not a multiple"},
 		{"buy limit amount=0.00009 price=90000", 212, "Minimum order size in base currency is 0.0001 BTC."},
@@ -69,11 +77,13 @@ func TestEveryRefusalOfANewOrder(t *testing.T) {
 		f := newFloor(t, nil)
 		f.refused(f.alice, "POST /order", btc(c.order), c.code, c.message)
 		require.Equal(t, "[]", f.ok(f.alice, "GET /orders", "market=BTC-EUR"), "%s leaves nothing", c.order)
-		require.Equal(t, "00000000-0000-0001-0100-000000000001", f.place(f.alice, "buy limit amount=1 price=100").OrderID, "nor a gap")
+		require.Equal(t, "00000000-0000-0001-0100-000000000001",
+			f.place(f.alice, "buy limit amount=1 price=100").OrderID, "nor a gap")
 	}
 }
 
-// A sale that would bring more than a balance can count expires; what it would have met stays, and everything goes on.
+// A sale that would bring more than a balance can count expires; what it would have met stays, and
+// everything goes on.
 func TestASaleThatABalanceCannotCountExpiresAndTheExchangeGoesOn(t *testing.T) {
 	f := newFloor(t, nil)
 	f.place(f.alice, "buy limit amount=1 price=100")
@@ -92,7 +102,8 @@ func TestOpenOrdersOfAMarketAreLimited(t *testing.T) {
 	for range 5 {
 		f.place(f.alice, "buy limit amount=1 price=100")
 	}
-	f.refused(f.alice, "POST /order", btc("buy limit amount=1 price=100"), 235, "The limit of 5 open orders in this market is reached.")
+	f.refused(f.alice, "POST /order", btc("buy limit amount=1 price=100"), 235,
+		"The limit of 5 open orders in this market is reached.")
 	f.place(f.bob, "buy limit amount=1 price=99")
 	f.place(f.alice, "sell market amount=1") // it is never open
 }
@@ -124,7 +135,8 @@ func TestRefusalsByTheMarketsStatus(t *testing.T) {
 	for _, c := range cases {
 		f := newFloor(t, nil)
 		open := f.place(f.alice, "buy limit amount=1 price=100").OrderID
-		require.NoError(t, f.venue.Advance(&market.Event{Kind: market.KindMarketStatus, Market: 1, At: f.now, Status: c.status}))
+		require.NoError(t, f.venue.Advance(&market.Event{Kind: market.KindMarketStatus, Market: 1, At: f.now,
+			Status: c.status}))
 		parameters := c.parameters
 		switch {
 		case c.endpoint == "DELETE /orders":
@@ -172,8 +184,10 @@ func TestEveryRefusalOfAnUpdate(t *testing.T) {
 		f := newFloor(t, nil)
 		order := f.place(f.alice, c.order)
 		before := f.ok(f.alice, "GET /orders", "market=BTC-EUR")
-		f.refused(f.alice, "PUT /order", "market=BTC-EUR operatorId=7 orderId="+order.OrderID+" "+c.change, c.code, c.message)
-		require.Equal(t, before, f.ok(f.alice, "GET /orders", "market=BTC-EUR"), "%s leaves the order as it was", c.change)
+		f.refused(f.alice, "PUT /order", "market=BTC-EUR operatorId=7 orderId="+order.OrderID+" "+c.change, c.code,
+			c.message)
+		require.Equal(t, before, f.ok(f.alice, "GET /orders", "market=BTC-EUR"), "%s leaves the order as it was",
+			c.change)
 	}
 }
 
@@ -181,8 +195,10 @@ func TestAFilledPartCannotBeUpdatedAway(t *testing.T) {
 	f := newFloor(t, nil)
 	bid := f.place(f.alice, "buy limit amount=2 price=100")
 	f.place(f.bob, "sell limit amount=1 price=100")
-	f.refused(f.alice, "PUT /order", "market=BTC-EUR operatorId=7 amount=1 orderId="+bid.OrderID, 205, "amount parameter is invalid.")
-	require.Equal(t, "1.5", f.order(f.alice, "PUT /order", "market=BTC-EUR operatorId=7 amountRemaining=0.5 orderId="+bid.OrderID).Amount)
+	f.refused(f.alice, "PUT /order", "market=BTC-EUR operatorId=7 amount=1 orderId="+bid.OrderID, 205,
+		"amount parameter is invalid.")
+	require.Equal(t, "1.5", f.order(f.alice, "PUT /order",
+		"market=BTC-EUR operatorId=7 amountRemaining=0.5 orderId="+bid.OrderID).Amount)
 }
 
 func TestEveryRefusalOfTheOtherOrderEndpoints(t *testing.T) {
@@ -199,15 +215,21 @@ func TestEveryRefusalOfTheOtherOrderEndpoints(t *testing.T) {
 		{"PUT /order", "market=BTC-EUR operatorId=7 price=1", 203, "orderId parameter is required."},
 		{"DELETE /order", "market=BTC-EUR operatorId=7", 203, "orderId parameter is required."},
 		{"DELETE /order", "market=BTC-EUR operatorId=7 orderId=" + gone, 240, "No order found"},
-		{"DELETE /order", "market=BTC-EUR operatorId=7 clientOrderId=" + client(1) + " orderId=" + gone, 240, "No order found"},
+		{"DELETE /order", "market=BTC-EUR operatorId=7 clientOrderId=" + client(1) + " orderId=" + gone, 240,
+			"No order found"},
 		{"GET /orders", "market=BTC-EUR start=5 end=4", 205, "end parameter is invalid."},
-		{"GET /orders", "market=BTC-EUR orderIdFrom=decccad3-7c79-4933-a34e-dfe911ebd363", 205, "orderIdFrom parameter is invalid."},
-		{"GET /orders", "market=BTC-EUR orderIdTo=00000000-0000-0002-0100-000000000001", 205, "orderIdTo parameter is invalid."},
+		{"GET /orders", "market=BTC-EUR orderIdFrom=decccad3-7c79-4933-a34e-dfe911ebd363", 205,
+			"orderIdFrom parameter is invalid."},
+		{"GET /orders", "market=BTC-EUR orderIdTo=00000000-0000-0002-0100-000000000001", 205,
+			"orderIdTo parameter is invalid."},
 		{"GET /trades", "market=BTC-EUR tradeIdFrom=7", 205, "tradeIdFrom parameter is invalid."},
-		{"GET /trades", "market=BTC-EUR tradeIdTo=00000000-0000-0001-0100-000000000001", 205, "tradeIdTo parameter is invalid."},
+		{"GET /trades", "market=BTC-EUR tradeIdTo=00000000-0000-0001-0100-000000000001", 205,
+			"tradeIdTo parameter is invalid."},
 		{"GET /trades", "market=BTC-EUR" + day + "1767312000001", 205, "end parameter is invalid."},
-		{"POST /cancelOrdersAfter", "codGroupId=1 expiryAfterSeconds=1", 205, "expiryAfterSeconds parameter is invalid."},
-		{"POST /cancelOrdersAfter", "codGroupId=1 expiryAfterSeconds=9", 205, "expiryAfterSeconds parameter is invalid."},
+		{"POST /cancelOrdersAfter", "codGroupId=1 expiryAfterSeconds=1", 205,
+			"expiryAfterSeconds parameter is invalid."},
+		{"POST /cancelOrdersAfter", "codGroupId=1 expiryAfterSeconds=9", 205,
+			"expiryAfterSeconds parameter is invalid."},
 	}
 	for _, c := range cases {
 		f.refused(f.alice, c.endpoint, c.parameters, c.code, c.message)

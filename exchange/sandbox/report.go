@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -16,14 +17,15 @@ const (
 	microseconds   = "2006-01-02T15:04:05.000000Z"
 )
 
-// getBookReport answers GET /report/{market}/book. Assets are named by their symbols; prices are in quote, quantities in base.
-func (ex *Exchange) getBookReport(c *call) *exchange.Error {
+// getBookReport answers GET /report/{market}/book. Assets are named by their symbols; prices are in
+// quote, quantities in base.
+func (ex *Exchange) getBookReport(c *door.Call) *exchange.Error {
 	l, d, refused := ex.book(c)
 	if refused != nil {
 		return refused
 	}
-	now := c.now.Std().Format(microseconds)
-	w := wire.Writer{Dst: c.out}
+	now := c.Now.Std().Format(microseconds)
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Text("submissionTimestamp", now)
 	ex.writeAssetCode(&w, l)
@@ -39,7 +41,7 @@ func (ex *Exchange) getBookReport(c *call) *exchange.Error {
 	w.Text("tradingSystem", cmp.Or(ex.config.Venue, defaultVenue))
 	w.Text("publicationTimestamp", now)
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
@@ -51,7 +53,8 @@ func (ex *Exchange) writeAssetCode(w *wire.Writer, l *listing) {
 }
 
 // writeReportLevels appends one side of a book with the number of orders at each level.
-func (ex *Exchange) writeReportLevels(w *wire.Writer, l *listing, side market.Side, word string, levels []market.Level) {
+func (ex *Exchange) writeReportLevels(w *wire.Writer, l *listing, side market.Side, word string,
+	levels []market.Level) {
 	ex.depth.orders = ex.venue.AppendCounts(l.ID, side, levels, ex.depth.orders[:0])
 	w.Dst = append(w.Dst, '[')
 	for i := range levels {
@@ -65,15 +68,15 @@ func (ex *Exchange) writeReportLevels(w *wire.Writer, l *listing, side market.Si
 	w.Close(']')
 }
 
-// getTradesReport answers GET /report/{market}/trades, newest first. A trade is published when it happens, with its price: nothing
-// is missing.
-func (ex *Exchange) getTradesReport(c *call) *exchange.Error {
+// getTradesReport answers GET /report/{market}/trades, newest first. A trade is published when it
+// happens, with its price: nothing is missing.
+func (ex *Exchange) getTradesReport(c *door.Call) *exchange.Error {
 	l, trades, refused := ex.trades(c)
 	if refused != nil {
 		return refused
 	}
 	base, quote := ex.catalog.Asset(l.Base).Symbol, ex.catalog.Asset(l.Quote).Symbol
-	w := wire.Writer{Dst: c.out}
+	w := wire.Writer{Dst: c.Out}
 	w.Open('[')
 	for i := len(trades) - 1; i >= 0; i-- {
 		t := &trades[i]
@@ -95,6 +98,6 @@ func (ex *Exchange) getTradesReport(c *call) *exchange.Error {
 		w.Close('}')
 	}
 	w.Close(']')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -27,14 +28,15 @@ import (
 // rigStart is when a rig's exchange opens: 2026-01-05, a Monday, at 12:00:15 UTC.
 var rigStart = market.Time(time.Date(2026, 1, 5, 12, 0, 15, 0, time.UTC).UnixNano())
 
-// rig is an exchange under test with two clients, alice and bob. Every answer that goes through it must fit the description of the API.
+// rig is an exchange under test with two clients, alice and bob. Every answer that goes through it
+// must fit the description of the API.
 type rig struct {
 	t  testing.TB
 	ex *Exchange
 }
 
-// newRig makes an exchange on a manual clock with three markets and two accounts, each with one key that may do everything; change
-// may alter the config before.
+// newRig makes an exchange on a manual clock with three markets and two accounts, each with one key
+// that may do everything; change may alter the config before.
 func newRig(t testing.TB, change ...func(*Config)) *rig {
 	t.Helper()
 	config := rigConfig()
@@ -44,7 +46,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	ex, err := New(config)
 	require.NoError(t, err)
 	r := &rig{t: t, ex: ex}
-	r.ex.front.mishap = func(value any) { t.Errorf("panic in a handler: %v\n%s", value, debug.Stack()) }
+	r.ex.onPanic = func(value any) { t.Errorf("panic in a handler: %v\n%s", value, debug.Stack()) }
 	return r
 }
 
@@ -53,8 +55,10 @@ func rigConfig() Config {
 		Clock: ManualClock(rigStart),
 		Assets: []Asset{
 			{Symbol: "EUR", Name: "Euro", Decimals: 2, Networks: []string{"SEPA"}, WithdrawalMin: "5"},
-			{Symbol: "BTC", Name: "Bitcoin", Decimals: 8, WithdrawalFee: "0.00001", WithdrawalMin: "0.0001", Confirmations: 2},
-			{Symbol: "ETH", Name: "Ethereum", Decimals: 8, WithdrawalFee: "0.0001", WithdrawalMin: "0.001", Confirmations: 32},
+			{Symbol: "BTC", Name: "Bitcoin", Decimals: 8, WithdrawalFee: "0.00001", WithdrawalMin: "0.0001",
+				Confirmations: 2},
+			{Symbol: "ETH", Name: "Ethereum", Decimals: 8, WithdrawalFee: "0.0001", WithdrawalMin: "0.001",
+				Confirmations: 32},
 			{Symbol: "ADA", Name: "Cardano", Decimals: 6, WithdrawalFee: "0.5", WithdrawalMin: "2", Confirmations: 10},
 		},
 		Markets: []Market{
@@ -68,31 +72,37 @@ func rigConfig() Config {
 	}
 }
 
-// rigMarket is a market whose price stands still and which has no house: its book is what the accounts make it.
-func rigMarket(name, fixed string, priceDigits uint8, tick string, quantityDecimals uint8, least, category string) Market {
-	return Market{Name: name, Source: price.Fixed(fixed), PriceDigits: priceDigits, TickSize: tick, QuantityDecimals: quantityDecimals, NotionalDecimals: 2, MinOrderInBase: least, MinOrderInQuote: "5",
+// rigMarket is a market whose price stands still and which has no house: its book is what the
+// accounts make it.
+func rigMarket(name, fixed string, priceDigits uint8, tick string, quantityDecimals uint8, least,
+	category string) Market {
+	return Market{Name: name, Source: price.Fixed(fixed), PriceDigits: priceDigits, TickSize: tick,
+		QuantityDecimals: quantityDecimals, NotionalDecimals: 2, MinOrderInBase: least, MinOrderInQuote: "5",
 		MaxOrderInBase: "1000000000", MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: category}
 }
 
 func rigAccount(name string) Account {
-	return Account{Name: name, Balances: map[string]string{"EUR": "10000000", "BTC": "1000", "ETH": "10000", "ADA": "10000000"},
-		Keys: []Key{{Key: rigKey(name), Secret: "secret of " + name, Read: true, Trade: true, Withdraw: true}}}
+	return Account{Name: name, Balances: map[string]string{"EUR": "10000000", "BTC": "1000", "ETH": "10000",
+		"ADA": "10000000"},
+		Keys: []door.Key{{Key: rigKey(name), Secret: "secret of " + name, Read: true, Trade: true, Withdraw: true}}}
 }
 
 // rigKey returns the API key of an account of the rig.
-func rigKey(account string) string { return (account + strings.Repeat("0", keyLength))[:keyLength] }
+func rigKey(account string) string {
+	return (account + strings.Repeat("0", door.KeyLength))[:door.KeyLength]
+}
 
 // get asks without credentials. The path is without /v2.
 func (r *rig) get(path string) answer { return r.do(r.request("", http.MethodGet, path, "")) }
 
-// send asks as an account, signed with its first key.
+// Send asks as an account, signed with its first key.
 func (r *rig) send(account, method, path, body string) answer {
 	return r.do(r.request(account, method, path, body))
 }
 
 // request makes a request as the specification asks, signed unless account is "".
 func (r *rig) request(account, method, path, body string) *http.Request {
-	request := httptest.NewRequest(method, version+path, strings.NewReader(body))
+	request := httptest.NewRequest(method, door.Version+path, strings.NewReader(body))
 	request.Header.Set("Content-Type", "application/json")
 	if account != "" {
 		r.sign(request, account, body)
@@ -105,7 +115,8 @@ func (r *rig) sign(request *http.Request, account, body string) {
 	stamp := strconv.FormatInt(r.ex.clock.Now().Millis(), 10)
 	request.Header.Set("Service-Access-Key", rigKey(account))
 	request.Header.Set("Service-Access-Timestamp", stamp)
-	request.Header.Set("Service-Access-Signature", signature("secret of "+account, stamp, request.Method, request.RequestURI, body))
+	request.Header.Set("Service-Access-Signature",
+		signature("secret of "+account, stamp, request.Method, request.RequestURI, body))
 }
 
 // signature makes a signature by the words of specification 5.
@@ -115,7 +126,7 @@ func signature(secret, stamp, method, path, body string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// do lets the exchange answer a request, and holds the answer against the description of the API.
+// Do lets the exchange answer a request, and holds the answer against the description of the API.
 func (r *rig) do(request *http.Request) answer {
 	r.t.Helper()
 	recorder := httptest.NewRecorder()
@@ -124,7 +135,7 @@ func (r *rig) do(request *http.Request) answer {
 	for name, values := range recorder.Header() {
 		a.header[http.CanonicalHeaderKey(name)] = values // as a client reads them
 	}
-	if strings.HasPrefix(request.URL.Path, version) {
+	if strings.HasPrefix(request.URL.Path, door.Version) {
 		conforms(r.t, request.Method, request.URL.Path, a.status, a.body)
 	}
 	return a
@@ -133,7 +144,7 @@ func (r *rig) do(request *http.Request) answer {
 // pass moves the exchange's clock.
 func (r *rig) pass(d market.Duration) { r.ex.clock.Advance(d) }
 
-// answer is what came back.
+// Answer is what came back.
 type answer struct {
 	status int
 	header http.Header
@@ -180,7 +191,8 @@ func (a answer) remaining(t testing.TB) int {
 // httptestGet makes a request to a path that is not under /v2.
 func httptestGet(path string) *http.Request { return httptest.NewRequest(http.MethodGet, path, nil) }
 
-// fixture reads a recorded payload, or skips the test where the folder of recordings is not beside the project.
+// fixture reads a recorded payload, or skips the test where the folder of recordings is not beside
+// the project.
 func fixture(t testing.TB, name string) string {
 	t.Helper()
 	folder := filepath.Join("..", "..", "..", "shared", "spec", "fixtures")

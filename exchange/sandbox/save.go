@@ -10,6 +10,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -25,12 +26,14 @@ type shelf struct {
 
 // changed reports whether the file is behind a market.
 func (h *shelf) changed(l *listing) bool {
-	return h.marked || h.nonce != l.nonce || h.price != l.price || h.printed != l.tape.run.total || h.rules != rulesOf(l.Market)
+	return h.marked || h.nonce != l.nonce || h.price != l.price || h.printed != l.tape.run.total ||
+		h.rules != rulesOf(l.Market)
 }
 
 // write is the transaction.
 func (s *store) write(tx *bbolt.Tx) error {
-	for _, one := range [...]func(*bbolt.Tx) error{s.writeAbout, s.writeOrders, s.writeGone, s.writeAccounts, s.writeTransfers, s.writeMarkets, s.writeMeters} {
+	for _, one := range [...]func(*bbolt.Tx) error{s.writeAbout, s.writeOrders, s.writeGone, s.writeAccounts,
+		s.writeTransfers, s.writeMarkets, s.writeMeters} {
 		if err := one(tx); err != nil {
 			return err
 		}
@@ -52,9 +55,11 @@ func (s *store) writeAbout(tx *bbolt.Tx) error {
 		}
 	}
 	ex := s.ex
-	l := storedLife{Reached: ex.reached, Sequence: ex.sequence, Number: ex.number, Transferred: map[string]market.Value{}, House: map[string]market.Value{}}
+	l := storedLife{Reached: ex.reached, Sequence: ex.sequence, Number: ex.number,
+		Transferred: map[string]market.Value{}, House: map[string]market.Value{}}
 	for _, asset := range ex.catalog.Assets() {
-		l.Transferred[asset.Symbol], l.House[asset.Symbol] = lineOf(ex.transferred, asset.ID), lineOf(ex.house, asset.ID)
+		l.Transferred[asset.Symbol], l.House[asset.Symbol] = lineOf(ex.transferred, asset.ID), lineOf(ex.house,
+			asset.ID)
 	}
 	for _, one := range ex.late.orders {
 		l.Late = append(l.Late, storedLate{one.at, one.order, one.settle})
@@ -126,14 +131,16 @@ func (s *store) writeAccounts(tx *bbolt.Tx) error {
 		if err := encode(tx.Bucket(bucketAccounts), keyOf(id), s.accountOf(a)); err != nil {
 			return err
 		}
-		if err := writeRows(tx.Bucket(bucketTransactions), keyOf(id), a.transactions, &a.noted, oldest(a.noted.total, ex.kept()), transactionOf); err != nil {
+		if err := writeRows(tx.Bucket(bucketTransactions), keyOf(id), a.transactions, &a.noted,
+			oldest(a.noted.total, ex.kept()), transactionOf); err != nil {
 			return err
 		}
 		for m, have := range a.orders {
 			if have == nil {
 				continue
 			}
-			if err := writeRows(tx.Bucket(bucketTrades), keyOf(id, uint64(m)), have.trades, &have.run, oldest(have.run.total, ex.keepTrades()), storedTradeOf); err != nil {
+			if err := writeRows(tx.Bucket(bucketTrades), keyOf(id, uint64(m)), have.trades, &have.run,
+				oldest(have.run.total, ex.keepTrades()), storedTradeOf); err != nil {
 				return err
 			}
 		}
@@ -143,7 +150,8 @@ func (s *store) writeAccounts(tx *bbolt.Tx) error {
 
 // accountOf is what is stored of an account.
 func (s *store) accountOf(a *account) *storedAccount {
-	stored := &storedAccount{Name: a.name, Balances: map[string]market.Money{}, Volume: a.volume, Days: a.days, DepositsListed: a.depositsListed, WithdrawalsListed: a.withdrawalsListed}
+	stored := &storedAccount{Name: a.name, Balances: map[string]market.Money{}, Volume: a.volume, Days: a.days,
+		DepositsListed: a.depositsListed, WithdrawalsListed: a.withdrawalsListed}
 	for _, asset := range s.ex.catalog.Assets() {
 		if total := s.ex.venue.BalanceOf(a.id, asset.ID).Total; total != 0 {
 			stored.Balances[asset.Symbol] = total
@@ -152,7 +160,8 @@ func (s *store) accountOf(a *account) *storedAccount {
 	return stored
 }
 
-// writeTransfers writes the transfers that are marked. One that has ended and is no longer in its account's list is forgotten.
+// writeTransfers writes the transfers that are marked. One that has ended and is no longer in its
+// account's list is forgotten.
 func (s *store) writeTransfers(tx *bbolt.Tx) error {
 	b := tx.Bucket(bucketTransfers)
 	for _, t := range s.transfers {
@@ -183,23 +192,27 @@ func (s *store) writeMarkets(tx *bbolt.Tx) error {
 			continue
 		}
 		stored := &storedMarket{
-			Configured: h.configured, Rules: rulesOf(l.Market), Nonce: l.nonce, Price: l.price, Minute: storedBarOf(&l.candles.minute), Book: s.ex.venue.BookState(l.ID),
+			Configured: h.configured, Rules: rulesOf(l.Market), Nonce: l.nonce, Price: l.price,
+			Minute: storedBarOf(&l.candles.minute), Book: s.ex.venue.BookState(l.ID),
 		}
 		if err := encode(tx.Bucket(bucketMarkets), keyOf(uint64(id)), stored); err != nil {
 			return err
 		}
-		if err := writeRows(tx.Bucket(bucketTape), keyOf(uint64(id)), l.tape.trades, &l.tape.run, oldest(l.tape.run.total, l.tape.kept()), printOf); err != nil {
+		if err := writeRows(tx.Bucket(bucketTape), keyOf(uint64(id)), l.tape.trades, &l.tape.run,
+			oldest(l.tape.run.total, l.tape.kept()), printOf); err != nil {
 			return err
 		}
 		if err := writeBars(tx.Bucket(bucketBars), l); err != nil {
 			return err
 		}
-		*h = shelf{configured: h.configured, rules: stored.Rules, price: l.price, nonce: l.nonce, printed: l.tape.run.total}
+		*h = shelf{configured: h.configured, rules: stored.Rules, price: l.price, nonce: l.nonce,
+			printed: l.tape.run.total}
 	}
 	return nil
 }
 
-// writeBars writes a market's candles. The last one of an interval that was written may have grown since.
+// writeBars writes a market's candles. The last one of an interval that was written may have grown
+// since.
 func writeBars(b *bbolt.Bucket, l *listing) error {
 	c := &l.candles
 	for interval := market.Interval1m; interval <= market.Interval1M; interval++ {
@@ -208,7 +221,8 @@ func writeBars(b *bbolt.Bucket, l *listing) error {
 			continue
 		}
 		r.saved -= min(r.saved, 1)
-		if err := writeRows(b, keyOf(uint64(l.ID), uint64(interval)), c.bars[interval], r, oldest(r.total, c.kept()), barOf); err != nil {
+		if err := writeRows(b, keyOf(uint64(l.ID), uint64(interval)), c.bars[interval], r, oldest(r.total, c.kept()),
+			barOf); err != nil {
 			return err
 		}
 	}
@@ -218,25 +232,27 @@ func writeBars(b *bbolt.Bucket, l *listing) error {
 // writeMeters writes what keys and IP addresses have used since the last write.
 func (s *store) writeMeters(tx *bbolt.Tx) error {
 	b := tx.Bucket(bucketMeters)
-	return s.ex.front.limiter.flush(func(subject string, m meter) error {
-		if m == (meter{}) {
+	return s.ex.front.FlushUsage(func(subject string, m door.Usage) error {
+		if m == (door.Usage{}) {
 			return b.Delete([]byte(subject))
 		}
-		return encode(b, []byte(subject), storedMeter{m.minute, m.used, m.banned})
+		return encode(b, []byte(subject), storedMeter{m.Minute, m.Used, m.Banned})
 	})
 }
 
 // oldest is the number of the first row that a list of the latest keep ones remembers.
 func oldest(total uint64, keep int) uint64 { return total - min(total, uint64(keep)) }
 
-// writeRows writes the rows of a list that are new, and drops those before oldest. The list has the last rows of its run.
+// writeRows writes the rows of a list that are new, and drops those before oldest. The list has the
+// last rows of its run.
 func writeRows[T any](b *bbolt.Bucket, head []byte, list []T, r *run, oldest uint64, stored func(*T) any) error {
 	if r.saved == r.total {
 		return nil
 	}
 	first := r.total - uint64(len(list))
 	for number := max(r.saved, oldest, first); number < r.total; number++ {
-		if err := encode(b, binary.BigEndian.AppendUint64(slices.Clip(head), number), stored(&list[number-first])); err != nil {
+		if err := encode(b, binary.BigEndian.AppendUint64(slices.Clip(head), number),
+			stored(&list[number-first])); err != nil {
 			return err
 		}
 	}
@@ -247,7 +263,8 @@ func writeRows[T any](b *bbolt.Bucket, head []byte, list []T, r *run, oldest uin
 // dropRows drops the rows of a list before oldest.
 func dropRows(b *bbolt.Bucket, head []byte, oldest uint64) error {
 	c := b.Cursor()
-	for key, _ := c.Seek(head); ofList(key, head) && binary.BigEndian.Uint64(key[len(head):]) < oldest; key, _ = c.Seek(head) {
+	for key, _ := c.Seek(head); ofList(key, head) &&
+		binary.BigEndian.Uint64(key[len(head):]) < oldest; key, _ = c.Seek(head) {
 		if err := c.Delete(); err != nil {
 			return err
 		}

@@ -78,11 +78,13 @@ func TestCandlesComeNewestFirstWithoutEmptyIntervals(t *testing.T) {
 	require.Equal(t, `[[1772409600000,"0.5","0.52","0.49","0.49","3"]]`, h.ok("/ADA-EUR/candles?interval=1W"))
 	require.Equal(t, `[[1772323200000,"0.5","0.52","0.49","0.49","3"]]`, h.ok("/ADA-EUR/candles?interval=1M"))
 	h.pass(2 * time.Minute) // nobody trades in the second minute
-	h.print(h.venue.NextTradeID(2), &market.Trade{Market: 2, Price: 51000, Amount: 500_000, Side: market.Buy, Time: h.clock.Now()})
+	h.print(h.venue.NextTradeID(2), &market.Trade{Market: 2, Price: 51000, Amount: 500_000, Side: market.Buy,
+		Time: h.clock.Now()})
 	second := `[1772452980000,"0.51","0.51","0.51","0.51","0.5"]`
 	require.Equal(t, "["+second+","+first+"]", h.ok("/ADA-EUR/candles?interval=1m"))
 	require.Equal(t, "["+second+"]", h.ok("/ADA-EUR/candles?interval=1m&limit=1"))
-	require.Equal(t, "["+first+"]", h.ok("/ADA-EUR/candles?interval=1m&start=1772452800000&end=1772452980000"), "start inclusive, end exclusive")
+	require.Equal(t, "["+first+"]", h.ok("/ADA-EUR/candles?interval=1m&start=1772452800000&end=1772452980000"),
+		"start inclusive, end exclusive")
 	require.Equal(t, "["+second+"]", h.ok("/ADA-EUR/candles?interval=1m&start=1772452800001"))
 	require.Equal(t, "[]", h.ok("/ADA-EUR/candles?interval=1m&start=8640000000000000"))
 	require.Equal(t, `[[1772452800000,"0.5","0.52","0.49","0.51","3.5"]]`, h.ok("/ADA-EUR/candles?interval=5m"))
@@ -93,15 +95,18 @@ func TestCandlesComeNewestFirstWithoutEmptyIntervals(t *testing.T) {
 func TestThePriceIsNullUntilSomebodyTrades(t *testing.T) {
 	h := newHall(t, price.Fixed("95000.50"), nil)
 	h.pass(0)
-	require.Equal(t, `[{"market":"BTC-EUR","price":"95000.5"},{"market":"ADA-EUR","price":null}]`, h.ok("/ticker/price"))
+	require.Equal(t, `[{"market":"BTC-EUR","price":"95000.5"},{"market":"ADA-EUR","price":null}]`,
+		h.ok("/ticker/price"))
 	h.pass(25 * time.Hour)
-	require.Equal(t, `{"market":"BTC-EUR","price":"95000.5"}`, h.ok("/ticker/price?market=BTC-EUR"), "a fixed price stands")
+	require.Equal(t, `{"market":"BTC-EUR","price":"95000.5"}`, h.ok("/ticker/price?market=BTC-EUR"),
+		"a fixed price stands")
 }
 
 func TestTheTickerOfADayForgetsWhatIsOlder(t *testing.T) {
 	h := newHall(t, nil, scripted(50000, 52000, 49000, 51000))
 	nulls := `"open":null,"openTimestamp":null,"high":null,"low":null,"last":null,"closeTimestamp":null,"bid":null,"bidSize":null,"ask":null,"askSize":null,"volume":null,"volumeQuote":null}`
-	require.Equal(t, `{"market":"ADA-EUR","startTimestamp":1772366400000,"timestamp":1772452800000,`+nulls, h.ok("/ticker/24h?market=ADA-EUR"))
+	require.Equal(t, `{"market":"ADA-EUR","startTimestamp":1772366400000,"timestamp":1772452800000,`+nulls,
+		h.ok("/ticker/24h?market=ADA-EUR"))
 	h.pass(time.Hour)
 	require.Equal(t, `{"market":"ADA-EUR","startTimestamp":1772370000000,"timestamp":1772456400000,"open":"0.5","openTimestamp":1772452800000,"high":"0.52","low":"0.49",`+
 		`"last":"0.51","closeTimestamp":1772452803000,"bid":null,"bidSize":null,"ask":null,"askSize":null,"volume":"4","volumeQuote":"2.02"}`, h.ok("/ticker/24h?market=ADA-EUR"))
@@ -109,7 +114,8 @@ func TestTheTickerOfADayForgetsWhatIsOlder(t *testing.T) {
 	h.pass(23*time.Hour + 2500*time.Millisecond) // 24 h ago, two and a half seconds of the candle's minute had passed
 	rest := h.one("/ticker/24h?market=ADA-EUR")
 	require.Equal(t, []any{"0.51", 1772452803000.0, "0.51", "0.51", "1", "0.51"},
-		[]any{rest["open"], rest["openTimestamp"], rest["high"], rest["low"], rest["volume"], rest["volumeQuote"]}, "to the trade, while the tape remembers it")
+		[]any{rest["open"], rest["openTimestamp"], rest["high"], rest["low"], rest["volume"],
+			rest["volumeQuote"]}, "to the trade, while the tape remembers it")
 	h.pass(time.Second)
 	require.True(t, strings.HasSuffix(h.ok("/ticker/24h?market=ADA-EUR"), nulls))
 	require.Len(t, h.rows("/ticker/24h"), 2)
@@ -127,8 +133,10 @@ func TestReportsNameOrdersAndCurrencies(t *testing.T) {
 	require.EqualValues(t, 3, bids[0].(map[string]any)["numOrders"], "the house and two")
 	require.Equal(t, map[string]any{"side": "BUYI", "price": "94900", "quantity": "3", "numOrders": 1.0}, bids[3])
 	require.Equal(t, []any{"BTC", "Bitcoin", "EUR", "BTC", "2026-03-02T12:00:00.000000Z"},
-		[]any{report["assetCode"], report["assetName"], report["priceCurrency"], report["quantityCurrency"], report["publicationTimestamp"]})
+		[]any{report["assetCode"], report["assetName"], report["priceCurrency"], report["quantityCurrency"],
+			report["publicationTimestamp"]})
 	trades := h.rows("/report/ADA-EUR/trades")
 	require.Equal(t, []any{"0.5", "1", "EUR", "ADA", "2026-03-02T12:00:00.000000Z"},
-		[]any{trades[0]["price"], trades[0]["quantity"], trades[0]["priceCurrency"], trades[0]["quantityCurrency"], trades[0]["transactTimestamp"]})
+		[]any{trades[0]["price"], trades[0]["quantity"], trades[0]["priceCurrency"], trades[0]["quantityCurrency"],
+			trades[0]["transactTimestamp"]})
 }

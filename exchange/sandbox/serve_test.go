@@ -13,23 +13,26 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
-// probe returns an endpoint that answers an empty object, so that what comes before an endpoint can be tested by itself.
-func probe(method string, needs right) *endpoint {
-	return &endpoint{method: method, path: "/probe", weight: 1, needs: needs, do: func(_ *Exchange, c *call) *exchange.Error {
-		c.out = append(c.out, `{}`...)
-		return nil
-	}}
+// probe returns an endpoint that answers an empty object, so that what comes before an endpoint can
+// be tested by itself.
+func probe(method string, needs door.Right) *door.Endpoint {
+	return &door.Endpoint{Method: method, Path: "/probe", Weight: 1, Needs: needs,
+		Do: func(c *door.Call) *exchange.Error {
+			c.Out = append(c.Out, `{}`...)
+			return nil
+		}}
 }
 
 // through lets an endpoint that is not in the table answer a request.
-func (r *rig) through(e *endpoint, request *http.Request) answer {
+func (r *rig) through(e *door.Endpoint, request *http.Request) answer {
 	recorder := httptest.NewRecorder()
-	v := r.ex.front.enter()
-	v.endpoint = e
+	v := r.ex.front.Open()
+	v.Endpoint = e
 	r.ex.serve(recorder, request, v, "")
-	r.ex.front.leave(v)
+	r.ex.front.Close(v)
 	a := answer{status: recorder.Code, header: http.Header{}, body: recorder.Body.String()}
 	for name, values := range recorder.Header() {
 		a.header[http.CanonicalHeaderKey(name)] = values
@@ -63,8 +66,8 @@ func TestWithoutABodyOnlyStrictAsksForContentType(t *testing.T) {
 func TestABodyOverTheLimitIsRefused(t *testing.T) {
 	r := newRig(t)
 	fill := func(size int) string { return `{"x":"` + strings.Repeat("y", size-8) + `"}` }
-	r.send("alice", "POST", "/order", fill(maxBody)).refused(t, 400, 204)
-	r.send("alice", "POST", "/order", fill(maxBody+1)).refused(t, 400, 102).says(t, "more than 65536 bytes")
+	r.send("alice", "POST", "/order", fill(door.MaxBody)).refused(t, 400, 204)
+	r.send("alice", "POST", "/order", fill(door.MaxBody+1)).refused(t, 400, 102).says(t, "more than 65536 bytes")
 
 	endless := r.request("alice", "POST", "/order", "")
 	endless.Body, endless.ContentLength = io.NopCloser(iotest.OneByteReader(zeros{})), -1
@@ -85,9 +88,11 @@ func TestABodyThatEndsEarlyIsRefused(t *testing.T) {
 
 func TestAnAnswerSaysWhatItIsAndWhatItCost(t *testing.T) {
 	r := newRig(t)
-	for _, a := range []answer{r.get("/nowhere"), r.send("alice", "POST", "/order", `{}`), r.send("", "POST", "/order", `{}`), r.through(probe("GET", 0), r.request("", "GET", "/probe", ""))} {
+	for _, a := range []answer{r.get("/nowhere"), r.send("alice", "POST", "/order", `{}`),
+		r.send("", "POST", "/order", `{}`), r.through(probe("GET", 0), r.request("", "GET", "/probe", ""))} {
 		require.Equal(t, []string{"application/json"}, a.header["Content-Type"], a.body)
-		for _, name := range []string{"Service-Ratelimit-Limit", "Service-Ratelimit-Remaining", "Service-Ratelimit-Resetat"} {
+		for _, name := range []string{"Service-Ratelimit-Limit", "Service-Ratelimit-Remaining",
+			"Service-Ratelimit-Resetat"} {
 			require.Len(t, a.header[name], 1, "%s in %s", name, a.body)
 		}
 	}
@@ -96,10 +101,10 @@ func TestAnAnswerSaysWhatItIsAndWhatItCost(t *testing.T) {
 func TestAPanicIsAnsweredWith101AndTheNextRequestGoesOn(t *testing.T) {
 	r := newRig(t)
 	heard := ""
-	r.ex.front.mishap = func(value any) { heard = value.(string) }
+	r.ex.onPanic = func(value any) { heard = value.(string) }
 	broken := probe("GET", 0)
-	broken.do = func(_ *Exchange, c *call) *exchange.Error {
-		c.out = append(c.out, `{"half":`...)
+	broken.Do = func(c *door.Call) *exchange.Error {
+		c.Out = append(c.Out, `{"half":`...)
 		panic("a broken invariant")
 	}
 	request := func() *http.Request { return r.request("", "GET", "/probe", "") }
@@ -113,8 +118,8 @@ func TestTimeAtTheVenueNeverGoesBack(t *testing.T) {
 	r := newRig(t)
 	r.ex.reached = rigStart + 1000
 	e := probe("GET", 0)
-	e.do = func(_ *Exchange, c *call) *exchange.Error {
-		require.Equal(t, rigStart+1000, c.now)
+	e.Do = func(c *door.Call) *exchange.Error {
+		require.Equal(t, rigStart+1000, c.Now)
 		return nil
 	}
 	r.through(e, r.request("", "GET", "/probe", "")).ok(t)
@@ -122,10 +127,10 @@ func TestTimeAtTheVenueNeverGoesBack(t *testing.T) {
 
 func TestAnswersOfRequestsAtOnceDoNotMix(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Budget.PerKey = -1 })
-	echo := probe("GET", rightRead)
-	echo.params = []parameter{{name: "say", kind: kindText}}
-	echo.do = func(_ *Exchange, c *call) *exchange.Error {
-		c.out = append(append(append(c.out, '"'), c.text("say")+c.account.name...), '"')
+	echo := probe("GET", door.Read)
+	echo.Params = []door.Parameter{{Name: "say", Kind: door.Text}}
+	echo.Do = func(c *door.Call) *exchange.Error {
+		c.Out = append(append(append(c.Out, '"'), c.Text("say")+r.ex.caller(c).name...), '"')
 		return nil
 	}
 	var clients sync.WaitGroup

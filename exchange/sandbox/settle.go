@@ -2,17 +2,19 @@ package sandbox
 
 import (
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// fill is a fill of an order with the moment from which it counts as settled (specification 2.2). Its money moved when it
-// happened; only its fee is told later.
+// fill is a fill of an order with the moment from which it counts as settled (specification 2.2).
+// Its money moved when it happened; only its fee is told later.
 type fill struct {
 	market.Fill
 	due market.Time
 }
 
-// settles returns when the fee of a fill is to be told: Rules.SettleAfter after it, or more by a fault. It is asked once, when the fill happens.
+// settles returns when the fee of a fill is to be told: Rules.SettleAfter after it, or more by a
+// fault. It is asked once, when the fill happens.
 func (ex *Exchange) settles(f *market.Fill) market.Time {
 	return f.Time.Add(ex.config.Rules.SettleAfter + ex.unsettled)
 }
@@ -24,8 +26,8 @@ func (f *fill) at(now market.Time) market.Fill {
 	return told
 }
 
-// describe makes view what is told of an order at now, and viewed what is told of its fills: feePaid has only fees that are
-// settled, and an order is visible while it rests in the book.
+// describe makes view what is told of an order at now, and viewed what is told of its fills:
+// feePaid has only fees that are settled, and an order is visible while it rests in the book.
 func (ex *Exchange) describe(r *record, now market.Time, fills []fill) {
 	ex.view = *ex.orderOf(r)
 	ex.view.Visible = rests(&ex.view)
@@ -41,16 +43,16 @@ func (ex *Exchange) describe(r *record, now market.Time, fills []fill) {
 }
 
 // tell appends the record of an order to the answer, with the given fills of it.
-func (ex *Exchange) tell(c *call, r *record, fills []fill) {
-	ex.describe(r, c.now, fills)
-	c.out = exchange.AppendOrder(c.out, ex.catalog, &ex.view, ex.viewed)
+func (ex *Exchange) tell(c *door.Call, r *record, fills []fill) {
+	ex.describe(r, c.Now, fills)
+	c.Out = exchange.AppendOrder(c.Out, ex.catalog, &ex.view, ex.viewed)
 }
 
 // tellListed appends the record of an order to a list of them.
-func (ex *Exchange) tellListed(c *call, r *record, fills []fill) {
-	if c.out[len(c.out)-1] != '[' {
-		c.out = append(c.out, ',')
+func (ex *Exchange) tellListed(c *door.Call, r *record, fills []fill) {
+	if c.Out[len(c.Out)-1] != '[' {
+		c.Out = append(c.Out, ',')
 	}
-	ex.describe(r, c.now, fills)
-	c.out = exchange.AppendListed(c.out, ex.catalog, &ex.view, ex.viewed, !r.reused)
+	ex.describe(r, c.Now, fills)
+	c.Out = exchange.AppendListed(c.Out, ex.catalog, &ex.view, ex.viewed, !r.reused)
 }

@@ -30,7 +30,8 @@ var (
 	flags  = []string{"postOnly", "responseRequired", "disableMarketProtection", "internal", "addWithdrawalFee"}
 )
 
-// ask sends "GET /order market=BTC-EUR orderId=…" as an account: method, path and parameters. name:=value gives a body's value as JSON.
+// ask sends "GET /order market=BTC-EUR orderId=…" as an account: method, path and parameters.
+// name:=value gives a body's value as JSON.
 func (s *stage) ask(account, line string) answer {
 	s.t.Helper()
 	words := strings.Fields(line)
@@ -73,7 +74,7 @@ func (s *stage) rows(account, line string) []row {
 	return decoded[[]row](s, s.ask(account, line))
 }
 
-// refuse requires a refusal of "POST /order …".
+// Refuse requires a refusal of "POST /order …".
 func (s *stage) refuse(account, line string, status, code int) answer {
 	s.t.Helper()
 	return s.ask(account, line).refused(s.t, status, code)
@@ -130,7 +131,8 @@ func (r row) fills() []row {
 	return list
 }
 
-// has requires members of an object: "status=new" a text, "created:=17" a literal, "-price" absence, "updated#" an integer, "name$" any text.
+// Has requires members of an object: "status=new" a text, "created:=17" a literal, "-price"
+// absence, "updated#" an integer, "name$" any text.
 func (s *stage) has(r row, wants ...string) {
 	s.t.Helper()
 	for _, want := range wants {

@@ -10,18 +10,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
-var steady = flag.Duration("steady", 0, "how long TestMemoryStaysFlatUnderSteadyLoad loads the exchange; 0: a short while, counted in requests")
+var steady = flag.Duration("steady", 0,
+	"how long TestMemoryStaysFlatUnderSteadyLoad loads the exchange; 0: a short while, counted in requests")
 
-// TestMemoryStaysFlatUnderSteadyLoad places, updates, cancels and reads without end at an exchange that remembers little, with prices
-// that move and a house. Once its memories are full it grows no more. Ten minutes of it:
+// TestMemoryStaysFlatUnderSteadyLoad places, updates, cancels and reads without end at an exchange
+// that remembers little, with prices that move and a house. Once its memories are full it grows no
+// more. Ten minutes of it:
 //
 //	go test -timeout 15m -run SteadyLoad -v ./exchange/sandbox -steady 10m
 func TestMemoryStaysFlatUnderSteadyLoad(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.Budget = Budget{PerKey: -1, PerIP: -1}
+		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
 		c.Keep = Keep{Orders: 200, Trades: 200, Candles: 60, Transactions: 50}
 		c.Markets[0].Source = price.Synthetic{Price: "30000"}
 		c.Markets[0].House = House{Levels: 20, HalfSpread: 10_000, Size: "0.5"}
@@ -38,7 +41,8 @@ func TestMemoryStaysFlatUnderSteadyLoad(t *testing.T) {
 		requests += warm
 		require.Less(t, float64(alive()), 1.15*float64(full), "after %d requests", requests)
 	}
-	t.Logf("%d requests: %.1f MB after the first %d, %.1f MB in the end", requests, float64(full)/1e6, warm, float64(alive())/1e6)
+	t.Logf("%d requests: %.1f MB after the first %d, %.1f MB in the end", requests, float64(full)/1e6, warm,
+		float64(alive())/1e6)
 }
 
 // alive is what is alive.
@@ -73,12 +77,15 @@ func (l *steadyLoad) step(account string) {
 	case draw < 4:
 		client := fmt.Sprintf("00000000-0000-4000-8000-%012x", l.chance.Uint64()&0xffffffffffff)
 		price := 30_000 + 100*l.chance.IntN(11) - 500
-		l.r.send(account, "POST", "/order", fmt.Sprintf(`{"market":"BTC-EUR","side":"%s","orderType":"limit","operatorId":1,"amount":"0.01","price":"%d","clientOrderId":"%s"}`, side, price, client))
+		l.r.send(account, "POST", "/order",
+			fmt.Sprintf(`{"market":"BTC-EUR","side":"%s","orderType":"limit","operatorId":1,"amount":"0.01","price":"%d","clientOrderId":"%s"}`, side, price, client))
 		l.open = append(l.open, client)
 	case draw < 6:
-		l.r.send(account, "POST", "/order", fmt.Sprintf(`{"market":"BTC-EUR","side":"%s","orderType":"market","operatorId":1,"amount":"0.01"}`, side))
+		l.r.send(account, "POST", "/order",
+			fmt.Sprintf(`{"market":"BTC-EUR","side":"%s","orderType":"market","operatorId":1,"amount":"0.01"}`, side))
 	case draw < 8 && len(l.open) > 0:
-		l.r.send(account, "DELETE", "/order?market=BTC-EUR&operatorId=1&clientOrderId="+l.open[l.chance.IntN(len(l.open))], "")
+		l.r.send(account, "DELETE",
+			"/order?market=BTC-EUR&operatorId=1&clientOrderId="+l.open[l.chance.IntN(len(l.open))], "")
 	case draw == 8:
 		l.r.send(account, "DELETE", "/orders?market=BTC-EUR&operatorId=1", "")
 	default:

@@ -27,21 +27,22 @@ const (
 // The buckets of a state file. A key is a row of big-endian numbers, a value is JSON.
 var (
 	bucketAbout        = []byte("about")        // "about" → about, "life" → storedLife
-	bucketAccounts     = []byte("accounts")     // account → storedAccount
+	bucketAccounts     = []byte("accounts")     // Account → storedAccount
 	bucketMarkets      = []byte("markets")      // market → storedMarket
 	bucketOrders       = []byte("orders")       // market, place → storedRecord
 	bucketFills        = []byte("fills")        // market, place of the order, number → storedFill
-	bucketTrades       = []byte("trades")       // account, market, number → storedTrade
-	bucketTransactions = []byte("transactions") // account, number → transaction
-	bucketTransfers    = []byte("transfers")    // number → transfer
+	bucketTrades       = []byte("trades")       // Account, market, number → storedTrade
+	bucketTransactions = []byte("transactions") // Account, number → transaction
+	bucketTransfers    = []byte("transfers")    // Number → transfer
 	bucketTape         = []byte("tape")         // market, number → storedPrint
 	bucketBars         = []byte("bars")         // market, interval, number → storedBar
-	bucketMeters       = []byte("meters")       // key or IP address → storedMeter
+	bucketMeters       = []byte("meters")       // activeKey or IP address → storedMeter
 
 	keyAbout = []byte("about")
 	keyLife  = []byte("life")
 
-	buckets = [][]byte{bucketAbout, bucketAccounts, bucketMarkets, bucketOrders, bucketFills, bucketTrades, bucketTransactions, bucketTransfers, bucketTape, bucketBars, bucketMeters}
+	buckets = [][]byte{bucketAbout, bucketAccounts, bucketMarkets, bucketOrders, bucketFills, bucketTrades,
+		bucketTransactions, bucketTransfers, bucketTape, bucketBars, bucketMeters}
 )
 
 // errCorrupt is wrapped where stored bytes cannot be what this program wrote.
@@ -50,8 +51,9 @@ var errCorrupt = errors.New("corrupt")
 // errClosed is why nothing is answered any more after Close.
 var errClosed = errors.New("the exchange is closed")
 
-// store keeps an exchange in a file: what is marked as changed is written in one transaction, before anybody hears of it. A nil store
-// keeps nothing. The first write that fails is the last one: what is in memory is then ahead of the file, and nobody may hear of it.
+// store keeps an exchange in a file: what is marked as changed is written in one transaction,
+// before anybody hears of it. A nil store keeps nothing. The first write that fails is the last
+// one: what is in memory is then ahead of the file, and nobody may hear of it.
 type store struct {
 	ex      *Exchange
 	db      *bbolt.DB
@@ -65,7 +67,8 @@ type store struct {
 	batches
 }
 
-// openStore opens the state file of the config, if it names one, and holds the config against what is in it.
+// openStore opens the state file of the config, if it names one, and holds the config against what
+// is in it.
 func (ex *Exchange) openStore() error {
 	if ex.config.State == "" {
 		return nil
@@ -94,11 +97,13 @@ func (ex *Exchange) openFile() (err error) {
 	if err := notFolder(path); err != nil {
 		return err
 	}
-	file, err := boltfile.Open(context.Background(), path, boltfile.Options{Mode: 0o600, Maps: 1, Freelist: bbolt.FreelistMapType})
+	file, err := boltfile.Open(context.Background(), path,
+		boltfile.Options{Mode: 0o600, Maps: 1, Freelist: bbolt.FreelistMapType})
 	if err != nil {
 		return openError(err)
 	}
-	s := &store{ex: ex, db: file.DB, path: path, file: file, marks: marks{records: map[*record]struct{}{}}, batches: batches{landed: sync.Cond{L: &ex.mu}}}
+	s := &store{ex: ex, db: file.DB, path: path, file: file, marks: marks{records: map[*record]struct{}{}},
+		batches: batches{landed: sync.Cond{L: &ex.mu}}}
 	ex.store = s
 	if s.past, err = s.readLife(); err != nil || s.past == nil {
 		return err
@@ -130,8 +135,8 @@ func openError(err error) error {
 	return err
 }
 
-// catchCorrupt, deferred, turns the panic over a page that cannot be read, or over a record that names what is not there, into an
-// error, and puts back how the process takes such faults.
+// catchCorrupt, deferred, turns the panic over a page that cannot be read, or over a record that
+// names what is not there, into an error, and puts back how the process takes such faults.
 func catchCorrupt(err *error, faults bool) {
 	debug.SetPanicOnFault(faults)
 	if caught := recover(); caught != nil {
@@ -139,7 +144,8 @@ func catchCorrupt(err *error, faults bool) {
 	}
 }
 
-// openState prepares the file's marks, and recalls what the file holds, if it holds an exchange. All accounts are written anew.
+// openState prepares the file's marks, and recalls what the file holds, if it holds an exchange.
+// All accounts are written anew.
 func (ex *Exchange) openState() error {
 	s := ex.store
 	if s == nil {
@@ -149,7 +155,7 @@ func (ex *Exchange) openState() error {
 	for _, l := range ex.listings[1:] {
 		s.shelves[l.ID] = shelf{configured: rulesOf(l.Market), marked: true}
 	}
-	ex.front.limiter.keep()
+	ex.front.KeepUsage()
 	for _, a := range ex.accounts {
 		s.account(a)
 	}
@@ -178,11 +184,13 @@ func (ex *Exchange) stopped() *exchange.Error {
 	return nil
 }
 
-// save writes what has changed where it must be in the file before anybody hears of it, and else once a minute of the exchange's
-// time; always writes in any case. It returns when everything that the caller can have seen is in the file. The caller holds the lock, which
-// is let go of while the disk works. An error is that of the store: the exchange takes nothing more.
+// save writes what has changed where it must be in the file before anybody hears of it, and else
+// once a minute of the exchange's time; always writes in any case. It returns when everything that
+// the caller can have seen is in the file. The caller holds the lock, which is let go of while the
+// disk works. An error is that of the store: the exchange takes nothing more.
 //
-// What only the clock has made due need not be written when it is told: from the same state, it happens again in the same way.
+// What only the clock has made due need not be written when it is told: from the same state, it
+// happens again in the same way.
 func (ex *Exchange) save(always bool) error {
 	ex.showTakers()
 	s := ex.store
@@ -203,12 +211,14 @@ func (ex *Exchange) save(always bool) error {
 // stop ends the writing because of an error; nil is none.
 func (s *store) stop(err error) {
 	if s != nil && s.err == nil && err != nil {
-		s.err = fmt.Errorf("state %s is no longer kept, and nothing more is answered; mend the cause and start the exchange again: %w", s.path, err)
+		s.err = fmt.Errorf("state %s is no longer kept, and nothing more is answered; mend the cause and start the "+
+			"exchange again: %w", s.path, err)
 	}
 }
 
-// Close writes what is not in the state file yet and lets go of it. An exchange with a state file answers nothing afterwards; one
-// without needs no Close. The error is the first that kept the exchange from writing, also when it was told before.
+// Close writes what is not in the state file yet and lets go of it. An exchange with a state file
+// answers nothing afterwards; one without needs no Close. The error is the first that kept the
+// exchange from writing, also when it was told before.
 func (ex *Exchange) Close() error {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()

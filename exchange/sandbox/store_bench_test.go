@@ -12,14 +12,17 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"go.etcd.io/bbolt"
 )
 
-// BenchmarkStoredOrder places signed orders in an exchange that keeps them in a file, beside the least that a disk takes: one page
-// written and synced. What an order costs without a file is BenchmarkSignedOrder's.
+// BenchmarkStoredOrder places signed orders in an exchange that keeps them in a file, beside the
+// least that a disk takes: one page written and synced. What an order costs without a file is
+// BenchmarkSignedOrder's.
 func BenchmarkStoredOrder(b *testing.B) {
 	folder := b.TempDir()
-	r := newRig(b, stateful(filepath.Join(folder, "exchange.db")), func(c *Config) { c.Budget = Budget{PerKey: -1, PerIP: -1} })
+	r := newRig(b, stateful(filepath.Join(folder, "exchange.db")),
+		func(c *Config) { c.Budget = door.Budget{PerKey: -1, PerIP: -1} })
 	kept := newLoad(b, r.request("alice", "POST", "/order", benchOrder).Header, r.ex)
 	file, err := os.Create(filepath.Join(folder, "page"))
 	require.NoError(b, err)
@@ -39,12 +42,13 @@ func BenchmarkStoredOrder(b *testing.B) {
 	require.NoError(b, r.ex.Close())
 }
 
-// BenchmarkRecall opens an exchange of 10,000 open orders, and tells how many bytes of file each of them takes.
+// BenchmarkRecall opens an exchange of 10,000 open orders, and tells how many bytes of file each of
+// them takes.
 func BenchmarkRecall(b *testing.B) {
 	const orders = 10_000
 	path := filepath.Join(b.TempDir(), "exchange.db")
 	free := func(c *Config) {
-		c.Budget = Budget{PerKey: -1, PerIP: -1}
+		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
 		c.Markets[0].MaxOpenOrders = 0
 	}
 	r := newRig(b, free)
@@ -53,9 +57,10 @@ func BenchmarkRecall(b *testing.B) {
 	require.NoError(b, r.ex.openState())
 	post, _ := route("POST", "/order")
 	for n := range orders {
-		c := &call{account: r.ex.accounts[0], now: r.ex.reached, endpoint: post}
-		require.Nil(b, r.ex.decode(c, "", "", []byte(fmt.Sprintf(`{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"limit","amount":"0.001","price":"%d"}`, 10_000+n%500))))
-		require.Nil(b, post.do(r.ex, c))
+		c := &door.Call{Account: 1, Now: r.ex.reached, Endpoint: post}
+		require.Nil(b, r.ex.front.Decode(c, "", "",
+			[]byte(fmt.Sprintf(`{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"limit","amount":"0.001","price":"%d"}`, 10_000+n%500))))
+		require.Nil(b, r.ex.postOrder(c))
 	}
 	require.NoError(b, r.ex.Close())
 	info, err := os.Stat(path)
@@ -68,13 +73,13 @@ func BenchmarkRecall(b *testing.B) {
 	b.ReportMetric(float64(info.Size())/orders, "bytes/order")
 }
 
-// BenchmarkStoredOrders places signed orders over several connections at a time in an exchange that keeps them in a file: those that wait
-// for the disk share a commit.
+// BenchmarkStoredOrders places signed orders over several connections at a time in an exchange that
+// keeps them in a file: those that wait for the disk share a commit.
 func BenchmarkStoredOrders(b *testing.B) {
 	for _, connections := range []int{1, 4, 8, 16} {
 		b.Run(fmt.Sprint(connections), func(b *testing.B) {
 			r := newRig(b, stateful(filepath.Join(b.TempDir(), "exchange.db")), func(c *Config) {
-				c.Budget = Budget{PerKey: -1, PerIP: -1}
+				c.Budget = door.Budget{PerKey: -1, PerIP: -1}
 				c.Markets[0].MaxOpenOrders = 0
 			})
 			header := r.request("alice", "POST", "/order", benchOrder).Header
@@ -90,7 +95,7 @@ func BenchmarkStoredOrders(b *testing.B) {
 			b.ResetTimer()
 			for range connections {
 				sending.Go(func() {
-					l := &load{b: b, client: client, url: server.URL + version + "/order", header: header}
+					l := &load{b: b, client: client, url: server.URL + door.Version + "/order", header: header}
 					for sent.Add(1) <= int64(b.N) {
 						l.send()
 					}

@@ -23,10 +23,12 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
-// childState is the variable of the environment that makes TestAChildServesUntilItIsKilled serve: the state file's path.
+// childState is the variable of the environment that makes TestAChildServesUntilItIsKilled serve:
+// the state file's path.
 const childState = "SANDBOX_TEST_STATE"
 
 // childConfig is the exchange that is killed: prices that move every few ms, a house, no limits.
@@ -83,7 +85,7 @@ func startChild(t *testing.T, state string) *child {
 	return nil
 }
 
-// end kills the child as the system does when memory is short.
+// End kills the child as the system does when memory is short.
 func (c *child) end(t *testing.T) {
 	require.NoError(t, c.Process.Signal(syscall.SIGKILL))
 	_ = c.Wait() // it says that it was killed
@@ -98,7 +100,7 @@ type witness struct {
 	names   int
 	orders  map[string]*testimony // by clientOrderId
 	told    atomic.Int64          // orders, also to who looks on
-	fills   map[string]string     // id → its clientOrderId
+	fills   map[string]string     // UUID → its clientOrderId
 	arrived map[string]bool       // transactionIds of deposits
 }
 
@@ -116,11 +118,12 @@ type testimony struct {
 	gone bool // its cancel was answered
 }
 
-// ask sends a signed request, or one of the operator where the path begins with /admin, and reports whether it was answered.
+// ask sends a signed request, or one of the operator where the path begins with /admin, and reports
+// whether it was answered.
 func (w *witness) ask(method, path, body string) (status int, text []byte, answered bool) {
 	admin := strings.HasPrefix(path, "/admin")
 	if !admin {
-		path = version + path
+		path = door.Version + path
 	}
 	request, err := http.NewRequest(method, "http://"+w.address+path, strings.NewReader(body))
 	if err != nil {
@@ -157,26 +160,32 @@ func (w *witness) live() {
 		case draw < 60 || known == "":
 			w.names++
 			side := [...]string{"buy", "sell"}[w.IntN(2)]
-			answered = w.record(w.ask(http.MethodPost, "/order", fmt.Sprintf(`{"market":"BTC-EUR","operatorId":1,"side":%q,"orderType":"limit","amount":"0.%03d","price":"%d","clientOrderId":%q,"selfTradePrevention":"cancelOldest"}`,
-				side, 1+w.IntN(90), 94_000+w.IntN(2000), w.name(w.names))))
+			answered = w.record(w.ask(http.MethodPost, "/order",
+				fmt.Sprintf(`{"market":"BTC-EUR","operatorId":1,"side":%q,"orderType":"limit","amount":"0.%03d","price":"%d","clientOrderId":%q,"selfTradePrevention":"cancelOldest"}`,
+					side, 1+w.IntN(90), 94_000+w.IntN(2000), w.name(w.names))))
 		case draw < 75:
-			answered = w.record(w.ask(http.MethodPut, "/order", fmt.Sprintf(`{"market":"BTC-EUR","operatorId":1,"price":"%d","clientOrderId":%q}`, 94_000+w.IntN(2000), known)))
+			answered = w.record(w.ask(http.MethodPut, "/order",
+				fmt.Sprintf(`{"market":"BTC-EUR","operatorId":1,"price":"%d","clientOrderId":%q}`, 94_000+w.IntN(2000),
+					known)))
 		case draw < 90:
 			var status int
-			if status, _, answered = w.ask(http.MethodDelete, "/order?market=BTC-EUR&operatorId=1&clientOrderId="+known, ""); answered && status == http.StatusOK {
+			if status, _, answered = w.ask(http.MethodDelete, "/order?market=BTC-EUR&operatorId=1&clientOrderId="+known,
+				""); answered && status == http.StatusOK {
 				if o := w.orders[known]; o != nil { // nil: the answer to its place was lost in a kill, and told nothing
 					o.gone = true
 				}
 			}
 		case draw < 95:
 			var text []byte
-			if _, text, answered = w.ask(http.MethodPost, "/admin/deposit", fmt.Sprintf(`{"account":%q,"symbol":"EUR","amount":"12.34"}`, w.account)); answered {
+			if _, text, answered = w.ask(http.MethodPost, "/admin/deposit",
+				fmt.Sprintf(`{"account":%q,"symbol":"EUR","amount":"12.34"}`, w.account)); answered {
 				var told struct{ TransactionID string }
 				_ = json.Unmarshal(text, &told) // what is missing is missed later
 				w.arrived[told.TransactionID] = true
 			}
 		default:
-			_, _, answered = w.ask(http.MethodPost, "/withdrawal", `{"symbol":"EUR","amount":"20","address":"DE89370400440532013000"}`)
+			_, _, answered = w.ask(http.MethodPost, "/withdrawal",
+				`{"symbol":"EUR","amount":"20","address":"DE89370400440532013000"}`)
 		}
 		if !answered {
 			return
@@ -185,7 +194,8 @@ func (w *witness) live() {
 }
 
 func (w *witness) name(n int) string {
-	return fmt.Sprintf("00000000-0000-4000-8000-%s%02d%06d", map[string]string{"alice": "00a1", "bob": "00b0"}[w.account], w.number, n)
+	return fmt.Sprintf("00000000-0000-4000-8000-%s%02d%06d",
+		map[string]string{"alice": "00a1", "bob": "00b0"}[w.account], w.number, n)
 }
 
 // record remembers an order that was told.
@@ -221,7 +231,9 @@ func (w *witness) testify(t *testing.T) {
 		var now testimony
 		w.must(t, "/order?market=BTC-EUR&clientOrderId="+name, &now)
 		require.Equal(t, told.OrderID, now.OrderID)
-		require.True(t, decimal.RequireFromString(now.FilledAmount).GreaterThanOrEqual(decimal.RequireFromString(told.FilledAmount)), "order %s: %+v, told %+v", name, now, told)
+		require.True(t, decimal.RequireFromString(now.FilledAmount).
+			GreaterThanOrEqual(decimal.RequireFromString(told.FilledAmount)), "order %s: %+v, told %+v", name, now,
+			told)
 		if told.gone {
 			require.Equal(t, "canceled", now.Status, name)
 		}
@@ -255,7 +267,8 @@ func (w *witness) testify(t *testing.T) {
 	var balances []struct{ Symbol, InOrder string }
 	w.must(t, "/balance", &balances)
 	for _, b := range balances {
-		require.True(t, decimal.RequireFromString(b.InOrder).Equal(held[b.Symbol]), "%s of %s: %s in orders, which hold %s", b.Symbol, w.account, b.InOrder, held[b.Symbol])
+		require.True(t, decimal.RequireFromString(b.InOrder).Equal(held[b.Symbol]),
+			"%s of %s: %s in orders, which hold %s", b.Symbol, w.account, b.InOrder, held[b.Symbol])
 	}
 }
 
@@ -267,7 +280,8 @@ func (w *witness) requireBalanced(t *testing.T) {
 	w.must(t, "/admin/ledger", &ledger)
 	require.Len(t, ledger.Assets, 4)
 	for _, a := range ledger.Assets {
-		require.True(t, decimal.RequireFromString(a.Accounts).Add(decimal.RequireFromString(a.House)).Equal(decimal.RequireFromString(a.Transferred)), "%+v", a)
+		require.True(t, decimal.RequireFromString(a.Accounts).Add(decimal.RequireFromString(a.House)).
+			Equal(decimal.RequireFromString(a.Transferred)), "%+v", a)
 	}
 }
 
@@ -281,7 +295,8 @@ func TestAKillLosesNothingThatWasAnswered(t *testing.T) {
 		witnesses = append(witnesses, &witness{account: "alice", number: n}, &witness{account: "bob", number: n})
 	}
 	for n, w := range witnesses {
-		w.Rand, w.orders, w.fills, w.arrived = rand.New(rand.NewPCG(seed, uint64(n))), map[string]*testimony{}, map[string]string{}, map[string]bool{}
+		w.Rand, w.orders, w.fills, w.arrived = rand.New(rand.NewPCG(seed, uint64(n))), map[string]*testimony{},
+			map[string]string{}, map[string]bool{}
 	}
 	orders := 0
 	for n := range kills {

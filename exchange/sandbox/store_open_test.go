@@ -16,6 +16,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -34,7 +35,7 @@ func (r *rig) reopen(change ...func(*Config)) error {
 	}
 	ex, err := New(config)
 	if err == nil {
-		ex.front.mishap = r.ex.front.mishap
+		ex.onPanic = r.ex.onPanic
 		r.ex = ex
 	}
 	return err
@@ -51,7 +52,8 @@ const someOrder = `{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"
 func TestATimerOfCancelOnDisconnectOutlivesAKill(t *testing.T) {
 	r := newKeptRig(t)
 	timer := func(seconds int) {
-		r.send("alice", "POST", "/cancelOrdersAfter", fmt.Sprintf(`{"codGroupId":3,"expiryAfterSeconds":%d}`, seconds)).ok(t)
+		r.send("alice", "POST", "/cancelOrdersAfter", fmt.Sprintf(`{"codGroupId":3,"expiryAfterSeconds":%d}`, seconds)).
+			ok(t)
 	}
 	r.send("alice", "POST", "/order", someOrder).ok(t)
 	timer(10)
@@ -66,7 +68,9 @@ func TestATimerOfCancelOnDisconnectOutlivesAKill(t *testing.T) {
 	r.kill()
 	r.pass(time.Minute) // it expires while nobody is there
 	require.NoError(t, r.reopen())
-	r.send("alice", "GET", "/order?market=BTC-EUR&clientOrderId=00000000-0000-4000-8000-000000000001", "").says(t, `"restatementReason":"cancelOnDisconnect"`).says(t, fmt.Sprint(`"updated":`, rigStart.Add(70*time.Second).Millis()))
+	r.send("alice", "GET", "/order?market=BTC-EUR&clientOrderId=00000000-0000-4000-8000-000000000001", "").
+		says(t, `"restatementReason":"cancelOnDisconnect"`).says(t,
+		fmt.Sprint(`"updated":`, rigStart.Add(70*time.Second).Millis()))
 }
 
 func TestOldFillsOfAnOrderAreForgottenInTheFileAsInMemory(t *testing.T) {
@@ -74,7 +78,8 @@ func TestOldFillsOfAnOrderAreForgottenInTheFileAsInMemory(t *testing.T) {
 	r := newKeptRig(t, short)
 	r.send("alice", "POST", "/order", someOrder).ok(t)
 	for range 11 {
-		r.send("bob", "POST", "/order", `{"market":"BTC-EUR","operatorId":1,"side":"sell","orderType":"market","amount":"0.01"}`).ok(t)
+		r.send("bob", "POST", "/order",
+			`{"market":"BTC-EUR","operatorId":1,"side":"sell","orderType":"market","amount":"0.01"}`).ok(t)
 		before := r.send("alice", "GET", "/orders?market=BTC-EUR", "").ok(t).body
 		r.kill()
 		require.NoError(t, r.reopen(short))
@@ -83,7 +88,7 @@ func TestOldFillsOfAnOrderAreForgottenInTheFileAsInMemory(t *testing.T) {
 }
 
 func TestABanOutlivesAKill(t *testing.T) {
-	tight := func(c *Config) { c.Budget = Budget{PerKey: 5, PerIP: 5} }
+	tight := func(c *Config) { c.Budget = door.Budget{PerKey: 5, PerIP: 5} }
 	r := newKeptRig(t, tight)
 	r.send("alice", "GET", "/balance", "").ok(t)
 	told := r.send("alice", "GET", "/balance", "").refused(t, 429, 105).body
@@ -104,7 +109,11 @@ func TestIdleAddressesLeaveTheFile(t *testing.T) {
 	r.get("/time").ok(t)
 	r.send("alice", "POST", "/order", someOrder).ok(t)
 	meters := func() (n int) {
-		require.NoError(t, r.ex.store.db.View(func(tx *bbolt.Tx) error { n = tx.Bucket(bucketMeters).Stats().KeyN; return nil }))
+		require.NoError(t, r.ex.store.db.View(func(tx *bbolt.Tx) error {
+			n = tx.Bucket(bucketMeters).
+				Stats().KeyN
+			return nil
+		}))
 		return n
 	}
 	require.Equal(t, 2, meters())
@@ -121,24 +130,31 @@ func TestAnExchangeThatCannotWriteAnswersNothingMore(t *testing.T) {
 	before := r.send("alice", "GET", "/balance", "").ok(t).body
 	require.NoError(t, r.ex.Err())
 	require.NoError(t, r.ex.store.db.Close())
-	r.send("alice", "POST", "/order", `{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"limit","amount":"0.25","price":"90000"}`).refused(t, 500, 101)
+	r.send("alice", "POST", "/order",
+		`{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"limit","amount":"0.25","price":"90000"}`).
+		refused(t, 500, 101)
 	r.send("alice", "GET", "/balance", "").refused(t, 503, 111)
 	r.send("alice", "DELETE", "/orders?operatorId=1", "").refused(t, 503, 111)
 	r.get("/time").refused(t, 503, 111)
 	r.ex.Advance()
-	require.ErrorContains(t, r.ex.Err(), "exchange.db is no longer kept, and nothing more is answered; mend the cause and start the exchange again: database not open")
+	require.ErrorContains(t, r.ex.Err(),
+		"exchange.db is no longer kept, and nothing more is answered; mend the cause and start the exchange again: "+
+			"database not open")
 	require.ErrorContains(t, r.ex.Close(), "no longer kept")
 	require.NoError(t, r.reopen())
-	require.Equal(t, before, r.send("alice", "GET", "/balance", "").body, "the order that was not answered is not there")
+	require.Equal(t, before, r.send("alice", "GET", "/balance", "").body,
+		"the order that was not answered is not there")
 }
 
-// A request whose handler has a mistake may be half done in memory. In the file it is not done at all.
+// A request whose handler has a mistake may be half done in memory. In the file it is not done at
+// all.
 func TestAPanicLeavesTheFileWhole(t *testing.T) {
 	r := newKeptRig(t)
-	r.ex.front.mishap = nil
+	r.ex.onPanic = nil
 	r.send("alice", "POST", "/order", someOrder).ok(t)
 	before := r.send("alice", "GET", "/balance", "").ok(t).body
-	c := &call{account: r.ex.accounts[0], endpoint: &endpoint{method: http.MethodPost, do: func(ex *Exchange, c *call) *exchange.Error {
+	c := &door.Call{Account: 1, Endpoint: &door.Endpoint{Method: http.MethodPost, Do: func(*door.Call) *exchange.Error {
+		ex := r.ex
 		require.NoError(t, ex.transfer(0, 1, -1000))
 		ex.store.account(ex.accounts[0])
 		panic("half of it is done")
@@ -163,11 +179,13 @@ func TestAClosedExchangeAnswersNothing(t *testing.T) {
 
 func TestTwoExchangesDoNotShareAState(t *testing.T) {
 	r := newKeptRig(t)
-	require.ErrorContains(t, r.reopen(), "exchange.db: it is in use by another exchange; stop that one, or name another file")
+	require.ErrorContains(t, r.reopen(),
+		"exchange.db: it is in use by another exchange; stop that one, or name another file")
 	r.send("alice", "POST", "/order", someOrder).ok(t)
 }
 
-// The exchange's time never goes back: not where the clock of the machine was set back, nor where the operator had moved it.
+// The exchange's time never goes back: not where the clock of the machine was set back, nor where
+// the operator had moved it.
 func TestTheClockGoesOnFromTheTimeThatWasReached(t *testing.T) {
 	r := newKeptRig(t)
 	require.Contains(t, r.operate("POST", "/clock", `{"advance":"36h"}`), " 200 ")
@@ -184,11 +202,20 @@ func TestAStateMustFitTheConfig(t *testing.T) {
 		`asset 2 is "BTC" there and "XBT" in the config; give the exchange what it began with, or another file`: func(c *Config) {
 			c.Assets[1].Symbol, c.Markets[0].Name = "XBT", "XBT-EUR"
 		},
-		`asset ETH has 8 decimals there and 18 in the config`:     func(c *Config) { c.Assets[2].Decimals = 18 },
-		`asset 5 is "" there and "DOGE" in the config`:            func(c *Config) { c.Assets = append(c.Assets, Asset{Symbol: "DOGE"}) },
-		`market 1 is "BTC-EUR" there and "ETH-EUR" in`:            func(c *Config) { c.Markets[0], c.Markets[1] = c.Markets[1], c.Markets[0] },
-		`market 3 is "ADA-EUR" there and "" in`:                   func(c *Config) { c.Markets = c.Markets[:2] },
-		`prices of ADA-EUR have 5 decimals there and 4 in the co`: func(c *Config) { c.Markets[2].PriceDigits, c.Markets[2].TickSize = 4, "0.0001" },
+		`asset ETH has 8 decimals there and 18 in the config`: func(c *Config) { c.Assets[2].Decimals = 18 },
+		`asset 5 is "" there and "DOGE" in the config`: func(c *Config) {
+			c.Assets = append(c.Assets,
+				Asset{Symbol: "DOGE"})
+		},
+		`market 1 is "BTC-EUR" there and "ETH-EUR" in`: func(c *Config) {
+			c.Markets[0],
+				c.Markets[1] = c.Markets[1], c.Markets[0]
+		},
+		`market 3 is "ADA-EUR" there and "" in`: func(c *Config) { c.Markets = c.Markets[:2] },
+		`prices of ADA-EUR have 5 decimals there and 4 in the co`: func(c *Config) {
+			c.Markets[2].PriceDigits,
+				c.Markets[2].TickSize = 4, "0.0001"
+		},
 	} {
 		err := r.reopen(change)
 		require.ErrorContains(t, err, want)
@@ -204,8 +231,12 @@ func TestAccountsComeAndGoInTheConfig(t *testing.T) {
 	others := func(c *Config) { c.Accounts = []Account{rigAccount("carol"), rigAccount("bob")} }
 	require.NoError(t, r.reopen(others))
 	r.send("alice", "GET", "/balance", "").refused(t, 403, 305)
-	r.send("bob", "POST", "/order", `{"market":"BTC-EUR","operatorId":1,"side":"sell","orderType":"market","amount":"0.1"}`).ok(t).says(t, `"price":"90000"`)
-	r.send("carol", "POST", "/order", `{"market":"BTC-EUR","operatorId":1,"side":"sell","orderType":"market","amount":"0.1"}`).ok(t).says(t, `"price":"90000"`)
+	r.send("bob", "POST", "/order",
+		`{"market":"BTC-EUR","operatorId":1,"side":"sell","orderType":"market","amount":"0.1"}`).ok(t).
+		says(t, `"price":"90000"`)
+	r.send("carol", "POST", "/order",
+		`{"market":"BTC-EUR","operatorId":1,"side":"sell","orderType":"market","amount":"0.1"}`).ok(t).
+		says(t, `"price":"90000"`)
 	r.send("carol", "GET", "/balance?symbol=BTC", "").says(t, `"available":"999.9"`)
 	ledger := r.operate("GET", "/ledger", "")
 	require.Contains(t, ledger, `"accounts":"3000","house":"0","transferred":"3000"`)
@@ -216,10 +247,12 @@ func TestAccountsComeAndGoInTheConfig(t *testing.T) {
 	r.send("alice", "GET", "/ordersOpen", "").says(t, `"amountRemaining":"0.3"`)
 	require.Equal(t, ledger, r.operate("GET", "/ledger", ""))
 	require.NoError(t, r.ex.Close())
-	require.ErrorContains(t, r.reopen(func(c *Config) { c.Accounts = []Account{rigAccount("bob"), rigAccount("bob")} }), "every account needs a name of its own")
+	require.ErrorContains(t, r.reopen(func(c *Config) { c.Accounts = []Account{rigAccount("bob"), rigAccount("bob")} }),
+		"every account needs a name of its own")
 }
 
-// A rule that the operator has changed stays so; the others are those of the config, which may change between two runs.
+// A rule that the operator has changed stays so; the others are those of the config, which may
+// change between two runs.
 func TestChangedRulesOutliveARestart(t *testing.T) {
 	r := newKeptRig(t)
 	require.Contains(t, r.operate("POST", "/rules", `{"market":"BTC-EUR","tickSize":"0.5","maxOpenOrders":7}`), " 200 ")
@@ -228,7 +261,8 @@ func TestChangedRulesOutliveARestart(t *testing.T) {
 	config := func(c *Config) { c.Markets[0].TickSize, c.Markets[0].MinOrderInQuote = "0.1", "25" }
 	for range 2 {
 		require.NoError(t, r.reopen(config))
-		r.get("/markets?market=BTC-EUR").says(t, `"tickSize":"0.50"`).says(t, `"maxOpenOrders":7`).says(t, `"minOrderInQuoteAsset":"25.00"`)
+		r.get("/markets?market=BTC-EUR").says(t, `"tickSize":"0.50"`).says(t, `"maxOpenOrders":7`).
+			says(t, `"minOrderInQuoteAsset":"25.00"`)
 		r.get("/markets?market=ETH-EUR").says(t, `"status":"halted"`)
 		r.get("/markets?market=ADA-EUR").says(t, `"status":"trading"`)
 		r.kill()
@@ -258,16 +292,25 @@ func TestAFileThatIsNoStateSaysSo(t *testing.T) {
 			require.NoError(t, os.Remove(path))
 			spoil(func(tx *bbolt.Tx) error { _, err := tx.CreateBucket([]byte("meta")); return err })()
 		},
-		`corrupt, or not the state of an exchange`:                     func() { require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("candles\n", 10_000)), 0o600)) },
-		`it has version 2, and this program knows 1 at most; start`:    put(bucketAbout, keyAbout, `{"Format":"tidemark exchange","Version":2}`),
-		`this is not the state of an exchange but "tidemark candles"`:  put(bucketAbout, keyAbout, `{"Format":"tidemark candles","Version":1}`),
-		`corrupt: record 6c696665: unexpected end of JSON input`:       put(bucketAbout, keyLife, ``),
-		`corrupt: record 000000000000000100000000000000ff: invalid`:    put(bucketOrders, keyOf(1, 255), `what`),
-		`corrupt: runtime error: index out of range [9] with length 4`: put(bucketOrders, keyOf(9, 255), `{"Account":0,"Order":{"ID":5}}`),
-		`corrupt: restore order 5: nothing of it is left`:              put(bucketOrders, keyOf(1, 255), `{"Account":0,"Order":{"ID":5,"Market":1,"Side":"buy","Type":"limit","Status":"new","Price":1}}`),
-		`corrupt: record 01: the key has 1 bytes, not 16`:              put(bucketTape, []byte{1}, `{}`),
-		`corrupt: account alice: `:                                     put(bucketAccounts, keyOf(0), `{"Name":"alice","Balances":{"EUR":-5}}`),
-		`corrupt: a transfer of BTC has status 77`:                     put(bucketTransfers, keyOf(1), `{"Asset":2,"Status":77}`),
+		`corrupt, or not the state of an exchange`: func() {
+			require.NoError(t,
+				os.WriteFile(path, []byte(strings.Repeat("candles\n", 10_000)), 0o600))
+		},
+		`it has version 2, and this program knows 1 at most; start`: put(bucketAbout, keyAbout,
+			`{"Format":"tidemark exchange","Version":2}`),
+		`this is not the state of an exchange but "tidemark candles"`: put(bucketAbout, keyAbout,
+			`{"Format":"tidemark candles","Version":1}`),
+		`corrupt: record 6c696665: unexpected end of JSON input`:    put(bucketAbout, keyLife, ``),
+		`corrupt: record 000000000000000100000000000000ff: invalid`: put(bucketOrders, keyOf(1, 255), `what`),
+		`corrupt: runtime error: index out of range [9] with length 4`: put(bucketOrders, keyOf(9, 255),
+			`{"Account":0,"Order":{"ID":5}}`),
+		`corrupt: restore order 5: nothing of it is left`: put(bucketOrders, keyOf(1, 255),
+			`{"Account":0,"Order":{"ID":5,"Market":1,"Side":"buy","Type":"limit","Status":"new","Price":1}}`),
+		`corrupt: record 01: the key has 1 bytes, not 16`: put(bucketTape, []byte{1}, `{}`),
+		`corrupt: account alice: `: put(bucketAccounts, keyOf(0),
+			`{"Name":"alice","Balances":{"EUR":-5}}`),
+		`corrupt: a transfer of BTC has status 77`: put(bucketTransfers, keyOf(1),
+			`{"Asset":2,"Status":77}`),
 	} {
 		require.NoError(t, os.WriteFile(path, good, 0o600))
 		make()
@@ -298,8 +341,10 @@ func TestAFileThatIsNoStateSaysSo(t *testing.T) {
 func TestAFolderIsNoStateFile(t *testing.T) {
 	r := newKeptRig(t)
 	folder := t.TempDir()
-	require.ErrorContains(t, r.reopen(func(c *Config) { c.State = folder }), "this is a folder; name a file in it, like "+filepath.Join(folder, "exchange.db"))
-	require.ErrorContains(t, r.reopen(func(c *Config) { c.State = filepath.Join(folder, "no", "where") }), "no such file or directory")
+	require.ErrorContains(t, r.reopen(func(c *Config) { c.State = folder }),
+		"this is a folder; name a file in it, like "+filepath.Join(folder, "exchange.db"))
+	require.ErrorContains(t, r.reopen(func(c *Config) { c.State = filepath.Join(folder, "no", "where") }),
+		"no such file or directory")
 }
 
 // Whatever an order or a fill has is in the file: every field of them is set here.
@@ -328,7 +373,8 @@ func TestEveryFieldOfAnOrderAndOfAFillIsStored(t *testing.T) {
 	fields := func(v any) { set(reflect.ValueOf(v).Elem()) }
 	var o market.Order
 	fields(&o)
-	o.FilledAmountQuote, o.FeePaid, o.Bracket = market.ValueOf(-7), market.ValueOf(8), market.Bracket{Stop: 1, Target: 2, Keep: market.KeepTarget}
+	o.FilledAmountQuote, o.FeePaid, o.Bracket = market.ValueOf(-7), market.ValueOf(8), market.Bracket{Stop: 1,
+		Target: 2, Keep: market.KeepTarget}
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(o)) {
 		require.False(t, reflect.ValueOf(o).FieldByIndex(f.Index).IsZero(), f.Name)
 	}
@@ -350,8 +396,11 @@ func TestEveryFieldOfAnOrderAndOfAFillIsStored(t *testing.T) {
 func TestShorterListsBeginWithTheNextStart(t *testing.T) {
 	r := newKeptRig(t)
 	for range 4 {
-		r.send("bob", "POST", "/order", `{"market":"BTC-EUR","operatorId":1,"side":"sell","orderType":"limit","amount":"0.01","price":"90000"}`).ok(t)
-		r.send("alice", "POST", "/order", `{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"market","amount":"0.01"}`).ok(t)
+		r.send("bob", "POST", "/order",
+			`{"market":"BTC-EUR","operatorId":1,"side":"sell","orderType":"limit","amount":"0.01","price":"90000"}`).
+			ok(t)
+		r.send("alice", "POST", "/order",
+			`{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"market","amount":"0.01"}`).ok(t)
 	}
 	r.kill()
 	short := func(c *Config) { c.Keep = Keep{Orders: 2, Trades: 2, Transactions: 2} }

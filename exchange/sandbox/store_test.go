@@ -17,27 +17,31 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// kept is a change of a rig's config: moving prices, a house, short lists, fees that are told late, two groups with a timer, and a state
-// file; "" is none.
+// kept is a change of a rig's config: moving prices, a house, short lists, fees that are told late,
+// two groups with a timer, and a state file; "" is none.
 func kept(path string) func(*Config) {
 	return func(c *Config) {
 		c.State = path
-		c.Budget = Budget{PerKey: -1, PerIP: -1}
+		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
 		c.Keep = Keep{Orders: 5, Trades: 7, Transactions: 6, Candles: 20}
 		c.Rules.SettleAfter, c.Rules.GroupsPerAccount = 7*time.Second, 2
 		c.History = 30 * time.Minute
 		c.Admin = "token of the operator"
-		c.Faults = []Fault{{Kind: FaultLateFill, Endpoints: []string{"POST /order"}, Market: "ETH-EUR", Delay: 40 * time.Second}}
+		c.Faults = []fault.Fault{{Kind: fault.LateFill, Endpoints: []string{"POST /order"}, Market: "ETH-EUR",
+			Delay: 40 * time.Second}}
 		c.Markets[0].Source, c.Markets[1].Source = price.Synthetic{Price: "95000", Volatility: 0.5}, recorded()
 		for i := range 2 {
 			c.Markets[i].House = House{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}
 		}
 		c.Markets[2].Source = price.Fixed("0.5")
-		c.Tiers = []Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}}, {Volume: "20000", Fees: map[string]exchange.Fees{"": {Maker: -10_000, Taker: 200_000}}}}
+		c.Tiers = []Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}},
+			{Volume: "20000", Fees: map[string]exchange.Fees{"": {Maker: -10_000, Taker: 200_000}}}}
 	}
 }
 
@@ -46,7 +50,9 @@ func recorded() price.Source {
 	minute, at := int64(0), rigStart.Add(-30*time.Minute)
 	return price.Replay{Candles: func() (c market.Candle, more bool, err error) {
 		open := market.Price(330000 + (minute*7919)%9000 - 4500)
-		c = market.Candle{Start: market.Interval1m.Floor(at).Add(time.Duration(minute) * time.Minute), Interval: market.Interval1m, Open: open, High: open + 900, Low: open - 700, Close: open + 300, Volume: 3_00000000}
+		c = market.Candle{Start: market.Interval1m.Floor(at).Add(time.Duration(minute) * time.Minute),
+			Interval: market.Interval1m, Open: open, High: open + 900, Low: open - 700, Close: open +
+				300, Volume: 3_00000000}
 		minute++
 		return c, minute <= 300, nil
 	}}
@@ -67,21 +73,23 @@ func (r *rig) again(change ...func(*Config)) {
 	for _, alter := range change {
 		alter(&config)
 	}
-	before := r.ex.front
+	before := r.ex.onPanic
 	ex, err := New(config)
 	require.NoError(r.t, err)
 	r.ex = ex
-	r.ex.front.mishap = before.mishap
+	r.ex.onPanic = before
 }
 
 // questions are what can be asked without changing anything.
 func questions() (public, private []string) {
 	for _, m := range [...]string{"BTC-EUR", "ETH-EUR", "ADA-EUR"} {
-		public = append(public, "/"+m+"/book", "/"+m+"/trades", "/"+m+"/trades?limit=3", "/report/"+m+"/book", "/report/"+m+"/trades")
+		public = append(public, "/"+m+"/book", "/"+m+"/trades", "/"+m+"/trades?limit=3", "/report/"+m+"/book",
+			"/report/"+m+"/trades")
 		for _, interval := range market.Intervals() {
 			public = append(public, "/"+m+"/candles?interval="+interval.String())
 		}
-		private = append(private, "/orders?market="+m, "/orders?limit=2&market="+m, "/trades?market="+m, "/account/fees?market="+m)
+		private = append(private, "/orders?market="+m, "/orders?limit=2&market="+m, "/trades?market="+m,
+			"/account/fees?market="+m)
 	}
 	for _, path := range [...]string{"/ticker/price", "/ticker/book", "/ticker/24h", "/time", "/markets", "/assets"} {
 		public = append(public, path)
@@ -89,7 +97,8 @@ func questions() (public, private []string) {
 	for _, symbol := range [...]string{"EUR", "BTC", "ADA"} {
 		private = append(private, "/deposit?symbol="+symbol)
 	}
-	return public, append(private, "/ordersOpen", "/balance", "/account", "/account/fees", "/account/history", "/account/history?maxItems=2&page=2", "/depositHistory", "/withdrawalHistory")
+	return public, append(private, "/ordersOpen", "/balance", "/account", "/account/fees", "/account/history",
+		"/account/history?maxItems=2&page=2", "/depositHistory", "/withdrawalHistory")
 }
 
 // view is what everybody can see of the exchange, answer by answer.
@@ -106,7 +115,8 @@ func (r *rig) view() (all []string) {
 			all = append(all, fmt.Sprintln(account, path, a.body))
 		}
 	}
-	return append(all, r.operate(http.MethodGet, "/ledger", ""), r.operate(http.MethodGet, "/transfers", ""), r.operate(http.MethodGet, "/clock", ""))
+	return append(all, r.operate(http.MethodGet, "/ledger", ""), r.operate(http.MethodGet, "/transfers", ""),
+		r.operate(http.MethodGet, "/clock", ""))
 }
 
 // requireSame wants the same lines, and shows the first that differs.
@@ -158,31 +168,45 @@ func (l *whims) step() step {
 	case draw < 40:
 		return requestAs(account, http.MethodPost, "/order", l.order(m))
 	case draw < 50 && len(l.given) > 0:
-		return requestAs(account, http.MethodPut, "/order", fmt.Sprintf(`{"market":%q,"clientOrderId":%q,"operatorId":2,"price":%q}`, m, l.of(l.given...), l.price(m)))
+		return requestAs(account, http.MethodPut, "/order",
+			fmt.Sprintf(`{"market":%q,"clientOrderId":%q,"operatorId":2,"price":%q}`, m, l.of(l.given...), l.price(m)))
 	case draw < 58 && len(l.given) > 0:
-		return requestAs(account, http.MethodDelete, "/order?operatorId=3&market="+m+"&clientOrderId="+l.of(l.given...), "")
+		return requestAs(account, http.MethodDelete, "/order?operatorId=3&market="+m+"&clientOrderId="+l.of(l.given...),
+			"")
 	case draw < 60:
 		return requestAs(account, http.MethodDelete, "/orders?operatorId=3&market="+m, "")
 	case draw < 65:
-		return requestAs(account, http.MethodPost, "/cancelOrdersAfter", fmt.Sprintf(`{"codGroupId":%d,"expiryAfterSeconds":%s}`, 1+l.IntN(3), l.of("0", "10", "15", "30")))
+		return requestAs(account, http.MethodPost, "/cancelOrdersAfter",
+			fmt.Sprintf(`{"codGroupId":%d,"expiryAfterSeconds":%s}`, 1+l.IntN(3), l.of("0", "10", "15", "30")))
 	case draw < 70:
-		return requestAs(account, http.MethodPost, "/withdrawal", fmt.Sprintf(`{"symbol":%q,"amount":"%d.5","address":"DE89370400440532013000"}`, l.of("EUR", "BTC", "ADA"), 1+l.IntN(30)))
+		return requestAs(account, http.MethodPost, "/withdrawal",
+			fmt.Sprintf(`{"symbol":%q,"amount":"%d.5","address":"DE89370400440532013000"}`, l.of("EUR", "BTC", "ADA"),
+				1+l.IntN(30)))
 	case draw < 73:
-		return operates(http.MethodPost, "/deposit", fmt.Sprintf(`{"account":%q,"symbol":%q,"amount":"%d"}`, account, l.of("EUR", "BTC", "ADA"), 1+l.IntN(50)))
+		return operates(http.MethodPost, "/deposit", fmt.Sprintf(`{"account":%q,"symbol":%q,"amount":"%d"}`, account,
+			l.of("EUR", "BTC", "ADA"), 1+l.IntN(50)))
 	case draw < 76:
-		return operates(http.MethodPost, "/status", fmt.Sprintf(`{"market":%q,"status":%q}`, m, l.of("trading", "trading", "trading", "halted", "auction", "auctionMatching", "cancelOnly")))
+		return operates(http.MethodPost, "/status",
+			fmt.Sprintf(`{"market":%q,"status":%q}`, m, l.of("trading", "trading", "trading", "halted", "auction",
+				"auctionMatching", "cancelOnly")))
 	case draw < 78:
-		return operates(http.MethodPost, "/rules", fmt.Sprintf(`{"market":%q,"tickSize":%q,"maxOpenOrders":%d}`, m, l.of("0.01", "0.05", "1", "2.5"), 3+l.IntN(100)))
+		return operates(http.MethodPost, "/rules", fmt.Sprintf(`{"market":%q,"tickSize":%q,"maxOpenOrders":%d}`, m,
+			l.of("0.01", "0.05", "1", "2.5"), 3+l.IntN(100)))
 	case draw < 79:
-		return operates(http.MethodPost, "/price", fmt.Sprintf(`{"market":%q,"price":"%d","amount":"1"}`, m, map[string]int{"BTC-EUR": 18500, "ETH-EUR": 640, "ADA-EUR": 1}[m]*5+5*l.IntN(40)))
+		return operates(http.MethodPost, "/price",
+			fmt.Sprintf(`{"market":%q,"price":"%d","amount":"1"}`, m,
+				map[string]int{"BTC-EUR": 18500, "ETH-EUR": 640, "ADA-EUR": 1}[m]*5+5*l.IntN(40)))
 	case draw < 80:
-		return operates(http.MethodPost, "/cancelOrders", fmt.Sprintf(`{"market":%q,"account":%q,"reason":%q}`, m, account, l.of("cancelOnMaintenance", "cancelOnDelisting")))
+		return operates(http.MethodPost, "/cancelOrders",
+			fmt.Sprintf(`{"market":%q,"account":%q,"reason":%q}`, m, account,
+				l.of("cancelOnMaintenance", "cancelOnDelisting")))
 	case draw < 81:
 		return operates(http.MethodPost, "/clock", `{"advance":"90s"}`)
 	case draw < 83:
 		return func(r *rig) string { return strings.Join(r.view(), "") }
 	}
-	passed := time.Duration(l.Int64N(int64([...]time.Duration{2 * time.Second, time.Minute, 20 * time.Minute}[l.IntN(3)])))
+	passed := time.Duration(l.Int64N(int64([...]time.Duration{2 * time.Second, time.Minute,
+		20 * time.Minute}[l.IntN(3)])))
 	return func(r *rig) string { r.pass(passed); return "" }
 }
 
@@ -192,15 +216,19 @@ func (l *whims) price(m string) string {
 }
 
 func (l *whims) order(m string) string {
-	amount := fmt.Sprintf("%.4f", map[string]float64{"BTC-EUR": 0.03, "ETH-EUR": 0.9, "ADA-EUR": 500}[m]*(0.1+l.Float64()))
-	text := fmt.Sprintf(`{"market":%q,"operatorId":1,"side":%q,"selfTradePrevention":%q`, m, l.of("buy", "sell"), l.of("decrementAndCancel", "cancelOldest", "cancelNewest", "cancelBoth"))
-	kind := l.of("limit", "limit", "limit", "market", "market", "stopLoss", "stopLossLimit", "takeProfit", "takeProfitLimit")
+	amount := fmt.Sprintf("%.4f",
+		map[string]float64{"BTC-EUR": 0.03, "ETH-EUR": 0.9, "ADA-EUR": 500}[m]*(0.1+l.Float64()))
+	text := fmt.Sprintf(`{"market":%q,"operatorId":1,"side":%q,"selfTradePrevention":%q`, m, l.of("buy", "sell"),
+		l.of("decrementAndCancel", "cancelOldest", "cancelNewest", "cancelBoth"))
+	kind := l.of("limit", "limit", "limit", "market", "market", "stopLoss", "stopLossLimit", "takeProfit",
+		"takeProfitLimit")
 	text += fmt.Sprintf(`,"orderType":%q`, kind)
 	if strings.HasSuffix(kind, "imit") {
 		text += fmt.Sprintf(`,"price":%q`, l.price(m))
 	}
 	if kind != "limit" && kind != "market" {
-		text += fmt.Sprintf(`,"triggerType":"price","triggerReference":%q,"triggerAmount":%q`, l.of("lastTrade", "bestBid", "bestAsk", "midPrice"), l.price(m))
+		text += fmt.Sprintf(`,"triggerType":"price","triggerReference":%q,"triggerAmount":%q`,
+			l.of("lastTrade", "bestBid", "bestAsk", "midPrice"), l.price(m))
 	}
 	if kind == "market" && l.IntN(2) == 0 {
 		text += fmt.Sprintf(`,"amountQuote":"%d"`, 6+l.IntN(3000))
@@ -221,9 +249,12 @@ func (l *whims) order(m string) string {
 	return text + "}"
 }
 
-var seeds = flag.Int("seeds", 1, "how many seeds TestAnExchangeThatIsKilledLivesOnAsIfItHadNotBeen plays; TestAKillLosesNothingThatWasAnswered kills 4 times for each")
+var seeds = flag.Int("seeds",
+	1, "how many seeds TestAnExchangeThatIsKilledLivesOnAsIfItHadNotBeen plays; TestAKillLosesNothingThatWasAnswered "+
+		"kills 4 times for each")
 
-// An exchange that is killed now and then, and one that keeps nothing and is never killed, give the same answers to everything. More seeds:
+// An exchange that is killed now and then, and one that keeps nothing and is never killed, give the
+// same answers to everything. More seeds:
 //
 //	go test -run Killed ./exchange/sandbox -seeds 20
 func TestAnExchangeThatIsKilledLivesOnAsIfItHadNotBeen(t *testing.T) {

@@ -42,7 +42,8 @@ type storedAccount struct {
 	DepositsListed, WithdrawalsListed uint64
 }
 
-// storedMarket is a market: its rules, as they were configured and as they are now, and where it stands.
+// storedMarket is a market: its rules, as they were configured and as they are now, and where it
+// stands.
 type storedMarket struct {
 	Configured, Rules rules
 	Nonce             int64
@@ -59,12 +60,14 @@ type rules struct {
 
 func rulesOf(m *market.Market) rules { return rules{m.Status, m.Rules} }
 
-// overrule gives a market the rules that were changed since the file's config was read. The others are today's config's.
+// overrule gives a market the rules that were changed since the file's config was read. The others
+// are today's config's.
 func (s *storedMarket) overrule(m *market.Market) {
 	if s.Configured.Status != s.Rules.Status {
 		m.Status = s.Rules.Status
 	}
-	was, is, rules := reflect.ValueOf(s.Configured.Rules), reflect.ValueOf(s.Rules.Rules), reflect.ValueOf(&m.Rules).Elem()
+	was, is, rules := reflect.ValueOf(s.Configured.Rules), reflect.ValueOf(s.Rules.Rules), reflect.ValueOf(&m.Rules).
+		Elem()
 	for i := range rules.NumField() {
 		if !was.Field(i).Equal(is.Field(i)) {
 			rules.Field(i).Set(is.Field(i))

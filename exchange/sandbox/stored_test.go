@@ -13,7 +13,8 @@ import (
 )
 
 func TestAStateFileKeepsTheRulesUnderTheirNames(t *testing.T) {
-	text, err := json.Marshal(rules{market.Halted, market.Rules{TickSize: 1, QuantityDecimals: 2, MaxOrderInQuote: 3, FeeCategory: "A"}})
+	text, err := json.Marshal(rules{market.Halted, market.Rules{TickSize: 1, QuantityDecimals: 2, MaxOrderInQuote: 3,
+		FeeCategory: "A"}})
 	require.NoError(t, err)
 	require.Equal(t, `{"Status":"halted","TickSize":1,"QuantityDecimals":2,"NotionalDecimals":0,"MinOrderInBase":0,"MinOrderInQuote":0,`+
 		`"MaxOrderInBase":0,"MaxOrderInQuote":3,"MaxOpenOrders":0,"FeeCategory":"A"}`, string(text))
@@ -33,21 +34,25 @@ func TestOnlyRulesThatWereChangedOverruleTheConfig(t *testing.T) {
 		stored.overrule(&m)
 		require.Zero(t, m.Rules, "%s: the config's rule counts where the file's was never changed", name)
 	}
-	stored, m := storedMarket{Configured: rules{Status: market.Trading}, Rules: rules{Status: market.Halted}}, market.Market{Rules: someRules}
+	stored, m := storedMarket{Configured: rules{Status: market.Trading},
+		Rules: rules{Status: market.Halted}}, market.Market{Rules: someRules}
 	stored.overrule(&m)
 	require.Equal(t, market.Market{Status: market.Halted, Rules: someRules}, m)
 }
 
 // Files of older programs have an order's fields under the names that they have in Go.
 func TestAnOrderOfAnOlderStateFileIsRead(t *testing.T) {
-	id, client := uuid.MustParse("00000000-0000-0001-0100-000000000008"), uuid.MustParse("00000000-0000-4000-8000-00000000abcd")
+	id, client := uuid.MustParse("00000000-0000-0001-0100-000000000008"),
+		uuid.MustParse("00000000-0000-4000-8000-00000000abcd")
 	want := market.Order{
 		ID: 1, ExchangeID: id, ClientOrderID: client, OperatorID: 2, Market: 3, Strategy: 4, CodGroupID: 5,
-		Side: market.Sell, Type: market.TypeStopLossLimit, TriggerType: market.TriggerPrice, TriggerReference: market.BestBid,
-		Visible: true, FeeCurrency: 6, OnHoldCurrency: 7,
+		Side: market.Sell, Type: market.TypeStopLossLimit, TriggerType: market.TriggerPrice,
+		TriggerReference: market.BestBid,
+		Visible:          true, FeeCurrency: 6, OnHoldCurrency: 7,
 		OrderState: market.OrderState{
 			Status: market.StatusPartiallyFilled, TimeInForce: market.IOC, SelfTradePrevention: market.CancelOldest,
-			RestatementReason: market.CancelOnDelisting, PostOnly: true, Triggered: true, Price: 8, TriggerAmount: 9, Amount: 10,
+			RestatementReason: market.CancelOnDelisting, PostOnly: true, Triggered: true, Price: 8, TriggerAmount: 9,
+			Amount:          10,
 			AmountRemaining: 11, AmountQuote: 12, AmountQuoteRemaining: 13, OnHold: 14, FilledAmount: 15,
 			FilledAmountQuote: market.ValueOf(16), FeePaid: market.ValueOf(17), Updated: 19,
 		},
@@ -70,5 +75,6 @@ func TestAnOrderOfAnOlderStateFileIsRead(t *testing.T) {
 }
 
 // someRules have something in every field.
-var someRules = market.Rules{TickSize: 1, QuantityDecimals: 2, NotionalDecimals: 3, MinOrderInBase: 4, MinOrderInQuote: 5,
-	MaxOrderInBase: 6, MaxOrderInQuote: 7, MaxOpenOrders: 8, FeeCategory: "B"}
+var someRules = market.Rules{TickSize: 1, QuantityDecimals: 2, NotionalDecimals: 3, MinOrderInBase: 4,
+	MinOrderInQuote: 5,
+	MaxOrderInBase:  6, MaxOrderInQuote: 7, MaxOpenOrders: 8, FeeCategory: "B"}

@@ -3,6 +3,8 @@ package sandbox
 import (
 	"math"
 
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -11,85 +13,169 @@ const lastMillis = 8640000000000000
 
 // The parameters that many endpoints share.
 var (
-	marketInPath = parameter{name: "market", kind: kindMarket, required: true, inPath: true, doc: "BASE-QUOTE"}
-	oneMarket    = parameter{name: "market", kind: kindMarket, required: true, doc: "BASE-QUOTE"}
-	anyMarket    = parameter{name: "market", kind: kindMarket, doc: "BASE-QUOTE; all markets where it is left out"}
-	anySymbol    = parameter{name: "symbol", kind: kindAsset, doc: "an asset; all where it is left out"}
-	rowLimit     = parameter{name: "limit", kind: kindInteger, min: 1, max: 1000, doc: "rows at most; 500 where it is left out"}
-	startMillis  = parameter{name: "start", kind: kindInteger, max: lastMillis, doc: "from this time on, Unix ms"}
-	endMillis    = parameter{name: "end", kind: kindInteger, max: lastMillis, doc: "up to this time, Unix ms"}
-	tradeIDFrom  = parameter{name: "tradeIdFrom", kind: kindText, doc: "from this trade on"}
-	tradeIDTo    = parameter{name: "tradeIdTo", kind: kindText, doc: "up to this trade"}
-	orderID      = parameter{name: "orderId", kind: kindID, doc: "the exchange's name of the order"}
-	clientID     = parameter{name: "clientOrderId", kind: kindID, doc: "the client's name of the order; it counts where both are given"}
-	operatorID   = parameter{name: "operatorId", kind: kindInteger, required: true, min: math.MinInt64, max: math.MaxInt64, doc: "trader or bot"}
-	bookDepth    = parameter{name: "depth", kind: kindInteger, min: 1, max: 1000, doc: "levels of each side; 1000 where it is left out"}
+	marketInPath = door.Parameter{Name: "market", Kind: door.MarketName, Required: true, InPath: true,
+		Doc: "BASE-QUOTE"}
+	oneMarket = door.Parameter{Name: "market", Kind: door.MarketName, Required: true, Doc: "BASE-QUOTE"}
+	anyMarket = door.Parameter{Name: "market", Kind: door.MarketName,
+		Doc: "BASE-QUOTE; all markets where it is left out"}
+	anySymbol = door.Parameter{Name: "symbol", Kind: door.AssetSymbol, Doc: "an asset; all where it is left out"}
+	rowLimit  = door.Parameter{Name: "limit", Kind: door.Integer, Min: 1, Max: 1000,
+		Doc: "rows at most; 500 where it is left out"}
+	startMillis = door.Parameter{Name: "start", Kind: door.Integer, Max: lastMillis, Doc: "from this time on, Unix ms"}
+	endMillis   = door.Parameter{Name: "end", Kind: door.Integer, Max: lastMillis, Doc: "up to this time, Unix ms"}
+	tradeIDFrom = door.Parameter{Name: "tradeIdFrom", Kind: door.Text, Doc: "from this trade on"}
+	tradeIDTo   = door.Parameter{Name: "tradeIdTo", Kind: door.Text, Doc: "up to this trade"}
+	orderID     = door.Parameter{Name: "orderId", Kind: door.UUID, Doc: "the exchange's name of the order"}
+	clientID    = door.Parameter{Name: "clientOrderId", Kind: door.UUID,
+		Doc: "the client's name of the order; it counts where both are given"}
+	operatorID = door.Parameter{Name: "operatorId", Kind: door.Integer, Required: true, Min: math.MinInt64,
+		Max: math.MaxInt64, Doc: "trader or bot"}
+	bookDepth = door.Parameter{Name: "depth", Kind: door.Integer, Min: 1, Max: 1000,
+		Doc: "levels of each side; 1000 where it is left out"}
 )
 
-// orderTerms are the parameters that POST and PUT /order have in common (specification 4.1 and 4.4).
-var orderTerms = []parameter{
-	{name: "amount", kind: kindDecimal, doc: "base amount"},
-	{name: "amountQuote", kind: kindDecimal, doc: "quote amount: market, stopLoss, takeProfit"},
-	{name: "price", kind: kindDecimal, doc: "quote per base, a multiple of the market's tickSize"},
-	{name: "triggerAmount", kind: kindDecimal, doc: "trigger price"},
-	{name: "timeInForce", kind: kindWord, words: market.Words[market.TimeInForce](), doc: "GTC where it is left out"},
-	{name: "selfTradePrevention", kind: kindWord, words: market.Words[market.SelfTradePrevention](), doc: "decrementAndCancel where it is left out"},
-	{name: "postOnly", kind: kindFlag, doc: "never take"},
-	{name: "responseRequired", kind: kindFlag, doc: "true where it is left out"},
+// orderTerms are the parameters that POST and PUT /order have in common (specification 4.1 and
+// 4.4).
+var orderTerms = []door.Parameter{
+	{Name: "amount", Kind: door.Decimal, Doc: "base amount"},
+	{Name: "amountQuote", Kind: door.Decimal, Doc: "quote amount: market, stopLoss, takeProfit"},
+	{Name: "price", Kind: door.Decimal, Doc: "quote per base, a multiple of the market's tickSize"},
+	{Name: "triggerAmount", Kind: door.Decimal, Doc: "trigger price"},
+	{Name: "timeInForce", Kind: door.Word, Words: market.Words[market.TimeInForce](), Doc: "GTC where it is left out"},
+	{Name: "selfTradePrevention", Kind: door.Word, Words: market.Words[market.SelfTradePrevention](),
+		Doc: "decrementAndCancel where it is left out"},
+	{Name: "postOnly", Kind: door.Flag, Doc: "never take"},
+	{Name: "responseRequired", Kind: door.Flag, Doc: "true where it is left out"},
 }
 
-// endpoints are the specification's section 1, the two reports (venue-facts 1.2) and cancel on disconnect (venue-facts 3.8). Weights
-// and permissions are those of venue-facts 1.1.
-var endpoints = []endpoint{
-	{method: "GET", path: "/time", summary: "Server time", section: "1", weight: 1, answer: "Time", do: (*Exchange).getTime},
-	{method: "GET", path: "/markets", summary: "Markets", section: "2.3", weight: 1, params: []parameter{anyMarket}, answer: "Markets", do: (*Exchange).getMarkets},
-	{method: "GET", path: "/assets", summary: "Assets", section: "1", weight: 1, params: []parameter{anySymbol}, answer: "Assets", do: (*Exchange).getAssets},
-	{method: "GET", path: "/{market}/book", summary: "Order book", section: "1", weight: 1, params: []parameter{marketInPath, bookDepth}, answer: "Book", do: (*Exchange).getBook},
-	{method: "GET", path: "/{market}/trades", summary: "Public trades", section: "1", weight: 5,
-		params: []parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom, tradeIDTo}, answer: "PublicTrades", do: (*Exchange).getPublicTrades},
-	{method: "GET", path: "/{market}/candles", summary: "Candles", section: "1", weight: 1,
-		params: []parameter{marketInPath, {name: "interval", kind: kindWord, required: true, words: market.Words[market.Interval]()},
-			{name: "limit", kind: kindInteger, min: 1, max: 1440, doc: "rows at most; 1440 where it is left out"}, startMillis, endMillis}, answer: "Candles", do: (*Exchange).getCandles},
-	{method: "GET", path: "/ticker/price", summary: "Latest prices", section: "1", weight: 1, params: []parameter{anyMarket}, answer: "TickerPrices", do: (*Exchange).getTickerPrice},
-	{method: "GET", path: "/ticker/book", summary: "Best bids and asks", section: "1", weight: 1, params: []parameter{anyMarket}, answer: "TickerBooks", do: (*Exchange).getTickerBook},
-	{method: "GET", path: "/ticker/24h", summary: "Statistics of the last 24 hours", section: "1", weight: 1, weightAll: 25, params: []parameter{anyMarket}, answer: "Tickers24h", do: (*Exchange).getTicker24h},
-	{method: "GET", path: "/report/{market}/book", summary: "Order book report", section: "1", weight: 1, params: []parameter{marketInPath, bookDepth}, answer: "BookReport", do: (*Exchange).getBookReport},
-	{method: "GET", path: "/report/{market}/trades", summary: "Trades report", section: "1", weight: 5,
-		params: []parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom, tradeIDTo}, answer: "TradesReport", do: (*Exchange).getTradesReport},
+// endpointRow is an endpoint with the method that carries out its requests.
+type endpointRow struct {
+	endpoint door.Endpoint
+	do       func(*Exchange, *door.Call) *exchange.Error
+}
 
-	{method: "POST", path: "/order", summary: "Place an order", section: "4.1", weight: 1, needs: rightTrade,
-		params: append([]parameter{oneMarket,
-			{name: "side", kind: kindWord, required: true, words: market.Words[market.Side]()}, {name: "orderType", kind: kindWord, required: true, words: market.Words[market.OrderType]()}, operatorID, clientID,
-			{name: "triggerType", kind: kindWord, words: market.Words[market.TriggerType]()}, {name: "triggerReference", kind: kindWord, words: market.Words[market.TriggerReference]()},
-			{name: "codGroupId", kind: kindInteger, min: 1, max: 1000, doc: "group of orders for cancel on disconnect"},
-			{name: "disableMarketProtection", kind: kindFlag, doc: "deprecated: its value is ignored"}}, orderTerms...), answer: "Order", do: (*Exchange).postOrder},
-	{method: "PUT", path: "/order", summary: "Update an order", section: "4.4", weight: 1, needs: rightTrade,
-		params: append([]parameter{oneMarket, orderID, clientID, operatorID, {name: "amountRemaining", kind: kindDecimal, doc: "new remaining amount"}}, orderTerms...), answer: "Order", do: (*Exchange).putOrder},
-	{method: "GET", path: "/order", summary: "One order", section: "4.2", weight: 1, needs: rightTrade | rightRead, params: []parameter{oneMarket, orderID, clientID}, answer: "Order", do: (*Exchange).getOrder},
-	{method: "DELETE", path: "/order", summary: "Cancel an order", section: "1", weight: 1, needs: rightTrade, params: []parameter{oneMarket, orderID, clientID, operatorID}, answer: "Cancelled", do: (*Exchange).deleteOrder},
-	{method: "GET", path: "/ordersOpen", summary: "Open orders", section: "4.5", weight: 5, weightAll: 100, needs: rightTrade | rightRead, params: []parameter{anyMarket, {name: "base", kind: kindAsset}}, answer: "Orders", do: (*Exchange).getOrdersOpen},
-	{method: "GET", path: "/orders", summary: "Orders of a market", section: "4.3", weight: 5, needs: rightTrade | rightRead,
-		params: []parameter{oneMarket, rowLimit, startMillis, endMillis, {name: "orderIdFrom", kind: kindID}, {name: "orderIdTo", kind: kindID}}, answer: "Orders", do: (*Exchange).getOrders},
-	{method: "DELETE", path: "/orders", summary: "Cancel orders", section: "1", weight: 25, weightAll: 100, needs: rightTrade, params: []parameter{anyMarket, operatorID}, answer: "CancelledList", do: (*Exchange).deleteOrders},
-	{method: "POST", path: "/cancelOrdersAfter", summary: "Cancel on disconnect", section: "9", weight: 5, needs: rightTrade,
-		params: []parameter{{name: "codGroupId", kind: kindInteger, required: true, min: 1, max: 1000}, {name: "expiryAfterSeconds", kind: kindInteger, required: true, min: 0, max: 300}}, answer: "CancelAfter", do: (*Exchange).postCancelOrdersAfter},
-	{method: "GET", path: "/trades", summary: "Own trades", section: "1", weight: 5, needs: rightTrade | rightRead,
-		params: []parameter{oneMarket, rowLimit, startMillis, endMillis, tradeIDFrom, tradeIDTo}, answer: "Trades", do: (*Exchange).getTrades},
+// bind returns the endpoints of rows, carried out by an exchange.
+func (ex *Exchange) bind(rows []endpointRow) door.Table {
+	t := make(door.Table, len(rows))
+	for i := range rows {
+		do := rows[i].do
+		t[i] = rows[i].endpoint
+		t[i].Do = func(c *door.Call) *exchange.Error { return do(ex, c) }
+	}
+	return t
+}
 
-	{method: "GET", path: "/account", summary: "Account with its fees", section: "1", weight: 1, needs: rightRead, answer: "Account", do: (*Exchange).getAccount},
-	{method: "GET", path: "/balance", summary: "Balances", section: "1", weight: 5, needs: rightRead, params: []parameter{anySymbol}, answer: "Balances", do: (*Exchange).getBalance},
-	{method: "GET", path: "/account/fees", summary: "Fees", section: "1", weight: 1, needs: rightRead, params: []parameter{anyMarket, {name: "quote", kind: kindAsset}}, answer: "Fees", do: (*Exchange).getFees},
-	{method: "GET", path: "/account/history", summary: "Transactions", section: "1", weight: 1, needs: rightRead,
-		params: []parameter{{name: "fromDate", kind: kindInteger, max: lastMillis}, {name: "toDate", kind: kindInteger, max: lastMillis}, {name: "page", kind: kindInteger, min: 1, max: math.MaxInt32},
-			{name: "maxItems", kind: kindInteger, min: 1, max: 100}, {name: "type", kind: kindWord, words: transactionTypes}}, answer: "History", do: (*Exchange).getHistory},
-	{method: "GET", path: "/deposit", summary: "Deposit address", section: "1", weight: 1, needs: rightRead, params: []parameter{{name: "symbol", kind: kindAsset, required: true}}, answer: "DepositAddress", do: (*Exchange).getDeposit},
-	{method: "GET", path: "/depositHistory", summary: "Deposits", section: "1", weight: 5, needs: rightRead, params: []parameter{anySymbol, rowLimit, startMillis, endMillis}, answer: "Deposits", do: (*Exchange).getDepositHistory},
-	{method: "POST", path: "/withdrawal", summary: "Withdraw", section: "1", weight: 1, needs: rightWithdraw,
-		params: []parameter{{name: "symbol", kind: kindAsset, required: true}, {name: "amount", kind: kindDecimal, required: true}, {name: "address", kind: kindText, required: true}, {name: "paymentId", kind: kindText},
-			{name: "internal", kind: kindFlag}, {name: "addWithdrawalFee", kind: kindFlag}}, answer: "Withdrawal", do: (*Exchange).postWithdrawal},
-	{method: "GET", path: "/withdrawalHistory", summary: "Withdrawals", section: "1", weight: 5, needs: rightRead, params: []parameter{anySymbol, rowLimit, startMillis, endMillis}, answer: "Withdrawals", do: (*Exchange).getWithdrawalHistory},
+// endpoints are the specification's section 1, the two reports (venue-facts 1.2) and cancel on
+// disconnect (venue-facts 3.8). Weights and permissions are those of venue-facts 1.1.
+var endpoints = []endpointRow{
+	{endpoint: door.Endpoint{Method: "GET", Path: "/time", Summary: "Server time", Section: "1", Weight: 1,
+		Answer: "Time"}, do: (*Exchange).getTime},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/markets", Summary: "Markets", Section: "2.3", Weight: 1,
+		Params: []door.Parameter{anyMarket}, Answer: "Markets"}, do: (*Exchange).getMarkets},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/assets", Summary: "Assets", Section: "1", Weight: 1,
+		Params: []door.Parameter{anySymbol}, Answer: "Assets"}, do: (*Exchange).getAssets},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/{market}/book", Summary: "Order book", Section: "1", Weight: 1,
+		Params: []door.Parameter{marketInPath, bookDepth}, Answer: "Book"}, do: (*Exchange).getBook},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/{market}/trades", Summary: "Public trades", Section: "1", Weight: 5,
+		Params: []door.Parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom,
+			tradeIDTo}, Answer: "PublicTrades"}, do: (*Exchange).getPublicTrades},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/{market}/candles", Summary: "Candles", Section: "1", Weight: 1,
+		Params: []door.Parameter{marketInPath,
+			{Name: "interval", Kind: door.Word, Required: true, Words: market.Words[market.Interval]()},
+			{Name: "limit", Kind: door.Integer, Min: 1, Max: 1440,
+				Doc: "rows at most; 1440 where it is left out"}, startMillis, endMillis}, Answer: "Candles"},
+		do: (*Exchange).getCandles},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/ticker/price", Summary: "Latest prices", Section: "1", Weight: 1,
+		Params: []door.Parameter{anyMarket}, Answer: "TickerPrices"}, do: (*Exchange).getTickerPrice},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/ticker/book", Summary: "Best bids and asks", Section: "1",
+		Weight: 1, Params: []door.Parameter{anyMarket}, Answer: "TickerBooks"}, do: (*Exchange).getTickerBook},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/ticker/24h", Summary: "Statistics of the last 24 hours",
+		Section: "1", Weight: 1, WeightAll: 25, Params: []door.Parameter{anyMarket}, Answer: "Tickers24h"},
+		do: (*Exchange).getTicker24h},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/report/{market}/book", Summary: "Order book report", Section: "1",
+		Weight: 1, Params: []door.Parameter{marketInPath, bookDepth}, Answer: "BookReport"},
+		do: (*Exchange).getBookReport},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/report/{market}/trades", Summary: "Trades report", Section: "1",
+		Weight: 5,
+		Params: []door.Parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom,
+			tradeIDTo}, Answer: "TradesReport"}, do: (*Exchange).getTradesReport},
+
+	{endpoint: door.Endpoint{Method: "POST", Path: "/order", Summary: "Place an order", Section: "4.1", Weight: 1,
+		Needs: door.Trade,
+		Params: append([]door.Parameter{oneMarket,
+			{Name: "side", Kind: door.Word, Required: true, Words: market.Words[market.Side]()}, {Name: "orderType",
+				Kind: door.Word, Required: true, Words: market.Words[market.OrderType]()}, operatorID, clientID,
+			{Name: "triggerType", Kind: door.Word,
+				Words: market.Words[market.TriggerType]()},
+			{Name: "triggerReference", Kind: door.Word, Words: market.Words[market.TriggerReference]()},
+			{Name: "codGroupId", Kind: door.Integer, Min: 1, Max: 1000,
+				Doc: "group of orders for cancel on disconnect"},
+			{Name: "disableMarketProtection", Kind: door.Flag, Doc: "deprecated: its value is ignored"}},
+			orderTerms...), Answer: "Order"}, do: (*Exchange).postOrder},
+	{endpoint: door.Endpoint{Method: "PUT", Path: "/order", Summary: "Update an order", Section: "4.4", Weight: 1,
+		Needs: door.Trade,
+		Params: append([]door.Parameter{oneMarket, orderID, clientID, operatorID,
+			{Name: "amountRemaining", Kind: door.Decimal, Doc: "new remaining amount"}}, orderTerms...),
+		Answer: "Order"}, do: (*Exchange).putOrder},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/order", Summary: "One order", Section: "4.2", Weight: 1,
+		Needs: door.Trade | door.Read, Params: []door.Parameter{oneMarket, orderID, clientID}, Answer: "Order"},
+		do: (*Exchange).getOrder},
+	{endpoint: door.Endpoint{Method: "DELETE", Path: "/order", Summary: "Cancel an order", Section: "1", Weight: 1,
+		Needs: door.Trade, Params: []door.Parameter{oneMarket, orderID, clientID, operatorID}, Answer: "Cancelled"},
+		do: (*Exchange).deleteOrder},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/ordersOpen", Summary: "Open orders", Section: "4.5", Weight: 5,
+		WeightAll: 100, Needs: door.Trade | door.Read, Params: []door.Parameter{anyMarket,
+			{Name: "base", Kind: door.AssetSymbol}}, Answer: "Orders"}, do: (*Exchange).getOrdersOpen},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/orders", Summary: "Orders of a market", Section: "4.3", Weight: 5,
+		Needs: door.Trade | door.Read,
+		Params: []door.Parameter{oneMarket, rowLimit, startMillis, endMillis, {Name: "orderIdFrom", Kind: door.UUID},
+			{Name: "orderIdTo", Kind: door.UUID}}, Answer: "Orders"}, do: (*Exchange).getOrders},
+	{endpoint: door.Endpoint{Method: "DELETE", Path: "/orders", Summary: "Cancel orders", Section: "1", Weight: 25,
+		WeightAll: 100, Needs: door.Trade, Params: []door.Parameter{anyMarket, operatorID}, Answer: "CancelledList"},
+		do: (*Exchange).deleteOrders},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/cancelOrdersAfter", Summary: "Cancel on disconnect", Section: "9",
+		Weight: 5, Needs: door.Trade,
+		Params: []door.Parameter{{Name: "codGroupId", Kind: door.Integer, Required: true, Min: 1, Max: 1000},
+			{Name: "expiryAfterSeconds", Kind: door.Integer, Required: true, Min: 0, Max: 300}}, Answer: "CancelAfter"},
+		do: (*Exchange).postCancelOrdersAfter},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/trades", Summary: "Own trades", Section: "1", Weight: 5,
+		Needs: door.Trade | door.Read,
+		Params: []door.Parameter{oneMarket, rowLimit, startMillis, endMillis, tradeIDFrom,
+			tradeIDTo}, Answer: "Trades"}, do: (*Exchange).getTrades},
+
+	{endpoint: door.Endpoint{Method: "GET", Path: "/account", Summary: "Account with its fees", Section: "1", Weight: 1,
+		Needs: door.Read, Answer: "Account"}, do: (*Exchange).getAccount},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/balance", Summary: "Balances", Section: "1", Weight: 5,
+		Needs: door.Read, Params: []door.Parameter{anySymbol}, Answer: "Balances"}, do: (*Exchange).getBalance},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/account/fees", Summary: "Fees", Section: "1", Weight: 1,
+		Needs: door.Read, Params: []door.Parameter{anyMarket, {Name: "quote", Kind: door.AssetSymbol}}, Answer: "Fees"},
+		do: (*Exchange).getFees},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/account/history", Summary: "Transactions", Section: "1", Weight: 1,
+		Needs: door.Read,
+		Params: []door.Parameter{{Name: "fromDate", Kind: door.Integer, Max: lastMillis},
+			{Name: "toDate", Kind: door.Integer, Max: lastMillis}, {Name: "page", Kind: door.Integer, Min: 1,
+				Max: math.MaxInt32},
+			{Name: "maxItems", Kind: door.Integer, Min: 1, Max: 100}, {Name: "type", Kind: door.Word,
+				Words: transactionTypes}}, Answer: "History"}, do: (*Exchange).getHistory},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/deposit", Summary: "Deposit address", Section: "1", Weight: 1,
+		Needs: door.Read, Params: []door.Parameter{{Name: "symbol", Kind: door.AssetSymbol, Required: true}},
+		Answer: "DepositAddress"}, do: (*Exchange).getDeposit},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/depositHistory", Summary: "Deposits", Section: "1", Weight: 5,
+		Needs: door.Read, Params: []door.Parameter{anySymbol, rowLimit, startMillis, endMillis}, Answer: "Deposits"},
+		do: (*Exchange).getDepositHistory},
+	{endpoint: door.Endpoint{Method: "POST", Path: "/withdrawal", Summary: "Withdraw", Section: "1", Weight: 1,
+		Needs: door.Withdraw,
+		Params: []door.Parameter{{Name: "symbol", Kind: door.AssetSymbol, Required: true},
+			{Name: "amount", Kind: door.Decimal, Required: true}, {Name: "address", Kind: door.Text,
+				Required: true}, {Name: "paymentId", Kind: door.Text},
+			{Name: "internal", Kind: door.Flag}, {Name: "addWithdrawalFee", Kind: door.Flag}}, Answer: "Withdrawal"},
+		do: (*Exchange).postWithdrawal},
+	{endpoint: door.Endpoint{Method: "GET", Path: "/withdrawalHistory", Summary: "Withdrawals", Section: "1", Weight: 5,
+		Needs: door.Read, Params: []door.Parameter{anySymbol, rowLimit, startMillis, endMillis}, Answer: "Withdrawals"},
+		do: (*Exchange).getWithdrawalHistory},
 }
 
 // transactionTypes are those of GET /account/history (venue-facts 1.4).
-var transactionTypes = []string{"sell", "buy", "staking", "fixed_staking", "deposit", "withdrawal", "affiliate", "distribution", "internal_transfer",
+var transactionTypes = []string{"sell", "buy", "staking", "fixed_staking", "deposit", "withdrawal", "affiliate",
+	"distribution", "internal_transfer",
 	"withdrawal_cancelled", "rebate", "loan", "external_transferred_funds", "manually_assigned"}

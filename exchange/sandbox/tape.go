@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -21,17 +22,19 @@ type publicTrade struct {
 	side   market.Side // of the taker
 }
 
-// tape is the public trades of a market, the oldest first. It remembers the latest of them. The zero tape is empty and ready.
+// tape is the public trades of a market, the oldest first. It remembers the latest of them. The
+// zero tape is empty and ready.
 //
-// Ordering invariant: ids and times rise. A trade that is printed with an earlier time than the last one has that one's time.
+// Ordering invariant: ids and times rise. A trade that is printed with an earlier time than the
+// last one has that one's time.
 type tape struct {
 	keep   int           // how many; 0: defaultKeep
 	trades []publicTrade // some more than keep; the last keep count
 	run    run
 }
 
-// print adds a trade, and reports whether it is new: one whose id is not higher than the last has been printed before, by the
-// other of its two orders.
+// print adds a trade, and reports whether it is new: one whose id is not higher than the last has
+// been printed before, by the other of its two orders.
 func (t *tape) print(trade *publicTrade) bool {
 	last := t.last()
 	if last != nil {
@@ -45,7 +48,8 @@ func (t *tape) print(trade *publicTrade) bool {
 	return true
 }
 
-// appendKept appends to a slice of which only the latest keep count. It drops older ones now and then, a fifth of the slice at a time.
+// appendKept appends to a slice of which only the latest keep count. It drops older ones now and
+// then, a fifth of the slice at a time.
 func appendKept[T any](kept []T, one *T, keep int) []T {
 	if len(kept) > keep+keep/4 {
 		kept = kept[:copy(kept, kept[len(kept)-keep+1:])]
@@ -94,26 +98,27 @@ func tradeID(id market.ID, count uint64) (name uuid.UUID) {
 	return name
 }
 
-// trades returns the trades that a call asks for, the oldest first: start and end inclusive, and likewise the two ids.
-func (ex *Exchange) trades(c *call) (*listing, []publicTrade, *exchange.Error) {
+// trades returns the trades that a call asks for, the oldest first: start and end inclusive, and
+// likewise the two ids.
+func (ex *Exchange) trades(c *door.Call) (*listing, []publicTrade, *exchange.Error) {
 	l, s := ex.named(c), everything()
 	times, refused := timesOf(c, true)
 	if refused != nil {
 		return nil, nil, refused
 	}
-	if c.has("start") {
+	if c.Has("start") {
 		s.from = moment(times.from)
 	}
-	if c.has("end") {
+	if c.Has("end") {
 		s.to = moment(times.to + 1)
 	}
-	places, refused := placesOf(c, tradeIDFrom.name, tradeIDTo.name, l.ID, nameOfFill)
+	places, refused := placesOf(c, tradeIDFrom.Name, tradeIDTo.Name, l.ID, nameOfFill)
 	if refused != nil {
 		return nil, nil, refused
 	}
 	s.first, s.final = uint64(places.from), uint64(places.to)
 	trades := l.tape.in(s)
-	return l, trades[max(0, len(trades)-int(c.integer("limit", defaultRows))):], nil
+	return l, trades[max(0, len(trades)-int(c.Integer("limit", defaultRows))):], nil
 }
 
 // defaultRows is how many rows a list has at most where limit is left out.
@@ -129,12 +134,12 @@ func moment(millis int64) market.Time {
 }
 
 // getPublicTrades answers GET /{market}/trades, newest first.
-func (ex *Exchange) getPublicTrades(c *call) *exchange.Error {
+func (ex *Exchange) getPublicTrades(c *door.Call) *exchange.Error {
 	l, trades, refused := ex.trades(c)
 	if refused != nil {
 		return refused
 	}
-	w := wire.Writer{Dst: c.out}
+	w := wire.Writer{Dst: c.Out}
 	w.Open('[')
 	for i := len(trades) - 1; i >= 0; i-- {
 		t := &trades[i]
@@ -147,6 +152,6 @@ func (ex *Exchange) getPublicTrades(c *call) *exchange.Error {
 		w.Close('}')
 	}
 	w.Close(']')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }

@@ -20,15 +20,18 @@ func TestTheTapeAnswersAsANaiveListDoes(t *testing.T) {
 			if rapid.IntRange(0, 3).Draw(t, "step") > 0 {
 				at += market.Time(rapid.IntRange(0, 5).Draw(t, "later"))
 				count += uint64(rapid.IntRange(1, 3).Draw(t, "count"))
-				trade := publicTrade{id: tradeID(1, count), at: at, price: market.Price(len(naive)), amount: 1, side: market.Buy}
+				trade := publicTrade{id: tradeID(1, count), at: at, price: market.Price(len(naive)), amount: 1,
+					side: market.Buy}
 				naive = append(naive, trade)
 				require.True(t, tape.print(&trade))
 				require.False(t, tape.print(&trade), "the other of its orders tells it too")
 				continue
 			}
-			s := stretch{from: noon + market.Time(bounds.Draw(t, "from")), to: noon + market.Time(bounds.Draw(t, "to")), first: 0, final: 1<<64 - 1}
+			s := stretch{from: noon + market.Time(bounds.Draw(t, "from")), to: noon + market.Time(bounds.Draw(t, "to")),
+				first: 0, final: 1<<64 - 1}
 			if rapid.Bool().Draw(t, "by id") {
-				s.first, s.final = uint64(rapid.IntRange(0, 250).Draw(t, "first")), uint64(rapid.IntRange(0, 250).Draw(t, "final"))
+				s.first, s.final = uint64(rapid.IntRange(0, 250).Draw(t, "first")), uint64(rapid.IntRange(0, 250).
+					Draw(t, "final"))
 			}
 			var want []publicTrade
 			for _, trade := range naive[max(0, len(naive)-keep):] {
@@ -89,15 +92,18 @@ func TestLongCandlesAreTheFoldOfTheirMinutes(t *testing.T) {
 		var trades []publicTrade
 		at := noon
 		for range rapid.IntRange(1, 60).Draw(t, "trades") {
-			at = at.Add(market.Duration(rapid.SampledFrom([]int64{0, 1e9, 59e9, 60e9, 3600e9, 86400e9, 10 * 86400e9}).Draw(t, "later")))
-			trade := publicTrade{at: at, price: market.Price(rapid.Int64Range(1, 1000).Draw(t, "price")), amount: market.Qty(rapid.Int64Range(1, 1<<62).Draw(t, "amount"))}
+			at = at.Add(market.Duration(rapid.SampledFrom([]int64{0, 1e9, 59e9, 60e9, 3600e9, 86400e9, 10 * 86400e9}).
+				Draw(t, "later")))
+			trade := publicTrade{at: at, price: market.Price(rapid.Int64Range(1, 1000).Draw(t, "price")),
+				amount: market.Qty(rapid.Int64Range(1, 1<<62).Draw(t, "amount"))}
 			trades = append(trades, trade)
 			worth, err := m.Value(trade.price, trade.amount)
 			require.NoError(t, err)
 			held.add(&trade, worth)
 		}
 		for _, interval := range market.Intervals() {
-			require.Equal(t, foldTrades(t, m, trades, interval), held.appendIn(nil, interval, 0, never, 1<<30), interval)
+			require.Equal(t, foldTrades(t, m, trades, interval), held.appendIn(nil, interval, 0, never, 1<<30),
+				interval)
 		}
 		first := trades[rapid.IntRange(0, len(trades)-1).Draw(t, "since")].at
 		total, any := held.since(market.Interval1m.Floor(first))
@@ -118,7 +124,8 @@ func foldTrades(t require.TestingT, m *market.Market, trades []publicTrade, inte
 	for _, trade := range trades {
 		start := interval.Floor(trade.at)
 		if len(bars) == 0 || bars[0].start != start {
-			bars = append([]bar{{start: start, end: interval.End(start), open: trade.price, high: trade.price, low: trade.price, first: trade.at}}, bars...)
+			bars = append([]bar{{start: start, end: interval.End(start), open: trade.price, high: trade.price,
+				low: trade.price, first: trade.at}}, bars...)
 		}
 		b := &bars[0]
 		b.high, b.low, b.close, b.last = max(b.high, trade.price), min(b.low, trade.price), trade.price, trade.at
@@ -143,7 +150,8 @@ func TestCandlesAreAskedForByTimeAndTheNewestWin(t *testing.T) {
 			at = at.Add(time.Minute * market.Duration(rapid.IntRange(1, 3).Draw(t, "gap")))
 			trade := publicTrade{at: at, price: 7, amount: 1}
 			held.add(&trade, market.Value{})
-			all = append([]bar{{start: at, end: at.Add(time.Minute), open: 7, high: 7, low: 7, close: 7, first: at, last: at, base: market.ValueOf(1)}}, all...)
+			all = append([]bar{{start: at, end: at.Add(time.Minute), open: 7, high: 7, low: 7, close: 7, first: at,
+				last: at, base: market.ValueOf(1)}}, all...)
 		}
 		from := noon.Add(time.Minute * market.Duration(rapid.IntRange(-5, 150).Draw(t, "from")))
 		to := noon.Add(time.Minute * market.Duration(rapid.IntRange(-5, 150).Draw(t, "to")))

@@ -7,29 +7,32 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // mostDecimals is how many decimals a price may have in any market (venue-facts 2.1).
 const mostDecimals = 15
 
-// terms reads the parameters of POST or PUT /order one by one, in the units of a market, and keeps the first refusal.
+// terms reads the parameters of POST or PUT /order one by one, in the units of a market, and keeps
+// the first refusal.
 type terms struct {
-	*call
+	*door.Call
 	m         *market.Market
 	reference market.TriggerReference // of an order that names none
 	refused   *exchange.Error
 }
 
-// order makes o what POST /order asks for, with the defaults of specification 4.1 and, for triggers, of venue-facts 3.1. Whether
-// its parts go together and with the market is for the venue to say.
+// order makes o what POST /order asks for, with the defaults of specification 4.1 and, for
+// triggers, of venue-facts 3.1. Whether its parts go together and with the market is for the venue
+// to say.
 func (t *terms) order(o *market.Order) {
-	o.Market, o.OperatorID = t.m.ID, t.integer("operatorId", 0)
-	o.CodGroupID = uint16(t.integer("codGroupId", 0))
+	o.Market, o.OperatorID = t.m.ID, t.Integer("operatorId", 0)
+	o.CodGroupID = uint16(t.Integer("codGroupId", 0))
 	o.Side = word(t, "side", "", market.ParseSide)
 	o.Type = word(t, "orderType", "", market.ParseOrderType)
-	o.ClientOrderID = t.id("clientOrderId")
-	if t.has("clientOrderId") && o.ClientOrderID == uuid.Nil {
+	o.ClientOrderID = t.UUID("clientOrderId")
+	if t.Has("clientOrderId") && o.ClientOrderID == uuid.Nil {
 		t.refuse(exchange.Invalid("clientOrderId")) // it stands for none
 	}
 	t.common(o)
@@ -50,7 +53,7 @@ func (t *terms) common(o *market.Order) {
 	o.TriggerAmount = market.Price(t.decimal("triggerAmount", t.m.PriceDigits, exchange.CodePriceTooLarge))
 	o.TimeInForce = word(t, "timeInForce", "GTC", market.ParseTimeInForce)
 	o.SelfTradePrevention = word(t, "selfTradePrevention", "decrementAndCancel", market.ParseSelfTradePrevention)
-	o.PostOnly = t.flag("postOnly", false)
+	o.PostOnly = t.Flag("postOnly", false)
 }
 
 // changeable are the parameters of PUT /order that change something.
@@ -68,13 +71,13 @@ var changeable = []struct {
 	{"selfTradePrevention", market.ChangeSelfTradePrevention},
 }
 
-// update makes c the change that PUT /order asks for. An update that changes anything sets postOnly and selfTradePrevention too, to
-// their defaults where they were left out (specification 4.4).
+// update makes c the change that PUT /order asks for. An update that changes anything sets postOnly
+// and selfTradePrevention too, to their defaults where they were left out (specification 4.4).
 func (t *terms) update(c *market.Command) {
 	t.common(&c.Order)
 	c.Order.AmountRemaining = market.Qty(t.decimal("amountRemaining", t.m.AmountDigits, exchange.CodeAmountTooLarge))
 	for i := range changeable {
-		if t.has(changeable[i].name) {
+		if t.Has(changeable[i].name) {
 			c.Changed |= changeable[i].change
 		}
 	}
@@ -83,7 +86,7 @@ func (t *terms) update(c *market.Command) {
 	}
 }
 
-// refuse keeps the first refusal.
+// Refuse keeps the first refusal.
 func (t *terms) refuse(refused *exchange.Error) {
 	if t.refused == nil {
 		t.refused = refused
@@ -92,22 +95,22 @@ func (t *terms) refuse(refused *exchange.Error) {
 
 // without refuses a parameter that does not go with the order's type.
 func (t *terms) without(name string) {
-	if t.has(name) {
+	if t.Has(name) {
 		t.refuse(exchange.UnsupportedForType(name))
 	}
 }
 
-// decimal reads a decimal above zero, in units of 10^-digits; 0 where it was not sent. Too many decimals are tooFine, more than an
-// int64 holds is tooLarge, zero is 205.
+// decimal reads a decimal above zero, in units of 10^-digits; 0 where it was not sent. Too many
+// decimals are tooFine, more than an int64 holds is tooLarge, zero is 205.
 func (t *terms) decimal(name string, digits uint8, tooLarge int) int64 {
-	sent := t.arg(name)
-	if !sent.set {
+	sent := t.Arg(name)
+	if !sent.Set {
 		return 0
 	}
-	n, err := market.ParseFixed(sent.text, digits)
+	n, err := market.ParseFixed(sent.Text, digits)
 	switch {
-	case errors.Is(err, market.ErrInexact), errors.Is(err, market.ErrOverflow) && wholeFits(sent.text, digits):
-		t.refuse(t.tooFine(name, sent.text))
+	case errors.Is(err, market.ErrInexact), errors.Is(err, market.ErrOverflow) && wholeFits(sent.Text, digits):
+		t.refuse(t.tooFine(name, sent.Text))
 	case errors.Is(err, market.ErrOverflow):
 		t.refuse(exchange.ErrCode(tooLarge))
 	case err != nil || n <= 0:
@@ -116,8 +119,9 @@ func (t *terms) decimal(name string, digits uint8, tooLarge int) int64 {
 	return n
 }
 
-// tooFine is the refusal of a decimal with more decimals than its unit has. An amount has too many decimals (429); a price is off the
-// market's tick (422), and still worse with more than 15 decimals (215) or below 10^-15 (213).
+// tooFine is the refusal of a decimal with more decimals than its unit has. An amount has too many
+// decimals (429); a price is off the market's tick (422), and still worse with more than 15
+// decimals (215) or below 10^-15 (213).
 func (t *terms) tooFine(name, text string) *exchange.Error {
 	whole, fraction, _ := strings.Cut(strings.TrimRight(text, "0"), ".")
 	switch {
@@ -146,8 +150,8 @@ func wholeFits(text string, digits uint8) bool {
 // word reads one of an enumeration's words, otherwise where it was not sent; "" is none.
 func word[T ~uint8](t *terms, name, otherwise string, parse func(string) (T, error)) (value T) {
 	text := otherwise
-	if sent := t.arg(name); sent.set {
-		text = sent.text
+	if sent := t.Arg(name); sent.Set {
+		text = sent.Text
 	}
 	value, err := parse(text)
 	if err != nil {
@@ -156,7 +160,8 @@ func word[T ~uint8](t *terms, name, otherwise string, parse func(string) (T, err
 	return value
 }
 
-// detailed returns a refusal of the venue in the table's wording with details, where it has one, for an order or a change of one.
+// detailed returns a refusal of the venue in the table's wording with details, where it has one,
+// for an order or a change of one.
 func detailed(refused *exchange.Error, cat *market.Catalog, o *market.Order) *exchange.Error {
 	m := cat.Market(o.Market)
 	base, quote := cat.Asset(m.Base).Symbol, cat.Asset(m.Quote).Symbol

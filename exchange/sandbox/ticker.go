@@ -4,12 +4,14 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// getTickerPrice answers GET /ticker/price: the price of the last public trade, null where there has been none.
-func (ex *Exchange) getTickerPrice(c *call) *exchange.Error {
+// getTickerPrice answers GET /ticker/price: the price of the last public trade, null where there
+// has been none.
+func (ex *Exchange) getTickerPrice(c *door.Call) *exchange.Error {
 	return ex.each(c, func(w *wire.Writer, l *listing) {
 		w.Open('{')
 		w.Text("market", l.Name)
@@ -23,7 +25,7 @@ func (ex *Exchange) getTickerPrice(c *call) *exchange.Error {
 }
 
 // getTickerBook answers GET /ticker/book.
-func (ex *Exchange) getTickerBook(c *call) *exchange.Error {
+func (ex *Exchange) getTickerBook(c *door.Call) *exchange.Error {
 	return ex.each(c, func(w *wire.Writer, l *listing) {
 		w.Open('{')
 		w.Text("market", l.Name)
@@ -32,7 +34,8 @@ func (ex *Exchange) getTickerBook(c *call) *exchange.Error {
 	})
 }
 
-// writeBest writes best bid and ask with their amounts, null where a side is empty or the market not trading.
+// writeBest writes best bid and ask with their amounts, null where a side is empty or the market
+// not trading.
 func (ex *Exchange) writeBest(w *wire.Writer, l *listing) {
 	var bid, ask market.Level
 	if l.Status == market.Trading {
@@ -54,14 +57,14 @@ func writeSide(w *wire.Writer, m *market.Market, price, size string, best market
 }
 
 // getTicker24h answers GET /ticker/24h.
-func (ex *Exchange) getTicker24h(c *call) *exchange.Error {
+func (ex *Exchange) getTicker24h(c *door.Call) *exchange.Error {
 	return ex.each(c, func(w *wire.Writer, l *listing) {
-		start := c.now.Add(-24 * time.Hour)
+		start := c.Now.Add(-24 * time.Hour)
 		total, any := l.since(start)
 		w.Open('{')
 		w.Text("market", l.Name)
 		w.Integer("startTimestamp", start.Millis())
-		w.Integer("timestamp", c.now.Millis())
+		w.Integer("timestamp", c.Now.Millis())
 		if any {
 			w.Fixed("open", int64(total.open), l.PriceDigits)
 			w.Integer("openTimestamp", total.first.Millis())
@@ -86,8 +89,8 @@ func (ex *Exchange) getTicker24h(c *call) *exchange.Error {
 	})
 }
 
-// since adds up the trades since a time, and reports whether there are any. Of the minute in which that time lies, the trades that
-// come after it count while the tape remembers them.
+// since adds up the trades since a time, and reports whether there are any. Of the minute in which
+// that time lies, the trades that come after it count while the tape remembers them.
 func (l *listing) since(from market.Time) (total bar, any bool) {
 	whole := market.CeilTo(from, market.Time(time.Minute))
 	broken := everything()

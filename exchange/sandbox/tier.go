@@ -9,8 +9,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// The volume that decides an account's tier is that of the 30 whole UTC days before, in the currency of the tiers. It is worked
-// out once a night (venue-facts 3.5); until then a day's trades change nothing.
+// The volume that decides an account's tier is that of the 30 whole UTC days before, in the
+// currency of the tiers. It is worked Out once a night (venue-facts 3.5); until then a day's trades
+// change nothing.
 const (
 	tierCurrency = "EUR"
 	tierDays     = 30
@@ -30,8 +31,8 @@ type dayVolume struct {
 	Volume market.Money
 }
 
-// standardTiers is the one public schedule that names volumes and rates (venue-facts 3.5). It is not known how the rates of the
-// fee categories differ, so that all have the same here.
+// standardTiers is the one public schedule that names volumes and rates (venue-facts 3.5). It is
+// not known how the rates of the fee categories differ, so that all have the same here.
 func standardTiers() []Tier {
 	steps := []struct {
 		volume       string
@@ -43,13 +44,14 @@ func standardTiers() []Tier {
 	const basisPoint = market.Rate(1e4)
 	var tiers []Tier
 	for _, s := range steps {
-		tiers = append(tiers, Tier{Volume: s.volume, Fees: map[string]exchange.Fees{"": {Taker: s.taker * basisPoint, Maker: s.maker * basisPoint}}})
+		tiers = append(tiers, Tier{Volume: s.volume,
+			Fees: map[string]exchange.Fees{"": {Taker: s.taker * basisPoint, Maker: s.maker * basisPoint}}})
 	}
 	return tiers
 }
 
-// openTiers reads the config's fee schedule and gives every account the tier of its volume at the start, which counts as traded
-// the day before.
+// openTiers reads the config's fee schedule and gives every account the tier of its volume at the
+// start, which counts as traded the day before.
 func (ex *Exchange) openTiers(now market.Time) error {
 	ex.currencyDigits = 2
 	if currency := ex.catalog.AssetNamed(tierCurrency); currency != nil {
@@ -141,7 +143,8 @@ func (ex *Exchange) seat(a *account) {
 	ex.venue.SetFees(a.id, func(m *market.Market) exchange.Fees { return ex.rates(level, m.FeeCategory) })
 }
 
-// rates returns what a tier pays in a fee category; the category "" stands for all that the tier does not name.
+// rates returns what a tier pays in a fee category; the category "" stands for all that the tier
+// does not name.
 func (ex *Exchange) rates(level int, category string) exchange.Fees {
 	if len(ex.tiers) == 0 {
 		return exchange.Fees{}
@@ -170,8 +173,8 @@ func (ex *Exchange) turnover(a *account, m *market.Market, f *market.Fill) {
 	a.days = append(a.days, dayVolume{Day: today, Volume: worth})
 }
 
-// worth returns the value of a fill in the currency of the tiers, rounded down: other quotes by the latest price of the market
-// QUOTE-EUR, or one for one where there is no such market or price.
+// worth returns the value of a fill in the currency of the tiers, rounded down: other quotes by the
+// latest price of the market QUOTE-EUR, or one for one where there is no such market or price.
 func (ex *Exchange) worth(m *market.Market, f *market.Fill) (market.Money, error) {
 	money, err := m.Notional(f.Price, f.Amount)
 	if err != nil || m.Quote == ex.currency {
@@ -182,7 +185,8 @@ func (ex *Exchange) worth(m *market.Market, f *market.Fill) (market.Money, error
 			return rated.Notional(last, market.Qty(money))
 		}
 	}
-	whole, err := market.Rescale(int64(market.FloorDigits(money, m.QuoteDigits, ex.currencyDigits)), m.QuoteDigits, ex.currencyDigits)
+	whole, err := market.Rescale(int64(market.FloorDigits(money, m.QuoteDigits, ex.currencyDigits)), m.QuoteDigits,
+		ex.currencyDigits)
 	return market.Money(whole), err
 }
 

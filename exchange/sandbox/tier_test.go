@@ -14,7 +14,8 @@ import (
 // categories gives the tiers rates by category.
 func categories(c *Config) {
 	c.Tiers = []Tier{
-		{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 900_000, Taker: 900_000}, "A": {Taker: 100_000}, "B": {Maker: -50_000, Taker: 200_000}}},
+		{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 900_000, Taker: 900_000}, "A": {Taker: 100_000},
+			"B": {Maker: -50_000, Taker: 200_000}}},
 		{Volume: "1000", Fees: map[string]exchange.Fees{"": {Maker: 800_000, Taker: 800_000}}},
 	}
 }
@@ -22,7 +23,8 @@ func categories(c *Config) {
 // filled notes a made-up fill of alice.
 func (b *bank) filled(name string, price market.Price, amount market.Qty) {
 	m := b.catalog.MarketNamed(name)
-	b.traded(b.accounts[0], &market.Fill{Market: m.ID, Side: market.Buy, Price: price, Amount: amount, Time: b.now, FeeCurrency: m.Quote})
+	b.traded(b.accounts[0], &market.Fill{Market: m.ID, Side: market.Buy, Price: price, Amount: amount, Time: b.now,
+		FeeCurrency: m.Quote})
 }
 
 func (b *bank) fees(name string) string { return b.get(name, "GET /account/fees", "") }
@@ -96,10 +98,12 @@ func TestTheVenueTakesTheFeesOfTheTier(t *testing.T) {
 		b.price("BTC-EUR", "199")
 	}
 	buy()
-	require.Contains(t, b.get("alice", "GET /account/history", "maxItems=1"), `"feesCurrency":"EUR","feesAmount":"2"`) // 0.1 % as a taker
+	// 0.1 % as a taker
+	require.Contains(t, b.get("alice", "GET /account/history", "maxItems=1"), `"feesCurrency":"EUR","feesAmount":"2"`)
 	b.wait(day)
 	buy()
-	require.Contains(t, b.get("alice", "GET /account/history", "maxItems=1"), `"feesCurrency":"EUR","feesAmount":"16"`) // 0.8 %
+	// 0.8 %
+	require.Contains(t, b.get("alice", "GET /account/history", "maxItems=1"), `"feesCurrency":"EUR","feesAmount":"16"`)
 }
 
 func TestAnExchangeWithoutTiersIsFree(t *testing.T) {
@@ -108,7 +112,8 @@ func TestAnExchangeWithoutTiersIsFree(t *testing.T) {
 }
 
 func TestTheNightAfterTheStartIsTheNextOne(t *testing.T) {
-	for _, row := range []struct{ start, want time.Duration }{{0, time.Hour}, {time.Hour, 25 * time.Hour}, {time.Hour - 1, time.Hour}, {23 * time.Hour, 25 * time.Hour}} {
+	for _, row := range []struct{ start, want time.Duration }{{0, time.Hour}, {time.Hour, 25 * time.Hour},
+		{time.Hour - 1, time.Hour}, {23 * time.Hour, 25 * time.Hour}} {
 		midnight := bankStart.Add(-12 * time.Hour)
 		ex := newBank(t).Exchange
 		ex.treasury, ex.accounts[0].transfers, ex.accounts[1].transfers = treasury{}, transfers{}, transfers{}
@@ -120,8 +125,9 @@ func TestTheNightAfterTheStartIsTheNextOne(t *testing.T) {
 func TestTiersThatMakeNoSenseAreRefused(t *testing.T) {
 	free := map[string]exchange.Fees{"": {}}
 	for want, tiers := range map[string][]Tier{
-		"tier 0: the first tier begins at volume 0":   {{Volume: "5", Fees: free}},
-		"tier 2: volume 5 is not above":               {{Fees: free}, {Volume: "6", Fees: free}, {Volume: "5", Fees: free}},
+		"tier 0: the first tier begins at volume 0": {{Volume: "5", Fees: free}},
+		"tier 2: volume 5 is not above": {{Fees: free}, {Volume: "6", Fees: free},
+			{Volume: "5", Fees: free}},
 		`tier 0: no fees for category ""`:             {{Fees: map[string]exchange.Fees{"A": {}}}},
 		`tier 0: fees of category "" are not between`: {{Fees: map[string]exchange.Fees{"": {Taker: 1e8}}}},
 		"tier 0: volume: \"1.234\" with 2 decimals":   {{Volume: "1.234", Fees: free}},

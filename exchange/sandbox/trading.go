@@ -7,21 +7,23 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// postOrder is POST /order (specification 4.1). What is wrong is found in this order: the value of a parameter (429, 210, 211, 205),
-// a trigger's parameter without a trigger (202), a clientOrderId in use (220); then what the venue finds: the market's status, the
-// fields of the type, tick and decimals, size, number of open orders, balance.
-func (ex *Exchange) postOrder(c *call) *exchange.Error {
-	m := ex.catalog.MarketNamed(c.text("market"))
-	ex.command = market.Command{Kind: market.CommandPlace, At: c.now}
-	t := terms{call: c, m: m, reference: cmp.Or(ex.config.Rules.TriggerReference, market.LastTrade)}
+// postOrder is POST /order (specification 4.1). What is wrong is found in this order: the value of
+// a parameter (429, 210, 211, 205), a trigger's parameter without a trigger (202), a clientOrderId
+// in use (220); then what the venue finds: the market's status, the fields of the type, tick and
+// decimals, size, number of open orders, balance.
+func (ex *Exchange) postOrder(c *door.Call) *exchange.Error {
+	m := ex.catalog.MarketNamed(c.Text("market"))
+	ex.command = market.Command{Kind: market.CommandPlace, At: c.Now}
+	t := terms{Call: c, m: m, reference: cmp.Or(ex.config.Rules.TriggerReference, market.LastTrade)}
 	t.order(&ex.command.Order)
 	if t.refused != nil {
 		return t.refused
 	}
-	if c.has("clientOrderId") && c.account.inUse(m.ID, c.id("clientOrderId")) {
+	if c.Has("clientOrderId") && ex.caller(c).inUse(m.ID, c.UUID("clientOrderId")) {
 		return exchange.ErrCode(exchange.CodeDuplicateClientOrderID)
 	}
 	ex.sequence++
@@ -31,21 +33,22 @@ func (ex *Exchange) postOrder(c *call) *exchange.Error {
 	}
 	placed := ex.latest
 	switch {
-	case c.flag("responseRequired", true):
+	case c.Flag("responseRequired", true):
 		ex.tell(c, placed, placed.fills())
 	case ex.config.Rules.ShortCreate:
-		c.out = exchange.AppendShortOrder(c.out, ex.catalog, ex.orderOf(placed))
+		c.Out = exchange.AppendShortOrder(c.Out, ex.catalog, ex.orderOf(placed))
 	}
 	return nil
 }
 
-// putOrder is PUT /order (specification 4.4). What is wrong is found in this order: the value of a parameter, the order (203, 240,
-// 234); then what the venue finds: the market's status, nothing changed (232), fields that do not go together (236, 239, 202), and
-// what POST refuses. The answer names the operator of this request and has the fills of this request alone.
-func (ex *Exchange) putOrder(c *call) *exchange.Error {
-	m := ex.catalog.MarketNamed(c.text("market"))
-	ex.command = market.Command{Kind: market.CommandUpdate, At: c.now, Order: market.Order{Market: m.ID}}
-	t := terms{call: c, m: m}
+// putOrder is PUT /order (specification 4.4). What is wrong is found in this order: the value of a
+// parameter, the order (203, 240, 234); then what the venue finds: the market's status, nothing
+// changed (232), fields that do not go together (236, 239, 202), and what POST refuses. The answer
+// names the operator of this request and has the fills of this request alone.
+func (ex *Exchange) putOrder(c *door.Call) *exchange.Error {
+	m := ex.catalog.MarketNamed(c.Text("market"))
+	ex.command = market.Command{Kind: market.CommandUpdate, At: c.Now, Order: market.Order{Market: m.ID}}
+	t := terms{Call: c, m: m}
 	t.update(&ex.command)
 	if t.refused != nil {
 		return t.refused
@@ -62,17 +65,18 @@ func (ex *Exchange) putOrder(c *call) *exchange.Error {
 	if refused = ex.perform(c); refused != nil {
 		return refused
 	}
-	if !c.flag("responseRequired", true) {
-		c.out = exchange.AppendShortOrder(c.out, ex.catalog, ex.orderOf(r))
+	if !c.Flag("responseRequired", true) {
+		c.Out = exchange.AppendShortOrder(c.Out, ex.catalog, ex.orderOf(r))
 		return nil
 	}
-	ex.describe(r, c.now, r.fillsFrom(mark))
-	ex.view.OperatorID = c.integer("operatorId", 0)
-	c.out = exchange.AppendOrder(c.out, ex.catalog, &ex.view, ex.viewed)
+	ex.describe(r, c.Now, r.fillsFrom(mark))
+	ex.view.OperatorID = c.Integer("operatorId", 0)
+	c.Out = exchange.AppendOrder(c.Out, ex.catalog, &ex.view, ex.viewed)
 	return nil
 }
 
-// closedToChange is the refusal to update an order that has ended: a market order never could have been.
+// closedToChange is the refusal to update an order that has ended: a market order never could have
+// been.
 func closedToChange(r *record) *exchange.Error {
 	if r.past.order.Type == market.TypeMarket {
 		return exchange.ErrCode(exchange.CodeMarketOrderUpdate)
@@ -81,8 +85,8 @@ func closedToChange(r *record) *exchange.Error {
 }
 
 // getOrder is GET /order (specification 4.2), with all fills.
-func (ex *Exchange) getOrder(c *call) *exchange.Error {
-	r, refused := ex.find(c, ex.catalog.MarketNamed(c.text("market")).ID)
+func (ex *Exchange) getOrder(c *door.Call) *exchange.Error {
+	r, refused := ex.find(c, ex.catalog.MarketNamed(c.Text("market")).ID)
 	if refused != nil {
 		return refused
 	}
@@ -90,10 +94,10 @@ func (ex *Exchange) getOrder(c *call) *exchange.Error {
 	return nil
 }
 
-// deleteOrder is DELETE /order (venue-facts 1.3): 203 without an id, 240 for an order that is not there or has ended, 423 in a
-// market that is halted.
-func (ex *Exchange) deleteOrder(c *call) *exchange.Error {
-	m := ex.catalog.MarketNamed(c.text("market"))
+// deleteOrder is DELETE /order (venue-facts 1.3): 203 without an id, 240 for an order that is not
+// there or has ended, 423 in a market that is halted.
+func (ex *Exchange) deleteOrder(c *door.Call) *exchange.Error {
+	m := ex.catalog.MarketNamed(c.Text("market"))
 	r, refused := ex.find(c, m.ID)
 	if refused != nil {
 		return refused
@@ -105,33 +109,34 @@ func (ex *Exchange) deleteOrder(c *call) *exchange.Error {
 		return refused
 	}
 	ended := ex.orderOf(r)
-	c.out = append(c.out, `{"orderId":"`...)
-	c.out = append(c.out, ended.ExchangeID.String()...)
+	c.Out = append(c.Out, `{"orderId":"`...)
+	c.Out = append(c.Out, ended.ExchangeID.String()...)
 	if ended.ClientOrderID != uuid.Nil {
-		c.out = append(c.out, `","clientOrderId":"`...)
-		c.out = append(c.out, ended.ClientOrderID.String()...)
+		c.Out = append(c.Out, `","clientOrderId":"`...)
+		c.Out = append(c.Out, ended.ClientOrderID.String()...)
 	}
-	c.out = append(appendOperator(append(c.out, '"'), c), '}')
+	c.Out = append(appendOperator(append(c.Out, '"'), c), '}')
 	return nil
 }
 
-// deleteOrders is DELETE /orders (specification 1): it cancels the open orders of the account in one market or in all, oldest first.
-// One market that is halted is 423; of all markets, those that are halted keep their orders. The answer names each order's market
-// where the request did not, for an orderId is unique in its market only (specification 2.1).
-func (ex *Exchange) deleteOrders(c *call) *exchange.Error {
-	c.out = append(c.out, '[')
+// deleteOrders is DELETE /orders (specification 1): it cancels the open orders of the account in
+// one market or in all, oldest first. One market that is halted is 423; of all markets, those that
+// are halted keep their orders. The answer names each order's market where the request did not, for
+// an orderId is unique in its market only (specification 2.1).
+func (ex *Exchange) deleteOrders(c *door.Call) *exchange.Error {
+	c.Out = append(c.Out, '[')
 	for _, m := range ex.catalog.Markets() {
-		if c.has("market") && m.Name != c.text("market") {
+		if c.Has("market") && m.Name != c.Text("market") {
 			continue
 		}
 		halted := exchange.CheckCancel(m)
-		if halted != nil && c.has("market") {
+		if halted != nil && c.Has("market") {
 			return halted
 		}
 		if halted != nil {
 			continue
 		}
-		open := &c.account.recordsOf(m.ID).open
+		open := &ex.caller(c).recordsOf(m.ID).open
 		for r := open.oldest; r != nil; r = open.oldest { // a cancel may fire triggers, which end others
 			if refused := ex.cancel(c, r); refused != nil {
 				return refused
@@ -139,48 +144,48 @@ func (ex *Exchange) deleteOrders(c *call) *exchange.Error {
 			appendCancelled(c, m, ex.orderOf(r))
 		}
 	}
-	c.out = append(c.out, ']')
+	c.Out = append(c.Out, ']')
 	return nil
 }
 
 // appendCancelled appends an element of the answer of DELETE /orders.
-func appendCancelled(c *call, m *market.Market, o *market.Order) {
-	if c.out[len(c.out)-1] != '[' {
-		c.out = append(c.out, ',')
+func appendCancelled(c *door.Call, m *market.Market, o *market.Order) {
+	if c.Out[len(c.Out)-1] != '[' {
+		c.Out = append(c.Out, ',')
 	}
-	c.out = append(c.out, `{"orderId":"`...)
-	c.out = append(c.out, o.ExchangeID.String()...)
-	c.out = appendOperator(append(c.out, '"'), c)
-	if !c.has("market") {
-		c.out = append(c.out, `,"market":"`...)
-		c.out = append(append(c.out, m.Name...), '"')
+	c.Out = append(c.Out, `{"orderId":"`...)
+	c.Out = append(c.Out, o.ExchangeID.String()...)
+	c.Out = appendOperator(append(c.Out, '"'), c)
+	if !c.Has("market") {
+		c.Out = append(c.Out, `,"market":"`...)
+		c.Out = append(append(c.Out, m.Name...), '"')
 	}
-	c.out = append(c.out, '}')
+	c.Out = append(c.Out, '}')
 }
 
 // appendOperator appends the operatorId of a request as a further member, where it was sent.
-func appendOperator(dst []byte, c *call) []byte {
-	if !c.has("operatorId") {
+func appendOperator(dst []byte, c *door.Call) []byte {
+	if !c.Has("operatorId") {
 		return dst
 	}
-	return strconv.AppendInt(append(dst, `,"operatorId":`...), c.integer("operatorId", 0), 10)
+	return strconv.AppendInt(append(dst, `,"operatorId":`...), c.Integer("operatorId", 0), 10)
 }
 
 // cancel cancels an open order of the account for the client.
-func (ex *Exchange) cancel(c *call, r *record) *exchange.Error {
-	ex.command = market.Command{Kind: market.CommandCancel, At: c.now, Order: market.Order{ID: r.id, Market: r.market}}
+func (ex *Exchange) cancel(c *door.Call, r *record) *exchange.Error {
+	ex.command = market.Command{Kind: market.CommandCancel, At: c.Now, Order: market.Order{ID: r.id, Market: r.market}}
 	return ex.perform(c)
 }
 
 // perform carries out ex.command at the venue.
-func (ex *Exchange) perform(c *call) *exchange.Error {
+func (ex *Exchange) perform(c *door.Call) *exchange.Error {
 	var refused *exchange.Error
 	var err error
-	if c.fate != nil && c.fate.fill > 0 {
-		refused, err = ex.venue.PerformLate(c.account.id, c.now, &ex.command)
-		ex.late.add(latecomer{at: later(c.now, c.fate.fill), order: ex.command.Order.ID, settle: c.fate.settle})
+	if c.FillLater > 0 {
+		refused, err = ex.venue.PerformLate(ex.caller(c).id, c.Now, &ex.command)
+		ex.late.add(latecomer{at: later(c.Now, c.FillLater), order: ex.command.Order.ID, settle: c.SettleLater})
 	} else {
-		refused, err = ex.venue.Perform(c.account.id, c.now, &ex.command)
+		refused, err = ex.venue.Perform(ex.caller(c).id, c.Now, &ex.command)
 	}
 	switch {
 	case err != nil:

@@ -6,12 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 func TestARestingLimitOrderIsToldAsInSection21(t *testing.T) {
 	f := newFloor(t, nil)
-	answer := f.ok(f.alice, "POST /order", btc("buy limit amount=0.0003 price=30000 codGroupId=4 clientOrderId="+client(1)))
+	answer := f.ok(f.alice, "POST /order",
+		btc("buy limit amount=0.0003 price=30000 codGroupId=4 clientOrderId="+client(1)))
 	require.Equal(t, `{"orderId":"00000000-0000-0001-0100-000000000001","clientOrderId":"00000000-0000-4000-0000-000000000001","market":"BTC-EUR",`+
 		`"created":1767225600000,"updated":1767225600000,"createdNs":1767225600000000000,"updatedNs":1767225600000000000,`+
 		`"status":"new","side":"buy","orderType":"limit","amount":"0.0003","amountRemaining":"0.0003","price":"30000",`+
@@ -30,11 +32,13 @@ func TestTwoAccountsFillEachOthersOrdersInParts(t *testing.T) {
 	require.Equal(t, "filled", ask.Status)
 	require.False(t, ask.Visible)
 	require.Equal(t, "0.13", ask.FeePaid, "50 at 0.25 %: credited 49.87")
-	require.Equal(t, []toldTrade{{ID: "00000000-0000-0001-0000-000000000001", Timestamp: started.Millis() + 1000, Amount: "0.5", Price: "100", Taker: true,
+	require.Equal(t, []toldTrade{{ID: "00000000-0000-0001-0000-000000000001", Timestamp: started.Millis() + 1000,
+		Amount: "0.5", Price: "100", Taker: true,
 		Fee: text("0.13"), FeeCurrency: text("EUR"), Settled: true}}, ask.Fills)
 
 	bid = f.order(f.alice, "GET /order", "market=BTC-EUR orderId="+bid.OrderID)
-	require.Equal(t, []string{"partiallyFilled", "2", "1.5", "0.5", "0.08"}, []string{bid.Status, bid.Amount, bid.AmountRemaining, bid.FilledAmount, bid.FeePaid})
+	require.Equal(t, []string{"partiallyFilled", "2", "1.5", "0.5", "0.08"},
+		[]string{bid.Status, bid.Amount, bid.AmountRemaining, bid.FilledAmount, bid.FeePaid})
 	require.True(t, bid.Visible)
 	require.Equal(t, started.Millis(), bid.Created)
 	require.Equal(t, started.Millis()+1000, bid.Updated)
@@ -82,9 +86,11 @@ func TestAnOrderMeetsNoneOfItsOwnAccount(t *testing.T) {
 func TestTriggersHaveTheirDefaults(t *testing.T) {
 	f := newFloor(t, nil)
 	stop := f.place(f.alice, "sell stopLoss amount=1 triggerAmount=90")
-	require.Equal(t, []string{"awaitingTrigger", "90", "price", "lastTrade"}, []string{stop.Status, stop.TriggerAmount, stop.TriggerType, stop.TriggerReference})
+	require.Equal(t, []string{"awaitingTrigger", "90", "price", "lastTrade"},
+		[]string{stop.Status, stop.TriggerAmount, stop.TriggerType, stop.TriggerReference})
 	require.False(t, stop.Visible, "it is not in the book")
-	stop = f.place(f.alice, "sell stopLossLimit amount=1 price=80 triggerAmount=90 triggerType=price triggerReference=bestBid")
+	stop = f.place(f.alice, "sell stopLossLimit amount=1 price=80 triggerAmount=90 triggerType=price "+
+		"triggerReference=bestBid")
 	require.Equal(t, "bestBid", stop.TriggerReference)
 	other := newStage(t, func(c *Config) { c.Rules.TriggerReference = market.BestAsk })
 	other.has(other.place("alice", "sell stopLoss amount=1 triggerAmount=90"), "triggerReference=bestAsk")
@@ -95,11 +101,15 @@ func TestWithoutResponseRequiredTheAnswerIsShort(t *testing.T) {
 	require.Empty(t, f.ok(f.alice, "POST /order", btc("buy limit amount=1 price=100 responseRequired=false")))
 	require.Equal(t, `{"orderId":"00000000-0000-0001-0100-000000000001","market":"BTC-EUR",`+
 		`"created":1767225600000,"updated":1767225600000,"createdNs":1767225600000000000,"updatedNs":1767225600000000000}`,
-		f.ok(f.alice, "PUT /order", "market=BTC-EUR operatorId=7 orderId=00000000-0000-0001-0100-000000000001 price=101 responseRequired=false"))
+		f.ok(f.alice, "PUT /order",
+			"market=BTC-EUR operatorId=7 orderId=00000000-0000-0001-0100-000000000001 "+
+				"price=101 responseRequired=false"))
 	f.config.Rules.ShortCreate = true
-	require.Equal(t, `{"orderId":"00000000-0000-0001-0100-000000000002","clientOrderId":"`+client(1)+`","market":"BTC-EUR",`+
+	require.Equal(t, `{"orderId":"00000000-0000-0001-0100-000000000002","clientOrderId":"`+client(
+		1)+`","market":"BTC-EUR",`+
 		`"created":1767225600000,"updated":1767225600000,"createdNs":1767225600000000000,"updatedNs":1767225600000000000}`,
-		f.ok(f.alice, "POST /order", btc("buy limit amount=1 price=100 responseRequired=false clientOrderId="+client(1))))
+		f.ok(f.alice, "POST /order",
+			btc("buy limit amount=1 price=100 responseRequired=false clientOrderId="+client(1))))
 }
 
 func TestAnUpdateAnswersOnlyItsOwnFills(t *testing.T) {
@@ -114,13 +124,16 @@ func TestAnUpdateAnswersOnlyItsOwnFills(t *testing.T) {
 	require.Equal(t, []any{bid.OrderID, "106", "2", int64(-8), bid.Created, started.Millis() + 1000},
 		[]any{moved.OrderID, moved.Price, moved.FilledAmount, moved.OperatorID, moved.Created, moved.Updated})
 	require.Len(t, f.order(f.alice, "GET /order", "market=BTC-EUR orderId="+bid.OrderID).Fills, 2)
-	require.Empty(t, f.order(f.alice, "PUT /order", "market=BTC-EUR operatorId=7 amount=2.5 orderId="+bid.OrderID).Fills)
+	require.Empty(t, f.order(f.alice, "PUT /order",
+		"market=BTC-EUR operatorId=7 amount=2.5 orderId="+bid.OrderID).Fills)
 }
 
 func TestAnUpdateThatLeavesThemOutResetsPostOnlyAndSelfTradePrevention(t *testing.T) {
 	f := newFloor(t, nil)
 	bid := f.place(f.alice, "buy limit amount=1 price=100 postOnly=true selfTradePrevention=cancelBoth timeInForce=GTC")
-	same := f.order(f.alice, "PUT /order", "market=BTC-EUR operatorId=7 amountRemaining=2 postOnly=true selfTradePrevention=cancelBoth orderId="+bid.OrderID)
+	same := f.order(f.alice, "PUT /order",
+		"market=BTC-EUR operatorId=7 amountRemaining=2 postOnly=true selfTradePrevention=cancelBoth "+
+			"orderId="+bid.OrderID)
 	require.True(t, same.PostOnly)
 	require.Equal(t, "cancelBoth", same.SelfTradePrevention)
 	require.Equal(t, "2", same.Amount)
@@ -133,7 +146,8 @@ func TestEachParameterOfAnUpdateCountsAsAChange(t *testing.T) {
 	f := newFloor(t, nil)
 	limit := f.place(f.alice, "buy limit amount=1 price=100").OrderID
 	stop := f.place(f.alice, "sell stopLoss amountQuote=100 triggerAmount=90").OrderID
-	for _, change := range []string{"amount=2", "amountRemaining=1", "price=99", "timeInForce=GTC", "postOnly=false", "selfTradePrevention=cancelBoth"} {
+	for _, change := range []string{"amount=2", "amountRemaining=1", "price=99", "timeInForce=GTC", "postOnly=false",
+		"selfTradePrevention=cancelBoth"} {
 		f.ok(f.alice, "PUT /order", "market=BTC-EUR operatorId=7 "+change+" orderId="+limit)
 	}
 	for _, change := range []string{"amountQuote=50", "triggerAmount=80", "timeInForce=IOC"} {
@@ -147,9 +161,12 @@ func TestTheClientOrderIDNamesTheOrderWhereBothAreGiven(t *testing.T) {
 	second := f.place(f.alice, "buy limit amount=1 price=100 clientOrderId="+client(2))
 	both := " orderId=" + first.OrderID + " clientOrderId=" + client(2)
 	require.Equal(t, second.OrderID, f.order(f.alice, "GET /order", "market=BTC-EUR"+both).OrderID)
-	require.Equal(t, second.OrderID, f.order(f.alice, "PUT /order", "market=BTC-EUR operatorId=7 price=99"+both).OrderID)
-	require.JSONEq(t, `{"orderId":"`+second.OrderID+`","clientOrderId":"`+client(2)+`","operatorId":9}`, f.ok(f.alice, "DELETE /order", "market=BTC-EUR operatorId=9"+both))
-	require.JSONEq(t, `{"orderId":"`+first.OrderID+`"}`, f.ok(f.alice, "DELETE /order", "market=BTC-EUR orderId="+first.OrderID), "where operatorId is optional")
+	require.Equal(t, second.OrderID,
+		f.order(f.alice, "PUT /order", "market=BTC-EUR operatorId=7 price=99"+both).OrderID)
+	require.JSONEq(t, `{"orderId":"`+second.OrderID+`","clientOrderId":"`+client(2)+`","operatorId":9}`,
+		f.ok(f.alice, "DELETE /order", "market=BTC-EUR operatorId=9"+both))
+	require.JSONEq(t, `{"orderId":"`+first.OrderID+`"}`,
+		f.ok(f.alice, "DELETE /order", "market=BTC-EUR orderId="+first.OrderID), "where operatorId is optional")
 }
 
 func TestAClientOrderIDIsFreeAgainWhenItsOrderHasClosed(t *testing.T) {
@@ -158,7 +175,9 @@ func TestAClientOrderIDIsFreeAgainWhenItsOrderHasClosed(t *testing.T) {
 	first := f.place(f.alice, order)
 	f.refused(f.alice, "POST /order", btc(order), 220, "")
 	f.place(f.bob, order) // another account's own
-	require.NotContains(t, f.ok(f.alice, "POST /order", "market=ETH-EUR operatorId=7 side=buy orderType=limit amount=1 price=100 clientOrderId="+client(3)), "errorCode")
+	require.NotContains(t, f.ok(f.alice, "POST /order",
+		"market=ETH-EUR operatorId=7 side=buy orderType=limit amount=1 price=100 clientOrderId="+client(3)),
+		"errorCode")
 	f.ok(f.alice, "DELETE /order", "market=BTC-EUR operatorId=7 clientOrderId="+client(3))
 	require.Equal(t, first.OrderID, f.order(f.alice, "GET /order", "market=BTC-EUR clientOrderId="+client(3)).OrderID)
 	second := f.place(f.alice, order)
@@ -174,7 +193,8 @@ func TestAClientOrderIDIsFreeAgainWhenItsOrderHasClosed(t *testing.T) {
 
 func TestCancellingManyCancelsOnlyWhatWasAskedFor(t *testing.T) {
 	f := newFloor(t, nil)
-	first, second := f.place(f.alice, "buy limit amount=1 price=100"), f.place(f.alice, "sell stopLoss amount=1 triggerAmount=50")
+	first, second := f.place(f.alice, "buy limit amount=1 price=100"), f.place(f.alice,
+		"sell stopLoss amount=1 triggerAmount=50")
 	other := f.order(f.alice, "POST /order", "market=ETH-EUR operatorId=7 side=buy orderType=limit amount=1 price=100")
 	bobs := f.place(f.bob, "buy limit amount=1 price=90")
 	require.JSONEq(t, `[{"orderId":"`+first.OrderID+`","operatorId":5},{"orderId":"`+second.OrderID+`","operatorId":5}]`, f.ok(f.alice, "DELETE /orders", "market=BTC-EUR operatorId=5"))
@@ -182,7 +202,8 @@ func TestCancellingManyCancelsOnlyWhatWasAskedFor(t *testing.T) {
 	f.listings[2].Status = market.Halted
 	require.Equal(t, "[]", f.ok(f.alice, "DELETE /orders", "operatorId=5"), "a halted market keeps its orders")
 	f.listings[2].Status = market.CancelOnly
-	require.JSONEq(t, `[{"orderId":"`+other.OrderID+`","operatorId":5,"market":"ETH-EUR"}]`, f.ok(f.alice, "DELETE /orders", "operatorId=5"))
+	require.JSONEq(t, `[{"orderId":"`+other.OrderID+`","operatorId":5,"market":"ETH-EUR"}]`,
+		f.ok(f.alice, "DELETE /orders", "operatorId=5"))
 	require.Equal(t, "canceled", f.statusOf(f.alice, first.OrderID))
 	require.Equal(t, "new", f.statusOf(f.bob, bobs.OrderID))
 }
@@ -197,7 +218,8 @@ func TestAnOrderIsNobodyElsesBusiness(t *testing.T) {
 		}
 		f.refused(f.bob, endpoint, "market=BTC-EUR orderId="+bid.OrderID+price, 240, "No order found")
 		f.refused(f.alice, endpoint, "market=ETH-EUR orderId="+bid.OrderID+price, 240, "No order found")
-		f.refused(f.alice, endpoint, "market=BTC-EUR orderId=decccad3-7c79-4933-a34e-dfe911ebd363"+price, 240, "No order found")
+		f.refused(f.alice, endpoint, "market=BTC-EUR orderId=decccad3-7c79-4933-a34e-dfe911ebd363"+price, 240,
+			"No order found")
 	}
 	require.Empty(t, f.list(f.bob, "GET /orders", "market=BTC-EUR"))
 }
@@ -208,18 +230,15 @@ func TestPlacingARestingOrderAllocatesLittle(t *testing.T) {
 		m.MaxOpenOrders = 0
 	}
 	require.NoError(t, f.venue.Transfer(f.alice.id, 1, 1_000_000_00))
-	c := &call{account: f.alice, now: f.now}
-	for i := range endpoints {
-		if endpoints[i].method == "POST" && endpoints[i].path == "/order" {
-			c.endpoint = &endpoints[i]
-		}
-	}
-	c.args = make(arguments, len(c.endpoint.params))
-	for name, value := range map[string]string{"market": "BTC-EUR", "side": "buy", "orderType": "limit", "amount": "0.01", "price": "700"} {
-		*c.arg(name) = argument{set: true, text: value}
+	c := &door.Call{Account: f.alice.place(), Now: f.now}
+	c.Endpoint = listed.Named("POST /order")
+	c.Args = make(door.Arguments, len(c.Endpoint.Params))
+	for name, value := range map[string]string{"market": "BTC-EUR", "side": "buy", "orderType": "limit",
+		"amount": "0.01", "price": "700"} {
+		*c.Arg(name) = door.Argument{Set: true, Text: value}
 	}
 	allocations := testing.AllocsPerRun(20_000, func() {
-		c.out = c.out[:0]
+		c.Out = c.Out[:0]
 		if refused := f.postOrder(c); refused != nil {
 			t.Fatal(refused)
 		}

@@ -11,13 +11,14 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// treasury is what the exchange has beside the venue's balances: the rules of its assets, the fee schedule, and what is on its
-// way in or out.
+// treasury is what the exchange has beside the venue's balances: the rules of its assets, the fee
+// schedule, and what is on its way in or out.
 type treasury struct {
 	vaults         []*vault // by market.AssetID, from 1
 	shelf          []*vault // by symbol
@@ -43,8 +44,9 @@ type transfers struct {
 	depositsListed, withdrawalsListed uint64 // so far
 }
 
-// transfer is one deposit or withdrawal. Amount is what arrives where it goes, Fee what the exchange keeps of it on the way: a
-// deposit credits Amount, a withdrawal takes Amount and Fee from the balance.
+// transfer is one deposit or withdrawal. Amount is what arrives where it goes, Fee what the
+// exchange keeps of it on the way: a deposit credits Amount, a withdrawal takes Amount and Fee from
+// the balance.
 type transfer struct {
 	ID                       uuid.UUID
 	Account                  sim.AccountID
@@ -61,8 +63,8 @@ type transfer struct {
 // transferState is where a transfer stands (venue-facts 1.4).
 type transferState uint8
 
-// The statuses. A withdrawal through the API needs no confirmation by e-mail (specification 5), and nobody inspects it here, so
-// that the statuses which wait for either do not occur.
+// The statuses. A withdrawal through the API needs no confirmation by e-mail (specification 5), and
+// nobody inspects it here, so that the statuses which wait for either do not occur.
 const (
 	transferConfirming transferState = iota + 1 // a deposit that lacks confirmations; no answer shows it
 	transferAwaitingProcessing
@@ -74,8 +76,10 @@ const (
 	transferCanceled
 )
 
-var transferStatuses = [...]string{transferAwaitingProcessing: "awaiting_processing", transferApproved: "approved", transferSending: "sending",
-	transferInMempool: "in_mempool", transferProcessed: "processed", transferCompleted: "completed", transferCanceled: "canceled"}
+var transferStatuses = [...]string{transferAwaitingProcessing: "awaiting_processing", transferApproved: "approved",
+	transferSending:   "sending",
+	transferInMempool: "in_mempool", transferProcessed: "processed", transferCompleted: "completed",
+	transferCanceled: "canceled"}
 
 // nextStatus is the way of a transfer that nobody cancels.
 var nextStatus = [...]transferState{
@@ -88,7 +92,8 @@ var nextStatus = [...]transferState{
 	transferCanceled:           0,
 }
 
-// openTreasury reads the config's assets and fee schedule. It needs config, catalog, venue and accounts, and adds its duties.
+// openTreasury reads the config's assets and fee schedule. It needs config, catalog, venue and
+// accounts, and adds its duties.
 func (ex *Exchange) openTreasury(now market.Time) error {
 	for _, asset := range ex.catalog.Assets() {
 		v, err := ex.openVault(asset)
@@ -97,7 +102,8 @@ func (ex *Exchange) openTreasury(now market.Time) error {
 		}
 		ex.vaults = append(ex.vaults, v)
 	}
-	ex.shelf = slices.SortedFunc(slices.Values(ex.vaults), func(a, b *vault) int { return strings.Compare(a.Symbol, b.Symbol) })
+	ex.shelf = slices.SortedFunc(slices.Values(ex.vaults),
+		func(a, b *vault) int { return strings.Compare(a.Symbol, b.Symbol) })
 	ex.duties = append(ex.duties, &carrier{ex})
 	return ex.openTiers(now)
 }
@@ -118,7 +124,8 @@ func (ex *Exchange) stay(v *vault, status transferState) market.Duration {
 	return max(ex.config.Rules.WithdrawalStage, 0)
 }
 
-// nextID names a transfer or a transaction: as the venue names orders and trades, with a kind of its own and no market.
+// nextID names a transfer or a transaction: as the venue names orders and trades, with a kind of
+// its own and no market.
 func (ex *Exchange) nextID() (id uuid.UUID) {
 	const kind = 2
 	ex.number++
@@ -168,8 +175,9 @@ func (ex *Exchange) carry(t *transfer, at market.Time) {
 	}
 }
 
-// cancelTransfer ends a transfer before it has arrived or been sent: a deposit is not credited, a withdrawal is given back. It is
-// the operator's to do; 205 where no transfer of that id can be canceled any more.
+// cancelTransfer ends a transfer before it has arrived or been sent: a deposit is not credited, a
+// withdrawal is given back. It is the operator's to do; 205 where no transfer of that id can be
+// canceled any more.
 func (ex *Exchange) cancelTransfer(id uuid.UUID, at market.Time) *exchange.Error {
 	place := slices.IndexFunc(ex.inFlight, func(t *transfer) bool { return t.ID == id })
 	if place < 0 {
@@ -200,7 +208,8 @@ func (ex *Exchange) kept() int {
 	return ex.config.Keep.Transactions
 }
 
-// remember appends a row and forgets the oldest where there are more than limit, half of the time none and then many at once.
+// remember appends a row and forgets the oldest where there are more than limit, half of the time
+// none and then many at once.
 func remember[T any](rows []T, row T, limit int) []T {
 	if len(rows) >= 2*limit {
 		kept := copy(rows, rows[len(rows)-limit+1:])
@@ -210,7 +219,8 @@ func remember[T any](rows []T, row T, limit int) []T {
 	return append(rows, row)
 }
 
-// list appends a transfer to a list of its account. The one that is no longer remembered for it may leave the file, too.
+// list appends a transfer to a list of its account. The one that is no longer remembered for it may
+// leave the file, too.
 func (ex *Exchange) list(rows []*transfer, t *transfer, listed *uint64) []*transfer {
 	*listed++
 	t.Place = *listed
@@ -225,21 +235,21 @@ func (ex *Exchange) list(rows []*transfer, t *transfer, listed *uint64) []*trans
 func latest[T any](rows []T, limit int) []T { return rows[max(0, len(rows)-limit):] }
 
 // listTransfers answers a history: newest first, of one asset or all, between two times.
-func (ex *Exchange) listTransfers(c *call, rows []*transfer) {
-	limit, start, end := c.integer("limit", 500), c.integer("start", 0), c.integer("end", lastMillis)
-	w := wire.Writer{Dst: c.out}
+func (ex *Exchange) listTransfers(c *door.Call, rows []*transfer) {
+	limit, start, end := c.Integer("limit", 500), c.Integer("start", 0), c.Integer("end", lastMillis)
+	w := wire.Writer{Dst: c.Out}
 	w.Open('[')
 	rows = latest(rows, ex.kept())
 	for i, count := len(rows)-1, 0; i >= 0 && count < int(limit); i-- {
 		t, v := rows[i], ex.vaults[rows[i].Asset-1]
-		if at := t.Listed.Millis(); at < start || at > end || c.has("symbol") && c.text("symbol") != v.Symbol {
+		if at := t.Listed.Millis(); at < start || at > end || c.Has("symbol") && c.Text("symbol") != v.Symbol {
 			continue
 		}
 		writeTransfer(&w, t, v)
 		count++
 	}
 	w.Close(']')
-	c.out = w.Dst
+	c.Out = w.Dst
 }
 
 func writeTransfer(w *wire.Writer, t *transfer, v *vault) {
@@ -259,7 +269,8 @@ func writeTransfer(w *wire.Writer, t *transfer, v *vault) {
 	w.Close('}')
 }
 
-// inFlight is a heap of transfers: the one whose next status is due first on top, the older of two at one time.
+// inFlight is a heap of transfers: the one whose next status is due first on top, the older of two
+// at one time.
 type inFlight []*transfer
 
 func (h inFlight) Len() int { return len(h) }

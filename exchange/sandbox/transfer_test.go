@@ -29,7 +29,8 @@ func TestNoMoneyAppearsOrVanishes(t *testing.T) {
 		l := &ledger{bank: newBank(t, func(c *Config) { c.Keep.Transactions = 1_000_000 })}
 		l.price("BTC-EUR", "1000")
 		t.Repeat(map[string]func(*rapid.T){
-			"deposit": l.depositSome, "withdraw": l.withdrawSome, "cancel": l.cancelOne, "trade": l.tradeSome, "wait": l.waitSome, "": l.check,
+			"deposit": l.depositSome, "withdraw": l.withdrawSome, "cancel": l.cancelOne, "trade": l.tradeSome,
+			"wait": l.waitSome, "": l.check,
 		})
 	})
 }
@@ -51,7 +52,8 @@ func (l *ledger) depositSome(t *rapid.T) {
 	}
 }
 
-// withdrawSome asks for a withdrawal: it is refused and changes nothing, or takes what the answer says of what no order holds.
+// withdrawSome asks for a withdrawal: it is refused and changes nothing, or takes what the answer
+// says of what no order holds.
 func (l *ledger) withdrawSome(t *rapid.T) {
 	name, v, money := l.some(t)
 	a, onTop, address := l.accountNamed(name), rapid.Bool().Draw(t, "fee on top"), "x"
@@ -59,7 +61,8 @@ func (l *ledger) withdrawSome(t *rapid.T) {
 		address = someIBAN
 	}
 	before := l.venue.BalanceOf(a.id, v.ID)
-	query := fmt.Sprintf("symbol=%s&amount=%s&address=%s&addWithdrawalFee=%t", v.Symbol, market.FormatFixed(int64(money), v.Digits), address, onTop)
+	query := fmt.Sprintf("symbol=%s&amount=%s&address=%s&addWithdrawalFee=%t", v.Symbol,
+		market.FormatFixed(int64(money), v.Digits), address, onTop)
 	answer, refused := l.ask(name, "POST /withdrawal", query)
 	if onTop {
 		money += v.withdrawalFee
@@ -101,8 +104,8 @@ func (l *ledger) waitSome(t *rapid.T) {
 	l.wait(rapid.SampledFrom([]time.Duration{1, time.Second, 10 * time.Second, 10 * time.Minute, day}).Draw(t, "time"))
 }
 
-// check adds up: a balance is what was credited, less what was taken and did not come back, and what trades moved; and the
-// history says the same.
+// Check adds up: a balance is what was credited, less what was taken and did not come back, and
+// what trades moved; and the history says the same.
 func (l *ledger) check(t *rapid.T) {
 	want, told := map[pocket]market.Money{}, map[pocket]market.Money{}
 	for _, d := range l.deposits {
@@ -148,7 +151,8 @@ func TestTransfersGoOnInTheOrderInWhichTheyAreDue(t *testing.T) {
 	require.Equal(t, quick.Due, b.inFlight[0].Due)
 	require.Equal(t, quick, b.inFlight[0], "the older of two that are due at once")
 	b.wait(30 * time.Second) // both in one step
-	require.Equal(t, []transferState{transferCompleted, transferInMempool, transferConfirming}, []transferState{quick.Status, again.Status, slow.Status})
+	require.Equal(t, []transferState{transferCompleted, transferInMempool, transferConfirming},
+		[]transferState{quick.Status, again.Status, slow.Status})
 	require.Equal(t, again.Due, b.inFlight[0].Due)
 	b.wait(20*time.Minute - 30*time.Second)
 	require.Equal(t, []transferState{transferProcessed, transferCompleted}, []transferState{again.Status, slow.Status})

@@ -30,15 +30,18 @@ func (ex *Exchange) openVault(asset *market.Asset) (*vault, error) {
 		name, text string
 		to         *market.Money
 	}{
-		{"deposit fee", v.config.DepositFee, &v.depositFee}, {"withdrawal fee", v.config.WithdrawalFee, &v.withdrawalFee}, {"withdrawal minimum", v.config.WithdrawalMin, &v.withdrawalMin},
+		{"deposit fee", v.config.DepositFee, &v.depositFee}, {"withdrawal fee", v.config.WithdrawalFee,
+			&v.withdrawalFee}, {"withdrawal minimum", v.config.WithdrawalMin, &v.withdrawalMin},
 	} {
 		var err error
 		if *amount.to, err = parseMoney(strings.TrimPrefix(amount.text, "none"), asset.Digits); err != nil {
 			return nil, fmt.Errorf("%s: %w", amount.name, err)
 		}
 	}
-	if v.config.Confirmations < 0 || v.config.Confirmations > 10_000 || v.config.BlockTime < 0 || v.config.BlockTime > day {
-		return nil, fmt.Errorf("%d confirmations every %s: want at most 10000, and blocks at most 24h apart", v.config.Confirmations, v.config.BlockTime)
+	if v.config.Confirmations < 0 || v.config.Confirmations > 10_000 || v.config.BlockTime < 0 ||
+		v.config.BlockTime > day {
+		return nil, fmt.Errorf("%d confirmations every %s: want at most 10000, and blocks at most 24h apart",
+			v.config.Confirmations, v.config.BlockTime)
 	}
 	v.fiat = slices.Contains(v.config.Networks, "SEPA") || len(v.config.Networks) == 0 && asset.Symbol == "EUR"
 	return v, nil
@@ -58,7 +61,8 @@ func (v *vault) amount(text string) (market.Money, *exchange.Error) {
 	return market.Money(n), amountError(err, n)
 }
 
-// tooMuch reports whether an amount is above the largest that a request may name, 10⁹ (venue-facts 2.1).
+// tooMuch reports whether an amount is above the largest that a request may name, 10⁹ (venue-facts
+// 2.1).
 func (v *vault) tooMuch(amount market.Money) bool {
 	unit := market.Money(market.Pow10(v.Digits))
 	return amount/unit > 1_000_000_000 || amount/unit == 1_000_000_000 && amount%unit > 0

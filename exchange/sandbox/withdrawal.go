@@ -8,33 +8,36 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// defaultWithdrawalStage is how long a withdrawal waits in each status before it is sent, and in sending.
+// defaultWithdrawalStage is how long a withdrawal waits in each status before it is sent, and in
+// sending.
 const defaultWithdrawalStage = 10 * time.Second
 
 // longestAddress is how many bytes an address or a paymentId may have.
 const longestAddress = 128
 
-// postWithdrawal answers POST /withdrawal. The fee is part of amount, or comes on top of it with addWithdrawalFee; the answer's
-// amount is what leaves the balance, and it leaves it at once. The checks come in this order: internal (205), amount (205, 429,
-// 210), address (412, of a bank 409) and paymentId (205), the asset's status (410), its minimum (406), the balance (408).
-func (ex *Exchange) postWithdrawal(c *call) *exchange.Error {
-	v := ex.vaultOf(c.text("symbol"))
+// postWithdrawal answers POST /withdrawal. The fee is part of amount, or comes on top of it with
+// addWithdrawalFee; the answer's amount is what leaves the balance, and it leaves it at once. The
+// checks come in this order: internal (205), amount (205, 429, 210), address (412, of a bank 409)
+// and paymentId (205), the asset's status (410), its minimum (406), the balance (408).
+func (ex *Exchange) postWithdrawal(c *door.Call) *exchange.Error {
+	v := ex.vaultOf(c.Text("symbol"))
 	amount, refused := v.checkWithdrawal(c)
 	if refused != nil {
 		return refused
 	}
 	total := amount
-	if c.flag("addWithdrawalFee", false) {
+	if c.Flag("addWithdrawalFee", false) {
 		var err error
 		if total, err = market.Add(amount, v.withdrawalFee); err != nil {
 			return exchange.ErrCode(exchange.CodeAmountTooLarge)
 		}
 	}
-	balance := ex.venue.BalanceOf(c.account.id, v.ID)
+	balance := ex.venue.BalanceOf(ex.caller(c).id, v.ID)
 	switch {
 	case !v.open():
 		return exchange.ErrCode(410)
@@ -43,25 +46,25 @@ func (ex *Exchange) postWithdrawal(c *call) *exchange.Error {
 	case total > balance.Total-balance.Held:
 		return exchange.ErrCode(408)
 	}
-	ex.withdraw(c.account, v, total, c.text("address"), c.text("paymentId"), c.now)
-	w := wire.Writer{Dst: c.out}
+	ex.withdraw(ex.caller(c), v, total, c.Text("address"), c.Text("paymentId"), c.Now)
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Key("success")
 	w.Dst = append(w.Dst, "true"...)
 	w.Text("symbol", v.Symbol)
 	w.Fixed("amount", int64(total), v.Digits)
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
 // checkWithdrawal reads the amount and checks what can be checked without the exchange's state.
-func (v *vault) checkWithdrawal(c *call) (market.Money, *exchange.Error) {
-	if c.flag("internal", false) {
+func (v *vault) checkWithdrawal(c *door.Call) (market.Money, *exchange.Error) {
+	if c.Flag("internal", false) {
 		return 0, exchange.Invalid("internal")
 	}
-	amount, refused := v.amount(c.text("amount"))
-	address, payment := c.text("address"), c.text("paymentId")
+	amount, refused := v.amount(c.Text("amount"))
+	address, payment := c.Text("address"), c.Text("paymentId")
 	switch {
 	case refused != nil:
 		return 0, refused
@@ -77,7 +80,8 @@ func (v *vault) checkWithdrawal(c *call) (market.Money, *exchange.Error) {
 	return amount, nil
 }
 
-// withdraw takes total from the balance, where the caller has seen it, and puts what the fee leaves of it on its way.
+// withdraw takes total from the balance, where the caller has seen it, and puts what the fee leaves
+// of it on its way.
 func (ex *Exchange) withdraw(a *account, v *vault, total market.Money, address, payment string, at market.Time) {
 	if err := ex.transfer(a.id, v.ID, -total); err != nil {
 		panic(fmt.Sprintf("sandbox: withdraw %d of %s from %s: %s", total, v.Symbol, a.name, err))
@@ -89,7 +93,8 @@ func (ex *Exchange) withdraw(a *account, v *vault, total market.Money, address, 
 	ex.launch(t, transferAwaitingProcessing, at)
 	a.withdrawals = ex.list(a.withdrawals, t, &a.withdrawalsListed)
 	ex.note(a, transaction{
-		ID: t.ID, At: at, Type: typeWithdrawal, Sent: share{v.ID, total}, Fees: market.ValueOf(int64(t.Fee)), FeesAsset: v.ID, Address: address,
+		ID: t.ID, At: at, Type: typeWithdrawal, Sent: share{v.ID,
+			total}, Fees: market.ValueOf(int64(t.Fee)), FeesAsset: v.ID, Address: address,
 	})
 }
 
@@ -100,18 +105,19 @@ func (ex *Exchange) giveBack(t *transfer, at market.Time) error {
 		return err
 	}
 	t.Status = transferCanceled
-	ex.note(ex.accounts[t.Account], transaction{ID: ex.nextID(), At: at, Type: typeWithdrawalCancelled, Received: share{t.Asset, total}, FeesAsset: t.Asset, Address: t.Address})
+	ex.note(ex.accounts[t.Account], transaction{ID: ex.nextID(), At: at, Type: typeWithdrawalCancelled,
+		Received: share{t.Asset, total}, FeesAsset: t.Asset, Address: t.Address})
 	return nil
 }
 
 // getWithdrawalHistory answers GET /withdrawalHistory, by the time of the request.
-func (ex *Exchange) getWithdrawalHistory(c *call) *exchange.Error {
-	ex.listTransfers(c, c.account.withdrawals)
+func (ex *Exchange) getWithdrawalHistory(c *door.Call) *exchange.Error {
+	ex.listTransfers(c, ex.caller(c).withdrawals)
 	return nil
 }
 
-// validAddress reports whether a text can be the address of a coin: printable, without spaces, at most 128 bytes. What a real
-// network would say is not checked.
+// validAddress reports whether a text can be the address of a coin: printable, without spaces, at
+// most 128 bytes. What a real network would say is not checked.
 func validAddress(text string) bool {
 	if text == "" || len(text) > longestAddress || !utf8.ValidString(text) {
 		return false
@@ -119,14 +125,16 @@ func validAddress(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) })
 }
 
-// validIBAN reports whether a text is the number of a bank account in capitals and without spaces, with right check digits
-// (ISO 13616: the first four characters moved to the end, letters as 10 to 35, the rest of a division by 97 is 1).
+// validIBAN reports whether a text is the number of a bank account in capitals and without spaces,
+// with right check digits (ISO 13616: the first four characters moved to the end, letters as 10 to
+// 35, the rest of a division by 97 is 1).
 func validIBAN(text string) bool {
 	if len(text) < 15 || len(text) > 34 {
 		return false
 	}
 	for i := range 4 {
-		if letter := text[i] >= 'A' && text[i] <= 'Z'; letter != (i < 2) || !letter && (text[i] < '0' || text[i] > '9') {
+		if letter := text[i] >= 'A' && text[i] <= 'Z'; letter != (i < 2) || !letter &&
+			(text[i] < '0' || text[i] > '9') {
 			return false
 		}
 	}

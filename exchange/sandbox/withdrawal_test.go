@@ -29,8 +29,10 @@ func TestAWithdrawalTakesItsStepsInTime(t *testing.T) {
 		status string
 		sent   bool
 	}{
-		{10*time.Second - 1, "awaiting_processing", false}, {1, "approved", false}, {10*time.Second - 1, "approved", false}, {1, "sending", true}, {10 * time.Second, "in_mempool", true},
-		{10*time.Minute - 1, "in_mempool", true}, {1, "processed", true}, {10*time.Minute - 1, "processed", true}, {1, "completed", true}, {day, "completed", true},
+		{10*time.Second - 1, "awaiting_processing", false}, {1, "approved", false}, {10*time.Second - 1, "approved",
+			false}, {1, "sending", true}, {10 * time.Second, "in_mempool", true},
+		{10*time.Minute - 1, "in_mempool", true}, {1, "processed", true}, {10*time.Minute - 1, "processed", true}, {1,
+			"completed", true}, {day, "completed", true},
 	} {
 		b.wait(step.after)
 		require.Equal(t, step.status, b.status("alice"))
@@ -69,10 +71,12 @@ func TestTheStagesOfAWithdrawalAreASetting(t *testing.T) {
 func TestTheFeeIsPartOfTheAmountOrComesOnTop(t *testing.T) {
 	b := newBank(t)
 	b.give("alice", "USDC", "100")
-	require.JSONEq(t, `{"success":true,"symbol":"USDC","amount":"10"}`, b.get("alice", "POST /withdrawal", "symbol=USDC&amount=10&address=x"))
+	require.JSONEq(t, `{"success":true,"symbol":"USDC","amount":"10"}`,
+		b.get("alice", "POST /withdrawal", "symbol=USDC&amount=10&address=x"))
 	require.Contains(t, b.get("alice", "GET /withdrawalHistory", "limit=1"), `"amount":"9.5","fee":"0.5"`)
 	require.Contains(t, b.balances("alice"), `"available":"90"`)
-	require.JSONEq(t, `{"success":true,"symbol":"USDC","amount":"10.5"}`, b.get("alice", "POST /withdrawal", "symbol=USDC&amount=10&address=x&addWithdrawalFee=true"))
+	require.JSONEq(t, `{"success":true,"symbol":"USDC","amount":"10.5"}`,
+		b.get("alice", "POST /withdrawal", "symbol=USDC&amount=10&address=x&addWithdrawalFee=true"))
 	require.Contains(t, b.get("alice", "GET /withdrawalHistory", "limit=1"), `"amount":"10","fee":"0.5"`)
 	require.Contains(t, b.balances("alice"), `"available":"79.5"`)
 }
@@ -86,25 +90,34 @@ func TestWithdrawalsAreRefusedForAReason(t *testing.T) {
 	before := b.balances("alice")
 	const to = "&address=bc1qsomewhere"
 	for query, want := range map[string]string{
-		"symbol=BTC&amount=0.5&internal=true" + to:                          "205 internal parameter is invalid.",
-		"symbol=BTC&amount=0.000000001" + to:                                "429 amount parameter has too many decimals.",
-		"symbol=EUR&amount=1.001&address=" + someIBAN:                       "429 amount parameter has too many decimals.",
-		"symbol=BTC&amount=1000000000.00000001" + to:                        "210 The amount is above the largest that is allowed, 1000000000.",
-		"symbol=BTC&amount=92233720369" + to:                                "210 The amount is above the largest that is allowed, 1000000000.",
-		"symbol=BTC&amount=0" + to:                                          "205 amount parameter is invalid.",
-		"symbol=BTC&amount=0.00099999" + to:                                 "406 Your withdrawal is too small.",
-		"symbol=BTC&amount=0.60000001" + to:                                 "408 The balance is too low for this withdrawal.", // 0.4 are held
-		"symbol=BTC&amount=0.6&addWithdrawalFee=true" + to:                  "408 The balance is too low for this withdrawal.",
-		"symbol=USDC&amount=5" + to:                                         "408 The balance is too low for this withdrawal.",
-		"symbol=BTC&amount=0.5&address=":                                    "412 btc_address_invalid.",
-		"symbol=BTC&amount=0.5&address=bc1q+somewhere":                      "412 btc_address_invalid.",
-		"symbol=BTC&amount=0.5&address=bc1q%09":                             "412 btc_address_invalid.",
-		"symbol=BTC&amount=0.5&address=%ff":                                 "412 btc_address_invalid.",
-		"symbol=USDC&amount=5&address=" + manyOf("0", 129):                  "412 usdc_address_invalid.",
-		"symbol=BTC&amount=0.5&paymentId=a%0ab" + to:                        "205 paymentId parameter is invalid.",
-		"symbol=EUR&amount=5" + to:                                          "409 This is not a verified bank account.",
-		"symbol=EUR&amount=5&address=GB83WEST12345698765432":                "409 This is not a verified bank account.",
-		"symbol=BTC&amount=92233720368.54775807&addWithdrawalFee=true" + to: "210 The amount is above the largest that is allowed, 1000000000.",
+		"symbol=BTC&amount=0.5&internal=true" + to: "205 internal parameter is invalid.",
+		"symbol=BTC&amount=0.000000001" +
+			to: "429 amount parameter has too many decimals.",
+		"symbol=EUR&amount=1.001&address=" +
+			someIBAN: "429 amount parameter has too many decimals.",
+		"symbol=BTC&amount=1000000000.00000001" +
+			to: "210 The amount is above the largest that is allowed, 1000000000.",
+		"symbol=BTC&amount=92233720369" +
+			to: "210 The amount is above the largest that is allowed, 1000000000.",
+		"symbol=BTC&amount=0" + to:          "205 amount parameter is invalid.",
+		"symbol=BTC&amount=0.00099999" + to: "406 Your withdrawal is too small.",
+		// 0.4 are held
+		"symbol=BTC&amount=0.60000001" +
+			to: "408 The balance is too low for this withdrawal.",
+		"symbol=BTC&amount=0.6&addWithdrawalFee=true" +
+			to: "408 The balance is too low for this withdrawal.",
+		"symbol=USDC&amount=5" +
+			to: "408 The balance is too low for this withdrawal.",
+		"symbol=BTC&amount=0.5&address=":                     "412 btc_address_invalid.",
+		"symbol=BTC&amount=0.5&address=bc1q+somewhere":       "412 btc_address_invalid.",
+		"symbol=BTC&amount=0.5&address=bc1q%09":              "412 btc_address_invalid.",
+		"symbol=BTC&amount=0.5&address=%ff":                  "412 btc_address_invalid.",
+		"symbol=USDC&amount=5&address=" + manyOf("0", 129):   "412 usdc_address_invalid.",
+		"symbol=BTC&amount=0.5&paymentId=a%0ab" + to:         "205 paymentId parameter is invalid.",
+		"symbol=EUR&amount=5" + to:                           "409 This is not a verified bank account.",
+		"symbol=EUR&amount=5&address=GB83WEST12345698765432": "409 This is not a verified bank account.",
+		"symbol=BTC&amount=92233720368.54775807&addWithdrawalFee=true" +
+			to: "210 The amount is above the largest that is allowed, 1000000000.",
 	} {
 		require.Equal(t, want, b.refused("alice", "POST /withdrawal", query), query)
 	}
@@ -117,7 +130,8 @@ func TestWithdrawalsAreRefusedForAReason(t *testing.T) {
 func TestAWithdrawalMustBeWorthMoreThanItsFee(t *testing.T) {
 	b := newBank(t, func(c *Config) { c.Assets[2].WithdrawalMin = "" })
 	b.give("alice", "USDC", "100")
-	require.Equal(t, "406 Your withdrawal is too small.", b.refused("alice", "POST /withdrawal", "symbol=USDC&amount=0.5&address=x"))
+	require.Equal(t, "406 Your withdrawal is too small.",
+		b.refused("alice", "POST /withdrawal", "symbol=USDC&amount=0.5&address=x"))
 	require.Equal(t, market.Money(1), b.take("alice", "USDC", "0.500001", "x").Amount)
 	require.Equal(t, market.Money(1), b.take("alice", "USDC", "0.000001", "x", "addWithdrawalFee=true").Amount)
 }
@@ -128,7 +142,8 @@ func TestAnAssetThatIsNotOpenCannotBeWithdrawn(t *testing.T) {
 	b.give("alice", "USDC", "100")
 	for _, status = range []string{"MAINTENANCE", "DELISTED"} {
 		b.config.Assets[2].Status = status
-		require.Equal(t, "410 Withdrawals of this asset are not available.", b.refused("alice", "POST /withdrawal", "symbol=USDC&amount=5&address=x"))
+		require.Equal(t, "410 Withdrawals of this asset are not available.",
+			b.refused("alice", "POST /withdrawal", "symbol=USDC&amount=5&address=x"))
 	}
 	b.config.Assets[2].Status = "OK"
 	b.take("alice", "USDC", "5", "x")
@@ -149,7 +164,8 @@ func TestACanceledWithdrawalComesBackWhole(t *testing.T) {
 		require.Equal(t, "canceled", b.status("alice"))
 		require.Contains(t, b.balances("alice"), `"available":"100"`)
 	}
-	require.Contains(t, b.get("alice", "GET /account/history", "type=withdrawal_cancelled&maxItems=1"), `"receivedCurrency":"USDC","receivedAmount":"50"`)
+	require.Contains(t, b.get("alice", "GET /account/history", "type=withdrawal_cancelled&maxItems=1"),
+		`"receivedCurrency":"USDC","receivedAmount":"50"`)
 }
 
 func TestWhatHasBeenSentCannotBeCanceled(t *testing.T) {
@@ -177,7 +193,8 @@ func TestAWithdrawalThatCannotComeBackGoesOn(t *testing.T) {
 }
 
 func TestBankAccountsNeedTheRightCheckDigits(t *testing.T) {
-	for _, text := range []string{someIBAN, "NL91ABNA0417164300", "DE89370400440532013000", "BE68539007547034", "NO9386011117947", "MT84MALT011000012345MTLCAST001S"} {
+	for _, text := range []string{someIBAN, "NL91ABNA0417164300", "DE89370400440532013000", "BE68539007547034",
+		"NO9386011117947", "MT84MALT011000012345MTLCAST001S"} {
 		require.True(t, validIBAN(text), text)
 		for i := range text { // one wrong character
 			wrong := []byte(text)
@@ -185,7 +202,8 @@ func TestBankAccountsNeedTheRightCheckDigits(t *testing.T) {
 			require.False(t, validIBAN(string(wrong)), "%s", wrong)
 		}
 	}
-	for _, text := range []string{"", "GB82", "gb82west12345698765432", "GB82 WEST 1234 5698 7654 32", "82GBWEST12345698765432", someIBAN + manyOf("0", 13), "GB82WEST1234569876543Ä"} {
+	for _, text := range []string{"", "GB82", "gb82west12345698765432", "GB82 WEST 1234 5698 7654 32",
+		"82GBWEST12345698765432", someIBAN + manyOf("0", 13), "GB82WEST1234569876543Ä"} {
 		require.False(t, validIBAN(text), text)
 	}
 }
@@ -196,7 +214,8 @@ func TestWithdrawalAnswersHaveTheRecordedShape(t *testing.T) {
 	recorded := fixtureKeys(t, "withdrawal_docs.json")["response"].(map[string]any)
 	sameShape(t, recorded, firstObject(t, b.get("alice", "POST /withdrawal", "symbol=BTC&amount=1.5&address=x")))
 	b.wait(time.Hour)
-	sameShape(t, fixtureKeys(t, "withdrawal_history_2025.json"), firstObject(t, b.get("alice", "GET /withdrawalHistory", "")))
+	sameShape(t, fixtureKeys(t, "withdrawal_history_2025.json"),
+		firstObject(t, b.get("alice", "GET /withdrawalHistory", "")))
 }
 
 func manyOf(text string, count int) string { return strings.Repeat(text, count) }

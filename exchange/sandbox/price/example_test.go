@@ -13,7 +13,8 @@ func ExampleSynthetic() {
 	catalog := &market.Catalog{}
 	_, _ = catalog.AddAsset("BTC", 8)
 	_, _ = catalog.AddAsset("EUR", 2)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{TickSize: 100, QuantityDecimals: 8, NotionalDecimals: 2}}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2,
+		Rules: market.Rules{TickSize: 100, QuantityDecimals: 8, NotionalDecimals: 2}}
 	if err := catalog.AddMarket(m); err != nil {
 		fmt.Println(err)
 		return

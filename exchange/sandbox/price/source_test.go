@@ -21,14 +21,17 @@ const never = market.Time(math.MaxInt64)
 // newMarkets is a catalog of BTC-EUR, with a tick of 0.5, and ADA-EUR, with one of 0.00001.
 func newMarkets(t require.TestingT) *market.Catalog {
 	catalog := &market.Catalog{}
-	for _, asset := range []market.Asset{{Symbol: "BTC", Digits: 8}, {Symbol: "EUR", Digits: 2}, {Symbol: "ADA", Digits: 6}} {
+	for _, asset := range []market.Asset{{Symbol: "BTC", Digits: 8}, {Symbol: "EUR", Digits: 2},
+		{Symbol: "ADA", Digits: 6}} {
 		_, err := catalog.AddAsset(asset.Symbol, asset.Digits)
 		require.NoError(t, err)
 	}
 	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8,
-		Rules: market.Rules{TickSize: 50, QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: 6100, MinOrderInQuote: 500, MaxOpenOrders: 100, FeeCategory: "A"}}))
+		Rules: market.Rules{TickSize: 50, QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: 6100,
+			MinOrderInQuote: 500, MaxOpenOrders: 100, FeeCategory: "A"}}))
 	require.NoError(t, catalog.AddMarket(&market.Market{Name: "ADA-EUR", PriceDigits: 5, VolumeDigits: 6,
-		Rules: market.Rules{TickSize: 1, QuantityDecimals: 4, NotionalDecimals: 2, MinOrderInQuote: 500, MaxOpenOrders: 100, FeeCategory: "B"}}))
+		Rules: market.Rules{TickSize: 1, QuantityDecimals: 4, NotionalDecimals: 2, MinOrderInQuote: 500,
+			MaxOpenOrders: 100, FeeCategory: "B"}}))
 	return catalog
 }
 
@@ -62,7 +65,8 @@ func played(candles ...market.Candle) func() (market.Candle, bool, error) {
 
 // drawCandles draws candles that follow one another, with gaps.
 func drawCandles(t *rapid.T, m *market.Market, from market.Time, most int) []market.Candle {
-	interval := rapid.SampledFrom([]market.Interval{market.Interval1m, market.Interval5m, market.Interval1h}).Draw(t, "interval")
+	interval := rapid.SampledFrom([]market.Interval{market.Interval1m, market.Interval5m, market.Interval1h}).Draw(t,
+		"interval")
 	var candles []market.Candle
 	start := interval.Floor(from)
 	for range rapid.IntRange(1, most).Draw(t, "candles") {
@@ -70,7 +74,8 @@ func drawCandles(t *rapid.T, m *market.Market, from market.Time, most int) []mar
 		c := market.Candle{Market: m.ID, Interval: interval, Start: start, Low: market.Price(price.Draw(t, "low"))}
 		high := rapid.SampledFrom([]int64{0, 1, 7, 1000}).Draw(t, "height")
 		inside := rapid.Int64Range(0, high)
-		c.High, c.Open, c.Close = c.Low+market.Price(high), c.Low+market.Price(inside.Draw(t, "open")), c.Low+market.Price(inside.Draw(t, "close"))
+		c.High, c.Open, c.Close = c.Low+market.Price(high), c.Low+market.Price(inside.Draw(t,
+			"open")), c.Low+market.Price(inside.Draw(t, "close"))
 		c.Volume = market.Volume(rapid.Int64Range(4, 1_000_000_000).Draw(t, "volume"))
 		candles = append(candles, c)
 		start = c.End().Add(interval.Fixed() * market.Duration(rapid.SampledFrom([]int{0, 0, 0, 1, 5}).Draw(t, "gap")))
@@ -87,7 +92,8 @@ func TestReplayedTradesAddUpToTheirCandles(t *testing.T) {
 		if path {
 			step = 0
 		}
-		all := collect(t, Replay{Candles: played(candles...), Step: step, Path: path}, Start{Market: m, Seed: rapid.Uint64().Draw(t, "seed"), Beginning: noon, From: noon}, never)
+		all := collect(t, Replay{Candles: played(candles...), Step: step, Path: path},
+			Start{Market: m, Seed: rapid.Uint64().Draw(t, "seed"), Beginning: noon, From: noon}, never)
 		i := 0
 		for _, c := range candles {
 			var have market.Candle
@@ -168,14 +174,16 @@ func TestSyntheticPricesDependOnSeedMarketAndTimeAlone(t *testing.T) {
 func TestSyntheticPricesStartAtTheAnchorAndKeepTheTick(t *testing.T) {
 	m := newMarkets(t).Market(1)
 	day := market.Interval1d.Floor(noon)
-	all := collect(t, Synthetic{Price: "95000.50"}, Start{Market: m, Seed: 3, Beginning: day, From: day}, day.Add(72*time.Hour))
+	all := collect(t, Synthetic{Price: "95000.50"}, Start{Market: m, Seed: 3, Beginning: day, From: day},
+		day.Add(72*time.Hour))
 	require.InDelta(t, 95000_50, float64(all[0].Price), 200_00)
 	require.InDelta(t, 3*86400, len(all), 3000)
 	last := all[0]
 	for _, move := range all {
 		cliff := math.Abs(float64(move.Price-last.Price)) > 0.03*float64(last.Price) // none, at midnight neither
 		if move.Price%50 != 0 || move.Amount <= 0 || move.At < last.At || cliff {
-			require.Fail(t, "a price off the tick, of no amount, before its time or beyond a cliff", "%+v after %+v", move, last)
+			require.Fail(t, "a price off the tick, of no amount, before its time or beyond a cliff", "%+v after %+v",
+				move, last)
 		}
 		last = move
 	}
@@ -184,16 +192,19 @@ func TestSyntheticPricesStartAtTheAnchorAndKeepTheTick(t *testing.T) {
 
 func TestAReplayRunsNTimesAsFast(t *testing.T) {
 	m := newMarkets(t).Market(1)
-	candle := market.Candle{Open: 100_00, High: 103_00, Low: 99_00, Close: 101_00, Volume: 1_00000000, Interval: market.Interval1h, Start: 0}
+	candle := market.Candle{Open: 100_00, High: 103_00, Low: 99_00, Close: 101_00, Volume: 1_00000000,
+		Interval: market.Interval1h, Start: 0}
 	next := candle
 	next.Start = candle.End()
 	from := noon.Add(25 * time.Minute)
-	all := collect(t, Replay{Candles: played(candle, next), Speed: 60}, Start{Market: m, Beginning: from, From: from}, never)
+	all := collect(t, Replay{Candles: played(candle, next), Speed: 60}, Start{Market: m, Beginning: from, From: from},
+		never)
 	require.Len(t, all, 60+35, "25 minutes into the hour, so 25 seconds into the first candle")
 	require.Less(t, all[0].At, from.Add(time.Second))
 	require.Less(t, all[34].At, from.Add(35*time.Second))
 
-	all = collect(t, Replay{Candles: played(candle, next), Speed: 60}, Start{Market: m, Beginning: noon, From: noon}, never)
+	all = collect(t, Replay{Candles: played(candle, next), Speed: 60}, Start{Market: m, Beginning: noon, From: noon},
+		never)
 	require.Len(t, all, 2*60)
 	require.Less(t, all[119].At, noon.Add(2*time.Minute))
 	require.GreaterOrEqual(t, all[60].At, noon.Add(time.Minute))
@@ -201,11 +212,13 @@ func TestAReplayRunsNTimesAsFast(t *testing.T) {
 
 func TestAReplayThatHasEndedLeavesItsPriceStanding(t *testing.T) {
 	m := newMarkets(t).Market(1)
-	candle := market.Candle{Open: 100_00, High: 103_00, Low: 99_00, Close: 101_00, Volume: 1_00000000, Interval: market.Interval1m, Start: 0}
+	candle := market.Candle{Open: 100_00, High: 103_00, Low: 99_00, Close: 101_00, Volume: 1_00000000,
+		Interval: market.Interval1m, Start: 0}
 	late := noon.Add(time.Hour)
 	all := collect(t, Replay{Candles: played(candle)}, Start{Market: m, Beginning: noon, From: late}, never)
 	require.Equal(t, []Movement{{At: late, Price: 101_00, Side: market.Buy}}, all, "a price, and no trade")
-	require.Empty(t, collect(t, Replay{Candles: played()}, Start{Market: m, Beginning: noon, From: noon}, never), "nor a price without candles")
+	require.Empty(t, collect(t, Replay{Candles: played()}, Start{Market: m, Beginning: noon, From: noon}, never),
+		"nor a price without candles")
 }
 
 func TestACandleOfLittleVolumeShowsWhatItCan(t *testing.T) {
@@ -217,10 +230,12 @@ func TestACandleOfLittleVolumeShowsWhatItCan(t *testing.T) {
 		3: {100_00, 99_00, 101_00},
 		4: {100_00, 99_00, 103_00, 101_00},
 	} {
-		candle := market.Candle{Open: 100_00, High: 103_00, Low: 99_00, Close: 101_00, Volume: volume, Interval: market.Interval1m}
+		candle := market.Candle{Open: 100_00, High: 103_00, Low: 99_00, Close: 101_00, Volume: volume,
+			Interval: market.Interval1m}
 		var prices []market.Price
 		var sum market.Volume
-		for _, move := range collect(t, Replay{Candles: played(candle), Step: time.Minute}, Start{Market: m, Beginning: noon, From: noon}, never) {
+		for _, move := range collect(t, Replay{Candles: played(candle), Step: time.Minute},
+			Start{Market: m, Beginning: noon, From: noon}, never) {
 			prices = append(prices, move.Price)
 			sum += market.Volume(move.Amount)
 		}
@@ -243,7 +258,8 @@ func TestASteadyPriceComesAgainAndAgainWithoutATrade(t *testing.T) {
 	all := collect(t, Steady{Price: "95000.50", Refill: time.Second}, start, start.From.Add(2*time.Second))
 	require.Equal(t, []Movement{
 		{At: start.From, Price: 95000_50, Amount: 6100, Side: market.Buy},
-		{At: noon.Add(3 * time.Second), Price: 95000_50, Side: market.Buy}, {At: noon.Add(4 * time.Second), Price: 95000_50, Side: market.Buy},
+		{At: noon.Add(3 * time.Second), Price: 95000_50, Side: market.Buy}, {At: noon.Add(4 * time.Second),
+			Price: 95000_50, Side: market.Buy},
 	}, all[:3])
 	require.Len(t, collect(t, Steady{Price: "95000.50"}, start, never), 1)
 }
@@ -251,10 +267,13 @@ func TestASteadyPriceComesAgainAndAgainWithoutATrade(t *testing.T) {
 func TestNonsenseSourcesAreRefused(t *testing.T) {
 	m := newMarkets(t).Market(1)
 	for name, source := range map[string]Source{
-		"no price": Fixed(""), "price of zero": Fixed("0"), "price off the tick": Fixed("100.25"), "price with too many decimals": Fixed("1.001"),
-		"made up of nothing": Synthetic{}, "negative volume": Synthetic{Price: "100", Volume: "-1"}, "wild": Synthetic{Price: "100", Volatility: 7},
+		"no price": Fixed(""), "price of zero": Fixed("0"), "price off the tick": Fixed("100.25"),
+		"price with too many decimals": Fixed("1.001"),
+		"made up of nothing":           Synthetic{}, "negative volume": Synthetic{Price: "100",
+			Volume: "-1"}, "wild": Synthetic{Price: "100", Volatility: 7},
 		"anchor to come": Synthetic{Price: "100", Anchor: noon + 1}, "tiny steps": Synthetic{Price: "100", Step: 1},
-		"no candles": Replay{}, "backwards": Replay{Candles: played(), Speed: -1}, "too fast": Replay{Candles: played(), Speed: fastest + 1},
+		"no candles": Replay{}, "backwards": Replay{Candles: played(), Speed: -1}, "too fast": Replay{Candles: played(),
+			Speed: fastest + 1},
 		"ticks and steps": Replay{Candles: played(), Path: true, Step: time.Second},
 	} {
 		_, err := source.Movements(Start{Market: m, Beginning: noon, From: noon})
@@ -287,14 +306,16 @@ func TestBadCandlesStopAReplay(t *testing.T) {
 }
 
 func TestAMovementAllocatesNothing(t *testing.T) {
-	next, err := Synthetic{Price: "95000"}.Movements(Start{Market: newMarkets(t).Market(1), Beginning: noon, From: noon})
+	next, err := Synthetic{Price: "95000"}.Movements(Start{Market: newMarkets(t).Market(1), Beginning: noon,
+		From: noon})
 	require.NoError(t, err)
 	var m Movement
 	require.Zero(t, testing.AllocsPerRun(10_000, func() { _, _ = next(&m) }))
 }
 
 func BenchmarkMovement(b *testing.B) {
-	next, err := Synthetic{Price: "95000"}.Movements(Start{Market: newMarkets(b).Market(1), Beginning: noon, From: noon})
+	next, err := Synthetic{Price: "95000"}.Movements(Start{Market: newMarkets(b).Market(1), Beginning: noon,
+		From: noon})
 	require.NoError(b, err)
 	var m Movement
 	for b.Loop() {
@@ -305,7 +326,8 @@ func BenchmarkMovement(b *testing.B) {
 func BenchmarkStartAYearAfterTheAnchor(b *testing.B) {
 	m := newMarkets(b).Market(1)
 	for b.Loop() {
-		_, err := Synthetic{Price: "95000", Anchor: noon.Add(-365 * 24 * time.Hour)}.Movements(Start{Market: m, Beginning: noon, From: noon})
+		_, err := Synthetic{Price: "95000", Anchor: noon.Add(-365 * 24 * time.Hour)}.Movements(Start{Market: m,
+			Beginning: noon, From: noon})
 		require.NoError(b, err)
 	}
 }

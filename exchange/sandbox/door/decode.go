@@ -1,4 +1,4 @@
-package sandbox
+package door
 
 import (
 	"errors"
@@ -16,37 +16,39 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// maxDepth is how deep arrays and objects may be nested in a body. No parameter has any; deeper is refused as no JSON.
+// maxDepth is how deep arrays and objects may be nested in a body. No parameter has any; deeper is
+// refused as no JSON.
 const maxDepth = 32
 
 // maxDecimal is the longest text of a decimal.
 const maxDecimal = 40
 
-// decoder checks the parameters of one request against its endpoint's. Of several complaints the first in the order of the text is the
-// answer; what is missing comes last, in the order of the table.
+// decoder checks the parameters of one request against its endpoint's. Of several complaints the
+// first in the order of the text is the Answer; what is missing comes last, in the order of the
+// table.
 type decoder struct {
 	catalog *market.Catalog
-	call    *call
+	call    *Call
 	refusal *exchange.Error
 }
 
-// decode reads the parameters of a request into c.args: name from the path, the others from query and body. An empty body, and one that is an
-// object without members, has no parameters.
-func (ex *Exchange) decode(c *call, name, query string, body []byte) *exchange.Error {
-	c.args = slices.Grow(c.args[:0], len(c.endpoint.params))[:len(c.endpoint.params)]
-	clear(c.args)
-	d := decoder{catalog: ex.catalog, call: c}
+// Decode reads the parameters of a request into c.args: name from the path, the others from query
+// and body. An empty body, and one that is an object without members, has no parameters.
+func (d *Door) Decode(c *Call, name, query string, body []byte) *exchange.Error {
+	c.Args = slices.Grow(c.Args[:0], len(c.Endpoint.Params))[:len(c.Endpoint.Params)]
+	clear(c.Args)
+	p := decoder{catalog: d.catalog, call: c}
 	if name != "" {
-		d.path(name)
+		p.path(name)
 	}
-	d.query(query)
-	if fault := d.body(body); fault != "" {
+	p.query(query)
+	if fault := p.body(body); fault != "" {
 		return exchange.ErrCode(exchange.CodeBadJSON, fault)
 	}
-	if d.refusal == nil {
-		d.missing(&ex.config.Rules)
+	if p.refusal == nil {
+		p.missing(d.operatorOptional)
 	}
-	return d.refusal
+	return p.refusal
 }
 
 func (d *decoder) complain(refusal *exchange.Error) {
@@ -55,11 +57,11 @@ func (d *decoder) complain(refusal *exchange.Error) {
 	}
 }
 
-// path takes the market that the path names.
+// Path takes the market that the path names.
 func (d *decoder) path(name string) {
-	for i := range d.call.endpoint.params {
-		if p := &d.call.endpoint.params[i]; p.inPath {
-			d.set(p, &d.call.args[i], formQuery, name)
+	for i := range d.call.Endpoint.Params {
+		if p := &d.call.Endpoint.Params[i]; p.InPath {
+			d.set(p, &d.call.Args[i], formQuery, name)
 		}
 	}
 }
@@ -77,9 +79,9 @@ func (d *decoder) query(query string) {
 		value, wrongValue := unescape(rawValue)
 		switch {
 		case wrongName || wrongValue:
-			d.complain(exchange.Invalid(clip(rawName)))
-		case !d.call.endpoint.takes(false):
-			d.complain(exchange.ErrCode(200, clip(name)))
+			d.complain(exchange.Invalid(Clip(rawName)))
+		case !d.call.Endpoint.Takes(false):
+			d.complain(exchange.ErrCode(200, Clip(name)))
 		default:
 			d.take([]byte(name), formQuery, value)
 		}
@@ -95,7 +97,7 @@ func unescape(part string) (text string, wrong bool) {
 	return text, err != nil || !utf8.ValidString(text)
 }
 
-// body takes the parameters of a body, and returns why it is no JSON object.
+// Body takes the parameters of a body, and returns why it is no JSON object.
 func (d *decoder) body(body []byte) (fault string) {
 	if len(body) == 0 {
 		return ""
@@ -103,8 +105,8 @@ func (d *decoder) body(body []byte) (fault string) {
 	if !utf8.Valid(body) {
 		return "it is not valid UTF-8"
 	}
-	accepted := d.call.endpoint.takes(true)
-	text := string(body) // arguments outlive the body, whose memory is used again
+	accepted := d.call.Endpoint.Takes(true)
+	text := string(body) // Arguments outlive the body, whose memory is used again
 	s := scan(body)
 	if s.Peek() != '{' {
 		return "it is no JSON object"
@@ -117,7 +119,7 @@ func (d *decoder) body(body []byte) (fault string) {
 		case accepted:
 			d.take(name, as, value)
 		default:
-			d.complain(exchange.ErrCode(201, clip(string(name))))
+			d.complain(exchange.ErrCode(201, Clip(string(name))))
 		}
 	}
 	switch err := s.End(); {
@@ -136,30 +138,30 @@ func scan(body []byte) wire.Scanner {
 	return s
 }
 
-// takes reports whether an endpoint has any parameters in the body, or else in the query.
-func (e *endpoint) takes(body bool) bool {
-	return e.inBody() == body && slices.ContainsFunc(e.params, func(p parameter) bool { return !p.inPath })
+// Takes reports whether an endpoint has any parameters in the body, or else in the query.
+func (e *Endpoint) Takes(body bool) bool {
+	return e.InBody() == body && slices.ContainsFunc(e.Params, func(p Parameter) bool { return !p.InPath })
 }
 
 // take takes one parameter by name.
 func (d *decoder) take(name []byte, as form, value string) {
-	params := d.call.endpoint.params
+	params := d.call.Endpoint.Params
 	for i := range params {
-		if params[i].name != string(name) || params[i].inPath {
+		if params[i].Name != string(name) || params[i].InPath {
 			continue
 		}
-		if d.call.args[i].set {
+		if d.call.Args[i].Set {
 			d.complain(exchange.Invalid(string(name))) // twice: which one counts would be anybody's guess
 			return
 		}
-		d.set(&params[i], &d.call.args[i], as, value)
+		d.set(&params[i], &d.call.Args[i], as, value)
 		return
 	}
-	d.complain(exchange.NotSupported(clip(string(name))))
+	d.complain(exchange.NotSupported(Clip(string(name))))
 }
 
-// clip keeps a foreign name short in an answer.
-func clip(name string) string {
+// Clip keeps a foreign name short in an answer.
+func Clip(name string) string {
 	if len(name) > 64 {
 		return strings.ToValidUTF8(name[:64], "") + "…"
 	}
@@ -167,26 +169,28 @@ func clip(name string) string {
 }
 
 // missing complains of a parameter that is required and not there.
-func (d *decoder) missing(rules *Rules) {
-	e := d.call.endpoint
-	for i := range e.params {
-		if p := &e.params[i]; !d.call.args[i].set && rules.require(e, p) {
-			d.complain(exchange.Required(p.name))
+func (d *decoder) missing(operatorOptional bool) {
+	e := d.call.Endpoint
+	for i := range e.Params {
+		if p := &e.Params[i]; !d.call.Args[i].Set && e.requires(p, operatorOptional) {
+			d.complain(exchange.Required(p.Name))
 			return
 		}
 	}
 }
 
-// require reports whether an endpoint wants a parameter.
-func (r *Rules) require(e *endpoint, p *parameter) bool {
-	return p.required && !(r.OperatorOptional && e.method == http.MethodDelete && p.name == operatorID.name)
+// requires reports whether a request must have a parameter. operatorOptional frees DELETE of its
+// operatorId.
+func (e *Endpoint) requires(p *Parameter, operatorOptional bool) bool {
+	return p.Required && !(operatorOptional && e.Method == http.MethodDelete && p.Name == "operatorId")
 }
 
-// set checks a value and keeps it. It must be written as its kind is; amounts are strings, so a JSON number is none (specification 1).
-func (d *decoder) set(p *parameter, a *argument, as form, text string) {
-	a.set, a.text = true, text
-	if as != formQuery && as != p.kind.form() || !d.accepts(p, a) {
-		d.complain(exchange.Invalid(p.name))
+// Set checks a value and keeps it. It must be written as its kind is; amounts are strings, so a
+// JSON number is none (specification 1).
+func (d *decoder) set(p *Parameter, a *Argument, as form, text string) {
+	a.Set, a.Text = true, text
+	if as != formQuery && as != p.Kind.form() || !d.accepts(p, a) {
+		d.complain(exchange.Invalid(p.Name))
 	}
 }
 
@@ -218,37 +222,37 @@ func formOf(first byte) form {
 // form returns how a kind is written in a body.
 func (k kind) form() form {
 	switch k {
-	case kindInteger:
+	case Integer:
 		return formNumber
-	case kindFlag:
+	case Flag:
 		return formFlag
-	case kindList:
+	case List:
 		return formOther
 	}
 	return formText
 }
 
 // accepts checks a text against its parameter, and fills in what it stands for.
-func (d *decoder) accepts(p *parameter, a *argument) (ok bool) {
-	switch p.kind {
-	case kindMarket:
-		return d.catalog.MarketNamed(a.text) != nil
-	case kindAsset:
-		return d.catalog.AssetNamed(a.text) != nil
-	case kindWord:
-		return slices.Contains(p.words, a.text)
-	case kindID:
-		a.id, ok = parseID(a.text)
+func (d *decoder) accepts(p *Parameter, a *Argument) (ok bool) {
+	switch p.Kind {
+	case MarketName:
+		return d.catalog.MarketNamed(a.Text) != nil
+	case AssetSymbol:
+		return d.catalog.AssetNamed(a.Text) != nil
+	case Word:
+		return slices.Contains(p.Words, a.Text)
+	case UUID:
+		a.UUID, ok = parseID(a.Text)
 		return ok
-	case kindInteger:
-		a.number, ok = parseInteger(a.text)
-		return ok && a.number >= p.min && a.number <= p.max
-	case kindDecimal:
-		return isDecimal(a.text)
-	case kindFlag:
-		return a.text == "true" || a.text == "false"
-	case kindList:
-		return strings.HasPrefix(a.text, "[")
+	case Integer:
+		a.Number, ok = parseInteger(a.Text)
+		return ok && a.Number >= p.Min && a.Number <= p.Max
+	case Decimal:
+		return isDecimal(a.Text)
+	case Flag:
+		return a.Text == "true" || a.Text == "false"
+	case List:
+		return strings.HasPrefix(a.Text, "[")
 	}
 	return true
 }

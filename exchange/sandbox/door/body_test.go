@@ -1,4 +1,4 @@
-package sandbox
+package door
 
 import (
 	"bytes"
@@ -14,8 +14,10 @@ import (
 
 // faultOf reads a body and returns why it is no JSON object.
 func faultOf(text string) string {
-	order, _ := route("POST", "/order")
-	d := decoder{catalog: &market.Catalog{}, call: &call{endpoint: order, args: make(arguments, len(order.params))}}
+	order := &Endpoint{Method: "POST",
+		Params: []Parameter{{Name: "market", Kind: Text}, {Name: "amount", Kind: Decimal},
+			{Name: "operatorId", Kind: Integer}}}
+	d := decoder{catalog: &market.Catalog{}, call: &Call{Endpoint: order, Args: make(Arguments, len(order.Params))}}
 	return d.body([]byte(text))
 }
 
@@ -24,7 +26,8 @@ func TestWhatIsNoObjectIsToldFromWhatIsNoJSON(t *testing.T) {
 		fault := faultOf(text)
 		require.Equal(t, "it is no JSON object", fault, text)
 	}
-	for _, text := range []string{"{", `{"a"}`, `{"a":}`, `{"a":1,}`, `{"a":1 "b":2}`, `{a:1}`, `{"a":01}`, `{"a":+1}`, `{"a":1.}`, `{"a":.5}`, `{"a":1e}`, `{"a":tru}`, `{"a":"\x"}`, `{"a":"\u12g4"}`,
+	for _, text := range []string{"{", `{"a"}`, `{"a":}`, `{"a":1,}`, `{"a":1 "b":2}`, `{a:1}`, `{"a":01}`, `{"a":+1}`,
+		`{"a":1.}`, `{"a":.5}`, `{"a":1e}`, `{"a":tru}`, `{"a":"\x"}`, `{"a":"\u12g4"}`,
 		"{\"a\":\"\n\"}", `{"a":"`, `{"a":[1,]}`, `{"a":{"b"}}`, `{} {}`, `{}}`, `{"a":1}x`, `{"a":[}`, `{"a":"\`} {
 		fault := faultOf(text)
 		require.Equal(t, "it is not valid JSON", fault, text)
@@ -43,7 +46,8 @@ func TestNestingHasABound(t *testing.T) {
 
 // FuzzBodyIsAnObject holds the reading of bodies against encoding/json: the same texts are objects.
 func FuzzBodyIsAnObject(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"market":"BTC-EUR","amount":"1.5","operatorId":1}`, `{"a":{"b":[1,2,{"c":null}]},"d":true}`, ` [ ] `, `{"a":1}}`} {
+	for _, seed := range []string{`{}`, `{"market":"BTC-EUR","amount":"1.5","operatorId":1}`,
+		`{"a":{"b":[1,2,{"c":null}]},"d":true}`, ` [ ] `, `{"a":1}}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -1,4 +1,4 @@
-package sandbox
+package fault
 
 import (
 	"bytes"
@@ -14,7 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// faultText is a fault as a script writes it: in TOML a table [[faults]], in JSON an object of the list faults. Durations are texts: "1m30s".
+// faultText is a fault as a script writes it: in TOML a table [[faults]], in JSON an object of the
+// list faults. Durations are texts: "1m30s".
 type faultText struct {
 	Kind        string   `json:"kind"`
 	Endpoints   []string `json:"endpoints,omitempty"`
@@ -36,9 +37,10 @@ type faultText struct {
 	Reason      string   `json:"reason,omitempty"`
 }
 
-// ParseFaults reads a script of faults in TOML: one table [[faults]] for each, in the order in which they are asked. An error names the
-// fault by its number, from 1, and the key. Markets, accounts and keys are looked up by New.
-func ParseFaults(text []byte) ([]Fault, error) {
+// Parse reads a script of faults in TOML: one table [[faults]] for each, in the order in which they
+// are asked. An error names the fault by its number, from 1, and the key. Markets, accounts and
+// keys are looked up by New.
+func Parse(text []byte, isEndpoint func(name string) bool) ([]Fault, error) {
 	var script struct {
 		Faults []map[string]any `toml:"faults"`
 	}
@@ -55,7 +57,7 @@ func ParseFaults(text []byte) ([]Fault, error) {
 	for i, table := range script.Faults {
 		row, err := json.Marshal(table)
 		if err == nil {
-			faults[i], err = readFault(row)
+			faults[i], err = readFault(row, isEndpoint)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("fault %d: %w", i+1, err)
@@ -64,8 +66,8 @@ func ParseFaults(text []byte) ([]Fault, error) {
 	return faults, nil
 }
 
-// parseFaultList reads a script of faults as a JSON array.
-func parseFaultList(text string) ([]Fault, error) {
+// ParseJSON reads a script of faults as a JSON array.
+func ParseJSON(text string, isEndpoint func(name string) bool) ([]Fault, error) {
 	var rows []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &rows); err != nil {
 		return nil, fmt.Errorf("faults: want a list of objects, one for each fault")
@@ -73,7 +75,7 @@ func parseFaultList(text string) ([]Fault, error) {
 	faults := make([]Fault, len(rows))
 	for i, row := range rows {
 		var err error
-		if faults[i], err = readFault(row); err != nil {
+		if faults[i], err = readFault(row, isEndpoint); err != nil {
 			return nil, fmt.Errorf("fault %d: %w", i+1, err)
 		}
 	}
@@ -81,7 +83,7 @@ func parseFaultList(text string) ([]Fault, error) {
 }
 
 // readFault reads one fault written in JSON.
-func readFault(row []byte) (f Fault, err error) {
+func readFault(row []byte, isEndpoint func(name string) bool) (f Fault, err error) {
 	var text faultText
 	decoder := json.NewDecoder(bytes.NewReader(row))
 	decoder.DisallowUnknownFields()
@@ -94,7 +96,7 @@ func readFault(row []byte) (f Fault, err error) {
 	if f, err = text.fault(); err != nil {
 		return f, err
 	}
-	return f, f.check()
+	return f, f.Check(isEndpoint)
 }
 
 // wrongKey words what encoding/json says of a key.
@@ -107,17 +109,20 @@ func wrongKey(err error) error {
 		return fmt.Errorf("%s: want %s, not %s", kind.Field, kinds[kind.Type.Kind().String()], kind.Value)
 	}
 	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-		return fmt.Errorf("unknown key %s; the keys are kind, %s, delay, skew, code, work, status, price, tickSize and reason", name, strings.Join(selectors, ", "))
+		return fmt.Errorf("unknown key %s; the keys are kind, %s, delay, skew, code, work, status, price, tickSize "+
+			"and reason", name, strings.Join(selectors, ", "))
 	}
 	return err
 }
 
 // kinds are what a script calls the types of Go.
-var kinds = map[string]string{"string": "a text", "int": "a whole number", "float64": "a number", "bool": "true or false", "slice": "a list of texts"}
+var kinds = map[string]string{"string": "a text", "int": "a whole number", "float64": "a number",
+	"bool": "true or false", "slice": "a list of texts"}
 
 // fault reads the texts.
 func (t *faultText) fault() (f Fault, err error) {
-	f = Fault{Endpoints: t.Endpoints, Account: t.Account, Key: t.Key, Market: t.Market, Code: t.Code, Work: t.Work, Price: t.Price, Tick: t.Tick}
+	f = Fault{Endpoints: t.Endpoints, Account: t.Account, Key: t.Key, Market: t.Market, Code: t.Code, Work: t.Work,
+		Price: t.Price, Tick: t.Tick}
 	if t.Kind == "" {
 		return f, errors.New("kind is missing")
 	}
@@ -142,13 +147,17 @@ func (t *faultText) fault() (f Fault, err error) {
 		name, text string
 		read       func(string) error
 	}{
-		{"kind", t.Kind, func(text string) error { f.Kind, err = parseFaultKind(text); return err }},
+		{"kind", t.Kind, func(text string) error { f.Kind, err = parseKind(text); return err }},
 		{"after", t.After, func(text string) error { f.After, err = time.ParseDuration(text); return err }},
 		{"until", t.Until, func(text string) error { f.Until, err = time.ParseDuration(text); return err }},
 		{"delay", t.Delay, func(text string) error { f.Delay, err = time.ParseDuration(text); return err }},
 		{"skew", t.Skew, func(text string) error { f.Skew, err = time.ParseDuration(text); return err }},
 		{"status", t.Status, func(text string) error { f.Status, err = market.ParseMarketStatus(text); return err }},
-		{"reason", t.Reason, func(text string) error { f.Reason, err = market.ParseRestatementReason(text); return err }},
+		{"reason", t.Reason, func(text string) error {
+			f.Reason,
+				err = market.ParseRestatementReason(text)
+			return err
+		}},
 	} {
 		if value.text == "" {
 			continue
@@ -160,9 +169,10 @@ func (t *faultText) fault() (f Fault, err error) {
 	return f, nil
 }
 
-// text writes a fault as a script does.
+// Text writes a fault as a script does.
 func (f *Fault) text() faultText {
-	t := faultText{Kind: f.Kind.String(), Endpoints: f.Endpoints, Account: f.Account, Key: f.Key, Market: f.Market, Code: f.Code, Work: f.Work, Price: f.Price, Tick: f.Tick, Reason: f.Reason.String()}
+	t := faultText{Kind: f.Kind.String(), Endpoints: f.Endpoints, Account: f.Account, Key: f.Key, Market: f.Market,
+		Code: f.Code, Work: f.Work, Price: f.Price, Tick: f.Tick, Reason: f.Reason.String()}
 	if f.Nth != 0 {
 		t.Nth = &f.Nth
 	}

@@ -1,0 +1,68 @@
+package door
+
+import (
+	"github.com/tidemark-trading/tidemark/exchange"
+)
+
+// Endpoint is one row of the table of endpoints: what routes, checks and charges a request, and
+// what openapi.json is made of.
+type Endpoint struct {
+	Method, Path string // the path without /v2; {market} is a path parameter
+	Summary      string
+	Section      string // of the specification, or of venue-facts
+	Weight       int    // in points
+	WeightAll    int    // instead of weight where the parameter market is absent; 0: the same
+	Needs        Right  // 0: Public
+	Params       []Parameter
+	Answer       string // Name of the schema of the answer
+	Do           func(*Call) *exchange.Error
+}
+
+// Table is a list of endpoints.
+type Table []Endpoint
+
+// Public reports whether the endpoint needs no credentials.
+func (e *Endpoint) Public() bool { return e.Needs == 0 }
+
+// InBody reports whether the endpoint's parameters come as a JSON body; otherwise they stand in the
+// query.
+func (e *Endpoint) InBody() bool { return e.Method == "POST" || e.Method == "PUT" }
+
+// Right is a set of permissions of a key (specification 5).
+type Right uint8
+
+// The permissions.
+const (
+	Read Right = 1 << iota
+	Trade
+	Withdraw
+)
+
+// Parameter is one parameter of an endpoint, with what its value has to be before the endpoint
+// looks at it.
+type Parameter struct {
+	Name     string
+	Kind     kind
+	Required bool
+	Min, Max int64    // of an integer
+	Words    []string // of an enumeration
+	InPath   bool
+	Doc      string
+}
+
+// Kind is the type of a parameter.
+type kind uint8
+
+// The kinds of parameters. In a body a decimal, a word, a name and an id are JSON strings, an
+// integer is a JSON integer and a flag a JSON boolean; in a query all are text.
+const (
+	Text        kind = iota + 1 // any text
+	MarketName                  // the name of a market of this exchange
+	AssetSymbol                 // the symbol of an asset of this exchange
+	Word                        // one of words
+	UUID                        // a UUID
+	Integer                     // an integer from min to max
+	Decimal                     // a plain decimal that is not negative
+	Flag                        // true or false
+	List                        // of the admin interface: a JSON array as it stands
+)

@@ -1,0 +1,142 @@
+package fault
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Decision is what the faults of a script do to one request, beside their effects on its call.
+type Decision struct {
+	Over   chan struct{}   // of the script
+	Before market.Duration // wait before the request is read
+	After  market.Duration // wait before the answer is sent
+	end    *Fault          // decides what becomes of the answer; nil: it goes out
+}
+
+// take adds a fault. It reports false for one that comes too late to decide.
+func (f *Decision) take(one *Fault, c *door.Call) bool {
+	switch one.Kind {
+	case DelayRequest:
+		f.Before += one.Delay
+	case DelayAnswer:
+		f.After += one.Delay
+	case LateFill:
+		c.FillLater += one.Delay
+	case LateSettlement:
+		c.SettleLater += one.Delay
+	case ClockSkew:
+		c.Skew += one.Skew
+	default:
+		if f.end != nil {
+			return false
+		}
+		f.end = one
+	}
+	return true
+}
+
+// page is what a proxy before an exchange might say.
+const page = "<!DOCTYPE html>\n<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>\n"
+
+// Arrive is what happens to the request before anybody has looked at it. It reports whether that
+// was all.
+func (f *Decision) Arrive(w http.ResponseWriter) (over bool) {
+	if f.end == nil || f.end.Work {
+		return false
+	}
+	switch f.end.Kind {
+	case DropRequest:
+		panic(http.ErrAbortHandler)
+	case ResetRequest:
+		reset(w)
+	case HTML:
+		writePage(w, f.end.Code)
+	default:
+		return false
+	}
+	return true
+}
+
+// Refuse returns the error that is answered in place of the work, or nil.
+func (f *Decision) Refuse(now market.Time) *exchange.Error {
+	if f == nil || f.end == nil || f.end.Kind != Error || f.end.Work {
+		return nil
+	}
+	return f.refusal(now)
+}
+
+// refusal words the error on demand.
+func (f *Decision) refusal(now market.Time) *exchange.Error {
+	if f.end.Code == exchange.CodeBanned {
+		return exchange.Banned(now.Add(time.Minute).Millis())
+	}
+	return exchange.ErrCode(f.end.Code)
+}
+
+// Depart is what happens to the answer, which is complete in the visit with its headers set. It
+// reports whether it has been dealt with.
+func (f *Decision) Depart(w http.ResponseWriter, v *door.Request) (over bool) {
+	if f.end == nil {
+		return false
+	}
+	switch f.end.Kind {
+	case DropAnswer:
+		panic(http.ErrAbortHandler)
+	case ResetAnswer:
+		reset(w)
+	case Truncate:
+		truncate(w, v)
+	case HTML: // with work: without, it never comes here
+		clear(w.Header())
+		writePage(w, f.end.Code)
+	case Error:
+		if !f.end.Work {
+			return false
+		}
+		refusal := f.refusal(v.Now)
+		v.Out, v.Status = exchange.AppendError(v.Out[:0], refusal), refusal.Status
+		return false
+	default:
+		return false
+	}
+	return true
+}
+
+// writePage answers with an HTML page.
+func writePage(w http.ResponseWriter, status int) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	io.WriteString(w, page) // who went away hears nothing
+}
+
+// truncate sends the headers of the whole answer and half of its body, and closes the connection.
+func truncate(w http.ResponseWriter, v *door.Request) {
+	w.Header()["Content-Length"] = []string{strconv.Itoa(max(1, len(v.Out)))}
+	w.WriteHeader(v.Status)
+	w.Write(v.Out[:len(v.Out)/2])
+	http.NewResponseController(w).Flush() // what cannot be flushed is closed all the same
+	panic(http.ErrAbortHandler)
+}
+
+// reset resets the connection, so that the client's system says so; one that is not its own
+// (HTTP/2, a recorder) is closed.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
+		conn = secure.NetConn()
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		tcp.SetLinger(0) // without it the close is an orderly one, which is a fault as well
+	}
+	conn.Close()
+}
