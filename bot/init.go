@@ -94,10 +94,10 @@ func modPath(path string) string {
 
 // standardLibrary are the first parts of the names of Go's own packages: a module under one of them
 // cannot import its own packages.
-const standardLibrary = " archive bufio bytes cmd cmp compress container context crypto database debug embed encoding errors " +
-	"expvar flag fmt go hash html image index internal io iter log maps math mime net os path plugin reflect regexp " +
-	"runtime slices sort strconv strings structs sync syscall testing text time toolchain unicode unique " +
-	"unsafe vendor weak "
+const standardLibrary = " archive bufio bytes cmd cmp compress container context crypto database debug embed " +
+	"encoding errors expvar flag fmt go hash html image index internal io iter log maps " +
+	"math mime net os path plugin reflect regexp runtime slices " +
+	"sort strconv strings structs sync syscall testing text time toolchain unicode unique unsafe vendor weak "
 
 // validModule accepts the names that Go accepts for a module: letters, digits and -._~ between
 // slashes. No part begins or ends with a dot or is a device of Windows, and the first part is no
