@@ -10,7 +10,7 @@ import (
 )
 
 // categoryShown is the feeCategory whose rates an answer has that is about no market. GET
-// /account/fees is known to show this one; what GET /account shows is told in two ways (venue-facts
+// /markAccount/fees is known to show this one; what GET /account shows is told in two ways (venue-facts
 // 1.4), and here the two agree.
 const categoryShown = "B"
 
@@ -31,7 +31,7 @@ func (ex *Exchange) getBalance(c *door.Call) *exchange.Error {
 // ("").
 func (ex *Exchange) appendBalances(w *wire.Writer, a *account, symbol string) {
 	w.Open('[')
-	for _, v := range ex.shelf {
+	for _, v := range ex.assetsBySymbol {
 		balance := ex.venue.BalanceOf(a.id, v.ID)
 		if balance.Total == 0 || symbol != "" && symbol != v.Symbol {
 			continue

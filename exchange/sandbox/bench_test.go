@@ -104,11 +104,11 @@ func (r *rig) admission() func() {
 	w := &discard{header: http.Header{}}
 	return func() {
 		body.Reset([]byte(benchOrder))
-		v := r.ex.front.Open()
+		v := r.ex.door.NewRequest()
 		v.Endpoint, _ = route(request.Method, request.URL.Path[len(door.Version):])
 		v.Endpoint = &e
 		r.ex.serve(w, request, v, "")
-		r.ex.front.Close(v)
+		r.ex.door.Release(v)
 		if w.status != 0 {
 			r.t.Fatalf("HTTP %d", w.status)
 		}

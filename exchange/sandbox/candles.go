@@ -54,7 +54,7 @@ type candles struct {
 	keep   int // of each interval; 0: as many as there are minutes in 60 days
 	minute bar
 	bars   [market.Interval1M + 1][]bar // by interval, some more than keep of each; the last keep count
-	runs   [market.Interval1M + 1]run
+	rows   [market.Interval1M + 1]rowCounter
 }
 
 // kept is how many bars of each interval count.
@@ -86,7 +86,7 @@ func (c *candles) roll() {
 		}
 		longer := c.minute.of(interval)
 		c.bars[interval] = appendKept(bars, &longer, c.kept())
-		c.runs[interval].total++
+		c.rows[interval].total++
 	}
 }
 

@@ -15,12 +15,12 @@ import (
 type Clock struct {
 	now func() time.Time
 
-	mu    sync.Mutex // guards everything below
-	base  market.Time
-	since int64         // ns of the machine's clock at which the time was base
-	speed float64       // seconds of the exchange to a second of the machine
-	told  market.Time   // latest time that was told
-	moved chan struct{} // closed when the clock is moved or its speed changed; nil: nobody waits
+	mu     sync.Mutex // guards everything below
+	base   market.Time
+	since  int64         // ns of the machine's clock at which the time was base
+	speed  float64       // seconds of the exchange to a second of the machine
+	latest market.Time   // latest time that was told
+	moved  chan struct{} // closed when the clock is moved or its speed changed; nil: nobody waits
 }
 
 // FastestClock is the highest speed that POST /admin/clock and a config of bot exchange give a
@@ -34,7 +34,7 @@ func NewClock(start market.Time, speed float64) *Clock { return newClock(time.No
 
 // ManualClock returns a clock that stands at start and goes only by Advance and Set.
 func ManualClock(start market.Time) *Clock {
-	return &Clock{now: time.Now, base: start, told: start}
+	return &Clock{now: time.Now, base: start, latest: start}
 }
 
 func newClock(now func() time.Time, start market.Time, speed float64) *Clock {
@@ -45,7 +45,7 @@ func newClock(now func() time.Time, start market.Time, speed float64) *Clock {
 	if speed > 0 && !math.IsInf(speed, 1) {
 		c.speed = speed
 	}
-	c.told = c.base
+	c.latest = c.base
 	return c
 }
 
@@ -59,9 +59,9 @@ func (c *Clock) Now() market.Time {
 // Read is Now for who holds the mutex.
 func (c *Clock) read() market.Time {
 	if c.speed != 0 {
-		c.told = max(c.told, later(c.base, c.elapsed()))
+		c.latest = max(c.latest, later(c.base, c.elapsed()))
 	}
-	return c.told
+	return c.latest
 }
 
 // elapsed is how far the clock has run since base. The machine's own speed is taken without
@@ -128,7 +128,7 @@ func (c *Clock) SetSpeed(speed float64) error {
 
 // rebase lets the clock go on from t. Who waits looks again.
 func (c *Clock) rebase(t market.Time) {
-	c.base, c.since, c.told = t, c.now().UnixNano(), t
+	c.base, c.since, c.latest = t, c.now().UnixNano(), t
 	if c.moved != nil {
 		close(c.moved)
 		c.moved = nil

@@ -60,7 +60,7 @@ func stageOf(t testing.TB, r *rapid.T, houses bool) *stage {
 		}
 		if houses {
 			c.Markets[0].Source = prices("100", "101.37", "98.2", "97", "103.99", "100.01", "99", "104")
-			c.Markets[0].House = House{Levels: 3, HalfSpread: 500_000, Step: 50, Size: "0.7"}
+			c.Markets[0].Liquidity = Liquidity{Levels: 3, HalfSpread: 500_000, Step: 50, Size: "0.7"}
 		}
 	})}
 }

@@ -124,7 +124,7 @@ func crowded(t testing.TB, accounts int) *rig {
 			c.Accounts = append(c.Accounts, rigAccount(fmt.Sprintf("client%02d", i)))
 		}
 		for i := range c.Markets {
-			c.Markets[i].Source, c.Markets[i].House = nil, House{}
+			c.Markets[i].Source, c.Markets[i].Liquidity = nil, Liquidity{}
 		}
 	})
 }

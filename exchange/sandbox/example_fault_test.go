@@ -37,7 +37,7 @@ func ExampleFault() {
 	}
 	// Output:
 	// {"time":1772452800000,"timeNs":1772452800000000000}
-	// lost: true
+	// dropped: true
 	// {"time":1772452800000,"timeNs":1772452800000000000}
 }
 

@@ -205,7 +205,7 @@ func TestWithoutTheScriptWhoWaitsGoesOn(t *testing.T) {
 	l.hear("", "GET", "/time", "").ok(t)
 }
 
-// order reads an order as its account sees it.
+// markOrder reads an order as its account sees it.
 func (l *line) order(account, id string) (o told) {
 	l.t.Helper()
 	l.hear(account, "GET", "/order?market=BTC-EUR&orderId="+id, "").json(l.t, &o)
@@ -296,7 +296,7 @@ func TestFeesSettledLateAreToldLate(t *testing.T) {
 	require.False(t, l.order("bob", late.OrderID).Fills[0].Settled)
 	l.pass(100 * time.Millisecond)
 	require.True(t, l.order("bob", late.OrderID).Fills[0].Settled)
-	require.True(t, l.ex.unsettled == 0)
+	require.True(t, l.ex.settleLater == 0)
 }
 
 func TestASkewedClockTellsAndChecksAnotherTime(t *testing.T) {

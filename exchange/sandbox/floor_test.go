@@ -47,10 +47,10 @@ func newFloor(t testing.TB, change func(*Config)) *floor {
 			Rules: market.Rules{TickSize: 100, QuantityDecimals: 6, NotionalDecimals: 2,
 				MinOrderInBase: 10_000, MinOrderInQuote: 500, MaxOrderInBase: 1000_00000000, MaxOpenOrders: 5}}
 		require.NoError(t, f.catalog.AddMarket(m))
-		f.listings = append(f.listings, &listing{Market: m, screen: openScreen(&f.config.Keep)})
+		f.listings = append(f.listings, &listing{Market: m, publicData: newPublicData(&f.config.Retention)})
 	}
 	fees := func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} }
-	f.venue = sim.New(f.catalog, sim.Config{Book: true, Fees: fees}, f.hear)
+	f.venue = sim.New(f.catalog, sim.Config{Book: true, Fees: fees}, f.onReport)
 	f.alice = &account{id: 0, name: "alice", config: &Account{}}
 	f.bob = &account{id: f.venue.OpenAccount(fees), name: "bob", config: &Account{}}
 	f.accounts = []*account{f.alice, f.bob}
@@ -60,7 +60,7 @@ func newFloor(t testing.TB, change func(*Config)) *floor {
 		}
 	}
 	f.disconnects.ex = f.Exchange
-	f.duties = []duty{&f.disconnects}
+	f.schedule = []scheduled{&f.disconnects}
 	for _, asset := range f.catalog.Assets() {
 		f.config.Assets = append(f.config.Assets, Asset{Symbol: asset.Symbol, Decimals: asset.Digits})
 	}
@@ -103,7 +103,7 @@ func (f *floor) refused(a *account, endpoint, parameters string, code int, messa
 	require.Contains(f.t, refused.Message, message, "%s %s", endpoint, parameters)
 }
 
-// told is what the tests read of an order record.
+// latest is what the tests read of an order record.
 type told struct {
 	OrderID             string      `json:"orderId"`
 	ClientOrderID       *string     `json:"clientOrderId"`
@@ -152,7 +152,7 @@ func read[T any](f *floor, answer string) (value T) {
 	return value
 }
 
-// order carries out a request that answers an order.
+// markOrder carries out a request that answers an order.
 func (f *floor) order(a *account, endpoint, parameters string) told {
 	return read[told](f, f.ok(a, endpoint, parameters))
 }

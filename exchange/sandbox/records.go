@@ -8,15 +8,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// records are the orders and trades of one account in one market: all open orders, the Keep.Orders
-// that closed last, and the latest Keep.Trades trades.
+// records are the orders and trades of one account in one market: all open orders, the Retention.Orders
+// that closed last, and the latest Retention.Trades trades.
 type records struct {
-	all    chain // by creation
-	open   chain // by creation
-	closed chain // by their end
-	named  map[uuid.UUID]*record
-	trades []trade // oldest first; more than Keep.Trades of them now and then
-	run    run     // of trades
+	all       chain // by creation
+	open      chain // by creation
+	closed    chain // by their end
+	named     map[uuid.UUID]*record
+	trades    []trade    // oldest first; more than Retention.Trades of them now and then
+	tradeRows rowCounter // of trades
 }
 
 // trade is one fill of an account with the names of its order, which may be forgotten earlier.
@@ -56,7 +56,7 @@ func (a *account) recordsOf(id market.ID) *records {
 // keep it.
 func (ex *Exchange) orderOf(r *record) *market.Order {
 	if r.closed() {
-		return r.past.order
+		return r.history.order
 	}
 	return ex.venue.Order(r.id)
 }
@@ -73,9 +73,9 @@ func (ex *Exchange) recordNamed(a *account, id market.ID, orderID uuid.UUID) *re
 	return nil
 }
 
-// hear is the venue's sink. It keeps the records up to date and tells the public side what it may
+// onReport is the venue's sink. It keeps the records up to date and tells the public side what it may
 // know: trades, and that the book Has changed.
-func (ex *Exchange) hear(ev *market.Event) {
+func (ex *Exchange) onReport(ev *market.Event) {
 	if ev.Kind != market.KindReport {
 		return
 	}
@@ -104,7 +104,7 @@ func (ex *Exchange) hear(ev *market.Event) {
 	if o.Done() {
 		ex.close(r, o)
 	}
-	ex.store.order(r)
+	ex.store.markOrder(r)
 }
 
 // show notes whether an order is in the book, which has changed if it is there or was.
@@ -158,13 +158,13 @@ func (ex *Exchange) enlist(r *record, name uuid.UUID) {
 func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) bool {
 	a, keep := ex.accounts[r.account], ex.keepTrades()
 	noted := fill{Fill: *f, due: ex.settles(f)}
-	p, have := r.happen(), a.recordsOf(r.market)
+	p, have := r.ensureHistory(), a.recordsOf(r.market)
 	before := len(p.fills)
 	p.fills = remember(p.fills, noted, keep)
-	p.lost += before + 1 - len(p.fills)
+	p.dropped += before + 1 - len(p.fills)
 	have.trades = remember(have.trades, trade{fill: noted, orderID: o.ExchangeID, clientOrderID: o.ClientOrderID,
 		operatorID: o.OperatorID}, keep)
-	have.run.total++
+	have.tradeRows.total++
 	public := market.Trade{Market: f.Market, Price: f.Price, Amount: f.Amount, Side: f.Side, Time: f.Time}
 	if !f.Taker {
 		public.Side = f.Side.Opposite()
@@ -178,7 +178,7 @@ func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) bool {
 func (ex *Exchange) close(r *record, o *market.Order) {
 	ended := *o
 	ex.endings++
-	p := r.happen()
+	p := r.ensureHistory()
 	p.order, p.ended = &ended, ex.endings
 	ex.retire(r)
 }
@@ -196,14 +196,14 @@ func (ex *Exchange) retire(r *record) {
 // forget drops the record of a closed order. Its memory serves a later one; until then it may still
 // be read.
 func (ex *Exchange) forget(r *record) {
-	have, name := ex.accounts[r.account].recordsOf(r.market), r.past.order.ClientOrderID
+	have, name := ex.accounts[r.account].recordsOf(r.market), r.history.order.ClientOrderID
 	have.closed.leave(r)
 	have.all.leave(r)
 	if have.named[name] == r {
 		delete(have.named, name)
 	}
 	ex.listings[r.market].orders.Delete(market.OrderID(r.count))
-	ex.store.forgot(r)
+	ex.store.markForgotten(r)
 	r.links[byState].newer = ex.spare
 	ex.spare = r
 }
@@ -248,15 +248,15 @@ func (ex *Exchange) find(c *door.Call, id market.ID) (*record, *exchange.Error) 
 }
 
 func (ex *Exchange) keepOrders() int {
-	if ex.config.Keep.Orders > 0 {
-		return ex.config.Keep.Orders
+	if ex.config.Retention.Orders > 0 {
+		return ex.config.Retention.Orders
 	}
-	return defaultKeep
+	return defaultRetention
 }
 
 func (ex *Exchange) keepTrades() int {
-	if ex.config.Keep.Trades > 0 {
-		return ex.config.Keep.Trades
+	if ex.config.Retention.Trades > 0 {
+		return ex.config.Retention.Trades
 	}
-	return defaultKeep
+	return defaultRetention
 }

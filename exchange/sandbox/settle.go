@@ -16,7 +16,7 @@ type fill struct {
 // settles returns when the fee of a fill is to be told: Rules.SettleAfter after it, or more by a
 // fault. It is asked once, when the fill happens.
 func (ex *Exchange) settles(f *market.Fill) market.Time {
-	return f.Time.Add(ex.config.Rules.SettleAfter + ex.unsettled)
+	return f.Time.Add(ex.config.Rules.SettleAfter + ex.settleLater)
 }
 
 // at returns the fill as it is told at now.
@@ -42,14 +42,14 @@ func (ex *Exchange) describe(r *record, now market.Time, fills []fill) {
 	}
 }
 
-// tell appends the record of an order to the answer, with the given fills of it.
-func (ex *Exchange) tell(c *door.Call, r *record, fills []fill) {
+// appendOrder appends the record of an order to the answer, with the given fills of it.
+func (ex *Exchange) appendOrder(c *door.Call, r *record, fills []fill) {
 	ex.describe(r, c.Now, fills)
 	c.Out = exchange.AppendOrder(c.Out, ex.catalog, &ex.view, ex.viewed)
 }
 
-// tellListed appends the record of an order to a list of them.
-func (ex *Exchange) tellListed(c *door.Call, r *record, fills []fill) {
+// appendListed appends the record of an order to a list of them.
+func (ex *Exchange) appendListed(c *door.Call, r *record, fills []fill) {
 	if c.Out[len(c.Out)-1] != '[' {
 		c.Out = append(c.Out, ',')
 	}

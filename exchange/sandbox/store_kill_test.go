@@ -35,7 +35,7 @@ const childState = "SANDBOX_TEST_STATE"
 func childConfig(path string) Config {
 	config := rigConfig()
 	kept(path)(&config)
-	config.Clock, config.Faults, config.Keep = NewClock(0, 1), nil, Keep{}
+	config.Clock, config.Faults, config.Retention = NewClock(0, 1), nil, Retention{}
 	config.Markets[0].Source = price.Synthetic{Price: "95000", Volatility: 0.5, Step: 5 * time.Millisecond}
 	config.Markets[1].Source = nil
 	config.History = time.Minute

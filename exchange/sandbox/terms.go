@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// mostDecimals is how many decimals a price may have in any market (venue-facts 2.1).
-const mostDecimals = 15
+// maxPriceDecimals is how many decimals a price may have in any market (venue-facts 2.1).
+const maxPriceDecimals = 15
 
 // terms reads the parameters of POST or PUT /order one by one, in the units of a market, and keeps
 // the first refusal.
@@ -23,7 +23,7 @@ type terms struct {
 	refused   *exchange.Error
 }
 
-// order makes o what POST /order asks for, with the defaults of specification 4.1 and, for
+// markOrder makes o what POST /order asks for, with the defaults of specification 4.1 and, for
 // triggers, of venue-facts 3.1. Whether its parts go together and with the market is for the venue
 // to say.
 func (t *terms) order(o *market.Order) {
@@ -127,9 +127,9 @@ func (t *terms) tooFine(name, text string) *exchange.Error {
 	switch {
 	case name != "price" && name != "triggerAmount":
 		return exchange.TooManyDecimals(name)
-	case strings.Trim(whole, "0") == "" && strings.HasPrefix(fraction, strings.Repeat("0", mostDecimals)):
+	case strings.Trim(whole, "0") == "" && strings.HasPrefix(fraction, strings.Repeat("0", maxPriceDecimals)):
 		return exchange.ErrCode(exchange.CodePriceTooSmall)
-	case len(fraction) > mostDecimals:
+	case len(fraction) > maxPriceDecimals:
 		return exchange.ErrCode(exchange.CodePriceTooFine)
 	case t.m.TickSize == 0:
 		return exchange.TooManyDecimals(name)

@@ -139,8 +139,8 @@ var (
 	schedules = []string{"after", "market"}
 )
 
-// longestDelay is the longest delay and skew of a fault.
-const longestDelay = 8760 * time.Hour
+// maxDelay is the longest delay and skew of a fault.
+const maxDelay = 8760 * time.Hour
 
 // Reasons are the reasons for which the operator of an exchange ends orders.
 var Reasons = []string{"cancelOnMaintenance", "cancelOnAdminRequest", "cancelOnDelisting", "cancelOnLockPlaced"}
@@ -200,10 +200,10 @@ func (f *Fault) checkValues(isEndpoint func(name string) bool) error {
 		return fmt.Errorf("after: %s is negative", f.After)
 	case f.Until != 0 && f.Until <= f.After:
 		return fmt.Errorf("until: %s is not later than after, %s", f.Until, f.After)
-	case f.Delay < 0 || f.Delay > longestDelay:
-		return fmt.Errorf("delay: %s is not between 0 and %s", f.Delay, longestDelay)
-	case f.Skew.Abs() > longestDelay:
-		return fmt.Errorf("skew: %s is more than %s", f.Skew, longestDelay)
+	case f.Delay < 0 || f.Delay > maxDelay:
+		return fmt.Errorf("delay: %s is not between 0 and %s", f.Delay, maxDelay)
+	case f.Skew.Abs() > maxDelay:
+		return fmt.Errorf("skew: %s is more than %s", f.Skew, maxDelay)
 	case f.Kind == HTML && f.Code != 200 && f.Code != 502:
 		return fmt.Errorf("code: %d is not 200 or 502, the HTTP status of a page", f.Code)
 	case f.Kind == Error && !slices.Contains(FaultCodes, f.Code):
