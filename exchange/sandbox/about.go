@@ -29,7 +29,7 @@ type aboutMarket struct {
 	PriceDigits uint8
 }
 
-// markUrgent is what a state file held when it was opened.
+// loadedState is what a state file held when it was opened.
 type loadedState struct {
 	about
 	storedLife

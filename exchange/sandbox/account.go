@@ -10,7 +10,7 @@ import (
 )
 
 // categoryShown is the feeCategory whose rates an answer has that is about no market. GET
-// /markAccount/fees is known to show this one; what GET /account shows is told in two ways (venue-facts
+// /account/fees is known to show this one; what GET /account shows is told in two ways (venue-facts
 // 1.4), and here the two agree.
 const categoryShown = "B"
 

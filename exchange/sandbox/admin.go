@@ -24,7 +24,7 @@ const adminRoot = "/admin/"
 const maxAdvance = 31 * day
 
 // adminEndpoints are the admin interface: what the operator of an exchange does, for tests to do.
-// It is there for who asks from the same machine and shows the token of Config.Admin in the header
+// It answers requests from the same machine that carry the token of Config.Admin in the header
 // Authorization, "Bearer TOKEN"; a request costs nothing. Errors are those of the API. Paths begin
 // with /admin.
 var adminEndpoints = []endpointRow{
@@ -124,7 +124,7 @@ func (ex *Exchange) serveAdmin(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(refusal.Status)
 		v.Out = exchange.AppendError(v.Out[:0], refusal)
 	}
-	w.Write(v.Out) // who went away hears nothing; the work is done
+	w.Write(v.Out) // a client that has gone gets nothing; the work is done
 }
 
 // authorize compares the token in constant time, its length included.

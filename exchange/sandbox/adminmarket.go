@@ -144,7 +144,7 @@ func (ex *Exchange) adminPrice(c *door.Call) *exchange.Error {
 }
 
 // cancelAll ends the open orders of a market, those of one account or of all (nil), by account,
-// oldest first, and tells each before.
+// oldest first. It calls tell with each before its end.
 func (ex *Exchange) cancelAll(l *listing, of *account, reason market.RestatementReason, at market.Time,
 	tell func(*account, *record)) {
 	for _, a := range ex.accounts {

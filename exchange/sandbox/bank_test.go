@@ -156,7 +156,7 @@ func (b *bank) take(name, symbol, amount, address string, more ...string) *trans
 	return list[len(list)-1]
 }
 
-// markOrder places a limit order of alice in BTC-EUR while the price is elsewhere; trade lets the price
+// order places a limit order of alice in BTC-EUR while the price is elsewhere; trade lets the price
 // go to where it fills.
 func (b *bank) order(side market.Side, amount, price string) market.OrderID {
 	m := b.catalog.MarketNamed("BTC-EUR")

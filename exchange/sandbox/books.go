@@ -17,7 +17,7 @@ type books struct {
 	liquidity []market.Value
 }
 
-// markTransfer changes a balance from outside, and the books with it.
+// transfer changes a balance from outside, and the books with it.
 func (ex *Exchange) transfer(id sim.AccountID, asset market.AssetID, money market.Money) error {
 	if err := ex.venue.Transfer(id, asset, money); err != nil {
 		return err

@@ -19,8 +19,8 @@ type Clock struct {
 	base   market.Time
 	since  int64         // ns of the machine's clock at which the time was base
 	speed  float64       // seconds of the exchange to a second of the machine
-	latest market.Time   // latest time that was told
-	moved  chan struct{} // closed when the clock is moved or its speed changed; nil: nobody waits
+	latest market.Time   // latest time that was returned
+	moved  chan struct{} // closed when the clock is moved or its speed changed; nil: no request waits
 }
 
 // FastestClock is the highest speed that POST /admin/clock and a config of bot exchange give a
@@ -56,7 +56,7 @@ func (c *Clock) Now() market.Time {
 	return c.read()
 }
 
-// Read is Now for who holds the mutex.
+// Read is Now; the caller holds the mutex.
 func (c *Clock) read() market.Time {
 	if c.speed != 0 {
 		c.latest = max(c.latest, later(c.base, c.elapsed()))
@@ -135,8 +135,8 @@ func (c *Clock) rebase(t market.Time) {
 	}
 }
 
-// wait returns when the time is t, or when over is closed. On a clock that stands that is when
-// somebody has moved it.
+// wait returns when the time is t, or when over is closed. A clock that stands has to be moved for
+// that.
 func (c *Clock) wait(t market.Time, over <-chan struct{}) {
 	for {
 		left, moved := c.left(t)

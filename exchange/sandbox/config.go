@@ -8,9 +8,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Config is everything that an exchange of its own can be told. The zero value of a field is the
+// Config has the settings of an exchange. The zero value of a field is the
 // default that its comment names; Default returns a config that is ready: three markets, one
-// markAccount with balances and a key.
+// account with balances and a key.
 type Config struct {
 	Assets   []Asset
 	Markets  []Market
@@ -33,8 +33,8 @@ type Config struct {
 	Retention Retention
 }
 
-// Rules are what nobody knows of the real exchange, or what real clients need (venue-facts 7,
-// client-needs).
+// Rules are settings for behaviour of the real exchange that is not known, or that real clients
+// need (venue-facts 7, client-needs).
 type Rules struct {
 	Strict           bool // sign exactly what is sent, Content-Type on every request
 	OperatorOptional bool // DELETE without operatorId is taken
@@ -55,8 +55,8 @@ type Rules struct {
 	WithdrawalStage market.Duration
 }
 
-// Retention bounds what is remembered, so that a long-lived exchange does not grow. 0 is the default
-// that stands behind each.
+// Retention bounds what is remembered, so that a long-lived exchange does not grow. 0 is the
+// default that stands behind each.
 type Retention struct {
 	Orders       int // closed orders of an account in a market; 10000
 	Trades       int // trades of an account in a market, and public trades of a market; 10000
@@ -78,7 +78,7 @@ type Asset struct {
 }
 
 // Market is one market with its rules (specification 2.3), where its price comes from, and the
-// liquidity's book around it.
+// house's book around it.
 type Market struct {
 	Name             string
 	PriceDigits      uint8 // decimals of a price; at least those of the tick
@@ -92,7 +92,7 @@ type Market struct {
 	MaxOpenOrders    int
 	FeeCategory      string
 	Status           market.MarketStatus // 0: trading
-	Source           price.Source        // nil: nobody but the accounts makes a price
+	Source           price.Source        // nil: only the accounts make a price
 	Liquidity        Liquidity
 }
 

@@ -141,7 +141,7 @@ func (a answer) banEnd() (int64, error) {
 	return strconv.ParseInt(text, 10, 64)
 }
 
-// carryOutFault installs a script of faults; none is none.
+// strike installs a script of faults; none is none.
 func (s *stage) strike(faults ...fault.Fault) {
 	script, err := s.ex.loadFaults(faults, 1, s.ex.clock.Now())
 	require.NoError(s.t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// The bank account of the exchange: nobody's, with check digits that are right.
+// The bank account of the exchange: made up, with right check digits.
 const (
 	ownIBAN = "NL46TIDE0123456789"
 	ownBIC  = "TIDENL2A"

@@ -38,7 +38,7 @@ func (d *disconnects) due() market.Time {
 	return d.next
 }
 
-// rows ends the groups whose timer expires at at; their timers are gone then.
+// run ends the groups whose timer expires at at; their timers are gone then.
 func (d *disconnects) run(at market.Time) {
 	for i := 0; i < len(d.timers); i++ {
 		if expired := d.timers[i]; expired.at <= at {

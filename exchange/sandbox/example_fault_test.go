@@ -37,7 +37,7 @@ func ExampleFault() {
 	}
 	// Output:
 	// {"time":1772452800000,"timeNs":1772452800000000000}
-	// dropped: true
+	// lost: true
 	// {"time":1772452800000,"timeNs":1772452800000000000}
 }
 

@@ -25,7 +25,7 @@ type Exchange struct {
 	accounts []*account // by sim.AccountID
 	listings []*listing // by market.ID
 	schedule []scheduled
-	reached  market.Time // allTrades due up to then has happened
+	reached  market.Time // everything due up to then has happened
 	failed   error       // what stopped a source or the venue first
 	store    *store      // nil: nothing is kept
 	depth    depth       // scratch

@@ -205,7 +205,7 @@ func TestWithoutTheScriptWhoWaitsGoesOn(t *testing.T) {
 	l.hear("", "GET", "/time", "").ok(t)
 }
 
-// markOrder reads an order as its account sees it.
+// order reads an order as its account sees it.
 func (l *line) order(account, id string) (o told) {
 	l.t.Helper()
 	l.hear(account, "GET", "/order?market=BTC-EUR&orderId="+id, "").json(l.t, &o)

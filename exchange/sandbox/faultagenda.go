@@ -8,7 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// faultSchedule are the scheduled faults of a script that are still to come: a duty of the exchange.
+// faultSchedule are the scheduled faults of a script that are still to come: part of the schedule
+// of the exchange.
 type faultSchedule struct {
 	ex    *Exchange
 	start market.Time
@@ -31,7 +32,7 @@ func (a *faultSchedule) due() market.Time {
 func (a *faultSchedule) run(at market.Time) {
 	f := a.next[0]
 	a.next = a.next[1:]
-	a.ex.store.markUrgent() // the script of another start may have none of it
+	a.ex.store.markUrgent() // after a restart the script may be another
 	for _, l := range a.ex.listings[1:] {
 		if f.scope.listing == nil || f.scope.listing == l {
 			a.ex.carryOutFault(f, l, at)
@@ -52,13 +53,15 @@ func (ex *Exchange) carryOutFault(f *scheduledFault, l *listing, at market.Time)
 	}
 }
 
-// lateOrders are orders that stand aside until they come to the book: a duty of the exchange.
+// lateOrders are orders that stand aside until they come to the book: part of the schedule of the
+// exchange.
 type lateOrders struct {
 	ex     *Exchange
 	orders []lateOrder // by at
 }
 
-// lateOrder is one of them. settle is how much later the fees of its fills are told.
+// lateOrder is an order that comes to the book at a time. settle delays the settlement of its
+// fills.
 type lateOrder struct {
 	at     market.Time
 	order  market.OrderID
@@ -92,7 +95,7 @@ func (l *lateOrders) run(at market.Time) {
 	if err != nil {
 		l.ex.fail(err)
 	}
-	if o := l.ex.venue.Order(one.order); stood && o != nil { // it rests now, which the venue tells nobody
+	if o := l.ex.venue.Order(one.order); stood && o != nil { // it rests now; the venue reports no such change
 		count, _ := countOf(o.ExchangeID, o.Market, nameOfOrder)
 		in := l.ex.listings[o.Market]
 		r := in.orders.Get(market.OrderID(count))

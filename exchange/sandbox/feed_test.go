@@ -121,7 +121,8 @@ func BenchmarkIdleSecondOfAMarket(b *testing.B) {
 func TestAHouseAroundAPriceThatStandsStillFillsUpAgain(t *testing.T) {
 	for refill, full := range map[market.Duration]bool{time.Second: true, 0: false} {
 		r := newRig(t, func(c *Config) {
-			c.Markets[0].Source, c.Markets[0].Liquidity = price.Steady{Price: "95000", Refill: refill}, Liquidity{Levels: 1,
+			c.Markets[0].Source, c.Markets[0].Liquidity = price.Steady{Price: "95000",
+				Refill: refill}, Liquidity{Levels: 1,
 				HalfSpread: 5_000, Size: "0.05"}
 		})
 		asks := func() string { return r.do(r.request("", "GET", "/BTC-EUR/book", "")).body }

@@ -103,7 +103,7 @@ func (f *floor) refused(a *account, endpoint, parameters string, code int, messa
 	require.Contains(f.t, refused.Message, message, "%s %s", endpoint, parameters)
 }
 
-// latest is what the tests read of an order record.
+// told is what the tests read of an order record.
 type told struct {
 	OrderID             string      `json:"orderId"`
 	ClientOrderID       *string     `json:"clientOrderId"`
@@ -152,7 +152,7 @@ func read[T any](f *floor, answer string) (value T) {
 	return value
 }
 
-// markOrder carries out a request that answers an order.
+// order carries out a request that answers an order.
 func (f *floor) order(a *account, endpoint, parameters string) told {
 	return read[told](f, f.ok(a, endpoint, parameters))
 }

@@ -40,8 +40,8 @@ type share struct {
 	Money market.Money
 }
 
-// traded notes a fill of an account, as the venue told it: what it adds to the volume of the
-// markAccount's tier, and its transaction. The venue has moved the money already.
+// traded books a fill of an account: the volume for its tier, and its transaction. The venue has
+// moved the money already.
 func (ex *Exchange) traded(a *account, f *market.Fill) {
 	m := ex.catalog.Market(f.Market)
 	ex.addTurnover(a, m, f)

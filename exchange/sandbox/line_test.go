@@ -71,7 +71,7 @@ func (l *line) exchange(request *http.Request) (answer, error) {
 	return answer{status: got.StatusCode, header: got.Header, body: string(text)}, err
 }
 
-// onReport is ask where there must be an answer.
+// hear is ask where there must be an answer.
 func (l *line) hear(account, method, path, body string) answer {
 	l.t.Helper()
 	a, err := l.ask(account, method, path, body)

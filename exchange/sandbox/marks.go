@@ -4,10 +4,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// marks are what has changed since the last write, apart from what the rows of a list tell by their
-// number. All methods may be called of a nil store, which marks nothing.
+// marks are the changes since the last write. New rows of lists need no mark: their rowCounter
+// shows them. All methods may be called of a nil store, which marks nothing.
 type marks struct {
-	urgent    bool // somebody may hear of it: it has to be in the file before
+	urgent    bool // a client may see the change: it has to be in the file before the answer
 	records   map[*record]struct{}
 	forgotten []orderKey
 	accounts  []*account
@@ -71,13 +71,13 @@ func (s *store) markTransfer(t *transfer) {
 	s.transfers = append(s.transfers, t)
 }
 
-// markUrgent marks what belongs to no order, account or transfer. A timer that expires needs no mark: it
-// would expire again.
+// markUrgent marks what belongs to no order, account or transfer. A timer that expires needs no
+// mark: it would expire again.
 func (s *store) markUrgent() {
 	if s != nil {
 		s.urgent = true
 	}
 }
 
-// rows counts the rows that a list of the latest ones has had. The list itself has the last of them.
-type rowCounter struct{ total, saved uint64 } // so far, and of those the ones that were written
+// rowCounter counts the rows ever added to a list. The list keeps the latest of them.
+type rowCounter struct{ total, saved uint64 } // rows ever added, and how many of those are in the file

@@ -46,7 +46,7 @@ func (ex *Exchange) open() error {
 		return err
 	}
 	ex.install(script)
-	ex.mu.Lock() // nobody else has the exchange yet, but save lets go of it
+	ex.mu.Lock() // save releases the lock while it writes
 	defer ex.mu.Unlock()
 	return ex.save(true)
 }
@@ -64,7 +64,7 @@ func (ex *Exchange) Advance() {
 		return
 	}
 	ex.advance(max(ex.clock.Now(), ex.reached))
-	_ = ex.save(false) // Err tells
+	_ = ex.save(false) // Err returns the error
 }
 
 func (ex *Exchange) openAssets() error {
@@ -85,7 +85,8 @@ func (ex *Exchange) openMarkets() error {
 		if err != nil {
 			return fmt.Errorf("market %q: %w", config.Name, err)
 		}
-		ex.listings = append(ex.listings, &listing{Market: m, config: config, publicData: newPublicData(&ex.config.Retention)})
+		ex.listings = append(ex.listings,
+			&listing{Market: m, config: config, publicData: newPublicData(&ex.config.Retention)})
 	}
 	return nil
 }
@@ -247,7 +248,8 @@ func Default() Config {
 					Size: "0.05"}}),
 			usual(Market{Name: "ETH-EUR", PriceDigits: 2, TickSize: "0.1", QuantityDecimals: 8,
 				MinOrderInBase: "0.0015", FeeCategory: "A",
-				Source: price.Synthetic{Price: "3300"}, Liquidity: Liquidity{Levels: 50, HalfSpread: 8_000, Size: "1"}}),
+				Source: price.Synthetic{Price: "3300"}, Liquidity: Liquidity{Levels: 50, HalfSpread: 8_000,
+					Size: "1"}}),
 			usual(Market{Name: "ADA-EUR", PriceDigits: 5, TickSize: "0.0001", QuantityDecimals: 6, MinOrderInBase: "7",
 				FeeCategory: "B",
 				Source:      price.Synthetic{Price: "0.72"}, Liquidity: Liquidity{Levels: 50, HalfSpread: 20_000,

@@ -36,7 +36,7 @@ func (ex *Exchange) getOrdersOpen(c *door.Call) *exchange.Error {
 // getOrders is GET /orders (specification 4.3): orders of a market, latest first, with their fills,
 // from start to end of their creation and from orderIdFrom to orderIdTo, all inclusive. An orderId
 // bounds by its place among the market's orders, whether or not there is such an order of the
-// markAccount.
+// account.
 func (ex *Exchange) getOrders(c *door.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	times, refused := timesOf(c, ex.config.Rules.DayWindow)

@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// SetQuote moves a market to what another exchange tells of it, now: its last price, best bid and best
+// SetQuote gives a market the quote of another exchange, now: its last price, best bid and best
 // ask, in units of the market as it was configured. The house quotes that bid and ask until the
 // next Quote, and takes what rests where they have come to. A bid or ask of 0, or ones that cross,
 // leave the house to its own spread. Nothing is traded in public. In a market that is not trading
@@ -33,8 +33,8 @@ func (ex *Exchange) requote(l *listing, now market.Time) {
 	}
 }
 
-// SetRules gives a market the status and the rules of another exchange's, now: the tick, smallest and
-// largest orders, decimals of amounts, open orders. Orders that rest stay. rules must be in the
+// SetRules gives a market the status and the rules of another exchange's, now: the tick, smallest
+// and largest orders, decimals of amounts, open orders. Orders that rest stay. rules must be in the
 // units of the market as it was configured. The error is as Quote's.
 func (ex *Exchange) SetRules(name string, rules *market.Market) error {
 	return ex.direct(name, func(l *listing, now market.Time) {

@@ -16,8 +16,8 @@ type record struct {
 	links   [chains]link
 	account sim.AccountID
 	market  market.ID
-	shown   bool // it rested in the book when last heard of
-	taking  bool // it has taken, and what becomes of its rest is not known yet
+	shown   bool // it rested in the book at its last report
+	taking  bool // it has taken; whether its rest stays in the book is not known yet
 	reused  bool // a later order of the account carries its clientOrderId
 }
 
@@ -52,7 +52,7 @@ func (r *record) fillsFrom(mark int) []fill {
 	return r.history.fills[max(0, mark-r.history.dropped):]
 }
 
-// ensureHistory returns the record's past, which begins now if it had none.
+// ensureHistory returns the record's history, an empty one if it had none.
 func (r *record) ensureHistory() *orderHistory {
 	if r.history == nil {
 		r.history = &orderHistory{}
@@ -108,7 +108,7 @@ func (c *chain) leave(r *record) {
 	c.length--
 }
 
-// What an identifier of the venue names.
+// The kinds of identifiers of the venue.
 const (
 	nameOfFill  byte = 0
 	nameOfOrder byte = 1

@@ -8,8 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// records are the orders and trades of one account in one market: all open orders, the Retention.Orders
-// that closed last, and the latest Retention.Trades trades.
+// records are the orders and trades of one account in one market: all open orders, the
+// Retention.Orders that closed last, and the latest Retention.Trades trades.
 type records struct {
 	all       chain // by creation
 	open      chain // by creation
@@ -32,10 +32,10 @@ type trading struct {
 	endings     uint64         // orders that have ended so far
 	disconnects disconnects
 
-	command market.Command // scratch: the one that is being performed
+	command market.Command // scratch: the command that is carried out
 	latest  *record        // scratch: of the order entered last
 	takers  []*record      // scratch: of the orders that take
-	view    market.Order   // scratch: the order that is being told
+	view    market.Order   // scratch: the order in the answer
 	viewed  []market.Fill  // scratch: its fills
 	spare   *record        // forgotten ones, by their link byState
 }
@@ -73,8 +73,8 @@ func (ex *Exchange) recordNamed(a *account, id market.ID, orderID uuid.UUID) *re
 	return nil
 }
 
-// onReport is the venue's sink. It keeps the records up to date and tells the public side what it may
-// know: trades, and that the book Has changed.
+// onReport is the venue's sink. It keeps the records up to date and tells the public side what it
+// may know: trades, and that the book Has changed.
 func (ex *Exchange) onReport(ev *market.Event) {
 	if ev.Kind != market.KindReport {
 		return
@@ -115,8 +115,8 @@ func (ex *Exchange) show(r *record, resting bool) {
 	r.shown = resting
 }
 
-// showTakers notes which of the orders that have taken are in the book now: what a report tells of
-// them is told on the way.
+// showTakers notes which of the orders that have taken are in the book now. Their reports came
+// before the command was done.
 func (ex *Exchange) showTakers() {
 	for _, r := range ex.takers {
 		r.taking = false
@@ -139,7 +139,7 @@ func (ex *Exchange) enter(a *account, o *market.Order, count uint64) *record {
 	return r
 }
 
-// enlist makes a record, the newest of its account in its market, one that is found.
+// enlist adds a record to the lists, as the newest of its account in its market.
 func (ex *Exchange) enlist(r *record, name uuid.UUID) {
 	ex.listings[r.market].orders.Put(market.OrderID(r.count), r)
 	have := ex.accounts[r.account].recordsOf(r.market)
@@ -153,8 +153,8 @@ func (ex *Exchange) enlist(r *record, name uuid.UUID) {
 	}
 }
 
-// fill notes a fill of an order and makes it known. It reports whether the trade is new: not told
-// by its other order before.
+// fill notes a fill of an order and makes it known. It reports whether the trade is new: not
+// printed before by its other order.
 func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) bool {
 	a, keep := ex.accounts[r.account], ex.keepTrades()
 	noted := fill{Fill: *f, due: ex.settles(f)}
@@ -183,7 +183,7 @@ func (ex *Exchange) close(r *record, o *market.Order) {
 	ex.retire(r)
 }
 
-// retire moves a record from the open to the closed ones, of which only so many are remembered.
+// retire moves a record from the open to the closed ones, of which Retention.Orders are kept.
 func (ex *Exchange) retire(r *record) {
 	have := ex.accounts[r.account].recordsOf(r.market)
 	have.open.leave(r)

@@ -83,7 +83,7 @@ func TestEveryRefusalOfANewOrder(t *testing.T) {
 }
 
 // A sale that would bring more than a balance can count expires; what it would have met stays, and
-// allTrades goes on.
+// everything goes on.
 func TestASaleThatABalanceCannotCountExpiresAndTheExchangeGoesOn(t *testing.T) {
 	f := newFloor(t, nil)
 	f.place(f.alice, "buy limit amount=1 price=100")

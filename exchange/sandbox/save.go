@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// assetsBySymbol is what the store has of a market.
+// marketRow is the part of a market that the file has, for comparison.
 type marketRow struct {
 	configured rules // when the exchange was made
 	rules      rules
@@ -161,7 +161,7 @@ func (s *store) accountOf(a *account) *storedAccount {
 }
 
 // writeTransfers writes the transfers that are marked. One that has ended and is no longer in its
-// markAccount's list is forgotten.
+// account's list is forgotten.
 func (s *store) writeTransfers(tx *bbolt.Tx) error {
 	b := tx.Bucket(bucketTransfers)
 	for _, t := range s.transfers {

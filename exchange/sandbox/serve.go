@@ -105,7 +105,7 @@ func (ex *Exchange) pause(decided *fault.Decision, d market.Duration) {
 }
 
 // carryOut lets happen what is due and then calls the endpoint. A panic there is a mistake of ours:
-// the client hears 101, which leaves the outcome open, and the next request finds the lock free.
+// the answer is 101, outcome unknown, and the lock is released.
 func (ex *Exchange) carryOut(c *door.Call) (refusal *exchange.Error) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
@@ -127,7 +127,7 @@ func (ex *Exchange) carryOut(c *door.Call) (refusal *exchange.Error) {
 	ex.advance(c.Now)
 	ex.settleLater = c.SettleLater
 	refusal = c.Endpoint.Do(c)
-	ex.settleLater = 0 // Before save lets others in
+	ex.settleLater = 0 // before save releases the lock
 	if ex.save(changes(c)) != nil {
 		return exchange.ErrCode(exchange.CodeUnknownResult)
 	}
@@ -137,12 +137,12 @@ func (ex *Exchange) carryOut(c *door.Call) (refusal *exchange.Error) {
 // changes reports whether the operator changes something.
 func changes(c *door.Call) bool { return c.Account == 0 && c.Endpoint.Method != http.MethodGet }
 
-// saveBan writes a new ban to the state file before it is told.
+// saveBan writes a new ban to the state file before the answer.
 func (ex *Exchange) saveBan() {
 	if ex.store == nil || !ex.door.HasNewBan() {
 		return
 	}
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
-	_ = ex.save(true) // the client is refused in any case; Err tells
+	_ = ex.save(true) // the client is refused in any case; Err returns the error
 }

@@ -52,8 +52,8 @@ var errCorrupt = errors.New("corrupt")
 var errClosed = errors.New("the exchange is closed")
 
 // store keeps an exchange in a file: what is marked as changed is written in one transaction,
-// before anybody hears of it. A nil store keeps nothing. The first write that fails is the last
-// one: what is in memory is then ahead of the file, and nobody may hear of it.
+// before the answer goes out. A nil store keeps nothing. After a write that fails the store writes
+// no more: memory is then ahead of the file, and no client may see it.
 type store struct {
 	ex         *Exchange
 	db         *bbolt.DB

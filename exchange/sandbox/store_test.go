@@ -272,7 +272,7 @@ func TestAnExchangeThatIsKilledLivesOnAsIfItHadNotBeen(t *testing.T) {
 				want, have := happen(other), happen(mortal)
 				requireSame(t, strings.Split(want, "\n"), strings.Split(have, "\n"), fmt.Sprint("step ", n))
 				if n%100 == 50 {
-					mortal.pass(14 * time.Hour) // orderHistory the hour at which tiers are worked out
+					mortal.pass(14 * time.Hour) // past the hour at which tiers are worked out
 					other.pass(14 * time.Hour)
 				}
 				if l.IntN(8) == 0 {

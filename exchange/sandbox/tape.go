@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// publicTrade is one trade that everybody sees.
+// publicTrade is one public trade.
 type publicTrade struct {
 	id     uuid.UUID // of the market's sequence of trades
 	at     market.Time
@@ -77,7 +77,7 @@ type tradeRange struct {
 	first, final uint64      // counters, both inclusive
 }
 
-// allTrades is the stretch without bounds.
+// allTrades is the range without bounds.
 func allTrades() tradeRange { return tradeRange{to: never, final: 1<<64 - 1} }
 
 // in returns the trades of a stretch, the oldest first. It is the tape's own memory.

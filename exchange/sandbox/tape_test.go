@@ -27,7 +27,8 @@ func TestTheTapeAnswersAsANaiveListDoes(t *testing.T) {
 				require.False(t, tape.print(&trade), "the other of its orders tells it too")
 				continue
 			}
-			s := tradeRange{from: noon + market.Time(bounds.Draw(t, "from")), to: noon + market.Time(bounds.Draw(t, "to")),
+			s := tradeRange{from: noon + market.Time(bounds.Draw(t, "from")),
+				to:    noon + market.Time(bounds.Draw(t, "to")),
 				first: 0, final: 1<<64 - 1}
 			if rapid.Bool().Draw(t, "by id") {
 				s.first, s.final = uint64(rapid.IntRange(0, 250).Draw(t, "first")), uint64(rapid.IntRange(0, 250).

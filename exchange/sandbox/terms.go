@@ -23,7 +23,7 @@ type terms struct {
 	refused   *exchange.Error
 }
 
-// markOrder makes o what POST /order asks for, with the defaults of specification 4.1 and, for
+// order makes o what POST /order asks for, with the defaults of specification 4.1 and, for
 // triggers, of venue-facts 3.1. Whether its parts go together and with the market is for the venue
 // to say.
 func (t *terms) order(o *market.Order) {

@@ -71,7 +71,7 @@ func (ex *Exchange) openTiers(now market.Time) error {
 			return fmt.Errorf("account %s: volume: %w", a.name, err)
 		}
 		a.days = append(a.days, dayVolume{Day: now.Day() - 1, Volume: start})
-		a.tier = -1 // none yet, so that the fees of the first are told to the venue
+		a.tier = -1 // none yet: applyTier then sets the fees at the venue
 		ex.updateTier(a, now.Day())
 	}
 	ex.nextTierUpdate = market.Time(now.Day()) * market.Time(day)
@@ -106,7 +106,7 @@ func (ex *Exchange) openTier(config *Tier) error {
 	return nil
 }
 
-// tierSchedule is the duty that works out every account's tier.
+// tierSchedule works out every account's tier.
 type tierSchedule struct{ ex *Exchange }
 
 func (n *tierSchedule) due() market.Time { return n.ex.nextTierUpdate }
@@ -173,8 +173,8 @@ func (ex *Exchange) addTurnover(a *account, m *market.Market, f *market.Fill) {
 	a.days = append(a.days, dayVolume{Day: today, Volume: worth})
 }
 
-// notional returns the value of a fill in the currency of the tiers, rounded down: other quotes by the
-// latest price of the market QUOTE-EUR, or one for one where there is no such market or price.
+// notional returns the value of a fill in the currency of the tiers, rounded down: other quotes by
+// the latest price of the market QUOTE-EUR, or one for one where there is no such market or price.
 func (ex *Exchange) notional(m *market.Market, f *market.Fill) (market.Money, error) {
 	money, err := m.Notional(f.Price, f.Amount)
 	if err != nil || m.Quote == ex.currency {

@@ -44,7 +44,7 @@ type transfers struct {
 	depositsListed, withdrawalsListed uint64 // so far
 }
 
-// markTransfer is one deposit or withdrawal. Amount is what arrives where it goes, Fee what the
+// transfer is one deposit or withdrawal. Amount is what arrives where it goes, Fee what the
 // exchange keeps of it on the way: a deposit credits Amount, a withdrawal takes Amount and Fee from
 // the balance.
 type transfer struct {
@@ -81,7 +81,7 @@ var transferStatuses = [...]string{transferAwaitingProcessing: "awaiting_process
 	transferInMempool: "in_mempool", transferProcessed: "processed", transferCompleted: "completed",
 	transferCanceled: "canceled"}
 
-// nextStatus is the way of a transfer that nobody cancels.
+// nextStatus is the status after each, unless the transfer is canceled.
 var nextStatus = [...]transferState{
 	transferConfirming:         transferCompleted,
 	transferAwaitingProcessing: transferApproved,
@@ -143,7 +143,7 @@ func (ex *Exchange) startStage(t *transfer, status transferState, at market.Time
 	ex.store.markTransfer(t)
 }
 
-// transferSchedule is the duty that carries transfers on.
+// transferSchedule brings transfers to their next status when it is due.
 type transferSchedule struct{ ex *Exchange }
 
 func (c *transferSchedule) due() market.Time {
@@ -210,8 +210,7 @@ func (ex *Exchange) kept() int {
 	return ex.config.Retention.Transactions
 }
 
-// remember appends a row and forgets the oldest where there are more than limit, half of the time
-// none and then many at once.
+// remember appends a row. The list holds between limit and 2·limit rows and is trimmed in bulk.
 func remember[T any](rows []T, row T, limit int) []T {
 	if len(rows) >= 2*limit {
 		kept := copy(rows, rows[len(rows)-limit+1:])

@@ -24,7 +24,7 @@ const maxDepth = 32
 const maxDecimal = 40
 
 // decoder checks the parameters of one request against its endpoint's. Of several complaints the
-// first in the order of the text is the Answer; what is missing comes last, in the order of the
+// first in the order of the text is the answer; what is missing comes last, in the order of the
 // table.
 type decoder struct {
 	catalog *market.Catalog
@@ -32,7 +32,7 @@ type decoder struct {
 	refusal *exchange.Error
 }
 
-// Decode reads the parameters of a request into c.args: name from the path, the others from query
+// Decode reads the parameters of a request into c.Args: name from the path, the others from query
 // and body. An empty body, and one that is an object without members, has no parameters.
 func (d *Door) Decode(c *Call, name, query string, body []byte) *exchange.Error {
 	c.Args = slices.Grow(c.Args[:0], len(c.Endpoint.Params))[:len(c.Endpoint.Params)]
@@ -106,7 +106,7 @@ func (d *decoder) body(body []byte) (fault string) {
 		return "it is not valid UTF-8"
 	}
 	accepted := d.call.Endpoint.Takes(true)
-	text := string(body) // Arguments outlive the body, whose memory is used again
+	text := string(body) // arguments outlive the body, whose memory is used again
 	s := scan(body)
 	if s.Peek() != '{' {
 		return "it is no JSON object"
@@ -151,7 +151,7 @@ func (d *decoder) take(name []byte, as form, value string) {
 			continue
 		}
 		if d.call.Args[i].Set {
-			d.complain(exchange.Invalid(string(name))) // twice: which one counts would be anybody's guess
+			d.complain(exchange.Invalid(string(name))) // it comes twice
 			return
 		}
 		d.set(&params[i], &d.call.Args[i], as, value)

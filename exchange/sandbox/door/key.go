@@ -19,7 +19,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// What the headers of a request may hold (specification 5, venue-facts 2.2). A timestamp from 1973
+// Limits of the headers of a request (specification 5, venue-facts 2.2). A timestamp from 1973
 // to 5138 is one in milliseconds; seconds and microseconds of our days are not.
 const (
 	KeyLength       = 64

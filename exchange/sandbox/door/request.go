@@ -39,7 +39,7 @@ type Request struct {
 // maxPooled is the largest memory for an answer that goes back to the pool, in bytes.
 const maxPooled = 1 << 18
 
-// NewRequest takes a request from the pool. Close it when it is answered.
+// NewRequest takes a request from the pool. Release it when it is answered.
 func (d *Door) NewRequest() *Request { return d.requests.Get().(*Request) }
 
 // Release gives a request back to the pool, emptied: nothing of it may reach the next client.

@@ -24,8 +24,8 @@ import (
 // meet the same faults, and a fault more at the end changes nothing before it.
 //
 // A fault that breaks the connection panics with http.ErrAbortHandler, as net/http expects of a
-// handler; who calls ServeHTTP without a server recovers it. Go's http.Client and others repeat a
-// GET by themselves where a connection that they keep breaks.
+// handler; a caller of ServeHTTP without a server has to recover it. Go's http.Client and others
+// repeat a GET by themselves where a connection that they keep breaks.
 type Fault struct {
 	Kind Kind
 
@@ -149,8 +149,8 @@ var Reasons = []string{"cancelOnMaintenance", "cancelOnAdminRequest", "cancelOnD
 // own (venue-facts 2.2).
 var FaultCodes = []int{101, 105, 107, 108, 109, 111, 400, 419, 430, 431}
 
-// Check returns what is wrong with a fault as far as the fault alone tells: it begins with the name
-// of the setting.
+// Check returns the first wrong setting of a fault; the error begins with its name. Markets,
+// accounts and keys are not looked up.
 func (f *Fault) Check(isEndpoint func(name string) bool) error {
 	if f.Kind == 0 || int(f.Kind) >= len(rows) {
 		return fmt.Errorf("kind: %d is none", f.Kind)

@@ -7,11 +7,11 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// pathWalk turns candles into movements along the path on which a backtest walks them (sim.Adaptive),
-// tick by tick, so that nothing lies between two prices that an order could wait for. The open
-// stands for the first third of the candle: what is decided on the candle before meets it, as in a
-// backtest. The close stands for the last sixth: what has been filled on the way is known before it
-// is told.
+// pathWalk turns candles into movements along the path on which a backtest walks them
+// (sim.Adaptive), tick by tick, so that nothing lies between two prices that an order could wait
+// for. The open stands for the first third of the candle: orders decided on the candle before
+// arrive in it, as in a backtest. The close stands for the last sixth: fills on the way are known
+// before the candle is.
 //
 // Known limitation: a candle with less volume than movements trades at its four prices alone; one
 // with fewer than four of its market's smallest amounts shows less than all of them.
@@ -107,7 +107,7 @@ type walk interface {
 	move(m *Movement) bool
 }
 
-// walk is the replay's.
+// newWalk returns the walk that the replay uses.
 func (r Replay) newWalk(s *Start) (walk, error) {
 	if !r.Path {
 		return newRandomWalk(s.Market, s.Seed, r.Step)

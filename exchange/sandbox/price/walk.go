@@ -9,10 +9,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// randomWalk turns candles into movements: trades that, put together, are the candle again. It visits
-// open, one extreme, the other and close, with steps around the straight way between them; amounts
-// are drawn, and their sum is the candle's volume. A candle's movements depend on the seed and the
-// candle alone.
+// randomWalk turns candles into movements: trades that, put together, are the candle again. It
+// visits open, one extreme, the other and close, with steps around the straight way between them;
+// amounts are drawn, and their sum is the candle's volume. A candle's movements depend on the seed
+// and the candle alone.
 //
 // Known limitation: a candle with fewer units of volume than different prices among its four shows
 // less than all of them, and one without volume moves the price without a trade.
