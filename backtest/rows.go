@@ -16,9 +16,9 @@ const (
 	tripHeader   = "market,side,entry_time_ms,entry_price,exit_time_ms,exit_price,amount,fees,pnl,reason\n"
 	fillHeader   = "time_ms,market,strategy,order,fill_id,side,price,amount,value,fee,fee_currency,taker\n"
 	equityHeader = "time_ms,equity,cash,position,exposure\n"
-	orderHeader  = "order,client_order_id,order_id,market,strategy,side,type,status,reason,restatement_reason,time_in_force,post_only," +
-		"self_trade_prevention,price,trigger_price,trigger_reference,triggered,amount,amount_quote,filled_amount,filled_amount_quote," +
-		"average_price,fee_paid,created_ms,updated_ms\n"
+	orderHeader  = "order,client_order_id,order_id,market,strategy,side,type,status,reason,restatement_reason," +
+		"time_in_force,post_only,self_trade_prevention,price,trigger_price,trigger_reference,triggered,amount,amount_quote,filled_amount," +
+		"filled_amount_quote,average_price,fee_paid,created_ms,updated_ms\n"
 )
 
 // row appends the cells of one line; every cell ends with a comma, which end turns into the end of

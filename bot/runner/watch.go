@@ -118,7 +118,8 @@ func (w *watch) notifyStopping() {
 		return
 	}
 	// no loop runs yet that would repeat the request
-	w.notify.sendWithin("STOPPING=1\n"+extendTimeout(time.Duration(w.r.plan.Config.Bot.StopWithin)+extendBy), notifyTimeout)
+	w.notify.sendWithin("STOPPING=1\n"+extendTimeout(time.Duration(w.r.plan.Config.Bot.StopWithin)+extendBy),
+		notifyTimeout)
 }
 
 // attach registers the metrics that read parts of the runner.

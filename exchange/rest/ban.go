@@ -112,7 +112,8 @@ func (l *Ledger) banOf(p Payer) market.Duration {
 
 // warnReset warns of a false reset, at most once in warnResetEvery.
 func (l *Ledger) warnReset(a *allowance, r rate, now market.Time) {
-	if a.resetCapped = r.claimed != ""; a.resetCapped && (a.resetWarned == 0 || now.Sub(a.resetWarned) >= warnResetEvery) {
+	if a.resetCapped = r.claimed != ""; a.resetCapped &&
+		(a.resetWarned == 0 || now.Sub(a.resetWarned) >= warnResetEvery) {
 		a.resetWarned = now
 		l.warn(Warning{Kind: WarnReset, Payer: a.payer, At: now, Until: r.reset, Doubted: r.claimed})
 	}

@@ -37,11 +37,6 @@ func (c *Client) Candles(ctx context.Context, m *market.Market, interval market.
 func appendCandles(dst []market.Candle, body []byte, m *market.Market, interval market.Interval) ([]market.Candle,
 	error) {
 	s := wire.NewScanner(body)
-	for s.Array(); s.Element(); {
-		candle := market.Candle{Market: m.ID, Interval: interval}
-		if s.Candle(m, &candle); s.Err() == nil {
-			dst = append(dst, candle)
-		}
-	}
+	dst = s.Candles(m, interval, dst)
 	return dst, s.End()
 }

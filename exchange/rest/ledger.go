@@ -54,7 +54,8 @@ func NewLedger(config LedgerConfig) *Ledger {
 	setDefault(&config.IPBan, 15*time.Minute)
 	setDefault(&config.Margin, 250*time.Millisecond)
 	l := &Ledger{config: config, names: rateHeadersOf(config.Prefix),
-		weights: weights{known: map[weightKey]int{}, samples: map[weightKey]weightSample{}, warned: map[weightKey]bool{}}}
+		weights: weights{known: map[weightKey]int{}, samples: map[weightKey]weightSample{},
+			warned: map[weightKey]bool{}}}
 	l.key = allowance{payer: PaidByKey, margin: config.Margin, limit: config.PerKey}
 	l.ip = allowance{margin: config.Margin, limit: config.PerIP}
 	return l

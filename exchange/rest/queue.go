@@ -56,7 +56,8 @@ func (a *allowance) grant(w *waiter) {
 		return
 	}
 	a.sent++
-	w.ticket = &ticket{allowance: a, weightKey: w.weightKey, weight: w.weight, alone: a.open+a.strayTotal == 0, sent: a.sent,
+	w.ticket = &ticket{allowance: a, weightKey: w.weightKey, weight: w.weight, alone: a.open+a.strayTotal == 0,
+		sent: a.sent,
 		used: a.used, countedReset: a.countedReset}
 	a.open += w.weight
 	close(w.ready)

@@ -198,7 +198,8 @@ func (c *Client) refused(status int, body []byte, signature string) *exchange.Er
 }
 
 // awaitBudget waits for the budget and returns its done.
-func (c *Client) awaitBudget(ctx context.Context, r *request, signed bool) (done func(http.Header, int, []byte), err error) {
+func (c *Client) awaitBudget(ctx context.Context, r *request, signed bool) (done func(http.Header, int, []byte),
+	err error) {
 	lane, weight := cmp.Or(r.lane, endpoints[r.at].lane), c.weights[r.at].of(r.all)
 	if r.timestamp != 0 { // a write must leave before its window ends
 		within, cancel := context.WithTimeout(ctx, max(0, c.timeLeft(r)))

@@ -8,13 +8,25 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Candle reads start, open, high, low, close and volume of a candle, [milliseconds,"open",…], in
-// the units of m; more columns are skipped. On an error the candle is undefined.
-func (s *Scanner) Candle(m *market.Market, candle *market.Candle) {
-	if next := row(s.data, s.at, m, candle); next > 0 && s.err == nil {
-		s.at = next
-		return
+// Candles appends the candles of an array, each
+// [milliseconds,"open","high","low","close","volume"], in the units of m; more columns are skipped.
+// An error names the column.
+func (s *Scanner) Candles(m *market.Market, interval market.Interval, dst []market.Candle) []market.Candle {
+	for s.Array(); s.Element(); {
+		if next := fastCandles(s.data, s.at, m, interval, &dst); next > s.at {
+			s.at = next
+			continue
+		}
+		candle := market.Candle{Market: m.ID, Interval: interval}
+		if s.columns(m, &candle); s.err == nil {
+			dst = append(dst, candle)
+		}
 	}
+	return dst
+}
+
+// columns reads a candle column by column.
+func (s *Scanner) columns(m *market.Market, candle *market.Candle) {
 	s.Array()
 	if !s.Element() {
 		s.malformed()
@@ -28,18 +40,38 @@ func (s *Scanner) Candle(m *market.Market, candle *market.Candle) {
 	s.Leave()
 }
 
-// row reads a candle that is written without white space and in easy numbers, as the exchange
-// writes it, and returns where it ends; 0 for any other candle.
-func row(data []byte, at int, m *market.Market, candle *market.Candle) int {
-	const stamp = 13 // digits of the milliseconds of our days
+// fastCandles reads consecutive candles as fastCandle does, and returns where the last one ends.
+func fastCandles(data []byte, at int, m *market.Market, interval market.Interval, dst *[]market.Candle) int {
+	candles, stop := *dst, at
+	for {
+		candle := market.Candle{Market: m.ID, Interval: interval}
+		next := fastCandle(data, at, m, &candle)
+		if next == 0 {
+			break
+		}
+		candles = append(candles, candle)
+		stop = next
+		if stop >= len(data) || data[stop] != ',' {
+			break
+		}
+		at = stop + 1
+	}
+	*dst = candles
+	return stop
+}
+
+// fastCandle reads a candle in the form that the exchange writes, without white space and with
+// short numbers, and returns where it ends; 0 for any other form.
+func fastCandle(data []byte, at int, m *market.Market, candle *market.Candle) int {
+	const stamp = 13 // digits of Unix milliseconds today
 	if at+17 > len(data) || data[at] != '[' {
 		return 0
 	}
 	head, tail := binary.LittleEndian.Uint64(data[at+1:])^zeros, binary.LittleEndian.Uint64(data[at+9:])^zeros
-	if marks(head) != 0 || bits.TrailingZeros64(marks(tail))/8 != stamp-8 {
+	if nonDigits(head) != 0 || bits.TrailingZeros64(nonDigits(tail))/8 != stamp-8 {
 		return 0
 	}
-	millis := worth(head, 8)*100_000 + worth(tail, stamp-8)
+	millis := digitsValue(head, 8)*100_000 + digitsValue(tail, stamp-8)
 	at += 1 + stamp
 	columns := [...]struct {
 		to     *int64
