@@ -117,7 +117,7 @@ func at[T any](list []T, i int) (one T) {
 }
 
 // arrange returns a config's accounts so that each of the file has the place that it had: first
-// those of the file, then new ones. An Account that the config no longer has keeps its orders and
+// those of the file, then new ones. An account that the config no longer has keeps its orders and
 // balances, without a key.
 func (l *loadedState) arrange(config []Account) []Account {
 	var arranged []Account

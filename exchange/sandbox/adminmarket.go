@@ -159,7 +159,7 @@ func (ex *Exchange) cancelAll(l *listing, of *account, reason market.Restatement
 	}
 }
 
-// End ends an open order for a reason of the operator's.
+// end ends an open order for a reason of the operator's.
 func (ex *Exchange) end(a *account, r *record, reason market.RestatementReason, at market.Time,
 	tell func(*account, *record)) {
 	if tell != nil {

@@ -11,7 +11,7 @@ import (
 
 // Clock is the exchange's time. It is safe for concurrent use and never goes back: where the
 // machine's clock is set back, it stands until that has caught up. It follows the machine's wall
-// clock, not its uptime, so that it is right again after a machine Has slept.
+// clock, not its uptime, so that it is right again after a machine has slept.
 type Clock struct {
 	now func() time.Time
 
@@ -56,7 +56,7 @@ func (c *Clock) Now() market.Time {
 	return c.read()
 }
 
-// Read is Now; the caller holds the mutex.
+// read is Now; the caller holds the mutex.
 func (c *Clock) read() market.Time {
 	if c.speed != 0 {
 		c.latest = max(c.latest, later(c.base, c.elapsed()))

@@ -119,7 +119,7 @@ func (s *audit) send1(r *rapid.T, who, line string) answer {
 	return a
 }
 
-// Check compares what the accounts have with what the answers tell.
+// check compares what the accounts have with what the answers tell.
 func (s *audit) check(r *rapid.T) {
 	sides := map[string][]row{}
 	for _, who := range []string{"alice", "bob"} {

@@ -44,7 +44,7 @@ type trader struct {
 	orders []string
 }
 
-// Call sends a signed request and returns status and body.
+// call sends a signed request and returns status and body.
 func (c *trader) call(method, path, body string) (int, []byte, error) {
 	request, err := http.NewRequest(method, c.base+door.Version+path, strings.NewReader(body))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 const oneID = "1be6d0df-d5dc-4b53-a250-3376f3b393e6"
 
-// Read decodes a request of the table and returns its call.
+// read decodes a request of the table and returns its call.
 func (r *rig) read(method, path, query, body string) (*door.Call, *exchange.Error) {
 	e, name := route(method, path)
 	c := &door.Call{Endpoint: e}

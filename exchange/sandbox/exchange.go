@@ -36,7 +36,7 @@ type Exchange struct {
 	books
 }
 
-// Account is one client: its orders, its transfers.
+// account is one client: its orders, its transfers.
 type account struct {
 	id     sim.AccountID
 	name   string

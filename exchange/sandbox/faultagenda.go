@@ -68,7 +68,7 @@ type lateOrder struct {
 	settle market.Duration
 }
 
-// Add takes one more.
+// add takes one more.
 func (l *lateOrders) add(one lateOrder) {
 	place, _ := slices.BinarySearchFunc(l.orders, one.at, func(x lateOrder, at market.Time) int {
 		if x.at <= at {

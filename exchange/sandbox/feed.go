@@ -28,7 +28,7 @@ func newPublicData(keep *Retention) publicData {
 }
 
 // print makes a trade public: it goes on the tape and into the candles. id must be of the market's
-// sequence of trades; a trade that Has been printed is not printed again, so that the reports of
+// sequence of trades; a trade that has been printed is not printed again, so that the reports of
 // both its orders may print it. It reports whether the trade was new.
 func (ex *Exchange) print(id uuid.UUID, t *market.Trade) bool {
 	l := ex.listings[t.Market]

@@ -69,7 +69,7 @@ func newFloor(t testing.TB, change func(*Config)) *floor {
 	return f
 }
 
-// Call carries out a request, "POST /order" with its parameters as "side=buy amount=1".
+// call carries out a request, "POST /order" with its parameters as "side=buy amount=1".
 func (f *floor) call(a *account, endpoint, parameters string) (string, *exchange.Error) {
 	c := &door.Call{Account: a.place(), Now: f.now}
 	c.Endpoint = f.bind(endpoints).Named(endpoint)
@@ -146,7 +146,7 @@ type toldTrade struct {
 	Settled       bool    `json:"settled"`
 }
 
-// Read decodes an answer.
+// read decodes an answer.
 func read[T any](f *floor, answer string) (value T) {
 	require.NoError(f.t, json.Unmarshal([]byte(answer), &value), "%s", answer)
 	return value

@@ -50,7 +50,7 @@ func (s *store) markForgotten(r *record) {
 	s.forgotten = append(s.forgotten, orderKey{r.market, r.count})
 }
 
-// Account marks an account: its balances, its volume.
+// markAccount marks an account: its balances, its volume.
 func (s *store) markAccount(a *account) {
 	if s == nil {
 		return

@@ -28,7 +28,7 @@ func New(config Config) (*Exchange, error) {
 }
 
 // open opens the parts, each of which needs those before. With a state file the exchange goes on
-// from where that stands: everything that Has become due since then happens now, in its order.
+// from where that stands: everything that has become due since then happens now, in its order.
 func (ex *Exchange) open() error {
 	for _, open := range [...]func() error{ex.openStore, ex.openAssets, ex.openMarkets, ex.openVenue, ex.openAccounts,
 		ex.openDoor, ex.openSchedule} {

@@ -227,7 +227,7 @@ func readLists[T any](b *bbolt.Bucket, numbers int, each func(head []uint64, num
 	})
 }
 
-// Decode reads one record.
+// decode reads one record.
 func decode(b *bbolt.Bucket, key []byte, record any) error {
 	if err := json.Unmarshal(b.Get(key), record); err != nil {
 		return unreadable(key, err)

@@ -91,7 +91,7 @@ func (c *chain) join(r *record) {
 	c.length++
 }
 
-// Close takes out a record that is in the chain.
+// leave takes out a record that is in the chain.
 func (c *chain) leave(r *record) {
 	at := r.links[c.place]
 	if at.older == nil {

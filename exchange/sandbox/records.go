@@ -73,8 +73,8 @@ func (ex *Exchange) recordNamed(a *account, id market.ID, orderID uuid.UUID) *re
 	return nil
 }
 
-// onReport is the venue's sink. It keeps the records up to date and tells the public side what it
-// may know: trades, and that the book Has changed.
+// onReport is the venue's sink. It keeps the records up to date and publishes trades and changes of
+// the book.
 func (ex *Exchange) onReport(ev *market.Event) {
 	if ev.Kind != market.KindReport {
 		return
@@ -130,7 +130,7 @@ func rests(o *market.Order) bool {
 	return o.Visible && !o.Done() && o.Status != market.StatusAwaitingTrigger
 }
 
-// Open makes the record of an order that the venue has taken in for an account.
+// enter makes the record of an order that the venue has taken in for an account.
 func (ex *Exchange) enter(a *account, o *market.Order, count uint64) *record {
 	r := ex.blank()
 	*r = record{id: o.ID, count: count, account: a.id, market: o.Market}

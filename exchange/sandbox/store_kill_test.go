@@ -85,7 +85,7 @@ func startChild(t *testing.T, state string) *child {
 	return nil
 }
 
-// End kills the child as the system does when memory is short.
+// end kills the child as the system does when memory is short.
 func (c *child) end(t *testing.T) {
 	require.NoError(t, c.Process.Signal(syscall.SIGKILL))
 	_ = c.Wait() // it says that it was killed

@@ -86,7 +86,7 @@ func (t *terms) update(c *market.Command) {
 	}
 }
 
-// Refuse keeps the first refusal.
+// refuse keeps the first refusal.
 func (t *terms) refuse(refused *exchange.Error) {
 	if t.refused == nil {
 		t.refused = refused

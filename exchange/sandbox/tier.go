@@ -10,7 +10,7 @@ import (
 )
 
 // The volume that decides an account's tier is that of the 30 whole UTC days before, in the
-// currency of the tiers. It is worked Out once a night (venue-facts 3.5); until then a day's trades
+// currency of the tiers. It is worked out once a night (venue-facts 3.5); until then a day's trades
 // change nothing.
 const (
 	tierCurrency = "EUR"

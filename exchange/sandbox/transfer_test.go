@@ -104,7 +104,7 @@ func (l *ledger) waitSome(t *rapid.T) {
 	l.wait(rapid.SampledFrom([]time.Duration{1, time.Second, 10 * time.Second, 10 * time.Minute, day}).Draw(t, "time"))
 }
 
-// Check adds up: a balance is what was credited, less what was taken and did not come back, and
+// check adds up: a balance is what was credited, less what was taken and did not come back, and
 // what trades moved; and the history says the same.
 func (l *ledger) check(t *rapid.T) {
 	want, told := map[pocket]market.Money{}, map[pocket]market.Money{}

@@ -57,7 +57,7 @@ func (d *decoder) complain(refusal *exchange.Error) {
 	}
 }
 
-// Path takes the market that the path names.
+// path takes the market that the path names.
 func (d *decoder) path(name string) {
 	for i := range d.call.Endpoint.Params {
 		if p := &d.call.Endpoint.Params[i]; p.InPath {
@@ -97,7 +97,7 @@ func unescape(part string) (text string, wrong bool) {
 	return text, err != nil || !utf8.ValidString(text)
 }
 
-// Body takes the parameters of a body, and returns why it is no JSON object.
+// body takes the parameters of a body, and returns why it is no JSON object.
 func (d *decoder) body(body []byte) (fault string) {
 	if len(body) == 0 {
 		return ""
@@ -185,7 +185,7 @@ func (e *Endpoint) requires(p *Parameter, operatorOptional bool) bool {
 	return p.Required && !(operatorOptional && e.Method == http.MethodDelete && p.Name == "operatorId")
 }
 
-// Set checks a value and keeps it. It must be written as its kind is; amounts are strings, so a
+// set checks a value and keeps it. It must be written as its kind is; amounts are strings, so a
 // JSON number is none (specification 1).
 func (d *decoder) set(p *Parameter, a *Argument, as form, text string) {
 	a.Set, a.Text = true, text
