@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
-// Exchange is the exchange: a market that moves, with a house that offers on both sides, and the
+// Exchange configures an exchange: a market that moves, with liquidity on both sides, and the
 // account of the bot beside another.
 func Exchange(seed uint64) sandbox.Config {
 	keys := func(key, secret string, budget int) door.Key {
@@ -40,5 +40,5 @@ const (
 	OtherKey   = "0th30th30th30th30th30th30th30th30th30th30th30th30th30th30th30th3"
 )
 
-// BotSecret goes with BotKey. No file and no log may have it.
+// BotSecret belongs to BotKey. No file and no log may contain it.
 const BotSecret = "the-secret-words-of-the-bot-that-must-not-be-seen-anywhere"

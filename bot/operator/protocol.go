@@ -1,7 +1,7 @@
-// Package operator is how a running bot is asked and told what to do: the protocol of the socket in
-// its state folder, the questions and answers, and the client. Of a bot that does not run it
-// answers from the state file. It never touches an engine: package runner does. Whoever speaks to a
-// bot, a command or a page, does it by this package alone. Start at AskStatus and Act.
+// Package operator owns the protocol between a running bot and its operator: the socket in the
+// state folder, requests, answers, and the client. For a stopped bot it answers from the state
+// file. It never touches an engine: package runner does. Commands and pages talk to a bot through
+// this package alone. Start at AskStatus and Act.
 package operator
 
 import (
@@ -13,18 +13,19 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 )
 
-// The protocol between a running bot and the commands that ask it. Both sides name their version in
-// a header; a question or answer without one is of version 1, as programs up to 31b5e46 wrote it. A
-// new field does not raise the version; a field that changes its meaning or goes away does.
+// Both sides name the version of the protocol in a header; without the header it is version 1, as
+// programs up to 31b5e46 wrote it. A new field does not raise the version. A field that changes its
+// meaning or goes away does.
 const (
 	protocolHeader  = "Tidemark-Protocol"
 	protocolVersion = 1
 )
 
-// NameProtocol writes the version of this program into the head of a question or an answer.
+// NameProtocol sets the version of this program in the header of a request or an answer.
 func NameProtocol(head http.Header) { head.Set(protocolHeader, strconv.Itoa(protocolVersion)) }
 
-// CheckProtocol refuses what a newer program wrote. side is who wrote it.
+// CheckProtocol refuses a request or an answer of a newer program. side names its sender. The error
+// is a UsageError.
 func CheckProtocol(head http.Header, side string) error {
 	text := head.Get(protocolHeader)
 	if text == "" {
@@ -41,7 +42,7 @@ func CheckProtocol(head http.Header, side string) error {
 	return nil
 }
 
-// checkAnswer is CheckProtocol of a bot's answer, which is no mistake of who asked.
+// checkAnswer is CheckProtocol for a bot's answer. Its error is no UsageError.
 func checkAnswer(head http.Header) error {
 	if err := CheckProtocol(head, "the bot"); err != nil {
 		return fmt.Errorf("%v", err)
@@ -49,11 +50,11 @@ func checkAnswer(head http.Header) error {
 	return nil
 }
 
-// The bounds of a question.
+// The bounds of a request.
 const (
-	AnswerWithin = 3 * time.Second  // for an answer that only has to be looked up
-	LongestAct   = 10 * time.Minute // that a command may be asked to wait
-	LongestAsk   = 1 << 16          // bytes of a request
+	AnswerTimeout   = 3 * time.Second  // for an answer that only has to be looked up
+	MaxWait         = 10 * time.Minute // that a command may be asked to wait
+	MaxRequestBytes = 1 << 16          // bytes of a request
 )
 
 // The paths of the socket.
@@ -70,8 +71,8 @@ const (
 	PathResolve   = "/resolve"
 )
 
-// Ask is a request. Each path reads the fields that concern it.
-type Ask struct {
+// Request is a request. Each path reads the fields that concern it.
+type Request struct {
 	Strategy string `json:"strategy,omitempty"` // empty: all
 	Order    string `json:"order,omitempty"`
 	All      bool   `json:"all,omitempty"`
@@ -88,7 +89,7 @@ type Failure struct {
 	Error string `json:"error"`
 }
 
-// How an order is resolved.
+// StateText an order is resolved.
 const (
 	AsExchange = "exchange"
 	AsAbsent   = "absent"

@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-func TestQuickNumbersAgreeWithTheThorough(t *testing.T) {
+func TestFastAndSlowNumbersAgree(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	plain := func(longest int) (text []byte) {
 		for range random.IntN(longest + 1) {

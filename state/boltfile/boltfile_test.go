@@ -17,7 +17,7 @@ import (
 )
 
 var lives = flag.Int("lives",
-	2, "how many random lives of a file TestWhatBboltWritesIsNeverCalledDamaged plays, by seeds from 1 on")
+	2, "how many random lives of a file TestNoFileOfBboltIsCalledDamaged plays, by seeds from 1 on")
 
 // live makes random changes to a file: large and small values, keys that come and go, buckets in
 // buckets, and an end in between.
@@ -81,7 +81,7 @@ func checkPath(path string) error {
 	return checkFile(context.Background(), file, 2)
 }
 
-func TestWhatBboltWritesIsNeverCalledDamaged(t *testing.T) {
+func TestNoFileOfBboltIsCalledDamaged(t *testing.T) {
 	for seed := range uint64(*lives) {
 		path := filepath.Join(t.TempDir(), "x.db")
 		live(t, path, seed+1, 60, func() { require.NoError(t, checkPath(path), "seed %d", seed+1) })
@@ -97,9 +97,9 @@ func TestWhatBboltWritesIsNeverCalledDamaged(t *testing.T) {
 	}
 }
 
-// TestEveryBitOfThePagesInUseIsLookedAt flips every bit of heads, elements and branches: each is
+// TestEveryBitOfThePagesInUseIsChecked flips every bit of heads, elements and branches: each is
 // damage, or bbolt reads the same as before.
-func TestEveryBitOfThePagesInUseIsLookedAt(t *testing.T) {
+func TestEveryBitOfThePagesInUseIsChecked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	live(t, path, 3, 12, func() {})
 	sound, err := os.ReadFile(path)

@@ -244,7 +244,7 @@ func TestDecimalsThatStoredCandlesCannotHaveAreRefused(t *testing.T) {
 	require.Zero(t, price)
 }
 
-func TestCompleteIsNotBelievedOfAFileWithBadRows(t *testing.T) {
+func TestAFileWithBadRowsIsNeverComplete(t *testing.T) {
 	store := openTestStore(t)
 	o := hourly("BTC-EUR")
 	o.Complete, o.SkipBad = true, true

@@ -228,7 +228,7 @@ func TestPricesAndValuesAreReadInTheUnitsOfTheReader(t *testing.T) {
 }
 
 // What is not of the catalog, and what no encoder writes.
-func TestWhatCannotBeReadIsNamed(t *testing.T) {
+func TestUnreadableBytesAreNamed(t *testing.T) {
 	n := NewNames(catalog(t, 2, 5), strategies)
 	readMarket := func(d *Decoder) { d.Market() }
 	for _, c := range []struct {

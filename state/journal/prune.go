@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -140,16 +141,9 @@ func (p *pruner) finished(o *OrderRow) (bool, error) {
 	if held && o.Updated >= since {
 		return false, nil
 	}
-	prefix := part(orderKey(o.ID), partFill, nil)
-	cursor := boltfile.NewCursor(p.from.Bucket(bucketOrders))
-	for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
-		full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
-		f, err := readFill(p.store.names, full, p.from.Bucket(bucketFills).Get(full))
-		if err != nil || !f.Settled || held && f.Time >= since {
-			return false, err
-		}
-	}
-	return true, nil
+	fills, err := fillsOf(p.from, p.store.names, o.ID)
+	needed := func(f FillRow) bool { return !f.Settled || held && f.Time >= since }
+	return err == nil && !slices.ContainsFunc(fills, needed), err
 }
 
 // lastEntry returns the number of the last entry about an order, 0 for none.

@@ -132,20 +132,25 @@ func (s *Store) FillsBack(visit func(*FillRow) (more bool)) error {
 
 // FillsOf returns the fills of an own order, by fill id.
 func (s *Store) FillsOf(id market.OrderID) (rows []FillRow, err error) {
-	prefix := part(orderKey(id), partFill, nil)
 	err = s.db.View(func(tx *bbolt.Tx) error {
-		cursor := boltfile.NewCursor(tx.Bucket(bucketOrders))
-		for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
-			full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
-			row, err := readFill(s.names, full, tx.Bucket(bucketFills).Get(full))
-			if err != nil {
-				return s.wrap(err)
-			}
-			rows = append(rows, row)
-		}
-		return nil
+		rows, err = fillsOf(tx, s.names, id)
+		return s.wrap(err)
 	})
 	return rows, err
+}
+
+func fillsOf(tx *bbolt.Tx, n *codec.Names, id market.OrderID) (rows []FillRow, err error) {
+	prefix := part(orderKey(id), partFill, nil)
+	cursor := boltfile.NewCursor(tx.Bucket(bucketOrders))
+	for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
+		full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
+		row, err := readFill(n, full, tx.Bucket(bucketFills).Get(full))
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }
 
 // Positions returns the present and former positions of each strategy, by strategy and market name.
