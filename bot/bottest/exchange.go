@@ -20,7 +20,7 @@ func Exchange(seed uint64) sandbox.Config {
 		Markets: []sandbox.Market{{Name: "BTC-EUR", PriceDigits: 2, TickSize: "1", QuantityDecimals: 8,
 			NotionalDecimals: 2, MinOrderInBase: "0.0001", MinOrderInQuote: "5", MaxOrderInBase: "1000",
 			MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: "A", Source: price.Synthetic{Price: "30000",
-				Volatility: 0.3}, House: sandbox.House{Levels: 20, HalfSpread: 5_000, Size: "0.05"}}},
+				Volatility: 0.3}, Liquidity: sandbox.Liquidity{Levels: 20, HalfSpread: 5_000, Size: "0.05"}}},
 		Accounts: []sandbox.Account{
 			{Name: "bot", Balances: map[string]string{"EUR": "20000", "BTC": "1"},
 				Keys: []door.Key{keys(BotKey, BotSecret, 0), keys(AuditorKey, "secret of the auditor", 1_000_000)}},

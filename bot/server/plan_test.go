@@ -49,7 +49,7 @@ func alike(c sandbox.Config) sandbox.Config {
 	}
 	for i := range c.Markets {
 		m := &c.Markets[i]
-		m.Status, m.House.Step = max(m.Status, market.Trading), max(m.House.Step, 1)
+		m.Status, m.Liquidity.Step = max(m.Status, market.Trading), max(m.Liquidity.Step, 1)
 		y := m.Source.(price.Synthetic)
 		if y.Step == 0 {
 			y.Step = time.Second
