@@ -21,15 +21,7 @@ const (
 	widestComment = 100
 )
 
-// wide are the packages that still have wider lines. A package without any leaves the list.
-var wide = map[string]bool{
-	"bot/runner":            true,
-	"bot/server":            true,
-	"exchange/sandbox/door": true,
-}
-
 func TestLinesFitTheirColumns(t *testing.T) {
-	found := map[string]bool{}
 	for _, s := range sources(t) {
 		text, err := os.ReadFile(s.path)
 		require.NoError(t, err)
@@ -43,15 +35,7 @@ func TestLinesFitTheirColumns(t *testing.T) {
 			if columns(line) <= limit || exempt[i+1] || unbreakable(line, limit) {
 				continue
 			}
-			found[s.dir] = true
-			if !wide[s.dir] {
-				t.Errorf("%s:%d: %d columns, more than %d", s.path, i+1, columns(line), limit)
-			}
-		}
-	}
-	for _, dir := range slices.Sorted(maps.Keys(wide)) {
-		if !found[dir] {
-			t.Errorf("%s has no line that is too wide any more: take it off the list wide", dir)
+			t.Errorf("%s:%d: %d columns, more than %d", s.path, i+1, columns(line), limit)
 		}
 	}
 }

@@ -50,8 +50,8 @@ func TestASpreadIsPaidTheSameLiveAndInABacktest(t *testing.T) {
 	var from, to market.Time
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
-			c.Markets[0].Source, c.Markets[0].Liquidity = stairs{p.seed}, sandbox.Liquidity{Levels: 1, HalfSpread: 100_000,
-				Size: "1000"}
+			c.Markets[0].Source = stairs{p.seed}
+			c.Markets[0].Liquidity = sandbox.Liquidity{Levels: 1, HalfSpread: 100_000, Size: "1000"}
 		})
 		s.kinds = shipped.Kinds()
 		s.config, s.traffic.limits = fmt.Sprintf(liveHead,
