@@ -89,7 +89,7 @@ func (d *driver) openOf(m *market.Market, from market.Time, first []market.Candl
 	return d.account.Last(m.ID)
 }
 
-// traderOf is the first strategy that trades a market and shares the common purse.
+// traderOf is the first strategy that trades a market and shares the common pool.
 func (d *driver) traderOf(m *market.Market) market.StrategyID {
 	for i := range d.plan.Strategies {
 		if s := &d.plan.Strategies[i]; !s.Own && slices.Contains(s.Markets, m) {

@@ -13,12 +13,14 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/renamed"
 )
 
 // callerFlags say which bot a command is for, and how its answer is wanted.
 type callerFlags struct {
 	config, state string
-	json          bool
+	json, v1      bool
+	document      string // of package renamed
 }
 
 // register adds the flags to a command.
@@ -26,7 +28,8 @@ func (f *callerFlags) register(c *cobra.Command) {
 	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
 	c.Flags().StringVar(&f.state, "state", "",
 		"the bot whose state is in this `FOLDER`, or a FILE with a copy of it; without it that of -c, or state")
-	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	console.AddJSON(c.Flags(), &f.json, &f.v1, "print JSON; --json=v1: under the names of the release before")
+	f.document = c.Name()
 }
 
 // folder is the bot's state folder.
@@ -64,19 +67,33 @@ func ask[T any](f *callerFlags, question func(operator.Place) (operator.Answer[T
 func show[T any](a *app, f *callerFlags, answer operator.Answer[T], print func(*T) error) error {
 	switch {
 	case f.json && answer.Raw != nil:
-		var text bytes.Buffer
-		if err := json.Indent(&text, answer.Raw, "", "  "); err != nil {
+		return a.printDocument(f.document, f.v1, answer.Raw)
+	case f.json:
+		text, err := json.Marshal(answer.Value)
+		if err != nil {
 			return err
 		}
-		_, err := text.WriteTo(a.Stdout)
-		return err
-	case f.json:
-		return console.PrintJSON(a.Stdout, answer.Value)
+		return a.printDocument(f.document, f.v1, append(text, '\n'))
 	}
 	if answer.Raw == nil {
 		fmt.Fprintln(a.Stderr, "the bot does not run: this is what its state file says")
 	}
 	return print(answer.Value)
+}
+
+// printDocument prints the JSON of a command in lines; v1 says under its older names.
+func (a *app) printDocument(document string, v1 bool, text []byte) (err error) {
+	if v1 {
+		if text, err = renamed.V1(document, text); err != nil {
+			return err
+		}
+	}
+	var lines bytes.Buffer
+	if err := json.Indent(&lines, text, "", "  "); err != nil {
+		return err
+	}
+	_, err = lines.WriteTo(a.Stdout)
+	return err
 }
 
 // act lets a running bot act and says what became of it.

@@ -26,6 +26,8 @@ const (
 	BreachesBlob  = "breaches"  // the rules that answers of the exchange did not keep within the last day
 	// what each strategy of the last run was given, by name, in units of the currency; 0: it shares
 	// the pool
+	AllocationBlob = "allocations"
+	// the name of AllocationBlob before, read where the new one is missing
 	AllotmentBlob = "allotments"
 	// how much of the kill switch's log is in the books: written in the transaction that books
 	DirectBlob = "direct"

@@ -24,7 +24,7 @@ import (
 var ErrNoBot = errors.New("no bot is running")
 
 // Call asks the running bot of a folder, for at most within, and decodes its answer into value. The
-// answer as it came is returned too.
+// answer is returned too, as it came but under the names of today.
 func Call(ctx context.Context, folder, path string, ask *Ask, within time.Duration, value any) (answer []byte,
 	err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
@@ -65,7 +65,7 @@ func post(ctx context.Context, socket, path string, body []byte) (status int, an
 	if err != nil {
 		return 0, nil, err
 	}
-	NameProtocol(request.Header)
+	nameQuestion(request.Header)
 	response, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {
 		return 0, nil, err
@@ -77,7 +77,10 @@ func post(ctx context.Context, socket, path string, body []byte) (status int, an
 	if answer, err = io.ReadAll(response.Body); err != nil {
 		return 0, nil, fmt.Errorf("its answer: %w", err)
 	}
-	return response.StatusCode, answer, nil
+	if response.StatusCode == http.StatusOK {
+		answer, err = readAnswer(response.Header, path, answer)
+	}
+	return response.StatusCode, answer, err
 }
 
 // refusalOf is the error that a bot answered with.

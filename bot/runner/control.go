@@ -96,7 +96,7 @@ func answer(serve func(context.Context, *operator.Ask) (any, error)) http.Handle
 		var ask operator.Ask
 		status := http.StatusOK
 		var value any
-		err := operator.CheckProtocol(request.Header, "the command")
+		err := operator.CheckQuestion(request.Header)
 		if err == nil {
 			if err = json.NewDecoder(http.MaxBytesReader(w, request.Body, operator.LongestAsk)).
 				Decode(&ask); err != nil {
@@ -108,10 +108,7 @@ func answer(serve func(context.Context, *operator.Ask) (any, error)) http.Handle
 		if err != nil {
 			value, status = operator.Failure{Error: err.Error()}, statusOf(err)
 		}
-		w.Header().Set("Content-Type", "application/json")
-		operator.NameProtocol(w.Header())
-		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(value) // it fails where the client has hung up
+		operator.WriteAnswer(w, request, status, value)
 	}
 }
 
