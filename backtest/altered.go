@@ -6,21 +6,21 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// alteration is how the candles of a run differ from those that are stored.
+// alteration is the difference between the candles of a run and the stored ones.
 type alteration struct {
 	cut    market.Time // candles that close later are altered; 0: all of them
-	noise  bool        // into noise, for the length of the horizon where there is a cut
+	noise  bool        // into noise; with a cut, for the length of the horizon
 	ends   bool        // the data ends at the cut
-	copies bool        // each batch is handed out in memory of its own, which may be written to
+	copies bool        // each batch has its own memory, which may be overwritten
 	seed   uint64
 }
 
-// of alters the candles of a source.
-func (a alteration) of(source Source, f Feed) Source {
+// apply alters the candles of a source.
+func (a alteration) apply(source Source, f Feed) Source {
 	if a == (alteration{seed: a.seed}) {
 		return source
 	}
-	chance := sequence(a.seed + uint64(f.Market.ID)<<8 + uint64(f.Interval))
+	chance := randomSequence(a.seed + uint64(f.Market.ID)<<8 + uint64(f.Interval))
 	return &altered{Source: source, alteration: a, tick: max(1, f.Market.TickSize), chance: chance}
 }
 
@@ -28,7 +28,7 @@ type altered struct {
 	Source
 	alteration
 	tick   market.Price
-	chance sequence
+	chance randomSequence
 	last   market.Price // close of the candle before
 	first  market.Price // open of the first one
 	count  int          // candles of noise
@@ -72,13 +72,13 @@ func (s *altered) Next() ([]market.Candle, error) {
 // per cent a candle, which stays within an eighth and eight times of the first price.
 func (s *altered) distort(c *market.Candle) {
 	c.Open = s.last
-	c.Close = s.near(c.Open)
-	c.High = max(c.Open, c.Close, s.near(max(c.Open, c.Close)))
-	c.Low = min(c.Open, c.Close, s.near(min(c.Open, c.Close)))
+	c.Close = s.step(c.Open)
+	c.High = max(c.Open, c.Close, s.step(max(c.Open, c.Close)))
+	c.Low = min(c.Open, c.Close, s.step(min(c.Open, c.Close)))
 	c.Volume = market.Volume(s.chance.below(2*int64(c.Volume) + 2))
 }
 
-func (s *altered) near(p market.Price) market.Price {
+func (s *altered) step(p market.Price) market.Price {
 	away := market.Price(s.chance.below(6*int64(p)/100+3)) - 3*p/100 - 1
 	least, most := max(s.tick, s.first/8), 8*s.first
 	p = market.FloorTo(p+away, s.tick)
@@ -88,11 +88,10 @@ func (s *altered) near(p market.Price) market.Price {
 	return p
 }
 
-// sequence is a row of numbers that look like chance and are the same for the same start
-// (splitmix64).
-type sequence uint64
+// randomSequence is a reproducible sequence of pseudo-random numbers (splitmix64).
+type randomSequence uint64
 
-func (s *sequence) next() uint64 {
+func (s *randomSequence) next() uint64 {
 	*s += 0x9e3779b97f4a7c15
 	z := uint64(*s)
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -100,10 +99,10 @@ func (s *sequence) next() uint64 {
 	return z ^ z>>31
 }
 
-// below returns a number from 0 up to, not including, n.
-func (s *sequence) below(n int64) int64 { return int64(s.next() >> 1 % uint64(n)) }
+// below returns a number in [0, n).
+func (s *randomSequence) below(n int64) int64 { return int64(s.next() >> 1 % uint64(n)) }
 
-// overwrite makes nonsense of candles that were handed out.
+// overwrite destroys candles that a strategy has received.
 func overwrite(candles []market.Candle) {
 	for i := range candles {
 		candles[i] = market.Candle{Open: 1, High: 1, Low: 1, Close: 1, Start: 1}

@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// DefaultAssets is where report.html finds its script unless told otherwise: the address that
-// go-echarts publishes.
+// DefaultAssets is the default address of the script of report.html, as go-echarts publishes it.
 const DefaultAssets = "https://go-echarts.github.io/go-echarts-assets/assets/"
 
 const scriptName = "echarts.min.js"
 
-// Assets is where report.html finds the script that draws its charts: an address or a file to put
-// into the page.
+// Assets is the script that draws the charts of report.html: an address, or a file to copy into the
+// page.
 type Assets struct {
 	URL  string // of the script, as the page names it
 	File string // to be copied into the page; empty: the page names URL

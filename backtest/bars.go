@@ -11,7 +11,7 @@ type bar struct {
 	open, high, low, close market.Price
 }
 
-// bars merges the candles of one market until they fit into a chart: one by one at first, then in
+// bars merges the candles of one market until they fit into a chart: single candles at first, then
 // pairs, fours and so on.
 type bars struct {
 	held  []bar
@@ -20,8 +20,8 @@ type bars struct {
 	each  int // candles that make a bar
 }
 
-// see takes the next candle.
-func (b *bars) see(c *market.Candle) {
+// add adds the next candle.
+func (b *bars) add(c *market.Candle) {
 	if b.count == 0 {
 		b.open = bar{c.Start, c.End(), c.Open, c.High, c.Low, c.Close}
 	} else {
@@ -29,20 +29,20 @@ func (b *bars) see(c *market.Candle) {
 		b.open.close, b.open.end = c.Close, c.End()
 	}
 	if b.count++; b.count >= b.each {
-		b.shut()
+		b.closeBar()
 	}
 }
 
-// shut ends the open bar and makes room when the bars have become twice too many.
-func (b *bars) shut() {
+// closeBar ends the open bar, and halves the bars when they are twice too many.
+func (b *bars) closeBar() {
 	b.held, b.count = append(b.held, b.open), 0
 	if len(b.held) == 2*maxBars {
-		b.pair()
+		b.halve()
 	}
 }
 
-// pair merges every two bars.
-func (b *bars) pair() {
+// halve merges every two bars.
+func (b *bars) halve() {
 	kept := b.held[:0]
 	for i := 0; i < len(b.held); i += 2 {
 		merged := b.held[i]
@@ -56,13 +56,13 @@ func (b *bars) pair() {
 	b.held, b.each = kept, 2*max(b.each, 1)
 }
 
-// all returns the bars, at most maxBars of them, and how many candles a bar is made of.
+// all returns the bars, at most maxBars, and the number of candles in a bar.
 func (b *bars) all() ([]bar, int) {
 	if b.count > 0 {
-		b.shut()
+		b.closeBar()
 	}
 	if len(b.held) > maxBars {
-		b.pair()
+		b.halve()
 	}
 	return b.held, max(b.each, 1)
 }

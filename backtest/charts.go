@@ -45,8 +45,8 @@ func chartOptions(res *Result) ([]byte, error) {
 	return append(out[:len(out)-2], '}'), nil
 }
 
-// timeAxis sets what the charts over time share: the whole run on the x axis, so that one zoom fits
-// all, a grid with equal sides, and a slider where it is asked for.
+// timeAxis sets the common options of the charts over time: the whole run on the x axis, so that
+// one zoom fits all, a grid with equal sides, and optionally a slider.
 func timeAxis(res *Result, id, unit string, slider bool) []charts.GlobalOpts {
 	zoom := []opts.DataZoom{{Type: "inside", XAxisIndex: []int{0}}}
 	bottom := "28"
@@ -66,8 +66,8 @@ func timeAxis(res *Result, id, unit string, slider bool) []charts.GlobalOpts {
 	}
 }
 
-// crowd is the number of round trips from which on their marks are drawn small.
-const crowd = 500
+// manyTrips is the number of round trips above which their marks are drawn small.
+const manyTrips = 500
 
 // candleChart shows the candles of the charted market with entries and exits.
 func candleChart(res *Result) *charts.Kline {
@@ -81,7 +81,7 @@ func candleChart(res *Result) *charts.Kline {
 		{"entry", "triangle", colourMain}, {"exit, won", "diamond", colourUp}, {"exit, lost", "diamond", colourDown},
 	} {
 		size, style := 9, opts.ItemStyle{Color: m.colour, BorderColor: "#ffffff", BorderWidth: 1}
-		if res.Trips.Count > crowd { // outlines would hide the candles
+		if res.Trips.Count > manyTrips { // outlines would hide the candles
 			size, style = 4, opts.ItemStyle{Color: m.colour, Opacity: opts.Float(0.5)}
 		}
 		marks.AddSeries(m.name, nil, charts.WithScatterChartOpts(opts.ScatterChart{Symbol: m.symbol, SymbolSize: size}),
@@ -92,7 +92,7 @@ func candleChart(res *Result) *charts.Kline {
 	return chart
 }
 
-// equityChart shows equity and, beside it, what holding the market would have been worth.
+// equityChart shows the equity beside that of buy and hold.
 func equityChart(res *Result) *charts.Line {
 	chart := charts.NewLine()
 	chart.SetGlobalOptions(timeAxis(res, chartEquity, res.Currency, false)...)

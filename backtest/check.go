@@ -6,9 +6,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// decisions runs the plan without a recorder and returns what was decided, and the first and last
-// close.
-func decisions(ctx context.Context, p *Plan, o runOptions) (trace *trail, first, last market.Time, err error) {
+// decide runs the plan without a recorder and returns its decisions, and the first and last close.
+func decide(ctx context.Context, p *Plan, o runOptions) (trace *trail, first, last market.Time, err error) {
 	trace = &trail{}
 	o.tracer = trace.add
 	o.began = func(d *driver) {
@@ -26,28 +25,28 @@ func decisions(ctx context.Context, p *Plan, o runOptions) (trace *trail, first,
 	return trace, first, d.last, nil
 }
 
-// WarmupReport is the answer of CheckWarmup.
+// WarmupReport is the result of CheckWarmup.
 type WarmupReport struct {
-	Declared int // candles of warm-up that the strategies declare
+	Declared int // the longest declared warm-up, in candles
 	Tried    []WarmupTry
-	// the smallest history tried from which on nothing changes; -1: even the longest but one
-	// differs from the longest
+	// Enough is the smallest tried history from which on the decisions stay the same; -1: the two
+	// longest differ.
 	Enough int
 }
 
 // WarmupTry is one run of CheckWarmup.
 type WarmupTry struct {
 	History int // candles before the start
-	Same    int // decisions from the start on that equal those of the longest history, before the first that differs
+	Same    int // first decisions from the start on that equal those of the longest history
 	Of      int // decisions of the longest history
 }
 
 // CheckWarmup runs the plan from its From (or the middle of its data) with more and more history
-// before, and finds out from how much on the decisions stay the same.
+// before, and finds the history from which on the decisions stay the same.
 func CheckWarmup(ctx context.Context, p *Plan) (*WarmupReport, error) {
 	plan := *p
 	if plan.From == 0 {
-		_, first, last, err := decisions(ctx, p, runOptions{})
+		_, first, last, err := decide(ctx, p, runOptions{})
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +57,7 @@ func CheckWarmup(ctx context.Context, p *Plan) (*WarmupReport, error) {
 	var runs []*trail
 	for _, factor := range [...]int{0, 1, 2, 4, 8, 16} {
 		extra := report.Declared * factor
-		trace, _, _, err := decisions(ctx, &plan, runOptions{extra: extra})
+		trace, _, _, err := decide(ctx, &plan, runOptions{extra: extra})
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +68,7 @@ func CheckWarmup(ctx context.Context, p *Plan) (*WarmupReport, error) {
 	return report, nil
 }
 
-// compare counts how far each run agrees with the one of the longest history.
+// compare counts how many first decisions each run shares with that of the longest history.
 func (r *WarmupReport) compare(runs []*trail, from market.Time) {
 	longest := runs[len(runs)-1].after(from)
 	for i := len(runs) - 1; i >= 0; i-- {

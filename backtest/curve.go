@@ -22,13 +22,12 @@ type sample struct {
 	equity, cash market.Money
 }
 
-// bucket is a stretch of the curve: its lowest, highest and last close. The first of equals is
-// kept.
+// bucket is a stretch of the curve: its lowest, highest and last close, of equal ones the first.
 type bucket struct{ low, high, last sample }
 
-// curve keeps a curve of any length in bounded memory. As long as it is short every close is kept;
-// then stretches of equal time, doubled whenever there are too many of them. The extremes of every
-// stretch survive.
+// curve keeps a curve of any length in bounded memory. A short curve keeps every close; a longer
+// one keeps buckets of equal time, whose length doubles whenever there are too many. The extremes
+// of every bucket survive.
 type curve struct {
 	buckets []bucket
 	open    bucket
@@ -38,8 +37,8 @@ type curve struct {
 	end     market.Time // the open bucket takes closes up to and including end
 }
 
-// see takes a close into the open bucket; at must not be past c.end.
-func (c *curve) see(s sample) {
+// add adds a close to the open bucket; at must not be after c.end.
+func (c *curve) add(s sample) {
 	if s.equity < c.open.low.equity {
 		c.open.low = s
 	}
@@ -48,11 +47,10 @@ func (c *curve) see(s sample) {
 	}
 }
 
-// begin opens the bucket that contains s. last is the close before it, which ends the bucket that
-// was open.
+// begin opens the bucket that contains s. last is the close before it, which ends the open bucket.
 func (c *curve) begin(s, last sample) {
 	if c.has {
-		c.shut(last)
+		c.closeBucket(last)
 	} else {
 		c.first, c.has = s.at, true
 	}
@@ -65,7 +63,7 @@ func (c *curve) begin(s, last sample) {
 
 func (c *curve) index(at market.Time) market.Time { return (at - c.first) / c.width }
 
-func (c *curve) shut(last sample) {
+func (c *curve) closeBucket(last sample) {
 	c.open.last = last
 	c.buckets = append(c.buckets, c.open)
 	switch {
@@ -76,7 +74,7 @@ func (c *curve) shut(last sample) {
 	}
 }
 
-// merge joins the buckets that fall into the same stretch of the given width.
+// merge joins the buckets that fall into the same stretch of the new width.
 func (c *curve) merge(width market.Time) {
 	c.width = width
 	kept := c.buckets[:1]
@@ -101,8 +99,8 @@ func (b *bucket) join(next bucket) {
 	b.last = next.last
 }
 
-// points returns the curve in order of time, with last as its final point and the extra points put
-// in where they belong.
+// points returns the curve in order of time, with last as its final point and the extra points
+// inserted.
 func (c *curve) points(last sample, extra ...sample) []sample {
 	if !c.has {
 		return nil
@@ -117,5 +115,5 @@ func (c *curve) points(last sample, extra ...sample) []sample {
 	return slices.CompactFunc(all, func(a, b sample) bool { return a.at == b.at })
 }
 
-// noCurve is a curve that keeps nothing and never asks to be woken.
+// noCurve is a curve that keeps nothing.
 func noCurve() curve { return curve{end: math.MaxInt64} }

@@ -7,14 +7,14 @@ func definitions() []Definition {
 		{"return", "E(last) ÷ S − 1"},
 		{"cagr", "(E(last) ÷ S)^(365.25 ÷ D) − 1, D from the start of the first candle to the end of the last; " +
 			"undefined for D < 1"},
-		{"daily return", "r = E(last close of a UTC day) ÷ E(last close of the day before) − 1; a day without a " +
-			"candle carries equity " +
-			"forward; a close at midnight belongs to the day that it ends; the first day has no return"},
+		{"daily return", "r = E(last close of a UTC day) ÷ E(last close of the day before) − 1; " +
+			"a day without a candle carries equity forward; a close at midnight belongs to the day that it ends; " +
+			"the first day has no return"},
 		{"volatility", "std(r) × √365, std with n − 1"},
 		{"sharpe", "mean(r) ÷ std(r) × √365, risk-free rate 0"},
 		{"sortino", "mean(r) ÷ √(Σ min(r, 0)² ÷ n) × √365 over all n days"},
-		{"max drawdown", "largest (peak − E) ÷ peak at candle closes, peak the highest E before; length from when " +
-			"the peak was first reached to the first close at or above it, or to the end"},
+		{"max drawdown", "largest (peak − E) ÷ peak at candle closes, peak the highest E before; length from " +
+			"when the peak was first reached to the first close at or above it, or to the end"},
 		{"calmar", "cagr ÷ max drawdown"},
 		{"exposure", "share of candle groups with a position at the close"},
 		{"turnover", "Σ value of all fills ÷ S"},
@@ -29,8 +29,8 @@ func definitions() []Definition {
 		{"losing run", "most trips in a row with pnl < 0, in the order in which they were closed"},
 		{"buy and hold", "S × close(last) ÷ (open(first) × (1 + taker fee)); its other figures from closes of the " +
 			"charted market alone"},
-		{"unprotected", "time, over all brackets, during which a position or a part of it that was to have an exit at the " +
-			"venue had none, and why: the exit was arriving, or was swapped for the other; it was too small, " +
+		{"unprotected", "time, over all brackets, during which a position or a part of it that was to have an exit " +
+			"at the venue had none, and why: the exit was arriving, or was swapped for the other; it was too small, " +
 			"refused, cancelled, expired without buyers; the market was halted"},
 	}
 }

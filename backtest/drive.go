@@ -9,27 +9,26 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Watched is a pass through a plan as it can be seen from another goroutine.
+// Watched is a running pass of a plan, as other goroutines may see it.
 type Watched struct {
-	Callback *engine.Callback // which strategy is in which callback
+	Callback *engine.Callback // the running callback
 	Name     func(market.StrategyID) string
 }
 
 // Halted is a strategy that was halted in a run.
 type Halted struct {
 	engine.Halt
-	Stack []byte // where it was when it panicked, ended its goroutine, or used its desk from elsewhere; nil otherwise
+	Stack []byte // of a panic, an ended goroutine, or a foreign use of its desk; nil otherwise
 }
 
-// errGone means that a strategy ended the goroutine of a run although it was called on one of its
+// errGoexit is the error where a strategy ended the goroutine of a run although it had one of its
 // own.
-var errGone = errors.New(
+var errGoexit = errors.New(
 	"the run ended its goroutine; a strategy may call runtime.Goexit in its callbacks, but nothing else may")
 
-// drive runs the plan to its end, on a goroutine of its own. A callback that ends its goroutine
-// (runtime.Goexit) takes the run along: no caller can go on then. The plan is run again from the
-// start, with each callback on a goroutine of its own, which costs a microsecond a callback and
-// halts that strategy alone.
+// drive runs the plan to its end, in its own goroutine. A callback that ends its goroutine
+// (runtime.Goexit) ends the run too. Then the plan is run again from the start, with each callback
+// in its own goroutine, which costs a microsecond a callback and halts only that strategy.
 func drive(ctx context.Context, p *Plan, o runOptions) (d *driver, err error) {
 	for {
 		if d, err = newDriver(p, o); err != nil {
@@ -47,18 +46,18 @@ func drive(ctx context.Context, p *Plan, o runOptions) (d *driver, err error) {
 		case returned:
 			return d, err
 		case o.apart != nil:
-			return nil, errGone
+			return nil, errGoexit
 		}
 		o.apart = goroutine.Call
 	}
 }
 
-// tellHalts tells of each strategy that was halted.
-func (d *driver) tellHalts(told func(Halted)) {
-	if told == nil {
+// reportHalts calls report for each halted strategy.
+func (d *driver) reportHalts(report func(Halted)) {
+	if report == nil {
 		return
 	}
 	for _, h := range d.engine.Halts() {
-		told(Halted{Halt: h, Stack: d.engine.Stack(h.Strategy)})
+		report(Halted{Halt: h, Stack: d.engine.Stack(h.Strategy)})
 	}
 }

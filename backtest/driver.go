@@ -1,14 +1,13 @@
 // Package backtest replays stored candles through the engine against the simulated venue, and
-// reports honestly what came of it. It never decides an order and never fills one: engine and venue
-// are the ones that trade live and on paper. Start at Run; driver.go is the loop, recorder.go what
-// becomes of its results.
+// reports the result. It never decides an order and never fills one: engine and venue are those of
+// live and paper trading. Start at Run; driver.go is the loop, recorder.go records the results.
 //
-// Ordering invariant: of one group of candles that close at the same instant, first the venue moves
-// along all their paths, then the strategies see them. What a strategy decides on a candle reaches
-// the venue at the next candle's open or later.
+// Ordering invariant: of a group of candles that close at the same instant, first the venue walks
+// all their paths, then the strategies receive them. An order decided on a candle reaches the venue
+// at the next candle's open or later.
 //
 // Known limitation: markets whose driving candles have different intervals move at the closes of
-// their own candles, so a fill in the coarser one is heard of only at its close.
+// their own candles, so a strategy learns of a fill in the coarser one only at its close.
 package backtest
 
 import (
@@ -35,14 +34,13 @@ func (d *driver) run(ctx context.Context) error {
 	if !d.started {
 		return ErrNoCandles
 	}
-	d.sees = math.MaxInt64 // that the data ends is known from here on
+	d.knows = math.MaxInt64 // from here on the end of the data is known
 	d.send(d.engine.Stop(d.engine.Now()))
 	d.recordOpen()
 	return nil
 }
 
-// runOne drives a single feed: every group is one candle of its batch, and most do nothing to
-// anybody.
+// runOne drives a single feed: every group is one candle of its batch, and most candles are quiet.
 func (d *driver) runOne(ctx context.Context) error {
 	f := &d.feeds[0]
 	for len(f.batch) > 0 {
@@ -53,15 +51,14 @@ func (d *driver) runOne(ctx context.Context) error {
 		if err := f.fill(); err != nil {
 			return err
 		}
-		if err := d.pause(ctx, f); err != nil {
+		if err := d.report(ctx, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// runBatch drives the candles at hand: those that do nothing to anybody in one go, the others one
-// by one.
+// runBatch drives a batch: quiet candles in one go, the others one by one.
 func (d *driver) runBatch(f *feed) error {
 	coasts := d.plain && f.Interval.Fixed() > 0
 	for rest := f.batch; len(rest) > 0; {
@@ -96,21 +93,21 @@ func (d *driver) stepQuiet(f *feed, series []market.Candle) (int, error) {
 	last := &series[n-1]
 	d.venue.SkipTo(last)
 	d.last = last.Start + length
-	d.sees = d.last
+	d.knows = d.last
 	if len(commands) > 0 {
 		d.send(commands)
 	}
 	if d.recorder != nil {
-		if err := d.markCalm(f.Market, series[:n], length); err != nil {
+		if err := d.markQuiet(f.Market, series[:n], length); err != nil {
 			return n, err
 		}
 	}
 	return n, d.engine.Err()
 }
 
-// markCalm records the account at the closes of calm candles: the balances are the same at all of
-// them, the price is not.
-func (d *driver) markCalm(m *market.Market, series []market.Candle, length market.Time) error {
+// markQuiet records the account at the closes of quiet candles: only the price changes, the
+// balances do not.
+func (d *driver) markQuiet(m *market.Market, series []market.Candle, length market.Time) error {
 	cash, base := d.account.Total(d.plan.Currency.ID).Total, market.Qty(0)
 	others := cash
 	if _, equity, err := d.account.CashAndEquity(d.plan.Currency.ID); err != nil {
@@ -139,7 +136,7 @@ func (d *driver) runMany(ctx context.Context) error {
 	}
 }
 
-// next takes the group of candles that close next off the feeds, into drive and deliver, and
+// next takes the group of candles that close next from the feeds, into drive and deliver, and
 // returns its close; 0 at the end.
 func (d *driver) next(ctx context.Context) (end market.Time, err error) {
 	for i := range d.feeds {
@@ -161,34 +158,34 @@ func (d *driver) next(ctx context.Context) (end market.Time, err error) {
 		if f.Deliver {
 			d.deliver = append(d.deliver, *c)
 		}
-		if err := d.take(ctx, f, c); err != nil {
+		if err := d.advance(ctx, f, c); err != nil {
 			return 0, err
 		}
 	}
 	return end, nil
 }
 
-// take moves a feed on past the candle that was copied from it.
-func (d *driver) take(ctx context.Context, f *feed, c *market.Candle) error {
+// advance moves a feed past the candle that was copied from it.
+func (d *driver) advance(ctx context.Context, f *feed, c *market.Candle) error {
 	f.count++
 	if err := f.fill(); err != nil {
 		return err
 	}
 	if f.at == 0 && len(f.batch) > 0 {
-		return d.pause(ctx, f)
+		return d.report(ctx, f)
 	}
 	return nil
 }
 
-// pause looks, once a batch, whether the run is to end and tells how far it is.
-func (d *driver) pause(ctx context.Context, f *feed) error {
+// report reports, once a batch, the progress, and returns an error where the run is to end.
+func (d *driver) report(ctx context.Context, f *feed) error {
 	if d.progress != nil && len(f.batch) > 0 {
 		d.progress(f.batch[0].Start)
 	}
 	return ctx.Err()
 }
 
-// group lets the candles that close at end happen.
+// group processes the candles that close at end.
 func (d *driver) group(end market.Time) error {
 	if !d.started {
 		if err := d.start(); err != nil {
@@ -196,9 +193,9 @@ func (d *driver) group(end market.Time) error {
 		}
 	}
 	if at, waiting := d.engine.NextTimer(); waiting && at < end {
-		d.ring(end - 1)
+		d.fireTimers(end - 1)
 	}
-	d.sees = end
+	d.knows = end
 	d.movement.At, d.movement.Candles = end, d.drive
 	if err := d.venue.Advance(&d.movement); err != nil {
 		return err
@@ -206,7 +203,7 @@ func (d *driver) group(end market.Time) error {
 	return d.deliverGroup(end, d.deliver)
 }
 
-// deliverGroup lets the strategies see the candles that closed at end, and records the account.
+// deliverGroup delivers the candles that closed at end to the strategies, and records the account.
 func (d *driver) deliverGroup(end market.Time, group []market.Candle) error {
 	at := max(end+d.latency, d.engine.Now())
 	d.arrival.At, d.arrival.Candles = at, group
@@ -214,13 +211,13 @@ func (d *driver) deliverGroup(end market.Time, group []market.Candle) error {
 		d.send(commands)
 	}
 	if d.engine.TimerDue() {
-		d.ring(at)
+		d.fireTimers(at)
 	}
 	if d.recorder != nil {
 		d.mark(end)
 	}
 	d.last = end
-	if d.spoils {
+	if d.overwrites {
 		overwrite(d.drive)
 		overwrite(group)
 	}
@@ -245,25 +242,25 @@ func (d *driver) mark(end market.Time) {
 	}
 }
 
-// hear passes what the venue tells on to the engine. Arrival never goes back: what happened in a
-// path while a later event had already arrived is heard of now.
-func (d *driver) hear(ev *market.Event) {
+// onEvent passes an event of the venue to the engine. Arrival times never go back: an event within
+// a path that happened before the arrival of a later one arrives now.
+func (d *driver) onEvent(ev *market.Event) {
 	ev.At = max(ev.At, d.engine.Now())
 	d.send(d.engine.Step(ev))
 }
 
-// send hands commands to the venue.
+// send passes commands to the venue.
 func (d *driver) send(commands []market.Command) {
 	for i := range commands {
 		if d.tracer != nil {
-			d.tracer(&commands[i], d.sees)
+			d.tracer(&commands[i], d.knows)
 		}
 		d.venue.Do(&commands[i])
 	}
 }
 
-// ring steps the timers that are due until a time, each at its own.
-func (d *driver) ring(until market.Time) {
+// fireTimers steps the timers that are due until a time, each at its own.
+func (d *driver) fireTimers(until market.Time) {
 	for rounds := 0; rounds < maxTimers; rounds++ {
 		at, waiting := d.engine.NextTimer()
 		if !waiting || at > until {
@@ -275,17 +272,17 @@ func (d *driver) ring(until market.Time) {
 }
 
 // maxTimers bounds the timers of one candle: a strategy that sets its next timer in the past would
-// ring for ever.
+// fire for ever.
 const maxTimers = 100_000
 
-// Filled records a fill; it makes the driver the engine's observer.
+// Filled records a fill: an engine.Observer.
 func (d *driver) Filled(o *state.Order, f *market.Fill) {
 	if d.recorder != nil {
 		d.recorder.Fill(f, &o.Order)
 	}
 }
 
-// Closed records an order that is done.
+// Closed records an order that has ended: an engine.Observer.
 func (d *driver) Closed(o *state.Order) {
 	if o.State == state.Rejected {
 		d.rejected[o.Code]++

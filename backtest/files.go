@@ -7,16 +7,16 @@ import (
 	"path/filepath"
 )
 
-// flushAt is the size at which rows go to the disk.
-const flushAt = 32 << 10
+// flushSize is the size at which rows go to the disk.
+const flushSize = 32 << 10
 
-// results is the folder that a run writes its results to. Every file grows under a temporary name
-// and gets its own only when all of them are complete, result.json last: a folder with a new
-// result.json is a whole set. One run at a time writes to a folder; what a killed one left is
-// overwritten by the next.
+// results is the folder of a run's result files. Every file grows under a temporary name and gets
+// its own only when all are complete, result.json last: a folder with a new result.json is a
+// complete set. One run at a time writes to a folder; files of a killed run are overwritten by the
+// next.
 type results struct {
 	dir   string
-	lock  *os.File // the folder, locked until the run ends, or its process
+	lock  *os.File // the folder, locked until the run or its process ends
 	files []*table
 }
 
@@ -29,7 +29,7 @@ type table struct {
 	err  error
 }
 
-// newResults makes the folder where it is missing, and takes it for this run.
+// newResults creates the folder where it is missing, and locks it for this run.
 func newResults(dir string) (*results, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("folder for the results: %w", err)
@@ -44,21 +44,21 @@ func newResults(dir string) (*results, error) {
 // errFolderBusy means that another process has locked a folder.
 var errFolderBusy = errors.New("another run is writing here; choose another folder with --out")
 
-// create begins a file. The temporary name starts with a dot, so that a pattern like *.csv does not
-// meet it.
+// create begins a file. Its temporary name starts with a dot, so that a pattern like *.csv does not
+// match it.
 func (r *results) create(name string) (*table, error) {
 	file, err := os.OpenFile(filepath.Join(r.dir, "."+name+".tmp"), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", filepath.Join(r.dir, name), err)
 	}
-	t := &table{name: name, file: file, buf: make([]byte, 0, flushAt+4<<10)}
+	t := &table{name: name, file: file, buf: make([]byte, 0, flushSize+4<<10)}
 	r.files = append(r.files, t)
 	return t, nil
 }
 
-// grown flushes the rows once there are enough of them.
-func (t *table) grown() {
-	if len(t.buf) >= flushAt {
+// flushFull flushes the rows once there are flushSize bytes.
+func (t *table) flushFull() {
+	if len(t.buf) >= flushSize {
 		t.flush()
 	}
 }
@@ -73,7 +73,7 @@ func (t *table) flush() {
 // Write appends p.
 func (t *table) Write(p []byte) (int, error) {
 	t.buf = append(t.buf, p...)
-	t.grown()
+	t.flushFull()
 	return len(p), t.err
 }
 

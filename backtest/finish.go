@@ -12,10 +12,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// About is what a run is told of itself: it stands in the result and changes nothing.
+// About describes a run; it stands in the result and changes nothing.
 type About struct {
 	Title       string // of the report, such as "trend on BTC-EUR"
-	Synthetic   bool   // the candles were made, not seen
+	Synthetic   bool   // the candles come from a generator
 	Warnings    []string
 	CodeVersion string
 	ConfigHash  string
@@ -25,8 +25,8 @@ type About struct {
 	Assumptions []string // one line each, the most important first
 }
 
-// finishInfo is what the driver knows and the recorder does not. Slices are copied into the Result
-// as they are, except that Refusals are sorted.
+// finishInfo is the driver's part of the Result. Slices are copied as they are, except that
+// Refusals are sorted.
 type finishInfo struct {
 	About
 	To          market.Time // end of the last candle; 0: the last Mark
@@ -46,7 +46,7 @@ type pathEquity struct {
 }
 
 // Finish ends the recording, computes the Result and, with a folder, writes the files. After an
-// error no new file is left in the folder. Nothing may be recorded after it.
+// error no new file is left in the folder. Record nothing after it.
 func (r *recorder) Finish(info finishInfo) (*Result, error) {
 	if err := r.Err(); err != nil {
 		r.Abort()
@@ -77,12 +77,11 @@ func (r *recorder) result(info finishInfo) *Result {
 		},
 		From: Moment(r.cfg.From), To: Moment(info.To), Currency: r.cfg.Currency.Symbol,
 		Strategies: info.Strategies, Data: info.Data, Rules: r.rules(),
-		Performance: r.performance(info.To), Hold: r.hodl(info.To),
+		Performance: r.performance(info.To), Hold: r.buyAndHold(info.To),
 		Trips: r.tally.figures(r.held.open()), Orders: r.tally.orders, Months: r.months,
-		Files: []string{}, Envelope: r.envelope(info), Refusals: append([]Count{},
-			info.Refusals...), Candles: r.candles(info),
-		Unprotected: Seconds(info.Unprotected), UnprotectedBy: append([]CauseSeconds{},
-			info.Causes...), Assumptions: info.Assumptions, Definitions: definitions(),
+		Files: []string{}, Envelope: r.envelope(info), Candles: r.candles(info),
+		Refusals: append([]Count{}, info.Refusals...), UnprotectedBy: append([]CauseSeconds{}, info.Causes...),
+		Unprotected: Seconds(info.Unprotected), Assumptions: info.Assumptions, Definitions: definitions(),
 	}
 	slices.SortFunc(res.Refusals, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
@@ -105,8 +104,8 @@ func (r *recorder) performance(to market.Time) Performance {
 	}
 }
 
-// hodl computes the figures of buying the charted market at its first open and holding it.
-func (r *recorder) hodl(to market.Time) Hold {
+// buyAndHold computes the figures of buying the charted market at its first open and holding it.
+func (r *recorder) buyAndHold(to market.Time) Hold {
 	if !r.prices.seen {
 		return Hold{Final: r.amount(r.cfg.Start), Ratios: undefinedRatios()}
 	}
@@ -123,8 +122,7 @@ func undefinedRatios() Ratios {
 	return Ratios{Return: u, CAGR: u, Volatility: u, Sharpe: u, Sortino: u, Calmar: u, Drawdown: Drawdown{Depth: u}}
 }
 
-// holdEquity is start·price ÷ (open·(1+fee)), rounded down; what does not fit is the largest amount
-// there is.
+// holdEquity is start·price ÷ (open·(1+fee)), rounded down; at most the largest amount.
 func holdEquity(start market.Money, open, price market.Price, fee market.Rate) market.Money {
 	one := market.Pow10(market.RateDigits)
 	up := new(big.Int).Mul(big.NewInt(int64(start)), big.NewInt(int64(price)))
@@ -156,7 +154,7 @@ func (r *recorder) outcome(p pathEquity) Outcome {
 	return Outcome{Path: p.Path, Final: r.amount(p.Final), Return: Figure(float64(p.Final)/float64(r.cfg.Start) - 1)}
 }
 
-// candles sums up what is known of the data.
+// candles sums the figures of the data.
 func (r *recorder) candles(info finishInfo) CandleFigures {
 	f := CandleFigures{Groups: r.marks, Ambiguous: info.Ambiguous}
 	var read int64
@@ -167,7 +165,7 @@ func (r *recorder) candles(info finishInfo) CandleFigures {
 	return f
 }
 
-// rules writes down the rules of all markets of the catalog.
+// rules lists the rules of all markets of the catalog.
 func (r *recorder) rules() []Rules {
 	all := make([]Rules, 0, len(r.cfg.Catalog.Markets()))
 	for _, m := range r.cfg.Catalog.Markets() {
@@ -218,7 +216,7 @@ func writeCurve(t *table, curve []sample, digits uint8) {
 	t.buf = append(t.buf, equityHeader...)
 	for _, s := range curve {
 		t.buf = appendSample(t.buf, s, digits)
-		t.grown()
+		t.flushFull()
 	}
 }
 

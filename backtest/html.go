@@ -22,7 +22,7 @@ var (
 	pageScript string
 )
 
-// page is what the template shows beside the Result.
+// page is the data of the template beside the Result.
 type page struct {
 	*Result
 	Style    template.CSS
@@ -95,7 +95,7 @@ func equityPoints(res *Result) []chart.Point {
 	return points
 }
 
-// holdPoints is what holding the charted market was worth at the end of every bar.
+// holdPoints is the equity of buy and hold at the end of every bar.
 func (r *recorder) holdPoints(bars []bar) []chart.Point {
 	points := make([]chart.Point, 0, len(bars))
 	for _, b := range bars {
@@ -179,7 +179,7 @@ func appendMarker(out []byte, m *marker) []byte {
 	return append(out, "0]"...)
 }
 
-// appendShort appends a number with seven significant digits; what is no number becomes null.
+// appendShort appends a number with seven significant digits; NaN and infinity become null.
 func appendShort(out []byte, x float64) []byte {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return append(out, "null"...)
@@ -229,11 +229,11 @@ func (r *recorder) latest() []listedTrip {
 	for _, s := range r.drawn.latest() {
 		m, t := s.market, &s.trip
 		rows = append(rows, listedTrip{
-			Market: m.Name, Reason: t.why(), Amount: m.FormatQty(t.amount),
+			Market: m.Name, Reason: t.tag(), Amount: m.FormatQty(t.amount),
 			Entered: t.entered.Std().Format(time.DateTime), Exited: t.exited.Std().Format(time.DateTime),
-			Entry: string(appendAverage(nil, m, t.cost, t.amount)), Exit: string(appendAverage(nil, m, t.proceeds,
-				t.amount)),
-			Fees: m.FormatValue(t.fees), PnL: m.FormatValue(s.pnl), Won: s.pnl.Sign() > 0,
+			Entry: string(appendAverage(nil, m, t.cost, t.amount)),
+			Exit:  string(appendAverage(nil, m, t.proceeds, t.amount)),
+			Fees:  m.FormatValue(t.fees), PnL: m.FormatValue(s.pnl), Won: s.pnl.Sign() > 0,
 		})
 	}
 	return rows

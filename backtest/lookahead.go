@@ -11,37 +11,37 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// LookaheadOptions say how hard CheckLookahead looks.
+// LookaheadOptions set the effort of CheckLookahead.
 type LookaheadOptions struct {
 	Places    int    // cuts at even distances over the data
-	Decisions int    // cuts right after decisions: all of them up to so many, then a sample
+	Decisions int    // cuts right after decisions: at most so many, a sample where there are more
 	Seed      uint64 // of the sample and of the noise
 
 	Watch func(Watched) // as Options.Watch
 
-	leak func(Source) Source // for tests: what a run reads, as a strategy might get to see it too early
+	leak func(Source) Source // for tests: lets a strategy read candles too early
 }
 
-// LookaheadReport is the answer of CheckLookahead.
+// LookaheadReport is the result of CheckLookahead.
 type LookaheadReport struct {
 	Decisions int           // of the whole run
 	Runs      int           // of the plan, over all of its candles or some
-	Cuts      []market.Time // closes of the last candle that a run with another future had in common with the whole run
-	Changed   []Change      // decisions that were others in such a run, the earliest first: empty is good
+	Cuts      []market.Time // last closes that the altered runs share with the whole run
+	Changed   []Change      // differing decisions, the earliest first: empty is good
 }
 
-// Change is a decision that changed though nothing had that it could know.
+// Change is a decision that changed although the candles before it did not.
 type Change struct {
 	Run   string      // how that run differed from the first
-	Cut   market.Time // of the data of that run; 0: it had all of it
+	Cut   market.Time // of the data of that run; 0: all data
 	Known market.Time // close of the newest candle that the decision could know
 	Was   string      // what the first run decided
 	Is    string      // what that run decided in its place
 }
 
-// The runs that CheckLookahead compares with the first. Two kinds of what a strategy may know do
-// not show: a table of the future that no run changes, which looks like a calendar, and what it
-// uses in the first run of a process alone.
+// The runs that CheckLookahead compares with the first. Two kinds of knowledge of the future stay
+// hidden: a fixed table of the future, which looks like a calendar, and knowledge that a strategy
+// uses only in the first run of a process.
 const (
 	runAgain    = "a second run over the same candles"
 	runOneByOne = "a run without the fast loop"
@@ -50,7 +50,7 @@ const (
 	runNoise    = "a run whose candles after that one are noise"
 )
 
-// horizon is how many candles of each feed a run with another future goes on for.
+// horizon is how many candles of each feed an altered run continues after its cut.
 const horizon = 512
 
 // CheckLookahead runs the plan, then again in ways in which a strategy that knows only what has
@@ -65,20 +65,20 @@ const horizon = 512
 // It takes 5 runs over all candles, and two up to each cut. The first run of a process is the one
 // that has no knowledge of an earlier one: call it before any other run of the plan.
 func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*LookaheadReport, error) {
-	l := &lookahead{ctx: ctx, plan: p, quiet: *p, options: o, chance: sequence(o.Seed)}
-	l.quiet.Log = zerolog.Nop() // the first run has said it all
+	l := &lookahead{ctx: ctx, plan: p, quiet: *p, options: o, chance: randomSequence(o.Seed)}
+	l.quiet.Log = zerolog.Nop() // the first run has logged everything
 	plan := *p
 	plan.Open = l.open(alteration{})
-	whole, first, last, err := decisions(ctx, &plan, runOptions{watch: o.Watch})
+	whole, first, last, err := decide(ctx, &plan, runOptions{watch: o.Watch})
 	if err != nil {
 		return nil, err
 	}
 	l.whole, l.report.Decisions, l.report.Runs = whole, len(whole.list), 1
-	if err := l.again(); err != nil {
+	if err := l.repeat(); err != nil {
 		return nil, err
 	}
 	for _, cut := range l.cuts(first, last) {
-		if err := l.at(cut); err != nil {
+		if err := l.checkCut(cut); err != nil {
 			return nil, err
 		}
 	}
@@ -86,19 +86,19 @@ func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*Lookahea
 	return &l.report, nil
 }
 
-// lookahead is one check under way.
+// lookahead is one running check.
 type lookahead struct {
 	ctx     context.Context
 	plan    *Plan
 	quiet   Plan // the plan without its log
 	options LookaheadOptions
-	chance  sequence
+	chance  randomSequence
 	whole   *trail
 	report  LookaheadReport
 }
 
-// again runs over all candles once more, after a run over noise.
-func (l *lookahead) again() error {
+// repeat runs over all candles once more, after a run over noise.
+func (l *lookahead) repeat() error {
 	if _, err := l.run(alteration{noise: true}, false, false); err != nil {
 		return err
 	}
@@ -115,10 +115,10 @@ func (l *lookahead) again() error {
 	return nil
 }
 
-// at compares what is decided up to a cut.
-func (l *lookahead) at(cut market.Time) error {
+// checkCut compares the decisions up to a cut.
+func (l *lookahead) checkCut(cut market.Time) error {
 	l.report.Cuts = append(l.report.Cuts, cut)
-	known := func(d *decision) bool { return d.sees <= cut }
+	known := func(d *decision) bool { return d.knows <= cut }
 	arrival := cut + market.Time(l.plan.DataLatency)
 	for _, one := range [...]struct {
 		name   string
@@ -146,18 +146,18 @@ func (l *lookahead) run(a alteration, oneByOne, overwrite bool) (*trail, error) 
 	a.seed = l.chance.next()
 	p.Open = l.open(a)
 	l.report.Runs++
-	trace, _, _, err := decisions(l.ctx, &p, runOptions{overwrite: overwrite, watch: l.options.Watch})
+	trace, _, _, err := decide(l.ctx, &p, runOptions{overwrite: overwrite, watch: l.options.Watch})
 	return trace, err
 }
 
-// open opens the plan's feeds altered.
+// open opens the plan's feeds with an alteration.
 func (l *lookahead) open(a alteration) func(f Feed, from, to market.Time) (Source, error) {
 	return func(f Feed, from, to market.Time) (Source, error) {
 		source, err := l.plan.Open(f, from, to)
 		if err != nil {
 			return nil, err
 		}
-		source = a.of(source, f)
+		source = a.apply(source, f)
 		if l.options.leak != nil {
 			source = l.options.leak(source)
 		}
@@ -165,7 +165,7 @@ func (l *lookahead) open(a alteration) func(f Feed, from, to market.Time) (Sourc
 	}
 }
 
-// compare notes the first decision that is another than in the whole run.
+// compare notes the first decision that differs from the whole run.
 func (l *lookahead) compare(name string, cut market.Time, trace *trail, counts func(*decision) bool) {
 	was, is := l.whole.differs(trace, counts)
 	if was == nil && is == nil {
@@ -174,20 +174,20 @@ func (l *lookahead) compare(name string, cut market.Time, trace *trail, counts f
 	known := market.Time(0)
 	switch {
 	case was == nil:
-		known = is.sees
-	case is == nil || was.sees <= is.sees:
-		known = was.sees
+		known = is.knows
+	case is == nil || was.knows <= is.knows:
+		known = was.knows
 	default:
-		known = is.sees
+		known = is.knows
 	}
 	l.report.Changed = append(l.report.Changed, Change{Run: name, Cut: cut, Known: known, Was: l.plan.text(was),
 		Is: l.plan.text(is)})
 }
 
-// cuts chooses where the future changes: after decisions and at even places, in order.
+// cuts chooses the cuts: after decisions and at even places, in order.
 func (l *lookahead) cuts(first, last market.Time) (cuts []market.Time) {
 	for i := range l.whole.list {
-		if sees := l.whole.list[i].sees; sees > 0 && sees < last && (len(cuts) == 0 || cuts[len(cuts)-1] != sees) {
+		if sees := l.whole.list[i].knows; sees > 0 && sees < last && (len(cuts) == 0 || cuts[len(cuts)-1] != sees) {
 			cuts = append(cuts, sees)
 		}
 	}

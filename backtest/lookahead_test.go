@@ -216,7 +216,7 @@ func TestTheLookaheadCheckNamesTheDecisionAndTheCandleThatItKnew(t *testing.T) {
 	options := quickLook
 	options.leak = l.of
 	p := cheatPlan(t, l, 1, 300, 3_000)
-	trace, _, _, err := decisions(context.Background(), func() *Plan {
+	trace, _, _, err := decide(context.Background(), func() *Plan {
 		plan := *p
 		plan.Open = func(f Feed, from, to market.Time) (Source, error) {
 			source, err := p.Open(f, from, to)
@@ -228,7 +228,7 @@ func TestTheLookaheadCheckNamesTheDecisionAndTheCandleThatItKnew(t *testing.T) {
 	report, err := CheckLookahead(context.Background(), p, options)
 	require.NoError(t, err)
 	first := report.Changed[0]
-	require.True(t, slices.ContainsFunc(trace.list, func(d decision) bool { return d.sees == first.Known }))
+	require.True(t, slices.ContainsFunc(trace.list, func(d decision) bool { return d.knows == first.Known }))
 	require.Equal(t, first.Cut, first.Known, "the decision right before the cut changes")
 	require.Regexp(t, `^\d{4}-\d\d-\d\d.* bench: market (buy|sell) 0.01 on BTC-EUR$|^nothing$`, first.Was)
 	require.Contains(t, first.String(), first.Known.String())

@@ -9,7 +9,7 @@ const (
 	lastTrips  = 25    // round trips listed in the report
 )
 
-// marker is a round trip as the charts draw it.
+// marker is a round trip in the charts.
 type marker struct {
 	entered, exited       market.Time
 	entryPrice, exitPrice float64
@@ -17,15 +17,15 @@ type marker struct {
 	charted               bool // in the charted market
 }
 
-// shownTrip is a round trip as the page lists it.
+// shownTrip is a round trip in the list of the page.
 type shownTrip struct {
 	market *market.Market
 	trip   trip
 	pnl    market.Value
 }
 
-// markers keeps enough of the round trips for the report: the latest in full, and all of them, or
-// every second, fourth, … for the charts.
+// markers keeps the round trips of the report: the latest in full, and all of them, or every
+// second, fourth, … for the charts.
 type markers struct {
 	held []marker
 	seen int
@@ -33,7 +33,7 @@ type markers struct {
 	last [lastTrips]shownTrip
 }
 
-// add takes the next round trip.
+// add adds the next round trip.
 func (k *markers) add(m *market.Market, t *trip, pnl market.Value, chart market.ID) {
 	k.last[k.seen%lastTrips] = shownTrip{m, *t, pnl}
 	if k.each == 0 {

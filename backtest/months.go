@@ -9,8 +9,8 @@ type monthEnd struct {
 	begun market.Money // equity before its first close
 }
 
-// turn closes the months before the one of at.
-func (r *recorder) turn(at market.Time) {
+// rollMonth closes the months before that of at.
+func (r *recorder) rollMonth(at market.Time) {
 	for at > r.month.end {
 		r.closeMonth()
 		r.month = monthOf(r.month.end+1, r.last.equity)

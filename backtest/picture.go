@@ -2,8 +2,8 @@ package backtest
 
 import "github.com/tidemark-trading/tidemark/chart"
 
-// picture draws equity, what holding would have been worth, and the drawdown as an SVG element for
-// a page with chart.Style.
+// picture draws equity, buy and hold, and the drawdown as an SVG element for a page with
+// chart.Style.
 func picture(equity, hold []chart.Point, currency string) ([]byte, error) {
 	var upper []chart.Layer
 	if len(hold) > 0 {

@@ -17,17 +17,16 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Plan is everything that decides the outcome of a backtest. Two runs of one plan give the same
-// result to the byte.
+// Plan is the whole input of a backtest. Two runs of one plan give the same result to the byte.
 type Plan struct {
 	Catalog    *market.Catalog
 	Currency   *market.Asset // every market that is traded is quoted in it
 	Deposits   []Deposit
 	Strategies []StrategyPlan
 	Feeds      []Feed
-	// the candles of a feed that start in [from, to), oldest first
+	// Open opens the candles of a feed that start in [from, to), oldest first.
 	Open func(f Feed, from, to market.Time) (Source, error)
-	// trading on candles that start in [From, To); 0: as far as the data goes
+	// The run trades on candles that start in [From, To); 0: as far as the data goes.
 	From, To market.Time
 	Venue    sim.Config
 	Account  risk.AccountLimits
@@ -35,7 +34,7 @@ type Plan struct {
 
 	DataLatency   market.Duration // from a candle's close to its arrival
 	SyntheticBook bool            // make order books of one level from the path, for strategies that need books
-	// step every candle by itself, also those that do nothing to anybody: slower, the same result
+	// OneByOne steps every candle by itself, quiet ones too: slower, the same result.
 	OneByOne  bool
 	ColdStart bool // do not read candles before From to warm up: the warm-up happens inside the range
 	Log       zerolog.Logger
@@ -48,7 +47,7 @@ type Fees struct {
 
 func (f Fees) of(*market.Market) exchange.Fees { return exchange.Fees(f) }
 
-// Deposit is what the account holds at the start.
+// Deposit is a balance of the account at the start.
 type Deposit struct {
 	Asset market.AssetID
 	Money market.Money
@@ -85,21 +84,21 @@ type driver struct {
 	books    []bool
 	drivenTo []market.Time // by market: until when its path has been walked
 
-	plain    bool         // one feed, and no tickers or books to make: quiet candles need no Advance
-	latency  market.Time  // from close to arrival
-	movement market.Event // reused: what the venue advances by
-	arrival  market.Event // reused: what the engine steps
-	drive    []market.Candle
-	deliver  []market.Candle
-	started  bool
-	spoils   bool        // what was handed out is overwritten
-	last     market.Time // close of the last group
-	sees     market.Time // for the tracer: see decision
-	rejected map[int]int64
-	bare     []bareCount // positions that could not have an exit
-	ticker   market.Ticker
-	book     market.OrderBook
-	levels   [2]market.Level
+	plain      bool         // one feed, and no tickers or books to make: quiet candles need no Advance
+	latency    market.Time  // from close to arrival
+	movement   market.Event // reused: what the venue advances by
+	arrival    market.Event // reused: what the engine steps
+	drive      []market.Candle
+	deliver    []market.Candle
+	started    bool
+	overwrites bool        // what was handed out is overwritten
+	last       market.Time // close of the last group
+	knows      market.Time // for the tracer: see decision
+	rejected   map[int]int64
+	bare       []bareCount // positions without an exit
+	ticker     market.Ticker
+	book       market.OrderBook
+	levels     [2]market.Level
 }
 
 // feed is a Feed while it is being read.
@@ -119,7 +118,7 @@ var ErrNoCandles = errors.New("no candles in the range")
 func newDriver(p *Plan, o runOptions) (*driver, error) {
 	markets := len(p.Catalog.Markets()) + 1
 	d := &driver{
-		plan: p, record: o.record, tracer: o.tracer, progress: o.progress, spoils: o.overwrite,
+		plan: p, record: o.record, tracer: o.tracer, progress: o.progress, overwrites: o.overwrite,
 		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
 		rejected: make(map[int]int64),
 	}
@@ -133,21 +132,21 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
 	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Slots: roster.Seats,
 		TradeFrom: p.From,
-		Observer:  d.observer(o.witness), Spoil: o.overwrite, Apart: o.apart})
+		Observer:  d.observer(o.observer), Spoil: o.overwrite, Apart: o.apart})
 	config := p.Venue
 	config.Fees, config.Watches = p.Fees.of, d.engine.Watches()
 	config.Followed, config.Point = d.follow(), d.makeTicker
 	if o.path != nil {
 		config.Path = *o.path
 	}
-	d.venue = sim.New(p.Catalog, config, d.hear)
+	d.venue = sim.New(p.Catalog, config, d.onEvent)
 	d.movement.Kind, d.arrival.Kind = market.KindCandles, market.KindCandles
 	d.latency = market.Time(p.DataLatency)
 	d.plain = !p.OneByOne && len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) && !slices.Contains(d.books, true)
 	return d, d.open(o)
 }
 
-// subscribe notes which markets make tickers and books.
+// subscribe notes the markets for which tickers and books are made.
 func (d *driver) subscribe(r *Roster) {
 	for i := range r.Seats {
 		for _, m := range r.Seats[i].Markets {
@@ -181,7 +180,7 @@ func (d *driver) close() {
 	}
 }
 
-// fill makes the next candle the one at hand; at the end of the source the feed is empty.
+// fill moves on to the next candle; at the end of the source the feed is empty.
 func (f *feed) fill() error {
 	if f.at++; f.at < len(f.batch) {
 		f.end = f.Interval.End(f.batch[f.at].Start)
@@ -204,7 +203,8 @@ func (f *feed) fill() error {
 	}
 }
 
-// runID names a run by what decides it, so that the same plan gives the same client order ids.
+// runID derives the id of a run from its inputs, so that the same plan gives the same client order
+// ids.
 func runID(configHash, dataHash string) uuid.UUID {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("tidemark:backtest:"+configHash+":"+dataHash))
 }

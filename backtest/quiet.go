@@ -7,9 +7,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// MarkQuiet records the account at the closes of candles in a row during which no balance changed,
-// exactly as Mark and Bar would one by one. rest is the equity without the base held in m, cash the
-// balance in the account's currency, base what is held.
+// MarkQuiet records the account at the closes of consecutive candles without a change of a balance,
+// exactly as Mark and Bar for each would. rest is the equity without the base held in m, cash the
+// balance in the account's currency, base the held amount.
 func (r *recorder) MarkQuiet(m *market.Market, series []market.Candle, length market.Time, rest, cash market.Money,
 	base market.Qty) error {
 	if base == 0 {
@@ -17,12 +17,12 @@ func (r *recorder) MarkQuiet(m *market.Market, series []market.Candle, length ma
 	} else if err := r.markLong(m, series, length, rest, cash, base); err != nil {
 		return err
 	}
-	r.coastBars(series, length)
+	r.quietBars(series, length)
 	return nil
 }
 
-// coastBars is Bar for candles in a row.
-func (r *recorder) coastBars(series []market.Candle, length market.Time) {
+// quietBars is Bar for consecutive candles.
+func (r *recorder) quietBars(series []market.Candle, length market.Time) {
 	if r.bars != nil || !r.prices.seen {
 		for i := range series {
 			r.Bar(&series[i])
@@ -40,14 +40,14 @@ func (r *recorder) coastBars(series []market.Candle, length market.Time) {
 			func(c market.Candle, t market.Time) int { return cmp.Compare(c.Start, t) })
 		for i := range series[:day] {
 			c := &series[i]
-			r.price.see(c.Start+length, int64(c.Close))
+			r.price.add(c.Start+length, int64(c.Close))
 		}
 		series = series[day:]
 	}
 }
 
-// markFlat is MarkQuiet without a position in the market: the equity stays, only days and stretches
-// of the curve turn.
+// markFlat is MarkQuiet without a position in the market: the equity stays, only days and buckets
+// of the curve change.
 func (r *recorder) markFlat(series []market.Candle, length market.Time, s sample) {
 	r.marks += int64(len(series))
 	if s.equity != s.cash {
@@ -56,12 +56,12 @@ func (r *recorder) markFlat(series []market.Candle, length market.Time, s sample
 	last := series[len(series)-1].Start + length
 	if s.equity != r.last.equity || s.cash != r.last.cash {
 		s.at = series[0].Start + length
-		r.move(s)
+		r.update(s)
 	}
 	if last > r.wake {
 		for i := range series {
 			if s.at = series[i].Start + length; s.at > r.wake {
-				r.move(s)
+				r.update(s)
 			}
 			r.last.at = s.at
 		}

@@ -11,8 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// recorderConfig is what a recorder must know before the first candle. Catalog, Currency, Start and
-// From are required.
+// recorderConfig configures a recorder. Catalog, Currency, Start and From are required.
 type recorderConfig struct {
 	Catalog  *market.Catalog
 	Currency *market.Asset // of the account; every market that is traded must be quoted in it
@@ -28,12 +27,12 @@ type recorderConfig struct {
 	Assets        string          // where report.html finds its script; see ParseAssets
 }
 
-// recorder listens to a run and sums it up. It streams rows to disk and keeps a bounded amount of
-// memory, whatever the number of candles, orders and fills. The caller feeds it in the order of
-// events and ends with Finish, or with Abort where the run failed. An error is kept, ends all
-// recording of fills and orders, and is returned by Err and Finish.
+// recorder records a run and sums it up. It streams rows to disk and keeps a bounded amount of
+// memory, whatever the number of candles, orders and fills. Call it in the order of events and end
+// with Finish, or with Abort where the run failed. It keeps the first error, which ends all
+// recording of fills and orders, and returns it from Err and Finish.
 type recorder struct {
-	// What Mark touches comes first.
+	// The fields of Mark come first.
 	wake            market.Time // a close after it begins a new day or a new bucket of the curve
 	last            sample
 	marks, invested int64
@@ -120,9 +119,9 @@ func (r *recorder) open() (err error) {
 }
 
 // Mark records the account at the close of a group of candles: at is that close, not its arrival,
-// and rises from call to call. cash is what is held in the account's currency, holds included;
-// equity is cash and the worth of everything else. invested says whether there is any position.
-// Mark does next to nothing while neither equity nor cash changes.
+// and rises from call to call. cash is the balance of the account's currency, holds included;
+// equity is cash and the value of everything else. invested reports whether there is any position.
+// Mark is almost free while neither equity nor cash changes.
 func (r *recorder) Mark(at market.Time, equity, cash market.Money, invested bool) {
 	r.marks++
 	if invested {
@@ -132,24 +131,24 @@ func (r *recorder) Mark(at market.Time, equity, cash market.Money, invested bool
 		r.last.at = at
 		return
 	}
-	r.move(sample{at, equity, cash})
+	r.update(sample{at, equity, cash})
 }
 
-// move takes a close at which something is new: a day, a stretch of the curve, or the account.
-func (r *recorder) move(s sample) {
+// update records a close that begins a day or a bucket of the curve, or changes the account.
+func (r *recorder) update(s sample) {
 	if s.at > r.wake {
 		r.roll(s)
 	}
-	r.curve.see(s)
-	r.equity.see(s.at, int64(s.equity))
-	r.extremes.see(&r.equity, s)
+	r.curve.add(s)
+	r.equity.add(s.at, int64(s.equity))
+	r.extremes.add(&r.equity, s)
 	r.last = s
 }
 
 // roll begins the day and the bucket of s.
 func (r *recorder) roll(s sample) {
 	if s.at > r.month.end {
-		r.turn(s.at)
+		r.rollMonth(s.at)
 	}
 	r.equity.roll(s.at)
 	if s.at > r.curve.end {
@@ -158,8 +157,8 @@ func (r *recorder) roll(s sample) {
 	r.wake = min(r.equity.dayEnd, r.curve.end)
 }
 
-// Bar records a candle of the charted market; candles of other markets and intervals are passed
-// over. It must be called for every candle of the chart for the figures of buy-and-hold.
+// Bar records a candle of the charted market and ignores all others. Buy and hold needs every
+// candle of the chart.
 func (r *recorder) Bar(c *market.Candle) {
 	if c.Market != r.cfg.Chart || c.Interval != r.cfg.ChartInterval {
 		return
@@ -175,14 +174,14 @@ func (r *recorder) Bar(c *market.Candle) {
 	if at > r.price.dayEnd {
 		r.price.roll(at)
 	}
-	r.price.see(at, int64(c.Close))
+	r.price.add(at, int64(c.Close))
 	if r.bars != nil {
-		r.bars.see(c)
+		r.bars.add(c)
 	}
 }
 
-// Held tells of an amount of base that was there before the run or came from outside: price is what
-// it counts as having cost. Sells of base that was neither bought nor told of are in no round trip.
+// Held records an amount of base that was there before the run or came from outside, at a price as
+// its cost. Sells of base that was neither bought nor recorded here are in no round trip.
 func (r *recorder) Held(at market.Time, strategy market.StrategyID, id market.ID, amount market.Qty,
 	price market.Price) {
 	m := r.cfg.Catalog.Market(id)
@@ -211,13 +210,13 @@ func (r *recorder) Fill(f *market.Fill, o *market.Order) {
 	r.fail(r.tally.fill(m, f, value))
 	if r.fills != nil {
 		r.fills.buf = appendFill(r.fills.buf, r.cfg.Catalog, f, value)
-		r.fills.grown()
+		r.fills.flushFull()
 	}
-	r.fail(r.hold(m, f, o, value))
+	r.fail(r.updateHolding(m, f, o, value))
 }
 
-// hold moves the holding that the fill belongs to and ends the trips of a holding that is empty.
-func (r *recorder) hold(m *market.Market, f *market.Fill, o *market.Order, value market.Value) error {
+// updateHolding books a fill to its holding, and ends the trips of a holding that is empty.
+func (r *recorder) updateHolding(m *market.Market, f *market.Fill, o *market.Order, value market.Value) error {
 	h := r.held.of(f.Strategy, m)
 	if f.Side == market.Buy {
 		return h.buy(f.Time, f.Amount, value, f.Fee)
@@ -231,13 +230,13 @@ func (r *recorder) hold(m *market.Market, f *market.Fill, o *market.Order, value
 	}
 	if covered > 0 && h.amount == 0 {
 		h.flat = true
-		return r.end(h, 0)
+		return r.endTrips(h, 0)
 	}
 	return nil
 }
 
-// Order records an order that is complete, or that is still open when the run ends. Its fills must
-// have been recorded.
+// Order records an order that has ended, or is still open when the run ends. Record its fills
+// before.
 func (r *recorder) Order(o *market.Order) {
 	if r.err != nil {
 		return
@@ -250,8 +249,7 @@ func (r *recorder) Order(o *market.Order) {
 	}
 }
 
-// Rejected records an order that the exchange refused: it never was in the market and has no
-// status.
+// Rejected records an order that the exchange refused; it has no status.
 func (r *recorder) Rejected(o *market.Order) {
 	if r.err != nil {
 		return
@@ -260,25 +258,24 @@ func (r *recorder) Rejected(o *market.Order) {
 	r.writeOrder(r.cfg.Catalog.Market(o.Market), o, "rejected")
 }
 
-// writeOrder writes a row of orders.csv; unknown is what to call an order that the exchange gave no
-// status.
+// writeOrder writes a row of orders.csv; unknown is the status of an order without one.
 func (r *recorder) writeOrder(m *market.Market, o *market.Order, unknown string) {
 	if r.orders == nil {
 		return
 	}
 	r.orders.buf = appendOrder(r.orders.buf, m, o, market.ClientOrderID(r.cfg.Run, o.ID), unknown)
-	r.orders.grown()
+	r.orders.flushFull()
 }
 
-// close ends the trip of a closing order that is done, and the position with it where only dust is
-// left.
+// close ends the trip of a closing order that has ended, and the position with it where only dust
+// is left.
 func (r *recorder) close(h *holding, o *market.Order) error {
 	h.settle(o)
-	return r.end(h, o.ID)
+	return r.endTrips(h, o.ID)
 }
 
-// end writes the trips of the order, or of all orders where it is 0.
-func (r *recorder) end(h *holding, order market.OrderID) error {
+// endTrips writes the trips of the order, or of all orders where it is 0.
+func (r *recorder) endTrips(h *holding, order market.OrderID) error {
 	kept := h.closing[:0]
 	for i := range h.closing {
 		t := &h.closing[i]
@@ -303,7 +300,7 @@ func (r *recorder) trip(m *market.Market, t *trip) error {
 	if r.trips != nil {
 		r.drawn.add(m, t, pnl, r.cfg.Chart)
 		r.trips.buf = appendTrip(r.trips.buf, m, t, pnl)
-		r.trips.grown()
+		r.trips.flushFull()
 	}
 	return r.tally.trip(m, pnl)
 }
@@ -319,7 +316,7 @@ func (r *recorder) Err() error {
 	return r.err
 }
 
-// Abort removes what has been written so far. It does nothing after Finish.
+// Abort removes the files. After Finish it does nothing.
 func (r *recorder) Abort() {
 	if r.out != nil {
 		r.out.discard()

@@ -9,20 +9,20 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 )
 
-// Rehearsal is what the strategies of a plan asked for over its candles.
+// Rehearsal is the list of orders that the strategies of a plan decided over its candles.
 type Rehearsal struct {
-	Placed   []Placed       // the orders that the gate let pass, as they were decided; exits of brackets too
+	Placed   []Placed       // orders that the gate let pass, with exits of brackets
 	Refusals [][]risk.Count // by StrategyID − 1, most frequent first
 	Halts    []engine.Halt
 }
 
-// Placed is an order with the market's latest price when it was decided.
+// Placed is an order with the market's latest price at its decision.
 type Placed struct {
 	market.Order
 	Last market.Price
 }
 
-// Rehearse drives the plan as Run does and returns what it asked for, and no result. It returns
+// Rehearse drives the plan as Run does and returns its orders, without a result. It returns
 // ErrNoCandles where the range is empty.
 func Rehearse(ctx context.Context, p *Plan) (*Rehearsal, error) {
 	r, d := &Rehearsal{}, (*driver)(nil)

@@ -14,12 +14,12 @@ import (
 // when one is added.
 const Schema = 2
 
-// Result is everything that a run has to say for itself; it is what result.json holds. It contains
-// no wall-clock time and no map, so that the same inputs give the same bytes. A Result is complete
-// when Run has returned it.
+// Result is the outcome of a run, and the content of result.json. It contains no wall-clock time
+// and no map, so that the same inputs give the same bytes. A Result is complete when Run has
+// returned it.
 //
 // Known limitation: CAGR and Calmar need math.Pow, whose last digit may differ between processor
-// architectures; everything else uses what IEEE 754 fixes.
+// architectures; everything else uses operations that IEEE 754 fixes.
 type Result struct {
 	Schema      int            `json:"schema"`
 	Title       string         `json:"title"`
@@ -52,7 +52,7 @@ type Result struct {
 	curve []sample // for the chart of the summary; nil when the recorder kept none
 }
 
-// RunInfo names the run and everything that it depends on.
+// RunInfo identifies the run and its inputs.
 type RunInfo struct {
 	ID          string `json:"id"`
 	CodeVersion string `json:"code_version"`
@@ -103,7 +103,7 @@ type Rules struct {
 	FeeCategory      string `json:"fee_category"`
 }
 
-// Performance is what became of the account.
+// Performance is the result of the account.
 type Performance struct {
 	Start Amount `json:"start_equity"`
 	Final Amount `json:"final_equity"`
@@ -139,8 +139,8 @@ type Drawdown struct {
 	Length    Seconds `json:"length_seconds"`
 }
 
-// Hold is what buying the charted market at the start and doing nothing would have made. Market is
-// empty when no candle was seen.
+// Hold is the result of buying the charted market at the start and holding it. Market is empty
+// where there was no candle.
 type Hold struct {
 	Market string `json:"market"`
 	Final  Amount `json:"final_equity"`
@@ -165,7 +165,7 @@ type TripFigures struct {
 	LargestLoss  Amount `json:"largest_loss"`
 }
 
-// OrderFigures count the orders of the run by how they ended.
+// OrderFigures count the orders of the run by their end.
 type OrderFigures struct {
 	Orders   int64 `json:"orders"`
 	Filled   int64 `json:"filled"`
@@ -199,7 +199,7 @@ type Count struct {
 	Count  int64  `json:"count"`
 }
 
-// CandleFigures say how far the candles can be trusted.
+// CandleFigures measure how reliable the candles are.
 type CandleFigures struct {
 	Groups         int64  `json:"groups"`    // instants at which candles closed
 	Ambiguous      int64  `json:"ambiguous"` // candles in which own orders could have filled in either order
@@ -224,7 +224,7 @@ type Amount struct {
 // String writes the amount as a plain decimal.
 func (a Amount) String() string { return market.FormatFixed(int64(a.Units), a.Digits) }
 
-// Float returns the amount for charts.
+// Float returns the amount, for charts.
 func (a Amount) Float() float64 { return float64(a.Units) / math.Pow10(int(a.Digits)) }
 
 // MarshalJSON writes a decimal string.

@@ -12,9 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// StrategyPlan is one strategy with its markets and limits. A live bot plans its strategies by it
-// too: the type and what is made of it stand here, below every config, so that a library can plan a
-// backtest without one.
+// StrategyPlan is one strategy with its markets and limits. Live bots use it too: it stands below
+// every config, so that a program can plan a backtest without one.
 type StrategyPlan struct {
 	Name     string
 	Kind     strategy.Kind
@@ -34,8 +33,8 @@ type Roster struct {
 	Own    []bool // by StrategyID: it has an allocation of its own
 }
 
-// NewRoster makes the strategies. Each logs to log under its name. An error names the strategy that
-// could not be made.
+// NewRoster creates the strategies. Each logs to log under its name. An error names the strategy
+// that failed.
 func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 	r := &Roster{Own: make([]bool, len(strategies)+1)}
 	for i := range strategies {
@@ -50,8 +49,8 @@ func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 		}
 		seat := engine.Slot{
 			Name: s.Name, Strategy: made, Intervals: append([]market.Interval{s.Interval}, needs.Intervals...),
-			Ticker: needs.Ticker, Book: needs.Book, Warmup: needs.Warmup, Log: log.With().Str("strategy", s.Name).
-				Logger(),
+			Ticker: needs.Ticker, Book: needs.Book, Warmup: needs.Warmup,
+			Log: log.With().Str("strategy", s.Name).Logger(),
 		}
 		for _, m := range s.Markets {
 			seat.Markets = append(seat.Markets, m.ID)
@@ -62,11 +61,11 @@ func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 	return r, nil
 }
 
-// ReadFrom is where the run begins to read a feed: early enough for the longest warm-up of the
-// strategies that trade its market. A hash of what the run reads begins there too.
+// ReadFrom is the time from which the run reads a feed: early enough for the longest warm-up of the
+// strategies in its market. A hash of the run's data begins there too.
 func (p *Plan) ReadFrom(f Feed) market.Time { return p.readFrom(f, 0) }
 
-// readFrom is ReadFrom with so many candles more.
+// readFrom is ReadFrom with extra candles.
 func (p *Plan) readFrom(f Feed, extra int) market.Time {
 	if p.From == 0 || p.ColdStart {
 		return p.From
@@ -75,9 +74,9 @@ func (p *Plan) readFrom(f Feed, extra int) market.Time {
 	return max(f.Interval.StartOf(f.Interval.Index(p.From)-int64(candles)), 0)
 }
 
-// Warmup is how many candles of an interval cover the longest warm-up of the strategies that trade
-// a market: a backtest reads them before its range, a live bot before it begins, and each strategy
-// on these candles sees all of them.
+// Warmup is how many candles of an interval cover the longest warm-up of the strategies in a
+// market: a backtest reads them before its range, a live bot before it begins, and each strategy of
+// this series receives all of them.
 func Warmup(strategies []StrategyPlan, m *market.Market, interval market.Interval) (candles int) {
 	for i := range strategies {
 		s := &strategies[i]

@@ -16,9 +16,9 @@ const (
 	tripHeader   = "market,side,entry_time_ms,entry_price,exit_time_ms,exit_price,amount,fees,pnl,reason\n"
 	fillHeader   = "time_ms,market,strategy,order,fill_id,side,price,amount,value,fee,fee_currency,taker\n"
 	equityHeader = "time_ms,equity,cash,position,exposure\n"
-	orderHeader  = "order,client_order_id,order_id,market,strategy,side,type,status,reason,restatement_reason," +
-		"time_in_force,post_only,self_trade_prevention,price,trigger_price,trigger_reference,triggered,amount,amount_quote,filled_amount," +
-		"filled_amount_quote,average_price,fee_paid,created_ms,updated_ms\n"
+	orderHeader  = "order,client_order_id,order_id,market,strategy,side,type,status,reason," +
+		"restatement_reason,time_in_force,post_only,self_trade_prevention,price,trigger_price,trigger_reference," +
+		"triggered,amount,amount_quote,filled_amount,filled_amount_quote,average_price,fee_paid,created_ms,updated_ms\n"
 )
 
 // row appends the cells of one line; every cell ends with a comma, which end turns into the end of
@@ -75,7 +75,7 @@ func appendTrip(dst []byte, m *market.Market, t *trip, pnl market.Value) []byte 
 	return row(dst).text(m.Name).text("long").
 		integer(t.entered.Millis()).average(m, t.cost, t.amount).
 		integer(t.exited.Millis()).average(m, t.proceeds, t.amount).
-		fixed(int64(t.amount), m.AmountDigits).value(t.fees, m.ValueDigits).value(pnl, m.ValueDigits).text(t.why()).
+		fixed(int64(t.amount), m.AmountDigits).value(t.fees, m.ValueDigits).value(pnl, m.ValueDigits).text(t.tag()).
 		end()
 }
 
@@ -113,8 +113,7 @@ func appendOrder(dst []byte, m *market.Market, o *market.Order, client uuid.UUID
 		integer(o.Created.Millis()).integer(o.Updated.Millis()).end()
 }
 
-// appendSample appends a row of equity.csv. The position is what all that is held besides cash is
-// worth.
+// appendSample appends a row of equity.csv. The position is the value of everything except cash.
 func appendSample(dst []byte, s sample, digits uint8) []byte {
 	exposure := 0.0
 	if s.equity > 0 {

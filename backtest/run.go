@@ -13,47 +13,45 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Options say what to make of a run. They never change its outcome.
+// Options configure the output of a run. They never change its result.
 type Options struct {
 	Out      string            // folder of the result files; empty: none
 	Assets   string            // where report.html finds its script; see ParseAssets
 	Curve    bool              // keep the equity curve for the summary; implied by Out
 	Envelope bool              // run the pessimistic and the optimistic path too
-	Progress func(market.Time) // told how far the run is; with Envelope anew for each path
-	// told, before the first callback of each pass, where it shows which callback it is in; nil:
-	// not told
-	Watch   func(Watched)
-	Halted  func(Halted) // told, at the end, of each strategy that was halted; nil: not told
-	Witness Witness      // hears what the run does, not what the other paths of the envelope do; nil: nobody
-	// Data: the series by feed, whose Candles are filled in here; Assumptions: beyond those that
-	// the plan implies
+	Progress func(market.Time) // called with the time that the run has reached; with Envelope for each path
+	// Watch is called before the first callback of each pass; nil: not called.
+	Watch    func(Watched)
+	Halted   func(Halted) // called at the end for each halted strategy; nil: not called
+	Observer Observer     // of the run, not of the other paths of the envelope; nil: none
+	// About's Data are the series by feed, whose Candles Run fills in; its Assumptions come after
+	// those of the plan.
 	About
 }
 
-// runOptions are what one pass through a plan may differ in.
+// runOptions configure one pass of a plan.
 type runOptions struct {
 	path   *sim.Path
-	extra  int // candles of history more than the warm-up needs
+	extra  int // candles of history beyond the warm-up
 	record func(equity market.Money, from market.Time) (*recorder, error)
-	tracer func(c *market.Command, sees market.Time) // hears every command; for sees see decision
-	// what was handed out is overwritten after each callback; the sources' batches must be for it
-	// to write to
+	tracer func(c *market.Command, sees market.Time) // called with every command; for sees see decision
+	// overwrite destroys the candles after each callback; the sources' batches must be writable.
 	overwrite bool
 	progress  func(market.Time)
 	watch     func(Watched)
-	began     func(d *driver) // told before each pass: more than one where a callback ended its goroutine
+	began     func(d *driver) // called before each pass: two, where a callback ended its goroutine
 	apart     engine.Apart    // calls strategies; nil: directly
-	witness   Witness
+	observer  Observer
 }
 
 // Run drives the plan and reports. It returns ErrNoCandles where the range is empty, ctx's error
-// where it was ended, and leaves no file behind with an error.
+// where it was cancelled, and leaves no file behind after an error.
 func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	var rec *recorder
 	d, err := drive(ctx, p, runOptions{
-		progress: o.Progress, witness: o.Witness, watch: o.Watch,
+		progress: o.Progress, observer: o.Observer, watch: o.Watch,
 		record: func(equity market.Money, from market.Time) (r *recorder, err error) {
-			if rec != nil { // the pass before came to nothing
+			if rec != nil { // the last pass failed
 				rec.Abort()
 			}
 			rec, err = newRecorder(p.recording(o, equity, from))
@@ -66,10 +64,10 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 		}
 		return nil, err
 	}
-	if o.Witness != nil {
-		o.Witness.Ended(d.account)
+	if o.Observer != nil {
+		o.Observer.Ended(d.account)
 	}
-	d.tellHalts(o.Halted)
+	d.reportHalts(o.Halted)
 	info := d.info(o)
 	if o.Envelope {
 		if info.Others, err = envelope(ctx, p, o); err != nil {
@@ -80,8 +78,7 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	return rec.Finish(info)
 }
 
-// recording is what the recorder of a plan must know. The chart shows the first strategy's first
-// market.
+// recording configures the recorder of a plan. The chart shows the first strategy's first market.
 func (p *Plan) recording(o Options, equity market.Money, from market.Time) recorderConfig {
 	first := &p.Strategies[0]
 	return recorderConfig{
@@ -101,10 +98,10 @@ func (p *Plan) chartInterval(s *StrategyPlan) market.Interval {
 	return p.Feeds[0].Interval
 }
 
-// envelope runs the plan under the paths that hurt and please most.
+// envelope runs the plan under the pessimistic and the optimistic path.
 func envelope(ctx context.Context, p *Plan, o Options) (others []pathEquity, err error) {
 	quiet := *p
-	quiet.Log = zerolog.Nop() // the chosen path has said it all
+	quiet.Log = zerolog.Nop() // the chosen path has logged everything
 	for _, path := range [...]sim.Path{sim.Pessimistic, sim.Optimistic} {
 		if path == p.Venue.Path {
 			continue
@@ -122,7 +119,7 @@ func envelope(ctx context.Context, p *Plan, o Options) (others []pathEquity, err
 	return others, nil
 }
 
-// info is what the driver knows at the end of a run.
+// info collects the driver's part of the result.
 func (d *driver) info(o Options) finishInfo {
 	info := finishInfo{
 		About: o.About, To: d.last, Path: d.plan.Venue.Path.String(),
@@ -159,7 +156,7 @@ func (d *driver) countCandles(data []DataInfo) {
 	}
 }
 
-// dataAssumptions says what the candles leave open.
+// dataAssumptions lists the gaps of the candles.
 func dataAssumptions(data []DataInfo) (lines []string) {
 	for _, d := range data {
 		if d.Missing > 0 {
@@ -186,7 +183,7 @@ func (s *StrategyPlan) info() StrategyInfo {
 	return info
 }
 
-// assumptions are what a reader must know before believing the result, the most important first.
+// assumptions are the assumptions of the result, the most important first.
 func (p *Plan) assumptions() []string {
 	v := p.Venue
 	lines := []string{

@@ -22,7 +22,7 @@ func (d *driver) begin() error {
 	return d.engine.Err()
 }
 
-// start pays in the deposits and begins the recording, at the first candle of the range.
+// start pays the deposits in and begins the recording, at the first candle of the range.
 func (d *driver) start() error {
 	first := d.drive
 	if len(first) == 0 {
@@ -44,8 +44,8 @@ func (d *driver) start() error {
 	return d.startRecording(from)
 }
 
-// deposit pays in one asset; base counts as bought at the open of its market's first candle, or at
-// the last price of the warm-up. Base without a price is refused: once it had one, its whole worth
+// deposit pays one asset in; base counts as bought at the open of its market's first candle, or at
+// the last price of the warm-up. Base without a price is refused: once it had one, its whole value
 // would be a gain.
 func (d *driver) deposit(p Deposit, from market.Time, first []market.Candle) error {
 	at := max(from, d.engine.Now())
@@ -73,8 +73,8 @@ func (d *driver) deposit(p Deposit, from market.Time, first []market.Candle) err
 	return d.engine.Err()
 }
 
-// openOf is a market's price at the start, 0 where there is none: the open of a candle that begins
-// there, of which a longer one is still to come, or what the warm-up knew last.
+// openOf is a market's price at the start: the open of a candle that begins there, also of one
+// still to come, or the last price of the warm-up; 0: there is none.
 func (d *driver) openOf(m *market.Market, from market.Time, first []market.Candle) market.Price {
 	for i := range first {
 		if first[i].Market == m.ID {
@@ -89,7 +89,7 @@ func (d *driver) openOf(m *market.Market, from market.Time, first []market.Candl
 	return d.account.Last(m.ID)
 }
 
-// traderOf is the first strategy that trades a market and shares the common pool.
+// traderOf is the first strategy in a market that shares the pool.
 func (d *driver) traderOf(m *market.Market) market.StrategyID {
 	for i := range d.plan.Strategies {
 		if s := &d.plan.Strategies[i]; !s.Own && slices.Contains(s.Markets, m) {

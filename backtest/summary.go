@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// SummaryOptions says what the terminal can show.
+// SummaryOptions describe the terminal.
 type SummaryOptions struct {
-	Color bool // the caller knows of NO_COLOR and pipes
+	Color bool // the caller checks NO_COLOR and pipes
 	Width int  // columns; 0: 100, never more
 }
 
@@ -50,7 +50,7 @@ func (res *Result) Rows() []figureRow {
 	}, res.unprotectedRows()...)
 }
 
-// recovery says when the fall was made good.
+// recovery is the date of the recovery.
 func (d *Drawdown) recovery() string {
 	switch {
 	case d.Start == 0:
@@ -61,7 +61,7 @@ func (d *Drawdown) recovery() string {
 	return d.Recovered.Date() + ", " + d.Length.String()
 }
 
-// WriteSummary writes what a person wants to see after a run, in at most opts.Width columns.
+// WriteSummary writes the summary of a run, in at most opts.Width columns.
 func WriteSummary(w io.Writer, res *Result, opts SummaryOptions) error {
 	if opts.Width <= 0 || opts.Width > maxWidth {
 		opts.Width = maxWidth
@@ -80,7 +80,7 @@ func WriteSummary(w io.Writer, res *Result, opts SummaryOptions) error {
 	return err
 }
 
-// summary is a text that grows and knows the width that it must keep to.
+// summary builds a text within a width.
 type summary struct {
 	strings.Builder
 	width  int
@@ -109,7 +109,7 @@ func (s *summary) line(format string, args ...any) { fmt.Fprintf(s, format+"\n",
 
 func (s *summary) title(text string) { s.line("\n%s", s.paint(bold, text)) }
 
-// head says what was run, and first of all what is wrong with it.
+// head writes title, strategies and range, and the warnings.
 func (s *summary) head(res *Result) {
 	for _, l := range wrap(res.Title, s.width) {
 		s.line("%s", s.paint(bold, l))

@@ -8,8 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// tally sums up trips, fills and orders in the account's currency. Its Values have the decimals of
-// digits.
+// tally sums trips, fills and orders in the account's currency. Its Values have digits decimals.
 type tally struct {
 	digits       uint8 // the most decimals that a Value of a market in the account's currency has
 	money        uint8 // decimals of the account's currency
@@ -18,7 +17,7 @@ type tally struct {
 	wins, losses market.Value
 	best, worst  market.Value
 	fees, traded market.Value // fees with all rounding
-	rated        market.Value // what of the fees the rates make, in units finer by RateDigits
+	rated        market.Value // fees by the rates, in units finer by RateDigits
 	rates        exchange.Fees
 	orders       OrderFigures
 }
@@ -60,8 +59,7 @@ func (t *tally) trip(m *market.Market, pnl market.Value) error {
 	return nil
 }
 
-// fill counts a fill. Its fee is what the rate makes of its value, and what rounding to the
-// currency's unit takes.
+// fill counts a fill. Its fee is rate × value, and the rounding to the currency's unit.
 func (t *tally) fill(m *market.Market, f *market.Fill, value market.Value) error {
 	t.orders.Fills++
 	rate := t.rates.Maker
@@ -84,8 +82,7 @@ func (t *tally) fill(m *market.Market, f *market.Fill, value market.Value) error
 	return sum(addition{&t.traded, value}, addition{&t.fees, fee}, addition{&t.rated, rated})
 }
 
-// charged splits the fees: what the rates make, and what rounding took beside it, below 0 where it
-// gave.
+// charged splits the fees into those by the rates and the rounding, which may be negative.
 func (t *tally) charged() (fees, rounding Amount) {
 	all := t.amount(t.fees)
 	fees = t.amount(t.rated.QuoInt(market.Pow10(market.RateDigits)))
@@ -126,8 +123,8 @@ func (t *tally) figures(open int64) TripFigures {
 	return f
 }
 
-// amount rounds a sum to the account's currency. What does not fit an amount of money is shown as
-// the largest there is; no account can hold it.
+// amount rounds a sum to the account's currency; at most the largest amount, which no account can
+// hold.
 func (t *tally) amount(v market.Value) Amount {
 	units, err := v.NearestMoney(t.digits - t.money)
 	if err != nil {

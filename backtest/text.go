@@ -23,8 +23,7 @@ func grouped(decimal string) string {
 	return sign + whole
 }
 
-// numeral writes a figure with so many decimals, and one of more than nine digits before them, as a
-// year made of a lucky day has, in powers of ten.
+// numeral formats a figure with some decimals; from a thousand million on in powers of ten.
 func numeral(x float64, decimals int) string {
 	if math.Abs(x) >= 1e9 {
 		return strconv.FormatFloat(x, 'e', 2, 64)
@@ -42,7 +41,7 @@ func (a Amount) Short() string {
 	return grouped(strconv.FormatFloat(x, 'f', 2, 64))
 }
 
-// Points writes a return in per cent without the sign of it, short enough for a table of months.
+// Points formats a return in per cent without the sign %, short enough for a table of months.
 func (f Figure) Points() string {
 	decimals := 1
 	if math.Abs(float64(f)) >= 10 {

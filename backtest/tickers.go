@@ -18,9 +18,9 @@ func (d *driver) follow() []bool {
 	return followed
 }
 
-// makeTicker lets strategies that need tickers or books see a point of the path that the venue
-// walks: after what happened up to there, before what happens on the rest of the way. What they
-// decide on it reaches the venue at the next candle's open, like an answer to a fill.
+// makeTicker gives strategies that need tickers or books a point of the path that the venue walks:
+// after the events before it, before those of the rest of the path. Orders decided on it reach the
+// venue at the next candle's open, like those decided on a fill.
 func (d *driver) makeTicker(c *market.Candle, when market.Time, price market.Price) {
 	at := max(when, d.engine.Now())
 	m := d.plan.Catalog.Market(c.Market)
@@ -31,7 +31,7 @@ func (d *driver) makeTicker(c *market.Candle, when market.Time, price market.Pri
 	if d.tickers[c.Market] {
 		ev := market.Event{Kind: market.KindTicker, At: at, Market: c.Market, Ticker: &d.ticker}
 		d.send(d.engine.Step(&ev))
-		if d.spoils {
+		if d.overwrites {
 			d.ticker = market.Ticker{Market: c.Market, Last: 1, Bid: 1, Ask: 1}
 		}
 	}
@@ -43,7 +43,7 @@ func (d *driver) makeTicker(c *market.Candle, when market.Time, price market.Pri
 		Asks: d.levels[1:], Synthetic: true}
 	ev := market.Event{Kind: market.KindBook, At: at, Market: c.Market, Book: &d.book}
 	d.send(d.engine.Step(&ev))
-	if d.spoils {
+	if d.overwrites {
 		d.levels = [2]market.Level{{Price: 1, Amount: 1}, {Price: 1, Amount: 1}}
 	}
 }

@@ -12,8 +12,8 @@ const (
 	daysPerYear = 365
 )
 
-// track follows one series of values at candle closes: its drawdowns and its daily returns. Nothing
-// is kept per day. A close at midnight belongs to the day that it ends.
+// track follows a series of values at candle closes: drawdowns and daily returns. It keeps nothing
+// per day. A close at midnight belongs to the day that it ends.
 type track struct {
 	last   int64
 	dayEnd market.Time // the current day takes closes up to and including dayEnd
@@ -44,15 +44,15 @@ func (t *track) start(at market.Time, value int64) {
 // endOfDay returns the last instant of the day that at, a close, belongs to.
 func endOfDay(at market.Time) market.Time { return market.CeilTo(at, dayLength) }
 
-// see takes the value of a close at or before t.dayEnd.
-func (t *track) see(at market.Time, value int64) {
+// add adds the value of a close at or before t.dayEnd.
+func (t *track) add(at market.Time, value int64) {
 	t.last = value
 	if value < t.low || value >= t.peak {
 		t.turn(at, value)
 	}
 }
 
-// turn takes a value at or beyond the peak or the low since it.
+// turn adds a value at or beyond the peak, or the low since it.
 func (t *track) turn(at market.Time, value int64) {
 	if value >= t.peak {
 		t.rise(at)
@@ -62,7 +62,7 @@ func (t *track) turn(at market.Time, value int64) {
 	t.deepen(at)
 }
 
-// deepen looks whether a new low since the peak is the worst fall so far.
+// deepen checks whether a new low since the peak is the worst fall so far.
 func (t *track) deepen(at market.Time) {
 	depth := float64(t.peak-t.low) / float64(t.peak)
 	if depth <= t.depth {
@@ -91,7 +91,7 @@ func (t *track) roll(at market.Time) {
 	}
 }
 
-// closeDay takes the return of the day into the statistics; the first day has none.
+// closeDay adds the return of the day to the statistics; the first day has none.
 func (t *track) closeDay() {
 	if t.whole && t.close > 0 {
 		t.days.add(float64(t.last)/float64(t.close) - 1)
@@ -125,8 +125,7 @@ func (t *track) drawdown(end market.Time) Drawdown {
 	}
 }
 
-// annual is the yearly growth of a curve; it is undefined for less than a day, where it says
-// nothing.
+// annual is the yearly growth of a curve; undefined for less than a day, where it means nothing.
 func annual(growth float64, span time.Duration) Figure {
 	if span < 24*time.Hour || growth < 0 {
 		return undefined()
@@ -168,8 +167,8 @@ func (s *spread) figures(broken bool) (volatility, sharpe, sortino Figure) {
 // extremes are the closes at both ends of the deepest fall, which equity.csv must contain.
 type extremes struct{ top, peak, bottom, recovered sample }
 
-// see looks at what the track made of the close s.
-func (e *extremes) see(t *track, s sample) {
+// add keeps the close s where the track made it an extreme.
+func (e *extremes) add(t *track, s sample) {
 	if t.peakAt == s.at {
 		e.top = s
 	}
@@ -181,7 +180,7 @@ func (e *extremes) see(t *track, s sample) {
 	}
 }
 
-// known returns the closes that there are. A peak that is the start of the run is no close.
+// known returns the closes that exist. A peak at the start of the run is no close.
 func (e *extremes) known() (list []sample) {
 	for _, s := range []sample{e.peak, e.bottom, e.recovered} {
 		if s.at != 0 {

@@ -8,19 +8,19 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// trail is the commands of a run in order.
+// trail is the list of commands of a run.
 type trail struct {
 	list []decision
 }
 
-// decision is one command: when it was made, what could be known then, what it asks for. Two runs
-// decided the same where these are equal.
+// decision is one command: its time, the knowledge behind it, and its content. Two runs decided the
+// same where these are equal.
 type decision struct {
 	at market.Time
-	// close of the newest candle that had a part in it: the one that was delivered, or the one
-	// whose path was being walked
-	sees market.Time
-	what uint64 // hash of everything the command says
+	// knows is the close of the newest candle behind it: the delivered one, or the one whose path
+	// was being walked.
+	knows market.Time
+	hash  uint64 // of the whole command
 
 	kind     market.CommandKind
 	side     market.Side
@@ -41,13 +41,13 @@ func (d *trail) add(c *market.Command, sees market.Time) {
 		o.PostOnly,
 		o.Price, o.TriggerAmount, o.TriggerReference, o.Amount, o.AmountRemaining, o.AmountQuote, o.Bracket, o.Tag)
 	d.list = append(d.list, decision{
-		at: c.At, sees: sees, what: h.Sum64(), kind: c.Kind, side: o.Side, order: o.Type, strategy: o.Strategy,
+		at: c.At, knows: sees, hash: h.Sum64(), kind: c.Kind, side: o.Side, order: o.Type, strategy: o.Strategy,
 		market: o.Market, id: o.ID,
 		amount: o.Amount, money: o.AmountQuote, price: o.Price,
 	})
 }
 
-// after is the part of the decisions made later than a time.
+// after is the decisions made later than a time.
 func (d *trail) after(t market.Time) []decision {
 	n, _ := slices.BinarySearchFunc(d.list, t, func(x decision, t market.Time) int {
 		if x.at <= t {
@@ -58,8 +58,8 @@ func (d *trail) after(t market.Time) []decision {
 	return d.list[n:]
 }
 
-// differs returns the first decision among those that count in which two runs differ; nil where one
-// of them has none any more. Both are nil where all that count are the same.
+// differs returns the first counted decisions in which two runs differ; nil where a run has none
+// left. Both are nil where all counted decisions are the same.
 func (d *trail) differs(other *trail, counts func(*decision) bool) (mine, others *decision) {
 	i, j := 0, 0
 	for {
@@ -83,7 +83,7 @@ func (d *trail) differs(other *trail, counts func(*decision) bool) (mine, others
 	}
 }
 
-// text says what was decided and when; of none, nothing.
+// text is a decision as a sentence.
 func (p *Plan) text(d *decision) string {
 	if d == nil {
 		return "nothing"

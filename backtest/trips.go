@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// trip is one round trip: what one closing order sold of a position that had been bought before.
+// trip is one round trip: the sale of a part of a position by one closing order.
 type trip struct {
 	order    market.OrderID
 	reason   string      // the closing order's tag
@@ -20,7 +20,7 @@ type trip struct {
 	fees     market.Value // the share of the entry's fees and the exit's own
 }
 
-// pnl is what the trip earned after its fees.
+// pnl is the profit of the trip after its fees.
 func (t *trip) pnl() (market.Value, error) {
 	gross, err := t.proceeds.Sub(t.cost)
 	if err != nil {
@@ -29,11 +29,11 @@ func (t *trip) pnl() (market.Value, error) {
 	return gross.Sub(t.fees)
 }
 
-// why is the closing order's tag; an order without one follows a signal.
-func (t *trip) why() string { return cmp.Or(t.reason, "signal") }
+// tag is the closing order's tag; an order without one follows a signal.
+func (t *trip) tag() string { return cmp.Or(t.reason, "signal") }
 
-// holding is what one strategy holds in one market, with the trips whose closing order is still at
-// work.
+// holding is the position of one strategy in one market, with the trips of closing orders that are
+// still open.
 type holding struct {
 	market  *market.Market
 	amount  market.Qty
@@ -47,7 +47,7 @@ type holding struct {
 // holdings are indexed by strategy, then by market id.
 type holdings struct{ by [][]*holding }
 
-// of returns the holding of a strategy in a market, made when it is first asked for.
+// of returns the holding of a strategy in a market, created at the first call.
 func (h *holdings) of(strategy market.StrategyID, m *market.Market) *holding {
 	for len(h.by) <= int(strategy) {
 		h.by = append(h.by, nil)
@@ -92,8 +92,8 @@ func (h *holding) buy(at market.Time, amount market.Qty, value, fee market.Value
 	return nil
 }
 
-// sell takes a closing fill into the trip of its order. The part that the holding does not cover
-// belongs to no trip; covered says how much does.
+// sell books a closing fill to the trip of its order. covered is the part that the holding covers;
+// the rest belongs to no trip.
 func (h *holding) sell(f *market.Fill, reason string, value market.Value) (covered market.Qty, err error) {
 	covered = min(f.Amount, h.amount)
 	if covered <= 0 {

@@ -14,7 +14,7 @@ type CauseSeconds struct {
 	Time  Seconds `json:"seconds"`
 }
 
-// bareKind is what positions without an exit are counted by.
+// bareKind is the key by which positions without an exit are counted.
 type bareKind struct {
 	strategy market.StrategyID
 	cause    strategy.Cause
@@ -28,7 +28,7 @@ type bareCount struct {
 	at    market.Time
 }
 
-// Unprotected counts a position that cannot have an exit; it makes the driver the engine's guard.
+// Unprotected counts a position without an exit: an engine.Guard.
 func (d *driver) Unprotected(u *strategy.Unprotected) {
 	kind := bareKind{u.Strategy, u.Cause}
 	for i := range d.bare {

@@ -19,7 +19,7 @@ func (a *app) operatorCommands() []*cobra.Command {
 		a.haltCommand(), a.resumeCommand(), a.cancelAllCommand(), a.flattenCommand(), a.resolveCommand()}
 }
 
-// actFlags are those of commands that act.
+// actFlags are the flags of commands that act.
 type actFlags struct {
 	callerFlags
 	directFlags
@@ -38,7 +38,7 @@ func (a *app) actCommand(c *cobra.Command, path string, f *actFlags,
 		if f.flatten || f.log != "" || len(f.sets) > 0 {
 			return config.Usagef("--flatten, --log and --set belong to --direct; bot flatten asks a running bot")
 		}
-		ask := &operator.Ask{Strategy: strings.Join(args, ""), Reason: f.reason, Foreign: f.foreign,
+		ask := &operator.Request{Strategy: strings.Join(args, ""), Reason: f.reason, Foreign: f.foreign,
 			WaitMS: f.wait.Milliseconds()}
 		return a.act(ctx, f, path, ask, print)
 	})
@@ -47,7 +47,7 @@ func (a *app) actCommand(c *cobra.Command, path string, f *actFlags,
 	return c
 }
 
-// errUnconfirmed is the end of a command of which something is still open.
+// errUnconfirmed ends a command that was not confirmed in time.
 var errUnconfirmed = errors.New("not everything was confirmed in time; bot status and bot orders tell how it goes on")
 
 func (a *app) haltCommand() *cobra.Command {
@@ -55,9 +55,9 @@ func (a *app) haltCommand() *cobra.Command {
 	c := a.actCommand(&cobra.Command{
 		Use: "halt [STRATEGY]", Short: "Stop a strategy, or all, until bot resume", Args: cobra.MaximumNArgs(1),
 		Example: "  bot halt -c configs/sandbox.toml\n  bot halt maker --reason 'exchange maintenance'",
-		Long: "Stops a strategy, or all: it is called no more and its orders are cancelled, but for the exits of its " +
-			"brackets, which protect what it holds. A halt\nlasts over restarts until bot resume. The command " +
-			"succeeds once the exchange has confirmed the cancels.",
+		Long: "Stops a strategy, or all: it is not called any more, and its orders are cancelled. The exits of its " +
+			"brackets stay:\nthey protect its positions. A halt lasts over restarts until bot resume. The command " +
+			"succeeds once the exchange has\nconfirmed the cancels.",
 	}, operator.PathHalt, f, func(r *operator.Report) string {
 		return fmt.Sprintf("halted: %s%s; %s cancelled\n", strings.Join(r.Strategies, ", "), unchangedText(r, "halted"),
 			ordersText(r.Cancelled))
@@ -79,12 +79,11 @@ func (a *app) cancelAllCommand() *cobra.Command {
 	f := &actFlags{}
 	c := a.actCommand(&cobra.Command{
 		Use: "cancel-all", Short: "Cancel all open orders of a bot", Args: onlyFlags,
-		Example: "  bot cancel-all -c configs/sandbox.toml\n  bot cancel-all --including-foreign --wait 1m\n  bot " +
-			"cancel-all --direct --flatten -c live.toml",
-		Long: "Cancels every open order of the bot, exits that protect positions included, and succeeds once the " +
-			"exchange has confirmed each. Strategies go on: halt\nthem first, or they place new ones. Orders of " +
-			"others on the account are left alone unless --including-foreign names them, and then those in " +
-			"the\nmarkets that this bot trades are cancelled." + directHelp,
+		Example: "  bot cancel-all -c configs/sandbox.toml\n  bot cancel-all --including-foreign --wait 1m\n" +
+			"  bot cancel-all --direct --flatten -c live.toml",
+		Long: "Cancels every open order of the bot, exits of positions too, and succeeds once the exchange has " +
+			"confirmed each.\nStrategies go on: halt them first, or they place new orders. --including-foreign also " +
+			"cancels orders of others on the\naccount, in the markets that this bot trades." + directHelp,
 	}, operator.PathCancelAll, f, func(r *operator.Report) string { return ordersText(r.Cancelled) + " cancelled\n" })
 	c.Flags().BoolVar(&f.foreign, "including-foreign", false, "orders of others on the same account too")
 	c.Flags().BoolVar(&f.direct, "direct", false, "without a bot: straight at the exchange of -c")
@@ -100,9 +99,9 @@ func (a *app) flattenCommand() *cobra.Command {
 	c := a.actCommand(&cobra.Command{
 		Use: "flatten [STRATEGY]", Short: "Halt a strategy, or all, and sell what it holds",
 		Args: cobra.MaximumNArgs(1), Example: "  bot flatten maker -c configs/sandbox.toml\n  bot flatten --wait 2m",
-		Long: "Halts a strategy, or all, cancels its orders, exits included, and sells what it holds at market once " +
-			"the cancels are confirmed. It succeeds once\nnothing is open and nothing is held; what is below the " +
-			"market's minimum cannot be sold and is listed.",
+		Long: "Halts a strategy, or all, cancels its orders, exits included, and sells its positions at market once " +
+			"the cancels are\nconfirmed. It succeeds once nothing is open and nothing is held. An amount below the " +
+			"market's minimum cannot be sold;\nthe command lists it.",
 	}, operator.PathFlatten, f, func(r *operator.Report) string {
 		return fmt.Sprintf("halted: %s; %s cancelled, %s to sell\n", strings.Join(r.Strategies, ", "),
 			ordersText(r.Cancelled), ordersText(r.Sold))
@@ -111,15 +110,15 @@ func (a *app) flattenCommand() *cobra.Command {
 	return c
 }
 
-// leftText lists what was sold, and what is not as it was asked for.
-func leftText(r *operator.Report) (text string) {
+// restText lists the sales of a command, and everything that it left open, held or unsold.
+func restText(r *operator.Report) (text string) {
 	for i := range r.Sales {
 		text += r.Sales[i].String() + "\n"
 	}
 	for i := range r.Open {
 		o := &r.Open[i]
 		text += fmt.Sprintf("still open: %d %s %s %s %s: %s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market,
-			o.Terms(), o.How())
+			o.Terms(), o.StateText())
 	}
 	for i := range r.Held {
 		p := &r.Held[i]
@@ -144,7 +143,7 @@ func leftText(r *operator.Report) (text string) {
 	return text
 }
 
-// unchangedText says of which strategies nothing had to be changed.
+// unchangedText lists the strategies that were in the wanted state before.
 func unchangedText(r *operator.Report, how string) string {
 	if len(r.Unchanged) == 0 {
 		return ""

@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/renamed"
 )
 
-// callerFlags say which bot a command is for, and how its answer is wanted.
+// callerFlags name the bot of a command and the form of its answer.
 type callerFlags struct {
 	config, state string
 	json, v1      bool
@@ -42,28 +42,27 @@ func (f *callerFlags) folder() (string, error) {
 	return filepath.Dir(path), err
 }
 
-// place is where the bot is asked for: --state may name a copy of a state file that is no bot's
-// own.
-func (f *callerFlags) place() (of operator.Place, err error) {
+// target is the bot that answers: --state may name a copy of a state file instead of a folder.
+func (f *callerFlags) target() (of operator.Target, err error) {
 	info, err := os.Stat(f.state)
 	if f.state != "" && err == nil && info.Mode().IsRegular() && filepath.Base(f.state) != folder.StateFile {
-		return operator.Place{Copy: f.state}, nil
+		return operator.Target{Copy: f.state}, nil
 	}
 	of.Folder, err = f.folder()
 	return of, err
 }
 
-// ask asks the bot that the flags mean.
-func ask[T any](f *callerFlags, question func(operator.Place) (operator.Answer[T], error)) (answer operator.Answer[T],
+// ask asks the bot that the flags name.
+func ask[T any](f *callerFlags, question func(operator.Target) (operator.Answer[T], error)) (answer operator.Answer[T],
 	err error) {
-	of, err := f.place()
+	of, err := f.target()
 	if err != nil {
 		return answer, err
 	}
 	return question(of)
 }
 
-// show prints an answer: as JSON, or for a person with a word where the bot does not run.
+// show prints an answer: as JSON, or for a person, with a note if the bot does not run.
 func show[T any](a *app, f *callerFlags, answer operator.Answer[T], print func(*T) error) error {
 	switch {
 	case f.json && answer.Raw != nil:
@@ -96,8 +95,8 @@ func (a *app) printDocument(document string, v1 bool, text []byte) (err error) {
 	return err
 }
 
-// act lets a running bot act and says what became of it.
-func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.Ask,
+// act sends a command to a running bot and prints its report.
+func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.Request,
 	print func(*operator.Report) string) error {
 	folder, err := f.folder()
 	if err != nil {
@@ -108,7 +107,7 @@ func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.A
 		return err
 	}
 	err = show(a, &f.callerFlags, answer, func(r *operator.Report) error {
-		_, err := fmt.Fprint(a.Stdout, print(r), leftText(r))
+		_, err := fmt.Fprint(a.Stdout, print(r), restText(r))
 		return err
 	})
 	if err == nil && !answer.Value.Done {

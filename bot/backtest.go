@@ -25,8 +25,8 @@ var builtin string
 
 const backtestHelp = `Replay stored candles through a strategy, and report.
 
-Without -c it runs a shipped strategy on three years of synthetic candles: nothing needs to be there first. With -c, candles
-come from the store that the config names. Any setting can be changed for one run with --set.`
+Without -c it runs a shipped strategy on three years of synthetic candles: it needs no files. With -c, candles come
+from the store that the config names. --set changes any setting for one run.`
 
 const backtestExample = `  bot backtest
   bot backtest --set strategies.trend.params.fast=20 --no-files
@@ -70,7 +70,7 @@ func (a *app) backtestCommand() *cobra.Command {
 	return c
 }
 
-// onlyFlags refuses arguments with the two mistakes that make them: a config without -c, and a
+// onlyFlags refuses arguments. Its error names the two usual mistakes: a config without -c, and a
 // switch without its =.
 func onlyFlags(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -89,8 +89,8 @@ func (f *backtestFlags) overrides() (list []config.Override, err error) {
 		return nil, err
 	}
 	for _, flag := range [...]struct{ name, key, text string }{
-		{"from", "backtest.from", f.from}, {"to", "backtest.to", f.to}, {"db", "data.candles", f.data}, {"out",
-			"report.out", f.out},
+		{"from", "backtest.from", f.from}, {"to", "backtest.to", f.to},
+		{"db", "data.candles", f.data}, {"out", "report.out", f.out},
 		{"envelope", "report.envelope", f.envelope}, {"assets", "report.assets", f.assets},
 	} {
 		if flag.text != "" {
@@ -104,7 +104,7 @@ func (f *backtestFlags) overrides() (list []config.Override, err error) {
 	return list, nil
 }
 
-// load reads the config that the flags mean.
+// load reads the config that the flags name.
 func (a *app) load(f *backtestFlags) (*config.Backtest, error) {
 	overrides, err := f.overrides()
 	if err != nil {
@@ -159,19 +159,18 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 	}))
 }
 
-// strategyLog is where the strategies of a backtest log. That one was halted is told at the end,
-// with its stack.
+// strategyLog is the log of the strategies of a backtest. It drops halts: halts prints them at the
+// end, with the stack.
 func (a *app) strategyLog(level string) zerolog.Logger {
-	return console.Logger(a.Stderr, level,
-		a.Getenv).Hook(zerolog.HookFunc(func(e *zerolog.Event, _ zerolog.Level, message string) {
+	dropHalts := func(e *zerolog.Event, _ zerolog.Level, message string) {
 		if strings.HasPrefix(message, engine.HaltedMessage) {
 			e.Discard()
 		}
-	}))
+	}
+	return console.Logger(a.Stderr, level, a.Getenv).Hook(zerolog.HookFunc(dropHalts))
 }
 
-// halts tells of the strategies that were halted, and where they were. It returns the error with
-// which the command ends.
+// halts prints the stacks of halted strategies. It returns the error with which the command ends.
 func (a *app) halts(all []backtest.Halted) (err error) {
 	for _, h := range all {
 		if len(h.Stack) > 0 {
@@ -219,7 +218,7 @@ func (a *app) runWithBar(ctx context.Context, p *plan.Backtest, f *backtestFlags
 	return backtest.Run(ctx, p.Run, p.Options)
 }
 
-// bar prepares the bar of a backtest, which draws nothing where the end of the range is not known.
+// bar returns the progress bar of a backtest. It draws nothing if the end of the range is unknown.
 func (a *app) bar(ctx context.Context, p *plan.Backtest) *console.Bar {
 	if len(p.Run.Feeds) == 0 {
 		return &console.Bar{}
@@ -227,7 +226,7 @@ func (a *app) bar(ctx context.Context, p *plan.Backtest) *console.Bar {
 	f := p.Run.Feeds[len(p.Run.Feeds)-1]
 	series, err := p.Candles.Series(f.Market.Name, f.Interval)
 	if err != nil {
-		return &console.Bar{} // the run will say so
+		return &console.Bar{} // the run will return the error
 	}
 	to, runs := series.End(), 1
 	if p.Run.To != 0 {
@@ -253,7 +252,7 @@ func (a *app) show(result *backtest.Result, asJSON bool) error {
 	return err
 }
 
-// terminal says what the standard output can show.
+// terminal returns width and colour of the standard output, if it is a terminal.
 func (a *app) terminal() (o backtest.SummaryOptions) {
 	file, ok := console.TerminalOf(a.Stdout)
 	if !ok {

@@ -1,7 +1,7 @@
-// Package bot is the command line: every command of the program, its config file and the files that
-// it starts a project with. It never decides what to trade and holds no state between two runs;
-// what a command does lives in the package that it calls. Start at Main, which an own program calls
-// with its own strategies, then at backtest.go or run.go; package config lists every setting.
+// Package bot owns the command line: the commands of the program, their flags and output, and the
+// files of a new project. It never decides what to trade and holds no state between two runs: the
+// packages below it do the work. Start at Main, which an own program calls with its own strategies,
+// then at backtest.go or run.go; package config lists every setting.
 package bot
 
 import (
@@ -33,7 +33,7 @@ const (
 	exitRefused = 3
 )
 
-// Process is what a run of the program has of its surroundings. Every field but Kinds must be set.
+// Process is the environment of a run of the program. Every field but Kinds and Again must be set.
 type Process struct {
 	Args           []string // without the program's name
 	Stdin          io.Reader
@@ -45,14 +45,14 @@ type Process struct {
 	// nil: there is no such signal.
 	Again func() (context.Context, context.CancelFunc)
 
-	// of tests: called between two steps of the kill switch and of what books it; nil: not called
+	// faults is for tests: it is called between two steps of the kill switch and of its booking.
 	faults func(point string)
 }
 
 // Main runs the program with these strategies on the process's own arguments and ends the process:
 // 0 done, 1 failed, 3 refused by a limit, 64 bad usage, 78 bad config. The first Ctrl-C ends the
-// run in good order, the second at once (`bot run` cancels its orders first); so do SIGTERM, and
-// the end of the terminal unless nohup has it ignored.
+// run in good order, the second at once (`bot run` cancels its orders first). SIGTERM counts as
+// Ctrl-C, and so does SIGHUP unless it is ignored (nohup).
 func Main(kinds ...strategy.Kind) { mainWith(nil, kinds...) }
 
 func mainWith(faults func(point string), kinds ...strategy.Kind) {
@@ -98,7 +98,7 @@ func Run(ctx context.Context, p Process) int {
 // app is one run of the program.
 type app struct {
 	Process
-	entered bool // the arguments were right and a command has begun
+	entered bool // the arguments are valid and a command has begun
 }
 
 func (a *app) root() *cobra.Command {
@@ -116,14 +116,14 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.AddCommand(a.backtestCommand(),
-		candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr},
-			a.enter), a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(),
+		candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr}, a.enter),
+		a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(),
 		a.doctorCommand(), a.versionCommand())
 	root.AddCommand(a.operatorCommands()...)
 	return root
 }
 
-// enter notes that cobra had nothing to object to: errors from here on are the command's own.
+// enter marks the arguments as valid: later errors are the command's own.
 func (a *app) enter(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		a.entered = true
@@ -131,12 +131,12 @@ func (a *app) enter(run func(ctx context.Context, args []string) error) func(*co
 	}
 }
 
-// outlive lets the process go on when whoever read its output has gone: a `tee` that the same
-// Ctrl-C ends would take the bot along before its orders are cancelled.
-func outlive() { signal.Ignore(syscall.SIGPIPE) }
+// ignoreSIGPIPE lets the process go on when the reader of its output ends: the Ctrl-C that stops a
+// bot ends a `tee` behind it too, and the bot must still cancel its orders.
+func ignoreSIGPIPE() { signal.Ignore(syscall.SIGPIPE) }
 
-// exitCode is 64 for what the command line says and 78 for what the config does: a service manager
-// starts neither again.
+// exitCode is 64 for a mistake in the arguments and 78 for one in the config: a service manager
+// restarts the program after neither.
 func (a *app) exitCode(err error) int {
 	var refusal *risk.Refusal
 	var key *config.KeyError

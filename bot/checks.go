@@ -11,10 +11,10 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/plan"
 )
 
-// How hard --check-lookahead looks.
+// lookahead is the effort of --check-lookahead.
 var lookahead = backtest.LookaheadOptions{Places: 20, Decisions: 32, Seed: 1}
 
-// checkLookahead shows whether decisions depend on what came after them; that they do is a failure.
+// checkLookahead fails if decisions depend on later candles.
 func (a *app) checkLookahead(ctx context.Context, p *plan.Backtest, asJSON bool) error {
 	how := lookahead
 	how.Watch = p.Options.Watch
@@ -35,8 +35,8 @@ func (a *app) checkLookahead(ctx context.Context, p *plan.Backtest, asJSON bool)
 	return err
 }
 
-// checkWarmup shows how much history decisions depend on; that the declared warm-up is too short is
-// a failure.
+// checkWarmup shows how much history the decisions depend on. It fails if the declared warm-up is
+// too short.
 func (a *app) checkWarmup(ctx context.Context, p *plan.Backtest, asJSON bool) error {
 	report, err := backtest.CheckWarmup(ctx, p.Run)
 	if err != nil {

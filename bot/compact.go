@@ -21,15 +21,17 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-const compactHelp = `Writes the file anew without the room that replaced rows leave.
+const compactHelp = `Writes the file again without unused space.
 
-With --keep 90d also without what was over more than 90 days before the file's last entry: orders that have ended, their fills, their stories, and the
-journal's entries. Orders that are open, that wait for a fee, or that made a position which is still held stay, whatever their age, and so do
-positions, halts, runs and equity curves. The journal's chain of hashes goes on after the last entry that was taken out, and bot state check goes on
-to prove it. --archive FILE first writes a copy of everything, which bot explain, bot orders and bot state read with --state FILE; or write tables
-with bot state export.
+--keep 90d also removes records that ended more than 90 days before the file's last entry: orders, their fills, their
+stories, and the journal's entries. It keeps orders that are open, that wait for a fee, or that belong to an open
+position, whatever their age. It keeps positions, halts, runs and equity curves. The journal's chain of hashes goes on
+after the last removed entry, and bot state check still proves it.
 
-The new file takes the old one's place whole or not at all.`
+--archive FILE first writes a copy of everything. bot explain, bot orders and bot state read the copy with --state
+FILE. bot state export writes single tables.
+
+The new file replaces the old one whole or not at all.`
 
 // compactFlags are those of bot state compact.
 type compactFlags struct {
@@ -120,10 +122,10 @@ func (f *compactFlags) age() (keep time.Duration, err error) {
 	return keep, nil
 }
 
-// longestAgo is a time that reaches back behind any state file.
-const longestAgo = 36500 * 24 * time.Hour
+// maxAgo reaches further back than any state file.
+const maxAgo = 36500 * 24 * time.Hour
 
-// parseAgo reads a time that has passed: days like 90d, or a duration like 36h.
+// parseAgo reads days like 90d, or a duration like 36h.
 func parseAgo(text string) (ago time.Duration, err error) {
 	days, inDays := strings.CutSuffix(text, "d")
 	if inDays {
@@ -133,14 +135,14 @@ func parseAgo(text string) (ago time.Duration, err error) {
 	} else {
 		ago, err = time.ParseDuration(text)
 	}
-	if err != nil || ago <= 0 || ago > longestAgo {
+	if err != nil || ago <= 0 || ago > maxAgo {
 		return 0, fmt.Errorf("%q: want days like 90d, or a duration like 36h", text)
 	}
 	return ago, nil
 }
 
-// pruneState archives and prunes. The time counts back from the last entry: a file that lay for a
-// year loses nothing by that.
+// pruneState archives and prunes. keep counts back from the last entry: an old file loses nothing
+// by its age.
 func pruneState(s *journal.Store, keep time.Duration, info *compactInfo) error {
 	last, err := s.LastEntries(1)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/version"
 )
 
-// dependency is how a new module gets at this project.
+// dependency is the requirement of a new module on this project.
 type dependency struct {
 	Version  string
 	Replace  string   // folder of a checkout; empty: none
@@ -22,8 +22,8 @@ type dependency struct {
 	sums      []byte // its go.sum
 }
 
-// findDependency looks for a checkout where the user says, then around the current folder, and
-// takes the released version of this program where there is none.
+// findDependency returns the checkout in replace, else the checkout around the current folder, else
+// the released version of this program.
 func findDependency(replace string) (*dependency, error) {
 	if replace != "" {
 		root, err := filepath.Abs(replace)
@@ -45,7 +45,7 @@ func findDependency(replace string) (*dependency, error) {
 		"this program is no release of Tidemark; name a checkout with --replace PATH, or run inside one")
 }
 
-// checkoutAround is the checkout that the current folder lies in, nil where it lies in none.
+// checkoutAround is the checkout around the current folder; nil: there is none.
 func checkoutAround() (*dependency, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -70,7 +70,7 @@ func checkoutAround() (*dependency, error) {
 // errOtherModule means that a folder holds a module that is not this project.
 var errOtherModule = errors.New("it is no checkout of Tidemark")
 
-// readCheckout reads what a folder's go.mod and go.sum say.
+// readCheckout reads a folder's go.mod and go.sum.
 func readCheckout(dir string) (*dependency, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {

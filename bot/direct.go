@@ -31,13 +31,14 @@ type directFlags struct {
 	sets            []string
 }
 
-// directHelp says what --direct is.
+// directHelp describes --direct.
 const directHelp = `
 
-With --direct it needs no bot, no socket and no bot.db: it asks the exchange that -c names for the bot's open orders and cancels them itself, as when the
-bot hangs or cannot start. --flatten sells at market what holdings.json in the state folder says that the strategies hold, less what was sold since; where that file
-is missing, it reads markets and amounts from standard input. What is sent stands in direct.log first, which the next start of the bot books, or
-the running one, which halts its strategies. docs/running.md tells more.`
+--direct is for a bot that hangs or cannot start: it needs no bot, no socket and no bot.db. It asks the exchange of -c
+for the bot's open orders and cancels them itself. --flatten sells at market the positions in holdings.json of the
+state folder, less later sales; if that file is missing, it reads markets and amounts from standard input. Each
+request is in direct.log before it is sent. The next start of the bot books that log; a running bot books it too, and
+halts its strategies. See docs/running.md.`
 
 // killSwitch is `bot cancel-all --direct` at work.
 type killSwitch struct {
@@ -51,7 +52,7 @@ type killSwitch struct {
 	names    *direct.Names
 }
 
-// typedSale is what a person wants to be sold.
+// typedSale is a sale that the user has typed.
 type typedSale struct{ market, amount string }
 
 // direct cancels, and sells, without a bot.
@@ -82,11 +83,11 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.wait)
 	defer cancel()
-	report, err := k.turn(ctx, log)
+	report, err := k.run(ctx, log)
 	return errors.Join(k.show(report, err), log.Close())
 }
 
-// read reads what the bot has left, and what a person types instead.
+// read reads the holdings in the state folder; without holdings, flatten reads them from the user.
 func (k *killSwitch) read() (err error) {
 	dir := k.access.Config.Bot.State
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -121,8 +122,8 @@ func (k *killSwitch) readTyped() error {
 	return lines.Err()
 }
 
-// turn cancels, and then sells.
-func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report, error) {
+// run cancels, and then sells.
+func (k *killSwitch) run(ctx context.Context, log *direct.Log) (*direct.Report, error) {
 	if err := k.connect(ctx, log); err != nil {
 		return nil, fmt.Errorf("nothing was sent: %w", err)
 	}
@@ -139,7 +140,7 @@ func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report,
 		err = s.Cancel(ctx)
 	}
 	if err == nil && k.flags.flatten {
-		if err = k.outwait(ctx, s); err == nil {
+		if err = k.awaitWindow(ctx, s); err == nil {
 			err = k.flatten(ctx, s)
 		}
 	}
@@ -147,10 +148,10 @@ func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report,
 	return report, errors.Join(err, ended)
 }
 
-// outwait lets the window of what the bot may have sent last pass, and cancels what has still
-// arrived: a sale of the bot's own that is on its way would be one too many. Its state file was
-// last written before.
-func (k *killSwitch) outwait(ctx context.Context, s *direct.Switch) error {
+// awaitWindow waits until the window of the bot's last request has passed, then cancels the orders
+// that arrived meanwhile: a sale of the bot that is still in flight would sell twice. The bot
+// writes its state file before it sends, so the file's time is that of its last request.
+func (k *killSwitch) awaitWindow(ctx context.Context, s *direct.Switch) error {
 	info, err := os.Stat(filepath.Join(k.access.Config.Bot.State, folder.StateFile))
 	if err != nil {
 		return nil // no bot has sent anything
@@ -172,7 +173,7 @@ func (k *killSwitch) outwait(ctx context.Context, s *direct.Switch) error {
 	return s.Cancel(ctx)
 }
 
-// flatten sells what is held, but where it is not known what became of an earlier sale.
+// flatten sells the holdings, except in markets where an earlier sale is unresolved.
 func (k *killSwitch) flatten(ctx context.Context, s *direct.Switch) error {
 	unknown, err := s.Settle(ctx)
 	if err != nil {
@@ -184,13 +185,12 @@ func (k *killSwitch) flatten(ctx context.Context, s *direct.Switch) error {
 		return s.Fail(err)
 	}
 	wants = slices.DeleteFunc(wants, func(w direct.Want) bool {
-		return unknown[k.catalog.Market(w.Market).Name] ||
-			w.Amount <= 0
+		return unknown[k.catalog.Market(w.Market).Name] || w.Amount <= 0
 	})
 	return s.Sell(ctx, wants)
 }
 
-// wants is what is to be sold.
+// wants lists the sales to make.
 func (k *killSwitch) wants(ctx context.Context, s *direct.Switch) (wants []direct.Want, err error) {
 	if k.holdings != nil {
 		return s.Wants(ctx, k.names, k.access.Config.OperatorID)
@@ -212,8 +212,8 @@ func (k *killSwitch) wants(ctx context.Context, s *direct.Switch) (wants []direc
 	return wants, nil
 }
 
-// own reports whether an order is the bot's: by its client order id or, where the bot has left no
-// holdings, by its operatorId.
+// own reports whether an order is the bot's: by its client order id or, without holdings, by its
+// operatorId.
 func (k *killSwitch) own(o *market.Order) bool {
 	if k.names.Own(o.ClientOrderID) {
 		return true
@@ -229,7 +229,7 @@ func (k *killSwitch) own(o *market.Order) bool {
 	return false
 }
 
-// connect learns the exchange's time and those markets that matter.
+// connect makes the client, with the exchange's time and the markets that matter.
 func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
 	ledger := plan.NewLedger(&k.access.Config.Exchange, func() market.Time { return k.client.Now() },
 		func(w rest.Warning) { k.say("%s", w) })

@@ -177,7 +177,7 @@ func (p *switchPlay) run(killAt string) *exec.Cmd {
 	return cmd
 }
 
-// turn runs the kill switch and returns its exit code, -1 where it was killed, and what it printed.
+// run runs the kill switch and returns its exit code, -1 where it was killed, and what it printed.
 func (p *switchPlay) turn(killAt, typed string, flags ...string) (code int, out string) {
 	cmd := p.command(killAt, append([]string{"cancel-all", "--direct", "-c", p.file}, flags...)...)
 	cmd.Stdin = strings.NewReader(typed)
@@ -223,10 +223,12 @@ func (p *switchPlay) settle(halted bool) {
 	cmd := p.run("")
 	bottest.Await(p.T, func() bool {
 		var s operator.Status
-		_, err := operator.Call(p.T.Context(), p.Folder, operator.PathStatus, &operator.Ask{}, operator.AnswerWithin,
+		_, err := operator.Call(p.T.Context(), p.Folder, operator.PathStatus, &operator.Request{},
+			operator.AnswerTimeout,
 			&s)
 		var o operator.Orders
-		_, failed := operator.Call(p.T.Context(), p.Folder, operator.PathOrders, &operator.Ask{}, operator.AnswerWithin,
+		_, failed := operator.Call(p.T.Context(), p.Folder, operator.PathOrders, &operator.Request{},
+			operator.AnswerTimeout,
 			&o)
 		return err == nil && failed == nil &&
 			(len(o.Orders) == 0 || !halted && len(o.Orders) == 2 && o.Orders[0].InFlight+o.Orders[1].InFlight == "") &&
@@ -369,9 +371,11 @@ func TestARunningBotBooksWhatTheKillSwitchDoes(t *testing.T) {
 	bottest.Await(t, func() bool {
 		var positions operator.Positions
 		var s operator.Status
-		_, err := operator.Call(t.Context(), p.Folder, operator.PathPositions, &operator.Ask{}, operator.AnswerWithin,
+		_, err := operator.Call(t.Context(), p.Folder, operator.PathPositions, &operator.Request{},
+			operator.AnswerTimeout,
 			&positions)
-		_, failed := operator.Call(t.Context(), p.Folder, operator.PathStatus, &operator.Ask{}, operator.AnswerWithin,
+		_, failed := operator.Call(t.Context(), p.Folder, operator.PathStatus, &operator.Request{},
+			operator.AnswerTimeout,
 			&s)
 		return err == nil && failed == nil && positions.Positions[0].Amount == "0" && s.State == operator.Halted &&
 			s.OpenOrders == 0

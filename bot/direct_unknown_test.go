@@ -143,7 +143,7 @@ func TestFiguresOfABotThatDoesNotRunCarryTheirTimes(t *testing.T) {
 	var text strings.Builder
 	require.NoError(t, printStatus(&text, s))
 	require.Contains(t, text.String(), ", as of "+operator.ClockOf(s.AtMS))
-	answer, err := operator.AskOrders(t.Context(), operator.Place{Folder: p.Folder}, true)
+	answer, err := operator.AskOrders(t.Context(), operator.Target{Folder: p.Folder}, true)
 	require.NoError(t, err)
 	orders := answer.Value
 	require.Len(t, orders.Orders, 3)

@@ -15,16 +15,17 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/plan"
 )
 
-const doctorHelp = `Look at everything that a live bot depends on, without trading: exchange and clock, key and rights, markets, the smallest orders, limits,
-polling plan, state file, disk, secrets, and whether somebody else trades on the account.
+const doctorHelp = `Check everything that a live bot depends on, without trading: exchange and clock, key and rights,
+markets, the smallest orders, limits, polling plan, state file, disk, secrets, and foreign orders on the account.
 
-Each strategy is let trade over the latest candles of the exchange, in this process and with its own parameters, money and limits: what it
-asks for there is what is tried against tick, step, minimum, balance and limits.
+Each strategy trades over the latest candles of the exchange, in this process, with its own parameters, money and
+limits. Its orders are checked against tick, step, minimum, balance and limits.
 
-It keeps to the weight budget, so that a bot that trades with the same key is not banned, and waits for the next minute where it has to.
+The command keeps to the weight budget, so that a bot with the same key is not banned. If needed, it waits for the
+next minute.
 
-It sends no order. Whether the key may withdraw it finds out by a withdrawal that names no asset, no amount and no address, which every exchange
-refuses. Exit code 0 says that nothing fails; warnings are for a person to judge.`
+It sends no order. To find out whether the key may withdraw, it sends a withdrawal without asset, amount and address,
+which every exchange refuses. Exit code 0: no check fails. Warnings are for you to judge.`
 
 // doctorFlags are the flags of the command.
 type doctorFlags struct {
@@ -46,8 +47,8 @@ func (a *app) doctorCommand() *cobra.Command {
 	return c
 }
 
-// errUnwell is the exit code of findings that were printed already.
-var errUnwell = errors.New("not ready to trade: see the checks that fail")
+// errChecksFailed ends the command after findings that fail; they are printed already.
+var errChecksFailed = errors.New("not ready to trade: see the checks that fail")
 
 // doctor runs the command.
 func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
@@ -75,7 +76,7 @@ func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
 	}
 	for i := range findings {
 		if err == nil && findings[i].Level == doctor.Fail {
-			err = errUnwell
+			err = errChecksFailed
 		}
 	}
 	return err

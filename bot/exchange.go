@@ -17,10 +17,12 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 )
 
-const exchangeHelp = `Serve a simulated exchange over HTTP: the exchange of the specification, with accounts, keys, signatures, a matching book and prices.
+const exchangeHelp = `Serve a simulated exchange over HTTP: the exchange of the specification, with accounts, keys,
+signatures, a matching book and prices.
 
-Without -c it has three markets with made-up prices, and one account with balances and a key that may do everything. It prints where it
-listens, its keys, and lines for a shell that call it. Ctrl-C stops it. docs/exchange.md describes it for who writes a client.`
+Without -c it has three markets with made-up prices, and one account with balances and a key with all rights. It
+prints its address, its keys, and example requests for a shell. Ctrl-C stops it. docs/exchange.md describes it for
+authors of clients.`
 
 const exchangeExample = `  bot exchange
   bot exchange --listen 127.0.0.1:0 --json --speed 0
@@ -63,8 +65,8 @@ func (f *exchangeFlags) overrides() (list []config.Override, err error) {
 		return nil, err
 	}
 	for _, flag := range [...]struct{ name, key, text string }{
-		{"listen", "exchange.listen", f.listen}, {"speed", "clock.speed", f.speed}, {"seed", "exchange.seed",
-			f.seed}, {"state", "exchange.state", f.state},
+		{"listen", "exchange.listen", f.listen}, {"speed", "clock.speed", f.speed},
+		{"seed", "exchange.seed", f.seed}, {"state", "exchange.state", f.state},
 		{"faults", "exchange.faults", f.faults}, {"log", "exchange.log", f.log},
 	} {
 		if flag.text != "" {
@@ -79,7 +81,7 @@ func (f *exchangeFlags) overrides() (list []config.Override, err error) {
 	return list, nil
 }
 
-// plan reads the config that the flags mean. Close the plan where there is one.
+// plan reads the config that the flags name. Close the plan unless it is nil.
 func (f *exchangeFlags) plan(getenv func(string) string) (*server.Plan, error) {
 	overrides, err := f.overrides()
 	if err != nil {
@@ -101,8 +103,8 @@ func (f *exchangeFlags) plan(getenv func(string) string) (*server.Plan, error) {
 	return server.NewPlan(c, getenv)
 }
 
-// exchangeGC is GOGC for an exchange, unless the environment has one: much of its memory is orders
-// that stay, and a million of them are to fit in a gigabyte.
+// exchangeGC is GOGC for an exchange, unless the environment sets it: most of its memory is orders
+// that stay, and a million of them should fit in a gigabyte.
 const exchangeGC = 50
 
 // warn writes lines that a person should read before anything else.
@@ -145,7 +147,7 @@ func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 	return err
 }
 
-// greet tells the user what a client needs, and warns where others can reach the exchange.
+// greet prints the facts that a client needs, and warns if other machines can reach the exchange.
 func (a *app) greet(p *server.Plan, address *net.TCPAddr, asJSON bool) error {
 	if !address.IP.IsLoopback() {
 		fmt.Fprintln(a.Stderr, "warning: other machines can reach the exchange, and keys travel in the clear; "+

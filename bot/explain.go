@@ -19,7 +19,8 @@ func printStory(w io.Writer, s *operator.Story) error {
 	if o.OrderID != "" {
 		fmt.Fprintf(w, ", the exchange's %s", o.OrderID)
 	}
-	fmt.Fprintf(w, "\n%s: %s in %s; %s, filled %s, fee %s\n", o.Strategy, o.Terms(), o.Market, o.How(), o.Filled, o.Fee)
+	fmt.Fprintf(w, "\n%s: %s in %s; %s, filled %s, fee %s\n", o.Strategy, o.Terms(), o.Market, o.StateText(), o.Filled,
+		o.Fee)
 	if len(s.Steps) == 0 {
 		fmt.Fprintln(w, "its story was taken out of this file by bot state compact --keep")
 	}
@@ -39,12 +40,13 @@ func printStory(w io.Writer, s *operator.Story) error {
 	return err
 }
 
-const explainHelp = `Tells from the journal how an order came about, each with its time: the event, the decision, what the gate looked at before and after, the
-request, the answers, the states, the fills, the fees. ORDER is its number, its client order id, the exchange's order id, or the first digits of
-one of these ids, at least four, that no other order has.
+const explainHelp = `Tells the story of an order from the journal, each step with its time: the event, the decision,
+the gate's figures before and after, the request, the answers, the states, the fills, the fees. ORDER is its number,
+its client order id, the exchange's order id, or at least four first digits of one of these ids that no other order
+has.
 
---refused answers why a strategy, or any, did not trade: what it asked for in the last --since and the gate or the exchange refused, why, with the
-value and its limit, how often, and whether it is halted.`
+--refused tells why a strategy, or any, did not trade: the orders that the gate or the exchange refused in the last
+--since, the reasons, with the value and its limit, how often, and whether the strategy is halted.`
 
 func (a *app) explainCommand() *cobra.Command {
 	f, refused, since := &callerFlags{}, false, "24h"
@@ -60,7 +62,7 @@ func (a *app) explainCommand() *cobra.Command {
 			case len(args) == 0:
 				return config.Usagef("want an order, or --refused")
 			}
-			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Story], error) {
+			answer, err := ask(f, func(of operator.Target) (operator.Answer[operator.Story], error) {
 				return operator.AskStory(ctx, of, args[0])
 			})
 			if err != nil {
@@ -80,7 +82,7 @@ func (a *app) explainRefusals(ctx context.Context, f *callerFlags, strategy, ago
 	if err != nil {
 		return config.Usagef("--since %w", err)
 	}
-	answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Refused], error) {
+	answer, err := ask(f, func(of operator.Target) (operator.Answer[operator.Refused], error) {
 		return operator.AskRefused(ctx, of, strategy, since)
 	})
 	if err != nil {

@@ -26,8 +26,8 @@ var templates embed.FS
 const initHelp = `Start an own Go module in DIR: a strategy, a test that backtests it, a main with every command, and
 configs for a backtest and for the simulated exchange.
 
-The module uses the Tidemark that this program was built from: the checkout around the current folder, the one that --replace
-names, or the released version. Files that are there are never overwritten.`
+The module uses the checkout of Tidemark that --replace names, or the checkout around the current folder, or the
+released version of this program. The command never overwrites a file.`
 
 func (a *app) initCommand() *cobra.Command {
 	var module, replace string
@@ -45,7 +45,7 @@ func (a *app) initCommand() *cobra.Command {
 	return c
 }
 
-// project is what the templates are filled with.
+// project holds the values for the templates.
 type project struct {
 	Name, Module, Tidemark, Go string
 	dependency
@@ -84,7 +84,7 @@ func (a *app) initModule(dir, module, replace string) error {
 	return a.printNext(dir, files, from)
 }
 
-// modPath is a path as go.mod wants it: in quotes where it is more than plain characters.
+// modPath is a path for go.mod: in quotes if it has other than plain characters.
 func modPath(path string) string {
 	if regexp.MustCompile(`^[A-Za-z0-9/._~+=@%-]*$`).MatchString(path) {
 		return path
@@ -92,20 +92,19 @@ func modPath(path string) string {
 	return strconv.Quote(path)
 }
 
-// taken are the first parts of names that belong to Go itself: a module under one of them cannot
-// import its own packages.
-const taken = " archive bufio bytes cmd cmp compress container context crypto database debug embed encoding errors " +
-	"expvar flag fmt go hash html" +
-	" image index internal io iter log maps math mime net os path plugin reflect regexp runtime slices sort strconv " +
-	"strings structs" +
-	" sync syscall testing text time toolchain unicode unique unsafe vendor weak "
+// standardLibrary are the first parts of the names of Go's own packages: a module under one of them
+// cannot import its own packages.
+const standardLibrary = " archive bufio bytes cmd cmp compress container context crypto database debug embed " +
+	"encoding errors expvar flag fmt go hash html image index internal io iter log maps " +
+	"math mime net os path plugin reflect regexp runtime slices " +
+	"sort strconv strings structs sync syscall testing text time toolchain unicode unique unsafe vendor weak "
 
-// validModule accepts names that Go takes for a module: letters, digits and -._~ between slashes,
-// none of its parts beginning or ending with a dot, or being a device of Windows, and the first
-// being none of Go's own.
+// validModule accepts the names that Go accepts for a module: letters, digits and -._~ between
+// slashes. No part begins or ends with a dot or is a device of Windows, and the first part is no
+// package of the standard library.
 func validModule(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
-	if strings.Contains(taken, " "+first+" ") ||
+	if strings.Contains(standardLibrary, " "+first+" ") ||
 		regexp.MustCompile(`(?i)(^|/)(con|prn|aux|nul|com[1-9]|lpt[1-9])([./]|$)`).MatchString(name) {
 		return false
 	}

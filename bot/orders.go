@@ -21,7 +21,7 @@ func printOrders(w io.Writer, orders []operator.Order) error {
 	for i := range orders {
 		o := &orders[i]
 		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market,
-			o.Terms(), o.Filled, o.How(), clockOrNone(o.Updated()), o.Tag)
+			o.Terms(), o.Filled, o.StateText(), clockOrNone(o.Updated()), o.Tag)
 	}
 	return table.Flush()
 }
@@ -32,7 +32,7 @@ func (a *app) ordersCommand() *cobra.Command {
 		Use: "orders", Short: "List a bot's open orders, or all", Args: onlyFlags,
 		Example: "  bot orders -c configs/sandbox.toml\n  bot orders --state state --all --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Orders], error) {
+			answer, err := ask(f, func(of operator.Target) (operator.Answer[operator.Orders], error) {
 				return operator.AskOrders(ctx, of, all)
 			})
 			if err != nil {
@@ -42,6 +42,6 @@ func (a *app) ordersCommand() *cobra.Command {
 		}),
 	}
 	f.register(c)
-	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("those that are done too, the latest %d", operator.MostOrders))
+	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("those that are done too, the latest %d", operator.MaxOrders))
 	return c
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
-// clockOrNone is a time for a person, "-" where it is not known.
+// clockOrNone is a time for a person; "-": unknown.
 func clockOrNone(ms int64) string {
 	if ms == 0 {
 		return "-"
@@ -50,7 +50,7 @@ func (a *app) positionsCommand() *cobra.Command {
 		Use: "positions", Short: "List what a bot's strategies hold", Args: onlyFlags,
 		Example: "  bot positions -c configs/sandbox.toml\n  bot positions --state state --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Positions], error) {
+			answer, err := ask(f, func(of operator.Target) (operator.Answer[operator.Positions], error) {
 				return operator.AskPositions(ctx, of)
 			})
 			if err != nil {
@@ -64,8 +64,8 @@ func (a *app) positionsCommand() *cobra.Command {
 	return c
 }
 
-// saidAt is a time behind a figure of a stopped bot; "" where there is none.
-func saidAt(ms int64) string {
+// asOfText is the time of a figure of a stopped bot; empty: unknown.
+func asOfText(ms int64) string {
 	if ms == 0 {
 		return ""
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// usualKind is what the built-in run shows when the program has it.
-const usualKind = "smacross"
+// builtinKind is the strategy of the built-in config.
+const builtinKind = "smacross"
 
-// builtinFor is the built-in config for a program's strategies: where the usual one is missing, the
-// first with its defaults.
+// builtinFor is the built-in config for a program's strategies. If builtinKind is missing, it names
+// the first strategy, with defaults.
 func builtinFor(kinds []strategy.Kind) string {
 	for _, k := range kinds {
-		if k.Name == usualKind {
+		if k.Name == builtinKind {
 			return builtin
 		}
 	}
@@ -26,13 +26,13 @@ func builtinFor(kinds []strategy.Kind) string {
 		return builtin
 	}
 	head, _, _ := strings.Cut(builtin, "[strategies.trend.params]")
-	head = strings.Replace(head, `"`+usualKind+`"`, fmt.Sprintf("%q", kinds[0].Name), 1)
+	head = strings.Replace(head, `"`+builtinKind+`"`, fmt.Sprintf("%q", kinds[0].Name), 1)
 	return head + fmt.Sprintf("\n[report]\nout = %q\n", "out/"+kinds[0].Name+"-synthetic")
 }
 
 // Backtest runs a strategy on the built-in synthetic market, three years of BTC-EUR at 1h from
-// 10,000 EUR, and writes no files: for tests of an own strategy. values are its parameters as a
-// config holds them; what is left out has its default. The result depends on nothing else.
+// 10,000 EUR, and writes no files: for tests of an own strategy. values are its parameters as in a
+// config; a missing one has its default. The result depends on nothing else.
 func Backtest(ctx context.Context, kind strategy.Kind, values map[string]any) (*backtest.Result, error) {
 	c, err := config.LoadBacktest(&config.Source{Text: builtinFor([]strategy.Kind{kind})})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
-// printRefused writes what was refused for a person.
+// printRefused writes the refusals for a person.
 func printRefused(w io.Writer, r *operator.Refused) error {
 	for i := range r.Strategies {
 		s := &r.Strategies[i]

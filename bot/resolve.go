@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
-// resolveWord is the word that a person types to resolve an order.
+// resolveWord is the word that the user types to confirm.
 const resolveWord = "resolve"
 
 func (a *app) resolveCommand() *cobra.Command {
@@ -21,10 +21,10 @@ func (a *app) resolveCommand() *cobra.Command {
 		Use:   "resolve ORDER --as-exchange|--as-absent",
 		Short: "Decide what became of an order whose answers cannot be true", Args: cobra.ExactArgs(1),
 		Example: "  bot resolve 12 --as-exchange -c configs/sandbox.toml\n  bot resolve 12 --as-absent --wait 1m",
-		Long: "Decides about an order whose answers of the exchange were not booked, because they break a rule " +
-			"(docs/running.md). Look at the exchange's own page\nfirst. --as-exchange books the next answer to a " +
-			"query as it is; --as-absent ends the order in the books with the fills that are booked. The word\n" +
-			resolveWord + " has to be typed. Both values go to the journal: bot explain ORDER shows them.",
+		Long: "Decides about an order whose answers were not booked, because they break a rule (docs/running.md). " +
+			"Look at the\nexchange's own page first. --as-exchange books the next answer to a query as it is; " +
+			"--as-absent ends the order in the\nbooks with the booked fills. Type the word " + resolveWord +
+			" to confirm. Both values go to the journal: bot explain ORDER\nshows them.",
 	}, operator.PathResolve, f, func(*operator.Report) string { return "resolved\n" })
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {
 		if exchange == absent {
@@ -39,7 +39,8 @@ func (a *app) resolveCommand() *cobra.Command {
 		if strings.TrimSpace(word) != resolveWord {
 			return config.Usagef("nothing is done: the word is %q", resolveWord)
 		}
-		return a.act(ctx, f, operator.PathResolve, &operator.Ask{Order: args[0], As: as, WaitMS: f.wait.Milliseconds()},
+		request := &operator.Request{Order: args[0], As: as, WaitMS: f.wait.Milliseconds()}
+		return a.act(ctx, f, operator.PathResolve, request,
 			func(*operator.Report) string { return "order " + args[0] + " is resolved as " + as + "\n" })
 	})
 	c.Flags().BoolVar(&exchange, "as-exchange", false, "the exchange is right: its next answer is booked")

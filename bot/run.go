@@ -13,11 +13,12 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/version"
 )
 
-const runHelp = `Trade: run strategies on an exchange that speaks the API, such as ` + "`bot exchange`" + `, until Ctrl-C.
+const runHelp = `Trade: run strategies until Ctrl-C on an exchange that speaks the API, like ` + "`bot exchange`" + `.
 
-What the bot sends is on disk before it leaves, and what the exchange did not answer is asked for, never sent again. Kill the bot at any
-Moment and start it again: it goes on where it was. Ctrl-C stops the strategies, cancels their orders (or keeps them, as configured), waits
-for the exchange to confirm, and says what is left; a second Ctrl-C cancels them without the strategies, and ends. docs/running.md tells the way from sandbox to live.`
+The bot writes each order to disk before it sends it. It queries an order without a clear answer and never sends it
+again. Kill the bot at any moment and start it again: it goes on where it was. Ctrl-C stops the strategies, cancels
+their orders (or keeps them, as configured), waits for the exchange to confirm, and lists the rest. A second Ctrl-C
+cancels the orders without the strategies, and ends. docs/running.md shows the way from sandbox to live.`
 
 const runExample = `  bot exchange                                  # in one terminal
   bot run -c configs/sandbox.toml               # in another
@@ -40,7 +41,7 @@ func (a *app) runCommand() *cobra.Command {
 	return c
 }
 
-// runPlanOf reads the config that the flags mean, and checks it.
+// runPlanOf reads the config that the flags name, and checks it.
 func (a *app) runPlanOf(f *runFlags) (*plan.Live, error) {
 	c, err := a.runConfigOf(f)
 	if err != nil {
@@ -49,7 +50,7 @@ func (a *app) runPlanOf(f *runFlags) (*plan.Live, error) {
 	return plan.NewLive(c, a.Kinds, a.Getenv)
 }
 
-// runConfigOf reads the config that the flags mean.
+// runConfigOf reads the config that the flags name.
 func (a *app) runConfigOf(f *runFlags) (*config.Run, error) {
 	if f.config == "" {
 		return nil, config.Usagef("want a config: -c configs/sandbox.toml")
@@ -71,7 +72,7 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	outlive()
+	ignoreSIGPIPE()
 	log := console.Logger(a.Stderr, p.Config.Bot.Log, a.Getenv)
 	log.Info().Str("mode", p.Config.Bot.Mode).Str("exchange", p.Config.Exchange.Origin()).
 		Str("state", p.Config.Bot.State).Str("version", version.Of(debug.ReadBuildInfo())).Msg("the bot starts")

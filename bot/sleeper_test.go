@@ -42,7 +42,8 @@ func asleep(t *testing.T, stopWithin string) (p *switchPlay, child interface{ St
 
 // status asks the bot.
 func (p *switchPlay) status() (s operator.Status) {
-	_, _ = operator.Call(p.T.Context(), p.Folder, operator.PathStatus, &operator.Ask{}, 2*operator.AnswerWithin, &s)
+	_, _ = operator.Call(p.T.Context(), p.Folder, operator.PathStatus, &operator.Request{}, 2*operator.AnswerTimeout,
+		&s)
 	return s
 }
 
@@ -67,7 +68,7 @@ func TestAStrategyThatBlocksIsNamedAndAStopEndsInTime(t *testing.T) {
 		began := time.Now()
 		ask()
 		// a second and what a busy machine adds
-		require.Less(t, time.Since(began), operator.AnswerWithin, "%s does not wait for the loop", what)
+		require.Less(t, time.Since(began), operator.AnswerTimeout, "%s does not wait for the loop", what)
 	}
 	within("status", func() {
 		s := p.status()
@@ -76,14 +77,15 @@ func TestAStrategyThatBlocksIsNamedAndAStopEndsInTime(t *testing.T) {
 		require.Equal(t, os.Getpid() > 0, s.PID > 0)
 	})
 	within("halt", func() {
-		_, err := operator.Call(t.Context(), p.Folder, operator.PathHalt, &operator.Ask{WaitMS: 60_000}, time.Minute,
+		_, err := operator.Call(t.Context(), p.Folder, operator.PathHalt, &operator.Request{WaitMS: 60_000},
+			time.Minute,
 			&operator.Report{})
 		require.ErrorContains(t, err, blocks)
 		require.ErrorContains(t, err, "cancel-all --direct")
 	})
 	within("positions", func() {
 		var list operator.Positions
-		_, err := operator.Call(t.Context(), p.Folder, operator.PathPositions, &operator.Ask{}, time.Minute, &list)
+		_, err := operator.Call(t.Context(), p.Folder, operator.PathPositions, &operator.Request{}, time.Minute, &list)
 		require.NoError(t, err)
 		require.Equal(t, "0.01", list.Positions[0].Amount)
 	})

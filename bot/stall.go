@@ -12,28 +12,27 @@ import (
 	"github.com/tidemark-trading/tidemark/engine"
 )
 
-// How long a callback may take before it is named, and how long a run that was interrupted may take
-// to end in good order.
 const (
-	stallAfter = time.Second
-	stallGrace = 2 * time.Second
+	stallAfter = time.Second     // a callback that takes longer is named
+	stallGrace = 2 * time.Second // for an interrupted run to end in good order
 )
 
-// stall names the callback of a backtest that does not return. Go cannot end it: only the process
-// can.
+// stall names the callback of a backtest that does not return. Only the end of the process ends
+// such a callback.
 type stall struct {
 	out  io.Writer
 	seen atomic.Pointer[backtest.Watched] // the pass under way
 }
 
-// stuckError is the end of a run of which a callback did not return.
+// stuckError ends a run with a callback that did not return.
 type stuckError struct{ error }
 
-// watch takes up the next pass of a run.
+// watch sets the pass under way.
 func (s *stall) watch(w backtest.Watched) { s.seen.Store(&w) }
 
-// guard runs work and returns its error. Meanwhile it names callbacks that do not return. When ctx
-// ends, work has a while to return; then guard returns without it, for the process to end.
+// guard runs work and returns its error. Meanwhile it names callbacks that do not return. After the
+// end of ctx, work has stallGrace to return; then guard returns without it, so that the process can
+// end.
 func (s *stall) guard(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
@@ -72,7 +71,7 @@ func (s *stall) now() (call engine.Call, name string, is bool) {
 	return call, w.Name(call.Strategy), true
 }
 
-// leave waits a while for a run that was interrupted.
+// leave waits stallGrace for an interrupted run.
 func (s *stall) leave(ctx context.Context, done <-chan error) error {
 	select {
 	case err := <-done:

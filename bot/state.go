@@ -103,12 +103,12 @@ type stateInfo struct {
 	Entries int64  `json:"entries"`
 	Orders  int64  `json:"orders"`
 	Open    int64  `json:"open"`
-	Awaited int64  `json:"awaited"` // open orders whose fills and filledAmount differ still
+	Awaited int64  `json:"awaited"` // open orders whose fills do not add up to filledAmount yet
 	Fills   int64  `json:"fills"`
 	Runs    int64  `json:"runs"`
 	Halts   int64  `json:"halts"`
-	Cut     uint64 `json:"cut,omitempty"` // number of the last journal entry that was taken out
-	// answers of the exchange that were not booked: the order, the rule, both values
+	Cut     uint64 `json:"cut,omitempty"` // number of the last removed journal entry
+	// Breaches are answers of the exchange that were not booked: the order, the rule, both values.
 	Breaches  []string       `json:"breaches"`
 	Recording *recordingInfo `json:"recording"` // null: there is none
 	Problems  []string       `json:"problems"`
@@ -200,11 +200,11 @@ func (a *app) stateBackupCommand(f *stateFlags) *cobra.Command {
 	return c
 }
 
-// backupByBot lets the running bot write the copy, where there is one.
+// backupByBot lets the running bot write the copy. asked is false if no bot runs.
 func (f *stateFlags) backupByBot(ctx context.Context, out string) (asked bool, err error) {
 	path, err := f.file()
 	if err != nil || filepath.Base(path) != folder.StateFile {
-		return false, nil // opening the file tells
+		return false, nil // opening the file returns the error
 	}
 	whole, err := filepath.Abs(out)
 	if err != nil {
@@ -214,14 +214,14 @@ func (f *stateFlags) backupByBot(ctx context.Context, out string) (asked bool, e
 	return !errors.Is(err, operator.ErrNoBot), err
 }
 
-// writtenInfo is a file that was written, as a program reads it.
+// writtenInfo is a written file, as a program reads it.
 type writtenInfo struct {
 	File   string `json:"file"`
 	Bytes  int64  `json:"bytes"`
 	Before int64  `json:"bytes_before,omitempty"`
 }
 
-// written says what was written, if it was.
+// written prints the written file, unless err is set.
 func (a *app) written(f *stateFlags, path string, err error) error {
 	if err != nil {
 		return err
@@ -259,7 +259,7 @@ func (a *app) stateExportCommand(f *stateFlags) *cobra.Command {
 	return c
 }
 
-// addBreaches tells what the last run noted; one that cannot be read is a problem of the file.
+// addBreaches adds the breaches of the last run. If they cannot be read, it adds a problem.
 func (i *stateInfo) addBreaches(store *journal.Store) {
 	breaches, err := folder.ReadBreaches(store)
 	if err != nil {

@@ -56,7 +56,7 @@ func printStatus(w io.Writer, s *operator.Status) error {
 	}
 	for _, x := range s.Feeds {
 		if strings.HasPrefix(x.Feed, market.KindMarketStatus.String()) {
-			continue // of that the exchange tells when it changes: how old it is says nothing
+			continue // the exchange reports a status only when it changes, so its age means nothing
 		}
 		line("heard", "%s, %s", x.Feed, operator.ClockOf(x.LastMS))
 	}
@@ -67,12 +67,12 @@ func printStatus(w io.Writer, s *operator.Status) error {
 	return table.Flush()
 }
 
-// stampText is the time of a figure behind it, where the figure is not of now.
+// stampText is the time of a figure of a stopped bot; empty: the bot runs.
 func stampText(s *operator.Status, ms int64) string {
 	if s.AsOfMS == 0 {
 		return ""
 	}
-	return saidAt(ms)
+	return asOfText(ms)
 }
 
 func processText(s *operator.Status) string {
@@ -112,11 +112,10 @@ func (a *app) statusCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "status", Short: "Say how a bot stands", Args: onlyFlags,
 		Example: "  bot status -c configs/sandbox.toml\n  bot status --state state --json",
-		Long: "Says how a running bot stands: strategies and halts, equity and today's result, orders, weight budget, " +
-			"feeds, clock. Of a bot that does not run\nit tells what the state file knows.",
+		Long: "Shows the status of a running bot: strategies and halts, equity and today's result, orders, weight " +
+			"budget, feeds,\nclock. For a stopped bot it shows the state file's figures.",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Status],
-				error) {
+			answer, err := ask(f, func(of operator.Target) (operator.Answer[operator.Status], error) {
 				return operator.AskStatus(ctx, of)
 			})
 			if err != nil {

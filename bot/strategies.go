@@ -31,7 +31,7 @@ func (a *app) strategiesCommand() *cobra.Command {
 	return c
 }
 
-// chosen are the kinds that the arguments name: one, or all.
+// chosen returns the kind that the argument names; without an argument, all.
 func (a *app) chosen(args []string) ([]strategy.Kind, error) {
 	if len(args) == 0 {
 		return a.Kinds, nil

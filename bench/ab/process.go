@@ -108,8 +108,8 @@ func (r *processRow) measure(ctx context.Context, t *tree) ([]figure, error) {
 			return nil, err
 		}
 		used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-		cpu.value = least(cpu.value, float64(used.Microseconds())/1e3)
-		memory.value = least(memory.value, peakMemory(cmd.ProcessState))
+		cpu.value = lesser(cpu.value, float64(used.Microseconds())/1e3)
+		memory.value = lesser(memory.value, peakMemory(cmd.ProcessState))
 	}
 	if r.memory == "" || memory.value == 0 {
 		return []figure{cpu}, nil
@@ -117,8 +117,8 @@ func (r *processRow) measure(ctx context.Context, t *tree) ([]figure, error) {
 	return []figure{cpu, memory}, nil
 }
 
-// least is the lesser of two values; 0 is none yet.
-func least(so, now float64) float64 {
+// lesser is the lesser of two values; 0 is none yet.
+func lesser(so, now float64) float64 {
 	if so == 0 {
 		return now
 	}

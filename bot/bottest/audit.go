@@ -26,20 +26,21 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Books are the two that tell of a bot's account: its state file, and the exchange, which is asked
-// by a key of its own that no fault strikes.
+// Books are the two accounts of a bot: its state file, and the exchange, queried with a key of its
+// own that no fault strikes.
 type Books struct {
 	T       *testing.T
 	Auditor *rest.Client
 	Units   *market.Catalog
-	Before  map[market.AssetID]market.Money // that the account had of each asset
+	Before  map[market.AssetID]market.Money // the account's balances at the start
 	Folder  string                          // with the state file
 }
 
-// Audit is what an audit has counted.
+// Audit is the counts of an audit.
 type Audit struct{ Orders, Fills, Rejected int }
 
-// AgreeOnFile is agree without the balances, which the account in memory tells.
+// AgreeOnFile compares orders, fills and positions of the state file with the exchange, and checks
+// the file.
 func (s *Books) AgreeOnFile() (a Audit) {
 	t, store := s.T, s.Stored()
 	theirs := s.OrdersAtTheExchange()
@@ -85,7 +86,7 @@ func (s *Books) SameOrder(theirs *market.Order, row *journal.OrderRow) {
 	require.Zero(t, row.InFlight, "order %s", row.ClientOrderID)
 }
 
-// OrdersAtTheExchange are all orders of the account, by the client's name, which no two may share.
+// OrdersAtTheExchange are all orders of the account, by client order id, which must be unique.
 func (s *Books) OrdersAtTheExchange() map[uuid.UUID]exchange.Record {
 	all := map[uuid.UUID]exchange.Record{}
 	for _, m := range s.Units.Markets() {
@@ -114,21 +115,21 @@ func (s *Books) ordersIn(m *market.Market, all map[uuid.UUID]exchange.Record) {
 	}
 }
 
-// Market is the one that the bots of tests trade.
+// Market is the market that the bots of tests trade.
 func (s *Books) Market() *market.Market {
 	return s.Units.MarketNamed("BTC-EUR")
 }
 
-// ledgerRow is what a strategy holds and has earned in a market, worked out with big integers from
-// the exchange's trades.
+// ledgerRow is a strategy's position and profit in a market, computed with big integers from the
+// exchange's trades.
 type ledgerRow struct {
 	amount               int64
 	cost, realised, fees *big.Int
 }
 
-// samePositions works out every position from the trades of the account in the order of their time,
-// then of orders and fills, and compares cost, fees and realised profit to the last unit with the
-// table, and with what is exported of it.
+// samePositions computes every position from the trades of the account, ordered by time, order and
+// fill, and compares cost, fees and realised profit to the last unit with the table and with its
+// export.
 func (s *Books) samePositions(store *journal.Store) {
 	t := s.T
 	for _, entry := range s.entries(store, journal.EntryTransfer) {
@@ -234,7 +235,7 @@ func (s *Books) entries(store *journal.Store, kind journal.EntryKind) (all []jou
 	return all
 }
 
-// trades are those of the account in a market, each once.
+// trades are the trades of the account in a market, each once.
 func (s *Books) trades(m *market.Market) (all []exchange.Trade) {
 	known := map[uuid.UUID]bool{}
 	for from, more := market.Time(1), true; more; {
@@ -285,7 +286,7 @@ func (s *Books) OpenAtTheExchange() []exchange.Record {
 	return open
 }
 
-// Story is the journal of an order, for a person who looks into a failure.
+// Story is the journal of an order, for the message of a failed test.
 func (s *Books) Story(store *journal.Store, id market.OrderID) (text string) {
 	entries, err := store.Story(id)
 	require.NoError(s.T, err)
@@ -295,7 +296,7 @@ func (s *Books) Story(store *journal.Store, id market.OrderID) (text string) {
 	return text
 }
 
-// Holdings are what the account has of each asset.
+// Holdings are the balances of the account.
 func (s *Books) Holdings() map[market.AssetID]market.Money {
 	held, err := s.Auditor.Holdings(context.Background())
 	require.NoError(s.T, err)
@@ -314,7 +315,7 @@ func (s *Books) Stored() *journal.Store {
 	return store
 }
 
-// Sound wants the state file to pass what `bot state check` asks.
+// Sound requires the state file to pass `bot state check`.
 func (s *Books) Sound() {
 	store, err := journal.Read(filepath.Join(s.Folder, folder.StateFile))
 	require.NoError(s.T, err)

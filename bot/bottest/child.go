@@ -33,15 +33,15 @@ func Short(t testing.TB, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Overdue kills a child that was started when Patience is over: then its pipes end, and so does a
-// wait for a line or for the end of it. The caller calls stop when what it waited for has come.
+// Overdue kills a started child after Patience: then its pipes end, and so does a wait for a line
+// or for its end. Call stop when the wait is over.
 func Overdue(cmd *exec.Cmd) (stop func() bool) { return killAfter(cmd, Patience) }
 
 func killAfter(cmd *exec.Cmd, after time.Duration) (stop func() bool) {
 	return time.AfterFunc(after, func() { _ = cmd.Process.Kill() }).Stop
 }
 
-// Ended waits for the end of a child, which is killed when it takes longer than Patience.
+// Ended waits for the end of a child, and kills it after Patience.
 func Ended(cmd *exec.Cmd) error {
 	defer Overdue(cmd)()
 	return cmd.Wait()

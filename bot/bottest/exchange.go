@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
-// Exchange is the exchange: a market that moves, with a house that offers on both sides, and the
+// Exchange configures an exchange: a market that moves, with liquidity on both sides, and the
 // account of the bot beside another.
 func Exchange(seed uint64) sandbox.Config {
 	keys := func(key, secret string, budget int) door.Key {
@@ -20,7 +20,7 @@ func Exchange(seed uint64) sandbox.Config {
 		Markets: []sandbox.Market{{Name: "BTC-EUR", PriceDigits: 2, TickSize: "1", QuantityDecimals: 8,
 			NotionalDecimals: 2, MinOrderInBase: "0.0001", MinOrderInQuote: "5", MaxOrderInBase: "1000",
 			MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: "A", Source: price.Synthetic{Price: "30000",
-				Volatility: 0.3}, House: sandbox.House{Levels: 20, HalfSpread: 5_000, Size: "0.05"}}},
+				Volatility: 0.3}, Liquidity: sandbox.Liquidity{Levels: 20, HalfSpread: 5_000, Size: "0.05"}}},
 		Accounts: []sandbox.Account{
 			{Name: "bot", Balances: map[string]string{"EUR": "20000", "BTC": "1"},
 				Keys: []door.Key{keys(BotKey, BotSecret, 0), keys(AuditorKey, "secret of the auditor", 1_000_000)}},
@@ -40,5 +40,5 @@ const (
 	OtherKey   = "0th30th30th30th30th30th30th30th30th30th30th30th30th30th30th30th3"
 )
 
-// BotSecret goes with BotKey. No file and no log may have it.
+// BotSecret belongs to BotKey. No file and no log may contain it.
 const BotSecret = "the-secret-words-of-the-bot-that-must-not-be-seen-anywhere"

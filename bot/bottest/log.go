@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Log keeps what the bot logs.
+// Log keeps the log of a bot.
 type Log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -19,7 +19,7 @@ func (l *Log) Write(line []byte) (int, error) {
 	return l.text.Write(line)
 }
 
-// String is everything that was written.
+// String is the whole log.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

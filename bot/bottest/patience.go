@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Patience is how long a test waits for what must come: a busy machine may stand still for half a
-// minute.
+// Patience is how long a test waits for something that must happen: a busy machine may stand still
+// for half a minute.
 const Patience = 3 * time.Minute
 
-// Await waits until something holds. It asks in the test's own goroutine, which may fail the test.
+// Await waits until holds returns true. It calls holds in the test's own goroutine, so holds may
+// fail the test.
 func Await(t testing.TB, holds func() bool, what ...any) {
 	t.Helper()
 	for began := time.Now(); !holds(); time.Sleep(20 * time.Millisecond) {

@@ -18,14 +18,15 @@ import (
 
 const fetchHelp = `Download closed candles from an exchange into the store, the newest first. No key is needed.
 
-Each page is stored as it comes. What the exchange has answered for is never asked for again: started anew after a failure or
-a Ctrl-C, the command goes on where it stopped. An interval that the exchange has answered for without a candle counts as
-one in which nothing was traded; one that it was not asked for, or that lies before its first candle, is missing.
+Each page is stored when it arrives. After a failure or a Ctrl-C, the same command goes on where it stopped: it never
+requests an answered range again. An interval without a candle in an answered range counts as one without trades. An
+interval outside the answered ranges, or before the first candle, is missing.
 
-The command keeps to the exchange's weight budget, waits where it comes near its end, and sits out a ban. It holds the store only while it
-writes a page: a backtest may read it meanwhile, and while one does the fetch waits.
+The command keeps to the exchange's weight budget, waits near its end, and waits for the end of a ban. It locks the
+store only while it writes a page. A backtest can read the store between two pages, and the fetch waits for it.
 
--c takes a config of bot run, for base_url, prefix and weight_per_ip of its [exchange], or one of bot backtest, for the store of its [data].`
+-c takes a config of bot run, for base_url, prefix and weight_per_ip of its [exchange], or a config of bot backtest,
+for the store of its [data].`
 
 // defaultExchange is where bot exchange listens.
 const defaultExchange = "http://127.0.0.1:8080"

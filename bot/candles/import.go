@@ -15,10 +15,12 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-const importHelp = `Read candles from a CSV file, or from the standard input with "-", into the store. All of it is stored, or nothing.
+const importHelp = `Read candles from a CSV file, or from the standard input with "-", into the store. It stores the
+whole file or nothing.
 
-Columns are named by a header, or are time, open, high, low, close, volume. Times are Unix s, ms, µs or ns, or RFC 3339. Rows
-that repeat are dropped, unordered rows sorted, and a row that cannot be a candle refuses the file, unless --skip-bad.`
+A header names the columns; without it they are time, open, high, low, close, volume. Times are Unix s, ms, µs or ns,
+or RFC 3339. Repeated rows are dropped, and unordered rows are sorted. A row that is no candle refuses the whole file,
+unless --skip-bad.`
 
 // importFlags are the flags of the command beside those of all.
 type importFlags struct {

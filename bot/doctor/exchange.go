@@ -80,7 +80,7 @@ func (d *doctor) refusedKey(check string, err error) {
 
 // withdrawRight warns of a key that may do more than a bot needs.
 func (d *doctor) withdrawRight(ctx context.Context) {
-	const hint = "make a key without the right to withdraw: the bot never needs it, and whoever steals such a key can " +
+	const hint = "make a key without the right to withdraw: the bot never needs it, and a thief of such a key can " +
 		"empty the account"
 	may, err := d.client.MayWithdraw(ctx)
 	switch {

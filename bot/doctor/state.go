@@ -99,7 +99,7 @@ func (d *doctor) account(store *journal.Store) error {
 	if d.plan.Config.Bot.Mode != config.ModeLive || !d.known.resumed {
 		return nil
 	}
-	before, err := folder.Elsewhere(store, d.plan.Config.Exchange.Origin(), d.plan.Config.Exchange.MovedFrom)
+	before, err := folder.OtherExchange(store, d.plan.Config.Exchange.Origin(), d.plan.Config.Exchange.MovedFrom)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (d *doctor) disk() {
 	case err == nil && folder.OpenToOthers(info):
 		d.fail("folder", "others may look into "+dir, "do: chmod 700 "+config.InQuotes(dir))
 	}
-	room, writable := folder.RoomIn(there)
+	room, writable := folder.FreeSpace(there)
 	switch {
 	case !writable:
 		d.fail("folder", there+" cannot be written to", "give it to the user that the bot runs as")

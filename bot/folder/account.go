@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// SameExchange reports whether two addresses may be those of one exchange: one on this machine may
-// have another port each time.
+// SameExchange reports whether two addresses may be those of one exchange: an exchange on this
+// machine may have another port each time.
 func SameExchange(a, b string) bool { return a == b || onThisMachine(a) && onThisMachine(b) }
 
 func onThisMachine(origin string) bool {
@@ -23,15 +23,15 @@ func onThisMachine(origin string) bool {
 	return u.Hostname() == "localhost" || err == nil && address.IsLoopback()
 }
 
-// DigestOf tells a key from others without telling it.
-func DigestOf(key string) string {
+// KeyDigest identifies a key without revealing it.
+func KeyDigest(key string) string {
 	sum := sha256.Sum256([]byte("tidemark account key " + key))
 	return hex.EncodeToString(sum[:8])
 }
 
-// Elsewhere is the exchange of a state file, "" where it is the one at origin, or the one at
+// OtherExchange returns the exchange of a state file; empty: it is the exchange at origin or at
 // movedFrom.
-func Elsewhere(store *journal.Store, origin, movedFrom string) (before string, err error) {
+func OtherExchange(store *journal.Store, origin, movedFrom string) (before string, err error) {
 	known, err := store.Blob(ExchangeBlob)
 	before = string(known)
 	if err != nil || before == "" || SameExchange(before, origin) || before == config.OriginOf(movedFrom) {
@@ -43,5 +43,5 @@ func Elsewhere(store *journal.Store, origin, movedFrom string) (before string, e
 // KeyChanged reports whether a state file was used with another key before.
 func KeyChanged(store *journal.Store, key string) (bool, error) {
 	known, err := store.Blob(KeyBlob)
-	return len(known) > 0 && string(known) != DigestOf(key), err
+	return len(known) > 0 && string(known) != KeyDigest(key), err
 }

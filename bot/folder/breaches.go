@@ -11,17 +11,17 @@ import (
 // breachesVersion is the version of the blob of breaches.
 const breachesVersion = 1
 
-// savedBreaches is what the state file keeps of the rules that answers did not keep.
+// savedBreaches are the answers in the state file that broke a rule.
 type savedBreaches struct {
 	Breaches []live.Breach `json:"breaches"`
 }
 
-// AppendBreaches appends what ReadBreaches reads.
+// AppendBreaches appends the saved form that ReadBreaches reads.
 func AppendBreaches(dst []byte, all []live.Breach) ([]byte, error) {
 	return market.AppendSaved(dst, breachesVersion, &savedBreaches{all})
 }
 
-// ReadBreaches reads what the last run noted.
+// ReadBreaches reads the breaches of the last run.
 func ReadBreaches(store *journal.Store) ([]live.Breach, error) {
 	text, err := store.Blob(BreachesBlob)
 	if err != nil || text == nil {

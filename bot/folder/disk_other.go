@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// RoomIn knows nothing of this system's disks: they count as large and open.
-func RoomIn(string) (free uint64, writable bool) { return math.MaxUint64, true }
+// FreeSpace has no system call on this system: the disk counts as large and writable.
+func FreeSpace(string) (free uint64, writable bool) { return math.MaxUint64, true }
 
-// OpenToOthers knows nothing of this system's modes.
+// OpenToOthers is false: this system has no such modes.
 func OpenToOthers(os.FileInfo) bool { return false }

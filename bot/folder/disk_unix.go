@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RoomIn returns the free bytes of the file system that a folder is on, and whether files can be
-// made in the folder.
-func RoomIn(folder string) (free uint64, writable bool) {
+// FreeSpace returns the free bytes of a folder's file system, and whether files can be made in the
+// folder.
+func FreeSpace(folder string) (free uint64, writable bool) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(folder, &fs); err != nil {
 		return 0, false

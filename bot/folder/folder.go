@@ -1,5 +1,5 @@
-// Package folder is the state folder of a bot as everyone finds it: the names of its files, what a
-// state file keeps beside its tables, whose money it tells of, and the disk below. It never trades
+// Package folder owns the state folder of a bot: the names of its files, the blobs of a state file
+// beside its tables, the account that the folder belongs to, and the disk below. It never trades
 // and never asks an exchange. Start at StateFile, then at Parts.
 package folder
 
@@ -11,30 +11,31 @@ const (
 	SocketFile      = "bot.sock"
 	PaperFile       = "paper.db"  // the simulated exchange of paper mode
 	RecordingFolder = "recording" // of market events
-	ReserveFile     = "reserve"   // room that is given up when the disk is full, for what is still to be written
-	RescuedExt      = ".rescued"  // behind the name of a file that was taken away while the bot ran
+	ReserveFile     = "reserve"   // space that is freed for the last writes when the disk is full
+	RescuedExt      = ".rescued"  // suffix of a rescued file: the original was removed while the bot ran
 )
 
-// The blobs of a state file: what a bot keeps there beside journal and tables.
+// The blobs of a state file: small records beside journal and tables.
 const (
 	ModeBlob      = "mode"      // of bot run: live or paper
-	ExchangeBlob  = "exchange"  // scheme and host of the exchange whose orders and money the file tells of
+	ExchangeBlob  = "exchange"  // scheme and host of the file's exchange
 	KeyBlob       = "key"       // digest of the key that the file was last used with
-	LedgerBlob    = "weights"   // what the weight ledger knows
+	LedgerBlob    = "weights"   // state of the weight ledger
 	RecordingBlob = "recording" // number of the next event of the recording, as of the last minute
-	AgreedBlob    = "agreed"    // how the account's balances stood beside the books, by asset
-	BreachesBlob  = "breaches"  // the rules that answers of the exchange did not keep within the last day
+	AgreedBlob    = "agreed"    // balance checkpoints by asset: the account's balances less the books
+	BreachesBlob  = "breaches"  // answers of the exchange that broke a rule within the last day
 	// what each strategy of the last run was given, by name, in units of the currency; 0: it shares
 	// the pool
 	AllocationBlob = "allocations"
 	// the name of AllocationBlob before, read where the new one is missing
 	AllotmentBlob = "allotments"
-	// how much of the kill switch's log is in the books: written in the transaction that books
+	// DirectBlob counts the booked lines of the kill switch's log. It is written in the transaction
+	// that books them.
 	DirectBlob = "direct"
-	PartPrefix = "engine/" // begins the names of the engine's parts
+	PartPrefix = "engine/" // prefix of the names of the engine's parts
 )
 
-// SameFile reports whether two paths lead to one file that is there.
+// SameFile reports whether two paths lead to one existing file.
 func SameFile(one, other string) bool {
 	a, err := os.Stat(one)
 	b, err2 := os.Stat(other)

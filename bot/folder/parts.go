@@ -8,8 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Parts reads the parts of the engine that the last process left. resumed is false where there are
-// none.
+// Parts reads the engine's parts that the last process saved. resumed is false if there are none.
 func Parts(store *journal.Store, strategies []string) (parts map[string][]byte, resumed bool, err error) {
 	parts = map[string][]byte{}
 	names := []string{engine.PartAccount, engine.PartPrices, engine.PartGate, engine.PartEngine}
@@ -24,7 +23,7 @@ func Parts(store *journal.Store, strategies []string) (parts map[string][]byte, 
 	return parts, parts[engine.PartAccount] != nil, nil
 }
 
-// Prices is an account that knows the prices of a state file and nothing else.
+// Prices returns an account with the saved prices of a state file and nothing else.
 func Prices(store *journal.Store) (*state.Account, error) {
 	account := state.NewAccount(store.Catalog(), 0, nil)
 	text, err := store.Blob(PartPrefix + engine.PartPrices)

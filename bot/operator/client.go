@@ -20,12 +20,13 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// ErrNoBot is wrapped where nobody listens on a socket.
+// ErrNoBot is wrapped where no bot listens on a socket.
 var ErrNoBot = errors.New("no bot is running")
 
-// Call asks the running bot of a folder, for at most within, and decodes its answer into value. The
-// answer is returned too, as it came but under the names of today.
-func Call(ctx context.Context, folder, path string, ask *Ask, within time.Duration, value any) (answer []byte,
+// Call sends a request to the running bot of a folder and decodes its answer into value. It waits
+// at most within. It returns
+// the answer too, under the names of today.
+func Call(ctx context.Context, folder, path string, ask *Request, within time.Duration, value any) (answer []byte,
 	err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -65,7 +66,7 @@ func post(ctx context.Context, socket, path string, body []byte) (status int, an
 	if err != nil {
 		return 0, nil, err
 	}
-	nameQuestion(request.Header)
+	nameRequest(request.Header)
 	response, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {
 		return 0, nil, err
@@ -83,43 +84,43 @@ func post(ctx context.Context, socket, path string, body []byte) (status int, an
 	return response.StatusCode, answer, err
 }
 
-// refusalOf is the error that a bot answered with.
+// refusalOf returns the error in a bot's answer.
 func refusalOf(status int, answer []byte) error {
-	var told Failure
-	if err := json.Unmarshal(answer, &told); err != nil || told.Error == "" {
+	var failure Failure
+	if err := json.Unmarshal(answer, &failure); err != nil || failure.Error == "" {
 		return fmt.Errorf("the bot answered %d", status)
 	}
 	if status == http.StatusBadRequest {
-		return config.Usagef("%s", told.Error)
+		return config.Usagef("%s", failure.Error)
 	}
-	return errors.New(told.Error)
+	return errors.New(failure.Error)
 }
 
-// heldError is the state of a bot that does not answer, and is there.
+// heldError is the error about a bot that runs and does not answer.
 func heldError(file string) error {
 	return fmt.Errorf("%s is held by a bot that has not begun to trade, as while the exchange cannot be reached, or "+
 		"that is ending: its log says which; ask again", file)
 }
 
-// Place is where a bot is asked for.
-type Place struct {
+// Target names the bot, or the copy of a state file, that answers a request.
+type Target struct {
 	Folder string // the bot's state folder
-	Copy   string // a file with a copy of a state file, which is read instead; empty: none
+	Copy   string // the copy of a state file, which is read instead; empty: none
 }
 
-// Answer is an answer that a running bot gave, or that its state file gives.
+// Answer is an answer from a running bot, or from a state file.
 type Answer[T any] struct {
 	Value *T
 	Raw   []byte // as it came over the socket; nil: from the file
 }
 
-// askOrRead asks the running bot, and where there is none lets read read its state file.
-func askOrRead[T any](ctx context.Context, of Place, path string, ask *Ask,
+// askOrRead asks the running bot. If none runs, it calls read with the state file.
+func askOrRead[T any](ctx context.Context, of Target, path string, ask *Request,
 	read func(*journal.Store) (*T, error)) (answer Answer[T], err error) {
 	answer.Value = new(T)
 	file := of.Copy
 	if file == "" {
-		answer.Raw, err = Call(ctx, of.Folder, path, ask, 2*AnswerWithin, answer.Value)
+		answer.Raw, err = Call(ctx, of.Folder, path, ask, 2*AnswerTimeout, answer.Value)
 		if !errors.Is(err, ErrNoBot) {
 			return answer, err
 		}
@@ -142,15 +143,16 @@ func askOrRead[T any](ctx context.Context, of Place, path string, ask *Ask,
 	return answer, nil
 }
 
-// absent is why no bot answers: there is none, as said tells, or it is not ready.
-func absent(ctx context.Context, dir string, said error) error {
+// explainNoBot returns cause if no bot runs, and an error that says so if a bot runs and is not
+// ready.
+func explainNoBot(ctx context.Context, dir string, cause error) error {
 	file := filepath.Join(dir, folder.StateFile)
 	store, err := journal.ReadUntil(ctx, file)
 	switch {
 	case errors.Is(err, boltfile.ErrLocked):
 		return heldError(file)
 	case err == nil:
-		return errors.Join(said, store.Close())
+		return errors.Join(cause, store.Close())
 	}
-	return said
+	return cause
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// teller tells the entries of an order's story to a person, one after the other: what it said
+// storyWriter tells the entries of an order's story to a person, one after the other: what it said
 // before it does not say again.
-type teller struct {
+type storyWriter struct {
 	catalog *market.Catalog
-	stands  string             // how the order stands by the last report
-	fees    map[uuid.UUID]bool // by fill: whether its fee has been told
+	status  string             // the order's status in the last report
+	fees    map[uuid.UUID]bool // by fill: whether its fee has been written
 }
 
-// lines tell an entry.
-func (t *teller) lines(e *journal.Entry) []string {
+// lines writes an entry.
+func (t *storyWriter) lines(e *journal.Entry) []string {
 	switch r := e.Record.(type) {
 	case *journal.Intent:
 		return t.intent(r)
@@ -41,8 +41,8 @@ func (t *teller) lines(e *journal.Entry) []string {
 	return []string{e.Kind.String()}
 }
 
-// intent tells the event, the decision, what the gate looked at, and the request.
-func (t *teller) intent(r *journal.Intent) []string {
+// intent writes the event, the decision, the gate's figures and the request.
+func (t *storyWriter) intent(r *journal.Intent) []string {
 	lines := []string{"event     " + causeText(t.catalog, &r.Cause)}
 	decided := fmt.Sprintf("decided   %s %s", r.Command.Kind, commandText(t.catalog, &r.Command))
 	if asked := termsText(t.catalog, r.Command.Order.Market, r.Asked.Beside(&r.Command.Order)); asked != "" {
@@ -60,8 +60,8 @@ func (t *teller) intent(r *journal.Intent) []string {
 		fmt.Sprintf("          signed for %s, to be taken within %d ms", ClockOf(r.Timestamp), r.WindowMS))
 }
 
-// report tells how the order stands now, and how it stood before.
-func (t *teller) report(r *journal.Report) []string {
+// report writes the order's status and the status before.
+func (t *storyWriter) report(r *journal.Report) []string {
 	if r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown {
 		line := "state     " + execText(&r.Report)
 		if r.Code != 0 {
@@ -71,12 +71,12 @@ func (t *teller) report(r *journal.Report) []string {
 	}
 	m := t.catalog.Market(r.Market)
 	line := "state     "
-	if now := r.Status.String(); now != t.stands {
-		if t.stands != "" {
-			line += t.stands + " to "
+	if now := r.Status.String(); now != t.status {
+		if t.status != "" {
+			line += t.status + " to "
 		}
 		line += now
-		t.stands = now
+		t.status = now
 	} else {
 		line += "still " + now
 	}
@@ -90,21 +90,21 @@ func (t *teller) report(r *journal.Report) []string {
 	return []string{line + "; at the exchange " + ClockOf(r.Updated.Millis())}
 }
 
-// fills tells each fill once, and its fee when it is known.
-func (t *teller) fills(fills []market.Fill) (lines []string) {
+// fills writes each fill once, and its fee once it is settled.
+func (t *storyWriter) fills(fills []market.Fill) (lines []string) {
 	for i := range fills {
 		f := &fills[i]
 		m, side := t.catalog.Market(f.Market), "maker"
 		if f.Taker {
 			side = "taker"
 		}
-		feeKnown, told := t.fees[f.ID]
+		feeKnown, written := t.fees[f.ID]
 		switch {
-		case !told && f.Settled:
+		case !written && f.Settled:
 			lines = append(lines, fmt.Sprintf("fill      %s @ %s, fee %s, %s, %s; at the exchange %s",
 				m.FormatQty(f.Amount), m.FormatPrice(f.Price), m.FormatValue(f.Fee), side, f.ID,
 				ClockOf(f.Time.Millis())))
-		case !told:
+		case !written:
 			lines = append(lines, fmt.Sprintf("fill      %s @ %s, fee not settled yet, %s, %s; at the exchange %s",
 				m.FormatQty(f.Amount), m.FormatPrice(f.Price), side, f.ID, ClockOf(f.Time.Millis())))
 		case f.Settled && !feeKnown:
@@ -115,8 +115,8 @@ func (t *teller) fills(fills []market.Fill) (lines []string) {
 	return lines
 }
 
-// refusal tells what the gate refused.
-func (t *teller) refusal(r *journal.Refusal) []string {
+// refusal writes a refusal of the gate.
+func (t *storyWriter) refusal(r *journal.Refusal) []string {
 	line := fmt.Sprintf("refused   %s %s: %s: %s", r.Command.Kind, commandText(t.catalog, &r.Command), r.Reason,
 		r.Detail)
 	if r.Count > 1 {
@@ -129,7 +129,7 @@ func (t *teller) refusal(r *journal.Refusal) []string {
 	return lines
 }
 
-// causeText names the event in whose callback something was decided.
+// causeText names the event in whose callback a strategy decided.
 func causeText(c *market.Catalog, cause *journal.Cause) string {
 	if cause.Kind == 0 {
 		return "none: the operator, or a start or stop"
@@ -141,7 +141,7 @@ func causeText(c *market.Catalog, cause *journal.Cause) string {
 	return text
 }
 
-// commandText says what a command asks for.
+// commandText describes a command.
 func commandText(c *market.Catalog, command *market.Command) string {
 	o := &command.Order
 	if command.Kind == market.CommandCancel || o.Market == 0 {
@@ -157,7 +157,7 @@ func commandText(c *market.Catalog, command *market.Command) string {
 	return text
 }
 
-// termsText says the terms that are set.
+// termsText lists the terms that are set.
 func termsText(c *market.Catalog, id market.ID, t state.Terms) string {
 	if id == 0 {
 		return ""

@@ -18,7 +18,7 @@ type Order struct {
 	Type          string `json:"type"`
 	State         string `json:"state"`
 	InFlight      string `json:"in_flight,omitempty"` // the command that the exchange has not answered
-	Waits         bool   `json:"waits,omitempty"`     // that command has not left: it waits for a lane to the exchange
+	Waits         bool   `json:"waits,omitempty"`     // that command is not sent yet: it waits for a free connection
 	Amount        string `json:"amount,omitempty"`
 	AmountQuote   string `json:"amount_quote,omitempty"`
 	Price         string `json:"price,omitempty"`
@@ -32,7 +32,7 @@ type Order struct {
 	UpdatedMS     int64  `json:"updated_ms"`
 }
 
-// Terms says what an order is, in words.
+// Terms describes an order for a person.
 func (o *Order) Terms() string {
 	text := o.Side + " " + o.Type + " " + o.Amount
 	if o.AmountQuote != "" {
@@ -47,8 +47,8 @@ func (o *Order) Terms() string {
 	return text
 }
 
-// How says how an order stands, in words.
-func (o *Order) How() string {
+// StateText describes the state of an order for a person.
+func (o *Order) StateText() string {
 	if o.Waits {
 		return o.InFlight + " waits to be sent"
 	}
@@ -58,10 +58,10 @@ func (o *Order) How() string {
 	return o.State
 }
 
-// Updated is when the exchange last told of the order, or when it was made.
+// Updated is the time of the exchange's last report on the order, else of its creation.
 func (o *Order) Updated() int64 { return max(o.UpdatedMS, o.CreatedMS) }
 
-// OrderOf tells an order of a state file, or one of others, in the units of a catalog.
+// OrderOf converts an order of a state file, own or foreign, with the units of a catalog.
 func OrderOf(c *market.Catalog, o *journal.OrderRow) Order {
 	m := c.Market(o.Market)
 	info := Order{Number: int64(o.ID), ClientOrderID: o.ClientOrderID.String(), Strategy: o.StrategyName,
@@ -70,7 +70,7 @@ func OrderOf(c *market.Catalog, o *journal.OrderRow) Order {
 		Fee: m.FormatValue(o.FeePaid), Tag: o.Tag,
 		ErrorCode: o.Code, CreatedMS: o.Created.Millis(), UpdatedMS: o.Updated.Millis()}
 	if o.State == 0 {
-		info.State = o.Status.String() // an order of others
+		info.State = o.Status.String() // a foreign order
 	}
 	if o.ExchangeID != uuid.Nil {
 		info.OrderID = o.ExchangeID.String()
@@ -94,14 +94,13 @@ func OrderOf(c *market.Catalog, o *journal.OrderRow) Order {
 
 // Orders is a list of orders.
 type Orders struct {
-	Running bool `json:"running"`
-	// of a stopped bot: when its file was last written; each order has its updated_ms
-	AsOfMS int64   `json:"as_of_ms,omitempty"`
-	Orders []Order `json:"orders"`
+	Running bool    `json:"running"`
+	AsOfMS  int64   `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
+	Orders  []Order `json:"orders"`
 }
 
-// MostOrders is how many orders a list has at most: the latest.
-const MostOrders = 10_000
+// MaxOrders is the largest number of orders in a list. A list keeps the latest.
+const MaxOrders = 10_000
 
 // OrdersOf lists the open orders of a state file, or all, the oldest first.
 func OrdersOf(store *journal.Store, all bool) (*Orders, error) {
@@ -115,16 +114,16 @@ func OrdersOf(store *journal.Store, all bool) (*Orders, error) {
 	}
 	err := store.Orders(0, func(o *journal.OrderRow) error {
 		list.Orders = append(list.Orders, OrderOf(store.Catalog(), o))
-		if len(list.Orders) >= 2*MostOrders {
-			list.Orders = append(list.Orders[:0], list.Orders[MostOrders:]...)
+		if len(list.Orders) >= 2*MaxOrders {
+			list.Orders = append(list.Orders[:0], list.Orders[MaxOrders:]...)
 		}
 		return nil
 	})
-	list.Orders = list.Orders[max(0, len(list.Orders)-MostOrders):]
+	list.Orders = list.Orders[max(0, len(list.Orders)-MaxOrders):]
 	return list, err
 }
 
-// stoppedOrders lists the orders of a bot that does not run.
+// stoppedOrders lists the orders of a stopped bot.
 func stoppedOrders(store *journal.Store, all bool) (*Orders, error) {
 	list, err := OrdersOf(store, all)
 	if err == nil {

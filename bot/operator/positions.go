@@ -6,15 +6,15 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Position is what a strategy holds in a market, as a program reads it.
+// Position is a strategy's position in a market, as a program reads it.
 type Position struct {
 	Strategy string `json:"strategy"`
 	Market   string `json:"market"`
 	Amount   string `json:"amount"`
-	Cost     string `json:"cost"`            // paid for it, fees included
+	Cost     string `json:"cost"`            // fees included
 	Last     string `json:"last,omitempty"`  // the latest price that the bot has seen
 	Value    string `json:"value,omitempty"` // at that price
-	Realised string `json:"realised"`        // profit of what was sold, fees included
+	Realised string `json:"realised"`        // profit of the sold amounts, fees included
 	Fees     string `json:"fees"`
 	OpenedMS int64  `json:"opened_ms,omitempty"`
 
@@ -22,7 +22,7 @@ type Position struct {
 	ChangedMS int64 `json:"changed_ms,omitempty"` // of a stopped bot: when the position last changed
 }
 
-// PositionOf tells a position in a market. last is the latest price, 0 where none is known.
+// PositionOf converts a position in a market. last is the latest price; 0: unknown.
 func PositionOf(m *market.Market, p *journal.PositionRow, last market.Price) Position {
 	info := Position{Strategy: p.StrategyName, Market: m.Name, Amount: m.FormatQty(p.Amount),
 		Cost: m.FormatValue(p.Cost), Realised: m.FormatValue(p.Realised), Fees: m.FormatValue(p.Fees)}
@@ -45,7 +45,7 @@ type Positions struct {
 	Positions []Position `json:"positions"`
 }
 
-// stampChanges finds the last fill of each position.
+// stampChanges sets ChangedMS of each position to the time of its last fill.
 func (list *Positions) stampChanges(store *journal.Store) error {
 	unknown := map[[2]string]*Position{}
 	for i := range list.Positions {
@@ -62,8 +62,8 @@ func (list *Positions) stampChanges(store *journal.Store) error {
 	})
 }
 
-// PositionsOf lists what the strategies of a state file hold, and what they have won in markets
-// where they hold nothing any more. last tells prices.
+// PositionsOf lists the positions of a state file, closed ones with their profit too. last returns
+// the latest price of a market; 0: unknown.
 func PositionsOf(store *journal.Store, last func(market.ID) market.Price) (*Positions, error) {
 	list := &Positions{Positions: []Position{}}
 	rows, err := store.Positions()
@@ -74,8 +74,8 @@ func PositionsOf(store *journal.Store, last func(market.ID) market.Price) (*Posi
 	return list, err
 }
 
-// StoppedPositions lists what the strategies of a state file hold, each figure with its time:
-// prices as they were last saved, positions as their last fill left them.
+// StoppedPositions lists the positions of a stopped bot with the times of the saved prices and of
+// the last fills.
 func StoppedPositions(store *journal.Store) (*Positions, error) {
 	prices, err := folder.Prices(store)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package operator is how a running bot is asked and told what to do: the protocol of the socket in
-// its state folder, the questions and answers, and the client. Of a bot that does not run it
-// answers from the state file. It never touches an engine: package runner does. Whoever speaks to a
-// bot, a command or a page, does it by this package alone. Start at AskStatus and Act.
+// Package operator owns the protocol between a running bot and its operator: the socket in the
+// state folder, requests, answers, and the client. For a stopped bot it answers from the state
+// file. It never touches an engine: package runner does. Commands and pages talk to a bot through
+// this package alone. Start at AskStatus and Act.
 package operator
 
 import (
@@ -16,32 +16,31 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/renamed"
 )
 
-// The protocol between a running bot and the commands that ask it. Both sides name their version in
-// a header; a question or answer without one is of version 1, as programs up to 31b5e46 wrote it. A
-// new field does not raise the version; a field that changes its meaning, its name or goes away
-// does. Version 2 has other names in answers (package renamed); its questions are those of version
-// 1 and say so, because a bot of version 1 refuses later ones. A bot answers in the version that
-// the question's answerHeader asks for, version 1 without it.
+// Both sides name the version of the protocol in a header; without the header it is version 1, as
+// programs up to 31b5e46 wrote it. A new field does not raise the version. A field that changes its
+// meaning or its name, or goes away, does. Version 2 has other names in answers (package renamed).
+// Its requests are those of version 1 and say so, because a bot of version 1 refuses later ones. A
+// bot answers in the version that the request's answerHeader asks for, version 1 without it.
 const (
 	protocolHeader  = "Tidemark-Protocol"
-	answerHeader    = "Tidemark-Answer" // of a question: the newest version of answers that its side reads
-	questionVersion = 1
+	answerHeader    = "Tidemark-Answer" // of a request: the newest version of answers that its side reads
+	requestVersion  = 1
 	protocolVersion = 2
 )
 
-// nameQuestion writes the versions of this program into the head of a question.
-func nameQuestion(head http.Header) {
-	head.Set(protocolHeader, strconv.Itoa(questionVersion))
+// nameRequest sets the versions of this program in the header of a request.
+func nameRequest(head http.Header) {
+	head.Set(protocolHeader, strconv.Itoa(requestVersion))
 	head.Set(answerHeader, strconv.Itoa(protocolVersion))
 }
 
-// WriteAnswer answers a question, in the newest version that both sides know.
-func WriteAnswer(w http.ResponseWriter, question *http.Request, status int, value any) {
+// WriteAnswer answers a request, in the newest version that both sides know.
+func WriteAnswer(w http.ResponseWriter, request *http.Request, status int, value any) {
 	text, err := json.Marshal(value)
 	version := protocolVersion
-	if asked := versionOf(question.Header, answerHeader); asked < protocolVersion && err == nil {
+	if asked := versionOf(request.Header, answerHeader); asked < protocolVersion && err == nil {
 		version = 1
-		text, err = renamed.V1(document(question.URL.Path), text)
+		text, err = renamed.V1(document(request.URL.Path), text)
 	}
 	if err != nil {
 		status, text = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written"}`)
@@ -72,13 +71,13 @@ func versionOf(head http.Header, name string) int {
 // document is the name of the answers on a path of the socket.
 func document(path string) string { return strings.TrimPrefix(path, "/") }
 
-// CheckQuestion refuses a question that a newer program wrote.
-func CheckQuestion(head http.Header) error {
-	return checkProtocol(head, "the command", questionVersion)
+// CheckRequest refuses a request of a newer program. The error is a UsageError.
+func CheckRequest(head http.Header) error {
+	return checkProtocol(head, "the command", requestVersion)
 }
 
-// checkProtocol refuses what a newer program wrote. side is who wrote it, newest the version that
-// this program reads.
+// checkProtocol refuses a request or an answer of a newer program. side names its sender, newest is
+// the version that this program reads.
 func checkProtocol(head http.Header, side string, newest int) error {
 	text := head.Get(protocolHeader)
 	if text == "" {
@@ -95,7 +94,7 @@ func checkProtocol(head http.Header, side string, newest int) error {
 	return nil
 }
 
-// checkAnswer is checkProtocol of a bot's answer, which is no mistake of who asked.
+// checkAnswer is checkProtocol for a bot's answer. Its error is no UsageError.
 func checkAnswer(head http.Header) error {
 	if err := checkProtocol(head, "the bot", protocolVersion); err != nil {
 		return fmt.Errorf("%v", err)
@@ -103,11 +102,11 @@ func checkAnswer(head http.Header) error {
 	return nil
 }
 
-// The bounds of a question.
+// The bounds of a request.
 const (
-	AnswerWithin = 3 * time.Second  // for an answer that only has to be looked up
-	LongestAct   = 10 * time.Minute // that a command may be asked to wait
-	LongestAsk   = 1 << 16          // bytes of a request
+	AnswerTimeout   = 3 * time.Second  // for an answer that only has to be looked up
+	MaxWait         = 10 * time.Minute // that a command may be asked to wait
+	MaxRequestBytes = 1 << 16          // bytes of a request
 )
 
 // The paths of the socket.
@@ -124,8 +123,8 @@ const (
 	PathResolve   = "/resolve"
 )
 
-// Ask is a request. Each path reads the fields that concern it.
-type Ask struct {
+// Request is a request. Each path reads the fields that concern it.
+type Request struct {
 	Strategy string `json:"strategy,omitempty"` // empty: all
 	Order    string `json:"order,omitempty"`
 	All      bool   `json:"all,omitempty"`
@@ -142,7 +141,7 @@ type Failure struct {
 	Error string `json:"error"`
 }
 
-// How an order is resolved.
+// StateText an order is resolved.
 const (
 	AsExchange = "exchange"
 	AsAbsent   = "absent"

@@ -39,6 +39,6 @@ func TestABotAnswersUnderTheNamesThatTheCommandReads(t *testing.T) {
 
 func TestAQuestionIsOneThatABotOfVersion1Takes(t *testing.T) {
 	head := http.Header{}
-	nameQuestion(head)
+	nameRequest(head)
 	require.NoError(t, checkProtocol(head, "the command", 1))
 }

@@ -9,55 +9,55 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// AskStatus asks how a bot stands. Of one that does not run it is what the state file knows.
-func AskStatus(ctx context.Context, of Place) (Answer[Status], error) {
-	return askOrRead(ctx, of, PathStatus, &Ask{}, func(store *journal.Store) (*Status, error) {
+// AskStatus asks for the status of a bot.
+func AskStatus(ctx context.Context, of Target) (Answer[Status], error) {
+	return askOrRead(ctx, of, PathStatus, &Request{}, func(store *journal.Store) (*Status, error) {
 		return StoppedStatus(store, filepath.Dir(store.Path()))
 	})
 }
 
 // AskOrders asks for the open orders of a bot, or for all.
-func AskOrders(ctx context.Context, of Place, all bool) (Answer[Orders], error) {
-	return askOrRead(ctx, of, PathOrders, &Ask{All: all},
+func AskOrders(ctx context.Context, of Target, all bool) (Answer[Orders], error) {
+	return askOrRead(ctx, of, PathOrders, &Request{All: all},
 		func(store *journal.Store) (*Orders, error) { return stoppedOrders(store, all) })
 }
 
-// AskPositions asks what the strategies of a bot hold.
-func AskPositions(ctx context.Context, of Place) (Answer[Positions], error) {
-	return askOrRead(ctx, of, PathPositions, &Ask{}, StoppedPositions)
+// AskPositions asks for the positions of a bot.
+func AskPositions(ctx context.Context, of Target) (Answer[Positions], error) {
+	return askOrRead(ctx, of, PathPositions, &Request{}, StoppedPositions)
 }
 
-// AskStory asks for the story of an order, which may be named as journal.Store.FindOrder takes it.
-func AskStory(ctx context.Context, of Place, order string) (Answer[Story], error) {
-	return askOrRead(ctx, of, PathExplain, &Ask{Order: order},
+// AskStory asks for the story of an order. order is a name as in journal.Store.FindOrder.
+func AskStory(ctx context.Context, of Target, order string) (Answer[Story], error) {
+	return askOrRead(ctx, of, PathExplain, &Request{Order: order},
 		func(store *journal.Store) (*Story, error) { return StoryOf(store, order) })
 }
 
-// AskRefused asks what was refused since so long ago, of one strategy or, where the name is empty,
-// of all.
-func AskRefused(ctx context.Context, of Place, strategy string, since time.Duration) (Answer[Refused], error) {
-	ask := &Ask{Strategy: strategy, SinceMS: since.Milliseconds()}
+// AskRefused asks for the refusals of the time since, of one strategy or, if the name is empty, of
+// all.
+func AskRefused(ctx context.Context, of Target, strategy string, since time.Duration) (Answer[Refused], error) {
+	ask := &Request{Strategy: strategy, SinceMS: since.Milliseconds()}
 	return askOrRead(ctx, of, PathExplain, ask, func(store *journal.Store) (*Refused, error) {
 		return storedRefusals(store, strategy, since)
 	})
 }
 
-// Act lets the running bot of a folder act, and waits for as long as the request says and the bot
-// may take to answer. Where no bot answers, the error says whether one is there that does not trade
-// yet.
-func Act(ctx context.Context, folder, path string, ask *Ask) (answer Answer[Report], err error) {
+// Act sends a command to the running bot of a folder. It waits for Request.WaitMS and the time that
+// the bot may take to answer. If no bot answers, the error says whether one runs that does not
+// trade yet.
+func Act(ctx context.Context, folder, path string, ask *Request) (answer Answer[Report], err error) {
 	answer.Value = new(Report)
 	wait := time.Duration(ask.WaitMS) * time.Millisecond
-	answer.Raw, err = Call(ctx, folder, path, ask, wait+2*AnswerWithin, answer.Value)
+	answer.Raw, err = Call(ctx, folder, path, ask, wait+2*AnswerTimeout, answer.Value)
 	if errors.Is(err, ErrNoBot) {
-		err = absent(ctx, folder, err)
+		err = explainNoBot(ctx, folder, err)
 	}
 	return answer, err
 }
 
 // Backup lets the running bot of a folder write a copy of its state file to an absolute path. The
-// error wraps ErrNoBot where none runs.
+// error wraps ErrNoBot if none runs.
 func Backup(ctx context.Context, folder, file string) error {
-	_, err := Call(ctx, folder, PathBackup, &Ask{File: file}, LongestAct, &struct{}{})
+	_, err := Call(ctx, folder, PathBackup, &Request{File: file}, MaxWait, &struct{}{})
 	return err
 }

@@ -13,15 +13,14 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Refused tells why strategies did not trade: what they asked for since a time, and what was
-// refused, as a program reads it.
+// Refused lists the sent orders and the refusals of strategies since a time, as a program reads it.
 type Refused struct {
 	Running    bool        `json:"running"`
 	SinceMS    int64       `json:"since_ms"`
 	Strategies []RefusedBy `json:"strategies"`
 }
 
-// RefusedBy is what became of a strategy's wishes.
+// RefusedBy lists the sent orders and the refusals of one strategy.
 type RefusedBy struct {
 	Strategy string        `json:"strategy"`
 	Orders   int           `json:"orders"`           // sent
@@ -31,7 +30,7 @@ type RefusedBy struct {
 	Refused  []RefusedKind `json:"refused"` // the latest first
 }
 
-// RefusedKind is what was refused for one reason.
+// RefusedKind counts the refusals of one command, market and side for one reason.
 type RefusedKind struct {
 	By      string `json:"by"` // "gate" or "exchange"
 	Command string `json:"command"`
@@ -51,12 +50,12 @@ type RefusedKind struct {
 	Cause   string `json:"cause,omitempty"` // the event in whose callback it was asked for
 }
 
-// RefusedOf reads what was refused since a time, of one strategy or of all. counted are those that
-// the journal does not have yet.
+// RefusedOf reads the refusals since a time, of one strategy or of all. counted are the refusals
+// that the journal does not have yet.
 func RefusedOf(store *journal.Store, strategy string, since market.Time, counted []journal.Refusal) (*Refused, error) {
 	c := refusalCollector{store: store, since: since, only: strategy,
 		info: &Refused{SinceMS: since.Millis(), Strategies: []RefusedBy{}}}
-	if err := c.seats(); err != nil {
+	if err := c.addStrategies(); err != nil {
 		return nil, err
 	}
 	for i := range counted {
@@ -82,8 +81,8 @@ type refusalCollector struct {
 	info  *Refused
 }
 
-// seats begins with the strategies of the last run, and those that are halted.
-func (c *refusalCollector) seats() error {
+// addStrategies adds the strategies of the last run, with their halts.
+func (c *refusalCollector) addStrategies() error {
 	runs, err := c.store.Runs()
 	if err != nil {
 		return err
@@ -98,22 +97,23 @@ func (c *refusalCollector) seats() error {
 			return config.Usagef("no strategy %q; there are %v", c.only, names)
 		}
 		for _, name := range names {
-			c.of(name)
+			c.strategy(name)
 		}
 	}
 	for _, s := range c.info.Strategies {
 		for _, h := range halts {
 			if h.Scope == "strategy "+s.Strategy {
-				of := c.of(s.Strategy)
-				of.Halted, of.HaltedMS = h.Reason, h.At.Millis()
+				halted := c.strategy(s.Strategy)
+				halted.Halted, halted.HaltedMS = h.Reason, h.At.Millis()
 			}
 		}
 	}
 	return nil
 }
 
-// of finds a strategy's part, nil where it is not asked for.
-func (c *refusalCollector) of(name string) *RefusedBy {
+// strategy returns the list of a strategy and adds it if it is missing; nil: the request is about
+// another strategy.
+func (c *refusalCollector) strategy(name string) *RefusedBy {
 	if c.only != "" && name != c.only {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (c *refusalCollector) entry(e *journal.Entry) error {
 	case *journal.Refusal:
 		c.gate(r)
 	case *journal.Intent:
-		if s := c.of(r.Strategy); s != nil && r.Command.Kind == market.CommandPlace {
+		if s := c.strategy(r.Strategy); s != nil && r.Command.Kind == market.CommandPlace {
 			s.Orders++
 		} else if s != nil && r.Command.Kind == market.CommandUpdate {
 			s.Changes++
@@ -143,7 +143,7 @@ func (c *refusalCollector) entry(e *journal.Entry) error {
 	return nil
 }
 
-// gate takes a refusal of the gate. Entries come the latest first.
+// gate adds a refusal of the gate. Entries come the latest first.
 func (c *refusalCollector) gate(r *journal.Refusal) {
 	o := &r.Command.Order
 	k := RefusedKind{By: "gate", Command: r.Command.Kind.String(), Reason: r.Reason, Times: max(1, r.Count),
@@ -160,7 +160,7 @@ func (c *refusalCollector) gate(r *journal.Refusal) {
 	c.add(r.Strategy, &k)
 }
 
-// exchange takes a refusal of the exchange.
+// exchange adds a refusal of the exchange.
 func (c *refusalCollector) exchange(at market.Time, r *journal.Outcome) error {
 	row, err := c.store.Order(r.Order)
 	if errors.Is(err, boltfile.ErrNotFound) {
@@ -170,17 +170,17 @@ func (c *refusalCollector) exchange(at market.Time, r *journal.Outcome) error {
 		return err
 	}
 	command := market.Command{Kind: r.Command, Order: row.Order}
-	c.add(row.StrategyName, &RefusedKind{By: "exchange", Command: r.Command.String(), Market: c.store.Catalog().
-		Market(row.Market).Name, Side: row.Side.String(),
-		Reason: fmt.Sprintf("exchange %d",
-			r.Code), Times: 1, FirstMS: at.Millis(), LastMS: at.Millis(), Order: int64(r.Order),
-		Asked: commandText(c.store.Catalog(), &command), Detail: r.Message})
+	c.add(row.StrategyName, &RefusedKind{
+		By: "exchange", Command: r.Command.String(), Market: c.store.Catalog().Market(row.Market).Name,
+		Side: row.Side.String(), Reason: fmt.Sprintf("exchange %d", r.Code), Times: 1, FirstMS: at.Millis(),
+		LastMS: at.Millis(), Order: int64(r.Order), Asked: commandText(c.store.Catalog(), &command), Detail: r.Message,
+	})
 	return nil
 }
 
 // add counts a refusal with those of its kind.
 func (c *refusalCollector) add(strategy string, k *RefusedKind) {
-	s := c.of(strategy)
+	s := c.strategy(strategy)
 	if s == nil {
 		return
 	}
@@ -195,8 +195,8 @@ func (c *refusalCollector) add(strategy string, k *RefusedKind) {
 	s.Refused = append(s.Refused, *k)
 }
 
-// storedRefusals reads a state file: the time counts back from its last entry, which is the clock
-// of a bot that stands still.
+// storedRefusals reads the refusals of a stopped bot. since counts back from the last entry of its
+// state file.
 func storedRefusals(store *journal.Store, strategy string, since time.Duration) (*Refused, error) {
 	last, err := store.LastEntries(1)
 	if err != nil || len(last) == 0 {

@@ -2,33 +2,32 @@ package operator
 
 import "fmt"
 
-// Report is what became of a command of the operator.
+// Report is the result of a command of the operator.
 type Report struct {
 	Done       bool     `json:"done"` // everything was confirmed
 	Strategies []string `json:"strategies"`
-	Unchanged  []string `json:"unchanged"`  // of these: halted before, or not halted
+	Unchanged  []string `json:"unchanged"`  // those of Strategies that were halted, or not halted, before
 	Cancelled  int      `json:"cancelled"`  // orders that have ended
-	Open       []Order  `json:"open"`       // that were to end and are open
+	Open       []Order  `json:"open"`       // orders that should have ended and are open
 	Protecting []Order  `json:"protecting"` // exits of brackets, which a halt leaves
 	Sold       int      `json:"sold"`       // orders by which flatten sold
-	// what these orders, and those of an earlier flatten that this one found open, have sold
+	// Sales are the sales by these orders, and by open orders of an earlier flatten.
 	Sales     []Sale     `json:"sales"`
-	Held      []Position `json:"held"`      // after flatten
-	Unsold    []string   `json:"unsold"`    // why
-	Unsettled int        `json:"unsettled"` // orders of which a fee is not settled yet: figures lack it
-	Trading   []string   `json:"trading"`   // strategies that may place new orders at once
-	// after resume: why the account's limits let nothing be opened all the same
-	Opening string `json:"opening,omitempty"`
+	Held      []Position `json:"held"`              // after flatten
+	Unsold    []string   `json:"unsold"`            // why
+	Unsettled int        `json:"unsettled"`         // orders with an unsettled fee, which the figures lack
+	Trading   []string   `json:"trading"`           // strategies that may place new orders at once
+	Opening   string     `json:"opening,omitempty"` // after resume: why the account's limits still forbid opening
 }
 
-// NewReport returns the report of a command for these strategies that has done nothing yet: its
-// lists are empty, not null.
+// NewReport returns an empty report of a command for these strategies. Its lists are empty, not
+// null.
 func NewReport(names []string) *Report {
 	return &Report{Strategies: names, Unchanged: []string{}, Open: []Order{}, Protecting: []Order{}, Sales: []Sale{},
 		Held: []Position{}, Unsold: []string{}, Trading: []string{}}
 }
 
-// Sale is what an order of flatten has sold, by its fills.
+// Sale sums up the fills of an order of flatten.
 type Sale struct {
 	Strategy     string `json:"strategy"`
 	Market       string `json:"market"`
@@ -39,10 +38,10 @@ type Sale struct {
 	Fee          string `json:"fee"`           // of the fills whose fee is settled
 	Currency     string `json:"currency"`      // the quote asset: of value and fee
 	Fills        int    `json:"fills"`
-	Unsettled    int    `json:"unsettled"` // of these fills: the exchange has not settled the fee yet, and fee lacks it
+	Unsettled    int    `json:"unsettled"` // fills with an unsettled fee, which Fee lacks
 }
 
-// String tells a sale to a person.
+// String describes a sale for a person.
 func (s *Sale) String() string {
 	text := fmt.Sprintf("sold: %s %s %s at %s on average for %s %s, ", s.Strategy, s.Amount, s.Market, s.AveragePrice,
 		s.Value, s.Currency)

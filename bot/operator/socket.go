@@ -9,21 +9,20 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/folder"
 )
 
-// longestSocket is the longest path that every system takes for a unix socket.
-const longestSocket = 100
+// maxSocketPath is the longest path that every system takes for a unix socket.
+const maxSocketPath = 100
 
-// Socket is the place of a bot's socket. Close it when the socket is neither dialled nor removed
-// any more.
+// Socket is the path of a bot's socket. Close it after the last use of the path.
 type Socket struct {
 	Path   string
-	folder *os.File // open where path leads through it; nil: it does not
+	folder *os.File // the open folder that Path leads through; nil: Path is a plain path
 }
 
-// SocketIn finds the socket of a state folder. Where the path is too long it leads through the
-// process's open files, which Linux has.
+// SocketIn returns the socket of a state folder. A path that is too long for a socket leads through
+// the process's open files, on Linux only.
 func SocketIn(dir string) (*Socket, error) {
 	path := filepath.Join(dir, folder.SocketFile)
-	if len(path) <= longestSocket {
+	if len(path) <= maxSocketPath {
 		return &Socket{Path: path}, nil
 	}
 	open, err := os.Open(dir)
@@ -38,7 +37,7 @@ func SocketIn(dir string) (*Socket, error) {
 	return s, nil
 }
 
-// Close gives back what the path leads through. The socket itself stays.
+// Close closes the folder. The socket itself stays.
 func (s *Socket) Close() error {
 	if s.folder == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Listen listens on a socket that only this user may open. It has its mode before it has a name:
-// Linux gives the name the mode of the descriptor.
+// Listen listens on a socket that only this user may open. The descriptor gets the mode before the
+// socket gets a name: Linux gives the name the mode of the descriptor.
 func Listen(path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/folder"
 )
 
-// Listen listens on a socket that only this user may open. It is made in a folder that only this
-// user may enter, and moved to its place once it has its mode.
+// Listen listens on a socket that only this user may open. The socket is made in a folder that only
+// this user may enter, and moved to its place once it has its mode.
 func Listen(path string) (_ net.Listener, err error) {
 	private := filepath.Join(filepath.Dir(path), ".s") // a short name: paths of sockets are bounded
 	if err := errors.Join(os.RemoveAll(private), os.Mkdir(private, 0o700)); err != nil {
@@ -25,7 +25,7 @@ func Listen(path string) (_ net.Listener, err error) {
 	if err != nil {
 		return nil, err
 	}
-	listener.(*net.UnixListener).SetUnlinkOnClose(false) // of a name that it does not have any more
+	listener.(*net.UnixListener).SetUnlinkOnClose(false) // it would remove the old name
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(err, listener.Close())
 	}

@@ -18,11 +18,10 @@ const (
 	Stopped  = "stopped"
 )
 
-// Status is how a bot stands, as a program reads it. Money is in Currency. Of a stopped bot what
-// only a running one knows is missing.
+// Status is the status of a bot, as a program reads it. Money is in Currency. The status of a
+// stopped bot lacks the figures that only a running bot knows.
 type Status struct {
-	// version of these answers, and of what is asked: see protocolVersion
-	Protocol int    `json:"protocol"`
+	Protocol int    `json:"protocol"`          // see protocolVersion
 	State    string `json:"state"`             // trading, halted, stopping, blocked, stopped
 	Blocked  string `json:"blocked,omitempty"` // by which strategy, in which callback, since when
 	Folder   string `json:"folder"`
@@ -32,11 +31,11 @@ type Status struct {
 	Version  string `json:"version"`
 	Run      string `json:"run"`
 	SinceMS  int64  `json:"since_ms"`
-	// of the figures, on the exchange's clock; of a stopped bot, of equity and exposure
-	AtMS   int64 `json:"at_ms,omitempty"`
-	AsOfMS int64 `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
-	// of a stopped bot: when the exchange last told of an open order
-	OrdersMS       int64            `json:"orders_ms,omitempty"`
+	// AtMS is the time of the figures, on the exchange's clock; of a stopped bot: of Equity and
+	// Exposure.
+	AtMS           int64            `json:"at_ms,omitempty"`
+	AsOfMS         int64            `json:"as_of_ms,omitempty"`  // of a stopped bot: when its file was last written
+	OrdersMS       int64            `json:"orders_ms,omitempty"` // of a stopped bot: the last report on an open order
 	Strategies     []StrategyStatus `json:"strategies"`
 	Currency       string           `json:"currency"`
 	Equity         string           `json:"equity,omitempty"`
@@ -56,7 +55,7 @@ type Status struct {
 	JournalEntries uint64           `json:"journal_entries"`
 }
 
-// StrategyStatus is how a strategy stands.
+// StrategyStatus is the status of a strategy.
 type StrategyStatus struct {
 	Name       string `json:"name"`
 	Kind       string `json:"kind,omitempty"`
@@ -67,8 +66,7 @@ type StrategyStatus struct {
 	Waiting    int    `json:"waiting"` // commands that wait to be sent, of a running bot
 }
 
-// Unprotected is a position that was to have an exit at the exchange and has none, or one that is
-// too small.
+// Unprotected is a position whose exit at the exchange is missing or too small.
 type Unprotected struct {
 	Strategy string `json:"strategy"`
 	Market   string `json:"market"`
@@ -77,13 +75,13 @@ type Unprotected struct {
 	SinceMS  int64  `json:"since_ms"`
 }
 
-// MarketStatus is a market that does not trade, as the exchange last told.
+// MarketStatus is a market that does not trade, with its last known status.
 type MarketStatus struct {
 	Market string `json:"market"`
 	Status string `json:"status"`
 }
 
-// Weight is what is left of a weight budget.
+// Weight is the rest of a weight budget.
 type Weight struct {
 	Of            string `json:"of"` // key, ip
 	Left          int    `json:"left"`
@@ -91,7 +89,7 @@ type Weight struct {
 	BannedUntilMS int64  `json:"banned_until_ms,omitempty"`
 }
 
-// Feed is when a feed was heard last.
+// Feed is a feed with the time of its last event.
 type Feed struct {
 	Feed   string `json:"feed"`
 	LastMS int64  `json:"last_ms"`
@@ -106,7 +104,7 @@ type Amount struct {
 
 // Unallocated is what an account has beyond the books, by symbol, as of the last look at its
 // balances.
-func Unallocated(catalog *market.Catalog, agreed map[string]folder.Agreement) (list []Amount) {
+func Unallocated(catalog *market.Catalog, agreed map[string]folder.BalanceCheckpoint) (list []Amount) {
 	for _, symbol := range slices.Sorted(maps.Keys(agreed)) {
 		if asset := catalog.AssetNamed(symbol); asset != nil && agreed[symbol].Surplus > 0 {
 			list = append(list, Amount{symbol, market.FormatFixed(int64(agreed[symbol].Surplus), asset.Digits),
@@ -116,7 +114,7 @@ func Unallocated(catalog *market.Catalog, agreed map[string]folder.Agreement) (l
 	return list
 }
 
-// FromStore fills in what the state file knows alone.
+// FromStore sets the fields that come from the state file of a running or stopped bot.
 func (s *Status) FromStore(store *journal.Store) (err error) {
 	s.Protocol = protocolVersion
 	runs, err := store.Runs()
@@ -131,7 +129,7 @@ func (s *Status) FromStore(store *journal.Store) (err error) {
 	return err
 }
 
-// StoppedStatus is the status of a bot that does not run, from its state file.
+// StoppedStatus is the status of a stopped bot, from its state file.
 func StoppedStatus(store *journal.Store, dir string) (*Status, error) {
 	s := &Status{State: Stopped, Folder: dir, Strategies: []StrategyStatus{}}
 	if err := s.FromStore(store); err != nil {
@@ -156,7 +154,7 @@ func StoppedStatus(store *journal.Store, dir string) (*Status, error) {
 	if s.AsOfMS, err = lastEntryMS(store); err != nil {
 		return nil, err
 	}
-	agreed, err := folder.ReadAgreed(store)
+	agreed, err := folder.ReadCheckpoints(store)
 	if err != nil {
 		return nil, err
 	}
@@ -170,8 +168,8 @@ func StoppedStatus(store *journal.Store, dir string) (*Status, error) {
 	if err == nil && len(curve) > 0 {
 		if currency := store.Catalog().AssetNamed(s.Currency); currency != nil {
 			last := curve[len(curve)-1]
-			s.AtMS, s.Equity, s.Exposure = last.At.Millis(), market.FormatFixed(int64(last.Equity),
-				currency.Digits), market.FormatFixed(int64(last.Exposure), currency.Digits)
+			s.AtMS, s.Equity = last.At.Millis(), market.FormatFixed(int64(last.Equity), currency.Digits)
+			s.Exposure = market.FormatFixed(int64(last.Exposure), currency.Digits)
 		}
 	}
 	return s, err
@@ -192,8 +190,7 @@ func stoppedStrategy(name string, halts []journal.HaltRow, open []journal.OrderR
 	return info
 }
 
-// lastEntryMS is the time of the journal's last entry: what the file knows is as of then. 0: it has
-// none.
+// lastEntryMS is the time of the journal's last entry; 0: there is none.
 func lastEntryMS(store *journal.Store) (int64, error) {
 	entries, err := store.LastEntries(1)
 	if err != nil || len(entries) == 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Story is an order with everything that the journal tells of it, as a program reads it.
+// Story is an order with all its journal entries, as a program reads it.
 type Story struct {
 	Running bool   `json:"running"`
 	Order   Order  `json:"order"`
@@ -16,17 +16,16 @@ type Story struct {
 
 // Step is an entry of the journal.
 type Step struct {
-	Number uint64 `json:"number"`
-	// when the bot noted it, by the exchange's clock as the bot knew it
-	AtMS       int64    `json:"at_ms"`
-	ExchangeMS int64    `json:"exchange_ms,omitempty"` // of a report: when the exchange says that it happened
+	Number     uint64   `json:"number"`
+	AtMS       int64    `json:"at_ms"`                 // of the entry, on the exchange's clock as the bot knew it
+	ExchangeMS int64    `json:"exchange_ms,omitempty"` // of a report: the exchange's own time
 	Kind       string   `json:"kind"`
-	Risk       []Figure `json:"risk,omitempty"` // of an intent: what the gate looked at
+	Risk       []Figure `json:"risk,omitempty"` // of an intent: the gate's figures
 	Details    any      `json:"details"`        // journal.Fields
 	Lines      []string `json:"lines"`          // the same for a person
 }
 
-// Figure is one number that the gate looked at.
+// Figure is a number that the gate compared with a limit.
 type Figure struct {
 	Name   string `json:"name"`
 	Before string `json:"before"`
@@ -34,7 +33,7 @@ type Figure struct {
 	Limit  string `json:"limit,omitempty"`
 }
 
-// StoryOf tells the story of the order that somebody names: see journal.Store.FindOrder.
+// StoryOf returns the story of an order. name is a name as in journal.Store.FindOrder.
 func StoryOf(store *journal.Store, name string) (*Story, error) {
 	row, err := store.FindOrder(name)
 	if err != nil {
@@ -49,7 +48,7 @@ func StoryOf(store *journal.Store, name string) (*Story, error) {
 		return nil, err
 	}
 	s := &Story{Order: OrderOf(store.Catalog(), &row), Fills: []any{}}
-	t := teller{catalog: store.Catalog(), fees: map[uuid.UUID]bool{}}
+	t := storyWriter{catalog: store.Catalog(), fees: map[uuid.UUID]bool{}}
 	for i := range story {
 		s.Steps = append(s.Steps, stepOf(store, &t, &story[i]))
 	}
@@ -59,7 +58,7 @@ func StoryOf(store *journal.Store, name string) (*Story, error) {
 	return s, nil
 }
 
-func stepOf(store *journal.Store, t *teller, e *journal.Entry) Step {
+func stepOf(store *journal.Store, t *storyWriter, e *journal.Entry) Step {
 	step := Step{Number: e.Number, AtMS: e.At.Millis(), Kind: e.Kind.String(), Details: store.Describe(e),
 		Lines: t.lines(e)}
 	switch r := e.Record.(type) {

@@ -49,7 +49,7 @@ func (p *Live) PaperExchange(path string, now market.Time) (sandbox.Config, erro
 			MaxOrderInBase:  m.FormatQty(m.MaxOrderInBase),
 			MaxOrderInQuote: m.FormatMoney(m.MaxOrderInQuote), MaxOpenOrders: m.MaxOpenOrders,
 			FeeCategory: m.FeeCategory, Status: m.Status,
-			House: sandbox.House{Levels: 1, Endless: true},
+			Liquidity: sandbox.Liquidity{Levels: 1, Endless: true},
 		})
 	}
 	return config, nil

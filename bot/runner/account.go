@@ -25,7 +25,7 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 	if !began {
 		return nil
 	}
-	before, err := folder.Elsewhere(r.store, r.plan.Config.Exchange.Origin(), r.plan.Config.Exchange.MovedFrom)
+	before, err := folder.OtherExchange(r.store, r.plan.Config.Exchange.Origin(), r.plan.Config.Exchange.MovedFrom)
 	if err != nil {
 		return err
 	}

@@ -19,11 +19,11 @@ const (
 )
 
 // act runs a command within its time. It goes on when the client has hung up.
-func (c *control) act(ask *operator.Ask, run func(context.Context, *operator.Ask) (*operator.Report,
+func (c *control) act(ask *operator.Request, run func(context.Context, *operator.Request) (*operator.Report,
 	error)) (*operator.Report, error) {
 	wait := time.Duration(ask.WaitMS) * time.Millisecond
-	if wait <= 0 || wait > operator.LongestAct {
-		return nil, config.Usagef("a wait of %s is not in 1ms to %s", wait, operator.LongestAct)
+	if wait <= 0 || wait > operator.MaxWait {
+		return nil, config.Usagef("a wait of %s is not in 1ms to %s", wait, operator.MaxWait)
 	}
 	if !c.acting.TryLock() {
 		return nil, errors.New("another command is under way: ask again when it is done")
@@ -104,7 +104,7 @@ func (c *control) row(o *state.Order) *journal.OrderRow {
 }
 
 // halt stops strategies and waits until their orders have ended, except exits of brackets.
-func (c *control) halt(ctx context.Context, ask *operator.Ask) (*operator.Report, error) {
+func (c *control) halt(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
 	ids, names, err := c.strategies(ask.Strategy)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (c *control) halt(ctx context.Context, ask *operator.Ask) (*operator.Report
 }
 
 // reasonOf is the reason for the journal.
-func reasonOf(ask *operator.Ask, verb string) string {
+func reasonOf(ask *operator.Request, verb string) string {
 	if ask.Reason != "" {
 		return verb + " by the operator: " + ask.Reason
 	}
@@ -144,7 +144,7 @@ func reasonOf(ask *operator.Ask, verb string) string {
 }
 
 // resume lets strategies trade again.
-func (c *control) resume(ctx context.Context, ask *operator.Ask) (*operator.Report, error) {
+func (c *control) resume(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
 	ids, names, err := c.strategies(ask.Strategy)
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (c *control) resume(ctx context.Context, ask *operator.Ask) (*operator.Repo
 }
 
 // cancelAll cancels every own open order, and with Foreign the account's other ones too.
-func (c *control) cancelAll(ctx context.Context, ask *operator.Ask) (*operator.Report, error) {
+func (c *control) cancelAll(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
 	report := operator.NewReport([]string{})
 	var open []market.OrderID
 	err := c.do(ctx, func(at market.Time) []market.Command {

@@ -246,7 +246,7 @@ func (p *play) tested(t *testing.T, all []stored, from, to market.Time) *trail {
 	defer lib.Close()
 	require.NoError(t, planned.Finish(lib))
 	want := newTrail(to).of(planned.Run.Catalog, planned.Names())
-	planned.Options.Witness = want
+	planned.Options.Observer = want
 	_, err = backtest.Run(t.Context(), planned.Run, planned.Options)
 	require.NoError(t, err)
 	return want

@@ -50,7 +50,7 @@ func TestASpreadIsPaidTheSameLiveAndInABacktest(t *testing.T) {
 	var from, to market.Time
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
-			c.Markets[0].Source, c.Markets[0].House = stairs{p.seed}, sandbox.House{Levels: 1, HalfSpread: 100_000,
+			c.Markets[0].Source, c.Markets[0].Liquidity = stairs{p.seed}, sandbox.Liquidity{Levels: 1, HalfSpread: 100_000,
 				Size: "1000"}
 		})
 		s.kinds = shipped.Kinds()

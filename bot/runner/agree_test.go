@@ -79,8 +79,8 @@ func eachAgreement(t *testing.T, minutes int, with func(int, *agreement), then f
 					t.Skip("-short: fickle alone")
 				}
 				if a.paper && a.quiet {
-					t.Skip("paper brings price and fill in one ticker: who acts on tickers decides before it hears " +
-						"of the fill, a backtest after")
+					t.Skip("paper brings price and fill in one ticker: " +
+						"a strategy of tickers decides before the fill, in a backtest after it")
 				}
 				live := a.agree(t)
 				if then != nil {

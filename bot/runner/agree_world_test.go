@@ -111,8 +111,8 @@ func world(all []*series, history time.Duration) func(*sandbox.Config) {
 		market := c.Markets[0]
 		c.Markets = nil
 		for _, s := range all {
-			market.Name, market.TickSize, market.Source, market.House = s.name, tickText(s.tick), s.source(),
-				sandbox.House{Levels: 1, Endless: true}
+			market.Name, market.TickSize, market.Source, market.Liquidity = s.name, tickText(s.tick), s.source(),
+				sandbox.Liquidity{Levels: 1, Endless: true}
 			c.Markets = append(c.Markets, market)
 		}
 		c.Accounts[0].Keys[0].Budget = 1_000_000

@@ -19,7 +19,7 @@ import (
 func (j *botJournal) Checkpoint(asset market.AssetID, a live.BalanceCheckpoint) {
 	symbol := j.account.Catalog().Asset(asset).Symbol
 	before, known := j.agreed[symbol]
-	j.agreed[symbol] = folder.Agreement(a)
+	j.agreed[symbol] = folder.BalanceCheckpoint(a)
 	if !known || before.Surplus != a.Surplus {
 		j.saveAgreed()
 	}
@@ -38,7 +38,7 @@ func (j *botJournal) Discrepancy(at market.Time, d *state.Discrepancy) {
 // agreements loads the balance checkpoints of the last run, less the money given to strategies
 // since.
 func (r *runner) agreements() (map[market.AssetID]live.BalanceCheckpoint, error) {
-	noted, err := folder.ReadAgreed(r.store)
+	noted, err := folder.ReadCheckpoints(r.store)
 	if err != nil {
 		return nil, err
 	}

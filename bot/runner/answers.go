@@ -18,7 +18,7 @@ import (
 )
 
 // status answers `bot status`.
-func (c *control) status(ctx context.Context, _ *operator.Ask) (any, error) {
+func (c *control) status(ctx context.Context, _ *operator.Request) (any, error) {
 	r := c.r
 	s := &operator.Status{State: operator.Trading, Folder: r.plan.Config.Bot.State, PID: os.Getpid(),
 		Exchange: r.plan.Config.Exchange.BaseURL, Mode: r.plan.Config.Bot.Mode, Run: r.run.String(),
@@ -146,7 +146,7 @@ func (k feedKey) name(c *market.Catalog) string {
 }
 
 // orders answers `bot orders`.
-func (c *control) orders(ctx context.Context, ask *operator.Ask) (any, error) {
+func (c *control) orders(ctx context.Context, ask *operator.Request) (any, error) {
 	list, err := operator.OrdersOf(c.r.store, ask.All)
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (c *control) orders(ctx context.Context, ask *operator.Ask) (any, error) {
 }
 
 // positions answers `bot positions`.
-func (c *control) positions(ctx context.Context, _ *operator.Ask) (any, error) {
+func (c *control) positions(ctx context.Context, _ *operator.Request) (any, error) {
 	prices := map[market.ID]market.Price{}
 	err := c.query(ctx, func(market.Time) {
 		for _, m := range c.r.plan.Catalog.Markets() {
@@ -182,7 +182,7 @@ func (c *control) positions(ctx context.Context, _ *operator.Ask) (any, error) {
 }
 
 // explain answers `bot explain`.
-func (c *control) explain(ctx context.Context, ask *operator.Ask) (any, error) {
+func (c *control) explain(ctx context.Context, ask *operator.Request) (any, error) {
 	if ask.Order == "" {
 		return c.refusals(ctx, ask)
 	}
@@ -195,7 +195,7 @@ func (c *control) explain(ctx context.Context, ask *operator.Ask) (any, error) {
 }
 
 // refusals answers `bot explain --refused`.
-func (c *control) refusals(ctx context.Context, ask *operator.Ask) (any, error) {
+func (c *control) refusals(ctx context.Context, ask *operator.Request) (any, error) {
 	if ask.SinceMS <= 0 {
 		return nil, config.Usagef("want an order, or refusals since a time")
 	}
@@ -215,7 +215,7 @@ func (c *control) refusals(ctx context.Context, ask *operator.Ask) (any, error) 
 }
 
 // backup writes a copy of the state file.
-func (c *control) backup(_ context.Context, ask *operator.Ask) (any, error) {
+func (c *control) backup(_ context.Context, ask *operator.Request) (any, error) {
 	if !filepath.IsAbs(ask.File) {
 		return nil, config.Usagef("%q is no absolute path", config.Clip(ask.File))
 	}

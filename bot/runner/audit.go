@@ -122,7 +122,7 @@ func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
 	fees := make([]exchange.Fees, len(r.plan.Catalog.Markets())+1)
 	ctx, cancel := context.WithTimeout(ctx, feesTimeout)
 	defer cancel()
-	var told exchange.Fees
+	var queried exchange.Fees
 	var failed error
 	for i := range r.plan.Strategies {
 		for _, m := range r.plan.Strategies[i].Markets {
@@ -131,7 +131,7 @@ func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
 			}
 			one, err := r.accountFees(ctx, m)
 			failed = errors.Join(failed, err)
-			told = exchange.Fees{Maker: max(told.Maker, one.Maker), Taker: max(told.Taker, one.Taker)}
+			queried = exchange.Fees{Maker: max(queried.Maker, one.Maker), Taker: max(queried.Taker, one.Taker)}
 			fees[m.ID] = one
 		}
 	}
@@ -142,7 +142,7 @@ func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
 	}
 	for _, m := range r.plan.Catalog.Markets() {
 		own := r.plan.FeesOf(m)
-		top := max(live.HighestFees.Taker, own.Maker, own.Taker, told.Maker, told.Taker)
+		top := max(live.HighestFees.Taker, own.Maker, own.Taker, queried.Maker, queried.Taker)
 		low := min(0, own.Maker, fees[m.ID].Maker)
 		fees[m.ID] = exchange.Fees{Maker: low, Taker: top}
 	}
@@ -155,15 +155,15 @@ func (r *runner) accountFees(ctx context.Context, m *market.Market) (fees exchan
 	if err != nil {
 		return fees, err
 	}
-	for _, told := range [...]struct {
+	for _, queried := range [...]struct {
 		text rest.Number
 		into *market.Rate
 	}{{rates.Maker, &fees.Maker}, {rates.Taker, &fees.Taker}} {
-		n, err := market.ParseFixed(string(told.text), market.RateDigits)
+		n, err := market.ParseFixed(string(queried.text), market.RateDigits)
 		if err != nil {
 			return fees, fmt.Errorf("fees of %s: %w", m.Name, err)
 		}
-		*told.into = min(max(market.Rate(n), minFee), maxFee)
+		*queried.into = min(max(market.Rate(n), minFee), maxFee)
 	}
 	return fees, nil
 }

@@ -61,7 +61,7 @@ type runner struct {
 	journal *botJournal
 	feed    *poll.Feed
 	loop    *live.Loop
-	watch   *watch // nil: nobody
+	watch   *watch // nil: no metrics, alerts or systemd
 	run     uuid.UUID
 	// on the exchange's clock: candles that had closed by then are history, later ones are traded
 	// on
@@ -170,7 +170,7 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 		TradeFrom: r.began, SaveLimit: int(p.Config.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account,
 		names: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID,
-		agreed: map[string]folder.Agreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
+		agreed: map[string]folder.BalanceCheckpoint{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
 		notes: newNotes(r.log)}
 	if r.paper == nil {
 		r.journal.onOpenOrders = r.ledger.SetOpenOrders
@@ -210,7 +210,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 	r.journal.batch.Blob(folder.ModeBlob, []byte(r.plan.Config.Bot.Mode))
 	if r.plan.Config.Bot.Mode == config.ModeLive {
 		r.journal.batch.Blob(folder.ExchangeBlob, []byte(r.plan.Config.Exchange.Origin()))
-		r.journal.batch.Blob(folder.KeyBlob, []byte(folder.DigestOf(r.plan.Key)))
+		r.journal.batch.Blob(folder.KeyBlob, []byte(folder.KeyDigest(r.plan.Key)))
 	}
 	r.journal.batch.Start(now, &journal.Start{Run: r.run, Version: version.Of(debug.ReadBuildInfo()),
 		ConfigHash: r.plan.SettingsHash, Currency: r.plan.Currency.Symbol, Strategies: r.plan.Names()})

@@ -74,31 +74,31 @@ func (c *control) close() error {
 
 func (c *control) routes() http.Handler {
 	mux := http.NewServeMux()
-	for path, look := range map[string]func(context.Context, *operator.Ask) (any, error){
+	for path, look := range map[string]func(context.Context, *operator.Request) (any, error){
 		operator.PathStatus: c.status, operator.PathOrders: c.orders, operator.PathPositions: c.positions,
 		operator.PathExplain: c.explain, operator.PathBackup: c.backup,
 	} {
 		mux.HandleFunc("POST "+path, answer(look))
 	}
-	for path, act := range map[string]func(context.Context, *operator.Ask) (*operator.Report, error){
+	for path, act := range map[string]func(context.Context, *operator.Request) (*operator.Report, error){
 		operator.PathHalt: c.halt, operator.PathResume: c.resume, operator.PathCancelAll: c.cancelAll,
 		operator.PathFlatten: c.flatten, operator.PathResolve: c.resolve,
 	} {
 		mux.HandleFunc("POST "+path,
-			answer(func(_ context.Context, ask *operator.Ask) (any, error) { return c.act(ask, act) }))
+			answer(func(_ context.Context, ask *operator.Request) (any, error) { return c.act(ask, act) }))
 	}
 	return mux
 }
 
 // answer decodes a request and encodes serve's answer.
-func answer(serve func(context.Context, *operator.Ask) (any, error)) http.HandlerFunc {
+func answer(serve func(context.Context, *operator.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, request *http.Request) {
-		var ask operator.Ask
+		var ask operator.Request
 		status := http.StatusOK
 		var value any
-		err := operator.CheckQuestion(request.Header)
+		err := operator.CheckRequest(request.Header)
 		if err == nil {
-			if err = json.NewDecoder(http.MaxBytesReader(w, request.Body, operator.LongestAsk)).
+			if err = json.NewDecoder(http.MaxBytesReader(w, request.Body, operator.MaxRequestBytes)).
 				Decode(&ask); err != nil {
 				err = config.Usagef("request: %w", err)
 			} else {
@@ -132,7 +132,7 @@ func (c *control) query(ctx context.Context, f func(at market.Time)) error {
 
 // awaitLoop waits for the loop's answer; where a strategy blocks the loop, it returns at once.
 func (c *control) awaitLoop(ctx context.Context, ask func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, operator.AnswerWithin)
+	ctx, cancel := context.WithTimeout(ctx, operator.AnswerTimeout)
 	defer cancel()
 	defer c.r.dog.cancelOnBlock(cancel)()
 	err := loopError(ask(ctx))

@@ -37,7 +37,7 @@ func deaf(t *testing.T) *control {
 func TestABotThatReconcilesSaysThatItDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	c := deaf(t)
-	_, err := operator.Call(t.Context(), c.r.plan.Config.Bot.State, operator.PathPositions, &operator.Ask{},
+	_, err := operator.Call(t.Context(), c.r.plan.Config.Bot.State, operator.PathPositions, &operator.Request{},
 		bottest.Patience, &operator.Positions{})
 	require.EqualError(t, err, errNotTrading.Error())
 	require.NoError(t, c.close())
@@ -55,7 +55,7 @@ func TestCommandsAreCarriedOutOneAtATime(t *testing.T) {
 
 func halt(c *control) error {
 	_, err := operator.Call(context.Background(), c.r.plan.Config.Bot.State, operator.PathHalt,
-		&operator.Ask{WaitMS: operator.LongestAct.Milliseconds()}, 2*operator.LongestAct, &operator.Report{})
+		&operator.Request{WaitMS: operator.MaxWait.Milliseconds()}, 2*operator.MaxWait, &operator.Report{})
 	return err
 }
 
@@ -75,7 +75,7 @@ func TestACommandThatIsUnderWayDoesNotHoldUpTheEnd(t *testing.T) {
 		require.NoError(t, c.close())
 		took := time.Since(began)
 		require.EqualError(t, <-answered, errNotTrading.Error())
-		return took < operator.AnswerWithin
+		return took < operator.AnswerTimeout
 	})
 }
 

@@ -21,7 +21,7 @@ func TestThePageOnRunningHasEveryFaultThatIsPlayed(t *testing.T) {
 		require.NoError(t, err)
 		tests.Write(text)
 	}
-	faults := regexp.MustCompile(`(?m)^\t\{"([^"]+)", sandbox\.Fault\{`).FindAllStringSubmatch(tests.String(), -1)
+	faults := regexp.MustCompile(`(?m)^\t\{"([^"]+)", fault\.Fault\{`).FindAllStringSubmatch(tests.String(), -1)
 	require.Greater(t, len(faults), 10)
 	for _, m := range faults {
 		name, _, _ := strings.Cut(m[1], ", ") // a row of the page may stand for both, done and not

@@ -18,7 +18,7 @@ const sellRounds = 5
 const feeTimeout = market.Duration(10e9)
 
 // flatten halts strategies, cancels all their orders, and sells their positions.
-func (c *control) flatten(ctx context.Context, ask *operator.Ask) (*operator.Report, error) {
+func (c *control) flatten(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
 	ids, names, err := c.strategies(ask.Strategy)
 	if err != nil {
 		return nil, err

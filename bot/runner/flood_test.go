@@ -76,14 +76,14 @@ func TestAFloodOfOrdersHoldsUpNoOtherStrategyAndAHaltTakesItBack(t *testing.T) {
 		})
 		require.EqualValues(t, 900, refused["max_in_flight"], "%v", refused)
 		time.Sleep(5 * time.Second)
-		list, err := (&control{r: p.runner, ctx: context.Background()}).orders(t.Context(), &operator.Ask{})
+		list, err := (&control{r: p.runner, ctx: context.Background()}).orders(t.Context(), &operator.Request{})
 		require.NoError(t, err)
 		waits := 0
 		for _, o := range list.(*operator.Orders).Orders {
 			switch {
 			case o.Waits:
 				waits++
-				require.Equal(t, "place waits to be sent", o.How())
+				require.Equal(t, "place waits to be sent", o.StateText())
 			}
 		}
 		require.Greater(t, waits, 20, "so many orders of the flood have not left")
@@ -94,7 +94,7 @@ func TestAFloodOfOrdersHoldsUpNoOtherStrategyAndAHaltTakesItBack(t *testing.T) {
 
 		c := &control{r: p.runner, ctx: context.Background()}
 		began := time.Now()
-		report, err := c.act(&operator.Ask{Strategy: "flooder", WaitMS: 60_000}, c.halt)
+		report, err := c.act(&operator.Request{Strategy: "flooder", WaitMS: 60_000}, c.halt)
 		require.NoError(t, err)
 		require.True(t, report.Done)
 		require.Less(t, time.Since(began), 15*time.Second, "only what had left has to be cancelled")

@@ -38,15 +38,15 @@ type botJournal struct {
 	cause          journal.Cause
 	halts          int // how many of the engine's halts are journalled
 	savedAll       market.Time
-	names          []string                    // strategies by StrategyID − 1
-	ledger         func() []byte               // state of the weight ledger; nil: there is none
-	banned         *atomic.Bool                // a ban has begun that is not saved yet; nil: no ledger
-	onOpenOrders   func(int)                   // called with the number of open orders; nil: not called
-	askRules       func()                      // called where a command broke a market's rules; nil: not called
-	agreed         map[string]folder.Agreement // by symbol
-	deferred       int                         // entries of the batch that are no reason for a commit
-	positionsMoved bool                        // a position has changed since the last commit
-	onHoldings     func(at market.Time)        // writes the holdings for the kill switch; nil: not called
+	names          []string                            // strategies by StrategyID − 1
+	ledger         func() []byte                       // state of the weight ledger; nil: there is none
+	banned         *atomic.Bool                        // a ban has begun that is not saved yet; nil: no ledger
+	onOpenOrders   func(int)                           // called with the number of open orders; nil: not called
+	askRules       func()                              // called where a command broke a market's rules; nil: not called
+	agreed         map[string]folder.BalanceCheckpoint // by symbol
+	deferred       int                                 // entries of the batch that are no reason for a commit
+	positionsMoved bool                                // a position has changed since the last commit
+	onHoldings     func(at market.Time)                // writes the holdings for the kill switch; nil: not called
 	refusals
 	notes
 }

@@ -187,7 +187,8 @@ func TestAPersonResolvesAnOrderWhoseAnswersCannotBeTrue(t *testing.T) {
 				}
 				require.NotZero(t, order)
 				c := &control{r: p.runner, ctx: t.Context()}
-				report, err := c.resolve(t.Context(), &operator.Ask{Order: fmt.Sprint(order), As: as, WaitMS: 60_000})
+				ask := &operator.Request{Order: fmt.Sprint(order), As: as, WaitMS: 60_000}
+				report, err := c.resolve(t.Context(), ask)
 				require.NoError(t, err)
 				require.True(t, report.Done)
 				time.Sleep(5 * time.Second)

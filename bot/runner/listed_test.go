@@ -48,7 +48,7 @@ func TestAnOrderThatTheExchangeListsAsOpenAfterItsEndIsTakenBack(t *testing.T) {
 	for allocation, open := range map[string]int{"18000": 2, "12000": 1} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, 1, func(c *sandbox.Config) {
-				c.Markets[0].Source, c.Markets[0].House = price.Fixed("30000"), sandbox.House{}
+				c.Markets[0].Source, c.Markets[0].Liquidity = price.Fixed("30000"), sandbox.Liquidity{}
 			})
 			s.kinds = append(s.kinds, keeperKind)
 			s.config = strings.NewReplacer("keep_orders = true\n", "", `"12000"`, `"`+allocation+`"`).Replace(keeperBot)

@@ -30,8 +30,8 @@ func (r *runner) fund(ctx context.Context, now market.Time) error {
 	switch some := pool || slices.ContainsFunc(due, func(money market.Money) bool { return money != 0 }); {
 	case some && len(r.account.Pending(nil)) > 0:
 		// what they have come to meanwhile would be taken for money that is unallocated
-		r.log.Warn().Msg("orders of the last run are open: allocations change, and new strategies get theirs, with " +
-			"the next start after a stop that leaves none")
+		r.log.Warn().Msg("orders of the last run are open: allocations change, and new strategies get theirs, " +
+			"with the next start after a stop that leaves none")
 		return nil
 	case some:
 		if err := r.move(ctx, now, due, pool); err != nil {

@@ -104,7 +104,7 @@ func (r *runner) checkMode() (began bool, err error) {
 // begin gives the simulated exchange the rules and prices of the real one, before trading.
 func (p *paper) begin(ctx context.Context, data exchange.MarketData) error {
 	for _, m := range p.catalog.Markets() {
-		if err := p.Govern(m.Name, m); err != nil {
+		if err := p.SetRules(m.Name, m); err != nil {
 			return err
 		}
 	}
@@ -159,9 +159,9 @@ func (p *paper) onEvent(ev *market.Event) error {
 	switch ev.Kind {
 	case market.KindTicker:
 		t := ev.Ticker
-		return p.Quote(p.catalog.Market(t.Market).Name, t.Last, t.Bid, t.Ask)
+		return p.SetQuote(p.catalog.Market(t.Market).Name, t.Last, t.Bid, t.Ask)
 	case market.KindMarketStatus:
-		return p.Govern(ev.Rules.Name, ev.Rules)
+		return p.SetRules(ev.Rules.Name, ev.Rules)
 	}
 	return nil
 }

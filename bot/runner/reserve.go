@@ -47,7 +47,7 @@ func fillWithChance(room []byte) {
 // lastRoom removes the reserve and commits the batch that found no room on the disk. The recording
 // of market events ends, so that it does not take the freed room.
 func (j *botJournal) lastRoom(full error) error {
-	if j.reserve == "" || !errors.Is(full, syscall.ENOSPC) || errors.Is(full, journal.ErrDoubtful) {
+	if j.reserve == "" || !errors.Is(full, syscall.ENOSPC) || errors.Is(full, journal.ErrUnresolved) {
 		return full
 	}
 	err := os.Remove(j.reserve)

@@ -23,7 +23,7 @@ func (r *runner) serve(ctx context.Context) (err error) {
 	defer rest()
 	beside.Go(func() { r.dog.run(watching) })
 	if err := r.open(ctx); err != nil {
-		err = withHint(folder.About(err))
+		err = withHint(folder.Wrap(err))
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return r.stoppedEarly(ctx, err)
 	}

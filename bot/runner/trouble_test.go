@@ -383,7 +383,7 @@ func TestFillsOfAWeekendAreBookedAtTheNextStart(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
-			c.Markets[0].Source, c.Markets[0].House = price.Fixed("30000"), sandbox.House{}
+			c.Markets[0].Source, c.Markets[0].Liquidity = price.Fixed("30000"), sandbox.Liquidity{}
 		})
 		s.config, s.traffic.limits = keeperBot, limits{value: 9000}
 		s.kinds = append(s.kinds, keeperKind)

@@ -98,12 +98,12 @@ func (r *runner) openWatch(ctx context.Context) error {
 
 // onStop notifies systemd when ctx ends.
 func (w *watch) onStop(ctx context.Context) {
-	told := make(chan struct{})
-	forget := context.AfterFunc(ctx, func() { defer close(told); w.notifyStopping() })
+	notified := make(chan struct{})
+	forget := context.AfterFunc(ctx, func() { defer close(notified); w.notifyStopping() })
 	w.awaitNotify = func() {
 		switch {
 		case !forget():
-			<-told
+			<-notified
 		case ctx.Err() != nil: // a run may end before AfterFunc has begun
 			w.notifyStopping()
 		}

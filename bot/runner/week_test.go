@@ -40,7 +40,7 @@ func TestTheMemoryOfABotStaysFlat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Tiers = nil // no fees, or its money would not last the week
-			c.Keep, c.Budget = sandbox.Keep{Orders: 50, Trades: 50, Candles: 10,
+			c.Retention, c.Budget = sandbox.Retention{Orders: 50, Trades: 50, Candles: 10,
 				Transactions: 50}, door.Budget{PerKey: -1, PerIP: -1}
 		})
 		s.everySet = []config.Override{{Path: []string{"poll", "tickers"}, Text: ticker.String()},

@@ -190,7 +190,7 @@ func (p *Plan) smallOrder(account string) string {
 		m := &p.Config.Markets[i]
 		_, quote, err := market.SplitName(m.Name)
 		money := p.Config.Accounts[at].Balances[quote]
-		if err == nil && money != "" && money != "0" && m.House.Levels > 0 && m.Source != nil &&
+		if err == nil && money != "" && money != "0" && m.Liquidity.Levels > 0 && m.Source != nil &&
 			(m.Status == 0 || m.Status == market.Trading) {
 			return fmt.Sprintf(`{"market":"%s","side":"buy","orderType":"market","amountQuote":"%s","operatorId":1}`,
 				m.Name, aboveMinimum(m.MinOrderInQuote))

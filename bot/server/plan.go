@@ -118,7 +118,7 @@ func (p *Plan) setRules() (err error) {
 	r, b, k, path := &p.Rules, &p.Budget, &p.Keep, []string{"rules"}
 	p.Config.Budget = door.Budget{PerKey: orNegative(b.PerKey), PerIP: orNegative(b.PerIP),
 		KeyBan: market.Duration(max(b.KeyBan, 1)), IPBan: market.Duration(max(b.IPBan, 1)), PerAccount: b.PerAccount}
-	p.Config.Keep = sandbox.Keep{Orders: int(k.Orders), Trades: int(k.Trades), Transactions: int(k.Transactions),
+	p.Config.Retention = sandbox.Retention{Orders: int(k.Orders), Trades: int(k.Trades), Transactions: int(k.Transactions),
 		Candles: int(k.Candles)}
 	rules := &p.Config.Rules
 	*rules = sandbox.Rules{Strict: r.Strict, OperatorOptional: r.OperatorOptional, ShortCreate: r.ShortCreate,

@@ -49,7 +49,7 @@ func alike(c sandbox.Config) sandbox.Config {
 	}
 	for i := range c.Markets {
 		m := &c.Markets[i]
-		m.Status, m.House.Step = max(m.Status, market.Trading), max(m.House.Step, 1)
+		m.Status, m.Liquidity.Step = max(m.Status, market.Trading), max(m.Liquidity.Step, 1)
 		y := m.Source.(price.Synthetic)
 		if y.Step == 0 {
 			y.Step = time.Second
@@ -237,7 +237,8 @@ func TestStoredCandlesAreReplayedFromADate(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
 
-	config := "[exchange]\nhistory='0s'\n[clock]\nstart=2026-01-05T12:00:00Z\nspeed='0'\n[markets.BTC-EUR]\ntick_size='1'\n" +
+	config := "[exchange]\nhistory='0s'\n[clock]\nstart=2026-01-05T12:00:00Z\nspeed='0'\n" +
+		"[markets.BTC-EUR]\ntick_size='1'\n" +
 		"source={kind='replay',candles='" + file + "',from=2021-01-01T00:01:00Z,speed=2}"
 	p, err := planOf(t, config, nil)
 	require.NoError(t, err)

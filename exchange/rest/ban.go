@@ -87,9 +87,9 @@ func (l *Ledger) ban(a *allowance, h http.Header, status int, body []byte, now m
 	most := max(usual, now.Add(maxReset)) // the next answer repeats a longer ban
 	until, _ := market.TimeOfMillis(banEnd(exchange.ParseError(status, body).Message))
 	reset, doubted, _ := l.names.resetOf(h, now)
-	if told := banEnd(exchange.ParseError(status, body).Message); told > most.Millis() {
-		until, doubted = most, dateOf(told)
-		if told >= now.Add(maxStateAge).Millis() {
+	if stated := banEnd(exchange.ParseError(status, body).Message); stated > most.Millis() {
+		until, doubted = most, dateOf(stated)
+		if stated >= now.Add(maxStateAge).Millis() {
 			until = usual // it cannot mean this ban
 		}
 	}
@@ -112,8 +112,8 @@ func (l *Ledger) banOf(p Payer) market.Duration {
 
 // warnReset warns of a false reset, at most once in warnResetEvery.
 func (l *Ledger) warnReset(a *allowance, r rate, now market.Time) {
-	if a.resetCapped = r.claimed != ""; a.resetCapped &&
-		(a.resetWarned == 0 || now.Sub(a.resetWarned) >= warnResetEvery) {
+	a.resetCapped = r.claimed != ""
+	if a.resetCapped && (a.resetWarned == 0 || now.Sub(a.resetWarned) >= warnResetEvery) {
 		a.resetWarned = now
 		l.warn(Warning{Kind: WarnReset, Payer: a.payer, At: now, Until: r.reset, Doubted: r.claimed})
 	}

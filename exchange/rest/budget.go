@@ -12,8 +12,7 @@ type Lane uint8
 // The lanes. The last points of a budget, one for each open order, belong to cancels alone; as many
 // again and 50 belong to cancels and their confirmation.
 const (
-	// LastCancel is a cancel during a stop: it is tried once, even during a ban or with a false
-	// reset.
+	// LastCancel is a cancel during a stop: tried once, even during a ban or with a false reset.
 	LastCancel Lane = iota + 1
 	Cancel          // takes orders out of the book
 	Confirm         // queries whether a cancel was executed

@@ -154,10 +154,10 @@ func (l *Ledger) leave(t *ticket, h http.Header, status int, body []byte) {
 	now, a := l.config.Now(), t.allowance
 	a.open -= t.weight
 	a.roll(now)
-	switch r, told := l.names.read(h, now); {
+	switch r, ok := l.names.read(h, now); {
 	case banned(status, body):
 		l.ban(a, h, status, body, now)
-	case told:
+	case ok:
 		a.observe(r, now)
 		l.warnReset(a, r, now)
 		if t.alone && t.sent == a.sent && t.countedReset == r.reset && a.countedReset == r.reset {

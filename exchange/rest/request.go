@@ -120,9 +120,9 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 	if err != nil {
 		return notSent(err)
 	}
-	told := false
+	answered := false
 	defer func() {
-		if !told {
+		if !answered {
 			done(nil, 0, nil)
 		}
 	}()
@@ -143,7 +143,7 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 	defer c.buffers.Put(buffer)
 	buffer.Reset()
 	_, err = buffer.ReadFrom(io.LimitReader(answer.Body, maxResponse+1))
-	told = true
+	answered = true
 	done(answer.Header, answer.StatusCode, buffer.Bytes())
 	if err := c.checkResponse(answer.StatusCode, buffer.Bytes(), signature, err); err != nil {
 		return err
@@ -198,8 +198,8 @@ func (c *Client) refused(status int, body []byte, signature string) *exchange.Er
 }
 
 // awaitBudget waits for the budget and returns its done.
-func (c *Client) awaitBudget(ctx context.Context, r *request, signed bool) (done func(http.Header, int, []byte),
-	err error) {
+func (c *Client) awaitBudget(ctx context.Context, r *request, signed bool) (
+	done func(http.Header, int, []byte), err error) {
 	lane, weight := cmp.Or(r.lane, endpoints[r.at].lane), c.weights[r.at].of(r.all)
 	if r.timestamp != 0 { // a write must leave before its window ends
 		within, cancel := context.WithTimeout(ctx, max(0, c.timeLeft(r)))

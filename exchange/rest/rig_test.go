@@ -106,7 +106,7 @@ func rigExchange(clock *sandbox.Clock) sandbox.Config {
 				Source: price.Fixed("30000")},
 			{Name: "ADA-EUR", PriceDigits: 5, TickSize: "0.00001", QuantityDecimals: 6, NotionalDecimals: 2,
 				MinOrderInBase: "1", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "B",
-				Source: price.Synthetic{Price: "0.5"}, House: sandbox.House{Levels: 20, HalfSpread: 50_000,
+				Source: price.Synthetic{Price: "0.5"}, Liquidity: sandbox.Liquidity{Levels: 20, HalfSpread: 50_000,
 					Size: "500"}},
 		},
 		Accounts: []sandbox.Account{member("alice", rigKey, rigSecret),

@@ -166,12 +166,12 @@ func (c *Client) Rules(ctx context.Context) ([]market.Market, error) {
 	var rules []market.Market
 	var unfit error
 	for _, copied := range d.units {
-		told := listed[copied.Name]
+		row := listed[copied.Name]
 		switch {
-		case told == nil:
+		case row == nil:
 			copied.Status = market.Halted
 		default:
-			if err := told.Apply(&copied); err != nil {
+			if err := row.Apply(&copied); err != nil {
 				unfit = errors.Join(unfit, fmt.Errorf("%w: %w", exchange.ErrUnits, err))
 				continue
 			}

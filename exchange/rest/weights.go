@@ -55,8 +55,8 @@ func (l *Ledger) learn(t *ticket, cost int, now market.Time) {
 			return
 		}
 		w.warned[t.weightKey] = true
-		l.warn(Warning{Kind: WarnWeight, Payer: t.allowance.payer, At: now, Endpoint: t.endpoint, Was: t.weight,
-			Is: cost})
+		l.warn(Warning{Kind: WarnWeight, Payer: t.allowance.payer, At: now, Endpoint: t.endpoint,
+			Was: t.weight, Is: cost})
 	}
 }
 

@@ -29,8 +29,8 @@ type aboutMarket struct {
 	PriceDigits uint8
 }
 
-// life is what a state file held when it was opened.
-type life struct {
+// loadedState is what a state file held when it was opened.
+type loadedState struct {
 	about
 	storedLife
 	accounts []string // names, by sim.AccountID
@@ -48,8 +48,8 @@ func aboutOf(config *Config, beginning market.Time) *about {
 	return a
 }
 
-// readLife returns what the file holds; nil: it is new, or a kill came before the first write.
-func (s *store) readLife() (l *life, err error) {
+// readState returns what the file holds; nil: it is new, or a kill came before the first write.
+func (s *store) readState() (l *loadedState, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketAbout)
 		if b == nil {
@@ -58,7 +58,7 @@ func (s *store) readLife() (l *life, err error) {
 			}
 			return nil
 		}
-		l = &life{}
+		l = &loadedState{}
 		if err := decode(b, keyAbout, &l.about); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (s *store) readLife() (l *life, err error) {
 
 // agree says how a config differs from the file in what an exchange cannot change: its assets and
 // markets, their order and decimals.
-func (l *life) agree(config *Config) error {
+func (l *loadedState) agree(config *Config) error {
 	have := aboutOf(config, 0)
 	const hint = "give the exchange what it began with, or another file"
 	for i := range max(len(l.Assets), len(have.Assets)) {
@@ -117,9 +117,9 @@ func at[T any](list []T, i int) (one T) {
 }
 
 // arrange returns a config's accounts so that each of the file has the place that it had: first
-// those of the file, then new ones. An Account that the config no longer has keeps its orders and
+// those of the file, then new ones. An account that the config no longer has keeps its orders and
 // balances, without a key.
-func (l *life) arrange(config []Account) []Account {
+func (l *loadedState) arrange(config []Account) []Account {
 	var arranged []Account
 	rest := slices.Clone(config)
 	for _, name := range l.accounts {
@@ -136,17 +136,17 @@ func (l *life) arrange(config []Account) []Account {
 
 // knows reports whether an account was in the state file.
 func (s *store) knows(id sim.AccountID) bool {
-	return s != nil && s.past != nil && int(id) < len(s.past.accounts)
+	return s != nil && s.loaded != nil && int(id) < len(s.loaded.accounts)
 }
 
 // resumes reports whether the exchange goes on from a state file.
-func (ex *Exchange) resumes() bool { return ex.store != nil && ex.store.past != nil }
+func (ex *Exchange) resumes() bool { return ex.store != nil && ex.store.loaded != nil }
 
 // opening returns when the sources begin and from when on the exchange's clock makes things due:
 // now, or where the state file stands.
 func (ex *Exchange) opening() (beginning, start market.Time) {
 	if ex.resumes() {
-		return ex.store.past.Beginning, ex.store.past.Reached
+		return ex.store.loaded.Beginning, ex.store.loaded.Reached
 	}
 	now := ex.clock.Now()
 	return now.Add(-ex.config.History), now

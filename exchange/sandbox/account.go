@@ -31,7 +31,7 @@ func (ex *Exchange) getBalance(c *door.Call) *exchange.Error {
 // ("").
 func (ex *Exchange) appendBalances(w *wire.Writer, a *account, symbol string) {
 	w.Open('[')
-	for _, v := range ex.shelf {
+	for _, v := range ex.assetsBySymbol {
 		balance := ex.venue.BalanceOf(a.id, v.ID)
 		if balance.Total == 0 || symbol != "" && symbol != v.Symbol {
 			continue

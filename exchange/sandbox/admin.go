@@ -19,12 +19,12 @@ import (
 // adminRoot is where the paths of the admin interface begin.
 const adminRoot = "/admin/"
 
-// longestAdvance is how far one request may move the clock: what it makes due happens before the
+// maxAdvance is how far one request may move the clock: what it makes due happens before the
 // answer.
-const longestAdvance = 31 * day
+const maxAdvance = 31 * day
 
 // adminEndpoints are the admin interface: what the operator of an exchange does, for tests to do.
-// It is there for who asks from the same machine and shows the token of Config.Admin in the header
+// It answers requests from the same machine that carry the token of Config.Admin in the header
 // Authorization, "Bearer TOKEN"; a request costs nothing. Errors are those of the API. Paths begin
 // with /admin.
 var adminEndpoints = []endpointRow{
@@ -97,8 +97,8 @@ var adminEndpoints = []endpointRow{
 // serveAdmin answers a request to /admin/… from this machine: 403 with 320 for a wrong token, 404
 // with 110 for an unknown path. The interface describes itself at GET /admin/openapi.json.
 func (ex *Exchange) serveAdmin(w http.ResponseWriter, r *http.Request) {
-	v := ex.front.Open()
-	defer ex.front.Close(v)
+	v := ex.door.NewRequest()
+	defer ex.door.Release(v)
 	refusal := ex.authorize(r)
 	door.DeclareJSON(w.Header())
 	if refusal == nil && r.Method == http.MethodGet && r.URL.Path == adminRoot+"openapi.json" {
@@ -115,7 +115,7 @@ func (ex *Exchange) serveAdmin(w http.ResponseWriter, r *http.Request) {
 		refusal = v.Read(r, false)
 	}
 	if refusal == nil {
-		refusal = ex.front.Decode(&v.Call, "", r.URL.RawQuery, v.Body)
+		refusal = ex.door.Decode(&v.Call, "", r.URL.RawQuery, v.Body)
 	}
 	if refusal == nil {
 		refusal = ex.carryOut(&v.Call)
@@ -124,7 +124,7 @@ func (ex *Exchange) serveAdmin(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(refusal.Status)
 		v.Out = exchange.AppendError(v.Out[:0], refusal)
 	}
-	w.Write(v.Out) // who went away hears nothing; the work is done
+	w.Write(v.Out) // a client that has gone gets nothing; the work is done
 }
 
 // authorize compares the token in constant time, its length included.
@@ -194,13 +194,13 @@ func targetOf(c *door.Call, now market.Time) (market.Time, *exchange.Error) {
 		return 0, exchange.Exclusive("advance", "time")
 	case c.Has("advance"):
 		d, err := time.ParseDuration(c.Text("advance"))
-		if err != nil || d < 0 || d > longestAdvance {
+		if err != nil || d < 0 || d > maxAdvance {
 			return 0, exchange.Invalid("advance")
 		}
 		target = later(now, d)
 	case c.Has("time"):
 		at, err := market.TimeOfMillis(c.Integer("time", 0))
-		if err != nil || at.Millis() < now.Millis() || at > later(now, longestAdvance) {
+		if err != nil || at.Millis() < now.Millis() || at > later(now, maxAdvance) {
 			return 0, exchange.Invalid("time")
 		}
 		target = max(now, at)

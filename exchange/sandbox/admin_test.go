@@ -121,7 +121,7 @@ func TestTheAdminInterfaceDescribesItself(t *testing.T) {
 	}
 	require.Equal(t, len(adminEndpoints), count)
 	require.NotContains(t, l.get("/markets").body, "admin")
-	require.NotContains(t, string(l.ex.front.OpenAPI()), "/admin", "the public description does not tell of it")
+	require.NotContains(t, string(l.ex.door.OpenAPI()), "/admin", "the public description does not tell of it")
 }
 
 func TestTheClockIsReadMovedAndSetOverAdmin(t *testing.T) {
@@ -192,7 +192,7 @@ func TestAMarketGoesThroughItsStatuses(t *testing.T) {
 }
 
 func TestATradingMarketTakesUpThePriceThatWasSetMeanwhile(t *testing.T) {
-	l := newLine(t, func(c *Config) { c.Markets[0].House = House{Levels: 3, HalfSpread: 100_000, Size: "1"} })
+	l := newLine(t, func(c *Config) { c.Markets[0].Liquidity = Liquidity{Levels: 3, HalfSpread: 100_000, Size: "1"} })
 	l.admin("POST", "/price", `{"market":"BTC-EUR","price":"50000","amount":"0.5"}`).ok(t)
 	trades := l.hear("", "GET", "/BTC-EUR/trades", "").ok(t)
 	trades.says(t, `"amount":"0.5"`)
@@ -210,7 +210,7 @@ func TestATradingMarketTakesUpThePriceThatWasSetMeanwhile(t *testing.T) {
 }
 
 func TestRulesChangeWithoutTouchingWhatRests(t *testing.T) {
-	l := newLine(t, func(c *Config) { c.Markets[0].House = House{Levels: 3, HalfSpread: 100_000, Size: "1"} })
+	l := newLine(t, func(c *Config) { c.Markets[0].Liquidity = Liquidity{Levels: 3, HalfSpread: 100_000, Size: "1"} })
 	l.admin("POST", "/price", `{"market":"BTC-EUR","price":"60000"}`).ok(t)
 	var o told
 	l.hear("alice", "POST", "/order", strings.Replace(buy, `"50000"`, `"50000.01"`, 1)).json(t, &o)
@@ -308,7 +308,7 @@ func TestMoneyArrivesAndWithdrawalsAreCancelled(t *testing.T) {
 }
 
 func TestTheLedgerShowsWhereEveryUnitIs(t *testing.T) {
-	l := newLine(t, func(c *Config) { c.Markets[1].House = House{Levels: 3, HalfSpread: 100_000, Size: "5"} })
+	l := newLine(t, func(c *Config) { c.Markets[1].Liquidity = Liquidity{Levels: 3, HalfSpread: 100_000, Size: "5"} })
 	l.admin("POST", "/price", `{"market":"ETH-EUR","price":"3000"}`).ok(t)
 	l.hear("alice", "POST", "/order", buy).ok(t)
 	// 500.00, between two accounts: the house has both fees

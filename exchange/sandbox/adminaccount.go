@@ -67,7 +67,7 @@ func (t *transfer) way() string {
 // appendUnderWay writes a transfer for the operator. due is when it goes on; Unix ms, null: it has
 // ended.
 func (ex *Exchange) appendUnderWay(w *wire.Writer, t *transfer, way string) {
-	v := ex.vaults[t.Asset-1]
+	v := ex.assets[t.Asset-1]
 	w.Open('{')
 	w.Text("transactionId", t.ID.String())
 	w.Text("account", ex.accounts[t.Account].name)

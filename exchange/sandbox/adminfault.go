@@ -34,6 +34,6 @@ func (ex *Exchange) adminPutFaults(c *door.Call) *exchange.Error {
 // adminDeleteFaults answers DELETE /admin/faults. What has happened stays as it is: statuses, tick
 // sizes, orders that come late.
 func (ex *Exchange) adminDeleteFaults(c *door.Call) *exchange.Error {
-	ex.install(&loadedScript{Script: fault.NewScript(ex.front.Table, ex.config.Seed, c.Now)})
+	ex.install(&loadedScript{Script: fault.NewScript(ex.door.Table, ex.config.Seed, c.Now)})
 	return ex.adminFaults(c)
 }

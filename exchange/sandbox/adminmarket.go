@@ -48,12 +48,12 @@ func (ex *Exchange) adminStatus(c *door.Call) *exchange.Error {
 		}
 	}
 	ex.setStatus(l, status, opening, c.Now)
-	ex.tellMarket(c, l)
+	ex.answerMarket(c, l)
 	return nil
 }
 
-// tellMarket answers with the record of GET /markets.
-func (ex *Exchange) tellMarket(c *door.Call, l *listing) {
+// answerMarket answers with the record of GET /markets.
+func (ex *Exchange) answerMarket(c *door.Call, l *listing) {
 	w := wire.Writer{Dst: c.Out}
 	ex.writeMarket(&w, l)
 	c.Out = w.Dst
@@ -66,9 +66,9 @@ func (ex *Exchange) setTick(l *listing, tick market.Price) {
 	ex.venue.Requote(l.ID)
 }
 
-// setRules gives a market other rules. Its fee category stays: the accounts' fees follow from the
+// applyRules gives a market other rules. Its fee category stays: the accounts' fees follow from the
 // config's.
-func (ex *Exchange) setRules(l *listing, rules *market.Rules) {
+func (ex *Exchange) applyRules(l *listing, rules *market.Rules) {
 	tick, category := l.TickSize, l.FeeCategory
 	l.Rules = *rules
 	l.TickSize, l.FeeCategory = tick, category
@@ -110,8 +110,8 @@ func (ex *Exchange) adminRules(c *door.Call) *exchange.Error {
 	case m.NotionalDecimals > m.QuoteDigits:
 		return exchange.Invalid("notionalDecimals")
 	}
-	ex.setRules(l, &m.Rules)
-	ex.tellMarket(c, l)
+	ex.applyRules(l, &m.Rules)
+	ex.answerMarket(c, l)
 	return nil
 }
 
@@ -144,7 +144,7 @@ func (ex *Exchange) adminPrice(c *door.Call) *exchange.Error {
 }
 
 // cancelAll ends the open orders of a market, those of one account or of all (nil), by account,
-// oldest first, and tells each before.
+// oldest first. It calls tell with each before its end.
 func (ex *Exchange) cancelAll(l *listing, of *account, reason market.RestatementReason, at market.Time,
 	tell func(*account, *record)) {
 	for _, a := range ex.accounts {
@@ -159,7 +159,7 @@ func (ex *Exchange) cancelAll(l *listing, of *account, reason market.Restatement
 	}
 }
 
-// End ends an open order for a reason of the operator's.
+// end ends an open order for a reason of the operator's.
 func (ex *Exchange) end(a *account, r *record, reason market.RestatementReason, at market.Time,
 	tell func(*account, *record)) {
 	if tell != nil {

@@ -56,7 +56,7 @@ func newLoad(b *testing.B, header http.Header, handler http.Handler) *load {
 	return &load{b: b, client: server.Client(), url: server.URL + door.Version + "/order", header: header}
 }
 
-// Send sends one order.
+// send sends one order.
 func (l *load) send() {
 	start := time.Now()
 	request, err := http.NewRequest("POST", l.url, strings.NewReader(benchOrder))
@@ -75,7 +75,7 @@ func (l *load) send() {
 	l.total += wait
 }
 
-// Report tells requests per second and p99.
+// report tells requests per second and p99.
 func (l *load) report(name string) {
 	slices.Sort(l.waits)
 	l.b.ReportMetric(float64(len(l.waits))/l.total.Seconds(), name+"-req/s")
@@ -104,11 +104,11 @@ func (r *rig) admission() func() {
 	w := &discard{header: http.Header{}}
 	return func() {
 		body.Reset([]byte(benchOrder))
-		v := r.ex.front.Open()
+		v := r.ex.door.NewRequest()
 		v.Endpoint, _ = route(request.Method, request.URL.Path[len(door.Version):])
 		v.Endpoint = &e
 		r.ex.serve(w, request, v, "")
-		r.ex.front.Close(v)
+		r.ex.door.Release(v)
 		if w.status != 0 {
 			r.t.Fatalf("HTTP %d", w.status)
 		}

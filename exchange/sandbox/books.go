@@ -14,7 +14,7 @@ type books struct {
 	transferred []market.Value // by market.AssetID: what accounts brought, less what they took away
 	// by market.AssetID: what trades took from all accounts together, fees included; negative: gave
 	// them
-	house []market.Value
+	liquidity []market.Value
 }
 
 // transfer changes a balance from outside, and the books with it.
@@ -29,8 +29,8 @@ func (ex *Exchange) transfer(id sim.AccountID, asset market.AssetID, money marke
 // bookTrade books a trade of one account: what it sent the house has, what it received the house
 // has given. Of a trade between two accounts the fees remain.
 func (ex *Exchange) bookTrade(sent, received share) {
-	ex.house = book(ex.house, sent.Asset, sent.Money)
-	ex.house = book(ex.house, received.Asset, -received.Money)
+	ex.liquidity = book(ex.liquidity, sent.Asset, sent.Money)
+	ex.liquidity = book(ex.liquidity, received.Asset, -received.Money)
 }
 
 // book adds money to the line of an asset.
@@ -72,7 +72,7 @@ func (ex *Exchange) adminLedger(c *door.Call) *exchange.Error {
 	w.Close(']')
 	w.Key("assets")
 	w.Open('[')
-	for _, v := range ex.shelf {
+	for _, v := range ex.assetsBySymbol {
 		total := market.Value{}
 		for _, a := range ex.accounts {
 			total, _ = total.Add(market.ValueOf(int64(ex.venue.BalanceOf(a.id, v.ID).Total))) // as in book
@@ -80,8 +80,8 @@ func (ex *Exchange) adminLedger(c *door.Call) *exchange.Error {
 		w.Open('{')
 		w.Text("symbol", v.Symbol)
 		w.Text("accounts", total.Format(v.Digits))
-		w.Text("liquidity", lineOf(ex.house, v.ID).Format(v.Digits))
-		w.Text("house", lineOf(ex.house, v.ID).Format(v.Digits)) // its name before, for one release
+		w.Text("liquidity", lineOf(ex.liquidity, v.ID).Format(v.Digits))
+		w.Text("house", lineOf(ex.liquidity, v.ID).Format(v.Digits)) // its name before, for one release
 		w.Text("transferred", lineOf(ex.transferred, v.ID).Format(v.Digits))
 		w.Close('}')
 	}

@@ -20,7 +20,7 @@ type bar struct {
 	quote                  market.Value // what it was worth, in units of 10^-ValueDigits
 }
 
-// Add adds a trade to the bar. Its interval is set, and it is otherwise empty where base is zero.
+// add adds a trade to the bar. Its interval is set, and it is otherwise empty where base is zero.
 func (b *bar) add(t *publicTrade, worth market.Value) {
 	b.join(&bar{open: t.price, high: t.price, low: t.price, close: t.price, first: t.at, last: t.at,
 		base: market.ValueOf(int64(t.amount)), quote: worth})
@@ -48,13 +48,13 @@ func sum(a, b market.Value) market.Value {
 }
 
 // candles are the bars of a market in all intervals, the oldest first, made of its trades; an
-// interval without trades has none. The Minute in which the last trade fell is apart: it joins the
+// interval without trades has none. The minute in which the last trade fell is apart: it joins the
 // longer bars when the next one begins.
 type candles struct {
 	keep   int // of each interval; 0: as many as there are minutes in 60 days
 	minute bar
 	bars   [market.Interval1M + 1][]bar // by interval, some more than keep of each; the last keep count
-	runs   [market.Interval1M + 1]run
+	rows   [market.Interval1M + 1]rowCounter
 }
 
 // kept is how many bars of each interval count.
@@ -63,7 +63,7 @@ func (c *candles) kept() int {
 	return cmp.Or(c.keep, minutesOf60Days)
 }
 
-// Add adds a trade that is worth so much; trades come in order of time.
+// add adds a trade that is worth so much; trades come in order of time.
 func (c *candles) add(t *publicTrade, worth market.Value) {
 	if t.at >= c.minute.end {
 		c.roll()
@@ -86,7 +86,7 @@ func (c *candles) roll() {
 		}
 		longer := c.minute.of(interval)
 		c.bars[interval] = appendKept(bars, &longer, c.kept())
-		c.runs[interval].total++
+		c.rows[interval].total++
 	}
 }
 

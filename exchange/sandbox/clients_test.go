@@ -133,7 +133,7 @@ func (o *overheard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.answers = append(o.answers, heard{r.Method, r.URL.Path, recorder.Body.String(), recorder.Code})
 }
 
-// Check holds what was answered against the description of the API. A client asks for nothing that
+// check holds what was answered against the description of the API. A client asks for nothing that
 // is not there.
 func (o *overheard) check(t *testing.T) {
 	for _, a := range o.answers {

@@ -11,16 +11,16 @@ import (
 
 // Clock is the exchange's time. It is safe for concurrent use and never goes back: where the
 // machine's clock is set back, it stands until that has caught up. It follows the machine's wall
-// clock, not its uptime, so that it is right again after a machine Has slept.
+// clock, not its uptime, so that it is right again after a machine has slept.
 type Clock struct {
 	now func() time.Time
 
-	mu    sync.Mutex // guards everything below
-	base  market.Time
-	since int64         // ns of the machine's clock at which the time was base
-	speed float64       // seconds of the exchange to a second of the machine
-	told  market.Time   // latest time that was told
-	moved chan struct{} // closed when the clock is moved or its speed changed; nil: nobody waits
+	mu     sync.Mutex // guards everything below
+	base   market.Time
+	since  int64         // ns of the machine's clock at which the time was base
+	speed  float64       // seconds of the exchange to a second of the machine
+	latest market.Time   // latest time that was returned
+	moved  chan struct{} // closed when the clock is moved or its speed changed; nil: no request waits
 }
 
 // FastestClock is the highest speed that POST /admin/clock and a config of bot exchange give a
@@ -34,7 +34,7 @@ func NewClock(start market.Time, speed float64) *Clock { return newClock(time.No
 
 // ManualClock returns a clock that stands at start and goes only by Advance and Set.
 func ManualClock(start market.Time) *Clock {
-	return &Clock{now: time.Now, base: start, told: start}
+	return &Clock{now: time.Now, base: start, latest: start}
 }
 
 func newClock(now func() time.Time, start market.Time, speed float64) *Clock {
@@ -45,7 +45,7 @@ func newClock(now func() time.Time, start market.Time, speed float64) *Clock {
 	if speed > 0 && !math.IsInf(speed, 1) {
 		c.speed = speed
 	}
-	c.told = c.base
+	c.latest = c.base
 	return c
 }
 
@@ -56,12 +56,12 @@ func (c *Clock) Now() market.Time {
 	return c.read()
 }
 
-// Read is Now for who holds the mutex.
+// read is Now; the caller holds the mutex.
 func (c *Clock) read() market.Time {
 	if c.speed != 0 {
-		c.told = max(c.told, later(c.base, c.elapsed()))
+		c.latest = max(c.latest, later(c.base, c.elapsed()))
 	}
-	return c.told
+	return c.latest
 }
 
 // elapsed is how far the clock has run since base. The machine's own speed is taken without
@@ -128,15 +128,15 @@ func (c *Clock) SetSpeed(speed float64) error {
 
 // rebase lets the clock go on from t. Who waits looks again.
 func (c *Clock) rebase(t market.Time) {
-	c.base, c.since, c.told = t, c.now().UnixNano(), t
+	c.base, c.since, c.latest = t, c.now().UnixNano(), t
 	if c.moved != nil {
 		close(c.moved)
 		c.moved = nil
 	}
 }
 
-// wait returns when the time is t, or when over is closed. On a clock that stands that is when
-// somebody has moved it.
+// wait returns when the time is t, or when over is closed. A clock that stands has to be moved for
+// that.
 func (c *Clock) wait(t market.Time, over <-chan struct{}) {
 	for {
 		left, moved := c.left(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Config is everything that an exchange of its own can be told. The zero value of a field is the
+// Config has the settings of an exchange. The zero value of a field is the
 // default that its comment names; Default returns a config that is ready: three markets, one
 // account with balances and a key.
 type Config struct {
@@ -29,12 +29,12 @@ type Config struct {
 	Faults   []fault.Fault
 	// file that keeps the exchange over restarts, for one exchange at a time: Close it in the end;
 	// "": memory
-	State string
-	Keep  Keep
+	State     string
+	Retention Retention
 }
 
-// Rules are what nobody knows of the real exchange, or what real clients need (venue-facts 7,
-// client-needs).
+// Rules are settings for behaviour of the real exchange that is not known, or that real clients
+// need (venue-facts 7, client-needs).
 type Rules struct {
 	Strict           bool // sign exactly what is sent, Content-Type on every request
 	OperatorOptional bool // DELETE without operatorId is taken
@@ -55,9 +55,9 @@ type Rules struct {
 	WithdrawalStage market.Duration
 }
 
-// Keep bounds what is remembered, so that a long-lived exchange does not grow. 0 is the default
-// that stands behind each.
-type Keep struct {
+// Retention bounds what is remembered, so that a long-lived exchange does not grow. 0 is the
+// default that stands behind each.
+type Retention struct {
 	Orders       int // closed orders of an account in a market; 10000
 	Trades       int // trades of an account in a market, and public trades of a market; 10000
 	Transactions int // deposits, withdrawals, and items of the history, each of an account; 10000
@@ -92,12 +92,12 @@ type Market struct {
 	MaxOpenOrders    int
 	FeeCategory      string
 	Status           market.MarketStatus // 0: trading
-	Source           price.Source        // nil: nobody but the accounts makes a price
-	House            House
+	Source           price.Source        // nil: only the accounts make a price
+	Liquidity        Liquidity
 }
 
-// House is the book that the exchange itself offers around the price of a market's source.
-type House struct {
+// Liquidity is the book that the exchange itself offers around the price of a market's source.
+type Liquidity struct {
 	Levels     int         // of each side; 0: none
 	HalfSpread market.Rate // from the price to the best level
 	Step       int         // ticks between levels; 0: one
@@ -120,5 +120,5 @@ type Tier struct {
 	Fees   map[string]exchange.Fees // by feeCategory; "" for every other
 }
 
-// defaultKeep is how many rows of a list are kept where Keep says nothing.
-const defaultKeep = 10_000
+// defaultRetention is how many rows of a list are kept where Retention says nothing.
+const defaultRetention = 10_000

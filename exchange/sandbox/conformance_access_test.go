@@ -128,7 +128,7 @@ func (s *stage) signedAs(method, path, body, message string, code int) {
 	}
 }
 
-// Needs requires that requests are refused with a code where the key lacks a right.
+// needs requires that requests are refused with a code where the key lacks a right.
 func (s *stage) needs(lose func(*door.Key), code int, lines ...string) {
 	s.t.Helper()
 	poor := newStage(s.t, func(c *Config) { lose(&c.Accounts[0].Keys[0]) })

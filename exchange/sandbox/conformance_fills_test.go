@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// SettleLater lets fees be told a second after their fills.
+// settleLater lets fees be told a second after their fills.
 func settleLater(c *Config) { c.Rules.SettleAfter = time.Second }
 
 // recordRules are sections 2.2 to 2.5.

@@ -60,7 +60,7 @@ func stageOf(t testing.TB, r *rapid.T, houses bool) *stage {
 		}
 		if houses {
 			c.Markets[0].Source = prices("100", "101.37", "98.2", "97", "103.99", "100.01", "99", "104")
-			c.Markets[0].House = House{Levels: 3, HalfSpread: 500_000, Step: 50, Size: "0.7"}
+			c.Markets[0].Liquidity = Liquidity{Levels: 3, HalfSpread: 500_000, Step: 50, Size: "0.7"}
 		}
 	})}
 }
@@ -119,7 +119,7 @@ func (s *audit) send1(r *rapid.T, who, line string) answer {
 	return a
 }
 
-// Check compares what the accounts have with what the answers tell.
+// check compares what the accounts have with what the answers tell.
 func (s *audit) check(r *rapid.T) {
 	sides := map[string][]row{}
 	for _, who := range []string{"alice", "bob"} {

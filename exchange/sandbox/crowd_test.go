@@ -44,7 +44,7 @@ type trader struct {
 	orders []string
 }
 
-// Call sends a signed request and returns status and body.
+// call sends a signed request and returns status and body.
 func (c *trader) call(method, path, body string) (int, []byte, error) {
 	request, err := http.NewRequest(method, c.base+door.Version+path, strings.NewReader(body))
 	if err != nil {
@@ -124,7 +124,7 @@ func crowded(t testing.TB, accounts int) *rig {
 			c.Accounts = append(c.Accounts, rigAccount(fmt.Sprintf("client%02d", i)))
 		}
 		for i := range c.Markets {
-			c.Markets[i].Source, c.Markets[i].House = nil, House{}
+			c.Markets[i].Source, c.Markets[i].Liquidity = nil, Liquidity{}
 		}
 	})
 }

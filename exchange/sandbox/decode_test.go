@@ -15,11 +15,11 @@ import (
 
 const oneID = "1be6d0df-d5dc-4b53-a250-3376f3b393e6"
 
-// Read decodes a request of the table and returns its call.
+// read decodes a request of the table and returns its call.
 func (r *rig) read(method, path, query, body string) (*door.Call, *exchange.Error) {
 	e, name := route(method, path)
 	c := &door.Call{Endpoint: e}
-	return c, r.ex.front.Decode(c, name, query, []byte(body))
+	return c, r.ex.door.Decode(c, name, query, []byte(body))
 }
 
 func TestParametersOfABodyReachTheCall(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAnArgumentIsForgottenWithItsRequest(t *testing.T) {
 	c, refusal := r.read("GET", "/orders", "market=BTC-EUR&limit=7", "")
 	require.Nil(t, refusal)
 	c.Endpoint, _ = route("GET", "/trades")
-	require.Nil(t, r.ex.front.Decode(c, "", "market=ETH-EUR", nil))
+	require.Nil(t, r.ex.door.Decode(c, "", "market=ETH-EUR", nil))
 	require.EqualValues(t, 500, c.Integer("limit", 500))
 }
 

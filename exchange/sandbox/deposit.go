@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// The bank account of the exchange: nobody's, with check digits that are right.
+// The bank account of the exchange: made up, with right check digits.
 const (
 	ownIBAN = "NL46TIDE0123456789"
 	ownBIC  = "TIDENL2A"
@@ -20,7 +20,7 @@ const (
 // getDeposit answers GET /deposit: where to send an asset so that it becomes the account's. It is
 // the same every time.
 func (ex *Exchange) getDeposit(c *door.Call) *exchange.Error {
-	v := ex.vaultOf(c.Text("symbol"))
+	v := ex.assetNamed(c.Text("symbol"))
 	if !v.open() {
 		return exchange.ErrCode(401)
 	}
@@ -42,7 +42,7 @@ func (ex *Exchange) getDeposit(c *door.Call) *exchange.Error {
 
 // depositAddress returns where an account's deposits arrive, and what tells them from others'
 // there: the description of a bank transfer, the paymentId of a coin.
-func (v *vault) depositAddress(a *account) (address, reference string) {
+func (v *assetRules) depositAddress(a *account) (address, reference string) {
 	hash := digest("deposit", a.name, v.Symbol)[2:]
 	if v.fiat {
 		return ownIBAN, strings.ToUpper(hash[:10])
@@ -70,7 +70,7 @@ func (ex *Exchange) deposit(name, symbol, amount string, at market.Time) (*trans
 	case asset == nil:
 		return nil, exchange.Invalid("symbol")
 	}
-	v := ex.vaults[asset.ID-1]
+	v := ex.assets[asset.ID-1]
 	money, refused := v.amount(amount)
 	switch {
 	case refused != nil:
@@ -88,8 +88,8 @@ func (ex *Exchange) deposit(name, symbol, amount string, at market.Time) (*trans
 	} else {
 		t.TxID = digest("transaction", t.ID.String())
 	}
-	if ex.stay(v, transferConfirming) > 0 {
-		ex.launch(t, transferConfirming, at)
+	if ex.stageDuration(v, transferConfirming) > 0 {
+		ex.startStage(t, transferConfirming, at)
 		return t, nil
 	}
 	ex.credit(t, at)
@@ -113,7 +113,7 @@ func (ex *Exchange) credit(t *transfer, at market.Time) {
 		return
 	}
 	ex.listDeposit(t, transferCompleted, at)
-	ex.note(ex.accounts[t.Account], transaction{
+	ex.addTransaction(ex.accounts[t.Account], transaction{
 		ID: t.ID, At: at, Type: typeDeposit, Received: share{t.Asset,
 			t.Amount}, Fees: market.ValueOf(int64(t.Fee)), FeesAsset: t.Asset, Address: t.Address,
 	})

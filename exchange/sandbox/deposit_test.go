@@ -125,7 +125,7 @@ func TestHistoriesAreNewestFirstAndFiltered(t *testing.T) {
 }
 
 func TestOnlyTheLatestTransfersAreKept(t *testing.T) {
-	b := newBank(t, func(c *Config) { c.Keep.Transactions = 3 })
+	b := newBank(t, func(c *Config) { c.Retention.Transactions = 3 })
 	for range 100 {
 		b.give("alice", "EUR", "1")
 		require.LessOrEqual(t, cap(b.accounts[0].deposits), 8)

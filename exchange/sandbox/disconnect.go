@@ -52,7 +52,7 @@ func (d *disconnects) run(at market.Time) {
 
 // arm sets the timer of a group, anew if it has one.
 func (d *disconnects) arm(set timer) {
-	d.ex.store.life()
+	d.ex.store.markUrgent()
 	if have := d.find(set.account, set.group); have != nil {
 		have.at = set.at
 	} else {
@@ -63,7 +63,7 @@ func (d *disconnects) arm(set timer) {
 
 // disarm stops the timer of a group, if it has one.
 func (d *disconnects) disarm(a sim.AccountID, group uint16) {
-	d.ex.store.life()
+	d.ex.store.markUrgent()
 	d.timers = slices.DeleteFunc(d.timers, func(t timer) bool { return t.account == a && t.group == group })
 	d.plan()
 }

@@ -15,7 +15,7 @@ type Exchange struct {
 	config  Config
 	catalog *market.Catalog
 	clock   *Clock
-	front   *door.Door
+	door    *door.Door
 	// called when a handler panics, which is answered with 500 and code 101; nil: nothing is called
 	onPanic    func(value any)
 	adminTable door.Table
@@ -24,7 +24,7 @@ type Exchange struct {
 	venue    *sim.Venue
 	accounts []*account // by sim.AccountID
 	listings []*listing // by market.ID
-	duties   []duty
+	schedule []scheduled
 	reached  market.Time // everything due up to then has happened
 	failed   error       // what stopped a source or the venue first
 	store    *store      // nil: nothing is kept
@@ -36,7 +36,7 @@ type Exchange struct {
 	books
 }
 
-// Account is one client: its orders, its transfers.
+// account is one client: its orders, its transfers.
 type account struct {
 	id     sim.AccountID
 	name   string
@@ -61,15 +61,15 @@ func (a *account) place() int {
 type listing struct {
 	*market.Market
 	config *Market
-	screen
+	publicData
 	orders market.Index[record] // by their place in the market, which orderId names
 }
 
 // never is when nothing more is due.
 const never = market.Time(math.MaxInt64)
 
-// duty is something that the exchange's clock makes due.
-type duty interface {
+// scheduled is something that the exchange's clock makes due.
+type scheduled interface {
 	due() market.Time   // of what comes next; never where there is nothing
 	run(at market.Time) // carries out what is due at at, and only that
 }
@@ -78,8 +78,8 @@ type duty interface {
 // instant, what was added to the duties first comes first.
 func (ex *Exchange) advance(now market.Time) {
 	for {
-		at, next := never, duty(nil)
-		for _, d := range ex.duties {
+		at, next := never, scheduled(nil)
+		for _, d := range ex.schedule {
 			if due := d.due(); due < at {
 				at, next = due, d
 			}

@@ -296,7 +296,7 @@ func TestFeesSettledLateAreToldLate(t *testing.T) {
 	require.False(t, l.order("bob", late.OrderID).Fills[0].Settled)
 	l.pass(100 * time.Millisecond)
 	require.True(t, l.order("bob", late.OrderID).Fills[0].Settled)
-	require.True(t, l.ex.unsettled == 0)
+	require.True(t, l.ex.settleLater == 0)
 }
 
 func TestASkewedClockTellsAndChecksAnotherTime(t *testing.T) {

@@ -8,40 +8,41 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// faultAgenda are the scheduled faults of a script that are still to come: a duty of the exchange.
-type faultAgenda struct {
+// faultSchedule are the scheduled faults of a script that are still to come: part of the schedule
+// of the exchange.
+type faultSchedule struct {
 	ex    *Exchange
 	start market.Time
 	next  []*scheduledFault // by After
 }
 
 // plan takes the scheduled faults of a script.
-func (a *faultAgenda) plan(s *loadedScript) {
+func (a *faultSchedule) plan(s *loadedScript) {
 	a.start, a.next = s.Begins(), slices.Clone(s.scheduled)
 	slices.SortStableFunc(a.next, func(x, y *scheduledFault) int { return cmp.Compare(x.After, y.After) })
 }
 
-func (a *faultAgenda) due() market.Time {
+func (a *faultSchedule) due() market.Time {
 	if len(a.next) == 0 {
 		return never
 	}
 	return later(a.start, a.next[0].After)
 }
 
-func (a *faultAgenda) run(at market.Time) {
+func (a *faultSchedule) run(at market.Time) {
 	f := a.next[0]
 	a.next = a.next[1:]
-	a.ex.store.life() // the script of another start may have none of it
+	a.ex.store.markUrgent() // after a restart the script may be another
 	for _, l := range a.ex.listings[1:] {
 		if f.scope.listing == nil || f.scope.listing == l {
-			a.ex.strike(f, l, at)
+			a.ex.carryOutFault(f, l, at)
 		}
 	}
 	a.ex.script.Strikes(f.Rule)
 }
 
-// strike carries out a scheduled fault in one market.
-func (ex *Exchange) strike(f *scheduledFault, l *listing, at market.Time) {
+// carryOutFault carries out a scheduled fault in one market.
+func (ex *Exchange) carryOutFault(f *scheduledFault, l *listing, at market.Time) {
 	switch f.Kind {
 	case fault.MarketStatus:
 		ex.setStatus(l, f.Status, f.scope.price, at)
@@ -52,22 +53,24 @@ func (ex *Exchange) strike(f *scheduledFault, l *listing, at market.Time) {
 	}
 }
 
-// latecomers are orders that stand aside until they come to the book: a duty of the exchange.
-type latecomers struct {
+// lateOrders are orders that stand aside until they come to the book: part of the schedule of the
+// exchange.
+type lateOrders struct {
 	ex     *Exchange
-	orders []latecomer // by at
+	orders []lateOrder // by at
 }
 
-// latecomer is one of them. settle is how much later the fees of its fills are told.
-type latecomer struct {
+// lateOrder is an order that comes to the book at a time. settle delays the settlement of its
+// fills.
+type lateOrder struct {
 	at     market.Time
 	order  market.OrderID
 	settle market.Duration
 }
 
-// Add takes one more.
-func (l *latecomers) add(one latecomer) {
-	place, _ := slices.BinarySearchFunc(l.orders, one.at, func(x latecomer, at market.Time) int {
+// add takes one more.
+func (l *lateOrders) add(one lateOrder) {
+	place, _ := slices.BinarySearchFunc(l.orders, one.at, func(x lateOrder, at market.Time) int {
 		if x.at <= at {
 			return -1
 		}
@@ -76,28 +79,28 @@ func (l *latecomers) add(one latecomer) {
 	l.orders = slices.Insert(l.orders, place, one)
 }
 
-func (l *latecomers) due() market.Time {
+func (l *lateOrders) due() market.Time {
 	if len(l.orders) == 0 {
 		return never
 	}
 	return l.orders[0].at
 }
 
-func (l *latecomers) run(at market.Time) {
+func (l *lateOrders) run(at market.Time) {
 	one := l.orders[0]
 	l.orders = slices.Delete(l.orders, 0, 1)
-	l.ex.unsettled = one.settle
-	defer func() { l.ex.unsettled = 0 }()
+	l.ex.settleLater = one.settle
+	defer func() { l.ex.settleLater = 0 }()
 	stood, err := l.ex.venue.Release(one.order, at)
 	if err != nil {
 		l.ex.fail(err)
 	}
-	if o := l.ex.venue.Order(one.order); stood && o != nil { // it rests now, which the venue tells nobody
+	if o := l.ex.venue.Order(one.order); stood && o != nil { // it rests now; the venue reports no such change
 		count, _ := countOf(o.ExchangeID, o.Market, nameOfOrder)
 		in := l.ex.listings[o.Market]
 		r := in.orders.Get(market.OrderID(count))
 		r.shown = true
 		in.touch()
-		l.ex.store.order(r)
+		l.ex.store.markOrder(r)
 	}
 }

@@ -15,10 +15,10 @@ type faults struct {
 	script *loadedScript
 	// the script, where faults of it wait for requests; read without the lock
 	requestFaults atomic.Pointer[fault.Script]
-	agenda        faultAgenda
-	late          latecomers
+	upcoming      faultSchedule
+	late          lateOrders
 	// added to the settlement of fills, while a request with a fault lateSettlement is carried out
-	unsettled market.Duration
+	settleLater market.Duration
 }
 
 // loadedScript is a script with its scheduled faults.
@@ -59,7 +59,7 @@ func isEndpoint(name string) bool {
 // loadFaults makes a script of faults that begins at start. An error names the fault by its number
 // and the setting.
 func (ex *Exchange) loadFaults(faults []fault.Fault, seed uint64, start market.Time) (*loadedScript, error) {
-	s := &loadedScript{Script: fault.NewScript(ex.front.Table, seed, start)}
+	s := &loadedScript{Script: fault.NewScript(ex.door.Table, seed, start)}
 	for i := range faults {
 		f := &faults[i]
 		var scope faultScope
@@ -84,7 +84,7 @@ func (ex *Exchange) scopeOf(f *fault.Fault) (scope faultScope, err error) {
 			return scope, fmt.Errorf("account: there is no %q", f.Account)
 		}
 	}
-	if f.Key != "" && !ex.front.HasKey(f.Key) {
+	if f.Key != "" && !ex.door.HasKey(f.Key) {
 		return scope, fmt.Errorf("key: there is no %q", door.Clip(f.Key))
 	}
 	if f.Market == "" {
@@ -117,7 +117,7 @@ func (ex *Exchange) install(s *loadedScript) {
 		ex.script.End()
 	}
 	ex.script = s
-	ex.agenda.plan(s)
+	ex.upcoming.plan(s)
 	if s.MeetsRequests() {
 		ex.requestFaults.Store(s.Script)
 	} else {

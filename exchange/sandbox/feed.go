@@ -7,30 +7,29 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// screen is what everybody sees of a market, beside its book.
-type screen struct {
+// publicData are the public trades, candles and prices of a market; its book is at the venue.
+type publicData struct {
 	tape    tape
 	candles candles
 	nonce   int64           // of the book
 	price   market.Price    // that the source has come to, also while the market is not trading; 0: none yet
 	quote   [2]market.Price // bid and ask of the latest Quote, as its price is that of the latest; 0: none
-	told    market.Trade    // scratch: the movement that the venue hears of
+	trade   market.Trade    // scratch: the movement as a trade
 	event   market.Event    // scratch
 }
 
 // touch notes that the market's book has changed: its nonce goes up by one. Whoever changes a book
 // calls it once for each change.
-func (s *screen) touch() { s.nonce++ }
+func (s *publicData) touch() { s.nonce++ }
 
-// openScreen makes an empty one that remembers what the config says. The zero screen remembers the
-// default.
-func openScreen(keep *Keep) screen {
-	return screen{tape: tape{keep: max(0, keep.Trades)}, candles: candles{keep: max(0, keep.Candles)}}
+// newPublicData returns empty public data that keeps as many rows as a config says.
+func newPublicData(keep *Retention) publicData {
+	return publicData{tape: tape{keep: max(0, keep.Trades)}, candles: candles{keep: max(0, keep.Candles)}}
 }
 
 // print makes a trade public: it goes on the tape and into the candles. id must be of the market's
-// sequence of trades; a trade that Has been printed is not printed again, so that each of its two
-// orders may tell it. It reports whether the trade was new.
+// sequence of trades; a trade that has been printed is not printed again, so that the reports of
+// both its orders may print it. It reports whether the trade was new.
 func (ex *Exchange) print(id uuid.UUID, t *market.Trade) bool {
 	l := ex.listings[t.Market]
 	printed := publicTrade{id: id, at: t.Time, price: t.Price, amount: t.Amount, side: t.Side}
@@ -89,12 +88,12 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	if l.price == 0 && f.more {
 		l.price = f.ahead.Price
 	}
-	ex.duties = append(ex.duties, f)
+	ex.schedule = append(ex.schedule, f)
 	if l.price == 0 {
 		return nil
 	}
 	l.touch()
-	return ex.venue.Advance(l.say(&price.Movement{At: start, Price: l.price, Side: market.Buy}))
+	return ex.venue.Advance(l.tradeEvent(&price.Movement{At: start, Price: l.price, Side: market.Buy}))
 }
 
 // resume makes due what comes after start.
@@ -104,7 +103,7 @@ func (f *feed) resume(start market.Time) (err error) {
 			return err
 		}
 	}
-	f.ex.duties = append(f.ex.duties, f)
+	f.ex.schedule = append(f.ex.schedule, f)
 	return nil
 }
 
@@ -116,7 +115,8 @@ func (f *feed) due() market.Time {
 	return f.ahead.At
 }
 
-// run carries out one movement. A source that fails leaves the price standing; Exchange.Err tells.
+// run carries out one movement. A source that fails leaves the price standing; Exchange.Err returns
+// the error.
 func (f *feed) run(market.Time) {
 	// it has changed: the source counts in the one it began with
 	if tick := f.listing.TickSize; tick != f.tick && tick > 0 {
@@ -131,14 +131,14 @@ func (f *feed) run(market.Time) {
 
 // move moves a market to a price, orders and all, and prints the trade. A market that is not
 // trading stands still; the price is remembered in its screen. The movement's time must not lie
-// before what has happened at the venue; Exchange.Err tells of a venue that fails.
+// before what has happened at the venue; Exchange.Err returns the error of a venue that fails.
 func (ex *Exchange) move(l *listing, m *price.Movement) {
 	l.price = m.Price
 	if l.Status != market.Trading {
 		return
 	}
 	l.touch()
-	if err := ex.venue.Advance(l.say(m)); err != nil {
+	if err := ex.venue.Advance(l.tradeEvent(m)); err != nil {
 		ex.fail(err)
 		return
 	}
@@ -148,15 +148,15 @@ func (ex *Exchange) move(l *listing, m *price.Movement) {
 // printMovement makes the movement's trade public, if it has one.
 func (ex *Exchange) printMovement(l *listing, m *price.Movement) {
 	if m.Amount != 0 {
-		l.say(m)
-		ex.print(ex.venue.NextTradeID(l.ID), &l.told)
+		l.tradeEvent(m)
+		ex.print(ex.venue.NextTradeID(l.ID), &l.trade)
 	}
 }
 
-// say is the movement as the venue hears it. It is valid until the market's next.
-func (l *listing) say(m *price.Movement) *market.Event {
-	l.told = market.Trade{Market: l.ID, Price: m.Price, Amount: m.Amount, Side: m.Side, Time: m.At}
-	l.event = market.Event{At: m.At, Kind: market.KindTrade, Market: l.ID, Trade: &l.told}
+// tradeEvent is the movement as an event for the venue. It is valid until the market's next.
+func (l *listing) tradeEvent(m *price.Movement) *market.Event {
+	l.trade = market.Trade{Market: l.ID, Price: m.Price, Amount: m.Amount, Side: m.Side, Time: m.At}
+	l.event = market.Event{At: m.At, Kind: market.KindTrade, Market: l.ID, Trade: &l.trade}
 	return &l.event
 }
 
@@ -170,7 +170,7 @@ func (ex *Exchange) fail(err error) {
 // Err returns what stopped the exchange, a market's source or the venue, nil while nothing has: the
 // price of the source's market stands still from then on, and a venue that has stopped fills no
 // orders any more. An exchange that cannot write its state file answers 503 to everything: what is
-// in memory may not be in the file, and nobody is to hear of it.
+// in memory may not be in the file, and so no client may see it.
 func (ex *Exchange) Err() error {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()

@@ -48,7 +48,7 @@ func TestTheHistoryFillsTapeAndCandlesBeforeTheStart(t *testing.T) {
 	require.Equal(t, last.price, h.venue.Last(1), "the last price of the history opens the market")
 	id := counter(last.id)
 	h.pass(time.Minute)
-	require.Equal(t, id+1, counter(h.listings[1].tape.in(stretch{from: noon, to: never, final: 1 << 62})[0].id))
+	require.Equal(t, id+1, counter(h.listings[1].tape.in(tradeRange{from: noon, to: never, final: 1 << 62})[0].id))
 
 	other := newHall(t, price.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 3 * time.Hour })
 	other.pass(time.Minute)
@@ -121,7 +121,8 @@ func BenchmarkIdleSecondOfAMarket(b *testing.B) {
 func TestAHouseAroundAPriceThatStandsStillFillsUpAgain(t *testing.T) {
 	for refill, full := range map[market.Duration]bool{time.Second: true, 0: false} {
 		r := newRig(t, func(c *Config) {
-			c.Markets[0].Source, c.Markets[0].House = price.Steady{Price: "95000", Refill: refill}, House{Levels: 1,
+			c.Markets[0].Source, c.Markets[0].Liquidity = price.Steady{Price: "95000",
+				Refill: refill}, Liquidity{Levels: 1,
 				HalfSpread: 5_000, Size: "0.05"}
 		})
 		asks := func() string { return r.do(r.request("", "GET", "/BTC-EUR/book", "")).body }

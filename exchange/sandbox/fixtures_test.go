@@ -130,7 +130,7 @@ func TestAnswersOverHTTPHaveTheRecordedFieldsAndTypes(t *testing.T) {
 	}
 }
 
-// Head is the first element of a list, or what is none.
+// head is the first element of a list, or what is none.
 func head(value any) any {
 	if list, ok := value.([]any); ok && len(list) > 0 {
 		return list[0]

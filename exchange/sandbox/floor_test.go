@@ -47,10 +47,10 @@ func newFloor(t testing.TB, change func(*Config)) *floor {
 			Rules: market.Rules{TickSize: 100, QuantityDecimals: 6, NotionalDecimals: 2,
 				MinOrderInBase: 10_000, MinOrderInQuote: 500, MaxOrderInBase: 1000_00000000, MaxOpenOrders: 5}}
 		require.NoError(t, f.catalog.AddMarket(m))
-		f.listings = append(f.listings, &listing{Market: m, screen: openScreen(&f.config.Keep)})
+		f.listings = append(f.listings, &listing{Market: m, publicData: newPublicData(&f.config.Retention)})
 	}
 	fees := func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} }
-	f.venue = sim.New(f.catalog, sim.Config{Book: true, Fees: fees}, f.hear)
+	f.venue = sim.New(f.catalog, sim.Config{Book: true, Fees: fees}, f.onReport)
 	f.alice = &account{id: 0, name: "alice", config: &Account{}}
 	f.bob = &account{id: f.venue.OpenAccount(fees), name: "bob", config: &Account{}}
 	f.accounts = []*account{f.alice, f.bob}
@@ -60,7 +60,7 @@ func newFloor(t testing.TB, change func(*Config)) *floor {
 		}
 	}
 	f.disconnects.ex = f.Exchange
-	f.duties = []duty{&f.disconnects}
+	f.schedule = []scheduled{&f.disconnects}
 	for _, asset := range f.catalog.Assets() {
 		f.config.Assets = append(f.config.Assets, Asset{Symbol: asset.Symbol, Decimals: asset.Digits})
 	}
@@ -69,7 +69,7 @@ func newFloor(t testing.TB, change func(*Config)) *floor {
 	return f
 }
 
-// Call carries out a request, "POST /order" with its parameters as "side=buy amount=1".
+// call carries out a request, "POST /order" with its parameters as "side=buy amount=1".
 func (f *floor) call(a *account, endpoint, parameters string) (string, *exchange.Error) {
 	c := &door.Call{Account: a.place(), Now: f.now}
 	c.Endpoint = f.bind(endpoints).Named(endpoint)
@@ -146,7 +146,7 @@ type toldTrade struct {
 	Settled       bool    `json:"settled"`
 }
 
-// Read decodes an answer.
+// read decodes an answer.
 func read[T any](f *floor, answer string) (value T) {
 	require.NoError(f.t, json.Unmarshal([]byte(answer), &value), "%s", answer)
 	return value

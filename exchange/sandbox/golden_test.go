@@ -36,9 +36,9 @@ var golden = flag.Bool("golden", false,
 func goldenConfig(path string) Config {
 	return Config{
 		State: path, Admin: "token of the operator", Seed: 7, Clock: ManualClock(rigStart), History: 10 * time.Minute,
-		Budget: door.Budget{PerKey: -1, PerIP: -1},
-		Keep:   Keep{Orders: 5, Trades: 7, Transactions: 6, Candles: 5},
-		Rules:  Rules{SettleAfter: 7 * time.Second, GroupsPerAccount: 2},
+		Budget:    door.Budget{PerKey: -1, PerIP: -1},
+		Retention: Retention{Orders: 5, Trades: 7, Transactions: 6, Candles: 5},
+		Rules:     Rules{SettleAfter: 7 * time.Second, GroupsPerAccount: 2},
 		Faults: []fault.Fault{{Kind: fault.LateFill, Endpoints: []string{"POST /order"}, Market: "ETH-EUR",
 			Delay: 40 * time.Second}},
 		Assets: []Asset{
@@ -51,11 +51,13 @@ func goldenConfig(path string) Config {
 		},
 		Markets: []Market{
 			{Name: "BTC-EUR", Source: price.Synthetic{Price: "95000", Volatility: 0.5},
-				House: House{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}, PriceDigits: 2, TickSize: "0.01",
+				Liquidity: Liquidity{Levels: 4, HalfSpread: 20_000, Step: 100,
+					Size: "0.02"}, PriceDigits: 2, TickSize: "0.01",
 				QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.0001", MinOrderInQuote: "5",
 				MaxOpenOrders: 100, FeeCategory: "A"},
 			{Name: "ETH-EUR", Source: price.Fixed("3300"),
-				House: House{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}, PriceDigits: 2, TickSize: "0.01",
+				Liquidity: Liquidity{Levels: 4, HalfSpread: 20_000, Step: 100,
+					Size: "0.02"}, PriceDigits: 2, TickSize: "0.01",
 				QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.001", MinOrderInQuote: "5",
 				MaxOpenOrders: 100, FeeCategory: "A"},
 			{Name: "ADA-EUR", Source: price.Fixed("0.5"), PriceDigits: 5, TickSize: "0.00001", QuantityDecimals: 6,

@@ -68,7 +68,7 @@ func newHall(t testing.TB, bitcoin, cardano price.Source, change ...func(*Config
 	ex.listings = []*listing{nil}
 	for i, m := range catalog.Markets() {
 		ex.listings = append(ex.listings,
-			&listing{Market: m, config: &ex.config.Markets[i], screen: openScreen(&ex.config.Keep)})
+			&listing{Market: m, config: &ex.config.Markets[i], publicData: newPublicData(&ex.config.Retention)})
 	}
 	for _, l := range ex.listings[1:] {
 		require.NoError(t, ex.openFeed(l, noon.Add(-ex.config.History), noon))

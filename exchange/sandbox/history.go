@@ -40,11 +40,11 @@ type share struct {
 	Money market.Money
 }
 
-// traded notes a fill of an account, as the venue told it: what it adds to the volume of the
-// account's tier, and its transaction. The venue has moved the money already.
+// traded books a fill of an account: the volume for its tier, and its transaction. The venue has
+// moved the money already.
 func (ex *Exchange) traded(a *account, f *market.Fill) {
 	m := ex.catalog.Market(f.Market)
-	ex.turnover(a, m, f)
+	ex.addTurnover(a, m, f)
 	cash, err := cashOf(m, f)
 	if err != nil {
 		panic(fmt.Sprintf("sandbox: fill %s of order %d in %s: %s", f.ID, f.Order, m.Name, err))
@@ -57,7 +57,7 @@ func (ex *Exchange) traded(a *account, f *market.Fill) {
 		t.Type, t.Sent, t.Received = typeSell, base, quote
 	}
 	ex.bookTrade(t.Sent, t.Received)
-	ex.note(a, t)
+	ex.addTransaction(a, t)
 }
 
 // cashOf returns the quote that a fill moved: price times amount, and the fee that a buyer pays on
@@ -78,11 +78,11 @@ func cashOf(m *market.Market, f *market.Fill) (market.Money, error) {
 	return exact.ExactMoney(m.MoneyDrop())
 }
 
-// note adds a transaction to an account's history.
-func (ex *Exchange) note(a *account, t transaction) {
+// addTransaction adds a transaction to an account's history.
+func (ex *Exchange) addTransaction(a *account, t transaction) {
 	a.transactions = remember(a.transactions, t, ex.kept())
-	a.noted.total++
-	ex.store.account(a)
+	a.transactionRows.total++
+	ex.store.markAccount(a)
 }
 
 // getHistory answers GET /account/history: a page of the transactions of one type or all, from

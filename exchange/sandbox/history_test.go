@@ -35,7 +35,7 @@ func TestTransfersAreInTheHistory(t *testing.T) {
 	w := b.take("alice", "USDC", "10", "x")
 	require.Nil(t, b.cancelTransfer(w.ID, b.now))
 	history := b.get("alice", "GET /account/history", "")
-	address, _ := b.vaultOf("USDC").depositAddress(b.accounts[0])
+	address, _ := b.assetNamed("USDC").depositAddress(b.accounts[0])
 	require.JSONEq(t, `{"currentPage":1,"totalPages":1,"maxItems":100,"items":[
 		{"transactionId":"00000000-0000-0000-0200-000000000003","executedAt":"2026-01-01T12:00:00.000Z","type":"withdrawal_cancelled","receivedCurrency":"USDC","receivedAmount":"10","feesCurrency":"USDC","feesAmount":"0","address":"x"},
 		{"transactionId":"00000000-0000-0000-0200-000000000002","executedAt":"2026-01-01T12:00:00.000Z","type":"withdrawal","sentCurrency":"USDC","sentAmount":"10","feesCurrency":"USDC","feesAmount":"0.5","address":"x"},

@@ -146,22 +146,22 @@ func TestBudgetsAreSettings(t *testing.T) {
 func TestMetersOutliveARestart(t *testing.T) {
 	tight := func(c *Config) { c.Budget = door.Budget{PerKey: 2, PerIP: 1} }
 	before, after := newRig(t, tight), newRig(t, tight)
-	before.ex.front.KeepUsage()
+	before.ex.door.KeepUsage()
 	before.asks("alice")
 	before.asks("")
 	before.asks("")
 	kept := map[string]door.Usage{}
-	require.NoError(t, before.ex.front.FlushUsage(func(subject string,
+	require.NoError(t, before.ex.door.FlushUsage(func(subject string,
 		m door.Usage) error {
 		kept[subject] = m
 		return nil
 	}))
 	require.Len(t, kept, 2)
 	for subject, m := range kept {
-		after.ex.front.SetUsage(subject, m)
+		after.ex.door.SetUsage(subject, m)
 	}
-	after.ex.front.SetUsage("a key that is gone", door.Usage{})
-	require.NoError(t, before.ex.front.FlushUsage(func(string,
+	after.ex.door.SetUsage("a key that is gone", door.Usage{})
+	require.NoError(t, before.ex.door.FlushUsage(func(string,
 		door.Usage) error {
 		return errors.New("nothing has changed since")
 	}))

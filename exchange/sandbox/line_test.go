@@ -154,8 +154,8 @@ func balanced(t testing.TB, ex *Exchange) {
 		Assets []struct{ Symbol, Accounts, House, Transferred string }
 	}
 	require.NoError(t, json.Unmarshal(c.Out, &ledger))
-	for i, v := range ex.shelf {
-		sum, row := lineOf(ex.house, v.ID), ledger.Assets[i]
+	for i, v := range ex.assetsBySymbol {
+		sum, row := lineOf(ex.liquidity, v.ID), ledger.Assets[i]
 		for _, a := range ex.accounts {
 			balance := ex.venue.BalanceOf(a.id, v.ID)
 			require.True(t, balance.Held >= 0 && balance.Held <= balance.Total, "%s of %s: %+v", v.Symbol, a.name,

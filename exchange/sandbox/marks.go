@@ -4,12 +4,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// marks are what has changed since the last write, apart from what the rows of a list tell by their
-// number. All methods may be called of a nil store, which marks nothing.
+// marks are the changes since the last write. New rows of lists need no mark: their rowCounter
+// shows them. All methods may be called of a nil store, which marks nothing.
 type marks struct {
-	urgent    bool // somebody may hear of it: it has to be in the file before
+	urgent    bool // a client may see the change: it has to be in the file before the answer
 	records   map[*record]struct{}
-	gone      []orderKey
+	forgotten []orderKey
 	accounts  []*account
 	transfers []*transfer
 }
@@ -23,35 +23,35 @@ type orderKey struct {
 func (m *marks) clear() {
 	m.urgent = false
 	clear(m.records)
-	m.gone, m.transfers = m.gone[:0], m.transfers[:0]
+	m.forgotten, m.transfers = m.forgotten[:0], m.transfers[:0]
 	for _, a := range m.accounts {
 		a.marked = false
 	}
 	m.accounts = m.accounts[:0]
 }
 
-// order marks an order, with the account whose balance it may have changed and the market where
+// markOrder marks an order, with the account whose balance it may have changed and the market where
 // that happened.
-func (s *store) order(r *record) {
+func (s *store) markOrder(r *record) {
 	if s == nil {
 		return
 	}
 	s.records[r] = struct{}{}
-	s.shelves[r.market].marked = true
-	s.account(s.ex.accounts[r.account])
+	s.marketRows[r.market].marked = true
+	s.markAccount(s.ex.accounts[r.account])
 }
 
-// forgot marks an order that is remembered no more.
-func (s *store) forgot(r *record) {
+// markForgotten marks an order that is remembered no more.
+func (s *store) markForgotten(r *record) {
 	if s == nil {
 		return
 	}
 	delete(s.records, r)
-	s.gone = append(s.gone, orderKey{r.market, r.count})
+	s.forgotten = append(s.forgotten, orderKey{r.market, r.count})
 }
 
-// Account marks an account: its balances, its volume.
-func (s *store) account(a *account) {
+// markAccount marks an account: its balances, its volume.
+func (s *store) markAccount(a *account) {
 	if s == nil {
 		return
 	}
@@ -62,8 +62,8 @@ func (s *store) account(a *account) {
 	}
 }
 
-// transfer marks a transfer, on its way or ended.
-func (s *store) transfer(t *transfer) {
+// markTransfer marks a transfer, on its way or ended.
+func (s *store) markTransfer(t *transfer) {
 	if s == nil {
 		return
 	}
@@ -71,13 +71,13 @@ func (s *store) transfer(t *transfer) {
 	s.transfers = append(s.transfers, t)
 }
 
-// life marks what belongs to no order, account or transfer. A timer that expires needs no mark: it
-// would expire again.
-func (s *store) life() {
+// markUrgent marks what belongs to no order, account or transfer. A timer that expires needs no
+// mark: it would expire again.
+func (s *store) markUrgent() {
 	if s != nil {
 		s.urgent = true
 	}
 }
 
-// run counts the rows that a list of the latest ones has had. The list itself has the last of them.
-type run struct{ total, saved uint64 } // so far, and of those the ones that were written
+// rowCounter counts the rows ever added to a list. The list keeps the latest of them.
+type rowCounter struct{ total, saved uint64 } // rows ever added, and how many of those are in the file

@@ -28,10 +28,10 @@ func New(config Config) (*Exchange, error) {
 }
 
 // open opens the parts, each of which needs those before. With a state file the exchange goes on
-// from where that stands: everything that Has become due since then happens now, in its order.
+// from where that stands: everything that has become due since then happens now, in its order.
 func (ex *Exchange) open() error {
 	for _, open := range [...]func() error{ex.openStore, ex.openAssets, ex.openMarkets, ex.openVenue, ex.openAccounts,
-		ex.openFront, ex.openDuties} {
+		ex.openDoor, ex.openSchedule} {
 		if err := open(); err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (ex *Exchange) open() error {
 		return err
 	}
 	ex.install(script)
-	ex.mu.Lock() // nobody else has the exchange yet, but save lets go of it
+	ex.mu.Lock() // save releases the lock while it writes
 	defer ex.mu.Unlock()
 	return ex.save(true)
 }
@@ -64,7 +64,7 @@ func (ex *Exchange) Advance() {
 		return
 	}
 	ex.advance(max(ex.clock.Now(), ex.reached))
-	_ = ex.save(false) // Err tells
+	_ = ex.save(false) // Err returns the error
 }
 
 func (ex *Exchange) openAssets() error {
@@ -85,7 +85,8 @@ func (ex *Exchange) openMarkets() error {
 		if err != nil {
 			return fmt.Errorf("market %q: %w", config.Name, err)
 		}
-		ex.listings = append(ex.listings, &listing{Market: m, config: config, screen: openScreen(&ex.config.Keep)})
+		ex.listings = append(ex.listings,
+			&listing{Market: m, config: config, publicData: newPublicData(&ex.config.Retention)})
 	}
 	return nil
 }
@@ -131,7 +132,7 @@ func (c *Market) units(catalog *market.Catalog) (*market.Market, error) {
 func (ex *Exchange) openVenue() error {
 	houses := make([]sim.Liquidity, len(ex.listings))
 	for _, l := range ex.listings[1:] {
-		h := &l.config.House
+		h := &l.config.Liquidity
 		size, err := l.ParseQty(cmp.Or(h.Size, "0"))
 		switch {
 		case err != nil:
@@ -150,7 +151,7 @@ func (ex *Exchange) openVenue() error {
 		Liquidity:      func(m *market.Market) sim.Liquidity { return houses[m.ID] },
 		PlacementLimit: rules.PlacementLimit, ExecutionLimit: rules.ExecutionLimit, SpreadLimit: rules.SpreadLimit,
 		ReferenceLimit: rules.ReferenceLimit, HoldLater: rules.HoldLater,
-	}, ex.hear)
+	}, ex.onReport)
 	return nil
 }
 
@@ -171,7 +172,7 @@ func (ex *Exchange) openAccounts() error {
 			continue // what it has is in the state file
 		}
 		for symbol, text := range config.Balances {
-			if err := ex.endow(a, symbol, text); err != nil {
+			if err := ex.creditInitial(a, symbol, text); err != nil {
 				return fmt.Errorf("account %s: balance of %s: %w", config.Name, symbol, err)
 			}
 		}
@@ -179,8 +180,8 @@ func (ex *Exchange) openAccounts() error {
 	return nil
 }
 
-// endow gives an account what it begins with.
-func (ex *Exchange) endow(a *account, symbol, text string) error {
+// creditInitial gives an account what it begins with.
+func (ex *Exchange) creditInitial(a *account, symbol, text string) error {
 	asset := ex.catalog.AssetNamed(symbol)
 	if asset == nil {
 		return fmt.Errorf("there is no such asset")
@@ -195,15 +196,15 @@ func (ex *Exchange) endow(a *account, symbol, text string) error {
 	return ex.transfer(a.id, asset.ID, market.Money(money))
 }
 
-// openDuties opens what the clock makes due, from now on or from where the state file stands.
-func (ex *Exchange) openDuties() error {
+// openSchedule opens what the clock makes due, from now on or from where the state file stands.
+func (ex *Exchange) openSchedule() error {
 	beginning, start := ex.opening()
 	ex.reached = start
 	if err := ex.openTreasury(start); err != nil {
 		return err
 	}
-	ex.disconnects.ex, ex.agenda.ex, ex.late.ex = ex, ex, ex
-	ex.duties = append(ex.duties, &ex.disconnects, &ex.late, &ex.agenda)
+	ex.disconnects.ex, ex.upcoming.ex, ex.late.ex = ex, ex, ex
+	ex.schedule = append(ex.schedule, &ex.disconnects, &ex.late, &ex.upcoming)
 	for _, l := range ex.listings[1:] {
 		if err := ex.openFeed(l, beginning, start); err != nil {
 			return err
@@ -212,13 +213,13 @@ func (ex *Exchange) openDuties() error {
 	return nil
 }
 
-func (ex *Exchange) openFront() (err error) {
+func (ex *Exchange) openDoor() (err error) {
 	keys := make([]door.AccountKeys, len(ex.accounts))
 	for i, a := range ex.accounts {
 		keys[i] = door.AccountKeys{Name: a.name, Keys: a.config.Keys}
 	}
 	ex.adminTable = ex.bind(adminEndpoints)
-	ex.front, err = door.New(&door.Config{
+	ex.door, err = door.New(&door.Config{
 		Table: ex.bind(endpoints), Catalog: ex.catalog, Prefixes: ex.config.Prefixes, Budget: ex.config.Budget,
 		Keys:   keys,
 		Strict: ex.config.Rules.Strict, OperatorOptional: ex.config.Rules.OperatorOptional,
@@ -243,14 +244,15 @@ func Default() Config {
 		Markets: []Market{
 			usual(Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: "1", QuantityDecimals: 8, MinOrderInBase: "0.00006",
 				FeeCategory: "A",
-				Source:      price.Synthetic{Price: "95000"}, House: House{Levels: 50, HalfSpread: 5_000,
+				Source:      price.Synthetic{Price: "95000"}, Liquidity: Liquidity{Levels: 50, HalfSpread: 5_000,
 					Size: "0.05"}}),
 			usual(Market{Name: "ETH-EUR", PriceDigits: 2, TickSize: "0.1", QuantityDecimals: 8,
 				MinOrderInBase: "0.0015", FeeCategory: "A",
-				Source: price.Synthetic{Price: "3300"}, House: House{Levels: 50, HalfSpread: 8_000, Size: "1"}}),
+				Source: price.Synthetic{Price: "3300"}, Liquidity: Liquidity{Levels: 50, HalfSpread: 8_000,
+					Size: "1"}}),
 			usual(Market{Name: "ADA-EUR", PriceDigits: 5, TickSize: "0.0001", QuantityDecimals: 6, MinOrderInBase: "7",
 				FeeCategory: "B",
-				Source:      price.Synthetic{Price: "0.72"}, House: House{Levels: 50, HalfSpread: 20_000,
+				Source:      price.Synthetic{Price: "0.72"}, Liquidity: Liquidity{Levels: 50, HalfSpread: 20_000,
 					Size: "3000"}}),
 		},
 		Accounts: []Account{{

@@ -112,7 +112,7 @@ func TestTheDescriptionIsAValidOpenAPIDocument(t *testing.T) {
 }
 
 func TestTheDescriptionHasEveryEndpointWithItsParametersAndWeight(t *testing.T) {
-	document, err := openapi3.NewLoader().LoadFromData(newRig(t).ex.front.OpenAPI())
+	document, err := openapi3.NewLoader().LoadFromData(newRig(t).ex.door.OpenAPI())
 	require.NoError(t, err)
 	described := 0
 	for path, item := range document.Paths.Map() {
@@ -174,7 +174,7 @@ func TestRecordedAnswersFitTheirSchemas(t *testing.T) {
 }
 
 func TestTheDescriptionNamesTheHeadersOfTheOperator(t *testing.T) {
-	text := string(newRig(t, func(c *Config) { c.Prefixes = []string{"Acme", "Service"} }).ex.front.OpenAPI())
+	text := string(newRig(t, func(c *Config) { c.Prefixes = []string{"Acme", "Service"} }).ex.door.OpenAPI())
 	require.True(t, json.Valid([]byte(text)))
 	require.Contains(t, text, `"Acme-Access-Key"`)
 	require.Contains(t, text, `"acme-ratelimit-remaining"`)
@@ -183,7 +183,7 @@ func TestTheDescriptionNamesTheHeadersOfTheOperator(t *testing.T) {
 
 func TestTheDescriptionKnowsWhereTheOperatorIsOptional(t *testing.T) {
 	for _, optional := range []bool{false, true} {
-		text := newRig(t, func(c *Config) { c.Rules.OperatorOptional = optional }).ex.front.OpenAPI()
+		text := newRig(t, func(c *Config) { c.Rules.OperatorOptional = optional }).ex.door.OpenAPI()
 		var document struct {
 			Paths map[string]map[string]struct {
 				Parameters []struct {

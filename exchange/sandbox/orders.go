@@ -26,7 +26,7 @@ func (ex *Exchange) getOrdersOpen(c *door.Call) *exchange.Error {
 			continue
 		}
 		for r := ex.caller(c).recordsOf(m.ID).open.newest; r != nil; r = r.links[byState].older {
-			ex.tellListed(c, r, nil)
+			ex.appendListed(c, r, nil)
 		}
 	}
 	c.Out = append(c.Out, ']')
@@ -57,7 +57,7 @@ func (ex *Exchange) getOrders(c *door.Call) *exchange.Error {
 		if created > times.to || int64(r.count) > places.to {
 			continue
 		}
-		ex.tellListed(c, r, r.fills())
+		ex.appendListed(c, r, r.fills())
 		rows--
 	}
 	c.Out = append(c.Out, ']')
@@ -90,15 +90,15 @@ func (ex *Exchange) getTrades(c *door.Call) *exchange.Error {
 		if at > times.to || int64(count) > places.to {
 			continue
 		}
-		ex.tellTrade(c, m, &trades[i])
+		ex.appendTrade(c, m, &trades[i])
 		rows--
 	}
 	c.Out = append(c.Out, ']')
 	return nil
 }
 
-// tellTrade appends a trade to a list of them.
-func (ex *Exchange) tellTrade(c *door.Call, m *market.Market, t *trade) {
+// appendTrade appends a trade to a list of them.
+func (ex *Exchange) appendTrade(c *door.Call, m *market.Market, t *trade) {
 	told := t.at(c.Now)
 	dst := c.Out
 	if dst[len(dst)-1] != '[' {

@@ -47,7 +47,7 @@ func (ex *Exchange) each(c *door.Call, write func(*wire.Writer, *listing)) *exch
 	return nil
 }
 
-// Named returns the market that a call names.
+// named returns the market that a call names.
 func (ex *Exchange) named(c *door.Call) *listing {
 	return ex.listings[ex.catalog.MarketNamed(c.Text("market")).ID]
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Quote moves a market to what another exchange tells of it, now: its last price, best bid and best
+// SetQuote gives a market the quote of another exchange, now: its last price, best bid and best
 // ask, in units of the market as it was configured. The house quotes that bid and ask until the
 // next Quote, and takes what rests where they have come to. A bid or ask of 0, or ones that cross,
 // leave the house to its own spread. Nothing is traded in public. In a market that is not trading
 // the quote is taken up when it trades again. Meant for markets without a Source. An error says
 // what has stopped the exchange, or that there is no such market.
-func (ex *Exchange) Quote(name string, last, bid, ask market.Price) error {
+func (ex *Exchange) SetQuote(name string, last, bid, ask market.Price) error {
 	return ex.direct(name, func(l *listing, now market.Time) {
 		l.price, l.quote = last, [2]market.Price{bid, ask}
 		ex.requote(l, now)
@@ -33,17 +33,17 @@ func (ex *Exchange) requote(l *listing, now market.Time) {
 	}
 }
 
-// Govern gives a market the status and the rules of another exchange's, now: the tick, smallest and
-// largest orders, decimals of amounts, open orders. Orders that rest stay. rules must be in the
+// SetRules gives a market the status and the rules of another exchange's, now: the tick, smallest
+// and largest orders, decimals of amounts, open orders. Orders that rest stay. rules must be in the
 // units of the market as it was configured. The error is as Quote's.
-func (ex *Exchange) Govern(name string, rules *market.Market) error {
+func (ex *Exchange) SetRules(name string, rules *market.Market) error {
 	return ex.direct(name, func(l *listing, now market.Time) {
-		ex.setRules(l, &rules.Rules)
+		ex.applyRules(l, &rules.Rules)
 		if rules.Status != l.Status {
 			ex.setStatus(l, rules.Status, 0, now)
 			ex.requote(l, now)
 		}
-		ex.store.life()
+		ex.store.markUrgent()
 	})
 }
 

@@ -19,14 +19,14 @@ func newPaper(t *testing.T) *stage {
 
 func paperHouse(c *Config) {
 	for i := range c.Markets {
-		c.Markets[i].Source, c.Markets[i].House = nil, House{Levels: 1, Endless: true}
+		c.Markets[i].Source, c.Markets[i].Liquidity = nil, Liquidity{Levels: 1, Endless: true}
 	}
 }
 
 // quote moves BTC-EUR: prices in whole euros.
 func (s *stage) quote(last, bid, ask market.Price) {
 	s.t.Helper()
-	require.NoError(s.t, s.ex.Quote("BTC-EUR", last*100, bid*100, ask*100))
+	require.NoError(s.t, s.ex.SetQuote("BTC-EUR", last*100, bid*100, ask*100))
 }
 
 func TestOrdersFillAtTheBidAndAskThatAreQuoted(t *testing.T) {
@@ -62,23 +62,23 @@ func TestStatusAndRulesOfAnotherExchangeAreTakenOver(t *testing.T) {
 	o := s.place("alice", "buy limit amount=1 price=29950")
 	rules := *s.ex.catalog.MarketNamed("BTC-EUR")
 	rules.Status, rules.TickSize, rules.MinOrderInQuote = market.Halted, 500, 50_00
-	require.NoError(t, s.ex.Govern("BTC-EUR", &rules))
+	require.NoError(t, s.ex.SetRules("BTC-EUR", &rules))
 	s.has(s.one("alice", "GET /markets market=BTC-EUR"), "status=halted", "tickSize=5.00", "minOrderInQuoteAsset=50.00")
 	s.refuse("alice", orderLine("buy limit amount=1 price=29950"), 400, 423)
 	s.quote(29900, 29890, 29900)
 	s.has(s.again("alice", o), "status=new")
 	rules.Status = market.Trading
-	require.NoError(t, s.ex.Govern("BTC-EUR", &rules))
+	require.NoError(t, s.ex.SetRules("BTC-EUR", &rules))
 	s.has(s.again("alice", o), "status=filled")
-	require.ErrorContains(t, s.ex.Quote("NO-EUR", 1, 1, 1), "NO-EUR")
+	require.ErrorContains(t, s.ex.SetQuote("NO-EUR", 1, 1, 1), "NO-EUR")
 	require.NoError(t, s.ex.Close())
-	require.ErrorIs(t, s.ex.Quote("BTC-EUR", 1, 0, 0), errClosed)
+	require.ErrorIs(t, s.ex.SetQuote("BTC-EUR", 1, 0, 0), errClosed)
 }
 
 func TestAHouseHasASizeOrNoEnd(t *testing.T) {
-	for _, house := range [...]House{{Levels: 1}, {Levels: 1, Size: "1", Endless: true}} {
+	for _, house := range [...]Liquidity{{Levels: 1}, {Levels: 1, Size: "1", Endless: true}} {
 		config := rigConfig()
-		config.Markets[0].House = house
+		config.Markets[0].Liquidity = house
 		_, err := New(config)
 		require.ErrorContains(t, err, "want a size or no end")
 	}

@@ -27,17 +27,17 @@ func (s *store) recall() (err error) {
 			}
 		}
 		ex := s.ex
-		ex.sequence, ex.number = s.past.Sequence, s.past.Number
-		for _, t := range s.past.Timers {
+		ex.sequence, ex.number = s.loaded.Sequence, s.loaded.Number
+		for _, t := range s.loaded.Timers {
 			ex.disconnects.timers = append(ex.disconnects.timers, timer{t.Account, t.Group, t.At})
 		}
 		ex.disconnects.plan()
-		for _, one := range s.past.Late {
-			ex.late.orders = append(ex.late.orders, latecomer{one.At, one.Order, one.Settle})
+		for _, one := range s.loaded.Late {
+			ex.late.orders = append(ex.late.orders, lateOrder{one.At, one.Order, one.Settle})
 		}
 		for _, asset := range ex.catalog.Assets() {
-			ex.transferred = addLine(ex.transferred, asset.ID, s.past.Transferred[asset.Symbol])
-			ex.house = addLine(ex.house, asset.ID, s.past.House[asset.Symbol])
+			ex.transferred = addLine(ex.transferred, asset.ID, s.loaded.Transferred[asset.Symbol])
+			ex.liquidity = addLine(ex.liquidity, asset.ID, s.loaded.House[asset.Symbol])
 		}
 		return nil
 	})
@@ -64,7 +64,7 @@ func (s *store) recallAccounts(tx *bbolt.Tx) error {
 		}
 		a.volume, a.days, a.depositsListed, a.withdrawalsListed = stored.Volume, stored.Days, stored.DepositsListed,
 			stored.WithdrawalsListed
-		ex.seat(a)
+		ex.applyTier(a)
 		return nil
 	})
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *store) recallAccounts(tx *bbolt.Tx) error {
 	return readLists(tx.Bucket(bucketTransactions), 1, func(head []uint64, number uint64, t *transaction) error {
 		a := ex.accounts[head[0]]
 		a.transactions = append(a.transactions, *t)
-		a.noted = run{number + 1, number + 1}
+		a.transactionRows = rowCounter{number + 1, number + 1}
 		return nil
 	})
 }
@@ -93,7 +93,7 @@ func (s *store) recallOrders(tx *bbolt.Tx) error {
 		*r = record{id: o.ID, count: count, account: stored.Account, market: market.ID(head[0]), shown: stored.Shown}
 		ex.enlist(r, o.ClientOrderID)
 		if stored.Ended != 0 {
-			r.past = &past{order: &o, ended: stored.Ended}
+			r.history = &orderHistory{order: &o, ended: stored.Ended}
 			ended = append(ended, r)
 			ex.endings = max(ex.endings, stored.Ended)
 		} else {
@@ -101,7 +101,7 @@ func (s *store) recallOrders(tx *bbolt.Tx) error {
 				sim.Resting{Order: o, Settlement: stored.Settlement, Sequence: stored.Sequence, Aside: stored.Aside}})
 		}
 		if stored.Lost != 0 {
-			r.happen().lost = stored.Lost
+			r.ensureHistory().dropped = stored.Lost
 		}
 		return nil
 	})
@@ -114,7 +114,7 @@ func (s *store) recallOrders(tx *bbolt.Tx) error {
 			return fmt.Errorf("%w: %w", errCorrupt, err)
 		}
 	}
-	slices.SortFunc(ended, func(a, b *record) int { return cmp.Compare(a.past.ended, b.past.ended) })
+	slices.SortFunc(ended, func(a, b *record) int { return cmp.Compare(a.history.ended, b.history.ended) })
 	for _, r := range ended {
 		ex.retire(r)
 	}
@@ -127,7 +127,7 @@ func (s *store) recallFills(tx *bbolt.Tx) error {
 		if r == nil {
 			return nil // forgotten just now: fewer are kept than there were
 		}
-		p := r.happen()
+		p := r.ensureHistory()
 		p.fills = append(p.fills, stored.fill())
 		p.saved = number + 1
 		return nil
@@ -138,7 +138,7 @@ func (s *store) recallTrades(tx *bbolt.Tx) error {
 	return readLists(tx.Bucket(bucketTrades), 2, func(head []uint64, number uint64, stored *storedTrade) error {
 		have := s.ex.accounts[head[0]].recordsOf(s.ex.listings[head[1]].ID)
 		have.trades = append(have.trades, trade{stored.fill(), stored.OrderID, stored.ClientOrderID, stored.OperatorID})
-		have.run = run{number + 1, number + 1}
+		have.tradeRows = rowCounter{number + 1, number + 1}
 		return nil
 	})
 }
@@ -146,7 +146,7 @@ func (s *store) recallTrades(tx *bbolt.Tx) error {
 func (s *store) recallTransfers(tx *bbolt.Tx) error {
 	ex := s.ex
 	err := readRows(tx.Bucket(bucketTransfers), func(_ uint64, t *transfer) error {
-		a, v := ex.accounts[t.Account], ex.vaults[t.Asset-1]
+		a, v := ex.accounts[t.Account], ex.assets[t.Asset-1]
 		if t.Status == 0 || int(t.Status) >= len(transferStatuses) {
 			return fmt.Errorf("%w: a transfer of %s has status %d", errCorrupt, v.Symbol, t.Status)
 		}
@@ -178,7 +178,7 @@ func (s *store) recallTape(tx *bbolt.Tx) error {
 	return readLists(tx.Bucket(bucketTape), 1, func(head []uint64, number uint64, p *storedPrint) error {
 		l := s.ex.listings[head[0]]
 		l.tape.trades = append(l.tape.trades, publicTrade{tradeID(l.ID, p.ID), p.At, p.Price, p.Amount, p.Side})
-		l.tape.run = run{number + 1, number + 1}
+		l.tape.rows = rowCounter{number + 1, number + 1}
 		return nil
 	})
 }
@@ -187,7 +187,7 @@ func (s *store) recallBars(tx *bbolt.Tx) error {
 	return readLists(tx.Bucket(bucketBars), 2, func(head []uint64, number uint64, b *storedBar) error {
 		c := &s.ex.listings[head[0]].candles
 		c.bars[head[1]] = append(c.bars[head[1]], b.bar())
-		c.runs[head[1]] = run{number + 1, number + 1}
+		c.rows[head[1]] = rowCounter{number + 1, number + 1}
 		return nil
 	})
 }
@@ -198,7 +198,7 @@ func (s *store) recallMeters(tx *bbolt.Tx) error {
 		if err := json.Unmarshal(text, &m); err != nil {
 			return unreadable(subject, err)
 		}
-		s.ex.front.SetUsage(string(subject), door.Usage{Minute: m.Minute, Used: m.Used, Banned: m.Banned})
+		s.ex.door.SetUsage(string(subject), door.Usage{Minute: m.Minute, Used: m.Used, Banned: m.Banned})
 		return nil
 	})
 }
@@ -227,7 +227,7 @@ func readLists[T any](b *bbolt.Bucket, numbers int, each func(head []uint64, num
 	})
 }
 
-// Decode reads one record.
+// decode reads one record.
 func decode(b *bbolt.Bucket, key []byte, record any) error {
 	if err := json.Unmarshal(b.Get(key), record); err != nil {
 		return unreadable(key, err)

@@ -11,53 +11,53 @@ import (
 // (Exchange.orderOf); when it ends, a copy stays.
 type record struct {
 	id      market.OrderID
-	count   uint64 // its place among the orders of the market, which orderId names
-	past    *past  // nil: open and without a fill
+	count   uint64        // its place among the orders of the market, which orderId names
+	history *orderHistory // nil: open and without a fill
 	links   [chains]link
 	account sim.AccountID
 	market  market.ID
-	shown   bool // it rested in the book when last heard of
-	taking  bool // it has taken, and what becomes of its rest is not known yet
+	shown   bool // it rested in the book at its last report
+	taking  bool // it has taken; whether its rest stays in the book is not known yet
 	reused  bool // a later order of the account carries its clientOrderId
 }
 
-// past is what has happened to an order.
-type past struct {
-	order *market.Order // as it ended; nil while it is open
-	fills []fill        // oldest first, Keep.Trades of them at least
-	lost  int           // fills before those
-	ended uint64        // its place among the orders that have ended
-	saved uint64        // fills that the store has
+// orderHistory is what has happened to an order.
+type orderHistory struct {
+	order   *market.Order // as it ended; nil while it is open
+	fills   []fill        // oldest first, Retention.Trades of them at least
+	dropped int           // fills before those
+	ended   uint64        // its place among the orders that have ended
+	saved   uint64        // fills that the store has
 }
 
 // closed reports whether the order has ended.
-func (r *record) closed() bool { return r.past != nil && r.past.order != nil }
+func (r *record) closed() bool { return r.history != nil && r.history.order != nil }
 
 // fills returns the order's fills that are remembered, oldest first. The slice is the record's own.
 func (r *record) fills() []fill { return r.fillsFrom(0) }
 
 // filled counts the order's fills.
 func (r *record) filled() int {
-	if r.past == nil {
+	if r.history == nil {
 		return 0
 	}
-	return r.past.lost + len(r.past.fills)
+	return r.history.dropped + len(r.history.fills)
 }
 
 // fillsFrom returns the fills after the first mark ones, as far as they are remembered.
 func (r *record) fillsFrom(mark int) []fill {
-	if r.past == nil {
+	if r.history == nil {
 		return nil
 	}
-	return r.past.fills[max(0, mark-r.past.lost):]
+	return r.history.fills[max(0, mark-r.history.dropped):]
 }
 
-// happen returns the record's past, which begins now if it had none.
-func (r *record) happen() *past {
-	if r.past == nil {
-		r.past = &past{}
+// ensureHistory returns the record's history, an empty one if it had none.
+func (r *record) ensureHistory() *orderHistory {
+	if r.history == nil {
+		r.history = &orderHistory{}
 	}
-	return r.past
+	return r.history
 }
 
 // link is a record's place in a chain.
@@ -91,7 +91,7 @@ func (c *chain) join(r *record) {
 	c.length++
 }
 
-// Close takes out a record that is in the chain.
+// leave takes out a record that is in the chain.
 func (c *chain) leave(r *record) {
 	at := r.links[c.place]
 	if at.older == nil {
@@ -108,7 +108,7 @@ func (c *chain) leave(r *record) {
 	c.length--
 }
 
-// What an identifier of the venue names.
+// The kinds of identifiers of the venue.
 const (
 	nameOfFill  byte = 0
 	nameOfOrder byte = 1

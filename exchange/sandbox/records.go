@@ -8,15 +8,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// records are the orders and trades of one account in one market: all open orders, the Keep.Orders
-// that closed last, and the latest Keep.Trades trades.
+// records are the orders and trades of one account in one market: all open orders, the
+// Retention.Orders that closed last, and the latest Retention.Trades trades.
 type records struct {
-	all    chain // by creation
-	open   chain // by creation
-	closed chain // by their end
-	named  map[uuid.UUID]*record
-	trades []trade // oldest first; more than Keep.Trades of them now and then
-	run    run     // of trades
+	all       chain // by creation
+	open      chain // by creation
+	closed    chain // by their end
+	named     map[uuid.UUID]*record
+	trades    []trade    // oldest first; more than Retention.Trades of them now and then
+	tradeRows rowCounter // of trades
 }
 
 // trade is one fill of an account with the names of its order, which may be forgotten earlier.
@@ -32,10 +32,10 @@ type trading struct {
 	endings     uint64         // orders that have ended so far
 	disconnects disconnects
 
-	command market.Command // scratch: the one that is being performed
+	command market.Command // scratch: the command that is carried out
 	latest  *record        // scratch: of the order entered last
 	takers  []*record      // scratch: of the orders that take
-	view    market.Order   // scratch: the order that is being told
+	view    market.Order   // scratch: the order in the answer
 	viewed  []market.Fill  // scratch: its fills
 	spare   *record        // forgotten ones, by their link byState
 }
@@ -56,7 +56,7 @@ func (a *account) recordsOf(id market.ID) *records {
 // keep it.
 func (ex *Exchange) orderOf(r *record) *market.Order {
 	if r.closed() {
-		return r.past.order
+		return r.history.order
 	}
 	return ex.venue.Order(r.id)
 }
@@ -73,9 +73,9 @@ func (ex *Exchange) recordNamed(a *account, id market.ID, orderID uuid.UUID) *re
 	return nil
 }
 
-// hear is the venue's sink. It keeps the records up to date and tells the public side what it may
-// know: trades, and that the book Has changed.
-func (ex *Exchange) hear(ev *market.Event) {
+// onReport is the venue's sink. It keeps the records up to date and publishes trades and changes of
+// the book.
+func (ex *Exchange) onReport(ev *market.Event) {
 	if ev.Kind != market.KindReport {
 		return
 	}
@@ -104,7 +104,7 @@ func (ex *Exchange) hear(ev *market.Event) {
 	if o.Done() {
 		ex.close(r, o)
 	}
-	ex.store.order(r)
+	ex.store.markOrder(r)
 }
 
 // show notes whether an order is in the book, which has changed if it is there or was.
@@ -115,8 +115,8 @@ func (ex *Exchange) show(r *record, resting bool) {
 	r.shown = resting
 }
 
-// showTakers notes which of the orders that have taken are in the book now: what a report tells of
-// them is told on the way.
+// showTakers notes which of the orders that have taken are in the book now. Their reports came
+// before the command was done.
 func (ex *Exchange) showTakers() {
 	for _, r := range ex.takers {
 		r.taking = false
@@ -130,7 +130,7 @@ func rests(o *market.Order) bool {
 	return o.Visible && !o.Done() && o.Status != market.StatusAwaitingTrigger
 }
 
-// Open makes the record of an order that the venue has taken in for an account.
+// enter makes the record of an order that the venue has taken in for an account.
 func (ex *Exchange) enter(a *account, o *market.Order, count uint64) *record {
 	r := ex.blank()
 	*r = record{id: o.ID, count: count, account: a.id, market: o.Market}
@@ -139,7 +139,7 @@ func (ex *Exchange) enter(a *account, o *market.Order, count uint64) *record {
 	return r
 }
 
-// enlist makes a record, the newest of its account in its market, one that is found.
+// enlist adds a record to the lists, as the newest of its account in its market.
 func (ex *Exchange) enlist(r *record, name uuid.UUID) {
 	ex.listings[r.market].orders.Put(market.OrderID(r.count), r)
 	have := ex.accounts[r.account].recordsOf(r.market)
@@ -153,18 +153,18 @@ func (ex *Exchange) enlist(r *record, name uuid.UUID) {
 	}
 }
 
-// fill notes a fill of an order and makes it known. It reports whether the trade is new: not told
-// by its other order before.
+// fill notes a fill of an order and makes it known. It reports whether the trade is new: not
+// printed before by its other order.
 func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) bool {
 	a, keep := ex.accounts[r.account], ex.keepTrades()
 	noted := fill{Fill: *f, due: ex.settles(f)}
-	p, have := r.happen(), a.recordsOf(r.market)
+	p, have := r.ensureHistory(), a.recordsOf(r.market)
 	before := len(p.fills)
 	p.fills = remember(p.fills, noted, keep)
-	p.lost += before + 1 - len(p.fills)
+	p.dropped += before + 1 - len(p.fills)
 	have.trades = remember(have.trades, trade{fill: noted, orderID: o.ExchangeID, clientOrderID: o.ClientOrderID,
 		operatorID: o.OperatorID}, keep)
-	have.run.total++
+	have.tradeRows.total++
 	public := market.Trade{Market: f.Market, Price: f.Price, Amount: f.Amount, Side: f.Side, Time: f.Time}
 	if !f.Taker {
 		public.Side = f.Side.Opposite()
@@ -178,12 +178,12 @@ func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) bool {
 func (ex *Exchange) close(r *record, o *market.Order) {
 	ended := *o
 	ex.endings++
-	p := r.happen()
+	p := r.ensureHistory()
 	p.order, p.ended = &ended, ex.endings
 	ex.retire(r)
 }
 
-// retire moves a record from the open to the closed ones, of which only so many are remembered.
+// retire moves a record from the open to the closed ones, of which Retention.Orders are kept.
 func (ex *Exchange) retire(r *record) {
 	have := ex.accounts[r.account].recordsOf(r.market)
 	have.open.leave(r)
@@ -196,14 +196,14 @@ func (ex *Exchange) retire(r *record) {
 // forget drops the record of a closed order. Its memory serves a later one; until then it may still
 // be read.
 func (ex *Exchange) forget(r *record) {
-	have, name := ex.accounts[r.account].recordsOf(r.market), r.past.order.ClientOrderID
+	have, name := ex.accounts[r.account].recordsOf(r.market), r.history.order.ClientOrderID
 	have.closed.leave(r)
 	have.all.leave(r)
 	if have.named[name] == r {
 		delete(have.named, name)
 	}
 	ex.listings[r.market].orders.Delete(market.OrderID(r.count))
-	ex.store.forgot(r)
+	ex.store.markForgotten(r)
 	r.links[byState].newer = ex.spare
 	ex.spare = r
 }
@@ -248,15 +248,15 @@ func (ex *Exchange) find(c *door.Call, id market.ID) (*record, *exchange.Error) 
 }
 
 func (ex *Exchange) keepOrders() int {
-	if ex.config.Keep.Orders > 0 {
-		return ex.config.Keep.Orders
+	if ex.config.Retention.Orders > 0 {
+		return ex.config.Retention.Orders
 	}
-	return defaultKeep
+	return defaultRetention
 }
 
 func (ex *Exchange) keepTrades() int {
-	if ex.config.Keep.Trades > 0 {
-		return ex.config.Keep.Trades
+	if ex.config.Retention.Trades > 0 {
+		return ex.config.Retention.Trades
 	}
-	return defaultKeep
+	return defaultRetention
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func TestOldClosedOrdersAreForgottenAndOpenOnesAreNot(t *testing.T) {
-	f := newFloor(t, func(c *Config) { c.Keep.Orders, c.Keep.Trades = 3, 2 })
+	f := newFloor(t, func(c *Config) { c.Retention.Orders, c.Retention.Trades = 3, 2 })
 	old := f.place(f.alice, "buy limit amount=5 price=100 clientOrderId="+client(1))
 	var closed []string
 	for range 6 {
@@ -127,7 +127,7 @@ func (l *naiveRecords) trades(a sim.AccountID, id market.ID, keep int) (names []
 func TestRecordsAreThoseOfANaiveLedger(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		const keep = 3
-		f := newFloor(t, func(c *Config) { c.Keep.Orders, c.Keep.Trades = keep, keep })
+		f := newFloor(t, func(c *Config) { c.Retention.Orders, c.Retention.Trades = keep, keep })
 		twin := &naiveRecords{}
 		f.listenToo(twin.hear)
 		for range rapid.IntRange(1, 40).Draw(r, "requests") {
@@ -145,7 +145,7 @@ func (f *floor) listenToo(too func(*sim.Venue, *market.Event)) {
 	fees := func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} }
 	f.venue = sim.New(f.catalog, sim.Config{Book: true, Fees: fees}, func(ev *market.Event) {
 		too(f.venue, ev)
-		f.hear(ev)
+		f.onReport(ev)
 	})
 	f.venue.OpenAccount(fees)
 	for _, a := range f.accounts {
@@ -243,7 +243,7 @@ func TestAMillionOpenOrdersTakeLittleBesideTheVenue(t *testing.T) {
 }
 
 func TestSteadyTradeLeavesTheRecordsAsTheyAre(t *testing.T) {
-	f := newFloor(t, func(c *Config) { c.Keep.Orders, c.Keep.Trades = 100, 100 })
+	f := newFloor(t, func(c *Config) { c.Retention.Orders, c.Retention.Trades = 100, 100 })
 	trade := func(times int) {
 		for range times {
 			f.place(f.alice, "buy limit amount=0.1 price=100")

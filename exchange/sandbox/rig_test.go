@@ -95,7 +95,7 @@ func rigKey(account string) string {
 // get asks without credentials. The path is without /v2.
 func (r *rig) get(path string) answer { return r.do(r.request("", http.MethodGet, path, "")) }
 
-// Send asks as an account, signed with its first key.
+// send asks as an account, signed with its first key.
 func (r *rig) send(account, method, path, body string) answer {
 	return r.do(r.request(account, method, path, body))
 }
@@ -126,7 +126,7 @@ func signature(secret, stamp, method, path, body string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Do lets the exchange answer a request, and holds the answer against the description of the API.
+// do lets the exchange answer a request, and holds the answer against the description of the API.
 func (r *rig) do(request *http.Request) answer {
 	r.t.Helper()
 	recorder := httptest.NewRecorder()
@@ -144,7 +144,7 @@ func (r *rig) do(request *http.Request) answer {
 // pass moves the exchange's clock.
 func (r *rig) pass(d market.Duration) { r.ex.clock.Advance(d) }
 
-// Answer is what came back.
+// answer is what came back.
 type answer struct {
 	status int
 	header http.Header

@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// shelf is what the store has of a market.
-type shelf struct {
+// marketRow is the part of a market that the file has, for comparison.
+type marketRow struct {
 	configured rules // when the exchange was made
 	rules      rules
 	price      market.Price
@@ -25,8 +25,8 @@ type shelf struct {
 }
 
 // changed reports whether the file is behind a market.
-func (h *shelf) changed(l *listing) bool {
-	return h.marked || h.nonce != l.nonce || h.price != l.price || h.printed != l.tape.run.total ||
+func (h *marketRow) changed(l *listing) bool {
+	return h.marked || h.nonce != l.nonce || h.price != l.price || h.printed != l.tape.rows.total ||
 		h.rules != rulesOf(l.Market)
 }
 
@@ -58,7 +58,7 @@ func (s *store) writeAbout(tx *bbolt.Tx) error {
 	l := storedLife{Reached: ex.reached, Sequence: ex.sequence, Number: ex.number,
 		Transferred: map[string]market.Value{}, House: map[string]market.Value{}}
 	for _, asset := range ex.catalog.Assets() {
-		l.Transferred[asset.Symbol], l.House[asset.Symbol] = lineOf(ex.transferred, asset.ID), lineOf(ex.house,
+		l.Transferred[asset.Symbol], l.House[asset.Symbol] = lineOf(ex.transferred, asset.ID), lineOf(ex.liquidity,
 			asset.ID)
 	}
 	for _, one := range ex.late.orders {
@@ -78,14 +78,14 @@ func (s *store) writeOrders(tx *bbolt.Tx) error {
 		if err := encode(orders, key, s.recordOf(r)); err != nil {
 			return err
 		}
-		if r.past == nil {
+		if r.history == nil {
 			continue
 		}
-		fresh := run{total: uint64(r.filled()), saved: r.past.saved}
-		if err := writeRows(fills, key, r.past.fills, &fresh, uint64(r.past.lost), dueOf); err != nil {
+		fresh := rowCounter{total: uint64(r.filled()), saved: r.history.saved}
+		if err := writeRows(fills, key, r.history.fills, &fresh, uint64(r.history.dropped), dueOf); err != nil {
 			return err
 		}
-		r.past.saved = fresh.saved
+		r.history.saved = fresh.saved
 	}
 	return nil
 }
@@ -93,11 +93,11 @@ func (s *store) writeOrders(tx *bbolt.Tx) error {
 // recordOf is what is stored of an order.
 func (s *store) recordOf(r *record) *storedRecord {
 	stored := &storedRecord{Account: r.account, Shown: r.shown}
-	if r.past != nil {
-		stored.Ended, stored.Lost = r.past.ended, r.past.lost
+	if r.history != nil {
+		stored.Ended, stored.Lost = r.history.ended, r.history.dropped
 	}
 	if r.closed() {
-		stored.Order = *r.past.order
+		stored.Order = *r.history.order
 		return stored
 	}
 	resting, open := s.ex.venue.Snapshot(r.id)
@@ -111,7 +111,7 @@ func (s *store) recordOf(r *record) *storedRecord {
 
 // writeGone forgets orders with their fills.
 func (s *store) writeGone(tx *bbolt.Tx) error {
-	for _, gone := range s.gone {
+	for _, gone := range s.forgotten {
 		key := keyOf(uint64(gone.market), gone.count)
 		if err := tx.Bucket(bucketOrders).Delete(key); err != nil {
 			return err
@@ -131,16 +131,16 @@ func (s *store) writeAccounts(tx *bbolt.Tx) error {
 		if err := encode(tx.Bucket(bucketAccounts), keyOf(id), s.accountOf(a)); err != nil {
 			return err
 		}
-		if err := writeRows(tx.Bucket(bucketTransactions), keyOf(id), a.transactions, &a.noted,
-			oldest(a.noted.total, ex.kept()), transactionOf); err != nil {
+		if err := writeRows(tx.Bucket(bucketTransactions), keyOf(id), a.transactions, &a.transactionRows,
+			oldest(a.transactionRows.total, ex.kept()), transactionOf); err != nil {
 			return err
 		}
 		for m, have := range a.orders {
 			if have == nil {
 				continue
 			}
-			if err := writeRows(tx.Bucket(bucketTrades), keyOf(id, uint64(m)), have.trades, &have.run,
-				oldest(have.run.total, ex.keepTrades()), storedTradeOf); err != nil {
+			if err := writeRows(tx.Bucket(bucketTrades), keyOf(id, uint64(m)), have.trades, &have.tradeRows,
+				oldest(have.tradeRows.total, ex.keepTrades()), storedTradeOf); err != nil {
 				return err
 			}
 		}
@@ -186,8 +186,8 @@ func (s *store) writeTransfers(tx *bbolt.Tx) error {
 
 // writeMarkets writes the markets that have changed, with their public trades and candles.
 func (s *store) writeMarkets(tx *bbolt.Tx) error {
-	for id := 1; id < len(s.shelves); id++ {
-		l, h := s.ex.listings[id], &s.shelves[id]
+	for id := 1; id < len(s.marketRows); id++ {
+		l, h := s.ex.listings[id], &s.marketRows[id]
 		if !h.changed(l) {
 			continue
 		}
@@ -198,15 +198,15 @@ func (s *store) writeMarkets(tx *bbolt.Tx) error {
 		if err := encode(tx.Bucket(bucketMarkets), keyOf(uint64(id)), stored); err != nil {
 			return err
 		}
-		if err := writeRows(tx.Bucket(bucketTape), keyOf(uint64(id)), l.tape.trades, &l.tape.run,
-			oldest(l.tape.run.total, l.tape.kept()), printOf); err != nil {
+		if err := writeRows(tx.Bucket(bucketTape), keyOf(uint64(id)), l.tape.trades, &l.tape.rows,
+			oldest(l.tape.rows.total, l.tape.kept()), printOf); err != nil {
 			return err
 		}
 		if err := writeBars(tx.Bucket(bucketBars), l); err != nil {
 			return err
 		}
-		*h = shelf{configured: h.configured, rules: stored.Rules, price: l.price, nonce: l.nonce,
-			printed: l.tape.run.total}
+		*h = marketRow{configured: h.configured, rules: stored.Rules, price: l.price, nonce: l.nonce,
+			printed: l.tape.rows.total}
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func (s *store) writeMarkets(tx *bbolt.Tx) error {
 func writeBars(b *bbolt.Bucket, l *listing) error {
 	c := &l.candles
 	for interval := market.Interval1m; interval <= market.Interval1M; interval++ {
-		r := &c.runs[interval]
+		r := &c.rows[interval]
 		if r.total == 0 {
 			continue
 		}
@@ -232,7 +232,7 @@ func writeBars(b *bbolt.Bucket, l *listing) error {
 // writeMeters writes what keys and IP addresses have used since the last write.
 func (s *store) writeMeters(tx *bbolt.Tx) error {
 	b := tx.Bucket(bucketMeters)
-	return s.ex.front.FlushUsage(func(subject string, m door.Usage) error {
+	return s.ex.door.FlushUsage(func(subject string, m door.Usage) error {
 		if m == (door.Usage{}) {
 			return b.Delete([]byte(subject))
 		}
@@ -245,7 +245,7 @@ func oldest(total uint64, keep int) uint64 { return total - min(total, uint64(ke
 
 // writeRows writes the rows of a list that are new, and drops those before oldest. The list has the
 // last rows of its run.
-func writeRows[T any](b *bbolt.Bucket, head []byte, list []T, r *run, oldest uint64, stored func(*T) any) error {
+func writeRows[T any](b *bbolt.Bucket, head []byte, list []T, r *rowCounter, oldest uint64, stored func(*T) any) error {
 	if r.saved == r.total {
 		return nil
 	}

@@ -41,17 +41,17 @@ func (ex *Exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case path == "/openapi.json" && r.Method == http.MethodGet:
 		door.DeclareJSON(w.Header())
-		w.Write(ex.front.OpenAPI())
+		w.Write(ex.door.OpenAPI())
 		return
 	case strings.HasPrefix(path, adminRoot) && ex.config.Admin != "" && door.PeerOf(r.RemoteAddr).IsLoopback():
 		ex.serveAdmin(w, r)
 		return
 	}
 	name := ""
-	v := ex.front.Open()
-	defer ex.front.Close(v)
+	v := ex.door.NewRequest()
+	defer ex.door.Release(v)
 	if rest, ok := strings.CutPrefix(path, door.Version); ok {
-		v.Endpoint, name = ex.front.Table.Route(r.Method, rest)
+		v.Endpoint, name = ex.door.Table.Route(r.Method, rest)
 	}
 	ex.serve(w, r, v, name)
 }
@@ -62,18 +62,18 @@ func (ex *Exchange) serve(w http.ResponseWriter, r *http.Request, v *door.Reques
 	refusal := v.Read(r, ex.config.Rules.Strict)
 	var decided *fault.Decision
 	if script := ex.requestFaults.Load(); script != nil && v.Endpoint != nil {
-		if decided = script.Choose(ex.front, v, r, name, ex.clock.Now()); decided != nil {
+		if decided = script.Choose(ex.door, v, r, name, ex.clock.Now()); decided != nil {
 			ex.pause(decided, decided.Before)
 			if decided.Arrive(w) {
 				return
 			}
 		}
 	}
-	if refusal = ex.front.Admit(v, r, ex.clock.Now(), refusal); refusal != nil && refusal.Code == exchange.CodeBanned {
+	if refusal = ex.door.Admit(v, r, ex.clock.Now(), refusal); refusal != nil && refusal.Code == exchange.CodeBanned {
 		ex.saveBan()
 	}
 	if refusal == nil {
-		refusal = ex.front.Decode(&v.Call, name, r.URL.RawQuery, v.Body)
+		refusal = ex.door.Decode(&v.Call, name, r.URL.RawQuery, v.Body)
 	}
 	if refusal == nil {
 		refusal = decided.Refuse(ex.clock.Now())
@@ -87,7 +87,7 @@ func (ex *Exchange) serve(w http.ResponseWriter, r *http.Request, v *door.Reques
 	if r.URL.Path == door.Version+"/time" { // its Date is of the same clock, which need not be the machine's
 		w.Header().Set("Date", v.Skewed(ex.clock.Now()).Std().UTC().Format(http.TimeFormat))
 	}
-	ex.front.Head(w, v)
+	ex.door.WriteHead(w, v)
 	if decided != nil {
 		ex.pause(decided, decided.After)
 		if decided.Depart(w, v) {
@@ -105,12 +105,12 @@ func (ex *Exchange) pause(decided *fault.Decision, d market.Duration) {
 }
 
 // carryOut lets happen what is due and then calls the endpoint. A panic there is a mistake of ours:
-// the client hears 101, which leaves the outcome open, and the next request finds the lock free.
+// the answer is 101, outcome unknown, and the lock is released.
 func (ex *Exchange) carryOut(c *door.Call) (refusal *exchange.Error) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	defer func() {
-		ex.unsettled = 0
+		ex.settleLater = 0
 		if value := recover(); value != nil {
 			refusal = exchange.ErrCode(exchange.CodeUnknownResult)
 			// it may be half done: only the file is whole
@@ -125,9 +125,9 @@ func (ex *Exchange) carryOut(c *door.Call) (refusal *exchange.Error) {
 	}
 	c.Now = max(ex.clock.Now(), ex.reached)
 	ex.advance(c.Now)
-	ex.unsettled = c.SettleLater
+	ex.settleLater = c.SettleLater
 	refusal = c.Endpoint.Do(c)
-	ex.unsettled = 0 // Before save lets others in
+	ex.settleLater = 0 // before save releases the lock
 	if ex.save(changes(c)) != nil {
 		return exchange.ErrCode(exchange.CodeUnknownResult)
 	}
@@ -137,12 +137,12 @@ func (ex *Exchange) carryOut(c *door.Call) (refusal *exchange.Error) {
 // changes reports whether the operator changes something.
 func changes(c *door.Call) bool { return c.Account == 0 && c.Endpoint.Method != http.MethodGet }
 
-// saveBan writes a new ban to the state file before it is told.
+// saveBan writes a new ban to the state file before the answer.
 func (ex *Exchange) saveBan() {
-	if ex.store == nil || !ex.front.HasNewBan() {
+	if ex.store == nil || !ex.door.HasNewBan() {
 		return
 	}
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
-	_ = ex.save(true) // the client is refused in any case; Err tells
+	_ = ex.save(true) // the client is refused in any case; Err returns the error
 }

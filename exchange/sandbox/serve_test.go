@@ -29,10 +29,10 @@ func probe(method string, needs door.Right) *door.Endpoint {
 // through lets an endpoint that is not in the table answer a request.
 func (r *rig) through(e *door.Endpoint, request *http.Request) answer {
 	recorder := httptest.NewRecorder()
-	v := r.ex.front.Open()
+	v := r.ex.door.NewRequest()
 	v.Endpoint = e
 	r.ex.serve(recorder, request, v, "")
-	r.ex.front.Close(v)
+	r.ex.door.Release(v)
 	a := answer{status: recorder.Code, header: http.Header{}, body: recorder.Body.String()}
 	for name, values := range recorder.Header() {
 		a.header[http.CanonicalHeaderKey(name)] = values

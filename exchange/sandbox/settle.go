@@ -7,26 +7,26 @@ import (
 )
 
 // fill is a fill of an order with the moment from which it counts as settled (specification 2.2).
-// Its money moved when it happened; only its fee is told later.
+// Its money moved when it happened; only its fee appears later.
 type fill struct {
 	market.Fill
 	due market.Time
 }
 
-// settles returns when the fee of a fill is to be told: Rules.SettleAfter after it, or more by a
+// settles returns when the fee of a fill appears: Rules.SettleAfter after it, or more by a
 // fault. It is asked once, when the fill happens.
 func (ex *Exchange) settles(f *market.Fill) market.Time {
-	return f.Time.Add(ex.config.Rules.SettleAfter + ex.unsettled)
+	return f.Time.Add(ex.config.Rules.SettleAfter + ex.settleLater)
 }
 
-// at returns the fill as it is told at now.
+// at returns the fill as an answer at now shows it.
 func (f *fill) at(now market.Time) market.Fill {
 	told := f.Fill
 	told.Settled = f.due <= now
 	return told
 }
 
-// describe makes view what is told of an order at now, and viewed what is told of its fills:
+// describe fills view and viewed with an order and its fills as an answer at now shows them:
 // feePaid has only fees that are settled, and an order is visible while it rests in the book.
 func (ex *Exchange) describe(r *record, now market.Time, fills []fill) {
 	ex.view = *ex.orderOf(r)
@@ -42,14 +42,14 @@ func (ex *Exchange) describe(r *record, now market.Time, fills []fill) {
 	}
 }
 
-// tell appends the record of an order to the answer, with the given fills of it.
-func (ex *Exchange) tell(c *door.Call, r *record, fills []fill) {
+// appendOrder appends the record of an order to the answer, with the given fills of it.
+func (ex *Exchange) appendOrder(c *door.Call, r *record, fills []fill) {
 	ex.describe(r, c.Now, fills)
 	c.Out = exchange.AppendOrder(c.Out, ex.catalog, &ex.view, ex.viewed)
 }
 
-// tellListed appends the record of an order to a list of them.
-func (ex *Exchange) tellListed(c *door.Call, r *record, fills []fill) {
+// appendListed appends the record of an order to a list of them.
+func (ex *Exchange) appendListed(c *door.Call, r *record, fills []fill) {
 	if c.Out[len(c.Out)-1] != '[' {
 		c.Out = append(c.Out, ',')
 	}

@@ -74,7 +74,7 @@ func (s *stage) rows(account, line string) []row {
 	return decoded[[]row](s, s.ask(account, line))
 }
 
-// Refuse requires a refusal of "POST /order …".
+// refuse requires a refusal of "POST /order …".
 func (s *stage) refuse(account, line string, status, code int) answer {
 	s.t.Helper()
 	return s.ask(account, line).refused(s.t, status, code)
@@ -131,7 +131,7 @@ func (r row) fills() []row {
 	return list
 }
 
-// Has requires members of an object: "status=new" a text, "created:=17" a literal, "-price"
+// has requires members of an object: "status=new" a text, "created:=17" a literal, "-price"
 // absence, "updated#" an integer, "name$" any text.
 func (s *stage) has(r row, wants ...string) {
 	s.t.Helper()

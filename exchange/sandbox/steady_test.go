@@ -25,9 +25,9 @@ var steady = flag.Duration("steady", 0,
 func TestMemoryStaysFlatUnderSteadyLoad(t *testing.T) {
 	r := newRig(t, func(c *Config) {
 		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
-		c.Keep = Keep{Orders: 200, Trades: 200, Candles: 60, Transactions: 50}
+		c.Retention = Retention{Orders: 200, Trades: 200, Candles: 60, Transactions: 50}
 		c.Markets[0].Source = price.Synthetic{Price: "30000"}
-		c.Markets[0].House = House{Levels: 20, HalfSpread: 10_000, Size: "0.5"}
+		c.Markets[0].Liquidity = Liquidity{Levels: 20, HalfSpread: 10_000, Size: "0.5"}
 	})
 	load := &steadyLoad{r: r, chance: rand.New(rand.NewPCG(1, 1))}
 	warm := 1200

@@ -52,17 +52,17 @@ var errCorrupt = errors.New("corrupt")
 var errClosed = errors.New("the exchange is closed")
 
 // store keeps an exchange in a file: what is marked as changed is written in one transaction,
-// before anybody hears of it. A nil store keeps nothing. The first write that fails is the last
-// one: what is in memory is then ahead of the file, and nobody may hear of it.
+// before the answer goes out. A nil store keeps nothing. After a write that fails the store writes
+// no more: memory is then ahead of the file, and no client may see it.
 type store struct {
-	ex      *Exchange
-	db      *bbolt.DB
-	path    string
-	file    *boltfile.File
-	err     error // why nothing is written any more
-	past    *life // what the file held when it was opened; nil: nothing
-	shelves []shelf
-	saved   market.Time // that the file has reached
+	ex         *Exchange
+	db         *bbolt.DB
+	path       string
+	file       *boltfile.File
+	err        error        // why nothing is written any more
+	loaded     *loadedState // what the file held when it was opened; nil: nothing
+	marketRows []marketRow
+	saved      market.Time // that the file has reached
 	marks
 	batches
 }
@@ -76,7 +76,7 @@ func (ex *Exchange) openStore() error {
 	if err := ex.openFile(); err != nil {
 		return fmt.Errorf("state %s: %w", ex.config.State, err)
 	}
-	past := ex.store.past
+	past := ex.store.loaded
 	if past == nil {
 		return nil
 	}
@@ -105,10 +105,10 @@ func (ex *Exchange) openFile() (err error) {
 	s := &store{ex: ex, db: file.DB, path: path, file: file, marks: marks{records: map[*record]struct{}{}},
 		batches: batches{landed: sync.Cond{L: &ex.mu}}}
 	ex.store = s
-	if s.past, err = s.readLife(); err != nil || s.past == nil {
+	if s.loaded, err = s.readState(); err != nil || s.loaded == nil {
 		return err
 	}
-	return s.past.agree(&ex.config)
+	return s.loaded.agree(&ex.config)
 }
 
 // notFolder says what to name where a folder is named.
@@ -151,15 +151,15 @@ func (ex *Exchange) openState() error {
 	if s == nil {
 		return nil
 	}
-	s.shelves = make([]shelf, len(ex.listings))
+	s.marketRows = make([]marketRow, len(ex.listings))
 	for _, l := range ex.listings[1:] {
-		s.shelves[l.ID] = shelf{configured: rulesOf(l.Market), marked: true}
+		s.marketRows[l.ID] = marketRow{configured: rulesOf(l.Market), marked: true}
 	}
-	ex.front.KeepUsage()
+	ex.door.KeepUsage()
 	for _, a := range ex.accounts {
-		s.account(a)
+		s.markAccount(a)
 	}
-	if s.past == nil {
+	if s.loaded == nil {
 		return nil
 	}
 	if err := s.recall(); err != nil {

@@ -58,7 +58,7 @@ func BenchmarkRecall(b *testing.B) {
 	post, _ := route("POST", "/order")
 	for n := range orders {
 		c := &door.Call{Account: 1, Now: r.ex.reached, Endpoint: post}
-		require.Nil(b, r.ex.front.Decode(c, "", "",
+		require.Nil(b, r.ex.door.Decode(c, "", "",
 			[]byte(fmt.Sprintf(`{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"limit","amount":"0.001","price":"%d"}`, 10_000+n%500))))
 		require.Nil(b, r.ex.postOrder(c))
 	}

@@ -35,7 +35,7 @@ const childState = "SANDBOX_TEST_STATE"
 func childConfig(path string) Config {
 	config := rigConfig()
 	kept(path)(&config)
-	config.Clock, config.Faults, config.Keep = NewClock(0, 1), nil, Keep{}
+	config.Clock, config.Faults, config.Retention = NewClock(0, 1), nil, Retention{}
 	config.Markets[0].Source = price.Synthetic{Price: "95000", Volatility: 0.5, Step: 5 * time.Millisecond}
 	config.Markets[1].Source = nil
 	config.History = time.Minute
@@ -85,7 +85,7 @@ func startChild(t *testing.T, state string) *child {
 	return nil
 }
 
-// End kills the child as the system does when memory is short.
+// end kills the child as the system does when memory is short.
 func (c *child) end(t *testing.T) {
 	require.NoError(t, c.Process.Signal(syscall.SIGKILL))
 	_ = c.Wait() // it says that it was killed

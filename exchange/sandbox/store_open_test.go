@@ -74,7 +74,7 @@ func TestATimerOfCancelOnDisconnectOutlivesAKill(t *testing.T) {
 }
 
 func TestOldFillsOfAnOrderAreForgottenInTheFileAsInMemory(t *testing.T) {
-	short := func(c *Config) { c.Keep.Trades = 3 }
+	short := func(c *Config) { c.Retention.Trades = 3 }
 	r := newKeptRig(t, short)
 	r.send("alice", "POST", "/order", someOrder).ok(t)
 	for range 11 {
@@ -156,7 +156,7 @@ func TestAPanicLeavesTheFileWhole(t *testing.T) {
 	c := &door.Call{Account: 1, Endpoint: &door.Endpoint{Method: http.MethodPost, Do: func(*door.Call) *exchange.Error {
 		ex := r.ex
 		require.NoError(t, ex.transfer(0, 1, -1000))
-		ex.store.account(ex.accounts[0])
+		ex.store.markAccount(ex.accounts[0])
 		panic("half of it is done")
 	}}}
 	require.Equal(t, 101, r.ex.carryOut(c).Code)
@@ -403,7 +403,7 @@ func TestShorterListsBeginWithTheNextStart(t *testing.T) {
 			`{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"market","amount":"0.01"}`).ok(t)
 	}
 	r.kill()
-	short := func(c *Config) { c.Keep = Keep{Orders: 2, Trades: 2, Transactions: 2} }
+	short := func(c *Config) { c.Retention = Retention{Orders: 2, Trades: 2, Transactions: 2} }
 	for range 2 {
 		require.NoError(t, r.reopen(short))
 		for _, path := range []string{"/orders?market=BTC-EUR", "/trades?market=BTC-EUR"} {

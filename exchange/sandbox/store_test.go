@@ -29,7 +29,7 @@ func kept(path string) func(*Config) {
 	return func(c *Config) {
 		c.State = path
 		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
-		c.Keep = Keep{Orders: 5, Trades: 7, Transactions: 6, Candles: 20}
+		c.Retention = Retention{Orders: 5, Trades: 7, Transactions: 6, Candles: 20}
 		c.Rules.SettleAfter, c.Rules.GroupsPerAccount = 7*time.Second, 2
 		c.History = 30 * time.Minute
 		c.Admin = "token of the operator"
@@ -37,7 +37,7 @@ func kept(path string) func(*Config) {
 			Delay: 40 * time.Second}}
 		c.Markets[0].Source, c.Markets[1].Source = price.Synthetic{Price: "95000", Volatility: 0.5}, recorded()
 		for i := range 2 {
-			c.Markets[i].House = House{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}
+			c.Markets[i].Liquidity = Liquidity{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}
 		}
 		c.Markets[2].Source = price.Fixed("0.5")
 		c.Tiers = []Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}},

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// publicTrade is one trade that everybody sees.
+// publicTrade is one public trade.
 type publicTrade struct {
 	id     uuid.UUID // of the market's sequence of trades
 	at     market.Time
@@ -28,9 +28,9 @@ type publicTrade struct {
 // Ordering invariant: ids and times rise. A trade that is printed with an earlier time than the
 // last one has that one's time.
 type tape struct {
-	keep   int           // how many; 0: defaultKeep
+	keep   int           // how many; 0: defaultRetention
 	trades []publicTrade // some more than keep; the last keep count
-	run    run
+	rows   rowCounter
 }
 
 // print adds a trade, and reports whether it is new: one whose id is not higher than the last has
@@ -44,7 +44,7 @@ func (t *tape) print(trade *publicTrade) bool {
 		trade.at = max(trade.at, last.at)
 	}
 	t.trades = appendKept(t.trades, trade, t.kept())
-	t.run.total++
+	t.rows.total++
 	return true
 }
 
@@ -69,19 +69,19 @@ func (t *tape) last() *publicTrade {
 func (t *tape) all() []publicTrade { return t.trades[max(0, len(t.trades)-t.kept()):] }
 
 // kept is how many trades the tape remembers.
-func (t *tape) kept() int { return cmp.Or(t.keep, defaultKeep) }
+func (t *tape) kept() int { return cmp.Or(t.keep, defaultRetention) }
 
-// stretch is a range of trades: by time and by id at once.
-type stretch struct {
+// tradeRange is a range of trades: by time and by id at once.
+type tradeRange struct {
 	from, to     market.Time // from inclusive, to exclusive
 	first, final uint64      // counters, both inclusive
 }
 
-// everything is the stretch without bounds.
-func everything() stretch { return stretch{to: never, final: 1<<64 - 1} }
+// allTrades is the range without bounds.
+func allTrades() tradeRange { return tradeRange{to: never, final: 1<<64 - 1} }
 
 // in returns the trades of a stretch, the oldest first. It is the tape's own memory.
-func (t *tape) in(s stretch) []publicTrade {
+func (t *tape) in(s tradeRange) []publicTrade {
 	all := t.all()
 	low := sort.Search(len(all), func(i int) bool { return all[i].at >= s.from && counter(all[i].id) >= s.first })
 	high := sort.Search(len(all), func(i int) bool { return all[i].at >= s.to || counter(all[i].id) > s.final })
@@ -101,7 +101,7 @@ func tradeID(id market.ID, count uint64) (name uuid.UUID) {
 // trades returns the trades that a call asks for, the oldest first: start and end inclusive, and
 // likewise the two ids.
 func (ex *Exchange) trades(c *door.Call) (*listing, []publicTrade, *exchange.Error) {
-	l, s := ex.named(c), everything()
+	l, s := ex.named(c), allTrades()
 	times, refused := timesOf(c, true)
 	if refused != nil {
 		return nil, nil, refused

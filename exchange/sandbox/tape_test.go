@@ -27,7 +27,8 @@ func TestTheTapeAnswersAsANaiveListDoes(t *testing.T) {
 				require.False(t, tape.print(&trade), "the other of its orders tells it too")
 				continue
 			}
-			s := stretch{from: noon + market.Time(bounds.Draw(t, "from")), to: noon + market.Time(bounds.Draw(t, "to")),
+			s := tradeRange{from: noon + market.Time(bounds.Draw(t, "from")),
+				to:    noon + market.Time(bounds.Draw(t, "to")),
 				first: 0, final: 1<<64 - 1}
 			if rapid.Bool().Draw(t, "by id") {
 				s.first, s.final = uint64(rapid.IntRange(0, 250).Draw(t, "first")), uint64(rapid.IntRange(0, 250).
@@ -47,13 +48,13 @@ func TestTheTapeAnswersAsANaiveListDoes(t *testing.T) {
 }
 
 func TestTheZeroScreenRemembersTheDefault(t *testing.T) {
-	var zero screen
-	for i := range uint64(3 * defaultKeep) {
+	var zero publicData
+	for i := range uint64(3 * defaultRetention) {
 		trade := publicTrade{id: tradeID(1, i+1), at: noon, price: 1, amount: 1}
 		require.True(t, zero.tape.print(&trade))
 		zero.candles.add(&trade, market.Value{})
 	}
-	require.Len(t, zero.tape.all(), defaultKeep)
+	require.Len(t, zero.tape.all(), defaultRetention)
 	require.Len(t, zero.candles.appendIn(nil, market.Interval1m, 0, never, 10), 1)
 }
 
@@ -196,7 +197,7 @@ func TestAVolumeBeyondSixtyFourBitsIsExact(t *testing.T) {
 }
 
 func BenchmarkPrint(b *testing.B) {
-	tape, held := tape{keep: defaultKeep}, candles{keep: 60 * 24 * 60}
+	tape, held := tape{keep: defaultRetention}, candles{keep: 60 * 24 * 60}
 	trade := publicTrade{at: noon, price: 95000_00, amount: 1_000_000}
 	for i := uint64(1); b.Loop(); i++ {
 		trade.id = tradeID(1, i)

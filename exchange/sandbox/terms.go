@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// mostDecimals is how many decimals a price may have in any market (venue-facts 2.1).
-const mostDecimals = 15
+// maxPriceDecimals is how many decimals a price may have in any market (venue-facts 2.1).
+const maxPriceDecimals = 15
 
 // terms reads the parameters of POST or PUT /order one by one, in the units of a market, and keeps
 // the first refusal.
@@ -86,7 +86,7 @@ func (t *terms) update(c *market.Command) {
 	}
 }
 
-// Refuse keeps the first refusal.
+// refuse keeps the first refusal.
 func (t *terms) refuse(refused *exchange.Error) {
 	if t.refused == nil {
 		t.refused = refused
@@ -127,9 +127,9 @@ func (t *terms) tooFine(name, text string) *exchange.Error {
 	switch {
 	case name != "price" && name != "triggerAmount":
 		return exchange.TooManyDecimals(name)
-	case strings.Trim(whole, "0") == "" && strings.HasPrefix(fraction, strings.Repeat("0", mostDecimals)):
+	case strings.Trim(whole, "0") == "" && strings.HasPrefix(fraction, strings.Repeat("0", maxPriceDecimals)):
 		return exchange.ErrCode(exchange.CodePriceTooSmall)
-	case len(fraction) > mostDecimals:
+	case len(fraction) > maxPriceDecimals:
 		return exchange.ErrCode(exchange.CodePriceTooFine)
 	case t.m.TickSize == 0:
 		return exchange.TooManyDecimals(name)

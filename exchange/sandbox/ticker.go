@@ -93,7 +93,7 @@ func (ex *Exchange) getTicker24h(c *door.Call) *exchange.Error {
 // that time lies, the trades that come after it count while the tape remembers them.
 func (l *listing) since(from market.Time) (total bar, any bool) {
 	whole := market.CeilTo(from, market.Time(time.Minute))
-	broken := everything()
+	broken := allTrades()
 	broken.from, broken.to = from, whole
 	trades := l.tape.in(broken)
 	for i := range trades {

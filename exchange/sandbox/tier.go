@@ -10,7 +10,7 @@ import (
 )
 
 // The volume that decides an account's tier is that of the 30 whole UTC days before, in the
-// currency of the tiers. It is worked Out once a night (venue-facts 3.5); until then a day's trades
+// currency of the tiers. It is worked out once a night (venue-facts 3.5); until then a day's trades
 // change nothing.
 const (
 	tierCurrency = "EUR"
@@ -71,14 +71,14 @@ func (ex *Exchange) openTiers(now market.Time) error {
 			return fmt.Errorf("account %s: volume: %w", a.name, err)
 		}
 		a.days = append(a.days, dayVolume{Day: now.Day() - 1, Volume: start})
-		a.tier = -1 // none yet, so that the fees of the first are told to the venue
-		ex.grade(a, now.Day())
+		a.tier = -1 // none yet: applyTier then sets the fees at the venue
+		ex.updateTier(a, now.Day())
 	}
-	ex.night = market.Time(now.Day()) * market.Time(day)
-	for ex.night = ex.night.Add(tierHour); ex.night <= now; {
-		ex.night = ex.night.Add(day)
+	ex.nextTierUpdate = market.Time(now.Day()) * market.Time(day)
+	for ex.nextTierUpdate = ex.nextTierUpdate.Add(tierHour); ex.nextTierUpdate <= now; {
+		ex.nextTierUpdate = ex.nextTierUpdate.Add(day)
 	}
-	ex.duties = append(ex.duties, &nightly{ex})
+	ex.schedule = append(ex.schedule, &tierSchedule{ex})
 	return nil
 }
 
@@ -106,32 +106,32 @@ func (ex *Exchange) openTier(config *Tier) error {
 	return nil
 }
 
-// nightly is the duty that works out every account's tier.
-type nightly struct{ ex *Exchange }
+// tierSchedule works out every account's tier.
+type tierSchedule struct{ ex *Exchange }
 
-func (n *nightly) due() market.Time { return n.ex.night }
+func (n *tierSchedule) due() market.Time { return n.ex.nextTierUpdate }
 
-func (n *nightly) run(at market.Time) {
+func (n *tierSchedule) run(at market.Time) {
 	for _, a := range n.ex.accounts {
-		n.ex.grade(a, at.Day())
+		n.ex.updateTier(a, at.Day())
 	}
-	n.ex.night = at.Add(day)
+	n.ex.nextTierUpdate = at.Add(day)
 }
 
-// grade works out the volume of the 30 days before today and the tier that it gives.
-func (ex *Exchange) grade(a *account, today int64) {
+// updateTier works out the volume of the 30 days before today and the tier that it gives.
+func (ex *Exchange) updateTier(a *account, today int64) {
 	a.volume = 0
 	for _, d := range a.days {
 		if d.Day >= today-tierDays && d.Day < today {
 			a.volume = addVolume(a.volume, d.Volume)
 		}
 	}
-	ex.store.account(a)
-	ex.seat(a)
+	ex.store.markAccount(a)
+	ex.applyTier(a)
 }
 
-// seat gives an account the tier of its volume.
-func (ex *Exchange) seat(a *account) {
+// applyTier gives an account the tier of its volume.
+func (ex *Exchange) applyTier(a *account) {
 	level := 0
 	for level+1 < len(ex.tiers) && ex.tiers[level+1].volume <= a.volume {
 		level++
@@ -156,9 +156,9 @@ func (ex *Exchange) rates(level int, category string) exchange.Fees {
 	return fees
 }
 
-// turnover adds a fill to the volume of its day.
-func (ex *Exchange) turnover(a *account, m *market.Market, f *market.Fill) {
-	worth, err := ex.worth(m, f)
+// addTurnover adds a fill to the volume of its day.
+func (ex *Exchange) addTurnover(a *account, m *market.Market, f *market.Fill) {
+	worth, err := ex.notional(m, f)
 	if err != nil {
 		worth = math.MaxInt64
 	}
@@ -173,9 +173,9 @@ func (ex *Exchange) turnover(a *account, m *market.Market, f *market.Fill) {
 	a.days = append(a.days, dayVolume{Day: today, Volume: worth})
 }
 
-// worth returns the value of a fill in the currency of the tiers, rounded down: other quotes by the
-// latest price of the market QUOTE-EUR, or one for one where there is no such market or price.
-func (ex *Exchange) worth(m *market.Market, f *market.Fill) (market.Money, error) {
+// notional returns the value of a fill in the currency of the tiers, rounded down: other quotes by
+// the latest price of the market QUOTE-EUR, or one for one where there is no such market or price.
+func (ex *Exchange) notional(m *market.Market, f *market.Fill) (market.Money, error) {
 	money, err := m.Notional(f.Price, f.Amount)
 	if err != nil || m.Quote == ex.currency {
 		return money, err

@@ -81,7 +81,7 @@ func TestAVolumeTooLargeToCountIsTheHighestTier(t *testing.T) {
 	b.price("USDC-EUR", "900000000000000")
 	m := b.catalog.MarketNamed("BTC-USDC")
 	for range 2 {
-		b.turnover(b.accounts[0], m, &market.Fill{Market: m.ID, Price: 9e15, Amount: 1e8, Time: b.now})
+		b.addTurnover(b.accounts[0], m, &market.Fill{Market: m.ID, Price: 9e15, Amount: 1e8, Time: b.now})
 	}
 	b.wait(day)
 	require.Contains(t, b.fees("alice"), `"tier":"8"`)
@@ -118,7 +118,7 @@ func TestTheNightAfterTheStartIsTheNextOne(t *testing.T) {
 		ex := newBank(t).Exchange
 		ex.treasury, ex.accounts[0].transfers, ex.accounts[1].transfers = treasury{}, transfers{}, transfers{}
 		require.NoError(t, ex.openTreasury(midnight.Add(row.start)))
-		require.Equal(t, midnight.Add(row.want), ex.night, row)
+		require.Equal(t, midnight.Add(row.want), ex.nextTierUpdate, row)
 	}
 }
 

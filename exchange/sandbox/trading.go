@@ -34,7 +34,7 @@ func (ex *Exchange) postOrder(c *door.Call) *exchange.Error {
 	placed := ex.latest
 	switch {
 	case c.Flag("responseRequired", true):
-		ex.tell(c, placed, placed.fills())
+		ex.appendOrder(c, placed, placed.fills())
 	case ex.config.Rules.ShortCreate:
 		c.Out = exchange.AppendShortOrder(c.Out, ex.catalog, ex.orderOf(placed))
 	}
@@ -78,7 +78,7 @@ func (ex *Exchange) putOrder(c *door.Call) *exchange.Error {
 // closedToChange is the refusal to update an order that has ended: a market order never could have
 // been.
 func closedToChange(r *record) *exchange.Error {
-	if r.past.order.Type == market.TypeMarket {
+	if r.history.order.Type == market.TypeMarket {
 		return exchange.ErrCode(exchange.CodeMarketOrderUpdate)
 	}
 	return exchange.ErrCode(exchange.CodeNotFound)
@@ -90,7 +90,7 @@ func (ex *Exchange) getOrder(c *door.Call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	ex.tell(c, r, r.fills())
+	ex.appendOrder(c, r, r.fills())
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (ex *Exchange) perform(c *door.Call) *exchange.Error {
 	var err error
 	if c.FillLater > 0 {
 		refused, err = ex.venue.PerformLate(ex.caller(c).id, c.Now, &ex.command)
-		ex.late.add(latecomer{at: later(c.Now, c.FillLater), order: ex.command.Order.ID, settle: c.SettleLater})
+		ex.late.add(lateOrder{at: later(c.Now, c.FillLater), order: ex.command.Order.ID, settle: c.SettleLater})
 	} else {
 		refused, err = ex.venue.Perform(ex.caller(c).id, c.Now, &ex.command)
 	}

@@ -20,26 +20,26 @@ import (
 // treasury is what the exchange has beside the venue's balances: the rules of its assets, the fee
 // schedule, and what is on its way in or out.
 type treasury struct {
-	vaults         []*vault // by market.AssetID, from 1
-	shelf          []*vault // by symbol
+	assets         []*assetRules // by market.AssetID, from 1
+	assetsBySymbol []*assetRules // by symbol
 	tiers          []tier
 	currency       market.AssetID // of the tiers; 0: the exchange does not have it
 	currencyDigits uint8
 	rated          []*market.Market // by market.ID, from 1: QUOTE-EUR, or nil
-	night          market.Time      // when the tiers are worked out next
+	nextTierUpdate market.Time      // when the tiers are worked out next
 	inFlight       inFlight
 	number         int64 // of the transfers and transactions so far
 }
 
 // transfers is what an account has beside its orders and balances.
 type transfers struct {
-	tier         int
-	volume       market.Money // that gave the tier
-	days         []dayVolume  // rising
-	deposits     []*transfer  // by Listed
-	withdrawals  []*transfer  // by Listed
-	transactions []transaction
-	noted        run // of transactions
+	tier            int
+	volume          market.Money // that gave the tier
+	days            []dayVolume  // rising
+	deposits        []*transfer  // by Listed
+	withdrawals     []*transfer  // by Listed
+	transactions    []transaction
+	transactionRows rowCounter // of transactions
 
 	depositsListed, withdrawalsListed uint64 // so far
 }
@@ -81,7 +81,7 @@ var transferStatuses = [...]string{transferAwaitingProcessing: "awaiting_process
 	transferInMempool: "in_mempool", transferProcessed: "processed", transferCompleted: "completed",
 	transferCanceled: "canceled"}
 
-// nextStatus is the way of a transfer that nobody cancels.
+// nextStatus is the status after each, unless the transfer is canceled.
 var nextStatus = [...]transferState{
 	transferConfirming:         transferCompleted,
 	transferAwaitingProcessing: transferApproved,
@@ -96,20 +96,20 @@ var nextStatus = [...]transferState{
 // accounts, and adds its duties.
 func (ex *Exchange) openTreasury(now market.Time) error {
 	for _, asset := range ex.catalog.Assets() {
-		v, err := ex.openVault(asset)
+		v, err := ex.openAssetRules(asset)
 		if err != nil {
 			return fmt.Errorf("asset %s: %w", asset.Symbol, err)
 		}
-		ex.vaults = append(ex.vaults, v)
+		ex.assets = append(ex.assets, v)
 	}
-	ex.shelf = slices.SortedFunc(slices.Values(ex.vaults),
-		func(a, b *vault) int { return strings.Compare(a.Symbol, b.Symbol) })
-	ex.duties = append(ex.duties, &carrier{ex})
+	ex.assetsBySymbol = slices.SortedFunc(slices.Values(ex.assets),
+		func(a, b *assetRules) int { return strings.Compare(a.Symbol, b.Symbol) })
+	ex.schedule = append(ex.schedule, &transferSchedule{ex})
 	return ex.openTiers(now)
 }
 
-// stay returns how long a transfer of the asset is in a status.
-func (ex *Exchange) stay(v *vault, status transferState) market.Duration {
+// stageDuration returns how long a transfer of the asset is in a status.
+func (ex *Exchange) stageDuration(v *assetRules, status transferState) market.Duration {
 	switch status {
 	case transferConfirming:
 		return v.blocks(v.config.Confirmations)
@@ -136,28 +136,30 @@ func (ex *Exchange) nextID() (id uuid.UUID) {
 	return id
 }
 
-// launch puts a transfer on its way.
-func (ex *Exchange) launch(t *transfer, status transferState, at market.Time) {
-	t.Status, t.Due = status, at.Add(ex.stay(ex.vaults[t.Asset-1], status))
+// startStage puts a transfer on its way.
+func (ex *Exchange) startStage(t *transfer, status transferState, at market.Time) {
+	t.Status, t.Due = status, at.Add(ex.stageDuration(ex.assets[t.Asset-1], status))
 	heap.Push(&ex.inFlight, t)
-	ex.store.transfer(t)
+	ex.store.markTransfer(t)
 }
 
-// carrier is the duty that carries transfers on.
-type carrier struct{ ex *Exchange }
+// transferSchedule brings transfers to their next status when it is due.
+type transferSchedule struct{ ex *Exchange }
 
-func (c *carrier) due() market.Time {
+func (c *transferSchedule) due() market.Time {
 	if len(c.ex.inFlight) == 0 {
 		return never
 	}
 	return c.ex.inFlight[0].Due
 }
 
-func (c *carrier) run(at market.Time) { c.ex.carry(heap.Pop(&c.ex.inFlight).(*transfer), at) }
+func (c *transferSchedule) run(at market.Time) {
+	c.ex.nextStage(heap.Pop(&c.ex.inFlight).(*transfer), at)
+}
 
-// carry brings a transfer to its next status.
-func (ex *Exchange) carry(t *transfer, at market.Time) {
-	v, next := ex.vaults[t.Asset-1], nextStatus[t.Status]
+// nextStage brings a transfer to its next status.
+func (ex *Exchange) nextStage(t *transfer, at market.Time) {
+	v, next := ex.assets[t.Asset-1], nextStatus[t.Status]
 	if v.fiat && next == transferInMempool {
 		next = transferProcessed
 	}
@@ -166,12 +168,12 @@ func (ex *Exchange) carry(t *transfer, at market.Time) {
 		ex.credit(t, at)
 	case next == transferCompleted:
 		t.Status, t.Due = next, never
-		ex.store.transfer(t)
+		ex.store.markTransfer(t)
 	default:
 		if next == transferSending && !v.fiat {
 			t.TxID = digest("transaction", t.ID.String())
 		}
-		ex.launch(t, next, at)
+		ex.startStage(t, next, at)
 	}
 }
 
@@ -196,20 +198,19 @@ func (ex *Exchange) cancelTransfer(id uuid.UUID, at market.Time) *exchange.Error
 	}
 	heap.Remove(&ex.inFlight, place)
 	t.Due = never
-	ex.store.transfer(t)
+	ex.store.markTransfer(t)
 	return nil
 }
 
 // kept returns how many rows of an account's lists are remembered.
 func (ex *Exchange) kept() int {
-	if ex.config.Keep.Transactions == 0 {
-		return defaultKeep
+	if ex.config.Retention.Transactions == 0 {
+		return defaultRetention
 	}
-	return ex.config.Keep.Transactions
+	return ex.config.Retention.Transactions
 }
 
-// remember appends a row and forgets the oldest where there are more than limit, half of the time
-// none and then many at once.
+// remember appends a row. The list holds between limit and 2·limit rows and is trimmed in bulk.
 func remember[T any](rows []T, row T, limit int) []T {
 	if len(rows) >= 2*limit {
 		kept := copy(rows, rows[len(rows)-limit+1:])
@@ -224,9 +225,9 @@ func remember[T any](rows []T, row T, limit int) []T {
 func (ex *Exchange) list(rows []*transfer, t *transfer, listed *uint64) []*transfer {
 	*listed++
 	t.Place = *listed
-	ex.store.transfer(t)
+	ex.store.markTransfer(t)
 	if gone := len(rows) - ex.kept(); gone >= 0 {
-		ex.store.transfer(rows[gone])
+		ex.store.markTransfer(rows[gone])
 	}
 	return remember(rows, t, ex.kept())
 }
@@ -241,7 +242,7 @@ func (ex *Exchange) listTransfers(c *door.Call, rows []*transfer) {
 	w.Open('[')
 	rows = latest(rows, ex.kept())
 	for i, count := len(rows)-1, 0; i >= 0 && count < int(limit); i-- {
-		t, v := rows[i], ex.vaults[rows[i].Asset-1]
+		t, v := rows[i], ex.assets[rows[i].Asset-1]
 		if at := t.Listed.Millis(); at < start || at > end || c.Has("symbol") && c.Text("symbol") != v.Symbol {
 			continue
 		}
@@ -252,7 +253,7 @@ func (ex *Exchange) listTransfers(c *door.Call, rows []*transfer) {
 	c.Out = w.Dst
 }
 
-func writeTransfer(w *wire.Writer, t *transfer, v *vault) {
+func writeTransfer(w *wire.Writer, t *transfer, v *assetRules) {
 	w.Open('{')
 	w.Integer("timestamp", t.Listed.Millis())
 	w.Text("symbol", v.Symbol)

@@ -26,7 +26,7 @@ type pocket struct {
 
 func TestNoMoneyAppearsOrVanishes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := &ledger{bank: newBank(t, func(c *Config) { c.Keep.Transactions = 1_000_000 })}
+		l := &ledger{bank: newBank(t, func(c *Config) { c.Retention.Transactions = 1_000_000 })}
 		l.price("BTC-EUR", "1000")
 		t.Repeat(map[string]func(*rapid.T){
 			"deposit": l.depositSome, "withdraw": l.withdrawSome, "cancel": l.cancelOne, "trade": l.tradeSome,
@@ -36,8 +36,8 @@ func TestNoMoneyAppearsOrVanishes(t *testing.T) {
 }
 
 // some draws an account, an asset and up to three whole units of it.
-func (l *ledger) some(t *rapid.T) (name string, v *vault, money market.Money) {
-	v = rapid.SampledFrom(l.vaults).Draw(t, "asset")
+func (l *ledger) some(t *rapid.T) (name string, v *assetRules, money market.Money) {
+	v = rapid.SampledFrom(l.assets).Draw(t, "asset")
 	money = market.Money(rapid.Int64Range(1, 3*market.Pow10(v.Digits)).Draw(t, "units"))
 	return rapid.SampledFrom([]string{"alice", "bob"}).Draw(t, "name"), v, money
 }
@@ -104,7 +104,7 @@ func (l *ledger) waitSome(t *rapid.T) {
 	l.wait(rapid.SampledFrom([]time.Duration{1, time.Second, 10 * time.Second, 10 * time.Minute, day}).Draw(t, "time"))
 }
 
-// Check adds up: a balance is what was credited, less what was taken and did not come back, and
+// check adds up: a balance is what was credited, less what was taken and did not come back, and
 // what trades moved; and the history says the same.
 func (l *ledger) check(t *rapid.T) {
 	want, told := map[pocket]market.Money{}, map[pocket]market.Money{}
@@ -128,7 +128,7 @@ func (l *ledger) check(t *rapid.T) {
 				want[sent] -= x.Sent.Money
 			}
 		}
-		for _, v := range l.vaults {
+		for _, v := range l.assets {
 			have := l.venue.BalanceOf(a.id, v.ID)
 			require.Equal(t, want[pocket{a.id, v.ID}], have.Total, "%s of %s", v.Symbol, a.name)
 			require.Equal(t, told[pocket{a.id, v.ID}], have.Total, "%s of %s by the history", v.Symbol, a.name)

@@ -10,17 +10,17 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// vault is an asset with its transfer rules in units.
-type vault struct {
+// assetRules is an asset with its transfer rules in units.
+type assetRules struct {
 	*market.Asset
 	config                                   *Asset
 	depositFee, withdrawalFee, withdrawalMin market.Money
 	fiat                                     bool // it moves between bank accounts
 }
 
-// openVault reads the rules of an asset.
-func (ex *Exchange) openVault(asset *market.Asset) (*vault, error) {
-	v := &vault{Asset: asset, config: &Asset{Symbol: asset.Symbol}}
+// openAssetRules reads the rules of an asset.
+func (ex *Exchange) openAssetRules(asset *market.Asset) (*assetRules, error) {
+	v := &assetRules{Asset: asset, config: &Asset{Symbol: asset.Symbol}}
 	for i := range ex.config.Assets {
 		if ex.config.Assets[i].Symbol == asset.Symbol {
 			v.config = &ex.config.Assets[i]
@@ -47,29 +47,29 @@ func (ex *Exchange) openVault(asset *market.Asset) (*vault, error) {
 	return v, nil
 }
 
-// vaultOf returns the asset of a symbol of this exchange.
-func (ex *Exchange) vaultOf(symbol string) *vault {
-	return ex.vaults[ex.catalog.AssetNamed(symbol).ID-1]
+// assetNamed returns the asset of a symbol of this exchange.
+func (ex *Exchange) assetNamed(symbol string) *assetRules {
+	return ex.assets[ex.catalog.AssetNamed(symbol).ID-1]
 }
 
 // open reports whether deposits and withdrawals of the asset are possible.
-func (v *vault) open() bool { return v.config.Status == "" || v.config.Status == "OK" }
+func (v *assetRules) open() bool { return v.config.Status == "" || v.config.Status == "OK" }
 
 // amount reads the amount of a transfer in the asset's units.
-func (v *vault) amount(text string) (market.Money, *exchange.Error) {
+func (v *assetRules) amount(text string) (market.Money, *exchange.Error) {
 	n, err := market.ParseFixed(text, v.Digits)
 	return market.Money(n), amountError(err, n)
 }
 
 // tooMuch reports whether an amount is above the largest that a request may name, 10⁹ (venue-facts
 // 2.1).
-func (v *vault) tooMuch(amount market.Money) bool {
+func (v *assetRules) tooMuch(amount market.Money) bool {
 	unit := market.Money(market.Pow10(v.Digits))
 	return amount/unit > 1_000_000_000 || amount/unit == 1_000_000_000 && amount%unit > 0
 }
 
 // blocks returns how long a number of blocks takes.
-func (v *vault) blocks(count int) market.Duration {
+func (v *assetRules) blocks(count int) market.Duration {
 	each := v.config.BlockTime
 	if each == 0 {
 		each = time.Minute

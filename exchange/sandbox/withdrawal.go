@@ -17,15 +17,15 @@ import (
 // sending.
 const defaultWithdrawalStage = 10 * time.Second
 
-// longestAddress is how many bytes an address or a paymentId may have.
-const longestAddress = 128
+// maxAddress is how many bytes an address or a paymentId may have.
+const maxAddress = 128
 
 // postWithdrawal answers POST /withdrawal. The fee is part of amount, or comes on top of it with
 // addWithdrawalFee; the answer's amount is what leaves the balance, and it leaves it at once. The
 // checks come in this order: internal (205), amount (205, 429, 210), address (412, of a bank 409)
 // and paymentId (205), the asset's status (410), its minimum (406), the balance (408).
 func (ex *Exchange) postWithdrawal(c *door.Call) *exchange.Error {
-	v := ex.vaultOf(c.Text("symbol"))
+	v := ex.assetNamed(c.Text("symbol"))
 	amount, refused := v.checkWithdrawal(c)
 	if refused != nil {
 		return refused
@@ -59,7 +59,7 @@ func (ex *Exchange) postWithdrawal(c *door.Call) *exchange.Error {
 }
 
 // checkWithdrawal reads the amount and checks what can be checked without the exchange's state.
-func (v *vault) checkWithdrawal(c *door.Call) (market.Money, *exchange.Error) {
+func (v *assetRules) checkWithdrawal(c *door.Call) (market.Money, *exchange.Error) {
 	if c.Flag("internal", false) {
 		return 0, exchange.Invalid("internal")
 	}
@@ -82,7 +82,7 @@ func (v *vault) checkWithdrawal(c *door.Call) (market.Money, *exchange.Error) {
 
 // withdraw takes total from the balance, where the caller has seen it, and puts what the fee leaves
 // of it on its way.
-func (ex *Exchange) withdraw(a *account, v *vault, total market.Money, address, payment string, at market.Time) {
+func (ex *Exchange) withdraw(a *account, v *assetRules, total market.Money, address, payment string, at market.Time) {
 	if err := ex.transfer(a.id, v.ID, -total); err != nil {
 		panic(fmt.Sprintf("sandbox: withdraw %d of %s from %s: %s", total, v.Symbol, a.name, err))
 	}
@@ -90,9 +90,9 @@ func (ex *Exchange) withdraw(a *account, v *vault, total market.Money, address, 
 		ID: ex.nextID(), Account: a.id, Asset: v.ID, Amount: total - v.withdrawalFee, Fee: v.withdrawalFee,
 		Address: address, PaymentID: payment, Listed: at,
 	}
-	ex.launch(t, transferAwaitingProcessing, at)
+	ex.startStage(t, transferAwaitingProcessing, at)
 	a.withdrawals = ex.list(a.withdrawals, t, &a.withdrawalsListed)
-	ex.note(a, transaction{
+	ex.addTransaction(a, transaction{
 		ID: t.ID, At: at, Type: typeWithdrawal, Sent: share{v.ID,
 			total}, Fees: market.ValueOf(int64(t.Fee)), FeesAsset: v.ID, Address: address,
 	})
@@ -105,7 +105,7 @@ func (ex *Exchange) giveBack(t *transfer, at market.Time) error {
 		return err
 	}
 	t.Status = transferCanceled
-	ex.note(ex.accounts[t.Account], transaction{ID: ex.nextID(), At: at, Type: typeWithdrawalCancelled,
+	ex.addTransaction(ex.accounts[t.Account], transaction{ID: ex.nextID(), At: at, Type: typeWithdrawalCancelled,
 		Received: share{t.Asset, total}, FeesAsset: t.Asset, Address: t.Address})
 	return nil
 }
@@ -119,7 +119,7 @@ func (ex *Exchange) getWithdrawalHistory(c *door.Call) *exchange.Error {
 // validAddress reports whether a text can be the address of a coin: printable, without spaces, at
 // most 128 bytes. What a real network would say is not checked.
 func validAddress(text string) bool {
-	if text == "" || len(text) > longestAddress || !utf8.ValidString(text) {
+	if text == "" || len(text) > maxAddress || !utf8.ValidString(text) {
 		return false
 	}
 	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) })

@@ -8,11 +8,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Candles appends the candles of an array, each [milliseconds,"open","high","low","close",
-// "volume"], in the units of m; more columns are skipped. An error names the column.
+// Candles appends the candles of an array, each
+// [milliseconds,"open","high","low","close","volume"], in the units of m; more columns are skipped.
+// An error names the column.
 func (s *Scanner) Candles(m *market.Market, interval market.Interval, dst []market.Candle) []market.Candle {
 	for s.Array(); s.Element(); {
-		if next := rows(s.data, s.at, m, interval, &dst); next > s.at {
+		if next := fastCandles(s.data, s.at, m, interval, &dst); next > s.at {
 			s.at = next
 			continue
 		}
@@ -39,13 +40,12 @@ func (s *Scanner) columns(m *market.Market, candle *market.Candle) {
 	s.Leave()
 }
 
-// rows reads candles as row does, as many as there are, and returns where it stopped: behind a
-// candle.
-func rows(data []byte, at int, m *market.Market, interval market.Interval, dst *[]market.Candle) int {
+// fastCandles reads consecutive candles as fastCandle does, and returns where the last one ends.
+func fastCandles(data []byte, at int, m *market.Market, interval market.Interval, dst *[]market.Candle) int {
 	candles, stop := *dst, at
 	for {
 		candle := market.Candle{Market: m.ID, Interval: interval}
-		next := row(data, at, m, &candle)
+		next := fastCandle(data, at, m, &candle)
 		if next == 0 {
 			break
 		}
@@ -60,18 +60,18 @@ func rows(data []byte, at int, m *market.Market, interval market.Interval, dst *
 	return stop
 }
 
-// row reads a candle that is written without white space and in easy numbers, as the exchange
-// writes it, and returns where it ends; 0 for any other candle.
-func row(data []byte, at int, m *market.Market, candle *market.Candle) int {
-	const stamp = 13 // digits of the milliseconds of our days
+// fastCandle reads a candle in the form that the exchange writes, without white space and with
+// short numbers, and returns where it ends; 0 for any other form.
+func fastCandle(data []byte, at int, m *market.Market, candle *market.Candle) int {
+	const stamp = 13 // digits of Unix milliseconds today
 	if at+17 > len(data) || data[at] != '[' {
 		return 0
 	}
 	head, tail := binary.LittleEndian.Uint64(data[at+1:])^zeros, binary.LittleEndian.Uint64(data[at+9:])^zeros
-	if marks(head) != 0 || bits.TrailingZeros64(marks(tail))/8 != stamp-8 {
+	if nonDigits(head) != 0 || bits.TrailingZeros64(nonDigits(tail))/8 != stamp-8 {
 		return 0
 	}
-	millis := worth(head, 8)*100_000 + worth(tail, stamp-8)
+	millis := digitsValue(head, 8)*100_000 + digitsValue(tail, stamp-8)
 	at += 1 + stamp
 	columns := [...]struct {
 		to     *int64

@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-func TestQuickNumbersAgreeWithTheThorough(t *testing.T) {
+func TestFastAndSlowNumbersAgree(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	plain := func(longest int) (text []byte) {
 		for range random.IntN(longest + 1) {
@@ -30,7 +30,7 @@ func TestQuickNumbersAgreeWithTheThorough(t *testing.T) {
 		digits, behind := uint8(random.IntN(14)), append([]byte(`",`), plain(20)...)
 		text = append(text, behind...)
 		have, next := quoted(text, 0, digits)
-		again, _ := slowly(text, 0, digits)
+		again, _ := quotedSlow(text, 0, digits)
 		if next == 0 {
 			continue
 		}

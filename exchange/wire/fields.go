@@ -19,7 +19,7 @@ func (s *Scanner) Integer(field string) int64 {
 	var n int64
 	for i := 0; ; i++ {
 		switch {
-		case i == len(token) && 0 < i && i < 19: // 18 digits fit always
+		case i == len(token) && 0 < i && i < 19: // 18 digits always fit
 			return n
 		case i < len(token) && i < 19 && token[i]-'0' <= 9:
 			n = n*10 + int64(token[i]-'0')

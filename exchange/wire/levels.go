@@ -10,7 +10,7 @@ func (s *Scanner) Levels(field string, m *market.Market, dst []market.Level) []m
 		return dst
 	}
 	for s.Array(); s.Element(); {
-		if next := compact(s.data, s.at, m, &dst); next > s.at {
+		if next := fastLevels(s.data, s.at, m, &dst); next > s.at {
 			s.at = next
 			continue
 		}
@@ -26,7 +26,7 @@ func (s *Scanner) Levels(field string, m *market.Market, dst []market.Level) []m
 	return dst
 }
 
-// column reads the next column of a row, which must be there.
+// column reads the next column of a row; a missing one is an error.
 func (s *Scanner) column(field string, digits uint8) int64 {
 	if !s.Element() {
 		s.malformed()
@@ -34,9 +34,9 @@ func (s *Scanner) column(field string, digits uint8) int64 {
 	return s.Fixed(field, digits)
 }
 
-// compact reads levels that are written without white space and in easy numbers, as the exchange
-// writes them, as many as there are, and returns where it stopped: behind a level.
-func compact(data []byte, at int, m *market.Market, dst *[]market.Level) int {
+// fastLevels reads levels in the form that the exchange writes, without white space and with short
+// numbers, until the first other form. It returns where the last level ends.
+func fastLevels(data []byte, at int, m *market.Market, dst *[]market.Level) int {
 	levels, stop := *dst, at
 	for at+2 < len(data) && data[at] == '[' && data[at+1] == '"' {
 		price, next := quoted(data, at+1, m.PriceDigits)

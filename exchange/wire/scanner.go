@@ -1,7 +1,7 @@
-// Package wire reads and writes the JSON that passes between client and exchange: one scanner for
-// answers and for the bodies of requests, one writer for both, and decimals digit for digit, never
-// as floats. It never sends anything, and it never decides what a member means or which ones may be
-// there. Read Scanner next, then Writer.
+// Package wire reads and writes the JSON between client and exchange: one scanner for answers and
+// for the bodies of requests, one writer for both, and exact decimals, never floats. It never sends
+// anything, and it never decides the meaning of a member or which members are allowed. Read Scanner
+// next, then Writer.
 package wire
 
 import (
@@ -13,38 +13,37 @@ import (
 	"unicode/utf8"
 )
 
-// deepest is how deep a value that is skipped may be nested, as in encoding/json.
-const deepest = 10000
+// maxDepth is the allowed nesting of a skipped value, as in encoding/json.
+const maxDepth = 10000
 
-// ErrMalformed is wrapped where a text is not the JSON that was expected, as when it is cut off.
+// ErrMalformed is wrapped when the text is not the expected JSON, for example cut off.
 var ErrMalformed = errors.New("malformed answer")
 
-// ErrDeep is wrapped beside ErrMalformed where a value that is skipped is nested deeper than the
-// scanner's limit.
+// ErrDeep is wrapped beside ErrMalformed when a skipped value is nested deeper than the scanner's
+// limit.
 var ErrDeep = errors.New("nested too deep")
 
-// Scanner reads one JSON value (RFC 8259) from front to back and keeps the first error, after which
-// it reads nothing more and returns zeros. It allocates only for strings with escapes, and for
-// errors.
+// Scanner reads one JSON value (RFC 8259) from front to back. It keeps the first error; later reads
+// return zeros. It allocates only for strings with escapes, and for errors.
 //
-// Names and tokens are parts of the data, without their quotes and with their escapes undone; half
-// of a surrogate pair stands for U+FFFD. Bytes above ASCII are taken as they are: a caller who
-// wants valid UTF-8 checks the data. Numbers must be written as RFC 8259 has them and are never
-// converted here. A name may come twice: the caller sees both.
+// Names and tokens are parts of the data, without quotes and escapes; half of a surrogate pair
+// becomes U+FFFD. Bytes above ASCII are not checked: a caller who needs valid UTF-8 checks the
+// data. Numbers must have the form of RFC 8259 and are never converted here. If a name occurs
+// twice, the caller gets both members.
 type Scanner struct {
 	data  []byte
 	at    int
 	limit int    // of nesting
-	fresh bool   // an object or array has just been opened
-	name  []byte // of the member that Member has found
+	fresh bool   // an object or array was just opened
+	name  []byte // of the present member
 	err   error
 }
 
-// NewScanner returns a scanner before the first byte of data, which must not change while names and
+// NewScanner returns a scanner at the first byte of data, which must not change while names and
 // tokens are in use.
-func NewScanner(data []byte) Scanner { return Scanner{data: data, limit: deepest} }
+func NewScanner(data []byte) Scanner { return Scanner{data: data, limit: maxDepth} }
 
-// Limit sets how deep a value that is skipped may be nested: 10000 unless set.
+// Limit sets the allowed nesting of a skipped value; the default is 10000.
 func (s *Scanner) Limit(depth int) { s.limit = depth }
 
 // Object enters an object.
@@ -62,7 +61,8 @@ func (s *Scanner) enter(bracket byte) {
 	s.malformed()
 }
 
-// Member goes to the next member of the object, whose value must be read next; false at its end.
+// Member moves to the next member of the object and returns false at its end. The caller reads the
+// value next.
 func (s *Scanner) Member() bool {
 	if !s.more('}') {
 		return false
@@ -80,10 +80,11 @@ func (s *Scanner) Member() bool {
 	return s.err == nil
 }
 
-// Name returns the name of the member that Member has found. It is valid until the next.
+// Name returns the name of the present member. It is valid until the next Member.
 func (s *Scanner) Name() []byte { return s.name }
 
-// Element goes to the next element of the array, which must be read next; false at its end.
+// Element moves to the next element of the array and returns false at its end. The caller reads the
+// element next.
 func (s *Scanner) Element() bool { return s.more(']') }
 
 func (s *Scanner) more(shut byte) bool {
@@ -117,7 +118,7 @@ func (s *Scanner) Leave() {
 // Err returns the first error so far.
 func (s *Scanner) Err() error { return s.err }
 
-// End returns the first error; text after the value is one.
+// End returns the first error; text after the value is an error too.
 func (s *Scanner) End() error {
 	if s.err == nil && (s.Peek() != 0 || s.at < len(s.data)) {
 		s.malformed()
@@ -125,8 +126,8 @@ func (s *Scanner) End() error {
 	return s.err
 }
 
-// Peek skips white space and returns the byte after it, with which the next value begins; 0 at the
-// end of the data.
+// Peek skips white space and returns the next byte, the first one of the next value; 0 at the end
+// of the data.
 func (s *Scanner) Peek() byte {
 	for s.at < len(s.data) {
 		switch ch := s.data[s.at]; ch {
@@ -145,7 +146,7 @@ func (s *Scanner) malformed() {
 	}
 }
 
-// Fail keeps err, with the name of the field, unless there was an error before.
+// Fail stores err with the name of the field. The first error stays.
 func (s *Scanner) Fail(field string, err error) {
 	if s.err == nil {
 		s.err = fmt.Errorf("%s: %w", field, err)
@@ -153,8 +154,7 @@ func (s *Scanner) Fail(field string, err error) {
 }
 
 // Token reads a string, number, true, false or null. It returns a string without quotes and
-// escapes, anything else as it is written, and nil for null. The token is valid as long as the
-// data.
+// escapes, any other token unchanged, and nil for null. The token is valid as long as the data.
 func (s *Scanner) Token() []byte {
 	if s.err != nil {
 		return nil
@@ -178,7 +178,7 @@ func (s *Scanner) Token() []byte {
 }
 
 // Text reads any value as a part of whole, which must be the data as a string: a string without
-// quotes and escapes, anything else as it is written. It allocates only for a string with escapes.
+// quotes and escapes, any other value unchanged. It allocates only for a string with escapes.
 func (s *Scanner) Text(whole string) string {
 	if s.Peek() != '"' {
 		start := s.at
@@ -193,7 +193,7 @@ func (s *Scanner) Text(whole string) string {
 	return string(token)
 }
 
-// Raw reads any value and returns it as it is written.
+// Raw reads any value and returns its bytes.
 func (s *Scanner) Raw() []byte {
 	s.Peek()
 	start := s.at
@@ -201,10 +201,10 @@ func (s *Scanner) Raw() []byte {
 	return s.data[start:s.at]
 }
 
-// Discard reads any value and forgets it.
-func (s *Scanner) Discard() { s.pass(0) }
+// Discard skips any value.
+func (s *Scanner) Discard() { s.discard(0) }
 
-func (s *Scanner) pass(depth int) {
+func (s *Scanner) discard(depth int) {
 	if s.err != nil {
 		return
 	}
@@ -219,16 +219,16 @@ func (s *Scanner) pass(depth int) {
 	}
 	if ch == '{' {
 		for s.Object(); s.Member(); {
-			s.pass(depth + 1)
+			s.discard(depth + 1)
 		}
 		return
 	}
 	for s.Array(); s.Element(); {
-		s.pass(depth + 1)
+		s.discard(depth + 1)
 	}
 }
 
-// text reads a string, which begins here. It looks at eight bytes at once.
+// text reads the string that begins here, eight bytes at once.
 func (s *Scanner) text() []byte {
 	start := s.at + 1
 	i := start
@@ -256,16 +256,15 @@ func (s *Scanner) text() []byte {
 	return nil
 }
 
-// special marks, up to the first of them in the text, the bytes of a word that a string cannot have
-// as they are: quotes, backslashes and control characters.
+// special marks the bytes of a word that need care in a string: quotes, backslashes and control
+// characters. The marks are right up to the first such byte.
 func special(word uint64) uint64 {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	quote, slash := word^('"'*ones), word^('\\'*ones)
 	return ((quote-ones)&^quote | (slash-ones)&^slash | (word-' '*ones)&^word) & tops
 }
 
-// escaped reads a string whose first backslash stands at i. An error is at the string's first
-// quote.
+// escaped reads a string whose first backslash is at i. An error is at the string's first quote.
 func (s *Scanner) escaped(start, i int) []byte {
 	out := append([]byte(nil), s.data[start:i]...)
 	s.at = i
@@ -293,7 +292,7 @@ func (s *Scanner) escaped(start, i int) []byte {
 	return nil
 }
 
-// escape reads the characters after a backslash. Half of a surrogate pair stands for U+FFFD, as in
+// escape reads the characters after a backslash. Half of a surrogate pair becomes U+FFFD, as in
 // encoding/json.
 func (s *Scanner) escape() (rune, bool) {
 	const letters, meant = `"\/bfnrt`, "\"\\/\b\f\n\r\t"

@@ -1,12 +1,12 @@
 package wire
 
-// Tokens reads an object by a table: into[i] becomes the token (see Token) of the member called
-// names[i], and stays as it is where there is none. Other members are skipped; of two members of
-// one name the later counts. Tokens is fastest where the members come in the order of names.
+// Tokens reads an object by a table: into[i] becomes the token (see Token) of the member names[i],
+// and does not change if there is none. Other members are skipped; of two members of one name the
+// later counts. Tokens is fastest if the members come in the order of names.
 func (s *Scanner) Tokens(names []string, into [][]byte) {
 	next := 0
 	for s.Object(); s.Member(); {
-		i := place(names, s.name, next)
+		i := indexFrom(names, s.name, next)
 		if i < 0 {
 			s.Discard()
 			continue
@@ -16,9 +16,9 @@ func (s *Scanner) Tokens(names []string, into [][]byte) {
 	}
 }
 
-// place returns where names has name, looked for from next on and then from the start; -1 where it
-// has not.
-func place(names []string, name []byte, next int) int {
+// indexFrom returns the index of name in names, searching from next on and then from the start; -1
+// for none.
+func indexFrom(names []string, name []byte, next int) int {
 	for i := next; i < len(names); i++ {
 		if names[i] == string(name) {
 			return i

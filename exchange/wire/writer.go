@@ -15,7 +15,7 @@ import (
 // escaped.
 type Writer struct{ Dst []byte }
 
-// Open begins an object or array, after a comma where it is a later element of an array.
+// Open begins an object or array, after a comma if it is a later element of an array.
 func (w *Writer) Open(bracket byte) {
 	w.Comma()
 	w.Dst = append(w.Dst, bracket)
@@ -31,7 +31,7 @@ func (w *Writer) Comma() {
 	}
 }
 
-// Key writes the name of a member, whose value must be written next.
+// Key writes the name of a member. The caller writes the value next.
 func (w *Writer) Key(name string) {
 	w.Comma()
 	w.Dst = append(append(append(w.Dst, '"'), name...), '"', ':')
@@ -43,8 +43,8 @@ func (w *Writer) Text(name, text string) {
 	w.Quote(text)
 }
 
-// Word writes a member whose text is a word of the specification, which needs no escapes, and
-// nothing for an empty one: a word that is not set.
+// Word writes a member with a word of the specification, which needs no escapes. It writes nothing
+// for an empty word.
 func (w *Writer) Word(name, word string) {
 	if word == "" {
 		return
@@ -89,13 +89,13 @@ func (w *Writer) Fixed(name string, n int64, digits uint8) {
 	w.Decimal(n, digits)
 }
 
-// Decimal appends what Fixed writes after the name.
+// Decimal appends the value that Fixed writes, without a name.
 func (w *Writer) Decimal(n int64, digits uint8) {
 	w.Dst = append(market.AppendFixed(append(w.Dst, '"'), n, digits), '"')
 }
 
-// Padded writes a decimal of units of 10^-digits as a string with all its decimals: the exchange
-// does so in the rules of a market.
+// Padded writes a decimal of units of 10^-digits as a string with all its decimals, as the exchange
+// writes the rules of a market.
 func (w *Writer) Padded(name string, n int64, digits uint8) {
 	w.Key(name)
 	w.Dst = append(market.AppendFixedPadded(append(w.Dst, '"'), n, digits), '"')
@@ -107,7 +107,7 @@ func (w *Writer) Value(name string, v market.Value, digits uint8) {
 	w.Sum(v, digits)
 }
 
-// Sum appends what Value writes after the name.
+// Sum appends the value that Value writes, without a name.
 func (w *Writer) Sum(v market.Value, digits uint8) {
 	w.Dst = append(v.Append(append(w.Dst, '"'), digits), '"')
 }

@@ -1,11 +1,10 @@
-// Package blackout makes what a power cut can leave of a file that bbolt writes to. It never writes
-// a file itself and knows nothing of what is in one. Start at Cut.
+// Package blackout computes the possible content of a bbolt file after a power cut. It never writes
+// a file itself and knows nothing of its records. Start at Cut.
 //
-// bbolt commits in two steps: it writes the pages that are new, to places that the last commit does
-// not use, and syncs; then it writes one of the two head pages, and syncs again. Of what was
-// written since the last sync a disk may have any part when the power fails, down to sectors of 512
-// bytes; what was synced it has. A test of package journal holds a recording of the system calls
-// against that order.
+// bbolt commits in two steps: it writes the new pages, to places that the last commit does not use,
+// and syncs; then it writes one of the two head pages, and syncs again. When the power fails, the
+// disk has all synced bytes, and any part of the later ones, down to sectors of 512 bytes. A test
+// of package journal compares this order with recorded system calls.
 package blackout
 
 import (
@@ -14,13 +13,13 @@ import (
 	"math/rand/v2"
 )
 
-// Step is where in a commit the power fails.
+// Step is the place in a commit where the power fails.
 type Step int
 
 // The steps.
 const (
-	Pages Step = iota + 1 // before the sync of the pages: some sectors of them are there, and no head
-	Head                  // between the syncs: all pages are there, and the head up to some byte
+	Pages Step = iota + 1 // before the sync of the pages: some of their sectors are written, the head is not
+	Head                  // between the syncs: all pages are written, and the head up to some byte
 	Done                  // after both
 )
 
@@ -30,7 +29,7 @@ func (s Step) String() string {
 		Done: "after the commit"}[s]
 }
 
-// Sizes of a page of bbolt where the operating system has pages of 4 KiB, and of what a disk writes
+// Sizes of a page of bbolt, on a system with pages of 4 KiB, and of the unit that a disk writes
 // whole.
 const (
 	page   = 4096
@@ -38,10 +37,10 @@ const (
 	heads  = 2 * page
 )
 
-// Cut returns what is left of a file when the power fails at a step of a commit, by chance where
-// there is a choice: before and after are the file as of the commits on both sides. A head is torn
-// within a sector too, which is more than disks do. Cut panics where after cannot have followed
-// before in one commit: both heads have changed.
+// Cut returns the content of a file after a power cut at a step of a commit, by chance among the
+// possible ones. before and after are the file at the commits on both sides. A head may be torn
+// within a sector, which is worse than real disks. Cut panics if both heads have changed: then more
+// than one commit lies between before and after.
 func Cut(before, after []byte, at Step, chance *rand.Rand) []byte {
 	size := len(after)
 	if at == Pages && chance.IntN(2) == 0 {
@@ -66,7 +65,7 @@ func Cut(before, after []byte, at Step, chance *rand.Rand) []byte {
 	return image
 }
 
-// changed is where the head page stands that a commit has written; −1: none was.
+// changed returns the offset of the head page that the commit wrote, -1 for none.
 func changed(before, after []byte) int {
 	head := -1
 	for at := 0; at < heads; at += page {

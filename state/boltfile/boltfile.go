@@ -1,11 +1,11 @@
 // Package boltfile opens bbolt files whole or not at all: it makes them, locks them, checks their
-// structure on raw bytes before bbolt follows it, turns damage into errors and gives read pages
-// back. It does not know what keys and values mean. Start at Open.
+// structure on raw bytes before bbolt follows it, turns damage into errors and releases pages that
+// were read. It does not know the meaning of keys and values. Start at Open.
 //
-// bbolt trusts its file: where a page is damaged it panics, in a goroutine of its own too, reads
-// beyond its mapping, or walks round and round. After check none of that can happen: each page is
-// reached once, every element lies in its page where bbolt writes it, keys rise within pages and
-// across them, inline buckets fill their value, and no page in use is in the list of free pages.
+// bbolt trusts its file: on a damaged page it panics, even in a goroutine of its own, reads beyond
+// its mapping, or loops. After check none of that can happen: each page is reached once, every
+// element lies in its page where bbolt writes it, keys rise within pages and across them, inline
+// buckets fill their value, and no page in use is in the list of free pages.
 package boltfile
 
 import (
@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	lockWait = time.Second // how long an open waits for another process
+	lockWait = time.Second // wait of an open for another process
 	growStep = 1 << 20     // bytes that a file grows by beyond what a commit needs
 
-	// levels is how deep buckets may lie in each other: as deep as in the deepest file, the candle
-	// store. So each package can say itself that a file is not its own.
+	// levels is the allowed nesting of buckets: that of the deepest file, the candle store. So each
+	// package can recognize the file of another.
 	levels = 2
 )
 
@@ -47,20 +47,19 @@ type File struct {
 // Options say how a file is opened.
 type Options struct {
 	ReadOnly bool
-	Mode     os.FileMode // of a file that is begun
-	// Maps is how many parts of 256 MB of address space a writer takes at once. A writer that needs
-	// more waits for all readers and copies what it has written so far.
+	Mode     os.FileMode // of a new file
+	// Maps is the address space that a writer takes at once, in parts of 256 MB. A writer with
+	// too little waits for all readers and copies its unwritten pages.
 	Maps           int
 	Freelist       bbolt.FreelistType // how bbolt keeps free pages in memory
-	NoFreelistSync bool               // they are not stored: a page less for each commit, and a longer opening
+	NoFreelistSync bool               // free pages stay out of the file: shorter commits, longer opening
 }
 
 // Open opens a file and checks its structure first, until ctx ends. It waits a second for another
-// process. A missing or empty file is left to bbolt, which begins it where it is opened for
-// writing.
+// process. bbolt creates the content of a missing or empty file that is opened for writing.
 //
-// A *Damage in the error is a file that must not be used. Errors of bbolt and of ctx stay what they
-// are; Explain puts them into words.
+// A *Damage in the error means that the file must not be used. Errors of bbolt and of ctx are
+// returned unchanged; Explain puts them into words.
 func Open(ctx context.Context, path string, o Options) (f *File, err error) {
 	defer CatchCorrupt(path, &err, debug.SetPanicOnFault(true))
 	options := bbolt.Options{Timeout: lockWait, FreelistType: o.Freelist, NoFreelistSync: o.NoFreelistSync}
@@ -80,8 +79,7 @@ func Open(ctx context.Context, path string, o Options) (f *File, err error) {
 	return f, err
 }
 
-// openChecked opens a file for reading, where bbolt follows nothing but the two heads, and checks
-// it.
+// openChecked opens a file for reading, where bbolt reads only the two heads, and checks it.
 func openChecked(ctx context.Context, path string, mode os.FileMode, options bbolt.Options) (*File, error) {
 	var raw *os.File
 	options.ReadOnly = true
@@ -99,7 +97,7 @@ func openChecked(ctx context.Context, path string, mode os.FileMode, options bbo
 	return f, nil
 }
 
-// open is bbolt's, which also notes what file it is.
+// open calls bbolt.Open and notes the identity of the opened file.
 func open(path string, mode os.FileMode, options bbolt.Options) (*File, error) {
 	f, openFile := &File{path: path}, options.OpenFile
 	if openFile == nil {
@@ -127,7 +125,7 @@ func checkFile(ctx context.Context, file *os.File, levels int) error {
 	return check(ctx, file, info.Size(), levels)
 }
 
-// Path returns the path that the file was opened with.
+// Path returns the path given to Open.
 func (f *File) Path() string { return f.path }
 
 // View runs a read transaction. A page that bbolt cannot read becomes an error that wraps
@@ -137,12 +135,12 @@ func (f *File) View(read func(tx *bbolt.Tx) error) (err error) {
 	return f.DB.View(read)
 }
 
-// Update runs a write transaction, which is on disk when it returns without an error. A page that
+// Update runs a write transaction. If it returns no error, the transaction is on disk. A page that
 // bbolt cannot read becomes an error that wraps ErrCorrupt.
 func (f *File) Update(write func(tx *bbolt.Tx) error) (err error) {
 	defer CatchCorrupt(f.path, &err, debug.SetPanicOnFault(true))
 	return f.DB.Update(write)
 }
 
-// Is reports whether info, of os.Stat, is of the file that is open.
+// Is reports whether info, from os.Stat, is that of the open file.
 func (f *File) Is(info os.FileInfo) bool { return os.SameFile(f.info, info) }

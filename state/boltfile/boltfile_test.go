@@ -17,7 +17,7 @@ import (
 )
 
 var lives = flag.Int("lives",
-	2, "how many random lives of a file TestWhatBboltWritesIsNeverCalledDamaged plays, by seeds from 1 on")
+	2, "how many random lives of a file TestNoFileOfBboltIsCalledDamaged plays, by seeds from 1 on")
 
 // live makes random changes to a file: large and small values, keys that come and go, buckets in
 // buckets, and an end in between.
@@ -81,7 +81,7 @@ func checkPath(path string) error {
 	return checkFile(context.Background(), file, 2)
 }
 
-func TestWhatBboltWritesIsNeverCalledDamaged(t *testing.T) {
+func TestNoFileOfBboltIsCalledDamaged(t *testing.T) {
 	for seed := range uint64(*lives) {
 		path := filepath.Join(t.TempDir(), "x.db")
 		live(t, path, seed+1, 60, func() { require.NoError(t, checkPath(path), "seed %d", seed+1) })
@@ -97,9 +97,9 @@ func TestWhatBboltWritesIsNeverCalledDamaged(t *testing.T) {
 	}
 }
 
-// TestEveryBitOfThePagesInUseIsLookedAt flips every bit of heads, elements and branches: each is
+// TestEveryBitOfThePagesInUseIsChecked flips every bit of heads, elements and branches: each is
 // damage, or bbolt reads the same as before.
-func TestEveryBitOfThePagesInUseIsLookedAt(t *testing.T) {
+func TestEveryBitOfThePagesInUseIsChecked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	live(t, path, 3, 12, func() {})
 	sound, err := os.ReadFile(path)
@@ -210,7 +210,7 @@ func TestDamageIsNamedInWords(t *testing.T) {
 			func(b []byte) { put64(b[branch+pageHead+8:], 1) }},
 		{"a branch with another key", "another than the page above it says",
 			func(b []byte) { b[branch+int(binary.NativeEndian.Uint32(b[branch+pageHead:]))+pageHead+2] = '/' }},
-		{"a page with another number", "it says that it is page", func(b []byte) { b[leaf] ^= 1 }},
+		{"a page with another number", "its bytes are those of page", func(b []byte) { b[leaf] ^= 1 }},
 		{"a leaf that is marked twice", "neither branch nor leaf", func(b []byte) { b[leaf+8] |= flagBranch }},
 		{"a leaf with fewer elements", "has its key at byte", func(b []byte) { put16(b[leaf+10:], 3) }},
 		{"a leaf with more elements than fit", "no room for so many", func(b []byte) { put16(b[leaf+10:], 0xfff0) }},
@@ -233,7 +233,7 @@ func TestDamageIsNamedInWords(t *testing.T) {
 		{"an inline bucket that is a branch", "no page of a bucket",
 			func(b []byte) { b[inline+bucketHead+8] = flagBranch }},
 		{"an inline bucket that leads to a page", "bytes beside its root page", func(b []byte) { b[inline] = 3 }},
-		{"a bucket that counts", "counts to", func(b []byte) { b[inline+8] = 1 }},
+		{"a bucket that counts", "has sequence", func(b []byte) { b[inline+8] = 1 }},
 		{"a free page that is in use", "in use or in the list twice",
 			func(b []byte) { put64(b[free+pageHead:], self) }},
 		{"a free page out of the file", "is in the list of free pages, and the file has",

@@ -6,9 +6,9 @@ import (
 	"runtime/debug"
 )
 
-// CatchCorrupt, deferred, turns a panic of bbolt over a page that it cannot read into an error. So
-// it does with a read outside of the file that such a page led to: debug.SetPanicOnFault makes that
-// a panic, and its setting of before comes as faults.
+// CatchCorrupt, deferred, turns a panic of bbolt on a damaged page into an error, and also a read
+// outside of the mapping: the caller turns such faults into panics with debug.SetPanicOnFault and
+// passes its previous setting as faults.
 func CatchCorrupt(path string, err *error, faults bool) {
 	debug.SetPanicOnFault(faults)
 	switch caught := recover().(type) {

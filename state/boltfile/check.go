@@ -7,12 +7,12 @@ import (
 	"io"
 )
 
-// The layout of a page of bbolt, in the byte order of the machine: its number, flags, count of
-// elements and overflow, which is how many pages more belong to it; then the elements, 16 bytes
-// each; then their keys and values in the same order, without a gap. An element of a branch is
-// where its key stands, counted from the element on, the key's size and the page that it leads to;
-// one of a leaf is flags, where its key stands, and the sizes of key and value. The value of a
-// bucket begins with its root page, 0 where a page without number follows in the value itself.
+// The layout of a page of bbolt, in the byte order of the machine: number, flags, count of
+// elements, overflow (the number of further pages that belong to it); then the elements, 16 bytes
+// each; then their keys and values in the same order, without a gap. An element of a branch is the
+// offset of its key from the element, the size of the key, and the page below. An element of a leaf
+// is flags, the offset of its key, and the sizes of key and value. The value of a bucket begins
+// with its root page; if that is 0, the page itself follows in the value, without a number.
 const (
 	pageHead    = 16
 	elementSize = 16
@@ -23,14 +23,14 @@ const (
 	flagFree   = 0x10 // the list of free pages
 	leafBucket = 0x01 // an element of a leaf that is a bucket
 
-	maxKey   = 32768 // bytes
-	maxDepth = 64    // of branches; the largest file that bbolt can map has far fewer
-	lookAt   = 64    // pages between two looks at the context
+	maxKey       = 32768 // bytes
+	maxDepth     = 64    // of branches; the largest file has far fewer
+	contextEvery = 64    // pages between two checks of the context
 )
 
-// check reads the structure of a file of that many bytes and returns the first *Damage, or an error
-// of ctx or of reading. Of values it reads those of inline buckets alone; what they mean is the
-// caller's. It takes memory for one page and a byte for each page of the file.
+// check reads the structure of a file of size bytes and returns the first *Damage, or an error of
+// ctx or of reading. It reads no values except inline buckets. It takes memory for one page and a
+// byte for each page of the file.
 func check(ctx context.Context, file io.ReaderAt, size int64, levels int) error {
 	h, err := readHeads(file, size)
 	if err != nil {
@@ -42,9 +42,9 @@ func check(ctx context.Context, file io.ReaderAt, size int64, levels int) error 
 		return err
 	}
 	if h.free == noFreeList {
-		return nil // bbolt takes for free what was not seen
+		return nil // bbolt treats every page that it does not reach as free
 	}
-	return t.freeList(h.free)
+	return t.checkFreeList(h.free)
 }
 
 // tree follows the pages of a file from the root, each once.
@@ -57,14 +57,14 @@ type tree struct {
 	count int
 }
 
-// bounds are what the way to a page says of it.
+// bounds are what the pages above require of a page.
 type bounds struct {
-	least, end []byte // its first key, and a key that all of its keys are below; nil: any
-	levels     int    // of buckets that may still come
+	least, end []byte // its first key, and a key above all its keys; nil: any
+	levels     int    // of buckets that are allowed below
 	depth      int
 }
 
-// page is one that was read: the first of its pages whole, the others a key at a time.
+// page is a page in use. Its first page is in memory; of its overflow single keys are read.
 type page struct {
 	tree     *tree
 	number   uint64
@@ -79,7 +79,7 @@ func damaged(page uint64, format string, args ...any) error {
 	return &Damage{page, fmt.Sprintf(format, args...)}
 }
 
-// follow checks a page and all below it.
+// follow checks a page and all pages below it.
 func (t *tree) follow(number uint64, b bounds) error {
 	p, err := t.open(number)
 	if err != nil {
@@ -90,16 +90,16 @@ func (t *tree) follow(number uint64, b bounds) error {
 	case b.depth > maxDepth:
 		return damaged(number, "it lies deeper than any tree of this size")
 	case p.flags == flagBranch:
-		return p.branch(b)
+		return p.checkBranch(b)
 	case p.flags == flagLeaf:
-		return p.leaf(b)
+		return p.checkLeaf(b)
 	}
 	return damaged(number, "a page of keys is marked %#x, neither branch nor leaf", p.flags)
 }
 
-// open reads a page and marks those that it covers.
+// open reads a page and marks it and its overflow as seen.
 func (t *tree) open(number uint64) (*page, error) {
-	if t.count++; t.count%lookAt == 0 && t.ctx.Err() != nil {
+	if t.count++; t.count%contextEvery == 0 && t.ctx.Err() != nil {
 		return nil, t.ctx.Err()
 	}
 	end := uint64(len(t.seen))
@@ -111,7 +111,7 @@ func (t *tree) open(number uint64) (*page, error) {
 		return nil, fmt.Errorf("read page %d: %w", number, err)
 	}
 	if id := binary.NativeEndian.Uint64(p.data); id != number {
-		return nil, damaged(number, "it says that it is page %d", id)
+		return nil, damaged(number, "its bytes are those of page %d", id)
 	}
 	p.flags, p.count = binary.NativeEndian.Uint16(p.data[8:]), int(binary.NativeEndian.Uint16(p.data[10:]))
 	p.overflow = uint64(binary.NativeEndian.Uint32(p.data[12:]))
@@ -137,7 +137,7 @@ func (t *tree) buffer() []byte {
 	return make([]byte, t.page)
 }
 
-// part returns some bytes of a page, which are in it. They may be those of its buffer.
+// part returns bytes of a page. They may be a part of the page's buffer.
 func (p *page) part(at, size int64) ([]byte, error) {
 	if at+size <= int64(len(p.data)) {
 		return p.data[at : at+size], nil
@@ -149,8 +149,8 @@ func (p *page) part(at, size int64) ([]byte, error) {
 	return part, nil
 }
 
-// freeList wants the list of free pages to have pages that nothing leads to, each once.
-func (t *tree) freeList(number uint64) error {
+// checkFreeList checks that the list of free pages has only unused pages, each once.
+func (t *tree) checkFreeList(number uint64) error {
 	p, err := t.open(number)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (t *tree) freeList(number uint64) error {
 		return damaged(number, "the list of free pages is marked %#x", p.flags)
 	}
 	at, count := int64(pageHead), uint64(p.count)
-	if count == 0xffff { // then the count stands in front of the list
+	if count == 0xffff { // the count is in front of the list
 		first, err := p.part(at, 8)
 		if err != nil {
 			return err
@@ -183,5 +183,5 @@ func (t *tree) freeList(number uint64) error {
 			t.seen[free] = true
 		}
 	}
-	return nil // bbolt itself loses sight of a page now and then, which costs its room and nothing else
+	return nil // a page that is neither in use nor free only wastes space; bbolt leaves one now and then
 }

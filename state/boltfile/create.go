@@ -11,12 +11,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Create makes an empty database at path where there is no file: whole or not at all and with its
-// name on disk, whenever the process or the machine dies. What it was written as may stay beside
-// it, as .NAME.*.tmp. So a file that is empty or cut off is never a beginning; it was damaged.
+// Create makes an empty database at path if there is no file: whole or not at all, with its name on
+// disk, even if the process or the machine dies. Its temporary file, .NAME.*.tmp, may stay beside
+// it. So an empty or cut off file is always damage, never a new file.
 func Create(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return nil // opening it will tell what it is
+		return nil // Open reports other errors
 	}
 	file, err := temporary(path)
 	if err != nil {
@@ -30,8 +30,8 @@ func Create(path string) error {
 	if err = cmp.Or(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	// Where the name is taken another process has made the file meanwhile; any other error is that
-	// of a file system without links.
+	// ErrExist: another process has made the file meanwhile. Any other error: the file system has
+	// no links.
 	if err := os.Link(file.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		if err := os.Rename(file.Name(), path); err != nil {
 			return err
@@ -40,13 +40,13 @@ func Create(path string) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// temporary makes a file beside path, readable by its owner only.
+// temporary makes a file beside path that only its owner may read.
 func temporary(path string) (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 }
 
 // replace writes a file beside path, syncs it, renames it to path and syncs the folder. On an error
-// path is as it was.
+// path is unchanged.
 func replace(path string, write func(*os.File) error) error {
 	file, err := temporary(path)
 	if err != nil {
@@ -63,7 +63,7 @@ func replace(path string, write func(*os.File) error) error {
 }
 
 // Rewrite makes a database at path, which may exist: whole or not at all, and on disk when Rewrite
-// returns. What write commits is not synced each time.
+// returns. The commits of write are not synced one by one.
 func Rewrite(path string, write func(into *bbolt.DB) error) error {
 	return replace(path, func(file *os.File) error {
 		options := bbolt.Options{Timeout: lockWait, NoSync: true} // replace syncs once, at the end
@@ -76,9 +76,9 @@ func Rewrite(path string, write func(into *bbolt.DB) error) error {
 	})
 }
 
-// Backup writes a copy of the file as the last commit left it, also while others commit. The copy
-// is there whole or not at all, and on disk when Backup returns; a file of that name is replaced.
-// Only its owner may read it.
+// Backup writes a copy of the file as of the last commit, even while other goroutines commit. The
+// copy is written whole or not at all, replaces a file of that name, and is on disk when Backup
+// returns. Only its owner may read it.
 func (f *File) Backup(path string) error {
 	return replace(path, func(file *os.File) error {
 		return f.View(func(tx *bbolt.Tx) error {
@@ -88,9 +88,9 @@ func (f *File) Backup(path string) error {
 	})
 }
 
-// SyncPlace makes durable that a file has its name, that its folder has its own, and so on upwards
-// as far as the folders are ours: a file that is synced and cannot be found is lost all the same.
-func SyncPlace(path string) error {
+// SyncFolders makes the name of a file durable: it syncs the folder of the file, the folder above,
+// and so on as far as this process may. Without it a synced file could be lost with its name.
+func SyncFolders(path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -99,13 +99,13 @@ func SyncPlace(path string) error {
 	err = syncFolder(folder)
 	for above := filepath.Dir(folder); err == nil && above != folder; above = filepath.Dir(above) {
 		if folder = above; syncFolder(folder) != nil {
-			return nil // the folder is not ours, nor are those around it
+			return nil // not ours, and neither are the folders above
 		}
 	}
 	return err
 }
 
-// syncFolder makes durable what the files of a folder are called.
+// syncFolder makes the names of the files in a folder durable.
 func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {

@@ -11,21 +11,21 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Cursor walks over the keys of a bucket; every walk over a file goes through one. bbolt follows
-// pages wherever they lead. A Cursor wants keys to rise at each step forward, to fall at each step
-// back, and a key that is looked for not to lie behind the one that is found: so a walk comes by
-// every key of the file once at most, however it is damaged. Where that does not hold it panics
-// with an error, which CatchCorrupt turns into ErrCorrupt.
+// Cursor walks over the keys of a bucket; every walk over a file uses one. bbolt follows pages
+// without a check. A Cursor checks that keys rise at each step forward, fall at each step back, and
+// that a found key is not below the wanted one: so a walk reaches every key at most once, however
+// the file is damaged. On a violation it panics with an error, which CatchCorrupt turns into
+// ErrCorrupt.
 type Cursor struct {
 	keys *bbolt.Cursor
 	last []byte
 }
 
-// NewCursor returns a cursor over the keys of a bucket. It is valid as long as the transaction.
+// NewCursor returns a cursor over the keys of a bucket, valid as long as the transaction.
 func NewCursor(b *bbolt.Bucket) *Cursor { return &Cursor{keys: b.Cursor()} }
 
-// First moves to the first key, nil for an empty bucket. The value of a bucket is nil, here and
-// below.
+// First moves to the first key, nil for an empty bucket. The value of a nested bucket is nil, in
+// all methods.
 func (c *Cursor) First() (key, value []byte) {
 	key, value = c.keys.First()
 	return c.at(key), value
@@ -37,17 +37,17 @@ func (c *Cursor) Last() (key, value []byte) {
 	return c.at(key), value
 }
 
-// Seek moves to the first key that is not below wanted.
+// Seek moves to the first key at or above wanted.
 func (c *Cursor) Seek(wanted []byte) (key, value []byte) {
 	key, value = c.keys.Seek(wanted)
 	if key != nil && bytes.Compare(key, wanted) < 0 {
-		panic(disorder(wanted, key))
+		panic(outOfOrder(wanted, key))
 	}
 	return c.at(key), value
 }
 
-// Behind moves to the first key above one that was there and may have been deleted.
-func (c *Cursor) Behind(past []byte) (key, value []byte) {
+// SeekAfter moves to the first key above past, a key of this walk that may have been deleted since.
+func (c *Cursor) SeekAfter(past []byte) (key, value []byte) {
 	c.at(past)
 	if key, value = c.keys.Seek(past); bytes.Equal(key, past) {
 		return c.Next()
@@ -55,22 +55,22 @@ func (c *Cursor) Behind(past []byte) (key, value []byte) {
 	return c.step(key, 1), value
 }
 
-// Next moves to the next key, nil behind the last one.
+// Next moves to the next key, nil after the last one.
 func (c *Cursor) Next() (key, value []byte) {
 	key, value = c.keys.Next()
 	return c.step(key, 1), value
 }
 
-// Prev moves to the key before, nil before the first one.
+// Prev moves to the previous key, nil before the first one.
 func (c *Cursor) Prev() (key, value []byte) {
 	key, value = c.keys.Prev()
 	return c.step(key, -1), value
 }
 
-// Delete takes out the key that the cursor stands at. Behind goes on.
+// Delete deletes the key at the cursor. Continue with SeekAfter.
 func (c *Cursor) Delete() error { return c.keys.Delete() }
 
-// at remembers a key.
+// at stores the present key.
 func (c *Cursor) at(key []byte) []byte {
 	c.last = append(c.last[:0], key...)
 	return key
@@ -78,17 +78,17 @@ func (c *Cursor) at(key []byte) []byte {
 
 func (c *Cursor) step(key []byte, direction int) []byte {
 	if key != nil && len(c.last) > 0 && bytes.Compare(key, c.last) != direction {
-		panic(disorder(c.last, key))
+		panic(outOfOrder(c.last, key))
 	}
 	return c.at(key)
 }
 
-func disorder(before, key []byte) error {
-	return fmt.Errorf("the keys of a table are out of order: %s comes after %s", NameKey(key), NameKey(before))
+func outOfOrder(before, key []byte) error {
+	return fmt.Errorf("the keys of a table are out of order: %s comes after %s", FormatKey(key), FormatKey(before))
 }
 
-// ForEach calls visit with every key of a bucket, in order, until it returns an error, which is
-// returned.
+// ForEach calls visit with every key of a bucket, in order, until visit returns an error, which
+// ForEach returns.
 func ForEach(b *bbolt.Bucket, visit func(key, value []byte) error) error {
 	c := NewCursor(b)
 	for key, value := c.First(); key != nil; key, value = c.Next() {
@@ -99,7 +99,8 @@ func ForEach(b *bbolt.Bucket, visit func(key, value []byte) error) error {
 	return nil
 }
 
-// ForEachBucket calls visit with the name of every bucket in a bucket of buckets, like ForEach.
+// ForEachBucket calls visit with the name of every bucket in b, which holds only buckets, like
+// ForEach.
 func ForEachBucket(b *bbolt.Bucket, visit func(name []byte) error) error {
 	return ForEach(b, func(name, value []byte) error {
 		if value != nil {
@@ -109,8 +110,9 @@ func ForEachBucket(b *bbolt.Bucket, visit func(name []byte) error) error {
 	})
 }
 
-// NameKey is a key as messages have it: a number, an id, a text, or the beginning of its bytes.
-func NameKey(key []byte) string {
+// FormatKey returns a key for messages: as a number, an id, a text, or its first bytes in
+// hexadecimal.
+func FormatKey(key []byte) string {
 	switch {
 	case len(key) == 8:
 		return strconv.FormatUint(binary.BigEndian.Uint64(key), 10)

@@ -8,7 +8,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// ErrCorrupt is wrapped when stored bytes cannot be what this program wrote.
+// ErrCorrupt is wrapped when this program cannot have written the stored bytes.
 var ErrCorrupt = errors.New("corrupt")
 
 // ErrLocked is wrapped when another process holds the file.
@@ -17,33 +17,32 @@ var ErrLocked = errors.New("in use by another process")
 // ErrNewer is wrapped when a newer program wrote the file.
 var ErrNewer = errors.New("written by a newer program")
 
-// ErrNotFound is wrapped when there is no file, or it does not hold the row that was asked for.
+// ErrNotFound is wrapped when there is no file, or it lacks the wanted row.
 var ErrNotFound = errors.New("not found")
 
-// Damage is something in a file that bbolt does not write.
+// Damage is a fault in the structure of a file: bbolt never writes it.
 type Damage struct {
 	Page uint64 // its number; the heads are 0 and 1
 	What string
 }
 
-// Error names the page and what is wrong with it.
+// Error names the page and the fault.
 func (d *Damage) Error() string { return fmt.Sprintf("page %d: %s", d.Page, d.What) }
 
 // CutOff reports whether an error of Open says that the file ends before its second head.
-func CutOff(err error) bool { return strings.Contains(err.Error(), "file size too small") } // of bbolt, without a name
+func CutOff(err error) bool { return strings.Contains(err.Error(), "file size too small") } // no sentinel
 
 // Locked reports whether an error of Open says that another process holds the file.
 func Locked(err error) bool { return errors.Is(err, bolterrors.ErrTimeout) }
 
-// Foreign reports whether an error of Open says that the file is no database.
+// Foreign reports whether an error of Open says that the file is not a database.
 func Foreign(err error) bool {
 	return errors.Is(err, bolterrors.ErrInvalid) || errors.Is(err, bolterrors.ErrChecksum) ||
 		errors.Is(err, bolterrors.ErrVersionMismatch)
 }
 
-// Explain names the file in an error of Open and wraps ErrCorrupt or ErrLocked where that is the
-// cause. noun is what the file should be; held says what helps where another process has it, behind
-// "PATH is in use by another process".
+// Explain names the file in an error of Open and wraps ErrCorrupt or ErrLocked if that is the
+// cause. noun is the kind of file; held is the advice after "PATH is in use by another process".
 func Explain(path, noun, held string, err error) error {
 	switch {
 	case CutOff(err):
@@ -55,7 +54,7 @@ func Explain(path, noun, held string, err error) error {
 	case Foreign(err):
 		return fmt.Errorf("%s: %w: not a %s: %w", path, ErrCorrupt, noun, err)
 	case errors.Is(err, ErrCorrupt):
-		return err // of a panic, which names the file
+		return err // from CatchCorrupt, which names the file
 	}
 	return fmt.Errorf("open %s: %w", noun, err)
 }

@@ -8,20 +8,20 @@ import (
 	"io"
 )
 
-// The layout of a head, which stands behind the head of its page: magic, version, page size, flags;
-// root page and sequence of the root bucket; the page of the list of free pages; how many pages
-// there are; number of the commit; checksum of all that, FNV-1a.
+// The layout of a head, which follows the head of its page: magic, version, page size, flags; root
+// page and sequence of the root bucket; page of the list of free pages; number of pages; number of
+// the commit; FNV-1a checksum of all these.
 const (
 	headMagic  = 0xED0CDAED
 	headSize   = 64
-	headSum    = 56 // where the checksum stands
+	headSum    = 56 // offset of the checksum
 	noFreeList = ^uint64(0)
 
-	leastPage, mostPage = 512, 16 << 20 // bytes
+	minPageSize, maxPageSize = 512, 16 << 20 // bytes
 )
 
-// head is one of the two beginnings of a file: bbolt reads the one of the later commit, of those
-// whose checksum fits.
+// head is one of the two heads of a file. bbolt uses the one of the later commit among those with a
+// valid checksum.
 type head struct {
 	raw               [headSize]byte
 	magic, version    uint32
@@ -31,7 +31,7 @@ type head struct {
 	valid             bool
 }
 
-// readHeads returns the head that bbolt reads the file by.
+// readHeads returns the head that bbolt uses.
 func readHeads(file io.ReaderAt, size int64) (*head, error) {
 	first, err := headAt(file, 0)
 	if err != nil {
@@ -41,7 +41,7 @@ func readHeads(file io.ReaderAt, size int64) (*head, error) {
 	if first.valid {
 		second, err = headAt(file, int64(first.pageSize))
 	} else {
-		for page := int64(1024); page <= mostPage && (second == nil || !second.valid); page *= 2 {
+		for page := int64(1024); page <= maxPageSize && (second == nil || !second.valid); page *= 2 {
 			if second, err = headAt(file, page); err != nil {
 				break
 			}
@@ -54,9 +54,9 @@ func readHeads(file io.ReaderAt, size int64) (*head, error) {
 	case !first.valid && (second == nil || !second.valid):
 		return nil, damaged(0, "neither head of the file can be read")
 	case !first.valid:
-		return second, latest(second, first, 0, size)
+		return second, checkBadHead(second, first, 0, size)
 	case !second.valid:
-		return first, latest(first, second, 1, size)
+		return first, checkBadHead(first, second, 1, size)
 	case second.commit > first.commit:
 		return second, second.check(size)
 	}
@@ -82,12 +82,12 @@ func parseHead(raw [headSize]byte) *head {
 	return h
 }
 
-// check wants a head to be of this file.
+// check checks that a head fits the file.
 func (h *head) check(size int64) error {
 	number := h.commit % 2
 	switch {
-	case h.pageSize < leastPage || h.pageSize > mostPage || h.pageSize&(h.pageSize-1) != 0:
-		return damaged(number, "it says that pages have %d bytes", h.pageSize)
+	case h.pageSize < minPageSize || h.pageSize > maxPageSize || h.pageSize&(h.pageSize-1) != 0:
+		return damaged(number, "it has a page size of %d bytes", h.pageSize)
 	case h.pages < 3 || h.pages > uint64(size)/uint64(h.pageSize):
 		return damaged(number, "the file is cut off: %d bytes of %d pages are there", size, h.pages)
 	case h.free != noFreeList && h.free >= h.pages, h.root >= h.pages:
@@ -96,11 +96,11 @@ func (h *head) check(size int64) error {
 	return nil
 }
 
-// latest judges a head whose checksum does not fit, which bbolt passes over. A power cut leaves
-// that of the commit that was being written, and nothing is lost: that commit was not done. But
-// where one byte put right makes it the head of a later commit, that commit was done, and bbolt
-// would go on from the one before it without a word.
-func latest(good, bad *head, number uint64, size int64) error {
+// checkBadHead judges a head with a wrong checksum, which bbolt ignores. A power cut damages the
+// head of the unfinished commit, and nothing is lost. But if correcting one byte makes it the head
+// of a later commit, that commit was finished, and bbolt would silently continue from the commit
+// before it.
+func checkBadHead(good, bad *head, number uint64, size int64) error {
 	if err := good.check(size); err != nil {
 		return err
 	}
@@ -115,11 +115,11 @@ func latest(good, bad *head, number uint64, size int64) error {
 				return damaged(number, "byte %d of this head is damaged, and with it the last commit is lost",
 					pageHead+at)
 			case h.valid:
-				return nil // the older head, which is not needed
+				return nil // the older head is not needed
 			}
 		}
 	}
-	// no write changes them
+	// no commit changes these fields
 	if bad.magic != good.magic || bad.version != good.version || bad.pageSize != good.pageSize {
 		return damaged(number, "this head is destroyed, and the last commit may have been in it")
 	}

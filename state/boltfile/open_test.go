@@ -23,7 +23,7 @@ func begun(t *testing.T) *File {
 	return f
 }
 
-func TestWhyAFileDoesNotOpenIsExplained(t *testing.T) {
+func TestErrorsOfOpenAreExplained(t *testing.T) {
 	f := begun(t)
 	explained := func(path string) error {
 		_, err := Open(t.Context(), path, Options{ReadOnly: true})

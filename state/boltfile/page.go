@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// elements returns the elements of a page, and where their keys and values begin.
+// elements returns the elements of a page, and the offset of their keys and values.
 func (p *page) elements() (list []byte, data int64, err error) {
 	data = pageHead + int64(p.count)*elementSize
 	if data > p.size {
@@ -15,13 +15,13 @@ func (p *page) elements() (list []byte, data int64, err error) {
 	return list, data, err
 }
 
-// key returns the key of an element, which has to stand where the data before it ends, and to rise.
-// last is the key before it, nil for none.
+// key returns the key of an element. It must begin where the data before it ends, and be above
+// last, the previous key, or nil.
 func (p *page) key(i int, stands uint32, size uint32, data int64, last []byte, b *bounds) ([]byte, error) {
 	from := int64(stands) + pageHead + int64(i)*elementSize
 	switch {
 	case from != data:
-		return nil, damaged(p.number, "element %d has its key at byte %d, and it would stand at %d", i, from, data)
+		return nil, damaged(p.number, "element %d has its key at byte %d instead of %d", i, from, data)
 	case size == 0 || size > maxKey:
 		return nil, damaged(p.number, "element %d has a key of %d bytes", i, size)
 	case data+int64(size) > p.size:
@@ -41,17 +41,17 @@ func (p *page) key(i int, stands uint32, size uint32, data int64, last []byte, b
 	return key, nil
 }
 
-// full wants a page to have as many pages as its data needs. Data that ends with a page may have
-// one more: older versions of bbolt took it.
-func (p *page) full(end int64) error {
+// checkSize checks that a page has the overflow that its data needs. If the data ends with a page,
+// one more is allowed: older versions of bbolt took it.
+func (p *page) checkSize(end int64) error {
 	if most := uint64(end / p.tree.page); p.overflow != most && p.overflow != uint64((end-1)/p.tree.page) {
 		return damaged(p.number, "it takes %d pages more, and its %d bytes need %d", p.overflow, end, most)
 	}
 	return nil
 }
 
-// branch checks a page that leads to others, and those.
-func (p *page) branch(b bounds) error {
+// checkBranch checks a branch page and the pages below it.
+func (p *page) checkBranch(b bounds) error {
 	list, data, err := p.elements()
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (p *page) branch(b bounds) error {
 		}
 		next[i], last, data = binary.NativeEndian.Uint64(element[8:]), keys[i], data+int64(size)
 	}
-	if err := p.full(data); err != nil {
+	if err := p.checkSize(data); err != nil {
 		return err
 	}
 	for i, number := range next {
@@ -81,8 +81,8 @@ func (p *page) branch(b bounds) error {
 	return nil
 }
 
-// leaf checks a page of keys and values, and the buckets in it.
-func (p *page) leaf(b bounds) error {
+// checkLeaf checks a leaf page and the buckets in it.
+func (p *page) checkLeaf(b bounds) error {
 	list, data, err := p.elements()
 	if err != nil {
 		return err
@@ -94,8 +94,8 @@ func (p *page) leaf(b bounds) error {
 	var buckets []uint64
 	for i := range p.count {
 		element := list[i*elementSize:]
-		flags, size, value := binary.NativeEndian.Uint32(element), binary.NativeEndian.Uint32(element[8:]),
-			int64(binary.NativeEndian.Uint32(element[12:]))
+		flags, size := binary.NativeEndian.Uint32(element), binary.NativeEndian.Uint32(element[8:])
+		value := int64(binary.NativeEndian.Uint32(element[12:]))
 		if last, err = p.key(i, binary.NativeEndian.Uint32(element[4:]), size, data, last, &b); err != nil {
 			return err
 		}
@@ -103,14 +103,14 @@ func (p *page) leaf(b bounds) error {
 		if data+value > p.size {
 			return damaged(p.number, "the value of element %d ends behind the page", i)
 		}
-		if root, err := p.bucket(i, flags, data, value, b.levels); err != nil {
+		if root, err := p.checkBucket(i, flags, data, value, b.levels); err != nil {
 			return err
 		} else if root != 0 {
 			buckets = append(buckets, root)
 		}
 		data += value
 	}
-	if err := p.full(data); err != nil {
+	if err := p.checkSize(data); err != nil {
 		return err
 	}
 	for _, root := range buckets {
@@ -121,9 +121,9 @@ func (p *page) leaf(b bounds) error {
 	return nil
 }
 
-// bucket checks the value of an element that is a bucket, and returns the page that is its root, 0
-// for none.
-func (p *page) bucket(i int, flags uint32, at, size int64, levels int) (root uint64, err error) {
+// checkBucket checks an element of a leaf: if it is a bucket, it returns the root page; 0 for an
+// inline bucket or none.
+func (p *page) checkBucket(i int, flags uint32, at, size int64, levels int) (root uint64, err error) {
 	switch {
 	case flags == 0:
 		return 0, nil
@@ -141,17 +141,17 @@ func (p *page) bucket(i int, flags uint32, at, size int64, levels int) (root uin
 	root = binary.NativeEndian.Uint64(value)
 	switch sequence := binary.NativeEndian.Uint64(value[8:]); {
 	case sequence != 0:
-		return 0, damaged(p.number, "bucket %d counts to %d, and no bucket here counts", i, sequence)
+		return 0, damaged(p.number, "bucket %d has sequence %d instead of 0", i, sequence)
 	case root == 0:
-		return 0, p.inline(i, value[bucketHead:])
+		return 0, p.checkInline(i, value[bucketHead:])
 	case size != bucketHead:
 		return 0, damaged(p.number, "bucket %d has %d bytes beside its root page", i, size-bucketHead)
 	}
 	return root, nil
 }
 
-// inline checks the page of a bucket that lies in its value.
-func (p *page) inline(i int, data []byte) error {
+// checkInline checks the page of an inline bucket.
+func (p *page) checkInline(i int, data []byte) error {
 	if len(data) < pageHead {
 		return damaged(p.number, "bucket %d ends in the middle of its page", i)
 	}

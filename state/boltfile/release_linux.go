@@ -10,23 +10,21 @@ import (
 // writerMap is address space only: the file is not made larger.
 const writerMap = 256 << 20
 
-// faultAround is how far the kernel maps pages around one that is touched; a release reaches back
-// as far.
+// faultAround is how far around a touched page the kernel maps pages; a release reaches back as
+// far.
 const faultAround = 64 << 10
 
-// releaseStep is how much is consumed between two releases.
+// releaseStep is the number of bytes consumed between two releases.
 const releaseStep = 1 << 20
 
-// Releaser gives consumed pages of the database's mapping back, so that reading a large store does
-// not look like using its size in memory. The mapping is of a file and read-only: a page that is
+// Releaser gives consumed pages of the mapping back to the system, so that reading a large file
+// does not count as memory of its size. The mapping is read-only and of a file: a page that is
 // needed again is read again.
 type Releaser struct {
-	base uintptr // start of the mapping; stays while a read transaction is open
-	// end of what the transaction may read: a damaged page can name places behind it, where other
-	// memory lies
-	limit      uintptr
+	base       uintptr // start of the mapping, constant during a read transaction
+	limit      uintptr // end of the file: a damaged page may point at other memory after it
 	page       uintptr
-	start, end uintptr // consumed and not given back yet
+	start, end uintptr // consumed and not released yet
 }
 
 // NewReleaser returns a releaser for the pages that a read transaction may read.
@@ -35,7 +33,7 @@ func NewReleaser(tx *bbolt.Tx) Releaser {
 	return Releaser{base: base, limit: base + uintptr(tx.Size()), page: uintptr(unix.Getpagesize())}
 }
 
-// Consumed tells that value, a slice of the mapping, is not needed any more.
+// Consumed says that value, a slice of the mapping, is not needed any more.
 func (p *Releaser) Consumed(value []byte) {
 	first := uintptr(unsafe.Pointer(unsafe.SliceData(value)))
 	if len(value) == 0 || p.base == 0 || first < p.base || first+uintptr(len(value)) > p.limit {
@@ -51,8 +49,8 @@ func (p *Releaser) Consumed(value []byte) {
 	}
 }
 
-// Flush gives back what was consumed and the pages just before it. The last page stays: what
-// follows may share it.
+// Flush releases the consumed pages and those just before. It keeps the last page, which the next
+// value may share.
 func (p *Releaser) Flush() {
 	if p.end == 0 {
 		return
@@ -62,13 +60,13 @@ func (p *Releaser) Flush() {
 		start = (p.start - faultAround) &^ (p.page - 1)
 	}
 	if end := p.end &^ (p.page - 1); end > start {
-		// Only a hint: without it the program is as right, and larger.
+		// a hint: on an error the program only needs more memory
 		_, _, _ = unix.Syscall(unix.SYS_MADVISE, start, end-start, unix.MADV_DONTNEED)
 	}
 	p.start, p.end = 0, 0
 }
 
-// All gives back every page that the transaction may read.
+// All releases every page that the transaction may read.
 func (p *Releaser) All() {
 	if p.base != 0 {
 		p.start, p.end = p.base, p.limit

@@ -4,10 +4,11 @@ package boltfile
 
 import "go.etcd.io/bbolt"
 
-// writerMap is left to the database: not every system maps more than the file without growing it.
+// writerMap is 0, the default of bbolt: not every system maps more than the file without growing
+// it.
 const writerMap = 0
 
-// Releaser does nothing where there is no madvise to rely on.
+// Releaser does nothing on systems without a reliable madvise.
 type Releaser struct{}
 
 // NewReleaser returns a releaser for the pages that a read transaction may read.

@@ -11,10 +11,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// A chunk holds the candles of one aligned span of 4096 interval indexes. Its bytes depend on those
-// candles alone, not on the order in which they came nor on the decimals that the market has:
-// prices and volumes are kept with as few decimals as the chunk needs. Little-endian, a multiple of
-// 8 bytes long:
+// A chunk holds the candles of one aligned span of 4096 interval indexes. Its bytes depend on these
+// candles only, not on the order of their arrival nor on the market's decimals: prices and volumes
+// have the fewest decimals that the chunk needs. Little-endian, a multiple of 8 bytes long:
 //
 //	 0  "TC", format version, interval
 //	 4  crc32c of everything after it
@@ -28,7 +27,7 @@ const (
 	chunkSpan    = 1 << chunkShift
 	chunkVersion = 1
 	chunkHead    = 48
-	chunkSlack   = 8 // so that a 64-bit load at the last value stays inside
+	chunkSlack   = 8 // keeps a 64-bit load at the last value inside
 	hashSize     = 16
 )
 
@@ -53,7 +52,7 @@ func chunkOf(index int64) (number int64, offset int) {
 	return index >> chunkShift, int(index & (chunkSpan - 1))
 }
 
-// chunkKey orders chunks by number, those before 1970 included.
+// chunkKey returns the key of a chunk. Keys sort by number, even before 1970.
 func chunkKey(number int64) []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(number)^1<<63)
 }
@@ -70,7 +69,7 @@ func indexBounds(interval market.Interval) (low, high int64) {
 	return interval.Index(minCandleTime), interval.Index(maxCandleTime)
 }
 
-// chunkRange returns the span of time that a chunk covers, cut to what candles may have.
+// chunkRange returns the span of time of a chunk, within the years that candles may have.
 func chunkRange(interval market.Interval, number int64) Range {
 	low, high := indexBounds(interval)
 	if number < low>>chunkShift || number > high>>chunkShift {
@@ -80,7 +79,7 @@ func chunkRange(interval market.Interval, number int64) Range {
 	return Range{From: interval.StartOf(from), To: interval.StartOf(to)}
 }
 
-// readChunkHead reads and checks a chunk's head without looking at its payload.
+// readChunkHead reads and checks a chunk's head, not its payload.
 func readChunkHead(interval market.Interval, number int64, value []byte) (h chunkHeader, err error) {
 	switch {
 	case len(value) < chunkHead+blockHead+chunkSlack || len(value)%8 != 0:
@@ -94,9 +93,8 @@ func readChunkHead(interval market.Interval, number int64, value []byte) (h chun
 	h = chunkHeader{
 		interval: market.Interval(value[3]), number: int64(binary.LittleEndian.Uint64(value[24:])),
 		rows: int(binary.LittleEndian.Uint16(value[8:])), first: int(binary.LittleEndian.Uint16(value[10:])),
-		last:        int(binary.LittleEndian.Uint16(value[12:])),
-		priceDigits: value[14], volumeDigits: value[15], open: market.Price(binary.LittleEndian.Uint64(value[16:])),
-		hash: [hashSize]byte(value[32:48]),
+		last: int(binary.LittleEndian.Uint16(value[12:])), priceDigits: value[14], volumeDigits: value[15],
+		open: market.Price(binary.LittleEndian.Uint64(value[16:])), hash: [hashSize]byte(value[32:48]),
 	}
 	return h, h.check(interval, number)
 }
@@ -119,20 +117,20 @@ func (h *chunkHeader) check(interval market.Interval, number int64) error {
 func (h *chunkHeader) firstIndex() int64 { return h.number<<chunkShift + int64(h.first) }
 func (h *chunkHeader) lastIndex() int64  { return h.number<<chunkShift + int64(h.last) }
 
-// dense reports whether no candle is missing between the first and the last.
+// dense reports whether no candle is missing between the first and the last one.
 func (h *chunkHeader) dense() bool { return h.rows == h.last-h.first+1 }
 
 // checkChunkSum compares the checksum of a chunk whose head has been read.
 func checkChunkSum(value []byte) error {
-	if want, have := binary.LittleEndian.Uint32(value[4:]), crc32.Checksum(value[8:],
-		boltfile.Castagnoli); want != have {
+	want, have := binary.LittleEndian.Uint32(value[4:]), crc32.Checksum(value[8:], boltfile.Castagnoli)
+	if want != have {
 		return fmt.Errorf("%w: checksum %08x, its bytes give %08x", boltfile.ErrCorrupt, want, have)
 	}
 	return nil
 }
 
-// checkChunkHash compares the content hash, for verify: the checksum finds accidents sooner and
-// cheaper.
+// checkChunkHash compares the content hash. Only Verify needs it: the checksum finds accidents at
+// less cost.
 func checkChunkHash(value []byte) error {
 	if hash := hashChunk(value); !bytes.Equal(hash[:], value[32:48]) {
 		return fmt.Errorf("%w: content hash differs", boltfile.ErrCorrupt)

@@ -16,23 +16,23 @@ import (
 
 // WriteReport counts what a write did to a series.
 type WriteReport struct {
-	Added     int64 // candles that were not there
-	Unchanged int64 // there already with the same values
-	Kept      int64 // there already with other values, which stay
-	Replaced  int64 // there already with other values, now overwritten
-	Widened   int64 // candles stored before whose market now has more decimals; their bytes stay
+	Added     int64 // new candles
+	Unchanged int64 // stored before with the same values
+	Kept      int64 // stored before with other values, which stay
+	Replaced  int64 // stored before with other values, now overwritten
+	Widened   int64 // stored before, of a market that now has more decimals; their bytes stay
 
 	PriceDigits, VolumeDigits uint8 // of the market, afterwards
 }
 
-// WriteOptions say where candles go and what happens to those that are there.
+// WriteOptions are the series to write to and the treatment of its stored candles.
 type WriteOptions struct {
 	Market   string // BASE-QUOTE
 	Interval market.Interval
 	Replace  bool // candles with other values are overwritten; otherwise the stored ones stay and are counted
 
-	// PriceDigits and VolumeDigits are the least decimals the market shall have afterwards. It gets
-	// more where the data needs them, and never fewer than it had.
+	// PriceDigits and VolumeDigits are the fewest decimals that the market has afterwards. It gets
+	// more if the data needs them, and never loses any.
 	PriceDigits, VolumeDigits uint8
 }
 
@@ -41,7 +41,7 @@ func (o *WriteOptions) check() error {
 		return err
 	}
 	if o.Interval < market.Interval1m || o.Interval > market.Interval1M {
-		return fmt.Errorf("interval %d is none", o.Interval)
+		return fmt.Errorf("interval %d is not an interval", o.Interval)
 	}
 	if o.PriceDigits > market.MaxDigits || o.VolumeDigits > market.MaxDigits {
 		return fmt.Errorf("%d price and %d volume decimals: at most %d", o.PriceDigits, o.VolumeDigits,
@@ -50,10 +50,10 @@ func (o *WriteOptions) check() error {
 	return nil
 }
 
-// Put stores candles, in any order, whose prices and volumes have the given decimals; their Market
-// and Interval are not looked at. complete are the ranges that the source answered for: a candle
-// missing in them had no trade. Two candles of one start with different values, or an impossible
-// candle, refuse the whole call. It is one transaction.
+// Put stores candles, in any order. Their prices and volumes have the given decimals; Put ignores
+// their Market and Interval. complete are the ranges for which the source is complete: a candle
+// missing in them had no trade. The call fails, and stores nothing, if two candles of one start
+// have different values, or a candle is impossible. It is one transaction.
 func (s *Store) Put(o WriteOptions, candles []market.Candle, priceDigits, volumeDigits uint8,
 	complete []Range) (report WriteReport, err error) {
 	if err := o.check(); err != nil {
@@ -81,7 +81,7 @@ func (s *Store) Put(o WriteOptions, candles []market.Candle, priceDigits, volume
 	return s.commit(o, l, complete)
 }
 
-// checkCandle is market.Candle.Check and the years that a store may hold.
+// checkCandle is market.Candle.Check, and checks the year too.
 func checkCandle(c *market.Candle) error {
 	if c.Start < minCandleTime || c.Start >= maxCandleTime {
 		return fmt.Errorf("start %s lies outside the years 1700 to 2199", c.Start)
@@ -89,7 +89,7 @@ func checkCandle(c *market.Candle) error {
 	return c.Check()
 }
 
-// commit writes what the loader holds, in one transaction.
+// commit writes the candles of the loader, in one transaction.
 func (s *Store) commit(o WriteOptions, l *loader, complete []Range) (report WriteReport, err error) {
 	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
 	err = s.db.DB.Update(func(tx *bbolt.Tx) error {
@@ -120,8 +120,8 @@ type chunkWriter struct {
 	stored  openChunk
 }
 
-// setDigits settles the market's decimals. Where they grow it proves that all that is stored, or
-// about to be, still fits.
+// setDigits decides the market's decimals. If they grow, it checks that all stored and new candles
+// still fit.
 func (w *chunkWriter) setDigits(tx *bbolt.Tx) error {
 	price, volume, err := w.neededDigits()
 	if err != nil {
@@ -148,7 +148,8 @@ func (w *chunkWriter) setDigits(tx *bbolt.Tx) error {
 	return tx.Bucket(bucketMarkets).Put([]byte(name), []byte{price, volume})
 }
 
-// neededDigits returns the most decimals that a loaded chunk needs, and at least the options'.
+// neededDigits returns the most decimals that a loaded chunk needs, and at least those of the
+// options.
 func (w *chunkWriter) neededDigits() (price, volume uint8, err error) {
 	price, volume = w.options.PriceDigits, w.options.VolumeDigits
 	for number, chunk := range w.loader.chunks {
@@ -172,8 +173,8 @@ func (w *chunkWriter) checkFits(price, volume uint8) error {
 	return nil
 }
 
-// widen checks that every stored candle of the market fits the new decimals, and counts them.
-// Chunks keep their own.
+// widen checks that every stored candle of the market fits the new decimals, and counts these
+// candles. Their chunks do not change.
 func (w *chunkWriter) widen(tx *bbolt.Tx, price, volume uint8) error {
 	all := tx.Bucket(bucketCandles)
 	return boltfile.ForEachBucket(all, func(key []byte) error {
@@ -201,7 +202,7 @@ func (w *chunkWriter) writeAll(tx *bbolt.Tx) error {
 	return nil
 }
 
-// write puts one chunk, merged with what is stored. Equal bytes are equal candles.
+// write stores one chunk, merged with the stored one. Equal bytes are equal candles.
 func (w *chunkWriter) write(chunks *bbolt.Bucket, number int64, packed []byte) error {
 	h, err := readChunkHead(w.options.Interval, number, packed)
 	if err != nil {

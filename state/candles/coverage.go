@@ -1,6 +1,7 @@
 package candles
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -16,16 +17,16 @@ type Range struct {
 	From, To market.Time
 }
 
-// Gap is a run of missing candles. Nothing traded in it where a complete source covers it;
-// otherwise why they are missing is not known.
+// Gap is a run of missing candles. NoTrade: a complete source covers it, so nothing traded;
+// otherwise the reason is not known.
 type Gap struct {
 	Range
 	NoTrade bool
 	Candles int64
 }
 
-// Gaps lists the candles missing in [from, to), in order; a run that is partly covered by a
-// complete source is split there. A zero from or to means the series' first start or last end.
+// Gaps lists the candles missing in [from, to), in order. A run that a complete source covers in
+// part is split. A zero from or to means the series' first start or last end.
 func (s *Store) Gaps(name string, interval market.Interval, from, to market.Time) (gaps []Gap, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		gaps, err = s.gaps(tx, name, interval, Range{from, to})
@@ -43,7 +44,7 @@ func (s *Store) gaps(tx *bbolt.Tx, name string, interval market.Interval, span R
 	if span.From != 0 {
 		counter = gapCounter{started: true, end: ceilStart(interval, span.From)}
 	}
-	err = walkStarts(chunks, interval, span, func(run Range) error { return counter.add(run, interval) }, nil)
+	err = walkSeries(chunks, interval, span, func(run Range) error { return counter.add(run, interval) }, nil)
 	if err != nil {
 		return nil, s.seriesError(name, interval, err)
 	}
@@ -62,8 +63,8 @@ func ceilStart(interval market.Interval, t market.Time) market.Time {
 	return t
 }
 
-// Complete returns the ranges of a series that a complete source has filled, sorted, apart from
-// each other: a candle missing in them had no trade.
+// Complete returns the ranges of a series that a complete source covers, sorted and disjoint: a
+// candle missing in them had no trade.
 func (s *Store) Complete(name string, interval market.Interval) (ranges []Range, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		ranges, err = coverage(tx, name, interval)
@@ -72,7 +73,7 @@ func (s *Store) Complete(name string, interval market.Interval) (ranges []Range,
 	return ranges, err
 }
 
-// gapCounter collects what lies between runs of candles that follow each other.
+// gapCounter collects the gaps between runs of candles.
 type gapCounter struct {
 	started    bool
 	first, end market.Time // end is where the next candle is due
@@ -90,8 +91,7 @@ func (g *gapCounter) add(run Range, interval market.Interval) error {
 	return nil
 }
 
-// splitGaps cuts gaps at the borders of the complete ranges and says of each part whether it lies
-// in one.
+// splitGaps splits gaps at the ends of the complete ranges and marks the parts inside.
 func splitGaps(gaps, complete []Range, interval market.Interval) (parts []Gap) {
 	for _, gap := range gaps {
 		for _, known := range complete {
@@ -114,10 +114,10 @@ func appendGap(parts []Gap, r Range, noTrade bool, interval market.Interval) []G
 	return append(parts, Gap{Range: r, NoTrade: noTrade, Candles: interval.Index(r.To) - interval.Index(r.From)})
 }
 
-// mergeRanges sorts ranges and joins those that overlap or touch; empty ones vanish.
+// mergeRanges sorts ranges, joins those that overlap or touch, and drops empty ones.
 func mergeRanges(ranges []Range) []Range {
 	ranges = slices.DeleteFunc(slices.Clone(ranges), func(r Range) bool { return r.From >= r.To })
-	slices.SortFunc(ranges, func(a, b Range) int { return int(min(1, max(-1, a.From-b.From))) })
+	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Compare(a.From, b.From) })
 	merged := ranges[:0]
 	for _, r := range ranges {
 		if last := len(merged) - 1; last >= 0 && r.From <= merged[last].To {
@@ -154,7 +154,7 @@ func checkCoverage(ranges []Range, name string, interval market.Interval) error 
 	return nil
 }
 
-// addCoverage adds complete ranges; their ends are moved inwards to starts of candles.
+// addCoverage adds complete ranges, shortened to whole candles.
 func addCoverage(tx *bbolt.Tx, name string, interval market.Interval, complete []Range) error {
 	if len(complete) == 0 {
 		return nil

@@ -11,12 +11,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// ImportOptions say what a CSV file holds and how to treat it.
+// ImportOptions describe a CSV file and the treatment of its rows.
 type ImportOptions struct {
 	WriteOptions
-	Complete bool              // the file has every candle between its first and last in which anything traded
-	SkipBad  bool              // bad rows are counted and left out; otherwise one refuses the whole file
-	Progress func(bytes int64) // unless nil, called about every megabyte with the bytes read so far, and at the end
+	Complete bool              // the file has each candle with a trade between its first and last
+	SkipBad  bool              // skip and count bad rows; otherwise one bad row refuses the whole file
+	Progress func(bytes int64) // unless nil, called with the bytes read, about every megabyte and at the end
 }
 
 // ImportReport counts what an import did. Rows = Bad + Duplicates + Added + Unchanged + Kept +
@@ -24,16 +24,16 @@ type ImportOptions struct {
 type ImportReport struct {
 	WriteReport
 	Rows       int64 // lines with data: neither blank nor header
-	Duplicates int64 // rows dropped because the file had the same row before
-	Unordered  int64 // rows that start before the row above; they are accepted
-	Bad        int64 // rows left out under SkipBad
+	Duplicates int64 // equal to an earlier row, and dropped
+	Unordered  int64 // earlier than the row above; accepted
+	Bad        int64 // rows skipped under SkipBad
 	BadRows    []BadRow
 	First      market.Time // start of the earliest candle of the file
 	Last       market.Time // start of the latest
 	Bytes      int64
 }
 
-// BadRow is a row that cannot be stored; a report lists the first five.
+// BadRow is a row that cannot be stored. A report lists the first five.
 type BadRow struct {
 	Line   int64  // from 1
 	Text   string // clipped
@@ -46,7 +46,7 @@ type BadRowsError struct {
 	Rows  []BadRow // the first five
 }
 
-// Error names the rows.
+// Error lists the rows.
 func (e *BadRowsError) Error() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d bad rows, nothing imported (--skip-bad leaves such rows out):", e.Total)
@@ -69,18 +69,18 @@ const (
 // ImportCSV reads candles from CSV and stores them in one transaction: after any error nothing has
 // changed.
 //
-// Columns are named by a header (timestamp, time, date or unix with an optional _s, _ms, _us or
-// _ns; open, high, low, close, volume; in any order, others are ignored) or, without one, stand in
-// the order time, open, high, low, close, volume, and what follows is ignored. Times are Unix s,
-// ms, µs or ns, told apart by their size, RFC 3339, "2006-01-02 15:04:05" or a date, UTC unless
-// they say otherwise. The separator is comma, semicolon or tab. A byte order mark, CRLF, blank
-// lines and quotes are fine.
+// A header names the columns: timestamp, time, date or unix with an optional _s, _ms, _us or _ns;
+// open, high, low, close, volume; in any order, others are ignored. Without a header the columns
+// are time, open, high, low, close, volume; further columns are ignored. Times are Unix s, ms, µs
+// or ns (their size tells the unit), RFC 3339, "2006-01-02 15:04:05" or a date, UTC unless they
+// name a zone. The separator is comma, semicolon or tab. A byte order mark, CRLF, blank lines and
+// quotes are allowed.
 //
 // A row equal to an earlier one is dropped and counted. Unordered rows are sorted and counted. A
-// row is bad that cannot be read, is no possible candle (market.Candle.Check), does not start on
+// row is bad if it cannot be read, is an impossible candle (market.Candle.Check), does not start on
 // the interval, needs more decimals than fit beside the others, or has the start of an earlier row
-// and other values. Bad rows give a *BadRowsError, or under SkipBad are counted and left out; a
-// file with bad rows is never taken as complete.
+// and other values. Bad rows give a *BadRowsError, or under SkipBad are counted and skipped; a file
+// with bad rows never counts as complete.
 func (s *Store) ImportCSV(r io.Reader, o ImportOptions) (ImportReport, error) {
 	if err := o.check(); err != nil {
 		return ImportReport{}, fmt.Errorf("import: %w", err)
@@ -102,17 +102,17 @@ func (s *Store) ImportCSV(r io.Reader, o ImportOptions) (ImportReport, error) {
 
 // csvImport is one run of ImportCSV up to the commit.
 type csvImport struct {
-	options  *ImportOptions
-	report   ImportReport
-	load     *loader
-	layout   csvLayout
-	started  bool // the first line with anything on it has been seen
-	line     int64
-	text     []byte // of the current line
-	row      csvRow
-	previous market.Time
-	candle   market.Candle
-	last     int64 // Progress was told
+	options      *ImportOptions
+	report       ImportReport
+	load         *loader
+	layout       csvLayout
+	started      bool // the first line that is not blank was read
+	line         int64
+	text         []byte // of the current line
+	row          csvRow
+	previous     market.Time
+	candle       market.Candle
+	lastProgress int64 // bytes at the last call of Progress
 }
 
 func newCSVImport(o *ImportOptions) *csvImport {
@@ -147,7 +147,7 @@ func (c *csvImport) readAll(r io.Reader) error {
 	}
 }
 
-// skipLine reads on to the end of a line that is too long to be a row.
+// skipLine reads to the end of a line that is too long for a row.
 func (c *csvImport) skipLine(in *bufio.Reader, start []byte) (err error) {
 	c.text = start
 	c.report.Rows++
@@ -161,10 +161,10 @@ func (c *csvImport) skipLine(in *bufio.Reader, start []byte) (err error) {
 }
 
 func (c *csvImport) progress(end bool) {
-	if c.options.Progress == nil || !end && c.report.Bytes-c.last < progressGap {
+	if c.options.Progress == nil || !end && c.report.Bytes-c.lastProgress < progressGap {
 		return
 	}
-	c.last = c.report.Bytes
+	c.lastProgress = c.report.Bytes
 	c.options.Progress(c.report.Bytes)
 }
 
@@ -200,7 +200,7 @@ func (c *csvImport) addRow(line []byte) error {
 			return nil
 		}
 	}
-	index, err := c.fill()
+	index, err := c.makeCandle()
 	if err != nil {
 		c.bad(err.Error())
 		return nil
@@ -212,8 +212,8 @@ func (c *csvImport) addRow(line []byte) error {
 	return c.load.add(&c.candle, index, c.line)
 }
 
-// fill makes the candle of the row that was read and returns the index of its start.
-func (c *csvImport) fill() (int64, error) {
+// makeCandle makes the candle of the current row and returns the index of its start.
+func (c *csvImport) makeCandle() (int64, error) {
 	row, k := &c.row, &c.candle
 	if row.start < minCandleTime || row.start >= maxCandleTime {
 		return 0, fmt.Errorf("time %s lies outside the years 1700 to 2199", row.start)
@@ -223,19 +223,19 @@ func (c *csvImport) fill() (int64, error) {
 	if k.Interval.StartOf(index) != k.Start {
 		return 0, fmt.Errorf("%s is no start of a %s candle", k.Start, k.Interval)
 	}
-	if err := c.fit(); err != nil {
+	if err := c.rescale(); err != nil {
 		return 0, err
 	}
 	v := &row.values
-	k.Open, k.High, k.Low, k.Close, k.Volume = market.Price(v[0]), market.Price(v[1]), market.Price(v[2]),
-		market.Price(v[3]), market.Volume(v[4])
+	k.Open, k.High, k.Low, k.Close = market.Price(v[0]), market.Price(v[1]), market.Price(v[2]), market.Price(v[3])
+	k.Volume = market.Volume(v[4])
 	if k.Low <= 0 || k.High < max(k.Open, k.Close) || k.Low > min(k.Open, k.Close) || k.Volume < 0 {
 		return 0, c.impossible()
 	}
 	return index, nil
 }
 
-// impossible says why the candle is none, with numbers as a person writes them.
+// impossible says why the candle is impossible, with plain decimals.
 func (c *csvImport) impossible() error {
 	k := &c.candle
 	text := func(p market.Price) string { return market.FormatFixed(int64(p), c.load.priceDigits) }
@@ -252,8 +252,9 @@ func (c *csvImport) impossible() error {
 	return fmt.Errorf("volume %s is negative", market.FormatFixed(int64(k.Volume), c.load.volumeDigits))
 }
 
-// fit gives the row's numbers the loader's decimals, or the loader those that the row needs.
-func (c *csvImport) fit() error {
+// rescale converts the row's numbers to the loader's decimals, after it has raised these to what
+// the row needs.
+func (c *csvImport) rescale() error {
 	row := &c.row
 	price := max(row.digits[0], row.digits[1], row.digits[2], row.digits[3])
 	if price > c.load.priceDigits || row.digits[4] > c.load.volumeDigits {
@@ -296,7 +297,8 @@ func (c *csvImport) badRow(line int64, text, reason string) {
 	c.report.BadRows = append(c.report.BadRows, BadRow{line, text, reason})
 }
 
-// conflict is called by the loader; a row that waited there is written anew, its text being gone.
+// conflict is called by the loader. The text of a row that waited in the loader is gone, so it is
+// written again.
 func (c *csvImport) conflict(k *market.Candle, line int64) {
 	text := string(c.text)
 	if line != c.line {
@@ -305,7 +307,7 @@ func (c *csvImport) conflict(k *market.Candle, line int64) {
 	c.badRow(line, text, fmt.Sprintf("an earlier row starts at %s too and has other values", k.Start))
 }
 
-// finish ends reading and returns the ranges that are complete.
+// finish ends the reading and returns the complete ranges.
 func (c *csvImport) finish() ([]Range, error) {
 	c.text = nil
 	c.line++

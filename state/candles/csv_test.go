@@ -73,13 +73,17 @@ const canonical = `timestamp_ms,open,high,low,close,volume
 
 func TestEveryAcceptedFormGivesTheSameCandles(t *testing.T) {
 	forms := map[string]string{
-		"as exported":     canonical,
-		"no header":       strings.SplitN(canonical, "\n", 2)[1],
-		"padded decimals": "1577836800000,10.00,12.50,9.0,11.,1.2500\n1577840400000,+11,11,11,11,0.0\n1577847600000,11.5,13,11,12,3e0\n",
-		"seconds":         "1577836800,10,12.5,9,11,1.25\n1577840400,11,11,11,11,0\n1577847600,11.5,13,11,12,3",
-		"microseconds":    "1577836800000000,10,12.5,9,11,1.25\n1577840400000000,11,11,11,11,0\n1577847600000000,11.5,13,11,12,3",
-		"nanoseconds":     "1577836800000000000,10,12.5,9,11,1.25\n1577840400000000000,11,11,11,11,0\n1577847600000000000,11.5,13,11,12,3",
-		"RFC 3339":        "2020-01-01T00:00:00Z,10,12.5,9,11,1.25\n2020-01-01T02:00:00+01:00,11,11,11,11,0\n2020-01-01T03:00:00.000Z,11.5,13,11,12,3",
+		"as exported": canonical,
+		"no header":   strings.SplitN(canonical, "\n", 2)[1],
+		"padded decimals": "1577836800000,10.00,12.50,9.0,11.,1.2500\n" +
+			"1577840400000,+11,11,11,11,0.0\n1577847600000,11.5,13,11,12,3e0\n",
+		"seconds": "1577836800,10,12.5,9,11,1.25\n1577840400,11,11,11,11,0\n1577847600,11.5,13,11,12,3",
+		"microseconds": "1577836800000000,10,12.5,9,11,1.25\n" +
+			"1577840400000000,11,11,11,11,0\n1577847600000000,11.5,13,11,12,3",
+		"nanoseconds": "1577836800000000000,10,12.5,9,11,1.25\n" +
+			"1577840400000000000,11,11,11,11,0\n1577847600000000000,11.5,13,11,12,3",
+		"RFC 3339": "2020-01-01T00:00:00Z,10,12.5,9,11,1.25\n" +
+			"2020-01-01T02:00:00+01:00,11,11,11,11,0\n2020-01-01T03:00:00.000Z,11.5,13,11,12,3",
 		"plain dates": "2020-01-01 00:00:00,10,12.5,9,11,1.25\n2020-01-01 " +
 			"01:00:00+00:00,11,11,11,11,0\n2020-01-01 03:00,11.5,13,11,12,3",
 		"other order":        "volume,Close,low,high,open,trades,Date\n1.25,11,9,12.5,10,7,2020-01-01\n0,11,11,11,11,0,1577840400\n3,12,11,13,11.5,9,1577847600.0\n",
@@ -240,7 +244,7 @@ func TestDecimalsThatStoredCandlesCannotHaveAreRefused(t *testing.T) {
 	require.Zero(t, price)
 }
 
-func TestCompleteIsNotBelievedOfAFileWithBadRows(t *testing.T) {
+func TestAFileWithBadRowsIsNeverComplete(t *testing.T) {
 	store := openTestStore(t)
 	o := hourly("BTC-EUR")
 	o.Complete, o.SkipBad = true, true

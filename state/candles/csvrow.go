@@ -22,19 +22,18 @@ const (
 
 var fieldNames = [fieldCount]string{"time", "open", "high", "low", "close", "volume"}
 
-// headerNames are the names under which columns are known, in lower case and without the unit of a
-// time.
+// headerNames are the known names of columns, in lower case and without the unit of a time.
 var headerNames = map[string]int{
 	"timestamp": fieldTime, "time": fieldTime, "date": fieldTime, "datetime": fieldTime, "unix": fieldTime,
-	"open_time": fieldTime,
-	"start":     fieldTime, "ts": fieldTime, "open": fieldOpen, "high": fieldHigh, "low": fieldLow, "close": fieldClose,
+	"open_time": fieldTime, "start": fieldTime, "ts": fieldTime,
+	"open": fieldOpen, "high": fieldHigh, "low": fieldLow, "close": fieldClose,
 	"volume": fieldVolume, "vol": fieldVolume, "base_volume": fieldVolume,
 }
 
 // timeUnits are the units that a header may name.
 var timeUnits = map[string]int64{"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}
 
-// timeLayouts are the texts of a time; a missing zone is UTC.
+// timeLayouts are the accepted forms of a time; without a zone it is UTC.
 var timeLayouts = []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02 15:04:05Z07:00",
 	"2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02"}
 
@@ -45,7 +44,7 @@ type csvRow struct {
 	digits [5]uint8
 }
 
-// dropZeros gives the row as few decimals as it needs.
+// dropZeros reduces the decimals of the row to those that it needs.
 func (r *csvRow) dropZeros() {
 	for i := range r.values {
 		for r.digits[i] > 0 && r.values[i]%10 == 0 {
@@ -55,16 +54,16 @@ func (r *csvRow) dropZeros() {
 	}
 }
 
-// csvLayout says where the columns are.
+// csvLayout is the arrangement of the columns.
 type csvLayout struct {
-	separator byte
-	usual     bool  // columns stand in their usual order
-	unit      int64 // nanoseconds of a Unix time's unit; 0: told by its size
-	column    [fieldCount]int
-	fields    [][]byte // reused
+	separator    byte
+	defaultOrder bool  // the columns have their usual order
+	unit         int64 // nanoseconds of a Unix time's unit; 0: its size tells
+	column       [fieldCount]int
+	fields       [][]byte // reused
 }
 
-// detect learns the layout from the first line and reports whether that is a header.
+// detect derives the layout from the first line and reports whether that line is a header.
 func (l *csvLayout) detect(line []byte) (header bool, err error) {
 	l.separator = ','
 	for _, other := range []byte("\t;") {
@@ -73,7 +72,7 @@ func (l *csvLayout) detect(line []byte) (header bool, err error) {
 			break
 		}
 	}
-	l.column, l.usual = [fieldCount]int{0, 1, 2, 3, 4, 5}, true
+	l.column, l.defaultOrder = [fieldCount]int{0, 1, 2, 3, 4, 5}, true
 	found := [fieldCount]int{-1, -1, -1, -1, -1, -1}
 	for at, field := range l.split(line) {
 		name, unit := headerName(field)
@@ -87,21 +86,17 @@ func (l *csvLayout) detect(line []byte) (header bool, err error) {
 		}
 		if found[which] < 0 {
 			found[which] = at
-			l.setUnit(which, unit)
+			if which == fieldTime {
+				l.unit = unit
+			}
 		}
 	}
 	if !header {
 		return false, nil
 	}
-	l.usual = found == l.column
+	l.defaultOrder = found == l.column
 	l.column = found
 	return true, missingColumns(line, found)
-}
-
-func (l *csvLayout) setUnit(which int, unit int64) {
-	if which == fieldTime {
-		l.unit = unit
-	}
 }
 
 func missingColumns(line []byte, found [fieldCount]int) error {
@@ -143,10 +138,9 @@ func (l *csvLayout) split(line []byte) [][]byte {
 	return l.fields
 }
 
-// fastRow reads the common form, plain numbers in the usual order, and reports whether the line has
-// it.
+// fastRow reads a row of plain numbers in the usual order, and reports whether the line is one.
 func (l *csvLayout) fastRow(line []byte, row *csvRow) bool {
-	if !l.usual {
+	if !l.defaultOrder {
 		return false
 	}
 	stamp, digits, at := scanNumber(line, 0)
@@ -165,8 +159,8 @@ func (l *csvLayout) fastRow(line []byte, row *csvRow) bool {
 	return ok
 }
 
-// scanNumber reads digits with an optional fraction from line[at:], at most 18 of them. Where there
-// is no such number it returns end = at.
+// scanNumber reads digits with an optional fraction from line[at:], at most 18 of them. If there is
+// no such number, it returns end = at.
 func scanNumber(line []byte, at int) (value int64, digits uint8, end int) {
 	i := at
 	for ; i < len(line); i++ {
@@ -196,7 +190,7 @@ func scanNumber(line []byte, at int) (value int64, digits uint8, end int) {
 	return value, uint8(i - point - 1), i
 }
 
-// slowRow reads every form of a row; its errors are the reasons given for bad rows.
+// slowRow reads every form of a row. Its errors are the reasons of bad rows.
 func (l *csvLayout) slowRow(line []byte, row *csvRow) (err error) {
 	fields := l.split(line)
 	for which, at := range l.column {
@@ -243,8 +237,8 @@ func timeInRange(t time.Time, text []byte) (market.Time, error) {
 	return at, nil
 }
 
-// unixTime reads a Unix time. Without a unit from the header, seconds end at 10^11 (the year 5138),
-// milliseconds begin there (March 1973), and so on by factors of a thousand.
+// unixTime reads a Unix time. Without a unit in the header, its size tells the unit: seconds end at
+// 10^11 (the year 5138), milliseconds begin there (March 1973), and so on by factors of a thousand.
 func (l *csvLayout) unixTime(stamp int64) (market.Time, bool) {
 	unit := l.unit
 	if unit == 0 {
@@ -268,7 +262,7 @@ func unitOf(size int64) int64 {
 	return 1
 }
 
-// clipText keeps foreign text short in an error.
+// clipText shortens foreign text for an error.
 func clipText(text []byte) string {
 	if len(text) > maxRowText {
 		return string(text[:maxRowText]) + "…"

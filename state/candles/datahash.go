@@ -10,11 +10,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// DataHash returns a SHA-256, in hex, that names the candles starting in [from, to), zero being no
-// bound: market, interval and values. The same candles have the same hash whatever else is stored,
-// in whatever order they came and however many decimals the market has; data added outside the
-// range does not change it. It hashes the hashes of chunks that were taken when those were written,
-// and reads candles only in the two chunks at the edges.
+// DataHash returns a SHA-256, in hex, of the candles that start in [from, to), zero being no bound:
+// market, interval and values. Other stored data, the order of arrival and the market's decimals do
+// not change it. It hashes the stored hashes of the chunks, and reads candles only in the two
+// chunks at the ends of the range.
 func (s *Store) DataHash(name string, interval market.Interval, from, to market.Time) (text string, err error) {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "tidemark candles %d\n%s\n%s\n", chunkVersion, name, interval)
@@ -36,8 +35,8 @@ func (s *Store) DataHash(name string, interval market.Interval, from, to market.
 	return hex.EncodeToString(hash.Sum(nil)), err
 }
 
-// hashPart returns number and hash of the part of a chunk that lies in span, nothing where no
-// candle does. A part is hashed as the chunk that it would be.
+// hashPart returns the number and hash of the part of a chunk within span, nothing if it has no
+// candle there. A part is packed and hashed as a chunk of its own.
 func hashPart(h *chunkHeader, value []byte, span Range) ([]byte, error) {
 	all := Range{h.interval.StartOf(h.firstIndex()), h.interval.StartOf(h.lastIndex() + 1)}
 	if cutRange(all, span) == all {

@@ -13,8 +13,8 @@ const csvHeader = "timestamp_ms,open,high,low,close,volume\n"
 
 // ExportCSV writes the candles that start in [from, to), zero being no bound, under the header
 // timestamp_ms,open,high,low,close,volume: Unix milliseconds, plain decimals without trailing
-// zeros, lines ending in LF. Importing the result into an empty store gives the same candles, so
-// the same DataHash. It returns the number of rows.
+// zeros, lines ending in LF. An import of the result into an empty store gives the same candles and
+// DataHash. It returns the number of rows.
 func (s *Store) ExportCSV(w io.Writer, name string, interval market.Interval, from, to market.Time) (rows int64,
 	err error) {
 	info, err := s.Series(name, interval)

@@ -16,13 +16,13 @@ import (
 
 const storeFormat = 1
 
-// Open opens the store at path for writing. It is made when missing, and held alone. It waits a
-// second for other processes, then wraps ErrLocked. A file that is no store wraps ErrCorrupt, one
-// of a newer format ErrNewer.
+// Open opens the store at path for writing, alone; a missing store is made. It waits a second for
+// other processes, then wraps ErrLocked. Another kind of file wraps ErrCorrupt, a newer format
+// ErrNewer.
 func Open(path string) (*Store, error) { return openFile(path, false) }
 
-// Read opens the store at path for reading, which others may do at the same time. A missing or
-// empty file wraps ErrNoData; the other errors are those of Open.
+// Read opens the store at path for reading, which other processes may do at the same time. A
+// missing or empty file wraps ErrNoData; the other errors are those of Open.
 func Read(path string) (*Store, error) { return openFile(path, true) }
 
 func openFile(path string, readOnly bool) (*Store, error) {
@@ -40,8 +40,7 @@ func openFile(path string, readOnly bool) (*Store, error) {
 	return s, nil
 }
 
-// checkFile looks at what the database layer has no good word for: no file, an empty one to read, a
-// folder.
+// checkFile catches the cases that bbolt explains badly: no file, an empty file to read, a folder.
 func checkFile(path string, readOnly bool) error {
 	info, err := os.Stat(path)
 	switch {
@@ -61,7 +60,8 @@ func importHint(name string, interval market.Interval) string {
 	return fmt.Sprintf("import some with: bot candles import --market %s --interval %s FILE.csv", name, interval)
 }
 
-// prepare checks the store's format and makes its buckets where they are missing.
+// prepare checks the store's format. It makes the buckets only in a file without any: in a damaged
+// file they would hide the damage.
 func (s *Store) prepare(readOnly bool) error {
 	if readOnly {
 		return s.db.View(s.checkFormat)
@@ -70,7 +70,7 @@ func (s *Store) prepare(readOnly bool) error {
 		if name, _ := tx.Cursor().First(); name != nil {
 			return s.checkFormat(tx)
 		}
-		return makeBuckets(tx) // only where there is nothing at all: a name that was damaged is no reason to begin anew
+		return makeBuckets(tx)
 	})
 }
 

@@ -87,9 +87,9 @@ func TestAnEmptyFileHoldsNothingAndAFolderIsNoStore(t *testing.T) {
 	}
 }
 
-// TestADamagedNameIsNoReasonToBeginAnew renames a bucket, as a flipped bit does: whoever took that
-// for a fresh store would make the bucket again, empty, and write on beside what is lost.
-func TestADamagedNameIsNoReasonToBeginAnew(t *testing.T) {
+// TestADamagedBucketNameDoesNotMakeANewStore renames a bucket, as a flipped bit does. A program
+// that took the file for a new store would make the bucket again, empty, and hide the loss.
+func TestADamagedBucketNameDoesNotMakeANewStore(t *testing.T) {
 	for _, name := range [][]byte{boltfile.BucketMeta, bucketMarkets, bucketCandles, bucketCoverage} {
 		path := filepath.Join(t.TempDir(), "candles.db")
 		store, err := Open(path)

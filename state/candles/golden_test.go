@@ -39,7 +39,7 @@ func manyCandles(t *testing.T, path string) {
 
 // A candle store that the first version wrote opens and holds the same candles: the same rows and
 // the same data hash.
-func TestTheCandleStoreOfTheFirstFormatHoldsWhatItHeld(t *testing.T) {
+func TestTheCandleStoreOfTheFirstFormatReadsAsBefore(t *testing.T) {
 	path := golden.File(t, *writeGolden, "candles-format1", func(path string) { manyCandles(t, path) })
 	store, err := Open(path)
 	require.NoError(t, err)
@@ -59,7 +59,7 @@ func TestTheCandleStoreOfTheFirstFormatHoldsWhatItHeld(t *testing.T) {
 	put(t, store, flat(5001)) // and it takes more
 }
 
-func TestAStoreOfALaterFormatIsRefusedWithTheMend(t *testing.T) {
+func TestAStoreOfALaterFormatIsRefusedWithAHint(t *testing.T) {
 	path := golden.File(t, *writeGolden, "candles-format1", func(path string) { manyCandles(t, path) })
 	for _, format := range [][]byte{{storeFormat + 1}, {255}} {
 		db, err := bbolt.Open(path, 0o600, nil)

@@ -7,16 +7,16 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// maxLate is how many candles that came too late for their chunk wait before they are merged into
-// it, together.
+// maxLate is the number of late candles, those for a chunk that is closed, that wait before they
+// are merged together.
 const maxLate = 1 << 18
 
-// loader collects candles in any order and packs them by chunk. It holds one chunk open; a candle
-// of a chunk that was closed already waits in that chunk's late list. Memory is therefore that of
-// the packed candles plus a constant.
+// loader collects candles in any order and packs them by chunk. One chunk is open; a candle of a
+// closed chunk waits in that chunk's late list. So memory is that of the packed candles plus a
+// constant.
 type loader struct {
 	interval                  market.Interval
-	priceDigits, volumeDigits uint8 // of the candles inside; they grow by raise
+	priceDigits, volumeDigits uint8 // of the candles inside; raise increases them
 	maxPrice                  market.Price
 	maxVolume                 market.Volume
 
@@ -24,12 +24,12 @@ type loader struct {
 	chunks   map[int64]*loadedChunk
 	late     int
 	packer   chunkPacker
-	conflict func(c *market.Candle, line int64) // another candle of that start has other values and stays
+	conflict func(c *market.Candle, line int64) // called for a candle that an earlier one contradicts
 
 	duplicates int64
 }
 
-// loadedChunk is a chunk that is packed, and the candles that came after that.
+// loadedChunk is a packed chunk and the candles that came later.
 type loadedChunk struct {
 	packed []byte
 	late   []lateCandle
@@ -44,8 +44,8 @@ func newLoader(interval market.Interval, conflict func(c *market.Candle, line in
 	return &loader{interval: interval, chunks: map[int64]*loadedChunk{}, conflict: conflict}
 }
 
-// raise gives the candles inside more decimals. It wraps market.ErrOverflow, and changes nothing,
-// where one of them would not fit.
+// raise gives the candles inside more decimals. If one would not fit, it wraps market.ErrOverflow
+// and changes nothing.
 func (l *loader) raise(priceDigits, volumeDigits uint8) error {
 	price, err := market.Rescale(int64(l.maxPrice), l.priceDigits, priceDigits)
 	if err != nil {
@@ -86,8 +86,8 @@ func (l *loader) each(visit func(c *market.Candle)) {
 	}
 }
 
-// add takes a valid candle whose start has the given index and whose numbers have the loader's
-// decimals; line names it in a conflict.
+// add takes a valid candle with the loader's decimals; index is that of its start, and line names
+// the candle in a conflict.
 func (l *loader) add(c *market.Candle, index, line int64) error {
 	number, offset := chunkOf(index)
 	l.maxPrice, l.maxVolume = max(l.maxPrice, c.High), max(l.maxVolume, c.Volume)
@@ -121,7 +121,7 @@ func (l *loader) addLate(chunk *loadedChunk, c *market.Candle, line int64) error
 	return l.mergeLate()
 }
 
-// open closes the current chunk and starts another.
+// open closes the current chunk and begins another.
 func (l *loader) open(number int64) {
 	l.closeCurrent()
 	if l.current == nil {
@@ -163,14 +163,14 @@ func (l *loader) mergeLate() error {
 	return nil
 }
 
-// finish packs everything that is still open.
+// finish packs the open chunk and the late candles.
 func (l *loader) finish() error {
 	l.closeCurrent()
 	l.current = nil
 	return l.mergeLate()
 }
 
-// openChunk is a chunk whose candles stand at their offsets.
+// openChunk is a chunk with each candle at its offset.
 type openChunk struct {
 	number  int64
 	count   int
@@ -194,7 +194,7 @@ func (o *openChunk) put(c *market.Candle, offset int) {
 	}
 }
 
-// load replaces the content by a packed chunk.
+// load replaces the content by that of a packed chunk.
 func (o *openChunk) load(interval market.Interval, number int64, packed []byte, priceDigits,
 	volumeDigits uint8) (err error) {
 	o.reset(number)
@@ -222,7 +222,7 @@ func (o *openChunk) candles() []market.Candle {
 	return o.sorted
 }
 
-// set writes back candles, which must be those that candles returned with their starts unchanged.
+// set writes back the slice that candles returned, with the same starts.
 func (o *openChunk) set(candles []market.Candle) {
 	if o.count == chunkSpan {
 		return
@@ -236,7 +236,7 @@ func (o *openChunk) set(candles []market.Candle) {
 	}
 }
 
-// span returns the starts of the first and the last candle; everything is packed.
+// span returns the starts of the first and the last candle. Call it after finish.
 func (l *loader) span() (first, last market.Time, err error) {
 	numbers := sortedKeys(l.chunks)
 	head, err := readChunkHead(l.interval, numbers[0], l.chunks[numbers[0]].packed)

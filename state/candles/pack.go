@@ -8,15 +8,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// A block is up to 128 candles in six columns of unsigned integers, each column bit-packed at the
-// width of its largest value:
+// A block is up to 128 candles in six columns of unsigned integers. Each column is bit-packed at
+// the width of its largest value:
 //
 //	open    open − previous close (the first of a chunk: its own open), less the block's smallest
 //	body    close − open, less the block's smallest
 //	up      high − larger of open and close
 //	down    smaller of open and close − low
-//	volume  as it is
-//	gap     how many candles are missing before this one
+//	volume  unchanged
+//	gap     number of candles missing before this one
 //
 // Its head: rows − 1, the six widths, zero, then the smallest open and body distance, 8 bytes each.
 // Every column is padded to 8 bytes.
@@ -46,8 +46,8 @@ type chunkPacker struct {
 	bytes []byte
 }
 
-// pack encodes candles, which must be valid, sorted, without duplicates and all of one chunk, and
-// whose numbers have the given decimals. The result is the caller's.
+// pack encodes candles of one chunk: valid, sorted, without duplicates, with the given decimals.
+// The result belongs to the caller.
 func (p *chunkPacker) pack(candles []market.Candle, interval market.Interval, priceDigits, volumeDigits uint8) []byte {
 	first := interval.Index(candles[0].Start)
 	number, offset := chunkOf(first)
@@ -82,7 +82,7 @@ func (p *chunkPacker) appendBlock(n int) {
 	}
 }
 
-// subtractLeast subtracts the smallest of signed values from all of them and returns it.
+// subtractLeast subtracts the smallest of the signed values from all of them and returns it.
 func subtractLeast(values []uint64) uint64 {
 	least := int64(values[0])
 	for _, v := range values {
@@ -122,7 +122,7 @@ func appendColumn(dst []byte, values []uint64, width uint) []byte {
 	return dst
 }
 
-// deltas turns candles into columns; close and index are those of the candle before.
+// deltas turns candles into columns; close and index are those of the previous candle.
 type deltas struct {
 	priceUnit, volumeUnit int64
 	close, index          int64
@@ -160,7 +160,8 @@ func (d *deltas) prices(c *market.Candle) (open, high, low, last int64) {
 	return open, high, low, last
 }
 
-// spareDigits returns how many decimals of prices and of volumes are zero in every candle.
+// spareDigits returns the number of decimals of prices and of volumes that are zero in every
+// candle.
 func spareDigits(candles []market.Candle, priceDigits, volumeDigits uint8) (price, volume uint8) {
 	price, volume = priceDigits, volumeDigits
 	for i := range candles {
@@ -177,7 +178,7 @@ func spareDigits(candles []market.Candle, priceDigits, volumeDigits uint8) (pric
 	return price, volume
 }
 
-// trailingZeros returns how many decimal zeros value ends with, at most limit.
+// trailingZeros returns the number of decimal zeros at the end of value, at most limit.
 func trailingZeros(value int64, limit uint8) uint8 {
 	for limit > 0 && value%market.Pow10(limit) != 0 {
 		limit--

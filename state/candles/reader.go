@@ -12,11 +12,11 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// ReadOptions say what to read.
+// ReadOptions select the candles of a Reader.
 type ReadOptions struct {
-	// Market gives the series' name, the ID written into every candle and the decimals that prices
-	// and volumes are wanted in. More decimals than stored are exact; fewer are an error as soon as
-	// they would lose something.
+	// Market gives the name of the series, the ID of every candle, and the decimals of prices and
+	// volumes. More decimals than stored are exact; fewer are an error at the first candle that
+	// would lose a digit.
 	Market   *market.Market
 	Interval market.Interval
 	From, To market.Time // candles that start in [From, To); zero means no bound
@@ -28,17 +28,17 @@ type Reader struct {
 	options  ReadOptions
 	tx       *bbolt.Tx
 	cursor   *boltfile.Cursor
-	key      []byte // of the chunk that comes next
+	key      []byte // of the next chunk
 	value    []byte
-	consumed []byte // the chunk that is being decoded
+	consumed []byte // the current chunk
 	pages    boltfile.Releaser
 	decoder  chunkDecoder
 	batch    [blockRows]market.Candle
 	err      error
 }
 
-// Read starts reading. It wraps ErrNoData when the series is not stored; a range without candles is
-// no error and gives io.EOF at once.
+// Read returns a reader of a series. It wraps ErrNoData if the series is not stored; a range
+// without candles is no error, and Next returns io.EOF at once.
 func (s *Store) Read(options ReadOptions) (r *Reader, err error) {
 	if options.Market == nil || options.Interval < market.Interval1m || options.Interval > market.Interval1M {
 		return nil, fmt.Errorf("read candles: want a market and an interval")
@@ -72,10 +72,10 @@ func (r *Reader) seek() {
 	r.key, r.value = r.cursor.Seek(chunkKey(number))
 }
 
-// Next returns the next candles, at least one and at most 128, sorted by start. They stay valid
-// until the next call and must not be changed. At the end it returns io.EOF. An error wraps
-// ErrCorrupt and names the chunk, or wraps market.ErrInexact where the market of the options has
-// too few decimals; it is returned again by every later call.
+// Next returns the next candles, 1 to 128, sorted by start. They are valid until the next call and
+// must not be changed. At the end it returns io.EOF. An error wraps ErrCorrupt and names the chunk,
+// or wraps market.ErrInexact if the market of the options has too few decimals. Every later call
+// returns the same error.
 func (r *Reader) Next() ([]market.Candle, error) {
 	for r.err == nil {
 		if r.decoder.left == 0 {
@@ -94,7 +94,7 @@ func (r *Reader) Next() ([]market.Candle, error) {
 	return nil, r.err
 }
 
-// trim cuts a batch to the options' range.
+// trim cuts a batch to the range of the options.
 func (r *Reader) trim(candles []market.Candle) []market.Candle {
 	for len(candles) > 0 && r.options.From != 0 && candles[0].Start < r.options.From {
 		candles = candles[1:]
@@ -106,7 +106,7 @@ func (r *Reader) trim(candles []market.Candle) []market.Candle {
 	return candles
 }
 
-// nextChunk moves the decoder on, or returns io.EOF.
+// nextChunk opens the next chunk, or returns io.EOF.
 func (r *Reader) nextChunk() (err error) {
 	defer boltfile.CatchCorrupt(r.store.path, &err, debug.SetPanicOnFault(true))
 	r.pages.Consumed(r.consumed)
@@ -130,7 +130,6 @@ func (r *Reader) nextChunk() (err error) {
 	return nil
 }
 
-// chunkError names the chunk.
 func (r *Reader) chunkError(number int64, err error) error {
 	return r.store.seriesError(r.options.Market.Name, r.options.Interval, chunkError(r.options.Interval, number, err))
 }

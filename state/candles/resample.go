@@ -7,20 +7,20 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// ResampleOptions say which series is made of which.
+// ResampleOptions are the source and the target of Resample.
 type ResampleOptions struct {
 	Market   string
 	From, To market.Interval // From must divide To
-	Replace  bool            // candles of To that are stored with other values are overwritten
+	Replace  bool            // overwrite stored candles of To that have other values
 }
 
-// Resample makes longer candles of shorter ones as the exchange does: the open of the first, the
-// highest high, the lowest low, the close of the last and the sum of volumes of each bucket. A
-// bucket without candles gives none. A bucket at either edge is made only if it lies whole between
-// the first start and the last end of the source (or in a complete range that holds that edge): a
-// candle of half a bucket would be wrong and would not be seen to be. Where the source is complete,
-// so is the result. It is one transaction; intervals that do not divide, a missing source and a
-// volume that overflows are errors.
+// Resample makes longer candles of shorter ones as the exchange does: each bucket has the open of
+// the first candle, the highest high, the lowest low, the close of the last and the sum of volumes.
+// A bucket without candles gives no candle. A bucket at either end is made only if it lies whole
+// between the first start and the last end of the source, or within a complete range: a candle of
+// half a bucket would be wrong. Where the source is complete, so is the result. It is one
+// transaction; intervals that do not divide, a missing source and a volume that overflows are
+// errors.
 func (s *Store) Resample(o ResampleOptions) (WriteReport, error) {
 	if !o.From.Divides(o.To) {
 		return WriteReport{}, fmt.Errorf("resample %s: candles of %s do not make candles of %s", o.Market, o.From, o.To)
@@ -71,9 +71,9 @@ func (s *Store) feed(r *resampler, info *Series) error {
 // resampler folds candles into buckets.
 type resampler struct {
 	to     market.Interval
-	bounds Range // buckets outside are not whole
+	bounds Range // only buckets inside are whole
 	bucket market.Candle
-	end    market.Time // of the bucket; no bucket is open while it holds no candle
+	end    market.Time // of the bucket
 	open   bool
 	load   *loader
 }
@@ -88,7 +88,7 @@ func newResampler(o ResampleOptions, info *Series, complete []Range) *resampler 
 			r.bounds.To = known.To
 		}
 	}
-	r.load = newLoader(o.To, func(*market.Candle, int64) {}) // buckets never meet twice
+	r.load = newLoader(o.To, func(*market.Candle, int64) {}) // each bucket is added once
 	r.load.priceDigits, r.load.volumeDigits = info.PriceDigits, info.VolumeDigits
 	return r
 }
@@ -111,7 +111,7 @@ func (r *resampler) add(c *market.Candle) (err error) {
 	return nil
 }
 
-// flush hands over the open bucket if it is whole.
+// flush adds the open bucket to the loader if it is whole.
 func (r *resampler) flush() error {
 	if !r.open {
 		return nil
@@ -123,7 +123,7 @@ func (r *resampler) flush() error {
 	return r.load.add(&r.bucket, r.to.Index(r.bucket.Start), 0)
 }
 
-// completeBuckets returns the parts of the source's complete ranges that whole buckets fill.
+// completeBuckets shortens the source's complete ranges to whole buckets.
 func (r *resampler) completeBuckets(source []Range) (complete []Range) {
 	for _, known := range source {
 		whole := Range{ceilStart(r.to, known.From), r.to.Floor(known.To)}

@@ -23,15 +23,15 @@ var (
 )
 
 // Store keeps candles of many markets and intervals in one file. A market and an interval together
-// are a series; the decimals of a market are shared by its series and only ever grow. Every change
-// is one transaction: after a crash it has happened or it has not. Readers live inside a
-// transaction: close them before writing through the same store.
+// are a series; all series of a market share its decimals, which only ever grow. Every change is
+// one transaction: after a crash it has happened or it has not. A Reader holds a transaction: close
+// it before a write through the same store.
 type Store struct {
 	db   *boltfile.File
 	path string
 }
 
-// Series describes what is stored of one market and interval.
+// Series describes the stored candles of one market and interval.
 type Series struct {
 	Market                    string
 	Interval                  market.Interval
@@ -40,8 +40,8 @@ type Series struct {
 	Candles                   int64
 	Chunks                    int64
 	Bytes                     int64 // packed, heads included
-	NoTrade                   int64 // missing between First and Last: known that nothing traded
-	Unknown                   int64 // missing between First and Last: not known why
+	NoTrade                   int64 // missing between First and Last because nothing traded
+	Unknown                   int64 // missing between First and Last for an unknown reason
 }
 
 // End returns the end (exclusive) of the last candle.
@@ -53,8 +53,8 @@ func (s *Store) Close() error { return s.db.Close() }
 // Path returns the path the store was opened with.
 func (s *Store) Path() string { return s.path }
 
-// Digits returns the decimals of a market's prices and volumes: what every candle of it fits in. It
-// wraps ErrNoData for a market that was never stored.
+// Digits returns the decimals of a market's prices and volumes, which fit every candle of it. A
+// market that was never stored wraps ErrNoData.
 func (s *Store) Digits(name string) (priceDigits, volumeDigits uint8, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		priceDigits, volumeDigits, err = marketDigits(tx, name)
@@ -63,7 +63,7 @@ func (s *Store) Digits(name string) (priceDigits, volumeDigits uint8, err error)
 	return priceDigits, volumeDigits, err
 }
 
-// Series describes one series. It wraps ErrNoData, with a hint how to import, when there is none.
+// Series describes one series. If there is none, it wraps ErrNoData, with a hint for the import.
 func (s *Store) Series(name string, interval market.Interval) (info Series, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		info, err = s.describe(tx, name, interval)
@@ -102,7 +102,7 @@ func (s *Store) describe(tx *bbolt.Tx, name string, interval market.Interval) (i
 		return info, err
 	}
 	gaps := gapCounter{}
-	err = walkStarts(chunks, interval, Range{}, func(run Range) error {
+	err = walkSeries(chunks, interval, Range{}, func(run Range) error {
 		return gaps.add(run, interval)
 	}, func(h *chunkHeader, bytes int) { info.count(h, bytes) })
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *Store) chunks(tx *bbolt.Tx, name string, interval market.Interval) (*bb
 	return chunks, nil
 }
 
-// noData names what the store has instead.
+// noData returns ErrNoData with a list of the stored series.
 func (s *Store) noData(tx *bbolt.Tx, name string, interval market.Interval) error {
 	var have []string
 	err := boltfile.ForEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
@@ -179,8 +179,8 @@ func parseSeriesKey(key []byte) (string, market.Interval, error) {
 	return name, interval, nil
 }
 
-// CheckMarketName accepts what a store can hold candles of: BASE-QUOTE, at most 64 letters of
-// printable ASCII, no space or slash.
+// CheckMarketName checks that a store can hold a market of this name: BASE-QUOTE, at most 64
+// characters of printable ASCII, no space or slash.
 func CheckMarketName(name string) error {
 	foreign := func(r rune) bool { return r <= ' ' || r > '~' || r == '/' || r == '\\' }
 	if len(name) > 64 || strings.ContainsFunc(name, foreign) {

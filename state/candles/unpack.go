@@ -8,9 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// chunkDecoder decodes one chunk after another, block by block, without allocating. Its candles
-// have passed what market.Candle.Check asks: alignment holds by construction, the rest is checked
-// on the way.
+// chunkDecoder decodes chunks, block by block, without allocating. Its candles pass
+// market.Candle.Check: they are aligned by construction, and decoding checks the rest.
 type chunkDecoder struct {
 	head        chunkHeader
 	rest        []byte // blocks not decoded yet
@@ -19,14 +18,14 @@ type chunkDecoder struct {
 	close       int64  // of the last decoded row, in the chunk's unit
 	priceScale  int64
 	volumeScale int64
-	leastOpen   int64 // of the block in cols, as is leastBody
+	leastOpen   int64 // of the block in cols, like leastBody
 	leastBody   int64
-	small       bool // the block in cols is one for combineSmall
+	small       bool // combineSmall can take the block in cols
 	cols        blockColumns
 }
 
-// open starts on a chunk whose candles are wanted with the given decimals. It wraps ErrCorrupt, or
-// market.ErrInexact where the chunk needs more decimals than that.
+// open begins a chunk; its candles will have the given decimals. It wraps ErrCorrupt, or
+// market.ErrInexact if the chunk needs more decimals.
 func (d *chunkDecoder) open(interval market.Interval, number int64, value []byte, priceDigits,
 	volumeDigits uint8) (err error) {
 	d.left = 0
@@ -47,8 +46,8 @@ func (d *chunkDecoder) open(interval market.Interval, number int64, value []byte
 	return nil
 }
 
-// stampCandles writes what is the same in every candle of a series. The decoder leaves it alone: it
-// is done once a buffer.
+// stampCandles sets the fields that are equal in every candle of a series. The decoder does not
+// touch them, so once for each buffer is enough.
 func stampCandles(dst []market.Candle, id market.ID, interval market.Interval) {
 	for i := range dst {
 		dst[i].Market, dst[i].Interval, dst[i].Late = id, interval, false
@@ -56,7 +55,7 @@ func stampCandles(dst []market.Candle, id market.ID, interval market.Interval) {
 }
 
 // next decodes the next block into dst, which is stamped and has room for blockRows candles, and
-// returns how many it held; 0 at the end.
+// returns its number of candles; 0 at the end.
 func (d *chunkDecoder) next(dst []market.Candle) (int, error) {
 	if d.left == 0 {
 		return 0, nil
@@ -102,15 +101,15 @@ func (d *chunkDecoder) unpackBlock(n int) error {
 		unpackColumn(&d.cols[col], d.rest[at:end+chunkSlack], n, width)
 		at = end
 	}
-	d.leastOpen, d.leastBody = int64(binary.LittleEndian.Uint64(d.rest[8:])),
-		int64(binary.LittleEndian.Uint64(d.rest[16:]))
+	d.leastOpen = int64(binary.LittleEndian.Uint64(d.rest[8:]))
+	d.leastBody = int64(binary.LittleEndian.Uint64(d.rest[16:]))
 	d.small = d.isSmall(widths)
 	d.rest = d.rest[at:]
 	return nil
 }
 
 // unpackColumn reads n values of width bits; src ends chunkSlack bytes after the last of them.
-// Values after the n-th are left undefined.
+// Values after the n-th are undefined.
 func unpackColumn(dst *[blockRows]uint64, src []byte, n int, width uint) {
 	switch {
 	case width == 0:
@@ -126,8 +125,8 @@ func unpackColumn(dst *[blockRows]uint64, src []byte, n int, width uint) {
 	}
 }
 
-// unpackFours reads a full column of at most 14 bits: four values and the odd bits before them fit
-// one load.
+// unpackFours reads a full column of at most 14 bits: one load holds four values and the odd bits
+// before them.
 func unpackFours(dst *[blockRows]uint64, src []byte, width uint) {
 	mask, bit := uint64(1)<<width-1, uint(0)
 	w1, w2, w3 := width&63, 2*width&63, 3*width&63
@@ -152,7 +151,7 @@ func unpackTwos(dst *[blockRows]uint64, src []byte, width uint) {
 	}
 }
 
-// unpackOnes reads values of at most 57 bits: one and the odd bits before it fit one load.
+// unpackOnes reads values of at most 57 bits: one load holds a value and the odd bits before it.
 func unpackOnes(dst []uint64, src []byte, width uint) {
 	mask, bit := uint64(1)<<width-1, uint(0)
 	for i := range dst {
@@ -177,7 +176,7 @@ func unpackWide(dst []uint64, src []byte, width uint) {
 
 // combine turns columns into candles.
 func (d *chunkDecoder) combine(dst []market.Candle) error {
-	var bad int64 // its sign is set once a number is impossible
+	var bad int64 // negative after an impossible number
 	if d.small {
 		bad = d.combineSmall(dst)
 	} else {
@@ -195,19 +194,19 @@ func (d *chunkDecoder) combine(dst []market.Candle) error {
 	return nil
 }
 
-// smallBits is a width at which a block of distances cannot leave int64, however they add up.
+// smallBits is a width at which the sums of a block cannot overflow int64.
 const smallBits = 48
 
-// isSmall reports whether combineSmall can take the block: no gap in it and no number that could
-// wrap.
+// isSmall reports whether combineSmall can take the block: it has no gap, and no number can
+// overflow.
 func (d *chunkDecoder) isSmall(widths []byte) bool {
 	prices := max(widths[colOpen], widths[colBody], widths[colUp], widths[colDown])
 	return widths[colGap] == 0 && prices <= smallBits && widths[colVolume] < 64 && d.close>>smallBits == 0 &&
 		max(d.leastOpen, d.leastBody)>>smallBits <= 0 && min(d.leastOpen, d.leastBody)>>smallBits >= -1
 }
 
-// combineSmall is the hot loop of every backtest. Where nothing can wrap and every distance is
-// positive, a low above zero is all that a possible candle needs.
+// combineSmall is the hot loop of every backtest. If nothing can overflow and every distance is
+// positive, a candle is possible when its low is above zero.
 func (d *chunkDecoder) combineSmall(dst []market.Candle) (bad int64) {
 	cols := &d.cols
 	step := market.Time(d.head.interval.Fixed())
@@ -232,8 +231,8 @@ func (d *chunkDecoder) combineSmall(dst []market.Candle) (bad int64) {
 	return bad
 }
 
-// combineAny takes every block. A low above zero, no negative distance and no negative high
-// together mean that nothing wrapped and every candle is possible.
+// combineAny takes every block. If no distance and no high is negative and each low is above zero,
+// nothing overflowed and every candle is possible.
 func (d *chunkDecoder) combineAny(dst []market.Candle) (bad int64) {
 	cols := &d.cols
 	for i := range dst {
@@ -245,20 +244,19 @@ func (d *chunkDecoder) combineAny(dst []market.Candle) (bad int64) {
 		high, low := top+up, bottom-down
 		bad |= up | down | volume | high | bottom | (low - 1)
 		c := &dst[i]
-		c.Open, c.High, c.Low, c.Close = market.Price(open), market.Price(high), market.Price(low),
-			market.Price(d.close)
-		c.Volume, c.Start = market.Volume(volume), d.start(d.offset)
+		c.Open, c.High, c.Low = market.Price(open), market.Price(high), market.Price(low)
+		c.Close, c.Volume, c.Start = market.Price(d.close), market.Volume(volume), d.start(d.offset)
 	}
 	return bad
 }
 
-// start returns the start of the candle at offset; months are set later.
+// start returns the start of the candle at offset; setMonths sets those of months.
 func (d *chunkDecoder) start(offset int64) market.Time {
 	step := market.Time(d.head.interval.Fixed())
 	return d.head.interval.StartOf(0) + market.Time(d.head.number<<chunkShift+offset)*step
 }
 
-// rescale gives candles of a chunk that needs fewer decimals those of the market.
+// rescale converts candles to the decimals of the market.
 func (d *chunkDecoder) rescale(dst []market.Candle) (bad int64) {
 	priceLimit, volumeLimit := (1<<63-1)/d.priceScale, (1<<63-1)/d.volumeScale
 	for i := range dst {

@@ -11,23 +11,23 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// VerifyReport says what was looked at and what is wrong with it.
+// VerifyReport counts what Verify read and lists the problems that it found.
 type VerifyReport struct {
 	Series, Chunks, Candles int64
 	Problems                []Problem
 }
 
-// Problem is something wrong in the store. A problem of the whole series, or of the whole file, has
-// a zero Range.
+// Problem is a fault in the store. A problem of a whole series, or of the whole file, has a zero
+// Range.
 type Problem struct {
 	Market   string
 	Interval market.Interval
 	Chunk    int64
-	Range    Range // that the chunk covers
+	Range    Range // of the chunk
 	Err      error
 }
 
-// String names the place and what is wrong there.
+// String names the place and the problem.
 func (p *Problem) String() string {
 	switch {
 	case p.Market == "":
@@ -38,11 +38,11 @@ func (p *Problem) String() string {
 	return fmt.Sprintf("%s %s chunk %d (%s to %s): %v", p.Market, p.Interval, p.Chunk, p.Range.From, p.Range.To, p.Err)
 }
 
-// Verify decodes everything and reports what is wrong: checksums, content hashes, order, impossible
-// candles, decimals beyond the market's, chunks that are not what packing their candles gives, and
-// complete ranges. The error is nil when all series could be looked at, whatever was found in them.
-// bbolt's own check of its pages is left out: it panics on a damaged page in a goroutine of its
-// own, where nobody can catch it; damaged pages that hold candles are met on the way instead.
+// Verify decodes the whole store and reports its problems: checksums, content hashes, order,
+// impossible candles, decimals beyond the market's, chunks that differ from their candles packed
+// again, and complete ranges. The error is nil if all series were read, whatever problems were
+// found. It does not use bbolt's own check of pages, which panics on a damaged page in a goroutine
+// of its own; it finds damaged pages of candles when it reads them.
 func (s *Store) Verify() (VerifyReport, error) {
 	v := verifier{store: s}
 	err := s.db.View(func(tx *bbolt.Tx) error {
@@ -60,7 +60,7 @@ type verifier struct {
 	packer chunkPacker
 }
 
-// series looks at one series; a page that cannot be read ends it, not the whole run.
+// series checks one series. A page that cannot be read ends this series only.
 func (v *verifier) series(tx *bbolt.Tx, key []byte) {
 	v.report.Series++
 	name, interval, err := parseSeriesKey(key)
@@ -118,7 +118,7 @@ func (v *verifier) chunk(interval market.Interval, number int64, value []byte, p
 		}
 	}
 	if !bytes.Equal(v.packer.pack(candles, interval, price, volume), value) {
-		return fmt.Errorf("%w: not the bytes that its candles pack to", boltfile.ErrCorrupt)
+		return fmt.Errorf("%w: its candles pack to other bytes", boltfile.ErrCorrupt)
 	}
 	v.report.Candles += int64(len(candles))
 	return nil

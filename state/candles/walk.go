@@ -8,7 +8,7 @@ import (
 )
 
 // walkChunks calls visit for every chunk of a series that may hold candles of span (a zero bound is
-// none), in order, with its head read and checked. An error is returned with the chunk's name.
+// none), in order, with its head read and checked. An error names the chunk.
 func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range,
 	visit func(h *chunkHeader, value []byte) error) error {
 	pages := boltfile.NewReleaser(chunks.Tx())
@@ -41,9 +41,9 @@ func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range,
 	return nil
 }
 
-// walkStarts calls visit for every run of candles that follow each other, cut at chunks and to
-// span. Chunks without holes are not decoded. count, unless nil, sees every chunk's head and size.
-func walkStarts(chunks *bbolt.Bucket, interval market.Interval, span Range, visit func(Range) error,
+// walkSeries calls visit for every run of consecutive candles, cut at chunks and to span. It does
+// not decode chunks without gaps. count, unless nil, gets the head and size of every chunk.
+func walkSeries(chunks *bbolt.Bucket, interval market.Interval, span Range, visit func(Range) error,
 	count func(h *chunkHeader, bytes int)) error {
 	return walkChunks(chunks, interval, span, func(h *chunkHeader, value []byte) error {
 		if count != nil {

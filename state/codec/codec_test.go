@@ -228,7 +228,7 @@ func TestPricesAndValuesAreReadInTheUnitsOfTheReader(t *testing.T) {
 }
 
 // What is not of the catalog, and what no encoder writes.
-func TestWhatCannotBeReadIsNamed(t *testing.T) {
+func TestUnreadableBytesAreNamed(t *testing.T) {
 	n := NewNames(catalog(t, 2, 5), strategies)
 	readMarket := func(d *Decoder) { d.Market() }
 	for _, c := range []struct {
@@ -249,7 +249,7 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 		{"an asset of another file", `asset "USD" is not of this catalog`, []byte("\x03USD"),
 			func(d *Decoder) { d.Asset() }},
 		{"something behind the record", "2 bytes too many", []byte{1, 2, 3}, func(d *Decoder) { d.Byte() }},
-		{"more things than bytes", "3 things in 2 bytes", []byte{3, 1, 1}, func(d *Decoder) {
+		{"more things than bytes", "3 items in 2 bytes", []byte{3, 1, 1}, func(d *Decoder) {
 			require.Zero(t, d.Count())
 		}},
 	} {

@@ -12,9 +12,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// Decoder reads what an Encoder wrote. It keeps the first error; everything after it reads as zero.
-// Damaged bytes never make it panic, and no text, bytes or list is longer than the bytes that were
-// left. Errors wrap boltfile.ErrCorrupt.
+// Decoder reads what an Encoder wrote. It keeps the first error; later reads return zero. Damaged
+// bytes never make it panic, and no text, bytes or list is longer than the remaining bytes. Errors
+// wrap boltfile.ErrCorrupt.
 type Decoder struct {
 	*Names
 	src   []byte
@@ -22,13 +22,13 @@ type Decoder struct {
 	units units
 }
 
-// units are those of the market read last, as the record has them.
+// units are those of the market read last, in the record.
 type units struct {
-	price int64 // a stored price is multiplied by it
-	value uint8 // by so many decimals a stored value is too coarse
+	price int64 // factor of a stored price
+	value uint8 // decimals that a stored value lacks
 }
 
-// Open begins to read src in terms of n.
+// Open begins to read src, with the names of n.
 func (d *Decoder) Open(n *Names, src []byte) {
 	*d = Decoder{Names: n, src: src, units: units{price: 1}}
 }
@@ -36,17 +36,17 @@ func (d *Decoder) Open(n *Names, src []byte) {
 // Err returns the first error, nil for none.
 func (d *Decoder) Err() error { return d.err }
 
-// Left returns how many bytes are not read yet: none after an error.
+// Left returns the number of unread bytes: 0 after an error.
 func (d *Decoder) Left() int { return len(d.src) }
 
-// Fail ends the reading with an error that wraps boltfile.ErrCorrupt, unless there is one.
+// Fail stops the reading with an error that wraps boltfile.ErrCorrupt. The first error stays.
 func (d *Decoder) Fail(format string, args ...any) {
 	if d.err == nil {
 		d.Refuse(fmt.Errorf("%w: "+format, append([]any{boltfile.ErrCorrupt}, args...)...))
 	}
 }
 
-// Refuse ends the reading with an error of the caller, unless there is one.
+// Refuse stops the reading with an error of the caller. The first error stays.
 func (d *Decoder) Refuse(err error) {
 	if d.err == nil {
 		d.err = err
@@ -54,7 +54,7 @@ func (d *Decoder) Refuse(err error) {
 	d.src = nil
 }
 
-// End returns the error, or one that says that bytes are left over.
+// End returns the first error; unread bytes are an error too.
 func (d *Decoder) End() error {
 	if d.err == nil && len(d.src) > 0 {
 		d.Fail("%d bytes too many", len(d.src))
@@ -112,7 +112,7 @@ func (d *Decoder) UUID() (id uuid.UUID) {
 // Text reads a text.
 func (d *Decoder) Text() string { return string(d.Take(d.Uint())) }
 
-// Bytes returns a copy, nil for none.
+// Bytes returns a copy of the bytes, nil for none.
 func (d *Decoder) Bytes() []byte {
 	if b := d.Take(d.Uint()); len(b) > 0 {
 		return slices.Clone(b)
@@ -131,20 +131,20 @@ func (d *Decoder) Flags(flags ...*bool) {
 	}
 }
 
-// Count reads how many things of at least one byte each follow. A loop over them should end with
-// the first error, so that a damaged record makes no list of zeros:
+// Count reads the number of items, of at least one byte each, that follow. A loop over them should
+// end with the first error, so that a damaged record makes no list of zeros:
 //
 //	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
 func (d *Decoder) Count() int {
 	n := d.Uint()
 	if n > uint64(len(d.src)) {
-		d.Fail("%d things in %d bytes", n, len(d.src))
+		d.Fail("%d items in %d bytes", n, len(d.src))
 		return 0
 	}
 	return int(n)
 }
 
-// Enum reads one byte that may be at most last.
+// Enum reads one byte, at most last.
 func Enum[T ~uint8](d *Decoder, last T) T {
 	b := T(d.Byte())
 	if b > last {
@@ -166,7 +166,7 @@ func (d *Decoder) Value() market.Value {
 			low |= part << shift
 			high |= part >> (64 - shift)
 		}
-		if shift == 126 && b > 3 { // bits that a number of 128 bits does not have
+		if shift == 126 && b > 3 { // more than 128 bits
 			d.Fail("value too long")
 			return market.Value{}
 		}
@@ -202,7 +202,7 @@ func (d *Decoder) Price() market.Price {
 	return market.Price(low)
 }
 
-// Market reads a market, 0 for none. Prices and values are read in its units from here on.
+// Market reads a market, 0 for none. The prices and values that follow are read in its units.
 func (d *Decoder) Market() market.ID {
 	name := d.Text()
 	if name == "" || d.err != nil {
@@ -227,8 +227,7 @@ func (d *Decoder) Market() market.ID {
 	return m.ID
 }
 
-// OtherMarket reads a market that is only mentioned: prices and values stay in the units of the one
-// before.
+// OtherMarket reads a market without changing the units of prices and values.
 func (d *Decoder) OtherMarket() market.ID {
 	before := d.units
 	id := d.Market()
@@ -250,8 +249,8 @@ func (d *Decoder) Asset() market.AssetID {
 	return a.ID
 }
 
-// Strategy reads a strategy's name. Its number is that of this process, 0 where it has no strategy
-// of that name.
+// Strategy reads a strategy's name and returns its number in this process, 0 if there is none of
+// that name.
 func (d *Decoder) Strategy() (string, market.StrategyID) {
 	name := d.Text()
 	return name, d.strategyID(name)

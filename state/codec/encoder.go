@@ -9,21 +9,21 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Encoder appends to Buf. A market, asset or strategy that its names do not have is a mistake of
-// the caller; the first mistake is kept until Cut.
+// Encoder appends to Buf. A market, asset or strategy that is not in its names is a mistake of the
+// caller; the first mistake is kept until Cut.
 type Encoder struct {
 	*Names
-	Buf []byte // what was written; the caller may append bytes of its own and overwrite some
+	Buf []byte // the caller may append and overwrite bytes
 	err error
 }
 
 // Err returns the first mistake, nil for none.
 func (e *Encoder) Err() error { return e.err }
 
-// Cut shortens Buf to its first n bytes, whose memory is used again, and forgets the mistake.
+// Cut shortens Buf to its first n bytes, keeps its memory, and forgets the mistake.
 func (e *Encoder) Cut(n int) { e.Buf, e.err = e.Buf[:n], nil }
 
-// Fail keeps an error, unless there is one.
+// Fail stores an error. The first error stays.
 func (e *Encoder) Fail(format string, args ...any) {
 	if e.err == nil {
 		e.err = fmt.Errorf(format, args...)

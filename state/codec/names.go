@@ -14,10 +14,10 @@
 //	Asset         symbol as Text
 //	Strategy      name as Text
 //
-// Prices and values that follow a Market are in its units as they were when the record was written.
+// Prices and values that follow a Market are in its units at the time of writing.
 //
-// Names stand for the numbers that markets, assets and strategies have in one process only. So a
-// program whose config lists other markets can read the file.
+// The numbers of markets, assets and strategies belong to one process, so a record has their names.
+// A program with other markets in its config can read it.
 package codec
 
 import (

@@ -1,5 +1,5 @@
-// Package golden is for tests of the stores: files that an older program wrote, and the texts that
-// are expected of them. It is never linked into the bot. Start at File.
+// Package golden is for tests of the stores: it reads files that an older program wrote, and the
+// texts expected of them. It is never linked into the bot. Start at File.
 package golden
 
 import (
@@ -14,8 +14,8 @@ import (
 )
 
 // File unpacks testdata/NAME.gz into a temporary folder and returns its path. With write, make
-// writes the file first where it is missing. A file of an older program is never written again: the
-// file of back then must still open.
+// creates a missing file first. An existing file of an older program is never overwritten: it must
+// still open.
 func File(t *testing.T, write bool, name string, make func(path string)) (path string) {
 	t.Helper()
 	packed, path := filepath.Join("testdata", name+".gz"), filepath.Join(t.TempDir(), name)

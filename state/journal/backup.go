@@ -9,17 +9,17 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// compactTx is how many bytes a transaction of a compaction holds at most.
+// compactTx is the most bytes that one transaction of a compaction writes.
 const compactTx = 1 << 20
 
-// Backup writes a copy of the state file as the last commit left it, also while a bot commits. The
-// copy is there whole or not at all and on disk when Backup returns; a file of that name is
-// replaced. Only its owner may read it.
+// Backup writes a copy of the state file as of the last commit, even while a bot commits. The copy
+// is written whole or not at all, replaces a file of that name, and is on disk when Backup returns.
+// Only its owner may read it.
 func (s *Store) Backup(path string) error { return s.db.Backup(path) }
 
-// Compact writes what the store holds into a new file at path, without the room that deleted and
-// replaced pages leave: whole or not at all, like Backup. The path may be the store's own: then
-// nothing more can be committed; close it.
+// Compact writes the content of the store into a new file at path, without the space of deleted and
+// replaced pages, whole or not at all. If path is the store's own, the store commits nothing more:
+// close it.
 func (s *Store) Compact(path string) error {
 	return s.rewrite(path, func(into *bbolt.DB) (err error) {
 		defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
@@ -27,12 +27,12 @@ func (s *Store) Compact(path string) error {
 	})
 }
 
-// rewrite makes a new database in the place of path, whole or not at all. The path may be the
-// store's own: then nothing more can be committed.
+// rewrite replaces the file at path by a new database, whole or not at all. If path is the store's
+// own, the store commits nothing more.
 func (s *Store) rewrite(path string, write func(into *bbolt.DB) error) error {
 	err := boltfile.Rewrite(path, write)
 	if err == nil && path == s.path {
-		s.doubt = fmt.Errorf("%s: a compact file took its place; open it again", path)
+		s.unresolved = fmt.Errorf("%s: a compact file took its place; open it again", path)
 	}
 	return err
 }

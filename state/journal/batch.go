@@ -10,13 +10,13 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// Batch is what one turn of the live loop changes: journal entries in the order in which they are
-// added, and rows of the tables. What is added is encoded at once into the batch's own buffer, so
-// that the caller may reuse it; Commit writes the whole in one transaction and empties the batch
-// for the next turn. Of several rows of one key the last counts. A batch belongs to one goroutine.
+// Batch holds the changes of one turn of the live loop: journal entries, in the order in which they
+// are added, and rows of the tables. Each is encoded at once into the batch's buffer, so the caller
+// may reuse its values. Commit writes all of them in one transaction and empties the batch. Of
+// several rows with the same key the last one counts. A batch belongs to one goroutine.
 //
-// Something that cannot be written, such as a market that the catalog does not have, is a mistake
-// of the caller: Commit tells it.
+// A value that cannot be written, such as a market that is not in the catalog, is a mistake of the
+// caller: Commit returns it as an error.
 type Batch struct {
 	enc     recordEncoder
 	ops     []op
@@ -24,7 +24,7 @@ type Batch struct {
 	samples []EquitySample
 }
 
-// op is one thing to write. Its bytes lie in the encoder's buffer.
+// op is one write. Its bytes are in the encoder's buffer.
 type op struct {
 	do         opKind
 	open       bool // opOrder
@@ -58,7 +58,7 @@ func (s *Store) NewBatch() *Batch {
 	return &Batch{enc: recordEncoder{Encoder: codec.Encoder{Names: s.names}}}
 }
 
-// Len is how many entries and rows the batch holds.
+// Len returns the number of entries and rows in the batch.
 func (b *Batch) Len() int { return len(b.ops) }
 
 // Reset empties the batch.
@@ -67,7 +67,7 @@ func (b *Batch) Reset() {
 	b.enc.Cut(0)
 }
 
-// mark begins a part of the buffer; since ends it.
+// mark returns where a part of the buffer begins; since ends that part.
 func (b *Batch) mark() int           { return len(b.enc.Buf) }
 func (b *Batch) since(from int) span { return span{from, len(b.enc.Buf)} }
 func (b *Batch) literal(s string) span {
@@ -76,8 +76,8 @@ func (b *Batch) literal(s string) span {
 	return b.since(from)
 }
 
-// Journal adds an entry to the journal and to nothing else: use Event, Cursor, Halt, Resume and
-// Start where a table follows from it. The record may be reused at once.
+// Journal adds an entry to the journal only. Event, Cursor, Halt, Resume and Start change a table
+// too: use them for their records. The record may be reused at once.
 func (b *Batch) Journal(at market.Time, record Record) {
 	from := b.mark()
 	b.enc.Buf = append(b.enc.Buf, make([]byte, entryFront)...)
@@ -88,9 +88,8 @@ func (b *Batch) Journal(at market.Time, record Record) {
 	b.ops = append(b.ops, op{do: opEntry, value: b.since(from), from: first, to: len(b.orders)})
 }
 
-// Event adds what is journalled of an event that the engine is stepped with: a report, fills (which
-// also go to the table of fills), a transfer or a timer. Other kinds are market data, which the
-// recording keeps; they add nothing.
+// Event journals an event of the engine: a report, fills (which also go to the table of fills), a
+// transfer or a timer. Market data adds nothing: the recording keeps it.
 func (b *Batch) Event(ev *market.Event) {
 	switch ev.Kind {
 	case market.KindReport:
@@ -111,18 +110,18 @@ func (b *Batch) Event(ev *market.Event) {
 // Start begins a run: a journal entry and a row of runs.
 func (b *Batch) Start(at market.Time, r *Start) {
 	b.Journal(at, r)
-	// its key is known at the commit, which adds the checksum
+	// the commit knows the key, and adds the checksum
 	b.ops = append(b.ops, op{do: opRun, value: b.stamped(at, r)})
 }
 
-// Halt journals a halt, which stays in the table of halts until Resume.
+// Halt journals a halt and adds it to the table of halts, until Resume.
 func (b *Batch) Halt(at market.Time, r *Halt) {
 	b.Journal(at, r)
 	key := b.literal(r.Scope)
 	b.row(op{do: opHalt, key: key}, b.stamped(at, r).from)
 }
 
-// Resume journals the end of a halt and takes it out of the table.
+// Resume journals the end of a halt and deletes it from the table.
 func (b *Batch) Resume(at market.Time, r *Resume) {
 	b.Journal(at, r)
 	b.ops = append(b.ops, op{do: opResume, key: b.literal(r.Scope)})
@@ -135,14 +134,14 @@ func (b *Batch) stamped(at market.Time, record Record) span {
 	return b.since(from)
 }
 
-// Cursor journals how far a feed was read, and keeps it.
+// Cursor journals the position of a feed and stores it.
 func (b *Batch) Cursor(at market.Time, name string, value []byte) {
 	b.Journal(at, &Cursor{name, value})
 	b.put(opCursor, name, value)
 }
 
-// Blob keeps bytes under a name: a snapshot of the engine, of the gate, of a strategy. It is not
-// journalled.
+// Blob stores bytes under a name, such as a snapshot of the engine, the gate or a strategy. It does
+// not journal them.
 func (b *Batch) Blob(name string, value []byte) { b.put(opBlob, name, value) }
 
 func (b *Batch) put(do opKind, name string, value []byte) {
@@ -152,18 +151,18 @@ func (b *Batch) put(do opKind, name string, value []byte) {
 	b.row(op{do: do, key: key}, from)
 }
 
-// row ends a row whose value begins at from.
+// row adds a row whose value begins at from, and its checksum.
 func (b *Batch) row(o op, from int) {
 	b.enc.Buf = sealRow(b.enc.Buf, b.slice(o.key), from)
 	o.value = b.since(from)
 	b.ops = append(b.ops, o)
 }
 
-// Order keeps an own order as it is now. Its id names it for good: an order that the file knows
-// under the same id and another client order id is an error of the commit.
+// Order stores the present state of an own order. The commit fails if the file has an order of the
+// same id with another client order id.
 func (b *Batch) Order(o *state.Order) {
 	if o.ID <= 0 || o.Market == 0 {
-		b.enc.Fail("order %d of market %d is no own order", o.ID, o.Market)
+		b.enc.Fail("order %d of market %d is not an own order", o.ID, o.Market)
 		return
 	}
 	from := b.mark()
@@ -179,8 +178,8 @@ func (b *Batch) Order(o *state.Order) {
 	b.row(next, from)
 }
 
-// Fill keeps a fill of an own order. One that is kept already changes nothing, unless its fee is
-// settled now; a fill of no own order is left out.
+// Fill stores a fill of an own order; other fills are ignored. A fill that is stored already
+// changes only when its fee is settled now.
 func (b *Batch) Fill(f *market.Fill) {
 	if f.Order == 0 {
 		return
@@ -197,8 +196,8 @@ func (b *Batch) Fill(f *market.Fill) {
 	b.row(next, from)
 }
 
-// Position keeps what a strategy holds in a market. Strategy 0 is the pool of those that are no
-// more.
+// Position stores the position of a strategy in a market. Strategy 0 is the pool of removed
+// strategies.
 func (b *Batch) Position(strategy market.StrategyID, id market.ID, p *market.Position) {
 	from := b.mark()
 	b.enc.Buf = append(append(append(b.enc.Buf, b.enc.StrategyName(strategy)...), 0), b.enc.marketName(id)...)
@@ -211,13 +210,14 @@ func (b *Batch) Position(strategy market.StrategyID, id market.ID, p *market.Pos
 	b.row(op{do: opPosition, key: key}, from)
 }
 
-// Equity adds a sample to the curves, which are thinned as they age: see EquitySample.
+// Equity adds a sample to the equity curves, which are thinned with age: see EquitySample.
 func (b *Batch) Equity(sample EquitySample) {
 	b.ops = append(b.ops, op{do: opEquity, from: len(b.samples)})
 	b.samples = append(b.samples, sample)
 }
 
-// marketName is the name of a market that the catalog must have.
+// marketName returns the name of a market. A market that is not in the catalog is a mistake of the
+// caller.
 func (e *recordEncoder) marketName(id market.ID) string {
 	if id == 0 || int(id) > len(e.Catalog().Markets()) {
 		e.Fail("market %d is not of this catalog", id)
@@ -226,14 +226,14 @@ func (e *recordEncoder) marketName(id market.ID) string {
 	return e.Catalog().Market(id).Name
 }
 
-// indexed takes the index part of an order's op apart.
-func indexed(index []byte) (client, exchange uuid.UUID, name []byte) {
+// splitIndex splits the index of an order's op.
+func splitIndex(index []byte) (client, exchange uuid.UUID, name []byte) {
 	copy(client[:], index)
 	copy(exchange[:], index[16:])
 	return client, exchange, index[32:]
 }
 
-// fault is the first mistake of the caller.
+// fault returns the first mistake of the caller.
 func (b *Batch) fault() error {
 	if err := b.enc.Err(); err != nil {
 		return fmt.Errorf("batch: %w", err)

@@ -73,7 +73,7 @@ func BenchmarkFileSize(b *testing.B) {
 	}
 }
 
-// tell commits what the exchange said of an order.
+// tell commits the report of the exchange about an order.
 func tell(b *testing.B, s *Store, batch *Batch, o *state.Order, at market.Time, fills ...market.Fill) {
 	report := market.ReportOf(&o.Order, market.ExecTrade)
 	batch.Event(&market.Event{At: at, Kind: market.KindReport, Market: o.Market, Report: &report, Fills: fills})

@@ -11,9 +11,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// A journal entry is stored as hash, time (8 bytes), kind, version, content. It is built in a
-// buffer with the hash of the entry before and its number in front of the time, so that what is
-// hashed stands in a row; its own hash then takes the place before the time.
+// A journal entry is stored as hash, time (8 bytes), kind, version, content. Its hash covers the
+// hash of the previous entry, its number, and everything from the time on. The entry is built in a
+// buffer in this order; then its own hash replaces the bytes in front of the time.
 const (
 	entryFront = sha256.Size + 8 // hash of the entry before, number
 	entryHead  = sha256.Size + 8 // as stored: own hash, time
@@ -30,7 +30,7 @@ type head struct {
 func headOf(tx *bbolt.Tx) (h head, err error) {
 	value := tx.Bucket(boltfile.BucketMeta).Get(keyHead)
 	if len(value) != entryFront {
-		return h, fmt.Errorf("%w: meta: the journal's end is written in %d bytes, not %d", boltfile.ErrCorrupt,
+		return h, fmt.Errorf("%w: meta: the end of the journal has %d bytes, not %d", boltfile.ErrCorrupt,
 			len(value), entryFront)
 	}
 	h.number = binary.BigEndian.Uint64(value)
@@ -43,8 +43,8 @@ func putHead(tx *bbolt.Tx, h head) error {
 	return tx.Bucket(boltfile.BucketMeta).Put(keyHead, append(value, h.hash[:]...))
 }
 
-// seal gives an entry, built with room for the front, its number and hash. It returns what is
-// stored, a part of the entry.
+// seal writes the number and hash of an entry that was built with room for the front. It returns
+// the stored form, a part of entry.
 func (h *head) seal(entry []byte) []byte {
 	h.number++
 	copy(entry, h.hash[:])
@@ -55,7 +55,7 @@ func (h *head) seal(entry []byte) []byte {
 	return stored
 }
 
-// chain walks over stored entries and holds each against the hash of the one before.
+// chain checks stored entries one after another against the hash of the previous one.
 type chain struct {
 	head
 	buffer []byte
@@ -65,7 +65,7 @@ type chain struct {
 func (c *chain) next(key, value []byte) error {
 	if len(key) != 8 || len(value) < entryHead+2 {
 		return fmt.Errorf("%w: journal entry behind number %d: key %s, %d bytes", boltfile.ErrCorrupt, c.number,
-			boltfile.NameKey(key), len(value))
+			boltfile.FormatKey(key), len(value))
 	}
 	if number := binary.BigEndian.Uint64(key); number != c.number+1 {
 		return fmt.Errorf("%w: journal entry %d follows number %d", boltfile.ErrCorrupt, number, c.number)
@@ -99,7 +99,7 @@ func checkTail(tx *bbolt.Tx) error {
 		key, value = cursor.Seek(number)
 		if !bytes.Equal(key, number) || len(hash) != sha256.Size || !bytes.HasPrefix(value, hash) {
 			return fmt.Errorf("%w: journal entry %s is not the one that its checkpoint names", boltfile.ErrCorrupt,
-				boltfile.NameKey(number))
+				boltfile.FormatKey(number))
 		}
 		c.number = binary.BigEndian.Uint64(number)
 		copy(c.hash[:], hash)
@@ -110,11 +110,11 @@ func checkTail(tx *bbolt.Tx) error {
 			return err
 		}
 	}
-	return c.isHead(tx)
+	return c.checkEnd(tx)
 }
 
-// isHead wants the walk to have ended where the file says that the journal does.
-func (c *chain) isHead(tx *bbolt.Tx) error {
+// checkEnd checks that the last entry read is the one that the file names as the last.
+func (c *chain) checkEnd(tx *bbolt.Tx) error {
 	end, err := headOf(tx)
 	if err == nil && end != c.head {
 		err = fmt.Errorf("%w: the journal ends with entry %d, not with %d as the file says", boltfile.ErrCorrupt,
@@ -126,7 +126,7 @@ func (c *chain) isHead(tx *bbolt.Tx) error {
 // readEntry decodes a stored entry.
 func (s *Store) readEntry(key, value []byte) (Entry, error) {
 	if len(key) != 8 || len(value) < entryHead {
-		return Entry{}, fmt.Errorf("%s: %w: journal key %s", s.path, boltfile.ErrCorrupt, boltfile.NameKey(key))
+		return Entry{}, fmt.Errorf("%s: %w: journal key %s", s.path, boltfile.ErrCorrupt, boltfile.FormatKey(key))
 	}
 	var d recordDecoder
 	d.Open(s.names, value[entryHead:])

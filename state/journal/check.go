@@ -13,15 +13,12 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// CheckReport says what Check looked at and what is wrong with it.
+// CheckReport counts the rows that Check read and lists the flaws that it found.
 type CheckReport struct {
 	Entries, Orders, Open, Fills, Runs, Halts int64
-	// number of the journal's last entry that was taken out by Prune; 0: it is whole
-	Cut uint64
-	// open orders of which the exchange told of more, or less, than their fills: they are on their
-	// way
-	Awaited int64
-	Flaws   []Flaw
+	Cut                                       uint64 // the last entry that Prune removed; 0: none
+	Awaited                                   int64  // open orders whose fills do not add up to filledAmount yet
+	Flaws                                     []Flaw
 }
 
 // Flaw is something wrong in a state file.
@@ -30,13 +27,13 @@ type Flaw struct {
 	What  string
 }
 
-// String names the place and what is wrong there.
+// String names the place and the flaw.
 func (f Flaw) String() string { return f.Place + ": " + f.What }
 
-// Check reads everything: the whole chain of the journal with its checkpoints, every row of every
-// table, the indexes against the tables in both directions, and the fills of each order that is
-// done against its filledAmount. The error is nil when everything could be looked at, whatever was
-// found. Pages of the database that hold none of this are not looked at.
+// Check reads the whole store: the chain of the journal with its checkpoints, every row of every
+// table, the indexes against the tables in both directions, and the fills of each ended order
+// against its filledAmount. The error is nil if everything was read, whatever flaws were found.
+// Check skips database pages that hold none of this.
 func (s *Store) Check() (CheckReport, error) {
 	c := checker{store: s, filled: map[market.OrderID]market.Qty{}, claimed: map[uuid.UUID]market.OrderID{}}
 	err := s.db.View(func(tx *bbolt.Tx) error {
@@ -48,12 +45,14 @@ func (s *Store) Check() (CheckReport, error) {
 		for _, part := range []struct {
 			name  string
 			check func()
-		}{{"journal", c.journal}, {"parts of orders", c.parts}, {"fills", c.fills}, {"orders",
-			c.orders}, {"open orders", c.open}, {"client order ids", c.clientIDs},
-			{"exchange order ids", c.exchangeIDs}, {"small tables", c.small}, {"meta", c.meta}} {
+		}{
+			{"journal", c.journal}, {"parts of orders", c.parts}, {"fills", c.fills}, {"orders", c.orders},
+			{"open orders", c.open}, {"client order ids", c.clientIDs}, {"exchange order ids", c.exchangeIDs},
+			{"small tables", c.small}, {"meta", c.meta},
+		} {
 			c.guard(part.name, part.check)
-			if c.given != nil {
-				return c.given
+			if c.ended != nil {
+				return c.ended
 			}
 		}
 		return nil
@@ -66,14 +65,14 @@ type checker struct {
 	tx      *bbolt.Tx
 	from    cut
 	report  CheckReport
-	given   error // the context has ended: the rest is not looked at
-	told    int64 // pairs of an order and an entry about it
-	indexed int64 // fills that are found by id
+	ended   error // the context has ended: the rest is not read
+	stories int64 // pairs of a journal entry and an order in it
+	indexed int64 // fills in the index by id
 	filled  map[market.OrderID]market.Qty
 	claimed map[uuid.UUID]market.OrderID // fill id → order
 }
 
-// guard makes a page that cannot be read a flaw of the part that needed it.
+// guard records a page that cannot be read as a flaw of the part that needed it.
 func (c *checker) guard(name string, check func()) {
 	var err error
 	func() {
@@ -93,40 +92,40 @@ func (c *checker) flaw(place, format string, args ...any) {
 	c.report.Flaws = append(c.report.Flaws, Flaw{place, fmt.Sprintf(format, args...)})
 }
 
-// each visits a bucket and gives its pages back.
+// each visits the rows of a bucket and releases their pages.
 func (c *checker) each(bucket []byte, visit func(key, value []byte)) {
 	err := walkUntil(c.store.reading, c.tx.Bucket(bucket), nil, func(key, value []byte) error {
 		visit(key, value)
 		return nil
 	})
 	if err != nil {
-		c.given = err
+		c.ended = err
 	}
 }
 
-// has reports whether a key is there, with a value or without.
+// has reports whether a bucket has a key, even one with an empty value.
 func has(bucket *bbolt.Bucket, key []byte) bool {
 	found, _ := boltfile.NewCursor(bucket).Seek(key)
 	return bytes.Equal(found, key)
 }
 
-// parts counts what belongs to orders beside their rows.
+// parts checks the keys of orders other than their rows.
 func (c *checker) parts() {
-	var told int64
+	var stories int64
 	c.each(bucketOrders, func(key, value []byte) {
 		switch {
 		case isRow(key):
 		case len(key) == 17 && key[8] == partStory:
-			told++
+			stories++
 			c.empty("story", key, value)
 		case len(key) == 25 && key[8] == partFill:
 			c.indexed++
 		default:
-			c.flaw("orders", "key %s is no part of an order", boltfile.NameKey(key))
+			c.flaw("orders", "key %s is not a part of an order", boltfile.FormatKey(key))
 		}
 	})
-	if told != c.told {
-		c.flaw("stories", "%d journal entries are named by orders, %d name them", told, c.told)
+	if stories != c.stories {
+		c.flaw("stories", "%d journal entries are in the stories of orders, %d should be", stories, c.stories)
 	}
 }
 
@@ -150,12 +149,12 @@ func (c *checker) fills() {
 		c.filled[f.Order] += f.Amount
 	})
 	if c.indexed != c.report.Fills {
-		c.flaw("fills", "%d are there, %d are found by id", c.report.Fills, c.indexed)
+		c.flaw("fills", "%d are stored, %d are found by their id", c.report.Fills, c.indexed)
 	}
 }
 
-// claim judges a fill id that two orders have: those of two markets, or the two sides of one trade,
-// may.
+// claim judges a fill id that two orders have. Orders in two markets, or the two sides of one
+// trade, may share it.
 func (c *checker) claim(place string, f *FillRow, other market.OrderID) {
 	key := part(orderKey(other), partRow, nil)
 	if o, err := readOrder(c.store.names, key, c.tx.Bucket(bucketOrders).Get(key)); err == nil &&
@@ -211,14 +210,14 @@ func (c *checker) order(key []byte, o *OrderRow) {
 	}
 }
 
-// empty wants nothing behind a key that says all.
+// empty checks that a key has no value.
 func (c *checker) empty(name string, key, value []byte) {
 	if len(value) > 0 {
-		c.flaw(fmt.Sprintf("%s %s", name, boltfile.NameKey(key)), "%d bytes stand where none should", len(value))
+		c.flaw(fmt.Sprintf("%s %s", name, boltfile.FormatKey(key)), "it has %d bytes, and should have none", len(value))
 	}
 }
 
-// The indexes again, from the other side: what they name must be there.
+// open checks the index of open orders: each key must name an order.
 func (c *checker) open() {
 	c.index(bucketOpen, func(key, value []byte) []byte {
 		c.empty("open", key, value)
@@ -226,19 +225,21 @@ func (c *checker) open() {
 	})
 }
 
-// clientIDs reads the lists; that they hold every order's id was seen with the orders.
+// clientIDs checks the lists. The check of the orders has seen that the lists have the id of each
+// order.
 func (c *checker) clientIDs() {
 	rows := c.tx.Bucket(bucketOrders)
 	c.each(bucketClientIDs, func(key, value []byte) {
+		place := fmt.Sprintf("clientIDs %s", boltfile.FormatKey(key))
 		list, err := openRow(key, value)
-		c.note(fmt.Sprintf("clientIDs %s", boltfile.NameKey(key)), err)
+		c.note(place, err)
 		if err != nil {
 			return
 		}
 		for entry := range slices.Chunk(list, idEntry) {
 			if id := clientIDOf(rows.Get(part(entry[16:], partRow, nil))); !bytes.Equal(entry[:16], id[:]) {
-				c.flaw(fmt.Sprintf("clientIDs %s", boltfile.NameKey(key)), "order %s has another id than %s",
-					boltfile.NameKey(entry[16:]), boltfile.NameKey(entry[:16]))
+				c.flaw(place, "order %s has another id than %s", boltfile.FormatKey(entry[16:]),
+					boltfile.FormatKey(entry[:16]))
 			}
 		}
 	})
@@ -251,20 +252,20 @@ func (c *checker) exchangeIDs() {
 func (c *checker) index(bucket []byte, order func(key, value []byte) []byte) {
 	rows := c.tx.Bucket(bucketOrders)
 	c.each(bucket, func(key, value []byte) {
-		id := order(key, value)
+		id, place := order(key, value), fmt.Sprintf("%s %s", bucket, boltfile.FormatKey(key))
 		row := rows.Get(part(id, partRow, nil))
 		if row == nil {
-			c.flaw(fmt.Sprintf("%s %s", bucket, boltfile.NameKey(key)), "there is no order %s", boltfile.NameKey(id))
+			c.flaw(place, "there is no order %s", boltfile.FormatKey(id))
 			return
 		}
 		o, err := readOrder(c.store.names, part(id, partRow, nil), row)
 		if err == nil && bytes.Equal(bucket, bucketExchangeIDs) && !bytes.HasPrefix(key, o.ExchangeID[:]) {
-			c.flaw(fmt.Sprintf("%s %s", bucket, boltfile.NameKey(key)), "order %d has another id", o.ID)
+			c.flaw(place, "order %d has another id", o.ID)
 		}
 	})
 }
 
-// small reads the tables that nothing else refers to.
+// small reads the tables that no other table refers to.
 func (c *checker) small() {
 	n := c.store.names
 	c.each(bucketPositions, func(key, value []byte) {
@@ -285,7 +286,7 @@ func (c *checker) small() {
 		_, err := readRun(n, key, value)
 		c.note("runs", err)
 		if !has(c.tx.Bucket(bucketJournal), key) && bytes.Compare(key, key64(c.from.number)) > 0 {
-			c.flaw(fmt.Sprintf("run %s", boltfile.NameKey(key)), "the journal does not have its start")
+			c.flaw(fmt.Sprintf("run %s", boltfile.FormatKey(key)), "the journal lacks its start")
 		}
 	})
 	for _, bucket := range [][]byte{bucketBlobs, bucketCursors, bucketUnits} {
@@ -296,8 +297,7 @@ func (c *checker) small() {
 	}
 }
 
-// meta reads what says how to read the rest; its values were looked at on opening and with the
-// journal.
+// meta checks the keys of meta. Opening the file and the check of the journal read the values.
 func (c *checker) meta() {
 	c.each(boltfile.BucketMeta, func(key, _ []byte) {
 		if !bytes.Equal(key, boltfile.KeyFormat) && !bytes.Equal(key, keyHead) && !bytes.Equal(key, keyCut) {

@@ -61,7 +61,7 @@ func TestCheckFindsNothingInASoundFile(t *testing.T) {
 	requireSound(t, botStore(t))
 }
 
-func TestCheckNamesThePlaceOfWhatDoesNotFit(t *testing.T) {
+func TestCheckNamesThePlaceOfEachFlaw(t *testing.T) {
 	day := aDay(t, 300)
 	for _, c := range []struct {
 		damage func(tx *bbolt.Tx) error
@@ -158,16 +158,16 @@ func TestAStartChecksTheJournalsEnd(t *testing.T) {
 	}
 }
 
-var flips = flag.Int("flips", 80, "how many bits TestFlippedBytesOfTheFileNeverGoUnseen flips")
+var flips = flag.Int("flips", 80, "how many bits TestNoFlippedByteGoesUnnoticed flips")
 
-// TestFlippedBytesOfTheFileNeverGoUnseen flips bits all over a file without free pages: what is
+// TestNoFlippedByteGoesUnnoticed flips bits all over a file without free pages: what is
 // read of it afterwards is an error, or Check tells, or the bit was of no use and everything reads
 // as before. A longer run, which is four bits a page and more:
 //
 //	go test ./state -run FlippedBytes -flips 4000
 //
 // Package bot flips more kinds of pages, and lets every command read them in children.
-func TestFlippedBytesOfTheFileNeverGoUnseen(t *testing.T) {
+func TestNoFlippedByteGoesUnnoticed(t *testing.T) {
 	s := aDay(t, 60)
 	dir := t.TempDir()
 	source, path := filepath.Join(dir, "sound.db"), filepath.Join(dir, "bot.db")

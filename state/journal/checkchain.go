@@ -9,16 +9,16 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// journal walks the chain. Behind an entry that does not fit, the walk goes on from what that entry
-// says of itself.
+// journal checks the chain. After an entry that does not fit, the walk continues from the number
+// and hash of that entry.
 func (c *checker) journal() {
 	links := chain{}
 	checkpoints := c.tx.Bucket(bucketCheckpoints)
 	c.each(bucketJournal, func(key, value []byte) {
 		c.report.Entries++
-		links.jump(c.tx, c.from, key)
+		links.skipTo(c.tx, c.from, key)
 		if err := links.next(key, value); err != nil {
-			c.note(fmt.Sprintf("journal entry %s", boltfile.NameKey(key)), err)
+			c.note(fmt.Sprintf("journal entry %s", boltfile.FormatKey(key)), err)
 			if len(key) != 8 || len(value) < sha256.Size {
 				return
 			}
@@ -33,41 +33,41 @@ func (c *checker) journal() {
 		c.entry(key, value)
 	})
 	links.finish(c.from)
-	c.note("journal", links.isHead(c.tx))
+	c.note("journal", links.checkEnd(c.tx))
 	c.each(bucketCheckpoints, c.checkpoint)
 }
 
-// checkpoint wants a checkpoint to be that of an entry, of the cut, or of the predecessor of an old
-// entry that stays.
+// checkpoint checks that a checkpoint is that of an entry, of the cut, or of the predecessor of an
+// old entry that was kept.
 func (c *checker) checkpoint(key, value []byte) {
 	switch journal := c.tx.Bucket(bucketJournal); {
 	case len(key) != 8:
-		c.flaw(fmt.Sprintf("checkpoint %s", boltfile.NameKey(key)), "that is no number")
+		c.flaw(fmt.Sprintf("checkpoint %s", boltfile.FormatKey(key)), "its key is not a number")
 	case c.from.number > 0 && binary.BigEndian.Uint64(key) == c.from.number:
 		if !bytes.Equal(value, c.from.hash[:]) {
 			c.flaw(fmt.Sprintf("checkpoint %d", c.from.number), "it is not where the journal was cut")
 		}
 	case binary.BigEndian.Uint64(key) < c.from.number:
 		if journal.Get(key64(binary.BigEndian.Uint64(key)+1)) == nil {
-			c.flaw(fmt.Sprintf("checkpoint %s", boltfile.NameKey(key)), "no journal entry follows it")
+			c.flaw(fmt.Sprintf("checkpoint %s", boltfile.FormatKey(key)), "no journal entry follows it")
 		}
 	case journal.Get(key) == nil:
-		c.flaw(fmt.Sprintf("checkpoint %s", boltfile.NameKey(key)), "there is no such journal entry")
+		c.flaw(fmt.Sprintf("checkpoint %s", boltfile.FormatKey(key)), "there is no such journal entry")
 	}
 }
 
-// entry wants an entry to be readable and found by its orders.
+// entry checks that an entry can be read and that its orders have it in their stories.
 func (c *checker) entry(key, value []byte) {
 	e, err := c.store.readEntry(key, value)
 	if err != nil {
-		c.note(fmt.Sprintf("journal entry %s", boltfile.NameKey(key)), err)
+		c.note(fmt.Sprintf("journal entry %s", boltfile.FormatKey(key)), err)
 		return
 	}
 	for _, id := range ordersOf(nil, 0, e.Record) {
 		if e.Number <= c.from.number && !has(c.tx.Bucket(bucketOrders), part(orderKey(id), partRow, nil)) {
-			continue // left for another order
+			continue // Prune kept the entry for another order
 		}
-		c.told++
+		c.stories++
 		if !has(c.tx.Bucket(bucketOrders), part(orderKey(id), partStory, key)) {
 			c.flaw(fmt.Sprintf("journal entry %d", e.Number), "the story of order %d lacks it", id)
 		}

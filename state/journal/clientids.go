@@ -13,19 +13,19 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// The index of client order ids. Such ids are as good as random: in a tree of single keys every new
-// order would write a page of its own, and pages written are what a commit costs. So the index is
-// made of sorted lists: whenever foldOrders orders came, their ids become one, and foldLists short
-// lists become one long one. The orders behind the last list are looked for in their rows. A list's
-// key is the last order in it; its row is entries of id and order, sorted by id.
+// The index of client order ids. The ids are practically random: in a tree of single keys every
+// new order would write a page of its own, and the cost of a commit is its number of pages. So the
+// index consists of sorted lists: every foldOrders orders become one list, and foldLists short
+// lists become one long list. Orders after the last list are found by reading their rows. The key
+// of a list is its last order; its row is entries of id and order, sorted by id.
 const (
 	foldOrders = 512
 	foldLists  = 64
 	idEntry    = 16 + 8
 )
 
-// clientIDs finds orders by client order id. That an id is never used again follows from how it is
-// made, of a run's id and an order's number; Check looks whether it is so.
+// clientIDs finds orders by client order id. An id consists of the run's id and the order's number,
+// so it is never used twice; Check verifies this.
 type clientIDs struct {
 	lists, table *bbolt.Bucket
 }
@@ -34,7 +34,7 @@ func clientIDsOf(tx *bbolt.Tx) clientIDs {
 	return clientIDs{tx.Bucket(bucketClientIDs), tx.Bucket(bucketOrders)}
 }
 
-// folded is the last order in a list, as a key.
+// folded returns the last order that is in a list, as a key.
 func (c clientIDs) folded() []byte {
 	if last, _ := boltfile.NewCursor(c.lists).Last(); len(last) >= 8 {
 		return last[:8]
@@ -42,7 +42,7 @@ func (c clientIDs) folded() []byte {
 	return make([]byte, 8)
 }
 
-// recent visits the rows behind the lists, by order, until visit returns false.
+// recent visits the rows after the last list, by order, until visit returns false.
 func (c clientIDs) recent(visit func(key, row []byte) bool) {
 	cursor := boltfile.NewCursor(c.table)
 	next := binary.BigEndian.Uint64(c.folded()) + 1
@@ -50,11 +50,11 @@ func (c clientIDs) recent(visit func(key, row []byte) bool) {
 		if isRow(key) && !visit(key, row) {
 			return
 		}
-		next = binary.BigEndian.Uint64(key) + 1 // Seek never goes back behind it; 0 comes after the highest number
+		next = binary.BigEndian.Uint64(key) + 1 // 0 after the highest number
 	}
 }
 
-// get returns the key of the order that carries an id, or nil.
+// get returns the key of the order with an id, or nil.
 func (c clientIDs) get(id uuid.UUID) (order []byte) {
 	cursor := boltfile.NewCursor(c.lists)
 	for key, list := cursor.First(); key != nil; key, list = cursor.Next() {
@@ -73,12 +73,13 @@ func (c clientIDs) get(id uuid.UUID) (order []byte) {
 	return order
 }
 
-// claim wants an order to keep its id. One that comes after its number was folded gets a list of
-// its own.
+// claim checks that an order keeps its id. A new order whose number lies within the lists gets a
+// list of its own.
 func (c clientIDs) claim(order []byte, id uuid.UUID) error {
 	if row := c.table.Get(part(order, partRow, nil)); row != nil {
 		if have := clientIDOf(row); have != id {
-			return fmt.Errorf("order %d: client order id %s is another than before, %s", orderOfKey(order), id, have)
+			return fmt.Errorf("order %d: client order id %s differs from the stored one, %s", orderOfKey(order), id,
+				have)
 		}
 		return nil
 	}
@@ -94,7 +95,7 @@ func (c clientIDs) put(key, list []byte) error {
 	return c.lists.Put(key, sealRow(list, key, 0))
 }
 
-// fold makes a list of the orders behind the last one, where there are enough.
+// fold makes a list of the orders after the last list, if there are enough of them.
 func (c clientIDs) fold() error {
 	last, _ := boltfile.NewCursor(c.table).Last()
 	if len(last) < 8 || orderOfKey(last)-orderOfKey(c.folded()) < foldOrders {
@@ -112,13 +113,13 @@ func (c clientIDs) fold() error {
 	return c.merge()
 }
 
-// merge makes one list of the short ones at the end, where there are enough.
+// merge joins the short lists at the end into one, if there are enough of them.
 func (c clientIDs) merge() error {
 	var keys [][]byte
 	var all []byte
 	cursor := boltfile.NewCursor(c.lists)
-	for key, list := cursor.Last(); key != nil &&
-		len(list) < foldOrders*foldLists*idEntry/2; key, list = cursor.Prev() {
+	const short = foldOrders * foldLists * idEntry / 2 // bytes
+	for key, list := cursor.Last(); key != nil && len(list) < short; key, list = cursor.Prev() {
 		keys = append(keys, bytes.Clone(key))
 		all = append(all, list[:len(list)/idEntry*idEntry]...)
 	}
@@ -133,13 +134,13 @@ func (c clientIDs) merge() error {
 	return c.put(keys[0][:8], sortIDs(all))
 }
 
-// sortIDs sorts the entries of a list and leaves room for its checksum.
+// sortIDs returns the entries of a list, sorted.
 func sortIDs(list []byte) []byte {
 	entries := slices.SortedFunc(slices.Chunk(list, idEntry), bytes.Compare)
 	return slices.Concat(entries...)
 }
 
-// clientIDOf reads the client order id of a stored row, which stands behind its version.
+// clientIDOf returns the client order id of a stored row, which follows its version.
 func clientIDOf(row []byte) (id uuid.UUID) {
 	if len(row) > 16 {
 		copy(id[:], row[1:])

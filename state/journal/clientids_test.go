@@ -55,7 +55,7 @@ func TestAnOrderKeepsItsClientOrderID(t *testing.T) {
 	other := ownOrder(1)
 	other.ClientOrderID = ownOrder(2).ClientOrderID
 	b.Order(other)
-	require.ErrorContains(t, s.Commit(b), "is another than before")
+	require.ErrorContains(t, s.Commit(b), "differs from the stored one")
 	b.Reset()
 	twin := ownOrder(2) // an id used twice is found by looking at everything
 	twin.ClientOrderID = ownOrder(1).ClientOrderID

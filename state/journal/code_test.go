@@ -267,7 +267,7 @@ func TestARecordOfAnOlderVersionLacksTheFieldsOfNewerOnes(t *testing.T) {
 		var d recordDecoder
 		d.Open(n, e.Buf)
 		var back market.OrderState
-		takeFields(&d, version, fields, &back)
+		getFields(&d, version, fields, &back)
 		require.NoError(t, d.End())
 		want := o
 		if version < 3 {

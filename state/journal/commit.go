@@ -13,18 +13,18 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// How full pages become: the journal only ever grows at its end; orders and fills do too, and what
-// belongs to one comes a little later.
+// How full pages become. The journal grows only at its end. Orders and fills do too, but the parts
+// of an order come a little later.
 const (
 	journalFill = 0.95
 	ordersFill  = 0.8
 )
 
 // Commit writes a batch in one synced transaction and empties it. On an error nothing was written
-// and the batch is as it was, so that it can be committed again once the disk has room; an error
-// that wraps ErrDoubtful is the exception.
+// and the batch is unchanged, so it can be committed again when the disk has space; only an error
+// that wraps ErrUnresolved leaves this open.
 func (s *Store) Commit(b *Batch) error {
-	if err := errors.Join(s.doubt, b.fault()); err != nil {
+	if err := errors.Join(s.unresolved, b.fault()); err != nil {
 		return err
 	}
 	if len(b.ops) == 0 {
@@ -48,12 +48,12 @@ func (s *Store) Commit(b *Batch) error {
 	return nil
 }
 
-// releaseEvery is after how many commits the pages that they have touched are given back.
+// releaseEvery is the number of commits after which the pages that they touched are released.
 const releaseEvery = 64
 
-// release gives back the pages of the file that are mapped: what was touched once would count as
-// this process's memory for ever, and in the end that is the whole file. A page that is needed
-// again comes from the system's cache.
+// release gives back the mapped pages of the file. Without it every touched page, in the end the
+// whole file, would count as memory of this process. A page that is needed again comes from the
+// cache of the system.
 func (s *Store) release() error {
 	return s.db.View(func(tx *bbolt.Tx) error {
 		pages := boltfile.NewReleaser(tx)
@@ -62,20 +62,20 @@ func (s *Store) release() error {
 	})
 }
 
-// failed finds out whether a commit that failed is there all the same: its last step is one write
-// and a sync of it.
+// failed checks whether a failed commit reached the file all the same: its last step is one write
+// and a sync.
 func (s *Store) failed(before head, err error) error {
 	err = fmt.Errorf("commit to %s: %w", s.path, err)
 	check := s.db.View(func(tx *bbolt.Tx) error {
 		after, err := headOf(tx)
 		if err == nil && after != before {
-			return ErrDoubtful
+			return ErrUnresolved
 		}
 		return err
 	})
 	if check != nil {
-		s.doubt = errors.Join(err, check, ErrDoubtful)
-		return s.doubt
+		s.unresolved = errors.Join(err, check, ErrUnresolved)
+		return s.unresolved
 	}
 	return err
 }
@@ -83,11 +83,11 @@ func (s *Store) failed(before head, err error) error {
 // committer writes one batch.
 type committer struct {
 	*Batch
-	tx    *bbolt.Tx
-	head  head
-	table *bbolt.Bucket // of orders
-	ids   clientIDs
-	gone  market.OrderID // the highest number of an order that Prune took out
+	tx     *bbolt.Tx
+	head   head
+	table  *bbolt.Bucket // of orders
+	ids    clientIDs
+	pruned market.OrderID // the highest number of an order that Prune removed
 }
 
 func (c *committer) run() error {
@@ -98,7 +98,7 @@ func (c *committer) run() error {
 	if err != nil {
 		return err
 	}
-	c.gone = from.orders
+	c.pruned = from.orders
 	journal := c.tx.Bucket(bucketJournal)
 	journal.FillPercent = journalFill
 	for i := range c.ops {
@@ -139,7 +139,7 @@ func (c *committer) apply(journal *bbolt.Bucket, o *op) error {
 	panic(fmt.Sprintf("batch: operation %d", o.do))
 }
 
-// putRow writes what is not there already.
+// putRow writes a row unless it is stored already.
 func putRow(bucket *bbolt.Bucket, key, value []byte) error {
 	if have := bucket.Get(key); have != nil && bytes.Equal(have, value) {
 		return nil
@@ -167,12 +167,12 @@ func (c *committer) entry(journal *bbolt.Bucket, o *op) error {
 	return nil
 }
 
-// order writes a row and what finds it.
+// order writes a row and its index entries.
 func (c *committer) order(o *op) error {
 	key, id := c.slice(o.key), c.slice(o.key)[:8]
-	client, exchange, name := indexed(c.slice(o.index))
-	if orderOfKey(id) <= c.gone && c.table.Get(part(id, partRow, nil)) == nil {
-		return fmt.Errorf("order %d: its number was that of an order which bot state compact took out", orderOfKey(id))
+	client, exchange, name := splitIndex(c.slice(o.index))
+	if orderOfKey(id) <= c.pruned && c.table.Get(part(id, partRow, nil)) == nil {
+		return fmt.Errorf("order %d: bot state compact removed an order of this number", orderOfKey(id))
 	}
 	if err := c.ids.claim(id, client); err != nil {
 		return err
@@ -197,8 +197,8 @@ func (c *committer) order(o *op) error {
 	return putRow(c.table, key, c.slice(o.value))
 }
 
-// claim makes an order be found by the exchange's id. One that finds another order already is a
-// broken promise: it is unique in a market.
+// claim adds an order to the index of exchange ids. An exchange id is unique in a market: another
+// order with the same id is an error.
 func claim(index *bbolt.Bucket, id uuid.UUID, by, order []byte) error {
 	have := index.Get(by)
 	if have == nil {
@@ -225,8 +225,8 @@ func (c *committer) fill(o *op) error {
 		if err != nil || have.Settled || !now.Settled {
 			return err
 		}
-		now.Time = have.Time // a fill has one place, whatever time comes with its fee
-		return fills.Put(known, c.settled(known, &now.Fill))
+		now.Time = have.Time // the key holds the time; a settled fee may come with another
+		return fills.Put(known, c.encodeFill(known, &now.Fill))
 	}
 	if err := c.table.Put(c.slice(o.index), key[:8]); err != nil {
 		return err
@@ -234,7 +234,7 @@ func (c *committer) fill(o *op) error {
 	return fills.Put(key, c.slice(o.value))
 }
 
-func (c *committer) settled(key []byte, f *market.Fill) []byte {
+func (c *committer) encodeFill(key []byte, f *market.Fill) []byte {
 	e := recordEncoder{Encoder: codec.Encoder{Names: c.enc.Names}}
 	e.Byte(recordVersion)
 	e.fill(f)

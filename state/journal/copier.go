@@ -2,7 +2,7 @@ package journal
 
 import "go.etcd.io/bbolt"
 
-// copier writes into a new file, a bounded number of bytes a transaction.
+// copier writes rows into a new file, a limited number of bytes in each transaction.
 type copier struct {
 	db    *bbolt.DB
 	tx    *bbolt.Tx
@@ -24,7 +24,7 @@ func (c *copier) begin() (err error) {
 	return nil
 }
 
-// put writes a key. Keys of a bucket come in order, so that pages can be full.
+// put writes a row. The keys of a bucket must come in order, so that pages become full.
 func (c *copier) put(bucket, key, value []byte) error {
 	if err := c.begin(); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (c *copier) commit() error {
 	return tx.Commit()
 }
 
-// end writes what comes last.
+// end runs last in the final transaction and commits it.
 func (c *copier) end(last func(tx *bbolt.Tx) error) error {
 	if err := c.begin(); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (c *copier) end(last func(tx *bbolt.Tx) error) error {
 	return c.commit()
 }
 
-// drop ends a transaction that an error left open.
+// drop rolls back a transaction that an error left open.
 func (c *copier) drop() {
 	if c.tx != nil {
 		_ = c.tx.Rollback()

@@ -11,16 +11,16 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// keyCut is where meta says what Prune took out; files that were never pruned do not have it.
+// keyCut is the key in meta that says what Prune removed. A file that was never pruned lacks it.
 var keyCut = []byte("cut")
 
-// cut is what a state file lacks: the journal up to an entry, and orders up to a number. Orders
-// that were not over stay, with the entries about them. After the cut the chain goes on from the
-// hash of the last entry before it, which is a checkpoint. An entry before the cut that stays has
-// the hash of its predecessor as a checkpoint.
+// cut says what Prune removed: the journal up to an entry, and orders up to a number. Orders that
+// had not ended are kept, with their entries. After the cut the chain continues from the hash of
+// the last removed entry, which is a checkpoint. An older entry that was kept has the hash of its
+// predecessor as a checkpoint.
 type cut struct {
 	head
-	orders market.OrderID // the highest number of an order that was taken out
+	orders market.OrderID // the highest number of a removed order
 }
 
 const cutSize = 8 + sha256.Size + 8
@@ -31,7 +31,7 @@ func cutOf(tx *bbolt.Tx) (c cut, err error) {
 		return c, nil
 	}
 	if len(value) != cutSize {
-		return c, fmt.Errorf("%w: meta: what was taken out is written in %d bytes, not %d", boltfile.ErrCorrupt,
+		return c, fmt.Errorf("%w: meta: the cut has %d bytes, not %d", boltfile.ErrCorrupt,
 			len(value), cutSize)
 	}
 	c.number = binary.BigEndian.Uint64(value)
@@ -45,9 +45,9 @@ func (c *cut) put(tx *bbolt.Tx) error {
 	return tx.Bucket(boltfile.BucketMeta).Put(keyCut, appendKey(value, uint64(c.orders)))
 }
 
-// jump moves a chain to just before an old entry that stays, or before the first one after the cut,
-// where the hash of its predecessor is known.
-func (c *chain) jump(tx *bbolt.Tx, from cut, key []byte) {
+// skipTo moves a chain to just before an old entry that was kept, or before the first entry after
+// the cut, where a checkpoint has the hash of the predecessor.
+func (c *chain) skipTo(tx *bbolt.Tx, from cut, key []byte) {
 	if len(key) != 8 || from.number == 0 {
 		return
 	}
@@ -61,7 +61,7 @@ func (c *chain) jump(tx *bbolt.Tx, from cut, key []byte) {
 	}
 }
 
-// finish moves a chain to the cut, where no entry comes after it.
+// finish moves a chain to the cut if no entry follows the cut.
 func (c *chain) finish(from cut) {
 	if c.number < from.number {
 		c.head = from.head

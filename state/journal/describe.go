@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Describe says what a journal entry records.
+// Describe returns the content of a journal entry.
 func (s *Store) Describe(e *Entry) Fields {
 	d := describer{Names: s.names, market: &market.Market{}}
 	switch r := e.Record.(type) {
@@ -30,7 +30,7 @@ func (s *Store) Describe(e *Entry) Fields {
 	case *Fills:
 		d.fills(r.Fills)
 	case *Transfer:
-		d.in(r.Market)
+		d.inMarket(r.Market)
 		d.symbol("asset", r.Asset)
 		d.money("amount", r.Money, r.Asset)
 		d.text("strategy", r.Strategy)
@@ -83,7 +83,7 @@ func (d *describer) refusal(r *Refusal) {
 	d.time("first", r.First)
 }
 
-// numbers are the terms that the gate rounds.
+// numbers adds the terms that the gate rounds.
 func (d *describer) numbers(how string, t state.Terms) {
 	d.price(how+"price", t.Price)
 	d.price(how+"triggerAmount", t.TriggerAmount)
@@ -93,7 +93,7 @@ func (d *describer) numbers(how string, t state.Terms) {
 	d.price(how+"target", t.Target)
 }
 
-// printable is bytes as they are where that is text, else in hexadecimal.
+// printable returns bytes as text if they are printable ASCII, else in hexadecimal.
 func printable(value []byte) string {
 	for _, b := range value {
 		if b < ' ' || b > '~' {
@@ -118,11 +118,11 @@ func (d *describer) intent(r *Intent) {
 	d.integer("timestamp_ms", r.Timestamp)
 	d.integer("window_ms", r.WindowMS)
 	for _, f := range r.Risk {
-		said := f.Before + " to " + f.After
+		change := f.Before + " to " + f.After
 		if f.Limit != "" {
-			said += ", limit " + f.Limit
+			change += ", limit " + f.Limit
 		}
-		d.text("risk "+f.Name, said)
+		d.text("risk "+f.Name, change)
 	}
 	d.cause(&r.Cause)
 }
@@ -160,19 +160,19 @@ func (d *describer) order(o *market.Order, strategy string) {
 	d.integer("order", int64(o.ID))
 	d.id("clientOrderId", o.ClientOrderID)
 	d.id("orderId", o.ExchangeID)
-	d.in(o.Market)
+	d.inMarket(o.Market)
 	d.text("strategy", strategy)
 	d.integer("operatorId", o.OperatorID)
 	d.integer("codGroupId", int64(o.CodGroupID))
 	d.onHold = o.OnHoldCurrency
-	tellFields(d, orderWords, o)
-	d.yes("postOnly", o.PostOnly)
-	d.yes("triggered", o.Triggered)
-	tellFields(d, stateFields, &o.OrderState)
-	tellFields(d, orderEnd, o)
+	describeFields(d, orderWords, o)
+	d.flag("postOnly", o.PostOnly)
+	d.flag("triggered", o.Triggered)
+	describeFields(d, stateFields, &o.OrderState)
+	describeFields(d, orderEnd, o)
 }
 
-// report is told in the words of an order: it is the state of one.
+// report describes a report like an order: it is the state of one.
 func (d *describer) report(r *market.Report) {
 	if r.Exec != 0 {
 		d.text("executionType", r.Exec.String())
@@ -198,7 +198,7 @@ func (d *describer) fills(fills []market.Fill) {
 func (d *describer) fill(f *market.Fill, strategy string) {
 	d.fields = append(d.fields, Field{"fillId", f.ID.String()})
 	d.integer("order", int64(f.Order))
-	d.in(f.Market)
+	d.inMarket(f.Market)
 	d.text("strategy", strategy)
 	if f.Side != 0 {
 		d.text("side", f.Side.String())
@@ -207,12 +207,12 @@ func (d *describer) fill(f *market.Fill, strategy string) {
 	d.qty("amount", f.Amount)
 	d.value("fee", f.Fee)
 	d.symbol("feeCurrency", f.FeeCurrency)
-	d.yes("taker", f.Taker)
-	d.yes("settled", f.Settled)
+	d.flag("taker", f.Taker)
+	d.flag("settled", f.Settled)
 	d.time("time", f.Time)
 }
 
-// describeOrder says what is known of an order.
+// describeOrder returns the fields of an order.
 func (s *Store) describeOrder(o *OrderRow) Fields {
 	d := describer{Names: s.names}
 	d.text("state", o.State.String())
@@ -220,23 +220,23 @@ func (s *Store) describeOrder(o *OrderRow) Fields {
 	if o.InFlight != 0 {
 		d.text("inFlight", o.InFlight.String())
 	}
-	d.yes("cancelWanted", o.CancelWanted)
+	d.flag("cancelWanted", o.CancelWanted)
 	d.integer("errorCode", int64(o.Code))
 	return d.fields
 }
 
-// DescribeFill says what is known of a fill.
+// DescribeFill returns the fields of a fill.
 func (s *Store) DescribeFill(f *FillRow) Fields {
 	d := describer{Names: s.names}
 	d.fill(&f.Fill, f.StrategyName)
 	return d.fields
 }
 
-// describePosition says what a strategy holds.
+// describePosition returns the fields of a position.
 func (s *Store) describePosition(p *PositionRow) Fields {
 	d := describer{Names: s.names}
 	d.text("strategy", p.StrategyName)
-	d.in(p.Market)
+	d.inMarket(p.Market)
 	d.qty("amount", p.Amount)
 	d.value("cost", p.Cost)
 	d.value("realised", p.Realised)
@@ -245,7 +245,7 @@ func (s *Store) describePosition(p *PositionRow) Fields {
 	return d.fields
 }
 
-// describeSample says what an equity curve tells; digits are the decimals of the account's
+// describeSample returns the fields of an equity sample; digits are the decimals of the account's
 // currency.
 func (s *Store) describeSample(e *EquitySample, digits uint8) Fields {
 	d := describer{Names: s.names}
@@ -260,7 +260,6 @@ func (s *Store) describeSample(e *EquitySample, digits uint8) Fields {
 	return d.fields
 }
 
-// describeRun says what a start was.
 func (s *Store) describeRun(r *RunRow) Fields {
 	e := Entry{Record: &r.Start}
 	return append(Fields{{"at", r.At.String()}, {"first", fmt.Sprint(r.First)}}, s.Describe(&e)...)
@@ -270,7 +269,7 @@ func (s *Store) describeHalt(h *HaltRow) Fields {
 	return append(Fields{{"at", h.At.String()}}, s.Describe(&Entry{Record: &h.Halt})...)
 }
 
-// describeEntry is an entry with its place in the journal.
+// describeEntry returns the fields of an entry, its place in the journal first.
 func (s *Store) describeEntry(e *Entry) Fields {
 	return append(Fields{{"number", fmt.Sprint(e.Number)}, {"at", e.At.String()}, {"kind", e.Kind.String()}},
 		s.Describe(e)...)

@@ -9,10 +9,10 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Displaced says what became of the file of the store's name: nil while it is the one that is open
-// and as long as it should be. Otherwise commits still go to the file that is open, which is lost
-// with the process; Backup saves it. Any goroutine may call it. An error of the file system that
-// says neither is none.
+// Displaced checks that the path of the store still leads to the open file and that this file is
+// not cut off; otherwise the error wraps ErrDisplaced. Commits then still go to the open file,
+// which is lost when the process ends; Backup saves it. Any goroutine may call it. If the file
+// system cannot answer, it returns nil.
 func (s *Store) Displaced() error {
 	now, err := os.Stat(s.path)
 	switch {

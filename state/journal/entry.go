@@ -13,22 +13,22 @@ import (
 // EntryKind says what an Entry of the journal records.
 type EntryKind uint8
 
-// The kinds, in the order in which they come up in the life of a bot and of an order.
+// The kinds, in the order in which they occur in the life of a bot and of an order.
 const (
 	EntryStart      EntryKind = iota + 1 // a run began: Start
 	EntryIntent                          // a command will be sent: Intent
-	EntrySent                            // its first byte is about to leave: SentCommand
-	EntryOutcome                         // it was answered, or will not be: Outcome
-	EntryReport                          // the exchange told of an order: Report
-	EntryFill                            // the exchange told of fills alone: Fills
+	EntrySent                            // the first byte of a command is about to be sent: SentCommand
+	EntryOutcome                         // a command was answered, or will never be: Outcome
+	EntryReport                          // the exchange reported the state of an order: Report
+	EntryFill                            // the exchange reported fills alone: Fills
 	EntryTransfer                        // a balance changed from outside: Transfer
-	EntryTimer                           // a time that a strategy asked for came: Timer
+	EntryTimer                           // a timer of a strategy fired: Timer
 	EntryCursor                          // a feed was read up to here: Cursor
-	EntryRefusal                         // the gate refused: Refusal
-	EntryDifference                      // the exchange's books and ours disagreed: Difference
+	EntryRefusal                         // the gate refused an order: Refusal
+	EntryDifference                      // the exchange and the bot disagreed: Difference
 	EntryHalt                            // trading was halted: Halt
-	EntryResume                          // and allowed again: Resume
-	EntryStop                            // a run ended in good order: Stop
+	EntryResume                          // a halt was ended: Resume
+	EntryStop                            // a run ended in order: Stop
 	entryKinds
 )
 
@@ -43,14 +43,14 @@ func (k EntryKind) String() string {
 	return fmt.Sprintf("entry(%d)", k)
 }
 
-// Entry is one line of the journal. Its hash covers the hash of the entry before, its number, time,
-// kind and bytes.
+// Entry is one entry of the journal. Its hash covers the hash of the previous entry, its number,
+// time, kind and bytes.
 type Entry struct {
 	Number uint64 // from 1, without gaps
 	At     market.Time
 	Kind   EntryKind
 	Hash   [sha256.Size]byte
-	Record Record // what it says: a pointer to the type that its kind names
+	Record Record // a pointer to the type that Kind names
 }
 
 // Record is the content of a journal entry: *Start, *Intent, *SentCommand, *Outcome, *Report,
@@ -59,33 +59,31 @@ type Record interface {
 	entryKind() EntryKind
 }
 
-// Start is the beginning of a run. It is the first entry of a run, before any order of it.
+// Start is the beginning of a run: the first entry of the run.
 type Start struct {
 	Run        uuid.UUID
-	Version    string // of the code
+	Version    string // of the program
 	ConfigHash string
-	Currency   string   // that equity is counted in
+	Currency   string   // of equity
 	Strategies []string // by StrategyID, from 1
 }
 
-// Intent is a command that will be sent: everything that goes out but the signature. It is durable
-// before the first byte leaves.
+// Intent is a command that will be sent: the whole request except the signature. It is durable
+// before the first byte is sent.
 type Intent struct {
 	Command   market.Command
-	Strategy  string // by name; of the command's order. Filled on reading, ignored on writing
+	Strategy  string // name; set on reading, ignored on writing
 	Method    string
-	Path      string // with its query
+	Path      string // with the query
 	Body      []byte // nil: none
-	Timestamp int64  // that is signed, Unix ms on the exchange's clock
-	WindowMS  int64  // how long the exchange accepts it
+	Timestamp int64  // signed, in Unix ms of the exchange's clock
+	WindowMS  int64  // how long the exchange accepts the request
 	Cause     Cause
-	Risk      []state.Figure // what the gate looked at, before and after
-	// the order's as the strategy asked for them, before rounding; zero for cancels, and in entries
-	// of version 1
-	Asked state.Terms
+	Risk      []state.Figure // the checks of the gate, before and after
+	Asked     state.Terms    // before rounding; zero for cancels, and in entries of version 1
 }
 
-// Cause is the event in whose callback something was decided.
+// Cause is the event in whose callback a strategy decided.
 type Cause struct {
 	Kind     market.EventKind
 	Market   market.ID // 0: none, or several
@@ -93,21 +91,21 @@ type Cause struct {
 	Recorded uint64 // number of the event in the recording; 0: not recorded
 }
 
-// SentCommand says that a command is on its way: from here on an answer that does not come is an
-// unknown one.
+// SentCommand says that a command is being sent: from here on a missing answer means an unknown
+// outcome.
 type SentCommand struct {
 	Order   market.OrderID
 	Command market.CommandKind
 }
 
-// Answer is how a send ended.
+// Answer is the result of a send.
 type Answer uint8
 
 // The answers.
 const (
 	AnswerAccepted Answer = iota + 1
-	AnswerRejected        // certainly not carried out
-	AnswerUnknown         // perhaps carried out: the exchange has to be asked
+	AnswerRejected        // not carried out
+	AnswerUnknown         // perhaps carried out: query the exchange
 	answers
 )
 
@@ -121,24 +119,24 @@ func (a Answer) String() string {
 	return fmt.Sprintf("answer(%d)", a)
 }
 
-// Outcome is how a send ended.
+// Outcome is the result of a send.
 type Outcome struct {
 	Order      market.OrderID
 	Command    market.CommandKind
 	Answer     Answer
-	Status     int // of HTTP; 0: none came
+	Status     int // of HTTP; 0: no answer
 	Code       int // the exchange's error code; 0: none
 	Message    string
-	ExchangeID uuid.UUID // accepted: the order's
+	ExchangeID uuid.UUID // of an accepted order
 }
 
-// Report is what the exchange told of an order, with the fills that came along.
+// Report is an execution report of the exchange, with its fills.
 type Report struct {
 	market.Report
 	Fills []market.Fill
 }
 
-// Fills are fills that came without a report, or fees that were settled.
+// Fills are fills without a report, or settled fees.
 type Fills struct {
 	Fills []market.Fill
 }
@@ -152,43 +150,41 @@ type Transfer struct {
 	Price    market.Price // what the amount cost, in the units of Market; 0: not known
 }
 
-// Timer is a time that a strategy asked for and that has come.
+// Timer is a timer of a strategy that fired.
 type Timer struct {
-	Strategy string // empty: whichever asked
+	Strategy string // empty: not known
 }
 
-// Cursor says how far a feed was read; the value is the feed's own.
+// Cursor is the position of a feed; the value is the feed's own.
 type Cursor struct {
 	Name  string
 	Value []byte
 }
 
-// Refusal is an order or a change that the gate refused, the last of Count that were refused alike.
+// Refusal is a refused order or change: the last one of Count equal refusals.
 type Refusal struct {
 	Strategy string
-	Command  market.Command // as it was asked; its order may have no id
-	Rounded  state.Terms    // as the gate would have let it go
-	// the refusal's word, like "max_position", or "exchange 216" with the code that the exchange
-	// would answer
-	Reason string
-	Detail string // the refusal in words
-	Have   string // the value that the reason is about, as a decimal; empty: it has none
-	Limit  string // and its limit
-	Cause  Cause
-	Count  int64       // 0 in entries of version 1, which stand for one
-	First  market.Time // when the first of Count was asked
+	Command  market.Command // as the strategy asked; the order may have no id
+	Rounded  state.Terms    // after the rounding by the gate
+	Reason   string         // such as "max_position", or "exchange 216" with the exchange's error code
+	Detail   string         // the refusal in words
+	Have     string         // the value that was checked, as a decimal; empty: none
+	Limit    string         // of that value
+	Cause    Cause
+	Count    int64       // 0 in entries of version 1, which count as one
+	First    market.Time // of the first of Count
 }
 
-// Difference is a discrepancy between the exchange's books and ours.
+// Difference is a discrepancy between the exchange and the bot.
 type Difference struct {
 	state.Discrepancy
 }
 
-// Halt stops the opening of positions until somebody resumes. Scope is "account", "strategy NAME"
-// or "market NAME".
+// Halt stops the opening of positions until it is resumed. Scope is "account", "strategy NAME" or
+// "market NAME".
 type Halt struct {
 	Scope  string
-	Reason string // what a person has to know: which limit, which difference, which panic
+	Reason string // for people: the limit, difference or panic
 	By     string // "gate", "reconcile", "operator", …
 }
 
@@ -198,7 +194,7 @@ type Resume struct {
 	By    string
 }
 
-// Stop is the end of a run in good order.
+// Stop is the end of a run in order.
 type Stop struct {
 	Run    uuid.UUID
 	Reason string

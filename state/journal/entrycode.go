@@ -8,17 +8,17 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// recordEncoder writes what the journal and the tables of a state file hold.
+// recordEncoder writes the records of the journal and of the tables.
 type recordEncoder struct {
 	codec.Encoder
-	scratch market.Order // a copy of what is written from a table of fields
+	scratch market.Order // for tables of fields, so that the caller's order stays off the heap
 }
 
-// recordDecoder reads it.
+// recordDecoder reads the records that recordEncoder wrote.
 type recordDecoder struct{ codec.Decoder }
 
-// record appends the kind, the version and the content of a journal entry. The calls are those of
-// concrete types, which keeps the records of the caller off the heap.
+// record appends the kind, the version and the content of a journal entry. It calls methods of
+// concrete types, which keeps the caller's records off the heap.
 func (e *recordEncoder) record(record Record) {
 	switch r := record.(type) {
 	case *Start:
@@ -65,7 +65,7 @@ func (e *recordEncoder) kind(k EntryKind) *recordEncoder {
 	return e
 }
 
-// record reads what the encoder's wrote.
+// record reads a journal entry.
 func (d *recordDecoder) record() Record {
 	kind := EntryKind(d.Byte())
 	version := d.version()
@@ -146,7 +146,7 @@ func (e *recordEncoder) intent(r *Intent) {
 	e.terms(&r.Asked)
 }
 
-// terms are in the units of the market written last.
+// terms writes terms in units of the market written last.
 func (e *recordEncoder) terms(t *state.Terms) {
 	for _, n := range [...]int64{int64(t.Price), int64(t.TriggerAmount), int64(t.Amount), int64(t.AmountQuote),
 		int64(t.Stop), int64(t.Target)} {
@@ -156,8 +156,7 @@ func (e *recordEncoder) terms(t *state.Terms) {
 
 func (d *recordDecoder) terms() state.Terms {
 	return state.Terms{Price: d.Price(), TriggerAmount: d.Price(), Amount: market.Qty(d.Int()),
-		AmountQuote: market.Money(d.Int()),
-		Stop:        d.Price(), Target: d.Price()}
+		AmountQuote: market.Money(d.Int()), Stop: d.Price(), Target: d.Price()}
 }
 
 func (d *recordDecoder) intent(version byte) *Intent {
@@ -184,7 +183,7 @@ func (e *recordEncoder) cause(c *Cause) {
 
 func (d *recordDecoder) cause(c *Cause) {
 	c.Kind = codec.Enum(&d.Decoder, market.KindTimer)
-	c.Market = d.OtherMarket() // what follows is about the order's
+	c.Market = d.OtherMarket() // the units stay those of the order's market
 	c.At = market.Time(d.Int())
 	c.Recorded = d.Uint()
 }
@@ -201,8 +200,8 @@ func (e *recordEncoder) outcome(r *Outcome) {
 
 func (d *recordDecoder) outcome() *Outcome {
 	return &Outcome{Order: market.OrderID(d.Int()), Command: codec.Enum(&d.Decoder, market.CommandPlace),
-		Answer: codec.Enum(&d.Decoder, AnswerUnknown),
-		Status: int(d.Int()), Code: int(d.Int()), Message: d.Text(), ExchangeID: d.UUID()}
+		Answer: codec.Enum(&d.Decoder, AnswerUnknown), Status: int(d.Int()), Code: int(d.Int()), Message: d.Text(),
+		ExchangeID: d.UUID()}
 }
 
 func (e *recordEncoder) fills(fills []market.Fill) {
@@ -260,8 +259,7 @@ func (d *recordDecoder) refusal(version byte) *Refusal {
 	return r
 }
 
-// ordersOf appends the own orders that a record is about, each once: from is where those of this
-// record begin.
+// ordersOf appends the own orders in a record, each once. The orders of this record begin at from.
 func ordersOf(dst []market.OrderID, from int, record Record) []market.OrderID {
 	switch r := record.(type) {
 	case *Intent:

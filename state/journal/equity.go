@@ -12,16 +12,16 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// EquitySample is what a strategy, or the account, was worth at a time, in the account's currency.
-// A curve is thinned as it ages: one sample a minute for two days, one an hour for ninety, one a
-// day from then on. The last sample of a span stands for it, with the lowest and the highest equity
-// of the whole span, so that no drawdown is lost.
+// EquitySample is the equity of a strategy, or of the account, at a time, in the account's
+// currency. A curve is thinned with age: one sample a minute for two days, one an hour for ninety
+// days, then one a day. The last sample of a span represents it, with the lowest and the highest
+// equity of the whole span, so that no drawdown is lost.
 type EquitySample struct {
-	Strategy  string // by name; empty: the account
+	Strategy  string // name; empty: the account
 	At        market.Time
 	Equity    market.Money
 	Low, High market.Money // of the span; a new sample may leave them 0
-	Exposure  market.Money // worth of positions and open buys
+	Exposure  market.Money // value of positions and open buys
 }
 
 // tier is one resolution of the curves.
@@ -31,7 +31,7 @@ type tier struct {
 
 var tiers = [...]tier{{time.Minute, 48 * time.Hour}, {time.Hour, 90 * 24 * time.Hour}, {24 * time.Hour, 0}}
 
-// equityKey is tier, strategy, 0, start of the span.
+// equityKey returns tier, strategy, 0: the key without the start of the span.
 func equityKey(tier int, strategy string) []byte {
 	return append(append([]byte{byte(tier)}, strategy...), 0)
 }
@@ -64,18 +64,19 @@ func addEquity(tx *bbolt.Tx, n *codec.Names, sample *EquitySample) error {
 	return nil
 }
 
-// prune takes out what is older than the tier keeps.
+// prune deletes the samples that are too old for the tier.
 func (t tier) prune(bucket *bbolt.Bucket, prefix []byte, now market.Time) error {
 	if t.keep == 0 {
 		return nil
 	}
 	end := appendTime(bytes.Clone(prefix), now.Add(-t.keep))
 	cursor := boltfile.NewCursor(bucket)
-	for key, _ := cursor.Seek(prefix); key != nil &&
-		bytes.Compare(key, end) < 0; key, _ = cursor.Behind(bytes.Clone(key)) {
+	key, _ := cursor.Seek(prefix)
+	for key != nil && bytes.Compare(key, end) < 0 {
 		if err := cursor.Delete(); err != nil {
 			return err
 		}
+		key, _ = cursor.SeekAfter(bytes.Clone(key))
 	}
 	return nil
 }
@@ -91,7 +92,7 @@ func (e *recordEncoder) equity(s *EquitySample) {
 // readEquity reads a sample; key is tier, strategy, 0, start of the span.
 func readEquity(n *codec.Names, key, value []byte) (s EquitySample, err error) {
 	if len(key) < 10 {
-		return s, fmt.Errorf("equity %s: %w", boltfile.NameKey(key), boltfile.ErrCorrupt)
+		return s, fmt.Errorf("equity %s: %w", boltfile.FormatKey(key), boltfile.ErrCorrupt)
 	}
 	var d recordDecoder
 	d.row(n, key, value)
@@ -102,13 +103,13 @@ func readEquity(n *codec.Names, key, value []byte) (s EquitySample, err error) {
 		*into = market.Money(d.Int())
 	}
 	if err := d.End(); err != nil {
-		return s, fmt.Errorf("equity %s: %w", boltfile.NameKey(key), err)
+		return s, fmt.Errorf("equity %s: %w", boltfile.FormatKey(key), err)
 	}
 	return s, nil
 }
 
-// Equity returns the curve of a strategy by name, or of the account for an empty one, from from to
-// to (exclusive; 0 being no bound), each part of it at the finest resolution that is kept.
+// Equity returns the curve of a strategy by name, or of the account for an empty name, in [from,
+// to), where 0 is no bound. Each part has the finest resolution that is stored.
 func (s *Store) Equity(strategy string, from, to market.Time) (curve []EquitySample, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		until := to

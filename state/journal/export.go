@@ -6,13 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	"go.etcd.io/bbolt"
 )
 
-// exports are the tables that Export knows.
+// exports are the tables that Export can write.
 var exports = map[string]func(s *Store, row func(Fields) error) error{
 	"journal":   exportJournal,
 	"orders":    exportOrders,
@@ -23,15 +24,8 @@ var exports = map[string]func(s *Store, row func(Fields) error) error{
 	"equity":    exportEquity,
 }
 
-// ExportTables lists what Export can write, sorted.
-func ExportTables() []string {
-	names := make([]string, 0, len(exports))
-	for name := range exports {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+// ExportTables lists the tables that Export can write, sorted.
+func ExportTables() []string { return slices.Sorted(maps.Keys(exports)) }
 
 // Export writes a table as JSON, one object of texts a line: plain decimals, RFC 3339 times, the
 // specification's names. It returns the number of rows.
@@ -110,10 +104,10 @@ func exportEquity(s *Store, row func(Fields) error) error {
 	return nil
 }
 
-// curves are the strategies that have an equity curve; the empty name is the account.
+// curves returns the strategies with an equity curve; the empty name is the account.
 func (s *Store) curves() (list []string, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
-		last := byte(len(tiers) - 1) // every sample stands in the longest tier
+		last := byte(len(tiers) - 1) // the longest tier has every sample
 		return walkUntil(s.reading, tx.Bucket(bucketEquity), []byte{last}, func(key, value []byte) error {
 			sample, err := readEquity(s.names, key, value)
 			if err != nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// Field is one thing that a row or an entry says, as a person reads it: the specification's name
-// and a plain decimal or word.
+// Field is one value of a row or an entry for people: the specification's name and a plain decimal
+// or word.
 type Field struct {
 	Name, Text string
 }
 
-// Fields are what a row or an entry says, in a fixed order; what does not apply is left out.
+// Fields are the values of a row or an entry, in a fixed order, without the ones that do not apply.
 type Fields []Field
 
-// String is "name=text" in a row.
+// String returns "name=text" for each field, separated by spaces.
 func (f Fields) String() string {
 	var b strings.Builder
 	for i, field := range f {
@@ -52,7 +52,7 @@ func (f Fields) MarshalJSON() ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// describer collects fields. Market is that of the numbers that come.
+// describer collects fields. Its market has the units of the numbers that follow.
 type describer struct {
 	*codec.Names
 	market *market.Market
@@ -84,14 +84,14 @@ func (d *describer) id(name string, id uuid.UUID) {
 	}
 }
 
-func (d *describer) yes(name string, is bool) {
+func (d *describer) flag(name string, is bool) {
 	if is {
 		d.text(name, "true")
 	}
 }
 
-// in begins with the market of what follows.
-func (d *describer) in(id market.ID) {
+// inMarket sets the market of the numbers that follow, and adds its name.
+func (d *describer) inMarket(id market.ID) {
 	d.market = &market.Market{}
 	if id != 0 {
 		d.market = d.Catalog().Market(id)

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -16,16 +17,14 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// shortestPrefix is how many hexadecimal digits of an id have to be given.
-const shortestPrefix = 4
-
-// mostNamed is how many orders an ambiguous prefix names.
-const mostNamed = 5
+const (
+	minPrefix = 4 // hexadecimal digits of an id that FindOrder needs
+	maxNamed  = 5 // orders that an error about an ambiguous prefix names
+)
 
 // FindOrder returns the order that a person names: by its number, its clientOrderId or its orderId,
-// or by the first digits of one of these ids, at least four, that no other order has. The exchange
-// gives the same orderId in two markets only by a chance that nobody will see; the first of them is
-// taken.
+// or by the first digits of one of these ids, at least four, that no other order has. If two
+// markets have the same orderId, which is practically impossible, it returns the first order.
 func (s *Store) FindOrder(text string) (row OrderRow, err error) {
 	number, notNumber := strconv.ParseInt(text, 10, 64)
 	if notNumber == nil {
@@ -39,7 +38,7 @@ func (s *Store) FindOrder(text string) (row OrderRow, err error) {
 	}
 	if !ok {
 		return row, fmt.Errorf("order %q is neither a number nor a UUID, nor the first %d digits or more of one",
-			text[:min(len(text), 64)], shortestPrefix)
+			text[:min(len(text), 64)], minPrefix)
 	}
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		keys := p.matches(tx)
@@ -58,11 +57,11 @@ func (s *Store) FindOrder(text string) (row OrderRow, err error) {
 // namedOrders lists orders by number.
 func namedOrders(keys [][]byte) string {
 	var names []string
-	for _, key := range keys[:min(mostNamed, len(keys))] {
+	for _, key := range keys[:min(maxNamed, len(keys))] {
 		names = append(names, strconv.FormatInt(int64(orderOfKey(key)), 10))
 	}
 	text := "orders " + strings.Join(names, ", ")
-	if len(keys) > mostNamed {
+	if len(keys) > maxNamed {
 		text += " and others"
 	}
 	return text
@@ -77,7 +76,7 @@ func parsePrefix(text string) (prefix, bool) {
 		return prefix(hex.EncodeToString(id[:])), true
 	}
 	digits := strings.ToLower(strings.ReplaceAll(text, "-", ""))
-	if len(digits) < shortestPrefix || len(digits) > 32 || strings.Trim(digits, "0123456789abcdef") != "" {
+	if len(digits) < minPrefix || len(digits) > 32 || strings.Trim(digits, "0123456789abcdef") != "" {
 		return "", false
 	}
 	return prefix(digits), true
@@ -94,28 +93,26 @@ func (p prefix) of(id []byte) bool {
 	return len(id) >= 16 && strings.HasPrefix(hex.EncodeToString(id[:16]), string(p))
 }
 
-// matches returns the keys of the orders one of whose ids begins with the prefix, each once, of
-// many only some.
+// matches returns the keys of the orders with an id that begins with the prefix, each once, and at
+// most maxNamed+1.
 func (p prefix) matches(tx *bbolt.Tx) (keys [][]byte) {
 	add := func(key []byte) bool {
-		for _, known := range keys {
-			if bytes.Equal(known, key) {
-				return true
-			}
+		if !slices.ContainsFunc(keys, func(known []byte) bool { return bytes.Equal(known, key) }) {
+			keys = append(keys, bytes.Clone(key))
 		}
-		keys = append(keys, bytes.Clone(key))
-		return len(keys) <= mostNamed
+		return len(keys) <= maxNamed
 	}
-	clientIDsOf(tx).begin(p, add)
+	clientIDsOf(tx).withPrefix(p, add)
 	cursor := boltfile.NewCursor(tx.Bucket(bucketExchangeIDs))
-	for key, order := cursor.Seek(p.first()); p.of(key) && len(keys) <= mostNamed; key, order = cursor.Next() {
+	for key, order := cursor.Seek(p.first()); p.of(key) && len(keys) <= maxNamed; key, order = cursor.Next() {
 		add(order)
 	}
 	return keys
 }
 
-// begin visits the orders whose client order id begins with a prefix until visit returns false.
-func (c clientIDs) begin(p prefix, visit func(order []byte) bool) {
+// withPrefix visits the orders whose client order id begins with a prefix until visit returns
+// false.
+func (c clientIDs) withPrefix(p prefix, visit func(order []byte) bool) {
 	cursor := boltfile.NewCursor(c.lists)
 	for key, list := cursor.First(); key != nil; key, list = cursor.Next() {
 		n, least := len(list)/idEntry, p.first()

@@ -32,7 +32,7 @@ func TestAFullDiskFailsTheCommitAndNothingElse(t *testing.T) {
 		err = s.Commit(b)
 	}
 	require.ErrorContains(t, err, "no space left on device")
-	require.NotErrorIs(t, err, ErrDoubtful)
+	require.NotErrorIs(t, err, ErrUnresolved)
 	require.Greater(t, id, market.OrderID(20))
 	report := requireSound(t, s)
 	require.EqualValues(t, id-1, report.Orders)

@@ -42,7 +42,7 @@ func everyKind(t *testing.T, path string) {
 }
 
 // A state file that the first version wrote opens, is whole, and says what it said then.
-func TestTheStateFileOfTheFirstFormatSaysWhatItSaid(t *testing.T) {
+func TestTheStateFileOfTheFirstFormatReadsAsBefore(t *testing.T) {
 	path := golden.File(t, *writeGolden, "bot-format1", func(path string) { everyKind(t, path) })
 	s, err := Open(path)
 	require.NoError(t, err)

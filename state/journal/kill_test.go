@@ -104,7 +104,7 @@ func killAfter(t *testing.T, path string, fromFirst bool, after time.Duration) (
 	return last
 }
 
-func TestWhatWasCommittedIsThereAfterAKill(t *testing.T) {
+func TestCommitsSurviveAKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bot.db")
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))

@@ -7,18 +7,19 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// field is one field of a record in the state file: how it is written, read, and told to people.
+// field is one field of a record in the state file: how it is written, read, and described to
+// people.
 type field[R any] struct {
-	name  string // as people read it; empty: they are not shown it
-	since byte   // the recordVersion that brought it; 0: the first
-	put   func(*recordEncoder, *R)
-	take  func(*recordDecoder, *R)
-	tell  func(*describer, *R)
+	name     string // for people; empty: not shown
+	since    byte   // the first recordVersion with it; 0: all
+	put      func(*recordEncoder, *R)
+	get      func(*recordDecoder, *R)
+	describe func(*describer, *R)
 }
 
-// stateFields are the fields that the record of an order and the record of a report have at the
-// same place, in the order of their bytes and of their description. A new field of
-// market.OrderState is a row at the end, with the next recordVersion.
+// stateFields are the fields that the record of an order and the record of a report share, in the
+// order of their bytes and of their description. Add a new field of market.OrderState at the end,
+// with the next recordVersion.
 var stateFields = []field[market.OrderState]{
 	price("price", func(s *market.OrderState) *market.Price { return &s.Price }),
 	price("triggerAmount", func(s *market.OrderState) *market.Price { return &s.TriggerAmount }),
@@ -33,8 +34,8 @@ var stateFields = []field[market.OrderState]{
 	value("feePaid", func(s *market.OrderState) *market.Value { return &s.FeePaid }),
 }
 
-// orderEnd is what the record of an order ends with. A new field of market.Order that is not of
-// its OrderState is a row at the end, with the next recordVersion.
+// orderEnd are the last fields in the record of an order. Add a new field of market.Order that is
+// not in its OrderState at the end, with the next recordVersion.
 var orderEnd = []field[market.Order]{
 	number("created", func(o *market.Order) *market.Time { return &o.Created }, (*describer).time),
 	number("updated", func(o *market.Order) *market.Time { return &o.Updated }, (*describer).time),
@@ -44,7 +45,7 @@ var orderEnd = []field[market.Order]{
 	text("tag", func(o *market.Order) *string { return &o.Tag }),
 }
 
-// orderWords are the words of an order, in the order of their bytes and of their description.
+// orderWords are the enums of an order, in the order of their bytes and of their description.
 var orderWords = []field[market.Order]{
 	word("side", func(o *market.Order) *market.Side { return &o.Side }, market.Sell),
 	word("orderType", func(o *market.Order) *market.OrderType { return &o.Type }, market.TypeTakeProfitLimit),
@@ -61,39 +62,39 @@ var orderWords = []field[market.Order]{
 
 func price[R any](name string, at func(*R) *market.Price) field[R] {
 	return field[R]{
-		name: name,
-		put:  func(e *recordEncoder, r *R) { e.Int(int64(*at(r))) },
-		take: func(d *recordDecoder, r *R) { *at(r) = d.Price() },
-		tell: func(d *describer, r *R) { d.price(name, *at(r)) },
+		name:     name,
+		put:      func(e *recordEncoder, r *R) { e.Int(int64(*at(r))) },
+		get:      func(d *recordDecoder, r *R) { *at(r) = d.Price() },
+		describe: func(d *describer, r *R) { d.price(name, *at(r)) },
 	}
 }
 
-// number is a field whose numbers count the same in every process.
+// number is a field whose unit does not depend on the process.
 func number[R any, T ~int64](name string, at func(*R) *T, tell func(*describer, string, T)) field[R] {
 	return field[R]{
-		name: name,
-		put:  func(e *recordEncoder, r *R) { e.Int(int64(*at(r))) },
-		take: func(d *recordDecoder, r *R) { *at(r) = T(d.Int()) },
-		tell: func(d *describer, r *R) { tell(d, name, *at(r)) },
+		name:     name,
+		put:      func(e *recordEncoder, r *R) { e.Int(int64(*at(r))) },
+		get:      func(d *recordDecoder, r *R) { *at(r) = T(d.Int()) },
+		describe: func(d *describer, r *R) { tell(d, name, *at(r)) },
 	}
 }
 
 func value[R any](name string, at func(*R) *market.Value) field[R] {
 	return field[R]{
-		name: name,
-		put:  func(e *recordEncoder, r *R) { e.Value(*at(r)) },
-		take: func(d *recordDecoder, r *R) { *at(r) = d.Value() },
-		tell: func(d *describer, r *R) { d.value(name, *at(r)) },
+		name:     name,
+		put:      func(e *recordEncoder, r *R) { e.Value(*at(r)) },
+		get:      func(d *recordDecoder, r *R) { *at(r) = d.Value() },
+		describe: func(d *describer, r *R) { d.value(name, *at(r)) },
 	}
 }
 
-// word is a field of one byte that has a text; last is the largest that there is.
+// word is a field of one byte with a text; last is its largest value.
 func word[R any, T ~uint8](name string, at func(*R) *T, last T) field[R] {
 	return field[R]{
 		name: name,
 		put:  func(e *recordEncoder, r *R) { e.Byte(byte(*at(r))) },
-		take: func(d *recordDecoder, r *R) { *at(r) = codec.Enum(&d.Decoder, last) },
-		tell: func(d *describer, r *R) {
+		get:  func(d *recordDecoder, r *R) { *at(r) = codec.Enum(&d.Decoder, last) },
+		describe: func(d *describer, r *R) {
 			if *at(r) != 0 {
 				d.text(name, fmt.Sprint(*at(r)))
 			}
@@ -103,35 +104,35 @@ func word[R any, T ~uint8](name string, at func(*R) *T, last T) field[R] {
 
 func text[R any](name string, at func(*R) *string) field[R] {
 	return field[R]{
-		name: name,
-		put:  func(e *recordEncoder, r *R) { e.Text(*at(r)) },
-		take: func(d *recordDecoder, r *R) { *at(r) = d.Text() },
-		tell: func(d *describer, r *R) { d.text(name, *at(r)) },
+		name:     name,
+		put:      func(e *recordEncoder, r *R) { e.Text(*at(r)) },
+		get:      func(d *recordDecoder, r *R) { *at(r) = d.Text() },
+		describe: func(d *describer, r *R) { d.text(name, *at(r)) },
 	}
 }
 
-// putFields writes the fields of a record. Use a record of the encoder's own: functions of a table
-// move to the heap what they are called with.
+// putFields writes the fields of a record. Pass a record that the encoder owns: functions in a
+// table move their arguments to the heap.
 func putFields[R any](e *recordEncoder, fields []field[R], r *R) {
 	for i := range fields {
 		fields[i].put(e, r)
 	}
 }
 
-// takeFields reads the fields that a record of a version has.
-func takeFields[R any](d *recordDecoder, version byte, fields []field[R], r *R) {
+// getFields reads the fields of a record of a version.
+func getFields[R any](d *recordDecoder, version byte, fields []field[R], r *R) {
 	for i := range fields {
 		if fields[i].since <= version {
-			fields[i].take(d, r)
+			fields[i].get(d, r)
 		}
 	}
 }
 
-// tellFields describes the fields of a record that are not zero.
-func tellFields[R any](d *describer, fields []field[R], r *R) {
+// describeFields describes the fields of a record that are not zero.
+func describeFields[R any](d *describer, fields []field[R], r *R) {
 	for i := range fields {
 		if fields[i].name != "" {
-			fields[i].tell(d, r)
+			fields[i].describe(d, r)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -13,18 +14,19 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// Removed is what a Prune took out.
+// Removed counts what Prune removed.
 type Removed struct {
 	Entries, Orders, Fills int64
 }
 
-// Prune writes a file like Compact, but without what is over since before a time: orders that have
-// ended, with their fills and stories, and the entries of the journal. There stays what is younger,
-// and whatever its age each order that is open, waits for a fee, or belongs to a position that is
-// held (one of its strategy in its market since the position was opened), with its whole story;
-// positions, halts, runs, equity and snapshots stay too. The journal's chain goes on from the last
-// entry that was taken out, whose hash is kept, and numbers of orders that were taken out are not
-// taken again. A store with flaws is not pruned: the error wraps ErrCorrupt.
+// Prune writes a file like Compact, but without orders that ended before a time, their fills and
+// stories, and without journal entries before that time. It keeps everything younger, and
+// positions, halts, runs, equity and snapshots of any age. It also keeps an old order with its
+// whole story if the order is open, waits for a fee, or belongs to an open position: it is of the
+// position's strategy and market, and not older than the position.
+//
+// The journal's chain continues from the last removed entry, whose hash is kept. The numbers of
+// removed orders are not used again. A store with flaws is not pruned: the error wraps ErrCorrupt.
 func (s *Store) Prune(path string, before market.Time) (removed Removed, err error) {
 	report, err := s.Check()
 	if err == nil && len(report.Flaws) > 0 {
@@ -36,7 +38,7 @@ func (s *Store) Prune(path string, before market.Time) (removed Removed, err err
 	}
 	err = s.rewrite(path, func(into *bbolt.DB) error {
 		return s.db.View(func(tx *bbolt.Tx) error {
-			p := pruner{store: s, from: tx, before: before, gone: map[market.OrderID]bool{}, stay: map[uint64]bool{}}
+			p := pruner{store: s, from: tx, before: before, dropped: map[market.OrderID]bool{}, kept: map[uint64]bool{}}
 			err := p.run(into)
 			removed = p.removed
 			return err
@@ -45,16 +47,16 @@ func (s *Store) Prune(path string, before market.Time) (removed Removed, err err
 	return removed, err
 }
 
-// pruner copies a state file but for what is over.
+// pruner copies a state file without the removed rows.
 type pruner struct {
 	store   *Store
 	from    *bbolt.Tx
 	before  market.Time
-	old     cut // of the file as it is
+	old     cut // of the file before
 	cut     cut
-	held    map[string]market.Time  // by key of the position: since when it is held
-	gone    map[market.OrderID]bool // orders that are taken out
-	stay    map[uint64]bool         // entries before the cut that are kept
+	held    map[string]market.Time  // key of an open position → when it was opened
+	dropped map[market.OrderID]bool // orders that are removed
+	kept    map[uint64]bool         // entries before the cut that stay
 	removed Removed
 	into    copier
 }
@@ -75,22 +77,23 @@ func (p *pruner) run(into *bbolt.DB) error {
 	})
 }
 
-// findCut finds the last entry before which nothing is young.
+// findCut finds the last journal entry that only older entries precede.
 func (p *pruner) findCut() (err error) {
 	if p.old, err = cutOf(p.from); err != nil {
 		return err
 	}
 	p.cut = p.old
 	cursor := boltfile.NewCursor(p.from.Bucket(bucketJournal))
-	for key, value := cursor.Seek(key64(p.old.number + 1)); key != nil &&
-		timeOfKey(value[sha256.Size:]) < p.before; key, value = cursor.Next() {
+	key, value := cursor.Seek(key64(p.old.number + 1))
+	for key != nil && timeOfKey(value[sha256.Size:]) < p.before {
 		p.cut.number = binary.BigEndian.Uint64(key)
 		copy(p.cut.hash[:], value)
+		key, value = cursor.Next()
 	}
 	return nil
 }
 
-// findHeld finds the positions whose orders stay.
+// findHeld finds the open positions, whose orders stay.
 func (p *pruner) findHeld() error {
 	p.held = map[string]market.Time{}
 	return boltfile.ForEach(p.from.Bucket(bucketPositions), func(key, value []byte) error {
@@ -102,7 +105,7 @@ func (p *pruner) findHeld() error {
 	})
 }
 
-// sortOrders decides which orders go, and which old entries stay for those that do not.
+// sortOrders decides which orders are removed, and which old entries stay for the other orders.
 func (p *pruner) sortOrders() error {
 	return boltfile.ForEach(p.from.Bucket(bucketOrders), func(key, value []byte) error {
 		switch {
@@ -111,26 +114,26 @@ func (p *pruner) sortOrders() error {
 			if err != nil {
 				return err
 			}
-			over, err := p.over(&row)
-			if err == nil && over {
-				p.gone[row.ID] = true
+			finished, err := p.finished(&row)
+			if err == nil && finished {
+				p.dropped[row.ID] = true
 				p.cut.orders = max(p.cut.orders, row.ID)
 				p.removed.Orders++
 			}
 			return err
-		case key[8] == partStory && !p.gone[orderOfKey(key)] &&
+		case key[8] == partStory && !p.dropped[orderOfKey(key)] &&
 			has(p.from.Bucket(bucketOrders), part(key[:8], partRow, nil)):
 			if number := binary.BigEndian.Uint64(key[9:]); number <= p.cut.number {
-				p.stay[number] = true
+				p.kept[number] = true
 			}
 		}
 		return nil
 	})
 }
 
-// over reports whether nothing more is to be said of an order.
-func (p *pruner) over(o *OrderRow) (bool, error) {
-	if !o.State.Terminal() || o.Updated >= p.before || p.lastTold(o.ID) > p.cut.number {
+// finished reports whether an order can be removed.
+func (p *pruner) finished(o *OrderRow) (bool, error) {
+	if !o.State.Terminal() || o.Updated >= p.before || p.lastEntry(o.ID) > p.cut.number {
 		return false, nil
 	}
 	name := p.store.names.Catalog().Market(o.Market).Name
@@ -138,20 +141,13 @@ func (p *pruner) over(o *OrderRow) (bool, error) {
 	if held && o.Updated >= since {
 		return false, nil
 	}
-	prefix := part(orderKey(o.ID), partFill, nil)
-	cursor := boltfile.NewCursor(p.from.Bucket(bucketOrders))
-	for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
-		full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
-		f, err := readFill(p.store.names, full, p.from.Bucket(bucketFills).Get(full))
-		if err != nil || !f.Settled || held && f.Time >= since {
-			return false, err
-		}
-	}
-	return true, nil
+	fills, err := fillsOf(p.from, p.store.names, o.ID)
+	needed := func(f FillRow) bool { return !f.Settled || held && f.Time >= since }
+	return err == nil && !slices.ContainsFunc(fills, needed), err
 }
 
-// lastTold is the number of the last entry about an order, 0 where there is none.
-func (p *pruner) lastTold(id market.OrderID) uint64 {
+// lastEntry returns the number of the last entry about an order, 0 for none.
+func (p *pruner) lastEntry(id market.OrderID) uint64 {
 	cursor := boltfile.NewCursor(p.from.Bucket(bucketOrders))
 	key, _ := cursor.Seek(part(orderKey(id), partStory+1, nil))
 	if key == nil {
@@ -165,7 +161,7 @@ func (p *pruner) lastTold(id market.OrderID) uint64 {
 	return binary.BigEndian.Uint64(key[9:])
 }
 
-// copyJournal copies what comes after the cut, the old entries that stay, and the checkpoints that
+// copyJournal copies the entries after the cut, the old entries that stay, and the checkpoints that
 // either needs.
 func (p *pruner) copyJournal() error {
 	checkpoints := p.from.Bucket(bucketCheckpoints)
@@ -174,7 +170,7 @@ func (p *pruner) copyJournal() error {
 			return err
 		}
 	}
-	var before []byte // hash of the entry before, where it is in the file
+	var before []byte // hash of the previous entry in the file
 	var last uint64
 	err := boltfile.ForEach(p.from.Bucket(bucketJournal), func(key, value []byte) error {
 		number := binary.BigEndian.Uint64(key)
@@ -186,10 +182,10 @@ func (p *pruner) copyJournal() error {
 		switch {
 		case number > p.cut.number:
 			return p.into.put(bucketJournal, key, value)
-		case !p.stay[number]:
+		case !p.kept[number]:
 			p.removed.Entries++
 			return nil
-		case number > 1 && !p.stay[number-1]:
+		case number > 1 && !p.kept[number-1]:
 			if err := p.into.put(bucketCheckpoints, key64(number-1), known); err != nil {
 				return err
 			}
@@ -207,21 +203,21 @@ func (p *pruner) copyJournal() error {
 	})
 }
 
-// copyOrders copies the orders that stay, with what finds them, and their fills.
+// copyOrders copies the orders that stay, their index entries and their fills.
 func (p *pruner) copyOrders() error {
 	rows := p.from.Bucket(bucketOrders)
 	stays := func(id market.OrderID, key []byte) bool {
-		if p.gone[id] {
+		if p.dropped[id] {
 			return false
 		}
 		lone := len(key) == 17 && key[8] == partStory && binary.BigEndian.Uint64(key[9:]) <= p.cut.number &&
 			!has(rows, part(key[:8], partRow, nil))
-		return !lone // an entry about a number that no order has goes with the entry
+		return !lone // a story without an order: its entry is removed
 	}
 	err := p.copy(bucketOrders, func(key, _ []byte) bool { return stays(orderOfKey(key), key) })
-	err = cmp.Or(err, p.copy(bucketExchangeIDs, func(_, order []byte) bool { return !p.gone[orderOfKey(order)] }))
+	err = cmp.Or(err, p.copy(bucketExchangeIDs, func(_, order []byte) bool { return !p.dropped[orderOfKey(order)] }))
 	return cmp.Or(err, p.copy(bucketFills, func(key, _ []byte) bool {
-		if gone := p.gone[orderOfKey(key[8:])]; gone {
+		if gone := p.dropped[orderOfKey(key[8:])]; gone {
 			p.removed.Fills++
 			return false
 		}
@@ -229,15 +225,15 @@ func (p *pruner) copyOrders() error {
 	}))
 }
 
-// copyLists copies the lists of client order ids without those that are gone. The last list stays
-// even when it is empty: it says from where on orders are in no list.
+// copyLists copies the lists of client order ids without the removed orders. It keeps the last list
+// even if it is empty: its key says where the orders without a list begin.
 func (p *pruner) copyLists() error {
 	last, _ := boltfile.NewCursor(p.from.Bucket(bucketClientIDs)).Last()
 	last = bytes.Clone(last)
 	return boltfile.ForEach(p.from.Bucket(bucketClientIDs), func(key, value []byte) error {
 		var list []byte
 		for at := 0; at+idEntry <= len(value); at += idEntry {
-			if entry := value[at : at+idEntry]; !p.gone[orderOfKey(entry[16:])] {
+			if entry := value[at : at+idEntry]; !p.dropped[orderOfKey(entry[16:])] {
 				list = append(list, entry...)
 			}
 		}
@@ -248,7 +244,7 @@ func (p *pruner) copyLists() error {
 	})
 }
 
-// copyRest copies what stays as it is.
+// copyRest copies the buckets that do not change.
 func (p *pruner) copyRest() error {
 	for _, bucket := range [...][]byte{boltfile.BucketMeta, bucketOpen, bucketPositions, bucketBlobs, bucketCursors,
 		bucketHalts, bucketEquity, bucketRuns, bucketUnits} {

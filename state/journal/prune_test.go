@@ -62,7 +62,7 @@ func pruned(t testing.TB, s *Store, before market.Time) (*Store, Removed) {
 	return into, removed
 }
 
-func TestWhatIsOverIsTakenOutAndTheChainGoesOn(t *testing.T) {
+func TestPruneRemovesEndedOrdersAndTheChainContinues(t *testing.T) {
 	const n, before, held = 700, 500, 300
 	s := aYear(t, n, held)
 	whole := requireSound(t, s)
@@ -98,7 +98,7 @@ func TestWhatIsOverIsTakenOutAndTheChainGoesOn(t *testing.T) {
 	b := p.NewBatch()
 	live(t, p, b, n+1) // life goes on
 	b.Order(ownOrder(7))
-	require.ErrorContains(t, p.Commit(b), "order 7: its number was that of an order which bot state compact took out")
+	require.ErrorContains(t, p.Commit(b), "order 7: bot state compact removed an order of this number")
 	b.Reset()
 	requireSound(t, again(t, p))
 }
@@ -132,7 +132,7 @@ func TestAFileIsPrunedAgainAndAgain(t *testing.T) {
 	requireSound(t, again(t, s))
 }
 
-func TestNothingIsTakenOutOfADamagedFileNorWhereTheNewOneCannotBeWritten(t *testing.T) {
+func TestPruneRefusesADamagedFileAndAnUnwritablePath(t *testing.T) {
 	s := aYear(t, 100, 90)
 	_, err := s.Prune(filepath.Join(t.TempDir(), "missing", "p.db"), 50_000)
 	require.ErrorIs(t, err, os.ErrNotExist)
@@ -143,14 +143,13 @@ func TestNothingIsTakenOutOfADamagedFileNorWhereTheNewOneCannotBeWritten(t *test
 	require.NoFileExists(t, path)
 }
 
-func TestWhatWasTakenOutCannotBeMadeUnseen(t *testing.T) {
+func TestTheCutOfAPrunedFileCannotBeHidden(t *testing.T) {
 	p, _ := pruned(t, aYear(t, 300, 290), 200_000)
 	cut := must(p.Check()).Cut
 	for name, damage := range map[string]func(tx *bbolt.Tx) error{
 		"the cut's checkpoint": func(tx *bbolt.Tx) error { return tx.Bucket(bucketCheckpoints).Delete(key64(cut)) },
 		"the cut's hash": func(tx *bbolt.Tx) error {
-			return flipIn(tx.Bucket(bucketCheckpoints), key64(cut),
-				3)
+			return flipIn(tx.Bucket(bucketCheckpoints), key64(cut), 3)
 		},
 		"the first entry after it": func(tx *bbolt.Tx) error { return tx.Bucket(bucketJournal).Delete(key64(cut + 1)) },
 		"what says where it is":    func(tx *bbolt.Tx) error { return tx.Bucket(boltfile.BucketMeta).Delete(keyCut) },
@@ -167,7 +166,7 @@ func TestWhatWasTakenOutCannotBeMadeUnseen(t *testing.T) {
 	}
 }
 
-func TestAnOlderProgramIsToldThatAPrunedFileIsNewer(t *testing.T) {
+func TestAnOlderProgramSeesAPrunedFileAsNewer(t *testing.T) {
 	p, _ := pruned(t, aYear(t, 100, 90), 50_000)
 	require.NoError(t, p.db.View(func(tx *bbolt.Tx) error {
 		require.Equal(t, []byte{0, 1, 0, 1}, tx.Bucket(boltfile.BucketMeta).Get(boltfile.KeyFormat),

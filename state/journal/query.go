@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// Order returns an own order by its number. Like all that look for one order it wraps ErrNotFound
-// where there is none.
+// Order returns an own order by its number. Every method that returns one order wraps ErrNotFound
+// if there is none.
 func (s *Store) Order(id market.OrderID) (row OrderRow, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		row, err = s.orderAt(tx, orderKey(id), strconv.FormatInt(int64(id), 10))
@@ -55,14 +55,14 @@ func (s *Store) wrap(err error) error {
 	return nil
 }
 
-// OpenOrders returns the own orders that are not done, by number.
+// OpenOrders returns the own orders that have not ended, by number.
 func (s *Store) OpenOrders() (rows []OrderRow, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		return boltfile.ForEach(tx.Bucket(bucketOpen), func(key, _ []byte) error {
-			row, err := s.orderAt(tx, key, boltfile.NameKey(key))
+			row, err := s.orderAt(tx, key, boltfile.FormatKey(key))
 			if errors.Is(err, boltfile.ErrNotFound) {
 				err = fmt.Errorf("%s: %w: the list of open orders names order %s, which is not there", s.path,
-					boltfile.ErrCorrupt, boltfile.NameKey(key))
+					boltfile.ErrCorrupt, boltfile.FormatKey(key))
 			}
 			rows = append(rows, row)
 			return err
@@ -71,8 +71,8 @@ func (s *Store) OpenOrders() (rows []OrderRow, err error) {
 	return rows, err
 }
 
-// Orders calls visit with every own order from a number on, in order, until it returns an error,
-// which is returned. As in all visits, visit must not call the store.
+// Orders calls visit with every own order from a number on, in order, until visit returns an error,
+// which Orders returns. As in all visits, visit must not call the store.
 func (s *Store) Orders(from market.OrderID, visit func(*OrderRow) error) error {
 	return s.walk(bucketOrders, orderKey(from), func(key, value []byte) error {
 		if !isRow(key) {
@@ -86,16 +86,17 @@ func (s *Store) Orders(from market.OrderID, visit func(*OrderRow) error) error {
 	})
 }
 
-// Fills calls visit with every fill from from to to (exclusive; 0 being no bound), by time, until
-// it returns an error, which is returned.
+// Fills calls visit with every fill in [from, to), where 0 is no bound, by time, until visit
+// returns an error, which Fills returns.
 func (s *Store) Fills(from, to market.Time, visit func(*FillRow) error) error {
+	errStop := errors.New("end of the range")
 	var first []byte
 	if from != 0 {
 		first = appendTime(nil, from)
 	}
 	err := s.walk(bucketFills, first, func(key, value []byte) error {
 		if to != 0 && len(key) >= 8 && timeOfKey(key) >= to {
-			return errEnough
+			return errStop
 		}
 		row, err := readFill(s.names, key, value)
 		if err != nil {
@@ -103,7 +104,10 @@ func (s *Store) Fills(from, to market.Time, visit func(*FillRow) error) error {
 		}
 		return visit(&row)
 	})
-	return notEnough(err)
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
 }
 
 // FillsBack calls visit with every fill, the latest first, until visit returns false.
@@ -128,37 +132,42 @@ func (s *Store) FillsBack(visit func(*FillRow) (more bool)) error {
 
 // FillsOf returns the fills of an own order, by fill id.
 func (s *Store) FillsOf(id market.OrderID) (rows []FillRow, err error) {
-	prefix := part(orderKey(id), partFill, nil)
 	err = s.db.View(func(tx *bbolt.Tx) error {
-		cursor := boltfile.NewCursor(tx.Bucket(bucketOrders))
-		for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
-			full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
-			row, err := readFill(s.names, full, tx.Bucket(bucketFills).Get(full))
-			if err != nil {
-				return s.wrap(err)
-			}
-			rows = append(rows, row)
-		}
-		return nil
+		rows, err = fillsOf(tx, s.names, id)
+		return s.wrap(err)
 	})
 	return rows, err
 }
 
-// Positions returns what each strategy holds or held, by strategy and market name.
+func fillsOf(tx *bbolt.Tx, n *codec.Names, id market.OrderID) (rows []FillRow, err error) {
+	prefix := part(orderKey(id), partFill, nil)
+	cursor := boltfile.NewCursor(tx.Bucket(bucketOrders))
+	for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
+		full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
+		row, err := readFill(n, full, tx.Bucket(bucketFills).Get(full))
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// Positions returns the present and former positions of each strategy, by strategy and market name.
 func (s *Store) Positions() (rows []PositionRow, err error) {
 	return collect(s, bucketPositions, readPosition)
 }
 
-// Halts returns the halts that nobody has ended, by scope.
+// Halts returns the halts in force, by scope.
 func (s *Store) Halts() ([]HaltRow, error) { return collect(s, bucketHalts, readHalt) }
 
-// Runs returns the starts of the bot, the first first.
+// Runs returns the starts of the bot, the first one first.
 func (s *Store) Runs() ([]RunRow, error) { return collect(s, bucketRuns, readRun) }
 
-// Blob returns a copy of the bytes kept under a name, nil where there are none.
+// Blob returns a copy of the bytes stored under a name, nil for none.
 func (s *Store) Blob(name string) ([]byte, error) { return s.get(bucketBlobs, name) }
 
-// Cursor returns a copy of how far a feed was read, nil where it never was.
+// Cursor returns a copy of the position of a feed, nil for none.
 func (s *Store) Cursor(name string) ([]byte, error) { return s.get(bucketCursors, name) }
 
 func (s *Store) get(bucket []byte, name string) (value []byte, err error) {
@@ -195,8 +204,8 @@ func (s *Store) Story(id market.OrderID) (entries []Entry, err error) {
 	return entries, err
 }
 
-// Entries calls visit with the journal's entries from a number on until it returns an error, which
-// is returned.
+// Entries calls visit with the journal's entries from a number on until visit returns an error,
+// which Entries returns.
 func (s *Store) Entries(from uint64, visit func(*Entry) error) error {
 	return s.walk(bucketJournal, key64(from), func(key, value []byte) error {
 		entry, err := s.readEntry(key, value)
@@ -207,8 +216,8 @@ func (s *Store) Entries(from uint64, visit func(*Entry) error) error {
 	})
 }
 
-// EntriesBack calls visit with the journal's entries of some kinds, the latest first, until one of
-// any kind is older than since, or visit returns an error, which is returned.
+// EntriesBack calls visit with the journal's entries of some kinds, the latest first, until visit
+// returns an error, which EntriesBack returns, or an entry of any kind is older than since.
 func (s *Store) EntriesBack(since market.Time, visit func(*Entry) error, kinds ...EntryKind) error {
 	return s.db.View(func(tx *bbolt.Tx) error {
 		release := boltfile.NewReleaser(tx)
@@ -216,7 +225,7 @@ func (s *Store) EntriesBack(since market.Time, visit func(*Entry) error, kinds .
 		cursor := boltfile.NewCursor(tx.Bucket(bucketJournal))
 		n := 0
 		for key, value := cursor.Last(); key != nil; key, value = cursor.Prev() {
-			if n++; n%lookAtContext == 0 && s.reading.Err() != nil {
+			if n++; n%contextEvery == 0 && s.reading.Err() != nil {
 				return fmt.Errorf("read the journal: %w", s.reading.Err())
 			}
 			if len(value) <= entryHead || timeOfKey(value[sha256.Size:]) < since {
@@ -260,7 +269,7 @@ func (s *Store) LastNumber() (number uint64, err error) {
 	return number, err
 }
 
-// collect decodes a whole bucket.
+// collect decodes all rows of a bucket.
 func collect[T any](s *Store, bucket []byte, read func(n *codec.Names, key, value []byte) (T, error)) (rows []T,
 	err error) {
 	err = s.walk(bucket, nil, func(key, value []byte) error {
@@ -269,14 +278,4 @@ func collect[T any](s *Store, bucket []byte, read func(n *codec.Names, key, valu
 		return s.wrap(err)
 	})
 	return rows, err
-}
-
-// errEnough ends a walk early.
-var errEnough = errors.New("enough")
-
-func notEnough(err error) error {
-	if errors.Is(err, errEnough) {
-		return nil
-	}
-	return err
 }

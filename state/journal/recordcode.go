@@ -8,17 +8,17 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// recordVersion begins every stored order, fill, position and journal entry; a decoder reads this
-// one and all before it.
+// recordVersion is the version of every stored order, fill, position and journal entry. A decoder
+// reads this version and all before it.
 //
-// Version 2: an Intent holds the terms as they were asked for, a Refusal the rounded terms, its
-// value and limit, and how many it stands for.
+// Version 2: an Intent has the terms before rounding, a Refusal the rounded terms, its value and
+// limit, and its count.
 const recordVersion = 2
 
 func (d *recordDecoder) version() byte {
 	v := d.Byte()
 	switch {
-	case v == 0: // after an error too, which then stays
+	case v == 0: // also after an error, which Fail keeps
 		d.Fail("record of version 0")
 	case v > recordVersion:
 		d.Refuse(fmt.Errorf("%w: record of version %d, this program reads %d; update the program",
@@ -27,7 +27,7 @@ func (d *recordDecoder) version() byte {
 	return v
 }
 
-// order begins with the client order id: clientIDOf looks for it there.
+// order begins with the client order id: clientIDOf reads it there.
 func (e *recordEncoder) order(o *market.Order) {
 	e.UUID(o.ClientOrderID)
 	e.Market(o.Market)
@@ -54,12 +54,12 @@ func (d *recordDecoder) order(o *market.Order, version byte) (strategy string) {
 	o.OperatorID = d.Int()
 	strategy, o.Strategy = d.Strategy()
 	o.CodGroupID = uint16(d.Uint())
-	takeFields(d, version, orderWords, o)
+	getFields(d, version, orderWords, o)
 	d.Flags(&o.PostOnly, &o.Visible, &o.Triggered)
 	o.FeeCurrency = d.Asset()
 	o.OnHoldCurrency = d.Asset()
-	takeFields(d, version, stateFields, &o.OrderState)
-	takeFields(d, version, orderEnd, o)
+	getFields(d, version, stateFields, &o.OrderState)
+	getFields(d, version, orderEnd, o)
 	return strategy
 }
 
@@ -122,7 +122,7 @@ func (d *recordDecoder) report(r *market.Report, version byte) {
 	d.Flags(&r.PostOnly, &r.Triggered)
 	r.Command = codec.Enum(&d.Decoder, market.CommandPlace)
 	r.Code = int(d.Int())
-	takeFields(d, version, stateFields, &r.OrderState)
+	getFields(d, version, stateFields, &r.OrderState)
 	r.Updated = market.Time(d.Int())
 }
 

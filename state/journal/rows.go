@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// Rows of all tables but the indexes end in a CRC-32C of their key and what stands before.
+// Rows of all tables but the indexes end with a CRC-32C of their key and value.
 
 // sealRow appends the checksum of a row whose value begins at from.
 func sealRow(dst, key []byte, from int) []byte {
@@ -22,7 +22,7 @@ func sealRow(dst, key []byte, from int) []byte {
 	return binary.LittleEndian.AppendUint32(dst, sum)
 }
 
-// openRow checks the checksum and takes it off.
+// openRow checks the checksum and returns the value without it.
 func openRow(key, value []byte) ([]byte, error) {
 	at := len(value) - 4
 	if at < 0 {
@@ -43,19 +43,19 @@ func (d *recordDecoder) row(n *codec.Names, key, value []byte) {
 	}
 }
 
-// OrderRow is an own order as the state file keeps it.
+// OrderRow is an own order in the state file.
 type OrderRow struct {
 	market.Order
-	StrategyName string // also of a strategy that is no more, whose number is 0
+	StrategyName string // also of a removed strategy, whose number is 0
 	State        state.State
 	InFlight     market.CommandKind // the write that the exchange has not answered; 0: none
 	CancelWanted bool               // asked for while another write was in flight
-	Reported     bool               // the exchange has told of it at least once
-	Code         int                // of the exchange's refusal, for Rejected
+	Reported     bool               // by the exchange, at least once
+	Code         int                // the exchange's error code, for Rejected
 }
 
-// Ended is the order as the account takes it back (state.Account.Reopen). fills are all fills of
-// the order that were ever booked.
+// Ended returns the order as state.Account.Reopen takes it. fills are all fills of the order that
+// were ever booked.
 func (r *OrderRow) Ended(fills []FillRow) *state.Order {
 	booked := make([]market.Fill, len(fills))
 	for i := range fills {
@@ -64,13 +64,13 @@ func (r *OrderRow) Ended(fills []FillRow) *state.Order {
 	return state.EndedOrder(state.Order{Order: r.Order, State: r.State, Reported: r.Reported, Code: r.Code}, booked)
 }
 
-// FillRow is a fill of an own order as the state file keeps it.
+// FillRow is a fill of an own order in the state file.
 type FillRow struct {
 	market.Fill
 	StrategyName string
 }
 
-// PositionRow is what a strategy holds in a market.
+// PositionRow is the position of a strategy in a market.
 type PositionRow struct {
 	market.Position
 	StrategyName string
@@ -78,7 +78,7 @@ type PositionRow struct {
 	Market       market.ID
 }
 
-// HaltRow is a halt that nobody has ended.
+// HaltRow is a halt in force.
 type HaltRow struct {
 	Halt
 	At market.Time
@@ -113,10 +113,10 @@ func readOrder(n *codec.Names, key, value []byte) (o OrderRow, err error) {
 	d.row(n, key, value)
 	d.orderRow(&o)
 	if err = d.End(); err == nil && !bytes.Equal(key, part(orderKey(o.ID), partRow, nil)) {
-		err = fmt.Errorf("%w: it says that it is order %d", boltfile.ErrCorrupt, o.ID)
+		err = fmt.Errorf("%w: its bytes are those of order %d", boltfile.ErrCorrupt, o.ID)
 	}
 	if err != nil {
-		return o, fmt.Errorf("order %s: %w", boltfile.NameKey(key[:min(8, len(key))]), err)
+		return o, fmt.Errorf("order %s: %w", boltfile.FormatKey(key[:min(8, len(key))]), err)
 	}
 	return o, nil
 }
@@ -127,10 +127,10 @@ func readFill(n *codec.Names, key, value []byte) (f FillRow, err error) {
 	d.version()
 	f.StrategyName = d.fill(&f.Fill)
 	if err = d.End(); err == nil && !bytes.Equal(key, appendFillKey(nil, &f.Fill)) {
-		err = fmt.Errorf("%w: it says that it is fill %s of order %d", boltfile.ErrCorrupt, f.ID, f.Order)
+		err = fmt.Errorf("%w: its bytes are those of fill %s of order %d", boltfile.ErrCorrupt, f.ID, f.Order)
 	}
 	if err != nil {
-		return f, fmt.Errorf("fill %s: %w", boltfile.NameKey(key), err)
+		return f, fmt.Errorf("fill %s: %w", boltfile.FormatKey(key), err)
 	}
 	return f, nil
 }
@@ -168,7 +168,7 @@ func readHalt(n *codec.Names, key, value []byte) (h HaltRow, err error) {
 	at, record, err := stamped(n, key, value)
 	halt, ok := record.(*Halt)
 	if err == nil && (!ok || halt.Scope != string(key)) {
-		err = fmt.Errorf("%w: it is none of that scope", boltfile.ErrCorrupt)
+		err = fmt.Errorf("%w: it is not a halt of that scope", boltfile.ErrCorrupt)
 	}
 	if err != nil {
 		return h, fmt.Errorf("halt %q: %w", key, err)
@@ -180,10 +180,10 @@ func readRun(n *codec.Names, key, value []byte) (r RunRow, err error) {
 	at, record, err := stamped(n, key, value)
 	start, ok := record.(*Start)
 	if err == nil && (!ok || len(key) != 8) {
-		err = fmt.Errorf("%w: it is no run", boltfile.ErrCorrupt)
+		err = fmt.Errorf("%w: it is not a run", boltfile.ErrCorrupt)
 	}
 	if err != nil {
-		return r, fmt.Errorf("run %s: %w", boltfile.NameKey(key), err)
+		return r, fmt.Errorf("run %s: %w", boltfile.FormatKey(key), err)
 	}
 	return RunRow{*start, at, binary.BigEndian.Uint64(key)}, nil
 }
@@ -194,15 +194,14 @@ func key64(n uint64) []byte { return appendKey(nil, n) }
 
 func orderKey(id market.OrderID) []byte { return key64(uint64(id)) }
 
-// The parts of an order in the bucket of orders: behind its id stand the part, then the rest of the
-// key.
+// The parts of an order in the bucket of orders. A key is the order's id, the part, and the rest.
 const (
-	partRow   = iota // nothing → OrderRow
+	partRow   = iota // no rest → OrderRow
 	partStory        // number of a journal entry about it → nothing
 	partFill         // fill id → time of the fill
 )
 
-// part is the key of a part of the order whose id is given as a key.
+// part returns the key of a part of an order, whose id is given as a key.
 func part(order []byte, part byte, rest []byte) []byte {
 	return append(append(append(make([]byte, 0, 9+len(rest)), order...), part), rest...)
 }
@@ -211,7 +210,7 @@ func isRow(key []byte) bool { return len(key) == 9 && key[8] == partRow }
 
 func orderOfKey(key []byte) market.OrderID { return market.OrderID(binary.BigEndian.Uint64(key)) }
 
-// appendTime appends a time as a part of a key: keys sort like times, those before 1970 too.
+// appendTime appends a time as a part of a key: keys sort like times, even before 1970.
 func appendTime(dst []byte, t market.Time) []byte { return appendKey(dst, uint64(t)^1<<63) }
 
 func timeOfKey(key []byte) market.Time { return market.Time(binary.BigEndian.Uint64(key) ^ 1<<63) }

@@ -10,32 +10,32 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// schema is a format of the state file and the way to it from older ones.
+// schema is a format of the state file, with the migrations from older ones.
 type schema struct {
 	format     uint32
 	migrations map[uint32]func(tx *bbolt.Tx) error // from a format to the next
 }
 
-// current is the present format of the state file. What changes it:
+// current is the present format of the state file. To change it:
 //
-//   - A new kind of journal entry: a number in entry.go, its code in entrycode.go, its words in
-//     describe.go. The format stays: an older program refuses the entry as of an unknown kind.
-//     Where that must not happen in the middle of a run, raise the format too.
-//   - A field more in a record: raise recordVersion; its decoder reads both. The format stays.
-//   - A bucket more, other keys, another meaning of what is there: raise format by one, name the
-//     bucket in buckets, and put the way from the format before into migrations. apply keeps a copy
-//     beside the file (bot.db.formatN), then does all migrations in one transaction, before
+//   - A new kind of journal entry: add a number in entry.go, its code in entrycode.go, its words in
+//     describe.go. The format stays: an older program refuses an entry of an unknown kind. If that
+//     must not happen in the middle of a run, raise the format too.
+//   - A new field in a record: raise recordVersion; the decoder reads both. The format stays.
+//   - A new bucket, other keys, or another meaning of stored bytes: raise format by one, add the
+//     bucket to buckets, and add the migration from the previous format to migrations. apply keeps
+//     a copy beside the file (bot.db.formatN), then runs all migrations in one transaction, before
 //     anything else reads the file. An older program refuses the file with ErrNewer.
 //
-// Each raise takes a golden file of the format before in testdata, a test that opens it, and a line
-// in CHANGELOG.md.
+// Each new format needs a golden file of the previous one in testdata, a test that opens it, and a
+// line in CHANGELOG.md.
 var current = schema{format: 1}
 
-// formatCut is set in the format of a file that was pruned: programs that do not know of it call
-// the file newer than they are.
+// formatCut is a flag in the format of a pruned file: a program that does not know the flag refuses
+// the file as newer.
 const formatCut = 1 << 16
 
-// formatOf is 0 for an empty file.
+// formatOf returns the format of a file, 0 for an empty file.
 func formatOf(tx *bbolt.Tx, path string) (uint32, error) {
 	meta := tx.Bucket(boltfile.BucketMeta)
 	if meta == nil {
@@ -50,13 +50,13 @@ func formatOf(tx *bbolt.Tx, path string) (uint32, error) {
 		return 0, fmt.Errorf("%s: %w: a candle store, not a state file", path, boltfile.ErrCorrupt)
 	}
 	if len(value) != 4 {
-		return 0, fmt.Errorf("%s: %w: meta: its format is written in %d bytes, not 4", path, boltfile.ErrCorrupt,
+		return 0, fmt.Errorf("%s: %w: meta: its format has %d bytes, not 4", path, boltfile.ErrCorrupt,
 			len(value))
 	}
 	return binary.BigEndian.Uint32(value) &^ formatCut, nil
 }
 
-// check wants the present format and all its buckets.
+// check checks that a file has the present format and all its buckets.
 func (s schema) check(tx *bbolt.Tx, path string) error {
 	format, err := formatOf(tx, path)
 	switch {
@@ -77,8 +77,8 @@ func (s schema) check(tx *bbolt.Tx, path string) error {
 	return nil
 }
 
-// apply makes an empty file one of the present format, and brings an older one to it: a copy is
-// kept first, and the change is one transaction, so that it has happened or has not.
+// apply makes an empty file one of the present format, and migrates an older one: it keeps a copy
+// first and changes the file in one transaction.
 func (s schema) apply(store *Store) error {
 	format := uint32(0)
 	err := store.db.View(func(tx *bbolt.Tx) (err error) {

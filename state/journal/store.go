@@ -1,7 +1,7 @@
-// Package journal is the state file of a bot, bot.db: the journal (a hash chain of everything that
-// was decided, sent and answered) and the tables that a start reads. One turn of the live loop is
+// Package journal is the state file of a bot, bot.db: the journal (a hash chain of every decision,
+// request and answer) and the tables that the bot reads at its start. One turn of the live loop is
 // one Batch, and one Batch is one synced transaction. It never decides anything. Start at
-// Store.Commit; Entry lists what the journal records.
+// Store.Commit; Entry lists the records of the journal.
 package journal
 
 import (
@@ -24,10 +24,9 @@ import (
 var (
 	bucketJournal     = []byte("journal")     // number → hash, time, kind, version, record
 	bucketCheckpoints = []byte("checkpoints") // number, a multiple of checkpointEvery → hash
-	// order id, part, … : what belongs to an order stands together, see partRow
-	bucketOrders      = []byte("orders")
+	bucketOrders      = []byte("orders")      // order id, part, …: the parts of an order, see partRow
 	bucketOpen        = []byte("open")        // order id → nothing
-	bucketClientIDs   = []byte("clientIDs")   // client order id → order id, but for the latest orders: see clientIDs
+	bucketClientIDs   = []byte("clientIDs")   // lists of client order id → order id: see clientIDs
 	bucketExchangeIDs = []byte("exchangeIDs") // exchange id, market name → order id
 	bucketFills       = []byte("fills")       // time, order id, fill id → Fill
 	bucketPositions   = []byte("positions")   // strategy, 0, market → Position
@@ -40,54 +39,53 @@ var (
 )
 
 var buckets = [][]byte{boltfile.BucketMeta, bucketJournal, bucketCheckpoints, bucketOrders, bucketOpen, bucketClientIDs,
-	bucketExchangeIDs,
-	bucketFills, bucketPositions, bucketBlobs, bucketCursors, bucketHalts, bucketEquity, bucketRuns, bucketUnits}
+	bucketExchangeIDs, bucketFills, bucketPositions, bucketBlobs, bucketCursors, bucketHalts, bucketEquity, bucketRuns,
+	bucketUnits}
 
-// checkpointEvery is how many entries of the journal a start has to check at most.
+// checkpointEvery is the most journal entries that a start has to check.
 const checkpointEvery = 1024
 
-// mapAhead is how many times the address space of a candle store a state file takes at its opening:
-// a writer that has to take more waits for all readers, a backup among them.
+// mapAhead is the address space that a state file takes when it is opened, in those of a candle
+// store. A writer that needs more waits for all readers, a backup among them.
 const mapAhead = 4
 
-// Store is the state file of a live bot: the journal, and the tables that follow from it. One
-// process holds it, one goroutine commits; any goroutine of that process may read meanwhile and
-// sees what the last commit left.
+// Store is the state file of a live bot: the journal and its tables. One process opens it and one
+// goroutine commits; meanwhile any goroutine of that process may read and sees the last commit.
 //
-// A commit that returned without error is on disk and survives a crash of the machine.
+// A commit that returned without an error is on disk and survives a crash of the machine.
 //
-// Market and strategy numbers in what it returns are those of the catalog and the strategies given
-// to Bind; what only the file knows is added to the catalog there, and a strategy that is no more
-// has number 0 beside its name.
+// Market and strategy numbers in its results are those of the catalog and the strategies given to
+// Bind. Bind adds markets that only the file knows to the catalog. A removed strategy has number 0
+// beside its name.
 type Store struct {
-	db      *boltfile.File
-	path    string
-	names   *codec.Names
-	reading context.Context // ends long walks
-	commits int             // of this process
-	doubt   error           // of a commit that failed after it may have been written: nothing is committed any more
+	db         *boltfile.File
+	path       string
+	names      *codec.Names
+	reading    context.Context // ends long walks
+	commits    int             // of this process
+	unresolved error           // set: a failed commit may be on disk, and the store commits nothing more
 }
 
-// Open is OpenUntil without an end.
+// Open is OpenUntil with a context that never ends.
 func Open(path string) (*Store, error) { return OpenUntil(context.Background(), path) }
 
-// OpenUntil opens the state file at path for writing and makes it, readable by its owner only, when
-// missing: whole or not at all, so that a file without a byte is damage. It waits a second for
-// another process, then wraps ErrLocked. Before the database layer follows a page the structure of
-// the whole file is checked, until ctx ends. A file of an older format is brought to the present
-// one, a copy of it staying beside it; one of a newer format wraps ErrNewer. The journal is checked
-// from its last checkpoint on; damage wraps ErrCorrupt. Call Bind next.
+// OpenUntil opens the state file at path for writing. A missing file is made whole or not at all,
+// readable by its owner only, so an empty file is damage. It waits a second for another process,
+// then wraps ErrLocked. It checks the structure of the whole file before bbolt follows a page,
+// until ctx ends, and the journal from its last checkpoint on; damage wraps ErrCorrupt. A file of
+// an older format is migrated, and a copy of it is kept beside it; a newer format wraps ErrNewer.
+// Call Bind next.
 func OpenUntil(ctx context.Context, path string) (*Store, error) {
 	return openFile(ctx, path, false, current)
 }
 
-// Read is ReadUntil without an end.
+// Read is ReadUntil with a context that never ends.
 func Read(path string) (*Store, error) { return ReadUntil(context.Background(), path) }
 
-// ReadUntil opens the state file at path for reading, which needs it not to be held by a running
-// bot. A missing file wraps ErrNotFound; the structure of the file is checked as by OpenUntil, the
-// journal is not (Check does). ctx ends the opening and every long walk through the store. It needs
-// no Bind: Catalog tells the markets.
+// ReadUntil opens the state file at path for reading, while no running bot holds it. A missing file
+// wraps ErrNotFound. The structure of the file is checked as by OpenUntil, the journal is not:
+// Check does that. ctx ends the opening and every long walk through the store. It needs no Bind:
+// Catalog returns the markets of the file.
 func ReadUntil(ctx context.Context, path string) (*Store, error) {
 	return openFile(ctx, path, true, current)
 }
@@ -117,15 +115,15 @@ func openFile(ctx context.Context, path string, readOnly bool, wanted schema) (*
 	if readOnly {
 		s.reading = ctx
 	}
-	if err := cmp.Or(s.isStill(), s.prepare(readOnly, wanted)); err != nil {
+	if err := cmp.Or(s.checkReplaced(), s.prepare(readOnly, wanted)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
 }
 
-// isStill wants the file that was opened to be the one of that name: while waiting for the lock,
-// its holder may have put a compact one in its place.
-func (s *Store) isStill() error {
+// checkReplaced checks that the path still leads to the opened file: another process may have
+// replaced it by a compact one while this process waited for the lock.
+func (s *Store) checkReplaced() error {
 	now, err := os.Stat(s.path)
 	if err == nil && !s.db.Is(now) {
 		err = fmt.Errorf("%s was replaced while it was opened: it is %w; try again", s.path, boltfile.ErrLocked)
@@ -133,13 +131,13 @@ func (s *Store) isStill() error {
 	return err
 }
 
-// prepare makes or migrates the file, and learns the markets it knows.
+// prepare creates or migrates the content of the file, and reads its markets.
 func (s *Store) prepare(readOnly bool, wanted schema) error {
 	if !readOnly {
 		if err := wanted.apply(s); err != nil {
 			return err
 		}
-		if err := boltfile.SyncPlace(s.path); err != nil {
+		if err := boltfile.SyncFolders(s.path); err != nil {
 			return fmt.Errorf("sync the folder of %s: %w", s.path, err)
 		}
 	}
@@ -165,14 +163,13 @@ func (s *Store) Close() error { return s.db.Close() }
 // Path returns the path the store was opened with.
 func (s *Store) Path() string { return s.path }
 
-// Catalog returns the markets and assets that records are told in: those of Bind, else those that
-// the file knows.
+// Catalog returns the markets and assets of the records: those of Bind, else those in the file.
 func (s *Store) Catalog() *market.Catalog { return s.names.Catalog() }
 
 // Bind ties the store to the markets and strategies (StrategyID 1…) of this process. Call it once,
-// before the first commit and before anybody relies on the units of catalog: where the file keeps a
-// market's prices with more decimals, the market takes them over; markets and assets that only the
-// file knows are added, as halted. An asset with other decimals than before is an error.
+// before the first commit and before any use of the units of catalog: if the file has a market's
+// prices with more decimals, the market takes these decimals; markets and assets that only the file
+// knows are added, as halted. An asset with other decimals than in the file is an error.
 func (s *Store) Bind(catalog *market.Catalog, strategies []string) error {
 	err := s.db.Update(func(tx *bbolt.Tx) error {
 		if err := extend(catalog, tx); err != nil {

@@ -96,7 +96,7 @@ func live(t testing.TB, s *Store, b *Batch, id market.OrderID) {
 	}
 }
 
-func TestAnOrdersStoryIsToldInOrderAndByAnyName(t *testing.T) {
+func TestTheStoryOfAnOrderIsReadInOrderByAnyOfItsIDs(t *testing.T) {
 	s := botStore(t)
 	b := s.NewBatch()
 	live(t, s, b, 1)
@@ -217,7 +217,7 @@ func TestFillsAreReadByRange(t *testing.T) {
 	require.ErrorIs(t, s.Fills(0, 0, func(*FillRow) error { return stop }), stop)
 }
 
-func TestSmallThingsAreKeptByName(t *testing.T) {
+func TestBlobsCursorsHaltsAndRunsAreStored(t *testing.T) {
 	s := botStore(t)
 	b := s.NewBatch()
 	b.Start(10, &Start{Run: testRun, Version: "v1", ConfigHash: "abc", Currency: "EUR", Strategies: twoStrategies})

@@ -97,7 +97,7 @@ func offset(rest string) (at int64) {
 	return at
 }
 
-func TestEveryCommitIsSyncedBeforeAnybodyHearsOfIt(t *testing.T) {
+func TestCommitReturnsAfterTheSync(t *testing.T) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("strace, which records the system calls, is not on this machine")

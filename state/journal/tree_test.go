@@ -60,7 +60,7 @@ func minutes(n int) []market.Candle {
 }
 
 // The database layer would follow such pages until the memory is full.
-func TestAPageThatLeadsBackToItselfEndsInAnErrorAndNotNever(t *testing.T) {
+func TestAPageCycleEndsInAnError(t *testing.T) {
 	dir := t.TempDir()
 	bot, stored := filepath.Join(dir, "bot.db"), filepath.Join(dir, "candles.db")
 	s := aDay(t, 60)

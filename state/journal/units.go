@@ -10,14 +10,14 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// The table of units: what the numbers of a record mean. An asset's row is its decimals, a market's
-// those of its prices and of its volumes.
+// The keys of the table of units. An asset's row is its decimals; a market's row is the decimals of
+// its prices and of its volumes.
 const (
 	unitAsset  = "asset "
 	unitMarket = "market "
 )
 
-// extend brings what the file knows of markets and assets into a catalog.
+// extend adds the markets and assets of the file to a catalog.
 func extend(c *market.Catalog, tx *bbolt.Tx) error {
 	return boltfile.ForEach(tx.Bucket(bucketUnits), func(key, row []byte) error { // assets sort before markets
 		value, err := openRow(key, row)
@@ -39,8 +39,8 @@ func extend(c *market.Catalog, tx *bbolt.Tx) error {
 	})
 }
 
-// extendMarket adds a market, or gives the one that is there the decimals of the file where those
-// are more.
+// extendMarket adds a market. A market that is there gets the decimals of the file if they are
+// more.
 func extendMarket(c *market.Catalog, name string, digits, volume uint8) error {
 	m := c.MarketNamed(name)
 	if m == nil {
@@ -62,7 +62,7 @@ func extendMarket(c *market.Catalog, name string, digits, volume uint8) error {
 	return nil
 }
 
-// writeUnits notes what the catalog adds.
+// writeUnits stores the units of the catalog.
 func writeUnits(tx *bbolt.Tx, c *market.Catalog) error {
 	units := tx.Bucket(bucketUnits)
 	put := func(name string, digits, volume uint8) error {

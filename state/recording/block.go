@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// A segment of a recording is a row of blocks; nothing else stands in the file. A block is
+// A segment of a recording is a file of blocks and nothing else. A block is
 //
 //	4  "TMB1"
 //	4  crc32c of everything after it
@@ -26,7 +26,7 @@ import (
 const (
 	blockMagic = "TMB1" // the last letter is the version of the format
 	blockFront = 40
-	blockLimit = 64 << 20 // no payload is longer, packed or not: what claims to be is damaged
+	maxPayload = 64 << 20 // no payload is longer, packed or not
 )
 
 // blockInfo is the head of a block.
@@ -40,7 +40,7 @@ type blockInfo struct {
 // last is the number of the last event.
 func (b *blockInfo) last() uint64 { return b.first + uint64(b.count) - 1 }
 
-// appendBlock appends a block whose payload is to be compressed from raw.
+// appendBlock appends a block with the compressed raw as its payload.
 func appendBlock(dst []byte, b *blockInfo, raw []byte, packer *zstd.Encoder) []byte {
 	at := len(dst)
 	dst = append(dst, blockMagic...)
@@ -55,14 +55,13 @@ func appendBlock(dst []byte, b *blockInfo, raw []byte, packer *zstd.Encoder) []b
 	return dst
 }
 
-// readBlock reads the block at the beginning of data. Size is 0 where none stands there, or not
-// whole.
+// readBlock reads the block at the beginning of data. Size is 0 if there is no whole block.
 func readBlock(data []byte) (b blockInfo, size int) {
 	if len(data) < blockFront || string(data[:4]) != blockMagic {
 		return b, 0
 	}
 	length := binary.LittleEndian.Uint32(data[8:])
-	if length > blockLimit || int(length) > len(data)-blockFront {
+	if length > maxPayload || int(length) > len(data)-blockFront {
 		return b, 0
 	}
 	size = blockFront + int(length)
@@ -77,15 +76,14 @@ func readBlock(data []byte) (b blockInfo, size int) {
 	return b, size
 }
 
-// newerBlock reports whether data begins with a block of a later version. Without this an older
-// program would take it for a torn end, and cut it off.
+// newerBlock reports whether data begins with a block of a later version, which this program must
+// not take for a torn end and cut off.
 func newerBlock(data []byte) bool {
 	last := len(blockMagic) - 1
 	return len(data) > last && string(data[:last]) == blockMagic[:last] && data[last] > blockMagic[last]
 }
 
-// findBlock returns where the next whole block begins from at on, or -1: it steps over what was
-// damaged.
+// findBlock returns where the next whole block begins at or after at, or -1. It skips damage.
 func findBlock(data []byte, at int) int {
 	for at < len(data) {
 		found := bytes.Index(data[at:], []byte(blockMagic))

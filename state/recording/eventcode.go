@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// Recordable reports whether the recording keeps events of a kind: market data does, what concerns
-// own orders stands in the journal.
+// Recordable reports whether the recording keeps events of a kind. It keeps market data; the
+// journal keeps events of own orders.
 func Recordable(kind market.EventKind) bool {
 	switch kind {
 	case market.KindMarketStatus, market.KindCandles, market.KindTrade, market.KindTicker, market.KindBook:
@@ -17,7 +17,7 @@ func Recordable(kind market.EventKind) bool {
 	return false
 }
 
-// event appends an event of market data: kind, time since the one before, and its content.
+// event appends an event of market data: kind, time since the previous event, and its content.
 func (e *eventEncoder) event(ev *market.Event, before market.Time) {
 	e.Byte(byte(ev.Kind))
 	e.Int(int64(ev.At - before))
@@ -45,7 +45,7 @@ func (e *eventEncoder) event(ev *market.Event, before market.Time) {
 // eventEncoder writes events.
 type eventEncoder struct{ codec.Encoder }
 
-// eventDecoder reads events into memory that the next one overwrites.
+// eventDecoder reads events. Each event overwrites the one before.
 type eventDecoder struct {
 	codec.Decoder
 	event  market.Event
@@ -85,7 +85,7 @@ func (d *eventDecoder) next(before market.Time) (*market.Event, error) {
 	return ev, d.Err()
 }
 
-// candle writes the volume decimals behind the market: the price decimals stand there already.
+// candle writes the volume decimals after the market, which includes the price decimals.
 func (e *eventEncoder) candle(c *market.Candle) {
 	e.Market(c.Market)
 	if c.Market != 0 && int(c.Market) <= len(e.Catalog().Markets()) {
@@ -182,10 +182,10 @@ func (d *eventDecoder) levels(levels []market.Level) []market.Level {
 	return levels
 }
 
-// rest reports what is left of a block when its events were read.
-func (d *eventDecoder) rest() error {
+// checkEnd checks that a block ends with its last event.
+func (d *eventDecoder) checkEnd() error {
 	if err := d.End(); err != nil {
-		return fmt.Errorf("behind its last event: %w", err)
+		return fmt.Errorf("after its last event: %w", err)
 	}
 	return nil
 }

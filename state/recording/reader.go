@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// Extent is what a recording covers.
+// Extent describes the events of a recording.
 type Extent struct {
 	First, Last uint64      // numbers of events; 0: there are none
 	From, To    market.Time // of the first and the last event
@@ -20,19 +20,19 @@ type Extent struct {
 	Segments    int
 }
 
-// LostError says that events are missing in a recording: they never reached the disk, or what did
-// was damaged. Reading goes on after them.
+// LostError says that events are missing in a recording: they never reached the disk, or they are
+// damaged there. Reading continues after them.
 type LostError struct {
 	From, To uint64 // numbers
 }
 
-// Error names the events.
+// Error gives the numbers of the events.
 func (e *LostError) Error() string {
 	return fmt.Sprintf("the recording lacks events %d to %d", e.From, e.To)
 }
 
-// Reader reads a recording in order, also while it is written: it ends where the last whole block
-// did when it came there.
+// Reader reads a recording in order, even while it is written: it ends with the last block that is
+// whole when it arrives there.
 type Reader struct {
 	segments []segment // still to come
 	data     []byte    // the rest of the present one
@@ -46,8 +46,8 @@ type Reader struct {
 	from     uint64
 }
 
-// Read begins to read the recording in a folder at the event numbered from, or at its first where
-// that is later. Events are in the units of catalog, which must know all markets. Without any it
+// Read opens the recording in a folder at the event numbered from, or at its first event if that is
+// later. Events are in the units of catalog, which must have all their markets. An empty folder
 // wraps ErrNotFound.
 func Read(dir string, catalog *market.Catalog, from uint64) (*Reader, error) {
 	segments, err := listSegments(dir)
@@ -57,7 +57,7 @@ func Read(dir string, catalog *market.Catalog, from uint64) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	unpacker, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(blockLimit),
+	unpacker, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPayload),
 		zstd.IgnoreChecksum(true))
 	if err != nil {
 		return nil, err
@@ -68,9 +68,9 @@ func Read(dir string, catalog *market.Catalog, from uint64) (*Reader, error) {
 	return &Reader{segments: segments, unpacker: unpacker, names: codec.NewNames(catalog, nil), from: from}, nil
 }
 
-// Next returns the next event and its number; both pointers inside and the event itself are valid
-// until the following call. At the end it returns io.EOF. A *LostError says that events are
-// missing; the next call goes on after them. Any other error is final.
+// Next returns the next event and its number. The event and its pointers are valid until the next
+// call. At the end it returns io.EOF. A *LostError says that events are missing; the next call
+// continues after them. Any other error is final.
 func (r *Reader) Next() (number uint64, ev *market.Event, err error) {
 	for {
 		for r.left == 0 {
@@ -85,7 +85,7 @@ func (r *Reader) Next() (number uint64, ev *market.Event, err error) {
 		number = r.number
 		r.number++
 		if r.left--; r.left == 0 {
-			if err := r.events.rest(); err != nil {
+			if err := r.events.checkEnd(); err != nil {
 				return 0, nil, fmt.Errorf("recorded event %d: %w", number, err)
 			}
 		}
@@ -95,8 +95,8 @@ func (r *Reader) Next() (number uint64, ev *market.Event, err error) {
 	}
 }
 
-// open finds the next whole block, and steps over one that ends before what is asked for. A
-// *LostError leaves it where it is, to be opened by the next call.
+// open opens the next whole block, and skips a block that ends before the wanted event. After a
+// *LostError the next call opens the same block.
 func (r *Reader) open() error {
 	at := findBlock(r.data, 0)
 	for at < 0 {
@@ -132,7 +132,7 @@ func (r *Reader) open() error {
 // Close frees the reader.
 func (r *Reader) Close() { r.unpacker.Close() }
 
-// Describe says what the recording in a folder covers. A folder that is not there holds none.
+// Describe returns the extent of the recording in a folder. A missing folder has no events.
 func Describe(dir string) (x Extent, err error) {
 	segments, err := listSegments(dir)
 	if os.IsNotExist(err) {
@@ -143,14 +143,14 @@ func Describe(dir string) (x Extent, err error) {
 		x.Segments++
 	}
 	for i := range segments {
-		if _, err = edge(segments[i].path,
-			func(b *blockInfo) bool { x.First, x.From = b.first, b.from; return false }); err != nil || x.First != 0 {
+		first := func(b *blockInfo) bool { x.First, x.From = b.first, b.from; return false }
+		if _, err = eachBlock(segments[i].path, first); err != nil || x.First != 0 {
 			break
 		}
 	}
 	for i := len(segments) - 1; i >= 0 && err == nil; i-- {
 		var any bool
-		any, err = edge(segments[i].path, func(b *blockInfo) bool { x.Last, x.To = b.last(), b.to; return true })
+		any, err = eachBlock(segments[i].path, func(b *blockInfo) bool { x.Last, x.To = b.last(), b.to; return true })
 		if any {
 			break
 		}
@@ -158,8 +158,9 @@ func Describe(dir string) (x Extent, err error) {
 	return x, err
 }
 
-// edge visits the blocks of a segment until visit returns false, and reports whether there was one.
-func edge(path string, visit func(*blockInfo) bool) (any bool, err error) {
+// eachBlock visits the blocks of a segment until visit returns false, and reports whether there is
+// one.
+func eachBlock(path string, visit func(*blockInfo) bool) (any bool, err error) {
 	data, err := os.ReadFile(path)
 	for at := findBlock(data, 0); at >= 0; at = findBlock(data, at) {
 		b, size := readBlock(data[at:])

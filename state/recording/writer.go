@@ -1,6 +1,6 @@
-// Package recording keeps the market events that a bot has seen, in compressed segments beside its
-// state file. It is never synced and may lose its end; its reader names the missing events. Start
-// at Writer.Append and Reader.Next.
+// Package recording keeps the market events of a bot in compressed segments beside its state file.
+// It is never synced and may lose its end; its reader reports the missing events. Start at
+// Writer.Append and Reader.Next.
 package recording
 
 import (
@@ -22,21 +22,21 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// A recording's sizes. What one block holds is lost when the process dies; what one segment holds
-// is dropped at once when the recording is full.
+// The sizes of a recording. When the process dies, the events of one unwritten block are lost. When
+// the recording is full, one whole segment is deleted.
 const (
-	blockRaw    = 64 << 10
-	segmentMost = 16 << 20
-	segmentPart = 16 // of the recording's limit
-	segmentExt  = ".rec"
+	blockRaw         = 64 << 10
+	maxSegment       = 16 << 20
+	segmentsPerLimit = 16 // of the recording's limit
+	segmentExt       = ".rec"
 )
 
-// Writer appends events of market data to a folder of compressed segments. It is not synced: after
-// a crash its end may be missing, and what is torn is cut off when it is opened again. Beyond its
-// limit the oldest segments are dropped. One goroutine owns it.
+// Writer appends events of market data to a folder of compressed segments. It does not sync: after
+// a crash the end may be missing, and the next Open cuts off a torn block. Beyond its limit it
+// deletes the oldest segments. One goroutine owns it.
 //
-// Events are numbered from 1; numbers are never used again, so the journal can name an event.
-// Numbers are missing where events were lost.
+// Events are numbered from 1, and no number is used twice, so the journal can name an event. The
+// numbers of lost events are missing.
 type Writer struct {
 	dir      string
 	limit    int64
@@ -55,13 +55,11 @@ type segment struct {
 	size  int64
 }
 
-// Options say how a recording is written.
+// Options configure a Writer.
 type Options struct {
-	Catalog *market.Catalog // the events are in its units
+	Catalog *market.Catalog // the units of the events
 	Limit   int64           // bytes on disk, at least 64 KiB; 0: 1 GiB
-	// the next event gets at least this number: what the journal knows, where the recording lost
-	// its end
-	Next uint64
+	Next    uint64          // least number of the next event: the journal may know more than a cut off recording
 }
 
 // Open opens the recording in a folder, which is made when missing. A torn end is cut off.
@@ -87,7 +85,7 @@ func Open(dir string, o Options) (*Writer, error) {
 	return r, nil
 }
 
-// listSegments are the segments of a folder, in order.
+// listSegments returns the segments in a folder, in order.
 func listSegments(dir string) (segments []segment, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -107,18 +105,18 @@ func listSegments(dir string) (segments []segment, err error) {
 	}
 	slices.SortFunc(segments, func(a, b segment) int { return cmp.Compare(a.first, b.first) })
 	for i := range segments {
-		if err := segments[i].readable(); err != nil {
+		if err := segments[i].checkVersion(); err != nil {
 			return nil, err
 		}
 	}
 	return segments, nil
 }
 
-// readable refuses a segment that a newer program began.
-func (s *segment) readable() error {
+// checkVersion refuses a segment of a newer format.
+func (s *segment) checkVersion() error {
 	file, err := os.Open(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a bot that runs has just dropped it
+		return nil // a running bot has just deleted it
 	}
 	if err != nil {
 		return err
@@ -135,7 +133,7 @@ func (s *segment) readable() error {
 	return nil
 }
 
-// resume finds where the last segment ends and goes on there.
+// resume finds the end of the last segment, to continue there.
 func (r *Writer) resume() error {
 	for len(r.segments) > 0 {
 		last := &r.segments[len(r.segments)-1]
@@ -144,7 +142,7 @@ func (r *Writer) resume() error {
 			return err
 		}
 		end, whole, next := scanBlocks(data)
-		if end == 0 && whole { // nothing of it is left
+		if end == 0 && whole { // no whole block
 			if err := os.Remove(last.path); err != nil {
 				return err
 			}
@@ -153,7 +151,7 @@ func (r *Writer) resume() error {
 		}
 		r.block.first = max(r.block.first, next)
 		if !whole {
-			return nil // damaged inside: it stays as it is, the next block begins a segment
+			return nil // damaged inside: keep it, and begin a new segment
 		}
 		return r.reopen(last, int64(end))
 	}
@@ -172,8 +170,8 @@ func (r *Writer) reopen(last *segment, end int64) error {
 	return nil
 }
 
-// scanBlocks returns where the last whole block of a segment ends, whether all before it is whole
-// too, and the number after its last event.
+// scanBlocks returns where the last whole block of a segment ends, whether the segment is whole up
+// to there, and the number after its last event.
 func scanBlocks(data []byte) (end int, whole bool, next uint64) {
 	whole = true
 	for at := 0; at < len(data); {
@@ -192,9 +190,9 @@ func scanBlocks(data []byte) (end int, whole bool, next uint64) {
 	return end, whole, next
 }
 
-// Append adds an event and returns its number. Events other than market data are a mistake of the
-// caller. An error is one of writing a block: its events are dropped, and the recording goes on
-// with the next.
+// Append adds an event and returns its number. An event other than market data is a mistake of the
+// caller. If a block cannot be written, Append returns the error and drops the events of the block;
+// the recording continues with the next one.
 func (r *Writer) Append(ev *market.Event) (number uint64, err error) {
 	b := &r.block
 	before, from := b.to, len(r.enc.Buf)
@@ -215,11 +213,11 @@ func (r *Writer) Append(ev *market.Event) (number uint64, err error) {
 	return number, nil
 }
 
-// Next is the number that the next event gets.
+// Next returns the number of the next event.
 func (r *Writer) Next() uint64 { return r.block.first + uint64(r.block.count) }
 
-// Flush hands to the operating system what was appended. A block is made of it, however small:
-// small blocks compress badly.
+// Flush writes the appended events as one block to the operating system. Small blocks compress
+// badly.
 func (r *Writer) Flush() error {
 	if r.block.count == 0 {
 		return nil
@@ -231,13 +229,13 @@ func (r *Writer) Flush() error {
 	if err != nil {
 		return fmt.Errorf("recording %s: %w", r.dir, err)
 	}
-	return r.drop()
+	return r.dropOldest()
 }
 
-// write appends the block to the last segment, or to a new one where that one is full.
+// write appends the block to the last segment, or to a new one if that is full.
 func (r *Writer) write() error {
-	if r.file != nil && r.segments[len(r.segments)-1].size >= min(segmentMost, r.limit/segmentPart) {
-		if err := r.end(); err != nil {
+	if r.file != nil && r.segments[len(r.segments)-1].size >= min(maxSegment, r.limit/segmentsPerLimit) {
+		if err := r.closeSegment(); err != nil {
 			return err
 		}
 	}
@@ -258,15 +256,15 @@ func (r *Writer) write() error {
 	return nil
 }
 
-// end closes the last segment.
-func (r *Writer) end() error {
+// closeSegment closes the last segment.
+func (r *Writer) closeSegment() error {
 	file := r.file
 	r.file = nil
 	return file.Close()
 }
 
-// drop removes the oldest segments while the recording is larger than it may be.
-func (r *Writer) drop() error {
+// dropOldest deletes the oldest segments while the recording is above its limit.
+func (r *Writer) dropOldest() error {
 	for r.size() > r.limit && len(r.segments) > 1 {
 		if err := os.Remove(r.segments[0].path); err != nil {
 			return fmt.Errorf("recording %s: %w", r.dir, err)
@@ -287,7 +285,7 @@ func (r *Writer) size() (sum int64) {
 func (r *Writer) Close() error {
 	err := r.Flush()
 	if r.file != nil {
-		err = cmp.Or(err, r.end())
+		err = cmp.Or(err, r.closeSegment())
 	}
 	return cmp.Or(err, r.packer.Close())
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Call is one request on its way through an endpoint: who asks, with which parameters, and the
-// answer in the making.
+// Call is a request for the handler of its endpoint: the account, the parameters, and the answer that
+// the handler appends.
 type Call struct {
 	Endpoint *Endpoint
 	Account  int         // the account's place in Config.Accounts, from 1; 0: public, without credentials

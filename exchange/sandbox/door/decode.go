@@ -24,7 +24,7 @@ const maxDepth = 32
 const maxDecimal = 40
 
 // decoder checks the parameters of one request against its endpoint's. Of several complaints the
-// first in the order of the text is the Answer; what is missing comes last, in the order of the
+// first in the order of the text is the answer; what is missing comes last, in the order of the
 // table.
 type decoder struct {
 	catalog *market.Catalog
@@ -32,7 +32,7 @@ type decoder struct {
 	refusal *exchange.Error
 }
 
-// Decode reads the parameters of a request into c.args: name from the path, the others from query
+// Decode reads the parameters of a request into c.Args: name from the path, the others from query
 // and body. An empty body, and one that is an object without members, has no parameters.
 func (d *Door) Decode(c *Call, name, query string, body []byte) *exchange.Error {
 	c.Args = slices.Grow(c.Args[:0], len(c.Endpoint.Params))[:len(c.Endpoint.Params)]
@@ -57,7 +57,7 @@ func (d *decoder) complain(refusal *exchange.Error) {
 	}
 }
 
-// Path takes the market that the path names.
+// path takes the market that the path names.
 func (d *decoder) path(name string) {
 	for i := range d.call.Endpoint.Params {
 		if p := &d.call.Endpoint.Params[i]; p.InPath {
@@ -97,7 +97,7 @@ func unescape(part string) (text string, wrong bool) {
 	return text, err != nil || !utf8.ValidString(text)
 }
 
-// Body takes the parameters of a body, and returns why it is no JSON object.
+// body takes the parameters of a body, and returns why it is no JSON object.
 func (d *decoder) body(body []byte) (fault string) {
 	if len(body) == 0 {
 		return ""
@@ -106,7 +106,7 @@ func (d *decoder) body(body []byte) (fault string) {
 		return "it is not valid UTF-8"
 	}
 	accepted := d.call.Endpoint.Takes(true)
-	text := string(body) // Arguments outlive the body, whose memory is used again
+	text := string(body) // arguments outlive the body, whose memory is used again
 	s := scan(body)
 	if s.Peek() != '{' {
 		return "it is no JSON object"
@@ -151,7 +151,7 @@ func (d *decoder) take(name []byte, as form, value string) {
 			continue
 		}
 		if d.call.Args[i].Set {
-			d.complain(exchange.Invalid(string(name))) // twice: which one counts would be anybody's guess
+			d.complain(exchange.Invalid(string(name))) // it comes twice
 			return
 		}
 		d.set(&params[i], &d.call.Args[i], as, value)
@@ -185,7 +185,7 @@ func (e *Endpoint) requires(p *Parameter, operatorOptional bool) bool {
 	return p.Required && !(operatorOptional && e.Method == http.MethodDelete && p.Name == "operatorId")
 }
 
-// Set checks a value and keeps it. It must be written as its kind is; amounts are strings, so a
+// set checks a value and keeps it. It must be written as its kind is; amounts are strings, so a
 // JSON number is none (specification 1).
 func (d *decoder) set(p *Parameter, a *Argument, as form, text string) {
 	a.Set, a.Text = true, text

@@ -50,7 +50,7 @@ type Parameter struct {
 	Doc      string
 }
 
-// Kind is the type of a parameter.
+// kind is the type of a parameter.
 type kind uint8
 
 // The kinds of parameters. In a body a decimal, a word, a name and an id are JSON strings, an

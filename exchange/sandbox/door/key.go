@@ -19,7 +19,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// What the headers of a request may hold (specification 5, venue-facts 2.2). A timestamp from 1973
+// Limits of the headers of a request (specification 5, venue-facts 2.2). A timestamp from 1973
 // to 5138 is one in milliseconds; seconds and microseconds of our days are not.
 const (
 	KeyLength       = 64
@@ -202,7 +202,7 @@ func wholeNumber(text string, least, most int64) (int64, bool) {
 
 // signed reports whether the signature is that of the request: timestamp, method, path with /v2 and
 // query as they came, body. The body part of a GET is empty, whatever it has (specification 5).
-// Clients that sign a compact body but send it with spaces, that sign none but Send {} with DELETE,
+// Clients that sign a compact body but send it with spaces, that sign none but send {} with DELETE,
 // or that sign the body of a GET, are right too unless strict.
 func (k *activeKey) signed(q *Request, r *http.Request, strict bool) bool {
 	q.message = append(q.message[:0], q.shown.timestamp...)

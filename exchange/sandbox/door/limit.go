@@ -40,14 +40,14 @@ type limiter struct {
 	mu    sync.Mutex // guards peers, and the meters of all keys
 	peers map[netip.Addr]*Usage
 	swept int64  // the minute in which idle peers were last forgotten
-	noted *noted // nil: nobody keeps what is used
+	noted *noted // nil: changes are not noted
 }
 
 // noted is what has changed since the store's last write.
 type noted struct {
 	keys  map[*activeKey]struct{}
 	peers map[netip.Addr]struct{}
-	ban   bool // somebody has been banned
+	ban   bool // a key or an address has been banned
 }
 
 // Usage is what one key or IP address has used. The zero value has used nothing.

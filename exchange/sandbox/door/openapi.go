@@ -136,7 +136,7 @@ func (e *Endpoint) responses() object {
 	return all
 }
 
-// Has reports whether an endpoint has a parameter.
+// has reports whether an endpoint has a parameter.
 func (e *Endpoint) has(name string) bool {
 	for i := range e.Params {
 		if e.Params[i].Name == name {

@@ -39,11 +39,11 @@ type Request struct {
 // maxPooled is the largest memory for an answer that goes back to the pool, in bytes.
 const maxPooled = 1 << 18
 
-// Open takes a request from the pool. Close it when it is answered.
-func (d *Door) Open() *Request { return d.requests.Get().(*Request) }
+// NewRequest takes a request from the pool. Release it when it is answered.
+func (d *Door) NewRequest() *Request { return d.requests.Get().(*Request) }
 
-// Close gives a request back to the pool, emptied: nothing of it may reach the next client.
-func (d *Door) Close(q *Request) {
+// Release gives a request back to the pool, emptied: nothing of it may reach the next client.
+func (d *Door) Release(q *Request) {
 	clear(q.Args)
 	q.Call = Call{Args: q.Args[:0], Out: q.Out[:0]}
 	q.key, q.Body, q.message, q.shown, q.charge = nil, q.Body[:0], q.message[:0], credentials{}, charge{}
@@ -136,8 +136,8 @@ func PeerOf(remote string) netip.Addr {
 	return peer.Addr().Unmap()
 }
 
-// Head sets the headers of the answer and its status.
-func (d *Door) Head(w http.ResponseWriter, q *Request) {
+// WriteHead sets the headers of the answer and its status.
+func (d *Door) WriteHead(w http.ResponseWriter, q *Request) {
 	h := w.Header()
 	DeclareJSON(h)
 	d.budget.write(h, q.charge)

@@ -58,7 +58,7 @@ func (e *Endpoint) marketOf(path string) (market string, ok bool) {
 }
 
 // Cost returns the weight of a request with that query. The value of market may turn out to be
-// invalid: what a request costs is known Before its parameters are read.
+// invalid: what a request costs is known before its parameters are read.
 func (e *Endpoint) Cost(query string) int {
 	if e.WeightAll == 0 {
 		return e.Weight

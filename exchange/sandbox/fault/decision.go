@@ -20,7 +20,7 @@ type Decision struct {
 	end    *Fault          // decides what becomes of the answer; nil: it goes out
 }
 
-// take adds a fault. It reports false for one that comes too late to decide.
+// take adds a fault. It reports false where an earlier fault already decides the answer.
 func (f *Decision) take(one *Fault, c *door.Call) bool {
 	switch one.Kind {
 	case DelayRequest:
@@ -45,8 +45,7 @@ func (f *Decision) take(one *Fault, c *door.Call) bool {
 // page is what a proxy before an exchange might say.
 const page = "<!DOCTYPE html>\n<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>\n"
 
-// Arrive is what happens to the request before anybody has looked at it. It reports whether that
-// was all.
+// Arrive applies the faults before the request is checked. It reports whether the request is over.
 func (f *Decision) Arrive(w http.ResponseWriter) (over bool) {
 	if f.end == nil || f.end.Work {
 		return false
@@ -113,7 +112,7 @@ func (f *Decision) Depart(w http.ResponseWriter, v *door.Request) (over bool) {
 func writePage(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	io.WriteString(w, page) // who went away hears nothing
+	io.WriteString(w, page) // a client that has gone gets nothing
 }
 
 // truncate sends the headers of the whole answer and half of its body, and closes the connection.

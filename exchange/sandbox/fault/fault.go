@@ -24,8 +24,8 @@ import (
 // meet the same faults, and a fault more at the end changes nothing before it.
 //
 // A fault that breaks the connection panics with http.ErrAbortHandler, as net/http expects of a
-// handler; who calls ServeHTTP without a server recovers it. Go's http.Client and others repeat a
-// GET by themselves where a connection that they keep breaks.
+// handler; a caller of ServeHTTP without a server has to recover it. Go's http.Client and others
+// repeat a GET by themselves where a connection that they keep breaks.
 type Fault struct {
 	Kind Kind
 
@@ -139,8 +139,8 @@ var (
 	schedules = []string{"after", "market"}
 )
 
-// longestDelay is the longest delay and skew of a fault.
-const longestDelay = 8760 * time.Hour
+// maxDelay is the longest delay and skew of a fault.
+const maxDelay = 8760 * time.Hour
 
 // Reasons are the reasons for which the operator of an exchange ends orders.
 var Reasons = []string{"cancelOnMaintenance", "cancelOnAdminRequest", "cancelOnDelisting", "cancelOnLockPlaced"}
@@ -149,8 +149,8 @@ var Reasons = []string{"cancelOnMaintenance", "cancelOnAdminRequest", "cancelOnD
 // own (venue-facts 2.2).
 var FaultCodes = []int{101, 105, 107, 108, 109, 111, 400, 419, 430, 431}
 
-// Check returns what is wrong with a fault as far as the fault alone tells: it begins with the name
-// of the setting.
+// Check returns the first wrong setting of a fault; the error begins with its name. Markets,
+// accounts and keys are not looked up.
 func (f *Fault) Check(isEndpoint func(name string) bool) error {
 	if f.Kind == 0 || int(f.Kind) >= len(rows) {
 		return fmt.Errorf("kind: %d is none", f.Kind)
@@ -200,10 +200,10 @@ func (f *Fault) checkValues(isEndpoint func(name string) bool) error {
 		return fmt.Errorf("after: %s is negative", f.After)
 	case f.Until != 0 && f.Until <= f.After:
 		return fmt.Errorf("until: %s is not later than after, %s", f.Until, f.After)
-	case f.Delay < 0 || f.Delay > longestDelay:
-		return fmt.Errorf("delay: %s is not between 0 and %s", f.Delay, longestDelay)
-	case f.Skew.Abs() > longestDelay:
-		return fmt.Errorf("skew: %s is more than %s", f.Skew, longestDelay)
+	case f.Delay < 0 || f.Delay > maxDelay:
+		return fmt.Errorf("delay: %s is not between 0 and %s", f.Delay, maxDelay)
+	case f.Skew.Abs() > maxDelay:
+		return fmt.Errorf("skew: %s is more than %s", f.Skew, maxDelay)
 	case f.Kind == HTML && f.Code != 200 && f.Code != 502:
 		return fmt.Errorf("code: %d is not 200 or 502, the HTTP status of a page", f.Code)
 	case f.Kind == Error && !slices.Contains(FaultCodes, f.Code):

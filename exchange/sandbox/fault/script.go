@@ -112,7 +112,7 @@ func (f *Rule) drawn() bool {
 	return float64(f.random.Uint64()>>11)/bits53 < f.Probability
 }
 
-// Choose reports whether the fault's selectors choose a request, passed after the script began.
+// choose reports whether the fault's selectors choose a request, passed after the script began.
 func (f *Rule) choose(one *target, passed market.Duration) bool {
 	switch {
 	case passed < f.After, f.Until != 0 && passed >= f.Until:

@@ -169,7 +169,7 @@ func (t *faultText) fault() (f Fault, err error) {
 	return f, nil
 }
 
-// Text writes a fault as a script does.
+// text writes a fault as a script does.
 func (f *Fault) text() faultText {
 	t := faultText{Kind: f.Kind.String(), Endpoints: f.Endpoints, Account: f.Account, Key: f.Key, Market: f.Market,
 		Code: f.Code, Work: f.Work, Price: f.Price, Tick: f.Tick, Reason: f.Reason.String()}

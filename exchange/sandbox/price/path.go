@@ -7,15 +7,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// path turns candles into movements along the path on which a backtest walks them (sim.Adaptive),
-// tick by tick, so that nothing lies between two prices that an order could wait for. The open
-// stands for the first third of the candle: what is decided on the candle before meets it, as in a
-// backtest. The close stands for the last sixth: what has been filled on the way is known before it
-// is told.
+// pathWalk turns candles into movements along the path on which a backtest walks them
+// (sim.Adaptive), tick by tick, so that nothing lies between two prices that an order could wait
+// for. The open stands for the first third of the candle: orders decided on the candle before
+// arrive in it, as in a backtest. The close stands for the last sixth: fills on the way are known
+// before the candle is.
 //
 // Known limitation: a candle with less volume than movements trades at its four prices alone; one
 // with fewer than four of its market's smallest amounts shows less than all of them.
-type path struct {
+type pathWalk struct {
 	market *market.Market
 	prices [4]market.Price
 	start  market.Time
@@ -31,16 +31,16 @@ type path struct {
 	side   market.Side
 }
 
-// newPath returns a path.
-func newPath(m *market.Market) *path { return &path{market: m} }
+// newPathWalk returns a path.
+func newPathWalk(m *market.Market) *pathWalk { return &pathWalk{market: m} }
 
 // begin lays out a candle that lasts from start to end and in which volume is traded.
-func (s *path) begin(c *market.Candle, volume market.Qty, start, end market.Time) {
+func (s *pathWalk) begin(c *market.Candle, volume market.Qty, start, end market.Time) {
 	s.prices = sim.Adaptive.Points(c, false)
 	s.start, s.length = start, end-start
 	s.next, s.leg, s.price, s.side = 0, 1, c.Open, market.Buy
 	s.step = max(1, s.market.TickSize)
-	for s.count = s.steps() + 1; s.count > most; s.count = s.steps() + 1 {
+	for s.count = s.steps() + 1; s.count > maxMovements; s.count = s.steps() + 1 {
 		s.step *= 2
 	}
 	s.count = max(2, s.count) // the close is traded, also where it is the open
@@ -52,7 +52,7 @@ func (s *path) begin(c *market.Candle, volume market.Qty, start, end market.Time
 }
 
 // steps is how many there are on the way.
-func (s *path) steps() (n int) {
+func (s *pathWalk) steps() (n int) {
 	for i := range 3 {
 		n += int((distance(s.prices[i], s.prices[i+1]) + s.step - 1) / s.step)
 	}
@@ -62,7 +62,7 @@ func (s *path) steps() (n int) {
 func distance(a, b market.Price) market.Price { return max(a, b) - min(a, b) }
 
 // move writes the candle's next movement and reports whether there is one.
-func (s *path) move(m *Movement) bool {
+func (s *pathWalk) move(m *Movement) bool {
 	if s.next == s.count {
 		return false
 	}
@@ -83,7 +83,7 @@ func (s *path) move(m *Movement) bool {
 }
 
 // advance takes a step, round the corners.
-func (s *path) advance() {
+func (s *pathWalk) advance() {
 	for s.leg < 4 && s.price == s.prices[s.leg] {
 		s.leg++
 	}
@@ -101,19 +101,19 @@ func (s *path) advance() {
 	}
 }
 
-// layout is a way of making movements of a candle.
-type layout interface {
+// walk is a way of making movements of a candle.
+type walk interface {
 	begin(c *market.Candle, volume market.Qty, start, end market.Time)
 	move(m *Movement) bool
 }
 
-// layout is the replay's.
-func (r Replay) layout(s *Start) (layout, error) {
+// newWalk returns the walk that the replay uses.
+func (r Replay) newWalk(s *Start) (walk, error) {
 	if !r.Path {
-		return newWalk(s.Market, s.Seed, r.Step)
+		return newRandomWalk(s.Market, s.Seed, r.Step)
 	}
 	if r.Step != 0 {
 		return nil, fmt.Errorf("%s: replay: the steps on the path are ticks; leave Step out", s.Market.Name)
 	}
-	return newPath(s.Market), nil
+	return newPathWalk(s.Market), nil
 }

@@ -24,8 +24,8 @@ type Replay struct {
 	Path bool
 }
 
-// fastest is the highest speed of a replay: a 1m candle lasts 60 µs.
-const fastest = 1_000_000
+// maxSpeed is the highest speed of a replay: a 1m candle lasts 60 µs.
+const maxSpeed = 1_000_000
 
 // Movements walks the candles.
 func (r Replay) Movements(s Start) (Movements, error) {
@@ -33,11 +33,11 @@ func (r Replay) Movements(s Start) (Movements, error) {
 	if speed == 0 {
 		speed = 1
 	}
-	if r.Candles == nil || speed < 0 || speed > fastest {
+	if r.Candles == nil || speed < 0 || speed > maxSpeed {
 		return nil, fmt.Errorf("%s: replay: want candles and a speed from 1 to %d, not %d",
-			s.Market.Name, fastest, speed)
+			s.Market.Name, maxSpeed, speed)
 	}
-	w, err := r.layout(&s)
+	w, err := r.newWalk(&s)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ type player struct {
 	read  func() (market.Candle, bool, error)
 	speed market.Time
 	start Start
-	walk  layout
+	walk  walk
 
 	any    bool // a candle was read
 	given  bool // a movement was
@@ -69,7 +69,7 @@ func (p *player) next(m *Movement) (bool, error) {
 				return true, nil
 			}
 		}
-		if err := p.turn(); err != nil {
+		if err := p.nextCandle(); err != nil {
 			p.ended = true
 			return false, err
 		}
@@ -81,8 +81,8 @@ func (p *player) next(m *Movement) (bool, error) {
 	return false, nil
 }
 
-// turn goes on to the next candle, past those that end before the replay is to begin.
-func (p *player) turn() error {
+// nextCandle goes on to the next candle, past those that end before the replay is to begin.
+func (p *player) nextCandle() error {
 	for {
 		c, more, err := p.read()
 		if err != nil {

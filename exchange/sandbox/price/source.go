@@ -14,7 +14,7 @@ type Source interface {
 	// Movements returns what the source does with the market's price from s.From on. It gives the
 	// same movements for the same Start, and for a later From the same ones less those that lie
 	// before it: an exchange that comes back after a kill sees the prices that it would have seen.
-	// A source whose price stands still at From tells it once, so that the market has one.
+	// A source whose price stands still at From returns it once, so that the market has a price.
 	Movements(s Start) (Movements, error)
 }
 

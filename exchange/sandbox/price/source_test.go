@@ -273,7 +273,7 @@ func TestNonsenseSourcesAreRefused(t *testing.T) {
 			Volume: "-1"}, "wild": Synthetic{Price: "100", Volatility: 7},
 		"anchor to come": Synthetic{Price: "100", Anchor: noon + 1}, "tiny steps": Synthetic{Price: "100", Step: 1},
 		"no candles": Replay{}, "backwards": Replay{Candles: played(), Speed: -1}, "too fast": Replay{Candles: played(),
-			Speed: fastest + 1},
+			Speed: maxSpeed + 1},
 		"ticks and steps": Replay{Candles: played(), Path: true, Step: time.Second},
 	} {
 		_, err := source.Movements(Start{Market: m, Beginning: noon, From: noon})

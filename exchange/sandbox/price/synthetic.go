@@ -53,7 +53,7 @@ func (y Synthetic) Movements(s Start) (Movements, error) {
 	name := fnv.New64a()
 	_, _ = name.Write([]byte(s.Market.Name)) // a hash takes everything
 	s.Seed = Mix(s.Seed, name.Sum64())
-	w, err := newWalk(s.Market, s.Seed, y.Step)
+	w, err := newRandomWalk(s.Market, s.Seed, y.Step)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ type days struct {
 	first      market.Price
 	volume     market.Qty
 	band       [2]market.Price
-	walk       *walk
+	walk       *randomWalk
 
 	chain   *synthetic.Generator // of days
 	day     int64                // that is walked, since 1970

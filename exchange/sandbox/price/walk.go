@@ -9,14 +9,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// walk turns candles into movements: trades that, put together, are the candle again. It visits
-// open, one extreme, the other and close, with steps around the straight way between them; amounts
-// are drawn, and their sum is the candle's volume. A candle's movements depend on the seed and the
-// candle alone.
+// randomWalk turns candles into movements: trades that, put together, are the candle again. It
+// visits open, one extreme, the other and close, with steps around the straight way between them;
+// amounts are drawn, and their sum is the candle's volume. A candle's movements depend on the seed
+// and the candle alone.
 //
 // Known limitation: a candle with fewer units of volume than different prices among its four shows
 // less than all of them, and one without volume moves the price without a trade.
-type walk struct {
+type randomWalk struct {
 	market *market.Market
 	seed   uint64
 	step   market.Duration // between two movements, on average
@@ -44,23 +44,23 @@ type corner struct {
 	at    int
 }
 
-// most is how many movements a candle has at most.
-const most = 100_000
+// maxMovements is how many movements a candle has at most.
+const maxMovements = 100_000
 
-// newWalk returns a walk whose movements are step apart; 0: a second.
-func newWalk(m *market.Market, seed uint64, step market.Duration) (*walk, error) {
+// newRandomWalk returns a walk whose movements are step apart; 0: a second.
+func newRandomWalk(m *market.Market, seed uint64, step market.Duration) (*randomWalk, error) {
 	if step == 0 {
 		step = time.Second
 	}
 	if step < time.Millisecond {
 		return nil, fmt.Errorf("%s: step %s between movements: want a millisecond at least", m.Name, step)
 	}
-	return &walk{market: m, seed: seed, step: step}, nil
+	return &randomWalk{market: m, seed: seed, step: step}, nil
 }
 
 // begin lays out a candle that lasts from start to end, at least four ns, and in which volume is
 // traded.
-func (w *walk) begin(c *market.Candle, volume market.Qty, start, end market.Time) {
+func (w *randomWalk) begin(c *market.Candle, volume market.Qty, start, end market.Time) {
 	w.candle, w.start, w.end = *c, start, end
 	w.random.Seed(w.seed, uint64(start))
 	w.unit = smallest(w.market)
@@ -68,18 +68,18 @@ func (w *walk) begin(c *market.Candle, volume market.Qty, start, end market.Time
 		w.unit = 1
 	}
 	w.units, w.rest = int64(volume/w.unit), volume%w.unit
-	n := min(max(4, int64(end.Sub(start)/w.step)), most, int64(end-start))
+	n := min(max(4, int64(end.Sub(start)/w.step)), maxMovements, int64(end-start))
 	if w.units > 0 {
 		n = min(n, w.units)
 	}
 	w.share(int(n))
-	w.visit(int(n))
+	w.placeCorners(int(n))
 	w.next = 0
 	w.last, w.side = c.Open, market.Buy
 }
 
 // share draws what part of the volume each of n movements has.
-func (w *walk) share(n int) {
+func (w *randomWalk) share(n int) {
 	w.weights, w.weight, w.passed, w.given = w.weights[:0], 0, 0, 0
 	for range n {
 		r := w.random.Uint64()
@@ -89,8 +89,8 @@ func (w *walk) share(n int) {
 	}
 }
 
-// visit decides which of n movements show the candle's prices.
-func (w *walk) visit(n int) {
+// placeCorners decides which of n movements show the candle's prices.
+func (w *randomWalk) placeCorners(n int) {
 	c := &w.candle
 	middle := [2]market.Price{c.Low, c.High}
 	if c.Close < c.Open || c.Close == c.Open && w.random.Uint64()&1 == 0 {
@@ -115,7 +115,7 @@ func (w *walk) visit(n int) {
 }
 
 // corner adds a price; one that falls on the movement of the last takes its place.
-func (w *walk) corner(price market.Price, at int) {
+func (w *randomWalk) corner(price market.Price, at int) {
 	if w.count > 0 && w.corners[w.count-1].at >= at {
 		w.count--
 	}
@@ -124,13 +124,13 @@ func (w *walk) corner(price market.Price, at int) {
 }
 
 // below draws a number from 0 to n-1.
-func (w *walk) below(n int) int {
+func (w *randomWalk) below(n int) int {
 	hi, _ := bits.Mul64(w.random.Uint64(), uint64(n))
 	return int(hi)
 }
 
 // move writes the candle's next movement and reports whether there is one.
-func (w *walk) move(m *Movement) bool {
+func (w *randomWalk) move(m *Movement) bool {
 	n := len(w.weights)
 	if w.next >= n {
 		return false
@@ -156,7 +156,7 @@ func (w *walk) move(m *Movement) bool {
 
 // price is a corner's, or one near the way from the last corner to the next: at most an eighth of
 // the candle's height beside it.
-func (w *walk) price() market.Price {
+func (w *randomWalk) price() market.Price {
 	to := 0
 	for w.corners[to].at < w.next {
 		to++
@@ -175,7 +175,7 @@ func (w *walk) price() market.Price {
 }
 
 // amount is the next of n movements' part of the volume: a unit at least.
-func (w *walk) amount(n int) market.Qty {
+func (w *randomWalk) amount(n int) market.Qty {
 	if w.units == 0 {
 		return 0
 	}

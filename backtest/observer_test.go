@@ -47,7 +47,7 @@ func TestAWitnessHearsARunInItsOrder(t *testing.T) {
 	s.feed(1, market.Interval1h, true, true, [5]int64{0, 100, 100, 100, 100}, [5]int64{60, 100, 110, 90, 105},
 		[5]int64{120, 105, 105, 105, 105})
 	var w diary
-	with := s.run(t, Options{Witness: &w, Envelope: true})
+	with := s.run(t, Options{Observer: &w, Envelope: true})
 	require.Equal(t, []string{"place 1", "place 2", "fill of 1: 1 @ 95", "1 filled", "cancel 2", "2 canceled",
 		"holds 1"}, w.lines)
 	want, err := s.run(t, Options{Envelope: true}).JSON()

@@ -1,0 +1,47 @@
+package backtest
+
+import (
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// Observer is called with everything that a run does, in its order: every command that the gate
+// lets pass, every fill, every order that has ended. It changes nothing. Its arguments are valid
+// until it returns.
+type Observer interface {
+	engine.Observer
+	engine.Approver
+	// Ended is called with the account at the end of the run.
+	Ended(a *state.Account)
+}
+
+// observers are a driver and an Observer.
+type observers struct {
+	own *driver
+	Observer
+}
+
+// Filled calls both.
+func (w observers) Filled(o *state.Order, f *market.Fill) {
+	w.own.Filled(o, f)
+	w.Observer.Filled(o, f)
+}
+
+// Closed calls both.
+func (w observers) Closed(o *state.Order) {
+	w.own.Closed(o)
+	w.Observer.Closed(o)
+}
+
+// Unprotected calls the driver.
+func (w observers) Unprotected(u *strategy.Unprotected) { w.own.Unprotected(u) }
+
+// observer is the observer of a run's engine.
+func (d *driver) observer(w Observer) engine.Observer {
+	if w == nil {
+		return d
+	}
+	return observers{own: d, Observer: w}
+}
