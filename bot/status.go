@@ -46,7 +46,8 @@ func printStatus(w io.Writer, s *operator.Status) error {
 			x.Cause)
 	}
 	for _, x := range s.Unallocated {
-		line("unallocated", "%s %s on the account beyond the strategies' books%s", x.Amount, x.Asset, stampText(s, x.AtMS))
+		line("unallocated", "%s %s on the account beyond the strategies' books%s", x.Amount, x.Asset,
+			stampText(s, x.AtMS))
 	}
 	for _, x := range s.Markets {
 		line("market", "%s: %s; what it would refuse is not sent", x.Market, x.Status)
