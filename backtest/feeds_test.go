@@ -151,7 +151,7 @@ func TestCandlesOfOneInstantComeShorterFirstThenByMarket(t *testing.T) {
 		"01:30 1 30m"}, s.seen)
 }
 
-func TestAnAllotmentIsSpentByItsOwnerAlone(t *testing.T) {
+func TestAnAllocationIsSpentByItsOwnerAlone(t *testing.T) {
 	bought := make([]market.Qty, 3)
 	all := func(at int) func(d *strategy.Desk, c market.Candle) {
 		return once(func(d *strategy.Desk, c market.Candle) {
@@ -169,7 +169,7 @@ func TestAnAllotmentIsSpentByItsOwnerAlone(t *testing.T) {
 	s.feed(1, market.Interval1h, true, true, [5]int64{0, 10, 10, 10, 10}, [5]int64{60, 10, 20, 10, 20})
 	result := s.run(t, Options{})
 	require.Equal(t, []market.Qty{100, 30, 0}, bought,
-		"the first takes the common purse, the second its own, the third finds nothing")
+		"the first takes the common pool, the second its own, the third finds nothing")
 	require.Equal(t, "2600", result.Performance.Final.String())
 }
 

@@ -51,7 +51,7 @@ func (f Fees) of(*market.Market) exchange.Fees { return exchange.Fees(f) }
 type Deposit struct {
 	Asset market.AssetID
 	Money market.Money
-	Owner market.StrategyID // whose allotment; 0: shared by all without one
+	Owner market.StrategyID // whose allocation; 0: shared by all without one
 }
 
 // Feed is one series of candles of a plan.

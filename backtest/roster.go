@@ -21,7 +21,7 @@ type StrategyPlan struct {
 	Markets  []*market.Market
 	Interval market.Interval
 	Limits   risk.Limits
-	Own      bool // it has an allotment of its own
+	Own      bool // it has an allocation of its own
 }
 
 // Roster is the strategies of a plan, made, with what engine, gate and account must know of them.
@@ -30,7 +30,7 @@ type Roster struct {
 	Seats  []engine.Slot
 	Limits []risk.Limits
 	Needs  []strategy.Needs
-	Own    []bool // by StrategyID: it has an allotment of its own
+	Own    []bool // by StrategyID: it has an allocation of its own
 }
 
 // NewRoster creates the strategies. Each logs to log under its name. An error names the strategy

@@ -13,12 +13,14 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/renamed"
 )
 
 // callerFlags name the bot of a command and the form of its answer.
 type callerFlags struct {
 	config, state string
-	json          bool
+	json, v1      bool
+	document      string // of package renamed
 }
 
 // register adds the flags to a command.
@@ -26,7 +28,8 @@ func (f *callerFlags) register(c *cobra.Command) {
 	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
 	c.Flags().StringVar(&f.state, "state", "",
 		"the bot whose state is in this `FOLDER`, or a FILE with a copy of it; without it that of -c, or state")
-	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	console.AddJSON(c.Flags(), &f.json, &f.v1, "print JSON; --json=v1: under the names of the release before")
+	f.document = c.Name()
 }
 
 // folder is the bot's state folder.
@@ -63,19 +66,33 @@ func ask[T any](f *callerFlags, question func(operator.Target) (operator.Answer[
 func show[T any](a *app, f *callerFlags, answer operator.Answer[T], print func(*T) error) error {
 	switch {
 	case f.json && answer.Raw != nil:
-		var text bytes.Buffer
-		if err := json.Indent(&text, answer.Raw, "", "  "); err != nil {
+		return a.printDocument(f.document, f.v1, answer.Raw)
+	case f.json:
+		text, err := json.Marshal(answer.Value)
+		if err != nil {
 			return err
 		}
-		_, err := text.WriteTo(a.Stdout)
-		return err
-	case f.json:
-		return console.PrintJSON(a.Stdout, answer.Value)
+		return a.printDocument(f.document, f.v1, append(text, '\n'))
 	}
 	if answer.Raw == nil {
 		fmt.Fprintln(a.Stderr, "the bot does not run: this is what its state file says")
 	}
 	return print(answer.Value)
+}
+
+// printDocument prints the JSON of a command in lines; v1 says under its older names.
+func (a *app) printDocument(document string, v1 bool, text []byte) (err error) {
+	if v1 {
+		if text, err = renamed.V1(document, text); err != nil {
+			return err
+		}
+	}
+	var lines bytes.Buffer
+	if err := json.Indent(&lines, text, "", "  "); err != nil {
+		return err
+	}
+	_, err = lines.WriteTo(a.Stdout)
+	return err
 }
 
 // act sends a command to a running bot and prints its report.

@@ -58,7 +58,7 @@ func (a *app) backtestCommand() *cobra.Command {
 	flags.Lookup("data").Hidden = true
 	flags.StringVar(&f.out, "out", "", "`DIR` for the result files; without it out/NAME, after the config")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
-	flags.BoolVar(&f.json, "json", false, "print result.json and nothing else; files only with --out")
+	console.AddJSON(flags, &f.json, nil, "print result.json and nothing else; files only with --out")
 	flags.StringVar(&f.envelope, "envelope", "",
 		"run the pessimistic and optimistic path too: auto, true or false; auto: unless --json")
 	flags.Lookup("envelope").NoOptDefVal = "true"
@@ -132,6 +132,7 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 	if err != nil {
 		return err
 	}
+	a.warn(c.Source.Hints)
 	p, err := plan.NewBacktest(c, a.Kinds)
 	if err != nil {
 		return err

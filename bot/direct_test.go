@@ -108,7 +108,7 @@ listen = %q
 kind = %q
 markets = ["BTC-EUR"]
 interval = "1m"
-allotment = "5000"
+allocation = "5000"
 operator_id = 7
 `
 

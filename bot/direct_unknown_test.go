@@ -133,7 +133,7 @@ func TestFiguresOfABotThatDoesNotRunCarryTheirTimes(t *testing.T) {
 	require.NoError(t, store.Fills(0, 0, func(f *journal.FillRow) error { bought = f.Time.Millis(); return nil }))
 	now := &list.Positions[0]
 	require.Equal(t, bought, now.ChangedMS)
-	require.NotEmpty(t, now.Worth)
+	require.NotEmpty(t, now.Value)
 	require.GreaterOrEqual(t, now.LastMS, bought, "the price is of the stop, not of the purchase")
 	require.GreaterOrEqual(t, list.AsOfMS, now.LastMS)
 	s, err := operator.StoppedStatus(store, p.Folder)

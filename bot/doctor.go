@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,17 +27,23 @@ next minute.
 It sends no order. To find out whether the key may withdraw, it sends a withdrawal without asset, amount and address,
 which every exchange refuses. Exit code 0: no check fails. Warnings are for you to judge.`
 
+// doctorFlags are the flags of the command.
+type doctorFlags struct {
+	runFlags
+	alerts, json, v1 bool
+}
+
 func (a *app) doctorCommand() *cobra.Command {
-	f, asJSON, tryAlerts := &runFlags{}, false, false
+	f := &doctorFlags{}
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check everything before trading", Long: doctorHelp, Args: onlyFlags,
 		Example: "  bot doctor -c configs/sandbox.toml\n  bot doctor -c my.toml --alerts --json",
-		RunE:    a.enter(func(ctx context.Context, _ []string) error { return a.doctor(ctx, f, asJSON, tryAlerts) }),
+		RunE:    a.enter(func(ctx context.Context, _ []string) error { return a.doctor(ctx, f) }),
 	}
 	c.Flags().StringVarP(&f.config, "config", "c", "", "config `FILE` of bot run")
 	c.Flags().StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
-	c.Flags().BoolVar(&tryAlerts, "alerts", false, "send a message to each receiver of [alerts], once")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&f.alerts, "alerts", false, "send a message to each receiver of [alerts], once")
+	console.AddJSON(c.Flags(), &f.json, &f.v1, "print JSON; --json=v1: under the names of the release before")
 	return c
 }
 
@@ -44,8 +51,8 @@ func (a *app) doctorCommand() *cobra.Command {
 var errChecksFailed = errors.New("not ready to trade: see the checks that fail")
 
 // doctor runs the command.
-func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) error {
-	c, err := a.runConfigOf(f)
+func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
+	c, err := a.runConfigOf(&f.runFlags)
 	if err != nil {
 		return err
 	}
@@ -57,12 +64,13 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) e
 	}
 	findings, err := doctor.Examine(ctx, p,
 		doctor.Options{Getenv: a.Getenv, Tell: func(text string) { console.Tell(a.Stderr, text) }, NeedLimits: needed,
-			TryAlerts: tryAlerts})
+			TryAlerts: f.alerts})
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		err = console.PrintJSON(a.Stdout, findings)
+	if f.json {
+		text, _ := json.Marshal(findings) // texts
+		err = a.printDocument("doctor", f.v1, append(text, '\n'))
 	} else {
 		err = writeFindings(a.Stdout, findings)
 	}
@@ -74,7 +82,7 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) e
 	return err
 }
 
-// writeFindings writes a line for each finding, the mend behind it, and the count of each level in
+// writeFindings writes a line for each finding, the hint behind it, and the count of each level in
 // the end.
 func writeFindings(out io.Writer, findings []doctor.Finding) error {
 	var text strings.Builder
@@ -83,8 +91,8 @@ func writeFindings(out io.Writer, findings []doctor.Finding) error {
 		f := &findings[i]
 		count[f.Level]++
 		fmt.Fprintf(&text, "%-4s  %-12s  %s", f.Level, f.Check, f.Text)
-		if f.Mend != "" {
-			fmt.Fprintf(&text, "; %s", f.Mend)
+		if f.Hint != "" {
+			fmt.Fprintf(&text, "; %s", f.Hint)
 		}
 		text.WriteByte('\n')
 		for _, line := range f.Lines {

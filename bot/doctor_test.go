@@ -59,12 +59,12 @@ cool_down = "1h"
 kind = "smacross"
 markets = ["BTC-EUR"]
 interval = "1m"
-allotment = "5000"
+allocation = "5000"
 operator_id = 7
 `
 
 // Answer is what a test looks at of a finding.
-type Answer struct{ Check, Level, Text, Mend string }
+type Answer struct{ Check, Level, Text, Hint string }
 
 // practice is an exchange with a patient in front of it.
 type practice struct {
@@ -126,7 +126,7 @@ func (p *practice) wants(check, level, text string, args ...string) {
 			want = 1
 		}
 		if f.Level != "ok" {
-			require.NotEmpty(p.t, f.Mend, "%v", f)
+			require.NotEmpty(p.t, f.Hint, "%v", f)
 		}
 		there = there || f.Check == check && f.Level == level && strings.Contains(f.Text, text)
 	}
@@ -195,9 +195,9 @@ func TestTheDoctorFindsWhatIsMissingAndWhatIsTooMuch(t *testing.T) {
 	p := newPractice(t)
 	p.wants("limits", "fail", "max_position", "--set", "risk.max_position=0")
 	p.wants("limits", "warn", "max_position", "--set", "risk.max_position=0", "--set", "bot.need_limits=false")
-	p.wants("allotment", "fail", "20000", "--set", "strategies.trend.allotment=20000")
+	p.wants("allocation", "fail", "20000", "--set", "strategies.trend.allocation=20000")
 	p.wants("orders", "fail", "max_order_value", "--set", "risk.max_order_value=1")
-	p.wants("orders", "fail", "more than the strategy has", "--set", "strategies.trend.allotment=1")
+	p.wants("orders", "fail", "more than the strategy has", "--set", "strategies.trend.allocation=1")
 	p.wants("markets", "fail", "no market XYZ-EUR", "--set", "strategies.trend.markets=XYZ-EUR")
 	p.wants("polling", "fail", "of 1000 weight points", "--set", "poll.orders=5s")
 	p.wants("exchange", "fail", "does not answer", "--set", "exchange.base_url=http://127.0.0.1:1/v2")
@@ -262,7 +262,7 @@ func TestTheDoctorTellsAWrongClockAndPaperMode(t *testing.T) {
 	p.env = map[string]string{}
 	p.wants("mode", "ok", "no key is needed", "--set", "bot.mode=paper", "--set", "paper.start.EUR=10000", "--set",
 		"exchange.key_env=", "--set", "exchange.secret_env=")
-	p.wants("allotment", "fail", "5000 of 100 EUR", "--set", "bot.mode=paper", "--set", "paper.start.EUR=100", "--set",
+	p.wants("allocation", "fail", "5000 of 100 EUR", "--set", "bot.mode=paper", "--set", "paper.start.EUR=100", "--set",
 		"exchange.key_env=", "--set", "exchange.secret_env=")
 }
 

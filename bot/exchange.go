@@ -53,7 +53,7 @@ func (a *app) exchangeCommand() *cobra.Command {
 	flags.StringVar(&f.state, "state", "", "keep the exchange in `FILE` over restarts; without it, memory")
 	flags.StringVar(&f.faults, "faults", "", "script `FILE` of faults")
 	flags.BoolVar(&f.noAdmin, "no-admin", false, "do without /admin")
-	flags.BoolVar(&f.json, "json", false, "print address, keys and lines for a shell as one JSON object")
+	console.AddJSON(flags, &f.json, nil, "print address, keys and lines for a shell as one JSON object")
 	flags.StringVar(&f.log, "log", "",
 		"log `LEVEL` on standard error: off, error, warn (refusals too), info (every request), debug (connections too)")
 	return c
@@ -107,6 +107,13 @@ func (f *exchangeFlags) plan(getenv func(string) string) (*server.Plan, error) {
 // that stay, and a million of them should fit in a gigabyte.
 const exchangeGC = 50
 
+// warn writes lines that a person should read before anything else.
+func (a *app) warn(lines []string) {
+	for _, line := range lines {
+		fmt.Fprintln(a.Stderr, "warning:", line)
+	}
+}
+
 // exchange runs the command.
 func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 	if a.Getenv("GOGC") == "" {
@@ -119,9 +126,8 @@ func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, line := range p.Warnings {
-		fmt.Fprintln(a.Stderr, "warning:", line)
-	}
+	a.warn(p.Source.Hints)
+	a.warn(p.Warnings)
 	ex, err := sandbox.New(p.Config)
 	if err != nil {
 		return p.Explain(err)

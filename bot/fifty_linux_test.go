@@ -34,7 +34,7 @@ func fiftyExchange() string {
 	for i := range fiftyMarkets {
 		fmt.Fprintf(&text, "[assets.M%02[1]d]\n[markets.M%02[1]d-EUR]\ntick_size = \"0.01\"\nmin_order_in_base = "+
 			"\"0.001\"\nmin_order_in_quote = \"5\"\n"+
-			"source = { kind = \"synthetic\", price = \"%[2]d\", volatility = \"0.2\" }\nhouse = { levels = 50, "+
+			"source = { kind = \"synthetic\", price = \"%[2]d\", volatility = \"0.2\" }\nliquidity = { levels = 50, "+
 			"half_spread_bps = \"2\", size = \"5\" }\n", i, 50+7*i)
 	}
 	return text.String()
@@ -60,7 +60,7 @@ func fiftyBot(facts *server.Facts, folder string) string {
 			markets = append(markets, fmt.Sprintf(`"M%02d-EUR"`, from))
 			from++
 		}
-		fmt.Fprintf(&text, "[strategies.%[1]s]\nkind = %[1]q\nmarkets = [%[2]s]\ninterval = \"1m\"\nallotment = "+
+		fmt.Fprintf(&text, "[strategies.%[1]s]\nkind = %[1]q\nmarkets = [%[2]s]\ninterval = \"1m\"\nallocation = "+
 			"\"100000\"\noperator_id = %[3]d\nparams = { %[4]s }\n", row.kind, strings.Join(markets,
 			", "), i+1, row.params)
 	}

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/renamed"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -142,7 +144,10 @@ func TestTheAnswersOf31b5e46AreUnderstood(t *testing.T) {
 	orders, all, held, story := &operator.Orders{}, &operator.Orders{}, &operator.Positions{}, &operator.Story{}
 	for name, into := range map[string]any{"status": status, "orders": orders, "orders-all": all, "positions": held,
 		"explain": story, "refused": refused, "halt": halted} {
-		decoder := json.NewDecoder(bytes.NewReader(unpackFirst(t, name+".json", "")))
+		document := map[string]string{"orders-all": "orders", "refused": "explain"}[name]
+		text, err := renamed.Today(cmp.Or(document, name), unpackFirst(t, name+".json", ""))
+		require.NoError(t, err)
+		decoder := json.NewDecoder(bytes.NewReader(text))
 		decoder.DisallowUnknownFields()
 		require.NoError(t, decoder.Decode(into), name)
 	}

@@ -35,7 +35,7 @@ func printPositions(w io.Writer, positions []operator.Position) error {
 	fmt.Fprintln(table)
 	for _, p := range positions {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", p.Strategy, p.Market, p.Amount, p.Cost,
-			cmp.Or(p.Last, "-"), cmp.Or(p.Worth, "-"), p.Realised, p.Fees)
+			cmp.Or(p.Last, "-"), cmp.Or(p.Value, "-"), p.Realised, p.Fees)
 		if timed {
 			fmt.Fprintf(table, "\t%s\t%s", clockOrNone(p.LastMS), clockOrNone(p.ChangedMS))
 		}

@@ -94,8 +94,8 @@ func TestADamagedStoreNamesTheChunk(t *testing.T) {
 	require.Regexp(t, `chunk \d+ .*corrupt`, failed)
 }
 
-func TestAllotmentsAndSeveralStrategiesRunTogether(t *testing.T) {
-	r := result(t, "--set", "strategies.trend.allotment=4000", "--set", "strategies.dip.kind=rsirevert",
+func TestAllocationsAndSeveralStrategiesRunTogether(t *testing.T) {
+	r := result(t, "--set", "strategies.trend.allocation=4000", "--set", "strategies.dip.kind=rsirevert",
 		"--set", "strategies.dip.markets=BTC-EUR", "--set", "strategies.dip.interval=4h")
 	require.Equal(t, "10000", r.Performance.Start.String())
 	require.Equal(t, []string{"dip", "trend"}, []string{r.Strategies[0].Name, r.Strategies[1].Name})

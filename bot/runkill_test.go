@@ -73,7 +73,7 @@ max_exposure = "1100"
 kind = "maker"
 markets = ["BTC-EUR"]
 interval = "1m"
-allotment = "5000"
+allocation = "5000"
 operator_id = 1
 cod_group_id = 1
 params = { half_spread_bps = "1", move_bps = "0.05", money = "200", max_money = "2000" }

@@ -43,7 +43,7 @@ func (a *app) stateCommand() *cobra.Command {
 }
 
 func (f *stateFlags) jsonFlag(c *cobra.Command) {
-	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	console.AddJSON(c.Flags(), &f.json, nil, "print JSON")
 }
 
 // file is the state file itself.

@@ -45,8 +45,9 @@ func printStatus(w io.Writer, s *operator.Status) error {
 		line("unprotected", "%s: %s %s since %s (%s)", x.Strategy, x.Amount, x.Market, operator.ClockOf(x.SinceMS),
 			x.Cause)
 	}
-	for _, x := range s.Nobodys {
-		line("nobody's", "%s %s on the account beyond the strategies' books%s", x.Amount, x.Asset, stampText(s, x.AtMS))
+	for _, x := range s.Unallocated {
+		line("unallocated", "%s %s on the account beyond the strategies' books%s", x.Amount, x.Asset,
+			stampText(s, x.AtMS))
 	}
 	for _, x := range s.Markets {
 		line("market", "%s: %s; what it would refuse is not sent", x.Market, x.Status)

@@ -27,7 +27,7 @@ func (a *app) strategiesCommand() *cobra.Command {
 			return a.listStrategies(kinds, asJSON)
 		}),
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	console.AddJSON(c.Flags(), &asJSON, nil, "print JSON")
 	return c
 }
 

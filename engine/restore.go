@@ -37,7 +37,7 @@ func (e *Engine) Restore(at market.Time, saved func(part string) []byte,
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	var s SavedEngine
-	if err := market.ParseSaved(saved(PartEngine), savedVersion, &s); err != nil {
+	if err := market.ParseSaved(saved(PartEngine), savedVersion, &s, renamed...); err != nil {
 		return nil, fmt.Errorf("restore: engine: %w", err)
 	}
 	if err := e.restoreSelf(&s, names); err != nil {

@@ -10,8 +10,18 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// savedVersion is the version of SavedEngine. Version 2 added the causes of missing exits.
-const savedVersion = 2
+// savedVersion is the version of SavedEngine. Version 2 added the causes of missing exits, version
+// 3 has the names of renamed.
+const savedVersion = 3
+
+// renamed are the names of SavedEngine that changed.
+var renamed = []market.Renamed{
+	{Path: "brackets.unprotectedSince", Was: "bare", Since: 3},
+	{Path: "brackets.noBuyers", Was: "thin", Since: 3},
+	{Path: "brackets.reported", Was: "said", Since: 3},
+	{Path: "brackets.refusedLegs", Was: "spurned", Since: 3},
+	{Path: "brackets.standIn", Was: "stands", Since: 3},
+}
 
 // The parts that Save writes and Restore reads. A strategy's own part is PartStrategy plus its
 // name.

@@ -363,7 +363,7 @@ func TestRestoreSaysWhatDiffers(t *testing.T) {
 		part, old, new string
 		want           string
 	}{
-		{"account", `"version":2`, `"version":7`, "account: saved in version 7, this program knows versions 1 to 2"},
+		{"account", `"version":3`, `"version":7`, "account: saved in version 7, this program knows versions 1 to 3"},
 		{"account", `"state":{`, `"stale":{`, `unknown field "stale"`},
 		{"account", `{"price":2`, `{"price":3`,
 			"market BTC-EUR was saved with decimals of price 3, amount 8, quote 2 and now has 2, 8, 2"},

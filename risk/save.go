@@ -8,8 +8,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// savedVersion is the version of SavedGate.
-const savedVersion = 1
+// savedVersion is the version of SavedGate. Version 2 has the names of renamed.
+const savedVersion = 2
+
+// renamed are the names of SavedGate that changed.
+var renamed = []market.Renamed{
+	{Path: "equity.dailyLossReached", Was: "lost", Since: 2},
+	{Path: "equity.drawdownReached", Was: "drawn", Since: 2},
+}
 
 // SavedGate is a Gate's memory: strategies and markets by name. Limits come from the config and are
 // not saved.
@@ -28,8 +34,8 @@ type SavedEquity struct {
 	DayStart  market.Money `json:"dayStart"`
 	HighWater market.Money `json:"highWater"`
 	Latest    market.Money `json:"latest"`
-	Lost      bool         `json:"lost,omitzero"`  // the daily loss is used up
-	Drawn     bool         `json:"drawn,omitzero"` // the drawdown was reached
+	Lost      bool         `json:"dailyLossReached,omitzero"` // the daily loss is used up
+	Drawn     bool         `json:"drawdownReached,omitzero"`  // the drawdown was reached
 }
 
 // SavedSlot is the gate's memory of a strategy.
@@ -90,7 +96,7 @@ func (g *Gate) Saved() { g.changed = false }
 // is then unchanged.
 func (g *Gate) Restore(data []byte, strategies []string) error {
 	var s SavedGate
-	if err := market.ParseSaved(data, savedVersion, &s); err != nil {
+	if err := market.ParseSaved(data, savedVersion, &s, renamed...); err != nil {
 		return fmt.Errorf("gate: %w", err)
 	}
 	if err := g.checkSaved(&s, strategies); err != nil {

@@ -99,19 +99,19 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 		quotes: make([]quote, len(catalog.Markets())+1),
 		openIn: make([]int, len(catalog.Markets())+1), openBy: make([]int, strategies+1),
 	}
-	purses := 1
+	allocations := 1
 	for s := range a.positions {
 		a.positions[s] = make([]market.Position, len(catalog.Markets())+1)
 		if s < len(own) && own[s] {
-			a.allocationOf[s] = purses
-			purses++
+			a.allocationOf[s] = allocations
+			allocations++
 		}
 	}
-	for range purses {
+	for range allocations {
 		a.allocations = append(a.allocations, make([]Balance, len(catalog.Assets())+1))
 	}
-	for _, purse := range a.allocationOf {
-		a.balances = append(a.balances, a.allocations[purse])
+	for _, allocation := range a.allocationOf {
+		a.balances = append(a.balances, a.allocations[allocation])
 	}
 	a.released = make([]market.Money, len(catalog.Assets())+1)
 	return a
@@ -233,9 +233,9 @@ func (a *Account) Balance(s market.StrategyID, asset market.AssetID) (available,
 
 // Total is the balance of an asset over all allocations.
 func (a *Account) Total(asset market.AssetID) (total Balance) {
-	for _, purse := range a.allocations {
-		total.Total += purse[asset].Total
-		total.Held += purse[asset].Held
+	for _, allocation := range a.allocations {
+		total.Total += allocation[asset].Total
+		total.Held += allocation[asset].Held
 	}
 	return total
 }

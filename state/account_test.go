@@ -92,8 +92,8 @@ func (d *desk) trade(o *Order, amount market.Qty, price market.Price, fee int64,
 }
 
 func (d *desk) totals(s market.StrategyID) [2]Balance {
-	purse := d.balances[s]
-	return [2]Balance{purse[d.m.Base], purse[d.m.Quote]}
+	allocation := d.balances[s]
+	return [2]Balance{allocation[d.m.Base], allocation[d.m.Quote]}
 }
 
 const (
@@ -108,7 +108,7 @@ func TestADepositIsTheOwnersAlone(t *testing.T) {
 	eurID := d.m.Quote
 	d.deposit(1, eurID, 100*eur)
 	d.deposit(2, eurID, 30*eur)
-	d.deposit(0, eurID, 5*eur) // the pool of all that have no allotment
+	d.deposit(0, eurID, 5*eur) // the pool of all that have no allocation
 	for s, want := range map[market.StrategyID]market.Money{1: 100 * eur, 2: 35 * eur, 3: 35 * eur} {
 		available, held := d.Balance(s, eurID)
 		require.Equal(t, want, available, "strategy %d", s)

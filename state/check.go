@@ -26,13 +26,14 @@ func (a *Account) Check() error {
 			in[o.Market]++
 		}
 	}
-	for p, purse := range a.allocations {
-		for asset, b := range purse {
+	for p, allocation := range a.allocations {
+		for asset, b := range allocation {
 			if b.Held != held[p][asset] {
-				return fmt.Errorf("purse %d asset %d holds %d, its open orders %d", p, asset, b.Held, held[p][asset])
+				return fmt.Errorf("allocation %d asset %d holds %d, its open orders %d", p, asset, b.Held,
+					held[p][asset])
 			}
 			if b.Total+partly[p][asset] < b.Held || b.Held < 0 {
-				return fmt.Errorf("purse %d asset %d has %d and holds %d", p, asset, b.Total, b.Held)
+				return fmt.Errorf("allocation %d asset %d has %d and holds %d", p, asset, b.Total, b.Held)
 			}
 		}
 	}

@@ -49,8 +49,8 @@ func (a *Account) PricedSince(currency market.AssetID, since market.Time) bool {
 
 // sum is the balance of an asset over all allocations.
 func (a *Account) sum(asset market.AssetID) (total market.Money) {
-	for _, purse := range a.allocations {
-		total += purse[asset].Total
+	for _, allocation := range a.allocations {
+		total += allocation[asset].Total
 	}
 	return total
 }

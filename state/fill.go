@@ -166,16 +166,16 @@ func cashOf(side market.Side, gross, fee market.Value) (market.Value, error) {
 
 // book changes the allocation's balances: amount of base and money of quote.
 func (a *Account) book(o *Order, m *market.Market, amount, money market.Money) error {
-	purse := a.balances[o.Strategy]
-	quote, err := market.Add(purse[m.Quote].Total, money)
+	allocation := a.balances[o.Strategy]
+	quote, err := market.Add(allocation[m.Quote].Total, money)
 	if err != nil {
 		return err
 	}
-	base, err := market.Add(purse[m.Base].Total, amount)
+	base, err := market.Add(allocation[m.Base].Total, amount)
 	if err != nil {
 		return err
 	}
-	purse[m.Quote].Total, purse[m.Base].Total = quote, base
+	allocation[m.Quote].Total, allocation[m.Base].Total = quote, base
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 // that holds nothing and is no longer configured is forgotten.
 func (a *Account) Restore(data []byte, strategies []string) error {
 	var s SavedAccount
-	if err := market.ParseSaved(data, savedVersion, &s); err != nil {
+	if err := market.ParseSaved(data, savedVersion, &s, renamed...); err != nil {
 		return fmt.Errorf("account: %w", err)
 	}
 	if err := a.restore(&s, strategies); err != nil {
@@ -33,8 +33,8 @@ func (a *Account) restore(s *SavedAccount, strategies []string) error {
 		return err
 	}
 	own := make([]bool, len(a.allocationOf))
-	for id, purse := range a.allocationOf {
-		own[id] = purse > 0
+	for id, allocation := range a.allocationOf {
+		own[id] = allocation > 0
 	}
 	r := restorer{Account: NewAccount(a.catalog, len(strategies), own), ids: map[string]market.StrategyID{"": 0}}
 	for i, name := range strategies {
@@ -113,7 +113,7 @@ func (r *restorer) restoreAllocations(s *SavedAccount) error {
 			}
 			id = 0
 		case id > 0 && r.allocationOf[id] == 0:
-			return fmt.Errorf("strategy %q had an allotment of its own and now has none", p.Owner)
+			return fmt.Errorf("strategy %q had an allocation of its own and now has none", p.Owner)
 		}
 		for symbol, total := range p.Totals {
 			balance := &r.balances[id][r.catalog.AssetNamed(symbol).ID]
@@ -126,7 +126,7 @@ func (r *restorer) restoreAllocations(s *SavedAccount) error {
 	}
 	for _, name := range s.Strategies {
 		if id, known := r.ids[name]; known && id > 0 && r.allocationOf[id] > 0 && !saved[name] {
-			return fmt.Errorf("strategy %q had no allotment and now has one of its own", name)
+			return fmt.Errorf("strategy %q had no allocation and now has one of its own", name)
 		}
 	}
 	return nil
@@ -184,12 +184,12 @@ func (r *restorer) restoreOrder(s *SavedOrder) error {
 	if o.State.Terminal() {
 		return nil
 	}
-	purse := r.balanceOf(o)
-	held, err := market.Add(purse.Held, o.OnHold)
+	allocation := r.balanceOf(o)
+	held, err := market.Add(allocation.Held, o.OnHold)
 	if err != nil {
 		return err
 	}
-	purse.Held = held
+	allocation.Held = held
 	r.open = append(r.open, o)
 	r.count(o, 1)
 	return nil
@@ -224,7 +224,7 @@ func (s *SavedOrder) order(m *market.Market, by market.StrategyID) market.Order 
 // restoreLocal restores what the exchange cannot know.
 func (o *Order) restoreLocal(s *SavedOrder) error {
 	o.CancelWanted, o.Reported, o.Code = s.CancelWanted, s.Reported, s.Code
-	o.extra, o.counted, o.unanswered = s.Extra, s.Counted, s.Doubted
+	o.extra, o.counted, o.unanswered = s.Extra, s.Counted, s.Inferred
 	state := slices.Index(stateNames[:], s.State)
 	if state <= 0 {
 		return fmt.Errorf("state %q is none of %v", s.State, stateNames[1:])

@@ -9,8 +9,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// savedVersion is the version of SavedAccount. Version 2 added SavedPosition.Recent.
-const savedVersion = 2
+// savedVersion is the version of SavedAccount. Version 2 added SavedPosition.Recent, version 3 has
+// the names of renamed.
+const savedVersion = 3
+
+// renamed are the names of SavedAccount that changed.
+var renamed = []market.Renamed{
+	{Path: "allocations", Was: "purses", Since: 3},
+	{Path: "orders.inferred", Was: "doubted", Since: 3},
+}
 
 // SavedAccount is an Account without its prices: markets, assets and strategies by name, amounts as
 // integers in the units of Markets and Assets, orders by id.
@@ -18,7 +25,7 @@ type SavedAccount struct {
 	Markets     map[string]market.Units `json:"markets,omitempty"`
 	Assets      map[string]uint8        `json:"assets,omitempty"` // decimals by symbol
 	Strategies  []string                `json:"strategies,omitempty"`
-	Allocations []SavedAllocation       `json:"purses,omitempty"`
+	Allocations []SavedAllocation       `json:"allocations,omitempty"`
 	Positions   []SavedPosition         `json:"positions,omitempty"`
 	Orders      []SavedOrder            `json:"orders,omitempty"`
 	Foreign     int64                   `json:"foreign,omitempty"`
@@ -82,10 +89,10 @@ type SavedOrder struct {
 	Reported     bool   `json:"reported,omitzero"`
 	Code         int    `json:"code,omitzero"`
 	// part of OnHold: what the update in flight may need in addition
-	Extra   market.Money `json:"extra,omitzero"`
-	Counted market.Qty   `json:"counted,omitzero"` // of Fills
-	Fills   []SavedFill  `json:"fills,omitempty"`  // counted, in order
-	Doubted bool         `json:"doubted,omitzero"` // a refusal was inferred and may be undone
+	Extra    market.Money `json:"extra,omitzero"`
+	Counted  market.Qty   `json:"counted,omitzero"`  // of Fills
+	Fills    []SavedFill  `json:"fills,omitempty"`   // counted, in order
+	Inferred bool         `json:"inferred,omitzero"` // a refusal was inferred and may be undone
 }
 
 // SavedFill names a counted fill.
@@ -139,12 +146,12 @@ func (a *Account) refer(s *SavedAccount, id market.ID) string {
 }
 
 func (a *Account) saveAllocations(s *SavedAccount, names []string) {
-	for owner, purse := range a.allocationOf {
-		if owner > 0 && purse == 0 {
+	for owner, allocation := range a.allocationOf {
+		if owner > 0 && allocation == 0 {
 			continue
 		}
 		saved := SavedAllocation{Owner: names[owner], Totals: map[string]market.Money{}}
-		for asset, b := range a.allocations[purse] {
+		for asset, b := range a.allocations[allocation] {
 			if b.Total != 0 {
 				known := a.catalog.Asset(market.AssetID(asset))
 				saved.Totals[known.Symbol], s.Assets[known.Symbol] = b.Total, known.Digits
@@ -160,7 +167,7 @@ func savedOrder(o *Order, in, by string) SavedOrder {
 		Order: o.Order, Market: in, Strategy: by, Stop: o.Bracket.Stop, Target: o.Bracket.Target, Keep: o.Bracket.Keep,
 		State: o.State.String(), InFlight: o.InFlight.String(), CancelWanted: o.CancelWanted, Reported: o.Reported,
 		Code:  o.Code,
-		Extra: o.extra, Counted: o.counted, Doubted: o.unanswered,
+		Extra: o.extra, Counted: o.counted, Inferred: o.unanswered,
 	}
 	s.FeeCurrency, s.OnHoldCurrency, s.Bracket = 0, 0, market.Bracket{}
 	for _, f := range o.fills {

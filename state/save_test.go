@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// lived is the text of an account of two strategies, the first with an allotment of its own, which
+// lived is the text of an account of two strategies, the first with an allocation of its own, which
 // has everything that can be saved.
 func lived(t testing.TB) []byte {
 	d := newDesk(t, 2, []bool{false, true})
@@ -44,14 +45,25 @@ func lived(t testing.TB) []byte {
 func TestWhatIsSavedCanBeReadByAPerson(t *testing.T) {
 	text := string(lived(t))
 	for _, part := range []string{
-		`{"version":2,"state":{"markets":{"BTC-EUR":{"price":2,"amount":8,"quote":2}},"assets":{"BTC":8,"EUR":2},"strategies":["one","two"],`,
-		`"purses":[{"totals":{"BTC":1000000,"EUR":49900}},{"owner":"one","totals":{"BTC":60000000,"EUR":93999}}]`,
+		`{"version":3,"state":{"markets":{"BTC-EUR":{"price":2,"amount":8,"quote":2}},"assets":{"BTC":8,"EUR":2},"strategies":["one","two"],`,
+		`"allocations":[{"totals":{"BTC":1000000,"EUR":49900}},{"owner":"one","totals":{"BTC":60000000,"EUR":93999}}]`,
 		`{"strategy":"one","market":"BTC-EUR","amount":60000000,"cost":"600000000015","fees":"15","opened":1}`,
 		`"state":"partiallyFilled","inFlight":"update","cancelWanted":true,"reported":true,"extra":1000,"counted":60000000,"fills":[{"id":"00000000-0000-0000-0000-000000000001","settled":true}]`,
 		`"tag":"entry"`, `"state":"sent","inFlight":"place"`, `"state":"unknown"`, `"settled":false`, `"foreign":1`,
 	} {
 		require.Contains(t, text, part)
 	}
+}
+
+// The file is of version 2, which wrote the same account as lived.
+func TestAnAccountOfVersion2IsReadAndSavedAsToday(t *testing.T) {
+	text, err := os.ReadFile("testdata/account-v2.json")
+	require.NoError(t, err)
+	a := restarted(t, false, []bool{false, true})
+	require.NoError(t, a.Restore(text, seatNames))
+	again, err := a.Save(nil, seatNames)
+	require.NoError(t, err)
+	require.Equal(t, string(lived(t)), string(again))
 }
 
 func TestADoneOrderStillWaitsForItsFeeAfterARestart(t *testing.T) {
@@ -93,13 +105,13 @@ func TestAnAccountThatCannotGoOnSaysWhy(t *testing.T) {
 		old, new  string
 		want      string
 	}{
-		{nil, seatNames, "", "", `account: strategy "one" had an allotment of its own and now has none`},
+		{nil, seatNames, "", "", `account: strategy "one" had an allocation of its own and now has none`},
 		{[]bool{false, true, true}, seatNames, "", "",
-			`account: strategy "two" had no allotment and now has one of its own`},
+			`account: strategy "two" had no allocation and now has one of its own`},
 		{[]bool{false, true}, []string{"other", "two"}, "", "",
 			`account: strategy "one" is gone and holds 0.6 of BTC-EUR; take it back into the config`},
 		{[]bool{false, true}, []string{"one"}, "", "", "account: 2 strategies have 1 names"},
-		{[]bool{false, true}, seatNames, `"EUR":93999`, `"EUR":3`, "account: purse 1 asset 3 has 3 and holds 5000"},
+		{[]bool{false, true}, seatNames, `"EUR":93999`, `"EUR":3`, "account: allocation 1 asset 3 has 3 and holds 5000"},
 		{[]bool{false, true}, seatNames, `"amountRemaining":40000000`, `"amountRemaining":5`,
 			"order 1: filled 60000000 and remaining 5 are not amount 100000000"},
 		{[]bool{false, true}, seatNames, `"extra":1000`, `"extra":9999`,
@@ -137,7 +149,7 @@ func TestWhatIsFlatMayGo(t *testing.T) {
 	a := restarted(t, false, nil)
 	a.Catalog().MarketNamed("BTC-EUR").MinOrderInBase = 1000
 	require.NoError(t, a.Restore(text, []string{"two", "three"}), "dust keeps nobody")
-	require.Equal(t, market.Money(999), a.Total(1).Total, "and stays in the purse")
+	require.Equal(t, market.Money(999), a.Total(1).Total, "and stays in the allocation")
 }
 
 func TestTheMoneyOfAStrategyThatIsGoneGoesToThePool(t *testing.T) {

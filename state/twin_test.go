@@ -304,7 +304,7 @@ func (m *machine) compare(t *rapid.T) {
 
 func TestTheAccountAgreesWithATwinThatAddsUpTheList(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		own := rapid.SampledFrom([][]bool{nil, {false, true}, {false, true, true}}).Draw(rt, "own purses")
+		own := rapid.SampledFrom([][]bool{nil, {false, true}, {false, true, true}}).Draw(rt, "own allocations")
 		m := &machine{desk: newDesk(t, 2, own), own: own, settled: map[market.OrderID]exchange.Settlement{},
 			twin: twin{held: map[market.OrderID]int64{}, quote: map[market.OrderID]bool{}}}
 		m.pay(rt)

@@ -61,7 +61,7 @@ func (f *storeFlags) seriesFlags(c *cobra.Command) {
 }
 
 func (f *storeFlags) jsonFlag(c *cobra.Command) {
-	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	console.AddJSON(c.Flags(), &f.json, nil, "print JSON")
 }
 
 // series checks those flags.

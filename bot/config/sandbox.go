@@ -120,10 +120,10 @@ type TradedAsset struct {
 // exchange offers around that price.
 type TradedMarket struct {
 	MarketSection
-	PriceDecimals *int64        `toml:"price_decimals"` // none: those of tick_size
-	Status        string        `toml:"status"`
-	Source        SourceSection `toml:"source"`
-	House         HouseSection  `toml:"house"`
+	PriceDecimals *int64           `toml:"price_decimals"` // none: those of tick_size
+	Status        string           `toml:"status"`
+	Source        SourceSection    `toml:"source"`
+	Liquidity     LiquiditySection `toml:"liquidity"`
 }
 
 // SourceSection is the source of a market's price. Each kind uses some of the keys.
@@ -147,8 +147,8 @@ type SourceSection struct {
 	Walk     string `toml:"walk"`     // of replay: chance, or path: tick by tick, as in a backtest
 }
 
-// HouseSection is the liquidity that the exchange itself offers around the price.
-type HouseSection struct {
+// LiquiditySection is the liquidity that the exchange itself offers around the price.
+type LiquiditySection struct {
 	Levels        int64   `toml:"levels"`          // of each side; 0: none
 	HalfSpreadBPS Decimal `toml:"half_spread_bps"` // from the price to the best level, in hundredths of a per cent
 	Step          int64   `toml:"step"`            // ticks between levels
@@ -215,7 +215,7 @@ func (m *TradedMarket) start() {
 	m.Status = "trading"
 	m.Source = SourceSection{Kind: PriceSynthetic, Step: Span(time.Second), Refill: Span(time.Second),
 		Volatility: "0.03", Candles: DefaultStore, Interval: "1m", Speed: 1, Walk: WalkChance}
-	m.House.Step = 1
+	m.Liquidity.Step = 1
 }
 
 // start sets the default permissions of a key.

@@ -47,12 +47,15 @@ func (s *Source) decode(b *binder, config any) error {
 	if _, err := toml.Decode(s.Text, &tree); err != nil {
 		return s.syntax(err)
 	}
+	s.Hints = nil
+	if err := s.retire(tree, s.lineOf); err != nil {
+		return err
+	}
 	for _, o := range s.Overrides {
-		if err := o.apply(tree); err != nil {
+		if err := s.override(tree, o); err != nil {
 			return s.Place(err)
 		}
 	}
-	s.retire(tree)
 	return s.Place(b.bind(nil, reflect.ValueOf(config).Elem(), tree))
 }
 
@@ -127,24 +130,41 @@ func parseSet(nth int, arg string) (Override, error) {
 	return o, nil
 }
 
-// apply writes the setting into the tree and makes missing tables on the path.
-func (o Override) apply(tree map[string]any) error {
+// override lays a setting over the tree. It may name a retired key, or have one in its value.
+func (s *Source) override(tree map[string]any, o Override) error {
 	value, err := o.value()
 	if err != nil {
 		return At(o.Path, err)
 	}
-	last := len(o.Path) - 1
-	for i, part := range o.Path[:last] {
+	alone := map[string]any{}
+	if err := put(alone, o.Path, value); err != nil {
+		return err
+	}
+	if err := s.retire(alone, func([]string) string { return o.Flag + ": " }); err != nil {
+		return err
+	}
+	path := today(o.Path)
+	value, there := tableAround(alone, path)[path[len(path)-1]]
+	if !there {
+		return nil
+	}
+	return put(tree, path, value)
+}
+
+// put writes a value into a tree and makes the tables that are missing on its way.
+func put(tree map[string]any, path []string, value any) error {
+	last := len(path) - 1
+	for i, part := range path[:last] {
 		if tree[part] == nil {
 			tree[part] = map[string]any{}
 		}
 		next, ok := tree[part].(map[string]any)
 		if !ok {
-			return At(o.Path, fmt.Errorf("%s is a value, not a table", shownPath(o.Path[:i+1])))
+			return At(path, fmt.Errorf("%s is a value, not a table", shownPath(path[:i+1])))
 		}
 		tree = next
 	}
-	tree[o.Path[last]] = value
+	tree[path[last]] = value
 	return nil
 }
 
@@ -180,7 +200,7 @@ func (s *Source) WhereOf(path []string) string {
 	}
 	lines := indexLines(s.Text)
 	for n := len(path); n > 0; n-- {
-		if line := lines[lineKey(path[:n])]; line > 0 {
+		if line := max(lines[lineKey(path[:n])], lines[lineKey(before(path[:n]))]); line > 0 {
 			return fmt.Sprintf("%s:%d: ", s.Name(), line)
 		}
 		if flag := s.flagOf(func(set []string) bool { return n == len(path) && begins(set, path) }); flag != "" {
@@ -190,10 +210,15 @@ func (s *Source) WhereOf(path []string) string {
 	return s.Name() + ": "
 }
 
+// lineOf is the line of a key that the text has.
+func (s *Source) lineOf(path []string) string {
+	return fmt.Sprintf("%s:%d: ", s.Name(), indexLines(s.Text)[lineKey(path)])
+}
+
 // flagOf returns the last flag whose path matches; empty: none.
 func (s *Source) flagOf(matches func(path []string) bool) string {
 	for _, o := range slices.Backward(s.Overrides) {
-		if matches(o.Path) {
+		if matches(today(o.Path)) {
 			return o.Flag + ": "
 		}
 	}

@@ -25,7 +25,7 @@ type Finding struct {
 	Check string   `json:"check"`
 	Level string   `json:"level"` // ok, warn, fail
 	Text  string   `json:"text"`
-	Mend  string   `json:"mend,omitempty"`
+	Hint  string   `json:"hint,omitempty"`
 	Lines []string `json:"lines,omitempty"` // a table that goes with it
 }
 
@@ -112,10 +112,10 @@ func (d *doctor) ok(check, format string, args ...any) {
 	d.findings = append(d.findings, Finding{Check: check, Level: OK, Text: fmt.Sprintf(format, args...)})
 }
 
-func (d *doctor) warn(check, text, mend string) {
-	d.findings = append(d.findings, Finding{Check: check, Level: Warn, Text: text, Mend: mend})
+func (d *doctor) warn(check, text, hint string) {
+	d.findings = append(d.findings, Finding{Check: check, Level: Warn, Text: text, Hint: hint})
 }
 
-func (d *doctor) fail(check, text, mend string) {
-	d.findings = append(d.findings, Finding{Check: check, Level: Fail, Text: text, Mend: mend})
+func (d *doctor) fail(check, text, hint string) {
+	d.findings = append(d.findings, Finding{Check: check, Level: Fail, Text: text, Hint: hint})
 }

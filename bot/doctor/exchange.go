@@ -80,7 +80,7 @@ func (d *doctor) refusedKey(check string, err error) {
 
 // withdrawRight warns of a key that may do more than a bot needs.
 func (d *doctor) withdrawRight(ctx context.Context) {
-	const mend = "make a key without the right to withdraw: the bot never needs it, and a thief of such a key can " +
+	const hint = "make a key without the right to withdraw: the bot never needs it, and a thief of such a key can " +
 		"empty the account"
 	may, err := d.client.MayWithdraw(ctx)
 	switch {
@@ -88,7 +88,7 @@ func (d *doctor) withdrawRight(ctx context.Context) {
 		d.warn("withdrawals", fmt.Sprintf("it could not be found out whether the key may withdraw: %v", err),
 			"look at the key's rights at the exchange")
 	case may:
-		d.warn("withdrawals", "the key may withdraw, or the exchange hides that it may not", mend)
+		d.warn("withdrawals", "the key may withdraw, or the exchange hides that it may not", hint)
 	default:
 		d.ok("withdrawals", "the key may not withdraw")
 	}
@@ -175,10 +175,10 @@ func (d *doctor) polling() {
 	perKey, perIP := int(d.plan.Config.Exchange.PerKey), int(d.plan.Config.Exchange.PerIP)
 	text := fmt.Sprintf("%d of %d weight points a minute of the key, %d of %d of the IP address",
 		plan.PerMinute(rest.PaidByKey), perKey, plan.PerMinute(rest.PaidByIP), perIP)
-	level, mend := OK, ""
+	level, hint := OK, ""
 	if plan.Check(perKey, perIP) != nil {
-		level, mend = Fail, "more than 80 % of a budget; ask less often in [poll]"
+		level, hint = Fail, "more than 80 % of a budget; ask less often in [poll]"
 	}
-	d.findings = append(d.findings, Finding{Check: "polling", Level: level, Text: text, Mend: mend,
+	d.findings = append(d.findings, Finding{Check: "polling", Level: level, Text: text, Hint: hint,
 		Lines: strings.Split(plan.String(), "\n")})
 }

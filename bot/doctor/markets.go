@@ -42,9 +42,9 @@ func (d *doctor) smallestOrders(ctx context.Context) {
 		last[prices[i].Market] = prices[i].Last
 	}
 	deposits := d.deposits()
-	account, gate, err := d.purses(deposits)
+	account, gate, err := d.books(deposits)
 	if err != nil {
-		d.fail("orders", err.Error(), "correct the allotments")
+		d.fail("orders", err.Error(), "correct the allocations")
 		return
 	}
 	placed := d.rehearse(ctx, deposits)
@@ -93,7 +93,7 @@ func (d *doctor) smallestOrder(gate *risk.Gate, account *state.Account, id marke
 		d.ok("orders", "%s, passes", text)
 	case errors.As(err, &refusal) && refusal.Code == exchange.CodeInsufficientBalance:
 		d.fail("orders", text+", is more than the strategy has",
-			"deposit "+d.plan.Config.Account.Currency+", or raise the allotment")
+			"deposit "+d.plan.Config.Account.Currency+", or raise the allocation")
 	case errors.As(err, &refusal) && refusal.Reason != risk.ReasonExchange:
 		d.fail("orders", text+", is refused by "+refusal.Reason.String(),
 			"no order of this strategy can pass; change the limit")
@@ -120,24 +120,24 @@ func smallestAmount(m *market.Market, price market.Price) market.Qty {
 	return market.Qty((least + int64(more)) * step)
 }
 
-// deposits are what the strategies would be given: allotments for who has one, the rest of the
+// deposits are what the strategies would be given: allocations for who has one, the rest of the
 // currency for the others. A bot that has traded has its money in coins as well; it is reckoned
 // with what it was given.
 func (d *doctor) deposits() (deposits []backtest.Deposit) {
 	p, free := d.plan, d.held[d.plan.Currency.ID]
 	for i := range p.Strategies {
-		allotment := p.Allocations[i+1]
-		if allotment > free && !d.known.resumed {
-			d.fail("allotment", fmt.Sprintf("%s: %s of %s %s that are left", p.Strategies[i].Name,
-				market.FormatFixed(int64(allotment), p.Currency.Digits), market.FormatFixed(int64(free),
+		allocation := p.Allocations[i+1]
+		if allocation > free && !d.known.resumed {
+			d.fail("allocation", fmt.Sprintf("%s: %s of %s %s that are left", p.Strategies[i].Name,
+				market.FormatFixed(int64(allocation), p.Currency.Digits), market.FormatFixed(int64(free),
 					p.Currency.Digits),
-				p.Currency.Symbol), "deposit, or lower strategies."+p.Strategies[i].Name+".allotment")
-			allotment = free
+				p.Currency.Symbol), "deposit, or lower strategies."+p.Strategies[i].Name+".allocation")
+			allocation = free
 		}
-		free -= min(free, allotment)
-		if allotment > 0 {
+		free -= min(free, allocation)
+		if allocation > 0 {
 			deposits = append(deposits,
-				backtest.Deposit{Asset: p.Currency.ID, Money: allotment, Owner: market.StrategyID(i + 1)})
+				backtest.Deposit{Asset: p.Currency.ID, Money: allocation, Owner: market.StrategyID(i + 1)})
 		}
 	}
 	if free > 0 {
@@ -146,8 +146,8 @@ func (d *doctor) deposits() (deposits []backtest.Deposit) {
 	return deposits
 }
 
-// purses makes account and gate as the bot would have them.
-func (d *doctor) purses(deposits []backtest.Deposit) (*state.Account, *risk.Gate, error) {
+// books makes account and gate as the bot would have them.
+func (d *doctor) books(deposits []backtest.Deposit) (*state.Account, *risk.Gate, error) {
 	p := d.plan
 	own, limits := make([]bool, len(p.Strategies)+1), make([]risk.Limits, 0, len(p.Strategies))
 	for i := range p.Strategies {

@@ -131,10 +131,10 @@ func (d *doctor) judge(s *backtest.StrategyPlan, warmup int, r *backtest.Rehears
 		func(m *market.Market) bool { return m.Status != market.Trading }); {
 	case len(r.Halts) > 0:
 		d.fail(check, fmt.Sprintf("%s: it was halted at %s: %s", over, r.Halts[0].At, r.Halts[0].Reason),
-			"mend the strategy; bot backtest over fetched candles shows the same")
+			"correct the strategy; bot backtest over fetched candles shows the same")
 	case len(r.Placed) == 0 && refused > 0 && !untradable:
 		d.fail(check, fmt.Sprintf("%s: all %d orders that it asked for were refused: %s", over, refused, reasons),
-			"change its parameters, its allotment or the limit: as they are it cannot trade")
+			"change its parameters, its allocation or the limit: as they are it cannot trade")
 	case len(r.Placed) == 0 && refused > 0:
 		d.warn(check, fmt.Sprintf("%s: all %d orders that it asked for were refused: %s", over, refused, reasons),
 			"the bot waits until the market trades")

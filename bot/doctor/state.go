@@ -63,7 +63,7 @@ func (d *doctor) examine(path string, store *journal.Store) error {
 	}
 	if len(report.Flaws) > 0 {
 		found := Finding{Check: "state file", Level: Fail,
-			Text: fmt.Sprintf("%s has %d flaws", path, len(report.Flaws)), Mend: "take it from a backup"}
+			Text: fmt.Sprintf("%s has %d flaws", path, len(report.Flaws)), Hint: "take it from a backup"}
 		for _, flaw := range report.Flaws[:min(10, len(report.Flaws))] {
 			found.Lines = append(found.Lines, flaw.String())
 		}

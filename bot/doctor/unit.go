@@ -38,8 +38,8 @@ func (d *doctor) units(folders []string) {
 		if !u.starts {
 			continue
 		}
-		if mend := u.mend(); mend != "" {
-			d.warn("unit", u.path+" is for exit codes of an older version", mend)
+		if hint := u.hint(); hint != "" {
+			d.warn("unit", u.path+" is for exit codes of an older version", hint)
 		} else {
 			d.ok("unit", "%s fits the exit codes", u.path)
 		}
@@ -133,15 +133,15 @@ func statuses(have []string, value string) []string {
 // statusNames are systemd's words for the codes that matter here.
 var statusNames = map[string]string{"INVALIDARGUMENT": "2", "USAGE": "64", "CONFIG": "78"}
 
-// mend is what to change in a unit; empty: nothing.
-func (u *unit) mend() string {
+// hint is what to change in a unit; empty: nothing.
+func (u *unit) hint() string {
 	switch {
 	case slices.Contains(u.prevent, "2") || slices.Contains(u.success, "2"):
 		return fmt.Sprintf("2 is a crash, after which systemd has to start the bot again: write "+
 			"RestartPreventExitStatus=%d %d instead, then systemctl daemon-reload", config.ExitUsage, config.ExitConfig)
 	case u.restart && !(slices.Contains(u.prevent, strconv.Itoa(config.ExitUsage)) &&
 		slices.Contains(u.prevent, strconv.Itoa(config.ExitConfig))):
-		return fmt.Sprintf("a mistake in the config is not mended by a restart: add RestartPreventExitStatus=%d %d, "+
+		return fmt.Sprintf("a mistake in the config is not corrected by a restart: add RestartPreventExitStatus=%d %d, "+
 			"then systemctl daemon-reload", config.ExitUsage, config.ExitConfig)
 	}
 	return ""

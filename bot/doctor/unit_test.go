@@ -53,7 +53,7 @@ func TestTheDoctorNamesAUnitForOlderExitCodes(t *testing.T) {
 		}
 		require.Len(t, d.findings, 1, name)
 		require.Equal(t, row.level, d.findings[0].Level, name)
-		require.Contains(t, d.findings[0].Text+d.findings[0].Mend, row.text, name)
+		require.Contains(t, d.findings[0].Text+d.findings[0].Hint, row.text, name)
 		require.Contains(t, d.findings[0].Text, path, name)
 	}
 }

@@ -24,7 +24,8 @@ import (
 var ErrNoBot = errors.New("no bot is running")
 
 // Call sends a request to the running bot of a folder and decodes its answer into value. It waits
-// at most within. It returns the raw answer too.
+// at most within. It returns
+// the answer too, under the names of today.
 func Call(ctx context.Context, folder, path string, ask *Request, within time.Duration, value any) (answer []byte,
 	err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
@@ -65,7 +66,7 @@ func post(ctx context.Context, socket, path string, body []byte) (status int, an
 	if err != nil {
 		return 0, nil, err
 	}
-	NameProtocol(request.Header)
+	nameRequest(request.Header)
 	response, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {
 		return 0, nil, err
@@ -77,7 +78,10 @@ func post(ctx context.Context, socket, path string, body []byte) (status int, an
 	if answer, err = io.ReadAll(response.Body); err != nil {
 		return 0, nil, fmt.Errorf("its answer: %w", err)
 	}
-	return response.StatusCode, answer, nil
+	if response.StatusCode == http.StatusOK {
+		answer, err = readAnswer(response.Header, path, answer)
+	}
+	return response.StatusCode, answer, err
 }
 
 // refusalOf returns the error in a bot's answer.

@@ -13,7 +13,7 @@ type Position struct {
 	Amount   string `json:"amount"`
 	Cost     string `json:"cost"`            // fees included
 	Last     string `json:"last,omitempty"`  // the latest price that the bot has seen
-	Worth    string `json:"worth,omitempty"` // at that price
+	Value    string `json:"value,omitempty"` // at that price
 	Realised string `json:"realised"`        // profit of the sold amounts, fees included
 	Fees     string `json:"fees"`
 	OpenedMS int64  `json:"opened_ms,omitempty"`
@@ -32,7 +32,7 @@ func PositionOf(m *market.Market, p *journal.PositionRow, last market.Price) Pos
 	if last != 0 {
 		info.Last = m.FormatPrice(last)
 		if worth, err := m.Notional(last, p.Amount); err == nil {
-			info.Worth = m.FormatMoney(worth)
+			info.Value = m.FormatMoney(worth)
 		}
 	}
 	return info

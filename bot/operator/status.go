@@ -46,7 +46,7 @@ type Status struct {
 	OpenOrders     int              `json:"open_orders"`
 	ForeignOrders  int              `json:"foreign_orders"`        // open orders of the account that are not this bot's
 	Unprotected    []Unprotected    `json:"unprotected,omitempty"` // positions without an exit that were to have one
-	Nobodys        []Amount         `json:"nobodys,omitempty"`     // what the account has beyond the strategies' books
+	Unallocated    []Amount         `json:"unallocated,omitempty"` // what the account has beyond the strategies' books
 	Markets        []MarketStatus   `json:"markets,omitempty"`     // those that do not trade
 	Weight         []Weight         `json:"weight,omitempty"`
 	Feeds          []Feed           `json:"feeds,omitempty"`
@@ -158,7 +158,7 @@ func StoppedStatus(store *journal.Store, dir string) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Nobodys = Unallocated(store.Catalog(), agreed)
+	s.Unallocated = Unallocated(store.Catalog(), agreed)
 	if len(runs) > 0 {
 		for _, name := range runs[len(runs)-1].Strategies {
 			s.Strategies = append(s.Strategies, stoppedStrategy(name, halts, open))

@@ -21,7 +21,7 @@ type Step struct {
 	ExchangeMS int64    `json:"exchange_ms,omitempty"` // of a report: the exchange's own time
 	Kind       string   `json:"kind"`
 	Risk       []Figure `json:"risk,omitempty"` // of an intent: the gate's figures
-	Says       any      `json:"says"`           // journal.Fields
+	Details    any      `json:"details"`        // journal.Fields
 	Lines      []string `json:"lines"`          // the same for a person
 }
 
@@ -59,7 +59,7 @@ func StoryOf(store *journal.Store, name string) (*Story, error) {
 }
 
 func stepOf(store *journal.Store, t *storyWriter, e *journal.Entry) Step {
-	step := Step{Number: e.Number, AtMS: e.At.Millis(), Kind: e.Kind.String(), Says: store.Describe(e),
+	step := Step{Number: e.Number, AtMS: e.At.Millis(), Kind: e.Kind.String(), Details: store.Describe(e),
 		Lines: t.lines(e)}
 	switch r := e.Record.(type) {
 	case *journal.Intent:

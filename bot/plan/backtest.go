@@ -148,7 +148,7 @@ func (p *Backtest) addVenue() (err error) {
 	return nil
 }
 
-// addDeposits splits the start between the strategies with an allotment and the common purse.
+// addDeposits splits the start between the strategies with an allocation and the common pool.
 func (p *Backtest) addDeposits() error {
 	start := p.Config.Account.Start
 	if len(start) == 0 {
@@ -181,7 +181,7 @@ func (p *Backtest) addDeposits() error {
 			p.Run.Deposits = append(p.Run.Deposits, backtest.Deposit{Asset: asset.ID, Money: money})
 		}
 	}
-	return p.checkAllotments(start)
+	return p.checkAllocations(start)
 }
 
 // allot gives the strategies theirs and returns what is left.
@@ -189,9 +189,9 @@ func (p *Backtest) allot(money market.Money) (market.Money, error) {
 	for i := range p.Strategies {
 		own, name := p.Allocations[i+1], p.Strategies[i].Name
 		if own > money {
-			return 0, config.Keyf([]string{"strategies", name, "allotment"},
+			return 0, config.Keyf([]string{"strategies", name, "allocation"},
 				"%s is more than what is left of account.start.%s: %s",
-				p.Config.Strategies[name].Allotment, p.Currency.Symbol, market.FormatFixed(int64(money),
+				p.Config.Strategies[name].Allocation, p.Currency.Symbol, market.FormatFixed(int64(money),
 					p.Currency.Digits))
 		}
 		if own > 0 {
@@ -203,13 +203,13 @@ func (p *Backtest) allot(money market.Money) (market.Money, error) {
 	return money, nil
 }
 
-func (p *Backtest) checkAllotments(start map[string]config.Decimal) error {
+func (p *Backtest) checkAllocations(start map[string]config.Decimal) error {
 	if _, given := start[p.Currency.Symbol]; given {
 		return nil
 	}
 	for _, name := range p.Names() {
-		if p.Config.Strategies[name].Allotment != "" {
-			return config.Keyf([]string{"strategies", name, "allotment"},
+		if p.Config.Strategies[name].Allocation != "" {
+			return config.Keyf([]string{"strategies", name, "allocation"},
 				"the account starts without %s; set account.start.%s", p.Currency.Symbol, p.Currency.Symbol)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 )
 
-// credentialMends are what to do about an exchange's refusal of a key (venue-facts 2.2).
-var credentialMends = map[int]string{
+// credentialHints are what to do about an exchange's refusal of a key (venue-facts 2.2).
+var credentialHints = map[int]string{
 	301: "the key is not 64 characters long: copy it again",
 	304: "the exchange finds the request too old: widen exchange.window",
 	305: "the exchange has no such key, or it is not active: copy it again, or make a new one",
@@ -22,7 +22,7 @@ var credentialMends = map[int]string{
 func KeyHint(err error) string {
 	var refusal *exchange.Error
 	if errors.As(err, &refusal) {
-		return credentialMends[refusal.Code]
+		return credentialHints[refusal.Code]
 	}
 	return ""
 }

@@ -65,7 +65,7 @@ func (p *Plan) ReadAmounts(currency *market.Asset) error {
 		amounts = append(amounts,
 			amount{config.Join(path, "risk", "max_order_value"), section.Risk.MaxOrderValue, &s.Limits.MaxOrderValue},
 			amount{config.Join(path, "risk", "max_position"), section.Risk.MaxPosition, &s.Limits.MaxPosition},
-			amount{config.Join(path, "allotment"), section.Allotment, &p.Allocations[i+1]})
+			amount{config.Join(path, "allocation"), section.Allocation, &p.Allocations[i+1]})
 	}
 	for _, a := range amounts {
 		var err error

@@ -44,7 +44,7 @@ func (s stairs) Movements(start price.Start) (price.Movements, error) {
 func TestASpreadIsPaidTheSameLiveAndInABacktest(t *testing.T) {
 	p := play{weather: weather{seed: 3}, backtest: `half_spread_bps = "10"`,
 		strategies: section("trend", "smacross", bitcoin, "1m",
-			`allotment = "10000"`+"\n"+`params = { fast = 3, slow = 8, share = "0.9" }`)}
+			`allocation = "10000"`+"\n"+`params = { fast = 3, slow = 8, share = "0.9" }`)}
 	var live *trail
 	var candles []market.Candle
 	var from, to market.Time

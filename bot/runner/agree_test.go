@@ -131,10 +131,10 @@ func TestEveryShippedStrategyIsAmongTheAgreements(t *testing.T) {
 // Some have money of their own, some share, two trade both markets; all decide at the same closes.
 func TestSeveralStrategiesOnSeveralMarketsTradeTheSameLiveAndInABacktest(t *testing.T) {
 	sections := section("trend", "smacross", both, "1m",
-		`allotment = "3000"`+"\n"+`cod_group_id = 3`+"\n"+`params = { fast = 3, slow = 8, share = "0.5" }`) +
+		`allocation = "3000"`+"\n"+`cod_group_id = 3`+"\n"+`params = { fast = 3, slow = 8, share = "0.5" }`) +
 		section("also", "smacross", `"ETH-EUR", "BTC-EUR"`, "1m", `params = { fast = 2, slow = 5, share = "0.3" }`) +
 		section("break", "breakout", ether, "1m",
-			`allotment = "3000"`+"\n"+`params = { channel = 5, atr = 5, stop_atr = 1.5, target_atr = 2.0, share = "0.8" }`) +
+			`allocation = "3000"`+"\n"+`params = { channel = 5, atr = 5, stop_atr = 1.5, target_atr = 2.0, share = "0.8" }`) +
 		section("weak", "rsirevert", bitcoin, "1m",
 			`params = { period = 5, low = 40.0, high = 60.0, offset_bps = "5", target_bps = "10", expire = 3, share = "0.3" }`) +
 		section("ladder", "grid", bitcoin, "1m",

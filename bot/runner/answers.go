@@ -109,7 +109,7 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 			Strategy: r.nameOf(u.Strategy), Market: m.Name, Amount: m.FormatQty(u.Amount), Cause: u.Cause.String(),
 			SinceMS: u.Since.Millis()})
 	}
-	s.Nobodys = operator.Unallocated(r.plan.Catalog, r.journal.agreed)
+	s.Unallocated = operator.Unallocated(r.plan.Catalog, r.journal.agreed)
 	for _, m := range r.journal.notes.rules {
 		if m.Status != market.Trading {
 			s.Markets = append(s.Markets, operator.MarketStatus{Market: m.Name, Status: m.Status.String()})

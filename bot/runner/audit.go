@@ -36,6 +36,7 @@ func (j *botJournal) Breached(at market.Time, b *live.Breach, all []live.Breach)
 func (f *watchedLog) Breached(at market.Time, b *live.Breach, all []live.Breach) {
 	f.ReconcileLog.Breached(at, b, all)
 	if m := f.watch.metrics; m != nil {
+		m.invalid.WithLabelValues(b.Rule).Inc()
 		m.refuted.WithLabelValues(b.Rule).Inc()
 	}
 	if all != nil {

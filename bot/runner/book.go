@@ -252,7 +252,7 @@ func (r *runner) cover(at market.Time, id market.StrategyID, m *market.Market, a
 	}
 	if lacks > 0 {
 		r.log.Warn().Str("market", m.Name).Str("amount", m.FormatQty(lacks)).Str("strategy", r.nameOf(id)).
-			Msg("more was sold than the strategies hold: the rest was nobody's, and is booked to the strategy")
+			Msg("more was sold than the strategies hold: the rest was unallocated, and is booked to the strategy")
 		r.carry(at, &market.Event{Asset: m.Base, Market: m.ID, Money: market.Money(lacks), Owner: id,
 			Price: max(1, r.account.Last(m.ID))})
 	}

@@ -296,7 +296,7 @@ func (r *runner) restore(ctx context.Context) ([]market.Command, error) {
 }
 
 // configMismatch wraps an error of the last run's state: as a mistake in the config, which a
-// restart does not mend, where the config has changed since.
+// restart does not correct, where the config has changed since.
 func (r *runner) configMismatch(err error) error {
 	runs, failed := r.store.Runs()
 	if failed == nil && len(runs) > 0 && runs[len(runs)-1].ConfigHash != r.plan.SettingsHash {

@@ -96,7 +96,7 @@ func answer(serve func(context.Context, *operator.Request) (any, error)) http.Ha
 		var ask operator.Request
 		status := http.StatusOK
 		var value any
-		err := operator.CheckProtocol(request.Header, "the command")
+		err := operator.CheckRequest(request.Header)
 		if err == nil {
 			if err = json.NewDecoder(http.MaxBytesReader(w, request.Body, operator.MaxRequestBytes)).
 				Decode(&ask); err != nil {
@@ -108,10 +108,7 @@ func answer(serve func(context.Context, *operator.Request) (any, error)) http.Ha
 		if err != nil {
 			value, status = operator.Failure{Error: err.Error()}, statusOf(err)
 		}
-		w.Header().Set("Content-Type", "application/json")
-		operator.NameProtocol(w.Header())
-		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(value) // it fails where the client has hung up
+		operator.WriteAnswer(w, request, status, value)
 	}
 }
 

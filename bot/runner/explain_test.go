@@ -103,7 +103,7 @@ func TestWhatWasRefusedIsToldWithItsValuesAndCountedNotRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := buyers(t)
 		s.config = strings.Replace(s.config, "strategies.buyer", "strategies.idle", 1)
-		s.config += "[strategies.buyer]\nkind = \"buyer\"\nmarkets = [\"BTC-EUR\"]\ninterval = \"1m\"\nallotment = " +
+		s.config += "[strategies.buyer]\nkind = \"buyer\"\nmarkets = [\"BTC-EUR\"]\ninterval = \"1m\"\nallocation = " +
 			"\"5000\"\noperator_id = 8\n"
 		s.config = strings.Replace(s.config, "kind = \"buyer\"", "kind = \"idler\"", 1)
 		s.kinds = append(s.kinds, idlerKind)

@@ -172,5 +172,5 @@ func (w *whim) change(draw int) {
 
 // fickleSection is a strategy of the kind in a config, with its own money.
 func fickleSection(name, markets string, seed uint64) string {
-	return section(name, "fickle", markets, "1m", fmt.Sprintf("allotment = \"8000\"\nparams.seed = %d", seed))
+	return section(name, "fickle", markets, "1m", fmt.Sprintf("allocation = \"8000\"\nparams.seed = %d", seed))
 }

@@ -53,7 +53,7 @@ func flooded(t *testing.T) *stage {
 kind = "flooder"
 markets = ["BTC-EUR"]
 interval = "1m"
-allotment = "9000"
+allocation = "9000"
 operator_id = 8
 `
 	return s

@@ -45,13 +45,13 @@ func (l *liar) RoundTrip(r *http.Request) (*http.Response, error) {
 // open. With 18000 the strategy can hold two such orders, so the first is taken back; with 12000 it
 // cannot, so the first is cancelled.
 func TestAnOrderThatTheExchangeListsAsOpenAfterItsEndIsTakenBack(t *testing.T) {
-	for allotment, open := range map[string]int{"18000": 2, "12000": 1} {
+	for allocation, open := range map[string]int{"18000": 2, "12000": 1} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, 1, func(c *sandbox.Config) {
 				c.Markets[0].Source, c.Markets[0].Liquidity = price.Fixed("30000"), sandbox.Liquidity{}
 			})
 			s.kinds = append(s.kinds, keeperKind)
-			s.config = strings.NewReplacer("keep_orders = true\n", "", `"12000"`, `"`+allotment+`"`).Replace(keeperBot)
+			s.config = strings.NewReplacer("keep_orders = true\n", "", `"12000"`, `"`+allocation+`"`).Replace(keeperBot)
 			s.traffic.limits = limits{value: 9000}
 			lie := &liar{}
 			s.wrap = func(w http.RoundTripper) http.RoundTripper {
@@ -71,7 +71,7 @@ func TestAnOrderThatTheExchangeListsAsOpenAfterItsEndIsTakenBack(t *testing.T) {
 			lie.client.Store(nil)
 			time.Sleep(4 * time.Minute)
 			p.look(func() {
-				require.Len(t, p.account.Open(nil, 0, 0), open, "allotment %s", allotment)
+				require.Len(t, p.account.Open(nil, 0, 0), open, "allocation %s", allocation)
 				require.Equal(t, open == 2, p.account.Own(first.ID) != nil)
 				require.Zero(t, p.loop.Foreign())
 				_, halted := p.engine.Halted(1)

@@ -22,13 +22,14 @@ type metrics struct {
 	registry *prometheus.Registry
 	watch    *watch
 
-	orders, ended, refusals, fills, differences, bans, bare, blocks, refuted *prometheus.CounterVec
-	stale                                                                    prometheus.Counter
-	commits                                                                  prometheus.Histogram
-	steps                                                                    *prometheus.HistogramVec
-	equity, exposure, drawdown, open, foreign                                prometheus.Gauge
-	bareNow                                                                  prometheus.Gauge
-	halted, bareFor                                                          *prometheus.GaugeVec
+	orders, ended, refusals, fills, differences, bans, bare, blocks *prometheus.CounterVec
+	invalid, refuted                                                *prometheus.CounterVec // new and older name
+	stale                                                           prometheus.Counter
+	commits                                                         prometheus.Histogram
+	steps                                                           *prometheus.HistogramVec
+	equity, exposure, drawdown, open, foreign                       prometheus.Gauge
+	bareNow                                                         prometheus.Gauge
+	halted, bareFor                                                 *prometheus.GaugeVec
 }
 
 // namespace is the prefix of every metric.
@@ -47,8 +48,9 @@ func newMetrics(w *watch) *metrics {
 	m.refusals = m.counters("refusals_total", "Orders that the gate refused.", "strategy", "reason")
 	m.fills = m.counters("fills_total", "Fills of own orders.", "strategy", "market", "side")
 	m.differences = m.counters("differences_total", "What was found to differ from the exchange's books.", "kind")
-	m.refuted = m.counters("answers_refuted_total",
+	m.invalid = m.counters("invalid_answers_total",
 		"Answers about own orders that cannot be true and were not booked, by the rule that they break.", "rule")
+	m.refuted = m.counters("answers_refuted_total", "Older name of tidemark_invalid_answers_total.", "rule")
 	m.bans = m.counters("bans_total", "Bans by the exchange.", "budget")
 	m.bare = m.counters("unprotected_total", "Positions that could not have an exit at the exchange.", "strategy",
 		"cause")
@@ -61,8 +63,8 @@ func newMetrics(w *watch) *metrics {
 	m.steps = prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: "step_seconds",
 		Help: "Time of a step of the engine, by kind of event.", Buckets: shortTimes()}, []string{"event"})
 	currency := prometheus.Labels{"currency": w.r.plan.Config.Account.Currency}
-	m.equity = m.gauge("equity", "Worth of what the strategies have; what is nobody's is not counted.", currency)
-	m.exposure = m.gauge("exposure", "Worth of positions and open buys.", currency)
+	m.equity = m.gauge("equity", "Value of what the strategies have, without unallocated money.", currency)
+	m.exposure = m.gauge("exposure", "Value of positions and open buys.", currency)
 	m.drawdown = m.gauge("drawdown_ratio", "How far the equity is below its highest, 0 to 1.", nil)
 	m.open = m.gauge("open_orders", "Own open orders.", nil)
 	m.foreign = m.gauge("foreign_orders", "Open orders on the account that are somebody else's.", nil)
@@ -75,8 +77,9 @@ func newMetrics(w *watch) *metrics {
 	m.registry.MustRegister(m.stale, m.commits, m.steps, m.halted, m.bareFor)
 	m.function("build_info", "What runs.", prometheus.Labels{"version": version.Of(debug.ReadBuildInfo()),
 		"go": runtime.Version()}, func() float64 { return 1 })
-	m.function("turn_age_seconds", "Time since the last turn of the loop.", nil,
-		func() float64 { return m.age(w.turned.Load()) })
+	age := func() float64 { return m.age(w.turned.Load()) }
+	m.function("loop_age_seconds", "Time since the loop last ran.", nil, age)
+	m.function("turn_age_seconds", "Older name of tidemark_loop_age_seconds.", nil, age)
 	m.registry.MustRegister(newBlockedAge(w))
 	return m
 }

@@ -13,24 +13,24 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// fund gives each strategy its allotment where it does not have it yet, and moves what the config
+// fund gives each strategy its allocation where it does not have it yet, and moves what the config
 // has changed since. The pool gets what is left of the currency when the first strategy needs it.
-// Everything else on the account is nobody's and is left alone.
+// Everything else on the account is unallocated and is left alone.
 func (r *runner) fund(ctx context.Context, now market.Time) error {
-	before, err := r.allotted()
+	before, err := r.allocated()
 	if err != nil {
 		return err
 	}
 	if released := r.account.Released(r.plan.Currency.ID); released != 0 {
 		r.transfer(now, -released, 0)
 		r.log.Info().Str("money", r.inCurrency(released)).
-			Msg("strategies that are gone from the config have left money: it is nobody's now")
+			Msg("strategies that are gone from the config have left money: it is unallocated now")
 	}
 	due, pool := r.dueMoney(before), r.poolIsNew(before)
 	switch some := pool || slices.ContainsFunc(due, func(money market.Money) bool { return money != 0 }); {
 	case some && len(r.account.Pending(nil)) > 0:
-		// what they have come to meanwhile would be taken for money that is nobody's
-		r.log.Warn().Msg("orders of the last run are open: allotments change, and new strategies get theirs, " +
+		// what they have come to meanwhile would be taken for money that is unallocated
+		r.log.Warn().Msg("orders of the last run are open: allocations change, and new strategies get theirs, " +
 			"with the next start after a stop that leaves none")
 		return nil
 	case some:
@@ -43,23 +43,26 @@ func (r *runner) fund(ctx context.Context, now market.Time) error {
 		given[name] = r.plan.Allocations[i+1]
 	}
 	text, _ := json.Marshal(given) // names and numbers
-	r.journal.batch.Blob(folder.AllotmentBlob, text)
+	r.journal.batch.Blob(folder.AllocationBlob, text)
 	return r.engine.Err()
 }
 
-// allotted is what the strategies of the last run were given, by name; empty before the first.
-func (r *runner) allotted() (before map[string]market.Money, err error) {
+// allocated is what the strategies of the last run were given, by name; empty before the first.
+func (r *runner) allocated() (before map[string]market.Money, err error) {
 	before = map[string]market.Money{}
 	if !r.resumed {
 		return before, nil
 	}
-	text, err := r.store.Blob(folder.AllotmentBlob)
+	text, err := r.store.Blob(folder.AllocationBlob)
+	if err == nil && text == nil {
+		text, err = r.store.Blob(folder.AllotmentBlob)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if text != nil {
 		if err := json.Unmarshal(text, &before); err != nil {
-			return nil, fmt.Errorf("allotments in the state file: %w", err)
+			return nil, fmt.Errorf("allocations in the state file: %w", err)
 		}
 		return before, nil
 	}
@@ -67,7 +70,7 @@ func (r *runner) allotted() (before map[string]market.Money, err error) {
 	if err != nil || len(runs) == 0 {
 		return before, err
 	}
-	for i, name := range r.plan.Names() { // of a file from before allotments were kept: they are as they were
+	for i, name := range r.plan.Names() { // of a file from before allocations were kept: they are as they were
 		if slices.Contains(runs[len(runs)-1].Strategies, name) {
 			before[name] = r.plan.Allocations[i+1]
 		}
@@ -109,7 +112,7 @@ func (r *runner) move(ctx context.Context, now market.Time, due []market.Money, 
 			continue
 		}
 		if has, _ := r.account.Balance(strategyID(i+1), r.plan.Currency.ID); has < -money {
-			return r.plan.Config.Source.Place(config.At([]string{"strategies", r.plan.Strategies[i].Name, "allotment"},
+			return r.plan.Config.Source.Place(config.At([]string{"strategies", r.plan.Strategies[i].Name, "allocation"},
 				fmt.Errorf("is %s less than before, and the strategy has only %s in money; bot flatten frees what it "+
 					"holds", r.inCurrency(-money), r.inCurrency(has))))
 		}
@@ -121,7 +124,7 @@ func (r *runner) move(ctx context.Context, now market.Time, due []market.Money, 
 			continue
 		}
 		if money > free {
-			return fmt.Errorf("strategy %s: its allotment is more than the account has left: %s",
+			return fmt.Errorf("strategy %s: its allocation is more than the account has left: %s",
 				r.plan.Strategies[i].Name, r.inCurrency(free))
 		}
 		free -= money

@@ -13,11 +13,11 @@ import (
 )
 
 // calmStrategy is a strategy for a config, which does nothing in a short run.
-func calmStrategy(name, allotment string) string {
+func calmStrategy(name, allocation string) string {
 	text := "\n[strategies." + name +
 		"]\nkind = \"smacross\"\nmarkets = [\"BTC-EUR\"]\ninterval = \"1d\"\noperator_id = 9\n"
-	if allotment != "" {
-		text += "allotment = \"" + allotment + "\"\n"
+	if allocation != "" {
+		text += "allocation = \"" + allocation + "\"\n"
 	}
 	return text
 }
@@ -34,9 +34,9 @@ func (p *process) moneyOf() map[string]string {
 	return all
 }
 
-// TestAllotmentsFollowTheConfigFromRunToRun adds, raises, cuts and removes strategies, with a limit
-// on the drawdown that would latch if money that comes or goes counted as won or lost.
-func TestAllotmentsFollowTheConfigFromRunToRun(t *testing.T) {
+// TestAllocationsFollowTheConfigFromRunToRun adds, raises, cuts and removes strategies, with
+// a limit on the drawdown that would latch if money that comes or goes counted as won or lost.
+func TestAllocationsFollowTheConfigFromRunToRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4, nil)
 		limits := strings.Replace(s.config[:strings.Index(s.config, "[strategies.")], "max_daily_loss",
@@ -57,17 +57,17 @@ func TestAllotmentsFollowTheConfigFromRunToRun(t *testing.T) {
 		require.Equal(t, map[string]string{"a": "1000 EUR", "b": "300 EUR"},
 			run(calmStrategy("a", "1000"), calmStrategy("b", "300")), "one that is new is given its money")
 		require.Equal(t, map[string]string{"a": "500 EUR", "b": "800 EUR"},
-			run(calmStrategy("a", "500"), calmStrategy("b", "800")), "allotments follow the config")
+			run(calmStrategy("a", "500"), calmStrategy("b", "800")), "allocations follow the config")
 		require.Equal(t, map[string]string{"b": "800 EUR"}, run(calmStrategy("b", "800")),
 			"one that is gone leaves its money")
 		require.Equal(t, map[string]string{"b": "800 EUR", "c": "19200 EUR"},
 			run(calmStrategy("b", "800"), calmStrategy("c", "")), "a new pool gets the rest of %s", all)
 		s.config = limits + calmStrategy("b", "800000") + calmStrategy("c", "")
 		_, err := s.open()
-		require.ErrorContains(t, err, "strategy b: its allotment is more than the account has left: 0 EUR")
+		require.ErrorContains(t, err, "strategy b: its allocation is more than the account has left: 0 EUR")
 		s.config = limits + calmStrategy("b", "") + calmStrategy("c", "")
 		_, err = s.open()
-		require.ErrorContains(t, err, `strategy "b" had an allotment of its own and now has none`)
+		require.ErrorContains(t, err, `strategy "b" had an allocation of its own and now has none`)
 		require.ErrorAs(t, err, new(config.UsageError), "a restart does not mend it")
 		require.Contains(t, s.log.String(), "strategies that are gone from the config have left money")
 	})

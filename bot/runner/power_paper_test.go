@@ -43,7 +43,7 @@ EUR = "20000"
 kind = "restless"
 markets = ["BTC-EUR"]
 interval = "1m"
-allotment = "10000"
+allocation = "10000"
 operator_id = 7
 cod_group_id = 3
 params.seed = %d
@@ -235,7 +235,7 @@ func failPaper(t *testing.T, seed uint64, moment string) {
 	require.Positive(t, a.Orders)
 	have := s.Holdings()
 	quote, base := s.Market().Quote, s.Market().Base
-	require.Equal(t, p.account.Total(quote).Total+10_000_00, have[quote]) // the half that is nobody's
+	require.Equal(t, p.account.Total(quote).Total+10_000_00, have[quote]) // the half that is unallocated
 	require.Equal(t, p.account.Total(base).Total, have[base])
 	require.NoError(t, p.close())
 }

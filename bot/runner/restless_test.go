@@ -87,6 +87,6 @@ secret_env = "SECRET"
 kind = "keeper"
 markets = ["BTC-EUR"]
 interval = "1m"
-allotment = "12000"
+allocation = "12000"
 operator_id = 7
 `

@@ -44,7 +44,8 @@ func TestKeyAndSecretAreInNothingThatTheBotWrites(t *testing.T) {
 				{Kind: fault.Error, Code: 101, Work: true, Probability: 0.1, Key: bottest.BotKey},
 			}
 		})
-		s.config += "[strategies.clumsy]\nkind = \"clumsy\"\nmarkets = [\"BTC-EUR\"]\ninterval = \"1m\"\nallotment = " +
+		s.config += "[strategies.clumsy]\nkind = \"clumsy\"\nmarkets = [\"BTC-EUR\"]\ninterval = \"1m\"\n" +
+			"allocation = " +
 			"\"100\"\noperator_id = 8\n"
 		s.kinds = append(s.kinds, clumsyKind)
 		p := s.start()

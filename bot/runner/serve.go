@@ -53,8 +53,8 @@ func (r *runner) serve(ctx context.Context) (err error) {
 
 // withHint adds a remedy to an exchange's refusal of the key.
 func withHint(err error) error {
-	if mend := plan.KeyHint(err); mend != "" {
-		return fmt.Errorf("%w; %s; bot doctor looks at everything else", err, mend)
+	if hint := plan.KeyHint(err); hint != "" {
+		return fmt.Errorf("%w; %s; bot doctor looks at everything else", err, hint)
 	}
 	return err
 }

@@ -122,7 +122,7 @@ func (p *Plan) market(name string, s *config.TradedMarket) (m sandbox.Market, er
 	if err := p.setDecimals(path, s, &m); err != nil {
 		return m, err
 	}
-	if m.Liquidity, err = house(config.Join(path, "house"), &s.House, m.QuantityDecimals); err != nil {
+	if m.Liquidity, err = liquidity(config.Join(path, "liquidity"), &s.Liquidity, m.QuantityDecimals); err != nil {
 		return m, err
 	}
 	m.Source, err = p.source(config.Join(path, "source"), name, s)
@@ -159,7 +159,7 @@ func (p *Plan) setDecimals(path []string, s *config.TradedMarket, m *sandbox.Mar
 }
 
 // house reads the book that the exchange itself offers.
-func house(path []string, s *config.HouseSection, decimals uint8) (h sandbox.Liquidity, err error) {
+func liquidity(path []string, s *config.LiquiditySection, decimals uint8) (h sandbox.Liquidity, err error) {
 	h = sandbox.Liquidity{Levels: int(s.Levels), Step: int(s.Step), Size: string(s.Size)}
 	size, err := s.Size.Fixed(decimals)
 	if err != nil {

@@ -12,28 +12,28 @@ import (
 // Saved is a bracket in an engine's snapshot: strategy and market by name, amounts in the units of
 // the saved account.
 type Saved struct {
-	Entry    market.OrderID `json:"entry"`
-	Strategy string         `json:"strategy"`
-	Market   string         `json:"market"`
-	Stop     market.Price   `json:"stop,omitzero"`
-	Target   market.Price   `json:"target,omitzero"`
-	Keep     market.Leg     `json:"keep,omitzero"`
-	Amount   market.Qty     `json:"amount,omitzero"` // bought and not yet sold
-	Exit     market.OrderID `json:"exit,omitzero"`   // at the venue or in flight
-	Leg      market.Leg     `json:"leg,omitzero"`    // of the exit, present or next
-	Swapping bool           `json:"swapping,omitzero"`
-	Closed   bool           `json:"closed,omitzero"` // the entry can fill no more
-	Bare     market.Time    `json:"bare,omitzero"`   // since when Amount has no exit at the venue
-	Failures int            `json:"failures,omitzero"`
-	Thin     bool           `json:"thin,omitzero"`
+	Entry            market.OrderID `json:"entry"`
+	Strategy         string         `json:"strategy"`
+	Market           string         `json:"market"`
+	Stop             market.Price   `json:"stop,omitzero"`
+	Target           market.Price   `json:"target,omitzero"`
+	Keep             market.Leg     `json:"keep,omitzero"`
+	Amount           market.Qty     `json:"amount,omitzero"` // bought and not yet sold
+	Exit             market.OrderID `json:"exit,omitzero"`   // at the venue or in flight
+	Leg              market.Leg     `json:"leg,omitzero"`    // of the exit, present or next
+	Swapping         bool           `json:"swapping,omitzero"`
+	Closed           bool           `json:"closed,omitzero"`           // the entry can fill no more
+	UnprotectedSince market.Time    `json:"unprotectedSince,omitzero"` // since when Amount has no exit at the venue
+	Failures         int            `json:"failures,omitzero"`
+	NoBuyers         bool           `json:"noBuyers,omitzero"`
 
-	Counted market.Time    `json:"counted,omitzero"` // end of the counted time since Bare
-	Cause   strategy.Cause `json:"cause,omitzero"`   // of the time since Counted
-	Said    strategy.Cause `json:"said,omitzero"`    // last reported to the strategy
-	Spurned uint8          `json:"spurned,omitzero"` // bit 0: the stop, bit 1: the target
-	Next    market.Time    `json:"next,omitzero"`    // of the next attempt
-	Sold    bool           `json:"sold,omitzero"`
-	Stands  bool           `json:"stands,omitzero"` // the exit stands in for the other leg
+	Counted     market.Time    `json:"counted,omitzero"`     // end of the counted time since UnprotectedSince
+	Cause       strategy.Cause `json:"cause,omitzero"`       // of the time since Counted
+	Reported    strategy.Cause `json:"reported,omitzero"`    // last reported to the strategy
+	RefusedLegs uint8          `json:"refusedLegs,omitzero"` // bit 0: the stop, bit 1: the target
+	Next        market.Time    `json:"next,omitzero"`        // of the next attempt
+	Sold        bool           `json:"sold,omitzero"`
+	StandIn     bool           `json:"standIn,omitzero"` // the exit stands in for the other leg
 }
 
 // SavedTimes is the time without exits by cause, in nanoseconds.
@@ -53,10 +53,12 @@ func (s *Set) Save(names []string) (all []Saved) {
 			Entry: b.entry, Strategy: names[b.strategy-1], Market: s.catalog.Market(b.market).Name,
 			Stop: b.levels.Stop, Target: b.levels.Target, Keep: b.levels.Keep, Amount: b.amount, Exit: b.exit,
 			Leg:      b.leg,
-			Swapping: b.swapping, Closed: b.closed, Bare: b.bareSince, Failures: b.failures, Thin: b.noBuyers,
-			Counted: b.countedUntil, Cause: b.cause, Said: b.reported, Spurned: uint8(b.refusedLegs), Next: b.next,
-			Sold:   b.sold,
-			Stands: b.standIn,
+			Swapping: b.swapping, Closed: b.closed, UnprotectedSince: b.bareSince, Failures: b.failures,
+			NoBuyers: b.noBuyers,
+			Counted:  b.countedUntil, Cause: b.cause, Reported: b.reported, RefusedLegs: uint8(b.refusedLegs),
+			Next:    b.next,
+			Sold:    b.sold,
+			StandIn: b.standIn,
 		})
 	}
 	return all
@@ -143,11 +145,11 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		entry: from.Entry, strategy: market.StrategyID(at + 1), market: m.ID,
 		levels: market.Bracket{Stop: from.Stop, Target: from.Target, Keep: from.Keep},
 		amount: from.Amount, exit: from.Exit, leg: from.Leg, swapping: from.Swapping, closed: from.Closed,
-		bareSince: from.Bare, failures: from.Failures, noBuyers: from.Thin,
+		bareSince: from.UnprotectedSince, failures: from.Failures, noBuyers: from.NoBuyers,
 		countedUntil: max(from.Counted,
-			from.Bare), cause: from.Cause, reported: from.Said, refusedLegs: legs(from.Spurned),
+			from.UnprotectedSince), cause: from.Cause, reported: from.Reported, refusedLegs: legs(from.RefusedLegs),
 		next: from.Next, sold: from.Sold,
-		standIn: from.Stands,
+		standIn: from.StandIn,
 	})
 	if b := &s.all[len(s.all)-1]; b.bareSince != 0 && b.cause == 0 { // of version 1
 		b.cause = strategy.CauseEarlier

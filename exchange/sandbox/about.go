@@ -84,25 +84,25 @@ func (s *store) readState() (l *loadedState, err error) {
 // markets, their order and decimals.
 func (l *loadedState) agree(config *Config) error {
 	have := aboutOf(config, 0)
-	const mend = "give the exchange what it began with, or another file"
+	const hint = "give the exchange what it began with, or another file"
 	for i := range max(len(l.Assets), len(have.Assets)) {
 		was, is := at(l.Assets, i), at(have.Assets, i)
 		switch {
 		case was.Symbol != is.Symbol:
-			return fmt.Errorf("asset %d is %q there and %q in the config; %s", i+1, was.Symbol, is.Symbol, mend)
+			return fmt.Errorf("asset %d is %q there and %q in the config; %s", i+1, was.Symbol, is.Symbol, hint)
 		case was.Decimals != is.Decimals:
 			return fmt.Errorf("asset %s has %d decimals there and %d in the config; %s", was.Symbol, was.Decimals,
-				is.Decimals, mend)
+				is.Decimals, hint)
 		}
 	}
 	for i := range max(len(l.Markets), len(have.Markets)) {
 		was, is := at(l.Markets, i), at(have.Markets, i)
 		switch {
 		case was.Name != is.Name:
-			return fmt.Errorf("market %d is %q there and %q in the config; %s", i+1, was.Name, is.Name, mend)
+			return fmt.Errorf("market %d is %q there and %q in the config; %s", i+1, was.Name, is.Name, hint)
 		case was.PriceDigits != is.PriceDigits:
 			return fmt.Errorf("prices of %s have %d decimals there and %d in the config; %s", was.Name, was.PriceDigits,
-				is.PriceDigits, mend)
+				is.PriceDigits, hint)
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ var adminEndpoints = []endpointRow{
 			{Name: "notionalDecimals", Kind: door.Integer, Max: market.MaxDigits}, {Name: "maxOpenOrders",
 				Kind: door.Integer, Max: 1_000_000_000, Doc: "0: no limit"}}}, do: (*Exchange).adminRules},
 	{endpoint: door.Endpoint{Method: "POST", Path: "/price",
-		Summary: "Move a market's price as its source does: the house goes with it and takes what the price runs " +
+		Summary: "Move a market's price as its source does: the liquidity goes with it and takes what the price runs " +
 			"through", Answer: "TickerPrice",
 		Params: []door.Parameter{oneMarket,
 			{Name: "price", Kind: door.Decimal, Required: true, Doc: "a multiple of the tickSize"}, {Name: "amount",
@@ -80,7 +80,7 @@ var adminEndpoints = []endpointRow{
 		Params:  []door.Parameter{{Name: "transactionId", Kind: door.UUID, Required: true}}},
 		do: (*Exchange).adminCancelTransfer},
 	{endpoint: door.Endpoint{Method: "GET", Path: "/ledger",
-		Summary: "Every balance, and per asset what was transferred and what the house has", Answer: "Ledger"},
+		Summary: "Every balance, and per asset what was transferred and what the exchange has", Answer: "Ledger"},
 		do: (*Exchange).adminLedger},
 	{endpoint: door.Endpoint{Method: "GET", Path: "/faults", Summary: "The script of faults with what it has met",
 		Answer: "Faults"}, do: (*Exchange).adminFaults},

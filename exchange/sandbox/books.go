@@ -80,7 +80,8 @@ func (ex *Exchange) adminLedger(c *door.Call) *exchange.Error {
 		w.Open('{')
 		w.Text("symbol", v.Symbol)
 		w.Text("accounts", total.Format(v.Digits))
-		w.Text("house", lineOf(ex.liquidity, v.ID).Format(v.Digits))
+		w.Text("liquidity", lineOf(ex.liquidity, v.ID).Format(v.Digits))
+		w.Text("house", lineOf(ex.liquidity, v.ID).Format(v.Digits)) // its name before, for one release
 		w.Text("transferred", lineOf(ex.transferred, v.ID).Format(v.Digits))
 		w.Close('}')
 	}

@@ -211,7 +211,7 @@ func (ex *Exchange) save(always bool) error {
 // stop ends the writing because of an error; nil is none.
 func (s *store) stop(err error) {
 	if s != nil && s.err == nil && err != nil {
-		s.err = fmt.Errorf("state %s is no longer kept, and nothing more is answered; mend the cause and start the "+
+		s.err = fmt.Errorf("state %s is no longer kept, and nothing more is answered; remove the cause and start the "+
 			"exchange again: %w", s.path, err)
 	}
 }

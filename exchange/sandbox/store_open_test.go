@@ -138,7 +138,7 @@ func TestAnExchangeThatCannotWriteAnswersNothingMore(t *testing.T) {
 	r.get("/time").refused(t, 503, 111)
 	r.ex.Advance()
 	require.ErrorContains(t, r.ex.Err(),
-		"exchange.db is no longer kept, and nothing more is answered; mend the cause and start the exchange again: "+
+		"exchange.db is no longer kept, and nothing more is answered; remove the cause and start the exchange again: "+
 			"database not open")
 	require.ErrorContains(t, r.ex.Close(), "no longer kept")
 	require.NoError(t, r.reopen())
@@ -239,7 +239,7 @@ func TestAccountsComeAndGoInTheConfig(t *testing.T) {
 		says(t, `"price":"90000"`)
 	r.send("carol", "GET", "/balance?symbol=BTC", "").says(t, `"available":"999.9"`)
 	ledger := r.operate("GET", "/ledger", "")
-	require.Contains(t, ledger, `"accounts":"3000","house":"0","transferred":"3000"`)
+	require.Contains(t, ledger, `"accounts":"3000","liquidity":"0","house":"0","transferred":"3000"`)
 	require.NoError(t, r.ex.Close())
 	all := func(c *Config) { c.Accounts = []Account{rigAccount("carol"), rigAccount("bob"), rigAccount("alice")} }
 	require.NoError(t, r.reopen(all))

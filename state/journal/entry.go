@@ -145,7 +145,7 @@ type Fills struct {
 type Transfer struct {
 	Asset    market.AssetID
 	Money    market.Money
-	Strategy string // whose allotment; empty: the pool
+	Strategy string // whose allocation; empty: the pool
 	Market   market.ID
 	Price    market.Price // what the amount cost, in the units of Market; 0: not known
 }
