@@ -141,8 +141,8 @@ func (u *unit) hint() string {
 			"RestartPreventExitStatus=%d %d instead, then systemctl daemon-reload", config.ExitUsage, config.ExitConfig)
 	case u.restart && !(slices.Contains(u.prevent, strconv.Itoa(config.ExitUsage)) &&
 		slices.Contains(u.prevent, strconv.Itoa(config.ExitConfig))):
-		return fmt.Sprintf("a mistake in the config is not corrected by a restart: add RestartPreventExitStatus=%d %d, "+
-			"then systemctl daemon-reload", config.ExitUsage, config.ExitConfig)
+		return fmt.Sprintf("a mistake in the config is not corrected by a restart: add "+
+			"RestartPreventExitStatus=%d %d, then systemctl daemon-reload", config.ExitUsage, config.ExitConfig)
 	}
 	return ""
 }
