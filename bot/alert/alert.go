@@ -34,7 +34,7 @@ const (
 	Stale       = "stale"
 	Unprotected = "unprotected"
 	Blocked     = "blocked"
-	Test        = "test" // of bot doctor; nobody can skip it
+	Test        = "test" // of bot doctor; no filter leaves it out
 )
 
 // kinds are the kinds that a running bot sends.
@@ -73,7 +73,7 @@ type Receiver struct {
 	wake    chan struct{} // has room for one: there is something to look at
 }
 
-// Sender tells receivers what happens. A nil one tells nobody.
+// Sender sends alerts to their receivers. A nil Sender sends nothing.
 type Sender struct {
 	places  []*Receiver
 	cancel  context.CancelFunc

@@ -89,7 +89,7 @@ func ceilInterval(interval market.Interval, t market.Time) market.Time {
 }
 
 // with opens the store for one piece of work: between two pages others may read it, or write to it.
-// Where somebody else holds it, the fetch waits.
+// While another process holds the store, the fetch waits.
 func (f *fetcher) with(ctx context.Context, work func(*candles.Store) error) error {
 	for told := false; ; told = true {
 		store, err := candles.Open(f.path)

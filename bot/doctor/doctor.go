@@ -102,7 +102,7 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 	if paper {
 		d.paperAccount()
 	}
-	if readable || paper { // else nobody knows what the strategies have
+	if readable || paper { // else the balances of the strategies are unknown
 		d.smallestOrders(ctx)
 	}
 	return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// paperAccount tells what the simulated account of paper mode begins with. It has no key, and
-// nobody else trades on it.
+// paperAccount lists the balances that the simulated account of paper mode begins with. It has no
+// key, and no other program trades on it.
 func (d *doctor) paperAccount() {
 	config, err := d.plan.PaperExchange("", d.client.Now())
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 
 // The exchange's server. What its connections may do is said by sandbox.Exchange.Server.
 const (
-	tick     = time.Second     // between two looks at what is due while nobody asks
+	tick     = time.Second     // between two checks of due events while no request comes
 	farewell = 3 * time.Second // for requests that are being answered when the exchange is stopped
 )
 
@@ -92,7 +92,7 @@ func (s *Server) stop() bool {
 	if s.server.Shutdown(ctx) == nil {
 		return true
 	}
-	_ = s.server.Close() // of connections that do not end: there is nobody to tell
+	_ = s.server.Close() // of connections that do not end: the caller cannot act on it
 	return false
 }
 

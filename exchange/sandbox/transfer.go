@@ -64,7 +64,7 @@ type transfer struct {
 type transferState uint8
 
 // The statuses. A withdrawal through the API needs no confirmation by e-mail (specification 5), and
-// nobody inspects it here, so that the statuses which wait for either do not occur.
+// the simulated exchange inspects none: the statuses that wait for either do not occur.
 const (
 	transferConfirming transferState = iota + 1 // a deposit that lacks confirmations; no answer shows it
 	transferAwaitingProcessing
