@@ -1,8 +1,8 @@
 package live
 
 // This file decides everything that follows from answers about orders:
-// transitions[outcome][answer]. receive.go finds the row and the column of an answer and carries
-// out the cell.
+// transitions[outcome][answer]. receive.go finds the row and the column of an answer; carryout.go
+// carries out the cell.
 //
 // A write without an answer is never sent again. Its order is queried until answers show its
 // outcome.
