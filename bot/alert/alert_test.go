@@ -163,7 +163,7 @@ func TestWhatAReceiverRefusesForEverIsNotSentAgain(t *testing.T) {
 	m := newMailbox(t, func(n int, w http.ResponseWriter) bool {
 		asked = n + 1
 		if n == 0 {
-			// nobody follows it
+			// the sender follows no redirect
 			http.Redirect(w, &http.Request{Method: http.MethodPost}, "http://127.0.0.1:1/elsewhere", http.StatusFound)
 			return true
 		}
@@ -247,9 +247,9 @@ func TestKindsThatAreSkippedAreNotSent(t *testing.T) {
 	}
 	a.Stop(bottest.Patience)
 	require.Len(t, m.got(), len(kinds)-2)
-	var nobody *Sender
-	nobody.Tell(Alert{})
-	nobody.Stop(0)
+	var none *Sender
+	none.Tell(Alert{})
+	none.Stop(0)
 	require.Nil(t, NewSender(nil, zerolog.Nop()))
 }
 

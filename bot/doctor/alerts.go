@@ -14,7 +14,7 @@ func (d *doctor) alerts(ctx context.Context, wanted bool) {
 	switch {
 	case len(places) == 0 && wanted:
 		d.warn(check, "there is no receiver in [alerts.to]",
-			"add one: a bot that nobody watches is found halted days later")
+			"add one: a halt of a bot without alerts is noticed days later")
 		return
 	case !wanted && len(places) > 0:
 		d.ok(check, "%d receivers, not tried; --alerts sends each a message", len(places))
