@@ -124,7 +124,7 @@ func colourAt(text string) int {
 }
 
 // Logger writes at a level of config.LogLevels: for a person where out is a terminal, as JSON
-// otherwise.
+// otherwise. Several goroutines may use it: it writes one line at a time to out.
 func Logger(out io.Writer, level string, getenv func(string) string) zerolog.Logger {
 	if _, terminal := TerminalOf(out); terminal {
 		out = Writer(out, getenv("NO_COLOR") != "", logWidth(out))
@@ -133,7 +133,7 @@ func Logger(out io.Writer, level string, getenv func(string) string) zerolog.Log
 	if level != "off" {
 		at, _ = zerolog.ParseLevel(level) // one of the words
 	}
-	return zerolog.New(out).Level(at).With().Timestamp().Logger()
+	return zerolog.New(zerolog.SyncWriter(out)).Level(at).With().Timestamp().Logger()
 }
 
 // TerminalOf is the file behind a writer when that is a terminal.
