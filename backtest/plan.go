@@ -95,10 +95,12 @@ type driver struct {
 	last       market.Time // close of the last group
 	knows      market.Time // for the tracer: see decision
 	rejected   map[int]int64
-	bare       []bareCount // positions without an exit
+	bare       []bareCount  // positions without an exit
+	tick, show market.Event // reused: of ticker and of book
 	ticker     market.Ticker
 	book       market.OrderBook
 	levels     [2]market.Level
+	sizes      []size // by market: of the latest candle
 }
 
 // feed is a Feed while it is being read.
@@ -120,7 +122,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	d := &driver{
 		plan: p, record: o.record, tracer: o.tracer, progress: o.progress, overwrites: o.overwrite,
 		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
-		rejected: make(map[int]int64),
+		sizes: make([]size, markets), rejected: make(map[int]int64),
 	}
 	roster, err := NewRoster(p.Strategies, p.Log)
 	if err != nil {
@@ -141,6 +143,8 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	}
 	d.venue = sim.New(p.Catalog, config, d.onEvent)
 	d.movement.Kind, d.arrival.Kind = market.KindCandles, market.KindCandles
+	d.tick = market.Event{Kind: market.KindTicker, Ticker: &d.ticker}
+	d.show = market.Event{Kind: market.KindBook, Book: &d.book}
 	d.latency = market.Time(p.DataLatency)
 	d.plain = !p.OneByOne && len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) && !slices.Contains(d.books, true)
 	return d, d.open(o)
