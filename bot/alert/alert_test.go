@@ -71,7 +71,7 @@ func place(t *testing.T, url string, change func(*config.AlertSection)) *Receive
 	places, err := NewReceivers(&config.AlertsSection{To: map[string]config.AlertSection{"me": s}},
 		func(string) string { return "" })
 	require.NoError(t, err)
-	places[0].pace = pace{answer: bottest.Patience, first: time.Millisecond, most: 5 * time.Millisecond,
+	places[0].pace = pace{answer: bottest.Patience, first: time.Millisecond, longest: 5 * time.Millisecond,
 		total: bottest.Patience}
 	return places[0]
 }
