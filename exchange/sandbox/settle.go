@@ -33,7 +33,7 @@ func (ex *Exchange) describe(r *record, now market.Time, fills []fill) {
 	ex.view.Visible = rests(&ex.view)
 	for _, f := range r.fills() {
 		if f.due > now {
-			ex.view.FeePaid, _ = ex.view.FeePaid.Sub(f.Fee) // a sum has room for what it is made of
+			ex.view.FeePaid, _ = ex.view.FeePaid.Sub(f.Fee) // no overflow: the fee is a part of the sum
 		}
 	}
 	ex.viewed = ex.viewed[:0]
