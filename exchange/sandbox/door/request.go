@@ -36,8 +36,9 @@ type Request struct {
 	sum       []byte
 }
 
-// maxPooled is the largest memory for an answer that goes back to the pool, in bytes.
-const maxPooled = 1 << 18
+// maxPooled is the largest memory for an answer that goes back to the pool, in bytes: a list of a
+// thousand orders has room.
+const maxPooled = 1 << 20
 
 // NewRequest takes a request from the pool. Release it when it is answered.
 func (d *Door) NewRequest() *Request { return d.requests.Get().(*Request) }
@@ -146,13 +147,23 @@ func (d *Door) WriteHead(w http.ResponseWriter, q *Request) {
 	}
 }
 
-// Send writes the answer after head.
+// Send writes the answer after head. An answer of one part has its length in a header; the parts of
+// a longer one are made and written one by one, and a client that takes no more ends that.
 func (q *Request) Send(w http.ResponseWriter) {
-	if len(q.Out) > 1<<11 { // net/http counts a shorter body itself
+	more := false
+	if q.More != nil {
+		q.Out, more = q.More(q.Out)
+	}
+	if len(q.Out) > 1<<11 && !more { // net/http counts a shorter body itself
 		w.Header()["Content-Length"] = []string{strconv.Itoa(len(q.Out))}
 	}
 	if q.Status != http.StatusOK {
 		w.WriteHeader(q.Status)
 	}
-	w.Write(q.Out) // a client that has gone gets nothing; the work is done
+	for {
+		if _, err := w.Write(q.Out); err != nil || !more {
+			return // a client that has gone gets nothing; the work is done
+		}
+		q.Out, more = q.More(q.Out[:0])
+	}
 }
