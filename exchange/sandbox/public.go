@@ -51,7 +51,7 @@ func (ex *Exchange) getMarkets(c *door.Call) *exchange.Error {
 }
 
 // writeMarket writes a market with its rules (specification 2.3, venue-facts 1.2). Where the config
-// sets no maximum, the one that every order is under (codes 210 and 211) stands.
+// sets no maximum, the answer has the limit of every order (codes 210 and 211).
 func (ex *Exchange) writeMarket(w *wire.Writer, l *listing) {
 	const most = 1_000_000_000
 	w.Open('{')
@@ -139,7 +139,7 @@ func (ex *Exchange) writeAsset(w *wire.Writer, a *market.Asset) {
 	w.Close('}')
 }
 
-// rulesOf returns what the config says of an asset.
+// rulesOf returns the config of an asset.
 func (ex *Exchange) rulesOf(symbol string) (rules Asset) {
 	for i := range ex.config.Assets {
 		if ex.config.Assets[i].Symbol == symbol {

@@ -21,7 +21,7 @@ type record struct {
 	reused  bool // a later order of the account carries its clientOrderId
 }
 
-// orderHistory is what has happened to an order.
+// orderHistory is the history of an order.
 type orderHistory struct {
 	order   *market.Order // as it ended; nil while it is open
 	fills   []fill        // oldest first, Retention.Trades of them at least

@@ -26,7 +26,7 @@ type trade struct {
 	operatorID             int64
 }
 
-// trading is what the exchange has for orders beside the venue.
+// trading is the exchange's data of orders beside the venue.
 type trading struct {
 	sequence    market.OrderID // of the latest order
 	endings     uint64         // orders that have ended so far
@@ -175,8 +175,8 @@ func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) bool {
 	return ex.print(f.ID, &public)
 }
 
-// close keeps what the order of a record has come to, and forgets the order that closed longest ago
-// where there are too many.
+// close stores the final state of a record's order. Where there are too many closed orders it drops
+// the oldest.
 func (ex *Exchange) close(r *record, o *market.Order) {
 	ex.endings++
 	p := ex.ensureHistory(r)
@@ -188,7 +188,7 @@ func (ex *Exchange) close(r *record, o *market.Order) {
 	ex.retire(r)
 }
 
-// retire moves a record from the open to the closed ones, of which Retention.Orders are kept.
+// retire moves a record from the open to the closed records; Retention.Orders of these are kept.
 func (ex *Exchange) retire(r *record) {
 	have := ex.accounts[r.account].recordsOf(r.market)
 	have.open.leave(r)

@@ -105,7 +105,7 @@ func (ex *Exchange) pause(decided *fault.Decision, d market.Duration) {
 	}
 }
 
-// carryOut lets happen what is due and then calls the endpoint. A panic there is a mistake of ours:
+// carryOut carries out all due events and then calls the endpoint. A panic there is our mistake:
 // the answer is 101, outcome unknown, and the lock is released.
 func (ex *Exchange) carryOut(c *door.Call) (refusal *exchange.Error) {
 	ex.mu.Lock()

@@ -33,7 +33,7 @@ func (ex *Exchange) copyOrder(view *market.Order, r *record, now market.Time) {
 	view.Visible = rests(view)
 	for _, f := range r.fills() {
 		if f.due > now {
-			view.FeePaid, _ = view.FeePaid.Sub(f.Fee) // a sum has room for what it is made of
+			view.FeePaid, _ = view.FeePaid.Sub(f.Fee) // no overflow: the fee is a part of the sum
 		}
 	}
 }

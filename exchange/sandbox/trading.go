@@ -12,10 +12,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// postOrder is POST /order (specification 4.1). What is wrong is found in this order: the value of
-// a parameter (429, 210, 211, 205), a trigger's parameter without a trigger (202), a clientOrderId
-// in use (220); then what the venue finds: the market's status, the fields of the type, tick and
-// decimals, size, number of open orders, balance.
+// postOrder is POST /order (specification 4.1). The order of its checks: the value of a parameter
+// (429, 210, 211, 205), a trigger's parameter without a trigger (202), a clientOrderId in use
+// (220); then those of the venue: the market's status, the fields of the type, tick and decimals,
+// size, number of open orders, balance.
 func (ex *Exchange) postOrder(c *door.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	ex.command = market.Command{Kind: market.CommandPlace, At: c.Now}
@@ -42,10 +42,10 @@ func (ex *Exchange) postOrder(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// putOrder is PUT /order (specification 4.4). What is wrong is found in this order: the value of a
-// parameter, the order (203, 240, 234); then what the venue finds: the market's status, nothing
-// changed (232), fields that do not go together (236, 239, 202), and what POST refuses. The answer
-// names the operator of this request and has the fills of this request alone.
+// putOrder is PUT /order (specification 4.4). The order of its checks: the value of a parameter,
+// the order (203, 240, 234); then those of the venue: the market's status, nothing changed (232),
+// fields that do not go together (236, 239, 202), and the refusals of POST. The answer names the
+// operator of this request and has the fills of this request alone.
 func (ex *Exchange) putOrder(c *door.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	ex.command = market.Command{Kind: market.CommandUpdate, At: c.Now, Order: market.Order{Market: m.ID}}

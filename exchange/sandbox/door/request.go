@@ -30,7 +30,7 @@ type Request struct {
 	charge charge
 	shown  credentials
 
-	message   []byte // what is signed
+	message   []byte // the signed bytes
 	compact   bytes.Buffer
 	signature [sha256.Size]byte
 	sum       []byte
@@ -104,7 +104,8 @@ func isJSON(contentType string) bool {
 	return strings.EqualFold(strings.TrimSpace(kind), "application/json")
 }
 
-// Admit finds out whose request it is, and charges it. unread says what is wrong with its body.
+// Admit finds the key of a request, checks the signature, and charges the request. unread is the
+// error of an unreadable body.
 func (d *Door) Admit(q *Request, r *http.Request, now market.Time, unread *exchange.Error) (refusal *exchange.Error) {
 	cost := 1
 	q.peer = PeerOf(r.RemoteAddr)
@@ -133,7 +134,7 @@ func (d *Door) Admit(q *Request, r *http.Request, now market.Time, unread *excha
 // PeerOf returns the IP address of the other side; the zero one where there is none, as in a
 // request made by hand.
 func PeerOf(remote string) netip.Addr {
-	peer, _ := netip.ParseAddrPort(remote) // the zero AddrPort of an error is what we want
+	peer, _ := netip.ParseAddrPort(remote) // an error gives the zero AddrPort, which serves
 	return peer.Addr().Unmap()
 }
 
