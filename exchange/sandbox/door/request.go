@@ -25,7 +25,6 @@ var jsonContent = []string{"application/json"}
 type Request struct {
 	Call
 	key    *activeKey // nil: none, or not genuine
-	peer   netip.Addr
 	Body   []byte
 	charge charge
 	shown  credentials
@@ -108,7 +107,6 @@ func isJSON(contentType string) bool {
 // error of an unreadable body.
 func (d *Door) Admit(q *Request, r *http.Request, now market.Time, unread *exchange.Error) (refusal *exchange.Error) {
 	cost := 1
-	q.peer = PeerOf(r.RemoteAddr)
 	if q.Endpoint == nil {
 		refusal = exchange.ErrCode(110)
 	} else {
@@ -123,7 +121,7 @@ func (d *Door) Admit(q *Request, r *http.Request, now market.Time, unread *excha
 		q.Account = q.key.account
 		q.charge, within = d.limiter.chargeKey(q.key, cost, now)
 	} else {
-		q.charge, within = d.limiter.chargePeer(q.peer, cost, now)
+		q.charge, within = d.limiter.chargePeer(PeerOf(r.RemoteAddr), cost, now)
 	}
 	if !within {
 		return exchange.Banned(q.charge.resetAt)
