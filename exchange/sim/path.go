@@ -11,7 +11,7 @@ func (v *Venue) candles(group []market.Candle) {
 	for i := range group {
 		c := &group[i]
 		b := &v.books[c.Market]
-		quiet := b.quiet(c)
+		quiet := b.inQuietRange(c) || b.quiet(c)
 		if quiet && !v.follows(b) {
 			b.last = c.Close
 			continue
