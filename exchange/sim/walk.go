@@ -121,6 +121,10 @@ func better(side market.Side, a, b market.Price) market.Price {
 // notifyHere sends the engine the path's price if it is at or beyond a watched price, and reports
 // whether it did. It sends each watched price once in a row.
 func (v *Venue) notifyHere(b *book) bool {
+	return *b.watch != (market.Watch{}) && v.notifyReached(b)
+}
+
+func (v *Venue) notifyReached(b *book) bool {
 	switch {
 	case b.watch.Below != 0 && b.last <= b.watch.Below && b.notified != b.watch.Below:
 		b.notified = b.watch.Below
