@@ -252,6 +252,10 @@ func (v Value) Part(num, den int64) Value {
 	if num == den {
 		return v
 	}
+	return v.part(num, den)
+}
+
+func (v Value) part(num, den int64) Value {
 	hi, lo := v.abs()
 	// 192-bit product n2:n1:n0 of the magnitude and num, divided by den limb by limb.
 	h1, l1 := bits.Mul64(hi, uint64(num))

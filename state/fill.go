@@ -36,7 +36,10 @@ func (a *Account) applyFills(ev *market.Event) (Applied, error) {
 func (a *Account) fold(o *Order, ev *market.Event) (fresh int, err error) {
 	for i := range ev.Fills {
 		f := &ev.Fills[i]
-		mark := o.markOf(f)
+		var mark *fillMark
+		if len(o.fills) > 0 {
+			mark = o.markOf(f)
+		}
 		if mark == nil {
 			if err := a.applyFill(o, f); err != nil {
 				return fresh, fmt.Errorf("order %d, fill %s: %w", o.ID, f.ID, err)

@@ -194,19 +194,23 @@ func (b *book) enter(l *ladder, e entry) {
 
 // leave takes an order out of the book.
 func (b *book) leave(o *order) {
+	if o.resting {
+		b.remove(o)
+	}
+}
+
+func (b *book) remove(o *order) {
 	if o.queue != nil {
 		b.queue(o).remove(o)
 		o.resting = false
 		return
 	}
-	if o.resting {
-		act := actFill
-		if waitsForTrigger(&o.Order) {
-			act = actFire
-		}
-		b.side(o).remove(o.level, o, act)
-		o.resting = false
+	act := actFill
+	if waitsForTrigger(&o.Order) {
+		act = actFire
 	}
+	b.side(o).remove(o.level, o, act)
+	o.resting = false
 }
 
 // fillLevel is the price of the path at which a limit order fills.

@@ -241,7 +241,7 @@ func (v *Venue) take(b *book, o *order, price market.Price) {
 // takeMarket trades an order at the offered price, as far as volume and funds allow, and reports
 // whether a part of it is left.
 func (v *Venue) takeMarket(b *book, o *order, offered market.Price) bool {
-	if !v.preventSelfTrade(b, o, offered) {
+	if !b.empty() && !v.preventSelfTrade(b, o, offered) {
 		return false
 	}
 	paid := v.spread.Taken(o.Side, offered)

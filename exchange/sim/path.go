@@ -10,7 +10,7 @@ func (v *Venue) candles(group []market.Candle) {
 	for i := range group {
 		c := &group[i]
 		b := &v.books[c.Market]
-		if b.quiet(c) && !v.follows(b) {
+		if b.waiting == 0 && b.quiet(c) && !v.follows(b) {
 			b.last = c.Close
 			continue
 		}
@@ -66,14 +66,14 @@ func (v *Venue) begin(b *book, c *market.Candle) {
 	b.times[0], b.times[1], b.times[2], b.times[3] = c.Start, c.Start+third, c.Start+2*third, end
 	b.points[0], b.points[3] = c.Open, c.Close
 	b.notified = 0
-	b.volume = v.volumeCap(b.market, c.Volume)
+	b.volume = noCap
+	if v.config.VolumeShare != 0 && !v.config.Book {
+		b.volume = v.volumeCap(b.market, c.Volume)
+	}
 }
 
 // volumeCap is the amount that own orders may take of a candle.
 func (v *Venue) volumeCap(m *market.Market, volume market.Volume) market.Qty {
-	if v.config.VolumeShare == 0 || v.config.Book {
-		return noCap
-	}
 	exact, err := market.ValueOf(int64(volume)).MulRate(v.config.VolumeShare)
 	if err != nil {
 		return noCap
