@@ -85,6 +85,9 @@ func (d *driver) runBatch(f *feed) error {
 // stepQuiet steps calm candles and returns how many.
 func (d *driver) stepQuiet(f *feed, series []market.Candle) (int, error) {
 	low, high := d.venue.QuietRange(f.Market.ID)
+	if low == math.MaxInt64 { // a command is on its way
+		return 0, nil
+	}
 	length := market.Time(f.Interval.Fixed())
 	n, commands := d.engine.StepQuiet(series, length, d.latency, low, high)
 	if n == 0 {

@@ -139,6 +139,11 @@ func (v Value) ScaleUp(digits uint8) (Value, error) {
 	if digits == 0 {
 		return v, nil
 	}
+	return v.times10(digits)
+}
+
+// times10 is ScaleUp by at least one digit.
+func (v Value) times10(digits uint8) (Value, error) {
 	hi, lo := v.abs()
 	scaled, ok := scaleUp(hi, lo, digits)
 	if !ok {
