@@ -263,7 +263,6 @@ func (g *Gate) factsOf(a *state.Account, m *market.Market, o *market.Order) *exc
 // checkSlot applies the rules that do not depend on the order's size. opening: the order can add to
 // a position.
 func (g *Gate) checkSlot(a *state.Account, s *slot, o *market.Order, opening bool) error {
-	seen, late := a.PriceArrived(o.Market)
 	switch {
 	case s.halted:
 		return g.objection(s, ReasonHalted, 0, 0)
@@ -273,8 +272,16 @@ func (g *Gate) checkSlot(a *state.Account, s *slot, o *market.Order, opening boo
 		return g.objection(s, ReasonOrdersPerMinute, int64(s.limits.OrdersPerMinute), int64(s.limits.OrdersPerMinute))
 	case s.limits.MaxInFlight > 0 && a.InFlightBy(o.Strategy) >= s.limits.MaxInFlight:
 		return g.objection(s, ReasonMaxInFlight, int64(s.limits.MaxInFlight)+1, int64(s.limits.MaxInFlight))
-	case !opening:
-		return nil
+	case opening:
+		return g.checkOpening(a, s, o)
+	}
+	return nil
+}
+
+// checkOpening applies the rules for orders that can add to a position.
+func (g *Gate) checkOpening(a *state.Account, s *slot, o *market.Order) error {
+	seen, late := a.PriceArrived(o.Market)
+	switch {
 	case s.limits.ReduceOnly:
 		return g.objection(s, ReasonReduceOnly, 0, 0)
 	case late, s.limits.MaxDataAge > 0 && g.now.Sub(seen) > s.limits.MaxDataAge:

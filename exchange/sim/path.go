@@ -44,7 +44,7 @@ func (v *Venue) activate(b *book) {
 // anyWaiting reports whether the rest of the candle can have an effect in any active market.
 func (v *Venue) anyWaiting() bool {
 	for _, b := range v.active {
-		if !b.quiet(&b.candle) || v.follows(b) {
+		if !b.idle() && !b.quiet(&b.candle) || v.follows(b) {
 			return true
 		}
 	}
@@ -121,7 +121,9 @@ func (v *Venue) point(point int) {
 
 // beginPath matches at the open and then chooses the order of low and high.
 func (v *Venue) beginPath(b *book) {
-	v.open(b)
+	if !b.idle() {
+		v.open(b)
+	}
 	v.match(b)
 	v.notifyHere(b) // the price may be past the target of an entry that has just filled
 	b.points[1], b.points[2] = v.config.Path.extremes(&b.candle, v.solo.balances[b.market.Base].Total > 0)

@@ -240,10 +240,9 @@ func (v *Venue) Open(id market.ID) int { return v.solo.markets[id].open }
 // Do hands over a command. It arrives at the first point of a path that is not before Command.At
 // plus the latency. A later Advance sends the outcome to the sink.
 func (v *Venue) Do(c *market.Command) {
-	b := v.bookOf(c)
-	a := v.newArrival()
-	if b == nil {
-		b = &v.books[1] // an unknown order: any book can refuse it
+	b, a := &v.books[c.Order.Market], v.newArrival()
+	if c.Order.Market == 0 {
+		b = v.bookOf(c)
 	}
 	a.book, a.kind, a.attached, a.id, a.account = b, c.Kind, c.Attached, c.Order.ID, v.solo
 	if c.Kind == market.CommandPlace {
@@ -271,11 +270,8 @@ func (v *Venue) newArrival() *arrival {
 	return &arrival{}
 }
 
-// bookOf returns the book that a command is for: updates and cancels may name the order alone.
+// bookOf returns the book of the order that an update or a cancel names alone.
 func (v *Venue) bookOf(c *market.Command) *book {
-	if c.Order.Market != 0 {
-		return &v.books[c.Order.Market]
-	}
 	if o := v.orders.Get(c.Order.ID); o != nil {
 		return &v.books[o.Market]
 	}
@@ -284,7 +280,7 @@ func (v *Venue) bookOf(c *market.Command) *book {
 			return a.book
 		}
 	}
-	return nil
+	return &v.books[1] // an unknown order: any book can refuse it
 }
 
 // Advance moves markets: by candles (of one instant, one per market), a ticker, a trade, or a
