@@ -249,7 +249,9 @@ func (d *driver) mark(end market.Time) {
 // a path that happened before the arrival of a later one arrives now.
 func (d *driver) onEvent(ev *market.Event) {
 	ev.At = max(ev.At, d.engine.Now())
-	d.send(d.engine.Step(ev))
+	if commands := d.engine.Step(ev); len(commands) > 0 {
+		d.send(commands)
+	}
 }
 
 // send passes commands to the venue.

@@ -199,14 +199,14 @@ func (v Value) toMoney(drop uint8, away bool) (Money, error) {
 	hi, lo := v.abs()
 	var units uint64
 	var rest bool
-	if hi == 0 && drop <= MaxDigits { // amounts of everyday size
-		by := uint64(pow10[drop])
-		units = lo / by
-		rest = units*by != lo
+	if drop <= MaxDigits && hi < uint64(pow10[drop]) { // amounts of everyday size
+		var lost uint64
+		units, lost = bits.Div64(hi, lo, uint64(pow10[drop]))
+		rest = lost != 0
 	} else {
 		units, rest = quoPow10(hi, lo, drop)
 	}
-	if rest && away {
+	if rest && away && units <= math.MaxInt64 {
 		units++
 	}
 	if units > math.MaxInt64 {
