@@ -123,6 +123,9 @@ func (s *transcript) Ended(a *state.Account) {
 func (g *gambler) answer(id market.OrderID, err error) {
 	var refusal *risk.Refusal
 	switch {
+	case errors.As(err, &refusal) && refusal.Reason == risk.ReasonSelfCross:
+		// without the price of the own order: any that crosses may be named
+		g.note("refused: %s %d, %d", refusal.Reason, refusal.Code, refusal.Have)
 	case errors.As(err, &refusal):
 		g.note("refused: %s %d, %d of %d", refusal.Reason, refusal.Code, refusal.Have, refusal.Limit)
 	case err != nil:

@@ -62,33 +62,42 @@ func (b *book) reachedEntry(l *ladder, p market.Price) *order {
 	if b.market.Status != market.Trading {
 		return nil
 	}
-	for at := len(l.entries) - 1; at >= 0; at-- {
-		e := &l.entries[at]
-		if (l.down && p > e.level) || (!l.down && p < e.level) {
-			break
-		}
-		if e.action == actFire && b.quotes(e.order) {
-			continue
-		}
-		if b.volume > 0 || e.action != actFill {
-			return b.sooner(l, b.traded(l, at), p)
-		}
+	if !l.reached(p) {
+		return b.sooner(l, nil, p)
 	}
-	return b.sooner(l, nil, p)
+	limit, trigger := l.within(l.limits.next(), p), b.reachedTrigger(l, p)
+	if b.volume <= 0 {
+		limit = nil
+	}
+	switch {
+	case limit == nil && trigger == nil:
+		return b.sooner(l, nil, p)
+	case limit == nil, trigger != nil && limit.behind(trigger, l.down) && !afterTrades(trigger, limit):
+		return b.sooner(l, trigger.order, p)
+	}
+	return b.sooner(l, limit.order, p)
 }
 
-// traded returns the order of an entry, or, where that is a trigger on bid, ask or their middle, a
-// limit order of the same level: such a trigger comes after the trades at its level, as in a Book.
-func (b *book) traded(l *ladder, at int) *order {
-	e := &l.entries[at]
-	if e.action == actFire && e.order.TriggerReference > market.LastTrade && b.volume > 0 {
-		for i := at - 1; i >= 0 && l.entries[i].level == e.level; i-- {
-			if l.entries[i].action == actFill {
-				return l.entries[i].order
-			}
+// reachedTrigger returns the trigger that a price at p reaches next, or nil.
+func (b *book) reachedTrigger(l *ladder, p market.Price) *entry {
+	if next := l.triggers.next(); next == nil || !b.quotes(next.order) {
+		return l.within(next, p)
+	}
+	for e := range l.triggers.nearest {
+		if !l.passes(e.level, p) {
+			break
+		}
+		if !b.quotes(e.order) {
+			return e
 		}
 	}
-	return e.order
+	return nil
+}
+
+// afterTrades reports whether a trigger comes after a limit order of the same level though it is
+// older: one on bid, ask or their middle comes after the trades at its level, as in a Book.
+func afterTrades(trigger, limit *entry) bool {
+	return trigger.level == limit.level && trigger.order.TriggerReference > market.LastTrade
 }
 
 // execute executes one entry where the path stands. gap says that the price jumped there: a limit
