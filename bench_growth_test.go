@@ -88,13 +88,24 @@ func (g *growth) curve(what string, units, costs [4]float64) {
 	slope := exponent(units[:], costs[:])
 	cells := []string{what}
 	for i := range costs {
-		cells = append(cells, fmt.Sprintf("%.4g ns", costs[i]/units[i]))
+		cells = append(cells, readable(costs[i]/units[i]))
 	}
 	goal := fmt.Sprintf("≤ %g", most)
 	if !(slope <= most) { // a cost below that of the least work has no logarithm
 		goal += " missed"
 	}
 	g.header(append(cells, fmt.Sprintf("%.2f", slope), goal)...)
+}
+
+// readable is a time of so many ns.
+func readable(ns float64) string {
+	switch {
+	case math.Abs(ns) < 1e4:
+		return fmt.Sprintf("%.4g ns", ns)
+	case math.Abs(ns) < 1e7:
+		return fmt.Sprintf("%.4g µs", ns/1e3)
+	}
+	return fmt.Sprintf("%.4g ms", ns/1e6)
 }
 
 // exponent is the slope of log cost over log work, by least squares.
@@ -109,8 +120,11 @@ func exponent(work, cost []float64) float64 {
 
 // backtests are the rows that run in memory.
 func (g *growth) backtests() {
-	g.grows("candles (smacross); a candle", million/4/g.scale, func(n int) func() {
-		p, _ := g.plan(n, million, smacross.Kind)
+	base := million / 2 / g.scale
+	all := g.candles(bitcoin(), 1+8*base)
+	g.grows("candles (smacross); a candle", base, func(n int) func() {
+		p, _ := g.plan(1, 1, smacross.Kind)
+		p.Open = func(backtest.Feed, market.Time, market.Time) (backtest.Source, error) { return &memory{all[:n]}, nil }
 		return func() { g.run(p) }
 	})
 	const each = 40_000
@@ -118,19 +132,24 @@ func (g *growth) backtests() {
 		p := g.many(n, each/g.scale, idle())
 		return func() { g.run(p) }
 	})
-	g.grows("strategies (smacross) over 40 k candles; a strategy", 5, func(n int) func() {
-		p, _ := g.plan(each/g.scale, million*100, smacross.Kind)
+	g.grows("strategies (smacross) over 200 k candles; a strategy", 5, func(n int) func() {
+		p, _ := g.plan(5*each/g.scale, 1, smacross.Kind)
 		for range n - 1 {
 			p.Strategies = append(p.Strategies, p.Strategies[0])
 		}
 		return func() { g.run(p) }
 	})
-	g.grows("orders placed in four markets, all rest; an order", 2500/g.scale, func(n int) func() {
+	g.orders()
+}
+
+// orders are the rows of orders, among them those of the shipped grid.
+func (g *growth) orders() {
+	g.grows("orders placed in four markets, all rest; an order", 5000/g.scale, func(n int) func() {
 		p := g.many(4, 4, ladder((n+3)/4))
 		return func() { g.run(p) }
 	})
 	g.grows("levels of the shipped grid, 40 k candles; a level", 6, func(n int) func() {
-		p := g.grid(each/g.scale, n)
+		p := g.grid(40_000/g.scale, n)
 		return func() { g.run(p) }
 	})
 	g.grows("orders with their fills and records; an order", 25_000/g.scale, func(n int) func() {
