@@ -20,6 +20,11 @@ func (a alteration) apply(source Source, f Feed) Source {
 	if a == (alteration{seed: a.seed}) {
 		return source
 	}
+	return a.of(source, f)
+}
+
+// of alters the candles of a source.
+func (a alteration) of(source Source, f Feed) *altered {
 	chance := randomSequence(a.seed + uint64(f.Market.ID)<<8 + uint64(f.Interval))
 	return &altered{Source: source, alteration: a, tick: max(1, f.Market.TickSize), chance: chance}
 }
@@ -49,12 +54,17 @@ func (s *altered) Next() ([]market.Candle, error) {
 		s.buffer = nil
 	}
 	s.buffer = append(s.buffer[:0], batch...)
-	for i := range s.buffer {
-		c := &s.buffer[i]
+	return s.alter(s.buffer), nil
+}
+
+// alter alters candles in place and returns those that the altered series has.
+func (s *altered) alter(batch []market.Candle) []market.Candle {
+	for i := range batch {
+		c := &batch[i]
 		later := (s.ends || s.noise) && c.End() > s.cut
 		if later && (s.ends || s.cut > 0 && s.count == horizon) {
 			s.done = true
-			return s.buffer[:i], nil
+			return batch[:i]
 		}
 		if s.first == 0 {
 			s.first, s.last = c.Open, c.Open
@@ -65,7 +75,7 @@ func (s *altered) Next() ([]market.Candle, error) {
 		}
 		s.last = c.Close
 	}
-	return s.buffer, nil
+	return batch
 }
 
 // distort replaces all but the times of a candle: a random walk from the last close, up to three
@@ -97,6 +107,12 @@ func (s *randomSequence) next() uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
+}
+
+// mix makes the sequence depend on a number.
+func (s *randomSequence) mix(n uint64) {
+	*s ^= randomSequence(n)
+	*s = randomSequence(s.next())
 }
 
 // below returns a number in [0, n).

@@ -25,9 +25,12 @@ type LookaheadOptions struct {
 // LookaheadReport is the result of CheckLookahead.
 type LookaheadReport struct {
 	Decisions int           // of the whole run
-	Runs      int           // of the plan, over all of its candles or some
+	Runs      int           // of the plan from its start, over all of its candles or some
+	Forks     int           // short runs from a copy of a run on
 	Cuts      []market.Time // last closes that the altered runs share with the whole run
 	Changed   []Change      // differing decisions, the earliest first: empty is good
+	// FromStart says why every altered run was made from the start; empty: forks were enough.
+	FromStart string
 }
 
 // Change is a decision that changed although the candles before it did not.
@@ -62,8 +65,15 @@ const horizon = 512
 //   - for cuts right after decisions and at even places: with the data ending there, and with noise
 //     in place of the future.
 //
-// It takes 5 runs over all candles, and two up to each cut. The first run of a process is the one
-// that has no knowledge of an earlier one: call it before any other run of the plan.
+// The altered runs of a cut are forks: copies of that last run, made a window of candles before the
+// cut, that continue up to the cut. One cut in the middle is run from the start as well. Where a
+// fork or a run decides otherwise, and where the run cannot be copied, every cut is run from the
+// start (FromStart says why), and every cause of a difference alone: the report names decisions of
+// such runs only.
+//
+// It takes 5 runs over at most all candles and two forks for each cut; without forks 3 or 7 runs
+// and two up to each cut. The first run of a process is the one that has no knowledge of an earlier
+// one: call it before any other run of the plan.
 func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*LookaheadReport, error) {
 	l := &lookahead{ctx: ctx, plan: p, quiet: *p, options: o, chance: randomSequence(o.Seed)}
 	l.quiet.Log = zerolog.Nop() // the first run has logged everything
@@ -74,13 +84,9 @@ func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*Lookahea
 		return nil, err
 	}
 	l.whole, l.report.Decisions, l.report.Runs = whole, len(whole.list), 1
-	if err := l.repeat(); err != nil {
+	l.report.Cuts = l.cuts(first, last)
+	if err := l.check(); err != nil {
 		return nil, err
-	}
-	for _, cut := range l.cuts(first, last) {
-		if err := l.checkCut(cut); err != nil {
-			return nil, err
-		}
 	}
 	slices.SortStableFunc(l.report.Changed, func(a, b Change) int { return int(min(1, max(-1, a.Known-b.Known))) })
 	return &l.report, nil
@@ -97,9 +103,51 @@ type lookahead struct {
 	report  LookaheadReport
 }
 
-// repeat runs over all candles once more, after a run over noise.
+// check compares the whole run with others: with forks first, and where these do not suffice with
+// runs from the start.
+func (l *lookahead) check() error {
+	if err := l.spoil(); err != nil {
+		return err
+	}
+	s := screen{lookahead: l}
+	if err := s.run(); err != nil {
+		return err
+	}
+	if cuts := l.report.Cuts; s.refused == nil && !s.differs && len(cuts) > 0 {
+		if err := l.checkCut(cuts[len(cuts)/2]); err != nil {
+			return err
+		}
+		if s.differs = len(l.report.Changed) > 0; !s.differs {
+			return nil
+		}
+	}
+	l.report.Changed = nil
+	if s.differs {
+		l.report.FromStart = "a run decided otherwise"
+		if err := l.repeat(); err != nil {
+			return err
+		}
+	} else if s.refused != nil {
+		l.report.FromStart = "the run cannot be copied: " + s.refused.Error()
+	}
+	for _, cut := range l.report.Cuts {
+		if err := l.checkCut(cut); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spoil runs over noise: what a strategy keeps from that run is wrong in the next.
+func (l *lookahead) spoil() error {
+	p := l.altered(alteration{noise: true})
+	_, err := drive(l.ctx, &p, runOptions{watch: l.options.Watch})
+	return err
+}
+
+// repeat runs over all candles once more, after a run over noise: each cause of a difference alone.
 func (l *lookahead) repeat() error {
-	if _, err := l.run(alteration{noise: true}, false, false); err != nil {
+	if err := l.spoil(); err != nil {
 		return err
 	}
 	for _, one := range [...]struct {
@@ -115,39 +163,47 @@ func (l *lookahead) repeat() error {
 	return nil
 }
 
-// checkCut compares the decisions up to a cut.
+// checkCut compares the decisions up to a cut with those of runs from the start.
 func (l *lookahead) checkCut(cut market.Time) error {
-	l.report.Cuts = append(l.report.Cuts, cut)
-	known := func(d *decision) bool { return d.knows <= cut }
-	arrival := cut + market.Time(l.plan.DataLatency)
 	for _, one := range [...]struct {
-		name   string
-		noise  bool
-		counts func(*decision) bool
-		// later timers need a later candle
-	}{{runNoise, true, known}, {runCut, false, func(d *decision) bool { return known(d) && d.at <= arrival }}} {
-		trace, err := l.run(alteration{cut: cut, noise: one.noise, ends: !one.noise}, l.plan.OneByOne, false)
+		name string
+		ends bool
+	}{{runNoise, false}, {runCut, true}} {
+		trace, err := l.run(alteration{cut: cut, noise: !one.ends, ends: one.ends}, l.plan.OneByOne, false)
 		if errors.Is(err, ErrNoCandles) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		l.compare(one.name, cut, trace, one.counts)
+		l.compare(one.name, cut, trace, l.counted(cut, one.ends))
 	}
 	return nil
 }
 
+// counted tells which decisions a cut cannot change: those without knowledge of a later candle. With
+// no later candle, later timers do not fire.
+func (l *lookahead) counted(cut market.Time, ends bool) func(*decision) bool {
+	arrival := cut + market.Time(l.plan.DataLatency)
+	return func(d *decision) bool { return d.knows <= cut && (!ends || d.at <= arrival) }
+}
+
 // run runs the plan over altered candles.
 func (l *lookahead) run(a alteration, oneByOne, overwrite bool) (*trail, error) {
-	p := l.quiet
-	p.OneByOne = oneByOne
 	a.copies = overwrite
+	p := l.altered(a)
+	p.OneByOne = oneByOne
+	trace, _, _, err := decide(l.ctx, &p, runOptions{overwrite: overwrite, watch: l.options.Watch})
+	return trace, err
+}
+
+// altered is the plan of one more run, over altered candles.
+func (l *lookahead) altered(a alteration) Plan {
+	p := l.quiet
 	a.seed = l.chance.next()
 	p.Open = l.open(a)
 	l.report.Runs++
-	trace, _, _, err := decide(l.ctx, &p, runOptions{overwrite: overwrite, watch: l.options.Watch})
-	return trace, err
+	return p
 }
 
 // open opens the plan's feeds with an alteration.
@@ -157,12 +213,16 @@ func (l *lookahead) open(a alteration) func(f Feed, from, to market.Time) (Sourc
 		if err != nil {
 			return nil, err
 		}
-		source = a.apply(source, f)
-		if l.options.leak != nil {
-			source = l.options.leak(source)
-		}
-		return source, nil
+		return l.leaky(a.apply(source, f)), nil
 	}
+}
+
+// leaky lets a test leak the candles of a source.
+func (l *lookahead) leaky(source Source) Source {
+	if l.options.leak == nil {
+		return source
+	}
+	return l.options.leak(source)
 }
 
 // compare notes the first decision that differs from the whole run.
