@@ -67,8 +67,8 @@ func (k *forker) fork(until market.Time, alter func(Source, Feed) Source) (*driv
 	return copied, nil
 }
 
-// ahead copies the part of a feed's batch that a fork reads: the candles that close up to a time,
-// and the horizon after them.
+// ahead copies the part of a feed's batch that a fork reads first: the candles that close up to a
+// time, and the one after them.
 func (f *feed) ahead(until market.Time) []market.Candle {
 	if len(f.batch) == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (f *feed) ahead(until market.Time) []market.Candle {
 		}
 		return 1
 	})
-	to = min(max(to, f.at)+horizon, len(f.batch))
+	to = min(max(to, f.at)+1, len(f.batch))
 	return slices.Clone(f.batch[f.at:to])
 }
 

@@ -59,21 +59,22 @@ const horizon = 512
 // CheckLookahead runs the plan, then again in ways in which a strategy that knows only what has
 // happened decides the same:
 //
-//   - after a run over noise alone, so that what a strategy keeps from run to run, in memory or in
-//     files, is wrong then: over the same candles, without the fast loop, and with all that is
-//     handed out overwritten after each callback;
+//   - with another future from a place in the first half on, noise to the end of the data: what a
+//     strategy keeps from run to run, in memory or in files, is wrong then for the next run;
+//   - over the same candles, without the fast loop, and with all that is handed out overwritten after
+//     each callback;
 //   - for cuts right after decisions and at even places: with the data ending there, and with noise
 //     in place of the future.
 //
-// The altered runs of a cut are forks: copies of that last run, made a window of candles before the
-// cut, that continue up to the cut. One cut in the middle is run from the start as well. Where a
-// fork or a run decides otherwise, and where the run cannot be copied, every cut is run from the
-// start (FromStart says why), and every cause of a difference alone: the report names decisions of
-// such runs only.
+// The altered runs of a cut are forks: copies of the run over the same candles, made a window of
+// candles before the cut, that continue beyond the cut. One cut is run from the start as well. Where
+// a fork or a run decides otherwise, and where the run cannot be copied, every cut is run from the
+// start (FromStart says why); after a difference, a run over noise alone and a run for each cause of
+// a difference go before. The report names decisions of such runs only.
 //
-// It takes 5 runs over at most all candles and two forks for each cut; without forks 3 or 7 runs
-// and two up to each cut. The first run of a process is the one that has no knowledge of an earlier
-// one: call it before any other run of the plan.
+// It takes 4 runs over all candles or some and two forks for each cut; from the start two runs up to
+// each cut in addition, and 4 more after a difference. The first run of a process is the one that
+// has no knowledge of an earlier one: call it before any other run of the plan.
 func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*LookaheadReport, error) {
 	l := &lookahead{ctx: ctx, plan: p, quiet: *p, options: o, chance: randomSequence(o.Seed)}
 	l.quiet.Log = zerolog.Nop() // the first run has logged everything
@@ -106,29 +107,30 @@ type lookahead struct {
 // check compares the whole run with others: with forks first, and where these do not suffice with
 // runs from the start.
 func (l *lookahead) check() error {
-	if err := l.spoil(); err != nil {
+	if err := l.sample(true); err != nil {
 		return err
 	}
 	s := screen{lookahead: l}
 	if err := s.run(); err != nil {
 		return err
 	}
-	if cuts := l.report.Cuts; s.refused == nil && !s.differs && len(cuts) > 0 {
-		if err := l.checkCut(cuts[len(cuts)/2]); err != nil {
-			return err
-		}
-		if s.differs = len(l.report.Changed) > 0; !s.differs {
-			return nil
-		}
+	if err := l.sample(false); err != nil {
+		return err
+	}
+	differs := s.differs || len(l.report.Changed) > 0
+	switch {
+	case differs:
+		l.report.FromStart = "a run decided otherwise"
+	case s.refused != nil:
+		l.report.FromStart = "the run cannot be copied: " + s.refused.Error()
+	default:
+		return nil
 	}
 	l.report.Changed = nil
-	if s.differs {
-		l.report.FromStart = "a run decided otherwise"
+	if differs {
 		if err := l.repeat(); err != nil {
 			return err
 		}
-	} else if s.refused != nil {
-		l.report.FromStart = "the run cannot be copied: " + s.refused.Error()
 	}
 	for _, cut := range l.report.Cuts {
 		if err := l.checkCut(cut); err != nil {
@@ -138,16 +140,27 @@ func (l *lookahead) check() error {
 	return nil
 }
 
-// spoil runs over noise: what a strategy keeps from that run is wrong in the next.
-func (l *lookahead) spoil() error {
-	p := l.altered(alteration{noise: true})
-	_, err := drive(l.ctx, &p, runOptions{watch: l.options.Watch})
-	return err
+// sample makes one altered run from the start: knowledge of a future farther away than the window of
+// a fork changes it. Of noise, it goes on to the end of the data: what a strategy keeps from that
+// run is wrong in the next.
+func (l *lookahead) sample(noise bool) error {
+	var cut market.Time
+	if n := len(l.report.Cuts); n > 0 {
+		cut = l.report.Cuts[n/4]
+	}
+	if cut == 0 && !noise {
+		return nil
+	}
+	name, a := runCut, alteration{cut: cut, ends: true}
+	if noise {
+		name, a = runNoise, alteration{cut: cut, noise: true, goesOn: true}
+	}
+	return l.cut(name, a)
 }
 
 // repeat runs over all candles once more, after a run over noise: each cause of a difference alone.
 func (l *lookahead) repeat() error {
-	if err := l.spoil(); err != nil {
+	if _, err := l.run(alteration{noise: true}, false, false); err != nil {
 		return err
 	}
 	for _, one := range [...]struct {
@@ -165,19 +178,22 @@ func (l *lookahead) repeat() error {
 
 // checkCut compares the decisions up to a cut with those of runs from the start.
 func (l *lookahead) checkCut(cut market.Time) error {
-	for _, one := range [...]struct {
-		name string
-		ends bool
-	}{{runNoise, false}, {runCut, true}} {
-		trace, err := l.run(alteration{cut: cut, noise: !one.ends, ends: one.ends}, l.plan.OneByOne, false)
-		if errors.Is(err, ErrNoCandles) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		l.compare(one.name, cut, trace, l.counted(cut, one.ends))
+	if err := l.cut(runNoise, alteration{cut: cut, noise: true}); err != nil {
+		return err
 	}
+	return l.cut(runCut, alteration{cut: cut, ends: true})
+}
+
+// cut compares the decisions up to the cut of an alteration with those of a run from the start.
+func (l *lookahead) cut(name string, a alteration) error {
+	trace, err := l.run(a, l.plan.OneByOne, false)
+	switch {
+	case errors.Is(err, ErrNoCandles):
+		return nil
+	case err != nil:
+		return err
+	}
+	l.compare(name, a.cut, trace, l.counted(a.cut, a.ends))
 	return nil
 }
 

@@ -93,14 +93,13 @@ type pair struct{ old, copy reflect.Value }
 // New returns a copier. It walks what the rules share.
 func New(rules Rules) *Copier {
 	c := &Copier{rules: rules, opaque: make(map[reflect.Type]bool), functions: make(map[unsafe.Pointer]bool),
-		shapes: make(map[reflect.Type]*shape)}
+		shapes: make(map[reflect.Type]*shape), found: make(map[place]int), maps: make(map[uintptr]pair)}
 	for _, t := range rules.Opaque {
 		c.opaque[t] = true
 	}
 	for _, f := range rules.Functions {
 		c.functions[word(&f)] = true
 	}
-	c.begin()
 	c.lenient = true
 	for _, pointer := range rules.Shared {
 		v := reflect.ValueOf(pointer)
@@ -108,7 +107,8 @@ func New(rules Rules) *Copier {
 	}
 	c.walk()
 	c.merge()
-	c.shared, c.sharedMaps, c.lenient, c.refusal = c.blocks, c.maps, false, nil
+	c.shared, c.sharedMaps, c.lenient = c.blocks, c.maps, false
+	c.blocks, c.maps = nil, make(map[uintptr]pair)
 	return c
 }
 
@@ -130,8 +130,9 @@ func Of[T any](c *Copier, root *T) (*T, error) {
 
 // begin forgets the copy before.
 func (c *Copier) begin() {
-	c.entries, c.rows, c.blocks, c.refusal = c.entries[:0], c.rows[:0], nil, nil
-	c.found, c.maps = make(map[place]int), make(map[uintptr]pair)
+	c.entries, c.rows, c.blocks, c.refusal = c.entries[:0], c.rows[:0], c.blocks[:0], nil
+	clear(c.found)
+	clear(c.maps)
 }
 
 // walk visits the pieces of memory that have been found, and those found on the way.
@@ -171,7 +172,8 @@ func (c *Copier) reach(at unsafe.Pointer, s *shape, n, from int, label string) {
 	c.entries = append(c.entries, entry{row{at, s, n}, from, label})
 }
 
-// merge makes blocks of the rows: a row inside another is part of it, rows that overlap are one.
+// merge makes blocks of the rows: a row inside another is part of it, and rows of one shape that
+// overlap or touch are one.
 func (c *Copier) merge() {
 	for p, n := range c.found {
 		c.rows = append(c.rows, row{p.at, p.shape, n})
@@ -179,18 +181,19 @@ func (c *Copier) merge() {
 	slices.SortFunc(c.rows, row.compare)
 	for _, r := range c.rows {
 		end := uintptr(r.at) + uintptr(r.n)*r.shape.size
-		if n := len(c.blocks); n > 0 && uintptr(r.at) < c.blocks[n-1].end {
+		if n := len(c.blocks); n > 0 && uintptr(r.at) <= c.blocks[n-1].end {
 			b := &c.blocks[n-1]
-			if end <= b.end {
-				continue
-			}
 			away := uintptr(r.at) - uintptr(b.at)
-			if r.shape != b.shape || away%b.shape.size != 0 {
+			switch {
+			case end <= b.end:
+				continue
+			case r.shape == b.shape && away%b.shape.size == 0:
+				b.n, b.end = int((end-uintptr(b.at))/b.shape.size), end
+				continue
+			case uintptr(r.at) < b.end:
 				c.refusal = &Refusal{r.shape.typ.String(), "shares memory with a " + b.shape.typ.String()}
 				return
 			}
-			b.n, b.end = int((end-uintptr(b.at))/b.shape.size), end
-			continue
 		}
 		c.blocks = append(c.blocks, block{row: r, end: end})
 	}
