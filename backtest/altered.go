@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"io"
+	"math/bits"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -9,10 +10,11 @@ import (
 // alteration is the difference between the candles of a run and the stored ones.
 type alteration struct {
 	cut    market.Time // candles that close later are altered; 0: all of them
-	noise  bool        // into noise; with a cut, for the length of the horizon, and then the data ends
-	goesOn bool        // the noise goes on to the end of the data
+	noise  bool        // into noise; with a cut, the data ends after it
+	until  market.Time // last close of the noise behind a cut; 0: it has as many candles as the horizon
 	ends   bool        // the data ends at the cut
 	copies bool        // a batch's memory may be overwritten, and serves again only several batches later
+	owned  bool        // the source's memory may be overwritten
 	seed   uint64
 }
 
@@ -54,6 +56,9 @@ func (s *altered) Next() ([]market.Candle, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.owned {
+		return s.alter(batch), nil
+	}
 	if s.copies {
 		next := &s.older[s.batch%len(s.older)]
 		s.buffer, *next = *next, s.buffer
@@ -68,7 +73,7 @@ func (s *altered) alter(batch []market.Candle) []market.Candle {
 	for i := range batch {
 		c := &batch[i]
 		later := (s.ends || s.noise) && c.End() > s.cut
-		if later && (s.ends || s.cut > 0 && s.count == horizon && !s.goesOn) {
+		if later && (s.ends || s.cut > 0 && s.past(c)) {
 			s.done = true
 			return batch[:i]
 		}
@@ -85,9 +90,18 @@ func (s *altered) alter(batch []market.Candle) []market.Candle {
 	return batch
 }
 
+// past reports whether a candle comes after the noise behind a cut.
+func (s *altered) past(c *market.Candle) bool {
+	if s.until > 0 {
+		return c.End() > s.until
+	}
+	return s.count == horizon
+}
+
 // distort replaces all but the times of a candle: a random walk from the last close, which stays
-// within an eighth and eight times of the first price. Up to the horizon it moves by up to three per
-// cent a candle, later by as much as the candle itself: strategies then trade as often as before.
+// within an eighth and eight times of the first price. Up to the horizon it moves by up to three
+// per cent a candle, later by as much as the candle itself: strategies then trade as often as
+// before.
 func (s *altered) distort(c *market.Candle) {
 	most := 3 * s.last / 100
 	if s.count >= horizon {
@@ -121,14 +135,11 @@ func (s *randomSequence) next() uint64 {
 	return z ^ z>>31
 }
 
-// mix makes the sequence depend on a number.
-func (s *randomSequence) mix(n uint64) {
-	*s ^= randomSequence(n)
-	*s = randomSequence(s.next())
-}
-
 // below returns a number in [0, n).
-func (s *randomSequence) below(n int64) int64 { return int64(s.next() >> 1 % uint64(n)) }
+func (s *randomSequence) below(n int64) int64 {
+	high, _ := bits.Mul64(s.next(), uint64(n))
+	return int64(high)
+}
 
 // overwrite destroys candles that a strategy has received.
 func overwrite(candles []market.Candle) {

@@ -34,7 +34,7 @@ func newForker(d *driver) *forker {
 	rules := replica.Rules{Shared: []any{d.plan, d.plan.Catalog}, Bytes: forkBytes, Objects: forkObjects,
 		Opaque: []reflect.Type{reflect.TypeFor[Source](), reflect.TypeFor[zerolog.Logger](),
 			reflect.TypeFor[*log.Logger](), reflect.TypeFor[*slog.Logger]()},
-		Functions: slices.Concat(d.functions, []any{d.record, d.tracer, d.progress, d.pause})}
+		Functions: []any{d.fees, d.sink, d.point, d.record, d.tracer, d.progress, d.pause}}
 	return &forker{run: d, copier: replica.New(rules)}
 }
 
@@ -55,7 +55,8 @@ func (k *forker) fork(until market.Time, alter func(Source, Feed) Source) (*driv
 	}
 	copied.record, copied.tracer, copied.progress, copied.pause = nil, nil, nil, nil
 	copied.recorder, copied.pauseAt = nil, math.MaxInt64
-	copied.venue.Redirect(copied.onEvent, copied.makeTicker)
+	copied.sink, copied.point = copied.onEvent, copied.makeTicker
+	copied.venue.Redirect(copied.sink, copied.point)
 	for i := range copied.feeds {
 		f := &copied.feeds[i]
 		f.source = alter(&rest{plan: d.plan, feed: f.Feed, batch: feeds[i].ahead(until)}, f.Feed)
@@ -97,19 +98,22 @@ func (d *driver) runPast(ctx context.Context, at market.Time) error {
 	}
 }
 
-// rest is the source of a fork: the candles that the run had read already, then those after them.
+// rest is the source of a fork: the candles that the run had read already, then those after them,
+// in memory of its own.
 type rest struct {
 	plan  *Plan
 	feed  Feed
 	batch []market.Candle // nil: the feed has ended
 	from  market.Time     // of the next candle
 	later Source          // opened when it is needed
+	own   []market.Candle
 }
 
 // Next returns the next candles.
-func (r *rest) Next() (batch []market.Candle, err error) {
+func (r *rest) Next() ([]market.Candle, error) {
 	if len(r.batch) > 0 {
-		batch, r.batch = r.batch, nil
+		batch := r.batch
+		r.batch = nil
 		r.from = batch[len(batch)-1].Start + 1
 		return batch, nil
 	}
@@ -117,17 +121,20 @@ func (r *rest) Next() (batch []market.Candle, err error) {
 		return nil, io.EOF
 	}
 	if r.later == nil {
-		if r.later, err = r.plan.Open(r.feed, r.from, r.plan.To); err != nil {
+		source, err := r.plan.Open(r.feed, r.from, r.plan.To)
+		if err != nil {
 			return nil, err
 		}
+		r.later = source
 	}
 	for {
-		batch, err = r.later.Next()
+		batch, err := r.later.Next()
 		n, _ := slices.BinarySearchFunc(batch, r.from, func(c market.Candle, from market.Time) int {
 			return int(min(1, max(-1, c.Start-from)))
 		})
 		if err != nil || n < len(batch) {
-			return batch[n:], err
+			r.own = append(r.own[:0], batch[n:]...)
+			return r.own, err
 		}
 	}
 }

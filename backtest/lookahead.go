@@ -59,22 +59,22 @@ const horizon = 512
 // CheckLookahead runs the plan, then again in ways in which a strategy that knows only what has
 // happened decides the same:
 //
-//   - with another future from a place in the first half on, noise to the end of the data: what a
+//   - with another future from a place in the first quarter on, noise for the next quarter: what a
 //     strategy keeps from run to run, in memory or in files, is wrong then for the next run;
-//   - over the same candles, without the fast loop, and with all that is handed out overwritten after
-//     each callback;
+//   - over the same candles, without the fast loop, and with all that is handed out overwritten
+//     after each callback;
 //   - for cuts right after decisions and at even places: with the data ending there, and with noise
 //     in place of the future.
 //
 // The altered runs of a cut are forks: copies of the run over the same candles, made a window of
-// candles before the cut, that continue beyond the cut. One cut is run from the start as well. Where
-// a fork or a run decides otherwise, and where the run cannot be copied, every cut is run from the
-// start (FromStart says why); after a difference, a run over noise alone and a run for each cause of
-// a difference go before. The report names decisions of such runs only.
+// candles before the cut, that continue beyond the cut. One cut is run from the start as well.
+// Where a fork or a run decides otherwise, and where the run cannot be copied, every cut is run
+// from the start (FromStart says why); after a difference, a run over noise alone and a run for
+// each cause of a difference go before. The report names decisions of such runs only.
 //
-// It takes 4 runs over all candles or some and two forks for each cut; from the start two runs up to
-// each cut in addition, and 4 more after a difference. The first run of a process is the one that
-// has no knowledge of an earlier one: call it before any other run of the plan.
+// It takes 4 runs over all candles or some and two forks for each cut; from the start two runs up
+// to each cut in addition, and 4 more after a difference. The first run of a process is the one
+// that has no knowledge of an earlier one: call it before any other run of the plan.
 func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*LookaheadReport, error) {
 	l := &lookahead{ctx: ctx, plan: p, quiet: *p, options: o, chance: randomSequence(o.Seed)}
 	l.quiet.Log = zerolog.Nop() // the first run has logged everything
@@ -85,7 +85,7 @@ func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*Lookahea
 		return nil, err
 	}
 	l.whole, l.report.Decisions, l.report.Runs = whole, len(whole.list), 1
-	l.report.Cuts = l.cuts(first, last)
+	l.report.Cuts, l.quarter = l.cuts(first, last), (last-first)/4
 	if err := l.check(); err != nil {
 		return nil, err
 	}
@@ -101,6 +101,7 @@ type lookahead struct {
 	options LookaheadOptions
 	chance  randomSequence
 	whole   *trail
+	quarter market.Time // of the data's length
 	report  LookaheadReport
 }
 
@@ -117,21 +118,34 @@ func (l *lookahead) check() error {
 	if err := l.sample(false); err != nil {
 		return err
 	}
-	differs := s.differs || len(l.report.Changed) > 0
 	switch {
-	case differs:
-		l.report.FromStart = "a run decided otherwise"
+	case s.differs || len(l.report.Changed) > 0:
+		return l.fromStart()
 	case s.refused != nil:
 		l.report.FromStart = "the run cannot be copied: " + s.refused.Error()
-	default:
-		return nil
+		return l.checkCuts()
 	}
-	l.report.Changed = nil
-	if differs {
-		if err := l.repeat(); err != nil {
-			return err
-		}
+	return nil
+}
+
+// fromStart checks everything by runs from the start.
+func (l *lookahead) fromStart() error {
+	l.report.Changed, l.report.FromStart = nil, "a run or a fork decided otherwise"
+	if err := l.repeat(); err != nil {
+		return err
 	}
+	if err := l.checkCuts(); err != nil {
+		return err
+	}
+	if len(l.report.Changed) == 0 {
+		l.report.FromStart = "a copy of the run decided otherwise, or disturbed it: a strategy keeps something outside " +
+			"itself (a package variable), or compares addresses"
+	}
+	return nil
+}
+
+// checkCuts checks every cut by runs from the start.
+func (l *lookahead) checkCuts() error {
 	for _, cut := range l.report.Cuts {
 		if err := l.checkCut(cut); err != nil {
 			return err
@@ -140,22 +154,21 @@ func (l *lookahead) check() error {
 	return nil
 }
 
-// sample makes one altered run from the start: knowledge of a future farther away than the window of
-// a fork changes it. Of noise, it goes on to the end of the data: what a strategy keeps from that
-// run is wrong in the next.
+// sample makes one altered run from the start: knowledge of a future farther away than the window
+// of a fork changes it. One of noise goes on for a quarter of the data: what a strategy keeps from
+// it is wrong in the next run.
 func (l *lookahead) sample(noise bool) error {
 	var cut market.Time
 	if n := len(l.report.Cuts); n > 0 {
 		cut = l.report.Cuts[n/4]
 	}
-	if cut == 0 && !noise {
+	if noise {
+		return l.cut(runNoise, alteration{cut: cut, noise: true, until: cut + l.quarter})
+	}
+	if cut == 0 {
 		return nil
 	}
-	name, a := runCut, alteration{cut: cut, ends: true}
-	if noise {
-		name, a = runNoise, alteration{cut: cut, noise: true, goesOn: true}
-	}
-	return l.cut(name, a)
+	return l.cut(runCut, alteration{cut: cut, ends: true})
 }
 
 // repeat runs over all candles once more, after a run over noise: each cause of a difference alone.
@@ -197,8 +210,8 @@ func (l *lookahead) cut(name string, a alteration) error {
 	return nil
 }
 
-// counted tells which decisions a cut cannot change: those without knowledge of a later candle. With
-// no later candle, later timers do not fire.
+// counted tells which decisions a cut cannot change: those without knowledge of a later candle.
+// With no later candle, later timers do not fire.
 func (l *lookahead) counted(cut market.Time, ends bool) func(*decision) bool {
 	arrival := cut + market.Time(l.plan.DataLatency)
 	return func(d *decision) bool { return d.knows <= cut && (!ends || d.at <= arrival) }

@@ -101,9 +101,13 @@ type driver struct {
 	book       market.OrderBook
 	levels     [2]market.Level
 
-	pauseAt   market.Time                 // pause is called before the first group that closes later
-	pause     func(end market.Time) error // gets the close of that group; it sets pauseAt anew
-	functions []any                       // given to engine and venue: a fork may share them or gives its own
+	pauseAt market.Time                 // pause is called before the first group that closes later
+	pause   func(end market.Time) error // gets the close of that group; it sets pauseAt anew
+
+	// What the venue was given: a fork shares fees, and has a sink and a point of its own.
+	fees  func(*market.Market) exchange.Fees
+	sink  func(*market.Event)
+	point sim.Point
 }
 
 // feed is a Feed while it is being read.
@@ -127,26 +131,25 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
 		rejected: make(map[int]int64), pauseAt: math.MaxInt64,
 	}
-	fees, sink, point := p.Fees.of, d.onEvent, sim.Point(d.makeTicker)
-	d.functions = []any{fees, sink, point}
+	d.fees, d.sink, d.point = p.Fees.of, d.onEvent, d.makeTicker
 	roster, err := NewRoster(p.Strategies, p.Log)
 	if err != nil {
 		return nil, err
 	}
 	d.subscribe(roster)
 	d.account = state.NewAccount(p.Catalog, len(p.Strategies), roster.Own)
-	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: roster.Limits, Fees: fees,
+	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: roster.Limits, Fees: d.fees,
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
 	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Slots: roster.Seats,
 		TradeFrom: p.From,
 		Observer:  d.observer(o.observer), Spoil: o.overwrite, Apart: o.apart})
 	config := p.Venue
-	config.Fees, config.Watches = fees, d.engine.Watches()
-	config.Followed, config.Point = d.follow(), point
+	config.Fees, config.Watches = d.fees, d.engine.Watches()
+	config.Followed, config.Point = d.follow(), d.point
 	if o.path != nil {
 		config.Path = *o.path
 	}
-	d.venue = sim.New(p.Catalog, config, sink)
+	d.venue = sim.New(p.Catalog, config, d.sink)
 	d.movement.Kind, d.arrival.Kind = market.KindCandles, market.KindCandles
 	d.latency = market.Time(p.DataLatency)
 	d.plain = !p.OneByOne && len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) && !slices.Contains(d.books, true)

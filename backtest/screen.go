@@ -9,10 +9,10 @@ import (
 )
 
 // window is how many candles of the finest feed before a cut a fork begins.
-const window = 512
+const window = 256
 
-// screen is the run of a look-ahead check that is forked before each cut: candle by candle, with all
-// that is handed out overwritten after the callback.
+// screen is the run of a look-ahead check that is forked before each cut: candle by candle, with
+// all that is handed out overwritten after the callback.
 type screen struct {
 	*lookahead
 	main    *driver
@@ -53,7 +53,7 @@ func (s *screen) setPause() {
 // window is the time from a fork to its cut.
 func (s *screen) window() market.Time {
 	i := s.plan.Feeds[0].Interval
-	return window * (i.End(0) - 0)
+	return window * i.End(0)
 }
 
 // pause forks the run for the cuts that come within the window.
@@ -74,7 +74,7 @@ func (s *screen) pause(end market.Time) error {
 
 // fork runs a copy up to a cut, over noise from there on or with nothing behind it.
 func (s *screen) fork(cut market.Time, ends bool) error {
-	a := alteration{cut: cut, noise: !ends, ends: ends, seed: s.chance.next()}
+	a := alteration{cut: cut, noise: !ends, ends: ends, owned: true, seed: s.chance.next()}
 	d, err := s.forker.fork(cut, func(source Source, f Feed) Source { return s.leaky(a.apply(source, f)) })
 	if errors.As(err, &s.refused) {
 		return nil

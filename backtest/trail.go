@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -48,21 +49,24 @@ func decisionOf(c *market.Command, sees market.Time) decision {
 
 // hashOf is a hash of all that a strategy decides in a command.
 func hashOf(c *market.Command) uint64 {
-	o, h := &c.Order, randomSequence(0)
+	o, h := &c.Order, uint64(0)
 	for _, n := range [...]uint64{uint64(c.Kind), uint64(c.Changed), uint64(o.ID), uint64(o.Market), uint64(o.Strategy),
 		uint64(o.Side), uint64(o.Type), uint64(o.TimeInForce), uint64(o.SelfTradePrevention), uint64(o.Price),
 		uint64(o.TriggerAmount), uint64(o.TriggerReference), uint64(o.Amount), uint64(o.AmountRemaining),
 		uint64(o.AmountQuote), uint64(o.Bracket.Stop), uint64(o.Bracket.Target), uint64(o.Bracket.Keep)} {
-		h.mix(n)
+		h = mix(h, n)
 	}
 	if o.PostOnly {
-		h.mix(1)
+		h = mix(h, 1)
 	}
 	for i := range len(o.Tag) {
-		h.mix(uint64(o.Tag[i]))
+		h = mix(h, uint64(o.Tag[i]))
 	}
-	return uint64(h)
+	return h
 }
+
+// mix is a hash of a hash and a number.
+func mix(h, n uint64) uint64 { return bits.RotateLeft64(h^n, 27)*0x9e3779b97f4a7c15 + 1 }
 
 // after is the decisions made later than a time.
 func (d *trail) after(t market.Time) []decision {

@@ -149,9 +149,8 @@ func (c *Copier) walk() {
 		if len(e.shape.slots) == 0 {
 			continue
 		}
-		for range e.n {
-			c.visit(e.at, e.shape, i)
-			e.at = unsafe.Add(e.at, e.shape.size)
+		for j := range e.n {
+			c.visit(unsafe.Add(e.at, uintptr(j)*e.shape.size), e.shape, i, "")
 		}
 	}
 }
@@ -172,8 +171,7 @@ func (c *Copier) reach(at unsafe.Pointer, s *shape, n, from int, label string) {
 	c.entries = append(c.entries, entry{row{at, s, n}, from, label})
 }
 
-// merge makes blocks of the rows: a row inside another is part of it, and rows of one shape that
-// overlap or touch are one.
+// merge makes blocks of the rows: a row inside another is part of it, and rows that overlap are one.
 func (c *Copier) merge() {
 	for p, n := range c.found {
 		c.rows = append(c.rows, row{p.at, p.shape, n})
@@ -181,19 +179,18 @@ func (c *Copier) merge() {
 	slices.SortFunc(c.rows, row.compare)
 	for _, r := range c.rows {
 		end := uintptr(r.at) + uintptr(r.n)*r.shape.size
-		if n := len(c.blocks); n > 0 && uintptr(r.at) <= c.blocks[n-1].end {
+		if n := len(c.blocks); n > 0 && uintptr(r.at) < c.blocks[n-1].end {
 			b := &c.blocks[n-1]
 			away := uintptr(r.at) - uintptr(b.at)
-			switch {
-			case end <= b.end:
+			if end <= b.end {
 				continue
-			case r.shape == b.shape && away%b.shape.size == 0:
-				b.n, b.end = int((end-uintptr(b.at))/b.shape.size), end
-				continue
-			case uintptr(r.at) < b.end:
+			}
+			if r.shape != b.shape || away%b.shape.size != 0 {
 				c.refusal = &Refusal{r.shape.typ.String(), "shares memory with a " + b.shape.typ.String()}
 				return
 			}
+			b.n, b.end = int((end-uintptr(b.at))/b.shape.size), end
+			continue
 		}
 		c.blocks = append(c.blocks, block{row: r, end: end})
 	}

@@ -119,11 +119,7 @@ func (c *Copier) addFields(s *shape, t reflect.Type, offset uintptr, name string
 	}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		path := f.Name
-		if name != "" {
-			path = name + "." + f.Name
-		}
-		c.addSlots(s, f.Type, offset+f.Offset, path)
+		c.addSlots(s, f.Type, offset+f.Offset, join(name, f.Name))
 	}
 }
 

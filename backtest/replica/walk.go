@@ -13,32 +13,33 @@ type sliceHeader struct {
 	len, cap int
 }
 
-// visit notes the memory to which a value refers. entry is the piece of memory that it belongs to.
-func (c *Copier) visit(at unsafe.Pointer, s *shape, entry int) {
+// visit notes the memory to which a value refers. The value is part, by that name, of a piece of
+// memory.
+func (c *Copier) visit(at unsafe.Pointer, s *shape, entry int, part string) {
 	for i := range s.slots {
 		f := &s.slots[i]
-		p := unsafe.Add(at, f.offset)
+		p, name := unsafe.Add(at, f.offset), join(part, f.name)
 		switch f.kind {
 		case toPointer:
 			if q := *(*unsafe.Pointer)(p); q != nil {
-				c.reach(q, c.shapeOf(f.typ.Elem()), 1, entry, f.name)
+				c.reach(q, c.shapeOf(f.typ.Elem()), 1, entry, name)
 			}
 		case toSlice:
 			h := (*sliceHeader)(p)
-			c.reach(h.data, c.shapeOf(f.typ.Elem()), h.cap, entry, f.name)
+			c.reach(h.data, c.shapeOf(f.typ.Elem()), h.cap, entry, name)
 		case toMap:
-			c.visitMap(reflect.NewAt(f.typ, p).Elem(), entry, f.name)
+			c.visitMap(reflect.NewAt(f.typ, p).Elem(), entry, name)
 		case toInterface:
 			if v := reflect.NewAt(f.typ, p).Elem(); !v.IsNil() {
-				c.visitValue(v.Elem(), entry, f.name)
+				c.visitValue(v.Elem(), entry, name)
 			}
 		case toArray:
 			for j := range f.part.length {
-				c.visit(unsafe.Add(p, uintptr(j)*f.part.element.size), f.part.element, entry)
+				c.visit(unsafe.Add(p, uintptr(j)*f.part.element.size), f.part.element, entry, name)
 			}
 		case toFunction, mustBeNil, mustBeIdle, cannot:
 			if why := c.objection(p, f); why != "" {
-				c.refuse(entry, f.name, why)
+				c.refuse(entry, name, why)
 			}
 		}
 	}
@@ -77,7 +78,7 @@ func (c *Copier) visitValue(v reflect.Value, entry int, name string) {
 	}
 	own := reflect.New(v.Type())
 	own.Elem().Set(v)
-	c.visit(own.UnsafePointer(), s, entry)
+	c.visit(own.UnsafePointer(), s, entry, name)
 }
 
 // redirect makes the references of a copied value refer to the copy.
@@ -164,6 +165,14 @@ func stateless(name string) bool {
 		!strings.HasPrefix(name, "reflect.") && !strings.HasPrefix(name, "glob.")
 }
 
+// join is the path of a field of a value.
+func join(path, name string) string {
+	if path == "" || name == "" {
+		return path + name
+	}
+	return path + "." + name
+}
+
 // refuse notes why the graph cannot be copied, with the way to the place.
 func (c *Copier) refuse(entry int, name, why string) {
 	if c.refusal != nil || c.lenient {
@@ -171,12 +180,7 @@ func (c *Copier) refuse(entry int, name, why string) {
 	}
 	path := name
 	for i := entry; i >= 0; i = c.entries[i].from {
-		switch {
-		case path == "":
-			path = c.entries[i].label
-		case c.entries[i].label != "":
-			path = c.entries[i].label + "." + path
-		}
+		path = join(c.entries[i].label, path)
 	}
 	c.refusal = &Refusal{Path: path, Why: why}
 }
