@@ -21,8 +21,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// wild asks for everything that a desk offers, by a hash of what it sees, and keeps what it is given
-// in every kind of memory.
+// wild asks for everything that a desk offers, by a hash of what it sees, and keeps what it is
+// given in every kind of memory.
 type wild struct {
 	strategy.Base
 	setup  strategy.Setup
@@ -173,7 +173,8 @@ func forkPlan(t *rapid.T) *Plan {
 		}
 	}
 	p.Open = func(f Feed, from, to market.Time) (Source, error) {
-		n, _ := slices.BinarySearchFunc(candles[f], from, func(c market.Candle, at market.Time) int { return int(c.Start - at) })
+		n, _ := slices.BinarySearchFunc(candles[f], from,
+			func(c market.Candle, at market.Time) int { return int(c.Start - at) })
 		return &memory{candles[f][n:]}, nil
 	}
 	p.SyntheticBook = rapid.Bool().Draw(t, "books")
@@ -195,7 +196,8 @@ func forkPlan(t *rapid.T) *Plan {
 	}
 	p.OneByOne = rapid.Bool().Draw(t, "one by one")
 	p.DataLatency = rapid.SampledFrom([]market.Duration{0, time.Second, 90 * time.Second}).Draw(t, "data latency")
-	p.Venue = sim.Config{Latency: rapid.SampledFrom([]market.Duration{0, time.Second, 90 * time.Second}).Draw(t, "latency"),
+	p.Venue = sim.Config{Latency: rapid.SampledFrom([]market.Duration{0, time.Second, 90 * time.Second}).Draw(t,
+		"latency"),
 		HalfSpread:  rapid.SampledFrom([]market.Rate{0, 10_000}).Draw(t, "spread"),
 		Path:        rapid.SampledFrom([]sim.Path{sim.Adaptive, sim.Pessimistic}).Draw(t, "path"),
 		LimitFill:   rapid.SampledFrom([]sim.LimitFill{sim.Touch, sim.Through}).Draw(t, "fill"),

@@ -138,8 +138,8 @@ func (l *lookahead) fromStart() error {
 		return err
 	}
 	if len(l.report.Changed) == 0 {
-		l.report.FromStart = "a copy of the run decided otherwise, or disturbed it: a strategy keeps something outside " +
-			"itself (a package variable), or compares addresses"
+		l.report.FromStart = "a copy of the run decided otherwise, or disturbed it: a strategy keeps something " +
+			"outside itself (a package variable), or compares addresses"
 	}
 	return nil
 }

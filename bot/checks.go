@@ -26,7 +26,8 @@ func (a *app) checkLookahead(ctx context.Context, p *plan.Backtest, asJSON bool)
 		err = console.PrintJSON(a.Stdout, report)
 	} else {
 		_, err = fmt.Fprintf(a.Stdout,
-			"%s: %d decisions; %d runs and %d forks; another future from %d places on; %d runs decided otherwise before.\n",
+			"%s: %d decisions; %d runs and %d forks; another future from %d places on; %d runs decided otherwise "+
+				"before.\n",
 			p.Options.Title, report.Decisions, report.Runs, report.Forks, len(report.Cuts), len(report.Changed))
 		if err == nil && report.FromStart != "" {
 			_, err = fmt.Fprintf(a.Stdout, "All runs began at the start: %s.\n", report.FromStart)

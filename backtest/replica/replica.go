@@ -171,7 +171,8 @@ func (c *Copier) reach(at unsafe.Pointer, s *shape, n, from int, label string) {
 	c.entries = append(c.entries, entry{row{at, s, n}, from, label})
 }
 
-// merge makes blocks of the rows: a row inside another is part of it, and rows that overlap are one.
+// merge makes blocks of the rows: a row inside another is part of it, and rows that overlap are
+// one.
 func (c *Copier) merge() {
 	for p, n := range c.found {
 		c.rows = append(c.rows, row{p.at, p.shape, n})
@@ -196,8 +197,8 @@ func (c *Copier) merge() {
 	}
 }
 
-// compare sorts rows by their begin, the longest first. A struct comes before its first field of the
-// same size.
+// compare sorts rows by their begin, the longest first. A struct comes before its first field of
+// the same size.
 func (r row) compare(o row) int {
 	switch {
 	case uintptr(r.at) != uintptr(o.at):
@@ -215,7 +216,8 @@ func order(a, b uintptr) int {
 	return 1
 }
 
-// duplicate copies the blocks and the maps, then makes every reference of the copy refer to the copy.
+// duplicate copies the blocks and the maps, then makes every reference of the copy refer to the
+// copy.
 func (c *Copier) duplicate() {
 	for i := range c.blocks {
 		b := &c.blocks[i]

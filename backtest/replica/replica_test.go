@@ -55,8 +55,8 @@ type part struct {
 
 func double(n int) int { return 2 * n }
 
-// worlds draws a graph. Half of the nodes stand in one array, and every reference may lead anywhere,
-// into the middle of a node or of its arrays too.
+// worlds draws a graph. Half of the nodes stand in one array, and every reference may lead
+// anywhere, into the middle of a node or of its arrays too.
 func worlds(t *rapid.T) *world {
 	w := &world{array: make([]node, rapid.IntRange(0, 6).Draw(t, "array"))}
 	for i := range w.array {
@@ -106,8 +106,8 @@ func worlds(t *rapid.T) *world {
 	return w
 }
 
-// twin walks two graphs side by side, with neither plan nor cache, and compares them: each number of
-// one has its own number at the same place in the other.
+// twin walks two graphs side by side, with neither plan nor cache, and compares them: each number
+// of one has its own number at the same place in the other.
 type twin struct {
 	t      require.TestingT
 	to, of map[uintptr]uintptr

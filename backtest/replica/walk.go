@@ -98,7 +98,8 @@ func (c *Copier) redirect(at unsafe.Pointer, s *shape) {
 				m.Set(c.mapOf(m))
 			}
 		case toInterface, toError:
-			if v := reflect.NewAt(f.typ, p).Elem(); !v.IsNil() && (f.kind == toInterface || v.Elem().Kind() == reflect.Pointer) {
+			if v := reflect.NewAt(f.typ, p).Elem(); !v.IsNil() &&
+				(f.kind == toInterface || v.Elem().Kind() == reflect.Pointer) {
 				v.Set(c.valueOf(v.Elem()))
 			}
 		case toArray:
