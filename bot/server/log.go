@@ -28,6 +28,9 @@ func logRequests(handler http.Handler, logger zerolog.Logger) http.Handler {
 			case seen.status >= http.StatusBadRequest:
 				level = zerolog.WarnLevel
 			}
+			if broken == nil && level < logger.GetLevel() {
+				return
+			}
 			line := logger.WithLevel(level).Str("method", r.Method).Str("path", r.URL.Path).Int("status", seen.status).
 				Dur("took_ms", time.Since(began))
 			if len(seen.refusal) > 0 {

@@ -62,6 +62,7 @@ type listing struct {
 	*market.Market
 	config *Market
 	publicData
+	text   bookText
 	orders market.Index[record] // by their place in the market, which orderId names
 }
 

@@ -28,6 +28,7 @@ type orderHistory struct {
 	dropped int           // fills before those
 	ended   uint64        // its place among the orders that have ended
 	saved   uint64        // fills that the store has
+	memory  *market.Order // for order; nil: none yet
 }
 
 // closed reports whether the order has ended.
@@ -50,14 +51,6 @@ func (r *record) fillsFrom(mark int) []fill {
 		return nil
 	}
 	return r.history.fills[max(0, mark-r.history.dropped):]
-}
-
-// ensureHistory returns the record's history, an empty one if it had none.
-func (r *record) ensureHistory() *orderHistory {
-	if r.history == nil {
-		r.history = &orderHistory{}
-	}
-	return r.history
 }
 
 // link is a record's place in a chain.

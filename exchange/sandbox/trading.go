@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -124,7 +125,7 @@ func (ex *Exchange) deleteOrder(c *door.Call) *exchange.Error {
 // are halted keep their orders. The answer names each order's market where the request did not, for
 // an orderId is unique in its market only (specification 2.1).
 func (ex *Exchange) deleteOrders(c *door.Call) *exchange.Error {
-	c.Out = append(c.Out, '[')
+	ended := new(snapshot[cancelledOrder])
 	for _, m := range ex.catalog.Markets() {
 		if c.Has("market") && m.Name != c.Text("market") {
 			continue
@@ -141,26 +142,28 @@ func (ex *Exchange) deleteOrders(c *door.Call) *exchange.Error {
 			if refused := ex.cancel(c, r); refused != nil {
 				return refused
 			}
-			appendCancelled(c, m, ex.orderOf(r))
+			*ended.add() = cancelledOrder{m, ex.orderOf(r).ExchangeID}
 		}
 	}
-	c.Out = append(c.Out, ']')
+	c.More = ended.list(func(dst []byte, o *cancelledOrder) []byte { return o.append(dst, c) })
 	return nil
 }
 
-// appendCancelled appends an element of the answer of DELETE /orders.
-func appendCancelled(c *door.Call, m *market.Market, o *market.Order) {
-	if c.Out[len(c.Out)-1] != '[' {
-		c.Out = append(c.Out, ',')
-	}
-	c.Out = append(c.Out, `{"orderId":"`...)
-	c.Out = append(c.Out, o.ExchangeID.String()...)
-	c.Out = appendOperator(append(c.Out, '"'), c)
+// cancelledOrder is an element of the answer of DELETE /orders.
+type cancelledOrder struct {
+	market *market.Market
+	id     uuid.UUID
+}
+
+// append appends the element to the answer of a call.
+func (o *cancelledOrder) append(dst []byte, c *door.Call) []byte {
+	w := wire.Writer{Dst: append(dst, '{')}
+	w.ID("orderId", o.id)
+	w.Dst = appendOperator(w.Dst, c)
 	if !c.Has("market") {
-		c.Out = append(c.Out, `,"market":"`...)
-		c.Out = append(append(c.Out, m.Name...), '"')
+		w.Text("market", o.market.Name)
 	}
-	c.Out = append(c.Out, '}')
+	return append(w.Dst, '}')
 }
 
 // appendOperator appends the operatorId of a request as a further member, where it was sent.

@@ -25,7 +25,6 @@ var jsonContent = []string{"application/json"}
 type Request struct {
 	Call
 	key    *activeKey // nil: none, or not genuine
-	peer   netip.Addr
 	Body   []byte
 	charge charge
 	shown  credentials
@@ -36,8 +35,9 @@ type Request struct {
 	sum       []byte
 }
 
-// maxPooled is the largest memory for an answer that goes back to the pool, in bytes.
-const maxPooled = 1 << 18
+// maxPooled is the largest memory for an answer that goes back to the pool, in bytes: a list of a
+// thousand orders has room.
+const maxPooled = 1 << 20
 
 // NewRequest takes a request from the pool. Release it when it is answered.
 func (d *Door) NewRequest() *Request { return d.requests.Get().(*Request) }
@@ -107,7 +107,6 @@ func isJSON(contentType string) bool {
 // error of an unreadable body.
 func (d *Door) Admit(q *Request, r *http.Request, now market.Time, unread *exchange.Error) (refusal *exchange.Error) {
 	cost := 1
-	q.peer = PeerOf(r.RemoteAddr)
 	if q.Endpoint == nil {
 		refusal = exchange.ErrCode(110)
 	} else {
@@ -122,7 +121,7 @@ func (d *Door) Admit(q *Request, r *http.Request, now market.Time, unread *excha
 		q.Account = q.key.account
 		q.charge, within = d.limiter.chargeKey(q.key, cost, now)
 	} else {
-		q.charge, within = d.limiter.chargePeer(q.peer, cost, now)
+		q.charge, within = d.limiter.chargePeer(PeerOf(r.RemoteAddr), cost, now)
 	}
 	if !within {
 		return exchange.Banned(q.charge.resetAt)
@@ -147,13 +146,23 @@ func (d *Door) WriteHead(w http.ResponseWriter, q *Request) {
 	}
 }
 
-// Send writes the answer after head.
+// Send writes the answer after head. An answer of one part has its length in a header; the parts of
+// a longer one are made and written one by one, and a client that takes no more ends that.
 func (q *Request) Send(w http.ResponseWriter) {
-	if len(q.Out) > 1<<11 { // net/http counts a shorter body itself
+	more := false
+	if q.More != nil {
+		q.Out, more = q.More(q.Out)
+	}
+	if len(q.Out) > 1<<11 && !more { // net/http counts a shorter body itself
 		w.Header()["Content-Length"] = []string{strconv.Itoa(len(q.Out))}
 	}
 	if q.Status != http.StatusOK {
 		w.WriteHeader(q.Status)
 	}
-	w.Write(q.Out) // a client that has gone gets nothing; the work is done
+	for {
+		if _, err := w.Write(q.Out); err != nil || !more {
+			return // a client that has gone gets nothing; the work is done
+		}
+		q.Out, more = q.More(q.Out[:0])
+	}
 }
