@@ -72,9 +72,16 @@ func (d *driver) runBatch(f *feed) error {
 				return nil
 			}
 		}
+		end := f.Interval.End(rest[0].Start)
+		if end > d.pauseAt {
+			f.at, f.end = len(f.batch)-len(rest), end
+			if err := d.pause(end); err != nil {
+				return err
+			}
+		}
 		f.count++
 		d.drive, d.deliver = rest[:1], rest[:1]
-		if err := d.group(f.Interval.End(rest[0].Start)); err != nil {
+		if err := d.group(end); err != nil {
 			return err
 		}
 		rest = rest[1:]
@@ -145,6 +152,11 @@ func (d *driver) next(ctx context.Context) (end market.Time, err error) {
 	for i := range d.feeds {
 		if f := &d.feeds[i]; len(f.batch) > 0 && (end == 0 || f.end < end) {
 			end = f.end
+		}
+	}
+	if end > d.pauseAt {
+		if err := d.pause(end); err != nil {
+			return 0, err
 		}
 	}
 	d.drive, d.deliver = d.drive[:0], d.deliver[:0]

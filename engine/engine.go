@@ -219,8 +219,8 @@ const intervals = int(market.Interval1M) + 1
 
 func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 	s.Slot, s.id, s.warmupLeft = from, id, make([]int, len(e.catalog.Markets())+1)
-	s.window.Admit = func(call string) bool { return e.Admit(id, call) }
 	s.desk = strategy.NewDesk(e, id, from.Log)
+	s.window.Desk = s.desk
 	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)
 	s.onFill, _ = from.Strategy.(strategy.FillHandler)
 	s.onTimer, _ = from.Strategy.(strategy.TimerHandler)

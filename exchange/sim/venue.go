@@ -219,6 +219,10 @@ func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venu
 	return v
 }
 
+// Redirect sends the venue's events and points elsewhere: a copied venue must not go on telling the
+// receivers of the original.
+func (v *Venue) Redirect(sink func(*market.Event), point Point) { v.sink, v.config.Point = sink, point }
+
 // Deposit adds money to the balance of account 0.
 func (v *Venue) Deposit(asset market.AssetID, money market.Money) error {
 	return v.Transfer(0, asset, money)
