@@ -63,7 +63,25 @@ func (s *Store) Digits(name string) (priceDigits, volumeDigits uint8, err error)
 	return priceDigits, volumeDigits, err
 }
 
-// Series describes one series. If there is none, it wraps ErrNoData, with a hint for the import.
+// Span returns the start of the first candle of a series and the end of the last one. It reads no
+// other candle, so its cost does not grow with the series. If there is none, it wraps ErrNoData,
+// with a hint for the import.
+func (s *Store) Span(name string, interval market.Interval) (span Range, err error) {
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		chunks, err := s.chunks(tx, name, interval)
+		if err != nil {
+			return err
+		}
+		if span, err = spanOf(chunks, interval); err != nil {
+			return s.seriesError(name, interval, err)
+		}
+		return nil
+	})
+	return span, err
+}
+
+// Series describes one series. It reads the head of every chunk; use Span if the range is enough.
+// If there is no series, it wraps ErrNoData, with a hint for the import.
 func (s *Store) Series(name string, interval market.Interval) (info Series, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		info, err = s.describe(tx, name, interval)
