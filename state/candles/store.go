@@ -68,7 +68,10 @@ func (s *Store) Digits(name string) (priceDigits, volumeDigits uint8, err error)
 // with a hint for the import.
 func (s *Store) Span(name string, interval market.Interval) (span Range, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
-		chunks, err := s.chunks(tx, name, interval)
+		if _, err := s.chunks(tx, name, interval, Range{To: minCandleTime}); err != nil {
+			return err
+		}
+		chunks, err := s.chunks(tx, name, interval, Range{From: maxCandleTime})
 		if err != nil {
 			return err
 		}
@@ -112,7 +115,7 @@ func (s *Store) List() (list []Series, err error) {
 // describe fills a Series from the heads of its chunks; only chunks with holes are decoded.
 func (s *Store) describe(tx *bbolt.Tx, name string, interval market.Interval) (info Series, err error) {
 	info = Series{Market: name, Interval: interval}
-	chunks, err := s.chunks(tx, name, interval)
+	chunks, err := s.chunks(tx, name, interval, Range{})
 	if err != nil {
 		return info, err
 	}
@@ -144,11 +147,24 @@ func (s *Series) count(h *chunkHeader, bytes int) {
 	s.Chunks++
 }
 
-// chunks returns the bucket of a series, or an error wrapping ErrNoData.
-func (s *Store) chunks(tx *bbolt.Tx, name string, interval market.Interval) (*bbolt.Bucket, error) {
+// chunks returns the bucket of a series, whose pages with candles of span are checked (a zero bound
+// is none), or an error wrapping ErrNoData.
+func (s *Store) chunks(tx *bbolt.Tx, name string, interval market.Interval, span Range) (*bbolt.Bucket, error) {
 	chunks := tx.Bucket(bucketCandles).Bucket(seriesKey(name, interval))
 	if chunks == nil {
 		return nil, s.noData(tx, name, interval)
+	}
+	var from, to []byte
+	if span.From != 0 {
+		number, _ := chunkOf(interval.Index(span.From))
+		from = chunkKey(number)
+	}
+	if span.To != 0 {
+		number, _ := chunkOf(interval.Index(span.To))
+		to = chunkKey(number)
+	}
+	if err := s.db.CheckKeys(chunks, from, to); err != nil {
+		return nil, explain(s.path, err)
 	}
 	return chunks, nil
 }
