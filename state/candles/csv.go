@@ -85,19 +85,14 @@ func (s *Store) ImportCSV(r io.Reader, o ImportOptions) (ImportReport, error) {
 	if err := o.check(); err != nil {
 		return ImportReport{}, fmt.Errorf("import: %w", err)
 	}
-	c := newCSVImport(&o)
-	if err := c.readAll(r); err != nil {
-		return c.report, fmt.Errorf("import: %w", err)
-	}
-	complete, err := c.finish()
+	c := &csvImport{options: &o, previous: minCandleTime}
+	c.load = s.newLoader(o.Interval, c.conflict)
+	c.candle.Interval = o.Interval
+	err := errors.Join(c.run(s, r), c.load.close())
 	if err != nil {
-		return c.report, fmt.Errorf("import: %w", err)
+		err = fmt.Errorf("import: %w", err)
 	}
-	c.report.WriteReport, err = s.commit(o.WriteOptions, c.load, complete)
-	if err != nil {
-		return c.report, fmt.Errorf("import: %w", err)
-	}
-	return c.report, nil
+	return c.report, err
 }
 
 // csvImport is one run of ImportCSV up to the commit.
@@ -115,11 +110,16 @@ type csvImport struct {
 	lastProgress int64 // bytes at the last call of Progress
 }
 
-func newCSVImport(o *ImportOptions) *csvImport {
-	c := &csvImport{options: o, previous: minCandleTime}
-	c.load = newLoader(o.Interval, c.conflict)
-	c.candle.Interval = o.Interval
-	return c
+func (c *csvImport) run(s *Store, r io.Reader) error {
+	if err := c.readAll(r); err != nil {
+		return err
+	}
+	complete, err := c.finish()
+	if err != nil {
+		return err
+	}
+	c.report.WriteReport, err = s.commit(c.options.WriteOptions, c.load, complete)
+	return err
 }
 
 func (c *csvImport) readAll(r io.Reader) error {
@@ -321,13 +321,10 @@ func (c *csvImport) finish() ([]Range, error) {
 	case c.report.Bad > 0 && c.options.Complete:
 		return nil, fmt.Errorf("complete was claimed, and %d rows are bad: import without the claim, or repair them",
 			c.report.Bad)
-	case len(c.load.chunks) == 0:
+	case len(c.load.shelf.chunks) == 0:
 		return nil, fmt.Errorf("no rows with candles are in it: %w", ErrNoData)
 	}
-	first, last, err := c.load.span()
-	if err != nil {
-		return nil, err
-	}
+	first, last := c.load.span()
 	c.report.First, c.report.Last = first, last
 	if !c.options.Complete {
 		return nil, nil

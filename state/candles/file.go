@@ -35,7 +35,7 @@ func openFile(path string, readOnly bool) (*Store, error) {
 	if err != nil {
 		return nil, explain(path, err)
 	}
-	s := &Store{db: db, path: path}
+	s := &Store{db: db, path: path, maxShelf: maxShelf}
 	if err := s.prepare(readOnly); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -72,12 +72,16 @@ func (s *Store) prepare(readOnly bool) error {
 	if readOnly {
 		return s.db.View(s.checkFormat)
 	}
-	return s.db.Update(func(tx *bbolt.Tx) error {
+	err := s.db.Update(func(tx *bbolt.Tx) error {
 		if name, _ := tx.Cursor().First(); name != nil {
 			return s.checkFormat(tx)
 		}
 		return makeBuckets(tx)
 	})
+	if err != nil {
+		return err
+	}
+	return s.sweep()
 }
 
 func makeBuckets(tx *bbolt.Tx) error {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.etcd.io/bbolt"
 
@@ -27,8 +28,12 @@ var (
 // one transaction: after a crash it has happened or it has not. A Reader holds a transaction: close
 // it before a write through the same store.
 type Store struct {
-	db   *boltfile.File
-	path string
+	db       *boltfile.File
+	path     string
+	maxShelf int // of a loader
+
+	writing   sync.Mutex // held by a write, which may be several transactions
+	committed func()     // unless nil, called after each transaction of a large write
 }
 
 // Series describes the stored candles of one market and interval.

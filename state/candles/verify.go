@@ -60,9 +60,10 @@ func (s *Store) Verify() (VerifyReport, error) {
 }
 
 type verifier struct {
-	store  *Store
-	report VerifyReport
-	packer chunkPacker
+	store   *Store
+	report  VerifyReport
+	packer  chunkPacker
+	candles []market.Candle // of a chunk
 }
 
 // series checks one series. A page that cannot be read ends this series only.
@@ -96,6 +97,8 @@ func (v *verifier) chunks(tx *bbolt.Tx, p Problem) (err error) {
 	if err != nil {
 		return err
 	}
+	pages := boltfile.NewReleaser(tx)
+	defer pages.Flush()
 	cursor := boltfile.NewCursor(chunks)
 	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 		v.report.Chunks++
@@ -106,12 +109,14 @@ func (v *verifier) chunks(tx *bbolt.Tx, p Problem) (err error) {
 		}
 		p.Chunk, p.Range = number, chunkRange(p.Interval, number)
 		v.note(p, v.chunk(p.Interval, number, value, price, volume))
+		pages.Consumed(value)
 	}
 	return nil
 }
 
 func (v *verifier) chunk(interval market.Interval, number int64, value []byte, price, volume uint8) error {
-	candles, err := decodeChunk(nil, interval, number, value, price, volume)
+	candles, err := decodeChunk(v.candles[:0], interval, number, value, price, volume)
+	v.candles = candles
 	if err != nil {
 		return err
 	}
