@@ -9,11 +9,11 @@ import (
 
 // maxLate is the number of late candles, those for a chunk that is closed, that wait before they
 // are merged together.
-const maxLate = 1 << 17
+const maxLate = 1 << 18
 
 // loader collects candles in any order and packs them by chunk. One chunk is open; a candle of a
-// closed chunk waits in that chunk's late list. Packed chunks go to the shelf, so memory does not
-// grow with the candles. Close it.
+// closed chunk waits in the late list. Packed chunks go to the shelf, so memory does not grow with
+// the candles. Close it.
 type loader struct {
 	interval                  market.Interval
 	priceDigits, volumeDigits uint8 // of the candles inside; raise increases them
@@ -22,16 +22,11 @@ type loader struct {
 
 	current  *openChunk
 	shelf    shelf
-	late     int
+	late     lateList
 	packer   chunkPacker
 	conflict func(c *market.Candle, line int64) // called for a candle that an earlier one contradicts
 
 	duplicates int64
-}
-
-type lateCandle struct {
-	candle market.Candle
-	line   int64
 }
 
 // newLoader returns a loader for candles of the store.
@@ -78,10 +73,8 @@ func (l *loader) each(visit func(c *market.Candle)) {
 		}
 		l.current.set(candles)
 	}
-	for _, chunk := range l.shelf.chunks {
-		for i := range chunk.late {
-			visit(&chunk.late[i].candle)
-		}
+	for i := range l.late.count {
+		visit(&l.late.at(i + 1).candle)
 	}
 }
 
@@ -115,8 +108,8 @@ func (l *loader) insert(chunk *openChunk, c *market.Candle, offset int, line int
 }
 
 func (l *loader) addLate(chunk *loadedChunk, c *market.Candle, line int64) error {
-	chunk.late = append(chunk.late, lateCandle{*c, line})
-	if l.late++; l.late < maxLate {
+	l.late.add(&chunk.late, lateCandle{candle: *c, line: line})
+	if l.late.count < maxLate {
 		return nil
 	}
 	return l.mergeLate()
@@ -152,7 +145,7 @@ func (l *loader) mergeLate() error {
 	merged := &openChunk{}
 	for _, number := range sortedKeys(l.shelf.chunks) {
 		chunk := l.shelf.chunks[number]
-		if len(chunk.late) == 0 {
+		if chunk.late.first == 0 {
 			continue
 		}
 		packed, err := l.shelf.packed(chunk)
@@ -162,17 +155,18 @@ func (l *loader) mergeLate() error {
 		if err := merged.load(l.interval, number, packed, l.priceDigits, l.volumeDigits); err != nil {
 			return err
 		}
-		for i := range chunk.late {
-			late := &chunk.late[i]
+		for at := chunk.late.first; at != 0; {
+			late := l.late.at(at)
 			_, offset := chunkOf(l.interval.Index(late.candle.Start))
 			l.insert(merged, &late.candle, offset, late.line)
+			at = late.next
 		}
-		chunk.late = nil
+		chunk.late = lateQueue{}
 		if err := l.put(merged); err != nil {
 			return err
 		}
 	}
-	l.late = 0
+	l.late.count = 0
 	return nil
 }
 
@@ -182,7 +176,42 @@ func (l *loader) finish() error {
 		return err
 	}
 	l.current = nil
-	return l.mergeLate()
+	err := l.mergeLate()
+	l.late = lateList{}
+	return err
+}
+
+// lateList keeps late candles, in blocks, so that it grows without a copy. They count from 1.
+type lateList struct {
+	blocks []*[lateBlock]lateCandle
+	count  int32
+}
+
+const lateBlock = 1 << 12
+
+type lateCandle struct {
+	candle market.Candle
+	line   int64
+	next   int32 // late candle of the same chunk; 0: none
+}
+
+// lateQueue is the late candles of one chunk, in the order of their arrival.
+type lateQueue struct{ first, last int32 }
+
+func (l *lateList) at(n int32) *lateCandle { return &l.blocks[(n-1)/lateBlock][(n-1)%lateBlock] }
+
+func (l *lateList) add(to *lateQueue, c lateCandle) {
+	if int(l.count) == len(l.blocks)*lateBlock {
+		l.blocks = append(l.blocks, new([lateBlock]lateCandle))
+	}
+	l.count++
+	*l.at(l.count) = c
+	if to.first == 0 {
+		to.first = l.count
+	} else {
+		l.at(to.last).next = l.count
+	}
+	to.last = l.count
 }
 
 // openChunk is a chunk with each candle at its offset.

@@ -28,14 +28,14 @@ type shelf struct {
 	buffer []byte // of the last chunk read from the file
 }
 
-// loadedChunk is a packed chunk and the candles that came later.
+// loadedChunk is a packed chunk, and the candles that came later.
 type loadedChunk struct {
 	head   chunkHeader
 	packed []byte // nil: it is in the file
 	at     int64  // in the file
 	size   int
 	room   int // bytes that it may grow to at this place
-	late   []lateCandle
+	late   lateQueue
 }
 
 // put keeps a copy of a packed chunk in place of the one before.
