@@ -194,7 +194,7 @@ func (c *csvImport) addLine(line []byte) error {
 
 func (c *csvImport) addRow(line []byte) error {
 	c.report.Rows++
-	if !c.layout.fastRow(line, &c.row) {
+	if !c.layout.quickRow(line, &c.row) && !c.layout.fastRow(line, &c.row) {
 		if err := c.layout.slowRow(line, &c.row); err != nil {
 			c.bad(err.Error())
 			return nil
