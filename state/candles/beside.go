@@ -17,8 +17,8 @@ var (
 	bucketReplaced = []byte("replaced") // the same
 )
 
-// batchBytes is the number of bytes of chunks that one of many transactions writes or deletes. bbolt
-// keeps all pages of a transaction in memory.
+// batchBytes is the number of bytes of chunks that one of many transactions writes or deletes.
+// bbolt keeps all pages of a transaction in memory.
 const batchBytes = 2 << 20
 
 // commitBeside writes the merged series beside the stored one, in many transactions, and puts it in

@@ -169,9 +169,9 @@ func TestKilledImport(t *testing.T) {
 
 var killedSeries = WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m, Replace: true}
 
-// TestAKilledImportHasHappenedOrNot kills a large import after each of its transactions, and at some
-// moment after each: the store holds what it held before, or all of the file. A reader sees the
-// same as a writer, which deletes what is left over.
+// TestAKilledImportHasHappenedOrNot kills a large import after each of its transactions, and at
+// some moment after each: the store holds what it held before, or all of the file. A reader sees
+// the same as a writer, which deletes what is left over.
 func TestAKilledImportHasHappenedOrNot(t *testing.T) {
 	folder := t.TempDir()
 	origin := filepath.Join(folder, "origin.db")

@@ -7,23 +7,23 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// quickLine is the number of bytes that a line of quickRow and the memory behind it have at least.
+// quickLine is the number of bytes that quickRow looks at.
 const quickLine = 72
 
-// quickRow reads what fastRow reads, eight bytes at a step, and reports whether it could: the line
-// must have the six fields and no more, less than 64 bytes, and other bytes of its array behind it.
-// It first marks all bytes that are no digits, then it reads the numbers between the marks, which
-// do not wait for each other.
-func (l *csvLayout) quickRow(line []byte, row *csvRow) bool {
-	n := len(line)
-	if !l.defaultOrder || n >= 64 || cap(line) < quickLine {
-		return false
+// quickRow reads a row at the start of text as fastRow reads it, eight bytes at a step, and returns
+// the length of its line, LF or CRLF included. It returns 0 if it could not: the line must have the
+// six fields and no more, and less than 64 bytes; text must have quickLine bytes. It first marks
+// all bytes that are no digits, then it reads the numbers between the marks, which do not wait for
+// each other.
+func (l *csvLayout) quickRow(line []byte, row *csvRow) int {
+	if !l.defaultOrder || len(line) < quickLine {
+		return 0
 	}
-	text := (*[quickLine]byte)(line[:quickLine])
-	marks := noDigits(text)&(1<<n-1) | 1<<n
+	text := (*[quickLine]byte)(line)
+	marks := noDigits(text)
 	at := bits.TrailingZeros64(marks)
 	if at < 8 || at > 16 || text[at&63] != l.separator {
-		return false
+		return 0
 	}
 	stamp := value(digitsAt(text, 0))*market.Pow10(uint8(at-8)) + value(digitsAt(text, 8)<<uint(128-8*at))
 	for i := range row.values {
@@ -35,12 +35,10 @@ func (l *csvLayout) quickRow(line []byte, row *csvRow) bool {
 		digits, size := at-point-1, at-from
 		if text[point&63] != '.' || size > 8 || digits == 0 || point == from || at == 64 {
 			var ok bool
-			if at, ok = row.quickNumber(i, text, from, marks); !ok {
-				return false
+			if at, ok = row.quickNumber(i, text, from, marks); !ok || i < 4 && text[at&63] != l.separator {
+				return 0
 			}
-			if marks = marks >> uint(at) << uint(at); i < 4 && text[at&63] != l.separator {
-				return false
-			}
+			marks = marks >> uint(at) << uint(at)
 			continue
 		}
 		marks = behind
@@ -49,12 +47,18 @@ func (l *csvLayout) quickRow(line []byte, row *csvRow) bool {
 		keep := ^uint64(0) << (uint(-8*digits) & 63)
 		row.values[i], row.digits[i] = value(word&keep|word<<8&^keep), uint8(digits)
 		if i < 4 && text[at&63] != l.separator {
-			return false
+			return 0
 		}
 	}
 	start, ok := l.unixTime(stamp)
 	row.start = start
-	return ok && at == n
+	switch {
+	case ok && text[at&63] == '\n':
+		return at + 1
+	case ok && text[at&63] == '\r' && text[at+1] == '\n':
+		return at + 2
+	}
+	return 0
 }
 
 // quickNumber reads the i-th number, whole or longer than eight bytes, and returns its end, that of

@@ -11,23 +11,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requireQuick reads a line as quickRow and as fastRow do, with some bytes behind it, and reports
+// requireQuick reads the row at the start of text as quickRow and as fastRow do, and reports
 // whether quickRow took it. What it takes, both read alike.
-func requireQuick(t testing.TB, line, behind []byte) bool {
+func requireQuick(t testing.TB, text []byte) bool {
 	layout := csvLayout{separator: ',', defaultOrder: true}
-	buffer := slices.Concat(line, behind)
 	var quick, fast csvRow
-	took := layout.quickRow(buffer[:len(line)], &quick)
-	if took {
-		require.True(t, layout.fastRow(line, &fast), "%q", line)
-		require.Equal(t, fast, quick, "%q", line)
+	size := layout.quickRow(text, &quick)
+	if size == 0 {
+		return false
 	}
-	return took
+	require.Equal(t, bytes.IndexByte(text, '\n')+1, size, "%q", text)
+	require.True(t, layout.fastRow(bytes.TrimSuffix(text[:size-1], []byte("\r")), &fast), "%q", text)
+	require.Equal(t, fast, quick, "%q", text)
+	return true
 }
 
 func TestQuickRowsAreFastRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
-	behind := []byte("\n" + strings.Repeat("164099526,", 8))
+	behind := strings.Repeat("164099526,", 8)
 	number := func(most int) string {
 		digits := func(n int) string {
 			text := make([]byte, n)
@@ -48,21 +49,23 @@ func TestQuickRowsAreFastRows(t *testing.T) {
 		}
 		line := []byte(strings.Join(fields, ","))
 		plain := len(line) < 64 && len(fields[0]) >= 8 && len(fields[0]) <= 16
-		if took := requireQuick(t, line, behind); plain {
+		text := slices.Concat(line, []byte([]string{"\n", "\r\n"}[r.IntN(2)]), []byte(behind))
+		if took := requireQuick(t, text); plain {
 			layout := csvLayout{separator: ',', defaultOrder: true}
 			require.Equal(t, layout.fastRow(line, &csvRow{}), took, "%s", line)
 		}
-		line[r.IntN(len(line))] = byte(r.IntN(256)) // a row that something damaged
-		requireQuick(t, line, behind)
+		text[r.IntN(len(text))] = byte(r.IntN(256)) // a row that something damaged
+		requireQuick(t, text)
 	}
 }
 
 // FuzzQuickRow: what quickRow takes, fastRow reads alike.
 func FuzzQuickRow(f *testing.F) {
-	f.Add([]byte("1640995200000,20000.76,20001.84,19988.46,20001.66,9.4754"), bytes.Repeat([]byte("\n16409,9"), 9))
-	f.Add([]byte("1640995200,1,2.5,0.000001,1.,9"), bytes.Repeat([]byte("123456789"), 8))
-	f.Add(bytes.Repeat([]byte("1"), 127), []byte("........"))
-	f.Fuzz(func(t *testing.T, line, behind []byte) { requireQuick(t, line, behind) })
+	behind := strings.Repeat("\n16409,9.", 9)
+	f.Add([]byte("1640995200000,20000.76,20001.84,19988.46,20001.66,9.4754" + behind))
+	f.Add([]byte("1640995200,1,2.5,0.000001,1.,9\r" + behind))
+	f.Add([]byte("16409952,1,2.5,0.000001,1.5,9\r" + behind))
+	f.Fuzz(func(t *testing.T, text []byte) { requireQuick(t, text) })
 }
 
 // BenchmarkRow reads rows of the neutral bench set, eight bytes at a step beside digit by digit.
@@ -70,15 +73,18 @@ func BenchmarkRow(b *testing.B) {
 	text := []byte(benchCSV(20_000))
 	var lines [][]byte
 	for rest := text; len(rest) > quickLine; {
-		end := bytes.IndexByte(rest, '\n')
-		lines, rest = append(lines, rest[:end]), rest[end+1:]
+		lines = append(lines, rest[:quickLine])
+		rest = rest[bytes.IndexByte(rest, '\n')+1:]
 	}
 	layout := csvLayout{separator: ',', defaultOrder: true}
 	var row csvRow
 	for _, way := range []struct {
 		name string
 		read func(line []byte, row *csvRow) bool
-	}{{"quick", layout.quickRow}, {"fast", layout.fastRow}} {
+	}{{"quick", func(line []byte, row *csvRow) bool { return layout.quickRow(line, row) > 0 }},
+		{"fast", func(line []byte, row *csvRow) bool {
+			return layout.fastRow(line[:bytes.IndexByte(line, '\n')], row)
+		}}} {
 		b.Run(way.name, func(b *testing.B) {
 			for b.Loop() {
 				for _, line := range lines {

@@ -67,8 +67,8 @@ func TestReaderReturnsExactlyTheRange(t *testing.T) {
 	require.Equal(t, all, readAll(t, store, ReadOptions{Market: btcEUR, Interval: market.Interval1h}))
 }
 
-// TestAStoreOpenForReadingAgreesWithTheWriter asks both about random ranges. Each question goes to a
-// store of its own, which has checked no other page.
+// TestAStoreOpenForReadingAgreesWithTheWriter asks both about random ranges. Each question goes to
+// a store of its own, which has checked no other page.
 func TestAStoreOpenForReadingAgreesWithTheWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "candles.db")
 	writer, err := Open(path)
