@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
@@ -134,13 +135,14 @@ func TestARefusedLargeFileLeavesNoTrace(t *testing.T) {
 	require.Len(t, entries, 1)
 }
 
-// killedImport is the environment variable that makes a run of TestKilledImport the child of
-// TestAKilledImportHasHappenedOrNot: PATH of the store.
+// killedImport is the environment variable that makes a run of TestThisImportIsAChildThatIsKilled
+// the child of TestAKilledImportHasHappenedOrNot: PATH of the store.
 const killedImport = "TIDEMARK_KILLED_IMPORT"
 
-// TestKilledImport imports into the store that the environment names, and says a line after each
-// transaction. After the one that the environment names by its number, it kills itself.
-func TestKilledImport(t *testing.T) {
+// TestThisImportIsAChildThatIsKilled imports into the store that the environment names, and says a
+// line after each transaction. After the one that the environment names by its number, it kills
+// itself.
+func TestThisImportIsAChildThatIsKilled(t *testing.T) {
 	path, commits, found := strings.Cut(os.Getenv(killedImport), "*")
 	if !found {
 		t.Skip("it runs as a child of TestAKilledImportHasHappenedOrNot")
@@ -220,10 +222,11 @@ func TestAKilledImportHasHappenedOrNot(t *testing.T) {
 	}
 }
 
-// runKilled runs TestKilledImport in a child and kills it, or lets it kill itself. It reports
-// whether the import came to its end.
+// runKilled runs TestThisImportIsAChildThatIsKilled in a child and kills it, or lets it kill
+// itself. It reports whether the import came to its end.
 func runKilled(t *testing.T, path string, transactions int, byItself bool) (finished bool) {
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledImport$", "-test.v")
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestThisImportIsAChildThatIsKilled$", "-test.v")
+	child.WaitDelay = time.Minute
 	limit := 1 << 30
 	if byItself {
 		limit = transactions
