@@ -234,10 +234,8 @@ func (e *Engine) dropCallback(s *slot) {
 		switch {
 		case c.Kind == market.CommandPlace && first == 0:
 			first = c.Order.ID
-		case c.Kind == market.CommandUpdate && own != nil:
+		case c.Kind != market.CommandPlace && own != nil:
 			e.account.TakeBack(own)
-		case c.Kind == market.CommandCancel && own != nil:
-			own.InFlight = 0
 		}
 	}
 	e.out = e.out[:e.mark]

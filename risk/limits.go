@@ -175,16 +175,17 @@ func notional(m *market.Market, price market.Price, amount market.Qty) (market.M
 
 // openBuys is the base that a strategy's open buys may still add.
 func (g *Gate) openBuys(a *state.Account, s market.StrategyID, m market.ID) (sum market.Qty, err error) {
+	sum, byQuote, err := a.OpenBuys(s, m)
+	if err != nil || byQuote == 0 {
+		return sum, err
+	}
 	g.open = a.Open(g.open[:0], s, m)
 	for _, o := range g.open {
-		if o.Side != market.Buy {
+		if o.Side != market.Buy || !o.ByQuote() {
 			continue
 		}
-		amount := o.AmountRemaining
-		if o.ByQuote() {
-			in := g.catalog.Market(m)
-			amount = exchange.BaseForValue(in, in.MoneyValue(o.AmountQuoteRemaining), a.Last(m))
-		}
+		in := g.catalog.Market(m)
+		amount := exchange.BaseForValue(in, in.MoneyValue(o.AmountQuoteRemaining), a.Last(m))
 		if sum, err = market.Add(sum, amount); err != nil {
 			return 0, err
 		}
@@ -214,24 +215,21 @@ func collar(o *market.Order, touch market.Price, rate market.Rate) (edge market.
 	return edge, o.Price < edge
 }
 
-// crossesOwn returns the price at which an order would match an own limit order on the other side,
-// and that order's price; 0: none.
+// crossesOwn returns the price at which an order would match the best own limit order on the other
+// side, and that order's price; 0: none.
 func (g *Gate) crossesOwn(a *state.Account, o *market.Order) (price, own market.Price) {
-	if o.Type.HasTrigger() && !o.Triggered || a.OpenIn(o.Market) == 0 {
+	if o.Type.HasTrigger() && !o.Triggered {
+		return 0, 0
+	}
+	if own = a.BestOwn(o.Market, o.Side.Opposite()); own == 0 {
 		return 0, 0
 	}
 	price = o.Price
 	if !o.Type.HasPrice() {
 		price = a.Last(o.Market)
 	}
-	g.open = a.Open(g.open[:0], 0, o.Market)
-	for _, other := range g.open {
-		if other.Side == o.Side || !other.Type.HasPrice() || (other.Type.HasTrigger() && !other.Triggered) {
-			continue
-		}
-		if (o.Side == market.Buy && price >= other.Price) || (o.Side == market.Sell && price <= other.Price) {
-			return price, other.Price
-		}
+	if (o.Side == market.Buy && price >= own) || (o.Side == market.Sell && price <= own) {
+		return price, own
 	}
 	return 0, 0
 }

@@ -28,9 +28,10 @@ type Account struct {
 	marks        []mark              // by market
 	quotes       []quote             // by market
 	orders       market.Index[Order] // open or unsettled
-	open         []*Order            // by id
-	openIn       []int               // by market: counts against maxOpenOrders
-	openBy       []int               // by strategy
+	open         [][]openList        // by strategy, by market
+	openOf       []openOf            // by strategy
+	openIn       []openIn            // by market
+	stamps       uint64              // of entries in best prices so far
 	spare        []*Order
 	closed       []*Order       // by the last Apply; spare from the next one on
 	absent       []*Order       // the latest orders with an inferred refusal: the exchange may still show one
@@ -70,6 +71,7 @@ type Order struct {
 	Reported     bool               // the exchange has reported it at least once
 	Code         int                // of the exchange's refusal, for Rejected
 	tally
+	seat // while it is open
 }
 
 // tally is the account's own data of an order.
@@ -97,11 +99,16 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 		allocationOf: make([]int, strategies+1), positions: make([][]market.Position, strategies+1),
 		marks:  make([]mark, len(catalog.Markets())+1),
 		quotes: make([]quote, len(catalog.Markets())+1),
-		openIn: make([]int, len(catalog.Markets())+1), openBy: make([]int, strategies+1),
+		openIn: make([]openIn, len(catalog.Markets())+1), openOf: make([]openOf, strategies+1),
+		open: make([][]openList, strategies+1),
 	}
 	allocations := 1
 	for s := range a.positions {
 		a.positions[s] = make([]market.Position, len(catalog.Markets())+1)
+		a.open[s] = make([]openList, len(catalog.Markets())+1)
+		for m := range a.open[s] {
+			a.open[s][m].of, a.open[s][m].in = &a.openOf[s], &a.openIn[m]
+		}
 		if s < len(own) && own[s] {
 			a.allocationOf[s] = allocations
 			allocations++
@@ -301,32 +308,6 @@ func (a *Account) Own(id market.OrderID) *Order {
 		return o
 	}
 	return nil
-}
-
-// Open appends the open orders of strategy s in market m, by id; 0 stands for all.
-func (a *Account) Open(dst []*market.Order, s market.StrategyID, m market.ID) []*market.Order {
-	for _, o := range a.open {
-		if (s == 0 || o.Strategy == s) && (m == 0 || o.Market == m) {
-			dst = append(dst, &o.Order)
-		}
-	}
-	return dst
-}
-
-// OpenIn is the number of orders that count against maxOpenOrders of a market.
-func (a *Account) OpenIn(m market.ID) int { return a.openIn[m] }
-
-// OpenBy is the number of open orders of a strategy.
-func (a *Account) OpenBy(s market.StrategyID) int { return a.openBy[s] }
-
-// InFlightBy is the number of a strategy's open orders with an unanswered command.
-func (a *Account) InFlightBy(s market.StrategyID) (count int) {
-	for _, o := range a.open {
-		if o.Strategy == s && o.InFlight != 0 {
-			count++
-		}
-	}
-	return count
 }
 
 // Foreign is the number of reports so far about foreign orders.

@@ -349,14 +349,23 @@ func TestCheckFindsEveryContradiction(t *testing.T) {
 	wrong := map[string]func(d *desk, o *Order){
 		"its open orders 10":   func(d *desk, o *Order) { o.OnHold = 10 },
 		"has 3000 and holds":   func(d *desk, _ *Order) { d.allocations[0][d.m.Quote].Total = 3000 },
-		"counts 2 open orders": func(d *desk, _ *Order) { d.openIn[1]++ },
-		"strategy 1 counts 0":  func(d *desk, _ *Order) { d.openBy[1]-- },
+		"counts 2 open orders": func(d *desk, _ *Order) { d.openIn[1].count++ },
+		"strategy 1 counts 0":  func(d *desk, _ *Order) { d.openOf[1].count-- },
 		"still open":           func(_ *desk, o *Order) { o.State = Filled },
 		"not known":            func(d *desk, o *Order) { d.orders.Delete(o.ID) },
 		"are not amount":       func(_ *desk, o *Order) { o.AmountRemaining-- },
-		"stands behind order":  func(d *desk, _ *Order) { d.open = append(d.open, d.open[0]) },
-		"with cost":            func(d *desk, _ *Order) { d.positions[1][1].Cost = market.ValueOf(1) },
-		"amount -1":            func(d *desk, _ *Order) { d.positions[1][1].Amount = -1 },
+		"stands behind order": func(d *desk,
+			_ *Order) {
+			d.openOf[1].lists = append(d.openOf[1].lists, &d.open[1][1])
+		},
+		"lists [] as open":  func(d *desk, o *Order) { d.open[1][1].remove(o) },
+		"1 in flight":       func(_ *desk, o *Order) { o.InFlight = 0 },
+		"1 buys over quote": func(d *desk, _ *Order) { d.open[1][1].byQuote++ },
+		"base in buys":      func(d *desk, _ *Order) { d.open[1][1].buying.add(1) },
+		"best bid":          func(d *desk, o *Order) { d.openIn[1].leaveBest(o) },
+		"best ask":          func(d *desk, o *Order) { d.openIn[1].asks.add(o) },
+		"with cost":         func(d *desk, _ *Order) { d.positions[1][1].Cost = market.ValueOf(1) },
+		"amount -1":         func(d *desk, _ *Order) { d.positions[1][1].Amount = -1 },
 	}
 	for want, spoil := range wrong {
 		d := newDesk(t, 1, nil)

@@ -7,24 +7,24 @@ import (
 )
 
 // Check returns the first inconsistency of the account: holds that differ from the sum of the open
-// orders' reserves, holds above the balance, wrong counters, holds of closed orders, a cost without
-// an amount, or a position that differs from its history. Payments and the holds of an order's rest
-// are both rounded up, so a partly filled order may hold one unit more than the balance.
+// orders' reserves, holds above the balance, wrong counters, holds of closed orders, a best price
+// that is not the best, a cost without an amount, or a position that differs from its history.
+// Payments and the holds of an order's rest are both rounded up, so a partly filled order may hold
+// one unit more than the balance.
 func (a *Account) Check() error {
-	held, partly := a.empty(), a.empty()
-	in, by := make([]int, len(a.openIn)), make([]int, len(a.openBy))
-	for i, o := range a.open {
-		if err := a.checkOrder(i, o); err != nil {
+	held, partly, open := a.empty(), a.empty(), a.Open(nil, 0, 0)
+	for i := range open {
+		o := a.orders.Get(open[i].ID)
+		if err := checkOrder(open, i, o); err != nil {
 			return err
 		}
 		held[a.allocationOf[o.Strategy]][o.OnHoldCurrency] += o.OnHold
 		if o.counted > 0 {
 			partly[a.allocationOf[o.Strategy]][o.OnHoldCurrency]++
 		}
-		by[o.Strategy]++
-		if o.Type != market.TypeMarket {
-			in[o.Market]++
-		}
+	}
+	if err := a.checkOpen(); err != nil {
+		return err
 	}
 	for p, allocation := range a.allocations {
 		for asset, b := range allocation {
@@ -35,16 +35,6 @@ func (a *Account) Check() error {
 			if b.Total+partly[p][asset] < b.Held || b.Held < 0 {
 				return fmt.Errorf("allocation %d asset %d has %d and holds %d", p, asset, b.Total, b.Held)
 			}
-		}
-	}
-	for m := range in {
-		if in[m] != a.openIn[m] {
-			return fmt.Errorf("market %d counts %d open orders and has %d", m, a.openIn[m], in[m])
-		}
-	}
-	for s := range by {
-		if by[s] != a.openBy[s] {
-			return fmt.Errorf("strategy %d counts %d open orders and has %d", s, a.openBy[s], by[s])
 		}
 	}
 	return a.checkPositions()
@@ -59,14 +49,15 @@ func (a *Account) empty() [][]market.Money {
 	return sums
 }
 
-func (a *Account) checkOrder(i int, o *Order) error {
+// checkOrder checks the order at place i among all open ones; o is the order that its id names.
+func checkOrder(open []*market.Order, i int, o *Order) error {
 	switch {
-	case i > 0 && a.open[i-1].ID >= o.ID:
-		return fmt.Errorf("order %d stands behind order %d", o.ID, a.open[i-1].ID)
+	case i > 0 && open[i-1].ID >= open[i].ID:
+		return fmt.Errorf("order %d stands behind order %d", open[i].ID, open[i-1].ID)
+	case o == nil || &o.Order != open[i]:
+		return fmt.Errorf("order %d is open and not known", open[i].ID)
 	case o.State.Terminal():
 		return fmt.Errorf("order %d is %s and still open", o.ID, o.State)
-	case a.orders.Get(o.ID) != o:
-		return fmt.Errorf("order %d is open and not known", o.ID)
 	case !o.ByQuote() && o.FilledAmount+o.AmountRemaining != o.Amount:
 		return fmt.Errorf("order %d: filled %d and remaining %d are not amount %d", o.ID, o.FilledAmount,
 			o.AmountRemaining, o.Amount)

@@ -65,7 +65,8 @@ func TestWhatHasEndedLeavesNothingBehind(t *testing.T) {
 			largest = len(data)
 		}
 		require.LessOrEqual(t, known, maxAbsent, "after order %d", d.id)
-		require.Empty(t, d.open)
+		require.Empty(t, d.Open(nil, 0, 0))
+		require.Empty(t, append(d.openIn[1].bids.entries, d.openIn[1].asks.entries...))
 		require.LessOrEqual(t, len(d.spare)+len(d.closed)+known, 128, "memory of ended orders is used again")
 	}
 	require.NoError(t, d.Check())

@@ -139,8 +139,12 @@ func (a *Account) enter(o *Order, r *market.Report, to State) {
 	if o.State == Rejected {
 		a.reopen(o)
 	}
+	if to.Terminal() {
+		a.removeOpen(o) // before it takes the report over: an order on its way out is not entered anew
+	}
 	if r.Exec != market.ExecUnknown && (o.InFlight == market.CommandPlace || r.Exec == market.ExecUpdated) {
-		o.InFlight, o.extra = 0, 0
+		o.setInFlight(0)
+		o.extra = 0
 	}
 	if r.Exec != market.ExecRejected && r.Exec != market.ExecUnknown {
 		a.copyReport(o, r)
@@ -201,9 +205,9 @@ func older(o *Order, r *market.Report) bool {
 
 // copyReport takes over the report's values.
 func (a *Account) copyReport(o *Order, r *market.Report) {
-	triggered, reason, held := o.Triggered, o.RestatementReason, o.OnHold
-	o.Reported, o.ExchangeID, o.OrderState = true, r.ExchangeID, r.OrderState
-	o.Triggered = triggered || r.Triggered // a trigger stays fired; the record of a cancelled order omits it
+	reason, held := o.RestatementReason, o.OnHold
+	o.Reported, o.ExchangeID = true, r.ExchangeID
+	a.setOrderState(o, &r.OrderState)
 	if r.RestatementReason == 0 {
 		o.RestatementReason = reason
 	}

@@ -269,7 +269,7 @@ func TestForeignOrdersAreCountedAndNothingElse(t *testing.T) {
 
 func TestTheRefusalOfACancelLeavesTheOrderAsItWas(t *testing.T) {
 	d, o := inState(t, Open)
-	o.InFlight = market.CommandCancel
+	d.SendCancel(o)
 	r := d.report(o, market.ExecRejected, 0)
 	r.Command = market.CommandUpdate // the answer to something else
 	d.tell(r)

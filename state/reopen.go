@@ -47,6 +47,6 @@ func (a *Account) Reopen(o *Order) {
 		return
 	}
 	a.changed = true
-	a.reopen(o)
 	o.State, o.Reported, o.InFlight, o.CancelWanted = Unknown, false, 0, false
+	a.reopen(o)
 }

@@ -190,8 +190,7 @@ func (r *restorer) restoreOrder(s *SavedOrder) error {
 		return err
 	}
 	allocation.Held = held
-	r.open = append(r.open, o)
-	r.count(o, 1)
+	r.addOpen(o)
 	return nil
 }
 

@@ -24,17 +24,16 @@ func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
 	a.changed = true
 	a.balanceOf(own).Held += reserve
 	a.orders.Put(o.ID, own)
-	a.open = append(a.open, own)
-	a.count(own, 1)
+	a.addOpen(own)
 	return own
 }
 
 // Drop removes a strategy's orders from id on that Send has recorded and that will never leave the
 // process.
 func (a *Account) Drop(s market.StrategyID, id market.OrderID) {
-	for i := len(a.open) - 1; i >= 0 && a.open[i].ID >= id; i-- {
-		if a.open[i].Strategy == s {
-			a.close(a.open[i], Rejected)
+	for _, l := range a.openOf[s].lists {
+		for l.last != nil && l.last.ID >= id {
+			a.close(l.last, Rejected)
 		}
 	}
 }
@@ -43,15 +42,16 @@ func (a *Account) Drop(s market.StrategyID, id market.OrderID) {
 // of both amounts.
 func (a *Account) SendUpdate(o *Order, hold market.Money) {
 	a.changed = true
-	o.InFlight = market.CommandUpdate
+	o.setInFlight(market.CommandUpdate)
 	o.extra = max(0, hold-o.OnHold)
 	a.reserve(o, o.OnHold+o.extra)
 }
 
-// TakeBack undoes SendUpdate for an update that was refused or will never leave the process.
+// TakeBack undoes SendUpdate or SendCancel for a write that was refused or will never leave the
+// process.
 func (a *Account) TakeBack(o *Order) {
 	a.changed = true
-	o.InFlight = 0
+	o.setInFlight(0)
 	a.reserve(o, o.OnHold-o.extra)
 	o.extra = 0
 }
@@ -59,7 +59,8 @@ func (a *Account) TakeBack(o *Order) {
 // SendCancel records that a cancel is about to leave.
 func (a *Account) SendCancel(o *Order) {
 	a.changed = true
-	o.InFlight, o.CancelWanted = market.CommandCancel, false
+	o.setInFlight(market.CommandCancel)
+	o.CancelWanted = false
 }
 
 // WantCancel records whether a cancel is to follow the write in flight.
@@ -84,27 +85,12 @@ func (a *Account) reserve(o *Order, hold market.Money) {
 
 func (a *Account) balanceOf(o *Order) *Balance { return &a.balances[o.Strategy][o.OnHoldCurrency] }
 
-func (a *Account) count(o *Order, by int) {
-	a.openBy[o.Strategy] += by
-	if o.Type != market.TypeMarket {
-		a.openIn[o.Market] += by
-	}
-}
-
 // close ends an order locally and frees what it held.
 func (a *Account) close(o *Order, state State) {
 	a.changed = true
 	a.reserve(o, 0)
+	a.removeOpen(o)
 	o.State, o.InFlight, o.extra = state, 0, 0
-	a.count(o, -1)
-	at := len(a.open) - 1
-	for a.open[at] != o {
-		at--
-	}
-	if at < len(a.open)-1 {
-		copy(a.open[at:], a.open[at+1:])
-	}
-	a.open = a.open[:len(a.open)-1]
 	switch {
 	case o.complete():
 		a.forget(o)
@@ -152,12 +138,7 @@ func (a *Account) reopen(o *Order) {
 	if at := slices.Index(a.absent, o); at >= 0 {
 		a.absent = slices.Delete(a.absent, at, at+1)
 	}
-	at := len(a.open)
-	for at > 0 && a.open[at-1].ID > o.ID {
-		at--
-	}
-	a.open = slices.Insert(a.open, at, o)
-	a.count(o, 1)
+	a.addOpen(o)
 }
 
 // forget removes a closed order that expects nothing more.

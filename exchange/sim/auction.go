@@ -35,16 +35,16 @@ func (v *Venue) status(ev *market.Event) {
 // matchAuction fills the limit orders of one side that accept the opening price, best first;
 // post-only orders that would match are cancelled instead.
 func (v *Venue) matchAuction(b *book, l *ladder) {
-	for at := len(l.entries) - 1; at >= 0 && v.err == nil; at-- {
-		e := &l.entries[at]
-		if e.action != actFill || !crosses(e.order.Side, e.order.Price, b.last) {
-			continue
+	for v.err == nil {
+		next := l.limits.next()
+		if next == nil || !crosses(next.order.Side, next.order.Price, b.last) {
+			return
 		}
-		if e.order.PostOnly {
-			v.end(b, e.order, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)
+		if next.order.PostOnly {
+			v.end(b, next.order, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)
 			continue
 		}
 		b.filled++
-		v.trade(b, e.order, b.last, e.order.AmountRemaining, false)
+		v.trade(b, next.order, b.last, next.order.AmountRemaining, false)
 	}
 }

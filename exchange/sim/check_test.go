@@ -40,7 +40,7 @@ func check(t require.TestingT, v *Venue) {
 			checkDepth(t, b, b.asks)
 			resting = b.bids.orders + b.asks.orders
 		}
-		require.Equal(t, open[i], len(b.below.entries)+len(b.above.entries)+resting, "entries of %s", b.market.Name)
+		require.Equal(t, open[i], b.below.count()+b.above.count()+resting, "entries of %s", b.market.Name)
 		require.Equal(t, waiting[i], b.waiting, "commands on their way to %s", b.market.Name)
 		checkLadder(t, v, b, &b.below)
 		checkLadder(t, v, b, &b.above)
@@ -90,8 +90,10 @@ func openOrders(v *Venue) (all []*order) {
 			}
 		}
 		for _, l := range [...]*ladder{&v.books[i].below, &v.books[i].above} {
-			for j := range l.entries {
-				all = append(all, l.entries[j].order)
+			for _, list := range [...]*entries{&l.limits, &l.triggers} {
+				for e := range list.nearest {
+					all = append(all, e.order)
+				}
 			}
 		}
 	}
@@ -123,15 +125,38 @@ func checkAmounts(t require.TestingT, o *order) {
 // checkLadder asserts that the entries stand in the order in which they are reached, last first,
 // and belong to open orders.
 func checkLadder(t require.TestingT, v *Venue, b *book, l *ladder) {
-	for i := range l.entries {
-		e := &l.entries[i]
-		require.Same(t, b.side(e.order), l, "order %d is in the wrong ladder", e.order.ID)
-		require.Equal(t, e.order.level, e.level)
-		require.Equal(t, e.order.sequence, e.sequence)
-		require.Equal(t, waitsForTrigger(&e.order.Order), e.action == actFire)
-		if i > 0 {
-			require.True(t, inOrder(&l.entries[i-1], e, l.down), "entries %d and %d stand the wrong way round", i-1, i)
+	quoted, level := 0, newLadder(l.down).level
+	for _, list := range [...]*entries{&l.limits, &l.triggers} {
+		var near *entry
+		count := 0
+		for e := range list.nearest {
+			require.Same(t, b.side(e.order), l, "order %d is in the wrong ladder", e.order.ID)
+			require.Equal(t, e.order.level, e.level)
+			require.Equal(t, e.order.sequence, e.sequence)
+			require.Same(t, l.list(e.order), list)
+			require.True(t, near == nil || inOrder(e, near, l.down), "order %d stands at the wrong place", e.order.ID)
+			if near == nil && (e.level > level) == l.down {
+				level = e.level
+			}
+			if waitsForTrigger(&e.order.Order) && e.order.TriggerReference > market.LastTrade {
+				quoted++
+			}
+			near = e
+			count++
 		}
+		require.Equal(t, count, list.count)
+		checkBlocks(t, list)
+	}
+	require.Equal(t, []int64{int64(quoted), int64(level)}, []int64{int64(l.quoted), int64(l.level)})
+}
+
+// checkBlocks asserts that no block is empty or too long.
+func checkBlocks(t require.TestingT, list *entries) {
+	require.LessOrEqual(t, len(list.near), blockSize)
+	require.True(t, len(list.near) > 0 || len(list.far) == 0)
+	for _, block := range list.far {
+		require.NotEmpty(t, block)
+		require.LessOrEqual(t, len(block), blockSize)
 	}
 }
 
@@ -174,7 +199,7 @@ func TestCheckSeesALadderInDisorder(t *testing.T) {
 		life: life{account: bench.venue.solo, resting: true}}
 	bench.venue.orders.Put(1, o)
 	bench.venue.solo.markets[1].open = 1
-	b.above.entries = []entry{{order: o, action: actFill}} // a limit buy waits below
+	b.above.insert(o) // a limit buy waits below
 	require.Panics(t, func() { check(panicking{}, bench.venue) })
 }
 

@@ -215,21 +215,23 @@ func (v *Venue) fireTriggers(b *book) {
 // collect moves the triggers that are met from their ladders to b.met, in the order in which a
 // falling price and then a rising one reaches them.
 func (v *Venue) collect(b *book) {
-	if len(b.below.entries)+len(b.above.entries) == 0 {
+	if b.below.triggers.count+b.above.triggers.count == 0 {
 		return
 	}
 	v.requote(b)
 	low, high := v.triggerRange(b)
 	for _, l := range [...]*ladder{&b.below, &b.above} {
-		for at := len(l.entries) - 1; at >= 0; at-- {
-			e := l.entries[at]
+		from := len(b.met)
+		for e := range l.triggers.nearest {
 			if l.down && e.level < low || !l.down && e.level > high {
 				break
 			}
 			if v.met(b, e.order) {
-				b.leave(e.order)
 				b.met = append(b.met, e.order)
 			}
+		}
+		for _, o := range b.met[from:] {
+			b.leave(o)
 		}
 	}
 }

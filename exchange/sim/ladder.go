@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"sort"
+	"math"
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
@@ -26,9 +26,9 @@ type book struct {
 
 	quietLow, quietHigh market.Price // a candle between these, exclusive, has no effect
 
-	watch    *market.Watch // prices that the engine wants events of
-	notified market.Price  // the watched price of the latest event in this movement
-	leg      int           // the point that the path is walking to
+	watch    *market.Watch   // prices that the engine wants events of
+	notified [2]market.Price // the watched prices of the latest events in this movement; 0: none
+	leg      int             // the point that the path is walking to
 
 	candle      market.Candle
 	points      [4]market.Price
@@ -43,43 +43,83 @@ type book struct {
 	topHit      bool            // … and one above: the candle is ambiguous
 }
 
-// action is the effect of an entry.
-type action uint8
-
-const (
-	actFill action = iota + 1 // a resting limit order fills
-	actFire                   // a trigger fires
-)
-
-// entry is an order that fills or triggers when the price reaches a level.
-type entry struct {
-	level    market.Price
-	sequence int64
-	order    *order
-	action   action
+// ladder is the orders that wait for the price on one side of it: limit orders that fill there, and
+// triggers that fire.
+type ladder struct {
+	limits, triggers entries
+	down             bool         // reached by a falling price
+	level            market.Price // of the next entry; without one a level that no price reaches
+	quoted           int          // triggers on bid, ask or their middle
 }
 
-// ladder is a sorted list of entries, the next to be reached last: the highest level of those below
-// the price, the lowest of those above, and of equal levels the oldest.
-type ladder struct {
-	entries []entry
-	down    bool // reached by a falling price
+func newLadder(down bool) ladder {
+	l := ladder{down: down}
+	l.setLevel()
+	return l
+}
+
+// setLevel updates the level of the next entry.
+func (l *ladder) setLevel() {
+	l.level = math.MaxInt64
+	if l.down {
+		l.level = math.MinInt64
+	}
+	for _, list := range [...]*entries{&l.limits, &l.triggers} {
+		if next := list.next(); next != nil && (next.level > l.level) == l.down {
+			l.level = next.level
+		}
+	}
 }
 
 // reached reports whether a price at p has reached the next entry.
 func (l *ladder) reached(p market.Price) bool {
-	n := len(l.entries)
-	if n == 0 {
-		return false
-	}
 	if l.down {
-		return p <= l.entries[n-1].level
+		return p <= l.level
 	}
-	return p >= l.entries[n-1].level
+	return p >= l.level
 }
 
-// next returns the entry that the price reaches next; the ladder must not be empty.
-func (l *ladder) next() *entry { return &l.entries[len(l.entries)-1] }
+// passes reports whether a price at p has reached a level.
+func (l *ladder) passes(level, p market.Price) bool { return level == p || (p < level) == l.down }
+
+// within returns an entry if a price at p has reached it, or nil.
+func (l *ladder) within(e *entry, p market.Price) *entry {
+	if e == nil || !l.passes(e.level, p) {
+		return nil
+	}
+	return e
+}
+
+// list returns the entries that an order belongs to.
+func (l *ladder) list(o *order) *entries {
+	if waitsForTrigger(&o.Order) {
+		return &l.triggers
+	}
+	return &l.limits
+}
+
+// insert adds an order at its level.
+func (l *ladder) insert(o *order) {
+	list := l.list(o)
+	if list == &l.triggers && o.TriggerReference > market.LastTrade {
+		l.quoted++
+	}
+	list.insert(entry{level: o.level, sequence: o.sequence, order: o}, l.down)
+	l.setLevel()
+}
+
+// remove takes an order out; it must be there.
+func (l *ladder) remove(o *order) {
+	list := l.list(o)
+	if list == &l.triggers && o.TriggerReference > market.LastTrade {
+		l.quoted--
+	}
+	list.remove(entry{level: o.level, sequence: o.sequence, order: o}, l.down)
+	l.setLevel()
+}
+
+// count is the number of entries.
+func (l *ladder) count() int { return l.limits.count + l.triggers.count }
 
 // queue returns the side of a Book that a limit order rests on.
 func (b *book) queue(o *order) *depth {
@@ -91,17 +131,12 @@ func (b *book) queue(o *order) *depth {
 
 // empty reports whether nothing waits for the price to move.
 func (b *book) empty() bool {
-	return len(b.below.entries)+len(b.above.entries) == 0 && b.bids == nil
+	return b.below.count()+b.above.count() == 0 && b.bids == nil
 }
 
 // reached reports whether a price at p reaches anything on one side.
 func (b *book) reached(l *ladder, p market.Price) bool {
-	return (len(l.entries) > 0 || b.bids != nil) && b.reaches(l, p)
-}
-
-// reaches is reached where something may rest.
-func (b *book) reaches(l *ladder, p market.Price) bool {
-	return l.reached(p) || b.sooner(l, nil, p) != nil
+	return l.reached(p) || b.bids != nil && b.sooner(l, nil, p) != nil
 }
 
 // sooner returns the order that a price on its way to p reaches first: the trigger o, or the first
@@ -126,33 +161,6 @@ func (b *book) sooner(l *ladder, o *order, p market.Price) *order {
 	return o
 }
 
-// find returns the place of an entry, or where it belongs.
-func (l *ladder) find(level market.Price, sequence int64) int {
-	return sort.Search(len(l.entries), func(i int) bool {
-		e := &l.entries[i]
-		if e.level != level {
-			return (e.level > level) == l.down
-		}
-		return e.sequence <= sequence
-	})
-}
-
-func (l *ladder) insert(e entry) {
-	at := l.find(e.level, e.sequence)
-	l.entries = append(l.entries, entry{})
-	copy(l.entries[at+1:], l.entries[at:])
-	l.entries[at] = e
-}
-
-// remove takes out the entry of an order; it must be there.
-func (l *ladder) remove(level market.Price, o *order, act action) {
-	at := l.find(level, o.sequence)
-	for l.entries[at].order != o || l.entries[at].action != act {
-		at++
-	}
-	l.entries = append(l.entries[:at], l.entries[at+1:]...)
-}
-
 // side returns the ladder that an order's entry belongs to.
 func (b *book) side(o *order) *ladder {
 	falling := o.Side == market.Buy // a limit buy waits below, a limit sell above
@@ -167,46 +175,40 @@ func (b *book) side(o *order) *ladder {
 
 // rest enters an order into its ladder, as a limit order or as a waiting trigger.
 func (v *Venue) rest(b *book, o *order) {
-	act := actFill
-	o.level = v.fillLevel(o)
-	if waitsForTrigger(&o.Order) {
-		act = actFire
-		o.level = v.fireLevel(b, &o.Order)
-	}
 	o.resting = true
-	if act == actFill && b.bids != nil {
-		b.queue(o).add(o)
-		return
+	switch waits := waitsForTrigger(&o.Order); {
+	case waits:
+		o.level = v.fireLevel(b, &o.Order)
+	default:
+		o.level = v.fillLevel(o)
+		if b.bids != nil {
+			b.queue(o).add(o)
+			return
+		}
 	}
-	b.enter(b.side(o), entry{level: o.level, sequence: o.sequence, order: o, action: act})
+	b.enter(b.side(o), o)
 }
 
-// enter inserts an entry and notes whether the present candle reaches it.
-func (b *book) enter(l *ladder, e entry) {
-	l.insert(e)
-	if l.down && e.level >= b.candle.Low {
+// enter adds an order to a ladder and notes whether the present candle reaches it.
+func (b *book) enter(l *ladder, o *order) {
+	l.insert(o)
+	if l.down && o.level >= b.candle.Low {
 		b.lowHit = true
 	}
-	if !l.down && e.level <= b.candle.High {
+	if !l.down && o.level <= b.candle.High {
 		b.topHit = true
 	}
 }
 
 // leave takes an order out of the book.
 func (b *book) leave(o *order) {
-	if o.queue != nil {
+	switch {
+	case o.queue != nil:
 		b.queue(o).remove(o)
-		o.resting = false
-		return
+	case o.resting:
+		b.side(o).remove(o)
 	}
-	if o.resting {
-		act := actFill
-		if waitsForTrigger(&o.Order) {
-			act = actFire
-		}
-		b.side(o).remove(o.level, o, act)
-		o.resting = false
-	}
+	o.resting = false
 }
 
 // fillLevel is the price of the path at which a limit order fills.
@@ -301,13 +303,24 @@ func (v *Venue) fireQuoted(b *book) {
 		return
 	}
 	for _, l := range [...]*ladder{&b.below, &b.above} {
-		for at := len(l.entries) - 1; at >= 0 && v.err == nil; at-- {
-			if e := &l.entries[at]; e.action == actFire && b.quotes(e.order) && v.met(b, e.order) {
-				v.execute(b, e.order, false)
-				at = len(l.entries) // its effects may have changed the ladder
+		for v.err == nil && l.quoted > 0 {
+			o := v.quotedMet(b, l)
+			if o == nil {
+				break
 			}
+			v.execute(b, o, false) // its effects may change the ladder
 		}
 	}
+}
+
+// quotedMet returns the first trigger whose reference a ticker has brought to its price, or nil.
+func (v *Venue) quotedMet(b *book, l *ladder) *order {
+	for e := range l.triggers.nearest {
+		if b.quotes(e.order) && v.met(b, e.order) {
+			return e.order
+		}
+	}
+	return nil
 }
 
 // half returns half the spread at a price, rounded up.

@@ -65,7 +65,7 @@ func (v *Venue) begin(b *book, c *market.Candle) {
 	third := (end - c.Start) / 3
 	b.times[0], b.times[1], b.times[2], b.times[3] = c.Start, c.Start+third, c.Start+2*third, end
 	b.points[0], b.points[3] = c.Open, c.Close
-	b.notified = 0
+	clear(b.notified[:])
 	b.volume = v.volumeCap(b.market, c.Volume)
 }
 

@@ -27,14 +27,9 @@ func (b *book) quiet(c *market.Candle) bool {
 
 // setQuietRange computes the prices that QuietRange returns.
 func (b *book) setQuietRange() {
-	b.quietLow, b.quietHigh = math.MinInt64, math.MaxInt64
+	b.quietLow = math.MinInt64
 	if b.waiting > 0 || b.bids != nil {
 		b.quietLow = math.MaxInt64
 	}
-	if len(b.below.entries) > 0 {
-		b.quietLow = max(b.quietLow, b.below.next().level)
-	}
-	if len(b.above.entries) > 0 {
-		b.quietHigh = b.above.next().level
-	}
+	b.quietLow, b.quietHigh = max(b.quietLow, b.below.level), b.above.level
 }

@@ -34,19 +34,12 @@ func (v *Venue) resolve(b *book, o, resting *order) {
 // crossing returns the best own resting order that an order would meet at prices up to best, or
 // nil.
 func (v *Venue) crossing(b *book, o *order, best market.Price) *order {
-	entries := b.above.entries
+	l := &b.above
 	if o.Side == market.Sell {
-		entries = b.below.entries
+		l = &b.below
 	}
-	for i := len(entries) - 1; i >= 0; i-- {
-		resting := entries[i].order
-		if entries[i].action != actFill || resting == o {
-			continue
-		}
-		if !crosses(o.Side, best, resting.Price) {
-			return nil
-		}
-		return resting
+	if next := l.limits.next(); next != nil && crosses(o.Side, best, next.order.Price) {
+		return next.order
 	}
 	return nil
 }

@@ -204,7 +204,7 @@ func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venu
 	for _, m := range catalog.Markets() {
 		b := &v.books[m.ID]
 		b.market = m
-		b.below.down = true
+		b.below, b.above = newLadder(true), newLadder(false)
 		v.makeBook(b)
 		b.setQuietRange()
 		b.watch = &market.Watch{}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -61,33 +62,42 @@ func (b *book) reachedEntry(l *ladder, p market.Price) *order {
 	if b.market.Status != market.Trading {
 		return nil
 	}
-	for at := len(l.entries) - 1; at >= 0; at-- {
-		e := &l.entries[at]
-		if (l.down && p > e.level) || (!l.down && p < e.level) {
-			break
-		}
-		if e.action == actFire && b.quotes(e.order) {
-			continue
-		}
-		if b.volume > 0 || e.action != actFill {
-			return b.sooner(l, b.traded(l, at), p)
-		}
+	if !l.reached(p) {
+		return b.sooner(l, nil, p)
 	}
-	return b.sooner(l, nil, p)
+	limit, trigger := l.within(l.limits.next(), p), b.reachedTrigger(l, p)
+	if b.volume <= 0 {
+		limit = nil
+	}
+	switch {
+	case limit == nil && trigger == nil:
+		return b.sooner(l, nil, p)
+	case limit == nil, trigger != nil && limit.behind(trigger, l.down) && !afterTrades(trigger, limit):
+		return b.sooner(l, trigger.order, p)
+	}
+	return b.sooner(l, limit.order, p)
 }
 
-// traded returns the order of an entry, or, where that is a trigger on bid, ask or their middle, a
-// limit order of the same level: such a trigger comes after the trades at its level, as in a Book.
-func (b *book) traded(l *ladder, at int) *order {
-	e := &l.entries[at]
-	if e.action == actFire && e.order.TriggerReference > market.LastTrade && b.volume > 0 {
-		for i := at - 1; i >= 0 && l.entries[i].level == e.level; i-- {
-			if l.entries[i].action == actFill {
-				return l.entries[i].order
-			}
+// reachedTrigger returns the trigger that a price at p reaches next, or nil.
+func (b *book) reachedTrigger(l *ladder, p market.Price) *entry {
+	if next := l.triggers.next(); next == nil || !b.quotes(next.order) {
+		return l.within(next, p)
+	}
+	for e := range l.triggers.nearest {
+		if !l.passes(e.level, p) {
+			break
+		}
+		if !b.quotes(e.order) {
+			return e
 		}
 	}
-	return e.order
+	return nil
+}
+
+// afterTrades reports whether a trigger comes after a limit order of the same level though it is
+// older: one on bid, ask or their middle comes after the trades at its level, as in a Book.
+func afterTrades(trigger, limit *entry) bool {
+	return trigger.level == limit.level && trigger.order.TriggerReference > market.LastTrade
 }
 
 // execute executes one entry where the path stands. gap says that the price jumped there: a limit
@@ -119,18 +129,28 @@ func better(side market.Side, a, b market.Price) market.Price {
 }
 
 // notifyHere sends the engine the path's price if it is at or beyond a watched price, and reports
-// whether it did. It sends each watched price once in a row.
+// whether it did. It sends each watched price once in a row; both, where the price is beyond both.
 func (v *Venue) notifyHere(b *book) bool {
+	below, above := b.watch.Below, b.watch.Above
+	isBelow, isAbove := below != 0 && b.last <= below, above != 0 && b.last >= above
 	switch {
-	case b.watch.Below != 0 && b.last <= b.watch.Below && b.notified != b.watch.Below:
-		b.notified = b.watch.Below
-	case b.watch.Above != 0 && b.last >= b.watch.Above && b.notified != b.watch.Above:
-		b.notified = b.watch.Above
+	case isBelow && !slices.Contains(b.notified[:], below):
+		b.notified = [...]market.Price{below, b.notifiedIf(isAbove, above)}
+	case isAbove && !slices.Contains(b.notified[:], above):
+		b.notified = [...]market.Price{above, b.notifiedIf(isBelow, below)}
 	default:
 		return false
 	}
 	v.notifyPrice(b)
 	return true
+}
+
+// notifiedIf is level if it still counts as notified, else 0.
+func (b *book) notifiedIf(reached bool, level market.Price) market.Price {
+	if reached && slices.Contains(b.notified[:], level) {
+		return level
+	}
+	return 0
 }
 
 // notifyOnTheWay walks to the watched price before stop, if there is one, and notifies the engine.
@@ -170,7 +190,7 @@ func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bo
 	b.points[0], b.points[1] = b.last, price
 	b.times[0], b.times[1] = at, at
 	b.volume = noCap
-	b.notified = 0
+	clear(b.notified[:])
 	v.active = v.active[:0]
 	v.activate(b)
 	v.walk(b, 1)

@@ -1,0 +1,397 @@
+package state
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// openList is the open orders of one strategy in one market, by id.
+type openList struct {
+	of          *openOf
+	in          *openIn
+	first, last *Order
+	buying      amounts // what its buys over base amounts may still add
+	byQuote     int     // buys over quote amounts
+	listed      member
+}
+
+// member says which lists have an openList: those of its strategy, those of its market. A list
+// drops an openList without orders when it is next read.
+type member uint8
+
+const (
+	ofItsStrategy member = 1 << iota
+	ofItsMarket
+)
+
+// seat is the place of an open order among the others; that of an ended one is zero.
+type seat struct {
+	list           *openList
+	previous, next *Order // of the list
+	stamp          uint64 // of its entry in the best prices of its side; 0: none
+}
+
+// openOf is the open orders of a strategy.
+type openOf struct {
+	count, inFlight int
+	lists           []*openList
+}
+
+// openIn is the open orders in a market.
+type openIn struct {
+	count      int // against maxOpenOrders
+	bids, asks bestPrices
+	lists      []*openList
+}
+
+// best returns the best prices of a side.
+func (m *openIn) best(side market.Side) *bestPrices {
+	if side == market.Buy {
+		return &m.bids
+	}
+	return &m.asks
+}
+
+// Open appends the open orders of strategy s in market m, by id; 0 stands for all.
+func (a *Account) Open(dst []*market.Order, s market.StrategyID, m market.ID) []*market.Order {
+	switch {
+	case s != 0 && m != 0:
+		return a.open[s][m].appendTo(dst)
+	case s != 0:
+		return gather(dst, &a.openOf[s].lists, ofItsStrategy)
+	case m != 0:
+		return gather(dst, &a.openIn[m].lists, ofItsMarket)
+	}
+	from := len(dst)
+	for s := range a.openOf {
+		dst = gather(dst, &a.openOf[s].lists, ofItsStrategy)
+	}
+	sortByID(dst[from:])
+	return dst
+}
+
+// gather appends the orders of lists by id, and drops the empty lists.
+func gather(dst []*market.Order, lists *[]*openList, what member) []*market.Order {
+	from, kept := len(dst), (*lists)[:0]
+	for _, l := range *lists {
+		if l.first == nil {
+			l.listed &^= what
+			continue
+		}
+		kept, dst = append(kept, l), l.appendTo(dst)
+	}
+	*lists = kept
+	if len(kept) > 1 {
+		sortByID(dst[from:])
+	}
+	return dst
+}
+
+func sortByID(orders []*market.Order) {
+	slices.SortFunc(orders, func(x, y *market.Order) int { return cmp.Compare(x.ID, y.ID) })
+}
+
+// OpenIn is the number of orders that count against maxOpenOrders of a market.
+func (a *Account) OpenIn(m market.ID) int { return a.openIn[m].count }
+
+// OpenBy is the number of open orders of a strategy.
+func (a *Account) OpenBy(s market.StrategyID) int { return a.openOf[s].count }
+
+// InFlightBy is the number of a strategy's open orders with an unanswered command.
+func (a *Account) InFlightBy(s market.StrategyID) int { return a.openOf[s].inFlight }
+
+// OpenBuys is the base that a strategy's open buys over base amounts may still add in a market, and
+// the number of its open buys over quote amounts. A sum that no Qty can hold wraps
+// market.ErrOverflow.
+func (a *Account) OpenBuys(s market.StrategyID, m market.ID) (base market.Qty, byQuote int, err error) {
+	l := &a.open[s][m]
+	base, err = l.buying.sum()
+	return base, l.byQuote, err
+}
+
+// BestOwn is the best price of the own limit orders on a side of a market, of all strategies: the
+// highest bid, the lowest ask; 0: there is none. Orders that wait for their trigger do not count.
+func (a *Account) BestOwn(m market.ID, side market.Side) market.Price {
+	return a.openIn[m].best(side).price()
+}
+
+// addOpen adds an order to the open ones.
+func (a *Account) addOpen(o *Order) {
+	l := &a.open[o.Strategy][o.Market]
+	o.list = l
+	l.insert(o)
+	if l.listed != ofItsStrategy|ofItsMarket {
+		l.enlist()
+	}
+	l.of.count++
+	if o.InFlight != 0 {
+		l.of.inFlight++
+	}
+	if o.Type != market.TypeMarket {
+		l.in.count++
+	}
+	if o.Side == market.Buy {
+		l.countBuy(o, 1)
+	}
+	if o.canMatch() {
+		a.enterBest(o)
+	}
+}
+
+// removeOpen removes an order from the open ones, if it is still there.
+func (a *Account) removeOpen(o *Order) {
+	l := o.list
+	if l == nil {
+		return
+	}
+	l.remove(o)
+	l.of.count--
+	if o.InFlight != 0 {
+		l.of.inFlight--
+	}
+	if o.Type != market.TypeMarket {
+		l.in.count--
+	}
+	if o.Side == market.Buy {
+		l.countBuy(o, -1)
+	}
+	if o.stamp != 0 {
+		l.in.leaveBest(o)
+	}
+	o.list = nil
+}
+
+// setInFlight notes the unanswered write of an order, 0 for none.
+func (o *Order) setInFlight(kind market.CommandKind) {
+	if l := o.list; l != nil && (o.InFlight == 0) != (kind == 0) {
+		if kind == 0 {
+			l.of.inFlight--
+		} else {
+			l.of.inFlight++
+		}
+	}
+	o.InFlight = kind
+}
+
+// setOrderState changes the terms of an order.
+func (a *Account) setOrderState(o *Order, to *market.OrderState) {
+	l, price, triggered := o.list, o.Price, o.Triggered
+	if l != nil && o.Side == market.Buy {
+		l.countBuy(o, -1)
+	}
+	o.OrderState = *to
+	o.Triggered = triggered || to.Triggered // a trigger stays fired; the record of a cancelled order omits it
+	if l == nil {
+		return
+	}
+	if o.Side == market.Buy {
+		l.countBuy(o, 1)
+	}
+	can := o.canMatch()
+	if o.stamp != 0 && (!can || o.Price != price) {
+		l.in.leaveBest(o)
+	}
+	if can && o.stamp == 0 {
+		a.enterBest(o)
+	}
+}
+
+// canMatch reports whether another order could match an open order at its limit.
+func (o *Order) canMatch() bool { return o.Type.HasPrice() && (o.Triggered || !o.Type.HasTrigger()) }
+
+func (a *Account) enterBest(o *Order) {
+	a.stamps++
+	o.stamp = a.stamps
+	o.list.in.best(o.Side).add(o)
+}
+
+func (m *openIn) leaveBest(o *Order) {
+	o.stamp = 0
+	m.best(o.Side).removed()
+}
+
+// enlist adds the list to those of its strategy and its market.
+func (l *openList) enlist() {
+	if l.listed&ofItsStrategy == 0 {
+		l.of.lists = append(l.of.lists, l)
+	}
+	if l.listed&ofItsMarket == 0 {
+		l.in.lists = append(l.in.lists, l)
+	}
+	l.listed = ofItsStrategy | ofItsMarket
+}
+
+func (l *openList) appendTo(dst []*market.Order) []*market.Order {
+	for o := l.first; o != nil; o = o.next {
+		dst = append(dst, &o.Order)
+	}
+	return dst
+}
+
+// insert puts an order behind those with lower ids; mostly it is the last.
+func (l *openList) insert(o *Order) {
+	switch last := l.last; {
+	case last == nil:
+		l.first, l.last = o, o
+	case last.ID < o.ID:
+		last.next, o.previous, l.last = o, last, o
+	default:
+		l.insertBefore(o, last)
+	}
+}
+
+// insertBefore puts an order before next and all others with higher ids.
+func (l *openList) insertBefore(o, next *Order) {
+	for next.previous != nil && next.previous.ID > o.ID {
+		next = next.previous
+	}
+	o.previous, o.next = next.previous, next
+	if next.previous == nil {
+		l.first = o
+	} else {
+		next.previous.next = o
+	}
+	next.previous = o
+}
+
+func (l *openList) remove(o *Order) {
+	if o.previous == nil {
+		l.first = o.next
+	} else {
+		o.previous.next = o.next
+	}
+	if o.next == nil {
+		l.last = o.previous
+	} else {
+		o.next.previous = o.previous
+	}
+	o.previous, o.next = nil, nil
+}
+
+// countBuy counts what a buy may still add; by is 1, or -1 to take it back.
+func (l *openList) countBuy(o *Order, by int) {
+	if o.ByQuote() {
+		l.byQuote += by
+		return
+	}
+	l.buying.add(o.AmountRemaining * market.Qty(by))
+}
+
+// amounts is a sum of amounts in 128 bits: 2^64·high + low.
+type amounts struct {
+	high int64
+	low  uint64
+}
+
+func (s *amounts) add(amount market.Qty) {
+	low, carry := bits.Add64(s.low, uint64(amount), 0)
+	s.low, s.high = low, s.high+int64(amount>>63)+int64(carry)
+}
+
+func (s *amounts) sum() (market.Qty, error) {
+	if s.high != 0 || s.low > math.MaxInt64 {
+		return 0, fmt.Errorf("sum of open amounts: %w", market.ErrOverflow)
+	}
+	return market.Qty(s.low), nil
+}
+
+// bestPrices finds the best limit price of one side of a market. It is a heap, the best price
+// first. An order that left, or changed its price, leaves its entry behind with a stamp that is no
+// longer the order's; such entries go when they come to the top, or when they are the most.
+type bestPrices struct {
+	entries []bestEntry
+	orders  int // those with an entry
+}
+
+type bestEntry struct {
+	rank  market.Price // lower is better: the price of an ask, minus the price of a bid
+	stamp uint64
+	order *Order
+}
+
+// price is the best one, or 0.
+func (b *bestPrices) price() market.Price {
+	for len(b.entries) > 0 {
+		if e := &b.entries[0]; e.order.stamp == e.stamp {
+			return e.order.Price
+		}
+		last := len(b.entries) - 1
+		b.entries[0] = b.entries[last]
+		b.entries = b.entries[:last]
+		b.down(0)
+	}
+	return 0
+}
+
+// add enters an order with a new stamp.
+func (b *bestPrices) add(o *Order) {
+	if len(b.entries) >= 2*b.orders+32 {
+		b.sweep()
+	}
+	b.orders++
+	e := bestEntry{rank: o.Price, stamp: o.stamp, order: o}
+	if o.Side == market.Buy {
+		e.rank = -e.rank
+	}
+	at := len(b.entries)
+	b.entries = append(b.entries, e)
+	for at > 0 {
+		parent := (at - 1) / 2
+		if b.entries[parent].rank <= e.rank {
+			break
+		}
+		b.entries[at] = b.entries[parent]
+		at = parent
+	}
+	b.entries[at] = e
+}
+
+// removed notes that an order has left.
+func (b *bestPrices) removed() {
+	if b.orders--; b.orders == 0 {
+		b.entries = b.entries[:0]
+	}
+}
+
+// sweep drops the entries that orders left behind.
+func (b *bestPrices) sweep() {
+	kept := b.entries[:0]
+	for _, e := range b.entries {
+		if e.order.stamp == e.stamp {
+			kept = append(kept, e)
+		}
+	}
+	b.entries = kept
+	for at := len(kept)/2 - 1; at >= 0; at-- {
+		b.down(at)
+	}
+}
+
+// down moves an entry away from the top until no better one is below it.
+func (b *bestPrices) down(at int) {
+	n := len(b.entries)
+	if at >= n {
+		return
+	}
+	e := b.entries[at]
+	for {
+		child := 2*at + 1
+		if child >= n {
+			break
+		}
+		if child+1 < n && b.entries[child+1].rank < b.entries[child].rank {
+			child++
+		}
+		if e.rank <= b.entries[child].rank {
+			break
+		}
+		b.entries[at] = b.entries[child]
+		at = child
+	}
+	b.entries[at] = e
+}
