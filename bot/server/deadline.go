@@ -53,8 +53,8 @@ func (l *listener) sweep(now time.Time) {
 	}
 }
 
-// conn is a connection that notes its deadlines. One in the future takes effect with the first sweep
-// after it, one in the past at once.
+// conn is a connection that notes its deadlines. One in the future takes effect with the first
+// sweep after it, one in the past at once.
 type conn struct {
 	net.Conn
 	of          *listener
@@ -70,7 +70,7 @@ type deadline struct {
 }
 
 // longAgo is a deadline that is over.
-var longAgo = time.Unix(1, 0)
+func longAgo() time.Time { return time.Unix(1, 0) }
 
 // set sets the deadline, and reports whether the connection below needs another one.
 func (d *deadline) set(at time.Time, over bool) (changed bool) {
@@ -91,15 +91,15 @@ func (d *deadline) ends(now time.Time) bool {
 // below is the deadline of the connection below.
 func (d *deadline) below() time.Time {
 	if d.over {
-		return longAgo
+		return longAgo()
 	}
 	return time.Time{}
 }
 
-// isOver reports whether a deadline lies before the latest sweep. net/http sets one of 1970 to end a
-// read at once.
+// isOver reports whether a deadline lies before the latest sweep. net/http sets one of 1970 to end
+// a read at once.
 func (l *listener) isOver(at time.Time) bool {
-	return !at.IsZero() && at.UnixNano() <= max(l.swept.Load(), longAgo.UnixNano())
+	return !at.IsZero() && at.UnixNano() <= max(l.swept.Load(), longAgo().UnixNano())
 }
 
 // SetReadDeadline sets when reads end.
@@ -135,10 +135,10 @@ func (c *conn) sweep(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.read.ends(now) {
-		_ = c.Conn.SetReadDeadline(longAgo)
+		_ = c.Conn.SetReadDeadline(longAgo())
 	}
 	if c.write.ends(now) {
-		_ = c.Conn.SetWriteDeadline(longAgo)
+		_ = c.Conn.SetWriteDeadline(longAgo())
 	}
 }
 

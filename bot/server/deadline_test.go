@@ -60,7 +60,7 @@ func TestADeadlineInThePastEndsAReadAtOnce(t *testing.T) {
 	_, c, client := connected(t)
 	ended := make(chan error)
 	read := func() { _, err := c.Read(make([]byte, 1)); ended <- err }
-	for _, past := range []time.Time{longAgo, noon.Add(-time.Second), noon} {
+	for _, past := range []time.Time{longAgo(), noon.Add(-time.Second), noon} {
 		require.NoError(t, c.SetReadDeadline(noon.Add(time.Hour)))
 		go read()
 		require.NoError(t, c.SetReadDeadline(past)) // as net/http ends the read that waits for a client to go
