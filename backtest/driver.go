@@ -72,9 +72,16 @@ func (d *driver) runBatch(f *feed) error {
 				return nil
 			}
 		}
+		end := f.Interval.End(rest[0].Start)
+		if end > d.pauseAt {
+			f.at, f.end = len(f.batch)-len(rest), end
+			if err := d.pause(end); err != nil {
+				return err
+			}
+		}
 		f.count++
 		d.drive, d.deliver = rest[:1], rest[:1]
-		if err := d.group(f.Interval.End(rest[0].Start)); err != nil {
+		if err := d.group(end); err != nil {
 			return err
 		}
 		rest = rest[1:]
@@ -85,6 +92,9 @@ func (d *driver) runBatch(f *feed) error {
 // stepQuiet steps calm candles and returns how many.
 func (d *driver) stepQuiet(f *feed, series []market.Candle) (int, error) {
 	low, high := d.venue.QuietRange(f.Market.ID)
+	if low == math.MaxInt64 { // a command is on its way
+		return 0, nil
+	}
 	length := market.Time(f.Interval.Fixed())
 	n, commands := d.engine.StepQuiet(series, length, d.latency, low, high)
 	if n == 0 {
@@ -141,6 +151,11 @@ func (d *driver) runMany(ctx context.Context) error {
 // take takes the group of candles that close next from the feeds, into drive and deliver.
 func (d *driver) take(ctx context.Context, turns merger) error {
 	end, due := turns[0].close, turns.due()
+	if end > d.pauseAt {
+		if err := d.pause(end); err != nil {
+			return err
+		}
+	}
 	d.drive, d.deliver = d.drive[:0], d.deliver[:0]
 	for i := range turns[:due] { // feeds stand in the order of delivery: shorter interval first, then market
 		f := &d.feeds[turns[i].feed]
@@ -253,7 +268,9 @@ func (d *driver) mark(end market.Time) {
 // a path that happened before the arrival of a later one arrives now.
 func (d *driver) onEvent(ev *market.Event) {
 	ev.At = max(ev.At, d.engine.Now())
-	d.send(d.engine.Step(ev))
+	if commands := d.engine.Step(ev); len(commands) > 0 {
+		d.send(commands)
+	}
 }
 
 // send passes commands to the venue.

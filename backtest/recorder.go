@@ -329,7 +329,7 @@ func (r *recorder) Abort() {
 }
 
 func (r *recorder) fail(err error) {
-	if r.err == nil {
+	if err != nil && r.err == nil {
 		r.err = err
 	}
 }

@@ -27,8 +27,8 @@ import (
 const outsideOrder = `{"market":"BTC-EUR","side":"buy","orderType":"limit","operatorId":1,"amount":"0.01",` +
 	`"price":"1000","timeInForce":"IOC"}`
 
-// bareHandler is the floor as a process of its own: a net/http server that reads the same bodies and
-// answers as much. It prints its URL.
+// bareHandler is the floor as a process of its own: a net/http server that reads the same bodies
+// and answers as much. It prints its URL.
 func bareHandler() {
 	record := bytes.Repeat([]byte{' '}, 700)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// heapGoal returns the bytes that were alive after the latest collection, and those at which the next
-// one is to be done.
+// heapGoal returns the bytes that were alive after the latest collection, and those at which the
+// next one is to be done.
 func heapGoal() (live, goal uint64) {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/goal:bytes"}}
 	metrics.Read(samples)

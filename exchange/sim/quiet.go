@@ -25,6 +25,9 @@ func (b *book) inQuietRange(c *market.Candle) bool {
 	return c.Low > b.quietLow && c.High < b.quietHigh && *b.watch == market.Watch{}
 }
 
+// idle reports whether nothing waits for a price: no command, entry or watch, and no Book.
+func (b *book) idle() bool { return b.waiting == 0 && b.empty() && *b.watch == (market.Watch{}) }
+
 // quiet reports whether a candle has no effect: no command, entry or watch waits for its prices.
 func (b *book) quiet(c *market.Candle) bool {
 	return b.waiting == 0 && !b.reached(&b.below, c.Low) && !b.reached(&b.above, c.High) && !b.watched(c)
