@@ -169,7 +169,7 @@ var packageRows = []packageRow{
 	{"signed POST /order over loopback, exchange", "exchange/sandbox", "SignedOrder", "bare handler", "bare-req/s",
 		"signed-req/s", "µs", -1, 1.33},
 	{"its p99", "exchange/sandbox", "SignedOrder", "bare handler", "bare-p99-µs", "signed-p99-µs", "µs", 1, 3},
-	{"signed POST /order from another process", "bot", "OrderFromAnotherProcess/clients=1$", "bare handler",
+	{"signed POST /order from another process, exchange", "bot", "OrderFromAnotherProcess/clients=1$", "bare handler",
 		"bare-req/s", "signed-req/s", "µs", -1, 1.33},
 	{"its p99", "bot", "OrderFromAnotherProcess/clients=1$", "bare handler", "bare-p99-µs", "signed-p99-µs", "µs", 1,
 		2},

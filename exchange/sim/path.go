@@ -10,7 +10,7 @@ func (v *Venue) candles(group []market.Candle) {
 	for i := range group {
 		c := &group[i]
 		b := &v.books[c.Market]
-		if b.quiet(c) && !v.follows(b) {
+		if b.waiting == 0 && b.quiet(c) && !v.follows(b) {
 			b.last = c.Close
 			continue
 		}
@@ -44,7 +44,7 @@ func (v *Venue) activate(b *book) {
 // anyWaiting reports whether the rest of the candle can have an effect in any active market.
 func (v *Venue) anyWaiting() bool {
 	for _, b := range v.active {
-		if !b.quiet(&b.candle) || v.follows(b) {
+		if !b.idle() && !b.quiet(&b.candle) || v.follows(b) {
 			return true
 		}
 	}
@@ -66,14 +66,14 @@ func (v *Venue) begin(b *book, c *market.Candle) {
 	b.times[0], b.times[1], b.times[2], b.times[3] = c.Start, c.Start+third, c.Start+2*third, end
 	b.points[0], b.points[3] = c.Open, c.Close
 	clear(b.notified[:])
-	b.volume = v.volumeCap(b.market, c.Volume)
+	b.volume = noCap
+	if v.config.VolumeShare != 0 && !v.config.Book {
+		b.volume = v.volumeCap(b.market, c.Volume)
+	}
 }
 
 // volumeCap is the amount that own orders may take of a candle.
 func (v *Venue) volumeCap(m *market.Market, volume market.Volume) market.Qty {
-	if v.config.VolumeShare == 0 || v.config.Book {
-		return noCap
-	}
 	exact, err := market.ValueOf(int64(volume)).MulRate(v.config.VolumeShare)
 	if err != nil {
 		return noCap
@@ -121,7 +121,9 @@ func (v *Venue) point(point int) {
 
 // beginPath matches at the open and then chooses the order of low and high.
 func (v *Venue) beginPath(b *book) {
-	v.open(b)
+	if !b.idle() {
+		v.open(b)
+	}
 	v.match(b)
 	v.notifyHere(b) // the price may be past the target of an entry that has just filled
 	b.points[1], b.points[2] = v.config.Path.extremes(&b.candle, v.solo.balances[b.market.Base].Total > 0)
