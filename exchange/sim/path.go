@@ -7,24 +7,28 @@ import "github.com/tidemark-trading/tidemark/market"
 // on to the next.
 func (v *Venue) candles(group []market.Candle) {
 	v.active = v.active[:0]
+	calm := true
 	for i := range group {
 		c := &group[i]
 		b := &v.books[c.Market]
-		if b.waiting == 0 && b.quiet(c) && !v.follows(b) {
+		quiet := b.waiting == 0 && b.quiet(c)
+		if quiet && !v.follows(b) {
 			b.last = c.Close
 			continue
 		}
+		calm = calm && quiet
 		v.begin(b, c)
 		v.activate(b)
 	}
 	if len(v.active) == 0 {
 		return
 	}
-	v.point(0)
-	if v.anyWaiting() {
-		for point := 1; point < 4; point++ {
-			v.point(point)
-		}
+	point := 0
+	if calm {
+		point = v.showPaths()
+	}
+	for ; point < 4 && (point != 1 || v.anyWaiting()); point++ {
+		v.point(point)
 	}
 	for _, b := range v.active {
 		b.last = b.candle.Close
@@ -108,14 +112,19 @@ func (v *Venue) point(point int) {
 	}
 	v.arrive(point)
 	for _, b := range v.active {
-		if point == 0 {
-			v.beginPath(b)
-		} else {
-			v.match(b)
-		}
-		if v.follows(b) && v.err == nil {
-			v.config.Point(&b.candle, b.times[point], b.points[point])
-		}
+		v.reachPoint(b, point)
+	}
+}
+
+// reachPoint matches the orders that have arrived at a point.
+func (v *Venue) reachPoint(b *book, point int) {
+	if point == 0 {
+		v.beginPath(b)
+	} else {
+		v.match(b)
+	}
+	if v.follows(b) && v.err == nil {
+		v.config.Point(&b.candle, b.times[point], b.points[point])
 	}
 }
 
