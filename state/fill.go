@@ -176,6 +176,8 @@ func (a *Account) book(o *Order, m *market.Market, amount, money market.Money) e
 		return err
 	}
 	allocation[m.Quote].Total, allocation[m.Base].Total = quote, base
+	a.outdate(m.Quote)
+	a.outdate(m.Base)
 	return nil
 }
 

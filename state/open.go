@@ -3,7 +3,6 @@ package state
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"math/bits"
 	"slices"
 
@@ -110,8 +109,8 @@ func (a *Account) InFlightBy(s market.StrategyID) int { return a.openOf[s].inFli
 // market.ErrOverflow.
 func (a *Account) OpenBuys(s market.StrategyID, m market.ID) (base market.Qty, byQuote int, err error) {
 	l := &a.open[s][m]
-	base, err = l.buying.sum()
-	return base, l.byQuote, err
+	sum, err := l.buying.sum()
+	return market.Qty(sum), l.byQuote, err
 }
 
 // BestOwn is the best price of the own limit orders on a side of a market, of all strategies: the
@@ -288,7 +287,7 @@ func (l *openList) countBuy(o *Order, by int) {
 		l.byQuote += by
 		return
 	}
-	l.buying.add(o.AmountRemaining * market.Qty(by))
+	l.buying.add(int64(o.AmountRemaining) * int64(by))
 }
 
 // amounts is a sum of amounts in 128 bits: 2^64·high + low.
@@ -297,16 +296,17 @@ type amounts struct {
 	low  uint64
 }
 
-func (s *amounts) add(amount market.Qty) {
+func (s *amounts) add(amount int64) {
 	low, carry := bits.Add64(s.low, uint64(amount), 0)
-	s.low, s.high = low, s.high+int64(amount>>63)+int64(carry)
+	s.low, s.high = low, s.high+amount>>63+int64(carry)
 }
 
-func (s *amounts) sum() (market.Qty, error) {
-	if s.high != 0 || s.low > math.MaxInt64 {
-		return 0, fmt.Errorf("sum of open amounts: %w", market.ErrOverflow)
+// sum is the sum, if it fits.
+func (s *amounts) sum() (int64, error) {
+	if s.high != int64(s.low)>>63 {
+		return 0, fmt.Errorf("sum of amounts: %w", market.ErrOverflow)
 	}
-	return market.Qty(s.low), nil
+	return int64(s.low), nil
 }
 
 // bestPrices finds the best limit price of one side of a market. It is a heap, the best price
