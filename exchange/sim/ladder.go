@@ -131,11 +131,7 @@ func (b *book) empty() bool {
 	return b.below.level == math.MinInt64 && b.above.level == math.MaxInt64 && b.bids == nil
 }
 
-// reached reports whether a price at p reaches anything on one side.
-func (b *book) reached(l *ladder, p market.Price) bool {
-	return l.reached(p) || b.bids != nil && b.reachedInBook(l, p)
-}
-
+// reachedInBook reports whether a price at p reaches an order of a Book that the house takes.
 func (b *book) reachedInBook(l *ladder, p market.Price) bool { return b.sooner(l, nil, p) != nil }
 
 // sooner returns the order that a price on its way to p reaches first: the trigger o, or the first
@@ -201,13 +197,15 @@ func (b *book) enter(l *ladder, o *order) {
 
 // leave takes an order out of the book.
 func (b *book) leave(o *order) {
-	switch {
-	case o.queue != nil:
-		b.queue(o).remove(o)
-	case o.resting:
-		b.side(o).remove(o)
+	if !o.resting {
+		return
 	}
 	o.resting = false
+	if o.queue != nil {
+		b.queue(o).remove(o)
+	} else {
+		b.side(o).remove(o)
+	}
 }
 
 // fillLevel is the price of the path at which a limit order fills.
