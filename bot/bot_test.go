@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		must(f.Value.Set("8"))
 	}
 	testscript.Main(leakless{m}, map[string]func(){"bot": func() { bot.Main(shipped.Kinds()...) }, "flipper": flipper,
-		"faultybot": bot.FaultyMain})
+		"faultybot": bot.FaultyMain, "barehandler": bareHandler})
 }
 
 func must(err error) {

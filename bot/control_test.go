@@ -126,7 +126,7 @@ func (b *trader) waitToHold() {
 // freeze stops the exchange at a moment when the bot has open orders.
 func (b *trader) freeze() {
 	bottest.Await(b.t, func() bool {
-		require.NoError(b.t, b.exchange.cmd.Process.Signal(syscall.SIGSTOP))
+		bottest.Freeze(b.t, b.exchange.cmd.Process)
 		var s status
 		if b.ask("status", &s); s.OpenOrders > 0 {
 			return true

@@ -63,7 +63,7 @@ func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
 		return err
 	}
 	findings, err := doctor.Examine(ctx, p,
-		doctor.Options{Getenv: a.Getenv, Tell: func(text string) { console.Tell(a.Stderr, text) }, NeedLimits: needed,
+		doctor.Options{Getenv: a.Getenv, OnWait: func(text string) { console.Tell(a.Stderr, text) }, NeedLimits: needed,
 			TryAlerts: f.alerts})
 	if err != nil {
 		return err

@@ -210,7 +210,7 @@ func TestTheDoctorLooksAtFilesAndFolders(t *testing.T) {
 	p := newPractice(t)
 	state := filepath.Join(p.dir, "state")
 	require.NoError(t, os.Chmod(state, 0o755))
-	p.wants("folder", "fail", "others may look into")
+	p.wants("folder", "fail", "others may read")
 	require.NoError(t, os.Chmod(state, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(state, "bot.db"), []byte("no database"), 0o600))
 	p.wants("state file", "fail", "bot.db")
@@ -283,7 +283,7 @@ func TestTheDoctorRehearsesWhatAStrategyWouldOrder(t *testing.T) {
 	p.wants("rehearsal", "ok", "trend over the latest 500 1m candles: ", dca()...)
 	p.wants("rehearsal", "fail", "orders that it asked for were refused: exchange 217",
 		dca("strategies.trend.params.money=1")...)
-	p.wants("orders", "ok", "what it will order is not known; the smallest order that the market takes",
+	p.wants("orders", "ok", "its rehearsal placed no order; the smallest order that the market takes",
 		dca("strategies.trend.params.money=1")...)
 	p.wants("rehearsal", "fail", "were refused: max_order_value", dca("risk.max_order_value=20")...)
 	p.wants("rehearsal", "warn", "refused: max_position", dca("risk.max_position=100")...)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -103,10 +102,6 @@ func (f *exchangeFlags) plan(getenv func(string) string) (*server.Plan, error) {
 	return server.NewPlan(c, getenv)
 }
 
-// exchangeGC is GOGC for an exchange, unless the environment sets it: most of its memory is orders
-// that stay, and a million of them should fit in a gigabyte.
-const exchangeGC = 50
-
 // warn writes lines that a person should read before anything else.
 func (a *app) warn(lines []string) {
 	for _, line := range lines {
@@ -116,8 +111,8 @@ func (a *app) warn(lines []string) {
 
 // exchange runs the command.
 func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
-	if a.Getenv("GOGC") == "" {
-		defer debug.SetGCPercent(debug.SetGCPercent(exchangeGC))
+	if a.Getenv("GOGC") == "" && a.Getenv("GOMEMLIMIT") == "" {
+		defer sandbox.PaceCollector()()
 	}
 	p, err := f.plan(a.Getenv)
 	if p != nil {

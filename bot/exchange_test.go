@@ -21,7 +21,7 @@ import (
 
 // served is `bot exchange` as a process of its own.
 type served struct {
-	t      *testing.T
+	t      testing.TB
 	cmd    *exec.Cmd
 	out    *bufio.Reader
 	stderr bytes.Buffer // read it after stop
@@ -37,10 +37,17 @@ type served struct {
 }
 
 // serve starts it on a free port of this machine and waits until it has told its facts.
-func serve(t *testing.T, environment []string, args ...string) *served {
-	s := &served{t: t, cmd: bottest.Child(bottest.Program(t),
-		append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"}, args...)...)}
-	s.cmd.Env, s.cmd.Stderr = append(os.Environ(), environment...), &s.stderr
+func serve(t testing.TB, environment []string, args ...string) *served {
+	cmd := bottest.Child(bottest.Program(t),
+		append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"}, args...)...)
+	cmd.Env = append(os.Environ(), environment...)
+	return serveAs(t, cmd)
+}
+
+// serveAs starts a server that tells its facts in its first line, and waits for that.
+func serveAs(t testing.TB, cmd *exec.Cmd) *served {
+	s := &served{t: t, cmd: cmd}
+	s.cmd.Stderr = &s.stderr
 	out, err := s.cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, s.cmd.Start())

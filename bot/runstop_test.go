@@ -90,7 +90,7 @@ func TestAProcessThatIsStoppedAtASilentExchangeSaysWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	o := newOrphans(t)
 	left := o.OpenAtTheExchange()
-	require.NoError(t, o.exchange.Signal(syscall.SIGSTOP))
+	bottest.Freeze(t, o.exchange)
 	bot := o.begin("asking the exchange for its markets", "--set", "bot.stop_within=2s")
 	require.NoError(t, bot.Process.Signal(os.Interrupt))
 	var exit *exec.ExitError

@@ -180,7 +180,8 @@ var asks = []struct {
 			r.keepID(d.Limit(1, market.Buy, 100, middle-5000))
 		}
 		for i, id := range r.ids {
-			if err := d.Update(id, strategy.At(middle-1000-market.Price(i)-market.Price(r.candles%100*50))); err != nil && r.candles > 2 {
+			if err := d.Update(id, strategy.At(
+				middle-1000-market.Price(i)-market.Price(r.candles%100*50))); err != nil && r.candles > 2 {
 				r.t.Fatal(err)
 			}
 		}

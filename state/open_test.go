@@ -107,7 +107,8 @@ func status(o *Order) market.Status {
 func (d *crowd) place(rt *rapid.T) {
 	d.id++
 	o := market.Order{ID: d.id, Strategy: market.StrategyID(rapid.IntRange(1, 3).Draw(rt, "strategy")),
-		Market: market.ID(rapid.IntRange(1, 3).Draw(rt, "market")), ClientOrderID: uuid.UUID{15: byte(d.id), 14: byte(d.id >> 8)},
+		Market: market.ID(rapid.IntRange(1, 3).Draw(rt, "market")), ClientOrderID: uuid.UUID{15: byte(d.id),
+			14: byte(d.id >> 8)},
 		Side: rapid.SampledFrom([]market.Side{market.Buy, market.Sell}).Draw(rt, "side"),
 		Type: rapid.SampledFrom([]market.OrderType{market.TypeMarket, market.TypeLimit, market.TypeLimit,
 			market.TypeStopLoss, market.TypeTakeProfitLimit}).Draw(rt, "type")}
@@ -337,7 +338,8 @@ func TestTheBestPricesOfMovedOrdersTakeNoMoreMemory(t *testing.T) {
 	}
 	moved := d.Own(100)
 	for i := range 10_000 {
-		d.tell(moved, market.ExecUpdated, market.StatusNew, func(r *market.Report) { r.Price = 1001 + market.Price(i%3) })
+		d.tell(moved, market.ExecUpdated, market.StatusNew,
+			func(r *market.Report) { r.Price = 1001 + market.Price(i%3) })
 		require.LessOrEqual(t, len(d.openIn[1].asks.entries), 2*100+33)
 	}
 	require.Equal(t, market.Price(1000), d.BestOwn(1, market.Sell))

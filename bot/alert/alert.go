@@ -1,6 +1,6 @@
-// Package alert sends what happens to persons: to webhooks, each with a queue of its own. It never
-// decides what is worth telling, never holds up the caller, and shows no address, which is a
-// secret. Start at Sender.
+// Package alert sends alerts to webhooks; each webhook has its own queue. It never decides what is
+// worth an alert, never blocks the caller, and never shows an address: addresses are secrets. Start
+// at Sender.
 package alert
 
 import (
@@ -34,29 +34,27 @@ const (
 	Stale       = "stale"
 	Unprotected = "unprotected"
 	Blocked     = "blocked"
-	Test        = "test" // of bot doctor; no filter leaves it out
+	Test        = "test" // of bot doctor; no filter drops it
 )
 
 // kinds are the kinds that a running bot sends.
 var kinds = []string{Start, Stop, Halt, Resume, Fill, Refusals, Difference, Ban, Stale, Unprotected, Blocked}
 
-// Alert is something that a person is told.
+// Alert is one message to a person.
 type Alert struct {
 	Kind    string    `json:"kind"`
 	At      time.Time `json:"at"`
 	Bot     string    `json:"bot,omitempty"` // its name
 	Run     string    `json:"run"`
 	Text    string    `json:"text"`
-	Dropped int       `json:"dropped,omitempty"` // alerts before it that were never sent
+	Dropped int       `json:"dropped,omitempty"` // earlier alerts that were never sent
 }
 
-// room is how many alerts wait for a receiver, at most.
-const room = 64
+// maxQueued bounds the alerts that wait for one receiver.
+const maxQueued = 64
 
-// Receiver is a receiver with what waits for it.
-//
-// Queue: up to room alerts. One more drops the oldest, and the next that is sent says how many
-// were.
+// Receiver is a webhook with its queue of at most maxQueued alerts. A full queue drops its oldest
+// alert; the next alert that is sent says how many were dropped.
 type Receiver struct {
 	config.AlertSection
 	Name string
@@ -70,7 +68,7 @@ type Receiver struct {
 	waiting []Alert
 	dropped int
 	closing bool
-	wake    chan struct{} // has room for one: there is something to look at
+	wake    chan struct{} // of size 1: the queue or closing has changed
 }
 
 // Sender sends alerts to their receivers. A nil Sender sends nothing.
@@ -111,7 +109,7 @@ func NewReceivers(c *config.AlertsSection, getenv func(string) string) (places [
 	return places, nil
 }
 
-// checkURL refuses what would send a secret in clear. Its errors do not repeat the URL.
+// checkURL refuses a URL over which a secret would go in clear. Its errors do not repeat the URL.
 func checkURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
@@ -140,7 +138,7 @@ func NewSender(places []*Receiver, log zerolog.Logger) *Sender {
 	return a
 }
 
-// client speaks to the receiver, and follows it nowhere else.
+// client is the HTTP client of a receiver. It follows no redirect.
 func (p *Receiver) client() *http.Client {
 	return &http.Client{
 		Timeout: p.pace.answer,
@@ -163,10 +161,10 @@ func (a *Sender) Tell(one Alert) {
 	}
 }
 
-// add queues an alert; of too many the oldest goes.
+// add queues an alert. A full queue drops its oldest.
 func (p *Receiver) add(one Alert) {
 	p.mu.Lock()
-	if len(p.waiting) >= room {
+	if len(p.waiting) >= maxQueued {
 		p.waiting = p.waiting[1:]
 		p.dropped++
 	}
@@ -182,7 +180,7 @@ func (p *Receiver) nudge() {
 	}
 }
 
-// next takes the oldest alert. done says that there is none and none will come.
+// next takes the oldest alert. done: the queue is empty and closed.
 func (p *Receiver) next() (one Alert, found, done bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,8 +193,8 @@ func (p *Receiver) next() (one Alert, found, done bool) {
 	return one, true, false
 }
 
-// work sends what waits, one after the other, until there is nothing left and none will come, or
-// ctx ends.
+// work sends the queued alerts, one after the other, until the queue is empty and closed, or ctx
+// ends.
 func (p *Receiver) work(ctx context.Context) {
 	defer p.http.CloseIdleConnections()
 	for ctx.Err() == nil {
@@ -215,8 +213,8 @@ func (p *Receiver) work(ctx context.Context) {
 	}
 }
 
-// Stop sends what waits for so long at most, and says what was left. It returns when every worker
-// has ended.
+// Stop sends the queued alerts, for at most the given time, and logs how many are left. It returns
+// once every worker has ended.
 func (a *Sender) Stop(within time.Duration) {
 	if a == nil {
 		return
@@ -238,7 +236,7 @@ func (a *Sender) Stop(within time.Duration) {
 	}
 }
 
-// line is the alert as a person reads it.
+// line is the alert as one line of text.
 func (a *Alert) line() string {
 	text := fmt.Sprintf("[%s] %s", a.Kind, a.Text)
 	if a.Bot != "" {

@@ -71,7 +71,7 @@ func place(t *testing.T, url string, change func(*config.AlertSection)) *Receive
 	places, err := NewReceivers(&config.AlertsSection{To: map[string]config.AlertSection{"me": s}},
 		func(string) string { return "" })
 	require.NoError(t, err)
-	places[0].pace = pace{answer: bottest.Patience, first: time.Millisecond, most: 5 * time.Millisecond,
+	places[0].pace = pace{answer: bottest.Patience, first: time.Millisecond, longest: 5 * time.Millisecond,
 		total: bottest.Patience}
 	return places[0]
 }
@@ -193,7 +193,7 @@ func TestASlowReceiverHoldsUpNobodyAndLosesTheOldest(t *testing.T) {
 	a := NewSender([]*Receiver{late, place(t, quick.URL, nil)}, zerolog.Nop())
 	a.Tell(Alert{Kind: Fill, Text: "first"})
 	bottest.Await(t, func() bool { late.mu.Lock(); defer late.mu.Unlock(); return len(late.waiting) == 0 })
-	const more = 3 * room
+	const more = 3 * maxQueued
 	for i := range more {
 		a.Tell(Alert{Kind: Fill, Text: strconv.Itoa(i)})
 		if i%32 == 0 {
@@ -204,9 +204,9 @@ func TestASlowReceiverHoldsUpNobodyAndLosesTheOldest(t *testing.T) {
 	a.Stop(bottest.Patience)
 	require.Len(t, quick.got(), more+1)
 	got := slow.got()
-	require.Len(t, got, room+1)
-	require.Contains(t, got[1], fmt.Sprintf(`"text":"%d","dropped":%d`, more-room, more-room))
-	require.Contains(t, got[room], fmt.Sprintf(`"text":"%d"`, more-1))
+	require.Len(t, got, maxQueued+1)
+	require.Contains(t, got[1], fmt.Sprintf(`"text":"%d","dropped":%d`, more-maxQueued, more-maxQueued))
+	require.Contains(t, got[maxQueued], fmt.Sprintf(`"text":"%d"`, more-1))
 }
 
 func TestAStopWaitsForAlertsOnlySoLong(t *testing.T) {

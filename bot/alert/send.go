@@ -18,25 +18,24 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 )
 
-// templates are the ways in which an alert can be written.
+// templates are the formats of an alert.
 var templates = []string{"json", "telegram", "slack", "discord", "ntfy"}
 
-// pace is how patiently alerts are sent.
+// pace holds the times of sending.
 type pace struct {
-	answer      time.Duration // one attempt
-	first, most time.Duration // pauses between attempts
-	total       time.Duration // all attempts of one alert
+	answer         time.Duration // limit of one attempt
+	first, longest time.Duration // pauses between attempts
+	total          time.Duration // limit of all attempts of one alert
 }
 
 func defaultPace() pace {
-	return pace{answer: 10 * time.Second, first: time.Second, most: time.Minute, total: 10 * time.Minute}
+	return pace{answer: 10 * time.Second, first: time.Second, longest: time.Minute, total: 10 * time.Minute}
 }
 
-// deliver sends an alert again and again until the receiver takes it, says that it never will, or
-// patience ends.
+// deliver sends an alert until the receiver takes it, refuses it for good, or pace.total is over.
 func (p *Receiver) deliver(ctx context.Context, one *Alert) {
 	pauses := backoff.NewExponentialBackOff()
-	pauses.InitialInterval, pauses.MaxInterval = p.pace.first, p.pace.most
+	pauses.InitialInterval, pauses.MaxInterval = p.pace.first, p.pace.longest
 	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, p.send(ctx, one) },
 		backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(p.pace.total))
 	if err != nil {
@@ -70,7 +69,8 @@ func (p *Receiver) send(ctx context.Context, one *Alert) error {
 	return verdict(answer)
 }
 
-// verdict reads whether the receiver took an alert, and whether it is worth asking again.
+// verdict reads a receiver's answer: nil if it took the alert; a permanent error forbids another
+// attempt.
 func verdict(answer *http.Response) error {
 	if answer.StatusCode/100 == 2 {
 		return nil
@@ -88,7 +88,7 @@ func verdict(answer *http.Response) error {
 	return backoff.Permanent(err)
 }
 
-// write writes an alert as the receiver wants it.
+// write writes an alert in the receiver's format.
 func (p *Receiver) write(one *Alert) (body []byte, contentType string, err error) {
 	contentType = "application/json"
 	switch p.Template {
@@ -98,7 +98,7 @@ func (p *Receiver) write(one *Alert) (body []byte, contentType string, err error
 	case "slack":
 		body, err = json.Marshal(map[string]string{"text": forSlack(one.line())})
 	case "discord":
-		body, err = json.Marshal(map[string]any{"content": clipTo(one.line(), discordRoom),
+		body, err = json.Marshal(map[string]any{"content": clipTo(one.line(), discordLimit),
 			"allowed_mentions": map[string][]string{"parse": {}}})
 	case "ntfy":
 		return []byte(one.line()), "text/plain; charset=utf-8", nil
@@ -108,13 +108,13 @@ func (p *Receiver) write(one *Alert) (body []byte, contentType string, err error
 	return body, contentType, err
 }
 
-// discordRoom is how many characters a message may have there.
-const discordRoom = 2000
+// discordLimit is the number of characters that Discord allows in a message.
+const discordLimit = 2000
 
-// clipTo keeps the first so many characters.
-func clipTo(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most])
+// clipTo keeps at most the first limit characters.
+func clipTo(text string, limit int) string {
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit])
 	}
 	return text
 }
@@ -127,14 +127,14 @@ func (p *Receiver) scrub(err error) string {
 		failed = nil
 	}
 	return clipTo(rest.NewScrubber(secretsOf(p.url)...).Text(strings.ReplaceAll(err.Error(), p.url, "the URL")),
-		longestReason)
+		maxReason)
 }
 
-// longestReason is how many characters of an error of a receiver are logged.
-const longestReason = 300
+// maxReason bounds the characters of a receiver's error in the log.
+const maxReason = 300
 
-// secretsOf are the parts of an address that may be secrets: what stands behind the host, whole and
-// in pieces, and a password.
+// secretsOf are the parts of an address that may be secrets: path, query and fragment, whole and in
+// pieces, user and password.
 func secretsOf(address string) []string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -162,12 +162,12 @@ func secretsOf(address string) []string {
 	return found
 }
 
-// forSlack escapes what Slack reads as links and as calls for people.
+// forSlack escapes characters with which Slack would make links and mentions.
 func forSlack(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }
 
-// Try sends a message once and says why that failed, without the URL; nothing where it did not.
+// Try sends one test message. It returns the reason of a failure, without the URL; empty: none.
 func (p *Receiver) Try(ctx context.Context, bot string) string {
 	p.http = p.client()
 	defer p.http.CloseIdleConnections()

@@ -10,24 +10,24 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// progressAfter is how long a run may take without a bar.
+// progressAfter is the age of a run at which the bar appears.
 const progressAfter = time.Second
 
-// Bar draws a bar on a terminal, for runs that are worth one.
+// Bar draws a progress bar on a terminal, for runs longer than progressAfter.
 type Bar struct {
 	screen   io.Writer // nil: draws nothing
-	what     string    // is under way
+	what     string    // its label
 	quiet    context.Context
 	cancel   context.CancelFunc
 	from, to market.Time
 	last     market.Time // reached
-	runs     int         // through the range, for the envelope
-	done     int         // of them
+	runs     int         // through the range: the envelope needs several
+	done     int         // finished runs
 	bar      *progressbar.ProgressBar
 }
 
-// NewBar prepares the bar for so many runs through a range of time. It is drawn where screen is a
-// terminal, and the range is not empty. end must be called.
+// NewBar prepares the bar for a number of runs through a range of time. The bar is drawn if screen
+// is a terminal and the range is not empty. Call End.
 func NewBar(ctx context.Context, screen io.Writer, what string, from, to market.Time, runs int) *Bar {
 	b := &Bar{what: what, from: from, to: to, runs: runs}
 	if _, ok := TerminalOf(screen); !ok {
@@ -53,11 +53,11 @@ func (b *Bar) Reach(at market.Time) {
 			progressbar.OptionSetDescription(b.what),
 			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionSetWidth(40),
-			// it would count from when it was first drawn
+			// the library counts from the first drawing
 			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false))
 	}
 	share := (float64(b.done) + min(max(float64(at-b.from)/float64(b.to-b.from), 0), 1)) / float64(b.runs)
-	_ = b.bar.Set64(int64(100 * min(share, 0.99))) // a bar that cannot be drawn stops nothing
+	_ = b.bar.Set64(int64(100 * min(share, 0.99))) // a failed drawing stops nothing
 }
 
 // End takes the bar off the screen; it may be called again.

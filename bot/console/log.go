@@ -1,5 +1,5 @@
-// Package console is what a person sees on a terminal beside results: log lines that fit its width,
-// and a bar. It never decides what is logged. Start at Logger.
+// Package console writes to terminals and files: log lines that fit the width, a progress bar,
+// JSON. It never decides what is logged. Start at Logger.
 package console
 
 import (
@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 )
 
-// logTime is UTC, as everything else that tells a time, and says so.
+// logTime is UTC, like all times of the program, and says so.
 const logTime = "15:04:05Z"
 
 // Columns of a log line for a person.
@@ -25,11 +25,11 @@ const (
 	logIndent    = "              "
 )
 
-// idShown is how many digits of a client order id a terminal shows; `bot explain` takes them.
+// idShown is the number of digits of a client order id on a terminal; `bot explain` takes them.
 const idShown = 8
 
-// Writer writes for a person: what an order is comes before its name, of which the first digits are
-// shown, and a line above width columns goes on in the next one.
+// Writer writes log lines for a person. The fields of an order come in a fixed order, client order
+// ids show their first digits, and a line of more than width columns goes on in the next one.
 func Writer(out io.Writer, noColor bool, width int) zerolog.ConsoleWriter {
 	return zerolog.ConsoleWriter{Out: folding{out, width}, TimeFormat: logTime, TimeLocation: time.UTC,
 		NoColor: noColor, FormatPrepare: shortenIDs,
@@ -37,7 +37,7 @@ func Writer(out io.Writer, noColor bool, width int) zerolog.ConsoleWriter {
 			"price", "fee"}}
 }
 
-// logWidth is how many columns a log line may have on the terminal behind a writer.
+// logWidth is the number of columns of a log line on the terminal behind a writer.
 func logWidth(w io.Writer) int {
 	if file, ok := TerminalOf(w); ok {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
@@ -58,9 +58,9 @@ func shortenIDs(line map[string]any) error {
 	return nil
 }
 
-// folding folds lines that have more columns than width: at the last space before, within a word
-// that is longer than a line. The lines that follow are indented to where the message begins. Every
-// line has to come by one Write.
+// folding folds lines of more columns than width: at the last space that fits, or within a word
+// that is longer than a line. The following lines are indented to the start of the message. Each
+// line has to come in one Write.
 type folding struct {
 	out   io.Writer
 	width int

@@ -56,7 +56,7 @@ func (f *jsonFlag) Set(text string) error {
 // Tell writes a line for a person to the standard error.
 func Tell(stderr io.Writer, text string) { fmt.Fprintf(stderr, "bot: %s\n", text) }
 
-// WriteTo writes a file that is there whole or not at all, or to stdout where path is empty.
+// WriteTo writes a file whole or not at all; an empty path means stdout.
 func WriteTo(stdout io.Writer, path string, write func(io.Writer) error) error {
 	if path == "" {
 		w := bufio.NewWriter(stdout)

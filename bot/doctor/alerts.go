@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// alerts sends a message to each receiver of alerts, all at a time and each once, where that is
-// wanted.
+// alerts sends one message to each receiver of alerts, to all of them at once, if wanted.
 func (d *doctor) alerts(ctx context.Context, wanted bool) {
 	const check = "alerts"
 	places := d.plan.Receivers
@@ -28,7 +27,7 @@ func (d *doctor) alerts(ctx context.Context, wanted bool) {
 	sending.Wait()
 	for i, p := range places {
 		if failed[i] == "" {
-			d.ok(check, "%s (%s) took a message; look whether it is there", p.Name, p.Template)
+			d.ok(check, "%s (%s) took a message; check that it arrived", p.Name, p.Template)
 		} else {
 			d.fail(check, fmt.Sprintf("%s (%s): %s", p.Name, p.Template, failed[i]),
 				"check the address of alerts.to."+p.Name+", which is a secret and not shown")

@@ -1,5 +1,5 @@
-// Package doctor looks at everything that a live bot depends on and tells what it found. It sends
-// no order and changes nothing. Start at Examine.
+// Package doctor checks everything that a live bot depends on and reports its findings. It sends no
+// order and changes nothing. Start at Examine.
 package doctor
 
 import (
@@ -20,7 +20,7 @@ const (
 	Fail = "fail"
 )
 
-// Finding is what one check found.
+// Finding is the result of one check.
 type Finding struct {
 	Check string   `json:"check"`
 	Level string   `json:"level"` // ok, warn, fail
@@ -35,27 +35,27 @@ type doctor struct {
 	client   *rest.Client
 	known    *knownState
 	held     map[market.AssetID]market.Money // available at the exchange
-	tell     func(text string)               // what is waited for
+	onWait   func(text string)               // gets the reason of each wait
 	findings []Finding
 }
 
-// doctorPatience is how long the whole examination may take.
-const doctorPatience = 2 * time.Minute
+// maxDuration bounds the whole examination.
+const maxDuration = 2 * time.Minute
 
-// Options are what an examination has of its surroundings.
+// Options set an examination.
 type Options struct {
 	Getenv     func(string) string
-	Tell       func(text string) // hears what is waited for
-	NeedLimits bool              // a limit that is not set fails
-	TryAlerts  bool              // send a message to each receiver of alerts, once
+	OnWait     func(text string) // gets the reason of each wait
+	NeedLimits bool              // a limit without a value is a failure
+	TryAlerts  bool              // send one message to each receiver of alerts
 }
 
-// Examine makes every check that it can. It sends no order. An error is a mistake that keeps it
-// from asking the exchange at all; what is wrong otherwise is a finding.
+// Examine makes every check that it can. It sends no order. It returns an error where it cannot
+// even ask the exchange; every other fault is a finding.
 func Examine(ctx context.Context, p *plan.Live, o Options) ([]Finding, error) {
-	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	ctx, cancel := context.WithTimeout(ctx, maxDuration)
 	defer cancel()
-	d := &doctor{plan: p, held: map[market.AssetID]market.Money{}, tell: o.Tell}
+	d := &doctor{plan: p, held: map[market.AssetID]market.Money{}, onWait: o.OnWait}
 	for _, hint := range p.Config.Source.Hints {
 		d.warn("config", hint, "change the config as it says, before a later release refuses the key")
 	}
@@ -71,9 +71,9 @@ func Examine(ctx context.Context, p *plan.Live, o Options) ([]Finding, error) {
 
 // atExchange makes the checks that need the exchange.
 func (d *doctor) atExchange(ctx context.Context) (err error) {
-	// a bot may be trading with this key: what it needs is not spent here
+	// the ledger leaves weight for a bot that trades with the same key
 	ledger := plan.NewLedger(&d.plan.Config.Exchange, func() market.Time { return d.client.Now() },
-		func(w rest.Warning) { d.tell(w.String()) })
+		func(w rest.Warning) { d.onWait(w.String()) })
 	if d.client, err = d.plan.Client(ledger); err != nil {
 		return err
 	}

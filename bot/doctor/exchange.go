@@ -15,18 +15,18 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// The bounds beyond which a clock and a way to the exchange are worth a warning.
+// A larger offset of the clock, or a longer round trip, is a warning.
 const (
-	farOff  = market.Duration(time.Second)
-	slowWay = market.Duration(time.Second)
+	maxOffset    = market.Duration(time.Second)
+	maxRoundTrip = market.Duration(time.Second)
 )
 
-// reach finds out whether the exchange answers.
+// reach reports whether the exchange answers.
 func (d *doctor) reach(ctx context.Context) bool {
 	url := d.plan.Config.Exchange.BaseURL
 	if err := d.client.Sync(ctx); err != nil {
 		d.fail("exchange", fmt.Sprintf("%s does not answer: %v", url, err),
-			"check exchange.base_url and the network; nothing that needs the exchange was looked at")
+			"check exchange.base_url and the network; no check that needs the exchange was made")
 		return false
 	}
 	way := "over TLS"
@@ -48,17 +48,17 @@ func (d *doctor) clock() {
 	text := fmt.Sprintf("the exchange is %s %s this machine, measured with a round trip of %s",
 		offset.Abs().Round(time.Millisecond), side, trip.Round(10*time.Microsecond))
 	switch {
-	case offset.Abs() > farOff:
+	case offset.Abs() > maxOffset:
 		d.warn("clock", text, "let NTP set this machine's clock; the bot signs with the exchange's time, but logs and "+
 			"files tell the machine's")
-	case trip > slowWay:
+	case trip > maxRoundTrip:
 		d.warn("clock", text, "the way to the exchange is slow; widen exchange.window, or move closer")
 	default:
 		d.ok("clock", "%s", text)
 	}
 }
 
-// rights finds out what the key may do. It reports whether it may read.
+// rights checks the permissions of the key. It reports whether the key may read.
 func (d *doctor) rights(ctx context.Context) (readable bool) {
 	_, err := d.client.Account(ctx)
 	if err == nil {
@@ -73,19 +73,19 @@ func (d *doctor) rights(ctx context.Context) (readable bool) {
 	return true
 }
 
-// refusedKey tells why a key was refused, and what helps.
+// refusedKey is the finding of a key that the exchange refused.
 func (d *doctor) refusedKey(check string, err error) {
 	d.fail(check, err.Error(), cmp.Or(plan.KeyHint(err), "the exchange's answer says why"))
 }
 
-// withdrawRight warns of a key that may do more than a bot needs.
+// withdrawRight warns of a key that may withdraw: a bot never needs that.
 func (d *doctor) withdrawRight(ctx context.Context) {
 	const hint = "make a key without the right to withdraw: the bot never needs it, and a thief of such a key can " +
 		"empty the account"
 	may, err := d.client.MayWithdraw(ctx)
 	switch {
 	case err != nil:
-		d.warn("withdrawals", fmt.Sprintf("it could not be found out whether the key may withdraw: %v", err),
+		d.warn("withdrawals", fmt.Sprintf("the check of the right to withdraw got no answer: %v", err),
 			"look at the key's rights at the exchange")
 	case may:
 		d.warn("withdrawals", "the key may withdraw, or the exchange hides that it may not", hint)
@@ -94,7 +94,7 @@ func (d *doctor) withdrawRight(ctx context.Context) {
 	}
 }
 
-// balances tells what the account has of what is traded.
+// balances reports the account's balances of the traded assets.
 func (d *doctor) balances(ctx context.Context) {
 	held, err := d.client.Holdings(ctx)
 	if err != nil {
@@ -112,14 +112,15 @@ func (d *doctor) balances(ctx context.Context) {
 		parts = append(parts, part)
 	}
 	if len(parts) == 0 {
-		d.warn("balances", "the account has nothing of what is traded", "deposit some "+d.plan.Config.Account.Currency)
+		d.warn("balances", "the account holds none of the traded assets",
+			"deposit some "+d.plan.Config.Account.Currency)
 		return
 	}
 	slices.Sort(parts)
 	d.ok("balances", "%s", strings.Join(parts, ", "))
 }
 
-// others looks for open orders that this bot has not placed.
+// others looks for open orders of other bots and people.
 func (d *doctor) others(ctx context.Context) {
 	list, err := d.client.OrdersOpen(ctx, nil)
 	if err != nil {
@@ -144,13 +145,13 @@ func (d *doctor) others(ctx context.Context) {
 		}
 	}
 	if theirs == 0 && unknown == 0 {
-		d.ok("others", "%d open orders, none of somebody else", len(list.Records))
+		d.ok("others", "%d open orders, none of another bot or person", len(list.Records))
 		return
 	}
 	if theirs > 0 {
 		d.warn("others", fmt.Sprintf(
-			"%d open orders have another operatorId or market: somebody else trades on this account", theirs),
-			"that is allowed; the bot leaves them alone, but what they take is missing from its balances")
+			"%d open orders have another operatorId or market: another bot or person trades on this account", theirs),
+			"that is allowed; the bot leaves them alone, but the money that they hold is missing from its balances")
 	}
 	if unknown > 0 {
 		d.warn("others", fmt.Sprintf("%d open orders have this bot's operator_id and are not in its state file",
@@ -159,7 +160,7 @@ func (d *doctor) others(ctx context.Context) {
 	}
 }
 
-// operates reports whether an operatorId is that of one of the strategies.
+// operates reports whether a strategy of this bot has an operatorId.
 func (d *doctor) operates(operator int64) bool {
 	for i := range d.plan.Strategies {
 		if d.plan.Strategies[i].Limits.OperatorID == operator {
@@ -169,7 +170,7 @@ func (d *doctor) operates(operator int64) bool {
 	return false
 }
 
-// polling adds up what the bot will ask for.
+// polling adds up the weight of the bot's requests.
 func (d *doctor) polling() {
 	plan := d.plan.Polling(d.client)
 	perKey, perIP := int(d.plan.Config.Exchange.PerKey), int(d.plan.Config.Exchange.PerIP)

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// markets tells which of the markets trade.
+// markets reports the status and the rules of each market.
 func (d *doctor) markets() {
 	for _, m := range d.plan.Catalog.Markets() {
 		rules := fmt.Sprintf("%s: %s, tick %s, amounts of %d decimals, smallest order %s %s or %s %s", m.Name, m.Status,
@@ -28,9 +28,10 @@ func (d *doctor) markets() {
 	}
 }
 
-// smallestOrders passes orders through a gate with the strategies' limits and money: tick, step,
-// minimum, balance and own limits in one. What a strategy asked for in its rehearsal has passed
-// there; in markets where it asked for nothing it is the smallest order that the market takes.
+// smallestOrders passes orders through a gate with the limits and the money of the strategies. The
+// gate checks tick, step, minimum, balance and own limits. The orders of a rehearsal have passed it
+// already. In a market without such an order, smallestOrders tries the smallest one that the market
+// takes.
 func (d *doctor) smallestOrders(ctx context.Context) {
 	prices, err := d.client.TickerPrices(ctx, nil)
 	if err != nil && !errors.Is(err, exchange.ErrUnits) {
@@ -61,7 +62,7 @@ func (d *doctor) smallestOrders(ctx context.Context) {
 			price := last[m.ID]
 			if price == 0 {
 				d.warn(check, fmt.Sprintf("%s in %s: the market has no price yet", s.Name, m.Name),
-					"nothing can be reckoned; the bot waits")
+					"the check needs a price; the bot waits for one")
 				continue
 			}
 			if _, err := account.Apply(&market.Event{At: now, Kind: market.KindTicker, Market: m.ID,
@@ -84,7 +85,7 @@ func (d *doctor) smallestOrder(gate *risk.Gate, account *state.Account, id marke
 		Order: market.Order{ID: 1, Strategy: id, Market: m.ID, Side: market.Buy, Type: market.TypeLimit,
 			OrderState: market.OrderState{Amount: amount, Price: price, TimeInForce: market.GTC,
 				SelfTradePrevention: market.CancelNewest}}}
-	text := fmt.Sprintf("%s in %s: what it will order is not known; the smallest order that the market takes, %s at %s",
+	text := fmt.Sprintf("%s in %s: its rehearsal placed no order; the smallest order that the market takes, %s at %s",
 		name, m.Name, m.FormatQty(amount), m.FormatPrice(price))
 	_, err := gate.Check(account, &c)
 	var refusal *risk.Refusal
@@ -112,17 +113,17 @@ func smallestAmount(m *market.Market, price market.Price) market.Qty {
 		step = market.Pow10(m.AmountDigits - m.QuantityDecimals)
 	}
 	least := max(1, (int64(m.MinOrderInBase)+step-1)/step)
-	const most = 1 << 40 // steps
-	more := sort.Search(most, func(n int) bool {
+	const maxSteps = 1 << 40
+	more := sort.Search(maxSteps, func(n int) bool {
 		value, err := m.Value(price, market.Qty((least+int64(n))*step))
 		return err != nil || value.Cmp(m.MoneyValue(m.MinOrderInQuote)) >= 0
 	})
 	return market.Qty((least + int64(more)) * step)
 }
 
-// deposits are what the strategies would be given: allocations for who has one, the rest of the
-// currency for the others. A bot that has traded has its money in coins as well; it is reckoned
-// with what it was given.
+// deposits are the money of the strategies at a first start: an allocation where the config has
+// one; the other strategies share the rest. A bot that has traded holds coins too; they do not
+// count here.
 func (d *doctor) deposits() (deposits []backtest.Deposit) {
 	p, free := d.plan, d.held[d.plan.Currency.ID]
 	for i := range p.Strategies {
@@ -146,7 +147,7 @@ func (d *doctor) deposits() (deposits []backtest.Deposit) {
 	return deposits
 }
 
-// books makes account and gate as the bot would have them.
+// books returns an account and a gate as the bot would have them.
 func (d *doctor) books(deposits []backtest.Deposit) (*state.Account, *risk.Gate, error) {
 	p := d.plan
 	own, limits := make([]bool, len(p.Strategies)+1), make([]risk.Limits, 0, len(p.Strategies))

@@ -20,7 +20,7 @@ func (d *doctor) paperAccount() {
 	for _, symbol := range slices.Sorted(maps.Keys(config.Accounts[0].Balances)) {
 		text := config.Accounts[0].Balances[symbol]
 		asset := d.plan.Catalog.AssetNamed(symbol)
-		money, _ := market.ParseFixed(text, asset.Digits) // paperExchange has read it
+		money, _ := market.ParseFixed(text, asset.Digits) // PaperExchange has parsed it already
 		d.held[asset.ID] = market.Money(money)
 		parts = append(parts, text+" "+symbol)
 	}

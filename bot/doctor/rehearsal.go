@@ -18,15 +18,16 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// rehearsed is on how many candles beyond its warm-up a strategy is let decide, and rehearsedMost
-// how many of a series are asked for at most.
+// A rehearsal lets a strategy decide on so many candles after its warm-up, and fetches at most
+// maxCandles of a series.
 const (
-	rehearsed     = 500
-	rehearsedMost = 10_000
+	rehearsed  = 500
+	maxCandles = 10_000
 )
 
 // rehearse lets each strategy trade over the latest candles of the exchange, in a backtest with its
-// own parameters, money and limits, and tells what it asked for. It returns the orders that passed.
+// own parameters, money and limits. It reports the strategy's orders and returns those that passed
+// the gate.
 func (d *doctor) rehearse(ctx context.Context, deposits []backtest.Deposit) (placed []backtest.Placed) {
 	for i := range d.plan.Strategies {
 		id, s := market.StrategyID(i+1), &d.plan.Strategies[i]
@@ -39,7 +40,7 @@ func (d *doctor) rehearse(ctx context.Context, deposits []backtest.Deposit) (pla
 		switch {
 		case errors.Is(err, backtest.ErrNoCandles):
 			d.warn("rehearsal", fmt.Sprintf("%s: the exchange has no candles of its markets yet", s.Name),
-				"what it will order is not known")
+				"a rehearsal is possible once the markets have candles")
 		case err != nil:
 			d.fail("rehearsal", fmt.Sprintf("%s: %v", s.Name, err), "bot backtest over fetched candles shows more")
 		default:
@@ -53,7 +54,7 @@ func (d *doctor) rehearse(ctx context.Context, deposits []backtest.Deposit) (pla
 	return placed
 }
 
-// ownDeposits are those that a strategy may use, as if it were alone.
+// ownDeposits are the deposits that a strategy may use, as if it were the only one.
 func ownDeposits(all []backtest.Deposit, id market.StrategyID, own bool) (deposits []backtest.Deposit) {
 	for _, one := range all {
 		if own && one.Owner == id {
@@ -82,7 +83,7 @@ func (d *doctor) rehearseOne(ctx context.Context, s *backtest.StrategyPlan, need
 	for i, interval := range intervals {
 		for _, m := range s.Markets {
 			feed := backtest.Feed{Market: m, Interval: interval, Drive: i == 0, Deliver: true}
-			count := min(rehearsedMost, int(length/interval.End(0).Sub(0))+1)
+			count := min(maxCandles, int(length/interval.End(0).Sub(0))+1)
 			candles, err := source.History(ctx, poll.Series{Market: m.ID, Interval: interval}, now, count)
 			if err != nil {
 				return nil, err
@@ -115,7 +116,7 @@ func (c *candlesAtHand) Next() ([]market.Candle, error) {
 // Close does nothing.
 func (c *candlesAtHand) Close() error { return nil }
 
-// judge tells what a rehearsal has shown.
+// judge makes the finding of a rehearsal.
 func (d *doctor) judge(s *backtest.StrategyPlan, warmup int, r *backtest.Rehearsal) {
 	const check = "rehearsal"
 	refused, why := int64(0), []string(nil)
@@ -150,21 +151,20 @@ func (d *doctor) judge(s *backtest.StrategyPlan, warmup int, r *backtest.Rehears
 	}
 }
 
-// smallestBuy is the order of least worth with which a strategy opens in a market; nil where it
-// asked for none there.
+// smallestBuy is the buy order of the smallest value that a strategy placed in a market; nil: none.
 func smallestBuy(placed []backtest.Placed, id market.StrategyID, m *market.Market) (least *backtest.Placed) {
 	for i := range placed {
 		one := &placed[i]
 		if one.Strategy == id && one.Market == m.ID && one.Side == market.Buy &&
-			(least == nil || worthOf(m, one).Cmp(worthOf(m, least)) < 0) {
+			(least == nil || valueOf(m, one).Cmp(valueOf(m, least)) < 0) {
 			least = one
 		}
 	}
 	return least
 }
 
-// worthOf is what an order was worth when it was decided.
-func worthOf(m *market.Market, p *backtest.Placed) market.Value {
+// valueOf is the value of an order at the time of its decision.
+func valueOf(m *market.Market, p *backtest.Placed) market.Value {
 	if p.AmountQuote != 0 {
 		return m.MoneyValue(p.AmountQuote)
 	}
@@ -172,11 +172,11 @@ func worthOf(m *market.Market, p *backtest.Placed) market.Value {
 	if price == 0 {
 		price = p.Last
 	}
-	value, _ := m.Value(price, p.Amount) // the gate has reckoned with it
+	value, _ := m.Value(price, p.Amount) // the gate has computed it already
 	return value
 }
 
-// describe tells an order as a person would.
+// describe is an order in words.
 func (d *doctor) describe(m *market.Market, p *backtest.Placed) string {
 	quote := d.plan.Catalog.Asset(m.Quote).Symbol
 	if p.AmountQuote != 0 {

@@ -17,14 +17,14 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// knownState is what the state file tells about the account.
+// knownState is the content of the state file, as far as the checks need it.
 type knownState struct {
 	readable bool
-	resumed  bool                   // an earlier run has been given its money
-	orders   map[uuid.UUID]struct{} // open ones
+	resumed  bool                   // an earlier run has booked its deposits
+	orders   map[uuid.UUID]struct{} // open orders, by client id
 }
 
-// missed reports whether an order is certainly not one that the state file knows.
+// missed reports whether an order is certainly missing from the state file.
 func (k *knownState) missed(client uuid.UUID) bool {
 	_, there := k.orders[client]
 	return k.readable && !there
@@ -42,8 +42,8 @@ func (d *doctor) stateFile(ctx context.Context) {
 		return
 	case errors.Is(err, boltfile.ErrLocked):
 		d.known.resumed = true
-		d.warn("state file", path+" is held by a running bot and was not looked at",
-			"ask that bot, or stop it and look again")
+		d.warn("state file", path+" is held by a running bot and was not checked",
+			"ask that bot, or stop it and repeat the check")
 		return
 	case err != nil:
 		d.fail("state file", err.Error(), "take it from a backup, or use the program that wrote it")
@@ -94,7 +94,7 @@ func (d *doctor) examine(path string, store *journal.Store) error {
 	return err
 }
 
-// account looks whether the state file is of the exchange and the account that the config names.
+// account checks that the state file belongs to the exchange and the account of the config.
 func (d *doctor) account(store *journal.Store) error {
 	if d.plan.Config.Bot.Mode != config.ModeLive || !d.known.resumed {
 		return nil
@@ -110,18 +110,18 @@ func (d *doctor) account(store *journal.Store) error {
 	other, err := folder.KeyChanged(store, d.plan.Key)
 	if other {
 		d.warn("account", "the key is another than in the last run",
-			"it has to be of the same account: the start asks by it for the last order")
+			"it has to belong to the same account: the start asks for the last order with it")
 	}
 	return err
 }
 
-// The room that a state folder should have.
+// Free bytes of the state folder's disk.
 const (
-	littleRoom = 1 << 30
-	noRoom     = 100 << 20
+	warnBelow = 1 << 30
+	failBelow = 100 << 20
 )
 
-// disk looks at the state folder: room, and who may do what in it.
+// disk checks the state folder: free space and permissions.
 func (d *doctor) disk() {
 	dir := d.plan.Config.Bot.State
 	info, err := os.Stat(dir)
@@ -131,16 +131,16 @@ func (d *doctor) disk() {
 		d.fail("folder", dir+" is a file", "name another folder as bot.state")
 		return
 	case err == nil && folder.OpenToOthers(info):
-		d.fail("folder", "others may look into "+dir, "do: chmod 700 "+config.InQuotes(dir))
+		d.fail("folder", "others may read "+dir, "do: chmod 700 "+config.InQuotes(dir))
 	}
 	room, writable := folder.FreeSpace(there)
 	switch {
 	case !writable:
 		d.fail("folder", there+" cannot be written to", "give it to the user that the bot runs as")
-	case room < noRoom:
+	case room < failBelow:
 		d.fail("disk", fmt.Sprintf("%d MB free for %s", room>>20, dir),
 			"make room: a bot that cannot write its journal stops")
-	case room < littleRoom:
+	case room < warnBelow:
 		d.warn("disk", fmt.Sprintf("%d MB free for %s", room>>20, dir),
 			"make room: the journal grows for as long as the bot trades")
 	default:
@@ -148,7 +148,7 @@ func (d *doctor) disk() {
 	}
 }
 
-// existing is the folder, or the first one above it that is there.
+// existing is the folder, or the nearest one above it that exists.
 func existing(folder string) string {
 	folder, err := filepath.Abs(folder)
 	for err == nil {
@@ -160,8 +160,8 @@ func existing(folder string) string {
 	return folder
 }
 
-// secrets tells where key and secret stand, and whether others may read them there. A file of their
-// own that others may read has been refused before.
+// secrets reports where key and secret stand, and whether others may read that place. The plan has
+// already refused a key_file or secret_file that others may read.
 func (d *doctor) secrets() {
 	e, file := &d.plan.Config.Exchange, d.plan.Config.Source.File
 	var places []string
@@ -196,7 +196,7 @@ func (d *doctor) secrets() {
 	}
 }
 
-// limits tells which limits are not set.
+// limits reports limits without a value.
 func (d *doctor) limits(needed bool) {
 	missing := d.plan.Unlimited()
 	if len(missing) == 0 {

@@ -17,18 +17,17 @@ import (
 var unitFolders = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
 	"/usr/lib/systemd/system", "/lib/systemd/system"}
 
-// unit is what an installed service of a bot says of exit codes.
+// unit is an installed service, with its settings for exit codes.
 type unit struct {
 	path    string
 	starts  bool // it starts a bot
-	restart bool // it starts it again where it fails
+	restart bool // after a failure too
 	prevent []string
 	success []string
 }
 
-// units looks at the installed services that start a bot: since exit code 2 is a crash, and 64 and
-// 78 are mistakes of usage and config, a unit for the older codes leaves a bot that crashed where
-// it lies.
+// units checks the installed services that start a bot. Exit code 2 is a crash; 64 and 78 are
+// mistakes of usage and config. A unit for the older codes does not restart a bot that crashed.
 func (d *doctor) units(folders []string) {
 	for _, file := range unitFiles(folders) {
 		u := unit{path: file}
@@ -39,7 +38,7 @@ func (d *doctor) units(folders []string) {
 			continue
 		}
 		if hint := u.hint(); hint != "" {
-			d.warn("unit", u.path+" is for exit codes of an older version", hint)
+			d.warn("unit", u.path+" has the exit codes of an older version", hint)
 		} else {
 			d.ok("unit", "%s fits the exit codes", u.path)
 		}
@@ -58,11 +57,12 @@ func foldersOfUnits(getenv func(string) string) []string {
 	return append([]string{own}, unitFolders...)
 }
 
-// unitFiles lists the services, each once, where it has several files the one that systemd reads.
+// unitFiles lists the services, each once. Of several files of one service it takes the file that
+// systemd reads.
 func unitFiles(folders []string) (files []string) {
 	known := map[string]bool{}
 	for _, folder := range folders {
-		found, _ := filepath.Glob(filepath.Join(folder, "*.service")) // a folder that is not there has none
+		found, _ := filepath.Glob(filepath.Join(folder, "*.service")) // a missing folder has none
 		for _, file := range found {
 			if name := filepath.Base(file); !known[name] {
 				known[name] = true
@@ -73,8 +73,8 @@ func unitFiles(folders []string) (files []string) {
 	return files
 }
 
-// dropIns lists what is read after a service's file, by name; systemd reads each name once, from
-// the first folder that has it.
+// dropIns lists the files that systemd reads after a service's file, by name; it reads each name
+// once, from the first folder that has it.
 func dropIns(file string, folders []string) (parts []string) {
 	byName := map[string]string{}
 	for _, folder := range folders {
@@ -91,7 +91,7 @@ func dropIns(file string, folders []string) (parts []string) {
 	return parts
 }
 
-// read adds the settings of a file. One that cannot be read has none.
+// read adds the settings of a file. An unreadable file has none.
 func (u *unit) read(file string) {
 	text, _ := os.ReadFile(file)
 	for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
@@ -110,8 +110,7 @@ func (u *unit) read(file string) {
 	}
 }
 
-// startsBot reports whether a command line is that of `bot run`: a program, with run as the first
-// argument and a config.
+// startsBot reports whether a command line runs `bot run`.
 func startsBot(line string) bool {
 	words := strings.Fields(line)
 	return len(words) > 2 && strings.Contains(filepath.Base(words[0]), "bot") && slices.Contains(words, "run") ||
@@ -133,7 +132,7 @@ func statuses(have []string, value string) []string {
 // statusNames are systemd's words for the codes that matter here.
 var statusNames = map[string]string{"INVALIDARGUMENT": "2", "USAGE": "64", "CONFIG": "78"}
 
-// hint is what to change in a unit; empty: nothing.
+// hint says how to mend a unit; empty: it needs no change.
 func (u *unit) hint() string {
 	switch {
 	case slices.Contains(u.prevent, "2") || slices.Contains(u.success, "2"):

@@ -48,7 +48,7 @@ func TestAStateFileOfAnotherAccountIsRefused(t *testing.T) {
 			s.config = strings.Replace(own, c.old, c.new, 1)
 			require.NotEqual(t, own, s.config, c.old)
 			findings, err := doctor.Examine(t.Context(), s.plan(&wire{traffic: s.traffic}),
-				doctor.Options{Getenv: os.Getenv, Tell: func(string) {}})
+				doctor.Options{Getenv: os.Getenv, OnWait: func(string) {}})
 			require.NoError(t, err)
 			accounts := slices.DeleteFunc(findings, func(f doctor.Finding) bool { return f.Check != "account" })
 			require.Equal(t, c.says != "" || strings.Contains(c.new, "AUDITOR"), len(accounts) == 1, "%v", accounts)

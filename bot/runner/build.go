@@ -135,7 +135,7 @@ func (r *runner) close() (err error) {
 // warnOfFolder returns a warning of a state folder that other users may read.
 func warnOfFolder(dir string) []string {
 	if info, err := os.Stat(dir); err == nil && folder.OpenToOthers(info) {
-		return []string{"others may look into the state folder " + dir + "; do: chmod 700 " + config.InQuotes(dir)}
+		return []string{"others may read the state folder " + dir + "; do: chmod 700 " + config.InQuotes(dir)}
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func TestARunWarnsOfAStateFolderThatOthersMayLookInto(t *testing.T) {
 			})
 			cancel()
 			require.NoError(t, <-ended)
-			warning := `{"level":"warn","message":"others may look into the state folder ` + s.Folder +
+			warning := `{"level":"warn","message":"others may read the state folder ` + s.Folder +
 				`; do: chmod 700 `
 			require.Equal(t, c.open, strings.Contains(s.log.String(), warning), s.log.String())
 			info, err := os.Stat(s.Folder)

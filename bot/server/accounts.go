@@ -15,17 +15,17 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
-// credential is a key as the user is told of it.
+// credential is a key of an account, as the start prints it.
 type credential struct {
 	account string
 	key     *door.Key
 	secret  config.Secret
 }
 
-// keyLength is how many characters a key has (specification 5).
+// keyLength is the number of characters of a key (specification 5).
 const keyLength = 64
 
-// setAccounts takes the accounts of the config, or else that of sandbox.Default.
+// setAccounts takes the accounts of the config; without any, the account of sandbox.Default.
 func (p *Plan) setAccounts() error {
 	if p.Accounts != nil {
 		p.Config.Accounts = nil
@@ -81,7 +81,7 @@ func (p *Plan) account(name string, s *config.ClientAccount) (a sandbox.Account,
 	return a, nil
 }
 
-// key reads one API key. Key and secret that are left out are made of its place in the config.
+// key reads one API key. A missing key or secret is derived from the key's place in the config.
 func (p *Plan) key(path []string, s *config.KeySecret) (k door.Key, c credential, err error) {
 	k = door.Key{Key: s.Key, Addresses: s.Addresses, Unconfirmed: s.Unconfirmed, Budget: int(s.Budget)}
 	madeKey, madeSecret := madeFor(path)
@@ -115,9 +115,9 @@ func (p *Plan) key(path []string, s *config.KeySecret) (k door.Key, c credential
 	return k, c, nil
 }
 
-// madeFor is the key and the secret of a place in the config that says none. What
-// configs/exchange.toml calls its key is the one that the exchange has without a config, so that a
-// bot's config fits both.
+// madeFor derives the key and the secret of a place in the config. The place of the key in
+// configs/exchange.toml gives the key of an exchange without a config, so that a bot's config fits
+// both.
 func madeFor(path []string) (key, secret string) {
 	if slices.Equal(path, []string{"accounts", "demo", "keys", "main"}) {
 		public := sandbox.Default().Accounts[0].Keys[0]
@@ -126,7 +126,7 @@ func madeFor(path []string) (key, secret string) {
 	return madeOf(path, "key"), madeOf(path, "secret")
 }
 
-// madeOf makes a text of 64 characters that is always the same for the same place.
+// madeOf returns a text of 64 characters, always the same for the same place.
 func madeOf(path []string, what string) string {
 	sum := sha256.Sum256([]byte(strings.Join(config.Join(path, what), "\x00")))
 	return hex.EncodeToString(sum[:])

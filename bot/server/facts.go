@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Facts are what a client of the exchange needs, as --json prints them.
+// Facts are the addresses and credentials that a client of the exchange needs; --json prints them.
 type Facts struct {
 	BaseURL      string         `json:"base_url"`
 	HeaderPrefix string         `json:"header_prefix"`
@@ -26,11 +26,11 @@ type Facts struct {
 	AdminURL     string         `json:"admin_url,omitempty"`
 	AdminToken   string         `json:"admin_token,omitempty"`
 	State        string         `json:"state,omitempty"`
-	// lines for a shell: one without credentials, then signed ones, then one for /admin where time
-	// stands
+	// Curl are lines for a shell: one without credentials, then signed ones; then one for /admin if
+	// the clock stands.
 	Curl []string `json:"curl"`
 
-	adminToken string // or where it stands
+	adminToken string // the token, or its file or variable
 }
 
 type accountFacts struct {
@@ -41,15 +41,15 @@ type accountFacts struct {
 
 type keyFacts struct {
 	Key         string   `json:"key"`
-	Secret      string   `json:"secret,omitempty"` // one that came from a file or the environment is not told
+	Secret      string   `json:"secret,omitempty"` // not if it came from a file or the environment
 	SecretFile  string   `json:"secret_file,omitempty"`
 	SecretEnv   string   `json:"secret_env,omitempty"`
 	Permissions []string `json:"permissions"`
 
-	secret string // or where it stands
+	secret string // the secret, or its file or variable
 }
 
-// Facts gathers them.
+// Facts gathers the facts of an exchange at an address.
 func (p *Plan) Facts(address *net.TCPAddr) *Facts {
 	host := address.IP
 	if host.IsUnspecified() {
@@ -142,8 +142,8 @@ func (f *Facts) Write(w io.Writer) error {
 	return err
 }
 
-// examples are lines for a shell: one without credentials, one that reads and one that trades,
-// where there is a key for it, and one that moves a clock that stands.
+// examples are lines for a shell: one without credentials, one that reads and one that trades if
+// there is a key for it, and one that moves a clock that stands.
 func (p *Plan) examples(root string) []string {
 	first := "time"
 	if len(p.Config.Markets) > 0 {
@@ -170,7 +170,7 @@ func (p *Plan) examples(root string) []string {
 	return lines
 }
 
-// usable finds a key with a right that works from this machine.
+// usable finds a key that has a permission and works from this machine.
 func (p *Plan) usable(may func(*door.Key) bool) *credential {
 	for i := range p.credentials {
 		c := &p.credentials[i]
@@ -182,8 +182,8 @@ func (p *Plan) usable(may func(*door.Key) bool) *credential {
 	return nil
 }
 
-// smallOrder is an order that buys a little where the account has something to pay with and the
-// house sells; "" where there is no such market.
+// smallOrder is a small market buy, in a market with liquidity whose quote the account holds;
+// empty: there is no such market.
 func (p *Plan) smallOrder(account string) string {
 	at := slices.IndexFunc(p.Config.Accounts, func(a sandbox.Account) bool { return a.Name == account })
 	for i := range p.Config.Markets {
@@ -208,10 +208,11 @@ func aboveMinimum(least string) string {
 	return market.FormatFixed(mantissa*5, digits)
 }
 
-// contentType is the header that a request with a body needs, and any in a strict exchange.
+// contentType is the header of a request with a body; a strict exchange wants it on each request.
 const contentType = "Content-Type: application/json"
 
-// signed is a signed request. It asks the exchange for its time, which the machine's need not be.
+// signed is a line that signs a request. It asks the exchange for its time, because the machine's
+// may differ.
 func (p *Plan) signed(root string, c *credential, method, path, body string) string {
 	send, header := "", p.Exchange.Prefixes[0]+"-Access-"
 	if body != "" {

@@ -10,8 +10,8 @@ import (
 )
 
 // logRequests logs requests with their answers: from 500 on as errors, from 400 on as warnings,
-// others as information. Headers are not logged: they hold keys and signatures. Where nothing is to
-// be logged it is the handler itself.
+// others as information. Headers are not logged: they hold keys and signatures. A disabled logger
+// leaves the handler as it is.
 func logRequests(handler http.Handler, logger zerolog.Logger) http.Handler {
 	if logger.GetLevel() == zerolog.Disabled {
 		return handler
@@ -28,6 +28,9 @@ func logRequests(handler http.Handler, logger zerolog.Logger) http.Handler {
 			case seen.status >= http.StatusBadRequest:
 				level = zerolog.WarnLevel
 			}
+			if broken == nil && level < logger.GetLevel() {
+				return
+			}
 			line := logger.WithLevel(level).Str("method", r.Method).Str("path", r.URL.Path).Int("status", seen.status).
 				Dur("took_ms", time.Since(began))
 			if len(seen.refusal) > 0 {
@@ -42,16 +45,16 @@ func logRequests(handler http.Handler, logger zerolog.Logger) http.Handler {
 	})
 }
 
-// loggedAnswer notes what is answered. Of a refusal it keeps the beginning.
+// loggedAnswer notes the status of an answer and the beginning of a refusal.
 type loggedAnswer struct {
 	http.ResponseWriter
 	status  int
 	refusal []byte
-	taken   bool // the connection was
+	taken   bool // the connection was hijacked
 }
 
-// longestRefusal is how much of a refusal is logged.
-const longestRefusal = 300
+// maxRefusal bounds the bytes of a refusal in the log.
+const maxRefusal = 300
 
 // WriteHeader notes the status.
 func (a *loggedAnswer) WriteHeader(status int) {
@@ -62,12 +65,12 @@ func (a *loggedAnswer) WriteHeader(status int) {
 // Write notes the body of a refusal.
 func (a *loggedAnswer) Write(body []byte) (int, error) {
 	if a.status >= http.StatusBadRequest {
-		a.refusal = append(a.refusal, body[:min(len(body), longestRefusal-len(a.refusal))]...)
+		a.refusal = append(a.refusal, body[:min(len(body), maxRefusal-len(a.refusal))]...)
 	}
 	return a.ResponseWriter.Write(body)
 }
 
-// Unwrap returns what http.ResponseController works on.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (a *loggedAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // Hijack takes the connection over.

@@ -129,8 +129,8 @@ func (p *Plan) market(name string, s *config.TradedMarket) (m sandbox.Market, er
 	return m, err
 }
 
-// setDecimals takes the decimals that a market may be told: more than those of its tick, fewer than
-// those of its assets.
+// setDecimals takes the decimals of a market: for prices at least those of its tick, for amounts at
+// most those of its assets.
 func (p *Plan) setDecimals(path []string, s *config.TradedMarket, m *sandbox.Market) error {
 	m.PriceDigits = s.TickSize.Digits()
 	if s.PriceDecimals != nil {
@@ -158,7 +158,7 @@ func (p *Plan) setDecimals(path []string, s *config.TradedMarket, m *sandbox.Mar
 	return nil
 }
 
-// house reads the book that the exchange itself offers.
+// liquidity reads the liquidity that the exchange itself offers.
 func liquidity(path []string, s *config.LiquiditySection, decimals uint8) (h sandbox.Liquidity, err error) {
 	h = sandbox.Liquidity{Levels: int(s.Levels), Step: int(s.Step), Size: string(s.Size)}
 	size, err := s.Size.Fixed(decimals)

@@ -20,7 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// Plan makes what package sandbox wants of an Exchange.
+// Plan is a config of `bot exchange`, checked and turned into a sandbox.Config.
 type Plan struct {
 	*config.Sandbox
 	secrets     config.Secrets
@@ -29,12 +29,11 @@ type Plan struct {
 	token       config.Secret             // of /admin
 	Warnings    []string                  // for the user
 	stores      map[string]*candles.Store // of replayed candles, by file
-	readers     []io.Closer               // of those
+	readers     []io.Closer               // of those stores
 }
 
-// NewPlan checks a config, but for what only an exchange that is made of it can find, and opens the
-// stores that are replayed. Its errors name the place of what is wrong. Close it, also after an
-// error.
+// NewPlan checks a config and opens the stores for replay; sandbox.New checks the rest. Its errors
+// name the key. Close it, also after an error.
 func NewPlan(c *config.Sandbox, getenv func(string) string) (*Plan, error) {
 	p := &Plan{Sandbox: c, secrets: config.Secrets{Getenv: getenv}, Config: sandbox.Default(),
 		stores: map[string]*candles.Store{}}
@@ -111,9 +110,8 @@ func (p *Plan) setClock() error {
 	return nil
 }
 
-// setRules takes the settings that are plain numbers and words. Where 0 stands for a default in
-// sandbox.Config, but says what it says in a config file, the smallest or a negative value takes
-// its place.
+// setRules takes the settings that are plain numbers and words. In a config file 0 means 0; in
+// sandbox.Config it means the default. So 0 becomes the smallest or a negative value there.
 func (p *Plan) setRules() (err error) {
 	r, b, k, path := &p.Rules, &p.Budget, &p.Keep, []string{"rules"}
 	p.Config.Budget = door.Budget{PerKey: orNegative(b.PerKey), PerIP: orNegative(b.PerIP),
@@ -165,7 +163,7 @@ func (p *Plan) setRules() (err error) {
 	return nil
 }
 
-// orNegative turns a limit of 0, which is none, into what sandbox takes for none.
+// orNegative turns 0, no limit, into -1, which means no limit to the sandbox.
 func orNegative(limit int64) int {
 	if limit == 0 {
 		return -1
@@ -173,7 +171,7 @@ func orNegative(limit int64) int {
 	return int(limit)
 }
 
-// setTiers takes the fee schedule, which a config has in any order.
+// setTiers takes the fee schedule and sorts it by volume.
 func (p *Plan) setTiers() error {
 	if p.Tiers == nil {
 		return nil
@@ -188,7 +186,7 @@ func (p *Plan) setTiers() error {
 		path := []string{"tiers", key}
 		volume, err := config.Decimal(key).Fixed(2)
 		if err != nil {
-			return config.At(path, fmt.Errorf("a tier is called by the volume that it begins at: %w", err))
+			return config.At(path, fmt.Errorf("the name of a tier is the volume that it begins at: %w", err))
 		}
 		fees, err := p.fees(path, p.Tiers[key])
 		if err != nil {
@@ -199,7 +197,7 @@ func (p *Plan) setTiers() error {
 	slices.SortStableFunc(steps, func(a, b step) int { return int(min(max(a.volume-b.volume, -1), 1)) })
 	for i, s := range steps {
 		if path := []string{"tiers", s.tier.Volume}; i == 0 && s.volume != 0 {
-			return config.At(path, fmt.Errorf("is the lowest tier; one has to begin at 0"))
+			return config.At(path, fmt.Errorf("is the lowest tier; the lowest has to begin at 0"))
 		} else if i > 0 && s.volume == steps[i-1].volume {
 			return config.At(path, fmt.Errorf("begins where the tier %s does", steps[i-1].tier.Volume))
 		}
@@ -227,7 +225,7 @@ func (p *Plan) fees(path []string, categories map[string]config.CategorySection)
 		fees[category] = exchange.Fees{Maker: maker, Taker: taker}
 	}
 	if _, given := fees[""]; !given {
-		return nil, config.At(path, fmt.Errorf("has no %q, which is paid in every category that it does not name",
+		return nil, config.At(path, fmt.Errorf("has no %q: the fees of every category that it does not name",
 			config.AnyCategory))
 	}
 	return fees, nil
@@ -241,7 +239,7 @@ func readFee(value config.Decimal) (market.Rate, error) {
 		return 0, err
 	}
 	if rate == config.WholeRate {
-		return 0, fmt.Errorf("%s is all there is", value)
+		return 0, fmt.Errorf("%s takes the whole trade; want less than 1", value)
 	}
 	if rebate {
 		rate = -rate
@@ -249,8 +247,7 @@ func readFee(value config.Decimal) (market.Rate, error) {
 	return rate, nil
 }
 
-// Explain says whether an exchange could not be made because of its config, which is a bad config,
-// or because of its state file.
+// Explain makes a config error of an error of sandbox.New, unless its cause is the state file.
 func (p *Plan) Explain(err error) error {
 	inMemory := p.Config
 	inMemory.State = ""

@@ -1,6 +1,6 @@
-// Package server serves the simulated exchange over HTTP: it makes a sandbox of a config, listens,
-// logs requests, and tells a client how to begin. It never matches an order: package sandbox does.
-// Start at Plan, then at Server.
+// Package server serves the simulated exchange over HTTP. It makes a sandbox of a config, listens,
+// logs requests, and prints addresses and keys for a client. It never matches an order: package
+// sandbox does. Start at Plan, then at Server.
 package server
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 )
 
-// The exchange's server. What its connections may do is said by sandbox.Exchange.Server.
+// Times of the server; sandbox.Exchange.Server sets those of its connections.
 const (
 	tick     = time.Second     // between two checks of due events while no request comes
 	farewell = 3 * time.Second // for requests that are being answered when the exchange is stopped
@@ -29,16 +29,16 @@ const (
 // Server is an exchange that listens.
 type Server struct {
 	ex       *sandbox.Exchange
-	kept     string // file that outlives it; empty: none
+	kept     string // state file; empty: none
 	log      zerolog.Logger
-	listener net.Listener
+	listener *listener
 	Address  *net.TCPAddr
 	server   *http.Server
 }
 
 // New begins to listen.
 func New(ex *sandbox.Exchange, e *config.ServerSection, logger zerolog.Logger) (*Server, error) {
-	listener, err := net.Listen("tcp", e.Listen)
+	inner, err := net.Listen("tcp", e.Listen)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("%s is in use by another program; stop that one, or choose another port: --listen "+
@@ -46,8 +46,9 @@ func New(ex *sandbox.Exchange, e *config.ServerSection, logger zerolog.Logger) (
 	case err != nil:
 		return nil, fmt.Errorf("listen on %s: %w; choose another address with --listen", e.Listen, err)
 	}
-	s := &Server{ex: ex, kept: e.State, log: logger, listener: listener, Address: listener.Addr().(*net.TCPAddr),
+	s := &Server{ex: ex, kept: e.State, log: logger, listener: newListener(inner), Address: inner.Addr().(*net.TCPAddr),
 		server: ex.Server()}
+	s.server.ConnState = s.listener.forget
 	guard := host.NewGuard(ex, e.Listen, e.Hosts)
 	guard.Kind, guard.Refusal = "application/json",
 		`{"errorCode":110,"error":"This server does not answer for that host; name it in exchange.hosts."}`
@@ -59,16 +60,17 @@ func New(ex *sandbox.Exchange, e *config.ServerSection, logger zerolog.Logger) (
 	return s, nil
 }
 
-// Run serves until ctx ends, and then stops in good order. It says what was left.
+// Run serves until ctx ends, then stops in good order. left says what is saved and what is lost.
 func (s *Server) Run(ctx context.Context) (left string, err error) {
-	served := make(chan error, 1) // one report, kept until it is taken
+	served := make(chan error, 1)
 	go func() { served <- s.server.Serve(s.listener) }()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	told := ""
 	for {
 		select {
-		case <-ticker.C:
+		case now := <-ticker.C:
+			s.listener.sweep(now)
 			s.ex.Advance()
 			if err := s.ex.Err(); err != nil && err.Error() != told {
 				told = err.Error()
@@ -84,8 +86,8 @@ func (s *Server) Run(ctx context.Context) (left string, err error) {
 	}
 }
 
-// stop waits for requests that are being answered, then ends all connections. It reports whether
-// none was cut off.
+// stop waits for the requests under way, then ends all connections. It reports whether all requests
+// were answered.
 func (s *Server) stop() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
@@ -96,7 +98,7 @@ func (s *Server) stop() bool {
 	return false
 }
 
-// left says what an exchange that has stopped leaves behind.
+// left says what a stopped exchange leaves behind.
 func (s *Server) left(calm bool) string {
 	text := "Stopped."
 	if !calm {

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// source makes what a market's price comes from; nil where only the accounts make one.
+// source makes the source of a market's prices; nil: only the orders of accounts make prices.
 func (p *Plan) source(path []string, name string, m *config.TradedMarket) (price.Source, error) {
 	s := &m.Source
 	if err := config.OneOf(config.Join(path, "kind"), s.Kind, config.PriceSynthetic, config.PriceReplay,
@@ -49,10 +49,10 @@ func (p *Plan) source(path []string, name string, m *config.TradedMarket) (price
 		Volume: string(s.Volume), Step: market.Duration(s.Step)}, nil
 }
 
-// shortestStep is how little may lie between two movements of a price.
+// shortestStep is the least time between two movements of a price.
 const shortestStep = market.Duration(1_000_000)
 
-// checkPrice wants a price that the market can have.
+// checkPrice refuses a start price that is no multiple of the tick.
 func checkPrice(path []string, m *config.TradedMarket) error {
 	digits := m.TickSize.Digits()
 	tick, err := m.TickSize.Fixed(digits)
@@ -91,15 +91,15 @@ func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (price
 	if err != nil {
 		return nil, err
 	}
-	series, err := store.Series(name, interval)
+	stored, err := store.Span(name, interval)
 	if err != nil {
 		return nil, plan.ExplainMissing(plan.Stored{Store: store}, s.Candles, name, interval, err)
 	}
 	from, to := market.Time(s.From), market.Time(s.To)
-	if from >= series.End() || to != 0 && to <= series.First {
+	if from >= stored.To || to != 0 && to <= stored.From {
 		return nil, config.At(config.Join(path, "from"),
-			fmt.Errorf("%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, series.First,
-				series.End()))
+			fmt.Errorf("%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, stored.From,
+				stored.To))
 	}
 	candles := &storedCandles{store: store, options: candles.ReadOptions{Interval: interval, From: from, To: to},
 		replay: price.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}
@@ -110,7 +110,7 @@ func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (price
 	return candles, nil
 }
 
-// store opens a candle store, once for all markets.
+// openStore opens a candle store, once for all markets.
 func (p *Plan) openStore(file string) (*candles.Store, error) {
 	if store := p.stores[file]; store != nil {
 		return store, nil
@@ -123,16 +123,15 @@ func (p *Plan) openStore(file string) (*candles.Store, error) {
 	return store, nil
 }
 
-// storedCandles is the source of a market whose stored candles are replayed. It opens them in the
-// units of the exchange's market.
+// storedCandles replays the stored candles of a market, in the units of the exchange's market.
 type storedCandles struct {
 	store   *candles.Store
 	options candles.ReadOptions
-	replay  price.Replay    // less its candles
+	replay  price.Replay    // without its candles
 	reader  *candles.Reader // nil until the exchange asks
 }
 
-// Movements replays the candles from the first on. The ones before end.
+// Movements replays the candles from the first on. It ends an earlier replay.
 func (c *storedCandles) Movements(s price.Start) (price.Movements, error) {
 	options := c.options
 	options.Market = s.Market

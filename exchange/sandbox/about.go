@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// about is what a state file says of itself: written once, when the exchange begins.
+// about is the first record of a state file, written once, when the exchange begins.
 type about struct {
 	Format    string
 	Version   int
@@ -29,7 +29,7 @@ type aboutMarket struct {
 	PriceDigits uint8
 }
 
-// loadedState is what a state file held when it was opened.
+// loadedState is the content of a state file at its opening.
 type loadedState struct {
 	about
 	storedLife
@@ -48,7 +48,7 @@ func aboutOf(config *Config, beginning market.Time) *about {
 	return a
 }
 
-// readState returns what the file holds; nil: it is new, or a kill came before the first write.
+// readState reads the file; nil: it is new, or a kill came before the first write.
 func (s *store) readState() (l *loadedState, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketAbout)
@@ -80,8 +80,8 @@ func (s *store) readState() (l *loadedState, err error) {
 	return l, err
 }
 
-// agree says how a config differs from the file in what an exchange cannot change: its assets and
-// markets, their order and decimals.
+// agree refuses a config that differs from the file in assets and markets, their order or decimals:
+// an exchange cannot change these.
 func (l *loadedState) agree(config *Config) error {
 	have := aboutOf(config, 0)
 	const hint = "give the exchange what it began with, or another file"

@@ -9,17 +9,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// categoryShown is the feeCategory whose rates an answer has that is about no market. GET
-// /account/fees is known to show this one; what GET /account shows is told in two ways (venue-facts
-// 1.4), and here the two agree.
+// categoryShown is the feeCategory of rates without a market. GET /account/fees is known to show
+// this one. For GET /account there are two descriptions (venue-facts 1.4); here both answers agree.
 const categoryShown = "B"
 
-// capabilities are what GET /account says that an account may do; whether its key may is a matter
-// of permissions.
+// capabilities are those of an account in GET /account; permissions of a key are another matter.
 const capabilities = `["buy","sell","depositCrypto","depositFiat","withdrawCrypto","withdrawFiat"]`
 
-// getBalance answers GET /balance: what the account has, by symbol, without assets of which it has
-// nothing. It is a list also for one symbol.
+// getBalance answers GET /balance: the balances above zero, by symbol; a list also for one symbol.
 func (ex *Exchange) getBalance(c *door.Call) *exchange.Error {
 	w := wire.Writer{Dst: c.Out}
 	ex.appendBalances(&w, ex.caller(c), c.Text("symbol"))

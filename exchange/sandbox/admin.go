@@ -19,12 +19,12 @@ import (
 // adminRoot is where the paths of the admin interface begin.
 const adminRoot = "/admin/"
 
-// maxAdvance is how far one request may move the clock: what it makes due happens before the
-// answer.
+// maxAdvance bounds the step of the clock in one request: everything that the step makes due
+// happens before the answer.
 const maxAdvance = 31 * day
 
-// adminEndpoints are the admin interface: what the operator of an exchange does, for tests to do.
-// It answers requests from the same machine that carry the token of Config.Admin in the header
+// adminEndpoints are the admin interface: the actions of an exchange's operator, for tests. It
+// answers requests from the same machine that carry the token of Config.Admin in the header
 // Authorization, "Bearer TOKEN"; a request costs nothing. Errors are those of the API. Paths begin
 // with /admin.
 var adminEndpoints = []endpointRow{
@@ -137,7 +137,7 @@ func (ex *Exchange) authorize(r *http.Request) *exchange.Error {
 	return nil
 }
 
-// invalid says of a parameter of the admin interface what is wrong with it.
+// invalid is error 205 with the fault of a parameter of the admin interface.
 func invalid(err error) *exchange.Error {
 	refusal := *exchange.ErrCode(exchange.CodeInvalid)
 	refusal.Message = err.Error()

@@ -22,7 +22,8 @@ func (ex *Exchange) adminDeposit(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// adminTransfers answers GET /admin/transfers: those under way, what goes on next first.
+// adminTransfers answers GET /admin/transfers: the transfers under way, by the time of their next
+// status.
 func (ex *Exchange) adminTransfers(c *door.Call) *exchange.Error {
 	rows := slices.SortedFunc(slices.Values(ex.inFlight), func(a, b *transfer) int {
 		return cmp.Or(cmp.Compare(a.Due, b.Due), strings.Compare(string(a.ID[:]), string(b.ID[:])))
@@ -37,8 +38,8 @@ func (ex *Exchange) adminTransfers(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// adminCancelTransfer answers POST /admin/cancelTransfer with what has become of the transfer; 205
-// where it is too late.
+// adminCancelTransfer answers POST /admin/cancelTransfer with the canceled transfer; 205: it is too
+// late.
 func (ex *Exchange) adminCancelTransfer(c *door.Call) *exchange.Error {
 	id := c.UUID("transactionId")
 	place := slices.IndexFunc(ex.inFlight, func(t *transfer) bool { return t.ID == id })

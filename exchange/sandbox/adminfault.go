@@ -27,7 +27,7 @@ func (ex *Exchange) adminPutFaults(c *door.Call) *exchange.Error {
 		return invalid(err)
 	}
 	ex.install(script)
-	ex.advance(c.Now) // what is scheduled for the beginning
+	ex.advance(c.Now) // faults that are due at once
 	return ex.adminFaults(c)
 }
 

@@ -7,9 +7,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// batch is what several requests have changed and one commit brings into the file. Each of them is
-// answered when it is done, and so is every request that has seen what they changed: a client never
-// hears what a kill could undo.
+// batch is the changes of several requests that one commit writes to the file. Their answers wait
+// for the commit, and so does the answer of every request that has seen the changes: a client never
+// gets an answer that a kill could undo.
 type batch struct {
 	done bool
 	err  error // that of the store
@@ -45,7 +45,7 @@ func (s *store) settle(b *batch) error {
 func (s *store) commit() {
 	b := s.open
 	s.open, s.flight = nil, b
-	err := s.ex.venue.Err() // what it stood still in the middle of is not to be kept
+	err := s.ex.venue.Err() // a half-done step of a stopped venue is not saved
 	if err == nil && s.err == nil {
 		var tx *bbolt.Tx
 		if tx, err = s.begin(); err == nil {
@@ -84,6 +84,6 @@ func (s *store) begin() (tx *bbolt.Tx, err error) {
 // finish commits a transaction.
 func finish(tx *bbolt.Tx) (err error) {
 	defer catchCorrupt(&err, debug.SetPanicOnFault(true))
-	defer func() { _ = tx.Rollback() }() // of what a panic has left; it does nothing after a commit
+	defer func() { _ = tx.Rollback() }() // after a panic; does nothing after a commit
 	return tx.Commit()
 }

@@ -17,7 +17,7 @@ type bar struct {
 	open, high, low, close market.Price
 	first, last            market.Time
 	base                   market.Value // traded, in units of 10^-AmountDigits
-	quote                  market.Value // what it was worth, in units of 10^-ValueDigits
+	quote                  market.Value // its value, in units of 10^-ValueDigits
 }
 
 // add adds a trade to the bar. Its interval is set, and it is otherwise empty where base is zero.
@@ -26,7 +26,7 @@ func (b *bar) add(t *publicTrade, worth market.Value) {
 		base: market.ValueOf(int64(t.amount)), quote: worth})
 }
 
-// join adds to the bar one that comes after it.
+// join adds a later bar to the bar.
 func (b *bar) join(later *bar) {
 	if b.base.Sign() == 0 {
 		b.open, b.high, b.low, b.first = later.open, later.high, later.low, later.first

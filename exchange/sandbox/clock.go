@@ -49,7 +49,7 @@ func newClock(now func() time.Time, start market.Time, speed float64) *Clock {
 	return c
 }
 
-// Now returns the time. It is never earlier than what an earlier call returned.
+// Now returns the time. It never goes back from one call to the next.
 func (c *Clock) Now() market.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +126,7 @@ func (c *Clock) SetSpeed(speed float64) error {
 	return nil
 }
 
-// rebase lets the clock go on from t. Who waits looks again.
+// rebase lets the clock go on from t, and wakes all that wait.
 func (c *Clock) rebase(t market.Time) {
 	c.base, c.since, c.latest = t, c.now().UnixNano(), t
 	if c.moved != nil {
@@ -155,8 +155,8 @@ func (c *Clock) wait(t market.Time, over <-chan struct{}) {
 	}
 }
 
-// left returns how long it is worth sleeping until t, in the machine's time, and what is closed
-// when that has changed.
+// left returns the time to sleep until t, by the machine's clock, and a channel that is closed when
+// that time changes.
 func (c *Clock) left(t market.Time) (time.Duration, <-chan struct{}) {
 	const longest = time.Hour // the machine's clock may be set meanwhile
 	c.mu.Lock()

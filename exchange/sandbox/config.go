@@ -36,8 +36,8 @@ type Config struct {
 // Rules are settings for behaviour of the real exchange that is not known, or that real clients
 // need (venue-facts 7, client-needs).
 type Rules struct {
-	Strict           bool // sign exactly what is sent, Content-Type on every request
-	OperatorOptional bool // DELETE without operatorId is taken
+	Strict           bool // the signature covers the exact body; every request needs Content-Type
+	OperatorOptional bool // DELETE needs no operatorId
 	// responseRequired=false on create answers the short object, not an empty body
 	ShortCreate      bool
 	SettleAfter      market.Duration         // from a fill to its fee; 0: at once
@@ -55,8 +55,8 @@ type Rules struct {
 	WithdrawalStage market.Duration
 }
 
-// Retention bounds what is remembered, so that a long-lived exchange does not grow. 0 is the
-// default that stands behind each.
+// Retention bounds the histories, so that a long-lived exchange does not grow. 0 is the default
+// that stands behind each field.
 type Retention struct {
 	Orders       int // closed orders of an account in a market; 10000
 	Trades       int // trades of an account in a market, and public trades of a market; 10000
@@ -102,7 +102,7 @@ type Liquidity struct {
 	HalfSpread market.Rate // from the price to the best level
 	Step       int         // ticks between levels; 0: one
 	Size       string      // base amount of an average level
-	Endless    bool        // what a level offers has no end; Size is nothing then
+	Endless    bool        // a level offers any amount, and Size is ignored
 }
 
 // Account is one client of the exchange.
@@ -110,7 +110,7 @@ type Account struct {
 	Name     string
 	Balances map[string]string // by symbol
 	Keys     []door.Key
-	Volume   string // of the last 30 days at the start, in the currency of the tiers: what fee tier it has
+	Volume   string // of the last 30 days at the start, in the currency of the tiers; gives the fee tier
 }
 
 // Tier is one step of the fee schedule: from a volume on, the rates of each fee category
@@ -120,5 +120,5 @@ type Tier struct {
 	Fees   map[string]exchange.Fees // by feeCategory; "" for every other
 }
 
-// defaultRetention is how many rows of a list are kept where Retention says nothing.
+// defaultRetention is the number of rows of a list where Retention has 0.
 const defaultRetention = 10_000

@@ -17,8 +17,8 @@ const (
 	ownBIC  = "TIDENL2A"
 )
 
-// getDeposit answers GET /deposit: where to send an asset so that it becomes the account's. It is
-// the same every time.
+// getDeposit answers GET /deposit with the account's address for deposits of an asset, always the
+// same.
 func (ex *Exchange) getDeposit(c *door.Call) *exchange.Error {
 	v := ex.assetNamed(c.Text("symbol"))
 	if !v.open() {
@@ -40,8 +40,8 @@ func (ex *Exchange) getDeposit(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// depositAddress returns where an account's deposits arrive, and what tells them from others'
-// there: the description of a bank transfer, the paymentId of a coin.
+// depositAddress returns the address of an account's deposits, and the reference that marks them as
+// the account's: the description of a bank transfer, the paymentId of a coin.
 func (v *assetRules) depositAddress(a *account) (address, reference string) {
 	hash := digest("deposit", a.name, v.Symbol)[2:]
 	if v.fiat {
@@ -58,10 +58,10 @@ func (ex *Exchange) getDepositHistory(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// deposit lets money arrive for an account: amount in all, of which the fee is kept. It is credited
-// when it has its confirmations, at once where the asset needs none. 205 for an unknown account or
-// asset and for an amount that is no more than the fee, 429 for too many decimals, 401 where the
-// asset is not open.
+// deposit lets an amount arrive for an account; the exchange keeps its fee. The rest is credited
+// after the confirmations, at once if the asset needs none. Errors: 205 for an unknown account or
+// asset and for an amount that is not above the fee, 429 for too many decimals, 401 for an asset
+// that is not open.
 func (ex *Exchange) deposit(name, symbol, amount string, at market.Time) (*transfer, *exchange.Error) {
 	a, asset := ex.accountNamed(name), ex.catalog.AssetNamed(symbol)
 	switch {
@@ -106,7 +106,7 @@ func (ex *Exchange) accountNamed(name string) *account {
 	return nil
 }
 
-// credit adds a deposit to the balance. One that the balance has no room for is canceled.
+// credit adds a deposit to the balance. A deposit that would overflow the balance is canceled.
 func (ex *Exchange) credit(t *transfer, at market.Time) {
 	if err := ex.transfer(t.Account, t.Asset, t.Amount); err != nil {
 		ex.listDeposit(t, transferCanceled, at)
@@ -126,8 +126,7 @@ func (ex *Exchange) listDeposit(t *transfer, status transferState, at market.Tim
 	a.deposits = ex.list(a.deposits, t, &a.depositsListed)
 }
 
-// amountError words what is wrong with the amount of a transfer: too many decimals, more than can
-// be counted, not above zero.
+// amountError is the refusal of a transfer's amount: too many decimals, too large, not above zero.
 func amountError(err error, n int64) *exchange.Error {
 	switch {
 	case errors.Is(err, market.ErrInexact):

@@ -116,9 +116,9 @@ func (ex *Exchange) endGroup(id sim.AccountID, group uint16, at market.Time) {
 }
 
 // postCancelOrdersAfter is POST /cancelOrdersAfter (venue-facts 3.8): it arms the timer of a group,
-// sets it anew, or stops it with expiryAfterSeconds 0. A timer expires at a whole second, the first
-// that is not earlier than asked for, which is what the answer tells; a stopped one answers 0. 1 to
-// 9 seconds are 205; so is a group more than Rules.GroupsPerAccount.
+// sets it anew, or stops it with expiryAfterSeconds 0. A timer expires at the first whole second
+// that is not earlier than asked for; the answer has that time, 0 for a stopped timer. 1 to 9
+// seconds are 205; so is a group more than Rules.GroupsPerAccount.
 func (ex *Exchange) postCancelOrdersAfter(c *door.Call) *exchange.Error {
 	group, seconds, expiry := uint16(c.Integer("codGroupId", 0)), c.Integer("expiryAfterSeconds", 0), int64(0)
 	d := &ex.disconnects

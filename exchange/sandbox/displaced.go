@@ -10,9 +10,9 @@ import (
 // Path returns where the exchange keeps its state, empty where it keeps none.
 func (ex *Exchange) Path() string { return ex.config.State }
 
-// Displaced says what became of the exchange's state file: nil while it is the one that is open.
-// Otherwise what is written still goes to the file that is open, which is lost with the process;
-// Backup saves it. Any goroutine may call it.
+// Displaced reports whether the state file was deleted or replaced; nil: it was not. Writes then
+// still go to the open file, which is lost with the process; Backup saves it. Any goroutine may
+// call it.
 func (ex *Exchange) Displaced() error {
 	if ex.store == nil {
 		return nil
@@ -35,8 +35,8 @@ func (ex *Exchange) Backup(path string) error {
 	return ex.store.file.Backup(path)
 }
 
-// Unfinished returns how many orders are open, and how many deposits and withdrawals are on their
-// way: what an exchange without a State loses when its process ends.
+// Unfinished returns the number of open orders, and of deposits and withdrawals under way. An
+// exchange without a State loses them when its process ends.
 func (ex *Exchange) Unfinished() (orders, transfers int) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()

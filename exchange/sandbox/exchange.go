@@ -26,7 +26,7 @@ type Exchange struct {
 	listings []*listing // by market.ID
 	schedule []scheduled
 	reached  market.Time // everything due up to then has happened
-	failed   error       // what stopped a source or the venue first
+	failed   error       // the first error of a source or the venue
 	store    *store      // nil: nothing is kept
 	depth    depth       // scratch
 	bars     []bar       // scratch
@@ -57,11 +57,12 @@ func (a *account) place() int {
 	return int(a.id) + 1
 }
 
-// listing is what the exchange has of a market beside its book at the venue.
+// listing is the exchange's data of a market beside its book at the venue.
 type listing struct {
 	*market.Market
 	config *Market
 	publicData
+	text   bookText
 	orders market.Index[record] // by their place in the market, which orderId names
 }
 
@@ -70,12 +71,12 @@ const never = market.Time(math.MaxInt64)
 
 // scheduled is something that the exchange's clock makes due.
 type scheduled interface {
-	due() market.Time   // of what comes next; never where there is nothing
-	run(at market.Time) // carries out what is due at at, and only that
+	due() market.Time   // the time of the next event; never: there is none
+	run(at market.Time) // carries out one event that is due at at
 }
 
-// advance lets happen what is due up to now, in the order in which it is due; of what is due at one
-// instant, what was added to the duties first comes first.
+// advance carries out all events due up to now, in the order of their times; at one instant, in the
+// order of ex.schedule.
 func (ex *Exchange) advance(now market.Time) {
 	for {
 		at, next := never, scheduled(nil)

@@ -8,8 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// faultSchedule are the scheduled faults of a script that are still to come: part of the schedule
-// of the exchange.
+// faultSchedule holds the scheduled faults of a script that have not happened yet: part of the
+// schedule of the exchange.
 type faultSchedule struct {
 	ex    *Exchange
 	start market.Time
@@ -53,22 +53,20 @@ func (ex *Exchange) carryOutFault(f *scheduledFault, l *listing, at market.Time)
 	}
 }
 
-// lateOrders are orders that stand aside until they come to the book: part of the schedule of the
-// exchange.
+// lateOrders are orders that reach the book later: part of the schedule of the exchange.
 type lateOrders struct {
 	ex     *Exchange
 	orders []lateOrder // by at
 }
 
-// lateOrder is an order that comes to the book at a time. settle delays the settlement of its
-// fills.
+// lateOrder is an order that reaches the book at a time. settle delays the settlement of its fills.
 type lateOrder struct {
 	at     market.Time
 	order  market.OrderID
 	settle market.Duration
 }
 
-// add takes one more.
+// add takes an order.
 func (l *lateOrders) add(one lateOrder) {
 	place, _ := slices.BinarySearchFunc(l.orders, one.at, func(x lateOrder, at market.Time) int {
 		if x.at <= at {

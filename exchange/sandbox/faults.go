@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// faults are what an exchange has for faults on demand.
+// faults is an exchange's data for faults on demand.
 type faults struct {
 	script *loadedScript
 	// the script, where faults of it wait for requests; read without the lock

@@ -36,7 +36,7 @@ func (ex *Exchange) print(id uuid.UUID, t *market.Trade) bool {
 	if !l.tape.print(&printed) {
 		return false
 	}
-	worth, _ := l.Value(t.Price, t.Amount) // what leaves 128 bits is missing from the volume in quote
+	worth, _ := l.Value(t.Price, t.Amount) // a value beyond 128 bits is missing from the volume in quote
 	l.candles.add(&printed, worth)
 	return true
 }
@@ -53,15 +53,15 @@ type feed struct {
 
 // openFeed connects a market with its source: the history before start goes to the screen alone,
 // its last price opens the market at the venue, and from start on the clock makes the movements
-// due. Without a history the first price to come opens the market. beginning is when the exchange's
-// first run began, less its history. Where the exchange goes on from a state file, what comes after
-// start is due, and all before is in the file.
+// due. Without a history the next price opens the market. beginning is the start of the exchange's
+// first run, less its history. With a state file all movements up to start are in the file; later
+// ones are due.
 func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	source := l.config.Source
 	if source == nil {
 		return nil
 	}
-	configured := *l.Market // with its rules as they are now: a source that comes back must find what it found
+	configured := *l.Market // with its rules of now: a source must find the same rules after a restart
 	from := start
 	if !ex.resumes() {
 		from = max(beginning, start.Add(-ex.config.History))
@@ -96,7 +96,7 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	return ex.venue.Advance(l.tradeEvent(&price.Movement{At: start, Price: l.price, Side: market.Buy}))
 }
 
-// resume makes due what comes after start.
+// resume makes the movements after start due.
 func (f *feed) resume(start market.Time) (err error) {
 	for f.more && f.ahead.At <= start {
 		if f.more, err = f.next(&f.ahead); err != nil {
@@ -131,7 +131,7 @@ func (f *feed) run(market.Time) {
 
 // move moves a market to a price, orders and all, and prints the trade. A market that is not
 // trading stands still; the price is remembered in its screen. The movement's time must not lie
-// before what has happened at the venue; Exchange.Err returns the error of a venue that fails.
+// before the venue's latest event; Exchange.Err returns the error of a venue that fails.
 func (ex *Exchange) move(l *listing, m *price.Movement) {
 	l.price = m.Price
 	if l.Status != market.Trading {
@@ -167,10 +167,9 @@ func (ex *Exchange) fail(err error) {
 	}
 }
 
-// Err returns what stopped the exchange, a market's source or the venue, nil while nothing has: the
-// price of the source's market stands still from then on, and a venue that has stopped fills no
-// orders any more. An exchange that cannot write its state file answers 503 to everything: what is
-// in memory may not be in the file, and so no client may see it.
+// Err returns the error that stopped the exchange, a market's source or the venue; nil: none. The
+// price of a stopped source stands still, and a stopped venue fills no orders. An exchange that
+// cannot write its state file answers 503 to everything, because memory may be ahead of the file.
 func (ex *Exchange) Err() error {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()

@@ -84,6 +84,7 @@ func (f *floor) call(a *account, endpoint, parameters string) (string, *exchange
 	}
 	f.advance(f.now)
 	refused := c.Endpoint.Do(c)
+	c.Gather()
 	return string(c.Out), refused
 }
 

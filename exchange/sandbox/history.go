@@ -20,8 +20,8 @@ const (
 	typeWithdrawalCancelled = "withdrawal_cancelled"
 )
 
-// transaction is one change of an account's balances: Sent is what they lost and Received what they
-// gained, fees included, so that a history that is complete adds up to the balances.
+// transaction is one change of an account's balances: they lost Sent and gained Received, fees
+// included. A complete history adds up to the balances.
 type transaction struct {
 	ID             uuid.UUID
 	At             market.Time
@@ -115,8 +115,8 @@ func (ex *Exchange) getHistory(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// appendTransaction writes one item: of price, sent and received what the type has, of the others
-// all.
+// appendTransaction writes one item. Price, sent and received depend on its type; all other fields
+// are always there.
 func (ex *Exchange) appendTransaction(w *wire.Writer, t *transaction) {
 	w.Open('{')
 	w.Text("transactionId", t.ID.String())

@@ -71,8 +71,8 @@ func (s *store) markTransfer(t *transfer) {
 	s.transfers = append(s.transfers, t)
 }
 
-// markUrgent marks what belongs to no order, account or transfer. A timer that expires needs no
-// mark: it would expire again.
+// markUrgent marks a change that belongs to no order, account or transfer. A timer that expires
+// needs no mark: it would expire again.
 func (s *store) markUrgent() {
 	if s != nil {
 		s.urgent = true

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -35,7 +34,7 @@ func TestAMillionOpenOrdersFitInAGigabyte(t *testing.T) {
 	if count == 0 {
 		count = 20_000
 	} else {
-		defer debug.SetGCPercent(debug.SetGCPercent(50)) // as bot exchange has it
+		defer PaceCollector()() // as bot exchange does
 	}
 	r := newRig(t, func(c *Config) {
 		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
@@ -78,13 +77,25 @@ func (l *standing) place(count int) {
 
 // mostResident is the most memory that this process ever had at once, in bytes, where the system
 // tells it.
-func mostResident() (int64, error) {
+func mostResident() (int64, error) { return statusBytes("VmHWM:") }
+
+// resident is the memory that this process has, where the system tells it.
+func resident(t *testing.T) (bytes int64, known bool) {
+	bytes, err := statusBytes("VmRSS:")
+	if err != nil {
+		t.Log("the memory of the process is not known: ", err)
+	}
+	return bytes, err == nil
+}
+
+// statusBytes reads a line of /proc/self/status, in bytes.
+func statusBytes(name string) (int64, error) {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(text)) {
-		if field := strings.Fields(line); len(field) > 1 && field[0] == "VmHWM:" {
+		if field := strings.Fields(line); len(field) > 1 && field[0] == name {
 			kilobytes, err := strconv.ParseInt(field[1], 10, 64)
 			return kilobytes << 10, err
 		}

@@ -27,8 +27,8 @@ func New(config Config) (*Exchange, error) {
 	return ex, nil
 }
 
-// open opens the parts, each of which needs those before. With a state file the exchange goes on
-// from where that stands: everything that has become due since then happens now, in its order.
+// open opens the parts; each needs the parts before it. With a state file the exchange goes on from
+// the file's time: all events due since then happen now, in their order.
 func (ex *Exchange) open() error {
 	for _, open := range [...]func() error{ex.openStore, ex.openAssets, ex.openMarkets, ex.openVenue, ex.openAccounts,
 		ex.openDoor, ex.openSchedule} {
@@ -54,9 +54,8 @@ func (ex *Exchange) open() error {
 // Clock returns the exchange's clock, which tests may hold and move.
 func (ex *Exchange) Clock() *Clock { return ex.clock }
 
-// Advance lets happen what the clock has made due; without it, that waits for the next request. A
-// long-lived exchange is advanced now and then so that a request after a quiet night need not catch
-// up with it.
+// Advance carries out all due events; otherwise they wait for the next request. Call it now and
+// then in a long-lived exchange: then a request after a quiet night has nothing to catch up with.
 func (ex *Exchange) Advance() {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
@@ -169,7 +168,7 @@ func (ex *Exchange) openAccounts() error {
 		}
 		ex.accounts = append(ex.accounts, a)
 		if ex.store.knows(a.id) {
-			continue // what it has is in the state file
+			continue // its balances are in the state file
 		}
 		for symbol, text := range config.Balances {
 			if err := ex.creditInitial(a, symbol, text); err != nil {
@@ -180,7 +179,7 @@ func (ex *Exchange) openAccounts() error {
 	return nil
 }
 
-// creditInitial gives an account what it begins with.
+// creditInitial gives an account its first balance of an asset.
 func (ex *Exchange) creditInitial(a *account, symbol, text string) error {
 	asset := ex.catalog.AssetNamed(symbol)
 	if asset == nil {
@@ -196,7 +195,7 @@ func (ex *Exchange) creditInitial(a *account, symbol, text string) error {
 	return ex.transfer(a.id, asset.ID, market.Money(money))
 }
 
-// openSchedule opens what the clock makes due, from now on or from where the state file stands.
+// openSchedule opens the schedule, from now on or from the time of the state file.
 func (ex *Exchange) openSchedule() error {
 	beginning, start := ex.opening()
 	ex.reached = start
@@ -265,7 +264,7 @@ func Default() Config {
 	}
 }
 
-// usual fills in what the markets of Default have in common.
+// usual fills in the common settings of the markets of Default.
 func usual(m Market) Market {
 	m.NotionalDecimals, m.MinOrderInQuote, m.MaxOrderInBase, m.MaxOrderInQuote, m.MaxOpenOrders = 2, "5", "1000000000",
 		"1000000000", 100

@@ -14,10 +14,16 @@ import (
 // dayMillis is how wide a range of times may be where it is bounded (venue-facts 1.3).
 const dayMillis = 24 * 60 * 60 * 1000
 
+// listedOrder is an order as a list shows it.
+type listedOrder struct {
+	market.Order
+	latest bool // no later order of the account carries its clientOrderId
+}
+
 // getOrdersOpen is GET /ordersOpen (specification 4.5): open orders of one market, of the markets
 // of one base or of all, by market, latest first, without their fills.
 func (ex *Exchange) getOrdersOpen(c *door.Call) *exchange.Error {
-	c.Out = append(c.Out, '[')
+	open := new(snapshot[listedOrder])
 	for _, m := range ex.catalog.Markets() {
 		switch {
 		case c.Has("market") && m.Name != c.Text("market"):
@@ -26,10 +32,14 @@ func (ex *Exchange) getOrdersOpen(c *door.Call) *exchange.Error {
 			continue
 		}
 		for r := ex.caller(c).recordsOf(m.ID).open.newest; r != nil; r = r.links[byState].older {
-			ex.appendListed(c, r, nil)
+			row := open.add()
+			ex.copyOrder(&row.Order, r, c.Now)
+			row.latest = !r.reused
 		}
 	}
-	c.Out = append(c.Out, ']')
+	c.More = open.list(func(dst []byte, o *listedOrder) []byte {
+		return exchange.AppendListed(dst, ex.catalog, &o.Order, nil, o.latest)
+	})
 	return nil
 }
 

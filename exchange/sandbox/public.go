@@ -2,19 +2,12 @@ package sandbox
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
-
-// depth is scratch for the two sides of a book, and for the number of orders at the levels of one.
-type depth struct {
-	bids, asks []market.Level
-	orders     []int
-}
 
 // getTime answers GET /time.
 func (ex *Exchange) getTime(c *door.Call) *exchange.Error {
@@ -58,7 +51,7 @@ func (ex *Exchange) getMarkets(c *door.Call) *exchange.Error {
 }
 
 // writeMarket writes a market with its rules (specification 2.3, venue-facts 1.2). Where the config
-// sets no maximum, the one that every order is under (codes 210 and 211) stands.
+// sets no maximum, the answer has the limit of every order (codes 210 and 211).
 func (ex *Exchange) writeMarket(w *wire.Writer, l *listing) {
 	const most = 1_000_000_000
 	w.Open('{')
@@ -146,7 +139,7 @@ func (ex *Exchange) writeAsset(w *wire.Writer, a *market.Asset) {
 	w.Close('}')
 }
 
-// rulesOf returns what the config says of an asset.
+// rulesOf returns the config of an asset.
 func (ex *Exchange) rulesOf(symbol string) (rules Asset) {
 	for i := range ex.config.Assets {
 		if ex.config.Assets[i].Symbol == symbol {
@@ -154,40 +147,4 @@ func (ex *Exchange) rulesOf(symbol string) (rules Asset) {
 		}
 	}
 	return rules
-}
-
-// book returns the book of the market that a call names, up to the call's depth, or refuses: only a
-// market in status trading shows one (specification 3.2). Code 431 comes with 409 here, elsewhere
-// with the table's 503.
-func (ex *Exchange) book(c *door.Call) (*listing, *depth, *exchange.Error) {
-	l := ex.named(c)
-	if l.Status != market.Trading {
-		refused := *exchange.ErrCode(exchange.CodeNotTrading)
-		refused.Status = 409
-		refused.Message = "getBook is not available for " + l.Name + " in state " + strings.ToUpper(l.Status.String())
-		return nil, nil, &refused
-	}
-	d := &ex.depth
-	d.bids, d.asks = ex.venue.AppendDepth(l.ID, int(c.Integer("depth", bookDepth.Max)), d.bids[:0], d.asks[:0])
-	return l, d, nil
-}
-
-// getBook answers GET /{market}/book. The timestamp is that of the answer, in nanoseconds.
-func (ex *Exchange) getBook(c *door.Call) *exchange.Error {
-	l, d, refused := ex.book(c)
-	if refused != nil {
-		return refused
-	}
-	w := wire.Writer{Dst: c.Out}
-	w.Open('{')
-	w.Text("market", l.Name)
-	w.Integer("nonce", l.nonce)
-	w.Key("bids")
-	w.Levels(l.Market, d.bids)
-	w.Key("asks")
-	w.Levels(l.Market, d.asks)
-	w.Integer("timestamp", int64(c.Now))
-	w.Close('}')
-	c.Out = w.Dst
-	return nil
 }

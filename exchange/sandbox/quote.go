@@ -8,11 +8,11 @@ import (
 )
 
 // SetQuote gives a market the quote of another exchange, now: its last price, best bid and best
-// ask, in units of the market as it was configured. The house quotes that bid and ask until the
-// next Quote, and takes what rests where they have come to. A bid or ask of 0, or ones that cross,
-// leave the house to its own spread. Nothing is traded in public. In a market that is not trading
-// the quote is taken up when it trades again. Meant for markets without a Source. An error says
-// what has stopped the exchange, or that there is no such market.
+// ask, in units of the market as it was configured. The liquidity quotes that bid and ask until the
+// next SetQuote, and fills resting orders that they reach. A bid or ask of 0, or a bid above the
+// ask, leaves the liquidity to its own spread. No public trade is printed. A market that is not
+// trading takes the quote when it trades again. Meant for markets without a Source. It returns the
+// error that has stopped the exchange, or an error for an unknown market.
 func (ex *Exchange) SetQuote(name string, last, bid, ask market.Price) error {
 	return ex.direct(name, func(l *listing, now market.Time) {
 		l.price, l.quote = last, [2]market.Price{bid, ask}
@@ -47,8 +47,8 @@ func (ex *Exchange) SetRules(name string, rules *market.Market) error {
 	})
 }
 
-// direct lets the owner of the exchange act on a market after everything that is due, and writes
-// what has changed.
+// direct carries out all due events, lets the owner of the exchange act on a market, and writes the
+// changes.
 func (ex *Exchange) direct(name string, act func(*listing, market.Time)) error {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()

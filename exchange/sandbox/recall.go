@@ -101,7 +101,7 @@ func (s *store) recallOrders(tx *bbolt.Tx) error {
 				sim.Resting{Order: o, Settlement: stored.Settlement, Sequence: stored.Sequence, Aside: stored.Aside}})
 		}
 		if stored.Lost != 0 {
-			r.ensureHistory().dropped = stored.Lost
+			ex.ensureHistory(r).dropped = stored.Lost
 		}
 		return nil
 	})
@@ -127,7 +127,7 @@ func (s *store) recallFills(tx *bbolt.Tx) error {
 		if r == nil {
 			return nil // forgotten just now: fewer are kept than there were
 		}
-		p := r.ensureHistory()
+		p := s.ex.ensureHistory(r)
 		p.fills = append(p.fills, stored.fill())
 		p.saved = number + 1
 		return nil

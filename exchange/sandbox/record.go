@@ -21,13 +21,14 @@ type record struct {
 	reused  bool // a later order of the account carries its clientOrderId
 }
 
-// orderHistory is what has happened to an order.
+// orderHistory is the history of an order.
 type orderHistory struct {
 	order   *market.Order // as it ended; nil while it is open
 	fills   []fill        // oldest first, Retention.Trades of them at least
 	dropped int           // fills before those
 	ended   uint64        // its place among the orders that have ended
 	saved   uint64        // fills that the store has
+	memory  *market.Order // for order; nil: none yet
 }
 
 // closed reports whether the order has ended.
@@ -50,14 +51,6 @@ func (r *record) fillsFrom(mark int) []fill {
 		return nil
 	}
 	return r.history.fills[max(0, mark-r.history.dropped):]
-}
-
-// ensureHistory returns the record's history, an empty one if it had none.
-func (r *record) ensureHistory() *orderHistory {
-	if r.history == nil {
-		r.history = &orderHistory{}
-	}
-	return r.history
 }
 
 // link is a record's place in a chain.

@@ -26,7 +26,7 @@ type trade struct {
 	operatorID             int64
 }
 
-// trading is what the exchange has for orders beside the venue.
+// trading is the exchange's data of orders beside the venue.
 type trading struct {
 	sequence    market.OrderID // of the latest order
 	endings     uint64         // orders that have ended so far
@@ -38,6 +38,8 @@ type trading struct {
 	view    market.Order   // scratch: the order in the answer
 	viewed  []market.Fill  // scratch: its fills
 	spare   *record        // forgotten ones, by their link byState
+
+	histories []*orderHistory // of forgotten ones whose record serves another order
 }
 
 // recordsOf returns the account's records in a market.
@@ -158,7 +160,7 @@ func (ex *Exchange) enlist(r *record, name uuid.UUID) {
 func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) bool {
 	a, keep := ex.accounts[r.account], ex.keepTrades()
 	noted := fill{Fill: *f, due: ex.settles(f)}
-	p, have := r.ensureHistory(), a.recordsOf(r.market)
+	p, have := ex.ensureHistory(r), a.recordsOf(r.market)
 	before := len(p.fills)
 	p.fills = remember(p.fills, noted, keep)
 	p.dropped += before + 1 - len(p.fills)
@@ -173,17 +175,20 @@ func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) bool {
 	return ex.print(f.ID, &public)
 }
 
-// close keeps what the order of a record has come to, and forgets the order that closed longest ago
-// where there are too many.
+// close stores the final state of a record's order. Where there are too many closed orders it drops
+// the oldest.
 func (ex *Exchange) close(r *record, o *market.Order) {
-	ended := *o
 	ex.endings++
-	p := r.ensureHistory()
-	p.order, p.ended = &ended, ex.endings
+	p := ex.ensureHistory(r)
+	if p.memory == nil {
+		p.memory = new(market.Order)
+	}
+	*p.memory = *o
+	p.order, p.ended = p.memory, ex.endings
 	ex.retire(r)
 }
 
-// retire moves a record from the open to the closed ones, of which Retention.Orders are kept.
+// retire moves a record from the open to the closed records; Retention.Orders of these are kept.
 func (ex *Exchange) retire(r *record) {
 	have := ex.accounts[r.account].recordsOf(r.market)
 	have.open.leave(r)
@@ -193,8 +198,8 @@ func (ex *Exchange) retire(r *record) {
 	}
 }
 
-// forget drops the record of a closed order. Its memory serves a later one; until then it may still
-// be read.
+// forget drops the record of a closed order. Its memory and that of its history serve later ones,
+// from the next order entered on; until then they may still be read.
 func (ex *Exchange) forget(r *record) {
 	have, name := ex.accounts[r.account].recordsOf(r.market), r.history.order.ClientOrderID
 	have.closed.leave(r)
@@ -219,7 +224,33 @@ func (ex *Exchange) blank() *record {
 	}
 	r := ex.spare
 	ex.spare = r.links[byState].newer
+	if r.history != nil {
+		ex.histories = append(ex.histories, r.history)
+	}
 	return r
+}
+
+// mostSpareFills is the number of fills for which a history that serves another order keeps memory.
+const mostSpareFills = 16
+
+// ensureHistory returns the record's history, an empty one if it had none.
+func (ex *Exchange) ensureHistory(r *record) *orderHistory {
+	if r.history != nil {
+		return r.history
+	}
+	last := len(ex.histories) - 1
+	if last < 0 {
+		r.history = &orderHistory{}
+		return r.history
+	}
+	r.history = ex.histories[last]
+	ex.histories = ex.histories[:last]
+	left := orderHistory{memory: r.history.memory}
+	if cap(r.history.fills) <= mostSpareFills {
+		left.fills = r.history.fills[:0]
+	}
+	*r.history = left
+	return r.history
 }
 
 // inUse reports whether an open order of the account in a market carries a clientOrderId

@@ -20,10 +20,11 @@ const (
 // getBookReport answers GET /report/{market}/book. Assets are named by their symbols; prices are in
 // quote, quantities in base.
 func (ex *Exchange) getBookReport(c *door.Call) *exchange.Error {
-	l, d, refused := ex.book(c)
-	if refused != nil {
+	l := ex.named(c)
+	if refused := l.trading(); refused != nil {
 		return refused
 	}
+	d := ex.book(l, int(c.Integer("depth", bookDepth.Max)))
 	now := c.Now.Std().Format(microseconds)
 	w := wire.Writer{Dst: c.Out}
 	w.Open('{')

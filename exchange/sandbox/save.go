@@ -41,7 +41,7 @@ func (s *store) write(tx *bbolt.Tx) error {
 	return nil
 }
 
-// writeAbout makes a new file one of an exchange, and writes what the exchange has only once.
+// writeAbout writes the first record of a new file, and the data that the exchange has once.
 func (s *store) writeAbout(tx *bbolt.Tx) error {
 	if tx.Bucket(bucketAbout) == nil {
 		for _, name := range buckets {
@@ -90,7 +90,7 @@ func (s *store) writeOrders(tx *bbolt.Tx) error {
 	return nil
 }
 
-// recordOf is what is stored of an order.
+// recordOf is the stored form of an order.
 func (s *store) recordOf(r *record) *storedRecord {
 	stored := &storedRecord{Account: r.account, Shown: r.shown}
 	if r.history != nil {
@@ -123,7 +123,7 @@ func (s *store) writeGone(tx *bbolt.Tx) error {
 	return nil
 }
 
-// writeAccounts writes the accounts that are marked, with what is new in their lists.
+// writeAccounts writes the marked accounts, with the new rows of their lists.
 func (s *store) writeAccounts(tx *bbolt.Tx) error {
 	ex := s.ex
 	for _, a := range s.accounts {
@@ -148,7 +148,7 @@ func (s *store) writeAccounts(tx *bbolt.Tx) error {
 	return nil
 }
 
-// accountOf is what is stored of an account.
+// accountOf is the stored form of an account.
 func (s *store) accountOf(a *account) *storedAccount {
 	stored := &storedAccount{Name: a.name, Balances: map[string]market.Money{}, Volume: a.volume, Days: a.days,
 		DepositsListed: a.depositsListed, WithdrawalsListed: a.withdrawalsListed}
@@ -229,7 +229,7 @@ func writeBars(b *bbolt.Bucket, l *listing) error {
 	return nil
 }
 
-// writeMeters writes what keys and IP addresses have used since the last write.
+// writeMeters writes the weight that keys and IP addresses have used since the last write.
 func (s *store) writeMeters(tx *bbolt.Tx) error {
 	b := tx.Bucket(bucketMeters)
 	return s.ex.door.FlushUsage(func(subject string, m door.Usage) error {

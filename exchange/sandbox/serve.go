@@ -82,13 +82,14 @@ func (ex *Exchange) serve(w http.ResponseWriter, r *http.Request, v *door.Reques
 		refusal = ex.carryOut(&v.Call)
 	}
 	if refusal != nil {
-		v.Out, v.Status = exchange.AppendError(v.Out[:0], refusal), refusal.Status
+		v.Out, v.More, v.Status = exchange.AppendError(v.Out[:0], refusal), nil, refusal.Status
 	}
 	if r.URL.Path == door.Version+"/time" { // its Date is of the same clock, which need not be the machine's
 		w.Header().Set("Date", v.Skewed(ex.clock.Now()).Std().UTC().Format(http.TimeFormat))
 	}
 	ex.door.WriteHead(w, v)
 	if decided != nil {
+		v.Gather() // faults count the bytes of an answer
 		ex.pause(decided, decided.After)
 		if decided.Depart(w, v) {
 			return
@@ -104,7 +105,7 @@ func (ex *Exchange) pause(decided *fault.Decision, d market.Duration) {
 	}
 }
 
-// carryOut lets happen what is due and then calls the endpoint. A panic there is a mistake of ours:
+// carryOut carries out all due events and then calls the endpoint. A panic there is our mistake:
 // the answer is 101, outcome unknown, and the lock is released.
 func (ex *Exchange) carryOut(c *door.Call) (refusal *exchange.Error) {
 	ex.mu.Lock()

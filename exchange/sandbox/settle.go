@@ -26,16 +26,21 @@ func (f *fill) at(now market.Time) market.Fill {
 	return told
 }
 
-// describe fills view and viewed with an order and its fills as an answer at now shows them:
-// feePaid has only fees that are settled, and an order is visible while it rests in the book.
-func (ex *Exchange) describe(r *record, now market.Time, fills []fill) {
-	ex.view = *ex.orderOf(r)
-	ex.view.Visible = rests(&ex.view)
+// copyOrder sets view to the order of a record as an answer at now shows it: feePaid has only fees
+// that are settled, and an order is visible while it rests in the book.
+func (ex *Exchange) copyOrder(view *market.Order, r *record, now market.Time) {
+	*view = *ex.orderOf(r)
+	view.Visible = rests(view)
 	for _, f := range r.fills() {
 		if f.due > now {
-			ex.view.FeePaid, _ = ex.view.FeePaid.Sub(f.Fee) // a sum has room for what it is made of
+			view.FeePaid, _ = view.FeePaid.Sub(f.Fee) // no overflow: the fee is a part of the sum
 		}
 	}
+}
+
+// describe fills view and viewed with an order and its fills as an answer at now shows them.
+func (ex *Exchange) describe(r *record, now market.Time, fills []fill) {
+	ex.copyOrder(&ex.view, r, now)
 	ex.viewed = ex.viewed[:0]
 	for i := range fills {
 		ex.viewed = append(ex.viewed, fills[i].at(now))

@@ -45,30 +45,29 @@ var (
 		bucketTransactions, bucketTransfers, bucketTape, bucketBars, bucketMeters}
 )
 
-// errCorrupt is wrapped where stored bytes cannot be what this program wrote.
+// errCorrupt is wrapped by errors about stored bytes that this program cannot have written.
 var errCorrupt = errors.New("corrupt")
 
 // errClosed is why nothing is answered any more after Close.
 var errClosed = errors.New("the exchange is closed")
 
-// store keeps an exchange in a file: what is marked as changed is written in one transaction,
-// before the answer goes out. A nil store keeps nothing. After a write that fails the store writes
-// no more: memory is then ahead of the file, and no client may see it.
+// store keeps an exchange in a file: it writes all marked changes in one transaction, before the
+// answer goes out. A nil store keeps nothing. After a failed write the store writes no more: memory
+// is then ahead of the file, and no client may see it.
 type store struct {
 	ex         *Exchange
 	db         *bbolt.DB
 	path       string
 	file       *boltfile.File
 	err        error        // why nothing is written any more
-	loaded     *loadedState // what the file held when it was opened; nil: nothing
+	loaded     *loadedState // content of the file at its opening; nil: it was empty
 	marketRows []marketRow
 	saved      market.Time // that the file has reached
 	marks
 	batches
 }
 
-// openStore opens the state file of the config, if it names one, and holds the config against what
-// is in it.
+// openStore opens the state file of the config, if it names one, and compares the config with it.
 func (ex *Exchange) openStore() error {
 	if ex.config.State == "" {
 		return nil
@@ -87,7 +86,7 @@ func (ex *Exchange) openStore() error {
 	return nil
 }
 
-// openFile opens the file and reads what it says of itself.
+// openFile opens the file and reads its first record.
 func (ex *Exchange) openFile() (err error) {
 	defer catchCorrupt(&err, debug.SetPanicOnFault(true))
 	path := ex.config.State
@@ -111,7 +110,7 @@ func (ex *Exchange) openFile() (err error) {
 	return s.loaded.agree(&ex.config)
 }
 
-// notFolder says what to name where a folder is named.
+// notFolder refuses a folder as the state file.
 func notFolder(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("this is a folder; name a file in it, like %s", filepath.Join(path, "exchange.db"))
@@ -135,8 +134,8 @@ func openError(err error) error {
 	return err
 }
 
-// catchCorrupt, deferred, turns the panic over a page that cannot be read, or over a record that
-// names what is not there, into an error, and puts back how the process takes such faults.
+// catchCorrupt, deferred, turns a panic into an error: an unreadable page, or a record that names
+// something missing. It restores the process's handling of such faults.
 func catchCorrupt(err *error, faults bool) {
 	debug.SetPanicOnFault(faults)
 	if caught := recover(); caught != nil {
@@ -144,8 +143,8 @@ func catchCorrupt(err *error, faults bool) {
 	}
 }
 
-// openState prepares the file's marks, and recalls what the file holds, if it holds an exchange.
-// All accounts are written anew.
+// openState prepares the file's marks, and restores the exchange that the file holds, if any. All
+// accounts are written anew.
 func (ex *Exchange) openState() error {
 	s := ex.store
 	if s == nil {
@@ -176,7 +175,7 @@ func (s *store) close() error {
 	return s.db.Close()
 }
 
-// stopped is the refusal of an exchange that cannot keep what it would do, or nil.
+// stopped is the refusal of an exchange that cannot write its file, or nil.
 func (ex *Exchange) stopped() *exchange.Error {
 	if ex.store != nil && ex.store.err != nil {
 		return exchange.ErrCode(exchange.CodeEngineUnavailable)
@@ -184,13 +183,13 @@ func (ex *Exchange) stopped() *exchange.Error {
 	return nil
 }
 
-// save writes what has changed where it must be in the file before anybody hears of it, and else
-// once a minute of the exchange's time; always writes in any case. It returns when everything that
-// the caller can have seen is in the file. The caller holds the lock, which is let go of while the
-// disk works. An error is that of the store: the exchange takes nothing more.
+// save writes the changes that must be in the file before an answer shows them; others at most once
+// a minute of the exchange's time. always forces the write. It returns once everything that the
+// caller can have seen is in the file. The caller holds the lock; save releases it while the disk
+// works. An error is that of the store: the exchange takes nothing more.
 //
-// What only the clock has made due need not be written when it is told: from the same state, it
-// happens again in the same way.
+// Events of the clock need no write before an answer shows them: from the same state they happen
+// again in the same way.
 func (ex *Exchange) save(always bool) error {
 	ex.showTakers()
 	s := ex.store
@@ -216,9 +215,9 @@ func (s *store) stop(err error) {
 	}
 }
 
-// Close writes what is not in the state file yet and lets go of it. An exchange with a state file
-// answers nothing afterwards; one without needs no Close. The error is the first that kept the
-// exchange from writing, also when it was told before.
+// Close writes the remaining changes and closes the state file. An exchange with a state file
+// answers nothing afterwards; an exchange without needs no Close. It returns the first error of a
+// write, also if an earlier call has returned it.
 func (ex *Exchange) Close() error {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// storedLife is what an exchange has only once.
+// storedLife is the stored data that an exchange has once.
 type storedLife struct {
 	Reached  market.Time
 	Sequence market.OrderID
@@ -36,7 +36,7 @@ type storedLate struct {
 // storedAccount is an account; its lists are rows of their own.
 type storedAccount struct {
 	Name                              string
-	Balances                          map[string]market.Money // by symbol; what orders hold follows from them
+	Balances                          map[string]market.Money // by symbol; holds follow from the orders
 	Volume                            market.Money
 	Days                              []dayVolume
 	DepositsListed, WithdrawalsListed uint64
@@ -52,7 +52,7 @@ type storedMarket struct {
 	Book              sim.BookState
 }
 
-// rules are what may change of a market while the exchange runs.
+// rules are the rules of a market that may change while the exchange runs.
 type rules struct {
 	Status market.MarketStatus
 	market.Rules
@@ -75,7 +75,7 @@ func (s *storedMarket) overrule(m *market.Market) {
 	}
 }
 
-// storedRecord is an order: an open one as the venue has it, or one that has ended.
+// storedRecord is an order: open, as the venue has it, or closed.
 type storedRecord struct {
 	Account    sim.AccountID
 	Order      market.Order
@@ -140,7 +140,7 @@ func (s *storedBar) bar() bar {
 	return bar{s.Start, s.End, s.Open, s.High, s.Low, s.Close, s.First, s.Last, s.Base, s.Quote}
 }
 
-// storedMeter is what a key or an IP address has used.
+// storedMeter is the used weight of a key or an IP address.
 type storedMeter struct {
 	Minute int64
 	Used   int

@@ -48,8 +48,8 @@ func (t *tape) print(trade *publicTrade) bool {
 	return true
 }
 
-// appendKept appends to a slice of which only the latest keep count. It drops older ones now and
-// then, a fifth of the slice at a time.
+// appendKept appends to a slice whose latest keep elements count. Now and then it drops older ones,
+// a fifth of the slice at a time.
 func appendKept[T any](kept []T, one *T, keep int) []T {
 	if len(kept) > keep+keep/4 {
 		kept = kept[:copy(kept, kept[len(kept)-keep+1:])]
@@ -65,7 +65,7 @@ func (t *tape) last() *publicTrade {
 	return &t.trades[len(t.trades)-1]
 }
 
-// all returns what the tape remembers.
+// all returns the trades on the tape.
 func (t *tape) all() []publicTrade { return t.trades[max(0, len(t.trades)-t.kept()):] }
 
 // kept is how many trades the tape remembers.
@@ -124,7 +124,7 @@ func (ex *Exchange) trades(c *door.Call) (*listing, []publicTrade, *exchange.Err
 // defaultRows is how many rows a list has at most where limit is left out.
 const defaultRows = 500
 
-// moment is a request's time, or the last one where it lies beyond what a Time can say.
+// moment is a request's time, at most the last one that a Time can hold.
 func moment(millis int64) market.Time {
 	t, err := market.TimeOfMillis(millis)
 	if err != nil {

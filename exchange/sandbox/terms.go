@@ -23,9 +23,8 @@ type terms struct {
 	refused   *exchange.Error
 }
 
-// order makes o what POST /order asks for, with the defaults of specification 4.1 and, for
-// triggers, of venue-facts 3.1. Whether its parts go together and with the market is for the venue
-// to say.
+// order fills o from the parameters of POST /order, with the defaults of specification 4.1 and, for
+// triggers, of venue-facts 3.1. The venue checks whether its fields fit each other and the market.
 func (t *terms) order(o *market.Order) {
 	o.Market, o.OperatorID = t.m.ID, t.Integer("operatorId", 0)
 	o.CodGroupID = uint16(t.Integer("codGroupId", 0))
@@ -45,7 +44,7 @@ func (t *terms) order(o *market.Order) {
 	o.TriggerReference = word(t, "triggerReference", t.reference.String(), market.ParseTriggerReference)
 }
 
-// common reads what POST and PUT have in common.
+// common reads the parameters that POST and PUT share.
 func (t *terms) common(o *market.Order) {
 	o.Amount = market.Qty(t.decimal("amount", t.m.AmountDigits, exchange.CodeAmountTooLarge))
 	o.AmountQuote = market.Money(t.decimal("amountQuote", t.m.QuoteDigits, exchange.CodeAmountTooLarge))

@@ -25,7 +25,7 @@ type tier struct {
 	fees   map[string]exchange.Fees
 }
 
-// dayVolume is what an account traded on one UTC day, in the currency of the tiers.
+// dayVolume is the volume of an account on one UTC day, in the currency of the tiers.
 type dayVolume struct {
 	Day    int64 // since 1970
 	Volume market.Money
@@ -143,8 +143,7 @@ func (ex *Exchange) applyTier(a *account) {
 	ex.venue.SetFees(a.id, func(m *market.Market) exchange.Fees { return ex.rates(level, m.FeeCategory) })
 }
 
-// rates returns what a tier pays in a fee category; the category "" stands for all that the tier
-// does not name.
+// rates returns the fees of a tier in a fee category; the category "" stands for all others.
 func (ex *Exchange) rates(level int, category string) exchange.Fees {
 	if len(ex.tiers) == 0 {
 		return exchange.Fees{}
@@ -190,7 +189,7 @@ func (ex *Exchange) notional(m *market.Market, f *market.Fill) (market.Money, er
 	return market.Money(whole), err
 }
 
-// addVolume adds volumes; what is too large to be counted is in the highest tier anyway.
+// addVolume adds volumes; an overflow is the largest volume, in the highest tier anyway.
 func addVolume(a, b market.Money) market.Money {
 	if sum, err := market.Add(a, b); err == nil {
 		return sum

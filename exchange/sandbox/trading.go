@@ -8,13 +8,14 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// postOrder is POST /order (specification 4.1). What is wrong is found in this order: the value of
-// a parameter (429, 210, 211, 205), a trigger's parameter without a trigger (202), a clientOrderId
-// in use (220); then what the venue finds: the market's status, the fields of the type, tick and
-// decimals, size, number of open orders, balance.
+// postOrder is POST /order (specification 4.1). The order of its checks: the value of a parameter
+// (429, 210, 211, 205), a trigger's parameter without a trigger (202), a clientOrderId in use
+// (220); then those of the venue: the market's status, the fields of the type, tick and decimals,
+// size, number of open orders, balance.
 func (ex *Exchange) postOrder(c *door.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	ex.command = market.Command{Kind: market.CommandPlace, At: c.Now}
@@ -41,10 +42,10 @@ func (ex *Exchange) postOrder(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// putOrder is PUT /order (specification 4.4). What is wrong is found in this order: the value of a
-// parameter, the order (203, 240, 234); then what the venue finds: the market's status, nothing
-// changed (232), fields that do not go together (236, 239, 202), and what POST refuses. The answer
-// names the operator of this request and has the fills of this request alone.
+// putOrder is PUT /order (specification 4.4). The order of its checks: the value of a parameter,
+// the order (203, 240, 234); then those of the venue: the market's status, nothing changed (232),
+// fields that do not go together (236, 239, 202), and the refusals of POST. The answer names the
+// operator of this request and has the fills of this request alone.
 func (ex *Exchange) putOrder(c *door.Call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.Text("market"))
 	ex.command = market.Command{Kind: market.CommandUpdate, At: c.Now, Order: market.Order{Market: m.ID}}
@@ -124,7 +125,7 @@ func (ex *Exchange) deleteOrder(c *door.Call) *exchange.Error {
 // are halted keep their orders. The answer names each order's market where the request did not, for
 // an orderId is unique in its market only (specification 2.1).
 func (ex *Exchange) deleteOrders(c *door.Call) *exchange.Error {
-	c.Out = append(c.Out, '[')
+	ended := new(snapshot[cancelledOrder])
 	for _, m := range ex.catalog.Markets() {
 		if c.Has("market") && m.Name != c.Text("market") {
 			continue
@@ -141,26 +142,28 @@ func (ex *Exchange) deleteOrders(c *door.Call) *exchange.Error {
 			if refused := ex.cancel(c, r); refused != nil {
 				return refused
 			}
-			appendCancelled(c, m, ex.orderOf(r))
+			*ended.add() = cancelledOrder{m, ex.orderOf(r).ExchangeID}
 		}
 	}
-	c.Out = append(c.Out, ']')
+	c.More = ended.list(func(dst []byte, o *cancelledOrder) []byte { return o.append(dst, c) })
 	return nil
 }
 
-// appendCancelled appends an element of the answer of DELETE /orders.
-func appendCancelled(c *door.Call, m *market.Market, o *market.Order) {
-	if c.Out[len(c.Out)-1] != '[' {
-		c.Out = append(c.Out, ',')
-	}
-	c.Out = append(c.Out, `{"orderId":"`...)
-	c.Out = append(c.Out, o.ExchangeID.String()...)
-	c.Out = appendOperator(append(c.Out, '"'), c)
+// cancelledOrder is an element of the answer of DELETE /orders.
+type cancelledOrder struct {
+	market *market.Market
+	id     uuid.UUID
+}
+
+// append appends the element to the answer of a call.
+func (o *cancelledOrder) append(dst []byte, c *door.Call) []byte {
+	w := wire.Writer{Dst: append(dst, '{')}
+	w.ID("orderId", o.id)
+	w.Dst = appendOperator(w.Dst, c)
 	if !c.Has("market") {
-		c.Out = append(c.Out, `,"market":"`...)
-		c.Out = append(append(c.Out, m.Name...), '"')
+		w.Text("market", o.market.Name)
 	}
-	c.Out = append(c.Out, '}')
+	return append(w.Dst, '}')
 }
 
 // appendOperator appends the operatorId of a request as a further member, where it was sent.

@@ -17,8 +17,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// treasury is what the exchange has beside the venue's balances: the rules of its assets, the fee
-// schedule, and what is on its way in or out.
+// treasury is the exchange's data beside the venue's balances: the rules of its assets, the fee
+// schedule, and the transfers under way.
 type treasury struct {
 	assets         []*assetRules // by market.AssetID, from 1
 	assetsBySymbol []*assetRules // by symbol
@@ -26,12 +26,12 @@ type treasury struct {
 	currency       market.AssetID // of the tiers; 0: the exchange does not have it
 	currencyDigits uint8
 	rated          []*market.Market // by market.ID, from 1: QUOTE-EUR, or nil
-	nextTierUpdate market.Time      // when the tiers are worked out next
+	nextTierUpdate market.Time      // time of the next computation of the tiers
 	inFlight       inFlight
 	number         int64 // of the transfers and transactions so far
 }
 
-// transfers is what an account has beside its orders and balances.
+// transfers is an account's data beside its orders and balances.
 type transfers struct {
 	tier            int
 	volume          market.Money // that gave the tier
@@ -44,9 +44,8 @@ type transfers struct {
 	depositsListed, withdrawalsListed uint64 // so far
 }
 
-// transfer is one deposit or withdrawal. Amount is what arrives where it goes, Fee what the
-// exchange keeps of it on the way: a deposit credits Amount, a withdrawal takes Amount and Fee from
-// the balance.
+// transfer is one deposit or withdrawal. Amount arrives, and the exchange keeps Fee: a deposit
+// credits Amount, a withdrawal takes Amount and Fee from the balance.
 type transfer struct {
 	ID                       uuid.UUID
 	Account                  sim.AccountID
@@ -136,7 +135,7 @@ func (ex *Exchange) nextID() (id uuid.UUID) {
 	return id
 }
 
-// startStage puts a transfer on its way.
+// startStage begins a status of a transfer.
 func (ex *Exchange) startStage(t *transfer, status transferState, at market.Time) {
 	t.Status, t.Due = status, at.Add(ex.stageDuration(ex.assets[t.Asset-1], status))
 	heap.Push(&ex.inFlight, t)
@@ -178,7 +177,7 @@ func (ex *Exchange) nextStage(t *transfer, at market.Time) {
 }
 
 // cancelTransfer ends a transfer before it has arrived or been sent: a deposit is not credited, a
-// withdrawal is given back. It is the operator's to do; 205 where no transfer of that id can be
+// withdrawal is given back. Only the operator can do it; 205: no transfer of that id can be
 // canceled any more.
 func (ex *Exchange) cancelTransfer(id uuid.UUID, at market.Time) *exchange.Error {
 	place := slices.IndexFunc(ex.inFlight, func(t *transfer) bool { return t.ID == id })
@@ -202,7 +201,7 @@ func (ex *Exchange) cancelTransfer(id uuid.UUID, at market.Time) *exchange.Error
 	return nil
 }
 
-// kept returns how many rows of an account's lists are remembered.
+// kept returns the number of rows that an account's lists keep.
 func (ex *Exchange) kept() int {
 	if ex.config.Retention.Transactions == 0 {
 		return defaultRetention
@@ -220,7 +219,7 @@ func remember[T any](rows []T, row T, limit int) []T {
 	return append(rows, row)
 }
 
-// list appends a transfer to a list of its account. The one that is no longer remembered for it may
+// list appends a transfer to a list of its account. The transfer that leaves the list for it may
 // leave the file, too.
 func (ex *Exchange) list(rows []*transfer, t *transfer, listed *uint64) []*transfer {
 	*listed++
@@ -232,7 +231,7 @@ func (ex *Exchange) list(rows []*transfer, t *transfer, listed *uint64) []*trans
 	return remember(rows, t, ex.kept())
 }
 
-// latest returns the rows that are remembered.
+// latest returns the last rows, at most limit.
 func latest[T any](rows []T, limit int) []T { return rows[max(0, len(rows)-limit):] }
 
 // listTransfers answers a history: newest first, of one asset or all, between two times.
@@ -270,8 +269,7 @@ func writeTransfer(w *wire.Writer, t *transfer, v *assetRules) {
 	w.Close('}')
 }
 
-// inFlight is a heap of transfers: the one whose next status is due first on top, the older of two
-// at one time.
+// inFlight is a heap of transfers by the time of their next status, then by age.
 type inFlight []*transfer
 
 func (h inFlight) Len() int { return len(h) }
@@ -296,7 +294,7 @@ func (h *inFlight) Pop() any {
 	return t
 }
 
-// digest makes up what looks like a hash of a blockchain, always the same for the same texts.
+// digest makes a text that looks like a hash of a blockchain, always the same for the same texts.
 func digest(texts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(texts, "/")))
 	return "0x" + hex.EncodeToString(sum[:])

@@ -13,15 +13,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// defaultWithdrawalStage is how long a withdrawal waits in each status before it is sent, and in
-// sending.
+// defaultWithdrawalStage is the time of a withdrawal in each status up to sending.
 const defaultWithdrawalStage = 10 * time.Second
 
 // maxAddress is how many bytes an address or a paymentId may have.
 const maxAddress = 128
 
 // postWithdrawal answers POST /withdrawal. The fee is part of amount, or comes on top of it with
-// addWithdrawalFee; the answer's amount is what leaves the balance, and it leaves it at once. The
+// addWithdrawalFee; the answer's amount leaves the balance at once. The
 // checks come in this order: internal (205), amount (205, 429, 210), address (412, of a bank 409)
 // and paymentId (205), the asset's status (410), its minimum (406), the balance (408).
 func (ex *Exchange) postWithdrawal(c *door.Call) *exchange.Error {
@@ -58,7 +57,7 @@ func (ex *Exchange) postWithdrawal(c *door.Call) *exchange.Error {
 	return nil
 }
 
-// checkWithdrawal reads the amount and checks what can be checked without the exchange's state.
+// checkWithdrawal reads the amount and makes the checks that need no state of the exchange.
 func (v *assetRules) checkWithdrawal(c *door.Call) (market.Money, *exchange.Error) {
 	if c.Flag("internal", false) {
 		return 0, exchange.Invalid("internal")
@@ -80,8 +79,8 @@ func (v *assetRules) checkWithdrawal(c *door.Call) (market.Money, *exchange.Erro
 	return amount, nil
 }
 
-// withdraw takes total from the balance, where the caller has seen it, and puts what the fee leaves
-// of it on its way.
+// withdraw takes total from the balance and sends total less the fee. The caller has checked the
+// balance.
 func (ex *Exchange) withdraw(a *account, v *assetRules, total market.Money, address, payment string, at market.Time) {
 	if err := ex.transfer(a.id, v.ID, -total); err != nil {
 		panic(fmt.Sprintf("sandbox: withdraw %d of %s from %s: %s", total, v.Symbol, a.name, err))
@@ -98,7 +97,7 @@ func (ex *Exchange) withdraw(a *account, v *assetRules, total market.Money, addr
 	})
 }
 
-// giveBack cancels a withdrawal: what it took is in the balance again.
+// giveBack cancels a withdrawal and returns its amount and fee to the balance.
 func (ex *Exchange) giveBack(t *transfer, at market.Time) error {
 	total := t.Amount + t.Fee
 	if err := ex.transfer(t.Account, t.Asset, total); err != nil {

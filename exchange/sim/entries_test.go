@@ -41,7 +41,8 @@ func TestEntriesStandAsInAPlainList(t *testing.T) {
 			for step := range 12_000 {
 				grows := step/3000%2 == 0
 				if len(plain) == 0 || random.IntN(10) < 3 != grows {
-					e := entry{level: market.Price(random.IntN(500)), sequence: int64(random.IntN(1000)), order: &order{}}
+					e := entry{level: market.Price(random.IntN(500)), sequence: int64(random.IntN(1000)),
+						order: &order{}}
 					list.insert(e, down)
 					plain = append(plain, e)
 				} else {

@@ -26,9 +26,9 @@ type book struct {
 
 	quietLow, quietHigh market.Price // a candle between these, exclusive, has no effect
 
-	watch    *market.Watch // prices that the engine wants events of
-	notified market.Price  // the watched price of the latest event in this movement
-	leg      int           // the point that the path is walking to
+	watch    *market.Watch   // prices that the engine wants events of
+	notified [2]market.Price // the watched prices of the latest events in this movement; 0: none
+	leg      int             // the point that the path is walking to
 
 	candle      market.Candle
 	points      [4]market.Price
@@ -197,15 +197,18 @@ func (b *book) enter(l *ladder, o *order) {
 
 // leave takes an order out of the book.
 func (b *book) leave(o *order) {
-	if !o.resting {
-		return
+	if o.resting {
+		b.remove(o)
 	}
-	o.resting = false
+}
+
+func (b *book) remove(o *order) {
 	if o.queue != nil {
 		b.queue(o).remove(o)
 	} else {
 		b.side(o).remove(o)
 	}
+	o.resting = false
 }
 
 // fillLevel is the price of the path at which a limit order fills.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -128,18 +129,32 @@ func better(side market.Side, a, b market.Price) market.Price {
 }
 
 // notifyHere sends the engine the path's price if it is at or beyond a watched price, and reports
-// whether it did. It sends each watched price once in a row.
+// whether it did. It sends each watched price once in a row; both, where the price is beyond both.
 func (v *Venue) notifyHere(b *book) bool {
+	return *b.watch != (market.Watch{}) && v.notifyReached(b)
+}
+
+func (v *Venue) notifyReached(b *book) bool {
+	below, above := b.watch.Below, b.watch.Above
+	isBelow, isAbove := below != 0 && b.last <= below, above != 0 && b.last >= above
 	switch {
-	case b.watch.Below != 0 && b.last <= b.watch.Below && b.notified != b.watch.Below:
-		b.notified = b.watch.Below
-	case b.watch.Above != 0 && b.last >= b.watch.Above && b.notified != b.watch.Above:
-		b.notified = b.watch.Above
+	case isBelow && !slices.Contains(b.notified[:], below):
+		b.notified = [...]market.Price{below, b.notifiedIf(isAbove, above)}
+	case isAbove && !slices.Contains(b.notified[:], above):
+		b.notified = [...]market.Price{above, b.notifiedIf(isBelow, below)}
 	default:
 		return false
 	}
 	v.notifyPrice(b)
 	return true
+}
+
+// notifiedIf is level if it still counts as notified, else 0.
+func (b *book) notifiedIf(reached bool, level market.Price) market.Price {
+	if reached && slices.Contains(b.notified[:], level) {
+		return level
+	}
+	return 0
 }
 
 // notifyOnTheWay walks to the watched price before stop, if there is one, and notifies the engine.
@@ -179,7 +194,7 @@ func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bo
 	b.points[0], b.points[1] = b.last, price
 	b.times[0], b.times[1] = at, at
 	b.volume = noCap
-	b.notified = 0
+	clear(b.notified[:])
 	v.active = v.active[:0]
 	v.activate(b)
 	v.walk(b, 1)

@@ -62,11 +62,16 @@ func fastLevels(data []byte, at int, m *market.Market, dst *[]market.Level) int 
 func (w *Writer) Levels(m *market.Market, levels []market.Level) {
 	w.Dst = append(w.Dst, '[')
 	for i := range levels {
-		w.Open('[')
-		w.Decimal(int64(levels[i].Price), m.PriceDigits)
-		w.Dst = append(w.Dst, ',')
-		w.Decimal(int64(levels[i].Amount), m.AmountDigits)
-		w.Close(']')
+		w.Level(m, &levels[i])
 	}
+	w.Close(']')
+}
+
+// Level writes one level of a book, ["price","size"], in the units of m.
+func (w *Writer) Level(m *market.Market, level *market.Level) {
+	w.Open('[')
+	w.Decimal(int64(level.Price), m.PriceDigits)
+	w.Dst = append(w.Dst, ',')
+	w.Decimal(int64(level.Amount), m.AmountDigits)
 	w.Close(']')
 }

@@ -73,7 +73,7 @@ func (t Table) DescribeAdmin(root string) []byte {
 			"securitySchemes": object{"token": object{"type": "http", "scheme": "bearer"}}},
 	})
 	if err != nil {
-		panic("door: " + err.Error()) // a table holds what is no JSON
+		panic("door: " + err.Error()) // a schema of the table is no JSON
 	}
 	return text
 }

@@ -16,10 +16,23 @@ type Call struct {
 	Out      []byte // the body of the answer; a handler appends to it
 	Status   int    // HTTP status of the answer; 0: 200
 
+	// More appends a part of the answer that follows after Out, and reports whether there are more
+	// parts; nil: Out is the whole answer. It is called when the handler has returned, without a
+	// lock of the exchange: it reads what the handler has copied, nothing that changes.
+	More func(dst []byte) (out []byte, more bool)
+
 	// Effects of faults on the request, 0 without a fault.
 	Skew        market.Duration // added to the time that the client is shown
 	FillLater   market.Duration // from the order to its place in the book
 	SettleLater market.Duration // added to the time from a fill to its settlement
+}
+
+// Gather appends all parts of the answer to Out.
+func (c *Call) Gather() {
+	for more := c.More != nil; more; {
+		c.Out, more = c.More(c.Out)
+	}
+	c.More = nil
 }
 
 // Skewed returns t as the client is shown it.

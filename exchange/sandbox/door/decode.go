@@ -23,8 +23,8 @@ const maxDepth = 32
 // maxDecimal is the longest text of a decimal.
 const maxDecimal = 40
 
-// decoder checks the parameters of one request against its endpoint's. Of several complaints the
-// first in the order of the text is the answer; what is missing comes last, in the order of the
+// decoder checks the parameters of one request against those of its endpoint. The answer names the
+// first wrong parameter in the order of the request; missing ones come last, in the order of the
 // table.
 type decoder struct {
 	catalog *market.Catalog
@@ -33,7 +33,7 @@ type decoder struct {
 }
 
 // Decode reads the parameters of a request into c.Args: name from the path, the others from query
-// and body. An empty body, and one that is an object without members, has no parameters.
+// and body. An empty body and an empty object have no parameters.
 func (d *Door) Decode(c *Call, name, query string, body []byte) *exchange.Error {
 	c.Args = slices.Grow(c.Args[:0], len(c.Endpoint.Params))[:len(c.Endpoint.Params)]
 	clear(c.Args)
@@ -88,7 +88,7 @@ func (d *decoder) query(query string) {
 	}
 }
 
-// unescape returns what a part of a query stands for.
+// unescape decodes a part of a query.
 func unescape(part string) (text string, wrong bool) {
 	if strings.IndexByte(part, '%') < 0 && strings.IndexByte(part, '+') < 0 {
 		return part, !utf8.ValidString(part)
@@ -232,7 +232,7 @@ func (k kind) form() form {
 	return formText
 }
 
-// accepts checks a text against its parameter, and fills in what it stands for.
+// accepts checks a text against its parameter, and sets the argument's value.
 func (d *decoder) accepts(p *Parameter, a *Argument) (ok bool) {
 	switch p.Kind {
 	case MarketName:

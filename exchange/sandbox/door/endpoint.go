@@ -4,8 +4,8 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 )
 
-// Endpoint is one row of the table of endpoints: what routes, checks and charges a request, and
-// what openapi.json is made of.
+// Endpoint is one row of the table of endpoints: it routes, checks and charges a request, and
+// openapi.json is made of it.
 type Endpoint struct {
 	Method, Path string // the path without /v2; {market} is a path parameter
 	Summary      string
@@ -38,8 +38,7 @@ const (
 	Withdraw
 )
 
-// Parameter is one parameter of an endpoint, with what its value has to be before the endpoint
-// looks at it.
+// Parameter is one parameter of an endpoint, with the rules of its value.
 type Parameter struct {
 	Name     string
 	Kind     kind

@@ -124,12 +124,12 @@ type credentials struct {
 // credentials reads the headers of one prefix and reports whether any of them shows a credential. A
 // window alone is none.
 func (q *Request) credentials(h http.Header, names *credentialHeaders) bool {
-	q.shown = credentials{key: first(h[names.key]), signature: first(h[names.signature]),
-		timestamp: first(h[names.timestamp])}
+	keys, signatures, timestamps := h[names.key], h[names.signature], h[names.timestamp]
+	q.shown = credentials{key: first(keys), signature: first(signatures), timestamp: first(timestamps)}
 	if windows := h[names.window]; len(windows) > 0 {
 		q.shown.window, q.shown.hasWindow = windows[0], true
 	}
-	return len(h[names.key])+len(h[names.signature])+len(h[names.timestamp]) > 0
+	return len(keys)+len(signatures)+len(timestamps) > 0
 }
 
 func first(values []string) string {
@@ -177,7 +177,7 @@ func (d *Door) authenticate(q *Request, r *http.Request, now market.Time) (*acti
 		return nil, exchange.ErrCode(305)
 	case k.Unconfirmed:
 		return nil, exchange.ErrCode(306)
-	case len(k.addresses) > 0 && !slices.Contains(k.addresses, q.peer):
+	case len(k.addresses) > 0 && !slices.Contains(k.addresses, PeerOf(r.RemoteAddr)):
 		return nil, exchange.ErrCode(307)
 	case !k.signed(q, r, d.strict):
 		return nil, exchange.ErrCode(309)

@@ -28,10 +28,11 @@ const (
 	defaultIPBan    = 15 * time.Minute
 )
 
-// limiter counts the weight points of keys and of the IP addresses of those who show no key
-// (specification 8, venue-facts 2.4). A Minute is one of the exchange's clock, not the last sixty
-// seconds. Who exceeds the budget is banned for the rest of the minute and then for the length of
-// the ban; meanwhile every request is refused and costs nothing. It is safe for concurrent use.
+// limiter counts the weight points of keys, and of IP addresses for requests without a key
+// (specification 8, venue-facts 2.4). A minute is one of the exchange's clock, not the last sixty
+// seconds. A key or an address that exceeds its budget is banned for the rest of the minute and
+// then for the length of the ban; meanwhile every request is refused and costs nothing. It is safe
+// for concurrent use.
 type limiter struct {
 	perIP         int
 	keyBan, ipBan market.Duration
@@ -43,21 +44,21 @@ type limiter struct {
 	noted *noted // nil: changes are not noted
 }
 
-// noted is what has changed since the store's last write.
+// noted holds the changes since the store's last write.
 type noted struct {
 	keys  map[*activeKey]struct{}
 	peers map[netip.Addr]struct{}
 	ban   bool // a key or an address has been banned
 }
 
-// Usage is what one key or IP address has used. The zero value has used nothing.
+// Usage is the used weight of one key or IP address. The zero value has used nothing.
 type Usage struct {
 	Minute int64 // since 1970
 	Used   int   // points in that minute
 	Banned market.Time
 }
 
-// charge is what a request has cost, as the answer's headers say it.
+// charge is the cost of a request, for the headers of its answer.
 type charge struct {
 	limit     []string // value of the header
 	remaining int
@@ -89,8 +90,8 @@ func points(budget, otherwise int) int {
 	return budget
 }
 
-// chargeKey charges a request to a key, or to the one that pays for it. It reports false where that
-// is banned, by this request or already.
+// chargeKey charges a request to a key, or to the key that pays for it. It reports false if that
+// key is banned, by this request or already.
 func (l *limiter) chargeKey(k *activeKey, weight int, now market.Time) (charge, bool) {
 	k = k.payer
 	l.mu.Lock()
@@ -142,8 +143,8 @@ func (l *limiter) forget(now market.Time) {
 	}
 }
 
-// charge takes weight from the budget, or bans. While a ban lasts the budget is back when it ends,
-// so that is what the bill says.
+// charge takes weight from the budget, or bans. During a ban the charge has the time of the ban's
+// end: then the budget is back.
 func (m *Usage) charge(weight, limit int, ban market.Duration, now market.Time) (charge, bool) {
 	if now < m.Banned {
 		return charge{resetAt: m.Banned.Millis()}, false
@@ -204,8 +205,8 @@ func (d *Door) HasNewBan() bool {
 	return l.noted.ban
 }
 
-// SetUsage sets what a key or an IP address has used, as FlushUsage reported it. A key that is gone
-// is left out.
+// SetUsage sets the usage of a key or an IP address, as FlushUsage reported it. It ignores unknown
+// keys.
 func (d *Door) SetUsage(subject string, m Usage) {
 	d.limiter.mu.Lock()
 	defer d.limiter.mu.Unlock()

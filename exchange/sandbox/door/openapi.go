@@ -60,7 +60,7 @@ func (t Table) describe(credentials credentialHeaders, budget budgetHeaders, ope
 	}
 	text, err := json.Marshal(document)
 	if err != nil {
-		panic("door: " + err.Error()) // a table holds what is no JSON
+		panic("door: " + err.Error()) // a schema of the table is no JSON
 	}
 	return text
 }

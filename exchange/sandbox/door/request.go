@@ -25,19 +25,19 @@ var jsonContent = []string{"application/json"}
 type Request struct {
 	Call
 	key    *activeKey // nil: none, or not genuine
-	peer   netip.Addr
 	Body   []byte
 	charge charge
 	shown  credentials
 
-	message   []byte // what is signed
+	message   []byte // the signed bytes
 	compact   bytes.Buffer
 	signature [sha256.Size]byte
 	sum       []byte
 }
 
-// maxPooled is the largest memory for an answer that goes back to the pool, in bytes.
-const maxPooled = 1 << 18
+// maxPooled is the largest memory for an answer that goes back to the pool, in bytes: a list of a
+// thousand orders has room.
+const maxPooled = 1 << 20
 
 // NewRequest takes a request from the pool. Release it when it is answered.
 func (d *Door) NewRequest() *Request { return d.requests.Get().(*Request) }
@@ -103,10 +103,10 @@ func isJSON(contentType string) bool {
 	return strings.EqualFold(strings.TrimSpace(kind), "application/json")
 }
 
-// Admit finds out whose request it is, and charges it. unread says what is wrong with its body.
+// Admit finds the key of a request, checks the signature, and charges the request. unread is the
+// error of an unreadable body.
 func (d *Door) Admit(q *Request, r *http.Request, now market.Time, unread *exchange.Error) (refusal *exchange.Error) {
 	cost := 1
-	q.peer = PeerOf(r.RemoteAddr)
 	if q.Endpoint == nil {
 		refusal = exchange.ErrCode(110)
 	} else {
@@ -121,7 +121,7 @@ func (d *Door) Admit(q *Request, r *http.Request, now market.Time, unread *excha
 		q.Account = q.key.account
 		q.charge, within = d.limiter.chargeKey(q.key, cost, now)
 	} else {
-		q.charge, within = d.limiter.chargePeer(q.peer, cost, now)
+		q.charge, within = d.limiter.chargePeer(PeerOf(r.RemoteAddr), cost, now)
 	}
 	if !within {
 		return exchange.Banned(q.charge.resetAt)
@@ -132,7 +132,7 @@ func (d *Door) Admit(q *Request, r *http.Request, now market.Time, unread *excha
 // PeerOf returns the IP address of the other side; the zero one where there is none, as in a
 // request made by hand.
 func PeerOf(remote string) netip.Addr {
-	peer, _ := netip.ParseAddrPort(remote) // the zero AddrPort of an error is what we want
+	peer, _ := netip.ParseAddrPort(remote) // an error gives the zero AddrPort, which serves
 	return peer.Addr().Unmap()
 }
 
@@ -146,13 +146,23 @@ func (d *Door) WriteHead(w http.ResponseWriter, q *Request) {
 	}
 }
 
-// Send writes the answer after head.
+// Send writes the answer after head. An answer of one part has its length in a header; the parts of
+// a longer one are made and written one by one, and a client that takes no more ends that.
 func (q *Request) Send(w http.ResponseWriter) {
-	if len(q.Out) > 1<<11 { // net/http counts a shorter body itself
+	more := false
+	if q.More != nil {
+		q.Out, more = q.More(q.Out)
+	}
+	if len(q.Out) > 1<<11 && !more { // net/http counts a shorter body itself
 		w.Header()["Content-Length"] = []string{strconv.Itoa(len(q.Out))}
 	}
 	if q.Status != http.StatusOK {
 		w.WriteHeader(q.Status)
 	}
-	w.Write(q.Out) // a client that has gone gets nothing; the work is done
+	for {
+		if _, err := w.Write(q.Out); err != nil || !more {
+			return // a client that has gone gets nothing; the work is done
+		}
+		q.Out, more = q.More(q.Out[:0])
+	}
 }

@@ -2,8 +2,7 @@ package door
 
 import "strings"
 
-// Version is where the path of every endpoint begins; it is part of what a client signs
-// (specification 1 and 9).
+// Version begins the path of every endpoint; a client signs it too (specification 1 and 9).
 const Version = "/v2"
 
 // Route finds the endpoint of a method and a path without /v2, and the market that the path names;
@@ -46,7 +45,7 @@ func (t Table) Named(name string) *Endpoint {
 	return nil
 }
 
-// marketOf returns what stands in a path where the endpoint's has {market}.
+// marketOf returns the {market} of a path.
 func (e *Endpoint) marketOf(path string) (market string, ok bool) {
 	before, after, found := strings.Cut(e.Path, "{market}")
 	if !found || len(path) <= len(before)+len(after) || !strings.HasPrefix(path, before) ||
@@ -57,8 +56,8 @@ func (e *Endpoint) marketOf(path string) (market string, ok bool) {
 	return market, !strings.Contains(market, "/")
 }
 
-// Cost returns the weight of a request with that query. The value of market may turn out to be
-// invalid: what a request costs is known before its parameters are read.
+// Cost returns the weight of a request with that query. The cost is known before the parameters are
+// checked: the value of market may be invalid.
 func (e *Endpoint) Cost(query string) int {
 	if e.WeightAll == 0 {
 		return e.Weight

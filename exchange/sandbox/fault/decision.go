@@ -12,12 +12,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Decision is what the faults of a script do to one request, beside their effects on its call.
+// Decision is the effect of a script's faults on one request, beside those on its call.
 type Decision struct {
 	Over   chan struct{}   // of the script
 	Before market.Duration // wait before the request is read
 	After  market.Duration // wait before the answer is sent
-	end    *Fault          // decides what becomes of the answer; nil: it goes out
+	end    *Fault          // the fault that changes the answer; nil: the answer goes out
 }
 
 // take adds a fault. It reports false where an earlier fault already decides the answer.
@@ -42,7 +42,7 @@ func (f *Decision) take(one *Fault, c *door.Call) bool {
 	return true
 }
 
-// page is what a proxy before an exchange might say.
+// page is an answer like that of a proxy before an exchange.
 const page = "<!DOCTYPE html>\n<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>\n"
 
 // Arrive applies the faults before the request is checked. It reports whether the request is over.
@@ -79,8 +79,8 @@ func (f *Decision) refusal(now market.Time) *exchange.Error {
 	return exchange.ErrCode(f.end.Code)
 }
 
-// Depart is what happens to the answer, which is complete in the visit with its headers set. It
-// reports whether it has been dealt with.
+// Depart applies the decision to the answer, which is complete in the visit with its headers set.
+// It reports whether it has sent or dropped the answer.
 func (f *Decision) Depart(w http.ResponseWriter, v *door.Request) (over bool) {
 	if f.end == nil {
 		return false
@@ -120,11 +120,11 @@ func truncate(w http.ResponseWriter, v *door.Request) {
 	w.Header()["Content-Length"] = []string{strconv.Itoa(max(1, len(v.Out)))}
 	w.WriteHeader(v.Status)
 	w.Write(v.Out[:len(v.Out)/2])
-	http.NewResponseController(w).Flush() // what cannot be flushed is closed all the same
+	http.NewResponseController(w).Flush() // after a failed flush the connection is closed all the same
 	panic(http.ErrAbortHandler)
 }
 
-// reset resets the connection, so that the client's system says so; one that is not its own
+// reset resets the connection, so that the client's system reports a reset; a shared connection
 // (HTTP/2, a recorder) is closed.
 func reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()

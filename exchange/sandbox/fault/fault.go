@@ -14,14 +14,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Fault is a fault on demand: what goes wrong (Kind), of which requests or when, and how. The zero
-// value of a setting that is no Kind is the default that its comment names; a setting that the kind
-// does not take is an error. Times are those of the exchange's clock.
+// Fault is a fault on demand: its Kind, the requests that it meets or its time, and its details.
+// The zero value of a setting is the default that its comment names, except for Kind; a setting
+// that the kind does not take is an error. Times are those of the exchange's clock.
 //
-// Of a script of faults every one is asked for every request, in the order of the script. Delays
-// add up; of those that decide what becomes of the answer the first does. Each draws from a
-// sequence of its own, made of the script's seed and its place: the same requests in the same order
-// meet the same faults, and a fault more at the end changes nothing before it.
+// Each request is held against every fault of a script, in the order of the script. Delays add up;
+// of the faults that change the answer the first counts. Each fault draws from its own random
+// sequence, made of the script's seed and the fault's place: the same requests in the same order
+// meet the same faults, and another fault at the end changes nothing before it.
 //
 // A fault that breaks the connection panics with http.ErrAbortHandler, as net/http expects of a
 // handler; a caller of ServeHTTP without a server has to recover it. Go's http.Client and others
@@ -52,7 +52,7 @@ type Fault struct {
 	Reason market.RestatementReason // of cancelOrders; 0: cancelOnAdminRequest
 }
 
-// Kind is what goes wrong.
+// Kind is the kind of a fault.
 type Kind uint8
 
 // The kinds of faults. From MarketStatus on they are scheduled: they happen once, when they are
@@ -75,7 +75,7 @@ const (
 	CancelOrders
 )
 
-// row is what docs/exchange.md says of a kind.
+// row is the row of a kind in docs/exchange.md.
 type row struct {
 	name   string
 	client string   // what the client sees

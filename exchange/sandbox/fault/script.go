@@ -38,7 +38,7 @@ func NewScript(t door.Table, seed uint64, start market.Time) *Script {
 	return &Script{seed: seed, start: start, table: t, over: make(chan struct{})}
 }
 
-// Add appends a fault that has been checked. account is the one that it names; 0: none.
+// Add appends a checked fault. account is the account that the fault names; 0: none.
 func (s *Script) Add(fault *Fault, account int) *Rule {
 	f := &Rule{Fault: *fault, account: account}
 	for _, name := range f.Endpoints {
@@ -80,8 +80,8 @@ type target struct {
 	known   bool // the three above have been looked up
 }
 
-// Choose decides what the script's faults do to a request that arrives at a time; nil: nothing.
-// name is the market in its path. The effects on the call are in the visit then.
+// Choose returns the effect of the script's faults on a request that arrives at a time; nil: none.
+// name is the market in its path. The effects on the call are set in the visit.
 func (s *Script) Choose(d *door.Door, v *door.Request, r *http.Request, name string, at market.Time) *Decision {
 	one := target{front: d, visit: v, request: r, path: name}
 	var all *Decision
@@ -139,7 +139,7 @@ func (one *target) lookUp() {
 	}
 }
 
-// faultReport is a fault of the script at work with what it has met.
+// faultReport is a fault of the script with its counts.
 type faultReport struct {
 	faultText
 	Chosen int `json:"chosen"`
@@ -153,7 +153,7 @@ type ScriptReport struct {
 	Faults []faultReport `json:"faults"`
 }
 
-// Report writes down a script with what it has met so far.
+// Report returns the script with the counts of its faults.
 func (s *Script) Report() ScriptReport {
 	r := ScriptReport{Seed: s.seed, Start: s.start.Millis(), Faults: []faultReport{}}
 	s.mu.Lock()

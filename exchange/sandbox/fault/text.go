@@ -99,7 +99,7 @@ func readFault(row []byte, isEndpoint func(name string) bool) (f Fault, err erro
 	return f, f.Check(isEndpoint)
 }
 
-// wrongKey words what encoding/json says of a key.
+// wrongKey words an error of encoding/json about a key.
 func wrongKey(err error) error {
 	var kind *json.UnmarshalTypeError
 	switch {
@@ -115,7 +115,7 @@ func wrongKey(err error) error {
 	return err
 }
 
-// kinds are what a script calls the types of Go.
+// kinds are the names of Go's types in error texts.
 var kinds = map[string]string{"string": "a text", "int": "a whole number", "float64": "a number",
 	"bool": "true or false", "slice": "a list of texts"}
 

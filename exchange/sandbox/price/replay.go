@@ -108,7 +108,7 @@ func (p *player) nextCandle() error {
 	}
 }
 
-// check says what is wrong with a candle, and returns its volume.
+// check returns the volume of a candle, or an error for a candle that cannot be replayed.
 func (p *player) check(c *market.Candle) (market.Qty, error) {
 	if err := c.Check(); err != nil {
 		return 0, err

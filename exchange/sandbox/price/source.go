@@ -13,7 +13,7 @@ import (
 type Source interface {
 	// Movements returns what the source does with the market's price from s.From on. It gives the
 	// same movements for the same Start, and for a later From the same ones less those that lie
-	// before it: an exchange that comes back after a kill sees the prices that it would have seen.
+	// before it: after a kill an exchange gets the same prices as without it.
 	// A source whose price stands still at From returns it once, so that the market has a price.
 	Movements(s Start) (Movements, error)
 }
@@ -60,8 +60,8 @@ func (f Fixed) Movements(s Start) (Movements, error) {
 	}, nil
 }
 
-// Steady is a price that stands still, as Fixed, around which the house offers anew again and
-// again: what was taken of its levels is there again after Refill at the latest.
+// Steady is a price that stands still, as Fixed, with liquidity that comes back: the taken part of
+// a level is there again after Refill at the latest.
 type Steady struct {
 	Price  string
 	Refill market.Duration // 0: never

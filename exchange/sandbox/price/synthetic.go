@@ -16,16 +16,17 @@ import (
 // lead from the day's open to that of the next; now and then a minute or a few are without any
 // trade.
 type Synthetic struct {
-	Seed       uint64          // 0: the exchange's
-	Anchor     market.Time     // not after the exchange's start; 0: that of its first run, less its history
-	Price      string          // where it starts and around which it moves, from a third to three times of it: decimal
-	Volatility float64         // standard deviation of a day's return; 0: 0.03
-	Volume     string          // base traded in an average minute: decimal; "": what 3000 of the quote currency buy
-	Step       market.Duration // between two movements, on average; 0: a second
+	Seed       uint64      // 0: the exchange's
+	Anchor     market.Time // not after the exchange's start; 0: that of its first run, less its history
+	Price      string      // where it starts and around which it moves, from a third to three times of it: decimal
+	Volatility float64     // standard deviation of a day's return; 0: 0.03
+	// base traded in an average minute: decimal; "": as much as 3000 of the quote currency buy
+	Volume string
+	Step   market.Duration // between two movements, on average; 0: a second
 }
 
-// minuteValue is what an average minute is worth where Synthetic.Volume does not say, in whole
-// units of the quote currency.
+// minuteValue is the traded value of an average minute without Synthetic.Volume, in whole units of
+// the quote currency.
 const minuteValue = 3000
 
 // maxMinutes is more minutes than the longest candle has, so busy that their volume is doubled.
@@ -99,7 +100,7 @@ type days struct {
 	minute  int                  // that comes next
 }
 
-// open brings the chain of days from the anchor to the one that the movements begin in.
+// open brings the chain of days from the anchor to the day of the first movement.
 func (d *days) open() (err error) {
 	d.chain, err = synthetic.New(synthetic.Config{Seed: d.start.Seed, Market: d.start.Market,
 		Interval: market.Interval1d, Start: d.start.Beginning, First: d.first, Volume: 1,
@@ -122,8 +123,8 @@ func (d *days) link() {
 	d.opens[0], d.opens[1] = d.opens[1], c.Close
 }
 
-// fill makes up the day's minutes, and leads them from its open to the next day's: what they miss
-// it by is spread over the day.
+// fill makes the day's minutes lead from its open to the next day's open: the difference is spread
+// over the day.
 func (d *days) fill() error {
 	from, to := d.tick(d.opens[0]), d.tick(d.opens[1])
 	start := market.Interval1d.StartOf(d.day)

@@ -78,7 +78,7 @@ func (w *randomWalk) begin(c *market.Candle, volume market.Qty, start, end marke
 	w.last, w.side = c.Open, market.Buy
 }
 
-// share draws what part of the volume each of n movements has.
+// share draws the part of the volume of each of n movements.
 func (w *randomWalk) share(n int) {
 	w.weights, w.weight, w.passed, w.given = w.weights[:0], 0, 0, 0
 	for range n {
@@ -103,7 +103,7 @@ func (w *randomWalk) placeCorners(n int) {
 		w.corner(middle[0], first)
 		w.corner(middle[1], first+1+w.below(n-2-first))
 	} else {
-		for _, price := range middle { // few movements: only what open and close do not show
+		for _, price := range middle { // few movements: only the prices that open and close do not show
 			if price != c.Open && price != c.Close && w.count < n-1 {
 				w.corner(price, w.count)
 			}
@@ -114,7 +114,7 @@ func (w *randomWalk) placeCorners(n int) {
 	}
 }
 
-// corner adds a price; one that falls on the movement of the last takes its place.
+// corner adds a price; at the movement of the last price it replaces that.
 func (w *randomWalk) corner(price market.Price, at int) {
 	if w.count > 0 && w.corners[w.count-1].at >= at {
 		w.count--

@@ -1,0 +1,206 @@
+package backtest
+
+import (
+	"math/rand/v2"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// gambler asks for anything at any time, as its seed says. It notes each answer and what its desk
+// shows.
+type gambler struct {
+	strategy.Base
+	random *rand.Rand
+	note   func(format string, args ...any)
+	pile   bool // mostly places orders that rest, hundreds of them
+	last   [9]market.Price
+	candle int64
+	timers int
+	asked  int // a strategy that answers its own orders could go on without end
+}
+
+// gamblers is the kind of a gambler with a seed.
+func gamblers(seed uint64, needs strategy.Needs, pile bool, note func(string, ...any)) strategy.Kind {
+	return strategy.Define("gambler", "for a test", func(struct{}) strategy.Needs { return needs },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) {
+			return &gambler{random: rand.New(rand.NewPCG(seed, 11)), note: note, pile: pile}, nil
+		})
+}
+
+func (g *gambler) OnCandle(d *strategy.Desk, c market.Candle) {
+	g.candle++
+	g.last[c.Market] = c.Close
+	for range g.random.IntN(3) {
+		if g.pile && g.random.IntN(8) > 0 {
+			g.rest(d, c.Market, c.Close)
+		} else {
+			g.ask(d, c.Market)
+		}
+	}
+	if g.candle%16 == 0 {
+		g.look(d, c.Market)
+	}
+}
+
+func (g *gambler) OnTicker(d *strategy.Desk, t market.Ticker) {
+	if g.last[t.Market] = t.Last; g.random.IntN(20) == 0 {
+		g.ask(d, t.Market)
+	}
+}
+
+func (g *gambler) OnBook(d *strategy.Desk, b strategy.OrderBook) {
+	bid, _ := b.Bid(0)
+	if bid.Price > 0 && g.random.IntN(20) == 0 {
+		g.last[b.Market()] = bid.Price
+		g.ask(d, b.Market())
+	}
+}
+
+func (g *gambler) OnFill(d *strategy.Desk, f market.Fill) {
+	if g.random.IntN(4) == 0 {
+		g.ask(d, f.Market)
+	}
+}
+
+func (g *gambler) OnOrder(d *strategy.Desk, o market.Order, r market.Report) {
+	g.note("order %d %d %d", o.ID, r.Exec, r.Status)
+	if g.random.IntN(12) == 0 {
+		g.ask(d, o.Market)
+	}
+}
+
+func (g *gambler) OnTimer(d *strategy.Desk, name int64) {
+	g.timers--
+	g.note("timer %d", name)
+	g.ask(d, market.ID(name))
+}
+
+// look notes the desk: orders, positions, money.
+func (g *gambler) look(d *strategy.Desk, m market.ID) {
+	for _, in := range [...]market.ID{m, 0} {
+		sum, open := int64(0), d.OpenOrders(in)
+		for i := range open {
+			sum = sum*31 + int64(open[i].ID) + int64(open[i].Status) + int64(open[i].AmountRemaining)
+		}
+		g.note("open in %d: %d %d", in, len(open), sum)
+	}
+	p, own := d.Position(m), d.Market(m)
+	available, held := d.Balance(own.Base)
+	g.note("holds %d %s %s %s %d: %d %d %d at %d", p.Amount, p.Cost, p.Realised, p.Fees, p.Opened, available, held,
+		d.Cash(m), d.Last(m))
+}
+
+// ask draws one ask; refusals are part of the game.
+func (g *gambler) ask(d *strategy.Desk, m market.ID) {
+	price := g.last[m]
+	if g.asked++; price == 0 || g.asked > 1500 {
+		return
+	}
+	switch g.random.IntN(16) {
+	case 0, 1, 2, 3:
+		g.trade(d, m, price)
+	case 4, 5:
+		g.trigger(d, m, price)
+	case 6, 7, 8:
+		g.bracket(d, m, price)
+	case 9, 10, 11, 12:
+		g.change(d, m, price)
+	case 13:
+		g.rest(d, m, price)
+	case 14:
+		if g.timers < 4 {
+			g.timers++
+			d.Timer(d.Now()+market.Time(g.random.Int64N(int64(market.Interval1m.Fixed())*20)), int64(m))
+		}
+	case 15:
+		if g.random.IntN(6) == 0 {
+			g.answer(0, d.CancelAll(market.ID(g.random.IntN(2))*m))
+		}
+	}
+}
+
+// near draws a price up to a half per cent from price.
+func (g *gambler) near(price market.Price) market.Price {
+	return max(1, price+market.Price(g.random.Int64N(int64(price)/100+1))-price/200)
+}
+
+func (g *gambler) amount() market.Qty { return market.Qty(1+g.random.Int64N(400)) * 250_000 }
+
+// rest places limit orders up to five per cent away.
+func (g *gambler) rest(d *strategy.Desk, m market.ID, price market.Price) {
+	for range g.random.IntN(6) {
+		away := market.Price(g.random.Int64N(int64(price)/20 + 1))
+		side := market.Side(1 + g.random.IntN(2))
+		if side == market.Buy {
+			away = -away
+		}
+		g.answer(d.Limit(m, side, g.amount()/10+1, price+away, strategy.PostOnly()))
+	}
+}
+
+func (g *gambler) trade(d *strategy.Desk, m market.ID, price market.Price) {
+	side := market.Side(1 + g.random.IntN(2))
+	switch g.random.IntN(5) {
+	case 0:
+		g.answer(d.Buy(m, g.amount()))
+	case 1:
+		g.answer(d.Sell(m, g.amount(), strategy.Tag("sale")))
+	case 2:
+		g.answer(d.BuyQuote(m, market.Money(1+g.random.Int64N(900_00))))
+	case 3:
+		g.answer(d.Limit(m, side, g.amount(), g.near(price),
+			strategy.InForce(market.TimeInForce(1+g.random.IntN(3))),
+			strategy.SelfTrade(market.SelfTradePrevention(1+g.random.IntN(4)))))
+	case 4:
+		g.answer(d.Target(m, g.amount()))
+	}
+}
+
+func (g *gambler) trigger(d *strategy.Desk, m market.ID, price market.Price) {
+	side := market.Side(1 + g.random.IntN(2))
+	var with []strategy.Option
+	if g.random.IntN(2) == 0 {
+		with = append(with, strategy.At(g.near(price)))
+	}
+	if g.random.IntN(2) == 0 {
+		g.answer(d.Stop(m, side, g.amount(), g.near(price), with...))
+	} else {
+		g.answer(d.TakeProfit(m, side, g.amount(), g.near(price), with...))
+	}
+}
+
+func (g *gambler) bracket(d *strategy.Desk, m market.ID, price market.Price) {
+	with := []strategy.Option{strategy.Keep(market.Leg(g.random.IntN(2)))}
+	if g.random.IntN(2) == 0 {
+		with = append(with, strategy.At(g.near(price)))
+	}
+	stop, target := price-1-price*market.Price(g.random.Int64N(90))/10_000, price+1+price*
+		market.Price(g.random.Int64N(90))/10_000
+	if g.random.IntN(6) == 0 {
+		g.answer(d.Protect(m, stop, target, with[:1]...))
+		return
+	}
+	g.answer(d.Bracket(m, g.amount(), stop, target, with...))
+}
+
+// change updates or cancels one of the open orders.
+func (g *gambler) change(d *strategy.Desk, m market.ID, price market.Price) {
+	open := d.OpenOrders(market.ID(g.random.IntN(2)) * m)
+	if len(open) == 0 {
+		return
+	}
+	id := open[g.random.IntN(len(open))].ID
+	switch g.random.IntN(5) {
+	case 0:
+		g.answer(id, d.Update(id, strategy.At(g.near(price))))
+	case 1:
+		g.answer(id, d.Update(id, strategy.Amount(g.amount())))
+	case 2:
+		g.answer(id, d.Update(id, strategy.Trigger(g.near(price))))
+	case 3:
+		g.answer(id, d.Update(id, strategy.Exits(g.near(price), g.near(price))))
+	case 4:
+		g.answer(id, d.Cancel(id))
+	}
+}
