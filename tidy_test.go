@@ -58,9 +58,10 @@ var mayImport = map[string][]string{
 	"direct":                 {"market", "exchange"},
 	"chart":                  nil,
 	"backtest": {"market", "strategy", "risk", "state", "engine", "engine/goroutine", "exchange",
-		"exchange/sim", "chart"},
-	"bot/config": {"market", "strategy", "exchange/rest"},
-	"bot/alert":  {"exchange/rest", "bot/config"},
+		"exchange/sim", "chart", "backtest/replica"},
+	"backtest/replica": nil,
+	"bot/config":       {"market", "strategy", "exchange/rest"},
+	"bot/alert":        {"exchange/rest", "bot/config"},
 	"bot/plan": {"market", "market/synthetic", "strategy", "risk", "state/candles", "engine/live",
 		"exchange", "exchange/rest", "exchange/sandbox", "exchange/sandbox/door", "exchange/sim",
 		"backtest", "bot/alert", "bot/config",
@@ -94,7 +95,8 @@ var mayImport = map[string][]string{
 // no exception.
 var core = []string{"market", "strategy", "risk", "state", "state/codec", "state/candles", "state/journal",
 	"state/recording",
-	"engine", "engine/bracket", "engine/audit", "exchange", "exchange/wire", "exchange/sim", "chart", "backtest"}
+	"engine", "engine/bracket", "engine/audit", "exchange", "exchange/wire", "exchange/sim", "chart", "backtest",
+	"backtest/replica"}
 
 // exceptions are the files outside the core that may do what is forbidden elsewhere: file → what →
 // why.

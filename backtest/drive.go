@@ -37,10 +37,7 @@ func drive(ctx context.Context, p *Plan, o runOptions) (d *driver, err error) {
 		if o.began != nil {
 			o.began(d)
 		}
-		if o.watch != nil {
-			o.watch(Watched{Callback: d.engine.Callback(),
-				Name: func(id market.StrategyID) string { return p.Strategies[id-1].Name }})
-		}
+		d.watch(o.watch)
 		returned := goroutine.Call(func() { err = d.run(ctx) })
 		switch {
 		case returned:
@@ -49,6 +46,14 @@ func drive(ctx context.Context, p *Plan, o runOptions) (d *driver, err error) {
 			return nil, errGoexit
 		}
 		o.apart = goroutine.Call
+	}
+}
+
+// watch shows the run to a function; nil: to none.
+func (d *driver) watch(show func(Watched)) {
+	if show != nil {
+		show(Watched{Callback: d.engine.Callback(),
+			Name: func(id market.StrategyID) string { return d.plan.Strategies[id-1].Name }})
 	}
 }
 

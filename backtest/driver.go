@@ -72,9 +72,16 @@ func (d *driver) runBatch(f *feed) error {
 				return nil
 			}
 		}
+		end := f.Interval.End(rest[0].Start)
+		if end > d.pauseAt {
+			f.at, f.end = len(f.batch)-len(rest), end
+			if err := d.pause(end); err != nil {
+				return err
+			}
+		}
 		f.count++
 		d.drive, d.deliver = rest[:1], rest[:1]
-		if err := d.group(f.Interval.End(rest[0].Start)); err != nil {
+		if err := d.group(end); err != nil {
 			return err
 		}
 		rest = rest[1:]
@@ -85,6 +92,9 @@ func (d *driver) runBatch(f *feed) error {
 // stepQuiet steps calm candles and returns how many.
 func (d *driver) stepQuiet(f *feed, series []market.Candle) (int, error) {
 	low, high := d.venue.QuietRange(f.Market.ID)
+	if low == math.MaxInt64 { // a command is on its way
+		return 0, nil
+	}
 	length := market.Time(f.Interval.Fixed())
 	n, commands := d.engine.StepQuiet(series, length, d.latency, low, high)
 	if n == 0 {
@@ -142,6 +152,11 @@ func (d *driver) next(ctx context.Context) (end market.Time, err error) {
 	for i := range d.feeds {
 		if f := &d.feeds[i]; len(f.batch) > 0 && (end == 0 || f.end < end) {
 			end = f.end
+		}
+	}
+	if end > d.pauseAt {
+		if err := d.pause(end); err != nil {
+			return 0, err
 		}
 	}
 	d.drive, d.deliver = d.drive[:0], d.deliver[:0]
@@ -246,7 +261,9 @@ func (d *driver) mark(end market.Time) {
 // a path that happened before the arrival of a later one arrives now.
 func (d *driver) onEvent(ev *market.Event) {
 	ev.At = max(ev.At, d.engine.Now())
-	d.send(d.engine.Step(ev))
+	if commands := d.engine.Step(ev); len(commands) > 0 {
+		d.send(commands)
+	}
 }
 
 // send passes commands to the venue.

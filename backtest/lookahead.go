@@ -25,9 +25,12 @@ type LookaheadOptions struct {
 // LookaheadReport is the result of CheckLookahead.
 type LookaheadReport struct {
 	Decisions int           // of the whole run
-	Runs      int           // of the plan, over all of its candles or some
+	Runs      int           // of the plan from its start, over all of its candles or some
+	Forks     int           // short runs from a copy of a run on
 	Cuts      []market.Time // last closes that the altered runs share with the whole run
 	Changed   []Change      // differing decisions, the earliest first: empty is good
+	// FromStart says why every altered run was made from the start; empty: forks were enough.
+	FromStart string
 }
 
 // Change is a decision that changed although the candles before it did not.
@@ -56,13 +59,21 @@ const horizon = 512
 // CheckLookahead runs the plan, then again in ways in which a strategy that knows only what has
 // happened decides the same:
 //
-//   - after a run over noise alone, so that what a strategy keeps from run to run, in memory or in
-//     files, is wrong then: over the same candles, without the fast loop, and with all that is
-//     handed out overwritten after each callback;
+//   - with another future from a place in the first quarter on, noise for the next quarter: what a
+//     strategy keeps from run to run, in memory or in files, is wrong then for the next run;
+//   - over the same candles, without the fast loop, and with all that is handed out overwritten
+//     after each callback;
 //   - for cuts right after decisions and at even places: with the data ending there, and with noise
 //     in place of the future.
 //
-// It takes 5 runs over all candles, and two up to each cut. The first run of a process is the one
+// The altered runs of a cut are forks: copies of the run over the same candles, made a window of
+// candles before the cut, that continue beyond the cut. One cut is run from the start as well.
+// Where a fork or a run decides otherwise, and where the run cannot be copied, every cut is run
+// from the start (FromStart says why); after a difference, a run over noise alone and a run for
+// each cause of a difference go before. The report names decisions of such runs only.
+//
+// It takes 4 runs over all candles or some and two forks for each cut; from the start two runs up
+// to each cut in addition, and 4 more after a difference. The first run of a process is the one
 // that has no knowledge of an earlier one: call it before any other run of the plan.
 func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*LookaheadReport, error) {
 	l := &lookahead{ctx: ctx, plan: p, quiet: *p, options: o, chance: randomSequence(o.Seed)}
@@ -74,13 +85,9 @@ func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*Lookahea
 		return nil, err
 	}
 	l.whole, l.report.Decisions, l.report.Runs = whole, len(whole.list), 1
-	if err := l.repeat(); err != nil {
+	l.report.Cuts, l.quarter = l.cuts(first, last), (last-first)/4
+	if err := l.check(); err != nil {
 		return nil, err
-	}
-	for _, cut := range l.cuts(first, last) {
-		if err := l.checkCut(cut); err != nil {
-			return nil, err
-		}
 	}
 	slices.SortStableFunc(l.report.Changed, func(a, b Change) int { return int(min(1, max(-1, a.Known-b.Known))) })
 	return &l.report, nil
@@ -94,10 +101,77 @@ type lookahead struct {
 	options LookaheadOptions
 	chance  randomSequence
 	whole   *trail
+	quarter market.Time // of the data's length
 	report  LookaheadReport
 }
 
-// repeat runs over all candles once more, after a run over noise.
+// check compares the whole run with others: with forks first, and where these do not suffice with
+// runs from the start.
+func (l *lookahead) check() error {
+	if err := l.sample(true); err != nil {
+		return err
+	}
+	s := screen{lookahead: l}
+	if err := s.run(); err != nil {
+		return err
+	}
+	if err := l.sample(false); err != nil {
+		return err
+	}
+	switch {
+	case s.differs || len(l.report.Changed) > 0:
+		return l.fromStart()
+	case s.refused != nil:
+		l.report.FromStart = "the run cannot be copied: " + s.refused.Error()
+		return l.checkCuts()
+	}
+	return nil
+}
+
+// fromStart checks everything by runs from the start.
+func (l *lookahead) fromStart() error {
+	l.report.Changed, l.report.FromStart = nil, "a run or a fork decided otherwise"
+	if err := l.repeat(); err != nil {
+		return err
+	}
+	if err := l.checkCuts(); err != nil {
+		return err
+	}
+	if len(l.report.Changed) == 0 {
+		l.report.FromStart = "a copy of the run decided otherwise, or disturbed it: a strategy keeps something " +
+			"outside itself (a package variable), or compares addresses"
+	}
+	return nil
+}
+
+// checkCuts checks every cut by runs from the start.
+func (l *lookahead) checkCuts() error {
+	for _, cut := range l.report.Cuts {
+		if err := l.checkCut(cut); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sample makes one altered run from the start: knowledge of a future farther away than the window
+// of a fork changes it. One of noise goes on for a quarter of the data: what a strategy keeps from
+// it is wrong in the next run.
+func (l *lookahead) sample(noise bool) error {
+	var cut market.Time
+	if n := len(l.report.Cuts); n > 0 {
+		cut = l.report.Cuts[n/4]
+	}
+	if noise {
+		return l.cut(runNoise, alteration{cut: cut, noise: true, until: cut + l.quarter})
+	}
+	if cut == 0 {
+		return nil
+	}
+	return l.cut(runCut, alteration{cut: cut, ends: true})
+}
+
+// repeat runs over all candles once more, after a run over noise: each cause of a difference alone.
 func (l *lookahead) repeat() error {
 	if _, err := l.run(alteration{noise: true}, false, false); err != nil {
 		return err
@@ -115,39 +189,50 @@ func (l *lookahead) repeat() error {
 	return nil
 }
 
-// checkCut compares the decisions up to a cut.
+// checkCut compares the decisions up to a cut with those of runs from the start.
 func (l *lookahead) checkCut(cut market.Time) error {
-	l.report.Cuts = append(l.report.Cuts, cut)
-	known := func(d *decision) bool { return d.knows <= cut }
-	arrival := cut + market.Time(l.plan.DataLatency)
-	for _, one := range [...]struct {
-		name   string
-		noise  bool
-		counts func(*decision) bool
-		// later timers need a later candle
-	}{{runNoise, true, known}, {runCut, false, func(d *decision) bool { return known(d) && d.at <= arrival }}} {
-		trace, err := l.run(alteration{cut: cut, noise: one.noise, ends: !one.noise}, l.plan.OneByOne, false)
-		if errors.Is(err, ErrNoCandles) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		l.compare(one.name, cut, trace, one.counts)
+	if err := l.cut(runNoise, alteration{cut: cut, noise: true}); err != nil {
+		return err
 	}
+	return l.cut(runCut, alteration{cut: cut, ends: true})
+}
+
+// cut compares the decisions up to the cut of an alteration with those of a run from the start.
+func (l *lookahead) cut(name string, a alteration) error {
+	trace, err := l.run(a, l.plan.OneByOne, false)
+	switch {
+	case errors.Is(err, ErrNoCandles):
+		return nil
+	case err != nil:
+		return err
+	}
+	l.compare(name, a.cut, trace, l.counted(a.cut, a.ends))
 	return nil
+}
+
+// counted tells which decisions a cut cannot change: those without knowledge of a later candle.
+// With no later candle, later timers do not fire.
+func (l *lookahead) counted(cut market.Time, ends bool) func(*decision) bool {
+	arrival := cut + market.Time(l.plan.DataLatency)
+	return func(d *decision) bool { return d.knows <= cut && (!ends || d.at <= arrival) }
 }
 
 // run runs the plan over altered candles.
 func (l *lookahead) run(a alteration, oneByOne, overwrite bool) (*trail, error) {
-	p := l.quiet
-	p.OneByOne = oneByOne
 	a.copies = overwrite
+	p := l.altered(a)
+	p.OneByOne = oneByOne
+	trace, _, _, err := decide(l.ctx, &p, runOptions{overwrite: overwrite, watch: l.options.Watch})
+	return trace, err
+}
+
+// altered is the plan of one more run, over altered candles.
+func (l *lookahead) altered(a alteration) Plan {
+	p := l.quiet
 	a.seed = l.chance.next()
 	p.Open = l.open(a)
 	l.report.Runs++
-	trace, _, _, err := decide(l.ctx, &p, runOptions{overwrite: overwrite, watch: l.options.Watch})
-	return trace, err
+	return p
 }
 
 // open opens the plan's feeds with an alteration.
@@ -157,12 +242,16 @@ func (l *lookahead) open(a alteration) func(f Feed, from, to market.Time) (Sourc
 		if err != nil {
 			return nil, err
 		}
-		source = a.apply(source, f)
-		if l.options.leak != nil {
-			source = l.options.leak(source)
-		}
-		return source, nil
+		return l.leaky(a.apply(source, f)), nil
 	}
+}
+
+// leaky lets a test leak the candles of a source.
+func (l *lookahead) leaky(source Source) Source {
+	if l.options.leak == nil {
+		return source
+	}
+	return l.options.leak(source)
 }
 
 // compare notes the first decision that differs from the whole run.

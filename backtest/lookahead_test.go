@@ -29,7 +29,9 @@ func TestShippedStrategiesDecideTheSameWhateverComesLater(t *testing.T) {
 			require.NoError(t, err)
 			require.NotZero(t, report.Decisions)
 			require.GreaterOrEqual(t, len(report.Cuts), 12)
-			require.Equal(t, 5+2*len(report.Cuts), report.Runs)
+			require.Equal(t, 4, report.Runs)
+			require.Equal(t, 2*len(report.Cuts), report.Forks)
+			require.Empty(t, report.FromStart)
 			require.Empty(t, report.Changed)
 		})
 	}
@@ -199,6 +201,85 @@ func TestTheLookaheadCheckFindsEveryCheat(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// honest buys and sells by a count of candles that it keeps in one of several ways.
+type honest struct {
+	strategy.Base
+	count func() int // of this candle
+	mode  *int       // &invested or &idle
+	start func()
+	seen  int
+}
+
+// idle and invested are compared by their addresses.
+var idle, invested int
+
+// outside is a count that belongs to no strategy.
+var outside int
+
+func (h *honest) OnStart(*strategy.Desk) {
+	if h.start != nil {
+		h.start()
+	}
+}
+
+func (h *honest) OnCandle(d *strategy.Desk, c market.Candle) {
+	h.seen++
+	n := h.seen
+	if h.count != nil {
+		n = h.count()
+	}
+	switch {
+	case n%10 != 0:
+	case h.mode == &idle || h.mode == nil && n%20 == 0:
+		_, _ = d.Buy(c.Market, 1_000_000)
+		h.mode = swapped(h.mode)
+	default:
+		_, _ = d.Target(c.Market, 0)
+		h.mode = swapped(h.mode)
+	}
+}
+
+func swapped(mode *int) *int {
+	switch mode {
+	case nil:
+		return nil
+	case &idle:
+		return &invested
+	}
+	return &idle
+}
+
+func countOutside() int { outside++; return outside }
+
+func resetOutside() { outside = 0 }
+
+func TestAnHonestStrategyThatCannotBeForkedIsCheckedFromTheStart(t *testing.T) {
+	for want, build := range map[string]func() strategy.Strategy{
+		"": func() strategy.Strategy { return &honest{} },
+		`the run cannot be copied: .*\(\*backtest.honest\).count is a function`: func() strategy.Strategy {
+			n := 0
+			return &honest{count: func() int { n++; return n }}
+		},
+		"a package variable":  func() strategy.Strategy { return &honest{count: countOutside, start: resetOutside} },
+		"compares addresses$": func() strategy.Strategy { return &honest{mode: &idle} },
+	} {
+		kind := strategy.Define("honest", "for a test", func(struct{}) strategy.Needs { return strategy.Needs{} },
+			func(struct{}, strategy.Setup) (strategy.Strategy, error) { return build(), nil })
+		p, _ := planOver(t, 3_000, 1_000_000_00, kind, nil)
+		report, err := CheckLookahead(context.Background(), p, quickLook)
+		require.NoError(t, err)
+		require.NotZero(t, report.Decisions)
+		require.Empty(t, report.Changed, want)
+		if want == "" {
+			require.Empty(t, report.FromStart)
+			require.Equal(t, 2*len(report.Cuts), report.Forks)
+			continue
+		}
+		require.Regexp(t, want, report.FromStart)
+		require.GreaterOrEqual(t, report.Runs, 4+2*len(report.Cuts))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/google/uuid"
@@ -95,10 +96,20 @@ type driver struct {
 	last       market.Time // close of the last group
 	knows      market.Time // for the tracer: see decision
 	rejected   map[int]int64
-	bare       []bareCount // positions without an exit
+	bare       []bareCount  // positions without an exit
+	tick, show market.Event // reused: of ticker and of book
 	ticker     market.Ticker
 	book       market.OrderBook
 	levels     [2]market.Level
+	sizes      []size // by market: of the latest candle
+
+	pauseAt market.Time                 // pause is called before the first group that closes later
+	pause   func(end market.Time) error // gets the close of that group; it sets pauseAt anew
+
+	// What the venue was given: a fork shares fees, and has a sink and a point of its own.
+	fees  func(*market.Market) exchange.Fees
+	sink  func(*market.Event)
+	point sim.Point
 }
 
 // feed is a Feed while it is being read.
@@ -120,27 +131,30 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	d := &driver{
 		plan: p, record: o.record, tracer: o.tracer, progress: o.progress, overwrites: o.overwrite,
 		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
-		rejected: make(map[int]int64),
+		rejected: make(map[int]int64), sizes: make([]size, markets), pauseAt: math.MaxInt64,
 	}
+	d.fees, d.sink, d.point = p.Fees.of, d.onEvent, d.makeTicker
 	roster, err := NewRoster(p.Strategies, p.Log)
 	if err != nil {
 		return nil, err
 	}
 	d.subscribe(roster)
 	d.account = state.NewAccount(p.Catalog, len(p.Strategies), roster.Own)
-	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: roster.Limits, Fees: p.Fees.of,
+	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: roster.Limits, Fees: d.fees,
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
 	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Slots: roster.Seats,
 		TradeFrom: p.From,
 		Observer:  d.observer(o.observer), Spoil: o.overwrite, Apart: o.apart})
 	config := p.Venue
-	config.Fees, config.Watches = p.Fees.of, d.engine.Watches()
-	config.Followed, config.Point = d.follow(), d.makeTicker
+	config.Fees, config.Watches = d.fees, d.engine.Watches()
+	config.Followed, config.Point = d.follow(), d.point
 	if o.path != nil {
 		config.Path = *o.path
 	}
-	d.venue = sim.New(p.Catalog, config, d.onEvent)
+	d.venue = sim.New(p.Catalog, config, d.sink)
 	d.movement.Kind, d.arrival.Kind = market.KindCandles, market.KindCandles
+	d.tick = market.Event{Kind: market.KindTicker, Ticker: &d.ticker}
+	d.show = market.Event{Kind: market.KindBook, Book: &d.book}
 	d.latency = market.Time(p.DataLatency)
 	d.plain = !p.OneByOne && len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) && !slices.Contains(d.books, true)
 	return d, d.open(o)

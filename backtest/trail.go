@@ -2,7 +2,7 @@ package backtest
 
 import (
 	"fmt"
-	"hash/fnv"
+	"math/bits"
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -35,17 +35,38 @@ type decision struct {
 
 // add records a command.
 func (d *trail) add(c *market.Command, sees market.Time) {
-	h := fnv.New64a()
+	d.list = append(d.list, decisionOf(c, sees))
+}
+
+func decisionOf(c *market.Command, sees market.Time) decision {
 	o := &c.Order
-	fmt.Fprint(h, c.Kind, c.Changed, o.ID, o.Market, o.Strategy, o.Side, o.Type, o.TimeInForce, o.SelfTradePrevention,
-		o.PostOnly,
-		o.Price, o.TriggerAmount, o.TriggerReference, o.Amount, o.AmountRemaining, o.AmountQuote, o.Bracket, o.Tag)
-	d.list = append(d.list, decision{
-		at: c.At, knows: sees, hash: h.Sum64(), kind: c.Kind, side: o.Side, order: o.Type, strategy: o.Strategy,
+	return decision{
+		at: c.At, knows: sees, hash: hashOf(c), kind: c.Kind, side: o.Side, order: o.Type, strategy: o.Strategy,
 		market: o.Market, id: o.ID,
 		amount: o.Amount, money: o.AmountQuote, price: o.Price,
-	})
+	}
 }
+
+// hashOf is a hash of all that a strategy decides in a command.
+func hashOf(c *market.Command) uint64 {
+	o, h := &c.Order, uint64(0)
+	for _, n := range [...]uint64{uint64(c.Kind), uint64(c.Changed), uint64(o.ID), uint64(o.Market), uint64(o.Strategy),
+		uint64(o.Side), uint64(o.Type), uint64(o.TimeInForce), uint64(o.SelfTradePrevention), uint64(o.Price),
+		uint64(o.TriggerAmount), uint64(o.TriggerReference), uint64(o.Amount), uint64(o.AmountRemaining),
+		uint64(o.AmountQuote), uint64(o.Bracket.Stop), uint64(o.Bracket.Target), uint64(o.Bracket.Keep)} {
+		h = mix(h, n)
+	}
+	if o.PostOnly {
+		h = mix(h, 1)
+	}
+	for i := range len(o.Tag) {
+		h = mix(h, uint64(o.Tag[i]))
+	}
+	return h
+}
+
+// mix is a hash of a hash and a number.
+func mix(h, n uint64) uint64 { return bits.RotateLeft64(h^n, 27)*0x9e3779b97f4a7c15 + 1 }
 
 // after is the decisions made later than a time.
 func (d *trail) after(t market.Time) []decision {

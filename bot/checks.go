@@ -26,8 +26,12 @@ func (a *app) checkLookahead(ctx context.Context, p *plan.Backtest, asJSON bool)
 		err = console.PrintJSON(a.Stdout, report)
 	} else {
 		_, err = fmt.Fprintf(a.Stdout,
-			"%s: %d decisions; %d runs; another future from %d places on; %d runs decided otherwise before.\n",
-			p.Options.Title, report.Decisions, report.Runs, len(report.Cuts), len(report.Changed))
+			"%s: %d decisions; %d runs and %d forks; another future from %d places on; %d runs decided otherwise "+
+				"before.\n",
+			p.Options.Title, report.Decisions, report.Runs, report.Forks, len(report.Cuts), len(report.Changed))
+		if err == nil && report.FromStart != "" {
+			_, err = fmt.Fprintf(a.Stdout, "All runs began at the start: %s.\n", report.FromStart)
+		}
 	}
 	if len(report.Changed) > 0 {
 		return fmt.Errorf("a strategy looks ahead, or keeps something from run to run: %s", report.Changed[0])

@@ -50,7 +50,7 @@ func (b OrderBook) read() *market.OrderBook {
 	if b.window == nil {
 		panic("strategy: this OrderBook is zero; OnBook is given one")
 	}
-	if b.window.Admit != nil && !b.window.Admit("OrderBook") {
+	if d := b.window.Desk; d != nil && !d.engine.Admit(d.id, "OrderBook") {
 		return new(market.OrderBook)
 	}
 	if b.window.book == nil || b.window.shown != b.shown {
@@ -63,7 +63,7 @@ func (b OrderBook) read() *market.OrderBook {
 // BookWindow shows a strategy one order book at a time. It is for engines, and for tests of a
 // strategy without an engine. The zero BookWindow is closed.
 type BookWindow struct {
-	Admit func(call string) bool // whether the view may be read now, as Engine.Admit; nil: yes
+	Desk *Desk // views may be read only where this desk may be used; nil: everywhere
 
 	book  *market.OrderBook // nil: closed
 	shown uint64            // number of books shown so far
