@@ -130,7 +130,7 @@ func (l *lookahead) check() error {
 
 // fromStart checks everything by runs from the start.
 func (l *lookahead) fromStart() error {
-	l.report.Changed, l.report.FromStart = nil, "a run or a fork decided otherwise"
+	l.report.FromStart = "a run or a fork decided otherwise"
 	if err := l.repeat(); err != nil {
 		return err
 	}
@@ -269,8 +269,10 @@ func (l *lookahead) compare(name string, cut market.Time, trace *trail, counts f
 	default:
 		known = is.knows
 	}
-	l.report.Changed = append(l.report.Changed, Change{Run: name, Cut: cut, Known: known, Was: l.plan.text(was),
-		Is: l.plan.text(is)})
+	change := Change{Run: name, Cut: cut, Known: known, Was: l.plan.text(was), Is: l.plan.text(is)}
+	if !slices.Contains(l.report.Changed, change) {
+		l.report.Changed = append(l.report.Changed, change)
+	}
 }
 
 // cuts chooses the cuts: after decisions and at even places, in order.
