@@ -92,6 +92,9 @@ func (d *driver) runBatch(f *feed) error {
 // stepQuiet steps calm candles and returns how many.
 func (d *driver) stepQuiet(f *feed, series []market.Candle) (int, error) {
 	low, high := d.venue.QuietRange(f.Market.ID)
+	if low == math.MaxInt64 { // a command is on its way
+		return 0, nil
+	}
 	length := market.Time(f.Interval.Fixed())
 	n, commands := d.engine.StepQuiet(series, length, d.latency, low, high)
 	if n == 0 {
@@ -258,7 +261,9 @@ func (d *driver) mark(end market.Time) {
 // a path that happened before the arrival of a later one arrives now.
 func (d *driver) onEvent(ev *market.Event) {
 	ev.At = max(ev.At, d.engine.Now())
-	d.send(d.engine.Step(ev))
+	if commands := d.engine.Step(ev); len(commands) > 0 {
+		d.send(commands)
+	}
 }
 
 // send passes commands to the venue.

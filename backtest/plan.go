@@ -96,10 +96,12 @@ type driver struct {
 	last       market.Time // close of the last group
 	knows      market.Time // for the tracer: see decision
 	rejected   map[int]int64
-	bare       []bareCount // positions without an exit
+	bare       []bareCount  // positions without an exit
+	tick, show market.Event // reused: of ticker and of book
 	ticker     market.Ticker
 	book       market.OrderBook
 	levels     [2]market.Level
+	sizes      []size // by market: of the latest candle
 
 	pauseAt market.Time                 // pause is called before the first group that closes later
 	pause   func(end market.Time) error // gets the close of that group; it sets pauseAt anew
@@ -129,7 +131,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	d := &driver{
 		plan: p, record: o.record, tracer: o.tracer, progress: o.progress, overwrites: o.overwrite,
 		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
-		rejected: make(map[int]int64), pauseAt: math.MaxInt64,
+		rejected: make(map[int]int64), sizes: make([]size, markets), pauseAt: math.MaxInt64,
 	}
 	d.fees, d.sink, d.point = p.Fees.of, d.onEvent, d.makeTicker
 	roster, err := NewRoster(p.Strategies, p.Log)
@@ -151,6 +153,8 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	}
 	d.venue = sim.New(p.Catalog, config, d.sink)
 	d.movement.Kind, d.arrival.Kind = market.KindCandles, market.KindCandles
+	d.tick = market.Event{Kind: market.KindTicker, Ticker: &d.ticker}
+	d.show = market.Event{Kind: market.KindBook, Book: &d.book}
 	d.latency = market.Time(p.DataLatency)
 	d.plain = !p.OneByOne && len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) && !slices.Contains(d.books, true)
 	return d, d.open(o)

@@ -324,7 +324,7 @@ func (r *recorder) Abort() {
 }
 
 func (r *recorder) fail(err error) {
-	if r.err == nil {
+	if err != nil && r.err == nil {
 		r.err = err
 	}
 }

@@ -46,14 +46,14 @@ func (t *tally) trip(m *market.Market, pnl market.Value) error {
 		if pnl.Cmp(t.best) > 0 {
 			t.best = pnl
 		}
-		return sum(addition{&t.wins, pnl})
+		return addTo(&t.wins, pnl, nil)
 	case -1:
 		t.trips.Lost, t.run = t.trips.Lost+1, t.run+1
 		t.trips.LosingRun = max(t.trips.LosingRun, t.run)
 		if pnl.Cmp(t.worst) < 0 {
 			t.worst = pnl
 		}
-		return sum(addition{&t.losses, pnl})
+		return addTo(&t.losses, pnl, nil)
 	}
 	t.run = 0
 	return nil
@@ -79,7 +79,9 @@ func (t *tally) fill(m *market.Market, f *market.Fill, value market.Value) error
 	if err != nil {
 		return fmt.Errorf("fees of %s: %w", m.Name, err)
 	}
-	return sum(addition{&t.traded, value}, addition{&t.fees, fee}, addition{&t.rated, rated})
+	err = addTo(&t.traded, value, nil)
+	err = addTo(&t.fees, fee, err)
+	return addTo(&t.rated, rated, err)
 }
 
 // charged splits the fees into those by the rates and the rounding, which may be negative.

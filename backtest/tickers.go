@@ -23,14 +23,13 @@ func (d *driver) follow() []bool {
 // venue at the next candle's open, like those decided on a fill.
 func (d *driver) makeTicker(c *market.Candle, when market.Time, price market.Price) {
 	at := max(when, d.engine.Now())
-	m := d.plan.Catalog.Market(c.Market)
-	half := d.venue.HalfSpread(price)
-	size := sizeOf(m, c.Volume)
-	d.ticker = market.Ticker{Market: c.Market, Last: price, Bid: price - half, Ask: price + half, BidSize: size,
-		AskSize: size, Synthetic: true}
+	half, size := d.venue.HalfSpread(price), d.sizeOf(c)
 	if d.tickers[c.Market] {
-		ev := market.Event{Kind: market.KindTicker, At: at, Market: c.Market, Ticker: &d.ticker}
-		d.send(d.engine.Step(&ev))
+		t := &d.ticker
+		t.Market, t.Last, t.Bid, t.Ask = c.Market, price, price-half, price+half
+		t.BidSize, t.AskSize, t.Synthetic = size, size, true
+		d.tick.At, d.tick.Market = at, c.Market
+		d.send(d.engine.Step(&d.tick))
 		if d.overwrites {
 			d.ticker = market.Ticker{Market: c.Market, Last: 1, Bid: 1, Ask: 1}
 		}
@@ -41,15 +40,30 @@ func (d *driver) makeTicker(c *market.Candle, when market.Time, price market.Pri
 	d.levels = [2]market.Level{{Price: price - half, Amount: size}, {Price: price + half, Amount: size}}
 	d.book = market.OrderBook{Market: c.Market, Nonce: d.book.Nonce + 1, Time: at, Bids: d.levels[:1],
 		Asks: d.levels[1:], Synthetic: true}
-	ev := market.Event{Kind: market.KindBook, At: at, Market: c.Market, Book: &d.book}
-	d.send(d.engine.Step(&ev))
+	d.show.At, d.show.Market = at, c.Market
+	d.send(d.engine.Step(&d.show))
 	if d.overwrites {
 		d.levels = [2]market.Level{{Price: 1, Amount: 1}, {Price: 1, Amount: 1}}
 	}
 }
 
-// sizeOf is a candle's volume as an amount, rounded down.
-func sizeOf(m *market.Market, volume market.Volume) market.Qty {
+// size is a volume as an amount.
+type size struct {
+	volume market.Volume
+	amount market.Qty
+}
+
+// sizeOf is a candle's volume as an amount. The four points of a candle ask for it in a row.
+func (d *driver) sizeOf(c *market.Candle) market.Qty {
+	s := &d.sizes[c.Market]
+	if s.volume != c.Volume {
+		*s = size{c.Volume, amountOf(d.plan.Catalog.Market(c.Market), c.Volume)}
+	}
+	return s.amount
+}
+
+// amountOf is a volume as an amount, rounded down.
+func amountOf(m *market.Market, volume market.Volume) market.Qty {
 	if m.VolumeDigits <= m.AmountDigits {
 		amount, err := market.Rescale(int64(volume), m.VolumeDigits, m.AmountDigits)
 		if err != nil {

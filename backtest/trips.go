@@ -49,6 +49,13 @@ type holdings struct{ by [][]*holding }
 
 // of returns the holding of a strategy in a market, created at the first call.
 func (h *holdings) of(strategy market.StrategyID, m *market.Market) *holding {
+	if int(strategy) < len(h.by) && int(m.ID) < len(h.by[strategy]) && h.by[strategy][m.ID] != nil {
+		return h.by[strategy][m.ID]
+	}
+	return h.begin(strategy, m)
+}
+
+func (h *holdings) begin(strategy market.StrategyID, m *market.Market) *holding {
 	for len(h.by) <= int(strategy) {
 		h.by = append(h.by, nil)
 	}
@@ -56,10 +63,8 @@ func (h *holdings) of(strategy market.StrategyID, m *market.Market) *holding {
 	for len(row) <= int(m.ID) {
 		row = append(row, nil)
 	}
+	row[m.ID] = &holding{market: m, flat: true}
 	h.by[strategy] = row
-	if row[m.ID] == nil {
-		row[m.ID] = &holding{market: m, flat: true}
-	}
 	return row[m.ID]
 }
 
@@ -105,26 +110,21 @@ func (h *holding) sell(f *market.Fill, reason string, value market.Value) (cover
 	value = value.Part(int64(covered), int64(f.Amount))
 	t.reason, t.exited, t.amount = reason, f.Time, t.amount+covered
 	h.amount -= covered
-	return covered, sum(
-		addition{&t.cost, cost}, addition{&t.proceeds, value}, addition{&t.fees, fees}, addition{&t.fees, exitFee},
-		addition{&h.cost, cost.Neg()}, addition{&h.fees, fees.Neg()},
-	)
+	err = addTo(&t.cost, cost, nil)
+	err = addTo(&t.proceeds, value, err)
+	err = addTo(&t.fees, fees, err)
+	err = addTo(&t.fees, exitFee, err)
+	err = addTo(&h.cost, cost.Neg(), err)
+	return covered, addTo(&h.fees, fees.Neg(), err)
 }
 
-// addition is a value to add to a sum.
-type addition struct {
-	to   *market.Value
-	what market.Value
-}
-
-// sum performs the additions; the first overflow ends it.
-func sum(additions ...addition) (err error) {
-	for _, a := range additions {
-		if *a.to, err = a.to.Add(a.what); err != nil {
-			return err
-		}
+// addTo adds a value to a sum, unless an addition before it has failed with err.
+func addTo(sum *market.Value, what market.Value, err error) error {
+	if err != nil {
+		return err
 	}
-	return nil
+	*sum, err = sum.Add(what)
+	return err
 }
 
 // trip returns the trip that the order is closing, begun if there is none.
@@ -134,8 +134,10 @@ func (h *holding) trip(order market.OrderID) *trip {
 			return &h.closing[i]
 		}
 	}
-	h.closing = append(h.closing, trip{order: order, entered: h.entered})
-	return &h.closing[len(h.closing)-1]
+	h.closing = append(h.closing, trip{})
+	t := &h.closing[len(h.closing)-1]
+	t.order, t.entered = order, h.entered
+	return t
 }
 
 // settle marks the holding as flat where only dust is left after the closing order o: an amount

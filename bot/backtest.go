@@ -224,11 +224,11 @@ func (a *app) bar(ctx context.Context, p *plan.Backtest) *console.Bar {
 		return &console.Bar{}
 	}
 	f := p.Run.Feeds[len(p.Run.Feeds)-1]
-	series, err := p.Candles.Series(f.Market.Name, f.Interval)
+	stored, err := p.Candles.Span(f.Market.Name, f.Interval)
 	if err != nil {
 		return &console.Bar{} // the run will return the error
 	}
-	to, runs := series.End(), 1
+	to, runs := stored.To, 1
 	if p.Run.To != 0 {
 		to = min(p.Run.To, to)
 	}
@@ -237,7 +237,7 @@ func (a *app) bar(ctx context.Context, p *plan.Backtest) *console.Bar {
 	} else if p.Options.Envelope {
 		runs = 3
 	}
-	return console.NewBar(ctx, a.Stderr, "backtest", max(p.Run.From, series.First), to, runs)
+	return console.NewBar(ctx, a.Stderr, "backtest", max(p.Run.From, stored.From), to, runs)
 }
 
 func (a *app) show(result *backtest.Result, asJSON bool) error {

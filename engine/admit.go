@@ -44,7 +44,7 @@ func (e *Engine) Admit(id market.StrategyID, call string) bool {
 
 // setOwner notes which goroutine steps the engine.
 func (e *Engine) setOwner() {
-	if g := uintptr(goroutine.Current()); e.owner.Load() != g {
+	if g := uintptr(goroutine.Current()); g != e.owner.Load() {
 		e.owner.Store(g)
 	}
 }

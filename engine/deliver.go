@@ -197,6 +197,12 @@ func (e *Engine) enter(s *slot, kind CallbackKind) {
 
 // after checks what a callback did that it may not do.
 func (e *Engine) after(s *slot) {
+	if e.spoil || e.trespassed.Load() {
+		e.inspect(s)
+	}
+}
+
+func (e *Engine) inspect(s *slot) {
 	if e.spoil {
 		strategy.Spoil(s.desk)
 	}

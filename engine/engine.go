@@ -284,8 +284,15 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 		backInTime(ev, e.now)
 	}
 	e.begin(ev.At)
-	applied, err := e.fold(ev)
+	if e.err != nil {
+		return nil
+	}
+	applied, err := e.account.Apply(ev)
+	if err == nil && e.observed {
+		err = e.observe(ev)
+	}
 	if err != nil {
+		e.err = fmt.Errorf("engine: %s at %s: %w", ev.Kind, ev.At, err)
 		return nil
 	}
 	switch ev.Kind {
@@ -309,21 +316,7 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	return e.out
 }
 
-// fold applies the event to the account and shows it to the gate.
-func (e *Engine) fold(ev *market.Event) (applied state.Applied, err error) {
-	if e.err != nil {
-		return applied, e.err
-	}
-	applied, err = e.account.Apply(ev)
-	if err == nil && e.observed {
-		err = e.observe(ev)
-	}
-	if err != nil {
-		e.err = fmt.Errorf("engine: %s at %s: %w", ev.Kind, ev.At, err)
-	}
-	return applied, e.err
-}
-
+// observe shows the gate the account after an event.
 func (e *Engine) observe(ev *market.Event) error {
 	if ev.Kind == market.KindTransfer {
 		return e.gate.Transferred(e.account, ev.At)

@@ -27,8 +27,10 @@ const (
 // 3. It returns the order's hold, or the exchange's error for the first rule broken: market status,
 // fields, precision, size, open orders, balance, in this order.
 func CheckPlace(m *market.Market, o *market.Order, f *Facts) (hold market.Money, refused *Error) {
-	if refused = checkStatus(m, o); refused != nil {
-		return 0, refused
+	if m.Status != market.Trading {
+		if refused = checkStatus(m, o); refused != nil {
+			return 0, refused
+		}
 	}
 	if refused = checkFields(o); refused != nil {
 		return 0, refused
@@ -82,11 +84,9 @@ func CheckCancel(m *market.Market) *Error {
 	return nil
 }
 
-// checkStatus applies specification 3.2 to a new order.
+// checkStatus applies specification 3.2 to a new order in a market that is not trading.
 func checkStatus(m *market.Market, o *market.Order) *Error {
 	switch m.Status {
-	case market.Trading:
-		return nil
 	case market.Halted:
 		return ErrCode(CodeHalted)
 	case market.CancelOnly:
@@ -129,10 +129,11 @@ func checkFields(o *market.Order) *Error {
 	if o.Type.HasTrigger() != (o.TriggerAmount != 0) {
 		return misplacedTrigger(o.Type)
 	}
-	if o.Type.HasPrice() {
-		return checkLimitFields(o)
-	}
 	switch {
+	case o.Type.HasPrice():
+		if refused := checkLimitFields(o); refused != nil {
+			return refused
+		}
 	case o.Amount == 0 && o.AmountQuote == 0:
 		return Required("amount")
 	case o.Amount != 0 && o.AmountQuote != 0:
@@ -144,7 +145,10 @@ func checkFields(o *market.Order) *Error {
 	case o.CodGroupID != 0 && o.Type == market.TypeMarket:
 		return UnsupportedForType("codGroupId")
 	}
-	return checkSigns(o)
+	if int64(o.Amount)|int64(o.AmountQuote)|int64(o.Price)|int64(o.TriggerAmount) < 0 || o.CodGroupID > 1000 {
+		return checkRanges(o)
+	}
+	return nil
 }
 
 // misplacedTrigger is the refusal of a missing or an unwanted trigger.
@@ -167,10 +171,11 @@ func checkLimitFields(o *market.Order) *Error {
 	case o.Price == 0:
 		return Required("price")
 	}
-	return checkSigns(o)
+	return nil
 }
 
-func checkSigns(o *market.Order) *Error {
+// checkRanges refuses the first number of an order that is below zero, or too high for a group.
+func checkRanges(o *market.Order) *Error {
 	switch {
 	case o.Amount < 0:
 		return Invalid("amount")

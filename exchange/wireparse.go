@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -11,53 +10,70 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// orderRecord is specification 2.1. A json.Number takes a string, a number and null alike.
+// member is a member of an order's record that is read (specification 2.1), in the order in which
+// AppendOrder writes them.
+type member uint8
+
+const (
+	memberOrderID member = iota
+	memberClientOrderID
+	memberMarket
+	memberCreated
+	memberUpdated
+	memberCreatedNs
+	memberUpdatedNs
+	memberStatus
+	memberSide
+	memberOrderType
+	memberAmount
+	memberAmountRemaining
+	memberAmountQuote
+	memberAmountQuoteRemaining
+	memberPrice
+	memberOnHold
+	memberOnHoldCurrency
+	memberTriggerPrice
+	memberTriggerAmount
+	memberTriggerType
+	memberTriggerReference
+	memberFilledAmount
+	memberFilledAmountQuote
+	memberFeePaid
+	memberFeeCurrency
+	memberFills
+	memberSelfTradePrevention
+	memberVisible
+	memberTimeInForce
+	memberPostOnly
+	memberOperatorID
+	memberRestatementReason
+	memberCodGroupID
+	members
+)
+
+var memberNames = [members]string{"orderId", "clientOrderId", "market", "created", "updated", "createdNs", "updatedNs",
+	"status", "side", "orderType", "amount", "amountRemaining", "amountQuote", "amountQuoteRemaining", "price",
+	"onHold", "onHoldCurrency", "triggerPrice", "triggerAmount", "triggerType", "triggerReference",
+	"filledAmount", "filledAmountQuote", "feePaid", "feeCurrency", "fills", "selfTradePrevention", "visible",
+	"timeInForce", "postOnly", "operatorId", "restatementReason", "codGroupId"}
+
+// numbers are the members that are a number, quoted or not; the others are texts.
+const numbers uint64 = 1<<memberCreated | 1<<memberUpdated | 1<<memberCreatedNs | 1<<memberUpdatedNs |
+	1<<memberAmount | 1<<memberAmountRemaining | 1<<memberAmountQuote | 1<<memberAmountQuoteRemaining |
+	1<<memberPrice | 1<<memberOnHold | 1<<memberTriggerPrice | 1<<memberTriggerAmount | 1<<memberFilledAmount |
+	1<<memberFilledAmountQuote | 1<<memberFeePaid | 1<<memberOperatorID | 1<<memberCodGroupID
+
+// orderRecord is specification 2.1: the texts of the members, empty for one that is absent or null.
 type orderRecord struct {
-	OrderID              string       `json:"orderId"`
-	ClientOrderID        string       `json:"clientOrderId"`
-	Market               string       `json:"market"`
-	Created              json.Number  `json:"created"`
-	Updated              json.Number  `json:"updated"`
-	CreatedNs            json.Number  `json:"createdNs"`
-	UpdatedNs            json.Number  `json:"updatedNs"`
-	Status               string       `json:"status"`
-	Side                 string       `json:"side"`
-	OrderType            string       `json:"orderType"`
-	Amount               json.Number  `json:"amount"`
-	AmountRemaining      json.Number  `json:"amountRemaining"`
-	Price                json.Number  `json:"price"`
-	AmountQuote          json.Number  `json:"amountQuote"`
-	AmountQuoteRemaining json.Number  `json:"amountQuoteRemaining"`
-	OnHold               json.Number  `json:"onHold"`
-	OnHoldCurrency       string       `json:"onHoldCurrency"`
-	TriggerPrice         json.Number  `json:"triggerPrice"`
-	TriggerAmount        json.Number  `json:"triggerAmount"`
-	TriggerType          string       `json:"triggerType"`
-	TriggerReference     string       `json:"triggerReference"`
-	FilledAmount         json.Number  `json:"filledAmount"`
-	FilledAmountQuote    json.Number  `json:"filledAmountQuote"`
-	FeePaid              json.Number  `json:"feePaid"`
-	FeeCurrency          string       `json:"feeCurrency"`
-	Fills                []fillRecord `json:"fills"`
-	SelfTradePrevention  string       `json:"selfTradePrevention"`
-	Visible              bool         `json:"visible"`
-	TimeInForce          string       `json:"timeInForce"`
-	PostOnly             bool         `json:"postOnly"`
-	OperatorID           json.Number  `json:"operatorId"`
-	RestatementReason    string       `json:"restatementReason"`
-	CodGroupID           json.Number  `json:"codGroupId"`
+	text              [members]string
+	visible, postOnly bool
+	fills             []fillRecord
 }
 
 // fillRecord is specification 2.2.
 type fillRecord struct {
-	ID          string      `json:"id"`
-	Timestamp   json.Number `json:"timestamp"`
-	Amount      json.Number `json:"amount"`
-	Price       json.Number `json:"price"`
-	Taker       bool        `json:"taker"`
-	Fee         json.Number `json:"fee"`
-	FeeCurrency string      `json:"feeCurrency"`
-	Settled     *bool       `json:"settled"`
+	id, timestamp, amount, price, fee, feeCurrency string
+	taker, settled, settledKnown                   bool
 }
 
 // ParseOrder reads the JSON record of one order and its fills (specification 2.1, 2.2), exactly or
@@ -73,18 +89,19 @@ type fillRecord struct {
 // for none; Triggered is inferred from the status.
 func ParseOrder(data []byte, cat *market.Catalog) (market.Order, []market.Fill, error) {
 	var record orderRecord
-	if err := json.Unmarshal(data, &record); err != nil {
+	if err := record.scan(data); err != nil {
 		return market.Order{}, nil, fmt.Errorf("order record: %w", err)
 	}
-	m := cat.MarketNamed(record.Market)
+	m := cat.MarketNamed(record.text[memberMarket])
 	if m == nil {
-		return market.Order{}, nil, fmt.Errorf("order record: %q: %w", clip(record.Market), ErrUnknownMarket)
+		return market.Order{}, nil, fmt.Errorf("order record: %q: %w", clip(record.text[memberMarket]),
+			ErrUnknownMarket)
 	}
 	r := reader{cat: cat, m: m}
 	order := r.order(&record)
-	fills := r.fills(record.Fills, order.Side)
+	fills := r.fills(record.fills, order.Side)
 	if r.err != nil {
-		return market.Order{}, nil, False(fmt.Errorf("order record %s: %w", clip(record.OrderID), r.err))
+		return market.Order{}, nil, False(fmt.Errorf("order record %s: %w", clip(record.text[memberOrderID]), r.err))
 	}
 	return order, fills, nil
 }
@@ -97,53 +114,62 @@ type reader struct {
 }
 
 func (r *reader) order(from *orderRecord) market.Order {
-	o := market.Order{Market: r.m.ID, Visible: from.Visible, OrderState: market.OrderState{PostOnly: from.PostOnly}}
-	r.enums(from, &o)
-	o.ExchangeID = r.id("orderId", from.OrderID)
-	o.ClientOrderID, _ = uuid.Parse(from.ClientOrderID)
-	if operator := r.integer("operatorId", from.OperatorID); operator != math.MinInt64 {
+	o := market.Order{Market: r.m.ID, Visible: from.visible, OrderState: market.OrderState{PostOnly: from.postOnly}}
+	t := &from.text
+	r.enums(t, &o)
+	o.ExchangeID = r.id("orderId", t[memberOrderID])
+	o.ClientOrderID, _ = uuid.Parse(t[memberClientOrderID])
+	if operator := r.integer("operatorId", t[memberOperatorID]); operator != math.MinInt64 {
 		o.OperatorID = operator
 	}
-	o.CodGroupID = r.group(from.CodGroupID)
-	o.Created = r.moment("created", from.Created, from.CreatedNs)
-	o.Updated = r.moment("updated", from.Updated, from.UpdatedNs)
-	r.amounts(from, &o)
+	o.CodGroupID = r.group(t[memberCodGroupID])
+	o.Created = r.moment("created", t[memberCreated], t[memberCreatedNs])
+	o.Updated = r.moment("updated", t[memberUpdated], t[memberUpdatedNs])
+	r.amounts(t, &o)
 	o.Triggered = hasTriggered(&o)
 	return o
 }
 
-func (r *reader) enums(from *orderRecord, o *market.Order) {
+func (r *reader) enums(t *[members]string, o *market.Order) {
 	var err error
-	if o.Side, err = market.ParseSide(from.Side); err != nil {
+	if o.Side, err = market.ParseSide(t[memberSide]); err != nil {
 		r.fail("side", err)
 	}
-	if o.Status, err = market.ParseStatus(from.Status); err != nil {
+	if o.Status, err = market.ParseStatus(t[memberStatus]); err != nil {
 		o.Status = market.StatusUnresolved
 	}
-	o.Type, _ = market.ParseOrderType(from.OrderType)
-	o.TimeInForce, _ = market.ParseTimeInForce(from.TimeInForce)
-	o.SelfTradePrevention, _ = market.ParseSelfTradePrevention(from.SelfTradePrevention)
-	o.TriggerType, _ = market.ParseTriggerType(from.TriggerType)
-	o.TriggerReference, _ = market.ParseTriggerReference(from.TriggerReference)
-	o.RestatementReason, _ = market.ParseRestatementReason(from.RestatementReason)
+	o.Type = known(t[memberOrderType], market.ParseOrderType)
+	o.TimeInForce = known(t[memberTimeInForce], market.ParseTimeInForce)
+	o.SelfTradePrevention = known(t[memberSelfTradePrevention], market.ParseSelfTradePrevention)
+	o.TriggerType = known(t[memberTriggerType], market.ParseTriggerType)
+	o.TriggerReference = known(t[memberTriggerReference], market.ParseTriggerReference)
+	o.RestatementReason = known(t[memberRestatementReason], market.ParseRestatementReason)
 }
 
-func (r *reader) amounts(from *orderRecord, o *market.Order) {
-	o.Amount = r.qty("amount", from.Amount)
-	o.AmountRemaining = r.qty("amountRemaining", from.AmountRemaining)
-	o.Price = r.price("price", from.Price)
-	o.AmountQuote = r.money("amountQuote", from.AmountQuote, r.m.QuoteDigits)
-	o.AmountQuoteRemaining = r.moneyDown("amountQuoteRemaining", from.AmountQuoteRemaining)
-	o.TriggerAmount = r.price("triggerAmount", from.TriggerAmount)
-	if from.TriggerAmount == "" {
-		o.TriggerAmount = r.price("triggerPrice", from.TriggerPrice)
+// known returns the value of an enum's text, 0 for an absent or unknown one.
+func known[T any](text string, parse func(string) (T, error)) (value T) {
+	if text != "" {
+		value, _ = parse(text)
 	}
-	o.OnHoldCurrency = r.asset("onHoldCurrency", from.OnHoldCurrency, holdCurrency(r.m, o))
-	o.OnHold = r.money("onHold", from.OnHold, r.cat.Asset(o.OnHoldCurrency).Digits)
-	o.FilledAmount = r.qty("filledAmount", from.FilledAmount)
-	o.FilledAmountQuote = r.value("filledAmountQuote", from.FilledAmountQuote)
-	o.FeePaid = r.value("feePaid", from.FeePaid)
-	o.FeeCurrency = r.asset("feeCurrency", from.FeeCurrency, r.m.Quote)
+	return value
+}
+
+func (r *reader) amounts(t *[members]string, o *market.Order) {
+	o.Amount = r.qty("amount", t[memberAmount])
+	o.AmountRemaining = r.qty("amountRemaining", t[memberAmountRemaining])
+	o.Price = r.price("price", t[memberPrice])
+	o.AmountQuote = r.money("amountQuote", t[memberAmountQuote], r.m.QuoteDigits)
+	o.AmountQuoteRemaining = r.moneyDown("amountQuoteRemaining", t[memberAmountQuoteRemaining])
+	o.TriggerAmount = r.price("triggerAmount", t[memberTriggerAmount])
+	if t[memberTriggerAmount] == "" {
+		o.TriggerAmount = r.price("triggerPrice", t[memberTriggerPrice])
+	}
+	o.OnHoldCurrency = r.asset("onHoldCurrency", t[memberOnHoldCurrency], holdCurrency(r.m, o))
+	o.OnHold = r.money("onHold", t[memberOnHold], r.cat.Asset(o.OnHoldCurrency).Digits)
+	o.FilledAmount = r.qty("filledAmount", t[memberFilledAmount])
+	o.FilledAmountQuote = r.value("filledAmountQuote", t[memberFilledAmountQuote])
+	o.FeePaid = r.value("feePaid", t[memberFeePaid])
+	o.FeeCurrency = r.asset("feeCurrency", t[memberFeeCurrency], r.m.Quote)
 }
 
 func (r *reader) fills(from []fillRecord, side market.Side) []market.Fill {
@@ -161,20 +187,20 @@ func (r *reader) fills(from []fillRecord, side market.Side) []market.Fill {
 // fill reads one fill. Without the field settled, a fee says that it is.
 func (r *reader) fill(from *fillRecord) market.Fill {
 	f := market.Fill{
-		ID:      r.id("fills.id", from.ID),
+		ID:      r.id("fills.id", from.id),
 		Market:  r.m.ID,
-		Taker:   from.Taker,
-		Settled: from.Fee != "",
-		Price:   r.price("fills.price", from.Price),
-		Amount:  r.qty("fills.amount", from.Amount),
-		Time:    r.moment("fills.timestamp", from.Timestamp, ""),
+		Taker:   from.taker,
+		Settled: from.fee != "",
+		Price:   r.price("fills.price", from.price),
+		Amount:  r.qty("fills.amount", from.amount),
+		Time:    r.moment("fills.timestamp", from.timestamp, ""),
 	}
-	if from.Settled != nil {
-		f.Settled = *from.Settled
+	if from.settledKnown {
+		f.Settled = from.settled
 	}
 	if f.Settled {
-		f.Fee = r.value("fills.fee", from.Fee)
-		f.FeeCurrency = r.asset("fills.feeCurrency", from.FeeCurrency, r.m.Quote)
+		f.Fee = r.value("fills.fee", from.fee)
+		f.FeeCurrency = r.asset("fills.feeCurrency", from.feeCurrency, r.m.Quote)
 	}
 	return f
 }
@@ -218,18 +244,18 @@ func (r *reader) asset(field, symbol string, absent market.AssetID) market.Asset
 	return asset.ID
 }
 
-func (r *reader) integer(field string, text json.Number) int64 {
+func (r *reader) integer(field string, text string) int64 {
 	if text == "" {
 		return 0
 	}
-	n, err := strconv.ParseInt(string(text), 10, 64)
+	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		r.fail(field, err)
 	}
 	return n
 }
 
-func (r *reader) group(text json.Number) uint16 {
+func (r *reader) group(text string) uint16 {
 	group := r.integer("codGroupId", text)
 	if group < 0 || group > math.MaxUint16 {
 		r.fail("codGroupId", fmt.Errorf("%d: %w", group, market.ErrOverflow))
@@ -239,7 +265,7 @@ func (r *reader) group(text json.Number) uint16 {
 }
 
 // moment prefers nanoseconds, which carry microseconds today and more one day.
-func (r *reader) moment(field string, millis, nanos json.Number) market.Time {
+func (r *reader) moment(field string, millis, nanos string) market.Time {
 	if nanos != "" {
 		return market.Time(r.integer(field+"Ns", nanos))
 	}
@@ -250,21 +276,21 @@ func (r *reader) moment(field string, millis, nanos json.Number) market.Time {
 	return t
 }
 
-func (r *reader) price(field string, text json.Number) market.Price {
+func (r *reader) price(field string, text string) market.Price {
 	return market.Price(r.fixed(field, text, r.m.PriceDigits))
 }
 
-func (r *reader) qty(field string, text json.Number) market.Qty {
+func (r *reader) qty(field string, text string) market.Qty {
 	return market.Qty(r.fixed(field, text, r.m.AmountDigits))
 }
 
-func (r *reader) money(field string, text json.Number, digits uint8) market.Money {
+func (r *reader) money(field string, text string, digits uint8) market.Money {
 	return market.Money(r.fixed(field, text, digits))
 }
 
 // moneyDown reads quote currency and rounds it down: what is left after exact fills may have more
 // decimals than the asset.
-func (r *reader) moneyDown(field string, text json.Number) market.Money {
+func (r *reader) moneyDown(field string, text string) market.Money {
 	money, err := r.value(field, text).FloorMoney(r.m.MoneyDrop())
 	if err == nil && money < 0 {
 		err = fmt.Errorf("%d is negative", money)
@@ -277,11 +303,11 @@ func (r *reader) moneyDown(field string, text json.Number) market.Money {
 }
 
 // fixed reads a number that cannot be negative.
-func (r *reader) fixed(field string, text json.Number, digits uint8) int64 {
+func (r *reader) fixed(field string, text string, digits uint8) int64 {
 	if text == "" {
 		return 0
 	}
-	n, err := market.ParseFixed(string(text), digits)
+	n, err := market.ParseFixed(text, digits)
 	if err == nil && n < 0 {
 		err = fmt.Errorf("%d is negative", n)
 	}
@@ -292,11 +318,11 @@ func (r *reader) fixed(field string, text json.Number, digits uint8) int64 {
 	return n
 }
 
-func (r *reader) value(field string, text json.Number) market.Value {
+func (r *reader) value(field string, text string) market.Value {
 	if text == "" {
 		return market.Value{}
 	}
-	v, err := market.ParseValue(string(text), r.m.ValueDigits)
+	v, err := market.ParseValue(text, r.m.ValueDigits)
 	if err != nil {
 		r.fail(field, err)
 	}

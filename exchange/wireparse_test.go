@@ -126,7 +126,15 @@ func TestErrorsNameTheField(t *testing.T) {
 		{`,"fills":[{"id":"x"}]`, "fills.id"},
 		{`,"fills":{}`, "fills"},
 		{`,"visible":"yes"`, "visible"},
-		{`}{`, "invalid character"},
+		{`,"side":1`, "side: 1 is no text"},
+		{`,"amount":""`, `amount: "" is no number`},
+		{`,"amount":"+5"`, `amount: "+5" is no number`},
+		{`,"amount":[5]`, "amount"},
+		{`,"postOnly":"true"`, "postOnly"},
+		{`,"fills":[null]`, "malformed answer"},
+		{`,"fills":[{"id":7}]`, "fills.id"},
+		{`}{`, "malformed answer"},
+		{`,"amount":1`[:9], "malformed answer"},
 	}
 	for _, c := range cases {
 		_, _, err := exchange.ParseOrder(record(c.more), wireCatalog(t))

@@ -1,6 +1,9 @@
 package market
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Halves returns v as the two halves of a signed 128-bit integer, for storage; ValueOfHalves is the
 // inverse.
@@ -8,9 +11,8 @@ func (v Value) Halves() (hi int64, lo uint64) { return v.hi, v.lo }
 
 // ValueOfHalves is the inverse of Halves. It wraps ErrOverflow for -2^127, which no Value is.
 func ValueOfHalves(hi int64, lo uint64) (Value, error) {
-	v := Value{hi: hi, lo: lo}
-	if v == smallest {
+	if hi == math.MinInt64 && lo == 0 {
 		return Value{}, fmt.Errorf("-2^127: %w", ErrOverflow)
 	}
-	return v, nil
+	return Value{hi: hi, lo: lo}, nil
 }

@@ -1,6 +1,11 @@
 package market
 
-import "github.com/google/uuid"
+import (
+	"crypto/sha1"
+	"encoding/binary"
+
+	"github.com/google/uuid"
+)
 
 // OrderID is this program's name of an order: a sequence from 1, unique in a run. Zero is a foreign
 // order. Outside the process an order has a client order id, which ClientOrderID makes from the run
@@ -148,9 +153,11 @@ type Position struct {
 // ClientOrderID returns the client order id of an order of a run: a version 5 UUID, the same each
 // time.
 func ClientOrderID(run uuid.UUID, id OrderID) uuid.UUID {
-	var name [8]byte
-	for i := range name {
-		name[i] = byte(uint64(id) >> (56 - 8*i))
-	}
-	return uuid.NewSHA1(run, name[:])
+	var name [len(run) + 8]byte
+	copy(name[:], run[:])
+	binary.BigEndian.PutUint64(name[len(run):], uint64(id))
+	sum := sha1.Sum(name[:]) // as uuid.NewSHA1, which allocates
+	client := uuid.UUID(sum[:len(run)])
+	client[6], client[8] = client[6]&0x0f|5<<4, client[8]&0x3f|0x80
+	return client
 }

@@ -1,12 +1,14 @@
 package market_test
 
 import (
+	"encoding/binary"
 	"math"
 	"reflect"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -30,6 +32,12 @@ func TestClientOrderIDIsTheSameForTheSameOrderOnly(t *testing.T) {
 func TestClientOrderIDIsPinned(t *testing.T) {
 	run := uuid.MustParse("6ba7b810-9dad-41d1-80b4-00c04fd430c8")
 	require.Equal(t, uuid.NewSHA1(run, []byte{0, 0, 0, 0, 0, 0, 1, 2}), market.ClientOrderID(run, 258))
+	rapid.Check(t, func(t *rapid.T) {
+		run := uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "run"))
+		id := rapid.Int64().Draw(t, "id")
+		name := binary.BigEndian.AppendUint64(nil, uint64(id))
+		require.Equal(t, uuid.NewSHA1(run, name), market.ClientOrderID(run, market.OrderID(id)))
+	})
 }
 
 // TestReportOfLeavesNothingOut fills every field of an order and requires that each field of the

@@ -122,8 +122,11 @@ func (i Interval) End(start Time) Time {
 	if length := intervalLength[i]; length != 0 {
 		return start + Time(length)
 	}
-	return i.StartOf(i.Index(start) + 1)
+	return i.next(start)
 }
+
+// next returns the start of the candle after the one that contains t.
+func (i Interval) next(t Time) Time { return i.StartOf(i.Index(t) + 1) }
 
 // Floor returns the start of the candle that contains t.
 func (i Interval) Floor(t Time) Time { return i.StartOf(i.Index(t)) }

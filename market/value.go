@@ -47,31 +47,36 @@ func scaledProduct(a, b int64, shift uint8) (Value, error) {
 // Add returns v+w.
 func (v Value) Add(w Value) (Value, error) {
 	lo, carry := bits.Add64(v.lo, w.lo, 0)
-	sum := Value{hi: v.hi + w.hi + int64(carry), lo: lo}
-	if (v.hi^sum.hi)&(w.hi^sum.hi) < 0 || sum == smallest {
-		return Value{}, tooLarge(v, "+", w)
+	hi := v.hi + w.hi + int64(carry)
+	if (v.hi^hi)&(w.hi^hi) < 0 || hi == math.MinInt64 && lo == 0 {
+		return Value{}, sumOverflow{v, w, "+"}
 	}
-	return sum, nil
+	return Value{hi, lo}, nil
 }
 
 // Sub returns v-w.
 func (v Value) Sub(w Value) (Value, error) {
 	lo, borrow := bits.Sub64(v.lo, w.lo, 0)
-	difference := Value{hi: v.hi - w.hi - int64(borrow), lo: lo}
-	if (v.hi^w.hi)&(v.hi^difference.hi) < 0 || difference == smallest {
-		return Value{}, tooLarge(v, "-", w)
+	hi := v.hi - w.hi - int64(borrow)
+	if (v.hi^w.hi)&(v.hi^hi) < 0 || hi == math.MinInt64 && lo == 0 {
+		return Value{}, sumOverflow{v, w, "-"}
 	}
-	return difference, nil
+	return Value{hi, lo}, nil
 }
 
-// tooLarge is the error of a sum or a difference; as a function of its own it keeps Add and Sub
-// small enough to be inlined.
-func tooLarge(v Value, sign string, w Value) error {
-	return fmt.Errorf("%s %s %s: %w", v, sign, w, ErrOverflow)
+// sumOverflow is a sum or a difference that leaves the range. -2^127 has no counterpart: no
+// function of this package returns it. It is a type of its own so that Add and Sub are small enough
+// to be inlined.
+type sumOverflow struct {
+	v, w Value
+	sign string
 }
 
-// smallest is -2^127, which has no counterpart: no function of this package returns it.
-var smallest = Value{hi: math.MinInt64}
+func (e sumOverflow) Error() string {
+	return fmt.Sprintf("%s %s %s: %v", e.v, e.sign, e.w, ErrOverflow)
+}
+
+func (e sumOverflow) Unwrap() error { return ErrOverflow }
 
 // Neg returns -v.
 func (v Value) Neg() Value {
@@ -134,6 +139,11 @@ func (v Value) ScaleUp(digits uint8) (Value, error) {
 	if digits == 0 {
 		return v, nil
 	}
+	return v.times10(digits)
+}
+
+// times10 is ScaleUp by at least one digit.
+func (v Value) times10(digits uint8) (Value, error) {
 	hi, lo := v.abs()
 	scaled, ok := scaleUp(hi, lo, digits)
 	if !ok {
@@ -187,8 +197,16 @@ func (v Value) ExactMoney(drop uint8) (Money, error) {
 // toMoney divides by 10^drop; away says whether a remainder moves the magnitude up by one.
 func (v Value) toMoney(drop uint8, away bool) (Money, error) {
 	hi, lo := v.abs()
-	units, rest := quoPow10(hi, lo, drop)
-	if rest && away {
+	var units uint64
+	var rest bool
+	if drop <= MaxDigits && hi < uint64(pow10[drop]) { // amounts of everyday size
+		var lost uint64
+		units, lost = bits.Div64(hi, lo, uint64(pow10[drop]))
+		rest = lost != 0
+	} else {
+		units, rest = quoPow10(hi, lo, drop)
+	}
+	if rest && away && units <= math.MaxInt64 {
 		units++
 	}
 	if units > math.MaxInt64 {
@@ -239,6 +257,10 @@ func (v Value) Part(num, den int64) Value {
 	if num == den {
 		return v
 	}
+	return v.part(num, den)
+}
+
+func (v Value) part(num, den int64) Value {
 	hi, lo := v.abs()
 	// 192-bit product n2:n1:n0 of the magnitude and num, divided by den limb by limb.
 	h1, l1 := bits.Mul64(hi, uint64(num))

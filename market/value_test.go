@@ -119,7 +119,7 @@ func TestMoneyRoundsTheWayItsNameSays(t *testing.T) {
 }
 
 // requireMoney requires want where its magnitude fits an int64 and ErrOverflow where it does not.
-func requireMoney(t *rapid.T, want *big.Int, got market.Money, err error) {
+func requireMoney(t require.TestingT, want *big.Int, got market.Money, err error) {
 	if want.CmpAbs(big.NewInt(math.MaxInt64)) > 0 {
 		require.ErrorIs(t, err, market.ErrOverflow)
 		return
@@ -293,4 +293,40 @@ func TestAValueSurvivesBeingText(t *testing.T) {
 	var v market.Value
 	require.Error(t, v.UnmarshalText([]byte("1.5")))
 	require.Error(t, v.UnmarshalText([]byte("twelve")))
+}
+
+// The edges of the quotients: results around the largest Money, and remainders of nothing, of one
+// unit, of halves, and of one unit less than a whole.
+func TestMoneyAtTheEdgesOfItsRange(t *testing.T) {
+	one := big.NewInt(1)
+	for drop := uint8(0); drop <= 38; drop++ {
+		unit := bigPow10(drop)
+		half := new(big.Int).Rsh(unit, 1)
+		for _, bits := range []uint{0, 1, 62, 63, 64, 65} {
+			for _, off := range []int64{-1, 0, 1} {
+				whole := new(big.Int).Add(new(big.Int).Lsh(one, bits), big.NewInt(off))
+				for _, rest := range []*big.Int{new(big.Int), one, half, new(big.Int).Sub(unit, one)} {
+					n := new(big.Int).Add(new(big.Int).Mul(whole, unit), rest)
+					requireMoneyOf(t, n, unit, drop)
+					requireMoneyOf(t, n.Neg(n), unit, drop)
+				}
+			}
+		}
+	}
+}
+
+// requireMoneyOf compares FloorMoney and CeilMoney of n with math/big.
+func requireMoneyOf(t *testing.T, n, unit *big.Int, drop uint8) {
+	if !fits(n) {
+		return
+	}
+	v := valueOf(t, n)
+	floor, rest := new(big.Int).DivMod(n, unit, new(big.Int))
+	down, err := v.FloorMoney(drop)
+	requireMoney(t, floor, down, err)
+	if rest.Sign() != 0 {
+		floor.Add(floor, big.NewInt(1))
+	}
+	up, err := v.CeilMoney(drop)
+	requireMoney(t, floor, up, err)
 }

@@ -24,9 +24,6 @@ func (g *Gate) Figures() []state.Figure { return g.figures }
 // recordFigures records the numbers before and after an approved ask. Values that overflow are left
 // out.
 func (g *Gate) recordFigures(a *state.Account, s *slot, m *market.Market, o *market.Order, k ask) {
-	if !g.explain {
-		return
-	}
 	l := s.limits
 	account := g.account
 	if k.attached {

@@ -132,7 +132,9 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 		return g.refuseCode(s, refused)
 	}
 	if c.Attached {
-		g.recordFigures(a, s, m, o, ask{hold: hold, attached: true})
+		if g.explain {
+			g.recordFigures(a, s, m, o, ask{hold: hold, attached: true})
+		}
 		return Approved{command: c, hold: hold}, nil
 	}
 	if o.Bracket != (market.Bracket{}) {
@@ -143,7 +145,9 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	if r := g.checkLimits(a, s, m, o, o.AmountRemaining, hold); r != nil {
 		return Approved{}, r
 	}
-	g.recordFigures(a, s, m, o, ask{added: o.AmountRemaining, hold: hold})
+	if g.explain {
+		g.recordFigures(a, s, m, o, ask{added: o.AmountRemaining, hold: hold})
+	}
 	g.count(s)
 	return Approved{command: c, hold: hold}, nil
 }
@@ -167,7 +171,9 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 		return g.refuseCode(s, refused)
 	}
 	if c.Attached {
-		g.recordFigures(a, s, m, &g.updated, ask{hold: g.updated.OnHold - old.OnHold, attached: true})
+		if g.explain {
+			g.recordFigures(a, s, m, &g.updated, ask{hold: g.updated.OnHold - old.OnHold, attached: true})
+		}
 		return Approved{command: c, hold: g.updated.OnHold}, nil
 	}
 	if r := g.checkUpdatedExits(a, c, c.Order.Bracket); r != nil {
@@ -180,7 +186,9 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 	if r := g.checkLimits(a, s, m, &g.updated, max(0, more), max(0, g.updated.OnHold-old.OnHold)); r != nil {
 		return Approved{}, r
 	}
-	g.recordFigures(a, s, m, &g.updated, ask{added: more, hold: g.updated.OnHold - old.OnHold})
+	if g.explain {
+		g.recordFigures(a, s, m, &g.updated, ask{added: more, hold: g.updated.OnHold - old.OnHold})
+	}
 	g.count(s)
 	return Approved{command: c, hold: g.updated.OnHold}, nil
 }
@@ -255,7 +263,6 @@ func (g *Gate) factsOf(a *state.Account, m *market.Market, o *market.Order) *exc
 // checkSlot applies the rules that do not depend on the order's size. opening: the order can add to
 // a position.
 func (g *Gate) checkSlot(a *state.Account, s *slot, o *market.Order, opening bool) error {
-	seen, late := a.PriceArrived(o.Market)
 	switch {
 	case s.halted:
 		return g.objection(s, ReasonHalted, 0, 0)
@@ -265,8 +272,16 @@ func (g *Gate) checkSlot(a *state.Account, s *slot, o *market.Order, opening boo
 		return g.objection(s, ReasonOrdersPerMinute, int64(s.limits.OrdersPerMinute), int64(s.limits.OrdersPerMinute))
 	case s.limits.MaxInFlight > 0 && a.InFlightBy(o.Strategy) >= s.limits.MaxInFlight:
 		return g.objection(s, ReasonMaxInFlight, int64(s.limits.MaxInFlight)+1, int64(s.limits.MaxInFlight))
-	case !opening:
-		return nil
+	case opening:
+		return g.checkOpening(a, s, o)
+	}
+	return nil
+}
+
+// checkOpening applies the rules for orders that can add to a position.
+func (g *Gate) checkOpening(a *state.Account, s *slot, o *market.Order) error {
+	seen, late := a.PriceArrived(o.Market)
+	switch {
 	case s.limits.ReduceOnly:
 		return g.objection(s, ReasonReduceOnly, 0, 0)
 	case late, s.limits.MaxDataAge > 0 && g.now.Sub(seen) > s.limits.MaxDataAge:
@@ -291,9 +306,12 @@ func (s *slot) full(now market.Time) bool {
 
 // count notes a send.
 func (g *Gate) count(s *slot) {
-	if len(s.sent) == 0 {
-		return
+	if len(s.sent) > 0 {
+		g.noteSend(s)
 	}
+}
+
+func (g *Gate) noteSend(s *slot) {
 	g.changed = true
 	s.sent[s.sentAt] = g.now
 	s.sentAt = (s.sentAt + 1) % len(s.sent)

@@ -21,10 +21,13 @@ type slot struct {
 
 // Closed notes the end of a sell: a loss counts towards the cool-down, a gain ends the row.
 func (g *Gate) Closed(a *state.Account, o *market.Order, at market.Time) {
-	s := &g.slots[o.Strategy]
-	if o.Side != market.Sell || o.FilledAmount == 0 {
-		return
+	if o.Side == market.Sell && o.FilledAmount != 0 {
+		g.sold(a, o, at)
 	}
+}
+
+func (g *Gate) sold(a *state.Account, o *market.Order, at market.Time) {
+	s := &g.slots[o.Strategy]
 	realised := a.Position(o.Strategy, o.Market).Realised
 	lost := realised.Cmp(s.realised[o.Market]) < 0
 	s.realised[o.Market], g.changed = realised, true

@@ -36,7 +36,10 @@ func (a *Account) applyFills(ev *market.Event) (Applied, error) {
 func (a *Account) fold(o *Order, ev *market.Event) (fresh int, err error) {
 	for i := range ev.Fills {
 		f := &ev.Fills[i]
-		mark := o.markOf(f)
+		var mark *fillMark
+		if len(o.fills) > 0 {
+			mark = o.markOf(f)
+		}
 		if mark == nil {
 			if err := a.applyFill(o, f); err != nil {
 				return fresh, fmt.Errorf("order %d, fill %s: %w", o.ID, f.ID, err)
@@ -119,19 +122,23 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	if err != nil {
 		return err
 	}
-	position, r, err := a.traded(o, m, f, cash)
-	if err != nil {
-		return err
-	}
 	amount := market.Money(f.Amount)
 	if o.Side == market.Sell {
 		amount = -amount
 	}
-	if err := a.book(o, m, amount, money); err != nil {
+	base, quote := &a.balances[o.Strategy][m.Base], &a.balances[o.Strategy][m.Quote]
+	baseTotal, err := market.Add(base.Total, amount)
+	if err != nil {
 		return err
 	}
-	a.positions[o.Strategy][o.Market] = position
-	a.keepHistory(o.Strategy, o.Market, r)
+	quoteTotal, err := market.Add(quote.Total, money)
+	if err != nil {
+		return err
+	}
+	if err := a.trade(o, m, f, cash); err != nil {
+		return err
+	}
+	base.Total, quote.Total = baseTotal, quoteTotal
 	a.changed = true
 	o.counted += f.Amount
 	a.release(o, max(-amount, -money)) // a sell held the base that left, a buy the quote
@@ -142,17 +149,21 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	return nil
 }
 
-// traded returns the position after a fill, and its history where it has or now needs one.
-func (a *Account) traded(o *Order, m *market.Market, f *market.Fill, cash market.Value) (p market.Position, r *history,
-	err error) {
+// trade folds a fill into its position, and into the position's history where it has or now needs
+// one. On an error nothing has changed.
+func (a *Account) trade(o *Order, m *market.Market, f *market.Fill, cash market.Value) error {
 	if f.Settled && a.window == 0 && a.histories == nil {
-		p = a.positions[o.Strategy][o.Market]
-		err = bookFill(&p, o.Side, f.Amount, f.Time, f.Fee, cash)
-		return p, nil, err
+		return bookFill(&a.positions[o.Strategy][o.Market], o.Side, f.Amount, f.Time, f.Fee, cash)
 	}
 	now := step{order: o.ID, id: f.ID, at: f.Time, side: o.Side, amount: f.Amount, price: f.Price, fee: feeOf(f),
 		settled: f.Settled}
-	return a.ensureHistory(o.Strategy, o.Market).insert(m, now)
+	position, r, err := a.ensureHistory(o.Strategy, o.Market).insert(m, now)
+	if err != nil {
+		return err
+	}
+	a.positions[o.Strategy][o.Market] = position
+	a.keepHistory(o.Strategy, o.Market, r)
+	return nil
 }
 
 // cashOf is the change in quote by a fill, fee included.
@@ -162,21 +173,6 @@ func cashOf(side market.Side, gross, fee market.Value) (market.Value, error) {
 	}
 	cost, err := gross.Add(fee)
 	return cost.Neg(), err
-}
-
-// book changes the allocation's balances: amount of base and money of quote.
-func (a *Account) book(o *Order, m *market.Market, amount, money market.Money) error {
-	allocation := a.balances[o.Strategy]
-	quote, err := market.Add(allocation[m.Quote].Total, money)
-	if err != nil {
-		return err
-	}
-	base, err := market.Add(allocation[m.Base].Total, amount)
-	if err != nil {
-		return err
-	}
-	allocation[m.Quote].Total, allocation[m.Base].Total = quote, base
-	return nil
 }
 
 // applyFee books a fee that was unknown when its fill was counted.
@@ -199,9 +195,12 @@ func (a *Account) applyFee(o *Order, f *market.Fill) error {
 	if err != nil {
 		return err
 	}
-	if err := a.book(o, m, 0, money); err != nil {
+	quote := &a.balances[o.Strategy][m.Quote]
+	total, err := market.Add(quote.Total, money)
+	if err != nil {
 		return err
 	}
+	quote.Total = total
 	a.positions[o.Strategy][o.Market] = position
 	a.keepHistory(o.Strategy, o.Market, r)
 	o.FeePaid = paid

@@ -181,31 +181,39 @@ func (x *step) fill(m *market.Market, p *market.Position) error {
 
 // bookFill folds a fill with its cash into a position. A buy adds its cost, fee included. A sell
 // takes its share of the cost, the last one the remainder; an amount sold beyond the position was
-// not bought by this strategy and brings no profit.
-func bookFill(p *market.Position, side market.Side, amount market.Qty, at market.Time, fee,
-	cash market.Value) (err error) {
-	if p.Fees, err = p.Fees.Add(fee); err != nil {
-		return err
-	}
-	if side == market.Buy {
-		return addTo(p, amount, at, cash.Neg())
-	}
-	sold := min(amount, p.Amount)
-	if sold <= 0 {
-		return nil
-	}
-	cost := p.Cost.Part(int64(sold), int64(p.Amount))
-	gain, err := cash.Part(int64(sold), int64(amount)).Sub(cost)
+// not bought by this strategy and brings no profit. On an error the position has not changed.
+func bookFill(p *market.Position, side market.Side, amount market.Qty, at market.Time, fee, cash market.Value) error {
+	fees, err := p.Fees.Add(fee)
 	if err != nil {
 		return err
 	}
-	if p.Realised, err = p.Realised.Add(gain); err != nil {
+	if side == market.Buy {
+		err = addTo(p, amount, at, cash.Neg())
+	} else if sold := min(amount, p.Amount); sold > 0 {
+		err = sell(p, sold, cash.Part(int64(sold), int64(amount)))
+	}
+	if err == nil {
+		p.Fees = fees
+	}
+	return err
+}
+
+// sell takes base out of a position for what its sale brought.
+func sell(p *market.Position, sold market.Qty, proceeds market.Value) error {
+	part := p.Cost.Part(int64(sold), int64(p.Amount))
+	gain, err := proceeds.Sub(part)
+	if err != nil {
 		return err
 	}
-	if p.Cost, err = p.Cost.Sub(cost); err != nil {
+	realised, err := p.Realised.Add(gain)
+	if err != nil {
 		return err
 	}
-	p.Amount -= sold
+	cost, err := p.Cost.Sub(part)
+	if err != nil {
+		return err
+	}
+	p.Amount, p.Cost, p.Realised = p.Amount-sold, cost, realised
 	return nil
 }
 
@@ -217,16 +225,21 @@ func (x *step) deposit(m *market.Market, p *market.Position) error {
 	return addTo(p, x.amount, x.at, cost)
 }
 
-// addTo adds base that came at a cost.
-func addTo(p *market.Position, amount market.Qty, at market.Time, cost market.Value) (err error) {
+// addTo adds base that came at a cost. On an error the position has not changed.
+func addTo(p *market.Position, amount market.Qty, at market.Time, cost market.Value) error {
+	total, err := market.Add(p.Amount, amount)
+	if err != nil {
+		return err
+	}
+	sum, err := p.Cost.Add(cost)
+	if err != nil {
+		return err
+	}
 	if p.Amount == 0 {
 		p.Opened = at
 	}
-	if p.Amount, err = market.Add(p.Amount, amount); err != nil {
-		return err
-	}
-	p.Cost, err = p.Cost.Add(cost)
-	return err
+	p.Amount, p.Cost = total, sum
+	return nil
 }
 
 func (x *step) withdraw(p *market.Position) (err error) {

@@ -370,8 +370,10 @@ func (d *Desk) options(with []Option) {
 
 func (d *Desk) place(with []Option) (market.OrderID, error) {
 	o := &d.command.Order
-	d.options(with)
-	d.command.Changed = 0
+	if len(with) > 0 {
+		d.options(with)
+		d.command.Changed = 0
+	}
 	if o.Price != 0 {
 		switch o.Type {
 		case market.TypeMarket:
@@ -382,12 +384,12 @@ func (d *Desk) place(with []Option) (market.OrderID, error) {
 			o.Type = market.TypeTakeProfitLimit
 		}
 	}
-	return d.ask()
+	return d.ask("place")
 }
 
-// ask hands the command on.
-func (d *Desk) ask() (market.OrderID, error) {
-	if !d.engine.Admit(d.id, d.command.Kind.String()) {
+// ask hands the command on; call is its name.
+func (d *Desk) ask(call string) (market.OrderID, error) {
+	if !d.engine.Admit(d.id, call) {
 		return 0, ErrElsewhere
 	}
 	o := &d.command.Order
@@ -406,7 +408,7 @@ func (d *Desk) change(id market.OrderID) error {
 	if id <= 0 && d.fault == nil {
 		d.fault = fmt.Errorf("%w: order %d: ids begin with 1; an ask that was refused has none", ErrMeaningless, id)
 	}
-	_, err := d.ask()
+	_, err := d.ask(d.command.Kind.String())
 	return err
 }
 

@@ -19,6 +19,7 @@ type comparison struct {
 	rows                     *regexp.Regexp
 	bound                    float64
 	json                     bool
+	resultsOnly              bool // compare results, not speed
 	interval                 interval
 
 	old, new *tree
@@ -34,7 +35,7 @@ type result struct {
 }
 
 // run builds both sides, measures all pairs and prints the table. It returns errSlower if a row is
-// slower.
+// slower. With resultsOnly it compares results instead.
 func (c *comparison) run(ctx context.Context) error {
 	scratch, err := os.MkdirTemp("", "ab-")
 	if err != nil {
@@ -45,6 +46,9 @@ func (c *comparison) run(ctx context.Context) error {
 	defer remove()
 	if err != nil {
 		return err
+	}
+	if c.resultsOnly {
+		return c.compareResults(ctx, scratch)
 	}
 	sources, err := c.sources(ctx, scratch)
 	if err != nil {

@@ -59,9 +59,11 @@ func (c *comparison) command() *cobra.Command {
 		Use: "ab OLD [NEW]", Short: "Compare the speed of two revisions",
 		Long: `Build revision OLD and revision NEW (without it the work tree), run their benchmarks and programs
 in turn on one core, and print the ratio of each row: NEW's cost divided by OLD's. The exit code is 1 if
-a row is slower: its whole interval lies above the bound.`,
+a row is slower: its whole interval lies above the bound. With --results compare the result files of
+backtests instead of the speed; the exit code is 1 if one differs.`,
 		Example: `  go run ./bench/ab HEAD
-  go run ./bench/ab --rows 'backtest|version' 31b5e46`,
+  go run ./bench/ab --rows 'backtest|version' 31b5e46
+  go run ./bench/ab --results 31b5e46`,
 		SilenceErrors: true, SilenceUsage: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
@@ -82,8 +84,9 @@ a row is slower: its whole interval lies above the bound.`,
 	}
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
 	flags := command.Flags()
+	flags.BoolVar(&c.resultsOnly, "results", false, "compare the results of backtests instead of the speed")
 	flags.IntVar(&c.pairs, "pairs", 15, "pairs of runs, 5 to 1000")
-	flags.StringVar(&rows, "rows", "", "only rows whose name matches this regular expression")
+	flags.StringVar(&rows, "rows", "", "only rows, or runs of --results, whose name matches this regular expression")
 	flags.BoolVar(&c.json, "json", false, "print JSON, with the ratio of each pair")
 	flags.Float64Var(&c.bound, "bound", 1.03, "a row is slower if its whole interval lies above this ratio")
 	flags.IntVar(&c.core, "core", -1, "core that runs everything; -1: the last one that this process may use")

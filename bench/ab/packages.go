@@ -42,6 +42,10 @@ var packageBenchmarks = []packageBenchmark{
 		{"signed POST /order over loopback, exchange", "signed-req/s", "req/s"},
 		{"signed POST /order over loopback, p99", "signed-p99-µs", "µs"},
 	}},
+	{"OrderFromAnotherProcess", "clients=1", "500ms", []packageRow{
+		{"signed POST /order from another process", "signed-req/s", "req/s"},
+		{"signed POST /order from another process, p99", "signed-p99-µs", "µs"},
+	}},
 	{"Book", "10000", "50x", []packageRow{
 		{"matching core, 10 k resting, an operation", "core-ns", "ns"},
 		{"whole life of an order at the venue, 10 k", "venue-ns", "ns"},

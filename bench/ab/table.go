@@ -56,12 +56,13 @@ func prepareTable(ctx context.Context, t *tree) error {
 	return err
 }
 
-// overlay writes a list for go's -overlay that adds a file to the root of the tree, without
-// touching the tree.
+// overlay writes a list for go's -overlay that adds a file to the tree, or replaces one, without
+// touching the tree. name is its path below the root.
 func (t *tree) overlay(name string, text []byte) (list string, err error) {
-	file, list := filepath.Join(t.out, name), filepath.Join(t.out, "overlay.json")
+	file := filepath.Join(t.out, "overlay-"+strings.ReplaceAll(filepath.ToSlash(name), "/", "-"))
+	list = file + ".json"
 	if err := os.WriteFile(file, text, 0o644); err != nil {
-		return "", fmt.Errorf("write the added benchmark: %w", err)
+		return "", fmt.Errorf("write the added file: %w", err)
 	}
 	replace, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(t.dir, name): file}})
 	if err != nil {

@@ -57,12 +57,12 @@ func (a *commands) exportCandles(f *storeFlags, from, to, out string) error {
 }
 
 func emptyExport(store *candles.Store, name string, interval market.Interval) error {
-	series, err := store.Series(name, interval)
+	stored, err := store.Span(name, interval)
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("no candles in the range: %s %s is stored from %s to %s", name, interval, series.First,
-		series.End())
+	return fmt.Errorf("no candles in the range: %s %s is stored from %s to %s", name, interval, stored.From,
+		stored.To)
 }
 
 // parseRange reads --from and --to; empty is no bound.

@@ -184,7 +184,7 @@ func (p *Backtest) describeRun() (err error) {
 func (p *Backtest) describeData() error {
 	hash := sha256.New()
 	for _, f := range p.Run.Feeds {
-		series, err := p.Candles.Series(f.Market.Name, f.Interval)
+		stored, err := p.Candles.Span(f.Market.Name, f.Interval)
 		if err != nil {
 			return err
 		}
@@ -193,30 +193,21 @@ func (p *Backtest) describeData() error {
 			return err
 		}
 		fmt.Fprintln(hash, f.Market.Name, f.Interval, text)
-		info, err := p.missing(f, &series)
+		info, err := p.missing(f, p.inRange(stored))
 		if err != nil {
 			return err
 		}
 		p.Options.Data = append(p.Options.Data, info)
-		p.warnOfEdges(f, &series)
+		p.warnOfEdges(f, stored)
 	}
 	p.Options.DataHash = hex.EncodeToString(hash.Sum(nil))
 	return nil
 }
 
-// missing counts the missing candles in the range, between the first and the last candle of the
-// series.
-func (p *Backtest) missing(f backtest.Feed, series *candles.Series) (backtest.DataInfo, error) {
+// missing counts the missing candles in a span.
+func (p *Backtest) missing(f backtest.Feed, span candles.Range) (backtest.DataInfo, error) {
 	info := backtest.DataInfo{Market: f.Market.Name, Interval: f.Interval.String()}
-	from, to := max(p.Run.From, series.First), series.End()
-	if p.Run.To != 0 {
-		to = min(to, p.Run.To)
-	}
-	if from == series.First && to == series.End() {
-		info.NoTrade, info.Missing = series.NoTrade, series.Unknown
-		return info, nil
-	}
-	gaps, err := p.Candles.Gaps(f.Market.Name, f.Interval, from, to)
+	gaps, err := p.Candles.Gaps(f.Market.Name, f.Interval, span.From, span.To)
 	for _, gap := range gaps {
 		if gap.NoTrade {
 			info.NoTrade += gap.Candles
@@ -228,18 +219,18 @@ func (p *Backtest) missing(f backtest.Feed, series *candles.Series) (backtest.Da
 }
 
 // warnOfEdges warns of a series that does not cover the range.
-func (p *Backtest) warnOfEdges(f backtest.Feed, series *candles.Series) {
+func (p *Backtest) warnOfEdges(f backtest.Feed, stored candles.Range) {
 	warn := func(format string, at market.Time) {
 		p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf(format, f.Market.Name, f.Interval, at))
 	}
-	if p.Run.From == 0 && series.First < 0 {
-		warn("%s %s begins at %s; a run begins in 1970 at the earliest.", series.First)
+	if p.Run.From == 0 && stored.From < 0 {
+		warn("%s %s begins at %s; a run begins in 1970 at the earliest.", stored.From)
 	}
-	if f.Interval.End(p.Run.From) <= series.First && p.Run.From != 0 {
-		warn("%s %s begins only at %s, after the start that was asked for.", series.First)
+	if f.Interval.End(p.Run.From) <= stored.From && p.Run.From != 0 {
+		warn("%s %s begins only at %s, after the start that was asked for.", stored.From)
 	}
-	if p.Run.To > series.End() {
-		warn("%s %s ends at %s, before the end that was asked for.", series.End())
+	if p.Run.To > stored.To {
+		warn("%s %s ends at %s, before the end that was asked for.", stored.To)
 	}
 }
 
@@ -254,10 +245,10 @@ func (p *Backtest) Explain(err error) error {
 		return err
 	}
 	f := slices.MaxFunc(p.Run.Feeds, func(a, b backtest.Feed) int { return cmp.Compare(a.Interval, b.Interval) })
-	series, failed := p.Candles.Series(f.Market.Name, f.Interval)
+	stored, failed := p.Candles.Span(f.Market.Name, f.Interval)
 	if failed != nil {
 		return failed
 	}
 	return fmt.Errorf("%w: %s %s is stored from %s to %s; choose --from and --to inside", err, f.Market.Name,
-		f.Interval, series.First, series.End())
+		f.Interval, stored.From, stored.To)
 }

@@ -59,7 +59,7 @@ func (p *Backtest) addFeed(m *market.Market, interval market.Interval) error {
 	if p.feed(m, interval) != nil {
 		return nil
 	}
-	if _, err := p.Candles.Series(m.Name, interval); err != nil {
+	if _, err := p.Candles.Span(m.Name, interval); err != nil {
 		return ExplainMissing(p.Candles, p.file(), m.Name, interval, err)
 	}
 	p.Run.Feeds = append(p.Run.Feeds, backtest.Feed{Market: m, Interval: interval, Deliver: true})
@@ -107,7 +107,7 @@ func (p *Backtest) pathInterval(m *market.Market, finest market.Interval) (marke
 	if interval > finest {
 		return 0, config.Keyf(path, "%s is longer than the %s that a strategy trades on", interval, finest)
 	}
-	if _, err := p.Candles.Series(m.Name, interval); err != nil {
+	if _, err := p.Candles.Span(m.Name, interval); err != nil {
 		return 0, ExplainMissing(p.Candles, p.file(), m.Name, interval, err)
 	}
 	return interval, nil
@@ -115,19 +115,23 @@ func (p *Backtest) pathInterval(m *market.Market, finest market.Interval) (marke
 
 // finestCovering is the shortest interval whose candles cover the whole range.
 func (p *Backtest) finestCovering(m *market.Market, finest market.Interval) (market.Interval, error) {
-	main, err := p.Candles.Series(m.Name, finest)
+	main, err := p.Candles.Span(m.Name, finest)
 	if err != nil {
 		return 0, err
 	}
+	main = p.inRange(main)
 	for shorter := market.Interval1m; shorter < finest; shorter++ {
-		fine, err := p.Candles.Series(m.Name, shorter)
+		fine, err := p.Candles.Span(m.Name, shorter)
 		if errors.Is(err, candles.ErrNoData) || !shorter.Divides(finest) {
 			continue
 		}
 		if err != nil {
 			return 0, err
 		}
-		covers, err := p.covers(&fine, &main)
+		if main.From >= main.To || fine.From > main.From || fine.To < main.To {
+			continue
+		}
+		covers, err := p.covers(m.Name, shorter, finest, main)
 		if covers || err != nil {
 			return shorter, err
 		}
@@ -135,29 +139,32 @@ func (p *Backtest) finestCovering(m *market.Market, finest market.Interval) (mar
 	return finest, nil
 }
 
-// covers reports whether a finer series has candles wherever the main series has, inside the range.
-func (p *Backtest) covers(fine, main *candles.Series) (bool, error) {
-	from, to := max(p.Run.From, main.First), main.End()
+// inRange cuts the span of a series to the range of the run.
+func (p *Backtest) inRange(span candles.Range) candles.Range {
+	span.From = max(p.Run.From, span.From)
 	if p.Run.To != 0 {
-		to = min(to, p.Run.To)
+		span.To = min(span.To, p.Run.To)
 	}
-	if from >= to || fine.First > from || fine.End() < to {
-		return false, nil
-	}
-	holes, err := p.Candles.Gaps(fine.Market, fine.Interval, from, to)
+	return span
+}
+
+// covers reports whether the candles of a finer interval are wherever those of the main one are, in
+// a span.
+func (p *Backtest) covers(name string, fine, main market.Interval, span candles.Range) (bool, error) {
+	holes, err := p.Candles.Gaps(name, fine, span.From, span.To)
 	if err != nil {
 		return false, err
 	}
-	known, err := p.Candles.Gaps(main.Market, main.Interval, from, to)
+	known, err := p.Candles.Gaps(name, main, span.From, span.To)
 	for _, hole := range holes {
-		start := main.Interval.Floor(hole.From)
+		start := main.Floor(hole.From)
 		if start < hole.From {
-			start = main.Interval.End(start)
+			start = main.End(start)
 		}
-		whole := main.Interval.End(start) <= hole.To // a main candle fits into the hole
+		whole := main.End(start) <= hole.To // a main candle fits into the hole
 		if whole && !hole.NoTrade &&
 			!slices.ContainsFunc(known,
-				func(g candles.Gap) bool { return g.From <= start && g.To >= main.Interval.Floor(hole.To) }) {
+				func(g candles.Gap) bool { return g.From <= start && g.To >= main.Floor(hole.To) }) {
 			return false, nil
 		}
 	}

@@ -17,8 +17,9 @@ import (
 type library interface {
 	// Digits are the decimals that the candles of a market need.
 	Digits(name string) (price, volume uint8, err error)
-	// Series describes a series. The error wraps candles.ErrNoData if there is none.
-	Series(name string, interval market.Interval) (candles.Series, error)
+	// Span returns the start of a series' first candle and the end of its last one. The error wraps
+	// candles.ErrNoData if there is no series.
+	Span(name string, interval market.Interval) (candles.Range, error)
 	// Gaps lists missing candles; zero is no bound.
 	Gaps(name string, interval market.Interval, from, to market.Time) ([]candles.Gap, error)
 	// DataHash is a hash of the candles in a range.
@@ -76,7 +77,7 @@ func ExplainMissing(lib library, file, name string, interval market.Interval, ca
 		return cause
 	}
 	for shorter := interval - 1; shorter >= market.Interval1m; shorter-- {
-		if _, err := lib.Series(name, shorter); err == nil && shorter.Divides(interval) {
+		if _, err := lib.Span(name, shorter); err == nil && shorter.Divides(interval) {
 			return fmt.Errorf("%s %s is not stored in %s, but %s is; resample it with: bot candles resample%s "+
 				"--market %s --interval %s --into %s",
 				name, interval, file, shorter, storeFlag(file), name, shorter, interval)

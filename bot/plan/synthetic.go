@@ -83,22 +83,17 @@ func (l *synthetics) standard() *market.Market {
 	return &market.Market{ID: 1, Name: madeUpMarket, PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume}
 }
 
-// Series describes the candles as a store does.
-func (l *synthetics) Series(name string, interval market.Interval) (candles.Series, error) {
+// Span returns the span of the candles, as a store does.
+func (l *synthetics) Span(name string, interval market.Interval) (candles.Range, error) {
 	if name != madeUpMarket || interval < market.Interval1h {
-		return candles.Series{}, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer: %w", name, interval,
+		return candles.Range{}, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer: %w", name, interval,
 			madeUpMarket, candles.ErrNoData)
 	}
 	stored, err := l.candles(l.standard(), interval)
 	if err != nil {
-		return candles.Series{}, err
+		return candles.Range{}, err
 	}
-	first, last := stored[0].Start, stored[len(stored)-1].Start
-	count := int64(len(stored))
-	return candles.Series{
-		Market: name, Interval: interval, PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume,
-		First: first, Last: last, Candles: count, Unknown: interval.Index(last) - interval.Index(first) + 1 - count,
-	}, nil
+	return candles.Range{From: stored[0].Start, To: stored[len(stored)-1].End()}, nil
 }
 
 // Gaps lists the candles that the generator left out.

@@ -31,14 +31,14 @@ type Server struct {
 	ex       *sandbox.Exchange
 	kept     string // state file; empty: none
 	log      zerolog.Logger
-	listener net.Listener
+	listener *listener
 	Address  *net.TCPAddr
 	server   *http.Server
 }
 
 // New begins to listen.
 func New(ex *sandbox.Exchange, e *config.ServerSection, logger zerolog.Logger) (*Server, error) {
-	listener, err := net.Listen("tcp", e.Listen)
+	inner, err := net.Listen("tcp", e.Listen)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("%s is in use by another program; stop that one, or choose another port: --listen "+
@@ -46,8 +46,9 @@ func New(ex *sandbox.Exchange, e *config.ServerSection, logger zerolog.Logger) (
 	case err != nil:
 		return nil, fmt.Errorf("listen on %s: %w; choose another address with --listen", e.Listen, err)
 	}
-	s := &Server{ex: ex, kept: e.State, log: logger, listener: listener, Address: listener.Addr().(*net.TCPAddr),
+	s := &Server{ex: ex, kept: e.State, log: logger, listener: newListener(inner), Address: inner.Addr().(*net.TCPAddr),
 		server: ex.Server()}
+	s.server.ConnState = s.listener.forget
 	guard := host.NewGuard(ex, e.Listen, e.Hosts)
 	guard.Kind, guard.Refusal = "application/json",
 		`{"errorCode":110,"error":"This server does not answer for that host; name it in exchange.hosts."}`
@@ -68,7 +69,8 @@ func (s *Server) Run(ctx context.Context) (left string, err error) {
 	told := ""
 	for {
 		select {
-		case <-ticker.C:
+		case now := <-ticker.C:
+			s.listener.sweep(now)
 			s.ex.Advance()
 			if err := s.ex.Err(); err != nil && err.Error() != told {
 				told = err.Error()

@@ -91,15 +91,15 @@ func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (price
 	if err != nil {
 		return nil, err
 	}
-	series, err := store.Series(name, interval)
+	stored, err := store.Span(name, interval)
 	if err != nil {
 		return nil, plan.ExplainMissing(plan.Stored{Store: store}, s.Candles, name, interval, err)
 	}
 	from, to := market.Time(s.From), market.Time(s.To)
-	if from >= series.End() || to != 0 && to <= series.First {
+	if from >= stored.To || to != 0 && to <= stored.From {
 		return nil, config.At(config.Join(path, "from"),
-			fmt.Errorf("%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, series.First,
-				series.End()))
+			fmt.Errorf("%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, stored.From,
+				stored.To))
 	}
 	candles := &storedCandles{store: store, options: candles.ReadOptions{Interval: interval, From: from, To: to},
 		replay: price.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}

@@ -212,6 +212,9 @@ func parseTime(body []byte) (market.Time, error) {
 
 // outOfWindow reports whether the exchange refused a request because of its timestamp.
 func outOfWindow(err error) bool {
+	if err == nil {
+		return false
+	}
 	var refused *exchange.Error
 	return errors.As(err, &refused) && refused.Code == 304
 }

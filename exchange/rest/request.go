@@ -70,11 +70,18 @@ func (c *Client) get(ctx context.Context, r request, read func([]byte) error) er
 
 // retry calls once again and again, with growing pauses, while its error is retryable.
 func (c *Client) retry(ctx context.Context, once func() error) error {
+	last := once()
+	if last == nil {
+		return nil
+	}
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier = 500*time.Millisecond, 5*time.Second, 2
-	var last error
+	first := true // its outcome is known: most calls succeed at once and need no backoff
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		last = once()
+		if !first {
+			last = once()
+		}
+		first = false
 		if last != nil && !retryable(ctx, last) {
 			return struct{}{}, backoff.Permanent(last)
 		}
@@ -200,6 +207,9 @@ func (c *Client) refused(status int, body []byte, signature string) *exchange.Er
 // awaitBudget waits for the budget and returns its done.
 func (c *Client) awaitBudget(ctx context.Context, r *request, signed bool) (
 	done func(http.Header, int, []byte), err error) {
+	if c.config.Budget == nil {
+		return func(http.Header, int, []byte) {}, nil
+	}
 	lane, weight := cmp.Or(r.lane, endpoints[r.at].lane), c.weights[r.at].of(r.all)
 	if r.timestamp != 0 { // a write must leave before its window ends
 		within, cancel := context.WithTimeout(ctx, max(0, c.timeLeft(r)))
@@ -210,9 +220,6 @@ func (c *Client) awaitBudget(ctx context.Context, r *request, signed bool) (
 			}
 		}()
 		ctx = within
-	}
-	if c.config.Budget == nil {
-		return func(http.Header, int, []byte) {}, nil
 	}
 	return c.config.Budget.Begin(ctx, lane, endpoints[r.at].name, weight, payerOf(signed))
 }
@@ -256,7 +263,8 @@ func (c *Client) build(ctx context.Context, r *request, signed bool) (*http.Requ
 	if err != nil {
 		return nil, err
 	}
-	sent.Header["Content-Type"] = []string{"application/json"}
+	values := [5]string{"application/json"}
+	sent.Header["Content-Type"] = values[:1:1]
 	if !signed {
 		return sent, nil
 	}
@@ -268,10 +276,10 @@ func (c *Client) build(ctx context.Context, r *request, signed bool) (*http.Requ
 	var digits [64]byte
 	signature := signer.AppendSignature(digits[:0], timestamp, sent.Method, r.path, r.body)
 	c.signers.Put(signer)
-	sent.Header[c.names.key] = []string{c.config.Key.Reveal()}
-	sent.Header[c.names.signature] = []string{string(signature)}
-	sent.Header[c.names.timestamp] = []string{strconv.FormatInt(timestamp, 10)}
-	sent.Header[c.names.window] = []string{strconv.FormatInt(window, 10)}
+	copy(values[1:], []string{c.config.Key.Reveal(), string(signature), strconv.FormatInt(timestamp, 10),
+		strconv.FormatInt(window, 10)})
+	sent.Header[c.names.key], sent.Header[c.names.signature] = values[1:2:2], values[2:3:3]
+	sent.Header[c.names.timestamp], sent.Header[c.names.window] = values[3:4:4], values[4:5:5]
 	return sent, nil
 }
 

@@ -9,10 +9,12 @@ import (
 // regardless of case, percent-encoded, escaped as in JSON, or as HTML entities, up to three layers
 // deep; of a long secret it finds any half, because the text may have been cut. Scrub before you
 // cut. A Scrubber is safe for concurrent use; the zero Scrubber finds nothing.
-type Scrubber struct {
-	raw    []string
-	lower  []string // by secret
-	widths []int    // by secret: length of the shortest part that is found
+type Scrubber struct{ secrets []hidden }
+
+// hidden is a secret of a Scrubber.
+type hidden struct {
+	lower string
+	width int // length of the shortest part that is found
 }
 
 // The bounds of the shortest part of a secret that is found. A secret shorter than the first is
@@ -27,7 +29,7 @@ const maxScrubbed = 256 << 10
 
 // NewScrubber makes a Scrubber of these secrets; empty ones are left out.
 func NewScrubber(secrets ...string) *Scrubber {
-	s := &Scrubber{}
+	s := &Scrubber{secrets: make([]hidden, 0, len(secrets))}
 	for _, secret := range secrets {
 		if secret != "" {
 			s.add(secret)
@@ -37,21 +39,20 @@ func NewScrubber(secrets ...string) *Scrubber {
 }
 
 func (s *Scrubber) add(secret string) {
-	s.raw = append(s.raw, secret)
 	width := len(secret)
 	if width >= minPart {
 		width = min(max(width/2, minPart), maxPart)
 	}
-	s.lower, s.widths = append(s.lower, lowerASCII(secret)), append(s.widths, width)
+	s.secrets = append(s.secrets, hidden{lower: lowerASCII(secret), width: width})
 }
 
 // shortText is the longest text that is searched without an index of the secret's parts, in bytes.
 const shortText = 1024
 
-// parts returns a test whether a lower-case text is a part of a secret, fast enough for a text of
+// parts returns a test whether a lower-case text is a part of the secret, fast enough for a text of
 // some length.
-func (s *Scrubber) parts(i, length int) (has func(part string) bool) {
-	lower, width := s.lower[i], s.widths[i]
+func (h *hidden) parts(length int) (has func(part string) bool) {
+	lower, width := h.lower, h.width
 	if length <= shortText {
 		return func(part string) bool { return strings.Contains(lower, part) }
 	}
@@ -108,7 +109,7 @@ func (e *scrubbedError) Unwrap() error { return e.cause }
 
 // find marks the bytes of a text that belong to a secret; nil: none does.
 func (s *Scrubber) find(text string) (found []bool) {
-	if len(s.raw) == 0 {
+	if len(s.secrets) == 0 {
 		return nil
 	}
 	mark := func(from, to int) {
@@ -122,11 +123,12 @@ func (s *Scrubber) find(text string) (found []bool) {
 	layer := unescaped{text: text}
 	for range 4 { // the text itself, and three layers of escapes
 		lower := lowerASCII(layer.text)
-		for i := range s.raw {
-			has := s.parts(i, len(lower))
-			for at := 0; at+s.widths[i] <= len(lower); at++ {
-				if has(lower[at : at+s.widths[i]]) {
-					mark(layer.place(at), layer.place(at+s.widths[i]))
+		for i := range s.secrets {
+			secret := &s.secrets[i]
+			has := secret.parts(len(lower))
+			for at := 0; at+secret.width <= len(lower); at++ {
+				if has(lower[at : at+secret.width]) {
+					mark(layer.place(at), layer.place(at+secret.width))
 				}
 			}
 		}
@@ -223,6 +225,9 @@ func number(text string, from, to, size, base int) (byte, int) {
 // lowerASCII keeps the length of a text, unlike strings.ToLower. A plus becomes a space, as in a
 // query.
 func lowerASCII(text string) string {
+	if !strings.ContainsFunc(text, func(c rune) bool { return 'A' <= c && c <= 'Z' || c == '+' }) {
+		return text
+	}
 	lower := []byte(text)
 	for i, c := range lower {
 		if 'A' <= c && c <= 'Z' {

@@ -18,9 +18,8 @@ import (
 // silence between requests. The address, and the listening, are the caller's.
 func (ex *Exchange) Server() *http.Server {
 	return &http.Server{
-		// ReadTimeout is that of the headers, too: each further deadline costs a timer for each
-		// request
-		Handler: ex, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler: ex, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 *
+			time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 16 << 10,
 	}
 }

@@ -198,9 +198,12 @@ func beyond(side market.Side, from, price market.Price, limit market.Rate) bool 
 // them fire, also where the first moves the price back; triggers that their orders reach come after
 // them.
 func (v *Venue) fireTriggers(b *book) {
-	if b.bids == nil {
-		return
+	if b.bids != nil {
+		v.fireMet(b)
 	}
+}
+
+func (v *Venue) fireMet(b *book) {
 	for v.err == nil && b.market.Status == market.Trading {
 		v.collect(b)
 		if len(b.met) == 0 {

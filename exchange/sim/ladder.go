@@ -202,10 +202,15 @@ func (b *book) enter(l *ladder, o *order) {
 
 // leave takes an order out of the book.
 func (b *book) leave(o *order) {
-	switch {
-	case o.queue != nil:
+	if o.resting {
+		b.remove(o)
+	}
+}
+
+func (b *book) remove(o *order) {
+	if o.queue != nil {
 		b.queue(o).remove(o)
-	case o.resting:
+	} else {
 		b.side(o).remove(o)
 	}
 	o.resting = false

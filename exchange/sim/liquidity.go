@@ -61,9 +61,12 @@ func (v *Venue) fillCrossed(b *book) {
 
 // anchorAt moves the house to another price and refills its levels.
 func (v *Venue) anchorAt(b *book, price market.Price) {
-	if b.bids == nil || b.liquidity.Levels == 0 {
-		return
+	if b.bids != nil && b.liquidity.Levels != 0 {
+		v.anchorHouse(b, price)
 	}
+}
+
+func (v *Venue) anchorHouse(b *book, price market.Price) {
 	h, tick := &b.liquidity, max(1, b.market.TickSize)
 	h.price = price
 	spread := exchange.Spread{Half: h.HalfSpread}

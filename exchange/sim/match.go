@@ -7,12 +7,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// perform carries out a command that has arrived. point is where the path stands, -1 for anywhere
-// between.
-func (v *Venue) perform(b *book, c *market.Command, from *origin, point int) {
+// revise carries out an update or a cancel that has arrived.
+func (v *Venue) revise(b *book, c *market.Command, from *origin) {
 	switch c.Kind {
-	case market.CommandPlace:
-		v.place(b, c, from, point)
 	case market.CommandUpdate:
 		v.update(b, c, from)
 	case market.CommandCancel:
@@ -20,10 +17,10 @@ func (v *Venue) perform(b *book, c *market.Command, from *origin, point int) {
 	}
 }
 
-// place admits a new order or refuses it; an admitted order waits for match.
-func (v *Venue) place(b *book, c *market.Command, from *origin, point int) {
-	o := v.newOrder()
-	o.Order, o.account, o.sequence, o.level = c.Order, from.account, from.sequence, b.last
+// place admits a new order or refuses it; an admitted order waits for match. point is where the
+// path stands, -1 for anywhere between.
+func (v *Venue) place(b *book, o *order, from *origin, point int) {
+	o.account, o.sequence, o.level = from.account, from.sequence, b.last
 	if point > 0 && o.Type == market.TypeMarket {
 		o.level = b.priceAt(from.at, point, o.Side)
 	}
@@ -35,7 +32,7 @@ func (v *Venue) place(b *book, c *market.Command, from *origin, point int) {
 	hold, refused := exchange.CheckPlace(b.market, &o.Order, v.facts(b, o, reference))
 	if refused != nil {
 		v.spare = append(v.spare, o)
-		v.reject(b, c, refused)
+		v.reject(b, market.CommandPlace, o.ID, refused)
 		return
 	}
 	v.admit(b, o, hold)
@@ -47,25 +44,24 @@ func (v *Venue) place(b *book, c *market.Command, from *origin, point int) {
 func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 	o.aside, o.Visible = false, true
 	trading := b.market.Status == market.Trading
-	if trading && waitsForTrigger(&o.Order) {
-		v.requote(b)
-	}
-	if trading && waitsForTrigger(&o.Order) && v.met(b, o) {
-		o.Triggered = true // the price is there already
+	if waitsForTrigger(&o.Order) {
+		if !trading || !v.metAlready(b, o) {
+			o.Status = market.StatusAwaitingTrigger
+			v.rest(b, o)
+			if exec != 0 {
+				v.emit(b, o, exec, 0)
+			}
+			return
+		}
+		o.Triggered = true
 		if exec == market.ExecNew {
 			exec = market.ExecTriggered
 		}
 	}
 	switch {
-	case waitsForTrigger(&o.Order):
-		o.Status = market.StatusAwaitingTrigger
-		v.rest(b, o)
-		if exec != 0 {
-			v.emit(b, o, exec, 0)
-		}
 	case !trading:
 		v.restOpen(b, o, exec)
-	case v.tooFar(b, o):
+	case v.config.PlacementLimit != 0 && v.tooFar(b, o):
 		v.end(b, o, market.StatusCanceled, market.CancelOnPlacementPriceProtection)
 	case v.late:
 		v.standAside(b, o, exec)
@@ -73,6 +69,12 @@ func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 		o.exec = exec
 		b.enqueue(o)
 	}
+}
+
+// metAlready reports whether the price is there already that an order's trigger waits for.
+func (v *Venue) metAlready(b *book, o *order) bool {
+	v.requote(b)
+	return v.met(b, o)
 }
 
 // enqueue adds an order to the takers, once: it may be updated twice at an instant.
@@ -100,7 +102,7 @@ func (v *Venue) restOpen(b *book, o *order, exec market.ExecutionType) {
 // the market.
 func (v *Venue) tooFar(b *book, o *order) bool {
 	limit := v.config.PlacementLimit
-	if limit == 0 || !o.Type.HasPrice() || b.last == 0 {
+	if !o.Type.HasPrice() || b.last == 0 {
 		return false
 	}
 	if o.Side == market.Buy {
@@ -123,13 +125,13 @@ func (v *Venue) facts(b *book, o *order, reference market.Price) *exchange.Facts
 func (v *Venue) update(b *book, c *market.Command, from *origin) {
 	o := v.orderIn(b, c, from.account)
 	if o == nil {
-		v.reject(b, c, exchange.ErrCode(exchange.CodeNotFound))
+		v.reject(b, c.Kind, c.Order.ID, exchange.ErrCode(exchange.CodeNotFound))
 		return
 	}
 	facts := v.facts(b, o, b.last)
 	facts.Available += o.OnHold
 	if refused := exchange.CheckUpdate(b.market, &o.Order, c, facts, &v.changed); refused != nil {
-		v.reject(b, c, refused)
+		v.reject(b, c.Kind, c.Order.ID, refused)
 		return
 	}
 	b.leave(o)
@@ -159,7 +161,7 @@ func (v *Venue) cancel(b *book, c *market.Command, from *origin) {
 		refused = exchange.ErrCode(exchange.CodeNotFound)
 	}
 	if refused != nil {
-		v.reject(b, c, refused)
+		v.reject(b, c.Kind, c.Order.ID, refused)
 		return
 	}
 	v.end(b, o, market.StatusCanceled, 0)
@@ -239,7 +241,7 @@ func (v *Venue) take(b *book, o *order, price market.Price) {
 // takeMarket trades an order at the offered price, as far as volume and funds allow, and reports
 // whether a part of it is left.
 func (v *Venue) takeMarket(b *book, o *order, offered market.Price) bool {
-	if !v.preventSelfTrade(b, o, offered) {
+	if !b.empty() && !v.preventSelfTrade(b, o, offered) {
 		return false
 	}
 	paid := v.spread.Taken(o.Side, offered)

@@ -7,24 +7,28 @@ import "github.com/tidemark-trading/tidemark/market"
 // on to the next.
 func (v *Venue) candles(group []market.Candle) {
 	v.active = v.active[:0]
+	calm := true
 	for i := range group {
 		c := &group[i]
 		b := &v.books[c.Market]
-		if b.quiet(c) && !v.follows(b) {
+		quiet := b.waiting == 0 && b.quiet(c)
+		if quiet && !v.follows(b) {
 			b.last = c.Close
 			continue
 		}
+		calm = calm && quiet
 		v.begin(b, c)
 		v.activate(b)
 	}
 	if len(v.active) == 0 {
 		return
 	}
-	v.point(0)
-	if v.anyWaiting() {
-		for point := 1; point < 4; point++ {
-			v.point(point)
-		}
+	point := 0
+	if calm {
+		point = v.showPaths()
+	}
+	for ; point < 4 && (point != 1 || v.anyWaiting()); point++ {
+		v.point(point)
 	}
 	for _, b := range v.active {
 		b.last = b.candle.Close
@@ -44,7 +48,7 @@ func (v *Venue) activate(b *book) {
 // anyWaiting reports whether the rest of the candle can have an effect in any active market.
 func (v *Venue) anyWaiting() bool {
 	for _, b := range v.active {
-		if !b.quiet(&b.candle) || v.follows(b) {
+		if !b.idle() && !b.quiet(&b.candle) || v.follows(b) {
 			return true
 		}
 	}
@@ -66,14 +70,14 @@ func (v *Venue) begin(b *book, c *market.Candle) {
 	b.times[0], b.times[1], b.times[2], b.times[3] = c.Start, c.Start+third, c.Start+2*third, end
 	b.points[0], b.points[3] = c.Open, c.Close
 	clear(b.notified[:])
-	b.volume = v.volumeCap(b.market, c.Volume)
+	b.volume = noCap
+	if v.config.VolumeShare != 0 && !v.config.Book {
+		b.volume = v.volumeCap(b.market, c.Volume)
+	}
 }
 
 // volumeCap is the amount that own orders may take of a candle.
 func (v *Venue) volumeCap(m *market.Market, volume market.Volume) market.Qty {
-	if v.config.VolumeShare == 0 || v.config.Book {
-		return noCap
-	}
 	exact, err := market.ValueOf(int64(volume)).MulRate(v.config.VolumeShare)
 	if err != nil {
 		return noCap
@@ -108,20 +112,27 @@ func (v *Venue) point(point int) {
 	}
 	v.arrive(point)
 	for _, b := range v.active {
-		if point == 0 {
-			v.beginPath(b)
-		} else {
-			v.match(b)
-		}
-		if v.follows(b) && v.err == nil {
-			v.config.Point(&b.candle, b.times[point], b.points[point])
-		}
+		v.reachPoint(b, point)
+	}
+}
+
+// reachPoint matches the orders that have arrived at a point.
+func (v *Venue) reachPoint(b *book, point int) {
+	if point == 0 {
+		v.beginPath(b)
+	} else {
+		v.match(b)
+	}
+	if v.follows(b) && v.err == nil {
+		v.config.Point(&b.candle, b.times[point], b.points[point])
 	}
 }
 
 // beginPath matches at the open and then chooses the order of low and high.
 func (v *Venue) beginPath(b *book) {
-	v.open(b)
+	if !b.idle() {
+		v.open(b)
+	}
 	v.match(b)
 	v.notifyHere(b) // the price may be past the target of an entry that has just filled
 	b.points[1], b.points[2] = v.config.Path.extremes(&b.candle, v.solo.balances[b.market.Base].Total > 0)

@@ -37,7 +37,14 @@ func (v *Venue) Perform(id AccountID, at market.Time, c *market.Command) (refuse
 	b.time = max(b.time, at)
 	v.sequence++
 	v.performing, v.refused = true, nil
-	v.perform(b, c, &origin{account: v.accounts[id], at: at, sequence: v.sequence}, -1)
+	from := origin{account: v.accounts[id], at: at, sequence: v.sequence}
+	if c.Kind == market.CommandPlace {
+		o := v.newOrder()
+		o.Order = c.Order
+		v.place(b, o, &from, -1)
+	} else {
+		v.revise(b, c, &from)
+	}
 	v.performing = false
 	v.match(b)
 	return v.refused, v.err

@@ -20,6 +20,9 @@ func (v *Venue) QuietRange(id market.ID) (low, high market.Price) {
 // SkipTo moves a market to the close of the last of some quiet candles.
 func (v *Venue) SkipTo(c *market.Candle) { v.books[c.Market].last = c.Close }
 
+// idle reports whether nothing waits for a price: no command, entry or watch, and no Book.
+func (b *book) idle() bool { return b.waiting == 0 && b.empty() && *b.watch == (market.Watch{}) }
+
 // quiet reports whether a candle has no effect: no command, entry or watch waits for its prices.
 func (b *book) quiet(c *market.Candle) bool {
 	return b.waiting == 0 && !b.reached(&b.below, c.Low) && !b.reached(&b.above, c.High) && !b.watched(c)

@@ -175,12 +175,16 @@ type life struct {
 	settlement exchange.Settlement
 }
 
-// arrival is a command on its way.
+// arrival is a command on its way. A new order is copied once, to where it stays at the venue.
 type arrival struct {
 	origin
 	book     *book
-	command  market.Command
-	movement int64 // of the Advance during which Do was called: it cannot arrive in the same path
+	kind     market.CommandKind
+	attached bool
+	id       market.OrderID
+	movement int64          // of the Advance during which Do was called: it cannot arrive in the same path
+	placed   *order         // of a place
+	change   market.Command // of an update or a cancel
 }
 
 // origin is the account of a command and its time of arrival.
@@ -244,12 +248,17 @@ func (v *Venue) Open(id market.ID) int { return v.solo.markets[id].open }
 // Do hands over a command. It arrives at the first point of a path that is not before Command.At
 // plus the latency. A later Advance sends the outcome to the sink.
 func (v *Venue) Do(c *market.Command) {
-	b := v.bookOf(c)
-	a := v.newArrival()
-	if b == nil {
-		b = &v.books[1] // an unknown order: any book can refuse it
+	b, a := &v.books[c.Order.Market], v.newArrival()
+	if c.Order.Market == 0 {
+		b = v.bookOf(c)
 	}
-	a.command, a.account, a.book = *c, v.solo, b
+	a.book, a.kind, a.attached, a.id, a.account = b, c.Kind, c.Attached, c.Order.ID, v.solo
+	if c.Kind == market.CommandPlace {
+		a.placed = v.newOrder()
+		a.placed.Order = c.Order
+	} else {
+		a.change = *c
+	}
 	v.sequence++
 	a.at, a.sequence, a.movement = c.At.Add(v.config.Latency), v.sequence, v.movement
 	v.waiting = append(v.waiting, a)
@@ -269,20 +278,17 @@ func (v *Venue) newArrival() *arrival {
 	return &arrival{}
 }
 
-// bookOf returns the book that a command is for: updates and cancels may name the order alone.
+// bookOf returns the book of the order that an update or a cancel names alone.
 func (v *Venue) bookOf(c *market.Command) *book {
-	if c.Order.Market != 0 {
-		return &v.books[c.Order.Market]
-	}
 	if o := v.orders.Get(c.Order.ID); o != nil {
 		return &v.books[o.Market]
 	}
 	for _, a := range v.waiting {
-		if a.command.Order.ID == c.Order.ID {
+		if a.id == c.Order.ID {
 			return a.book
 		}
 	}
-	return nil
+	return &v.books[1] // an unknown order: any book can refuse it
 }
 
 // Advance moves markets: by candles (of one instant, one per market), a ticker, a trade, or a
@@ -338,14 +344,14 @@ func (v *Venue) emit(b *book, o *order, exec market.ExecutionType, fills int) {
 }
 
 // reject reports to the sink that a command was refused; Perform returns the refusal instead.
-func (v *Venue) reject(b *book, c *market.Command, refused *exchange.Error) {
+func (v *Venue) reject(b *book, kind market.CommandKind, id market.OrderID, refused *exchange.Error) {
 	if v.performing {
 		v.refused = refused
 		return
 	}
 	v.report = market.Report{
-		Exec: market.ExecRejected, Command: c.Kind, Code: refused.Code,
-		Order: c.Order.ID, Market: b.market.ID, OrderState: market.OrderState{Updated: b.time},
+		Exec: market.ExecRejected, Command: kind, Code: refused.Code,
+		Order: id, Market: b.market.ID, OrderState: market.OrderState{Updated: b.time},
 	}
 	v.deliver(b, 0)
 }

@@ -366,6 +366,13 @@ func (s *Scanner) number() {
 	}
 }
 
+// IsNumber reports whether a text has the form of a number (RFC 8259).
+func IsNumber(text string) bool {
+	s := Scanner{data: []byte(text)}
+	s.number()
+	return s.err == nil && s.at == len(text)
+}
+
 // accept takes one of two bytes if it is next.
 func (s *Scanner) accept(a, b byte) bool {
 	if s.at < len(s.data) && (s.data[s.at] == a || s.data[s.at] == b) {

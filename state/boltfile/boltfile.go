@@ -14,6 +14,7 @@ import (
 	"hash/crc32"
 	"os"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -42,6 +43,9 @@ type File struct {
 	*bbolt.DB
 	path string
 	info os.FileInfo
+
+	mutex sync.Mutex // guards tree
+	tree  *tree      // of a lazy opening: what is checked and what is not
 }
 
 // Options say how a file is opened.
@@ -53,6 +57,9 @@ type Options struct {
 	Maps           int
 	Freelist       bbolt.FreelistType // how bbolt keeps free pages in memory
 	NoFreelistSync bool               // free pages stay out of the file: shorter commits, longer opening
+	// Lazy leaves most leaves of nested buckets for CheckKeys, so that an opening for reading costs
+	// little however many there are. A writer checks everything.
+	Lazy bool
 }
 
 // Open opens a file and checks its structure first, until ctx ends. It waits a second for another
@@ -64,7 +71,7 @@ func Open(ctx context.Context, path string, o Options) (f *File, err error) {
 	defer CatchCorrupt(path, &err, debug.SetPanicOnFault(true))
 	options := bbolt.Options{Timeout: lockWait, FreelistType: o.Freelist, NoFreelistSync: o.NoFreelistSync}
 	if info, err := os.Stat(path); o.ReadOnly || err == nil && info.Size() > 0 {
-		f, err := openChecked(ctx, path, o.Mode, options)
+		f, err := openChecked(ctx, path, o.Mode, options, o.Lazy && o.ReadOnly)
 		if err != nil || o.ReadOnly {
 			return f, err
 		}
@@ -80,7 +87,7 @@ func Open(ctx context.Context, path string, o Options) (f *File, err error) {
 }
 
 // openChecked opens a file for reading, where bbolt reads only the two heads, and checks it.
-func openChecked(ctx context.Context, path string, mode os.FileMode, options bbolt.Options) (*File, error) {
+func openChecked(ctx context.Context, path string, mode os.FileMode, options bbolt.Options, lazy bool) (*File, error) {
 	var raw *os.File
 	options.ReadOnly = true
 	options.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
@@ -91,7 +98,12 @@ func openChecked(ctx context.Context, path string, mode os.FileMode, options bbo
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFile(ctx, raw, levels); err != nil {
+	if lazy {
+		f.tree, err = checkLazily(ctx, raw, levels)
+	} else {
+		err = checkFile(ctx, raw, levels)
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil

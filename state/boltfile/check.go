@@ -32,29 +32,38 @@ const (
 // ctx or of reading. It reads no values except inline buckets. It takes memory for one page and a
 // byte for each page of the file.
 func check(ctx context.Context, file io.ReaderAt, size int64, levels int) error {
-	h, err := readHeads(file, size)
+	t, err := checkTree(ctx, file, size, levels, false)
 	if err != nil {
 		return err
 	}
-	t := &tree{ctx: ctx, file: file, page: int64(h.pageSize), seen: make([]bool, h.pages)}
+	return t.checkFreeList()
+}
+
+// checkTree is check without the list of free pages. With lazy the tree has unread leaves.
+func checkTree(ctx context.Context, file io.ReaderAt, size int64, levels int, lazy bool) (*tree, error) {
+	h, err := readHeads(file, size)
+	if err != nil {
+		return nil, err
+	}
+	t := &tree{ctx: ctx, file: file, page: int64(h.pageSize), seen: make([]bool, h.pages), free: h.free}
+	if lazy {
+		t.unread = map[uint64][]*unreadLeaves{}
+	}
 	t.seen[0], t.seen[1] = true, true
-	if err := t.follow(h.root, bounds{levels: levels}); err != nil {
-		return err
-	}
-	if h.free == noFreeList {
-		return nil // bbolt treats every page that it does not reach as free
-	}
-	return t.checkFreeList(h.free)
+	_, err = t.follow(h.root, bounds{levels: levels})
+	return t, err
 }
 
 // tree follows the pages of a file from the root, each once.
 type tree struct {
-	ctx   context.Context
-	file  io.ReaderAt
-	page  int64 // bytes
-	seen  []bool
-	spare [][]byte // buffers of a page
-	count int
+	ctx    context.Context
+	file   io.ReaderAt
+	page   int64 // bytes
+	free   uint64
+	seen   []bool
+	spare  [][]byte // buffers of a page
+	count  int
+	unread map[uint64][]*unreadLeaves // by the root page of their bucket, sorted; nil: every leaf is read
 }
 
 // bounds are what the pages above require of a page.
@@ -62,6 +71,7 @@ type bounds struct {
 	least, end []byte // its first key, and a key above all its keys; nil: any
 	levels     int    // of buckets that are allowed below
 	depth      int
+	bucket     uint64 // root page of its bucket; 0: the root of the file
 }
 
 // page is a page in use. Its first page is in memory; of its overflow single keys are read.
@@ -73,28 +83,48 @@ type page struct {
 	overflow uint64
 	data     []byte // of the first page
 	size     int64  // with all pages of its overflow
+	kept     bool   // something refers to data, which must not be used again
 }
 
 func damaged(page uint64, format string, args ...any) error {
 	return &Damage{page, fmt.Sprintf(format, args...)}
 }
 
-// follow checks a page and all pages below it.
-func (t *tree) follow(number uint64, b bounds) error {
+// follow checks a page and all pages below it, and returns the page's flags.
+func (t *tree) follow(number uint64, b bounds) (flags uint16, err error) {
 	p, err := t.open(number)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	defer func() { t.spare = append(t.spare, p.data) }()
+	defer p.release()
 	switch {
 	case b.depth > maxDepth:
-		return damaged(number, "it lies deeper than any tree of this size")
+		return 0, damaged(number, "it lies deeper than any tree of this size")
 	case p.flags == flagBranch:
-		return p.checkBranch(b)
+		return p.flags, p.checkBranch(b)
 	case p.flags == flagLeaf:
-		return p.checkLeaf(b)
+		return p.flags, p.checkLeaf(b)
 	}
-	return damaged(number, "a page of keys is marked %#x, neither branch nor leaf", p.flags)
+	return 0, damaged(number, "a page of keys is marked %#x, neither branch nor leaf", p.flags)
+}
+
+// release gives the page's buffer to the next page.
+func (p *page) release() {
+	if !p.kept {
+		p.tree.spare = append(p.tree.spare, p.data)
+	}
+}
+
+// mark checks that a page of keys may have this number, and notes that one way leads to it.
+func (t *tree) mark(number uint64) error {
+	switch end := uint64(len(t.seen)); {
+	case number < 2 || number >= end:
+		return damaged(number, "a page leads there, and pages of keys are 2 to %d", end-1)
+	case t.seen[number]:
+		return damaged(number, "two ways lead to it")
+	}
+	t.seen[number] = true
+	return nil
 }
 
 // open reads a page and marks it and its overflow as seen.
@@ -102,9 +132,8 @@ func (t *tree) open(number uint64) (*page, error) {
 	if t.count++; t.count%contextEvery == 0 && t.ctx.Err() != nil {
 		return nil, t.ctx.Err()
 	}
-	end := uint64(len(t.seen))
-	if number < 2 || number >= end {
-		return nil, damaged(number, "a page leads there, and pages of keys are 2 to %d", end-1)
+	if err := t.mark(number); err != nil {
+		return nil, err
 	}
 	p := &page{tree: t, number: number, data: t.buffer()}
 	if _, err := t.file.ReadAt(p.data, int64(number)*t.page); err != nil {
@@ -115,14 +144,13 @@ func (t *tree) open(number uint64) (*page, error) {
 	}
 	p.flags, p.count = binary.NativeEndian.Uint16(p.data[8:]), int(binary.NativeEndian.Uint16(p.data[10:]))
 	p.overflow = uint64(binary.NativeEndian.Uint32(p.data[12:]))
-	if p.overflow >= end-number {
+	if p.overflow >= uint64(len(t.seen))-number {
 		return nil, damaged(number, "it goes on for %d pages, and the file ends before", p.overflow)
 	}
-	for i := number; i <= number+p.overflow; i++ {
-		if t.seen[i] {
-			return nil, damaged(i, "two ways lead to it")
+	for i := number + 1; i <= number+p.overflow; i++ {
+		if err := t.mark(i); err != nil {
+			return nil, err
 		}
-		t.seen[i] = true
 	}
 	p.size = int64(p.overflow+1) * t.page
 	return p, nil
@@ -149,8 +177,13 @@ func (p *page) part(at, size int64) ([]byte, error) {
 	return part, nil
 }
 
-// checkFreeList checks that the list of free pages has only unused pages, each once.
-func (t *tree) checkFreeList(number uint64) error {
+// checkFreeList checks that the list of free pages has only unused pages, each once. A file may
+// have no list: bbolt treats every page that it does not reach as free.
+func (t *tree) checkFreeList() error {
+	number := t.free
+	if number == noFreeList {
+		return nil
+	}
 	p, err := t.open(number)
 	if err != nil {
 		return err

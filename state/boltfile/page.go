@@ -73,12 +73,28 @@ func (p *page) checkBranch(b bounds) error {
 	if err := p.checkSize(data); err != nil {
 		return err
 	}
+	return p.followAll(next, keys, b)
+}
+
+// followAll follows the pages below a branch; keys[i] leads to next[i]. With lazy it reads the
+// first one only, if that is a leaf: all leaves of a bucket lie at the same depth.
+func (p *page) followAll(next []uint64, keys [][]byte, b bounds) error {
+	p.kept = p.tree.unread != nil // the notes of unread leaves refer to keys in data
 	for i, number := range next {
-		if err := p.tree.follow(number, bounds{keys[i], keys[i+1], b.levels, b.depth + 1}); err != nil {
+		flags, err := p.tree.follow(number, b.below(keys, i))
+		if err != nil {
 			return err
+		}
+		if flags == flagLeaf && p.tree.unread != nil && b.levels == 0 {
+			return p.tree.leave(&unreadLeaves{keys: keys, next: next, bounds: b})
 		}
 	}
 	return nil
+}
+
+// below returns the bounds of the i-th page below a branch.
+func (b *bounds) below(keys [][]byte, i int) bounds {
+	return bounds{keys[i], keys[i+1], b.levels, b.depth + 1, b.bucket}
 }
 
 // checkLeaf checks a leaf page and the buckets in it.
@@ -114,7 +130,8 @@ func (p *page) checkLeaf(b bounds) error {
 		return err
 	}
 	for _, root := range buckets {
-		if err := p.tree.follow(root, bounds{levels: b.levels - 1, depth: b.depth + 1}); err != nil {
+		below := bounds{levels: b.levels - 1, depth: b.depth + 1, bucket: root}
+		if _, err := p.tree.follow(root, below); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime/debug"
 	"slices"
 
 	"go.etcd.io/bbolt"
@@ -60,10 +59,11 @@ func (s *Store) Put(o WriteOptions, candles []market.Candle, priceDigits, volume
 		return report, fmt.Errorf("store candles: %w", err)
 	}
 	var clash error
-	l := newLoader(o.Interval, func(c *market.Candle, _ int64) {
+	l := s.newLoader(o.Interval, func(c *market.Candle, _ int64) {
 		clash = fmt.Errorf("store candles of %s %s: two with different values start at %s", o.Market, o.Interval,
 			c.Start)
 	})
+	defer func() { err = errors.Join(err, l.close()) }()
 	l.priceDigits, l.volumeDigits = priceDigits, volumeDigits
 	for i := range candles {
 		c := candles[i]
@@ -89,44 +89,45 @@ func checkCandle(c *market.Candle) error {
 	return c.Check()
 }
 
-// commit writes the candles of the loader, in one transaction.
-func (s *Store) commit(o WriteOptions, l *loader, complete []Range) (report WriteReport, err error) {
-	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
-	err = s.db.DB.Update(func(tx *bbolt.Tx) error {
-		report = WriteReport{}
-		w := chunkWriter{options: o, loader: l, report: &report}
-		if err := w.setDigits(tx); err != nil {
-			return err
-		}
-		if len(l.chunks) > 0 {
+// commit writes the candles of the loader: in one transaction, or beside the stored series if they
+// are many.
+func (s *Store) commit(o WriteOptions, l *loader, complete []Range) (WriteReport, error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	w := &chunkWriter{options: o, loader: l}
+	err := s.db.View(w.decideDigits)
+	switch {
+	case err != nil:
+	case l.shelf.spilled():
+		err = s.commitBeside(w, complete)
+	default:
+		err = s.db.Update(func(tx *bbolt.Tx) error {
 			if err := w.writeAll(tx); err != nil {
 				return err
 			}
-		}
-		return addCoverage(tx, o.Market, o.Interval, complete)
-	})
+			return w.finish(tx, complete)
+		})
+	}
 	if err != nil {
 		return WriteReport{}, s.seriesError(o.Market, o.Interval, err)
 	}
-	return report, nil
+	return w.report, nil
 }
 
 // chunkWriter merges loaded chunks into those of a series.
 type chunkWriter struct {
 	options WriteOptions
 	loader  *loader
-	report  *WriteReport
+	report  WriteReport
 	packer  chunkPacker
 	stored  openChunk
+	candles []market.Candle // of the loaded chunk
 }
 
-// setDigits decides the market's decimals. If they grow, it checks that all stored and new candles
-// still fit.
-func (w *chunkWriter) setDigits(tx *bbolt.Tx) error {
-	price, volume, err := w.neededDigits()
-	if err != nil {
-		return err
-	}
+// decideDigits decides the market's decimals. If they grow, it checks that all stored and new
+// candles still fit.
+func (w *chunkWriter) decideDigits(tx *bbolt.Tx) error {
+	price, volume := w.neededDigits()
 	name := w.options.Market
 	known := tx.Bucket(bucketMarkets).Get([]byte(name)) != nil
 	if known {
@@ -142,24 +143,26 @@ func (w *chunkWriter) setDigits(tx *bbolt.Tx) error {
 		}
 	}
 	w.report.PriceDigits, w.report.VolumeDigits = price, volume
-	if err := w.checkFits(price, volume); err != nil {
+	return w.checkFits(price, volume)
+}
+
+// finish writes the facts of the market and the series beside its chunks.
+func (w *chunkWriter) finish(tx *bbolt.Tx, complete []Range) error {
+	digits := []byte{w.report.PriceDigits, w.report.VolumeDigits}
+	if err := tx.Bucket(bucketMarkets).Put([]byte(w.options.Market), digits); err != nil {
 		return err
 	}
-	return tx.Bucket(bucketMarkets).Put([]byte(name), []byte{price, volume})
+	return addCoverage(tx, w.options.Market, w.options.Interval, complete)
 }
 
 // neededDigits returns the most decimals that a loaded chunk needs, and at least those of the
 // options.
-func (w *chunkWriter) neededDigits() (price, volume uint8, err error) {
+func (w *chunkWriter) neededDigits() (price, volume uint8) {
 	price, volume = w.options.PriceDigits, w.options.VolumeDigits
-	for number, chunk := range w.loader.chunks {
-		h, err := readChunkHead(w.options.Interval, number, chunk.packed)
-		if err != nil {
-			return 0, 0, err
-		}
-		price, volume = max(price, h.priceDigits), max(volume, h.volumeDigits)
+	for _, chunk := range w.loader.shelf.chunks {
+		price, volume = max(price, chunk.head.priceDigits), max(volume, chunk.head.volumeDigits)
 	}
-	return price, volume, nil
+	return price, volume
 }
 
 func (w *chunkWriter) checkFits(price, volume uint8) error {
@@ -190,50 +193,56 @@ func (w *chunkWriter) widen(tx *bbolt.Tx, price, volume uint8) error {
 }
 
 func (w *chunkWriter) writeAll(tx *bbolt.Tx) error {
+	loaded := w.loader.shelf.chunks
+	if len(loaded) == 0 {
+		return nil
+	}
 	chunks, err := tx.Bucket(bucketCandles).CreateBucketIfNotExists(seriesKey(w.options.Market, w.options.Interval))
 	if err != nil {
 		return err
 	}
-	for _, number := range sortedKeys(w.loader.chunks) {
-		if err := w.write(chunks, number, w.loader.chunks[number].packed); err != nil {
+	for _, number := range sortedKeys(loaded) {
+		stored := chunks.Get(chunkKey(number))
+		value, err := w.merge(number, stored, loaded[number])
+		if err != nil {
+			return err
+		}
+		if stored != nil && bytes.Equal(stored, value) {
+			continue
+		}
+		if err := chunks.Put(chunkKey(number), value); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// write stores one chunk, merged with the stored one. Equal bytes are equal candles.
-func (w *chunkWriter) write(chunks *bbolt.Bucket, number int64, packed []byte) error {
-	h, err := readChunkHead(w.options.Interval, number, packed)
-	if err != nil {
-		return err
-	}
-	key := chunkKey(number)
-	switch stored := chunks.Get(key); {
+// merge counts the candles of a loaded chunk and returns the chunk to store. stored is nil if the
+// series has no such chunk. The result is valid as long as the loader; that of one which has
+// spilled, until the next call.
+func (w *chunkWriter) merge(number int64, stored []byte, chunk *loadedChunk) ([]byte, error) {
+	packed, err := w.loader.shelf.packed(chunk)
+	switch {
+	case err != nil:
+		return nil, err
 	case stored == nil:
-		w.report.Added += int64(h.rows)
-		return chunks.Put(key, packed)
-	case bytes.Equal(stored, packed):
-		w.report.Unchanged += int64(h.rows)
-		return nil
-	default:
-		return w.merge(chunks, number, stored, packed)
+		w.report.Added += int64(chunk.head.rows)
+		return packed, nil
+	case bytes.Equal(stored, packed): // equal bytes are equal candles
+		w.report.Unchanged += int64(chunk.head.rows)
+		return packed, nil
 	}
-}
-
-func (w *chunkWriter) merge(chunks *bbolt.Bucket, number int64, stored, packed []byte) error {
-	price, volume := w.report.PriceDigits, w.report.VolumeDigits
-	if err := w.stored.load(w.options.Interval, number, stored, price, volume); err != nil {
-		return err
+	price, volume, interval := w.report.PriceDigits, w.report.VolumeDigits, w.options.Interval
+	if err := w.stored.load(interval, number, stored, price, volume); err != nil {
+		return nil, err
 	}
-	candles, err := decodeChunk(nil, w.options.Interval, number, packed, price, volume)
-	if err != nil {
-		return chunkError(w.options.Interval, number, err)
+	if w.candles, err = decodeChunk(w.candles[:0], interval, number, packed, price, volume); err != nil {
+		return nil, chunkError(interval, number, err)
 	}
-	for i := range candles {
-		w.mergeOne(&candles[i])
+	for i := range w.candles {
+		w.mergeOne(&w.candles[i])
 	}
-	return chunks.Put(chunkKey(number), w.packer.pack(w.stored.candles(), w.options.Interval, price, volume))
+	return slices.Clone(w.packer.pack(w.stored.candles(), interval, price, volume)), nil
 }
 
 func (w *chunkWriter) mergeOne(c *market.Candle) {

@@ -36,7 +36,7 @@ func (s *Store) Gaps(name string, interval market.Interval, from, to market.Time
 }
 
 func (s *Store) gaps(tx *bbolt.Tx, name string, interval market.Interval, span Range) ([]Gap, error) {
-	chunks, err := s.chunks(tx, name, interval)
+	chunks, err := s.chunks(tx, name, interval, span)
 	if err != nil {
 		return nil, err
 	}

@@ -85,19 +85,15 @@ func (s *Store) ImportCSV(r io.Reader, o ImportOptions) (ImportReport, error) {
 	if err := o.check(); err != nil {
 		return ImportReport{}, fmt.Errorf("import: %w", err)
 	}
-	c := newCSVImport(&o)
-	if err := c.readAll(r); err != nil {
-		return c.report, fmt.Errorf("import: %w", err)
-	}
-	complete, err := c.finish()
+	c := &csvImport{options: &o, step: market.Time(o.Interval.Fixed())}
+	c.previous = minCandleTime - c.step - 1 // no row follows it
+	c.load = s.newLoader(o.Interval, c.conflict)
+	c.candle.Interval = o.Interval
+	err := errors.Join(c.run(s, r), c.load.close())
 	if err != nil {
-		return c.report, fmt.Errorf("import: %w", err)
+		err = fmt.Errorf("import: %w", err)
 	}
-	c.report.WriteReport, err = s.commit(o.WriteOptions, c.load, complete)
-	if err != nil {
-		return c.report, fmt.Errorf("import: %w", err)
-	}
-	return c.report, nil
+	return c.report, err
 }
 
 // csvImport is one run of ImportCSV up to the commit.
@@ -110,21 +106,32 @@ type csvImport struct {
 	line         int64
 	text         []byte // of the current line
 	row          csvRow
-	previous     market.Time
+	digits       [5]uint8    // of a row with the loader's decimals
+	previous     market.Time // start of the last candle
+	index        int64       // of that start
+	step         market.Time // to the next start; 0: it varies
 	candle       market.Candle
 	lastProgress int64 // bytes at the last call of Progress
 }
 
-func newCSVImport(o *ImportOptions) *csvImport {
-	c := &csvImport{options: o, previous: minCandleTime}
-	c.load = newLoader(o.Interval, c.conflict)
-	c.candle.Interval = o.Interval
-	return c
+func (c *csvImport) run(s *Store, r io.Reader) error {
+	if err := c.readAll(r); err != nil {
+		return err
+	}
+	complete, err := c.finish()
+	if err != nil {
+		return err
+	}
+	c.report.WriteReport, err = s.commit(c.options.WriteOptions, c.load, complete)
+	return err
 }
 
 func (c *csvImport) readAll(r io.Reader) error {
 	in := bufio.NewReaderSize(r, maxLine)
 	for {
+		if err := c.readQuick(in); err != nil {
+			return err
+		}
 		line, err := in.ReadSlice('\n')
 		c.line++
 		c.report.Bytes += int64(len(line))
@@ -145,6 +152,31 @@ func (c *csvImport) readAll(r io.Reader) error {
 			return nil
 		}
 	}
+}
+
+// readQuick reads the rows at the start of the buffer, up to one that quickRow does not take.
+func (c *csvImport) readQuick(in *bufio.Reader) error {
+	if !c.started {
+		return nil
+	}
+	buffer, _ := in.Peek(in.Buffered())
+	rest := buffer
+	for {
+		size := c.layout.quickRow(rest, &c.row)
+		if size == 0 {
+			break
+		}
+		c.text, rest = bytes.TrimSuffix(rest[:size-1], []byte("\r")), rest[size:]
+		c.line++
+		c.report.Rows++
+		if err := c.addCandle(); err != nil {
+			return err
+		}
+	}
+	c.report.Bytes += int64(len(buffer) - len(rest))
+	c.progress(false)
+	_, err := in.Discard(len(buffer) - len(rest))
+	return err
 }
 
 // skipLine reads to the end of a line that is too long for a row.
@@ -200,6 +232,11 @@ func (c *csvImport) addRow(line []byte) error {
 			return nil
 		}
 	}
+	return c.addCandle()
+}
+
+// addCandle adds the current row.
+func (c *csvImport) addCandle() error {
 	index, err := c.makeCandle()
 	if err != nil {
 		c.bad(err.Error())
@@ -208,7 +245,7 @@ func (c *csvImport) addRow(line []byte) error {
 	if c.candle.Start < c.previous {
 		c.report.Unordered++
 	}
-	c.previous = c.candle.Start
+	c.previous, c.index = c.candle.Start, index
 	return c.load.add(&c.candle, index, c.line)
 }
 
@@ -219,9 +256,12 @@ func (c *csvImport) makeCandle() (int64, error) {
 		return 0, fmt.Errorf("time %s lies outside the years 1700 to 2199", row.start)
 	}
 	k.Start = row.start
-	index := k.Interval.Index(k.Start)
-	if k.Interval.StartOf(index) != k.Start {
-		return 0, fmt.Errorf("%s is no start of a %s candle", k.Start, k.Interval)
+	index := c.index + 1
+	if k.Start != c.previous+c.step || c.step == 0 {
+		index = k.Interval.Index(k.Start)
+		if k.Interval.StartOf(index) != k.Start {
+			return 0, fmt.Errorf("%s is no start of a %s candle", k.Start, k.Interval)
+		}
 	}
 	if err := c.rescale(); err != nil {
 		return 0, err
@@ -256,6 +296,9 @@ func (c *csvImport) impossible() error {
 // the row needs.
 func (c *csvImport) rescale() error {
 	row := &c.row
+	if row.digits == c.digits {
+		return nil
+	}
 	price := max(row.digits[0], row.digits[1], row.digits[2], row.digits[3])
 	if price > c.load.priceDigits || row.digits[4] > c.load.volumeDigits {
 		row.dropZeros()
@@ -263,6 +306,8 @@ func (c *csvImport) rescale() error {
 		if err := c.load.raise(price, max(row.digits[4], c.load.volumeDigits)); err != nil {
 			return fmt.Errorf("more decimals than fit beside earlier rows: %w", err)
 		}
+		price, volume := c.load.priceDigits, c.load.volumeDigits
+		c.digits = [5]uint8{price, price, price, price, volume}
 	}
 	for i := range row.values {
 		digits := c.load.priceDigits
@@ -321,13 +366,10 @@ func (c *csvImport) finish() ([]Range, error) {
 	case c.report.Bad > 0 && c.options.Complete:
 		return nil, fmt.Errorf("complete was claimed, and %d rows are bad: import without the claim, or repair them",
 			c.report.Bad)
-	case len(c.load.chunks) == 0:
+	case len(c.load.shelf.chunks) == 0:
 		return nil, fmt.Errorf("no rows with candles are in it: %w", ErrNoData)
 	}
-	first, last, err := c.load.span()
-	if err != nil {
-		return nil, err
-	}
+	first, last := c.load.span()
 	c.report.First, c.report.Last = first, last
 	if !c.options.Complete {
 		return nil, nil

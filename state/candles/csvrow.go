@@ -244,7 +244,16 @@ func (l *csvLayout) unixTime(stamp int64) (market.Time, bool) {
 	if unit == 0 {
 		unit = unitOf(max(stamp, -stamp))
 	}
-	if limit := int64(maxCandleTime) / unit; stamp > limit || stamp < -limit-limit/5 {
+	high := int64(maxCandleTime)
+	switch unit { // divisions by constants
+	case 1e9:
+		high /= 1e9
+	case 1e6:
+		high /= 1e6
+	case 1e3:
+		high /= 1e3
+	}
+	if stamp > high || stamp < -high-high/5 {
 		return 0, false
 	}
 	return market.Time(stamp * unit), true

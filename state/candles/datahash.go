@@ -18,7 +18,7 @@ func (s *Store) DataHash(name string, interval market.Interval, from, to market.
 	hash := sha256.New()
 	fmt.Fprintf(hash, "tidemark candles %d\n%s\n%s\n", chunkVersion, name, interval)
 	err = s.db.View(func(tx *bbolt.Tx) error {
-		chunks, err := s.chunks(tx, name, interval)
+		chunks, err := s.chunks(tx, name, interval, Range{from, to})
 		if err != nil {
 			return err
 		}

@@ -17,11 +17,13 @@ const csvHeader = "timestamp_ms,open,high,low,close,volume\n"
 // DataHash. It returns the number of rows.
 func (s *Store) ExportCSV(w io.Writer, name string, interval market.Interval, from, to market.Time) (rows int64,
 	err error) {
-	info, err := s.Series(name, interval)
-	if err != nil {
+	if _, err := s.Span(name, interval); err != nil {
 		return 0, err
 	}
-	m := &market.Market{Name: name, PriceDigits: info.PriceDigits, VolumeDigits: info.VolumeDigits}
+	m := &market.Market{Name: name}
+	if m.PriceDigits, m.VolumeDigits, err = s.Digits(name); err != nil {
+		return 0, err
+	}
 	reader, err := s.Read(ReadOptions{Market: m, Interval: interval, From: from, To: to})
 	if err != nil {
 		return 0, err

@@ -22,22 +22,28 @@ const storeFormat = 1
 func Open(path string) (*Store, error) { return openFile(path, false) }
 
 // Read opens the store at path for reading, which other processes may do at the same time. A
-// missing or empty file wraps ErrNoData; the other errors are those of Open.
+// missing or empty file wraps ErrNoData; the other errors are those of Open. Damaged pages of
+// candles show when they are read: an opening costs the same however many candles are stored.
 func Read(path string) (*Store, error) { return openFile(path, true) }
 
 func openFile(path string, readOnly bool) (*Store, error) {
 	if err := checkFile(path, readOnly); err != nil {
 		return nil, err
 	}
-	db, err := boltfile.Open(context.Background(), path, boltfile.Options{ReadOnly: readOnly, Mode: 0o644, Maps: 1})
+	db, err := boltfile.Open(context.Background(), path, boltfile.Options{ReadOnly: readOnly, Mode: 0o644, Maps: 1,
+		Lazy: true})
 	if err != nil {
-		return nil, boltfile.Explain(path, "candle store", "; stop that one or try again later", err)
+		return nil, explain(path, err)
 	}
-	s := &Store{db: db, path: path}
+	s := &Store{db: db, path: path, maxShelf: maxShelf}
 	if err := s.prepare(readOnly); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
+}
+
+func explain(path string, err error) error {
+	return boltfile.Explain(path, "candle store", "; stop that one or try again later", err)
 }
 
 // checkFile catches the cases that bbolt explains badly: no file, an empty file to read, a folder.
@@ -66,12 +72,16 @@ func (s *Store) prepare(readOnly bool) error {
 	if readOnly {
 		return s.db.View(s.checkFormat)
 	}
-	return s.db.Update(func(tx *bbolt.Tx) error {
+	err := s.db.Update(func(tx *bbolt.Tx) error {
 		if name, _ := tx.Cursor().First(); name != nil {
 			return s.checkFormat(tx)
 		}
 		return makeBuckets(tx)
 	})
+	if err != nil {
+		return err
+	}
+	return s.sweep()
 }
 
 func makeBuckets(tx *bbolt.Tx) error {

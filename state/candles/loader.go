@@ -12,8 +12,8 @@ import (
 const maxLate = 1 << 18
 
 // loader collects candles in any order and packs them by chunk. One chunk is open; a candle of a
-// closed chunk waits in that chunk's late list. So memory is that of the packed candles plus a
-// constant.
+// closed chunk waits in the late list. Packed chunks go to the shelf, so memory does not grow with
+// the candles. Close it.
 type loader struct {
 	interval                  market.Interval
 	priceDigits, volumeDigits uint8 // of the candles inside; raise increases them
@@ -21,28 +21,22 @@ type loader struct {
 	maxVolume                 market.Volume
 
 	current  *openChunk
-	chunks   map[int64]*loadedChunk
-	late     int
+	shelf    shelf
+	late     lateList
 	packer   chunkPacker
 	conflict func(c *market.Candle, line int64) // called for a candle that an earlier one contradicts
 
 	duplicates int64
 }
 
-// loadedChunk is a packed chunk and the candles that came later.
-type loadedChunk struct {
-	packed []byte
-	late   []lateCandle
+// newLoader returns a loader for candles of the store.
+func (s *Store) newLoader(interval market.Interval, conflict func(c *market.Candle, line int64)) *loader {
+	return &loader{interval: interval, conflict: conflict,
+		shelf: shelf{interval: interval, path: s.path, limit: s.maxShelf, chunks: map[int64]*loadedChunk{}}}
 }
 
-type lateCandle struct {
-	candle market.Candle
-	line   int64
-}
-
-func newLoader(interval market.Interval, conflict func(c *market.Candle, line int64)) *loader {
-	return &loader{interval: interval, chunks: map[int64]*loadedChunk{}, conflict: conflict}
-}
+// close gives back what the packed chunks take.
+func (l *loader) close() error { return l.shelf.close() }
 
 // raise gives the candles inside more decimals. If one would not fit, it wraps market.ErrOverflow
 // and changes nothing.
@@ -79,10 +73,8 @@ func (l *loader) each(visit func(c *market.Candle)) {
 		}
 		l.current.set(candles)
 	}
-	for _, chunk := range l.chunks {
-		for i := range chunk.late {
-			visit(&chunk.late[i].candle)
-		}
+	for i := range l.late.count {
+		visit(&l.late.at(i + 1).candle)
 	}
 }
 
@@ -92,10 +84,12 @@ func (l *loader) add(c *market.Candle, index, line int64) error {
 	number, offset := chunkOf(index)
 	l.maxPrice, l.maxVolume = max(l.maxPrice, c.High), max(l.maxVolume, c.Volume)
 	if l.current == nil || l.current.number != number {
-		if chunk := l.chunks[number]; chunk != nil {
+		if chunk := l.shelf.chunks[number]; chunk != nil {
 			return l.addLate(chunk, c, line)
 		}
-		l.open(number)
+		if err := l.open(number); err != nil {
+			return err
+		}
 	}
 	l.insert(l.current, c, offset, line)
 	return nil
@@ -114,60 +108,110 @@ func (l *loader) insert(chunk *openChunk, c *market.Candle, offset int, line int
 }
 
 func (l *loader) addLate(chunk *loadedChunk, c *market.Candle, line int64) error {
-	chunk.late = append(chunk.late, lateCandle{*c, line})
-	if l.late++; l.late < maxLate {
+	l.late.add(&chunk.late, lateCandle{candle: *c, line: line})
+	if l.late.count < maxLate {
 		return nil
 	}
 	return l.mergeLate()
 }
 
 // open closes the current chunk and begins another.
-func (l *loader) open(number int64) {
-	l.closeCurrent()
+func (l *loader) open(number int64) error {
+	if err := l.closeCurrent(); err != nil {
+		return err
+	}
 	if l.current == nil {
 		l.current = &openChunk{}
 	}
 	l.current.reset(number)
+	return nil
 }
 
-func (l *loader) closeCurrent() {
-	if l.current != nil && l.current.count > 0 {
-		l.chunks[l.current.number] = &loadedChunk{packed: l.pack(l.current)}
-		l.current.reset(l.current.number)
+func (l *loader) closeCurrent() error {
+	if l.current == nil || l.current.count == 0 {
+		return nil
 	}
+	err := l.put(l.current)
+	l.current.reset(l.current.number)
+	return err
 }
 
-func (l *loader) pack(chunk *openChunk) []byte {
-	return l.packer.pack(chunk.candles(), l.interval, l.priceDigits, l.volumeDigits)
+func (l *loader) put(chunk *openChunk) error {
+	return l.shelf.put(chunk.number, l.packer.pack(chunk.candles(), l.interval, l.priceDigits, l.volumeDigits))
 }
 
 // mergeLate packs late candles into their chunks.
 func (l *loader) mergeLate() error {
 	merged := &openChunk{}
-	for _, number := range sortedKeys(l.chunks) {
-		chunk := l.chunks[number]
-		if len(chunk.late) == 0 {
+	for _, number := range sortedKeys(l.shelf.chunks) {
+		chunk := l.shelf.chunks[number]
+		if chunk.late.first == 0 {
 			continue
 		}
-		if err := merged.load(l.interval, number, chunk.packed, l.priceDigits, l.volumeDigits); err != nil {
+		packed, err := l.shelf.packed(chunk)
+		if err != nil {
 			return err
 		}
-		for i := range chunk.late {
-			late := &chunk.late[i]
+		if err := merged.load(l.interval, number, packed, l.priceDigits, l.volumeDigits); err != nil {
+			return err
+		}
+		for at := chunk.late.first; at != 0; {
+			late := l.late.at(at)
 			_, offset := chunkOf(l.interval.Index(late.candle.Start))
 			l.insert(merged, &late.candle, offset, late.line)
+			at = late.next
 		}
-		*chunk = loadedChunk{packed: l.pack(merged)}
+		chunk.late = lateQueue{}
+		if err := l.put(merged); err != nil {
+			return err
+		}
 	}
-	l.late = 0
+	l.late.count = 0
 	return nil
 }
 
 // finish packs the open chunk and the late candles.
 func (l *loader) finish() error {
-	l.closeCurrent()
+	if err := l.closeCurrent(); err != nil {
+		return err
+	}
 	l.current = nil
-	return l.mergeLate()
+	err := l.mergeLate()
+	l.late = lateList{}
+	return err
+}
+
+// lateList keeps late candles, in blocks, so that it grows without a copy. They count from 1.
+type lateList struct {
+	blocks []*[lateBlock]lateCandle
+	count  int32
+}
+
+const lateBlock = 1 << 12
+
+type lateCandle struct {
+	candle market.Candle
+	line   int64
+	next   int32 // late candle of the same chunk; 0: none
+}
+
+// lateQueue is the late candles of one chunk, in the order of their arrival.
+type lateQueue struct{ first, last int32 }
+
+func (l *lateList) at(n int32) *lateCandle { return &l.blocks[(n-1)/lateBlock][(n-1)%lateBlock] }
+
+func (l *lateList) add(to *lateQueue, c lateCandle) {
+	if int(l.count) == len(l.blocks)*lateBlock {
+		l.blocks = append(l.blocks, new([lateBlock]lateCandle))
+	}
+	l.count++
+	*l.at(l.count) = c
+	if to.first == 0 {
+		to.first = l.count
+	} else {
+		l.at(to.last).next = l.count
+	}
+	to.last = l.count
 }
 
 // openChunk is a chunk with each candle at its offset.
@@ -237,13 +281,8 @@ func (o *openChunk) set(candles []market.Candle) {
 }
 
 // span returns the starts of the first and the last candle. Call it after finish.
-func (l *loader) span() (first, last market.Time, err error) {
-	numbers := sortedKeys(l.chunks)
-	head, err := readChunkHead(l.interval, numbers[0], l.chunks[numbers[0]].packed)
-	if err != nil {
-		return 0, 0, err
-	}
-	end := numbers[len(numbers)-1]
-	tail, err := readChunkHead(l.interval, end, l.chunks[end].packed)
-	return l.interval.StartOf(head.firstIndex()), l.interval.StartOf(tail.lastIndex()), err
+func (l *loader) span() (first, last market.Time) {
+	numbers := sortedKeys(l.shelf.chunks)
+	head, tail := &l.shelf.chunks[numbers[0]].head, &l.shelf.chunks[numbers[len(numbers)-1]].head
+	return l.interval.StartOf(head.firstIndex()), l.interval.StartOf(tail.lastIndex())
 }

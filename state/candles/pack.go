@@ -47,7 +47,7 @@ type chunkPacker struct {
 }
 
 // pack encodes candles of one chunk: valid, sorted, without duplicates, with the given decimals.
-// The result belongs to the caller.
+// The result is valid until the next call.
 func (p *chunkPacker) pack(candles []market.Candle, interval market.Interval, priceDigits, volumeDigits uint8) []byte {
 	first := interval.Index(candles[0].Start)
 	number, offset := chunkOf(first)
@@ -65,7 +65,7 @@ func (p *chunkPacker) pack(candles []market.Candle, interval market.Interval, pr
 	}
 	_, h.last = chunkOf(d.index)
 	p.bytes = append(p.bytes, make([]byte, chunkSlack)...)
-	return slices.Clone(sealChunk(p.bytes, &h))
+	return sealChunk(p.bytes, &h)
 }
 
 func (p *chunkPacker) appendBlock(n int) {

@@ -53,7 +53,7 @@ func (s *Store) Read(options ReadOptions) (r *Reader, err error) {
 		}
 	}()
 	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
-	chunks, err := s.chunks(tx, options.Market.Name, options.Interval)
+	chunks, err := s.chunks(tx, options.Market.Name, options.Interval, Range{options.From, options.To})
 	if err != nil {
 		return nil, err
 	}

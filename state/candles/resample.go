@@ -1,6 +1,7 @@
 package candles
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -33,8 +34,13 @@ func (s *Store) Resample(o ResampleOptions) (WriteReport, error) {
 	if err != nil {
 		return WriteReport{}, fmt.Errorf("resample: %w", err)
 	}
-	r := newResampler(o, &info, complete)
-	if err := s.feed(r, &info); err != nil {
+	r := s.newResampler(o, &info, complete)
+	report, err := s.resample(r, o, &info, complete)
+	return report, errors.Join(err, r.load.close())
+}
+
+func (s *Store) resample(r *resampler, o ResampleOptions, info *Series, complete []Range) (WriteReport, error) {
+	if err := s.feed(r, info); err != nil {
 		return WriteReport{}, fmt.Errorf("resample %s %s: %w", o.Market, o.From, err)
 	}
 	if err := r.load.finish(); err != nil {
@@ -78,7 +84,7 @@ type resampler struct {
 	load   *loader
 }
 
-func newResampler(o ResampleOptions, info *Series, complete []Range) *resampler {
+func (s *Store) newResampler(o ResampleOptions, info *Series, complete []Range) *resampler {
 	r := &resampler{to: o.To, bounds: Range{info.First, info.End()}}
 	for _, known := range complete {
 		if known.From <= info.First && info.First < known.To {
@@ -88,7 +94,7 @@ func newResampler(o ResampleOptions, info *Series, complete []Range) *resampler 
 			r.bounds.To = known.To
 		}
 	}
-	r.load = newLoader(o.To, func(*market.Candle, int64) {}) // each bucket is added once
+	r.load = s.newLoader(o.To, func(*market.Candle, int64) {}) // each bucket is added once
 	r.load.priceDigits, r.load.volumeDigits = info.PriceDigits, info.VolumeDigits
 	return r
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.etcd.io/bbolt"
 
@@ -27,8 +28,12 @@ var (
 // one transaction: after a crash it has happened or it has not. A Reader holds a transaction: close
 // it before a write through the same store.
 type Store struct {
-	db   *boltfile.File
-	path string
+	db       *boltfile.File
+	path     string
+	maxShelf int // of a loader
+
+	writing   sync.Mutex // held by a write, which may be several transactions
+	committed func()     // unless nil, called after each transaction of a large write
 }
 
 // Series describes the stored candles of one market and interval.
@@ -63,7 +68,28 @@ func (s *Store) Digits(name string) (priceDigits, volumeDigits uint8, err error)
 	return priceDigits, volumeDigits, err
 }
 
-// Series describes one series. If there is none, it wraps ErrNoData, with a hint for the import.
+// Span returns the start of the first candle of a series and the end of the last one. It reads no
+// other candle, so its cost does not grow with the series. If there is none, it wraps ErrNoData,
+// with a hint for the import.
+func (s *Store) Span(name string, interval market.Interval) (span Range, err error) {
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		if _, err := s.chunks(tx, name, interval, Range{To: minCandleTime}); err != nil {
+			return err
+		}
+		chunks, err := s.chunks(tx, name, interval, Range{From: maxCandleTime})
+		if err != nil {
+			return err
+		}
+		if span, err = spanOf(chunks, interval); err != nil {
+			return s.seriesError(name, interval, err)
+		}
+		return nil
+	})
+	return span, err
+}
+
+// Series describes one series. It reads the head of every chunk; use Span if the range is enough.
+// If there is no series, it wraps ErrNoData, with a hint for the import.
 func (s *Store) Series(name string, interval market.Interval) (info Series, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		info, err = s.describe(tx, name, interval)
@@ -94,7 +120,7 @@ func (s *Store) List() (list []Series, err error) {
 // describe fills a Series from the heads of its chunks; only chunks with holes are decoded.
 func (s *Store) describe(tx *bbolt.Tx, name string, interval market.Interval) (info Series, err error) {
 	info = Series{Market: name, Interval: interval}
-	chunks, err := s.chunks(tx, name, interval)
+	chunks, err := s.chunks(tx, name, interval, Range{})
 	if err != nil {
 		return info, err
 	}
@@ -126,11 +152,24 @@ func (s *Series) count(h *chunkHeader, bytes int) {
 	s.Chunks++
 }
 
-// chunks returns the bucket of a series, or an error wrapping ErrNoData.
-func (s *Store) chunks(tx *bbolt.Tx, name string, interval market.Interval) (*bbolt.Bucket, error) {
+// chunks returns the bucket of a series, whose pages with candles of span are checked (a zero bound
+// is none), or an error wrapping ErrNoData.
+func (s *Store) chunks(tx *bbolt.Tx, name string, interval market.Interval, span Range) (*bbolt.Bucket, error) {
 	chunks := tx.Bucket(bucketCandles).Bucket(seriesKey(name, interval))
 	if chunks == nil {
 		return nil, s.noData(tx, name, interval)
+	}
+	var from, to []byte
+	if span.From != 0 {
+		number, _ := chunkOf(interval.Index(span.From))
+		from = chunkKey(number)
+	}
+	if span.To != 0 {
+		number, _ := chunkOf(interval.Index(span.To))
+		to = chunkKey(number)
+	}
+	if err := s.db.CheckKeys(chunks, from, to); err != nil {
+		return nil, explain(s.path, err)
 	}
 	return chunks, nil
 }

@@ -1,10 +1,13 @@
 package candles
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,6 +65,60 @@ func TestReaderReturnsExactlyTheRange(t *testing.T) {
 			To: to}))
 	})
 	require.Equal(t, all, readAll(t, store, ReadOptions{Market: btcEUR, Interval: market.Interval1h}))
+}
+
+// TestAStoreOpenForReadingAgreesWithTheWriter asks both about random ranges. Each question goes to
+// a store of its own, which has checked no other page.
+func TestAStoreOpenForReadingAgreesWithTheWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "candles.db")
+	writer, err := Open(path)
+	require.NoError(t, err)
+	random := rand.New(rand.NewPCG(3, 3))
+	candles := benchSeries(120_000)
+	candles = slices.DeleteFunc(candles, func(c market.Candle) bool {
+		return random.IntN(500) == 0 || c.Start > candles[50_000].Start && c.Start < candles[70_000].Start
+	})
+	o := WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}
+	known := []Range{{candles[100].Start, candles[60_000].Start}}
+	_, err = writer.Put(o, candles, 2, 4, known)
+	require.NoError(t, err)
+	type question struct{ from, to market.Time }
+	answers := func(store *Store, q question) string {
+		var said bytes.Buffer
+		hash, err := store.DataHash("BTC-EUR", market.Interval1m, q.from, q.to)
+		fmt.Fprintln(&said, hash, err)
+		gaps, err := store.Gaps("BTC-EUR", market.Interval1m, q.from, q.to)
+		fmt.Fprintln(&said, gaps, err)
+		rows, err := store.ExportCSV(&said, "BTC-EUR", market.Interval1m, q.from, q.to)
+		fmt.Fprintln(&said, rows, err)
+		return said.String()
+	}
+	info, err := writer.Series("BTC-EUR", market.Interval1m)
+	require.NoError(t, err)
+	asked := map[question]string{}
+	for range 25 {
+		q := question{info.First + market.Time(random.Int64N(int64(info.End()-info.First))), 0}
+		q.to = q.from + market.Time(random.Int64N(int64(info.End()-info.First)/4))
+		switch random.IntN(6) {
+		case 0:
+			q.from = 0
+		case 1:
+			q.to = 0
+		case 2:
+			q.from, q.to = q.to, q.from
+		}
+		asked[q] = answers(writer, q)
+	}
+	require.NoError(t, writer.Close())
+	for q, want := range asked {
+		store, err := Read(path)
+		require.NoError(t, err)
+		require.Equal(t, want, answers(store, q))
+		span, err := store.Span("BTC-EUR", market.Interval1m)
+		require.NoError(t, err)
+		require.Equal(t, Range{info.First, info.End()}, span)
+		require.NoError(t, store.Close())
+	}
 }
 
 func TestReplayAllocatesNothing(t *testing.T) {

@@ -40,9 +40,9 @@ func (p *Problem) String() string {
 
 // Verify decodes the whole store and reports its problems: checksums, content hashes, order,
 // impossible candles, decimals beyond the market's, chunks that differ from their candles packed
-// again, and complete ranges. The error is nil if all series were read, whatever problems were
-// found. It does not use bbolt's own check of pages, which panics on a damaged page in a goroutine
-// of its own; it finds damaged pages of candles when it reads them.
+// again, complete ranges, and the pages of the file. The error is nil if all series were read,
+// whatever problems were found. It does not use bbolt's own check of pages, which panics on a
+// damaged page in a goroutine of its own.
 func (s *Store) Verify() (VerifyReport, error) {
 	v := verifier{store: s}
 	err := s.db.View(func(tx *bbolt.Tx) error {
@@ -51,13 +51,19 @@ func (s *Store) Verify() (VerifyReport, error) {
 			return nil
 		})
 	})
+	if err == nil && len(v.report.Problems) == 0 {
+		if err := s.db.CheckRest(); err != nil {
+			v.note(Problem{}, explain(s.path, err))
+		}
+	}
 	return v.report, err
 }
 
 type verifier struct {
-	store  *Store
-	report VerifyReport
-	packer chunkPacker
+	store   *Store
+	report  VerifyReport
+	packer  chunkPacker
+	candles []market.Candle // of a chunk
 }
 
 // series checks one series. A page that cannot be read ends this series only.
@@ -87,7 +93,13 @@ func (v *verifier) chunks(tx *bbolt.Tx, p Problem) (err error) {
 	if err != nil {
 		return err
 	}
-	cursor := boltfile.NewCursor(tx.Bucket(bucketCandles).Bucket(seriesKey(p.Market, p.Interval)))
+	chunks, err := v.store.chunks(tx, p.Market, p.Interval, Range{})
+	if err != nil {
+		return err
+	}
+	pages := boltfile.NewReleaser(tx)
+	defer pages.Flush()
+	cursor := boltfile.NewCursor(chunks)
 	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 		v.report.Chunks++
 		number, err := chunkNumber(key)
@@ -97,12 +109,14 @@ func (v *verifier) chunks(tx *bbolt.Tx, p Problem) (err error) {
 		}
 		p.Chunk, p.Range = number, chunkRange(p.Interval, number)
 		v.note(p, v.chunk(p.Interval, number, value, price, volume))
+		pages.Consumed(value)
 	}
 	return nil
 }
 
 func (v *verifier) chunk(interval market.Interval, number int64, value []byte, price, volume uint8) error {
-	candles, err := decodeChunk(nil, interval, number, value, price, volume)
+	candles, err := decodeChunk(v.candles[:0], interval, number, value, price, volume)
+	v.candles = candles
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package candles
 
 import (
+	"fmt"
+
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -39,6 +41,28 @@ func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range,
 		}
 	}
 	return nil
+}
+
+// spanOf returns the start of the first candle of a series and the end of the last one.
+func spanOf(chunks *bbolt.Bucket, interval market.Interval) (Range, error) {
+	cursor := boltfile.NewCursor(chunks)
+	var indexes [2]int64
+	for i, move := range [...]func() (key, value []byte){cursor.First, cursor.Last} {
+		key, value := move()
+		if key == nil {
+			return Range{}, fmt.Errorf("%w: it has no chunk", boltfile.ErrCorrupt)
+		}
+		number, err := chunkNumber(key)
+		if err != nil {
+			return Range{}, err
+		}
+		h, err := readChunkHead(interval, number, value)
+		if err != nil {
+			return Range{}, chunkError(interval, number, err)
+		}
+		indexes[i] = [...]int64{h.firstIndex(), h.lastIndex() + 1}[i]
+	}
+	return Range{interval.StartOf(indexes[0]), interval.StartOf(indexes[1])}, nil
 }
 
 // walkSeries calls visit for every run of consecutive candles, cut at chunks and to span. It does

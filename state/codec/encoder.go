@@ -34,10 +34,16 @@ func (e *Encoder) Fail(format string, args ...any) {
 func (e *Encoder) Byte(b byte) { e.Buf = append(e.Buf, b) }
 
 // Uint appends a number as unsigned LEB128.
-func (e *Encoder) Uint(n uint64) { e.Buf = binary.AppendUvarint(e.Buf, n) }
+func (e *Encoder) Uint(n uint64) {
+	if n < 0x80 {
+		e.Buf = append(e.Buf, byte(n))
+		return
+	}
+	e.Buf = binary.AppendUvarint(e.Buf, n)
+}
 
 // Int appends a number as zigzag LEB128.
-func (e *Encoder) Int(n int64) { e.Buf = binary.AppendVarint(e.Buf, n) }
+func (e *Encoder) Int(n int64) { e.Uint(uint64(n)<<1 ^ uint64(n>>63)) }
 
 // UUID appends 16 bytes.
 func (e *Encoder) UUID(id uuid.UUID) { e.Buf = append(e.Buf, id[:]...) }

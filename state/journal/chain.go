@@ -83,34 +83,38 @@ func (c *chain) next(key, value []byte) error {
 }
 
 // checkTail checks the journal from its last checkpoint on.
-func checkTail(tx *bbolt.Tx) error {
-	c := chain{}
+func (s *Store) checkTail(tx *bbolt.Tx) error {
+	c, journal := chain{}, s.entriesOf(tx)
 	from, err := cutOf(tx)
 	if err != nil {
 		return err
 	}
-	cursor := boltfile.NewCursor(tx.Bucket(bucketJournal))
-	key, value := cursor.First()
 	if number, hash := boltfile.NewCursor(tx.Bucket(bucketCheckpoints)).Last(); from.number > 0 &&
 		bytes.Equal(number, key64(from.number)) {
 		c.head = from.head
-		key, value = cursor.Seek(key64(from.number + 1))
 	} else if number != nil {
-		key, value = cursor.Seek(number)
-		if !bytes.Equal(key, number) || len(hash) != sha256.Size || !bytes.HasPrefix(value, hash) {
-			return fmt.Errorf("%w: journal entry %s is not the one that its checkpoint names", boltfile.ErrCorrupt,
-				boltfile.FormatKey(number))
-		}
-		c.number = binary.BigEndian.Uint64(number)
-		copy(c.hash[:], hash)
-		key, value = cursor.Next()
-	}
-	for ; key != nil; key, value = cursor.Next() {
-		if err := c.next(key, value); err != nil {
+		if err := c.resume(journal, number, hash); err != nil {
 			return err
 		}
 	}
+	if err := journal.forward(s.reading, c.number+1, c.next); err != nil {
+		return err
+	}
 	return c.checkEnd(tx)
+}
+
+// resume begins a chain behind the entry that a checkpoint names.
+func (c *chain) resume(journal *entries, number, hash []byte) (err error) {
+	var value []byte
+	if len(number) == 8 && len(hash) == sha256.Size {
+		c.number, c.hash = binary.BigEndian.Uint64(number), [sha256.Size]byte(hash)
+		value, err = journal.get(c.number)
+	}
+	if err == nil && (value == nil || !bytes.HasPrefix(value, hash)) {
+		err = fmt.Errorf("%w: journal entry %s is not the one that its checkpoint names", boltfile.ErrCorrupt,
+			boltfile.FormatKey(number))
+	}
+	return err
 }
 
 // checkEnd checks that the last entry read is the one that the file names as the last.

@@ -67,14 +67,23 @@ func TestCheckNamesThePlaceOfEachFlaw(t *testing.T) {
 		damage func(tx *bbolt.Tx) error
 		want   string
 	}{
-		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketJournal).Delete(key64(7)) },
-			"journal entry 8 follows number 6"},
+		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketJournal).Delete(key64(1407)) },
+			"journal entry 1408 follows number 1406"},
 		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketJournal).Delete(key64(1503)) },
 			"the journal ends with entry 1502, not with 1503"},
-		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketJournal), key64(9), 50) },
-			"journal entry 9: its hash does not fit"},
-		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketJournal), key64(9), 3) },
-			"journal entry 9: its hash does not fit"},
+		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketJournal), key64(1409), 50) },
+			"journal entry 1409: its hash does not fit"},
+		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketJournal), key64(1409), 3) },
+			"journal entry 1409: its hash does not fit"},
+		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketSegments).Delete(key64(512)) },
+			"journal entry 513 follows number 256"},
+		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketSegments), key64(512), 400) },
+			"journal entries 257 to 512: corrupt: checksum"},
+		{func(tx *bbolt.Tx) error {
+			return tx.Bucket(bucketSegments).Put(key64(511), tx.Bucket(bucketSegments).Get(key64(512)))
+		}, "journal entries 256 to 511: corrupt: checksum"},
+		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketJournal).Put(key64(300), make([]byte, 60)) },
+			"journal entry 300 follows number 256"},
 		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketCheckpoints), key64(1024), 3) },
 			"checkpoint 1024: it does not fit the journal"},
 		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketCheckpoints).Delete(key64(1024)) },
@@ -82,6 +91,15 @@ func TestCheckNamesThePlaceOfEachFlaw(t *testing.T) {
 		{func(tx *bbolt.Tx) error {
 			return tx.Bucket(bucketOrders).Delete(part(orderKey(2), partStory, key64(9)))
 		}, "journal entry 9: the story of order 2 lacks it"},
+		{func(tx *bbolt.Tx) error {
+			return tx.Bucket(bucketOrders).Put(part(orderKey(2), partStory, key64(9)), []byte{1, 1, 1})
+		}, "journal entry 13: the story of order 2 lacks it"},
+		{func(tx *bbolt.Tx) error {
+			return tx.Bucket(bucketOrders).Put(part(orderKey(2), partStory, key64(9)), []byte{1, 1, 1, 1, 1})
+		}, "1501 journal entries are in the stories of orders, 1500 should be"},
+		{func(tx *bbolt.Tx) error {
+			return tx.Bucket(bucketOrders).Put(part(orderKey(2), partStory, key64(9)), []byte{1, 0, 1, 1})
+		}, "corrupt: the story of order 2 after entry 10"},
 		{func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketOrders), part(orderKey(2), partRow, nil), 30) },
 			"orders: order 2: corrupt: checksum"},
 		{func(tx *bbolt.Tx) error { return tx.Bucket(bucketOrders).Delete(part(orderKey(2), partRow, nil)) },
@@ -139,12 +157,20 @@ func removeFill(id market.OrderID) func(*bbolt.Tx) error {
 
 func TestAStartChecksTheJournalsEnd(t *testing.T) {
 	day := aDay(t, 300)
-	for number, want := range map[uint64]string{1500: "journal entry 1500: its hash",
-		1024: "journal entry 1024 is not the one", 3: ""} {
-		s := copyOf(t, day)
+	for _, c := range []struct {
+		bucket []byte
+		number uint64
+		want   string
+	}{
+		{bucketJournal, 1500, "journal entry 1500: its hash"},
+		{bucketSegments, 1280, "journal entries 1025 to 1280: corrupt: checksum"},
+		{bucketSegments, 1024, "journal entries 769 to 1024: corrupt: checksum"},
+		{bucketCheckpoints, 1024, "journal entry 1024 is not the one"},
+		{bucketSegments, 256, ""},
+	} {
+		s, want := copyOf(t, day), c.want
 		require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
-			return flipIn(tx.Bucket(bucketJournal), key64(number),
-				2)
+			return flipIn(tx.Bucket(c.bucket), key64(c.number), 2)
 		}))
 		require.NoError(t, s.Close())
 		again, err := Open(s.path)

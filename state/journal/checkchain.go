@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
+	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
@@ -14,13 +16,21 @@ import (
 func (c *checker) journal() {
 	links := chain{}
 	checkpoints := c.tx.Bucket(bucketCheckpoints)
-	c.each(bucketJournal, func(key, value []byte) {
+	c.entries.damaged = func(key, row []byte, err error) error {
+		c.note("journal", err)
+		if len(key) == 8 && len(row) > segmentHead {
+			links.number = binary.BigEndian.Uint64(key)
+			copy(links.hash[:], row[1+sha256.Size:])
+		}
+		return nil
+	}
+	err := c.entries.forward(c.store.reading, 0, func(key, value []byte) error {
 		c.report.Entries++
 		links.skipTo(c.tx, c.from, key)
 		if err := links.next(key, value); err != nil {
 			c.note(fmt.Sprintf("journal entry %s", boltfile.FormatKey(key)), err)
 			if len(key) != 8 || len(value) < sha256.Size {
-				return
+				return nil
 			}
 			links.number = binary.BigEndian.Uint64(key)
 			copy(links.hash[:], value)
@@ -31,7 +41,12 @@ func (c *checker) journal() {
 			c.flaw(fmt.Sprintf("checkpoint %d", links.number), "it does not fit the journal")
 		}
 		c.entry(key, value)
+		return nil
 	})
+	if err != nil {
+		c.ended = err
+		return
+	}
 	links.finish(c.from)
 	c.note("journal", links.checkEnd(c.tx))
 	c.each(bucketCheckpoints, c.checkpoint)
@@ -40,7 +55,7 @@ func (c *checker) journal() {
 // checkpoint checks that a checkpoint is that of an entry, of the cut, or of the predecessor of an
 // old entry that was kept.
 func (c *checker) checkpoint(key, value []byte) {
-	switch journal := c.tx.Bucket(bucketJournal); {
+	switch {
 	case len(key) != 8:
 		c.flaw(fmt.Sprintf("checkpoint %s", boltfile.FormatKey(key)), "its key is not a number")
 	case c.from.number > 0 && binary.BigEndian.Uint64(key) == c.from.number:
@@ -48,10 +63,10 @@ func (c *checker) checkpoint(key, value []byte) {
 			c.flaw(fmt.Sprintf("checkpoint %d", c.from.number), "it is not where the journal was cut")
 		}
 	case binary.BigEndian.Uint64(key) < c.from.number:
-		if journal.Get(key64(binary.BigEndian.Uint64(key)+1)) == nil {
+		if !c.entries.has(binary.BigEndian.Uint64(key) + 1) {
 			c.flaw(fmt.Sprintf("checkpoint %s", boltfile.FormatKey(key)), "no journal entry follows it")
 		}
-	case journal.Get(key) == nil:
+	case !c.entries.has(binary.BigEndian.Uint64(key)):
 		c.flaw(fmt.Sprintf("checkpoint %s", boltfile.FormatKey(key)), "there is no such journal entry")
 	}
 }
@@ -68,8 +83,18 @@ func (c *checker) entry(key, value []byte) {
 			continue // Prune kept the entry for another order
 		}
 		c.stories++
-		if !has(c.tx.Bucket(bucketOrders), part(orderKey(id), partStory, key)) {
+		if !c.inStory(id, e.Number) {
 			c.flaw(fmt.Sprintf("journal entry %d", e.Number), "the story of order %d lacks it", id)
 		}
 	}
+}
+
+// inStory reports whether the story of an order has an entry.
+func (c *checker) inStory(id market.OrderID, number uint64) bool {
+	key, value := lastStory(c.tx.Bucket(bucketOrders), orderKey(id), number)
+	if key == nil {
+		return false
+	}
+	numbers, err := appendStory(nil, key, value)
+	return err == nil && slices.Contains(numbers, number)
 }

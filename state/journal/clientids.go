@@ -73,17 +73,16 @@ func (c clientIDs) get(id uuid.UUID) (order []byte) {
 	return order
 }
 
-// claim checks that an order keeps its id. A new order whose number lies within the lists gets a
-// list of its own.
-func (c clientIDs) claim(order []byte, id uuid.UUID) error {
-	if row := c.table.Get(part(order, partRow, nil)); row != nil {
+// claim checks that an order keeps the id in its stored row. A new order, without a row, whose
+// number lies within the lists, up to folded, gets a list of its own.
+func (c clientIDs) claim(order []byte, id uuid.UUID, row, folded []byte) error {
+	if row != nil {
 		if have := clientIDOf(row); have != id {
 			return fmt.Errorf("order %d: client order id %s differs from the stored one, %s", orderOfKey(order), id,
 				have)
 		}
 		return nil
 	}
-	folded := c.folded()
 	if bytes.Compare(order, folded) > 0 {
 		return nil
 	}

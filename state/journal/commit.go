@@ -17,7 +17,7 @@ import (
 // of an order come a little later.
 const (
 	journalFill = 0.95
-	ordersFill  = 0.8
+	ordersFill  = 0.9
 )
 
 // Commit writes a batch in one synced transaction and empties it. On an error nothing was written
@@ -36,7 +36,7 @@ func (s *Store) Commit(b *Batch) error {
 		if err != nil {
 			return err
 		}
-		return (&committer{tx: tx, head: before, Batch: b}).run()
+		return (&committer{tx: tx, head: before, Batch: b, packer: &s.packer}).run()
 	})
 	if err != nil {
 		return s.failed(before, err)
@@ -85,8 +85,13 @@ type committer struct {
 	*Batch
 	tx     *bbolt.Tx
 	head   head
+	packer *packer
 	table  *bbolt.Bucket // of orders
+	known  []byte        // the highest number of an order in the table before, as a key
+	grown  bool          // the table has a new order
 	ids    clientIDs
+	folded []byte // the last order in a list before, as a key
+	told   []told
 	pruned market.OrderID // the highest number of an order that Prune removed
 }
 
@@ -94,11 +99,16 @@ func (c *committer) run() error {
 	c.table = c.tx.Bucket(bucketOrders)
 	c.table.FillPercent = ordersFill
 	c.ids = clientIDsOf(c.tx)
+	c.folded = bytes.Clone(c.ids.folded())
 	from, err := cutOf(c.tx)
 	if err != nil {
 		return err
 	}
 	c.pruned = from.orders
+	before := c.head.number
+	if last, _ := boltfile.NewCursor(c.table).Last(); len(last) >= 8 {
+		c.known = bytes.Clone(last[:8])
+	}
 	journal := c.tx.Bucket(bucketJournal)
 	journal.FillPercent = journalFill
 	for i := range c.ops {
@@ -106,7 +116,15 @@ func (c *committer) run() error {
 			return err
 		}
 	}
-	if err := c.ids.fold(); err != nil {
+	if err := c.tell(); err != nil {
+		return err
+	}
+	if c.grown {
+		if err := c.ids.fold(); err != nil {
+			return err
+		}
+	}
+	if err := c.pack(from, before); err != nil {
 		return err
 	}
 	return putHead(c.tx, c.head)
@@ -160,9 +178,7 @@ func (c *committer) entry(journal *bbolt.Bucket, o *op) error {
 		}
 	}
 	for _, id := range c.orders[o.from:o.to] {
-		if err := c.table.Put(part(orderKey(id), partStory, key), nil); err != nil {
-			return err
-		}
+		c.told = append(c.told, told{id, c.head.number})
 	}
 	return nil
 }
@@ -171,10 +187,11 @@ func (c *committer) entry(journal *bbolt.Bucket, o *op) error {
 func (c *committer) order(o *op) error {
 	key, id := c.slice(o.key), c.slice(o.key)[:8]
 	client, exchange, name := splitIndex(c.slice(o.index))
-	if orderOfKey(id) <= c.pruned && c.table.Get(part(id, partRow, nil)) == nil {
+	have := c.table.Get(key)
+	if orderOfKey(id) <= c.pruned && have == nil {
 		return fmt.Errorf("order %d: bot state compact removed an order of this number", orderOfKey(id))
 	}
-	if err := c.ids.claim(id, client); err != nil {
+	if err := c.ids.claim(id, client, have, c.folded); err != nil {
 		return err
 	}
 	if exchange != uuid.Nil {
@@ -182,19 +199,28 @@ func (c *committer) order(o *op) error {
 			return err
 		}
 	}
-	open := c.tx.Bucket(bucketOpen)
-	if is := has(open, id); is != o.open { // Get would not see an empty value that this transaction put
-		var err error
-		if o.open {
-			err = open.Put(id, nil)
-		} else {
-			err = open.Delete(id)
-		}
-		if err != nil {
-			return err
-		}
+	if err := c.listOpen(id, o.open, have != nil); err != nil {
+		return err
 	}
-	return putRow(c.table, key, c.slice(o.value))
+	value := c.slice(o.value)
+	if have != nil && bytes.Equal(have, value) {
+		return nil
+	}
+	c.grown = c.grown || have == nil
+	return c.table.Put(key, value)
+}
+
+// listOpen keeps the list of open orders. known says that the order has a row already.
+func (c *committer) listOpen(id []byte, is, known bool) error {
+	open := c.tx.Bucket(bucketOpen)
+	was := known && has(open, id) // Get would not see an empty value that this transaction put
+	switch {
+	case is && !was:
+		return open.Put(id, nil)
+	case was && !is:
+		return open.Delete(id)
+	}
+	return nil
 }
 
 // claim adds an order to the index of exchange ids. An exchange id is unique in a market: another
@@ -202,6 +228,10 @@ func (c *committer) order(o *op) error {
 func claim(index *bbolt.Bucket, id uuid.UUID, by, order []byte) error {
 	have := index.Get(by)
 	if have == nil {
+		index.FillPercent = bbolt.DefaultFillPercent
+		if last, _ := boltfile.NewCursor(index).Last(); bytes.Compare(by, last) > 0 {
+			index.FillPercent = journalFill // this exchange's ids rise
+		}
 		return index.Put(by, order)
 	}
 	if !bytes.Equal(have, order) {

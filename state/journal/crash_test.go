@@ -32,9 +32,14 @@ func TestAPowerCutLeavesOneCommitOrTheNext(t *testing.T) {
 	for seed := range uint64(*powerCuts) {
 		l := &fileLife{t: t, s: botStore(t), chance: rand.New(rand.NewPCG(seed+1, 0)), seed: seed + 1}
 		l.b = l.s.NewBatch()
+		for range segmentEntries - commits + l.chance.IntN(commits) {
+			l.b.Journal(1, &Timer{Strategy: "grid"})
+		}
+		require.NoError(t, l.s.Commit(l.b))
 		for range commits {
 			l.commit()
 		}
+		require.Positive(t, segmentsOf(t, l.s), "seed %d: one of the commits made a segment", l.seed)
 	}
 }
 

@@ -9,10 +9,7 @@ import (
 )
 
 // recordEncoder writes the records of the journal and of the tables.
-type recordEncoder struct {
-	codec.Encoder
-	scratch market.Order // for tables of fields, so that the caller's order stays off the heap
-}
+type recordEncoder struct{ codec.Encoder }
 
 // recordDecoder reads the records that recordEncoder wrote.
 type recordDecoder struct{ codec.Decoder }

@@ -8,12 +8,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/codec"
 	"github.com/tidemark-trading/tidemark/state/golden"
 )
 
 // writeGolden is set after a change of the format: go test ./state/journal -run
-// TheStateFileOfTheFirst -golden
+// StateFilesOfEachFormat -golden
 var writeGolden = flag.Bool("golden", false,
 	"write the missing files of testdata and their texts anew; read the difference before you keep it")
 
@@ -41,13 +43,52 @@ func everyKind(t *testing.T, path string) {
 	require.NoError(t, s.Close())
 }
 
-// A state file that the first version wrote opens, is whole, and says what it said then.
-func TestTheStateFileOfTheFirstFormatReadsAsBefore(t *testing.T) {
-	path := golden.File(t, *writeGolden, "bot-format1", func(path string) { everyKind(t, path) })
+// packedToo is everyKind with so many entries that some are in a segment and some stand alone.
+func packedToo(t *testing.T, path string) {
+	everyKind(t, path)
 	s, err := Open(path)
 	require.NoError(t, err)
-	defer func() { require.NoError(t, s.Close()) }()
 	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
+	b := s.NewBatch()
+	live(t, s, b, 4)
+	for at := range market.Time(segmentEntries) {
+		b.Journal(6000+at*at, &Timer{Strategy: "grid"})
+	}
+	require.NoError(t, s.Commit(b))
+	live(t, s, b, 5)
+	require.NoError(t, s.Close())
+}
+
+// A state file of each format opens, is whole, and says what it said when it was written, before
+// and after it is brought up to date.
+func TestStateFilesOfEachFormatReadAsBefore(t *testing.T) {
+	for name, make := range map[string]func(*testing.T, string){"bot-format1": everyKind, "bot-format2": packedToo} {
+		t.Run(name, func(t *testing.T) {
+			path := golden.File(t, *writeGolden, name, func(path string) { make(t, path) })
+			s, err := Read(path)
+			require.NoError(t, err)
+			s.names = codec.NewNames(s.Catalog(), twoStrategies) // as Bind does it
+			golden.Require(t, *writeGolden, name+".txt", exported(t, s))
+			require.NoError(t, s.Close())
+			s, err = Open(path)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, s.Close()) }()
+			require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
+			golden.Require(t, *writeGolden, name+".txt", exported(t, s))
+			requireSound(t, s)
+
+			b := s.NewBatch() // and the bot goes on with it
+			live(t, s, b, 6)
+			row, err := s.Order(6)
+			require.NoError(t, err)
+			require.Equal(t, state.Filled, row.State)
+			requireSound(t, s)
+		})
+	}
+}
+
+// exported is what a store says.
+func exported(t *testing.T, s *Store) []byte {
 	var said bytes.Buffer
 	for _, table := range ExportTables() {
 		fmt.Fprintf(&said, "%s:\n", table)
@@ -59,14 +100,5 @@ func TestTheStateFileOfTheFirstFormatReadsAsBefore(t *testing.T) {
 	cursor, err := s.Cursor("trades BTC-EUR")
 	require.NoError(t, err)
 	fmt.Fprintf(&said, "blob: %s\ncursor: %v\n", blob, cursor)
-	golden.Require(t, *writeGolden, "bot-format1.txt", said.Bytes())
-	report, err := s.Check()
-	require.NoError(t, err)
-	require.Empty(t, report.Flaws)
-
-	b := s.NewBatch() // and the bot goes on with it
-	live(t, s, b, 4)
-	row, err := s.Order(4)
-	require.NoError(t, err)
-	require.Equal(t, state.Filled, row.State)
+	return said.Bytes()
 }

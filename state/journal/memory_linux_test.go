@@ -18,7 +18,7 @@ func TestAStateFileThatGrowsTakesNoMoreMemory(t *testing.T) {
 	grow := func(commits int) (size, mapped int64) {
 		b := s.NewBatch()
 		for range commits {
-			for range 25 {
+			for range 60 {
 				id++
 				o := ownOrder(id)
 				b.Journal(market.Time(id), intentOf(o))

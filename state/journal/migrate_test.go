@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -12,6 +13,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state/blackout"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
+
+// kept is the end of the name of the copy that nextSchema keeps.
+var kept = fmt.Sprintf(".format%d", current.format)
 
 // nextSchema is a later format, whose migration from the present one moves a table and notes what
 // was on disk meanwhile.
@@ -63,7 +67,7 @@ func TestAMigrationThatIsKilledOrLosesItsPowerIsDoneByTheNextStart(t *testing.T)
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, old, meanwhile, "nothing is written before the copy is there and the whole change is made")
-	backup, err := os.ReadFile(path + ".format1")
+	backup, err := os.ReadFile(path + kept)
 	require.NoError(t, err)
 	require.Equal(t, dumpOf(t, copyAt(t, old)), dumpOf(t, copyAt(t, backup)))
 
@@ -75,8 +79,8 @@ func TestAMigrationThatIsKilledOrLosesItsPowerIsDoneByTheNextStart(t *testing.T)
 	}
 	for when, image := range images {
 		left := copyAt(t, image)
-		require.NoError(t, os.WriteFile(left+".format1", backup, 0o600)) // of the try before
-		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(left), ".bot.db.format1.77.tmp"), backup[:5000],
+		require.NoError(t, os.WriteFile(left+kept, backup, 0o600)) // of the try before
+		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(left), ".bot.db"+kept+".77.tmp"), backup[:5000],
 			0o600))
 		again, err := openFile(t.Context(), left, false, nextSchema(left, nil))
 		require.NoError(t, err, "seed %d: %s", seed, when)
@@ -85,7 +89,7 @@ func TestAMigrationThatIsKilledOrLosesItsPowerIsDoneByTheNextStart(t *testing.T)
 		_, err = Open(left)
 		require.ErrorIs(t, err, boltfile.ErrNewer, when)
 		require.ErrorContains(t, err, "update the program", when)
-		older, err := Open(left + ".format1")
+		older, err := Open(left + kept)
 		require.NoError(t, err, "an older program goes on with the copy: %s", when)
 		requireSound(t, older)
 		require.NoError(t, older.Close())
@@ -104,7 +108,7 @@ func TestAMigrationWithoutACopyIsNotBegun(t *testing.T) {
 	s := aDay(t, 3)
 	require.NoError(t, s.Backup(path))
 	require.NoError(t, s.Close())
-	require.NoError(t, os.Mkdir(path+".format1", 0o700)) // in the way of the copy
+	require.NoError(t, os.Mkdir(path+kept, 0o700)) // in the way of the copy
 	_, err := openFile(t.Context(), path, false, nextSchema(path, nil))
 	require.ErrorContains(t, err, "keep a copy before the format changes")
 	same, err := Open(path)

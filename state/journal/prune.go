@@ -3,9 +3,12 @@ package journal
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"go.etcd.io/bbolt"
@@ -83,14 +86,18 @@ func (p *pruner) findCut() (err error) {
 		return err
 	}
 	p.cut = p.old
-	cursor := boltfile.NewCursor(p.from.Bucket(bucketJournal))
-	key, value := cursor.Seek(key64(p.old.number + 1))
-	for key != nil && timeOfKey(value[sha256.Size:]) < p.before {
-		p.cut.number = binary.BigEndian.Uint64(key)
-		copy(p.cut.hash[:], value)
-		key, value = cursor.Next()
+	errStop := errors.New("young enough")
+	err = p.store.entriesOf(p.from).forward(context.Background(), p.old.number+1, func(key, value []byte) error {
+		if timeOfKey(value[sha256.Size:]) >= p.before {
+			return errStop
+		}
+		p.cut.number, p.cut.hash = binary.BigEndian.Uint64(key), [sha256.Size]byte(value)
+		return nil
+	})
+	if errors.Is(err, errStop) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // findHeld finds the open positions, whose orders stay.
@@ -123,9 +130,13 @@ func (p *pruner) sortOrders() error {
 			return err
 		case key[8] == partStory && !p.dropped[orderOfKey(key)] &&
 			has(p.from.Bucket(bucketOrders), part(key[:8], partRow, nil)):
-			if number := binary.BigEndian.Uint64(key[9:]); number <= p.cut.number {
-				p.kept[number] = true
+			numbers, err := appendStory(nil, key, value)
+			for _, number := range numbers {
+				if number <= p.cut.number {
+					p.kept[number] = true
+				}
 			}
+			return err
 		}
 		return nil
 	})
@@ -133,8 +144,11 @@ func (p *pruner) sortOrders() error {
 
 // finished reports whether an order can be removed.
 func (p *pruner) finished(o *OrderRow) (bool, error) {
-	if !o.State.Terminal() || o.Updated >= p.before || p.lastEntry(o.ID) > p.cut.number {
+	if !o.State.Terminal() || o.Updated >= p.before {
 		return false, nil
+	}
+	if last, err := p.lastEntry(o.ID); err != nil || last > p.cut.number {
+		return false, err
 	}
 	name := p.store.names.Catalog().Market(o.Market).Name
 	since, held := p.held[string(positionKey(o.StrategyName, name))]
@@ -147,41 +161,56 @@ func (p *pruner) finished(o *OrderRow) (bool, error) {
 }
 
 // lastEntry returns the number of the last entry about an order, 0 for none.
-func (p *pruner) lastEntry(id market.OrderID) uint64 {
-	cursor := boltfile.NewCursor(p.from.Bucket(bucketOrders))
-	key, _ := cursor.Seek(part(orderKey(id), partStory+1, nil))
+func (p *pruner) lastEntry(id market.OrderID) (uint64, error) {
+	key, value := lastStory(p.from.Bucket(bucketOrders), orderKey(id), math.MaxUint64)
 	if key == nil {
-		key, _ = cursor.Last()
-	} else {
-		key, _ = cursor.Prev()
+		return 0, nil
 	}
-	if !bytes.HasPrefix(key, part(orderKey(id), partStory, nil)) {
-		return 0
+	numbers, err := appendStory(nil, key, value)
+	if err != nil {
+		return 0, err
 	}
-	return binary.BigEndian.Uint64(key[9:])
+	return numbers[len(numbers)-1], nil
 }
 
 // copyJournal copies the entries after the cut, the old entries that stay, and the checkpoints that
 // either needs.
 func (p *pruner) copyJournal() error {
-	checkpoints := p.from.Bucket(bucketCheckpoints)
 	if p.cut.number > 0 {
 		if err := p.into.put(bucketCheckpoints, key64(p.cut.number), p.cut.hash[:]); err != nil {
 			return err
 		}
 	}
+	if err := p.copyOld(); err != nil {
+		return err
+	}
+	young := func(key, _ []byte) bool { return binary.BigEndian.Uint64(key) > p.alone() }
+	return cmp.Or(p.copy(bucketJournal, young), p.copy(bucketSegments, young),
+		p.copy(bucketCheckpoints, func(key, _ []byte) bool { return binary.BigEndian.Uint64(key) > p.cut.number }))
+}
+
+// alone is the last entry that the new file has outside of segments because its segment has the
+// cut.
+func (p *pruner) alone() uint64 { return segmentOf(p.cut.number) }
+
+// copyOld copies the old entries that stay, with the hashes before them as checkpoints, and the
+// rest of the segment in which the cut is.
+func (p *pruner) copyOld() error {
+	errStop := errors.New("behind the segment of the cut")
+	checkpoints := p.from.Bucket(bucketCheckpoints)
 	var before []byte // hash of the previous entry in the file
 	var last uint64
-	err := boltfile.ForEach(p.from.Bucket(bucketJournal), func(key, value []byte) error {
+	err := p.store.entriesOf(p.from).forward(context.Background(), 0, func(key, value []byte) error {
 		number := binary.BigEndian.Uint64(key)
 		known := before
 		if last+1 != number {
-			known = checkpoints.Get(key64(number - 1))
+			known = bytes.Clone(checkpoints.Get(key64(number - 1)))
 		}
-		before, last = value[:sha256.Size], number
+		before, last = bytes.Clone(value[:sha256.Size]), number
 		switch {
+		case number > p.alone():
+			return errStop
 		case number > p.cut.number:
-			return p.into.put(bucketJournal, key, value)
 		case !p.kept[number]:
 			p.removed.Entries++
 			return nil
@@ -190,31 +219,23 @@ func (p *pruner) copyJournal() error {
 				return err
 			}
 		}
-		return p.into.put(bucketJournal, key, value)
+		return p.into.put(bucketJournal, key, bytes.Clone(value))
 	})
-	if err != nil {
-		return err
+	if errors.Is(err, errStop) {
+		return nil
 	}
-	return boltfile.ForEach(checkpoints, func(key, value []byte) error {
-		if binary.BigEndian.Uint64(key) <= p.cut.number {
-			return nil
-		}
-		return p.into.put(bucketCheckpoints, key, value)
-	})
+	return err
 }
 
 // copyOrders copies the orders that stay, their index entries and their fills.
 func (p *pruner) copyOrders() error {
-	rows := p.from.Bucket(bucketOrders)
-	stays := func(id market.OrderID, key []byte) bool {
-		if p.dropped[id] {
-			return false
+	err := boltfile.ForEach(p.from.Bucket(bucketOrders), func(key, value []byte) error {
+		key, value, err := p.partLeft(key, value)
+		if key == nil || err != nil {
+			return err
 		}
-		lone := len(key) == 17 && key[8] == partStory && binary.BigEndian.Uint64(key[9:]) <= p.cut.number &&
-			!has(rows, part(key[:8], partRow, nil))
-		return !lone // a story without an order: its entry is removed
-	}
-	err := p.copy(bucketOrders, func(key, _ []byte) bool { return stays(orderOfKey(key), key) })
+		return p.into.put(bucketOrders, key, value)
+	})
 	err = cmp.Or(err, p.copy(bucketExchangeIDs, func(_, order []byte) bool { return !p.dropped[orderOfKey(order)] }))
 	return cmp.Or(err, p.copy(bucketFills, func(key, _ []byte) bool {
 		if gone := p.dropped[orderOfKey(key[8:])]; gone {
@@ -223,6 +244,27 @@ func (p *pruner) copyOrders() error {
 		}
 		return true
 	}))
+}
+
+// partLeft returns what stays of a part of an order, nil for nothing. Of a story without an order,
+// the entries before the cut are removed.
+func (p *pruner) partLeft(key, value []byte) (_, left []byte, err error) {
+	switch {
+	case p.dropped[orderOfKey(key)]:
+		return nil, nil, nil
+	case key[8] != partStory || binary.BigEndian.Uint64(key[9:]) > p.cut.number ||
+		has(p.from.Bucket(bucketOrders), part(key[:8], partRow, nil)):
+		return key, value, nil
+	}
+	numbers, err := appendStory(nil, key, value)
+	numbers = slices.DeleteFunc(numbers, func(number uint64) bool { return number <= p.cut.number })
+	if err != nil || len(numbers) == 0 {
+		return nil, nil, err
+	}
+	for i := range numbers[1:] {
+		left = binary.AppendUvarint(left, numbers[i+1]-numbers[i])
+	}
+	return part(key[:8], partStory, key64(numbers[0])), left, nil
 }
 
 // copyLists copies the lists of client order ids without the removed orders. It keeps the last list
@@ -256,6 +298,9 @@ func (p *pruner) copyRest() error {
 }
 
 func (p *pruner) copy(bucket []byte, stays func(key, value []byte) bool) error {
+	if p.from.Bucket(bucket) == nil {
+		return nil // a file of format 1 lacks it
+	}
 	release := boltfile.NewReleaser(p.from)
 	defer release.Flush()
 	return boltfile.ForEach(p.from.Bucket(bucket), func(key, value []byte) error {

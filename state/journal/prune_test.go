@@ -136,7 +136,10 @@ func TestPruneRefusesADamagedFileAndAnUnwritablePath(t *testing.T) {
 	s := aYear(t, 100, 90)
 	_, err := s.Prune(filepath.Join(t.TempDir(), "missing", "p.db"), 50_000)
 	require.ErrorIs(t, err, os.ErrNotExist)
-	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error { return flipIn(tx.Bucket(bucketJournal), key64(9), 50) }))
+	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
+		return flipIn(tx.Bucket(bucketSegments), key64(256),
+			50)
+	}))
 	path := filepath.Join(t.TempDir(), "p.db")
 	_, err = s.Prune(path, 50_000)
 	require.ErrorIs(t, err, boltfile.ErrCorrupt)
@@ -169,7 +172,7 @@ func TestTheCutOfAPrunedFileCannotBeHidden(t *testing.T) {
 func TestAnOlderProgramSeesAPrunedFileAsNewer(t *testing.T) {
 	p, _ := pruned(t, aYear(t, 100, 90), 50_000)
 	require.NoError(t, p.db.View(func(tx *bbolt.Tx) error {
-		require.Equal(t, []byte{0, 1, 0, 1}, tx.Bucket(boltfile.BucketMeta).Get(boltfile.KeyFormat),
+		require.Equal(t, []byte{0, 1, 0, byte(current.format)}, tx.Bucket(boltfile.BucketMeta).Get(boltfile.KeyFormat),
 			"a number above every format that it knows")
 		return nil
 	}))

@@ -189,11 +189,18 @@ func (s *Store) get(bucket []byte, name string) (value []byte, err error) {
 // Story returns every journal entry about an own order, in order: intents, sends, outcomes,
 // reports, fills, refusals, differences.
 func (s *Store) Story(id market.OrderID) (entries []Entry, err error) {
-	prefix := part(orderKey(id), partStory, nil)
 	err = s.db.View(func(tx *bbolt.Tx) error {
-		cursor := boltfile.NewCursor(tx.Bucket(bucketOrders))
-		for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = cursor.Next() {
-			entry, err := s.readEntry(key[9:], tx.Bucket(bucketJournal).Get(key[9:]))
+		numbers, err := storyOf(tx.Bucket(bucketOrders), id)
+		if err != nil {
+			return s.wrap(err)
+		}
+		journal := s.entriesOf(tx)
+		for _, number := range numbers {
+			value, err := journal.get(number)
+			if err != nil {
+				return s.wrap(err)
+			}
+			entry, err := s.readEntry(key64(number), value)
 			if err != nil {
 				return err
 			}
@@ -207,43 +214,44 @@ func (s *Store) Story(id market.OrderID) (entries []Entry, err error) {
 // Entries calls visit with the journal's entries from a number on until visit returns an error,
 // which Entries returns.
 func (s *Store) Entries(from uint64, visit func(*Entry) error) error {
-	return s.walk(bucketJournal, key64(from), func(key, value []byte) error {
-		entry, err := s.readEntry(key, value)
-		if err != nil {
-			return err
-		}
-		return visit(&entry)
+	return s.db.View(func(tx *bbolt.Tx) error {
+		journal := s.entriesOf(tx)
+		journal.damaged = func(_, _ []byte, err error) error { return s.wrap(err) }
+		return journal.forward(s.reading, from, func(key, value []byte) error {
+			entry, err := s.readEntry(key, value)
+			if err != nil {
+				return err
+			}
+			return visit(&entry)
+		})
 	})
 }
 
 // EntriesBack calls visit with the journal's entries of some kinds, the latest first, until visit
 // returns an error, which EntriesBack returns, or an entry of any kind is older than since.
 func (s *Store) EntriesBack(since market.Time, visit func(*Entry) error, kinds ...EntryKind) error {
-	return s.db.View(func(tx *bbolt.Tx) error {
-		release := boltfile.NewReleaser(tx)
-		defer release.Flush()
-		cursor := boltfile.NewCursor(tx.Bucket(bucketJournal))
-		n := 0
-		for key, value := cursor.Last(); key != nil; key, value = cursor.Prev() {
-			if n++; n%contextEvery == 0 && s.reading.Err() != nil {
-				return fmt.Errorf("read the journal: %w", s.reading.Err())
-			}
+	errStop := errors.New("older than wanted")
+	err := s.db.View(func(tx *bbolt.Tx) error {
+		journal := s.entriesOf(tx)
+		journal.damaged = func(_, _ []byte, err error) error { return s.wrap(err) }
+		return journal.back(s.reading, func(key, value []byte) error {
 			if len(value) <= entryHead || timeOfKey(value[sha256.Size:]) < since {
+				return errStop
+			}
+			if !slices.Contains(kinds, EntryKind(value[entryHead])) {
 				return nil
 			}
-			if slices.Contains(kinds, EntryKind(value[entryHead])) {
-				entry, err := s.readEntry(key, value)
-				if err != nil {
-					return err
-				}
-				if err := visit(&entry); err != nil {
-					return err
-				}
+			entry, err := s.readEntry(key, value)
+			if err != nil {
+				return err
 			}
-			release.Consumed(value)
-		}
-		return nil
+			return visit(&entry)
+		})
 	})
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
 }
 
 // LastEntries returns the last n entries of the journal, the oldest first.

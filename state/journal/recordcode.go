@@ -36,13 +36,12 @@ func (e *recordEncoder) order(o *market.Order) {
 	e.Int(o.OperatorID)
 	e.Strategy(o.Strategy)
 	e.Uint(uint64(o.CodGroupID))
-	e.scratch = *o
-	putFields(e, orderWords, &e.scratch)
+	putFields(e, orderWords, o)
 	e.Flags(o.PostOnly, o.Visible, o.Triggered)
 	e.Asset(o.FeeCurrency)
 	e.Asset(o.OnHoldCurrency)
-	putFields(e, stateFields, &e.scratch.OrderState)
-	putFields(e, orderEnd, &e.scratch)
+	putFields(e, stateFields, &o.OrderState)
+	putFields(e, orderEnd, o)
 }
 
 // order reads an order and the name of its strategy.
@@ -105,8 +104,7 @@ func (e *recordEncoder) report(r *market.Report) {
 	e.Flags(r.PostOnly, r.Triggered)
 	e.Byte(byte(r.Command))
 	e.Int(int64(r.Code))
-	e.scratch.OrderState = r.OrderState
-	putFields(e, stateFields, &e.scratch.OrderState)
+	putFields(e, stateFields, &r.OrderState)
 	e.Int(int64(r.Updated))
 }
 

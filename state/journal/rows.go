@@ -197,7 +197,7 @@ func orderKey(id market.OrderID) []byte { return key64(uint64(id)) }
 // The parts of an order in the bucket of orders. A key is the order's id, the part, and the rest.
 const (
 	partRow   = iota // no rest → OrderRow
-	partStory        // number of a journal entry about it → nothing
+	partStory        // number of the first of some journal entries about it → the others: see storyRow
 	partFill         // fill id → time of the fill
 )
 

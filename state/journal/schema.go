@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 // schema is a format of the state file, with the migrations from older ones.
 type schema struct {
 	format     uint32
+	oldest     uint32                              // the first format that a reader understands without a migration
 	migrations map[uint32]func(tx *bbolt.Tx) error // from a format to the next
 }
 
@@ -29,7 +31,18 @@ type schema struct {
 //
 // Each new format needs a golden file of the previous one in testdata, a test that opens it, and a
 // line in CHANGELOG.md.
-var current = schema{format: 1}
+//
+// Format 2 has segments and stories in rows of many numbers. Format 1 lacks the bucket of segments;
+// apart from that its files are files of format 2 in which all entries stand alone, so that they
+// can be read as they are.
+var current = schema{format: 2, oldest: 1, migrations: map[uint32]func(tx *bbolt.Tx) error{1: addSegments}}
+
+// addSegments is the migration from format 1. The commits that follow pack the older entries, some
+// at a time: see committer.pack.
+func addSegments(tx *bbolt.Tx) error {
+	_, err := tx.CreateBucketIfNotExists(bucketSegments)
+	return err
+}
 
 // formatCut is a flag in the format of a pruned file: a program that does not know the flag refuses
 // the file as newer.
@@ -65,12 +78,12 @@ func (s schema) check(tx *bbolt.Tx, path string) error {
 	case format > s.format:
 		return fmt.Errorf("%s: %w: format %d, this program reads %d; update the program, or take the file from a "+
 			"backup if no newer program wrote it", path, boltfile.ErrNewer, format, s.format)
-	case format < s.format:
+	case format < s.oldest:
 		return fmt.Errorf("%s: format %d, this program reads %d; start the bot once, it brings the file up to date",
 			path, format, s.format)
 	}
 	for _, name := range buckets {
-		if tx.Bucket(name) == nil {
+		if tx.Bucket(name) == nil && (format == s.format || !bytes.Equal(name, bucketSegments)) {
 			return fmt.Errorf("%s: %w: not a state file: no %s in it", path, boltfile.ErrCorrupt, name)
 		}
 	}

@@ -22,7 +22,8 @@ import (
 // The buckets of the state file. Numbers in keys are big-endian, so that keys sort like the
 // numbers.
 var (
-	bucketJournal     = []byte("journal")     // number → hash, time, kind, version, record
+	bucketJournal     = []byte("journal")     // number → hash, time, kind, version, record: see segment
+	bucketSegments    = []byte("segments")    // number of the last entry → segment
 	bucketCheckpoints = []byte("checkpoints") // number, a multiple of checkpointEvery → hash
 	bucketOrders      = []byte("orders")      // order id, part, …: the parts of an order, see partRow
 	bucketOpen        = []byte("open")        // order id → nothing
@@ -40,7 +41,7 @@ var (
 
 var buckets = [][]byte{boltfile.BucketMeta, bucketJournal, bucketCheckpoints, bucketOrders, bucketOpen, bucketClientIDs,
 	bucketExchangeIDs, bucketFills, bucketPositions, bucketBlobs, bucketCursors, bucketHalts, bucketEquity, bucketRuns,
-	bucketUnits}
+	bucketUnits, bucketSegments}
 
 // checkpointEvery is the most journal entries that a start has to check.
 const checkpointEvery = 1024
@@ -59,6 +60,7 @@ const mapAhead = 4
 // beside its name.
 type Store struct {
 	db         *boltfile.File
+	packer     packer
 	path       string
 	names      *codec.Names
 	reading    context.Context // ends long walks
@@ -111,7 +113,11 @@ func openFile(ctx context.Context, path string, readOnly bool, wanted schema) (*
 		return nil, boltfile.Explain(path, "state file", ": a running bot holds it (ask that one with bot status), "+
 			"or another bot state command; stop it, or name another file", err)
 	}
-	s := &Store{db: db, path: path, reading: context.Background()}
+	squeezer, err := newSqueezer()
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	s := &Store{db: db, packer: packer{squeezer: squeezer}, path: path, reading: context.Background()}
 	if readOnly {
 		s.reading = ctx
 	}
@@ -151,7 +157,7 @@ func (s *Store) prepare(readOnly bool, wanted schema) error {
 		if err := extend(catalog, tx); err != nil || readOnly {
 			return s.wrap(err)
 		}
-		return s.wrap(checkTail(tx))
+		return s.wrap(s.checkTail(tx))
 	})
 	s.names = codec.NewNames(catalog, nil)
 	return err

@@ -70,13 +70,6 @@ type grid struct {
 	ladders           []ladder // by market
 }
 
-// ladder is the state of one market.
-type ladder struct {
-	money       market.Money
-	centre      market.Price
-	buys, sells []market.OrderID // by rung, the nearest first
-}
-
 func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
 	g := &grid{setup: s, ladders: make([]ladder, s.Slots())}
 	if g.spacing, err = strategy.BpsOf(p.Spacing); err != nil {
@@ -91,7 +84,7 @@ func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
 			return nil, fmt.Errorf("parameter money: %w in %s", err, m.Name)
 		}
 		g.ladders[m.ID] = ladder{
-			money: market.Money(money), buys: make([]market.OrderID, p.Levels), sells: make([]market.OrderID, p.Levels),
+			money: market.Money(money), buys: make([]rung, p.Levels), sells: make([]rung, p.Levels),
 		}
 	}
 	return g, nil
@@ -99,85 +92,53 @@ func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
 
 // OnCandle moves the centre where the close is too far from it, and keeps the ladder.
 func (g *grid) OnCandle(d *strategy.Desk, c market.Candle) {
-	l := &g.ladders[c.Market]
+	l, m := &g.ladders[c.Market], d.Market(c.Market)
 	away := c.Close - l.centre
-	if l.centre == 0 || max(away, -away) > strategy.Fraction(l.centre, g.recentre) {
+	moved := l.centre == 0 || max(away, -away) > l.reach
+	if moved {
 		l.centre = c.Close
 	}
+	if moved || !l.reckoned || l.rules != m.Rules {
+		g.reckon(l, &m)
+	}
+	if held := d.Position(c.Market).Amount; held != l.held {
+		l.held = held
+		l.doubt()
+	}
+	if l.calm(c.Close) && (!l.poor || d.Cash(c.Market) < l.money) {
+		return
+	}
+	l.settled, l.poor, l.low, l.high = true, false, l.centre-l.reach, l.centre+l.reach
 	if away > 0 {
-		g.keepSells(d, &c, l)
-		g.keepBuys(d, &c, l)
+		l.keepSells(d, &m, c.Close)
+		l.keepBuys(d, &m, c.Close)
 		return
 	}
-	g.keepBuys(d, &c, l)
-	g.keepSells(d, &c, l)
+	l.keepBuys(d, &m, c.Close)
+	l.keepSells(d, &m, c.Close)
 }
 
-func (g *grid) keepBuys(d *strategy.Desk, c *market.Candle, l *ladder) {
-	m := d.Market(c.Market)
-	for k := range l.buys {
-		price := strategy.RoundPrice(m, market.Buy, strategy.Below(l.centre, g.distance(k)))
-		if o, open := d.Order(l.buys[k]); open {
-			move(d, &o, price)
-			continue
-		}
-		amount := strategy.Tradable(m, strategy.Affordable(m, l.money, strategy.Whole, price), price)
-		if amount == 0 || price >= c.Close || d.Cash(c.Market) < l.money {
-			continue
-		}
-		l.buys[k] = place(d, c.Market, market.Buy, amount, price, TagBuy)
-	}
+// Quiet handles a close at which no rung waits for anything.
+func (g *grid) Quiet(c market.Candle) bool {
+	l := &g.ladders[c.Market]
+	return l.calm(c.Close) && !l.poor
 }
 
-func (g *grid) keepSells(d *strategy.Desk, c *market.Candle, l *ladder) {
-	m, free := d.Market(c.Market), unsold(d, c.Market)
-	for k := range l.sells {
-		price := strategy.RoundPrice(m, market.Sell, strategy.Above(l.centre, g.distance(k)))
-		if o, open := d.Order(l.sells[k]); open {
-			move(d, &o, price)
-			continue
-		}
-		amount := strategy.Tradable(m, min(free, strategy.Affordable(m, l.money, strategy.Whole, price)), price)
-		if amount == 0 || price <= c.Close {
-			continue
-		}
-		if l.sells[k] = place(d, c.Market, market.Sell, amount, price, TagSell); l.sells[k] != 0 {
-			free -= amount
-		}
-	}
+// OnOrder notes that an order is not what it was.
+func (g *grid) OnOrder(d *strategy.Desk, o market.Order, _ market.Report) {
+	g.stir(d, o.Market, o.ID, o.Side)
 }
 
-// distance is the distance of rung k from the centre.
-func (g *grid) distance(k int) market.Rate { return g.spacing * market.Rate(k+1) }
+// OnFill notes it for fills that come without a report.
+func (g *grid) OnFill(d *strategy.Desk, f market.Fill) { g.stir(d, f.Market, f.Order, f.Side) }
 
-// unsold is the part of the position that no open sell covers.
-func unsold(d *strategy.Desk, m market.ID) market.Qty {
-	free := d.Position(m).Amount
-	for _, o := range d.OpenOrders(m) {
-		if o.Side == market.Sell {
-			free -= o.AmountRemaining
-		}
+// stir makes the next close look the order up.
+func (g *grid) stir(d *strategy.Desk, m market.ID, id market.OrderID, side market.Side) {
+	l := &g.ladders[m]
+	l.settled, l.held = false, d.Position(m).Amount
+	if r := l.find(side, id); r != nil {
+		r.state = unsure
+	} else if side == market.Sell {
+		l.counted = false
 	}
-	return free
-}
-
-// move brings an order to price, unless the exchange has not answered it yet.
-func move(d *strategy.Desk, o *market.Order, price market.Price) {
-	if o.Status == 0 || o.Price == price {
-		return
-	}
-	if err := d.Update(o.ID, strategy.At(price)); err != nil {
-		d.Log().Debug().Err(err).Msg("move refused")
-	}
-}
-
-// place returns the order's id, or 0 where the gate refused it.
-func place(d *strategy.Desk, m market.ID, side market.Side, amount market.Qty, price market.Price,
-	tag string) market.OrderID {
-	id, err := d.Limit(m, side, amount, price, strategy.PostOnly(), strategy.Tag(tag))
-	if err != nil {
-		d.Log().Debug().Err(err).Msg("rung refused")
-		return 0
-	}
-	return id
 }

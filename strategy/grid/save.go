@@ -18,7 +18,7 @@ type savedLadder struct {
 func (g *grid) Save() ([]byte, error) {
 	return strategy.SaveMarkets(g.setup, func(m market.ID) savedLadder {
 		l := &g.ladders[m]
-		return savedLadder{Centre: l.centre, Buys: l.buys, Sells: l.sells}
+		return savedLadder{Centre: l.centre, Buys: orders(l.buys), Sells: orders(l.sells)}
 	})
 }
 
@@ -31,7 +31,19 @@ func (g *grid) Load(data []byte) error {
 			return fmt.Errorf("saved with levels = %d, now it is %d; set it back, or cancel its orders and give it "+
 				"another name", len(saved.Buys), len(l.buys))
 		}
-		l.centre, l.buys, l.sells = saved.Centre, saved.Buys, saved.Sells
+		l.centre, l.reach, l.reckoned = saved.Centre, strategy.Fraction(saved.Centre, g.recentre), false
+		for k := range l.buys {
+			l.buys[k].order, l.sells[k].order = saved.Buys[k], saved.Sells[k]
+		}
 		return nil
 	})
+}
+
+// orders are the rungs' orders.
+func orders(rungs []rung) []market.OrderID {
+	ids := make([]market.OrderID, len(rungs))
+	for k := range rungs {
+		ids[k] = rungs[k].order
+	}
+	return ids
 }

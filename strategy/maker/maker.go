@@ -169,15 +169,18 @@ func (k *maker) quote(d *strategy.Desk, p *pair, id market.ID, bid, ask market.P
 	middle += strategy.Fraction(middle, k.shift(held, limit))
 	buy := strategy.RoundPrice(m, market.Buy, min(strategy.Below(middle, k.half), ask-1))
 	sell := strategy.RoundPrice(m, market.Sell, max(strategy.Above(middle, k.half), bid+1))
-	payable := p.buy.resting(d) + strategy.Affordable(m, d.Cash(id), spendable, buy)
-	down, up := want{min(size, limit-held, payable), buy, least}, want{min(size, held), sell, least}
+	down, up := want{min(size, limit-held), buy, least}, want{min(size, held), sell, least}
+	bought, sold := p.buy.now(d), p.sell.now(d)
+	if !bought.open || bought.rest() <= 0 || p.buy.far(down) { // else the cash decides nothing
+		down.amount = min(down.amount, bought.rest()+strategy.Affordable(m, d.Cash(id), spendable, buy))
+	}
 	if buy > p.buy.price {
-		p.sell.keep(d, &m, up)
-		p.buy.keep(d, &m, down)
+		p.sell.keep(d, &m, &sold, up)
+		p.buy.keep(d, &m, &bought, down)
 		return
 	}
-	p.buy.keep(d, &m, down)
-	p.sell.keep(d, &m, up)
+	p.buy.keep(d, &m, &bought, down)
+	p.sell.keep(d, &m, &sold, up)
 }
 
 // shift is the skew for a position.

@@ -16,13 +16,19 @@ type quote struct {
 	leaving bool         // a cancel is on its way
 }
 
-// resting is the open amount at the exchange.
-func (q *quote) resting(d *strategy.Desk) market.Qty {
-	if o, open := d.Order(q.order); open {
-		return o.AmountRemaining
-	}
-	return 0
+// present is a quote's order as it is now.
+type present struct {
+	market.Order
+	open bool
 }
+
+func (q *quote) now(d *strategy.Desk) (o present) {
+	o.Order, o.open = d.Order(q.order)
+	return o
+}
+
+// rest is the open amount at the exchange.
+func (o *present) rest() market.Qty { return o.AmountRemaining } // zero without an order
 
 // want is the wanted quote: at most this amount, at this price unless it rests less than least away
 // from it.
@@ -32,12 +38,14 @@ type want struct {
 	least  market.Price
 }
 
-// keep brings the quote to the wanted one with at most one ask.
-func (q *quote) keep(d *strategy.Desk, m *market.Market, w want) {
-	o, open := d.Order(q.order)
-	far := max(q.price-w.price, w.price-q.price) >= w.least
+// far reports whether the wanted price is far enough from the one last asked for.
+func (q *quote) far(w want) bool { return max(q.price-w.price, w.price-q.price) >= w.least }
+
+// keep brings the quote, whose order is o, to the wanted one with at most one ask.
+func (q *quote) keep(d *strategy.Desk, m *market.Market, o *present, w want) {
+	far := q.far(w)
 	switch {
-	case !open:
+	case !o.open:
 		q.moving, q.leaving = false, false
 		w.amount = strategy.Tradable(*m, w.amount, w.price)
 		if w.amount > 0 && (far || !q.refused) {
@@ -47,7 +55,7 @@ func (q *quote) keep(d *strategy.Desk, m *market.Market, w want) {
 	case w.amount <= 0:
 		q.cancel(d)
 	case far:
-		q.move(d, m, &o, w)
+		q.move(d, m, &o.Order, w)
 	}
 }
 

@@ -1,0 +1,368 @@
+package tidemark_test
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/grid"
+	"github.com/tidemark-trading/tidemark/strategy/maker"
+	"github.com/tidemark-trading/tidemark/strategy/smacross"
+)
+
+// BenchmarkGrowth measures how the cost of a backtest, and of the candle store, grows with each
+// amount that a user can choose, and prints two tables:
+//
+//	go test -run '^$' -bench Growth -benchtime 1x .
+//
+// The first has the cost of a unit at one, two, four and eight times an amount of work, and the
+// exponent of the cost: the slope of log cost over log work, by least squares. The cost of the
+// least work (one candle, market, strategy, order) is subtracted first, so that a fixed cost does
+// not make the exponent look small. The second compares the cost of a unit among few and among
+// many. Figures are CPU time, the least of several tries in turn. With -short the amounts are tiny:
+// to see that it works.
+func BenchmarkGrowth(b *testing.B) {
+	for b.Loop() {
+		g := &growth{table: &table{b: b, rounds: 5}, scale: 1}
+		if testing.Short() {
+			g.rounds, g.scale = 1, 50
+		}
+		g.text.WriteString(machine())
+		g.header("what grows", "1×", "2×", "4×", "8×", "exponent", "goal")
+		candles := g.candles(bitcoin(), million/g.scale)
+		g.scan = g.least(func() { kept += scan(candles) })[0] / float64(len(candles))
+		g.backtests()
+		stores := g.stores()
+		g.text.WriteByte('\n')
+		g.line("what", "floor", "ours", "ratio", "goal")
+		g.crowds()
+		g.levels()
+		g.feeds()
+		g.disk(stores)
+		fmt.Println(g.text.String())
+	}
+}
+
+// growth is the table of BenchmarkGrowth.
+type growth struct {
+	*table
+	scale int     // divides the amounts
+	scan  float64 // ns a candle: the floor of most rows
+}
+
+func (g *growth) header(cells ...string) {
+	fmt.Fprintf(&g.text, "\n| %-74s | %-8s | %-8s | %-8s | %-8s | %-8s | %-12s |", cells[0], cells[1], cells[2],
+		cells[3],
+		cells[4], cells[5], cells[6])
+}
+
+// most is the largest exponent of a cost that should be linear.
+const most = 1.1
+
+// grows measures work of 1 and of 1, 2, 4 and 8 times base units more, and prints the cost of a
+// unit at each and the exponent. make prepares what is measured.
+func (g *growth) grows(what string, base int, make func(n int) func()) {
+	works := []func(){make(1)}
+	for size := 1; size <= 8; size *= 2 {
+		works = append(works, make(1+size*base))
+	}
+	took := g.least(works...)
+	units := [4]float64{float64(base), 2 * float64(base), 4 * float64(base), 8 * float64(base)}
+	var costs [4]float64
+	for i := range costs {
+		costs[i] = took[1+i] - took[0]
+	}
+	g.curve(fmt.Sprintf("%s (1×: %d)", what, base), units, costs)
+}
+
+// curve prints a row of costs in ns, by units of work.
+func (g *growth) curve(what string, units, costs [4]float64) {
+	slope := exponent(units[:], costs[:])
+	cells := []string{what}
+	for i := range costs {
+		cells = append(cells, readable(costs[i]/units[i]))
+	}
+	goal := fmt.Sprintf("≤ %g", most)
+	if !(slope <= most) { // a cost below that of the least work has no logarithm
+		goal += " missed"
+	}
+	g.header(append(cells, fmt.Sprintf("%.2f", slope), goal)...)
+}
+
+// readable is a time of so many ns.
+func readable(ns float64) string {
+	switch {
+	case math.Abs(ns) < 1e4:
+		return fmt.Sprintf("%.4g ns", ns)
+	case math.Abs(ns) < 1e7:
+		return fmt.Sprintf("%.4g µs", ns/1e3)
+	}
+	return fmt.Sprintf("%.4g ms", ns/1e6)
+}
+
+// exponent is the slope of log cost over log work, by least squares.
+func exponent(work, cost []float64) float64 {
+	var n, x, y, xx, xy float64
+	for i := range work {
+		u, v := math.Log(work[i]), math.Log(cost[i])
+		n, x, y, xx, xy = n+1, x+u, y+v, xx+u*u, xy+u*v
+	}
+	return (n*xy - x*y) / (n*xx - x*x)
+}
+
+// backtests are the rows that run in memory.
+func (g *growth) backtests() {
+	base := million / 2 / g.scale
+	all := g.candles(bitcoin(), 1+8*base)
+	g.grows("candles (smacross); a candle", base, func(n int) func() {
+		p, _ := g.plan(1, 1, smacross.Kind)
+		p.Open = func(backtest.Feed, market.Time, market.Time) (backtest.Source, error) { return &memory{all[:n]}, nil }
+		return func() { g.run(p) }
+	})
+	const each = 40_000
+	g.grows("markets of 40 k candles, idle strategy; a market", 5, func(n int) func() {
+		p := g.many(n, each/g.scale, idle())
+		return func() { g.run(p) }
+	})
+	g.grows("strategies (smacross) over 200 k candles; a strategy", 5, func(n int) func() {
+		p, _ := g.plan(5*each/g.scale, 1, smacross.Kind)
+		for range n - 1 {
+			p.Strategies = append(p.Strategies, p.Strategies[0])
+		}
+		return func() { g.run(p) }
+	})
+	g.orders()
+}
+
+// orders are the rows of orders, among them those of the shipped grid.
+func (g *growth) orders() {
+	g.grows("orders placed in four markets, all rest; an order", 5000/g.scale, func(n int) func() {
+		p := g.many(4, 4, ladder((n+3)/4))
+		return func() { g.run(p) }
+	})
+	g.grows("levels of the shipped grid, 40 k candles; a level", 6, func(n int) func() {
+		p := g.grid(40_000/g.scale, n)
+		return func() { g.run(p) }
+	})
+	g.grows("orders with their fills and records; an order", 25_000/g.scale, func(n int) func() {
+		p, _ := g.plan(n, million*100, flip(1))
+		return func() { g.run(p) }
+	})
+	g.grows("orders with their fills, records and files; an order", 5000/g.scale, func(n int) func() {
+		p, _ := g.plan(n, million*100, flip(1))
+		out := filepath.Join(g.b.TempDir(), "out")
+		return func() {
+			_, err := backtest.Run(g.b.Context(), p, backtest.Options{Out: out})
+			require.NoError(g.b, err)
+		}
+	})
+}
+
+// crowds are the rows of an order among few and among many.
+func (g *growth) crowds() {
+	orders, markets := 20_000/g.scale, max(2, 200/g.scale)
+	few := g.among(1, 50)
+	g.compare(fmt.Sprintf("order among %d resting ones of its market", orders), "among 50", few, g.among(1, orders),
+		"ns", 1.5)
+	g.compare(fmt.Sprintf("order among 100 resting ones in each of %d markets", markets), "among 50", few,
+		g.among(markets, 100), "ns", 1.5)
+	g.compare(fmt.Sprintf("open orders of an empty market, %d elsewhere", orders), "50 elsewhere", g.elsewhere(50),
+		g.elsewhere(orders), "ns", 1.5)
+}
+
+// among is the least CPU time of an order where so many rest in each market: a market order, and
+// one that rests until the next candle.
+func (g *growth) among(markets, orders int) float64 {
+	const rounds = 16_000
+	return g.inside(func(c *crowd) {
+		c.orders = orders
+		c.each = func(d *strategy.Desk, m market.ID, price market.Price, i int) {
+			if i%2 == 0 {
+				_, _ = d.Buy(m, 1_000_000)
+			} else {
+				_, _ = d.Sell(m, 1_000_000)
+			}
+			_ = d.Cancel(c.resting[m][i])
+			c.resting[m][i], _ = d.Limit(m, market.Buy, 1_000_000, price*9/10)
+		}
+	}, markets, 2+rounds/g.scale/markets/calls)
+}
+
+// elsewhere is the least CPU time of Desk.OpenOrders in a market without orders, where so many rest
+// in another.
+func (g *growth) elsewhere(orders int) float64 {
+	return g.inside(func(c *crowd) {
+		c.orders = orders
+		c.each = func(d *strategy.Desk, _ market.ID, _ market.Price, _ int) { kept += int64(len(d.OpenOrders(2))) }
+		c.only = 1
+	}, 2, 2+16_000/g.scale/calls)
+}
+
+// inside runs a crowd over candles, and returns the least CPU time of a call of each.
+func (g *growth) inside(set func(*crowd), markets, candles int) float64 {
+	best := math.Inf(1)
+	for range g.rounds {
+		c := &crowd{b: g.b}
+		set(c)
+		p := g.many(markets, candles, define("crowd", func() strategy.Strategy { return c }))
+		g.run(p)
+		best = min(best, float64(c.took)/float64(c.calls))
+	}
+	return best
+}
+
+// levels compares grids of 50 and of five levels while their centre stands. The price stays within
+// the nearest five, so that both trade alike.
+func (g *growth) levels() {
+	n := 100_000 / g.scale
+	few, many := g.grid(n, 5), g.grid(n, 50)
+	took := g.least(func() { g.run(few) }, func() { g.run(many) })
+	g.compare("shipped grid of 50 levels, a candle", "5 levels", took[0]/float64(n), took[1]/float64(n), "ns", 1.2)
+	require.InDelta(g.b, g.run(few).Orders.Fills, g.run(many).Orders.Fills, 1)
+
+	n = 200_000 / g.scale
+	p, candles := g.plan(n, million*100, maker.Kind)
+	p.SyntheticBook, p.Venue.HalfSpread = true, 10_000
+	took = g.least(func() { kept += scan(candles) }, func() { g.run(p) })
+	require.NotZero(g.b, g.run(p).Orders.Orders)
+	g.atMost("shipped maker on made-up books, a candle", "scan", took[0]/float64(n), took[1]/float64(n), "ns", 1500)
+}
+
+// feeds measures tickers of a path, and the merge of many feeds.
+func (g *growth) feeds() {
+	n := million / 2 / g.scale
+	p, candles := g.plan(n, million, tickers())
+	took := g.least(func() { kept += scan(candles) }, func() { g.run(p) })
+	g.atMost("ticker, four a candle, candle included", "scan", took[0]/float64(n), took[1]/4/float64(n), "ns", 40)
+	const markets = 50
+	n = 20_000 / g.scale
+	merged := g.many(markets, n, idle())
+	took = g.least(func() { g.run(merged) })
+	g.atMost("candle of one of 50 feeds, idle strategy", "scan", g.scan, took[0]/float64(markets*n), "ns",
+		25)
+}
+
+// atMost prints a row whose goal is an absolute figure.
+func (t *table) atMost(what, floorName string, floor, ours float64, unit string, goal float64) {
+	mark := ""
+	if ours > goal {
+		mark = " missed"
+	}
+	t.line(what, fmt.Sprintf("%s %.4g %s", floorName, floor, unit), fmt.Sprintf("%.4g %s", ours, unit),
+		fmt.Sprintf("%.3g×", ours/floor), fmt.Sprintf("≤ %g %s%s", goal, unit, mark))
+}
+
+// many is a backtest of one strategy in so many markets, each with n candles in memory.
+func (t *table) many(markets, n int, kind strategy.Kind) *backtest.Plan {
+	p, candles := t.plan(n, million*100_000, kind)
+	p.Deposits = append(p.Deposits, backtest.Deposit{Asset: p.Catalog.Market(1).Base, Money: million * million})
+	series := [][]market.Candle{nil, candles}
+	for i := 2; i <= markets; i++ {
+		asset, err := p.Catalog.AddAsset(fmt.Sprint("A", i), 8)
+		require.NoError(t.b, err)
+		p.Deposits = append(p.Deposits, backtest.Deposit{Asset: asset.ID, Money: million * million})
+		m := bitcoin()
+		m.Name = asset.Symbol + "-EUR"
+		require.NoError(t.b, p.Catalog.AddMarket(m))
+		p.Feeds = append(p.Feeds, backtest.Feed{Market: m, Interval: market.Interval1m, Drive: true, Deliver: true})
+		own := append([]market.Candle(nil), candles...)
+		for j := range own {
+			own[j].Market = m.ID
+		}
+		series = append(series, own)
+	}
+	p.Strategies[0].Markets = p.Catalog.Markets()
+	p.Open = func(f backtest.Feed, _, _ market.Time) (backtest.Source, error) {
+		return &memory{series[f.Market.ID]},
+			nil
+	}
+	return p
+}
+
+// grid is a backtest of the shipped grid over candles that swing by less than half a per cent.
+func (t *table) grid(n, levels int) *backtest.Plan {
+	p, candles := t.plan(n, million*100, grid.Kind)
+	const middle, reach = 20000_00, 90_00
+	for i := range candles {
+		c := &candles[i]
+		at := market.Price((i*7+reach/100)%(4*reach/100)) * 100 // up, and down again
+		if at > 2*reach {
+			at = 4*reach - at
+		}
+		c.Open, c.Close = middle-reach+at, middle-reach+at
+		c.High, c.Low = c.Open+5_00, c.Open-5_00
+	}
+	p.Strategies[0].Values = map[string]any{"levels": int64(levels), "spacing_bps": "10", "recentre_bps": "5000",
+		"money": "50"}
+	return p
+}
+
+// idle is a strategy that does nothing, and does not say so.
+func idle() strategy.Kind {
+	return define("idle", func() strategy.Strategy { return strategy.Base{} })
+}
+
+// tickers is a strategy that gets tickers and does nothing with them.
+func tickers() strategy.Kind {
+	return strategy.Define("tickers", "for a benchmark",
+		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return strategy.Base{}, nil })
+}
+
+// calls is how often a crowd acts on a candle.
+const calls = 8
+
+// crowd places orders at the first candle of each market, half of them far below and half far
+// above. It measures the CPU time of all later candles, at each of which it acts.
+type crowd struct {
+	strategy.Base
+	b       *testing.B
+	orders  int       // in each market
+	only    market.ID // the only market with orders; 0: all have them
+	each    func(d *strategy.Desk, m market.ID, price market.Price, call int)
+	placed  [256]bool // by market
+	resting [256][calls]market.OrderID
+	began   time.Duration
+	took    time.Duration
+	calls   int64
+}
+
+func (c *crowd) OnCandle(d *strategy.Desk, k market.Candle) {
+	if !c.placed[k.Market] {
+		c.placed[k.Market] = true
+		if c.only == 0 || c.only == k.Market {
+			c.place(d, k)
+		}
+		return
+	}
+	if c.began == 0 {
+		c.began = cpuTime(c.b, syscall.RUSAGE_SELF)
+	}
+	for i := range calls {
+		c.each(d, k.Market, k.Close, i)
+		c.calls++
+	}
+}
+
+func (c *crowd) place(d *strategy.Desk, k market.Candle) {
+	for i := range c.orders {
+		side, price := market.Buy, k.Close/2+market.Price(i)
+		if i%2 == 0 {
+			side, price = market.Sell, 2*k.Close-market.Price(i)
+		}
+		if _, err := d.Limit(k.Market, side, 1_000_000, price); err != nil {
+			c.b.Fatal(err) // require would cost as much as the order
+		}
+	}
+}
+
+// OnStop ends the measurement.
+func (c *crowd) OnStop(*strategy.Desk) { c.took = cpuTime(c.b, syscall.RUSAGE_SELF) - c.began }
