@@ -11,7 +11,7 @@ func (v *Venue) candles(group []market.Candle) {
 	for i := range group {
 		c := &group[i]
 		b := &v.books[c.Market]
-		quiet := b.waiting == 0 && b.quiet(c)
+		quiet := b.inQuietRange(c) || b.waiting == 0 && b.quiet(c)
 		if quiet && !v.follows(b) {
 			b.last = c.Close
 			continue
@@ -25,9 +25,10 @@ func (v *Venue) candles(group []market.Candle) {
 	}
 	point := 0
 	if calm {
-		point = v.showPaths()
+		point, v.pathUsed = v.showPaths(), true
 	}
 	for ; point < 4 && (point != 1 || v.anyWaiting()); point++ {
+		v.pathUsed = v.pathUsed || point > 0
 		v.point(point)
 	}
 	for _, b := range v.active {
