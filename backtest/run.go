@@ -98,8 +98,8 @@ func (p *Plan) chartInterval(s *StrategyPlan) market.Interval {
 	return p.Feeds[0].Interval
 }
 
-// envelope returns the ends of the run under the pessimistic and the optimistic path. A run in which
-// no candle was walked past its open ends the same on every path.
+// envelope returns the ends of the run under the pessimistic and the optimistic path. A run in
+// which no candle was walked past its open ends the same on every path.
 func (d *driver) envelope(ctx context.Context, o Options) (others []pathEquity, err error) {
 	for _, path := range [...]sim.Path{sim.Pessimistic, sim.Optimistic} {
 		if path == d.plan.Venue.Path {
