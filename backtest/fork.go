@@ -46,6 +46,8 @@ func (k *forker) fork(until market.Time, alter func(Source, Feed) Source) (*driv
 	feeds := slices.Clone(d.feeds)
 	defer copy(d.feeds, feeds)
 	d.drive, d.deliver, d.movement.Candles, d.arrival.Candles = nil, nil, nil, nil
+	d.account.Trim()
+	d.venue.Trim()
 	for i := range d.feeds {
 		d.feeds[i].batch, d.feeds[i].at = nil, 0
 	}

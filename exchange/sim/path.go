@@ -137,8 +137,12 @@ func (v *Venue) beginPath(b *book) {
 	v.match(b)
 	v.notifyHere(b) // the price may be past the target of an entry that has just filled
 	b.points[1], b.points[2] = v.config.Path.extremes(&b.candle, v.solo.balances[b.market.Base].Total > 0)
-	b.lowHit = b.reached(&b.below, b.candle.Low) || b.watchedBelow(b.candle.Low)
-	b.topHit = b.reached(&b.above, b.candle.High) || b.watchedAbove(b.candle.High)
+	low, high := b.candle.Low, b.candle.High
+	b.lowHit = low <= b.below.level || b.watchedBelow(low)
+	b.topHit = high >= b.above.level || b.watchedAbove(high)
+	if b.bids != nil {
+		b.lowHit, b.topHit = b.lowHit || b.reachedInBook(&b.below, low), b.topHit || b.reachedInBook(&b.above, high)
+	}
 }
 
 // Points returns the four prices of a candle in the order in which the path visits them. long says

@@ -30,7 +30,8 @@ func (b *book) idle() bool { return b.waiting == 0 && b.empty() && *b.watch == (
 
 // quiet reports whether a candle has no effect: no command, entry or watch waits for its prices.
 func (b *book) quiet(c *market.Candle) bool {
-	return b.waiting == 0 && !b.reached(&b.below, c.Low) && !b.reached(&b.above, c.High) && !b.watched(c)
+	return b.waiting == 0 && c.Low > b.below.level && c.High < b.above.level && !b.watched(c) &&
+		(b.bids == nil || !b.reachedInBook(&b.below, c.Low) && !b.reachedInBook(&b.above, c.High))
 }
 
 // setQuietRange computes the prices that QuietRange returns.

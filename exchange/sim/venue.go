@@ -224,6 +224,10 @@ func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venu
 // receivers of the original.
 func (v *Venue) Redirect(sink func(*market.Event), point Point) { v.sink, v.config.Point = sink, point }
 
+// Trim gives up the memory that is kept for later orders and commands, before a copy is made of the
+// venue.
+func (v *Venue) Trim() { v.spare, v.arrived = nil, nil }
+
 // Deposit adds money to the balance of account 0.
 func (v *Venue) Deposit(asset market.AssetID, money market.Money) error {
 	return v.Transfer(0, asset, money)
