@@ -37,6 +37,9 @@ import (
 func BenchmarkTable(b *testing.B) {
 	for b.Loop() {
 		t := &table{b: b}
+		if testing.Short() {
+			t.rounds = 2
+		}
 		t.text.WriteString(machine())
 		t.line("what", "floor", "ours", "ratio", "goal")
 		t.loop()

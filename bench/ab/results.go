@@ -84,6 +84,57 @@ interval = "1h"
 `, seed, kind == "maker" && params == "", rules, kind, params)}
 }
 
+// reference is the file of the reference run's candles, below the folder beside the repository.
+const reference = "shared/data/bitvavo_BTC-EUR_1h_2020-2024.csv"
+
+// realRuns are backtests on real candles, the reference run first; none where the candles are
+// absent. Both sides import the candles.
+func (c *comparison) realRuns(ctx context.Context) (all []resultRun, err error) {
+	root, err := output(tool(ctx, ".", "git", "rev-parse", "--show-toplevel"))
+	if err != nil {
+		return nil, fmt.Errorf("find the repository: %w", err)
+	}
+	file := filepath.Join(filepath.Dir(root), reference)
+	if _, err := os.Stat(file); err != nil {
+		fmt.Fprintf(c.stderr, "no runs on real candles, the reference run among them: %v\n", err)
+		return nil, nil
+	}
+	for _, t := range [...]*tree{c.old, c.new} {
+		if err := quietly(program(ctx, t.out, t.bot(), "candles", "import", "--market", "BTC-EUR", "--interval", "1h",
+			file,
+			"--db", "real.db")); err != nil {
+			return nil, fmt.Errorf("%s: %w", t.name, err)
+		}
+	}
+	for _, kind := range [...]string{"reference run", "breakout", "rsirevert", "grid", "dca"} {
+		name, params := kind+" on real candles", ""
+		if kind == "reference run" {
+			name, kind, params = kind, "smacross", "fast = 10\nslow = 20\nshare = \"0.99\""
+		}
+		all = append(all, resultRun{name: name, text: fmt.Sprintf(realText, kind, params)})
+	}
+	return all, nil
+}
+
+// realText is the config of a run on real candles: those of the reference run.
+const realText = `[data]
+candles = "real.db"
+[account]
+currency = "EUR"
+maker_fee = "0.0025"
+taker_fee = "0.0025"
+[account.start]
+EUR = "10000000"
+[assets.EUR]
+decimals = 8
+[strategies.a]
+kind = %q
+markets = ["BTC-EUR"]
+interval = "1h"
+[strategies.a.params]
+%s
+`
+
 // compareResults runs every backtest on both sides and prints how their files differ. It returns
 // errDifferent where one does.
 func (c *comparison) compareResults(ctx context.Context, scratch string) error {
@@ -94,9 +145,13 @@ func (c *comparison) compareResults(ctx context.Context, scratch string) error {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
+	runs, err := c.realRuns(ctx)
+	if err != nil {
+		return err
+	}
 	lines := [][]string{{"run", "orders", "equal", "equal when normalised", "different"}}
 	var differences []string
-	for _, r := range resultRuns() {
+	for _, r := range append(runs, resultRuns()...) {
 		if !c.rows.MatchString(r.name) {
 			continue
 		}
