@@ -67,7 +67,7 @@ const horizon = 512
 //     in place of the future.
 //
 // The altered runs of a cut are forks: copies of the run over the same candles, made a window of
-// candles before the cut, that continue beyond the cut. One cut is run from the start as well.
+// candles before the cut, that continue beyond the cut. Two cuts are run from the start as well.
 // Where a fork or a run decides otherwise, and where the run cannot be copied, every cut is run
 // from the start (FromStart says why); after a difference, a run over noise alone and a run for
 // each cause of a difference go before. The report names decisions of such runs only.
@@ -130,7 +130,7 @@ func (l *lookahead) check() error {
 
 // fromStart checks everything by runs from the start.
 func (l *lookahead) fromStart() error {
-	l.report.Changed, l.report.FromStart = nil, "a run or a fork decided otherwise"
+	l.report.FromStart = "a run or a fork decided otherwise"
 	if err := l.repeat(); err != nil {
 		return err
 	}
@@ -156,19 +156,20 @@ func (l *lookahead) checkCuts() error {
 
 // sample makes one altered run from the start: knowledge of a future farther away than the window
 // of a fork changes it. One of noise goes on for a quarter of the data: what a strategy keeps from
-// it is wrong in the next run.
+// it is wrong in the next run. Knowledge of the end of the data shows at any end: an early one
+// costs least.
 func (l *lookahead) sample(noise bool) error {
-	var cut market.Time
-	if n := len(l.report.Cuts); n > 0 {
-		cut = l.report.Cuts[n/4]
-	}
-	if noise {
+	cuts := l.report.Cuts
+	switch {
+	case noise && len(cuts) == 0:
+		return l.cut(runNoise, alteration{noise: true})
+	case noise:
+		cut := cuts[len(cuts)/4]
 		return l.cut(runNoise, alteration{cut: cut, noise: true, until: cut + l.quarter})
+	case len(cuts) > 0:
+		return l.cut(runCut, alteration{cut: cuts[len(cuts)/8], ends: true})
 	}
-	if cut == 0 {
-		return nil
-	}
-	return l.cut(runCut, alteration{cut: cut, ends: true})
+	return nil
 }
 
 // repeat runs over all candles once more, after a run over noise: each cause of a difference alone.
@@ -269,8 +270,10 @@ func (l *lookahead) compare(name string, cut market.Time, trace *trail, counts f
 	default:
 		known = is.knows
 	}
-	l.report.Changed = append(l.report.Changed, Change{Run: name, Cut: cut, Known: known, Was: l.plan.text(was),
-		Is: l.plan.text(is)})
+	change := Change{Run: name, Cut: cut, Known: known, Was: l.plan.text(was), Is: l.plan.text(is)}
+	if !slices.Contains(l.report.Changed, change) {
+		l.report.Changed = append(l.report.Changed, change)
+	}
 }
 
 // cuts chooses the cuts: after decisions and at even places, in order.

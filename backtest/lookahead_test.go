@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -280,6 +281,30 @@ func TestAnHonestStrategyThatCannotBeForkedIsCheckedFromTheStart(t *testing.T) {
 		}
 		require.Regexp(t, want, report.FromStart)
 		require.GreaterOrEqual(t, report.Runs, 4+2*len(report.Cuts))
+	}
+}
+
+// quitter trades for a while and then ends its goroutine.
+type quitter struct{ faulty }
+
+func (q *quitter) OnCandle(d *strategy.Desk, c market.Candle) {
+	if q.candles == 1000 {
+		runtime.Goexit()
+	}
+	q.faulty.OnCandle(d, c)
+}
+
+func TestAHaltedStrategyIsCheckedByForksToo(t *testing.T) {
+	quits := strategy.Define("quitter", "ends", func(struct{}) strategy.Needs { return strategy.Needs{} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &quitter{}, nil })
+	for _, kind := range []strategy.Kind{broken, quits} {
+		p, _ := planOver(t, 3_000, 1_000_000_00, kind, nil)
+		report, err := CheckLookahead(context.Background(), p, quickLook)
+		require.NoError(t, err)
+		require.NotZero(t, report.Decisions)
+		require.Equal(t, 2*len(report.Cuts), report.Forks)
+		require.Empty(t, report.Changed)
+		require.Empty(t, report.FromStart)
 	}
 }
 

@@ -37,7 +37,7 @@ func (s *screen) run() error {
 func (s *screen) begin(d *driver) {
 	s.main, s.forker, s.cuts, s.differs = d, nil, s.report.Cuts, false
 	s.follow = follower{want: s.whole.list, counts: func(*decision) bool { return true }}
-	d.pause = s.pause
+	s.report.Forks, d.pause = 0, s.pause
 	s.forker = newForker(d)
 	s.setPause()
 }

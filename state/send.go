@@ -155,6 +155,9 @@ func (a *Account) recycle() {
 	a.closed = a.closed[:0]
 }
 
+// Trim gives up the memory that is kept for later orders, before a copy is made of the account.
+func (a *Account) Trim() { a.spare = nil }
+
 // newOrder returns memory for an order; all but its tally is left over from another.
 func (a *Account) newOrder() *Order {
 	if n := len(a.spare); n > 0 {

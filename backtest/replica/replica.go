@@ -221,6 +221,12 @@ func order(a, b uintptr) int {
 func (c *Copier) duplicate() {
 	for i := range c.blocks {
 		b := &c.blocks[i]
+		if b.n == 1 {
+			made := reflect.New(b.shape.typ)
+			made.Elem().Set(reflect.NewAt(b.shape.typ, b.at).Elem())
+			b.copy = made.UnsafePointer()
+			continue
+		}
 		made := reflect.MakeSlice(b.shape.row, b.n, b.n)
 		reflect.Copy(made, reflect.SliceAt(b.shape.typ, b.at, b.n))
 		b.copy = made.UnsafePointer()
@@ -255,19 +261,19 @@ func (c *Copier) moved(at unsafe.Pointer) unsafe.Pointer {
 
 // within returns the block that holds an address, or nil.
 func within(blocks []block, at uintptr) *block {
-	n, is := slices.BinarySearchFunc(blocks, at, func(b block, at uintptr) int {
-		switch {
+	low, high := 0, len(blocks)
+	for low < high {
+		middle := (low + high) / 2
+		switch b := &blocks[middle]; {
 		case b.end <= at:
-			return -1
+			low = middle + 1
 		case uintptr(b.at) > at:
-			return 1
+			high = middle
+		default:
+			return b
 		}
-		return 0
-	})
-	if !is {
-		return nil
 	}
-	return &blocks[n]
+	return nil
 }
 
 // word is the data word of an interface value. Of a function it is the function value.

@@ -144,6 +144,7 @@ type Venue struct {
 	refused    *exchange.Error
 
 	ambiguous  int64
+	pathUsed   bool         // some candle was walked past its open
 	event      market.Event // reused for every report
 	priceEvent market.Event // reused for every watched price
 	report     market.Report
@@ -223,6 +224,10 @@ func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venu
 // receivers of the original.
 func (v *Venue) Redirect(sink func(*market.Event), point Point) { v.sink, v.config.Point = sink, point }
 
+// Trim gives up the memory that is kept for later orders and commands, before a copy is made of the
+// venue.
+func (v *Venue) Trim() { v.spare, v.arrived = nil, nil }
+
 // Deposit adds money to the balance of account 0.
 func (v *Venue) Deposit(asset market.AssetID, money market.Money) error {
 	return v.Transfer(0, asset, money)
@@ -237,6 +242,10 @@ func (v *Venue) Last(id market.ID) market.Price { return v.books[id].last }
 // Ambiguous returns the number of candles so far in which own orders could have filled in either
 // order.
 func (v *Venue) Ambiguous() int64 { return v.ambiguous }
+
+// PathUsed reports whether any candle so far was walked past its open. Until then Config.Path has
+// had no effect: a venue with another path would have done the same.
+func (v *Venue) PathUsed() bool { return v.pathUsed }
 
 // Open returns the number of open orders of account 0 in a market.
 func (v *Venue) Open(id market.ID) int { return v.solo.markets[id].open }
