@@ -26,7 +26,8 @@ type packageBenchmark struct {
 	rows      []packageRow
 }
 
-// packageBenchmarks are those of the bench table, and two of the client's and the records' work.
+// packageBenchmarks are those of the bench table, and some of the client, the records and the state
+// file.
 var packageBenchmarks = []packageBenchmark{
 	{"SigningAgainstTheBareHash", "", "500ms", []packageRow{{"signature", "ns/what", "ns"}}},
 	{"BookAgainstAByteLoop", "", "500ms", []packageRow{{"book of 1000 × 1000 decoded", "ns/what", "ns"}}},
@@ -38,6 +39,8 @@ var packageBenchmarks = []packageBenchmark{
 	{"CandlesAgainst", "", "500ms", []packageRow{{"2,000 candles drawn as SVG", "ns/what", "ns"}}},
 	{"IntentDurable", "", "500ms", []packageRow{{"intent made durable", "µs/intent", "µs"}}},
 	{"IntentsDrained", "", "500ms", []packageRow{{"64 events in one commit, each", "µs/intent", "µs"}}},
+	{"Batch", "", "500ms", []packageRow{{"intent and order encoded", "ns/op", "ns"}}},
+	{"FileSize", "", "20000x", []packageRow{{"state file of 100,000 orders", "MB/100k-orders", "MB"}}},
 	{"SignedOrder", "", "500ms", []packageRow{
 		{"signed POST /order over loopback, exchange", "signed-req/s", "req/s"},
 		{"signed POST /order over loopback, p99", "signed-p99-µs", "µs"},
