@@ -249,7 +249,8 @@ func (d *crowd) price(rt *rapid.T) {
 	case 1:
 		d.apply(&market.Event{Kind: market.KindTrade, At: d.time, Trade: &market.Trade{Market: m, Price: price}})
 	case 2:
-		d.apply(&market.Event{Kind: market.KindCandles, At: d.time, Candles: []market.Candle{{Market: m, Close: price}}})
+		d.apply(&market.Event{Kind: market.KindCandles, At: d.time,
+			Candles: []market.Candle{{Market: m, Close: price}}})
 	case 3:
 		text, err := d.SavePrices(nil)
 		require.NoError(d.t, err)
