@@ -58,7 +58,7 @@ func (a *Account) checkValues() error {
 			}
 		}
 		if (err == nil) != (overflow == nil) || err == nil && equity != want {
-			return fmt.Errorf("equity in %s is %d (%w), by market %d (%w)", currency.Symbol, equity, err, want,
+			return fmt.Errorf("equity in %s is %d (%v), by market %d (%v)", currency.Symbol, equity, err, want,
 				overflow)
 		}
 	}
