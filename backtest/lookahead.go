@@ -59,7 +59,7 @@ const horizon = 512
 // CheckLookahead runs the plan, then again in ways in which a strategy that knows only what has
 // happened decides the same:
 //
-//   - with another future from a place in the first quarter on, noise for the next quarter: what a
+//   - with another future from a place in the first quarter on, noise for the next eighth: what a
 //     strategy keeps from run to run, in memory or in files, is wrong then for the next run;
 //   - over the same candles, without the fast loop, and with all that is handed out overwritten
 //     after each callback;
@@ -85,7 +85,7 @@ func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*Lookahea
 		return nil, err
 	}
 	l.whole, l.report.Decisions, l.report.Runs = whole, len(whole.list), 1
-	l.report.Cuts, l.quarter = l.cuts(first, last), (last-first)/4
+	l.report.Cuts, l.eighth = l.cuts(first, last), (last-first)/8
 	if err := l.check(); err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ type lookahead struct {
 	options LookaheadOptions
 	chance  randomSequence
 	whole   *trail
-	quarter market.Time // of the data's length
+	eighth  market.Time // of the data's length
 	report  LookaheadReport
 }
 
@@ -155,7 +155,7 @@ func (l *lookahead) checkCuts() error {
 }
 
 // sample makes one altered run from the start: knowledge of a future farther away than the window
-// of a fork changes it. One of noise goes on for a quarter of the data: what a strategy keeps from
+// of a fork changes it. One of noise goes on for an eighth of the data: what a strategy keeps from
 // it is wrong in the next run. Knowledge of the end of the data shows at any end: an early one
 // costs least.
 func (l *lookahead) sample(noise bool) error {
@@ -165,7 +165,7 @@ func (l *lookahead) sample(noise bool) error {
 		return l.cut(runNoise, alteration{noise: true})
 	case noise:
 		cut := cuts[len(cuts)/4]
-		return l.cut(runNoise, alteration{cut: cut, noise: true, until: cut + l.quarter})
+		return l.cut(runNoise, alteration{cut: cut, noise: true, until: cut + l.eighth})
 	case len(cuts) > 0:
 		return l.cut(runCut, alteration{cut: cuts[len(cuts)/8], ends: true})
 	}
