@@ -121,7 +121,9 @@ func exponent(work, cost []float64) float64 {
 // backtests are the rows that run in memory.
 func (g *growth) backtests() {
 	base := million / 2 / g.scale
-	all := g.candles(bitcoin(), 1+8*base)
+	m := bitcoin()
+	m.ID = 1
+	all := g.candles(m, 1+8*base)
 	g.grows("candles (smacross); a candle", base, func(n int) func() {
 		p, _ := g.plan(1, 1, smacross.Kind)
 		p.Open = func(backtest.Feed, market.Time, market.Time) (backtest.Source, error) { return &memory{all[:n]}, nil }
@@ -144,8 +146,8 @@ func (g *growth) backtests() {
 
 // orders are the rows of orders, among them those of the shipped grid.
 func (g *growth) orders() {
-	g.grows("orders placed in four markets, all rest; an order", 5000/g.scale, func(n int) func() {
-		p := g.many(4, 4, ladder((n+3)/4))
+	g.grows("orders placed in four markets, all rest; an order", 20_000/g.scale, func(n int) func() {
+		p := g.many(4, 4, define("crowd", func() strategy.Strategy { return &crowd{b: g.b, orders: (n + 3) / 4} }))
 		return func() { g.run(p) }
 	})
 	g.grows("levels of the shipped grid, 40 k candles; a level", 6, func(n int) func() {
@@ -169,50 +171,60 @@ func (g *growth) orders() {
 // crowds are the rows of an order among few and among many.
 func (g *growth) crowds() {
 	orders, markets := 20_000/g.scale, max(2, 200/g.scale)
-	few := g.among(1, 50)
-	g.compare(fmt.Sprintf("order among %d resting ones of its market", orders), "among 50", few, g.among(1, orders),
-		"ns", 1.5)
-	g.compare(fmt.Sprintf("order among 100 resting ones in each of %d markets", markets), "among 50", few,
-		g.among(markets, 100), "ns", 1.5)
+	few := g.among(1, 50, 1)
+	g.compare(fmt.Sprintf("order among %d resting ones of its market", orders), "among 50", few,
+		g.among(1, orders, 1), "ns", 1.5)
+	g.compare(fmt.Sprintf("order in one of %d markets with 100 resting ones each", markets), "among 50", few,
+		g.among(markets, 100, 1), "ns", 1.5)
+	g.compare(fmt.Sprintf("orders in %d markets in turn, 100 resting ones in each", markets), "none in each",
+		g.among(markets, 0, 0), g.among(markets, 100, 0), "ns", 1.5)
 	g.compare(fmt.Sprintf("open orders of an empty market, %d elsewhere", orders), "50 elsewhere", g.elsewhere(50),
 		g.elsewhere(orders), "ns", 1.5)
 }
 
 // among is the least CPU time of an order where so many rest in each market: a market order, and
-// one that rests until the next candle.
-func (g *growth) among(markets, orders int) float64 {
-	const rounds = 16_000
-	return g.inside(func(c *crowd) {
-		c.orders = orders
-		c.each = func(d *strategy.Desk, m market.ID, price market.Price, i int) {
-			if i%2 == 0 {
-				_, _ = d.Buy(m, 1_000_000)
-			} else {
-				_, _ = d.Sell(m, 1_000_000)
-			}
-			_ = d.Cancel(c.resting[m][i])
-			c.resting[m][i], _ = d.Limit(m, market.Buy, 1_000_000, price*9/10)
+// one that rests until the next candle. Orders go to one market, or in turn to all where in is 0.
+func (g *growth) among(markets, orders int, in market.ID) float64 {
+	const candles = 2000
+	return g.inside(crowd{orders: orders, in: in, each: func(c *crowd, d *strategy.Desk, k *market.Candle, i int) {
+		if i%2 == 0 {
+			_, _ = d.Buy(k.Market, 1_000_000)
+		} else {
+			_, _ = d.Sell(k.Market, 1_000_000)
 		}
-	}, markets, 2+rounds/g.scale/markets/calls)
+		_ = d.Cancel(c.resting[k.Market][i])
+		c.resting[k.Market][i], _ = d.Limit(k.Market, market.Buy, 1_000_000, k.Close*9/10)
+	}}, markets, 2+candles/g.scale)
 }
 
 // elsewhere is the least CPU time of Desk.OpenOrders in a market without orders, where so many rest
 // in another.
 func (g *growth) elsewhere(orders int) float64 {
-	return g.inside(func(c *crowd) {
-		c.orders = orders
-		c.each = func(d *strategy.Desk, _ market.ID, _ market.Price, _ int) { kept += int64(len(d.OpenOrders(2))) }
-		c.only = 1
-	}, 2, 2+16_000/g.scale/calls)
+	return g.inside(crowd{orders: orders, only: 1, in: 1,
+		each: func(_ *crowd, d *strategy.Desk, _ *market.Candle, _ int) {
+			kept += int64(len(d.OpenOrders(2)))
+		}}, 2, 2+2000/g.scale)
 }
 
-// inside runs a crowd over candles, and returns the least CPU time of a call of each.
-func (g *growth) inside(set func(*crowd), markets, candles int) float64 {
+// inside runs a crowd over candles, and returns the least CPU time of a call of each. Markets
+// without calls have two candles; where all have calls, they share the candles.
+func (g *growth) inside(of crowd, markets, candles int) float64 {
 	best := math.Inf(1)
+	if of.in == 0 {
+		candles = 2 + max(1, candles*10/markets)
+	}
 	for range g.rounds {
-		c := &crowd{b: g.b}
-		set(c)
-		p := g.many(markets, candles, define("crowd", func() strategy.Strategy { return c }))
+		c := of
+		c.b = g.b
+		p := g.many(markets, candles, define("crowd", func() strategy.Strategy { return &c }))
+		open := p.Open
+		p.Open = func(f backtest.Feed, from, to market.Time) (backtest.Source, error) {
+			source, err := open(f, from, to)
+			if c.in != 0 && f.Market.ID != c.in {
+				source = &memory{source.(*memory).candles[:2]}
+			}
+			return source, err
+		}
 		g.run(p)
 		best = min(best, float64(c.took)/float64(c.calls))
 	}
@@ -321,13 +333,14 @@ func tickers() strategy.Kind {
 const calls = 8
 
 // crowd places orders at the first candle of each market, half of them far below and half far
-// above. It measures the CPU time of all later candles, at each of which it acts.
+// above. It measures the CPU time of all later candles, on which it acts.
 type crowd struct {
 	strategy.Base
 	b       *testing.B
 	orders  int       // in each market
 	only    market.ID // the only market with orders; 0: all have them
-	each    func(d *strategy.Desk, m market.ID, price market.Price, call int)
+	in      market.ID // the only market where it acts; 0: it acts in all
+	each    func(c *crowd, d *strategy.Desk, k *market.Candle, call int)
 	placed  [256]bool // by market
 	resting [256][calls]market.OrderID
 	began   time.Duration
@@ -339,20 +352,23 @@ func (c *crowd) OnCandle(d *strategy.Desk, k market.Candle) {
 	if !c.placed[k.Market] {
 		c.placed[k.Market] = true
 		if c.only == 0 || c.only == k.Market {
-			c.place(d, k)
+			c.place(d, &k)
 		}
+		return
+	}
+	if c.in != 0 && c.in != k.Market || c.each == nil {
 		return
 	}
 	if c.began == 0 {
 		c.began = cpuTime(c.b, syscall.RUSAGE_SELF)
 	}
 	for i := range calls {
-		c.each(d, k.Market, k.Close, i)
+		c.each(c, d, &k, i)
 		c.calls++
 	}
 }
 
-func (c *crowd) place(d *strategy.Desk, k market.Candle) {
+func (c *crowd) place(d *strategy.Desk, k *market.Candle) {
 	for i := range c.orders {
 		side, price := market.Buy, k.Close/2+market.Price(i)
 		if i%2 == 0 {

@@ -120,3 +120,25 @@ func TestWarmupOfTheCrossIsWhatItDeclares(t *testing.T) {
 	require.Equal(t, 51, report.Declared)
 	require.Equal(t, 51, report.Enough, "%+v", report.Tried)
 }
+
+// The other paths of the envelope are not run where no candle was walked past its open: then they
+// could not end otherwise.
+func TestTheEnvelopeIsWhatRunsOnEachPathEndWith(t *testing.T) {
+	walked := map[bool]int{}
+	for _, kind := range shipped.Kinds() {
+		p := shippedPlan(t, kind, 5_000)
+		d, err := drive(t.Context(), p, runOptions{})
+		require.NoError(t, err)
+		walked[d.venue.PathUsed()]++
+		result, err := Run(t.Context(), p, Options{Envelope: true})
+		require.NoError(t, err)
+		require.Len(t, result.Envelope, 3)
+		for _, outcome := range result.Envelope {
+			p.Venue.Path, err = sim.ParsePath(outcome.Path)
+			require.NoError(t, err)
+			require.Equal(t, mustRun(t, p).Performance.Final, outcome.Final, "%s, %s", kind.Name, outcome.Path)
+		}
+	}
+	require.Positive(t, walked[false])
+	require.Positive(t, walked[true])
+}

@@ -135,61 +135,68 @@ func (d *driver) markQuiet(m *market.Market, series []market.Candle, length mark
 
 // runMany drives several feeds, merged by the closes of their candles.
 func (d *driver) runMany(ctx context.Context) error {
-	for {
-		end, err := d.next(ctx)
-		if err != nil || end == 0 {
+	turns := newMerger(d.feeds)
+	for turns[0].close != never {
+		end := turns[0].close
+		if err := d.take(ctx, turns); err != nil {
 			return err
 		}
 		if err := d.group(end); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
-// next takes the group of candles that close next from the feeds, into drive and deliver, and
-// returns its close; 0 at the end.
-func (d *driver) next(ctx context.Context) (end market.Time, err error) {
-	for i := range d.feeds {
-		if f := &d.feeds[i]; len(f.batch) > 0 && (end == 0 || f.end < end) {
-			end = f.end
-		}
-	}
+// take takes the group of candles that close next from the feeds, into drive and deliver.
+func (d *driver) take(ctx context.Context, turns merger) error {
+	end, due := turns[0].close, turns.due()
 	if end > d.pauseAt {
 		if err := d.pause(end); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	d.drive, d.deliver = d.drive[:0], d.deliver[:0]
-	for i := range d.feeds { // feeds stand in the order of delivery: shorter interval first, then market
-		f := &d.feeds[i]
-		if len(f.batch) == 0 || f.end != end {
-			continue
-		}
+	for i := range turns[:due] { // feeds stand in the order of delivery: shorter interval first, then market
+		f := &d.feeds[turns[i].feed]
 		c := &f.batch[f.at]
 		if f.Drive || c.Start >= d.drivenTo[c.Market] { // a coarse candle drives where the finer series has a hole
 			d.drive = append(d.drive, *c)
 			d.drivenTo[c.Market] = end
 		}
-		if f.Deliver {
+		if f.Deliver && !d.alike {
 			d.deliver = append(d.deliver, *c)
 		}
-		if err := d.advance(ctx, f, c); err != nil {
-			return 0, err
-		}
 	}
-	return end, nil
+	if d.alike {
+		d.deliver = d.drive
+	}
+	return d.advance(ctx, turns, due)
 }
 
-// advance moves a feed past the candle that was copied from it.
-func (d *driver) advance(ctx context.Context, f *feed, c *market.Candle) error {
-	f.count++
-	if err := f.fill(); err != nil {
+// advance moves the first due feeds past the candles that were copied from them. As a loop of its
+// own it lets the processor fetch the next candles of many feeds at once.
+func (d *driver) advance(ctx context.Context, turns merger, due int) error {
+	for i := range turns[:due] {
+		f := &d.feeds[turns[i].feed]
+		f.count++
+		if !f.step() {
+			if err := d.refill(ctx, f); err != nil {
+				return err
+			}
+		}
+		turns[i].close = f.end
+	}
+	turns.settle(due)
+	return nil
+}
+
+// refill moves a feed on to its next batch.
+func (d *driver) refill(ctx context.Context, f *feed) error {
+	if err := f.fill(); err != nil || len(f.batch) == 0 {
 		return err
 	}
-	if f.at == 0 && len(f.batch) > 0 {
-		return d.report(ctx, f)
-	}
-	return nil
+	return d.report(ctx, f)
 }
 
 // report reports, once a batch, the progress, and returns an error where the run is to end.
@@ -247,12 +254,12 @@ func (d *driver) mark(end market.Time) {
 		return
 	}
 	d.recorder.Mark(end, equity, cash, equity != cash)
-	for i := range d.drive {
-		d.recorder.Bar(&d.drive[i])
-	}
-	if len(d.feeds) > 1 {
-		for i := range d.deliver {
-			d.recorder.Bar(&d.deliver[i])
+	for _, group := range [...][]market.Candle{d.deliver, d.drive} {
+		for i := range group {
+			if d.recorder.charts(&group[i]) {
+				d.recorder.Bar(&group[i]) // once, though it may stand in both
+				return
+			}
 		}
 	}
 }

@@ -249,3 +249,16 @@ func TestWhatIsOwnedAtTheStartHasAPriceThere(t *testing.T) {
 	_, err := Run(context.Background(), stageWith(market.Interval30m, [5]int64{30, 50, 60, 50, 60}).plan, Options{})
 	require.ErrorContains(t, err, "start with B: no candle at 1970-01-01T00:00:00Z gives it a price")
 }
+
+// The charted candles move the market and go to the strategy: the chart counts each once.
+func TestTheChartOfSeveralFeedsHasEachCandleOnce(t *testing.T) {
+	s := newStage(t, nil)
+	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()
+	s.feed(1, market.Interval1h, true, true, [5]int64{0, 100, 110, 90, 105}, [5]int64{60, 105, 105, 105, 105})
+	s.feed(2, market.Interval1h, true, true, [5]int64{0, 50, 50, 50, 50}, [5]int64{60, 50, 50, 50, 50})
+	out := t.TempDir()
+	s.run(t, Options{Out: out})
+	page, err := os.ReadFile(filepath.Join(out, "report.html"))
+	require.NoError(t, err)
+	require.Contains(t, string(page), `"bars":[[0,100,105,90,110,3600],[3600,105,105,105,105,7200]]`)
+}

@@ -89,15 +89,17 @@ func (f *feed) ahead(until market.Time) []market.Candle {
 // runPast continues a fork up to the first group that closes after a time.
 func (d *driver) runPast(ctx context.Context, at market.Time) error {
 	defer d.close()
-	for {
-		end, err := d.next(ctx)
-		if err != nil || end == 0 {
+	turns := newMerger(d.feeds)
+	for turns[0].close != never {
+		end := turns[0].close
+		if err := d.take(ctx, turns); err != nil {
 			return err
 		}
 		if err := d.group(end); err != nil || end > at {
 			return err
 		}
 	}
+	return nil
 }
 
 // rest is the source of a fork: the candles that the run had read already, then those after them,

@@ -85,6 +85,7 @@ type driver struct {
 	books    []bool
 	drivenTo []market.Time // by market: until when its path has been walked
 
+	alike      bool         // each feed drives and delivers: drive and deliver are the same candles
 	plain      bool         // one feed, and no tickers or books to make: quiet candles need no Advance
 	latency    market.Time  // from close to arrival
 	movement   market.Event // reused: what the venue advances by
@@ -112,14 +113,15 @@ type driver struct {
 	point sim.Point
 }
 
-// feed is a Feed while it is being read.
+// feed is a Feed while it is being read. The fields of the loop come first.
 type feed struct {
-	Feed
-	source Source
 	batch  []market.Candle
 	at     int
-	end    market.Time // close of the candle at hand
+	length market.Time // of a candle; 0: it varies
+	end    market.Time // close of the candle at hand; never: there is none
 	count  int64       // candles inside the range
+	Feed
+	source Source
 }
 
 // ErrNoCandles means that not one candle of a plan lies in its range.
@@ -173,13 +175,15 @@ func (d *driver) subscribe(r *Roster) {
 // open opens the feeds, early enough for the warm-up.
 func (d *driver) open(o runOptions) error {
 	p := d.plan
+	d.alike = true
 	for _, f := range p.Feeds {
+		d.alike = d.alike && f.Drive && f.Deliver
 		source, err := p.Open(f, p.readFrom(f, o.extra), p.To)
 		if err != nil {
 			d.close()
 			return err
 		}
-		d.feeds = append(d.feeds, feed{Feed: f, source: source})
+		d.feeds = append(d.feeds, feed{Feed: f, source: source, length: market.Time(f.Interval.Fixed())})
 		if err := d.feeds[len(d.feeds)-1].fill(); err != nil {
 			d.close()
 			return err
@@ -194,13 +198,26 @@ func (d *driver) close() {
 	}
 }
 
-// fill moves on to the next candle; at the end of the source the feed is empty.
-func (f *feed) fill() error {
-	if f.at++; f.at < len(f.batch) {
-		f.end = f.Interval.End(f.batch[f.at].Start)
-		return nil
+// step moves on to the next candle of the batch. It reports whether there is one.
+func (f *feed) step() bool {
+	if f.at++; f.at == len(f.batch) {
+		return false
 	}
-	f.at = 0
+	f.end = f.endOf(f.batch[f.at].Start)
+	return true
+}
+
+// endOf is the close of a candle.
+func (f *feed) endOf(start market.Time) market.Time {
+	if f.length != 0 {
+		return start + f.length
+	}
+	return f.Interval.End(start)
+}
+
+// fill moves on to the next batch; at the end of the source the feed is empty.
+func (f *feed) fill() error {
+	f.at, f.end = 0, never
 	for {
 		batch, err := f.source.Next()
 		if errors.Is(err, io.EOF) {
@@ -211,7 +228,7 @@ func (f *feed) fill() error {
 			return fmt.Errorf("%s %s: %w", f.Market.Name, f.Interval, err)
 		}
 		if f.batch = batch; len(batch) > 0 {
-			f.end = f.Interval.End(batch[0].Start)
+			f.end = f.endOf(batch[0].Start)
 			return nil
 		}
 	}

@@ -160,7 +160,7 @@ func (r *recorder) roll(s sample) {
 // Bar records a candle of the charted market and ignores all others. Buy and hold needs every
 // candle of the chart.
 func (r *recorder) Bar(c *market.Candle) {
-	if c.Market != r.cfg.Chart || c.Interval != r.cfg.ChartInterval {
+	if !r.charts(c) {
 		return
 	}
 	at := c.Start + market.Time(r.prices.length)
@@ -178,6 +178,11 @@ func (r *recorder) Bar(c *market.Candle) {
 	if r.bars != nil {
 		r.bars.add(c)
 	}
+}
+
+// charts reports whether a candle is of the charted series.
+func (r *recorder) charts(c *market.Candle) bool {
+	return c.Market == r.cfg.Chart && c.Interval == r.cfg.ChartInterval
 }
 
 // Held records an amount of base that was there before the run or came from outside, at a price as

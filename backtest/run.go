@@ -70,7 +70,7 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	d.reportHalts(o.Halted)
 	info := d.info(o)
 	if o.Envelope {
-		if info.Others, err = envelope(ctx, p, o); err != nil {
+		if info.Others, err = d.envelope(ctx, o); err != nil {
 			rec.Abort()
 			return nil, err
 		}
@@ -98,25 +98,33 @@ func (p *Plan) chartInterval(s *StrategyPlan) market.Interval {
 	return p.Feeds[0].Interval
 }
 
-// envelope runs the plan under the pessimistic and the optimistic path.
-func envelope(ctx context.Context, p *Plan, o Options) (others []pathEquity, err error) {
-	quiet := *p
-	quiet.Log = zerolog.Nop() // the chosen path has logged everything
+// envelope returns the ends of the run under the pessimistic and the optimistic path. A run in
+// which no candle was walked past its open ends the same on every path.
+func (d *driver) envelope(ctx context.Context, o Options) (others []pathEquity, err error) {
 	for _, path := range [...]sim.Path{sim.Pessimistic, sim.Optimistic} {
-		if path == p.Venue.Path {
+		if path == d.plan.Venue.Path {
 			continue
 		}
-		d, err := drive(ctx, &quiet, runOptions{path: &path, progress: o.Progress, watch: o.Watch})
-		if err != nil {
-			return nil, fmt.Errorf("%s path: %w", path, err)
+		run := d
+		if d.venue.PathUsed() {
+			if run, err = d.along(ctx, path, o); err != nil {
+				return nil, fmt.Errorf("%s path: %w", path, err)
+			}
 		}
-		equity, err := d.account.Equity(p.Currency.ID)
+		equity, err := run.account.Equity(d.plan.Currency.ID)
 		if err != nil {
 			return nil, fmt.Errorf("%s path: %w", path, err)
 		}
 		others = append(others, pathEquity{Path: path.String(), Final: equity})
 	}
 	return others, nil
+}
+
+// along runs the plan on another path.
+func (d *driver) along(ctx context.Context, path sim.Path, o Options) (*driver, error) {
+	quiet := *d.plan
+	quiet.Log = zerolog.Nop() // the chosen path has logged everything
+	return drive(ctx, &quiet, runOptions{path: &path, progress: o.Progress, watch: o.Watch})
 }
 
 // info collects the driver's part of the result.

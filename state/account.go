@@ -26,6 +26,7 @@ type Account struct {
 	histories    [][]*history        // by strategy, by market; nil: no position's history can change
 	window       market.Duration     // of KeepRecent
 	marks        []mark              // by market
+	values       values
 	quotes       []quote             // by market
 	orders       market.Index[Order] // open or unsettled
 	open         [][]openList        // by strategy, by market
@@ -46,6 +47,7 @@ type mark struct {
 	at    market.Time // its arrival
 	late  bool        // from a candle that arrived late
 
+	outdated   bool // the market is listed in values.outdated
 	unreliable bool // the exchange's later data cannot be true
 }
 
@@ -121,6 +123,7 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 		a.balances = append(a.balances, a.allocations[allocation])
 	}
 	a.released = make([]market.Money, len(catalog.Assets())+1)
+	a.values = newValues(catalog)
 	return a
 }
 
@@ -151,7 +154,7 @@ func (a *Account) Apply(ev *market.Event) (Applied, error) {
 	switch ev.Kind {
 	case market.KindTicker:
 		if ev.Ticker.Last != 0 {
-			a.marks[ev.Ticker.Market] = mark{price: ev.Ticker.Last, at: ev.At}
+			a.setMark(ev.Ticker.Market, mark{price: ev.Ticker.Last, at: ev.At})
 		}
 		a.marks[ev.Ticker.Market].unreliable = false
 		a.quotes[ev.Ticker.Market] = quote{ev.Ticker.Bid, ev.Ticker.Ask}
@@ -159,7 +162,7 @@ func (a *Account) Apply(ev *market.Event) (Applied, error) {
 		a.marks[ev.Book.Market].unreliable = false
 		a.quotes[ev.Book.Market] = quoteOf(ev.Book)
 	case market.KindTrade:
-		a.marks[ev.Trade.Market] = mark{price: ev.Trade.Price, at: ev.At}
+		a.setMark(ev.Trade.Market, mark{price: ev.Trade.Price, at: ev.At})
 	case market.KindTransfer:
 		return Applied{}, a.transfer(ev)
 	case market.KindReport:
@@ -179,7 +182,17 @@ func (a *Account) markCandles(ev *market.Event) {
 // Mark takes the close of a candle that arrived at a time, as Apply does for each candle of an
 // event.
 func (a *Account) Mark(c *market.Candle, at market.Time) {
-	a.marks[c.Market] = mark{price: c.Close, at: at, late: c.Late}
+	a.setMark(c.Market, mark{price: c.Close, at: at, late: c.Late})
+}
+
+// setMark sets the latest price of a market.
+func (a *Account) setMark(m market.ID, to mark) {
+	k := &a.marks[m]
+	if !k.outdated {
+		a.values.outdated = append(a.values.outdated, m)
+	}
+	*k = to
+	k.outdated = true
 }
 
 // transfer changes a balance from outside. A base asset that comes with a price opens a position of
@@ -197,6 +210,7 @@ func (a *Account) transfer(ev *market.Event) error {
 		}
 	}
 	balance.Total = total
+	a.outdate(ev.Asset)
 	a.changed = true
 	return nil
 }
@@ -218,7 +232,7 @@ func (a *Account) movePosition(ev *market.Event) (err error) {
 	a.positions[ev.Owner][ev.Market] = position
 	a.keepHistory(ev.Owner, ev.Market, r)
 	if a.marks[ev.Market].price == 0 && ev.Price != 0 {
-		a.marks[ev.Market] = mark{price: ev.Price, at: ev.At}
+		a.setMark(ev.Market, mark{price: ev.Price, at: ev.At})
 	}
 	return nil
 }

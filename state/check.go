@@ -37,7 +37,32 @@ func (a *Account) Check() error {
 			}
 		}
 	}
+	if err := a.checkValues(); err != nil {
+		return err
+	}
 	return a.checkPositions()
+}
+
+// checkValues compares the equity in each asset with the sum over all markets.
+func (a *Account) checkValues() error {
+	for _, currency := range a.catalog.Assets() {
+		_, equity, err := a.CashAndEquity(currency.ID)
+		want, overflow := a.sum(currency.ID), error(nil)
+		for _, m := range a.catalog.Markets() {
+			if m.Quote != currency.ID || overflow != nil {
+				continue
+			}
+			var value market.Money
+			if value, overflow = m.Notional(a.marks[m.ID].price, market.Qty(a.sum(m.Base))); overflow == nil {
+				want, overflow = market.Add(want, value)
+			}
+		}
+		if (err == nil) != (overflow == nil) || err == nil && equity != want {
+			return fmt.Errorf("equity in %s is %d (%w), by market %d (%w)", currency.Symbol, equity, err, want,
+				overflow)
+		}
+	}
+	return nil
 }
 
 // empty returns a zero for each allocation and asset.

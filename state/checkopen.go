@@ -27,7 +27,7 @@ func (f *openFacts) add(o *Order) {
 	if o.Side == market.Buy && o.ByQuote() {
 		f.byQuote++
 	} else if o.Side == market.Buy {
-		f.buying.add(o.AmountRemaining)
+		f.buying.add(int64(o.AmountRemaining))
 	}
 	if o.canMatch() && o.Side == market.Buy {
 		f.bid = max(f.bid, o.Price)

@@ -16,25 +16,80 @@ func (a *Account) Equity(currency market.AssetID) (market.Money, error) {
 
 // CashAndEquity returns the balance in currency and the equity of which it is part.
 func (a *Account) CashAndEquity(currency market.AssetID) (cash, equity market.Money, err error) {
-	cash = a.sum(currency)
-	equity = cash
-	for _, m := range a.catalog.Markets() {
-		if m.Quote != currency {
-			continue
-		}
-		total := a.sum(m.Base)
-		if total == 0 {
-			continue
-		}
-		worth, err := m.Notional(a.marks[m.ID].price, market.Qty(total))
-		if err != nil {
-			return 0, 0, fmt.Errorf("equity: %w", err)
-		}
-		if equity, err = market.Add(equity, worth); err != nil {
+	if len(a.values.outdated) > 0 {
+		if err := a.revalue(currency); err != nil {
 			return 0, 0, fmt.Errorf("equity: %w", err)
 		}
 	}
-	return cash, equity, nil
+	cash = a.sum(currency)
+	total := a.values.total[currency]
+	total.add(int64(cash))
+	sum, err := total.sum()
+	if err != nil {
+		return 0, 0, fmt.Errorf("equity: %w", err)
+	}
+	return cash, market.Money(sum), nil
+}
+
+// values are the values of all base assets at the latest prices, each through the markets in which
+// it is the base. Only a market whose price or base has changed is valued again.
+type values struct {
+	of       []market.Money // by market: part of total
+	total    []amounts      // by quote asset
+	outdated []market.ID    // markets to be valued again
+	based    [][]market.ID  // by asset: the markets whose base it is
+}
+
+func newValues(catalog *market.Catalog) values {
+	v := values{of: make([]market.Money, len(catalog.Markets())+1), total: make([]amounts, len(catalog.Assets())+1),
+		based: make([][]market.ID, len(catalog.Assets())+1)}
+	for _, m := range catalog.Markets() {
+		v.based[m.Base] = append(v.based[m.Base], m.ID)
+	}
+	return v
+}
+
+// outdate notes that the balance of an asset has changed.
+func (a *Account) outdate(asset market.AssetID) {
+	for _, m := range a.values.based[asset] {
+		if k := &a.marks[m]; !k.outdated {
+			k.outdated = true
+			a.values.outdated = append(a.values.outdated, m)
+		}
+	}
+}
+
+// outdateAll lets every market be valued again.
+func (a *Account) outdateAll() {
+	a.values.outdated = a.values.outdated[:0]
+	for _, m := range a.catalog.Markets() {
+		a.marks[m.ID].outdated = true
+		a.values.outdated = append(a.values.outdated, m.ID)
+	}
+}
+
+// revalue values the outdated markets. A market whose value overflows stays outdated; that is an
+// error if it quotes in currency.
+func (a *Account) revalue(currency market.AssetID) (err error) {
+	kept := a.values.outdated[:0]
+	for _, id := range a.values.outdated {
+		m := a.catalog.Market(id)
+		value, overflow := market.Money(0), error(nil)
+		if total := a.sum(m.Base); total != 0 {
+			value, overflow = m.Notional(a.marks[id].price, market.Qty(total))
+		}
+		if overflow != nil {
+			kept = append(kept, id)
+			if m.Quote == currency && err == nil {
+				err = overflow
+			}
+			continue
+		}
+		a.values.total[m.Quote].add(int64(value - a.values.of[id]))
+		a.values.of[id], a.marks[id].outdated = value, false
+	}
+	a.values.outdated = kept
+	return err
 }
 
 // PricedSince reports whether every asset in the equity has had a price after a time.

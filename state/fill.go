@@ -139,6 +139,8 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 		return err
 	}
 	base.Total, quote.Total = baseTotal, quoteTotal
+	a.outdate(m.Base)
+	a.outdate(m.Quote)
 	a.changed = true
 	o.counted += f.Amount
 	a.release(o, max(-amount, -money)) // a sell held the base that left, a buy the quote
@@ -201,6 +203,7 @@ func (a *Account) applyFee(o *Order, f *market.Fill) error {
 		return err
 	}
 	quote.Total = total
+	a.outdate(m.Quote)
 	a.positions[o.Strategy][o.Market] = position
 	a.keepHistory(o.Strategy, o.Market, r)
 	o.FeePaid = paid

@@ -3,7 +3,6 @@ package state
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"math/bits"
 	"slices"
 
@@ -110,8 +109,8 @@ func (a *Account) InFlightBy(s market.StrategyID) int { return a.openOf[s].inFli
 // market.ErrOverflow.
 func (a *Account) OpenBuys(s market.StrategyID, m market.ID) (base market.Qty, byQuote int, err error) {
 	l := &a.open[s][m]
-	base, err = l.buying.sum()
-	return base, l.byQuote, err
+	sum, err := l.buying.sum()
+	return market.Qty(sum), l.byQuote, err
 }
 
 // BestOwn is the best price of the own limit orders on a side of a market, of all strategies: the
@@ -124,20 +123,26 @@ func (a *Account) BestOwn(m market.ID, side market.Side) market.Price {
 func (a *Account) addOpen(o *Order) {
 	l := &a.open[o.Strategy][o.Market]
 	o.list = l
-	l.insert(o)
-	if l.listed != ofItsStrategy|ofItsMarket {
-		l.enlist()
+	if l.last == nil && l.listed == ofItsStrategy|ofItsMarket {
+		l.first, l.last = o, o
+	} else {
+		l.join(o)
 	}
 	l.of.count++
 	if o.InFlight != 0 {
 		l.of.inFlight++
 	}
-	if o.Type != market.TypeMarket {
-		l.in.count++
-	}
 	if o.Side == market.Buy {
 		l.countBuy(o, 1)
 	}
+	if o.Type != market.TypeMarket {
+		a.addResting(o)
+	}
+}
+
+// addResting adds an order to those that can rest in its market.
+func (a *Account) addResting(o *Order) {
+	o.list.in.count++
 	if o.canMatch() {
 		a.enterBest(o)
 	}
@@ -149,21 +154,29 @@ func (a *Account) removeOpen(o *Order) {
 	if l == nil {
 		return
 	}
-	l.remove(o)
+	if l.first == l.last {
+		l.first, l.last = nil, nil
+	} else {
+		l.remove(o)
+	}
 	l.of.count--
 	if o.InFlight != 0 {
 		l.of.inFlight--
 	}
-	if o.Type != market.TypeMarket {
-		l.in.count--
-	}
 	if o.Side == market.Buy {
 		l.countBuy(o, -1)
 	}
-	if o.stamp != 0 {
-		l.in.leaveBest(o)
+	if o.Type != market.TypeMarket {
+		l.in.removeResting(o)
 	}
 	o.list = nil
+}
+
+func (m *openIn) removeResting(o *Order) {
+	m.count--
+	if o.stamp != 0 {
+		m.leaveBest(o)
+	}
 }
 
 // setInFlight notes the unanswered write of an order, 0 for none.
@@ -180,21 +193,25 @@ func (o *Order) setInFlight(kind market.CommandKind) {
 
 // setOrderState changes the terms of an order.
 func (a *Account) setOrderState(o *Order, to *market.OrderState) {
-	l, price, triggered := o.list, o.Price, o.Triggered
-	if l != nil && o.Side == market.Buy {
-		l.countBuy(o, -1)
+	price, triggered := o.Price, o.Triggered
+	if o.list != nil && o.Side == market.Buy {
+		o.list.countBuy(o, -1)
 	}
 	o.OrderState = *to
 	o.Triggered = triggered || to.Triggered // a trigger stays fired; the record of a cancelled order omits it
-	if l == nil {
-		return
+	if o.list != nil && o.Side == market.Buy {
+		o.list.countBuy(o, 1)
 	}
-	if o.Side == market.Buy {
-		l.countBuy(o, 1)
+	if o.list != nil && o.Type != market.TypeMarket {
+		a.updateBest(o, price)
 	}
+}
+
+// updateBest brings the best prices up to date after an open order changed; price is that before.
+func (a *Account) updateBest(o *Order, price market.Price) {
 	can := o.canMatch()
 	if o.stamp != 0 && (!can || o.Price != price) {
-		l.in.leaveBest(o)
+		o.list.in.leaveBest(o)
 	}
 	if can && o.stamp == 0 {
 		a.enterBest(o)
@@ -215,17 +232,6 @@ func (m *openIn) leaveBest(o *Order) {
 	m.best(o.Side).removed()
 }
 
-// enlist adds the list to those of its strategy and its market.
-func (l *openList) enlist() {
-	if l.listed&ofItsStrategy == 0 {
-		l.of.lists = append(l.of.lists, l)
-	}
-	if l.listed&ofItsMarket == 0 {
-		l.in.lists = append(l.in.lists, l)
-	}
-	l.listed = ofItsStrategy | ofItsMarket
-}
-
 func (l *openList) appendTo(dst []*market.Order) []*market.Order {
 	for o := l.first; o != nil; o = o.next {
 		dst = append(dst, &o.Order)
@@ -233,32 +239,34 @@ func (l *openList) appendTo(dst []*market.Order) []*market.Order {
 	return dst
 }
 
-// insert puts an order behind those with lower ids; mostly it is the last.
-func (l *openList) insert(o *Order) {
-	switch last := l.last; {
-	case last == nil:
-		l.first, l.last = o, o
-	case last.ID < o.ID:
-		last.next, o.previous, l.last = o, last, o
-	default:
-		l.insertBefore(o, last)
+// join adds an order behind those with lower ids: mostly it is the last. It adds the list to those
+// of its strategy and its market.
+func (l *openList) join(o *Order) {
+	if l.listed&ofItsStrategy == 0 {
+		l.of.lists = append(l.of.lists, l)
 	}
-}
-
-// insertBefore puts an order before next and all others with higher ids.
-func (l *openList) insertBefore(o, next *Order) {
-	for next.previous != nil && next.previous.ID > o.ID {
-		next = next.previous
+	if l.listed&ofItsMarket == 0 {
+		l.in.lists = append(l.in.lists, l)
 	}
-	o.previous, o.next = next.previous, next
-	if next.previous == nil {
+	l.listed = ofItsStrategy | ofItsMarket
+	before := l.last
+	for before != nil && before.ID > o.ID {
+		before = before.previous
+	}
+	o.previous, o.next = before, l.first
+	if before == nil {
 		l.first = o
 	} else {
-		next.previous.next = o
+		o.next, before.next = before.next, o
 	}
-	next.previous = o
+	if o.next == nil {
+		l.last = o
+	} else {
+		o.next.previous = o
+	}
 }
 
+// remove takes an order out from among others.
 func (l *openList) remove(o *Order) {
 	if o.previous == nil {
 		l.first = o.next
@@ -279,7 +287,7 @@ func (l *openList) countBuy(o *Order, by int) {
 		l.byQuote += by
 		return
 	}
-	l.buying.add(o.AmountRemaining * market.Qty(by))
+	l.buying.add(int64(o.AmountRemaining) * int64(by))
 }
 
 // amounts is a sum of amounts in 128 bits: 2^64·high + low.
@@ -288,16 +296,17 @@ type amounts struct {
 	low  uint64
 }
 
-func (s *amounts) add(amount market.Qty) {
+func (s *amounts) add(amount int64) {
 	low, carry := bits.Add64(s.low, uint64(amount), 0)
-	s.low, s.high = low, s.high+int64(amount>>63)+int64(carry)
+	s.low, s.high = low, s.high+amount>>63+int64(carry)
 }
 
-func (s *amounts) sum() (market.Qty, error) {
-	if s.high != 0 || s.low > math.MaxInt64 {
-		return 0, fmt.Errorf("sum of open amounts: %w", market.ErrOverflow)
+// sum is the sum, if it fits.
+func (s *amounts) sum() (int64, error) {
+	if s.high != int64(s.low)>>63 {
+		return 0, fmt.Errorf("sum of amounts: %w", market.ErrOverflow)
 	}
-	return market.Qty(s.low), nil
+	return int64(s.low), nil
 }
 
 // bestPrices finds the best limit price of one side of a market. It is a heap, the best price

@@ -239,6 +239,31 @@ func (d *crowd) restart(rt *rapid.T) {
 	}
 }
 
+// price moves a market; pay brings money from outside. Check compares the equity.
+func (d *crowd) price(rt *rapid.T) {
+	d.time++
+	m, price := market.ID(rapid.IntRange(1, 3).Draw(rt, "market")), market.Price(rapid.IntRange(1, 9).Draw(rt, "price"))
+	switch rapid.IntRange(0, 3).Draw(rt, "kind") {
+	case 0:
+		d.apply(&market.Event{Kind: market.KindTicker, At: d.time, Ticker: &market.Ticker{Market: m, Last: price}})
+	case 1:
+		d.apply(&market.Event{Kind: market.KindTrade, At: d.time, Trade: &market.Trade{Market: m, Price: price}})
+	case 2:
+		d.apply(&market.Event{Kind: market.KindCandles, At: d.time,
+			Candles: []market.Candle{{Market: m, Close: price}}})
+	case 3:
+		text, err := d.SavePrices(nil)
+		require.NoError(d.t, err)
+		require.NoError(d.t, d.RestorePrices(text))
+	}
+}
+
+func (d *crowd) pay(rt *rapid.T) {
+	asset := market.AssetID(rapid.IntRange(1, 4).Draw(rt, "asset"))
+	d.apply(&market.Event{Kind: market.KindTransfer, Asset: asset, Money: market.Money(rapid.IntRange(-50, 50).
+		Draw(rt, "money"))})
+}
+
 // compare asks the account and looks through the list.
 func (d *crowd) compare(rt *rapid.T) {
 	require.NoError(d.t, d.Check())
@@ -300,7 +325,7 @@ func TestOpenOrdersAreThoseOfAPlainList(t *testing.T) {
 			"": d.compare, "place": d.place, "place 2": d.place, "place 3": d.place, "answer": d.answer,
 			"answer 2": d.answer, "trigger": d.trigger, "update": d.update, "update 2": d.update, "trade": d.trade,
 			"cancel": d.cancel, "lose": d.lose, "appear": d.appear, "reopen": d.reopen, "drop": d.drop,
-			"restart": d.restart,
+			"restart": d.restart, "price": d.price, "pay": d.pay,
 		})
 	})
 }

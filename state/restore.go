@@ -40,7 +40,7 @@ func (a *Account) restore(s *SavedAccount, strategies []string) error {
 	for i, name := range strategies {
 		r.ids[name] = market.StrategyID(i + 1)
 	}
-	r.marks, r.quotes, r.foreign, r.window = a.marks, a.quotes, s.Foreign, a.window
+	r.marks, r.quotes, r.foreign, r.window = slices.Clone(a.marks), a.quotes, s.Foreign, a.window
 	if err := r.restoreAllocations(s); err != nil {
 		return err
 	}
@@ -54,6 +54,7 @@ func (a *Account) restore(s *SavedAccount, strategies []string) error {
 			return fmt.Errorf("order %d: %w", s.Orders[i].ID, err)
 		}
 	}
+	r.outdateAll()
 	if err := r.Check(); err != nil {
 		return err
 	}

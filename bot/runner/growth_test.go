@@ -85,12 +85,17 @@ func TestTheFileOfABusyBotGrowsSlowly(t *testing.T) {
 		after, grown := fileNow(t, p.store)
 		require.NoError(t, p.end())
 		orders, bytes := after.Orders-before.Orders, grown-size
-		t.Logf("%d orders, %d fills, %d entries in %s; in the second half %d orders and %d bytes: %d bytes an order, "+
-			"%d MB a day", after.Orders, after.Fills, after.Entries, *busy, orders, bytes, bytes/orders,
-			bytes*int64(48*time.Hour / *busy)>>20)
+		path := filepath.Join(s.Folder, folder.StateFile)
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		t.Logf("%d orders, %d fills, %d entries and a file of %d bytes in %s; in the second half %d orders and %d "+
+			"bytes: "+
+			"%d bytes an order, %d MB a day", after.Orders, after.Fills, after.Entries, info.Size(), *busy, orders,
+			bytes,
+			bytes/orders, bytes*int64(48*time.Hour / *busy)>>20)
 		require.Greater(t, orders, int64(100))
 		require.Less(t, bytes, orders*850, "an order took 2400 bytes before entries were packed")
-		tableOf(t, filepath.Join(s.Folder, folder.StateFile))
+		tableOf(t, path)
 	})
 }
 

@@ -7,6 +7,9 @@ func (s *Set) Price(m market.ID, price market.Price) {
 	if len(s.all) == 0 || price == 0 {
 		return
 	}
+	if w := &s.watches[m]; (w.Below == 0 || price > w.Below) && (w.Above == 0 || price < w.Above) {
+		return // no leg that could rest is reached
+	}
 	swapped := false
 	for i := range s.all {
 		b := &s.all[i]

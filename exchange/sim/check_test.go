@@ -40,7 +40,7 @@ func check(t require.TestingT, v *Venue) {
 			checkDepth(t, b, b.asks)
 			resting = b.bids.orders + b.asks.orders
 		}
-		require.Equal(t, open[i], b.below.count()+b.above.count()+resting, "entries of %s", b.market.Name)
+		require.Equal(t, open[i], inLadder(&b.below)+inLadder(&b.above)+resting, "entries of %s", b.market.Name)
 		require.Equal(t, waiting[i], b.waiting, "commands on their way to %s", b.market.Name)
 		checkLadder(t, v, b, &b.below)
 		checkLadder(t, v, b, &b.above)
@@ -90,7 +90,7 @@ func openOrders(v *Venue) (all []*order) {
 			}
 		}
 		for _, l := range [...]*ladder{&v.books[i].below, &v.books[i].above} {
-			for _, list := range [...]*entries{&l.limits, &l.triggers} {
+			for _, list := range [...]*entries{l.limits, l.triggers} {
 				for e := range list.nearest {
 					all = append(all, e.order)
 				}
@@ -126,7 +126,7 @@ func checkAmounts(t require.TestingT, o *order) {
 // and belong to open orders.
 func checkLadder(t require.TestingT, v *Venue, b *book, l *ladder) {
 	quoted, level := 0, newLadder(l.down).level
-	for _, list := range [...]*entries{&l.limits, &l.triggers} {
+	for _, list := range [...]*entries{l.limits, l.triggers} {
 		var near *entry
 		count := 0
 		for e := range list.nearest {
@@ -159,6 +159,8 @@ func checkBlocks(t require.TestingT, list *entries) {
 		require.LessOrEqual(t, len(block), blockSize)
 	}
 }
+
+func inLadder(l *ladder) int { return l.limits.count + l.triggers.count }
 
 func inOrder(far, near *entry, down bool) bool {
 	if far.level == near.level {

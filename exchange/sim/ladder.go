@@ -46,14 +46,14 @@ type book struct {
 // ladder is the orders that wait for the price on one side of it: limit orders that fill there, and
 // triggers that fire.
 type ladder struct {
-	limits, triggers entries
-	down             bool         // reached by a falling price
 	level            market.Price // of the next entry; without one a level that no price reaches
-	quoted           int          // triggers on bid, ask or their middle
+	down             bool         // reached by a falling price
+	limits, triggers *entries
+	quoted           int // triggers on bid, ask or their middle
 }
 
 func newLadder(down bool) ladder {
-	l := ladder{down: down}
+	l := ladder{down: down, limits: &entries{}, triggers: &entries{}}
 	l.setLevel()
 	return l
 }
@@ -64,7 +64,7 @@ func (l *ladder) setLevel() {
 	if l.down {
 		l.level = math.MinInt64
 	}
-	for _, list := range [...]*entries{&l.limits, &l.triggers} {
+	for _, list := range [...]*entries{l.limits, l.triggers} {
 		if next := list.next(); next != nil && (next.level > l.level) == l.down {
 			l.level = next.level
 		}
@@ -93,15 +93,15 @@ func (l *ladder) within(e *entry, p market.Price) *entry {
 // list returns the entries that an order belongs to.
 func (l *ladder) list(o *order) *entries {
 	if waitsForTrigger(&o.Order) {
-		return &l.triggers
+		return l.triggers
 	}
-	return &l.limits
+	return l.limits
 }
 
 // insert adds an order at its level.
 func (l *ladder) insert(o *order) {
 	list := l.list(o)
-	if list == &l.triggers && o.TriggerReference > market.LastTrade {
+	if list == l.triggers && o.TriggerReference > market.LastTrade {
 		l.quoted++
 	}
 	list.insert(entry{level: o.level, sequence: o.sequence, order: o}, l.down)
@@ -111,15 +111,12 @@ func (l *ladder) insert(o *order) {
 // remove takes an order out; it must be there.
 func (l *ladder) remove(o *order) {
 	list := l.list(o)
-	if list == &l.triggers && o.TriggerReference > market.LastTrade {
+	if list == l.triggers && o.TriggerReference > market.LastTrade {
 		l.quoted--
 	}
 	list.remove(entry{level: o.level, sequence: o.sequence, order: o}, l.down)
 	l.setLevel()
 }
-
-// count is the number of entries.
-func (l *ladder) count() int { return l.limits.count + l.triggers.count }
 
 // queue returns the side of a Book that a limit order rests on.
 func (b *book) queue(o *order) *depth {
@@ -131,13 +128,11 @@ func (b *book) queue(o *order) *depth {
 
 // empty reports whether nothing waits for the price to move.
 func (b *book) empty() bool {
-	return b.below.count()+b.above.count() == 0 && b.bids == nil
+	return b.below.level == math.MinInt64 && b.above.level == math.MaxInt64 && b.bids == nil
 }
 
-// reached reports whether a price at p reaches anything on one side.
-func (b *book) reached(l *ladder, p market.Price) bool {
-	return l.reached(p) || b.bids != nil && b.sooner(l, nil, p) != nil
-}
+// reachedInBook reports whether a price at p reaches an order of a Book that the house takes.
+func (b *book) reachedInBook(l *ladder, p market.Price) bool { return b.sooner(l, nil, p) != nil }
 
 // sooner returns the order that a price on its way to p reaches first: the trigger o, or the first
 // order of a Book, which the house takes.

@@ -11,7 +11,7 @@ func (v *Venue) candles(group []market.Candle) {
 	for i := range group {
 		c := &group[i]
 		b := &v.books[c.Market]
-		quiet := b.waiting == 0 && b.quiet(c)
+		quiet := b.inQuietRange(c) || b.waiting == 0 && b.quiet(c)
 		if quiet && !v.follows(b) {
 			b.last = c.Close
 			continue
@@ -25,9 +25,10 @@ func (v *Venue) candles(group []market.Candle) {
 	}
 	point := 0
 	if calm {
-		point = v.showPaths()
+		point, v.pathUsed = v.showPaths(), true
 	}
 	for ; point < 4 && (point != 1 || v.anyWaiting()); point++ {
+		v.pathUsed = v.pathUsed || point > 0
 		v.point(point)
 	}
 	for _, b := range v.active {
@@ -136,8 +137,12 @@ func (v *Venue) beginPath(b *book) {
 	v.match(b)
 	v.notifyHere(b) // the price may be past the target of an entry that has just filled
 	b.points[1], b.points[2] = v.config.Path.extremes(&b.candle, v.solo.balances[b.market.Base].Total > 0)
-	b.lowHit = b.reached(&b.below, b.candle.Low) || b.watchedBelow(b.candle.Low)
-	b.topHit = b.reached(&b.above, b.candle.High) || b.watchedAbove(b.candle.High)
+	low, high := b.candle.Low, b.candle.High
+	b.lowHit = low <= b.below.level || b.watchedBelow(low)
+	b.topHit = high >= b.above.level || b.watchedAbove(high)
+	if b.bids != nil {
+		b.lowHit, b.topHit = b.lowHit || b.reachedInBook(&b.below, low), b.topHit || b.reachedInBook(&b.above, high)
+	}
 }
 
 // Points returns the four prices of a candle in the order in which the path visits them. long says

@@ -20,12 +20,18 @@ func (v *Venue) QuietRange(id market.ID) (low, high market.Price) {
 // SkipTo moves a market to the close of the last of some quiet candles.
 func (v *Venue) SkipTo(c *market.Candle) { v.books[c.Market].last = c.Close }
 
+// inQuietRange is quiet for most quiet candles, at the cost of a few comparisons.
+func (b *book) inQuietRange(c *market.Candle) bool {
+	return c.Low > b.quietLow && c.High < b.quietHigh && *b.watch == market.Watch{}
+}
+
 // idle reports whether nothing waits for a price: no command, entry or watch, and no Book.
 func (b *book) idle() bool { return b.waiting == 0 && b.empty() && *b.watch == (market.Watch{}) }
 
 // quiet reports whether a candle has no effect: no command, entry or watch waits for its prices.
 func (b *book) quiet(c *market.Candle) bool {
-	return b.waiting == 0 && !b.reached(&b.below, c.Low) && !b.reached(&b.above, c.High) && !b.watched(c)
+	return b.waiting == 0 && c.Low > b.below.level && c.High < b.above.level && !b.watched(c) &&
+		(b.bids == nil || !b.reachedInBook(&b.below, c.Low) && !b.reachedInBook(&b.above, c.High))
 }
 
 // setQuietRange computes the prices that QuietRange returns.

@@ -144,6 +144,7 @@ type Venue struct {
 	refused    *exchange.Error
 
 	ambiguous  int64
+	pathUsed   bool         // some candle was walked past its open
 	event      market.Event // reused for every report
 	priceEvent market.Event // reused for every watched price
 	report     market.Report
@@ -241,6 +242,10 @@ func (v *Venue) Last(id market.ID) market.Price { return v.books[id].last }
 // Ambiguous returns the number of candles so far in which own orders could have filled in either
 // order.
 func (v *Venue) Ambiguous() int64 { return v.ambiguous }
+
+// PathUsed reports whether any candle so far was walked past its open. Until then Config.Path has
+// had no effect: a venue with another path would have done the same.
+func (v *Venue) PathUsed() bool { return v.pathUsed }
 
 // Open returns the number of open orders of account 0 in a market.
 func (v *Venue) Open(id market.ID) int { return v.solo.markets[id].open }

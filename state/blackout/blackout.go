@@ -35,12 +35,15 @@ const (
 	page   = 4096
 	sector = 512
 	heads  = 2 * page
+
+	headEnd = 80 // bytes of a page up to the end of its head
 )
 
 // Cut returns the content of a file after a power cut at a step of a commit, by chance among the
 // possible ones. before and after are the file at the commits on both sides. A head may be torn
-// within a sector, which is worse than real disks. Cut panics if both heads have changed: then more
-// than one commit lies between before and after.
+// within a sector, which is worse than real disks, but not so that one byte of it is missing: that
+// is what a damaged byte looks like, and boltfile refuses it. Cut panics if both heads have
+// changed: then more than one commit lies between before and after.
 func Cut(before, after []byte, at Step, chance *rand.Rand) []byte {
 	size := len(after)
 	if at == Pages && chance.IntN(2) == 0 {
@@ -61,8 +64,21 @@ func Cut(before, after []byte, at Step, chance *rand.Rand) []byte {
 	default:
 		torn := [...]int{page, sector, 128}[chance.IntN(3)]
 		copy(image[head:head+chance.IntN(torn+1)], after[head:])
+		if differing(image[head:head+headEnd], after[head:]) == 1 {
+			copy(image[head:head+page], after[head:])
+		}
 	}
 	return image
+}
+
+// differing counts the bytes of a that differ from those of b.
+func differing(a, b []byte) (n int) {
+	for i := range a {
+		if a[i] != b[i] {
+			n++
+		}
+	}
+	return n
 }
 
 // changed returns the offset of the head page that the commit wrote, -1 for none.

@@ -3,6 +3,7 @@ package candles
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -150,4 +151,27 @@ func FuzzDecodeChunk(f *testing.F) {
 			require.NoError(t, candles[at].Check())
 		}
 	})
+}
+
+// TestTheLoopForFullBlocksAgreesWithThatForAll combines the same columns with both, whatever they
+// hold: impossible candles too.
+func TestTheLoopForFullBlocksAgreesWithThatForAll(t *testing.T) {
+	random := rand.New(rand.NewPCG(6, 6))
+	var small, anyBlock [blockRows]market.Candle
+	for range 2000 {
+		d := chunkDecoder{head: chunkHeader{interval: market.Interval1m, number: random.Int64N(9000)},
+			offset: random.Int64N(3000) - 1, close: random.Int64N(1 << 40),
+			leastOpen: random.Int64N(2000) - 1000, leastBody: random.Int64N(2000) - 1000}
+		for col := range colGap {
+			for i := range d.cols[col] {
+				d.cols[col][i] = random.Uint64N(1 + 1<<random.IntN(smallBits))
+			}
+		}
+		other := d
+		badSmall, badAny := d.combineSmall(&small), other.combineAny(anyBlock[:])
+		require.Equal(t, badAny < 0, badSmall < 0)
+		require.Equal(t, other.close, d.close)
+		require.Equal(t, other.offset, d.offset)
+		require.Equal(t, anyBlock, small)
+	}
 }

@@ -177,8 +177,8 @@ func unpackWide(dst []uint64, src []byte, width uint) {
 // combine turns columns into candles.
 func (d *chunkDecoder) combine(dst []market.Candle) error {
 	var bad int64 // negative after an impossible number
-	if d.small {
-		bad = d.combineSmall(dst)
+	if d.small && len(dst) == blockRows {
+		bad = d.combineSmall((*[blockRows]market.Candle)(dst))
 	} else {
 		bad = d.combineAny(dst)
 	}
@@ -205,29 +205,27 @@ func (d *chunkDecoder) isSmall(widths []byte) bool {
 		max(d.leastOpen, d.leastBody)>>smallBits <= 0 && min(d.leastOpen, d.leastBody)>>smallBits >= -1
 }
 
-// combineSmall is the hot loop of every backtest. If nothing can overflow and every distance is
-// positive, a candle is possible when its low is above zero.
-func (d *chunkDecoder) combineSmall(dst []market.Candle) (bad int64) {
+// combineSmall is the hot loop of every backtest, for full blocks. If nothing can overflow and
+// every distance is positive, a candle is possible when its low is above zero. A length that the
+// compiler knows leaves the registers to the numbers.
+func (d *chunkDecoder) combineSmall(dst *[blockRows]market.Candle) (bad int64) {
 	cols := &d.cols
 	step := market.Time(d.head.interval.Fixed())
 	start := d.start(d.offset)
 	last, leastOpen, leastBody := d.close, d.leastOpen, d.leastBody
 	for i := range dst {
-		if i >= blockRows {
-			break
-		}
 		open := last + leastOpen + int64(cols[colOpen][i])
 		last = open + leastBody + int64(cols[colBody][i])
 		low := min(open, last) - int64(cols[colDown][i])
 		bad |= low - 1
-		start += step
 		c := &dst[i]
 		c.Open, c.Close, c.Low = market.Price(open), market.Price(last), market.Price(low)
 		c.High = market.Price(max(open, last) + int64(cols[colUp][i]))
+		start += step
 		c.Volume, c.Start = market.Volume(cols[colVolume][i]), start
 	}
 	d.close = last
-	d.offset += int64(len(dst))
+	d.offset += blockRows
 	return bad
 }
 

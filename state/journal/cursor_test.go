@@ -15,7 +15,7 @@ import (
 // What a command does with the file ends with the command.
 func TestLongWalksEndWithTheContextOfTheOpening(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bot.db")
-	day := aDay(t, 300)
+	day := aDay(t, 1000)
 	require.NoError(t, day.Backup(path))
 	ctx, cancel := context.WithCancel(t.Context())
 	s, err := ReadUntil(ctx, path)

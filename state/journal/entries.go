@@ -74,112 +74,102 @@ func segmentName(key []byte) string {
 	return fmt.Sprintf("journal entries %d to %d", last-min(last, segmentEntries)+1, last)
 }
 
-// inSegment calls visit with an entry of a segment.
-func (e *entries) inSegment(number uint64, visit func(key, value []byte) error) error {
-	binary.BigEndian.PutUint64(e.number[:], number)
-	return visit(e.number[:], e.segment.entry(number))
-}
-
 // forward calls visit with the entries from a number on, in order, until visit returns an error,
 // which forward returns, or ctx ends. It releases the pages that it read.
 func (e *entries) forward(ctx context.Context, from uint64, visit func(key, value []byte) error) error {
-	w := e.walk(ctx)
-	defer w.release.Flush()
-	w.key, w.value = w.alone.Seek(key64(from))
+	w := e.walk(ctx, false)
+	first := key64(from)
+	w.key, w.value = w.alone.Seek(first)
 	if w.segments != nil {
-		w.last, w.row = w.segments.Seek(key64(from))
+		w.last, w.row = w.segments.Seek(first)
 	}
-	for w.more() {
-		if w.last == nil || w.key != nil && bytes.Compare(w.key, w.last) < 0 {
-			if err := visit(w.key, w.value); err != nil {
-				return err
-			}
-			w.release.Consumed(w.value)
-			w.key, w.value = w.alone.Next()
-			continue
-		}
-		known, err := w.open()
-		for number := max(from, e.segment.last-segmentEntries+1); known && number <= e.segment.last &&
-			err == nil; number++ {
-			err = e.inSegment(number, visit)
-		}
-		if err != nil {
-			return err
-		}
-		w.release.Consumed(w.row)
-		w.last, w.row = w.segments.Next()
-	}
-	return w.err()
+	return w.run(from, visit)
 }
 
 // back is forward from the last entry to the first.
 func (e *entries) back(ctx context.Context, visit func(key, value []byte) error) error {
-	w := e.walk(ctx)
-	defer w.release.Flush()
+	w := e.walk(ctx, true)
 	w.key, w.value = w.alone.Last()
 	if w.segments != nil {
 		w.last, w.row = w.segments.Last()
 	}
-	for w.more() {
-		if w.last == nil || w.key != nil && bytes.Compare(w.key, w.last) > 0 {
-			if err := visit(w.key, w.value); err != nil {
-				return err
-			}
-			w.release.Consumed(w.value)
-			w.key, w.value = w.alone.Prev()
-			continue
-		}
-		known, err := w.open()
-		for number := e.segment.last; known && number > e.segment.last-segmentEntries && err == nil; number-- {
-			err = e.inSegment(number, visit)
-		}
-		if err != nil {
-			return err
-		}
-		w.release.Consumed(w.row)
-		w.last, w.row = w.segments.Prev()
-	}
-	return w.err()
+	return w.run(0, visit)
 }
 
 // entryWalk is a walk over all entries, with the next one that stands alone and the next segment.
 type entryWalk struct {
 	*entries
 	ctx             context.Context
-	release         boltfile.Releaser
+	back            bool
 	alone, segments *boltfile.Cursor
 	key, value      []byte
 	last, row       []byte
-	steps           int
 }
 
-func (e *entries) walk(ctx context.Context) *entryWalk {
-	w := &entryWalk{entries: e, ctx: ctx, release: boltfile.NewReleaser(e.tx), alone: boltfile.NewCursor(e.alone)}
+func (e *entries) walk(ctx context.Context, back bool) *entryWalk {
+	w := &entryWalk{entries: e, ctx: ctx, back: back, alone: boltfile.NewCursor(e.alone)}
 	if e.segments != nil {
 		w.segments = boltfile.NewCursor(e.segments)
 	}
 	return w
 }
 
-// more reports whether the walk has not ended.
-func (w *entryWalk) more() bool {
-	w.steps++
-	return (w.key != nil || w.last != nil) && (w.steps%contextEvery != 0 || w.ctx.Err() == nil)
-}
-
-// err is the error of a walk that ended because its context did.
-func (w *entryWalk) err() error {
-	if (w.key != nil || w.last != nil) && w.ctx.Err() != nil {
-		return fmt.Errorf("read the journal: %w", w.ctx.Err())
+func (w *entryWalk) run(from uint64, visit func(key, value []byte) error) error {
+	release := boltfile.NewReleaser(w.tx)
+	defer release.Flush()
+	for n := 1; w.key != nil || w.last != nil; n++ {
+		if n%contextEvery == 0 && w.ctx.Err() != nil {
+			return fmt.Errorf("read the journal: %w", w.ctx.Err())
+		}
+		if w.segmentNext() {
+			if err := w.visitSegment(from, visit); err != nil {
+				return err
+			}
+			n |= contextEvery - 1 // the next step looks at ctx
+			release.Consumed(w.row)
+			w.last, w.row = w.step(w.segments)
+			continue
+		}
+		if err := visit(w.key, w.value); err != nil {
+			return err
+		}
+		release.Consumed(w.value)
+		w.key, w.value = w.step(w.alone)
 	}
 	return nil
 }
 
-// open unpacks the next segment. It reports false for a damaged one that the walk steps over.
-func (w *entryWalk) open() (known bool, err error) {
-	w.steps |= contextEvery - 1 // the next step looks whether ctx has ended
-	if err = w.read(w.last, w.row); err != nil && w.damaged != nil {
-		return false, w.damaged(w.last, w.row, err)
+// segmentNext reports whether the next segment comes before the next entry that stands alone.
+func (w *entryWalk) segmentNext() bool {
+	return w.last != nil && (w.key == nil || bytes.Compare(w.key, w.last) > 0 != w.back)
+}
+
+func (w *entryWalk) step(c *boltfile.Cursor) (key, value []byte) {
+	if w.back {
+		return c.Prev()
 	}
-	return err == nil, err
+	return c.Next()
+}
+
+// visitSegment calls visit with the entries of the next segment from a number on.
+func (w *entryWalk) visitSegment(from uint64, visit func(key, value []byte) error) error {
+	if err := w.read(w.last, w.row); err != nil {
+		if w.damaged != nil {
+			return w.damaged(w.last, w.row, err)
+		}
+		return err
+	}
+	last := w.segment.last
+	first := max(from, last-segmentEntries+1)
+	for i := range last - first + 1 {
+		number := first + i
+		if w.back {
+			number = last - i
+		}
+		binary.BigEndian.PutUint64(w.number[:], number)
+		if err := visit(w.number[:], w.segment.entry(number)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

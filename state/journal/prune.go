@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -87,7 +86,7 @@ func (p *pruner) findCut() (err error) {
 	}
 	p.cut = p.old
 	errStop := errors.New("young enough")
-	err = p.store.entriesOf(p.from).forward(context.Background(), p.old.number+1, func(key, value []byte) error {
+	err = p.store.entriesOf(p.from).forward(p.store.reading, p.old.number+1, func(key, value []byte) error {
 		if timeOfKey(value[sha256.Size:]) >= p.before {
 			return errStop
 		}
@@ -200,7 +199,7 @@ func (p *pruner) copyOld() error {
 	checkpoints := p.from.Bucket(bucketCheckpoints)
 	var before []byte // hash of the previous entry in the file
 	var last uint64
-	err := p.store.entriesOf(p.from).forward(context.Background(), 0, func(key, value []byte) error {
+	err := p.store.entriesOf(p.from).forward(p.store.reading, 0, func(key, value []byte) error {
 		number := binary.BigEndian.Uint64(key)
 		known := before
 		if last+1 != number {

@@ -50,6 +50,9 @@ const checkpointEvery = 1024
 // store. A writer that needs more waits for all readers, a backup among them.
 const mapAhead = 4
 
+// growStep is the room in bytes that a state file takes in advance when it grows.
+const growStep = 256 << 10
+
 // Store is the state file of a live bot: the journal and its tables. One process opens it and one
 // goroutine commits; meanwhile any goroutine of that process may read and sees the last commit.
 //
@@ -113,6 +116,7 @@ func openFile(ctx context.Context, path string, readOnly bool, wanted schema) (*
 		return nil, boltfile.Explain(path, "state file", ": a running bot holds it (ask that one with bot status), "+
 			"or another bot state command; stop it, or name another file", err)
 	}
+	db.AllocSize = growStep
 	squeezer, err := newSqueezer()
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
