@@ -285,7 +285,7 @@ func (t *table) atMost(what, floorName string, floor, ours float64, unit string,
 		mark = " missed"
 	}
 	t.line(what, fmt.Sprintf("%s %.4g %s", floorName, floor, unit), fmt.Sprintf("%.4g %s", ours, unit),
-		fmt.Sprintf("%.3g×", ours/floor), fmt.Sprintf("≤ %g %s%s", goal, unit, mark))
+		fmt.Sprintf("%.4g×", ours/floor), fmt.Sprintf("≤ %g %s%s", goal, unit, mark))
 }
 
 // many is a backtest of one strategy in so many markets, each with n candles in memory.

@@ -32,8 +32,8 @@ import (
 //
 // Figures are CPU time, the least of a few tries: what the code costs, not what the machine was
 // doing. A ratio past its goal is marked; nothing fails, because a machine is no specification. The
-// last rows are those of benchmarks in the packages, which tell there what they are; with -short
-// these run once, to see that they work.
+// last rows are those of benchmarks in the packages, which tell there what they are. With -short
+// there are two tries, and one round of a benchmark: to see that it works.
 func BenchmarkTable(b *testing.B) {
 	for b.Loop() {
 		t := &table{b: b}
