@@ -47,6 +47,7 @@ type mark struct {
 	at    market.Time // its arrival
 	late  bool        // from a candle that arrived late
 
+	held       bool // there was some of the base asset when the market was valued last
 	outdated   bool // the market is listed in values.outdated
 	unreliable bool // the exchange's later data cannot be true
 }
@@ -185,14 +186,16 @@ func (a *Account) Mark(c *market.Candle, at market.Time) {
 	a.setMark(c.Market, mark{price: c.Close, at: at, late: c.Late})
 }
 
-// setMark sets the latest price of a market.
+// setMark sets the latest price of a market. The value of a base asset that is not held does not
+// change with it.
 func (a *Account) setMark(m market.ID, to mark) {
 	k := &a.marks[m]
-	if !k.outdated {
+	to.held, to.outdated = k.held, k.outdated
+	if to.held && !to.outdated {
+		to.outdated = true
 		a.values.outdated = append(a.values.outdated, m)
 	}
 	*k = to
-	k.outdated = true
 }
 
 // transfer changes a balance from outside. A base asset that comes with a price opens a position of

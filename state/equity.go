@@ -75,7 +75,9 @@ func (a *Account) revalue(currency market.AssetID) (err error) {
 	for _, id := range a.values.outdated {
 		m := a.catalog.Market(id)
 		value, overflow := market.Money(0), error(nil)
-		if total := a.sum(m.Base); total != 0 {
+		total := a.sum(m.Base)
+		a.marks[id].held = total != 0
+		if total != 0 {
 			value, overflow = m.Notional(a.marks[id].price, market.Qty(total))
 		}
 		if overflow != nil {
