@@ -25,7 +25,7 @@ func TestASmallExchangeMakesFiftyMegabytesOfGarbageBetweenCollections(t *testing
 	restore()
 	require.GreaterOrEqual(t, goal-live, uint64(50e6))
 	require.LessOrEqual(t, goal-live, uint64(80e6), "what other tests have left is small")
-	if known {
+	if known && !raced { // the race detector writes into a shadow of all memory that is allocated
 		require.Less(t, after-before, int64(ballastBytes/2), "ballast takes addresses, not memory")
 	}
 	runtime.GC()

@@ -2,5 +2,6 @@
 
 package sandbox
 
-// raced is whether the race detector runs: sync.Pool then throws things away by chance.
+// raced is whether the race detector runs: sync.Pool then drops things by chance, and memory counts
+// twice.
 const raced = false
