@@ -74,7 +74,7 @@ type Order struct {
 	Reported     bool               // the exchange has reported it at least once
 	Code         int                // of the exchange's refusal, for Rejected
 	tally
-	seat // while it is open
+	openLinks // while it is open
 }
 
 // tally is the account's own data of an order.

@@ -28,8 +28,8 @@ const (
 	ofItsMarket
 )
 
-// seat is the place of an open order among the others; that of an ended one is zero.
-type seat struct {
+// openLinks is the place of an open order among the others; that of an ended one is zero.
+type openLinks struct {
 	list           *openList
 	previous, next *Order // of the list
 	stamp          uint64 // of its entry in the best prices of its side; 0: none

@@ -165,7 +165,7 @@ func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market
 	for _, minute := range p.kills {
 		time.Sleep(begin.Add(time.Duration(p.late+minute)*time.Minute + calmSecond*time.Second).Sub(s.ex.Clock().Now()))
 		b.kill()
-		s.witness.(*ear).deaf.Store(true)
+		s.observer.(*ear).deaf.Store(true)
 		defer b.bury()
 		b = s.trade(live, 0)
 	}
@@ -180,9 +180,9 @@ func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market
 	return live, all, from, to
 }
 
-// trade starts a bot whose witness the trail is.
+// trade starts a bot whose observer is the trail.
 func (s *stage) trade(live *trail, slow time.Duration) *process {
-	s.witness = &ear{trail: live}
+	s.observer = &ear{trail: live}
 	b, err := s.open()
 	require.NoError(s.T, err)
 	live.of(b.plan.Catalog, b.plan.Names())

@@ -35,7 +35,7 @@ type stage struct {
 	kinds    []strategy.Kind
 	now      func() time.Time // the bot's clock; nil: that of the bubble
 	slept    func() market.Duration
-	witness  observer // of what the bot trades; nil: nobody
+	observer observer // of the bot's trades; nil: none
 	within   func(http.Handler) http.Handler
 	wrap     func(http.RoundTripper) http.RoundTripper // what stands between the bot and the wire; nil: nothing
 	log      bottest.Log
@@ -155,7 +155,7 @@ func (s *stage) plan(w *wire) *plan.Live {
 
 // options are what a start has of its process.
 func (s *stage) options() Options {
-	return Options{slept: s.slept, observer: s.witness, wrapPaper: s.within}
+	return Options{slept: s.slept, observer: s.observer, wrapPaper: s.within}
 }
 
 // start starts the bot, and insists until the exchange lets it: what supervises a process does the

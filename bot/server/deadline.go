@@ -62,8 +62,8 @@ type conn struct {
 	read, write deadline
 }
 
-// deadline is a deadline as it was set, and whether the connection below has one that is over. That
-// has none otherwise.
+// deadline is a deadline of a connection. over: it has passed, and the connection below has a
+// deadline that has passed too; before, the connection below has none.
 type deadline struct {
 	at   time.Time // zero: none
 	over bool

@@ -25,7 +25,7 @@ const batchBytes = 2 << 20
 // its place in one. Before that one nothing has changed, after it everything: also if the process
 // or the machine dies. What is left over then is deleted by the next opening for writing.
 func (s *Store) commitBeside(w *chunkWriter, complete []Range) error {
-	b := &besideWriter{chunkWriter: w, numbers: sortedKeys(w.loader.shelf.chunks),
+	b := &besideWriter{chunkWriter: w, numbers: sortedKeys(w.loader.spool.chunks),
 		batch: make([]byte, 0, batchBytes+batchBytes/8)}
 	err := s.sweep()
 	for !b.done && err == nil {
@@ -130,7 +130,7 @@ func (b *besideWriter) nextChunk(stored, value []byte) (key, merged []byte, err 
 		value = nil
 	}
 	b.numbers = b.numbers[1:]
-	merged, err = b.merge(loaded, value, b.loader.shelf.chunks[loaded])
+	merged, err = b.merge(loaded, value, b.loader.spool.chunks[loaded])
 	return chunkKey(loaded), merged, err
 }
 

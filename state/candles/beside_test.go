@@ -29,7 +29,7 @@ func TestALargeWriteIsThatOfASmallOne(t *testing.T) {
 		small, large := openRapidStore(t), openRapidStore(t)
 		defer small.Close()
 		defer large.Close()
-		large.maxShelf = rapid.IntRange(0, 2000).Draw(r, "limit")
+		large.maxSpool = rapid.IntRange(0, 2000).Draw(r, "limit")
 		for range rapid.IntRange(1, 5).Draw(r, "writes") {
 			random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 			candles := flat(randomHours(random)...)
@@ -79,11 +79,11 @@ func everything(t testing.TB, store *Store) string {
 	return said.String()
 }
 
-// TestAShelfKeepsItsChunks puts chunks again and again, beside a map.
-func TestAShelfKeepsItsChunks(t *testing.T) {
+// TestASpoolKeepsItsChunks puts chunks again and again, beside a map.
+func TestASpoolKeepsItsChunks(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	folder := t.TempDir()
-	s := shelf{interval: market.Interval1m, path: filepath.Join(folder, "candles.db"), limit: 20_000,
+	s := spool{interval: market.Interval1m, path: filepath.Join(folder, "candles.db"), limit: 20_000,
 		chunks: map[int64]*loadedChunk{}}
 	want := map[int64][]byte{}
 	candles, total := benchSeries(20*chunkSpan), 0
@@ -120,7 +120,7 @@ func TestARefusedLargeFileLeavesNoTrace(t *testing.T) {
 	store, err := Open(path)
 	require.NoError(t, err)
 	importText(t, store, hourly("BTC-EUR"), canonical)
-	store.maxShelf = 0
+	store.maxSpool = 0
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
 	_, err = store.ImportCSV(strings.NewReader(benchCSV(20_000)+"nonsense\n"),
@@ -151,7 +151,7 @@ func TestThisImportIsAChildThatIsKilled(t *testing.T) {
 	require.NoError(t, err)
 	store, err := Open(path)
 	require.NoError(t, err)
-	store.maxShelf = 1 << 20
+	store.maxSpool = 1 << 20
 	store.committed = func() {
 		fmt.Println("a transaction is done")
 		if left--; left == 0 {

@@ -98,7 +98,7 @@ func (s *Store) commit(o WriteOptions, l *loader, complete []Range) (WriteReport
 	err := s.db.View(w.decideDigits)
 	switch {
 	case err != nil:
-	case l.shelf.spilled():
+	case l.spool.spilled():
 		err = s.commitBeside(w, complete)
 	default:
 		err = s.db.Update(func(tx *bbolt.Tx) error {
@@ -159,7 +159,7 @@ func (w *chunkWriter) finish(tx *bbolt.Tx, complete []Range) error {
 // options.
 func (w *chunkWriter) neededDigits() (price, volume uint8) {
 	price, volume = w.options.PriceDigits, w.options.VolumeDigits
-	for _, chunk := range w.loader.shelf.chunks {
+	for _, chunk := range w.loader.spool.chunks {
 		price, volume = max(price, chunk.head.priceDigits), max(volume, chunk.head.volumeDigits)
 	}
 	return price, volume
@@ -193,7 +193,7 @@ func (w *chunkWriter) widen(tx *bbolt.Tx, price, volume uint8) error {
 }
 
 func (w *chunkWriter) writeAll(tx *bbolt.Tx) error {
-	loaded := w.loader.shelf.chunks
+	loaded := w.loader.spool.chunks
 	if len(loaded) == 0 {
 		return nil
 	}
@@ -221,7 +221,7 @@ func (w *chunkWriter) writeAll(tx *bbolt.Tx) error {
 // series has no such chunk. The result is valid as long as the loader; that of one which has
 // spilled, until the next call.
 func (w *chunkWriter) merge(number int64, stored []byte, chunk *loadedChunk) ([]byte, error) {
-	packed, err := w.loader.shelf.packed(chunk)
+	packed, err := w.loader.spool.packed(chunk)
 	switch {
 	case err != nil:
 		return nil, err

@@ -366,7 +366,7 @@ func (c *csvImport) finish() ([]Range, error) {
 	case c.report.Bad > 0 && c.options.Complete:
 		return nil, fmt.Errorf("complete was claimed, and %d rows are bad: import without the claim, or repair them",
 			c.report.Bad)
-	case len(c.load.shelf.chunks) == 0:
+	case len(c.load.spool.chunks) == 0:
 		return nil, fmt.Errorf("no rows with candles are in it: %w", ErrNoData)
 	}
 	first, last := c.load.span()

@@ -35,7 +35,7 @@ func openFile(path string, readOnly bool) (*Store, error) {
 	if err != nil {
 		return nil, explain(path, err)
 	}
-	s := &Store{db: db, path: path, maxShelf: maxShelf}
+	s := &Store{db: db, path: path, maxSpool: maxSpool}
 	if err := s.prepare(readOnly); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

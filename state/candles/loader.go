@@ -12,7 +12,7 @@ import (
 const maxLate = 1 << 18
 
 // loader collects candles in any order and packs them by chunk. One chunk is open; a candle of a
-// closed chunk waits in the late list. Packed chunks go to the shelf, so memory does not grow with
+// closed chunk waits in the late list. Packed chunks go to the spool, so memory does not grow with
 // the candles. Close it.
 type loader struct {
 	interval                  market.Interval
@@ -21,7 +21,7 @@ type loader struct {
 	maxVolume                 market.Volume
 
 	current  *openChunk
-	shelf    shelf
+	spool    spool
 	late     lateList
 	packer   chunkPacker
 	conflict func(c *market.Candle, line int64) // called for a candle that an earlier one contradicts
@@ -32,11 +32,11 @@ type loader struct {
 // newLoader returns a loader for candles of the store.
 func (s *Store) newLoader(interval market.Interval, conflict func(c *market.Candle, line int64)) *loader {
 	return &loader{interval: interval, conflict: conflict,
-		shelf: shelf{interval: interval, path: s.path, limit: s.maxShelf, chunks: map[int64]*loadedChunk{}}}
+		spool: spool{interval: interval, path: s.path, limit: s.maxSpool, chunks: map[int64]*loadedChunk{}}}
 }
 
 // close gives back what the packed chunks take.
-func (l *loader) close() error { return l.shelf.close() }
+func (l *loader) close() error { return l.spool.close() }
 
 // raise gives the candles inside more decimals. If one would not fit, it wraps market.ErrOverflow
 // and changes nothing.
@@ -84,7 +84,7 @@ func (l *loader) add(c *market.Candle, index, line int64) error {
 	number, offset := chunkOf(index)
 	l.maxPrice, l.maxVolume = max(l.maxPrice, c.High), max(l.maxVolume, c.Volume)
 	if l.current == nil || l.current.number != number {
-		if chunk := l.shelf.chunks[number]; chunk != nil {
+		if chunk := l.spool.chunks[number]; chunk != nil {
 			return l.addLate(chunk, c, line)
 		}
 		if err := l.open(number); err != nil {
@@ -137,18 +137,18 @@ func (l *loader) closeCurrent() error {
 }
 
 func (l *loader) put(chunk *openChunk) error {
-	return l.shelf.put(chunk.number, l.packer.pack(chunk.candles(), l.interval, l.priceDigits, l.volumeDigits))
+	return l.spool.put(chunk.number, l.packer.pack(chunk.candles(), l.interval, l.priceDigits, l.volumeDigits))
 }
 
 // mergeLate packs late candles into their chunks.
 func (l *loader) mergeLate() error {
 	merged := &openChunk{}
-	for _, number := range sortedKeys(l.shelf.chunks) {
-		chunk := l.shelf.chunks[number]
+	for _, number := range sortedKeys(l.spool.chunks) {
+		chunk := l.spool.chunks[number]
 		if chunk.late.first == 0 {
 			continue
 		}
-		packed, err := l.shelf.packed(chunk)
+		packed, err := l.spool.packed(chunk)
 		if err != nil {
 			return err
 		}
@@ -282,7 +282,7 @@ func (o *openChunk) set(candles []market.Candle) {
 
 // span returns the starts of the first and the last candle. Call it after finish.
 func (l *loader) span() (first, last market.Time) {
-	numbers := sortedKeys(l.shelf.chunks)
-	head, tail := &l.shelf.chunks[numbers[0]].head, &l.shelf.chunks[numbers[len(numbers)-1]].head
+	numbers := sortedKeys(l.spool.chunks)
+	head, tail := &l.spool.chunks[numbers[0]].head, &l.spool.chunks[numbers[len(numbers)-1]].head
 	return l.interval.StartOf(head.firstIndex()), l.interval.StartOf(tail.lastIndex())
 }

@@ -30,7 +30,7 @@ var (
 type Store struct {
 	db       *boltfile.File
 	path     string
-	maxShelf int // of a loader
+	maxSpool int // of a loader
 
 	writing   sync.Mutex // held by a write, which may be several transactions
 	committed func()     // unless nil, called after each transaction of a large write

@@ -103,7 +103,7 @@ func (g *grid) OnCandle(d *strategy.Desk, c market.Candle) {
 	}
 	if held := d.Position(c.Market).Amount; held != l.held {
 		l.held = held
-		l.doubt()
+		l.recheck()
 	}
 	if l.calm(c.Close) && (!l.poor || d.Cash(c.Market) < l.money) {
 		return
@@ -126,14 +126,14 @@ func (g *grid) Quiet(c market.Candle) bool {
 
 // OnOrder notes that an order is not what it was.
 func (g *grid) OnOrder(d *strategy.Desk, o market.Order, _ market.Report) {
-	g.stir(d, o.Market, o.ID, o.Side)
+	g.noteChange(d, o.Market, o.ID, o.Side)
 }
 
 // OnFill notes it for fills that come without a report.
-func (g *grid) OnFill(d *strategy.Desk, f market.Fill) { g.stir(d, f.Market, f.Order, f.Side) }
+func (g *grid) OnFill(d *strategy.Desk, f market.Fill) { g.noteChange(d, f.Market, f.Order, f.Side) }
 
-// stir makes the next close look the order up.
-func (g *grid) stir(d *strategy.Desk, m market.ID, id market.OrderID, side market.Side) {
+// noteChange makes the next close look the order up.
+func (g *grid) noteChange(d *strategy.Desk, m market.ID, id market.OrderID, side market.Side) {
 	l := &g.ladders[m]
 	l.settled, l.held = false, d.Position(m).Amount
 	if r := l.find(side, id); r != nil {

@@ -55,11 +55,11 @@ func (g *grid) reckon(l *ladder, m *market.Market) {
 		r.price = strategy.RoundPrice(*m, market.Sell, strategy.Above(l.centre, distance))
 		r.amount = strategy.Affordable(*m, l.money, strategy.Whole, r.price)
 	}
-	l.doubt()
+	l.recheck()
 }
 
-// doubt has all orders looked up.
-func (l *ladder) doubt() {
+// recheck lets the next close look up all orders.
+func (l *ladder) recheck() {
 	l.settled, l.counted = false, false
 	for k := range l.buys {
 		l.buys[k].state, l.sells[k].state = unsure, unsure

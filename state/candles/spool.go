@@ -10,13 +10,13 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// maxShelf is the number of bytes of packed chunks that a loader keeps in memory, a good million
+// maxSpool is the number of bytes of packed chunks that a loader keeps in memory, a good million
 // candles of 1m.
-const maxShelf = 10 << 20
+const maxSpool = 10 << 20
 
-// shelf keeps the packed chunks of a loader by number: in memory up to a limit, then all of them in
+// spool keeps the packed chunks of a loader by number: in memory up to a limit, then all of them in
 // a temporary file. So a load of any size takes little memory.
-type shelf struct {
+type spool struct {
 	interval market.Interval
 	path     string // of the store; the file is made beside it
 	limit    int
@@ -39,7 +39,7 @@ type loadedChunk struct {
 }
 
 // put keeps a copy of a packed chunk in place of the one before.
-func (s *shelf) put(number int64, packed []byte) (err error) {
+func (s *spool) put(number int64, packed []byte) (err error) {
 	chunk := s.chunks[number]
 	if chunk == nil {
 		chunk = &loadedChunk{}
@@ -60,11 +60,11 @@ func (s *shelf) put(number int64, packed []byte) (err error) {
 }
 
 // spilled reports whether the chunks are in the file.
-func (s *shelf) spilled() bool { return s.file != nil }
+func (s *spool) spilled() bool { return s.file != nil }
 
 // spill moves all chunks to a temporary file. No name leads to it, so that nothing stays of it when
 // the process dies; a system that cannot remove the name of an open file removes it at close.
-func (s *shelf) spill() (err error) {
+func (s *spool) spill() (err error) {
 	if s.file, err = os.CreateTemp(filepath.Dir(s.path), "."+filepath.Base(s.path)+".*.tmp"); err != nil {
 		return fmt.Errorf("make a file for the packed candles: %w", err)
 	}
@@ -82,7 +82,7 @@ func (s *shelf) spill() (err error) {
 
 // write puts a chunk into the file. One that outgrows its place gets a place of twice its size at
 // the end: so the file has less than four times the bytes of its chunks.
-func (s *shelf) write(chunk *loadedChunk, packed []byte) error {
+func (s *spool) write(chunk *loadedChunk, packed []byte) error {
 	if len(packed) > chunk.room {
 		if chunk.at = s.end; chunk.room == 0 {
 			chunk.room = len(packed)
@@ -99,7 +99,7 @@ func (s *shelf) write(chunk *loadedChunk, packed []byte) error {
 }
 
 // packed returns the bytes of a chunk, valid until the next call and the next put.
-func (s *shelf) packed(chunk *loadedChunk) ([]byte, error) {
+func (s *spool) packed(chunk *loadedChunk) ([]byte, error) {
 	if s.file == nil {
 		return chunk.packed, nil
 	}
@@ -111,7 +111,7 @@ func (s *shelf) packed(chunk *loadedChunk) ([]byte, error) {
 }
 
 // close removes the temporary file.
-func (s *shelf) close() error {
+func (s *spool) close() error {
 	if s.file == nil {
 		return nil
 	}
