@@ -144,7 +144,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	d.account = state.NewAccount(p.Catalog, len(p.Strategies), roster.Own)
 	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: roster.Limits, Fees: d.fees,
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
-	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Slots: roster.Seats,
+	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Slots: roster.Slots,
 		TradeFrom: p.From,
 		Observer:  d.observer(o.observer), Spoil: o.overwrite, Apart: o.apart})
 	config := p.Venue
@@ -164,8 +164,8 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 
 // subscribe notes the markets for which tickers and books are made.
 func (d *driver) subscribe(r *Roster) {
-	for i := range r.Seats {
-		for _, m := range r.Seats[i].Markets {
+	for i := range r.Slots {
+		for _, m := range r.Slots[i].Markets {
 			d.tickers[m] = d.tickers[m] || r.Needs[i].Ticker
 			d.books[m] = d.books[m] || r.Needs[i].Book && d.plan.SyntheticBook
 		}

@@ -27,7 +27,7 @@ type StrategyPlan struct {
 // Roster is the strategies of a plan, made, with what engine, gate and account must know of them.
 // All but Own is by StrategyID − 1.
 type Roster struct {
-	Seats  []engine.Slot
+	Slots  []engine.Slot
 	Limits []risk.Limits
 	Needs  []strategy.Needs
 	Own    []bool // by StrategyID: it has an allocation of its own
@@ -47,15 +47,15 @@ func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 		if err != nil {
 			return nil, fmt.Errorf("strategy %s: %w", s.Name, err)
 		}
-		seat := engine.Slot{
+		slot := engine.Slot{
 			Name: s.Name, Strategy: made, Intervals: append([]market.Interval{s.Interval}, needs.Intervals...),
 			Ticker: needs.Ticker, Book: needs.Book, Warmup: needs.Warmup,
 			Log: log.With().Str("strategy", s.Name).Logger(),
 		}
 		for _, m := range s.Markets {
-			seat.Markets = append(seat.Markets, m.ID)
+			slot.Markets = append(slot.Markets, m.ID)
 		}
-		r.Seats, r.Limits, r.Needs = append(r.Seats, seat), append(r.Limits, s.Limits), append(r.Needs, needs)
+		r.Slots, r.Limits, r.Needs = append(r.Slots, slot), append(r.Limits, s.Limits), append(r.Needs, needs)
 		r.Own[i+1] = s.Own
 	}
 	return r, nil

@@ -166,7 +166,7 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	r.account.KeepRecent(lateFills)
 	r.gate = risk.New(p.Catalog, risk.Config{Account: p.Limits, Strategies: roster.Limits, Fees: p.FeesOf,
 		Explain: true})
-	r.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: r.account, Gate: r.gate, Slots: roster.Seats,
+	r.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: r.account, Gate: r.gate, Slots: roster.Slots,
 		TradeFrom: r.began, SaveLimit: int(p.Config.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account,
 		names: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID,

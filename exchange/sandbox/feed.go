@@ -18,7 +18,7 @@ type publicData struct {
 	event   market.Event    // scratch
 }
 
-// touch notes that the market's book has changed: its nonce goes up by one. Whoever changes a book
+// touch notes that the market's book has changed: its nonce goes up by one. Code that changes a book
 // calls it once for each change.
 func (s *publicData) touch() { s.nonce++ }
 
