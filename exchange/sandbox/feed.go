@@ -18,8 +18,8 @@ type publicData struct {
 	event   market.Event    // scratch
 }
 
-// touch notes that the market's book has changed: its nonce goes up by one. Code that changes a book
-// calls it once for each change.
+// touch notes that the market's book has changed: its nonce goes up by one. Call it once for each
+// change of a book.
 func (s *publicData) touch() { s.nonce++ }
 
 // newPublicData returns empty public data that keeps as many rows as a config says.
