@@ -19,11 +19,12 @@ const (
 	CallLoad
 	CallQuiet
 	CallUnprotected
+	CallCloseFailed
 	callbacks
 )
 
 var callbackNames = [callbacks]string{"", "OnStart", "OnStop", "OnCandle", "OnTicker", "OnBook", "OnOrder", "OnFill",
-	"OnTimer", "Save", "Load", "Quiet", "OnUnprotected"}
+	"OnTimer", "Save", "Load", "Quiet", "OnUnprotected", "OnCloseFailed"}
 
 // String returns the name of the method.
 func (k CallbackKind) String() string {

@@ -149,6 +149,7 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 func (e *Engine) notifySent() {
 	for round := 0; len(e.sent) > 0 || e.brackets.HasReports(); round++ {
 		e.notifyUnprotected(round)
+		e.notifyCloses(round)
 		orders := e.sent
 		e.sent = nil
 		for _, o := range orders {

@@ -17,6 +17,7 @@ type arguments struct {
 	sent        market.Report
 	timer       int64
 	unprotected strategy.Unprotected
+	closeFailed strategy.CloseFailed
 }
 
 // guard calls a strategy with e.args; a panic halts that strategy alone.
@@ -54,6 +55,8 @@ func (e *Engine) call(s *slot, kind CallbackKind) {
 		s.onTimer.OnTimer(s.desk, e.args.timer)
 	case CallUnprotected:
 		s.onUnprotected.OnUnprotected(s.desk, e.args.unprotected)
+	case CallCloseFailed:
+		s.onCloseFailed.OnCloseFailed(s.desk, e.args.closeFailed)
 	case CallOrder:
 		e.callOrder(s)
 	}

@@ -18,6 +18,8 @@ type Engine interface {
 	Ask(s market.StrategyID, c *market.Command) (market.OrderID, error)
 	// Protect opens a bracket over base that the strategy holds; see Desk.Protect.
 	Protect(s market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error)
+	// Close sells a position, or an amount of it; 0: all. See Desk.Close.
+	Close(s market.StrategyID, m market.ID, amount market.Qty, tag string) error
 	// SetTimer asks for an OnTimer at or after a time.
 	SetTimer(s market.StrategyID, at market.Time, name int64)
 	// Book is the strategy's part of the account.
