@@ -20,7 +20,7 @@ import (
 func call(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, failed bytes.Buffer
 	code = bot.Run(ctx, bot.Process{Args: args, Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,
-		Getenv: func(string) string { return "" }, Kinds: shipped.Kinds()})
+		Getenv: func(string) string { return "" }, Definitions: shipped.Definitions()})
 	return code, out.String(), failed.String()
 }
 

@@ -25,7 +25,7 @@ func hourly(b *strategytest.Bench, s strategy.Strategy, d *strategy.Desk, m *mar
 }
 
 func start(t *testing.T, b *strategytest.Bench, values map[string]any) (strategy.Strategy, *strategy.Desk) {
-	s, err := dca.Kind.New(values, b.Setup(market.Interval1h))
+	s, err := dca.Definition.New(values, b.Setup(market.Interval1h))
 	require.NoError(t, err)
 	return s, b.Desk()
 }
@@ -64,11 +64,13 @@ func TestARunThatStartsWithAPeriodBuysAtOnce(t *testing.T) {
 	require.Equal(t, []string{"buy for 25 (scheduled)"}, hourly(&b, s, d, m, 8))
 }
 
-func TestAShortPurchaseIsSkippedNotShrunk(t *testing.T) {
+func TestAShortPurchaseIsAskedForAndNotShrunk(t *testing.T) {
 	var b strategytest.Bench
 	m := b.Market("BTC-EUR", 0, 2, 24_99)
 	s, d := start(t, &b, map[string]any{"every_candles": int64(1)})
-	require.Empty(t, hourly(&b, s, d, m, 0))
+	b.Refuse = func(*market.Command) error { return errors.New("cash is short") }
+	require.Equal(t, []string{"buy for 25 (scheduled) refused"}, hourly(&b, s, d, m, 0))
+	b.Refuse = nil
 	b.Deposit(m, 1)
 	require.Equal(t, []string{"buy for 25 (scheduled)"}, hourly(&b, s, d, m, 1))
 }
@@ -116,9 +118,9 @@ func TestEachMarketBuysForItself(t *testing.T) {
 func TestMoneyMustFitTheQuoteAsset(t *testing.T) {
 	var b strategytest.Bench
 	b.Market("BTC-EUR", 0, 2, 0)
-	_, err := dca.Kind.New(map[string]any{"money": "0.001"}, b.Setup(market.Interval1h))
+	_, err := dca.Definition.New(map[string]any{"money": "0.001"}, b.Setup(market.Interval1h))
 	require.ErrorIs(t, err, market.ErrInexact)
-	require.ErrorContains(t, err, "parameter money: 0.001 has more than 2 decimals")
-	_, err = dca.Kind.Needs(map[string]any{"every": "1ms"})
+	require.ErrorContains(t, err, "parameter money: 0.001 quote in BTC-EUR, which has 2 decimals")
+	_, err = dca.Definition.Needs(map[string]any{"every": "1ms"})
 	require.EqualError(t, err, "strategy dca: parameter every: 1ms is below 1s")
 }
