@@ -126,6 +126,21 @@ func (m MarketDesk) AmountOf(size Size, price market.Price) market.Qty {
 	return m.facts().RoundAmount(o.Amount)
 }
 
+// Affords reports whether the cash suffices for a buy at market over a size, its fee included.
+func (m MarketDesk) Affords(size Size) bool {
+	if !m.reads("Affords") {
+		return false
+	}
+	o := market.Order{Side: market.Buy, Type: market.TypeMarket}
+	if err := m.measure(&o, size); err != nil {
+		return false
+	}
+	if o.AmountQuote != 0 {
+		return o.AmountQuote <= m.Cash()
+	}
+	return o.Amount <= m.affordable(&o, m.Cash())
+}
+
 // Buy asks for a buy at market, or another with options: At makes it a limit order, StopLoss or
 // TakeProfit one that waits for a price.
 //

@@ -139,4 +139,8 @@ func (x *dca) schedule(d *strategy.Desk, m strategy.MarketDesk) {
 	d.Timer(market.FloorTo(d.Now(), every)+every, int64(m.ID()))
 }
 
-func (x *dca) buy(m strategy.MarketDesk) { m.Buy(x.Money, strategy.Tag(TagBuy)) }
+func (x *dca) buy(m strategy.MarketDesk) {
+	if m.Affords(x.Money) {
+		m.Buy(x.Money, strategy.Tag(TagBuy))
+	}
+}
