@@ -50,7 +50,7 @@ type CloseFailed struct {
 // would refuse a market order now, where orders_per_minute is used up, and where an amount is below
 // the market's minimum or held by other own orders. No other limit stops it, nor does a halt.
 func (d *Desk) Close(m market.ID, amount market.Qty, with ...Option) error {
-	o := d.draft(m, market.Sell, market.TypeMarket)
+	o := d.draft(m, market.Sell)
 	d.options(with)
 	for i := range with {
 		if with[i].field != fieldTag && d.fault == nil {
