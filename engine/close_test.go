@@ -45,7 +45,7 @@ func minutely(acts map[int]func(d *strategy.Desk)) func(*strategy.Desk, market.C
 // as order 2, and calls Close in its third minute.
 func closing(t *testing.T, c *closer, amount market.Qty, config sim.Config) *bench {
 	c.candle = minutely(map[int]func(*strategy.Desk){
-		1: func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) },
+		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1)) },
 		3: func(d *strategy.Desk) { require.NoError(t, d.Close(1, amount, strategy.Tag("signal"))) },
 	})
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}, venue: config})
@@ -235,7 +235,7 @@ func TestWhileASaleIsUnresolvedNothingIsSoldOrProtected(t *testing.T) {
 	c.candle = func(d *strategy.Desk, _ market.Candle) {
 		require.NoError(t, d.Close(1, 0))
 		require.NoError(t, d.Close(1, btc/2))
-		_, err := d.Protect(1, 90*at1, 110*at1)
+		_, err := d.In(1).Protect(strategy.Exits(90*at1, 110*at1))
 		require.ErrorIs(t, err, strategy.ErrNoPosition)
 		require.NoError(t, d.Update(1, strategy.Exits(91*at1, 111*at1)), "the levels may move")
 	}
@@ -338,12 +338,12 @@ func TestACloseOfAllEndsTheOtherOrdersOfTheMarketFirst(t *testing.T) {
 		c := &closer{}
 		c.candle = minutely(map[int]func(*strategy.Desk){
 			1: func(d *strategy.Desk) {
-				d.Bracket(1, btc, 90*at1, 110*at1)
-				d.Bracket(1, btc, 80*at1, 120*at1, strategy.At(85*at1))
-				d.Limit(1, market.Buy, btc, 70*at1)
-				d.Buy(1, 2*btc)
+				d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1))
+				d.In(1).Buy(strategy.Amount(btc), strategy.Exits(80*at1, 120*at1), strategy.At(85*at1))
+				d.In(1).Buy(strategy.Amount(btc), strategy.At(70*at1))
+				d.In(1).Buy(strategy.Amount(2 * btc))
 			},
-			2: func(d *strategy.Desk) { d.Limit(1, market.Sell, btc, 130*at1) },
+			2: func(d *strategy.Desk) { d.In(1).Sell(strategy.Amount(btc), strategy.At(130*at1)) },
 			3: func(d *strategy.Desk) {
 				amount := 5 * btc / 2
 				if whole {
@@ -383,8 +383,8 @@ func TestWhatIsBoughtBeforeTheCancelArrivesIsClosedToo(t *testing.T) {
 	c := &closer{}
 	c.candle = minutely(map[int]func(*strategy.Desk){
 		1: func(d *strategy.Desk) {
-			d.Bracket(1, btc, 80*at1, 120*at1, strategy.At(95*at1))
-			d.Limit(1, market.Buy, btc, 95*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.Exits(80*at1, 120*at1), strategy.At(95*at1))
+			d.In(1).Buy(strategy.Amount(btc), strategy.At(95*at1))
 		},
 		2: func(d *strategy.Desk) { require.NoError(t, d.Close(1, 0)) },
 	})
@@ -401,7 +401,7 @@ func TestWhatIsBoughtBeforeTheCancelArrivesIsClosedToo(t *testing.T) {
 func TestACloseWithoutABracketSellsAtOnce(t *testing.T) {
 	c := &closer{}
 	c.candle = minutely(map[int]func(*strategy.Desk){
-		1: func(d *strategy.Desk) { d.Buy(1, btc) },
+		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc)) },
 		2: func(d *strategy.Desk) {
 			require.NoError(t, d.Close(1, 0))
 			require.NoError(t, d.Close(1, 0))
@@ -417,8 +417,8 @@ func TestACloseWithoutABracketSellsAtOnce(t *testing.T) {
 // A fill inside a candle is heard there; what is asked on it waits for the next open, the sale too.
 func TestACloseOnAFillWaitsForTheNextOpen(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) {
-		d.Limit(1, market.Buy, btc, 98*at1)
-		d.Bracket(1, btc, 90*at1, 99*at1, strategy.At(98*at1))
+		d.In(1).Buy(strategy.Amount(btc), strategy.At(98*at1))
+		d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 99*at1), strategy.At(98*at1))
 	})}
 	s.fill = func(d *strategy.Desk, f market.Fill) {
 		if f.Side == market.Buy {
@@ -441,7 +441,7 @@ func TestACloseIsRefusedWhereNothingCouldBeSold(t *testing.T) {
 	c.candle = func(d *strategy.Desk, _ market.Candle) {
 		switch minute++; minute {
 		case 1:
-			d.Bracket(1, btc, 90*at1, 110*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1))
 		case 3:
 			said = append(said, fmt.Sprint(d.Close(1, 1)), fmt.Sprint(d.Close(1, -1)),
 				fmt.Sprint(d.Close(9, 0)), fmt.Sprint(d.Close(1, 0, strategy.PostOnly())))
@@ -480,7 +480,7 @@ func TestACloseOfDustIsFlat(t *testing.T) {
 func TestAPanicTakesACloseBack(t *testing.T) {
 	c := &closer{}
 	c.candle = minutely(map[int]func(*strategy.Desk){
-		1: func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) },
+		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1)) },
 		3: func(d *strategy.Desk) {
 			require.NoError(t, d.Close(1, 0))
 			panic("oh")
@@ -501,7 +501,7 @@ func TestACloseCountsAsAnOrderOfTheMinute(t *testing.T) {
 		said = append(said, fmt.Sprint(d.Close(f.Market, 0)))
 	}}
 	c.candle = minutely(map[int]func(*strategy.Desk){
-		1: func(d *strategy.Desk) { d.Buy(1, btc) },
+		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc)) },
 		3: func(d *strategy.Desk) { require.NoError(t, d.Close(1, 0)) },
 	})
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}, limits: []risk.Limits{{OrdersPerMinute: 3}}})
@@ -567,26 +567,25 @@ func (s *onceMore) OnCandle(d *strategy.Desk, c market.Candle) {
 	}
 	draw := s.chance.IntN(10)
 	switch {
-	case !s.plain && draw < 3 && (d.Position(1).Amount > 0 || len(d.OpenOrders(1)) > 0):
+	case !s.plain && draw < 3 && (d.In(1).Position().Amount > 0 || len(d.In(1).OpenOrders()) > 0):
 		// one bracket at a time
 	case draw < 2:
-		d.Bracket(1, btc/8*market.Qty(1+s.chance.IntN(3)), near(-6, -1), near(1, 6),
-			strategy.Keep(market.Leg(s.chance.IntN(2))))
+		d.In(1).Buy(strategy.Amount(btc/8*market.Qty(1+s.chance.IntN(3))), strategy.Exits(near(-6, -1), near(1, 6)), strategy.Keep(market.Leg(s.chance.IntN(2))))
 	case draw == 2:
-		d.Bracket(1, btc/8*market.Qty(1+s.chance.IntN(3)), near(-9, -4), near(1, 6), strategy.At(near(-3, 0)))
+		d.In(1).Buy(strategy.Amount(btc/8*market.Qty(1+s.chance.IntN(3))), strategy.Exits(near(-9, -4), near(1, 6)), strategy.At(near(-3, 0)))
 	case draw < 5:
 		s.leave(d)
 	case !s.plain:
 	case draw == 5:
-		d.Buy(1, btc/8)
+		d.In(1).Buy(strategy.Amount(btc / 8))
 	case draw == 6:
-		d.Limit(1, market.Buy, btc/4, near(-3, 0))
+		d.In(1).Buy(strategy.Amount(btc/4), strategy.At(near(-3, 0)))
 	case draw == 7:
-		d.Limit(1, market.Sell, btc/8, near(0, 3))
+		d.In(1).Sell(strategy.Amount(btc/8), strategy.At(near(0, 3)))
 	case draw == 8:
-		d.Protect(1, near(-6, -1), near(1, 6))
+		d.In(1).Protect(strategy.Exits(near(-6, -1), near(1, 6)))
 	case draw == 9:
-		if open := d.OpenOrders(1); len(open) > 0 {
+		if open := d.In(1).OpenOrders(); len(open) > 0 {
 			d.Cancel(open[s.chance.IntN(len(open))].ID)
 		}
 	}
