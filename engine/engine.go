@@ -74,6 +74,12 @@ type CloseGuard interface {
 	CloseFailed(f *strategy.CloseFailed)
 }
 
+// Mover is an Observer that is also notified of stops that follow the price.
+type Mover interface {
+	// StopMoved is called when a bracket has moved its stop; the exchange may still refuse.
+	StopMoved(m *strategy.StopMoved)
+}
+
 // Config is what an Engine is made of.
 type Config struct {
 	Catalog   *market.Catalog
@@ -141,6 +147,7 @@ type listeners struct {
 	refuser  Refuser
 	guardian Guard
 	closes   CloseGuard
+	mover    Mover
 }
 
 // delivery is the position within a step's calls, so that they can go on after a strategy panicked.
@@ -163,6 +170,8 @@ type scratch struct {
 	refusal risk.Refusal   // the answer while asks are refused
 	exits   risk.Exits     // levels of a bracket being checked
 	entry   market.Order   // that bracket's entry after the change
+
+	following *strategy.Follow // of the entry at the gate; nil: none
 }
 
 type slot struct {
@@ -220,6 +229,7 @@ func New(c Config) *Engine {
 	e.refuser, _ = c.Observer.(Refuser)
 	e.guardian, _ = c.Observer.(Guard)
 	e.closes, _ = c.Observer.(CloseGuard)
+	e.mover, _ = c.Observer.(Mover)
 	for i := range c.Slots {
 		e.addSlot(&e.slots[i], c.Slots[i], market.StrategyID(i+1))
 	}

@@ -11,7 +11,8 @@ import (
 // Protect opens a bracket over the part of a strategy's position in a market that no other bracket
 // covers: a bracket whose entry has filled already. Its id comes from the sequence of order
 // numbers.
-func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error) {
+func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracket,
+	f *strategy.Follow) (market.OrderID, error) {
 	if e.replaying || e.stopped {
 		return 0, e.refuse(&market.Command{Kind: market.CommandPlace, At: e.now,
 			Order: market.Order{Strategy: id, Market: m, Side: market.Sell, Bracket: levels}})
@@ -38,5 +39,6 @@ func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracke
 	if err := e.brackets.Protect(name, id, m, amount, x.Levels); err != nil {
 		return 0, err
 	}
+	e.brackets.Follows(name, *f)
 	return name, nil
 }

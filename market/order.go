@@ -95,6 +95,7 @@ const (
 // live, the engine checks every ticker.
 type Watch struct {
 	Below, Above Price
+	Peak         Price // the highest price that a stop has followed: a higher one at a point of the path moves it
 }
 
 // Fill is one execution of an order (specification 2.2). Its JSON is for the sandbox's state file:

@@ -6,14 +6,16 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Due is the time of the next attempt to place or enlarge an exit. any is false where only a change
+// Due is the time of the next attempt to place, enlarge or move an exit, or to close. any is false where only a change
 // of amount, levels or rules could help.
 func (s *Set) Due() (at market.Time, any bool) {
 	at = never
 	for i := range s.all {
-		if b := &s.all[i]; s.waits(b) {
+		b := &s.all[i]
+		if s.waits(b) {
 			at = min(at, b.next)
 		}
+		at = min(at, s.followDue(b))
 	}
 	return at, at != never
 }
@@ -33,6 +35,7 @@ func (s *Set) waits(b *bracket) bool {
 // Retry makes the attempts that are due.
 func (s *Set) Retry() {
 	s.advanceAll()
+	s.followAll()
 	now := s.now()
 	for i := len(s.all) - 1; i >= 0; i-- {
 		b := &s.all[i]

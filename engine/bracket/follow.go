@@ -44,6 +44,7 @@ func (s *Set) follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 		return
 	case o.ID == b.entry:
 		b.follow(o, fresh)
+		s.pay(b, fresh)
 		s.leaveBought(b, fresh)
 	default:
 		s.followExit(b, o, r, fresh)
@@ -160,6 +161,7 @@ func (s *Set) settle(b *bracket) {
 		s.remove(b)
 		return
 	}
+	s.move(b, b.high)
 	s.watch(b.market)
 }
 

@@ -2,11 +2,19 @@ package bracket
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// Price swaps the exits of brackets whose watched leg a price has reached. 0 is no price.
+// Price swaps the exits of brackets whose watched leg a price has reached, and moves the stops that
+// follow prices. 0 is no price.
 func (s *Set) Price(m market.ID, price market.Price) {
 	if len(s.all) == 0 || price == 0 {
 		return
 	}
+	s.reach(m, price)
+	if w := &s.watches[m]; w.Peak != 0 && price > w.Peak {
+		s.peak(m, price)
+	}
+}
+
+func (s *Set) reach(m market.ID, price market.Price) {
 	if w := &s.watches[m]; (w.Below == 0 || price > w.Below) && (w.Above == 0 || price < w.Above) {
 		return // no leg that could rest is reached
 	}
@@ -23,10 +31,13 @@ func (s *Set) Price(m market.ID, price market.Price) {
 	}
 }
 
-// Candles is Price for the closes of a group of candles.
+// Candles swaps as Price does, by the closes of a group of candles, and moves the stops that follow
+// closes. A close is older than the prices that were seen since: it is no price for the others.
 func (s *Set) Candles(group []market.Candle) {
 	for i := range group {
-		s.Price(group[i].Market, group[i].Close)
+		c := &group[i]
+		s.reach(c.Market, c.Close)
+		s.closed(c)
 	}
 }
 
@@ -53,6 +64,9 @@ func (s *Set) watch(m market.ID) {
 	w := market.Watch{}
 	for i := range s.all {
 		b := &s.all[i]
+		if b.market == m && b.terms.ByPrices && b.follows() && (w.Peak == 0 || b.high < w.Peak) {
+			w.Peak = max(1, b.high)
+		}
 		if b.market != m || !b.watching() || s.fault(b, other(b.leg)).Found() {
 			continue
 		}

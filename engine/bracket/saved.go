@@ -38,6 +38,15 @@ type Saved struct {
 	Leaving  market.Qty `json:"leaving,omitzero"`  // the part of Amount that a Close sells
 	Ending   bool       `json:"ending,omitzero"`   // a Close has cancelled the exit
 	Reducing bool       `json:"reducing,omitzero"` // a Close has reduced the exit
+
+	Follow  strategy.Follow `json:"follow,omitzero"`
+	High    market.Price    `json:"high,omitzero"`    // highest price since the entry bought
+	Bought  market.Qty      `json:"bought,omitzero"`  // by the entry
+	Paid    market.Value    `json:"paid,omitzero"`    // for it, fees included
+	Began   market.Time     `json:"began,omitzero"`   // when the entry first bought
+	Candles int             `json:"candles,omitzero"` // of the main interval since then
+	Moved   market.Time     `json:"moved,omitzero"`   // when the resting stop was last moved
+	LeaveAt market.Time     `json:"leaveAt,omitzero"` // the earliest next attempt to close
 }
 
 // SavedClose is a Close under way in an engine's snapshot.
@@ -80,6 +89,8 @@ func (s *Set) Save(names []string) (all []Saved) {
 			Next:    b.next,
 			Sold:    b.sold,
 			StandIn: b.standIn, Leaving: b.leaving, Ending: b.ending, Reducing: b.reducing,
+			Follow: b.terms, High: b.high, Bought: b.bought, Paid: b.paid, Began: b.began,
+			Candles: b.candles, Moved: b.moved, LeaveAt: b.leaveAt,
 		})
 	}
 	return all
@@ -212,6 +223,8 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 			from.UnprotectedSince), cause: from.Cause, reported: from.Reported, refusedLegs: legs(from.RefusedLegs),
 		next: from.Next, sold: from.Sold,
 		standIn: from.StandIn, leaving: from.Leaving, ending: from.Ending, reducing: from.Reducing,
+		trail: trail{terms: from.Follow, high: from.High, bought: from.Bought, paid: from.Paid,
+			began: from.Began, candles: from.Candles, moved: from.Moved, leaveAt: from.LeaveAt},
 	})
 	if b := &s.all[len(s.all)-1]; b.bareSince != 0 && b.cause == 0 { // of version 1
 		b.cause = strategy.CauseEarlier

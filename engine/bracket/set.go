@@ -1,7 +1,8 @@
 // Package bracket keeps the exits of positions: which of a bracket's two exits rests at the venue,
 // when they are swapped, how large they are, and how long a position had none. It sends nothing
 // itself: it calls the engine through Orders. Start at Set; follow.go handles reports, attempt.go
-// places exits, price.go handles prices, levels.go changes levels.
+// places exits, price.go handles prices, levels.go changes levels, trail.go lets exits follow the
+// price and the time, close.go leaves positions.
 package bracket
 
 import (
@@ -33,6 +34,16 @@ type Orders interface {
 	// Pending reports whether an order of a strategy in a market is open, of those numbered up to
 	// last, or one of them all has fills that are not booked yet.
 	Pending(id market.StrategyID, m market.ID, last market.OrderID) bool
+	// Main is the first interval of a strategy.
+	Main(id market.StrategyID) market.Interval
+	// TakerFee is the fee of a sale at market.
+	TakerFee(m market.ID) market.Rate
+	// Cost is what an amount of a strategy's position has cost on average, fees included.
+	Cost(id market.StrategyID, m market.ID, amount market.Qty) market.Value
+	// MayClose returns the newest order number, or the gate's refusal of a Close over an amount.
+	MayClose(id market.StrategyID, m market.ID, amount market.Qty) (last market.OrderID, err error)
+	// Moved is called when a stop has moved by itself.
+	Moved(m *strategy.StopMoved)
 }
 
 // Set is all brackets of an engine. It is a plain value owned by the engine's goroutine.
@@ -45,7 +56,9 @@ type Set struct {
 	marked  []bracket      // before the current callback
 	saved   []bracket      // as last saved
 	closes  closings
-	command market.Command // reused: a pointer to a local through an interface would allocate on every ask
+	moved   strategy.StopMoved // the latest
+	moving  bool               // it is at the gate
+	command market.Command     // reused: a pointer to a local through an interface would allocate on every ask
 
 	reports, spare []strategy.Unprotected
 	// unprotected is by cause, without the uncounted time of bare brackets.
@@ -89,6 +102,7 @@ func (s *Set) Protect(name market.OrderID, id market.StrategyID, m market.ID, am
 		entry: name, strategy: id, market: m, levels: levels, leg: firstLeg(levels), amount: amount, closed: true,
 	})
 	b, news := &s.all[len(s.all)-1], len(s.reports)
+	b.began, b.bought, b.paid = s.now(), amount, s.orders.Cost(id, m, amount)
 	if err := s.attempt(b, false); b.exit == 0 {
 		s.reports = s.reports[:news] // the refusal says it
 		s.remove(b)

@@ -123,6 +123,7 @@ func (v *Venue) reachPoint(b *book, point int) {
 		v.beginPath(b)
 	} else {
 		v.match(b)
+		v.notifyPeak(b) // of an entry that has just filled
 	}
 	if v.follows(b) && v.err == nil {
 		v.config.Point(&b.candle, b.times[point], b.points[point])
@@ -136,6 +137,7 @@ func (v *Venue) beginPath(b *book) {
 	}
 	v.match(b)
 	v.notifyHere(b) // the price may be past the target of an entry that has just filled
+	v.notifyPeak(b)
 	b.points[1], b.points[2] = v.config.Path.extremes(&b.candle, v.solo.balances[b.market.Base].Total > 0)
 	low, high := b.candle.Low, b.candle.High
 	b.lowHit = low <= b.below.level || b.watchedBelow(low)
