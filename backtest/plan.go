@@ -97,7 +97,8 @@ type driver struct {
 	last       market.Time // close of the last group
 	knows      market.Time // for the tracer: see decision
 	rejected   map[int]int64
-	bare       []bareCount  // positions without an exit
+	bare       []bareCount // positions without an exit
+	oneCandle  oneCandle
 	tick, show market.Event // reused: of ticker and of book
 	ticker     market.Ticker
 	book       market.OrderBook

@@ -373,6 +373,10 @@ func (e *Engine) Refused(id market.StrategyID) []risk.Count { return e.gate.Refu
 // the engine and changes with every step.
 func (e *Engine) Watches() []market.Watch { return e.brackets.Watches() }
 
+// BracketOf is the entry of the bracket of an order, or the id that Protect returned; 0: it has
+// none.
+func (e *Engine) BracketOf(id market.OrderID) market.OrderID { return e.brackets.EntryOf(id) }
+
 // Unprotected is the total time, over all brackets and up to now, during which a position or a part
 // of it lacked its exit at the venue.
 func (e *Engine) Unprotected() market.Duration { return e.brackets.Unprotected() }

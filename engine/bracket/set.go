@@ -135,6 +135,14 @@ func (s *Set) Swapping(id market.OrderID) bool {
 	return b != nil && b.exit == id && b.swapping && !b.ending
 }
 
+// EntryOf is the entry of the bracket of an order; 0: it has none.
+func (s *Set) EntryOf(id market.OrderID) market.OrderID {
+	if b := s.of(id); b != nil {
+		return b.entry
+	}
+	return 0
+}
+
 // of returns the bracket with this entry or exit, or nil.
 func (s *Set) of(id market.OrderID) *bracket {
 	for i := range s.all {
