@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -34,10 +35,9 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 			return err
 		}
 	}
-	if !whole {
-		amount = c.Order.Amount // rounded
-	}
-	return e.brackets.Close(id, m, whole, amount, e.lastID, tag)
+	call, _ := e.calls.Now()
+	return e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Last: e.lastID,
+		AtClose: call.Kind == CallCandle, Tag: tag})
 }
 
 // figures are the gate's figures of an approved command, and the position before and after the

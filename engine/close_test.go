@@ -302,7 +302,7 @@ func TestACancelOfAnUnknownOrderIsNoFailure(t *testing.T) {
 	b, _ = byHandClose(t, c, btc/4)
 	require.Empty(t, b.refuse(market.CommandUpdate, 2, exchange.CodeNotFound))
 	o = *b.account.Order(2)
-	require.Equal(t, []string{"update 2 0.75"}, b.tell(&o))
+	require.Equal(t, []string{"update 2 0.75 attached"}, b.tell(&o))
 }
 
 func TestACloseOfAHaltedStrategyGoesOn(t *testing.T) {
@@ -392,7 +392,7 @@ func TestWhatIsBoughtBeforeTheCancelArrivesIsClosedToo(t *testing.T) {
 	b.flat(2, 100)
 	b.candle(95, 96, 95, 96)
 	b.flat(2, 96)
-	require.Contains(t, b.sent, "sell 2", "which no cancel has made free: at the next open")
+	require.Contains(t, b.sent, "sell 2 attached")
 	require.NotContains(t, b.sent, "stop 1 @ 80 attached")
 	require.Zero(t, b.position())
 	require.Empty(t, b.account.Open(nil, 0, 0))

@@ -10,7 +10,8 @@ import (
 
 // fickleParams are the parameters of fickleKind.
 type fickleParams struct {
-	Seed int64 `toml:"seed" default:"1" min:"0" doc:"of what it does"`
+	Seed   int64 `toml:"seed" default:"1" min:"0" doc:"of what it does"`
+	Closes bool  `toml:"closes" default:"false" doc:"it calls Close too"`
 }
 
 // fickleKind is a strategy that does something by chance at every close: orders of every type with
@@ -19,12 +20,13 @@ type fickleParams struct {
 var fickleKind = strategy.Define("fickle", "does something by chance at every close",
 	func(fickleParams) strategy.Needs { return strategy.Needs{} },
 	func(p fickleParams, s strategy.Setup) (strategy.Strategy, error) {
-		return &fickle{seed: uint64(p.Seed)}, nil
+		return &fickle{seed: uint64(p.Seed), closes: p.Closes}, nil
 	})
 
 type fickle struct {
 	strategy.Base
-	seed uint64
+	seed   uint64
+	closes bool
 }
 
 // whim is what one close leads to.
@@ -49,6 +51,9 @@ func (w *whim) ticks(least, most int) market.Price {
 
 // OnCandle acts. What is refused is part of the play.
 func (s *fickle) OnCandle(d *strategy.Desk, c market.Candle) {
+	if s.closes && s.close(d, c) {
+		return
+	}
 	w := &whim{Desk: d, m: d.Market(c.Market), close: c.Close, chance: rand.New(rand.NewPCG(s.seed, uint64(c.Start)))}
 	w.amount = strategy.Affordable(w.m, 200_00+market.Money(w.chance.IntN(1000_00)), strategy.Whole, c.Close)
 	w.have = d.Position(c.Market).Amount
@@ -70,6 +75,21 @@ func (s *fickle) OnCandle(d *strategy.Desk, c market.Candle) {
 	default:
 		w.change(draw)
 	}
+}
+
+// close leaves all of the position, or a part of it, at one close of nine. It draws apart, so that
+// the rest is as without it.
+func (s *fickle) close(d *strategy.Desk, c market.Candle) bool {
+	chance, amount := rand.New(rand.NewPCG(s.seed+1, uint64(c.Start))), market.Qty(0)
+	draw := chance.IntN(27)
+	if draw > 2 {
+		return false
+	}
+	if draw == 2 {
+		amount = d.Position(c.Market).Amount / market.Qty(2+chance.IntN(3))
+	}
+	_ = d.Close(c.Market, amount)
+	return true
 }
 
 // rests reports whether a whim leads to an order that may rest.

@@ -42,9 +42,21 @@ func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
 	case draw == 8:
 		_, _ = d.Bracket(t.Market, hundredth, last-5000-step, last+3000+step)
 	case draw == 9:
-		_, _ = d.Target(t.Market, 0)
+		s.flat(d, t.Market, have)
 	case draw < 15:
 		s.change(d, t, draw)
+	}
+}
+
+// flat leaves the position by one of the two ways, or a part of it.
+func (s *restless) flat(d *strategy.Desk, m market.ID, have market.Qty) {
+	switch s.chance.IntN(3) {
+	case 0:
+		_, _ = d.Target(m, 0)
+	case 1:
+		_ = d.Close(m, 0)
+	default:
+		_ = d.Close(m, have/2)
 	}
 }
 

@@ -25,8 +25,10 @@ type closing struct {
 	last     market.OrderID // at the Close; later orders and brackets are not part of it
 	free     market.Qty     // to be sold that no bracket covers
 	sale     market.OrderID // 0: not sent yet
-	answered bool           // one of its commands has been answered: the sale acts inside that path
 	tag      string
+	since    market.Time
+	atClose  bool // decided on a candle's close: all that follows acts inside the next paths
+	inPath   bool // the sale may act inside the path, because what led to it came later than since
 
 	failed bool // a cancel or a change was refused; it ends with this step
 	code   int
@@ -75,23 +77,35 @@ func (l *closings) endAll(id market.StrategyID) {
 // Closing reports whether a strategy's Close is under way in a market.
 func (s *Set) Closing(id market.StrategyID, m market.ID) bool { return s.closes.of(id, m) != nil }
 
-// Close begins to close a part of a strategy's position in a market, or the whole. last is the
-// newest order number. Where other sells hold a part of the amount, it returns ErrHeld and begins
-// nothing.
-func (s *Set) Close(id market.StrategyID, m market.ID, whole bool, amount market.Qty, last market.OrderID,
-	tag string) error {
-	held, free := s.orders.Position(id, m)
-	c := closing{strategy: id, market: m, whole: whole, last: last, tag: cmp.Or(tag, "close"),
-		free: max(0, held-s.Covered(id, m))}
-	if !whole {
-		free -= s.wanted(id, m)
-		if c.free = min(amount, max(0, free)); amount > c.free+s.Covered(id, m) {
+// Leave is what a Close leaves.
+type Leave struct {
+	Strategy market.StrategyID
+	Market   market.ID
+	Whole    bool       // the position and all orders of the market
+	Amount   market.Qty // of a part
+	Last     market.OrderID
+	AtClose  bool // decided on a candle's close
+	Tag      string
+}
+
+// Close begins to close a part of a strategy's position in a market, or the whole. Where other sells
+// hold a part of the amount, it returns ErrHeld and begins nothing.
+func (s *Set) Close(l *Leave) error {
+	held, free := s.orders.Position(l.Strategy, l.Market)
+	covered := s.Covered(l.Strategy, l.Market)
+	c := closing{strategy: l.Strategy, market: l.Market, whole: l.Whole, last: l.Last, tag: cmp.Or(l.Tag, "close"),
+		since: never, atClose: l.AtClose, free: max(0, held-covered)}
+	if !l.Whole {
+		free -= s.wanted(l.Strategy, l.Market)
+		if c.free = min(l.Amount, max(0, free)); l.Amount > c.free+covered {
 			return strategy.ErrHeld
 		}
 	}
 	s.closes.all = append(s.closes.all, c)
-	s.release(&s.closes.all[len(s.closes.all)-1], amount-c.free)
-	s.advance(id, m)
+	begun := &s.closes.all[len(s.closes.all)-1]
+	s.release(begun, l.Amount-c.free)
+	begun.since = s.now()
+	s.advance(l.Strategy, l.Market)
 	return nil
 }
 
@@ -198,17 +212,26 @@ func (c *closing) concerns(o *state.Order, b *bracket) bool {
 	return o.ID <= c.last && (c.whole || b != nil)
 }
 
-// answer notes the answer to a cancel or a change of a closing. What was decided inside a path, on
-// a fill, arrives at the next open, and so does the answer: the sale may follow it at once. An
-// order that has filled before its cancel arrived is no answer.
+// answer notes that the sale may follow a report inside its path. After a Close that was decided on
+// a candle's close it always may. What was decided inside a path, on a fill, arrives at the next
+// open, and so does its answer; an order that has filled before its cancel arrived is no answer.
 func (s *Set) answer(o *state.Order, r *market.Report) {
 	c, b := s.closes.of(o.Strategy, o.Market), s.of(o.ID)
 	switch {
 	case c == nil || r == nil:
-	case r.Exec == market.ExecUpdated && b != nil && b.exit == o.ID && b.reducing,
+	case c.atClose && o.Updated >= c.since,
+		r.Exec == market.ExecUpdated && b != nil && b.exit == o.ID && b.reducing,
 		o.State == state.Canceled && o.RestatementReason == 0 && c.concerns(o, b) && (b == nil || !b.swapping):
-		c.answered = true
+		c.inPath = true
 	}
+}
+
+// InPath reports whether a cancel or a change that has waited for the arrival of its order acts
+// inside the path: that of a swap, and of a Close that was decided before.
+func (s *Set) InPath(o *state.Order) bool {
+	b, c := s.of(o.ID), s.closes.of(o.Strategy, o.Market)
+	return b != nil && b.exit == o.ID && b.swapping && !b.ending ||
+		c != nil && c.sale == 0 && c.atClose && o.Updated >= c.since
 }
 
 // closeRefused handles the refusal of a closing's cancel or change before its bracket does. An
@@ -242,7 +265,7 @@ func (c *closing) fail(code int, why string) {
 // did not know it.
 func (s *Set) insist(o *state.Order, r *market.Report) {
 	if r == nil || r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown || o.State.Terminal() ||
-		o.State == state.Unknown || o.InFlight != 0 {
+		o.State == state.Unknown || o.InFlight != 0 || o.CancelWanted {
 		return
 	}
 	b := s.of(o.ID)
@@ -334,7 +357,7 @@ func (s *Set) sell(c *closing) {
 		amount, c.tag
 	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
 	s.closes.sending = true
-	id, err := s.orders.Place(x, c.answered)
+	id, err := s.orders.Place(x, c.inPath)
 	s.closes.sending = false
 	if err == nil {
 		c.sale = id

@@ -114,13 +114,6 @@ func (s *Set) IsExit(id market.OrderID) bool {
 	return b != nil && b.exit == id || s.closes.selling(id) != nil
 }
 
-// Swapping reports whether an order is an exit that its bracket swaps for the other by itself: its
-// cancel acts inside the path.
-func (s *Set) Swapping(id market.OrderID) bool {
-	b := s.of(id)
-	return b != nil && b.exit == id && b.swapping && !b.ending
-}
-
 // of returns the bracket with this entry or exit, or nil.
 func (s *Set) of(id market.OrderID) *bracket {
 	for i := range s.all {
