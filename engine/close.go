@@ -44,13 +44,15 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 // Close that the command belongs to.
 func (e *Engine) figures(c *market.Command) []state.Figure {
 	figures := e.gate.Figures()
-	before, after, is := e.brackets.Leaving(&c.Order)
-	if !is {
+	tag, before, after := e.brackets.Leaving(&c.Order)
+	if tag == "" {
 		return figures
 	}
-	m := e.catalog.Market(c.Order.Market)
-	return append(slices.Clip(figures),
-		state.Figure{Name: "close", Before: m.FormatQty(before), After: m.FormatQty(after)})
+	m, name := e.catalog.Market(c.Order.Market), "close"
+	if tag != name {
+		name += " " + tag
+	}
+	return append(slices.Clip(figures), state.Figure{Name: name, Before: m.FormatQty(before), After: m.FormatQty(after)})
 }
 
 // notifyCloses reports Closes that failed to the observer and their strategies.

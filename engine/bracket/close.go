@@ -341,7 +341,8 @@ func (s *Set) sell(c *closing) {
 	_, free := s.orders.Position(c.strategy, c.market)
 	total := s.total(c)
 	amount := min(total, free-s.wanted(c.strategy, c.market))
-	switch {
+	c.free -= min(c.free, total-amount) // a later sell holds base without a bracket
+	switch total = s.total(c); {
 	case total <= 0 || s.isDust(c.market, total):
 		s.closeDone(c)
 		return
@@ -471,18 +472,21 @@ func (s *Set) exposeLeaving(b *bracket) {
 	}
 }
 
-// Leaving returns a strategy's position before and after its Close, where an order is one that the
-// Close cancels, changes or places.
-func (s *Set) Leaving(o *market.Order) (before, after market.Qty, is bool) {
+// Leaving returns the tag of a strategy's Close and its position before and after, where an order is
+// one that the Close cancels, changes or places; an empty tag where it is not.
+func (s *Set) Leaving(o *market.Order) (tag string, before, after market.Qty) {
 	c := s.closes.of(o.Strategy, o.Market)
 	if c == nil {
-		return 0, 0, false
+		return "", 0, 0
 	}
 	b := s.of(o.ID)
-	is = s.closes.sending || o.ID <= c.last && c.sale == 0 && (c.whole || b != nil && b.entry == o.ID) ||
+	is := s.closes.sending || o.ID <= c.last && c.sale == 0 && (c.whole || b != nil && b.entry == o.ID) ||
 		b != nil && b.exit == o.ID && (b.ending || b.reducing)
+	if !is {
+		return "", 0, 0
+	}
 	before, _ = s.orders.Position(o.Strategy, o.Market)
-	return before, before - s.total(c), is
+	return c.tag, before, before - s.total(c)
 }
 
 // TakeFailures returns the Closes that failed since the last call. They are valid until the next

@@ -1,0 +1,60 @@
+package runner
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// onceKind buys once with a bracket, and closes once the stop rests.
+var onceKind = strategy.Define("once", "buys once and closes",
+	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &once{}, nil })
+
+type once struct {
+	strategy.Base
+	bought bool
+}
+
+func (s *once) OnTicker(d *strategy.Desk, t market.Ticker) {
+	open := d.OpenOrders(t.Market)
+	switch {
+	case !s.bought:
+		_, err := d.Bracket(t.Market, 1_000_000, t.Last-5_000_00, t.Last+5_000_00)
+		s.bought = err == nil
+	case len(open) == 1 && open[0].Status == market.StatusAwaitingTrigger:
+		_ = d.Close(t.Market, 0, strategy.Tag("signal"))
+	}
+}
+
+func TestTheStoryOfACloseIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 7, nil)
+		s.kinds = append(s.kinds, onceKind)
+		s.config = strings.NewReplacer("strategies.restless", "strategies.once", `"restless"`, `"once"`,
+			"params.seed = 7\n", "").Replace(s.config)
+		p := s.start()
+		time.Sleep(20 * time.Second)
+		require.NoError(t, p.end())
+		story := ""
+		for _, order := range []string{"2", "3"} {
+			var told operator.Story
+			require.NoError(t, json.Unmarshal([]byte(s.told(nil, "explain", order, "--json")), &told))
+			names := map[string]string{told.Order.ClientOrderID: "CLIENT", told.Order.OrderID: "ORDER"}
+			for _, f := range told.Fills {
+				names[f.(map[string]any)["fillId"].(string)] = "FILL"
+			}
+			story += s.told(names, "explain", order)
+		}
+		s.golden("close.txt", story)
+		require.Zero(t, p.account.Position(1, 1).Amount)
+	})
+}
