@@ -36,7 +36,8 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 		}
 	}
 	call, _ := e.calls.Now()
-	return e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Last: e.lastID,
+	return e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount,
+		Last:    e.lastID,
 		AtClose: call.Kind == CallCandle, Tag: tag})
 }
 
@@ -52,7 +53,8 @@ func (e *Engine) figures(c *market.Command) []state.Figure {
 	if tag != name {
 		name += " " + tag
 	}
-	return append(slices.Clip(figures), state.Figure{Name: name, Before: m.FormatQty(before), After: m.FormatQty(after)})
+	return append(slices.Clip(figures),
+		state.Figure{Name: name, Before: m.FormatQty(before), After: m.FormatQty(after)})
 }
 
 // notifyCloses reports Closes that failed to the observer and their strategies.

@@ -149,8 +149,8 @@ func TestSeveralStrategiesOnSeveralMarketsTradeTheSameLiveAndInABacktest(t *test
 	}
 }
 
-// Orders of every type with every condition, brackets, changes and Closes, by chance. With seed 23 a
-// bracket swaps after an exit that had expired.
+// Orders of every type with every condition, brackets, changes and Closes, by chance. With seed 23
+// a bracket swaps after an exit that had expired.
 func TestWhateverIsOrderedComesToTheSameLiveAndInABacktest(t *testing.T) {
 	t.Parallel()
 	plays := 2**liveSeeds + 1

@@ -21,7 +21,8 @@ import (
 )
 
 // quitterKind is a strategy that holds what it has in brackets alone, and leaves by Close, all or a
-// part, at any moment: while the entry fills, while an exit is on its way, and again after a failure.
+// part, at any moment: while the entry fills, while an exit is on its way, and again after a
+// failure.
 var quitterKind = strategy.Define("quitter", "enters with brackets and leaves by Close",
 	func(restlessParams) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(p restlessParams, _ strategy.Setup) (strategy.Strategy, error) {

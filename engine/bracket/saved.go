@@ -91,7 +91,8 @@ func (s *Set) Save(names []string) (all []Saved) {
 func (s *Set) SaveCloses(names []string) (all []SavedClose) {
 	for _, c := range s.closes.all {
 		all = append(all, SavedClose{Strategy: names[c.strategy-1], Market: s.catalog.Market(c.market).Name,
-			Whole: c.whole, Last: c.last, Free: c.free, Sale: c.sale, Tag: c.tag, Since: c.since, AtClose: c.atClose, InPath: c.inPath})
+			Whole: c.whole, Last: c.last, Free: c.free, Sale: c.sale, Tag: c.tag, Since: c.since, AtClose: c.atClose,
+			InPath: c.inPath})
 	}
 	return all
 }
