@@ -285,6 +285,6 @@ func TestAGroupHasAllMarketsOfItsCloseAndItsAsksMeetTheNextOpen(t *testing.T) {
 	s.feed(2, market.Interval1h, true, true, [5]int64{0, 20, 20, 20, 20}, [5]int64{120, 20, 20, 20, 20})
 	s.run(t, Options{})
 	require.Equal(t, []string{"01:00 1 1h", "01:00 2 1h", "01:00 group of 2, missing []",
-		"02:00 fill 1 @ 11 at 01:00:00", "02:00 1 1h", "02:00 group of 1, missing [2]",
+		"01:00 fill 1 @ 11 at 01:00:00", "02:00 1 1h", "02:00 group of 1, missing [2]",
 		"03:00 1 1h", "03:00 2 1h", "03:00 group of 2, missing []"}, s.seen)
 }
