@@ -94,7 +94,9 @@ func once(act func(d *strategy.Desk, c market.Candle)) func(d *strategy.Desk, c 
 }
 
 func buyAt(price market.Price) func(d *strategy.Desk, c market.Candle) {
-	return once(func(d *strategy.Desk, c market.Candle) { _, _ = d.Limit(c.Market, market.Buy, 1, price) })
+	return once(func(d *strategy.Desk, c market.Candle) {
+		_, _ = d.In(c.Market).Buy(strategy.Amount(1), strategy.At(price))
+	})
 }
 
 func TestFinerCandlesAreThePathAndACoarseOneFillsTheirHoles(t *testing.T) {
@@ -155,8 +157,8 @@ func TestAnAllocationIsSpentByItsOwnerAlone(t *testing.T) {
 	bought := make([]market.Qty, 3)
 	all := func(at int) func(d *strategy.Desk, c market.Candle) {
 		return once(func(d *strategy.Desk, c market.Candle) {
-			bought[at] = market.Qty(int64(d.Cash(c.Market)) / int64(c.Close))
-			_, err := d.Buy(c.Market, bought[at])
+			bought[at] = market.Qty(int64(d.In(c.Market).Cash()) / int64(c.Close))
+			_, err := d.In(c.Market).Buy(strategy.Amount(bought[at]))
 			require.Equal(t, bought[at] == 0, err != nil)
 		})
 	}
@@ -174,7 +176,7 @@ func TestAnAllocationIsSpentByItsOwnerAlone(t *testing.T) {
 }
 
 func TestDataLatencyAndOrderLatencyAddUp(t *testing.T) {
-	s := newStage(t, once(func(d *strategy.Desk, c market.Candle) { _, _ = d.Buy(c.Market, 1) }))
+	s := newStage(t, once(func(d *strategy.Desk, c market.Candle) { _, _ = d.In(c.Market).Buy(strategy.Amount(1)) }))
 	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()[:1]
 	s.plan.DataLatency, s.plan.Venue = 10*market.Duration(market.Interval1m.End(0)), sim.Config{Latency: 20 *
 		market.Duration(market.Interval1m.End(0)), Path: sim.OHLC}
@@ -186,7 +188,7 @@ func TestDataLatencyAndOrderLatencyAddUp(t *testing.T) {
 }
 
 func TestAnErrorLeavesNoFiles(t *testing.T) {
-	s := newStage(t, once(func(d *strategy.Desk, c market.Candle) { _, _ = d.Buy(c.Market, 1) }))
+	s := newStage(t, once(func(d *strategy.Desk, c market.Candle) { _, _ = d.In(c.Market).Buy(strategy.Amount(1)) }))
 	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()[:1]
 	s.feed(1, market.Interval1h, true, true, [5]int64{0, 100, 100, 100, 100}, [5]int64{60, 100, 100, 100, 100})
 	broken := fmt.Errorf("the disk is gone")
@@ -261,4 +263,28 @@ func TestTheChartOfSeveralFeedsHasEachCandleOnce(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(out, "report.html"))
 	require.NoError(t, err)
 	require.Contains(t, string(page), `"bars":[[0,100,105,90,110,3600],[3600,105,105,105,105,7200]]`)
+}
+
+// groups is a strategy that notes its groups and buys A with the first.
+type groups struct{ noter }
+
+func (n *groups) OnCandles(d *strategy.Desk, g strategy.Group) {
+	*n.seen = append(*n.seen, fmt.Sprintf("%s group of %d, missing %v", d.Now().Std().Format("15:04"), len(g.Candles),
+		g.Missing))
+	d.In(1).Target(strategy.Amount(1))
+}
+
+func TestAGroupHasAllMarketsOfItsCloseAndItsAsksMeetTheNextOpen(t *testing.T) {
+	s := newStage(t, func(*strategy.Desk, market.Candle) {})
+	s.plan.Strategies[0].Kind = strategy.Define("groups", "for a test",
+		func(struct{}) strategy.Needs { return strategy.Needs{} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &groups{noter{seen: &s.seen}}, nil })
+	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()
+	s.feed(1, market.Interval1h, true, true, [5]int64{0, 10, 10, 10, 10}, [5]int64{60, 11, 11, 11, 11},
+		[5]int64{120, 12, 12, 12, 12})
+	s.feed(2, market.Interval1h, true, true, [5]int64{0, 20, 20, 20, 20}, [5]int64{120, 20, 20, 20, 20})
+	s.run(t, Options{})
+	require.Equal(t, []string{"01:00 1 1h", "01:00 2 1h", "01:00 group of 2, missing []",
+		"01:00 fill 1 @ 11 at 01:00:00", "02:00 1 1h", "02:00 group of 1, missing [2]",
+		"03:00 1 1h", "03:00 2 1h", "03:00 group of 2, missing []"}, s.seen)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Close leaves a strategy's position in a market, or an amount of it: see Desk.Close. A halted
+// Close leaves a strategy's position in a market, or an amount of it: see MarketDesk.Close. A halted
 // strategy is not called, so it cannot ask; a Close that it began before goes on.
 func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag string) error {
 	c := &e.command
@@ -32,13 +32,13 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 	if held > 0 {
 		if err := e.gate.CheckClose(e.account, c, whole); err != nil {
 			e.reportRefusal(c, err)
+			e.tell(&e.slots[id-1], c, err)
 			return err
 		}
 	}
 	call, _ := e.calls.Now()
-	return e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount,
-		Last:    e.lastID,
-		AtClose: call.Kind == CallCandle, Tag: tag})
+	return e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Tag: tag,
+		Last: e.lastID, AtClose: call.Kind == CallCandle || call.Kind == CallCandles})
 }
 
 // figures are the gate's figures of an approved command, and the position before and after the

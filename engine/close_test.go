@@ -31,6 +31,14 @@ func (c *closer) OnCloseFailed(d *strategy.Desk, f strategy.CloseFailed) {
 	}
 }
 
+// leave closes an amount, 0 for all.
+func leave(m strategy.MarketDesk, amount market.Qty, with ...strategy.Option) error {
+	if amount == 0 {
+		return m.Close(with...)
+	}
+	return m.ClosePart(strategy.Amount(amount), with...)
+}
+
 // minutely is a candle callback that does something in each minute, from 1 on.
 func minutely(acts map[int]func(d *strategy.Desk)) func(*strategy.Desk, market.Candle) {
 	minute := 0
@@ -45,8 +53,8 @@ func minutely(acts map[int]func(d *strategy.Desk)) func(*strategy.Desk, market.C
 // as order 2, and calls Close in its third minute.
 func closing(t *testing.T, c *closer, amount market.Qty, config sim.Config) *bench {
 	c.candle = minutely(map[int]func(*strategy.Desk){
-		1: func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) },
-		3: func(d *strategy.Desk) { require.NoError(t, d.Close(1, amount, strategy.Tag("signal"))) },
+		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1)) },
+		3: func(d *strategy.Desk) { require.NoError(t, leave(d.In(1), amount, strategy.Tag("signal"))) },
 	})
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}, venue: config})
 	b.oneSell = amount == 0
@@ -158,7 +166,7 @@ func byHandClose(t *testing.T, c *closer, amount market.Qty) (*bench, []string) 
 	b := byHand(t, &c.bearer)
 	b.slotOf(t, c)
 	b.accept(2)
-	c.candle = func(d *strategy.Desk, _ market.Candle) { require.NoError(t, d.Close(1, amount)) }
+	c.candle = func(d *strategy.Desk, _ market.Candle) { require.NoError(t, leave(d.In(1), amount)) }
 	return b, b.close100()
 }
 
@@ -233,9 +241,9 @@ func TestWhileASaleIsUnresolvedNothingIsSoldOrProtected(t *testing.T) {
 	c := &closer{}
 	b, _ := byHandClose(t, c, 0)
 	c.candle = func(d *strategy.Desk, _ market.Candle) {
-		require.NoError(t, d.Close(1, 0))
-		require.NoError(t, d.Close(1, btc/2))
-		_, err := d.Protect(1, 90*at1, 110*at1)
+		require.NoError(t, d.In(1).Close())
+		require.NoError(t, d.In(1).ClosePart(strategy.Amount(btc/2)))
+		_, err := d.In(1).Protect(strategy.Exits(90*at1, 110*at1))
 		require.ErrorIs(t, err, strategy.ErrNoPosition)
 		require.NoError(t, d.Update(1, strategy.Exits(91*at1, 111*at1)), "the levels may move")
 	}
@@ -338,22 +346,22 @@ func TestACloseOfAllEndsTheOtherOrdersOfTheMarketFirst(t *testing.T) {
 		c := &closer{}
 		c.candle = minutely(map[int]func(*strategy.Desk){
 			1: func(d *strategy.Desk) {
-				d.Bracket(1, btc, 90*at1, 110*at1)
-				d.Bracket(1, btc, 80*at1, 120*at1, strategy.At(85*at1))
-				d.Limit(1, market.Buy, btc, 70*at1)
-				d.Buy(1, 2*btc)
+				d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1))
+				d.In(1).Buy(strategy.Amount(btc), strategy.Exits(80*at1, 120*at1), strategy.At(85*at1))
+				d.In(1).Buy(strategy.Amount(btc), strategy.At(70*at1))
+				d.In(1).Buy(strategy.Amount(2*btc))
 			},
-			2: func(d *strategy.Desk) { d.Limit(1, market.Sell, btc, 130*at1) },
+			2: func(d *strategy.Desk) { d.In(1).Sell(strategy.Amount(btc), strategy.At(130*at1)) },
 			3: func(d *strategy.Desk) {
 				amount := 5 * btc / 2
 				if whole {
 					amount = 0
 				}
 				if !whole {
-					require.ErrorIs(t, d.Close(1, amount), strategy.ErrHeld)
+					require.ErrorIs(t, d.In(1).ClosePart(strategy.Amount(amount)), strategy.ErrHeld)
 					amount = 3 * btc / 2
 				}
-				require.NoError(t, d.Close(1, amount))
+				require.NoError(t, leave(d.In(1), amount))
 			},
 		})
 		b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}})
@@ -383,10 +391,10 @@ func TestWhatIsBoughtBeforeTheCancelArrivesIsClosedToo(t *testing.T) {
 	c := &closer{}
 	c.candle = minutely(map[int]func(*strategy.Desk){
 		1: func(d *strategy.Desk) {
-			d.Bracket(1, btc, 80*at1, 120*at1, strategy.At(95*at1))
-			d.Limit(1, market.Buy, btc, 95*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.Exits(80*at1, 120*at1), strategy.At(95*at1))
+			d.In(1).Buy(strategy.Amount(btc), strategy.At(95*at1))
 		},
-		2: func(d *strategy.Desk) { require.NoError(t, d.Close(1, 0)) },
+		2: func(d *strategy.Desk) { require.NoError(t, d.In(1).Close()) },
 	})
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}, venue: sim.Config{Latency: 30 * market.Duration(1e9)}})
 	b.flat(2, 100)
@@ -401,12 +409,12 @@ func TestWhatIsBoughtBeforeTheCancelArrivesIsClosedToo(t *testing.T) {
 func TestACloseWithoutABracketSellsAtOnce(t *testing.T) {
 	c := &closer{}
 	c.candle = minutely(map[int]func(*strategy.Desk){
-		1: func(d *strategy.Desk) { d.Buy(1, btc) },
+		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc)) },
 		2: func(d *strategy.Desk) {
-			require.NoError(t, d.Close(1, 0))
-			require.NoError(t, d.Close(1, 0))
+			require.NoError(t, d.In(1).Close())
+			require.NoError(t, d.In(1).Close())
 		},
-		4: func(d *strategy.Desk) { require.NoError(t, d.Close(1, 0)) },
+		4: func(d *strategy.Desk) { require.NoError(t, d.In(1).Close()) },
 	})
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}})
 	b.flat(5, 100)
@@ -417,12 +425,12 @@ func TestACloseWithoutABracketSellsAtOnce(t *testing.T) {
 // A fill inside a candle is heard there; what is asked on it waits for the next open, the sale too.
 func TestACloseOnAFillWaitsForTheNextOpen(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) {
-		d.Limit(1, market.Buy, btc, 98*at1)
-		d.Bracket(1, btc, 90*at1, 99*at1, strategy.At(98*at1))
+		d.In(1).Buy(strategy.Amount(btc), strategy.At(98*at1))
+		d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 99*at1), strategy.At(98*at1))
 	})}
 	s.fill = func(d *strategy.Desk, f market.Fill) {
 		if f.Side == market.Buy {
-			require.NoError(t, d.Close(1, 0))
+			require.NoError(t, d.In(1).Close())
 		}
 	}
 	b := one(t, s)
@@ -441,12 +449,12 @@ func TestACloseIsRefusedWhereNothingCouldBeSold(t *testing.T) {
 	c.candle = func(d *strategy.Desk, _ market.Candle) {
 		switch minute++; minute {
 		case 1:
-			d.Bracket(1, btc, 90*at1, 110*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1))
 		case 3:
-			said = append(said, fmt.Sprint(d.Close(1, 1)), fmt.Sprint(d.Close(1, -1)),
-				fmt.Sprint(d.Close(9, 0)), fmt.Sprint(d.Close(1, 0, strategy.PostOnly())))
+			said = append(said, fmt.Sprint(d.In(1).ClosePart(strategy.Amount(1))), fmt.Sprint(d.In(1).ClosePart(strategy.Amount(-1))),
+				fmt.Sprint(d.In(9).Close()), fmt.Sprint(d.In(1).Close(strategy.PostOnly())))
 		case 4:
-			said = append(said, fmt.Sprint(d.Close(1, 0)))
+			said = append(said, fmt.Sprint(d.In(1).Close()))
 		}
 	}
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}})
@@ -457,7 +465,7 @@ func TestACloseIsRefusedWhereNothingCouldBeSold(t *testing.T) {
 	require.Len(t, b.sent, 2, "the stop rests on")
 	require.Equal(t, []string{
 		"refused: the exchange would answer 217: " + exchange.ErrCode(217).Message,
-		"meaningless: Close(-1): an amount is positive, or 0 for all of the position",
+		"meaningless: a size of -1 base is negative",
 		"meaningless: market 9: the run has markets 1 to 1", "meaningless: Close takes no option but Tag",
 		"refused: the exchange would answer 425: " + exchange.ErrCode(425).Message}, said)
 }
@@ -480,9 +488,9 @@ func TestACloseOfDustIsFlat(t *testing.T) {
 func TestAPanicTakesACloseBack(t *testing.T) {
 	c := &closer{}
 	c.candle = minutely(map[int]func(*strategy.Desk){
-		1: func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) },
+		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1)) },
 		3: func(d *strategy.Desk) {
-			require.NoError(t, d.Close(1, 0))
+			require.NoError(t, d.In(1).Close())
 			panic("oh")
 		},
 	})
@@ -498,11 +506,11 @@ func TestAPanicTakesACloseBack(t *testing.T) {
 func TestACloseCountsAsAnOrderOfTheMinute(t *testing.T) {
 	said := []string{}
 	c := &closer{again: func(d *strategy.Desk, f strategy.CloseFailed) {
-		said = append(said, fmt.Sprint(d.Close(f.Market, 0)))
+		said = append(said, fmt.Sprint(d.In(f.Market).Close()))
 	}}
 	c.candle = minutely(map[int]func(*strategy.Desk){
-		1: func(d *strategy.Desk) { d.Buy(1, btc) },
-		3: func(d *strategy.Desk) { require.NoError(t, d.Close(1, 0)) },
+		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc)) },
+		3: func(d *strategy.Desk) { require.NoError(t, d.In(1).Close()) },
 	})
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}}, limits: []risk.Limits{{OrdersPerMinute: 3}}})
 	b.flat(2, 100)
@@ -558,7 +566,7 @@ type onceMore struct {
 func (s *onceMore) OnCandle(d *strategy.Desk, c market.Candle) {
 	if s.stop {
 		if s.last {
-			d.Close(1, 0)
+			d.In(1).Close()
 		}
 		return
 	}
@@ -567,26 +575,25 @@ func (s *onceMore) OnCandle(d *strategy.Desk, c market.Candle) {
 	}
 	draw := s.chance.IntN(10)
 	switch {
-	case !s.plain && draw < 3 && (d.Position(1).Amount > 0 || len(d.OpenOrders(1)) > 0):
+	case !s.plain && draw < 3 && (d.In(1).Position().Amount > 0 || len(d.In(1).OpenOrders()) > 0):
 		// one bracket at a time
 	case draw < 2:
-		d.Bracket(1, btc/8*market.Qty(1+s.chance.IntN(3)), near(-6, -1), near(1, 6),
-			strategy.Keep(market.Leg(s.chance.IntN(2))))
+		d.In(1).Buy(strategy.Amount(btc/8*market.Qty(1+s.chance.IntN(3))), strategy.Exits(near(-6, -1), near(1, 6)), strategy.Keep(market.Leg(s.chance.IntN(2))))
 	case draw == 2:
-		d.Bracket(1, btc/8*market.Qty(1+s.chance.IntN(3)), near(-9, -4), near(1, 6), strategy.At(near(-3, 0)))
+		d.In(1).Buy(strategy.Amount(btc/8*market.Qty(1+s.chance.IntN(3))), strategy.Exits(near(-9, -4), near(1, 6)), strategy.At(near(-3, 0)))
 	case draw < 5:
 		s.leave(d)
 	case !s.plain:
 	case draw == 5:
-		d.Buy(1, btc/8)
+		d.In(1).Buy(strategy.Amount(btc/8))
 	case draw == 6:
-		d.Limit(1, market.Buy, btc/4, near(-3, 0))
+		d.In(1).Buy(strategy.Amount(btc/4), strategy.At(near(-3, 0)))
 	case draw == 7:
-		d.Limit(1, market.Sell, btc/8, near(0, 3))
+		d.In(1).Sell(strategy.Amount(btc/8), strategy.At(near(0, 3)))
 	case draw == 8:
-		d.Protect(1, near(-6, -1), near(1, 6))
+		d.In(1).Protect(strategy.Exits(near(-6, -1), near(1, 6)))
 	case draw == 9:
-		if open := d.OpenOrders(1); len(open) > 0 {
+		if open := d.In(1).OpenOrders(); len(open) > 0 {
 			d.Cancel(open[s.chance.IntN(len(open))].ID)
 		}
 	}
@@ -603,7 +610,7 @@ func (s *onceMore) leave(d *strategy.Desk) {
 	if s.chance.IntN(2) == 0 {
 		amount = 1 + market.Qty(s.chance.Int64N(int64(btc/3)))
 	}
-	if d.Close(1, amount) == nil {
+	if leave(d.In(1), amount) == nil {
 		s.closes++
 	}
 }
@@ -722,12 +729,12 @@ func TestWhatIsSoldBesideACloseIsNotSoldTwice(t *testing.T) {
 	c := &closer{}
 	c.candle = minutely(map[int]func(*strategy.Desk){
 		1: func(d *strategy.Desk) {
-			d.Bracket(1, btc, 90*at1, 110*at1)
-			d.Buy(1, btc)
+			d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1))
+			d.In(1).Buy(strategy.Amount(btc))
 		},
 		3: func(d *strategy.Desk) {
-			require.NoError(t, d.Close(1, 0))
-			_, err := d.Sell(1, btc)
+			require.NoError(t, d.In(1).Close())
+			_, err := d.In(1).Sell(strategy.Amount(btc))
 			require.NoError(t, err)
 		},
 	})
@@ -747,12 +754,12 @@ func TestACloseLeavesTheBaseOfLaterSells(t *testing.T) {
 	c := &closer{}
 	c.candle = minutely(map[int]func(*strategy.Desk){
 		1: func(d *strategy.Desk) {
-			d.Bracket(1, btc, 90*at1, 110*at1)
-			d.Buy(1, btc)
+			d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1))
+			d.In(1).Buy(strategy.Amount(btc))
 		},
 		3: func(d *strategy.Desk) {
-			require.NoError(t, d.Close(1, 0))
-			_, err := d.Limit(1, market.Sell, btc/4, 130*at1)
+			require.NoError(t, d.In(1).Close())
+			_, err := d.In(1).Sell(strategy.Amount(btc/4), strategy.At(130*at1))
 			require.NoError(t, err)
 		},
 	})

@@ -25,13 +25,14 @@ type once struct {
 }
 
 func (s *once) OnTicker(d *strategy.Desk, t market.Ticker) {
-	open := d.OpenOrders(t.Market)
+	m := d.In(t.Market)
+	open := m.OpenOrders()
 	switch {
 	case !s.bought:
-		_, err := d.Bracket(t.Market, 1_000_000, t.Last-5_000_00, t.Last+5_000_00)
+		_, err := m.Buy(strategy.Amount(1_000_000), strategy.Exits(t.Last-5_000_00, t.Last+5_000_00))
 		s.bought = err == nil
 	case len(open) == 1 && open[0].Status == market.StatusAwaitingTrigger:
-		_ = d.Close(t.Market, 0, strategy.Tag("signal"))
+		_ = m.Close(strategy.Tag("signal"))
 	}
 }
 

@@ -26,24 +26,25 @@ type leaver struct {
 }
 
 func (s *leaver) OnCandle(d *strategy.Desk, c market.Candle) {
-	m, chance := d.Market(c.Market), rand.New(rand.NewPCG(s.seed, uint64(c.Start)))
+	m, chance := d.In(c.Market), rand.New(rand.NewPCG(s.seed, uint64(c.Start)))
 	ticks := func(least, most int) market.Price {
-		return c.Close + m.TickSize*market.Price(least+chance.IntN(most-least+1))
+		return c.Close + m.Market().TickSize*market.Price(least+chance.IntN(most-least+1))
 	}
-	amount := strategy.Affordable(m, 400_00+market.Money(chance.IntN(600_00)), strategy.Whole, c.Close)
-	have, keep := d.Position(m.ID).Amount, strategy.Keep(market.Leg(chance.IntN(2)))
+	amount := strategy.Amount(m.AmountOf(strategy.Money(400_00+market.Money(chance.IntN(600_00))), c.Close))
+	have, keep := m.Position().Amount, strategy.Keep(market.Leg(chance.IntN(2)))
+	flat := have == 0 && len(m.OpenOrders()) == 0
 	switch draw := chance.IntN(8); {
-	case have == 0 && len(d.OpenOrders(m.ID)) == 0 && draw < 4:
-		_, _ = d.Bracket(m.ID, amount, ticks(-5, -2), ticks(2, 5), keep)
-	case have == 0 && len(d.OpenOrders(m.ID)) == 0 && draw < 7:
-		_, _ = d.Bracket(m.ID, amount, ticks(-6, -4), ticks(2, 5), strategy.At(ticks(-2, 0)), keep)
-	case have == 0 && len(d.OpenOrders(m.ID)) == 0:
-		_, _ = d.Buy(m.ID, amount)
+	case flat && draw < 4:
+		_, _ = m.Buy(amount, strategy.Exits(ticks(-5, -2), ticks(2, 5)), keep)
+	case flat && draw < 7:
+		_, _ = m.Buy(amount, strategy.Exits(ticks(-6, -4), ticks(2, 5)), strategy.At(ticks(-2, 0)), keep)
+	case flat:
+		_, _ = m.Buy(amount)
 	case draw < 2:
-		_ = d.Close(m.ID, 0, strategy.Tag("all"))
+		_ = m.Close(strategy.Tag("all"))
 	case draw < 4:
-		_ = d.Close(m.ID, have/market.Qty(2+chance.IntN(3)))
+		_ = m.ClosePart(strategy.Amount(have / market.Qty(2+chance.IntN(3))))
 	case draw == 4:
-		_, _ = d.Protect(m.ID, ticks(-4, -1), ticks(1, 4), keep)
+		_, _ = m.Protect(strategy.Exits(ticks(-4, -1), ticks(1, 4)), keep)
 	}
 }

@@ -35,25 +35,25 @@ type quitter struct {
 }
 
 func (s *quitter) OnTicker(d *strategy.Desk, t market.Ticker) {
-	const hundredth = market.Qty(1_000_000)
+	m, hundredth := d.In(t.Market), strategy.Amount(1_000_000)
 	step := market.Price(1+s.chance.IntN(12)) * 500
-	last, have := t.Last/100*100, d.Position(t.Market).Amount
+	last, have := t.Last/100*100, m.Position().Amount
 	switch draw := s.chance.IntN(9); {
 	case draw < 2:
-		_, _ = d.Bracket(t.Market, hundredth, last-step-1000, last+step+1000)
+		_, _ = m.Buy(hundredth, strategy.Exits(last-step-1000, last+step+1000))
 	case draw == 2:
-		_, _ = d.Bracket(t.Market, hundredth, last-3000, last+step+1000, strategy.At(last-step/10/100*100),
+		_, _ = m.Buy(hundredth, strategy.Exits(last-3000, last+step+1000), strategy.At(last-step/10/100*100),
 			strategy.Keep(market.KeepTarget))
 	case draw < 5:
-		_ = d.Close(t.Market, 0)
+		_ = m.Close()
 	case draw < 7:
-		_ = d.Close(t.Market, have/market.Qty(2+s.chance.IntN(3)))
+		_ = m.ClosePart(strategy.Amount(have / market.Qty(2+s.chance.IntN(3))))
 	}
 }
 
 func (s *quitter) OnCloseFailed(d *strategy.Desk, f strategy.CloseFailed) {
 	if s.chance.IntN(2) == 0 {
-		_ = d.Close(f.Market, 0)
+		_ = d.In(f.Market).Close()
 	}
 }
 
@@ -97,7 +97,7 @@ func (s *stage) guarded(p *process) {
 			}
 		}
 		m := p.plan.Catalog.Market(1)
-		if strategy.Tradable(*m, free, p.account.Last(1)) > 0 && len(p.engine.Bare()) == 0 {
+		if m.Tradable(free, p.account.Last(1)) > 0 && len(p.engine.Bare()) == 0 {
 			s.T.Errorf("%s have no exit, and nothing counts as unprotected", m.FormatQty(free))
 		}
 	}))

@@ -29,40 +29,40 @@ func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
 	const hundredth = market.Qty(1_000_000)
 	step := market.Price(s.chance.IntN(12)) * 100
 	last := t.Last / 100 * 100
-	have := d.Position(t.Market).Amount
+	have := d.In(t.Market).Position().Amount
 	switch draw := s.chance.IntN(16); { // what is refused is part of the play
 	case draw < 4:
-		_, _ = d.Limit(t.Market, market.Buy, hundredth, last-step)
+		_, _ = d.In(t.Market).Buy(strategy.Amount(hundredth), strategy.At(last-step))
 	case draw < 6 && have >= hundredth:
-		_, _ = d.Limit(t.Market, market.Sell, hundredth, last+step)
+		_, _ = d.In(t.Market).Sell(strategy.Amount(hundredth), strategy.At(last+step))
 	case draw == 6:
-		_, _ = d.Buy(t.Market, hundredth)
+		_, _ = d.In(t.Market).Buy(strategy.Amount(hundredth))
 	case draw == 7 && have >= hundredth:
-		_, _ = d.Stop(t.Market, market.Sell, hundredth, last-step-500)
+		_, _ = d.In(t.Market).Sell(strategy.Amount(hundredth), strategy.StopLoss(last-step-500))
 	case draw == 8:
-		_, _ = d.Bracket(t.Market, hundredth, last-5000-step, last+3000+step)
+		_, _ = d.In(t.Market).Buy(strategy.Amount(hundredth), strategy.Exits(last-5000-step, last+3000+step))
 	case draw == 9:
-		s.flat(d, t.Market, have)
+		s.flat(d.In(t.Market), have)
 	case draw < 15:
 		s.change(d, t, draw)
 	}
 }
 
 // flat leaves the position by one of the two ways, or a part of it.
-func (s *restless) flat(d *strategy.Desk, m market.ID, have market.Qty) {
+func (s *restless) flat(m strategy.MarketDesk, have market.Qty) {
 	switch s.chance.IntN(3) {
 	case 0:
-		_, _ = d.Target(m, 0)
+		_, _ = m.Target(strategy.Amount(0))
 	case 1:
-		_ = d.Close(m, 0)
+		_ = m.Close()
 	default:
-		_ = d.Close(m, have/2)
+		_ = m.ClosePart(strategy.Amount(have / 2))
 	}
 }
 
 // change moves or cancels an open order.
 func (s *restless) change(d *strategy.Desk, t market.Ticker, draw int) {
-	open := d.OpenOrders(t.Market)
+	open := d.In(t.Market).OpenOrders()
 	if len(open) == 0 {
 		return
 	}
@@ -83,8 +83,8 @@ var keeperKind = strategy.Define("keeper", "rests one order",
 type keeper struct{ strategy.Base }
 
 func (*keeper) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if len(d.OpenOrders(t.Market)) == 0 && d.Position(t.Market).Amount == 0 {
-		_, _ = d.Limit(t.Market, market.Buy, 30_500_000, 29_000_00)
+	if len(d.In(t.Market).OpenOrders()) == 0 && d.In(t.Market).Position().Amount == 0 {
+		_, _ = d.In(t.Market).Buy(strategy.Amount(30_500_000), strategy.At(29_000_00))
 	}
 }
 
