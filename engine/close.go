@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Close leaves a strategy's position in a market, or an amount of it: see MarketDesk.Close. A halted
-// strategy is not called, so it cannot ask; a Close that it began before goes on.
+// Close leaves a strategy's position in a market, or an amount of it: see MarketDesk.Close. A
+// halted strategy is not called, so it cannot ask; a Close that it began before goes on.
 func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag string) error {
 	c := &e.command
 	*c = market.Command{Kind: market.CommandPlace, At: e.now}

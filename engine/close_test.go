@@ -349,7 +349,7 @@ func TestACloseOfAllEndsTheOtherOrdersOfTheMarketFirst(t *testing.T) {
 				d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1))
 				d.In(1).Buy(strategy.Amount(btc), strategy.Exits(80*at1, 120*at1), strategy.At(85*at1))
 				d.In(1).Buy(strategy.Amount(btc), strategy.At(70*at1))
-				d.In(1).Buy(strategy.Amount(2*btc))
+				d.In(1).Buy(strategy.Amount(2 * btc))
 			},
 			2: func(d *strategy.Desk) { d.In(1).Sell(strategy.Amount(btc), strategy.At(130*at1)) },
 			3: func(d *strategy.Desk) {
@@ -451,7 +451,8 @@ func TestACloseIsRefusedWhereNothingCouldBeSold(t *testing.T) {
 		case 1:
 			d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1))
 		case 3:
-			said = append(said, fmt.Sprint(d.In(1).ClosePart(strategy.Amount(1))), fmt.Sprint(d.In(1).ClosePart(strategy.Amount(-1))),
+			said = append(said, fmt.Sprint(d.In(1).ClosePart(strategy.Amount(1))),
+				fmt.Sprint(d.In(1).ClosePart(strategy.Amount(-1))),
 				fmt.Sprint(d.In(9).Close()), fmt.Sprint(d.In(1).Close(strategy.PostOnly())))
 		case 4:
 			said = append(said, fmt.Sprint(d.In(1).Close()))
@@ -578,14 +579,16 @@ func (s *onceMore) OnCandle(d *strategy.Desk, c market.Candle) {
 	case !s.plain && draw < 3 && (d.In(1).Position().Amount > 0 || len(d.In(1).OpenOrders()) > 0):
 		// one bracket at a time
 	case draw < 2:
-		d.In(1).Buy(strategy.Amount(btc/8*market.Qty(1+s.chance.IntN(3))), strategy.Exits(near(-6, -1), near(1, 6)), strategy.Keep(market.Leg(s.chance.IntN(2))))
+		d.In(1).Buy(strategy.Amount(btc/8*market.Qty(1+s.chance.IntN(3))), strategy.Exits(near(-6, -1), near(1, 6)),
+			strategy.Keep(market.Leg(s.chance.IntN(2))))
 	case draw == 2:
-		d.In(1).Buy(strategy.Amount(btc/8*market.Qty(1+s.chance.IntN(3))), strategy.Exits(near(-9, -4), near(1, 6)), strategy.At(near(-3, 0)))
+		d.In(1).Buy(strategy.Amount(btc/8*market.Qty(1+s.chance.IntN(3))), strategy.Exits(near(-9, -4), near(1, 6)),
+			strategy.At(near(-3, 0)))
 	case draw < 5:
 		s.leave(d)
 	case !s.plain:
 	case draw == 5:
-		d.In(1).Buy(strategy.Amount(btc/8))
+		d.In(1).Buy(strategy.Amount(btc / 8))
 	case draw == 6:
 		d.In(1).Buy(strategy.Amount(btc/4), strategy.At(near(-3, 0)))
 	case draw == 7:
