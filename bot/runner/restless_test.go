@@ -17,12 +17,14 @@ type restlessParams struct {
 var restlessKind = strategy.Define("restless", "does something by chance with every ticker",
 	func(restlessParams) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(p restlessParams, s strategy.Setup) (strategy.Strategy, error) {
-		return &restless{chance: rand.New(rand.NewPCG(uint64(p.Seed), 5))}, nil
+		return &restless{chance: rand.New(rand.NewPCG(uint64(p.Seed), 5)),
+			way: rand.New(rand.NewPCG(uint64(p.Seed), 7))}, nil
 	})
 
 type restless struct {
 	strategy.Base
 	chance *rand.Rand
+	way    *rand.Rand // out of a position
 }
 
 func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
@@ -50,7 +52,7 @@ func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
 
 // flat leaves the position by one of the two ways, or a part of it.
 func (s *restless) flat(m strategy.MarketDesk, have market.Qty) {
-	switch s.chance.IntN(3) {
+	switch s.way.IntN(3) {
 	case 0:
 		_, _ = m.Target(strategy.Amount(0))
 	case 1:
