@@ -41,6 +41,9 @@ func (w observers) Unprotected(u *strategy.Unprotected) { w.own.Unprotected(u) }
 // StopMoved calls the driver.
 func (w observers) StopMoved(m *strategy.StopMoved) { w.own.StopMoved(m) }
 
+// CloseFailed calls the driver.
+func (w observers) CloseFailed(f *strategy.CloseFailed) { w.own.CloseFailed(f) }
+
 // observer is the observer of a run's engine.
 func (d *driver) observer(w Observer) engine.Observer {
 	if w == nil {

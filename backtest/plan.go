@@ -97,7 +97,8 @@ type driver struct {
 	last       market.Time // close of the last group
 	knows      market.Time // for the tracer: see decision
 	rejected   map[int]int64
-	bare       []bareCount // positions without an exit
+	bare       []bareCount   // positions without an exit
+	unsold     []failedClose // by Closes
 	oneCandle  oneCandle
 	tick, show market.Event // reused: of ticker and of book
 	ticker     market.Ticker
@@ -146,8 +147,8 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: roster.Limits, Fees: d.fees,
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
 	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Slots: roster.Slots,
-		TradeFrom: p.From,
-		Observer:  d.observer(o.observer), Spoil: o.overwrite, Apart: o.apart})
+		TradeFrom: p.From, WholeGroups: true,
+		Observer: d.observer(o.observer), Spoil: o.overwrite, Apart: o.apart})
 	config := p.Venue
 	config.Fees, config.Watches = d.fees, d.engine.Watches()
 	config.Followed, config.Point = d.follow(), d.point

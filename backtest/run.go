@@ -154,6 +154,7 @@ func (d *driver) info(o Options) finishInfo {
 	if info.OneCandle = d.oneCandleExits(); info.OneCandle != nil {
 		info.Warnings = append(info.Warnings, info.OneCandle.warning(d.plan.Currency.Symbol))
 	}
+	info.Warnings = append(info.Warnings, d.closeWarnings()...)
 	for _, h := range d.engine.Halts() {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("strategy %s was halted at %s: %s", h.Name, h.At, h.Reason))
 	}

@@ -19,12 +19,14 @@ const (
 	CallLoad
 	CallQuiet
 	CallUnprotected
+	CallCandles
 	CallCloseFailed
 	callbacks
 )
 
 var callbackNames = [callbacks]string{"", "OnStart", "OnStop", "OnCandle", "OnTicker", "OnBook", "OnOrder", "OnFill",
-	"OnTimer", "Save", "Load", "Quiet", "OnUnprotected", "OnCloseFailed"}
+	"OnTimer", "Save", "Load", "Quiet", "OnUnprotected", "OnCandles",
+	"OnCloseFailed"}
 
 // String returns the name of the method.
 func (k CallbackKind) String() string {

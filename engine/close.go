@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Close leaves a strategy's position in a market, or an amount of it: see Desk.Close. A halted
-// strategy is not called, so it cannot ask; a Close that it began before goes on.
+// Close leaves a strategy's position in a market, or an amount of it: see MarketDesk.Close. A
+// halted strategy is not called, so it cannot ask; a Close that it began before goes on.
 func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag string) error {
 	held := e.account.Position(id, m).Amount
 	whole := amount == 0 || held > 0 && amount >= held
@@ -27,20 +28,20 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 	if held > 0 {
 		if err := e.gate.CheckClose(e.account, c, whole); err != nil {
 			e.reportRefusal(c, err)
+			e.tell(&e.slots[id-1], c, err)
 			return err
 		}
 	}
-	if !whole {
-		amount = c.Order.Amount // rounded
-	}
-	return e.brackets.Close(id, m, whole, amount, e.lastID, tag)
+	call, _ := e.calls.Now()
+	return e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Tag: tag,
+		Last: e.lastID, AtClose: call.Kind == CallCandle || call.Kind == CallCandles})
 }
 
 // figures are the gate's figures of an approved command, and the position before and after the
 // Close that the command belongs to.
 func (e *Engine) figures(c *market.Command) []state.Figure {
 	figures := e.gate.Figures()
-	m := e.catalog.Market(c.Order.Market)
+	m, name := e.catalog.Market(c.Order.Market), "close"
 	switch moved := e.brackets.Moving(); {
 	case moved != nil:
 		return append(slices.Clip(figures), state.Figure{Name: "stop follows", Before: m.FormatPrice(moved.From),
@@ -48,12 +49,15 @@ func (e *Engine) figures(c *market.Command) []state.Figure {
 	case e.following != nil:
 		return append(slices.Clip(figures), state.Figure{Name: "exits", After: e.following.Words(m)})
 	}
-	before, after, is := e.brackets.Leaving(&c.Order)
-	if !is {
+	tag, before, after := e.brackets.Leaving(&c.Order)
+	if tag == "" {
 		return figures
 	}
+	if tag != name {
+		name += " " + tag
+	}
 	return append(slices.Clip(figures),
-		state.Figure{Name: "close", Before: m.FormatQty(before), After: m.FormatQty(after)})
+		state.Figure{Name: name, Before: m.FormatQty(before), After: m.FormatQty(after)})
 }
 
 // MayClose passes a Close that a bracket begins by itself through the gate.

@@ -139,8 +139,8 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 		e.guard(s, CallOrder)
 	}
 	if o.CancelWanted && o.InFlight == 0 && !o.State.Terminal() {
-		// a cancel of the bracket's own swap waited until the exit had arrived
-		e.sendCancel(o, e.brackets.Swapping(o.ID))
+		// a cancel waited until its order had arrived
+		e.sendCancel(o, e.brackets.InPath(o))
 	}
 }
 

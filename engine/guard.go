@@ -18,6 +18,7 @@ type arguments struct {
 	timer       int64
 	unprotected strategy.Unprotected
 	closeFailed strategy.CloseFailed
+	group       strategy.Group
 }
 
 // guard calls a strategy with e.args; a panic halts that strategy alone.
@@ -57,6 +58,8 @@ func (e *Engine) call(s *slot, kind CallbackKind) {
 		s.onUnprotected.OnUnprotected(s.desk, e.args.unprotected)
 	case CallCloseFailed:
 		s.onCloseFailed.OnCloseFailed(s.desk, e.args.closeFailed)
+	case CallCandles:
+		s.gathering.handler.OnCandles(s.desk, e.args.group)
 	case CallOrder:
 		e.callOrder(s)
 	}

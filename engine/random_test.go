@@ -54,7 +54,7 @@ func (g *gambler) ask(d *strategy.Desk, m market.ID, price market.Price) {
 	g.asked++
 	switch r.IntN(11) {
 	case 10:
-		d.Close(m, amount*market.Qty(r.IntN(2)))
+		leave(d.In(m), amount*market.Qty(r.IntN(2)))
 	case 0:
 		d.In(m).Buy(strategy.Amount(amount))
 	case 1:

@@ -354,21 +354,25 @@ func TestExitsThatFollowNeedAnExit(t *testing.T) {
 		"meaningless: an exit that follows needs a stop or a target: add StopAt, TargetAt or Trail"}, said)
 }
 
-// A Close that a bracket begins by itself takes its own base, not that of others, and is tried again
-// after a minute where the exchange refuses it.
+// A Close that a bracket begins by itself takes its own base and cancels its own entry, not those of
+// others.
 func TestTheEndOfABracketIsItsOwn(t *testing.T) {
 	s := &script{candle: minutely(map[int]func(d *strategy.Desk){
 		1: func(d *strategy.Desk) {
 			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.ExitAfter(2), strategy.Tag("first"))
 		},
 		2: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(2*btc), strategy.StopAt(80*at1)) },
-		3: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(3 * btc)) },
+		3: func(d *strategy.Desk) {
+			d.In(1).Buy(strategy.Amount(3 * btc))
+			d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1), strategy.StopAt(40*at1))
+		},
 	})}
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
 	b.flat(5, 100)
-	require.Equal(t, []string{"buy 1", "stop 1 @ 90 attached", "buy 2", "stop 2 @ 80 attached", "buy 3", "cancel 2",
+	require.Equal(t, []string{"buy 1", "stop 1 @ 90 attached", "buy 2", "stop 2 @ 80 attached", "buy 3", "buy 1 @ 50", "cancel 2",
 		"sell 1 attached"}, b.sent)
 	require.Equal(t, 5*btc, b.position())
+	require.Equal(t, market.OrderID(6), b.account.Open(nil, 1, 1)[1].ID, "the other entry still waits")
 	levels, found := b.engine.Exits(1, 3)
 	require.True(t, found)
 	require.Equal(t, 80*at1, levels.Stop)
@@ -440,4 +444,21 @@ func TestAStopThatFollowsPricesNeverLoosens(t *testing.T) {
 		require.Equal(t, want.sent, have.sent, "seed %d", seed)
 		require.Equal(t, want.told, have.told, "seed %d", seed)
 	}
+}
+
+// The exchange refuses the sale at the end: the old stop protects again, and a minute later the
+// bracket tries again.
+func TestAnEndThatFailsIsTriedAgain(t *testing.T) {
+	b := byHandTrail(t, strategy.ExitAfterTime(10*time.Second))
+	require.Empty(t, b.timer(9*time.Second))
+	at, _ := b.engine.NextTimer()
+	b.now = at
+	require.Equal(t, []string{"cancel 2"}, b.by(&market.Event{Kind: market.KindTimer, At: at}))
+	require.Equal(t, []string{"sell 1 attached"}, b.cancelled(2, 0))
+	require.Equal(t, []string{"stop 1 @ 90"}, b.refuse(market.CommandPlace, 3, exchange.CodeCancelOnly))
+	b.accept(4)
+	require.Empty(t, b.timer(59*time.Second))
+	at, _ = b.engine.NextTimer()
+	require.Equal(t, b.engine.Now().Add(time.Second), at)
+	require.Equal(t, []string{"cancel 4"}, b.timer(time.Second))
 }

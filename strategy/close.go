@@ -28,29 +28,54 @@ type CloseFailed struct {
 	Why      string         // in words
 }
 
-// Close leaves the position in m, or an amount of it, at the market's price, with or without a
-// bracket over it. 0, or the whole position or more, closes all of it. With Tag it takes the name
-// of the reason, else the sale is tagged "close". Nothing is sold before the exchange has confirmed
-// what is cancelled:
+// Close leaves the position at the market's price now, with or without a bracket over it. Tag names
+// the reason; without it the sale is tagged "close". Nothing is sold before the exchange has
+// confirmed what is cancelled:
 //
-//   - what the entries of brackets in m may still buy is cancelled; a Close of all cancels every
-//     other open order in m too, also those that sell;
-//   - the resting exit of a bracket is cancelled, or, where a part stays, reduced to it. What an
-//     exit has sold meanwhile is not sold again;
-//   - the rest is sold with a market order. An amount below the market's minimum is dust: it counts
-//     as nothing. In a backtest the sale meets the same open as the cancels, after them.
+//   - every open order of the strategy in the market is cancelled: what may still buy, the resting
+//     exit, other sells. What they buy and sell before the cancels arrive counts;
+//   - then what is left is sold with a market order. An amount below the market's minimum is dust,
+//     and counts as nothing. In a backtest the sale meets the same open as the cancels, after them.
 //
-// A part is taken first from base without a bracket, then from the newest brackets. Until the sale
-// has ended, its base has no exit and counts as unprotected (CauseClose). If the exchange refuses,
-// or the sale expires in part, the rest is protected at the old levels at once, and a CloseHandler
-// is called.
+// Until the sale has ended, its base has no exit and counts as unprotected (CauseClose). If the
+// exchange refuses, or the sale expires in part, brackets protect the rest at their old levels at
+// once, and a CloseHandler is called. Orders and brackets that come after the Close are not part of
+// it.
 //
 // A Close in a market where one is under way does nothing, as does one without a position and open
 // orders: both return nil. It is refused during the warm-up and after OnStop, where the exchange
-// would refuse a market order now, where orders_per_minute is used up, and where an amount is below
-// the market's minimum or held by other own orders. No other limit stops it, nor does a halt.
-func (d *Desk) Close(m market.ID, amount market.Qty, with ...Option) error {
-	o := d.draft(m, market.Sell)
+// would refuse a market order now, and where orders_per_minute is used up. No other limit stops it,
+// and a halt does not end it.
+func (m MarketDesk) Close(with ...Option) error { return m.close(0, with) }
+
+// ClosePart is Close for a part of the position; the whole position or more is a Close. The part is
+// taken from base without a bracket, then from the newest brackets, whose exits are reduced to the
+// rest. Of other orders only the entries of brackets are cancelled. A part below the market's
+// minimum is refused, and one that other own sells hold (ErrHeld).
+func (m MarketDesk) ClosePart(size Size, with ...Option) error {
+	if !m.desk.engine.Admit(m.desk.id, "ClosePart") {
+		return ErrElsewhere
+	}
+	if !m.desk.has(m.id) {
+		return m.desk.unknown(m.id)
+	}
+	if err := size.check(); err != nil {
+		return err
+	}
+	amount := m.AmountOf(size, m.Last())
+	switch {
+	case m.Position().Amount <= 0:
+		return nil
+	case amount <= 0:
+		return fmt.Errorf("%w: ClosePart(%s): it is no amount of base; Close closes all", ErrMeaningless, size)
+	}
+	return m.close(amount, with)
+}
+
+// close closes an amount, 0 for all.
+func (m MarketDesk) close(amount market.Qty, with []Option) error {
+	d := m.desk
+	o := d.draft(m.id, market.Sell)
 	d.options(with)
 	for i := range with {
 		if with[i].field != fieldTag && d.fault == nil {
@@ -62,10 +87,8 @@ func (d *Desk) Close(m market.ID, amount market.Qty, with ...Option) error {
 		return ErrElsewhere
 	case d.fault != nil:
 		return d.fault
-	case !d.has(m):
-		return d.unknown(m)
-	case amount < 0:
-		return fmt.Errorf("%w: Close(%d): an amount is positive, or 0 for all of the position", ErrMeaningless, amount)
+	case !d.has(m.id):
+		return d.unknown(m.id)
 	}
-	return d.engine.Close(d.id, m, amount, o.Tag)
+	return d.engine.Close(d.id, m.id, amount, o.Tag)
 }

@@ -182,8 +182,7 @@ func (s *Set) resize(b *bracket) {
 	x.Order.ID, x.Order.Strategy = b.exit, b.strategy
 	x.Order.Amount = o.FilledAmount + b.kept()
 	b.reducing = b.leaving > 0
-	// a Close is the strategy's decision: it waits for the next open
-	err := s.orders.Update(x, !b.reducing)
+	err := s.orders.Update(x, !b.reducing || s.InPath(o))
 	switch {
 	case err == nil:
 	case b.reducing:

@@ -55,10 +55,13 @@ type SavedClose struct {
 	Market   string         `json:"market"`
 	Whole    bool           `json:"whole,omitzero"`
 	Last     market.OrderID `json:"last"`          // the newest order at the Close
+	Only     market.OrderID `json:"only,omitzero"` // the entry of the only bracket that is closed; 0: all
 	Free     market.Qty     `json:"free,omitzero"` // to be sold that no bracket covers
 	Sale     market.OrderID `json:"sale,omitzero"` // 0: not sent yet
-	Answered bool           `json:"answered,omitzero"`
 	Tag      string         `json:"tag"`
+	Since    market.Time    `json:"since"`
+	AtClose  bool           `json:"atClose,omitzero"` // decided on a candle's close
+	InPath   bool           `json:"inPath,omitzero"`  // the sale may act inside the path
 }
 
 // SavedTimes is the time without exits by cause, in nanoseconds.
@@ -100,7 +103,8 @@ func (s *Set) Save(names []string) (all []Saved) {
 func (s *Set) SaveCloses(names []string) (all []SavedClose) {
 	for _, c := range s.closes.all {
 		all = append(all, SavedClose{Strategy: names[c.strategy-1], Market: s.catalog.Market(c.market).Name,
-			Whole: c.whole, Last: c.last, Free: c.free, Sale: c.sale, Answered: c.answered, Tag: c.tag})
+			Whole: c.whole, Last: c.last, Only: c.only, Free: c.free, Sale: c.sale, Tag: c.tag, Since: c.since, AtClose: c.atClose,
+			InPath: c.inPath})
 	}
 	return all
 }
@@ -125,7 +129,8 @@ func (s *Set) RestoreCloses(all []SavedClose, names []string, last market.OrderI
 		}
 		s.closes.all = append(s.closes.all, closing{strategy: market.StrategyID(at + 1), market: m.ID,
 			whole: from.Whole,
-			last:  from.Last, free: from.Free, sale: from.Sale, answered: from.Answered, tag: from.Tag})
+			last:  from.Last, only: from.Only, free: from.Free, sale: from.Sale, tag: from.Tag, since: from.Since, atClose: from.AtClose,
+			inPath: from.InPath})
 	}
 	for i := range s.all {
 		if b := &s.all[i]; b.leaving > 0 && !s.Closing(b.strategy, b.market) {

@@ -128,13 +128,6 @@ func (s *Set) IsExit(id market.OrderID) bool {
 	return b != nil && b.exit == id || s.closes.selling(id) != nil
 }
 
-// Swapping reports whether an order is an exit that its bracket swaps for the other by itself: its
-// cancel acts inside the path.
-func (s *Set) Swapping(id market.OrderID) bool {
-	b := s.of(id)
-	return b != nil && b.exit == id && b.swapping && !b.ending
-}
-
 // EntryOf is the entry of the bracket of an order; 0: it has none.
 func (s *Set) EntryOf(id market.OrderID) market.OrderID {
 	if b := s.of(id); b != nil {

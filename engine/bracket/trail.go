@@ -254,6 +254,7 @@ func (s *Set) sellable(b *bracket) bool {
 // leave begins to close the amount of one bracket. Where the gate refuses it now, or the Close
 // fails, it is tried again after leavePause.
 func (s *Set) leave(b *bracket) {
+	atClose := b.leaveAt == 0 && b.terms.Candles != 0 && b.candles >= b.terms.Candles
 	b.leaveAt = s.now().Add(leavePause)
 	if !s.sellable(b) {
 		return
@@ -262,7 +263,8 @@ func (s *Set) leave(b *bracket) {
 	if err != nil {
 		return
 	}
-	s.closes.all = append(s.closes.all, closing{strategy: b.strategy, market: b.market, last: last, tag: "exit after"})
+	s.closes.all = append(s.closes.all, closing{strategy: b.strategy, market: b.market, last: last, only: b.entry,
+		tag: "exit after", since: never, atClose: atClose})
 	c := &s.closes.all[len(s.closes.all)-1]
 	b.leaving = b.amount
 	s.cancelRest(b)
@@ -271,6 +273,7 @@ func (s *Set) leave(b *bracket) {
 	} else {
 		s.expose(b, strategy.CauseClose)
 	}
+	c.since = s.now()
 	s.watch(b.market)
 	s.advance(b.strategy, b.market)
 }

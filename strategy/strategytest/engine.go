@@ -124,11 +124,14 @@ func (e *engine) Close(_ market.StrategyID, m market.ID, amount market.Qty, tag 
 	if e.recalling {
 		return errRecalling
 	}
-	line, named := "close all of ", e.catalog.Market(m)
+	line, named := "close all", e.catalog.Market(m)
 	if amount != 0 {
-		line = fmt.Sprintf("close %s of ", named.FormatQty(amount))
+		line = "close " + named.FormatQty(amount)
 	}
-	if line += named.Name; tag != "" {
+	if len(e.catalog.Markets()) > 1 {
+		line += " on " + named.Name
+	}
+	if tag != "" {
 		line += " (" + tag + ")"
 	}
 	e.asked = append(e.asked, line)
