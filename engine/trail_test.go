@@ -455,7 +455,7 @@ func TestAnEndThatFailsIsTriedAgain(t *testing.T) {
 	b.now = at
 	require.Equal(t, []string{"cancel 2"}, b.by(&market.Event{Kind: market.KindTimer, At: at}))
 	require.Equal(t, []string{"sell 1 attached"}, b.cancelled(2, 0))
-	require.Equal(t, []string{"stop 1 @ 90"}, b.refuse(market.CommandPlace, 3, exchange.CodeCancelOnly))
+	require.Equal(t, []string{"stop 1 @ 90 attached"}, b.refuse(market.CommandPlace, 3, exchange.CodeCancelOnly))
 	b.accept(4)
 	require.Empty(t, b.timer(59*time.Second))
 	at, _ = b.engine.NextTimer()
