@@ -457,8 +457,8 @@ func TestAnEndThatFailsIsTriedAgain(t *testing.T) {
 	require.Equal(t, []string{"sell 1 attached"}, b.cancelled(2, 0))
 	require.Equal(t, []string{"stop 1 @ 90 attached"}, b.refuse(market.CommandPlace, 3, exchange.CodeCancelOnly))
 	b.accept(4)
-	require.Empty(t, b.timer(59*time.Second))
-	at, _ = b.engine.NextTimer()
-	require.Equal(t, b.engine.Now().Add(time.Second), at)
-	require.Equal(t, []string{"cancel 4"}, b.timer(time.Second))
+	again, _ := b.engine.NextTimer()
+	require.Equal(t, at.Add(time.Minute), again)
+	b.now = again
+	require.Equal(t, []string{"cancel 4"}, b.by(&market.Event{Kind: market.KindTimer, At: again}))
 }
