@@ -23,20 +23,20 @@ func (b *batched) OnCandle(d *strategy.Desk, c market.Candle) {
 	switch {
 	case !b.line.Ready():
 	case b.line.Value() < float64(c.Close):
-		_, _ = d.Target(c.Market, 1_000_000)
+		_, _ = d.In(c.Market).Target(strategy.Amount(1_000_000))
 	default:
-		_, _ = d.Target(c.Market, 0)
+		_, _ = d.In(c.Market).Target(strategy.Amount(0))
 	}
 }
 
 // batchPlan runs f over windows of 40 closes, in a strategy that declares a warm-up.
 func batchPlan(t *testing.T, warmup int, f func([]float64) []float64) *Plan {
-	kind := strategy.Define("batched", "holds above a line", func(struct{}) strategy.Needs {
+	definition := strategy.Define("batched", "holds above a line", func(struct{}) strategy.Needs {
 		return strategy.Needs{Warmup: warmup}
 	}, func(struct{}, strategy.Setup) (strategy.Strategy, error) {
 		return &batched{line: indicator.NewBatch(40, f)}, nil
 	})
-	return fromTheStart(t, 3_000, kind)
+	return fromTheStart(t, 3_000, definition)
 }
 
 func ema20(closes []float64) []float64 { return talib.Ema(closes, 20) }

@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
-func shippedPlan(t testing.TB, kind strategy.Kind, n int) *Plan {
+func shippedPlan(t testing.TB, kind strategy.Definition, n int) *Plan {
 	p, _ := planOver(t, n, 100_000_00, kind, nil)
 	p.SyntheticBook = true
 	p.Venue.HalfSpread = 10_000 // 1 bp
@@ -24,7 +24,7 @@ func shippedPlan(t testing.TB, kind strategy.Kind, n int) *Plan {
 }
 
 func TestEveryShippedStrategyTradesAndEndsInGoodOrder(t *testing.T) {
-	for _, kind := range shipped.Kinds() {
+	for _, kind := range shipped.Definitions() {
 		t.Run(kind.Name, func(t *testing.T) {
 			result, err := Run(context.Background(), shippedPlan(t, kind, 20_000), Options{})
 			require.NoError(t, err)
@@ -59,10 +59,10 @@ type faulty struct {
 func (f *faulty) OnCandle(d *strategy.Desk, c market.Candle) {
 	f.candles++
 	if f.candles%50 == 0 {
-		_, _ = d.Limit(c.Market, market.Buy, 1_000_000, c.Close*99/100)
+		_, _ = d.In(c.Market).Buy(strategy.Amount(1_000_000), strategy.At(c.Close*99/100))
 	}
 	if f.candles == 1020 {
-		_, _ = d.Buy(c.Market, 1_000_000)
+		_, _ = d.In(c.Market).Buy(strategy.Amount(1_000_000))
 		panic("broken")
 	}
 }
@@ -75,7 +75,7 @@ func TestCandlesInOneGoGiveWhatCandlesOneByOneGive(t *testing.T) {
 	if testing.Short() {
 		candles = 4000
 	}
-	for _, kind := range append([]strategy.Kind{broken}, shipped.Kinds()...) {
+	for _, kind := range append([]strategy.Definition{broken}, shipped.Definitions()...) {
 		t.Run(kind.Name, func(t *testing.T) {
 			p := shippedPlan(t, kind, candles)
 			fast, slow := jsonOf(t, p), ""
@@ -88,7 +88,7 @@ func TestCandlesInOneGoGiveWhatCandlesOneByOneGive(t *testing.T) {
 
 func TestTheSamePlanGivesTheSameBytes(t *testing.T) {
 	for _, path := range []sim.Path{sim.Adaptive, sim.Pessimistic} {
-		p := shippedPlan(t, breakout.Kind, 20_000)
+		p := shippedPlan(t, breakout.Definition, 20_000)
 		p.Venue.Path = path
 		require.Equal(t, jsonOf(t, p), jsonOf(t, p))
 	}
@@ -103,8 +103,8 @@ func jsonOf(t *testing.T, p *Plan) string {
 }
 
 // fromTheStart is a plan of n candles whose feed begins where it is asked to.
-func fromTheStart(t *testing.T, n int, kind strategy.Kind) *Plan {
-	p, candles := planOver(t, n, 1_000_000_00, kind, nil)
+func fromTheStart(t *testing.T, n int, definition strategy.Definition) *Plan {
+	p, candles := planOver(t, n, 1_000_000_00, definition, nil)
 	p.Open = func(_ Feed, from, to market.Time) (Source, error) {
 		rest := candles
 		for len(rest) > 0 && rest[0].Start < from {
@@ -116,12 +116,13 @@ func fromTheStart(t *testing.T, n int, kind strategy.Kind) *Plan {
 }
 
 func TestTheShippedStrategiesDecideAfterTheirWarmupAsWithMoreHistory(t *testing.T) {
-	for kind, declared := range map[*strategy.Kind]int{&smacross.Kind: 51, &rsirevert.Kind: 95, &breakout.Kind: 95} {
-		report, err := CheckWarmup(context.Background(), fromTheStart(t, 6_000, *kind))
+	for definition, declared := range map[*strategy.Definition]int{&smacross.Definition: 51,
+		&rsirevert.Definition: 95, &breakout.Definition: 95} {
+		report, err := CheckWarmup(context.Background(), fromTheStart(t, 6_000, *definition))
 		require.NoError(t, err)
-		require.Equal(t, declared, report.Declared, kind.Name)
-		require.Equal(t, declared, report.Enough, "%s: %+v", kind.Name, report.Tried)
-		require.Greater(t, report.Tried[0].Of, 20, kind.Name)
+		require.Equal(t, declared, report.Declared, definition.Name)
+		require.Equal(t, declared, report.Enough, "%s: %+v", definition.Name, report.Tried)
+		require.Greater(t, report.Tried[0].Of, 20, definition.Name)
 	}
 }
 
@@ -162,7 +163,7 @@ func TestDecisionsAreAlikeWithinAPriceAndAnAmount(t *testing.T) {
 // could not end otherwise.
 func TestTheEnvelopeIsWhatRunsOnEachPathEndWith(t *testing.T) {
 	walked := map[bool]int{}
-	for _, kind := range shipped.Kinds() {
+	for _, kind := range shipped.Definitions() {
 		p := shippedPlan(t, kind, 5_000)
 		d, err := drive(t.Context(), p, runOptions{})
 		require.NoError(t, err)

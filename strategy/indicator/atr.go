@@ -58,7 +58,7 @@ func (b *Keltner) Push(c market.Candle) {
 func (b *Keltner) Ready() bool { return b.middle.Ready() && b.reach.Ready() }
 
 // Middle is the exponential average.
-func (b *Keltner) Middle() Level { return b.middle.Level }
+func (b *Keltner) Middle() Level { return b.middle.level }
 
 // Upper is the middle plus k ranges.
 func (b *Keltner) Upper() Level { return b.Middle() + Level(b.k*b.reach.Value()) }

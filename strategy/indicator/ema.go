@@ -7,9 +7,9 @@ import (
 )
 
 // EMA is the exponential moving average of weight 2/(n+1), which starts with the simple average of
-// the first n prices. The Level is the average.
+// the first n prices.
 type EMA struct {
-	Level
+	line
 	smooth smooth
 }
 
@@ -19,7 +19,7 @@ func NewEMA(n int) EMA { return EMA{smooth: exponential(n)} }
 // Push takes the next price.
 func (e *EMA) Push(p market.Price) {
 	e.smooth.push(float64(p))
-	e.Level = Level(e.smooth.value)
+	e.level = Level(e.smooth.value)
 }
 
 // Ready reports whether n prices were pushed.

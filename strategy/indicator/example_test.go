@@ -14,7 +14,7 @@ func ExampleLevel() {
 	average.Push(100_01)
 	fmt.Println(average.Value())
 	fmt.Println(average.Below(0), average.Above(0))
-	fmt.Println(average.Below(5_000_000), average.Above(5_000_000)) // 5 %
+	fmt.Println(average.Below(5*market.Percent), average.Above(5*market.Percent))
 	// Output:
 	// 10000.5
 	// 10000 10001

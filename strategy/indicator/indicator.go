@@ -11,10 +11,11 @@
 //   - Functions over slices, such as those of TA-Lib: Batch.
 //
 // Push takes the next candle, price or value. Ready reports whether enough was pushed; before that
-// the figures mean nothing. Value is the figure. Figures that are prices are a Level, whose Below
-// and Above give the price some percent away:
+// the figures mean nothing. Value is the figure. Figures that are prices have Below and Above, the
+// price some percent away; those with several lines return each as a Level, which has them too:
 //
 //	c.Close < mean.Below(3*market.Percent)
+//	c.Close < band.Lower().Below(0)
 //
 // Figures are in the market's price units (10^-Market.PriceDigits), those of a scale from 0 to 100.
 // Indicators are plain values: keep them in a struct and do not copy them after the first Push.

@@ -58,9 +58,6 @@ func made(name string, kind memory, x pushed, push func(market.Candle), values .
 
 func price(f func() market.Price) func() float64 { return func() float64 { return float64(f()) } }
 
-// at reads a level when it is called; the method value of one would keep today's.
-func at(l *indicator.Level) func() float64 { return func() float64 { return l.Value() } }
-
 func level(f func() indicator.Level) func() float64 { return func() float64 { return f().Value() } }
 
 // figures are one of each indicator.
@@ -72,13 +69,13 @@ func averages() []figure {
 	sma, ema, wma, hma := indicator.NewSMA(20), indicator.NewEMA(20), indicator.NewWMA(20), indicator.NewHMA(20)
 	kama, vwma, vwap := indicator.NewKAMA(10), indicator.NewVWMA(20), indicator.NewVWAP(20)
 	return []figure{
-		made("NewSMA(20)", windowed, &sma, closing(sma.Push), at(&sma.Level)),
-		made("NewEMA(20)", exponential, &ema, closing(ema.Push), at(&ema.Level)),
-		made("NewWMA(20)", windowed, &wma, closing(wma.Push), at(&wma.Level)),
-		made("NewHMA(20)", windowed, &hma, closing(hma.Push), at(&hma.Level)),
-		made("NewKAMA(10)", exponential, &kama, closing(kama.Push), at(&kama.Level)),
-		made("NewVWMA(20)", windowed, &vwma, vwma.Push, at(&vwma.Level)),
-		made("NewVWAP(20)", windowed, &vwap, vwap.Push, at(&vwap.Level)),
+		made("NewSMA(20)", windowed, &sma, closing(sma.Push), sma.Value),
+		made("NewEMA(20)", exponential, &ema, closing(ema.Push), ema.Value),
+		made("NewWMA(20)", windowed, &wma, closing(wma.Push), wma.Value),
+		made("NewHMA(20)", windowed, &hma, closing(hma.Push), hma.Value),
+		made("NewKAMA(10)", exponential, &kama, closing(kama.Push), kama.Value),
+		made("NewVWMA(20)", windowed, &vwma, vwma.Push, vwma.Value),
+		made("NewVWAP(20)", windowed, &vwap, vwap.Push, vwap.Value),
 	}
 }
 
@@ -88,8 +85,8 @@ func trends() []figure {
 	return []figure{
 		made("NewMACD(12, 26, 9)", exponential, &macd, closing(macd.Push), macd.Value, macd.Signal, macd.Histogram),
 		made("NewADX(14)", exponential, &adx, adx.Push, adx.Value, adx.Plus, adx.Minus),
-		made("NewSupertrend(10, 3)", endless, &super, super.Push, at(&super.Level)),
-		made("NewRegression(20)", windowed, &regression, closing(regression.Push), at(&regression.Level),
+		made("NewSupertrend(10, 3)", endless, &super, super.Push, super.Value),
+		made("NewRegression(20)", windowed, &regression, closing(regression.Push), regression.Value,
 			regression.Slope),
 		made("NewSlope(5)", windowed, &slope, line(slope.Push), slope.Value),
 	}
@@ -120,8 +117,8 @@ func bands() []figure {
 		made("NewDonchian(20)", windowed, &channel, channel.Push, price(channel.Low), level(channel.Middle),
 			price(channel.High)),
 		made("NewChandelier(22, 3)", exponential, &stops, stops.Push, level(stops.Long), level(stops.Short)),
-		made("NewHighest(20)", windowed, &highest, closing(highest.Push), at(&highest.Level), price(highest.Price)),
-		made("NewLowest(20)", windowed, &lowest, closing(lowest.Push), at(&lowest.Level), price(lowest.Price)),
+		made("NewHighest(20)", windowed, &highest, closing(highest.Push), highest.Value, price(highest.Price)),
+		made("NewLowest(20)", windowed, &lowest, closing(lowest.Push), lowest.Value, price(lowest.Price)),
 	}
 }
 
@@ -247,7 +244,7 @@ func TestTheWarmupIsWhereThePastLosesItsWeight(t *testing.T) {
 			warmup int
 			about  float64
 		}{
-			{ema.Push, at(&ema.Level), ema.Warmup(), 3.45},
+			{ema.Push, ema.Value, ema.Warmup(), 3.45},
 			{flat, atr.Value, atr.Warmup() - 1, 6.91}, // the first range lacks the close before it
 		} {
 			require.Less(t, left(x.push, x.value, x.warmup), 0.001, n)

@@ -8,10 +8,9 @@ import (
 
 // KAMA is Kaufman's adaptive moving average: an exponential average that is fast (weight 2/3,
 // squared) where the price of n pushes ago lies as far away as all moves since, and slow (weight
-// 2/31, squared) where the moves led nowhere. It starts with the n-th price. The Level is the
-// average.
+// 2/31, squared) where the moves led nowhere. It starts with the n-th price.
 type KAMA struct {
-	Level
+	line
 	ring   ring[market.Price]
 	last   market.Price
 	before market.Price // the price before the oldest of the ring
@@ -34,9 +33,9 @@ func (k *KAMA) Push(p market.Price) {
 	}
 	k.last, k.before = p, old
 	if k.seen < n {
-		k.Level = Level(p)
+		k.level = Level(p)
 	} else {
-		k.Level += Level(pace(p-old, k.moves) * (float64(p) - float64(k.Level)))
+		k.level += Level(pace(p-old, k.moves) * (float64(p) - float64(k.level)))
 	}
 	k.seen = min(k.seen+1, n+1)
 }

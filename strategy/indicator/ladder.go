@@ -2,9 +2,9 @@ package indicator
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// Highest is the highest of the last n prices. The Level is that price.
+// Highest is the highest of the last n prices.
 type Highest struct {
-	Level
+	line
 	ladder ladder
 }
 
@@ -14,7 +14,7 @@ func NewHighest(n int) Highest { return Highest{ladder: newLadder(n)} }
 // Push takes the next price.
 func (h *Highest) Push(p market.Price) {
 	h.ladder.push(p, h.ladder.next-len(h.ladder.ring))
-	h.Level = Level(h.ladder.top())
+	h.level = Level(h.ladder.top())
 }
 
 // Ready reports whether n prices were pushed.
@@ -26,9 +26,9 @@ func (h *Highest) Price() market.Price { return h.ladder.top() }
 // Warmup is n.
 func (h *Highest) Warmup() int { return len(h.ladder.ring) }
 
-// Lowest is the lowest of the last n prices. The Level is that price.
+// Lowest is the lowest of the last n prices.
 type Lowest struct {
-	Level
+	line
 	highest Highest // of the negative prices
 }
 
@@ -38,7 +38,7 @@ func NewLowest(n int) Lowest { return Lowest{highest: NewHighest(n)} }
 // Push takes the next price.
 func (l *Lowest) Push(p market.Price) {
 	l.highest.Push(-p)
-	l.Level = -l.highest.Level
+	l.level = -l.highest.level
 }
 
 // Ready reports whether n prices were pushed.

@@ -53,19 +53,22 @@ func TestLevelsOfWholePricesLoseNothing(t *testing.T) {
 		rate         market.Rate
 		below, above market.Price
 	}{
-		{30_000_00, 5_000_000, 28_500_00, 31_500_00},
-		{100, 3_000_000, 97, 103},
-		{100, 3_500_000, 96, 104},
+		{30_000_00, 5 * market.Percent, 28_500_00, 31_500_00},
+		{100, 3 * market.Percent, 97, 103},
+		{100, 350 * market.BasisPoint, 96, 104},
 		{2.5, 0, 2, 3},
 		{-2.5, 0, -3, -2},
-		{7, 100_000_000, 0, 14},
-		{0, 5_000_000, 0, 0},
+		{7, market.Whole, 0, 14},
+		{0, 5 * market.Percent, 0, 0},
 		{9_007_199_254_740_992, 0, 9_007_199_254_740_992, 9_007_199_254_740_992},
-		{math.MaxFloat64, 0, math.MaxInt64, math.MaxInt64},
-		{-math.MaxFloat64, 0, -math.MaxInt64, -math.MaxInt64},
+		{9_000_000_000_000_000_000, 0, 9_000_000_000_000_000_000, 9_000_000_000_000_000_000},
 	}
 	for _, c := range cases {
 		require.Equal(t, c.below, c.level.Below(c.rate), "%v", c)
 		require.Equal(t, c.above, c.level.Above(c.rate), "%v", c)
+	}
+	for _, level := range []indicator.Level{math.MaxInt64, -math.MaxFloat64, indicator.Level(math.NaN())} {
+		require.Panics(t, func() { level.Below(0) })
+		require.Panics(t, func() { level.Above(0) })
 	}
 }

@@ -2,10 +2,10 @@ package indicator
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// Regression is the straight line through the last n prices with the least squares. The Level is
-// its end, at the last price.
+// Regression is the straight line through the last n prices with the least squares. Its
+// value is the end of the line, at the last price.
 type Regression struct {
-	Level
+	line
 	slope float64
 	sums  weighted
 }
@@ -19,7 +19,7 @@ func (r *Regression) Push(p market.Price) {
 	n := len(r.sums.list)
 	rise := r.sums.weighted.times(2).minus(r.sums.sum.times(n + 1)) // Σ (2i−n−1)·x
 	end := rise.times(3).plus(r.sums.sum.times(n + 1))
-	r.Level = Level(end.float() / float64(n) / float64(n+1))
+	r.level = Level(end.float() / float64(n) / float64(n+1))
 	r.slope = 6 * rise.float() / float64(n) / (float64(n)*float64(n) - 1)
 }
 

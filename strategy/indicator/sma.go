@@ -2,9 +2,9 @@ package indicator
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// SMA is the simple moving average of the last n prices. The Level is the average.
+// SMA is the simple moving average of the last n prices.
 type SMA struct {
-	Level
+	line
 	ring ring[market.Price]
 	sum  market.Price
 }
@@ -15,7 +15,7 @@ func NewSMA(n int) SMA { return SMA{ring: newRing[market.Price](n)} }
 // Push takes the next price.
 func (s *SMA) Push(p market.Price) {
 	s.sum += p - s.ring.push(p)
-	s.Level = Level(float64(s.sum) / float64(len(s.ring.list)))
+	s.level = Level(float64(s.sum) / float64(len(s.ring.list)))
 }
 
 // Ready reports whether n prices were pushed.

@@ -4,9 +4,9 @@ import "github.com/tidemark-trading/tidemark/market"
 
 // Supertrend is a line k average true ranges from the middle of the candles, below them in a rise
 // and above them in a fall. It follows a rise only upwards and a fall only downwards; a close
-// beyond the line turns the trend. It starts as a fall. The Level is the line.
+// beyond the line turns the trend. It starts as a fall.
 type Supertrend struct {
-	Level
+	line
 	reach        ATR
 	k            float64
 	lower, upper Level
@@ -35,8 +35,8 @@ func (s *Supertrend) Push(c market.Candle) {
 	}
 	s.lower, s.upper, s.last = lower, upper, Level(c.Close)
 	s.up = s.up && s.last >= lower || !s.up && s.last > upper
-	if s.Level = upper; s.up {
-		s.Level = lower
+	if s.level = upper; s.up {
+		s.level = lower
 	}
 }
 

@@ -70,12 +70,12 @@ func comparedAverages(c columns) []compared {
 	kama, bollinger := indicator.NewKAMA(10), indicator.NewBollinger(20, 2)
 	upper, middle, lower := talib.BBands(c.close, 20, 2, 2, talib.SMA)
 	return []compared{
-		{made("SMA", 0, &sma, closing(sma.Push), at(&sma.Level)), 19, [][]float64{talib.Sma(c.close, 20)}},
-		{made("EMA", 0, &ema, closing(ema.Push), at(&ema.Level)), 19, [][]float64{talib.Ema(c.close, 20)}},
-		{made("WMA", 0, &wma, closing(wma.Push), at(&wma.Level)), 19, [][]float64{talib.Wma(c.close, 20)}},
-		{made("HMA", 0, &hma, closing(hma.Push), at(&hma.Level)), 18, [][]float64{
+		{made("SMA", 0, &sma, closing(sma.Push), sma.Value), 19, [][]float64{talib.Sma(c.close, 20)}},
+		{made("EMA", 0, &ema, closing(ema.Push), ema.Value), 19, [][]float64{talib.Ema(c.close, 20)}},
+		{made("WMA", 0, &wma, closing(wma.Push), wma.Value), 19, [][]float64{talib.Wma(c.close, 20)}},
+		{made("HMA", 0, &hma, closing(hma.Push), hma.Value), 18, [][]float64{
 			talib.Wma(plus(plus(talib.Wma(c.close, 8), 1, talib.Wma(c.close, 8)), -1, talib.Wma(c.close, 16)), 4)}},
-		{made("KAMA", 0, &kama, closing(kama.Push), at(&kama.Level)), 10, [][]float64{talib.Kama(c.close, 10)}},
+		{made("KAMA", 0, &kama, closing(kama.Push), kama.Value), 10, [][]float64{talib.Kama(c.close, 10)}},
 		{made("Bollinger", 0, &bollinger, closing(bollinger.Push), level(bollinger.Lower), level(bollinger.Middle),
 			level(bollinger.Upper)), 19, [][]float64{lower, middle, upper}},
 	}
@@ -100,7 +100,7 @@ func comparedTrends(c columns) []compared {
 			forgets, [][]float64{plus(ema, -2, reach), ema, plus(ema, 2, reach)}},
 		{made("Chandelier", 0, &stops, stops.Push, level(stops.Long), level(stops.Short)), forgets,
 			[][]float64{plus(talib.Max(c.high, 22), -3, far), plus(talib.Min(c.low, 22), 3, far)}},
-		{made("Regression", 0, &regression, closing(regression.Push), at(&regression.Level), regression.Slope), 19,
+		{made("Regression", 0, &regression, closing(regression.Push), regression.Value, regression.Slope), 19,
 			[][]float64{talib.LinearReg(c.close, 20), talib.LinearRegSlope(c.close, 20)}},
 		{made("Slope", 0, &slope, closing(func(p market.Price) { slope.Push(float64(p)) }), slope.Value), 5,
 			[][]float64{plus(five, 1.0/5, talib.Mom(c.close, 5))}},
@@ -124,8 +124,8 @@ func comparedOthers(c columns) []compared {
 		{made("OBV", 0, &obv, obv.Push, obv.Value), 0, [][]float64{talib.Obv(c.close, c.volume)}},
 		{made("Donchian", 0, &channel, channel.Push, price(channel.Low), price(channel.High)), 19,
 			[][]float64{talib.Min(c.low, 20), talib.Max(c.high, 20)}},
-		{made("Highest", 0, &highest, closing(highest.Push), at(&highest.Level)), 19, [][]float64{top}},
-		{made("Lowest", 0, &lowest, closing(lowest.Push), at(&lowest.Level)), 19, [][]float64{bottom}},
+		{made("Highest", 0, &highest, closing(highest.Push), highest.Value), 19, [][]float64{top}},
+		{made("Lowest", 0, &lowest, closing(lowest.Push), lowest.Value), 19, [][]float64{bottom}},
 		{made("StdDev", 0, &deviation, closing(deviation.Push), deviation.Value), 19,
 			[][]float64{talib.StdDev(c.close, 20, 1)}},
 		{made("Correlation", 0, &correlation,

@@ -102,10 +102,10 @@ func textbookAverages(n int) []textbook {
 	wma, hma, kama := indicator.NewWMA(n), indicator.NewHMA(n), indicator.NewKAMA(n)
 	root := int(math.Sqrt(float64(n)))
 	return []textbook{
-		{"WMA", n, made("", 0, &wma, closing(wma.Push), at(&wma.Level)), func(all []market.Candle) []float64 {
+		{"WMA", n, made("", 0, &wma, closing(wma.Push), wma.Value), func(all []market.Candle) []float64 {
 			return []float64{triangular(closes(last(all, n)))}
 		}, nil},
-		{"HMA", n + root - 1, made("", 0, &hma, closing(hma.Push), at(&hma.Level)),
+		{"HMA", n + root - 1, made("", 0, &hma, closing(hma.Push), hma.Value),
 			func(all []market.Candle) []float64 {
 				var raw []float64
 				for end := len(all) - root + 1; end <= len(all); end++ {
@@ -113,7 +113,7 @@ func textbookAverages(n int) []textbook {
 				}
 				return []float64{triangular(raw)}
 			}, highest},
-		{"KAMA", n + 1, made("", 0, &kama, closing(kama.Push), at(&kama.Level)), func(all []market.Candle) []float64 {
+		{"KAMA", n + 1, made("", 0, &kama, closing(kama.Push), kama.Value), func(all []market.Candle) []float64 {
 			xs := closes(all)
 			value := xs[n-1]
 			for i := n; i < len(xs); i++ {
@@ -187,10 +187,10 @@ func textbookTrends(n, m int, k float64) []textbook {
 			func(all []market.Candle) []float64 {
 				return directional(all, n)
 			}, func([]market.Candle) float64 { return 100 }},
-		{"Supertrend", n, made("", 0, &super, super.Push, at(&super.Level)), func(all []market.Candle) []float64 {
+		{"Supertrend", n, made("", 0, &super, super.Push, super.Value), func(all []market.Candle) []float64 {
 			return []float64{supertrend(all, n, k)}
 		}, highest},
-		{"Regression", n, made("", 0, &regression, closing(regression.Push), at(&regression.Level), regression.Slope),
+		{"Regression", n, made("", 0, &regression, closing(regression.Push), regression.Value, regression.Slope),
 			func(all []market.Candle) []float64 {
 				window := last(all, n)
 				x, y := func(i int) int64 { return int64(i) }, func(i int) int64 { return int64(window[i].Close) }
@@ -355,12 +355,12 @@ func textbookBands(n, m int, k float64) []textbook {
 				reach := k * atrOf(all, n)
 				return []float64{float64(high) - reach, float64(low) + reach}
 			}, highest},
-		{"Highest", n, made("", 0, &top, closing(top.Push), at(&top.Level), price(top.Price)),
+		{"Highest", n, made("", 0, &top, closing(top.Push), top.Value, price(top.Price)),
 			func(all []market.Candle) []float64 {
 				high := slices.Max(closes(last(all, n)))
 				return []float64{high, high}
 			}, nil},
-		{"Lowest", n, made("", 0, &bottom, closing(bottom.Push), at(&bottom.Level), price(bottom.Price)),
+		{"Lowest", n, made("", 0, &bottom, closing(bottom.Push), bottom.Value, price(bottom.Price)),
 			func(all []market.Candle) []float64 {
 				low := slices.Min(closes(last(all, n)))
 				return []float64{low, low}

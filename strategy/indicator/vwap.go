@@ -3,9 +3,9 @@ package indicator
 import "github.com/tidemark-trading/tidemark/market"
 
 // VWAP is the average price of the last n candles, weighted by volume; a candle's price is
-// (high+low+close) ÷ 3. The Level is the average, or 0 where nothing was traded.
+// (high+low+close) ÷ 3. It is 0 where nothing was traded.
 type VWAP struct {
-	Level
+	line
 	sums byVolume
 }
 
@@ -13,7 +13,7 @@ type VWAP struct {
 func NewVWAP(n int) VWAP { return VWAP{sums: newByVolume(n)} }
 
 // Push takes the next candle.
-func (v *VWAP) Push(c market.Candle) { v.Level = v.sums.push(typical3(c), c.Volume) / 3 }
+func (v *VWAP) Push(c market.Candle) { v.level = v.sums.push(typical3(c), c.Volume) / 3 }
 
 // Ready reports whether n candles were pushed and something was traded in one of them.
 func (v *VWAP) Ready() bool { return v.sums.ready() }
@@ -21,10 +21,10 @@ func (v *VWAP) Ready() bool { return v.sums.ready() }
 // Warmup is n.
 func (v *VWAP) Warmup() int { return len(v.sums.list) }
 
-// VWMA is the average of the last n closes, weighted by volume. The Level is the average, or 0
-// where nothing was traded.
+// VWMA is the average of the last n closes, weighted by volume. It is 0 where nothing was
+// traded.
 type VWMA struct {
-	Level
+	line
 	sums byVolume
 }
 
@@ -32,7 +32,7 @@ type VWMA struct {
 func NewVWMA(n int) VWMA { return VWMA{sums: newByVolume(n)} }
 
 // Push takes the next candle.
-func (v *VWMA) Push(c market.Candle) { v.Level = v.sums.push(c.Close, c.Volume) }
+func (v *VWMA) Push(c market.Candle) { v.level = v.sums.push(c.Close, c.Volume) }
 
 // Ready reports whether n candles were pushed and something was traded in one of them.
 func (v *VWMA) Ready() bool { return v.sums.ready() }

@@ -7,9 +7,9 @@ import (
 )
 
 // WMA is the linearly weighted moving average of the last n prices: the newest has weight n, the
-// oldest 1. The Level is the average.
+// oldest 1.
 type WMA struct {
-	Level
+	line
 	sums weighted
 }
 
@@ -19,7 +19,7 @@ func NewWMA(n int) WMA { return WMA{sums: newWeighted(n)} }
 // Push takes the next price.
 func (w *WMA) Push(p market.Price) {
 	w.sums.push(wide(p))
-	w.Level = Level(w.sums.weighted.float() / float64(w.sums.weights()))
+	w.level = Level(w.sums.weighted.float() / float64(w.sums.weights()))
 }
 
 // Ready reports whether n prices were pushed.
@@ -29,10 +29,9 @@ func (w *WMA) Ready() bool { return w.sums.full }
 func (w *WMA) Warmup() int { return len(w.sums.list) }
 
 // HMA is Hull's moving average: the WMA over √n of twice the WMA over n/2 less the WMA over n, all
-// lengths rounded down. It follows a trend closely, and can lie outside the prices. The Level is
-// the average.
+// lengths rounded down. It follows a trend closely, and can lie outside the prices.
 type HMA struct {
-	Level
+	line
 	half, full, last weighted
 }
 
@@ -52,7 +51,7 @@ func (h *HMA) Push(p market.Price) {
 	// both averages over their common denominator: integers, which leave no rest in the last sum
 	half, full := h.half.weights(), h.full.weights()
 	h.last.push(h.half.weighted.times(2 * full).minus(h.full.weighted.times(half)))
-	h.Level = Level(h.last.weighted.float() / float64(h.last.weights()) / float64(half) / float64(full))
+	h.level = Level(h.last.weighted.float() / float64(h.last.weights()) / float64(half) / float64(full))
 }
 
 // Ready reports whether as many prices were pushed as Warmup says.
