@@ -35,8 +35,8 @@ func (d *Donchian) Middle() Level { return Level(d.High()+d.Low()) / 2 }
 // Warmup is n.
 func (d *Donchian) Warmup() int { return d.n }
 
-// Chandelier is where stops hang that follow the extremes of the last n candles at a distance of k
-// average true ranges.
+// Chandelier is a pair of stops at a distance of k average true ranges from the highest high and
+// the lowest low of the last n candles.
 type Chandelier struct {
 	channel Donchian
 	reach   ATR
@@ -56,10 +56,11 @@ func (x *Chandelier) Push(c market.Candle) {
 // Ready reports whether n candles were pushed.
 func (x *Chandelier) Ready() bool { return x.channel.Ready() }
 
-// Long is the highest high less k ranges: the stop of who holds.
+// Long is the highest high less k ranges: the stop of a position that was bought.
 func (x *Chandelier) Long() Level { return Level(x.channel.High()) - Level(x.k*x.reach.Value()) }
 
-// Short is the lowest low plus k ranges: above it a fall has ended.
+// Short is the lowest low plus k ranges: the stop of a position that was sold. A close above it
+// ends a fall.
 func (x *Chandelier) Short() Level { return Level(x.channel.Low()) + Level(x.k*x.reach.Value()) }
 
 // Warmup is that of the ATR.
