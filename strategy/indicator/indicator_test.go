@@ -85,7 +85,7 @@ func trends() []figure {
 	return []figure{
 		made("NewMACD(12, 26, 9)", exponential, &macd, closing(macd.Push), macd.Value, macd.Signal, macd.Histogram),
 		made("NewADX(14)", exponential, &adx, adx.Push, adx.Value, adx.Plus, adx.Minus),
-		made("NewSupertrend(10, 3)", endless, &super, super.Push, super.Value),
+		made("NewSupertrend(10, 3)", exponential, &super, super.Push, super.Value),
 		made("NewRegression(20)", windowed, &regression, closing(regression.Push), regression.Value,
 			regression.Slope),
 		made("NewSlope(5)", windowed, &slope, line(slope.Push), slope.Value),
