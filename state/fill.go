@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -66,9 +67,20 @@ const fewFills = 32
 
 // addMark remembers a counted fill.
 func (o *Order) addMark(f *market.Fill) {
-	o.fills = append(o.fills, fillMark{id: f.ID, settled: f.Settled})
+	n := len(o.fills)
+	if n == cap(o.fills) || o.index != nil {
+		o.makeRoom(f)
+	}
+	o.fills = o.fills[:n+1]
+	mark := &o.fills[n] // field by field: a literal would be built elsewhere and copied
+	mark.id, mark.settled = f.ID, f.Settled
+}
+
+// makeRoom prepares for one more mark.
+func (o *Order) makeRoom(f *market.Fill) {
+	o.fills = slices.Grow(o.fills, 1)
 	if o.index != nil {
-		o.index[f.ID] = len(o.fills) - 1
+		o.index[f.ID] = len(o.fills)
 	}
 }
 
