@@ -98,7 +98,7 @@ func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error)
 	}
 	o := e.account.Send(&c.Order, approved.Hold())
 	e.send(approved, attached)
-	if o.Bracket != (market.Bracket{}) {
+	if o.Bracket.Any() {
 		e.brackets.Open(&o.Order)
 	}
 	if s := &e.slots[o.Strategy-1]; s.onOrder != nil {

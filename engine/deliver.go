@@ -127,7 +127,7 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 			e.observer.Closed(o)
 		}
 	}
-	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket != (market.Bracket{}) {
+	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket.Any() {
 		e.brackets.Follow(o, ev.Report, ev.Fills[:applied.Fresh], e.account.Position(o.Strategy, o.Market).Amount)
 	}
 	s := &e.slots[o.Strategy-1]

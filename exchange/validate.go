@@ -194,12 +194,32 @@ func checkRanges(o *market.Order) *Error {
 // checkPrecision applies rules 4 and 5 of specification 4.1. A trigger price must be on the tick,
 // too (venue-facts 2.1, code 218).
 func checkPrecision(m *market.Market, o *market.Order) *Error {
+	if m.QuantityDecimals < m.AmountDigits || m.NotionalDecimals < m.QuoteDigits {
+		if refused := checkDecimals(m, o); refused != nil {
+			return refused
+		}
+	}
+	if o.Price|o.TriggerAmount != 0 {
+		return checkTick(m, o)
+	}
+	return nil
+}
+
+// checkDecimals is checkPrecision for amounts, in a market that takes fewer decimals than its
+// assets have.
+func checkDecimals(m *market.Market, o *market.Order) *Error {
 	switch {
 	case market.FloorDigits(o.Amount, m.AmountDigits, m.QuantityDecimals) != o.Amount:
 		return TooManyDecimals("amount")
 	case market.FloorDigits(o.AmountQuote, m.QuoteDigits, m.NotionalDecimals) != o.AmountQuote:
 		return TooManyDecimals("amountQuote")
-	case market.FloorTo(o.Price, m.TickSize) != o.Price, market.FloorTo(o.TriggerAmount, m.TickSize) != o.TriggerAmount:
+	}
+	return nil
+}
+
+// checkTick is checkPrecision for prices.
+func checkTick(m *market.Market, o *market.Order) *Error {
+	if market.FloorTo(o.Price, m.TickSize) != o.Price || market.FloorTo(o.TriggerAmount, m.TickSize) != o.TriggerAmount {
 		return ErrCode(CodeTick)
 	}
 	return nil
