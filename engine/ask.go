@@ -102,10 +102,15 @@ func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error)
 		e.brackets.Open(&o.Order)
 	}
 	if s := &e.slots[o.Strategy-1]; s.onOrder != nil {
-		e.sent = append(e.sent, sentOrder{slot: s, id: o.ID})
+		e.noteSent(s, o.ID)
 	}
 	return o.ID, nil
 }
+
+// noteSent notes an order whose strategy gets OnOrder.
+//
+//go:noinline
+func (e *Engine) noteSent(s *slot, id market.OrderID) { e.sent = append(e.sent, sentOrder{slot: s, id: id}) }
 
 func (e *Engine) update(c *market.Command) error {
 	terms, found := e.brackets.Terms(c.Order.Strategy, c.Order.ID)
@@ -216,13 +221,22 @@ func (e *Engine) complete(c *market.Command, own *state.Order) {
 // send appends an approved command to the step's commands. Commands get there no other way.
 func (e *Engine) send(approved risk.Approved, attached bool) {
 	n := len(e.out)
-	e.out = slices.Grow(e.out, 1)[:n+1]
-	e.out[n] = *approved.Command()
-	e.out[n].Attached = attached
+	if n == cap(e.out) {
+		e.moreOut()
+	}
+	e.out = e.out[:n+1]
+	out := &e.out[n]
+	*out = *approved.Command()
+	out.Attached = attached
 	if e.approver != nil {
 		e.approver.Approved(state.TermsOf(&e.asked.Order), approved.Command(), e.gate.Figures())
 	}
 }
+
+// moreOut makes room for commands.
+//
+//go:noinline
+func (e *Engine) moreOut() { e.out = slices.Grow(e.out, 1) }
 
 // dropCallback takes back the commands of the current callback, because its strategy panicked and
 // may have been half way. Earlier commands of the same step stay, as do those of other strategies.

@@ -51,6 +51,15 @@ func newValues(catalog *market.Catalog) values {
 
 // outdate notes that the balance of an asset has changed.
 func (a *Account) outdate(asset market.AssetID) {
+	if len(a.values.based[asset]) > 0 {
+		a.outdateMarkets(asset)
+	}
+}
+
+// outdateMarkets is outdate for the base of some markets.
+//
+//go:noinline
+func (a *Account) outdateMarkets(asset market.AssetID) {
 	for _, m := range a.values.based[asset] {
 		if k := &a.marks[m]; !k.outdated {
 			k.outdated = true

@@ -37,29 +37,43 @@ func (a *Account) applyFills(ev *market.Event) (Applied, error) {
 func (a *Account) fold(o *Order, ev *market.Event) (fresh int, err error) {
 	for i := range ev.Fills {
 		f := &ev.Fills[i]
-		var mark *fillMark
 		if len(o.fills) > 0 {
-			mark = o.markOf(f)
-		}
-		if mark == nil {
-			if err := a.applyFill(o, f); err != nil {
-				return fresh, fmt.Errorf("order %d, fill %s: %w", o.ID, f.ID, err)
+			if mark := o.markOf(f); mark != nil {
+				if err := a.settle(o, f, mark); err != nil {
+					return fresh, err
+				}
+				continue
 			}
-			if fresh < i {
-				ev.Fills[fresh], ev.Fills[i] = ev.Fills[i], ev.Fills[fresh]
-			}
-			fresh++
-			continue
 		}
-		if f.Settled && !mark.settled {
-			if err := a.applyFee(o, f); err != nil {
-				return fresh, fmt.Errorf("order %d, fill %s: %w", o.ID, f.ID, err)
-			}
-			mark.settled, a.changed = true, true
-			o.unsettled--
+		if err := a.applyFill(o, f); err != nil {
+			return fresh, fillError(o, f, err)
 		}
+		if fresh < i {
+			ev.Fills[fresh], ev.Fills[i] = ev.Fills[i], ev.Fills[fresh]
+		}
+		fresh++
 	}
 	return fresh, nil
+}
+
+// fillError says which fill an error is about.
+//
+//go:noinline
+func fillError(o *Order, f *market.Fill, err error) error {
+	return fmt.Errorf("order %d, fill %s: %w", o.ID, f.ID, err)
+}
+
+// settle books the fee of a counted fill, if it has come now.
+func (a *Account) settle(o *Order, f *market.Fill, mark *fillMark) error {
+	if !f.Settled || mark.settled {
+		return nil
+	}
+	if err := a.applyFee(o, f); err != nil {
+		return fillError(o, f, err)
+	}
+	mark.settled, a.changed = true, true
+	o.unsettled--
+	return nil
 }
 
 // fewFills is up to how many fills of an order are searched one by one.
