@@ -110,7 +110,9 @@ func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error)
 // noteSent notes an order whose strategy gets OnOrder.
 //
 //go:noinline
-func (e *Engine) noteSent(s *slot, id market.OrderID) { e.sent = append(e.sent, sentOrder{slot: s, id: id}) }
+func (e *Engine) noteSent(s *slot, id market.OrderID) {
+	e.sent = append(e.sent, sentOrder{slot: s, id: id})
+}
 
 func (e *Engine) update(c *market.Command) error {
 	terms, found := e.brackets.Terms(c.Order.Strategy, c.Order.ID)

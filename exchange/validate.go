@@ -219,7 +219,8 @@ func checkDecimals(m *market.Market, o *market.Order) *Error {
 
 // checkTick is checkPrecision for prices.
 func checkTick(m *market.Market, o *market.Order) *Error {
-	if market.FloorTo(o.Price, m.TickSize) != o.Price || market.FloorTo(o.TriggerAmount, m.TickSize) != o.TriggerAmount {
+	if market.FloorTo(o.Price, m.TickSize) != o.Price ||
+		market.FloorTo(o.TriggerAmount, m.TickSize) != o.TriggerAmount {
 		return ErrCode(CodeTick)
 	}
 	return nil

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/shopspring/decimal"
 
@@ -34,10 +35,15 @@ func BpsOf(bps decimal.Decimal) (market.Rate, error) {
 // With a distance for the price it is the amount that loses share·cash when the price falls by that
 // distance.
 func Affordable(m market.Market, cash market.Money, share market.Rate, price market.Price) market.Qty {
+	return AffordableIn(&m, cash, share, price)
+}
+
+// AffordableIn is Affordable without a copy of the market.
+func AffordableIn(m *market.Market, cash market.Money, share market.Rate, price market.Price) market.Qty {
 	if cash <= 0 || price <= 0 || share <= 0 || share > Whole {
 		return 0
 	}
-	amount, err := atPrice(&m, m.MoneyValue(cash).Part(int64(share), int64(Whole)), int64(price))
+	amount, err := atPrice(m, m.MoneyValue(cash).Part(int64(share), int64(Whole)), int64(price))
 	if err != nil {
 		return 0
 	}
@@ -89,6 +95,9 @@ func Tradable(m market.Market, amount market.Qty, price market.Price) market.Qty
 // Fraction returns price·rate, rounded towards zero. It panics where the result leaves int64, which
 // no rate below one can.
 func Fraction(price market.Price, rate market.Rate) market.Price {
+	if units, _, small := smallFraction(price, rate); small {
+		return units
+	}
 	part := fractionOf(price, rate)
 	if part.Sign() < 0 {
 		return -toPrice(part.Neg().FloorMoney)
@@ -98,13 +107,29 @@ func Fraction(price market.Price, rate market.Rate) market.Price {
 
 // Below returns price·(1−rate), rounded down, as for a buy below a price.
 func Below(price market.Price, rate market.Rate) market.Price {
+	if units, _, small := smallFraction(price, Whole-rate); small {
+		return units
+	}
 	return toPrice(fractionOf(price, Whole-rate).FloorMoney)
 }
 
 // Above returns price·(1+rate), rounded up: where to sell that far above a price. It panics where
 // the result leaves int64.
 func Above(price market.Price, rate market.Rate) market.Price {
+	if units, rest, small := smallFraction(price, Whole+rate); small {
+		if rest {
+			units++
+		}
+		return units
+	}
 	return toPrice(fractionOf(price, Whole+rate).CeilMoney)
+}
+
+// smallFraction is price·rate, rounded down, and whether the rounding took anything away. small: it
+// was reckoned in 64 bits; otherwise neither means anything.
+func smallFraction(price market.Price, rate market.Rate) (units market.Price, rest, small bool) {
+	hi, lo := bits.Mul64(uint64(price), uint64(rate))
+	return market.Price(lo / uint64(Whole)), lo%uint64(Whole) != 0, hi == 0 && price >= 0 && rate >= 0
 }
 
 // fractionOf is price·rate in units finer by RateDigits.

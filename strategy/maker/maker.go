@@ -39,6 +39,7 @@ package maker
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/shopspring/decimal"
 
@@ -128,12 +129,11 @@ func newPair(p Params, m *market.Market) (pair, error) {
 
 // OnBook quotes around the best prices of the book.
 func (k *maker) OnBook(d *strategy.Desk, b strategy.OrderBook) {
-	p := &k.pairs[b.Market()]
+	id := b.Market()
+	p := &k.pairs[id]
 	p.booked = true
-	bid, bids := b.Bid(0)
-	ask, asks := b.Ask(0)
-	if bids && asks {
-		k.quote(d, p, b.Market(), bid.Price, ask.Price)
+	if bid, ask, both := b.Best(); both {
+		k.quote(d, p, id, bid.Price, ask.Price)
 	}
 }
 
@@ -160,19 +160,19 @@ func (k *maker) OnOrder(_ *strategy.Desk, o market.Order, r market.Report) {
 
 func (k *maker) quote(d *strategy.Desk, p *pair, id market.ID, bid, ask market.Price) {
 	m, middle, held := d.Market(id), bid+(ask-bid)/2, d.Position(id).Amount
-	limit := strategy.Affordable(m, p.limit, strategy.Whole, middle)
+	limit := strategy.AffordableIn(&m, p.limit, strategy.Whole, middle)
 	if limit == 0 {
 		return
 	}
 	least := max(1, strategy.Fraction(middle, k.move))
-	size := strategy.Affordable(m, p.money, strategy.Whole, middle)
+	size := strategy.AffordableIn(&m, p.money, strategy.Whole, middle)
 	middle += strategy.Fraction(middle, k.shift(held, limit))
-	buy := strategy.RoundPrice(m, market.Buy, min(strategy.Below(middle, k.half), ask-1))
-	sell := strategy.RoundPrice(m, market.Sell, max(strategy.Above(middle, k.half), bid+1))
+	buy := market.FloorTo(min(strategy.Below(middle, k.half), ask-1), m.TickSize)
+	sell := market.CeilTo(max(strategy.Above(middle, k.half), bid+1), m.TickSize)
 	down, up := want{min(size, limit-held), buy, least}, want{min(size, held), sell, least}
 	bought, sold := p.buy.now(d), p.sell.now(d)
 	if !bought.open || bought.rest() <= 0 || p.buy.far(down) { // else the cash decides nothing
-		down.amount = min(down.amount, bought.rest()+strategy.Affordable(m, d.Cash(id), spendable, buy))
+		down.amount = min(down.amount, bought.rest()+strategy.AffordableIn(&m, d.Cash(id), spendable, buy))
 	}
 	if buy > p.buy.price {
 		p.sell.keep(d, &m, &sold, up)
@@ -186,10 +186,7 @@ func (k *maker) quote(d *strategy.Desk, p *pair, id market.ID, bid, ask market.P
 // shift is the skew for a position.
 func (k *maker) shift(held, limit market.Qty) market.Rate {
 	held = min(max(held, 0), limit)
-	part := market.ValueOf(int64(k.skew)).Part(int64(held), int64(limit))
-	down, err := part.FloorMoney(0)
-	if err != nil {
-		panic(fmt.Sprintf("maker: a part of the skew %d above it: %v", k.skew, err))
-	}
+	high, low := bits.Mul64(uint64(k.skew), uint64(held))
+	down, _ := bits.Div64(high, low, uint64(limit)) // at most the skew, because held is at most limit
 	return k.skew - 2*market.Rate(down)
 }
