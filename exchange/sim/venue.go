@@ -253,16 +253,17 @@ func (v *Venue) Open(id market.ID) int { return v.solo.markets[id].open }
 // Do hands over a command. It arrives at the first point of a path that is not before Command.At
 // plus the latency. A later Advance sends the outcome to the sink.
 func (v *Venue) Do(c *market.Command) {
-	b, a := &v.books[c.Order.Market], v.newArrival()
+	b := &v.books[c.Order.Market]
 	if c.Order.Market == 0 {
 		b = v.bookOf(c)
 	}
+	a := v.newArrival()
 	a.book, a.kind, a.attached, a.id, a.account = b, c.Kind, c.Attached, c.Order.ID, v.solo
 	if c.Kind == market.CommandPlace {
 		a.placed = v.newOrder()
 		a.placed.Order = c.Order
 	} else {
-		a.change = *c
+		a.revise(c)
 	}
 	v.sequence++
 	a.at, a.sequence, a.movement = c.At.Add(v.config.Latency), v.sequence, v.movement
@@ -272,6 +273,11 @@ func (v *Venue) Do(c *market.Command) {
 		b.attached = true
 	}
 }
+
+// revise makes an arrival that of an update or a cancel.
+//
+//go:noinline
+func (a *arrival) revise(c *market.Command) { a.change = *c }
 
 // newArrival returns memory for one more waiting command.
 func (v *Venue) newArrival() *arrival {
@@ -312,9 +318,19 @@ func (v *Venue) bookOf(c *market.Command) *book {
 func (v *Venue) Advance(ev *market.Event) error {
 	v.movement++
 	v.recycle()
-	switch ev.Kind {
-	case market.KindCandles:
+	if ev.Kind == market.KindCandles {
 		v.candles(ev.Candles)
+	} else {
+		v.advanceOther(ev)
+	}
+	return v.err
+}
+
+// advanceOther is Advance for what is no candle.
+//
+//go:noinline
+func (v *Venue) advanceOther(ev *market.Event) {
+	switch ev.Kind {
 	case market.KindTicker:
 		b := &v.books[ev.Ticker.Market]
 		b.bid, b.ask = ev.Ticker.Bid, ev.Ticker.Ask
@@ -327,7 +343,6 @@ func (v *Venue) Advance(ev *market.Event) error {
 		v.status(ev)
 		v.books[ev.Market].setQuietRange()
 	}
-	return v.err
 }
 
 // recycle frees the memory of orders that have ended.
