@@ -131,11 +131,12 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	if refused != nil {
 		return g.refuseCode(s, refused)
 	}
+	approved := Approved{command: c, hold: hold}
 	if c.Attached {
 		if g.explain {
 			g.recordFigures(a, s, m, o, ask{hold: hold, attached: true})
 		}
-		return Approved{command: c, hold: hold}, nil
+		return approved, nil
 	}
 	if o.Bracket.Any() {
 		if r := g.checkEntryExits(a, o); r != nil {
@@ -149,7 +150,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 		g.recordFigures(a, s, m, o, ask{added: o.AmountRemaining, hold: hold})
 	}
 	g.count(s)
-	return Approved{command: c, hold: hold}, nil
+	return approved, nil
 }
 
 func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error) {
@@ -325,6 +326,7 @@ func (g *Gate) count(s *slot) {
 	}
 }
 
+//go:noinline
 func (g *Gate) noteSend(s *slot) {
 	g.changed = true
 	s.sent[s.sentAt] = g.now
