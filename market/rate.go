@@ -41,8 +41,8 @@ func (p Price) Part(rate Rate) Price {
 	return part.price(Value.FloorMoney)
 }
 
-// smallPart is p·rate, rounded down, and whether the rounding took anything away. small: 64 bits hold
-// the product; otherwise neither means anything.
+// smallPart is p·rate, rounded down, and whether the rounding took anything away. small: 64 bits
+// hold the product; otherwise neither means anything.
 func smallPart(p Price, rate Rate) (units Price, rest, small bool) {
 	hi, lo := bits.Mul64(uint64(p), uint64(rate))
 	return Price(lo / uint64(Whole)), lo%uint64(Whole) != 0, hi == 0 && p >= 0 && rate >= 0
