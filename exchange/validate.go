@@ -283,7 +283,9 @@ func checkQuoteSize(m *market.Market, value market.Value) *Error {
 // exceeds reports whether n·10^-digits is above limit, which is not negative.
 func exceeds(n, limit int64, digits uint8) bool { return n > limit && exceedsScaled(n, limit, digits) }
 
-// exceedsScaled is exceeds for n above zero.
+// exceedsScaled is exceeds for n above the limit.
+//
+//go:noinline
 func exceedsScaled(n, limit int64, digits uint8) bool {
 	over, most := bits.Mul64(uint64(limit), uint64(market.Pow10(digits)))
 	return over == 0 && uint64(n) > most

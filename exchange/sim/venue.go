@@ -364,7 +364,7 @@ func (v *Venue) fail(o *order, err error) {
 func (v *Venue) emit(b *book, o *order, exec market.ExecutionType, fills int) {
 	o.Updated = b.time
 	if o.queue != nil && o.shown != o.AmountRemaining {
-		b.queue(o).resize(o)
+		b.resize(o)
 	}
 	v.report.Describe(&o.Order, exec)
 	v.deliver(b, fills)
@@ -372,6 +372,11 @@ func (v *Venue) emit(b *book, o *order, exec market.ExecutionType, fills int) {
 		v.release(b, o)
 	}
 }
+
+// resize shows what is left of an order that rests in a Book.
+//
+//go:noinline
+func (b *book) resize(o *order) { b.queue(o).resize(o) }
 
 // reject reports to the sink that a command was refused; Perform returns the refusal instead.
 func (v *Venue) reject(b *book, kind market.CommandKind, id market.OrderID, refused *exchange.Error) {
