@@ -65,19 +65,27 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 		}
 		return c.Order.ID, err
 	case market.CommandCancel:
-		if c.Order.ID > e.lastID {
-			e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(c.Order.ID)}
-			return 0, &e.refusal
-		}
-		e.brackets.End(id, c.Order.ID)
-		if o := e.account.Own(c.Order.ID); o != nil && o.Strategy == id {
-			e.cancel(o.ID, false)
-		}
+		return e.askCancel(id, c.Order.ID)
 	}
 	return c.Order.ID, nil
 }
 
+// askCancel is Ask for a cancel.
+func (e *Engine) askCancel(id market.StrategyID, order market.OrderID) (market.OrderID, error) {
+	if order > e.lastID {
+		e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(order)}
+		return 0, &e.refusal
+	}
+	e.brackets.End(id, order)
+	if o := e.account.Own(order); o != nil && o.Strategy == id {
+		e.cancel(o.ID, false)
+	}
+	return order, nil
+}
+
 // refuse is the answer to an ask during warm-up replay, or after Stop.
+//
+//go:noinline
 func (e *Engine) refuse(c *market.Command) error {
 	e.refusal = risk.Refusal{Reason: risk.ReasonWarmUp}
 	if e.stopped {
@@ -256,8 +264,15 @@ func (e *Engine) send(approved risk.Approved, attached bool) {
 	*out = *approved.Command()
 	out.Attached = attached
 	if e.approver != nil {
-		e.approver.Approved(state.TermsOf(&e.asked.Order), approved.Command(), e.gate.Figures())
+		e.showApproved(approved)
 	}
+}
+
+// showApproved tells the observer what the gate has approved.
+//
+//go:noinline
+func (e *Engine) showApproved(approved risk.Approved) {
+	e.approver.Approved(state.TermsOf(&e.asked.Order), approved.Command(), e.gate.Figures())
 }
 
 // moreOut makes room for commands.

@@ -290,6 +290,8 @@ func (v *Venue) newArrival() *arrival {
 }
 
 // moreArrivals returns a list with the same commands and spare memory behind them.
+//
+//go:noinline
 func moreArrivals(list []*arrival) []*arrival {
 	n := len(list)
 	grown := append(make([]*arrival, 0, 2*n+4), list...)
