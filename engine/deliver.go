@@ -127,22 +127,39 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 			e.observer.Closed(o)
 		}
 	}
-	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket != (market.Bracket{}) {
-		e.brackets.Follow(o, ev.Report, ev.Fills[:applied.Fresh], e.account.Position(o.Strategy, o.Market).Amount)
+	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket.Any() {
+		e.follow(ev, applied)
 	}
-	s := &e.slots[o.Strategy-1]
-	if s.onFill != nil || s.onOrder != nil {
-		e.args.order, e.args.fills, e.args.report = &o.Order, ev.Fills[:applied.Fresh], ev.Report
-		if applied.Late { // of an overtaken report, only the fills are news
-			e.args.report = nil
-		}
-		e.guard(s, CallOrder)
+	if s := &e.slots[o.Strategy-1]; s.onFill != nil || s.onOrder != nil {
+		e.callWithReport(s, ev, applied)
 	}
 	if o.CancelWanted && o.InFlight == 0 && !o.State.Terminal() {
-		// a cancel of the bracket's own swap waited until the exit had arrived
-		e.sendCancel(o, e.brackets.Swapping(o.ID))
+		e.sendWanted(o)
 	}
 }
+
+// follow passes a report to the brackets.
+//
+//go:noinline
+func (e *Engine) follow(ev *market.Event, applied state.Applied) {
+	o := applied.Order
+	e.brackets.Follow(o, ev.Report, ev.Fills[:applied.Fresh], e.account.Position(o.Strategy, o.Market).Amount)
+}
+
+// callWithReport passes a report to a strategy.
+func (e *Engine) callWithReport(s *slot, ev *market.Event, applied state.Applied) {
+	e.args.order, e.args.fills, e.args.report = &applied.Order.Order, ev.Fills[:applied.Fresh], ev.Report
+	if applied.Late { // of an overtaken report, only the fills are news
+		e.args.report = nil
+	}
+	e.guard(s, CallOrder)
+}
+
+// sendWanted sends the cancel that waited for another write. That of a bracket's own swap waited
+// until the exit had arrived.
+//
+//go:noinline
+func (e *Engine) sendWanted(o *state.Order) { e.sendCancel(o, e.brackets.Swapping(o.ID)) }
 
 // notifySent calls OnOrder for the orders that strategies have just sent, until no callback sends
 // another.

@@ -152,6 +152,14 @@ func (a *Account) Apply(ev *market.Event) (Applied, error) {
 		return Applied{}, nil
 	}
 	a.recycle()
+	if ev.Kind == market.KindReport {
+		return a.applyReport(ev)
+	}
+	return a.applyOther(ev)
+}
+
+// applyOther is Apply for what is no candle and no report.
+func (a *Account) applyOther(ev *market.Event) (Applied, error) {
 	switch ev.Kind {
 	case market.KindTicker:
 		if ev.Ticker.Last != 0 {
@@ -166,14 +174,13 @@ func (a *Account) Apply(ev *market.Event) (Applied, error) {
 		a.setMark(ev.Trade.Market, mark{price: ev.Trade.Price, at: ev.At})
 	case market.KindTransfer:
 		return Applied{}, a.transfer(ev)
-	case market.KindReport:
-		return a.applyReport(ev)
 	case market.KindFill:
 		return a.applyFills(ev)
 	}
 	return Applied{}, nil
 }
 
+//go:noinline
 func (a *Account) markCandles(ev *market.Event) {
 	for i := range ev.Candles {
 		a.Mark(&ev.Candles[i], ev.At)

@@ -168,9 +168,14 @@ func (s *Set) remove(b *bracket) {
 // Mark keeps the brackets before a callback, for Rollback.
 func (s *Set) Mark() {
 	if len(s.all)+len(s.marked) > 0 {
-		s.marked = append(s.marked[:0], s.all...)
+		s.mark()
 	}
 }
+
+// mark is not inlined: most callbacks have nothing to mark.
+//
+//go:noinline
+func (s *Set) mark() { s.marked = append(s.marked[:0], s.all...) }
 
 // Rollback restores the brackets of the last Mark, and calls keep with every exit that stays.
 func (s *Set) Rollback(keep func(exit market.OrderID)) {

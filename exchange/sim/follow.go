@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"slices"
-
-	"github.com/tidemark-trading/tidemark/market"
-)
+import "slices"
 
 // showPaths walks the paths of active books that are all quiet, so all followed: nothing happens
 // but that Config.Point gets their points. It stops after a point at which a book became other than
@@ -36,5 +32,5 @@ func (v *Venue) showPaths() int {
 // stirred reports whether a book whose candle was quiet is so no longer: a command is on its way,
 // or the engine watches a price.
 func (b *book) stirred() bool {
-	return b.waiting > 0 || *b.watch != market.Watch{} && b.watched(&b.candle)
+	return b.waiting > 0 || b.watch.Any() && b.watched(&b.candle)
 }
