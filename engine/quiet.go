@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
 
 // StepQuiet steps consecutive candles, each arriving delay after its close at Start+length, exactly
 // as one Step for each would. It stops after the first candle that led to a command or set a timer,
@@ -98,16 +101,15 @@ func (e *Engine) quiet(s *slot, series []market.Candle, delay market.Time, low, 
 	e.enter(s, CallQuiet)
 	quieter, from := s.quieter, e.stepped
 	e.calls.quiet = true
-	for i := from; i < len(series); i++ {
-		c := &series[i]
+	for ; e.stepped < len(series); e.stepped++ {
+		c := &series[e.stepped]
 		if c.Low <= low || c.High >= high {
 			break
 		}
 		e.calls.at.set(int64(c.Start + delay))
-		if !quieter.Quiet(*c) {
+		if !quieter.Quiet(c.Market, strategy.Bar{High: c.High, Low: c.Low, Close: c.Close, Volume: c.Volume}) {
 			break
 		}
-		e.stepped = i + 1
 	}
 	e.calls.quiet = false
 	if e.stepped > from {

@@ -99,7 +99,7 @@ func (x *smaCross) OnCandle(d *strategy.Desk, c market.Candle) {
 }
 
 // Quiet handles a close that makes no cross.
-func (x *smaCross) Quiet(c market.Candle) bool { return x.crosses[c.Market].Quiet(c.Close) }
+func (x *smaCross) Quiet(m market.ID, b strategy.Bar) bool { return x.crosses[m].Quiet(b.Close) }
 
 func (x *smaCross) enter(d *strategy.Desk, c *market.Candle) {
 	if d.Position(c.Market).Amount != 0 || len(d.OpenOrders(c.Market)) != 0 {
