@@ -11,8 +11,8 @@ type Candle struct {
 	Market                 ID
 	Interval               Interval
 	Late                   bool // delivered after its time, following an outage: opening orders on it are refused
-	// 64 bytes: a copy of 56 is two overlapping ones, and reading it back waits for both. Go passes a
-	// struct of more than four fields through memory, also where its fields would fit in registers.
+	// 64 bytes: a copy of 56 is two overlapping ones, and reading it back waits for both. Go copies
+	// a struct of more than four fields in memory, also where its fields would fit in registers.
 	_ uint64
 }
 
