@@ -54,6 +54,9 @@ func (a *Account) CashAndEquity(currency market.AssetID) (cash, equity market.Mo
 	return cash, market.Money(sum), nil
 }
 
+// Worth is the part of the equity that is the base of a market, as CashAndEquity last computed it.
+func (a *Account) Worth(m market.ID) market.Money { return a.values.of[m] }
+
 // values are the values of all base assets at the latest prices, each through the markets in which
 // it is the base. Only a market whose price or base has changed is valued again.
 type values struct {

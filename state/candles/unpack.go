@@ -22,6 +22,7 @@ type chunkDecoder struct {
 	leastBody   int64
 	small       bool // combineSmall can take the block in cols
 	cols        blockColumns
+	gapless     bool // the gaps in cols are all zero
 }
 
 // open begins a chunk; its candles will have the given decimals. It wraps ErrCorrupt, or
@@ -98,9 +99,12 @@ func (d *chunkDecoder) unpackBlock(n int) error {
 		if width > 64 || end > len(d.rest)-chunkSlack {
 			return fmt.Errorf("%w: column of %d bits", boltfile.ErrCorrupt, width)
 		}
-		unpackColumn(&d.cols[col], d.rest[at:end+chunkSlack], n, width)
+		if col != colGap || width > 0 || !d.gapless {
+			unpackColumn(&d.cols[col], d.rest[at:end+chunkSlack], n, width)
+		}
 		at = end
 	}
+	d.gapless = widths[colGap] == 0
 	d.leastOpen = int64(binary.LittleEndian.Uint64(d.rest[8:]))
 	d.leastBody = int64(binary.LittleEndian.Uint64(d.rest[16:]))
 	d.small = d.isSmall(widths)

@@ -112,9 +112,9 @@ func (g *grid) OnCandle(d *strategy.Desk, c market.Candle) {
 }
 
 // Quiet handles a close at which no rung waits for anything.
-func (g *grid) Quiet(c market.Candle) bool {
-	l := &g.ladders[c.Market]
-	return l.calm(c.Close) && !l.poor
+func (g *grid) Quiet(m market.ID, b strategy.Bar) bool {
+	l := &g.ladders[m]
+	return l.calm(b.Close) && !l.poor
 }
 
 // OnOrder notes that an order is not what it was.
