@@ -84,7 +84,8 @@ func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
 			return nil, fmt.Errorf("parameter money: %w in %s", err, m.Name)
 		}
 		g.ladders[m.ID] = ladder{
-			money: market.Money(money), buys: make([]rung, p.Levels), sells: make([]rung, p.Levels),
+			money: market.Money(money), buys: half{rungs: make([]rung, p.Levels)},
+			sells: half{rungs: make([]rung, p.Levels)},
 		}
 	}
 	return g, nil
@@ -136,8 +137,8 @@ func (g *grid) OnFill(d *strategy.Desk, f market.Fill) { g.noteChange(d, f.Marke
 func (g *grid) noteChange(d *strategy.Desk, m market.ID, id market.OrderID, side market.Side) {
 	l := &g.ladders[m]
 	l.settled, l.held = false, d.Position(m).Amount
-	if r := l.find(side, id); r != nil {
-		r.state = unsure
+	if h := l.half(side); h.find(id) >= 0 {
+		h.doubt(h.find(id))
 	} else if side == market.Sell {
 		l.counted = false
 	}
