@@ -216,7 +216,10 @@ func (e *Engine) complete(c *market.Command, own *state.Order) {
 // send appends an approved command to the step's commands. Commands get there no other way.
 func (e *Engine) send(approved risk.Approved, attached bool) {
 	n := len(e.out)
-	e.out = slices.Grow(e.out, 1)[:n+1]
+	if n == cap(e.out) { // append grows long slices by a quarter: thousands of orders would be copied four times
+		e.out = slices.Grow(e.out, max(n, 8))
+	}
+	e.out = e.out[:n+1]
 	e.out[n] = *approved.Command()
 	e.out[n].Attached = attached
 	if e.approver != nil {

@@ -42,7 +42,7 @@ func (v *Venue) carryOut(a *arrival, point int) {
 		v.place(a.book, a.placed, &a.origin, point)
 		a.placed = nil
 	} else {
-		v.revise(a.book, &a.change, &a.origin)
+		v.revise(a.book, a.change, &a.origin)
 	}
 	v.arrived = append(v.arrived, a)
 }

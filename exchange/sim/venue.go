@@ -183,9 +183,9 @@ type arrival struct {
 	kind     market.CommandKind
 	attached bool
 	id       market.OrderID
-	movement int64          // of the Advance during which Do was called: it cannot arrive in the same path
-	placed   *order         // of a place
-	change   market.Command // of an update or a cancel
+	movement int64           // of the Advance during which Do was called: it cannot arrive in the same path
+	placed   *order          // of a place
+	change   *market.Command // of an update or a cancel; its memory stays for the next one
 }
 
 // origin is the account of a command and its time of arrival.
@@ -262,7 +262,10 @@ func (v *Venue) Do(c *market.Command) {
 		a.placed = v.newOrder()
 		a.placed.Order = c.Order
 	} else {
-		a.change = *c
+		if a.change == nil {
+			a.change = new(market.Command)
+		}
+		*a.change = *c
 	}
 	v.sequence++
 	a.at, a.sequence, a.movement = c.At.Add(v.config.Latency), v.sequence, v.movement
@@ -275,12 +278,16 @@ func (v *Venue) Do(c *market.Command) {
 }
 
 func (v *Venue) newArrival() *arrival {
-	if n := len(v.arrived); n > 0 {
-		a := v.arrived[n-1]
-		v.arrived = v.arrived[:n-1]
-		return a
+	if len(v.arrived) == 0 {
+		slab := make([]arrival, 64)
+		for i := range slab {
+			v.arrived = append(v.arrived, &slab[i])
+		}
 	}
-	return &arrival{}
+	n := len(v.arrived) - 1
+	a := v.arrived[n]
+	v.arrived = v.arrived[:n]
+	return a
 }
 
 // bookOf returns the book of the order that an update or a cancel names alone.
