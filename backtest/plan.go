@@ -101,6 +101,7 @@ type driver struct {
 	bare       []bareCount  // positions without an exit
 	tick, show market.Event // reused: of ticker and of book
 	ticker     market.Ticker
+	ticks      []engine.Tick // reused: of points in a row
 	book       market.OrderBook
 	levels     [2]market.Level
 	sizes      []size // by market: of the latest candle
@@ -137,7 +138,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
 		rejected: make(map[int]int64), sizes: make([]size, markets), pauseAt: math.MaxInt64,
 	}
-	d.fees, d.sink, d.point = p.Fees.of, d.onEvent, d.makeTicker
+	d.fees, d.sink, d.point = p.Fees.of, d.onEvent, d.onPath
 	roster, err := NewRoster(p.Strategies, p.Log)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,8 @@ const stretchSize = 2048
 
 func newStretch(feeds int) *stretch {
 	closes := min(max(stretchSize/feeds, 2), 64)
-	return &stretch{candles: make([]market.Candle, feeds*closes), counts: make([]int, closes), before: make([]int, feeds)}
+	return &stretch{candles: make([]market.Candle, feeds*closes), counts: make([]int, closes),
+		before: make([]int, feeds)}
 }
 
 // fill takes the candles that close from first to last out of the feeds, which have one interval of

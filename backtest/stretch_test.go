@@ -78,7 +78,8 @@ func unevenPlan(t *testing.T, r *rapid.T) *Plan {
 	}
 	p.Open = func(f Feed, from, _ market.Time) (Source, error) {
 		own := series[f.Market.ID]
-		return &batches{rest: slices.DeleteFunc(slices.Clone(own), func(c market.Candle) bool { return c.Start < from })},
+		return &batches{rest: slices.DeleteFunc(slices.Clone(own),
+				func(c market.Candle) bool { return c.Start < from })},
 			nil
 	}
 	return p

@@ -79,13 +79,10 @@ func (e *Engine) endWarmUp(s *slot) {
 func (e *Engine) deliver(ev *market.Event) {
 	switch ev.Kind {
 	case market.KindTicker:
-		e.brackets.Price(ev.Ticker.Market, ev.Ticker.Last)
-		for _, s := range e.subs.tickers[ev.Ticker.Market] {
-			if s.warming {
-				e.release(s, e.now)
-			}
-			e.args.ticker = ev.Ticker
-			e.guard(s, CallTicker)
+		if e.brackets.Len() > 0 {
+			e.brackets.Price(ev.Ticker.Market, ev.Ticker.Last)
+		}
+		for !e.deliverTicker(ev.Ticker) {
 		}
 	case market.KindBook:
 		for _, s := range e.subs.books[ev.Book.Market] {

@@ -154,11 +154,7 @@ func (a *Account) Apply(ev *market.Event) (Applied, error) {
 	a.recycle()
 	switch ev.Kind {
 	case market.KindTicker:
-		if ev.Ticker.Last != 0 {
-			a.setMark(ev.Ticker.Market, ev.Ticker.Last, ev.At, false)
-		}
-		a.marks[ev.Ticker.Market].unreliable = false
-		a.quotes[ev.Ticker.Market] = quote{ev.Ticker.Bid, ev.Ticker.Ask}
+		a.Quote(ev.Ticker, ev.At)
 	case market.KindBook:
 		a.marks[ev.Book.Market].unreliable = false
 		a.quotes[ev.Book.Market] = quoteOf(ev.Book)
@@ -184,6 +180,15 @@ func (a *Account) markCandles(ev *market.Event) {
 // event.
 func (a *Account) Mark(c *market.Candle, at market.Time) {
 	a.setMark(c.Market, c.Close, at, c.Late)
+}
+
+// Quote takes a ticker that arrived at a time, as Apply does.
+func (a *Account) Quote(t *market.Ticker, at market.Time) {
+	if t.Last != 0 {
+		a.setMark(t.Market, t.Last, at, false)
+	}
+	a.marks[t.Market].unreliable = false
+	a.quotes[t.Market] = quote{t.Bid, t.Ask}
 }
 
 // setMark sets the latest price of a market. The value of a base asset that is not held does not

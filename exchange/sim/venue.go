@@ -60,10 +60,18 @@ type Config struct {
 	ExecutionLimit, ReferenceLimit, SpreadLimit market.Rate
 }
 
-// Point gets each of the four points of a candle's path, after everything that happens at it. The
-// candle is valid until Point returns. Like the sink, Point may call Do and no other method of the
-// venue.
-type Point func(c *market.Candle, at market.Time, price market.Price)
+// PathPoint is one of the four points of a candle's path.
+type PathPoint struct {
+	Candle *market.Candle // valid until Point returns
+	At     market.Time
+	Price  market.Price
+}
+
+// Point gets the points of paths, after everything that happens at them: one, or, while nothing
+// happens, the next ones of all followed markets in order. It returns how many it has taken, at
+// least one. It must not take a point behind one that led to a command or to a change of
+// Config.Watches. Like the sink, Point may call Do and no other method of the venue.
+type Point func(path []PathPoint) (taken int)
 
 // Path is the order in which a candle visits its prices.
 type Path uint8
@@ -129,11 +137,12 @@ type Venue struct {
 	solo     *account            // account 0
 	orders   market.Index[order] // open, by our id
 	spare    []*order
-	done     []*order   // ended during this movement; spare from the next one on, when no pointer is left
-	waiting  []*arrival // commands that have not arrived
-	due      []*arrival // scratch: those that arrive now
-	arrived  []*arrival // spare
-	active   []*book    // scratch: books that a group of candles moves
+	done     []*order    // ended during this movement; spare from the next one on, when no pointer is left
+	waiting  []*arrival  // commands that have not arrived
+	due      []*arrival  // scratch: those that arrive now
+	arrived  []*arrival  // spare
+	active   []*book     // scratch: books that a group of candles moves
+	shown    []PathPoint // scratch: for Config.Point
 	now      market.Time
 	sequence int64 // arrivals so far: time priority
 	movement int64 // calls of Advance so far
