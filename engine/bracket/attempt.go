@@ -10,6 +10,9 @@ import (
 // of amount, levels or rules could help.
 func (s *Set) Due() (at market.Time, any bool) {
 	at = never
+	if s.bare == 0 {
+		return at, false
+	}
 	for i := range s.all {
 		if b := &s.all[i]; s.waits(b) {
 			at = min(at, b.next)
@@ -32,12 +35,16 @@ func (s *Set) waits(b *bracket) bool {
 
 // Retry makes the attempts that are due.
 func (s *Set) Retry() {
+	if s.bare == 0 {
+		return
+	}
 	now := s.now()
 	for i := len(s.all) - 1; i >= 0; i-- {
 		b := &s.all[i]
 		if !s.waits(b) || b.next > now {
 			continue
 		}
+		s.touched = true
 		before := len(s.all)
 		s.settle(b)
 		// an attempt that changed nothing is not repeated at once
@@ -51,6 +58,7 @@ func (s *Set) Retry() {
 func (s *Set) RulesChanged(m market.ID) {
 	for i := len(s.all) - 1; i >= 0; i-- {
 		if b := &s.all[i]; b.market == m {
+			s.touched = true
 			b.next, b.refusedLegs = 0, 0
 			s.settle(b)
 		}

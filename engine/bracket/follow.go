@@ -22,9 +22,11 @@ func (s *Set) Follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 		return
 	case b == nil:
 		return
-	case o.ID == b.entry:
+	}
+	s.touched = true
+	if o.ID == b.entry {
 		b.follow(o, fresh)
-	default:
+	} else {
 		s.followExit(b, o, r, fresh)
 	}
 	s.settle(b)
@@ -154,6 +156,7 @@ func (s *Set) shrink(id market.StrategyID, m market.ID, held market.Qty) {
 		if b.strategy != id || b.market != m || b.exit != 0 {
 			continue
 		}
+		s.touched = true
 		less := min(over, b.amount)
 		b.amount, over = b.amount-less, over-less
 		if b.amount <= 0 {

@@ -37,6 +37,7 @@ func (s *Set) swappable(b *bracket) bool {
 
 // swap cancels the resting exit; the other is placed when the cancel is confirmed.
 func (s *Set) swap(b *bracket) {
+	s.touched = true
 	b.swapping, b.standIn = true, false
 	b.leg = other(b.leg)
 	s.orders.Cancel(b.exit, true)

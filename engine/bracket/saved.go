@@ -151,8 +151,12 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		next: from.Next, sold: from.Sold,
 		standIn: from.StandIn,
 	})
-	if b := &s.all[len(s.all)-1]; b.bareSince != 0 && b.cause == 0 { // of version 1
-		b.cause = strategy.CauseEarlier
+	s.touched = true
+	if b := &s.all[len(s.all)-1]; b.bareSince != 0 {
+		s.bare++
+		if b.cause == 0 { // of version 1
+			b.cause = strategy.CauseEarlier
+		}
 	}
 	return nil
 }

@@ -5,6 +5,8 @@
 package bracket
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -35,7 +37,9 @@ type Set struct {
 	clock   *market.Time // arrival of the current event
 	all     []bracket
 	watches []market.Watch // by market
+	bare    int            // brackets with a bareSince
 	marked  []bracket      // before the current callback
+	touched bool           // a bracket may have changed since Mark copied them
 	saved   []bracket      // as last saved
 	command market.Command // reused: a pointer to a local through an interface would allocate on every ask
 
@@ -69,6 +73,7 @@ func (s *Set) Open(o *market.Order) {
 	if !hasLevels(o.Bracket) {
 		return
 	}
+	s.touched = true
 	s.all = append(s.all, bracket{entry: o.ID, strategy: o.Strategy, market: o.Market, levels: o.Bracket,
 		leg: firstLeg(o.Bracket)})
 }
@@ -77,6 +82,7 @@ func (s *Set) Open(o *market.Order) {
 // placed, it returns the refusal and opens none.
 func (s *Set) Protect(name market.OrderID, id market.StrategyID, m market.ID, amount market.Qty,
 	levels market.Bracket) error {
+	s.touched = true
 	s.all = append(s.all, bracket{
 		entry: name, strategy: id, market: m, levels: levels, leg: firstLeg(levels), amount: amount, closed: true,
 	})
@@ -158,6 +164,7 @@ func (s *Set) dissolve(b *bracket) {
 }
 
 func (s *Set) remove(b *bracket) {
+	s.touched = true
 	m := b.market
 	at := slices.IndexFunc(s.all, func(x bracket) bool { return x.entry == b.entry })
 	s.protect(b)
@@ -167,16 +174,37 @@ func (s *Set) remove(b *bracket) {
 
 // Mark keeps the brackets before a callback, for Rollback.
 func (s *Set) Mark() {
-	if len(s.all)+len(s.marked) > 0 {
-		s.marked = append(s.marked[:0], s.all...)
+	if s.touched {
+		s.marked, s.touched = append(s.marked[:0], s.all...), false
 	}
+}
+
+// Check reports an error where the copy of Mark or the number of bare brackets is out of date.
+func (s *Set) Check() error {
+	bare := 0
+	for i := range s.all {
+		if s.all[i].bareSince != 0 {
+			bare++
+		}
+	}
+	if bare != s.bare {
+		return fmt.Errorf("brackets: %d without an exit are counted as %d", bare, s.bare)
+	}
+	if !s.touched && !slices.Equal(s.all, s.marked) {
+		return errors.New("brackets: one has changed unnoticed since the last Mark")
+	}
+	return nil
 }
 
 // Rollback restores the brackets of the last Mark, and calls keep with every exit that stays.
 func (s *Set) Rollback(keep func(exit market.OrderID)) {
-	s.all = append(s.all[:0], s.marked...)
+	s.all, s.bare = append(s.all[:0], s.marked...), 0
 	for i := range s.all {
-		if b := &s.all[i]; !b.swapping {
+		b := &s.all[i]
+		if b.bareSince != 0 {
+			s.bare++
+		}
+		if !b.swapping {
 			keep(b.exit)
 		}
 	}
