@@ -211,6 +211,7 @@ func (e *Engine) inspect(s *slot) {
 // leave notes that no strategy is being called.
 func (e *Engine) leave() {
 	e.current = nil
+	e.brackets.Unmark()
 	e.calls.leave()
 }
 
@@ -222,7 +223,8 @@ func (e *Engine) catch() {
 	if s == nil {
 		return
 	}
-	e.leave()
+	e.current = nil
+	e.calls.leave()
 	s.stack = debug.Stack()
 	log, text := s.Log.Error().Str("strategy", s.Name).
 		Bytes("stack", s.stack), "runtime.Goexit: it ended the goroutine that called it"

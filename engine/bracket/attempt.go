@@ -26,11 +26,11 @@ func (s *Set) waits(b *bracket) bool {
 	if b.bareSince == 0 || b.amount <= 0 || b.swapping {
 		return false
 	}
-	if b.exit == 0 {
-		return true
+	if b.exit == 0 || b.cause != strategy.CausePartly {
+		return b.exit == 0
 	}
 	o := s.orders.Own(b.exit)
-	return b.cause == strategy.CausePartly && o != nil && o.InFlight == 0
+	return o != nil && o.InFlight == 0
 }
 
 // Retry makes the attempts that are due.
@@ -44,7 +44,7 @@ func (s *Set) Retry() {
 		if !s.waits(b) || b.next > now {
 			continue
 		}
-		s.touched = true
+		s.touch()
 		before := len(s.all)
 		s.settle(b)
 		// an attempt that changed nothing is not repeated at once
@@ -58,7 +58,7 @@ func (s *Set) Retry() {
 func (s *Set) RulesChanged(m market.ID) {
 	for i := len(s.all) - 1; i >= 0; i-- {
 		if b := &s.all[i]; b.market == m {
-			s.touched = true
+			s.touch()
 			b.next, b.refusedLegs = 0, 0
 			s.settle(b)
 		}
@@ -173,7 +173,7 @@ func (s *Set) place(b *bracket, inPath bool) error {
 	if err != nil {
 		return err
 	}
-	b.exit = id
+	s.setExit(b, id)
 	if b.next == never { // the amount was too small, and no longer is
 		b.next = 0
 	}

@@ -101,6 +101,7 @@ func (s *Set) Restore(all []Saved, names []string, last market.OrderID) error {
 		}
 		s.warn(&s.all[len(s.all)-1])
 	}
+	s.reindex()
 	s.watchAll()
 	return nil
 }
@@ -151,12 +152,8 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		next: from.Next, sold: from.Sold,
 		standIn: from.StandIn,
 	})
-	s.touched = true
-	if b := &s.all[len(s.all)-1]; b.bareSince != 0 {
-		s.bare++
-		if b.cause == 0 { // of version 1
-			b.cause = strategy.CauseEarlier
-		}
+	if b := &s.all[len(s.all)-1]; b.bareSince != 0 && b.cause == 0 { // of version 1
+		b.cause = strategy.CauseEarlier
 	}
 	return nil
 }
