@@ -19,7 +19,7 @@ type pricer struct{ sleeper }
 func (p *pricer) OnTicker(d *strategy.Desk, t market.Ticker) {
 	p.OnCandle(d, market.Candle{Start: market.Time(t.Last) * minute})
 	if r := rand.New(rand.NewPCG(uint64(p.own), uint64(p.count))); r.IntN(30) == 0 {
-		d.Bracket(1, btc/100, at1, 1000*at1)
+		d.In(1).Buy(strategy.Amount(btc/100), strategy.Exits(at1, 1000*at1))
 	}
 }
 

@@ -60,14 +60,15 @@ func (s rungSet) farthest() int { return bits.Len64(uint64(s)) - 1 }
 
 // reckon computes the rungs around the centre.
 func (g *grid) reckon(l *ladder, m *market.Market) {
-	l.reckoned, l.rules, l.reach = true, m.Rules, strategy.Fraction(l.centre, g.recentre)
+	l.reckoned, l.rules, l.reach = true, m.Rules, l.centre.Part(g.recentre)
+	money := m.MoneyValue(l.money)
 	for k := range l.buys.rungs {
 		r, distance := &l.buys.rungs[k], g.spacing*market.Rate(k+1)
-		r.price = strategy.RoundPrice(*m, market.Buy, strategy.Below(l.centre, distance))
-		r.amount = strategy.Tradable(*m, strategy.Affordable(*m, l.money, strategy.Whole, r.price), r.price)
+		r.price = m.RoundPrice(market.Buy, l.centre.Below(distance))
+		r.amount = m.Tradable(m.AmountFor(money, r.price), r.price)
 		r = &l.sells.rungs[k]
-		r.price = strategy.RoundPrice(*m, market.Sell, strategy.Above(l.centre, distance))
-		r.amount = strategy.Affordable(*m, l.money, strategy.Whole, r.price)
+		r.price = m.RoundPrice(market.Sell, l.centre.Above(distance))
+		r.amount = m.RoundAmount(m.AmountFor(money, r.price))
 	}
 	l.recheck()
 }
@@ -119,7 +120,7 @@ func (l *ladder) keepBuys(d *strategy.Desk, m *market.Market, at market.Price) {
 		k := todo.nearest()
 		switch {
 		case !l.missing(d, h, k) || passed&(1<<k) != 0:
-		case d.Cash(m.ID) >= l.money:
+		case d.In(m.ID).Cash() >= l.money:
 			l.place(d, m.ID, market.Buy, k, h.rungs[k].amount)
 		default:
 			l.poor = true
@@ -147,7 +148,7 @@ func (l *ladder) keepSells(d *strategy.Desk, m *market.Market, at market.Price) 
 			continue
 		}
 		r := &h.rungs[k]
-		amount := strategy.Tradable(*m, min(free, r.amount), r.price)
+		amount := m.Tradable(min(free, r.amount), r.price)
 		if amount != 0 && l.place(d, m.ID, market.Sell, k, amount) {
 			if free -= amount; !l.offers(m, free) {
 				todo &= h.unsure
@@ -163,7 +164,7 @@ func (l *ladder) keepSells(d *strategy.Desk, m *market.Market, at market.Price) 
 // highest price is worth more than that of any rung.
 func (l *ladder) offers(m *market.Market, free market.Qty) bool {
 	rungs := l.sells.rungs
-	return free > 0 && strategy.Tradable(*m, min(free, rungs[0].amount), rungs[len(rungs)-1].price) != 0
+	return free > 0 && m.Tradable(min(free, rungs[0].amount), rungs[len(rungs)-1].price) != 0
 }
 
 // unsold is the part of the position that no open sell covers.
@@ -172,7 +173,7 @@ func (l *ladder) unsold(d *strategy.Desk, m market.ID) market.Qty {
 	todo, all := h.unsure, !l.counted
 	if all {
 		l.offered, l.counted, todo = 0, true, first(len(h.rungs))
-		for _, o := range d.OpenOrders(m) {
+		for _, o := range d.In(m).OpenOrders() {
 			if o.Side == market.Sell {
 				l.offered += o.AmountRemaining
 			}
@@ -211,9 +212,7 @@ func (l *ladder) missing(d *strategy.Desk, h *half, k int) bool {
 		h.unsure &^= bit
 		return false
 	case o.Status != 0:
-		if err := d.Update(o.ID, strategy.At(r.price)); err != nil {
-			d.Log().Debug().Err(err).Msg("move refused")
-		}
+		d.Update(o.ID, strategy.At(r.price))
 	}
 	l.settled = false
 	return false
@@ -227,10 +226,8 @@ func (l *ladder) place(d *strategy.Desk, m market.ID, side market.Side, k int, a
 	}
 	h := l.half(side)
 	r := &h.rungs[k]
-	id, err := d.Limit(m, side, amount, r.price, strategy.PostOnly(), strategy.Tag(tag))
-	if err != nil {
-		d.Log().Debug().Err(err).Msg("rung refused")
-	}
+	id, err := d.In(m).Place(side, strategy.Amount(amount), strategy.At(r.price), strategy.PostOnly(),
+		strategy.Tag(tag))
 	r.order, r.open, l.settled = id, 0, false
 	h.doubt(k)
 	return err == nil
