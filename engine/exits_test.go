@@ -453,7 +453,7 @@ func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testi
 	require.Equal(t, "2 refused 1", h.heard[2])
 	saved := saveAll(t, b.engine)
 	var s engine.SavedEngine
-	require.NoError(t, market.ParseSaved(saved[engine.PartEngine], 3, &s))
+	require.NoError(t, market.ParseSaved(saved[engine.PartEngine], 4, &s))
 	require.Len(t, s.Brackets, 4)
 }
 
@@ -474,7 +474,7 @@ func TestPartsOfAnEngineOfVersion2AreReadAndSavedWithoutLoss(t *testing.T) {
 	_, err := b.engine.Restore(at, then, nil)
 	require.NoError(t, err)
 	var s engine.SavedEngine
-	require.NoError(t, market.ParseSaved(saveAll(t, b.engine)[engine.PartEngine], 3, &s))
+	require.NoError(t, market.ParseSaved(saveAll(t, b.engine)[engine.PartEngine], 4, &s))
 	require.Len(t, s.Brackets, 4)
 	require.True(t, s.Brackets[1].StandIn)
 	require.Equal(t, strategy.CauseRefused, s.Brackets[1].Reported)

@@ -138,14 +138,21 @@ func (e *Engine) replay(s *SavedEngine, history iter.Seq2[[]market.Candle, error
 			if err != nil {
 				return err
 			}
+			if e.gathering > 0 {
+				e.endOlder(group)
+			}
 			for i := range group {
 				e.replayCandle(&group[i])
+			}
+			if e.grouped {
+				e.gather(group)
 			}
 		}
 	}
 	for i := range e.slots {
 		slot := &e.slots[i]
 		slot.warmed = s.Strategies[slot.Name].Warmed
+		slot.gathering.done = max(slot.gathering.done, s.Strategies[slot.Name].Group)
 		if slot.warming && slot.warmed && slices.Max(append(slot.warmupLeft, 0)) == 0 {
 			e.endWarmUp(slot)
 		}

@@ -124,7 +124,7 @@ func lasting(t testing.TB, part string, data []byte) any {
 	switch part {
 	case engine.PartEngine:
 		var s engine.SavedEngine
-		require.NoError(t, market.ParseSaved(data, 3, &s))
+		require.NoError(t, market.ParseSaved(data, 4, &s))
 		s.Now = 0
 		return s
 	case engine.PartGate:

@@ -11,8 +11,8 @@ import (
 )
 
 // savedVersion is the version of SavedEngine. Version 2 added the causes of missing exits, version
-// 3 has the names of renamed.
-const savedVersion = 3
+// 3 has the names of renamed, version 4 added groups of candles.
+const savedVersion = 4
 
 // renamed are the names of SavedEngine that changed.
 var renamed = []market.Renamed{
@@ -52,6 +52,8 @@ type SavedSlot struct {
 	Warmed bool `json:"warmed,omitzero"` // its warm-up is over
 	Halted bool `json:"halted,omitzero"`
 	Saver  bool `json:"saver,omitzero"` // it has a part of its own
+
+	Group market.Time `json:"group,omitzero"` // end of the newest group of candles that it has had
 }
 
 // SavedTimer is a timer of a strategy.
@@ -213,7 +215,7 @@ func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 	for i := range e.slots {
 		slot := &e.slots[i]
 		s.Strategies[slot.Name] = SavedSlot{Warmed: !slot.warming || slot.warmed, Halted: slot.halted,
-			Saver: slot.saver != nil}
+			Saver: slot.saver != nil, Group: slot.gathering.done}
 	}
 	for _, t := range e.timers {
 		s.Timers = append(s.Timers, SavedTimer{Strategy: t.slot.Name, At: t.at, Name: t.name})
