@@ -134,6 +134,13 @@ func (d *driver) markQuiet(m *market.Market, series []market.Candle, length mark
 func (d *driver) runMany(ctx context.Context) error {
 	turns := newMerger(d.feeds)
 	for turns[0].close != never {
+		if d.started && d.even {
+			if err := d.runStretches(ctx); err != nil {
+				return err
+			}
+			turns = newMerger(d.feeds)
+			continue
+		}
 		end := turns[0].close
 		if err := d.take(ctx, turns); err != nil {
 			return err

@@ -275,10 +275,11 @@ func (e *Engine) showApproved(approved risk.Approved) {
 	e.approver.Approved(state.TermsOf(&e.asked.Order), approved.Command(), e.gate.Figures())
 }
 
-// moreOut makes room for commands.
+// moreOut makes room for commands: twice as many, because append grows long slices by a quarter,
+// and thousands of orders would be copied four times.
 //
 //go:noinline
-func (e *Engine) moreOut() { e.out = slices.Grow(e.out, 1) }
+func (e *Engine) moreOut() { e.out = slices.Grow(e.out, max(len(e.out), 8)) }
 
 // dropCallback takes back the commands of the current callback, because its strategy panicked and
 // may have been half way. Earlier commands of the same step stay, as do those of other strategies.

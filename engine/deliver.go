@@ -79,13 +79,10 @@ func (e *Engine) endWarmUp(s *slot) {
 func (e *Engine) deliver(ev *market.Event) {
 	switch ev.Kind {
 	case market.KindTicker:
-		e.brackets.Price(ev.Ticker.Market, ev.Ticker.Last)
-		for _, s := range e.subs.tickers[ev.Ticker.Market] {
-			if s.warming {
-				e.release(s, e.now)
-			}
-			e.args.ticker = ev.Ticker
-			e.guard(s, CallTicker)
+		if e.brackets.Len() > 0 {
+			e.brackets.Price(ev.Ticker.Market, ev.Ticker.Last)
+		}
+		for !e.deliverTicker(ev.Ticker) {
 		}
 	case market.KindBook:
 		for _, s := range e.subs.books[ev.Book.Market] {
@@ -231,6 +228,7 @@ func (e *Engine) inspect(s *slot) {
 // leave notes that no strategy is being called.
 func (e *Engine) leave() {
 	e.current = nil
+	e.brackets.Unmark()
 	e.calls.leave()
 }
 
@@ -242,7 +240,8 @@ func (e *Engine) catch() {
 	if s == nil {
 		return
 	}
-	e.leave()
+	e.current = nil
+	e.calls.leave()
 	s.stack = debug.Stack()
 	log, text := s.Log.Error().Str("strategy", s.Name).
 		Bytes("stack", s.stack), "runtime.Goexit: it ended the goroutine that called it"

@@ -162,16 +162,12 @@ func (a *Account) Apply(ev *market.Event) (Applied, error) {
 func (a *Account) applyOther(ev *market.Event) (Applied, error) {
 	switch ev.Kind {
 	case market.KindTicker:
-		if ev.Ticker.Last != 0 {
-			a.setMark(ev.Ticker.Market, mark{price: ev.Ticker.Last, at: ev.At})
-		}
-		a.marks[ev.Ticker.Market].unreliable = false
-		a.quotes[ev.Ticker.Market] = quote{ev.Ticker.Bid, ev.Ticker.Ask}
+		a.Quote(ev.Ticker, ev.At)
 	case market.KindBook:
 		a.marks[ev.Book.Market].unreliable = false
 		a.quotes[ev.Book.Market] = quoteOf(ev.Book)
 	case market.KindTrade:
-		a.setMark(ev.Trade.Market, mark{price: ev.Trade.Price, at: ev.At})
+		a.setMark(ev.Trade.Market, ev.Trade.Price, ev.At, false)
 	case market.KindTransfer:
 		return Applied{}, a.transfer(ev)
 	case market.KindFill:
@@ -190,19 +186,27 @@ func (a *Account) markCandles(ev *market.Event) {
 // Mark takes the close of a candle that arrived at a time, as Apply does for each candle of an
 // event.
 func (a *Account) Mark(c *market.Candle, at market.Time) {
-	a.setMark(c.Market, mark{price: c.Close, at: at, late: c.Late})
+	a.setMark(c.Market, c.Close, at, c.Late)
+}
+
+// Quote takes a ticker that arrived at a time, as Apply does.
+func (a *Account) Quote(t *market.Ticker, at market.Time) {
+	if t.Last != 0 {
+		a.setMark(t.Market, t.Last, at, false)
+	}
+	a.marks[t.Market].unreliable = false
+	a.quotes[t.Market] = quote{t.Bid, t.Ask}
 }
 
 // setMark sets the latest price of a market. The value of a base asset that is not held does not
 // change with it.
-func (a *Account) setMark(m market.ID, to mark) {
+func (a *Account) setMark(m market.ID, price market.Price, at market.Time, late bool) {
 	k := &a.marks[m]
-	to.held, to.outdated = k.held, k.outdated
-	if to.held && !to.outdated {
-		to.outdated = true
+	k.price, k.at, k.late, k.unreliable = price, at, late, false
+	if k.held && !k.outdated {
+		k.outdated = true
 		a.values.outdated = append(a.values.outdated, m)
 	}
-	*k = to
 }
 
 // transfer changes a balance from outside. A base asset that comes with a price opens a position of
@@ -242,7 +246,7 @@ func (a *Account) movePosition(ev *market.Event) (err error) {
 	a.positions[ev.Owner][ev.Market] = position
 	a.keepHistory(ev.Owner, ev.Market, r)
 	if a.marks[ev.Market].price == 0 && ev.Price != 0 {
-		a.setMark(ev.Market, mark{price: ev.Price, at: ev.At})
+		a.setMark(ev.Market, ev.Price, ev.At, false)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func (v *Venue) carryOut(a *arrival, point int) {
 	if a.kind == market.CommandPlace {
 		v.place(a.book, a.placed, &a.origin, point)
 	} else {
-		v.revise(a.book, &a.change, &a.origin)
+		v.revise(a.book, a.change, &a.origin)
 	}
 }
 
@@ -109,5 +109,7 @@ func (v *Venue) takeOut(i int) arrival {
 	copy(v.waiting[i:], v.waiting[i+1:])
 	v.waiting[last] = a
 	v.waiting = v.waiting[:last]
-	return *a
+	taken := *a
+	a.change = nil // the effects of the command may bring more commands, which use the spare memory
+	return taken
 }

@@ -61,10 +61,18 @@ type Config struct {
 	ExecutionLimit, ReferenceLimit, SpreadLimit market.Rate
 }
 
-// Point gets each of the four points of a candle's path, after everything that happens at it. The
-// candle is valid until Point returns. Like the sink, Point may call Do and no other method of the
-// venue.
-type Point func(c *market.Candle, at market.Time, price market.Price)
+// PathPoint is one of the four points of a candle's path.
+type PathPoint struct {
+	Candle *market.Candle // valid until Point returns
+	At     market.Time
+	Price  market.Price
+}
+
+// Point gets the points of paths, after everything that happens at them: one, or, while nothing
+// happens, the next ones of all followed markets in order. It returns how many it has taken, at
+// least one. It must not take a point behind one that led to a command or to a change of
+// Config.Watches. Like the sink, Point may call Do and no other method of the venue.
+type Point func(path []PathPoint) (taken int)
 
 // Path is the order in which a candle visits its prices.
 type Path uint8
@@ -130,10 +138,11 @@ type Venue struct {
 	solo     *account            // account 0
 	orders   market.Index[order] // open, by our id
 	spare    []*order
-	done     []*order   // ended during this movement; spare from the next one on, when no pointer is left
-	waiting  []*arrival // commands that have not arrived; behind the last up to the capacity, spare memory for more
-	due      []*arrival // scratch: those that arrive now; spare behind the last as well
-	active   []*book    // scratch: books that a group of candles moves
+	done     []*order    // ended during this movement; spare from the next one on, when no pointer is left
+	waiting  []*arrival  // commands that have not arrived; behind the last up to the capacity, spare memory for more
+	due      []*arrival  // scratch: those that arrive now; spare behind the last as well
+	active   []*book     // scratch: books that a group of candles moves
+	shown    []PathPoint // scratch: for Config.Point
 	now      market.Time
 	sequence int64 // arrivals so far: time priority
 	movement int64 // calls of Advance so far
@@ -183,9 +192,9 @@ type arrival struct {
 	kind     market.CommandKind
 	attached bool
 	id       market.OrderID
-	movement int64          // of the Advance during which Do was called: it cannot arrive in the same path
-	placed   *order         // of a place
-	change   market.Command // of an update or a cancel
+	movement int64           // of the Advance during which Do was called: it cannot arrive in the same path
+	placed   *order          // of a place
+	change   *market.Command // of an update or a cancel; its memory stays for the next one
 }
 
 // origin is the account of a command and its time of arrival.
@@ -277,7 +286,12 @@ func (v *Venue) Do(c *market.Command) {
 // revise makes an arrival that of an update or a cancel.
 //
 //go:noinline
-func (a *arrival) revise(c *market.Command) { a.change = *c }
+func (a *arrival) revise(c *market.Command) {
+	if a.change == nil {
+		a.change = new(market.Command)
+	}
+	*a.change = *c
+}
 
 // newArrival returns memory for one more waiting command.
 func (v *Venue) newArrival() *arrival {
@@ -294,9 +308,9 @@ func (v *Venue) newArrival() *arrival {
 //go:noinline
 func moreArrivals(list []*arrival) []*arrival {
 	n := len(list)
-	grown := append(make([]*arrival, 0, 2*n+4), list...)
-	for range cap(grown) - n {
-		grown = append(grown, &arrival{})
+	grown, slab := append(make([]*arrival, 0, 2*n+4), list...), make([]arrival, n+4)
+	for i := range slab {
+		grown = append(grown, &slab[i])
 	}
 	return grown[:n]
 }
