@@ -55,6 +55,7 @@ func (a *Account) fold(o *Order, ev *market.Event) (fresh int, err error) {
 				return fresh, fmt.Errorf("order %d, fill %s: %w", o.ID, f.ID, err)
 			}
 			mark.settled, a.changed = true, true
+			a.touch(o)
 			o.unsettled--
 		}
 	}
@@ -142,6 +143,7 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	a.outdate(m.Base)
 	a.outdate(m.Quote)
 	a.changed = true
+	a.touch(o)
 	o.counted += f.Amount
 	a.release(o, max(-amount, -money)) // a sell held the base that left, a buy the quote
 	o.addMark(f)

@@ -192,7 +192,11 @@ func (j *botJournal) Commit(at market.Time) error {
 		save = j.engine.SaveAll
 	}
 	err := save(func(part string, data []byte) error {
-		j.batch.Blob(folder.PartPrefix+part, data)
+		if data == nil {
+			j.batch.RemoveBlob(folder.PartPrefix + part)
+		} else {
+			j.batch.Blob(folder.PartPrefix+part, data)
+		}
 		return nil
 	})
 	if err != nil {
