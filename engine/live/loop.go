@@ -111,7 +111,7 @@ type Loop struct {
 	querying  int
 	queries   agenda
 	orders    []*market.Order // of queryReached; reused
-	verify    verify // checks every answer about an order before it is used
+	verify    verify          // checks every answer about an order before it is used
 	auditor   auditor
 	suspended []suspension // by market: data is not accepted
 	failed    error
