@@ -63,7 +63,7 @@ func (t *table) candles(m *market.Market, n int) []market.Candle {
 }
 
 // plan is a backtest over n candles in memory with so many cents of cash.
-func (t *table) plan(n int, cash market.Money, kind strategy.Kind) (*backtest.Plan, []market.Candle) {
+func (t *table) plan(n int, cash market.Money, kind strategy.Definition) (*backtest.Plan, []market.Candle) {
 	var catalog market.Catalog
 	_, err := catalog.AddAsset("BTC", 8)
 	require.NoError(t.b, err)
@@ -121,7 +121,7 @@ func (t *table) trade(candles []market.Candle, orders int) {
 
 // engine returns an engine with one strategy and no money: it sees every candle and asks for
 // nothing.
-func (t *table) engine(kind strategy.Kind) *engine.Engine {
+func (t *table) engine(kind strategy.Definition) *engine.Engine {
 	p, _ := t.plan(1, 0, kind)
 	s, err := kind.New(nil, strategy.Setup{Markets: p.Catalog.Markets(), Interval: market.Interval1m})
 	require.NoError(t.b, err)
@@ -171,14 +171,14 @@ func (f *flipper) OnCandle(d *strategy.Desk, c market.Candle) {
 	f.long = !f.long
 	for range f.orders {
 		if f.long {
-			_, _ = d.Buy(c.Market, 1_000_000)
+			_, _ = d.In(c.Market).Buy(strategy.Amount(1_000_000))
 		} else {
-			_, _ = d.Sell(c.Market, 1_000_000)
+			_, _ = d.In(c.Market).Sell(strategy.Amount(1_000_000))
 		}
 	}
 }
 
-func flip(orders int) strategy.Kind {
+func flip(orders int) strategy.Definition {
 	return define("flip", func() strategy.Strategy { return &flipper{orders: orders} })
 }
 
@@ -190,15 +190,15 @@ type ladderer struct {
 
 func (l *ladderer) OnCandle(d *strategy.Desk, c market.Candle) {
 	for ; l.orders > 0; l.orders-- {
-		_, _ = d.Limit(c.Market, market.Buy, 1_000_000, c.Close/10+market.Price(l.orders))
+		_, _ = d.In(c.Market).Buy(strategy.Amount(1_000_000), strategy.At(c.Close/10+market.Price(l.orders)))
 	}
 }
 
-func ladder(n int) strategy.Kind {
+func ladder(n int) strategy.Definition {
 	return define("ladder", func() strategy.Strategy { return &ladderer{orders: n} })
 }
 
-func define(name string, build func() strategy.Strategy) strategy.Kind {
+func define(name string, build func() strategy.Strategy) strategy.Definition {
 	return strategy.Define(name, "for a benchmark", func(struct{}) strategy.Needs { return strategy.Needs{} },
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return build(), nil })
 }

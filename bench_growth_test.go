@@ -126,7 +126,7 @@ func (g *growth) backtests() {
 	m.ID = 1
 	all := g.candles(m, 1+8*base)
 	g.grows("candles (smacross); a candle", base, func(n int) func() {
-		p, _ := g.plan(1, 1, smacross.Kind)
+		p, _ := g.plan(1, 1, smacross.Definition)
 		p.Open = func(backtest.Feed, market.Time, market.Time) (backtest.Source, error) { return &memory{all[:n]}, nil }
 		return func() { g.run(p) }
 	})
@@ -136,7 +136,7 @@ func (g *growth) backtests() {
 		return func() { g.run(p) }
 	})
 	g.grows("strategies (smacross) over 200 k candles; a strategy", 5, func(n int) func() {
-		p, _ := g.plan(5*each/g.scale, 1, smacross.Kind)
+		p, _ := g.plan(5*each/g.scale, 1, smacross.Definition)
 		for range n - 1 {
 			p.Strategies = append(p.Strategies, p.Strategies[0])
 		}
@@ -201,12 +201,12 @@ func (g *growth) among(markets, orders int, in market.ID) *scene {
 	return &scene{markets: markets, candles: 2 + candles/g.scale, crowd: crowd{b: g.b, orders: orders, in: in,
 		each: func(c *crowd, d *strategy.Desk, k *market.Candle, i int) {
 			if i%2 == 0 {
-				_, _ = d.Buy(k.Market, 1_000_000)
+				_, _ = d.In(k.Market).Buy(strategy.Amount(1_000_000))
 			} else {
-				_, _ = d.Sell(k.Market, 1_000_000)
+				_, _ = d.In(k.Market).Sell(strategy.Amount(1_000_000))
 			}
 			_ = d.Cancel(c.resting[k.Market][i])
-			c.resting[k.Market][i], _ = d.Limit(k.Market, market.Buy, 1_000_000, k.Close*9/10)
+			c.resting[k.Market][i], _ = d.In(k.Market).Buy(strategy.Amount(1_000_000), strategy.At(k.Close*9/10))
 		}}}
 }
 
@@ -214,7 +214,7 @@ func (g *growth) among(markets, orders int, in market.ID) *scene {
 // another.
 func (g *growth) elsewhere(orders int) *scene {
 	return &scene{markets: 2, candles: 2 + 2000/g.scale, crowd: crowd{b: g.b, orders: orders, only: 1, in: 1,
-		each: func(_ *crowd, d *strategy.Desk, _ *market.Candle, _ int) { kept += int64(len(d.OpenOrders(2))) }}}
+		each: func(_ *crowd, d *strategy.Desk, _ *market.Candle, _ int) { kept += int64(len(d.In(2).OpenOrders())) }}}
 }
 
 // inside plays scenes in turn and returns the least CPU time of a call of each.
@@ -257,7 +257,7 @@ func (g *growth) levels() {
 	require.InDelta(g.b, g.run(few).Orders.Fills, g.run(many).Orders.Fills, 1)
 
 	n = 200_000 / g.scale
-	p, candles := g.plan(n, million*100, maker.Kind)
+	p, candles := g.plan(n, million*100, maker.Definition)
 	p.SyntheticBook, p.Venue.HalfSpread = true, 10_000
 	took = g.least(func() { kept += scan(candles) }, func() { g.run(p) })
 	require.NotZero(g.b, g.run(p).Orders.Orders)
@@ -289,7 +289,7 @@ func (t *table) atMost(what, floorName string, floor, ours float64, unit string,
 }
 
 // many is a backtest of one strategy in so many markets, each with n candles in memory.
-func (t *table) many(markets, n int, kind strategy.Kind) *backtest.Plan {
+func (t *table) many(markets, n int, kind strategy.Definition) *backtest.Plan {
 	p, candles := t.plan(n, million*100_000, kind)
 	series := [][]market.Candle{nil, candles}
 	for i := 2; i <= markets; i++ {
@@ -323,7 +323,7 @@ func stocked(p *backtest.Plan) *backtest.Plan {
 
 // grid is a backtest of the shipped grid over candles that swing by less than half a per cent.
 func (t *table) grid(n, levels int) *backtest.Plan {
-	p, candles := t.plan(n, million*100, grid.Kind)
+	p, candles := t.plan(n, million*100, grid.Definition)
 	const middle, reach = 20000_00, 90_00
 	for i := range candles {
 		c := &candles[i]
@@ -340,12 +340,12 @@ func (t *table) grid(n, levels int) *backtest.Plan {
 }
 
 // idle is a strategy that does nothing, and does not say so.
-func idle() strategy.Kind {
+func idle() strategy.Definition {
 	return define("idle", func() strategy.Strategy { return strategy.Base{} })
 }
 
 // tickers is a strategy that gets tickers and does nothing with them.
-func tickers() strategy.Kind {
+func tickers() strategy.Definition {
 	return strategy.Define("tickers", "for a benchmark",
 		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return strategy.Base{}, nil })
@@ -396,7 +396,7 @@ func (c *crowd) place(d *strategy.Desk, k *market.Candle) {
 		if i%2 == 0 {
 			side, price = market.Sell, 2*k.Close-market.Price(i)
 		}
-		if _, err := d.Limit(k.Market, side, 1_000_000, price); err != nil {
+		if _, err := d.In(k.Market).Place(side, strategy.Amount(1_000_000), strategy.At(price)); err != nil {
 			c.b.Fatal(err) // require would cost as much as the order
 		}
 	}

@@ -97,7 +97,7 @@ func newPipe(b *testing.B) *pipe {
 type bidder struct{ strategy.Base }
 
 func (bidder) OnTicker(d *strategy.Desk, t market.Ticker) {
-	_, _ = d.Limit(t.Market, market.Buy, 1_000_000, t.Last*9/10, strategy.PostOnly())
+	_, _ = d.In(t.Market).Buy(strategy.Amount(1_000_000), strategy.At(t.Last*9/10), strategy.PostOnly())
 }
 
 // tick takes a ticker in and sends the order that follows. That the order is lost and refused is

@@ -142,7 +142,7 @@ func scan(candles []market.Candle) (sum int64) {
 // trip.
 func (t *table) loop() {
 	const orders = million / 10
-	p, candles := t.plan(million, 1, smacross.Kind)
+	p, candles := t.plan(million, 1, smacross.Definition)
 	busy, few := t.plan(orders, million*100, flip(1))
 	took := t.least(func() { kept += scan(candles) }, func() { scanCached(candles) }, func() { t.run(p) },
 		func() { t.trade(few[:orders/8], 8) }, func() { t.trade(few, 1) }, func() { t.run(busy) })
@@ -204,7 +204,7 @@ func (t *table) inTurn(candles []market.Candle) {
 	engines := make([]*engine.Engine, many)
 	took := t.least(func() { kept += scan(candles) }, func() { scanCached(candles) }, func() {
 		for i := range engines {
-			engines[i] = t.engine(smacross.Kind)
+			engines[i] = t.engine(smacross.Definition)
 		}
 		for rest := candles; len(rest) > 0; rest = rest[min(128, len(rest)):] {
 			for _, e := range engines {
@@ -226,7 +226,7 @@ func (t *table) resting() {
 }
 
 func (t *table) mallocs(n int) (mallocs uint64, orders int64) {
-	p, _ := t.plan(n, million*100, smacross.Kind)
+	p, _ := t.plan(n, million*100, smacross.Definition)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	result := t.run(p)

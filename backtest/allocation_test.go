@@ -22,8 +22,7 @@ func (s *allIn) OnCandle(d *strategy.Desk, c market.Candle) {
 		return
 	}
 	s.bought = true
-	amount := strategy.Affordable(d.Market(c.Market), d.Cash(c.Market), strategy.Whole, c.Close)
-	if _, err := d.Buy(c.Market, amount); err != nil {
+	if _, err := d.In(c.Market).Buy(strategy.CashShare(100 * market.Percent)); err != nil {
 		d.Log().Error().Err(err).Msg("buy")
 	}
 }

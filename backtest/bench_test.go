@@ -18,7 +18,7 @@ var sink int64
 // still is a strategy that does nothing.
 type still struct{ strategy.Base }
 
-func stillKind(n strategy.Needs) strategy.Kind {
+func stillKind(n strategy.Needs) strategy.Definition {
 	return strategy.Define("still", "for a benchmark", func(struct{}) strategy.Needs { return n },
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return still{}, nil })
 }
@@ -37,7 +37,7 @@ func runPlan(b *testing.B, p *Plan, parts int, unit string) {
 
 // BenchmarkScan is the floor: each field of a candle is read.
 func BenchmarkScan(b *testing.B) {
-	_, candles := planOver(b, benchCandles, 1, smacross.Kind, nil)
+	_, candles := planOver(b, benchCandles, 1, smacross.Definition, nil)
 	for b.Loop() {
 		for i := range candles {
 			c := &candles[i]
@@ -55,7 +55,7 @@ func BenchmarkTickers(b *testing.B) {
 
 // BenchmarkMaker quotes on made-up books: four books and four tickers a candle.
 func BenchmarkMaker(b *testing.B) {
-	p, _ := planOver(b, benchCandles, 1_000_000_00, maker.Kind, nil)
+	p, _ := planOver(b, benchCandles, 1_000_000_00, maker.Definition, nil)
 	p.SyntheticBook = true
 	runPlan(b, p, benchCandles, "candle")
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
-func shippedPlan(t testing.TB, kind strategy.Kind, n int) *Plan {
+func shippedPlan(t testing.TB, kind strategy.Definition, n int) *Plan {
 	p, _ := planOver(t, n, 100_000_00, kind, nil)
 	p.SyntheticBook = true
 	p.Venue.HalfSpread = 10_000 // 1 bp
@@ -23,7 +23,7 @@ func shippedPlan(t testing.TB, kind strategy.Kind, n int) *Plan {
 }
 
 func TestEveryShippedStrategyTradesAndEndsInGoodOrder(t *testing.T) {
-	for _, kind := range shipped.Kinds() {
+	for _, kind := range shipped.Definitions() {
 		t.Run(kind.Name, func(t *testing.T) {
 			result, err := Run(context.Background(), shippedPlan(t, kind, 20_000), Options{})
 			require.NoError(t, err)
@@ -58,10 +58,10 @@ type faulty struct {
 func (f *faulty) OnCandle(d *strategy.Desk, c market.Candle) {
 	f.candles++
 	if f.candles%50 == 0 {
-		_, _ = d.Limit(c.Market, market.Buy, 1_000_000, c.Close*99/100)
+		_, _ = d.In(c.Market).Buy(strategy.Amount(1_000_000), strategy.At(c.Close*99/100))
 	}
 	if f.candles == 1020 {
-		_, _ = d.Buy(c.Market, 1_000_000)
+		_, _ = d.In(c.Market).Buy(strategy.Amount(1_000_000))
 		panic("broken")
 	}
 }
@@ -74,7 +74,7 @@ func TestCandlesInOneGoGiveWhatCandlesOneByOneGive(t *testing.T) {
 	if testing.Short() {
 		candles = 4000
 	}
-	for _, kind := range append([]strategy.Kind{broken}, shipped.Kinds()...) {
+	for _, kind := range append([]strategy.Definition{broken}, shipped.Definitions()...) {
 		t.Run(kind.Name, func(t *testing.T) {
 			p := shippedPlan(t, kind, candles)
 			fast, slow := jsonOf(t, p), ""
@@ -87,7 +87,7 @@ func TestCandlesInOneGoGiveWhatCandlesOneByOneGive(t *testing.T) {
 
 func TestTheSamePlanGivesTheSameBytes(t *testing.T) {
 	for _, path := range []sim.Path{sim.Adaptive, sim.Pessimistic} {
-		p := shippedPlan(t, breakout.Kind, 20_000)
+		p := shippedPlan(t, breakout.Definition, 20_000)
 		p.Venue.Path = path
 		require.Equal(t, jsonOf(t, p), jsonOf(t, p))
 	}
@@ -102,7 +102,7 @@ func jsonOf(t *testing.T, p *Plan) string {
 }
 
 func TestWarmupOfTheCrossIsWhatItDeclares(t *testing.T) {
-	p, candles := planOver(t, 6_000, 1_000_000_00, smacross.Kind, nil)
+	p, candles := planOver(t, 6_000, 1_000_000_00, smacross.Definition, nil)
 	p.Open = func(_ Feed, from, to market.Time) (Source, error) {
 		for len(candles) > 0 && candles[0].Start < from {
 			candles = candles[1:]
@@ -125,7 +125,7 @@ func TestWarmupOfTheCrossIsWhatItDeclares(t *testing.T) {
 // could not end otherwise.
 func TestTheEnvelopeIsWhatRunsOnEachPathEndWith(t *testing.T) {
 	walked := map[bool]int{}
-	for _, kind := range shipped.Kinds() {
+	for _, kind := range shipped.Definitions() {
 		p := shippedPlan(t, kind, 5_000)
 		d, err := drive(t.Context(), p, runOptions{})
 		require.NoError(t, err)

@@ -94,7 +94,9 @@ func once(act func(d *strategy.Desk, c market.Candle)) func(d *strategy.Desk, c 
 }
 
 func buyAt(price market.Price) func(d *strategy.Desk, c market.Candle) {
-	return once(func(d *strategy.Desk, c market.Candle) { _, _ = d.Limit(c.Market, market.Buy, 1, price) })
+	return once(func(d *strategy.Desk, c market.Candle) {
+		_, _ = d.In(c.Market).Buy(strategy.Amount(1), strategy.At(price))
+	})
 }
 
 func TestFinerCandlesAreThePathAndACoarseOneFillsTheirHoles(t *testing.T) {
@@ -155,8 +157,8 @@ func TestAnAllocationIsSpentByItsOwnerAlone(t *testing.T) {
 	bought := make([]market.Qty, 3)
 	all := func(at int) func(d *strategy.Desk, c market.Candle) {
 		return once(func(d *strategy.Desk, c market.Candle) {
-			bought[at] = market.Qty(int64(d.Cash(c.Market)) / int64(c.Close))
-			_, err := d.Buy(c.Market, bought[at])
+			bought[at] = market.Qty(int64(d.In(c.Market).Cash()) / int64(c.Close))
+			_, err := d.In(c.Market).Buy(strategy.Amount(bought[at]))
 			require.Equal(t, bought[at] == 0, err != nil)
 		})
 	}
@@ -174,7 +176,7 @@ func TestAnAllocationIsSpentByItsOwnerAlone(t *testing.T) {
 }
 
 func TestDataLatencyAndOrderLatencyAddUp(t *testing.T) {
-	s := newStage(t, once(func(d *strategy.Desk, c market.Candle) { _, _ = d.Buy(c.Market, 1) }))
+	s := newStage(t, once(func(d *strategy.Desk, c market.Candle) { _, _ = d.In(c.Market).Buy(strategy.Amount(1)) }))
 	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()[:1]
 	s.plan.DataLatency, s.plan.Venue = 10*market.Duration(market.Interval1m.End(0)), sim.Config{Latency: 20 *
 		market.Duration(market.Interval1m.End(0)), Path: sim.OHLC}
@@ -186,7 +188,7 @@ func TestDataLatencyAndOrderLatencyAddUp(t *testing.T) {
 }
 
 func TestAnErrorLeavesNoFiles(t *testing.T) {
-	s := newStage(t, once(func(d *strategy.Desk, c market.Candle) { _, _ = d.Buy(c.Market, 1) }))
+	s := newStage(t, once(func(d *strategy.Desk, c market.Candle) { _, _ = d.In(c.Market).Buy(strategy.Amount(1)) }))
 	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()[:1]
 	s.feed(1, market.Interval1h, true, true, [5]int64{0, 100, 100, 100, 100}, [5]int64{60, 100, 100, 100, 100})
 	broken := fmt.Errorf("the disk is gone")

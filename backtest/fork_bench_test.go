@@ -16,7 +16,7 @@ import (
 func BenchmarkFork(b *testing.B) {
 	for name, continued := range map[string]bool{"copy": false, "copy and window": true} {
 		b.Run(name, func(b *testing.B) {
-			p, candles := planOver(b, 10_000, 1_000_000_00, smacross.Kind, nil)
+			p, candles := planOver(b, 10_000, 1_000_000_00, smacross.Definition, nil)
 			p.OneByOne = true
 			at := candles[5_000].End()
 			_, err := drive(context.Background(), p, runOptions{began: func(d *driver) {

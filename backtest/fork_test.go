@@ -39,7 +39,7 @@ type wild struct {
 	err    error
 }
 
-func wildKind(ticker, book bool, intervals []market.Interval) strategy.Kind {
+func wildKind(ticker, book bool, intervals []market.Interval) strategy.Definition {
 	needs := strategy.Needs{Warmup: 3, Ticker: ticker, Book: book, Intervals: intervals}
 	return strategy.Define("wild", "for a test", func(struct{}) strategy.Needs { return needs },
 		func(_ struct{}, s strategy.Setup) (strategy.Strategy, error) {
@@ -98,28 +98,29 @@ func (w *wild) Load([]byte) error { return nil }
 func act(w *wild, d *strategy.Desk, m market.ID, price market.Price) {
 	away := func(percent int64) market.Price { return price + price*market.Price(percent)/1000 }
 	amount, id := market.Qty(100_000*(1+w.chance.below(9))), market.OrderID(0)
-	open := d.OpenOrders(m)
+	open := d.In(m).OpenOrders()
 	switch w.chance.below(16) {
 	case 0:
-		id, w.err = d.Buy(m, amount)
+		id, w.err = d.In(m).Buy(strategy.Amount(amount))
 	case 1:
-		id, w.err = d.Target(m, amount, strategy.Tag("target"))
+		id, w.err = d.In(m).Target(strategy.Amount(amount), strategy.Tag("target"))
 	case 2:
-		id, w.err = d.Limit(m, market.Buy, amount, away(-w.chance.below(4)))
+		id, w.err = d.In(m).Buy(strategy.Amount(amount), strategy.At(away(-w.chance.below(4))))
 	case 3:
-		id, w.err = d.Limit(m, market.Sell, amount, away(w.chance.below(4)), strategy.PostOnly())
+		id, w.err = d.In(m).Sell(strategy.Amount(amount), strategy.At(away(w.chance.below(4))), strategy.PostOnly())
 	case 4:
-		id, w.err = d.Stop(m, market.Buy, amount, away(3))
+		id, w.err = d.In(m).Buy(strategy.Amount(amount), strategy.StopLoss(away(3)))
 	case 5, 6:
-		id, w.err = d.Bracket(m, amount, away(-5), away(w.chance.below(2)*8), strategy.Tag("bracket"))
+		id, w.err = d.In(m).Buy(strategy.Amount(amount), strategy.Exits(away(-5), away(w.chance.below(2)*8)),
+			strategy.Tag("bracket"))
 	case 7:
-		id, w.err = d.Protect(m, away(-4), 0)
+		id, w.err = d.In(m).Protect(strategy.Exits(away(-4), 0))
 	case 8:
 		d.Timer(d.Now()+market.Time(w.chance.below(int64(10*time.Minute))), w.chance.below(9))
 	case 9:
 		if len(open) > 0 {
 			id = open[w.chance.below(int64(len(open)))].ID
-			w.err = d.Update(id, strategy.Amount(amount))
+			w.err = d.Update(id, strategy.Resize(strategy.Amount(amount)))
 		}
 	case 10:
 		if len(open) > 0 {
@@ -132,7 +133,7 @@ func act(w *wild, d *strategy.Desk, m market.ID, price market.Price) {
 		}
 	case 12:
 		if w.chance.below(20) == 0 {
-			w.err = d.CancelAll(m)
+			w.err = d.In(m).CancelAll()
 		}
 	}
 	w.note("%d %d %v", m, id, w.err)
@@ -178,8 +179,9 @@ func forkPlan(t *rapid.T) *Plan {
 		return &memory{candles[f][n:]}, nil
 	}
 	p.SyntheticBook = rapid.Bool().Draw(t, "books")
-	kinds := append(shipped.Kinds(), wildKind(rapid.Bool().Draw(t, "tickers"), rapid.Bool().Draw(t, "wants books"),
-		intervals))
+	kinds := append(shipped.Definitions(),
+		wildKind(rapid.Bool().Draw(t, "tickers"), rapid.Bool().Draw(t, "wants books"),
+			intervals))
 	for i := range rapid.IntRange(1, 3).Draw(t, "strategies") {
 		s := StrategyPlan{Name: fmt.Sprint("s", i), Kind: kinds[len(kinds)-1], Markets: catalog.Markets(),
 			Interval: market.Interval1m, Own: i > 0 && rapid.Bool().Draw(t, "own")}

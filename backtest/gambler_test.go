@@ -21,7 +21,7 @@ type gambler struct {
 }
 
 // gamblers is the kind of a gambler with a seed.
-func gamblers(seed uint64, needs strategy.Needs, pile bool, note func(string, ...any)) strategy.Kind {
+func gamblers(seed uint64, needs strategy.Needs, pile bool, note func(string, ...any)) strategy.Definition {
 	return strategy.Define("gambler", "for a test", func(struct{}) strategy.Needs { return needs },
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) {
 			return &gambler{random: rand.New(rand.NewPCG(seed, 11)), note: note, pile: pile}, nil
@@ -79,16 +79,19 @@ func (g *gambler) OnTimer(d *strategy.Desk, name int64) {
 // look notes the desk: orders, positions, money.
 func (g *gambler) look(d *strategy.Desk, m market.ID) {
 	for _, in := range [...]market.ID{m, 0} {
-		sum, open := int64(0), d.OpenOrders(in)
+		sum, open := int64(0), d.OpenOrders()
+		if in != 0 {
+			open = d.In(in).OpenOrders()
+		}
 		for i := range open {
 			sum = sum*31 + int64(open[i].ID) + int64(open[i].Status) + int64(open[i].AmountRemaining)
 		}
 		g.note("open in %d: %d %d", in, len(open), sum)
 	}
-	p, own := d.Position(m), d.Market(m)
+	p, own := d.In(m).Position(), d.In(m).Market()
 	available, held := d.Balance(own.Base)
 	g.note("holds %d %s %s %s %d: %d %d %d at %d", p.Amount, p.Cost, p.Realised, p.Fees, p.Opened, available, held,
-		d.Cash(m), d.Last(m))
+		d.In(m).Cash(), d.In(m).Last())
 }
 
 // ask draws one ask; refusals are part of the game.
@@ -115,7 +118,11 @@ func (g *gambler) ask(d *strategy.Desk, m market.ID) {
 		}
 	case 15:
 		if g.random.IntN(6) == 0 {
-			g.answer(0, d.CancelAll(market.ID(g.random.IntN(2))*m))
+			if g.random.IntN(2) == 0 {
+				g.answer(0, d.CancelAll())
+			} else {
+				g.answer(0, d.In(m).CancelAll())
+			}
 		}
 	}
 }
@@ -135,7 +142,7 @@ func (g *gambler) rest(d *strategy.Desk, m market.ID, price market.Price) {
 		if side == market.Buy {
 			away = -away
 		}
-		g.answer(d.Limit(m, side, g.amount()/10+1, price+away, strategy.PostOnly()))
+		g.answer(d.In(m).Place(side, strategy.Amount(g.amount()/10+1), strategy.At(price+away), strategy.PostOnly()))
 	}
 }
 
@@ -143,31 +150,33 @@ func (g *gambler) trade(d *strategy.Desk, m market.ID, price market.Price) {
 	side := market.Side(1 + g.random.IntN(2))
 	switch g.random.IntN(5) {
 	case 0:
-		g.answer(d.Buy(m, g.amount()))
+		g.answer(d.In(m).Buy(strategy.Amount(g.amount())))
 	case 1:
-		g.answer(d.Sell(m, g.amount(), strategy.Tag("sale")))
+		g.answer(d.In(m).Sell(strategy.Amount(g.amount()), strategy.Tag("sale")))
 	case 2:
-		g.answer(d.BuyQuote(m, market.Money(1+g.random.Int64N(900_00))))
+		g.answer(d.In(m).Buy(strategy.Money(market.Money(1 + g.random.Int64N(900_00)))))
 	case 3:
-		g.answer(d.Limit(m, side, g.amount(), g.near(price),
+		g.answer(d.In(m).Place(side, strategy.Amount(g.amount()), strategy.At(g.near(price)),
 			strategy.InForce(market.TimeInForce(1+g.random.IntN(3))),
 			strategy.SelfTrade(market.SelfTradePrevention(1+g.random.IntN(4)))))
 	case 4:
-		g.answer(d.Target(m, g.amount()))
+		g.answer(d.In(m).Target(strategy.Amount(g.amount())))
 	}
 }
 
 func (g *gambler) trigger(d *strategy.Desk, m market.ID, price market.Price) {
 	side := market.Side(1 + g.random.IntN(2))
-	var with []strategy.Option
+	with := make([]strategy.Option, 1, 2)
 	if g.random.IntN(2) == 0 {
 		with = append(with, strategy.At(g.near(price)))
 	}
+	waits := strategy.TakeProfit
 	if g.random.IntN(2) == 0 {
-		g.answer(d.Stop(m, side, g.amount(), g.near(price), with...))
-	} else {
-		g.answer(d.TakeProfit(m, side, g.amount(), g.near(price), with...))
+		waits = strategy.StopLoss
 	}
+	size := strategy.Amount(g.amount())
+	with[0] = waits(g.near(price))
+	g.answer(d.In(m).Place(side, size, with...))
 }
 
 func (g *gambler) bracket(d *strategy.Desk, m market.ID, price market.Price) {
@@ -178,15 +187,18 @@ func (g *gambler) bracket(d *strategy.Desk, m market.ID, price market.Price) {
 	stop, target := price-1-price*market.Price(g.random.Int64N(90))/10_000, price+1+price*
 		market.Price(g.random.Int64N(90))/10_000
 	if g.random.IntN(6) == 0 {
-		g.answer(d.Protect(m, stop, target, with[:1]...))
+		g.answer(d.In(m).Protect(strategy.Exits(stop, target), with[0]))
 		return
 	}
-	g.answer(d.Bracket(m, g.amount(), stop, target, with...))
+	g.answer(d.In(m).Buy(strategy.Amount(g.amount()), append(with, strategy.Exits(stop, target))...))
 }
 
 // change updates or cancels one of the open orders.
 func (g *gambler) change(d *strategy.Desk, m market.ID, price market.Price) {
-	open := d.OpenOrders(market.ID(g.random.IntN(2)) * m)
+	open := d.In(m).OpenOrders()
+	if g.random.IntN(2) == 0 {
+		open = d.OpenOrders()
+	}
 	if len(open) == 0 {
 		return
 	}
@@ -195,7 +207,7 @@ func (g *gambler) change(d *strategy.Desk, m market.ID, price market.Price) {
 	case 0:
 		g.answer(id, d.Update(id, strategy.At(g.near(price))))
 	case 1:
-		g.answer(id, d.Update(id, strategy.Amount(g.amount())))
+		g.answer(id, d.Update(id, strategy.Resize(strategy.Amount(g.amount()))))
 	case 2:
 		g.answer(id, d.Update(id, strategy.Trigger(g.near(price))))
 	case 3:

@@ -20,7 +20,7 @@ import (
 var quickLook = LookaheadOptions{Places: 6, Decisions: 12, Seed: 1}
 
 func TestShippedStrategiesDecideTheSameWhateverComesLater(t *testing.T) {
-	kinds := shipped.Kinds()
+	kinds := shipped.Definitions()
 	if testing.Short() {
 		kinds = kinds[:1]
 	}
@@ -65,9 +65,9 @@ func (s *cheat) OnCandle(d *strategy.Desk, c market.Candle) {
 	}
 	later, known := s.oracle.at(c.Start + market.Time(s.ahead)*market.Time(c.Interval.Fixed()))
 	if known && later > c.Close {
-		_, _ = d.Target(c.Market, 1_000_000)
+		_, _ = d.In(c.Market).Target(strategy.Amount(1_000_000))
 	} else if known {
-		_, _ = d.Target(c.Market, 0)
+		_, _ = d.In(c.Market).Target(strategy.Amount(0))
 	}
 }
 
@@ -235,10 +235,10 @@ func (h *honest) OnCandle(d *strategy.Desk, c market.Candle) {
 	switch {
 	case n%10 != 0:
 	case h.mode == &idle || h.mode == nil && n%20 == 0:
-		_, _ = d.Buy(c.Market, 1_000_000)
+		_, _ = d.In(c.Market).Buy(strategy.Amount(1_000_000))
 		h.mode = swapped(h.mode)
 	default:
-		_, _ = d.Target(c.Market, 0)
+		_, _ = d.In(c.Market).Target(strategy.Amount(0))
 		h.mode = swapped(h.mode)
 	}
 }
@@ -297,7 +297,7 @@ func (q *quitter) OnCandle(d *strategy.Desk, c market.Candle) {
 func TestAHaltedStrategyIsCheckedByForksToo(t *testing.T) {
 	quits := strategy.Define("quitter", "ends", func(struct{}) strategy.Needs { return strategy.Needs{} },
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &quitter{}, nil })
-	for _, kind := range []strategy.Kind{broken, quits} {
+	for _, kind := range []strategy.Definition{broken, quits} {
 		p, _ := planOver(t, 3_000, 1_000_000_00, kind, nil)
 		report, err := CheckLookahead(context.Background(), p, quickLook)
 		require.NoError(t, err)
@@ -354,10 +354,10 @@ func (k *keeper) OnCandle(d *strategy.Desk, c market.Candle) {
 	for _, old := range k.kept[max(0, len(k.kept)-50):] {
 		old.Close, old.Market, old.Start = old.Close+1, 9, 0
 	}
-	if n := len(k.kept); n%10 == 0 && len(d.OpenOrders(0)) < 5 {
-		_, _ = d.Limit(1, market.Buy, 1_000_000, price*99/100)
+	if n := len(k.kept); n%10 == 0 && len(d.OpenOrders()) < 5 {
+		_, _ = d.In(1).Buy(strategy.Amount(1_000_000), strategy.At(price*99/100))
 	}
-	open := d.OpenOrders(0)
+	open := d.OpenOrders()
 	for i := range open {
 		open[i] = market.Order{Strategy: 9, OrderState: market.OrderState{OnHold: 0}, ID: 77}
 	}
@@ -366,7 +366,7 @@ func (k *keeper) OnCandle(d *strategy.Desk, c market.Candle) {
 }
 
 func TestWhatAStrategyKeepsAndWritesChangesNoResult(t *testing.T) {
-	kind := func(honest bool) strategy.Kind {
+	kind := func(honest bool) strategy.Definition {
 		return strategy.Define("keeper", "keeps and writes", func(struct{}) strategy.Needs { return strategy.Needs{} },
 			func(_ struct{}, s strategy.Setup) (strategy.Strategy, error) {
 				if honest {
@@ -387,7 +387,7 @@ type honestKeeper struct {
 }
 
 func (k *honestKeeper) OnCandle(d *strategy.Desk, c market.Candle) {
-	if k.seen++; k.seen%10 == 0 && len(d.OpenOrders(0)) < 5 {
-		_, _ = d.Limit(1, market.Buy, 1_000_000, c.Close*99/100)
+	if k.seen++; k.seen%10 == 0 && len(d.OpenOrders()) < 5 {
+		_, _ = d.In(1).Buy(strategy.Amount(1_000_000), strategy.At(c.Close*99/100))
 	}
 }

@@ -45,7 +45,7 @@ func minutes(tb testing.TB, m *market.Market, n int) []market.Candle {
 }
 
 // planOver is a plan over candles in memory, with so much cash.
-func planOver(tb testing.TB, n int, cash market.Money, kind strategy.Kind, values map[string]any) (*Plan,
+func planOver(tb testing.TB, n int, cash market.Money, kind strategy.Definition, values map[string]any) (*Plan,
 	[]market.Candle) {
 	var catalog market.Catalog
 	_, err := catalog.AddAsset("BTC", 8)
@@ -77,7 +77,7 @@ func TestMemoryDoesNotGrowWithCandles(t *testing.T) {
 		t.Skip("runs three million candles")
 	}
 	mallocs := func(n int) uint64 {
-		p, _ := planOver(t, n, 1_000_000_00, smacross.Kind, nil)
+		p, _ := planOver(t, n, 1_000_000_00, smacross.Definition, nil)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		result := mustRun(t, p)
@@ -87,7 +87,7 @@ func TestMemoryDoesNotGrowWithCandles(t *testing.T) {
 	}
 	mallocs(1000)
 	one, two := mallocs(1_000_000), mallocs(2_000_000)
-	p, _ := planOver(t, 1_000_000, 1_000_000_00, smacross.Kind, nil)
+	p, _ := planOver(t, 1_000_000, 1_000_000_00, smacross.Definition, nil)
 	orders := uint64(mustRun(t, p).Orders.Orders)
 	require.LessOrEqual(t, two, one+orders/10, "more than 100 allocations a thousand orders")
 }

@@ -33,14 +33,14 @@ func (w *diary) Ended(a *state.Account) { w.note("holds %d", a.Position(1, 1).Am
 func TestAWitnessHearsARunInItsOrder(t *testing.T) {
 	s := newStage(t, func(d *strategy.Desk, c market.Candle) {
 		if c.Start > 0 {
-			for _, o := range d.OpenOrders(1) {
+			for _, o := range d.In(1).OpenOrders() {
 				require.NoError(t, d.Cancel(o.ID))
 			}
 			return
 		}
-		_, err := d.Limit(1, market.Buy, 1, 95)
+		_, err := d.In(1).Buy(strategy.Amount(1), strategy.At(95))
 		require.NoError(t, err)
-		_, err = d.Limit(1, market.Buy, 1, 50)
+		_, err = d.In(1).Buy(strategy.Amount(1), strategy.At(50))
 		require.NoError(t, err)
 	})
 	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()[:1]

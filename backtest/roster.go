@@ -16,7 +16,7 @@ import (
 // every config, so that a program can plan a backtest without one.
 type StrategyPlan struct {
 	Name     string
-	Kind     strategy.Kind
+	Kind     strategy.Definition
 	Values   map[string]any // parameters as a config holds them
 	Markets  []*market.Market
 	Interval market.Interval

@@ -51,7 +51,7 @@ func referencePlan(t testing.TB) *Plan {
 		Catalog: &catalog, Currency: eur,
 		Deposits: []Deposit{{Asset: eur.ID, Money: 10_000_000_00000000}},
 		Strategies: []StrategyPlan{{
-			Name: "cross", Kind: smacross.Kind, Values: map[string]any{"fast": int64(10), "slow": int64(20),
+			Name: "cross", Kind: smacross.Definition, Values: map[string]any{"fast": int64(10), "slow": int64(20),
 				"share": "0.99"},
 			Markets: []*market.Market{m}, Interval: market.Interval1h,
 		}},

@@ -15,7 +15,7 @@ import (
 // TestASummaryKeepsToItsTerminal also gives it figures as a day of luck, taken for a year, makes
 // them.
 func TestASummaryKeepsToItsTerminal(t *testing.T) {
-	p := shippedPlan(t, grid.Kind, 5000)
+	p := shippedPlan(t, grid.Definition, 5000)
 	result, err := Run(t.Context(), p, Options{Curve: true, Envelope: true})
 	require.NoError(t, err)
 	wild := *result

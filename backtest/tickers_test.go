@@ -25,7 +25,7 @@ func TestTickersAndFillsOfAPathAreHeardInItsOrder(t *testing.T) {
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) {
 			return &watcher{noter{seen: &s.seen, act: func(d *strategy.Desk, c market.Candle) {
 				if c.Start == 0 {
-					_, err := d.Limit(1, market.Buy, 1, 95)
+					_, err := d.In(1).Buy(strategy.Amount(1), strategy.At(95))
 					require.NoError(t, err)
 				}
 			}}}, nil

@@ -184,7 +184,7 @@ func (s *transcript) strategies(r *rand.Rand, p *Plan, seed uint64) {
 		needs := strategy.Needs{Ticker: r.IntN(3) == 0, Book: r.IntN(3) == 0}
 		s.strategy(r, p, gamblers(seed*10+uint64(i), needs, r.IntN(3) == 0, count), nil)
 	}
-	kinds := shipped.Kinds()
+	kinds := shipped.Definitions()
 	for range r.IntN(4) {
 		i := r.IntN(len(kinds))
 		s.strategy(r, p, kinds[i], [...]map[string]any{
@@ -199,7 +199,7 @@ func (s *transcript) strategies(r *rand.Rand, p *Plan, seed uint64) {
 }
 
 // strategy adds a strategy in some of the markets, sometimes with limits and money of its own.
-func (s *transcript) strategy(r *rand.Rand, p *Plan, kind strategy.Kind, values map[string]any) {
+func (s *transcript) strategy(r *rand.Rand, p *Plan, kind strategy.Definition, values map[string]any) {
 	all := p.Catalog.Markets()
 	first := r.IntN(len(all))
 	plan := StrategyPlan{Name: fmt.Sprintf("s%d", len(p.Strategies)), Kind: kind, Values: values,

@@ -20,7 +20,7 @@ func TestTheReportSaysThatAPositionHadNoExitAndWhy(t *testing.T) {
 			s.plan.Catalog.Market(1).MinOrderInQuote = 900
 			return
 		}
-		_, err := d.Limit(1, market.Buy, 10, 95, strategy.Exits(80, 0))
+		_, err := d.In(1).Buy(strategy.Amount(10), strategy.At(95), strategy.Exits(80, 0))
 		require.NoError(t, err)
 	})
 	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()[:1]

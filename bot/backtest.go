@@ -110,7 +110,7 @@ func (a *app) load(f *backtestFlags) (*config.Backtest, error) {
 	if err != nil {
 		return nil, err
 	}
-	source := &config.Source{Text: builtinFor(a.Kinds), Overrides: overrides}
+	source := &config.Source{Text: builtinFor(a.Definitions), Overrides: overrides}
 	if f.config != "" {
 		if source, err = config.ReadSource(f.config, overrides); err != nil {
 			return nil, err
@@ -133,7 +133,7 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 		return err
 	}
 	a.warn(c.Source.Hints)
-	p, err := plan.NewBacktest(c, a.Kinds)
+	p, err := plan.NewBacktest(c, a.Definitions)
 	if err != nil {
 		return err
 	}

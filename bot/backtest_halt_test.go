@@ -23,7 +23,7 @@ type scripted struct {
 
 func (s *scripted) OnCandle(d *strategy.Desk, c market.Candle) { s.candle(d, c) }
 
-func scriptedKind(candle func(*strategy.Desk, market.Candle)) strategy.Kind {
+func scriptedKind(candle func(*strategy.Desk, market.Candle)) strategy.Definition {
 	return strategy.Define("scripted", "does what a test says",
 		func(struct{}) strategy.Needs { return strategy.Needs{} },
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &scripted{candle: candle}, nil })
@@ -48,10 +48,10 @@ func (s *shared) text() string {
 }
 
 // command runs the program with these strategies.
-func command(ctx context.Context, stderr *shared, kind strategy.Kind, args ...string) (code int, stdout string) {
+func command(ctx context.Context, stderr *shared, kind strategy.Definition, args ...string) (code int, stdout string) {
 	var out bytes.Buffer
 	code = Run(ctx, Process{Args: args, Stdin: &bytes.Buffer{}, Stdout: &out, Stderr: stderr,
-		Getenv: func(string) string { return "" }, Kinds: []strategy.Kind{kind}})
+		Getenv: func(string) string { return "" }, Definitions: []strategy.Definition{kind}})
 	return code, out.String()
 }
 
@@ -92,7 +92,7 @@ func TestWhatAnAuthorsPartsPanicWithIsAnErrorWithTheName(t *testing.T) {
 	none := func(struct{}) strategy.Needs { return strategy.Needs{} }
 	type build = func(struct{}, strategy.Setup) (strategy.Strategy, error)
 	for name, c := range map[string]struct {
-		kind strategy.Kind
+		kind strategy.Definition
 		says string
 		list bool // `bot strategies` hears of it too
 	}{

@@ -33,13 +33,14 @@ const (
 	exitRefused = 3
 )
 
-// Process is the environment of a run of the program. Every field but Kinds and Again must be set.
+// Process is the environment of a run of the program. Every field but Definitions and Again must be
+// set.
 type Process struct {
 	Args           []string // without the program's name
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(name string) string
-	Kinds          []strategy.Kind // the strategies that configs may name
+	Definitions    []strategy.Definition // the strategies that configs may name
 
 	// Again returns a context that ends with the next signal to stop, from the time of the call on;
 	// nil: there is no such signal.
@@ -53,9 +54,9 @@ type Process struct {
 // 0 done, 1 failed, 3 refused by a limit, 64 bad usage, 78 bad config. The first Ctrl-C ends the
 // run in good order, the second at once (`bot run` cancels its orders first). SIGTERM counts as
 // Ctrl-C, and so does SIGHUP unless it is ignored (nohup).
-func Main(kinds ...strategy.Kind) { mainWith(nil, kinds...) }
+func Main(kinds ...strategy.Definition) { mainWith(nil, kinds...) }
 
-func mainWith(faults func(point string), kinds ...strategy.Kind) {
+func mainWith(faults func(point string), kinds ...strategy.Definition) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		ends = append(ends, syscall.SIGHUP)
@@ -68,7 +69,7 @@ func mainWith(faults func(point string), kinds ...strategy.Kind) {
 		return next, stop
 	}
 	os.Exit(Run(ctx, Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, Kinds: kinds, Again: again, faults: faults}))
+		Getenv: os.Getenv, Definitions: kinds, Again: again, faults: faults}))
 }
 
 // Run is Main without a process around it: it returns the exit code. An error is written to Stderr

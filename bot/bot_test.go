@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 		// wait at a time
 		must(f.Value.Set("8"))
 	}
-	testscript.Main(leakless{m}, map[string]func(){"bot": func() { bot.Main(shipped.Kinds()...) }, "flipper": flipper,
+	testscript.Main(leakless{m}, map[string]func(){"bot": func() { bot.Main(shipped.Definitions()...) },
+		"flipper":   flipper,
 		"faultybot": bot.FaultyMain, "barehandler": bareHandler})
 }
 

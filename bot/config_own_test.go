@@ -43,4 +43,4 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-func testKinds() []strategy.Kind { return []strategy.Kind{smacross.Kind} }
+func testKinds() []strategy.Definition { return []strategy.Definition{smacross.Definition} }

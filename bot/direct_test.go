@@ -58,12 +58,12 @@ type holder struct{ strategy.Base }
 
 func (*holder) OnTicker(d *strategy.Desk, t market.Ticker) {
 	switch {
-	case len(d.OpenOrders(t.Market)) > 0:
-	case d.Position(t.Market).Amount == 0:
-		_, _ = d.Buy(t.Market, 1_000_000)
+	case len(d.In(t.Market).OpenOrders()) > 0:
+	case d.In(t.Market).Position().Amount == 0:
+		_, _ = d.In(t.Market).Buy(strategy.Amount(1_000_000))
 	default:
-		_, _ = d.Limit(t.Market, market.Sell, 400_000, 3*t.Last/200*100)
-		_, _ = d.Limit(t.Market, market.Buy, 200_000, t.Last/200*100)
+		_, _ = d.In(t.Market).Sell(strategy.Amount(400_000), strategy.At(3*t.Last/200*100))
+		_, _ = d.In(t.Market).Buy(strategy.Amount(200_000), strategy.At(t.Last/200*100))
 	}
 }
 
@@ -82,7 +82,7 @@ type sleeper struct {
 }
 
 func (s *sleeper) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if open := d.OpenOrders(t.Market); len(open) == 2 && open[1].ExchangeID != uuid.Nil {
+	if open := d.In(t.Market).OpenOrders(); len(open) == 2 && open[1].ExchangeID != uuid.Nil {
 		time.Sleep(s.nap)
 		s.nap = 0
 	}

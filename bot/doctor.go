@@ -58,7 +58,7 @@ func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
 	}
 	needed := c.Bot.NeedLimits
 	c.Bot.NeedLimits = false // what is missing is one finding of many here
-	p, err := plan.NewLive(c, a.Kinds, a.Getenv)
+	p, err := plan.NewLive(c, a.Definitions, a.Getenv)
 	if err != nil {
 		return err
 	}

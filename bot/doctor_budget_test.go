@@ -58,7 +58,7 @@ func TestARunWhoseKeyIsRefusedSaysWhatToDoAboutIt(t *testing.T) {
 	var failed bytes.Buffer
 	code := bot.Run(t.Context(), bot.Process{Args: []string{"run", "-c", p.config}, Stdin: bytes.NewReader(nil),
 		Stdout: io.Discard, Stderr: &failed,
-		Getenv: func(name string) string { return p.env[name] }, Kinds: shipped.Kinds()})
+		Getenv: func(name string) string { return p.env[name] }, Definitions: shipped.Definitions()})
 	require.Equal(t, 1, code)
 	require.Contains(t, failed.String(),
 		"(code 305, HTTP 403); the exchange has no such key, or it is not active: copy it again, or make a new one; "+

@@ -99,7 +99,8 @@ func (p *practice) call(args ...string) (code int, stdout, stderr string) {
 	var out, failed bytes.Buffer
 	code = bot.Run(p.t.Context(), bot.Process{Args: append([]string{"doctor", "-c", p.config}, args...),
 		Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,
-		Getenv: func(name string) string { return p.env[name] }, Kinds: append(shipped.Kinds(), busyKind())})
+		Getenv: func(name string) string { return p.env[name] }, Definitions: append(shipped.Definitions(),
+			busyKind())})
 	return code, out.String(), failed.String()
 }
 
@@ -172,7 +173,7 @@ func TestAKeyOfAConfigThatIsRetiredIsAHintAndNoError(t *testing.T) {
 	var log bytes.Buffer
 	bot.Run(ctx, bot.Process{Args: []string{"run", "-c", p.config}, Stdin: bytes.NewReader(nil), Stdout: io.Discard,
 		Stderr: &log,
-		Getenv: func(name string) string { return p.env[name] }, Kinds: shipped.Kinds()})
+		Getenv: func(name string) string { return p.env[name] }, Definitions: shipped.Definitions()})
 	require.Contains(t, log.String(), p.config+":6: "+hint)
 	require.Contains(t, log.String(), "the bot starts")
 }

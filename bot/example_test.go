@@ -12,7 +12,7 @@ import (
 
 // ExampleBacktest is how a strategy's own test runs it: on the built-in market, without files.
 func ExampleBacktest() {
-	result, err := bot.Backtest(context.Background(), dca.Kind,
+	result, err := bot.Backtest(context.Background(), dca.Definition,
 		map[string]any{"money": "100", "every_candles": int64(24 * 7)})
 	if err != nil {
 		fmt.Println(err)
@@ -31,5 +31,5 @@ func ExampleMain() {
 	mine := strategy.Define("mine", "does nothing yet",
 		func(struct{}) strategy.Needs { return strategy.Needs{} },
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return strategy.Base{}, nil })
-	bot.Main(append(shipped.Kinds(), mine)...)
+	bot.Main(append(shipped.Definitions(), mine)...)
 }

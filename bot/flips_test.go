@@ -295,7 +295,7 @@ func try(args ...string) (text string, failed bool) {
 	fmt.Println("try", strings.Join(args, " "))
 	var out, said bytes.Buffer
 	code := bot.Run(context.Background(), bot.Process{Args: args, Stdout: &out, Stderr: &said, Stdin: &bytes.Buffer{},
-		Getenv: func(string) string { return "" }, Kinds: shipped.Kinds()})
+		Getenv: func(string) string { return "" }, Definitions: shipped.Definitions()})
 	return out.String() + said.String(), code != 0
 }
 

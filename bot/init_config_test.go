@@ -21,7 +21,7 @@ func TestTheSandboxConfigOfANewModuleIsValidAndKnowsTheKey(t *testing.T) {
 	}) strategy.Needs {
 		return strategy.Needs{}
 	}, nil)
-	p, err := plan.NewLive(c, []strategy.Kind{dip}, func(string) string { return "" })
+	p, err := plan.NewLive(c, []strategy.Definition{dip}, func(string) string { return "" })
 	require.NoError(t, err)
 	require.Empty(t, p.Unlimited())
 	require.Equal(t, sandbox.Default().Accounts[0].Keys[0].Key, p.Key)

@@ -20,7 +20,7 @@ import (
 func call(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, failed bytes.Buffer
 	code = bot.Run(ctx, bot.Process{Args: args, Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,
-		Getenv: func(string) string { return "" }, Kinds: shipped.Kinds()})
+		Getenv: func(string) string { return "" }, Definitions: shipped.Definitions()})
 	return code, out.String(), failed.String()
 }
 
@@ -32,7 +32,7 @@ func TestANewModuleBuildsAndItsTestsPassAsWritten(t *testing.T) {
 	code, out, failed := call(t.Context(), "init", dir, "--module", "example.com/you/mybot")
 	require.Zero(t, code, failed)
 	require.Contains(t, out, "go test ./...")
-	require.Contains(t, read(t, dir, "main.go"), "bot.Main(mine.Kind)")
+	require.Contains(t, read(t, dir, "main.go"), "bot.Main(mine.Definition)")
 
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "readme"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "readme", "main.go"), []byte(programOfTheReadme(t)), 0o644))

@@ -16,7 +16,7 @@ const builtinKind = "smacross"
 
 // builtinFor is the built-in config for a program's strategies. If builtinKind is missing, it names
 // the first strategy, with defaults.
-func builtinFor(kinds []strategy.Kind) string {
+func builtinFor(kinds []strategy.Definition) string {
 	for _, k := range kinds {
 		if k.Name == builtinKind {
 			return builtin
@@ -33,8 +33,8 @@ func builtinFor(kinds []strategy.Kind) string {
 // Backtest runs a strategy on the built-in synthetic market, three years of BTC-EUR at 1h from
 // 10,000 EUR, and writes no files: for tests of an own strategy. values are its parameters as in a
 // config; a missing one has its default. The result depends on nothing else.
-func Backtest(ctx context.Context, kind strategy.Kind, values map[string]any) (*backtest.Result, error) {
-	c, err := config.LoadBacktest(&config.Source{Text: builtinFor([]strategy.Kind{kind})})
+func Backtest(ctx context.Context, kind strategy.Definition, values map[string]any) (*backtest.Result, error) {
+	c, err := config.LoadBacktest(&config.Source{Text: builtinFor([]strategy.Definition{kind})})
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func Backtest(ctx context.Context, kind strategy.Kind, values map[string]any) (*
 		section.Params = values
 		c.Strategies[name] = section
 	}
-	p, err := plan.NewBacktest(c, []strategy.Kind{kind})
+	p, err := plan.NewBacktest(c, []strategy.Definition{kind})
 	if err != nil {
 		return nil, err
 	}

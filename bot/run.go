@@ -47,7 +47,7 @@ func (a *app) runPlanOf(f *runFlags) (*plan.Live, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan.NewLive(c, a.Kinds, a.Getenv)
+	return plan.NewLive(c, a.Definitions, a.Getenv)
 }
 
 // runConfigOf reads the config that the flags name.

@@ -32,14 +32,14 @@ func (a *app) strategiesCommand() *cobra.Command {
 }
 
 // chosen returns the kind that the argument names; without an argument, all.
-func (a *app) chosen(args []string) ([]strategy.Kind, error) {
+func (a *app) chosen(args []string) ([]strategy.Definition, error) {
 	if len(args) == 0 {
-		return a.Kinds, nil
+		return a.Definitions, nil
 	}
 	var names []string
-	for _, k := range a.Kinds {
+	for _, k := range a.Definitions {
 		if k.Name == args[0] {
-			return []strategy.Kind{k}, nil
+			return []strategy.Definition{k}, nil
 		}
 		names = append(names, k.Name)
 	}
@@ -67,10 +67,11 @@ type paramInfo struct {
 	Min     string `json:"min,omitempty"`
 	Max     string `json:"max,omitempty"`
 	OneOf   string `json:"one_of,omitempty"`
+	Unit    string `json:"unit,omitempty"`
 	Doc     string `json:"doc"`
 }
 
-func describeKind(k strategy.Kind) (strategyInfo, error) {
+func describe(k strategy.Definition) (strategyInfo, error) {
 	needs, err := k.Needs(nil)
 	info := strategyInfo{Name: k.Name, Doc: k.Doc, Candles: true, Ticker: needs.Ticker, Book: needs.Book,
 		Intervals: []string{}, Warmup: needs.Warmup, Params: []paramInfo{}}
@@ -83,10 +84,10 @@ func describeKind(k strategy.Kind) (strategyInfo, error) {
 	return info, err
 }
 
-func (a *app) listStrategies(kinds []strategy.Kind, asJSON bool) error {
+func (a *app) listStrategies(kinds []strategy.Definition, asJSON bool) error {
 	infos := make([]strategyInfo, 0, len(kinds))
 	for _, k := range kinds {
-		info, err := describeKind(k)
+		info, err := describe(k)
 		if err != nil {
 			return err
 		}

@@ -41,7 +41,8 @@ func TestAPositionWithoutAnExitIsToldEverywhereUntilItHasOneAgain(t *testing.T) 
 		var out, failed bytes.Buffer
 		code := bot.Run(t.Context(), bot.Process{Args: []string{"status", "-c", p.config}, Stdin: bytes.NewReader(nil),
 			Stdout: &out, Stderr: &failed,
-			Getenv: func(name string) string { return p.env[name] }, Kinds: append(shipped.Kinds(), busyKind())})
+			Getenv: func(name string) string { return p.env[name] }, Definitions: append(shipped.Definitions(),
+				busyKind())})
 		require.Zero(t, code, failed.String())
 		return out.String()
 	}

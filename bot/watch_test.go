@@ -44,23 +44,23 @@ type busyParams struct {
 
 func (s *busy) OnTicker(d *strategy.Desk, t market.Ticker) {
 	s.seen++
-	unit := market.Qty(market.Pow10(d.Market(t.Market).AmountDigits))
+	unit := market.Qty(market.Pow10(d.In(t.Market).Market().AmountDigits))
 	switch {
 	case s.Bracket && s.seen == 1:
-		_, _ = d.Bracket(t.Market, unit/1000, t.Last/2, 2*t.Last)
+		_, _ = d.In(t.Market).Buy(strategy.Amount(unit/1000), strategy.Exits(t.Last/2, 2*t.Last))
 	case s.Bracket:
 	case s.seen == 1:
-		_, _ = d.Buy(t.Market, unit/1000)
+		_, _ = d.In(t.Market).Buy(strategy.Amount(unit / 1000))
 	case s.seen == 2:
 		for range 30 {
-			_, _ = d.Limit(t.Market, market.Buy, 1000*unit, t.Last)
+			_, _ = d.In(t.Market).Buy(strategy.Amount(1000*unit), strategy.At(t.Last))
 		}
 	case s.seen == 4 && s.Panic:
 		panic("enough")
 	}
 }
 
-func busyKind() strategy.Kind {
+func busyKind() strategy.Definition {
 	return strategy.Define("busy", "does what a person wants to hear of",
 		func(busyParams) strategy.Needs { return strategy.Needs{Ticker: true} },
 		func(p busyParams, _ strategy.Setup) (strategy.Strategy, error) {
@@ -134,7 +134,8 @@ func watchBot(t *testing.T, p *practice, args ...string) *watched {
 			"metrics.listen=127.0.0.1:0", "--set", "alerts.to.me.url_env=ALERT_URL",
 			"--set", "strategies.trend.kind=busy", "--set", "poll.tickers=500ms", "--set", "exchange.window=60s",
 			"--set", "bot.stop_within=5m"}, args...), Stdin: bytes.NewReader(nil), Stdout: &w.out, Stderr: &w.out,
-			Getenv: func(name string) string { return w.env[name] }, Kinds: append(shipped.Kinds(), busyKind())})
+			Getenv: func(name string) string { return w.env[name] }, Definitions: append(shipped.Definitions(),
+				busyKind())})
 	})
 	w.stop = func() int { cancel(); running.Wait(); return code }
 	t.Cleanup(func() { w.stop() })

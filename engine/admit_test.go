@@ -14,18 +14,18 @@ import (
 
 func TestADeskUsedFromAnotherGoroutineHaltsItsStrategy(t *testing.T) {
 	uses := map[string]func(d *strategy.Desk) error{
-		"place":      func(d *strategy.Desk) error { _, err := d.Buy(1, btc); return err },
+		"place":      func(d *strategy.Desk) error { _, err := d.In(1).Buy(strategy.Amount(btc)); return err },
 		"update":     func(d *strategy.Desk) error { return d.Update(1, strategy.At(at1)) },
 		"cancel":     func(d *strategy.Desk) error { return d.Cancel(1) },
-		"CancelAll":  func(d *strategy.Desk) error { return d.CancelAll(0) },
-		"Protect":    func(d *strategy.Desk) error { _, err := d.Protect(1, at1, 0); return err },
-		"Target":     func(d *strategy.Desk) error { _, err := d.Target(1, btc); return err },
-		"Position":   func(d *strategy.Desk) error { d.Position(1); return strategy.ErrElsewhere },
-		"Last":       func(d *strategy.Desk) error { d.Last(77); return strategy.ErrElsewhere },
+		"CancelAll":  func(d *strategy.Desk) error { return d.CancelAll() },
+		"Protect":    func(d *strategy.Desk) error { _, err := d.In(1).Protect(strategy.StopAt(at1)); return err },
+		"Target":     func(d *strategy.Desk) error { _, err := d.In(1).Target(strategy.Amount(btc)); return err },
+		"Position":   func(d *strategy.Desk) error { d.In(1).Position(); return strategy.ErrElsewhere },
+		"Last":       func(d *strategy.Desk) error { d.In(77).Last(); return strategy.ErrElsewhere },
 		"Balance":    func(d *strategy.Desk) error { d.Balance(77); return strategy.ErrElsewhere },
-		"Cash":       func(d *strategy.Desk) error { d.Cash(77); return strategy.ErrElsewhere },
-		"Market":     func(d *strategy.Desk) error { d.Market(77); return strategy.ErrElsewhere },
-		"OpenOrders": func(d *strategy.Desk) error { d.OpenOrders(0); return strategy.ErrElsewhere },
+		"Cash":       func(d *strategy.Desk) error { d.In(77).Cash(); return strategy.ErrElsewhere },
+		"Market":     func(d *strategy.Desk) error { d.In(77).Market(); return strategy.ErrElsewhere },
+		"OpenOrders": func(d *strategy.Desk) error { d.OpenOrders(); return strategy.ErrElsewhere },
 		"Order":      func(d *strategy.Desk) error { d.Order(1); return strategy.ErrElsewhere },
 		"Timer":      func(d *strategy.Desk) error { d.Timer(0, 1); return strategy.ErrElsewhere },
 		"Now":        func(d *strategy.Desk) error { d.Now(); return strategy.ErrElsewhere },
@@ -33,7 +33,7 @@ func TestADeskUsedFromAnotherGoroutineHaltsItsStrategy(t *testing.T) {
 	for name, use := range uses {
 		t.Run(name, func(t *testing.T) {
 			b := one(t, &script{candle: once(func(d *strategy.Desk) {
-				d.Limit(1, market.Buy, btc, 50*at1)
+				d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1))
 				answered := make(chan error)
 				go func() { answered <- use(d) }()
 				require.ErrorIs(t, <-answered, strategy.ErrElsewhere)
@@ -54,11 +54,11 @@ func TestADeskUsedBetweenCallbacksHaltsItsStrategyWithTheNextStep(t *testing.T) 
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, err := desk.Buy(1, btc)
+		_, err := desk.In(1).Buy(strategy.Amount(btc))
 		require.ErrorIs(t, err, strategy.ErrElsewhere)
 	}()
 	<-done
-	_, err := desk.Buy(1, btc)
+	_, err := desk.In(1).Buy(strategy.Amount(btc))
 	require.ErrorIs(t, err, strategy.ErrElsewhere, "the goroutine of the engine, and no callback")
 	require.Empty(t, b.engine.Halts())
 	b.flat(1, 100)
@@ -69,7 +69,7 @@ func TestADeskUsedBetweenCallbacksHaltsItsStrategyWithTheNextStep(t *testing.T) 
 func TestAnotherStrategysDeskCannotBeUsed(t *testing.T) {
 	var desk *strategy.Desk
 	owner := &script{candle: func(d *strategy.Desk, _ market.Candle) { desk = d }}
-	thief := &script{candle: func(*strategy.Desk, market.Candle) { desk.Buy(1, btc) }}
+	thief := &script{candle: func(*strategy.Desk, market.Candle) { desk.In(1).Buy(strategy.Amount(btc)) }}
 	b := newBench(t, setup{slots: []engine.Slot{{Name: "owner", Strategy: owner}, {Name: "thief", Strategy: thief}}})
 	b.flat(2, 100)
 	require.Len(t, b.engine.Halts(), 1)
@@ -86,14 +86,14 @@ type goner struct {
 
 func (s *goner) end(d *strategy.Desk, in engine.CallbackKind) {
 	if s.calls++; s.in == in {
-		d.Buy(1, btc)
+		d.In(1).Buy(strategy.Amount(btc))
 		runtime.Goexit()
 	}
 }
 
 func (s *goner) OnCandle(d *strategy.Desk, _ market.Candle) {
 	if s.in == engine.CallFill || s.in == engine.CallOrder {
-		d.Buy(1, btc)
+		d.In(1).Buy(strategy.Amount(btc))
 	}
 	s.end(d, engine.CallCandle)
 }
@@ -164,44 +164,57 @@ func TestTimersForNowWithoutEndHaltTheirStrategy(t *testing.T) {
 func TestMeaninglessAsksAreRefusedWithWords(t *testing.T) {
 	asks := map[string]func(d *strategy.Desk) error{
 		"InForce(9)": func(d *strategy.Desk) error {
-			_, err := d.Limit(1, market.Buy, btc, at1, strategy.InForce(9))
+			_, err := d.In(1).Buy(strategy.Amount(btc), strategy.At(at1), strategy.InForce(9))
 			return err
 		},
 		"InForce(0)": func(d *strategy.Desk) error {
-			_, err := d.Limit(1, market.Buy, btc, at1, strategy.InForce(0))
+			_, err := d.In(1).Buy(strategy.Amount(btc), strategy.At(at1), strategy.InForce(0))
 			return err
 		},
 		"SelfTrade(9)": func(d *strategy.Desk) error {
-			_, err := d.Limit(1, market.Buy, btc, at1, strategy.SelfTrade(9))
+			_, err := d.In(1).Buy(strategy.Amount(btc), strategy.At(at1), strategy.SelfTrade(9))
 			return err
 		},
-		"Keep(9)": func(d *strategy.Desk) error { _, err := d.Bracket(1, btc, at1, 0, strategy.Keep(9)); return err },
+		"Keep(9)": func(d *strategy.Desk) error {
+			_, err := d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(at1), strategy.Keep(9))
+			return err
+		},
 		"Reference(9)": func(d *strategy.Desk) error {
-			_, err := d.Stop(1, market.Sell, btc, at1, strategy.Reference(9))
+			_, err := d.In(1).Sell(strategy.Amount(btc), strategy.StopLoss(at1), strategy.Reference(9))
 			return err
 		},
-		"side 9":       func(d *strategy.Desk) error { _, err := d.Limit(1, 9, btc, at1); return err },
-		"side 0":       func(d *strategy.Desk) error { _, err := d.Stop(1, 0, btc, at1); return err },
-		"At(0)":        func(d *strategy.Desk) error { _, err := d.Buy(1, btc, strategy.At(0)); return err },
+		"side 9": func(d *strategy.Desk) error {
+			_, err := d.In(1).Place(9, strategy.Amount(btc), strategy.At(at1))
+			return err
+		},
+		"side 0": func(d *strategy.Desk) error {
+			_, err := d.In(1).Place(0, strategy.Amount(btc), strategy.StopLoss(at1))
+			return err
+		},
+		"At(0)": func(d *strategy.Desk) error {
+			_,
+				err := d.In(1).Buy(strategy.Amount(btc), strategy.At(0))
+			return err
+		},
 		"At(-5)":       func(d *strategy.Desk) error { return d.Update(1, strategy.At(-5)) },
-		"Amount(0)":    func(d *strategy.Desk) error { return d.Update(1, strategy.Amount(0)) },
+		"Resize(0)":    func(d *strategy.Desk) error { return d.Update(1, strategy.Resize(strategy.Amount(0))) },
 		"Trigger(-1)":  func(d *strategy.Desk) error { return d.Update(1, strategy.Trigger(-1)) },
 		"Exits(-1)":    func(d *strategy.Desk) error { return d.Update(1, strategy.Exits(-1, 0)) },
 		"target of -1": func(d *strategy.Desk) error { return d.Update(1, strategy.Exits(1, -1)) },
 		"zero":         func(d *strategy.Desk) error { return d.Update(1, strategy.Option{}) },
 		"order -1":     func(d *strategy.Desk) error { return d.Cancel(-1) },
 		"order 0":      func(d *strategy.Desk) error { return d.Update(0, strategy.At(at1)) },
-		"amount -1":    func(d *strategy.Desk) error { _, err := d.Sell(1, -1); return err },
-		"quote amount": func(d *strategy.Desk) error { _, err := d.BuyQuote(1, -1); return err },
-		"Target(-1)":   func(d *strategy.Desk) error { _, err := d.Target(1, -1); return err },
-		"market 9":     func(d *strategy.Desk) error { _, err := d.Target(9, btc); return err },
-		"market 0":     func(d *strategy.Desk) error { _, err := d.Protect(0, at1, 0); return err },
-		"market 7":     func(d *strategy.Desk) error { return d.CancelAll(7) },
-		"stop -2":      func(d *strategy.Desk) error { _, err := d.Protect(1, -2, 0); return err },
-		"market 65000": func(d *strategy.Desk) error { _, err := d.Protect(65000, 1, 0); return err },
-		"trigger -1234": func(d *strategy.Desk) error {
+		"amount -1":    func(d *strategy.Desk) error { _, err := d.In(1).Sell(strategy.Amount(-1)); return err },
+		"-1 quote":     func(d *strategy.Desk) error { _, err := d.In(1).Buy(strategy.Money(-1)); return err },
+		"Target(-1)":   func(d *strategy.Desk) error { _, err := d.In(1).Target(strategy.Amount(-1)); return err },
+		"market 9":     func(d *strategy.Desk) error { _, err := d.In(9).Target(strategy.Amount(btc)); return err },
+		"market 0":     func(d *strategy.Desk) error { _, err := d.In(0).Protect(strategy.StopAt(at1)); return err },
+		"market 7":     func(d *strategy.Desk) error { return d.In(7).CancelAll() },
+		"StopAt(-2)":   func(d *strategy.Desk) error { _, err := d.In(1).Protect(strategy.StopAt(-2)); return err },
+		"market 65000": func(d *strategy.Desk) error { _, err := d.In(65000).Protect(strategy.StopAt(1)); return err },
+		"TakeProfit(-1234)": func(d *strategy.Desk) error {
 			_,
-				err := d.TakeProfit(1, market.Sell, btc, -1234)
+				err := d.In(1).Sell(strategy.Amount(btc), strategy.TakeProfit(-1234))
 			return err
 		},
 	}
@@ -221,7 +234,7 @@ func TestMeaninglessAsksAreRefusedWithWords(t *testing.T) {
 		})
 	}
 	b := one(t, &script{candle: once(func(d *strategy.Desk) {
-		_, err := d.Buy(9, btc)
+		_, err := d.In(9).Buy(strategy.Amount(btc))
 		require.ErrorContains(t, err, "unknown_market")
 		require.ErrorContains(t, d.Cancel(77), "no_such_order")
 		_, open := d.Order(-3)
@@ -233,11 +246,11 @@ func TestMeaninglessAsksAreRefusedWithWords(t *testing.T) {
 
 func TestReadingWhatTheRunDoesNotHaveHaltsWithWords(t *testing.T) {
 	for name, read := range map[string]func(d *strategy.Desk){
-		"Position of market 9":     func(d *strategy.Desk) { d.Position(9) },
-		"Last of market 0":         func(d *strategy.Desk) { d.Last(0) },
-		"Cash of market 65535":     func(d *strategy.Desk) { d.Cash(65535) },
-		"Market of market 9":       func(d *strategy.Desk) { d.Market(9) },
-		"OpenOrders of market 300": func(d *strategy.Desk) { d.OpenOrders(300) },
+		"Position of market 9":     func(d *strategy.Desk) { d.In(9).Position() },
+		"Last of market 0":         func(d *strategy.Desk) { d.In(0).Last() },
+		"Cash of market 65535":     func(d *strategy.Desk) { d.In(65535).Cash() },
+		"Market of market 9":       func(d *strategy.Desk) { d.In(9).Market() },
+		"OpenOrders of market 300": func(d *strategy.Desk) { d.In(300).OpenOrders() },
 		"Balance of asset 9":       func(d *strategy.Desk) { d.Balance(9) },
 	} {
 		t.Run(name, func(t *testing.T) {

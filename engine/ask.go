@@ -26,6 +26,23 @@ func (e *Engine) Book() strategy.Book { return e.account }
 // Catalog lists markets and assets.
 func (e *Engine) Catalog() *market.Catalog { return e.catalog }
 
+// Costs are the gate's assumptions about the costs of orders in a market.
+func (e *Engine) Costs(m market.ID) strategy.Costs {
+	fees, spread := e.gate.Costs(m)
+	offered, known := e.account.BestPrice(m, market.Buy)
+	if !known {
+		offered = spread.Offered(market.Buy, e.account.Last(m))
+	}
+	return strategy.Costs{Buy: spread.Taken(market.Buy, offered), Maker: fees.Maker, Taker: fees.Taker,
+		Half: spread.Half, Slippage: spread.Slippage}
+}
+
+// Exits are the present levels of the bracket of a strategy's order.
+func (e *Engine) Exits(id market.StrategyID, order market.OrderID) (levels market.Bracket, found bool) {
+	terms, found := e.brackets.Terms(id, order)
+	return terms.Levels, found
+}
+
 // Ask passes a strategy's command through the gate, into the account, and into the step's commands.
 // The error is a *risk.Refusal.
 func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, error) {
@@ -36,9 +53,17 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 	}
 	switch c.Kind {
 	case market.CommandPlace:
-		return e.place(c, false)
+		placed, err := e.place(c, false)
+		if err != nil {
+			e.tell(&e.slots[id-1], c, err)
+		}
+		return placed, err
 	case market.CommandUpdate:
-		return c.Order.ID, e.update(c)
+		err := e.update(c)
+		if err != nil {
+			e.tell(&e.slots[id-1], c, err)
+		}
+		return c.Order.ID, err
 	case market.CommandCancel:
 		if c.Order.ID > e.lastID {
 			e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(c.Order.ID)}

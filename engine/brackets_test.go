@@ -118,7 +118,8 @@ var lives = []life{
 func TestABracketLivesThroughEveryShapeOfCandle(t *testing.T) {
 	for _, l := range lives {
 		s := &script{candle: once(func(d *strategy.Desk) {
-			_, err := d.Bracket(1, btc, 90*at1, 110*at1, l.with...)
+			with := append([]strategy.Option{strategy.StopAt(90 * at1), strategy.TargetAt(110 * at1)}, l.with...)
+			_, err := d.In(1).Buy(strategy.Amount(btc), with...)
 			require.NoError(t, err, l.name)
 		})}
 		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Path: l.path}})
@@ -143,7 +144,9 @@ func TestABracketLivesThroughEveryShapeOfCandle(t *testing.T) {
 }
 
 func TestPartialFillsOfTheEntryEnlargeTheExit(t *testing.T) {
-	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1, strategy.At(100*at1)) })}
+	s := &script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1), strategy.At(100*at1))
+	})}
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: 40_000}})
 	b.flat(1, 101)
 	thin := func(open, high, low, close market.Price) {
@@ -166,7 +169,9 @@ func TestPartialFillsOfTheEntryEnlargeTheExit(t *testing.T) {
 
 func TestAnExitTooSmallForTheExchangeWaitsForMoreOfTheEntry(t *testing.T) {
 	for _, enough := range []bool{true, false} {
-		s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1, strategy.At(100*at1)) })}
+		s := &script{candle: once(func(d *strategy.Desk) {
+			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1), strategy.At(100*at1))
+		})}
 		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: 40_000}})
 		b.catalog.Market(1).MinOrderInQuote = 50 * eur
 		b.flat(1, 101)
@@ -189,7 +194,9 @@ func TestAnExitTooSmallForTheExchangeWaitsForMoreOfTheEntry(t *testing.T) {
 }
 
 func TestEverySellOfABracketIsOverWhatIsLeft(t *testing.T) {
-	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}
+	s := &script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
+	})}
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: 70_000}})
 	b.flat(1, 100)
 	c := candleOf(1, 100, 100, 100, 100)
@@ -211,7 +218,7 @@ func TestExitsMoveWithAnUpdateOfTheEntry(t *testing.T) {
 	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		switch minutes++; minutes {
 		case 1:
-			d.Bracket(1, btc, 90*at1, 110*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
 		case 2:
 			require.NoError(t, d.Update(1, strategy.Exits(95*at1, 120*at1)))
 			require.EqualError(t, d.Update(1, strategy.Exits(96*at1, 130*at1)), "refused: in_flight (order 2)")
@@ -234,7 +241,8 @@ func TestLevelsOfARestingTargetMoveToo(t *testing.T) {
 	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		switch minutes++; minutes {
 		case 1:
-			d.Bracket(1, btc, 90*at1, 110*at1, strategy.Keep(market.KeepTarget), strategy.At(99*at1))
+			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1),
+				strategy.Keep(market.KeepTarget), strategy.At(99*at1))
 			require.NoError(t, d.Update(1, strategy.Exits(80*at1, 108*at1))) // before the entry has filled
 		case 3:
 			require.NoError(t, d.Update(1, strategy.Exits(85*at1, 105*at1)))
@@ -256,8 +264,8 @@ func TestAnUpdateMayChangeEntryAndExitsAtOnce(t *testing.T) {
 	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		switch minutes++; minutes {
 		case 1:
-			d.Bracket(1, btc, 90*at1, 110*at1, strategy.At(99*at1))
-			d.Limit(1, market.Buy, btc, 50*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1), strategy.At(99*at1))
+			d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1))
 		case 2:
 			require.NoError(t, d.Update(1, strategy.Exits(80*at1, 120*at1), strategy.At(95*at1)))
 			// no bracket: nothing to change
@@ -274,7 +282,7 @@ func TestCancellingTheEntryDissolvesTheBracket(t *testing.T) {
 	minutes := 0
 	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		if minutes++; minutes == 1 {
-			d.Bracket(1, btc, 90*at1, 110*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
 		}
 		if minutes == 3 {
 			require.NoError(t, d.Cancel(1)) // long filled: its exits go
@@ -290,7 +298,9 @@ func TestCancellingTheEntryDissolvesTheBracket(t *testing.T) {
 }
 
 func TestAStopThatFindsNobodyIsTriedAgainWithEveryOpen(t *testing.T) {
-	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}
+	s := &script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
+	})}
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: 1_000_000}})
 	empty := func() {
 		c := candleOf(1, 80, 80, 80, 80)
@@ -313,7 +323,9 @@ func TestAStopThatFindsNobodyIsTriedAgainWithEveryOpen(t *testing.T) {
 }
 
 func TestLatencyLeavesAPositionUnprotectedAndSaysSo(t *testing.T) {
-	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}
+	s := &script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
+	})}
 	third := minute / 3
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Latency: market.Duration(third)}})
 	b.flat(1, 100)
@@ -330,10 +342,12 @@ func TestLatencyLeavesAPositionUnprotectedAndSaysSo(t *testing.T) {
 
 func TestTwoBracketsInOneMarketEachWatchTheirOwn(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) {
-		d.Bracket(1, btc, 90*at1, 110*at1)
-		d.Bracket(1, 2*btc, 80*at1, 105*at1)
-		d.Bracket(1, 4*btc, 70*at1, 130*at1, strategy.Keep(market.KeepTarget))
-		d.Bracket(1, 8*btc, 60*at1, 140*at1, strategy.Keep(market.KeepTarget))
+		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
+		d.In(1).Buy(strategy.Amount(2*btc), strategy.StopAt(80*at1), strategy.TargetAt(105*at1))
+		d.In(1).Buy(strategy.Amount(4*btc), strategy.StopAt(70*at1), strategy.TargetAt(130*at1),
+			strategy.Keep(market.KeepTarget))
+		d.In(1).Buy(strategy.Amount(8*btc), strategy.StopAt(60*at1), strategy.TargetAt(140*at1),
+			strategy.Keep(market.KeepTarget))
 	})}
 	b := one(t, s)
 	b.flat(2, 100)
@@ -348,7 +362,9 @@ func TestTwoBracketsInOneMarketEachWatchTheirOwn(t *testing.T) {
 }
 
 func TestASwapThatTheExchangeRefusesIsTakenBack(t *testing.T) {
-	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}
+	s := &script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
+	})}
 	b := one(t, s)
 	b.flat(2, 100)
 	price := &market.Event{Kind: market.KindTrade, At: b.now, Trade: &market.Trade{Market: 1, Price: 111 * at1}}
@@ -367,7 +383,7 @@ func TestAMoveThatTheExchangeRefusesIsTakenBack(t *testing.T) {
 	minutes := 0
 	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		if minutes++; minutes == 1 {
-			d.Bracket(1, btc, 90*at1, 110*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
 		} else if minutes > 2 {
 			require.NoError(t, d.Update(1, strategy.Exits(95*at1, 110*at1)))
 		}
@@ -383,7 +399,9 @@ func TestAMoveThatTheExchangeRefusesIsTakenBack(t *testing.T) {
 }
 
 func TestABracketOfARefusedEntryIsForgotten(t *testing.T) {
-	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, 99*btc, 90*at1, 110*at1) })}
+	s := &script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(99*btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
+	})}
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Slippage: 5_000_000}})
 	b.flat(3, 100)
 	require.Equal(t, []string{"1 rejected place 216"}, b.told)
@@ -395,7 +413,9 @@ func TestABracketOfARefusedEntryIsForgotten(t *testing.T) {
 // A partly filled entry above the stop would meet the stop's sell: self-trade prevention cancels
 // the stop, and a falling market goes on filling the entry. The entry has to go first.
 func TestAStopIsNotHeldUpByTheRestOfItsEntry(t *testing.T) {
-	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1, strategy.At(100*at1)) })}
+	s := &script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1), strategy.At(100*at1))
+	})}
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{VolumeShare: 10_000}})
 	b.flat(1, 101)
 	b.candle(101, 101, 100, 101)
@@ -416,7 +436,8 @@ func TestAnEntryThatFillsBeforeItsCancelArrivesIsProtected(t *testing.T) {
 	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		switch minute++; minute {
 		case 1:
-			_, err := d.Bracket(1, btc, 90*at1, 110*at1, strategy.At(95*at1))
+			_, err := d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1),
+				strategy.At(95*at1))
 			require.NoError(t, err)
 		case 2:
 			require.NoError(t, d.Cancel(1))

@@ -27,7 +27,7 @@ func TestTheEngineShowsWhichStrategyIsInWhichCallback(t *testing.T) {
 		start:  func(d *strategy.Desk) { d.Timer(start+1, 1); note() },
 		ticker: func(*strategy.Desk, market.Ticker) { note() },
 		book:   func(*strategy.Desk, strategy.OrderBook) { note() },
-		candle: once(func(d *strategy.Desk) { d.Buy(1, btc); note() }),
+		candle: once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc)); note() }),
 		timer:  func(*strategy.Desk, int64) { note() },
 		order:  func(*strategy.Desk, market.Order, market.Report) { note() },
 		fill:   func(*strategy.Desk, market.Fill) { note() },

@@ -17,8 +17,8 @@ import (
 // holder buys one at market with exits, and has a buy resting.
 func holder() *script {
 	return &script{candle: once(func(d *strategy.Desk) {
-		_, _ = d.Bracket(1, btc, 50*at1, 200*at1)
-		_, _ = d.Limit(1, market.Buy, btc, 60*at1)
+		_, _ = d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(50*at1), strategy.TargetAt(200*at1))
+		_, _ = d.In(1).Buy(strategy.Amount(btc), strategy.At(60*at1))
 	})}
 }
 
@@ -57,7 +57,7 @@ func TestFlattenCancelsFirstAndSellsWhenTheCancelsAreConfirmed(t *testing.T) {
 
 func TestFlattenTellsWhatTheExchangeWouldNotTake(t *testing.T) {
 	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder",
-		Strategy: &script{candle: once(func(d *strategy.Desk) { _, _ = d.Buy(1, btc) })}}}})
+		Strategy: &script{candle: once(func(d *strategy.Desk) { _, _ = d.In(1).Buy(strategy.Amount(btc)) })}}}})
 	b.flat(2, 100)
 	b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Halted})
 	commands, unsold := b.engine.Flatten(b.now, 1, "flatten")
@@ -118,14 +118,14 @@ func (l *listener) Refused(asked, rounded *market.Command, why *risk.Refusal) {
 func TestAnObserverHearsWhatPassesAndWhatIsRefused(t *testing.T) {
 	l := &listener{}
 	s := &script{candle: once(func(d *strategy.Desk) {
-		_, _ = d.Limit(1, market.Buy, btc, 50*at1)
-		_, _ = d.Limit(1, market.Buy, 1_000_000*btc, 50*at1+3) // refused: it has not that much
+		_, _ = d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1))
+		_, _ = d.In(1).Buy(strategy.Amount(1_000_000*btc), strategy.At(50*at1+3)) // refused: it has not that much
 		_ = d.Update(7, strategy.At(50*at1))
 	}), stop: func(d *strategy.Desk) {
-		_ = d.CancelAll(0)
+		_ = d.CancelAll()
 	}, order: func(d *strategy.Desk, o market.Order, _ market.Report) {
 		if o.Status == market.StatusCanceled {
-			_, _ = d.Limit(1, market.Buy, btc, 50*at1)
+			_, _ = d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1))
 		}
 	}}
 	b := newBench(t, setup{observer: l, slots: []engine.Slot{{Strategy: s}}})
@@ -178,7 +178,7 @@ func TestWhatAHaltCouldNotCancelIsAskedForAgain(t *testing.T) {
 
 func TestAnOrderTaggedAsThoseOfFlattenDoesNotOutliveAHalt(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) {
-		_, err := d.Limit(1, market.Buy, btc, 60*at1, strategy.Tag("flatten"))
+		_, err := d.In(1).Buy(strategy.Amount(btc), strategy.At(60*at1), strategy.Tag("flatten"))
 		require.NoError(t, err)
 	})}
 	b := newBench(t, setup{slots: []engine.Slot{{Name: "holder", Strategy: s}}})

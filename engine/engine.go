@@ -177,6 +177,7 @@ type slot struct {
 	overrun       bool                     // its timers set one another without end
 	stack         []byte                   // of the latest halt, if known
 	unsaved       string                   // why its state could not be saved; "": it could
+	told          toldRefusal
 }
 
 // sentOrder is an own order sent during a callback; its strategy's OnOrder follows.

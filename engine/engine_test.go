@@ -35,8 +35,8 @@ func TestStartAndStopCallTheSeatsInOrder(t *testing.T) {
 
 func TestWhatIsAskedInOnStopLeavesTheEngine(t *testing.T) {
 	b := one(t, &script{
-		candle: once(func(d *strategy.Desk) { d.Limit(1, market.Buy, btc, 50*at1) }),
-		stop:   func(d *strategy.Desk) { require.NoError(t, d.CancelAll(0)) },
+		candle: once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1)) }),
+		stop:   func(d *strategy.Desk) { require.NoError(t, d.CancelAll()) },
 	})
 	b.flat(2, 100)
 	b.send(b.engine.Stop(b.now))
@@ -46,8 +46,11 @@ func TestWhatIsAskedInOnStopLeavesTheEngine(t *testing.T) {
 func TestTheWarmUpHoldsAsksForExactlyItsCandles(t *testing.T) {
 	var calls journal
 	s := &script{
-		start:  func(d *strategy.Desk) { _, err := d.Buy(1, btc); calls.add("start: %v", err) },
-		candle: func(d *strategy.Desk, _ market.Candle) { _, err := d.Buy(1, btc); calls.add("%v", err) },
+		start: func(d *strategy.Desk) { _, err := d.In(1).Buy(strategy.Amount(btc)); calls.add("start: %v", err) },
+		candle: func(d *strategy.Desk, _ market.Candle) {
+			_, err := d.In(1).Buy(strategy.Amount(btc))
+			calls.add("%v", err)
+		},
 	}
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s, Warmup: 3}}})
 	b.engine.Start(start)
@@ -61,7 +64,7 @@ func TestTheWarmUpHoldsAsksForExactlyItsCandles(t *testing.T) {
 func TestTheWarmUpWaitsForEveryMarketAndTheStartOfTrading(t *testing.T) {
 	var calls journal
 	s := &script{candle: func(d *strategy.Desk, c market.Candle) {
-		_, err := d.Buy(1, btc)
+		_, err := d.In(1).Buy(strategy.Amount(btc))
 		calls.add("%d: %v", c.Market, err)
 	}}
 	both := []market.ID{1, 2}
@@ -81,14 +84,14 @@ func TestAnOrderIsHeardOfAfterTheCallbackThatSentIt(t *testing.T) {
 	var calls journal
 	s := &script{
 		candle: once(func(d *strategy.Desk) {
-			id, err := d.Buy(1, btc)
+			id, err := d.In(1).Buy(strategy.Amount(btc))
 			calls.add("asked %d %v", id, err)
 		}),
 		order: func(d *strategy.Desk, o market.Order, r market.Report) {
 			calls.add("order %d %q %s", o.ID, r.Exec, o.Status)
 		},
 		fill: func(d *strategy.Desk, f market.Fill) {
-			calls.add("fill %d, position %s", f.Order, market.FormatFixed(int64(d.Position(1).Amount), 8))
+			calls.add("fill %d, position %s", f.Order, market.FormatFixed(int64(d.In(1).Position().Amount), 8))
 		},
 	}
 	b := one(t, s)
@@ -100,7 +103,7 @@ func TestAnOrderIsHeardOfAfterTheCallbackThatSentIt(t *testing.T) {
 func TestARefusalOfTheExchangeIsHeardOf(t *testing.T) {
 	var calls journal
 	s := &script{
-		candle: once(func(d *strategy.Desk) { d.Buy(1, 99*btc) }),
+		candle: once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(99 * btc)) }),
 		order:  func(_ *strategy.Desk, o market.Order, r market.Report) { calls.add("%q %d", r.Exec, r.Code) },
 	}
 	// dearer there than the gate can know
@@ -113,11 +116,14 @@ func TestARefusalOfTheExchangeIsHeardOf(t *testing.T) {
 
 func TestAStrategyThatAnswersItselfForEverIsHalted(t *testing.T) {
 	placed := 0
-	greedy := &script{candle: once(func(d *strategy.Desk) { d.Limit(1, market.Buy, btc/100, 50*at1) })}
+	greedy := &script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc/100),
+			strategy.At(50*at1))
+	})}
 	greedy.order = func(d *strategy.Desk, _ market.Order, r market.Report) {
 		if r.Exec == 0 {
 			placed++
-			d.Limit(1, market.Buy, btc/100, 50*at1)
+			d.In(1).Buy(strategy.Amount(btc/100), strategy.At(50*at1))
 		}
 	}
 	calm := 0
@@ -140,7 +146,7 @@ func TestAnUpdateInFlightRefusesAnotherAndACancelWaits(t *testing.T) {
 		minutes++
 		switch minutes {
 		case 1:
-			d.Limit(1, market.Buy, btc, 50*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1))
 			calls.add("%v", d.Update(1, strategy.At(51*at1))) // the place has no answer yet
 		case 2:
 			calls.add("%v", d.Update(1, strategy.At(52*at1)))
@@ -159,8 +165,8 @@ func TestAnUpdateInFlightRefusesAnotherAndACancelWaits(t *testing.T) {
 
 func TestStrategiesCannotTouchEachOthersOrders(t *testing.T) {
 	owner := &script{candle: once(func(d *strategy.Desk) {
-		d.Limit(1, market.Buy, btc, 50*at1)
-		d.Bracket(1, btc, 40*at1, 200*at1, strategy.At(50*at1))
+		d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1))
+		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(40*at1), strategy.TargetAt(200*at1), strategy.At(50*at1))
 	})}
 	thief := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		for id := market.OrderID(1); id <= 2; id++ {
@@ -170,7 +176,7 @@ func TestStrategiesCannotTouchEachOthersOrders(t *testing.T) {
 			require.Error(t, d.Update(id, strategy.At(1*at1)))
 			require.Error(t, d.Update(id, strategy.Exits(1*at1, 2*at1)))
 		}
-		require.Empty(t, d.OpenOrders(0))
+		require.Empty(t, d.OpenOrders())
 	}}
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: owner}, {Strategy: thief}}})
 	b.flat(3, 100)
@@ -227,7 +233,7 @@ func TestAMarketThatHaltsRefusesAtTheGate(t *testing.T) {
 	var calls journal
 	b := one(t, &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		_,
-			err := d.Buy(1, btc)
+			err := d.In(1).Buy(strategy.Amount(btc))
 		calls.add("%v", err)
 	}})
 	b.flat(1, 100)
@@ -264,14 +270,15 @@ func TestTheSameEventsGiveTheSameCommands(t *testing.T) {
 			return engine.Slot{Markets: []market.ID{m}, Strategy: &script{
 				candle: func(d *strategy.Desk, c market.Candle) {
 					if minutes++; minutes%3 == 0 {
-						d.Bracket(m, size, c.Close-3*at1, c.Close+3*at1, strategy.Keep(market.Leg(minutes/3%2)))
+						d.In(m).Buy(strategy.Amount(size), strategy.Exits(c.Close-3*at1, c.Close+3*at1),
+							strategy.Keep(market.Leg(minutes/3%2)))
 					}
 					if minutes%5 == 0 {
-						d.Limit(m, market.Buy, size, c.Close-at1)
+						d.In(m).Buy(strategy.Amount(size), strategy.At(c.Close-at1))
 						d.Timer(d.Now()+minute/2, int64(m))
 					}
 				},
-				timer: func(d *strategy.Desk, name int64) { d.CancelAll(market.ID(name)) },
+				timer: func(d *strategy.Desk, name int64) { d.In(market.ID(name)).CancelAll() },
 			}}
 		}
 		b := newBench(t, setup{markets: 3, venue: sim.Config{Latency: 7},
@@ -318,7 +325,7 @@ func TestACandleAllocatesNothing(t *testing.T) {
 type trader struct{ strategy.Base }
 
 func (trader) OnCandle(d *strategy.Desk, _ market.Candle) {
-	d.Target(1, btc-d.Position(1).Amount)
+	d.In(1).Target(strategy.Amount(btc - d.In(1).Position().Amount))
 }
 
 func TestAnOrdersRoundTripAllocatesNothing(t *testing.T) {
@@ -353,11 +360,11 @@ func TestATickerAtTheStartOfTradingMayBeTradedOn(t *testing.T) {
 	var calls journal
 	s := &script{
 		ticker: func(d *strategy.Desk, _ market.Ticker) {
-			_, err := d.Buy(1, btc)
+			_, err := d.In(1).Buy(strategy.Amount(btc))
 			calls.add("ticker: %v", err)
 		},
 		candle: func(d *strategy.Desk, _ market.Candle) {
-			_, err := d.Buy(1, btc)
+			_, err := d.In(1).Buy(strategy.Amount(btc))
 			calls.add("candle: %v", err)
 		},
 	}

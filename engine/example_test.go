@@ -21,7 +21,7 @@ type dipper struct {
 
 func (s *dipper) OnCandle(d *strategy.Desk, c market.Candle) {
 	if !s.bought {
-		_, err := d.Bracket(c.Market, 50_000_000, c.Close*9/10, c.Close*11/10)
+		_, err := d.In(c.Market).Buy(strategy.Amount(50_000_000), strategy.Exits(c.Close*9/10, c.Close*11/10))
 		s.bought = err == nil
 	}
 }

@@ -46,11 +46,11 @@ func TestTheTimeWithoutAnExitIsWhatAnOnlookerMeasures(t *testing.T) {
 	for seed := range uint64(150) {
 		chance := rand.New(rand.NewPCG(seed, 17))
 		s := &script{candle: func(d *strategy.Desk, c market.Candle) {
-			if d.Position(1).Amount > 0 || len(d.OpenOrders(1)) > 0 {
+			if d.In(1).Position().Amount > 0 || len(d.In(1).OpenOrders()) > 0 {
 				return
 			}
 			stop, target := c.Close-market.Price(1+chance.IntN(6))*at1, c.Close+market.Price(1+chance.IntN(6))*at1
-			d.Bracket(1, btc/8, stop, target, strategy.Keep(market.Leg(chance.IntN(2))))
+			d.In(1).Buy(strategy.Amount(btc/8), strategy.Exits(stop, target), strategy.Keep(market.Leg(chance.IntN(2))))
 		}}
 		config := sim.Config{Latency: market.Duration(chance.IntN(3)) * 7e9}
 		if chance.IntN(2) == 0 {

@@ -43,7 +43,8 @@ func (g *guard) Unprotected(u *strategy.Unprotected) { g.why = append(g.why, u.W
 func bought(t *testing.T, h *bearer, with ...strategy.Option) (*bench, *guard) {
 	g := &guard{}
 	h.candle = once(func(d *strategy.Desk) {
-		_, err := d.Bracket(1, btc, 90*at1, 110*at1, with...)
+		with = append([]strategy.Option{strategy.StopAt(90 * at1), strategy.TargetAt(110 * at1)}, with...)
+		_, err := d.In(1).Buy(strategy.Amount(btc), with...)
 		require.NoError(t, err)
 	})
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}, observer: g})
@@ -54,7 +55,9 @@ func bought(t *testing.T, h *bearer, with ...strategy.Option) (*bench, *guard) {
 // byHand is an engine that has bought 1 BTC at 100 in a bracket and hears the exchange's answers by
 // hand: its exit, order 2, is sent and not answered.
 func byHand(t *testing.T, h *bearer) *bench {
-	h.candle = once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })
+	h.candle = once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
+	})
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}})
 	b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
 	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(1, 1, market.StatusFilled, btc),
@@ -107,20 +110,20 @@ func TestAnEntryWhoseStopCouldNotRestIsRefused(t *testing.T) {
 	var said []string
 	s := &script{candle: once(func(d *strategy.Desk) {
 		for _, levels := range [][2]market.Price{{90, 110}, {97, 110}, {-1, 110}} {
-			_, err := d.Bracket(1, 5_190_000, levels[0]*at1, levels[1]*at1)
+			_, err := d.In(1).Buy(strategy.Amount(5_190_000), strategy.Exits(levels[0]*at1, levels[1]*at1))
 			said = append(said, fmt.Sprint(err))
 		}
-		_, err := d.BuyQuote(1, 5*eur+40, strategy.Exits(90*at1, 0))
+		_, err := d.In(1).Buy(strategy.Money(5*eur+40), strategy.Exits(90*at1, 0))
 		said = append(said, fmt.Sprint(err))
 	})}
 	b := one(t, s)
 	b.catalog.Market(1).MinOrderInQuote = 5 * eur
 	b.flat(2, 100)
 	require.Equal(t, []string{"refused: stop: 4.67 EUR is below the minimum of 5", "<nil>",
-		"refused: stop: -1 is not above 0",
+		"meaningless: Exits(-100): a stop is positive, or 0 for none",
 		"refused: stop: 4.86 EUR is below the minimum of 5"}, said)
 	require.Equal(t, []string{"buy 0.0519", "stop 0.0519 @ 97 attached"}, b.sent)
-	require.Equal(t, []risk.Count{{Reason: "stop", N: 3}}, b.engine.Refused(1))
+	require.Equal(t, []risk.Count{{Reason: "stop", N: 2}}, b.engine.Refused(1))
 }
 
 func TestAnExitThatTheExchangeEndsIsReplacedAndThenTheOtherStandsIn(t *testing.T) {
@@ -232,7 +235,7 @@ func TestWhatAnEntryBuysAfterItsBracketWasEndedIsTheStrategysAffair(t *testing.T
 	minutes := 0
 	h := &bearer{script: script{candle: func(d *strategy.Desk, _ market.Candle) {
 		if minutes++; minutes == 1 {
-			d.Bracket(1, btc, 90*at1, 110*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
 		} else {
 			require.NoError(t, d.Cancel(1))
 		}
@@ -299,11 +302,13 @@ func TestRefusedChangesOfAnExitAreNotRepeatedAtOnce(t *testing.T) {
 
 func TestAStrategyMaySellWhatCannotBeProtected(t *testing.T) {
 	h := &bearer{act: func(d *strategy.Desk, u strategy.Unprotected) {
-		_, err := d.Sell(u.Market, u.Amount)
+		_, err := d.In(u.Market).Sell(strategy.Amount(u.Amount))
 		require.NoError(t, err)
 	}}
 	g := &guard{}
-	h.candle = once(func(d *strategy.Desk) { d.Bracket(1, btc, 40*at1, 0, strategy.At(100*at1)) })
+	h.candle = once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(40*at1), strategy.At(100*at1))
+	})
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}, observer: g, venue: sim.Config{VolumeShare: 40_000}})
 	b.catalog.Market(1).MinOrderInQuote = 30 * eur
 	b.flat(1, 101)
@@ -340,7 +345,9 @@ func TestFlattenEndsABracketThatHasNoExit(t *testing.T) {
 
 // An entry that was held to have never arrived has bought after all: what it bought is protected.
 func TestAnEntryThatComesBackIsProtected(t *testing.T) {
-	h := &bearer{script: script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}}
+	h := &bearer{script: script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
+	})}}
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: h}}})
 	b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
 	b.by(&market.Event{Kind: market.KindReport, At: b.now,
@@ -361,7 +368,7 @@ func TestLevelsMoveAsFarAsTheMarketAndNoFurther(t *testing.T) {
 		}
 		switch minutes++; minutes {
 		case 1:
-			d.Bracket(1, btc, 90*at1, 110*at1, strategy.At(99*at1))
+			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1), strategy.At(99*at1))
 			exits(99, 110)
 			exits(90, 99)
 			said = append(said, fmt.Sprint(d.Update(1, strategy.Exits(60*at1, 75*at1))))
@@ -401,7 +408,7 @@ func TestTheRestingExitMayBeLeftOutAndTheOtherTakesItsPlace(t *testing.T) {
 	h := &bearer{script: script{candle: func(d *strategy.Desk, _ market.Candle) {
 		switch minutes++; minutes {
 		case 1:
-			d.Bracket(1, btc, 90*at1, 110*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
 		case 3:
 			require.NoError(t, d.Update(1, strategy.Exits(0, 120*at1)))
 		}

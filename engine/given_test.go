@@ -11,15 +11,15 @@ import (
 )
 
 func TestWhatAStrategyWritesChangesNothing(t *testing.T) {
-	s := &script{candle: once(func(d *strategy.Desk) { d.Limit(1, market.Buy, btc, 50*at1) })}
+	s := &script{candle: once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1)) })}
 	s.order = func(d *strategy.Desk, o market.Order, r market.Report) {
 		own, open := d.Order(1)
 		require.True(t, open)
 		own.OnHold, own.Strategy, own.Amount, own.Side = 0, 9, 0, market.Sell
-		list := d.OpenOrders(0)
+		list := d.OpenOrders()
 		list[0] = market.Order{Strategy: 9}
 		o.Amount, r.Amount = 0, 0
-		m := d.Market(1)
+		m := d.In(1).Market()
 		m.TickSize, m.Name = 12345, "nonsense"
 	}
 	b := one(t, s)

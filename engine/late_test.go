@@ -14,8 +14,8 @@ import (
 func answered(t *testing.T, calls *journal) (*bench, *snapshotCache) {
 	s := &script{
 		candle: once(func(d *strategy.Desk) {
-			d.Limit(1, market.Buy, btc, 50*at1)
-			d.Limit(1, market.Buy, btc, 50*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1))
+			d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1))
 		}),
 		order: func(_ *strategy.Desk, o market.Order, r market.Report) { calls.add("order %d %q", o.ID, r.Exec) },
 		fill:  func(_ *strategy.Desk, f market.Fill) { calls.add("fill %d", f.ID[15]) },

@@ -15,7 +15,7 @@ import (
 func TestAPanicDropsItsCallbackAndNothingElse(t *testing.T) {
 	var calls journal
 	wild := &script{candle: func(d *strategy.Desk, c market.Candle) {
-		d.Limit(c.Market, market.Buy, btc, 50*at1)
+		d.In(c.Market).Buy(strategy.Amount(btc), strategy.At(50*at1))
 		if c.Market == 2 {
 			d.Cancel(1)
 			panic("out of coffee")
@@ -23,7 +23,7 @@ func TestAPanicDropsItsCallbackAndNothingElse(t *testing.T) {
 	}}
 	calm := &script{candle: func(d *strategy.Desk, c market.Candle) {
 		calls.add("calm %d", c.Market)
-		d.Limit(c.Market, market.Buy, btc, 40*at1)
+		d.In(c.Market).Buy(strategy.Amount(btc), strategy.At(40*at1))
 	}}
 	both := []market.ID{1, 2, 3}
 	b := newBench(t, setup{markets: 3, slots: []engine.Slot{{Name: "wild", Strategy: wild, Markets: both},
@@ -46,7 +46,7 @@ func TestAPanicDropsItsCallbackAndNothingElse(t *testing.T) {
 
 func TestAPanicKeepsWhatTheSameStrategySentBeforeInTheStep(t *testing.T) {
 	s := &script{candle: func(d *strategy.Desk, c market.Candle) {
-		d.Limit(c.Market, market.Buy, btc, 50*at1)
+		d.In(c.Market).Buy(strategy.Amount(btc), strategy.At(50*at1))
 		if c.Market == 2 {
 			panic(1)
 		}
@@ -65,18 +65,19 @@ func TestEveryCallbackMayPanic(t *testing.T) {
 		"OnBook":   {book: func(*strategy.Desk, strategy.OrderBook) { boom() }},
 		"OnTimer": {start: func(d *strategy.Desk) { d.Timer(start+1, 1) },
 			timer: func(*strategy.Desk, int64) { boom() }},
-		"OnOrder of sent": {candle: once(func(d *strategy.Desk) { d.Buy(1, btc) }),
+		"OnOrder of sent": {candle: once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc)) }),
 			order: func(*strategy.Desk, market.Order, market.Report) { boom() }},
-		"OnOrder of filled": {candle: once(func(d *strategy.Desk) { d.Buy(1, btc) }),
+		"OnOrder of filled": {candle: once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc)) }),
 			order: func(_ *strategy.Desk, _ market.Order, r market.Report) {
 				if r.Exec == market.ExecTrade {
 					boom()
 				}
 			}},
-		"OnFill": {candle: once(func(d *strategy.Desk) { d.Buy(1, btc) }), fill: func(d *strategy.Desk, _ market.Fill) {
-			d.Sell(1, btc)
-			boom()
-		}},
+		"OnFill": {candle: once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc)) }),
+			fill: func(d *strategy.Desk, _ market.Fill) {
+				d.In(1).Sell(strategy.Amount(btc))
+				boom()
+			}},
 		"a nil dereference": {candle: func(*strategy.Desk, market.Candle) {
 			var o *market.Order
 			o.Amount++
@@ -104,8 +105,8 @@ func TestAPanicTakesBackUpdatesAndCancels(t *testing.T) {
 	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		switch minutes++; minutes {
 		case 1:
-			d.Limit(1, market.Buy, btc, 50*at1)
-			d.Limit(1, market.Buy, btc, 60*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1))
+			d.In(1).Buy(strategy.Amount(btc), strategy.At(60*at1))
 		case 3:
 			d.Update(1, strategy.At(90*at1))
 			d.Update(2, strategy.At(55*at1))
@@ -127,12 +128,14 @@ func TestAHaltKeepsTheExitsOfBrackets(t *testing.T) {
 	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		switch minutes++; minutes {
 		case 1:
-			d.Bracket(1, btc, 90*at1, 110*at1)
-			d.Limit(1, market.Buy, btc, 50*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
+			d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1))
 		case 3:
-			require.NoError(t, d.Update(1, strategy.Exits(95*at1, 105*at1))) // would move the stop
-			require.NoError(t, d.Cancel(1))                                  // would dissolve the bracket
-			d.Bracket(1, btc, 80*at1, 120*at1)                               // would open another
+			// would move the stop
+			require.NoError(t, d.Update(1, strategy.Exits(95*at1, 105*at1)))
+			// would dissolve the bracket
+			require.NoError(t, d.Cancel(1))
+			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(80*at1), strategy.TargetAt(120*at1)) // would open another
 			panic("half way")
 		}
 	}}
@@ -150,7 +153,7 @@ func TestAPanicKeepsAnExitThatIsStillOnItsWay(t *testing.T) {
 	minutes := 0
 	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		if minutes++; minutes == 1 {
-			d.Bracket(1, btc, 90*at1, 110*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
 			return
 		}
 		require.NoError(t, d.Cancel(1)) // the exit has no answer yet: its cancel would wait for that
@@ -166,8 +169,7 @@ func TestAPanicKeepsAnExitThatIsStillOnItsWay(t *testing.T) {
 
 func TestAPanicOutsideAStrategyIsOurs(t *testing.T) {
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: &script{candle: once(func(d *strategy.Desk) {
-		d.Buy(1,
-			btc)
+		d.In(1).Buy(strategy.Amount(btc))
 	})}}}, observer: angry{}})
 	b.flat(1, 100)
 	require.PanicsWithValue(t, "observer", func() { b.flat(1, 100) })

@@ -18,15 +18,15 @@ func protector(t *testing.T, act func(d *strategy.Desk, minute int)) *script {
 	return &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		switch minute++; minute {
 		case 1:
-			_, err := d.Protect(1, 90*at1, 110*at1)
+			_, err := d.In(1).Protect(strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
 			require.ErrorIs(t, err, strategy.ErrNoPosition)
-			_, err = d.Buy(1, btc)
+			_, err = d.In(1).Buy(strategy.Amount(btc))
 			require.NoError(t, err)
 		case 2:
-			id, err := d.Protect(1, 90*at1, 110*at1)
+			id, err := d.In(1).Protect(strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
 			require.NoError(t, err)
 			require.Equal(t, market.OrderID(2), id)
-			_, err = d.Protect(1, 80*at1, 120*at1)
+			_, err = d.In(1).Protect(strategy.StopAt(80*at1), strategy.TargetAt(120*at1))
 			require.ErrorIs(t, err, strategy.ErrNoPosition, "what is protected is not protected twice")
 		}
 		if act != nil {

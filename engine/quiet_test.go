@@ -26,20 +26,20 @@ type sleeper struct {
 
 func (s *sleeper) OnCandle(d *strategy.Desk, c market.Candle) {
 	s.count++
-	s.calls.add("%d sees %d at %d, last %d", s.own, c.Start/minute, d.Now(), d.Last(1))
+	s.calls.add("%d sees %d at %d, last %d", s.own, c.Start/minute, d.Now(), d.In(1).Last())
 	r := rand.New(rand.NewPCG(uint64(s.own), uint64(s.count)))
 	switch {
 	case s.count == s.panic:
-		d.Limit(1, market.Buy, btc, 10*at1)
+		d.In(1).Buy(strategy.Amount(btc), strategy.At(10*at1))
 		panic("at last")
 	case r.IntN(9) == 0:
-		d.Limit(1, market.Buy, btc/100, 10*at1, strategy.InForce(market.IOC))
+		d.In(1).Buy(strategy.Amount(btc/100), strategy.At(10*at1), strategy.InForce(market.IOC))
 	case r.IntN(9) == 0:
 		d.Timer(d.Now()+market.Time(r.Int64N(int64(4*minute))), s.count)
 	case r.IntN(9) == 0:
 		d.Timer(d.Now()+market.Time(r.IntN(4))*minute, s.count) // at a close
 	case r.IntN(9) == 0:
-		d.Buy(1, 1<<60) // refused
+		d.In(1).Buy(strategy.Amount(1 << 60)) // refused
 	}
 }
 

@@ -37,7 +37,7 @@ func (g *gambler) OnFill(d *strategy.Desk, f market.Fill) {
 
 func (g *gambler) OnOrder(d *strategy.Desk, o market.Order, _ market.Report) {
 	if g.random.IntN(12) == 0 {
-		g.ask(d, o.Market, d.Last(o.Market))
+		g.ask(d, o.Market, d.In(o.Market).Last())
 	}
 }
 
@@ -49,25 +49,27 @@ func (g *gambler) ask(d *strategy.Desk, m market.ID, price market.Price) {
 	r := g.random
 	near := func() market.Price { return max(1, price+market.Price(r.IntN(1001)-500)) }
 	amount, side := market.Qty(1+r.IntN(200))*btc/100, market.Side(1+r.IntN(2))
-	open := d.OpenOrders(0)
+	open := d.OpenOrders()
 	g.asked++
 	switch r.IntN(10) {
 	case 0:
-		d.Buy(m, amount)
+		d.In(m).Buy(strategy.Amount(amount))
 	case 1:
-		d.Sell(m, amount)
+		d.In(m).Sell(strategy.Amount(amount))
 	case 2:
-		d.BuyQuote(m, market.Money(1+r.IntN(20_000)))
+		d.In(m).Buy(strategy.Money(market.Money(1 + r.IntN(20_000))))
 	case 3:
-		d.Limit(m, side, amount, near(), strategy.InForce(market.TimeInForce(1+r.IntN(3))))
+		d.In(m).Place(side, strategy.Amount(amount), strategy.At(near()),
+			strategy.InForce(market.TimeInForce(1+r.IntN(3))))
 	case 4:
-		d.Stop(m, side, amount, near())
+		d.In(m).Place(side, strategy.Amount(amount), strategy.StopLoss(near()))
 	case 5, 6, 7:
 		with := []strategy.Option{strategy.Keep(market.Leg(r.IntN(2)))}
 		if r.IntN(2) == 0 {
 			with = append(with, strategy.At(near()))
 		}
-		d.Bracket(m, amount, price-market.Price(r.IntN(400)), price+market.Price(r.IntN(400)), with...)
+		exits := strategy.Exits(price-market.Price(r.IntN(400)), price+market.Price(r.IntN(400)))
+		d.In(m).Buy(strategy.Amount(amount), append(with, exits)...)
 	case 8:
 		if len(open) > 0 {
 			d.Update(open[r.IntN(len(open))].ID, strategy.Exits(near(), near()))
@@ -76,7 +78,7 @@ func (g *gambler) ask(d *strategy.Desk, m market.ID, price market.Price) {
 		if len(open) > 0 && r.IntN(2) == 0 {
 			d.Cancel(open[r.IntN(len(open))].ID)
 		} else if len(open) > 0 {
-			d.Update(open[r.IntN(len(open))].ID, strategy.Amount(amount))
+			d.Update(open[r.IntN(len(open))].ID, strategy.Resize(strategy.Amount(amount)))
 		}
 	}
 }

@@ -83,9 +83,9 @@ func placeCrowd(d *strategy.Desk, r *resting) {
 	m := market.ID(int(r.candle[0].Market))
 	for i := range market.Price(r.crowd) {
 		if i%2 == 0 {
-			_, _ = d.Limit(m, market.Buy, 100, middle-100_000-i*7)
+			_, _ = d.In(m).Buy(strategy.Amount(100), strategy.At(middle-100_000-i*7))
 		} else {
-			_, _ = d.Limit(m, market.Sell, 100, middle+100_000+i*7)
+			_, _ = d.In(m).Sell(strategy.Amount(100), strategy.At(middle+100_000+i*7))
 		}
 	}
 }
@@ -137,9 +137,9 @@ var asks = []struct {
 		r.ids = r.ids[:0]
 		for range ordersACandle {
 			if r.candles%2 == 0 {
-				r.keepID(d.Buy(1, 100))
+				r.keepID(d.In(1).Buy(strategy.Amount(100)))
 			} else {
-				r.keepID(d.Sell(1, 100))
+				r.keepID(d.In(1).Sell(strategy.Amount(100)))
 			}
 		}
 	}},
@@ -147,9 +147,9 @@ var asks = []struct {
 		r.ids = r.ids[:0]
 		for i := range market.Price(ordersACandle) {
 			if r.candles%2 == 0 {
-				r.keepID(d.Limit(1, market.Buy, 100, middle-10-i))
+				r.keepID(d.In(1).Buy(strategy.Amount(100), strategy.At(middle-10-i)))
 			} else {
-				r.keepID(d.Limit(1, market.Sell, 100, middle+10+i))
+				r.keepID(d.In(1).Sell(strategy.Amount(100), strategy.At(middle+10+i)))
 			}
 		}
 	}},
@@ -161,7 +161,7 @@ var asks = []struct {
 		}
 		r.ids = r.ids[:0]
 		for i := range market.Price(ordersACandle) {
-			r.keepID(d.Limit(1, market.Buy, 100, middle-1000-i))
+			r.keepID(d.In(1).Buy(strategy.Amount(100), strategy.At(middle-1000-i)))
 		}
 	}},
 	{"far", func(d *strategy.Desk, r *resting) {
@@ -172,12 +172,12 @@ var asks = []struct {
 		}
 		r.ids = r.ids[:0]
 		for i := range market.Price(ordersACandle) {
-			r.keepID(d.Limit(1, market.Buy, 100, middle/2-i))
+			r.keepID(d.In(1).Buy(strategy.Amount(100), strategy.At(middle/2-i)))
 		}
 	}},
 	{"moved", func(d *strategy.Desk, r *resting) {
 		for i := len(r.ids); i < ordersACandle; i++ {
-			r.keepID(d.Limit(1, market.Buy, 100, middle-5000))
+			r.keepID(d.In(1).Buy(strategy.Amount(100), strategy.At(middle-5000)))
 		}
 		for i, id := range r.ids {
 			if err := d.Update(id, strategy.At(

@@ -171,7 +171,7 @@ func (d *drunkard) OnCandle(desk *strategy.Desk, c market.Candle) {
 }
 
 func (d *drunkard) OnTimer(desk *strategy.Desk, name int64) {
-	d.ask(desk, market.ID(name), desk.Last(market.ID(name)))
+	d.ask(desk, market.ID(name), desk.In(market.ID(name)).Last())
 }
 
 func (d *drunkard) Save() ([]byte, error) { return d.luck.MarshalBinary() }
@@ -231,25 +231,25 @@ func TestAfterARestartAnyEngineGoesOnAsIfNothingHadHappened(t *testing.T) {
 
 // seated is a strategy with its parameters.
 type seated struct {
-	kind   strategy.Kind
+	kind   strategy.Definition
 	values map[string]any
 }
 
 // often are the shipped strategies with parameters that trade often.
 var often = []seated{
-	{smacross.Kind, map[string]any{"fast": int64(2), "slow": int64(5), "share": "0.4"}},
-	{breakout.Kind, map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.5, "target_atr": 2.0,
+	{smacross.Definition, map[string]any{"fast": int64(2), "slow": int64(5), "share": "0.4"}},
+	{breakout.Definition, map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.5, "target_atr": 2.0,
 		"share": "0.4", "risk": "0"}},
-	{rsirevert.Kind, map[string]any{"period": int64(2), "low": 45.0, "high": 55.0, "expire": int64(3),
+	{rsirevert.Definition, map[string]any{"period": int64(2), "low": 45.0, "high": 55.0, "expire": int64(3),
 		"offset_bps": "20", "target_bps": "50", "share": "0.3"}},
-	{grid.Kind, map[string]any{"levels": int64(3), "spacing_bps": "100", "recentre_bps": "250", "money": "100"}},
-	{dca.Kind, map[string]any{"money": "10", "every_candles": int64(4)}},
-	{dca.Kind, map[string]any{"money": "10", "every": "150s"}},
-	{maker.Kind, map[string]any{"half_spread_bps": "100", "money": "200", "max_money": "2000"}},
+	{grid.Definition, map[string]any{"levels": int64(3), "spacing_bps": "100", "recentre_bps": "250", "money": "100"}},
+	{dca.Definition, map[string]any{"money": "10", "every_candles": int64(4)}},
+	{dca.Definition, map[string]any{"money": "10", "every": "150s"}},
+	{maker.Definition, map[string]any{"half_spread_bps": "100", "money": "200", "max_money": "2000"}},
 }
 
 func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) {
-	for _, kind := range shipped.Kinds() {
+	for _, kind := range shipped.Definitions() {
 		require.True(t, slices.ContainsFunc(often, func(one seated) bool { return one.kind.Name == kind.Name }),
 			"%s has no row in often", kind.Name)
 	}
@@ -281,7 +281,7 @@ func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) 
 }
 
 // stageOf is a bench with one shipped strategy in two markets, and its twin.
-func stageOf(t *testing.T, kind strategy.Kind, values map[string]any, r *rand.Rand) (*bench, *twin) {
+func stageOf(t *testing.T, kind strategy.Definition, values map[string]any, r *rand.Rand) (*bench, *twin) {
 	catalog := newBench(t, setup{markets: 2, slots: []engine.Slot{{Strategy: idle{}}}}).catalog
 	made := func() []strategy.Strategy {
 		s, err := kind.New(values, strategy.Setup{Markets: catalog.Markets(), Interval: market.Interval1m})

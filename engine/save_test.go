@@ -30,7 +30,7 @@ func (b *bench) restart(history [][]market.Candle, strategies ...strategy.Strate
 }
 
 func TestNothingIsWrittenWhereNothingHasChanged(t *testing.T) {
-	s := &script{candle: once(func(d *strategy.Desk) { d.Limit(1, market.Buy, btc, 50*at1) })}
+	s := &script{candle: once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1)) })}
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, account: risk.AccountLimits{MaxDrawdown: 50_000_000}})
 	var written []string
 	save := func() []string {
@@ -85,7 +85,8 @@ func TestAWriteThatFailsIsMadeUpFor(t *testing.T) {
 func TestLiveOrdersKeepTheirClientIDOverARestart(t *testing.T) {
 	place := func() *script {
 		return &script{candle: once(func(d *strategy.Desk) {
-			d.Limit(1, market.Buy, btc, 50*at1, strategy.PostOnly(), strategy.SelfTrade(market.CancelNewest))
+			d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1), strategy.PostOnly(),
+				strategy.SelfTrade(market.CancelNewest))
 		})}
 	}
 	first, second := uuid.MustParse("11111111-1111-4111-8111-111111111111"),
@@ -102,7 +103,7 @@ func TestLiveOrdersKeepTheirClientIDOverARestart(t *testing.T) {
 	next := newBench(t, setup{run: second, limits: []risk.Limits{{OperatorID: 77}}, noDeposit: true,
 		slots: []engine.Slot{{Strategy: &script{candle: once(func(d *strategy.Desk) {
 			require.NoError(t, d.Update(1, strategy.At(49*at1)))
-			d.Limit(1, market.Buy, btc, 48*at1)
+			d.In(1).Buy(strategy.Amount(btc), strategy.At(48*at1))
 		})}}}})
 	_, err := next.engine.Restore(b.now, saved, nil)
 	require.NoError(t, err)
@@ -122,31 +123,38 @@ func TestLiveOrdersKeepTheirClientIDOverARestart(t *testing.T) {
 }
 
 func TestWithoutARunOrdersHaveNoClientID(t *testing.T) {
-	b := one(t, &script{candle: once(func(d *strategy.Desk) { d.Limit(1, market.Buy, btc, 50*at1) })})
+	b := one(t, &script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc),
+			strategy.At(50*at1))
+	})})
 	b.flat(1, 100)
 	require.Zero(t, b.account.Order(1).ClientOrderID)
 }
 
 func TestWhileCandlesAreSeenAgainNothingIsAsked(t *testing.T) {
 	b := one(t, &script{candle: once(func(d *strategy.Desk) {
-		d.Buy(1, btc)
-		d.Limit(1, market.Buy, btc, 50*at1)
+		d.In(1).Buy(strategy.Amount(btc))
+		d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1))
 	})})
 	b.flat(3, 100)
 	var calls journal
 	greedy := func(d *strategy.Desk) {
 		for _, ask := range []func() error{
-			func() error { _, err := d.Buy(1, btc); return err },
+			func() error { _, err := d.In(1).Buy(strategy.Amount(btc)); return err },
 			func() error { return d.Cancel(2) },
 			func() error { return d.Update(2, strategy.At(51*at1)) },
-			func() error { _, err := d.Protect(1, 90*at1, 110*at1); return err },
+			func() error {
+				_, err := d.In(1).Protect(strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
+				return err
+			},
 		} {
 			var refused *risk.Refusal
 			require.ErrorAs(t, ask(), &refused)
 			require.Equal(t, risk.ReasonWarmUp, refused.Reason)
 		}
 		d.Timer(d.Now(), 1)
-		calls.add("at %d has %d and %d open", (d.Now()-start)/minute, d.Position(1).Amount/btc, len(d.OpenOrders(1)))
+		calls.add("at %d has %d and %d open", (d.Now()-start)/minute, d.In(1).Position().Amount/btc,
+			len(d.In(1).OpenOrders()))
 	}
 	live := false
 	again := &script{start: greedy, candle: func(d *strategy.Desk, c market.Candle) {
@@ -175,7 +183,7 @@ func TestTheWarmUpIsOverWithTheHistoryOfARestart(t *testing.T) {
 	answers := func(history int) (errs []error) {
 		s := func() *script {
 			return &script{ticker: func(d *strategy.Desk, _ market.Ticker) {
-				_, err := d.Limit(1, market.Buy, btc/100, 50*at1)
+				_, err := d.In(1).Buy(strategy.Amount(btc/100), strategy.At(50*at1))
 				errs = append(errs, err)
 			}}
 		}
@@ -205,7 +213,9 @@ func TestTheWarmUpIsOverWithTheHistoryOfARestart(t *testing.T) {
 
 func TestStrategiesAreFoundByNameAfterARestart(t *testing.T) {
 	buy := func() *script {
-		return &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}
+		return &script{candle: once(func(d *strategy.Desk) {
+			d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
+		})}
 	}
 	b := newBench(t, setup{slots: []engine.Slot{{Name: "old", Strategy: buy()}}})
 	b.flat(2, 100)
@@ -213,7 +223,7 @@ func TestStrategiesAreFoundByNameAfterARestart(t *testing.T) {
 
 	saved := saveAll(t, b.engine)
 	fresh := &script{start: func(d *strategy.Desk) {
-		_, err := d.Limit(1, market.Buy, btc, 10*at1)
+		_, err := d.In(1).Buy(strategy.Amount(btc), strategy.At(10*at1))
 		require.NoError(t,
 			err)
 	}}
@@ -233,7 +243,10 @@ func TestStrategiesAreFoundByNameAfterARestart(t *testing.T) {
 }
 
 func TestAPanicOverHistoryHaltsTheStrategy(t *testing.T) {
-	b := one(t, &script{candle: once(func(d *strategy.Desk) { d.Limit(1, market.Buy, btc, 50*at1) })})
+	b := one(t, &script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc),
+			strategy.At(50*at1))
+	})})
 	b.flat(2, 100)
 	saved := saveAll(t, b.engine)
 	b2 := newBench(t, setup{noDeposit: true,
@@ -353,8 +366,8 @@ func TestAnEngineInErrorSavesNothing(t *testing.T) {
 // bracketed is a saved engine with a bracket, an order and a timer of strategy s1 in BTC-EUR.
 func bracketed(t testing.TB) map[string][]byte {
 	s := &script{candle: once(func(d *strategy.Desk) {
-		d.Bracket(1, btc, 90*at1, 110*at1)
-		d.Limit(1, market.Buy, btc, 50*at1, strategy.Tag("low"))
+		d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(90*at1), strategy.TargetAt(110*at1))
+		d.In(1).Buy(strategy.Amount(btc), strategy.At(50*at1), strategy.Tag("low"))
 		d.Timer(d.Now()+10*minute, 3)
 	})}
 	b := one(t, s)
@@ -436,7 +449,7 @@ func restored(t testing.TB, saved map[string][]byte) (*state.Account, error) {
 func TestAStrategyMustGoOnTradingWhereItHasSomething(t *testing.T) {
 	b := newBench(t, setup{markets: 2,
 		slots: []engine.Slot{{Markets: []market.ID{1, 2},
-			Strategy: &script{candle: once(func(d *strategy.Desk) { d.Buy(2, btc) })}}}})
+			Strategy: &script{candle: once(func(d *strategy.Desk) { d.In(2).Buy(strategy.Amount(btc)) })}}}})
 	b.group(candleOf(1, 100, 100, 100, 100), candleOf(2, 100, 100, 100, 100))
 	b.group(candleOf(1, 100, 100, 100, 100), candleOf(2, 100, 100, 100, 100))
 	saved := saveAll(t, b.engine)

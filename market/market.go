@@ -81,6 +81,75 @@ func (m *Market) MoneyValue(money Money) Value {
 // MoneyDrop is the number of decimals that a Value has beyond those of the quote asset.
 func (m *Market) MoneyDrop() uint8 { return m.ValueDigits - m.QuoteDigits }
 
+// AmountFor returns the amount that a value buys at a price, or, with a distance for the price, the
+// amount that loses the value over that distance. It is rounded down, and never rounded before; 0
+// where it leaves int64. Fees are not included.
+func (m *Market) AmountFor(value Value, price Price) Qty {
+	if price <= 0 || value.Sign() <= 0 {
+		return 0
+	}
+	amount, err := m.quotient(value, int64(price))
+	if err != nil {
+		return 0
+	}
+	return Qty(amount)
+}
+
+// PriceFor returns the price at which an amount has a value, rounded down; 0 where there is none.
+func (m *Market) PriceFor(value Value, amount Qty) Price {
+	if amount <= 0 || value.Sign() <= 0 {
+		return 0
+	}
+	price, err := m.quotient(value, int64(amount))
+	if err != nil {
+		return 0
+	}
+	return Price(price)
+}
+
+// quotient divides a value by a price, which gives an amount, or by an amount, which gives a price.
+// A floor of a floor is the floor of the whole. Where the quote asset has the finest digits, the
+// value fits a Money.
+func (m *Market) quotient(value Value, by int64) (int64, error) {
+	drop := m.ValueDigits - m.PriceDigits - m.AmountDigits
+	if drop == 0 {
+		return value.FloorQuo(by, 0)
+	}
+	money, err := value.FloorMoney(drop)
+	if err != nil {
+		return 0, err
+	}
+	return ValueOf(int64(money)).FloorQuo(by, 0)
+}
+
+// Tradable returns amount rounded down to QuantityDecimals, or 0 where an order over it at price
+// would be below the market's minimum (dust).
+func (m *Market) Tradable(amount Qty, price Price) Qty {
+	amount = m.RoundAmount(amount)
+	if amount <= 0 || amount < m.MinOrderInBase {
+		return 0
+	}
+	value, err := m.Value(price, amount)
+	if err != nil || value.Cmp(m.MoneyValue(m.MinOrderInQuote)) < 0 {
+		return 0
+	}
+	return amount
+}
+
+// RoundAmount rounds an amount down to QuantityDecimals.
+func (m *Market) RoundAmount(amount Qty) Qty {
+	return FloorDigits(amount, m.AmountDigits, m.QuantityDecimals)
+}
+
+// RoundPrice rounds a price to the tick as the gate does: a buy down, a sell up. What was asked for
+// then equals what rests.
+func (m *Market) RoundPrice(side Side, price Price) Price {
+	if side == Buy {
+		return FloorTo(price, m.TickSize)
+	}
+	return CeilTo(price, m.TickSize)
+}
+
 // ParsePrice, ParseQty and ParseMoney read text in the market's units; see ParseFixed for the
 // errors.
 func (m *Market) ParsePrice(text string) (Price, error) {

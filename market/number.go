@@ -33,6 +33,13 @@ type Rate int64
 // RateDigits is the number of decimals of a Rate.
 const RateDigits = 8
 
+// The units of a Rate, used as those of package time are: 3*market.Percent is 3 %.
+const (
+	BasisPoint Rate = 1e4 // a hundredth of a percent
+	Percent    Rate = 1e6
+	Whole      Rate = 1e8 // 100 %
+)
+
 // ErrOverflow is wrapped by every arithmetic error of this package that left its type's range.
 var ErrOverflow = errors.New("overflow")
 

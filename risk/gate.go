@@ -240,6 +240,9 @@ func roundTrigger(m *market.Market, firesBelow bool, price market.Price) market.
 	return market.FloorTo(price, m.TickSize)
 }
 
+// Costs are the fees in a market and the cost of market orders that the gate counts with.
+func (g *Gate) Costs(m market.ID) (exchange.Fees, exchange.Spread) { return g.fees[m], g.spread }
+
 // reference values an order without a price of its own: what a market order would pay or get now.
 func (g *Gate) reference(a *state.Account, m *market.Market, o *market.Order) market.Price {
 	last := a.Last(m.ID)

@@ -14,6 +14,29 @@ func (a *Account) Equity(currency market.AssetID) (market.Money, error) {
 	return equity, err
 }
 
+// EquityOf is Equity of the allocation of a strategy alone; strategies without one share theirs.
+func (a *Account) EquityOf(s market.StrategyID, currency market.AssetID) (market.Money, error) {
+	if len(a.allocations) == 1 {
+		return a.Equity(currency)
+	}
+	balances := a.balances[s]
+	equity := balances[currency].Total
+	for _, m := range a.catalog.Markets() {
+		held := balances[m.Base].Total
+		if held == 0 || m.Quote != currency {
+			continue
+		}
+		value, err := m.Notional(a.marks[m.ID].price, market.Qty(held))
+		if err == nil {
+			equity, err = market.Add(equity, value)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("equity: %w", err)
+		}
+	}
+	return equity, nil
+}
+
 // CashAndEquity returns the balance in currency and the equity of which it is part.
 func (a *Account) CashAndEquity(currency market.AssetID) (cash, equity market.Money, err error) {
 	if len(a.values.outdated) > 0 {

@@ -19,7 +19,8 @@ type codec struct {
 	want    string // for errors, with its article
 	read    func(raw any) (any, bool)
 	text    func(value any) string
-	compare func(a, b any) int // nil: the type has no order
+	compare func(a, b any) int      // nil: the type has no order
+	inUnit  func(unit string) codec // for numbers without a unit, as the tag unit says; nil: the type has no units
 }
 
 // codecs holds the types that a parameter can have.
@@ -36,6 +37,36 @@ var codecs = map[reflect.Type]codec{
 		readInterval, market.Interval.String, cmp.Compare[market.Interval]),
 	reflect.TypeFor[time.Duration](): codecOf("duration", `a duration such as "90m"`, readDuration,
 		time.Duration.String, cmp.Compare[time.Duration]),
+	reflect.TypeFor[market.Rate](): unitCodec(codecOf("rate", `a rate such as "5%", "10bps" or 0.05`, readRate,
+		market.Rate.String, cmp.Compare[market.Rate]), ""),
+	reflect.TypeFor[Size](): unitCodec(codecOf("size",
+		`a size such as "20% equity", "95% cash", "1% risk", "0.01 base" `+
+			`or "25 quote"`, readSize, Size.String, nil), " "),
+	reflect.TypeFor[Price](): codecOf("price", "a price such as 20000", readPrice, Price.String, comparePrices),
+}
+
+// unitCodec gives a codec units, which stand behind their number after a gap.
+func unitCodec(c codec, gap string) codec {
+	plain := c
+	c.inUnit = func(unit string) codec {
+		own := plain
+		own.read = func(raw any) (any, bool) {
+			if text, is := decimalText(raw); is {
+				if _, _, err := market.ParseDecimal(text); err == nil {
+					raw = text + gap + unit
+				}
+			}
+			return plain.read(raw)
+		}
+		own.text = func(value any) string {
+			if rate, is := value.(market.Rate); is && unit == "bps" {
+				return market.FormatFixed(int64(rate), market.RateDigits-4)
+			}
+			return strings.TrimSuffix(plain.text(value), gap+unit)
+		}
+		return own
+	}
+	return c
 }
 
 func codecOf[T any](name, want string, read func(any) (T, bool), text func(T) string, compare func(a, b T) int) codec {
@@ -86,16 +117,12 @@ func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 func textOfFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
 // readDecimal uses market.ParseDecimal, which bounds the digits: an exponent of a billion would
-// fill the memory. A float64 becomes the shortest decimal that names it, as it stood in the file.
+// fill the memory.
 func readDecimal(raw any) (decimal.Decimal, bool) {
-	switch value := raw.(type) {
-	case float64:
-		raw = strconv.FormatFloat(value, 'f', -1, 64)
-	case int, int64:
-		n, ok := readInt64(raw)
-		return decimal.New(n, 0), ok
+	text, ok := decimalText(raw)
+	if !ok {
+		return decimal.Decimal{}, false
 	}
-	text, _ := raw.(string)
 	mantissa, digits, err := market.ParseDecimal(text)
 	return decimal.New(mantissa, -int32(digits)), err == nil
 }
@@ -123,4 +150,46 @@ func readDuration(raw any) (time.Duration, bool) {
 	text, _ := raw.(string)
 	d, err := time.ParseDuration(text)
 	return d, err == nil
+}
+
+// decimalText is the text of a value that is a decimal number. A float64 becomes the shortest
+// decimal that names it, as it stood in the file.
+func decimalText(raw any) (string, bool) {
+	switch value := raw.(type) {
+	case float64:
+		return strconv.FormatFloat(value, 'f', -1, 64), true
+	case int, int64:
+		n, ok := readInt64(raw)
+		return textOfInt64(n), ok
+	case string:
+		return value, true
+	}
+	return "", false
+}
+
+func readRate(raw any) (market.Rate, bool) {
+	text, ok := decimalText(raw)
+	if !ok {
+		return 0, false
+	}
+	rate, err := market.ParseRate(text)
+	return rate, err == nil
+}
+
+func readSize(raw any) (Size, bool) {
+	text, ok := raw.(string)
+	if !ok {
+		return Size{}, false
+	}
+	size, err := ParseSize(text)
+	return size, err == nil
+}
+
+func readPrice(raw any) (Price, bool) {
+	text, ok := decimalText(raw)
+	if !ok {
+		return Price{}, false
+	}
+	price, err := ParsePrice(text)
+	return price, err == nil
 }

@@ -18,6 +18,10 @@ type Engine interface {
 	Ask(s market.StrategyID, c *market.Command) (market.OrderID, error)
 	// Protect opens a bracket over base that the strategy holds; see Desk.Protect.
 	Protect(s market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error)
+	// Costs are the gate's assumptions about the costs of orders in a market.
+	Costs(m market.ID) Costs
+	// Exits are the present levels of the bracket of an order; found is false where it has none.
+	Exits(s market.StrategyID, id market.OrderID) (levels market.Bracket, found bool)
 	// SetTimer asks for an OnTimer at or after a time.
 	SetTimer(s market.StrategyID, at market.Time, name int64)
 	// Book is the strategy's part of the account.
@@ -34,15 +38,20 @@ type Book interface {
 	Position(s market.StrategyID, m market.ID) market.Position
 	Balance(s market.StrategyID, a market.AssetID) (available, inOrder market.Money)
 	Last(m market.ID) market.Price
+	// EquityOf is the value in a quote asset of all that the strategy's part of the account holds:
+	// its allocation, or what the strategies without one share.
+	EquityOf(s market.StrategyID, quote market.AssetID) (market.Money, error)
+	// Equity is the same of the whole account.
+	Equity(quote market.AssetID) (market.Money, error)
 	Order(id market.OrderID) *market.Order
 	// Open appends the strategy's open orders in m (all markets where m is 0) by id.
 	Open(dst []*market.Order, s market.StrategyID, m market.ID) []*market.Order
 }
 
-// Desk has all that a strategy may do. Asks return the order's id, or the gate's refusal as an
-// error. OrderHandler and FillHandler get the order's later reports. Amounts and prices are in the
-// market's units; the gate rounds a price to the tick (buys down, sells up) and an amount down to
-// the market's decimals.
+// Desk has what a strategy may do that concerns all of its markets; Desk.In is the desk of one.
+// Asks return the order's id, or the gate's refusal as an error. The strategy's log has each
+// refusal already, so a strategy may ignore the error. OrderHandler and FillHandler get the order's
+// later reports.
 //
 // Each strategy has its own Desk, with its own positions, orders and allocation of the balance. A
 // Desk works inside the callbacks that get it, on their goroutine. Anywhere else it shows nothing,
@@ -64,6 +73,9 @@ func NewDesk(e Engine, id market.StrategyID, log zerolog.Logger) *Desk {
 	return &Desk{engine: e, id: id, log: log}
 }
 
+// In is the desk of one market.
+func (d *Desk) In(m market.ID) MarketDesk { return MarketDesk{d, m} }
+
 // Now is the arrival time of the present event.
 func (d *Desk) Now() market.Time {
 	if !d.engine.Admit(d.id, "Now") {
@@ -75,22 +87,6 @@ func (d *Desk) Now() market.Time {
 // Log is the strategy's logger.
 func (d *Desk) Log() *zerolog.Logger { return &d.log }
 
-// Market returns a market's units and its present rules.
-func (d *Desk) Market(m market.ID) market.Market {
-	if !d.reads("Market", m) {
-		return market.Market{}
-	}
-	return *d.engine.Catalog().Market(m)
-}
-
-// Position is the strategy's own position in m.
-func (d *Desk) Position(m market.ID) market.Position {
-	if !d.reads("Position", m) {
-		return market.Position{}
-	}
-	return d.engine.Book().Position(d.id, m)
-}
-
 // Balance is the amount of an asset that the strategy may still spend, and the amount that its open
 // orders hold.
 func (d *Desk) Balance(a market.AssetID) (available, inOrder market.Money) {
@@ -101,23 +97,6 @@ func (d *Desk) Balance(a market.AssetID) (available, inOrder market.Money) {
 		panic(fmt.Sprintf("strategy: Desk.Balance of asset %d: the run has assets 1 to %d", a, n))
 	}
 	return d.engine.Book().Balance(d.id, a)
-}
-
-// Cash is the available balance of m's quote asset.
-func (d *Desk) Cash(m market.ID) market.Money {
-	if !d.reads("Cash", m) {
-		return 0
-	}
-	available, _ := d.engine.Book().Balance(d.id, d.engine.Catalog().Market(m).Quote)
-	return available
-}
-
-// Last is the latest price seen in m, 0 before the first.
-func (d *Desk) Last(m market.ID) market.Price {
-	if !d.reads("Last", m) {
-		return 0
-	}
-	return d.engine.Book().Last(m)
 }
 
 // reads reports whether a market may be read now. It panics on a market that the run does not have.
@@ -147,15 +126,17 @@ func (d *Desk) Order(id market.OrderID) (o market.Order, open bool) {
 	return *own, true
 }
 
-// OpenOrders returns the strategy's open orders in m by id, or those in all markets for m = 0, as
-// they are now. The slice is the caller's until its next call of OpenOrders, which fills it anew.
-func (d *Desk) OpenOrders(m market.ID) []market.Order {
+// OpenOrders returns the strategy's open orders in all markets by id, as they are now. The slice is
+// the caller's until its next call of an OpenOrders, which fills it anew.
+func (d *Desk) OpenOrders() []market.Order {
 	if !d.engine.Admit(d.id, "OpenOrders") {
 		return nil
 	}
-	if m != 0 {
-		d.reads("OpenOrders", m)
-	}
+	return d.copied(0)
+}
+
+// copied is own as copies.
+func (d *Desk) copied(m market.ID) []market.Order {
 	d.copies = d.copies[:0]
 	for _, o := range d.own(m) {
 		d.copies = append(d.copies, *o)
@@ -171,7 +152,7 @@ func Spoil(d *Desk) {
 	}
 }
 
-// own is OpenOrders without the copies.
+// own are the strategy's open orders in m, or in all markets for m = 0, without copies.
 func (d *Desk) own(m market.ID) []*market.Order {
 	d.open = d.engine.Book().Open(d.open[:0], d.id, m)
 	return d.open
@@ -185,65 +166,6 @@ func (d *Desk) Timer(at market.Time, name int64) {
 	}
 }
 
-// Buy asks for a market order over a base amount.
-func (d *Desk) Buy(m market.ID, amount market.Qty, with ...Option) (market.OrderID, error) {
-	o := d.draft(m, market.Buy, market.TypeMarket)
-	o.Amount = amount
-	return d.place(with)
-}
-
-// Sell asks for a market order over a base amount.
-func (d *Desk) Sell(m market.ID, amount market.Qty, with ...Option) (market.OrderID, error) {
-	o := d.draft(m, market.Sell, market.TypeMarket)
-	o.Amount = amount
-	return d.place(with)
-}
-
-// BuyQuote asks for a market order that spends money of the quote asset, fee included.
-func (d *Desk) BuyQuote(m market.ID, money market.Money, with ...Option) (market.OrderID, error) {
-	o := d.draft(m, market.Buy, market.TypeMarket)
-	o.AmountQuote = money
-	return d.place(with)
-}
-
-// Limit asks for a limit order.
-func (d *Desk) Limit(m market.ID, side market.Side, amount market.Qty, price market.Price,
-	with ...Option) (market.OrderID, error) {
-	o := d.draft(m, side, market.TypeLimit)
-	o.Amount, o.Price = amount, price
-	return d.place(with)
-}
-
-// Stop asks for a stopLoss, or a stopLossLimit where At gives a price: it triggers at a price equal
-// to or worse than trigger (lower for a sell, higher for a buy; specification 4.1 rule 3).
-func (d *Desk) Stop(m market.ID, side market.Side, amount market.Qty, trigger market.Price,
-	with ...Option) (market.OrderID, error) {
-	return d.triggered(m, side, market.TypeStopLoss, amount, trigger, with)
-}
-
-// TakeProfit asks for a takeProfit, or a takeProfitLimit where At gives a price: it triggers at a
-// price equal to or better than trigger.
-func (d *Desk) TakeProfit(m market.ID, side market.Side, amount market.Qty, trigger market.Price,
-	with ...Option) (market.OrderID, error) {
-	return d.triggered(m, side, market.TypeTakeProfit, amount, trigger, with)
-}
-
-// Bracket asks for a buy with two exits: a stop that sells below and a target that sells above (0
-// leaves one out). The entry is a market order, or a limit order where At gives a price. The exits
-// come alive with the entry's first fill. Spot exchanges let only one exit rest, because a sell
-// holds its base: the stop rests (Keep changes that), the engine watches the other and swaps after
-// the exchange confirmed the cancel. When either exit fills, the other is gone. When one comes to
-// nothing while the entry still rests, the entry is cancelled first. Cancel with the entry's id
-// ends the bracket: its exit is cancelled and not replaced; while nothing has been bought it
-// cancels the entry, and a fill on the way is still protected.
-func (d *Desk) Bracket(m market.ID, amount market.Qty, stop, target market.Price,
-	with ...Option) (market.OrderID, error) {
-	o := d.draft(m, market.Buy, market.TypeMarket)
-	o.Amount = amount
-	o.Bracket.Stop, o.Bracket.Target = stop, target
-	return d.place(with)
-}
-
 // ErrElsewhere is the answer to an ask outside the strategy's own callbacks, or on another
 // goroutine.
 var ErrElsewhere = errors.New(
@@ -252,64 +174,19 @@ var ErrElsewhere = errors.New(
 // ErrNoPosition is the answer to Protect where the strategy has no unprotected position.
 var ErrNoPosition = errors.New("no position to protect")
 
-// Protect puts a stop and a target (0 leaves one out) around the part of the position in m that no
-// other bracket covers, as Bracket does for an entry that fills. Decided on a candle, it is alive
-// from the next open on. The id names the bracket, for Update with Exits and for Cancel. With
-// nothing to protect it returns ErrNoPosition.
-func (d *Desk) Protect(m market.ID, stop, target market.Price, with ...Option) (market.OrderID, error) {
-	o := d.draft(m, market.Sell, market.TypeMarket)
-	o.Bracket.Stop, o.Bracket.Target = stop, target
-	d.options(with)
-	switch {
-	case !d.engine.Admit(d.id, "Protect"):
-		return 0, ErrElsewhere
-	case d.fault != nil:
-		return 0, d.fault
-	case !d.has(m):
-		return 0, d.unknown(m)
-	case o.Bracket.Stop < 0 || o.Bracket.Target < 0:
-		return 0, fmt.Errorf("%w: stop %d, target %d: they are positive, or 0 for none", ErrMeaningless, o.Bracket.Stop,
-			o.Bracket.Target)
-	}
-	return d.engine.Protect(d.id, m, o.Bracket)
-}
-
-// Target asks for the market order that brings the strategy's position in m to amount. It counts
-// the open market orders over base amounts, but not those of BuyQuote, whose amount is not known
-// before they fill. It returns 0 and no error when nothing is missing.
-func (d *Desk) Target(m market.ID, amount market.Qty, with ...Option) (market.OrderID, error) {
-	switch {
-	case !d.engine.Admit(d.id, "Target"):
-		return 0, ErrElsewhere
-	case !d.has(m):
-		return 0, d.unknown(m)
-	case amount < 0:
-		return 0, fmt.Errorf("%w: Target(%d): a position is zero or more, because the exchange is spot", ErrMeaningless,
-			amount)
-	}
-	missing := amount - d.Position(m).Amount
-	for _, o := range d.own(m) {
-		if o.Type == market.TypeMarket && o.Side == market.Buy {
-			missing -= o.AmountRemaining
-		} else if o.Type == market.TypeMarket {
-			missing += o.AmountRemaining
-		}
-	}
-	switch {
-	case missing > 0:
-		return d.Buy(m, missing, with...)
-	case missing < 0:
-		return d.Sell(m, -missing, with...)
-	}
-	return 0, nil
-}
-
-// Update asks for a change of an own open order: At, Amount, AmountQuote, Trigger, InForce,
-// PostOnly, SelfTrade; or Exits, on the entry of a bracket, which moves its stop and target. The
-// order leaves the book and loses its place in the queue.
+// Update asks for a change of an own open order: At, Resize, Trigger, InForce, PostOnly, SelfTrade;
+// or, on the entry of a bracket, StopAt, TargetAt or Exits, which move its
+// exits. The order leaves the book and loses its place in the queue.
 func (d *Desk) Update(id market.OrderID, with ...Option) error {
 	d.command, d.fault = market.Command{Kind: market.CommandUpdate}, nil
-	d.command.Order.ID = id
+	o := &d.command.Order
+	o.ID = id
+	for i := range with {
+		if f := with[i].field; f == fieldStop || f == fieldTarget {
+			o.Bracket, _ = d.engine.Exits(d.id, id) // the exit that is not named stays
+			break
+		}
+	}
 	d.options(with)
 	return d.change(id)
 }
@@ -321,14 +198,15 @@ func (d *Desk) Cancel(id market.OrderID) error {
 	return d.change(id)
 }
 
-// CancelAll asks for all own open orders in m to be cancelled, or those in all markets for m = 0.
-func (d *Desk) CancelAll(m market.ID) error {
-	switch {
-	case !d.engine.Admit(d.id, "CancelAll"):
+// CancelAll asks for all own open orders in all markets to be cancelled.
+func (d *Desk) CancelAll() error {
+	if !d.engine.Admit(d.id, "CancelAll") {
 		return ErrElsewhere
-	case m != 0 && !d.has(m):
-		return d.unknown(m)
 	}
+	return d.cancelAll(0)
+}
+
+func (d *Desk) cancelAll(m market.ID) error {
 	for _, o := range d.own(m) {
 		if err := d.Cancel(o.ID); err != nil {
 			return err
@@ -338,23 +216,15 @@ func (d *Desk) CancelAll(m market.ID) error {
 }
 
 // draft begins an order.
-func (d *Desk) draft(m market.ID, side market.Side, kind market.OrderType) *market.Order {
+func (d *Desk) draft(m market.ID, side market.Side) *market.Order {
 	d.command, d.fault = market.Command{Kind: market.CommandPlace}, nil
 	o := &d.command.Order
-	o.Market, o.Side, o.Type, o.Strategy = m, side, kind, d.id
+	o.Market, o.Side, o.Type, o.Strategy = m, side, market.TypeMarket, d.id
 	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
 	if side != market.Buy && side != market.Sell {
 		d.fault = fmt.Errorf("%w: side %d: use market.Buy or market.Sell", ErrMeaningless, side)
 	}
 	return o
-}
-
-func (d *Desk) triggered(m market.ID, side market.Side, kind market.OrderType, amount market.Qty, trigger market.Price,
-	with []Option) (market.OrderID, error) {
-	o := d.draft(m, side, kind)
-	o.Amount, o.TriggerAmount = amount, trigger
-	o.TriggerType, o.TriggerReference = market.TriggerPrice, market.LastTrade
-	return d.place(with)
 }
 
 // options applies the options of an ask.
@@ -368,30 +238,8 @@ func (d *Desk) options(with []Option) {
 	}
 }
 
-func (d *Desk) place(with []Option) (market.OrderID, error) {
-	o := &d.command.Order
-	if len(with) > 0 {
-		d.options(with)
-		d.command.Changed = 0
-	}
-	if o.Price != 0 {
-		switch o.Type {
-		case market.TypeMarket:
-			o.Type = market.TypeLimit
-		case market.TypeStopLoss:
-			o.Type = market.TypeStopLossLimit
-		case market.TypeTakeProfit:
-			o.Type = market.TypeTakeProfitLimit
-		}
-	}
-	return d.ask("place")
-}
-
-// ask hands the command on; call is its name.
-func (d *Desk) ask(call string) (market.OrderID, error) {
-	if !d.engine.Admit(d.id, call) {
-		return 0, ErrElsewhere
-	}
+// ask hands the command on.
+func (d *Desk) ask() (market.OrderID, error) {
 	o := &d.command.Order
 	switch {
 	case d.fault != nil:
@@ -408,7 +256,10 @@ func (d *Desk) change(id market.OrderID) error {
 	if id <= 0 && d.fault == nil {
 		d.fault = fmt.Errorf("%w: order %d: ids begin with 1; an ask that was refused has none", ErrMeaningless, id)
 	}
-	_, err := d.ask(d.command.Kind.String())
+	if !d.engine.Admit(d.id, d.command.Kind.String()) {
+		return ErrElsewhere
+	}
+	_, err := d.ask()
 	return err
 }
 

@@ -14,7 +14,7 @@ func ExampleDesk() {
 	var bench strategytest.Bench
 	m := bench.Market("BTC-EUR", 2, 4, 1000_00)
 	d := bench.Desk()
-	id, err := d.Limit(m.ID, market.Buy, 1_0000, 99_50, strategy.PostOnly(), strategy.Tag("entry"))
+	id, err := d.In(m.ID).Buy(strategy.Amount(1_0000), strategy.At(99_50), strategy.PostOnly(), strategy.Tag("entry"))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -22,7 +22,7 @@ func ExampleDesk() {
 	d.Update(id, strategy.At(99_00))
 	d.Cancel(id)
 	// limit at 100, then a stop at 95 and a target at 110 for what it bought
-	d.Bracket(m.ID, 2_0000, 95_00, 110_00, strategy.At(100_00))
+	d.In(m.ID).Buy(strategy.Amount(2_0000), strategy.StopAt(95_00), strategy.TargetAt(110_00), strategy.At(100_00))
 	for _, line := range bench.Asked() {
 		fmt.Println(line)
 	}

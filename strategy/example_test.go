@@ -26,21 +26,22 @@ func (s *dip) OnCandle(d *strategy.Desk, c market.Candle) {
 		s.falls = 0
 	}
 	s.last = c.Close
-	if held := d.Position(c.Market).Amount; held > 0 && s.falls == 0 {
-		d.Sell(c.Market, held)
+	m := d.In(c.Market)
+	if held := m.Position().Amount; held > 0 && s.falls == 0 {
+		m.Sell(strategy.Amount(held))
 	} else if held == 0 && s.falls == s.after {
-		d.Buy(c.Market, strategy.Affordable(d.Market(c.Market), d.Cash(c.Market), 99_000_000, c.Close))
+		m.Buy(strategy.CashShare(99 * market.Percent))
 	}
 }
 
-var dipKind = strategy.Define("dip", "buys after falling closes", // pass it to bot.Main
+var dipDefinition = strategy.Define("dip", "buys after falling closes", // pass it to bot.Main
 	func(p dipParams) strategy.Needs { return strategy.Needs{Warmup: p.After} },
 	func(p dipParams, _ strategy.Setup) (strategy.Strategy, error) { return &dip{after: p.After}, nil })
 
 func Example() {
 	var bench strategytest.Bench
 	m := bench.Market("BTC-EUR", 2, 4, 1000_00)
-	s, err := dipKind.New(map[string]any{"after": int64(2)}, bench.Setup(market.Interval1h))
+	s, err := dipDefinition.New(map[string]any{"after": int64(2)}, bench.Setup(market.Interval1h))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -59,8 +60,8 @@ func Example() {
 	// sell 10.102
 }
 
-func ExampleKind_Params() {
-	for _, p := range dipKind.Params() {
+func ExampleDefinition_Params() {
+	for _, p := range dipDefinition.Params() {
 		fmt.Println(p.Name, p.Type, p.Default, p.Min, p.Max, p.Doc)
 	}
 	// Output: after int 3 1 50 falling closes in a row before a buy

@@ -28,7 +28,12 @@ const (
 	fieldPrice
 	fieldAmount
 	fieldAmountQuote
+	fieldResize // with another size, which is refused
 	fieldTrigger
+	fieldStopLoss
+	fieldTakeProfit
+	fieldStop
+	fieldTarget
 	fieldReference
 	fieldInForce
 	fieldPostOnly
@@ -40,16 +45,42 @@ const (
 // Tag names the reason of an order for the reports. Use constants: the text is kept, not copied.
 func Tag(text string) Option { return Option{field: fieldTag, text: text} }
 
-// At sets a limit price. It makes a Buy, a Sell or a Bracket's entry a limit order, and a stop or
-// take-profit one that becomes a limit order when it triggers. In Update it is the new price.
+// At sets a limit price. It makes a Buy or a Sell a limit order; with StopLoss or TakeProfit, one
+// that becomes a limit order when it triggers. In Update it is the new price.
 func At(p market.Price) Option { return Option{field: fieldPrice, number: int64(p)} }
 
-// Amount sets a new base amount in Update; the remaining amount follows (specification 4.4).
-func Amount(q market.Qty) Option { return Option{field: fieldAmount, number: int64(q)} }
+// Resize sets a new amount in Update: an Amount, after which the remaining amount follows
+// (specification 4.4), or, for stopLoss and takeProfit orders that have not triggered, a Money.
+func Resize(size Size) Option {
+	switch size.unit {
+	case unitBase:
+		return Option{field: fieldAmount, number: size.number}
+	case unitQuote:
+		return Option{field: fieldAmountQuote, number: size.number}
+	}
+	return Option{field: fieldResize, text: size.String()}
+}
 
-// AmountQuote sets a new quote amount in Update, for stopLoss and takeProfit orders that have not
-// triggered.
-func AmountQuote(q market.Money) Option { return Option{field: fieldAmountQuote, number: int64(q)} }
+// StopLoss makes the order a stopLoss, or with At a stopLossLimit: it triggers at a price equal to
+// or worse than trigger (lower for a sell, higher for a buy; specification 4.1 rule 3). For a stop
+// that protects what a buy buys, see StopAt.
+func StopLoss(trigger market.Price) Option {
+	return Option{field: fieldStopLoss, number: int64(trigger)}
+}
+
+// TakeProfit makes the order a takeProfit, or with At a takeProfitLimit: it triggers at a price
+// equal to or better than trigger.
+func TakeProfit(trigger market.Price) Option {
+	return Option{field: fieldTakeProfit, number: int64(trigger)}
+}
+
+// StopAt attaches a stop to a buy: what it buys is sold when the price falls to p. In Update, on
+// the entry of a bracket, it moves the stop and leaves the target. See MarketDesk.Buy.
+func StopAt(p market.Price) Option { return Option{field: fieldStop, number: int64(p)} }
+
+// TargetAt attaches a target to a buy: what it buys is sold when the price rises to p. In Update it
+// moves the target and leaves the stop.
+func TargetAt(p market.Price) Option { return Option{field: fieldTarget, number: int64(p)} }
 
 // Trigger sets a new trigger price in Update, for orders that have not triggered.
 func Trigger(p market.Price) Option { return Option{field: fieldTrigger, number: int64(p)} }
@@ -101,6 +132,18 @@ func (p *Option) apply(o *market.Order) (market.Change, error) {
 	case fieldTrigger:
 		o.TriggerAmount = market.Price(n)
 		return market.ChangeTriggerAmount, nil
+	case fieldStopLoss:
+		o.Type = market.TypeStopLoss
+		o.TriggerAmount, o.TriggerType = market.Price(n), market.TriggerPrice
+	case fieldTakeProfit:
+		o.Type = market.TypeTakeProfit
+		o.TriggerAmount, o.TriggerType = market.Price(n), market.TriggerPrice
+	case fieldStop:
+		o.Bracket.Stop = market.Price(n)
+		return market.ChangeExits, nil
+	case fieldTarget:
+		o.Bracket.Target = market.Price(n)
+		return market.ChangeExits, nil
 	case fieldReference:
 		o.TriggerReference = market.TriggerReference(n)
 	case fieldInForce:
@@ -128,9 +171,13 @@ var numbers = [...]struct {
 	what        string
 }{
 	fieldPrice:       {"At", 1, math.MaxInt64, "a limit price is positive"},
-	fieldAmount:      {"Amount", 1, math.MaxInt64, "an amount is positive"},
-	fieldAmountQuote: {"AmountQuote", 1, math.MaxInt64, "an amount is positive"},
+	fieldAmount:      {"Resize", 1, math.MaxInt64, "an amount is positive"},
+	fieldAmountQuote: {"Resize", 1, math.MaxInt64, "an amount is positive"},
 	fieldTrigger:     {"Trigger", 1, math.MaxInt64, "a trigger price is positive"},
+	fieldStopLoss:    {"StopLoss", 1, math.MaxInt64, "a trigger price is positive"},
+	fieldTakeProfit:  {"TakeProfit", 1, math.MaxInt64, "a trigger price is positive"},
+	fieldStop:        {"StopAt", 1, math.MaxInt64, "a stop is positive"},
+	fieldTarget:      {"TargetAt", 1, math.MaxInt64, "a target is positive"},
 	fieldReference: {"Reference", int64(market.LastTrade), int64(market.MidPrice),
 		"use one of package market, such as market.LastTrade"},
 	fieldInForce: {"InForce", int64(market.GTC), int64(market.FOK), "use market.GTC, market.IOC or market.FOK"},
@@ -147,6 +194,9 @@ var numbers = [...]struct {
 func (p *Option) check() error {
 	if p.field == 0 {
 		return fmt.Errorf("%w: an Option that is zero; make it with At, Tag and their like", ErrMeaningless)
+	}
+	if p.field == fieldResize {
+		return fmt.Errorf("%w: Resize(%s): use an Amount, or a Money", ErrMeaningless, p.text)
 	}
 	n := &numbers[p.field]
 	if p.number < n.least || p.number > n.most {

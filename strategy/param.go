@@ -16,6 +16,7 @@ type Param struct {
 	Min     string
 	Max     string
 	OneOf   string // the allowed texts, separated by commas
+	Unit    string // of a number that is written without one
 	Doc     string
 }
 
@@ -59,7 +60,7 @@ func parametersOf(kind string, t reflect.Type) []parameter {
 func parameterOf(f reflect.StructField) (parameter, error) {
 	p := parameter{Param: Param{
 		Name: f.Tag.Get("toml"), Default: f.Tag.Get("default"), Min: f.Tag.Get("min"), Max: f.Tag.Get("max"),
-		OneOf: f.Tag.Get("oneof"), Doc: f.Tag.Get("doc"),
+		OneOf: f.Tag.Get("oneof"), Doc: f.Tag.Get("doc"), Unit: f.Tag.Get("unit"),
 	}}
 	var known bool
 	if p.codec, known = codecs[f.Type]; !known {
@@ -67,6 +68,12 @@ func parameterOf(f reflect.StructField) (parameter, error) {
 	}
 	if _, preset := f.Tag.Lookup("default"); !preset || p.Name == "" || p.Doc == "" || !f.IsExported() {
 		return p, fmt.Errorf("want an exported field with the tags toml, default and doc")
+	}
+	if p.Unit != "" {
+		if p.codec.inUnit == nil {
+			return p, fmt.Errorf("a %s has no unit", p.codec.name)
+		}
+		p.codec = p.codec.inUnit(p.Unit)
 	}
 	p.Type = p.codec.name
 	if p.OneOf != "" {

@@ -8,9 +8,6 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// savedVersion is the version of the JSON of SaveMarkets.
-const savedVersion = 1
-
 // SaveMarkets is a Save for a strategy that keeps a T of each market: of returns it, and the JSON
 // has it by market name.
 func SaveMarkets[T any](s Setup, of func(market.ID) T) ([]byte, error) {

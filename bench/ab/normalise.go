@@ -8,12 +8,15 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/shopspring/decimal"
 )
 
 // normalised says what a comparison of results leaves out.
 const normalised = `Files are compared byte for byte. Where they differ, they are compared again without: in
-result.json the run's id, the code's version and the hash of the config; in orders.csv the
-client order ids, which derive from them. Where the schemas of result.json differ, also
+result.json the run's id, the code's version and the hash of the config, and with rates of
+parameters as fractions ("99%" is 0.99); in orders.csv the client order ids, which derive
+from them. Where the schemas of result.json differ, also
 without: schema, definitions, assumptions, and what schema 2 has added or redefined
 (unprotected_by, unprotected_seconds; fees and rounding count as one sum). report.html has
 the same numbers and other words: it is named and not compared again.
@@ -68,6 +71,7 @@ func normaliseResults(was, is []byte) (before, after []byte, err error) {
 		delete(run, "id")
 		delete(run, "config_hash")
 		delete(run, "code_version")
+		ratesAsFractions(result)
 		if schemas[0] != schemas[1] {
 			acrossSchemas(result)
 		}
@@ -77,6 +81,26 @@ func normaliseResults(was, is []byte) (before, after []byte, err error) {
 	}
 	after, err = json.MarshalIndent(now, "", " ")
 	return before, after, err
+}
+
+// ratesAsFractions writes every percentage as revisions up to e84bb56 wrote a rate: as a fraction.
+func ratesAsFractions(part any) {
+	switch part := part.(type) {
+	case []any:
+		for i := range part {
+			ratesAsFractions(part[i])
+		}
+	case map[string]any:
+		for key, value := range part {
+			text, _ := value.(string)
+			if percent, found := strings.CutSuffix(text, "%"); found {
+				if rate, err := decimal.NewFromString(percent); err == nil {
+					part[key] = rate.Shift(-2).String()
+				}
+			}
+			ratesAsFractions(value)
+		}
+	}
 }
 
 // acrossSchemas takes from a result what schemas 1 and 2 do not share.

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,9 +49,9 @@ func TestTheStrategiesOfTheMeasurementsCompile(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	here := &tree{dir: root, out: t.TempDir()}
-	text, err := kindsFor(here)
+	text, err := strategiesFor(here)
 	require.NoError(t, err)
-	require.Equal(t, kinds, text)
+	require.Equal(t, slices.Concat(strategies, presentDesk), text)
 	list, err := here.overlay(filepath.Join("cmd", "bot", "main.go"), text)
 	require.NoError(t, err)
 	_, err = output(tool(t.Context(), root, "go", "list", "-export", "-overlay", list, "./cmd/bot"))
@@ -62,7 +63,7 @@ func TestAnOlderInterfaceGetsPointers(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(older.dir, "strategy"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(older.dir, "strategy", "strategy.go"),
 		[]byte("type Strategy interface {\n\tOnCandle(d *Desk, c *market.Candle)\n}\n"), 0o644))
-	text, err := kindsFor(older)
+	text, err := strategiesFor(older)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "OnCandle(d *strategy.Desk, k *market.Candle)")
 	require.Contains(t, string(text), "OnFill(d *strategy.Desk, f *market.Fill)")

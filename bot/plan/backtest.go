@@ -26,7 +26,7 @@ type Backtest struct {
 }
 
 // NewBacktest checks a config, except for the parts that depend on stored candles.
-func NewBacktest(c *config.Backtest, kinds []strategy.Kind) (*Backtest, error) {
+func NewBacktest(c *config.Backtest, kinds []strategy.Definition) (*Backtest, error) {
 	p := &Backtest{Config: c, Run: &backtest.Plan{}, Plan: Plan{kinds: kinds}}
 	for _, step := range [...]func() error{p.checkWords, p.checkRange, p.checkSections, p.addVenue, p.addTrading,
 		p.addDeposits} {

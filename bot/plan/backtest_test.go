@@ -165,4 +165,4 @@ func TestTheFinestCandlesThatCoverTheRangeMoveTheMarket(t *testing.T) {
 	}
 }
 
-func smaCross() []strategy.Kind { return []strategy.Kind{smacross.Kind} }
+func smaCross() []strategy.Definition { return []strategy.Definition{smacross.Definition} }

@@ -24,7 +24,7 @@ type Live struct {
 }
 
 // NewLive checks a config, except for the parts that depend on the exchange.
-func NewLive(c *config.Run, kinds []strategy.Kind, getenv func(string) string) (*Live, error) {
+func NewLive(c *config.Run, kinds []strategy.Definition, getenv func(string) string) (*Live, error) {
 	p := &Live{Access: Access{Config: c}}
 	err := p.checkSections(getenv)
 	if err == nil {
@@ -86,7 +86,7 @@ func (p *Live) checkSections(getenv func(string) string) error {
 
 // addTrading plans strategies and limits, with amounts in the usual decimals of the currency: the
 // exchange's decimals are not known yet.
-func (p *Live) addTrading(kinds []strategy.Kind) (err error) {
+func (p *Live) addTrading(kinds []strategy.Definition) (err error) {
 	if p.Config.Account.Currency == "" {
 		return config.Keyf([]string{"account", "currency"}, "want the symbol of an asset, like EUR")
 	}

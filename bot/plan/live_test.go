@@ -26,7 +26,8 @@ func samplePlan(t *testing.T, name string, environment map[string]string, sets .
 	if err != nil {
 		return nil, err
 	}
-	return NewLive(c, []strategy.Kind{maker.Kind, smacross.Kind}, func(name string) string { return environment[name] })
+	return NewLive(c, []strategy.Definition{maker.Definition, smacross.Definition},
+		func(name string) string { return environment[name] })
 }
 
 // liveKeys is the environment that configs/live.toml asks for.

@@ -34,12 +34,12 @@ type Plan struct {
 	Allocations []market.Money // of the currency, by StrategyID; 0: the strategy shares the pool
 
 	sections config.Trading
-	kinds    []strategy.Kind
+	kinds    []strategy.Definition
 }
 
 // newPlan checks everything but the amounts of money, which ReadAmounts reads. Its errors are about
 // keys.
-func newPlan(s config.Trading, kinds []strategy.Kind) (Plan, error) {
+func newPlan(s config.Trading, kinds []strategy.Definition) (Plan, error) {
 	p := Plan{Catalog: &market.Catalog{}, sections: s, kinds: kinds}
 	for _, step := range [...]func() error{p.addFees, p.addStrategies, p.addAccount} {
 		if err := step(); err != nil {

@@ -43,7 +43,7 @@ func (p *Plan) addStrategies() error {
 }
 
 // kind finds a strategy's kind by name.
-func (p *Plan) kind(path []string, name string) (strategy.Kind, error) {
+func (p *Plan) kind(path []string, name string) (strategy.Definition, error) {
 	names := make([]string, len(p.kinds))
 	for i, k := range p.kinds {
 		if names[i] = k.Name; k.Name == name {
@@ -51,9 +51,9 @@ func (p *Plan) kind(path []string, name string) (strategy.Kind, error) {
 		}
 	}
 	if name == "" {
-		return strategy.Kind{}, p.missingKind(path)
+		return strategy.Definition{}, p.missingKind(path)
 	}
-	return strategy.Kind{}, config.Keyf(config.Join(path, "kind"),
+	return strategy.Definition{}, config.Keyf(config.Join(path, "kind"),
 		"unknown strategy %q; the nearest is %q; `bot strategies` lists them", config.Clip(name), strategy.Nearest(name,
 			names))
 }
@@ -70,7 +70,7 @@ func (p *Plan) missingKind(path []string) error {
 }
 
 // checkStrategy checks parameters, interval and markets.
-func (p *Plan) checkStrategy(path []string, kind strategy.Kind, s *config.StrategySection) error {
+func (p *Plan) checkStrategy(path []string, kind strategy.Definition, s *config.StrategySection) error {
 	if _, err := kind.Resolve(s.Params); err != nil {
 		param := paramOf(config.Join(path, "params"), err, s.Params)
 		return config.At(param, config.HideSecret(param, err))

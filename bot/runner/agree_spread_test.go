@@ -53,7 +53,7 @@ func TestASpreadIsPaidTheSameLiveAndInABacktest(t *testing.T) {
 			c.Markets[0].Source = stairs{p.seed}
 			c.Markets[0].Liquidity = sandbox.Liquidity{Levels: 1, HalfSpread: 100_000, Size: "1000"}
 		})
-		s.kinds = shipped.Kinds()
+		s.kinds = shipped.Definitions()
 		s.config, s.traffic.limits = fmt.Sprintf(liveHead,
 			config.ModeLive)+"[poll]\ntickers = \"10s\"\n"+p.strategies, limits{value: 20_000}
 		time.Sleep(10 * time.Second)

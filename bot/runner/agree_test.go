@@ -122,7 +122,7 @@ func TestEachStrategyTradesTheSameLiveAndInABacktest(t *testing.T) {
 
 // A strategy that comes later than these has to be compared too.
 func TestEveryShippedStrategyIsAmongTheAgreements(t *testing.T) {
-	for _, kind := range shipped.Kinds() {
+	for _, kind := range shipped.Definitions() {
 		require.True(t, slices.ContainsFunc(agreements,
 			func(a agreement) bool { return strings.Contains(a.strategies, `kind = "`+kind.Name+`"`) }), kind.Name)
 	}

@@ -36,10 +36,10 @@ type buyer struct {
 
 func (b *buyer) OnTicker(d *strategy.Desk, t market.Ticker) {
 	if !b.bought {
-		_, err := d.Limit(t.Market, market.Buy, 1_234_567, t.Last+100_37)
+		_, err := d.In(t.Market).Buy(strategy.Amount(1_234_567), strategy.At(t.Last+100_37))
 		b.bought = err == nil
 	}
-	_, _ = d.Limit(t.Market, market.Buy, 10_000_000, t.Last-500_00) // beyond max_order_value
+	_, _ = d.In(t.Market).Buy(strategy.Amount(10_000_000), strategy.At(t.Last-500_00)) // beyond max_order_value
 }
 
 // buyers is a stage on which buyerKind buys, at an exchange that settles fees later.

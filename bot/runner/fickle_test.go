@@ -49,10 +49,11 @@ func (w *whim) ticks(least, most int) market.Price {
 
 // OnCandle acts. What is refused is part of the play.
 func (s *fickle) OnCandle(d *strategy.Desk, c market.Candle) {
-	w := &whim{Desk: d, m: d.Market(c.Market), close: c.Close, chance: rand.New(rand.NewPCG(s.seed, uint64(c.Start)))}
-	w.amount = strategy.Affordable(w.m, 200_00+market.Money(w.chance.IntN(1000_00)), strategy.Whole, c.Close)
-	w.have = d.Position(c.Market).Amount
-	for _, o := range d.OpenOrders(c.Market) {
+	w := &whim{Desk: d, m: d.In(c.Market).Market(), close: c.Close,
+		chance: rand.New(rand.NewPCG(s.seed, uint64(c.Start)))}
+	w.amount = w.m.RoundAmount(w.m.AmountFor(w.m.MoneyValue(200_00+market.Money(w.chance.IntN(1000_00))), c.Close))
+	w.have = d.In(c.Market).Position().Amount
+	for _, o := range d.In(c.Market).OpenOrders() {
 		if o.Side == market.Sell {
 			w.have -= o.AmountRemaining
 		}
@@ -92,24 +93,26 @@ func (w *whim) enter(draw int) {
 	id := w.m.ID
 	switch draw {
 	case 0, 1, 2:
-		_, _ = w.Limit(id, market.Buy, w.amount, w.ticks(-4, 1), w.conditions()...)
+		at := strategy.At(w.ticks(-4, 1))
+		_, _ = w.In(id).Buy(strategy.Amount(w.amount), append(w.conditions(), at)...)
 	case 3:
-		_, _ = w.Buy(id, w.amount)
+		_, _ = w.In(id).Buy(strategy.Amount(w.amount))
 	case 4:
-		_, _ = w.BuyQuote(id, market.Money(w.chance.IntN(400_00)))
+		_, _ = w.In(id).Buy(strategy.Money(market.Money(w.chance.IntN(400_00))))
 	case 5:
-		_, _ = w.Stop(id, market.Buy, w.amount, w.ticks(0, 4), w.reference())
+		_, _ = w.In(id).Buy(strategy.Amount(w.amount), strategy.StopLoss(w.ticks(0, 4)), w.reference())
 	case 6:
 		trigger := w.ticks(0, 4)
-		_, _ = w.Stop(id, market.Buy, w.amount, trigger,
+		_, _ = w.In(id).Buy(strategy.Amount(w.amount), strategy.StopLoss(trigger),
 			strategy.At(trigger+w.m.TickSize*market.Price(w.chance.IntN(3)-1)), w.reference())
 	case 7:
-		_, _ = w.TakeProfit(id, market.Buy, w.amount, w.ticks(-4, 0), w.reference())
+		_, _ = w.In(id).Buy(strategy.Amount(w.amount), strategy.TakeProfit(w.ticks(-4, 0)), w.reference())
 	case 8:
-		_, _ = w.Bracket(id, w.amount, w.ticks(-4, -1), w.ticks(1, 4), strategy.Keep(market.Leg(w.chance.IntN(2))))
-	case 9:
-		_, _ = w.Bracket(id, w.amount, w.ticks(-6, -3), w.ticks(1, 4), strategy.At(w.ticks(-2, 1)),
+		_, _ = w.In(id).Buy(strategy.Amount(w.amount), strategy.Exits(w.ticks(-4, -1), w.ticks(1, 4)),
 			strategy.Keep(market.Leg(w.chance.IntN(2))))
+	case 9:
+		_, _ = w.In(id).Buy(strategy.Amount(w.amount), strategy.Exits(w.ticks(-6, -3), w.ticks(1, 4)),
+			strategy.At(w.ticks(-2, 1)), strategy.Keep(market.Leg(w.chance.IntN(2))))
 	}
 }
 
@@ -120,18 +123,19 @@ func (w *whim) leave(draw int) {
 	}
 	switch draw {
 	case 10, 11:
-		_, _ = w.Limit(id, market.Sell, part, w.ticks(-1, 4), w.conditions()...)
+		at := strategy.At(w.ticks(-1, 4))
+		_, _ = w.In(id).Sell(strategy.Amount(part), append(w.conditions(), at)...)
 	case 12:
-		_, _ = w.Sell(id, part)
+		_, _ = w.In(id).Sell(strategy.Amount(part))
 	case 13:
-		_, _ = w.Stop(id, market.Sell, part, w.ticks(-4, 0), w.reference())
+		_, _ = w.In(id).Sell(strategy.Amount(part), strategy.StopLoss(w.ticks(-4, 0)), w.reference())
 	case 14:
 		trigger := w.ticks(-4, 0)
-		_, _ = w.Stop(id, market.Sell, part, trigger,
+		_, _ = w.In(id).Sell(strategy.Amount(part), strategy.StopLoss(trigger),
 			strategy.At(trigger-w.m.TickSize*market.Price(w.chance.IntN(3)-1)), w.reference())
 	case 15:
 		trigger := w.ticks(0, 4)
-		_, _ = w.TakeProfit(id, market.Sell, part, trigger,
+		_, _ = w.In(id).Sell(strategy.Amount(part), strategy.TakeProfit(trigger),
 			strategy.At(trigger-w.m.TickSize*market.Price(w.chance.IntN(2))), w.reference())
 	}
 }
@@ -139,17 +143,18 @@ func (w *whim) leave(draw int) {
 func (w *whim) guard(draw int) {
 	switch draw {
 	case 16:
-		_, _ = w.Protect(w.m.ID, w.ticks(-4, -1), w.ticks(1, 4), strategy.Keep(market.Leg(w.chance.IntN(2))))
+		_, _ = w.In(w.m.ID).Protect(strategy.Exits(w.ticks(-4, -1), w.ticks(1, 4)),
+			strategy.Keep(market.Leg(w.chance.IntN(2))))
 	case 17:
-		_, _ = w.Target(w.m.ID, w.amount)
+		_, _ = w.In(w.m.ID).Target(strategy.Amount(w.amount))
 	case 18:
-		_ = w.CancelAll(w.m.ID)
+		_ = w.In(w.m.ID).CancelAll()
 	}
 }
 
 // change alters or cancels one of the open orders.
 func (w *whim) change(draw int) {
-	open := w.OpenOrders(w.m.ID)
+	open := w.In(w.m.ID).OpenOrders()
 	if len(open) == 0 {
 		return
 	}
@@ -158,11 +163,11 @@ func (w *whim) change(draw int) {
 	case draw == 19:
 		_ = w.Cancel(o.ID)
 	case draw == 20:
-		_ = w.Update(o.ID, strategy.Amount(o.FilledAmount+w.amount))
+		_ = w.Update(o.ID, strategy.Resize(strategy.Amount(o.FilledAmount+w.amount)))
 	case o.Type.HasTrigger() && !o.Triggered:
 		_ = w.Update(o.ID, strategy.Trigger(o.TriggerAmount+w.m.TickSize*market.Price(w.chance.IntN(5)-2)))
 	case draw == 21:
-		_ = w.Update(o.ID, strategy.At(w.ticks(-4, 4)), strategy.Amount(w.amount))
+		_ = w.Update(o.ID, strategy.At(w.ticks(-4, 4)), strategy.Resize(strategy.Amount(w.amount)))
 	case draw == 22:
 		_ = w.Update(o.ID, strategy.InForce(market.IOC))
 	default:

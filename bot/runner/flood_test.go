@@ -33,7 +33,7 @@ func (f *flooder) OnTicker(d *strategy.Desk, t market.Ticker) {
 		if f.asked {
 			return
 		}
-		_, _ = d.Limit(t.Market, market.Buy, 40_000, t.Last/2-market.Price(i)*100)
+		_, _ = d.In(t.Market).Buy(strategy.Amount(40_000), strategy.At(t.Last/2-market.Price(i)*100))
 	}
 	f.asked = true
 }

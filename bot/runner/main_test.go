@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	runner.Command = func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return bot.Run(ctx, bot.Process{
 			Args: args, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Getenv: os.Getenv,
-			Kinds: shipped.Kinds(),
+			Definitions: shipped.Definitions(),
 		})
 	}
 	debug.SetGCPercent(400) // the plays leave much behind: a tenth of the time went into collecting it

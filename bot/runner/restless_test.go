@@ -29,20 +29,20 @@ func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
 	const hundredth = market.Qty(1_000_000)
 	step := market.Price(s.chance.IntN(12)) * 100
 	last := t.Last / 100 * 100
-	have := d.Position(t.Market).Amount
+	have := d.In(t.Market).Position().Amount
 	switch draw := s.chance.IntN(16); { // what is refused is part of the play
 	case draw < 4:
-		_, _ = d.Limit(t.Market, market.Buy, hundredth, last-step)
+		_, _ = d.In(t.Market).Buy(strategy.Amount(hundredth), strategy.At(last-step))
 	case draw < 6 && have >= hundredth:
-		_, _ = d.Limit(t.Market, market.Sell, hundredth, last+step)
+		_, _ = d.In(t.Market).Sell(strategy.Amount(hundredth), strategy.At(last+step))
 	case draw == 6:
-		_, _ = d.Buy(t.Market, hundredth)
+		_, _ = d.In(t.Market).Buy(strategy.Amount(hundredth))
 	case draw == 7 && have >= hundredth:
-		_, _ = d.Stop(t.Market, market.Sell, hundredth, last-step-500)
+		_, _ = d.In(t.Market).Sell(strategy.Amount(hundredth), strategy.StopLoss(last-step-500))
 	case draw == 8:
-		_, _ = d.Bracket(t.Market, hundredth, last-5000-step, last+3000+step)
+		_, _ = d.In(t.Market).Buy(strategy.Amount(hundredth), strategy.Exits(last-5000-step, last+3000+step))
 	case draw == 9:
-		_, _ = d.Target(t.Market, 0)
+		_, _ = d.In(t.Market).Target(strategy.Amount(0))
 	case draw < 15:
 		s.change(d, t, draw)
 	}
@@ -50,7 +50,7 @@ func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
 
 // change moves or cancels an open order.
 func (s *restless) change(d *strategy.Desk, t market.Ticker, draw int) {
-	open := d.OpenOrders(t.Market)
+	open := d.In(t.Market).OpenOrders()
 	if len(open) == 0 {
 		return
 	}
@@ -71,8 +71,8 @@ var keeperKind = strategy.Define("keeper", "rests one order",
 type keeper struct{ strategy.Base }
 
 func (*keeper) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if len(d.OpenOrders(t.Market)) == 0 && d.Position(t.Market).Amount == 0 {
-		_, _ = d.Limit(t.Market, market.Buy, 30_500_000, 29_000_00)
+	if len(d.In(t.Market).OpenOrders()) == 0 && d.In(t.Market).Position().Amount == 0 {
+		_, _ = d.In(t.Market).Buy(strategy.Amount(30_500_000), strategy.At(29_000_00))
 	}
 }
 

@@ -32,7 +32,7 @@ type stage struct {
 	ex       *sandbox.Exchange
 	traffic  *traffic
 	config   string
-	kinds    []strategy.Kind
+	kinds    []strategy.Definition
 	now      func() time.Time // the bot's clock; nil: that of the bubble
 	slept    func() market.Duration
 	observer observer // of the bot's trades; nil: none
@@ -81,7 +81,7 @@ func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
 	ex, err := sandbox.New(config)
 	require.NoError(t, err)
 	s := &stage{Books: bottest.Books{T: t, Folder: filepath.Join(memoryFolder(t), "state")}, ex: ex,
-		config: fmt.Sprintf(stageBot, seed), kinds: []strategy.Kind{restlessKind, smacross.Kind}}
+		config: fmt.Sprintf(stageBot, seed), kinds: []strategy.Definition{restlessKind, smacross.Definition}}
 	s.traffic = newTraffic(t, ex)
 	s.Auditor, s.Units = s.client(bottest.AuditorKey, "secret of the auditor")
 	s.Before = s.Holdings()

@@ -71,8 +71,8 @@ var ladderKind = strategy.Define("ladder", "rests four orders",
 type ladder struct{ strategy.Base }
 
 func (*ladder) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if open := len(d.OpenOrders(t.Market)); open < 4 {
-		_, _ = d.Limit(t.Market, market.Buy, 1_000_000, t.Last/100*98-market.Price(open)*100)
+	if open := len(d.In(t.Market).OpenOrders()); open < 4 {
+		_, _ = d.In(t.Market).Buy(strategy.Amount(1_000_000), strategy.At(t.Last/100*98-market.Price(open)*100))
 	}
 }
 

@@ -105,8 +105,8 @@ var sitterKind = strategy.Define("sitter", "rests a bid",
 type sitter struct{ strategy.Base }
 
 func (*sitter) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if len(d.OpenOrders(t.Market)) == 0 {
-		_, _ = d.Limit(t.Market, market.Buy, 1_000_000, t.Last/2)
+	if len(d.In(t.Market).OpenOrders()) == 0 {
+		_, _ = d.In(t.Market).Buy(strategy.Amount(1_000_000), strategy.At(t.Last/2))
 	}
 }
 

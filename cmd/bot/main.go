@@ -8,5 +8,5 @@ import (
 )
 
 func main() {
-	bot.Main(shipped.Kinds()...)
+	bot.Main(shipped.Definitions()...)
 }

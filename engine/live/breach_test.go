@@ -62,7 +62,7 @@ func (p *play) haltedNow() (ids []market.StrategyID) {
 // two.
 func breaching(t *testing.T) *play {
 	p := playing(t, nil, func(d *strategy.Desk) {
-		_, err := d.Bracket(1, 12500000, 70_00, 140_00)
+		_, err := d.In(1).Buy(strategy.Amount(12500000), strategy.StopAt(70_00), strategy.TargetAt(140_00))
 		require.NoError(t, err)
 	}, bid(80_00), bid(79_00), bid(78_00))
 	p.second = &actor{acts: []func(*strategy.Desk){nil, bid(77_00), bid(76_00)}}

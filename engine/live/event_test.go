@@ -16,7 +16,7 @@ import (
 func TestPricesThatHaveWaitedForTheLoopAreLetGoBy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []market.Price
-		tell := func(d *strategy.Desk) { seen = append(seen, d.Last(1)) }
+		tell := func(d *strategy.Desk) { seen = append(seen, d.In(1).Last()) }
 		p := playing(t, nil, func(d *strategy.Desk) {
 			tell(d)
 			time.Sleep(30 * time.Second)

@@ -28,7 +28,7 @@ type eager struct {
 
 func (s *eager) OnTicker(d *strategy.Desk, t market.Ticker) {
 	if !s.bought {
-		_, err := d.Buy(t.Market, 1_000_000)
+		_, err := d.In(t.Market).Buy(strategy.Amount(1_000_000))
 		s.bought = err == nil
 	}
 }

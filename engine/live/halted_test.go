@@ -215,7 +215,7 @@ func TestAFloodOfOrdersHoldsUpNoCancel(t *testing.T) {
 		passed := 0
 		p := playing(t, nil, bid(80_00), nil, func(d *strategy.Desk) {
 			for range 300 {
-				if _, err := d.Buy(1, 12500000); err == nil {
+				if _, err := d.In(1).Buy(strategy.Amount(12500000)); err == nil {
 					passed++
 				}
 			}

@@ -69,7 +69,7 @@ func TestTheLimitOnOpenOrdersBindsAgain(t *testing.T) {
 			}
 		}
 		acts[74] = func(d *strategy.Desk) {
-			_, err := d.Limit(1, market.Buy, 12500000, 79_00)
+			_, err := d.In(1).Buy(strategy.Amount(12500000), strategy.At(79_00))
 			as(err, &refused)
 		}
 		p := fooled(t, acts...)

@@ -163,14 +163,14 @@ type quoter struct {
 }
 
 func (s *quoter) OnTicker(d *strategy.Desk, t market.Ticker) {
-	if s.tickers++; len(d.OpenOrders(t.Market)) < 3 {
-		_, _ = d.Limit(t.Market, market.Buy, 12500000, t.Last-20_00)
+	if s.tickers++; len(d.In(t.Market).OpenOrders()) < 3 {
+		_, _ = d.In(t.Market).Buy(strategy.Amount(12500000), strategy.At(t.Last-20_00))
 	}
 }
 
 func (s *quoter) OnOrder(d *strategy.Desk, o market.Order, _ market.Report) {
 	if o.Status.Terminal() {
-		if _, err := d.Limit(o.Market, market.Buy, 12500000, 70_00); err != nil {
+		if _, err := d.In(o.Market).Buy(strategy.Amount(12500000), strategy.At(70_00)); err != nil {
 			s.refused = append(s.refused, err.Error())
 		}
 	}

@@ -113,7 +113,7 @@ func unresolvedPlaces(t *testing.T, n int) *play {
 	r.limits = &risk.Limits{OperatorID: 7, MaxOpenOrders: 50}
 	p := &play{rig: r, s: &actor{acts: []func(*strategy.Desk){func(d *strategy.Desk) {
 		for range n {
-			_, _ = d.Limit(1, market.Buy, 12500000, 80_00)
+			_, _ = d.In(1).Buy(strategy.Amount(12500000), strategy.At(80_00))
 		}
 	}}}, done: make(chan error, 1)}
 	r.box.meets, r.player = meets, p.s

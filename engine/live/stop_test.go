@@ -125,9 +125,13 @@ type eager struct {
 	rejected int
 }
 
-func (s *eager) OnStart(d *strategy.Desk) { _, s.asked = d.Limit(1, market.Buy, 12500000, 80_00) }
+func (s *eager) OnStart(d *strategy.Desk) {
+	_, s.asked = d.In(1).Buy(strategy.Amount(12500000), strategy.At(80_00))
+}
 
-func (s *eager) OnStop(d *strategy.Desk) { _, _ = d.Limit(1, market.Buy, 12500000, 81_00) }
+func (s *eager) OnStop(d *strategy.Desk) {
+	_, _ = d.In(1).Buy(strategy.Amount(12500000), strategy.At(81_00))
+}
 
 func (s *eager) OnOrder(_ *strategy.Desk, _ market.Order, r market.Report) {
 	if r.Exec == market.ExecRejected {
@@ -165,7 +169,7 @@ func (s *mover) OnTicker(d *strategy.Desk, t market.Ticker) {
 	s.tickers++
 	switch {
 	case s.kind != 0 && s.tickers == 1:
-		_, _ = d.Limit(t.Market, market.Buy, 12500000, 80_00)
+		_, _ = d.In(t.Market).Buy(strategy.Amount(12500000), strategy.At(80_00))
 	case s.kind == market.CommandUpdate && s.tickers == 4:
 		_ = d.Update(1, strategy.At(79_00))
 	case s.kind == market.CommandCancel && s.tickers == 4:
@@ -229,7 +233,7 @@ type guarded struct {
 
 func (s *guarded) OnTicker(d *strategy.Desk, t market.Ticker) {
 	if !s.bought {
-		_, err := d.Bracket(t.Market, 12500000, t.Last-30_00, t.Last+40_00)
+		_, err := d.In(t.Market).Buy(strategy.Amount(12500000), strategy.Exits(t.Last-30_00, t.Last+40_00))
 		s.bought = err == nil
 	}
 	s.quoter.OnTicker(d, t)

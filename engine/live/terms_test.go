@@ -28,13 +28,13 @@ func (p *play) commandsOf(kind market.CommandKind) (all []market.Command) {
 func TestAnUpdateAndACancelNameTheWholeOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, nil, func(d *strategy.Desk) {
-			_, err := d.Limit(1, market.Buy, 12500000, 80_00, strategy.PostOnly(),
+			_, err := d.In(1).Buy(strategy.Amount(12500000), strategy.At(80_00), strategy.PostOnly(),
 				strategy.SelfTrade(market.CancelNewest))
 			require.NoError(t, err)
 		}, nil, func(d *strategy.Desk) {
 			require.NoError(t, d.Update(1, strategy.At(79_00)))
 		}, nil, func(d *strategy.Desk) {
-			require.NoError(t, d.Update(1, strategy.Amount(25000000)))
+			require.NoError(t, d.Update(1, strategy.Resize(strategy.Amount(25000000))))
 		}, nil, cancel)
 		p.run()
 		p.tick(10)

@@ -49,7 +49,7 @@ func (s *actor) OnFill(*strategy.Desk, market.Fill) { s.fills++ }
 func (s *actor) OnTimer(*strategy.Desk, int64) { s.timer++ }
 
 func bid(price market.Price) func(*strategy.Desk) {
-	return func(d *strategy.Desk) { _, _ = d.Limit(1, market.Buy, 12500000, price) }
+	return func(d *strategy.Desk) { _, _ = d.In(1).Buy(strategy.Amount(12500000), strategy.At(price)) }
 }
 
 func move(price market.Price) func(*strategy.Desk) {

@@ -516,13 +516,13 @@ func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
 	const eighth = market.Qty(12500000)
 	switch draw := s.chance.IntN(12); {
 	case draw < 3:
-		_, _ = d.Limit(t.Market, market.Buy, eighth, t.Last-market.Price(s.chance.IntN(4))*100)
+		_, _ = d.In(t.Market).Buy(strategy.Amount(eighth), strategy.At(t.Last-market.Price(s.chance.IntN(4))*100))
 	case draw < 5:
-		_, _ = d.Limit(t.Market, market.Sell, eighth, t.Last+market.Price(s.chance.IntN(4))*100)
+		_, _ = d.In(t.Market).Sell(strategy.Amount(eighth), strategy.At(t.Last+market.Price(s.chance.IntN(4))*100))
 	case draw == 5:
-		_, _ = d.Buy(t.Market, eighth)
+		_, _ = d.In(t.Market).Buy(strategy.Amount(eighth))
 	case draw < 10:
-		open := d.OpenOrders(t.Market)
+		open := d.In(t.Market).OpenOrders()
 		if len(open) == 0 {
 			return
 		}

@@ -1,6 +1,6 @@
 // Package breakout buys strength: a close above everything of the last candles, with a stop and a
 // target attached and the stop moved up behind the price. It never lowers a stop and sells by
-// itself only where both exits are lost. Start at Kind.
+// itself only where both exits are lost. Start at Definition.
 //
 // # Rules
 //
@@ -35,10 +35,7 @@
 package breakout
 
 import (
-	"fmt"
 	"math"
-
-	"github.com/shopspring/decimal"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -51,18 +48,19 @@ const (
 	TagBare  = "lost exits"
 )
 
-// Kind is the strategy as bot.Main takes it.
-var Kind = strategy.Define("breakout", "buys a close above the highest high, with a trailing stop and a target", needs,
+// Definition is the strategy as bot.Main takes it.
+var Definition = strategy.Define("breakout", "buys a close above the highest high, with a trailing stop and a target",
+	needs,
 	build)
 
 // Params are the parameters.
 type Params struct {
-	Channel   int             `toml:"channel" default:"20" min:"2" max:"5000" doc:"candles whose highest high must be passed"`
-	ATR       int             `toml:"atr" default:"14" min:"2" max:"500" doc:"candles of the average true range"`
-	StopATR   float64         `toml:"stop_atr" default:"3" min:"0.1" max:"50" doc:"distance of the stop in true ranges"`
-	TargetATR float64         `toml:"target_atr" default:"6" min:"0" max:"100" doc:"distance of the target in true ranges; 0: none"`
-	Share     decimal.Decimal `toml:"share" default:"0.95" min:"0.00000001" max:"1" doc:"part of the cash that an entry may use"`
-	Risk      decimal.Decimal `toml:"risk" default:"0.01" min:"0" max:"1" doc:"part of the cash that the stop may lose; 0: no such limit"`
+	Channel   int         `toml:"channel" default:"20" min:"2" max:"5000" doc:"candles whose highest high must be passed"`
+	ATR       int         `toml:"atr" default:"14" min:"2" max:"500" doc:"candles of the average true range"`
+	StopATR   float64     `toml:"stop_atr" default:"3" min:"0.1" max:"50" doc:"distance of the stop in true ranges"`
+	TargetATR float64     `toml:"target_atr" default:"6" min:"0" max:"100" doc:"distance of the target in true ranges; 0: none"`
+	Share     market.Rate `toml:"share" default:"95%" min:"0.000001%" max:"100%" doc:"part of the cash that an entry may use"`
+	Risk      market.Rate `toml:"risk" default:"1%" min:"0%" max:"100%" doc:"part of the cash that the stop may lose; 0: no such limit"`
 }
 
 func needs(p Params) strategy.Needs {
@@ -72,107 +70,83 @@ func needs(p Params) strategy.Needs {
 
 type breakout struct {
 	strategy.Base
-	setup        strategy.Setup
-	stop, target float64
-	share, risk  market.Rate
-	trades       []trade // by market
+	Params
+	strategy.PerMarket[trade]
 }
 
 // trade is the state of one market: its channel, its reach and the exits of the last entry.
 type trade struct {
-	channel      indicator.Donchian
-	atr          indicator.ATR
-	entry        market.OrderID // the last one; 0: none whose exits can move
-	stop, target market.Price
+	Entry   market.OrderID `json:"entry"` // the last one; 0: none whose exits can move
+	Stop    market.Price   `json:"stop"`
+	Target  market.Price   `json:"target"`
+	channel indicator.Donchian
+	atr     indicator.ATR
 }
 
 func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
-	share, err := strategy.ShareOf(p.Share)
-	if err != nil {
-		return nil, fmt.Errorf("parameter share: %w", err)
+	fresh := func(market.Market) trade {
+		return trade{channel: indicator.NewDonchian(p.Channel), atr: indicator.NewATR(p.ATR)}
 	}
-	risk, err := strategy.ShareOf(p.Risk)
-	if err != nil {
-		return nil, fmt.Errorf("parameter risk: %w", err)
-	}
-	b := &breakout{setup: s, stop: p.StopATR, target: p.TargetATR, share: share, risk: risk,
-		trades: make([]trade, s.Slots())}
-	for _, m := range s.Markets {
-		b.trades[m.ID] = trade{channel: indicator.NewDonchian(p.Channel), atr: indicator.NewATR(p.ATR)}
-	}
-	return b, nil
+	return &breakout{Params: p, PerMarket: strategy.Each(s, fresh)}, nil
 }
 
 // OnCandle compares the close with the channel before it, then takes the candle into the channel.
 func (b *breakout) OnCandle(d *strategy.Desk, c market.Candle) {
-	t := &b.trades[c.Market]
+	m, t := d.In(c.Market), b.In(c.Market)
 	above := t.channel.Ready() && c.Close > t.channel.High()
 	t.channel.Push(c)
 	t.atr.Push(c)
 	if !t.atr.Ready() {
 		return
 	}
-	held := strategy.Tradable(d.Market(c.Market), d.Position(c.Market).Amount, c.Close)
-	bare := len(d.OpenOrders(c.Market)) == 0
+	rules := m.Market()
+	held := rules.Tradable(m.Position().Amount, c.Close)
+	bare := len(m.OpenOrders()) == 0
 	switch {
 	case held > 0 && bare:
-		t.sell(d, c.Market, held)
-	case held > 0 && t.entry != 0:
-		b.trail(d, &c, t)
+		t.Entry = 0
+		m.Sell(strategy.Amount(held), strategy.Tag(TagBare))
+	case held > 0 && t.Entry != 0:
+		b.trail(d, &rules, t, c.Close)
 	case held == 0 && bare && above:
-		b.enter(d, &c, t)
+		b.enter(m, &rules, t, c.Close)
 	}
 }
 
-func (t *trade) sell(d *strategy.Desk, m market.ID, held market.Qty) {
-	t.entry = 0
-	if _, err := d.Sell(m, held, strategy.Tag(TagBare)); err != nil {
-		d.Log().Debug().Err(err).Msg("sale refused")
-	}
-}
-
-func (b *breakout) enter(d *strategy.Desk, c *market.Candle, t *trade) {
-	stop, target := b.exits(d.Market(c.Market), c.Close, t.atr.Value())
-	amount := b.size(d, c, c.Close-stop)
+func (b *breakout) enter(m strategy.MarketDesk, rules *market.Market, t *trade, close market.Price) {
+	stop, target := b.exits(rules, close, t.atr.Value())
+	amount := rules.Tradable(b.size(m, close, close-stop), close)
 	if stop <= 0 || amount == 0 {
 		return
 	}
-	id, err := d.Bracket(c.Market, amount, stop, target, strategy.Tag(TagEntry))
-	if err != nil {
-		d.Log().Debug().Err(err).Msg("entry refused")
-		return
+	id, err := m.Buy(strategy.Amount(amount), strategy.Exits(stop, target), strategy.Tag(TagEntry))
+	if err == nil {
+		t.Entry, t.Stop, t.Target = id, stop, target
 	}
-	t.entry, t.stop, t.target = id, stop, target
 }
 
-func (b *breakout) trail(d *strategy.Desk, c *market.Candle, t *trade) {
-	stop, _ := b.exits(d.Market(c.Market), c.Close, t.atr.Value())
-	if stop <= t.stop {
-		return
+func (b *breakout) trail(d *strategy.Desk, rules *market.Market, t *trade, close market.Price) {
+	stop, _ := b.exits(rules, close, t.atr.Value())
+	if stop > t.Stop && d.Update(t.Entry, strategy.Exits(stop, t.Target)) == nil {
+		t.Stop = stop
 	}
-	if err := d.Update(t.entry, strategy.Exits(stop, t.target)); err != nil {
-		d.Log().Debug().Err(err).Msg("trailing refused")
-		return
-	}
-	t.stop = stop
 }
 
 // exits are the stop and the target of an entry at the close, rounded away from it to a tick: the
 // same prices in any unit.
-func (b *breakout) exits(m market.Market, close market.Price, reach float64) (stop, target market.Price) {
-	stop = strategy.RoundPrice(m, market.Buy, close-max(1, market.Price(math.Ceil(b.stop*reach))))
-	if b.target > 0 {
-		target = strategy.RoundPrice(m, market.Sell, close+max(1, market.Price(math.Ceil(b.target*reach))))
+func (b *breakout) exits(rules *market.Market, close market.Price, reach float64) (stop, target market.Price) {
+	stop = rules.RoundPrice(market.Buy, close-max(1, market.Price(math.Ceil(b.StopATR*reach))))
+	if b.TargetATR > 0 {
+		target = rules.RoundPrice(market.Sell, close+max(1, market.Price(math.Ceil(b.TargetATR*reach))))
 	}
 	return stop, target
 }
 
-// size is the amount that share and risk allow, or 0 below the market's minimum.
-func (b *breakout) size(d *strategy.Desk, c *market.Candle, distance market.Price) market.Qty {
-	m, cash := d.Market(c.Market), d.Cash(c.Market)
-	amount := strategy.Affordable(m, cash, b.share, c.Close)
-	if b.risk > 0 {
-		amount = min(amount, strategy.Affordable(m, cash, b.risk, distance))
+// size is the amount that share and risk allow.
+func (b *breakout) size(m strategy.MarketDesk, close, distance market.Price) market.Qty {
+	amount := m.AmountOf(strategy.CashShare(b.Share), close)
+	if b.Risk > 0 {
+		amount = min(amount, m.AmountOf(strategy.CashShare(b.Risk), distance))
 	}
-	return strategy.Tradable(m, amount, c.Close)
+	return amount
 }

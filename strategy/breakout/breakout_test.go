@@ -30,7 +30,7 @@ func start(t *testing.T, more map[string]any) *stage {
 	for name, value := range more {
 		values[name] = value
 	}
-	made, err := breakout.Kind.New(values, s.Setup(market.Interval1h))
+	made, err := breakout.Definition.New(values, s.Setup(market.Interval1h))
 	require.NoError(t, err)
 	s.strategy, s.desk = made, s.Bench.Desk()
 	return s
@@ -47,7 +47,7 @@ func (s *stage) bar(price market.Price, want ...string) {
 // bought fills the entry and lets an exit rest, as the engine does.
 func (s *stage) bought(price market.Price, amount market.Qty) {
 	s.Fill(1, price, amount)
-	_, err := s.desk.Stop(s.market.ID, market.Sell, amount, 97)
+	_, err := s.desk.In(s.market.ID).Sell(strategy.Amount(amount), strategy.StopLoss(97))
 	require.NoError(s, err)
 	s.Asked()
 }
@@ -175,10 +175,10 @@ func TestDustDoesNotKeepItFromBuying(t *testing.T) {
 }
 
 func TestTheWarmupCoversChannelAndReach(t *testing.T) {
-	needs, err := breakout.Kind.Needs(map[string]any{"channel": int64(5000)})
+	needs, err := breakout.Definition.Needs(map[string]any{"channel": int64(5000)})
 	require.NoError(t, err)
 	require.Equal(t, 5001, needs.Warmup)
-	needs, err = breakout.Kind.Needs(nil)
+	needs, err = breakout.Definition.Needs(nil)
 	require.NoError(t, err)
 	require.Greater(t, needs.Warmup, 300)
 }
@@ -191,7 +191,7 @@ func TestTheExitsAreTheSamePricesInFinerUnits(t *testing.T) {
 		s.market = s.Market("BTC-EUR", digits, 2, 1000_00)
 		unit := market.Price(market.Pow10(digits))
 		s.market.TickSize = unit
-		made, err := breakout.Kind.New(map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.05,
+		made, err := breakout.Definition.New(map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.05,
 			"target_atr": 2.1, "share": "1", "risk": "0"}, s.Setup(market.Interval1h))
 		require.NoError(t, err)
 		s.strategy, s.desk = made, s.Bench.Desk()

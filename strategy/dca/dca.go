@@ -1,5 +1,5 @@
 // Package dca buys for a fixed amount of money at fixed times and never sells. It never looks at a
-// price and keeps no order resting. Start at Kind.
+// price and keeps no order resting. Start at Definition.
 //
 // # Rules
 //
@@ -25,10 +25,9 @@
 package dca
 
 import (
+	"errors"
 	"fmt"
 	"time"
-
-	"github.com/shopspring/decimal"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -37,14 +36,14 @@ import (
 // TagBuy is the tag of its orders.
 const TagBuy = "scheduled"
 
-// Kind is the strategy as bot.Main takes it.
-var Kind = strategy.Define("dca", "buys for a fixed amount of money at fixed times", needs, build)
+// Definition is the strategy as bot.Main takes it.
+var Definition = strategy.Define("dca", "buys for a fixed amount of money at fixed times", needs, build)
 
 // Params are the parameters.
 type Params struct {
-	Money        decimal.Decimal `toml:"money" default:"25" min:"0.00000001" doc:"quote money of each purchase, fee included"`
-	EveryCandles int64           `toml:"every_candles" default:"24" min:"1" max:"1000000" doc:"candles between purchases"`
-	Every        time.Duration   `toml:"every" default:"0s" min:"0s" doc:"time between purchases; 0s: count candles"`
+	Money        strategy.Size `toml:"money" default:"25" unit:"quote" doc:"quote money of each purchase, fee included"`
+	EveryCandles int64         `toml:"every_candles" default:"24" min:"1" max:"1000000" doc:"candles between purchases"`
+	Every        time.Duration `toml:"every" default:"0s" min:"0s" doc:"time between purchases; 0s: count candles"`
 }
 
 // Validate refuses durations shorter than a second.
@@ -59,71 +58,89 @@ func needs(Params) strategy.Needs { return strategy.Needs{} }
 
 type dca struct {
 	strategy.Base
-	setup   strategy.Setup
-	candles int64
-	every   market.Time
-	plans   []plan // by market
+	Params
+	strategy.PerMarket[plan]
 }
 
-// plan is the schedule of one market.
+// plan is the schedule of one market. A schedule by duration keeps its timer, which the engine
+// saves.
 type plan struct {
-	money  market.Money
-	known  bool  // a candle was seen
-	period int64 // of the last candle: the number of its first
+	Known    bool            `json:"known"`  // a candle was seen
+	Period   int64           `json:"period"` // of the last candle: the number of its first
+	Timer    bool            `json:"timer"`  // by duration
+	Candles  int64           `json:"candles"`
+	Interval market.Interval `json:"interval"`
+	own      schedule        // of this config
+}
+
+// schedule is what a plan must agree with to go on.
+type schedule struct {
+	timer    bool
+	candles  int64
+	interval market.Interval
 }
 
 func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
-	x := &dca{setup: s, candles: p.EveryCandles, every: market.Time(p.Every), plans: make([]plan, s.Slots())}
-	for _, m := range s.Markets {
-		money, err := market.FromDecimal(p.Money, m.QuoteDigits)
-		if err != nil {
-			return nil, fmt.Errorf("parameter money: %w in %s", err, m.Name)
-		}
-		x.plans[m.ID].money = market.Money(money)
+	own := schedule{p.Every != 0, p.EveryCandles, s.Interval}
+	fresh := func(market.Market) plan {
+		return plan{Timer: own.timer, Candles: own.candles, Interval: own.interval, own: own}
 	}
-	return x, nil
+	return &dca{Params: p, PerMarket: strategy.Each(s, fresh)}, nil
+}
+
+// Loaded ends a saved plan of another period of candles: it begins as in a new run. A change
+// between a schedule by duration and one by candles is an error: the timer would go on, or be
+// missing.
+func (p *plan) Loaded() error {
+	saved := schedule{p.Timer, p.Candles, p.Interval}
+	if saved.timer != p.own.timer {
+		return errors.New("the schedule went by duration and now by candles, or the other way round; " +
+			"set it back, or give it another name")
+	}
+	if saved != p.own && !saved.timer {
+		p.Known, p.Period = false, 0
+	}
+	p.Candles, p.Interval = p.own.candles, p.own.interval
+	return nil
 }
 
 // OnCandle buys in a new period, or starts the timer.
 func (x *dca) OnCandle(d *strategy.Desk, c market.Candle) {
-	p := &x.plans[c.Market]
-	if x.every != 0 {
-		if !p.known {
-			p.known = true
-			x.schedule(d, c.Market)
+	m, p := d.In(c.Market), x.In(c.Market)
+	if p.Timer {
+		if !p.Known {
+			p.Known = true
+			x.schedule(d, m)
 		}
 		return
 	}
 	index := c.Interval.Index(c.Start)
-	period := market.FloorTo(index, x.candles)
-	due := p.period != period
-	if !p.known {
+	period := market.FloorTo(index, x.EveryCandles)
+	due := p.Period != period
+	if !p.Known {
 		due = period == index
 	}
-	p.known, p.period = true, period
+	p.Known, p.Period = true, period
 	if due {
-		p.buy(d, c.Market)
+		x.buy(m)
 	}
 }
 
 // OnTimer buys in the market that names the timer.
 func (x *dca) OnTimer(d *strategy.Desk, name int64) {
-	m := market.ID(name)
-	x.plans[m].buy(d, m)
+	m := d.In(market.ID(name))
+	x.buy(m)
 	x.schedule(d, m)
 }
 
 // schedule asks for a timer at the next start of a period.
-func (x *dca) schedule(d *strategy.Desk, m market.ID) {
-	d.Timer(market.FloorTo(d.Now(), x.every)+x.every, int64(m))
+func (x *dca) schedule(d *strategy.Desk, m strategy.MarketDesk) {
+	every := market.Time(x.Every)
+	d.Timer(market.FloorTo(d.Now(), every)+every, int64(m.ID()))
 }
 
-func (p *plan) buy(d *strategy.Desk, m market.ID) {
-	if cash := d.Cash(m); cash < p.money {
-		d.Log().Debug().Int64("cash", int64(cash)).Msg("purchase skipped: cash is short")
-		return
-	}
-	if _, err := d.BuyQuote(m, p.money, strategy.Tag(TagBuy)); err != nil {
-		d.Log().Debug().Err(err).Msg("purchase refused")
+func (x *dca) buy(m strategy.MarketDesk) {
+	if m.Affords(x.Money) {
+		m.Buy(x.Money, strategy.Tag(TagBuy))
 	}
 }

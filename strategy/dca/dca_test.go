@@ -25,7 +25,7 @@ func hourly(b *strategytest.Bench, s strategy.Strategy, d *strategy.Desk, m *mar
 }
 
 func start(t *testing.T, b *strategytest.Bench, values map[string]any) (strategy.Strategy, *strategy.Desk) {
-	s, err := dca.Kind.New(values, b.Setup(market.Interval1h))
+	s, err := dca.Definition.New(values, b.Setup(market.Interval1h))
 	require.NoError(t, err)
 	return s, b.Desk()
 }
@@ -116,9 +116,9 @@ func TestEachMarketBuysForItself(t *testing.T) {
 func TestMoneyMustFitTheQuoteAsset(t *testing.T) {
 	var b strategytest.Bench
 	b.Market("BTC-EUR", 0, 2, 0)
-	_, err := dca.Kind.New(map[string]any{"money": "0.001"}, b.Setup(market.Interval1h))
+	_, err := dca.Definition.New(map[string]any{"money": "0.001"}, b.Setup(market.Interval1h))
 	require.ErrorIs(t, err, market.ErrInexact)
-	require.ErrorContains(t, err, "parameter money: 0.001 has more than 2 decimals")
-	_, err = dca.Kind.Needs(map[string]any{"every": "1ms"})
+	require.ErrorContains(t, err, "parameter money: 0.001 quote in BTC-EUR, which has 2 decimals")
+	_, err = dca.Definition.Needs(map[string]any{"every": "1ms"})
 	require.EqualError(t, err, "strategy dca: parameter every: 1ms is below 1s")
 }

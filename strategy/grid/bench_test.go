@@ -17,7 +17,7 @@ func BenchmarkStandingLadder(b *testing.B) {
 		b.Run(fmt.Sprint("levels=", levels), func(b *testing.B) {
 			var bench strategytest.Bench
 			m := bench.Market("BTC-EUR", 1, 8, 1_000_000_00)
-			s, err := grid.Kind.New(map[string]any{"levels": levels}, bench.Setup(market.Interval1h))
+			s, err := grid.Definition.New(map[string]any{"levels": levels}, bench.Setup(market.Interval1h))
 			require.NoError(b, err)
 			desk := bench.Desk()
 			for range 3 {

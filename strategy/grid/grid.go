@@ -1,5 +1,5 @@
 // Package grid keeps a ladder of post-only limit orders around a centre: buys below it, sells above
-// it. It never takes liquidity and never sells more than it holds. Start at Kind.
+// it. It never takes liquidity and never sells more than it holds. Start at Definition.
 //
 // # Rules
 //
@@ -30,8 +30,6 @@ package grid
 import (
 	"fmt"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -42,21 +40,22 @@ const (
 	TagSell = "rung above"
 )
 
-// Kind is the strategy as bot.Main takes it.
-var Kind = strategy.Define("grid", "keeps a ladder of post-only buys below and sells above the price", needs, build)
+// Definition is the strategy as bot.Main takes it.
+var Definition = strategy.Define("grid", "keeps a ladder of post-only buys below and sells above the price", needs,
+	build)
 
 // Params are the parameters.
 type Params struct {
-	Levels   int             `toml:"levels" default:"5" min:"1" max:"50" doc:"orders on each side"`
-	Spacing  decimal.Decimal `toml:"spacing_bps" default:"50" min:"0.1" max:"5000" doc:"distance between two orders"`
-	Recentre decimal.Decimal `toml:"recentre_bps" default:"100" min:"0.1" max:"5000" doc:"how far the close may leave the centre"`
-	Money    decimal.Decimal `toml:"money" default:"50" min:"0.00000001" doc:"quote money of each order"`
+	Levels   int           `toml:"levels" default:"5" min:"1" max:"50" doc:"orders on each side"`
+	Spacing  market.Rate   `toml:"spacing_bps" default:"50" unit:"bps" min:"0.1" max:"5000" doc:"distance between two orders"`
+	Recentre market.Rate   `toml:"recentre_bps" default:"100" unit:"bps" min:"0.1" max:"5000" doc:"how far the close may leave the centre"`
+	Money    strategy.Size `toml:"money" default:"50" unit:"quote" doc:"quote money of each order"`
 }
 
 // Validate asks for a lowest rung above zero.
 func (p Params) Validate() error {
-	if reach := p.Spacing.Mul(decimal.NewFromInt(int64(p.Levels))); reach.Cmp(decimal.NewFromInt(10_000)) >= 0 {
-		return fmt.Errorf("parameter levels: %d levels of %s bps reach below a price of zero", p.Levels, p.Spacing)
+	if p.Spacing*market.Rate(p.Levels) >= market.Whole {
+		return fmt.Errorf("parameter levels: %d levels of %s reach below a price of zero", p.Levels, p.Spacing)
 	}
 	return nil
 }
@@ -70,21 +69,15 @@ type grid struct {
 	ladders           []ladder // by market
 }
 
-func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
-	g := &grid{setup: s, ladders: make([]ladder, s.Slots())}
-	if g.spacing, err = strategy.BpsOf(p.Spacing); err != nil {
-		return nil, fmt.Errorf("parameter spacing_bps: %w", err)
-	}
-	if g.recentre, err = strategy.BpsOf(p.Recentre); err != nil {
-		return nil, fmt.Errorf("parameter recentre_bps: %w", err)
-	}
+func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
+	g := &grid{setup: s, spacing: p.Spacing, recentre: p.Recentre, ladders: make([]ladder, s.Slots())}
 	for _, m := range s.Markets {
-		money, err := market.FromDecimal(p.Money, m.QuoteDigits)
+		money, err := p.Money.MoneyIn(m)
 		if err != nil {
-			return nil, fmt.Errorf("parameter money: %w in %s", err, m.Name)
+			return nil, fmt.Errorf("parameter money: %w", err)
 		}
 		g.ladders[m.ID] = ladder{
-			money: market.Money(money), buys: make([]rung, p.Levels), sells: make([]rung, p.Levels),
+			money: money, buys: make([]rung, p.Levels), sells: make([]rung, p.Levels),
 		}
 	}
 	return g, nil
@@ -92,7 +85,7 @@ func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
 
 // OnCandle moves the centre where the close is too far from it, and keeps the ladder.
 func (g *grid) OnCandle(d *strategy.Desk, c market.Candle) {
-	l, m := &g.ladders[c.Market], d.Market(c.Market)
+	l, m := &g.ladders[c.Market], d.In(c.Market).Market()
 	away := c.Close - l.centre
 	moved := l.centre == 0 || max(away, -away) > l.reach
 	if moved {
@@ -101,11 +94,11 @@ func (g *grid) OnCandle(d *strategy.Desk, c market.Candle) {
 	if moved || !l.reckoned || l.rules != m.Rules {
 		g.reckon(l, &m)
 	}
-	if held := d.Position(c.Market).Amount; held != l.held {
+	if held := d.In(c.Market).Position().Amount; held != l.held {
 		l.held = held
 		l.recheck()
 	}
-	if l.calm(c.Close) && (!l.poor || d.Cash(c.Market) < l.money) {
+	if l.calm(c.Close) && (!l.poor || d.In(c.Market).Cash() < l.money) {
 		return
 	}
 	l.settled, l.poor, l.low, l.high = true, false, l.centre-l.reach, l.centre+l.reach
@@ -135,7 +128,7 @@ func (g *grid) OnFill(d *strategy.Desk, f market.Fill) { g.noteChange(d, f.Marke
 // noteChange makes the next close look the order up.
 func (g *grid) noteChange(d *strategy.Desk, m market.ID, id market.OrderID, side market.Side) {
 	l := &g.ladders[m]
-	l.settled, l.held = false, d.Position(m).Amount
+	l.settled, l.held = false, d.In(m).Position().Amount
 	if r := l.find(side, id); r != nil {
 		r.state = unsure
 	} else if side == market.Sell {

@@ -25,7 +25,7 @@ type stage struct {
 func start(t *testing.T, cash market.Money) *stage {
 	s := &stage{T: t}
 	s.market = s.Market("BTC-EUR", 1, 2, cash)
-	made, err := grid.Kind.New(map[string]any{"levels": int64(2), "spacing_bps": "100", "recentre_bps": "200",
+	made, err := grid.Definition.New(map[string]any{"levels": int64(2), "spacing_bps": "100", "recentre_bps": "200",
 		"money": "100"}, s.Setup(market.Interval1h))
 	require.NoError(t, err)
 	s.strategy, s.desk = made, s.Bench.Desk()
@@ -107,6 +107,6 @@ func TestRungsStandOnTheTick(t *testing.T) {
 }
 
 func TestRungsBelowZeroAreNoParameters(t *testing.T) {
-	_, err := grid.Kind.Needs(map[string]any{"levels": int64(2), "spacing_bps": int64(5000)})
-	require.EqualError(t, err, "strategy grid: parameter levels: 2 levels of 5000 bps reach below a price of zero")
+	_, err := grid.Definition.Needs(map[string]any{"levels": int64(2), "spacing_bps": int64(5000)})
+	require.EqualError(t, err, "strategy grid: parameter levels: 2 levels of 50% reach below a price of zero")
 }

@@ -46,14 +46,15 @@ const (
 
 // reckon computes the rungs around the centre.
 func (g *grid) reckon(l *ladder, m *market.Market) {
-	l.reckoned, l.rules, l.reach = true, m.Rules, strategy.Fraction(l.centre, g.recentre)
+	l.reckoned, l.rules, l.reach = true, m.Rules, l.centre.Part(g.recentre)
+	money := m.MoneyValue(l.money)
 	for k := range l.buys {
 		r, distance := &l.buys[k], g.spacing*market.Rate(k+1)
-		r.price = strategy.RoundPrice(*m, market.Buy, strategy.Below(l.centre, distance))
-		r.amount = strategy.Tradable(*m, strategy.Affordable(*m, l.money, strategy.Whole, r.price), r.price)
+		r.price = m.RoundPrice(market.Buy, l.centre.Below(distance))
+		r.amount = m.Tradable(m.AmountFor(money, r.price), r.price)
 		r = &l.sells[k]
-		r.price = strategy.RoundPrice(*m, market.Sell, strategy.Above(l.centre, distance))
-		r.amount = strategy.Affordable(*m, l.money, strategy.Whole, r.price)
+		r.price = m.RoundPrice(market.Sell, l.centre.Above(distance))
+		r.amount = m.RoundAmount(m.AmountFor(money, r.price))
 	}
 	l.recheck()
 }
@@ -89,7 +90,7 @@ func (l *ladder) keepBuys(d *strategy.Desk, m *market.Market, at market.Price) {
 		case l.keep(d, r) || r.amount == 0:
 		case r.price >= at:
 			l.high = min(l.high, r.price)
-		case d.Cash(m.ID) < l.money:
+		case d.In(m.ID).Cash() < l.money:
 			l.poor = true
 		default:
 			l.place(d, m.ID, market.Buy, r, r.amount)
@@ -104,7 +105,7 @@ func (l *ladder) keepSells(d *strategy.Desk, m *market.Market, at market.Price) 
 		if l.keep(d, r) || free <= 0 {
 			continue
 		}
-		amount := strategy.Tradable(*m, min(free, r.amount), r.price)
+		amount := m.Tradable(min(free, r.amount), r.price)
 		switch {
 		case amount == 0:
 		case r.price <= at:
@@ -120,7 +121,7 @@ func (l *ladder) unsold(d *strategy.Desk, m market.ID) market.Qty {
 	all := !l.counted
 	if all {
 		l.offered, l.counted = 0, true
-		for _, o := range d.OpenOrders(m) {
+		for _, o := range d.In(m).OpenOrders() {
 			if o.Side == market.Sell {
 				l.offered += o.AmountRemaining
 			}
@@ -158,9 +159,7 @@ func (l *ladder) keep(d *strategy.Desk, r *rung) bool {
 		r.state = rests
 		return true
 	case o.Status != 0:
-		if err := d.Update(o.ID, strategy.At(r.price)); err != nil {
-			d.Log().Debug().Err(err).Msg("move refused")
-		}
+		d.Update(o.ID, strategy.At(r.price))
 	}
 	l.settled = false
 	return true
@@ -172,10 +171,8 @@ func (l *ladder) place(d *strategy.Desk, m market.ID, side market.Side, r *rung,
 	if side == market.Sell {
 		tag = TagSell
 	}
-	id, err := d.Limit(m, side, amount, r.price, strategy.PostOnly(), strategy.Tag(tag))
-	if err != nil {
-		d.Log().Debug().Err(err).Msg("rung refused")
-	}
+	id, err := d.In(m).Place(side, strategy.Amount(amount), strategy.At(r.price), strategy.PostOnly(),
+		strategy.Tag(tag))
 	r.order, r.open, r.state = id, 0, unsure
 	l.settled = false
 	return err == nil

@@ -31,7 +31,7 @@ func (g *grid) Load(data []byte) error {
 			return fmt.Errorf("saved with levels = %d, now it is %d; set it back, or cancel its orders and give it "+
 				"another name", len(saved.Buys), len(l.buys))
 		}
-		l.centre, l.reach, l.reckoned = saved.Centre, strategy.Fraction(saved.Centre, g.recentre), false
+		l.centre, l.reach, l.reckoned = saved.Centre, saved.Centre.Part(g.recentre), false
 		for k := range l.buys {
 			l.buys[k].order, l.sells[k].order = saved.Buys[k], saved.Sells[k]
 		}

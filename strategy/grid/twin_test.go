@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
@@ -24,7 +23,7 @@ import (
 type naive struct {
 	strategy.Base
 	spacing, recentre market.Rate
-	money             decimal.Decimal
+	money             strategy.Size
 	centre            map[market.ID]market.Price
 	buys, sells       map[market.ID][]market.OrderID
 }
@@ -33,8 +32,7 @@ var naiveKind = strategy.Define("grid", "", func(grid.Params) strategy.Needs { r
 	func(p grid.Params, s strategy.Setup) (strategy.Strategy, error) {
 		n := &naive{money: p.Money, centre: map[market.ID]market.Price{}, buys: map[market.ID][]market.OrderID{},
 			sells: map[market.ID][]market.OrderID{}}
-		n.spacing, _ = strategy.BpsOf(p.Spacing)
-		n.recentre, _ = strategy.BpsOf(p.Recentre)
+		n.spacing, n.recentre = p.Spacing, p.Recentre
 		for _, m := range s.Markets {
 			n.buys[m.ID], n.sells[m.ID] = make([]market.OrderID, p.Levels), make([]market.OrderID, p.Levels)
 		}
@@ -44,7 +42,7 @@ var naiveKind = strategy.Define("grid", "", func(grid.Params) strategy.Needs { r
 func (n *naive) OnCandle(d *strategy.Desk, c market.Candle) {
 	centre := n.centre[c.Market]
 	away := c.Close - centre
-	if centre == 0 || max(away, -away) > strategy.Fraction(centre, n.recentre) {
+	if centre == 0 || max(away, -away) > centre.Part(n.recentre) {
 		n.centre[c.Market] = c.Close
 	}
 	sides := []func(*strategy.Desk, *market.Candle){n.keepBuys, n.keepSells}
@@ -56,34 +54,35 @@ func (n *naive) OnCandle(d *strategy.Desk, c market.Candle) {
 }
 
 func (n *naive) moneyIn(m *market.Market) market.Money {
-	money, err := market.FromDecimal(n.money, m.QuoteDigits)
+	money, err := n.money.MoneyIn(m)
 	if err != nil {
 		panic(err)
 	}
-	return market.Money(money)
+	return money
 }
 
 func (n *naive) keepBuys(d *strategy.Desk, c *market.Candle) {
-	m := d.Market(c.Market)
+	m := d.In(c.Market).Market()
 	money, buys := n.moneyIn(&m), n.buys[c.Market]
 	for k := range buys {
 		distance := n.spacing * market.Rate(k+1)
-		price := strategy.RoundPrice(m, market.Buy, strategy.Below(n.centre[c.Market], distance))
+		price := m.RoundPrice(market.Buy, n.centre[c.Market].Below(distance))
 		if o, open := d.Order(buys[k]); open {
 			naiveMove(d, &o, price)
 			continue
 		}
-		amount := strategy.Tradable(m, strategy.Affordable(m, money, strategy.Whole, price), price)
-		if amount == 0 || price >= c.Close || d.Cash(c.Market) < money {
+		amount := m.Tradable(m.AmountFor(m.MoneyValue(money), price), price)
+		if amount == 0 || price >= c.Close || d.In(c.Market).Cash() < money {
 			continue
 		}
-		buys[k], _ = d.Limit(c.Market, market.Buy, amount, price, strategy.PostOnly(), strategy.Tag(grid.TagBuy))
+		buys[k], _ = d.In(c.Market).Buy(strategy.Amount(amount), strategy.At(price), strategy.PostOnly(),
+			strategy.Tag(grid.TagBuy))
 	}
 }
 
 func (n *naive) keepSells(d *strategy.Desk, c *market.Candle) {
-	m, free := d.Market(c.Market), d.Position(c.Market).Amount
-	for _, o := range d.OpenOrders(c.Market) {
+	m, free := d.In(c.Market).Market(), d.In(c.Market).Position().Amount
+	for _, o := range d.In(c.Market).OpenOrders() {
 		if o.Side == market.Sell {
 			free -= o.AmountRemaining
 		}
@@ -91,16 +90,17 @@ func (n *naive) keepSells(d *strategy.Desk, c *market.Candle) {
 	money, sells := n.moneyIn(&m), n.sells[c.Market]
 	for k := range sells {
 		distance := n.spacing * market.Rate(k+1)
-		price := strategy.RoundPrice(m, market.Sell, strategy.Above(n.centre[c.Market], distance))
+		price := m.RoundPrice(market.Sell, n.centre[c.Market].Above(distance))
 		if o, open := d.Order(sells[k]); open {
 			naiveMove(d, &o, price)
 			continue
 		}
-		amount := strategy.Tradable(m, min(free, strategy.Affordable(m, money, strategy.Whole, price)), price)
+		amount := m.Tradable(min(free, m.AmountFor(m.MoneyValue(money), price)), price)
 		if amount == 0 || price <= c.Close {
 			continue
 		}
-		sells[k], _ = d.Limit(c.Market, market.Sell, amount, price, strategy.PostOnly(), strategy.Tag(grid.TagSell))
+		sells[k], _ = d.In(c.Market).Sell(strategy.Amount(amount), strategy.At(price), strategy.PostOnly(),
+			strategy.Tag(grid.TagSell))
 		if sells[k] != 0 {
 			free -= amount
 		}
@@ -122,13 +122,12 @@ type spender struct {
 func (s *spender) OnCandle(d *strategy.Desk, c market.Candle) {
 	switch s.r.IntN(20) {
 	case 0:
-		_, _ = d.Buy(c.Market, strategy.Affordable(d.Market(c.Market), d.Cash(c.Market), strategy.Whole/2, c.Close))
+		_, _ = d.In(c.Market).Buy(strategy.CashShare(market.Whole / 2))
 	case 1:
-		_, _ = d.Limit(c.Market, market.Buy,
-			strategy.Affordable(d.Market(c.Market), d.Cash(c.Market), strategy.Whole/3, c.Close), c.Close*99/100)
+		_, _ = d.In(c.Market).Buy(strategy.CashShare(market.Whole/3), strategy.At(c.Close*99/100))
 	case 2:
-		_ = d.CancelAll(c.Market)
-		_, _ = d.Target(c.Market, 0)
+		_ = d.In(c.Market).CancelAll()
+		_, _ = d.In(c.Market).Target(strategy.Amount(0))
 	}
 }
 
@@ -164,7 +163,7 @@ func (s *series) Next() ([]market.Candle, error) {
 func (s *series) Close() error { return nil }
 
 // randomPlan is a backtest of a kind of grid, the same for the same seed.
-func randomPlan(t *testing.T, kind strategy.Kind, seed uint64) *backtest.Plan {
+func randomPlan(t *testing.T, kind strategy.Definition, seed uint64) *backtest.Plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var catalog market.Catalog
 	eur := asset(t, &catalog, "EUR", 2)
@@ -231,7 +230,7 @@ func TestTheGridAsksWhatItsNaiveTwinAsks(t *testing.T) {
 	for seed := range uint64(30) {
 		want, have := listener{}, listener{}
 		naively := play(t, naiveKind, seed, &want)
-		result := play(t, grid.Kind, seed, &have)
+		result := play(t, grid.Definition, seed, &have)
 		for i := range min(len(want.lines), len(have.lines)) {
 			require.Equal(t, want.lines[i], have.lines[i], "seed %d, line %d", seed, i)
 		}
@@ -242,7 +241,7 @@ func TestTheGridAsksWhatItsNaiveTwinAsks(t *testing.T) {
 	require.Greater(t, fills, 5_000)
 }
 
-func play(t *testing.T, kind strategy.Kind, seed uint64, l *listener) []byte {
+func play(t *testing.T, kind strategy.Definition, seed uint64, l *listener) []byte {
 	result, err := backtest.Run(context.Background(), randomPlan(t, kind, seed), backtest.Options{Observer: l})
 	require.NoError(t, err, "seed %d", seed)
 	text, err := result.JSON()

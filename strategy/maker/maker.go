@@ -1,6 +1,6 @@
 // Package maker quotes both sides of a market with post-only limit orders around the middle of its
 // order book. It never takes liquidity, never sells more than it holds and holds no more than its
-// limit. Start at Kind.
+// limit. Start at Definition.
 //
 // # Rules
 //
@@ -40,8 +40,6 @@ package maker
 import (
 	"fmt"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -52,31 +50,24 @@ const (
 	TagAsk = "ask"
 )
 
-// Kind is the strategy as bot.Main takes it.
-var Kind = strategy.Define("maker", "quotes both sides around the middle of the order book, post-only", needs, build)
+// Definition is the strategy as bot.Main takes it.
+var Definition = strategy.Define("maker", "quotes both sides around the middle of the order book, post-only", needs,
+	build)
 
 // Params are the parameters.
 type Params struct {
-	HalfSpread decimal.Decimal `toml:"half_spread_bps" default:"25" min:"0.01" max:"5000" doc:"distance of each quote from the middle"`
-	Skew       decimal.Decimal `toml:"skew_bps" default:"10" min:"0" max:"4000" doc:"shift of both quotes without and with a full position"`
-	Move       decimal.Decimal `toml:"move_bps" default:"3" min:"0" max:"1000" doc:"smallest move of a quote"`
-	Money      decimal.Decimal `toml:"money" default:"100" min:"0.00000001" doc:"quote money of each quote"`
-	MaxMoney   decimal.Decimal `toml:"max_money" default:"1000" min:"0.00000001" doc:"largest value of the position"`
-	Book       bool            `toml:"book" default:"true" doc:"quote from order books; false: from tickers"`
-}
-
-// Validate asks for a limit that at least one quote fits into.
-func (p Params) Validate() error {
-	if p.Money.Cmp(p.MaxMoney) > 0 {
-		return fmt.Errorf("parameter money: %s is above max_money, which is %s", p.Money, p.MaxMoney)
-	}
-	return nil
+	HalfSpread market.Rate   `toml:"half_spread_bps" default:"25" unit:"bps" min:"0.01" max:"5000" doc:"distance of each quote from the middle"`
+	Skew       market.Rate   `toml:"skew_bps" default:"10" unit:"bps" min:"0" max:"4000" doc:"shift of both quotes without and with a full position"`
+	Move       market.Rate   `toml:"move_bps" default:"3" unit:"bps" min:"0" max:"1000" doc:"smallest move of a quote"`
+	Money      strategy.Size `toml:"money" default:"100" unit:"quote" doc:"quote money of each quote"`
+	MaxMoney   strategy.Size `toml:"max_money" default:"1000" unit:"quote" doc:"largest value of the position"`
+	Book       bool          `toml:"book" default:"true" doc:"quote from order books; false: from tickers"`
 }
 
 func needs(p Params) strategy.Needs { return strategy.Needs{Ticker: true, Book: p.Book} }
 
 // spendable is the part of the cash that a buy may use; the rest is for its fee.
-const spendable = strategy.Whole / 100 * 99
+const spendable = 99 * market.Percent
 
 type maker struct {
 	strategy.Base
@@ -93,16 +84,7 @@ type pair struct {
 }
 
 func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
-	k := &maker{setup: s, pairs: make([]pair, s.Slots())}
-	if k.half, err = strategy.BpsOf(p.HalfSpread); err != nil {
-		return nil, fmt.Errorf("parameter half_spread_bps: %w", err)
-	}
-	if k.skew, err = strategy.BpsOf(p.Skew); err != nil {
-		return nil, fmt.Errorf("parameter skew_bps: %w", err)
-	}
-	if k.move, err = strategy.BpsOf(p.Move); err != nil {
-		return nil, fmt.Errorf("parameter move_bps: %w", err)
-	}
+	k := &maker{setup: s, half: p.HalfSpread, skew: p.Skew, move: p.Move, pairs: make([]pair, s.Slots())}
 	for _, m := range s.Markets {
 		if k.pairs[m.ID], err = newPair(p, m); err != nil {
 			return nil, err
@@ -112,16 +94,19 @@ func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
 }
 
 func newPair(p Params, m *market.Market) (pair, error) {
-	money, err := market.FromDecimal(p.Money, m.QuoteDigits)
+	money, err := p.Money.MoneyIn(m)
 	if err != nil {
-		return pair{}, fmt.Errorf("parameter money: %w in %s", err, m.Name)
+		return pair{}, fmt.Errorf("parameter money: %w", err)
 	}
-	limit, err := market.FromDecimal(p.MaxMoney, m.QuoteDigits)
-	if err != nil {
-		return pair{}, fmt.Errorf("parameter max_money: %w in %s", err, m.Name)
+	limit, err := p.MaxMoney.MoneyIn(m)
+	switch {
+	case err != nil:
+		return pair{}, fmt.Errorf("parameter max_money: %w", err)
+	case money > limit:
+		return pair{}, fmt.Errorf("parameter money: %s is above max_money, which is %s", p.Money, p.MaxMoney)
 	}
 	return pair{
-		money: market.Money(money), limit: market.Money(limit),
+		money: money, limit: limit,
 		buy: quote{side: market.Buy, tag: TagBid}, sell: quote{side: market.Sell, tag: TagAsk},
 	}, nil
 }
@@ -159,20 +144,20 @@ func (k *maker) OnOrder(_ *strategy.Desk, o market.Order, r market.Report) {
 }
 
 func (k *maker) quote(d *strategy.Desk, p *pair, id market.ID, bid, ask market.Price) {
-	m, middle, held := d.Market(id), bid+(ask-bid)/2, d.Position(id).Amount
-	limit := strategy.Affordable(m, p.limit, strategy.Whole, middle)
+	m, middle, held := d.In(id).Market(), bid+(ask-bid)/2, d.In(id).Position().Amount
+	limit := m.RoundAmount(m.AmountFor(m.MoneyValue(p.limit), middle))
 	if limit == 0 {
 		return
 	}
-	least := max(1, strategy.Fraction(middle, k.move))
-	size := strategy.Affordable(m, p.money, strategy.Whole, middle)
-	middle += strategy.Fraction(middle, k.shift(held, limit))
-	buy := strategy.RoundPrice(m, market.Buy, min(strategy.Below(middle, k.half), ask-1))
-	sell := strategy.RoundPrice(m, market.Sell, max(strategy.Above(middle, k.half), bid+1))
+	least := max(1, middle.Part(k.move))
+	size := m.RoundAmount(m.AmountFor(m.MoneyValue(p.money), middle))
+	middle += middle.Part(k.shift(held, limit))
+	buy := m.RoundPrice(market.Buy, min(middle.Below(k.half), ask-1))
+	sell := m.RoundPrice(market.Sell, max(middle.Above(k.half), bid+1))
 	down, up := want{min(size, limit-held), buy, least}, want{min(size, held), sell, least}
 	bought, sold := p.buy.now(d), p.sell.now(d)
 	if !bought.open || bought.rest() <= 0 || p.buy.far(down) { // else the cash decides nothing
-		down.amount = min(down.amount, bought.rest()+strategy.Affordable(m, d.Cash(id), spendable, buy))
+		down.amount = min(down.amount, bought.rest()+d.In(id).AmountOf(strategy.CashShare(spendable), buy))
 	}
 	if buy > p.buy.price {
 		p.sell.keep(d, &m, &sold, up)

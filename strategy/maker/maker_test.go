@@ -30,7 +30,7 @@ func start(t *testing.T, more map[string]any) *stage {
 	for name, value := range more {
 		values[name] = value
 	}
-	made, err := maker.Kind.New(values, s.Setup(market.Interval1m))
+	made, err := maker.Definition.New(values, s.Setup(market.Interval1m))
 	require.NoError(t, err)
 	s.strategy, s.desk = made, s.Bench.Desk()
 	return s
@@ -46,7 +46,7 @@ func (s *stage) book(bid, ask market.Price, want ...string) {
 // hold gives the strategy a position at 100.
 func (s *stage) hold(amount market.Qty) {
 	s.Deposit(s.market, market.Money(amount)*100)
-	id, err := s.desk.Buy(s.market.ID, amount)
+	id, err := s.desk.In(s.market.ID).Buy(strategy.Amount(amount))
 	require.NoError(s, err)
 	s.Fill(id, 100_00, amount)
 	s.Asked()
@@ -220,12 +220,17 @@ func TestAnEmptySideOfTheBookChangesNothing(t *testing.T) {
 }
 
 func TestItAsksForABookUnlessToldNotTo(t *testing.T) {
-	needs, err := maker.Kind.Needs(nil)
+	needs, err := maker.Definition.Needs(nil)
 	require.NoError(t, err)
 	require.Equal(t, strategy.Needs{Ticker: true, Book: true}, needs)
-	needs, err = maker.Kind.Needs(map[string]any{"book": false})
+	needs, err = maker.Definition.Needs(map[string]any{"book": false})
 	require.NoError(t, err)
 	require.Equal(t, strategy.Needs{Ticker: true}, needs)
-	_, err = maker.Kind.Needs(map[string]any{"money": int64(2000)})
-	require.EqualError(t, err, "strategy maker: parameter money: 2000 is above max_money, which is 1000")
+	var bench strategytest.Bench
+	bench.Market("BTC-EUR", 2, 4, 1000_00)
+	_, err = maker.Definition.New(map[string]any{"money": int64(2000)}, bench.Setup(market.Interval1h))
+	require.EqualError(t, err, "strategy maker: parameter money: 2000 quote is above max_money, which is 1000 quote")
+	_, err = maker.Definition.New(map[string]any{"money": "5% equity"}, bench.Setup(market.Interval1h))
+	require.EqualError(t, err,
+		`strategy maker: parameter money: 5% equity: want an amount of money, such as "25 quote"`)
 }

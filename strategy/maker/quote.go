@@ -47,7 +47,7 @@ func (q *quote) keep(d *strategy.Desk, m *market.Market, o *present, w want) {
 	switch {
 	case !o.open:
 		q.moving, q.leaving = false, false
-		w.amount = strategy.Tradable(*m, w.amount, w.price)
+		w.amount = m.Tradable(w.amount, w.price)
 		if w.amount > 0 && (far || !q.refused) {
 			q.place(d, m.ID, w)
 		}
@@ -60,10 +60,8 @@ func (q *quote) keep(d *strategy.Desk, m *market.Market, o *present, w want) {
 }
 
 func (q *quote) place(d *strategy.Desk, m market.ID, w want) {
-	id, err := d.Limit(m, q.side, w.amount, w.price, strategy.PostOnly(), strategy.Tag(q.tag))
-	if err != nil {
-		d.Log().Debug().Err(err).Msg("quote refused")
-	}
+	id, err := d.In(m).Place(q.side, strategy.Amount(w.amount), strategy.At(w.price), strategy.PostOnly(),
+		strategy.Tag(q.tag))
 	q.order, q.price, q.refused = id, w.price, err != nil
 }
 
@@ -74,12 +72,11 @@ func (q *quote) move(d *strategy.Desk, m *market.Market, o *market.Order, w want
 	filled := o.Amount - o.AmountRemaining
 	if filled > 0 || w.amount < o.AmountRemaining {
 		total := filled + market.FloorDigits(w.amount, m.AmountDigits, m.QuantityDecimals)
-		err = d.Update(o.ID, strategy.At(w.price), strategy.Amount(total))
+		err = d.Update(o.ID, strategy.At(w.price), strategy.Resize(strategy.Amount(total)))
 	} else {
 		err = d.Update(o.ID, strategy.At(w.price))
 	}
 	if err != nil {
-		d.Log().Debug().Err(err).Msg("move refused")
 		q.cancel(d)
 		return
 	}
@@ -110,9 +107,5 @@ func (q *quote) rejected(o *market.Order, command market.CommandKind) {
 }
 
 func (q *quote) cancel(d *strategy.Desk) {
-	if err := d.Cancel(q.order); err != nil {
-		d.Log().Debug().Err(err).Msg("cancel refused")
-		return
-	}
-	q.leaving = true
+	q.leaving = d.Cancel(q.order) == nil
 }

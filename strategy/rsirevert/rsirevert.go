@@ -30,8 +30,6 @@ package rsirevert
 import (
 	"fmt"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/indicator"
@@ -44,19 +42,19 @@ const (
 	TagExit   = "overbought"
 )
 
-// Kind is the strategy as bot.Main takes it.
-var Kind = strategy.Define("rsirevert",
+// Definition is the strategy as bot.Main takes it.
+var Definition = strategy.Define("rsirevert",
 	"buys below the close when the RSI is low, sells at a target or when it is high", needs, build)
 
 // Params are the parameters.
 type Params struct {
-	Period int             `toml:"period" default:"14" min:"2" max:"500" doc:"closes of the RSI"`
-	Low    float64         `toml:"low" default:"30" min:"0" max:"100" doc:"RSI below which to buy"`
-	High   float64         `toml:"high" default:"70" min:"0" max:"100" doc:"RSI above which to sell"`
-	Offset decimal.Decimal `toml:"offset_bps" default:"10" min:"0" max:"5000" doc:"how far below the close to buy"`
-	Target decimal.Decimal `toml:"target_bps" default:"150" min:"0" max:"5000" doc:"how far above its cost to sell"`
-	Expire int             `toml:"expire" default:"6" min:"1" max:"10000" doc:"candles after which an unfilled order is cancelled"`
-	Share  decimal.Decimal `toml:"share" default:"0.95" min:"0.00000001" max:"1" doc:"part of the cash that an entry may use"`
+	Period int         `toml:"period" default:"14" min:"2" max:"500" doc:"closes of the RSI"`
+	Low    float64     `toml:"low" default:"30" min:"0" max:"100" doc:"RSI below which to buy"`
+	High   float64     `toml:"high" default:"70" min:"0" max:"100" doc:"RSI above which to sell"`
+	Offset market.Rate `toml:"offset_bps" default:"10" unit:"bps" min:"0" max:"5000" doc:"how far below the close to buy"`
+	Target market.Rate `toml:"target_bps" default:"150" unit:"bps" min:"0" max:"5000" doc:"how far above its cost to sell"`
+	Expire int         `toml:"expire" default:"6" min:"1" max:"10000" doc:"candles after which an unfilled order is cancelled"`
+	Share  market.Rate `toml:"share" default:"95%" min:"0.000001%" max:"100%" doc:"part of the cash that an entry may use"`
 }
 
 // Validate asks for room between low and high.
@@ -74,98 +72,78 @@ func needs(p Params) strategy.Needs {
 
 type rsiRevert struct {
 	strategy.Base
-	setup          strategy.Setup
-	low, high      float64
-	offset, target market.Rate
-	share          market.Rate
-	expire         int
-	sides          []side // by market
+	Params
+	strategy.PerMarket[side]
 }
 
 // side is the state of one market: its RSI and the one order that may be open.
 type side struct {
+	Order market.OrderID `json:"order"`
+	Age   int            `json:"age"` // candles closed since Order was placed or moved
 	rsi   indicator.RSI
-	order market.OrderID
-	age   int // candles closed since order was placed or moved
 }
 
-func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
-	r := &rsiRevert{setup: s, low: p.Low, high: p.High, expire: p.Expire, sides: make([]side, s.Slots())}
-	if r.offset, err = strategy.BpsOf(p.Offset); err != nil {
-		return nil, fmt.Errorf("parameter offset_bps: %w", err)
-	}
-	if r.target, err = strategy.BpsOf(p.Target); err != nil {
-		return nil, fmt.Errorf("parameter target_bps: %w", err)
-	}
-	if r.share, err = strategy.ShareOf(p.Share); err != nil {
-		return nil, fmt.Errorf("parameter share: %w", err)
-	}
-	for _, m := range s.Markets {
-		r.sides[m.ID].rsi = indicator.NewRSI(p.Period)
-	}
-	return r, nil
+func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
+	fresh := func(market.Market) side { return side{rsi: indicator.NewRSI(p.Period)} }
+	return &rsiRevert{Params: p, PerMarket: strategy.Each(s, fresh)}, nil
 }
 
 // OnCandle tends the open order, or places a new one.
 func (r *rsiRevert) OnCandle(d *strategy.Desk, c market.Candle) {
-	x := &r.sides[c.Market]
+	m, x := d.In(c.Market), r.In(c.Market)
 	x.rsi.Push(c.Close)
 	if !x.rsi.Ready() {
 		return
 	}
-	if o, open := d.Order(x.order); open {
-		r.tend(d, &c, x, &o)
+	if o, open := d.Order(x.Order); open {
+		r.tend(d, m, x, &o, c.Close)
 		return
 	}
-	m, p := d.Market(c.Market), d.Position(c.Market)
-	if held := strategy.Tradable(m, p.Amount, c.Close); held > 0 {
-		r.exit(d, &c, x, held)
-	} else if x.rsi.Value() < r.low {
-		r.enter(d, &c, x)
+	rules := m.Market()
+	if held := rules.Tradable(m.Position().Amount, c.Close); held > 0 {
+		r.exit(m, x, held, c.Close)
+	} else if x.rsi.Value() < r.Low {
+		r.enter(m, x, c.Close)
 	}
 }
 
 // tend moves, cancels or leaves the open order.
-func (r *rsiRevert) tend(d *strategy.Desk, c *market.Candle, x *side, o *market.Order) {
-	x.age++
-	price := strategy.RoundPrice(d.Market(c.Market), market.Sell, c.Close)
-	var err error
+func (r *rsiRevert) tend(d *strategy.Desk, m strategy.MarketDesk, x *side, o *market.Order, close market.Price) {
+	x.Age++
+	rules := m.Market()
+	price := rules.RoundPrice(market.Sell, close)
 	switch {
-	case x.age >= r.expire:
-		err = d.Cancel(o.ID)
-	case o.Side == market.Sell && x.rsi.Value() > r.high && o.Price > price:
-		if err = d.Update(o.ID, strategy.At(price)); err == nil {
-			x.age = 0
+	case x.Age >= r.Expire:
+		d.Cancel(o.ID)
+	case o.Side == market.Sell && x.rsi.Value() > r.High && o.Price > price:
+		if d.Update(o.ID, strategy.At(price)) == nil {
+			x.Age = 0
 		}
 	}
-	if err != nil {
-		d.Log().Debug().Err(err).Msg("change refused")
-	}
 }
 
-func (r *rsiRevert) enter(d *strategy.Desk, c *market.Candle, x *side) {
-	m := d.Market(c.Market)
-	price := strategy.RoundPrice(m, market.Buy, strategy.Below(c.Close, r.offset))
-	amount := strategy.Tradable(m, strategy.Affordable(m, d.Cash(c.Market), r.share, price), price)
+func (r *rsiRevert) enter(m strategy.MarketDesk, x *side, close market.Price) {
+	rules := m.Market()
+	price := rules.RoundPrice(market.Buy, close.Below(r.Offset))
+	amount := rules.Tradable(m.AmountOf(strategy.CashShare(r.Share), price), price)
 	if amount > 0 {
-		x.place(d, c.Market, market.Buy, amount, price, TagEntry)
+		x.placed(m.Buy(strategy.Amount(amount), strategy.At(price), strategy.Tag(TagEntry)))
 	}
 }
 
-func (r *rsiRevert) exit(d *strategy.Desk, c *market.Candle, x *side, held market.Qty) {
-	m := d.Market(c.Market)
-	price, tag := c.Close, TagExit
-	if x.rsi.Value() <= r.high {
-		price, tag = strategy.Above(strategy.AveragePrice(m, d.Position(c.Market)), r.target), TagTarget
+func (r *rsiRevert) exit(m strategy.MarketDesk, x *side, held market.Qty, close market.Price) {
+	price, tag := close, TagExit
+	if x.rsi.Value() <= r.High {
+		price, tag = m.Cost().Above(r.Target), TagTarget
 	}
-	x.place(d, c.Market, market.Sell, held, strategy.RoundPrice(m, market.Sell, price), tag)
+	rules := m.Market()
+	price = rules.RoundPrice(market.Sell, price)
+	x.placed(m.Sell(strategy.Amount(held), strategy.At(price), strategy.Tag(tag)))
 }
 
-func (x *side) place(d *strategy.Desk, m market.ID, s market.Side, amount market.Qty, price market.Price, tag string) {
-	id, err := d.Limit(m, s, amount, price, strategy.Tag(tag))
-	if err != nil {
-		d.Log().Debug().Err(err).Msg("order refused")
-		return
+// placed notes the answer to an ask.
+func (x *side) placed(id market.OrderID, err error) {
+	if err == nil {
+		x.Order, x.Age = id, 0
 	}
-	x.order, x.age = id, 0
 }

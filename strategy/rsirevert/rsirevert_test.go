@@ -25,7 +25,7 @@ type stage struct {
 func start(t *testing.T) *stage {
 	s := &stage{T: t}
 	s.market = s.Market("BTC-EUR", 2, 2, 1000_00)
-	made, err := rsirevert.Kind.New(map[string]any{
+	made, err := rsirevert.Definition.New(map[string]any{
 		"period": int64(2), "low": 20.0, "high": 80.0, "offset_bps": "100", "target_bps": "500", "expire": int64(2),
 		"share": "1",
 	}, s.Setup(market.Interval1h))
@@ -140,6 +140,6 @@ func TestPricesAreOnTheTick(t *testing.T) {
 }
 
 func TestLowMustBeBelowHigh(t *testing.T) {
-	_, err := rsirevert.Kind.Needs(map[string]any{"low": 70.0})
+	_, err := rsirevert.Definition.Needs(map[string]any{"low": 70.0})
 	require.EqualError(t, err, "strategy rsirevert: parameter low: 70 is not below high, which is 70")
 }

@@ -6,9 +6,10 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// An own main has them beside its own strategy with bot.Main(append(shipped.Kinds(), mine)...).
-func ExampleKinds() {
-	for _, kind := range shipped.Kinds() {
+// An own main has them beside its own strategy with bot.Main(append(shipped.Definitions(),
+// mine)...).
+func ExampleDefinitions() {
+	for _, kind := range shipped.Definitions() {
 		fmt.Println(kind.Name)
 	}
 	// Output:

@@ -1,6 +1,6 @@
 // Package shipped lists the strategies that come with Tidemark. It holds no rules of its own. Start
-// at Kinds; a strategy that is added to the project joins the list and is then in the command and
-// under every test that all strategies must pass.
+// at Definitions; a strategy that is added to the project joins the list and is then in the command
+// and under every test that all strategies must pass.
 package shipped
 
 import (
@@ -13,8 +13,9 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
-// Kinds returns the strategies, the one that `bot backtest` runs without a config first. The slice
-// is the caller's.
-func Kinds() []strategy.Kind {
-	return []strategy.Kind{smacross.Kind, breakout.Kind, rsirevert.Kind, grid.Kind, dca.Kind, maker.Kind}
+// Definitions returns the strategies, the one that `bot backtest` runs without a config first. The
+// slice is the caller's.
+func Definitions() []strategy.Definition {
+	return []strategy.Definition{smacross.Definition, breakout.Definition, rsirevert.Definition, grid.Definition,
+		dca.Definition, maker.Definition}
 }

@@ -13,7 +13,7 @@ import (
 func BenchmarkCandle(b *testing.B) {
 	var bench strategytest.Bench
 	m := bench.Market("BTC-EUR", 2, 8, 0)
-	s, err := smacross.Kind.New(nil, bench.Setup(market.Interval1m))
+	s, err := smacross.Definition.New(nil, bench.Setup(market.Interval1m))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // Package smacross trades the cross of two simple moving averages with market orders, long only. It
-// never looks at a price other than closes and keeps no order resting. Start at Kind; this is the
-// shortest complete strategy.
+// never looks at a price other than closes and keeps no order resting. Start at Definition; this is
+// the shortest complete strategy.
 //
 // # Rules
 //
@@ -36,8 +36,6 @@ package smacross
 import (
 	"fmt"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/indicator"
@@ -49,15 +47,15 @@ const (
 	TagExit  = "cross down"
 )
 
-// Kind is the strategy as bot.Main takes it.
-var Kind = strategy.Define("smacross",
+// Definition is the strategy as bot.Main takes it.
+var Definition = strategy.Define("smacross",
 	"buys when a fast average of closes crosses above a slow one, sells when it crosses below", needs, build)
 
 // Params are the parameters.
 type Params struct {
-	Fast  int             `toml:"fast" default:"20" min:"1" max:"1000" doc:"candles of the fast average"`
-	Slow  int             `toml:"slow" default:"50" min:"2" max:"5000" doc:"candles of the slow average"`
-	Share decimal.Decimal `toml:"share" default:"0.99" min:"0.00000001" max:"1" doc:"part of the cash that a buy may use"`
+	Fast  int         `toml:"fast" default:"20" min:"1" max:"1000" doc:"candles of the fast average"`
+	Slow  int         `toml:"slow" default:"50" min:"2" max:"5000" doc:"candles of the slow average"`
+	Share market.Rate `toml:"share" default:"99%" min:"0.000001%" max:"100%" doc:"part of the cash that a buy may use"`
 }
 
 // Validate asks for a fast average that is faster than the slow one.
@@ -72,62 +70,43 @@ func needs(p Params) strategy.Needs { return strategy.Needs{Warmup: p.Slow + 1} 
 
 type smaCross struct {
 	strategy.Base
-	share   market.Rate
-	crosses []indicator.Cross // by market
+	share market.Rate
+	cross strategy.PerMarket[indicator.Cross]
 }
 
 func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
-	share, err := strategy.ShareOf(p.Share)
-	if err != nil {
-		return nil, fmt.Errorf("parameter share: %w", err)
-	}
-	x := &smaCross{share: share, crosses: make([]indicator.Cross, s.Slots())}
-	for _, m := range s.Markets {
-		x.crosses[m.ID] = indicator.NewCross(p.Fast, p.Slow)
-	}
-	return x, nil
+	cross := func(market.Market) indicator.Cross { return indicator.NewCross(p.Fast, p.Slow) }
+	return &smaCross{share: p.Share, cross: strategy.Each(s, cross)}, nil
 }
 
 // OnCandle takes a close and trades where it crosses.
 func (x *smaCross) OnCandle(d *strategy.Desk, c market.Candle) {
-	switch x.crosses[c.Market].Push(c.Close) {
+	m := d.In(c.Market)
+	switch x.cross.In(c.Market).Push(c.Close) {
 	case indicator.Up:
-		x.enter(d, &c)
+		x.enter(m)
 	case indicator.Down:
-		exit(d, c.Market)
+		exit(d, m)
 	}
 }
 
 // Quiet handles a close that makes no cross.
-func (x *smaCross) Quiet(c market.Candle) bool { return x.crosses[c.Market].Quiet(c.Close) }
+func (x *smaCross) Quiet(c market.Candle) bool { return x.cross.In(c.Market).Quiet(c.Close) }
 
-func (x *smaCross) enter(d *strategy.Desk, c *market.Candle) {
-	if d.Position(c.Market).Amount != 0 || len(d.OpenOrders(c.Market)) != 0 {
-		return
-	}
-	amount := strategy.Affordable(d.Market(c.Market), d.Cash(c.Market), x.share, c.Close)
-	if amount == 0 {
-		return
-	}
-	if _, err := d.Buy(c.Market, amount, strategy.Tag(TagEntry)); err != nil {
-		d.Log().Debug().Err(err).Msg("entry refused")
+func (x *smaCross) enter(m strategy.MarketDesk) {
+	if m.Position().Amount == 0 && len(m.OpenOrders()) == 0 && m.Cash() > 0 {
+		m.Buy(strategy.CashShare(x.share), strategy.Tag(TagEntry))
 	}
 }
 
-func exit(d *strategy.Desk, m market.ID) {
-	for _, o := range d.OpenOrders(m) {
+func exit(d *strategy.Desk, m strategy.MarketDesk) {
+	for _, o := range m.OpenOrders() {
 		if o.Side == market.Sell {
 			return
 		}
-		if err := d.Cancel(o.ID); err != nil {
-			d.Log().Debug().Err(err).Msg("cancel refused")
-		}
+		d.Cancel(o.ID)
 	}
-	amount := d.Position(m).Amount
-	if amount <= 0 {
-		return
-	}
-	if _, err := d.Sell(m, amount, strategy.Tag(TagExit)); err != nil {
-		d.Log().Debug().Err(err).Msg("exit refused")
+	if held := m.Position().Amount; held > 0 {
+		m.Sell(strategy.Amount(held), strategy.Tag(TagExit))
 	}
 }

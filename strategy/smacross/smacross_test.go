@@ -17,7 +17,7 @@ import (
 )
 
 func start(t *testing.T, b *strategytest.Bench, values map[string]any) (strategy.Strategy, *strategy.Desk) {
-	s, err := smacross.Kind.New(values, b.Setup(market.Interval1h))
+	s, err := smacross.Definition.New(values, b.Setup(market.Interval1h))
 	require.NoError(t, err)
 	return s, b.Desk()
 }
@@ -117,9 +117,9 @@ func TestMarketsAreTradedForThemselves(t *testing.T) {
 }
 
 func TestAFastAverageMustBeFaster(t *testing.T) {
-	_, err := smacross.Kind.Needs(map[string]any{"fast": int64(50)})
+	_, err := smacross.Definition.Needs(map[string]any{"fast": int64(50)})
 	require.EqualError(t, err, "strategy smacross: parameter fast: 50 is not below slow, which is 50")
-	needs, err := smacross.Kind.Needs(nil)
+	needs, err := smacross.Definition.Needs(nil)
 	require.NoError(t, err)
 	require.Equal(t, strategy.Needs{Warmup: 51}, needs)
 }
@@ -154,7 +154,7 @@ func TestTheReferenceRun(t *testing.T) {
 	s, d := start(t, &b, map[string]any{"fast": int64(10), "slow": int64(20), "share": "0.99"})
 	run := &reference{bench: &b, market: m, cash: 10_000_000 * unit}
 	for i, row := range rows {
-		run.open(t, i, price(t, m, row[1]), len(d.OpenOrders(0)) > 0)
+		run.open(t, i, price(t, m, row[1]), len(d.OpenOrders()) > 0)
 		run.pay()
 		b.Candle(s, d, m, price(t, m, row[4]))
 	}

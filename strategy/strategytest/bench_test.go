@@ -16,21 +16,21 @@ func TestFillsMoveCashAndPosition(t *testing.T) {
 	var b strategytest.Bench
 	m := b.Market("BTC-EUR", 2, 4, 1000_00)
 	d := b.Desk()
-	id, err := d.Limit(m.ID, market.Buy, 2_0000, 100_00)
+	id, err := d.In(m.ID).Buy(strategy.Amount(2_0000), strategy.At(100_00))
 	require.NoError(t, err)
-	require.Equal(t, market.Money(800_00), d.Cash(m.ID)) // the order holds the rest
+	require.Equal(t, market.Money(800_00), d.In(m.ID).Cash()) // the order holds the rest
 
 	b.Fill(id, 99_00, 5000)
 	o, open := d.Order(id)
 	require.True(t, open)
 	require.Equal(t, market.Qty(1_5000), o.AmountRemaining)
-	require.Equal(t, market.Price(99_00), strategy.AveragePrice(*m, d.Position(m.ID)))
+	require.Equal(t, market.Price(99_00), d.In(m.ID).Cost())
 	require.Equal(t, market.Money(950_50), b.Cash(m))
 
 	b.Fill(id, 99_00, 1_5000)
 	_, open = d.Order(id)
 	require.False(t, open)
-	id, err = d.Sell(m.ID, 2_0000)
+	id, err = d.In(m.ID).Sell(strategy.Amount(2_0000))
 	require.NoError(t, err)
 	b.Fill(id, 101_00, 2_0000)
 	require.Zero(t, b.Position(m).Amount)
@@ -43,9 +43,9 @@ func TestARefusalLeavesNoOrder(t *testing.T) {
 	m := b.Market("BTC-EUR", 2, 4, 1000_00)
 	why := errors.New("halted")
 	b.Refuse = func(*market.Command) error { return why }
-	_, err := b.Desk().BuyQuote(m.ID, 50_00, strategy.Tag("try"))
+	_, err := b.Desk().In(m.ID).Buy(strategy.Money(50_00), strategy.Tag("try"))
 	require.ErrorIs(t, err, why)
-	require.Empty(t, b.Desk().OpenOrders(0))
+	require.Empty(t, b.Desk().OpenOrders())
 	require.Equal(t, []string{"buy for 50 (try) refused"}, b.Asked())
 	require.Empty(t, b.Asked())
 }
@@ -59,18 +59,25 @@ func TestAsksSayEverythingThatIsNotTheDefault(t *testing.T) {
 		ask  func() (market.OrderID, error)
 		want string
 	}{
-		{func() (market.OrderID, error) { return d.Limit(m.ID, market.Sell, 1, 5, strategy.InForce(market.FOK)) },
+		{func() (market.OrderID, error) {
+			return d.In(m.ID).Sell(strategy.Amount(1), strategy.At(5), strategy.InForce(market.FOK))
+		},
 			"sell 0.0001 at 0.05 FOK"},
-		{func() (market.OrderID, error) { return d.Stop(m.ID, market.Sell, 2_0000, 95_00) },
+		{func() (market.OrderID, error) {
+			return d.In(m.ID).Sell(strategy.Amount(2_0000), strategy.StopLoss(95_00))
+		},
 			"sell 2 stopLoss 95 on lastTrade"},
 		{func() (market.OrderID, error) {
-			return d.Stop(m.ID, market.Sell, 2_0000, 95_00, strategy.At(94_00), strategy.Reference(market.BestBid))
+			return d.In(m.ID).Sell(strategy.Amount(2_0000), strategy.StopLoss(95_00), strategy.At(94_00),
+				strategy.Reference(market.BestBid))
 		}, "sell 2 at 94 stopLossLimit 95 on bestBid"},
 		{func() (market.OrderID, error) {
-			return d.TakeProfit(m.ID, market.Buy, 1_0000, 90_00, strategy.SelfTrade(market.CancelNewest))
+			return d.In(m.ID).Buy(strategy.Amount(1_0000), strategy.TakeProfit(90_00),
+				strategy.SelfTrade(market.CancelNewest))
 		}, "buy 1 takeProfit 90 on lastTrade cancelNewest"},
 		{func() (market.OrderID, error) {
-			return d.Bracket(m.ID, 1_0000, 95_00, 110_00, strategy.Keep(market.KeepTarget))
+			return d.In(m.ID).Buy(strategy.Amount(1_0000), strategy.StopAt(95_00), strategy.TargetAt(110_00),
+				strategy.Keep(market.KeepTarget))
 		}, "buy 1 stop 95 target 110 keeping the target"},
 		{func() (market.OrderID, error) {
 			return 2, d.Update(2, strategy.Trigger(96_00), strategy.InForce(market.IOC))
@@ -78,7 +85,8 @@ func TestAsksSayEverythingThatIsNotTheDefault(t *testing.T) {
 		{func() (market.OrderID, error) {
 			return 1, d.Update(1, strategy.PostOnly(), strategy.SelfTrade(market.CancelBoth))
 		}, "update 1 post-only true cancelBoth"},
-		{func() (market.OrderID, error) { return 4, d.Update(4, strategy.AmountQuote(50_00)) }, "update 4 for 50"},
+		{func() (market.OrderID, error) { return 4, d.Update(4, strategy.Resize(strategy.Money(50_00))) },
+			"update 4 for 50"},
 	}
 	for _, a := range asks {
 		_, err := a.ask()
@@ -98,10 +106,10 @@ func ExampleBench() {
 	m := b.Market("BTC-EUR", 2, 4, 1000_00)
 	d := b.Desk() // what a strategy would be called with
 
-	id, _ := d.Limit(m.ID, market.Buy, 1_5000, 99_50, strategy.PostOnly(), strategy.Tag("entry"))
+	id, _ := d.In(m.ID).Buy(strategy.Amount(1_5000), strategy.At(99_50), strategy.PostOnly(), strategy.Tag("entry"))
 	_ = d.Update(id, strategy.At(99_75))
 	_ = d.Cancel(id)
-	_, _ = d.Bracket(m.ID, 1_0000, 95_00, 110_00)
+	_, _ = d.In(m.ID).Buy(strategy.Amount(1_0000), strategy.StopAt(95_00), strategy.TargetAt(110_00))
 	for _, line := range b.Asked() {
 		fmt.Println(line)
 	}

@@ -24,6 +24,39 @@ func (e *engine) Book() strategy.Book { return e }
 // Admit lets a test use the desk anywhere.
 func (e *engine) Admit(market.StrategyID, string) bool { return true }
 
+// Costs are none: a market buy pays the latest price.
+func (e *engine) Costs(m market.ID) strategy.Costs { return strategy.Costs{Buy: e.last[m]} }
+
+// Exits are those of the open order; an entry that has ended has none here.
+func (e *engine) Exits(_ market.StrategyID, id market.OrderID) (levels market.Bracket, found bool) {
+	o := e.Order(id)
+	if o == nil {
+		return market.Bracket{}, false
+	}
+	return o.Bracket, true
+}
+
+// Equity is the cash and all positions at the latest prices.
+func (e *engine) Equity(quote market.AssetID) (market.Money, error) {
+	equity := e.cash[quote]
+	for _, m := range e.catalog.Markets() {
+		if m.Quote != quote {
+			continue
+		}
+		value, err := m.Notional(e.last[m.ID], e.positions[m.ID].Amount)
+		if err != nil {
+			return 0, err
+		}
+		equity += value
+	}
+	return equity, nil
+}
+
+// EquityOf is Equity: there is one strategy.
+func (e *engine) EquityOf(_ market.StrategyID, quote market.AssetID) (market.Money, error) {
+	return e.Equity(quote)
+}
+
 func (e *engine) SetTimer(_ market.StrategyID, at market.Time, name int64) {
 	if e.recalling {
 		return
@@ -34,6 +67,10 @@ func (e *engine) SetTimer(_ market.StrategyID, at market.Time, name int64) {
 func (e *engine) Ask(_ market.StrategyID, c *market.Command) (market.OrderID, error) {
 	if e.recalling {
 		return 0, errRecalling
+	}
+	if c.Kind == market.CommandPlace { // as the gate does
+		m, o := e.catalog.Market(c.Order.Market), &c.Order
+		o.Price, o.Amount = m.RoundPrice(o.Side, o.Price), m.RoundAmount(o.Amount)
 	}
 	line := e.describe(c)
 	if e.Refuse != nil {

@@ -22,22 +22,22 @@ import (
 
 // seated is a strategy with its parameters.
 type seated struct {
-	kind   strategy.Kind
+	kind   strategy.Definition
 	values map[string]any
 }
 
 var kinds = []seated{
-	{smacross.Kind, map[string]any{"fast": int64(2), "slow": int64(4)}},
-	{breakout.Kind, map[string]any{"channel": int64(2), "atr": int64(2)}},
-	{rsirevert.Kind, map[string]any{"period": int64(2), "low": 45.0, "high": 55.0, "expire": int64(2)}},
-	{grid.Kind, map[string]any{"levels": int64(2), "spacing_bps": "100", "recentre_bps": "200"}},
-	{dca.Kind, map[string]any{"every_candles": int64(3)}},
-	{dca.Kind, map[string]any{"every": "90m"}},
-	{maker.Kind, nil},
+	{smacross.Definition, map[string]any{"fast": int64(2), "slow": int64(4)}},
+	{breakout.Definition, map[string]any{"channel": int64(2), "atr": int64(2)}},
+	{rsirevert.Definition, map[string]any{"period": int64(2), "low": 45.0, "high": 55.0, "expire": int64(2)}},
+	{grid.Definition, map[string]any{"levels": int64(2), "spacing_bps": "100", "recentre_bps": "200"}},
+	{dca.Definition, map[string]any{"every_candles": int64(3)}},
+	{dca.Definition, map[string]any{"every": "90m"}},
+	{maker.Definition, nil},
 }
 
 func TestARestartedStrategyAsksWhatItWouldHaveAsked(t *testing.T) {
-	for _, kind := range shipped.Kinds() {
+	for _, kind := range shipped.Definitions() {
 		require.True(t, slices.ContainsFunc(kinds, func(one seated) bool { return one.kind.Name == kind.Name }),
 			"%s has no row in kinds", kind.Name)
 	}
@@ -52,7 +52,7 @@ func TestARestartedStrategyAsksWhatItWouldHaveAsked(t *testing.T) {
 
 // life is what a strategy asks for in a while in which it is killed on every so many candles; 0:
 // never.
-func life(t *testing.T, kind strategy.Kind, values map[string]any, every int) (asked []string) {
+func life(t *testing.T, kind strategy.Definition, values map[string]any, every int) (asked []string) {
 	var b strategytest.Bench
 	m := b.Market("BTC-EUR", 2, 4, 10_000_00)
 	fresh := func() strategy.Strategy {
@@ -76,7 +76,7 @@ func life(t *testing.T, kind strategy.Kind, values map[string]any, every int) (a
 			s.(strategy.TimerHandler).OnTimer(b.Desk(), timer.Name)
 		}
 		b.Timers = b.Timers[:0]
-		for _, o := range b.Desk().OpenOrders(m.ID) {
+		for _, o := range b.Desk().In(m.ID).OpenOrders() {
 			if amount := o.AmountRemaining; r.IntN(3) == 0 && amount > 0 &&
 				(o.Side == market.Buy || b.Position(m).Amount >= amount) {
 				b.Fill(o.ID, price, amount)

@@ -11,9 +11,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Kind is a strategy that can be made from parameters: `bot strategies` lists the kinds that
-// bot.Main gets. Make one with Define. The zero Kind has no parameters and makes nothing.
-type Kind struct {
+// Definition is a strategy that can be made from parameters: `bot strategies` lists the definitions
+// that bot.Main gets. Make one with Define. The zero Definition has no parameters and makes
+// nothing.
+type Definition struct {
 	Name string // its name in a config
 	Doc  string // one line
 
@@ -36,6 +37,44 @@ type Needs struct {
 type Setup struct {
 	Markets  []*market.Market
 	Interval market.Interval // the main interval
+
+	faults *[]error // of Size and Price
+}
+
+// Size reads a size, such as "0.01 base", as ParseSize does. Where it is none, or not exact in a
+// market of the setup, the strategy is not made and the error says why.
+func (s Setup) Size(text string) Size {
+	size, err := ParseSize(text)
+	for _, m := range s.Markets {
+		if err == nil {
+			err = size.fits(m)
+		}
+	}
+	s.fault(err)
+	return size
+}
+
+// Price reads a price, such as "20000", as ParsePrice does; otherwise it is as Size.
+func (s Setup) Price(text string) Price {
+	price, err := ParsePrice(text)
+	for _, m := range s.Markets {
+		if err == nil {
+			err = price.fits(m)
+		}
+	}
+	s.fault(err)
+	return price
+}
+
+// fault notes an error of a constant. In a setup that a test made by hand it panics.
+func (s Setup) fault(err error) {
+	switch {
+	case err == nil:
+	case s.faults == nil:
+		panic(err)
+	default:
+		*s.faults = append(*s.faults, err)
+	}
 }
 
 // Slots is the length of a slice with a place for each market of the setup at its ID.
@@ -54,51 +93,54 @@ func (s Setup) copied() Setup {
 		own := *m
 		markets[i] = &own
 	}
-	s.Markets = markets
+	s.Markets, s.faults = markets, new([]error)
 	return s
 }
 
-// Define makes a Kind from P, a plain struct of parameters. Each field carries tags:
+// Define makes a Definition from P, a plain struct of parameters. Each field carries tags:
 //
 //	Fast int `toml:"fast" default:"20" min:"2" max:"1000" doc:"candles of the fast average"`
 //
 // A field is an int, int64, float64, bool, string (with an optional oneof:"a,b"), market.Interval,
-// time.Duration or decimal.Decimal (prices and amounts as people write them). Only min, max and
-// oneof may be left out. Where P or *P has Validate() error, Define calls it after the bounds.
+// time.Duration, market.Rate ("5%", "10bps"), Size ("20% equity", "0.01 base"), Price ("20000") or
+// decimal.Decimal. A Size and a Price must be exact in every market of the setup. A Rate or a Size
+// may have unit:"bps" or unit:"quote" for numbers that are written without a unit. Only min, max,
+// oneof and unit may be left out. Where P or *P has Validate() error, Define calls it after the
+// bounds.
 //
 // Define panics where P is no such struct or its defaults break their own rules: the program is
 // wrong, not its input.
-func Define[P any](name, doc string, needs func(P) Needs, build func(P, Setup) (Strategy, error)) Kind {
-	k := Kind{Name: name, Doc: doc, params: parametersOf(name, reflect.TypeFor[P]())}
-	k.valid = func(values []any) error {
-		_, err := fill[P](k.params, values)
+func Define[P any](name, doc string, needs func(P) Needs, build func(P, Setup) (Strategy, error)) Definition {
+	d := Definition{Name: name, Doc: doc, params: parametersOf(name, reflect.TypeFor[P]())}
+	d.valid = func(values []any) error {
+		_, err := fill[P](d.params, values)
 		return err
 	}
-	k.needs = func(values []any) (Needs, error) {
-		p, err := fill[P](k.params, values)
+	d.needs = func(values []any) (Needs, error) {
+		p, err := fill[P](d.params, values)
 		if err != nil {
 			return Needs{}, err
 		}
 		return needs(p), nil
 	}
-	k.build = func(values []any, s Setup) (Strategy, error) {
-		p, err := fill[P](k.params, values)
+	d.build = func(values []any, s Setup) (Strategy, error) {
+		p, err := fill[P](d.params, values)
 		if err != nil {
 			return nil, err
 		}
 		return build(p, s)
 	}
-	if err := k.check(nil); err != nil {
+	if err := d.check(nil); err != nil {
 		panic(fmt.Sprintf("%v: the defaults are no valid parameters", err))
 	}
-	return k
+	return d
 }
 
 // Params describes the parameters in the order of their declaration.
-func (k Kind) Params() []Param {
-	params := make([]Param, len(k.params))
-	for i := range k.params {
-		params[i] = k.params[i].Param
+func (d Definition) Params() []Param {
+	params := make([]Param, len(d.params))
+	for i := range d.params {
+		params[i] = d.params[i].Param
 	}
 	return params
 }
@@ -107,9 +149,9 @@ func (k Kind) Params() []Param {
 // (int64, float64, string, bool) or texts; conversion is exact or refused. A missing value has its
 // default. An unknown name is an error that names the nearest known one, a value out of bounds an
 // error that names the bounds.
-func (k Kind) Needs(values map[string]any) (Needs, error) {
-	return onValues(k, values, func(all []any) (Needs, error) {
-		n, err := k.needs(all)
+func (d Definition) Needs(values map[string]any) (Needs, error) {
+	return onValues(d, values, func(all []any) (Needs, error) {
+		n, err := d.needs(all)
 		if err != nil {
 			return Needs{}, err
 		}
@@ -129,14 +171,14 @@ func (k Kind) Needs(values map[string]any) (Needs, error) {
 func known(i market.Interval) bool { return i >= market.Interval1m && i <= market.Interval1M }
 
 // check returns an error where values are not valid.
-func (k Kind) check(values map[string]any) error {
-	_, err := onValues(k, values, func(all []any) (struct{}, error) { return struct{}{}, k.valid(all) })
+func (d Definition) check(values map[string]any) error {
+	_, err := onValues(d, values, func(all []any) (struct{}, error) { return struct{}{}, d.valid(all) })
 	return err
 }
 
 // New makes the strategy for a setup of at least one market. For values see Needs.
-func (k Kind) New(values map[string]any, s Setup) (Strategy, error) {
-	return onValues(k, values, func(all []any) (Strategy, error) {
+func (d Definition) New(values map[string]any, s Setup) (Strategy, error) {
+	return onValues(d, values, func(all []any) (Strategy, error) {
 		switch {
 		case len(s.Markets) == 0:
 			return nil, errors.New("no market to trade; name at least one")
@@ -145,41 +187,66 @@ func (k Kind) New(values map[string]any, s Setup) (Strategy, error) {
 		case !known(s.Interval):
 			return nil, fmt.Errorf("interval %d is none of the exchange's", s.Interval)
 		}
-		made, err := k.build(all, s.copied())
-		if err == nil && isNil(made) {
+		if err := fitMarkets(d.params, all, s.Markets); err != nil {
+			return nil, err
+		}
+		own := s.copied()
+		made, err := d.build(all, own)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(*own.faults) > 0:
+			return nil, (*own.faults)[0]
+		case isNil(made):
 			return nil, errors.New("build returned nil, which is no strategy; return a pointer to one, or an error")
 		}
-		return made, err
+		return made, checkKept(made)
 	})
+}
+
+// fitMarkets checks that the sizes and prices among the values are exact in every market.
+func fitMarkets(params []parameter, values []any, markets []*market.Market) error {
+	for i, value := range values {
+		exact, is := value.(interface{ fits(m *market.Market) error })
+		if !is {
+			continue
+		}
+		for _, m := range markets {
+			if err := exact.fits(m); err != nil {
+				return fmt.Errorf("parameter %s: %w", params[i].Name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // Resolve returns the value of every parameter in the order of their declaration, defaults
 // included, as a result file prints them. For values see Needs.
-func (k Kind) Resolve(values map[string]any) ([]Setting, error) {
-	return onValues(k, values, func(all []any) ([]Setting, error) {
-		if err := k.valid(all); err != nil {
+func (d Definition) Resolve(values map[string]any) ([]Setting, error) {
+	return onValues(d, values, func(all []any) ([]Setting, error) {
+		if err := d.valid(all); err != nil {
 			return nil, err
 		}
 		settings := make([]Setting, len(all))
 		for i := range all {
-			settings[i] = Setting{Name: k.params[i].Name, Text: k.params[i].codec.text(all[i])}
+			settings[i] = Setting{Name: d.params[i].Name, Text: d.params[i].codec.text(all[i])}
 		}
 		return settings, nil
 	})
 }
 
-// onValues checks values and calls use with them; an error of either step names the kind.
-func onValues[T any](k Kind, values map[string]any, use func([]any) (T, error)) (T, error) {
+// onValues checks values and calls use with them; an error of either step names the strategy.
+func onValues[T any](d Definition, values map[string]any, use func([]any) (T, error)) (T, error) {
 	var result T
-	if k.build == nil {
-		return result, errors.New("strategy: this Kind is zero; make one with strategy.Define")
+	if d.build == nil {
+		return result, errors.New("strategy: this Definition is zero; make one with strategy.Define")
 	}
-	all, err := resolve(k.params, values)
+	all, err := resolve(d.params, values)
 	if err == nil {
 		result, err = protected(use, all)
 	}
 	if err != nil {
-		return result, fmt.Errorf("strategy %s: %w", k.Name, err)
+		return result, fmt.Errorf("strategy %s: %w", d.Name, err)
 	}
 	return result, nil
 }

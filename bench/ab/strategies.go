@@ -8,27 +8,40 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 )
 
-// kinds is cmd/bot with more strategies, for the present interface of a strategy.
+// strategies is cmd/bot with more strategies. It ends with the asks of the present desk, or with
+// those of the desk before it (up to e84bb56).
 //
-//go:embed kinds.go.txt
-var kinds []byte
+//go:embed strategies.go.txt
+var strategies []byte
 
-// kindsFor is kinds for the tree. Revisions up to 31b5e46 pass a strategy pointers where later ones
-// pass copies.
-func kindsFor(t *tree) ([]byte, error) {
+//go:embed desk.go.txt
+var presentDesk []byte
+
+//go:embed desk_older.go.txt
+var olderDesk []byte
+
+// strategiesFor is the text for the tree. Revisions up to 31b5e46 pass a strategy pointers where
+// later ones pass copies.
+func strategiesFor(t *tree) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(t.dir, "strategy", "strategy.go"))
 	if err != nil {
 		return nil, fmt.Errorf("read the interface of a strategy: %w", err)
 	}
-	if !bytes.Contains(text, []byte("OnCandle(d *Desk, c *market.Candle)")) {
-		return kinds, nil
+	desk := presentDesk
+	if _, err := os.Stat(filepath.Join(t.dir, "strategy", "marketdesk.go")); err != nil {
+		desk = olderDesk
 	}
-	return regexp.MustCompile(`, (\w) market\.(Candle|Fill)\)`).ReplaceAll(kinds, []byte(", $1 *market.$2)")), nil
+	all := slices.Concat(strategies, desk)
+	if !bytes.Contains(text, []byte("OnCandle(d *Desk, c *market.Candle)")) {
+		return all, nil
+	}
+	return regexp.MustCompile(`, (\w) market\.(Candle|Fill)\)`).ReplaceAll(all, []byte(", $1 *market.$2)")), nil
 }
 
-// buildBot builds the tree's bot, once, with the strategies of kinds.
+// buildBot builds the tree's bot, once, with the strategies of the measurements.
 func (t *tree) buildBot(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(t.dir, "cmd", "bot")); err != nil {
 		return errAbsent
@@ -36,7 +49,7 @@ func (t *tree) buildBot(ctx context.Context) error {
 	if _, err := os.Stat(t.bot()); err == nil {
 		return nil
 	}
-	text, err := kindsFor(t)
+	text, err := strategiesFor(t)
 	if err != nil {
 		return err
 	}

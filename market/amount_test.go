@@ -1,16 +1,14 @@
-package strategy_test
+package market_test
 
 import (
 	"math"
 	"math/big"
 	"testing"
 
-	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // pair makes a market with these digits through a catalog.
@@ -25,7 +23,7 @@ func pair(t require.TestingT, price, amount, quote, quantity uint8) *market.Mark
 	return m
 }
 
-func TestAffordableIsTheFloorOfTheExactQuotient(t *testing.T) {
+func TestTheAmountForAValueIsTheFloorOfTheExactQuotient(t *testing.T) {
 	cases := []struct {
 		name                           string
 		price, amount, quote, quantity uint8
@@ -42,16 +40,16 @@ func TestAffordableIsTheFloorOfTheExactQuotient(t *testing.T) {
 		{"no cash", 2, 8, 2, 8, 0, 99_000_000, 3_00, 0},
 		{"debt", 2, 8, 2, 8, -5, 99_000_000, 3_00, 0},
 		{"no price", 2, 8, 2, 8, 1_00, 99_000_000, 0, 0},
-		{"more than all", 2, 8, 2, 8, 1_00, 100_000_001, 3_00, 0},
 		{"beyond an int64", 2, 18, 2, 18, math.MaxInt64, 100_000_000, 1, 0},
 	}
 	for _, c := range cases {
 		m := pair(t, c.price, c.amount, c.quote, c.quantity)
-		require.Equal(t, c.want, strategy.Affordable(*m, c.cash, c.share, c.at), c.name)
+		require.Equal(t, c.want,
+			m.RoundAmount(m.AmountFor(m.MoneyValue(c.cash).Part(int64(c.share), int64(market.Whole)), c.at)), c.name)
 	}
 }
 
-func TestAffordableEqualsRationals(t *testing.T) {
+func TestTheAmountForAValueEqualsRationals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		digits := rapid.Uint8Range(0, 8)
 		m := pair(t, digits.Draw(t, "price"), digits.Draw(t, "amount"), digits.Draw(t, "quote"),
@@ -68,8 +66,8 @@ func TestAffordableEqualsRationals(t *testing.T) {
 		if floor.IsInt64() {
 			want = market.FloorDigits(floor.Int64(), m.AmountDigits, m.QuantityDecimals)
 		}
-		require.Equal(t, market.Qty(want), strategy.Affordable(*m, market.Money(cash), market.Rate(share),
-			market.Price(price)))
+		value := m.MoneyValue(market.Money(cash)).Part(share, int64(market.Whole))
+		require.Equal(t, market.Qty(want), m.RoundAmount(m.AmountFor(value, market.Price(price))))
 	})
 }
 
@@ -83,7 +81,7 @@ func scale(r *big.Rat, digits int) {
 	}
 }
 
-func TestAveragePriceIsWhatAUnitCost(t *testing.T) {
+func TestThePriceForAnAmountIsWhatAUnitCost(t *testing.T) {
 	m := pair(t, 2, 4, 2, 4)
 	cost, err := m.Value(100_00, 2_0000)
 	require.NoError(t, err)
@@ -92,44 +90,60 @@ func TestAveragePriceIsWhatAUnitCost(t *testing.T) {
 	cost, err = cost.Add(more)
 	require.NoError(t, err)
 	// 100.336…
-	require.Equal(t, market.Price(100_33), strategy.AveragePrice(*m, market.Position{Amount: 3_0000, Cost: cost}))
-	require.Zero(t, strategy.AveragePrice(*m, market.Position{}))
+	require.Equal(t, market.Price(100_33), m.PriceFor(cost, 3_0000))
+	require.Zero(t, m.PriceFor(market.Value{}, 0))
 
 	fine := pair(t, 2, 0, 8, 0) // the quote asset has the finest decimals
 	require.Equal(t, market.Price(12_34),
-		strategy.AveragePrice(*fine, market.Position{Amount: 2, Cost: market.ValueOf(24_69000000)}))
+		fine.PriceFor(market.ValueOf(24_69000000), 2))
 }
 
 func TestTradableKnowsDust(t *testing.T) {
 	m := pair(t, 2, 4, 2, 2)
 	m.MinOrderInBase, m.MinOrderInQuote = 500, 5_00
-	require.Equal(t, market.Qty(1_2300), strategy.Tradable(*m, 1_2345, 100_00))
-	require.Equal(t, market.Qty(500), strategy.Tradable(*m, 500, 100_00))
-	require.Zero(t, strategy.Tradable(*m, 499, 1000_00), "below the base minimum after rounding")
-	require.Zero(t, strategy.Tradable(*m, 500, 99_99), "below the quote minimum")
-	require.Zero(t, strategy.Tradable(*m, -1_0000, 100_00))
+	require.Equal(t, market.Qty(1_2300), m.Tradable(1_2345, 100_00))
+	require.Equal(t, market.Qty(500), m.Tradable(500, 100_00))
+	require.Zero(t, m.Tradable(499, 1000_00), "below the base minimum after rounding")
+	require.Zero(t, m.Tradable(500, 99_99), "below the quote minimum")
+	require.Zero(t, m.Tradable(-1_0000, 100_00))
 }
 
 func TestFractionsAreExactAndRoundTowardsZero(t *testing.T) {
-	rate, err := strategy.BpsOf(decimal.RequireFromString("12.5"))
+	rate, err := market.ParseRate("12.5bps")
 	require.NoError(t, err)
 	require.Equal(t, market.Rate(125_000), rate)
-	require.Equal(t, market.Price(12), strategy.Fraction(9_999, rate)) // 12.49875
-	require.Equal(t, market.Price(-12), strategy.Fraction(9_999, -rate))
+	require.Equal(t, market.Price(12), market.Price(9_999).Part(rate)) // 12.49875
+	require.Equal(t, market.Price(-12), market.Price(9_999).Part(-rate))
 	// above 2^53: floats would miss it
-	require.Equal(t, market.Price(11_529_215_046_068_469), strategy.Fraction(math.MaxInt64, rate))
-	require.Equal(t, market.Price(9_986), strategy.Below(9_999, rate))  // 9986.50125
-	require.Equal(t, market.Price(10_012), strategy.Above(9_999, rate)) // 10011.49875
-	require.Equal(t, market.Price(9_999), strategy.Above(9_999, 0))
-	require.Equal(t, market.Price(9_999), strategy.Below(9_999, 0))
-	require.Panics(t, func() { strategy.Above(math.MaxInt64, rate) })
-	_, err = strategy.BpsOf(decimal.RequireFromString("0.00001"))
-	require.ErrorIs(t, err, market.ErrInexact)
+	require.Equal(t, market.Price(11_529_215_046_068_469), market.Price(math.MaxInt64).Part(rate))
+	require.Equal(t, market.Price(9_986), market.Price(9_999).Below(rate))  // 9986.50125
+	require.Equal(t, market.Price(10_012), market.Price(9_999).Above(rate)) // 10011.49875
+	require.Equal(t, market.Price(9_999), market.Price(9_999).Above(0))
+	require.Equal(t, market.Price(9_999), market.Price(9_999).Below(0))
+	require.Panics(t, func() { market.Price(math.MaxInt64).Above(rate) })
 }
 
 func TestPricesRoundAsTheGateDoes(t *testing.T) {
 	m := &market.Market{Rules: market.Rules{TickSize: 25}}
-	require.Equal(t, market.Price(100), strategy.RoundPrice(*m, market.Buy, 124))
-	require.Equal(t, market.Price(125), strategy.RoundPrice(*m, market.Sell, 101))
-	require.Equal(t, market.Price(124), strategy.RoundPrice(market.Market{}, market.Buy, 124))
+	require.Equal(t, market.Price(100), m.RoundPrice(market.Buy, 124))
+	require.Equal(t, market.Price(125), m.RoundPrice(market.Sell, 101))
+	require.Equal(t, market.Price(124), new(market.Market).RoundPrice(market.Buy, 124))
+}
+
+func TestARateHasAUnit(t *testing.T) {
+	for text, want := range map[string]market.Rate{
+		"5%": 5 * market.Percent, "0.25 %": 25 * market.BasisPoint, "12.5bps": 125_000, "0.05": 5 * market.Percent,
+		"-0.005%": -50 * market.BasisPoint / 100, "1": market.Whole, "0.00000001": 1,
+	} {
+		rate, err := market.ParseRate(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, rate, text)
+		back, err := market.ParseRate(rate.String())
+		require.NoError(t, err)
+		require.Equal(t, rate, back, rate.String())
+	}
+	_, err := market.ParseRate("0.00001bps")
+	require.ErrorIs(t, err, market.ErrInexact)
+	_, err = market.ParseRate("five%")
+	require.ErrorIs(t, err, market.ErrSyntax)
 }

@@ -39,7 +39,7 @@ type made struct {
 	setup  strategy.Setup
 }
 
-func kindOfAll() strategy.Kind {
+func kindOfAll() strategy.Definition {
 	needs := func(p all) strategy.Needs {
 		return strategy.Needs{Warmup: int(p.Slow), Intervals: []market.Interval{p.Interval}}
 	}
@@ -168,10 +168,10 @@ func TestASetupNeedsAMarketAndAnInterval(t *testing.T) {
 	require.Equal(t, 4, oneMarket().Slots())
 }
 
-func TestTheZeroKindIsAnError(t *testing.T) {
-	_, err := strategy.Kind{}.New(nil, oneMarket())
-	require.ErrorContains(t, err, "this Kind is zero")
-	require.Empty(t, strategy.Kind{}.Params())
+func TestTheZeroDefinitionIsAnError(t *testing.T) {
+	_, err := strategy.Definition{}.New(nil, oneMarket())
+	require.ErrorContains(t, err, "this Definition is zero")
+	require.Empty(t, strategy.Definition{}.Params())
 }
 
 func TestAKindWithoutParametersNamesNone(t *testing.T) {
@@ -180,7 +180,7 @@ func TestAKindWithoutParametersNamesNone(t *testing.T) {
 	require.EqualError(t, err, `strategy bad: unknown parameter "x": it takes none`)
 }
 
-func define[P any]() strategy.Kind {
+func define[P any]() strategy.Definition {
 	return strategy.Define("bad", "is wrong", func(P) strategy.Needs { return strategy.Needs{} },
 		func(P, strategy.Setup) (strategy.Strategy, error) { return nil, nil })
 }
