@@ -191,10 +191,14 @@ func (a *Account) Saved() {
 
 // touch notes that an order has changed.
 func (a *Account) touch(o *Order) {
-	if a.tracked && !o.touched {
-		o.touched = true
-		a.touched = append(a.touched, o.ID)
+	if a.tracked && !o.touched { // short enough to be inlined: a backtest never saves
+		a.list(o)
 	}
+}
+
+func (a *Account) list(o *Order) {
+	o.touched = true
+	a.touched = append(a.touched, o.ID)
 }
 
 // Unprotect takes the exits from an own order: its later fills are not protected.

@@ -88,8 +88,7 @@ func (a *Account) balanceOf(o *Order) *Balance { return &a.balances[o.Strategy][
 
 // close ends an order locally and frees what it held.
 func (a *Account) close(o *Order, state State) {
-	a.touch(o)
-	a.reserve(o, 0)
+	a.reserve(o, 0) // the caller, or forget, notes that the order has changed
 	a.removeOpen(o)
 	o.State, o.InFlight, o.extra = state, 0, 0
 	switch {
