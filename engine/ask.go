@@ -315,6 +315,9 @@ func (e exits) Last(m market.ID) market.Price { return e.account.Last(m) }
 // Own is an own order that still expects an answer or a fill.
 func (e exits) Own(id market.OrderID) *state.Order { return e.account.Known(id) }
 
+// Unprotect takes the exits from an own order.
+func (e exits) Unprotect(o *state.Order) { e.account.Unprotect(o) }
+
 // Place passes an exit through the gate.
 func (e exits) Place(c *market.Command, inPath bool) (market.OrderID, error) {
 	return e.place(c, inPath)

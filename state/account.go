@@ -34,11 +34,14 @@ type Account struct {
 	openIn       []openIn            // by market
 	stamps       uint64              // of entries in best prices so far
 	spare        []*Order
-	closed       []*Order       // by the last Apply; spare from the next one on
-	absent       []*Order       // the latest orders with an inferred refusal: the exchange may still show one
-	foreign      int64          // reports and fills of foreign orders
-	changed      bool           // since the last Saved
-	released     []market.Money // by asset: moved by Restore to the unallocated money
+	closed       []*Order         // by the last Apply; spare from the next one on
+	absent       []*Order         // the latest orders with an inferred refusal: the exchange may still show one
+	foreign      int64            // reports and fills of foreign orders
+	changed      bool             // since the last Saved; orders are in touched
+	touched      []market.OrderID // orders that have changed since the last Saved or Restore
+	tracked      bool             // Saved or Restore was called
+	text         []byte           // of the order saved last
+	released     []market.Money   // by asset: moved by Restore to the unallocated money
 }
 
 // mark is the latest price of a market.
@@ -86,6 +89,7 @@ type tally struct {
 	counted    market.Qty // of the fills
 	unsettled  int
 	unanswered bool // its place was never answered: a refusal is inferred and may be undone
+	touched    bool // it is among the account's touched orders
 }
 
 // fillMark is a counted fill.

@@ -72,6 +72,7 @@ func (a *Account) settle(o *Order, f *market.Fill, mark *fillMark) error {
 		return fillError(o, f, err)
 	}
 	mark.settled, a.changed = true, true
+	a.touch(o)
 	o.unsettled--
 	return nil
 }
@@ -168,6 +169,7 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	a.outdate(m.Base)
 	a.outdate(m.Quote)
 	a.changed = true
+	a.touch(o)
 	o.counted += f.Amount
 	a.release(o, max(-amount, -money)) // a sell held the base that left, a buy the quote
 	o.addMark(f)

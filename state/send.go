@@ -22,6 +22,7 @@ func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
 		own.OnHoldCurrency = m.Base
 	}
 	a.changed = true
+	a.touch(own)
 	a.balanceOf(own).Held += reserve
 	a.orders.Put(o.ID, own)
 	a.addOpen(own)
@@ -41,7 +42,7 @@ func (a *Account) Drop(s market.StrategyID, id market.OrderID) {
 // SendUpdate records that an update is about to leave: until its answer the order holds the larger
 // of both amounts.
 func (a *Account) SendUpdate(o *Order, hold market.Money) {
-	a.changed = true
+	a.touch(o)
 	o.setInFlight(market.CommandUpdate)
 	o.extra = max(0, hold-o.OnHold)
 	a.reserve(o, o.OnHold+o.extra)
@@ -50,7 +51,7 @@ func (a *Account) SendUpdate(o *Order, hold market.Money) {
 // TakeBack undoes SendUpdate or SendCancel for a write that was refused or will never leave the
 // process.
 func (a *Account) TakeBack(o *Order) {
-	a.changed = true
+	a.touch(o)
 	o.setInFlight(0)
 	a.reserve(o, o.OnHold-o.extra)
 	o.extra = 0
@@ -58,14 +59,14 @@ func (a *Account) TakeBack(o *Order) {
 
 // SendCancel records that a cancel is about to leave.
 func (a *Account) SendCancel(o *Order) {
-	a.changed = true
+	a.touch(o)
 	o.setInFlight(market.CommandCancel)
 	o.CancelWanted = false
 }
 
 // WantCancel records whether a cancel is to follow the write in flight.
 func (a *Account) WantCancel(o *Order, wanted bool) {
-	a.changed = true
+	a.touch(o)
 	o.CancelWanted = wanted
 }
 
@@ -87,8 +88,7 @@ func (a *Account) balanceOf(o *Order) *Balance { return &a.balances[o.Strategy][
 
 // close ends an order locally and frees what it held.
 func (a *Account) close(o *Order, state State) {
-	a.changed = true
-	a.reserve(o, 0)
+	a.reserve(o, 0) // the caller, or forget, notes that the order has changed
 	a.removeOpen(o)
 	o.State, o.InFlight, o.extra = state, 0, 0
 	switch {
@@ -144,6 +144,7 @@ func (a *Account) reopen(o *Order) {
 // forget removes a closed order that expects nothing more.
 func (a *Account) forget(o *Order) {
 	a.changed = true
+	a.touch(o)
 	a.orders.Delete(o.ID)
 	a.closed = append(a.closed, o)
 }

@@ -22,6 +22,8 @@ type Orders interface {
 	Last(m market.ID) market.Price
 	// Own returns an own order that still expects something, open or not, or nil.
 	Own(id market.OrderID) *state.Order
+	// Unprotect takes the exits from an own order.
+	Unprotect(o *state.Order)
 	// Place sends an order, which the engine copies. It returns the order's id, or the gate's
 	// refusal.
 	Place(c *market.Command, inPath bool) (market.OrderID, error)
@@ -185,7 +187,7 @@ func (s *Set) EndAll(id market.StrategyID) {
 func (s *Set) dissolve(b *bracket) {
 	exit := b.exit
 	if o := s.orders.Own(b.entry); o != nil {
-		o.Bracket = market.Bracket{} // later fills are not protected
+		s.orders.Unprotect(o)
 	}
 	s.remove(b)
 	if exit != 0 {
