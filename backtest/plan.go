@@ -85,6 +85,7 @@ type driver struct {
 	books    []bool
 	drivenTo []market.Time // by market: until when its path has been walked
 
+	even       bool         // alike, and the feeds have one interval of fixed length
 	alike      bool         // each feed drives and delivers: drive and deliver are the same candles
 	plain      bool         // one feed, and no tickers or books to make: quiet candles need no Advance
 	latency    market.Time  // from close to arrival
@@ -102,6 +103,7 @@ type driver struct {
 	oneCandle  oneCandle
 	tick, show market.Event // reused: of ticker and of book
 	ticker     market.Ticker
+	ticks      []engine.Tick // reused: of points in a row
 	book       market.OrderBook
 	levels     [2]market.Level
 	sizes      []size // by market: of the latest candle
@@ -121,6 +123,7 @@ type feed struct {
 	at     int
 	length market.Time // of a candle; 0: it varies
 	end    market.Time // close of the candle at hand; never: there is none
+	last   market.Time // close of the batch's last candle
 	count  int64       // candles inside the range
 	Feed
 	source Source
@@ -137,7 +140,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
 		rejected: make(map[int]int64), sizes: make([]size, markets), pauseAt: math.MaxInt64,
 	}
-	d.fees, d.sink, d.point = p.Fees.of, d.onEvent, d.makeTicker
+	d.fees, d.sink, d.point = p.Fees.of, d.onEvent, d.onPath
 	roster, err := NewRoster(p.Strategies, p.Log)
 	if err != nil {
 		return nil, err
@@ -191,6 +194,8 @@ func (d *driver) open(o runOptions) error {
 			return err
 		}
 	}
+	d.even = d.alike && d.feeds[0].length != 0 && !slices.ContainsFunc(d.feeds,
+		func(f feed) bool { return f.length != d.feeds[0].length })
 	return nil
 }
 
@@ -230,7 +235,7 @@ func (f *feed) fill() error {
 			return fmt.Errorf("%s %s: %w", f.Market.Name, f.Interval, err)
 		}
 		if f.batch = batch; len(batch) > 0 {
-			f.end = f.endOf(batch[0].Start)
+			f.end, f.last = f.endOf(batch[0].Start), f.endOf(batch[len(batch)-1].Start)
 			return nil
 		}
 	}

@@ -466,7 +466,7 @@ func TestACloseIsRefusedWhereNothingCouldBeSold(t *testing.T) {
 	require.Len(t, b.sent, 2, "the stop rests on")
 	require.Equal(t, []string{
 		"refused: the exchange would answer 217: " + exchange.ErrCode(217).Message,
-		"meaningless: a size of -1 base is negative",
+		"meaningless: ClosePart(-1 base): it is no amount of base; Close closes all",
 		"meaningless: market 9: the run has markets 1 to 1", "meaningless: Close takes no option but Tag",
 		"refused: the exchange would answer 425: " + exchange.ErrCode(425).Message}, said)
 }

@@ -322,7 +322,7 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 		err = e.observe(ev)
 	}
 	if err != nil {
-		e.err = fmt.Errorf("engine: %s at %s: %w", ev.Kind, ev.At, err)
+		e.fail(ev, err)
 		return nil
 	}
 	switch ev.Kind {
@@ -352,6 +352,13 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	return e.out
 }
 
+// fail stops the engine at an arithmetic error.
+//
+//go:noinline
+func (e *Engine) fail(ev *market.Event, err error) {
+	e.err = fmt.Errorf("engine: %s at %s: %w", ev.Kind, ev.At, err)
+}
+
 // observe shows the gate the account after an event.
 func (e *Engine) observe(ev *market.Event) error {
 	if ev.Kind == market.KindTransfer {
@@ -360,6 +367,7 @@ func (e *Engine) observe(ev *market.Event) error {
 	return e.gate.Observe(e.account, ev.At)
 }
 
+//go:noinline
 func backInTime(ev *market.Event, now market.Time) {
 	panic(fmt.Sprintf("engine: event %s at %s after %s", ev.Kind, ev.At, now))
 }

@@ -420,6 +420,17 @@ func TestTheRestingExitMayBeLeftOutAndTheOtherTakesItsPlace(t *testing.T) {
 	require.Equal(t, btc, b.position())
 }
 
+// partsIn are the parts in a folder of testdata.
+func partsIn(t *testing.T, folder string) map[string][]byte {
+	parts := map[string][]byte{}
+	for _, part := range []string{engine.PartAccount, engine.PartPrices, engine.PartGate, engine.PartEngine} {
+		data, err := os.ReadFile(filepath.Join("testdata", folder, part+".json"))
+		require.NoError(t, err)
+		parts[part] = data
+	}
+	return parts
+}
+
 // The bytes are those that 31b5e46 saved: a bracket whose stop rests, one whose entry waits with a
 // negative stop, one that keeps its target, and one that has bought too little for its stop.
 func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testing.T) {
@@ -427,13 +438,7 @@ func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testi
 	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: h}}, observer: g})
 	b.catalog.Market(1).MinOrderInQuote = 20 * eur
 	const at = market.Time(60_240_000_000_000)
-	_, err := b.engine.Restore(at, func(part string) []byte {
-		data, err := os.ReadFile(filepath.Join("testdata", "brackets-v1", part+".json"))
-		if err != nil {
-			return nil
-		}
-		return data
-	}, nil)
+	_, err := b.engine.Restore(at, partsIn(t, "brackets-v1"), nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"2 refused 0"}, h.heard)
 	require.Equal(t, []string{"kept from before, and would be refused now: stop: -5 is not above 0"}, g.why)
@@ -460,15 +465,8 @@ func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testi
 // The parts are of engine version 4: a bracket of which a Close sells a quarter, and a waiting entry.
 func TestACloseOfAnOlderEngineGoesOn(t *testing.T) {
 	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: &bearer{}}}})
-	then := func(part string) []byte {
-		data, err := os.ReadFile(filepath.Join("testdata", "saved-v4", part+".json"))
-		if err != nil {
-			return nil
-		}
-		return data
-	}
 	b.now = 60_180_000_000_000
-	_, err := b.engine.Restore(b.now, then, nil)
+	_, err := b.engine.Restore(b.now, partsIn(t, "saved-v4"), nil)
 	require.NoError(t, err)
 	o := *b.account.Order(3)
 	o.Amount, o.AmountRemaining = btc*3/4, btc*3/4
@@ -486,15 +484,8 @@ func TestPartsOfOlderEnginesAreReadAndSavedWithoutLoss(t *testing.T) {
 	for _, version := range []string{"saved-v2", "saved-v3"} {
 		b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: &bearer{}}}, observer: &guard{}})
 		b.catalog.Market(1).MinOrderInQuote = 20 * eur
-		then := func(part string) []byte {
-			data, err := os.ReadFile(filepath.Join("testdata", version, part+".json"))
-			if err != nil {
-				return nil
-			}
-			return data
-		}
 		const at = market.Time(60_240_000_000_000)
-		_, err := b.engine.Restore(at, then, nil)
+		_, err := b.engine.Restore(at, partsIn(t, version), nil)
 		require.NoError(t, err)
 		var s engine.SavedEngine
 		require.NoError(t, market.ParseSaved(saveAll(t, b.engine)[engine.PartEngine], 5, &s))

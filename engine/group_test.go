@@ -117,7 +117,7 @@ func TestAfterARestartNoGroupComesTwice(t *testing.T) {
 	c := candleOf(1, 100, 100, 100, 100)
 	c.Start = start + minute
 	history[1] = append(history[1], c)
-	_, err := b.engine.Restore(b.now+2*minute, func(part string) []byte { return saved[part] }, past(history))
+	_, err := b.engine.Restore(b.now+2*minute, saved, past(history))
 	require.NoError(t, err)
 	b.arrive(2, 1, 3)
 	b.arrive(3, 1, 4)

@@ -67,14 +67,18 @@ func (w *twin) hear(commands []market.Command) {
 }
 
 func (w *twin) write(part string, data []byte) error {
-	w.disk[part] = slices.Clone(data)
+	if w.disk[part] = slices.Clone(data); data == nil {
+		delete(w.disk, part)
+	}
 	return nil
 }
 
 func saveAll(t testing.TB, e *engine.Engine) map[string][]byte {
 	all := map[string][]byte{}
 	require.NoError(t, e.SaveAll(func(part string, data []byte) error {
-		all[part] = slices.Clone(data)
+		if data != nil {
+			all[part] = slices.Clone(data)
+		}
 		return nil
 	}))
 	return all
@@ -91,6 +95,7 @@ func (w *twin) kill() {
 	for part := range full {
 		require.Equal(w.t, string(have[part]), string(full[part]))
 	}
+	require.ElementsMatch(w.t, slices.Collect(maps.Keys(full)), slices.Collect(maps.Keys(w.disk)))
 	for part := range full {
 		if part != engine.PartPrices {
 			require.Equal(w.t, lasting(w.t, part, full[part]), lasting(w.t, part, w.disk[part]),
@@ -98,7 +103,7 @@ func (w *twin) kill() {
 		}
 	}
 	w.account, w.engine = w.remake(w.make()...)
-	commands, err := w.engine.Restore(0, func(part string) []byte { return full[part] }, past(w.history))
+	commands, err := w.engine.Restore(0, full, past(w.history))
 	require.NoError(w.t, err)
 	require.Empty(w.t, commands)
 	require.NoError(w.t, w.account.Check())

@@ -24,10 +24,11 @@ var renamed = []market.Renamed{
 	{Path: "brackets.standIn", Was: "stands", Since: 3},
 }
 
-// The parts that Save writes and Restore reads. A strategy's own part is PartStrategy plus its
-// name.
+// The parts that Save writes and Restore reads. An order's part is PartOrder plus its number; a
+// strategy's own part is PartStrategy plus its name.
 const (
 	PartAccount  = "account"
+	PartOrder    = "order/"
 	PartPrices   = "prices"
 	PartGate     = "gate"
 	PartEngine   = "engine"
@@ -82,13 +83,14 @@ type snapshotCache struct {
 }
 
 // Save calls write for every part of the state that has changed since the last Save; data is valid
-// until write returns. Call it between steps, in the transaction that holds the step's commands, so
-// that a process killed at any point continues by Restore as if nothing had happened. Values that
-// move only with prices (latest prices, latest equity, counts of refusals) are no change: call
-// SaveAll now and then, once a minute for example, and when the process ends. An error of write is
-// returned unchanged. When the transaction fails later, call SaveAll in the next one. After an
-// arithmetic error (Err) nothing is saved. A strategy whose Save fails keeps its last saved state:
-// call HaltUnsaved after each Save.
+// until write returns, nil for a part that is to be removed. Call it between steps, in the
+// transaction that holds the step's commands, so that a process killed at any point continues by
+// Restore as if nothing had happened. Values that move only with prices (latest prices, latest
+// equity, counts of refusals) are no change: call SaveAll now and then, once a minute for example,
+// and when the process ends. An error of write is returned unchanged. When the transaction fails
+// later, the next one must write the same parts, or those of SaveAll in the place of all others.
+// After an arithmetic error (Err) nothing is saved. A strategy whose Save fails keeps its last
+// saved state: call HaltUnsaved after each Save.
 //
 // The names of the strategies must be set and differ, because Restore matches by them.
 func (e *Engine) Save(write func(part string, data []byte) error) error {
@@ -110,6 +112,9 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 	}
 	b := &e.saves
 	w := partWriter{cache: b, all: all, write: write}
+	w.err = e.account.SaveOrders(names, all, func(id market.OrderID, text []byte) error {
+		return write(fmt.Sprintf("%s%012d", PartOrder, id), text)
+	})
 	w.part(PartAccount, e.account.Changed(), func(dst []byte) ([]byte, error) { return e.account.Save(dst, names) })
 	w.part(PartPrices, e.account.Priced() != b.priced, e.account.SavePrices)
 	w.part(PartGate, e.gate.Changed(), func(dst []byte) ([]byte, error) { return e.gate.Save(dst, names) })
@@ -157,6 +162,9 @@ func (w *partWriter) part(name string, changed bool, save func([]byte) ([]byte, 
 	case err != nil:
 		w.err = fmt.Errorf("%s: %w", name, err)
 		return
+	}
+	if data == nil {
+		data = []byte{}
 	}
 	w.cache.next = data
 	if known && !w.all && bytes.Equal(last, data) {

@@ -51,7 +51,8 @@ func (m MarketDesk) Close(with ...Option) error { return m.close(0, with) }
 // ClosePart is Close for a part of the position; the whole position or more is a Close. The part is
 // taken from base without a bracket, then from the newest brackets, whose exits are reduced to the
 // rest. Of other orders only the entries of brackets are cancelled. A part below the market's
-// minimum is refused, and one that other own sells hold (ErrHeld).
+// minimum is refused, and one that other own sells hold (ErrHeld). A Money is worth its amount at
+// the latest price.
 func (m MarketDesk) ClosePart(size Size, with ...Option) error {
 	if !m.desk.engine.Admit(m.desk.id, "ClosePart") {
 		return ErrElsewhere
@@ -59,17 +60,21 @@ func (m MarketDesk) ClosePart(size Size, with ...Option) error {
 	if !m.desk.has(m.id) {
 		return m.desk.unknown(m.id)
 	}
-	if err := size.check(); err != nil {
+	wanted := market.Order{Side: market.Buy, Type: market.TypeLimit}
+	wanted.Price = m.Last()
+	if err := m.measure(&wanted, size); err != nil {
 		return err
 	}
-	amount := m.AmountOf(size, m.Last())
+	if size.unit == unitQuote || size.unit == unitQuoteText {
+		wanted.Amount = m.AmountOf(size, wanted.Price)
+	}
 	switch {
 	case m.Position().Amount <= 0:
 		return nil
-	case amount <= 0:
+	case wanted.Amount <= 0:
 		return fmt.Errorf("%w: ClosePart(%s): it is no amount of base; Close closes all", ErrMeaningless, size)
 	}
-	return m.close(amount, with)
+	return m.close(wanted.Amount, with)
 }
 
 // close closes an amount, 0 for all.

@@ -79,7 +79,14 @@ type Saver interface {
 // candle and OnCandle would have asked for nothing; OnCandle is not called then. It returns false
 // if it has changed nothing, and OnCandle gets the candle. A backtest calls Quiet where nothing
 // else happens at the candle: no order in its range, no timer. Otherwise, and live, OnCandle gets
-// every candle: both ways must lead to the same state.
+// every candle: both ways must lead to the same state. A strategy that looks at more of a candle
+// than a Bar has cannot be a Quieter.
 type Quieter interface {
-	Quiet(c market.Candle) bool
+	Quiet(m market.ID, b Bar) bool
+}
+
+// Bar is the part of a candle that a Quieter gets: as much as Go passes without a copy in memory.
+type Bar struct {
+	High, Low, Close market.Price
+	Volume           market.Volume
 }

@@ -40,6 +40,8 @@ type bracket struct {
 	next        market.Time // time of the next attempt
 	noBuyers    bool        // the last exit expired without a fill
 
+	watched market.Watch // its part of Set.watches
+
 	trail
 }
 

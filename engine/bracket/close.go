@@ -97,6 +97,7 @@ func (s *Set) Close(l *Leave) error {
 			return strategy.ErrHeld
 		}
 	}
+	s.touch()
 	s.closes.all = append(s.closes.all, c)
 	begun := &s.closes.all[len(s.closes.all)-1]
 	s.release(begun, l.Amount-c.free)

@@ -42,11 +42,13 @@ func (s *Set) follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 		return
 	case b == nil:
 		return
-	case o.ID == b.entry:
+	}
+	s.touch()
+	if o.ID == b.entry {
 		b.follow(o, fresh)
 		s.pay(b, fresh)
 		s.leaveBought(b, fresh)
-	default:
+	} else {
 		s.followExit(b, o, r, fresh)
 	}
 	s.settle(b)
@@ -109,7 +111,8 @@ func (s *Set) changeRefused(b *bracket, o *state.Order, command market.CommandKi
 // ended handles the end of an exit: swapped, filled, refused, or ended by the exchange.
 func (s *Set) ended(b *bracket, o *state.Order) {
 	swapped, ending, leg, now := b.swapping, b.ending || b.leaving > 0 && b.kept() == 0, b.leg, s.now()
-	b.exit, b.swapping, b.ending, b.reducing = 0, false, false, false
+	s.setExit(b, 0)
+	b.swapping, b.ending, b.reducing = false, false, false
 	if b.standIn { // it stood in for the other leg, which is still wanted
 		b.leg, b.standIn = other(leg), false
 	}
@@ -162,7 +165,7 @@ func (s *Set) settle(b *bracket) {
 		return
 	}
 	s.move(b, b.high)
-	s.watch(b.market)
+	s.rewatch(b)
 }
 
 // resize updates the resting exit to the amount that the entry has bought so far and that no Close
@@ -202,6 +205,7 @@ func (s *Set) shrink(id market.StrategyID, m market.ID, held market.Qty) {
 		if b.strategy != id || b.market != m || b.exit != 0 {
 			continue
 		}
+		s.touch()
 		less := min(over, b.amount)
 		b.amount, over = b.amount-less, over-less
 		b.leaving = min(b.leaving, b.amount)

@@ -41,10 +41,21 @@ func (s *Set) Follows(order market.OrderID, f strategy.Follow) {
 	if b == nil {
 		return
 	}
-	if b.terms = f; b.began == 0 && b.amount > 0 { // of an older version
+	s.touch()
+	s.countFollowing(b, -1)
+	b.terms = f
+	s.countFollowing(b, 1)
+	if b.began == 0 && b.amount > 0 { // of an older version
 		b.began = s.now()
 	}
-	s.watch(b.market)
+	s.rewatch(b)
+}
+
+// countFollowing adds to the number of brackets with terms where b has some.
+func (s *Set) countFollowing(b *bracket, by int) {
+	if b.terms != (strategy.Follow{}) {
+		s.following += by
+	}
 }
 
 // pay counts what the entry has bought, and its cost. A fee that is not known yet counts as a
@@ -105,6 +116,9 @@ func afterFee(cost market.Price, fee market.Rate) market.Price {
 
 // closed lets brackets follow a delivered candle of their strategies' main interval.
 func (s *Set) closed(c *market.Candle) {
+	if s.following == 0 {
+		return
+	}
 	for i := range s.all {
 		b := &s.all[i]
 		if b.market != c.Market || !b.follows() || c.End() <= b.began || c.Interval != s.orders.Main(b.strategy) {
@@ -139,6 +153,7 @@ func (s *Set) move(b *bracket, before market.Price) {
 	if !waits || s.now() < s.moveTime(b) {
 		return
 	}
+	s.touch()
 	s.moved = strategy.StopMoved{Bracket: b.entry, Exit: b.exit, Strategy: b.strategy, Market: b.market,
 		From: b.levels.Stop, To: to, High: before, Rule: s.rule(b)}
 	switch {
@@ -150,7 +165,7 @@ func (s *Set) move(b *bracket, before market.Price) {
 		b.next = 0
 	}
 	b.levels.Stop = to
-	s.watch(b.market)
+	s.rewatch(b)
 	s.orders.Moved(&s.moved)
 }
 
@@ -266,6 +281,7 @@ func (s *Set) leave(b *bracket) {
 	s.closes.all = append(s.closes.all, closing{strategy: b.strategy, market: b.market, last: last, only: b.entry,
 		tag: "exit after", since: never, atClose: atClose})
 	c := &s.closes.all[len(s.closes.all)-1]
+	s.touch()
 	b.leaving = b.amount
 	s.cancelRest(b)
 	if b.exit != 0 {
@@ -274,6 +290,6 @@ func (s *Set) leave(b *bracket) {
 		s.expose(b, strategy.CauseClose)
 	}
 	c.since = s.now()
-	s.watch(b.market)
+	s.rewatch(b)
 	s.advance(b.strategy, b.market)
 }

@@ -126,7 +126,8 @@ func (v *Venue) reachPoint(b *book, point int) {
 		v.notifyPeak(b) // of an entry that has just filled
 	}
 	if v.follows(b) && v.err == nil {
-		v.config.Point(&b.candle, b.times[point], b.points[point])
+		v.shown = append(v.shown[:0], PathPoint{&b.candle, b.times[point], b.points[point]})
+		v.config.Point(v.shown)
 	}
 }
 

@@ -77,7 +77,7 @@ func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
 			return nil, fmt.Errorf("parameter money: %w", err)
 		}
 		g.ladders[m.ID] = ladder{
-			money: money, buys: make([]rung, p.Levels), sells: make([]rung, p.Levels),
+			money: money, buys: half{rungs: make([]rung, p.Levels)}, sells: half{rungs: make([]rung, p.Levels)},
 		}
 	}
 	return g, nil
@@ -112,9 +112,9 @@ func (g *grid) OnCandle(d *strategy.Desk, c market.Candle) {
 }
 
 // Quiet handles a close at which no rung waits for anything.
-func (g *grid) Quiet(c market.Candle) bool {
-	l := &g.ladders[c.Market]
-	return l.calm(c.Close) && !l.poor
+func (g *grid) Quiet(m market.ID, b strategy.Bar) bool {
+	l := &g.ladders[m]
+	return l.calm(b.Close) && !l.poor
 }
 
 // OnOrder notes that an order is not what it was.
@@ -129,8 +129,8 @@ func (g *grid) OnFill(d *strategy.Desk, f market.Fill) { g.noteChange(d, f.Marke
 func (g *grid) noteChange(d *strategy.Desk, m market.ID, id market.OrderID, side market.Side) {
 	l := &g.ladders[m]
 	l.settled, l.held = false, d.In(m).Position().Amount
-	if r := l.find(side, id); r != nil {
-		r.state = unsure
+	if h := l.half(side); h.find(id) >= 0 {
+		h.doubt(h.find(id))
 	} else if side == market.Sell {
 		l.counted = false
 	}

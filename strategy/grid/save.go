@@ -18,7 +18,7 @@ type savedLadder struct {
 func (g *grid) Save() ([]byte, error) {
 	return strategy.SaveMarkets(g.setup, func(m market.ID) savedLadder {
 		l := &g.ladders[m]
-		return savedLadder{Centre: l.centre, Buys: orders(l.buys), Sells: orders(l.sells)}
+		return savedLadder{Centre: l.centre, Buys: orders(l.buys.rungs), Sells: orders(l.sells.rungs)}
 	})
 }
 
@@ -27,13 +27,13 @@ func (g *grid) Save() ([]byte, error) {
 func (g *grid) Load(data []byte) error {
 	return strategy.LoadMarkets(g.setup, data, func(m market.ID, saved savedLadder) error {
 		l := &g.ladders[m]
-		if len(saved.Buys) != len(l.buys) || len(saved.Sells) != len(l.sells) {
+		if len(saved.Buys) != len(l.buys.rungs) || len(saved.Sells) != len(l.sells.rungs) {
 			return fmt.Errorf("saved with levels = %d, now it is %d; set it back, or cancel its orders and give it "+
-				"another name", len(saved.Buys), len(l.buys))
+				"another name", len(saved.Buys), len(l.buys.rungs))
 		}
 		l.centre, l.reach, l.reckoned = saved.Centre, saved.Centre.Part(g.recentre), false
-		for k := range l.buys {
-			l.buys[k].order, l.sells[k].order = saved.Buys[k], saved.Sells[k]
+		for k := range l.buys.rungs {
+			l.buys.rungs[k].order, l.sells.rungs[k].order = saved.Buys[k], saved.Sells[k]
 		}
 		return nil
 	})

@@ -39,6 +39,7 @@ package maker
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -113,12 +114,11 @@ func newPair(p Params, m *market.Market) (pair, error) {
 
 // OnBook quotes around the best prices of the book.
 func (k *maker) OnBook(d *strategy.Desk, b strategy.OrderBook) {
-	p := &k.pairs[b.Market()]
+	id := b.Market()
+	p := &k.pairs[id]
 	p.booked = true
-	bid, bids := b.Bid(0)
-	ask, asks := b.Ask(0)
-	if bids && asks {
-		k.quote(d, p, b.Market(), bid.Price, ask.Price)
+	if bid, ask, both := b.Best(); both {
+		k.quote(d, p, id, bid.Price, ask.Price)
 	}
 }
 
@@ -157,7 +157,8 @@ func (k *maker) quote(d *strategy.Desk, p *pair, id market.ID, bid, ask market.P
 	down, up := want{min(size, limit-held), buy, least}, want{min(size, held), sell, least}
 	bought, sold := p.buy.now(d), p.sell.now(d)
 	if !bought.open || bought.rest() <= 0 || p.buy.far(down) { // else the cash decides nothing
-		down.amount = min(down.amount, bought.rest()+d.In(id).AmountOf(strategy.CashShare(spendable), buy))
+		cash := m.MoneyValue(d.In(id).Cash()).Part(int64(spendable), int64(market.Whole))
+		down.amount = min(down.amount, bought.rest()+m.RoundAmount(m.AmountFor(cash, buy)))
 	}
 	if buy > p.buy.price {
 		p.sell.keep(d, &m, &sold, up)
@@ -171,10 +172,7 @@ func (k *maker) quote(d *strategy.Desk, p *pair, id market.ID, bid, ask market.P
 // shift is the skew for a position.
 func (k *maker) shift(held, limit market.Qty) market.Rate {
 	held = min(max(held, 0), limit)
-	part := market.ValueOf(int64(k.skew)).Part(int64(held), int64(limit))
-	down, err := part.FloorMoney(0)
-	if err != nil {
-		panic(fmt.Sprintf("maker: a part of the skew %d above it: %v", k.skew, err))
-	}
+	high, low := bits.Mul64(uint64(k.skew), uint64(held))
+	down, _ := bits.Div64(high, low, uint64(limit)) // at most the skew, because held is at most limit
 	return k.skew - 2*market.Rate(down)
 }

@@ -18,12 +18,12 @@ type quote struct {
 
 // present is a quote's order as it is now.
 type present struct {
-	market.Order
+	strategy.Resting
 	open bool
 }
 
 func (q *quote) now(d *strategy.Desk) (o present) {
-	o.Order, o.open = d.Order(q.order)
+	o.Resting, o.open = d.Resting(q.order)
 	return o
 }
 
@@ -55,7 +55,7 @@ func (q *quote) keep(d *strategy.Desk, m *market.Market, o *present, w want) {
 	case w.amount <= 0:
 		q.cancel(d)
 	case far:
-		q.move(d, m, &o.Order, w)
+		q.move(d, m, &o.Resting, w)
 	}
 }
 
@@ -67,7 +67,7 @@ func (q *quote) place(d *strategy.Desk, m market.ID, w want) {
 
 // move changes the price. Where a part of the quote has filled, or its rest is too large, it sets
 // the wanted amount, too.
-func (q *quote) move(d *strategy.Desk, m *market.Market, o *market.Order, w want) {
+func (q *quote) move(d *strategy.Desk, m *market.Market, o *strategy.Resting, w want) {
 	var err error
 	filled := o.Amount - o.AmountRemaining
 	if filled > 0 || w.amount < o.AmountRemaining {
