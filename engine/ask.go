@@ -119,7 +119,7 @@ func (e *Engine) nextID() market.OrderID {
 
 // placeWith is place of an entry with what its exits follow.
 func (e *Engine) placeWith(c *market.Command, f *strategy.Follow) (market.OrderID, error) {
-	if *f == (strategy.Follow{}) {
+	if f == nil {
 		return e.place(c, false)
 	}
 	e.following = f
@@ -155,7 +155,7 @@ func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error)
 
 // updateWith is update with what the exits of a bracket are to follow.
 func (e *Engine) updateWith(c *market.Command, f *strategy.Follow) error {
-	if *f == (strategy.Follow{}) {
+	if f == nil {
 		return e.update(c)
 	}
 	terms, found := e.brackets.Terms(c.Order.Strategy, c.Order.ID)

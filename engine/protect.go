@@ -39,6 +39,8 @@ func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracke
 	if err := e.brackets.Protect(name, id, m, amount, x.Levels); err != nil {
 		return 0, err
 	}
-	e.brackets.Follows(name, *f)
+	if f != nil {
+		e.brackets.Follows(name, *f)
+	}
 	return name, nil
 }

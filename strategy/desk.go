@@ -13,8 +13,8 @@ import (
 type Engine interface {
 	// Now is the arrival time of the present event.
 	Now() market.Time
-	// Ask submits a command, with what its bracket follows; the engine copies both. It returns the
-	// order's id, or the gate's refusal.
+	// Ask submits a command, with what its bracket follows (nil: nothing); the engine copies both.
+	// It returns the order's id, or the gate's refusal.
 	Ask(s market.StrategyID, c *market.Command, f *Follow) (market.OrderID, error)
 	// Protect opens a bracket over base that the strategy holds; see MarketDesk.Protect.
 	Protect(s market.StrategyID, m market.ID, levels market.Bracket, f *Follow) (market.OrderID, error)
@@ -68,7 +68,8 @@ type Desk struct {
 	open    []*market.Order // reused: the account's own, which never leave the desk
 	copies  []market.Order  // of OpenOrders
 	fault   error           // ErrMeaningless about the ask that is being made
-	follow  Follow          // of the ask that is being made
+	follow  *Follow         // of the ask that is being made; nil: none
+	terms   Follow          // reused: what follow points at
 }
 
 // NewDesk returns the desk of strategy id on e. Only an engine calls it.
@@ -203,7 +204,7 @@ var ErrNoPosition = errors.New("no position to protect")
 // TargetAt or Exits move its exits; Trail, TrailBy, ByPrices, BreakEvenAfter, ExitAfter and
 // ExitAfterTime set how they follow.
 func (d *Desk) Update(id market.OrderID, with ...Option) error {
-	d.command, d.fault, d.follow = market.Command{Kind: market.CommandUpdate}, nil, Follow{}
+	d.command, d.fault, d.follow = market.Command{Kind: market.CommandUpdate}, nil, nil
 	o := &d.command.Order
 	o.ID = id
 	for i := range with {
@@ -218,7 +219,7 @@ func (d *Desk) Update(id market.OrderID, with ...Option) error {
 
 // Cancel asks for an own open order to be cancelled. It is not an error to cancel one that is done.
 func (d *Desk) Cancel(id market.OrderID) error {
-	d.command, d.fault, d.follow = market.Command{Kind: market.CommandCancel}, nil, Follow{}
+	d.command, d.fault, d.follow = market.Command{Kind: market.CommandCancel}, nil, nil
 	d.command.Order.ID = id
 	return d.change(id)
 }
@@ -242,7 +243,7 @@ func (d *Desk) cancelAll(m market.ID) error {
 
 // draft begins an order.
 func (d *Desk) draft(m market.ID, side market.Side) *market.Order {
-	d.command, d.fault, d.follow = market.Command{Kind: market.CommandPlace}, nil, Follow{}
+	d.command, d.fault, d.follow = market.Command{Kind: market.CommandPlace}, nil, nil
 	o := &d.command.Order
 	o.Market, o.Side, o.Type, o.Strategy = m, side, market.TypeMarket, d.id
 	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
@@ -255,7 +256,11 @@ func (d *Desk) draft(m market.ID, side market.Side) *market.Order {
 // options applies the options of an ask.
 func (d *Desk) options(with []Option) {
 	for i := range with {
-		changed, err := with[i].apply(&d.command.Order, &d.follow)
+		if with[i].field >= fieldTrail && d.follow == nil {
+			d.terms = Follow{}
+			d.follow = &d.terms
+		}
+		changed, err := with[i].apply(&d.command.Order, d.follow)
 		d.command.Changed |= changed
 		if err != nil && d.fault == nil {
 			d.fault = err
@@ -273,7 +278,7 @@ func (d *Desk) ask() (market.OrderID, error) {
 		return 0, fmt.Errorf("%w: amount %d, quote amount %d, price %d, trigger %d: none of them can be negative",
 			ErrMeaningless, o.Amount, o.AmountQuote, o.Price, o.TriggerAmount)
 	}
-	return d.engine.Ask(d.id, &d.command, &d.follow)
+	return d.engine.Ask(d.id, &d.command, d.follow)
 }
 
 // change hands an update or a cancel on.

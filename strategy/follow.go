@@ -116,7 +116,6 @@ func (f *Follow) Words(m *market.Market) string {
 // check refuses a Follow of an order without exits, and one that has nothing to move.
 func (f *Follow) check(levels *market.Bracket) error {
 	switch {
-	case *f == (Follow{}):
 	case levels.Stop == 0 && levels.Target == 0:
 		return fmt.Errorf("%w: an exit that follows needs a stop or a target: add StopAt, TargetAt or Trail",
 			ErrMeaningless)
@@ -129,6 +128,9 @@ func (f *Follow) check(levels *market.Bracket) error {
 // trail gives an order with a trailing stop its first stop, below a price.
 func (d *Desk) trail(price market.Price) {
 	o := &d.command.Order
+	if d.follow == nil {
+		return
+	}
 	if d.fault == nil && d.follow.Trails() && o.Bracket.Stop == 0 {
 		if o.Bracket.Stop = d.follow.Below(price); o.Bracket.Stop <= 0 {
 			o.Bracket.Stop = min(-1, o.Bracket.Stop) // the gate refuses it in words

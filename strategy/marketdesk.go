@@ -190,7 +190,7 @@ func (m MarketDesk) Place(side market.Side, size Size, with ...Option) (market.O
 	if !d.has(m.id) {
 		return d.ask() // the gate refuses the market
 	}
-	if d.follow != (Follow{}) {
+	if d.follow != nil {
 		d.trail(m.stands(o))
 	}
 	if err := m.measure(o, size); err != nil && d.fault == nil {
@@ -216,7 +216,7 @@ func (m MarketDesk) Protect(with ...Option) (market.OrderID, error) {
 	if d.trail(m.Last()); d.fault != nil {
 		return 0, d.fault
 	}
-	return d.engine.Protect(d.id, m.id, o.Bracket, &d.follow)
+	return d.engine.Protect(d.id, m.id, o.Bracket, d.follow)
 }
 
 // Target asks for the market order that brings the strategy's position to a size. It counts the

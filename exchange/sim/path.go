@@ -137,8 +137,10 @@ func (v *Venue) beginPath(b *book) {
 		v.open(b)
 	}
 	v.match(b)
-	v.notifyHere(b) // the price may be past the target of an entry that has just filled
-	v.notifyPeak(b)
+	if b.watch.Any() { // the price may be past the target of an entry that has just filled
+		v.notifyReached(b)
+		v.notifyPeak(b)
+	}
 	b.points[1], b.points[2] = v.config.Path.extremes(&b.candle, v.solo.balances[b.market.Base].Total > 0)
 	low, high := b.candle.Low, b.candle.High
 	b.lowHit = low <= b.below.level || b.watchedBelow(low)

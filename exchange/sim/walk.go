@@ -36,8 +36,10 @@ func (v *Venue) walk(b *book, point int) {
 		v.execute(b, next, false)
 	}
 	b.last, b.time = to, b.times[point]
-	v.notifyHere(b)
-	v.notifyPeak(b)
+	if b.watch.Any() {
+		v.notifyReached(b)
+		v.notifyPeak(b)
+	}
 }
 
 // stand moves the path to a price of the leg it is on.

@@ -112,7 +112,7 @@ func (e *engine) Protect(_ market.StrategyID, m market.ID, levels market.Bracket
 
 // following describes what a bracket follows; an update, which names only its order, has market 0.
 func (e *engine) following(m market.ID, f *strategy.Follow) string {
-	if *f == (strategy.Follow{}) {
+	if f == nil {
 		return ""
 	}
 	return ", " + f.Words(e.catalog.Market(max(1, m)))
