@@ -1,6 +1,7 @@
 package bracket
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"time"
@@ -19,7 +20,7 @@ type trail struct {
 	high    market.Price // highest price since the entry bought: of closes, or of all prices; 0: none yet
 	bought  market.Qty   // by the entry
 	paid    market.Value // for it, fees included
-	began   market.Time  // when the entry first bought; 0: not yet
+	began   market.Time  // of the entry's first fill; 0: none yet
 	candles int          // of the main interval, delivered since
 	moved   market.Time  // when the resting stop was last moved
 	leaveAt market.Time  // the earliest next attempt to close; 0: at once
@@ -65,7 +66,7 @@ func (s *Set) pay(b *bracket, fresh []market.Fill) {
 	for i := range fresh {
 		f := &fresh[i]
 		if b.began == 0 {
-			b.began = s.now()
+			b.began = cmp.Or(f.Time, s.now())
 		}
 		value, err := m.Value(f.Price, f.Amount)
 		fee := f.Fee
@@ -114,7 +115,8 @@ func afterFee(cost market.Price, fee market.Rate) market.Price {
 	return market.Price(min(price, math.MaxInt64))
 }
 
-// closed lets brackets follow a delivered candle of their strategies' main interval.
+// closed lets brackets see a delivered candle of their strategies' main interval. What they do about
+// it follows in Retry, after the strategies have seen the candle: an ask of theirs comes first.
 func (s *Set) closed(c *market.Candle) {
 	if s.following == 0 {
 		return
@@ -125,7 +127,7 @@ func (s *Set) closed(c *market.Candle) {
 			continue
 		}
 		if b.candles++; !b.terms.ByPrices {
-			s.see(b, c.Close)
+			b.high = max(b.high, c.Close)
 		}
 	}
 }
@@ -134,16 +136,12 @@ func (s *Set) closed(c *market.Candle) {
 func (s *Set) peak(m market.ID, price market.Price) {
 	for i := range s.all {
 		if b := &s.all[i]; b.market == m && b.terms.ByPrices && b.follows() && price > b.high {
-			s.see(b, price)
+			before := b.high
+			b.high = price
+			s.move(b, before)
 		}
 	}
 	s.watch(m)
-}
-
-func (s *Set) see(b *bracket, price market.Price) {
-	before := b.high
-	b.high = max(before, price)
-	s.move(b, before)
 }
 
 // move moves the stop to where it belongs, as soon as it may. before is the highest price before
@@ -174,8 +172,8 @@ func (b *bracket) stopRests() bool { return b.exit != 0 && b.leg == market.KeepS
 
 // nextStop is the stop that a bracket waits for; false: none, or one that could not be sent now.
 func (s *Set) nextStop(b *bracket) (to market.Price, waits bool) {
-	if !b.follows() || b.high == 0 {
-		return 0, false
+	if !b.follows() || b.high == 0 || s.leaveTime(b) <= s.now() {
+		return 0, false // what is about to be closed needs no better stop
 	}
 	rule, stop := s.rule(b), b.levels.Stop
 	if !b.stopRests() {
