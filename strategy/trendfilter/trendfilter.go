@@ -19,8 +19,8 @@
 //
 // # Parameters
 //
-// fast and slow count candles of the main interval, with fast below slow. days counts days; 0 leaves
-// the filter out. With a filter, the main interval is shorter than a day.
+// fast and slow count candles of the main interval, with fast below slow. days counts days; 0
+// leaves the filter out. With a filter, the main interval is shorter than a day.
 package trendfilter
 
 import (
