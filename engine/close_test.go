@@ -637,6 +637,7 @@ func randomly(t *testing.T, seed uint64, plain, restarting bool) (*bench, *onceM
 	if !plain {
 		b.before = x.look
 	}
+	b.done = func() { require.NoError(t, b.engine.CheckBrackets()) }
 	if restarting {
 		b.restartAlways(s)
 	}
