@@ -26,7 +26,8 @@ func TestTheReportCountsExitsThatOneCandleDecided(t *testing.T) {
 		{"the old stop or the new one, high first", sim.Optimistic, [4]int64{100, 120, 85, 119}, nil, 1, 216, 180, 216},
 		{"low first: the old stop has not moved", sim.Pessimistic, [4]int64{100, 120, 85, 119}, nil, 0, 0, 0, 0},
 		{"low first: the new stop is not reached", sim.Pessimistic, [4]int64{100, 120, 95, 110}, nil, 0, 0, 0, 0},
-		{"high first: low first would have held on", sim.Optimistic, [4]int64{100, 120, 95, 110}, nil, 1, 216, 220, 216},
+		{"high first: low first would have held on", sim.Optimistic, [4]int64{100, 120, 95, 110}, nil, 1, 216, 220,
+			216},
 		{"both orders reach the new stop", sim.Adaptive, [4]int64{100, 120, 95, 105}, nil, 1, 216, 216, 216},
 		{"a gap up, then down", sim.Adaptive, [4]int64{150, 150, 120, 125}, nil, 1, 270, 270, 270},
 		{"a gap down meets the old stop", sim.Optimistic, [4]int64{80, 120, 70, 110}, nil, 0, 0, 0, 0},
@@ -54,7 +55,8 @@ func TestTheReportCountsExitsThatOneCandleDecided(t *testing.T) {
 			require.NotContains(t, string(text), "one_candle", c.name)
 			continue
 		}
-		require.Equal(t, &OneCandleExits{c.count, Amount{Units: market.Money(c.sold)}, Amount{Units: market.Money(c.pess)},
+		require.Equal(t, &OneCandleExits{c.count, Amount{Units: market.Money(c.sold)},
+			Amount{Units: market.Money(c.pess)},
 			Amount{Units: market.Money(c.opti)}}, res.OneCandle, c.name)
 		require.True(t, json.Valid(text))
 		require.Contains(t, string(text), `"one_candle_exits"`)

@@ -462,7 +462,8 @@ func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testi
 	require.Len(t, s.Brackets, 4)
 }
 
-// The parts are of engine version 4: a bracket of which a Close sells a quarter, and a waiting entry.
+// The parts are of engine version 4: a bracket of which a Close sells a quarter, and a waiting
+// entry.
 func TestACloseOfAnOlderEngineGoesOn(t *testing.T) {
 	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: &bearer{}}}})
 	b.now = 60_180_000_000_000

@@ -296,9 +296,11 @@ func TestBreakEvenWaitsForAPriceAboveIt(t *testing.T) {
 	s := follower(strategy.StopAt(90*at1), strategy.BreakEvenAfter(1))
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Fees: fees}})
 	b.flat(2, 100)
-	b.group(market.Candle{Market: 1, Interval: market.Interval1m, Open: 100_51, High: 100_51, Low: 100_51, Close: 100_51})
+	b.group(market.Candle{Market: 1, Interval: market.Interval1m, Open: 100_51, High: 100_51, Low: 100_51,
+		Close: 100_51})
 	require.Len(t, b.sent, 2)
-	b.group(market.Candle{Market: 1, Interval: market.Interval1m, Open: 100_52, High: 100_52, Low: 100_52, Close: 100_52})
+	b.group(market.Candle{Market: 1, Interval: market.Interval1m, Open: 100_52, High: 100_52, Low: 100_52,
+		Close: 100_52})
 	require.Equal(t, "update 2 stop 100.51", b.sent[2])
 }
 
@@ -354,8 +356,8 @@ func TestExitsThatFollowNeedAnExit(t *testing.T) {
 		"meaningless: an exit that follows needs a stop or a target: add StopAt, TargetAt or Trail"}, said)
 }
 
-// A Close that a bracket begins by itself takes its own base and cancels its own entry, not those of
-// others.
+// A Close that a bracket begins by itself takes its own base and cancels its own entry, not those
+// of others.
 func TestTheEndOfABracketIsItsOwn(t *testing.T) {
 	s := &script{candle: minutely(map[int]func(d *strategy.Desk){
 		1: func(d *strategy.Desk) {
@@ -369,7 +371,8 @@ func TestTheEndOfABracketIsItsOwn(t *testing.T) {
 	})}
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
 	b.flat(5, 100)
-	require.Equal(t, []string{"buy 1", "stop 1 @ 90 attached", "buy 2", "stop 2 @ 80 attached", "buy 3", "buy 1 @ 50", "cancel 2",
+	require.Equal(t, []string{"buy 1", "stop 1 @ 90 attached", "buy 2", "stop 2 @ 80 attached", "buy 3", "buy 1 @ 50",
+		"cancel 2",
 		"sell 1 attached"}, b.sent)
 	require.Equal(t, 5*btc, b.position())
 	require.Equal(t, market.OrderID(6), b.account.Open(nil, 1, 1)[1].ID, "the other entry still waits")
@@ -435,7 +438,8 @@ func TestAStopThatFollowsPricesNeverLoosens(t *testing.T) {
 			price := market.Price(100)
 			for range 40 {
 				to := price + market.Price(chance.IntN(9)-4)
-				b.candle(price, max(price, to)+market.Price(chance.IntN(3)), min(price, to)-market.Price(chance.IntN(3)), to)
+				b.candle(price, max(price, to)+market.Price(chance.IntN(3)),
+					min(price, to)-market.Price(chance.IntN(3)), to)
 				price = to
 			}
 			return b

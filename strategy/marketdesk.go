@@ -152,8 +152,8 @@ func (m MarketDesk) Affords(size Size) bool {
 // with the entry's id ends the bracket: its exit is cancelled and not replaced; while nothing has
 // been bought it cancels the entry, and a fill on the way is still protected.
 //
-// Trail, TrailBy and BreakEvenAfter let the stop follow the price; ExitAfter and ExitAfterTime close
-// what was bought after a time.
+// Trail, TrailBy and BreakEvenAfter let the stop follow the price; ExitAfter and ExitAfterTime
+// close what was bought after a time.
 func (m MarketDesk) Buy(size Size, with ...Option) (market.OrderID, error) {
 	return m.Place(market.Buy, size, with...)
 }
@@ -199,10 +199,10 @@ func (m MarketDesk) Place(side market.Side, size Size, with ...Option) (market.O
 	return d.ask()
 }
 
-// Protect puts exits (StopAt, TargetAt, Keep, Trail and its like) around the part of the position that no other bracket
-// covers, as Buy does for an entry that fills. Decided on a candle, they are alive from the next
-// open on. The id names the bracket, for Update and for Cancel. With nothing to protect it returns
-// ErrNoPosition.
+// Protect puts exits (StopAt, TargetAt, Keep, Trail and its like) around the part of the position
+// that no other bracket covers, as Buy does for an entry that fills. Decided on a candle, they are
+// alive from the next open on. The id names the bracket, for Update and for Cancel. With nothing to
+// protect it returns ErrNoPosition.
 func (m MarketDesk) Protect(with ...Option) (market.OrderID, error) {
 	d := m.desk
 	o := d.draft(m.id, market.Sell)

@@ -6,8 +6,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Due is the time of the next attempt to place, enlarge or move an exit, or to close. any is false where only a change
-// of amount, levels or rules could help.
+// Due is the time of the next attempt to place, enlarge or move an exit, or to close. any is false
+// where only a change of amount, levels or rules could help.
 func (s *Set) Due() (at market.Time, any bool) {
 	at = never
 	if s.bare+s.following == 0 {

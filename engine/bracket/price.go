@@ -111,8 +111,8 @@ func (s *Set) rewatch(b *bracket) {
 
 // unwatch takes a bracket's watch back. Only where it was the nearest, all others are looked at.
 func (s *Set) unwatch(m market.ID, before market.Watch) {
-	if w := s.watches[m]; before.Above != 0 && before.Above == w.Above || before.Below != 0 && before.Below == w.Below ||
-		before.Peak != 0 && before.Peak == w.Peak {
+	is := func(was, nearest market.Price) bool { return was != 0 && was == nearest }
+	if w := s.watches[m]; is(before.Above, w.Above) || is(before.Below, w.Below) || is(before.Peak, w.Peak) {
 		s.watch(m)
 	}
 }

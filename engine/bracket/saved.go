@@ -103,8 +103,8 @@ func (s *Set) Save(names []string) (all []Saved) {
 func (s *Set) SaveCloses(names []string) (all []SavedClose) {
 	for _, c := range s.closes.all {
 		all = append(all, SavedClose{Strategy: names[c.strategy-1], Market: s.catalog.Market(c.market).Name,
-			Whole: c.whole, Last: c.last, Only: c.only, Free: c.free, Sale: c.sale, Tag: c.tag, Since: c.since, AtClose: c.atClose,
-			InPath: c.inPath})
+			Whole: c.whole, Last: c.last, Only: c.only, Free: c.free, Sale: c.sale, Tag: c.tag, Since: c.since,
+			AtClose: c.atClose, InPath: c.inPath})
 	}
 	return all
 }
@@ -129,8 +129,8 @@ func (s *Set) RestoreCloses(all []SavedClose, names []string, last market.OrderI
 		}
 		s.closes.all = append(s.closes.all, closing{strategy: market.StrategyID(at + 1), market: m.ID,
 			whole: from.Whole,
-			last:  from.Last, only: from.Only, free: from.Free, sale: from.Sale, tag: from.Tag, since: from.Since, atClose: from.AtClose,
-			inPath: from.InPath})
+			last:  from.Last, only: from.Only, free: from.Free, sale: from.Sale, tag: from.Tag, since: from.Since,
+			atClose: from.AtClose, inPath: from.InPath})
 	}
 	for i := range s.all {
 		if b := &s.all[i]; b.leaving > 0 && !s.Closing(b.strategy, b.market) {

@@ -302,7 +302,8 @@ func (s *Set) Check() error {
 	own := *s
 	own.entryOf, own.watches = map[market.OrderID]market.OrderID{}, slices.Clone(s.watches)
 	own.reindex()
-	if own.bare != s.bare || own.following != s.following || !maps.Equal(own.entryOf, s.entryOf) || own.mixed && !s.mixed {
+	if own.bare != s.bare || own.following != s.following || !maps.Equal(own.entryOf, s.entryOf) || own.mixed &&
+		!s.mixed {
 		return fmt.Errorf("brackets: %d bare, exits %v; they say %d bare, exits %v", s.bare, s.entryOf, own.bare,
 			own.entryOf)
 	}

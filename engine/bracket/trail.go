@@ -115,8 +115,9 @@ func afterFee(cost market.Price, fee market.Rate) market.Price {
 	return market.Price(min(price, math.MaxInt64))
 }
 
-// closed lets brackets see a delivered candle of their strategies' main interval. What they do about
-// it follows in Retry, after the strategies have seen the candle: an ask of theirs comes first.
+// closed lets brackets see a delivered candle of their strategies' main interval. What they do
+// about it follows in Retry, after the strategies have seen the candle: an ask of theirs comes
+// first.
 func (s *Set) closed(c *market.Candle) {
 	if s.following == 0 {
 		return
