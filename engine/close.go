@@ -47,7 +47,7 @@ func (e *Engine) figures(c *market.Command) []state.Figure {
 		return append(slices.Clip(figures), state.Figure{Name: "stop follows", Before: m.FormatPrice(moved.From),
 			After: m.FormatPrice(moved.To)})
 	case e.following != nil:
-		return append(slices.Clip(figures), state.Figure{Name: "exits", After: e.following.Words(m)})
+		return append(slices.Clip(figures), state.Figure{Name: "exits", Before: "fixed", After: e.following.Words(m)})
 	}
 	tag, before, after := e.brackets.Leaving(&c.Order)
 	if tag == "" {

@@ -403,7 +403,7 @@ func TestTheJournalHearsWhatFollows(t *testing.T) {
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, observer: e})
 	b.flat(2, 100)
 	b.flat(1, 120)
-	require.Equal(t, []string{"place 1: exits  trail 10%, exit after 9 candles", "update 2: stop follows 90 108",
+	require.Equal(t, []string{"place 1: exits fixed trail 10%, exit after 9 candles", "update 2: stop follows 90 108",
 		"1 moved from 90 to 108"}, e.lines)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -73,7 +74,14 @@ func (e *engine) Ask(_ market.StrategyID, c *market.Command, f *strategy.Follow)
 		m, o := e.catalog.Market(c.Order.Market), &c.Order
 		o.Price, o.Amount = m.RoundPrice(o.Side, o.Price), m.RoundAmount(o.Amount)
 	}
-	line := e.describe(c) + e.following(c.Order.Market, f)
+	in := c.Order.Market
+	if o := e.Order(c.Order.ID); o != nil {
+		in = o.Market // an update names only its order
+	}
+	line := e.describe(c)
+	if in != 0 {
+		line += e.following(in, f)
+	}
 	if e.Refuse != nil {
 		if err := e.Refuse(c); err != nil {
 			e.asked = append(e.asked, line+" refused")
@@ -110,19 +118,25 @@ func (e *engine) Protect(_ market.StrategyID, m market.ID, levels market.Bracket
 	return e.next, nil
 }
 
-// following describes what a bracket follows; an update, which names only its order, has market 0.
+// following describes what a bracket follows.
 func (e *engine) following(m market.ID, f *strategy.Follow) string {
 	if f == nil {
 		return ""
 	}
-	return ", " + f.Words(e.catalog.Market(max(1, m)))
+	return ", " + f.Words(e.catalog.Market(m))
 }
 
-// Close records the ask, drops the other orders of a Close of all, and opens the sale, which the
-// test plays with Fill.
+// Close records the ask unless a Close is under way, drops the other orders of a Close of all, and
+// opens the sale, which the test plays with Fill.
 func (e *engine) Close(_ market.StrategyID, m market.ID, amount market.Qty, tag string) error {
 	if e.recalling {
 		return errRecalling
+	}
+	open := e.Open(nil, 0, m)
+	if slices.ContainsFunc(open, func(o *market.Order) bool {
+		return o.Tag == cmp.Or(tag, "close") && o.Type == market.TypeMarket && o.Side == market.Sell
+	}) {
+		return nil // it is under way
 	}
 	line, named := "close all", e.catalog.Market(m)
 	if amount != 0 {
@@ -136,11 +150,8 @@ func (e *engine) Close(_ market.StrategyID, m market.ID, amount market.Qty, tag 
 	}
 	e.asked = append(e.asked, line)
 	held := e.positions[m].Amount
-	for _, o := range e.Open(nil, 0, m) {
-		switch {
-		case o.Tag == cmp.Or(tag, "close") && o.Type == market.TypeMarket && o.Side == market.Sell:
-			return nil
-		case !e.Pending && (amount == 0 || amount >= held):
+	for _, o := range open {
+		if !e.Pending && (amount == 0 || amount >= held) {
 			(*Bench)(e).Drop(o.ID)
 		}
 	}
