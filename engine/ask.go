@@ -53,7 +53,10 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 	}
 	switch c.Kind {
 	case market.CommandPlace:
-		placed, err := e.placeWith(c, f)
+		if f != nil {
+			return e.placeWith(c, f)
+		}
+		placed, err := e.place(c, false)
 		if err != nil {
 			e.tell(&e.slots[id-1], c, err)
 		}
@@ -119,15 +122,14 @@ func (e *Engine) nextID() market.OrderID {
 
 // placeWith is place of an entry with what its exits follow.
 func (e *Engine) placeWith(c *market.Command, f *strategy.Follow) (market.OrderID, error) {
-	if f == nil {
-		return e.place(c, false)
-	}
 	e.following = f
 	id, err := e.place(c, false)
-	if e.following = nil; err == nil {
-		e.brackets.Follows(id, *f)
+	if e.following = nil; err != nil {
+		e.tell(&e.slots[c.Order.Strategy-1], c, err)
+		return 0, err
 	}
-	return id, err
+	e.brackets.Follows(id, *f)
+	return id, nil
 }
 
 // place passes a new order through the gate and sends it. attached lets it act inside a candle's

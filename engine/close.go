@@ -33,8 +33,10 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 		}
 	}
 	call, _ := e.calls.Now()
-	return e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Tag: tag,
+	err := e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Tag: tag,
 		Last: e.lastID, AtClose: call.Kind == CallCandle || call.Kind == CallCandles})
+	e.unheard = e.brackets.HasReports() // where it has failed already
+	return err
 }
 
 // figures are the gate's figures of an approved command, and the position before and after the

@@ -162,6 +162,7 @@ type delivery struct {
 	calls   Callback // the current callback; other goroutines read it
 	mark    int      // length of out before the current callback; the brackets mark theirs
 	stepped int
+	unheard bool // a Close failed during a quiet candle: its strategy has not heard of it
 	args    arguments
 	spoil   bool // Config.Spoil
 	apart   Apart

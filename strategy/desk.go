@@ -256,16 +256,28 @@ func (d *Desk) draft(m market.ID, side market.Side) *market.Order {
 // options applies the options of an ask.
 func (d *Desk) options(with []Option) {
 	for i := range with {
-		if with[i].field >= fieldTrail && d.follow == nil {
-			d.terms = Follow{}
-			d.follow = &d.terms
+		if with[i].field >= fieldTrail {
+			d.followOption(&with[i])
+			continue
 		}
-		changed, err := with[i].apply(&d.command.Order, d.follow)
+		changed, err := with[i].apply(&d.command.Order)
 		d.command.Changed |= changed
 		if err != nil && d.fault == nil {
 			d.fault = err
 		}
 	}
+}
+
+// followOption applies an option of exits that follow.
+func (d *Desk) followOption(p *Option) {
+	if d.follow == nil {
+		d.terms = Follow{}
+		d.follow = &d.terms
+	}
+	if err := p.check(); err != nil && d.fault == nil {
+		d.fault = err
+	}
+	p.follow(d.follow)
 }
 
 // ask hands the command on.

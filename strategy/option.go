@@ -118,15 +118,11 @@ func Exits(stop, target market.Price) Option {
 func Keep(leg market.Leg) Option { return Option{field: fieldKeep, number: int64(leg)} }
 
 // apply sets the option's field of the order and returns the matching change of an update.
-func (p *Option) apply(o *market.Order, f *Follow) (market.Change, error) {
+func (p *Option) apply(o *market.Order) (market.Change, error) {
 	if err := p.check(); err != nil {
 		return 0, err
 	}
 	n := p.number
-	if p.field >= fieldTrail {
-		p.follow(f)
-		return 0, nil
-	}
 	switch p.field {
 	case fieldTag:
 		o.Tag = p.text

@@ -123,7 +123,9 @@ func (v *Venue) reachPoint(b *book, point int) {
 		v.beginPath(b)
 	} else {
 		v.match(b)
-		v.notifyPeak(b) // of an entry that has just filled
+		if b.watch.Peak != 0 { // of an entry that has just filled
+			v.notifyPeak(b)
+		}
 	}
 	if v.follows(b) && v.err == nil {
 		v.shown = append(v.shown[:0], PathPoint{&b.candle, b.times[point], b.points[point]})

@@ -179,7 +179,7 @@ func (v *Venue) notifyOnTheWay(b *book, stop market.Price) bool {
 // notifyPeak sends the engine the price of a point of the path if it is above those that a stop has
 // followed.
 func (v *Venue) notifyPeak(b *book) {
-	if b.watch.Peak != 0 && b.last > b.watch.Peak {
+	if p := b.watch.Peak; p != 0 && b.last > p {
 		v.notifyPrice(b)
 	}
 }
