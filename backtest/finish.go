@@ -87,6 +87,9 @@ func (r *recorder) result(info finishInfo) *Result {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
 	})
 	res.curve = r.points()
+	if r.kept != nil {
+		res.Trades, res.Fills = r.kept.trades, r.kept.fills
+	}
 	return res
 }
 
