@@ -51,7 +51,8 @@ type recorder struct {
 	held  holdings
 	tally tally
 	drawn markers
-	kept  *kept // nil: Keep is not set
+	kept  *kept  // nil: Keep is not set
+	plots *plots // nil without a folder
 	out   *results
 	tables
 	err error
@@ -108,7 +109,7 @@ func (r *recorder) open() (err error) {
 	if r.out, err = newResults(r.cfg.Out); err != nil {
 		return err
 	}
-	r.bars = &bars{}
+	r.bars, r.plots = &bars{}, newPlots(r.cfg.Catalog, r.cfg.Chart)
 	for _, t := range []struct {
 		to           **table
 		name, header string

@@ -43,6 +43,7 @@ type runOptions struct {
 	began     func(d *driver) // called before each pass: two, where a callback ended its goroutine
 	apart     engine.Apart    // calls strategies; nil: directly
 	observer  Observer
+	plots     bool // collect what strategies plot
 }
 
 // Run drives the plan and reports. It returns ErrNoCandles where the range is empty, ctx's error
@@ -50,7 +51,7 @@ type runOptions struct {
 func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	var rec *recorder
 	d, err := drive(ctx, p, runOptions{
-		progress: o.Progress, observer: o.Observer, watch: o.Watch,
+		progress: o.Progress, observer: o.Observer, watch: o.Watch, plots: o.Out != "",
 		record: func(equity market.Money, from market.Time) (r *recorder, err error) {
 			if rec != nil { // the last pass failed
 				rec.Abort()

@@ -72,9 +72,10 @@ type Config struct {
 	Catalog   *market.Catalog
 	Account   *state.Account
 	Gate      *risk.Gate
-	Slots     []Slot      // StrategyID 1 is the first
-	TradeFrom market.Time // asks before it are refused as warm-up; 0: from the first event
-	Observer  Observer    // may be an Approver, a Refuser and a Guard too; nil: none
+	Slots     []Slot           // StrategyID 1 is the first
+	TradeFrom market.Time      // asks before it are refused as warm-up; 0: from the first event
+	Observer  Observer         // may be an Approver, a Refuser and a Guard too; nil: none
+	Plots     strategy.Plotter // gets what strategies plot; nil: their debug logs
 	// Apart calls strategies on goroutines of their own, so that a strategy that ends its goroutine
 	// is halted; nil: on the caller's goroutine.
 	Apart     Apart
@@ -133,6 +134,7 @@ type listeners struct {
 	approver Approver
 	refuser  Refuser
 	guardian Guard
+	plotter  strategy.Plotter // nil: none
 }
 
 // delivery is the position within a step's calls, so that they can go on after a strategy panicked.
@@ -210,6 +212,7 @@ func New(c Config) *Engine {
 	e.approver, _ = c.Observer.(Approver)
 	e.refuser, _ = c.Observer.(Refuser)
 	e.guardian, _ = c.Observer.(Guard)
+	e.plotter = c.Plots
 	for i := range c.Slots {
 		e.addSlot(&e.slots[i], c.Slots[i], market.StrategyID(i+1))
 	}
