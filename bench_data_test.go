@@ -143,7 +143,8 @@ func (t *table) coast(e *engine.Engine, batch []market.Candle) {
 	}
 }
 
-// memory is a backtest.Source over candles in memory, in batches as large as those of the store.
+// memory is a backtest.Source over candles in memory, in batches of 128: half as large as those of
+// the store.
 type memory struct {
 	candles []market.Candle
 }

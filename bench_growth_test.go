@@ -27,9 +27,10 @@ import (
 // The first has the cost of a unit at one, two, four and eight times an amount of work, and the
 // exponent of the cost: the slope of log cost over log work, by least squares. The cost of the
 // least work (one candle, market, strategy, order) is subtracted first, so that a fixed cost does
-// not make the exponent look small. The second compares the cost of a unit among few and among
-// many. Figures are CPU time, the least of several tries in turn. With -short the amounts are tiny:
-// to see that it works.
+// not make the exponent look small. Each run gets its memory from the operating system, as a
+// command does: otherwise a small run would use memory that a large one left, and cost less. The
+// second compares the cost of a unit among few and among many. Figures are CPU time, the least of
+// several tries in turn. With -short the amounts are tiny: to see that it works.
 func BenchmarkGrowth(b *testing.B) {
 	for b.Loop() {
 		g := &growth{table: &table{b: b, rounds: 5}, scale: 1}
@@ -75,7 +76,9 @@ func (g *growth) grows(what string, base int, make func(n int) func()) {
 	for size := 1; size <= 8; size *= 2 {
 		works = append(works, make(1+size*base))
 	}
+	g.fresh = true
 	took := g.least(works...)
+	g.fresh = false
 	units := [4]float64{float64(base), 2 * float64(base), 4 * float64(base), 8 * float64(base)}
 	var costs [4]float64
 	for i := range costs {

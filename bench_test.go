@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -77,7 +78,8 @@ const million = 1_000_000
 
 type table struct {
 	b      *testing.B
-	rounds int // of least and children; 0: nine and seven
+	rounds int  // of least and children; 0: nine and seven
+	fresh  bool // least gives the memory of a run back to the operating system before the next
 	text   bytes.Buffer
 }
 
@@ -108,6 +110,9 @@ func (t *table) least(works ...func()) []float64 {
 	for round := range cmp.Or(t.rounds, 9) {
 		for i, work := range works {
 			runtime.GC()
+			if t.fresh {
+				debug.FreeOSMemory()
+			}
 			began := cpuTime(t.b, syscall.RUSAGE_SELF)
 			work()
 			if took := float64(cpuTime(t.b, syscall.RUSAGE_SELF) - began); round == 0 || took < best[i] {

@@ -204,11 +204,10 @@ func inTheSandboxesFile(t *testing.T, o market.Order) (back market.Order) {
 func inTheSavedAccount(t *testing.T, o market.Order) market.Order {
 	a := state.NewAccount(twoMarkets(t), 2, nil)
 	a.Send(&o, 0).Order = o
-	text, err := a.Save(nil, []string{"one", "two"})
-	require.NoError(t, err)
-	var saved state.SavedAccount
-	require.NoError(t, market.ParseSaved(text, 1_000, &saved))
-	s := saved.Orders[0]
+	var s state.SavedOrder
+	require.NoError(t, a.SaveOrders([]string{"one", "two"}, true, func(_ market.OrderID, text []byte) error {
+		return market.ParseSaved(text, 1_000, &s)
+	}))
 	back := s.Order
 	back.Bracket = market.Bracket{Stop: s.Stop, Target: s.Target, Keep: s.Keep}
 	for i, name := range []string{"", "BTC-EUR", "ETH-EUR"} {

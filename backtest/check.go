@@ -25,7 +25,9 @@ func decide(ctx context.Context, p *Plan, o runOptions) (trace *trail, first, la
 	return trace, first, d.last, nil
 }
 
-// WarmupReport is the result of CheckWarmup.
+// WarmupReport is the result of CheckWarmup. Two runs decide the same where their commands follow
+// the same candles and are equal, but for prices that differ by up to 0.1 % and amounts that differ
+// by up to 1 %.
 type WarmupReport struct {
 	Declared int // the longest declared warm-up, in candles
 	Tried    []WarmupTry
@@ -74,7 +76,7 @@ func (r *WarmupReport) compare(runs []*trail, from market.Time) {
 	for i := len(runs) - 1; i >= 0; i-- {
 		list := runs[i].after(from)
 		same := 0
-		for same < len(list) && same < len(longest) && list[same] == longest[same] {
+		for same < len(list) && same < len(longest) && list[same].like(&longest[same]) {
 			same++
 		}
 		r.Tried[i].Same, r.Tried[i].Of = same, len(longest)

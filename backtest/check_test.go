@@ -11,12 +11,17 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/breakout"
+	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
 func shippedPlan(t testing.TB, kind strategy.Definition, n int) *Plan {
-	p, _ := planOver(t, n, 100_000_00, kind, nil)
+	values := map[string]any(nil)
+	if kind.Name == "trendfilter" { // two days of minutes have no daily average
+		values = map[string]any{"days": int64(0)}
+	}
+	p, _ := planOver(t, n, 100_000_00, kind, values)
 	p.SyntheticBook = true
 	p.Venue.HalfSpread = 10_000 // 1 bp
 	return p
@@ -101,24 +106,61 @@ func jsonOf(t *testing.T, p *Plan) string {
 	return string(text)
 }
 
-func TestWarmupOfTheCrossIsWhatItDeclares(t *testing.T) {
-	p, candles := planOver(t, 6_000, 1_000_000_00, smacross.Definition, nil)
+// fromTheStart is a plan of n candles whose feed begins where it is asked to.
+func fromTheStart(t *testing.T, n int, definition strategy.Definition) *Plan {
+	p, candles := planOver(t, n, 1_000_000_00, definition, nil)
 	p.Open = func(_ Feed, from, to market.Time) (Source, error) {
-		for len(candles) > 0 && candles[0].Start < from {
-			candles = candles[1:]
+		rest := candles
+		for len(rest) > 0 && rest[0].Start < from {
+			rest = rest[1:]
 		}
-		return &until{&memory{candles}, to}, nil
+		return &until{&memory{rest}, to}, nil
 	}
-	all := candles
-	open := p.Open
-	p.Open = func(f Feed, from, to market.Time) (Source, error) {
-		candles = all
-		return open(f, from, to)
+	return p
+}
+
+func TestTheShippedStrategiesDecideAfterTheirWarmupAsWithMoreHistory(t *testing.T) {
+	for definition, declared := range map[*strategy.Definition]int{&smacross.Definition: 51,
+		&rsirevert.Definition: 95, &breakout.Definition: 95} {
+		report, err := CheckWarmup(context.Background(), fromTheStart(t, 6_000, *definition))
+		require.NoError(t, err)
+		require.Equal(t, declared, report.Declared, definition.Name)
+		require.Equal(t, declared, report.Enough, "%s: %+v", definition.Name, report.Tried)
+		require.Greater(t, report.Tried[0].Of, 20, definition.Name)
 	}
-	report, err := CheckWarmup(context.Background(), p)
-	require.NoError(t, err)
-	require.Equal(t, 51, report.Declared)
-	require.Equal(t, 51, report.Enough, "%+v", report.Tried)
+}
+
+// An exponential average never forgets the last bit: decisions count as the same where a price or
+// an amount is a little different, and in nothing else.
+func TestDecisionsAreAlikeWithinAPriceAndAnAmount(t *testing.T) {
+	command := func(change func(o *market.Order)) decision {
+		o := market.Order{ID: 7, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Tag: "in",
+			OrderState: market.OrderState{Amount: 50_000, AmountQuote: 50_000, Price: 50_000, TriggerAmount: 50_000},
+			Bracket:    market.Bracket{Stop: 50_000, Target: 50_000}}
+		change(&o)
+		return decisionOf(&market.Command{Kind: market.CommandPlace, At: 9, Order: o}, 5)
+	}
+	first := command(func(*market.Order) {})
+	for name, change := range map[string]struct{ near, far func(o *market.Order) }{
+		"price":   {func(o *market.Order) { o.Price += 50 }, func(o *market.Order) { o.Price += 51 }},
+		"trigger": {func(o *market.Order) { o.TriggerAmount -= 50 }, func(o *market.Order) { o.TriggerAmount -= 51 }},
+		"stop":    {func(o *market.Order) { o.Bracket.Stop += 50 }, func(o *market.Order) { o.Bracket.Stop = 0 }},
+		"target":  {func(o *market.Order) { o.Bracket.Target += 50 }, func(o *market.Order) { o.Bracket.Target += 51 }},
+		"amount":  {func(o *market.Order) { o.Amount -= 500 }, func(o *market.Order) { o.Amount -= 501 }},
+		"money":   {func(o *market.Order) { o.AmountQuote -= 500 }, func(o *market.Order) { o.AmountQuote = 0 }},
+		"side":    {func(*market.Order) {}, func(o *market.Order) { o.Side = market.Sell }},
+		"type":    {func(*market.Order) {}, func(o *market.Order) { o.Type = market.TypeMarket }},
+		"tag":     {func(*market.Order) {}, func(o *market.Order) { o.Tag = "out" }},
+		"id":      {func(*market.Order) {}, func(o *market.Order) { o.ID++ }},
+	} {
+		near, far := command(change.near), command(change.far)
+		require.True(t, first.like(&near) && near.like(&first), name)
+		require.False(t, first.like(&far) || far.like(&first), name)
+		require.NotEqual(t, first, far, name)
+	}
+	later := first
+	later.knows++
+	require.False(t, first.like(&later))
 }
 
 // The other paths of the envelope are not run where no candle was walked past its open: then they

@@ -118,25 +118,29 @@ func (d *driver) stepQuiet(f *feed, series []market.Candle) (int, error) {
 // markQuiet records the account at the closes of quiet candles: only the price changes, the
 // balances do not.
 func (d *driver) markQuiet(m *market.Market, series []market.Candle, length market.Time) error {
-	cash, base := d.account.Total(d.plan.Currency.ID).Total, market.Qty(0)
-	others := cash
-	if _, equity, err := d.account.CashAndEquity(d.plan.Currency.ID); err != nil {
+	cash, equity, err := d.account.CashAndEquity(d.plan.Currency.ID)
+	if err != nil {
 		return err
-	} else if equity != cash {
-		base = market.Qty(d.account.Total(m.Base).Total)
-		worth, err := m.Notional(d.account.Last(m.ID), base)
-		if err != nil {
-			return err
-		}
-		others = equity - worth
 	}
-	return d.recorder.MarkQuiet(m, series, length, others, cash, base)
+	a := stand{market: m, rest: equity, cash: cash, equity: equity}
+	if equity != cash {
+		a.base = market.Qty(d.account.Total(m.Base).Total)
+		a.rest -= d.account.Worth(m.ID)
+	}
+	return d.recorder.MarkQuiet(&a, series, length)
 }
 
 // runMany drives several feeds, merged by the closes of their candles.
 func (d *driver) runMany(ctx context.Context) error {
 	turns := newMerger(d.feeds)
 	for turns[0].close != never {
+		if d.started && d.even {
+			if err := d.runStretches(ctx); err != nil {
+				return err
+			}
+			turns = newMerger(d.feeds)
+			continue
+		}
 		end := turns[0].close
 		if err := d.take(ctx, turns); err != nil {
 			return err

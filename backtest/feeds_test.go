@@ -264,3 +264,27 @@ func TestTheChartOfSeveralFeedsHasEachCandleOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(page), `"bars":[[0,100,105,90,110,3600],[3600,105,105,105,105,7200]]`)
 }
+
+// groups is a strategy that notes its groups and buys A with the first.
+type groups struct{ noter }
+
+func (n *groups) OnCandles(d *strategy.Desk, g strategy.Group) {
+	*n.seen = append(*n.seen, fmt.Sprintf("%s group of %d, missing %v", d.Now().Std().Format("15:04"), len(g.Candles),
+		g.Missing))
+	d.In(1).Target(strategy.Amount(1))
+}
+
+func TestAGroupHasAllMarketsOfItsCloseAndItsAsksMeetTheNextOpen(t *testing.T) {
+	s := newStage(t, func(*strategy.Desk, market.Candle) {})
+	s.plan.Strategies[0].Kind = strategy.Define("groups", "for a test",
+		func(struct{}) strategy.Needs { return strategy.Needs{} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &groups{noter{seen: &s.seen}}, nil })
+	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()
+	s.feed(1, market.Interval1h, true, true, [5]int64{0, 10, 10, 10, 10}, [5]int64{60, 11, 11, 11, 11},
+		[5]int64{120, 12, 12, 12, 12})
+	s.feed(2, market.Interval1h, true, true, [5]int64{0, 20, 20, 20, 20}, [5]int64{120, 20, 20, 20, 20})
+	s.run(t, Options{})
+	require.Equal(t, []string{"01:00 1 1h", "01:00 2 1h", "01:00 group of 2, missing []",
+		"01:00 fill 1 @ 11 at 01:00:00", "02:00 1 1h", "02:00 group of 1, missing [2]",
+		"03:00 1 1h", "03:00 2 1h", "03:00 group of 2, missing []"}, s.seen)
+}

@@ -57,7 +57,7 @@ func (k *forker) fork(until market.Time, alter func(Source, Feed) Source) (*driv
 	}
 	copied.record, copied.tracer, copied.progress, copied.pause = nil, nil, nil, nil
 	copied.recorder, copied.pauseAt = nil, math.MaxInt64
-	copied.sink, copied.point = copied.onEvent, copied.makeTicker
+	copied.sink, copied.point = copied.onEvent, copied.onPath
 	copied.venue.Redirect(copied.sink, copied.point)
 	for i := range copied.feeds {
 		f := &copied.feeds[i]

@@ -85,6 +85,7 @@ type driver struct {
 	books    []bool
 	drivenTo []market.Time // by market: until when its path has been walked
 
+	even       bool         // alike, and the feeds have one interval of fixed length
 	alike      bool         // each feed drives and delivers: drive and deliver are the same candles
 	plain      bool         // one feed, and no tickers or books to make: quiet candles need no Advance
 	latency    market.Time  // from close to arrival
@@ -100,6 +101,7 @@ type driver struct {
 	bare       []bareCount  // positions without an exit
 	tick, show market.Event // reused: of ticker and of book
 	ticker     market.Ticker
+	ticks      []engine.Tick // reused: of points in a row
 	book       market.OrderBook
 	levels     [2]market.Level
 	sizes      []size // by market: of the latest candle
@@ -119,6 +121,7 @@ type feed struct {
 	at     int
 	length market.Time // of a candle; 0: it varies
 	end    market.Time // close of the candle at hand; never: there is none
+	last   market.Time // close of the batch's last candle
 	count  int64       // candles inside the range
 	Feed
 	source Source
@@ -135,7 +138,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
 		rejected: make(map[int]int64), sizes: make([]size, markets), pauseAt: math.MaxInt64,
 	}
-	d.fees, d.sink, d.point = p.Fees.of, d.onEvent, d.makeTicker
+	d.fees, d.sink, d.point = p.Fees.of, d.onEvent, d.onPath
 	roster, err := NewRoster(p.Strategies, p.Log)
 	if err != nil {
 		return nil, err
@@ -145,8 +148,8 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: roster.Limits, Fees: d.fees,
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
 	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Slots: roster.Slots,
-		TradeFrom: p.From,
-		Observer:  d.observer(o.observer), Plots: d.plotter(o), Spoil: o.overwrite, Apart: o.apart})
+		TradeFrom: p.From, WholeGroups: true,
+		Observer: d.observer(o.observer), Plots: d.plotter(o), Spoil: o.overwrite, Apart: o.apart})
 	config := p.Venue
 	config.Fees, config.Watches = d.fees, d.engine.Watches()
 	config.Followed, config.Point = d.follow(), d.point
@@ -189,6 +192,8 @@ func (d *driver) open(o runOptions) error {
 			return err
 		}
 	}
+	d.even = d.alike && d.feeds[0].length != 0 && !slices.ContainsFunc(d.feeds,
+		func(f feed) bool { return f.length != d.feeds[0].length })
 	return nil
 }
 
@@ -228,7 +233,7 @@ func (f *feed) fill() error {
 			return fmt.Errorf("%s %s: %w", f.Market.Name, f.Interval, err)
 		}
 		if f.batch = batch; len(batch) > 0 {
-			f.end = f.endOf(batch[0].Start)
+			f.end, f.last = f.endOf(batch[0].Start), f.endOf(batch[len(batch)-1].Start)
 			return nil
 		}
 	}

@@ -9,14 +9,21 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// MarkQuiet records the account at the closes of consecutive candles without a change of a balance,
-// exactly as Mark and Bar for each would. rest is the equity without the base held in m, cash the
-// balance in the account's currency, base the held amount.
-func (r *recorder) MarkQuiet(m *market.Market, series []market.Candle, length market.Time, rest, cash market.Money,
-	base market.Qty) error {
-	if base == 0 {
-		r.markFlat(series, length, sample{equity: rest, cash: cash})
-	} else if err := r.markLong(m, series, length, rest, cash, base); err != nil {
+// stand is an account whose balances stand while only the price of one market changes.
+type stand struct {
+	market *market.Market
+	rest   market.Money // equity without the base held in market
+	cash   market.Money // balance in the account's currency
+	base   market.Qty   // held amount
+	equity market.Money // at the last of the closes
+}
+
+// MarkQuiet records the account at the closes of consecutive candles, exactly as Mark and Bar for
+// each would.
+func (r *recorder) MarkQuiet(a *stand, series []market.Candle, length market.Time) error {
+	if a.base == 0 {
+		r.markFlat(series, length, sample{equity: a.equity, cash: a.cash})
+	} else if err := r.markLong(a, series, length); err != nil {
 		return err
 	}
 	r.quietBars(series, length)
@@ -38,14 +45,32 @@ func (r *recorder) quietBars(series []market.Candle, length market.Time) {
 		if at := series[0].Start + length; at > r.price.dayEnd {
 			r.price.roll(at)
 		}
-		day, _ := slices.BinarySearchFunc(series, r.price.dayEnd-length+1,
-			func(c market.Candle, t market.Time) int { return cmp.Compare(c.Start, t) })
-		for i := range series[:day] {
-			c := &series[i]
-			r.price.add(c.Start+length, int64(c.Close))
-		}
+		day := untilStart(series, r.price.dayEnd-length)
+		r.price.addCloses(series[:day], length)
 		series = series[day:]
 	}
+}
+
+// untilStart counts the first candles that start up to a time.
+func untilStart(series []market.Candle, last market.Time) int {
+	if n := len(series); series[n-1].Start <= last {
+		return n
+	}
+	n, _ := slices.BinarySearchFunc(series, last+1,
+		func(c market.Candle, t market.Time) int { return cmp.Compare(c.Start, t) })
+	return n
+}
+
+// addCloses is add for consecutive candles.
+func (t *track) addCloses(series []market.Candle, length market.Time) {
+	low, peak := t.low, t.peak
+	for i := range series {
+		if value := int64(series[i].Close); value < low || value >= peak {
+			t.add(series[i].Start+length, value)
+			low, peak = t.low, t.peak
+		}
+	}
+	t.last = int64(series[len(series)-1].Close)
 }
 
 // markFlat is MarkQuiet without a position in the market: the equity stays, only days and buckets
@@ -72,41 +97,40 @@ func (r *recorder) markFlat(series []market.Candle, length market.Time, s sample
 }
 
 // markLong is MarkQuiet with a position. A close inside the calm band costs two comparisons.
-func (r *recorder) markLong(m *market.Market, series []market.Candle, length market.Time, rest, cash market.Money,
-	base market.Qty) error {
+func (r *recorder) markLong(a *stand, series []market.Candle, length market.Time) error {
 	for len(series) > 0 {
-		s, err := sampleAt(m, &series[0], length, rest, cash, base)
-		if err != nil {
+		n := 0
+		if r.last.cash == a.cash {
+			n = r.calmBand(a).count(series, r.wake-length)
+		}
+		next := max(n, 1)
+		s, err := a.at(series[:next], length, next == len(series))
+		switch {
+		case err != nil:
 			return err
+		case n > 0:
+			r.pass(int64(n), s)
+		default:
+			r.Mark(s.at, s.equity, s.cash, s.equity != s.cash)
 		}
-		r.Mark(s.at, s.equity, s.cash, s.equity != s.cash)
-		series = series[1:]
-		b := r.calmBand(m, rest, base)
-		if b.high < b.low {
-			continue
-		}
-		n := b.count(series, r.wake-length)
-		if n == 0 {
-			continue
-		}
-		if s, err = sampleAt(m, &series[n-1], length, rest, cash, base); err != nil {
-			return err
-		}
-		r.pass(int64(n), s)
-		series = series[n:]
+		series = series[next:]
 	}
 	return nil
 }
 
-// sampleAt is the account at a candle's close, with base held in m.
-func sampleAt(m *market.Market, c *market.Candle, length market.Time, rest, cash market.Money,
-	base market.Qty) (s sample, err error) {
-	worth, err := m.Notional(c.Close, base)
-	if err != nil {
-		return s, err
+// at is the account at the close of the last of some candles; latest: the last of all.
+func (a *stand) at(series []market.Candle, length market.Time, latest bool) (s sample, err error) {
+	c, equity := &series[len(series)-1], a.equity
+	if !latest {
+		worth, err := a.market.Notional(c.Close, a.base)
+		if err != nil {
+			return s, err
+		}
+		if equity, err = market.Add(a.rest, worth); err != nil {
+			return s, err
+		}
 	}
-	equity, err := market.Add(rest, worth)
-	return sample{c.Start + length, equity, cash}, err
+	return sample{c.Start + length, equity, a.cash}, nil
 }
 
 // band is a range of closes, both ends included; empty where high is below low.
@@ -114,6 +138,9 @@ type band struct{ low, high market.Price }
 
 // count is the number of the first candles that close in the band and start up to a time.
 func (b band) count(series []market.Candle, until market.Time) int {
+	if b.high < b.low {
+		return 0
+	}
 	width := uint64(b.high - b.low)
 	for i := range series {
 		if c := &series[i]; uint64(c.Close-b.low) > width || c.Start > until {
@@ -127,7 +154,7 @@ func (b band) count(series []market.Candle, until market.Time) int {
 // the latest: no peak, no low, no extreme of the curve's bucket, and no change between being
 // invested and not. It is empty where the latest mark was an extreme itself: the next one may be,
 // too.
-func (r *recorder) calmBand(m *market.Market, rest market.Money, base market.Qty) band {
+func (r *recorder) calmBand(a *stand) band {
 	low, high := market.Money(r.equity.low), market.Money(r.equity.peak)-1
 	if r.curve.has {
 		low, high = max(low, r.curve.open.low.equity), min(high, r.curve.open.high.equity)
@@ -140,7 +167,7 @@ func (r *recorder) calmBand(m *market.Market, rest market.Money, base market.Qty
 	default:
 		high = min(high, cash-1)
 	}
-	return worthBand(m, base, low-rest, high-rest)
+	return worthBand(a.market, a.base, low-a.rest, high-a.rest)
 }
 
 // worthBand returns the prices at which an amount is worth from low to high.

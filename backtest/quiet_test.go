@@ -24,7 +24,7 @@ func TestQuietCandlesAreMarkedAsOneByOne(t *testing.T) {
 			ChartInterval: market.Interval1h, Curve: rapid.Bool().Draw(t, "curve")}
 		one, row := recorderFor(t, cfg), recorderFor(t, cfg)
 		length, price := market.Time(market.Interval1h.Fixed()), rapid.Int64Range(1, 100_000).Draw(t, "price")
-		start := market.Time(0)
+		start, cash := market.Time(0), market.Money(1_000_000)
 		for range 2 * maxSingles { // so that the curve has buckets of many candles
 			start += length
 			one.Mark(start, 1_000_000, 1_000_000, false)
@@ -32,7 +32,9 @@ func TestQuietCandlesAreMarkedAsOneByOne(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 12).Draw(t, "rows") {
 			base := market.Qty(rapid.SampledFrom([]int64{0, 1, 10, 1000, 100_000, 1e9}).Draw(t, "base"))
-			cash := market.Money(rapid.Int64Range(1, 2_000_000).Draw(t, "cash"))
+			if !rapid.Bool().Draw(t, "the same cash") {
+				cash = market.Money(rapid.Int64Range(1, 2_000_000).Draw(t, "cash"))
+			}
 			rest := cash + market.Money(rapid.SampledFrom([]int64{0, 0, -40, 300}).Draw(t, "others"))
 			if worth, err := m.Notional(200_000, base); base == 0 || err != nil || worth > 1e18 {
 				base, rest = 0, cash
@@ -45,7 +47,9 @@ func TestQuietCandlesAreMarkedAsOneByOne(t *testing.T) {
 					Open: market.Price(price), Close: market.Price(price)})
 				start += length * market.Time(rapid.SampledFrom([]int64{1, 1, 1, 5}).Draw(t, "gap"))
 			}
-			require.NoError(t, row.MarkQuiet(m, series, length, rest, cash, base))
+			worth, err := m.Notional(series[len(series)-1].Close, base)
+			require.NoError(t, err)
+			require.NoError(t, row.MarkQuiet(&stand{m, rest, cash, base, rest + worth}, series, length))
 			for i := range series {
 				worth, err := m.Notional(series[i].Close, base)
 				require.NoError(t, err)

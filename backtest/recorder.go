@@ -210,12 +210,12 @@ func (r *recorder) Fill(f *market.Fill, o *market.Order) {
 	}
 	m := r.cfg.Catalog.Market(f.Market)
 	if m.Quote != r.cfg.Currency.ID {
-		r.fail(fmt.Errorf("market %s is not quoted in the account's currency %s", m.Name, r.cfg.Currency.Symbol))
+		r.failQuote(m)
 		return
 	}
 	value, err := m.Value(f.Price, f.Amount)
 	if err != nil {
-		r.fail(fmt.Errorf("fill of order %d: %w", f.Order, err))
+		r.failFill(f, err)
 		return
 	}
 	r.fail(r.tally.fill(m, f, value))
@@ -227,6 +227,16 @@ func (r *recorder) Fill(f *market.Fill, o *market.Order) {
 		r.kept.fill(m, f, o)
 	}
 	r.fail(r.updateHolding(m, f, o, value))
+}
+
+//go:noinline
+func (r *recorder) failQuote(m *market.Market) {
+	r.fail(fmt.Errorf("market %s is not quoted in the account's currency %s", m.Name, r.cfg.Currency.Symbol))
+}
+
+//go:noinline
+func (r *recorder) failFill(f *market.Fill, err error) {
+	r.fail(fmt.Errorf("fill of order %d: %w", f.Order, err))
 }
 
 // updateHolding books a fill to its holding, and ends the trips of a holding that is empty.

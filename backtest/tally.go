@@ -1,7 +1,6 @@
 package backtest
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -37,7 +36,7 @@ func newTally(c *market.Catalog, currency *market.Asset, rates exchange.Fees) ta
 func (t *tally) trip(m *market.Market, pnl market.Value) error {
 	pnl, err := pnl.ScaleUp(t.digits - m.ValueDigits)
 	if err != nil {
-		return fmt.Errorf("profits of %s: %w", m.Name, err)
+		return figureError("profits", m, err)
 	}
 	t.trips.Count++
 	switch pnl.Sign() {
@@ -69,15 +68,15 @@ func (t *tally) fill(m *market.Market, f *market.Fill, value market.Value) error
 	}
 	value, err := value.ScaleUp(t.digits - m.ValueDigits)
 	if err != nil {
-		return fmt.Errorf("turnover of %s: %w", m.Name, err)
+		return figureError("turnover", m, err)
 	}
 	fee, err := f.Fee.ScaleUp(t.digits - m.ValueDigits)
 	if err != nil {
-		return fmt.Errorf("fees of %s: %w", m.Name, err)
+		return figureError("fees", m, err)
 	}
 	rated, err := value.MulRate(rate)
 	if err != nil {
-		return fmt.Errorf("fees of %s: %w", m.Name, err)
+		return figureError("fees", m, err)
 	}
 	err = addTo(&t.traded, value, nil)
 	err = addTo(&t.fees, fee, err)

@@ -3,6 +3,7 @@ package backtest
 import (
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -18,16 +19,49 @@ func (d *driver) follow() []bool {
 	return followed
 }
 
+// onPath gives strategies that need tickers or books the points of the paths that the venue walks,
+// and returns how many of them.
+func (d *driver) onPath(path []sim.PathPoint) (taken int) {
+	if len(path) > 1 && !d.overwrites {
+		if taken = d.makeTickers(path); taken > 0 {
+			return taken
+		}
+	}
+	d.makeTicker(path[0].Candle, path[0].At, path[0].Price)
+	return 1
+}
+
+// makeTickers gives strategies the tickers of points in a row, up to one that leads to a command,
+// or to a book.
+func (d *driver) makeTickers(path []sim.PathPoint) (taken int) {
+	d.ticks = slices.Grow(d.ticks[:0], len(path))[:len(path)]
+	n := 0
+	for ; n < len(path) && !d.books[path[n].Candle.Market]; n++ {
+		t, p := &d.ticks[n], &path[n]
+		t.At = p.At
+		d.quote(&t.Ticker, p.Candle, p.Price)
+	}
+	taken, commands := d.engine.StepTickers(d.ticks[:n])
+	if len(commands) > 0 {
+		d.send(commands)
+	}
+	return taken
+}
+
+// quote sets a ticker to a price of a candle's path.
+func (d *driver) quote(t *market.Ticker, c *market.Candle, price market.Price) {
+	half, size := d.venue.HalfSpread(price), d.sizeOf(c)
+	t.Market, t.Last, t.Bid, t.Ask = c.Market, price, price-half, price+half
+	t.BidSize, t.AskSize, t.Synthetic = size, size, true
+}
+
 // makeTicker gives strategies that need tickers or books a point of the path that the venue walks:
 // after the events before it, before those of the rest of the path. Orders decided on it reach the
 // venue at the next candle's open, like those decided on a fill.
 func (d *driver) makeTicker(c *market.Candle, when market.Time, price market.Price) {
 	at := max(when, d.engine.Now())
-	half, size := d.venue.HalfSpread(price), d.sizeOf(c)
 	if d.tickers[c.Market] {
-		t := &d.ticker
-		t.Market, t.Last, t.Bid, t.Ask = c.Market, price, price-half, price+half
-		t.BidSize, t.AskSize, t.Synthetic = size, size, true
+		d.quote(&d.ticker, c, price)
 		d.tick.At, d.tick.Market = at, c.Market
 		d.send(d.engine.Step(&d.tick))
 		if d.overwrites {
@@ -37,6 +71,7 @@ func (d *driver) makeTicker(c *market.Candle, when market.Time, price market.Pri
 	if !d.books[c.Market] {
 		return
 	}
+	half, size := d.venue.HalfSpread(price), d.sizeOf(c)
 	d.levels = [2]market.Level{{Price: price - half, Amount: size}, {Price: price + half, Amount: size}}
 	d.book = market.OrderBook{Market: c.Market, Nonce: d.book.Nonce + 1, Time: at, Bids: d.levels[:1],
 		Asks: d.levels[1:], Synthetic: true}
@@ -57,7 +92,7 @@ type size struct {
 func (d *driver) sizeOf(c *market.Candle) market.Qty {
 	s := &d.sizes[c.Market]
 	if s.volume != c.Volume {
-		*s = size{c.Volume, amountOf(d.plan.Catalog.Market(c.Market), c.Volume)}
+		s.volume, s.amount = c.Volume, amountOf(d.plan.Catalog.Market(c.Market), c.Volume)
 	}
 	return s.amount
 }

@@ -20,7 +20,8 @@ type decision struct {
 	// knows is the close of the newest candle behind it: the delivered one, or the one whose path
 	// was being walked.
 	knows market.Time
-	hash  uint64 // of the whole command
+	form  uint64 // hash of all of the command but prices and amounts
+	hash  uint64 // hash of all of it
 
 	kind     market.CommandKind
 	side     market.Side
@@ -31,6 +32,7 @@ type decision struct {
 	amount   market.Qty
 	money    market.Money
 	price    market.Price
+	levels   [3]market.Price // trigger, stop, target
 }
 
 // add records a command.
@@ -40,20 +42,20 @@ func (d *trail) add(c *market.Command, sees market.Time) {
 
 func decisionOf(c *market.Command, sees market.Time) decision {
 	o := &c.Order
+	form := formOf(c)
 	return decision{
-		at: c.At, knows: sees, hash: hashOf(c), kind: c.Kind, side: o.Side, order: o.Type, strategy: o.Strategy,
-		market: o.Market, id: o.ID,
-		amount: o.Amount, money: o.AmountQuote, price: o.Price,
+		at: c.At, knows: sees, form: form, hash: hashOf(form, o), kind: c.Kind, side: o.Side, order: o.Type,
+		strategy: o.Strategy, market: o.Market, id: o.ID, amount: o.Amount, money: o.AmountQuote, price: o.Price,
+		levels: [3]market.Price{o.TriggerAmount, o.Bracket.Stop, o.Bracket.Target},
 	}
 }
 
-// hashOf is a hash of all that a strategy decides in a command.
-func hashOf(c *market.Command) uint64 {
+// formOf is a hash of what a strategy decides in a command, without prices and amounts.
+func formOf(c *market.Command) uint64 {
 	o, h := &c.Order, uint64(0)
 	for _, n := range [...]uint64{uint64(c.Kind), uint64(c.Changed), uint64(o.ID), uint64(o.Market), uint64(o.Strategy),
-		uint64(o.Side), uint64(o.Type), uint64(o.TimeInForce), uint64(o.SelfTradePrevention), uint64(o.Price),
-		uint64(o.TriggerAmount), uint64(o.TriggerReference), uint64(o.Amount), uint64(o.AmountRemaining),
-		uint64(o.AmountQuote), uint64(o.Bracket.Stop), uint64(o.Bracket.Target), uint64(o.Bracket.Keep)} {
+		uint64(o.Side), uint64(o.Type), uint64(o.TimeInForce), uint64(o.SelfTradePrevention),
+		uint64(o.TriggerReference), uint64(o.Bracket.Keep)} {
 		h = mix(h, n)
 	}
 	if o.PostOnly {
@@ -64,6 +66,29 @@ func hashOf(c *market.Command) uint64 {
 	}
 	return h
 }
+
+// hashOf adds prices and amounts to a form.
+func hashOf(form uint64, o *market.Order) uint64 {
+	for _, n := range [...]uint64{uint64(o.Price), uint64(o.TriggerAmount), uint64(o.Amount), uint64(o.AmountRemaining),
+		uint64(o.AmountQuote), uint64(o.Bracket.Stop), uint64(o.Bracket.Target)} {
+		form = mix(form, n)
+	}
+	return form
+}
+
+// like reports whether two runs decided the same after the same candle, with prices that differ by
+// up to 0.1 % and amounts that differ by up to 1 %.
+func (d *decision) like(other *decision) bool {
+	same := d.knows == other.knows && d.form == other.form && within(d.amount, other.amount, 100) &&
+		within(d.money, other.money, 100) && within(d.price, other.price, 1000)
+	for i := range d.levels {
+		same = same && within(d.levels[i], other.levels[i], 1000)
+	}
+	return same
+}
+
+// within reports whether two numbers differ by up to one part-th of the larger one.
+func within[T ~int64](a, b, part T) bool { return max(a-b, b-a) <= max(a, b)/part }
 
 // mix is a hash of a hash and a number.
 func mix(h, n uint64) uint64 { return bits.RotateLeft64(h^n, 27)*0x9e3779b97f4a7c15 + 1 }

@@ -86,15 +86,22 @@ func (h *holding) buy(at market.Time, amount market.Qty, value, fee market.Value
 		h.entered, h.flat = at, false
 	}
 	if h.amount, err = market.Add(h.amount, amount); err != nil {
-		return fmt.Errorf("holding of %s: %w", h.market.Name, err)
+		return figureError("holding", h.market, err)
 	}
-	if h.cost, err = h.cost.Add(value); err != nil {
-		return fmt.Errorf("cost of %s: %w", h.market.Name, err)
+	if err = addTo(&h.cost, value, nil); err != nil {
+		return figureError("cost", h.market, err)
 	}
-	if h.fees, err = h.fees.Add(fee); err != nil {
-		return fmt.Errorf("fees of %s: %w", h.market.Name, err)
+	if err = addTo(&h.fees, fee, nil); err != nil {
+		return figureError("fees", h.market, err)
 	}
 	return nil
+}
+
+// figureError says which figure of which market overflowed.
+//
+//go:noinline
+func figureError(figure string, m *market.Market, err error) error {
+	return fmt.Errorf("%s of %s: %w", figure, m.Name, err)
 }
 
 // sell books a closing fill to the trip of its order. covered is the part that the holding covers;
@@ -105,20 +112,32 @@ func (h *holding) sell(f *market.Fill, reason string, value market.Value) (cover
 		return 0, nil
 	}
 	t := h.trip(f.Order)
-	cost, fees := h.cost.Part(int64(covered), int64(h.amount)), h.fees.Part(int64(covered), int64(h.amount))
-	exitFee := f.Fee.Part(int64(covered), int64(f.Amount))
-	value = value.Part(int64(covered), int64(f.Amount))
+	cost, fees, err := h.take(covered)
 	t.reason, t.exited, t.amount = reason, f.Time, t.amount+covered
-	h.amount -= covered
-	err = addTo(&t.cost, cost, nil)
-	err = addTo(&t.proceeds, value, err)
+	err = addTo(&t.cost, cost, err)
+	err = addTo(&t.proceeds, value.Part(int64(covered), int64(f.Amount)), err)
 	err = addTo(&t.fees, fees, err)
-	err = addTo(&t.fees, exitFee, err)
-	err = addTo(&h.cost, cost.Neg(), err)
-	return covered, addTo(&h.fees, fees.Neg(), err)
+	return covered, addTo(&t.fees, f.Fee.Part(int64(covered), int64(f.Amount)), err)
 }
 
-// addTo adds a value to a sum, unless an addition before it has failed with err.
+// take takes an amount out of the holding, with its part of the cost and of the fees.
+func (h *holding) take(amount market.Qty) (cost, fees market.Value, err error) {
+	cost, fees = h.cost, h.fees
+	if h.amount -= amount; h.amount == 0 {
+		h.cost, h.fees = market.Value{}, market.Value{}
+		return cost, fees, nil
+	}
+	all := int64(h.amount + amount)
+	cost, fees = cost.Part(int64(amount), all), fees.Part(int64(amount), all)
+	err = addTo(&h.cost, cost.Neg(), nil)
+	return cost, fees, addTo(&h.fees, fees.Neg(), err)
+}
+
+// addTo adds a value to a sum, unless an addition before it has failed with err. It is not inlined:
+// six copies of it in one function would push the rest of an order's code out of the processor's
+// cache.
+//
+//go:noinline
 func addTo(sum *market.Value, what market.Value, err error) error {
 	if err != nil {
 		return err

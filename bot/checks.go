@@ -68,7 +68,8 @@ func (a *app) printWarmup(title string, report *backtest.WarmupReport) error {
 			try.Same, try.Of)
 	}
 	if report.Enough >= 0 {
-		text += fmt.Sprintf("From %d candles of history on nothing changes.\n", report.Enough)
+		text += fmt.Sprintf("From %d candles of history on nothing changes (prices to 0.1 %%, amounts to 1 %%).\n",
+			report.Enough)
 	}
 	_, err := io.WriteString(a.Stdout, text)
 	return err

@@ -82,7 +82,7 @@ func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
 				require.Len(t, halts, 1)
 				require.Equal(t, "halted by the operator", halts[0].Reason)
 			}
-			parts, resumed, err := folder.Parts(store, []string{"breaketh", "breakout", "dca", "grid"})
+			parts, resumed, err := folder.Parts(store)
 			require.NoError(t, err)
 			require.True(t, resumed)
 			require.NotEmpty(t, parts["account"])

@@ -28,6 +28,18 @@ type trespass struct {
 // next step. A call of another strategy's desk, or of a desk in Quiet, panics, which halts the
 // strategy being called.
 func (e *Engine) Admit(id market.StrategyID, call string) bool {
+	if uintptr(goroutine.Current()) == e.owner.Load() { // else e.current is another goroutine's
+		if s := e.current; s != nil && s.id == id && !e.calls.quiet {
+			return true
+		}
+	}
+	return e.refuseDesk(id, call)
+}
+
+// refuseDesk is Admit where the desk may not be used.
+//
+//go:noinline
+func (e *Engine) refuseDesk(id market.StrategyID, call string) bool {
 	if uintptr(goroutine.Current()) != e.owner.Load() || e.current == nil {
 		e.slots[id-1].trespass.CompareAndSwap(nil, &trespass{call: call, stack: debug.Stack()})
 		e.trespassed.Store(true)
@@ -36,11 +48,8 @@ func (e *Engine) Admit(id market.StrategyID, call string) bool {
 	if s := e.current; s.id != id {
 		panic(fmt.Sprintf("Desk.%s of strategy %s was called in a callback of %s", call, e.slots[id-1].Name, s.Name))
 	}
-	if e.calls.quiet {
-		panic(fmt.Sprintf("Desk.%s was called in Quiet, which has no desk; return false, and OnCandle gets the candle",
-			call))
-	}
-	return true
+	panic(fmt.Sprintf("Desk.%s was called in Quiet, which has no desk; return false, and OnCandle gets the candle",
+		call))
 }
 
 // Plotter gets what strategies plot; nil: Config.Plots is not set.

@@ -65,19 +65,27 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 		}
 		return c.Order.ID, err
 	case market.CommandCancel:
-		if c.Order.ID > e.lastID {
-			e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(c.Order.ID)}
-			return 0, &e.refusal
-		}
-		e.brackets.End(id, c.Order.ID)
-		if o := e.account.Own(c.Order.ID); o != nil && o.Strategy == id {
-			e.cancel(o.ID, false)
-		}
+		return e.askCancel(id, c.Order.ID)
 	}
 	return c.Order.ID, nil
 }
 
+// askCancel is Ask for a cancel.
+func (e *Engine) askCancel(id market.StrategyID, order market.OrderID) (market.OrderID, error) {
+	if order > e.lastID {
+		e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(order)}
+		return 0, &e.refusal
+	}
+	e.brackets.End(id, order)
+	if o := e.account.Own(order); o != nil && o.Strategy == id {
+		e.cancel(o.ID, false)
+	}
+	return order, nil
+}
+
 // refuse is the answer to an ask during warm-up replay, or after Stop.
+//
+//go:noinline
 func (e *Engine) refuse(c *market.Command) error {
 	e.refusal = risk.Refusal{Reason: risk.ReasonWarmUp}
 	if e.stopped {
@@ -123,13 +131,20 @@ func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error)
 	}
 	o := e.account.Send(&c.Order, approved.Hold())
 	e.send(approved, attached)
-	if o.Bracket != (market.Bracket{}) {
+	if o.Bracket.Any() {
 		e.brackets.Open(&o.Order)
 	}
 	if s := &e.slots[o.Strategy-1]; s.onOrder != nil {
-		e.sent = append(e.sent, sentOrder{slot: s, id: o.ID})
+		e.noteSent(s, o.ID)
 	}
 	return o.ID, nil
+}
+
+// noteSent notes an order whose strategy gets OnOrder.
+//
+//go:noinline
+func (e *Engine) noteSent(s *slot, id market.OrderID) {
+	e.sent = append(e.sent, sentOrder{slot: s, id: id})
 }
 
 func (e *Engine) update(c *market.Command) error {
@@ -241,13 +256,30 @@ func (e *Engine) complete(c *market.Command, own *state.Order) {
 // send appends an approved command to the step's commands. Commands get there no other way.
 func (e *Engine) send(approved risk.Approved, attached bool) {
 	n := len(e.out)
-	e.out = slices.Grow(e.out, 1)[:n+1]
-	e.out[n] = *approved.Command()
-	e.out[n].Attached = attached
+	if n == cap(e.out) {
+		e.moreOut()
+	}
+	e.out = e.out[:n+1]
+	out := &e.out[n]
+	*out = *approved.Command()
+	out.Attached = attached
 	if e.approver != nil {
-		e.approver.Approved(state.TermsOf(&e.asked.Order), approved.Command(), e.gate.Figures())
+		e.showApproved(approved)
 	}
 }
+
+// showApproved tells the observer what the gate has approved.
+//
+//go:noinline
+func (e *Engine) showApproved(approved risk.Approved) {
+	e.approver.Approved(state.TermsOf(&e.asked.Order), approved.Command(), e.gate.Figures())
+}
+
+// moreOut makes room for commands: twice as many, because append grows long slices by a quarter,
+// and thousands of orders would be copied four times.
+//
+//go:noinline
+func (e *Engine) moreOut() { e.out = slices.Grow(e.out, max(len(e.out), 8)) }
 
 // dropCallback takes back the commands of the current callback, because its strategy panicked and
 // may have been half way. Earlier commands of the same step stay, as do those of other strategies.
@@ -282,6 +314,9 @@ func (e exits) Last(m market.ID) market.Price { return e.account.Last(m) }
 
 // Own is an own order that still expects an answer or a fill.
 func (e exits) Own(id market.OrderID) *state.Order { return e.account.Known(id) }
+
+// Unprotect takes the exits from an own order.
+func (e exits) Unprotect(o *state.Order) { e.account.Unprotect(o) }
 
 // Place passes an exit through the gate.
 func (e exits) Place(c *market.Command, inPath bool) (market.OrderID, error) {

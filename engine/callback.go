@@ -19,11 +19,12 @@ const (
 	CallLoad
 	CallQuiet
 	CallUnprotected
+	CallCandles
 	callbacks
 )
 
 var callbackNames = [callbacks]string{"", "OnStart", "OnStop", "OnCandle", "OnTicker", "OnBook", "OnOrder", "OnFill",
-	"OnTimer", "Save", "Load", "Quiet", "OnUnprotected"}
+	"OnTimer", "Save", "Load", "Quiet", "OnUnprotected", "OnCandles"}
 
 // String returns the name of the method.
 func (k CallbackKind) String() string {

@@ -79,13 +79,10 @@ func (e *Engine) endWarmUp(s *slot) {
 func (e *Engine) deliver(ev *market.Event) {
 	switch ev.Kind {
 	case market.KindTicker:
-		e.brackets.Price(ev.Ticker.Market, ev.Ticker.Last)
-		for _, s := range e.subs.tickers[ev.Ticker.Market] {
-			if s.warming {
-				e.release(s, e.now)
-			}
-			e.args.ticker = ev.Ticker
-			e.guard(s, CallTicker)
+		if e.brackets.Len() > 0 {
+			e.brackets.Price(ev.Ticker.Market, ev.Ticker.Last)
+		}
+		for !e.deliverTicker(ev.Ticker) {
 		}
 	case market.KindBook:
 		for _, s := range e.subs.books[ev.Book.Market] {
@@ -127,22 +124,39 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 			e.observer.Closed(o)
 		}
 	}
-	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket != (market.Bracket{}) {
-		e.brackets.Follow(o, ev.Report, ev.Fills[:applied.Fresh], e.account.Position(o.Strategy, o.Market).Amount)
+	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket.Any() {
+		e.follow(ev, applied)
 	}
-	s := &e.slots[o.Strategy-1]
-	if s.onFill != nil || s.onOrder != nil {
-		e.args.order, e.args.fills, e.args.report = &o.Order, ev.Fills[:applied.Fresh], ev.Report
-		if applied.Late { // of an overtaken report, only the fills are news
-			e.args.report = nil
-		}
-		e.guard(s, CallOrder)
+	if s := &e.slots[o.Strategy-1]; s.onFill != nil || s.onOrder != nil {
+		e.callWithReport(s, ev, applied)
 	}
 	if o.CancelWanted && o.InFlight == 0 && !o.State.Terminal() {
-		// a cancel of the bracket's own swap waited until the exit had arrived
-		e.sendCancel(o, e.brackets.Swapping(o.ID))
+		e.sendWanted(o)
 	}
 }
+
+// follow passes a report to the brackets.
+//
+//go:noinline
+func (e *Engine) follow(ev *market.Event, applied state.Applied) {
+	o := applied.Order
+	e.brackets.Follow(o, ev.Report, ev.Fills[:applied.Fresh], e.account.Position(o.Strategy, o.Market).Amount)
+}
+
+// callWithReport passes a report to a strategy.
+func (e *Engine) callWithReport(s *slot, ev *market.Event, applied state.Applied) {
+	e.args.order, e.args.fills, e.args.report = &applied.Order.Order, ev.Fills[:applied.Fresh], ev.Report
+	if applied.Late { // of an overtaken report, only the fills are news
+		e.args.report = nil
+	}
+	e.guard(s, CallOrder)
+}
+
+// sendWanted sends the cancel that waited for another write. That of a bracket's own swap waited
+// until the exit had arrived.
+//
+//go:noinline
+func (e *Engine) sendWanted(o *state.Order) { e.sendCancel(o, e.brackets.Swapping(o.ID)) }
 
 // notifySent calls OnOrder for the orders that strategies have just sent, until no callback sends
 // another.
@@ -214,6 +228,7 @@ func (e *Engine) inspect(s *slot) {
 // leave notes that no strategy is being called.
 func (e *Engine) leave() {
 	e.current = nil
+	e.brackets.Unmark()
 	e.calls.leave()
 }
 
@@ -225,7 +240,8 @@ func (e *Engine) catch() {
 	if s == nil {
 		return
 	}
-	e.leave()
+	e.current = nil
+	e.calls.leave()
 	s.stack = debug.Stack()
 	log, text := s.Log.Error().Str("strategy", s.Name).
 		Bytes("stack", s.stack), "runtime.Goexit: it ended the goroutine that called it"

@@ -78,9 +78,10 @@ type Config struct {
 	Plots     strategy.Plotter // gets what strategies plot; nil: their debug logs
 	// Apart calls strategies on goroutines of their own, so that a strategy that ends its goroutine
 	// is halted; nil: on the caller's goroutine.
-	Apart     Apart
-	Spoil     bool // overwrites the memory that desks handed out after each callback: see strategy.Spoil
-	SaveLimit int  // most bytes of a strategy's Save; 0: DefaultSaveLimit
+	Apart       Apart
+	Spoil       bool // overwrites the memory that desks handed out after each callback: see strategy.Spoil
+	WholeGroups bool // each event has all candles that closed at its instant, as in a backtest
+	SaveLimit   int  // most bytes of a strategy's Save; 0: DefaultSaveLimit
 	// Run is the run id of a live bot, the same over restarts: client order ids derive from it;
 	// zero: none.
 	Run uuid.UUID
@@ -104,6 +105,9 @@ type Engine struct {
 	tradeFrom market.Time
 	run       uuid.UUID
 	observed  bool // the gate follows the equity
+	grouped   bool // a strategy wants groups of candles
+
+	wholeGroups bool // Config.WholeGroups
 
 	now       market.Time
 	lastID    market.OrderID
@@ -112,6 +116,7 @@ type Engine struct {
 	timers    []timer
 	halts     []Halt
 	err       error
+	gathering int           // open groups
 	replaying bool          // strategies see past candles again: asks are refused
 	stopped   bool          // OnStop has been called: nothing may be placed or updated
 	saves     snapshotCache // what Save has written
@@ -180,6 +185,7 @@ type slot struct {
 	stack         []byte                   // of the latest halt, if known
 	unsaved       string                   // why its state could not be saved; "": it could
 	told          toldRefusal
+	gathering     gathering
 }
 
 // sentOrder is an own order sent during a callback; its strategy's OnOrder follows.
@@ -208,7 +214,7 @@ func New(c Config) *Engine {
 	e.brackets = bracket.New(c.Catalog, &e.now, exits{e})
 	e.saves = snapshotCache{changed: true, limit: cmp.Or(c.SaveLimit, DefaultSaveLimit),
 		last: make(map[string][]byte)}
-	e.observer, e.spoil, e.apart = c.Observer, c.Spoil, c.Apart
+	e.observer, e.spoil, e.apart, e.wholeGroups = c.Observer, c.Spoil, c.Apart, c.WholeGroups
 	e.approver, _ = c.Observer.(Approver)
 	e.refuser, _ = c.Observer.(Refuser)
 	e.guardian, _ = c.Observer.(Guard)
@@ -231,6 +237,8 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 	s.onUnprotected, _ = from.Strategy.(strategy.ExitHandler)
 	s.quieter, _ = from.Strategy.(strategy.Quieter)
 	s.saver, _ = from.Strategy.(strategy.Saver)
+	s.gathering.handler, _ = from.Strategy.(strategy.GroupHandler)
+	e.grouped = e.grouped || s.gathering.handler != nil
 	for _, m := range from.Markets {
 		s.warmupLeft[m] = from.Warmup
 		for _, interval := range from.Intervals {
@@ -296,7 +304,7 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 		err = e.observe(ev)
 	}
 	if err != nil {
-		e.err = fmt.Errorf("engine: %s at %s: %w", ev.Kind, ev.At, err)
+		e.fail(ev, err)
 		return nil
 	}
 	switch ev.Kind {
@@ -304,7 +312,13 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 		if e.brackets.Len() > 0 { // before the strategies: this close does not apply to exits that they place on it
 			e.brackets.Candles(ev.Candles)
 		}
+		if e.gathering > 0 {
+			e.endOlder(ev.Candles)
+		}
 		for !e.deliverCandles(ev.Candles) {
+		}
+		if e.grouped {
+			e.gather(ev.Candles)
 		}
 	case market.KindReport, market.KindFill:
 		e.deliverReport(ev, applied)
@@ -320,6 +334,13 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	return e.out
 }
 
+// fail stops the engine at an arithmetic error.
+//
+//go:noinline
+func (e *Engine) fail(ev *market.Event, err error) {
+	e.err = fmt.Errorf("engine: %s at %s: %w", ev.Kind, ev.At, err)
+}
+
 // observe shows the gate the account after an event.
 func (e *Engine) observe(ev *market.Event) error {
 	if ev.Kind == market.KindTransfer {
@@ -328,6 +349,7 @@ func (e *Engine) observe(ev *market.Event) error {
 	return e.gate.Observe(e.account, ev.At)
 }
 
+//go:noinline
 func backInTime(ev *market.Event, now market.Time) {
 	panic(fmt.Sprintf("engine: event %s at %s after %s", ev.Kind, ev.At, now))
 }

@@ -420,6 +420,17 @@ func TestTheRestingExitMayBeLeftOutAndTheOtherTakesItsPlace(t *testing.T) {
 	require.Equal(t, btc, b.position())
 }
 
+// partsIn are the parts in a folder of testdata.
+func partsIn(t *testing.T, folder string) map[string][]byte {
+	parts := map[string][]byte{}
+	for _, part := range []string{engine.PartAccount, engine.PartPrices, engine.PartGate, engine.PartEngine} {
+		data, err := os.ReadFile(filepath.Join("testdata", folder, part+".json"))
+		require.NoError(t, err)
+		parts[part] = data
+	}
+	return parts
+}
+
 // The bytes are those that 31b5e46 saved: a bracket whose stop rests, one whose entry waits with a
 // negative stop, one that keeps its target, and one that has bought too little for its stop.
 func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testing.T) {
@@ -427,13 +438,7 @@ func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testi
 	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: h}}, observer: g})
 	b.catalog.Market(1).MinOrderInQuote = 20 * eur
 	const at = market.Time(60_240_000_000_000)
-	_, err := b.engine.Restore(at, func(part string) []byte {
-		data, err := os.ReadFile(filepath.Join("testdata", "brackets-v1", part+".json"))
-		if err != nil {
-			return nil
-		}
-		return data
-	}, nil)
+	_, err := b.engine.Restore(at, partsIn(t, "brackets-v1"), nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"2 refused 0"}, h.heard)
 	require.Equal(t, []string{"kept from before, and would be refused now: stop: -5 is not above 0"}, g.why)
@@ -453,7 +458,7 @@ func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testi
 	require.Equal(t, "2 refused 1", h.heard[2])
 	saved := saveAll(t, b.engine)
 	var s engine.SavedEngine
-	require.NoError(t, market.ParseSaved(saved[engine.PartEngine], 3, &s))
+	require.NoError(t, market.ParseSaved(saved[engine.PartEngine], 4, &s))
 	require.Len(t, s.Brackets, 4)
 }
 
@@ -463,18 +468,11 @@ func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testi
 func TestPartsOfAnEngineOfVersion2AreReadAndSavedWithoutLoss(t *testing.T) {
 	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: &bearer{}}}, observer: &guard{}})
 	b.catalog.Market(1).MinOrderInQuote = 20 * eur
-	then := func(part string) []byte {
-		data, err := os.ReadFile(filepath.Join("testdata", "saved-v2", part+".json"))
-		if err != nil {
-			return nil
-		}
-		return data
-	}
 	const at = market.Time(60_240_000_000_000)
-	_, err := b.engine.Restore(at, then, nil)
+	_, err := b.engine.Restore(at, partsIn(t, "saved-v2"), nil)
 	require.NoError(t, err)
 	var s engine.SavedEngine
-	require.NoError(t, market.ParseSaved(saveAll(t, b.engine)[engine.PartEngine], 3, &s))
+	require.NoError(t, market.ParseSaved(saveAll(t, b.engine)[engine.PartEngine], 4, &s))
 	require.Len(t, s.Brackets, 4)
 	require.True(t, s.Brackets[1].StandIn)
 	require.Equal(t, strategy.CauseRefused, s.Brackets[1].Reported)

@@ -15,6 +15,12 @@ func TestWhatAStrategyWritesChangesNothing(t *testing.T) {
 	s.order = func(d *strategy.Desk, o market.Order, r market.Report) {
 		own, open := d.Order(1)
 		require.True(t, open)
+		resting, open := d.Resting(1)
+		require.True(t, open)
+		require.Equal(t, strategy.Resting{ID: own.ID, Status: own.Status, Price: own.Price, Amount: own.Amount,
+			AmountRemaining: own.AmountRemaining}, resting)
+		_, open = d.Resting(2)
+		require.False(t, open)
 		own.OnHold, own.Strategy, own.Amount, own.Side = 0, 9, 0, market.Sell
 		list := d.OpenOrders()
 		list[0] = market.Order{Strategy: 9}
@@ -45,6 +51,8 @@ func TestABookReadAfterOnBookHaltsTheStrategy(t *testing.T) {
 		require.Equal(t, 99*at1, bid.Price)
 		_, ok = b.Ask(0)
 		require.False(t, ok)
+		_, _, both := b.Best()
+		require.False(t, both)
 		kept = b
 	}}
 	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s, Markets: []market.ID{1}, Book: true}}})
@@ -54,4 +62,22 @@ func TestABookReadAfterOnBookHaltsTheStrategy(t *testing.T) {
 	b.step(&market.Event{Kind: market.KindBook, At: start, Book: book})
 	require.Len(t, b.engine.Halts(), 1)
 	require.Contains(t, b.engine.Halts()[0].Reason, "an order book was read after the OnBook that was given it")
+}
+
+func TestTheBestOfABookAreItsFirstLevels(t *testing.T) {
+	reads := 0
+	s := &script{book: func(_ *strategy.Desk, b strategy.OrderBook) {
+		first, _ := b.Bid(0)
+		last, _ := b.Ask(0)
+		bid, ask, both := b.Best()
+		require.True(t, both)
+		require.Equal(t, [2]market.Level{first, last}, [2]market.Level{bid, ask})
+		reads++
+	}}
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s, Markets: []market.ID{1}, Book: true}}})
+	book := &market.OrderBook{Market: 1,
+		Bids: []market.Level{{Price: 99 * at1, Amount: btc}, {Price: 98 * at1, Amount: btc}},
+		Asks: []market.Level{{Price: 100 * at1, Amount: 2 * btc}}}
+	b.step(&market.Event{Kind: market.KindBook, At: start, Book: book})
+	require.Equal(t, 1, reads)
 }

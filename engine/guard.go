@@ -17,6 +17,7 @@ type arguments struct {
 	sent        market.Report
 	timer       int64
 	unprotected strategy.Unprotected
+	group       strategy.Group
 }
 
 // guard calls a strategy with e.args; a panic halts that strategy alone.
@@ -54,6 +55,8 @@ func (e *Engine) call(s *slot, kind CallbackKind) {
 		s.onTimer.OnTimer(s.desk, e.args.timer)
 	case CallUnprotected:
 		s.onUnprotected.OnUnprotected(s.desk, e.args.unprotected)
+	case CallCandles:
+		s.gathering.handler.OnCandles(s.desk, e.args.group)
 	case CallOrder:
 		e.callOrder(s)
 	}

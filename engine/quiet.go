@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
 
 // StepQuiet steps consecutive candles, each arriving delay after its close at Start+length, exactly
 // as one Step for each would. It stops after the first candle that led to a command or set a timer,
@@ -11,13 +14,13 @@ func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, lo
 	commands []market.Command) {
 	e.out = e.out[:0]
 	e.setOwner()
-	if e.apart != nil || e.trespassed.Load() || e.observed || e.brackets.Len() > 0 || e.err != nil {
+	if e.grouped || e.apart != nil || e.trespassed.Load() || e.observed || e.brackets.Len() > 0 || e.err != nil {
 		return 0, nil
 	}
 	e.stepped = 0
-	series = series[:e.quietCandles(series, length+delay, low, high)]
+	series = series[:e.beforeTimers(series, length+delay)]
 	// a strategy panicked: the other strategies still need the candle
-	if len(series) > 0 && !e.quietLoop(series, length+delay) {
+	if len(series) > 0 && !e.quietLoop(series, length+delay, low, high) {
 		c := &series[e.stepped]
 		e.now = c.Start + length + delay
 		e.account.Mark(c, e.now) // where Quiet panicked, this candle is not marked yet
@@ -34,9 +37,8 @@ func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, lo
 	return e.stepped, e.out
 }
 
-// quietCandles counts the first candles that stay inside (low, high) and arrive, delay after their
-// start, before any timer.
-func (e *Engine) quietCandles(series []market.Candle, delay market.Time, low, high market.Price) int {
+// beforeTimers counts the first candles that arrive, delay after their start, before any timer.
+func (e *Engine) beforeTimers(series []market.Candle, delay market.Time) int {
 	if len(series) == 0 || series[0].Start+delay < e.now {
 		return 0
 	}
@@ -46,24 +48,26 @@ func (e *Engine) quietCandles(series []market.Candle, delay market.Time, low, hi
 			n--
 		}
 	}
-	for i := range series[:n] {
-		if c := &series[i]; c.Low <= low || c.High >= high {
-			return i
-		}
-	}
 	return n
 }
 
-// quietLoop is the loop of Coast. false: a strategy panicked.
-func (e *Engine) quietLoop(series []market.Candle, delay market.Time) (done bool) {
+// quietLoop is the loop of StepQuiet. false: a strategy panicked.
+func (e *Engine) quietLoop(series []market.Candle, delay market.Time, low, high market.Price) (done bool) {
 	defer e.catch()
 	slots := e.receivers(&series[0])
 	timers := len(e.timers)
 	for e.stepped < len(series) && len(e.out) == 0 && len(e.timers) == timers {
-		if len(slots) == 1 && e.quiet(slots[0], series, delay) && e.stepped == len(series) {
+		if len(slots) == 1 {
+			e.quiet(slots[0], series, delay, low, high)
+		}
+		if e.stepped == len(series) {
 			break
 		}
-		e.stepOne(slots, &series[e.stepped], delay)
+		c := &series[e.stepped]
+		if c.Low <= low || c.High >= high {
+			break
+		}
+		e.stepOne(slots, c, delay)
 		e.stepped++
 	}
 	e.leave()
@@ -87,29 +91,30 @@ func (e *Engine) stepOne(slots []*slot, c *market.Candle, delay market.Time) {
 	}
 }
 
-// quiet passes candles from e.stepped on to the only receiver's Quiet until one needs OnCandle. It
-// reports whether Quiet took at least one.
-func (e *Engine) quiet(s *slot, series []market.Candle, delay market.Time) bool {
+// quiet passes candles in the range (low, high), from e.stepped on, to the only receiver's Quiet
+// until one needs OnCandle.
+func (e *Engine) quiet(s *slot, series []market.Candle, delay market.Time, low, high market.Price) {
 	if s.quieter == nil || s.warming || s.halted {
-		return false
+		return
 	}
 	e.at = 1
 	e.enter(s, CallQuiet)
 	quieter, from := s.quieter, e.stepped
 	e.calls.quiet = true
-	for i := from; i < len(series); i++ {
-		e.calls.at.set(int64(series[i].Start + delay))
-		if !quieter.Quiet(series[i]) {
+	for ; e.stepped < len(series); e.stepped++ {
+		c := &series[e.stepped]
+		if c.Low <= low || c.High >= high {
 			break
 		}
-		e.stepped = i + 1
+		e.calls.at.set(int64(c.Start + delay))
+		if !quieter.Quiet(c.Market, strategy.Bar{High: c.High, Low: c.Low, Close: c.Close, Volume: c.Volume}) {
+			break
+		}
 	}
 	e.calls.quiet = false
-	if e.stepped == from {
-		return false
+	if e.stepped > from {
+		last := &series[e.stepped-1]
+		e.now = last.Start + delay
+		e.account.Mark(last, e.now)
 	}
-	last := &series[e.stepped-1]
-	e.now = last.Start + delay
-	e.account.Mark(last, e.now)
-	return true
 }

@@ -125,6 +125,7 @@ func TestWhateverStrategiesAskAccountAndVenueStayOne(t *testing.T) {
 		for range 60 {
 			group := []market.Candle{randomCandle(r, 1, &price[0]), randomCandle(r, 2, &price[1])}
 			b.group(group...)
+			require.NoError(t, b.engine.CheckBrackets(), "seed %d", seed)
 		}
 		players[0].quiet, players[1].quiet = true, true
 		b.drain(price)

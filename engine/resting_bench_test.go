@@ -54,7 +54,7 @@ func newResting(t testing.TB, markets, crowd int, ask func(d *strategy.Desk, r *
 	r.engine = engine.New(engine.Config{Catalog: catalog, Account: r.account,
 		Gate: risk.New(catalog, risk.Config{Account: risk.AccountLimits{Currency: 1, MaxExposure: 1e18},
 			Strategies: []risk.Limits{{MaxOpenOrders: 1e6, MaxPosition: 1e18, MaxInFlight: 1e6}}, Fees: fees}),
-		Slots: []engine.Slot{{Strategy: s, Markets: ids, Intervals: []market.Interval{market.Interval1m}}}})
+		Slots: []engine.Slot{{Name: "s", Strategy: s, Markets: ids, Intervals: []market.Interval{market.Interval1m}}}})
 	r.venue = sim.New(catalog, sim.Config{Fees: fees, Watches: r.engine.Watches()}, r.step)
 	for _, asset := range catalog.Assets() {
 		money := market.Money(1e9)
@@ -225,6 +225,39 @@ func BenchmarkOrderAmongResting(b *testing.B) {
 				b.ReportMetric(least[i+1]/least[0], "×"+size.name)
 			}
 		})
+	}
+}
+
+// BenchmarkSaveAmongResting is the cost of a save after one order has changed, among 50, 400 and
+// 20,000 orders that rest. All sizes run in turn; figures are CPU time, the least of several tries.
+// A metric ×N is the ratio to 50.
+func BenchmarkSaveAmongResting(b *testing.B) {
+	sizes, saves := []int{50, 400, 20_000}, 20
+	discard := func(string, []byte) error { return nil }
+	var rigs []*resting
+	for _, size := range sizes {
+		r := newResting(b, 1, size, func(*strategy.Desk, *resting) {})
+		require.NoError(b, r.engine.Save(discard))
+		rigs = append(rigs, r)
+	}
+	least := make([]float64, len(sizes))
+	for rounds := 0; b.Loop(); rounds++ {
+		for i, r := range rigs {
+			began := userTime(b)
+			own := r.account.Own(market.OrderID(1 + rounds%50))
+			for n := range saves {
+				r.account.WantCancel(own, n%2 == 0)
+				require.NoError(b, r.engine.Save(discard))
+			}
+			if took := float64(userTime(b) - began); rounds == 0 || took < least[i] {
+				least[i] = took
+			}
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(least[0]/float64(saves), "ns/save")
+	for i, size := range sizes[1:] {
+		b.ReportMetric(least[i+1]/least[0], fmt.Sprint("×", size))
 	}
 }
 

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // Restore brings a new engine, with its account, gate and strategies, to the state in which Save
-// wrote the parts; it replaces Start. saved returns a part's bytes, nil where it was never written.
+// wrote the parts; it replaces Start. saved has the bytes of the parts by name.
 // history yields the candles before the save, in groups as Step takes them, at least those of every
 // warm-up; nil yields none. Each strategy with a warm-up sees them again, with its asks refused and
 // its timers not set; its own state (strategy.Saver) is loaded afterwards. at is the time of the
@@ -20,24 +21,30 @@ import (
 // that is no longer configured must have left nothing behind. The commands are the asks of new
 // strategies and the cancels of strategies that panicked; they are valid until the next Step. An
 // error names the part and the difference, or comes from history; the engine is unusable then.
-func (e *Engine) Restore(at market.Time, saved func(part string) []byte,
+func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 	history iter.Seq2[[]market.Candle, error]) ([]market.Command, error) {
 	names, err := e.names()
 	if err != nil {
 		return nil, err
 	}
 	for _, part := range [...]string{PartAccount, PartPrices, PartGate, PartEngine} {
-		if saved(part) == nil {
+		if saved[part] == nil {
 			return nil, fmt.Errorf("restore: nothing was saved of %s", part)
 		}
 	}
-	err = errors.Join(e.account.Restore(saved(PartAccount), names), e.account.RestorePrices(saved(PartPrices)),
-		e.gate.Restore(saved(PartGate), names))
+	var orders [][]byte
+	for part, text := range saved {
+		if strings.HasPrefix(part, PartOrder) {
+			orders = append(orders, text)
+		}
+	}
+	err = errors.Join(e.account.Restore(saved[PartAccount], orders, names),
+		e.account.RestorePrices(saved[PartPrices]), e.gate.Restore(saved[PartGate], names))
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	var s SavedEngine
-	if err := market.ParseSaved(saved(PartEngine), savedVersion, &s, renamed...); err != nil {
+	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s, renamed...); err != nil {
 		return nil, fmt.Errorf("restore: engine: %w", err)
 	}
 	if err := e.restoreSelf(&s, names); err != nil {
@@ -138,14 +145,21 @@ func (e *Engine) replay(s *SavedEngine, history iter.Seq2[[]market.Candle, error
 			if err != nil {
 				return err
 			}
+			if e.gathering > 0 {
+				e.endOlder(group)
+			}
 			for i := range group {
 				e.replayCandle(&group[i])
+			}
+			if e.grouped {
+				e.gather(group)
 			}
 		}
 	}
 	for i := range e.slots {
 		slot := &e.slots[i]
 		slot.warmed = s.Strategies[slot.Name].Warmed
+		slot.gathering.done = max(slot.gathering.done, s.Strategies[slot.Name].Group)
 		if slot.warming && slot.warmed && slices.Max(append(slot.warmupLeft, 0)) == 0 {
 			e.endWarmUp(slot)
 		}
@@ -168,14 +182,14 @@ func (e *Engine) replayCandle(c *market.Candle) {
 }
 
 // load restores a strategy's own state.
-func (s *slot) load(from *SavedEngine, saved func(part string) []byte) (err error) {
+func (s *slot) load(from *SavedEngine, saved map[string][]byte) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic: %v", reason)
 		}
 	}()
 	known, was := from.Strategies[s.Name]
-	data := saved(PartStrategy + s.Name)
+	data := saved[PartStrategy+s.Name]
 	switch {
 	case !was:
 		return nil

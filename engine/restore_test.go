@@ -25,6 +25,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/trendfilter"
 )
 
 // twin hears what the engine of a bench hears. It is killed now and then, and a new one goes on
@@ -67,14 +68,18 @@ func (w *twin) hear(commands []market.Command) {
 }
 
 func (w *twin) write(part string, data []byte) error {
-	w.disk[part] = slices.Clone(data)
+	if w.disk[part] = slices.Clone(data); data == nil {
+		delete(w.disk, part)
+	}
 	return nil
 }
 
 func saveAll(t testing.TB, e *engine.Engine) map[string][]byte {
 	all := map[string][]byte{}
 	require.NoError(t, e.SaveAll(func(part string, data []byte) error {
-		all[part] = slices.Clone(data)
+		if data != nil {
+			all[part] = slices.Clone(data)
+		}
 		return nil
 	}))
 	return all
@@ -91,6 +96,7 @@ func (w *twin) kill() {
 	for part := range full {
 		require.Equal(w.t, string(have[part]), string(full[part]))
 	}
+	require.ElementsMatch(w.t, slices.Collect(maps.Keys(full)), slices.Collect(maps.Keys(w.disk)))
 	for part := range full {
 		if part != engine.PartPrices {
 			require.Equal(w.t, lasting(w.t, part, full[part]), lasting(w.t, part, w.disk[part]),
@@ -98,7 +104,7 @@ func (w *twin) kill() {
 		}
 	}
 	w.account, w.engine = w.remake(w.make()...)
-	commands, err := w.engine.Restore(0, func(part string) []byte { return full[part] }, past(w.history))
+	commands, err := w.engine.Restore(0, full, past(w.history))
 	require.NoError(w.t, err)
 	require.Empty(w.t, commands)
 	require.NoError(w.t, w.account.Check())
@@ -124,7 +130,7 @@ func lasting(t testing.TB, part string, data []byte) any {
 	switch part {
 	case engine.PartEngine:
 		var s engine.SavedEngine
-		require.NoError(t, market.ParseSaved(data, 3, &s))
+		require.NoError(t, market.ParseSaved(data, 4, &s))
 		s.Now = 0
 		return s
 	case engine.PartGate:
@@ -241,6 +247,7 @@ var often = []seated{
 	{dca.Definition, map[string]any{"money": "10", "every_candles": int64(4)}},
 	{dca.Definition, map[string]any{"money": "10", "every": "150s"}},
 	{maker.Definition, map[string]any{"half_spread_bps": "100", "money": "200", "max_money": "2000"}},
+	{trendfilter.Definition, map[string]any{"fast": int64(1), "slow": int64(3), "days": int64(0), "size": "40% cash"}},
 }
 
 func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) {

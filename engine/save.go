@@ -11,8 +11,8 @@ import (
 )
 
 // savedVersion is the version of SavedEngine. Version 2 added the causes of missing exits, version
-// 3 has the names of renamed.
-const savedVersion = 3
+// 3 has the names of renamed, version 4 added groups of candles.
+const savedVersion = 4
 
 // renamed are the names of SavedEngine that changed.
 var renamed = []market.Renamed{
@@ -23,10 +23,11 @@ var renamed = []market.Renamed{
 	{Path: "brackets.standIn", Was: "stands", Since: 3},
 }
 
-// The parts that Save writes and Restore reads. A strategy's own part is PartStrategy plus its
-// name.
+// The parts that Save writes and Restore reads. An order's part is PartOrder plus its number; a
+// strategy's own part is PartStrategy plus its name.
 const (
 	PartAccount  = "account"
+	PartOrder    = "order/"
 	PartPrices   = "prices"
 	PartGate     = "gate"
 	PartEngine   = "engine"
@@ -52,6 +53,8 @@ type SavedSlot struct {
 	Warmed bool `json:"warmed,omitzero"` // its warm-up is over
 	Halted bool `json:"halted,omitzero"`
 	Saver  bool `json:"saver,omitzero"` // it has a part of its own
+
+	Group market.Time `json:"group,omitzero"` // end of the newest group of candles that it has had
 }
 
 // SavedTimer is a timer of a strategy.
@@ -78,13 +81,14 @@ type snapshotCache struct {
 }
 
 // Save calls write for every part of the state that has changed since the last Save; data is valid
-// until write returns. Call it between steps, in the transaction that holds the step's commands, so
-// that a process killed at any point continues by Restore as if nothing had happened. Values that
-// move only with prices (latest prices, latest equity, counts of refusals) are no change: call
-// SaveAll now and then, once a minute for example, and when the process ends. An error of write is
-// returned unchanged. When the transaction fails later, call SaveAll in the next one. After an
-// arithmetic error (Err) nothing is saved. A strategy whose Save fails keeps its last saved state:
-// call HaltUnsaved after each Save.
+// until write returns, nil for a part that is to be removed. Call it between steps, in the
+// transaction that holds the step's commands, so that a process killed at any point continues by
+// Restore as if nothing had happened. Values that move only with prices (latest prices, latest
+// equity, counts of refusals) are no change: call SaveAll now and then, once a minute for example,
+// and when the process ends. An error of write is returned unchanged. When the transaction fails
+// later, the next one must write the same parts, or those of SaveAll in the place of all others.
+// After an arithmetic error (Err) nothing is saved. A strategy whose Save fails keeps its last
+// saved state: call HaltUnsaved after each Save.
 //
 // The names of the strategies must be set and differ, because Restore matches by them.
 func (e *Engine) Save(write func(part string, data []byte) error) error {
@@ -106,6 +110,9 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 	}
 	b := &e.saves
 	w := partWriter{cache: b, all: all, write: write}
+	w.err = e.account.SaveOrders(names, all, func(id market.OrderID, text []byte) error {
+		return write(fmt.Sprintf("%s%012d", PartOrder, id), text)
+	})
 	w.part(PartAccount, e.account.Changed(), func(dst []byte) ([]byte, error) { return e.account.Save(dst, names) })
 	w.part(PartPrices, e.account.Priced() != b.priced, e.account.SavePrices)
 	w.part(PartGate, e.gate.Changed(), func(dst []byte) ([]byte, error) { return e.gate.Save(dst, names) })
@@ -153,6 +160,9 @@ func (w *partWriter) part(name string, changed bool, save func([]byte) ([]byte, 
 	case err != nil:
 		w.err = fmt.Errorf("%s: %w", name, err)
 		return
+	}
+	if data == nil {
+		data = []byte{}
 	}
 	w.cache.next = data
 	if known && !w.all && bytes.Equal(last, data) {
@@ -213,7 +223,7 @@ func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 	for i := range e.slots {
 		slot := &e.slots[i]
 		s.Strategies[slot.Name] = SavedSlot{Warmed: !slot.warming || slot.warmed, Halted: slot.halted,
-			Saver: slot.saver != nil}
+			Saver: slot.saver != nil, Group: slot.gathering.done}
 	}
 	for _, t := range e.timers {
 		s.Timers = append(s.Timers, SavedTimer{Strategy: t.slot.Name, At: t.at, Name: t.name})

@@ -23,7 +23,7 @@ func (b *bench) restart(history [][]market.Candle, strategies ...strategy.Strate
 	b.t.Helper()
 	saved := saveAll(b.t, b.engine)
 	b.account, b.engine = b.remake(strategies...)
-	commands, err := b.engine.Restore(b.now, func(part string) []byte { return saved[part] }, past(history))
+	commands, err := b.engine.Restore(b.now, saved, past(history))
 	require.NoError(b.t, err)
 	require.NoError(b.t, b.account.Check())
 	return commands
@@ -36,7 +36,10 @@ func TestNothingIsWrittenWhereNothingHasChanged(t *testing.T) {
 	save := func() []string {
 		written = nil
 		require.NoError(t, b.engine.Save(func(part string,
-			_ []byte) error {
+			data []byte) error {
+			if data == nil {
+				part += " is gone"
+			}
 			written = append(written, part)
 			return nil
 		}))
@@ -46,15 +49,17 @@ func TestNothingIsWrittenWhereNothingHasChanged(t *testing.T) {
 	require.Equal(t, everything, save())
 	require.Empty(t, save())
 	b.flat(1, 100)
-	require.Equal(t, []string{"account", "prices", "engine"}, save()) // an order, the first price, a number used up
+	const order = "order/000000000001"
+	// an order, the first price, a number used up
+	require.Equal(t, []string{order, "account", "prices", "engine"}, save())
 	b.flat(1, 100)
-	require.Equal(t, []string{"account"}, save()) // it arrived
+	require.Equal(t, []string{order}, save()) // it arrived
 	b.flat(5, 100)
 	b.step(&market.Event{Kind: market.KindTicker, At: b.now,
 		Ticker: &market.Ticker{Market: 1, Last: 99 * at1, Bid: 98 * at1}})
 	require.Empty(t, save())
 	b.candle(99, 99, 10, 10)
-	require.Equal(t, []string{"account", "gate"}, save()) // bought, and too deep a fall
+	require.Equal(t, []string{order + " is gone", "account", "gate"}, save()) // bought, and too deep a fall
 	require.Len(t, saveAll(t, b.engine), 4)
 }
 
@@ -100,7 +105,7 @@ func TestLiveOrdersKeepTheirClientIDOverARestart(t *testing.T) {
 			require.NoError(t, d.Update(1, strategy.At(49*at1)))
 			d.In(1).Buy(strategy.Amount(btc), strategy.At(48*at1))
 		})}}}})
-	_, err := next.engine.Restore(b.now, func(part string) []byte { return saved[part] }, nil)
+	_, err := next.engine.Restore(b.now, saved, nil)
 	require.NoError(t, err)
 	b.engine, b.account = next.engine, next.account
 	b.flat(1, 100)
@@ -163,7 +168,7 @@ func TestWhileCandlesAreSeenAgainNothingIsAsked(t *testing.T) {
 	group.Start = start + minute
 	later := group
 	later.Start += minute
-	commands, err := b2.engine.Restore(b.now+minute, func(part string) []byte { return saved[part] },
+	commands, err := b2.engine.Restore(b.now+minute, saved,
 		past([][]market.Candle{{group}, {later}}))
 	require.NoError(t, err)
 	require.Empty(t, commands)
@@ -224,7 +229,7 @@ func TestStrategiesAreFoundByNameAfterARestart(t *testing.T) {
 	}}
 	next := newBench(t, setup{noDeposit: true,
 		slots: []engine.Slot{{Name: "new", Strategy: fresh}, {Name: "old", Strategy: &script{}}}})
-	commands, err := next.engine.Restore(b.now, func(part string) []byte { return saved[part] }, nil)
+	commands, err := next.engine.Restore(b.now, saved, nil)
 	require.NoError(t, err)
 	require.Len(t, commands, 1, "a new strategy starts as in any run")
 	require.Equal(t, market.OrderID(3), commands[0].Order.ID)
@@ -248,7 +253,7 @@ func TestAPanicOverHistoryHaltsTheStrategy(t *testing.T) {
 		slots: []engine.Slot{{Strategy: &script{candle: func(*strategy.Desk, market.Candle) { panic("again") }},
 			Warmup: 1}}})
 	group := []market.Candle{candleOf(1, 100, 100, 100, 100)}
-	commands, err := b2.engine.Restore(b.now, func(part string) []byte { return saved[part] },
+	commands, err := b2.engine.Restore(b.now, saved,
 		past([][]market.Candle{group}))
 	require.NoError(t, err)
 	require.Equal(t, "cancel 1", describe(&commands[0]))
@@ -314,7 +319,7 @@ func TestAStrategyWhoseStateCannotBeSavedIsHaltedAlone(t *testing.T) {
 		saved = saveAll(t, b.engine)
 		next := newBench(t, setup{noDeposit: true,
 			slots: slots(&forgetful{}, &forgetful{load: func() error { return nil }})})
-		_, err := next.engine.Restore(b.now, func(part string) []byte { return saved[part] }, nil)
+		_, err := next.engine.Restore(b.now, saved, nil)
 		require.NoError(t, err)
 		_, halted = next.engine.Halted(1)
 		require.True(t, halted)
@@ -340,7 +345,7 @@ func TestALoaderThatFailsIsNamed(t *testing.T) {
 		{idle{}, "restore: strategy s1: was of another kind; give the new one a name of its own"},
 	} {
 		_, e := b.remake(c.next)
-		_, err := e.Restore(0, func(part string) []byte { return saved[part] }, nil)
+		_, err := e.Restore(0, saved, nil)
 		require.EqualError(t, err, c.want)
 	}
 }
@@ -371,12 +376,15 @@ func bracketed(t testing.TB) map[string][]byte {
 }
 
 func TestRestoreSaysWhatDiffers(t *testing.T) {
+	const order2 = "order/000000000002"
 	saved := bracketed(t)
 	for _, c := range []struct {
 		part, old, new string
 		want           string
 	}{
-		{"account", `"version":3`, `"version":7`, "account: saved in version 7, this program knows versions 1 to 3"},
+		{"account", `"version":4`, `"version":7`, "account: saved in version 7, this program knows versions 1 to 4"},
+		{order2, `"version":4`, `"version":7`,
+			"account: an order: saved in version 7, this program knows versions 1 to 4"},
 		{"account", `"state":{`, `"stale":{`, `unknown field "stale"`},
 		{"account", `{"price":2`, `{"price":3`,
 			"market BTC-EUR was saved with decimals of price 3, amount 8, quote 2 and now has 2, 8, 2"},
@@ -384,9 +392,9 @@ func TestRestoreSaysWhatDiffers(t *testing.T) {
 		{"account", `"EUR":2`, `"EUR":3`, "asset EUR was saved with 3 decimals and now has 2"},
 		{"account", `"strategy":"s1"`, `"strategy":"s9"`,
 			`strategy "s9" is gone and holds 1 of BTC-EUR; take it back into the config`},
-		{"account", `"state":"open"`, `"state":"opened"`, `order 2: state "opened" is none of`},
-		{"account", `"side":"buy"`, `"side":"both"`, `side "both" is not one of`},
-		{"account", `"onHold":`, `"onHold":-`, "order 2: has an amount below zero"},
+		{order2, `"state":"open"`, `"state":"opened"`, `order 2: state "opened" is none of`},
+		{order2, `"side":"buy"`, `"side":"both"`, `side "both" is not one of`},
+		{order2, `"onHold":`, `"onHold":-`, "order 2: has an amount below zero"},
 		{"prices", `"version":1`, `"version":0`, "prices: saved in version 0"},
 		{"prices", `{"price":2`, `{"price":1`, "prices: market BTC-EUR was saved with decimals"},
 		{"gate", `"s1":{`, `"s1":{"refused":{"mood":1}`, "gate: "},
@@ -400,15 +408,23 @@ func TestRestoreSaysWhatDiffers(t *testing.T) {
 		text := string(saved[c.part])
 		require.Contains(t, text, c.old, c.part)
 		broken := maps.Clone(saved)
-		broken[c.part] = []byte(strings.ReplaceAll(text, c.old, c.new))
+		for part, text := range saved {
+			if part == c.part || c.part == "account" && strings.HasPrefix(part, engine.PartOrder) {
+				broken[part] = []byte(strings.ReplaceAll(string(text), c.old, c.new))
+			}
+		}
 		_, err := restored(t, broken)
 		require.ErrorContains(t, err, c.want)
 	}
 	for part := range saved {
 		broken := maps.Clone(saved)
-		broken[part] = nil
+		delete(broken, part)
 		_, err := restored(t, broken)
-		require.EqualError(t, err, "restore: nothing was saved of "+part)
+		if strings.HasPrefix(part, engine.PartOrder) {
+			require.EqualError(t, err, "restore: account: 2 orders were saved with it, and there are 1")
+		} else {
+			require.EqualError(t, err, "restore: nothing was saved of "+part)
+		}
 		for n := range len(saved[part]) {
 			broken[part] = saved[part][:n:n]
 			_, err := restored(t, broken)
@@ -426,7 +442,7 @@ func TestRestoreSaysWhatDiffers(t *testing.T) {
 // restored restores an engine with an idle strategy s1.
 func restored(t testing.TB, saved map[string][]byte) (*state.Account, error) {
 	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: idle{}}}})
-	_, err := b.engine.Restore(0, func(part string) []byte { return saved[part] }, nil)
+	_, err := b.engine.Restore(0, saved, nil)
 	return b.account, err
 }
 
@@ -439,7 +455,7 @@ func TestAStrategyMustGoOnTradingWhereItHasSomething(t *testing.T) {
 	saved := saveAll(t, b.engine)
 	next := newBench(t, setup{markets: 2, noDeposit: true,
 		slots: []engine.Slot{{Markets: []market.ID{1}, Strategy: idle{}}}})
-	_, err := next.engine.Restore(0, func(part string) []byte { return saved[part] }, nil)
+	_, err := next.engine.Restore(0, saved, nil)
 	require.EqualError(t, err,
 		"restore: engine: strategy s1 holds 1 of ETH-EUR, or has orders there, and does not trade it any more; take "+
 			"it back into the config")
@@ -449,7 +465,7 @@ func TestAnErrorOfTheHistoryEndsTheRestart(t *testing.T) {
 	saved := bracketed(t)
 	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: idle{}}}})
 	torn := errors.New("torn")
-	_, err := b.engine.Restore(0, func(part string) []byte { return saved[part] },
+	_, err := b.engine.Restore(0, saved,
 		func(yield func([]market.Candle, error) bool) { yield(nil, torn) })
 	require.ErrorIs(t, err, torn)
 }
@@ -464,7 +480,7 @@ func FuzzRestoreNeverPanics(f *testing.F) {
 		broken := maps.Clone(saved)
 		broken[parts[int(part)%len(parts)]] = data
 		b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: idle{}}}})
-		_, err := b.engine.Restore(0, func(part string) []byte { return broken[part] }, nil)
+		_, err := b.engine.Restore(0, broken, nil)
 		if err != nil {
 			return
 		}

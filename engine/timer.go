@@ -41,18 +41,21 @@ func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
 	e.timers[place] = t
 }
 
-// NextTimer returns the earliest time that a strategy asked for, or at which a bracket retries an
-// exit. The caller steps the engine with a KindTimer event at that time, or at the next event where
-// that is later.
+// NextTimer returns the earliest time that a strategy asked for, at which a bracket retries an
+// exit, or at which the wait for a group of candles ends. The caller steps the engine with a
+// KindTimer event at that time, or at the next event where that is later.
 func (e *Engine) NextTimer() (at market.Time, ok bool) {
-	if len(e.timers) == 0 && e.brackets.Len() == 0 {
+	if len(e.timers) == 0 && e.brackets.Len() == 0 && e.gathering == 0 {
 		return 0, false
 	}
 	if e.brackets.Len() > 0 {
 		at, ok = e.brackets.Due()
 	}
 	if len(e.timers) > 0 && (!ok || e.timers[0].at < at) {
-		return e.timers[0].at, true
+		at, ok = e.timers[0].at, true
+	}
+	if due, waits := e.groupsDue(); waits && (!ok || due < at) {
+		at, ok = due, true
 	}
 	return at, ok
 }
@@ -63,9 +66,12 @@ func (e *Engine) TimerDue() bool {
 	return waiting && at <= e.now
 }
 
-// fireTimers calls the strategies whose timers are due. A timer set by one of these calls fires
-// with the next event.
+// fireTimers ends the groups whose wait is over, and calls the strategies whose timers are due. A
+// timer set by one of these calls fires with the next event.
 func (e *Engine) fireTimers() {
+	if e.gathering > 0 {
+		e.endDue()
+	}
 	due := 0
 	for due < len(e.timers) && e.timers[due].at <= e.now {
 		due++

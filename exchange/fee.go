@@ -125,10 +125,11 @@ func against(v market.Value, side market.Side, drop uint8) (market.Money, error)
 }
 
 func feeOf(m *market.Market, side market.Side, gross market.Value, cash market.Money) (market.Value, error) {
+	more, less := gross, m.MoneyValue(cash)
 	if side == market.Buy {
-		return m.MoneyValue(cash).Sub(gross)
+		more, less = less, more
 	}
-	return gross.Sub(m.MoneyValue(cash))
+	return more.Sub(less)
 }
 
 // BaseForMoney returns the base that money buys at price with the taker fee inside: floor(money /

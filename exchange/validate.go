@@ -194,12 +194,33 @@ func checkRanges(o *market.Order) *Error {
 // checkPrecision applies rules 4 and 5 of specification 4.1. A trigger price must be on the tick,
 // too (venue-facts 2.1, code 218).
 func checkPrecision(m *market.Market, o *market.Order) *Error {
+	if m.QuantityDecimals < m.AmountDigits || m.NotionalDecimals < m.QuoteDigits {
+		if refused := checkDecimals(m, o); refused != nil {
+			return refused
+		}
+	}
+	if o.Price|o.TriggerAmount != 0 {
+		return checkTick(m, o)
+	}
+	return nil
+}
+
+// checkDecimals is checkPrecision for amounts, in a market that takes fewer decimals than its
+// assets have.
+func checkDecimals(m *market.Market, o *market.Order) *Error {
 	switch {
 	case market.FloorDigits(o.Amount, m.AmountDigits, m.QuantityDecimals) != o.Amount:
 		return TooManyDecimals("amount")
 	case market.FloorDigits(o.AmountQuote, m.QuoteDigits, m.NotionalDecimals) != o.AmountQuote:
 		return TooManyDecimals("amountQuote")
-	case market.FloorTo(o.Price, m.TickSize) != o.Price, market.FloorTo(o.TriggerAmount, m.TickSize) != o.TriggerAmount:
+	}
+	return nil
+}
+
+// checkTick is checkPrecision for prices.
+func checkTick(m *market.Market, o *market.Order) *Error {
+	if market.FloorTo(o.Price, m.TickSize) != o.Price ||
+		market.FloorTo(o.TriggerAmount, m.TickSize) != o.TriggerAmount {
 		return ErrCode(CodeTick)
 	}
 	return nil
@@ -260,10 +281,12 @@ func checkQuoteSize(m *market.Market, value market.Value) *Error {
 }
 
 // exceeds reports whether n·10^-digits is above limit, which is not negative.
-func exceeds(n, limit int64, digits uint8) bool {
-	if n <= 0 {
-		return false
-	}
+func exceeds(n, limit int64, digits uint8) bool { return n > limit && exceedsScaled(n, limit, digits) }
+
+// exceedsScaled is exceeds for n above the limit.
+//
+//go:noinline
+func exceedsScaled(n, limit int64, digits uint8) bool {
 	over, most := bits.Mul64(uint64(limit), uint64(market.Pow10(digits)))
 	return over == 0 && uint64(n) > most
 }

@@ -123,6 +123,25 @@ func TestFractionsAreExactAndRoundTowardsZero(t *testing.T) {
 	require.Panics(t, func() { market.Price(math.MaxInt64).Above(rate) })
 }
 
+// Most fractions are reckoned in 64 bits. They equal those of numbers without a limit.
+func TestFractionsEqualThoseOfLargeNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shift := rapid.IntRange(0, 61).Draw(t, "shift")
+		price := market.Price(rapid.Int64Range(-1<<62, 1<<62).Draw(t, "price") >> shift)
+		rate := market.Rate(rapid.Int64Range(0, int64(market.Whole)-1).Draw(t, "rate"))
+		divide := func(by func(quotient, product, whole *big.Int) *big.Int, rate market.Rate) market.Price {
+			product := new(big.Int).Mul(big.NewInt(int64(price)), big.NewInt(int64(rate)))
+			return market.Price(by(new(big.Int), product, big.NewInt(int64(market.Whole))).Int64())
+		}
+		ceil := func(quotient, product, whole *big.Int) *big.Int {
+			return quotient.Neg(quotient.Div(product.Neg(product), whole))
+		}
+		require.Equal(t, divide((*big.Int).Quo, rate), price.Part(rate))
+		require.Equal(t, divide((*big.Int).Div, market.Whole-rate), price.Below(rate))
+		require.Equal(t, divide(ceil, market.Whole+rate), price.Above(rate))
+	})
+}
+
 func TestPricesRoundAsTheGateDoes(t *testing.T) {
 	m := &market.Market{Rules: market.Rules{TickSize: 25}}
 	require.Equal(t, market.Price(100), m.RoundPrice(market.Buy, 124))

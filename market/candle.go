@@ -10,8 +10,10 @@ type Candle struct {
 	Start                  Time   // the interval is [Start, End)
 	Market                 ID
 	Interval               Interval
-	Late                   bool   // delivered after its time, following an outage: opening orders on it are refused
-	_                      uint64 // 64 bytes: a copy of 56 is two overlapping ones, and reading it back waits for both
+	Late                   bool // delivered after its time, following an outage: opening orders on it are refused
+	// 64 bytes: a copy of 56 is two overlapping ones, and reading it back waits for both. Go copies
+	// a struct of more than four fields in memory, also where its fields would fit in registers.
+	_ uint64
 }
 
 // End returns the end (exclusive) of the candle's interval.

@@ -3,12 +3,15 @@ package market
 import "math/bits"
 
 // Index is a hash table by order id, several times faster than a map. Order ids are a sequence, and
-// multiples of the golden ratio spread a sequence evenly: collisions are rare. The zero Index is
-// empty and ready.
+// multiples of the golden ratio spread a sequence evenly: collisions are rare. The order with the
+// highest id stays outside the table until the next one comes: most orders end before that. The
+// zero Index is empty and ready.
 type Index[T any] struct {
-	slots []slot[T] // a power of two of them, at most half used
-	shift uint8     // 64 less that power
-	used  int
+	newest  slot[T]   // the highest id so far; free after its Delete
+	highest OrderID   // so far
+	slots   []slot[T] // a power of two of them, at most half used
+	shift   uint8     // 64 less that power
+	used    int       // slots
 }
 
 // home is the first slot of an id. Four consecutive ids are neighbours: they share a line of the
@@ -25,6 +28,14 @@ type slot[T any] struct {
 
 // Get returns the value of an id, or nil.
 func (x *Index[T]) Get(id OrderID) *T {
+	if id == x.newest.id {
+		return x.newest.value
+	}
+	return x.find(id)
+}
+
+// find is Get in the table.
+func (x *Index[T]) find(id OrderID) *T {
 	if x.used == 0 {
 		return nil
 	}
@@ -41,6 +52,18 @@ func (x *Index[T]) Get(id OrderID) *T {
 
 // Put sets the value of an id, which must not be 0.
 func (x *Index[T]) Put(id OrderID, what *T) {
+	switch {
+	case id < x.highest:
+		x.insert(id, what)
+		return
+	case id > x.highest && x.newest.id != 0:
+		x.insert(x.newest.id, x.newest.value)
+	}
+	x.newest, x.highest = slot[T]{id, what}, id
+}
+
+// insert is Put into the table.
+func (x *Index[T]) insert(id OrderID, what *T) {
 	if 2*(x.used+1) > len(x.slots) {
 		x.grow()
 	}
@@ -57,6 +80,15 @@ func (x *Index[T]) Put(id OrderID, what *T) {
 
 // Delete removes an id, if it is there.
 func (x *Index[T]) Delete(id OrderID) {
+	if id == x.newest.id {
+		x.newest = slot[T]{}
+		return
+	}
+	x.remove(id)
+}
+
+// remove is Delete from the table.
+func (x *Index[T]) remove(id OrderID) {
 	if x.used == 0 {
 		return
 	}
@@ -82,6 +114,9 @@ func (x *Index[T]) Delete(id OrderID) {
 // All calls yield for each id and its value, in no order, until it returns false. The Index must
 // not change meanwhile.
 func (x *Index[T]) All(yield func(id OrderID, what *T) bool) {
+	if x.newest.id != 0 && !yield(x.newest.id, x.newest.value) {
+		return
+	}
 	for i := range x.slots {
 		if x.slots[i].id != 0 && !yield(x.slots[i].id, x.slots[i].value) {
 			return
@@ -90,7 +125,12 @@ func (x *Index[T]) All(yield func(id OrderID, what *T) bool) {
 }
 
 // Len is the number of ids.
-func (x *Index[T]) Len() int { return x.used }
+func (x *Index[T]) Len() int {
+	if x.newest.id != 0 {
+		return x.used + 1
+	}
+	return x.used
+}
 
 func (x *Index[T]) grow() {
 	old := x.slots
@@ -99,7 +139,7 @@ func (x *Index[T]) grow() {
 	x.used = 0
 	for i := range old {
 		if old[i].id != 0 {
-			x.Put(old[i].id, old[i].value)
+			x.insert(old[i].id, old[i].value)
 		}
 	}
 }

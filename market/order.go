@@ -81,6 +81,9 @@ type Bracket struct {
 	Keep   Leg   // the exit that rests at the venue; zero is KeepStop
 }
 
+// Any reports whether the bracket has anything set.
+func (b *Bracket) Any() bool { return b.Stop|b.Target != 0 || b.Keep != KeepStop }
+
 // Leg is one exit of a Bracket.
 type Leg uint8
 
@@ -96,6 +99,9 @@ const (
 type Watch struct {
 	Below, Above Price
 }
+
+// Any reports whether there is a price to watch.
+func (w *Watch) Any() bool { return w.Below|w.Above != 0 }
 
 // Fill is one execution of an order (specification 2.2). Its JSON is for the sandbox's state file:
 // zero is left out.

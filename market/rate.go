@@ -2,26 +2,50 @@ package market
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 )
 
 // Below returns p·(1−rate), rounded down, as for a buy below a price. It panics where the result
 // leaves int64.
-func (p Price) Below(rate Rate) Price { return fractionOf(p, Whole-rate).price(Value.FloorMoney) }
+func (p Price) Below(rate Rate) Price {
+	if units, _, small := smallPart(p, Whole-rate); small {
+		return units
+	}
+	return fractionOf(p, Whole-rate).price(Value.FloorMoney)
+}
 
 // Above returns p·(1+rate), rounded up: where to sell that far above a price. It panics where the
 // result leaves int64.
-func (p Price) Above(rate Rate) Price { return fractionOf(p, Whole+rate).price(Value.CeilMoney) }
+func (p Price) Above(rate Rate) Price {
+	if units, rest, small := smallPart(p, Whole+rate); small {
+		if rest {
+			units++
+		}
+		return units
+	}
+	return fractionOf(p, Whole+rate).price(Value.CeilMoney)
+}
 
 // Part returns p·rate, rounded towards zero. It panics where the result leaves int64, which no rate
 // of up to 100 % can.
 func (p Price) Part(rate Rate) Price {
+	if units, _, small := smallPart(p, rate); small {
+		return units
+	}
 	part := fractionOf(p, rate)
 	if part.exact.Sign() < 0 {
 		part.exact = part.exact.Neg()
 		return -part.price(Value.FloorMoney)
 	}
 	return part.price(Value.FloorMoney)
+}
+
+// smallPart is p·rate, rounded down, and whether the rounding took anything away. small: 64 bits
+// hold the product; otherwise neither means anything.
+func smallPart(p Price, rate Rate) (units Price, rest, small bool) {
+	hi, lo := bits.Mul64(uint64(p), uint64(rate))
+	return Price(lo / uint64(Whole)), lo%uint64(Whole) != 0, hi == 0 && p >= 0 && rate >= 0
 }
 
 // fraction is price·rate in units finer by RateDigits.

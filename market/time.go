@@ -50,6 +50,11 @@ func (t Time) Sub(u Time) Duration { return Duration(t - u) }
 // is a UTC day.
 func (t Time) Day() int64 { return int64(FloorTo(t, Time(day))) / int64(day) }
 
+// Weekday returns the day of the week of t's UTC day.
+func (t Time) Weekday() time.Weekday {
+	return time.Weekday(t.Day() + 4 - FloorTo(t.Day()+4, 7)) // 1970-01-01 was a Thursday
+}
+
 // Std returns t as a time.Time in UTC.
 func (t Time) Std() time.Time { return time.Unix(0, int64(t)).UTC() }
 

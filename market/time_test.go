@@ -154,3 +154,11 @@ func TestSmallerIntervalsAreShorter(t *testing.T) {
 		require.Less(t, all[i-1].End(0), all[i].End(0), all[i])
 	}
 }
+
+func TestTheWeekdayIsThatOfTheUTCDay(t *testing.T) {
+	for day := range int64(5000) {
+		at := market.Time((day - 2500) * int64(24*time.Hour))
+		require.Equal(t, at.Std().Weekday(), at.Weekday())
+		require.Equal(t, (at - 1).Std().Weekday(), (at - 1).Weekday())
+	}
+}

@@ -131,13 +131,14 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	if refused != nil {
 		return g.refuseCode(s, refused)
 	}
+	approved := Approved{command: c, hold: hold}
 	if c.Attached {
 		if g.explain {
 			g.recordFigures(a, s, m, o, ask{hold: hold, attached: true})
 		}
-		return Approved{command: c, hold: hold}, nil
+		return approved, nil
 	}
-	if o.Bracket != (market.Bracket{}) {
+	if o.Bracket.Any() {
 		if r := g.checkEntryExits(a, o); r != nil {
 			return Approved{}, r
 		}
@@ -149,7 +150,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 		g.recordFigures(a, s, m, o, ask{added: o.AmountRemaining, hold: hold})
 	}
 	g.count(s)
-	return Approved{command: c, hold: hold}, nil
+	return approved, nil
 }
 
 func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error) {
@@ -205,6 +206,19 @@ func (g *Gate) round(m *market.Market, o *market.Order) {
 	if !g.rounding {
 		return
 	}
+	if o.Price|o.TriggerAmount != 0 {
+		roundPrices(m, o)
+	}
+	if o.Bracket.Any() {
+		roundLevels(m, &o.Bracket)
+	}
+	if m.QuantityDecimals < m.AmountDigits || m.NotionalDecimals < m.QuoteDigits {
+		roundAmounts(m, o)
+	}
+}
+
+// roundPrices rounds the limit and the trigger to the tick.
+func roundPrices(m *market.Market, o *market.Order) {
 	if o.Side == market.Buy {
 		o.Price = market.FloorTo(o.Price, m.TickSize)
 	} else {
@@ -213,9 +227,10 @@ func (g *Gate) round(m *market.Market, o *market.Order) {
 	if o.TriggerAmount != 0 {
 		o.TriggerAmount = roundTrigger(m, o.Type.IsStop() == (o.Side == market.Sell), o.TriggerAmount)
 	}
-	if o.Bracket != (market.Bracket{}) {
-		roundLevels(m, &o.Bracket)
-	}
+}
+
+// roundAmounts rounds amounts to the decimals that the market takes.
+func roundAmounts(m *market.Market, o *market.Order) {
 	o.Amount = market.FloorDigits(o.Amount, m.AmountDigits, m.QuantityDecimals)
 	o.AmountRemaining = market.FloorDigits(o.AmountRemaining, m.AmountDigits, m.QuantityDecimals)
 	o.AmountQuote = market.FloorDigits(o.AmountQuote, m.QuoteDigits, m.NotionalDecimals)
@@ -314,6 +329,7 @@ func (g *Gate) count(s *slot) {
 	}
 }
 
+//go:noinline
 func (g *Gate) noteSend(s *slot) {
 	g.changed = true
 	s.sent[s.sentAt] = g.now

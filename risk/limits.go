@@ -77,14 +77,8 @@ func (g *Gate) checkLimits(a *state.Account, s *slot, m *market.Market, o *marke
 		return g.objection(s, ReasonMaxOpenOrders, int64(a.OpenBy(o.Strategy)+1), int64(l.MaxOpenOrders))
 	}
 	if l.PriceCollar > 0 && o.Type.HasPrice() {
-		touch := a.Touch(m.ID, o.Side)
-		if o.Type.HasTrigger() && !o.Triggered {
-			touch = o.TriggerAmount // the market's price when the order becomes active
-		} else if a.Unreliable(m.ID) {
-			return g.refuseUnreliable(s, ReasonPriceCollar, int64(o.Price), int64(touch))
-		}
-		if edge, outside := collar(o, touch, l.PriceCollar); outside {
-			return g.objection(s, ReasonPriceCollar, int64(o.Price), int64(edge))
+		if r := g.checkCollar(a, s, o); r != nil {
+			return r
 		}
 	}
 	if !g.account.AllowSelfCross {
@@ -98,10 +92,30 @@ func (g *Gate) checkLimits(a *state.Account, s *slot, m *market.Market, o *marke
 		}
 	}
 	if g.account.MaxExposure > 0 && o.Side == market.Buy && more > 0 {
-		exposure, err := a.Exposure(g.account.Currency)
-		if err != nil || exposure+more > g.account.MaxExposure {
-			return g.objection(s, ReasonMaxExposure, int64(exposure+more), int64(g.account.MaxExposure))
-		}
+		return g.checkExposure(a, s, more)
+	}
+	return nil
+}
+
+// checkExposure checks the account's exposure with what an order adds to the holds.
+func (g *Gate) checkExposure(a *state.Account, s *slot, more market.Money) error {
+	exposure, err := a.Exposure(g.account.Currency)
+	if err != nil || exposure+more > g.account.MaxExposure {
+		return g.objection(s, ReasonMaxExposure, int64(exposure+more), int64(g.account.MaxExposure))
+	}
+	return nil
+}
+
+// checkCollar checks the price of an order that has one.
+func (g *Gate) checkCollar(a *state.Account, s *slot, o *market.Order) error {
+	touch := a.Touch(o.Market, o.Side)
+	if o.Type.HasTrigger() && !o.Triggered {
+		touch = o.TriggerAmount // the market's price when the order becomes active
+	} else if a.Unreliable(o.Market) {
+		return g.refuseUnreliable(s, ReasonPriceCollar, int64(o.Price), int64(touch))
+	}
+	if edge, outside := collar(o, touch, s.limits.PriceCollar); outside {
+		return g.objection(s, ReasonPriceCollar, int64(o.Price), int64(edge))
 	}
 	return nil
 }

@@ -90,7 +90,11 @@ func (r *Refusal) Error() string {
 	return "refused: " + r.Reason.String()
 }
 
-// objection counts a refusal and returns it.
+// objection counts a refusal and returns it. It is not inlined, because the checks that call it run
+// for each order, and the fewer bytes they have the more of an order's code stays in the
+// processor's cache.
+//
+//go:noinline
 func (g *Gate) objection(s *slot, reason Reason, have, limit int64) error {
 	s.refused[reason]++
 	g.refusal = Refusal{Reason: reason, Have: have, Limit: limit, market: g.checkedMarket, currency: g.currency}
@@ -98,16 +102,20 @@ func (g *Gate) objection(s *slot, reason Reason, have, limit int64) error {
 }
 
 // refuseUnreliable is objection for a market whose latest prices cannot be true.
+//
+//go:noinline
 func (g *Gate) refuseUnreliable(s *slot, reason Reason, have, limit int64) error {
 	refused := g.objection(s, reason, have, limit)
 	g.refusal.Message = "the latest prices of the market cannot be true"
 	return refused
 }
 
+//go:noinline
 func (g *Gate) refuseWith(s *slot, reason Reason, have, limit int64) (Approved, error) {
 	return Approved{}, g.objection(s, reason, have, limit)
 }
 
+//go:noinline
 func (g *Gate) refuseCode(s *slot, e *exchange.Error) (Approved, error) {
 	s.refused[ReasonExchange]++
 	s.codes[e.Code]++

@@ -34,11 +34,14 @@ type Account struct {
 	openIn       []openIn            // by market
 	stamps       uint64              // of entries in best prices so far
 	spare        []*Order
-	closed       []*Order       // by the last Apply; spare from the next one on
-	absent       []*Order       // the latest orders with an inferred refusal: the exchange may still show one
-	foreign      int64          // reports and fills of foreign orders
-	changed      bool           // since the last Saved
-	released     []market.Money // by asset: moved by Restore to the unallocated money
+	closed       []*Order         // by the last Apply; spare from the next one on
+	absent       []*Order         // the latest orders with an inferred refusal: the exchange may still show one
+	foreign      int64            // reports and fills of foreign orders
+	changed      bool             // since the last Saved; orders are in touched
+	touched      []market.OrderID // orders that have changed since the last Saved or Restore
+	tracked      bool             // Saved or Restore was called
+	text         []byte           // of the order saved last
+	released     []market.Money   // by asset: moved by Restore to the unallocated money
 }
 
 // mark is the latest price of a market.
@@ -86,6 +89,7 @@ type tally struct {
 	counted    market.Qty // of the fills
 	unsettled  int
 	unanswered bool // its place was never answered: a refusal is inferred and may be undone
+	touched    bool // it is among the account's touched orders
 }
 
 // fillMark is a counted fill.
@@ -152,28 +156,31 @@ func (a *Account) Apply(ev *market.Event) (Applied, error) {
 		return Applied{}, nil
 	}
 	a.recycle()
+	if ev.Kind == market.KindReport {
+		return a.applyReport(ev)
+	}
+	return a.applyOther(ev)
+}
+
+// applyOther is Apply for what is no candle and no report.
+func (a *Account) applyOther(ev *market.Event) (Applied, error) {
 	switch ev.Kind {
 	case market.KindTicker:
-		if ev.Ticker.Last != 0 {
-			a.setMark(ev.Ticker.Market, mark{price: ev.Ticker.Last, at: ev.At})
-		}
-		a.marks[ev.Ticker.Market].unreliable = false
-		a.quotes[ev.Ticker.Market] = quote{ev.Ticker.Bid, ev.Ticker.Ask}
+		a.Quote(ev.Ticker, ev.At)
 	case market.KindBook:
 		a.marks[ev.Book.Market].unreliable = false
 		a.quotes[ev.Book.Market] = quoteOf(ev.Book)
 	case market.KindTrade:
-		a.setMark(ev.Trade.Market, mark{price: ev.Trade.Price, at: ev.At})
+		a.setMark(ev.Trade.Market, ev.Trade.Price, ev.At, false)
 	case market.KindTransfer:
 		return Applied{}, a.transfer(ev)
-	case market.KindReport:
-		return a.applyReport(ev)
 	case market.KindFill:
 		return a.applyFills(ev)
 	}
 	return Applied{}, nil
 }
 
+//go:noinline
 func (a *Account) markCandles(ev *market.Event) {
 	for i := range ev.Candles {
 		a.Mark(&ev.Candles[i], ev.At)
@@ -183,19 +190,27 @@ func (a *Account) markCandles(ev *market.Event) {
 // Mark takes the close of a candle that arrived at a time, as Apply does for each candle of an
 // event.
 func (a *Account) Mark(c *market.Candle, at market.Time) {
-	a.setMark(c.Market, mark{price: c.Close, at: at, late: c.Late})
+	a.setMark(c.Market, c.Close, at, c.Late)
+}
+
+// Quote takes a ticker that arrived at a time, as Apply does.
+func (a *Account) Quote(t *market.Ticker, at market.Time) {
+	if t.Last != 0 {
+		a.setMark(t.Market, t.Last, at, false)
+	}
+	a.marks[t.Market].unreliable = false
+	a.quotes[t.Market] = quote{t.Bid, t.Ask}
 }
 
 // setMark sets the latest price of a market. The value of a base asset that is not held does not
 // change with it.
-func (a *Account) setMark(m market.ID, to mark) {
+func (a *Account) setMark(m market.ID, price market.Price, at market.Time, late bool) {
 	k := &a.marks[m]
-	to.held, to.outdated = k.held, k.outdated
-	if to.held && !to.outdated {
-		to.outdated = true
+	k.price, k.at, k.late, k.unreliable = price, at, late, false
+	if k.held && !k.outdated {
+		k.outdated = true
 		a.values.outdated = append(a.values.outdated, m)
 	}
-	*k = to
 }
 
 // transfer changes a balance from outside. A base asset that comes with a price opens a position of
@@ -235,7 +250,7 @@ func (a *Account) movePosition(ev *market.Event) (err error) {
 	a.positions[ev.Owner][ev.Market] = position
 	a.keepHistory(ev.Owner, ev.Market, r)
 	if a.marks[ev.Market].price == 0 && ev.Price != 0 {
-		a.setMark(ev.Market, mark{price: ev.Price, at: ev.At})
+		a.setMark(ev.Market, ev.Price, ev.At, false)
 	}
 	return nil
 }

@@ -54,6 +54,9 @@ func (a *Account) CashAndEquity(currency market.AssetID) (cash, equity market.Mo
 	return cash, market.Money(sum), nil
 }
 
+// Worth is the part of the equity that is the base of a market, as CashAndEquity last computed it.
+func (a *Account) Worth(m market.ID) market.Money { return a.values.of[m] }
+
 // values are the values of all base assets at the latest prices, each through the markets in which
 // it is the base. Only a market whose price or base has changed is valued again.
 type values struct {
@@ -74,6 +77,15 @@ func newValues(catalog *market.Catalog) values {
 
 // outdate notes that the balance of an asset has changed.
 func (a *Account) outdate(asset market.AssetID) {
+	if len(a.values.based[asset]) > 0 {
+		a.outdateMarkets(asset)
+	}
+}
+
+// outdateMarkets is outdate for the base of some markets.
+//
+//go:noinline
+func (a *Account) outdateMarkets(asset market.AssetID) {
 	for _, m := range a.values.based[asset] {
 		if k := &a.marks[m]; !k.outdated {
 			k.outdated = true
@@ -94,27 +106,36 @@ func (a *Account) outdateAll() {
 // revalue values the outdated markets. A market whose value overflows stays outdated; that is an
 // error if it quotes in currency.
 func (a *Account) revalue(currency market.AssetID) (err error) {
-	kept := a.values.outdated[:0]
+	kept := 0
 	for _, id := range a.values.outdated {
-		m := a.catalog.Market(id)
-		value, overflow := market.Money(0), error(nil)
-		total := a.sum(m.Base)
-		a.marks[id].held = total != 0
-		if total != 0 {
-			value, overflow = m.Notional(a.marks[id].price, market.Qty(total))
-		}
-		if overflow != nil {
-			kept = append(kept, id)
-			if m.Quote == currency && err == nil {
+		if overflow := a.revalueMarket(id); overflow != nil {
+			a.values.outdated[kept] = id
+			kept++
+			if a.catalog.Market(id).Quote == currency && err == nil {
 				err = overflow
 			}
-			continue
 		}
-		a.values.total[m.Quote].add(int64(value - a.values.of[id]))
-		a.values.of[id], a.marks[id].outdated = value, false
 	}
-	a.values.outdated = kept
+	a.values.outdated = a.values.outdated[:kept]
 	return err
+}
+
+// revalueMarket values the base of one market. On an error nothing has changed.
+func (a *Account) revalueMarket(id market.ID) (err error) {
+	m, k, of := a.catalog.Market(id), &a.marks[id], &a.values.of[id]
+	value, total := market.Money(0), a.sum(m.Base)
+	k.held = total != 0
+	if k.held {
+		if value, err = m.Notional(k.price, market.Qty(total)); err != nil {
+			return err
+		}
+	}
+	if value != *of {
+		a.values.total[m.Quote].add(int64(value - *of))
+		*of = value
+	}
+	k.outdated = false
+	return nil
 }
 
 // PricedSince reports whether every asset in the equity has had a price after a time.

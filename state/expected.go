@@ -27,6 +27,16 @@ func (a *Account) Pending(dst []*Order) []*Order {
 	return dst
 }
 
+// CountPending is the number of orders that Pending appends.
+func (a *Account) CountPending() (count int) {
+	for _, o := range a.orders.All {
+		if o.State != Rejected {
+			count++
+		}
+	}
+	return count
+}
+
 // Shows reports whether a report and its fills bring nothing new about an order.
 func (o *Order) Shows(r *market.Report, fills []market.Fill) bool {
 	if !o.Reported || o.InFlight != 0 || o.CancelWanted {

@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -36,29 +37,44 @@ func (a *Account) applyFills(ev *market.Event) (Applied, error) {
 func (a *Account) fold(o *Order, ev *market.Event) (fresh int, err error) {
 	for i := range ev.Fills {
 		f := &ev.Fills[i]
-		var mark *fillMark
 		if len(o.fills) > 0 {
-			mark = o.markOf(f)
-		}
-		if mark == nil {
-			if err := a.applyFill(o, f); err != nil {
-				return fresh, fmt.Errorf("order %d, fill %s: %w", o.ID, f.ID, err)
+			if mark := o.markOf(f); mark != nil {
+				if err := a.settle(o, f, mark); err != nil {
+					return fresh, err
+				}
+				continue
 			}
-			if fresh < i {
-				ev.Fills[fresh], ev.Fills[i] = ev.Fills[i], ev.Fills[fresh]
-			}
-			fresh++
-			continue
 		}
-		if f.Settled && !mark.settled {
-			if err := a.applyFee(o, f); err != nil {
-				return fresh, fmt.Errorf("order %d, fill %s: %w", o.ID, f.ID, err)
-			}
-			mark.settled, a.changed = true, true
-			o.unsettled--
+		if err := a.applyFill(o, f); err != nil {
+			return fresh, fillError(o, f, err)
 		}
+		if fresh < i {
+			ev.Fills[fresh], ev.Fills[i] = ev.Fills[i], ev.Fills[fresh]
+		}
+		fresh++
 	}
 	return fresh, nil
+}
+
+// fillError says which fill an error is about.
+//
+//go:noinline
+func fillError(o *Order, f *market.Fill, err error) error {
+	return fmt.Errorf("order %d, fill %s: %w", o.ID, f.ID, err)
+}
+
+// settle books the fee of a counted fill, if it has come now.
+func (a *Account) settle(o *Order, f *market.Fill, mark *fillMark) error {
+	if !f.Settled || mark.settled {
+		return nil
+	}
+	if err := a.applyFee(o, f); err != nil {
+		return fillError(o, f, err)
+	}
+	mark.settled, a.changed = true, true
+	a.touch(o)
+	o.unsettled--
+	return nil
 }
 
 // fewFills is up to how many fills of an order are searched one by one.
@@ -66,9 +82,20 @@ const fewFills = 32
 
 // addMark remembers a counted fill.
 func (o *Order) addMark(f *market.Fill) {
-	o.fills = append(o.fills, fillMark{id: f.ID, settled: f.Settled})
+	n := len(o.fills)
+	if n == cap(o.fills) || o.index != nil {
+		o.makeRoom(f)
+	}
+	o.fills = o.fills[:n+1]
+	mark := &o.fills[n] // field by field: a literal would be built elsewhere and copied
+	mark.id, mark.settled = f.ID, f.Settled
+}
+
+// makeRoom prepares for one more mark.
+func (o *Order) makeRoom(f *market.Fill) {
+	o.fills = slices.Grow(o.fills, 1)
 	if o.index != nil {
-		o.index[f.ID] = len(o.fills) - 1
+		o.index[f.ID] = len(o.fills)
 	}
 }
 
@@ -142,6 +169,7 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	a.outdate(m.Base)
 	a.outdate(m.Quote)
 	a.changed = true
+	a.touch(o)
 	o.counted += f.Amount
 	a.release(o, max(-amount, -money)) // a sell held the base that left, a buy the quote
 	o.addMark(f)

@@ -60,8 +60,7 @@ func TestWhatHasEndedLeavesNothingBehind(t *testing.T) {
 			tell(ended(market.StatusCanceled, 1), fill(true))
 		}
 		if known = d.orders.Len(); n == orders/10 {
-			data, err := d.Save(nil, []string{"a"})
-			require.NoError(t, err)
+			data := wholeText(t, d.Account, []string{"a"})
 			largest = len(data)
 		}
 		require.LessOrEqual(t, known, maxAbsent, "after order %d", d.id)
@@ -71,12 +70,11 @@ func TestWhatHasEndedLeavesNothingBehind(t *testing.T) {
 	}
 	require.NoError(t, d.Check())
 	require.InDelta(t, maxAbsent, known, 1, "the latest are remembered")
-	data, err := d.Save(nil, []string{"a"})
-	require.NoError(t, err)
+	data := wholeText(t, d.Account, []string{"a"})
 	require.Less(t, len(data), largest+largest/10, "what a start reads does not grow either")
 
 	restored := NewAccount(d.catalog, 1, nil)
-	require.NoError(t, restored.Restore(data, []string{"a"}))
+	require.NoError(t, restoreText(restored, data, []string{"a"}))
 	require.Equal(t, known, restored.orders.Len())
 	require.Len(t, restored.absent, known)
 }

@@ -172,6 +172,7 @@ func (a *Account) removeOpen(o *Order) {
 	o.list = nil
 }
 
+//go:noinline
 func (m *openIn) removeResting(o *Order) {
 	m.count--
 	if o.stamp != 0 {
@@ -267,6 +268,8 @@ func (l *openList) join(o *Order) {
 }
 
 // remove takes an order out from among others.
+//
+//go:noinline
 func (l *openList) remove(o *Order) {
 	if o.previous == nil {
 		l.first = o.next

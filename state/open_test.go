@@ -226,10 +226,9 @@ func (d *crowd) drop(rt *rapid.T) {
 }
 
 func (d *crowd) restart(rt *rapid.T) {
-	text, err := d.Save(nil, d.names)
-	require.NoError(d.t, err)
+	text := wholeText(d.t, d.Account, d.names)
 	again := NewAccount(d.Catalog(), 3, nil)
-	require.NoError(d.t, again.Restore(text, d.names))
+	require.NoError(d.t, restoreText(again, text, d.names))
 	d.Account = again
 	for _, orders := range [...][]*Order{d.list, d.gone} {
 		for i, o := range orders {

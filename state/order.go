@@ -135,7 +135,7 @@ func (a *Account) applyReport(ev *market.Event) (Applied, error) {
 
 // enter brings an order into the reported state.
 func (a *Account) enter(o *Order, r *market.Report, to State) {
-	a.changed = true
+	a.touch(o)
 	if o.State == Rejected {
 		a.reopen(o)
 	}

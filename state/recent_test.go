@@ -168,11 +168,10 @@ func TestAPositionWithItsHistorySurvivesARestart(t *testing.T) {
 		w.tell(r, whole, pieces)
 		at := rapid.IntRange(0, len(pieces)).Draw(r, "restart")
 		w.tell(r, cut, pieces[:at])
-		saved, err := cut.Save(nil, []string{"one"})
-		require.NoError(r, err)
+		saved := wholeText(r, cut.Account, []string{"one"})
 		again := newDesk(t, 1, nil)
 		again.KeepRecent(1000)
-		require.NoError(r, again.Restore(saved, []string{"one"}))
+		require.NoError(r, restoreText(again.Account, saved, []string{"one"}))
 		heard := make(map[int]bool)
 		for _, p := range pieces[:at] {
 			heard[p.fill] = true

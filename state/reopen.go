@@ -47,6 +47,7 @@ func (a *Account) Reopen(o *Order) {
 		return
 	}
 	a.changed = true
+	a.touch(o)
 	o.State, o.Reported, o.InFlight, o.CancelWanted = Unknown, false, 0, false
 	a.reopen(o)
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,17 +9,29 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Restore restores a saved account, except its prices. strategies are the names of the present
+// Restore restores a saved account with its orders, in any sequence, except its prices. strategies
+// are the names of the present
 // strategies by StrategyID − 1; their order, and that of the catalog's markets, may have changed. A
 // strategy that is no longer configured may leave only dust and money, which become unallocated
 // (Released); a market that is no longer listed may have neither position nor order; units must be
 // the same. The error says what differs; the account is then unchanged. The profit of a strategy
 // that holds nothing and is no longer configured is forgotten.
-func (a *Account) Restore(data []byte, strategies []string) error {
+func (a *Account) Restore(data []byte, orders [][]byte, strategies []string) error {
 	var s SavedAccount
 	if err := market.ParseSaved(data, savedVersion, &s, renamed...); err != nil {
 		return fmt.Errorf("account: %w", err)
 	}
+	if len(orders) != s.Open || len(orders) > 0 && len(s.Orders) > 0 {
+		return fmt.Errorf("account: %d orders were saved with it, and there are %d", len(s.Orders)+s.Open, len(orders))
+	}
+	for _, text := range orders {
+		var o SavedOrder
+		if err := market.ParseSaved(text, savedVersion, &o); err != nil {
+			return fmt.Errorf("account: an order: %w", err)
+		}
+		s.Orders = append(s.Orders, o)
+	}
+	slices.SortFunc(s.Orders, func(x, y SavedOrder) int { return cmp.Compare(x.ID, y.ID) })
 	if err := a.restore(&s, strategies); err != nil {
 		return fmt.Errorf("account: %w", err)
 	}
@@ -49,10 +62,12 @@ func (a *Account) restore(s *SavedAccount, strategies []string) error {
 			return err
 		}
 	}
+	r.tracked = true
 	for i := range s.Orders {
 		if err := r.restoreOrder(&s.Orders[i]); err != nil {
 			return fmt.Errorf("order %d: %w", s.Orders[i].ID, err)
 		}
+		r.touched = append(r.touched, s.Orders[i].ID) // one that is forgotten before the next save is removed, too
 	}
 	r.outdateAll()
 	if err := r.Check(); err != nil {
@@ -164,6 +179,7 @@ func (r *restorer) restoreOrder(s *SavedOrder) error {
 	}
 	id, known := r.ids[s.Strategy]
 	o := &Order{Order: s.order(m, id)}
+	o.touched = true
 	if err := o.restoreLocal(s); err != nil {
 		return err
 	}

@@ -9,9 +9,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// savedVersion is the version of SavedAccount. Version 2 added SavedPosition.Recent, version 3 has
-// the names of renamed.
-const savedVersion = 3
+// savedVersion is the version of SavedAccount and of SavedOrder. Version 2 added
+// SavedPosition.Recent, version 3 has the names of renamed. Up to version 3 the orders were part of
+// SavedAccount; in version 4 each has a text of its own.
+const savedVersion = 4
 
 // renamed are the names of SavedAccount that changed.
 var renamed = []market.Renamed{
@@ -19,16 +20,18 @@ var renamed = []market.Renamed{
 	{Path: "orders.inferred", Was: "doubted", Since: 3},
 }
 
-// SavedAccount is an Account without its prices: markets, assets and strategies by name, amounts as
-// integers in the units of Markets and Assets, orders by id.
+// SavedAccount is an Account without its prices and orders: markets, assets and strategies by name,
+// amounts as integers in the units of Markets and Assets.
 type SavedAccount struct {
 	Markets     map[string]market.Units `json:"markets,omitempty"`
 	Assets      map[string]uint8        `json:"assets,omitempty"` // decimals by symbol
 	Strategies  []string                `json:"strategies,omitempty"`
 	Allocations []SavedAllocation       `json:"allocations,omitempty"`
 	Positions   []SavedPosition         `json:"positions,omitempty"`
-	Orders      []SavedOrder            `json:"orders,omitempty"`
-	Foreign     int64                   `json:"foreign,omitempty"`
+	Orders      []SavedOrder            `json:"orders,omitempty"` // by id, up to version 3
+	// how many orders were saved with it, from version 4 on
+	Open    int   `json:"open,omitzero"`
+	Foreign int64 `json:"foreign,omitempty"`
 }
 
 // SavedAllocation is the money of one allocation. Its holds follow from its open orders.
@@ -101,11 +104,12 @@ type SavedFill struct {
 	Settled bool      `json:"settled"`
 }
 
-// Save appends the account without its prices for Restore, as readable text. strategies are the
-// different names of all strategies by StrategyID − 1. The same account gives the same bytes.
+// Save appends the account without its prices and orders for Restore, as readable text. strategies
+// are the different names of all strategies by StrategyID − 1. The same account gives the same
+// bytes.
 func (a *Account) Save(dst []byte, strategies []string) ([]byte, error) {
 	s := SavedAccount{Markets: map[string]market.Units{}, Assets: map[string]uint8{},
-		Strategies: slices.Sorted(slices.Values(strategies)), Foreign: a.foreign}
+		Strategies: slices.Sorted(slices.Values(strategies)), Open: a.orders.Len(), Foreign: a.foreign}
 	names := append([]string{""}, strategies...)
 	a.saveAllocations(&s, names)
 	for id, markets := range a.positions {
@@ -120,21 +124,90 @@ func (a *Account) Save(dst []byte, strategies []string) ([]byte, error) {
 			}
 		}
 	}
+	referred := make([]bool, len(a.marks)) // by market
 	for _, o := range a.orders.All {
-		s.Orders = append(s.Orders, savedOrder(o, a.refer(&s, o.Market), names[o.Strategy]))
+		if !referred[o.Market] {
+			referred[o.Market] = true
+			a.refer(&s, o.Market)
+		}
 	}
-	slices.SortFunc(s.Orders, func(x, y SavedOrder) int { return cmp.Compare(x.ID, y.ID) })
 	slices.SortFunc(s.Positions, func(x, y SavedPosition) int {
 		return cmp.Or(cmp.Compare(x.Strategy, y.Strategy), cmp.Compare(x.Market, y.Market))
 	})
 	return market.AppendSaved(dst, savedVersion, &s)
 }
 
+// SaveOrders calls write with the text of each order that has changed since the last Saved, or of
+// every order: all, or an account that was neither saved nor restored. The text is nil where the
+// account has forgotten the order; otherwise it is valid until write returns. An error of write is
+// returned unchanged.
+func (a *Account) SaveOrders(strategies []string, all bool,
+	write func(id market.OrderID, text []byte) error) error {
+	if all || !a.tracked {
+		for _, o := range a.orders.All {
+			if err := a.saveOrder(o, strategies, write); err != nil {
+				return err
+			}
+		}
+	}
+	for _, id := range a.touched {
+		o, err := a.orders.Get(id), error(nil)
+		if o == nil {
+			err = write(id, nil)
+		} else if !all {
+			err = a.saveOrder(o, strategies, write)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Account) saveOrder(o *Order, strategies []string, write func(id market.OrderID, text []byte) error) error {
+	s := savedOrder(o, a.catalog.Market(o.Market).Name, strategies[o.Strategy-1]) // strategy 0 has no orders
+	text, err := market.AppendSaved(a.text[:0], savedVersion, &s)
+	if err != nil {
+		return err
+	}
+	a.text = text
+	return write(o.ID, text)
+}
+
 // Changed reports whether Save would differ from the last Saved.
 func (a *Account) Changed() bool { return a.changed }
 
-// Saved notes that the result of Save is durable.
-func (a *Account) Saved() { a.changed = false }
+// Saved notes that the results of Save and SaveOrders are durable, or will be with what is saved
+// next.
+func (a *Account) Saved() {
+	a.changed, a.tracked = false, true
+	for _, id := range a.touched {
+		if o := a.orders.Get(id); o != nil {
+			o.touched = false
+		}
+	}
+	a.touched = a.touched[:0]
+}
+
+// touch notes that an order has changed.
+func (a *Account) touch(o *Order) {
+	if a.tracked && !o.touched { // short enough to be inlined: a backtest never saves
+		a.list(o)
+	}
+}
+
+func (a *Account) list(o *Order) {
+	o.touched = true
+	a.touched = append(a.touched, o.ID)
+}
+
+// Unprotect takes the exits from an own order: its later fills are not protected.
+func (a *Account) Unprotect(o *Order) {
+	if o.Bracket != (market.Bracket{}) {
+		a.touch(o)
+		o.Bracket = market.Bracket{}
+	}
+}
 
 // refer names a market and notes its units.
 func (a *Account) refer(s *SavedAccount, id market.ID) string {

@@ -1,7 +1,9 @@
 package state
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -37,15 +39,42 @@ func lived(t testing.TB) []byte {
 	r.FilledAmount, r.AmountRemaining, r.OnHold = 1e6, 0, 0
 	d.tell(r, fill)
 	d.tell(&market.Report{})
-	text, err := d.Save(nil, seatNames)
-	require.NoError(t, err)
+	text := wholeText(t, d.Account, seatNames)
 	return text
+}
+
+// wholeText is an account with its orders, a line for each text, orders by id.
+func wholeText(t require.TestingT, a *Account, names []string) []byte {
+	text, err := a.Save(nil, names)
+	require.NoError(t, err)
+	orders := map[market.OrderID][]byte{}
+	require.NoError(t, a.SaveOrders(names, true, func(id market.OrderID, text []byte) error {
+		if text != nil {
+			orders[id] = slices.Clone(text)
+		}
+		return nil
+	}))
+	return joined(text, orders)
+}
+
+func joined(account []byte, orders map[market.OrderID][]byte) []byte {
+	all := [][]byte{account}
+	for _, id := range slices.Sorted(maps.Keys(orders)) {
+		all = append(all, orders[id])
+	}
+	return bytes.Join(all, []byte("\n"))
+}
+
+// restoreText restores what wholeText returned.
+func restoreText(a *Account, text []byte, names []string) error {
+	lines := bytes.Split(text, []byte("\n"))
+	return a.Restore(lines[0], lines[1:], names)
 }
 
 func TestWhatIsSavedCanBeReadByAPerson(t *testing.T) {
 	text := string(lived(t))
 	for _, part := range []string{
-		`{"version":3,"state":{"markets":{"BTC-EUR":{"price":2,"amount":8,"quote":2}},"assets":{"BTC":8,"EUR":2},"strategies":["one","two"],`,
+		`{"version":4,"state":{"markets":{"BTC-EUR":{"price":2,"amount":8,"quote":2}},"assets":{"BTC":8,"EUR":2},"strategies":["one","two"],`,
 		`"allocations":[{"totals":{"BTC":1000000,"EUR":49900}},{"owner":"one","totals":{"BTC":60000000,"EUR":93999}}]`,
 		`{"strategy":"one","market":"BTC-EUR","amount":60000000,"cost":"600000000015","fees":"15","opened":1}`,
 		`"state":"partiallyFilled","inFlight":"update","cancelWanted":true,"reported":true,"extra":1000,"counted":60000000,"fills":[{"id":"00000000-0000-0000-0000-000000000001","settled":true}]`,
@@ -55,20 +84,33 @@ func TestWhatIsSavedCanBeReadByAPerson(t *testing.T) {
 	}
 }
 
-// The file is of version 2, which wrote the same account as lived.
-func TestAnAccountOfVersion2IsReadAndSavedAsToday(t *testing.T) {
-	text, err := os.ReadFile("testdata/account-v2.json")
-	require.NoError(t, err)
+// The files are of older versions, which wrote the same account as lived, with its orders.
+func TestAnAccountOfAnOlderVersionIsReadAndSavedAsToday(t *testing.T) {
+	for _, version := range []string{"v2", "v3"} {
+		text, err := os.ReadFile("testdata/account-" + version + ".json")
+		require.NoError(t, err)
+		a := restarted(t, false, []bool{false, true})
+		require.NoError(t, a.Restore(text, nil, seatNames))
+		require.Equal(t, string(lived(t)), string(wholeText(t, a, seatNames)), version)
+	}
+}
+
+func TestAnAccountThatLacksAnOrderOrHasOneTooManyIsRefused(t *testing.T) {
+	lines := bytes.Split(lived(t), []byte("\n"))
 	a := restarted(t, false, []bool{false, true})
-	require.NoError(t, a.Restore(text, seatNames))
-	again, err := a.Save(nil, seatNames)
+	require.EqualError(t, a.Restore(lines[0], lines[2:], seatNames),
+		"account: 4 orders were saved with it, and there are 3")
+	require.EqualError(t, a.Restore(lines[0], slices.Concat(lines[1:], lines[1:2]), seatNames),
+		"account: 4 orders were saved with it, and there are 5")
+	older, err := os.ReadFile("testdata/account-v3.json")
 	require.NoError(t, err)
-	require.Equal(t, string(lived(t)), string(again))
+	require.EqualError(t, a.Restore(older, lines[1:], seatNames),
+		"account: 4 orders were saved with it, and there are 4")
 }
 
 func TestADoneOrderStillWaitsForItsFeeAfterARestart(t *testing.T) {
 	a := restarted(t, true, []bool{false, true})
-	require.NoError(t, a.Restore(lived(t), seatNames))
+	require.NoError(t, restoreText(a, lived(t), seatNames))
 	m := a.Catalog().MarketNamed("BTC-EUR")
 	require.NotNil(t, a.Known(4))
 	require.True(t, a.Unsettled(m.Quote))
@@ -87,13 +129,12 @@ func TestADoneOrderStillWaitsForItsFeeAfterARestart(t *testing.T) {
 func TestStrategiesAndMarketsAreFoundByName(t *testing.T) {
 	text := lived(t)
 	a := restarted(t, true, []bool{false, false, true})
-	require.NoError(t, a.Restore(text, []string{"two", "one"}))
+	require.NoError(t, restoreText(a, text, []string{"two", "one"}))
 	m := a.Catalog().MarketNamed("BTC-EUR")
 	require.Equal(t, market.Qty(6e7), a.Position(2, m.ID).Amount)
 	require.Equal(t, market.StrategyID(2), a.Order(1).Strategy)
 	require.Equal(t, m.Base, a.Order(2).OnHoldCurrency)
-	again, err := a.Save(nil, []string{"two", "one"})
-	require.NoError(t, err)
+	again := wholeText(t, a, []string{"two", "one"})
 	require.Equal(t, string(text), string(again))
 }
 
@@ -111,7 +152,8 @@ func TestAnAccountThatCannotGoOnSaysWhy(t *testing.T) {
 		{[]bool{false, true}, []string{"other", "two"}, "", "",
 			`account: strategy "one" is gone and holds 0.6 of BTC-EUR; take it back into the config`},
 		{[]bool{false, true}, []string{"one"}, "", "", "account: 2 strategies have 1 names"},
-		{[]bool{false, true}, seatNames, `"EUR":93999`, `"EUR":3`, "account: allocation 1 asset 3 has 3 and holds 5000"},
+		{[]bool{false, true}, seatNames, `"EUR":93999`, `"EUR":3`,
+			"account: allocation 1 asset 3 has 3 and holds 5000"},
 		{[]bool{false, true}, seatNames, `"amountRemaining":40000000`, `"amountRemaining":5`,
 			"order 1: filled 60000000 and remaining 5 are not amount 100000000"},
 		{[]bool{false, true}, seatNames, `"extra":1000`, `"extra":9999`,
@@ -127,7 +169,7 @@ func TestAnAccountThatCannotGoOnSaysWhy(t *testing.T) {
 	} {
 		a := restarted(t, false, c.own)
 		require.Contains(t, text, c.old)
-		err := a.Restore([]byte(strings.ReplaceAll(text, c.old, c.new)), c.seatNames)
+		err := restoreText(a, []byte(strings.ReplaceAll(text, c.old, c.new)), c.seatNames)
 		require.ErrorContains(t, err, c.want)
 		require.Empty(t, a.Open(nil, 0, 0), "an account that was refused is as it was")
 		require.Zero(t, a.Total(1))
@@ -144,11 +186,10 @@ func TestWhatIsFlatMayGo(t *testing.T) {
 	}
 	o := d.sendFor(1, market.TypeLimit, market.Sell, 1e8, 100_00, 0)
 	d.trade(o, 1e8, 110_00, 0, 0)
-	text, err := d.Save(nil, seatNames)
-	require.NoError(t, err)
+	text := wholeText(t, d.Account, seatNames)
 	a := restarted(t, false, nil)
 	a.Catalog().MarketNamed("BTC-EUR").MinOrderInBase = 1000
-	require.NoError(t, a.Restore(text, []string{"two", "three"}), "dust keeps nobody")
+	require.NoError(t, restoreText(a, text, []string{"two", "three"}), "dust keeps nobody")
 	require.Equal(t, market.Money(999), a.Total(1).Total, "and stays in the allocation")
 }
 
@@ -157,10 +198,9 @@ func TestTheMoneyOfAStrategyThatIsGoneGoesToThePool(t *testing.T) {
 	d := newDesk(t, 2, own)
 	d.deposit(1, d.m.Quote, 600_00)
 	d.deposit(0, d.m.Quote, 400_00)
-	text, err := d.Save(nil, seatNames)
-	require.NoError(t, err)
+	text := wholeText(t, d.Account, seatNames)
 	a := restarted(t, false, nil)
-	require.NoError(t, a.Restore(text, []string{"two", "three"}))
+	require.NoError(t, restoreText(a, text, []string{"two", "three"}))
 	quote := a.Catalog().MarketNamed("BTC-EUR").Quote
 	require.Equal(t, market.Money(600_00), a.Released(quote))
 	available, held := a.Balance(1, quote)
@@ -195,16 +235,14 @@ func FuzzRestoreAnAccount(f *testing.F) {
 	f.Add(slices.Concat(text[:len(text)/2], text[len(text)/2+1:]))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a := restarted(t, false, []bool{false, true})
-		if a.Restore(data, seatNames) != nil {
+		if restoreText(a, data, seatNames) != nil {
 			return
 		}
 		require.NoError(t, a.Check())
-		again, err := a.Save(nil, seatNames)
-		require.NoError(t, err)
+		again := wholeText(t, a, seatNames)
 		b := restarted(t, true, []bool{false, true})
-		require.NoError(t, b.Restore(again, seatNames))
-		twice, err := b.Save(nil, seatNames)
-		require.NoError(t, err)
+		require.NoError(t, restoreText(b, again, seatNames))
+		twice := wholeText(t, b, seatNames)
 		require.Equal(t, string(again), string(twice))
 	})
 }
@@ -220,12 +258,12 @@ func TestAnOrderThatEndsUnderAnUpdateAndWaitsForItsFeeCanBeRestored(t *testing.T
 	r := d.report(o, market.ExecTrade, market.StatusFilled)
 	r.FilledAmount, r.AmountRemaining, r.OnHold = btc, 0, 0
 	d.tell(r, fill)
-	saved, err := d.Save(nil, []string{"one"})
-	require.NoError(t, err)
-	require.NoError(t, newDesk(t, 1, nil).Restore(saved, []string{"one"}))
+	saved := wholeText(t, d.Account, []string{"one"})
+	require.NoError(t, restoreText(newDesk(t, 1, nil).Account, saved, []string{"one"}))
 	older := strings.Replace(string(saved), `"reported":true`, `"reported":true,"extra":2`, 1)
 	require.NotEqual(t, older, string(saved))
-	require.NoError(t, newDesk(t, 1, nil).Restore([]byte(older), []string{"one"}), "as older versions wrote it")
+	require.NoError(t, restoreText(newDesk(t, 1, nil).Account, []byte(older), []string{"one"}),
+		"as older versions wrote it")
 }
 
 // Files of older programs have an order under these names, and so have those of this one.
@@ -247,12 +285,9 @@ func TestASavedOrderKeepsItsNames(t *testing.T) {
 		},
 		Created: 18, Bracket: market.Bracket{Stop: 20, Target: 21, Keep: market.KeepTarget}, Tag: "word",
 	}
-	text, err := d.Save(nil, []string{"one"})
-	require.NoError(t, err)
-	var saved struct {
-		State struct{ Orders []json.RawMessage }
-	}
-	require.NoError(t, json.Unmarshal(text, &saved))
+	text := wholeText(t, d.Account, []string{"one"})
+	var saved struct{ State json.RawMessage }
+	require.NoError(t, json.Unmarshal(bytes.Split(text, []byte("\n"))[1], &saved))
 	value := func(v market.Value) string {
 		text, err := json.Marshal(v)
 		require.NoError(t, err)
@@ -264,5 +299,5 @@ func TestASavedOrderKeepsItsNames(t *testing.T) {
 		"restatementReason":"cancelOnDelisting","postOnly":true,"visible":true,"triggered":true,"price":8,"triggerAmount":9,"amount":10,
 		"amountRemaining":11,"amountQuote":12,"amountQuoteRemaining":13,"onHold":14,"filledAmount":15,
 		"filledAmountQuote":`+value(o.FilledAmountQuote)+`,"feePaid":`+value(o.FeePaid)+`,"created":18,"updated":19,
-		"stop":20,"target":21,"keep":1,"tag":"word","state":"sent","inFlight":"place"}`, string(saved.State.Orders[0]))
+		"stop":20,"target":21,"keep":1,"tag":"word","state":"sent","inFlight":"place"}`, string(saved.State))
 }

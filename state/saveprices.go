@@ -56,7 +56,7 @@ func (a *Account) RestorePrices(data []byte) error {
 		if m == nil {
 			continue
 		}
-		a.setMark(m.ID, mark{price: price.Last, at: price.At, late: price.Late})
+		a.setMark(m.ID, price.Last, price.At, price.Late)
 		a.quotes[m.ID] = quote{price.Bid, price.Ask}
 	}
 	return nil

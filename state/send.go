@@ -22,6 +22,7 @@ func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
 		own.OnHoldCurrency = m.Base
 	}
 	a.changed = true
+	a.touch(own)
 	a.balanceOf(own).Held += reserve
 	a.orders.Put(o.ID, own)
 	a.addOpen(own)
@@ -41,7 +42,7 @@ func (a *Account) Drop(s market.StrategyID, id market.OrderID) {
 // SendUpdate records that an update is about to leave: until its answer the order holds the larger
 // of both amounts.
 func (a *Account) SendUpdate(o *Order, hold market.Money) {
-	a.changed = true
+	a.touch(o)
 	o.setInFlight(market.CommandUpdate)
 	o.extra = max(0, hold-o.OnHold)
 	a.reserve(o, o.OnHold+o.extra)
@@ -50,7 +51,7 @@ func (a *Account) SendUpdate(o *Order, hold market.Money) {
 // TakeBack undoes SendUpdate or SendCancel for a write that was refused or will never leave the
 // process.
 func (a *Account) TakeBack(o *Order) {
-	a.changed = true
+	a.touch(o)
 	o.setInFlight(0)
 	a.reserve(o, o.OnHold-o.extra)
 	o.extra = 0
@@ -58,14 +59,14 @@ func (a *Account) TakeBack(o *Order) {
 
 // SendCancel records that a cancel is about to leave.
 func (a *Account) SendCancel(o *Order) {
-	a.changed = true
+	a.touch(o)
 	o.setInFlight(market.CommandCancel)
 	o.CancelWanted = false
 }
 
 // WantCancel records whether a cancel is to follow the write in flight.
 func (a *Account) WantCancel(o *Order, wanted bool) {
-	a.changed = true
+	a.touch(o)
 	o.CancelWanted = wanted
 }
 
@@ -87,8 +88,7 @@ func (a *Account) balanceOf(o *Order) *Balance { return &a.balances[o.Strategy][
 
 // close ends an order locally and frees what it held.
 func (a *Account) close(o *Order, state State) {
-	a.changed = true
-	a.reserve(o, 0)
+	a.reserve(o, 0) // the caller, or forget, notes that the order has changed
 	a.removeOpen(o)
 	o.State, o.InFlight, o.extra = state, 0, 0
 	switch {
@@ -144,6 +144,7 @@ func (a *Account) reopen(o *Order) {
 // forget removes a closed order that expects nothing more.
 func (a *Account) forget(o *Order) {
 	a.changed = true
+	a.touch(o)
 	a.orders.Delete(o.ID)
 	a.closed = append(a.closed, o)
 }
@@ -160,15 +161,23 @@ func (a *Account) Trim() { a.spare = nil }
 
 // newOrder returns memory for an order; all but its tally is left over from another.
 func (a *Account) newOrder() *Order {
-	if n := len(a.spare); n > 0 {
-		o := a.spare[n-1]
-		a.spare = a.spare[:n-1]
-		o.tally = tally{fills: o.fills[:0]}
-		return o
+	if len(a.spare) == 0 {
+		a.moreOrders()
 	}
+	last := len(a.spare) - 1
+	o := a.spare[last]
+	a.spare = a.spare[:last]
+	o.tally = tally{fills: o.fills[:0]}
+	return o
+}
+
+// moreOrders makes memory for orders. Like other functions of what is rare, it is not inlined: the
+// code that each order runs stays small, and more of it in the processor's cache.
+//
+//go:noinline
+func (a *Account) moreOrders() {
 	slab := make([]Order, 64)
-	for i := 1; i < len(slab); i++ {
-		a.spare = append(a.spare, &slab[i])
+	for i := range slab {
+		a.spare = append(a.spare, &slab[len(slab)-1-i])
 	}
-	return &slab[0]
 }

@@ -38,6 +38,15 @@ func (b OrderBook) Bid(n int) (level market.Level, ok bool) { return levelOf(b.r
 // Ask returns ask number n, from 0, the best, and whether the book has it.
 func (b OrderBook) Ask(n int) (level market.Level, ok bool) { return levelOf(b.read().Asks, n) }
 
+// Best returns the best bid and the best ask, and whether the book has both.
+func (b OrderBook) Best() (bid, ask market.Level, both bool) {
+	book := b.read()
+	if len(book.Bids) == 0 || len(book.Asks) == 0 {
+		return market.Level{}, market.Level{}, false
+	}
+	return book.Bids[0], book.Asks[0], true
+}
+
 func levelOf(levels []market.Level, n int) (level market.Level, ok bool) {
 	if n < 0 || n >= len(levels) {
 		return market.Level{}, false

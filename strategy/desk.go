@@ -133,6 +133,27 @@ func (d *Desk) Order(id market.OrderID) (o market.Order, open bool) {
 	return *own, true
 }
 
+// Resting is the part of an open order that changes while it rests.
+type Resting struct {
+	ID              market.OrderID
+	Status          market.Status // zero: the exchange has not answered yet
+	Price           market.Price
+	Amount          market.Qty
+	AmountRemaining market.Qty
+}
+
+// Resting is Order without the copy of a whole order.
+func (d *Desk) Resting(id market.OrderID) (r Resting, open bool) {
+	if !d.engine.Admit(d.id, "Resting") {
+		return Resting{}, false
+	}
+	o := d.engine.Book().Order(id)
+	if o == nil || o.Strategy != d.id {
+		return Resting{}, false
+	}
+	return Resting{o.ID, o.Status, o.Price, o.Amount, o.AmountRemaining}, true
+}
+
 // OpenOrders returns the strategy's open orders in all markets by id, as they are now. The slice is
 // the caller's until its next call of an OpenOrders, which fills it anew.
 func (d *Desk) OpenOrders() []market.Order {

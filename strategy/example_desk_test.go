@@ -71,37 +71,30 @@ func ExampleMarketDesk_Plot() {
 }
 
 // memory is a strategy that must know after a restart what no candle tells: its highest price since
-// it bought.
+// it bought. The embedded PerMarket saves and loads the exported field.
 type memory struct {
 	strategy.Base
-	setup strategy.Setup
-	top   []market.Price // by market
+	strategy.PerMarket[since]
 }
 
-// Save writes a value for each market, under its name.
-func (s *memory) Save() ([]byte, error) {
-	return strategy.SaveMarkets(s.setup, func(m market.ID) market.Price { return s.top[m] })
+type since struct {
+	Top market.Price `json:"top"`
 }
 
-// Load reads what Save wrote.
-func (s *memory) Load(data []byte) error {
-	return strategy.LoadMarkets(s.setup, data, func(m market.ID, top market.Price) error {
-		s.top[m] = top
-		return nil
-	})
+func newMemory(s strategy.Setup) *memory {
+	return &memory{PerMarket: strategy.Each(s, func(market.Market) since { return since{} })}
 }
 
 func ExampleSaver() {
 	var bench strategytest.Bench
 	m := bench.Market("BTC-EUR", 2, 4, 1000_00)
 	setup := bench.Setup(market.Interval1h)
-	old := &memory{setup: setup, top: make([]market.Price, setup.Slots())}
-	old.top[m.ID] = 101_25
-	fresh := &memory{setup: setup, top: make([]market.Price, setup.Slots())}
+	old, fresh := newMemory(setup), newMemory(setup)
+	old.In(m.ID).Top = 101_25
 	if err := bench.Restart(old, fresh, nil); err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(m.FormatPrice(fresh.top[m.ID]))
+	fmt.Println(m.FormatPrice(fresh.In(m.ID).Top))
 	// Output: 101.25
 }

@@ -246,9 +246,11 @@ func partOf(amount market.Qty, share market.Rate) market.Qty {
 
 // share is the amount of a share of equity or cash, or of a risk.
 func (m MarketDesk) share(o *market.Order, of unit, share market.Rate) (market.Qty, error) {
-	money, err := m.Equity(), error(nil)
+	var money market.Money
 	if of == unitCash {
 		money = m.Cash()
+	} else {
+		money = m.Equity()
 	}
 	if money <= 0 {
 		return 0, nil

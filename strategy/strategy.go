@@ -63,9 +63,10 @@ type Stopper interface {
 
 // Saver keeps a strategy's state over a restart of a live bot, apart from the state that the
 // candles of its warm-up build again. Save is called between callbacks and returns the same bytes
-// for the same state; SaveMarkets helps. Load is called once, on a new strategy: after OnStart and
-// the candles of the warm-up, before any other call. It replaces the state that these have led to.
-// An error keeps the bot from starting: say in it what differs from the time of the Save.
+// for the same state; an embedded PerMarket has both. Load is called once, on a new strategy: after
+// OnStart and the candles of the warm-up, before any other call. It replaces the state that these
+// have led to. An error keeps the bot from starting: say in it what differs from the time of the
+// Save.
 //
 // A strategy without Saver starts anew with the candles of its warm-up. That is enough where its
 // state comes from these candles alone, and from its positions and open orders, which the bot
@@ -79,7 +80,14 @@ type Saver interface {
 // candle and OnCandle would have asked for nothing; OnCandle is not called then. It returns false
 // if it has changed nothing, and OnCandle gets the candle. A backtest calls Quiet where nothing
 // else happens at the candle: no order in its range, no timer. Otherwise, and live, OnCandle gets
-// every candle: both ways must lead to the same state.
+// every candle: both ways must lead to the same state. A strategy that looks at more of a candle
+// than a Bar has cannot be a Quieter.
 type Quieter interface {
-	Quiet(c market.Candle) bool
+	Quiet(m market.ID, b Bar) bool
+}
+
+// Bar is the part of a candle that a Quieter gets: as much as Go passes without a copy in memory.
+type Bar struct {
+	High, Low, Close market.Price
+	Volume           market.Volume
 }

@@ -72,7 +72,7 @@ func (d *doctor) examine(path string, store *journal.Store) error {
 	}
 	d.ok("state file", "%s is whole: %d journal entries, %d orders (%d open), %d fills", path, report.Entries,
 		report.Orders, report.Open, report.Fills)
-	if _, d.known.resumed, err = folder.Parts(store, d.plan.Names()); err != nil {
+	if _, d.known.resumed, err = folder.Parts(store); err != nil {
 		return err
 	}
 	if err := d.account(store); err != nil {

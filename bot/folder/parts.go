@@ -8,17 +8,11 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Parts reads the engine's parts that the last process saved. resumed is false if there are none.
-func Parts(store *journal.Store, strategies []string) (parts map[string][]byte, resumed bool, err error) {
-	parts = map[string][]byte{}
-	names := []string{engine.PartAccount, engine.PartPrices, engine.PartGate, engine.PartEngine}
-	for _, name := range strategies {
-		names = append(names, engine.PartStrategy+name)
-	}
-	for _, name := range names {
-		if parts[name], err = store.Blob(PartPrefix + name); err != nil {
-			return nil, false, fmt.Errorf("state of the last run: %s: %w", name, err)
-		}
+// Parts reads the engine's parts that the last process saved, by name. resumed is false if there
+// are none.
+func Parts(store *journal.Store) (parts map[string][]byte, resumed bool, err error) {
+	if parts, err = store.Blobs(PartPrefix); err != nil {
+		return nil, false, fmt.Errorf("state of the last run: %w", err)
 	}
 	return parts, parts[engine.PartAccount] != nil, nil
 }

@@ -214,7 +214,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 	}
 	r.journal.batch.Start(now, &journal.Start{Run: r.run, Version: version.Of(debug.ReadBuildInfo()),
 		ConfigHash: r.plan.SettingsHash, Currency: r.plan.Currency.Symbol, Strategies: r.plan.Names()})
-	if r.parts, r.resumed, err = folder.Parts(r.store, r.plan.Names()); err != nil || r.resumed {
+	if r.parts, r.resumed, err = folder.Parts(r.store); err != nil || r.resumed {
 		return err // openLoop restores, so that its commands are at hand
 	}
 	history, err := r.history(ctx)
@@ -275,7 +275,7 @@ func (r *runner) restore(ctx context.Context) ([]market.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	commands, err := r.engine.Restore(r.trading.Now(), func(part string) []byte { return r.parts[part] },
+	commands, err := r.engine.Restore(r.trading.Now(), r.parts,
 		func(yield func([]market.Candle, error) bool) {
 			for group := range groups(history) {
 				if !yield(group, nil) {

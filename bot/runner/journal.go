@@ -177,7 +177,7 @@ func (j *botJournal) Commit(at market.Time) error {
 	j.at = at
 	j.setCause(j.cause, j.journalRefusal)
 	if j.onOpenOrders != nil {
-		j.onOpenOrders(len(j.account.Pending(nil)))
+		j.onOpenOrders(j.account.CountPending())
 	}
 	for _, h := range j.engine.Halts()[j.halts:] {
 		j.log.Warn().Str("strategy", h.Name).Str("reason", h.Reason).Msg("halted until bot resume")
@@ -192,7 +192,11 @@ func (j *botJournal) Commit(at market.Time) error {
 		save = j.engine.SaveAll
 	}
 	err := save(func(part string, data []byte) error {
-		j.batch.Blob(folder.PartPrefix+part, data)
+		if data == nil {
+			j.batch.RemoveBlob(folder.PartPrefix + part)
+		} else {
+			j.batch.Blob(folder.PartPrefix+part, data)
+		}
 		return nil
 	})
 	if err != nil {

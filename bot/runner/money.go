@@ -28,7 +28,7 @@ func (r *runner) fund(ctx context.Context, now market.Time) error {
 	}
 	due, pool := r.dueMoney(before), r.poolIsNew(before)
 	switch some := pool || slices.ContainsFunc(due, func(money market.Money) bool { return money != 0 }); {
-	case some && len(r.account.Pending(nil)) > 0:
+	case some && r.account.CountPending() > 0:
 		// what they have come to meanwhile would be taken for money that is unallocated
 		r.log.Warn().Msg("orders of the last run are open: allocations change, and new strategies get theirs, " +
 			"with the next start after a stop that leaves none")

@@ -10,6 +10,9 @@ import (
 // of amount, levels or rules could help.
 func (s *Set) Due() (at market.Time, any bool) {
 	at = never
+	if s.bare == 0 {
+		return at, false
+	}
 	for i := range s.all {
 		if b := &s.all[i]; s.waits(b) {
 			at = min(at, b.next)
@@ -23,21 +26,25 @@ func (s *Set) waits(b *bracket) bool {
 	if b.bareSince == 0 || b.amount <= 0 || b.swapping {
 		return false
 	}
-	if b.exit == 0 {
-		return true
+	if b.exit == 0 || b.cause != strategy.CausePartly {
+		return b.exit == 0
 	}
 	o := s.orders.Own(b.exit)
-	return b.cause == strategy.CausePartly && o != nil && o.InFlight == 0
+	return o != nil && o.InFlight == 0
 }
 
 // Retry makes the attempts that are due.
 func (s *Set) Retry() {
+	if s.bare == 0 {
+		return
+	}
 	now := s.now()
 	for i := len(s.all) - 1; i >= 0; i-- {
 		b := &s.all[i]
 		if !s.waits(b) || b.next > now {
 			continue
 		}
+		s.touch()
 		before := len(s.all)
 		s.settle(b)
 		// an attempt that changed nothing is not repeated at once
@@ -51,6 +58,7 @@ func (s *Set) Retry() {
 func (s *Set) RulesChanged(m market.ID) {
 	for i := len(s.all) - 1; i >= 0; i-- {
 		if b := &s.all[i]; b.market == m {
+			s.touch()
 			b.next, b.refusedLegs = 0, 0
 			s.settle(b)
 		}
@@ -165,7 +173,7 @@ func (s *Set) place(b *bracket, inPath bool) error {
 	if err != nil {
 		return err
 	}
-	b.exit = id
+	s.setExit(b, id)
 	if b.next == never { // the amount was too small, and no longer is
 		b.next = 0
 	}

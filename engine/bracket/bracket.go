@@ -36,6 +36,8 @@ type bracket struct {
 	refusedLegs legs        // legs that failed again: they wait for next, and the other leg is tried
 	next        market.Time // time of the next attempt
 	noBuyers    bool        // the last exit expired without a fill
+
+	watched market.Watch // its part of Set.watches
 }
 
 // legs is a set of market.Leg.

@@ -9,8 +9,9 @@ import (
 // for the earlier cause.
 func (s *Set) expose(b *bracket, cause strategy.Cause) {
 	now := s.now()
-	if b.bareSince == 0 {
+	if b.bareSince == 0 && now != 0 {
 		b.bareSince, b.countedUntil = now, now
+		s.bare++
 	}
 	s.count(b, now)
 	b.cause = cause
@@ -21,6 +22,7 @@ func (s *Set) protect(b *bracket) {
 	if b.bareSince != 0 {
 		s.count(b, s.now())
 		b.bareSince, b.countedUntil, b.cause, b.reported = 0, 0, 0, 0
+		s.bare--
 	}
 }
 

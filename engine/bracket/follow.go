@@ -22,9 +22,11 @@ func (s *Set) Follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 		return
 	case b == nil:
 		return
-	case o.ID == b.entry:
+	}
+	s.touch()
+	if o.ID == b.entry {
 		b.follow(o, fresh)
-	default:
+	} else {
 		s.followExit(b, o, r, fresh)
 	}
 	s.settle(b)
@@ -77,7 +79,8 @@ func (s *Set) changeRefused(b *bracket, o *state.Order, command market.CommandKi
 // ended handles the end of an exit: swapped, filled, refused, or ended by the exchange.
 func (s *Set) ended(b *bracket, o *state.Order) {
 	swapped, leg, now := b.swapping, b.leg, s.now()
-	b.exit, b.swapping = 0, false
+	s.setExit(b, 0)
+	b.swapping = false
 	if b.standIn { // it stood in for the other leg, which is still wanted
 		b.leg, b.standIn = other(leg), false
 	}
@@ -124,7 +127,7 @@ func (s *Set) settle(b *bracket) {
 		s.remove(b)
 		return
 	}
-	s.watch(b.market)
+	s.rewatch(b)
 }
 
 // enlarge updates the resting exit to the amount that the entry has bought so far.
@@ -154,6 +157,7 @@ func (s *Set) shrink(id market.StrategyID, m market.ID, held market.Qty) {
 		if b.strategy != id || b.market != m || b.exit != 0 {
 			continue
 		}
+		s.touch()
 		less := min(over, b.amount)
 		b.amount, over = b.amount-less, over-less
 		if b.amount <= 0 {

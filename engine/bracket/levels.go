@@ -29,6 +29,7 @@ func (s *Set) Terms(id market.StrategyID, order market.OrderID) (t Terms, found 
 // as they were.
 func (s *Set) SetLevels(order market.OrderID, stop, target market.Price) error {
 	b := s.of(order)
+	s.touch()
 	old := b.levels
 	b.levels.Stop, b.levels.Target = stop, target
 	switch {
@@ -43,11 +44,11 @@ func (s *Set) SetLevels(order market.OrderID, stop, target market.Price) error {
 	default:
 		if err := s.updateExit(b, old); err != nil {
 			b.levels = old
-			s.watch(b.market)
+			s.rewatch(b)
 			return err
 		}
 	}
-	s.watch(b.market)
+	s.rewatch(b)
 	return nil
 }
 

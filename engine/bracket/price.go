@@ -37,6 +37,7 @@ func (s *Set) swappable(b *bracket) bool {
 
 // swap cancels the resting exit; the other is placed when the cancel is confirmed.
 func (s *Set) swap(b *bracket) {
+	s.touch()
 	b.swapping, b.standIn = true, false
 	b.leg = other(b.leg)
 	s.orders.Cancel(b.exit, true)
@@ -52,17 +53,48 @@ func (s *Set) watchAll() {
 func (s *Set) watch(m market.ID) {
 	w := market.Watch{}
 	for i := range s.all {
-		b := &s.all[i]
-		if b.market != m || !b.watching() || s.fault(b, other(b.leg)).Found() {
-			continue
+		if b := &s.all[i]; b.market == m {
+			b.watched = s.watchOf(b)
+			w = nearest(w, b.watched)
 		}
-		if b.leg == market.KeepStop {
-			if w.Above == 0 || b.levels.Target < w.Above {
-				w.Above = b.levels.Target
-			}
-			continue
-		}
-		w.Below = max(w.Below, b.levels.Stop)
 	}
 	s.watches[m] = w
+}
+
+// watchOf is the price that a bracket waits for.
+func (s *Set) watchOf(b *bracket) (w market.Watch) {
+	switch {
+	case !b.watching() || s.fault(b, other(b.leg)).Found():
+	case b.leg == market.KeepStop:
+		w.Above = b.levels.Target
+	default:
+		w.Below = b.levels.Stop
+	}
+	return w
+}
+
+// nearest joins two watches.
+func nearest(w, v market.Watch) market.Watch {
+	if w.Above == 0 || v.Above != 0 && v.Above < w.Above {
+		w.Above = v.Above
+	}
+	w.Below = max(w.Below, v.Below)
+	return w
+}
+
+// rewatch is watch after a change of one bracket.
+func (s *Set) rewatch(b *bracket) {
+	before := b.watched
+	if b.watched = s.watchOf(b); b.watched == before {
+		return
+	}
+	s.watches[b.market] = nearest(s.watches[b.market], b.watched)
+	s.unwatch(b.market, before)
+}
+
+// unwatch takes a bracket's watch back. Only where it was the nearest, all others are looked at.
+func (s *Set) unwatch(m market.ID, before market.Watch) {
+	if w := s.watches[m]; before.Above != 0 && before.Above == w.Above || before.Below != 0 && before.Below == w.Below {
+		s.watch(m)
+	}
 }

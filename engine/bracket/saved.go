@@ -101,6 +101,7 @@ func (s *Set) Restore(all []Saved, names []string, last market.OrderID) error {
 		}
 		s.warn(&s.all[len(s.all)-1])
 	}
+	s.reindex()
 	s.watchAll()
 	return nil
 }

@@ -5,7 +5,10 @@
 package bracket
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"sort"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -19,6 +22,8 @@ type Orders interface {
 	Last(m market.ID) market.Price
 	// Own returns an own order that still expects something, open or not, or nil.
 	Own(id market.OrderID) *state.Order
+	// Unprotect takes the exits from an own order.
+	Unprotect(o *state.Order)
 	// Place sends an order, which the engine copies. It returns the order's id, or the gate's
 	// refusal.
 	Place(c *market.Command, inPath bool) (market.OrderID, error)
@@ -35,9 +40,14 @@ type Set struct {
 	clock   *market.Time // arrival of the current event
 	all     []bracket
 	watches []market.Watch // by market
-	marked  []bracket      // before the current callback
-	saved   []bracket      // as last saved
-	command market.Command // reused: a pointer to a local through an interface would allocate on every ask
+	bare    int            // brackets with a bareSince
+	marked  []bracket      // before the current callback, once it has touched one
+	mark    mark
+	entryOf map[market.OrderID]market.OrderID // by exit
+	mixed   bool                              // the entries do not rise
+	saved   []bracket                         // as last saved
+	// reused: a pointer to a local through an interface would allocate on every ask
+	command market.Command
 
 	reports, spare []strategy.Unprotected
 	// unprotected is by cause, without the uncounted time of bare brackets.
@@ -46,7 +56,8 @@ type Set struct {
 
 // New returns a set without brackets. clock is the engine's time.
 func New(catalog *market.Catalog, clock *market.Time, orders Orders) *Set {
-	return &Set{orders: orders, catalog: catalog, clock: clock, watches: make([]market.Watch, len(catalog.Markets())+1)}
+	return &Set{orders: orders, catalog: catalog, clock: clock, watches: make([]market.Watch, len(catalog.Markets())+1),
+		entryOf: make(map[market.OrderID]market.OrderID)}
 }
 
 func (s *Set) now() market.Time { return *s.clock }
@@ -69,6 +80,8 @@ func (s *Set) Open(o *market.Order) {
 	if !hasLevels(o.Bracket) {
 		return
 	}
+	s.touch()
+	s.mixed = len(s.all) > 0 && (s.mixed || s.all[len(s.all)-1].entry > o.ID)
 	s.all = append(s.all, bracket{entry: o.ID, strategy: o.Strategy, market: o.Market, levels: o.Bracket,
 		leg: firstLeg(o.Bracket)})
 }
@@ -77,6 +90,8 @@ func (s *Set) Open(o *market.Order) {
 // placed, it returns the refusal and opens none.
 func (s *Set) Protect(name market.OrderID, id market.StrategyID, m market.ID, amount market.Qty,
 	levels market.Bracket) error {
+	s.touch()
+	s.mixed = s.mixed && len(s.all) > 0 // a new name is the highest id
 	s.all = append(s.all, bracket{
 		entry: name, strategy: id, market: m, levels: levels, leg: firstLeg(levels), amount: amount, closed: true,
 	})
@@ -86,7 +101,7 @@ func (s *Set) Protect(name market.OrderID, id market.StrategyID, m market.ID, am
 		s.remove(b)
 		return err
 	}
-	s.watch(m)
+	s.rewatch(b)
 	return nil
 }
 
@@ -114,12 +129,35 @@ func (s *Set) Swapping(id market.OrderID) bool {
 
 // of returns the bracket with this entry or exit, or nil.
 func (s *Set) of(id market.OrderID) *bracket {
-	for i := range s.all {
-		if s.all[i].entry == id || s.all[i].exit == id {
-			return &s.all[i]
-		}
+	if entry, is := s.entryOf[id]; is {
+		id = entry
+	}
+	if at := s.placeOf(id); at >= 0 {
+		return &s.all[at]
 	}
 	return nil
+}
+
+// placeOf returns the place of the bracket with this entry, or -1.
+func (s *Set) placeOf(entry market.OrderID) int {
+	if s.mixed {
+		return slices.IndexFunc(s.all, func(b bracket) bool { return b.entry == entry })
+	}
+	at := sort.Search(len(s.all), func(i int) bool { return s.all[i].entry >= entry })
+	if at < len(s.all) && s.all[at].entry == entry {
+		return at
+	}
+	return -1
+}
+
+// setExit sets the exit of a bracket; 0: it has none.
+func (s *Set) setExit(b *bracket, exit market.OrderID) {
+	if b.exit != 0 {
+		delete(s.entryOf, b.exit)
+	}
+	if b.exit = exit; exit != 0 {
+		s.entryOf[exit] = b.entry
+	}
 }
 
 // End ends the bracket of an order at its strategy's wish, unless the entry has bought nothing yet:
@@ -149,7 +187,7 @@ func (s *Set) EndAll(id market.StrategyID) {
 func (s *Set) dissolve(b *bracket) {
 	exit := b.exit
 	if o := s.orders.Own(b.entry); o != nil {
-		o.Bracket = market.Bracket{} // later fills are not protected
+		s.orders.Unprotect(o)
 	}
 	s.remove(b)
 	if exit != 0 {
@@ -158,27 +196,82 @@ func (s *Set) dissolve(b *bracket) {
 }
 
 func (s *Set) remove(b *bracket) {
+	s.touch()
 	m := b.market
-	at := slices.IndexFunc(s.all, func(x bracket) bool { return x.entry == b.entry })
+	at := s.placeOf(b.entry)
 	s.protect(b)
+	s.setExit(b, 0)
+	w := b.watched
 	s.all = slices.Delete(s.all, at, at+1)
-	s.watch(m)
+	s.unwatch(m, w)
 }
 
-// Mark keeps the brackets before a callback, for Rollback.
-func (s *Set) Mark() {
-	if len(s.all)+len(s.marked) > 0 {
-		s.marked = append(s.marked[:0], s.all...)
+// mark is what Rollback has to do.
+type mark uint8
+
+const (
+	unmarked mark = iota // outside callbacks
+	same                 // no bracket has changed since Mark
+	changed              // marked has those of Mark
+)
+
+// Mark begins a callback, for Rollback.
+func (s *Set) Mark() { s.mark = same }
+
+// Unmark ends a callback.
+func (s *Set) Unmark() { s.mark = unmarked }
+
+// touch comes before a change of a bracket: the first one after Mark copies them all.
+func (s *Set) touch() {
+	if s.mark == same {
+		s.marked, s.mark = append(s.marked[:0], s.all...), changed
 	}
 }
 
 // Rollback restores the brackets of the last Mark, and calls keep with every exit that stays.
 func (s *Set) Rollback(keep func(exit market.OrderID)) {
-	s.all = append(s.all[:0], s.marked...)
+	if s.mark == changed {
+		s.all = append(s.all[:0], s.marked...)
+		s.reindex()
+	}
 	for i := range s.all {
 		if b := &s.all[i]; !b.swapping {
 			keep(b.exit)
 		}
 	}
 	s.watchAll()
+	s.mark = unmarked
+}
+
+// reindex makes anew what the set keeps beside its brackets.
+func (s *Set) reindex() {
+	s.bare, s.mixed = 0, false
+	clear(s.entryOf)
+	for i := range s.all {
+		b := &s.all[i]
+		s.mixed = s.mixed || i > 0 && s.all[i-1].entry > b.entry
+		if b.exit != 0 {
+			s.entryOf[b.exit] = b.entry
+		}
+		if b.bareSince != 0 {
+			s.bare++
+		}
+	}
+}
+
+// Check reports an error where what the set keeps beside its brackets does not agree with them.
+func (s *Set) Check() error {
+	own := *s
+	own.entryOf, own.watches = map[market.OrderID]market.OrderID{}, slices.Clone(s.watches)
+	own.reindex()
+	if own.bare != s.bare || !maps.Equal(own.entryOf, s.entryOf) || own.mixed && !s.mixed {
+		return fmt.Errorf("brackets: %d bare, exits %v; they say %d bare, exits %v", s.bare, s.entryOf, own.bare,
+			own.entryOf)
+	}
+	own.all = slices.Clone(s.all)
+	own.watchAll()
+	if !slices.Equal(own.watches, s.watches) {
+		return fmt.Errorf("brackets: watches %v, they say %v", s.watches, own.watches)
+	}
+	return nil
 }

@@ -97,9 +97,10 @@ func (l *Loop) schedule(q *query, asked market.Time, then followUp) {
 	case soon:
 		q.soon(l.now)
 	case byEnd:
-		q.next = min(q.next, q.unresolved.until+1)
+		q.at(min(q.next, q.unresolved.until+1))
 	case atEnd:
-		q.next, q.wait = max(q.next, q.unresolved.until+1), firstWait
+		q.at(max(q.next, q.unresolved.until+1))
+		q.wait = firstWait
 	case inSecond:
 		q.in(firstWait, l.now)
 	case apart:
@@ -120,7 +121,7 @@ func (l *Loop) schedule(q *query, asked market.Time, then followUp) {
 		q.in(firstWait, l.now)
 	case never:
 		if own := l.Account.Own(q.id); own == nil {
-			delete(l.queries, q.id)
+			l.queries.remove(q.id)
 		}
 	}
 }

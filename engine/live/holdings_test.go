@@ -150,7 +150,7 @@ func TestOnlyTradesOfOthersMoveWhatIsNobodys(t *testing.T) {
 			own.InFlight, own.State = 0, state.Open
 			p.loop.stamp()
 			q := p.loop.queryOf(1)
-			q.next = p.loop.now.Add(time.Hour)
+			q.at(p.loop.now.Add(time.Hour))
 			p.loop.step(&market.Event{Kind: market.KindFill, Market: 1, Fills: []market.Fill{known}})
 			moved, certain := p.loop.foreignTrades(&inquiry{trades: []exchange.Trade{c.trade}, markets: []market.ID{1}})
 			require.Equal(t, c.certain, certain, name)

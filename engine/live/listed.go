@@ -66,7 +66,7 @@ func (l *Loop) shownOpen(client uuid.UUID, asked market.Time, shown map[uuid.UUI
 
 // clearListed drops the discrepancies of orders that the latest list no longer shows.
 func (l *Loop) clearListed(shown map[uuid.UUID]int) {
-	for id, q := range l.queries {
+	for id, q := range l.queries.of {
 		if own := l.ownOf(q); q.listed && own != nil && shown[own.ClientOrderID] == 0 {
 			q.listed, q.cancelling, q.ended = false, false, nil
 			l.follow(id)

@@ -31,7 +31,7 @@ func (l *Loop) quiet() bool {
 	if l.sending != [ranks]int{} || !l.outbox.empty() || len(l.pages) > 0 {
 		return false
 	}
-	for id, q := range l.queries {
+	for id, q := range l.queries.of {
 		if o := l.Account.Known(id); q.unresolved != nil || o != nil && o.InFlight != 0 {
 			return false
 		}

@@ -109,8 +109,9 @@ type Loop struct {
 	outbox    outbox
 	sending   [ranks]int
 	querying  int
-	queries   map[market.OrderID]*query
-	verify    verify // checks every answer about an order before it is used
+	queries   agenda
+	orders    []*market.Order // of queryReached; reused
+	verify    verify          // checks every answer about an order before it is used
 	auditor   auditor
 	suspended []suspension // by market: data is not accepted
 	failed    error
@@ -155,7 +156,7 @@ func New(c Config) *Loop {
 		c.Start = c.Engine.Start
 	}
 	l := &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*maxInFlight+maxListQueries),
-		calls: make(chan call), queries: map[market.OrderID]*query{}, pages: map[market.OrderID][]market.Fill{},
+		calls: make(chan call), queries: newAgenda(), pages: map[market.OrderID][]market.Fill{},
 		holdings: holdings{checkpoints: c.Checkpoints, reported: map[market.AssetID]market.Money{},
 			moves: map[market.AssetID]int{}}}
 	l.verify, l.auditor = l.audit, newAuditor(&l.Config)
@@ -353,7 +354,7 @@ func (l *Loop) queueCommands(commands []market.Command) {
 			continue
 		}
 		intent.Last = l.isFinalCancel(&c)
-		if q := l.queries[c.Order.ID]; q != nil {
+		if q := l.queries.of[c.Order.ID]; q != nil {
 			q.unresolved = nil // a new write is in flight: a restored engine sends the last process's commands
 		}
 		l.Journal.Intent(&intent)
@@ -381,10 +382,8 @@ func (l *Loop) untilDue() time.Duration {
 	if at, any := l.Engine.NextTimer(); any && !l.stopped {
 		next = min(next, at)
 	}
-	for _, q := range l.queries {
-		if !q.pending && l.querying < maxInFlight {
-			next = min(next, q.next)
-		}
+	if at, any := l.queries.next(); any && l.querying < maxInFlight {
+		next = min(next, at)
 	}
 	return max(0, next.Sub(l.Trading.Now()))
 }

@@ -85,7 +85,7 @@ func (r *rig) begin() {
 				Money: r.box.venue.Balance(asset.ID).Total})
 		}
 	} else {
-		commands, err := e.Restore(at, func(part string) []byte { return r.journal.parts[part] }, nil)
+		commands, err := e.Restore(at, r.journal.parts, nil)
 		require.NoError(t, err)
 		commands = slices.Clone(commands)
 		config.Start = func(market.Time) []market.Command { return commands }

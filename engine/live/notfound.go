@@ -57,7 +57,7 @@ func (l *Loop) queryLists(work context.Context, q *query) {
 	if have {
 		r.asked, r.open = l.evidence.asked, l.evidence.names[client]
 	}
-	q.pending = true
+	q.begin()
 	l.querying++
 	l.workers.Go(func() {
 		if !have {
@@ -68,7 +68,8 @@ func (l *Loop) queryLists(work context.Context, q *query) {
 		}
 		l.replies <- func() {
 			l.querying--
-			q.pending, q.lists = false, false
+			q.lists = false
+			q.end()
 			l.stamp()
 			l.receive(q, &r)
 		}
@@ -80,7 +81,7 @@ func (l *Loop) queryLists(work context.Context, q *query) {
 // more.
 func (l *Loop) listAllInstead() bool {
 	waiting := 0
-	for id, q := range l.queries {
+	for id, q := range l.queries.of {
 		own := l.Account.Known(id)
 		if own == nil || q.notFoundSince == 0 {
 			continue

@@ -530,11 +530,11 @@ func TestTheLoopCarriesOutWhatTheTableSays(t *testing.T) {
 		require.Empty(t, s.box.leaves, c)
 		require.NoError(t, s.account.Check(), c)
 		s.requireHeard(c)
-		if s.loop.queries[1] != nil {
+		if s.loop.queries.of[1] != nil {
 			s.requireFollowUp(c, &before, r.asked)
 		}
 		if c.step.then == never {
-			require.Nil(t, s.loop.queries[1], c)
+			require.Nil(t, s.loop.queries.of[1], c)
 		}
 	}
 }

@@ -2,8 +2,6 @@ package live
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -16,6 +14,10 @@ type query struct {
 	next    market.Time
 	wait    market.Duration // between the next query and the following one
 	pending bool
+
+	agenda *agenda    // nil: removed from it
+	heap   *queryHeap // that it is in; nil: none
+	place  int        // in heap
 
 	unresolved    *unresolved // the write whose outcome is unknown; nil: none
 	notFoundSince market.Time // of the first 240 in a row that counts; 0: none
@@ -47,17 +49,23 @@ const (
 )
 
 // soon queries the order in the next turn, and then again after a short wait.
-func (q *query) soon(now market.Time) { q.next, q.wait = now, firstWait }
+func (q *query) soon(now market.Time) {
+	q.at(now)
+	q.wait = firstWait
+}
 
 // in queries the order after wait, and then again after a short wait.
-func (q *query) in(wait market.Duration, now market.Time) { q.next, q.wait = now.Add(wait), firstWait }
+func (q *query) in(wait market.Duration, now market.Time) {
+	q.at(now.Add(wait))
+	q.wait = firstWait
+}
 
 // queryOf returns the query of an order, a new one where there is none.
 func (l *Loop) queryOf(id market.OrderID) *query {
-	q := l.queries[id]
+	q := l.queries.of[id]
 	if q == nil {
 		q = &query{id: id, next: l.now.Add(firstWait), wait: 2 * firstWait}
-		l.queries[id] = q
+		l.queries.add(q)
 	}
 	return q
 }
@@ -73,8 +81,8 @@ func (l *Loop) ownOf(q *query) *state.Order {
 
 // follow keeps the query of an order as long as the order expects something.
 func (l *Loop) follow(id market.OrderID) {
-	if q := l.queries[id]; !l.Account.Expects(id) && (q == nil || q.ended == nil) {
-		delete(l.queries, id)
+	if q := l.queries.of[id]; !l.Account.Expects(id) && (q == nil || q.ended == nil) {
+		l.queries.remove(id)
 		return
 	}
 	l.queryOf(id)
@@ -93,12 +101,13 @@ func (l *Loop) queryReached(ev *market.Event) {
 	default:
 		return
 	}
-	for _, o := range l.Account.Open(nil, 0, m) {
+	l.orders = l.Account.Open(l.orders[:0], 0, m)
+	for _, o := range l.orders {
 		level := o.Price
 		if o.Type.HasTrigger() && !o.Triggered {
 			level = o.TriggerAmount
 		}
-		q := l.queries[o.ID]
+		q := l.queries.of[o.ID]
 		if q == nil || q.wait <= firstWait {
 			continue
 		}
@@ -126,12 +135,14 @@ func lowest(a, b market.Price) market.Price {
 
 // queryDue sends the queries of orders and lists that are due.
 func (l *Loop) queryDue(work context.Context) {
-	for _, id := range slices.Sorted(maps.Keys(l.queries)) {
-		q := l.queries[id]
+	for l.querying < maxInFlight {
+		q := l.queries.first(l.now)
+		if q == nil {
+			break
+		}
 		switch {
-		case l.querying >= maxInFlight || q.pending || q.next > l.now:
 		case l.ownOf(q) == nil:
-			delete(l.queries, id)
+			l.queries.remove(q.id)
 		case q.short != nil:
 			l.queryTrades(work, q)
 		case q.lists:
@@ -153,14 +164,14 @@ func (l *Loop) queryOrder(work context.Context, q *query) {
 		question = l.Trading.OrderUrgent
 	}
 	r := reply{from: fromQuery, asked: l.now, trusted: q.trusted}
-	q.pending = true
+	q.begin()
 	l.querying++
 	l.workers.Go(func() {
 		record, err := question(work, id, client, name)
 		l.replies <- func() {
 			l.querying--
-			q.pending = false
 			q.next, q.wait = l.stamp().Add(q.wait), min(2*q.wait, lastWait)
+			q.end()
 			r.record, r.err = &record, err
 			l.receive(q, &r)
 		}

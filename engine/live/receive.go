@@ -47,7 +47,7 @@ type verify func(own *state.Order, r *reply) (problem string, ok bool)
 func (l *Loop) receive(q *query, r *reply) {
 	own := l.ownOf(q)
 	if own == nil && r.from != fromSend {
-		delete(l.queries, q.id)
+		l.queries.remove(q.id)
 		return
 	}
 	now := l.outcomeOf(q, own)

@@ -49,7 +49,7 @@ func (l *Loop) ResolveAsAbsent(id market.OrderID) error {
 
 // Resolved reports whether a person's decision about an order is booked. Call it within Do.
 func (l *Loop) Resolved(id market.OrderID) bool {
-	q := l.queries[id]
+	q := l.queries.of[id]
 	return q == nil || !q.trusted
 }
 
@@ -73,7 +73,7 @@ func (l *Loop) bookAnyway(own *state.Order, r *reply, broken []audit.Broken) {
 	if len(broken) == 0 {
 		l.logResolved(own, own.State.String(), got.Status.String())
 	}
-	if q := l.queries[own.ID]; q != nil {
+	if q := l.queries.of[own.ID]; q != nil {
 		q.trusted = false
 	}
 }

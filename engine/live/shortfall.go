@@ -9,7 +9,7 @@ import (
 // queryRest queries the trades that a record has left out. After a write the outcome is then
 // unresolved, and its order is queried first.
 func (l *Loop) queryRest(id market.OrderID, r *reply) {
-	if q := l.queries[id]; q != nil && r.from == fromQuery {
+	if q := l.queries.of[id]; q != nil && r.from == fromQuery {
 		q.short = r
 		q.soon(l.now)
 	}
@@ -20,13 +20,14 @@ func (l *Loop) queryRest(id market.OrderID, r *reply) {
 func (l *Loop) queryTrades(work context.Context, q *query) {
 	own, r := l.Account.Known(q.id), q.short
 	m, client, from := own.Market, own.ClientOrderID, own.Created.Add(-lastWait)
-	q.short, q.pending = nil, true
+	q.short = nil
+	q.begin()
 	l.querying++
 	l.workers.Go(func() {
 		trades, err := l.tradesOf(work, m, client, from)
 		l.replies <- func() {
 			l.querying--
-			q.pending = false
+			q.end()
 			l.stamp()
 			if err != nil {
 				l.Log.Debug().Err(err).Int64("order", int64(q.id)).Msg("the trades of an order could not be asked for")

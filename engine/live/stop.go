@@ -107,7 +107,7 @@ func (l *Loop) dropUnsent(unsent []market.Command) {
 		}
 		l.answer(c, market.ExecRejected, 0)
 		l.follow(c.Order.ID)
-		if q := l.queries[c.Order.ID]; q != nil {
+		if q := l.queries.of[c.Order.ID]; q != nil {
 			q.unresolved = nil
 		}
 	}

@@ -449,7 +449,8 @@ func TestAListQueriesTheOrdersOfWhichItTellsSomethingNew(t *testing.T) {
 			own.InFlight, own.Status, own.Updated, own.State = 0, market.StatusNew, 60, state.Open
 			p.loop.now = 100
 			q := p.loop.queryOf(1)
-			q.next, q.wait = 1000, lastWait
+			q.at(1000)
+			q.wait = lastWait
 			p.loop.compareOrders(c.asked, c.listed, nil)
 			require.Equal(t, c.soon, q.next == 100, what)
 			require.Zero(t, p.loop.Foreign())

@@ -489,7 +489,9 @@ func (j *ledger) Commit(market.Time) error {
 		return errKilled
 	}
 	if err := j.engine.Save(func(part string, data []byte) error {
-		j.parts[part] = append([]byte(nil), data...)
+		if j.parts[part] = slices.Clone(data); data == nil {
+			delete(j.parts, part)
+		}
 		return nil
 	}); err != nil {
 		return err

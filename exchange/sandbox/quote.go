@@ -10,8 +10,9 @@ import (
 // SetQuote gives a market the quote of another exchange, now: its last price, best bid and best
 // ask, in units of the market as it was configured. The liquidity quotes that bid and ask until the
 // next SetQuote, and fills resting orders that they reach. A bid or ask of 0, or a bid above the
-// ask, leaves the liquidity to its own spread. No public trade is printed. A market that is not
-// trading takes the quote when it trades again. Meant for markets without a Source. It returns the
+// ask, leaves the liquidity to its own spread; so does a bid that is the ask, unless the liquidity
+// is endless. No public trade is printed. A market that is not trading takes the quote when it
+// trades again. Meant for markets without a Source. It returns the
 // error that has stopped the exchange, or an error for an unknown market.
 func (ex *Exchange) SetQuote(name string, last, bid, ask market.Price) error {
 	return ex.direct(name, func(l *listing, now market.Time) {

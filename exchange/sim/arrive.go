@@ -10,27 +10,52 @@ import (
 // each in the order of the calls of Do. v.waiting is in that order of calls, and mostly sorted by
 // kind already.
 func (v *Venue) arrive(point int) {
-	if len(v.waiting) == 0 {
-		return
+	if len(v.waiting) > 0 {
+		v.takeDue(point)
+		for _, a := range v.due {
+			v.carryOut(a, point)
+		}
 	}
-	v.due = v.due[:0]
-	keep, mixed := v.waiting[:0], false
+}
+
+// takeDue moves the commands that are due from waiting to due, in the order in which they arrive.
+func (v *Venue) takeDue(point int) {
+	all, sorted, before := true, true, market.CommandKind(0)
 	for _, a := range v.waiting {
 		if !v.isDue(a, point) {
-			keep = append(keep, a)
+			all = false
 			continue
 		}
 		a.book.waiting--
-		mixed = mixed || len(v.due) > 0 && a.kind < v.due[len(v.due)-1].kind
-		v.due = append(v.due, a)
+		sorted, before = sorted && before <= a.kind, a.kind
 	}
-	v.waiting = keep
-	if mixed {
+	if all {
+		v.waiting, v.due = v.due[:0], v.waiting
+	} else {
+		v.splitDue(point)
+	}
+	if !sorted {
 		slices.SortStableFunc(v.due, byKind)
 	}
-	for _, a := range v.due {
-		v.carryOut(a, point)
+}
+
+// splitDue is takeDue where some commands are not due. Each command changes places with spare
+// memory of the other list.
+func (v *Venue) splitDue(point int) {
+	due, late := v.due[:0], 0
+	for i, a := range v.waiting {
+		if !v.isDue(a, point) {
+			v.waiting[late], v.waiting[i] = a, v.waiting[late]
+			late++
+			continue
+		}
+		if len(due) == cap(due) {
+			due = moreArrivals(due)
+		}
+		due = due[:len(due)+1]
+		due[len(due)-1], v.waiting[i] = a, due[len(due)-1]
 	}
+	v.waiting, v.due = v.waiting[:late], due
 }
 
 func byKind(a, b *arrival) int { return int(a.kind) - int(b.kind) }
@@ -40,11 +65,9 @@ func byKind(a, b *arrival) int { return int(a.kind) - int(b.kind) }
 func (v *Venue) carryOut(a *arrival, point int) {
 	if a.kind == market.CommandPlace {
 		v.place(a.book, a.placed, &a.origin, point)
-		a.placed = nil
 	} else {
-		v.revise(a.book, &a.change, &a.origin)
+		v.revise(a.book, a.change, &a.origin)
 	}
-	v.arrived = append(v.arrived, a)
 }
 
 // isDue reports whether a command arrives at a point of the present candles. A command decided
@@ -68,15 +91,25 @@ func (v *Venue) arriveInPath(b *book) {
 	for b.attached && v.config.Latency == 0 && v.err == nil {
 		b.attached = false
 		for i := 0; i < len(v.waiting); i++ {
-			a := v.waiting[i]
-			if !a.attached || a.book != b {
+			if a := v.waiting[i]; !a.attached || a.book != b {
 				continue
 			}
-			v.waiting = slices.Delete(v.waiting, i, i+1)
+			a := v.takeOut(i)
 			b.waiting--
-			v.carryOut(a, -1)
+			v.carryOut(&a, -1)
 			v.match(b)
 			i = -1 // its effects may have brought more commands
 		}
 	}
+}
+
+// takeOut takes a command out of the waiting ones. Its memory is spare.
+func (v *Venue) takeOut(i int) arrival {
+	a, last := v.waiting[i], len(v.waiting)-1
+	copy(v.waiting[i:], v.waiting[i+1:])
+	v.waiting[last] = a
+	v.waiting = v.waiting[:last]
+	taken := *a
+	a.change = nil // the effects of the command may bring more commands, which use the spare memory
+	return taken
 }

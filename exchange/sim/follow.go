@@ -1,40 +1,42 @@
 package sim
 
-import (
-	"slices"
-
-	"github.com/tidemark-trading/tidemark/market"
-)
+import "slices"
 
 // showPaths walks the paths of active books that are all quiet, so all followed: nothing happens
 // but that Config.Point gets their points. It stops after a point at which a book became other than
 // quiet, and returns the number of points passed.
-func (v *Venue) showPaths() int {
+func (v *Venue) showPaths() (passed int) {
+	books := len(v.active)
 	for _, b := range v.active {
 		b.points[1], b.points[2] = v.config.Path.extremes(&b.candle, v.solo.balances[b.market.Base].Total > 0)
 		b.lowHit, b.topHit = false, false
 	}
-	for point := range 4 {
-		for _, b := range v.active {
-			b.last, b.time, b.leg = b.points[point], b.times[point], point
-		}
-		calm := true
-		for _, b := range v.active {
-			if calm = calm && !b.stirred(); calm {
-				v.config.Point(&b.candle, b.times[point], b.points[point])
-			} else { // what Point did with another book has changed this one
-				v.reachPoint(b, point)
-			}
-		}
-		if !calm || slices.ContainsFunc(v.active, (*book).stirred) {
-			return point + 1
+	v.shown = slices.Grow(v.shown[:0], 4*books)[:4*books]
+	for i, b := range v.active {
+		for point := range 4 {
+			p := &v.shown[point*books+i]
+			p.Candle, p.At, p.Price = &b.candle, b.times[point], b.points[point]
 		}
 	}
-	return 4
+	next := 0
+	for calm := true; next < len(v.shown) && calm; {
+		next += v.config.Point(v.shown[next:])
+		for _, b := range v.active {
+			calm = calm && !b.stirred()
+		}
+	}
+	last := (next - 1) / books
+	for _, b := range v.active {
+		b.last, b.time, b.leg = b.points[last], b.times[last], last
+	}
+	for _, b := range v.active[next-last*books:] { // what Point did with another book may have changed these
+		v.reachPoint(b, last)
+	}
+	return last + 1
 }
 
 // stirred reports whether a book whose candle was quiet is so no longer: a command is on its way,
 // or the engine watches a price.
 func (b *book) stirred() bool {
-	return b.waiting > 0 || *b.watch != market.Watch{} && b.watched(&b.candle)
+	return b.waiting > 0 || b.watch.Any() && b.watched(&b.candle)
 }

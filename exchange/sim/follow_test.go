@@ -30,11 +30,14 @@ func newFollower(t *testing.T, seed uint64) *follower {
 		require.NoError(t, catalog.AddMarket(&market.Market{Name: name, Rules: market.Rules{QuantityDecimals: 2}}))
 	}
 	config := Config{Path: Path(f.r.IntN(5)), Watches: f.watches, Followed: []bool{false, true, f.r.IntN(2) == 0},
-		Latency: market.Duration(f.r.IntN(3) * 20e9), Point: func(c *market.Candle, at market.Time,
-			price market.Price) {
-			f.lines = append(f.lines, fmt.Sprintf("point %d %d %d", c.Market, at, price))
-			f.now = max(f.now, at)
-			f.act()
+		Latency: market.Duration(f.r.IntN(3) * 20e9), Point: func(path []PathPoint) (taken int) {
+			for acted := false; taken < len(path) && !acted; taken++ {
+				p := &path[taken]
+				f.lines = append(f.lines, fmt.Sprintf("point %d %d %d", p.Candle.Market, p.At, p.Price))
+				f.now = max(f.now, p.At)
+				acted = f.act() || f.now%7 == 0 // it may stop at any point
+			}
+			return taken
 		}}
 	f.venue = New(catalog, config, func(ev *market.Event) {
 		line := fmt.Sprintf("%s %d %d", ev.Kind, ev.Market, ev.At)
@@ -54,8 +57,8 @@ func newFollower(t *testing.T, seed uint64) *follower {
 	return f
 }
 
-// act mostly does nothing.
-func (f *follower) act() {
+// act mostly does nothing, and returns false.
+func (f *follower) act() bool {
 	m := market.ID(1 + f.r.IntN(2))
 	price := market.Price(80 + f.r.Int64N(40))
 	switch c := (market.Command{At: f.now, Attached: f.r.IntN(3) == 0}); f.r.IntN(60) {
@@ -74,7 +77,10 @@ func (f *follower) act() {
 		f.watches[m] = market.Watch{Below: price}
 	case 4:
 		f.watches[m] = market.Watch{Above: price}
+	default:
+		return false
 	}
+	return true
 }
 
 // group is the next candles of one or both markets.

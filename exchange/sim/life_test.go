@@ -71,10 +71,12 @@ func TestFillsCarryWhoTradedAndWhere(t *testing.T) {
 func TestTheFourPointsOfAFollowedPathAreToldBetweenItsFills(t *testing.T) {
 	var heard []string
 	b := newBench(t)
-	b.venue.config.Followed, b.venue.config.Point = []bool{false, true}, func(c *market.Candle, at market.Time,
-		price market.Price) {
-		require.Equal(t, b.candle[0], *c)
-		heard = append(heard, fmt.Sprint(at.Sub(c.Start), " ", price))
+	b.venue.config.Followed, b.venue.config.Point = []bool{false, true}, func(path []PathPoint) int {
+		for _, p := range path {
+			require.Equal(t, b.candle[0], *p.Candle)
+			heard = append(heard, fmt.Sprint(p.At.Sub(p.Candle.Start), " ", p.Price))
+		}
+		return len(path)
 	}
 	b.venue.sink = func(ev *market.Event) {
 		if len(ev.Fills) > 0 {

@@ -30,11 +30,11 @@ type liquidityAnchor struct {
 }
 
 // follow makes bid and ask of a ticker the best levels of the house, until the next ticker or a
-// trade outside of them. With one side alone, or a bid that is not below the ask, the house
-// computes its own.
+// trade outside of them. With one side alone, or a bid above the ask, the house computes its own. A
+// bid that is the ask is a quote only of a house without end, which needs no spread.
 func (b *book) follow(bid, ask market.Price) {
 	b.liquidity.quoted = [2]market.Price{}
-	if b.bids != nil && 0 < bid && bid < ask {
+	if b.bids != nil && 0 < bid && (bid < ask || bid == ask && b.liquidity.Size == 0) {
 		b.liquidity.quoted[market.Sell-1], b.liquidity.quoted[market.Buy-1] = bid, ask
 	}
 }

@@ -43,14 +43,8 @@ func (v *Venue) place(b *book, o *order, from *origin, point int) {
 // nothing matches, or takes. exec is the report to send when it comes to rest, 0 for none.
 func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 	o.aside, o.Visible = false, true
-	trading := b.market.Status == market.Trading
 	if waitsForTrigger(&o.Order) {
-		if !trading || !v.metAlready(b, o) {
-			o.Status = market.StatusAwaitingTrigger
-			v.rest(b, o)
-			if exec != 0 {
-				v.emit(b, o, exec, 0)
-			}
+		if v.awaitTrigger(b, o, exec) {
 			return
 		}
 		o.Triggered = true
@@ -59,7 +53,7 @@ func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 		}
 	}
 	switch {
-	case !trading:
+	case b.market.Status != market.Trading:
 		v.restOpen(b, o, exec)
 	case v.config.PlacementLimit != 0 && v.tooFar(b, o):
 		v.end(b, o, market.StatusCanceled, market.CancelOnPlacementPriceProtection)
@@ -69,6 +63,20 @@ func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 		o.exec = exec
 		b.enqueue(o)
 	}
+}
+
+// awaitTrigger lets an order wait for its trigger. It reports whether it does: a trigger that the
+// price has met already fires at once.
+func (v *Venue) awaitTrigger(b *book, o *order, exec market.ExecutionType) bool {
+	if b.market.Status == market.Trading && v.metAlready(b, o) {
+		return false
+	}
+	o.Status = market.StatusAwaitingTrigger
+	v.rest(b, o)
+	if exec != 0 {
+		v.emit(b, o, exec, 0)
+	}
+	return true
 }
 
 // metAlready reports whether the price is there already that an order's trigger waits for.
@@ -185,23 +193,30 @@ func (v *Venue) Cancel(id market.OrderID, at market.Time, reason market.Restatem
 
 // match trades the orders that have arrived, oldest first.
 func (v *Venue) match(b *book) {
-	if len(b.takers) == 0 {
-		v.arriveAttached(b)
-		v.fireTriggers(b)
-		return
+	switch len(b.takers) {
+	case 0:
+	case 1:
+		o := b.takers[0]
+		b.takers = b.takers[:0] // a fill on the way may bring more orders to match
+		o.taking = false
+		v.take(b, o, o.level)
+	default:
+		v.matchMany(b)
 	}
+	v.arriveAttached(b)
+	v.fireTriggers(b)
+}
+
+// matchMany is match for more than one order.
+func (v *Venue) matchMany(b *book) {
 	takers := b.takers
 	b.takers, b.spareTakers = b.spareTakers[:0], nil // nil: a fill on the way may bring more orders to match
-	if len(takers) > 1 {
-		slices.SortFunc(takers, func(x, y *order) int { return int(x.sequence - y.sequence) })
-	}
+	slices.SortFunc(takers, func(x, y *order) int { return int(x.sequence - y.sequence) })
 	for _, o := range takers {
 		o.taking = false
 		v.take(b, o, o.level)
 	}
 	b.spareTakers = takers[:0]
-	v.arriveAttached(b)
-	v.fireTriggers(b)
 }
 
 // fire fires a trigger with the path at price.

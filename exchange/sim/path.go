@@ -125,7 +125,8 @@ func (v *Venue) reachPoint(b *book, point int) {
 		v.match(b)
 	}
 	if v.follows(b) && v.err == nil {
-		v.config.Point(&b.candle, b.times[point], b.points[point])
+		v.shown = append(v.shown[:0], PathPoint{&b.candle, b.times[point], b.points[point]})
+		v.config.Point(v.shown)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // on its way no candle is quiet.
 func (v *Venue) QuietRange(id market.ID) (low, high market.Price) {
 	b := &v.books[id]
-	if *b.watch != (market.Watch{}) {
+	if b.watch.Any() {
 		return math.MaxInt64, math.MinInt64
 	}
 	return b.quietLow, b.quietHigh
@@ -22,11 +22,11 @@ func (v *Venue) SkipTo(c *market.Candle) { v.books[c.Market].last = c.Close }
 
 // inQuietRange is quiet for most quiet candles, at the cost of a few comparisons.
 func (b *book) inQuietRange(c *market.Candle) bool {
-	return c.Low > b.quietLow && c.High < b.quietHigh && *b.watch == market.Watch{}
+	return c.Low > b.quietLow && c.High < b.quietHigh && !b.watch.Any()
 }
 
 // idle reports whether nothing waits for a price: no command, entry or watch, and no Book.
-func (b *book) idle() bool { return b.waiting == 0 && b.empty() && *b.watch == (market.Watch{}) }
+func (b *book) idle() bool { return b.waiting == 0 && b.empty() && !b.watch.Any() }
 
 // quiet reports whether a candle has no effect: no command, entry or watch waits for its prices.
 func (b *book) quiet(c *market.Candle) bool {

@@ -23,6 +23,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -60,10 +61,18 @@ type Config struct {
 	ExecutionLimit, ReferenceLimit, SpreadLimit market.Rate
 }
 
-// Point gets each of the four points of a candle's path, after everything that happens at it. The
-// candle is valid until Point returns. Like the sink, Point may call Do and no other method of the
-// venue.
-type Point func(c *market.Candle, at market.Time, price market.Price)
+// PathPoint is one of the four points of a candle's path.
+type PathPoint struct {
+	Candle *market.Candle // valid until Point returns
+	At     market.Time
+	Price  market.Price
+}
+
+// Point gets the points of paths, after everything that happens at them: one, or, while nothing
+// happens, the next ones of all followed markets in order. It returns how many it has taken, at
+// least one. It must not take a point behind one that led to a command or to a change of
+// Config.Watches. Like the sink, Point may call Do and no other method of the venue.
+type Point func(path []PathPoint) (taken int)
 
 // Path is the order in which a candle visits its prices.
 type Path uint8
@@ -129,11 +138,11 @@ type Venue struct {
 	solo     *account            // account 0
 	orders   market.Index[order] // open, by our id
 	spare    []*order
-	done     []*order   // ended during this movement; spare from the next one on, when no pointer is left
-	waiting  []*arrival // commands that have not arrived
-	due      []*arrival // scratch: those that arrive now
-	arrived  []*arrival // spare
-	active   []*book    // scratch: books that a group of candles moves
+	done     []*order    // ended during this movement; spare from the next one on, when no pointer is left
+	waiting  []*arrival  // commands that have not arrived; behind the last up to the capacity, spare memory for more
+	due      []*arrival  // scratch: those that arrive now; spare behind the last as well
+	active   []*book     // scratch: books that a group of candles moves
+	shown    []PathPoint // scratch: for Config.Point
 	now      market.Time
 	sequence int64 // arrivals so far: time priority
 	movement int64 // calls of Advance so far
@@ -183,9 +192,9 @@ type arrival struct {
 	kind     market.CommandKind
 	attached bool
 	id       market.OrderID
-	movement int64          // of the Advance during which Do was called: it cannot arrive in the same path
-	placed   *order         // of a place
-	change   market.Command // of an update or a cancel
+	movement int64           // of the Advance during which Do was called: it cannot arrive in the same path
+	placed   *order          // of a place
+	change   *market.Command // of an update or a cancel; its memory stays for the next one
 }
 
 // origin is the account of a command and its time of arrival.
@@ -226,7 +235,7 @@ func (v *Venue) Redirect(sink func(*market.Event), point Point) { v.sink, v.conf
 
 // Trim gives up the memory that is kept for later orders and commands, before a copy is made of the
 // venue.
-func (v *Venue) Trim() { v.spare, v.arrived = nil, nil }
+func (v *Venue) Trim() { v.spare, v.due, v.waiting = nil, nil, slices.Clip(v.waiting) }
 
 // Deposit adds money to the balance of account 0.
 func (v *Venue) Deposit(asset market.AssetID, money market.Money) error {
@@ -253,20 +262,20 @@ func (v *Venue) Open(id market.ID) int { return v.solo.markets[id].open }
 // Do hands over a command. It arrives at the first point of a path that is not before Command.At
 // plus the latency. A later Advance sends the outcome to the sink.
 func (v *Venue) Do(c *market.Command) {
-	b, a := &v.books[c.Order.Market], v.newArrival()
+	b := &v.books[c.Order.Market]
 	if c.Order.Market == 0 {
 		b = v.bookOf(c)
 	}
+	a := v.newArrival()
 	a.book, a.kind, a.attached, a.id, a.account = b, c.Kind, c.Attached, c.Order.ID, v.solo
 	if c.Kind == market.CommandPlace {
 		a.placed = v.newOrder()
 		a.placed.Order = c.Order
 	} else {
-		a.change = *c
+		a.revise(c)
 	}
 	v.sequence++
 	a.at, a.sequence, a.movement = c.At.Add(v.config.Latency), v.sequence, v.movement
-	v.waiting = append(v.waiting, a)
 	b.waiting++
 	b.quietLow = math.MaxInt64
 	if c.Attached {
@@ -274,13 +283,36 @@ func (v *Venue) Do(c *market.Command) {
 	}
 }
 
-func (v *Venue) newArrival() *arrival {
-	if n := len(v.arrived); n > 0 {
-		a := v.arrived[n-1]
-		v.arrived = v.arrived[:n-1]
-		return a
+// revise makes an arrival that of an update or a cancel.
+//
+//go:noinline
+func (a *arrival) revise(c *market.Command) {
+	if a.change == nil {
+		a.change = new(market.Command)
 	}
-	return &arrival{}
+	*a.change = *c
+}
+
+// newArrival returns memory for one more waiting command.
+func (v *Venue) newArrival() *arrival {
+	n := len(v.waiting)
+	if n == cap(v.waiting) {
+		v.waiting = moreArrivals(v.waiting)
+	}
+	v.waiting = v.waiting[:n+1]
+	return v.waiting[n]
+}
+
+// moreArrivals returns a list with the same commands and spare memory behind them.
+//
+//go:noinline
+func moreArrivals(list []*arrival) []*arrival {
+	n := len(list)
+	grown, slab := append(make([]*arrival, 0, 2*n+4), list...), make([]arrival, n+4)
+	for i := range slab {
+		grown = append(grown, &slab[i])
+	}
+	return grown[:n]
 }
 
 // bookOf returns the book of the order that an update or a cancel names alone.
@@ -302,9 +334,19 @@ func (v *Venue) bookOf(c *market.Command) *book {
 func (v *Venue) Advance(ev *market.Event) error {
 	v.movement++
 	v.recycle()
-	switch ev.Kind {
-	case market.KindCandles:
+	if ev.Kind == market.KindCandles {
 		v.candles(ev.Candles)
+	} else {
+		v.advanceOther(ev)
+	}
+	return v.err
+}
+
+// advanceOther is Advance for what is no candle.
+//
+//go:noinline
+func (v *Venue) advanceOther(ev *market.Event) {
+	switch ev.Kind {
 	case market.KindTicker:
 		b := &v.books[ev.Ticker.Market]
 		b.bid, b.ask = ev.Ticker.Bid, ev.Ticker.Ask
@@ -317,7 +359,6 @@ func (v *Venue) Advance(ev *market.Event) error {
 		v.status(ev)
 		v.books[ev.Market].setQuietRange()
 	}
-	return v.err
 }
 
 // recycle frees the memory of orders that have ended.
@@ -339,7 +380,7 @@ func (v *Venue) fail(o *order, err error) {
 func (v *Venue) emit(b *book, o *order, exec market.ExecutionType, fills int) {
 	o.Updated = b.time
 	if o.queue != nil && o.shown != o.AmountRemaining {
-		b.queue(o).resize(o)
+		b.resize(o)
 	}
 	v.report.Describe(&o.Order, exec)
 	v.deliver(b, fills)
@@ -347,6 +388,11 @@ func (v *Venue) emit(b *book, o *order, exec market.ExecutionType, fills int) {
 		v.release(b, o)
 	}
 }
+
+// resize shows what is left of an order that rests in a Book.
+//
+//go:noinline
+func (b *book) resize(o *order) { b.queue(o).resize(o) }
 
 // reject reports to the sink that a command was refused; Perform returns the refusal instead.
 func (v *Venue) reject(b *book, kind market.CommandKind, id market.OrderID, refused *exchange.Error) {
@@ -394,17 +440,25 @@ func (v *Venue) release(b *book, o *order) {
 // newOrder returns an order with a zero life. Its market.Order is left over from another: overwrite
 // it.
 func (v *Venue) newOrder() *order {
-	if n := len(v.spare); n > 0 {
-		o := v.spare[n-1]
-		v.spare = v.spare[:n-1]
-		o.life = life{}
-		return o
+	if len(v.spare) == 0 {
+		v.moreOrders()
 	}
+	last := len(v.spare) - 1
+	o := v.spare[last]
+	v.spare = v.spare[:last]
+	o.life = life{}
+	return o
+}
+
+// moreOrders makes memory for orders. Like other functions of what is rare, it is not inlined: the
+// code that each order runs stays small, and more of it in the processor's cache.
+//
+//go:noinline
+func (v *Venue) moreOrders() {
 	slab := make([]order, 64)
-	for i := 1; i < len(slab); i++ {
-		v.spare = append(v.spare, &slab[i])
+	for i := range slab {
+		v.spare = append(v.spare, &slab[len(slab)-1-i])
 	}
-	return &slab[0]
 }
 
 // hold sets the amount that an order holds.

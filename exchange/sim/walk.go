@@ -131,7 +131,7 @@ func better(side market.Side, a, b market.Price) market.Price {
 // notifyHere sends the engine the path's price if it is at or beyond a watched price, and reports
 // whether it did. It sends each watched price once in a row; both, where the price is beyond both.
 func (v *Venue) notifyHere(b *book) bool {
-	return *b.watch != (market.Watch{}) && v.notifyReached(b)
+	return b.watch.Any() && v.notifyReached(b)
 }
 
 func (v *Venue) notifyReached(b *book) bool {

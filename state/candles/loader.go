@@ -50,7 +50,13 @@ func (l *loader) raise(priceDigits, volumeDigits uint8) error {
 		return err
 	}
 	byPrice, byVolume := market.Pow10(priceDigits-l.priceDigits), market.Pow10(volumeDigits-l.volumeDigits)
-	l.each(func(c *market.Candle) { scaleCandle(c, byPrice, byVolume) })
+	if l.current != nil {
+		candles := l.current.candles()
+		for i := range candles {
+			scaleCandle(&candles[i], byPrice, byVolume)
+		}
+		l.current.set(candles)
+	}
 	l.maxPrice, l.maxVolume = market.Price(price), market.Volume(volume)
 	l.priceDigits, l.volumeDigits = priceDigits, volumeDigits
 	return nil
@@ -62,20 +68,6 @@ func scaleCandle(c *market.Candle, price, volume int64) {
 	c.Low *= market.Price(price)
 	c.Close *= market.Price(price)
 	c.Volume *= market.Volume(volume)
-}
-
-// each visits every candle that is not packed.
-func (l *loader) each(visit func(c *market.Candle)) {
-	if l.current != nil {
-		candles := l.current.candles()
-		for i := range candles {
-			visit(&candles[i])
-		}
-		l.current.set(candles)
-	}
-	for i := range l.late.count {
-		visit(&l.late.at(i + 1).candle)
-	}
 }
 
 // add takes a valid candle with the loader's decimals; index is that of its start, and line names
@@ -108,9 +100,16 @@ func (l *loader) insert(chunk *openChunk, c *market.Candle, offset int, line int
 }
 
 func (l *loader) addLate(chunk *loadedChunk, c *market.Candle, line int64) error {
-	l.late.add(&chunk.late, lateCandle{candle: *c, line: line})
+	_, offset := chunkOf(l.interval.Index(c.Start))
+	l.late.add(&chunk.late, &lateCandle{candle: *c, line: line, priceDigits: l.priceDigits,
+		volumeDigits: l.volumeDigits}, offset)
 	if l.late.count < maxLate {
 		return nil
+	}
+	if !l.spool.spilled() { // the load is large, and the late candles need the memory
+		if err := l.spool.spill(); err != nil {
+			return err
+		}
 	}
 	return l.mergeLate()
 }
@@ -142,7 +141,7 @@ func (l *loader) put(chunk *openChunk) error {
 
 // mergeLate packs late candles into their chunks.
 func (l *loader) mergeLate() error {
-	merged := &openChunk{}
+	merged, late := &openChunk{}, lateCandle{candle: market.Candle{Interval: l.interval}}
 	for _, number := range sortedKeys(l.spool.chunks) {
 		chunk := l.spool.chunks[number]
 		if chunk.late.first == 0 {
@@ -156,17 +155,19 @@ func (l *loader) mergeLate() error {
 			return err
 		}
 		for at := chunk.late.first; at != 0; {
-			late := l.late.at(at)
-			_, offset := chunkOf(l.interval.Index(late.candle.Start))
+			offset := 0
+			offset, at = l.late.read(at, &late)
+			late.candle.Start = l.interval.StartOf(number<<chunkShift + int64(offset))
+			scaleCandle(&late.candle, market.Pow10(l.priceDigits-late.priceDigits),
+				market.Pow10(l.volumeDigits-late.volumeDigits))
 			l.insert(merged, &late.candle, offset, late.line)
-			at = late.next
 		}
 		chunk.late = lateQueue{}
 		if err := l.put(merged); err != nil {
 			return err
 		}
 	}
-	l.late.count = 0
+	l.late.clear()
 	return nil
 }
 
@@ -179,39 +180,6 @@ func (l *loader) finish() error {
 	err := l.mergeLate()
 	l.late = lateList{}
 	return err
-}
-
-// lateList keeps late candles, in blocks, so that it grows without a copy. They count from 1.
-type lateList struct {
-	blocks []*[lateBlock]lateCandle
-	count  int32
-}
-
-const lateBlock = 1 << 12
-
-type lateCandle struct {
-	candle market.Candle
-	line   int64
-	next   int32 // late candle of the same chunk; 0: none
-}
-
-// lateQueue is the late candles of one chunk, in the order of their arrival.
-type lateQueue struct{ first, last int32 }
-
-func (l *lateList) at(n int32) *lateCandle { return &l.blocks[(n-1)/lateBlock][(n-1)%lateBlock] }
-
-func (l *lateList) add(to *lateQueue, c lateCandle) {
-	if int(l.count) == len(l.blocks)*lateBlock {
-		l.blocks = append(l.blocks, new([lateBlock]lateCandle))
-	}
-	l.count++
-	*l.at(l.count) = c
-	if to.first == 0 {
-		to.first = l.count
-	} else {
-		l.at(to.last).next = l.count
-	}
-	to.last = l.count
 }
 
 // openChunk is a chunk with each candle at its offset.

@@ -123,7 +123,7 @@ func TestAStoreOpenForReadingAgreesWithTheWriter(t *testing.T) {
 
 func TestReplayAllocatesNothing(t *testing.T) {
 	store := openTestStore(t)
-	_, err := store.Put(WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}, benchSeries(300_000), 2, 4, nil)
+	_, err := store.Put(WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}, benchSeries(600_000), 2, 4, nil)
 	require.NoError(t, err)
 	reader, err := store.Read(ReadOptions{Market: btcEUR, Interval: market.Interval1m})
 	require.NoError(t, err)

@@ -22,6 +22,7 @@ type chunkDecoder struct {
 	leastBody   int64
 	small       bool // combineSmall can take the block in cols
 	cols        blockColumns
+	gapless     bool // the gaps in cols are all zero
 }
 
 // open begins a chunk; its candles will have the given decimals. It wraps ErrCorrupt, or
@@ -98,9 +99,12 @@ func (d *chunkDecoder) unpackBlock(n int) error {
 		if width > 64 || end > len(d.rest)-chunkSlack {
 			return fmt.Errorf("%w: column of %d bits", boltfile.ErrCorrupt, width)
 		}
-		unpackColumn(&d.cols[col], d.rest[at:end+chunkSlack], n, width)
+		if col != colGap || width > 0 || !d.gapless {
+			unpackColumn(&d.cols[col], d.rest[at:end+chunkSlack], n, width)
+		}
 		at = end
 	}
+	d.gapless = widths[colGap] == 0
 	d.leastOpen = int64(binary.LittleEndian.Uint64(d.rest[8:]))
 	d.leastBody = int64(binary.LittleEndian.Uint64(d.rest[16:]))
 	d.small = d.isSmall(widths)
@@ -125,18 +129,32 @@ func unpackColumn(dst *[blockRows]uint64, src []byte, n int, width uint) {
 	}
 }
 
-// unpackFours reads a full column of at most 14 bits: one load holds four values and the odd bits
-// before them.
+// unpackFours reads a full column of at most 14 bits: one load holds four values. Eight values
+// begin with a byte, the last four of them with half a byte where the width is odd. A word is
+// shifted by one width again and again, because a shift by another number needs a register of its
+// own.
 func unpackFours(dst *[blockRows]uint64, src []byte, width uint) {
-	mask, bit := uint64(1)<<width-1, uint(0)
-	w1, w2, w3 := width&63, 2*width&63, 3*width&63
-	for i := 0; i < blockRows; i += 4 {
-		word := binary.LittleEndian.Uint64(src[bit>>3:bit>>3+8]) >> (bit & 7)
-		dst[i] = word & mask
-		dst[i+1] = word >> w1 & mask
-		dst[i+2] = word >> w2 & mask
-		dst[i+3] = word >> w3 & mask
-		bit += 4 * width
+	mask, half, odd := uint64(1)<<width-1, width/2, width&1*4
+	at, w := uint(0), width&63
+	for i := 0; i < blockRows; i += 8 {
+		eight := (*[8]uint64)(dst[i : i+8])
+		word := binary.LittleEndian.Uint64(src[at : at+8])
+		eight[0] = word & mask
+		word >>= w
+		eight[1] = word & mask
+		word >>= w
+		eight[2] = word & mask
+		word >>= w
+		eight[3] = word & mask
+		word = binary.LittleEndian.Uint64(src[at+half:at+half+8]) >> odd
+		eight[4] = word & mask
+		word >>= w
+		eight[5] = word & mask
+		word >>= w
+		eight[6] = word & mask
+		word >>= w
+		eight[7] = word & mask
+		at += width
 	}
 }
 
@@ -214,15 +232,18 @@ func (d *chunkDecoder) combineSmall(dst *[blockRows]market.Candle) (bad int64) {
 	start := d.start(d.offset)
 	last, leastOpen, leastBody := d.close, d.leastOpen, d.leastBody
 	for i := range dst {
-		open := last + leastOpen + int64(cols[colOpen][i])
-		last = open + leastBody + int64(cols[colBody][i])
-		low := min(open, last) - int64(cols[colDown][i])
-		bad |= low - 1
 		c := &dst[i]
-		c.Open, c.Close, c.Low = market.Price(open), market.Price(last), market.Price(low)
-		c.High = market.Price(max(open, last) + int64(cols[colUp][i]))
 		start += step
-		c.Volume, c.Start = market.Volume(cols[colVolume][i]), start
+		c.Start = start
+		c.Volume = market.Volume(cols[colVolume][i])
+		open := last + (leastOpen + int64(cols[colOpen][i]))
+		c.Open = market.Price(open)
+		last = open + (leastBody + int64(cols[colBody][i]))
+		c.Close = market.Price(last)
+		c.High = market.Price(max(open, last) + int64(cols[colUp][i]))
+		low := min(open, last) - int64(cols[colDown][i])
+		c.Low = market.Price(low)
+		bad |= low - 1
 	}
 	d.close = last
 	d.offset += blockRows

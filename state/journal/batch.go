@@ -41,6 +41,7 @@ const (
 	opFill
 	opPosition
 	opBlob
+	opRemoveBlob
 	opCursor
 	opHalt
 	opResume
@@ -143,6 +144,11 @@ func (b *Batch) Cursor(at market.Time, name string, value []byte) {
 // Blob stores bytes under a name, such as a snapshot of the engine, the gate or a strategy. It does
 // not journal them.
 func (b *Batch) Blob(name string, value []byte) { b.put(opBlob, name, value) }
+
+// RemoveBlob removes the bytes under a name, where there are any.
+func (b *Batch) RemoveBlob(name string) {
+	b.ops = append(b.ops, op{do: opRemoveBlob, key: b.literal(name)})
+}
 
 func (b *Batch) put(do opKind, name string, value []byte) {
 	key := b.literal(name)

@@ -142,6 +142,8 @@ func (c *committer) apply(journal *bbolt.Bucket, o *op) error {
 		return putRow(c.tx.Bucket(bucketPositions), c.slice(o.key), c.slice(o.value))
 	case opBlob:
 		return putRow(c.tx.Bucket(bucketBlobs), c.slice(o.key), c.slice(o.value))
+	case opRemoveBlob:
+		return c.tx.Bucket(bucketBlobs).Delete(c.slice(o.key))
 	case opCursor:
 		return putRow(c.tx.Bucket(bucketCursors), c.slice(o.key), c.slice(o.value))
 	case opHalt:

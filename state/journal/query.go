@@ -167,6 +167,24 @@ func (s *Store) Runs() ([]RunRow, error) { return collect(s, bucketRuns, readRun
 // Blob returns a copy of the bytes stored under a name, nil for none.
 func (s *Store) Blob(name string) ([]byte, error) { return s.get(bucketBlobs, name) }
 
+// Blobs returns copies of all bytes stored under names that begin with a prefix, by the rest of the
+// name.
+func (s *Store) Blobs(prefix string) (blobs map[string][]byte, err error) {
+	blobs = map[string][]byte{}
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		cursor := boltfile.NewCursor(tx.Bucket(bucketBlobs))
+		for name, row := cursor.Seek([]byte(prefix)); bytes.HasPrefix(name, []byte(prefix)); name, row = cursor.Next() {
+			body, err := openRow(name, row)
+			if err != nil {
+				return fmt.Errorf("%s: %s %q: %w", s.path, bucketBlobs, name, err)
+			}
+			blobs[string(name[len(prefix):])] = append([]byte{}, body...)
+		}
+		return nil
+	})
+	return blobs, err
+}
+
 // Cursor returns a copy of the position of a feed, nil for none.
 func (s *Store) Cursor(name string) ([]byte, error) { return s.get(bucketCursors, name) }
 

@@ -195,7 +195,7 @@ func TestTheWarmupCoversChannelAndReach(t *testing.T) {
 	require.Equal(t, 5001, needs.Warmup)
 	needs, err = breakout.Definition.Needs(nil)
 	require.NoError(t, err)
-	require.Greater(t, needs.Warmup, 300)
+	require.Equal(t, 95, needs.Warmup, "an ATR of 14 candles forgets in 95")
 }
 
 // The exits are on the ticks beyond what the multiples give, in whatever units the prices are kept:

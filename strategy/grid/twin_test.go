@@ -175,8 +175,12 @@ func randomPlan(t *testing.T, kind strategy.Definition, seed uint64) *backtest.P
 		Latency: market.Duration(r.IntN(3) * 45e9), VolumeShare: market.Rate(r.IntN(2) * 1_000_000)}
 	limits := risk.Limits{MaxOpenOrders: r.IntN(3) * 7, OrdersPerMinute: r.IntN(2) * 4, MaxInFlight: r.IntN(2) * 3,
 		MaxPosition: market.Money(r.IntN(2) * 30_000)}
+	levels := 1 + r.Int64N(12)
+	if r.IntN(3) == 0 {
+		levels = 1 + r.Int64N(50)
+	}
 	g := backtest.StrategyPlan{Name: "grid", Kind: kind, Interval: market.Interval1m, Limits: limits,
-		Values: map[string]any{"levels": 1 + r.Int64N(12), "spacing_bps": fmt.Sprint(3 + r.IntN(40)),
+		Values: map[string]any{"levels": levels, "spacing_bps": fmt.Sprint(3 + r.IntN(40)),
 			"recentre_bps": fmt.Sprint(5 + r.IntN(200)), "money": fmt.Sprint(5 + r.IntN(120))}}
 	all := map[*market.Market][]market.Candle{}
 	for i := range 1 + r.IntN(2) {
@@ -227,7 +231,7 @@ func candles(t *testing.T, m *market.Market, seed uint64) []market.Candle {
 
 func TestTheGridAsksWhatItsNaiveTwinAsks(t *testing.T) {
 	fills := 0
-	for seed := range uint64(30) {
+	for seed := range uint64(40) {
 		want, have := listener{}, listener{}
 		naively := play(t, naiveKind, seed, &want)
 		result := play(t, grid.Definition, seed, &have)

@@ -18,6 +18,18 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
+// BenchmarkPush is a push of each indicator, through two calls that cannot be inlined.
+func BenchmarkPush(b *testing.B) {
+	all := walk(1 << 12)
+	for _, f := range figures() {
+		b.Run(f.name, func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				f.push(all[i&(1<<12-1)])
+			}
+		})
+	}
+}
+
 func BenchmarkSMA(b *testing.B) {
 	all, average := walk(1<<12), indicator.NewSMA(50)
 	for i := 0; b.Loop(); i++ {

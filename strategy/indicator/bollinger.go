@@ -18,13 +18,13 @@ func (b *Bollinger) Push(p market.Price) { b.deviation.Push(p) }
 func (b *Bollinger) Ready() bool { return b.deviation.Ready() }
 
 // Middle is the simple average.
-func (b *Bollinger) Middle() float64 { return b.deviation.Mean() }
+func (b *Bollinger) Middle() Level { return b.deviation.Mean() }
 
 // Upper is the middle plus k deviations.
-func (b *Bollinger) Upper() float64 { return b.Middle() + float64(b.k*b.deviation.Value()) }
+func (b *Bollinger) Upper() Level { return b.Middle() + Level(b.k*b.deviation.Value()) }
 
 // Lower is the middle less k deviations.
-func (b *Bollinger) Lower() float64 { return b.Middle() - float64(b.k*b.deviation.Value()) }
+func (b *Bollinger) Lower() Level { return b.Middle() - Level(b.k*b.deviation.Value()) }
 
 // Warmup is n.
 func (b *Bollinger) Warmup() int { return b.deviation.Warmup() }

@@ -3,6 +3,7 @@ package indicator
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -12,14 +13,14 @@ import (
 // common divisor of the lengths: its sign is exact, so that equal averages are equal and no
 // rounding makes a cross.
 type Cross struct {
-	ring    []market.Price // the last slow closes
-	at, lag int            // where the next close goes; where the oldest of the fast average is
-	was     market.Price   // the difference at the close before
-	bySlow  market.Price   // lengths without their common factor
-	byFast  market.Price
-	byBoth  market.Price // bySlow − byFast
+	ring    []market.Price // at least the last slow closes; as long as a power of two
+	next    uint           // number of the next close; its place is that modulo the length of ring
+	fast    uint           // closes of the averages
+	slow    uint
+	was     market.Price // the difference at the close before
+	byFast  market.Price // lengths without their common factor: the fast one,
+	byBoth  market.Price // and the slow one − the fast one
 	calm    market.Price // highest close for Quiet: 0 before the first difference, then highest
-	seen    int          // closes, up to slow
 	highest market.Price // close up to which the difference is exact
 }
 
@@ -38,11 +39,9 @@ func NewCross(fast, slow int) Cross {
 		panic(fmt.Sprintf("indicator: a cross of averages over %d and %d closes", fast, slow))
 	}
 	common := divisor(fast, slow)
-	x := Cross{ring: make([]market.Price, slow), lag: slow - fast, byFast: market.Price(fast / common),
-		bySlow: market.Price(slow / common)}
-	x.byBoth = x.bySlow - x.byFast
-	x.highest = math.MaxInt64 / (market.Price(fast) * x.bySlow)
-	return x
+	return Cross{ring: make([]market.Price, 1<<bits.Len(uint(slow-1))), fast: uint(fast), slow: uint(slow),
+		byFast: market.Price(fast / common), byBoth: market.Price((slow - fast) / common),
+		highest: math.MaxInt64 / market.Price(fast*slow/common)}
 }
 
 // Push takes the next close and reports a cross. The first cross can come with close slow+1, when
@@ -55,15 +54,10 @@ func (x *Cross) Push(close market.Price) Direction {
 	}
 	is := x.after(close)
 	direction := Direction(0)
-	switch {
-	case x.seen < len(x.ring):
-		if x.seen++; x.seen == len(x.ring) {
-			x.calm = x.highest
-		}
-	case x.was <= 0 && is > 0:
-		direction = Up
-	case x.was >= 0 && is < 0:
-		direction = Down
+	if x.Ready() {
+		direction = crossed(x.was, is)
+	} else if x.next+1 == x.slow {
+		x.calm = x.highest
 	}
 	x.take(close, is)
 	return direction
@@ -73,37 +67,47 @@ func (x *Cross) Push(close market.Price) Direction {
 // panic, and before the first difference, it changes nothing and returns false.
 func (x *Cross) Quiet(close market.Price) bool {
 	is := x.after(close)
-	if close > x.calm || (x.was <= 0 && is > 0) || (x.was >= 0 && is < 0) {
-		return false
+	if (x.calm-close)|(x.was^is) < 0 || x.was == 0 { // else both are on the same side, and close is not too high
+		if close > x.calm || crossed(x.was, is) != 0 {
+			return false
+		}
 	}
 	x.take(close, is)
 	return true
 }
 
+// crossed compares two differences in a row.
+func crossed(was, is market.Price) Direction {
+	switch {
+	case was <= 0 && is > 0:
+		return Up
+	case was >= 0 && is < 0:
+		return Down
+	}
+	return 0
+}
+
 // after is the difference with one more close: it enters both sums, and the oldest close of each
 // leaves. The terms may wrap, the difference itself does not.
 func (x *Cross) after(close market.Price) market.Price {
-	return x.was + close*x.byBoth - x.ring[x.lag]*x.bySlow + x.ring[x.at]*x.byFast
+	middle := *x.ago(x.fast)
+	return x.was + (close-middle)*x.byBoth + (*x.ago(x.slow)-middle)*x.byFast
 }
+
+// ago is the place of the close n closes before the next one; 0: of the next one itself.
+func (x *Cross) ago(n uint) *market.Price { return &x.ring[(x.next-n)&uint(len(x.ring)-1)] }
 
 // take adds a close.
 func (x *Cross) take(close, is market.Price) {
-	x.was, x.ring[x.at] = is, close
-	x.at, x.lag = next(x.at, len(x.ring)), next(x.lag, len(x.ring))
-}
-
-func next(at, length int) int {
-	if at++; at == length {
-		return 0
-	}
-	return at
+	*x.ago(0) = close
+	x.was, x.next = is, x.next+1
 }
 
 // Ready reports whether the next Push can report a cross.
-func (x *Cross) Ready() bool { return x.seen == len(x.ring) }
+func (x *Cross) Ready() bool { return x.next >= x.slow }
 
 // Warmup is slow+1: the close at which the first cross can be reported.
-func (x *Cross) Warmup() int { return len(x.ring) + 1 }
+func (x *Cross) Warmup() int { return int(x.slow) + 1 }
 
 // divisor returns the greatest common divisor.
 func divisor(a, b int) int {

@@ -29,49 +29,39 @@ func (d *Donchian) High() market.Price { return d.highs.top() }
 // Low is the lowest low, 0 before the first candle.
 func (d *Donchian) Low() market.Price { return -d.lows.top() }
 
+// Middle is the mean of both.
+func (d *Donchian) Middle() Level { return Level(d.High()+d.Low()) / 2 }
+
 // Warmup is n.
 func (d *Donchian) Warmup() int { return d.n }
 
-// ladder keeps the prices of a window that no higher price follows, in falling order: the first is
-// the highest.
-type ladder struct {
-	ring  []rung
-	first int
-	count int
-	next  int // number of the next push
+// Chandelier is a pair of stops at a distance of k average true ranges from the highest high and
+// the lowest low of the last n candles.
+type Chandelier struct {
+	channel Donchian
+	reach   ATR
+	k       float64
 }
 
-type rung struct {
-	price  market.Price
-	number int
+// NewChandelier returns the stops over n candles, whose ATR has the same length; 22 and 3 are
+// usual. It panics where n is below 1.
+func NewChandelier(n int, k float64) Chandelier { return Chandelier{NewDonchian(n), NewATR(n), k} }
+
+// Push takes the next candle.
+func (x *Chandelier) Push(c market.Candle) {
+	x.channel.Push(c)
+	x.reach.Push(c)
 }
 
-func newLadder(n int) ladder { return ladder{ring: make([]rung, n)} }
+// Ready reports whether n candles were pushed.
+func (x *Chandelier) Ready() bool { return x.channel.Ready() }
 
-// push adds a price and drops the pushes numbered up to expired, first: there are at most n rungs.
-func (l *ladder) push(p market.Price, expired int) {
-	if l.count > 0 && l.ring[l.first].number <= expired {
-		l.first = l.wrap(l.first + 1)
-		l.count--
-	}
-	for l.count > 0 && l.ring[l.wrap(l.first+l.count-1)].price <= p {
-		l.count--
-	}
-	l.ring[l.wrap(l.first+l.count)] = rung{p, l.next}
-	l.count++
-	l.next++
-}
+// Long is the highest high less k ranges: the stop of a position that was bought.
+func (x *Chandelier) Long() Level { return Level(x.channel.High()) - Level(x.k*x.reach.Value()) }
 
-func (l *ladder) top() market.Price {
-	if l.count == 0 {
-		return 0
-	}
-	return l.ring[l.first].price
-}
+// Short is the lowest low plus k ranges: the stop of a position that was sold. A close above it
+// ends a fall.
+func (x *Chandelier) Short() Level { return Level(x.channel.Low()) + Level(x.k*x.reach.Value()) }
 
-func (l *ladder) wrap(at int) int {
-	if at >= len(l.ring) {
-		return at - len(l.ring)
-	}
-	return at
-}
+// Warmup is that of the ATR.
+func (x *Chandelier) Warmup() int { return x.reach.Warmup() }

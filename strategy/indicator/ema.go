@@ -1,26 +1,31 @@
 package indicator
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"math"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
 
 // EMA is the exponential moving average of weight 2/(n+1), which starts with the simple average of
 // the first n prices.
 type EMA struct {
+	line
 	smooth smooth
 }
 
 // NewEMA returns an average of n prices. It panics where n is below 1.
-func NewEMA(n int) EMA { return EMA{newSmooth(n, 2/float64(n+1))} }
+func NewEMA(n int) EMA { return EMA{smooth: exponential(n)} }
 
 // Push takes the next price.
-func (e *EMA) Push(p market.Price) { e.smooth.push(float64(p)) }
+func (e *EMA) Push(p market.Price) {
+	e.smooth.push(float64(p))
+	e.level = Level(e.smooth.value)
+}
 
 // Ready reports whether n prices were pushed.
 func (e *EMA) Ready() bool { return e.smooth.ready() }
 
-// Value is the average.
-func (e *EMA) Value() float64 { return e.smooth.value }
-
-// Warmup is about 14·n.
+// Warmup is about 3.5·n.
 func (e *EMA) Warmup() int { return e.smooth.warmup() }
 
 // smooth is an exponential average: it moves towards each new value by a weight. Its start is the
@@ -32,10 +37,14 @@ type smooth struct {
 	n      int
 }
 
-func newSmooth(n int, weight float64) smooth { return smooth{n: window(n), weight: weight} }
+// exponential is the average that is usual over n values.
+func exponential(n int) smooth { return smooth{n: window(n), weight: 2 / float64(n+1)} }
 
-// push rounds the product before the sum by converting it: a processor that fuses both would print
-// other results.
+// wilder is Wilder's average, of weight 1/n.
+func wilder(n int) smooth { return smooth{n: window(n), weight: 1 / float64(n)} }
+
+// push adds a value. It rounds the product before the sum by converting it: a processor that fuses
+// both would print other results.
 func (s *smooth) push(x float64) {
 	if s.seen == s.n {
 		s.value += float64(s.weight * (x - s.value))
@@ -47,4 +56,29 @@ func (s *smooth) push(x float64) {
 
 func (s *smooth) ready() bool { return s.seen == s.n }
 
-func (s *smooth) warmup() int { return s.n + decayed(1-s.weight) }
+func (s *smooth) warmup() int { return decayed(1 - s.weight) }
+
+// forgotten is the weight below which the past does not count (see the package comment).
+const forgotten = 1e-3
+
+// decayed is the number of pushes after which an average that keeps the part `kept` of itself at
+// each has forgotten its start.
+func decayed(kept float64) int {
+	if kept <= 0 {
+		return 1
+	}
+	return int(math.Ceil(math.Log(forgotten) / math.Log(kept)))
+}
+
+// chained is the warm-up of an average of averages: the number of pushes after which both together
+// have forgotten their start.
+func chained(inner, outer *smooth) (pushes int) {
+	in, out := 1.0, 0.0 // weight of the start that is still in the inner average, and in the outer one
+	for in+out >= forgotten {
+		moved := in * inner.weight
+		in -= moved
+		out = (out + moved) * (1 - outer.weight)
+		pushes++
+	}
+	return pushes
+}

@@ -1,43 +1,35 @@
-// Package indicator holds moving figures of a market: SMA, Cross, EMA, RSI, ATR, StdDev, Bollinger,
-// Donchian and VWAP. It never decides anything, never looks ahead and does not allocate after
-// construction; sums of prices are integers, because a float sum drifts and shows crosses that
-// never were. Start at SMA; all others have the same shape.
+// Package indicator holds moving figures of a market. It never decides anything, never looks ahead
+// and does not allocate after construction (Batch: only what its function allocates). Start at SMA;
+// the others have the same shape.
 //
-// Push takes the next candle or price in constant time (Donchian: on average). Ready reports
-// whether enough was pushed; before that the figures mean nothing. Figures are in the market's
-// price units (ticks of 10^-Market.PriceDigits), the RSI from 0 to 100. Indicators are plain
-// values: keep them in a struct and do not copy them after the first Push.
+//   - Averages: SMA, EMA, WMA, HMA, KAMA, VWMA, VWAP.
+//   - Trend: MACD, ADX, Supertrend, Regression, Slope.
+//   - Momentum: RSI, Stochastic, CCI, ROC, MFI, OBV.
+//   - Bands: Bollinger, Keltner, Donchian, Chandelier, Highest, Lowest.
+//   - Spread: ATR, StdDev, ZScore, Rank, Correlation.
+//   - Events: Cross, LineCross, Since.
+//   - Functions over slices, such as those of TA-Lib: Batch.
 //
-// Warmup is the number of pushes after which earlier history has no effect: an earlier start
-// changes a figure by less than 1e-9 of itself. For windows that is their length; for exponential
-// averages it follows from their decay.
+// Push takes the next candle, price or value. Ready reports whether enough was pushed; before that
+// the figures mean nothing. Value is the figure. Figures that are prices have Below and Above, the
+// price some percent away; those with several lines return each as a Level, which has them too:
+//
+//	c.Close < mean.Below(3*market.Percent)
+//	c.Close < band.Lower().Below(0)
+//
+// Figures are in the market's price units (10^-Market.PriceDigits), those of a scale from 0 to 100.
+// Indicators are plain values: keep them in a struct and do not copy them after the first Push.
+// Sums of prices are integers, because a float sum drifts and shows crosses that never were.
+//
+// Push takes constant time, on average for Donchian, Chandelier, Stochastic, Highest and Lowest.
+// CCI, Rank and Batch read or move their whole window.
+//
+// Warmup is the number of pushes after which earlier ones have no effect. For a window that is its
+// length: an earlier start gives the same figure. An exponential average keeps a little of its past
+// for ever: its warm-up is the number of pushes after which everything before them has less than
+// 0.1 % of the weight. That is 3.5·n for an EMA and 6.9·n for Wilder's averages (RSI, ATR). An
+// earlier start then moves the average by less than 0.3 % of the range of what it averages.
 //
 // Known limitation: a sum over a window must fit an int64, which a price of a million with eight
-// decimals does over 92,000 candles.
+// decimals does over 92,000 candles, and the sum of three such prices of a candle over 30,000.
 package indicator
-
-import (
-	"fmt"
-	"math"
-)
-
-// forgotten is the weight of the past after a warm-up. It is smaller than the promised 1e-9,
-// because past values may have been a thousand times larger than present ones.
-const forgotten = 1e-12
-
-// decayed returns the number of pushes after which an average that keeps the part `kept` of itself
-// at each has forgotten its start.
-func decayed(kept float64) int {
-	if kept <= 0 {
-		return 0
-	}
-	return int(math.Ceil(math.Log(forgotten) / math.Log(kept)))
-}
-
-// window returns n and panics where it is below 1.
-func window(n int) int {
-	if n < 1 {
-		panic(fmt.Sprintf("indicator: a window of %d", n))
-	}
-	return n
-}

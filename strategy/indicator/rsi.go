@@ -12,9 +12,7 @@ type RSI struct {
 }
 
 // NewRSI returns an index over n changes. It panics where n is below 1.
-func NewRSI(n int) RSI {
-	return RSI{gain: newSmooth(n, 1/float64(n)), loss: newSmooth(n, 1/float64(n))}
-}
+func NewRSI(n int) RSI { return RSI{gain: wilder(n), loss: wilder(n)} }
 
 // Push takes the next close, which must be positive.
 func (r *RSI) Push(p market.Price) {
@@ -44,5 +42,5 @@ func (r *RSI) Value() float64 {
 	return 100 * (r.gain.value / moves)
 }
 
-// Warmup is about 29·n.
+// Warmup is about 6.9·n.
 func (r *RSI) Warmup() int { return 1 + r.gain.warmup() }

@@ -185,9 +185,9 @@ func TestStdDevAndBollingerEqualTheirTwins(t *testing.T) {
 			window := all[i-n+1 : i+1]
 			sd, middle := math.Sqrt(variance(window)), mean(closes(window))
 			near(t, sd, deviation.Value(), "deviation")
-			near(t, middle, band.Middle(), "middle")
-			near(t, middle+k*sd, band.Upper(), "upper")
-			near(t, middle-k*sd, band.Lower(), "lower")
+			near(t, middle, band.Middle().Value(), "middle")
+			near(t, middle+k*sd, band.Upper().Value(), "upper")
+			near(t, middle-k*sd, band.Lower().Value(), "lower")
 		}
 	})
 }
@@ -205,6 +205,7 @@ func TestDonchianEqualsItsTwin(t *testing.T) {
 			}
 			require.Equal(t, high, channel.High())
 			require.Equal(t, low, channel.Low())
+			near(t, float64(high)/2+float64(low)/2, channel.Middle().Value(), "middle")
 		}
 	})
 }

@@ -3,45 +3,69 @@ package indicator
 import "github.com/tidemark-trading/tidemark/market"
 
 // VWAP is the average price of the last n candles, weighted by volume; a candle's price is
-// (high+low+close) ÷ 3.
+// (high+low+close) ÷ 3. It is 0 where nothing was traded.
 type VWAP struct {
-	ring   []traded
-	at     uint
-	value  uint128 // Σ 3·price·volume
-	volume market.Volume
-	full   bool
-}
-
-type traded struct {
-	price3 market.Price // high+low+close
-	volume market.Volume
+	line
+	sums byVolume
 }
 
 // NewVWAP returns an average over n candles. It panics where n is below 1.
-func NewVWAP(n int) VWAP { return VWAP{ring: make([]traded, window(n))} }
+func NewVWAP(n int) VWAP { return VWAP{sums: newByVolume(n)} }
 
 // Push takes the next candle.
-func (v *VWAP) Push(c market.Candle) {
-	old := v.ring[v.at]
-	now := traded{c.High + c.Low + c.Close, c.Volume}
-	v.ring[v.at] = now
-	v.volume += now.volume - old.volume
-	v.value = v.value.plus(product(now.price3, now.volume)).minus(product(old.price3, old.volume))
-	if v.at++; v.at == uint(len(v.ring)) {
-		v.at, v.full = 0, true
-	}
-}
+func (v *VWAP) Push(c market.Candle) { v.level = v.sums.push(typical3(c), c.Volume) / 3 }
 
 // Ready reports whether n candles were pushed and something was traded in one of them.
-func (v *VWAP) Ready() bool { return v.full && v.volume > 0 }
-
-// Value is the average, or 0 where nothing was traded.
-func (v *VWAP) Value() float64 {
-	if v.volume == 0 {
-		return 0
-	}
-	return v.value.float() / 3 / float64(v.volume)
-}
+func (v *VWAP) Ready() bool { return v.sums.ready() }
 
 // Warmup is n.
-func (v *VWAP) Warmup() int { return len(v.ring) }
+func (v *VWAP) Warmup() int { return len(v.sums.list) }
+
+// VWMA is the average of the last n closes, weighted by volume. It is 0 where nothing was
+// traded.
+type VWMA struct {
+	line
+	sums byVolume
+}
+
+// NewVWMA returns an average over n candles. It panics where n is below 1.
+func NewVWMA(n int) VWMA { return VWMA{sums: newByVolume(n)} }
+
+// Push takes the next candle.
+func (v *VWMA) Push(c market.Candle) { v.level = v.sums.push(c.Close, c.Volume) }
+
+// Ready reports whether n candles were pushed and something was traded in one of them.
+func (v *VWMA) Ready() bool { return v.sums.ready() }
+
+// Warmup is n.
+func (v *VWMA) Warmup() int { return len(v.sums.list) }
+
+// typical3 is three times the typical price of a candle.
+func typical3(c market.Candle) market.Price { return c.High + c.Low + c.Close }
+
+// byVolume is the average of a window of prices, weighted by volume.
+type byVolume struct {
+	ring[traded]
+	value  int128 // Σ price·volume
+	volume market.Volume
+}
+
+type traded struct {
+	price  market.Price
+	volume market.Volume
+}
+
+func newByVolume(n int) byVolume { return byVolume{ring: newRing[traded](n)} }
+
+// push adds a price and returns the average.
+func (b *byVolume) push(p market.Price, v market.Volume) Level {
+	old := b.ring.push(traded{p, v})
+	b.volume += v - old.volume
+	b.value = b.value.plus(product(p, v)).minus(product(old.price, old.volume))
+	if b.volume == 0 {
+		return 0
+	}
+	return Level(b.value.float() / float64(b.volume))
+}
+
+func (b *byVolume) ready() bool { return b.full && b.volume > 0 }

@@ -91,7 +91,7 @@ func (x *smaCross) OnCandle(d *strategy.Desk, c market.Candle) {
 }
 
 // Quiet handles a close that makes no cross.
-func (x *smaCross) Quiet(c market.Candle) bool { return x.cross.In(c.Market).Quiet(c.Close) }
+func (x *smaCross) Quiet(m market.ID, b strategy.Bar) bool { return x.cross.In(m).Quiet(b.Close) }
 
 func (x *smaCross) enter(m strategy.MarketDesk) {
 	if m.Position().Amount == 0 && len(m.OpenOrders()) == 0 && m.Cash() > 0 {

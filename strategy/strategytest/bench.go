@@ -103,6 +103,26 @@ func (b *Bench) Bar(s strategy.Strategy, d *strategy.Desk, c market.Candle) {
 	s.OnCandle(d, c)
 }
 
+// Group closes candles of one instant for the strategy: each by itself, then all together, if it is
+// a GroupHandler. The markets of the bench without a candle are missing.
+func (b *Bench) Group(s strategy.Strategy, d *strategy.Desk, candles ...market.Candle) {
+	g := strategy.Group{Candles: candles}
+	for _, c := range candles {
+		b.Bar(s, d, c)
+		g.End = c.End()
+	}
+	handler, can := s.(strategy.GroupHandler)
+	if !can {
+		return
+	}
+	for _, m := range b.catalog.Markets() {
+		if _, found := g.In(m.ID); !found {
+			g.Missing = append(g.Missing, m.ID)
+		}
+	}
+	handler.OnCandles(d, g)
+}
+
 // Book shows the strategy an order book, until its OnBook returns.
 func (b *Bench) Book(s strategy.Strategy, d *strategy.Desk, book market.OrderBook) {
 	defer b.window.Close()

@@ -119,3 +119,24 @@ func ExampleBench() {
 	// cancel 1
 	// buy 1 stop 95 target 110
 }
+
+// pairs buys the first market of a whole group.
+type pairs struct{ strategy.Base }
+
+func (*pairs) OnCandles(d *strategy.Desk, g strategy.Group) {
+	if c, found := g.In(1); found && len(g.Missing) == 0 {
+		d.In(c.Market).Buy(strategy.Money(10_00))
+	}
+}
+
+func TestAGroupIsHandedToTheStrategyWithItsMissingMarkets(t *testing.T) {
+	var b strategytest.Bench
+	first, second := b.Market("BTC-EUR", 2, 4, 1000_00), b.Market("ETH-EUR", 2, 4, 0)
+	s, d := &pairs{}, b.Desk()
+	one := market.Candle{Market: first.ID, Close: 100_00, Interval: market.Interval1h}
+	two := market.Candle{Market: second.ID, Close: 10_00, Interval: market.Interval1h}
+	b.Group(s, d, one)
+	require.Empty(t, b.Asked())
+	b.Group(s, d, one, two)
+	require.Equal(t, []string{"buy for 10 on BTC-EUR"}, b.Asked())
+}

@@ -233,7 +233,7 @@ func (e *engine) describePlace(o *market.Order) string {
 	if o.Type.HasTrigger() {
 		fmt.Fprintf(&line, " %s %s on %s", o.Type, m.FormatPrice(o.TriggerAmount), o.TriggerReference)
 	}
-	if o.Bracket != (market.Bracket{}) {
+	if o.Bracket.Any() {
 		fmt.Fprintf(&line, " stop %s target %s", m.FormatPrice(o.Bracket.Stop), m.FormatPrice(o.Bracket.Target))
 	}
 	line.WriteString(conditions(o))

@@ -1,0 +1,85 @@
+package indicator
+
+import "github.com/tidemark-trading/tidemark/market"
+
+// OBV is the on-balance volume: the volume of candles that closed higher less that of candles that
+// closed lower, since the first one, whose volume counts as a rise. It never forgets its start:
+// look at how it changes (Slope, LineCross), not at the number.
+type OBV struct {
+	sum  market.Volume
+	last market.Price
+}
+
+// NewOBV returns an on-balance volume.
+func NewOBV() OBV { return OBV{} }
+
+// Push takes the next candle.
+func (o *OBV) Push(c market.Candle) {
+	switch {
+	case c.Close > o.last:
+		o.sum += c.Volume
+	case c.Close < o.last:
+		o.sum -= c.Volume
+	}
+	o.last = c.Close
+}
+
+// Ready reports whether a candle was pushed.
+func (o *OBV) Ready() bool { return o.last != 0 }
+
+// Value is the sum, in units of 10^-Market.VolumeDigits of the base asset.
+func (o *OBV) Value() float64 { return float64(o.sum) }
+
+// Warmup is 1: from then on its changes are right.
+func (o *OBV) Warmup() int { return 1 }
+
+// MFI is the money flow index over n candles, from 0 to 100: the flow (typical price times volume)
+// of candles whose typical price rose, as a part of the flow of all whose typical price changed.
+type MFI struct {
+	ring     ring[flow]
+	up, down int128
+	last     market.Price
+	seen     int // up to n+1
+}
+
+// flow is that of a candle, up or down.
+type flow struct {
+	up, down int128
+}
+
+// NewMFI returns an index over n candles; 14 is usual. It panics where n is below 1.
+func NewMFI(n int) MFI { return MFI{ring: newRing[flow](n)} }
+
+// Push takes the next candle.
+func (m *MFI) Push(c market.Candle) {
+	price, last := typical3(c), m.last
+	m.last = price
+	if m.seen++; m.seen == 1 {
+		return
+	}
+	m.seen = min(m.seen, len(m.ring.list)+1)
+	var now flow
+	switch {
+	case price > last:
+		now.up = product(price, c.Volume)
+	case price < last:
+		now.down = product(price, c.Volume)
+	}
+	old := m.ring.push(now)
+	m.up, m.down = m.up.plus(now.up).minus(old.up), m.down.plus(now.down).minus(old.down)
+}
+
+// Ready reports whether n+1 candles were pushed.
+func (m *MFI) Ready() bool { return m.ring.full }
+
+// Value is the index, 50 where nothing flowed.
+func (m *MFI) Value() float64 {
+	up, down := m.up.float(), m.down.float()
+	if up+down == 0 {
+		return 50
+	}
+	return percent(up, up+down)
+}
+
+// Warmup is n+1.
+func (m *MFI) Warmup() int { return len(m.ring.list) + 1 }
