@@ -38,6 +38,9 @@ func (w observers) Closed(o *state.Order) {
 // Unprotected calls the driver.
 func (w observers) Unprotected(u *strategy.Unprotected) { w.own.Unprotected(u) }
 
+// CloseFailed calls the driver.
+func (w observers) CloseFailed(f *strategy.CloseFailed) { w.own.CloseFailed(f) }
+
 // plotter gets what the strategies of a run with files plot.
 func (d *driver) plotter(o runOptions) strategy.Plotter {
 	if !o.plots {
