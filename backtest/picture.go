@@ -97,6 +97,9 @@ func (r *recorder) priceLayers(id market.ID, bars []bar) []chart.Layer {
 	return []chart.Layer{chart.Candles{Candles: candles}}
 }
 
+// seenTrips is the number of round trips whose marks do not hide the lines of a picture.
+const seenTrips = 120
+
 // tripLayers are the entries and exits of the charted market, unless they are too many to be seen.
 func (r *recorder) tripLayers(id market.ID) []chart.Layer {
 	var entries, exits []chart.Point
@@ -106,7 +109,7 @@ func (r *recorder) tripLayers(id market.ID) []chart.Layer {
 			exits = append(exits, chart.Point{X: seconds(m.exited), Y: m.exitPrice})
 		}
 	}
-	if len(entries) == 0 || len(entries) > manyTrips {
+	if len(entries) == 0 || len(entries) > seenTrips {
 		return nil
 	}
 	return []chart.Layer{chart.Marks{Name: "entry", Role: chart.Up, Shape: chart.Rising, Points: entries},

@@ -83,10 +83,11 @@ func averageOf(m *market.Market, value market.Value, amount market.Qty) Amount {
 // figure that a later version may add. Fills and trades are those that Options.Keep kept.
 func (res *Result) Transcript() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s\n%s to %s\n\nfills\n", res.Title, clockText(market.Time(res.From)), clockText(market.Time(res.To)))
+	fmt.Fprintf(&text, "%s\n%s to %s\n\nfills\n", res.Title, timeText(market.Time(res.From)),
+		timeText(market.Time(res.To)))
 	for i := range res.Fills {
 		f := &res.Fills[i]
-		fmt.Fprintf(&text, "  %s  %s %s %s at %s, fee %s", clockText(f.Time), f.Side, f.Amount, f.Market, f.Price, f.Fee)
+		fmt.Fprintf(&text, "  %s  %s %s %s at %s, fee %s", timeText(f.Time), f.Side, f.Amount, f.Market, f.Price, f.Fee)
 		if f.Tag != "" {
 			fmt.Fprintf(&text, " (%s)", f.Tag)
 		}
@@ -95,7 +96,7 @@ func (res *Result) Transcript() string {
 	text.WriteString("\ntrades\n")
 	for i := range res.Trades {
 		t := &res.Trades[i]
-		fmt.Fprintf(&text, "  %s to %s  %s %s from %s to %s: profit %s (%s)\n", clockText(t.Entered), clockText(t.Exited),
+		fmt.Fprintf(&text, "  %s to %s  %s %s from %s to %s: profit %s (%s)\n", timeText(t.Entered), timeText(t.Exited),
 			t.Amount, t.Market, t.Entry, t.Exit, t.Profit, t.Reason)
 	}
 	res.headlines(&text)
@@ -127,8 +128,8 @@ func (res *Result) headlines(text *strings.Builder) {
 	}
 }
 
-// clockText writes a time of a transcript; seconds only where there are any.
-func clockText(t market.Time) string {
+// timeText writes a time of a transcript; seconds only where there are any.
+func timeText(t market.Time) string {
 	layout := "2006-01-02 15:04"
 	if market.FloorTo(t, market.Time(time.Minute)) != t {
 		layout += ":05.999"
