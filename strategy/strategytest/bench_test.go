@@ -158,5 +158,5 @@ func TestACloseEndsTheOtherOrdersAndIsFilledByTheTest(t *testing.T) {
 	b.Fill(3, 101_00, 6000)
 	require.Zero(t, b.Position(m).Amount)
 	require.Equal(t, market.Money(1001_00), b.Cash(m))
-	require.Equal(t, []string{"close all", "buy 2 at 100", "close 0.4 (half)", "close all", "close all"}, b.Asked())
+	require.Equal(t, []string{"close all", "buy 2 at 100", "close 0.4 (half)", "close all"}, b.Asked())
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -127,11 +128,17 @@ func (e *engine) Protect(_ market.StrategyID, m market.ID, levels market.Bracket
 	return e.next, nil
 }
 
-// Close records the ask, drops the other orders of a Close of all, and opens the sale, which the
-// test plays with Fill.
+// Close records the ask unless a Close is under way, drops the other orders of a Close of all, and
+// opens the sale, which the test plays with Fill.
 func (e *engine) Close(_ market.StrategyID, m market.ID, amount market.Qty, tag string) error {
 	if e.recalling {
 		return errRecalling
+	}
+	open := e.Open(nil, 0, m)
+	if slices.ContainsFunc(open, func(o *market.Order) bool {
+		return o.Tag == cmp.Or(tag, "close") && o.Type == market.TypeMarket && o.Side == market.Sell
+	}) {
+		return nil // it is under way
 	}
 	line, named := "close all", e.catalog.Market(m)
 	if amount != 0 {
@@ -145,11 +152,8 @@ func (e *engine) Close(_ market.StrategyID, m market.ID, amount market.Qty, tag 
 	}
 	e.asked = append(e.asked, line)
 	held := e.positions[m].Amount
-	for _, o := range e.Open(nil, 0, m) {
-		switch {
-		case o.Tag == cmp.Or(tag, "close") && o.Type == market.TypeMarket && o.Side == market.Sell:
-			return nil
-		case !e.Pending && (amount == 0 || amount >= held):
+	for _, o := range open {
+		if !e.Pending && (amount == 0 || amount >= held) {
 			(*Bench)(e).Drop(o.ID)
 		}
 	}
