@@ -85,9 +85,10 @@ type Config struct {
 	Catalog   *market.Catalog
 	Account   *state.Account
 	Gate      *risk.Gate
-	Slots     []Slot      // StrategyID 1 is the first
-	TradeFrom market.Time // asks before it are refused as warm-up; 0: from the first event
-	Observer  Observer    // may be an Approver, a Refuser and a Guard too; nil: none
+	Slots     []Slot           // StrategyID 1 is the first
+	TradeFrom market.Time      // asks before it are refused as warm-up; 0: from the first event
+	Observer  Observer         // may be an Approver, a Refuser and a Guard too; nil: none
+	Plots     strategy.Plotter // gets what strategies plot; nil: their debug logs
 	// Apart calls strategies on goroutines of their own, so that a strategy that ends its goroutine
 	// is halted; nil: on the caller's goroutine.
 	Apart       Apart
@@ -151,6 +152,7 @@ type listeners struct {
 	approver Approver
 	refuser  Refuser
 	guardian Guard
+	plotter  strategy.Plotter // nil: none
 	closes   CloseGuard
 	mover    Mover
 }
@@ -235,6 +237,7 @@ func New(c Config) *Engine {
 	e.approver, _ = c.Observer.(Approver)
 	e.refuser, _ = c.Observer.(Refuser)
 	e.guardian, _ = c.Observer.(Guard)
+	e.plotter = c.Plots
 	e.closes, _ = c.Observer.(CloseGuard)
 	e.mover, _ = c.Observer.(Mover)
 	for i := range c.Slots {
