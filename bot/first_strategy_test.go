@@ -1,7 +1,7 @@
 package bot_test
 
 import (
-	"os/exec"
+	"go/format"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -70,9 +70,9 @@ func (r *reader) changes(t *testing.T, file, diff string) {
 	require.Equal(t, 1, strings.Count(text, before.String()), "%s has not once: %s", file, &before)
 	r.write(t, file, strings.Replace(text, before.String(), after.String(), 1))
 	r.program = ""
-	out, err := exec.Command("gofmt", "-l", filepath.Join(r.dir, file)).CombinedOutput()
+	code, err := format.Source([]byte(r.read(t, file)))
 	require.NoError(t, err)
-	require.Empty(t, string(out), "not as gofmt writes it")
+	require.Equal(t, string(code), r.read(t, file), "not as gofmt writes it")
 }
 
 // types the commands of a block, and compares what they print.

@@ -40,8 +40,8 @@ type stage struct {
 	hours   map[market.ID][]market.Candle
 }
 
-// newStage reads lines such as "BTC-EUR 100 x5 101.5": a market, and the closes of its candles of 1h.
-// Each opens at the close before it. "100 x5" is five closes of 100.
+// newStage reads lines such as "BTC-EUR 100 x5 101.5": a market, and the closes of its candles of
+// 1h. Each opens at the close before it. "100 x5" is five closes of 100.
 func newStage(t *testing.T, lines []string) *stage {
 	t.Helper()
 	s := &stage{hours: map[market.ID][]market.Candle{}}
@@ -109,7 +109,8 @@ func (s *stage) plan(t *testing.T, definition strategy.Definition) *backtest.Pla
 	needs, err := definition.Needs(nil)
 	require.NoError(t, err)
 	p := &backtest.Plan{
-		Catalog: &s.catalog, Currency: s.eur, Fees: backtest.Fees{Maker: 15 * market.BasisPoint, Taker: 25 * market.BasisPoint},
+		Catalog: &s.catalog, Currency: s.eur, Fees: backtest.Fees{Maker: 15 * market.BasisPoint,
+			Taker: 25 * market.BasisPoint},
 		Deposits: []backtest.Deposit{{Asset: s.eur.ID, Money: 10_000_00}},
 		Strategies: []backtest.StrategyPlan{{Name: definition.Name, Kind: definition, Markets: s.markets,
 			Interval: market.Interval1h}},

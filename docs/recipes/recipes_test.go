@@ -41,10 +41,12 @@ func TestTheRecipesOfThePageAreTheFilesAndMakeTheseTrades(t *testing.T) {
 		wantCode, wantScene := marked(t, name), played(t, definition, scene)
 		if !*update {
 			require.Equal(t, wantCode, code, "%s: the code of %s; go test ./docs/recipes -update writes it", page, name)
-			require.Equal(t, wantScene, scene, "%s: the trades of %s; go test ./docs/recipes -update writes them", page, name)
+			require.Equal(t, wantScene, scene, "%s: the trades of %s; go test ./docs/recipes -update writes them", page,
+				name)
 			require.LessOrEqual(t, len(strings.Split(code, "\n")), 50, name)
 		}
-		return "(recipes/" + name + "_test.go)" + m[2] + "```go\n" + wantCode + "```" + m[4] + "```\n" + wantScene + "```"
+		return "(recipes/" + name + "_test.go)" + m[2] + "```go\n" + wantCode + "```" + m[4] + "```\n" + wantScene +
+			"```"
 	})
 	for name := range definitions {
 		require.True(t, shown[name], "%s does not show %s", page, name)

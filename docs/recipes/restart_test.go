@@ -39,14 +39,16 @@ func life(t *testing.T, definition strategy.Definition, closes []market.Price, r
 	for i, price := range closes {
 		price *= 100
 		start := market.Interval1h.StartOf(int64(i))
-		c := market.Candle{Market: m.ID, Interval: market.Interval1h, Start: start, Open: price, High: price, Low: price,
+		c := market.Candle{Market: m.ID, Interval: market.Interval1h, Start: start, Open: price, High: price,
+			Low:   price,
 			Close: price}
 		b.At, history = c.End(), append(history, c)
 		b.Bar(s, b.Desk(), c)
 		for _, o := range slices.Clone(b.Desk().In(m.ID).OpenOrders()) {
 			b.Fill(o.ID, price, o.AmountRemaining)
 			if handler, can := s.(strategy.FillHandler); can {
-				handler.OnFill(b.Desk(), market.Fill{Order: o.ID, Market: m.ID, Side: o.Side, Price: price, Amount: o.Amount})
+				handler.OnFill(b.Desk(), market.Fill{Order: o.ID, Market: m.ID, Side: o.Side, Price: price,
+					Amount: o.Amount})
 			}
 		}
 		if restarted {
