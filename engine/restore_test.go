@@ -25,6 +25,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/trendfilter"
 )
 
 // twin hears what the engine of a bench hears. It is killed now and then, and a new one goes on
@@ -246,6 +247,7 @@ var often = []seated{
 	{dca.Definition, map[string]any{"money": "10", "every_candles": int64(4)}},
 	{dca.Definition, map[string]any{"money": "10", "every": "150s"}},
 	{maker.Definition, map[string]any{"half_spread_bps": "100", "money": "200", "max_money": "2000"}},
+	{trendfilter.Definition, map[string]any{"fast": int64(1), "slow": int64(3), "days": int64(0), "size": "40% cash"}},
 }
 
 func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) {

@@ -34,37 +34,72 @@ func ExampleDesk() {
 }
 
 // memory is a strategy that must know after a restart what no candle tells: its highest price since
-// it bought.
+// it bought. The embedded PerMarket saves and loads the exported field.
 type memory struct {
 	strategy.Base
-	setup strategy.Setup
-	top   []market.Price // by market
+	strategy.PerMarket[since]
 }
 
-// Save writes a value for each market, under its name.
-func (s *memory) Save() ([]byte, error) {
-	return strategy.SaveMarkets(s.setup, func(m market.ID) market.Price { return s.top[m] })
+type since struct {
+	Top market.Price `json:"top"`
 }
 
-// Load reads what Save wrote.
-func (s *memory) Load(data []byte) error {
-	return strategy.LoadMarkets(s.setup, data, func(m market.ID, top market.Price) error {
-		s.top[m] = top
-		return nil
-	})
+func newMemory(s strategy.Setup) *memory {
+	return &memory{PerMarket: strategy.Each(s, func(market.Market) since { return since{} })}
 }
 
 func ExampleSaver() {
 	var bench strategytest.Bench
 	m := bench.Market("BTC-EUR", 2, 4, 1000_00)
 	setup := bench.Setup(market.Interval1h)
-	old := &memory{setup: setup, top: make([]market.Price, setup.Slots())}
-	old.top[m.ID] = 101_25
-	fresh := &memory{setup: setup, top: make([]market.Price, setup.Slots())}
+	old, fresh := newMemory(setup), newMemory(setup)
+	old.In(m.ID).Top = 101_25
 	if err := bench.Restart(old, fresh, nil); err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(m.FormatPrice(fresh.top[m.ID]))
+	fmt.Println(m.FormatPrice(fresh.In(m.ID).Top))
 	// Output: 101.25
+}
+
+// signal buys with a stop far below, and leaves on a signal: the close falls below the average of
+// the last closes.
+type signal struct {
+	strategy.Base
+	mean market.Price
+}
+
+func (s *signal) OnCandle(d *strategy.Desk, c market.Candle) {
+	m := d.In(c.Market)
+	s.mean = (9*s.mean + c.Close) / 10
+	switch {
+	case m.Held() == 0 && c.Close > s.mean:
+		m.Buy(strategy.CashShare(95*market.Percent), strategy.StopAt(c.Close.Below(10*market.Percent)))
+	case m.Held() > 0 && c.Close < s.mean:
+		m.Close(strategy.Tag("below the mean"))
+	}
+}
+
+// OnCloseFailed tries again: what is left has its stop meanwhile.
+func (s *signal) OnCloseFailed(d *strategy.Desk, f strategy.CloseFailed) {
+	d.In(f.Market).Close(strategy.Tag(f.Tag))
+}
+
+// ExampleMarketDesk_Close leaves on a signal. The stop needs no cancel: Close sees to it, and sells
+// when the exchange has confirmed.
+func ExampleMarketDesk_Close() {
+	var bench strategytest.Bench
+	m := bench.Market("BTC-EUR", 2, 4, 1000_00)
+	s := &signal{mean: 100_00}
+	d := bench.Desk()
+	bench.Candle(s, d, m, 102_00)
+	bench.Fill(1, 102_00, 9_3137)
+	bench.Candle(s, d, m, 104_00)
+	bench.Candle(s, d, m, 97_00)
+	for _, line := range bench.Asked() {
+		fmt.Println(line)
+	}
+	// Output:
+	// buy 9.3137 stop 91.8 target 0
+	// close all (below the mean)
 }

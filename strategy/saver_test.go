@@ -1,7 +1,6 @@
 package strategy_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,34 +24,32 @@ func setupOf(t *testing.T, names ...string) strategy.Setup {
 	return strategy.Setup{Markets: c.Markets(), Interval: market.Interval1h}
 }
 
+// pricesOf keeps a price of each market, its ID times 100.
+func pricesOf(s strategy.Setup) strategy.PerMarket[market.Price] {
+	return strategy.Each(s, func(m market.Market) market.Price { return market.Price(m.ID) * 100 })
+}
+
 func TestWhatIsKnownOfAMarketFollowsItsName(t *testing.T) {
-	text, err := strategy.SaveMarkets(setupOf(t, "BTC-EUR", "ADA-EUR"),
-		func(m market.ID) market.Price { return market.Price(m) * 100 })
+	old := pricesOf(setupOf(t, "BTC-EUR", "ADA-EUR"))
+	text, err := old.Save()
 	require.NoError(t, err)
 	require.Equal(t, `{"version":1,"state":{"ADA-EUR":200,"BTC-EUR":100}}`, string(text))
-	found := map[market.ID]market.Price{}
-	to := func(m market.ID, p market.Price) error { found[m] = p; return nil }
-	require.NoError(t, strategy.LoadMarkets(setupOf(t, "ETH-EUR", "ADA-EUR", "BTC-EUR"), text, to))
-	require.Equal(t, map[market.ID]market.Price{2: 200, 3: 100}, found)
+	found := pricesOf(setupOf(t, "ETH-EUR", "SOL-EUR", "ADA-EUR", "BTC-EUR"))
+	require.NoError(t, found.Load(text))
+	require.Equal(t, []market.Price{100, 200, 200, 100}, []market.Price{*found.In(1), *found.In(2), *found.In(3),
+		*found.In(4)})
 }
 
 func TestWhatCannotBeLoadedSaysWhy(t *testing.T) {
-	fine := func(market.ID, market.Price) error { return nil }
-	fails := func(market.ID, market.Price) error { return errors.New("too many rungs") }
-	setup := setupOf(t, "BTC-EUR")
-	for _, c := range []struct {
-		text string
-		to   func(market.ID, market.Price) error
-		want string
-	}{
-		{`{"version":1,"state":{"ADA-EUR":200}}`, fine, "market ADA-EUR was traded and is not any more"},
-		{`{"version":1,"state":{"BTC-EUR":200}}`, fails, "market BTC-EUR: too many rungs"},
-		{`{"version":1,"state":{"BTC-EUR":"200"}}`, fine, "cannot unmarshal string"},
-		{`{"version":2,"state":{"BTC-EUR":200}}`, fine, "saved in version 2"},
-		{`{"version":1}`, fine, "saved without a state"},
-		{`{"version":1,"state":{}} {}`, fine, "goes on behind its end"},
-		{``, fine, "saved text of 0 bytes: EOF"},
+	for text, want := range map[string]string{
+		`{"version":1,"state":{"ADA-EUR":200}}`:   "market ADA-EUR was traded and is not any more",
+		`{"version":1,"state":{"BTC-EUR":"200"}}`: "market BTC-EUR: json: cannot unmarshal string",
+		`{"version":2,"state":{"BTC-EUR":200}}`:   "saved in version 2",
+		`{"version":1}`:                           "saved without a state",
+		`{"version":1,"state":{}} {}`:             "goes on behind its end",
+		``:                                        "saved text of 0 bytes: EOF",
 	} {
-		require.ErrorContains(t, strategy.LoadMarkets(setup, []byte(c.text), c.to), c.want)
+		prices := pricesOf(setupOf(t, "BTC-EUR"))
+		require.ErrorContains(t, prices.Load([]byte(text)), want)
 	}
 }

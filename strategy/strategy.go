@@ -63,9 +63,10 @@ type Stopper interface {
 
 // Saver keeps a strategy's state over a restart of a live bot, apart from the state that the
 // candles of its warm-up build again. Save is called between callbacks and returns the same bytes
-// for the same state; SaveMarkets helps. Load is called once, on a new strategy: after OnStart and
-// the candles of the warm-up, before any other call. It replaces the state that these have led to.
-// An error keeps the bot from starting: say in it what differs from the time of the Save.
+// for the same state; an embedded PerMarket has both. Load is called once, on a new strategy: after
+// OnStart and the candles of the warm-up, before any other call. It replaces the state that these
+// have led to. An error keeps the bot from starting: say in it what differs from the time of the
+// Save.
 //
 // A strategy without Saver starts anew with the candles of its warm-up. That is enough where its
 // state comes from these candles alone, and from its positions and open orders, which the bot

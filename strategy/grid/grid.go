@@ -64,32 +64,33 @@ func needs(Params) strategy.Needs { return strategy.Needs{} }
 
 type grid struct {
 	strategy.Base
-	setup             strategy.Setup
-	spacing, recentre market.Rate
-	ladders           []ladder // by market
+	Params
+	strategy.PerMarket[ladder]
 }
 
 func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
-	g := &grid{setup: s, spacing: p.Spacing, recentre: p.Recentre, ladders: make([]ladder, s.Slots())}
 	for _, m := range s.Markets {
-		money, err := p.Money.MoneyIn(m)
-		if err != nil {
+		if _, err := p.Money.MoneyIn(m); err != nil {
 			return nil, fmt.Errorf("parameter money: %w", err)
 		}
-		g.ladders[m.ID] = ladder{
-			money: money, buys: half{rungs: make([]rung, p.Levels)}, sells: half{rungs: make([]rung, p.Levels)},
-		}
 	}
-	return g, nil
+	fresh := func(m market.Market) ladder {
+		money, _ := p.Money.MoneyIn(&m) // checked above
+		return ladder{money: money, Buys: newHalf(p.Levels), Sells: newHalf(p.Levels)}
+	}
+	return &grid{Params: p, PerMarket: strategy.Each(s, fresh)}, nil
 }
 
 // OnCandle moves the centre where the close is too far from it, and keeps the ladder.
 func (g *grid) OnCandle(d *strategy.Desk, c market.Candle) {
-	l, m := &g.ladders[c.Market], d.In(c.Market).Market()
-	away := c.Close - l.centre
-	moved := l.centre == 0 || max(away, -away) > l.reach
+	l, m := g.In(c.Market), d.In(c.Market).Market()
+	if !l.reckoned {
+		l.reach = l.Centre.Part(g.Recentre)
+	}
+	away := c.Close - l.Centre
+	moved := l.Centre == 0 || max(away, -away) > l.reach
 	if moved {
-		l.centre = c.Close
+		l.Centre = c.Close
 	}
 	if moved || !l.reckoned || l.rules != m.Rules {
 		g.reckon(l, &m)
@@ -101,7 +102,7 @@ func (g *grid) OnCandle(d *strategy.Desk, c market.Candle) {
 	if l.calm(c.Close) && (!l.poor || d.In(c.Market).Cash() < l.money) {
 		return
 	}
-	l.settled, l.poor, l.low, l.high = true, false, l.centre-l.reach, l.centre+l.reach
+	l.settled, l.poor, l.low, l.high = true, false, l.Centre-l.reach, l.Centre+l.reach
 	if away > 0 {
 		l.keepSells(d, &m, c.Close)
 		l.keepBuys(d, &m, c.Close)
@@ -113,7 +114,7 @@ func (g *grid) OnCandle(d *strategy.Desk, c market.Candle) {
 
 // Quiet handles a close at which no rung waits for anything.
 func (g *grid) Quiet(m market.ID, b strategy.Bar) bool {
-	l := &g.ladders[m]
+	l := g.In(m)
 	return l.calm(b.Close) && !l.poor
 }
 
@@ -127,7 +128,7 @@ func (g *grid) OnFill(d *strategy.Desk, f market.Fill) { g.noteChange(d, f.Marke
 
 // noteChange makes the next close look the order up.
 func (g *grid) noteChange(d *strategy.Desk, m market.ID, id market.OrderID, side market.Side) {
-	l := &g.ladders[m]
+	l := g.In(m)
 	l.settled, l.held = false, d.In(m).Position().Amount
 	if h := l.half(side); h.find(id) >= 0 {
 		h.doubt(h.find(id))

@@ -1,6 +1,8 @@
 package grid
 
 import (
+	"encoding/json"
+	"fmt"
 	"math/bits"
 	"sort"
 
@@ -13,10 +15,11 @@ import (
 // that a report has named, and fills the empty rungs that it can. Rungs that rest, or wait for a
 // price or for cash, cost nothing.
 type ladder struct {
-	money       market.Money
-	centre      market.Price
-	buys, sells half
+	Centre market.Price `json:"centre"`
+	Buys   half         `json:"buys"`
+	Sells  half         `json:"sells"`
 
+	money    market.Money
 	reckoned bool // the rungs are those of the centre and of rules
 	rules    market.Rules
 	reach    market.Price // a close farther from the centre moves it
@@ -36,6 +39,40 @@ type half struct {
 	rungs  []rung
 	unsure rungSet // to be looked up
 	empty  rungSet // to be filled: the order is gone, or was never placed
+}
+
+func newHalf(levels int) half { return half{rungs: make([]rung, levels)} }
+
+// MarshalJSON writes the orders of the rungs.
+func (h half) MarshalJSON() ([]byte, error) {
+	orders := make([]market.OrderID, len(h.rungs))
+	for k := range h.rungs {
+		orders[k] = h.rungs[k].order
+	}
+	return json.Marshal(orders)
+}
+
+// UnmarshalJSON reads the orders of as many rungs. Another number is an error: the orders beyond
+// would be left alone.
+func (h *half) UnmarshalJSON(text []byte) error {
+	var orders []market.OrderID
+	if err := json.Unmarshal(text, &orders); err != nil {
+		return err
+	}
+	if len(orders) != len(h.rungs) {
+		return fmt.Errorf("saved with levels = %d, now it is %d; set it back, or cancel its orders and give it "+
+			"another name", len(orders), len(h.rungs))
+	}
+	for k := range orders {
+		h.rungs[k].order = orders[k]
+	}
+	return nil
+}
+
+// Loaded lets the next close reckon the rungs again.
+func (l *ladder) Loaded() error {
+	l.reckoned = false
+	return nil
 }
 
 // rung is one order's place.
@@ -60,14 +97,14 @@ func (s rungSet) farthest() int { return bits.Len64(uint64(s)) - 1 }
 
 // reckon computes the rungs around the centre.
 func (g *grid) reckon(l *ladder, m *market.Market) {
-	l.reckoned, l.rules, l.reach = true, m.Rules, l.centre.Part(g.recentre)
+	l.reckoned, l.rules, l.reach = true, m.Rules, l.Centre.Part(g.Recentre)
 	money := m.MoneyValue(l.money)
-	for k := range l.buys.rungs {
-		r, distance := &l.buys.rungs[k], g.spacing*market.Rate(k+1)
-		r.price = m.RoundPrice(market.Buy, l.centre.Below(distance))
+	for k := range l.Buys.rungs {
+		r, distance := &l.Buys.rungs[k], g.Spacing*market.Rate(k+1)
+		r.price = m.RoundPrice(market.Buy, l.Centre.Below(distance))
 		r.amount = m.Tradable(m.AmountFor(money, r.price), r.price)
-		r = &l.sells.rungs[k]
-		r.price = m.RoundPrice(market.Sell, l.centre.Above(distance))
+		r = &l.Sells.rungs[k]
+		r.price = m.RoundPrice(market.Sell, l.Centre.Above(distance))
 		r.amount = m.RoundAmount(m.AmountFor(money, r.price))
 	}
 	l.recheck()
@@ -76,7 +113,7 @@ func (g *grid) reckon(l *ladder, m *market.Market) {
 // recheck lets the next close look up all orders.
 func (l *ladder) recheck() {
 	l.settled, l.counted = false, false
-	for _, h := range [...]*half{&l.buys, &l.sells} {
+	for _, h := range [...]*half{&l.Buys, &l.Sells} {
 		h.unsure, h.empty = first(len(h.rungs)), 0
 	}
 }
@@ -87,9 +124,9 @@ func (l *ladder) calm(at market.Price) bool { return l.settled && l.low <= at &&
 // half returns the rungs of a side.
 func (l *ladder) half(side market.Side) *half {
 	if side == market.Sell {
-		return &l.sells
+		return &l.Sells
 	}
-	return &l.buys
+	return &l.Buys
 }
 
 // find returns the place of an order, or -1.
@@ -114,7 +151,7 @@ func (h *half) passed(reached func(market.Price) bool) rungSet {
 }
 
 func (l *ladder) keepBuys(d *strategy.Desk, m *market.Market, at market.Price) {
-	h := &l.buys
+	h := &l.Buys
 	passed := h.passed(func(price market.Price) bool { return price >= at })
 	for todo := h.unsure | h.empty&^passed; todo != 0; todo &= todo - 1 {
 		k := todo.nearest()
@@ -135,7 +172,7 @@ func (l *ladder) keepBuys(d *strategy.Desk, m *market.Market, at market.Price) {
 }
 
 func (l *ladder) keepSells(d *strategy.Desk, m *market.Market, at market.Price) {
-	h := &l.sells
+	h := &l.Sells
 	free := l.unsold(d, m.ID)
 	passed := h.passed(func(price market.Price) bool { return price <= at })
 	todo := h.unsure
@@ -163,13 +200,13 @@ func (l *ladder) keepSells(d *strategy.Desk, m *market.Market, at market.Price) 
 // offers reports whether some rung may sell from a free amount. The highest amount of a rung at the
 // highest price is worth more than that of any rung.
 func (l *ladder) offers(m *market.Market, free market.Qty) bool {
-	rungs := l.sells.rungs
+	rungs := l.Sells.rungs
 	return free > 0 && m.Tradable(min(free, rungs[0].amount), rungs[len(rungs)-1].price) != 0
 }
 
 // unsold is the part of the position that no open sell covers.
 func (l *ladder) unsold(d *strategy.Desk, m market.ID) market.Qty {
-	h := &l.sells
+	h := &l.Sells
 	todo, all := h.unsure, !l.counted
 	if all {
 		l.offered, l.counted, todo = 0, true, first(len(h.rungs))

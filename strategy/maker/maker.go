@@ -72,26 +72,30 @@ const spendable = 99 * market.Percent
 
 type maker struct {
 	strategy.Base
-	setup            strategy.Setup
-	half, skew, move market.Rate
-	pairs            []pair // by market
+	Params
+	strategy.PerMarket[pair]
 }
 
 // pair is the state of one market.
 type pair struct {
+	Buy    quote `json:"buy"`
+	Sell   quote `json:"sell"`
+	Booked bool  `json:"booked"` // an order book was seen
+
 	money, limit market.Money
-	buy, sell    quote
-	booked       bool // an order book was seen
 }
 
-func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
-	k := &maker{setup: s, half: p.HalfSpread, skew: p.Skew, move: p.Move, pairs: make([]pair, s.Slots())}
+func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
 	for _, m := range s.Markets {
-		if k.pairs[m.ID], err = newPair(p, m); err != nil {
+		if _, err := newPair(p, m); err != nil {
 			return nil, err
 		}
 	}
-	return k, nil
+	fresh := func(m market.Market) pair {
+		made, _ := newPair(p, &m) // checked above
+		return made
+	}
+	return &maker{Params: p, PerMarket: strategy.Each(s, fresh)}, nil
 }
 
 func newPair(p Params, m *market.Market) (pair, error) {
@@ -108,15 +112,15 @@ func newPair(p Params, m *market.Market) (pair, error) {
 	}
 	return pair{
 		money: money, limit: limit,
-		buy: quote{side: market.Buy, tag: TagBid}, sell: quote{side: market.Sell, tag: TagAsk},
+		Buy: quote{side: market.Buy, tag: TagBid}, Sell: quote{side: market.Sell, tag: TagAsk},
 	}, nil
 }
 
 // OnBook quotes around the best prices of the book.
 func (k *maker) OnBook(d *strategy.Desk, b strategy.OrderBook) {
 	id := b.Market()
-	p := &k.pairs[id]
-	p.booked = true
+	p := k.In(id)
+	p.Booked = true
 	if bid, ask, both := b.Best(); both {
 		k.quote(d, p, id, bid.Price, ask.Price)
 	}
@@ -124,22 +128,22 @@ func (k *maker) OnBook(d *strategy.Desk, b strategy.OrderBook) {
 
 // OnTicker quotes around the ticker's prices until the first book.
 func (k *maker) OnTicker(d *strategy.Desk, t market.Ticker) {
-	p := &k.pairs[t.Market]
-	if !p.booked && t.Bid > 0 && t.Ask > 0 {
+	p := k.In(t.Market)
+	if !p.Booked && t.Bid > 0 && t.Ask > 0 {
 		k.quote(d, p, t.Market, t.Bid, t.Ask)
 	}
 }
 
 // OnOrder handles confirmed moves and refusals of the exchange.
 func (k *maker) OnOrder(_ *strategy.Desk, o market.Order, r market.Report) {
-	p := &k.pairs[o.Market]
+	p := k.In(o.Market)
 	switch r.Exec {
 	case market.ExecUpdated:
-		p.buy.settled(&o)
-		p.sell.settled(&o)
+		p.Buy.settled(&o)
+		p.Sell.settled(&o)
 	case market.ExecRejected:
-		p.buy.rejected(&o, r.Command)
-		p.sell.rejected(&o, r.Command)
+		p.Buy.rejected(&o, r.Command)
+		p.Sell.rejected(&o, r.Command)
 	}
 }
 
@@ -149,30 +153,30 @@ func (k *maker) quote(d *strategy.Desk, p *pair, id market.ID, bid, ask market.P
 	if limit == 0 {
 		return
 	}
-	least := max(1, middle.Part(k.move))
+	least := max(1, middle.Part(k.Move))
 	size := m.RoundAmount(m.AmountFor(m.MoneyValue(p.money), middle))
 	middle += middle.Part(k.shift(held, limit))
-	buy := m.RoundPrice(market.Buy, min(middle.Below(k.half), ask-1))
-	sell := m.RoundPrice(market.Sell, max(middle.Above(k.half), bid+1))
+	buy := m.RoundPrice(market.Buy, min(middle.Below(k.HalfSpread), ask-1))
+	sell := m.RoundPrice(market.Sell, max(middle.Above(k.HalfSpread), bid+1))
 	down, up := want{min(size, limit-held), buy, least}, want{min(size, held), sell, least}
-	bought, sold := p.buy.now(d), p.sell.now(d)
-	if !bought.open || bought.rest() <= 0 || p.buy.far(down) { // else the cash decides nothing
+	bought, sold := p.Buy.now(d), p.Sell.now(d)
+	if !bought.open || bought.rest() <= 0 || p.Buy.far(down) { // else the cash decides nothing
 		cash := m.MoneyValue(d.In(id).Cash()).Part(int64(spendable), int64(market.Whole))
 		down.amount = min(down.amount, bought.rest()+m.RoundAmount(m.AmountFor(cash, buy)))
 	}
-	if buy > p.buy.price {
-		p.sell.keep(d, &m, &sold, up)
-		p.buy.keep(d, &m, &bought, down)
+	if buy > p.Buy.Price {
+		p.Sell.keep(d, &m, &sold, up)
+		p.Buy.keep(d, &m, &bought, down)
 		return
 	}
-	p.buy.keep(d, &m, &bought, down)
-	p.sell.keep(d, &m, &sold, up)
+	p.Buy.keep(d, &m, &bought, down)
+	p.Sell.keep(d, &m, &sold, up)
 }
 
 // shift is the skew for a position.
 func (k *maker) shift(held, limit market.Qty) market.Rate {
 	held = min(max(held, 0), limit)
-	high, low := bits.Mul64(uint64(k.skew), uint64(held))
+	high, low := bits.Mul64(uint64(k.Skew), uint64(held))
 	down, _ := bits.Div64(high, low, uint64(limit)) // at most the skew, because held is at most limit
-	return k.skew - 2*market.Rate(down)
+	return k.Skew - 2*market.Rate(down)
 }

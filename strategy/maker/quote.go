@@ -7,13 +7,14 @@ import (
 
 // quote is one side of a pair: its order, and the price last asked for.
 type quote struct {
-	side    market.Side
-	tag     string
-	order   market.OrderID
-	price   market.Price // last asked for
-	refused bool         // at price, by the gate or the exchange
-	moving  bool         // a move was asked for; it is on its way while the order's price is another
-	leaving bool         // a cancel is on its way
+	Order   market.OrderID `json:"order"`
+	Price   market.Price   `json:"price"`   // last asked for
+	Refused bool           `json:"refused"` // at Price, by the gate or the exchange
+	Moving  bool           `json:"moving"`  // a move was asked for; it is on its way while the order's price is another
+	Leaving bool           `json:"leaving"` // a cancel is on its way
+
+	side market.Side
+	tag  string
 }
 
 // present is a quote's order as it is now.
@@ -23,7 +24,7 @@ type present struct {
 }
 
 func (q *quote) now(d *strategy.Desk) (o present) {
-	o.Resting, o.open = d.Resting(q.order)
+	o.Resting, o.open = d.Resting(q.Order)
 	return o
 }
 
@@ -39,19 +40,19 @@ type want struct {
 }
 
 // far reports whether the wanted price is far enough from the one last asked for.
-func (q *quote) far(w want) bool { return max(q.price-w.price, w.price-q.price) >= w.least }
+func (q *quote) far(w want) bool { return max(q.Price-w.price, w.price-q.Price) >= w.least }
 
 // keep brings the quote, whose order is o, to the wanted one with at most one ask.
 func (q *quote) keep(d *strategy.Desk, m *market.Market, o *present, w want) {
 	far := q.far(w)
 	switch {
 	case !o.open:
-		q.moving, q.leaving = false, false
+		q.Moving, q.Leaving = false, false
 		w.amount = m.Tradable(w.amount, w.price)
-		if w.amount > 0 && (far || !q.refused) {
+		if w.amount > 0 && (far || !q.Refused) {
 			q.place(d, m.ID, w)
 		}
-	case o.Status == 0 || q.leaving || q.moving && o.Price != q.price:
+	case o.Status == 0 || q.Leaving || q.Moving && o.Price != q.Price:
 	case w.amount <= 0:
 		q.cancel(d)
 	case far:
@@ -62,7 +63,7 @@ func (q *quote) keep(d *strategy.Desk, m *market.Market, o *present, w want) {
 func (q *quote) place(d *strategy.Desk, m market.ID, w want) {
 	id, err := d.In(m).Place(q.side, strategy.Amount(w.amount), strategy.At(w.price), strategy.PostOnly(),
 		strategy.Tag(q.tag))
-	q.order, q.price, q.refused = id, w.price, err != nil
+	q.Order, q.Price, q.Refused = id, w.price, err != nil
 }
 
 // move changes the price. Where a part of the quote has filled, or its rest is too large, it sets
@@ -80,32 +81,32 @@ func (q *quote) move(d *strategy.Desk, m *market.Market, o *strategy.Resting, w 
 		q.cancel(d)
 		return
 	}
-	q.price, q.moving = w.price, true
+	q.Price, q.Moving = w.price, true
 }
 
 // settled ends the wait for a move, at the order's present price: a move that was on its way when
 // the bot was killed may not have happened.
 func (q *quote) settled(o *market.Order) {
-	if q.order == o.ID {
-		q.price, q.moving = o.Price, false
+	if q.Order == o.ID {
+		q.Price, q.Moving = o.Price, false
 	}
 }
 
 // rejected takes a refused command back.
 func (q *quote) rejected(o *market.Order, command market.CommandKind) {
-	if q.order != o.ID {
+	if q.Order != o.ID {
 		return
 	}
 	switch command {
 	case market.CommandPlace:
-		q.refused = true
+		q.Refused = true
 	case market.CommandUpdate:
 		q.settled(o)
 	case market.CommandCancel:
-		q.leaving = false
+		q.Leaving = false
 	}
 }
 
 func (q *quote) cancel(d *strategy.Desk) {
-	q.leaving = d.Cancel(q.order) == nil
+	q.Leaving = d.Cancel(q.Order) == nil
 }

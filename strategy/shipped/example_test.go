@@ -19,4 +19,5 @@ func ExampleDefinitions() {
 	// grid
 	// dca
 	// maker
+	// trendfilter
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/maker"
 	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/trendfilter"
 )
 
 // Definitions returns the strategies, the one that `bot backtest` runs without a config first. The
 // slice is the caller's.
 func Definitions() []strategy.Definition {
 	return []strategy.Definition{smacross.Definition, breakout.Definition, rsirevert.Definition, grid.Definition,
-		dca.Definition, maker.Definition}
+		dca.Definition, maker.Definition, trendfilter.Definition}
 }

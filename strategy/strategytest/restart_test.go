@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
+	"github.com/tidemark-trading/tidemark/strategy/trendfilter"
 )
 
 // seated is a strategy with its parameters.
@@ -34,6 +35,7 @@ var kinds = []seated{
 	{dca.Definition, map[string]any{"every_candles": int64(3)}},
 	{dca.Definition, map[string]any{"every": "90m"}},
 	{maker.Definition, nil},
+	{trendfilter.Definition, map[string]any{"fast": int64(1), "slow": int64(3), "days": int64(0)}},
 }
 
 func TestARestartedStrategyAsksWhatItWouldHaveAsked(t *testing.T) {
