@@ -18,9 +18,9 @@ func (s *leave) OnCandle(d *strategy.Desk, c market.Candle) {
 	switch {
 	case !mean.Ready():
 	case m.Flat() && c.Close > mean.Above(2*market.Percent):
-		m.Buy(strategy.EquityShare(50 * market.Percent))
+		m.Buy(strategy.EquityShare(50*market.Percent), strategy.StopAt(c.Close.Below(4*market.Percent)))
 	case m.Held() > 0 && c.Close < mean.Below(0):
-		m.Sell(strategy.PositionShare(market.Whole))
+		m.Close()
 	}
 }
 

@@ -19,7 +19,7 @@ func (s *memory) OnCandle(d *strategy.Desk, c market.Candle) {
 	case m.Flat() && (k.Sold == 0 || c.Close < k.Sold.Below(4*market.Percent)):
 		m.Buy(strategy.EquityShare(50 * market.Percent))
 	case m.Held() > 0 && c.Close > m.Cost().Above(3*market.Percent):
-		m.Sell(strategy.PositionShare(market.Whole))
+		m.Close()
 	}
 }
 

@@ -29,7 +29,7 @@ func (s *scale) OnCandle(d *strategy.Desk, c market.Candle) {
 		m.Sell(strategy.PositionShare(50 * market.Percent))
 	case done.Sold == 1 && c.Close > cost.Above(6*market.Percent):
 		done.Sold++
-		m.Sell(strategy.PositionShare(market.Whole))
+		m.Close()
 	}
 }
 

@@ -23,7 +23,7 @@ func (s *strongest) OnCandles(d *strategy.Desk, g strategy.Group) {
 	}
 	for _, c := range g.Candles {
 		if m := d.In(c.Market); c.Market != best && m.Held() > 0 {
-			m.Sell(strategy.PositionShare(market.Whole))
+			m.Close()
 			return // its money is there at the next candles
 		}
 	}
