@@ -27,8 +27,7 @@ func (s *scale) OnCandle(d *strategy.Desk, c market.Candle) {
 	case done.Sold == 0 && c.Close > cost.Above(3*market.Percent):
 		done.Sold++
 		m.Sell(strategy.PositionShare(50 * market.Percent))
-	case done.Sold == 1 && c.Close > cost.Above(6*market.Percent):
-		done.Sold++
+	case done.Sold > 0 && c.Close > cost.Above(6*market.Percent):
 		m.Close()
 	}
 }
