@@ -2,6 +2,8 @@ package recipes_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,12 +16,13 @@ import (
 )
 
 // played runs a recipe in a backtest over the candles of a scene, and returns the scene with the
-// fills that came of it. The lines of a scene are such as "BTC-EUR 100 x5 101.5": a market, and the
+// fills and the first and last plots that came of it. The lines of a scene are such as "BTC-EUR 100 x5 101.5": a market, and the
 // closes of its candles of 1h.
 func played(t *testing.T, definition strategy.Definition, scene string) string {
 	t.Helper()
 	head, _, _ := strings.Cut(scene, "\n\n")
-	options := []bot.Option{bot.Log(t.Output()), bot.Set("assets.EUR.decimals", "2")}
+	out := t.TempDir()
+	options := []bot.Option{bot.Log(t.Output()), bot.Out(out), bot.Set("assets.EUR.decimals", "2")}
 	for line := range strings.SplitSeq(head, "\n") {
 		name, closes, _ := strings.Cut(line, " ")
 		base, _, err := market.SplitName(name)
@@ -38,6 +41,11 @@ func played(t *testing.T, definition strategy.Definition, scene string) string {
 		}
 		fmt.Fprintf(&text, "%s  %-4s %s %s at %s (%s, fee %s)\n", f.Time.Std().Format("Jan _2 15:04"), f.Side, f.Amount,
 			f.Market, f.Price, how, f.Fee)
+	}
+	plots, err := os.ReadFile(filepath.Join(out, "plots.csv"))
+	if err == nil {
+		rows := strings.SplitAfter(string(plots), "\n")
+		text.WriteString("\nplots.csv\n" + strings.Join(rows[:min(3, len(rows))], "") + "…\n" + rows[len(rows)-2])
 	}
 	return head + "\n\n" + text.String()
 }
