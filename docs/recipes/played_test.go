@@ -16,8 +16,8 @@ import (
 )
 
 // played runs a recipe in a backtest over the candles of a scene, and returns the scene with the
-// fills and the first and last plots that came of it. The lines of a scene are such as "BTC-EUR 100 x5 101.5": a market, and the
-// closes of its candles of 1h.
+// fills and some of the plots that came of it. The lines of a scene are such as "BTC-EUR 100 x5
+// 101.5": a market, and the closes of its candles of 1h.
 func played(t *testing.T, definition strategy.Definition, scene string) string {
 	t.Helper()
 	head, _, _ := strings.Cut(scene, "\n\n")

@@ -20,8 +20,15 @@ var update = flag.Bool("update", false, "write the blocks of "+page)
 
 // definitions are the recipes by the names of their files.
 var definitions = map[string]strategy.Definition{
-	"daily": dailyDefinition, "intervals": intervalsDefinition, "leave": leaveDefinition, "memory": memoryDefinition,
-	"patient": patientDefinition, "risk": riskDefinition, "scale": scaleDefinition, "seen": seenDefinition, "strongest": strongestDefinition,
+	"daily":     dailyDefinition,
+	"intervals": intervalsDefinition,
+	"leave":     leaveDefinition,
+	"memory":    memoryDefinition,
+	"patient":   patientDefinition,
+	"risk":      riskDefinition,
+	"scale":     scaleDefinition,
+	"seen":      seenDefinition,
+	"strongest": strongestDefinition,
 }
 
 // A section is a recipe of the page: a file that is named, a block of Go, a block of candles and
