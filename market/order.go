@@ -98,10 +98,11 @@ const (
 // live, the engine checks every ticker.
 type Watch struct {
 	Below, Above Price
+	Peak         Price // the highest price that a stop has followed: a higher one at a point of the path moves it
 }
 
 // Any reports whether there is a price to watch.
-func (w *Watch) Any() bool { return w.Below|w.Above != 0 }
+func (w *Watch) Any() bool { return w.Below|w.Above|w.Peak != 0 }
 
 // Fill is one execution of an order (specification 2.2). Its JSON is for the sandbox's state file:
 // zero is left out.

@@ -38,7 +38,7 @@ type agreement struct {
 }
 
 // agreements are the shipped strategies, each by itself and with few candles between its decisions,
-// one that tries everything, and one that leaves by Close.
+// one that tries everything, one that leaves by Close, and one whose exits follow.
 var agreements = []agreement{
 	{"smacross", play{strategies: section("s", "smacross", both, "1m",
 		`params = { fast = 3, slow = 8, share = "0.5" }`)}},
@@ -63,6 +63,7 @@ var agreements = []agreement{
 			`params = { half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)}},
 	{"fickle", play{strategies: fickleSection("s", bitcoin, 1) + "params.closes = true\n"}},
 	{"leaver", play{strategies: section("s", "leaver", both, "1m", "params.seed = 3")}},
+	{"trailer", play{strategies: section("s", "trailer", both, "1m", "params.seed = 5")}},
 }
 
 // eachAgreement plays every agreement with every seed. with sets up the n-th; then looks at what it

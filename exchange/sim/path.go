@@ -123,6 +123,9 @@ func (v *Venue) reachPoint(b *book, point int) {
 		v.beginPath(b)
 	} else {
 		v.match(b)
+		if b.watch.Peak != 0 { // of an entry that has just filled
+			v.notifyPeak(b)
+		}
 	}
 	if v.follows(b) && v.err == nil {
 		v.shown = append(v.shown[:0], PathPoint{&b.candle, b.times[point], b.points[point]})
@@ -136,7 +139,10 @@ func (v *Venue) beginPath(b *book) {
 		v.open(b)
 	}
 	v.match(b)
-	v.notifyHere(b) // the price may be past the target of an entry that has just filled
+	if b.watch.Any() { // the price may be past the target of an entry that has just filled
+		v.notifyReached(b)
+		v.notifyPeak(b)
+	}
 	b.points[1], b.points[2] = v.config.Path.extremes(&b.candle, v.solo.balances[b.market.Base].Total > 0)
 	low, high := b.candle.Low, b.candle.High
 	b.lowHit = low <= b.below.level || b.watchedBelow(low)
