@@ -29,6 +29,7 @@ var definitions = map[string]strategy.Definition{
 	"scale":     scaleDefinition,
 	"seen":      seenDefinition,
 	"strongest": strongestDefinition,
+	"trail":     trailDefinition,
 }
 
 // A section is a recipe of the page: a file that is named, a block of Go, a block of candles and
