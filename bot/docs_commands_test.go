@@ -223,7 +223,10 @@ func in(commands []typed, where scene) (some []typed) {
 }
 
 // A shell is a folder in which commands are typed.
-type shell struct{ dir, program string }
+type shell struct {
+	dir, program string
+	env          []string // beside that of the test
+}
 
 // newShell returns a folder that looks like a checkout, with configs/, FILE.csv and live.toml. That
 // is configs/sandbox.toml with another state folder, and with a shorter window, for which the kill
@@ -232,7 +235,7 @@ func newShell(t *testing.T) *shell {
 	t.Helper()
 	program, err := exec.LookPath("bot")
 	require.NoError(t, err, "testscript.Main puts it on the path")
-	s := &shell{filepath.Join(t.TempDir(), "checkout"), program}
+	s := &shell{dir: filepath.Join(t.TempDir(), "checkout"), program: program}
 	require.NoError(t, os.MkdirAll(filepath.Join(s.dir, "bot"), 0o755))
 	for _, file := range []string{"go.mod", "go.sum", "bot/bot.go"} {
 		text, err := os.ReadFile(filepath.Join("..", file))
@@ -248,6 +251,10 @@ func newShell(t *testing.T) *shell {
 	s.write(t, "FILE.csv", csv.String())
 	live := strings.NewReplacer(`"bots/sandbox"`, `"state"`, `window = "10s"`, `window = "5s"`)
 	s.write(t, "live.toml", live.Replace(s.read(t, "configs/sandbox.toml")))
+	for name, key := range map[string]string{"TIDEMARK_KEY": "key", "TIDEMARK_SECRET": "secret"} {
+		value := regexp.MustCompile(`(?m)^` + key + ` = "(\w+)"`).FindStringSubmatch(s.read(t, "live.toml"))
+		s.env = append(s.env, name+"="+value[1])
+	}
 	return s
 }
 
@@ -275,8 +282,7 @@ func (s *shell) exchange(t *testing.T) *process {
 	return e
 }
 
-// command returns a command that is killed after three minutes. It has the key of the sandbox in
-// its environment.
+// command returns a command that is killed after three minutes.
 func (s *shell) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -285,11 +291,7 @@ func (s *shell) command(t *testing.T, args ...string) *exec.Cmd {
 		args[i] = strings.Replace(word, "YESTERDAY", time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly), 1)
 	}
 	cmd := exec.CommandContext(ctx, s.program, args...)
-	cmd.Dir, cmd.WaitDelay, cmd.Env = s.dir, time.Second, os.Environ()
-	for name, key := range map[string]string{"TIDEMARK_KEY": "key", "TIDEMARK_SECRET": "secret"} {
-		value := regexp.MustCompile(`(?m)^` + key + ` = "(\w+)"`).FindStringSubmatch(s.read(t, "live.toml"))
-		cmd.Env = append(cmd.Env, name+"="+value[1])
-	}
+	cmd.Dir, cmd.WaitDelay, cmd.Env = s.dir, time.Second, append(os.Environ(), s.env...)
 	return cmd
 }
 

@@ -1,0 +1,31 @@
+package recipes_test
+
+import (
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/indicator"
+)
+
+// recipe
+type trail struct {
+	strategy.Base
+	high strategy.PerMarket[indicator.Highest]
+}
+
+func (s *trail) OnCandle(d *strategy.Desk, c market.Candle) {
+	m, high := d.In(c.Market), s.high.In(c.Market)
+	if high.Ready() && m.Flat() && c.Close > high.Above(0) {
+		m.Buy(strategy.EquityShare(50*market.Percent), strategy.Trail(4*market.Percent),
+			strategy.BreakEvenAfter(3*market.Percent))
+	}
+	high.Push(c.Close) // afterwards: the highest close before this one
+}
+
+// end
+
+var trailDefinition = strategy.Define("trail", "follows a new high with its stop",
+	func(struct{}) strategy.Needs { return strategy.Needs{Warmup: 6} },
+	func(_ struct{}, s strategy.Setup) (strategy.Strategy, error) {
+		made := func(market.Market) indicator.Highest { return indicator.NewHighest(5) }
+		return &trail{high: strategy.Each(s, made)}, nil
+	})
