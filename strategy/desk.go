@@ -18,6 +18,8 @@ type Engine interface {
 	Ask(s market.StrategyID, c *market.Command) (market.OrderID, error)
 	// Protect opens a bracket over base that the strategy holds; see Desk.Protect.
 	Protect(s market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error)
+	// Rebalance brings markets to the weights of a portfolio; see Desk.Rebalance.
+	Rebalance(s market.StrategyID, p Portfolio) error
 	// Costs are the gate's assumptions about the costs of orders in a market.
 	Costs(m market.ID) Costs
 	// Exits are the present levels of the bracket of an order; found is false where it has none.

@@ -19,10 +19,11 @@ const owner = market.StrategyID(1)
 // Bench is the engine of a Desk in a test: it records every ask as a line of text and keeps the
 // orders open until the test fills or drops them. An update changes its order at once.
 type Bench struct {
-	At      market.Time                   // what Desk.Now returns
-	Refuse  func(c *market.Command) error // the gate; nil lets everything pass
-	Pending bool                          // a cancelled order stays open until it is dropped; else it ends at once
-	Timers  []Timer                       // asked for, in order
+	At         market.Time                   // what Desk.Now returns
+	Refuse     func(c *market.Command) error // the gate; nil lets everything pass
+	Pending    bool                          // a cancelled order stays open until it is dropped; else it ends at once
+	RefusePlan bool                          // portfolios are refused
+	Timers     []Timer                       // asked for, in order
 
 	catalog   market.Catalog
 	last      []market.Price    // by market
