@@ -65,13 +65,10 @@ func (e *Engine) difference(s *slot, w strategy.Weight, p *strategy.Portfolio,
 
 // aim is the value that a market is to have. keep: it stays where it is, inside the band.
 func aim(value, equity market.Value, weight market.Rate, p *strategy.Portfolio) (wanted market.Value, keep bool) {
-	share := func(r market.Rate) market.Value {
-		return equity.Part(int64(min(max(0, r), market.Whole)), int64(market.Whole))
-	}
 	if weight == 0 {
 		return market.Value{}, false
 	}
-	low, high := share(weight-p.Band), share(weight+p.Band)
+	low, high := shareOf(equity, max(0, weight-p.Band)), shareOf(equity, weight+p.Band)
 	switch {
 	case weight >= p.Band && value.Cmp(low) <= 0:
 		wanted = low
@@ -81,9 +78,21 @@ func aim(value, equity market.Value, weight market.Rate, p *strategy.Portfolio) 
 		return wanted, true
 	}
 	if !p.ToEdge {
-		wanted = share(weight)
+		wanted = shareOf(equity, weight)
 	}
 	return wanted, false
+}
+
+// shareOf is a share of up to 200 % of an equity, rounded down. Above 100 % it matters for a
+// position that is worth a part of a cent more than the equity, which has whole cents.
+func shareOf(equity market.Value, share market.Rate) market.Value {
+	part := equity.Part(int64(min(share, market.Whole)), int64(market.Whole))
+	if more := share - market.Whole; more > 0 {
+		if sum, err := part.Add(equity.Part(int64(more), int64(market.Whole))); err == nil {
+			return sum
+		}
+	}
+	return part
 }
 
 // underWay is the base that a strategy's open market orders may still buy and sell.
