@@ -23,6 +23,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/dca"
 	"github.com/tidemark-trading/tidemark/strategy/grid"
 	"github.com/tidemark-trading/tidemark/strategy/maker"
+	"github.com/tidemark-trading/tidemark/strategy/rotation"
 	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
@@ -259,6 +260,7 @@ var often = []seated{
 	{dca.Definition, map[string]any{"money": "10", "every": "150s"}},
 	{maker.Definition, map[string]any{"half_spread_bps": "100", "money": "200", "max_money": "2000"}},
 	{trendfilter.Definition, map[string]any{"fast": int64(1), "slow": int64(3), "days": int64(0), "size": "40% cash"}},
+	{rotation.Definition, map[string]any{"top": int64(1), "candles": int64(2), "every": "5m", "share": "90%"}},
 }
 
 func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) {
