@@ -86,7 +86,10 @@ func (w *wild) OnOrder(_ *strategy.Desk, o market.Order, r market.Report) {
 }
 
 func (w *wild) OnUnprotected(_ *strategy.Desk, u strategy.Unprotected) { w.note("bare %v", u) }
-func (w *wild) OnStop(d *strategy.Desk)                                { w.note("stop %d", d.Now()) }
+func (w *wild) OnCloseFailed(_ *strategy.Desk, f strategy.CloseFailed) {
+	w.note("close failed %v", f)
+}
+func (w *wild) OnStop(d *strategy.Desk) { w.note("stop %d", d.Now()) }
 
 // Save shows all that the strategy knows.
 func (w *wild) Save() ([]byte, error) {
@@ -135,6 +138,10 @@ func act(w *wild, d *strategy.Desk, m market.ID, price market.Price) {
 		if w.chance.below(20) == 0 {
 			w.err = d.In(m).CancelAll()
 		}
+	case 13:
+		w.err = d.In(m).Close()
+	case 14:
+		w.err = d.In(m).ClosePart(strategy.Amount(amount))
 	}
 	w.note("%d %d %v", m, id, w.err)
 }

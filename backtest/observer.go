@@ -38,6 +38,9 @@ func (w observers) Closed(o *state.Order) {
 // Unprotected calls the driver.
 func (w observers) Unprotected(u *strategy.Unprotected) { w.own.Unprotected(u) }
 
+// CloseFailed calls the driver.
+func (w observers) CloseFailed(f *strategy.CloseFailed) { w.own.CloseFailed(f) }
+
 // observer is the observer of a run's engine.
 func (d *driver) observer(w Observer) engine.Observer {
 	if w == nil {

@@ -98,8 +98,9 @@ type driver struct {
 	last       market.Time // close of the last group
 	knows      market.Time // for the tracer: see decision
 	rejected   map[int]int64
-	bare       []bareCount  // positions without an exit
-	tick, show market.Event // reused: of ticker and of book
+	bare       []bareCount   // positions without an exit
+	unsold     []failedClose // by Closes
+	tick, show market.Event  // reused: of ticker and of book
 	ticker     market.Ticker
 	ticks      []engine.Tick // reused: of points in a row
 	book       market.OrderBook

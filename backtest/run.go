@@ -147,6 +147,7 @@ func (d *driver) info(o Options) finishInfo {
 		info.Refusals = append(info.Refusals, Count{Reason: fmt.Sprintf("exchange answered %d", code), Count: n})
 	}
 	info.Warnings = append(info.Warnings, d.bareWarnings()...)
+	info.Warnings = append(info.Warnings, d.closeWarnings()...)
 	for _, h := range d.engine.Halts() {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("strategy %s was halted at %s: %s", h.Name, h.At, h.Reason))
 	}

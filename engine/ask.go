@@ -272,7 +272,7 @@ func (e *Engine) send(approved risk.Approved, attached bool) {
 //
 //go:noinline
 func (e *Engine) showApproved(approved risk.Approved) {
-	e.approver.Approved(state.TermsOf(&e.asked.Order), approved.Command(), e.gate.Figures())
+	e.approver.Approved(state.TermsOf(&e.asked.Order), approved.Command(), e.figures(approved.Command()))
 }
 
 // moreOut makes room for commands: twice as many, because append grows long slices by a quarter,
@@ -328,3 +328,32 @@ func (e exits) Update(c *market.Command, inPath bool) error { return e.change(c,
 
 // Cancel asks for an entry or an exit to end.
 func (e exits) Cancel(id market.OrderID, inPath bool) { e.cancel(id, inPath) }
+
+// CancelAll asks for all open orders of a strategy in a market to end.
+func (e exits) CancelAll(id market.StrategyID, m market.ID) {
+	for _, o := range e.account.Open(nil, id, m) {
+		e.cancel(o.ID, false)
+	}
+}
+
+// Position is a strategy's position, and the part of it that no open sell holds.
+func (e exits) Position(id market.StrategyID, m market.ID) (held, free market.Qty) {
+	held = e.account.Position(id, m).Amount
+	free = held
+	for _, o := range e.account.Open(nil, id, m) {
+		if o.Side == market.Sell {
+			free -= market.Qty(o.OnHold)
+		}
+	}
+	return held, free
+}
+
+// Pending reports whether an order up to last is open, or fills of any order are missing.
+func (e exits) Pending(id market.StrategyID, m market.ID, last market.OrderID) bool {
+	for _, o := range e.account.Open(nil, id, m) {
+		if o.ID <= last {
+			return true
+		}
+	}
+	return e.account.MissesFills(id, m)
+}

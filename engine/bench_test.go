@@ -116,6 +116,7 @@ type bench struct {
 	remake  func(strategies ...strategy.Strategy) (*state.Account, *engine.Engine) // the same with other strategies
 	before  func(ev *market.Event)                                                 // the engine sees it
 	after   func(commands []market.Command)
+	done    func() // after a step and its checks
 	oneSell bool
 }
 
@@ -194,6 +195,9 @@ func (b *bench) step(ev *market.Event) {
 	require.NoError(b.t, b.engine.Err())
 	require.NoError(b.t, b.account.Check())
 	b.checkSells()
+	if b.done != nil {
+		b.done()
+	}
 }
 
 func (b *bench) send(commands []market.Command) {

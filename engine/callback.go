@@ -20,11 +20,13 @@ const (
 	CallQuiet
 	CallUnprotected
 	CallCandles
+	CallCloseFailed
 	callbacks
 )
 
 var callbackNames = [callbacks]string{"", "OnStart", "OnStop", "OnCandle", "OnTicker", "OnBook", "OnOrder", "OnFill",
-	"OnTimer", "Save", "Load", "Quiet", "OnUnprotected", "OnCandles"}
+	"OnTimer", "Save", "Load", "Quiet", "OnUnprotected", "OnCandles",
+	"OnCloseFailed"}
 
 // String returns the name of the method.
 func (k CallbackKind) String() string {

@@ -159,13 +159,14 @@ func (e *Engine) callWithReport(s *slot, ev *market.Event, applied state.Applied
 // until the exit had arrived.
 //
 //go:noinline
-func (e *Engine) sendWanted(o *state.Order) { e.sendCancel(o, e.brackets.Swapping(o.ID)) }
+func (e *Engine) sendWanted(o *state.Order) { e.sendCancel(o, e.brackets.InPath(o)) }
 
 // notifySent calls OnOrder for the orders that strategies have just sent, until no callback sends
 // another.
 func (e *Engine) notifySent() {
 	for round := 0; len(e.sent) > 0 || e.brackets.HasReports(); round++ {
 		e.notifyUnprotected(round)
+		e.notifyCloses(round)
 		orders := e.sent
 		e.sent = nil
 		for _, o := range orders {

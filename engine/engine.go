@@ -67,6 +67,13 @@ type Guard interface {
 	Unprotected(u *strategy.Unprotected)
 }
 
+// CloseGuard is an Observer that is also notified of Closes that have not sold all.
+type CloseGuard interface {
+	// CloseFailed gets the calls of strategy.CloseHandler, also for strategies that do not
+	// implement it or are halted.
+	CloseFailed(f *strategy.CloseFailed)
+}
+
 // Config is what an Engine is made of.
 type Config struct {
 	Catalog   *market.Catalog
@@ -140,6 +147,7 @@ type listeners struct {
 	approver Approver
 	refuser  Refuser
 	guardian Guard
+	closes   CloseGuard
 }
 
 // delivery is the position within a step's calls, so that they can go on after a strategy panicked.
@@ -172,6 +180,7 @@ type slot struct {
 	onFill        strategy.FillHandler
 	onTimer       strategy.TimerHandler
 	onUnprotected strategy.ExitHandler
+	onCloseFailed strategy.CloseHandler
 	quieter       strategy.Quieter
 	saver         strategy.Saver
 	window        strategy.BookWindow
@@ -219,6 +228,7 @@ func New(c Config) *Engine {
 	e.approver, _ = c.Observer.(Approver)
 	e.refuser, _ = c.Observer.(Refuser)
 	e.guardian, _ = c.Observer.(Guard)
+	e.closes, _ = c.Observer.(CloseGuard)
 	for i := range c.Slots {
 		e.addSlot(&e.slots[i], c.Slots[i], market.StrategyID(i+1))
 	}
@@ -235,6 +245,7 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 	s.onFill, _ = from.Strategy.(strategy.FillHandler)
 	s.onTimer, _ = from.Strategy.(strategy.TimerHandler)
 	s.onUnprotected, _ = from.Strategy.(strategy.ExitHandler)
+	s.onCloseFailed, _ = from.Strategy.(strategy.CloseHandler)
 	s.quieter, _ = from.Strategy.(strategy.Quieter)
 	s.saver, _ = from.Strategy.(strategy.Saver)
 	s.gathering.handler, _ = from.Strategy.(strategy.GroupHandler)

@@ -462,19 +462,22 @@ func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testi
 	require.Len(t, s.Brackets, 4)
 }
 
-// The parts are of account version 2, gate version 1 and engine version 2: brackets with and
-// without an exit, one whose exit stands in for the other leg, and the causes that strategies were
-// told.
-func TestPartsOfAnEngineOfVersion2AreReadAndSavedWithoutLoss(t *testing.T) {
-	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: &bearer{}}}, observer: &guard{}})
-	b.catalog.Market(1).MinOrderInQuote = 20 * eur
-	const at = market.Time(60_240_000_000_000)
-	_, err := b.engine.Restore(at, partsIn(t, "saved-v2"), nil)
-	require.NoError(t, err)
-	var s engine.SavedEngine
-	require.NoError(t, market.ParseSaved(saveAll(t, b.engine)[engine.PartEngine], 4, &s))
-	require.Len(t, s.Brackets, 4)
-	require.True(t, s.Brackets[1].StandIn)
-	require.Equal(t, strategy.CauseRefused, s.Brackets[1].Reported)
-	require.Equal(t, market.Time(60_160_000_000_000), s.Brackets[3].UnprotectedSince)
+// The parts are of engine versions 2 and 3, as the versions of their time saved them: brackets with
+// and without an exit, one whose exit stands in for the other leg, and the causes that strategies
+// were told.
+func TestPartsOfOlderEnginesAreReadAndSavedWithoutLoss(t *testing.T) {
+	for _, version := range []string{"saved-v2", "saved-v3"} {
+		b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: &bearer{}}}, observer: &guard{}})
+		b.catalog.Market(1).MinOrderInQuote = 20 * eur
+		const at = market.Time(60_240_000_000_000)
+		_, err := b.engine.Restore(at, partsIn(t, version), nil)
+		require.NoError(t, err)
+		var s engine.SavedEngine
+		require.NoError(t, market.ParseSaved(saveAll(t, b.engine)[engine.PartEngine], 4, &s))
+		require.Len(t, s.Brackets, 4)
+		require.True(t, s.Brackets[1].StandIn)
+		require.Equal(t, strategy.CauseRefused, s.Brackets[1].Reported)
+		require.Equal(t, market.Time(60_160_000_000_000), s.Brackets[3].UnprotectedSince)
+		require.Empty(t, s.Closes)
+	}
 }

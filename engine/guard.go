@@ -17,6 +17,7 @@ type arguments struct {
 	sent        market.Report
 	timer       int64
 	unprotected strategy.Unprotected
+	closeFailed strategy.CloseFailed
 	group       strategy.Group
 }
 
@@ -55,6 +56,8 @@ func (e *Engine) call(s *slot, kind CallbackKind) {
 		s.onTimer.OnTimer(s.desk, e.args.timer)
 	case CallUnprotected:
 		s.onUnprotected.OnUnprotected(s.desk, e.args.unprotected)
+	case CallCloseFailed:
+		s.onCloseFailed.OnCloseFailed(s.desk, e.args.closeFailed)
 	case CallCandles:
 		s.gathering.handler.OnCandles(s.desk, e.args.group)
 	case CallOrder:

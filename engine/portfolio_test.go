@@ -70,14 +70,14 @@ func (n *naive) cost(i int, amount market.Qty) int64 {
 	return -units(new(big.Rat).Neg(cost), 2)
 }
 
-// leave are the terms that a portfolio's orders left with.
-type leave struct {
+// sent are the terms that a portfolio's orders left with.
+type sent struct {
 	sold   [3]market.Qty
 	bought [3]market.Money
 	cash   market.Money // before the buys
 }
 
-func (l *leave) watch(b *bench) {
+func (l *sent) watch(b *bench) {
 	b.after = func(commands []market.Command) {
 		for i := range commands {
 			o := &commands[i].Order
@@ -97,7 +97,7 @@ func (l *leave) watch(b *bench) {
 }
 
 // check requires the sells of the naive plan, and its buys as far as the cash allows.
-func (n *naive) check(t require.TestingT, p *strategy.Portfolio, cash market.Money, got *leave) {
+func (n *naive) check(t require.TestingT, p *strategy.Portfolio, cash market.Money, got *sent) {
 	var costs [3]int64
 	total, left := int64(0), rat(int64(cash), 2)
 	for i := range costs {
@@ -148,7 +148,7 @@ func TestAPortfolioTradesWhatTheNaivePlanSays(t *testing.T) {
 				prices[i], group[i] = p, candleOf(market.ID(i+1), p, p, p, p)
 			}
 			b.group(group[:]...)
-			p, got := drawPortfolio(r), &leave{}
+			p, got := drawPortfolio(r), &sent{}
 			n, equity := naiveOf(b, prices, fee), b.equity()
 			cash, _ := b.account.Balance(1, 1)
 			got.watch(b)
@@ -169,7 +169,7 @@ func (b *bench) equity() market.Money {
 
 // checkConserved requires that the orders cost their fees and rounded cents, at prices that stand
 // still. The account itself is compared with the venue's after each group.
-func (b *bench) checkConserved(r *rapid.T, got *leave, before market.Money, prices [3]market.Price, fee market.Rate) {
+func (b *bench) checkConserved(r *rapid.T, got *sent, before market.Money, prices [3]market.Price, fee market.Rate) {
 	available, held := b.account.Balance(1, 1)
 	require.Zero(r, held)
 	require.GreaterOrEqual(r, available, market.Money(0))

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"fmt"
+
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -13,6 +15,9 @@ func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracke
 	if e.replaying || e.stopped {
 		return 0, e.refuse(&market.Command{Kind: market.CommandPlace, At: e.now,
 			Order: market.Order{Strategy: id, Market: m, Side: market.Sell, Bracket: levels}})
+	}
+	if e.brackets.Closing(id, m) {
+		return 0, fmt.Errorf("%w: a Close is under way", strategy.ErrNoPosition)
 	}
 	amount := e.account.Position(id, m).Amount - e.brackets.Covered(id, m)
 	if amount <= 0 || levels.Stop == 0 && levels.Target == 0 {

@@ -51,7 +51,9 @@ func (g *gambler) ask(d *strategy.Desk, m market.ID, price market.Price) {
 	amount, side := market.Qty(1+r.IntN(200))*btc/100, market.Side(1+r.IntN(2))
 	open := d.OpenOrders()
 	g.asked++
-	switch r.IntN(10) {
+	switch r.IntN(11) {
+	case 10:
+		leave(d.In(m), amount*market.Qty(r.IntN(2)))
 	case 0:
 		d.In(m).Buy(strategy.Amount(amount))
 	case 1:

@@ -79,6 +79,9 @@ func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 	}
 	err := errors.Join(e.brackets.RestoreTimes(s.ByCause, s.Unprotected),
 		e.brackets.Restore(s.Brackets, names, s.LastID))
+	if err == nil {
+		err = e.brackets.RestoreCloses(s.Closes, names, s.LastID)
+	}
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // savedVersion is the version of SavedEngine. Version 2 added the causes of missing exits, version
-// 3 has the names of renamed, version 4 added groups of candles and buys that wait for sells.
+// 3 has the names of renamed, version 4 added groups of candles, Closes, and buys that wait.
 const savedVersion = 4
 
 // renamed are the names of SavedEngine that changed.
@@ -42,6 +42,7 @@ type SavedEngine struct {
 	LastID      market.OrderID       `json:"lastId"` // order numbers go on from here and are never used again
 	Strategies  map[string]SavedSlot `json:"strategies"`
 	Brackets    []bracket.Saved      `json:"brackets,omitempty"`
+	Closes      []bracket.SavedClose `json:"closes,omitempty"`
 	Timers      []SavedTimer         `json:"timers,omitempty"` // in the order in which they fire
 	Halts       []SavedHalt          `json:"halts,omitempty"`
 	Unprotected market.Duration      `json:"unprotected,omitzero"` // nanoseconds, all causes
@@ -234,7 +235,7 @@ func (s *slot) save(dst []byte, limit int) (all []byte, err error) {
 
 func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 	s := SavedEngine{Now: e.now, LastID: e.lastID, Strategies: make(map[string]SavedSlot, len(e.slots)),
-		Brackets: e.brackets.Save(names)}
+		Brackets: e.brackets.Save(names), Closes: e.brackets.SaveCloses(names)}
 	s.ByCause, s.Unprotected = e.brackets.SaveTimes()
 	for i := range e.slots {
 		slot := &e.slots[i]

@@ -194,6 +194,40 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 	return Approved{command: c, hold: g.updated.OnHold}, nil
 }
 
+// CheckClose decides whether a strategy's Close may begin with a sale such as c: everything that
+// does not depend on the base that open orders still hold. Of the own limits only orders_per_minute
+// holds: a Close counts as one order. dust lets an amount pass that is below the market's minimum.
+// The error is a *Refusal, valid until the next Check.
+func (g *Gate) CheckClose(a *state.Account, c *market.Command, dust bool) error {
+	g.now = c.At
+	o := &c.Order
+	s, m := &g.slots[o.Strategy], g.catalog.Market(o.Market)
+	g.figures, g.checkedMarket = g.figures[:0], m
+	switch {
+	case s.warming:
+		return g.objection(s, ReasonWarmUp, 0, 0)
+	case s.full(g.now):
+		return g.objection(s, ReasonOrdersPerMinute, int64(s.limits.OrdersPerMinute), int64(s.limits.OrdersPerMinute))
+	}
+	g.round(m, o)
+	if o.Amount == 0 && !dust {
+		return g.objection(s, ReasonTooSmall, 0, 0)
+	}
+	if o.Amount > 0 {
+		o.AmountRemaining = o.Amount
+		facts := g.factsOf(a, m, o)
+		facts.Available = market.Money(o.Amount)
+		_, refused := exchange.CheckPlace(m, o, facts)
+		if refused != nil && !(dust &&
+			(refused.Code == exchange.CodeMinBase || refused.Code == exchange.CodeMinQuote)) {
+			_, err := g.refuseCode(s, refused)
+			return err
+		}
+	}
+	g.count(s)
+	return nil
+}
+
 // opens reports whether a changed buy can add to a position more, or at another time, than before:
 // by its amount, a higher price, or another trigger.
 func opens(old, updated *market.Order) bool {

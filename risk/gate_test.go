@@ -265,3 +265,33 @@ func TestRefusalsSayValueAndLimit(t *testing.T) {
 		require.NotContains(t, r.String(), "(")
 	}
 }
+
+// A Close is checked before the exits that hold its base are cancelled.
+func TestACloseIsCheckedWithoutTheBalanceAndCountsAsAnOrder(t *testing.T) {
+	b := newBench(t, risk.Limits{OrdersPerMinute: 1, ReduceOnly: true, MaxOrderValue: eur}, risk.AccountLimits{})
+	sale := func(amount market.Qty) *market.Command {
+		c := place(market.Order{Market: 1, Strategy: 1, Side: market.Sell, Type: market.TypeMarket,
+			OrderState: market.OrderState{Amount: amount, TimeInForce: market.GTC}})
+		c.At = b.now
+		return &c
+	}
+	var why *risk.Refusal
+	require.ErrorAs(t, b.gate.CheckClose(b.account, sale(10_000), false), &why)
+	require.Equal(t, exchange.CodeMinQuote, why.Code)
+	require.True(t, why.Dust())
+	require.ErrorAs(t, b.gate.CheckClose(b.account, sale(9_999), false), &why)
+	require.True(t, why.Dust())
+	b.gate.Halt(1)
+	require.NoError(t, b.gate.CheckClose(b.account, sale(99*btc), false), "more than is free, of a halted strategy")
+	require.ErrorAs(t, b.gate.CheckClose(b.account, sale(btc), false), &why)
+	require.Equal(t, risk.ReasonOrdersPerMinute, why.Reason)
+	b.now += 60 * second
+	require.NoError(t, b.gate.CheckClose(b.account, sale(9_999), true), "dust, of a Close of all")
+	b.now += 60 * second
+	b.m.Status = market.Auction
+	require.ErrorAs(t, b.gate.CheckClose(b.account, sale(btc), true), &why)
+	require.Equal(t, exchange.CodeAuction, why.Code)
+	b.gate.WarmUp(1, true)
+	require.ErrorAs(t, b.gate.CheckClose(b.account, sale(btc), true), &why)
+	require.Equal(t, risk.ReasonWarmUp, why.Reason)
+}

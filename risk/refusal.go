@@ -90,6 +90,12 @@ func (r *Refusal) Error() string {
 	return "refused: " + r.Reason.String()
 }
 
+// Dust reports whether the amount or its value is below the market's minimum.
+func (r *Refusal) Dust() bool {
+	return r.Reason == ReasonTooSmall ||
+		r.Reason == ReasonExchange && (r.Code == exchange.CodeMinBase || r.Code == exchange.CodeMinQuote)
+}
+
 // objection counts a refusal and returns it. It is not inlined, because the checks that call it run
 // for each order, and the fewer bytes they have the more of an order's code stays in the
 // processor's cache.

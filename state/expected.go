@@ -83,6 +83,17 @@ func (a *Account) UnsettledBy(s market.StrategyID) (count int) {
 	return count
 }
 
+// MissesFills reports whether an order of a strategy in a market has filled more than the account
+// knows fills of.
+func (a *Account) MissesFills(s market.StrategyID, m market.ID) bool {
+	for _, o := range a.orders.All {
+		if o.Strategy == s && o.Market == m && o.Booked() < o.FilledAmount {
+			return true
+		}
+	}
+	return false
+}
+
 // Booked is the base of the counted fills; it is less than FilledAmount while fills are missing.
 func (o *Order) Booked() market.Qty { return o.counted }
 

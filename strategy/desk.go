@@ -20,6 +20,8 @@ type Engine interface {
 	Protect(s market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error)
 	// Rebalance brings markets to the weights of a portfolio; see Desk.Rebalance.
 	Rebalance(s market.StrategyID, p Portfolio) error
+	// Close sells a position, or an amount of it; 0: all. See MarketDesk.Close.
+	Close(s market.StrategyID, m market.ID, amount market.Qty, tag string) error
 	// Costs are the gate's assumptions about the costs of orders in a market.
 	Costs(m market.ID) Costs
 	// Exits are the present levels of the bracket of an order; found is false where it has none.

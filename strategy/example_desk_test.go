@@ -61,3 +61,45 @@ func ExampleSaver() {
 	fmt.Println(m.FormatPrice(fresh.In(m.ID).Top))
 	// Output: 101.25
 }
+
+// signal buys with a stop far below, and leaves on a signal: the close falls below the average of
+// the last closes.
+type signal struct {
+	strategy.Base
+	mean market.Price
+}
+
+func (s *signal) OnCandle(d *strategy.Desk, c market.Candle) {
+	m := d.In(c.Market)
+	s.mean = (9*s.mean + c.Close) / 10
+	switch {
+	case m.Held() == 0 && c.Close > s.mean:
+		m.Buy(strategy.CashShare(95*market.Percent), strategy.StopAt(c.Close.Below(10*market.Percent)))
+	case m.Held() > 0 && c.Close < s.mean:
+		m.Close(strategy.Tag("below the mean"))
+	}
+}
+
+// OnCloseFailed tries again: what is left has its stop meanwhile.
+func (s *signal) OnCloseFailed(d *strategy.Desk, f strategy.CloseFailed) {
+	d.In(f.Market).Close(strategy.Tag(f.Tag))
+}
+
+// ExampleMarketDesk_Close leaves on a signal. The stop needs no cancel: Close sees to it, and sells
+// when the exchange has confirmed.
+func ExampleMarketDesk_Close() {
+	var bench strategytest.Bench
+	m := bench.Market("BTC-EUR", 2, 4, 1000_00)
+	s := &signal{mean: 100_00}
+	d := bench.Desk()
+	bench.Candle(s, d, m, 102_00)
+	bench.Fill(1, 102_00, 9_3137)
+	bench.Candle(s, d, m, 104_00)
+	bench.Candle(s, d, m, 97_00)
+	for _, line := range bench.Asked() {
+		fmt.Println(line)
+	}
+	// Output:
+	// buy 9.3137 stop 91.8 target 0
+	// close all (below the mean)
+}

@@ -38,7 +38,7 @@ type agreement struct {
 }
 
 // agreements are the shipped strategies, each by itself and with few candles between its decisions,
-// and one that tries everything.
+// one that tries everything, and one that leaves by Close.
 var agreements = []agreement{
 	{"smacross", play{strategies: section("s", "smacross", both, "1m",
 		`params = { fast = 3, slow = 8, share = "0.5" }`)}},
@@ -61,7 +61,8 @@ var agreements = []agreement{
 	{"maker on books", play{quiet: true, backtest: "synthetic_book = true",
 		strategies: section("s", "maker", bitcoin, "1m",
 			`params = { half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)}},
-	{"fickle", play{strategies: fickleSection("s", bitcoin, 1)}},
+	{"fickle", play{strategies: fickleSection("s", bitcoin, 1) + "params.closes = true\n"}},
+	{"leaver", play{strategies: section("s", "leaver", both, "1m", "params.seed = 3")}},
 }
 
 // eachAgreement plays every agreement with every seed. with sets up the n-th; then looks at what it
@@ -148,8 +149,8 @@ func TestSeveralStrategiesOnSeveralMarketsTradeTheSameLiveAndInABacktest(t *test
 	}
 }
 
-// Orders of every type with every condition, brackets and changes, by chance. With seed 23 a
-// bracket swaps after an exit that had expired.
+// Orders of every type with every condition, brackets, changes and Closes, by chance. With seed 23
+// a bracket swaps after an exit that had expired.
 func TestWhateverIsOrderedComesToTheSameLiveAndInABacktest(t *testing.T) {
 	t.Parallel()
 	plays := 2**liveSeeds + 1
@@ -161,9 +162,14 @@ func TestWhateverIsOrderedComesToTheSameLiveAndInABacktest(t *testing.T) {
 		if n == 0 {
 			seed = 23
 		}
+		closes := ""
+		if n%2 == 1 {
+			closes = "params.closes = true\n"
+		}
 		p := play{weather: weather{seed: uint64(seed + 100), wicks: true}, minutes: shortened(t, 120),
-			into:       10 * time.Second,
-			strategies: fickleSection("one", bitcoin, uint64(seed)) + fickleSection("two", ether, uint64(seed+1000))}
+			into: 10 * time.Second,
+			strategies: fickleSection("one", bitcoin, uint64(seed)) + closes +
+				fickleSection("two", ether, uint64(seed+1000)) + closes}
 		p.agree(t)
 	}
 }

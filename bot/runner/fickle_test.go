@@ -10,7 +10,8 @@ import (
 
 // fickleParams are the parameters of fickleKind.
 type fickleParams struct {
-	Seed int64 `toml:"seed" default:"1" min:"0" doc:"of what it does"`
+	Seed   int64 `toml:"seed" default:"1" min:"0" doc:"of what it does"`
+	Closes bool  `toml:"closes" default:"false" doc:"it calls Close too"`
 }
 
 // fickleKind is a strategy that does something by chance at every close: orders of every type with
@@ -19,12 +20,13 @@ type fickleParams struct {
 var fickleKind = strategy.Define("fickle", "does something by chance at every close",
 	func(fickleParams) strategy.Needs { return strategy.Needs{} },
 	func(p fickleParams, s strategy.Setup) (strategy.Strategy, error) {
-		return &fickle{seed: uint64(p.Seed)}, nil
+		return &fickle{seed: uint64(p.Seed), closes: p.Closes}, nil
 	})
 
 type fickle struct {
 	strategy.Base
-	seed uint64
+	seed   uint64
+	closes bool
 }
 
 // whim is what one close leads to.
@@ -49,6 +51,9 @@ func (w *whim) ticks(least, most int) market.Price {
 
 // OnCandle acts. What is refused is part of the play.
 func (s *fickle) OnCandle(d *strategy.Desk, c market.Candle) {
+	if s.closes && s.close(d.In(c.Market), c) {
+		return
+	}
 	w := &whim{Desk: d, m: d.In(c.Market).Market(), close: c.Close,
 		chance: rand.New(rand.NewPCG(s.seed, uint64(c.Start)))}
 	w.amount = w.m.RoundAmount(w.m.AmountFor(w.m.MoneyValue(200_00+market.Money(w.chance.IntN(1000_00))), c.Close))
@@ -71,6 +76,21 @@ func (s *fickle) OnCandle(d *strategy.Desk, c market.Candle) {
 	default:
 		w.change(draw)
 	}
+}
+
+// close leaves all of the position, or a part of it, at one close of nine. It draws apart, so that
+// the rest is as without it.
+func (s *fickle) close(m strategy.MarketDesk, c market.Candle) bool {
+	chance := rand.New(rand.NewPCG(s.seed+1, uint64(c.Start)))
+	switch chance.IntN(27) {
+	case 0, 1:
+		_ = m.Close()
+	case 2:
+		_ = m.ClosePart(strategy.Amount(m.Position().Amount / market.Qty(2+chance.IntN(3))))
+	default:
+		return false
+	}
+	return true
 }
 
 // rests reports whether a whim leads to an order that may rest.

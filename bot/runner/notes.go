@@ -25,7 +25,8 @@ type notes struct {
 	rules    map[market.ID]market.Market // the latest
 }
 
-// approval is a new or changed order that the gate let pass, with its figures.
+// approval is a command that the gate let pass, with its figures. Of cancels only those of a Close
+// have any.
 type approval struct {
 	command market.Command
 	asked   state.Terms
@@ -86,15 +87,15 @@ func (n *notes) logRules(ev *market.Event) {
 
 // approved keeps the gate's figures until the intent is journalled.
 func (n *notes) approved(asked state.Terms, c *market.Command, figures []state.Figure) {
-	if c.Kind != market.CommandCancel {
+	if c.Kind != market.CommandCancel || len(figures) > 0 {
 		n.passed[c.Order.ID] = approval{*c, asked, slices.Clone(figures)}
 	}
 }
 
 // approvalOf returns the approval of an intent.
 func (n *notes) approvalOf(i *exchange.Intent) (a approval) {
-	if i.Command != market.CommandCancel {
-		a = n.passed[i.Order]
+	if a = n.passed[i.Order]; a.command.Kind != i.Command {
+		return approval{}
 	}
 	return a
 }

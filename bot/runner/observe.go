@@ -74,6 +74,20 @@ func (r *runner) Unprotected(u *strategy.Unprotected) {
 	r.watch.unprotected(u)
 }
 
+// CloseFailed logs a Close that has not sold all: an engine.CloseGuard.
+func (r *runner) CloseFailed(f *strategy.CloseFailed) {
+	m := r.plan.Catalog.Market(f.Market)
+	line := r.log.Warn().Str("strategy", r.nameOf(f.Strategy)).Str("market", m.Name).
+		Str("amount", m.FormatQty(f.Amount)).Str("tag", f.Tag)
+	if f.Order != 0 {
+		line.Int64("order", int64(f.Order))
+	}
+	if f.Code != 0 {
+		line.Int("code", f.Code)
+	}
+	line.Str("why", f.Why).Msg("close failed: brackets protect what is left at their old levels")
+}
+
 // nameOf is the name of a strategy; empty: there is none of that id.
 func (r *runner) nameOf(id market.StrategyID) string {
 	if names := r.plan.Names(); id > 0 && int(id) <= len(names) {

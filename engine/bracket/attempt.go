@@ -23,7 +23,7 @@ func (s *Set) Due() (at market.Time, any bool) {
 
 // waits reports whether a bracket waits for its next attempt.
 func (s *Set) waits(b *bracket) bool {
-	if b.bareSince == 0 || b.amount <= 0 || b.swapping {
+	if b.bareSince == 0 || b.kept() <= 0 || b.swapping || b.ending {
 		return false
 	}
 	if b.exit == 0 || b.cause != strategy.CausePartly {
@@ -35,6 +35,9 @@ func (s *Set) waits(b *bracket) bool {
 
 // Retry makes the attempts that are due.
 func (s *Set) Retry() {
+	if len(s.closes.all) > 0 {
+		s.advanceAll()
+	}
 	if s.bare == 0 {
 		return
 	}
@@ -114,8 +117,9 @@ func (s *Set) stayBare(b *bracket) {
 		if !b.sold {
 			s.report(b, strategy.CauseTooSmall, 0, s.faultText(b, fault)+"; dust, which counts as nothing")
 		}
-		s.protect(b)
-		b.amount = 0
+		if b.amount = b.leaving; b.amount == 0 {
+			s.protect(b)
+		}
 	default:
 		b.next = never
 		s.report(b, causeOf(fault), 0, s.faultText(b, fault))
@@ -135,7 +139,7 @@ func causeOf(fault risk.Fault) strategy.Cause {
 func (s *Set) dust(b *bracket) bool {
 	if last := s.orders.Last(b.market); !b.sold && last != 0 {
 		m := s.catalog.Market(b.market)
-		return risk.LevelFault(m, b.leg, market.FloorTo(last, m.TickSize), b.amount).TooSmall()
+		return risk.LevelFault(m, b.leg, market.FloorTo(last, m.TickSize), b.kept()).TooSmall()
 	}
 	return b.sold
 }
@@ -149,7 +153,7 @@ func (s *Set) refused(b *bracket, leg market.Leg, err error) {
 
 // fault is the market rule that keeps a leg from selling the held amount.
 func (s *Set) fault(b *bracket, leg market.Leg) risk.Fault {
-	return risk.LevelFault(s.catalog.Market(b.market), leg, b.level(leg), b.amount)
+	return risk.LevelFault(s.catalog.Market(b.market), leg, b.level(leg), b.kept())
 }
 
 func (s *Set) faultText(b *bracket, fault risk.Fault) string {
@@ -161,7 +165,7 @@ func (s *Set) place(b *bracket, inPath bool) error {
 	c := &s.command
 	*c = market.Command{Kind: market.CommandPlace, At: s.now(), Attached: true}
 	o := &c.Order
-	o.Strategy, o.Market, o.Side, o.Amount = b.strategy, b.market, market.Sell, b.amount
+	o.Strategy, o.Market, o.Side, o.Amount = b.strategy, b.market, market.Sell, b.kept()
 	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
 	if b.leg == market.KeepTarget {
 		o.Type, o.Price, o.Tag = market.TypeLimit, b.levels.Target, "target"

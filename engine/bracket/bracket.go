@@ -24,6 +24,9 @@ type bracket struct {
 	leg      market.Leg     // the leg of the exit, present or next
 	swapping bool           // the exit's cancel is in flight, leg is the next one
 	closed   bool           // the entry can fill no more
+	leaving  market.Qty     // the part of amount that a Close sells
+	ending   bool           // a Close has cancelled the exit
+	reducing bool           // a Close has reduced the exit to what is kept
 	sold     bool           // an exit has sold some: a rest too small to sell is dust
 	standIn  bool           // the resting exit stands in for the other leg, which could not rest
 
@@ -100,9 +103,12 @@ func (b *bracket) level(leg market.Leg) market.Price {
 	return b.levels.Stop
 }
 
+// kept is what the exits are to sell.
+func (b *bracket) kept() market.Qty { return b.amount - b.leaving }
+
 // watching reports whether the bracket waits for a second leg.
 func (b *bracket) watching() bool {
-	return b.exit != 0 && !b.swapping && b.levels.Stop != 0 && b.levels.Target != 0
+	return b.exit != 0 && !b.swapping && !b.ending && b.kept() > 0 && b.levels.Stop != 0 && b.levels.Target != 0
 }
 
 // reached reports whether a price has reached the leg that does not rest.

@@ -63,8 +63,8 @@ func (s *Set) TakeReports() []strategy.Unprotected {
 	return news
 }
 
-// HasReports reports whether TakeReports would return any.
-func (s *Set) HasReports() bool { return len(s.reports) > 0 }
+// HasReports reports whether TakeReports or TakeFailures would return any.
+func (s *Set) HasReports() bool { return len(s.reports)+len(s.closes.failures) > 0 }
 
 // Unprotected is the total time, over all brackets and up to now, during which a position or a part
 // of it lacked its exit at the venue.

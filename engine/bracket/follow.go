@@ -1,6 +1,7 @@
 package bracket
 
 import (
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -11,6 +12,25 @@ import (
 // current path. held is the strategy's present position in the market: a sale outside the brackets
 // leaves them less to protect.
 func (s *Set) Follow(o *state.Order, r *market.Report, fresh []market.Fill, held market.Qty) {
+	if len(s.closes.all) == 0 {
+		s.follow(o, r, fresh, held)
+		return
+	}
+	if c := s.closes.selling(o.ID); c != nil {
+		s.followSale(c, o, fresh)
+		return
+	}
+	s.closes.count(o, fresh, s.of(o.ID) != nil)
+	s.answer(o, r)
+	s.closeRefused(o, r)
+	s.follow(o, r, fresh, held)
+	s.clip(o, held)
+	s.insist(o, r)
+	s.advance(o.Strategy, o.Market)
+}
+
+// follow is Follow without regard to Closes.
+func (s *Set) follow(o *state.Order, r *market.Report, fresh []market.Fill, held market.Qty) {
 	b := s.of(o.ID)
 	if b == nil && len(fresh) > 0 && o.Side == market.Buy && hasLevels(o.Bracket) {
 		s.Open(&o.Order) // an entry that counted as failed has bought after all
@@ -26,6 +46,7 @@ func (s *Set) Follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 	s.touch()
 	if o.ID == b.entry {
 		b.follow(o, fresh)
+		s.leaveBought(b, fresh)
 	} else {
 		s.followExit(b, o, r, fresh)
 	}
@@ -43,6 +64,7 @@ func (b *bracket) follow(o *state.Order, fresh []market.Fill) {
 func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []market.Fill) {
 	for i := range fresh {
 		b.amount -= fresh[i].Amount
+		b.leaving = min(b.leaving, max(0, b.amount)) // what an exit has sold is not sold again
 		b.sold = true
 		b.resetFailures()
 	}
@@ -51,15 +73,21 @@ func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []m
 		s.ended(b, o)
 		return
 	case r != nil && r.Exec == market.ExecRejected:
-		s.changeRefused(b, o, r.Command)
+		s.changeRefused(b, o, r.Command, r.Code)
 	case r != nil && r.Exec == market.ExecUpdated:
 		b.resetFailures()
+		b.reducing = false
 	case o.State == state.Unknown:
 		s.expose(b, strategy.CauseUnknown)
 		return
 	}
-	if o.AmountRemaining < b.amount && !b.swapping && o.Booked() == o.FilledAmount {
-		s.expose(b, strategy.CausePartly)
+	short := o.AmountRemaining < b.amount && o.Booked() == o.FilledAmount
+	if short && (b.leaving > 0 || !b.swapping && !b.ending) {
+		cause := strategy.CausePartly
+		if o.AmountRemaining >= b.kept() {
+			cause = strategy.CauseClose
+		}
+		s.expose(b, cause)
 		return
 	}
 	s.protect(b)
@@ -67,8 +95,11 @@ func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []m
 }
 
 // changeRefused handles a cancel or a change of the resting exit that the exchange refused.
-func (s *Set) changeRefused(b *bracket, o *state.Order, command market.CommandKind) {
+func (s *Set) changeRefused(b *bracket, o *state.Order, command market.CommandKind, code int) {
 	swap := command == market.CommandCancel && b.swapping
+	if command == market.CommandCancel && (code != exchange.CodeNotFound || !s.Closing(b.strategy, b.market)) {
+		b.ending = false
+	}
 	b.undoChange(&o.Order, command)
 	b.fail(s.now(), 0)
 	if swap && b.failures > 1 {
@@ -78,13 +109,15 @@ func (s *Set) changeRefused(b *bracket, o *state.Order, command market.CommandKi
 
 // ended handles the end of an exit: swapped, filled, refused, or ended by the exchange.
 func (s *Set) ended(b *bracket, o *state.Order) {
-	swapped, leg, now := b.swapping, b.leg, s.now()
+	swapped, ending, leg, now := b.swapping, b.ending || b.leaving > 0 && b.kept() == 0, b.leg, s.now()
 	s.setExit(b, 0)
-	b.swapping = false
+	b.swapping, b.ending, b.reducing = false, false, false
 	if b.standIn { // it stood in for the other leg, which is still wanted
 		b.leg, b.standIn = other(leg), false
 	}
 	switch {
+	case ending && b.amount > 0:
+		s.expose(b, strategy.CauseClose)
 	case b.amount <= 0 || o.FilledAmount > 0:
 	case swapped:
 		s.expose(b, strategy.CauseSwap)
@@ -96,7 +129,7 @@ func (s *Set) ended(b *bracket, o *state.Order) {
 		if b.failures > 1 {
 			b.refusedLegs |= 1 << leg
 		}
-		s.report(b, endCause(o), o.Code, endText(o))
+		s.report(b, endCause(o), o.Code, endText(o, "exit"))
 	}
 }
 
@@ -115,13 +148,16 @@ func (s *Set) cancelEntry(b *bracket) bool {
 // settle brings the venue in line with the bracket: it places, enlarges, swaps back or ends.
 func (s *Set) settle(b *bracket) {
 	switch {
-	case b.amount > 0 && b.exit == 0:
+	case b.kept() <= 0:
+		s.exposeLeaving(b)
+	case b.exit == 0:
 		// a second attempt waits for the next open: at the same moment it would be refused again
 		_ = s.attempt(b, b.failures == 0 || b.cause == strategy.CauseSwap)
-	case b.amount > 0 && b.standIn && !b.swapping && s.swappable(b):
+	case b.swapping || b.ending:
+	case b.standIn && s.swappable(b):
 		s.swap(b)
-	case b.amount > 0 && !b.swapping:
-		s.enlarge(b)
+	default:
+		s.resize(b)
 	}
 	if b.done() {
 		s.remove(b)
@@ -130,20 +166,30 @@ func (s *Set) settle(b *bracket) {
 	s.rewatch(b)
 }
 
-// enlarge updates the resting exit to the amount that the entry has bought so far.
-func (s *Set) enlarge(b *bracket) {
+// resize updates the resting exit to the amount that the entry has bought so far and that no Close
+// sells.
+func (s *Set) resize(b *bracket) {
 	o, now := s.orders.Own(b.exit), s.now()
-	if o == nil || o.InFlight != 0 || o.AmountRemaining == b.amount || o.Booked() < o.FilledAmount || now < b.next {
+	c := s.closes.of(b.strategy, b.market)
+	if o == nil || o.InFlight != 0 || o.AmountRemaining == b.kept() || o.Booked() < o.FilledAmount ||
+		now < b.next && b.leaving == 0 || b.leaving > 0 && (c == nil || c.failed || b.reducing) {
 		return
 	}
-	if o.AmountRemaining < b.amount {
+	if o.AmountRemaining < b.kept() {
 		s.expose(b, strategy.CausePartly)
 	}
-	c := &s.command
-	*c = market.Command{Kind: market.CommandUpdate, Changed: market.ChangeAmount, At: now, Attached: true}
-	c.Order.ID, c.Order.Strategy = b.exit, b.strategy
-	c.Order.Amount = o.FilledAmount + b.amount
-	if err := s.orders.Update(c, true); err != nil { // the smaller exit stays
+	x := &s.command
+	*x = market.Command{Kind: market.CommandUpdate, Changed: market.ChangeAmount, At: now, Attached: true}
+	x.Order.ID, x.Order.Strategy = b.exit, b.strategy
+	x.Order.Amount = o.FilledAmount + b.kept()
+	b.reducing = b.leaving > 0
+	err := s.orders.Update(x, !b.reducing || s.InPath(o))
+	switch {
+	case err == nil:
+	case b.reducing:
+		b.reducing = false
+		c.fail(0, err.Error())
+	default: // the smaller exit stays
 		b.fail(now, 0)
 		s.reportRefused(b, strategy.CausePartly, err)
 	}
@@ -160,6 +206,7 @@ func (s *Set) shrink(id market.StrategyID, m market.ID, held market.Qty) {
 		s.touch()
 		less := min(over, b.amount)
 		b.amount, over = b.amount-less, over-less
+		b.leaving = min(b.leaving, b.amount)
 		if b.amount <= 0 {
 			s.protect(b)
 		}

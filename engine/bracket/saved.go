@@ -34,16 +34,39 @@ type Saved struct {
 	Next        market.Time    `json:"next,omitzero"`        // of the next attempt
 	Sold        bool           `json:"sold,omitzero"`
 	StandIn     bool           `json:"standIn,omitzero"` // the exit stands in for the other leg
+
+	Leaving  market.Qty `json:"leaving,omitzero"`  // the part of Amount that a Close sells
+	Ending   bool       `json:"ending,omitzero"`   // a Close has cancelled the exit
+	Reducing bool       `json:"reducing,omitzero"` // a Close has reduced the exit
+}
+
+// SavedClose is a Close under way in an engine's snapshot.
+type SavedClose struct {
+	Strategy string         `json:"strategy"`
+	Market   string         `json:"market"`
+	Whole    bool           `json:"whole,omitzero"`
+	Last     market.OrderID `json:"last"`          // the newest order at the Close
+	Free     market.Qty     `json:"free,omitzero"` // to be sold that no bracket covers
+	Sale     market.OrderID `json:"sale,omitzero"` // 0: not sent yet
+	Tag      string         `json:"tag"`
+	Since    market.Time    `json:"since"`
+	AtClose  bool           `json:"atClose,omitzero"` // decided on a candle's close
+	InPath   bool           `json:"inPath,omitzero"`  // the sale may act inside the path
 }
 
 // SavedTimes is the time without exits by cause, in nanoseconds.
 type SavedTimes map[string]market.Duration
 
 // Changed reports whether the brackets differ from the last MarkSaved.
-func (s *Set) Changed() bool { return !slices.Equal(s.saved, s.all) }
+func (s *Set) Changed() bool {
+	return !slices.Equal(s.saved, s.all) || !slices.Equal(s.closes.saved, s.closes.all)
+}
 
 // MarkSaved notes that the present brackets are durable.
-func (s *Set) MarkSaved() { s.saved = append(s.saved[:0], s.all...) }
+func (s *Set) MarkSaved() {
+	s.saved = append(s.saved[:0], s.all...)
+	s.closes.saved = append(s.closes.saved[:0], s.closes.all...)
+}
 
 // Save returns the brackets; names are those of strategies by StrategyID − 1.
 func (s *Set) Save(names []string) (all []Saved) {
@@ -58,10 +81,51 @@ func (s *Set) Save(names []string) (all []Saved) {
 			Counted:  b.countedUntil, Cause: b.cause, Reported: b.reported, RefusedLegs: uint8(b.refusedLegs),
 			Next:    b.next,
 			Sold:    b.sold,
-			StandIn: b.standIn,
+			StandIn: b.standIn, Leaving: b.leaving, Ending: b.ending, Reducing: b.reducing,
 		})
 	}
 	return all
+}
+
+// SaveCloses returns the Closes under way; names are those of strategies by StrategyID − 1.
+func (s *Set) SaveCloses(names []string) (all []SavedClose) {
+	for _, c := range s.closes.all {
+		all = append(all, SavedClose{Strategy: names[c.strategy-1], Market: s.catalog.Market(c.market).Name,
+			Whole: c.whole, Last: c.last, Free: c.free, Sale: c.sale, Tag: c.tag, Since: c.since, AtClose: c.atClose,
+			InPath: c.inPath})
+	}
+	return all
+}
+
+// RestoreCloses adds saved Closes to the restored brackets. last is the engine's last order.
+func (s *Set) RestoreCloses(all []SavedClose, names []string, last market.OrderID) error {
+	for _, from := range all {
+		at, m := slices.Index(names, from.Strategy), s.catalog.MarketNamed(from.Market)
+		switch {
+		case at < 0:
+			return fmt.Errorf("close in %s: strategy %q is gone; take it back into the config", from.Market,
+				from.Strategy)
+		case m == nil:
+			return fmt.Errorf("close of %s: market %q is gone", from.Strategy, from.Market)
+		case from.Last < 0 || from.Last > last || from.Free < 0 || s.Closing(market.StrategyID(at+1), m.ID):
+			return fmt.Errorf("close of %s in %s: order %d, amount %d, the last order was %d", from.Strategy,
+				from.Market,
+				from.Last, from.Free, last)
+		case from.Sale != 0 && !s.isSale(from.Sale, market.StrategyID(at+1), m.ID):
+			return fmt.Errorf("close of %s in %s: its sale %d is not known: engine and account were not saved together",
+				from.Strategy, from.Market, from.Sale)
+		}
+		s.closes.all = append(s.closes.all, closing{strategy: market.StrategyID(at + 1), market: m.ID,
+			whole: from.Whole,
+			last:  from.Last, free: from.Free, sale: from.Sale, tag: from.Tag, since: from.Since, atClose: from.AtClose,
+			inPath: from.InPath})
+	}
+	for i := range s.all {
+		if b := &s.all[i]; b.leaving > 0 && !s.Closing(b.strategy, b.market) {
+			return fmt.Errorf("bracket %d: a part of it leaves, and no Close is under way", b.entry)
+		}
+	}
+	return nil
 }
 
 // SaveTimes returns the counted time without exits, by cause, and its sum.
@@ -139,6 +203,8 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		return fmt.Errorf("the last order was %d, and its exit is %d", last, from.Exit)
 	case from.Exit != 0 && !s.isOpen(from.Exit):
 		return fmt.Errorf("its exit %d is not open: engine and account were not saved together", from.Exit)
+	case from.Leaving < 0 || from.Leaving > max(0, from.Amount):
+		return fmt.Errorf("%d of %d leave", from.Leaving, from.Amount)
 	case from.Keep > market.KeepTarget || from.Leg > market.KeepTarget:
 		return fmt.Errorf("keeps %d and has %d of two exits", from.Keep, from.Leg)
 	}
@@ -150,12 +216,17 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		countedUntil: max(from.Counted,
 			from.UnprotectedSince), cause: from.Cause, reported: from.Reported, refusedLegs: legs(from.RefusedLegs),
 		next: from.Next, sold: from.Sold,
-		standIn: from.StandIn,
+		standIn: from.StandIn, leaving: from.Leaving, ending: from.Ending, reducing: from.Reducing,
 	})
 	if b := &s.all[len(s.all)-1]; b.bareSince != 0 && b.cause == 0 { // of version 1
 		b.cause = strategy.CauseEarlier
 	}
 	return nil
+}
+
+func (s *Set) isSale(order market.OrderID, id market.StrategyID, m market.ID) bool {
+	o := s.orders.Own(order)
+	return o != nil && o.Side == market.Sell && o.Strategy == id && o.Market == m
 }
 
 func (s *Set) isOpen(id market.OrderID) bool {

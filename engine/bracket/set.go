@@ -1,7 +1,7 @@
 // Package bracket keeps the exits of positions: which of a bracket's two exits rests at the venue,
 // when they are swapped, how large they are, and how long a position had none. It sends nothing
 // itself: it calls the engine through Orders. Start at Set; follow.go handles reports, attempt.go
-// places exits, price.go handles prices, levels.go changes levels.
+// places exits, price.go handles prices, levels.go changes levels, close.go leaves positions.
 package bracket
 
 import (
@@ -31,6 +31,13 @@ type Orders interface {
 	Update(c *market.Command, inPath bool) error
 	// Cancel cancels an open order. While another write is in flight, the cancel waits.
 	Cancel(id market.OrderID, inPath bool)
+	// CancelAll cancels every open order of a strategy in a market.
+	CancelAll(id market.StrategyID, m market.ID)
+	// Position is a strategy's position in a market, and the part of it that no open sell holds.
+	Position(id market.StrategyID, m market.ID) (held, free market.Qty)
+	// Pending reports whether an order of a strategy in a market is open, of those numbered up to
+	// last, or one of them all has fills that are not booked yet.
+	Pending(id market.StrategyID, m market.ID, last market.OrderID) bool
 }
 
 // Set is all brackets of an engine. It is a plain value owned by the engine's goroutine.
@@ -46,12 +53,13 @@ type Set struct {
 	entryOf map[market.OrderID]market.OrderID // by exit
 	mixed   bool                              // the entries do not rise
 	saved   []bracket                         // as last saved
+	closes  closings
 	// reused: a pointer to a local through an interface would allocate on every ask
 	command market.Command
 
 	reports, spare []strategy.Unprotected
 	// unprotected is by cause, without the uncounted time of bare brackets.
-	unprotected [strategy.CauseEarlier + 1]market.Duration
+	unprotected [strategy.CauseClose + 1]market.Duration
 }
 
 // New returns a set without brackets. clock is the engine's time.
@@ -62,11 +70,11 @@ func New(catalog *market.Catalog, clock *market.Time, orders Orders) *Set {
 
 func (s *Set) now() market.Time { return *s.clock }
 
-// Len is the number of brackets.
-func (s *Set) Len() int { return len(s.all) }
+// Len is the number of brackets and of Closes under way.
+func (s *Set) Len() int { return len(s.all) + len(s.closes.all) }
 
-// Busy reports whether there are brackets or reports.
-func (s *Set) Busy() bool { return len(s.all)+len(s.reports) > 0 }
+// Busy reports whether there are brackets, Closes or reports.
+func (s *Set) Busy() bool { return s.Len()+len(s.reports)+len(s.closes.failures) > 0 }
 
 // Watches returns the nearest prices that brackets wait for, by market.ID. The slice belongs to the
 // set and changes.
@@ -115,16 +123,10 @@ func (s *Set) Covered(id market.StrategyID, m market.ID) (amount market.Qty) {
 	return amount
 }
 
-// IsExit reports whether an order is the exit of a bracket.
+// IsExit reports whether an order is the exit of a bracket or the sale of a Close.
 func (s *Set) IsExit(id market.OrderID) bool {
 	b := s.of(id)
-	return b != nil && b.exit == id
-}
-
-// Swapping reports whether an order is an exit that its bracket swaps for the other.
-func (s *Set) Swapping(id market.OrderID) bool {
-	b := s.of(id)
-	return b != nil && b.exit == id && b.swapping
+	return b != nil && b.exit == id || s.closes.selling(id) != nil
 }
 
 // of returns the bracket with this entry or exit, or nil.
@@ -175,8 +177,9 @@ func (s *Set) Dissolve(order market.OrderID) {
 	}
 }
 
-// EndAll ends the brackets of a strategy, 0 for all strategies, in any phase.
+// EndAll ends the brackets and the Closes of a strategy, 0 for all strategies, in any phase.
 func (s *Set) EndAll(id market.StrategyID) {
+	s.closes.endAll(id)
 	for i := len(s.all) - 1; i >= 0; i-- {
 		if b := &s.all[i]; id == 0 || b.strategy == id {
 			s.dissolve(b)
@@ -186,6 +189,9 @@ func (s *Set) EndAll(id market.StrategyID) {
 
 func (s *Set) dissolve(b *bracket) {
 	exit := b.exit
+	if c := s.closes.of(b.strategy, b.market); c != nil {
+		c.free += b.leaving
+	}
 	if o := s.orders.Own(b.entry); o != nil {
 		s.orders.Unprotect(o)
 	}
@@ -216,7 +222,12 @@ const (
 )
 
 // Mark begins a callback, for Rollback.
-func (s *Set) Mark() { s.mark = same }
+func (s *Set) Mark() {
+	s.mark = same
+	if len(s.closes.all)+len(s.closes.marked) > 0 {
+		s.closes.marked = append(s.closes.marked[:0], s.closes.all...)
+	}
+}
 
 // Unmark ends a callback.
 func (s *Set) Unmark() { s.mark = unmarked }
@@ -234,8 +245,9 @@ func (s *Set) Rollback(keep func(exit market.OrderID)) {
 		s.all = append(s.all[:0], s.marked...)
 		s.reindex()
 	}
+	s.closes.all = append(s.closes.all[:0], s.closes.marked...)
 	for i := range s.all {
-		if b := &s.all[i]; !b.swapping {
+		if b := &s.all[i]; !b.swapping && !b.ending {
 			keep(b.exit)
 		}
 	}

@@ -46,17 +46,19 @@ func endCause(o *state.Order) strategy.Cause {
 	return strategy.CauseRefused
 }
 
-// endText says how the exchange ended an exit.
-func endText(o *state.Order) string {
+// endText says how the exchange ended an exit, or another order called what.
+func endText(o *state.Order, what string) string {
 	switch {
+	case o.State == state.Expired && o.FilledAmount > 0:
+		return fmt.Sprintf("%s %d found too few buyers", what, o.ID)
 	case o.State == state.Expired:
-		return fmt.Sprintf("exit %d found no buyers", o.ID)
+		return fmt.Sprintf("%s %d found no buyers", what, o.ID)
 	case o.State == state.Rejected && o.Code != 0:
-		return fmt.Sprintf("the exchange refused exit %d: %s", o.ID, exchange.ErrCode(o.Code))
+		return fmt.Sprintf("the exchange refused %s %d: %s", what, o.ID, exchange.ErrCode(o.Code))
 	case o.State == state.Rejected:
-		return fmt.Sprintf("exit %d did not come to the exchange", o.ID)
+		return fmt.Sprintf("%s %d did not come to the exchange", what, o.ID)
 	case o.RestatementReason != 0:
-		return fmt.Sprintf("the exchange cancelled exit %d: %s", o.ID, o.RestatementReason)
+		return fmt.Sprintf("the exchange cancelled %s %d: %s", what, o.ID, o.RestatementReason)
 	}
-	return fmt.Sprintf("exit %d was cancelled", o.ID)
+	return fmt.Sprintf("%s %d was cancelled", what, o.ID)
 }

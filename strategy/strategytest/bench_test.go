@@ -140,3 +140,23 @@ func TestAGroupIsHandedToTheStrategyWithItsMissingMarkets(t *testing.T) {
 	b.Group(s, d, one, two)
 	require.Equal(t, []string{"buy for 10 on BTC-EUR"}, b.Asked())
 }
+
+func TestACloseEndsTheOtherOrdersAndIsFilledByTheTest(t *testing.T) {
+	var b strategytest.Bench
+	m := b.Market("BTC-EUR", 2, 4, 1000_00)
+	d := b.Desk().In(m.ID)
+	require.NoError(t, d.Close())
+	id, err := d.Buy(strategy.Amount(2_0000), strategy.At(100_00))
+	require.NoError(t, err)
+	b.Fill(id, 100_00, 1_0000)
+	require.NoError(t, d.ClosePart(strategy.Amount(4000), strategy.Tag("half")))
+	require.Len(t, d.OpenOrders(), 2, "the buy stays")
+	b.Fill(2, 101_00, 4000)
+	require.NoError(t, d.Close())
+	require.NoError(t, d.Close())
+	require.Len(t, d.OpenOrders(), 1)
+	b.Fill(3, 101_00, 6000)
+	require.Zero(t, b.Position(m).Amount)
+	require.Equal(t, market.Money(1001_00), b.Cash(m))
+	require.Equal(t, []string{"close all", "buy 2 at 100", "close 0.4 (half)", "close all"}, b.Asked())
+}

@@ -1,8 +1,10 @@
 package strategytest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -105,6 +107,45 @@ func (e *engine) Protect(_ market.StrategyID, m market.ID, levels market.Bracket
 	e.asked = append(e.asked, fmt.Sprintf("protect %s stop %s target %s", e.catalog.Market(m).Name,
 		e.catalog.Market(m).FormatPrice(levels.Stop), e.catalog.Market(m).FormatPrice(levels.Target)))
 	return e.next, nil
+}
+
+// Close records the ask unless a Close is under way, drops the other orders of a Close of all, and
+// opens the sale, which the test plays with Fill.
+func (e *engine) Close(_ market.StrategyID, m market.ID, amount market.Qty, tag string) error {
+	if e.recalling {
+		return errRecalling
+	}
+	open := e.Open(nil, 0, m)
+	if slices.ContainsFunc(open, func(o *market.Order) bool {
+		return o.Tag == cmp.Or(tag, "close") && o.Type == market.TypeMarket && o.Side == market.Sell
+	}) {
+		return nil // it is under way
+	}
+	line, named := "close all", e.catalog.Market(m)
+	if amount != 0 {
+		line = "close " + named.FormatQty(amount)
+	}
+	if len(e.catalog.Markets()) > 1 {
+		line += " on " + named.Name
+	}
+	if tag != "" {
+		line += " (" + tag + ")"
+	}
+	e.asked = append(e.asked, line)
+	held := e.positions[m].Amount
+	for _, o := range open {
+		if !e.Pending && (amount == 0 || amount >= held) {
+			(*Bench)(e).Drop(o.ID)
+		}
+	}
+	if amount == 0 || amount > held {
+		amount = held
+	}
+	if amount > 0 {
+		e.place(market.Order{Market: m, Side: market.Sell, Type: market.TypeMarket, Tag: cmp.Or(tag, "close"),
+			OrderState: market.OrderState{Amount: amount}})
+	}
+	return nil
 }
 
 func (e *engine) place(o market.Order) market.OrderID {

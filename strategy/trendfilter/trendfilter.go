@@ -11,7 +11,7 @@
 //   - Entry. At a close of the main interval, without a position and without an open order: if the
 //     days rise and the fast average is above the slow one, buy `size` at market.
 //   - Exit. With a position: if the days do not rise, or the fast average is not above the slow
-//     one, sell it at market. An exit that was refused is asked for again at the next close.
+//     one, leave it (MarketDesk.Close).
 //
 // Candles that close at one instant come with the shorter interval first: the last hour of a day is
 // decided with the days before it, and the day counts from the next hour on. Each market is traded
@@ -105,7 +105,7 @@ func (t *trendFilter) OnCandle(d *strategy.Desk, c market.Candle) {
 	switch {
 	case holds && m.Flat():
 		m.Buy(t.Size, strategy.Tag(TagEntry))
-	case !holds && m.Held() > 0 && len(m.OpenOrders()) == 0:
-		m.Sell(strategy.Amount(m.Held()), strategy.Tag(TagExit))
+	case !holds && m.Held() > 0:
+		m.Close(strategy.Tag(TagExit))
 	}
 }

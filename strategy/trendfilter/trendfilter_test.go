@@ -63,26 +63,13 @@ func TestItLeavesWhenTheTrendEndsOrTheDaysFall(t *testing.T) {
 	s.hour(125, "buy 4 (days rise)")
 	s.Fill(1, 125, 4_00)
 	s.hour(126)
-	s.hour(100, "sell 4 (trend over)")
+	s.hour(100, "close all (trend over)")
 	s.hour(99) // the sell is open
 	s.Fill(2, 99, 4_00)
 	s.hour(120, "buy 3.73 (days rise)") // 448 EUR for 120
 	s.Fill(3, 120, 3_73)
 	s.day(50)
-	s.hour(130, "sell 3.73 (trend over)")
-}
-
-func TestARefusedExitIsAskedForAgain(t *testing.T) {
-	s := start(t)
-	s.day(100)
-	s.day(110)
-	s.hour(100)
-	s.hour(125, "buy 4 (days rise)")
-	s.Fill(1, 125, 4_00)
-	s.Refuse = func(*market.Command) error { return strategy.ErrNoPrice }
-	s.hour(100, "sell 4 (trend over) refused")
-	s.Refuse = nil
-	s.hour(99, "sell 4 (trend over)")
+	s.hour(130, "close all (trend over)")
 }
 
 func TestTheMainIntervalIsShorterThanADay(t *testing.T) {

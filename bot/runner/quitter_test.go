@@ -1,0 +1,198 @@
+package runner
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// quitterKind is a strategy that holds what it has in brackets alone, and leaves by Close, all or a
+// part, at any moment: while the entry fills, while an exit is on its way, and again after a
+// failure.
+var quitterKind = strategy.Define("quitter", "enters with brackets and leaves by Close",
+	func(restlessParams) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(p restlessParams, _ strategy.Setup) (strategy.Strategy, error) {
+		return &quitter{chance: rand.New(rand.NewPCG(uint64(p.Seed), 6))}, nil
+	})
+
+type quitter struct {
+	strategy.Base
+	chance *rand.Rand
+}
+
+func (s *quitter) OnTicker(d *strategy.Desk, t market.Ticker) {
+	m, hundredth := d.In(t.Market), strategy.Amount(1_000_000)
+	step := market.Price(1+s.chance.IntN(12)) * 500
+	last, have := t.Last/100*100, m.Position().Amount
+	switch draw := s.chance.IntN(9); {
+	case draw < 2:
+		_, _ = m.Buy(hundredth, strategy.Exits(last-step-1000, last+step+1000))
+	case draw == 2:
+		_, _ = m.Buy(hundredth, strategy.Exits(last-3000, last+step+1000), strategy.At(last-step/10/100*100),
+			strategy.Keep(market.KeepTarget))
+	case draw < 5:
+		_ = m.Close()
+	case draw < 7:
+		_ = m.ClosePart(strategy.Amount(have / market.Qty(2+s.chance.IntN(3))))
+	}
+}
+
+func (s *quitter) OnCloseFailed(d *strategy.Desk, f strategy.CloseFailed) {
+	if s.chance.IntN(2) == 0 {
+		_ = d.In(f.Market).Close()
+	}
+}
+
+// sales counts the sales of Closes: an observer.
+type sales struct{ sent, filled atomic.Int64 }
+
+func (n *sales) Approved(_ state.Terms, c *market.Command, _ []state.Figure) {
+	if c.Kind == market.CommandPlace && c.Order.Tag == "close" {
+		n.sent.Add(1)
+	}
+}
+
+func (n *sales) Filled(o *state.Order, _ *market.Fill) {
+	if o.Tag == "close" {
+		n.filled.Add(1)
+	}
+}
+
+func (n *sales) Closed(*state.Order) {}
+
+// quitters is a stage on which quitterKind trades.
+func quitters(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
+	s := newStage(t, seed, change)
+	s.kinds = append(s.kinds, quitterKind)
+	s.config = strings.NewReplacer("strategies.restless", "strategies.quitter", `"restless"`, `"quitter"`).
+		Replace(s.config)
+	return s
+}
+
+// guarded requires that the bot has sold no more than it bought, and that base without an exit that
+// the exchange has confirmed is among the positions that count as unprotected.
+func (s *stage) guarded(p *process) {
+	base := s.Market().Base
+	require.GreaterOrEqual(s.T, s.Holdings()[base], s.Before[base], "base of others was sold")
+	require.NoError(s.T, p.loop.Inspect(context.Background(), func(market.Time) {
+		free := p.account.Position(1, 1).Amount
+		for _, o := range p.account.Open(nil, 1, 1) {
+			own := p.account.Own(o.ID)
+			if o.Side == market.Sell && own.State != state.Sent && own.State != state.Unknown {
+				free -= o.AmountRemaining
+			}
+		}
+		m := p.plan.Catalog.Market(1)
+		if m.Tradable(free, p.account.Last(1)) > 0 && len(p.engine.Bare()) == 0 {
+			s.T.Errorf("%s have no exit, and nothing counts as unprotected", m.FormatQty(free))
+		}
+	}))
+}
+
+// Each mishap strikes a third of the requests at a boundary of an order's life for a minute and a
+// half, while a strategy enters and closes. Nothing is sold twice, no base lacks an exit uncounted,
+// and at the end books, exchange and money agree.
+func TestWhateverBefallsAClose(t *testing.T) {
+	closed := &sales{}
+	t.Cleanup(func() {
+		t.Logf("%d sales were sent, %d fills came", closed.sent.Load(), closed.filled.Load())
+		require.Greater(t, closed.filled.Load(), int64(100))
+	})
+	for i, m := range mishaps {
+		for j, b := range boundaries[:6] {
+			if *liveSeeds == 1 && (i%4 != j%4 || testing.Short() && i%8 != j%8) {
+				continue
+			}
+			t.Run(m.name+"/"+b.name, func(t *testing.T) {
+				t.Parallel()
+				for seed := range uint64(*liveSeeds) {
+					synctest.Test(t, func(t *testing.T) { strikeClose(t, seed+1, b.endpoint, m.fault, closed) })
+					if t.Failed() {
+						t.Fatalf("seed %d", seed+1)
+					}
+				}
+			})
+		}
+	}
+}
+
+func strikeClose(t *testing.T, seed uint64, endpoint string, f fault.Fault, closed *sales) {
+	f.Endpoints, f.Probability, f.Until = []string{endpoint}, 0.34, 90*time.Second
+	f.Key = bottest.BotKey
+	s := quitters(t, seed, func(c *sandbox.Config) { c.Faults = []fault.Fault{f} })
+	s.observer = closed
+	p := s.start()
+	for range 90 {
+		time.Sleep(2 * time.Second)
+		s.guarded(p)
+	}
+	s.sameOpen(p)
+	require.NoError(t, p.end())
+	require.Empty(t, s.OpenAtTheExchange())
+	s.agree(p)
+}
+
+// Kills as a write is about to reach the exchange, and when it has been carried out and the bot has
+// not heard of it, while a strategy enters and closes.
+func TestABotKilledAtAnyBoundaryOfACloseGoesOn(t *testing.T) {
+	for _, kind := range []market.CommandKind{market.CommandPlace, market.CommandUpdate, market.CommandCancel} {
+		for _, before := range []bool{true, false} {
+			name := kind.String() + " done"
+			if before {
+				name = kind.String() + " about to be sent"
+			}
+			t.Run(name, func(t *testing.T) {
+				for seed := range uint64(4**liveSeeds - 2) {
+					synctest.Test(t, func(t *testing.T) { killClose(t, seed+1, kind, before) })
+				}
+			})
+		}
+	}
+}
+
+func killClose(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
+	s, chance := quitters(t, seed, nil), rand.New(rand.NewPCG(seed, 8))
+	for range 6 {
+		p, killed, writes, nth := s.start(), make(chan struct{}), atomic.Int64{}, 1+chance.Int64N(6)
+		s.traffic.on(func(r *http.Request, about bool) {
+			if commandOf(r) == kind && about == before && writes.Add(1) == nth {
+				p.kill()
+				close(killed)
+			}
+		})
+		select {
+		case <-killed:
+		case <-time.After(5 * time.Minute): // so few of them
+			s.traffic.on(nil)
+			p.kill()
+		}
+		p.bury()
+		base := s.Market().Base
+		require.GreaterOrEqual(t, s.Holdings()[base], s.Before[base], "base of others was sold")
+		time.Sleep(time.Duration(chance.IntN(30)) * time.Second)
+	}
+	s.traffic.on(nil)
+	p := s.start()
+	for range 60 {
+		time.Sleep(2 * time.Second)
+		s.guarded(p)
+	}
+	s.sameOpen(p)
+	require.NoError(t, p.end())
+	require.Empty(t, s.OpenAtTheExchange())
+	require.Positive(t, s.agree(p).Orders)
+}

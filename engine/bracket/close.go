@@ -1,0 +1,198 @@
+package bracket
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// closing is a Close under way: a strategy leaves its position in a market, or a part of it. The
+// life of a closing: cancel what may still buy, cancel or reduce the exits over the base that is to
+// go (bracket.leaving), wait until the exchange has confirmed it all, sell, and wait for the sale.
+// A bracket keeps its levels meanwhile: where the sale fails, leaving becomes 0, and the bracket
+// protects its amount as ever.
+type closing struct {
+	strategy market.StrategyID
+	market   market.ID
+	whole    bool           // a part leaves other orders than those of brackets alone
+	last     market.OrderID // at the Close; later orders and brackets are not part of it
+	free     market.Qty     // to be sold that no bracket covers
+	sale     market.OrderID // 0: not sent yet
+	tag      string
+	since    market.Time
+	atClose  bool // decided on a candle's close: all that follows acts inside the next paths
+	inPath   bool // the sale may act inside the path, because what led to it came later than since
+
+	failed bool // a cancel or a change was refused; it ends with this step
+	code   int
+	why    string
+}
+
+// closings is all closings of a set.
+type closings struct {
+	all     []closing
+	marked  []closing // before the current callback
+	saved   []closing // as last saved
+	sending bool      // a sale is at the gate
+
+	failures, spare []strategy.CloseFailed
+}
+
+// of returns the closing of a strategy in a market, or nil.
+func (l *closings) of(id market.StrategyID, m market.ID) *closing {
+	for i := range l.all {
+		if c := &l.all[i]; c.strategy == id && c.market == m {
+			return c
+		}
+	}
+	return nil
+}
+
+// selling returns the closing with this sale, or nil.
+func (l *closings) selling(order market.OrderID) *closing {
+	for i := range l.all {
+		if l.all[i].sale == order && order != 0 {
+			return &l.all[i]
+		}
+	}
+	return nil
+}
+
+func (l *closings) remove(c *closing) {
+	id, m := c.strategy, c.market
+	l.all = slices.DeleteFunc(l.all, func(x closing) bool { return x.strategy == id && x.market == m })
+}
+
+func (l *closings) endAll(id market.StrategyID) {
+	l.all = slices.DeleteFunc(l.all, func(x closing) bool { return id == 0 || x.strategy == id })
+}
+
+// Closing reports whether a strategy's Close is under way in a market.
+func (s *Set) Closing(id market.StrategyID, m market.ID) bool { return s.closes.of(id, m) != nil }
+
+// Leave is what a Close leaves.
+type Leave struct {
+	Strategy market.StrategyID
+	Market   market.ID
+	Whole    bool       // the position and all orders of the market
+	Amount   market.Qty // of a part
+	Last     market.OrderID
+	AtClose  bool // decided on a candle's close
+	Tag      string
+}
+
+// Close begins to close a part of a strategy's position in a market, or the whole. Where other
+// sells hold a part of the amount, it returns ErrHeld and begins nothing.
+func (s *Set) Close(l *Leave) error {
+	held, free := s.orders.Position(l.Strategy, l.Market)
+	covered := s.Covered(l.Strategy, l.Market)
+	c := closing{strategy: l.Strategy, market: l.Market, whole: l.Whole, last: l.Last, tag: cmp.Or(l.Tag, "close"),
+		since: never, atClose: l.AtClose, free: max(0, held-covered)}
+	if !l.Whole {
+		free -= s.wanted(l.Strategy, l.Market)
+		if c.free = min(l.Amount, max(0, free)); l.Amount > c.free+covered {
+			return strategy.ErrHeld
+		}
+	}
+	s.touch()
+	s.closes.all = append(s.closes.all, c)
+	begun := &s.closes.all[len(s.closes.all)-1]
+	s.release(begun, l.Amount-c.free)
+	begun.since = s.now()
+	s.advance(l.Strategy, l.Market)
+	return nil
+}
+
+// wanted is the base of brackets that their exits do not hold.
+func (s *Set) wanted(id market.StrategyID, m market.ID) (amount market.Qty) {
+	for i := range s.all {
+		if b := &s.all[i]; b.strategy == id && b.market == m {
+			amount += max(0, s.uncovered(b)-b.leaving)
+		}
+	}
+	return amount
+}
+
+// release takes the exits off the base that is to go, part of it from the newest brackets first,
+// and cancels what may still buy.
+func (s *Set) release(c *closing, part market.Qty) {
+	for i := len(s.all) - 1; i >= 0; i-- {
+		b := &s.all[i]
+		if b.strategy != c.strategy || b.market != c.market {
+			continue
+		}
+		if b.leaving = b.amount; !c.whole {
+			b.leaving = min(part, b.amount)
+			part -= b.leaving
+			s.cancelRest(b)
+		}
+		if b.leaving == 0 {
+			continue
+		}
+		switch {
+		case b.exit != 0:
+			s.releaseExit(c, b)
+		case b.kept() == 0:
+			s.expose(b, strategy.CauseClose)
+		}
+	}
+	if c.whole {
+		s.orders.CancelAll(c.strategy, c.market)
+	}
+	s.watch(c.market)
+}
+
+// cancelRest cancels what the entry of a bracket may still buy.
+func (s *Set) cancelRest(b *bracket) {
+	if !b.closed && s.orders.Own(b.entry) != nil {
+		s.orders.Cancel(b.entry, false)
+	}
+}
+
+// releaseExit cancels the exit of a bracket, or reduces it to what is kept.
+func (s *Set) releaseExit(c *closing, b *bracket) {
+	switch {
+	case b.kept() == 0 || s.fault(b, b.leg).Found() && !b.swapping:
+		b.ending = true
+		if !c.whole { // whose orders are cancelled together, those that buy first
+			s.orders.Cancel(b.exit, false)
+		}
+	case !b.swapping: // of a swap, the next exit is smaller
+		s.resize(b)
+	}
+}
+
+// exposeLeaving notes that base waits for its sale without an exit.
+func (s *Set) exposeLeaving(b *bracket) {
+	if b.leaving > 0 && b.bareSince == 0 && s.uncovered(b) > 0 {
+		s.expose(b, strategy.CauseClose)
+	}
+}
+
+// Leaving returns the tag of a strategy's Close and its position before and after, where an order
+// is one that the Close cancels, changes or places; an empty tag where it is not.
+func (s *Set) Leaving(o *market.Order) (tag string, before, after market.Qty) {
+	c := s.closes.of(o.Strategy, o.Market)
+	if c == nil {
+		return "", 0, 0
+	}
+	b := s.of(o.ID)
+	is := s.closes.sending || o.ID <= c.last && c.sale == 0 && (c.whole || b != nil && b.entry == o.ID) ||
+		b != nil && b.exit == o.ID && (b.ending || b.reducing)
+	if !is {
+		return "", 0, 0
+	}
+	before, _ = s.orders.Position(o.Strategy, o.Market)
+	return c.tag, before, before - s.total(c)
+}
+
+// TakeFailures returns the Closes that failed since the last call. They are valid until the next
+// event.
+func (s *Set) TakeFailures() []strategy.CloseFailed {
+	news := s.closes.failures
+	s.closes.failures = s.closes.spare[:0]
+	s.closes.spare = news
+	return news
+}

@@ -1,0 +1,197 @@
+package bracket
+
+import (
+	"errors"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// advance brings the closing of a strategy in a market as far as it comes.
+func (s *Set) advance(id market.StrategyID, m market.ID) {
+	switch c := s.closes.of(id, m); {
+	case c == nil || c.sale != 0:
+	case c.failed:
+		s.closeFailed(c)
+	case s.released(c):
+		s.sell(c)
+	}
+}
+
+// advanceAll is advance for all closings.
+func (s *Set) advanceAll() {
+	for i := len(s.closes.all) - 1; i >= 0; i-- {
+		s.advance(s.closes.all[i].strategy, s.closes.all[i].market)
+	}
+}
+
+// released reports whether the exchange has confirmed all that comes before the sale.
+func (s *Set) released(c *closing) bool {
+	last := market.OrderID(0)
+	if c.whole {
+		last = c.last
+	}
+	for i := range s.all {
+		b := &s.all[i]
+		if b.strategy != c.strategy || b.market != c.market {
+			continue
+		}
+		if b.leaving > 0 && b.exit != 0 && !s.reduced(b) {
+			return false
+		}
+		if b.entry <= c.last && !b.closed && s.orders.Own(b.entry) != nil {
+			return false
+		}
+	}
+	return !s.orders.Pending(c.strategy, c.market, last)
+}
+
+// reduced reports whether the exit of a bracket holds no more than is kept, as far as the exchange
+// has confirmed.
+func (s *Set) reduced(b *bracket) bool {
+	o := s.orders.Own(b.exit)
+	return o != nil && b.kept() > 0 && o.InFlight == 0 && o.State != state.Unknown && !b.ending &&
+		o.AmountRemaining <= b.kept()
+}
+
+// total is what a closing is still to sell.
+func (s *Set) total(c *closing) market.Qty {
+	amount := c.free
+	for i := range s.all {
+		if b := &s.all[i]; b.strategy == c.strategy && b.market == c.market {
+			amount += b.leaving
+		}
+	}
+	return amount
+}
+
+// sell sends the sale: no more than what neither other sells nor the brackets that stay need.
+func (s *Set) sell(c *closing) {
+	_, free := s.orders.Position(c.strategy, c.market)
+	total := s.total(c)
+	amount := min(total, free-s.wanted(c.strategy, c.market))
+	c.free -= min(c.free, total-amount) // a later sell holds base without a bracket
+	switch total = s.total(c); {
+	case total <= 0 || s.isDust(c.market, total):
+		s.closeDone(c)
+		return
+	case amount <= 0:
+		c.fail(0, strategy.ErrHeld.Error())
+		s.closeFailed(c)
+		return
+	}
+	x := &s.command
+	*x = market.Command{Kind: market.CommandPlace, At: s.now(), Attached: true}
+	o := &x.Order
+	o.Strategy, o.Market, o.Side, o.Type, o.Amount, o.Tag = c.strategy, c.market, market.Sell, market.TypeMarket,
+		amount, c.tag
+	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
+	s.closes.sending = true
+	id, err := s.orders.Place(x, c.inPath)
+	s.closes.sending = false
+	if err == nil {
+		c.sale = id
+		return
+	}
+	var why *risk.Refusal
+	errors.As(err, &why)
+	if why != nil && why.Dust() {
+		s.closeDone(c)
+		return
+	}
+	if why != nil {
+		c.fail(why.Code, err.Error())
+	}
+	s.closeFailed(c)
+}
+
+// followSale takes a report of a closing's sale. It has ended once all its fills are booked.
+func (s *Set) followSale(c *closing, o *state.Order, fresh []market.Fill) {
+	for i := range fresh {
+		s.sold(c, fresh[i].Amount)
+	}
+	if !o.State.Terminal() || o.Booked() < o.FilledAmount {
+		return
+	}
+	rest := s.total(c)
+	switch {
+	case rest <= 0 || s.isDust(c.market, rest):
+		s.closeDone(c)
+	case o.State == state.Filled:
+		c.fail(0, strategy.ErrHeld.Error())
+		s.closeFailed(c)
+	default:
+		c.fail(o.Code, endText(o, "sale"))
+		s.closeFailed(c)
+	}
+}
+
+// sold takes what a sale has sold from the base without a bracket, then from the newest brackets.
+func (s *Set) sold(c *closing, amount market.Qty) {
+	less := min(amount, c.free)
+	c.free, amount = c.free-less, amount-less
+	for i := len(s.all) - 1; i >= 0 && amount > 0; i-- {
+		b := &s.all[i]
+		if b.strategy != c.strategy || b.market != c.market || b.leaving == 0 {
+			continue
+		}
+		less = min(amount, b.leaving)
+		b.amount, b.leaving, amount = b.amount-less, b.leaving-less, amount-less
+		b.sold = true
+		if b.amount == 0 || s.rests(b) {
+			s.protect(b)
+		}
+		if b.done() {
+			s.remove(b)
+		}
+	}
+}
+
+// rests reports whether the exit of a bracket rests at the venue over all of its base.
+func (s *Set) rests(b *bracket) bool {
+	o := s.orders.Own(b.exit)
+	return o != nil && o.State != state.Sent && o.State != state.Unknown && o.AmountRemaining >= b.amount
+}
+
+// isDust reports whether an amount could not be sold at the latest price.
+func (s *Set) isDust(id market.ID, amount market.Qty) bool {
+	m, last := s.catalog.Market(id), s.orders.Last(id)
+	return last != 0 && risk.LevelFault(m, market.KeepStop, market.FloorTo(last, m.TickSize), amount).TooSmall()
+}
+
+// closeDone ends a closing: what it has left is dust, which counts as nothing. A bracket that stays
+// takes its dust back.
+func (s *Set) closeDone(c *closing) {
+	s.end(c, func(b *bracket) {
+		if b.kept() == 0 {
+			b.amount = 0
+			s.protect(b)
+		}
+	})
+}
+
+// closeFailed ends a closing that could not sell all: brackets protect what is left at once.
+func (s *Set) closeFailed(c *closing) {
+	s.closes.failures = append(s.closes.failures, strategy.CloseFailed{
+		Strategy: c.strategy, Market: c.market, Order: c.sale, Amount: s.total(c), Tag: c.tag, Code: c.code, Why: c.why,
+	})
+	s.end(c, func(*bracket) {})
+}
+
+// end removes a closing, and settles its brackets after each.
+func (s *Set) end(c *closing, each func(b *bracket)) {
+	id, m := c.strategy, c.market
+	s.closes.remove(c)
+	for i := len(s.all) - 1; i >= 0; i-- {
+		b := &s.all[i]
+		if b.strategy != id || b.market != m || b.leaving == 0 && !b.reducing {
+			continue
+		}
+		each(b)
+		b.leaving, b.reducing = 0, false
+		s.settle(b)
+	}
+	s.watch(m)
+}

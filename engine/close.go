@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/engine/bracket"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// Close leaves a strategy's position in a market, or an amount of it: see MarketDesk.Close. A
+// halted strategy is not called, so it cannot ask; a Close that it began before goes on.
+func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag string) error {
+	c := &e.command
+	*c = market.Command{Kind: market.CommandPlace, At: e.now}
+	held := e.account.Position(id, m).Amount
+	whole := amount == 0 || held > 0 && amount >= held
+	if whole {
+		amount = max(0, held)
+	}
+	o := &c.Order
+	o.Strategy, o.Market, o.Side, o.Type, o.Amount, o.Tag = id, m, market.Sell, market.TypeMarket, amount, tag
+	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
+	switch {
+	case e.replaying || e.stopped:
+		return e.refuse(c)
+	case e.brackets.Closing(id, m) || held <= 0 && (!whole || e.account.OpenBy(id) == 0):
+		return nil
+	}
+	e.asked = *c
+	if held > 0 {
+		if err := e.gate.CheckClose(e.account, c, whole); err != nil {
+			e.reportRefusal(c, err)
+			e.tell(&e.slots[id-1], c, err)
+			return err
+		}
+	}
+	call, _ := e.calls.Now()
+	return e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Tag: tag,
+		Last: e.lastID, AtClose: call.Kind == CallCandle || call.Kind == CallCandles})
+}
+
+// figures are the gate's figures of an approved command, and the position before and after the
+// Close that the command belongs to.
+func (e *Engine) figures(c *market.Command) []state.Figure {
+	figures := e.gate.Figures()
+	tag, before, after := e.brackets.Leaving(&c.Order)
+	if tag == "" {
+		return figures
+	}
+	m, name := e.catalog.Market(c.Order.Market), "close"
+	if tag != name {
+		name += " " + tag
+	}
+	return append(slices.Clip(figures),
+		state.Figure{Name: name, Before: m.FormatQty(before), After: m.FormatQty(after)})
+}
+
+// notifyCloses reports Closes that failed to the observer and their strategies.
+func (e *Engine) notifyCloses(round int) {
+	for _, f := range e.brackets.TakeFailures() {
+		if e.closes != nil {
+			e.closes.CloseFailed(&f)
+		}
+		switch s := &e.slots[f.Strategy-1]; {
+		case s.onCloseFailed == nil:
+		case round == maxRounds:
+			e.halt(s, fmt.Sprintf("%d rounds of orders in one step", maxRounds))
+		default:
+			e.args.closeFailed = f
+			e.guard(s, CallCloseFailed)
+		}
+	}
+}
