@@ -139,7 +139,10 @@ func TestAPortfolioTradesWhatTheNaivePlanSays(t *testing.T) {
 		fee := market.Rate(rapid.IntRange(0, 500_000).Draw(r, "fee"))
 		a := &allocator{}
 		b := newBench(t, setup{markets: 3, slots: []engine.Slot{{Strategy: a, Markets: []market.ID{1, 2, 3}}},
-			venue: sim.Config{Fees: func(*market.Market) exchange.Fees { return exchange.Fees{Maker: fee, Taker: fee} }}})
+			venue: sim.Config{Fees: func(*market.Market) exchange.Fees {
+				return exchange.Fees{Maker: fee,
+					Taker: fee}
+			}}})
 		for range rapid.IntRange(1, 5).Draw(r, "portfolios") {
 			var prices [3]market.Price
 			var group [3]market.Candle

@@ -35,7 +35,8 @@ type legs struct {
 	reserve     market.Money
 }
 
-// Rebalance sells what a portfolio has too much of, and keeps the buys until these sells have ended.
+// Rebalance sells what a portfolio has too much of, and keeps the buys until these sells have
+// ended.
 func (e *Engine) Rebalance(id market.StrategyID, p strategy.Portfolio) error {
 	if e.replaying || e.stopped {
 		e.refusal = risk.Refusal{Reason: risk.ReasonWarmUp}

@@ -94,8 +94,8 @@ const (
 )
 
 // Watch is what an engine waits for in a market: the nearest prices, below and above, at which a
-// bracket has to swap its exits, 0 for none; and the next open. The simulated venue sends the engine
-// an event when a candle's path reaches a price; live, the engine checks every ticker.
+// bracket has to swap its exits, 0 for none; and the next open. The simulated venue sends the
+// engine an event when a candle's path reaches a price; live, the engine checks every ticker.
 type Watch struct {
 	Below, Above Price
 	Open         bool // the engine may send a command while the path stands at an open

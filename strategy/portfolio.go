@@ -6,8 +6,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Portfolio is the shares that markets are to have of the strategy's equity (MarketDesk.Equity), for
-// Desk.Rebalance. What the weights leave stays cash.
+// Portfolio is the shares that markets are to have of the strategy's equity (MarketDesk.Equity),
+// for Desk.Rebalance. What the weights leave stays cash.
 type Portfolio struct {
 	Weights []Weight // at most 100 % together, each market once, all of one quote asset
 	// Band is against churning: a market whose share differs from its weight by less keeps its
@@ -29,14 +29,14 @@ const TagRebalance = "rebalance"
 //
 // Markets that have too much are sold at once. When all sells have ended, the others are bought,
 // with the money of market orders (Money), the fee inside. The buys spend the cash that is there
-// then, less what the weights leave as cash. Where it does not suffice at the worst price with fees,
-// because a sell failed for example, all buys are smaller in proportion. In a backtest sells and buys
-// arrive at the same open. The engine keeps the buys over a restart. They are dropped by the next
-// candle of the main interval, by the next call, and by a halt or a stop.
+// then, less what the weights leave as cash. Where it does not suffice at the worst price with
+// fees, because a sell failed for example, all buys are smaller in proportion. In a backtest sells
+// and buys arrive at the same open. The engine keeps the buys over a restart. They are dropped by
+// the next candle of the main interval, by the next call, and by a halt or a stop.
 //
-// A market keeps its units where the portfolio does not name it, where it is halted, where its price
-// is late or too old, and where the difference is below the market's minimum. An open market order
-// counts as filled. Base that other open orders hold (exits of brackets too) cannot be sold.
+// A market keeps its units where the portfolio does not name it, where it is halted, where its
+// price is late or too old, and where the difference is below the market's minimum. An open market
+// order counts as filled. Base that other open orders hold (exits of brackets too) cannot be sold.
 //
 // The error says why nothing was done: a portfolio that is not valid, or a *risk.Refusal where the
 // limits do not allow all orders of the plan. Then an earlier plan stays. Orders that the gate

@@ -61,6 +61,8 @@ var agreements = []agreement{
 	{"maker on books", play{quiet: true, backtest: "synthetic_book = true",
 		strategies: section("s", "maker", bitcoin, "1m",
 			`params = { half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)}},
+	{"rotation", play{strategies: section("s", "rotation", both, "1m",
+		`params = { top = 1, candles = 3, every = "5m" }`)}},
 	{"fickle", play{strategies: fickleSection("s", bitcoin, 1) + "params.closes = true\n"}},
 	{"leaver", play{strategies: section("s", "leaver", both, "1m", "params.seed = 3")}},
 }

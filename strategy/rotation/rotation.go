@@ -1,6 +1,6 @@
 // Package rotation holds the strongest of several markets: once a week it ranks them by momentum,
-// and divides its equity equally among the best. It never holds a market whose price has fallen over
-// the time that it looks at: that part stays cash. Start at Definition.
+// and divides its equity equally among the best. It never chooses a market whose price has fallen
+// over the time that it looks at: that part stays cash. Start at Definition.
 //
 // # Rules
 //
@@ -12,9 +12,9 @@
 //   - At the first close of each `every` (weeks begin on Monday, 00:00 UTC) the markets are ranked.
 //     The `top` best with a momentum above zero get `share` ÷ `top` of the equity each, all others
 //     nothing. Where fewer than `top` have risen, their parts stay cash.
-//   - The weights are reached with one call of Desk.Rebalance: what is sold pays for what is bought,
-//     at the same open in a backtest. A market whose share differs from its weight by less than
-//     `band` keeps its units; one that is no longer among the best is sold whole.
+//   - The weights are reached with one call of Desk.Rebalance: what is sold pays for what is
+//     bought, at the same open in a backtest. A market whose share differs from its weight by less
+//     than `band` keeps its units; one that is no longer among the best is sold whole.
 //
 // The first close of a run is never one at which it ranks: it does not know yet whether a new week
 // has begun. A plan that is refused is not asked for again until the next week; the log has the
@@ -66,7 +66,8 @@ type rotation struct {
 
 func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
 	if p.Every < s.Interval {
-		return nil, fmt.Errorf("parameter every: %s is shorter than the main interval, which is %s", p.Every, s.Interval)
+		return nil, fmt.Errorf("parameter every: %s is shorter than the main interval, which is %s", p.Every,
+			s.Interval)
 	}
 	for _, m := range s.Markets {
 		if m.Quote != s.Markets[0].Quote {
