@@ -15,6 +15,7 @@ const (
 	chartDrawdown = "chart-drawdown"
 	chartTrips    = "chart-trips"
 	chartMonths   = "chart-months"
+	chartPane     = "chart-pane-" // and the number of the pane
 )
 
 // The colours of the charts; they are legible on a light and on a dark page.
@@ -27,15 +28,17 @@ const (
 
 // chartOptions returns the options of all charts as one JavaScript object by id. The charts carry
 // no data: the page keeps it once, in compact arrays that its script hands to the series.
-func chartOptions(res *Result) ([]byte, error) {
-	out := []byte{'{'}
-	for _, c := range []struct {
-		id    string
-		chart interface{ JSON() map[string]any }
-	}{
-		{chartCandles, candleChart(res)}, {chartEquity, equityChart(res)}, {chartDrawdown, drawdownChart(res)},
+func chartOptions(res *Result, plotted *plots) ([]byte, error) {
+	all := []identified{
+		{chartCandles, candleChart(res, plotted)}, {chartEquity, equityChart(res)}, {chartDrawdown, drawdownChart(res)},
 		{chartTrips, tripChart(res)}, {chartMonths, monthChart(res)},
-	} {
+	}
+	for i, pane := range plotted.panes(plotted.chart) {
+		id := fmt.Sprintf("%s%d", chartPane, i)
+		all = append(all, identified{id, paneChart(res, id, plotted.on(plotted.chart, pane), plotted)})
+	}
+	out := []byte{'{'}
+	for _, c := range all {
 		option, err := json.Marshal(c.chart.JSON())
 		if err != nil {
 			return nil, fmt.Errorf("chart %s: %w", c.id, err)
@@ -43,6 +46,12 @@ func chartOptions(res *Result) ([]byte, error) {
 		out = fmt.Appendf(out, "%q:%s,\n", c.id, option)
 	}
 	return append(out[:len(out)-2], '}'), nil
+}
+
+// identified is a chart and its id.
+type identified struct {
+	id    string
+	chart interface{ JSON() map[string]any }
 }
 
 // timeAxis sets the common options of the charts over time: the whole run on the x axis, so that
@@ -69,8 +78,9 @@ func timeAxis(res *Result, id, unit string, slider bool) []charts.GlobalOpts {
 // manyTrips is the number of round trips above which their marks are drawn small.
 const manyTrips = 500
 
-// candleChart shows the candles of the charted market with entries and exits.
-func candleChart(res *Result) *charts.Kline {
+// candleChart shows the candles of the charted market with entries and exits, and what was plotted
+// over them.
+func candleChart(res *Result, plotted *plots) *charts.Kline {
 	chart := charts.NewKLine()
 	chart.SetGlobalOptions(timeAxis(res, chartCandles, res.Currency, true)...)
 	chart.AddSeries(res.Hold.Market, nil, charts.WithItemStyleOpts(opts.ItemStyle{
@@ -88,6 +98,33 @@ func candleChart(res *Result) *charts.Kline {
 			charts.WithItemStyleOpts(style))
 	}
 	chart.Overlap(marks)
+	chart.Overlap(plottedLines(plotted, plotted.on(plotted.chart, "")))
+	if plotted.marked(plotted.chart) {
+		texts := charts.NewScatter()
+		texts.AddSeries("mark", nil, charts.WithScatterChartOpts(opts.ScatterChart{Symbol: "pin", SymbolSize: 14}),
+			charts.WithItemStyleOpts(opts.ItemStyle{Color: colourQuiet}),
+			charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Position: "top", Formatter: "{b}"}))
+		chart.Overlap(texts)
+	}
+	chart.Validate()
+	return chart
+}
+
+// plottedLines are lines without data, as in the other charts.
+func plottedLines(plotted *plots, lines []*line) *charts.Line {
+	chart := charts.NewLine()
+	for _, l := range lines {
+		chart.AddSeries(plotted.label(&l.key), nil,
+			charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false), Symbol: "none"}),
+			charts.WithLineStyleOpts(opts.LineStyle{Width: 1.2}))
+	}
+	return chart
+}
+
+// paneChart shows the lines of a pane.
+func paneChart(res *Result, id string, lines []*line, plotted *plots) *charts.Line {
+	chart := plottedLines(plotted, lines)
+	chart.SetGlobalOptions(timeAxis(res, id, "", false)...)
 	chart.Validate()
 	return chart
 }

@@ -86,7 +86,11 @@ func (r *recorder) result(info finishInfo) *Result {
 	slices.SortFunc(res.Refusals, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
 	})
+	res.Warnings = append(res.Warnings, r.plots.warnings()...)
 	res.curve = r.points()
+	if r.kept != nil {
+		res.Trades, res.Fills = r.kept.trades, r.kept.fills
+	}
 	return res
 }
 
@@ -191,6 +195,13 @@ func (r *recorder) points() []sample {
 // publish writes the files that need the whole run and gives all files their names, result.json
 // last.
 func (r *recorder) publish(res *Result) error {
+	if !r.plots.empty() {
+		t, err := r.out.create("plots.csv")
+		if err != nil {
+			return err
+		}
+		r.plots.write(t)
+	}
 	var equity, page, whole *table
 	for _, t := range []struct {
 		to   **table

@@ -37,6 +37,8 @@ type page struct {
 	BarOf    int    // candles in a bar of the chart
 	Interval string // of those candles
 	OneIn    int    // one in so many round trips is drawn
+	Plots    []plotPicture
+	Panes    []string // of the charted market
 }
 
 // year is a row of the months' table.
@@ -68,7 +70,11 @@ func (r *recorder) page(t *table, res *Result) error {
 	if err != nil {
 		return err
 	}
-	options, err := chartOptions(res)
+	options, err := chartOptions(res, r.plots)
+	if err != nil {
+		return err
+	}
+	plotted, err := r.plotPictures(bars)
 	if err != nil {
 		return err
 	}
@@ -81,7 +87,7 @@ func (r *recorder) page(t *table, res *Result) error {
 		Script: template.JS(script), URL: assets.URL,
 		Options: template.JS(options), Numbers: template.JS(r.pageData(res, bars)), Code: template.JS(pageScript),
 		Years: years(res.Months), Latest: r.latest(), BarOf: each, Interval: r.cfg.ChartInterval.String(),
-		OneIn: max(r.drawn.each, 1),
+		OneIn: max(r.drawn.each, 1), Plots: plotted, Panes: r.plots.panes(r.cfg.Chart),
 	})
 }
 
@@ -137,7 +143,11 @@ func (r *recorder) pageData(res *Result, bars []bar) []byte {
 	for i, m := range res.Months {
 		out = appendShort(comma(out, i), math.Round(float64(m.Return)*1e4)/1e2)
 	}
-	return append(out, "]}"...)
+	out = append(out, ']')
+	if !r.plots.empty() {
+		out = r.plots.appendData(out, r.cfg.ChartInterval)
+	}
+	return append(out, '}')
 }
 
 // chartHold is the factor from a bar's close to the equity of holding; 0 without a charted market.

@@ -41,6 +41,22 @@ func (w observers) Unprotected(u *strategy.Unprotected) { w.own.Unprotected(u) }
 // CloseFailed calls the driver.
 func (w observers) CloseFailed(f *strategy.CloseFailed) { w.own.CloseFailed(f) }
 
+// plotter gets what the strategies of a run with files plot.
+func (d *driver) plotter(o runOptions) strategy.Plotter {
+	if !o.plots {
+		return nil
+	}
+	return d
+}
+
+// Plot records a value or a mark at the close of the candle, or at the time of the event. Before
+// the range there is no recorder.
+func (d *driver) Plot(s market.StrategyID, p strategy.Plotted) {
+	if d.recorder != nil {
+		d.recorder.plots.add(d.engine.Now()-d.latency, s, p, d.account.Last(p.Market))
+	}
+}
+
 // observer is the observer of a run's engine.
 func (d *driver) observer(w Observer) engine.Observer {
 	if w == nil {

@@ -150,7 +150,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
 	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Slots: roster.Slots,
 		TradeFrom: p.From, WholeGroups: true,
-		Observer: d.observer(o.observer), Spoil: o.overwrite, Apart: o.apart})
+		Observer: d.observer(o.observer), Plots: d.plotter(o), Spoil: o.overwrite, Apart: o.apart})
 	config := p.Venue
 	config.Fees, config.Watches = d.fees, d.engine.Watches()
 	config.Followed, config.Point = d.follow(), d.point

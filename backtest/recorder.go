@@ -21,6 +21,7 @@ type recorderConfig struct {
 	Run           uuid.UUID       // run id, for the client order ids in orders.csv
 	Out           string          // folder of the result files; empty: none are written
 	Curve         bool            // keep the equity curve for the summary; implied by Out
+	Keep          bool            // keep trades and fills for the Result
 	Chart         market.ID       // market of the report's candles and of buy-and-hold; 0: none
 	ChartInterval market.Interval // which candles of that market
 	Fees          exchange.Fees   // that the fills were charged; buy-and-hold pays the taker's
@@ -50,6 +51,8 @@ type recorder struct {
 	held  holdings
 	tally tally
 	drawn markers
+	kept  *kept  // nil: Keep is not set
+	plots *plots // nil without a folder
 	out   *results
 	tables
 	err error
@@ -86,6 +89,9 @@ func newRecorder(cfg recorderConfig) (*recorder, error) {
 		r.curve = curve{end: cfg.From}
 	}
 	r.wake = min(r.equity.dayEnd, r.curve.end)
+	if cfg.Keep {
+		r.kept = &kept{}
+	}
 	if cfg.Chart != 0 {
 		r.prices.length = cfg.ChartInterval.Fixed()
 	}
@@ -103,7 +109,7 @@ func (r *recorder) open() (err error) {
 	if r.out, err = newResults(r.cfg.Out); err != nil {
 		return err
 	}
-	r.bars = &bars{}
+	r.bars, r.plots = &bars{}, newPlots(r.cfg.Catalog, r.cfg.Chart)
 	for _, t := range []struct {
 		to           **table
 		name, header string
@@ -217,6 +223,9 @@ func (r *recorder) Fill(f *market.Fill, o *market.Order) {
 		r.fills.buf = appendFill(r.fills.buf, r.cfg.Catalog, f, value)
 		r.fills.flushFull()
 	}
+	if r.kept != nil {
+		r.kept.fill(m, f, o)
+	}
 	r.fail(r.updateHolding(m, f, o, value))
 }
 
@@ -316,6 +325,9 @@ func (r *recorder) trip(m *market.Market, t *trip) error {
 		r.drawn.add(m, t, pnl, r.cfg.Chart)
 		r.trips.buf = appendTrip(r.trips.buf, m, t, pnl)
 		r.trips.flushFull()
+	}
+	if r.kept != nil {
+		r.kept.trade(m, t, pnl)
 	}
 	return r.tally.trip(m, pnl)
 }

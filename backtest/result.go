@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"time"
 
@@ -47,6 +48,9 @@ type Result struct {
 	Assumptions []string     `json:"assumptions"`
 	Definitions []Definition `json:"definitions"`
 	Files       []string     `json:"files"` // names within Dir
+
+	Trades []Trade `json:"-"` // in the order of their ends; with Options.Keep
+	Fills  []Fill  `json:"-"` // in their order; with Options.Keep
 
 	Dir   string   `json:"-"` // the folder of the files
 	curve []sample // for the chart of the summary; nil when the recorder kept none
@@ -214,8 +218,9 @@ type Definition struct {
 	Formula string `json:"formula"`
 }
 
-// Amount is money of the account's currency with its decimals; it is written as a decimal string.
-// The zero Amount without decimals prints as "0".
+// Amount is money of the account's currency with its decimals; of a Trade or a Fill also a price
+// or an amount of base. It is written as a decimal string. The zero Amount without decimals prints
+// as "0".
 type Amount struct {
 	Units  market.Money
 	Digits uint8
@@ -226,6 +231,18 @@ func (a Amount) String() string { return market.FormatFixed(int64(a.Units), a.Di
 
 // Float returns the amount, for charts.
 func (a Amount) Float() float64 { return float64(a.Units) / math.Pow10(int(a.Digits)) }
+
+// Cmp compares with a decimal such as "12.5": it is -1, 0 or 1 as the amount is below it, equal or
+// above. It panics where the text is no decimal: it is for constants of tests.
+func (a Amount) Cmp(decimal string) int {
+	units, digits, err := market.ParseDecimal(decimal)
+	if err != nil {
+		panic(fmt.Sprintf("backtest: compare %s with %q: %v", a, decimal, err))
+	}
+	left := new(big.Int).Mul(big.NewInt(int64(a.Units)), big.NewInt(market.Pow10(digits)))
+	right := new(big.Int).Mul(big.NewInt(units), big.NewInt(market.Pow10(a.Digits)))
+	return left.Cmp(right)
+}
 
 // MarshalJSON writes a decimal string.
 func (a Amount) MarshalJSON() ([]byte, error) { return strconv.AppendQuote(nil, a.String()), nil }
@@ -249,6 +266,16 @@ func undefined() Figure { return Figure(math.NaN()) }
 
 // Defined reports whether the figure has a value.
 func (f Figure) Defined() bool { return !math.IsNaN(float64(f)) && !math.IsInf(float64(f), 0) }
+
+// Rate returns the figure as a rate, rounded to the nearest unit, so that it can be compared with
+// 5*market.Percent. It is 0 where the figure is undefined, and the largest rate where it is larger.
+func (f Figure) Rate() market.Rate {
+	if math.IsNaN(float64(f)) {
+		return 0
+	}
+	units := math.Round(float64(f) * float64(market.Pow10(market.RateDigits)))
+	return market.Rate(min(max(units, -math.MaxInt64/2), math.MaxInt64/2))
+}
 
 // MarshalJSON writes a number, or null.
 func (f Figure) MarshalJSON() ([]byte, error) {

@@ -18,6 +18,7 @@ type Options struct {
 	Out      string            // folder of the result files; empty: none
 	Assets   string            // where report.html finds its script; see ParseAssets
 	Curve    bool              // keep the equity curve for the summary; implied by Out
+	Keep     bool              // keep every trade and fill for Result.Trades and Result.Fills, in memory
 	Envelope bool              // run the pessimistic and the optimistic path too
 	Progress func(market.Time) // called with the time that the run has reached; with Envelope for each path
 	// Watch is called before the first callback of each pass; nil: not called.
@@ -42,6 +43,7 @@ type runOptions struct {
 	began     func(d *driver) // called before each pass: two, where a callback ended its goroutine
 	apart     engine.Apart    // calls strategies; nil: directly
 	observer  Observer
+	plots     bool // collect what strategies plot
 }
 
 // Run drives the plan and reports. It returns ErrNoCandles where the range is empty, ctx's error
@@ -49,7 +51,7 @@ type runOptions struct {
 func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	var rec *recorder
 	d, err := drive(ctx, p, runOptions{
-		progress: o.Progress, observer: o.Observer, watch: o.Watch,
+		progress: o.Progress, observer: o.Observer, watch: o.Watch, plots: o.Out != "",
 		record: func(equity market.Money, from market.Time) (r *recorder, err error) {
 			if rec != nil { // the last pass failed
 				rec.Abort()
@@ -83,7 +85,7 @@ func (p *Plan) recording(o Options, equity market.Money, from market.Time) recor
 	first := &p.Strategies[0]
 	return recorderConfig{
 		Catalog: p.Catalog, Currency: p.Currency, Start: equity, From: from,
-		Run: runID(o.ConfigHash, o.DataHash), Out: o.Out, Curve: o.Curve, Assets: o.Assets,
+		Run: runID(o.ConfigHash, o.DataHash), Out: o.Out, Curve: o.Curve, Keep: o.Keep, Assets: o.Assets,
 		Chart: first.Markets[0].ID, ChartInterval: p.chartInterval(first), Fees: exchange.Fees(p.Fees),
 	}
 }

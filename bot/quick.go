@@ -2,12 +2,16 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -30,23 +34,35 @@ func builtinFor(kinds []strategy.Definition) string {
 	return head + fmt.Sprintf("\n[report]\nout = %q\n", "out/"+kinds[0].Name+"-synthetic")
 }
 
-// Backtest runs a strategy on the built-in synthetic market, three years of BTC-EUR at 1h from
-// 10,000 EUR, and writes no files: for tests of an own strategy. values are its parameters as in a
-// config; a missing one has its default. The result depends on nothing else.
-func Backtest(ctx context.Context, kind strategy.Definition, values map[string]any) (*backtest.Result, error) {
-	c, err := config.LoadBacktest(&config.Source{Text: builtinFor([]strategy.Definition{kind})})
+// Backtest runs a strategy, for tests of an own one. Without options it runs on the built-in
+// synthetic market, three years of BTC-EUR at 1h from 10,000 EUR, with fees of 0.15 % (maker) and
+// 0.25 % (taker). Options give other candles (Closes, Bars, CSV, Candles, Store), other money and
+// other settings. values are the strategy's parameters as in a config; a missing one has its
+// default. The result depends on nothing else; it has all trades and fills in memory, and no files
+// without Out.
+//
+// An error names the option to mend. If the strategy was halted, by a panic for example, the error
+// has the stack, and the result is there too.
+func Backtest(ctx context.Context, kind strategy.Definition, values map[string]any,
+	with ...Option) (*backtest.Result, error) {
+	q := &quick{log: zerolog.Nop()}
+	for i := range with {
+		if with[i].apply == nil {
+			return nil, fmt.Errorf("bot.Backtest: option %d is zero; make it with Closes, Cash and their like", i+1)
+		}
+		if err := with[i].apply(q); err != nil {
+			return nil, err
+		}
+	}
+	c, err := q.config(kind, values)
 	if err != nil {
 		return nil, err
-	}
-	for name, section := range c.Strategies {
-		section.Params = values
-		c.Strategies[name] = section
 	}
 	p, err := plan.NewBacktest(c, []strategy.Definition{kind})
 	if err != nil {
 		return nil, err
 	}
-	candles, err := plan.OpenLibrary(c)
+	candles, err := q.library(c)
 	if err != nil {
 		return nil, err
 	}
@@ -54,5 +70,90 @@ func Backtest(ctx context.Context, kind strategy.Definition, values map[string]a
 	if err := p.Finish(candles); err != nil {
 		return nil, err
 	}
-	return backtest.Run(ctx, p.Run, p.Options)
+	return q.run(ctx, p)
+}
+
+// run runs the plan. A halted strategy is an error.
+func (q *quick) run(ctx context.Context, p *plan.Backtest) (*backtest.Result, error) {
+	var halts error
+	p.Run.Log = q.log
+	p.Options.Keep, p.Options.Out, p.Options.Assets = true, q.out, p.Config.Report.Assets
+	p.Options.Halted = func(h backtest.Halted) {
+		halts = errors.Join(halts, fmt.Errorf("strategy %s was halted at %s: %s\n%s", h.Name, h.At, h.Reason, h.Stack))
+	}
+	result, err := backtest.Run(ctx, p.Run, p.Options)
+	if errors.Is(err, backtest.ErrNoCandles) && len(q.overrides) > 0 {
+		return nil, fmt.Errorf("%w: %s", err, q.spans(p))
+	}
+	if err != nil {
+		return nil, p.Explain(err)
+	}
+	return result, halts
+}
+
+// spans says from when to when there are candles.
+func (q *quick) spans(p *plan.Backtest) string {
+	var text []string
+	for _, f := range p.Run.Feeds {
+		if span, err := p.Candles.Span(f.Market.Name, f.Interval); err == nil {
+			text = append(text, fmt.Sprintf("%s %s has candles from %s to %s", f.Market.Name, f.Interval, span.From,
+				span.To))
+		}
+	}
+	return strings.Join(text, ", ") + "; choose bot.Between inside"
+}
+
+// config is the config of the run.
+func (q *quick) config(kind strategy.Definition, values map[string]any) (*config.Backtest, error) {
+	source, currency := &config.Source{}, "EUR"
+	if len(q.markets) == 0 {
+		source.Text = builtinFor([]strategy.Definition{kind})
+		if q.interval != 0 {
+			q.set(fmt.Sprintf("bot.Interval(%s)", q.interval), q.interval.String(), "strategies", "trend", "interval")
+		}
+	} else {
+		var err error
+		if currency, err = q.setStrategy(kind.Name); err != nil {
+			return nil, err
+		}
+	}
+	if q.cash != "" {
+		q.set(fmt.Sprintf("bot.Cash(%q)", q.cash), q.cash, "account", "start", currency)
+	}
+	source.Overrides = q.overrides
+	c, err := config.LoadBacktest(source)
+	if err != nil {
+		return nil, err
+	}
+	for name, section := range c.Strategies {
+		section.Params = values
+		c.Strategies[name] = section
+	}
+	return c, nil
+}
+
+// setStrategy sets what a run over candles of the caller's needs, before the other settings. It
+// returns the currency.
+func (q *quick) setStrategy(name string) (currency string, err error) {
+	if len(q.given) > 0 && q.store != "" {
+		return "", fmt.Errorf("bot.Store(%q, …) beside candles of the test: a run has one source; drop one of them",
+			q.store)
+	}
+	if _, currency, err = market.SplitName(q.markets[0]); err != nil {
+		return "", err
+	}
+	names := make([]string, len(q.markets))
+	for i := range names {
+		names[i] = fmt.Sprintf("%q", q.markets[i])
+	}
+	const option = "bot.Backtest"
+	others := q.overrides
+	q.overrides = []config.Override{{Flag: option, Path: []string{"strategies", name},
+		Text: fmt.Sprintf("{kind = %q, markets = [%s], interval = %q}", name, strings.Join(names, ", "), q.interval)}}
+	q.set(option, currency, "account", "currency")
+	if q.store != "" {
+		q.set(fmt.Sprintf("bot.Store(%q, …)", q.store), q.store, "data", "candles")
+	}
+	q.overrides = append(q.overrides, others...)
+	return currency, nil
 }

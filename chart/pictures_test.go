@@ -64,8 +64,34 @@ func pictures() map[string]chart.Chart {
 	return map[string]chart.Chart{
 		"equity": equityPicture(), "candles": candlePicture(), "months": monthPicture(), "fan": fanPicture(),
 		"heatmap": heatPicture(false), "signed": heatPicture(true), "scatter": scatterPicture(),
-		"histogram": histogramPicture(),
+		"histogram": histogramPicture(), "plots": plotsPicture(),
 	}
+}
+
+// plotsPicture is what a strategy plots: lines over candles, one with gaps, a mark, and a pane.
+func plotsPicture() chart.Chart {
+	candles := walked(4, 90)
+	var mean, stop, wave []chart.Point
+	sum := 0.0
+	for i, c := range candles {
+		sum += (c.Close - sum) / float64(min(i+1, 12))
+		mean = append(mean, chart.Point{X: c.To, Y: sum})
+		wave = append(wave, chart.Point{X: c.To, Y: 50 + 40*math.Sin(float64(i)/7)})
+		stop = append(stop, chart.Point{X: c.To, Y: math.NaN()})
+		if i%40 > 15 {
+			stop[i].Y = 0.985 * sum
+		}
+	}
+	return chart.Chart{Label: "plots over a price", Times: true, Panels: []chart.Panel{
+		{Height: 300, Y: chart.Axis{Unit: "EUR"}, Layers: []chart.Layer{
+			chart.Candles{Candles: candles},
+			chart.Line{Name: "mean", Width: 1.2, Points: mean},
+			chart.Line{Name: "stop", Role: chart.Second, Width: 1.2, Points: stop},
+			chart.Marks{Name: "oversold", Role: chart.Ink, Shape: chart.Diamond,
+				Points: []chart.Point{{X: candles[20].To, Y: candles[20].Close}}},
+		}},
+		{Height: 130, Y: chart.Axis{Unit: "RSI"}, Layers: []chart.Layer{chart.Line{Name: "RSI", Points: wave}}},
+	}}
 }
 
 func equityPicture() chart.Chart {

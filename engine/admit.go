@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/engine/goroutine"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // admission decides whether a strategy may use its desk: only the strategy being called, on the
@@ -49,6 +50,21 @@ func (e *Engine) refuseDesk(id market.StrategyID, call string) bool {
 	}
 	panic(fmt.Sprintf("Desk.%s was called in Quiet, which has no desk; return false, and OnCandle gets the candle",
 		call))
+}
+
+// Plotter gets what strategies plot; nil: Config.Plots is not set.
+func (e *Engine) Plotter() strategy.Plotter {
+	if e.plotter == nil {
+		return nil
+	}
+	return e
+}
+
+// Plot passes a plot on if it comes from the strategy's own callback, and drops it otherwise.
+func (e *Engine) Plot(id market.StrategyID, p strategy.Plotted) {
+	if uintptr(goroutine.Current()) == e.owner.Load() && e.current != nil && e.current.id == id && !e.calls.quiet {
+		e.plotter.Plot(id, p)
+	}
 }
 
 // setOwner notes which goroutine steps the engine.

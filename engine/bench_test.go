@@ -99,6 +99,7 @@ type setup struct {
 	slots     []engine.Slot
 	noDeposit bool
 	run       uuid.UUID
+	plots     strategy.Plotter
 }
 
 // bench joins an engine with a real venue the way the drivers do, and checks after every step that
@@ -160,7 +161,7 @@ func newBench(t testing.TB, s setup) *bench {
 			risk.Config{Account: s.account,
 				Strategies: append(s.limits, make([]risk.Limits, len(slots)-len(s.limits))...), Fees: fees})
 		return account, engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate, Slots: slots,
-			TradeFrom: s.from, Observer: s.observer, Run: s.run, Apart: s.apart})
+			TradeFrom: s.from, Observer: s.observer, Run: s.run, Apart: s.apart, Plots: s.plots})
 	}
 	b.account, b.engine = b.remake()
 	s.venue.Watches = b.engine.Watches()

@@ -79,9 +79,10 @@ type Config struct {
 	Catalog   *market.Catalog
 	Account   *state.Account
 	Gate      *risk.Gate
-	Slots     []Slot      // StrategyID 1 is the first
-	TradeFrom market.Time // asks before it are refused as warm-up; 0: from the first event
-	Observer  Observer    // may be an Approver, a Refuser and a Guard too; nil: none
+	Slots     []Slot           // StrategyID 1 is the first
+	TradeFrom market.Time      // asks before it are refused as warm-up; 0: from the first event
+	Observer  Observer         // may be an Approver, a Refuser and a Guard too; nil: none
+	Plots     strategy.Plotter // gets what strategies plot; nil: their debug logs
 	// Apart calls strategies on goroutines of their own, so that a strategy that ends its goroutine
 	// is halted; nil: on the caller's goroutine.
 	Apart       Apart
@@ -147,6 +148,7 @@ type listeners struct {
 	approver Approver
 	refuser  Refuser
 	guardian Guard
+	plotter  strategy.Plotter // nil: none
 	closes   CloseGuard
 }
 
@@ -228,6 +230,7 @@ func New(c Config) *Engine {
 	e.approver, _ = c.Observer.(Approver)
 	e.refuser, _ = c.Observer.(Refuser)
 	e.guardian, _ = c.Observer.(Guard)
+	e.plotter = c.Plots
 	e.closes, _ = c.Observer.(CloseGuard)
 	for i := range c.Slots {
 		e.addSlot(&e.slots[i], c.Slots[i], market.StrategyID(i+1))

@@ -66,6 +66,8 @@ type Desk struct {
 	engine  Engine
 	id      market.StrategyID
 	log     zerolog.Logger
+	plotter Plotter         // nil: plots are lines of the log
+	muted   bool            // plots go nowhere
 	command market.Command  // reused: a pointer to a local through an interface would allocate on every ask
 	open    []*market.Order // reused: the account's own, which never leave the desk
 	copies  []market.Order  // of OpenOrders
@@ -74,7 +76,12 @@ type Desk struct {
 
 // NewDesk returns the desk of strategy id on e. Only an engine calls it.
 func NewDesk(e Engine, id market.StrategyID, log zerolog.Logger) *Desk {
-	return &Desk{engine: e, id: id, log: log}
+	d := &Desk{engine: e, id: id, log: log}
+	if shows, can := e.(plotting); can {
+		d.plotter = shows.Plotter()
+	}
+	d.muted = d.plotter == nil && log.GetLevel() > zerolog.DebugLevel
+	return d
 }
 
 // In is the desk of one market.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/indicator"
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
 )
 
@@ -31,6 +32,42 @@ func ExampleDesk() {
 	// update 1 price 99
 	// cancel 1
 	// buy 2 at 100 stop 95 target 110
+}
+
+// ExampleMarketDesk_Plot draws an average over the price, and the RSI in a pane below it. The bench
+// writes down what report.html of a backtest would show.
+func ExampleMarketDesk_Plot() {
+	var bench strategytest.Bench
+	m := bench.Market("BTC-EUR", 2, 4, 1000_00).ID
+	mean, rsi := indicator.NewSMA(3), indicator.NewRSI(2)
+	onCandle := func(d *strategy.Desk, c market.Candle) {
+		m := d.In(c.Market)
+		mean.Push(c.Close)
+		rsi.Push(c.Close)
+		if !mean.Ready() || !rsi.Ready() {
+			return
+		}
+		m.Plot("mean", mean.Value())
+		m.Plot("RSI", rsi.Value(), strategy.Pane("RSI"))
+		if rsi.Value() < 30 {
+			m.Mark("oversold")
+		}
+	}
+	for _, price := range []market.Price{100_00, 101_00, 103_50, 99_00, 97_00} {
+		onCandle(bench.Desk(), market.Candle{Market: m, Interval: market.Interval1h, Close: price})
+	}
+	for _, line := range bench.Plotted() {
+		fmt.Println(line)
+	}
+	// Output:
+	// mean 101.5
+	// RSI 100 in RSI
+	// mean 101.167
+	// RSI 28 in RSI
+	// mark oversold
+	// mean 99.8333
+	// RSI 17.0732 in RSI
+	// mark oversold
 }
 
 // memory is a strategy that must know after a restart what no candle tells: its highest price since

@@ -11,6 +11,8 @@
   const compact = new Intl.NumberFormat("en", {notation: "compact", maximumFractionDigits: 2});
   const ms = s => s * 1000;
 
+  const plotted = lines => (lines || []).map(l => l.map(p => [ms(p[0]), p[1]]));
+
   // Series by chart, in the order in which the options name them.
   const equity = [[ms(data.from), data.start]].concat(data.equity.map(p => [ms(p[0]), p[1]]));
   let peak = 0;
@@ -22,6 +24,8 @@
       charted.map(t => [ms(t[0]), t[1]]),
       charted.filter(t => t[4] > 0).map(t => [ms(t[2]), t[3]]),
       charted.filter(t => t[4] <= 0).map(t => [ms(t[2]), t[3]]),
+      ...plotted(data.lines),
+      (data.marks || []).map(m => ({name: m[2], value: [ms(m[0]), m[1]]})),
     ],
     "chart-equity": [equity, data.bars.map(b => [ms(b[5]), data.hold * b[2]])],
     "chart-drawdown": [falls],
@@ -29,12 +33,14 @@
     "chart-months": [data.months.map(m => ({value: m, itemStyle: {color: m < 0 ? "#d9534f" : "#2f9e77"}}))],
   };
 
+  (data.panes || []).forEach((lines, i) => { series["chart-pane-" + i] = plotted(lines); });
+
   const together = [];
   for (const id of Object.keys(options)) {
     const option = options[id];
     option.series.forEach((s, i) => {
       s.data = series[id][i];
-      if (s.type === "scatter") { s.large = s.data.length > 6000; s.z = 5; }
+      if (s.type === "scatter") { s.large = s.data.length > 6000; s.z = 5; s.labelLayout = {hideOverlap: true}; }
     });
     option.textStyle = {color: ink, fontFamily: "inherit"};
     option.legend.textStyle = {color: soft};

@@ -16,7 +16,7 @@ import (
 const normalised = `Files are compared byte for byte. Where they differ, they are compared again without: in
 result.json the run's id, the code's version and the hash of the config, and with rates of
 parameters as fractions ("99%" is 0.99); in orders.csv the client order ids, which derive
-from them. Where the schemas of result.json differ, also
+from them. plots.csv counts where both sides have it. Where the schemas of result.json differ, also
 without: schema, definitions, assumptions, and what schema 2 has added or redefined
 (unprotected_by, unprotected_seconds; fees and rounding count as one sum). report.html has
 the same numbers and other words: it is named and not compared again.
@@ -72,6 +72,7 @@ func normaliseResults(was, is []byte) (before, after []byte, err error) {
 		delete(run, "config_hash")
 		delete(run, "code_version")
 		ratesAsFractions(result)
+		withoutPlots(result)
 		if schemas[0] != schemas[1] {
 			acrossSchemas(result)
 		}
@@ -100,6 +101,13 @@ func ratesAsFractions(part any) {
 			}
 			ratesAsFractions(value)
 		}
+	}
+}
+
+// withoutPlots takes plots.csv, which older revisions do not write, from the list of files.
+func withoutPlots(result map[string]any) {
+	if files, is := result["files"].([]any); is {
+		result["files"] = slices.DeleteFunc(files, func(name any) bool { return name == "plots.csv" })
 	}
 }
 

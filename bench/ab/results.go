@@ -195,6 +195,8 @@ func (c *comparison) compareRun(ctx context.Context, r *resultRun) (line []strin
 			equal = append(equal, name)
 		case name == "report.html":
 			similar = append(similar, "(report.html)")
+		case name == "plots.csv" && (was == nil || is == nil):
+			similar = append(similar, "(plots.csv)")
 		default:
 			if was, is, err = normalise(name, was, is); err != nil {
 				return nil, "", err

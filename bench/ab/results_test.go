@@ -22,6 +22,14 @@ func TestResultsOfOneSchemaMayDifferInTheRunsIDAlone(t *testing.T) {
 	require.Equal(t, "line 3:\n  old: \"fees\": \"1\"\n  new: \"fees\": \"2\"", firstDifference(before, after))
 }
 
+func TestPlotsOfOneSideAloneAreNoDifference(t *testing.T) {
+	was := `{"schema": 2, "files": ["trades.csv", "result.json"]}`
+	is := `{"schema": 2, "files": ["trades.csv", "plots.csv", "result.json"]}`
+	before, after, err := normalise("result.json", []byte(was), []byte(is))
+	require.NoError(t, err)
+	require.Empty(t, firstDifference(before, after))
+}
+
 func TestFeesAndRoundingAreOneSumAcrossSchemas(t *testing.T) {
 	was := `{"schema": 1, "performance": {"fees": "2376.63"}, "unprotected_seconds": 7}`
 	is := `{"schema": 2, "performance": {"fees": "2376.38", "rounding": "0.25"}, "unprotected_by": []}`

@@ -22,7 +22,7 @@ type Backtest struct {
 	Config  *config.Backtest
 	Run     *backtest.Plan
 	Options backtest.Options
-	Candles library
+	Candles Library
 }
 
 // NewBacktest checks a config, except for the parts that depend on stored candles.

@@ -102,7 +102,7 @@ func TestTheConfigHashIsThatOfTheSettings(t *testing.T) {
 }
 
 // shortCandles stores some days of 1h candles and, beside them, what thirty() makes of 30m ones.
-func shortCandles(t *testing.T, thirty func([]market.Candle) []market.Candle) library {
+func shortCandles(t *testing.T, thirty func([]market.Candle) []market.Candle) Library {
 	store, err := candles.Open(filepath.Join(t.TempDir(), "candles.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })

@@ -22,7 +22,7 @@ import (
 
 // Finish completes the plan with the candles of a library, and the Options with the facts that a
 // report names. The library must stay open during the run.
-func (p *Backtest) Finish(candles library) error {
+func (p *Backtest) Finish(candles Library) error {
 	p.Candles, p.Run.Open, p.Run.Log = candles, candles.open, zerolog.Nop()
 	p.Run.Catalog, p.Run.Currency, p.Run.Strategies = p.Catalog, p.Currency, p.Strategies
 	p.Run.Account, p.Run.Fees = p.Limits, p.Fees
@@ -35,9 +35,9 @@ func (p *Backtest) Finish(candles library) error {
 	return nil
 }
 
-// file is the file of the store; empty: synthetic candles.
+// file is the file of the store; empty: there is none.
 func (p *Backtest) file() string {
-	if p.Config.Data.Source == config.SourceSynthetic {
+	if _, given := p.Candles.(*Given); given || p.Config.Data.Source == config.SourceSynthetic {
 		return ""
 	}
 	return p.Config.Data.Candles

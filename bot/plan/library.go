@@ -13,8 +13,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// library is the source of a run's candles.
-type library interface {
+// Library is the source of a run's candles.
+type Library interface {
 	// Digits are the decimals that the candles of a market need.
 	Digits(name string) (price, volume uint8, err error)
 	// Span returns the start of a series' first candle and the end of its last one. The error wraps
@@ -37,7 +37,7 @@ func (s Stored) open(f backtest.Feed, from, to market.Time) (backtest.Source, er
 }
 
 // OpenLibrary opens the source of candles that a config names.
-func OpenLibrary(c *config.Backtest) (library, error) {
+func OpenLibrary(c *config.Backtest) (Library, error) {
 	if c.Data.Source == config.SourceSynthetic {
 		return &synthetics{seed: c.Backtest.Seed}, nil
 	}
@@ -72,7 +72,7 @@ func storeFlag(file string) string {
 
 // ExplainMissing adds a hint to an error about a series that is not stored: resample shorter
 // candles if there are any, else import.
-func ExplainMissing(lib library, file, name string, interval market.Interval, cause error) error {
+func ExplainMissing(lib Library, file, name string, interval market.Interval, cause error) error {
 	if !errors.Is(cause, candles.ErrNoData) || file == "" {
 		return cause
 	}

@@ -99,17 +99,18 @@ func (l *synthetics) Span(name string, interval market.Interval) (candles.Range,
 // Gaps lists the candles that the generator left out.
 func (l *synthetics) Gaps(_ string, interval market.Interval, from, to market.Time) (gaps []candles.Gap, err error) {
 	stored, err := l.candles(l.standard(), interval)
-	if err != nil {
-		return nil, err
-	}
-	stored = within(stored, from, to)
-	for i := 1; i < len(stored); i++ {
-		gap := candles.Gap{Range: candles.Range{From: stored[i-1].End(), To: stored[i].Start}}
+	return gapsIn(within(stored, from, to), interval), err
+}
+
+// gapsIn lists the candles that are missing in a series.
+func gapsIn(series []market.Candle, interval market.Interval) (gaps []candles.Gap) {
+	for i := 1; i < len(series); i++ {
+		gap := candles.Gap{Range: candles.Range{From: series[i-1].End(), To: series[i].Start}}
 		if gap.Candles = interval.Index(gap.To) - interval.Index(gap.From); gap.Candles > 0 {
 			gaps = append(gaps, gap)
 		}
 	}
-	return gaps, nil
+	return gaps
 }
 
 // within cuts candles to those that start in [from, to); 0 is no bound.
@@ -129,11 +130,12 @@ func within(candles []market.Candle, from, to market.Time) []market.Candle {
 // DataHash hashes the candles of the range.
 func (l *synthetics) DataHash(_ string, interval market.Interval, from, to market.Time) (string, error) {
 	candles, err := l.candles(l.standard(), interval)
-	if err != nil {
-		return "", err
-	}
+	return hashCandles(within(candles, from, to)), err
+}
+
+func hashCandles(series []market.Candle) string {
 	hash, row := sha256.New(), make([]byte, 0, 48)
-	for _, c := range within(candles, from, to) {
+	for _, c := range series {
 		row = row[:0]
 		for _, n := range [...]int64{int64(c.Start), int64(c.Open), int64(c.High), int64(c.Low), int64(c.Close),
 			int64(c.Volume)} {
@@ -141,7 +143,7 @@ func (l *synthetics) DataHash(_ string, interval market.Interval, from, to marke
 		}
 		hash.Write(row)
 	}
-	return hex.EncodeToString(hash.Sum(nil)), nil
+	return hex.EncodeToString(hash.Sum(nil))
 }
 
 func (l *synthetics) open(f backtest.Feed, from, to market.Time) (backtest.Source, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -85,15 +86,46 @@ func (s *Store) ImportCSV(r io.Reader, o ImportOptions) (ImportReport, error) {
 	if err := o.check(); err != nil {
 		return ImportReport{}, fmt.Errorf("import: %w", err)
 	}
-	c := &csvImport{options: &o, step: market.Time(o.Interval.Fixed())}
-	c.previous = minCandleTime - c.step - 1 // no row follows it
-	c.load = s.newLoader(o.Interval, c.conflict)
-	c.candle.Interval = o.Interval
+	c := s.newImport(&o)
 	err := errors.Join(c.run(s, r), c.load.close())
 	if err != nil {
 		err = fmt.Errorf("import: %w", err)
 	}
 	return c.report, err
+}
+
+// ParseCSV reads candles as ImportCSV does, and stores nothing: it returns them in order, in the
+// decimals of the report. All of them are in memory.
+func ParseCSV(r io.Reader, o ImportOptions) (list []market.Candle, report ImportReport, err error) {
+	if err := o.check(); err != nil {
+		return nil, report, err
+	}
+	c := (&Store{maxSpool: math.MaxInt}).newImport(&o)
+	if err := c.readAll(r); err != nil {
+		return nil, c.report, err
+	}
+	if _, err := c.finish(); err != nil {
+		return nil, c.report, err
+	}
+	c.report.PriceDigits = max(c.load.priceDigits, o.PriceDigits)
+	c.report.VolumeDigits = max(c.load.volumeDigits, o.VolumeDigits)
+	for _, number := range sortedKeys(c.load.spool.chunks) {
+		list, err = decodeChunk(list, o.Interval, number, c.load.spool.chunks[number].packed, c.report.PriceDigits,
+			c.report.VolumeDigits)
+		if err != nil {
+			return nil, c.report, err
+		}
+	}
+	return list, c.report, nil
+}
+
+// newImport begins an import.
+func (s *Store) newImport(o *ImportOptions) *csvImport {
+	c := &csvImport{options: o, step: market.Time(o.Interval.Fixed())}
+	c.previous = minCandleTime - c.step - 1 // no row follows it
+	c.load = s.newLoader(o.Interval, c.conflict)
+	c.candle.Interval = o.Interval
+	return c
 }
 
 // csvImport is one run of ImportCSV up to the commit.

@@ -311,7 +311,7 @@ func sharedData(t *testing.T, name string) string {
 }
 
 // FuzzImportCSV: whatever the bytes, an import that succeeds leaves a sound store whose export
-// imports to the same candles.
+// imports to the same candles. ParseCSV accepts and refuses the same, with the same candles.
 func FuzzImportCSV(f *testing.F) {
 	f.Add([]byte(canonical))
 	f.Add([]byte("2020-01-01;1;2;1;2;3\n\"1577840400\";1;1;1;1;1e-3\r\n"))
@@ -323,9 +323,17 @@ func FuzzImportCSV(f *testing.F) {
 		store.db.NoSync = true
 		o := hourly("BTC-EUR")
 		o.SkipBad = true
-		if _, err := store.ImportCSV(bytes.NewReader(text), o); err != nil {
+		parsed, told, parseErr := ParseCSV(bytes.NewReader(text), o)
+		imported, err := store.ImportCSV(bytes.NewReader(text), o)
+		if err != nil {
+			require.ErrorContains(t, err, parseErr.Error())
 			return
 		}
+		require.NoError(t, parseErr)
+		stored := readAll(t, store, ReadOptions{Market: &market.Market{Name: "BTC-EUR", PriceDigits: told.PriceDigits,
+			VolumeDigits: told.VolumeDigits}, Interval: market.Interval1h})
+		require.Equal(t, stored, parsed)
+		require.Equal(t, imported.PriceDigits, told.PriceDigits)
 		report, err := store.Verify()
 		require.NoError(t, err)
 		require.Empty(t, report.Problems)

@@ -94,6 +94,9 @@ func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
 func (b *breakout) OnCandle(d *strategy.Desk, c market.Candle) {
 	m, t := d.In(c.Market), b.In(c.Market)
 	above := t.channel.Ready() && c.Close > t.channel.High()
+	if t.channel.Ready() {
+		m.Plot("channel", float64(t.channel.High()))
+	}
 	t.channel.Push(c)
 	t.atr.Push(c)
 	if !t.atr.Ready() {
@@ -102,6 +105,7 @@ func (b *breakout) OnCandle(d *strategy.Desk, c market.Candle) {
 	rules := m.Market()
 	held := rules.Tradable(m.Position().Amount, c.Close)
 	bare := len(m.OpenOrders()) == 0
+	b.plotStop(m, t, held)
 	switch {
 	case held > 0 && bare:
 		t.Entry = 0
@@ -111,6 +115,15 @@ func (b *breakout) OnCandle(d *strategy.Desk, c market.Candle) {
 	case held == 0 && bare && above:
 		b.enter(m, &rules, t, c.Close)
 	}
+}
+
+// plotStop draws the stop that stood until this close; without a position, none.
+func (b *breakout) plotStop(m strategy.MarketDesk, t *trade, held market.Qty) {
+	stop := math.NaN()
+	if held > 0 && t.Entry != 0 {
+		stop = float64(t.Stop)
+	}
+	m.Plot("stop", stop)
 }
 
 func (b *breakout) enter(m strategy.MarketDesk, rules *market.Market, t *trade, close market.Price) {

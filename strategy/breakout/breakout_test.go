@@ -82,6 +82,21 @@ func TestTheStopFollowsUpwardsOnly(t *testing.T) {
 	s.bar(125, "update 1 stop 106 target 135")           // reach 18.9
 }
 
+func TestItDrawsTheChannelAndTheStop(t *testing.T) {
+	s := start(t, nil)
+	for range 3 {
+		s.bar(100)
+	}
+	s.bar(110, "buy 9.09 stop 97 target 135 (breakout)")
+	s.Plotted()
+	s.bought(111, 9_09)
+	s.bar(115, "update 1 stop 103 target 135")
+	require.Equal(t, []string{"channel 115", "stop 97"}, s.Plotted())
+	s.Fill(2, 97, 9_09)
+	s.bar(95)
+	require.Equal(t, []string{"channel 120", "stop NaN"}, s.Plotted())
+}
+
 func TestARefusedMoveIsAskedForAgain(t *testing.T) {
 	s := start(t, nil)
 	for range 3 {

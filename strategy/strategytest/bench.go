@@ -31,6 +31,7 @@ type Bench struct {
 	cash      []market.Money    // by asset
 	orders    []*market.Order
 	asked     []string
+	plotted   []string
 	next      market.OrderID
 	window    strategy.BookWindow
 	recalling bool // Restart is replaying history
@@ -80,6 +81,15 @@ func (b *Bench) Asked() []string {
 	asked := b.asked
 	b.asked = nil
 	return asked
+}
+
+// Plotted returns what was plotted since the last call, one line a value or mark, such as "mean
+// 99.5", "RSI 30 in RSI" or "mark oversold". Values on the price are decimals, all have six digits
+// at most.
+func (b *Bench) Plotted() []string {
+	plotted := b.plotted
+	b.plotted = nil
+	return plotted
 }
 
 // Candle closes a candle of m at a price for the strategy. All four prices are the close.

@@ -26,6 +26,25 @@ func (e *engine) Book() strategy.Book { return e }
 // Admit lets a test use the desk anywhere.
 func (e *engine) Admit(market.StrategyID, string) bool { return true }
 
+// Plotter is the bench itself.
+func (e *engine) Plotter() strategy.Plotter { return e }
+
+// Plot writes a line for Plotted.
+func (e *engine) Plot(_ market.StrategyID, p strategy.Plotted) {
+	line := "mark " + p.Name
+	if !p.Mark {
+		value, pane := p.Value/float64(market.Pow10(e.catalog.Market(p.Market).PriceDigits)), ""
+		if p.Pane != "" {
+			value, pane = p.Value, " in "+p.Pane
+		}
+		line = fmt.Sprintf("%s %.6g%s", p.Name, value, pane)
+	}
+	if len(e.catalog.Markets()) > 1 {
+		line += " on " + e.catalog.Market(p.Market).Name
+	}
+	e.plotted = append(e.plotted, line)
+}
+
 // Costs are none: a market buy pays the latest price.
 func (e *engine) Costs(m market.ID) strategy.Costs { return strategy.Costs{Buy: e.last[m]} }
 

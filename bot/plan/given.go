@@ -1,0 +1,165 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/candles"
+)
+
+// Given is the library of candles that a program hands over, such as a test. A longer interval is
+// merged from the longest given one that divides it.
+type Given struct{ series, merged []Series }
+
+// Series are the candles of one market and interval, oldest first. Their prices and volumes have
+// the given decimals.
+type Series struct {
+	Market                    string
+	Interval                  market.Interval
+	PriceDigits, VolumeDigits uint8
+	Candles                   []market.Candle // their Market is ignored
+}
+
+// NewGiven checks the series. The library keeps them; the caller does not change them any more.
+func NewGiven(series []Series) (*Given, error) {
+	g := &Given{}
+	for i := range series {
+		s := &series[i]
+		if err := s.check(); err != nil {
+			return nil, fmt.Errorf("candles of %s %s: %w", s.Market, s.Interval, err)
+		}
+		if find(g.series, s.Market, s.Interval) != nil {
+			return nil, fmt.Errorf("candles of %s %s are given twice; join them", s.Market, s.Interval)
+		}
+		g.series = append(g.series, *s)
+	}
+	return g, nil
+}
+
+func (s *Series) check() error {
+	if err := candles.CheckMarketName(s.Market); err != nil {
+		return err
+	}
+	if len(s.Candles) == 0 {
+		return fmt.Errorf("there are none")
+	}
+	for i := range s.Candles {
+		c := &s.Candles[i]
+		if c.Interval != s.Interval {
+			return fmt.Errorf("candle %d is one of %s; give each interval by itself", i+1, c.Interval)
+		}
+		if err := c.Check(); err != nil {
+			return fmt.Errorf("candle %d, %s: %w", i+1, c.Start, err)
+		}
+		if i > 0 && c.Start <= s.Candles[i-1].Start {
+			return fmt.Errorf("candle %d, %s, is not after the one before; sort them by Start", i+1, c.Start)
+		}
+	}
+	return nil
+}
+
+// find is the series of a market and exactly this interval, or nil.
+func find(series []Series, name string, interval market.Interval) *Series {
+	for i := range series {
+		if s := &series[i]; s.Market == name && s.Interval == interval {
+			return s
+		}
+	}
+	return nil
+}
+
+// of is the series of a market at an interval; the first call merges it.
+func (g *Given) of(name string, interval market.Interval) (*Series, error) {
+	if s := cmp.Or(find(g.series, name, interval), find(g.merged, name, interval)); s != nil {
+		return s, nil
+	}
+	for shorter := interval - 1; shorter >= market.Interval1m; shorter-- {
+		from := find(g.series, name, shorter)
+		if from == nil || !shorter.Divides(interval) {
+			continue
+		}
+		longer := *from
+		if longer.Interval, longer.Candles = interval, merge(from.Candles, interval); len(longer.Candles) == 0 {
+			return nil, fmt.Errorf("%w for %s %s: the %d candles of %s make no whole one; give more", candles.ErrNoData,
+				name, interval, len(from.Candles), shorter)
+		}
+		g.merged = append(g.merged, longer)
+		return &g.merged[len(g.merged)-1], nil
+	}
+	return nil, fmt.Errorf("%w for %s %s, and no shorter ones to merge; give them, or trade on a longer interval",
+		candles.ErrNoData, name, interval)
+}
+
+// Digits are the most decimals of the market's series.
+func (g *Given) Digits(name string) (price, volume uint8, err error) {
+	found := false
+	for i := range g.series {
+		if s := &g.series[i]; s.Market == name {
+			price, volume, found = max(price, s.PriceDigits), max(volume, s.VolumeDigits), true
+		}
+	}
+	if !found {
+		return 0, 0, fmt.Errorf("no candles of %s are given: %w", name, candles.ErrNoData)
+	}
+	return price, volume, nil
+}
+
+// Span returns the span of the candles, as a store does.
+func (g *Given) Span(name string, interval market.Interval) (candles.Range, error) {
+	s, err := g.of(name, interval)
+	if err != nil {
+		return candles.Range{}, err
+	}
+	return candles.Range{From: s.Candles[0].Start, To: interval.End(s.Candles[len(s.Candles)-1].Start)}, nil
+}
+
+// Gaps lists the candles between the given ones.
+func (g *Given) Gaps(name string, interval market.Interval, from, to market.Time) ([]candles.Gap, error) {
+	s, err := g.of(name, interval)
+	if err != nil {
+		return nil, err
+	}
+	return gapsIn(within(s.Candles, from, to), interval), nil
+}
+
+// DataHash hashes the candles of the range.
+func (g *Given) DataHash(name string, interval market.Interval, from, to market.Time) (string, error) {
+	s, err := g.of(name, interval)
+	if err != nil {
+		return "", err
+	}
+	return hashCandles(within(s.Candles, from, to)), nil
+}
+
+// open copies the candles of the range, in the market's units.
+func (g *Given) open(f backtest.Feed, from, to market.Time) (backtest.Source, error) {
+	s, err := g.of(f.Market.Name, f.Interval)
+	if err != nil {
+		return nil, err
+	}
+	list := slices.Clone(within(s.Candles, from, to))
+	for i := range list {
+		c := &list[i]
+		c.Market = f.Market.ID
+		for _, price := range [...]*market.Price{&c.Open, &c.High, &c.Low, &c.Close} {
+			n, err := market.Rescale(int64(*price), s.PriceDigits, f.Market.PriceDigits)
+			if err != nil {
+				return nil, fmt.Errorf("candle %s of %s in %d decimals: %w", c.Start, s.Market, f.Market.PriceDigits,
+					err)
+			}
+			*price = market.Price(n)
+		}
+		n, err := market.Rescale(int64(c.Volume), s.VolumeDigits, f.Market.VolumeDigits)
+		if err != nil {
+			return nil, fmt.Errorf("volume of candle %s of %s: %w", c.Start, s.Market, err)
+		}
+		c.Volume = market.Volume(n)
+	}
+	return &batches{left: list}, nil
+}
+
+// Close has nothing to release.
+func (g *Given) Close() error { return nil }
