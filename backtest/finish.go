@@ -37,6 +37,7 @@ type finishInfo struct {
 	Ambiguous   int64 // candles in which own orders could have filled in either order
 	Unprotected time.Duration
 	Causes      []CauseSeconds // of it
+	OneCandle   *OneCandleExits
 }
 
 // pathEquity is the final equity of the run under another order of the prices within a candle.
@@ -82,6 +83,7 @@ func (r *recorder) result(info finishInfo) *Result {
 		Files: []string{}, Envelope: r.envelope(info), Candles: r.candles(info),
 		Refusals: append([]Count{}, info.Refusals...), UnprotectedBy: append([]CauseSeconds{}, info.Causes...),
 		Unprotected: Seconds(info.Unprotected), Assumptions: info.Assumptions, Definitions: definitions(),
+		OneCandle: info.OneCandle,
 	}
 	slices.SortFunc(res.Refusals, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))

@@ -38,6 +38,9 @@ func (w observers) Closed(o *state.Order) {
 // Unprotected calls the driver.
 func (w observers) Unprotected(u *strategy.Unprotected) { w.own.Unprotected(u) }
 
+// StopMoved calls the driver.
+func (w observers) StopMoved(m *strategy.StopMoved) { w.own.StopMoved(m) }
+
 // CloseFailed calls the driver.
 func (w observers) CloseFailed(f *strategy.CloseFailed) { w.own.CloseFailed(f) }
 

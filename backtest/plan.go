@@ -100,7 +100,8 @@ type driver struct {
 	rejected   map[int]int64
 	bare       []bareCount   // positions without an exit
 	unsold     []failedClose // by Closes
-	tick, show market.Event  // reused: of ticker and of book
+	oneCandle  oneCandle
+	tick, show market.Event // reused: of ticker and of book
 	ticker     market.Ticker
 	ticks      []engine.Tick // reused: of points in a row
 	book       market.OrderBook

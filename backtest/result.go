@@ -45,6 +45,8 @@ type Result struct {
 
 	UnprotectedBy []CauseSeconds `json:"unprotected_by"` // the same by cause; causes that did not occur are left out
 
+	OneCandle *OneCandleExits `json:"one_candle_exits,omitempty"` // nil: none
+
 	Assumptions []string     `json:"assumptions"`
 	Definitions []Definition `json:"definitions"`
 	Files       []string     `json:"files"` // names within Dir

@@ -69,6 +69,10 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	if o.Observer != nil {
 		o.Observer.Ended(d.account)
 	}
+	if err := d.oneCandle.err; err != nil {
+		rec.Abort()
+		return nil, err
+	}
 	d.reportHalts(o.Halted)
 	info := d.info(o)
 	if o.Envelope {
@@ -149,6 +153,9 @@ func (d *driver) info(o Options) finishInfo {
 		info.Refusals = append(info.Refusals, Count{Reason: fmt.Sprintf("exchange answered %d", code), Count: n})
 	}
 	info.Warnings = append(info.Warnings, d.bareWarnings()...)
+	if info.OneCandle = d.oneCandleExits(); info.OneCandle != nil {
+		info.Warnings = append(info.Warnings, info.OneCandle.warning(d.plan.Currency.Symbol))
+	}
 	info.Warnings = append(info.Warnings, d.closeWarnings()...)
 	for _, h := range d.engine.Halts() {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("strategy %s was halted at %s: %s", h.Name, h.At, h.Reason))

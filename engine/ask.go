@@ -45,7 +45,7 @@ func (e *Engine) Exits(id market.StrategyID, order market.OrderID) (levels marke
 
 // Ask passes a strategy's command through the gate, into the account, and into the step's commands.
 // The error is a *risk.Refusal.
-func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, error) {
+func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow) (market.OrderID, error) {
 	c.At = e.now
 	c.Order.Strategy = id
 	if e.replaying || e.stopped && c.Kind != market.CommandCancel {
@@ -53,13 +53,16 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 	}
 	switch c.Kind {
 	case market.CommandPlace:
+		if f != nil {
+			return e.placeWith(c, f)
+		}
 		placed, err := e.place(c, false)
 		if err != nil {
 			e.tell(&e.slots[id-1], c, err)
 		}
 		return placed, err
 	case market.CommandUpdate:
-		err := e.update(c)
+		err := e.updateWith(c, f)
 		if err != nil {
 			e.tell(&e.slots[id-1], c, err)
 		}
@@ -117,6 +120,18 @@ func (e *Engine) nextID() market.OrderID {
 	return e.lastID
 }
 
+// placeWith is place of an entry with what its exits follow.
+func (e *Engine) placeWith(c *market.Command, f *strategy.Follow) (market.OrderID, error) {
+	e.following = f
+	id, err := e.place(c, false)
+	if e.following = nil; err != nil {
+		e.tell(&e.slots[c.Order.Strategy-1], c, err)
+		return 0, err
+	}
+	e.brackets.Follows(id, *f)
+	return id, nil
+}
+
 // place passes a new order through the gate and sends it. attached lets it act inside a candle's
 // path, as in cancel and change.
 func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error) {
@@ -138,6 +153,25 @@ func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error)
 		e.noteSent(s, o.ID)
 	}
 	return o.ID, nil
+}
+
+// updateWith is update with what the exits of a bracket are to follow.
+func (e *Engine) updateWith(c *market.Command, f *strategy.Follow) error {
+	if f == nil {
+		return e.update(c)
+	}
+	terms, found := e.brackets.Terms(c.Order.Strategy, c.Order.ID)
+	if !found {
+		e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(c.Order.ID)}
+		return &e.refusal
+	}
+	if c.Changed != 0 {
+		if err := e.update(c); err != nil {
+			return err
+		}
+	}
+	e.brackets.Follows(c.Order.ID, terms.Follow.With(f))
+	return nil
 }
 
 // noteSent notes an order whose strategy gets OnOrder.
@@ -356,4 +390,34 @@ func (e exits) Pending(id market.StrategyID, m market.ID, last market.OrderID) b
 		}
 	}
 	return e.account.MissesFills(id, m)
+}
+
+// Main is the interval of a strategy by which its exits follow closes.
+func (e exits) Main(id market.StrategyID) market.Interval {
+	if intervals := e.slots[id-1].Intervals; len(intervals) > 0 {
+		return intervals[0]
+	}
+	return 0
+}
+
+// TakerFee is the taker's fee in a market.
+func (e exits) TakerFee(m market.ID) market.Rate {
+	fees, _ := e.gate.Costs(m)
+	return fees.Taker
+}
+
+// Cost is the average cost of an amount of a strategy's position.
+func (e exits) Cost(id market.StrategyID, m market.ID, amount market.Qty) market.Value {
+	p := e.account.Position(id, m)
+	if p.Amount <= 0 {
+		return market.Value{}
+	}
+	return p.Cost.Part(int64(amount), int64(p.Amount))
+}
+
+// Moved tells the observer.
+func (e exits) Moved(m *strategy.StopMoved) {
+	if e.mover != nil {
+		e.mover.StopMoved(m)
+	}
 }

@@ -12,16 +12,12 @@ import (
 // Close leaves a strategy's position in a market, or an amount of it: see MarketDesk.Close. A
 // halted strategy is not called, so it cannot ask; a Close that it began before goes on.
 func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag string) error {
-	c := &e.command
-	*c = market.Command{Kind: market.CommandPlace, At: e.now}
 	held := e.account.Position(id, m).Amount
 	whole := amount == 0 || held > 0 && amount >= held
 	if whole {
 		amount = max(0, held)
 	}
-	o := &c.Order
-	o.Strategy, o.Market, o.Side, o.Type, o.Amount, o.Tag = id, m, market.Sell, market.TypeMarket, amount, tag
-	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
+	c := e.sale(id, m, amount, tag)
 	switch {
 	case e.replaying || e.stopped:
 		return e.refuse(c)
@@ -37,24 +33,57 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 		}
 	}
 	call, _ := e.calls.Now()
-	return e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Tag: tag,
+	err := e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Tag: tag,
 		Last: e.lastID, AtClose: call.Kind == CallCandle || call.Kind == CallCandles})
+	e.unheard = e.brackets.HasReports() // where it has failed already
+	return err
 }
 
 // figures are the gate's figures of an approved command, and the position before and after the
 // Close that the command belongs to.
 func (e *Engine) figures(c *market.Command) []state.Figure {
 	figures := e.gate.Figures()
+	m, name := e.catalog.Market(c.Order.Market), "close"
+	switch moved := e.brackets.Moving(); {
+	case moved != nil:
+		return append(slices.Clip(figures), state.Figure{Name: "stop follows", Before: m.FormatPrice(moved.From),
+			After: m.FormatPrice(moved.To)})
+	case e.following != nil:
+		return append(slices.Clip(figures), state.Figure{Name: "exits", Before: "fixed", After: e.following.Words(m)})
+	}
 	tag, before, after := e.brackets.Leaving(&c.Order)
 	if tag == "" {
 		return figures
 	}
-	m, name := e.catalog.Market(c.Order.Market), "close"
 	if tag != name {
 		name += " " + tag
 	}
 	return append(slices.Clip(figures),
 		state.Figure{Name: name, Before: m.FormatQty(before), After: m.FormatQty(after)})
+}
+
+// MayClose passes a Close that a bracket begins by itself through the gate.
+func (e exits) MayClose(id market.StrategyID, m market.ID, amount market.Qty) (market.OrderID, error) {
+	c := e.sale(id, m, amount, "")
+	if e.replaying || e.stopped {
+		return 0, e.refuse(c)
+	}
+	e.asked = *c
+	if err := e.gate.CheckClose(e.account, c, true); err != nil {
+		e.reportRefusal(c, err)
+		return 0, err
+	}
+	return e.lastID, nil
+}
+
+// sale is the command of a Close.
+func (e *Engine) sale(id market.StrategyID, m market.ID, amount market.Qty, tag string) *market.Command {
+	c := &e.command
+	*c = market.Command{Kind: market.CommandPlace, At: e.now}
+	o := &c.Order
+	o.Strategy, o.Market, o.Side, o.Type, o.Amount, o.Tag = id, m, market.Sell, market.TypeMarket, amount, tag
+	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
+	return c
 }
 
 // notifyCloses reports Closes that failed to the observer and their strategies.

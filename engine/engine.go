@@ -74,6 +74,12 @@ type CloseGuard interface {
 	CloseFailed(f *strategy.CloseFailed)
 }
 
+// Mover is an Observer that is also notified of stops that follow the price.
+type Mover interface {
+	// StopMoved is called when a bracket has moved its stop; the exchange may still refuse.
+	StopMoved(m *strategy.StopMoved)
+}
+
 // Config is what an Engine is made of.
 type Config struct {
 	Catalog   *market.Catalog
@@ -150,6 +156,7 @@ type listeners struct {
 	guardian Guard
 	plotter  strategy.Plotter // nil: none
 	closes   CloseGuard
+	mover    Mover
 }
 
 // delivery is the position within a step's calls, so that they can go on after a strategy panicked.
@@ -159,6 +166,7 @@ type delivery struct {
 	calls   Callback // the current callback; other goroutines read it
 	mark    int      // length of out before the current callback; the brackets mark theirs
 	stepped int
+	unheard bool // a Close failed during a quiet candle: its strategy has not heard of it
 	args    arguments
 	spoil   bool // Config.Spoil
 	apart   Apart
@@ -172,6 +180,8 @@ type scratch struct {
 	refusal risk.Refusal   // the answer while asks are refused
 	exits   risk.Exits     // levels of a bracket being checked
 	entry   market.Order   // that bracket's entry after the change
+
+	following *strategy.Follow // of the entry at the gate; nil: none
 }
 
 type slot struct {
@@ -232,6 +242,7 @@ func New(c Config) *Engine {
 	e.guardian, _ = c.Observer.(Guard)
 	e.plotter = c.Plots
 	e.closes, _ = c.Observer.(CloseGuard)
+	e.mover, _ = c.Observer.(Mover)
 	for i := range c.Slots {
 		e.addSlot(&e.slots[i], c.Slots[i], market.StrategyID(i+1))
 	}
@@ -396,6 +407,10 @@ func (e *Engine) Refused(id market.StrategyID) []risk.Count { return e.gate.Refu
 // Watches returns the price levels that the engine waits for, by market.ID. The slice belongs to
 // the engine and changes with every step.
 func (e *Engine) Watches() []market.Watch { return e.brackets.Watches() }
+
+// BracketOf is the entry of the bracket of an order, or the id that Protect returned; 0: it has
+// none.
+func (e *Engine) BracketOf(id market.OrderID) market.OrderID { return e.brackets.EntryOf(id) }
 
 // Unprotected is the total time, over all brackets and up to now, during which a position or a part
 // of it lacked its exit at the venue.

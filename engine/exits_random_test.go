@@ -38,6 +38,21 @@ func (x *exposed) look(*market.Event) {
 	x.bare = held > 0
 }
 
+// following draws options of exits that follow.
+func following(r *rand.Rand) (with []strategy.Option) {
+	for _, option := range []strategy.Option{strategy.Trail(market.Rate(1 + r.Int64N(int64(6*percent)))),
+		strategy.BreakEvenAfter(market.Rate(1 + r.Int64N(int64(3*percent)))), strategy.ExitAfter(1 + r.IntN(20)),
+		strategy.ExitAfterTime(market.Duration(1 + r.Int64N(20*60e9)))} {
+		if r.IntN(3) == 0 {
+			with = append(with, option)
+		}
+	}
+	if r.IntN(2) == 0 {
+		with = append(with, strategy.Trail(3*percent), strategy.ByPrices())
+	}
+	return with
+}
+
 // An exchange with latency, little volume and a hand that cancels exits: the time without an exit
 // is what an onlooker measures, no two exits sell the same base, and once it is left alone the
 // position is protected.
@@ -50,7 +65,8 @@ func TestTheTimeWithoutAnExitIsWhatAnOnlookerMeasures(t *testing.T) {
 				return
 			}
 			stop, target := c.Close-market.Price(1+chance.IntN(6))*at1, c.Close+market.Price(1+chance.IntN(6))*at1
-			d.In(1).Buy(strategy.Amount(btc/8), strategy.Exits(stop, target), strategy.Keep(market.Leg(chance.IntN(2))))
+			d.In(1).Buy(strategy.Amount(btc/8), append(following(chance), strategy.Exits(stop, target),
+				strategy.Keep(market.Leg(chance.IntN(2))))...)
 		}}
 		config := sim.Config{Latency: market.Duration(chance.IntN(3)) * 7e9}
 		if chance.IntN(2) == 0 {

@@ -458,8 +458,24 @@ func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testi
 	require.Equal(t, "2 refused 1", h.heard[2])
 	saved := saveAll(t, b.engine)
 	var s engine.SavedEngine
-	require.NoError(t, market.ParseSaved(saved[engine.PartEngine], 4, &s))
+	require.NoError(t, market.ParseSaved(saved[engine.PartEngine], 5, &s))
 	require.Len(t, s.Brackets, 4)
+}
+
+// The parts are of engine version 4: a bracket of which a Close sells a quarter, and a waiting
+// entry.
+func TestACloseOfAnOlderEngineGoesOn(t *testing.T) {
+	b := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: &bearer{}}}})
+	b.now = 60_180_000_000_000
+	_, err := b.engine.Restore(b.now, partsIn(t, "saved-v4"), nil)
+	require.NoError(t, err)
+	o := *b.account.Order(3)
+	o.Amount, o.AmountRemaining = btc*3/4, btc*3/4
+	o.OnHold = market.Money(btc * 3 / 4)
+	r := market.ReportOf(&o, market.ExecUpdated)
+	r.Updated = b.now + 1
+	require.Empty(t, b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: &r}))
+	require.Equal(t, []string{"sell 0.25 attached"}, b.cancelled(2, 0))
 }
 
 // The parts are of engine versions 2 and 3, as the versions of their time saved them: brackets with
@@ -473,7 +489,7 @@ func TestPartsOfOlderEnginesAreReadAndSavedWithoutLoss(t *testing.T) {
 		_, err := b.engine.Restore(at, partsIn(t, version), nil)
 		require.NoError(t, err)
 		var s engine.SavedEngine
-		require.NoError(t, market.ParseSaved(saveAll(t, b.engine)[engine.PartEngine], 4, &s))
+		require.NoError(t, market.ParseSaved(saveAll(t, b.engine)[engine.PartEngine], 5, &s))
 		require.Len(t, s.Brackets, 4)
 		require.True(t, s.Brackets[1].StandIn)
 		require.Equal(t, strategy.CauseRefused, s.Brackets[1].Reported)

@@ -11,7 +11,8 @@ import (
 // Protect opens a bracket over the part of a strategy's position in a market that no other bracket
 // covers: a bracket whose entry has filled already. Its id comes from the sequence of order
 // numbers.
-func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error) {
+func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracket,
+	f *strategy.Follow) (market.OrderID, error) {
 	if e.replaying || e.stopped {
 		return 0, e.refuse(&market.Command{Kind: market.CommandPlace, At: e.now,
 			Order: market.Order{Strategy: id, Market: m, Side: market.Sell, Bracket: levels}})
@@ -37,6 +38,9 @@ func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracke
 	name := e.nextID()
 	if err := e.brackets.Protect(name, id, m, amount, x.Levels); err != nil {
 		return 0, err
+	}
+	if f != nil {
+		e.brackets.Follows(name, *f)
 	}
 	return name, nil
 }

@@ -32,7 +32,8 @@ func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, lo
 	for i := range e.slots {
 		e.slots[i].called = true
 	}
-	if len(e.sent) > 0 {
+	if len(e.sent) > 0 || e.unheard {
+		e.unheard = false
 		e.notifySent()
 	}
 	return e.stepped, e.out
@@ -57,7 +58,7 @@ func (e *Engine) quietLoop(series []market.Candle, delay market.Time, low, high 
 	defer e.catch()
 	slots := e.receivers(&series[0])
 	timers := len(e.timers)
-	for e.stepped < len(series) && len(e.out) == 0 && len(e.timers) == timers {
+	for e.stepped < len(series) && len(e.out) == 0 && len(e.timers) == timers && !e.unheard {
 		if len(slots) == 1 {
 			e.quiet(slots[0], series, delay, low, high)
 		}

@@ -161,3 +161,26 @@ func TestABarIsPartOfItsCandle(t *testing.T) {
 		require.Equal(t, strategy.Bar{High: c.High, Low: c.Low, Close: c.Close, Volume: c.Volume}, bar)
 	}
 }
+
+// The other strategy has sold the base: the sale of the Close is refused at once.
+func TestACloseThatFailsOnAQuietCandleIsHeardOfAtOnce(t *testing.T) {
+	c := &closer{}
+	c.candle = minutely(map[int]func(d *strategy.Desk){
+		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc)) },
+		4: func(d *strategy.Desk) { require.NoError(t, d.In(1).Close()) },
+	})
+	other := &script{candle: minutely(map[int]func(d *strategy.Desk){
+		2: func(d *strategy.Desk) { d.In(1).Sell(strategy.Amount(btc)) },
+	})}
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: c}, {Strategy: other}}})
+	b.flat(3, 100)
+	series := make([]market.Candle, 3)
+	for i := range series {
+		series[i] = candleOf(1, 100, 100, 100, 100)
+		series[i].Start = b.now + market.Time(i)*minute
+	}
+	n, commands := b.engine.StepQuiet(series, minute, 0, 0, 200*at1)
+	require.Equal(t, 1, n)
+	require.Empty(t, commands)
+	require.Len(t, c.failed, 1)
+}

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,10 +72,10 @@ func (g *gambler) ask(d *strategy.Desk, m market.ID, price market.Price) {
 			with = append(with, strategy.At(near()))
 		}
 		exits := strategy.Exits(price-market.Price(r.IntN(400)), price+market.Price(r.IntN(400)))
-		d.In(m).Buy(strategy.Amount(amount), append(with, exits)...)
+		d.In(m).Buy(strategy.Amount(amount), append(append(with, exits), following(r)...)...)
 	case 8:
 		if len(open) > 0 {
-			d.Update(open[r.IntN(len(open))].ID, strategy.Exits(near(), near()))
+			d.Update(open[r.IntN(len(open))].ID, append(following(r), strategy.Exits(near(), near()))...)
 		}
 	case 9:
 		if len(open) > 0 && r.IntN(2) == 0 {
@@ -172,7 +173,11 @@ func (b *bench) drain(price [2]market.Price) {
 // command is under way.
 func (b *bench) candleOnly(price [2]market.Price) {
 	b.t.Helper()
-	for range 12 {
+	waiting := func() bool {
+		return slices.ContainsFunc(b.account.Open(nil, 0, 0),
+			func(o *market.Order) bool { return b.account.Own(o.ID).InFlight != 0 })
+	}
+	for n := 0; n < 12 || n < 60 && waiting(); n++ { // brackets whose time is over close by themselves
 		first, second := candleOf(1, price[0], price[0], price[0], price[0]), candleOf(2, price[1], price[1], price[1],
 			price[1])
 		first.Start, second.Start, first.Volume, second.Volume = b.now, b.now, 1e12, 1e12

@@ -11,8 +11,9 @@ import (
 )
 
 // savedVersion is the version of SavedEngine. Version 2 added the causes of missing exits, version
-// 3 has the names of renamed, version 4 added groups of candles, Closes, and buys that wait.
-const savedVersion = 4
+// 3 has the names of renamed, version 4 added groups of candles and Closes, version 5 exits that
+// follow and buys that wait.
+const savedVersion = 5
 
 // renamed are the names of SavedEngine that changed.
 var renamed = []market.Renamed{

@@ -98,11 +98,12 @@ const (
 // engine an event when a candle's path reaches a price; live, the engine checks every ticker.
 type Watch struct {
 	Below, Above Price
-	Open         bool // the engine may send a command while the path stands at an open
+	Peak         Price // the highest price that a stop has followed: a higher one at a point of the path moves it
+	Open         bool  // the engine may send a command while the path stands at an open
 }
 
 // Any reports whether there is something to watch.
-func (w *Watch) Any() bool { return w.Below|w.Above != 0 || w.Open }
+func (w *Watch) Any() bool { return w.Below|w.Above|w.Peak != 0 || w.Open }
 
 // Fill is one execution of an order (specification 2.2). Its JSON is for the sandbox's state file:
 // zero is left out.

@@ -13,11 +13,11 @@ import (
 type Engine interface {
 	// Now is the arrival time of the present event.
 	Now() market.Time
-	// Ask submits a command; the engine copies it. It returns the order's id, or the gate's
-	// refusal.
-	Ask(s market.StrategyID, c *market.Command) (market.OrderID, error)
-	// Protect opens a bracket over base that the strategy holds; see Desk.Protect.
-	Protect(s market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error)
+	// Ask submits a command, with what its bracket follows (nil: nothing); the engine copies both.
+	// It returns the order's id, or the gate's refusal.
+	Ask(s market.StrategyID, c *market.Command, f *Follow) (market.OrderID, error)
+	// Protect opens a bracket over base that the strategy holds; see MarketDesk.Protect.
+	Protect(s market.StrategyID, m market.ID, levels market.Bracket, f *Follow) (market.OrderID, error)
 	// Rebalance brings markets to the weights of a portfolio; see Desk.Rebalance.
 	Rebalance(s market.StrategyID, p Portfolio) error
 	// Close sells a position, or an amount of it; 0: all. See MarketDesk.Close.
@@ -72,6 +72,8 @@ type Desk struct {
 	open    []*market.Order // reused: the account's own, which never leave the desk
 	copies  []market.Order  // of OpenOrders
 	fault   error           // ErrMeaningless about the ask that is being made
+	follow  *Follow         // of the ask that is being made; nil: none
+	terms   Follow          // reused: what follow points at
 }
 
 // NewDesk returns the desk of strategy id on e. Only an engine calls it.
@@ -206,11 +208,12 @@ var ErrElsewhere = errors.New(
 // ErrNoPosition is the answer to Protect where the strategy has no unprotected position.
 var ErrNoPosition = errors.New("no position to protect")
 
-// Update asks for a change of an own open order: At, Resize, Trigger, InForce, PostOnly, SelfTrade;
-// or, on the entry of a bracket, StopAt, TargetAt or Exits, which move its
-// exits. The order leaves the book and loses its place in the queue.
+// Update asks for a change of an own open order: At, Resize, Trigger, InForce, PostOnly, SelfTrade.
+// The order leaves the book and loses its place in the queue. On the entry of a bracket, StopAt,
+// TargetAt or Exits move its exits; Trail, TrailBy, ByPrices, BreakEvenAfter, ExitAfter and
+// ExitAfterTime set how they follow.
 func (d *Desk) Update(id market.OrderID, with ...Option) error {
-	d.command, d.fault = market.Command{Kind: market.CommandUpdate}, nil
+	d.command, d.fault, d.follow = market.Command{Kind: market.CommandUpdate}, nil, nil
 	o := &d.command.Order
 	o.ID = id
 	for i := range with {
@@ -225,7 +228,7 @@ func (d *Desk) Update(id market.OrderID, with ...Option) error {
 
 // Cancel asks for an own open order to be cancelled. It is not an error to cancel one that is done.
 func (d *Desk) Cancel(id market.OrderID) error {
-	d.command, d.fault = market.Command{Kind: market.CommandCancel}, nil
+	d.command, d.fault, d.follow = market.Command{Kind: market.CommandCancel}, nil, nil
 	d.command.Order.ID = id
 	return d.change(id)
 }
@@ -249,7 +252,7 @@ func (d *Desk) cancelAll(m market.ID) error {
 
 // draft begins an order.
 func (d *Desk) draft(m market.ID, side market.Side) *market.Order {
-	d.command, d.fault = market.Command{Kind: market.CommandPlace}, nil
+	d.command, d.fault, d.follow = market.Command{Kind: market.CommandPlace}, nil, nil
 	o := &d.command.Order
 	o.Market, o.Side, o.Type, o.Strategy = m, side, market.TypeMarket, d.id
 	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
@@ -262,12 +265,28 @@ func (d *Desk) draft(m market.ID, side market.Side) *market.Order {
 // options applies the options of an ask.
 func (d *Desk) options(with []Option) {
 	for i := range with {
+		if with[i].field >= fieldTrail {
+			d.followOption(&with[i])
+			continue
+		}
 		changed, err := with[i].apply(&d.command.Order)
 		d.command.Changed |= changed
 		if err != nil && d.fault == nil {
 			d.fault = err
 		}
 	}
+}
+
+// followOption applies an option of exits that follow.
+func (d *Desk) followOption(p *Option) {
+	if d.follow == nil {
+		d.terms = Follow{}
+		d.follow = &d.terms
+	}
+	if err := p.check(); err != nil && d.fault == nil {
+		d.fault = err
+	}
+	p.follow(d.follow)
 }
 
 // ask hands the command on.
@@ -280,7 +299,7 @@ func (d *Desk) ask() (market.OrderID, error) {
 		return 0, fmt.Errorf("%w: amount %d, quote amount %d, price %d, trigger %d: none of them can be negative",
 			ErrMeaningless, o.Amount, o.AmountQuote, o.Price, o.TriggerAmount)
 	}
-	return d.engine.Ask(d.id, &d.command)
+	return d.engine.Ask(d.id, &d.command, d.follow)
 }
 
 // change hands an update or a cancel on.

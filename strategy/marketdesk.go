@@ -151,6 +151,9 @@ func (m MarketDesk) Affords(size Size) bool {
 // When one comes to nothing while the entry still rests, the entry is cancelled first. Desk.Cancel
 // with the entry's id ends the bracket: its exit is cancelled and not replaced; while nothing has
 // been bought it cancels the entry, and a fill on the way is still protected.
+//
+// Trail, TrailBy and BreakEvenAfter let the stop follow the price; ExitAfter and ExitAfterTime
+// close what was bought after a time.
 func (m MarketDesk) Buy(size Size, with ...Option) (market.OrderID, error) {
 	return m.Place(market.Buy, size, with...)
 }
@@ -187,16 +190,19 @@ func (m MarketDesk) Place(side market.Side, size Size, with ...Option) (market.O
 	if !d.has(m.id) {
 		return d.ask() // the gate refuses the market
 	}
+	if d.follow != nil {
+		d.trail(m.stands(o))
+	}
 	if err := m.measure(o, size); err != nil && d.fault == nil {
 		d.fault = err
 	}
 	return d.ask()
 }
 
-// Protect puts exits (StopAt, TargetAt, Keep) around the part of the position that no other bracket
-// covers, as Buy does for an entry that fills. Decided on a candle, they are alive from the next
-// open on. The id names the bracket, for Update and for Cancel. With nothing to protect it returns
-// ErrNoPosition.
+// Protect puts exits (StopAt, TargetAt, Keep, Trail and its like) around the part of the position
+// that no other bracket covers, as Buy does for an entry that fills. Decided on a candle, they are
+// alive from the next open on. The id names the bracket, for Update and for Cancel. With nothing to
+// protect it returns ErrNoPosition.
 func (m MarketDesk) Protect(with ...Option) (market.OrderID, error) {
 	d := m.desk
 	o := d.draft(m.id, market.Sell)
@@ -204,12 +210,13 @@ func (m MarketDesk) Protect(with ...Option) (market.OrderID, error) {
 	switch {
 	case !d.engine.Admit(d.id, "Protect"):
 		return 0, ErrElsewhere
-	case d.fault != nil:
-		return 0, d.fault
-	case !d.has(m.id):
+	case d.fault == nil && !d.has(m.id):
 		return 0, d.unknown(m.id)
 	}
-	return d.engine.Protect(d.id, m.id, o.Bracket)
+	if d.trail(m.Last()); d.fault != nil {
+		return 0, d.fault
+	}
+	return d.engine.Protect(d.id, m.id, o.Bracket, d.follow)
 }
 
 // Target asks for the market order that brings the strategy's position to a size. It counts the

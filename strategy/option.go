@@ -40,6 +40,12 @@ const (
 	fieldSelfTrade
 	fieldExits
 	fieldKeep
+	fieldTrail
+	fieldTrailBy
+	fieldByPrices
+	fieldBreakEven
+	fieldExitAfter
+	fieldExitAfterTime
 )
 
 // Tag names the reason of an order for the reports. Use constants: the text is kept, not copied.
@@ -164,6 +170,24 @@ func (p *Option) apply(o *market.Order) (market.Change, error) {
 	return 0, nil
 }
 
+// follow sets the option's field of a Follow.
+func (p *Option) follow(f *Follow) {
+	switch n := p.number; p.field {
+	case fieldTrail:
+		f.Trail = market.Rate(n)
+	case fieldTrailBy:
+		f.TrailBy = market.Price(n)
+	case fieldByPrices:
+		f.ByPrices = n != 0
+	case fieldBreakEven:
+		f.BreakEven = market.Rate(n)
+	case fieldExitAfter:
+		f.Candles = int(n)
+	case fieldExitAfterTime:
+		f.Time = market.Duration(n)
+	}
+}
+
 // numbers are the options that take a number, with its valid range.
 var numbers = [...]struct {
 	name        string
@@ -188,6 +212,12 @@ var numbers = [...]struct {
 	fieldPostOnly: {"PostOnly", 0, 1, ""},
 	fieldKeep: {"Keep", int64(market.KeepStop), int64(market.KeepTarget),
 		"use market.KeepStop or market.KeepTarget"},
+	fieldTrail:         {"Trail", 1, int64(market.Whole) - 1, "a rate is above 0 and below 100%"},
+	fieldTrailBy:       {"TrailBy", 1, math.MaxInt64, "a distance is positive"},
+	fieldByPrices:      {"ByPrices", 0, 1, ""},
+	fieldBreakEven:     {"BreakEvenAfter", 1, 100 * int64(market.Whole), "a gain is above 0 and at most 10000%"},
+	fieldExitAfter:     {"ExitAfter", 1, math.MaxInt32, "a number of candles is positive"},
+	fieldExitAfterTime: {"ExitAfterTime", 1, math.MaxInt64, "a duration is positive"},
 }
 
 // check refuses a number out of its valid range.

@@ -149,7 +149,7 @@ func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market
 	all = p.markets(t, begin.Add(-history), 180+p.late+p.minutes+1)
 	to = begin.Add(time.Duration(p.late+p.minutes) * time.Minute)
 	s := newStage(t, p.seed, world(all, history))
-	s.kinds = append(shipped.Definitions(), fickleKind, leaverKind)
+	s.kinds = append(shipped.Definitions(), fickleKind, leaverKind, trailerKind)
 	mode := config.ModeLive
 	if p.paper {
 		mode = config.ModePaper
@@ -239,7 +239,7 @@ func (p *play) tested(t *testing.T, all []stored, from, to market.Time) *trail {
 	require.NoError(t, store.Close())
 	c, err := config.LoadBacktest(&config.Source{File: "backtest.toml", Text: text + p.strategies})
 	require.NoError(t, err)
-	planned, err := plan.NewBacktest(c, append(shipped.Definitions(), fickleKind, leaverKind))
+	planned, err := plan.NewBacktest(c, append(shipped.Definitions(), fickleKind, leaverKind, trailerKind))
 	require.NoError(t, err)
 	lib, err := plan.OpenLibrary(c)
 	require.NoError(t, err)

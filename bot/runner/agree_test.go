@@ -38,7 +38,7 @@ type agreement struct {
 }
 
 // agreements are the shipped strategies, each by itself and with few candles between its decisions,
-// one that tries everything, and one that leaves by Close.
+// one that tries everything, one that leaves by Close, and one whose exits follow.
 var agreements = []agreement{
 	{"smacross", play{strategies: section("s", "smacross", both, "1m",
 		`params = { fast = 3, slow = 8, share = "0.5" }`)}},
@@ -65,6 +65,7 @@ var agreements = []agreement{
 		`params = { top = 1, candles = 3, every = "5m" }`)}},
 	{"fickle", play{strategies: fickleSection("s", bitcoin, 1) + "params.closes = true\n"}},
 	{"leaver", play{strategies: section("s", "leaver", both, "1m", "params.seed = 3")}},
+	{"trailer", play{strategies: section("s", "trailer", both, "1m", "params.seed = 5")}},
 }
 
 // eachAgreement plays every agreement with every seed. with sets up the n-th; then looks at what it

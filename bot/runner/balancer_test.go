@@ -125,8 +125,8 @@ func strikeRebalance(t *testing.T, seed uint64, endpoint string, f fault.Fault, 
 	s.conserved(p)
 }
 
-// Kills as an order is about to reach the exchange, and when it has been carried out and the bot has
-// not heard of it, while a strategy rebalances.
+// Kills as an order is about to reach the exchange, and when it has been carried out and the bot
+// has not heard of it, while a strategy rebalances.
 func TestABotKilledAtAnyBoundaryOfARebalanceGoesOn(t *testing.T) {
 	for name, before := range map[string]bool{"about to be sent": true, "done": false} {
 		t.Run(name, func(t *testing.T) {

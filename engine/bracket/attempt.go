@@ -6,17 +6,19 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Due is the time of the next attempt to place or enlarge an exit. any is false where only a change
-// of amount, levels or rules could help.
+// Due is the time of the next attempt to place, enlarge or move an exit, or to close. any is false
+// where only a change of amount, levels or rules could help.
 func (s *Set) Due() (at market.Time, any bool) {
 	at = never
-	if s.bare == 0 {
+	if s.bare+s.following == 0 {
 		return at, false
 	}
 	for i := range s.all {
-		if b := &s.all[i]; s.waits(b) {
+		b := &s.all[i]
+		if s.waits(b) {
 			at = min(at, b.next)
 		}
+		at = min(at, s.followDue(b))
 	}
 	return at, at != never
 }
@@ -37,6 +39,9 @@ func (s *Set) waits(b *bracket) bool {
 func (s *Set) Retry() {
 	if len(s.closes.all) > 0 {
 		s.advanceAll()
+	}
+	if s.following > 0 {
+		s.followAll()
 	}
 	if s.bare == 0 {
 		return

@@ -41,6 +41,8 @@ type bracket struct {
 	noBuyers    bool        // the last exit expired without a fill
 
 	watched market.Watch // its part of Set.watches
+
+	trail
 }
 
 // legs is a set of market.Leg.

@@ -18,6 +18,7 @@ type closing struct {
 	market   market.ID
 	whole    bool           // a part leaves other orders than those of brackets alone
 	last     market.OrderID // at the Close; later orders and brackets are not part of it
+	only     market.OrderID // the entry of the only bracket that is part of it; 0: all
 	free     market.Qty     // to be sold that no bracket covers
 	sale     market.OrderID // 0: not sent yet
 	tag      string
@@ -171,6 +172,9 @@ func (s *Set) exposeLeaving(b *bracket) {
 	}
 }
 
+// takes reports whether a bracket is part of a closing.
+func (c *closing) takes(b *bracket) bool { return c.only == 0 || c.only == b.entry }
+
 // Leaving returns the tag of a strategy's Close and its position before and after, where an order
 // is one that the Close cancels, changes or places; an empty tag where it is not.
 func (s *Set) Leaving(o *market.Order) (tag string, before, after market.Qty) {
@@ -179,7 +183,7 @@ func (s *Set) Leaving(o *market.Order) (tag string, before, after market.Qty) {
 		return "", 0, 0
 	}
 	b := s.of(o.ID)
-	is := s.closes.sending || o.ID <= c.last && c.sale == 0 && (c.whole || b != nil && b.entry == o.ID) ||
+	is := s.closes.sending || o.ID <= c.last && c.sale == 0 && (c.whole || b != nil && b.entry == o.ID && c.takes(b)) ||
 		b != nil && b.exit == o.ID && (b.ending || b.reducing)
 	if !is {
 		return "", 0, 0

@@ -48,6 +48,8 @@ func (c *closing) concerns(o *state.Order, b *bracket) bool {
 		return false
 	case b != nil && b.exit == o.ID:
 		return b.ending
+	case c.only != 0:
+		return o.ID == c.only
 	}
 	return o.ID <= c.last && (c.whole || b != nil)
 }

@@ -46,6 +46,7 @@ func (s *Set) follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 	s.touch()
 	if o.ID == b.entry {
 		b.follow(o, fresh)
+		s.pay(b, fresh)
 		s.leaveBought(b, fresh)
 	} else {
 		s.followExit(b, o, r, fresh)
@@ -163,6 +164,7 @@ func (s *Set) settle(b *bracket) {
 		s.remove(b)
 		return
 	}
+	s.move(b, b.high)
 	s.rewatch(b)
 }
 

@@ -1,6 +1,9 @@
 package bracket
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
 
 // Terms are what new levels of a bracket are checked against.
 type Terms struct {
@@ -9,6 +12,7 @@ type Terms struct {
 	Market    market.ID
 	Amount    market.Qty // bought and not sold
 	Untouched bool       // the entry has bought nothing yet
+	Follow    strategy.Follow
 }
 
 // Terms returns the terms of the bracket of a strategy's order; false: it has none.
@@ -17,7 +21,7 @@ func (s *Set) Terms(id market.StrategyID, order market.OrderID) (t Terms, found 
 	if b == nil || b.strategy != id {
 		return t, false
 	}
-	t = Terms{Market: b.market, Levels: b.levels, Amount: b.amount, Untouched: b.untouched()}
+	t = Terms{Market: b.market, Levels: b.levels, Amount: b.amount, Untouched: b.untouched(), Follow: b.terms}
 	if !b.closed {
 		t.Entry = b.entry
 	}

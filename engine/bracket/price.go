@@ -2,11 +2,19 @@ package bracket
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// Price swaps the exits of brackets whose watched leg a price has reached. 0 is no price.
+// Price swaps the exits of brackets whose watched leg a price has reached, and moves the stops that
+// follow prices. 0 is no price.
 func (s *Set) Price(m market.ID, price market.Price) {
 	if len(s.all) == 0 || price == 0 {
 		return
 	}
+	s.reach(m, price)
+	if w := &s.watches[m]; w.Peak != 0 && price > w.Peak {
+		s.peak(m, price)
+	}
+}
+
+func (s *Set) reach(m market.ID, price market.Price) {
 	if w := &s.watches[m]; (w.Below == 0 || price > w.Below) && (w.Above == 0 || price < w.Above) {
 		return // no leg that could rest is reached
 	}
@@ -23,10 +31,13 @@ func (s *Set) Price(m market.ID, price market.Price) {
 	}
 }
 
-// Candles is Price for the closes of a group of candles.
+// Candles swaps as Price does, by the closes of a group of candles, and moves the stops that follow
+// closes. A close is older than the prices that were seen since: it is no price for the others.
 func (s *Set) Candles(group []market.Candle) {
 	for i := range group {
-		s.Price(group[i].Market, group[i].Close)
+		c := &group[i]
+		s.reach(c.Market, c.Close)
+		s.closed(c)
 	}
 }
 
@@ -61,7 +72,7 @@ func (s *Set) watch(m market.ID) {
 	s.watches[m] = w
 }
 
-// watchOf is the price that a bracket waits for.
+// watchOf is the prices that a bracket waits for.
 func (s *Set) watchOf(b *bracket) (w market.Watch) {
 	switch {
 	case !b.watching() || s.fault(b, other(b.leg)).Found():
@@ -70,6 +81,9 @@ func (s *Set) watchOf(b *bracket) (w market.Watch) {
 	default:
 		w.Below = b.levels.Stop
 	}
+	if b.terms.ByPrices && b.follows() {
+		w.Peak = max(1, b.high)
+	}
 	return w
 }
 
@@ -77,6 +91,9 @@ func (s *Set) watchOf(b *bracket) (w market.Watch) {
 func nearest(w, v market.Watch) market.Watch {
 	if w.Above == 0 || v.Above != 0 && v.Above < w.Above {
 		w.Above = v.Above
+	}
+	if w.Peak == 0 || v.Peak != 0 && v.Peak < w.Peak {
+		w.Peak = v.Peak
 	}
 	w.Below = max(w.Below, v.Below)
 	return w
@@ -94,7 +111,8 @@ func (s *Set) rewatch(b *bracket) {
 
 // unwatch takes a bracket's watch back. Only where it was the nearest, all others are looked at.
 func (s *Set) unwatch(m market.ID, before market.Watch) {
-	if w := s.watches[m]; before.Above != 0 && before.Above == w.Above || before.Below != 0 && before.Below == w.Below {
+	is := func(was, nearest market.Price) bool { return was != 0 && was == nearest }
+	if w := s.watches[m]; is(before.Above, w.Above) || is(before.Below, w.Below) || is(before.Peak, w.Peak) {
 		s.watch(m)
 	}
 }

@@ -35,7 +35,7 @@ func (s *Set) released(c *closing) bool {
 	}
 	for i := range s.all {
 		b := &s.all[i]
-		if b.strategy != c.strategy || b.market != c.market {
+		if b.strategy != c.strategy || b.market != c.market || !c.takes(b) {
 			continue
 		}
 		if b.leaving > 0 && b.exit != 0 && !s.reduced(b) {

@@ -38,6 +38,15 @@ type Saved struct {
 	Leaving  market.Qty `json:"leaving,omitzero"`  // the part of Amount that a Close sells
 	Ending   bool       `json:"ending,omitzero"`   // a Close has cancelled the exit
 	Reducing bool       `json:"reducing,omitzero"` // a Close has reduced the exit
+
+	Follow  strategy.Follow `json:"follow,omitzero"`
+	High    market.Price    `json:"high,omitzero"`    // highest price since the entry bought
+	Bought  market.Qty      `json:"bought,omitzero"`  // by the entry
+	Paid    market.Value    `json:"paid,omitzero"`    // for it, fees included
+	Began   market.Time     `json:"began,omitzero"`   // when the entry first bought
+	Candles int             `json:"candles,omitzero"` // of the main interval since then
+	Moved   market.Time     `json:"moved,omitzero"`   // when the resting stop was last moved
+	LeaveAt market.Time     `json:"leaveAt,omitzero"` // the earliest next attempt to close
 }
 
 // SavedClose is a Close under way in an engine's snapshot.
@@ -46,6 +55,7 @@ type SavedClose struct {
 	Market   string         `json:"market"`
 	Whole    bool           `json:"whole,omitzero"`
 	Last     market.OrderID `json:"last"`          // the newest order at the Close
+	Only     market.OrderID `json:"only,omitzero"` // the entry of the only bracket that is closed; 0: all
 	Free     market.Qty     `json:"free,omitzero"` // to be sold that no bracket covers
 	Sale     market.OrderID `json:"sale,omitzero"` // 0: not sent yet
 	Tag      string         `json:"tag"`
@@ -82,6 +92,8 @@ func (s *Set) Save(names []string) (all []Saved) {
 			Next:    b.next,
 			Sold:    b.sold,
 			StandIn: b.standIn, Leaving: b.leaving, Ending: b.ending, Reducing: b.reducing,
+			Follow: b.terms, High: b.high, Bought: b.bought, Paid: b.paid, Began: b.began,
+			Candles: b.candles, Moved: b.moved, LeaveAt: b.leaveAt,
 		})
 	}
 	return all
@@ -91,8 +103,8 @@ func (s *Set) Save(names []string) (all []Saved) {
 func (s *Set) SaveCloses(names []string) (all []SavedClose) {
 	for _, c := range s.closes.all {
 		all = append(all, SavedClose{Strategy: names[c.strategy-1], Market: s.catalog.Market(c.market).Name,
-			Whole: c.whole, Last: c.last, Free: c.free, Sale: c.sale, Tag: c.tag, Since: c.since, AtClose: c.atClose,
-			InPath: c.inPath})
+			Whole: c.whole, Last: c.last, Only: c.only, Free: c.free, Sale: c.sale, Tag: c.tag, Since: c.since,
+			AtClose: c.atClose, InPath: c.inPath})
 	}
 	return all
 }
@@ -117,8 +129,8 @@ func (s *Set) RestoreCloses(all []SavedClose, names []string, last market.OrderI
 		}
 		s.closes.all = append(s.closes.all, closing{strategy: market.StrategyID(at + 1), market: m.ID,
 			whole: from.Whole,
-			last:  from.Last, free: from.Free, sale: from.Sale, tag: from.Tag, since: from.Since, atClose: from.AtClose,
-			inPath: from.InPath})
+			last:  from.Last, only: from.Only, free: from.Free, sale: from.Sale, tag: from.Tag, since: from.Since,
+			atClose: from.AtClose, inPath: from.InPath})
 	}
 	for i := range s.all {
 		if b := &s.all[i]; b.leaving > 0 && !s.Closing(b.strategy, b.market) {
@@ -217,6 +229,8 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 			from.UnprotectedSince), cause: from.Cause, reported: from.Reported, refusedLegs: legs(from.RefusedLegs),
 		next: from.Next, sold: from.Sold,
 		standIn: from.StandIn, leaving: from.Leaving, ending: from.Ending, reducing: from.Reducing,
+		trail: trail{terms: from.Follow, high: from.High, bought: from.Bought, paid: from.Paid,
+			began: from.Began, candles: from.Candles, moved: from.Moved, leaveAt: from.LeaveAt},
 	})
 	if b := &s.all[len(s.all)-1]; b.bareSince != 0 && b.cause == 0 { // of version 1
 		b.cause = strategy.CauseEarlier

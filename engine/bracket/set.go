@@ -1,7 +1,8 @@
 // Package bracket keeps the exits of positions: which of a bracket's two exits rests at the venue,
 // when they are swapped, how large they are, and how long a position had none. It sends nothing
 // itself: it calls the engine through Orders. Start at Set; follow.go handles reports, attempt.go
-// places exits, price.go handles prices, levels.go changes levels, close.go leaves positions.
+// places exits, price.go handles prices, levels.go changes levels, trail.go lets exits follow the
+// price and the time, close.go leaves positions.
 package bracket
 
 import (
@@ -38,6 +39,16 @@ type Orders interface {
 	// Pending reports whether an order of a strategy in a market is open, of those numbered up to
 	// last, or one of them all has fills that are not booked yet.
 	Pending(id market.StrategyID, m market.ID, last market.OrderID) bool
+	// Main is the first interval of a strategy.
+	Main(id market.StrategyID) market.Interval
+	// TakerFee is the fee of a sale at market.
+	TakerFee(m market.ID) market.Rate
+	// Cost is what an amount of a strategy's position has cost on average, fees included.
+	Cost(id market.StrategyID, m market.ID, amount market.Qty) market.Value
+	// MayClose returns the newest order number, or the gate's refusal of a Close over an amount.
+	MayClose(id market.StrategyID, m market.ID, amount market.Qty) (last market.OrderID, err error)
+	// Moved is called when a stop has moved by itself.
+	Moved(m *strategy.StopMoved)
 }
 
 // Set is all brackets of an engine. It is a plain value owned by the engine's goroutine.
@@ -48,12 +59,16 @@ type Set struct {
 	all     []bracket
 	watches []market.Watch // by market
 	bare    int            // brackets with a bareSince
-	marked  []bracket      // before the current callback, once it has touched one
-	mark    mark
-	entryOf map[market.OrderID]market.OrderID // by exit
-	mixed   bool                              // the entries do not rise
-	saved   []bracket                         // as last saved
-	closes  closings
+	// following counts the brackets with terms to follow
+	following int
+	marked    []bracket // before the current callback, once it has touched one
+	mark      mark
+	entryOf   map[market.OrderID]market.OrderID // by exit
+	mixed     bool                              // the entries do not rise
+	saved     []bracket                         // as last saved
+	closes    closings
+	moved     strategy.StopMoved // the latest
+	moving    bool               // it is at the gate
 	// reused: a pointer to a local through an interface would allocate on every ask
 	command market.Command
 
@@ -104,6 +119,7 @@ func (s *Set) Protect(name market.OrderID, id market.StrategyID, m market.ID, am
 		entry: name, strategy: id, market: m, levels: levels, leg: firstLeg(levels), amount: amount, closed: true,
 	})
 	b, news := &s.all[len(s.all)-1], len(s.reports)
+	b.began, b.bought, b.paid = s.now(), amount, s.orders.Cost(id, m, amount)
 	if err := s.attempt(b, false); b.exit == 0 {
 		s.reports = s.reports[:news] // the refusal says it
 		s.remove(b)
@@ -127,6 +143,14 @@ func (s *Set) Covered(id market.StrategyID, m market.ID) (amount market.Qty) {
 func (s *Set) IsExit(id market.OrderID) bool {
 	b := s.of(id)
 	return b != nil && b.exit == id || s.closes.selling(id) != nil
+}
+
+// EntryOf is the entry of the bracket of an order; 0: it has none.
+func (s *Set) EntryOf(id market.OrderID) market.OrderID {
+	if b := s.of(id); b != nil {
+		return b.entry
+	}
+	return 0
 }
 
 // of returns the bracket with this entry or exit, or nil.
@@ -208,6 +232,7 @@ func (s *Set) remove(b *bracket) {
 	s.protect(b)
 	s.setExit(b, 0)
 	w := b.watched
+	s.countFollowing(b, -1)
 	s.all = slices.Delete(s.all, at, at+1)
 	s.unwatch(m, w)
 }
@@ -257,7 +282,7 @@ func (s *Set) Rollback(keep func(exit market.OrderID)) {
 
 // reindex makes anew what the set keeps beside its brackets.
 func (s *Set) reindex() {
-	s.bare, s.mixed = 0, false
+	s.bare, s.following, s.mixed = 0, 0, false
 	clear(s.entryOf)
 	for i := range s.all {
 		b := &s.all[i]
@@ -268,6 +293,7 @@ func (s *Set) reindex() {
 		if b.bareSince != 0 {
 			s.bare++
 		}
+		s.countFollowing(b, 1)
 	}
 }
 
@@ -276,7 +302,8 @@ func (s *Set) Check() error {
 	own := *s
 	own.entryOf, own.watches = map[market.OrderID]market.OrderID{}, slices.Clone(s.watches)
 	own.reindex()
-	if own.bare != s.bare || !maps.Equal(own.entryOf, s.entryOf) || own.mixed && !s.mixed {
+	if own.bare != s.bare || own.following != s.following || !maps.Equal(own.entryOf, s.entryOf) || own.mixed &&
+		!s.mixed {
 		return fmt.Errorf("brackets: %d bare, exits %v; they say %d bare, exits %v", s.bare, s.entryOf, own.bare,
 			own.entryOf)
 	}

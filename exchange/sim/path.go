@@ -148,6 +148,9 @@ func (v *Venue) reachPoint(b *book, point int) {
 		v.beginPath(b)
 	} else {
 		v.match(b)
+		if b.watch.Peak != 0 { // of an entry that has just filled
+			v.notifyPeak(b)
+		}
 	}
 	if v.follows(b) && v.err == nil {
 		v.shown = append(v.shown[:0], PathPoint{&b.candle, b.times[point], b.points[point]})
@@ -161,7 +164,10 @@ func (v *Venue) beginPath(b *book) {
 		v.open(b)
 	}
 	v.match(b)
-	v.notifyHere(b) // the price may be past the target of an entry that has just filled
+	if b.watch.Any() { // the price may be past the target of an entry that has just filled
+		v.notifyReached(b)
+		v.notifyPeak(b)
+	}
 	v.choosePath(b)
 }
 

@@ -141,6 +141,9 @@ func (s *stage) open() *Venue {
 // hear writes an event down and gives the commands that wait for it.
 func (s *stage) hear(ev *market.Event) {
 	s.tell(ev)
+	if w := &s.watches[1]; ev.Kind == market.KindTrade && w.Peak != 0 {
+		w.Peak = max(w.Peak, ev.Trade.Price)
+	}
 	for i := 0; i < len(s.reactions); i++ {
 		r := s.reactions[i]
 		if !r.waitsFor(ev) {

@@ -16,7 +16,7 @@ import (
 //	set path olhc | fill through | rounding fill
 //	fees MAKER TAKER                    e.g. fees 0.15% 0.25%
 //	balance EUR 1000
-//	watch below 95 | watch above 105    0 for none
+//	watch below 95 | watch above 105    0 for none; "watch peak 105" rises with the prices that are told
 //	expect MARKET                       a command may come while the path stands at an open
 //	place ID SIDE TYPE AMOUNT           options: @ PRICE, trigger PRICE, reference R, tif IOC, stp MODE, postOnly,
 //	                                    in MARKET, group N; "quote 100" for AMOUNT is an amountQuote
@@ -201,8 +201,10 @@ func (s *stage) watch(side string, price market.Price) {
 		s.watches[1].Below = price
 	case "above":
 		s.watches[1].Above = price
+	case "peak":
+		s.watches[1].Peak = price
 	default:
-		s.fail("watch below or above, not ", side)
+		s.fail("watch below, above or peak, not ", side)
 	}
 }
 

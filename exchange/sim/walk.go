@@ -36,7 +36,10 @@ func (v *Venue) walk(b *book, point int) {
 		v.execute(b, next, false)
 	}
 	b.last, b.time = to, b.times[point]
-	v.notifyHere(b)
+	if b.watch.Any() {
+		v.notifyReached(b)
+		v.notifyPeak(b)
+	}
 }
 
 // stand moves the path to a price of the leg it is on.
@@ -53,7 +56,9 @@ func (b *book) watched(c *market.Candle) bool {
 
 func (b *book) watchedBelow(p market.Price) bool { return b.watch.Below != 0 && p <= b.watch.Below }
 
-func (b *book) watchedAbove(p market.Price) bool { return b.watch.Above != 0 && p >= b.watch.Above }
+func (b *book) watchedAbove(p market.Price) bool {
+	return b.watch.Above != 0 && p >= b.watch.Above || b.watch.Peak != 0 && p > b.watch.Peak
+}
 
 // reachedEntry returns the order whose entry a price at p reaches next, or nil. It skips limit
 // orders once the candle's volume is used up, and triggers whose reference comes from a ticker. In
@@ -169,6 +174,14 @@ func (v *Venue) notifyOnTheWay(b *book, stop market.Price) bool {
 	}
 	b.stand(level)
 	return v.notifyHere(b)
+}
+
+// notifyPeak sends the engine the price of a point of the path if it is above those that a stop has
+// followed.
+func (v *Venue) notifyPeak(b *book) {
+	if p := b.watch.Peak; p != 0 && b.last > p {
+		v.notifyPrice(b)
+	}
 }
 
 // notifyPrice sends the engine the path's price as a trade.

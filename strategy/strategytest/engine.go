@@ -85,7 +85,7 @@ func (e *engine) SetTimer(_ market.StrategyID, at market.Time, name int64) {
 	e.Timers = append(e.Timers, Timer{at, name})
 }
 
-func (e *engine) Ask(_ market.StrategyID, c *market.Command) (market.OrderID, error) {
+func (e *engine) Ask(_ market.StrategyID, c *market.Command, f *strategy.Follow) (market.OrderID, error) {
 	if e.recalling {
 		return 0, errRecalling
 	}
@@ -93,7 +93,14 @@ func (e *engine) Ask(_ market.StrategyID, c *market.Command) (market.OrderID, er
 		m, o := e.catalog.Market(c.Order.Market), &c.Order
 		o.Price, o.Amount = m.RoundPrice(o.Side, o.Price), m.RoundAmount(o.Amount)
 	}
+	in := c.Order.Market
+	if o := e.Order(c.Order.ID); o != nil {
+		in = o.Market // an update names only its order
+	}
 	line := e.describe(c)
+	if in != 0 {
+		line += e.following(in, f)
+	}
 	if e.Refuse != nil {
 		if err := e.Refuse(c); err != nil {
 			e.asked = append(e.asked, line+" refused")
@@ -115,7 +122,8 @@ func (e *engine) Ask(_ market.StrategyID, c *market.Command) (market.OrderID, er
 }
 
 // Protect records the ask; the test plays the exits with Fill.
-func (e *engine) Protect(_ market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error) {
+func (e *engine) Protect(_ market.StrategyID, m market.ID, levels market.Bracket,
+	f *strategy.Follow) (market.OrderID, error) {
 	if e.recalling {
 		return 0, errRecalling
 	}
@@ -123,9 +131,18 @@ func (e *engine) Protect(_ market.StrategyID, m market.ID, levels market.Bracket
 		return 0, strategy.ErrNoPosition
 	}
 	e.next++
-	e.asked = append(e.asked, fmt.Sprintf("protect %s stop %s target %s", e.catalog.Market(m).Name,
-		e.catalog.Market(m).FormatPrice(levels.Stop), e.catalog.Market(m).FormatPrice(levels.Target)))
+	e.asked = append(e.asked, fmt.Sprintf("protect %s stop %s target %s%s", e.catalog.Market(m).Name,
+		e.catalog.Market(m).FormatPrice(levels.Stop), e.catalog.Market(m).FormatPrice(levels.Target),
+		e.following(m, f)))
 	return e.next, nil
+}
+
+// following describes what a bracket follows.
+func (e *engine) following(m market.ID, f *strategy.Follow) string {
+	if f == nil {
+		return ""
+	}
+	return ", " + f.Words(e.catalog.Market(m))
 }
 
 // Close records the ask unless a Close is under way, drops the other orders of a Close of all, and

@@ -1,0 +1,294 @@
+package bracket
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// trail is what a bracket keeps to let its exits follow the price and the time. The stop follows
+// from the terms, the highest price and the cost alone, so that a move that had to wait is made up
+// for by the next.
+type trail struct {
+	terms   strategy.Follow
+	high    market.Price // highest price since the entry bought: of closes, or of all prices; 0: none yet
+	bought  market.Qty   // by the entry
+	paid    market.Value // for it, fees included
+	began   market.Time  // of the entry's first fill; 0: none yet
+	candles int          // of the main interval, delivered since
+	moved   market.Time  // when the resting stop was last moved
+	leaveAt market.Time  // the earliest next attempt to close; 0: at once
+}
+
+const (
+	leastPause = market.Duration(time.Second) // between two moves of a resting stop
+	leavePause = market.Duration(time.Minute) // between two attempts to close
+)
+
+// follows reports whether exits follow anything now.
+func (b *bracket) follows() bool {
+	return b.terms != (strategy.Follow{}) && b.began != 0 && b.amount > 0 && b.leaving == 0 && !b.ending
+}
+
+// Follows sets what the exits of an order's bracket follow.
+func (s *Set) Follows(order market.OrderID, f strategy.Follow) {
+	b := s.of(order)
+	if b == nil {
+		return
+	}
+	s.touch()
+	s.countFollowing(b, -1)
+	b.terms = f
+	s.countFollowing(b, 1)
+	if b.began == 0 && b.amount > 0 { // of an older version
+		b.began = s.now()
+	}
+	s.rewatch(b)
+}
+
+// countFollowing adds to the number of brackets with terms where b has some.
+func (s *Set) countFollowing(b *bracket, by int) {
+	if b.terms != (strategy.Follow{}) {
+		s.following += by
+	}
+}
+
+// pay counts what the entry has bought, and its cost. A fee that is not known yet counts as a
+// taker's.
+func (s *Set) pay(b *bracket, fresh []market.Fill) {
+	m := s.catalog.Market(b.market)
+	for i := range fresh {
+		f := &fresh[i]
+		if b.began == 0 {
+			b.began = cmp.Or(f.Time, s.now())
+		}
+		value, err := m.Value(f.Price, f.Amount)
+		fee := f.Fee
+		if err == nil && !f.Settled && fee.Sign() == 0 {
+			if fee, err = value.MulRate(s.orders.TakerFee(b.market)); err == nil {
+				fee = fee.QuoInt(int64(market.Whole))
+			}
+		}
+		if err == nil {
+			value, err = value.Add(fee)
+		}
+		if err == nil {
+			value, err = b.paid.Add(value)
+		}
+		if err == nil {
+			b.paid, b.bought = value, b.bought+f.Amount
+		}
+	}
+}
+
+// rule is what moves the bracket's stop.
+func (s *Set) rule(b *bracket) strategy.StopRule {
+	m := s.catalog.Market(b.market)
+	r := strategy.StopRule{Follow: b.terms, Tick: m.TickSize}
+	cost := m.PriceFor(b.paid, b.bought)
+	if b.terms.BreakEven == 0 || cost == 0 || cost > math.MaxInt64/1000 {
+		return r
+	}
+	if value, err := m.Value(cost, b.bought); err != nil || value.Cmp(b.paid) < 0 {
+		cost++ // PriceFor rounds down
+	}
+	r.BreakEvenPrice = market.CeilTo(afterFee(cost, s.orders.TakerFee(b.market)), m.TickSize)
+	r.Armed = max(cost.Above(b.terms.BreakEven), r.BreakEvenPrice+1)
+	return r
+}
+
+// afterFee is the lowest price that is worth at least a cost after a fee.
+func afterFee(cost market.Price, fee market.Rate) market.Price {
+	rest := uint64(market.Whole - fee)
+	over, under := bits.Mul64(uint64(cost), uint64(market.Whole))
+	under, carry := bits.Add64(under, rest-1, 0)
+	if over+carry >= rest {
+		return math.MaxInt64
+	}
+	price, _ := bits.Div64(over+carry, under, rest)
+	return market.Price(min(price, math.MaxInt64))
+}
+
+// closed lets brackets see a delivered candle of their strategies' main interval. What they do
+// about it follows in Retry, after the strategies have seen the candle: an ask of theirs comes
+// first.
+func (s *Set) closed(c *market.Candle) {
+	if s.following == 0 {
+		return
+	}
+	for i := range s.all {
+		b := &s.all[i]
+		if b.market != c.Market || !b.follows() || c.End() <= b.began || c.Interval != s.orders.Main(b.strategy) {
+			continue
+		}
+		if b.candles++; !b.terms.ByPrices {
+			b.high = max(b.high, c.Close)
+		}
+	}
+}
+
+// peak lets brackets follow a price that is higher than those before.
+func (s *Set) peak(m market.ID, price market.Price) {
+	for i := range s.all {
+		if b := &s.all[i]; b.market == m && b.terms.ByPrices && b.follows() && price > b.high {
+			before := b.high
+			b.high = price
+			s.move(b, before)
+		}
+	}
+	s.watch(m)
+}
+
+// move moves the stop to where it belongs, as soon as it may. before is the highest price before
+// the latest one.
+func (s *Set) move(b *bracket, before market.Price) {
+	to, waits := s.nextStop(b)
+	if !waits || s.now() < s.moveTime(b) {
+		return
+	}
+	s.touch()
+	s.moved = strategy.StopMoved{Bracket: b.entry, Exit: b.exit, Strategy: b.strategy, Market: b.market,
+		From: b.levels.Stop, To: to, High: before, Rule: s.rule(b)}
+	switch {
+	case b.stopRests():
+		if !s.send(b, to) {
+			return
+		}
+	case b.next == never: // the amount was too small for the lower stop
+		b.next = 0
+	}
+	b.levels.Stop = to
+	s.rewatch(b)
+	s.orders.Moved(&s.moved)
+}
+
+// stopRests reports whether the stop is at the exchange, or on its way.
+func (b *bracket) stopRests() bool { return b.exit != 0 && b.leg == market.KeepStop && !b.swapping }
+
+// nextStop is the stop that a bracket waits for; false: none, or one that could not be sent now.
+func (s *Set) nextStop(b *bracket) (to market.Price, waits bool) {
+	if !b.follows() || b.high == 0 || s.leaveTime(b) <= s.now() {
+		return 0, false // what is about to be closed needs no better stop
+	}
+	rule, stop := s.rule(b), b.levels.Stop
+	if !b.stopRests() {
+		to = rule.Aim(stop, b.high)
+		return to, to > stop
+	}
+	to = rule.Next(stop, b.high)
+	o := s.orders.Own(b.exit)
+	return to, to > stop && o != nil && o.InFlight == 0 && o.State != state.Unknown && !o.Triggered &&
+		!risk.LevelFault(s.catalog.Market(b.market), market.KeepStop, to, b.kept()).Found()
+}
+
+// moveTime is the earliest time of the next move.
+func (s *Set) moveTime(b *bracket) market.Time {
+	if !b.stopRests() {
+		return 0
+	}
+	return max(b.moved.Add(leastPause), b.next)
+}
+
+// send asks for a move of the resting stop.
+func (s *Set) send(b *bracket, to market.Price) bool {
+	x := &s.command
+	*x = market.Command{Kind: market.CommandUpdate, Changed: market.ChangeTriggerAmount, At: s.now(), Attached: true}
+	x.Order.ID, x.Order.Strategy, x.Order.TriggerAmount = b.exit, b.strategy, to
+	s.moving = true
+	err := s.orders.Update(x, b.terms.ByPrices) // a close is known when the candle is over
+	s.moving = false
+	b.moved = s.now()
+	if err != nil {
+		b.fail(s.now(), 0)
+	}
+	return err == nil
+}
+
+// Moving is the move of a stop that is at the gate, or nil.
+func (s *Set) Moving() *strategy.StopMoved {
+	if !s.moving {
+		return nil
+	}
+	return &s.moved
+}
+
+// leaveTime is when a bracket is to be closed; never: not yet known, or not at all.
+func (s *Set) leaveTime(b *bracket) market.Time {
+	switch {
+	case !b.follows() || s.Closing(b.strategy, b.market):
+	case b.terms.Candles != 0 && b.candles >= b.terms.Candles:
+		return b.leaveAt
+	case b.terms.Time != 0:
+		return max(b.leaveAt, b.began.Add(b.terms.Time))
+	}
+	return never
+}
+
+// followDue is when a bracket is to move its stop, or to be closed.
+func (s *Set) followDue(b *bracket) market.Time {
+	if b.terms == (strategy.Follow{}) {
+		return never
+	}
+	at := s.leaveTime(b)
+	if _, waits := s.nextStop(b); waits {
+		at = min(at, s.moveTime(b))
+	}
+	return at
+}
+
+// followAll moves stops that had to wait, and closes brackets whose time is over.
+func (s *Set) followAll() {
+	for i := len(s.all) - 1; i >= 0; i-- {
+		if i >= len(s.all) || s.all[i].terms == (strategy.Follow{}) {
+			continue
+		}
+		s.move(&s.all[i], s.all[i].high)
+		if s.leaveTime(&s.all[i]) <= s.now() {
+			s.leave(&s.all[i])
+		}
+	}
+}
+
+// sellable reports whether some of a bracket's amount could be sold without its exit: other sells
+// may hold the base.
+func (s *Set) sellable(b *bracket) bool {
+	_, free := s.orders.Position(b.strategy, b.market)
+	if o := s.orders.Own(b.exit); o != nil {
+		free += market.Qty(o.OnHold)
+	}
+	return free+s.uncovered(b) > s.wanted(b.strategy, b.market)
+}
+
+// leave begins to close the amount of one bracket. Where the gate refuses it now, or the Close
+// fails, it is tried again after leavePause.
+func (s *Set) leave(b *bracket) {
+	atClose := b.leaveAt == 0 && b.terms.Candles != 0 && b.candles >= b.terms.Candles
+	b.leaveAt = s.now().Add(leavePause)
+	if !s.sellable(b) {
+		return
+	}
+	last, err := s.orders.MayClose(b.strategy, b.market, b.amount)
+	if err != nil {
+		return
+	}
+	s.closes.all = append(s.closes.all, closing{strategy: b.strategy, market: b.market, last: last, only: b.entry,
+		tag: "exit after", since: never, atClose: atClose})
+	c := &s.closes.all[len(s.closes.all)-1]
+	s.touch()
+	b.leaving = b.amount
+	s.cancelRest(b)
+	if b.exit != 0 {
+		s.releaseExit(c, b)
+	} else {
+		s.expose(b, strategy.CauseClose)
+	}
+	c.since = s.now()
+	s.rewatch(b)
+	s.advance(b.strategy, b.market)
+}

@@ -1,0 +1,197 @@
+package strategy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Follow says how the exits of a bracket follow the price and the time: Trail, TrailBy, ByPrices,
+// BreakEvenAfter, ExitAfter and ExitAfterTime set its fields. The engine keeps it, also over a
+// restart.
+type Follow struct {
+	Trail     market.Rate     `json:"trail,omitzero"`     // of the stop below the highest price; 0: none
+	TrailBy   market.Price    `json:"trailBy,omitzero"`   // the same as a distance; 0: none
+	BreakEven market.Rate     `json:"breakEven,omitzero"` // gain after which the stop pays both fees; 0: none
+	ByPrices  bool            `json:"byPrices,omitzero"`  // every price moves the stop, not only closes
+	Candles   int             `json:"candles,omitzero"`   // after which the position is closed; 0: none
+	Time      market.Duration `json:"time,omitzero"`      // after which the position is closed; 0: none
+}
+
+// Trail attaches a stop that follows the price: it stays below the highest close since the entry
+// bought by at least a rate of it. Without StopAt it begins that far below the price at which the
+// entry would fill. It is moved when a candle of the strategy's first interval is delivered, or
+// with ByPrices by every price. It never falls. A rise of less than 0.1 % of the price, and one
+// within a second of the last, waits for the next. In Update it sets the rate of a bracket.
+func Trail(below market.Rate) Option { return Option{field: fieldTrail, number: int64(below)} }
+
+// TrailBy is Trail with a distance in price, such as two average true ranges at the entry. For a
+// distance that changes, move the stop with Update and StopAt.
+func TrailBy(distance market.Price) Option {
+	return Option{field: fieldTrailBy, number: int64(distance)}
+}
+
+// ByPrices lets Trail and BreakEvenAfter see every price, not only closes: live each last trade, in
+// a backtest the highest price of each candle's path. A backtest then assumes an order of high and
+// low within a candle; its report counts the exits that depend on it.
+func ByPrices() Option { return Option{field: fieldByPrices, number: 1} }
+
+// BreakEvenAfter moves the stop to the price that pays for the entry with the fees of both sides,
+// once the price has gained a rate over what the entry cost.
+func BreakEvenAfter(gain market.Rate) Option {
+	return Option{field: fieldBreakEven, number: int64(gain)}
+}
+
+// ExitAfter closes what the entry bought, as Close does, after a number of delivered candles of the
+// strategy's first interval. The candle in which the entry buys is the first. The bracket needs a
+// stop or a target too.
+func ExitAfter(candles int) Option { return Option{field: fieldExitAfter, number: int64(candles)} }
+
+// ExitAfterTime is ExitAfter by a duration since the entry first bought.
+func ExitAfterTime(d market.Duration) Option {
+	return Option{field: fieldExitAfterTime, number: int64(d)}
+}
+
+// Trails reports whether there is a trailing stop.
+func (f *Follow) Trails() bool { return f.Trail != 0 || f.TrailBy != 0 }
+
+// Below is the trailing stop of a highest price, not rounded to the tick: the higher one of Trail
+// and TrailBy. It is 0 where there is none, and below 0 where the distance is larger than the
+// price.
+func (f *Follow) Below(high market.Price) (stop market.Price) {
+	switch {
+	case !f.Trails():
+		return 0
+	case f.TrailBy == 0:
+		return high.Below(f.Trail)
+	case f.Trail == 0:
+		return high - f.TrailBy
+	}
+	return max(high.Below(f.Trail), high-f.TrailBy)
+}
+
+// With returns f with the fields that g sets.
+func (f Follow) With(g *Follow) Follow {
+	if g.Trails() {
+		f.Trail, f.TrailBy = g.Trail, g.TrailBy
+	}
+	if g.BreakEven != 0 {
+		f.BreakEven = g.BreakEven
+	}
+	if g.Candles != 0 {
+		f.Candles = g.Candles
+	}
+	if g.Time != 0 {
+		f.Time = g.Time
+	}
+	f.ByPrices = f.ByPrices || g.ByPrices
+	return f
+}
+
+// Words describe f: "trail 5%, break-even after 3%, exit after 20 candles".
+func (f *Follow) Words(m *market.Market) string {
+	var parts []string
+	if f.Trail != 0 {
+		parts = append(parts, "trail "+f.Trail.String())
+	}
+	if f.TrailBy != 0 {
+		parts = append(parts, "trail by "+m.FormatPrice(f.TrailBy))
+	}
+	if f.BreakEven != 0 {
+		parts = append(parts, "break-even after "+f.BreakEven.String())
+	}
+	if f.ByPrices {
+		parts = append(parts, "by prices")
+	}
+	if f.Candles != 0 {
+		parts = append(parts, fmt.Sprintf("exit after %d candles", f.Candles))
+	}
+	if f.Time != 0 {
+		parts = append(parts, "exit after "+f.Time.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// check refuses a Follow of an order without exits, and one that has nothing to move.
+func (f *Follow) check(levels *market.Bracket) error {
+	switch {
+	case levels.Stop == 0 && levels.Target == 0:
+		return fmt.Errorf("%w: an exit that follows needs a stop or a target: add StopAt, TargetAt or Trail",
+			ErrMeaningless)
+	case f.ByPrices && !f.Trails() && f.BreakEven == 0:
+		return fmt.Errorf("%w: ByPrices without Trail, TrailBy or BreakEvenAfter", ErrMeaningless)
+	}
+	return nil
+}
+
+// trail gives an order with a trailing stop its first stop, below a price.
+func (d *Desk) trail(price market.Price) {
+	o := &d.command.Order
+	if d.follow == nil {
+		return
+	}
+	if d.fault == nil && d.follow.Trails() && o.Bracket.Stop == 0 {
+		if o.Bracket.Stop = d.follow.Below(price); o.Bracket.Stop <= 0 {
+			o.Bracket.Stop = min(-1, o.Bracket.Stop) // the gate refuses it in words
+		}
+	}
+	if d.fault == nil {
+		d.fault = d.follow.check(&o.Bracket)
+	}
+}
+
+// stands is the price of the market when a buy begins to fill, as far as it is known.
+func (m MarketDesk) stands(o *market.Order) market.Price {
+	price := m.desk.engine.Book().Last(m.id)
+	switch {
+	case o.Type.HasTrigger() && o.Type.IsStop():
+		price = max(price, o.TriggerAmount)
+	case o.Type.HasTrigger() && (price == 0 || o.TriggerAmount < price):
+		price = o.TriggerAmount
+	}
+	if limit := m.facts().RoundPrice(o.Side, o.Price); limit != 0 && (price == 0 || limit < price) {
+		price = limit
+	}
+	return price
+}
+
+// StopRule is what moves the stop of one bracket.
+type StopRule struct {
+	Follow
+	// Armed is the highest price from which on the stop is at BreakEvenPrice at least; 0: never.
+	Armed, BreakEvenPrice market.Price
+	Tick                  market.Price
+}
+
+// leastStep is the least rise of a stop, as a rate of the highest price.
+const leastStep = 10 * market.BasisPoint
+
+// Aim is the stop that belongs to a highest price, rounded up to the tick, and never below the
+// present stop.
+func (r *StopRule) Aim(stop, high market.Price) market.Price {
+	aim := r.Below(high)
+	if r.Armed != 0 && high >= r.Armed {
+		aim = max(aim, r.BreakEvenPrice)
+	}
+	return max(stop, market.CeilTo(aim, r.Tick))
+}
+
+// Next is Aim, or the present stop where the rise is too small.
+func (r *StopRule) Next(stop, high market.Price) market.Price {
+	if aim := r.Aim(stop, high); stop == 0 || aim-stop >= high.Part(leastStep) {
+		return aim
+	}
+	return stop
+}
+
+// StopMoved is a move of a bracket's stop by its StopRule.
+type StopMoved struct {
+	Bracket  market.OrderID // the entry's id, or the one that Protect returned
+	Exit     market.OrderID // the exit at the exchange; 0: none
+	Strategy market.StrategyID
+	Market   market.ID
+	From, To market.Price
+	High     market.Price // the highest price before the one that moved the stop; 0: none
+	Rule     StopRule
+}
