@@ -61,6 +61,8 @@ var agreements = []agreement{
 	{"maker on books", play{quiet: true, backtest: "synthetic_book = true",
 		strategies: section("s", "maker", bitcoin, "1m",
 			`params = { half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)}},
+	{"trendfilter", play{strategies: section("s", "trendfilter", both, "1m",
+		`params = { fast = 1, slow = 3, days = 0, size = "40% cash" }`)}},
 	{"rotation", play{strategies: section("s", "rotation", both, "1m",
 		`params = { top = 1, candles = 3, every = "5m" }`)}},
 	{"fickle", play{strategies: fickleSection("s", bitcoin, 1) + "params.closes = true\n"}},
