@@ -18,8 +18,11 @@ import (
 
 func shippedPlan(t testing.TB, kind strategy.Definition, n int) *Plan {
 	values := map[string]any(nil)
-	if kind.Name == "trendfilter" { // two days of minutes have no daily average
+	switch kind.Name { // a few days of minutes have no daily average, and hardly a week
+	case "trendfilter":
 		values = map[string]any{"days": int64(0)}
+	case "rotation":
+		values = map[string]any{"every": "1h"}
 	}
 	p, _ := planOver(t, n, 100_000_00, kind, values)
 	p.SyntheticBook = true

@@ -142,6 +142,13 @@ func act(w *wild, d *strategy.Desk, m market.ID, price market.Price) {
 		w.err = d.In(m).Close()
 	case 14:
 		w.err = d.In(m).ClosePart(strategy.Amount(amount))
+	case 15:
+		p := strategy.Portfolio{Band: market.Percent, ToEdge: w.chance.below(2) == 0}
+		for _, in := range w.setup.Markets {
+			p.Weights = append(p.Weights, strategy.Weight{Market: in.ID, Share: market.Rate(w.chance.below(7)) *
+				market.Percent})
+		}
+		w.err = d.Rebalance(p)
 	}
 	w.note("%d %d %v", m, id, w.err)
 }
@@ -194,6 +201,9 @@ func forkPlan(t *rapid.T) *Plan {
 			Interval: market.Interval1m, Own: i > 0 && rapid.Bool().Draw(t, "own")}
 		if rapid.Bool().Draw(t, "shipped") {
 			s.Kind = rapid.SampledFrom(kinds).Draw(t, "kind")
+			if s.Kind.Name == "rotation" {
+				s.Values = map[string]any{"every": "5m", "candles": int64(4), "top": int64(1)}
+			}
 		}
 		if s.Own {
 			p.Deposits = append(p.Deposits, Deposit{Asset: eur.ID, Money: 50_000_00, Owner: market.StrategyID(i + 1)})

@@ -109,6 +109,11 @@ func (e *Engine) Cancel(at market.Time, ids []market.OrderID) []market.Command {
 // cancelOf cancels the open orders of a strategy, 0 for all strategies, and ends its brackets.
 func (e *Engine) cancelOf(id market.StrategyID) {
 	e.brackets.EndAll(id)
+	for i := range e.slots {
+		if s := &e.slots[i]; id == 0 || s.id == id {
+			e.dropRebalance(s)
+		}
+	}
 	for _, o := range e.account.Open(nil, id, 0) {
 		e.cancel(o.ID, false)
 	}

@@ -133,6 +133,9 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 	if o.CancelWanted && o.InFlight == 0 && !o.State.Terminal() {
 		e.sendWanted(o)
 	}
+	if e.rebalances > 0 {
+		e.followRebalance(&e.slots[o.Strategy-1])
+	}
 }
 
 // follow passes a report to the brackets.
@@ -266,6 +269,7 @@ func (e *Engine) halt(s *slot, reason string) {
 		return
 	}
 	s.halted, e.saves.changed = true, true
+	e.dropRebalance(s)
 	e.gate.Halt(s.id)
 	e.halts = append(e.halts, Halt{Strategy: s.id, Name: s.Name, At: e.now, Reason: reason})
 	e.cancelUnprotected(s)

@@ -129,10 +129,12 @@ type Engine struct {
 	timers    []timer
 	halts     []Halt
 	err       error
-	gathering int           // open groups
-	replaying bool          // strategies see past candles again: asks are refused
-	stopped   bool          // OnStop has been called: nothing may be placed or updated
-	saves     snapshotCache // what Save has written
+	gathering int // open groups
+	// rebalances is the number of strategies with buys that wait
+	rebalances int
+	replaying  bool          // strategies see past candles again: asks are refused
+	stopped    bool          // OnStop has been called: nothing may be placed or updated
+	saves      snapshotCache // what Save has written
 
 	listeners
 	delivery
@@ -205,6 +207,7 @@ type slot struct {
 	unsaved       string                   // why its state could not be saved; "": it could
 	told          toldRefusal
 	gathering     gathering
+	rebalance     *rebalance // buys that wait; nil: none
 }
 
 // sentOrder is an own order sent during a callback; its strategy's OnOrder follows.
@@ -286,6 +289,9 @@ func (e *Engine) Start(at market.Time) []market.Command { return e.callAll(at, C
 func (e *Engine) Stop(at market.Time) []market.Command {
 	commands := e.callAll(at, CallStop)
 	e.stopped = true
+	for i := range e.slots {
+		e.dropRebalance(&e.slots[i])
+	}
 	return commands
 }
 
@@ -333,6 +339,9 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	case market.KindCandles:
 		if e.brackets.Len() > 0 { // before the strategies: this close does not apply to exits that they place on it
 			e.brackets.Candles(ev.Candles)
+		}
+		if e.rebalances > 0 {
+			e.dropOutdated(ev.Candles)
 		}
 		if e.gathering > 0 {
 			e.endOlder(ev.Candles)

@@ -85,6 +85,7 @@ func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 	if err != nil {
 		return err
 	}
+	e.restoreRebalances(s.Rebalances)
 	for _, t := range s.Timers {
 		if slot := e.slotNamed(t.Strategy); slot != nil {
 			e.SetTimer(slot.id, t.At, t.Name)

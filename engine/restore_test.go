@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,6 +23,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/dca"
 	"github.com/tidemark-trading/tidemark/strategy/grid"
 	"github.com/tidemark-trading/tidemark/strategy/maker"
+	"github.com/tidemark-trading/tidemark/strategy/rotation"
 	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
@@ -40,6 +42,7 @@ type twin struct {
 	history [][]market.Candle
 	event   market.Event // a copy: who hears an event may sort its fills
 	kills   int
+	waiting int // kills while buys waited for sells
 }
 
 // shadow gives b a twin whose strategies make makes.
@@ -95,6 +98,9 @@ func (w *twin) kill() {
 	require.ElementsMatch(w.t, slices.Collect(maps.Keys(full)), slices.Collect(maps.Keys(have)))
 	for part := range full {
 		require.Equal(w.t, string(have[part]), string(full[part]))
+	}
+	if strings.Contains(string(full[engine.PartEngine]), `"rebalances"`) {
+		w.waiting++
 	}
 	require.ElementsMatch(w.t, slices.Collect(maps.Keys(full)), slices.Collect(maps.Keys(w.disk)))
 	for part := range full {
@@ -168,6 +174,10 @@ func (d *drunkard) OnCandle(desk *strategy.Desk, c market.Candle) {
 		if d.falls {
 			panic("drunk")
 		}
+	case 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30:
+		percent := func() market.Rate { return market.Rate(d.random.IntN(9)) * market.Percent }
+		desk.Rebalance(strategy.Portfolio{Band: percent() / 4, ToEdge: d.random.IntN(2) == 0,
+			Weights: []strategy.Weight{{Market: 1, Share: percent()}, {Market: 2, Share: percent()}}})
 	}
 }
 
@@ -187,7 +197,7 @@ var restartSeeds = flag.Int("seeds", 3,
 //
 //	go test ./engine -run AfterARestart -seeds 50
 func TestAfterARestartAnyEngineGoesOnAsIfNothingHadHappened(t *testing.T) {
-	asked, kills, halts, swaps := 0, 0, 0, 0
+	asked, kills, halts, swaps, waiting := 0, 0, 0, 0, 0
 	for seed := range uint64(5 * *restartSeeds) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		venue := sim.Config{
@@ -219,11 +229,13 @@ func TestAfterARestartAnyEngineGoesOnAsIfNothingHadHappened(t *testing.T) {
 		}
 		w.kill()
 		asked, kills, halts = asked+players[0].(*drunkard).asked, kills+w.kills, halts+len(b.engine.Halts())
+		waiting += w.waiting
 		if b.engine.Unprotected() > 0 {
 			swaps++
 		}
 	}
-	t.Logf("%d orders, %d kills, %d halts, %d swaps", asked, kills, halts, swaps)
+	t.Logf("%d orders, %d kills, %d halts, %d swaps, %d while buys waited", asked, kills, halts, swaps, waiting)
+	require.Greater(t, waiting, *restartSeeds)
 	require.Greater(t, asked, 200**restartSeeds)
 	require.Greater(t, kills, 50**restartSeeds)
 	require.Greater(t, halts, *restartSeeds/2)
@@ -248,6 +260,7 @@ var often = []seated{
 	{dca.Definition, map[string]any{"money": "10", "every": "150s"}},
 	{maker.Definition, map[string]any{"half_spread_bps": "100", "money": "200", "max_money": "2000"}},
 	{trendfilter.Definition, map[string]any{"fast": int64(1), "slow": int64(3), "days": int64(0), "size": "40% cash"}},
+	{rotation.Definition, map[string]any{"top": int64(1), "candles": int64(2), "every": "5m", "share": "90%"}},
 }
 
 func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) {

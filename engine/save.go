@@ -12,7 +12,7 @@ import (
 
 // savedVersion is the version of SavedEngine. Version 2 added the causes of missing exits, version
 // 3 has the names of renamed, version 4 added groups of candles and Closes, version 5 exits that
-// follow.
+// follow and buys that wait.
 const savedVersion = 5
 
 // renamed are the names of SavedEngine that changed.
@@ -48,6 +48,7 @@ type SavedEngine struct {
 	Halts       []SavedHalt          `json:"halts,omitempty"`
 	Unprotected market.Duration      `json:"unprotected,omitzero"` // nanoseconds, all causes
 	ByCause     bracket.SavedTimes   `json:"unprotectedBy,omitempty"`
+	Rebalances  []SavedRebalance     `json:"rebalances,omitempty"`
 }
 
 // SavedSlot is a strategy's state in SavedEngine.
@@ -57,6 +58,21 @@ type SavedSlot struct {
 	Saver  bool `json:"saver,omitzero"` // it has a part of its own
 
 	Group market.Time `json:"group,omitzero"` // end of the newest group of candles that it has had
+}
+
+// SavedRebalance is the buys of a strategy that wait for its sells.
+type SavedRebalance struct {
+	Strategy string           `json:"strategy"`
+	At       market.Time      `json:"at"` // of Desk.Rebalance
+	Sells    []market.OrderID `json:"sells"`
+	Buys     []SavedBuy       `json:"buys"`
+	Reserve  market.Money     `json:"reserve,omitzero"` // cash that stays
+}
+
+// SavedBuy is the amount of a market that waits to be bought.
+type SavedBuy struct {
+	Market string     `json:"market"`
+	Amount market.Qty `json:"amount"`
 }
 
 // SavedTimer is a timer of a strategy.
@@ -227,6 +243,7 @@ func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 		s.Strategies[slot.Name] = SavedSlot{Warmed: !slot.warming || slot.warmed, Halted: slot.halted,
 			Saver: slot.saver != nil, Group: slot.gathering.done}
 	}
+	s.Rebalances = e.saveRebalances()
 	for _, t := range e.timers {
 		s.Timers = append(s.Timers, SavedTimer{Strategy: t.slot.Name, At: t.at, Name: t.name})
 	}

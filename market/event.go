@@ -50,7 +50,7 @@ func (k EventKind) String() string { return eventKinds.text(k) }
 type Command struct {
 	Kind     CommandKind
 	Changed  Change // CommandUpdate: which fields of Order are new
-	Attached bool   // part of a bracket: it acts inside a candle's path, not at the next open
+	Attached bool   // of a bracket or a rebalance: it acts where a candle's path stands, not at the next open
 	At       Time   // when it was decided
 	Order    Order  // place: the whole order; update: its ID, Market and the Changed fields; cancel: its ID and Market
 }

@@ -93,16 +93,17 @@ const (
 	KeepTarget            // the target rests at the venue as a limit order, the stop is watched
 )
 
-// Watch is the nearest prices of a market, below and above, at which a bracket has to swap its
-// exits. 0 is none. The simulated venue sends the engine an event when a candle's path reaches one;
-// live, the engine checks every ticker.
+// Watch is what an engine waits for in a market: the nearest prices, below and above, at which a
+// bracket has to swap its exits, 0 for none; and the next open. The simulated venue sends the
+// engine an event when a candle's path reaches a price; live, the engine checks every ticker.
 type Watch struct {
 	Below, Above Price
 	Peak         Price // the highest price that a stop has followed: a higher one at a point of the path moves it
+	Open         bool  // the engine may send a command while the path stands at an open
 }
 
-// Any reports whether there is a price to watch.
-func (w *Watch) Any() bool { return w.Below|w.Above|w.Peak != 0 }
+// Any reports whether there is something to watch.
+func (w *Watch) Any() bool { return w.Below|w.Above|w.Peak != 0 || w.Open }
 
 // Fill is one execution of an order (specification 2.2). Its JSON is for the sandbox's state file:
 // zero is left out.

@@ -18,6 +18,8 @@ type Engine interface {
 	Ask(s market.StrategyID, c *market.Command, f *Follow) (market.OrderID, error)
 	// Protect opens a bracket over base that the strategy holds; see MarketDesk.Protect.
 	Protect(s market.StrategyID, m market.ID, levels market.Bracket, f *Follow) (market.OrderID, error)
+	// Rebalance brings markets to the weights of a portfolio; see Desk.Rebalance.
+	Rebalance(s market.StrategyID, p Portfolio) error
 	// Close sells a position, or an amount of it; 0: all. See MarketDesk.Close.
 	Close(s market.StrategyID, m market.ID, amount market.Qty, tag string) error
 	// Costs are the gate's assumptions about the costs of orders in a market.

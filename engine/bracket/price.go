@@ -62,7 +62,7 @@ func (s *Set) watchAll() {
 
 // watch computes the nearest watched prices of a market.
 func (s *Set) watch(m market.ID) {
-	w := market.Watch{}
+	w := market.Watch{Open: s.watches[m].Open} // the engine's own
 	for i := range s.all {
 		if b := &s.all[i]; b.market == m {
 			b.watched = s.watchOf(b)

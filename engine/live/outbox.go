@@ -30,7 +30,7 @@ func (o *outgoing) rank() rank {
 	switch {
 	case o.command.Kind == market.CommandCancel:
 		return cancels
-	case o.command.Attached:
+	case o.command.Attached && o.command.Order.Side != market.Buy: // a buy of a rebalance protects nothing
 		return exits
 	}
 	return others

@@ -11,7 +11,7 @@ func (v *Venue) candles(group []market.Candle) {
 	for i := range group {
 		c := &group[i]
 		b := &v.books[c.Market]
-		quiet := b.inQuietRange(c) || b.waiting == 0 && b.quiet(c)
+		quiet := b.inQuietRange(c) || b.waiting == 0 && b.quiet(c) && !b.watch.Open
 		if quiet && !v.follows(b) {
 			b.last = c.Close
 			continue
@@ -26,6 +26,9 @@ func (v *Venue) candles(group []market.Candle) {
 	point := 0
 	if calm {
 		point, v.pathUsed = v.showPaths(), true
+		if v.across {
+			v.arriveAcross(point - 1)
+		}
 	}
 	for ; point < 4 && (point != 1 || v.anyWaiting()); point++ {
 		v.pathUsed = v.pathUsed || point > 0
@@ -115,6 +118,28 @@ func (v *Venue) point(point int) {
 	for _, b := range v.active {
 		v.reachPoint(b, point)
 	}
+	if v.across {
+		v.arriveAcross(point)
+	}
+}
+
+// arriveAcross carries out the attached buys that a fill in one market led to in the others, where
+// their paths stand: at the same point.
+//
+//go:noinline
+func (v *Venue) arriveAcross(point int) {
+	for v.across && v.err == nil {
+		v.across = false
+		for _, b := range v.active {
+			if !b.attached {
+				continue
+			}
+			v.arriveAttached(b)
+			if point == 0 {
+				v.choosePath(b) // which may depend on what is held
+			}
+		}
+	}
 }
 
 // reachPoint matches the orders that have arrived at a point.
@@ -133,7 +158,7 @@ func (v *Venue) reachPoint(b *book, point int) {
 	}
 }
 
-// beginPath matches at the open and then chooses the order of low and high.
+// beginPath matches at the open and then chooses the rest of the path.
 func (v *Venue) beginPath(b *book) {
 	if !b.idle() {
 		v.open(b)
@@ -143,6 +168,11 @@ func (v *Venue) beginPath(b *book) {
 		v.notifyReached(b)
 		v.notifyPeak(b)
 	}
+	v.choosePath(b)
+}
+
+// choosePath chooses the order of low and high.
+func (v *Venue) choosePath(b *book) {
 	b.points[1], b.points[2] = v.config.Path.extremes(&b.candle, v.solo.balances[b.market.Base].Total > 0)
 	low, high := b.candle.Low, b.candle.High
 	b.lowHit = low <= b.below.level || b.watchedBelow(low)

@@ -17,6 +17,7 @@ import (
 //	fees MAKER TAKER                    e.g. fees 0.15% 0.25%
 //	balance EUR 1000
 //	watch below 95 | watch above 105    0 for none; "watch peak 105" rises with the prices that are told
+//	expect MARKET                       a command may come while the path stands at an open
 //	place ID SIDE TYPE AMOUNT           options: @ PRICE, trigger PRICE, reference R, tif IOC, stp MODE, postOnly,
 //	                                    in MARKET, group N; "quote 100" for AMOUNT is an amountQuote
 //	update ID FIELD VALUE …             amount, remaining, quote, price, trigger, tif, stp, postOnly; in MARKET
@@ -44,6 +45,8 @@ func (s *stage) perform(words []string) {
 		s.balance(words[1], words[2])
 	case "watch":
 		s.watch(words[1], s.price(words[2]))
+	case "expect":
+		s.watches[s.catalog.MarketNamed(words[1]).ID].Open = true
 	case "on":
 		s.react(words[1], words[2:])
 	case "place", "update", "cancel", "attached":

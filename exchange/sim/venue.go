@@ -148,6 +148,7 @@ type Venue struct {
 	movement int64 // calls of Advance so far
 	err      error
 
+	across     bool // an attached buy was sent: it acts where its market's path stands
 	performing bool // a command of Perform is being carried out
 	late       bool // and an order that it brings to the book stands aside
 	refused    *exchange.Error
@@ -280,6 +281,7 @@ func (v *Venue) Do(c *market.Command) {
 	b.quietLow = math.MaxInt64
 	if c.Attached {
 		b.attached = true
+		v.across = v.across || c.Kind == market.CommandPlace && c.Order.Side == market.Buy
 	}
 }
 

@@ -20,4 +20,5 @@ func ExampleDefinitions() {
 	// dca
 	// maker
 	// trendfilter
+	// rotation
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/dca"
 	"github.com/tidemark-trading/tidemark/strategy/grid"
 	"github.com/tidemark-trading/tidemark/strategy/maker"
+	"github.com/tidemark-trading/tidemark/strategy/rotation"
 	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 	"github.com/tidemark-trading/tidemark/strategy/trendfilter"
@@ -18,5 +19,5 @@ import (
 // slice is the caller's.
 func Definitions() []strategy.Definition {
 	return []strategy.Definition{smacross.Definition, breakout.Definition, rsirevert.Definition, grid.Definition,
-		dca.Definition, maker.Definition, trendfilter.Definition}
+		dca.Definition, maker.Definition, trendfilter.Definition, rotation.Definition}
 }

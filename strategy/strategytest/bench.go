@@ -19,10 +19,11 @@ const owner = market.StrategyID(1)
 // Bench is the engine of a Desk in a test: it records every ask as a line of text and keeps the
 // orders open until the test fills or drops them. An update changes its order at once.
 type Bench struct {
-	At      market.Time                   // what Desk.Now returns
-	Refuse  func(c *market.Command) error // the gate; nil lets everything pass
-	Pending bool                          // a cancelled order stays open until it is dropped; else it ends at once
-	Timers  []Timer                       // asked for, in order
+	At         market.Time                   // what Desk.Now returns
+	Refuse     func(c *market.Command) error // the gate; nil lets everything pass
+	Pending    bool                          // a cancelled order stays open until it is dropped; else it ends at once
+	RefusePlan bool                          // portfolios are refused
+	Timers     []Timer                       // asked for, in order
 
 	catalog   market.Catalog
 	last      []market.Price    // by market
@@ -106,21 +107,12 @@ func (b *Bench) Bar(s strategy.Strategy, d *strategy.Desk, c market.Candle) {
 // Group closes candles of one instant for the strategy: each by itself, then all together, if it is
 // a GroupHandler. The markets of the bench without a candle are missing.
 func (b *Bench) Group(s strategy.Strategy, d *strategy.Desk, candles ...market.Candle) {
-	g := strategy.Group{Candles: candles}
 	for _, c := range candles {
 		b.Bar(s, d, c)
-		g.End = c.End()
 	}
-	handler, can := s.(strategy.GroupHandler)
-	if !can {
-		return
+	if handler, can := s.(strategy.GroupHandler); can {
+		handler.OnCandles(d, b.groupOf(candles))
 	}
-	for _, m := range b.catalog.Markets() {
-		if _, found := g.In(m.ID); !found {
-			g.Missing = append(g.Missing, m.ID)
-		}
-	}
-	handler.OnCandles(d, g)
 }
 
 // Book shows the strategy an order book, until its OnBook returns.
@@ -139,9 +131,14 @@ func (b *Bench) Restart(old, fresh strategy.Strategy, history []market.Candle) e
 	if starter, can := fresh.(strategy.Starter); can {
 		starter.OnStart(b.Desk())
 	}
-	for i := range history {
-		b.At = history[i].End()
-		fresh.OnCandle(b.Desk(), history[i])
+	for len(history) > 0 {
+		n := 1
+		for n < len(history) && history[n].End() == history[0].End() {
+			n++
+		}
+		b.At = history[0].End()
+		b.recall(fresh, history[:n])
+		history = history[n:]
 	}
 	from, can := old.(strategy.Saver)
 	if !can {
@@ -152,6 +149,30 @@ func (b *Bench) Restart(old, fresh strategy.Strategy, history []market.Candle) e
 		return err
 	}
 	return fresh.(strategy.Saver).Load(data)
+}
+
+// recall replays the candles of one instant.
+func (b *Bench) recall(fresh strategy.Strategy, candles []market.Candle) {
+	for i := range candles {
+		fresh.OnCandle(b.Desk(), candles[i])
+	}
+	if handler, can := fresh.(strategy.GroupHandler); can {
+		handler.OnCandles(b.Desk(), b.groupOf(candles))
+	}
+}
+
+// groupOf is the group of candles of one instant.
+func (b *Bench) groupOf(candles []market.Candle) strategy.Group {
+	g := strategy.Group{Candles: candles}
+	for _, c := range candles {
+		g.End = c.End()
+	}
+	for _, m := range b.catalog.Markets() {
+		if _, found := g.In(m.ID); !found {
+			g.Missing = append(g.Missing, m.ID)
+		}
+	}
+	return g
 }
 
 // Fill fills an amount of an open order at a price. A buy that was set by quote ends with it.

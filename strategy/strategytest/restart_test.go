@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/dca"
 	"github.com/tidemark-trading/tidemark/strategy/grid"
 	"github.com/tidemark-trading/tidemark/strategy/maker"
+	"github.com/tidemark-trading/tidemark/strategy/rotation"
 	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
@@ -36,6 +37,7 @@ var kinds = []seated{
 	{dca.Definition, map[string]any{"every": "90m"}},
 	{maker.Definition, nil},
 	{trendfilter.Definition, map[string]any{"fast": int64(1), "slow": int64(3), "days": int64(0)}},
+	{rotation.Definition, map[string]any{"top": int64(1), "candles": int64(2), "every": "4h"}},
 }
 
 func TestARestartedStrategyAsksWhatItWouldHaveAsked(t *testing.T) {
@@ -71,7 +73,7 @@ func life(t *testing.T, kind strategy.Definition, values map[string]any, every i
 			Market: m.ID, Interval: market.Interval1h}
 		b.At = c.End()
 		history = append(history, c)
-		b.Bar(s, b.Desk(), c)
+		b.Group(s, b.Desk(), c)
 		b.Book(s, b.Desk(), market.OrderBook{Market: m.ID, Bids: []market.Level{{Price: price - 5, Amount: 1}},
 			Asks: []market.Level{{Price: price + 5, Amount: 1}}})
 		for _, timer := range b.Timers {

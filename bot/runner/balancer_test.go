@@ -1,0 +1,160 @@
+package runner
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// balancerKind is a strategy that rebalances two markets at any moment to weights by chance, also
+// while the orders of the plan before are on their way.
+var balancerKind = strategy.Define("balancer", "rebalances two markets",
+	func(restlessParams) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(p restlessParams, s strategy.Setup) (strategy.Strategy, error) {
+		return &balancer{chance: rand.New(rand.NewPCG(uint64(p.Seed), 6)), markets: s.Markets}, nil
+	})
+
+type balancer struct {
+	strategy.Base
+	chance  *rand.Rand
+	markets []*market.Market
+}
+
+func (s *balancer) OnTicker(d *strategy.Desk, _ market.Ticker) {
+	if s.chance.IntN(8) > 0 {
+		return
+	}
+	first := market.Rate(s.chance.IntN(7))
+	_ = d.Rebalance(strategy.Portfolio{Band: market.Percent, Weights: []strategy.Weight{
+		{Market: s.markets[0].ID, Share: first * market.Percent},
+		{Market: s.markets[1].ID, Share: (6 - first) * market.Percent}}})
+}
+
+// legsSeen counts the fills of both sides: an observer.
+type legsSeen struct{ sold, bought atomic.Int64 }
+
+func (n *legsSeen) Filled(o *state.Order, _ *market.Fill) {
+	if o.Side == market.Sell {
+		n.sold.Add(1)
+	} else {
+		n.bought.Add(1)
+	}
+}
+
+func (n *legsSeen) Closed(*state.Order)                                   {}
+func (n *legsSeen) Approved(state.Terms, *market.Command, []state.Figure) {}
+
+// balancers is a stage with two markets, on which balancerKind trades.
+func balancers(t *testing.T, seed uint64, faults ...fault.Fault) *stage {
+	s := newStage(t, seed, func(c *sandbox.Config) {
+		c.Faults = faults
+		c.Assets = append(c.Assets, sandbox.Asset{Symbol: "ETH", Decimals: 8})
+		second := c.Markets[0]
+		second.Name = "ETH-EUR"
+		c.Markets = append(c.Markets, second)
+	})
+	s.kinds = append(s.kinds, balancerKind)
+	s.config = strings.NewReplacer("strategies.restless", "strategies.balancer", `"restless"`, `"balancer"`,
+		`["BTC-EUR"]`, `["BTC-EUR", "ETH-EUR"]`).Replace(s.config)
+	return s
+}
+
+// conserved requires that no more was sold than was bought, and that books and exchange have the
+// same money and the same base.
+func (s *stage) conserved(p *process) {
+	after := s.Holdings()
+	for _, asset := range p.plan.Catalog.Assets() {
+		ours := p.account.Total(asset.ID)
+		if asset.ID == p.plan.Currency.ID {
+			ours.Total -= p.plan.Allocations[1]
+		} else {
+			require.GreaterOrEqual(s.T, after[asset.ID], s.Before[asset.ID], "base of others was sold")
+		}
+		require.Equal(s.T, after[asset.ID]-s.Before[asset.ID], ours.Total, "balance of %s", asset.Symbol)
+	}
+	available, _ := p.account.Balance(1, p.plan.Currency.ID)
+	require.GreaterOrEqual(s.T, available, market.Money(0))
+	require.NoError(s.T, p.account.Check())
+}
+
+// Each mishap strikes a third of the requests at a boundary of an order's life for a minute and a
+// half, while a strategy rebalances.
+func TestWhateverBefallsARebalance(t *testing.T) {
+	seen := &legsSeen{}
+	t.Cleanup(func() {
+		t.Logf("%d sold, %d bought", seen.sold.Load(), seen.bought.Load())
+		require.Greater(t, min(seen.sold.Load(), seen.bought.Load()), int64(100))
+	})
+	for i, m := range mishaps {
+		for j, b := range boundaries[:6] {
+			if *liveSeeds == 1 && (i%4 != j%4 || testing.Short() && i%8 != j%8) {
+				continue
+			}
+			t.Run(m.name+"/"+b.name, func(t *testing.T) {
+				t.Parallel()
+				for seed := range uint64(*liveSeeds) {
+					synctest.Test(t, func(t *testing.T) { strikeRebalance(t, seed+1, b.endpoint, m.fault, seen) })
+				}
+			})
+		}
+	}
+}
+
+func strikeRebalance(t *testing.T, seed uint64, endpoint string, f fault.Fault, seen *legsSeen) {
+	f.Endpoints, f.Probability, f.Until = []string{endpoint}, 0.34, 90*time.Second
+	f.Key = bottest.BotKey
+	s := balancers(t, seed, f)
+	s.observer = seen
+	p := s.start()
+	time.Sleep(3 * time.Minute)
+	require.NoError(t, p.end())
+	require.Empty(t, s.OpenAtTheExchange())
+	s.conserved(p)
+}
+
+// Kills as an order is about to reach the exchange, and when it has been carried out and the bot
+// has not heard of it, while a strategy rebalances.
+func TestABotKilledAtAnyBoundaryOfARebalanceGoesOn(t *testing.T) {
+	for name, before := range map[string]bool{"about to be sent": true, "done": false} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(4**liveSeeds - 2) {
+				synctest.Test(t, func(t *testing.T) { killRebalance(t, seed+1, before) })
+			}
+		})
+	}
+}
+
+func killRebalance(t *testing.T, seed uint64, before bool) {
+	s, chance := balancers(t, seed), rand.New(rand.NewPCG(seed, 8))
+	for range 6 {
+		p, killed, writes, nth := s.start(), make(chan struct{}), atomic.Int64{}, 1+chance.Int64N(6)
+		s.traffic.on(func(r *http.Request, about bool) {
+			if commandOf(r) == market.CommandPlace && about == before && writes.Add(1) == nth {
+				p.kill()
+				close(killed)
+			}
+		})
+		<-killed
+		p.bury()
+		time.Sleep(time.Duration(chance.IntN(30)) * time.Second)
+	}
+	s.traffic.on(nil)
+	p := s.start()
+	time.Sleep(2 * time.Minute)
+	require.NoError(t, p.end())
+	require.Empty(t, s.OpenAtTheExchange())
+	s.conserved(p)
+}

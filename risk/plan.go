@@ -1,0 +1,41 @@
+package risk
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// CheckPlan decides whether a strategy may send these sells together and, when all of them have
+// ended, these buys: by its limits on numbers of orders alone. Each order is checked by itself when
+// it leaves. The error wraps a *Refusal, valid until the next Check.
+func (g *Gate) CheckPlan(a *state.Account, id market.StrategyID, at market.Time, sells, buys int) error {
+	g.now, g.checkedMarket = at, nil
+	s := &g.slots[id]
+	l, both, most := &s.limits, s.sentLastMinute(at)+sells+buys, max(sells, buys)
+	var refused error
+	switch {
+	case s.halted:
+		refused = g.objection(s, ReasonHalted, 0, 0)
+	case s.warming:
+		refused = g.objection(s, ReasonWarmUp, 0, 0)
+	case l.OrdersPerMinute > 0 && both > l.OrdersPerMinute:
+		refused = g.objection(s, ReasonOrdersPerMinute, int64(both), int64(l.OrdersPerMinute))
+	case l.MaxInFlight > 0 && a.InFlightBy(id)+most > l.MaxInFlight:
+		refused = g.objection(s, ReasonMaxInFlight, int64(a.InFlightBy(id)+most), int64(l.MaxInFlight))
+	case l.MaxOpenOrders > 0 && a.OpenBy(id)+most > l.MaxOpenOrders:
+		refused = g.objection(s, ReasonMaxOpenOrders, int64(a.OpenBy(id)+most), int64(l.MaxOpenOrders))
+	default:
+		return nil
+	}
+	return fmt.Errorf("a plan of %d sells and %d buys: %w", sells, buys, refused)
+}
+
+// Stale reports whether a market's latest price is no base for a decision of a strategy: it came
+// late, it is older than max_data_age, or it cannot be true.
+func (g *Gate) Stale(a *state.Account, id market.StrategyID, m market.ID, at market.Time) bool {
+	seen, late := a.PriceArrived(m)
+	age := g.slots[id].limits.MaxDataAge
+	return late || age > 0 && at.Sub(seen) > age || a.Unreliable(m)
+}

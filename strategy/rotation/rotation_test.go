@@ -1,0 +1,105 @@
+package rotation_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/rotation"
+	"github.com/tidemark-trading/tidemark/strategy/strategytest"
+)
+
+const day = market.Time(24 * 3600 * 1e9)
+
+// stage has three markets and the strategy over the best two of three days, chosen each week.
+type stage struct {
+	*testing.T
+	strategytest.Bench
+	markets  []*market.Market
+	strategy strategy.Strategy
+	desk     *strategy.Desk
+	next     market.Time // start of the next day
+}
+
+// start begins on a Thursday.
+func start(t *testing.T) *stage {
+	s := &stage{T: t, next: 7 * day}
+	for _, name := range []string{"BTC-EUR", "ETH-EUR", "ADA-EUR"} {
+		s.markets = append(s.markets, s.Market(name, 0, 2, 1000_00))
+	}
+	made, err := rotation.Definition.New(map[string]any{"top": int64(2), "candles": int64(3)},
+		s.Setup(market.Interval1d))
+	require.NoError(t, err)
+	s.strategy, s.desk = made, s.Bench.Desk()
+	return s
+}
+
+// closes closes a day of the markets; 0: without a trade.
+func (s *stage) closes(prices [3]market.Price, want ...string) {
+	s.Helper()
+	var group []market.Candle
+	for i, p := range prices {
+		if p != 0 {
+			group = append(group, market.Candle{Open: p, High: p, Low: p, Close: p, Start: s.next,
+				Market: s.markets[i].ID, Interval: market.Interval1d})
+		}
+	}
+	s.next += day
+	s.Group(s.strategy, s.desk, group...)
+	require.Equal(s, want, s.Asked())
+}
+
+func TestItHoldsTheBestOfTheWeek(t *testing.T) {
+	s := start(t)
+	s.closes([3]market.Price{100, 100, 100}) // Thursday
+	s.closes([3]market.Price{100, 100, 100})
+	s.closes([3]market.Price{100, 100, 100})
+	s.closes([3]market.Price{105, 101, 110}, "rebalance 50% ADA-EUR 50% BTC-EUR 0% ETH-EUR band 2%") // Sunday
+	for range 6 {
+		s.closes([3]market.Price{120, 120, 120})
+	}
+	s.closes([3]market.Price{119, 121, 118}, "rebalance 50% ETH-EUR 0% BTC-EUR 0% ADA-EUR band 2%") // one has risen
+	for range 6 {
+		s.closes([3]market.Price{100, 100, 100})
+	}
+	s.closes([3]market.Price{99, 100, 98}, "rebalance 0% ETH-EUR 0% BTC-EUR 0% ADA-EUR band 2%") // all is cash
+}
+
+func TestAMarketWithoutATradeKeepsItsMomentumAndAYoungOneHasNone(t *testing.T) {
+	s := start(t)
+	s.closes([3]market.Price{100, 100, 0})
+	s.closes([3]market.Price{100, 100, 100})
+	s.closes([3]market.Price{100, 100, 100})
+	s.closes([3]market.Price{105, 110, 200}, "rebalance 50% ETH-EUR 50% BTC-EUR 0% ADA-EUR band 2%")
+	for range 6 {
+		s.closes([3]market.Price{0, 100, 100})
+	}
+	s.closes([3]market.Price{0, 90, 101}, "rebalance 50% BTC-EUR 50% ADA-EUR 0% ETH-EUR band 2%")
+}
+
+func TestARefusedPlanWaitsForTheNextWeek(t *testing.T) {
+	s := start(t)
+	for range 3 {
+		s.closes([3]market.Price{100, 100, 100})
+	}
+	s.RefusePlan = true
+	s.closes([3]market.Price{105, 101, 100}, "rebalance 50% BTC-EUR 50% ETH-EUR 0% ADA-EUR band 2% refused")
+	s.RefusePlan = false
+	s.closes([3]market.Price{105, 101, 100})
+}
+
+func TestWhatItCannotTradeIsRefusedAtTheStart(t *testing.T) {
+	var b strategytest.Bench
+	b.Market("BTC-EUR", 0, 2, 1000_00)
+	_, err := rotation.Definition.New(map[string]any{"every": "1h"}, b.Setup(market.Interval1d))
+	require.EqualError(t, err,
+		"strategy rotation: parameter every: 1h is shorter than the main interval, which is 1d")
+	b.Market("ETH-USDC", 0, 2, 1000_00)
+	_, err = rotation.Definition.New(nil, b.Setup(market.Interval1d))
+	require.EqualError(t, err, "strategy rotation: BTC-EUR and ETH-USDC have different quote assets")
+	needs, err := rotation.Definition.Needs(nil)
+	require.NoError(t, err)
+	require.Equal(t, 31, needs.Warmup)
+}
