@@ -20,6 +20,7 @@ var update = flag.Bool("update", false, "write the blocks of "+page)
 
 // definitions are the recipes by the names of their files.
 var definitions = map[string]strategy.Definition{
+	"balance":   balanceDefinition,
 	"daily":     dailyDefinition,
 	"intervals": intervalsDefinition,
 	"leave":     leaveDefinition,
