@@ -17,14 +17,12 @@ type restlessParams struct {
 var restlessKind = strategy.Define("restless", "does something by chance with every ticker",
 	func(restlessParams) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(p restlessParams, s strategy.Setup) (strategy.Strategy, error) {
-		return &restless{chance: rand.New(rand.NewPCG(uint64(p.Seed), 5)),
-			way: rand.New(rand.NewPCG(uint64(p.Seed), 7))}, nil
+		return &restless{chance: rand.New(rand.NewPCG(uint64(p.Seed), 5))}, nil
 	})
 
 type restless struct {
 	strategy.Base
 	chance *rand.Rand
-	way    *rand.Rand // out of a position
 }
 
 func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
@@ -44,21 +42,9 @@ func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
 	case draw == 8:
 		_, _ = d.In(t.Market).Buy(strategy.Amount(hundredth), strategy.Exits(last-5000-step, last+3000+step))
 	case draw == 9:
-		s.flat(d.In(t.Market), have)
+		_, _ = d.In(t.Market).Target(strategy.Amount(0))
 	case draw < 15:
 		s.change(d, t, draw)
-	}
-}
-
-// flat leaves the position by one of the two ways, or a part of it.
-func (s *restless) flat(m strategy.MarketDesk, have market.Qty) {
-	switch s.way.IntN(3) {
-	case 0:
-		_, _ = m.Target(strategy.Amount(0))
-	case 1:
-		_ = m.Close()
-	default:
-		_ = m.ClosePart(strategy.Amount(have / 2))
 	}
 }
 
