@@ -35,6 +35,7 @@ type play struct {
 	into   time.Duration // its minute the bot starts
 	longer []market.Interval
 	quiet  bool // see hush
+	alike  bool // it sends only orders that other agreements send too
 	// prices have no decimals, so that a backtest keeps them in coarser units than the exchange
 	// does
 	round bool

@@ -40,7 +40,7 @@ type agreement struct {
 // agreements are the shipped strategies, each by itself and with few candles between its decisions,
 // one that tries everything, one that leaves by Close, and one whose exits follow.
 var agreements = []agreement{
-	{"smacross", play{strategies: section("s", "smacross", both, "1m",
+	{"smacross", play{alike: true, strategies: section("s", "smacross", both, "1m",
 		`params = { fast = 3, slow = 8, share = "0.5" }`)}},
 	{"breakout", play{round: true,
 		strategies: section("s", "breakout", both, "1m",
@@ -52,8 +52,8 @@ var agreements = []agreement{
 		`params = { period = 5, low = 40.0, high = 60.0, offset_bps = "5", target_bps = "10", expire = 3 }`)}},
 	{"grid", play{strategies: section("s", "grid", both, "1m",
 		`params = { levels = 3, spacing_bps = "12", recentre_bps = "30", money = "200" }`)}},
-	{"dca", play{strategies: section("s", "dca", both, "1m", `params = { money = "25.55", every_candles = 1 }`)}},
-	{"dca by the clock", play{strategies: section("s", "dca", bitcoin, "1m",
+	{"dca", play{alike: true, strategies: section("s", "dca", both, "1m", `params = { money = "25.55", every_candles = 1 }`)}},
+	{"dca by the clock", play{alike: true, strategies: section("s", "dca", bitcoin, "1m",
 		`params = { money = "25.55", every = "5m" }`)}},
 	{"maker on tickers", play{quiet: true,
 		strategies: section("s", "maker", both, "1m",
@@ -61,7 +61,7 @@ var agreements = []agreement{
 	{"maker on books", play{quiet: true, backtest: "synthetic_book = true",
 		strategies: section("s", "maker", bitcoin, "1m",
 			`params = { half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)}},
-	{"trendfilter", play{strategies: section("s", "trendfilter", both, "1m",
+	{"trendfilter", play{alike: true, strategies: section("s", "trendfilter", both, "1m",
 		`params = { fast = 1, slow = 3, days = 0, size = "40% cash" }`)}},
 	{"rotation", play{strategies: section("s", "rotation", both, "1m",
 		`params = { top = 1, candles = 3, every = "5m" }`)}},
@@ -76,6 +76,9 @@ func eachAgreement(t *testing.T, minutes int, with func(int, *agreement), then f
 	minutes = shortened(t, minutes)
 	for n, a := range agreements {
 		t.Run(a.name, func(t *testing.T) {
+			if testing.Short() && a.alike {
+				t.Skip("-short: it sends only orders that others send too")
+			}
 			for seed := range *liveSeeds {
 				a.seed, a.wicks, a.minutes, a.into = uint64(seed+1), true, minutes, 10*time.Second
 				if with != nil {
