@@ -437,6 +437,7 @@ type ledger struct {
 	intents   map[string]bool // committed
 	sent      map[market.OrderID]exchange.Intent
 	noted     []exchange.Intent
+	handed    []exchange.Intent // for sending, in turn
 	commits   int
 	full      error    // what the next commit returns that is durable all the same
 	concluded []string // of differences
@@ -454,7 +455,7 @@ func (j *ledger) Event(ev *market.Event) {
 	}
 }
 func (j *ledger) Intent(i *exchange.Intent)                    { j.noted = append(j.noted, *i) }
-func (j *ledger) Sent(market.Time, *exchange.Intent)           {}
+func (j *ledger) Sent(_ market.Time, i *exchange.Intent)       { j.handed = append(j.handed, *i) }
 func (j *ledger) Outcome(market.Time, *exchange.Intent, error) {}
 func (j *ledger) Note(kind, text string)                       { j.remarks = append(j.remarks, kind+": "+text) }
 func (j *ledger) Discrepancy(_ market.Time, d *state.Discrepancy) {
