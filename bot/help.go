@@ -15,8 +15,8 @@ import (
 // helpWidth is the width of a terminal of 80 columns.
 const helpWidth = 80
 
-// narrow makes the help of a command, and of all below it, fit helpWidth, and lets their errors name
-// the nearest flag.
+// narrow makes the help of a command, and of all below it, fit helpWidth, and lets their errors
+// name the nearest flag.
 func narrow(root *cobra.Command) {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages |", ".FlagUsagesWrapped 80 |"))
 	help := root.HelpFunc()

@@ -19,7 +19,8 @@ func TestHelpHasLinesOfAtMost80Columns(t *testing.T) {
 		c.SetOut(&out)
 		require.NoError(t, c.Help())
 		for line := range bytes.Lines(out.Bytes()) {
-			require.LessOrEqual(t, utf8.RuneCount(bytes.TrimRight(line, "\n")), helpWidth, "%s: %s", c.CommandPath(), line)
+			require.LessOrEqual(t, utf8.RuneCount(bytes.TrimRight(line, "\n")), helpWidth, "%s: %s", c.CommandPath(),
+				line)
 		}
 		for _, below := range c.Commands() {
 			walk(below)

@@ -116,7 +116,8 @@ func LoadRun(source *Source) (*Run, error) {
 	}
 	c := DefaultRun()
 	c.Source = source
-	if err := source.decode(&binder{config: &Backtest{Risk: first.Risk}, other: reflect.TypeFor[Backtest]()}, c); err != nil {
+	if err := source.decode(&binder{config: &Backtest{Risk: first.Risk}, other: reflect.TypeFor[Backtest]()},
+		c); err != nil {
 		return nil, err
 	}
 	return c, source.Place(c.Exchange.checkAddresses())
