@@ -123,7 +123,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(a.backtestCommand(),
 		candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr}, a.enter),
 		a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(),
-		a.doctorCommand(), a.versionCommand())
+		a.doctorCommand(), a.manCommand(), a.versionCommand())
 	root.AddCommand(a.operatorCommands()...)
 	return root
 }

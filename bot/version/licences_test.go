@@ -100,9 +100,9 @@ func written(modules []linked) (string, error) {
 		if m.texts == nil {
 			return "", fmt.Errorf("%s is not on this machine: go mod download all", m.name)
 		}
-		kinds := make([]string, len(m.texts))
-		for i, text := range m.texts {
-			kinds[i] = kindOf(text)
+		var kinds []string
+		for _, text := range m.texts {
+			kinds = append(kinds, kindsOf(text)...)
 			if !slices.Contains(texts, text) {
 				texts = append(texts, text)
 			}
@@ -121,15 +121,17 @@ func written(modules []linked) (string, error) {
 	return head.String() + body.String(), nil
 }
 
-// kindOf is the SPDX name of a text.
-func kindOf(text string) string {
+// kindsOf are the SPDX names of the licences in a text.
+func kindsOf(text string) (kinds []string) {
 	for _, k := range [][2]string{{"SIL OPEN FONT LICENSE", "OFL-1.1"}, {"FreeType Project LICENSE", "FTL"},
 		{"FreeType License", "FTL"}, {"Apache License", "Apache-2.0"},
-		{"Permission is hereby granted, free of charge", "MIT"},
-		{"Neither the name", "BSD-3-Clause"}, {"Redistribution and use", "BSD-2-Clause"}} {
+		{"Permission is hereby granted, free of charge", "MIT"}, {"Neither the name", "BSD-3-Clause"}} {
 		if strings.Contains(text, k[0]) {
-			return k[1]
+			kinds = append(kinds, k[1])
 		}
 	}
-	return "notice"
+	if kinds == nil && strings.Contains(text, "Redistribution and use") {
+		kinds = []string{"BSD-2-Clause"}
+	}
+	return kinds
 }
