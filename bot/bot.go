@@ -98,6 +98,11 @@ func Run(ctx context.Context, p Process) int {
 	return a.exitCode(err)
 }
 
+// Command is the tree of all commands, for programs that describe them. Run runs them.
+func Command(kinds ...strategy.Definition) *cobra.Command {
+	return (&app{Process: Process{Definitions: kinds}}).root()
+}
+
 // app is one run of the program.
 type app struct {
 	Process
@@ -123,7 +128,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(a.backtestCommand(),
 		candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr}, a.enter),
 		a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(),
-		a.doctorCommand(), a.manCommand(), a.versionCommand())
+		a.doctorCommand(), a.versionCommand())
 	root.AddCommand(a.operatorCommands()...)
 	return root
 }

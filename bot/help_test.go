@@ -2,8 +2,6 @@ package bot
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"testing"
 	"unicode/utf8"
 
@@ -28,7 +26,7 @@ func TestHelpHasLinesOfAtMost80Columns(t *testing.T) {
 			walk(below)
 		}
 	}
-	root := (&app{}).root()
+	root := Command()
 	root.InitDefaultCompletionCmd()
 	walk(root)
 	require.Greater(t, commands, 30)
@@ -37,15 +35,4 @@ func TestHelpHasLinesOfAtMost80Columns(t *testing.T) {
 func TestParagraphsAreWrappedAndIndentedLinesStay(t *testing.T) {
 	require.Equal(t, "one two\nthree\n\n  a  table\n  of two lines\n\nthe-longest\nword",
 		wrap("one two three\n\n  a  table\n  of two lines\n\nthe-longest\nword", 12))
-}
-
-func TestEachCommandHasAManualPage(t *testing.T) {
-	root, dir := (&app{}).root(), t.TempDir()
-	require.NoError(t, writeManuals(root, dir))
-	pages, err := filepath.Glob(filepath.Join(dir, "bot-*.1"))
-	require.NoError(t, err)
-	require.Greater(t, len(pages), 30)
-	text, err := os.ReadFile(filepath.Join(dir, "bot-candles-import.1"))
-	require.NoError(t, err)
-	require.Contains(t, string(text), "--skip-bad")
 }

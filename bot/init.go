@@ -120,15 +120,16 @@ func validModule(name string) bool {
 // taken are words that the written package uses, or that Go knows: a package and a type of such a
 // name would hide them.
 const taken = " any append bool bot byte cap clear close complex copy delete error falling false flag float32 " +
-	"float64 imag init int int16 int32 int64 int8 iota len main make market max min new nil panic print println real recover " +
+	"float64 imag init int int16 int32 int64 int8 iota len main make market max min new nil panic print println real " +
+	"recover " +
 	"rune strategy strategytest string t test testing true uint uint16 uint32 uint64 uint8 uintptr "
 
 // packageOf is the name of the package, the strategy and its type: the letters and digits of the
 // module's name.
 func packageOf(name string) string {
 	letters := regexp.MustCompile(`[^a-z0-9]`).ReplaceAllString(strings.ToLower(name), "")
-	if token.IsKeyword(letters) || strings.Contains(taken, " "+letters+" ") ||
-		strings.Trim(letters[:min(1, len(letters))], "0123456789") == "" {
+	hides := token.IsKeyword(letters) || strings.Contains(taken, " "+letters+" ")
+	if hides || letters == "" || letters[0] <= '9' {
 		return "my" + letters
 	}
 	return letters

@@ -70,10 +70,18 @@ func (b *binder) bindStruct(path []string, into reflect.Value, raw any) error {
 	}
 	names := keysOf(into.Type())
 	for _, key := range slices.Sorted(maps.Keys(table)) {
-		if !slices.Contains(names, key) && !b.ofOther(Join(path, key), table[key]) {
-			return At(Join(path, key), fmt.Errorf("unknown key; %s%s", meant(path, key, into.Type(), table),
-				elsewhere(path, key)))
+		if slices.Contains(names, key) {
+			continue
 		}
+		at := Join(path, key)
+		if b.ofOther(at) {
+			set, typed := typedIn(at, table[key])
+			if !typed {
+				continue
+			}
+			at = set
+		}
+		return At(at, fmt.Errorf("unknown key; %s%s", meant(path, key, into.Type(), table), elsewhere(path, key)))
 	}
 	for _, f := range reflect.VisibleFields(into.Type()) {
 		key := f.Tag.Get("toml")

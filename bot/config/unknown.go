@@ -10,9 +10,8 @@ import (
 )
 
 // ofOther reports whether the config of the other command has a key. One file serves `bot backtest`
-// and `bot run`: each ignores the settings that only the other one has. Those of --set are for the
-// command that runs.
-func (b *binder) ofOther(path []string, raw any) bool {
+// and `bot run`: each ignores the settings that only the other one has.
+func (b *binder) ofOther(path []string) bool {
 	at := b.other
 	for _, part := range path {
 		if at == nil {
@@ -20,22 +19,22 @@ func (b *binder) ofOther(path []string, raw any) bool {
 		}
 		at = inside(at, part)
 	}
-	return at != nil && !hasTyped(raw)
+	return at != nil
 }
 
-// hasTyped reports whether a value, or one in a table, comes from --set.
-func hasTyped(raw any) bool {
+// typedIn is the path of a setting of --set in a value; known: there is one.
+func typedIn(path []string, raw any) (typed []string, known bool) {
 	switch v := raw.(type) {
 	case flagText:
-		return true
+		return path, true
 	case map[string]any:
-		for _, inner := range v {
-			if hasTyped(inner) {
-				return true
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if typed, known = typedIn(Join(path, key), v[key]); known {
+				return typed, true
 			}
 		}
 	}
-	return false
+	return path, false
 }
 
 // inside is the type of a key in a table of a type; nil: it has no such key.

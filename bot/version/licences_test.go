@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 
 var update = flag.Bool("update", false, "write licences.txt anew")
@@ -48,14 +49,14 @@ func linkedModules(t *testing.T) []linked {
 	t.Helper()
 	template, err := os.ReadFile("../template/go.mod.tmpl")
 	require.NoError(t, err)
-	root, err := exec.Command("go", "env", "GOROOT").Output()
+	root, err := bottest.Short(t, "go", "env", "GOROOT").Output()
 	require.NoError(t, err)
 	list := []linked{{name: "Go", version: "standard library", dir: strings.TrimSpace(string(root))}}
 	args := []string{"list", "-m", "-f", "{{.Path}}|{{.Version}}|{{.Dir}}"}
 	for _, m := range regexp.MustCompile(`\t(\S+) v\S+`).FindAllStringSubmatch(string(template), -1) {
 		args = append(args, m[1])
 	}
-	out, err := exec.Command("go", args...).Output()
+	out, err := bottest.Short(t, "go", args...).Output()
 	require.NoError(t, err)
 	for line := range strings.Lines(string(out)) {
 		part := strings.Split(strings.TrimSpace(line), "|")
