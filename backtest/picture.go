@@ -118,8 +118,8 @@ func (r *recorder) tripLayers(id market.ID) []chart.Layer {
 
 func seconds(t market.Time) float64 { return float64(t) / 1e9 }
 
-// lineRoles are the colours of plotted lines, the most different ones first. Further lines have them
-// again, dashed.
+// lineRoles are the colours of plotted lines, the most different ones first. Further lines begin
+// anew, dashed.
 func lineRoles() []chart.Role {
 	return []chart.Role{chart.Main, chart.Third, chart.Second, chart.Quiet}
 }
