@@ -142,8 +142,8 @@ func (f *Fee) read(raw any) error {
 	}
 	rate, err := market.ParseRate(string(f.Decimal))
 	if err == nil && rate > highestFee && rate <= WholeRate {
-		return fmt.Errorf("%s would be %s of each fill; write \"%s%%\" if it is in percent, or \"%s\" if you mean that "+
-			"much", f.Decimal, rate, f.Decimal, rate)
+		return fmt.Errorf("%s would be %s of each fill; write \"%s%%\" if it is in percent, or \"%s\" if you mean "+
+			"that much", f.Decimal, rate, f.Decimal, rate)
 	}
 	return nil
 }

@@ -38,8 +38,8 @@ func (c *csvImport) hint() string {
 			}
 		}
 	case c.faults.future:
-		return "The rows lie in the future: if the unit of the times was guessed wrongly, name it, like --time-format " +
-			"ms."
+		return "The rows lie in the future: if the unit of the times was guessed wrongly, name it, like " +
+			"--time-format ms."
 	case c.faults.short && !c.layout.header:
 		return "The rows have no volume: --no-volume imports them without."
 	case c.faults.impossible && !c.layout.header && len(c.options.Columns) == 0:
@@ -135,8 +135,8 @@ type SpacingError struct {
 
 // Error names both.
 func (e *SpacingError) Error() string {
-	return fmt.Sprintf("the rows are %s apart, not %s: did you mean --interval %s? (--complete if there were no trades "+
-		"between them)", e.Found, e.Interval, e.Found)
+	return fmt.Sprintf("the rows are %s apart, not %s: did you mean --interval %s? (--complete if there were no "+
+		"trades between them)", e.Found, e.Interval, e.Found)
 }
 
 // fewRows are too few to tell the interval of a file.
