@@ -233,7 +233,7 @@ type shell struct {
 	env          []string // beside that of the test
 }
 
-// newShell returns a folder that looks like a checkout, with configs/, FILE.csv and live.toml. That
+// newShell returns a folder that looks like a checkout, with configs/, CSV and live.toml. That
 // is configs/sandbox.toml with another state folder, and with a shorter window, for which the kill
 // switch waits.
 func newShell(t *testing.T) *shell {
@@ -254,6 +254,7 @@ func newShell(t *testing.T) *shell {
 		fmt.Fprintf(&csv, "%d,%.2f,%.2f,%.2f,%.2f,1\n", at.Unix(), price, price+10, price-10, price)
 	}
 	s.write(t, "FILE.csv", csv.String())
+	s.write(t, "MINUTES.csv", "1609459200,10,12,9,11,1\n1609459260,11,12,9,11,1\n1609459320,11,12,9,11,1\n")
 	live := strings.NewReplacer(`"bots/sandbox"`, `"state"`, `window = "10s"`, `window = "5s"`)
 	s.write(t, "live.toml", live.Replace(s.read(t, "configs/sandbox.toml")))
 	for name, key := range map[string]string{"TIDEMARK_KEY": "key", "TIDEMARK_SECRET": "secret"} {

@@ -69,6 +69,8 @@ func (a *commands) importCommand(store *storeFlags) *cobra.Command {
 	c.Flags().StringVar(&f.timeFormat, "time-format", "",
 		"`FORMAT` of the times, like %d/%m/%Y %H:%M, or the unit of Unix times: s, ms, us, ns")
 	c.Flags().StringVar(&f.decimal, "decimal", "", "the decimal `SIGN`, comma or point, where the file does not tell")
+	c.Flags().StringVar(&f.rename, "rename", "",
+		"`FILE` of markets that were renamed or swapped: lines like LEND-EUR,AAVE-EUR,2020-10-03,100:1")
 	c.Flags().StringVar(&f.pattern, "pattern", "", "of a folder or zip, read the files with names like `PATTERN`")
 	return c
 }
@@ -86,17 +88,21 @@ func (a *commands) importCandles(ctx context.Context, f *importFlags, file strin
 	if err != nil {
 		return err
 	}
+	o := candles.ImportOptions{Complete: f.complete, SkipBad: f.skipBad,
+		WriteOptions: candles.WriteOptions{Market: name, Interval: interval, Replace: f.replace,
+			PriceDigits: f.priceDigits, VolumeDigits: f.volumeDigits},
+		Columns: f.columns, TimeFormat: f.timeFormat, Decimal: f.decimal, NoVolume: f.noVolume,
+		RoundVolumes: f.roundVolumes, Now: now()}
+	if err := f.follow(&o); err != nil {
+		return err
+	}
 	store, err := f.write()
 	if err != nil {
 		return err
 	}
 	bar := console.NewCount(ctx, a.Stderr, "MB read")
-	report, err := store.ImportFiles(files, candles.ImportOptions{Complete: f.complete, SkipBad: f.skipBad,
-		WriteOptions: candles.WriteOptions{
-			Market: name, Interval: interval, Replace: f.replace, PriceDigits: f.priceDigits,
-			VolumeDigits: f.volumeDigits},
-		Columns: f.columns, TimeFormat: f.timeFormat, Decimal: f.decimal, NoVolume: f.noVolume,
-		RoundVolumes: f.roundVolumes, Now: now(), Progress: func(bytes int64) { bar.Reach(bytes >> 20) }})
+	o.Progress = func(bytes int64) { bar.Reach(bytes >> 20) }
+	report, err := store.ImportFiles(files, o)
 	bar.End()
 	if err = errors.Join(err, store.Close()); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
@@ -104,7 +110,19 @@ func (a *commands) importCandles(ctx context.Context, f *importFlags, file strin
 	if f.json {
 		return console.PrintJSON(a.Stdout, importInfoOf(&report))
 	}
-	_, err = io.WriteString(a.Stdout, importText(name, interval, &report))
+	_, err = io.WriteString(a.Stdout, importText(o.Market, interval, &report))
+	return err
+}
+
+// follow turns to the present market if that of the options was renamed.
+func (f *importFlags) follow(o *candles.ImportOptions) error {
+	if f.rename == "" {
+		return nil
+	}
+	line, err := readRename(f.rename, o.Market)
+	if err == nil && line != nil {
+		o.Market, o.Swap = line.present, &line.swap
+	}
 	return err
 }
 
@@ -189,6 +207,7 @@ func importText(name string, interval market.Interval, r *candles.ImportReport) 
 			"dropped: the file has the same row before"}, {r.Bad, "left out: bad"},
 		{r.Unordered, "sorted: they start before the row above"}, {r.Widened, "stored before, now with more decimals"},
 		{r.Empty, "left out: no values"},
+		{r.After, "left out: after the market was renamed"},
 		{r.Rounded, fmt.Sprintf("volumes rounded to %d decimals (--volume-digits)", r.VolumeDigits)},
 	} {
 		if line.count > 0 {

@@ -30,6 +30,7 @@ type ImportOptions struct {
 	// RoundVolumes rounds volumes to VolumeDigits. Otherwise they are rounded, to the decimals that
 	// fit beside the largest, only where they would not fit.
 	RoundVolumes bool
+	Swap         *Swap       // the file has the market's earlier asset; nil: it has the present one
 	Now          market.Time // rows that start later are bad; 0: no row is
 }
 
@@ -47,6 +48,7 @@ type ImportReport struct {
 	Rounded    int64       // volumes that were rounded
 	Missing    int64       // candles missing between First and Last; 0 if the file is complete
 	Files      int         // with rows
+	After      int64       // rows at or after the end of a Swap; skipped, and not in Rows
 	First      market.Time // start of the earliest candle of the file
 	Last       market.Time // start of the latest
 	Bytes      int64
@@ -139,11 +141,15 @@ func (s *Store) ImportFiles(files []File, o ImportOptions) (ImportReport, error)
 }
 
 func (s *Store) importFiles(files []File, o ImportOptions) (ImportReport, error) {
-	if err := o.check(); err != nil {
+	err := o.check()
+	if err == nil && o.Swap != nil {
+		err = o.Swap.check()
+	}
+	if err != nil {
 		return ImportReport{}, fmt.Errorf("import: %w", err)
 	}
 	c := s.newImport(&o)
-	err := errors.Join(c.run(s, files), c.load.close())
+	err = errors.Join(c.run(s, files), c.load.close())
 	if err != nil {
 		err = fmt.Errorf("import: %w", err)
 	}
@@ -322,6 +328,9 @@ func (c *csvImport) addRow(line []byte) error {
 			c.bad(err.Error())
 			return nil
 		case c.row.longVolume != nil && !c.roundLong():
+			return nil
+		}
+		if !c.swap() {
 			return nil
 		}
 	}

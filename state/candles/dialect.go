@@ -67,7 +67,8 @@ func (l *csvLayout) detect(head []byte, o *ImportOptions) (lines, size int, err 
 	if err := l.detectNumbers(sample, o.Decimal); err != nil {
 		return 0, 0, err
 	}
-	l.defaultOrder = l.column == usualColumns && l.clock < 0 && l.plainNumbers() && len(l.layouts) == 0
+	l.defaultOrder = l.column == usualColumns && l.clock < 0 && l.plainNumbers() && len(l.layouts) == 0 &&
+		o.Swap == nil
 	return sample[0].from, sample[0].at, nil
 }
 
@@ -237,6 +238,9 @@ func missingMend(names []string) string {
 // assign finds the columns in the fields of a header.
 func (l *csvLayout) assign(fields [][]byte, line []byte, o *ImportOptions) error {
 	base, _, _ := market.SplitName(o.Market)
+	if o.Swap != nil {
+		base, _, _ = market.SplitName(o.Swap.Market)
+	}
 	for at, field := range fields {
 		which, known := columnOf(field)
 		switch {
