@@ -1,0 +1,81 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// decimal writes a number with its decimals and a comma between thousands.
+func decimal(x float64, digits uint8) string {
+	text := strconv.FormatFloat(x, 'f', int(digits), 64)
+	whole, fraction, broken := strings.Cut(text, ".")
+	sign := ""
+	if strings.HasPrefix(whole, "-") {
+		sign, whole = "-", whole[1:]
+	}
+	for at := len(whole) - 3; at > 0; at -= 3 {
+		whole = whole[:at] + "," + whole[at:]
+	}
+	if broken {
+		whole += "." + fraction
+	}
+	return sign + whole
+}
+
+func whole(n int) string { return decimal(float64(n), 0) }
+
+// count writes a number, and nothing for zero.
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// sign is the class of a gain or a loss.
+func sign(x float64) string {
+	switch {
+	case x > 0:
+		return "up"
+	case x < 0:
+		return "down"
+	}
+	return ""
+}
+
+// moment writes a time to the minute; seconds only where there are any.
+func moment(t market.Time) string {
+	layout := "2006-01-02 15:04"
+	if t%market.Time(time.Minute) != 0 {
+		layout += ":05"
+	}
+	return t.Std().Format(layout)
+}
+
+func date(t market.Time) string { return t.Std().Format(time.DateOnly) }
+
+// span writes seconds in their two largest units.
+func span(seconds int64) string {
+	switch {
+	case seconds >= 2*86400:
+		return fmt.Sprintf("%d d %d h", seconds/86400, seconds%86400/3600)
+	case seconds >= 3600:
+		return fmt.Sprintf("%d h %d min", seconds/3600, seconds%3600/60)
+	case seconds >= 60:
+		return fmt.Sprintf("%d min", seconds/60)
+	}
+	return fmt.Sprintf("%d s", seconds)
+}
+
+// percent writes a part as a percentage; "–" where it is undefined.
+func percent(x float64, digits uint8) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return "–"
+	}
+	return decimal(100*x, digits) + " %"
+}
