@@ -146,7 +146,7 @@ func (res *Result) cards() []report.Card {
 		{Title: "Maximum drawdown", Value: p.Drawdown.Depth.Percent(2), Note: "buy and hold " +
 			h.Drawdown.Depth.Percent(2)},
 		{Title: "Sharpe", Value: p.Sharpe.Text(2), Note: "buy and hold " + h.Sharpe.Text(2)},
-		{Title: "Round trips", Value: grouped(Figure(res.Trips.Count).Text(0)), Note: res.Trips.WinRate.Percent(1) +
+		{Title: "Round trips", Value: Figure(res.Trips.Count).Text(0), Note: res.Trips.WinRate.Percent(1) +
 			" won"},
 		{Title: "Fees", Value: p.Fees.Short(), Note: res.Currency + "; turnover " + p.Turnover.Text(1) + "×"},
 	}

@@ -62,6 +62,8 @@ func (a *app) backtestCommand() *cobra.Command {
 	flags.StringVar(&f.envelope, "envelope", "",
 		"run the pessimistic and optimistic path too: auto, true or false; auto: unless --json")
 	flags.Lookup("envelope").NoOptDefVal = "true"
+	flags.String("assets", "", "no effect")
+	_ = flags.MarkDeprecated("assets", "report.html loads no script") // it is defined
 	flags.StringVar(&f.log, "log", "warn", "log `LEVEL` of strategies on standard error: off, error, warn, info, debug")
 	flags.BoolVar(&f.lookahead, "check-lookahead", false,
 		"instead: change the future at many places and see whether earlier decisions change")

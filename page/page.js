@@ -395,7 +395,7 @@
       canvas.dataset.from = from;
       canvas.dataset.to = to;
       for (const t of document.querySelectorAll(".packed")) {
-        t.range = (data, row) => data.place("entered") >= 0 && data.text(data.place("market"), row) === name && data.at("entered", row) <= to && data.at("entered", row) + data.at("held", row) >= from;
+        t.range = (data, row) => data.text(data.place("market"), row) === name && data.at("entered", row) <= to && data.at("entered", row) + data.at("held", row) >= from;
         t.dispatchEvent(new Event("range"));
       }
     }
@@ -432,10 +432,11 @@
     }
 
     function trades(name, x, y, line) {
-      const list = [], market = trips.place("market"), names = trips.head.columns[market].names, own = names.indexOf(name);
+      const list = [], [market, entered, held, entry, exit, profit] = ["market", "entered", "held", "entry", "exit", "profit"].map(trips.place);
+      const own = trips.head.columns[market].names.indexOf(name), {columns, value} = trips;
       for (let row = 0; row < trips.rows; row++) {
-        const a = trips.at("entered", row), b = a + trips.at("held", row);
-        if (trips.columns[market][row] === own && b >= from && a <= to) list.push([a, trips.at("entry", row), b, trips.at("exit", row), trips.at("profit", row), row]);
+        const a = columns[entered][row], b = a + columns[held][row];
+        if (columns[market][row] === own && b >= from && a <= to) list.push([a, value(entry, row), b, value(exit, row), value(profit, row), row]);
       }
       const many = list.length > 400, r = many ? 2 : 5;
       for (const [a, entry, b, exit, gain, row] of list) {
