@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 
 	"github.com/tidemark-trading/tidemark/chart"
 	"github.com/tidemark-trading/tidemark/market"
@@ -16,6 +17,7 @@ type Picture struct{ Wide, Narrow template.HTML }
 const (
 	wideWidth   = 1120
 	narrowWidth = 400
+	lower       = 0.85 // the height of a panel of the narrow picture
 )
 
 // picture draws a chart for both.
@@ -25,7 +27,10 @@ func picture(c chart.Chart) (p Picture, err error) {
 	if err != nil {
 		return p, err
 	}
-	c.Width = narrowWidth
+	c.Width, c.Panels = narrowWidth, slices.Clone(c.Panels)
+	for i := range c.Panels {
+		c.Panels[i].Height *= lower
+	}
 	narrow, err := c.Element()
 	return Picture{template.HTML(wide), template.HTML(narrow)}, err
 }
@@ -54,8 +59,8 @@ func (r *Run) equityPicture(shown []*series) (Picture, error) {
 	}
 	upper = append(upper, chart.Line{Name: "equity", Points: equity})
 	return picture(chart.Chart{Label: "equity and drawdown over time", Times: true, Panels: []chart.Panel{
-		{Height: 210, Y: chart.Axis{Unit: r.Currency}, Layers: upper},
-		{Height: 90, Y: chart.Axis{Unit: "% below the peak"}, Layers: []chart.Layer{
+		{Height: 250, Y: chart.Axis{Unit: r.Currency}, Layers: upper},
+		{Height: 130, Y: chart.Axis{Unit: "% below the peak"}, Layers: []chart.Layer{
 			chart.Area{Role: chart.Down, Points: drawdowns(equity)}}},
 	}})
 }
