@@ -144,9 +144,9 @@
     function sort(by, down) { order = by; falling = down; limit = BATCH; update(); }
 
     function update() {
-      const view = inside.checked ? box.range : undefined;
+      const view = inside.checked && box.range ? box.range(data) : undefined;
       rows = [];
-      for (let row = 0; row < data.rows; row++) if (choices.every(test => test(row)) && (!view || view(data, row))) rows.push(row);
+      for (let row = 0; row < data.rows; row++) if (choices.every(test => test(row)) && (!view || view(row))) rows.push(row);
       const c = head.columns[order];
       let key = row => data.value(order, row);
       if (c.kind === "name") {
@@ -366,7 +366,7 @@
       };
       over.forEach(d => coloured(d, y));
       if (stops) levels(stops, name, x, y, line);
-      const seen = trips ? trades(name, x, y, line) : 0;
+      const {seen, each: oneIn} = trips ? trades(name, x, y, line) : {};
       if (marks) texts(name, x, y);
       context.restore();
       legend(over.map(d => d.l), 70, 11);
@@ -389,13 +389,17 @@
       times(right, height, x);
       const interval = span(all[now].head.interval), finer = all[now].levels[0].each < level.each && (to - from) / all[now].head.interval < right / 2;
       note.textContent = name + ", " + moment(from) + " to " + moment(to) + " UTC: " + (many === 1 ? "candles of " + interval : "a bar is " + many + " candles of " + interval) +
-        (trips ? ", " + seen + " round trips in view" : "") + "." + (finer ? " Single candles are not in the page here; they are in the candle store." : "");
+        (trips ? ", " + seen + " round trips in view" + (oneIn > 1 ? ", one in " + oneIn + " drawn" : "") : "") + "." + (finer ? " Single candles are not in the page here; they are in the candle store." : "");
       canvas.setAttribute("aria-label", note.textContent);
       canvas.dataset.each = many;
       canvas.dataset.from = from;
       canvas.dataset.to = to;
       for (const t of document.querySelectorAll(".packed")) {
-        t.range = (data, row) => data.text(data.place("market"), row) === name && data.at("entered", row) <= to && data.at("entered", row) + data.at("held", row) >= from;
+        t.range = ({head, columns, place}) => {
+          const market = columns[place("market")], entered = columns[place("entered")], held = columns[place("held")];
+          const own = head.columns[place("market")].names.indexOf(name);
+          return row => market[row] === own && entered[row] <= to && entered[row] + held[row] >= from;
+        };
         t.dispatchEvent(new Event("range"));
       }
     }
@@ -438,8 +442,9 @@
         const a = columns[entered][row], b = a + columns[held][row];
         if (columns[market][row] === own && b >= from && a <= to) list.push([a, value(entry, row), b, value(exit, row), value(profit, row), row]);
       }
-      const many = list.length > 400, r = many ? 2 : 5;
-      for (const [a, entry, b, exit, gain, row] of list) {
+      const many = list.length > 400, r = many ? 2 : 5, each = Math.ceil(list.length / 4000);
+      for (let i = 0; i < list.length; i += each) {
+        const [a, entry, b, exit, gain, row] = list[i];
         const colour = colours(gain > 0 ? "up" : "down"), x1 = x(a), y1 = y(entry), x2 = x(b), y2 = y(exit);
         if (!many || row === chosen) {
           context.strokeStyle = colour;
@@ -449,7 +454,7 @@
         triangle(x1, y1, r, 1, colours("main"));
         triangle(x2, y2, r, -1, colour);
       }
-      return list.length;
+      return {seen: list.length, each};
     }
 
     function triangle(x, y, r, up, colour) {

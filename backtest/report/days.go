@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tidemark-trading/tidemark/chart"
 	"github.com/tidemark-trading/tidemark/market"
@@ -49,9 +50,11 @@ func rolling(days []Day, n int) (sharpe, volatility []chart.Point) {
 // classes is the most bars that a distribution has on each side of zero.
 const classes = 20
 
-// distribution counts the days by their return in per cent. The classes are equally wide, a round
-// number; the outermost ones have all that lies beyond. left and right count those.
-func distribution(days []Day) (bars []chart.Bar, width float64) {
+// distribution counts the days by their return in per cent, without those of no change. The classes
+// are equally wide, a round number; the outermost ones have all that lies beyond.
+func distribution(all []Day) (bars []chart.Bar, still int) {
+	days := slices.DeleteFunc(slices.Clone(all), func(d Day) bool { return d.Return == 0 })
+	still = len(all) - len(days)
 	mean, square := 0.0, 0.0
 	for _, d := range days {
 		mean += d.Return / float64(len(days))
@@ -59,9 +62,9 @@ func distribution(days []Day) (bars []chart.Bar, width float64) {
 	}
 	deviation := 100 * math.Sqrt(max(square-mean*mean, 0))
 	if len(days) == 0 || deviation == 0 || math.IsInf(deviation, 0) || math.IsNaN(deviation) {
-		return nil, 0
+		return nil, still
 	}
-	width = roundUp(deviation / 5)
+	width := roundUp(deviation / 5)
 	counts := make([]float64, 2*classes)
 	for _, d := range days {
 		place := int(math.Floor(min(max(100*d.Return/width, -classes), classes-1)))
@@ -78,7 +81,7 @@ func distribution(days []Day) (bars []chart.Bar, width float64) {
 		from := float64(i-classes) * width
 		bars = append(bars, chart.Bar{From: from, To: from + width, Value: counts[i]})
 	}
-	return bars, width
+	return bars, still
 }
 
 // roundUp is the next number of 1, 2 or 5 times a power of ten.

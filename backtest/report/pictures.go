@@ -41,12 +41,6 @@ type Sample struct {
 	Equity, Cash float64
 }
 
-// A Flow is money that came (above zero) or went.
-type Flow struct {
-	At     market.Time
-	Amount float64
-}
-
 // equityPicture draws equity beside the benchmark, and the drawdown.
 func (r *Run) equityPicture(shown []*series) (Picture, error) {
 	equity := make([]chart.Point, 0, len(r.Equity))
@@ -136,14 +130,15 @@ func seen(points []chart.Point) bool {
 	return false
 }
 
-func (r *Run) distributionPicture() (Picture, error) {
-	bars, _ := distribution(r.Days)
+func (r *Run) distributionPicture() (p Picture, still int, err error) {
+	bars, still := distribution(r.Days)
 	if len(bars) == 0 {
-		return Picture{}, nil
+		return p, still, nil
 	}
-	return picture(chart.Chart{Label: "distribution of daily returns", X: chart.Axis{Unit: "daily return, %"},
+	p, err = picture(chart.Chart{Label: "distribution of daily returns", X: chart.Axis{Unit: "daily return, %"},
 		Panels: []chart.Panel{{Height: 150, Y: chart.Axis{Unit: "days"}, Layers: []chart.Layer{
 			chart.Bars{Role: chart.Main, Bars: bars}}}}})
+	return p, still, err
 }
 
 // A Market is what was drawn of one market.

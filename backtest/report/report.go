@@ -48,7 +48,6 @@ type Run struct {
 	Files           []string
 
 	Equity []Sample // the first is the start
-	Flows  []Flow
 	Days   []Day
 	Falls  Grid
 	Trips  *Trips
@@ -103,6 +102,7 @@ type view struct {
 	Markets                                        []marketPicture
 	MarketsNote                                    string
 	Years                                          []year
+	Still                                          int // days without a change
 	TripTitles                                     []string
 	TripRows                                       template.HTML
 	TripsSeen, TripsKept, TripsShown, Parts        int
@@ -175,7 +175,7 @@ func (v *view) draw(shown []*series, list []kept) (err error) {
 			return err
 		}
 	}
-	if v.Distribution, err = v.distributionPicture(); err != nil {
+	if v.Distribution, v.Still, err = v.distributionPicture(); err != nil {
 		return err
 	}
 	v.Markets, err = v.marketPictures(shown, list)
@@ -222,8 +222,7 @@ func (v *view) pack(data []page.Data, shown []*series) ([]page.Data, error) {
 
 // html is the body of the page.
 func (v *view) html() (template.HTML, error) {
-	t, err := template.New("report").Funcs(template.FuncMap{"date": date, "percent": percent, "whole": whole,
-		"money": func(x float64) string { return decimal(x, 2) }}).Parse(body)
+	t, err := template.New("report").Funcs(template.FuncMap{"date": date, "percent": percent, "whole": whole}).Parse(body)
 	if err != nil {
 		return "", err
 	}
