@@ -36,9 +36,9 @@ const backtestExample = `  bot backtest
 
 // backtestFlags are the flags of the command.
 type backtestFlags struct {
-	config, from, to, out, envelope, data, log string
-	sets                                       []string
-	noFiles, json, lookahead, warmup           bool
+	config, from, to, out, envelope, assets, data, log string
+	sets                                               []string
+	noFiles, json, lookahead, warmup                   bool
 }
 
 func (a *app) backtestCommand() *cobra.Command {
@@ -62,8 +62,8 @@ func (a *app) backtestCommand() *cobra.Command {
 	flags.StringVar(&f.envelope, "envelope", "",
 		"run the pessimistic and optimistic path too: `MODE` auto, true or false; auto: unless --json")
 	flags.Lookup("envelope").NoOptDefVal = "true"
-	flags.String("assets", "", "no effect")
-	_ = flags.MarkDeprecated("assets", "report.html loads no script") // it is defined
+	flags.StringVar(&f.assets, "assets", "", "no effect any more")
+	flags.Lookup("assets").Hidden = true
 	flags.StringVar(&f.log, "log", "warn", "log `LEVEL` of strategies on standard error: off, error, warn, info, debug")
 	flags.BoolVar(&f.lookahead, "check-lookahead", false,
 		"instead: change the future at many places and see whether earlier decisions change")
@@ -134,6 +134,9 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 		return err
 	}
 	a.warn(c.Source.Hints)
+	if f.assets != "" {
+		fmt.Fprintln(a.Stderr, "--assets has no effect any more: report.html loads no script")
+	}
 	p, err := plan.NewBacktest(c, a.Definitions)
 	if err != nil {
 		return err

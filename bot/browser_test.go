@@ -35,6 +35,9 @@ type viewer struct {
 
 // newBrowser starts Chromium, or skips the test where there is none.
 func newBrowser(t *testing.T) context.Context {
+	if testing.Short() {
+		t.Skip("the report is not looked at: -short")
+	}
 	var path string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); err == nil {

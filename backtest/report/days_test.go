@@ -64,10 +64,11 @@ func TestSumsAreThoseOfTheTrips(t *testing.T) {
 			AmountDigits: []uint8{8, 8}, MoneyDigits: 2})
 		n, profit, won := rapid.IntRange(0, 100).Draw(t, "trips"), 0.0, 0
 		for range n {
-			one := Trip{Market: rapid.IntRange(0, 1).Draw(t, "market"), Strategy: rapid.IntRange(0, 1).Draw(t, "strategy"),
-				Reason:  rapid.StringN(0, 1, 1).Draw(t, "reason"),
-				Entered: market.Time(rapid.Int64Range(-1e17, 1e18).Draw(t, "entered")),
-				Profit:  float64(rapid.IntRange(-100, 100).Draw(t, "profit"))}
+			one := Trip{Market: rapid.IntRange(0, 1).Draw(t, "market"),
+				Strategy: rapid.IntRange(0, 1).Draw(t, "strategy"),
+				Reason:   rapid.StringN(0, 1, 1).Draw(t, "reason"),
+				Entered:  market.Time(rapid.Int64Range(-1e17, 1e18).Draw(t, "entered")),
+				Profit:   float64(rapid.IntRange(-100, 100).Draw(t, "profit"))}
 			one.Exited = one.Entered + market.Time(rapid.Int64Range(0, 1e16).Draw(t, "held"))
 			trips.Add(one)
 			if profit += one.Profit; one.Profit > 0 {

@@ -222,7 +222,7 @@ func (v *view) pack(data []page.Data, shown []*series) ([]page.Data, error) {
 
 // html is the body of the page.
 func (v *view) html() (template.HTML, error) {
-	t, err := template.New("report").Funcs(template.FuncMap{"date": date, "percent": percent, "whole": whole}).Parse(body)
+	t, err := template.New("report").Funcs(template.FuncMap{"date": date, "whole": whole}).Parse(body)
 	if err != nil {
 		return "", err
 	}
