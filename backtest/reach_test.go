@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/backtest/report"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/breakout"
@@ -84,4 +85,15 @@ func TestPartialSalesSayThatTheyAre(t *testing.T) {
 	}
 	require.Equal(t, []string{"1", "2", "0"}, parts)
 	require.EqualValues(t, 2, result.Trips.Partial)
+}
+
+// A stop stands from its placing to its fill, and anew from each price that it was moved to.
+func TestStopsStandAsLongAsTheyDid(t *testing.T) {
+	var s stops
+	m := &market.Market{ID: 1, PriceDigits: 2}
+	s.begin(m, 7, 10, 90_00)
+	require.False(t, s.end(8, 11))
+	require.True(t, s.end(7, 20))
+	s.begin(m, 7, 20, 95_00)
+	require.Equal(t, []report.Stop{{From: 10, To: 20, Price: 90}, {From: 20, To: 30, Price: 95}}, s.all(30))
 }

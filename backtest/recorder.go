@@ -285,6 +285,7 @@ func (r *recorder) writeOrder(m *market.Market, o *market.Order, unknown string)
 	if r.orders == nil {
 		return
 	}
+	r.page.stops.end(o.ID, max(o.Updated, o.Created))
 	r.orders.buf = appendOrder(r.orders.buf, m, o, market.ClientOrderID(r.cfg.Run, o.ID), unknown)
 	r.orders.flushFull()
 }

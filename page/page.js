@@ -19,8 +19,9 @@
     return d.getUTCFullYear() + "-" + two(d.getUTCMonth() + 1) + "-" + two(d.getUTCDate()) + " " + two(d.getUTCHours()) + ":" +
       two(d.getUTCMinutes()) + (seconds && s % 60 ? ":" + two(d.getUTCSeconds()) : "");
   };
-  const span = s => s >= 172800 ? Math.floor(s / 86400) + " d " + Math.floor(s % 86400 / 3600) + " h" :
-    s >= 3600 ? Math.floor(s / 3600) + " h " + Math.floor(s % 3600 / 60) + " min" : s >= 60 ? Math.floor(s / 60) + " min" : s + " s";
+  const pair = (a, unit, b, small) => a + " " + unit + (b ? " " + b + " " + small : "");
+  const span = s => s >= 172800 ? pair(Math.floor(s / 86400), "d", Math.floor(s % 86400 / 3600), "h") :
+    s >= 3600 ? pair(Math.floor(s / 3600), "h", Math.floor(s % 3600 / 60), "min") : s >= 60 ? Math.floor(s / 60) + " min" : s + " s";
   const formats = new Map();
   const decimal = (x, digits) => {
     if (!formats.has(digits)) formats.set(digits, new Intl.NumberFormat("en", {minimumFractionDigits: digits, maximumFractionDigits: digits}));

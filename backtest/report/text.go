@@ -63,13 +63,21 @@ func date(t market.Time) string { return t.Std().Format(time.DateOnly) }
 func span(seconds int64) string {
 	switch {
 	case seconds >= 2*86400:
-		return fmt.Sprintf("%d d %d h", seconds/86400, seconds%86400/3600)
+		return pair(seconds/86400, "d", seconds%86400/3600, "h")
 	case seconds >= 3600:
-		return fmt.Sprintf("%d h %d min", seconds/3600, seconds%3600/60)
+		return pair(seconds/3600, "h", seconds%3600/60, "min")
 	case seconds >= 60:
 		return fmt.Sprintf("%d min", seconds/60)
 	}
 	return fmt.Sprintf("%d s", seconds)
+}
+
+// pair writes a number of a unit, and one of a smaller unit unless it is zero.
+func pair(a int64, unit string, b int64, small string) string {
+	if b == 0 {
+		return fmt.Sprintf("%d %s", a, unit)
+	}
+	return fmt.Sprintf("%d %s %d %s", a, unit, b, small)
 }
 
 // percent writes a part as a percentage; "–" where it is undefined.
