@@ -51,12 +51,13 @@ func (r row) average(m *market.Market, v market.Value, amount market.Qty) row {
 	return append(appendAverage(r, m, v, amount), ',')
 }
 
-// part writes a part of a whole with six decimals; nothing where it is undefined.
+// part writes a part of a whole with six decimals; nothing where it is undefined, or huge.
 func (r row) part(x float64) row {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
+	units := math.Round(x * 1e6)
+	if !(math.Abs(units) < 1e15) {
 		return append(r, ',')
 	}
-	return append(strconv.AppendFloat(r, x, 'f', 6, 64), ',')
+	return r.fixed(int64(units), 6)
 }
 
 func (r row) yes(b bool) row { return append(strconv.AppendBool(r, b), ',') }

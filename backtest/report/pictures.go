@@ -69,7 +69,7 @@ func (r *Run) hold(shown []*series) (points []chart.Point) {
 			continue
 		}
 		scale := r.HoldScale * math.Pow10(-int(r.Trips.PriceDigits[s.Market]))
-		for i := range s.whole {
+		for i := 0; i < len(s.whole); i += max(1, len(s.whole)/4000) { // a few for each pixel
 			if b := &s.whole[i]; b.end > r.HoldFrom {
 				points = append(points, chart.Point{X: seconds(b.end), Y: scale * float64(b.close)})
 			}
