@@ -308,6 +308,6 @@ func stageOf(t *testing.T, kind strategy.Definition, values map[string]any, r *r
 	b := newBench(t, setup{markets: 2, noDeposit: true,
 		venue: sim.Config{VolumeShare: 50_000_000, Latency: market.Duration(minute / 4)},
 		slots: []engine.Slot{{Name: kind.Name, Strategy: made()[0], Markets: []market.ID{1, 2}, Ticker: needs.Ticker,
-			Book: needs.Book, Warmup: needs.Warmup}}})
+			Book: needs.Book, Warmup: []int{needs.Warmup}}}})
 	return b, shadow(b, r, made)
 }
