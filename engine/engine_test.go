@@ -57,7 +57,8 @@ func TestTheWarmUpHoldsAsksForExactlyItsCandles(t *testing.T) {
 	b.flat(4, 100)
 	// the third may trade
 	require.Equal(t, journal{"start: refused: warm_up: BTC-EUR needs 3 more 1m candles",
-		"refused: warm_up: BTC-EUR needs 2 more 1m candles", "refused: warm_up: BTC-EUR needs 1 more 1m candle", "<nil>",
+		"refused: warm_up: BTC-EUR needs 2 more 1m candles", "refused: warm_up: BTC-EUR needs 1 more 1m candle",
+		"<nil>",
 		"<nil>"}, calls)
 	require.Equal(t, []risk.Count{{Reason: "warm_up", N: 3}}, b.engine.Refused(1))
 }

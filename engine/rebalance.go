@@ -65,13 +65,13 @@ func (e *Engine) Rebalance(id market.StrategyID, p strategy.Portfolio) error {
 	return nil
 }
 
-// tellKept logs a market that a portfolio leaves as it is.
+// tellKept logs a market that a portfolio leaves as it is. That of a warm-up is a debug line.
 func (e *Engine) tellKept(s *slot, m market.ID) {
-	why := "it is halted, or its price is late or unknown"
+	line, why := s.Log.Info(), "it is halted, or its price is late or unknown"
 	if s.cold(m) {
-		why = "warm-up: " + e.warmingText(s, m)
+		line, why = s.Log.Debug(), "warm-up: "+e.warmingText(s, m)
 	}
-	s.Log.Info().Str("strategy", s.Name).Str("market", e.catalog.Market(m).Name).
+	line.Str("strategy", s.Name).Str("market", e.catalog.Market(m).Name).
 		Msg("rebalance: the market keeps its units: " + why)
 }
 

@@ -188,7 +188,8 @@ func TestTheWarmUpIsOverWithTheHistoryOfARestart(t *testing.T) {
 			}}
 		}
 		ticker := &market.Ticker{Market: 1, Last: 100 * at1}
-		b := newBench(t, setup{from: start + minute, slots: []engine.Slot{{Strategy: s(), Warmup: []int{3}, Ticker: true}}})
+		b := newBench(t, setup{from: start + minute,
+			slots: []engine.Slot{{Strategy: s(), Warmup: []int{3}, Ticker: true}}})
 		b.flat(4, 100)
 		b.step(&market.Event{Kind: market.KindTicker, At: b.now, Ticker: ticker})
 		var groups [][]market.Candle

@@ -173,6 +173,18 @@ func (e *Engine) Began(id market.StrategyID) []Began {
 	return began
 }
 
+// Lacking lists the markets of a strategy in which candles are missing, in words: "BTC-EUR needs 12
+// more 1d candles".
+func (e *Engine) Lacking(id market.StrategyID) (texts []string) {
+	s := &e.slots[id-1]
+	for _, m := range s.Markets {
+		if s.lacking[m] > 0 {
+			texts = append(texts, e.warmingText(s, m))
+		}
+	}
+	return texts
+}
+
 // warmingText says what a market in warm-up needs: "BTC-EUR needs 12 more 1d candles".
 func (e *Engine) warmingText(s *slot, m market.ID) string {
 	interval, candles := s.lacks(m)

@@ -72,7 +72,8 @@ func (w *waiting) text(m market.ID) (text string) {
 		if span <= longest {
 			continue
 		}
-		longest, text = span, fmt.Sprintf(": %s-EUR needs %d more %s candles", []string{"", "BTC", "ETH", "ADA"}[m], left,
+		longest, text = span, fmt.Sprintf(": %s-EUR needs %d more %s candles", []string{"", "BTC", "ETH", "ADA"}[m],
+			left,
 			interval)
 		if left == 1 {
 			text = text[:len(text)-1]
@@ -137,7 +138,8 @@ func drawWarmUp(r *rapid.T) (*prober, *waiting) {
 		require.ElementsMatch(r, slices.DeleteFunc(slices.Clone(w.slot.Markets),
 			func(m market.ID) bool { return !w.cold(m) }), g.Warming)
 	}
-	w.slot = engine.Slot{Name: "s", Strategy: s, Markets: []market.ID{1, 2, 3}[:rapid.IntRange(1, 3).Draw(r, "markets")],
+	w.slot = engine.Slot{Name: "s", Strategy: s,
+		Markets:   []market.ID{1, 2, 3}[:rapid.IntRange(1, 3).Draw(r, "markets")],
 		Intervals: []market.Interval{market.Interval1m, market.Interval5m}[:rapid.IntRange(1, 2).Draw(r, "intervals")]}
 	for _, interval := range w.slot.Intervals {
 		w.slot.Warmup = append(w.slot.Warmup, rapid.IntRange(0, 8).Draw(r, "candles of "+interval.String()))
@@ -158,7 +160,8 @@ func drawClosed(r *rapid.T, w *waiting, begins []int, minutes int) (group []mark
 		for _, m := range w.slot.Markets {
 			c := candleOf(m, 100, 100, 100, 100)
 			c.Interval, c.Start = interval, end-length
-			if end%length == 0 && c.Start >= start+market.Time(begins[m-1])*minute && rapid.IntRange(0, 9).Draw(r, "trade") > 0 {
+			if end%length == 0 && c.Start >= start+market.Time(begins[m-1])*minute &&
+				rapid.IntRange(0, 9).Draw(r, "trade") > 0 {
 				group = append(group, c)
 			}
 		}
