@@ -82,7 +82,7 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 			OpenOrders: r.account.OpenBy(id), Waiting: r.loop.Waiting(id),
 			Warming: r.engine.Lacking(id)}
 		if r.engine.Warming(id) {
-			info.State = "warming up"
+			info.State = operator.WarmingUp
 		}
 		if halt, halted := r.engine.Halted(id); halted {
 			info.State, info.Reason, info.HaltedMS = operator.Halted, halt.Reason, halt.At.Millis()
