@@ -94,6 +94,7 @@ type driver struct {
 	drive      []market.Candle
 	deliver    []market.Candle
 	started    bool
+	from       market.Time // start of the range, once started
 	overwrites bool        // what was handed out is overwritten
 	last       market.Time // close of the last group
 	knows      market.Time // for the tracer: see decision
@@ -124,6 +125,7 @@ type feed struct {
 	length market.Time // of a candle; 0: it varies
 	end    market.Time // close of the candle at hand; never: there is none
 	last   market.Time // close of the batch's last candle
+	first  market.Time // start of the first candle that was read; never: there is none
 	count  int64       // candles inside the range
 	Feed
 	source Source
@@ -183,15 +185,19 @@ func (d *driver) open(o runOptions) error {
 	d.alike = true
 	for _, f := range p.Feeds {
 		d.alike = d.alike && f.Drive && f.Deliver
-		source, err := p.Open(f, p.readFrom(f, o.extra), p.To)
+		source, err := p.Open(f, p.readFrom(f, 1+o.more), p.To)
 		if err != nil {
 			d.close()
 			return err
 		}
 		d.feeds = append(d.feeds, feed{Feed: f, source: source, length: market.Time(f.Interval.Fixed())})
-		if err := d.feeds[len(d.feeds)-1].fill(); err != nil {
+		last := &d.feeds[len(d.feeds)-1]
+		if err := last.fill(); err != nil {
 			d.close()
 			return err
+		}
+		if last.first = never; len(last.batch) > 0 {
+			last.first = last.batch[0].Start
 		}
 	}
 	d.even = d.alike && d.feeds[0].length != 0 && !slices.ContainsFunc(d.feeds,

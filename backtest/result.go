@@ -75,6 +75,7 @@ type StrategyInfo struct {
 	Markets  []string `json:"markets"`
 	Interval string   `json:"interval"`
 	Params   []Param  `json:"params"`
+	Began    []Began  `json:"began"` // by place in Markets
 }
 
 // Param is a parameter of a strategy as text.

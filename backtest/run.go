@@ -33,7 +33,7 @@ type Options struct {
 // runOptions configure one pass of a plan.
 type runOptions struct {
 	path   *sim.Path
-	extra  int // candles of history beyond the warm-up
+	more   int // history beyond the warm-up, in warm-ups
 	record func(equity market.Money, from market.Time) (*recorder, error)
 	tracer func(c *market.Command, sees market.Time) // called with every command; for sees see decision
 	// overwrite destroys the candles after each callback; the sources' batches must be writable.
@@ -144,7 +144,9 @@ func (d *driver) info(o Options) finishInfo {
 	info.Assumptions = slices.Concat(d.plan.assumptions(), dataAssumptions(info.Data), o.Assumptions)
 	for i := range d.plan.Strategies {
 		s := &d.plan.Strategies[i]
-		info.Strategies = append(info.Strategies, s.info())
+		about := s.info()
+		about.Began = d.began(market.StrategyID(i+1), s)
+		info.Strategies = append(info.Strategies, about)
 		for _, c := range d.engine.Refused(market.StrategyID(i + 1)) {
 			info.Refusals = append(info.Refusals, Count{Reason: s.Name + ": " + c.Reason, Count: c.N})
 		}

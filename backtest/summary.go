@@ -120,6 +120,9 @@ func (s *summary) head(res *Result) {
 			text += " " + p.Name + "=" + p.Value
 		}
 		s.wrapped("", text, "")
+		if began := st.BeganText(); began != "" {
+			s.wrapped("", began, "")
+		}
 	}
 	s.wrapped("", fmt.Sprintf("%s to %s, %d candle groups", res.From.Date(), res.To.Date(), res.Candles.Groups), "")
 	if res.Synthetic {

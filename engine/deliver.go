@@ -48,33 +48,6 @@ func (e *Engine) receivers(c *market.Candle) []*slot {
 	return e.subs.candles[at]
 }
 
-// warm counts a candle towards the end of a strategy's warm-up.
-func (e *Engine) warm(s *slot, c *market.Candle) {
-	if c.Interval == s.Intervals[0] && s.warmupLeft[c.Market] > 0 {
-		s.warmupLeft[c.Market]--
-	}
-	e.release(s, e.now-1) // a candle closing exactly at TradeFrom still counts as warm-up
-}
-
-// release ends a strategy's warm-up once it has its candles and the event, at time of, is not
-// before TradeFrom.
-func (e *Engine) release(s *slot, of market.Time) {
-	for _, m := range s.Markets {
-		if s.warmupLeft[m] > 0 {
-			return
-		}
-	}
-	if of < e.tradeFrom && !s.warmed {
-		return
-	}
-	e.endWarmUp(s)
-}
-
-func (e *Engine) endWarmUp(s *slot) {
-	s.warming, s.warmed, e.saves.changed = false, true, true
-	e.gate.WarmUp(s.id, false)
-}
-
 // deliver calls the strategies for everything but candles and reports.
 func (e *Engine) deliver(ev *market.Event) {
 	switch ev.Kind {

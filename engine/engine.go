@@ -31,9 +31,9 @@ type Slot struct {
 	Intervals []market.Interval // of the candles it receives
 	Ticker    bool              // receives tickers
 	Book      bool              // receives order books
-	// Warmup counts candles of the first interval, in each market, up to and including the first
-	// one on which the strategy may trade.
-	Warmup int
+	// Warmup counts, by place in Intervals, the candles of each market up to and including the
+	// first one on which the strategy may trade there; an interval without a number holds none.
+	Warmup []int
 	Log    zerolog.Logger
 }
 
@@ -196,9 +196,8 @@ type slot struct {
 	quieter       strategy.Quieter
 	saver         strategy.Saver
 	window        strategy.BookWindow
-	warming       bool
-	warmupLeft    []int // by market: candles until the warm-up is over
-	warmed        bool  // the warm-up was over before a restart: TradeFrom no longer holds it
+	warms         bool // it has a warm-up
+	warming       bool // some market is in its warm-up
 	halted        bool
 	called        bool                     // since its state was last saved
 	trespass      atomic.Pointer[trespass] // a forbidden use of its desk; any goroutine may set it
@@ -208,6 +207,7 @@ type slot struct {
 	told          toldRefusal
 	gathering     gathering
 	rebalance     *rebalance // buys that wait; nil: none
+	warmup
 }
 
 // sentOrder is an own order sent during a callback; its strategy's OnOrder follows.
@@ -252,7 +252,7 @@ func New(c Config) *Engine {
 const intervals = int(market.Interval1M) + 1
 
 func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
-	s.Slot, s.id, s.warmupLeft = from, id, make([]int, len(e.catalog.Markets())+1)
+	s.Slot, s.id = from, id
 	s.desk = strategy.NewDesk(e, id, from.Log)
 	s.window.Desk = s.desk
 	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)
@@ -265,7 +265,6 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 	s.gathering.handler, _ = from.Strategy.(strategy.GroupHandler)
 	e.grouped = e.grouped || s.gathering.handler != nil
 	for _, m := range from.Markets {
-		s.warmupLeft[m] = from.Warmup
 		for _, interval := range from.Intervals {
 			at := int(m)*intervals + int(interval)
 			e.subs.candles[at] = append(e.subs.candles[at], s)
@@ -277,8 +276,7 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 			e.subs.books[m] = append(e.subs.books[m], s)
 		}
 	}
-	s.warming = from.Warmup > 0 || e.tradeFrom > 0
-	e.gate.WarmUp(id, s.warming)
+	e.beginWarmUp(s)
 }
 
 // Start calls the strategies' OnStart. Call it once, before the first Step.

@@ -53,7 +53,7 @@ type SavedEngine struct {
 
 // SavedSlot is a strategy's state in SavedEngine.
 type SavedSlot struct {
-	Warmed bool `json:"warmed,omitzero"` // its warm-up is over
+	Warmed bool `json:"warmed,omitzero"` // it has begun to trade: Config.TradeFrom no longer holds it
 	Halted bool `json:"halted,omitzero"`
 	Saver  bool `json:"saver,omitzero"` // it has a part of its own
 
@@ -240,7 +240,7 @@ func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 	s.ByCause, s.Unprotected = e.brackets.SaveTimes()
 	for i := range e.slots {
 		slot := &e.slots[i]
-		s.Strategies[slot.Name] = SavedSlot{Warmed: !slot.warming || slot.warmed, Halted: slot.halted,
+		s.Strategies[slot.Name] = SavedSlot{Warmed: !slot.warming || slot.begun, Halted: slot.halted,
 			Saver: slot.saver != nil, Group: slot.gathering.done}
 	}
 	s.Rebalances = e.saveRebalances()

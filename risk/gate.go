@@ -78,7 +78,7 @@ func New(catalog *market.Catalog, config Config) *Gate {
 	for i, limits := range config.Strategies {
 		g.slots[i+1] = slot{
 			limits: limits, sent: make([]market.Time, limits.OrdersPerMinute),
-			realised: make([]market.Value, markets), codes: make(map[int]int64),
+			realised: make([]market.Value, markets), warming: make([]lack, markets), codes: make(map[int]int64),
 		}
 	}
 	return g
@@ -204,8 +204,8 @@ func (g *Gate) CheckClose(a *state.Account, c *market.Command, dust bool) error 
 	s, m := &g.slots[o.Strategy], g.catalog.Market(o.Market)
 	g.figures, g.checkedMarket = g.figures[:0], m
 	switch {
-	case s.warming:
-		return g.objection(s, ReasonWarmUp, 0, 0)
+	case s.cold > 0 && s.warming[o.Market].on:
+		return g.warm(s, o.Market)
 	case s.full(g.now):
 		return g.objection(s, ReasonOrdersPerMinute, int64(s.limits.OrdersPerMinute), int64(s.limits.OrdersPerMinute))
 	}
@@ -318,8 +318,8 @@ func (g *Gate) checkSlot(a *state.Account, s *slot, o *market.Order, opening boo
 	switch {
 	case s.halted:
 		return g.objection(s, ReasonHalted, 0, 0)
-	case s.warming:
-		return g.objection(s, ReasonWarmUp, 0, 0)
+	case s.cold > 0 && s.warming[o.Market].on:
+		return g.warm(s, o.Market)
 	case s.full(g.now):
 		return g.objection(s, ReasonOrdersPerMinute, int64(s.limits.OrdersPerMinute), int64(s.limits.OrdersPerMinute))
 	case s.limits.MaxInFlight > 0 && a.InFlightBy(o.Strategy) >= s.limits.MaxInFlight:

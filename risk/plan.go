@@ -18,7 +18,7 @@ func (g *Gate) CheckPlan(a *state.Account, id market.StrategyID, at market.Time,
 	switch {
 	case s.halted:
 		refused = g.objection(s, ReasonHalted, 0, 0)
-	case s.warming:
+	case s.cold > 0 && s.cold == len(s.warming)-1: // every market
 		refused = g.objection(s, ReasonWarmUp, 0, 0)
 	case l.OrdersPerMinute > 0 && both > l.OrdersPerMinute:
 		refused = g.objection(s, ReasonOrdersPerMinute, int64(both), int64(l.OrdersPerMinute))

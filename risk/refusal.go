@@ -62,7 +62,8 @@ type Refusal struct {
 	// are unreliable.
 	Message string
 	// Have and Limit are the value and its limit, in the unit of the rule; 0 where the rule has
-	// none. For an order that cannot be changed, Have is its id.
+	// none. For an order that cannot be changed, Have is its id; for ReasonWarmUp, the number of
+	// candles that are missing, of interval Limit.
 	Have, Limit int64
 
 	market   *market.Market // gives the units of Have and Limit; nil: none
@@ -78,6 +79,8 @@ func (r *Refusal) Error() string {
 		return fmt.Sprintf("refused: the exchange would answer %d: %s", r.Code, r.Message)
 	case r.Message != "":
 		return "refused: " + r.Reason.String() + ": " + r.Message
+	case r.Reason == ReasonWarmUp && r.Have > 0:
+		return "refused: " + r.Reason.String() + ": " + r.Words(r.market, nil)
 	case r.Reason == ReasonNoSuchOrder || r.Reason == ReasonInFlight:
 		return fmt.Sprintf("refused: %s (order %d)", r.Reason, r.Have)
 	case r.currency != nil:

@@ -14,12 +14,13 @@ import (
 
 // normalised says what a comparison of results leaves out.
 const normalised = `Files are compared byte for byte. Where they differ, they are compared again without: in
-result.json the run's id, the code's version and the hash of the config, and with rates of
-parameters as fractions ("99%" is 0.99); in orders.csv the client order ids, which derive
-from them. plots.csv counts where both sides have it. Where the schemas of result.json differ, also
-without: schema, definitions, assumptions, and what schema 2 has added or redefined
-(unprotected_by, unprotected_seconds; fees and rounding count as one sum). report.html has
-the same numbers and other words: it is named and not compared again.
+result.json the run's id, the code's version, the hash of the config and when the markets of a
+strategy began (older revisions do not say it), and with rates of parameters as fractions ("99%"
+is 0.99); in orders.csv the client order ids, which derive from them. plots.csv counts where both
+sides have it. Where the schemas of result.json differ, also without: schema, definitions,
+assumptions, and what schema 2 has added or redefined (unprotected_by, unprotected_seconds; fees and
+rounding count as one sum). report.html has the same numbers and other words: it is named and not
+compared again.
 `
 
 // normalise returns both texts of a result file without what differs by intent.
@@ -73,6 +74,7 @@ func normaliseResults(was, is []byte) (before, after []byte, err error) {
 		delete(run, "code_version")
 		ratesAsFractions(result)
 		withoutPlots(result)
+		withoutBeginnings(result)
 		if schemas[0] != schemas[1] {
 			acrossSchemas(result)
 		}
@@ -108,6 +110,17 @@ func ratesAsFractions(part any) {
 func withoutPlots(result map[string]any) {
 	if files, is := result["files"].([]any); is {
 		result["files"] = slices.DeleteFunc(files, func(name any) bool { return name == "plots.csv" })
+	}
+}
+
+// withoutBeginnings takes from the strategies of a result when each of their markets began, which
+// older revisions do not write.
+func withoutBeginnings(result map[string]any) {
+	strategies, _ := result["strategies"].([]any)
+	for _, s := range strategies {
+		if fields, is := s.(map[string]any); is {
+			delete(fields, "began")
+		}
 	}
 }
 
