@@ -22,6 +22,8 @@ type StrategyPlan struct {
 	Interval market.Interval
 	Limits   risk.Limits
 	Own      bool // it has an allocation of its own
+	// Universe is the members over time; nil: all markets at all times.
+	Universe []strategy.Membership
 }
 
 // Roster is the strategies of a plan, made, with what engine, gate and account must know of them.
@@ -49,7 +51,7 @@ func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 		}
 		slot := engine.Slot{
 			Name: s.Name, Strategy: made, Intervals: append([]market.Interval{s.Interval}, needs.Intervals...),
-			Ticker: needs.Ticker, Book: needs.Book, Warmup: needs.Warmup,
+			Ticker: needs.Ticker, Book: needs.Book, Warmup: needs.Warmup, Universe: s.Universe,
 			Log: log.With().Str("strategy", s.Name).Logger(),
 		}
 		for _, m := range s.Markets {
