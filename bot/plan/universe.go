@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -85,7 +84,7 @@ func (p *Backtest) rankUniverses() error {
 		}
 		if book == nil {
 			var err error
-			if book, err = p.volumeBook(); err != nil {
+			if book, err = p.volumes().book(); err != nil {
 				return err
 			}
 		}
@@ -174,77 +173,11 @@ func (p *Backtest) storedAt(interval market.Interval) (stored map[string]bool, s
 	return stored, p.inRange(span), err
 }
 
-// volumeBook has the volumes of all markets in the account's currency: those of candles, and those
-// of the records.
-func (p *Backtest) volumeBook() (*universe.Book, error) {
-	book := &universe.Book{}
-	names, err := p.Candles.Markets()
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		if _, quote, err := market.SplitName(name); err != nil || quote != p.Currency.Symbol {
-			continue
-		}
-		first, volumes, err := p.dayVolumes(name)
-		if err == nil {
-			err = book.AddCandleDays(name, first, volumes)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("volumes of %s: %w", name, err)
-		}
-	}
-	return book, p.Candles.Listings(p.recordsFrom(), p.Run.To, book.AddListing)
-}
-
-// recordsFrom is the day from which the run reads records.
-func (p *Backtest) recordsFrom() market.Time {
-	if p.Run.From == 0 {
-		return 0
-	}
-	return candles.DayStart(candles.DayOf(p.Run.From) - maxWindow)
-}
-
-// dayVolumes are a market's volumes in quote by UTC day, each the sum of volume × close over the
-// longest candles of a day or shorter. A day that the candles do not reach to its end is left out,
-// and so is what comes after the range.
-func (p *Backtest) dayVolumes(name string) (first int64, volumes []market.Value, err error) {
-	interval, span, err := p.longest(name)
-	if err != nil || interval == 0 {
-		return 0, nil, err
-	}
-	price, volume, err := p.Candles.Digits(name)
-	if err != nil {
-		return 0, nil, err
-	}
-	from, to := max(span.From, 0), span.To
+// volumes are those that the run may read.
+func (p *Backtest) volumes() *volumes {
+	v := &volumes{Library: p.Candles, quote: p.Currency.Symbol, to: p.Run.To}
 	if p.Run.From != 0 {
-		from = max(from, candles.DayStart(candles.DayOf(p.Run.From)-maxWindow))
+		v.from = candles.DayStart(candles.DayOf(p.Run.From) - maxWindow)
 	}
-	if p.Run.To != 0 {
-		to = min(to, p.Run.To)
-	}
-	m := &market.Market{Name: name, PriceDigits: price, VolumeDigits: volume}
-	source, err := p.Candles.open(backtest.Feed{Market: m, Interval: interval}, from, to)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer source.Close()
-	sum := volumeSum{first: candles.DayOf(from), digits: price + volume}
-	if err := sum.add(source); err != nil {
-		return 0, nil, err
-	}
-	whole := candles.DayOf(to) - sum.first // days that have ended
-	return sum.first, sum.volumes[:max(0, min(int64(len(sum.volumes)), whole))], nil
-}
-
-// longest is the longest stored interval of a market that is not longer than a day; 0: none.
-func (p *Backtest) longest(name string) (market.Interval, candles.Range, error) {
-	for interval := market.Interval1d; interval >= market.Interval1m; interval-- {
-		span, err := p.Candles.Span(name, interval)
-		if err == nil || !errors.Is(err, candles.ErrNoData) {
-			return interval, span, err
-		}
-	}
-	return 0, candles.Range{}, nil
+	return v
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/tidemark-trading/tidemark/backtest"
@@ -9,6 +10,75 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
+
+// volumes are the candles and records of a library, as far as a ranking may read them.
+type volumes struct {
+	Library
+	quote    string
+	from, to market.Time // 0: no bound
+}
+
+// book has the volumes of all markets: those of candles, and those of the records.
+func (v *volumes) book() (*universe.Book, error) {
+	book := &universe.Book{}
+	names, err := v.Markets()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if _, quote, err := market.SplitName(name); err != nil || quote != v.quote {
+			continue
+		}
+		first, days, err := v.days(name)
+		if err == nil {
+			err = book.AddCandleDays(name, first, days)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("volumes of %s: %w", name, err)
+		}
+	}
+	return book, v.Listings(v.from, v.to, book.AddListing)
+}
+
+// days are a market's volumes in quote by UTC day, each the sum of volume × close over the longest
+// candles of a day or shorter. A day that the candles do not reach to its end is left out.
+func (v *volumes) days(name string) (first int64, days []market.Value, err error) {
+	interval, span, err := v.longest(name)
+	if err != nil || interval == 0 {
+		return 0, nil, err
+	}
+	price, volume, err := v.Digits(name)
+	if err != nil {
+		return 0, nil, err
+	}
+	from, to := max(span.From, v.from, 0), span.To
+	if v.to != 0 {
+		to = min(to, v.to)
+	}
+	m := &market.Market{Name: name, PriceDigits: price, VolumeDigits: volume}
+	source, err := v.open(backtest.Feed{Market: m, Interval: interval}, from, to)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer source.Close()
+	sum := volumeSum{first: candles.DayOf(from), digits: price + volume}
+	if err := sum.add(source); err != nil {
+		return 0, nil, err
+	}
+	whole := candles.DayOf(to) - sum.first // days that have ended
+	return sum.first, sum.volumes[:max(0, min(int64(len(sum.volumes)), whole))], nil
+}
+
+// longest is the longest stored interval of a market that is not longer than a day; 0: none.
+func (v *volumes) longest(name string) (market.Interval, candles.Range, error) {
+	for interval := market.Interval1d; interval >= market.Interval1m; interval-- {
+		span, err := v.Span(name, interval)
+		if err == nil || !errors.Is(err, candles.ErrNoData) {
+			return interval, span, err
+		}
+	}
+	return 0, candles.Range{}, nil
+}
 
 // volumeSum sums the volume of candles by UTC day.
 type volumeSum struct {
