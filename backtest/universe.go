@@ -29,7 +29,8 @@ type Universe struct {
 // Lines describe the universe for people.
 func (u *Universe) Lines() []string {
 	lines := []string{
-		fmt.Sprintf("%s: the %d markets in %s with the largest %s, ranked each day at 00:00 UTC by what was known then. "+
+		fmt.Sprintf("%s: the %d markets in %s with the largest %s, ranked each day at 00:00 UTC by what was known "+
+			"then. "+
 			"A member needs %d known days. The members changed %d times.", u.Strategy, u.Top, u.Quote, u.Rank,
 			u.MinDays, u.Changes),
 		u.survivors(),
@@ -37,7 +38,8 @@ func (u *Universe) Lines() []string {
 			share(u.ByCandles, u.ByCandles+u.ByRecords), share(u.ByRecords, u.ByCandles+u.ByRecords)),
 	}
 	if u.Recorded == 0 {
-		lines = append(lines, "No markets are recorded: the list of markets is today's, so the result has survivor bias. "+
+		lines = append(lines, "No markets are recorded: the list of markets is today's, so the result has survivor "+
+			"bias. "+
 			"Record them daily with: bot candles fetch --markets.")
 	} else {
 		lines = append(lines, fmt.Sprintf("Markets are recorded from %s on. Before, the list has only markets whose "+

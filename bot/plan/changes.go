@@ -240,5 +240,8 @@ func (p *Backtest) survives(name string) bool {
 		return l != nil && l.Trading()
 	}
 	m := p.Catalog.MarketNamed(name)
-	return !slices.ContainsFunc(p.Run.Changes, func(c backtest.MarketChange) bool { return c.Market == m.ID && c.Delisted })
+	return !slices.ContainsFunc(p.Run.Changes, func(c backtest.MarketChange) bool {
+		return c.Market == m.ID &&
+			c.Delisted
+	})
 }

@@ -117,7 +117,8 @@ func (p *Backtest) market(name string, interval market.Interval) (*market.Market
 		return nil, err
 	}
 	path, rules := []string{"markets", name}, p.Config.Markets[name]
-	m := &market.Market{Name: name, PriceDigits: max(price, rules.TickSize.Digits(), p.tickDigits(name)), VolumeDigits: volume}
+	m := &market.Market{Name: name, PriceDigits: max(price, rules.TickSize.Digits(), p.tickDigits(name)),
+		VolumeDigits: volume}
 	for _, symbol := range [...]string{base, quote} {
 		if _, err := p.asset(symbol); err != nil {
 			return nil, config.At(path, err)

@@ -22,8 +22,8 @@ type Live struct {
 	Receivers    []*alert.Receiver
 	SettingsHash string   // of the settings that decide what is traded; empty until Finish
 	Notes        []string // of Finish, for the log: the members of each universe
-	// Held are the markets, by strategy, in which an earlier run has left something: a strategy with
-	// a universe trades them too, without buying. Set them before Finish.
+	// Held are the markets, by strategy, in which an earlier run has left something: a strategy
+	// with a universe trades them too, without buying. Set them before Finish.
 	Held map[string][]string
 
 	members map[string][]string // of the universes, by strategy

@@ -90,8 +90,10 @@ func (p *Backtest) rankUniverses() error {
 		}
 		r, err := p.rank(book, s, section)
 		if err == nil && len(r.ever) == 0 {
-			err = config.Keyf([]string{"strategies", s.Name, "universe"}, "has no member in the range: no market in %s "+
-				"has candles of %s and a known volume on %d days; fetch candles, or lower min_days", p.Currency.Symbol,
+			err = config.Keyf([]string{"strategies", s.Name, "universe"},
+				"has no member in the range: no market in %s "+
+					"has candles of %s and a known volume on %d days; fetch candles, or lower min_days",
+				p.Currency.Symbol,
 				s.Interval, p.ruleOf(section).MinDays)
 		}
 		if err != nil {
@@ -149,7 +151,11 @@ func (r *ranked) choose(members []universe.Member, top int, stored map[string]bo
 }
 
 // leftOut are the markets without candles, sorted.
-func (r *ranked) leftOut() []string { return slices.Sorted(maps.Keys(r.left)) }
+func (r *ranked) leftOut() []string {
+	names := slices.AppendSeq([]string{}, maps.Keys(r.left))
+	slices.Sort(names)
+	return names
+}
 
 // storedAt are the markets that have candles of an interval, and the part of the range in which any
 // of them has.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -32,7 +33,8 @@ func always(volume int64) func(int64) int64 { return func(int64) int64 { return 
 // lives are an old market, one that is delisted, a young one and a small one that grows.
 func lives() []life {
 	return []life{{"OLD-EUR", 0, 120, always(1000)}, {"DEAD-EUR", 0, 80, always(900)},
-		{"NEW-EUR", 50, 120, always(2000)}, {"SMALL-EUR", 0, 120, func(day int64) int64 { return 1 + max(0, day-60)*50 }},
+		{"NEW-EUR", 50, 120, always(2000)}, {"SMALL-EUR", 0, 120,
+			func(day int64) int64 { return 1 + max(0, day-60)*50 }},
 		{"USD-USDC", 0, 120, always(5000)}}
 }
 
@@ -74,7 +76,8 @@ type probe struct {
 	strategy.Base
 	seen  *[]string
 	names map[market.ID]string
-	buys  bool
+	buys  bool // what it does not hold
+	sells bool // what it holds
 }
 
 func (p *probe) OnCandle(*strategy.Desk, market.Candle) {}
@@ -86,6 +89,8 @@ func (p *probe) OnCandles(d *strategy.Desk, g strategy.Group) {
 		names = append(names, strings.TrimSuffix(p.names[id], "-EUR"))
 		if p.buys && d.In(id).Flat() {
 			d.In(id).Buy(strategy.Money(100_00))
+		} else if p.sells {
+			d.In(id).Sell(strategy.PositionShare(market.Whole))
 		}
 	}
 	day := candles.DayOf(g.End) - firstDay
@@ -119,10 +124,22 @@ interval = "1d"
 
 // runProbe runs a backtest over a store and returns the members at each close.
 func runProbe(t *testing.T, path string, buys bool, sets ...string) (*backtest.Result, []string) {
-	var seen []string
+	seen := &[]string{}
+	p := planProbe(t, path, seen, buys, false, sets...)
+	var halted []string
+	p.Options.Keep = true
+	p.Options.Halted = func(h backtest.Halted) { halted = append(halted, h.Reason) }
+	result, err := backtest.Run(context.Background(), p.Run, p.Options)
+	require.NoError(t, err)
+	require.Empty(t, halted)
+	return result, *seen
+}
+
+// planProbe plans a backtest over a store.
+func planProbe(t *testing.T, path string, seen *[]string, buys, sells bool, sets ...string) *Backtest {
 	definition := strategy.Define("probe", "notes members", func(struct{}) strategy.Needs { return strategy.Needs{} },
 		func(_ struct{}, s strategy.Setup) (strategy.Strategy, error) {
-			p := &probe{seen: &seen, names: map[market.ID]string{}, buys: buys}
+			p := &probe{sells: sells, seen: seen, names: map[market.ID]string{}, buys: buys}
 			for _, m := range s.Markets {
 				p.names[m.ID] = m.Name
 			}
@@ -138,15 +155,31 @@ func runProbe(t *testing.T, path string, buys bool, sets ...string) (*backtest.R
 	require.NoError(t, err)
 	lib, err := OpenLibrary(c)
 	require.NoError(t, err)
-	defer lib.Close()
+	t.Cleanup(func() { require.NoError(t, lib.Close()) })
 	require.NoError(t, p.Finish(lib))
-	var halted []string
-	p.Options.Keep = true
-	p.Options.Halted = func(h backtest.Halted) { halted = append(halted, h.Reason) }
-	result, err := backtest.Run(context.Background(), p.Run, p.Options)
+	return p
+}
+
+// Forks and runs from the start decide the same, though they share the markets whose rules change.
+func TestTheLookaheadCheckOfAUniverseFindsNothing(t *testing.T) {
+	path := market24(t, lives())
+	addRecord(t, path, 60, "5", "OLD-EUR", "DEAD-EUR", "NEW-EUR", "SMALL-EUR")
+	addRecord(t, path, 90, "200", "OLD-EUR", "NEW-EUR", "SMALL-EUR")
+	p := planProbe(t, path, &[]string{}, true, true)
+	report, err := backtest.CheckLookahead(context.Background(), p.Run,
+		backtest.LookaheadOptions{Seed: 3, Places: 20, Decisions: 30})
 	require.NoError(t, err)
-	require.Empty(t, halted)
-	return result, seen
+	require.Empty(t, report.Changed)
+	require.Greater(t, report.Forks, 20)
+	require.Empty(t, report.FromStart)
+	text := func() string {
+		result, err := backtest.Run(context.Background(), p.Run, p.Options)
+		require.NoError(t, err)
+		out, err := json.Marshal(result)
+		require.NoError(t, err)
+		return string(out)
+	}
+	require.Equal(t, text(), text(), "a pass begins with the rules of the beginning")
 }
 
 // changes are the lines whose members differ from those before.
@@ -192,7 +225,8 @@ func TestTheFutureChangesNoMember(t *testing.T) {
 			}
 		}
 		_, seen := runProbe(t, market24(t, other), false)
-		known := slices.IndexFunc(whole, func(line string) bool { return strings.HasPrefix(line, fmt.Sprint(cut, " ")) })
+		known := slices.IndexFunc(whole,
+			func(line string) bool { return strings.HasPrefix(line, fmt.Sprint(cut, " ")) })
 		require.Equal(t, whole[:known+1], seen[:known+1], "cut at day %d", cut)
 	}
 }
@@ -213,7 +247,8 @@ func TestADelistedMarketStaysAtItsLastPriceLessTheHaircut(t *testing.T) {
 	require.Contains(t, text, "3 of 4 markets that were members still trade: their candles reach the end of the data.")
 	require.Contains(t, text, "the result has survivor bias")
 	require.Contains(t, strings.Join(r.Warnings, "\n"),
-		"DEAD-EUR was delisted at 2024-03-21T00:00:00Z: 9.97506234 held at 10 are worth 5 each from then on (haircut 50 %)")
+		"DEAD-EUR was delisted at 2024-03-21T00:00:00Z: 9.97506234 held at 10 are worth 5 each from then on (haircut "+
+			"50 %)")
 
 	all, _ := runProbe(t, path, true, "backtest.delisting_haircut=1")
 	require.Equal(t, "0", all.Delisted[0].Worth.String())
@@ -252,7 +287,8 @@ func TestMistakesInAUniverseAreNamedWithTheirPlace(t *testing.T) {
 		`universe = {rank = "volume7d", topp = 3}`:                `unknown key; the nearest is "top"`,
 		`universe = {rank = "volume1d", top = 2, min_days = 9}`:   `9 is more than the 1 days of volume1d`,
 		`universe = {rank = "volume1d", top = 2, quote = "USDC"}`: `USDC is not EUR, the account's currency`,
-		"markets = [\"A-EUR\"]\nuniverse = {rank = \"volume1d\", top = 2}": "x.toml:4: strategies.a.markets: markets and " +
+		"markets = [\"A-EUR\"]\nuniverse = {rank = \"volume1d\", top = 2}": "x.toml:4: strategies.a.markets: markets " +
+			"and " +
 			"universe: a strategy has one of them",
 	} {
 		c, err := config.LoadBacktest(&config.Source{File: "x.toml", Text: "[strategies.a]\nkind = \"smacross\"\n" +
