@@ -37,8 +37,8 @@ type Plan struct {
 	SyntheticBook bool            // make order books of one level from the path, for strategies that need books
 	// OneByOne steps every candle by itself, quiet ones too: slower, the same result.
 	OneByOne bool
-	// Changes are the changes of markets, by time. A change is in force for candles that close after
-	// it. Those at 0 are the beginning; each market in the list has one.
+	// Changes are the changes of markets, by time. A change is in force for candles that close
+	// after it. Those at 0 are the beginning; each market in the list has one.
 	Changes []MarketChange
 	Haircut market.Rate // part of its last price that the base of a delisted market loses
 	// Rules says, as a sentence of the assumptions, which rules of markets were applied; empty:
@@ -175,7 +175,8 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	d.tick = market.Event{Kind: market.KindTicker, Ticker: &d.ticker}
 	d.show = market.Event{Kind: market.KindBook, Book: &d.book}
 	d.latency = market.Time(p.DataLatency)
-	d.plain = !p.OneByOne && len(p.Changes) == 0 && len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) && !slices.Contains(d.books, true)
+	d.plain = !p.OneByOne && len(p.Changes) == 0 && len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) &&
+		!slices.Contains(d.books, true)
 	return d, d.open(o)
 }
 

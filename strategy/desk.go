@@ -26,8 +26,8 @@ type Engine interface {
 	Costs(m market.ID) Costs
 	// Exits are the present levels of the bracket of an order; found is false where it has none.
 	Exits(s market.StrategyID, id market.OrderID) (levels market.Bracket, found bool)
-	// Members are the markets of the strategy's universe now, all of its markets if it has none. The
-	// slice is the engine's.
+	// Members are the markets of the strategy's universe now, all of its markets if it has none.
+	// The slice is the engine's.
 	Members(s market.StrategyID) []market.ID
 	// SetTimer asks for an OnTimer at or after a time.
 	SetTimer(s market.StrategyID, at market.Time, name int64)

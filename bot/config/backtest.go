@@ -63,7 +63,8 @@ type BacktestSection struct {
 	// PlacementLimit is a part of the price: a limit order further through the market is cancelled;
 	// 0: never.
 	PlacementLimit Decimal `toml:"placement_limit"`
-	// DelistingHaircut is the part of its last price that a delisted market's base loses; none: 0.5.
+	// DelistingHaircut is the part of its last price that a delisted market's base loses; none:
+	// 0.5.
 	DelistingHaircut Decimal `toml:"delisting_haircut" json:",omitzero"`
 
 	SyntheticBook bool   `toml:"synthetic_book"` // make order books from candles, for strategies that need books

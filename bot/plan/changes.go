@@ -33,27 +33,51 @@ type recordedRules struct {
 	rules candles.Listed
 }
 
-// readRecords reads the records of the range, and the newest one.
+// readRecords reads the oldest record, those of the range, and the newest one.
 func (p *Backtest) readRecords() error {
 	p.records = recorded{rules: map[string][]recordedRules{}}
-	err := p.Candles.Listings(0, 0, func(l *candles.Listing) error {
-		if p.records.oldest == nil {
-			p.records.oldest = l
-		}
-		p.records.newest = l
-		if p.Run.To != 0 && l.At >= p.Run.To {
+	have, err := p.Candles.ListingRange()
+	if err != nil || have.Days == 0 {
+		return err
+	}
+	one := func(at market.Time, into **candles.Listing) error {
+		return p.Candles.Listings(at, candles.DayStart(candles.DayOf(at)+1), func(l *candles.Listing) error {
+			*into = l
 			return nil
-		}
-		for i := range l.Markets {
-			m := &l.Markets[i]
-			list := p.records.rules[m.Market]
-			if n := len(list); n == 0 || !sameRules(&list[n-1].rules, m) {
-				p.records.rules[m.Market] = append(list, recordedRules{l.At, *m})
-			}
+		})
+	}
+	if err := one(have.First, &p.records.oldest); err != nil {
+		return err
+	}
+	if err := one(have.Last, &p.records.newest); err != nil {
+		return err
+	}
+	p.records.add(p.records.oldest)
+	return p.Candles.Listings(p.recordsFrom(), p.Run.To, func(l *candles.Listing) error {
+		if p.Run.To == 0 || l.At < p.Run.To {
+			p.records.add(l)
 		}
 		return nil
 	})
-	return err
+}
+
+// recordsFrom is the time from which the run reads records and volumes; 0: all.
+func (p *Backtest) recordsFrom() market.Time {
+	if p.Run.From == 0 {
+		return 0
+	}
+	return candles.DayStart(candles.DayOf(p.Run.From) - maxWindow)
+}
+
+// add notes the rules of a record that differ from those before. Records come by time.
+func (r *recorded) add(l *candles.Listing) {
+	for i := range l.Markets {
+		m := &l.Markets[i]
+		list := r.rules[m.Market]
+		if n := len(list); n == 0 || !sameRules(&list[n-1].rules, m) {
+			r.rules[m.Market] = append(list, recordedRules{l.At, *m})
+		}
+	}
 }
 
 // sameRules compares everything but status, volumes and price.

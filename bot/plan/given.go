@@ -173,5 +173,8 @@ func (g *Given) Markets() (names []string, err error) {
 // Listings are none.
 func (g *Given) Listings(market.Time, market.Time, func(*candles.Listing) error) error { return nil }
 
+// ListingRange is that of no records.
+func (g *Given) ListingRange() (r candles.ListingRange, err error) { return r, nil }
+
 // Close has nothing to release.
 func (g *Given) Close() error { return nil }

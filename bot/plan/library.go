@@ -29,6 +29,8 @@ type Library interface {
 	// Listings calls each with the records of an exchange's markets, of the days that begin in
 	// [from, to), the oldest first; a to of 0 is no bound.
 	Listings(from, to market.Time, each func(*candles.Listing) error) error
+	// ListingRange describes these records; Days is 0 where there are none.
+	ListingRange() (candles.ListingRange, error)
 	// open reads a feed.
 	open(f backtest.Feed, from, to market.Time) (backtest.Source, error)
 	Close() error

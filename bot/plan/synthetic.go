@@ -159,6 +159,9 @@ func (l *synthetics) Listings(market.Time, market.Time, func(*candles.Listing) e
 	return nil
 }
 
+// ListingRange is that of no records.
+func (l *synthetics) ListingRange() (r candles.ListingRange, err error) { return r, nil }
+
 // Close has nothing to release.
 func (l *synthetics) Close() error { return nil }
 

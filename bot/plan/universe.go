@@ -181,9 +181,5 @@ func (p *Backtest) storedAt(interval market.Interval) (stored map[string]bool, s
 
 // volumes are those that the run may read.
 func (p *Backtest) volumes() *volumes {
-	v := &volumes{Library: p.Candles, quote: p.Currency.Symbol, to: p.Run.To}
-	if p.Run.From != 0 {
-		v.from = candles.DayStart(candles.DayOf(p.Run.From) - maxWindow)
-	}
-	return v
+	return &volumes{Library: p.Candles, quote: p.Currency.Symbol, from: p.recordsFrom(), to: p.Run.To}
 }

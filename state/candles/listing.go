@@ -290,7 +290,7 @@ func unpackListing(value []byte) (*Listing, error) {
 	if err != nil || len(body) > maxListing {
 		return nil, fmt.Errorf("%w: unpack the record: %d bytes: %v", boltfile.ErrCorrupt, len(body), err)
 	}
-	d := listingDecoder{rest: body}
+	d := listingDecoder{rest: body, all: string(body)}
 	l := d.listing()
 	if d.err == nil && len(d.rest) > 0 {
 		d.err = fmt.Errorf("%d bytes after its end", len(d.rest))
@@ -304,6 +304,7 @@ func unpackListing(value []byte) (*Listing, error) {
 // listingDecoder reads a body. After an error it reads zeros.
 type listingDecoder struct {
 	rest []byte
+	all  string // the body, of which the texts are parts: one piece of memory for all
 	err  error
 }
 
@@ -372,7 +373,8 @@ func (d *listingDecoder) text() string {
 	if n == 0 || d.err != nil {
 		return ""
 	}
-	text := string(d.rest[:n])
+	from := len(d.all) - len(d.rest)
+	text := d.all[from : from+int(n)]
 	d.skip(int(n))
 	return text
 }

@@ -26,8 +26,8 @@
 // shorter than the main one. All markets have the same quote asset. With more than top markets it
 // chooses; with as many it only leaves those that fall.
 //
-// With a universe in the config, only its present members are ranked, and a market that leaves it is
-// sold at the next ranking.
+// With a universe in the config, only its present members are ranked, and a market that leaves it
+// is sold at the next ranking.
 package rotation
 
 import (
@@ -94,7 +94,8 @@ func (r *rotation) OnCandles(d *strategy.Desk, g strategy.Group) {
 	}
 }
 
-// weights are those of all members of the universe, the best first, and of what is held beside them.
+// weights are those of all members of the universe, the best first, and of what is held beside
+// them.
 func (r *rotation) weights(d *strategy.Desk) []strategy.Weight {
 	ranked, left := []*market.Market{}, []*market.Market{}
 	for _, m := range r.markets {
