@@ -252,8 +252,8 @@ func (p *Backtest) describeUniverses() {
 		}
 		p.Options.Universes = append(p.Options.Universes, u)
 		p.Options.Assumptions = append(p.Options.Assumptions, fmt.Sprintf("A market is delisted where its candles end "+
-			"and a later record lacks it, or without a record where they end %d days before the range. What is held of "+
-			"it is worth its last price less a haircut of %s.", delistedAfter, p.Run.Haircut))
+			"and a later record lacks it, or without a record where they end %d days before the range. Its base is "+
+			"worth the last price less a haircut of %s from then on.", delistedAfter, p.Run.Haircut))
 	}
 }
 
