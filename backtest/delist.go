@@ -85,17 +85,20 @@ func (d *driver) setStatus(m *market.Market, status market.MarketStatus, rules *
 // delist ends a market: what is on its way is refused, what rests is cancelled, and base is worth
 // the last price less the haircut.
 func (d *driver) delist(m *market.Market, at market.Time) error {
-	last := d.account.Last(m.ID)
-	if err := d.setStatus(m, market.Halted, nil); err != nil || last == 0 {
+	last, now := d.account.Last(m.ID), d.engine.Now()
+	d.send(d.engine.Delisted(m.ID))
+	if err := d.setStatus(m, market.CancelOnly, nil); err != nil || last == 0 {
 		return err
 	}
-	now := d.engine.Now()
 	arrival := market.Event{Kind: market.KindTicker, At: now, Ticker: &market.Ticker{Market: m.ID, Last: last}}
 	if err := d.venue.Advance(&arrival); err != nil {
 		return err
 	}
 	for _, o := range slices.Clone(d.account.Open(nil, 0, m.ID)) {
 		d.venue.Cancel(o.ID, now, market.CancelOnDelisting)
+	}
+	if err := d.setStatus(m, market.Halted, nil); err != nil {
+		return err
 	}
 	worth := last.Below(d.plan.Haircut)
 	if err := d.noteDelisting(m, at, last, worth); err != nil {

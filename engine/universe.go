@@ -26,3 +26,12 @@ func (e *Engine) Members(id market.StrategyID) []market.ID {
 func (e *Engine) outside(id market.StrategyID, m market.ID) bool {
 	return e.slots[id-1].Universe != nil && !slices.Contains(e.Members(id), m)
 }
+
+// Delisted ends the brackets of a market whose trading has ended for good; base stays where it is.
+// The commands, cancels of their exits, are valid until the next Step.
+func (e *Engine) Delisted(m market.ID) []market.Command {
+	e.begin(e.now)
+	e.brackets.EndIn(m)
+	e.notifySent()
+	return e.out
+}

@@ -78,6 +78,7 @@ type probe struct {
 	names map[market.ID]string
 	buys  bool // what it does not hold
 	sells bool // what it holds
+	with  []strategy.Option
 }
 
 func (p *probe) OnCandle(*strategy.Desk, market.Candle) {}
@@ -88,7 +89,7 @@ func (p *probe) OnCandles(d *strategy.Desk, g strategy.Group) {
 	for _, id := range members {
 		names = append(names, strings.TrimSuffix(p.names[id], "-EUR"))
 		if p.buys && d.In(id).Flat() {
-			d.In(id).Buy(strategy.Money(100_00))
+			d.In(id).Buy(strategy.Money(100_00), p.with...)
 		} else if p.sells {
 			d.In(id).Sell(strategy.PositionShare(market.Whole))
 		}
@@ -137,9 +138,16 @@ func runProbe(t *testing.T, path string, buys bool, sets ...string) (*backtest.R
 
 // planProbe plans a backtest over a store.
 func planProbe(t *testing.T, path string, seen *[]string, buys, sells bool, sets ...string) *Backtest {
+	return planWith(t, path, &probe{seen: seen, buys: buys, sells: sells}, sets...)
+}
+
+// planWith is planProbe with copies of a probe.
+func planWith(t *testing.T, path string, like *probe, sets ...string) *Backtest {
 	definition := strategy.Define("probe", "notes members", func(struct{}) strategy.Needs { return strategy.Needs{} },
 		func(_ struct{}, s strategy.Setup) (strategy.Strategy, error) {
-			p := &probe{sells: sells, seen: seen, names: map[market.ID]string{}, buys: buys}
+			copied := *like
+			p := &copied
+			p.names = map[market.ID]string{}
 			for _, m := range s.Markets {
 				p.names[m.ID] = m.Name
 			}
@@ -298,4 +306,19 @@ func TestMistakesInAUniverseAreNamedWithTheirPlace(t *testing.T) {
 		}
 		require.ErrorContains(t, err, want, text)
 	}
+}
+
+// The exits of a position in a delisted market are cancelled; nothing rests there for ever.
+func TestOrdersInADelistedMarketEnd(t *testing.T) {
+	p := planWith(t, market24(t, lives()), &probe{seen: &[]string{}, buys: true,
+		with: []strategy.Option{strategy.StopAt(5), strategy.TargetAt(50)}})
+	p.Options.Keep = true
+	r, err := backtest.Run(context.Background(), p.Run, p.Options)
+	require.NoError(t, err)
+	require.Len(t, r.Delisted, 1)
+	require.Equal(t, "9.97506234", r.Delisted[0].Held.String())
+	require.Zero(t, r.Unprotected)
+	require.Equal(t, []backtest.Count{{Reason: "all: universe", Count: 110}}, r.Refusals)
+	require.EqualValues(t, 3, r.Orders.Open, "the stops of the other three")
+	require.Len(t, r.Warnings, 1)
 }
