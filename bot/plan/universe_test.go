@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -321,4 +323,29 @@ func TestOrdersInADelistedMarketEnd(t *testing.T) {
 	require.Equal(t, []backtest.Count{{Reason: "all: universe", Count: 110}}, r.Refusals)
 	require.EqualValues(t, 3, r.Orders.Open, "the stops of the other three")
 	require.Len(t, r.Warnings, 1)
+}
+
+// The universe stands on the terminal and in report.html, and comes back from result.json.
+func TestTheReportShowsTheUniverse(t *testing.T) {
+	p := planProbe(t, market24(t, lives()), &[]string{}, true, false)
+	p.Options.Out = t.TempDir()
+	r, err := backtest.Run(context.Background(), p.Run, p.Options)
+	require.NoError(t, err)
+	var terminal bytes.Buffer
+	require.NoError(t, backtest.WriteSummary(&terminal, r, backtest.SummaryOptions{}))
+	page, err := os.ReadFile(filepath.Join(p.Options.Out, "report.html"))
+	require.NoError(t, err)
+	for _, text := range []string{terminal.String(), string(page)} {
+		require.Contains(t, text, "3 of 4 markets that were members still trade")
+	}
+	require.Contains(t, string(page), "<td>DEAD-EUR</td><td>2024-03-21</td><td>10</td><td>5</td>")
+	stored, err := os.ReadFile(filepath.Join(p.Options.Out, "result.json"))
+	require.NoError(t, err)
+	var back backtest.Result
+	require.NoError(t, json.Unmarshal(stored, &back))
+	require.Equal(t, r.Universes, back.Universes)
+	require.Equal(t, r.Delisted, back.Delisted)
+	if testing.Verbose() {
+		t.Log(terminal.String())
+	}
 }
