@@ -36,7 +36,15 @@ type Plan struct {
 	DataLatency   market.Duration // from a candle's close to its arrival
 	SyntheticBook bool            // make order books of one level from the path, for strategies that need books
 	// OneByOne steps every candle by itself, quiet ones too: slower, the same result.
-	OneByOne  bool
+	OneByOne bool
+	// Changes are the changes of markets, by time. A change is in force for candles that close
+	// after it. Those at 0 are the beginning; each market in the list has one.
+	Changes []MarketChange
+	Haircut market.Rate // part of its last price that the base of a delisted market loses
+	// Rules says, as a sentence of the assumptions, which rules of markets were applied; empty:
+	// today's.
+	Rules string
+
 	ColdStart bool // do not read candles before From to warm up: the warm-up happens inside the range
 	Log       zerolog.Logger
 }
@@ -102,6 +110,9 @@ type driver struct {
 	bare       []bareCount   // positions without an exit
 	unsold     []failedClose // by Closes
 	oneCandle  oneCandle
+	changed    int                         // how many of the plan's changes have happened
+	rules      map[market.ID]market.Market // of markets that change: units, status and rules now
+	delisted   []Delisting
 	tick, show market.Event // reused: of ticker and of book
 	ticker     market.Ticker
 	ticks      []engine.Tick // reused: of points in a row
@@ -143,6 +154,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 		rejected: make(map[int]int64), sizes: make([]size, markets), pauseAt: math.MaxInt64,
 	}
 	d.fees, d.sink, d.point = p.Fees.of, d.onEvent, d.onPath
+	d.beginChanges()
 	roster, err := NewRoster(p.Strategies, p.Log)
 	if err != nil {
 		return nil, err
@@ -165,7 +177,8 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	d.tick = market.Event{Kind: market.KindTicker, Ticker: &d.ticker}
 	d.show = market.Event{Kind: market.KindBook, Book: &d.book}
 	d.latency = market.Time(p.DataLatency)
-	d.plain = !p.OneByOne && len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) && !slices.Contains(d.books, true)
+	d.plain = !p.OneByOne && len(p.Changes) == 0 && len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) &&
+		!slices.Contains(d.books, true)
 	return d, d.open(o)
 }
 

@@ -47,6 +47,9 @@ type Result struct {
 
 	OneCandle *OneCandleExits `json:"one_candle_exits,omitempty"` // nil: none
 
+	Universes []Universe  `json:"universes,omitempty"`
+	Delisted  []Delisting `json:"delisted,omitempty"` // in the order of their ends
+
 	Assumptions []string     `json:"assumptions"`
 	Definitions []Definition `json:"definitions"`
 	Files       []string     `json:"files"` // names within Dir

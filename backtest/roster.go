@@ -22,6 +22,8 @@ type StrategyPlan struct {
 	Interval market.Interval
 	Limits   risk.Limits
 	Own      bool // it has an allocation of its own
+	// Universe is the members over time; nil: all markets at all times.
+	Universe []strategy.Membership
 }
 
 // Roster is the strategies of a plan, made, with what engine, gate and account must know of them.
@@ -48,7 +50,7 @@ func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 			return nil, fmt.Errorf("strategy %s: %w", s.Name, err)
 		}
 		slot := engine.Slot{
-			Name: s.Name, Strategy: made, Ticker: needs.Ticker, Book: needs.Book,
+			Name: s.Name, Strategy: made, Ticker: needs.Ticker, Book: needs.Book, Universe: s.Universe,
 			Log: log.With().Str("strategy", s.Name).Logger(),
 		}
 		for _, c := range needs.Of(s.Interval) {

@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -159,6 +160,8 @@ func (d *driver) info(o Options) finishInfo {
 		info.Warnings = append(info.Warnings, info.OneCandle.warning(d.plan.Currency.Symbol))
 	}
 	info.Warnings = append(info.Warnings, d.closeWarnings()...)
+	info.Delisted = d.delisted
+	info.Warnings = append(info.Warnings, d.delistedWarnings()...)
 	for _, h := range d.engine.Halts() {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("strategy %s was halted at %s: %s", h.Name, h.At, h.Reason))
 	}
@@ -217,7 +220,7 @@ func (p *Plan) assumptions() []string {
 			v.Latency),
 		volumeText(v),
 		p.warmupText(),
-		"Today's market rules (tick size, minimums, fees) are applied to the past.",
+		cmp.Or(p.Rules, "Today's market rules (tick size, minimums, fees) are applied to the past."),
 		"Nothing is closed at the end: what is open is worth its last close, without a fee.",
 	}
 	if v.PlacementLimit > 0 {

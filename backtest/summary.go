@@ -73,6 +73,7 @@ func WriteSummary(w io.Writer, res *Result, opts SummaryOptions) error {
 	s.months(res)
 	s.envelope(res)
 	s.refusals(res)
+	s.list("Universe", res.UniverseLines())
 	s.list("Assumptions", res.Assumptions)
 	s.formulas(res)
 	s.files(res)

@@ -53,6 +53,9 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 	}
 	switch c.Kind {
 	case market.CommandPlace:
+		if e.slots[id-1].Universe != nil && c.Order.Side == market.Buy && e.outside(id, c.Order.Market) {
+			return 0, e.refuseOutside(c)
+		}
 		if f != nil {
 			return e.placeWith(c, f)
 		}
@@ -98,6 +101,19 @@ func (e *Engine) refuse(c *market.Command) error {
 		}
 	}
 	return &e.refusal
+}
+
+// refuseOutside is the answer to a buy in a market that is no member of the strategy's universe.
+//
+//go:noinline
+func (e *Engine) refuseOutside(c *market.Command) error {
+	err := e.gate.RefuseOutside(c.Order.Strategy)
+	if e.refuser != nil {
+		e.asked = *c
+		e.reportRefusal(c, err)
+	}
+	e.tell(&e.slots[c.Order.Strategy-1], c, err)
+	return err
 }
 
 // check passes an ask through the gate.

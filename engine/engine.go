@@ -34,7 +34,9 @@ type Slot struct {
 	// Warmup counts, by place in Intervals, the candles of each market up to and including the
 	// first one on which the strategy may trade there; an interval without a number holds none.
 	Warmup []int
-	Log    zerolog.Logger
+	// Universe is the strategy's members over time, oldest first; nil: all markets at all times.
+	Universe []strategy.Membership
+	Log      zerolog.Logger
 }
 
 // Observer is notified of what the engine folded, for reports and metrics. Its arguments are valid
@@ -208,6 +210,7 @@ type slot struct {
 	gathering     gathering
 	rebalance     *rebalance // buys that wait; nil: none
 	warmup
+	members int // how many of Universe have begun
 }
 
 // sentOrder is an own order sent during a callback; its strategy's OnOrder follows.

@@ -89,7 +89,7 @@ func (e *Engine) handOver(ended func(s *slot) bool) {
 			continue
 		}
 		g.group.Missing = g.group.Missing[:0]
-		for _, m := range s.Markets {
+		for _, m := range e.Members(s.id) {
 			if _, found := g.group.In(m); !found {
 				g.group.Missing = append(g.group.Missing, m)
 			}

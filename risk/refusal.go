@@ -36,6 +36,7 @@ const (
 	ReasonTarget // the same for the target
 	ReasonDailyLoss
 	ReasonDrawdown
+	ReasonUniverse // the market is no member of the strategy's universe now
 	reasons
 )
 
@@ -43,7 +44,7 @@ var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_ord
 	"warm_up", "halted", "stopping", "stale",
 	"reduce_only", "cool_down", "orders_per_minute", "max_in_flight", "max_open_orders", "max_order_value",
 	"max_position", "max_exposure",
-	"price_collar", "self_cross", "stop", "target", "max_daily_loss", "max_drawdown"}
+	"price_collar", "self_cross", "stop", "target", "max_daily_loss", "max_drawdown", "universe"}
 
 // String returns the reason's name; those of limits are the names of the config.
 func (r Reason) String() string {
@@ -108,6 +109,13 @@ func (g *Gate) objection(s *slot, reason Reason, have, limit int64) error {
 	s.refused[reason]++
 	g.refusal = Refusal{Reason: reason, Have: have, Limit: limit, market: g.checkedMarket, currency: g.currency}
 	return &g.refusal
+}
+
+// RefuseOutside counts and returns the refusal of a buy in a market that does not belong to the
+// strategy's universe.
+func (g *Gate) RefuseOutside(id market.StrategyID) error {
+	g.checkedMarket = nil
+	return g.objection(&g.slots[id], ReasonUniverse, 0, 0)
 }
 
 // refuseUnreliable is objection for a market whose latest prices cannot be true.

@@ -87,4 +87,5 @@ var reasonWords = [reasons]string{
 	ReasonWarmUp: "its warm-up is not over",
 	ReasonHalted: "the strategy is halted", ReasonStopping: "the bot is stopping",
 	ReasonReduceOnly: "the strategy may only reduce what it holds",
+	ReasonUniverse:   "the market does not belong to the universe now, and can only be sold",
 }

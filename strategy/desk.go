@@ -26,6 +26,9 @@ type Engine interface {
 	Costs(m market.ID) Costs
 	// Exits are the present levels of the bracket of an order; found is false where it has none.
 	Exits(s market.StrategyID, id market.OrderID) (levels market.Bracket, found bool)
+	// Members are the markets of the strategy's universe now, all of its markets if it has none.
+	// The slice is the engine's.
+	Members(s market.StrategyID) []market.ID
 	// SetTimer asks for an OnTimer at or after a time.
 	SetTimer(s market.StrategyID, at market.Time, name int64)
 	// Book is the strategy's part of the account.
@@ -71,6 +74,7 @@ type Desk struct {
 	command market.Command  // reused: a pointer to a local through an interface would allocate on every ask
 	open    []*market.Order // reused: the account's own, which never leave the desk
 	copies  []market.Order  // of OpenOrders
+	members []market.ID     // of Universe
 	fault   error           // ErrMeaningless about the ask that is being made
 	follow  *Follow         // of the ask that is being made; nil: none
 	terms   Follow          // reused: what follow points at
@@ -184,6 +188,7 @@ func Spoil(d *Desk) {
 	for i := range d.copies {
 		d.copies[i] = market.Order{ID: -1, OrderState: market.OrderState{Amount: 1, Price: 1}}
 	}
+	clear(d.members)
 }
 
 // own are the strategy's open orders in m, or in all markets for m = 0, without copies.

@@ -45,6 +45,18 @@ func (e *engine) Plot(_ market.StrategyID, p strategy.Plotted) {
 	e.plotted = append(e.plotted, line)
 }
 
+// Members are the test's, or all markets.
+func (e *engine) Members(market.StrategyID) []market.ID {
+	if e.Universe != nil {
+		return e.Universe
+	}
+	var all []market.ID
+	for _, m := range e.catalog.Markets() {
+		all = append(all, m.ID)
+	}
+	return all
+}
+
 // Costs are none: a market buy pays the latest price.
 func (e *engine) Costs(m market.ID) strategy.Costs { return strategy.Costs{Buy: e.last[m]} }
 
