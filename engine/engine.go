@@ -132,6 +132,8 @@ type Engine struct {
 	gathering int // open groups
 	// rebalances is the number of strategies with buys that wait
 	rebalances int
+	replaces   []*replacement // orders that wait for the end of others
+	shown      book
 	replaying  bool          // strategies see past candles again: asks are refused
 	stopped    bool          // OnStop has been called: nothing may be placed or updated
 	saves      snapshotCache // what Save has written
@@ -182,6 +184,7 @@ type scratch struct {
 	entry   market.Order   // that bracket's entry after the change
 
 	following *strategy.Follow // of the entry at the gate; nil: none
+	replaced  *replacement     // to which the command at the gate belongs; nil: none
 }
 
 type slot struct {
@@ -210,10 +213,11 @@ type slot struct {
 	rebalance     *rebalance // buys that wait; nil: none
 }
 
-// sentOrder is an own order sent during a callback; its strategy's OnOrder follows.
+// sentOrder is an own order whose strategy's OnOrder follows: sent during a callback, or dropped.
 type sentOrder struct {
-	slot *slot
-	id   market.OrderID
+	slot    *slot
+	id      market.OrderID
+	dropped *droppedOrder // it waited, and never left; nil: it was sent
 }
 
 // Halt is the halt of a strategy.
@@ -233,6 +237,7 @@ func New(c Config) *Engine {
 		subs: subscribers{candles: make([][]*slot, markets*intervals), tickers: make([][]*slot, markets),
 			books: make([][]*slot, markets)},
 	}
+	e.shown = book{e.account, e}
 	e.brackets = bracket.New(c.Catalog, &e.now, exits{e})
 	e.saves = snapshotCache{changed: true, limit: cmp.Or(c.SaveLimit, DefaultSaveLimit),
 		last: make(map[string][]byte)}
@@ -287,12 +292,14 @@ func (e *Engine) Start(at market.Time) []market.Command { return e.callAll(at, C
 // Stop calls the strategies' OnStop. Call it once. In later steps strategies still receive reports
 // of their orders, and can only cancel.
 func (e *Engine) Stop(at market.Time) []market.Command {
-	commands := e.callAll(at, CallStop)
+	e.callAll(at, CallStop)
 	e.stopped = true
 	for i := range e.slots {
 		e.dropRebalance(&e.slots[i])
 	}
-	return commands
+	e.dropReplacements(0, "the run stops")
+	e.notifySent()
+	return e.out
 }
 
 func start(s *slot) {
@@ -327,7 +334,13 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	if e.err != nil {
 		return nil
 	}
-	applied, err := e.account.Apply(ev)
+	var applied state.Applied
+	var err error
+	if len(e.replaces) == 0 {
+		applied, err = e.account.Apply(ev)
+	} else {
+		applied, err = e.applyReplaced(ev)
+	}
 	if err == nil && e.observed {
 		err = e.observe(ev)
 	}
