@@ -528,8 +528,13 @@ func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
 			return
 		}
 		o := open[s.chance.IntN(len(open))]
-		if draw == 6 && o.Price > 200 {
+		switch {
+		case draw == 6 && o.Price > 200:
 			_ = d.Update(o.ID, strategy.At(o.Price-100))
+			return
+		case draw == 7 && o.Price > 300:
+			_, _ = d.In(t.Market).Place(o.Side, strategy.Amount(o.AmountRemaining+eighth/4), strategy.At(o.Price-200),
+				strategy.Replacing(o.ID))
 			return
 		}
 		_ = d.Cancel(o.ID)
