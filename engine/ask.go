@@ -67,7 +67,8 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 		}
 		return placed, err
 	case market.CommandUpdate:
-		if e.waiting(id, c.Order.ID) != nil || c.Changed&^market.ChangeExits != 0 && e.replacementOf(c.Order.ID) != nil {
+		terms := c.Changed&^market.ChangeExits != 0
+		if e.waiting(id, c.Order.ID) != nil || terms && e.replacementOf(c.Order.ID) != nil {
 			e.refusal = risk.Refusal{Reason: risk.ReasonInFlight, Have: int64(c.Order.ID)}
 			return 0, &e.refusal
 		}

@@ -99,7 +99,9 @@ func (s *requoter) swap(m strategy.MarketDesk, d *strategy.Desk, old *market.Ord
 		with = append(with, strategy.StopAt(near-3*at1))
 	}
 	w := &swapped{old: old.ID, sell: old.Side == market.Sell}
-	at := slices.IndexFunc(s.waiting, func(w *swapped) bool { return w.id == old.ID && s.bench.account.Order(w.id) == nil })
+	at := slices.IndexFunc(s.waiting, func(w *swapped) bool {
+		return w.id == old.ID && s.bench.account.Order(w.id) == nil
+	})
 	_, before := d.Balance(asset)
 	id, err := m.Place(old.Side, size, with...)
 	if err != nil {

@@ -33,8 +33,8 @@ func TestAReplacementWaitsForTheExchange(t *testing.T) {
 		left  int      // seconds after which it has left; 0: it is dropped
 	}{
 		{"the cancel is answered", nil, []string{"new", "canceled", "new"}, 2},
-		{"the cancel is lost", first(market.CommandCancel, isLost), []string{"new", "unknown cancel", "new", "rejected cancel",
-			"rejected place"}, 0},
+		{"the cancel is lost", first(market.CommandCancel, isLost), []string{"new", "unknown cancel", "new",
+			"rejected cancel", "rejected place"}, 0},
 		{"the answer is lost", first(market.CommandCancel, goesUnheard), []string{"new", "unknown cancel", "canceled",
 			"new"}, 5},
 		{"the exchange refuses", first(market.CommandCancel, isRefused), []string{"new", "rejected cancel",
