@@ -50,7 +50,7 @@ func (e *Engine) figures(c *market.Command) []state.Figure {
 		return append(slices.Clip(figures), state.Figure{Name: "stop follows", Before: m.FormatPrice(moved.From),
 			After: m.FormatPrice(moved.To)})
 	case e.replaced != nil:
-		return append(slices.Clip(figures), e.replaceFigure(c))
+		return append(slices.Clip(figures), e.replaced.figure())
 	case e.following != nil:
 		return append(slices.Clip(figures), state.Figure{Name: "exits", Before: "fixed", After: e.following.Words(m)})
 	}

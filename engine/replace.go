@@ -289,16 +289,9 @@ func (e *Engine) dropReplacements(id market.StrategyID, why string) {
 	}
 }
 
-// replaceFigure is the figure of a command that a replacement belongs to: the cancel of the old
-// order, or the new order.
-func (e *Engine) replaceFigure(c *market.Command) state.Figure {
-	r := e.replaced
-	f := state.Figure{Name: "replaced", Before: fmt.Sprint("order ", r.old), After: fmt.Sprint("order ", r.order.ID)}
-	if c.Kind == market.CommandPlace {
-		f.Name = "replaces"
-		f.Before, f.After = f.After, f.Before
-	}
-	return f
+// figure is the figure of the cancel and of the new order of a replacement.
+func (r *replacement) figure() state.Figure {
+	return state.Figure{Name: "replace", Before: fmt.Sprint("order ", r.old), After: fmt.Sprint("order ", r.order.ID)}
 }
 
 // book is the account as strategies see it: with the orders that wait.
