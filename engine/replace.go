@@ -66,6 +66,9 @@ func (e *Engine) replacing(id market.StrategyID, old market.OrderID, c *market.C
 	case own == nil || own.Strategy != id || own.Market != c.Order.Market || waits == nil && own.State.Terminal():
 		e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(old)}
 		return nil, &e.refusal
+	case waits == nil && own.Booked() < own.FilledAmount: // nobody knows yet what it has paid
+		e.refusal = risk.Refusal{Reason: risk.ReasonInFlight, Have: int64(old)}
+		return nil, &e.refusal
 	case own.Side != c.Order.Side:
 		return nil, e.gate.NotReplaced(id, fmt.Sprintf("order %d is a %s", old, own.Side))
 	case e.brackets.IsExit(old):
@@ -78,14 +81,17 @@ func (e *Engine) replacing(id market.StrategyID, old market.OrderID, c *market.C
 	if err := e.approveReplacement(r, waits, own, c); err != nil {
 		return nil, err
 	}
+	r.claim = max(0, r.needs-own.OnHold)
 	if waits != nil {
 		r.filled = waits.filled
+		if own.Booked() < own.FilledAmount {
+			r.claim = max(r.claim, waits.claim) // the missing fills have to be paid
+		}
 		e.drop(waits, fmt.Sprintf("order %d replaces it", e.lastID+1), market.ExecCanceled)
 	}
 	r.order = c.Order
 	r.order.ID, r.order.Created, r.order.OnHold = e.nextID(), e.now, r.needs
 	r.order.OnHoldCurrency = exchange.HoldAsset(e.catalog.Market(r.order.Market), r.order.Side)
-	r.claim = max(0, r.needs-own.OnHold)
 	return r, nil
 }
 
