@@ -132,8 +132,6 @@ type Engine struct {
 	gathering int // open groups
 	// rebalances is the number of strategies with buys that wait
 	rebalances int
-	replaces   []*replacement // orders that wait for the end of others
-	shown      book
 	replaying  bool          // strategies see past candles again: asks are refused
 	stopped    bool          // OnStop has been called: nothing may be placed or updated
 	saves      snapshotCache // what Save has written
@@ -142,6 +140,9 @@ type Engine struct {
 	delivery
 	scratch
 	admission
+
+	replaces []*replacement // orders that wait for the end of others
+	shown    book           // the account with them
 }
 
 // subscribers are the strategies that receive candles, by market and interval, and tickers and

@@ -22,6 +22,7 @@ type gambler struct {
 	random *rand.Rand
 	asked  int
 	quiet  bool
+	killed bool // again and again: it replaces nothing, because a restart drops what waits
 }
 
 func (g *gambler) OnCandle(d *strategy.Desk, c market.Candle) {
@@ -54,7 +55,7 @@ func (g *gambler) ask(d *strategy.Desk, m market.ID, price market.Price) {
 	g.asked++
 	switch r.IntN(12) {
 	case 11:
-		if len(open) > 0 {
+		if len(open) > 0 && !g.killed {
 			o := open[r.IntN(len(open))]
 			d.In(o.Market).Place(o.Side, strategy.Amount(amount), strategy.At(near()), strategy.Replacing(o.ID))
 		}
