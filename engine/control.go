@@ -111,6 +111,7 @@ func (e *Engine) cancelOf(id market.StrategyID) {
 			e.dropRebalance(s)
 		}
 	}
+	e.dropReplacements(id, "all orders are cancelled")
 	for _, o := range e.account.Open(nil, id, 0) {
 		e.cancel(o.ID, false)
 	}

@@ -100,6 +100,9 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket.Any() {
 		e.follow(ev, applied)
 	}
+	if len(e.replaces) > 0 {
+		e.followReplaced(o, ev.Report)
+	}
 	if s := &e.slots[o.Strategy-1]; s.onFill != nil || s.onOrder != nil {
 		e.callWithReport(s, ev, applied)
 	}
@@ -145,6 +148,11 @@ func (e *Engine) notifySent() {
 		for _, o := range orders {
 			if round == maxRounds {
 				e.halt(o.slot, fmt.Sprintf("%d rounds of orders in one step", maxRounds))
+				continue
+			}
+			if o.dropped != nil {
+				e.args.order, e.args.fills, e.args.report = &o.dropped.order, nil, &o.dropped.report
+				e.guard(o.slot, CallOrder)
 				continue
 			}
 			order := e.account.Order(o.id)
@@ -243,6 +251,7 @@ func (e *Engine) halt(s *slot, reason string) {
 	}
 	s.halted, e.saves.changed = true, true
 	e.dropRebalance(s)
+	e.dropReplacements(s.id, "the strategy was halted")
 	e.gate.Halt(s.id)
 	e.halts = append(e.halts, Halt{Strategy: s.id, Name: s.Name, At: e.now, Reason: reason})
 	e.cancelUnprotected(s)

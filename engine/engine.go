@@ -142,6 +142,9 @@ type Engine struct {
 	delivery
 	scratch
 	admission
+
+	replaces []*replacement // orders that wait for the end of others
+	shown    book           // the account with them
 }
 
 // subscribers are the strategies that receive candles, by market and interval, and tickers and
@@ -184,6 +187,7 @@ type scratch struct {
 	entry   market.Order   // that bracket's entry after the change
 
 	following *strategy.Follow // of the entry at the gate; nil: none
+	replaced  *replacement     // to which the command at the gate belongs; nil: none
 }
 
 type slot struct {
@@ -213,10 +217,11 @@ type slot struct {
 	members int // how many of Universe have begun
 }
 
-// sentOrder is an own order sent during a callback; its strategy's OnOrder follows.
+// sentOrder is an own order whose strategy's OnOrder follows: sent during a callback, or dropped.
 type sentOrder struct {
-	slot *slot
-	id   market.OrderID
+	slot    *slot
+	id      market.OrderID
+	dropped *droppedOrder // it waited, and never left; nil: it was sent
 }
 
 // Halt is the halt of a strategy.
@@ -236,6 +241,7 @@ func New(c Config) *Engine {
 		subs: subscribers{candles: make([][]*slot, markets*intervals), tickers: make([][]*slot, markets),
 			books: make([][]*slot, markets)},
 	}
+	e.shown = book{e.account, e}
 	e.brackets = bracket.New(c.Catalog, &e.now, exits{e})
 	e.saves = snapshotCache{changed: true, limit: cmp.Or(c.SaveLimit, DefaultSaveLimit),
 		last: make(map[string][]byte)}
@@ -288,12 +294,14 @@ func (e *Engine) Start(at market.Time) []market.Command { return e.callAll(at, C
 // Stop calls the strategies' OnStop. Call it once. In later steps strategies still receive reports
 // of their orders, and can only cancel.
 func (e *Engine) Stop(at market.Time) []market.Command {
-	commands := e.callAll(at, CallStop)
+	e.callAll(at, CallStop)
 	e.stopped = true
 	for i := range e.slots {
 		e.dropRebalance(&e.slots[i])
 	}
-	return commands
+	e.dropReplacements(0, "the run stops")
+	e.notifySent()
+	return e.out
 }
 
 func start(s *slot) {
@@ -328,7 +336,13 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	if e.err != nil {
 		return nil
 	}
-	applied, err := e.account.Apply(ev)
+	var applied state.Applied
+	var err error
+	if len(e.replaces) == 0 {
+		applied, err = e.account.Apply(ev)
+	} else {
+		applied, err = e.applyReplaced(ev)
+	}
 	if err == nil && e.observed {
 		err = e.observe(ev)
 	}

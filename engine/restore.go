@@ -64,6 +64,7 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 			return nil, fmt.Errorf("restore: strategy %s: %w", e.slots[i].Name, err)
 		}
 	}
+	e.dropSaved(s.Replaces)
 	e.notifySent()
 	return e.out, nil
 }

@@ -162,7 +162,7 @@ type drunkard struct {
 
 func newDrunkard(seed uint64, falls bool) *drunkard {
 	d := &drunkard{luck: rand.NewPCG(seed, 1), falls: falls}
-	d.random = rand.New(d.luck)
+	d.random, d.killed = rand.New(d.luck), true
 	return d
 }
 

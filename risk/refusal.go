@@ -37,6 +37,7 @@ const (
 	ReasonDailyLoss
 	ReasonDrawdown
 	ReasonUniverse // the market is no member of the strategy's universe now
+	ReasonReplace  // the order that is to be replaced cannot be, or has filled meanwhile
 	reasons
 )
 
@@ -44,7 +45,7 @@ var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_ord
 	"warm_up", "halted", "stopping", "stale",
 	"reduce_only", "cool_down", "orders_per_minute", "max_in_flight", "max_open_orders", "max_order_value",
 	"max_position", "max_exposure",
-	"price_collar", "self_cross", "stop", "target", "max_daily_loss", "max_drawdown", "universe"}
+	"price_collar", "self_cross", "stop", "target", "max_daily_loss", "max_drawdown", "universe", "replace"}
 
 // String returns the reason's name; those of limits are the names of the config.
 func (r Reason) String() string {
@@ -60,7 +61,7 @@ type Refusal struct {
 	Code   int // ReasonExchange: the exchange's error code
 	// Message is, for ReasonExchange, the exchange's message; for ReasonStop and ReasonTarget, the
 	// level's fault in decimals; for ReasonStale and ReasonPriceCollar, that the market's prices
-	// are unreliable.
+	// are unreliable; for ReasonReplace, all there is to say.
 	Message string
 	// Have and Limit are the value and its limit, in the unit of the rule; 0 where the rule has
 	// none. For an order that cannot be changed, Have is its id; for ReasonWarmUp, the number of
@@ -116,6 +117,15 @@ func (g *Gate) objection(s *slot, reason Reason, have, limit int64) error {
 func (g *Gate) RefuseOutside(id market.StrategyID) error {
 	g.checkedMarket = nil
 	return g.objection(&g.slots[id], ReasonUniverse, 0, 0)
+}
+
+// NotReplaced counts and returns the refusal of an order that was to replace another, for a reason
+// in words. It is valid until the next Check.
+func (g *Gate) NotReplaced(id market.StrategyID, why string) error {
+	g.checkedMarket = nil
+	refused := g.objection(&g.slots[id], ReasonReplace, 0, 0)
+	g.refusal.Message = why
+	return refused
 }
 
 // refuseUnreliable is objection for a market whose latest prices cannot be true.

@@ -133,6 +133,20 @@ func (e *engine) Ask(_ market.StrategyID, c *market.Command, f *strategy.Follow)
 	return c.Order.ID, nil
 }
 
+// Replace records the ask. Bench.Pending keeps the old order open; the new one is open at once.
+func (e *engine) Replace(_ market.StrategyID, old market.OrderID, c *market.Command,
+	f *strategy.Follow) (market.OrderID, error) {
+	id, err := e.Ask(0, c, f)
+	if e.recalling {
+		return id, err
+	}
+	e.asked[len(e.asked)-1] += fmt.Sprintf(" replacing %d", old)
+	if err == nil && !e.Pending {
+		(*Bench)(e).Drop(old)
+	}
+	return id, err
+}
+
 // Protect records the ask; the test plays the exits with Fill.
 func (e *engine) Protect(_ market.StrategyID, m market.ID, levels market.Bracket,
 	f *strategy.Follow) (market.OrderID, error) {
