@@ -222,6 +222,11 @@ func (d *driver) group(end market.Time) error {
 		d.fireTimers(end - 1)
 	}
 	d.knows = end
+	if len(d.plan.Changes) > 0 {
+		if err := d.change(end); err != nil {
+			return err
+		}
+	}
 	d.movement.At, d.movement.Candles = end, d.drive
 	if err := d.venue.Advance(&d.movement); err != nil {
 		return err

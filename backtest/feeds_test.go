@@ -137,7 +137,9 @@ func TestCandlesOfOneInstantComeShorterFirstThenByMarket(t *testing.T) {
 	s := newStage(t, nil)
 	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()
 	s.plan.Strategies[0].Kind = strategy.Define("noter", "for a test",
-		func(struct{}) strategy.Needs { return strategy.Needs{Intervals: []market.Interval{market.Interval30m}} },
+		func(struct{}) strategy.Needs {
+			return strategy.Needs{Intervals: strategy.Intervals{market.Interval30m: 0}}
+		},
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &noter{seen: &s.seen}, nil })
 	flat := func(minutes ...int64) (rows [][5]int64) {
 		for _, m := range minutes {

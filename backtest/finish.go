@@ -23,6 +23,7 @@ type About struct {
 	Seed        uint64
 	Data        []DataInfo
 	Assumptions []string // one line each, the most important first
+	Universes   []Universe
 }
 
 // finishInfo is the driver's part of the Result. Slices are copied as they are, except that
@@ -38,6 +39,7 @@ type finishInfo struct {
 	Unprotected time.Duration
 	Causes      []CauseSeconds // of it
 	OneCandle   *OneCandleExits
+	Delisted    []Delisting
 }
 
 // pathEquity is the final equity of the run under another order of the prices within a candle.
@@ -83,7 +85,7 @@ func (r *recorder) result(info finishInfo) *Result {
 		Files: []string{}, Envelope: r.envelope(info), Candles: r.candles(info),
 		Refusals: append([]Count{}, info.Refusals...), UnprotectedBy: append([]CauseSeconds{}, info.Causes...),
 		Unprotected: Seconds(info.Unprotected), Assumptions: info.Assumptions, Definitions: definitions(),
-		OneCandle: info.OneCandle,
+		OneCandle: info.OneCandle, Universes: info.Universes, Delisted: info.Delisted,
 	}
 	res.Drawdowns = r.equity.drawdowns(info.To)
 	slices.SortFunc(res.Refusals, func(a, b Count) int {

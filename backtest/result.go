@@ -48,6 +48,9 @@ type Result struct {
 
 	OneCandle *OneCandleExits `json:"one_candle_exits,omitempty"` // nil: none
 
+	Universes []Universe  `json:"universes,omitempty"`
+	Delisted  []Delisting `json:"delisted,omitempty"` // in the order of their ends
+
 	Assumptions []string     `json:"assumptions"`
 	Definitions []Definition `json:"definitions"`
 	Files       []string     `json:"files"` // names within Dir
@@ -76,6 +79,7 @@ type StrategyInfo struct {
 	Markets  []string `json:"markets"`
 	Interval string   `json:"interval"`
 	Params   []Param  `json:"params"`
+	Began    []Began  `json:"began"` // by place in Markets
 }
 
 // Param is a parameter of a strategy as text.

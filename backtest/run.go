@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -33,7 +34,7 @@ type Options struct {
 // runOptions configure one pass of a plan.
 type runOptions struct {
 	path   *sim.Path
-	extra  int // candles of history beyond the warm-up
+	more   int // history beyond the warm-up, in warm-ups
 	record func(equity market.Money, from market.Time) (*recorder, error)
 	tracer func(c *market.Command, sees market.Time) // called with every command; for sees see decision
 	// overwrite destroys the candles after each callback; the sources' batches must be writable.
@@ -193,7 +194,9 @@ func (d *driver) info(o Options) finishInfo {
 	info.Assumptions = slices.Concat(d.plan.assumptions(), dataAssumptions(info.Data), o.Assumptions)
 	for i := range d.plan.Strategies {
 		s := &d.plan.Strategies[i]
-		info.Strategies = append(info.Strategies, s.info())
+		about := s.info()
+		about.Began = d.began(market.StrategyID(i+1), s)
+		info.Strategies = append(info.Strategies, about)
 		for _, c := range d.engine.Refused(market.StrategyID(i + 1)) {
 			info.Refusals = append(info.Refusals, Count{Reason: s.Name + ": " + c.Reason, Count: c.N})
 		}
@@ -206,6 +209,8 @@ func (d *driver) info(o Options) finishInfo {
 		info.Warnings = append(info.Warnings, info.OneCandle.warning(d.plan.Currency.Symbol))
 	}
 	info.Warnings = append(info.Warnings, d.closeWarnings()...)
+	info.Delisted = d.delisted
+	info.Warnings = append(info.Warnings, d.delistedWarnings()...)
 	for _, h := range d.engine.Halts() {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("strategy %s was halted at %s: %s", h.Name, h.At, h.Reason))
 	}
@@ -264,7 +269,7 @@ func (p *Plan) assumptions() []string {
 			v.Latency),
 		volumeText(v),
 		p.warmupText(),
-		"Today's market rules (tick size, minimums, fees) are applied to the past.",
+		cmp.Or(p.Rules, "Today's market rules (tick size, minimums, fees) are applied to the past."),
 		"Nothing is closed at the end: what is open is worth its last close, without a fee.",
 	}
 	if v.PlacementLimit > 0 {

@@ -68,6 +68,7 @@ func WriteSummary(w io.Writer, res *Result, opts SummaryOptions) error {
 	}
 	s := &summary{width: max(opts.Width, 40), colour: opts.Color}
 	s.head(res)
+	s.list("Universe", res.UniverseLines())
 	s.list("Assumptions", res.Assumptions)
 	s.refusals(res)
 	s.envelope(res)
@@ -120,6 +121,9 @@ func (s *summary) head(res *Result) {
 			text += " " + p.Name + "=" + p.Value
 		}
 		s.wrapped("", text, "")
+		if began := st.BeganText(); began != "" {
+			s.wrapped("", began, "")
+		}
 	}
 	s.wrapped("", fmt.Sprintf("%s to %s, %d candle groups", res.From.Date(), res.To.Date(), res.Candles.Groups), "")
 	if res.Synthetic {

@@ -14,6 +14,7 @@ func (res *Result) tables(run *report.Run) {
 		for _, p := range s.Params {
 			one.Params += p.Name + " " + p.Value + " "
 		}
+		one.Began = s.BeganText()
 		one.Params = strings.TrimSpace(one.Params)
 		run.Strategies = append(run.Strategies, one)
 	}
@@ -61,6 +62,13 @@ func (res *Result) facts(run *report.Run) {
 		run.Rules.Rows = append(run.Rules.Rows, []string{r.Market, r.TickSize, fmt.Sprint(r.QuantityDecimals),
 			r.MinOrderInBase + " / " + r.MinOrderInQuote, r.MaxOrderInBase + " / " + r.MaxOrderInQuote,
 			fmt.Sprint(r.MaxOpenOrders), r.FeeCategory})
+	}
+	run.Universe = res.UniverseLines()
+	run.Delisted.Head = []string{"market", "last candle", "last price", "valued at", "held", "lost, " + res.Currency}
+	for i := range res.Delisted {
+		d := &res.Delisted[i]
+		run.Delisted.Rows = append(run.Delisted.Rows, []string{d.Market, d.At.Date(), fmt.Sprint(d.Last), fmt.Sprint(d.Worth),
+			fmt.Sprint(d.Held), fmt.Sprint(d.Lost)})
 	}
 	for _, d := range res.Definitions {
 		run.Definitions = append(run.Definitions, report.Pair{Name: d.Name, Text: d.Formula})

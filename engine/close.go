@@ -21,7 +21,7 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 	switch {
 	case e.replaying || e.stopped:
 		return e.refuse(c)
-	case e.brackets.Closing(id, m) || held <= 0 && (!whole || e.account.OpenBy(id) == 0):
+	case e.brackets.Closing(id, m) || held <= 0 && (!whole || e.account.SlotsBy(id) == 0):
 		return nil
 	}
 	e.asked = *c
@@ -32,6 +32,7 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 			return err
 		}
 	}
+	e.dropWaiting(id, m, whole)
 	call, _ := e.calls.Now()
 	err := e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Tag: tag,
 		Last: e.lastID, AtClose: call.Kind == CallCandle || call.Kind == CallCandles})
@@ -48,6 +49,8 @@ func (e *Engine) figures(c *market.Command) []state.Figure {
 	case moved != nil:
 		return append(slices.Clip(figures), state.Figure{Name: "stop follows", Before: m.FormatPrice(moved.From),
 			After: m.FormatPrice(moved.To)})
+	case e.replaced != nil:
+		return append(slices.Clip(figures), e.replaced.figure())
 	case e.following != nil:
 		return append(slices.Clip(figures), state.Figure{Name: "exits", Before: "fixed", After: e.following.Words(m)})
 	}

@@ -20,7 +20,11 @@ func (e *Engine) planned(s *slot, p *strategy.Portfolio) (plan legs, err error) 
 	}
 	for _, w := range p.Weights {
 		m := e.catalog.Market(w.Market)
-		if m.Status != market.Trading || e.account.Last(m.ID) == 0 || e.gate.Stale(e.account, s.id, m.ID, e.now) {
+		if w.Share > 0 && e.outside(s.id, m.ID) {
+			return plan, fmt.Errorf("a weight of %s for %s: %w", w.Share, m.Name, e.gate.RefuseOutside(s.id))
+		}
+		if s.cold(m.ID) || m.Status != market.Trading || e.account.Last(m.ID) == 0 ||
+			e.gate.Stale(e.account, s.id, m.ID, e.now) {
 			plan.kept = append(plan.kept, m.ID)
 			continue
 		}

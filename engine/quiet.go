@@ -96,7 +96,7 @@ func (e *Engine) stepOne(slots []*slot, c *market.Candle, delay market.Time) {
 // quiet passes candles in the range (low, high), from e.stepped on, to the only receiver's Quiet
 // until one needs OnCandle.
 func (e *Engine) quiet(s *slot, series []market.Candle, delay market.Time, low, high market.Price) {
-	if s.quieter == nil || s.warming || s.halted {
+	if s.quieter == nil || s.halted || s.cold(series[e.stepped].Market) {
 		return
 	}
 	e.at = 1

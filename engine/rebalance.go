@@ -55,8 +55,7 @@ func (e *Engine) Rebalance(id market.StrategyID, p strategy.Portfolio) error {
 		return err
 	}
 	for _, m := range plan.kept {
-		s.Log.Info().Str("strategy", s.Name).Str("market", e.catalog.Market(m).Name).
-			Msg("rebalance: the market keeps its units: it is halted, or its price is late or unknown")
+		e.tellKept(s, m)
 	}
 	e.dropRebalance(s)
 	for _, sell := range plan.sells {
@@ -64,6 +63,16 @@ func (e *Engine) Rebalance(id market.StrategyID, p strategy.Portfolio) error {
 	}
 	e.keepBuys(s, &plan)
 	return nil
+}
+
+// tellKept logs a market that a portfolio leaves as it is. That of a warm-up is a debug line.
+func (e *Engine) tellKept(s *slot, m market.ID) {
+	line, why := s.Log.Info(), "it is halted, or its price is late or unknown"
+	if s.cold(m) {
+		line, why = s.Log.Debug(), "warm-up: "+e.warmingText(s, m)
+	}
+	line.Str("strategy", s.Name).Str("market", e.catalog.Market(m).Name).
+		Msg("rebalance: the market keeps its units: " + why)
 }
 
 // keepBuys keeps the buys of a plan, or sends them where nothing is left to wait for.

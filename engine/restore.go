@@ -64,6 +64,7 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 			return nil, fmt.Errorf("restore: strategy %s: %w", e.slots[i].Name, err)
 		}
 	}
+	e.dropSaved(s.Replaces)
 	e.notifySent()
 	return e.out, nil
 }
@@ -162,11 +163,12 @@ func (e *Engine) replay(s *SavedEngine, history iter.Seq2[[]market.Candle, error
 	}
 	for i := range e.slots {
 		slot := &e.slots[i]
-		slot.warmed = s.Strategies[slot.Name].Warmed
+		slot.begun = s.Strategies[slot.Name].Warmed
 		slot.gathering.done = max(slot.gathering.done, s.Strategies[slot.Name].Group)
-		if slot.warming && slot.warmed && slices.Max(append(slot.warmupLeft, 0)) == 0 {
-			e.endWarmUp(slot)
+		if slot.begun {
+			e.release(slot, e.tradeFrom)
 		}
+		e.holdAll(slot)
 	}
 	return nil
 }
@@ -174,11 +176,11 @@ func (e *Engine) replay(s *SavedEngine, history iter.Seq2[[]market.Candle, error
 func (e *Engine) replayCandle(c *market.Candle) {
 	e.now = c.End()
 	for _, s := range e.receivers(c) {
-		if s.Warmup == 0 {
+		if !s.warms {
 			continue
 		}
-		if c.Interval == s.Intervals[0] && s.warmupLeft[c.Market] > 0 {
-			s.warmupLeft[c.Market]--
+		if s.warming && s.count(c) && !s.early {
+			e.ready(s, c)
 		}
 		e.args.candle = c
 		e.guard(s, CallCandle)

@@ -18,14 +18,14 @@ func (g *Gate) CheckPlan(a *state.Account, id market.StrategyID, at market.Time,
 	switch {
 	case s.halted:
 		refused = g.objection(s, ReasonHalted, 0, 0)
-	case s.warming:
+	case s.cold > 0 && s.cold == len(s.warming)-1: // every market
 		refused = g.objection(s, ReasonWarmUp, 0, 0)
 	case l.OrdersPerMinute > 0 && both > l.OrdersPerMinute:
 		refused = g.objection(s, ReasonOrdersPerMinute, int64(both), int64(l.OrdersPerMinute))
 	case l.MaxInFlight > 0 && a.InFlightBy(id)+most > l.MaxInFlight:
 		refused = g.objection(s, ReasonMaxInFlight, int64(a.InFlightBy(id)+most), int64(l.MaxInFlight))
-	case l.MaxOpenOrders > 0 && a.OpenBy(id)+most > l.MaxOpenOrders:
-		refused = g.objection(s, ReasonMaxOpenOrders, int64(a.OpenBy(id)+most), int64(l.MaxOpenOrders))
+	case l.MaxOpenOrders > 0 && a.SlotsBy(id)+most > l.MaxOpenOrders:
+		refused = g.objection(s, ReasonMaxOpenOrders, int64(a.SlotsBy(id)+most), int64(l.MaxOpenOrders))
 	default:
 		return nil
 	}

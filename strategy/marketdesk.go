@@ -141,8 +141,8 @@ func (m MarketDesk) Affords(size Size) bool {
 	return o.Amount <= m.affordable(&o, m.Cash())
 }
 
-// Buy asks for a buy at market, or another with options: At makes it a limit order, StopLoss or
-// TakeProfit one that waits for a price.
+// Buy asks for a buy order. Without options it is a market order; At makes it a limit order,
+// StopLoss or TakeProfit a trigger order, which waits for a price.
 //
 // StopAt and TargetAt attach exits (a bracket): a stop that sells below and a target that sells
 // above. They come alive with the entry's first fill. Spot exchanges let only one exit rest,
@@ -213,7 +213,10 @@ func (m MarketDesk) Protect(with ...Option) (market.OrderID, error) {
 	case d.fault == nil && !d.has(m.id):
 		return 0, d.unknown(m.id)
 	}
-	if d.trail(m.Last()); d.fault != nil {
+	if d.trail(m.Last()); d.old != 0 && d.fault == nil {
+		d.fault = errNotReplacing()
+	}
+	if d.old = 0; d.fault != nil {
 		return 0, d.fault
 	}
 	return d.engine.Protect(d.id, m.id, o.Bracket, d.follow)
@@ -232,7 +235,10 @@ func (m MarketDesk) Target(size Size, with ...Option) (market.OrderID, error) {
 	}
 	wanted := market.Order{Side: market.Buy, Type: market.TypeLimit}
 	wanted.Price = m.Last()
-	if err := m.measure(&wanted, size); err != nil {
+	old := replaced(with)
+	d.old = old
+	err := m.measure(&wanted, size)
+	if d.old = 0; err != nil {
 		return 0, err
 	}
 	if wanted.Amount < 0 {
@@ -241,9 +247,12 @@ func (m MarketDesk) Target(size Size, with ...Option) (market.OrderID, error) {
 	}
 	missing := wanted.Amount - m.Position().Amount
 	for _, o := range d.own(m.id) {
-		if o.Type == market.TypeMarket && o.Side == market.Buy {
+		if o.Type != market.TypeMarket || o.ID == old {
+			continue
+		}
+		if o.Side == market.Buy {
 			missing -= o.AmountRemaining
-		} else if o.Type == market.TypeMarket {
+		} else {
 			missing += o.AmountRemaining
 		}
 	}

@@ -40,6 +40,7 @@ const (
 	fieldSelfTrade
 	fieldExits
 	fieldKeep
+	fieldReplacing
 	fieldTrail
 	fieldTrailBy
 	fieldByPrices
@@ -212,6 +213,7 @@ var numbers = [...]struct {
 	fieldPostOnly: {"PostOnly", 0, 1, ""},
 	fieldKeep: {"Keep", int64(market.KeepStop), int64(market.KeepTarget),
 		"use market.KeepStop or market.KeepTarget"},
+	fieldReplacing:     {"Replacing", 1, math.MaxInt64, "ids begin with 1; an ask that was refused has none"},
 	fieldTrail:         {"Trail", 1, int64(market.Whole) - 1, "a rate is above 0 and below 100%"},
 	fieldTrailBy:       {"TrailBy", 1, math.MaxInt64, "a distance is positive"},
 	fieldByPrices:      {"ByPrices", 0, 1, ""},

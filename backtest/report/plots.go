@@ -37,8 +37,9 @@ type Stop struct {
 	Price    float64
 }
 
-// roles are the colours of plotted lines. Further lines have them again, dashed.
-func roles() []chart.Role { return []chart.Role{chart.Main, chart.Second, chart.Third, chart.Quiet} }
+// roles are the colours of plotted lines, the most different ones first. Further lines begin anew,
+// dashed.
+func roles() []chart.Role { return []chart.Role{chart.Main, chart.Third, chart.Second, chart.Quiet} }
 
 // panes are the panes of a market in the order of their first lines, without that of the price.
 func (r *Run) panes(m int) (names []string) {
@@ -131,7 +132,7 @@ func (r *Run) packLines() (data page.Data, found bool, err error) {
 		key := [2]string{r.Trips.Markets[l.Market], l.Pane}
 		n, digits := places[key], significant(most)
 		places[key]++
-		h.Lines = append(h.Lines, lineHead{key[0], l.Pane, l.Name, []string{"main", "second", "third", "quiet"}[n%4],
+		h.Lines = append(h.Lines, lineHead{key[0], l.Pane, l.Name, []string{"main", "third", "second", "quiet"}[n%4],
 			n/4%2 == 1, digits})
 		times, values := make([]int64, len(l.Points)), make([]int64, len(l.Points))
 		for k, v := range l.Points {

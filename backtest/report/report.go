@@ -43,6 +43,8 @@ type Run struct {
 	Months          []Month
 	Refusals        Grid
 	Data, Rules     Grid
+	Universe        []string // a line each
+	Delisted        Grid
 	Definitions     []Pair
 	Identity        []Pair
 	Files           []string
@@ -59,7 +61,10 @@ type Run struct {
 }
 
 // A Strategy is a strategy with its parameters as text.
-type Strategy struct{ Name, Kind, Params string }
+type Strategy struct {
+	Name, Kind, Params string
+	Began              string // when its markets began, as a sentence; empty: nothing to say
+}
 
 // A Card is a headline figure. Class is "up", "down" or empty.
 type Card struct{ Title, Value, Note, Class string }

@@ -17,9 +17,9 @@ const normalised = `Files are compared byte for byte. Where they differ, they ar
 result.json the run's id, the code's version and the hash of the config, and with rates of
 parameters as fractions ("99%" is 0.99); in orders.csv the client order ids, which derive
 from them; what came later: in trades.csv strategy, return, mae, mfe and part, in result.json
-drawdowns, trips.partial, definitions, and buy_and_hold, which begins later now. plots.csv
-counts where both sides have it. Where the schemas of result.json differ, also
-without: schema, definitions, assumptions, and what schema 2 has added or redefined
+drawdowns, trips.partial, when the markets of a strategy began, definitions, and buy_and_hold,
+which begins later now. plots.csv counts where both sides have it. Where the schemas of result.json
+differ, also without: schema, definitions, assumptions, and what schema 2 has added or redefined
 (unprotected_by, unprotected_seconds; fees and rounding count as one sum). report.html has
 the same numbers and other words: it is named and not compared again.
 `
@@ -86,6 +86,7 @@ func normaliseResults(was, is []byte) (before, after []byte, err error) {
 		ratesAsFractions(result)
 		withoutPlots(result)
 		withoutLater(result)
+		withoutBeginnings(result)
 		if schemas[0] != schemas[1] {
 			acrossSchemas(result)
 		}
@@ -131,6 +132,17 @@ func withoutLater(result map[string]any) {
 	}
 	trips, _ := result["trips"].(map[string]any)
 	delete(trips, "partial")
+}
+
+// withoutBeginnings takes from the strategies of a result when each of their markets began, which
+// older revisions do not write.
+func withoutBeginnings(result map[string]any) {
+	strategies, _ := result["strategies"].([]any)
+	for _, s := range strategies {
+		if fields, is := s.(map[string]any); is {
+			delete(fields, "began")
+		}
+	}
 }
 
 // acrossSchemas takes from a result what schemas 1 and 2 do not share.

@@ -23,6 +23,9 @@ type Backtest struct {
 	Run     *backtest.Plan
 	Options backtest.Options
 	Candles Library
+
+	universes universes
+	records   recorded
 }
 
 // NewBacktest checks a config, except for the parts that depend on stored candles.
@@ -216,6 +219,9 @@ func (p *Backtest) checkAllocations(start map[string]config.Decimal) error {
 // trades reports whether a market of this name, or of this base, is traded.
 func (p *Backtest) trades(name string) bool {
 	for _, s := range p.Config.Strategies {
+		if s.Universe != nil && (!strings.Contains(name, "-") || strings.HasSuffix(name, "-"+p.Currency.Symbol)) {
+			return true // it may become a member
+		}
 		for _, traded := range s.Markets {
 			if traded == name || strings.HasPrefix(traded, name+"-") {
 				return true

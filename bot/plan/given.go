@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// Given is the library of candles that a program hands over, such as a test. A longer interval is
-// merged from the longest given one that divides it.
+// Given is the library of candles that a program hands over, such as a test. Candles of
+// a longer interval are merged from the longest given interval that divides it.
 type Given struct{ series, merged []Series }
 
 // Series are the candles of one market and interval, oldest first. Their prices and volumes have
@@ -160,6 +160,21 @@ func (g *Given) open(f backtest.Feed, from, to market.Time) (backtest.Source, er
 	}
 	return &batches{left: list}, nil
 }
+
+// Markets are the given ones, sorted.
+func (g *Given) Markets() (names []string, err error) {
+	for i := range g.series {
+		names = append(names, g.series[i].Market)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// Listings are none.
+func (g *Given) Listings(market.Time, market.Time, func(*candles.Listing) error) error { return nil }
+
+// ListingRange is that of no records.
+func (g *Given) ListingRange() (r candles.ListingRange, err error) { return r, nil }
 
 // Close has nothing to release.
 func (g *Given) Close() error { return nil }

@@ -65,6 +65,8 @@ var agreements = []agreement{
 		`params = { fast = 1, slow = 3, days = 0, size = "40% cash" }`)}},
 	{"rotation", play{strategies: section("s", "rotation", both, "1m",
 		`params = { top = 1, candles = 3, every = "5m" }`)}},
+	{"bandrevert", play{strategies: section("s", "bandrevert", both, "1m",
+		`params = { closes = 4, width = 0.5, gain = "0%", atr = 3, stop_atr = 2.0 }`)}},
 	{"fickle", play{strategies: fickleSection("s", bitcoin, 1) + "params.closes = true\n"}},
 	{"leaver", play{strategies: section("s", "leaver", both, "1m", "params.seed = 3")}},
 	{"trailer", play{strategies: section("s", "trailer", both, "1m", "params.seed = 5")}},

@@ -26,6 +26,7 @@ var definitions = map[string]strategy.Definition{
 	"leave":     leaveDefinition,
 	"memory":    memoryDefinition,
 	"patient":   patientDefinition,
+	"insist":    insistDefinition,
 	"risk":      riskDefinition,
 	"scale":     scaleDefinition,
 	"seen":      seenDefinition,

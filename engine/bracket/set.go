@@ -211,6 +211,15 @@ func (s *Set) EndAll(id market.StrategyID) {
 	}
 }
 
+// EndIn ends the brackets of a market, in any phase: its trading has ended for good.
+func (s *Set) EndIn(m market.ID) {
+	for i := len(s.all) - 1; i >= 0; i-- {
+		if b := &s.all[i]; b.market == m {
+			s.dissolve(b)
+		}
+	}
+}
+
 func (s *Set) dissolve(b *bracket) {
 	exit := b.exit
 	if c := s.closes.of(b.strategy, b.market); c != nil {
