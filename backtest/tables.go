@@ -67,8 +67,8 @@ func (res *Result) facts(run *report.Run) {
 	run.Delisted.Head = []string{"market", "last candle", "last price", "valued at", "held", "lost, " + res.Currency}
 	for i := range res.Delisted {
 		d := &res.Delisted[i]
-		run.Delisted.Rows = append(run.Delisted.Rows, []string{d.Market, d.At.Date(), fmt.Sprint(d.Last), fmt.Sprint(d.Worth),
-			fmt.Sprint(d.Held), fmt.Sprint(d.Lost)})
+		run.Delisted.Rows = append(run.Delisted.Rows, []string{d.Market, d.At.Date(), d.Last.String(), d.Worth.String(),
+			d.Held.String(), d.Lost.String()})
 	}
 	for _, d := range res.Definitions {
 		run.Definitions = append(run.Definitions, report.Pair{Name: d.Name, Text: d.Formula})
