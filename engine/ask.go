@@ -79,6 +79,9 @@ func (e *Engine) askCancel(id market.StrategyID, order market.OrderID) (market.O
 		e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(order)}
 		return 0, &e.refusal
 	}
+	if len(e.tactics) > 0 && e.ownsTactic(id, order) {
+		e.cancelTactic(order)
+	}
 	e.brackets.End(id, order)
 	if o := e.account.Own(order); o != nil && o.Strategy == id {
 		e.cancel(o.ID, false)
@@ -254,6 +257,9 @@ func (e *Engine) change(c *market.Command, attached bool) error {
 // cancel asks for an open order to end. While another write to the order has no answer, the cancel
 // waits: one write at a time for each order.
 func (e *Engine) cancel(id market.OrderID, attached bool) {
+	if len(e.tactics) > 0 {
+		e.cancelTactic(id)
+	}
 	o := e.account.Own(id)
 	switch {
 	case o == nil || o.InFlight == market.CommandCancel:
@@ -365,6 +371,7 @@ func (e exits) Cancel(id market.OrderID, inPath bool) { e.cancel(id, inPath) }
 
 // CancelAll asks for all open orders of a strategy in a market to end.
 func (e exits) CancelAll(id market.StrategyID, m market.ID) {
+	e.EndTactics(id, m)
 	for _, o := range e.account.Open(nil, id, m) {
 		e.cancel(o.ID, false)
 	}

@@ -127,6 +127,9 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket.Any() {
 		e.follow(ev, applied)
 	}
+	if len(e.tactics) > 0 {
+		e.followTactics(o, ev.Fills[:applied.Fresh])
+	}
 	if s := &e.slots[o.Strategy-1]; s.onFill != nil || s.onOrder != nil {
 		e.callWithReport(s, ev, applied)
 	}
@@ -270,6 +273,7 @@ func (e *Engine) halt(s *slot, reason string) {
 	}
 	s.halted, e.saves.changed = true, true
 	e.dropRebalance(s)
+	e.dropTactics(s)
 	e.gate.Halt(s.id)
 	e.halts = append(e.halts, Halt{Strategy: s.id, Name: s.Name, At: e.now, Reason: reason})
 	e.cancelUnprotected(s)

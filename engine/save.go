@@ -12,7 +12,7 @@ import (
 
 // savedVersion is the version of SavedEngine. Version 2 added the causes of missing exits, version
 // 3 has the names of renamed, version 4 added groups of candles and Closes, version 5 exits that
-// follow and buys that wait.
+// follow, buys that wait and tactics.
 const savedVersion = 5
 
 // renamed are the names of SavedEngine that changed.
@@ -49,6 +49,7 @@ type SavedEngine struct {
 	Unprotected market.Duration      `json:"unprotected,omitzero"` // nanoseconds, all causes
 	ByCause     bracket.SavedTimes   `json:"unprotectedBy,omitempty"`
 	Rebalances  []SavedRebalance     `json:"rebalances,omitempty"`
+	Tactics     []SavedTactic        `json:"tactics,omitempty"`
 }
 
 // SavedSlot is a strategy's state in SavedEngine.
@@ -243,7 +244,7 @@ func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 		s.Strategies[slot.Name] = SavedSlot{Warmed: !slot.warming || slot.warmed, Halted: slot.halted,
 			Saver: slot.saver != nil, Group: slot.gathering.done}
 	}
-	s.Rebalances = e.saveRebalances()
+	s.Rebalances, s.Tactics = e.saveRebalances(), e.saveTactics()
 	for _, t := range e.timers {
 		s.Timers = append(s.Timers, SavedTimer{Strategy: t.slot.Name, At: t.at, Name: t.name})
 	}

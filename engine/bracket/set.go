@@ -216,8 +216,10 @@ func (s *Set) dissolve(b *bracket) {
 	if c := s.closes.of(b.strategy, b.market); c != nil {
 		c.free += b.leaving
 	}
-	if o := s.orders.Own(b.entry); o != nil {
-		s.orders.Unprotect(o)
+	for _, id := range [...]market.OrderID{b.entry, b.buyer} {
+		if o := s.orders.Own(id); o != nil {
+			s.orders.Unprotect(o)
+		}
 	}
 	s.remove(b)
 	if exit != 0 {
@@ -231,6 +233,7 @@ func (s *Set) remove(b *bracket) {
 	at := s.placeOf(b.entry)
 	s.protect(b)
 	s.setExit(b, 0)
+	delete(s.entryOf, b.buyer)
 	w := b.watched
 	s.countFollowing(b, -1)
 	s.all = slices.Delete(s.all, at, at+1)
@@ -289,6 +292,9 @@ func (s *Set) reindex() {
 		s.mixed = s.mixed || i > 0 && s.all[i-1].entry > b.entry
 		if b.exit != 0 {
 			s.entryOf[b.exit] = b.entry
+		}
+		if b.buyer != 0 {
+			s.entryOf[b.buyer] = b.entry
 		}
 		if b.bareSince != 0 {
 			s.bare++
