@@ -112,7 +112,7 @@ func (e *Engine) cancelOf(id market.StrategyID) {
 	for i := range e.slots {
 		if s := &e.slots[i]; id == 0 || s.id == id {
 			e.dropRebalance(s)
-			e.dropTactics(s)
+			e.EndTactics(s.id, 0)
 		}
 	}
 	for _, o := range e.account.Open(nil, id, 0) {

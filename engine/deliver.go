@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/google/uuid"
+
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -162,7 +164,15 @@ func (e *Engine) callWithReport(s *slot, ev *market.Event, applied state.Applied
 // until the exit had arrived.
 //
 //go:noinline
-func (e *Engine) sendWanted(o *state.Order) { e.sendCancel(o, e.brackets.InPath(o)) }
+func (e *Engine) sendWanted(o *state.Order) {
+	e.sendCancel(o, e.brackets.InPath(o))
+	for _, t := range e.tactics {
+		// of a backtest, whose timers within a candle ring before its path is walked
+		if c := &e.out[len(e.out)-1]; t.order == o.ID && t.phase == taking && e.run == uuid.Nil && t.wanted > o.Updated {
+			c.At, c.Earlier = t.wanted, true
+		}
+	}
+}
 
 // notifySent calls OnOrder for the orders that strategies have just sent, until no callback sends
 // another.
@@ -273,7 +283,7 @@ func (e *Engine) halt(s *slot, reason string) {
 	}
 	s.halted, e.saves.changed = true, true
 	e.dropRebalance(s)
-	e.dropTactics(s)
+	e.EndTactics(s.id, 0)
 	e.gate.Halt(s.id)
 	e.halts = append(e.halts, Halt{Strategy: s.id, Name: s.Name, At: e.now, Reason: reason})
 	e.cancelUnprotected(s)

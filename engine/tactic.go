@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -12,9 +13,9 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// tactic is a buy or a sell that is spread over several orders, one at a time. The next order is
-// sent when the one before has ended and its fills are booked; so all orders together never trade
-// more than the size, whatever the exchange has not answered yet.
+// tactic is a buy or a sell that is spread over several orders. All orders together never trade more
+// than the size, whatever the exchange has not answered yet: an order counts with all that it could
+// still trade until it has ended and its fills are booked. MakerFirst has one order at a time.
 type tactic struct {
 	strategy.Tactic
 	id      market.OrderID // of its first order, which is also the entry of its bracket
@@ -23,19 +24,29 @@ type tactic struct {
 	side    market.Side
 	exits   bool // its first order has a bracket
 	tag     string
-	amount  market.Qty   // its size; 0: it is in money
-	money   market.Money // its size; 0: it is in base
-	done    market.Qty   // bought or sold
-	made    market.Qty   // of it, as a maker
-	value   market.Value // paid for it with fees, or got for it without
-	order   market.OrderID
+	amount  market.Qty     // its size; 0: it is in money
+	money   market.Money   // its size; 0: it is in base
+	done    market.Qty     // bought or sold
+	made    market.Qty     // of it, as a maker
+	value   market.Value   // paid for it with fees, or got for it without
+	order   market.OrderID // under way, of MakerFirst; 0: none
+	open    []portion      // under way, of a TWAP
 	phase   phase
+	wanted  market.Time // when the cancel of the order was decided
 	began   market.Time
 	from    market.Price // best price of its side at the beginning
 	parts   int          // of a TWAP: the time of how many has come
 	next    market.Time  // of the next move, order or attempt, at the earliest
 	due     market.Time  // when something is to be done though nothing happens
 	refused error        // why the latest order was refused
+}
+
+// portion is an order of a TWAP under way.
+type portion struct {
+	id    market.OrderID
+	units market.Money // of its size: base or money
+	done  market.Qty
+	value market.Value
 }
 
 // phase is where a tactic stands.
@@ -87,10 +98,10 @@ func (e *Engine) begunTactic(s *slot, c *market.Command, way *strategy.Tactic,
 	} else {
 		e.sendMaker(t, &levels)
 	}
-	if e.following = nil; t.order == 0 {
+	if e.following = nil; t.refused != nil {
 		return 0, t.refused
 	}
-	t.id = t.order
+	t.id = e.lastID
 	if t.exits {
 		e.brackets.KeepOpen(t.id)
 		if f != nil {
@@ -151,13 +162,15 @@ func (e *Engine) runTactic(t *tactic, inPath bool) {
 	if t.order != 0 && e.account.Known(t.order) == nil {
 		t.order = 0
 	}
+	t.open = slices.DeleteFunc(t.open, func(p portion) bool { return e.account.Known(p.id) == nil })
+	idle := t.order == 0 && len(t.open) == 0
 	t.due = farAhead
 	switch {
-	case t.phase == ending && t.order == 0:
+	case t.phase == ending && idle:
 		e.endTactic(t, "it was cancelled")
 	case t.phase == ending:
 		e.cancelMaker(t)
-	case t.order == 0 && e.rest(t) == 0:
+	case idle && e.rest(t) == 0:
 		e.endTactic(t, "")
 	case t.Over != 0:
 		e.runParts(t)
@@ -243,7 +256,7 @@ func (e *Engine) cancelMaker(t *tactic) {
 	case e.now < t.next:
 		t.due = min(t.due, t.next)
 	default:
-		t.next = e.now.Add(pause(t))
+		t.next, t.wanted = e.now.Add(pause(t)), e.now
 		e.acting = t
 		e.cancel(t.order, false)
 		e.acting = nil
@@ -338,7 +351,14 @@ func (e *Engine) sendPart(t *tactic, c *market.Command, inPath bool) {
 	e.acting = t
 	id, err := e.place(c, inPath)
 	e.acting = nil
-	t.order, t.refused = id, err
+	t.refused = err
+	switch {
+	case err != nil:
+	case t.Over != 0:
+		t.open = append(t.open, portion{id: id, units: units(&c.Order)})
+	default:
+		t.order = id
+	}
 	t.next = e.now.Add(pause(t))
 	if e.saves.changed = true; t.id == 0 {
 		return // its first order: Work tells
@@ -357,19 +377,26 @@ func (e *Engine) sendPart(t *tactic, c *market.Command, inPath bool) {
 	}
 }
 
-// runParts sends the parts of a TWAP whose time has come. Of parts whose time has come while
-// another one was under way, or the bot was down, one is sent; the others are shared.
+// units is the size of an order: base or money.
+func units(o *market.Order) market.Money {
+	if o.ByQuote() {
+		return o.AmountQuote
+	}
+	return market.Money(o.Amount)
+}
+
+// runParts sends the parts of a TWAP whose time has come. Of several whose time came while the
+// market was halted or the bot was down, one is sent; the others are shared.
 func (e *Engine) runParts(t *tactic) {
 	step := t.Step()
 	come := min(t.Parts, int(e.now.Sub(t.began)/step)+1)
 	switch {
-	case t.order != 0: // its report comes first
 	case come > t.parts && e.trades(t):
 		t.parts = come
 		e.sendTaker(t, nil, false)
 	case come > t.parts:
 		t.due = e.now.Add(pause(t))
-	case t.parts == t.Parts:
+	case t.parts == t.Parts && len(t.open) == 0:
 		e.endTactic(t, "its last part has ended")
 	}
 	if t.parts < t.Parts && come <= t.parts {
@@ -377,16 +404,27 @@ func (e *Engine) runParts(t *tactic) {
 	}
 }
 
-// rest is what a tactic still has to trade: base, or money where its size is in money.
-func (e *Engine) rest(t *tactic) (units market.Money) {
-	if t.money == 0 {
-		return market.Money(max(0, t.amount-t.done))
+// rest is what a tactic still has to trade that no order of a TWAP could: base, or money where its
+// size is in money.
+func (e *Engine) rest(t *tactic) market.Money {
+	left := e.less(t, market.Money(t.amount)+t.money, t.done, t.value)
+	for i := range t.open {
+		p := &t.open[i]
+		left -= e.less(t, p.units, p.done, p.value)
 	}
-	value, err := t.value.CeilMoney(e.catalog.Market(t.market).MoneyDrop())
+	return max(0, left)
+}
+
+// less is a size without what was traded of it.
+func (e *Engine) less(t *tactic, size market.Money, done market.Qty, value market.Value) market.Money {
+	if t.money == 0 {
+		return max(0, size-market.Money(done))
+	}
+	spent, err := value.CeilMoney(e.catalog.Market(t.market).MoneyDrop())
 	if err != nil {
 		return 0
 	}
-	return max(0, t.money-value)
+	return max(0, size-spent)
 }
 
 // restAt is the base that a maker order at a price is over.

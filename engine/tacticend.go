@@ -27,7 +27,7 @@ func (e *Engine) EndTactics(id market.StrategyID, m market.ID) {
 // its strategy, its bracket or a person.
 func (e *Engine) cancelTactic(order market.OrderID) {
 	for _, t := range e.tactics {
-		if (t.id == order || t.order == order) && t != e.acting {
+		if t != e.acting && t.has(order) {
 			e.stopTactic(t)
 		}
 	}
@@ -69,15 +69,6 @@ func (e *Engine) removeTactic(t *tactic) {
 	}
 }
 
-// dropTactics removes the tactics of a strategy that is halted, or whose orders are all cancelled.
-func (e *Engine) dropTactics(s *slot) {
-	for i := len(e.tactics) - 1; i >= 0; i-- {
-		if e.tactics[i].slot == s {
-			e.removeTactic(e.tactics[i])
-		}
-	}
-}
-
 // followTactics counts what a report says of the orders of tactics. A sale by the exits of a
 // tactic's bracket ends the tactic.
 //
@@ -85,7 +76,7 @@ func (e *Engine) dropTactics(s *slot) {
 func (e *Engine) followTactics(o *state.Order, fresh []market.Fill) {
 	for i := len(e.tactics) - 1; i >= 0; i-- {
 		switch t := e.tactics[i]; {
-		case t.order == o.ID || t.id == o.ID:
+		case t.has(o.ID):
 			e.countTactic(t, o, fresh)
 		case t.exits && len(fresh) > 0 && o.Side == market.Sell && e.brackets.EntryOf(o.ID) == t.id:
 			e.stopTactic(t)
@@ -101,19 +92,30 @@ func (e *Engine) countTactic(t *tactic, o *state.Order, fresh []market.Fill) {
 		if t.done += f.Amount; !f.Taker {
 			t.made += f.Amount
 		}
-		if value, err := e.worth(t, f); err == nil {
-			if value, err = t.value.Add(value); err == nil {
-				t.value = value
-			}
+		worth, err := e.worth(t, f)
+		if err != nil {
+			continue
+		}
+		addValue(&t.value, worth)
+		if at := t.partOf(o.ID); at >= 0 {
+			t.open[at].done += f.Amount
+			addValue(&t.open[at].value, worth)
 		}
 	}
-	if t.order != o.ID || !o.State.Terminal() || o.Booked() < o.FilledAmount {
+	if !o.State.Terminal() || o.Booked() < o.FilledAmount {
 		return
 	}
-	if t.order, e.saves.changed = 0, true; t.phase == taking {
+	e.saves.changed = true
+	if at := t.partOf(o.ID); at >= 0 {
+		t.open = slices.Delete(t.open, at, at+1)
+	}
+	if t.order != o.ID {
+		return
+	}
+	if t.order = 0; t.phase == taking {
 		t.next = e.now
 	}
-	if t.Over != 0 || t.phase == ending {
+	if t.phase == ending {
 		return
 	}
 	switch {
@@ -123,6 +125,37 @@ func (e *Engine) countTactic(t *tactic, o *state.Order, fresh []market.Fill) {
 	case t.phase == taken:
 		t.phase = taking // no buyer or seller: again
 	}
+}
+
+// has reports whether an order is the first one of a tactic, or is under way.
+func (t *tactic) has(order market.OrderID) bool {
+	return t.id == order || t.order == order || t.partOf(order) >= 0
+}
+
+// partOf is the place of an order among those of a TWAP under way, or -1.
+func (t *tactic) partOf(order market.OrderID) int {
+	return slices.IndexFunc(t.open, func(p portion) bool { return p.id == order })
+}
+
+func addValue(to *market.Value, more market.Value) {
+	if sum, err := to.Add(more); err == nil {
+		*to = sum
+	}
+}
+
+// Buyers are the orders under way that a tactic has sent after the entry of a bracket.
+func (e exits) Buyers(entry market.OrderID) (orders []market.OrderID) {
+	for _, t := range e.tactics {
+		if t.id != entry {
+			continue
+		}
+		for i := range t.open {
+			if id := t.open[i].id; id != entry {
+				orders = append(orders, id)
+			}
+		}
+	}
+	return orders
 }
 
 // endOf says why an order ended; "" for one that has filled.
@@ -165,6 +198,6 @@ func (e *Engine) tacticsDue() (at market.Time, any bool) {
 // ownsTactic reports whether an order is one of a tactic of a strategy.
 func (e *Engine) ownsTactic(id market.StrategyID, order market.OrderID) bool {
 	return slices.ContainsFunc(e.tactics, func(t *tactic) bool {
-		return t.slot.id == id && (t.id == order || t.order == order)
+		return t.slot.id == id && t.has(order)
 	})
 }

@@ -23,20 +23,39 @@ type SavedTactic struct {
 	Done     market.Qty     `json:"done,omitzero"` // bought or sold
 	Made     market.Qty     `json:"made,omitzero"` // of it, as a maker
 	Value    market.Value   `json:"value,omitzero"`
-	Order    market.OrderID `json:"order,omitzero"` // under way
+	Order    market.OrderID `json:"order,omitzero"` // of MakerFirst, under way
+	Open     []SavedPart    `json:"open,omitempty"` // orders of a TWAP under way
+	Wanted   market.Time    `json:"wanted,omitzero"`
 	Phase    uint8          `json:"phase"`
 	Began    market.Time    `json:"began"`
 	From     market.Price   `json:"from"`
 	Sent     int            `json:"sent,omitzero"` // parts of a TWAP whose time has come
-	Next     market.Time    `json:"next,omitzero"` // of the next move, order or attempt
+	Next     market.Time    `json:"next,omitzero"` // of the next move, order or attempt, at the earliest
+	Due      market.Time    `json:"due,omitzero"`  // of the next timer; 0: none
+}
+
+// SavedPart is an order of a TWAP under way.
+type SavedPart struct {
+	ID    market.OrderID `json:"id"`
+	Units market.Money   `json:"units"`
+	Done  market.Qty     `json:"done,omitzero"`
+	Value market.Value   `json:"value,omitzero"`
 }
 
 func (e *Engine) saveTactics() (saved []SavedTactic) {
 	for _, t := range e.tactics {
+		due := t.due
+		if due == farAhead {
+			due = 0
+		}
 		saved = append(saved, SavedTactic{Tactic: t.Tactic, ID: t.id, Strategy: t.slot.Name,
 			Market: e.catalog.Market(t.market).Name, Side: t.side, Exits: t.exits, Tag: t.tag, Amount: t.amount,
 			Money: t.money, Done: t.done, Made: t.made, Value: t.value, Order: t.order, Phase: uint8(t.phase),
-			Began: t.began, From: t.from, Sent: t.parts, Next: t.next})
+			Began: t.began, From: t.from, Sent: t.parts, Next: t.next, Due: due, Wanted: t.wanted})
+		for _, p := range t.open {
+			last := &saved[len(saved)-1]
+			last.Open = append(last.Open, SavedPart{p.id, p.units, p.done, p.value})
+		}
 	}
 	return saved
 }
@@ -49,6 +68,9 @@ func (e *Engine) restoreTactics(saved []SavedTactic, last market.OrderID) error 
 			return fmt.Errorf("tactic of order %d: %w", saved[i].ID, err)
 		}
 		e.tactics = append(e.tactics, t)
+		for _, p := range t.open {
+			e.brackets.Continue(t.id, p.id)
+		}
 	}
 	return nil
 }
@@ -69,10 +91,21 @@ func (e *Engine) restoredTactic(from *SavedTactic, last market.OrderID) (*tactic
 		from.Every <= 0 && from.Over <= 0, from.Over > 0 && (from.Parts <= 0 || from.Step() <= 0):
 		return nil, fmt.Errorf("phase %d, side %d, %s", from.Phase, from.Side, from.Words())
 	}
-	return &tactic{Tactic: from.Tactic, id: from.ID, slot: s, market: m.ID, side: from.Side, exits: from.Exits,
+	due := from.Due
+	if due == 0 {
+		due = farAhead
+	}
+	var open []portion
+	for _, p := range from.Open {
+		if e.account.Known(p.ID) == nil || p.Units <= 0 {
+			return nil, fmt.Errorf("its order %d is not known: engine and account were not saved together", p.ID)
+		}
+		open = append(open, portion{p.ID, p.Units, p.Done, p.Value})
+	}
+	return &tactic{open: open, wanted: from.Wanted, Tactic: from.Tactic, id: from.ID, slot: s, market: m.ID, side: from.Side, exits: from.Exits,
 		tag: from.Tag, amount: from.Amount, money: from.Money, done: from.Done, made: from.Made, value: from.Value,
 		order: from.Order, phase: phase(from.Phase), began: from.Began, from: from.From, parts: from.Sent,
-		next: from.Next}, nil
+		next: from.Next, due: due}, nil
 }
 
 // resumeTactics ends the tactics whose time was over when the bot came back: what they should have
@@ -86,7 +119,7 @@ func (e *Engine) resumeTactics() {
 		if t.phase != working || e.now < end {
 			continue
 		}
-		t.phase, t.next, e.saves.changed = ending, e.now, true
+		t.phase, t.next, t.due, e.saves.changed = ending, e.now, e.now, true
 		t.slot.Log.Warn().Str("strategy", t.slot.Name).Str("market", e.catalog.Market(t.market).Name).
 			Str("tactic", t.Words()).Msg("tactic: its time was over before the restart; the rest is not traded")
 	}

@@ -51,6 +51,7 @@ type Command struct {
 	Kind     CommandKind
 	Changed  Change // CommandUpdate: which fields of Order are new
 	Attached bool   // of a bracket or a rebalance: it acts where a candle's path stands, not at the next open
+	Earlier  bool   // decided before the present path of candles, it has waited: it arrives inside the path after At
 	At       Time   // when it was decided
 	Order    Order  // place: the whole order; update: its ID, Market and the Changed fields; cancel: its ID and Market
 }

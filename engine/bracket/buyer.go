@@ -1,6 +1,9 @@
 package bracket
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
 
 // KeepOpen keeps the bracket of an entry open until Finish: a tactic sends more orders that buy for
 // it.
@@ -11,30 +14,35 @@ func (s *Set) KeepOpen(entry market.OrderID) {
 	}
 }
 
-// Continue makes a later order of a tactic the one that buys for the bracket of an entry. The order
-// before has ended.
+// Continue notes that a later order of a tactic buys for the bracket of an entry.
 func (s *Set) Continue(entry, order market.OrderID) {
-	b := s.of(entry)
-	if b == nil || b.entry != entry {
-		return
+	if b := s.of(entry); b != nil && b.entry == entry {
+		s.touch()
+		if o := s.orders.Own(b.buyer); o == nil || hasEnded(o) {
+			delete(s.entryOf, b.buyer)
+		}
+		b.buyer = max(b.buyer, order)
+		s.entryOf[order] = entry
 	}
-	s.touch()
-	delete(s.entryOf, b.buyer)
-	b.buyer = order
-	s.entryOf[order] = entry
 }
 
-// Finish tells the bracket of an entry that no more orders follow. The present one may still buy.
+// hasEnded reports whether an order has ended and all of its fills are known.
+func hasEnded(o *state.Order) bool { return o.State.Terminal() && o.Booked() >= o.FilledAmount }
+
+// Finish tells the bracket of an entry that all orders of its tactic have ended, and no more
+// follow.
 func (s *Set) Finish(entry market.OrderID) {
-	b := s.of(entry)
-	if b == nil || !b.more {
-		return
+	if b := s.of(entry); b != nil && b.more {
+		s.touch()
+		b.more, b.closed = false, true
+		s.settle(b)
 	}
-	s.touch()
-	b.more = false
-	if o := s.orders.Own(b.buying()); o != nil && !o.State.Terminal() {
-		return
+}
+
+// buyers are the later orders of a bracket's tactic.
+func (s *Set) buyers(b *bracket) []market.OrderID {
+	if b.buyer == 0 {
+		return nil
 	}
-	b.closed = true
-	s.settle(b)
+	return append(s.orders.Buyers(b.entry), b.buyer)
 }

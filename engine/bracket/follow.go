@@ -48,6 +48,9 @@ func (s *Set) follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 		b.follow(o, fresh)
 		s.pay(b, fresh)
 		s.leaveBought(b, fresh)
+		if o.ID != b.entry && o.ID != b.buyer && hasEnded(o) {
+			delete(s.entryOf, o.ID)
+		}
 	} else {
 		s.followExit(b, o, r, fresh)
 	}

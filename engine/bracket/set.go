@@ -47,6 +47,8 @@ type Orders interface {
 	Cost(id market.StrategyID, m market.ID, amount market.Qty) market.Value
 	// MayClose returns the newest order number, or the gate's refusal of a Close over an amount.
 	MayClose(id market.StrategyID, m market.ID, amount market.Qty) (last market.OrderID, err error)
+	// Buyers are the orders under way that a tactic has sent after the entry of a bracket.
+	Buyers(entry market.OrderID) []market.OrderID
 	// Moved is called when a stop has moved by itself.
 	Moved(m *strategy.StopMoved)
 }
@@ -216,10 +218,8 @@ func (s *Set) dissolve(b *bracket) {
 	if c := s.closes.of(b.strategy, b.market); c != nil {
 		c.free += b.leaving
 	}
-	for _, id := range [...]market.OrderID{b.entry, b.buyer} {
-		if o := s.orders.Own(id); o != nil {
-			s.orders.Unprotect(o)
-		}
+	if o := s.orders.Own(b.entry); o != nil {
+		s.orders.Unprotect(o)
 	}
 	s.remove(b)
 	if exit != 0 {
@@ -233,7 +233,9 @@ func (s *Set) remove(b *bracket) {
 	at := s.placeOf(b.entry)
 	s.protect(b)
 	s.setExit(b, 0)
-	delete(s.entryOf, b.buyer)
+	for _, order := range s.buyers(b) {
+		delete(s.entryOf, order)
+	}
 	w := b.watched
 	s.countFollowing(b, -1)
 	s.all = slices.Delete(s.all, at, at+1)
@@ -293,8 +295,8 @@ func (s *Set) reindex() {
 		if b.exit != 0 {
 			s.entryOf[b.exit] = b.entry
 		}
-		if b.buyer != 0 {
-			s.entryOf[b.buyer] = b.entry
+		for _, order := range s.buyers(b) {
+			s.entryOf[order] = b.entry
 		}
 		if b.bareSince != 0 {
 			s.bare++
