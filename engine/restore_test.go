@@ -19,6 +19,7 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/accumulate"
 	"github.com/tidemark-trading/tidemark/strategy/breakout"
 	"github.com/tidemark-trading/tidemark/strategy/dca"
 	"github.com/tidemark-trading/tidemark/strategy/grid"
@@ -261,6 +262,7 @@ var often = []seated{
 	{maker.Definition, map[string]any{"half_spread_bps": "100", "money": "200", "max_money": "2000"}},
 	{trendfilter.Definition, map[string]any{"fast": int64(1), "slow": int64(3), "days": int64(0), "size": "40% cash"}},
 	{rotation.Definition, map[string]any{"top": int64(1), "candles": int64(2), "every": "5m", "share": "90%"}},
+	{accumulate.Definition, map[string]any{"money": "100", "candles": int64(4), "every": "5m", "take": "150s"}},
 }
 
 func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) {

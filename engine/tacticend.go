@@ -16,6 +16,9 @@ func (e *Engine) Working(id market.StrategyID, m market.ID) bool {
 
 // EndTactics ends the tactics of a strategy in a market, 0 for all markets.
 func (e *Engine) EndTactics(id market.StrategyID, m market.ID) {
+	if e.replaying {
+		return
+	}
 	for _, t := range e.tactics {
 		if t.slot.id == id && (m == 0 || t.market == m) {
 			e.stopTactic(t)

@@ -65,6 +65,8 @@ var agreements = []agreement{
 		`params = { fast = 1, slow = 3, days = 0, size = "40% cash" }`)}},
 	{"rotation", play{strategies: section("s", "rotation", both, "1m",
 		`params = { top = 1, candles = 3, every = "5m" }`)}},
+	{"accumulate", play{strategies: section("s", "accumulate", both, "1m",
+		`params = { money = "150", every = "5m", candles = 3, move = "1m", take = "2m30s", beyond = "2bps" }`)}},
 	{"fickle", play{strategies: fickleSection("s", bitcoin, 1) + "params.closes = true\n"}},
 	{"leaver", play{strategies: section("s", "leaver", both, "1m", "params.seed = 3")}},
 	{"trailer", play{strategies: section("s", "trailer", both, "1m", "params.seed = 5")}},

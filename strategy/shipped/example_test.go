@@ -21,4 +21,5 @@ func ExampleDefinitions() {
 	// maker
 	// trendfilter
 	// rotation
+	// accumulate
 }
