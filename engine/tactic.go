@@ -150,7 +150,9 @@ func (e *Engine) runTactics(inPath bool) {
 	}
 	for i := 0; i < len(e.tactics); {
 		t := e.tactics[i]
+		due := t.due
 		e.runTactic(t, inPath)
+		e.saves.changed = e.saves.changed || t.due != due
 		if i < len(e.tactics) && e.tactics[i] == t { // it goes on
 			i++
 		}
