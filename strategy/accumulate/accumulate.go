@@ -40,7 +40,7 @@ type Params struct {
 	Money   strategy.Size   `toml:"money" default:"25" unit:"quote" doc:"quote money of each buy, fees included"`
 	Every   market.Interval `toml:"every" default:"1d" doc:"period of the buys"`
 	Move    time.Duration   `toml:"move" default:"30s" min:"1s" doc:"least time between two moves of the order"`
-	Take    time.Duration   `toml:"take" default:"10m" min:"1s" doc:"after this time the rest is bought at market"`
+	Take    time.Duration   `toml:"take" default:"1h" min:"1s" doc:"after this time the rest is bought at market"`
 	Beyond  market.Rate     `toml:"beyond" default:"0.5%" min:"0.000001%" max:"100%" doc:"rise of the bid at which the rest is bought at market"`
 	Fall    market.Rate     `toml:"fall" default:"10%" min:"0.000001%" max:"99%" doc:"fall from the highest close that is a dip"`
 	Candles int             `toml:"candles" default:"168" min:"1" max:"5000" doc:"candles of the highest close"`

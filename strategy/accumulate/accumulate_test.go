@@ -41,7 +41,7 @@ func (s *stage) close(price market.Price, want ...string) {
 	require.Equal(s, want, s.Asked())
 }
 
-const how = ", maker first every 30s, taken after 10m0s or beyond 0.5%"
+const how = ", maker first every 30s, taken after 1h0m0s or beyond 0.5%"
 
 func TestEachPeriodBuysOnceAsAMakerFirst(t *testing.T) {
 	s := start(t)
