@@ -168,7 +168,8 @@ func (e *Engine) sendWanted(o *state.Order) {
 	e.sendCancel(o, e.brackets.InPath(o))
 	for _, t := range e.tactics {
 		// of a backtest, whose timers within a candle ring before its path is walked
-		if c := &e.out[len(e.out)-1]; t.order == o.ID && t.phase == taking && e.run == uuid.Nil && t.wanted > o.Updated {
+		if c := &e.out[len(e.out)-1]; t.order == o.ID && t.phase == taking && e.run == uuid.Nil &&
+			t.wanted > o.Updated {
 			c.At, c.Earlier = t.wanted, true
 		}
 	}

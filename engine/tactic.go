@@ -13,9 +13,10 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// tactic is a buy or a sell that is spread over several orders. All orders together never trade more
-// than the size, whatever the exchange has not answered yet: an order counts with all that it could
-// still trade until it has ended and its fills are booked. MakerFirst has one order at a time.
+// tactic is a buy or a sell that is spread over several orders. All orders together never trade
+// more than the size, whatever the exchange has not answered yet: an order counts with all that it
+// could still trade until it has ended and its fills are booked. MakerFirst has one order at a
+// time.
 type tactic struct {
 	strategy.Tactic
 	id      market.OrderID // of its first order, which is also the entry of its bracket
@@ -289,7 +290,8 @@ func (e *Engine) moveMaker(t *tactic) {
 	}
 }
 
-// sendMaker sends the post-only order. levels are the exits of the first order; nil: of a later one.
+// sendMaker sends the post-only order. levels are the exits of the first order; nil: of a later
+// one.
 func (e *Engine) sendMaker(t *tactic, levels *market.Bracket) {
 	c := e.part(t, strategy.TagMakerFirst, levels)
 	o := &c.Order

@@ -53,7 +53,8 @@ var tactics = []struct {
 		with: []strategy.Option{makerFirst, strategy.TakeAfter(40 * time.Second)}, bars: []bar{{100, 106, 100, 104}},
 		sent: []string{"buy 1 @ 99.99", "cancel 1", "buy 1 attached"},
 		told: []string{"1 new", "1 canceled", "2 trade 1 @ 106"}, held: btc},
-	{name: "a price far away is taken at once", with: []strategy.Option{makerFirst, strategy.TakeBeyond(2 * market.Percent)},
+	{name: "a price far away is taken at once",
+		with: []strategy.Option{makerFirst, strategy.TakeBeyond(2 * market.Percent)},
 		bars: []bar{{100, 101, 100, 101}, {101, 103, 101, 103}, {103, 103, 103, 103}},
 		sent: []string{"buy 1 @ 99.99", "update 1 @ 100.99", "cancel 1", "buy 1 attached"},
 		told: []string{"1 new", "1 updated", "1 canceled", "2 trade 1 @ 103"}, held: btc},
@@ -69,9 +70,11 @@ var tactics = []struct {
 		bars: []bar{{101, 101, 101, 101}, {102, 102, 102, 102}, {103, 103, 103, 103}, {104, 104, 104, 104},
 			{105, 105, 105, 105}},
 		sent: []string{"buy 0.25", "buy 0.25", "buy 0.25", "buy 0.25"},
-		told: []string{"1 trade 0.25 @ 101", "2 trade 0.25 @ 102", "3 trade 0.25 @ 103", "4 trade 0.25 @ 104"}, held: btc},
+		told: []string{"1 trade 0.25 @ 101", "2 trade 0.25 @ 102", "3 trade 0.25 @ 103",
+			"4 trade 0.25 @ 104"}, held: btc},
 	{name: "parts within a candle meet the points of its path",
-		with: []strategy.Option{strategy.TWAP(60*time.Second, 3)}, bars: []bar{{100, 107, 99, 103}, {103, 103, 103, 103}},
+		with: []strategy.Option{strategy.TWAP(60*time.Second, 3)}, bars: []bar{{100, 107, 99, 103},
+			{103, 103, 103, 103}},
 		sent: []string{"buy 0.33333333", "buy 0.33333333", "buy 0.33333334"},
 		told: []string{"1 trade 0.33333333 @ 100", "2 trade 0.33333333 @ 99", "3 trade 0.33333334 @ 107"}, held: btc},
 }
@@ -110,7 +113,8 @@ func TestASaleJoinsTheAskAndFollowsItDown(t *testing.T) {
 	b := one(t, &script{candle: minutely(map[int]func(*strategy.Desk){
 		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc)) },
 		2: func(d *strategy.Desk) {
-			_, err := d.In(1).Sell(strategy.PositionShare(market.Whole), makerFirst, strategy.TakeBeyond(3*market.Percent))
+			_, err := d.In(1).Sell(strategy.PositionShare(market.Whole), makerFirst,
+				strategy.TakeBeyond(3*market.Percent))
 			require.NoError(t, err)
 		},
 	})})
@@ -273,23 +277,27 @@ func TestATacticThatTheLimitsCannotCarryIsRefusedWhole(t *testing.T) {
 		with   []strategy.Option
 		want   string
 	}{
-		{risk.Limits{OrdersPerMinute: 3}, strategy.Amount(btc), []strategy.Option{strategy.MakerFirst(20 * time.Second)},
+		{risk.Limits{OrdersPerMinute: 3}, strategy.Amount(btc),
+			[]strategy.Option{strategy.MakerFirst(20 * time.Second)},
 			"the whole as an order at market: refused: orders_per_minute (5, limit 3)"},
-		{risk.Limits{OrdersPerMinute: 5}, strategy.Amount(btc), []strategy.Option{strategy.MakerFirst(20 * time.Second)}, ""},
+		{risk.Limits{OrdersPerMinute: 5}, strategy.Amount(btc),
+			[]strategy.Option{strategy.MakerFirst(20 * time.Second)}, ""},
 		{risk.Limits{OrdersPerMinute: 5}, strategy.Amount(btc), []strategy.Option{strategy.TWAP(time.Minute, 12)},
 			"the whole as an order at market: refused: orders_per_minute (12, limit 5)"},
 		{risk.Limits{MaxPosition: 50 * eur}, strategy.Amount(btc), []strategy.Option{strategy.TWAP(time.Hour, 12)},
 			"the whole as an order at market: refused: max_position (100, limit 50)"},
 		{risk.Limits{}, strategy.Amount(99 * btc), []strategy.Option{makerFirst},
-			"the whole as an order at market: refused: the exchange would answer 216: You do not have sufficient balance " +
+			"the whole as an order at market: refused: the exchange would answer 216: You do not have sufficient " +
+				"balance " +
 				"to complete this operation."},
 		{risk.Limits{}, strategy.Amount(98 * btc), []strategy.Option{makerFirst}, ""},
 		{risk.Limits{}, strategy.Amount(btc), []strategy.Option{strategy.TakeAfter(time.Minute)},
 			"meaningless: TakeAfter and TakeBeyond need MakerFirst"},
 		{risk.Limits{}, strategy.Amount(btc), []strategy.Option{makerFirst, strategy.TWAP(time.Minute, 2)},
 			"meaningless: MakerFirst and TWAP together: use one of them"},
-		{risk.Limits{}, strategy.Amount(btc), []strategy.Option{makerFirst, strategy.At(99 * at1)}, "meaningless: a MakerFirst or " +
-			"a TWAP chooses prices by itself: leave out At, StopLoss, TakeProfit, PostOnly and InForce"},
+		{risk.Limits{}, strategy.Amount(btc), []strategy.Option{makerFirst, strategy.At(99 * at1)},
+			"meaningless: a MakerFirst or " +
+				"a TWAP chooses prices by itself: leave out At, StopLoss, TakeProfit, PostOnly and InForce"},
 		{risk.Limits{}, strategy.Amount(btc), []strategy.Option{strategy.MakerFirst(time.Millisecond)},
 			"meaningless: MakerFirst(1000000): an order moves at most once a second"},
 		{risk.Limits{}, strategy.Amount(btc), []strategy.Option{strategy.TWAP(time.Minute, 0)},
@@ -416,7 +424,8 @@ func (s *tactician) begin(m strategy.MarketDesk, last market.Price) {
 		size = strategy.Money(b.money)
 	}
 	if b.side == market.Buy && s.chance.IntN(2) == 0 {
-		with = append(with, strategy.Exits(last-market.Price(2+s.chance.IntN(9))*at1, last+market.Price(2+s.chance.IntN(9))*at1))
+		with = append(with, strategy.Exits(last-market.Price(2+s.chance.IntN(9))*at1,
+			last+market.Price(2+s.chance.IntN(9))*at1))
 	}
 	seconds := func(most int) time.Duration { return time.Duration(1+s.chance.IntN(most)) * time.Second }
 	if s.chance.IntN(2) == 0 {
@@ -488,7 +497,8 @@ func chancily(t *testing.T, seed uint64, restarting bool) (*bench, *tactician, *
 			}
 		}
 		next := max(60, price+market.Price(chance.IntN(7)-3))
-		b.candle(price, max(price, next)+market.Price(chance.IntN(3)), min(price, next)-market.Price(chance.IntN(3)), next)
+		b.candle(price, max(price, next)+market.Price(chance.IntN(3)), min(price, next)-market.Price(chance.IntN(3)),
+			next)
 		price = next
 	}
 	s.stop = true

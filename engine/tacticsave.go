@@ -87,7 +87,8 @@ func (e *Engine) restoredTactic(from *SavedTactic, last market.OrderID) (*tactic
 		return nil, fmt.Errorf("its order is %d, and the last one was %d", from.Order, last)
 	case from.Order != 0 && e.account.Known(from.Order) == nil:
 		return nil, fmt.Errorf("its order %d is not known: engine and account were not saved together", from.Order)
-	case from.Phase < uint8(working) || from.Phase > uint8(ending) || from.Side != market.Buy && from.Side != market.Sell,
+	case from.Phase < uint8(working) || from.Phase > uint8(ending) || from.Side != market.Buy &&
+		from.Side != market.Sell,
 		from.Every <= 0 && from.Over <= 0, from.Over > 0 && (from.Parts <= 0 || from.Step() <= 0):
 		return nil, fmt.Errorf("phase %d, side %d, %s", from.Phase, from.Side, from.Words())
 	}
@@ -102,7 +103,8 @@ func (e *Engine) restoredTactic(from *SavedTactic, last market.OrderID) (*tactic
 		}
 		open = append(open, portion{p.ID, p.Units, p.Done, p.Value})
 	}
-	return &tactic{open: open, wanted: from.Wanted, Tactic: from.Tactic, id: from.ID, slot: s, market: m.ID, side: from.Side, exits: from.Exits,
+	return &tactic{open: open, wanted: from.Wanted, Tactic: from.Tactic, id: from.ID, slot: s, market: m.ID,
+		side: from.Side, exits: from.Exits,
 		tag: from.Tag, amount: from.Amount, money: from.Money, done: from.Done, made: from.Made, value: from.Value,
 		order: from.Order, phase: phase(from.Phase), began: from.Began, from: from.From, parts: from.Sent,
 		next: from.Next, due: due}, nil

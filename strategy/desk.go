@@ -20,8 +20,8 @@ type Engine interface {
 	Protect(s market.StrategyID, m market.ID, levels market.Bracket, f *Follow) (market.OrderID, error)
 	// Rebalance brings markets to the weights of a portfolio; see Desk.Rebalance.
 	Rebalance(s market.StrategyID, p Portfolio) error
-	// Work begins a tactic over the whole size of a command; see MakerFirst. It returns the id of its
-	// first order, or the gate's refusal of the whole.
+	// Work begins a tactic over the whole size of a command; see MakerFirst. It returns the id of
+	// its first order, or the gate's refusal of the whole.
 	Work(s market.StrategyID, c *market.Command, t *Tactic, f *Follow) (market.OrderID, error)
 	// Working reports whether a tactic is under way in a market.
 	Working(s market.StrategyID, m market.ID) bool
@@ -309,7 +309,8 @@ func (d *Desk) ask() (market.OrderID, error) {
 	case d.fault != nil:
 		return 0, d.fault
 	case d.tactic != nil && d.command.Kind != market.CommandPlace:
-		return 0, fmt.Errorf("%w: MakerFirst and TWAP begin with Buy or Sell; Update does not change them", ErrMeaningless)
+		return 0, fmt.Errorf("%w: MakerFirst and TWAP begin with Buy or Sell; Update does not change them",
+			ErrMeaningless)
 	case o.Amount < 0 || o.AmountQuote < 0 || o.Price < 0 || o.TriggerAmount < 0:
 		return 0, fmt.Errorf("%w: amount %d, quote amount %d, price %d, trigger %d: none of them can be negative",
 			ErrMeaningless, o.Amount, o.AmountQuote, o.Price, o.TriggerAmount)

@@ -232,7 +232,8 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		countedUntil: max(from.Counted,
 			from.UnprotectedSince), cause: from.Cause, reported: from.Reported, refusedLegs: legs(from.RefusedLegs),
 		next: from.Next, sold: from.Sold,
-		buyer: from.Buyer, more: from.More, standIn: from.StandIn, leaving: from.Leaving, ending: from.Ending, reducing: from.Reducing,
+		buyer: from.Buyer, more: from.More, standIn: from.StandIn, leaving: from.Leaving, ending: from.Ending,
+		reducing: from.Reducing,
 		trail: trail{terms: from.Follow, high: from.High, bought: from.Bought, paid: from.Paid,
 			began: from.Began, candles: from.Candles, moved: from.Moved, leaveAt: from.LeaveAt},
 	})

@@ -12,7 +12,8 @@
 //   - The buy is a post-only order at the best bid. It follows the bid, at most once in each
 //     `move`. What it has not bought is bought at market after `take`, or when the bid is more than
 //     `beyond` above the first one.
-//   - A buy of the period before that is still under way ends first: what it has not bought is left.
+//   - A buy of the period before that is still under way ends first: what it has not bought is
+//     left.
 //
 // The first candle of a run begins no period.
 //
@@ -66,7 +67,8 @@ type saving struct {
 
 func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
 	if p.Every < s.Interval {
-		return nil, fmt.Errorf("parameter every: %s is shorter than the main interval, which is %s", p.Every, s.Interval)
+		return nil, fmt.Errorf("parameter every: %s is shorter than the main interval, which is %s", p.Every,
+			s.Interval)
 	}
 	for _, m := range s.Markets {
 		if _, err := p.Money.MoneyIn(m); err != nil {
