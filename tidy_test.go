@@ -88,7 +88,7 @@ var mayImport = map[string][]string{
 		"exchange/sandbox/door", "exchange/sandbox/price", "bot/folder"},
 	"bot":      {"*"},
 	"bench/ab": {"market", "market/synthetic"},
-	"cmd/bot":  {"bot", "strategy/shipped"},
+	"cmd/*":    {"bot", "strategy/shipped"},
 }
 
 // core is what must give the same output for the same input: no clock, no chance, no goroutine, and

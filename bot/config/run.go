@@ -3,6 +3,7 @@ package config
 import (
 	"maps"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -110,12 +111,13 @@ func DefaultRun() *Run {
 // LoadRun reads a config of `bot run`. Its errors are Error or KeyError.
 func LoadRun(source *Source) (*Run, error) {
 	first := DefaultRun() // read first for the limits that every strategy inherits
-	if err := source.decode(&binder{config: &Backtest{}}, first); err != nil {
+	if err := source.decode(&binder{config: &Backtest{}, other: reflect.TypeFor[Backtest]()}, first); err != nil {
 		return nil, err
 	}
 	c := DefaultRun()
 	c.Source = source
-	if err := source.decode(&binder{config: &Backtest{Risk: first.Risk}}, c); err != nil {
+	if err := source.decode(&binder{config: &Backtest{Risk: first.Risk}, other: reflect.TypeFor[Backtest]()},
+		c); err != nil {
 		return nil, err
 	}
 	return c, source.Place(c.Exchange.checkAddresses())
