@@ -213,6 +213,8 @@ func (e *Engine) updateExits(c *market.Command, terms *bracket.Terms) error {
 		Amount: terms.Amount}
 	if own != nil {
 		x.Amount += own.AmountRemaining
+	} else {
+		x.Amount += e.coming(c.Order.ID)
 	}
 	if own != nil && terms.Untouched {
 		e.entry = own.Order

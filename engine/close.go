@@ -50,7 +50,7 @@ func (e *Engine) figures(c *market.Command) []state.Figure {
 	figures := e.gate.Figures()
 	m, name := e.catalog.Market(c.Order.Market), "close"
 	if e.acting != nil {
-		figures = append(slices.Clip(figures), e.tacticFigure())
+		figures = append(slices.Clip(figures), e.tacticFigure(c))
 	}
 	switch moved := e.brackets.Moving(); {
 	case moved != nil:

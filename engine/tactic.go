@@ -371,7 +371,7 @@ func (e *Engine) sendPart(t *tactic, c *market.Command, inPath bool) {
 	case err == nil && t.exits:
 		e.brackets.Continue(t.id, id)
 	case err == nil:
-	case dust(err) && (t.Over == 0 || t.parts >= t.Parts):
+	case dust(err) && (t.Over == 0 || t.parts >= t.Parts && len(t.open) == 0):
 		e.endTactic(t, "the rest is below the market's minimum, and stays")
 	case !dust(err):
 		e.tell(t.slot, c, err)

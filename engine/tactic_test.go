@@ -541,3 +541,27 @@ func TestARestartAtAnyMomentOfRandomTacticsChangesNothing(t *testing.T) {
 		require.Equal(t, want.told, have.told, "seed %d", seed)
 	}
 }
+
+// Between two orders of a tactic nothing is open and nothing is bought: its exits can be moved all
+// the same.
+func TestExitsMoveWhileATacticHasNoOrder(t *testing.T) {
+	var moved error
+	b := one(t, &script{candle: minutely(map[int]func(*strategy.Desk){
+		1: func(d *strategy.Desk) {
+			_, err := d.In(1).Buy(strategy.Amount(btc), strategy.MakerFirst(2*time.Minute),
+				strategy.Exits(80*at1, 120*at1))
+			require.NoError(t, err)
+		},
+		2: func(d *strategy.Desk) {
+			require.Empty(t, d.OpenOrders())
+			moved = d.Update(1, strategy.StopAt(85*at1))
+		},
+	})})
+	b.catalog.Market(1).MinOrderInQuote = 5 * eur
+	b.group(ample(100))
+	b.group(ample(99)) // the order would take
+	require.NoError(t, moved)
+	b.group(ample(99))
+	b.candle(99, 99, 98, 98)
+	require.Equal(t, []string{"buy 1 @ 99.99", "buy 1 @ 98.99", "stop 1 @ 85 attached"}, b.sent)
+}

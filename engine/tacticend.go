@@ -204,3 +204,13 @@ func (e *Engine) ownsTactic(id market.StrategyID, order market.OrderID) bool {
 		return t.slot.id == id && t.has(order)
 	})
 }
+
+// coming is the base that the tactic of an order may still buy while it has no order under way.
+func (e *Engine) coming(order market.OrderID) market.Qty {
+	for _, t := range e.tactics {
+		if t.has(order) && t.order == 0 {
+			return e.restAt(t, e.joined(t.market, t.side))
+		}
+	}
+	return 0
+}

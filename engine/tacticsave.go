@@ -128,8 +128,12 @@ func (e *Engine) resumeTactics() {
 }
 
 // tacticFigure says in an order's explanation which tactic sent it, and how far it is.
-func (e *Engine) tacticFigure() state.Figure {
+func (e *Engine) tacticFigure(c *market.Command) state.Figure {
 	t := e.acting
+	after := t.done
+	if c.Kind == market.CommandPlace {
+		after += c.Order.Amount
+	}
 	m, name := e.catalog.Market(t.market), strategy.TagMakerFirst
 	if t.Over != 0 {
 		name = strategy.TagTWAP
@@ -141,5 +145,5 @@ func (e *Engine) tacticFigure() state.Figure {
 	if t.money != 0 {
 		of = m.FormatMoney(t.money)
 	}
-	return state.Figure{Name: name, Before: m.FormatQty(t.done), Limit: of}
+	return state.Figure{Name: name, Before: m.FormatQty(t.done), After: m.FormatQty(after), Limit: of}
 }
