@@ -310,7 +310,7 @@ func (e *Engine) sendTaker(t *tactic, levels *market.Bracket, inPath bool) {
 	c := e.part(t, tag, levels)
 	o := &c.Order
 	if o.Type = market.TypeMarket; t.money != 0 {
-		o.AmountQuote = market.Money(rest)
+		o.AmountQuote = e.payable(t, market.Money(rest), levels != nil)
 	} else {
 		o.Amount = e.affordable(t, market.Qty(rest), levels != nil)
 	}
@@ -331,6 +331,15 @@ func (e *Engine) affordable(t *tactic, amount market.Qty, first bool) market.Qty
 			Str("bought", m.FormatQty(pays)).Msg("tactic: the cash does not pay for the rest")
 	}
 	return min(amount, pays)
+}
+
+// payable is money, or the cash where that is less.
+func (e *Engine) payable(t *tactic, money market.Money, first bool) market.Money {
+	if first || t.side == market.Sell {
+		return money
+	}
+	cash, _ := e.account.Balance(t.slot.id, e.catalog.Market(t.market).Quote)
+	return min(money, max(0, cash))
 }
 
 // part begins the command of one order.

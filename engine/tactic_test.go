@@ -565,3 +565,24 @@ func TestExitsMoveWhileATacticHasNoOrder(t *testing.T) {
 	b.candle(99, 99, 98, 98)
 	require.Equal(t, []string{"buy 1 @ 99.99", "buy 1 @ 98.99", "stop 1 @ 85 attached"}, b.sent)
 }
+
+func TestMoneyThatWasSpentMeanwhileIsNotWaitedFor(t *testing.T) {
+	b := one(t, &script{candle: minutely(map[int]func(*strategy.Desk){
+		1: func(d *strategy.Desk) {
+			_, err := d.In(1).Buy(strategy.Money(6_000*eur), makerFirst, strategy.TakeAfter(3*time.Minute))
+			require.NoError(t, err)
+			_, err = d.In(1).Buy(strategy.Money(3_000*eur), strategy.TWAP(10*time.Minute, 2))
+			require.NoError(t, err)
+		},
+		4: func(d *strategy.Desk) {
+			_, err := d.In(1).Buy(strategy.UpTo(strategy.Money(9_000 * eur)))
+			require.NoError(t, err)
+		},
+	})})
+	for range 15 {
+		b.group(ample(100))
+	}
+	require.False(t, b.engine.Working(1, 1))
+	cash, _ := b.account.Balance(1, 1)
+	require.Less(t, cash, eur, "%v %v", b.sent, b.told)
+}
