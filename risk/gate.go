@@ -105,15 +105,6 @@ func (g *Gate) Check(a *state.Account, c *market.Command) (Approved, error) {
 }
 
 func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error) {
-	approved, err := g.examine(a, c)
-	if err == nil && !c.Attached {
-		g.count(&g.slots[c.Order.Strategy])
-	}
-	return approved, err
-}
-
-// examine is checkPlace without counting the order.
-func (g *Gate) examine(a *state.Account, c *market.Command) (Approved, error) {
 	o := &c.Order
 	s := &g.slots[o.Strategy]
 	if int(o.Market) >= len(g.fees) || o.Market == 0 {
@@ -158,6 +149,7 @@ func (g *Gate) examine(a *state.Account, c *market.Command) (Approved, error) {
 	if g.explain {
 		g.recordFigures(a, s, m, o, ask{added: o.AmountRemaining, hold: hold})
 	}
+	g.count(s)
 	return approved, nil
 }
 
