@@ -158,8 +158,8 @@ func TestTheLinesOfDocumentsFitAPage(t *testing.T) {
 	}
 }
 
-// made are files and folders that the documents name and that only a run makes, or somebody else
-// has.
+// made are files and folders that the documents name but the repository lacks: a run makes them, or
+// the reader has them.
 var made = []string{"live.toml", "config.toml", "sandbox.toml", "mine/strategy.go", "mine/fall_test.go",
 	"mine/strategy_test.go", "recording/",
 	"out/smacross-synthetic/",

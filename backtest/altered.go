@@ -68,7 +68,7 @@ func (s *altered) Next() ([]market.Candle, error) {
 	return s.alter(s.buffer), nil
 }
 
-// alter alters candles in place and returns those that the altered series has.
+// alter alters candles in place and returns the candles that are left in the altered series.
 func (s *altered) alter(batch []market.Candle) []market.Candle {
 	for i := range batch {
 		c := &batch[i]

@@ -11,9 +11,9 @@ import (
 )
 
 // OneCandleExits are the exits that one candle decided: it moved a stop that follows prices, and
-// then reached it. Nobody knows in which order the prices of a candle came, and each order gives
-// another result. Amounts are without fees. Where an order of the prices does not reach the stop,
-// the base counts at the close of the candle.
+// then reached it. A candle does not tell whether its high or its low came first, and each order
+// gives another result. Amounts are without fees. Where the stop is not reached in an order of the
+// prices, the base counts at the close of the candle.
 type OneCandleExits struct {
 	Count       int64  `json:"count"`
 	Proceeds    Amount `json:"proceeds"`    // as the run's path has it

@@ -118,9 +118,10 @@ func (r *recorder) tripLayers(id market.ID) []chart.Layer {
 
 func seconds(t market.Time) float64 { return float64(t) / 1e9 }
 
-// lineRoles are the colours of plotted lines. Further lines have them again, dashed.
+// lineRoles are the colours of plotted lines, the most different ones first. Further lines begin
+// anew, dashed.
 func lineRoles() []chart.Role {
-	return []chart.Role{chart.Main, chart.Second, chart.Third, chart.Quiet}
+	return []chart.Role{chart.Main, chart.Third, chart.Second, chart.Quiet}
 }
 
 // layers are the lines of a pane.

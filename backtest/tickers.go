@@ -31,8 +31,8 @@ func (d *driver) onPath(path []sim.PathPoint) (taken int) {
 	return 1
 }
 
-// makeTickers gives strategies the tickers of points in a row, up to one that leads to a command,
-// or to a book.
+// makeTickers gives strategies the tickers of points in a row. It ends with the first ticker that
+// leads to a command or a book.
 func (d *driver) makeTickers(path []sim.PathPoint) (taken int) {
 	d.ticks = slices.Grow(d.ticks[:0], len(path))[:len(path)]
 	n := 0

@@ -73,7 +73,7 @@ var sleeperKind = strategy.Define("sleeper", "sleeps in OnTicker",
 	func(p sleeperParams, _ strategy.Setup) (strategy.Strategy, error) { return &sleeper{nap: p.Nap}, nil })
 
 type sleeperParams struct {
-	Nap time.Duration `toml:"nap" default:"60s" min:"0s" doc:"how long"`
+	Nap time.Duration `toml:"nap" default:"1h" min:"0s" doc:"how long"`
 }
 
 type sleeper struct {

@@ -42,6 +42,6 @@ func (a *app) ordersCommand() *cobra.Command {
 		}),
 	}
 	f.register(c)
-	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("those that are done too, the latest %d", operator.MaxOrders))
+	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("done orders too, the latest %d", operator.MaxOrders))
 	return c
 }

@@ -65,10 +65,11 @@ func TestAStrategyThatBlocksIsNamedAndAStopEndsInTime(t *testing.T) {
 	t.Parallel()
 	p, log, process, wait := asleep(t, "14s")
 	within := func(what string, ask func()) {
-		began := time.Now()
-		ask()
-		// a second and what a busy machine adds
-		require.Less(t, time.Since(began), operator.AnswerTimeout, "%s does not wait for the loop", what)
+		bottest.Await(t, func() bool { // a busy machine may stand still for as long as an answer waits for the loop
+			began := time.Now()
+			ask()
+			return time.Since(began) < operator.AnswerTimeout
+		}, "%s does not wait for the loop", what)
 	}
 	within("status", func() {
 		s := p.status()
@@ -108,7 +109,7 @@ func TestAStrategyThatBlocksIsNamedAndAStopEndsInTime(t *testing.T) {
 	began := time.Now()
 	require.NoError(t, process.Signal(os.Interrupt))
 	require.Error(t, wait(), "the stop was not in good order")
-	require.Less(t, time.Since(began), 14*time.Second+10*time.Second, "stop_within, on a busy machine")
+	require.Less(t, time.Since(began), 14*time.Second+bottest.Patience, "the callback would take an hour")
 	require.Contains(t, log.String(), blocks)
 	require.Contains(t, log.String(), "no order of the bot is open, as the exchange has confirmed")
 	require.Empty(t, p.openOrders(), "half of stop_within turns the kill switch")
@@ -117,13 +118,13 @@ func TestAStrategyThatBlocksIsNamedAndAStopEndsInTime(t *testing.T) {
 
 func TestASecondCtrlCCancelsWithoutTheLoop(t *testing.T) {
 	t.Parallel()
-	p, log, process, wait := asleep(t, "5m")
+	p, log, process, wait := asleep(t, "1h")
 	require.NoError(t, process.Signal(os.Interrupt))
 	bottest.Await(t, func() bool { return strings.Contains(log.String(), "a second Ctrl-C") }, "the first was heard")
 	began := time.Now()
 	require.NoError(t, process.Signal(os.Interrupt))
 	require.NoError(t, wait(), "all was confirmed: %s", log)
-	require.Less(t, time.Since(began), time.Minute)
+	require.Less(t, time.Since(began), bottest.Patience, "half of stop_within is longer")
 	require.Empty(t, p.openOrders())
 	lines, err := direct.Read(filepath.Join(p.Folder, direct.LogFile))
 	require.NoError(t, err)

@@ -10,9 +10,9 @@ import (
 // AppendOrder appends the JSON record of o with its fills, as specification 2.1 and 2.2 describe
 // it: amounts are strings in plain decimals, times are integers, createdNs and updatedNs are
 // microseconds padded to nanoseconds, and fields whose condition does not hold are left out. The
-// market and the currencies of o must be of cat; a currency of zero is written as the one that
-// follows from market and side. Everything that is ours alone (ID, Strategy, Bracket, Tag) stays
-// inside.
+// market and the currencies of o must be of cat; for a currency of zero
+// AppendOrder writes the currency that follows from market and side. Our own fields (ID, Strategy,
+// Bracket, Tag) are not written.
 func AppendOrder(dst []byte, cat *market.Catalog, o *market.Order, fills []market.Fill) []byte {
 	return appendRecord(dst, cat, o, fills, true)
 }

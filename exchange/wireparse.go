@@ -63,7 +63,7 @@ const numbers uint64 = 1<<memberCreated | 1<<memberUpdated | 1<<memberCreatedNs 
 	1<<memberPrice | 1<<memberOnHold | 1<<memberTriggerPrice | 1<<memberTriggerAmount | 1<<memberFilledAmount |
 	1<<memberFilledAmountQuote | 1<<memberFeePaid | 1<<memberOperatorID | 1<<memberCodGroupID
 
-// orderRecord is specification 2.1: the texts of the members, empty for one that is absent or null.
+// orderRecord is specification 2.1: the texts of the members; absent and null ones are empty.
 type orderRecord struct {
 	text              [members]string
 	visible, postOnly bool

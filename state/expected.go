@@ -14,8 +14,8 @@ func (a *Account) Known(id market.OrderID) *Order { return a.orders.Get(id) }
 // Expects reports whether an own order still expects an answer, a fill or a fee.
 func (a *Account) Expects(id market.OrderID) bool { return a.orders.Get(id) != nil }
 
-// Pending appends the own orders that the exchange must be queried about, by id: open orders, and
-// ended ones that lack a fill or a fee.
+// Pending appends, by id, the own orders that the bot must query at the exchange: open orders, and
+// ended orders without all their fills and fees.
 func (a *Account) Pending(dst []*Order) []*Order {
 	first := len(dst)
 	for _, o := range a.orders.All {

@@ -67,7 +67,7 @@ func (a *Account) restore(s *SavedAccount, strategies []string) error {
 		if err := r.restoreOrder(&s.Orders[i]); err != nil {
 			return fmt.Errorf("order %d: %w", s.Orders[i].ID, err)
 		}
-		r.touched = append(r.touched, s.Orders[i].ID) // one that is forgotten before the next save is removed, too
+		r.touched = append(r.touched, s.Orders[i].ID) // the next save removes it if it is forgotten by then
 	}
 	r.outdateAll()
 	if err := r.Check(); err != nil {

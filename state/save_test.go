@@ -189,7 +189,7 @@ func TestWhatIsFlatMayGo(t *testing.T) {
 	text := wholeText(t, d.Account, seatNames)
 	a := restarted(t, false, nil)
 	a.Catalog().MarketNamed("BTC-EUR").MinOrderInBase = 1000
-	require.NoError(t, restoreText(a, text, []string{"two", "three"}), "dust keeps nobody")
+	require.NoError(t, restoreText(a, text, []string{"two", "three"}), "a strategy that holds only dust may go")
 	require.Equal(t, market.Money(999), a.Total(1).Total, "and stays in the allocation")
 }
 

@@ -51,8 +51,8 @@ func (m MarketDesk) Close(with ...Option) error { return m.close(0, with) }
 // ClosePart is Close for a part of the position; the whole position or more is a Close. The part is
 // taken from base without a bracket, then from the newest brackets, whose exits are reduced to the
 // rest. Of other orders only the entries of brackets are cancelled. A part below the market's
-// minimum is refused, and one that other own sells hold (ErrHeld). A Money is worth its amount at
-// the latest price.
+// minimum is refused, and so is a part that other own sells hold (ErrHeld). A Money is worth its
+// amount at the latest price.
 func (m MarketDesk) ClosePart(size Size, with ...Option) error {
 	if !m.desk.engine.Admit(m.desk.id, "ClosePart") {
 		return ErrElsewhere

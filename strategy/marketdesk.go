@@ -141,8 +141,8 @@ func (m MarketDesk) Affords(size Size) bool {
 	return o.Amount <= m.affordable(&o, m.Cash())
 }
 
-// Buy asks for a buy at market, or another with options: At makes it a limit order, StopLoss or
-// TakeProfit one that waits for a price.
+// Buy asks for a buy order. Without options it is a market order; At makes it a limit order,
+// StopLoss or TakeProfit a trigger order, which waits for a price.
 //
 // StopAt and TargetAt attach exits (a bracket): a stop that sells below and a target that sells
 // above. They come alive with the entry's first fill. Spot exchanges let only one exit rest,

@@ -35,7 +35,7 @@ type Streams struct {
 	Stdout, Stderr io.Writer
 }
 
-// Enter makes a command's run of what the command does: it notes that its arguments were right.
+// Enter wraps the function of a command: it notes that the command's arguments were right.
 type Enter func(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error
 
 // Command returns `bot candles` with its commands.

@@ -71,7 +71,8 @@ func (f *fetcher) prepare(ctx context.Context, name string, from, to market.Time
 	return nil
 }
 
-// decimals are those that a tickSize is written with, as older prices may be finer than the tick.
+// decimals is the number of digits behind the point of a tickSize, zeros included: older prices may
+// be finer than the tick.
 func decimals(tick string) uint8 {
 	_, fraction, _ := strings.Cut(tick, ".")
 	if strings.ContainsAny(fraction, "eE") {

@@ -135,8 +135,8 @@ type StrategySection struct {
 	Kind     string          `toml:"kind"` // see `bot strategies`
 	Markets  []string        `toml:"markets"`
 	Interval market.Interval `toml:"interval"`
-	// of the currency, for it alone; none: it shares what is left with the others. The JSON name is
-	// that of the hash of the settings, which stays what it was
+	// of the currency, for it alone; none: it shares what is left with the others. The JSON name
+	// goes into the hash of the settings, which must not change
 	Allocation Decimal        `toml:"allocation" json:"Allotment"`
 	OperatorID int64          `toml:"operator_id"`
 	CodGroupID int64          `toml:"cod_group_id"` // cancel-on-disconnect group, 1 to 1000; 0: none

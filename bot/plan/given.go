@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-// Given is the library of candles that a program hands over, such as a test. A longer interval is
-// merged from the longest given one that divides it.
+// Given is the library of candles that a program hands over, such as a test. Candles of
+// a longer interval are merged from the longest given interval that divides it.
 type Given struct{ series, merged []Series }
 
 // Series are the candles of one market and interval, oldest first. Their prices and volumes have

@@ -34,7 +34,7 @@ var unlike = map[string]string{
 	"Updated":       "as Created",
 	"Time":          "a path has times of its own",
 	"Opened":        "as Time",
-	"Visible":       "a report does not tell it, and nobody acts on it",
+	"Visible":       "a report does not tell it, and no code acts on it",
 	"OnHold": "at the end a backtest holds funds for changes that it decided on at the last close; before, an " +
 		"order that has ended holds nothing",
 	"Market":   "stands before the line",

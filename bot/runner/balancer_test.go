@@ -2,7 +2,6 @@ package runner
 
 import (
 	"math/rand/v2"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -140,15 +139,7 @@ func TestABotKilledAtAnyBoundaryOfARebalanceGoesOn(t *testing.T) {
 func killRebalance(t *testing.T, seed uint64, before bool) {
 	s, chance := balancers(t, seed), rand.New(rand.NewPCG(seed, 8))
 	for range 6 {
-		p, killed, writes, nth := s.start(), make(chan struct{}), atomic.Int64{}, 1+chance.Int64N(6)
-		s.traffic.on(func(r *http.Request, about bool) {
-			if commandOf(r) == market.CommandPlace && about == before && writes.Add(1) == nth {
-				p.kill()
-				close(killed)
-			}
-		})
-		<-killed
-		p.bury()
+		require.True(t, s.killAtWrite(market.CommandPlace, before, 1+chance.Int64N(6)))
 		time.Sleep(time.Duration(chance.IntN(30)) * time.Second)
 	}
 	s.traffic.on(nil)

@@ -43,7 +43,7 @@ func (r *runner) keepTime(ctx context.Context) {
 			r.log.Warn().Err(err).Msg(
 				"the exchange's time cannot be true: the bot goes on by what it knew of that clock")
 			continue
-		case err != nil: // one that has slept may not have its network yet
+		case err != nil: // a machine that has slept may not have its network yet
 			r.log.Debug().Err(err).Msg("the exchange's clock could not be measured again")
 			continue
 		case moved.Abs() >= clockOff:

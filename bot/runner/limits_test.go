@@ -241,7 +241,7 @@ func (t *traffic) look() (h holding) {
 		if o.CodGroupID != 0 {
 			h.open++
 		}
-		if o.Side == market.Buy && o.CodGroupID != 0 { // one of somebody else is none of the bot's position
+		if o.Side == market.Buy && o.CodGroupID != 0 { // a foreign buy does not count towards the bot's position
 			reach += market.Money(o.AmountRemaining)
 			hold += o.OnHold
 		}
@@ -285,9 +285,9 @@ func (t *traffic) reached() int {
 	return t.most
 }
 
-// sameOpen waits for a moment at which the bot's open orders are those of the exchange, which
-// nobody else trades on: with what is under way, and fills that are not heard of yet, they are not
-// always.
+// sameOpen waits for a moment at which the bot and the exchange have the same open orders. The two
+// differ while a request is under way or the bot has not heard of a fill yet. Only the bot trades
+// on this exchange.
 func (s *stage) sameOpen(p *process) {
 	var theirs, ours []string
 	for range 240 {

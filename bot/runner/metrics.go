@@ -67,7 +67,7 @@ func newMetrics(w *watch) *metrics {
 	m.exposure = m.gauge("exposure", "Value of positions and open buys.", currency)
 	m.drawdown = m.gauge("drawdown_ratio", "How far the equity is below its highest, 0 to 1.", nil)
 	m.open = m.gauge("open_orders", "Own open orders.", nil)
-	m.foreign = m.gauge("foreign_orders", "Open orders on the account that are somebody else's.", nil)
+	m.foreign = m.gauge("foreign_orders", "Open orders on the account that the bot did not place.", nil)
 	m.bareNow = m.gauge("unprotected_positions",
 		"Positions that have no exit at the exchange now, or one that is too small.", nil)
 	m.bareFor = prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "unprotected_seconds",

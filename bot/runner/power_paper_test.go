@@ -67,7 +67,7 @@ type paperCut struct {
 	nobody  chan struct{} // hears of that request
 }
 
-// halfDone is the exchange's file before and after a request, of whose answer nobody has heard.
+// halfDone is the exchange's file before and after a request whose answer did not reach the bot.
 type halfDone struct{ before, after []byte }
 
 func (c *paperCut) image(file string) []byte {

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"math/rand/v2"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -149,38 +148,13 @@ func strikeClose(t *testing.T, seed uint64, endpoint string, f fault.Fault, clos
 // Kills as a write is about to reach the exchange, and when it has been carried out and the bot has
 // not heard of it, while a strategy enters and closes.
 func TestABotKilledAtAnyBoundaryOfACloseGoesOn(t *testing.T) {
-	for _, kind := range []market.CommandKind{market.CommandPlace, market.CommandUpdate, market.CommandCancel} {
-		for _, before := range []bool{true, false} {
-			name := kind.String() + " done"
-			if before {
-				name = kind.String() + " about to be sent"
-			}
-			t.Run(name, func(t *testing.T) {
-				for seed := range uint64(4**liveSeeds - 2) {
-					synctest.Test(t, func(t *testing.T) { killClose(t, seed+1, kind, before) })
-				}
-			})
-		}
-	}
+	eachBoundary(t, 4**liveSeeds-2, killClose)
 }
 
 func killClose(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
 	s, chance := quitters(t, seed, nil), rand.New(rand.NewPCG(seed, 8))
 	for range 6 {
-		p, killed, writes, nth := s.start(), make(chan struct{}), atomic.Int64{}, 1+chance.Int64N(6)
-		s.traffic.on(func(r *http.Request, about bool) {
-			if commandOf(r) == kind && about == before && writes.Add(1) == nth {
-				p.kill()
-				close(killed)
-			}
-		})
-		select {
-		case <-killed:
-		case <-time.After(5 * time.Minute): // so few of them
-			s.traffic.on(nil)
-			p.kill()
-		}
-		p.bury()
+		s.killAtWrite(kind, before, 1+chance.Int64N(6))
 		base := s.Market().Base
 		require.GreaterOrEqual(t, s.Holdings()[base], s.Before[base], "base of others was sold")
 		time.Sleep(time.Duration(chance.IntN(30)) * time.Second)

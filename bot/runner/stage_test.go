@@ -109,7 +109,7 @@ func memoryFolder(t *testing.T) string {
 	return folder
 }
 
-// client returns a client of its own, which no fault strikes by its key and nobody watches.
+// client returns a separate client: no fault names its key, and its requests are not recorded.
 func (s *stage) client(key, secret string) (*rest.Client, *market.Catalog) {
 	c, err := rest.New(rest.Config{BaseURL: "https://exchange.test/v2", Key: rest.NewSecret(key),
 		Secret: rest.NewSecret(secret), Transport: &wire{traffic: s.traffic, quiet: true}})
@@ -213,7 +213,7 @@ func (p *process) leaveAndClose(failed error) {
 	require.NoError(p.stage.T, p.close())
 }
 
-// kill ends the bot as kill -9 does, as far as anybody can tell: what is committed stays, what is
+// kill ends the bot as kill -9 does, seen from outside: what is committed stays, what is
 // on the wire already may still arrive, and nothing else happens any more. It may be called from
 // within a request.
 func (p *process) kill() {

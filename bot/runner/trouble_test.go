@@ -329,6 +329,12 @@ func (s *stage) place(c *rest.Client, operator int64, side market.Side, amount, 
 // Kills at the boundaries of an order's life: as a write is about to reach the exchange, and when
 // it has been carried out and the bot has not heard of it.
 func TestABotKilledAtAnyBoundaryOfAnOrdersLifeGoesOn(t *testing.T) {
+	eachBoundary(t, 2**liveSeeds-1, killAt)
+}
+
+// eachBoundary plays kills with some seeds at each boundary: as a write of each kind is about to
+// reach the exchange, and when the exchange has carried it out and the bot has not heard of it.
+func eachBoundary(t *testing.T, seeds int, play func(t *testing.T, seed uint64, kind market.CommandKind, before bool)) {
 	for _, kind := range []market.CommandKind{market.CommandPlace, market.CommandUpdate, market.CommandCancel} {
 		for _, before := range []bool{true, false} {
 			name := kind.String() + " done"
@@ -336,35 +342,41 @@ func TestABotKilledAtAnyBoundaryOfAnOrdersLifeGoesOn(t *testing.T) {
 				name = kind.String() + " about to be sent"
 			}
 			t.Run(name, func(t *testing.T) {
-				for seed := range uint64(2**liveSeeds - 1) {
-					synctest.Test(t, func(t *testing.T) { killAt(t, seed+1, kind, before) })
+				for seed := range uint64(seeds) {
+					synctest.Test(t, func(t *testing.T) { play(t, seed+1, kind, before) })
 				}
 			})
 		}
 	}
 }
 
+// killAtWrite starts the bot and kills it at the nth write of a kind, before or after the exchange
+// has carried it out. It reports false if there were too few writes in five minutes; the bot is
+// killed in any case.
+func (s *stage) killAtWrite(kind market.CommandKind, before bool, nth int64) (came bool) {
+	p, killed, writes := s.start(), make(chan struct{}), atomic.Int64{}
+	s.traffic.on(func(r *http.Request, about bool) {
+		if commandOf(r) == kind && about == before && writes.Add(1) == nth {
+			p.kill()
+			close(killed)
+		}
+	})
+	select {
+	case <-killed:
+		came = true
+	case <-time.After(5 * time.Minute):
+		s.traffic.on(nil)
+		p.kill()
+	}
+	p.bury()
+	return came
+}
+
 func killAt(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
 	s := newStage(t, seed, nil)
 	s.tighten(seed - 1)
 	for range 4 {
-		p, killed, writes := s.start(), make(chan struct{}), atomic.Int64{}
-		s.traffic.on(func(r *http.Request, about bool) {
-			if commandOf(r) == kind && about == before {
-				if writes.Add(1) == 5 {
-					p.kill()
-					close(killed)
-				}
-			}
-		})
-		select {
-		case <-killed:
-			p.bury()
-		case <-time.After(5 * time.Minute): // so few of them
-			s.traffic.on(nil)
-			p.kill()
-			p.bury()
-		}
+		s.killAtWrite(kind, before, 5)
 		time.Sleep(time.Duration(seed) * 20 * time.Second)
 	}
 	s.traffic.on(nil)

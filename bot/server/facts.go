@@ -142,8 +142,8 @@ func (f *Facts) Write(w io.Writer) error {
 	return err
 }
 
-// examples are lines for a shell: one without credentials, one that reads and one that trades if
-// there is a key for it, and one that moves a clock that stands.
+// examples are lines for a shell. The first needs no credentials. If a key allows it, one line
+// reads and one trades. If the clock stands still, one line moves it.
 func (p *Plan) examples(root string) []string {
 	first := "time"
 	if len(p.Config.Markets) > 0 {

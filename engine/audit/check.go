@@ -83,7 +83,7 @@ func (c *Check) Record(o *Order, kind market.CommandKind, r *exchange.Record) Ve
 	for i := range r.Fills {
 		c.capTime(&r.Fills[i].Time)
 	}
-	old := r.Order.Updated < o.Updated // overtaken by what is booked: only its fills are booked
+	old := r.Order.Updated < o.Updated // newer data is booked already: of this record only the fills are booked
 	x.identity(&r.Order)
 	if kind != 0 {
 		x.require(!old, RuleTime, "at least "+o.Updated.String(), r.Order.Updated.String())

@@ -3,7 +3,7 @@
 // Call to survive a callback that ends its goroutine. Start at Current.
 package goroutine
 
-// ID names a living goroutine; a later one may get the name of one that has ended. Zero is none.
+// ID names a living goroutine. After its end another goroutine may get the name. Zero names none.
 type ID uintptr
 
 // Current returns the name of the calling goroutine, in a nanosecond or two on amd64 and arm64, in

@@ -91,7 +91,7 @@ func (l *Loop) carryEffect(q *query, r *reply, do effect, c *market.Command) {
 	}
 }
 
-// schedule sets an order's next query: when, and of what.
+// schedule sets the time of an order's next query, and what it asks.
 func (l *Loop) schedule(q *query, asked market.Time, then followUp) {
 	switch then {
 	case soon:

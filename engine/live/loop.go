@@ -210,7 +210,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	return l.stop(work)
 }
 
-// prepare does what comes before trading.
+// prepare brings the loop to the state in which trading can begin.
 func (l *Loop) prepare(ctx context.Context) error {
 	l.queryPending()
 	if err := l.reconcile(ctx); err != nil {

@@ -119,7 +119,7 @@ func (r *rig) trade(seed uint64, d time.Duration) error {
 	return <-done
 }
 
-// kill ends the process as kill -9 does, as far as anybody outside can tell: from now on nothing is
+// kill ends the process as kill -9 does, seen from outside: from now on nothing is
 // committed and nothing is sent; what is on the wire already may still arrive.
 func (r *rig) kill() {
 	r.journal.mu.Lock()

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// An order is prepared, journalled by whoever is to know of it after a crash, and sent once.
+// An order is prepared, written to a journal that outlives a crash, and sent once.
 func ExampleClient_Send() {
 	config := sandbox.Default()
 	ex, _ := sandbox.New(config)

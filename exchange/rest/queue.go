@@ -72,8 +72,8 @@ func (a *allowance) first() *waiter {
 	return nil
 }
 
-// withdraw removes a request whose caller has given up; one that was granted meanwhile gives its
-// points back.
+// withdraw removes a request whose caller has given up. If it was granted meanwhile, its points are
+// given back.
 func (l *Ledger) withdraw(a *allowance, w *waiter) {
 	l.mu.Lock()
 	defer l.unlock()

@@ -14,8 +14,8 @@ import (
 
 // Send signs an intent and sends it exactly once. Nil means that the exchange has accepted it: the
 // record is the order as it is now, named by the intent's Order, with all fills of a place, or
-// those that an update made. Of a cancel the record has ids, market and operator alone: what the
-// order came to has to be asked for. Of an error exchange.OutcomeOf tells what it means:
+// those that an update made. The record of a cancel has ids, market and operator alone: query the
+// order for its fills. exchange.OutcomeOf tells what an error means:
 //
 //   - Rejected, and nothing was done: an exchange.Error with a 4xx, or exchange.ErrNotSent, among
 //     them ErrLate where too little is left of the intent's window and what the budget returns.

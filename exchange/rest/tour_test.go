@@ -120,7 +120,7 @@ func TestCatalogLeavesOutWhatItCannotRepresent(t *testing.T) {
 	require.EqualValues(t, 8, btc.AmountDigits, "the finest of asset and market")
 	require.Equal(t, market.Price(100), btc.TickSize)
 	require.EqualValues(t, 2, wei.PriceDigits, "what room there is beside 18 decimals")
-	require.Equal(t, market.Halted, wei.Status, "a status that nobody knows lets nothing through")
+	require.Equal(t, market.Halted, wei.Status, "an unknown status lets nothing through")
 }
 
 func TestOrdersAreListedWithWhatCannotBeRead(t *testing.T) {

@@ -133,7 +133,7 @@ func TestTimerThatSaysSomethingElseIsAnError(t *testing.T) {
 	}
 }
 
-// A cache, or a proxy, answers with what somebody else asked for.
+// A cache, or a proxy, gives the answer to another client's request.
 func TestAnAnswerAboutAnotherOrderIsNone(t *testing.T) {
 	r := newRig(t, nil)
 	c := r.limit(market.Buy, "0.5", "29000")

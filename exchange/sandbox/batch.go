@@ -8,7 +8,7 @@ import (
 )
 
 // batch is the changes of several requests that one commit writes to the file. Their answers wait
-// for the commit, and so does the answer of every request that has seen the changes: a client never
+// for the commit, and so do the answers of requests that have seen these changes: a client never
 // gets an answer that a kill could undo.
 type batch struct {
 	done bool

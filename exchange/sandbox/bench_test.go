@@ -34,7 +34,7 @@ func BenchmarkSignedOrder(b *testing.B) {
 		bare.send()
 		ours.send()
 	}
-	b.ReportMetric(0, "ns/op") // of both together, which is nobody's
+	b.ReportMetric(0, "ns/op") // the time of both together says nothing
 	bare.report("bare")
 	ours.report("signed")
 	b.ReportMetric(float64(bare.total)/float64(ours.total), "signed/bare")

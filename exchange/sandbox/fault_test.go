@@ -132,7 +132,7 @@ func (l *line) asked(account, method, path, body string) <-chan answer {
 // minute.
 const patience = 3 * time.Minute
 
-// waiting returns when somebody waits on the exchange's clock.
+// waiting returns when a request waits on the exchange's clock.
 func (l *line) waiting() {
 	l.t.Helper()
 	require.Eventually(l.t, func() bool {

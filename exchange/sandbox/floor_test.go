@@ -79,7 +79,7 @@ func (f *floor) call(a *account, endpoint, parameters string) (string, *exchange
 		name, text, _ := strings.Cut(one, "=")
 		to := c.Arg(name)
 		to.Set, to.Text = true, text
-		to.Number, _ = strconv.ParseInt(text, 10, 64) // of what is no integer nobody reads it
+		to.Number, _ = strconv.ParseInt(text, 10, 64) // read only if the text is an integer
 		to.UUID, _ = uuid.Parse(text)
 	}
 	f.advance(f.now)

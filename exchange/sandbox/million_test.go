@@ -57,7 +57,7 @@ func TestAMillionOpenOrdersFitInAGigabyte(t *testing.T) {
 	}
 }
 
-// standing places orders that nobody meets.
+// standing places orders that no other order meets.
 type standing struct {
 	r      *rig
 	placed int

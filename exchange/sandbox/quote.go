@@ -9,11 +9,11 @@ import (
 
 // SetQuote gives a market the quote of another exchange, now: its last price, best bid and best
 // ask, in units of the market as it was configured. The liquidity quotes that bid and ask until the
-// next SetQuote, and fills resting orders that they reach. A bid or ask of 0, or a bid above the
-// ask, leaves the liquidity to its own spread; so does a bid that is the ask, unless the liquidity
-// is endless. No public trade is printed. A market that is not trading takes the quote when it
-// trades again. Meant for markets without a Source. It returns the
-// error that has stopped the exchange, or an error for an unknown market.
+// next SetQuote, and fills resting orders that they reach. The liquidity keeps its own spread if
+// bid or ask is 0 or the bid is above the ask; without endless liquidity also if the two are equal.
+// No public trade is printed. A market that is not trading takes the quote when it trades again.
+// Use it for markets without a Source. It returns the error that has stopped the exchange, or an
+// error for an unknown market.
 func (ex *Exchange) SetQuote(name string, last, bid, ask market.Price) error {
 	return ex.direct(name, func(l *listing, now market.Time) {
 		l.price, l.quote = last, [2]market.Price{bid, ask}

@@ -78,8 +78,8 @@ func (s *store) recallAccounts(tx *bbolt.Tx) error {
 	})
 }
 
-// recallOrders brings back the orders: the open ones to the venue in the order of their queues,
-// those that have ended in the order in which they did.
+// recallOrders brings back the orders: open orders to the venue, in the sequence of their queues;
+// ended orders in the sequence of their ends.
 func (s *store) recallOrders(tx *bbolt.Tx) error {
 	ex := s.ex
 	type resting struct {

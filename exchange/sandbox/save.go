@@ -160,8 +160,8 @@ func (s *store) accountOf(a *account) *storedAccount {
 	return stored
 }
 
-// writeTransfers writes the transfers that are marked. One that has ended and is no longer in its
-// account's list is forgotten.
+// writeTransfers writes the marked transfers. It deletes a transfer that has ended and is no longer
+// in its account's list.
 func (s *store) writeTransfers(tx *bbolt.Tx) error {
 	b := tx.Bucket(bucketTransfers)
 	for _, t := range s.transfers {

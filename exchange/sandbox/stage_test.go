@@ -12,7 +12,7 @@ import (
 // row is an object of an answer.
 type row map[string]any
 
-// stage is a rig with the words in which rules are shown. Nobody but alice and bob trades there.
+// stage is a rig with the words in which rules are shown. Only alice and bob trade there.
 type stage struct{ *rig }
 
 func newStage(t testing.TB, change ...func(*Config)) *stage {

@@ -35,7 +35,7 @@ func BenchmarkStoredOrder(b *testing.B) {
 		synced += time.Since(start)
 		kept.send()
 	}
-	b.ReportMetric(0, "ns/op") // of both together, which is nobody's
+	b.ReportMetric(0, "ns/op") // the time of both together says nothing
 	kept.report("stored")
 	b.ReportMetric(float64(synced.Microseconds())/float64(b.N), "sync-µs")
 	require.NoError(b, file.Close())

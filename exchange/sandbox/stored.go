@@ -80,7 +80,7 @@ type storedRecord struct {
 	Account    sim.AccountID
 	Order      market.Order
 	Shown      bool                `json:",omitzero"`
-	Ended      uint64              `json:",omitzero"` // its place among those that have ended; 0: open
+	Ended      uint64              `json:",omitzero"` // its place among the ended orders; 0: open
 	Lost       int                 `json:",omitzero"` // fills that are remembered no more
 	Settlement exchange.Settlement `json:",omitzero"`
 	Sequence   int64               `json:",omitzero"`

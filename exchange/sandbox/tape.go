@@ -124,7 +124,7 @@ func (ex *Exchange) trades(c *door.Call) (*listing, []publicTrade, *exchange.Err
 // defaultRows is how many rows a list has at most where limit is left out.
 const defaultRows = 500
 
-// moment is a request's time, at most the last one that a Time can hold.
+// moment is a request's time, at most the largest Time.
 func moment(millis int64) market.Time {
 	t, err := market.TimeOfMillis(millis)
 	if err != nil {

@@ -121,9 +121,9 @@ func (ex *Exchange) deleteOrder(c *door.Call) *exchange.Error {
 }
 
 // deleteOrders is DELETE /orders (specification 1): it cancels the open orders of the account in
-// one market or in all, oldest first. One market that is halted is 423; of all markets, those that
-// are halted keep their orders. The answer names each order's market where the request did not, for
-// an orderId is unique in its market only (specification 2.1).
+// one market or in all, oldest first. A halted market is refused with 423; without a market in the
+// request, halted markets keep their orders. The answer names each order's market if the request
+// did not: an orderId is unique in its market only (specification 2.1).
 func (ex *Exchange) deleteOrders(c *door.Call) *exchange.Error {
 	ended := new(snapshot[cancelledOrder])
 	for _, m := range ex.catalog.Markets() {

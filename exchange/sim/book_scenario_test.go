@@ -106,7 +106,7 @@ func (s *stage) among(words []string) {
 	case "book":
 		s.writeBook()
 	default:
-		s.fail("nobody knows ", words[0])
+		s.fail("unknown word ", words[0])
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// naiveBook is a list of orders and nothing else: whoever trades looks through all of it. It knows
+// naiveBook is a list of orders and nothing else: each trade looks through all of it. It knows
 // limit and market orders, time in force, post-only and self-trade prevention; no money.
 type naiveBook struct {
 	orders []naiveOrder // in the order of their sequence

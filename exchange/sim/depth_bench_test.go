@@ -197,7 +197,7 @@ func BenchmarkBook(b *testing.B) {
 					}
 				}
 			}
-			b.ReportMetric(0, "ns/op") // of all together, which is nobody's
+			b.ReportMetric(0, "ns/op") // the time of all together says nothing
 			b.ReportMetric(least[0], "ladder-ns")
 			b.ReportMetric(least[1], "core-ns")
 			b.ReportMetric(least[2], "venue-ns")

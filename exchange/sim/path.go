@@ -209,9 +209,9 @@ func (p Path) extremes(c *market.Candle, long bool) (first, second market.Price)
 	return c.High, c.Low
 }
 
-// open applies the first price of a candle to resting orders: those that it has reached fill, at
-// the open where that is better than their limit; triggers that it has reached fire. Only then is
-// the engine notified, so its new orders have no part in the gap.
+// open applies the first price of a candle to resting orders. Orders that it has reached fill, at
+// the open if that is better than their limit; triggers that it has reached fire. The engine is
+// notified afterwards, so its new orders have no part in the gap.
 func (v *Venue) open(b *book) {
 	if !b.empty() {
 		v.reach(b, true)

@@ -71,8 +71,7 @@ func (l *ledger) hear(ev *market.Event) {
 	}
 }
 
-// next lists the statuses that may follow each (venue-facts 3.7); zero is an order nobody has heard
-// of.
+// next lists the statuses that may follow each (venue-facts 3.7); zero: no report yet.
 var next = [...][]market.Status{
 	0: {market.StatusNew, market.StatusAwaitingTrigger, market.StatusPartiallyFilled,
 		market.StatusFilled, market.StatusCanceled, market.StatusExpired},

@@ -172,5 +172,5 @@ func (s *stage) advance(ev *market.Event) {
 	require.NoError(s.t, s.open().Advance(ev))
 }
 
-// fail stops the scenario with the words that nobody understands.
+// fail stops the scenario and shows the words that it does not understand.
 func (s *stage) fail(words ...any) { panic(fmt.Sprint(words...)) }

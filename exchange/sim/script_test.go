@@ -82,7 +82,7 @@ func (s *stage) move(verb string, words []string) {
 			s.fail("order ", words[0], " is not open")
 		}
 	default:
-		s.fail("nobody knows ", verb)
+		s.fail("unknown word ", verb)
 	}
 }
 

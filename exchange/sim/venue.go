@@ -70,8 +70,8 @@ type PathPoint struct {
 
 // Point gets the points of paths, after everything that happens at them: one, or, while nothing
 // happens, the next ones of all followed markets in order. It returns how many it has taken, at
-// least one. It must not take a point behind one that led to a command or to a change of
-// Config.Watches. Like the sink, Point may call Do and no other method of the venue.
+// least one. When a point has led to a command or to a change of Config.Watches, Point must not
+// take a later one. Like the sink, Point may call Do and no other method of the venue.
 type Point func(path []PathPoint) (taken int)
 
 // Path is the order in which a candle visits its prices.
@@ -140,7 +140,7 @@ type Venue struct {
 	spare    []*order
 	done     []*order    // ended during this movement; spare from the next one on, when no pointer is left
 	waiting  []*arrival  // commands that have not arrived; behind the last up to the capacity, spare memory for more
-	due      []*arrival  // scratch: those that arrive now; spare behind the last as well
+	due      []*arrival  // scratch: commands that arrive now; spare behind the last as well
 	active   []*book     // scratch: books that a group of candles moves
 	shown    []PathPoint // scratch: for Config.Point
 	now      market.Time

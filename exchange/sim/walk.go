@@ -176,8 +176,8 @@ func (v *Venue) notifyOnTheWay(b *book, stop market.Price) bool {
 	return v.notifyHere(b)
 }
 
-// notifyPeak sends the engine the price of a point of the path if it is above those that a stop has
-// followed.
+// notifyPeak sends the engine the price of a point of the path if it is above all prices that a
+// stop has followed so far.
 func (v *Venue) notifyPeak(b *book) {
 	if p := b.watch.Peak; p != 0 && b.last > p {
 		v.notifyPrice(b)

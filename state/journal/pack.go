@@ -20,8 +20,8 @@ type packer struct {
 }
 
 // pack moves the oldest entries that stand alone into segments, in a commit in which a segment
-// becomes full. The entries that Prune kept from before its cut stay alone. So do damaged ones,
-// with all others of their segment.
+// becomes full. Entries that Prune kept from before its cut stay alone, and so do all entries of
+// a segment with a damaged one.
 func (c *committer) pack(from cut, before uint64) error {
 	if c.head.number/segmentEntries == before/segmentEntries {
 		return nil

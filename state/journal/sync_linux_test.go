@@ -15,8 +15,8 @@ import (
 )
 
 // syncs holds the system calls of a process that commits against the order that a commit promises:
-// pages, a sync, the head, a sync, and only then does anybody hear of it. Before the first the file
-// has got its name, after all of it was synced, and its name was synced too.
+// pages, a sync, the head, a sync, and only then does the caller hear of it. Before the first the
+// file has got its name, after all of it was synced, and its name was synced too.
 type syncs struct {
 	pages, head bool // written and not synced
 	heads, told int

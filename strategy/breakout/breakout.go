@@ -4,8 +4,8 @@
 //
 // # Rules
 //
-// The channel is that of the `channel` candles before the one that closes; the reach is Wilder's
-// average true range of `atr` candles, this one included.
+// The channel spans the `channel` candles before the closing one; the reach is Wilder's average
+// true range of `atr` candles, the closing one included.
 //
 //   - Entry. Without a position and without open orders, a close above the channel's highest high
 //     buys at market, with a stop `stop_atr` reaches below the close and, unless target_atr is 0, a

@@ -12,8 +12,8 @@
 //     its period.
 //   - By duration: a timer at the start of each period buys the same. The first period is the one
 //     after the first candle of the run; a timer that comes late buys once and keeps the schedule.
-//   - Where the available cash is below `money`, the purchase is skipped, not made smaller and not
-//     made up for later. So is one that the gate refuses.
+//   - A purchase is skipped if the available cash is below `money` or the gate refuses it. It is
+//     not made smaller, and not made up for later.
 //
 // Several markets each buy for `money`; those that share a quote asset use its cash in the order of
 // their candles.

@@ -12,10 +12,10 @@
 //   - A rung whose order is gone, filled or cancelled, gets a new one, unless the close has passed
 //     its price: a post-only order there would match and be cancelled. Where the cash does not
 //     cover a buy, or a sell would be below the market's minimum, the rung stays empty.
-//   - When the centre has moved, the orders that rest move with it (Desk.Update), those on the side
-//     it moves towards first, so that the ladder does not cross itself. Nobody cancels and places.
-//     A rung that the exchange has not answered yet is left for the next close; so is a move that
-//     was refused.
+//   - When the centre has moved, Desk.Update moves the resting orders with it; no order is
+//     cancelled and placed anew. The orders on the side that the centre moves towards go first, so
+//     that the ladder does not cross itself. A rung without the exchange's answer, or whose move
+//     was refused, is moved at the next close.
 //
 // A partly filled order keeps its remainder. Each market has its own ladder; those that share a
 // quote asset share its cash.

@@ -16,8 +16,8 @@ type Batch struct {
 // function needs to forget its start. It panics where n is below 1.
 //
 // The function gets the values oldest first. It may change the slice, and must not keep it. A
-// function with variables of its own (a closure) makes --check-lookahead slow, not wrong; one that
-// takes its lengths as constants does not.
+// function with variables of its own (a closure) makes --check-lookahead slow, not wrong; a
+// function with its lengths as constants does not.
 func NewBatch(n int, f func([]float64) []float64) Batch {
 	return Batch{f: f, window: make([]float64, window(n)), lent: make([]float64, n)}
 }

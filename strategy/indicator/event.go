@@ -46,8 +46,8 @@ func (s *Since) Push(now bool) {
 // Ready reports whether it was true once.
 func (s *Since) Ready() bool { return s.ever }
 
-// Count is the number of pushes since the last one that was true: 0 where that is the last one. It
-// means nothing before the first that was true.
+// Count is the number of pushes since the last true one, 0 if the latest push was true. Before the
+// first true push it means nothing.
 func (s *Since) Count() int { return s.count }
 
 // Value is Count as a number.

@@ -17,8 +17,8 @@
 //     open, is not made up for.
 //
 // The first decision is made on candle slow+1, when there is a difference to compare with. Each
-// market is traded for itself; markets with the same quote asset share its cash, and the one that
-// closes first in a group takes its share first.
+// market is traded for itself; markets with the same quote asset share its cash, and the
+// market whose candle comes first in a group takes its share first.
 //
 // # Numbers
 //

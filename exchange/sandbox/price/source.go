@@ -11,10 +11,10 @@ import (
 
 // Source is where a market's price comes from.
 type Source interface {
-	// Movements returns what the source does with the market's price from s.From on. It gives the
-	// same movements for the same Start, and for a later From the same ones less those that lie
-	// before it: after a kill an exchange gets the same prices as without it.
-	// A source whose price stands still at From returns it once, so that the market has a price.
+	// Movements returns the movements of the market's price from s.From on. The same Start gives
+	// the same movements. A later From leaves out the movements before it and changes no other one:
+	// an exchange that was killed gets the prices that it would have had. A source whose price
+	// stands still at From returns it once, so that the market has a price.
 	Movements(s Start) (Movements, error)
 }
 

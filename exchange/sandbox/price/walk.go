@@ -29,7 +29,7 @@ type randomWalk struct {
 	rest       market.Qty // below a unit; the last movement has it
 	weights    []uint32   // of the movements' amounts
 	weight     uint64     // of all
-	passed     uint64     // of those that are done
+	passed     uint64     // weight of the movements that are done
 	given      int64      // units that were given for passed
 	corners    [4]corner  // prices that are visited
 	count      int        // of corners
