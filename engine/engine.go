@@ -134,6 +134,8 @@ type Engine struct {
 	gathering int // open groups
 	// rebalances is the number of strategies with buys that wait
 	rebalances int
+	tactics    []*tactic     // under way
+	acting     *tactic       // its command is at the gate, or its cancel is asked for
 	replaying  bool          // strategies see past candles again: asks are refused
 	stopped    bool          // OnStop has been called: nothing may be placed or updated
 	saves      snapshotCache // what Save has written
@@ -370,6 +372,9 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 		e.deliverReport(ev, applied)
 	default:
 		e.deliver(ev)
+	}
+	if len(e.tactics) > 0 {
+		e.runTactics(ev.Kind == market.KindReport || ev.Kind == market.KindFill)
 	}
 	if e.brackets.Busy() {
 		e.brackets.Retry()

@@ -147,8 +147,11 @@ func (s *Set) release(c *closing, part market.Qty) {
 
 // cancelRest cancels what the entry of a bracket may still buy.
 func (s *Set) cancelRest(b *bracket) {
-	if !b.closed && s.orders.Own(b.entry) != nil {
+	switch {
+	case b.more:
 		s.orders.Cancel(b.entry, false)
+	case !b.closed && s.orders.Own(b.buying()) != nil:
+		s.orders.Cancel(b.buying(), false)
 	}
 }
 
@@ -183,7 +186,7 @@ func (s *Set) Leaving(o *market.Order) (tag string, before, after market.Qty) {
 		return "", 0, 0
 	}
 	b := s.of(o.ID)
-	is := s.closes.sending || o.ID <= c.last && c.sale == 0 && (c.whole || b != nil && b.entry == o.ID && c.takes(b)) ||
+	is := s.closes.sending || o.ID <= c.last && c.sale == 0 && (c.whole || b != nil && b.buys(o.ID) && c.takes(b)) ||
 		b != nil && b.exit == o.ID && (b.ending || b.reducing)
 	if !is {
 		return "", 0, 0

@@ -49,7 +49,7 @@ func (c *closing) concerns(o *state.Order, b *bracket) bool {
 	case b != nil && b.exit == o.ID:
 		return b.ending
 	case c.only != 0:
-		return o.ID == c.only
+		return o.ID == c.only || b != nil && b.entry == c.only
 	}
 	return o.ID <= c.last && (c.whole || b != nil)
 }

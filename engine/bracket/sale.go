@@ -41,7 +41,7 @@ func (s *Set) released(c *closing) bool {
 		if b.leaving > 0 && b.exit != 0 && !s.reduced(b) {
 			return false
 		}
-		if b.entry <= c.last && !b.closed && s.orders.Own(b.entry) != nil {
+		if b.entry <= c.last && !b.closed && s.orders.Own(b.buying()) != nil {
 			return false
 		}
 	}

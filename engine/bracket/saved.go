@@ -47,6 +47,9 @@ type Saved struct {
 	Candles int             `json:"candles,omitzero"` // of the main interval since then
 	Moved   market.Time     `json:"moved,omitzero"`   // when the resting stop was last moved
 	LeaveAt market.Time     `json:"leaveAt,omitzero"` // the earliest next attempt to close
+
+	Buyer market.OrderID `json:"buyer,omitzero"` // the order of a tactic that buys now, where it is not the entry
+	More  bool           `json:"more,omitzero"`  // a tactic may send more orders
 }
 
 // SavedClose is a Close under way in an engine's snapshot.
@@ -93,7 +96,7 @@ func (s *Set) Save(names []string) (all []Saved) {
 			Sold:    b.sold,
 			StandIn: b.standIn, Leaving: b.leaving, Ending: b.ending, Reducing: b.reducing,
 			Follow: b.terms, High: b.high, Bought: b.bought, Paid: b.paid, Began: b.began,
-			Candles: b.candles, Moved: b.moved, LeaveAt: b.leaveAt,
+			Candles: b.candles, Moved: b.moved, LeaveAt: b.leaveAt, Buyer: b.buyer, More: b.more,
 		})
 	}
 	return all
@@ -186,7 +189,7 @@ func (s *Set) Restore(all []Saved, names []string, last market.OrderID) error {
 // or of other rules.
 func (s *Set) warn(b *bracket) {
 	amount := b.amount
-	if o := s.orders.Own(b.entry); o != nil && !b.closed {
+	if o := s.orders.Own(b.buying()); o != nil && !b.closed {
 		amount += o.AmountRemaining
 	}
 	m := s.catalog.Market(b.market)
@@ -211,7 +214,8 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		return fmt.Errorf("strategy %q is gone; take it back into the config", from.Strategy)
 	case m == nil:
 		return fmt.Errorf("market %q is gone", from.Market)
-	case from.Entry <= 0 || from.Entry > last || from.Exit > last:
+	case from.Entry <= 0 || from.Entry > last || from.Exit > last || from.Buyer < 0 ||
+		from.Buyer > last:
 		return fmt.Errorf("the last order was %d, and its exit is %d", last, from.Exit)
 	case from.Exit != 0 && !s.isOpen(from.Exit):
 		return fmt.Errorf("its exit %d is not open: engine and account were not saved together", from.Exit)
@@ -228,7 +232,8 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		countedUntil: max(from.Counted,
 			from.UnprotectedSince), cause: from.Cause, reported: from.Reported, refusedLegs: legs(from.RefusedLegs),
 		next: from.Next, sold: from.Sold,
-		standIn: from.StandIn, leaving: from.Leaving, ending: from.Ending, reducing: from.Reducing,
+		buyer: from.Buyer, more: from.More, standIn: from.StandIn, leaving: from.Leaving, ending: from.Ending,
+		reducing: from.Reducing,
 		trail: trail{terms: from.Follow, high: from.High, bought: from.Bought, paid: from.Paid,
 			began: from.Began, candles: from.Candles, moved: from.Moved, leaveAt: from.LeaveAt},
 	})

@@ -47,6 +47,8 @@ type Orders interface {
 	Cost(id market.StrategyID, m market.ID, amount market.Qty) market.Value
 	// MayClose returns the newest order number, or the gate's refusal of a Close over an amount.
 	MayClose(id market.StrategyID, m market.ID, amount market.Qty) (last market.OrderID, err error)
+	// Buyers are the orders under way that a tactic has sent after the entry of a bracket.
+	Buyers(entry market.OrderID) []market.OrderID
 	// Moved is called when a stop has moved by itself.
 	Moved(m *strategy.StopMoved)
 }
@@ -240,6 +242,9 @@ func (s *Set) remove(b *bracket) {
 	at := s.placeOf(b.entry)
 	s.protect(b)
 	s.setExit(b, 0)
+	for _, order := range s.buyers(b) {
+		delete(s.entryOf, order)
+	}
 	w := b.watched
 	s.countFollowing(b, -1)
 	s.all = slices.Delete(s.all, at, at+1)
@@ -298,6 +303,9 @@ func (s *Set) reindex() {
 		s.mixed = s.mixed || i > 0 && s.all[i-1].entry > b.entry
 		if b.exit != 0 {
 			s.entryOf[b.exit] = b.entry
+		}
+		for _, order := range s.buyers(b) {
+			s.entryOf[order] = b.entry
 		}
 		if b.bareSince != 0 {
 			s.bare++
