@@ -46,6 +46,7 @@ const (
 	fieldBreakEven
 	fieldExitAfter
 	fieldExitAfterTime
+	fieldPart
 )
 
 // Tag names the reason of an order for the reports. Use constants: the text is kept, not copied.
@@ -185,6 +186,8 @@ func (p *Option) follow(f *Follow) {
 		f.Candles = int(n)
 	case fieldExitAfterTime:
 		f.Time = market.Duration(n)
+	case fieldPart:
+		f.Parts = f.Parts.with(Part{market.Price(n), market.Rate(p.second)})
 	}
 }
 
@@ -218,6 +221,7 @@ var numbers = [...]struct {
 	fieldBreakEven:     {"BreakEvenAfter", 1, 100 * int64(market.Whole), "a gain is above 0 and at most 10000%"},
 	fieldExitAfter:     {"ExitAfter", 1, math.MaxInt32, "a number of candles is positive"},
 	fieldExitAfterTime: {"ExitAfterTime", 1, math.MaxInt64, "a duration is positive"},
+	fieldPart:          {"PartAt", 1, math.MaxInt64, "a price is positive"},
 }
 
 // check refuses a number out of its valid range.
@@ -231,6 +235,10 @@ func (p *Option) check() error {
 	n := &numbers[p.field]
 	if p.number < n.least || p.number > n.most {
 		return fmt.Errorf("%w: %s(%d): %s", ErrMeaningless, n.name, p.number, n.what)
+	}
+	if p.field == fieldPart && (p.second <= 0 || p.second >= int64(market.Whole)) {
+		return fmt.Errorf("%w: PartAt with a share of %s: a share is above 0%% and below 100%%; all is TargetAt",
+			ErrMeaningless, market.Rate(p.second))
 	}
 	if p.second < 0 {
 		return fmt.Errorf("%w: Exits with a target of %d: a target is positive, or 0 for none", ErrMeaningless,

@@ -43,6 +43,7 @@ type bracket struct {
 	watched market.Watch // its part of Set.watches
 
 	trail
+	parting
 }
 
 // legs is a set of market.Leg.

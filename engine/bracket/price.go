@@ -81,6 +81,9 @@ func (s *Set) watchOf(b *bracket) (w market.Watch) {
 	default:
 		w.Below = b.levels.Stop
 	}
+	if level := b.nextPart(); level != 0 && (w.Above == 0 || level < w.Above) {
+		w.Above = level
+	}
 	if b.terms.ByPrices && b.follows() {
 		w.Peak = max(1, b.high)
 	}

@@ -44,6 +44,9 @@ func (s *Set) Follows(order market.OrderID, f strategy.Follow) {
 	}
 	s.touch()
 	s.countFollowing(b, -1)
+	if f.Parts != b.terms.Parts {
+		b.parting = parting{}
+	}
 	b.terms = f
 	s.countFollowing(b, 1)
 	if b.began == 0 && b.amount > 0 { // of an older version
@@ -235,7 +238,7 @@ func (s *Set) followDue(b *bracket) market.Time {
 	if b.terms == (strategy.Follow{}) {
 		return never
 	}
-	at := s.leaveTime(b)
+	at := min(s.leaveTime(b), s.partTime(b))
 	if _, waits := s.nextStop(b); waits {
 		at = min(at, s.moveTime(b))
 	}
@@ -251,6 +254,8 @@ func (s *Set) followAll() {
 		s.move(&s.all[i], s.all[i].high)
 		if s.leaveTime(&s.all[i]) <= s.now() {
 			s.leave(&s.all[i])
+		} else if s.partTime(&s.all[i]) <= s.now() {
+			s.part(&s.all[i])
 		}
 	}
 }
@@ -282,7 +287,7 @@ func (s *Set) leave(b *bracket) {
 	c := &s.closes.all[len(s.closes.all)-1]
 	s.touch()
 	b.leaving = b.amount
-	s.cancelRest(b)
+	s.cancelRest(b, false)
 	if b.exit != 0 {
 		s.releaseExit(c, b)
 	} else {
