@@ -12,6 +12,7 @@ import (
 // not wholly sold, comes with the next part.
 type parting struct {
 	passed int         // parts that are done
+	wanted int         // parts that the price has reached
 	parted market.Qty  // sold by them
 	partAt market.Time // the earliest next attempt
 }
@@ -24,28 +25,34 @@ func (b *bracket) nextPart() market.Price {
 	return 0
 }
 
-// partTime is when a bracket is to sell a partial target; never: the price has reached none. A
-// price that has reached the target as well sells all by it.
-func (s *Set) partTime(b *bracket) market.Time {
-	level, last := b.nextPart(), s.orders.Last(b.market)
-	if level == 0 || last < level || s.Closing(b.strategy, b.market) ||
-		b.leg == market.KeepTarget && last >= b.levels.Target {
-		return never
+// want notes the parts that a price has reached. A price that has reached the target as well sells
+// all by it.
+func (s *Set) want(b *bracket, price market.Price) {
+	level := b.nextPart()
+	if level == 0 || price < level || s.now() < b.partAt || b.leg == market.KeepTarget && price >= b.levels.Target {
+		return
 	}
-	return b.partAt
+	s.touch()
+	b.wanted, _ = b.terms.Parts.Reached(price)
+}
+
+// parts reports whether a bracket is to sell partial targets now.
+func (s *Set) parts(b *bracket) bool {
+	return b.wanted > b.passed && b.nextPart() != 0 && !s.Closing(b.strategy, b.market)
 }
 
 // part begins to sell the partial targets that the price has reached. Where the gate refuses it
-// now, or it fails, it is tried again after leavePause at a price that has reached them.
+// now, or it fails, it is tried again after leavePause, when a price has reached them again.
 func (s *Set) part(b *bracket) {
 	s.touch()
-	last := s.orders.Last(b.market)
-	count, share := b.terms.Parts.Reached(last)
+	count := b.wanted
+	level := (*b.terms.Parts)[count-1].Price
+	_, share := b.terms.Parts.Reached(level)
 	amount := min(s.shareOf(b, share)-b.parted, b.amount)
 	reached := strategy.PartReached{Bracket: b.entry, Strategy: b.strategy, Market: b.market, Amount: amount,
 		Price: (*b.terms.Parts)[b.passed].Price, Stop: b.levels.Stop}
-	b.partAt = s.now().Add(leavePause)
-	if reached.Why = s.inseparable(b, amount); reached.Why != "" {
+	b.wanted, b.partAt = 0, s.now().Add(leavePause)
+	if reached.Why = s.inseparable(b, amount, level); reached.Why != "" {
 		if b.closed { // otherwise the entry may buy more
 			s.pass(b, count)
 			s.orders.PartReached(&reached)
@@ -73,7 +80,7 @@ func (s *Set) part(b *bracket) {
 
 // pass notes that the first parts are done.
 func (s *Set) pass(b *bracket, count int) {
-	b.passed, b.partAt = count, 0
+	b.passed, b.wanted, b.partAt = count, 0, 0
 	s.rewatch(b)
 }
 
@@ -86,12 +93,11 @@ func (s *Set) shareOf(b *bracket, share market.Rate) market.Qty {
 	return s.catalog.Market(b.market).RoundAmount(market.Qty(part))
 }
 
-// inseparable is why an amount cannot be sold apart from the rest, or empty: it or the rest would
-// be too small.
-func (s *Set) inseparable(b *bracket, amount market.Qty) string {
+// inseparable is why an amount cannot be sold apart from the rest at a level, or empty: it or the
+// rest would be too small.
+func (s *Set) inseparable(b *bracket, amount market.Qty, level market.Price) string {
 	m := s.catalog.Market(b.market)
-	price := market.FloorTo(s.orders.Last(b.market), m.TickSize)
-	if f := risk.LevelFault(m, market.KeepTarget, price, max(1, amount)); f.TooSmall() {
+	if f := risk.LevelFault(m, market.KeepTarget, level, max(1, amount)); f.TooSmall() {
 		return "the part is too small: " + f.Words(m)
 	}
 	for _, leg := range [...]market.Leg{market.KeepStop, market.KeepTarget} {

@@ -48,6 +48,7 @@ type Saved struct {
 	Moved   market.Time     `json:"moved,omitzero"`   // when the resting stop was last moved
 	LeaveAt market.Time     `json:"leaveAt,omitzero"` // the earliest next attempt to close
 	Passed  int             `json:"passed,omitzero"`  // partial targets that are done
+	Wanted  int             `json:"wanted,omitzero"`  // partial targets that the price has reached
 	Parted  market.Qty      `json:"parted,omitzero"`  // sold by them
 	PartAt  market.Time     `json:"partAt,omitzero"`  // the earliest next attempt to sell one
 }
@@ -108,7 +109,7 @@ func (s *Set) Save(names []string) (all []Saved) {
 			StandIn: b.standIn, Leaving: b.leaving, Ending: b.ending, Reducing: b.reducing,
 			Follow: b.terms, High: b.high, Bought: b.bought, Paid: b.paid, Began: b.began,
 			Candles: b.candles, Moved: b.moved, LeaveAt: b.leaveAt,
-			Passed: b.passed, Parted: b.parted, PartAt: b.partAt,
+			Passed: b.passed, Wanted: b.wanted, Parted: b.parted, PartAt: b.partAt,
 		})
 	}
 	return all
@@ -256,7 +257,7 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		standIn: from.StandIn, leaving: from.Leaving, ending: from.Ending, reducing: from.Reducing,
 		trail: trail{terms: from.Follow, high: from.High, bought: from.Bought, paid: from.Paid,
 			began: from.Began, candles: from.Candles, moved: from.Moved, leaveAt: from.LeaveAt},
-		parting: parting{passed: from.Passed, parted: from.Parted, partAt: from.PartAt},
+		parting: parting{passed: from.Passed, wanted: from.Wanted, parted: from.Parted, partAt: from.PartAt},
 	})
 	if b := &s.all[len(s.all)-1]; b.bareSince != 0 && b.cause == 0 { // of version 1
 		b.cause = strategy.CauseEarlier

@@ -238,7 +238,7 @@ func (s *Set) followDue(b *bracket) market.Time {
 	if b.terms == (strategy.Follow{}) {
 		return never
 	}
-	at := min(s.leaveTime(b), s.partTime(b))
+	at := s.leaveTime(b)
 	if _, waits := s.nextStop(b); waits {
 		at = min(at, s.moveTime(b))
 	}
@@ -254,7 +254,7 @@ func (s *Set) followAll() {
 		s.move(&s.all[i], s.all[i].high)
 		if s.leaveTime(&s.all[i]) <= s.now() {
 			s.leave(&s.all[i])
-		} else if s.partTime(&s.all[i]) <= s.now() {
+		} else if s.parts(&s.all[i]) {
 			s.part(&s.all[i])
 		}
 	}
