@@ -81,6 +81,22 @@ func (s *Set) Leaves(id market.StrategyID, m market.ID) bool {
 	return c != nil && c.only == 0
 }
 
+// Unsent is the base that a strategy's Close in a market is to sell, before its sale has left.
+func (s *Set) Unsent(id market.StrategyID, m market.ID) market.Qty {
+	if c := s.closes.of(id, m); c != nil && c.sale == 0 {
+		return s.total(c)
+	}
+	return 0
+}
+
+// Closable is the base of a strategy's position in a market that a Close of a part could sell: what
+// other sells than the exits of brackets do not hold.
+func (s *Set) Closable(id market.StrategyID, m market.ID) market.Qty {
+	held, free := s.orders.Position(id, m)
+	covered := s.Covered(id, m)
+	return covered + min(max(0, held-covered), max(0, free-s.wanted(id, m)))
+}
+
 // Leave is what a Close leaves.
 type Leave struct {
 	Strategy market.StrategyID
