@@ -56,7 +56,8 @@ func following(r *rand.Rand) (with []strategy.Option) {
 // inParts draws up to three partial targets above a price.
 func inParts(r *rand.Rand, price market.Price) (with []strategy.Option) {
 	for range r.IntN(4) {
-		with = append(with, strategy.PartAt(price+market.Price(1+r.IntN(4))*at1, market.Rate(1+r.Int64N(int64(33*percent)))))
+		level, share := price+market.Price(1+r.IntN(4))*at1, market.Rate(1+r.Int64N(int64(33*percent)))
+		with = append(with, strategy.PartAt(level, share))
 	}
 	return with
 }

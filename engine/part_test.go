@@ -215,7 +215,8 @@ func TestPartialTargetsSellWhatPlainArithmeticSells(t *testing.T) {
 		w.target = level + market.Price(1+r.IntN(300))
 		s := follower(append(with, strategy.TargetAt(w.target))...)
 		fills := &sold{}
-		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Path: sim.OHLC}, observer: fills})
+		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Path: sim.OHLC},
+			observer: fills})
 		if r.IntN(2) == 0 {
 			b.restartAlways(s)
 		}
@@ -359,8 +360,8 @@ func TestACloseDuringAPartFollowsIt(t *testing.T) {
 	}
 }
 
-// parted is a bench with a minimum of 5 EUR, on which a limit entry at 100 of 0.12 BTC fills a share
-// of each candle's volume.
+// parted is a bench with a minimum of 5 EUR, on which a limit entry at 100 fills a share of each
+// candle's volume; without a share, an entry of 0.12 BTC at market.
 func parted(t *testing.T, volume market.Rate, with ...strategy.Option) *bench {
 	s := follower(append(with, strategy.At(100*at1))...)
 	if volume == 0 {
@@ -374,7 +375,8 @@ func parted(t *testing.T, volume market.Rate, with ...strategy.Option) *bench {
 
 func TestAPartThatIsTooSmallStaysWithTheRest(t *testing.T) {
 	// 0.04 of 0.12 BTC are 4.12 EUR: sold with the next part
-	b := parted(t, 0, strategy.StopAt(90*at1), strategy.PartAt(103*at1, 34*percent), strategy.PartAt(106*at1, 10*percent))
+	b := parted(t, 0, strategy.StopAt(90*at1), strategy.PartAt(103*at1, 34*percent),
+		strategy.PartAt(106*at1, 10*percent))
 	b.candle(100, 104, 100, 104)
 	require.Equal(t, []string{"buy 0.12", "stop 0.12 @ 90 attached"}, b.sent)
 	require.Contains(t, b.log.String(), `"level":"103","amount":"0.0408","why":"the part is too small: target: 4.2`)
@@ -397,7 +399,8 @@ func TestAPartOfAPartlyFilledEntry(t *testing.T) {
 	b.flat(2, 100)
 	require.Equal(t, 4*btc/10, b.position())
 	b.candle(101, 104, 101, 104)
-	require.Equal(t, []string{"cancel 1 attached", "update 2 0.2 attached", "sell 0.2 attached"}, b.sent[len(b.sent)-3:])
+	require.Equal(t, []string{"cancel 1 attached", "update 2 0.2 attached", "sell 0.2 attached"},
+		b.sent[len(b.sent)-3:])
 	require.Equal(t, 2*btc/10, b.position())
 	b.flat(2, 100)
 	require.Equal(t, 2*btc/10, b.position(), "the entry buys no more")
@@ -497,7 +500,8 @@ func TestTheJournalHearsOfPartialTargets(t *testing.T) {
 // With latency the reduction and the sale are late, and the stop keeps the rest.
 func TestAPartWithLatency(t *testing.T) {
 	s := follower(half()...)
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Latency: market.Duration(30 * time.Second)}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}},
+		venue: sim.Config{Latency: market.Duration(30 * time.Second)}})
 	b.flat(2, 100)
 	b.candle(100, 104, 100, 102)
 	b.flat(2, 102)

@@ -58,7 +58,8 @@ func (e *Engine) Rebalance(id market.StrategyID, p strategy.Portfolio) error {
 	}
 	for _, m := range plan.kept {
 		s.Log.Info().Str("strategy", s.Name).Str("market", e.catalog.Market(m).Name).
-			Msg("rebalance: the market keeps its units: it is halted, its price is late or unknown, or a Close is under way")
+			Msg("rebalance: the market keeps its units: it is halted, its price is late or unknown, " +
+				"or a Close is under way")
 	}
 	e.dropRebalance(s)
 	for _, sell := range plan.sells {
@@ -134,7 +135,8 @@ func (e *Engine) dropOutdated(candles []market.Candle) {
 
 // outdate drops the buys that a strategy keeps, and logs it.
 func (e *Engine) outdate(s *slot) {
-	s.Log.Warn().Str("strategy", s.Name).Int("sells", len(s.rebalance.sells)+len(s.rebalance.closes)).Int("buys", len(s.rebalance.buys)).
+	r := s.rebalance
+	s.Log.Warn().Str("strategy", s.Name).Int("sells", len(r.sells)+len(r.closes)).Int("buys", len(r.buys)).
 		Msg("rebalance: the buys are dropped: the next candle has come, and some sells have not ended")
 	e.dropRebalance(s)
 }

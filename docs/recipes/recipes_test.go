@@ -25,6 +25,7 @@ var definitions = map[string]strategy.Definition{
 	"intervals": intervalsDefinition,
 	"leave":     leaveDefinition,
 	"memory":    memoryDefinition,
+	"out":       outDefinition,
 	"patient":   patientDefinition,
 	"risk":      riskDefinition,
 	"scale":     scaleDefinition,

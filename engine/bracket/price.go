@@ -2,8 +2,8 @@ package bracket
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// Price swaps the exits of brackets whose watched leg a price has reached, notes the partial targets
-// that it has reached, and moves the stops that follow prices. 0 is no price.
+// Price swaps the exits of brackets whose watched leg a price has reached, notes the partial
+// targets that it has reached, and moves the stops that follow prices. 0 is no price.
 func (s *Set) Price(m market.ID, price market.Price) {
 	if len(s.all) == 0 || price == 0 {
 		return
