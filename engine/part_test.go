@@ -226,7 +226,8 @@ func TestPartialTargetsSellWhatPlainArithmeticSells(t *testing.T) {
 			open := max(1, price+market.Price(r.IntN(101)-50))
 			next := max(1, open+market.Price(r.IntN(401)-200))
 			c := market.Candle{Market: 1, Interval: market.Interval1m, Open: open, Close: next, Volume: 1000,
-				High: max(open, next) + market.Price(r.IntN(100)), Low: max(1, min(open, next)-market.Price(r.IntN(100)))}
+				High: max(open, next) + market.Price(r.IntN(100)),
+				Low:  max(1, min(open, next)-market.Price(r.IntN(100)))}
 			b.group(c)
 			w.jump(c.Open)
 			for _, p := range []market.Price{c.High, c.Low, c.Close} {
@@ -508,4 +509,21 @@ func TestAPartWithLatency(t *testing.T) {
 	require.Equal(t, []string{"buy 1", "stop 1 @ 90 attached", "update 2 0.5 attached", "sell 0.5 attached"}, b.sent)
 	require.Equal(t, btc/2, b.position())
 	require.Equal(t, []string{"arriving 40 s", "close 40 s"}, b.causes())
+}
+
+// A sale that fails while the reduced stop is being swapped: what the stop does not hold counts
+// until an exit holds it.
+func TestAReducedExitThatIsSwappedCountsAsTooSmall(t *testing.T) {
+	c := &closer{}
+	b := byHandPart(t, c)
+	require.Equal(t, []string{"sell 0.5 attached"}, b.reduced(2, btc/2))
+	require.Equal(t, []string{"cancel 2 attached"}, b.price(108))
+	require.Empty(t, b.refuse(market.CommandPlace, 3, exchange.CodeInvalid))
+	require.Len(t, b.engine.Bare(), 1)
+	o := *b.account.Order(2)
+	require.Empty(t, b.tell(&o), "the stop still rests")
+	require.Len(t, b.engine.Bare(), 1, "over a half")
+	require.Equal(t, []string{"sell 1 @ 108 attached"}, b.cancelled(2, 0))
+	b.accept(4)
+	require.Empty(t, b.engine.Bare())
 }

@@ -83,7 +83,7 @@ func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []m
 		return
 	}
 	short := o.AmountRemaining < b.amount && o.Booked() == o.FilledAmount
-	if short && (b.leaving > 0 || !b.swapping && !b.ending) {
+	if short && (b.leaving > 0 || b.bareSince != 0 || !b.swapping && !b.ending) {
 		cause := strategy.CausePartly
 		if o.AmountRemaining >= b.kept() {
 			cause = strategy.CauseClose
