@@ -527,3 +527,20 @@ func TestAReducedExitThatIsSwappedCountsAsTooSmall(t *testing.T) {
 	b.accept(4)
 	require.Empty(t, b.engine.Bare())
 }
+
+// The same where the swap waited for the answer to the reduction, and the Close has failed by then.
+func TestAnExitThatIsReducedAfterItsPartHasFailedCounts(t *testing.T) {
+	s := &closer{}
+	s.candle = once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(2*btc), half(strategy.At(100*at1))...) })
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+	b.close100()
+	o := reported(1, 1, market.StatusPartiallyFilled, btc)
+	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: o, Fills: []market.Fill{fillNumbered(1, 1, btc)}})
+	b.accept(2)
+	require.Equal(t, []string{"cancel 1 attached", "update 2 0.5 attached"}, b.price(103))
+	require.Empty(t, b.price(108), "the swap waits for the reduction")
+	require.Empty(t, b.refuse(market.CommandCancel, 1, exchange.CodeInvalid))
+	require.Len(t, s.failed, 1)
+	require.Equal(t, []string{"cancel 2 attached"}, b.reduced(2, btc/2))
+	require.Len(t, b.engine.Bare(), 1)
+}
