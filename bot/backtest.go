@@ -30,7 +30,7 @@ from the store that the config names. --set changes any setting for one run.`
 
 const backtestExample = `  bot backtest
   bot backtest --set strategies.trend.params.fast=20 --no-files
-  bot backtest -c configs/backtest.toml --from 2021-01-01 --to 2023-01-01 --out out/two-years
+  bot backtest -c configs/backtest.toml --from 2021-01-01 --out out/late
   bot backtest -c configs/backtest.toml --json > result.json
   bot backtest -c configs/backtest.toml --check-lookahead`
 
@@ -60,7 +60,7 @@ func (a *app) backtestCommand() *cobra.Command {
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	console.AddJSON(flags, &f.json, nil, "print result.json and nothing else; files only with --out")
 	flags.StringVar(&f.envelope, "envelope", "",
-		"run the pessimistic and optimistic path too: auto, true or false; auto: unless --json")
+		"run the pessimistic and optimistic path too: `MODE` auto, true or false; auto: unless --json")
 	flags.Lookup("envelope").NoOptDefVal = "true"
 	flags.StringVar(&f.assets, "assets", "", "script of report.html: `URL`, folder, or inline=FILE")
 	flags.StringVar(&f.log, "log", "warn", "log `LEVEL` of strategies on standard error: off, error, warn, info, debug")

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/runner"
+	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -96,6 +98,11 @@ func Run(ctx context.Context, p Process) int {
 	return a.exitCode(err)
 }
 
+// Command is the tree of all commands, for programs that describe them. Run runs them.
+func Command(kinds ...strategy.Definition) *cobra.Command {
+	return (&app{Process: Process{Definitions: kinds}}).root()
+}
+
 // app is one run of the program.
 type app struct {
 	Process
@@ -110,12 +117,14 @@ func (a *app) root() *cobra.Command {
 			"Exit codes: 0 done, 1 failed, 3 refused by a limit, 64 bad usage, 78 bad config.",
 		Example: "  bot backtest\n  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot backtest " +
 			"-c configs/backtest.toml --from 2021-01-01\n  bot exchange",
-		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		SilenceUsage: true, SilenceErrors: true, Version: version.Of(debug.ReadBuildInfo()),
 	}
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
+	root.SetVersionTemplate("{{.Version}}\n")
+	narrow(root)
 	root.AddCommand(a.backtestCommand(),
 		candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr}, a.enter),
 		a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(),

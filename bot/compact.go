@@ -42,8 +42,8 @@ type compactFlags struct {
 func (a *app) stateCompactCommand(shared *stateFlags) *cobra.Command {
 	f := &compactFlags{stateFlags: shared}
 	c := &cobra.Command{
-		Use: "compact", Short: "Make the file smaller: leave out the room of what was replaced, and what is old and " +
-			"over", Args: cobra.NoArgs, Long: compactHelp,
+		Use: "compact", Short: "Make the file smaller: no unused space, no old records", Args: cobra.NoArgs,
+		Long:    compactHelp,
 		Example: "  bot state compact\n  bot state compact --keep 90d --archive until-november.db",
 		RunE:    a.enter(func(ctx context.Context, _ []string) error { return a.compactState(ctx, f) }),
 	}

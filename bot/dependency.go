@@ -14,12 +14,9 @@ import (
 
 // dependency is the requirement of a new module on this project.
 type dependency struct {
-	Version  string
-	Replace  string   // folder of a checkout; empty: none
-	Requires []string // what the checkout requires: "path version"
-
+	Version   string
+	Replace   string // folder of a checkout; empty: none
 	goVersion string
-	sums      []byte // its go.sum
 }
 
 // findDependency returns the checkout in replace, else the checkout around the current folder, else
@@ -70,7 +67,7 @@ func checkoutAround() (*dependency, error) {
 // errOtherModule means that a folder holds a module that is not this project.
 var errOtherModule = errors.New("it is no checkout of Tidemark")
 
-// readCheckout reads a folder's go.mod and go.sum.
+// readCheckout reads a folder's go.mod.
 func readCheckout(dir string) (*dependency, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {
@@ -80,22 +77,18 @@ func readCheckout(dir string) (*dependency, error) {
 	ours := false
 	for line := range strings.Lines(string(text)) {
 		line, _, _ = strings.Cut(line, "//")
-		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
-		switch {
+		switch fields := strings.Fields(line); {
 		case len(fields) != 2:
 		case fields[0] == "module":
 			ours = fields[1] == version.Module
 		case fields[0] == "go":
 			d.goVersion = fields[1]
-		case strings.HasPrefix(fields[1], "v"):
-			d.Requires = append(d.Requires, fields[0]+" "+fields[1])
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "bot", "bot.go")); err != nil || !ours {
 		return nil, fmt.Errorf("%s: %w", dir, errOtherModule)
 	}
-	d.sums, err = os.ReadFile(filepath.Join(dir, "go.sum"))
-	return d, err
+	return d, nil
 }
 
 // releasedVersion is the version of this project in a build, if others can fetch it.

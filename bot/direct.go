@@ -65,7 +65,7 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 	if f.state != "" {
 		c.Bot.State = f.state
 	}
-	if c.Bot.Mode == config.ModePaper {
+	if c.Bot.Paper() {
 		fmt.Fprintln(a.Stdout, "nothing to cancel: in paper mode no order leaves the bot's process; its orders are in "+
 			"paper.db, and end with the bot's next stop in good order")
 		return nil

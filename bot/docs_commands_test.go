@@ -36,6 +36,7 @@ var plays = []struct {
 	scene  scene
 }{
 	{"bot version", sceneAlone},
+	{"bot completion", sceneAlone},
 	{"bot strategies", sceneAlone},
 	{"bot init", sceneAlone},
 	{"bot candles import", sceneAlone},
@@ -78,7 +79,7 @@ var filled = strings.NewReplacer(
 	"-c FILE", "-c live.toml", "--state FOLDER", "--state state",
 	"--archive FILE", "--archive archive.db", "--state FILE", "--state archive.db",
 	"[--flatten]", "FLATTEN", "[--since 24h]", "--since 24h", "[STRATEGY]", "maker", "[NAME]", "smacross", "ORDER", "1",
-	"DIR", "mine",
+	"DIR", "mine", "SHELL", "bash",
 )
 
 // unplayed says why a command of the documents cannot be played here.

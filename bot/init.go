@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,7 +25,8 @@ import (
 var templates embed.FS
 
 const initHelp = `Start an own Go module in DIR: a strategy, a test that backtests it, a main with every command, and
-configs for a backtest and for the simulated exchange.
+configs for a backtest and for the simulated exchange. The strategy, its package and its section in the configs have
+the name of DIR.
 
 The module uses the checkout of Tidemark that --replace names, or the checkout around the current folder, or the
 released version of this program. The command never overwrites a file.`
@@ -47,7 +49,7 @@ func (a *app) initCommand() *cobra.Command {
 
 // project holds the values for the templates.
 type project struct {
-	Name, Module, Tidemark, Go string
+	Name, Package, Module, Tidemark, Go string
 	dependency
 	dir string
 }
@@ -72,8 +74,9 @@ func (a *app) initModule(dir, module, replace string) error {
 		return err
 	}
 	from.Replace = modPath(from.Replace)
-	p := &project{Name: module[strings.LastIndex(module, "/")+1:], Module: module, Tidemark: version.Module,
-		Go: from.goVersion, dependency: *from, dir: absolute}
+	name := module[strings.LastIndex(module, "/")+1:]
+	p := &project{Name: name, Package: packageOf(name), Module: module, Tidemark: version.Module, Go: from.goVersion,
+		dependency: *from, dir: absolute}
 	files, err := p.files()
 	if err != nil {
 		return err
@@ -114,6 +117,24 @@ func validModule(name string) bool {
 		!strings.HasPrefix(name, "-")
 }
 
+// taken are words that the written package uses, or that Go knows: a package and a type of such a
+// name would hide them.
+const taken = " any append bool bot byte cap clear close complex copy delete error falling false flag float32 " +
+	"float64 imag init int int16 int32 int64 int8 iota len main make market max min new nil panic print println real " +
+	"recover " +
+	"rune strategy strategytest string t test testing true uint uint16 uint32 uint64 uint8 uintptr "
+
+// packageOf is the name of the package, the strategy and its type: the letters and digits of the
+// module's name.
+func packageOf(name string) string {
+	letters := regexp.MustCompile(`[^a-z0-9]`).ReplaceAllString(strings.ToLower(name), "")
+	hides := token.IsKeyword(letters) || strings.Contains(taken, " "+letters+" ")
+	if hides || letters == "" || letters[0] <= '9' {
+		return "my" + letters
+	}
+	return letters
+}
+
 // newFile is a file to write, with its path inside the module.
 type newFile struct {
 	path string
@@ -139,13 +160,11 @@ func (p *project) files() (files []newFile, err error) {
 		if name == "gitignore" {
 			name = ".gitignore" // which go:embed leaves out
 		}
+		name = strings.Replace(name, "mine/", p.Package+"/", 1)
 		err = filled.Execute(&out, p)
 		files = append(files, newFile{path: name, text: out.Bytes()})
 		return err
 	})
-	if err == nil && len(p.sums) > 0 {
-		files = append(files, newFile{path: "go.sum", text: p.sums})
-	}
 	return files, err
 }
 
@@ -179,7 +198,7 @@ func (a *app) printNext(dir string, files []newFile, from *dependency) error {
 		fmt.Fprintf(a.Stdout, "  %s\n", f.path)
 	}
 	tidy := ""
-	if len(from.sums) == 0 {
+	if from.Replace == "" { // its own sum is missing
 		tidy = "  go mod tidy\n"
 	}
 	_, err := fmt.Fprintf(a.Stdout,

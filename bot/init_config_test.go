@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,10 +15,10 @@ import (
 func TestTheSandboxConfigOfANewModuleIsValidAndKnowsTheKey(t *testing.T) {
 	text, err := templates.ReadFile("template/sandbox.toml.tmpl")
 	require.NoError(t, err)
-	c, err := config.LoadRun(&config.Source{Text: string(text)})
+	c, err := config.LoadRun(&config.Source{Text: strings.ReplaceAll(string(text), "{{.Package}}", "dip")})
 	require.NoError(t, err)
 	dip := strategy.Define("dip", "as in the template", func(struct {
-		After int `toml:"after" default:"6" min:"1" max:"50" doc:"falling closes"`
+		After int `toml:"after" default:"8" min:"1" max:"50" doc:"falling closes"`
 	}) strategy.Needs {
 		return strategy.Needs{}
 	}, nil)
@@ -25,4 +26,11 @@ func TestTheSandboxConfigOfANewModuleIsValidAndKnowsTheKey(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, p.Unlimited())
 	require.Equal(t, sandbox.Default().Accounts[0].Keys[0].Key, p.Key)
+}
+
+func TestAStrategyHasTheNameOfItsFolder(t *testing.T) {
+	for module, want := range map[string]string{"mine": "mine", "My-Bot": "mybot", "dip_2": "dip2", "2fast": "my2fast",
+		"func": "myfunc", "market": "mymarket", "~": "my", "string": "mystring"} {
+		require.Equal(t, want, packageOf(module), module)
+	}
 }

@@ -3,8 +3,10 @@ package bot_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,16 +34,16 @@ func TestANewModuleBuildsAndItsTestsPassAsWritten(t *testing.T) {
 	code, out, failed := call(t.Context(), "init", dir, "--module", "example.com/you/mybot")
 	require.Zero(t, code, failed)
 	require.Contains(t, out, "go test ./...")
-	require.Contains(t, read(t, dir, "main.go"), "bot.Main(mine.Definition)")
+	require.Contains(t, read(t, dir, "main.go"), "bot.Main(mybot.Definition)")
 
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "readme"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "readme", "main.go"), []byte(programOfTheReadme(t)), 0o644))
 	for _, args := range [][]string{{"vet", "./..."}, {"test", "./..."}} {
 		goCommand(t, dir, args...)
 	}
-	require.Contains(t, goCommand(t, dir, "run", ".", "strategies"), "dip: buys after falling closes")
+	require.Contains(t, goCommand(t, dir, "run", ".", "strategies"), "mybot: buys after falling closes")
 	require.Contains(t, goCommand(t, dir, "run", ".", "backtest", "-c", "config.toml", "--no-files"),
-		"dip on BTC-EUR 1h (synthetic)")
+		"mybot on BTC-EUR 1h (synthetic)")
 }
 
 // programOfTheReadme is the strategy that README.md shows.
@@ -103,4 +105,35 @@ func TestANewModuleNeedsANameAndACheckout(t *testing.T) {
 	code, _, failed := call(t.Context(), "init", filepath.Join(t.TempDir(), "x"), "--replace", t.TempDir())
 	require.Equal(t, 64, code)
 	require.Contains(t, failed, "--replace")
+}
+
+// The templates have the modules that a new module needs. After a change of go.mod, write them anew
+// with: go test ./bot -run Tidy -update
+func TestTheGoModOfANewModuleIsTidy(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "mine")
+	code, _, failed := call(t.Context(), "init", dir)
+	require.Zero(t, code, failed)
+	ours := read(t, "..", "go.mod")
+	for _, line := range regexp.MustCompile(`\t(\S+ v\S+)`).FindAllStringSubmatch(read(t, dir, "go.mod"), -1) {
+		require.Contains(t, ours, "\t"+line[1], "a version that is not that of this checkout")
+	}
+	before := read(t, dir, "go.mod")
+	c := bottest.Short(t, "go", "mod", "tidy")
+	c.Dir, c.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off")
+	out, err := c.CombinedOutput()
+	if strings.Contains(string(out), "disabled by GOPROXY=off") {
+		t.Skip("some modules are not on this machine: go mod download all")
+	}
+	require.NoError(t, err, "%s", out)
+	mod, sum := read(t, dir, "go.mod"), read(t, dir, "go.sum")
+	if flag.Lookup("update").Value.String() == "true" {
+		listed := regexp.MustCompile(`(?s)require \(.*?\n\)`)
+		text := listed.ReplaceAllLiteralString(read(t, "template", "go.mod.tmpl"), listed.FindString(mod))
+		require.NoError(t, os.WriteFile("template/go.mod.tmpl", []byte(text), 0o644))
+		require.NoError(t, os.WriteFile("template/go.sum.tmpl", []byte(sum), 0o644))
+		return
+	}
+	require.Equal(t, before, mod)
+	require.Equal(t, read(t, "template", "go.sum.tmpl"), sum)
 }

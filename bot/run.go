@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -79,5 +80,9 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 	for _, hint := range p.Config.Source.Hints {
 		log.Warn().Msg(hint)
 	}
-	return runner.Run(ctx, p, log, runner.Options{Getenv: a.Getenv, Again: a.Again, Faults: a.faults})
+	options := runner.Options{Getenv: a.Getenv, Again: a.Again, Faults: a.faults}
+	if _, person := console.TerminalOf(a.Stderr); person {
+		options.Pulse = time.Duration(p.Config.Bot.Pulse)
+	}
+	return runner.Run(ctx, p, log, options)
 }

@@ -109,7 +109,7 @@ func banText(x *operator.Weight) string {
 }
 
 func (a *app) statusCommand() *cobra.Command {
-	f := &callerFlags{}
+	f, healthy := &callerFlags{}, false
 	c := &cobra.Command{
 		Use: "status", Short: "Say how a bot stands", Args: onlyFlags,
 		Example: "  bot status -c configs/sandbox.toml\n  bot status --state state --json",
@@ -122,9 +122,17 @@ func (a *app) statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show(a, f, answer, func(s *operator.Status) error { return printStatus(a.Stdout, s) })
+			if err := show(a, f, answer,
+				func(s *operator.Status) error { return printStatus(a.Stdout, s) }); err != nil {
+				return err
+			}
+			if s := answer.Value; healthy && (s.State == operator.Stopped || s.State == operator.Blocked) {
+				return fmt.Errorf("the bot is %s", s.State)
+			}
+			return nil
 		}),
 	}
 	f.register(c)
+	c.Flags().BoolVar(&healthy, "check", false, "exit code 1 if no bot runs, or if it is blocked")
 	return c
 }

@@ -19,8 +19,8 @@ func (a *commands) exportCommand(f *storeFlags) *cobra.Command {
 	var from, to, out string
 	c := &cobra.Command{
 		Use: "export", Short: "Write candles as CSV", Args: cobra.NoArgs,
-		Example: "  bot candles export --market BTC-EUR --interval 1h > FILE.csv\n  bot candles export --market " +
-			"BTC-EUR --interval 1h --from 2023-01-01 --out FILE.csv",
+		Example: "  bot candles export --market BTC-EUR --interval 1h > FILE.csv\n" +
+			"  bot candles export --market BTC-EUR --interval 1h --from 2023-01-01 \\\n    --out FILE.csv",
 		RunE: a.enter(func(context.Context, []string) error { return a.exportCandles(f, from, to, out) }),
 	}
 	f.seriesFlags(c)

@@ -41,10 +41,10 @@ func (a *commands) fetchCommand(store *storeFlags) *cobra.Command {
 	f := &fetchFlags{storeFlags: store}
 	c := &cobra.Command{
 		Use: "fetch", Short: "Download candles from an exchange", Long: fetchHelp, Args: cobra.NoArgs,
-		Example: "  bot candles fetch --market BTC-EUR --interval 1m --from 2024-01-01 --base-url " +
-			"https://api.example.com/v2\n" +
-			"  bot candles fetch --market BTC-EUR --interval 1h --from 2024-01-01 --to 2025-01-01 -c live.toml --db " +
-			"candles.db",
+		Example: "  bot candles fetch --market BTC-EUR --interval 1m --from 2024-01-01 \\\n" +
+			"    --base-url https://api.example.com/v2\n" +
+			"  bot candles fetch --market BTC-EUR --interval 1h --from 2024-01-01 \\\n" +
+			"    --to 2025-01-01 -c live.toml --db candles.db",
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.fetchCandles(ctx, f) }),
 	}
 	f.seriesFlags(c)

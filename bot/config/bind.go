@@ -9,14 +9,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // binder writes a decoded TOML tree over a config. Every key must be known, and every value must
 // have its key's type.
 type binder struct {
-	config *Backtest // passed to inherit; nil: the config has no inheritor
+	config *Backtest    // passed to inherit; nil: the config has no inheritor
+	other  reflect.Type // the config of another command: its keys are ignored; nil: there is none
 }
 
 // reader is a value that parses its own TOML forms.
@@ -55,28 +54,6 @@ func (b *binder) bind(path []string, into reflect.Value, raw any) error {
 	return At(path, HideSecret(path, bindPlain(into, raw)))
 }
 
-// elsewhere names the commands whose configs have an unknown section: perhaps the user chose the
-// wrong file.
-func elsewhere(path []string, key string) (text string) {
-	if len(path) > 0 {
-		return ""
-	}
-	for _, c := range []struct {
-		command string
-		config  any
-	}{{"backtest", Backtest{}}, {"run", Run{}}, {"exchange", Sandbox{}}} {
-		for _, f := range reflect.VisibleFields(reflect.TypeOf(c.config)) {
-			if f.Tag.Get("toml") == key {
-				text += ", bot " + c.command
-			}
-		}
-	}
-	if text != "" {
-		text = "; a config of " + text[2:] + " has it"
-	}
-	return text
-}
-
 func tableOf(path []string, raw any) (map[string]any, error) {
 	table, ok := raw.(map[string]any)
 	if !ok {
@@ -91,21 +68,25 @@ func (b *binder) bindStruct(path []string, into reflect.Value, raw any) error {
 	if err != nil {
 		return err
 	}
-	fields := reflect.VisibleFields(into.Type())
-	fields = slices.DeleteFunc(fields, func(f reflect.StructField) bool { return f.Tag.Get("toml") == "" })
-	names := make([]string, len(fields))
-	for i := range fields {
-		names[i] = fields[i].Tag.Get("toml")
-	}
+	names := keysOf(into.Type())
 	for _, key := range slices.Sorted(maps.Keys(table)) {
-		if !slices.Contains(names, key) {
-			return At(Join(path, key), fmt.Errorf("unknown key; the nearest is %q%s", strategy.Nearest(key, names),
-				elsewhere(path, key)))
+		if slices.Contains(names, key) {
+			continue
 		}
+		at := Join(path, key)
+		if b.ofOther(at) {
+			set, typed := typedIn(at, table[key])
+			if !typed {
+				continue
+			}
+			at = set
+		}
+		return At(at, fmt.Errorf("unknown key; %s%s", meant(path, key, into.Type(), table), elsewhere(path, key)))
 	}
-	for i, f := range fields {
-		if value, given := table[names[i]]; given {
-			if err := b.bind(Join(path, names[i]), into.FieldByIndex(f.Index), value); err != nil {
+	for _, f := range reflect.VisibleFields(into.Type()) {
+		key := f.Tag.Get("toml")
+		if value, given := table[key]; given && key != "" {
+			if err := b.bind(Join(path, key), into.FieldByIndex(f.Index), value); err != nil {
 				return err
 			}
 		}

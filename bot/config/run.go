@@ -3,6 +3,7 @@ package config
 import (
 	"maps"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -29,8 +30,9 @@ type Run struct {
 // BotSection holds the settings of the process.
 type BotSection struct {
 	Name string `toml:"name"` // in alerts; empty: the config file's
-	// Mode is live: orders go to the exchange; or paper: to a simulated exchange in this process,
-	// at the exchange's prices.
+	// Mode is live: orders go to the exchange; sandbox: the same, and the exchange has to be one of
+	// this machine; or paper: orders go to a simulated exchange in this process, at the exchange's
+	// prices.
 	Mode       string `toml:"mode"`
 	State      string `toml:"state"`       // folder of the state file and the socket; made where it is missing
 	Log        string `toml:"log"`         // on the standard error: off, error, warn, info, debug
@@ -38,6 +40,7 @@ type BotSection struct {
 	StopWithin Span   `toml:"stop_within"` // longest time to stop in good order
 	RecordMB   int64  `toml:"record_mb"`   // largest recording of market events beside the state file; 0: none
 	SaveKB     int64  `toml:"save_kb"`     // largest saved state of a strategy; beyond it the strategy is halted
+	Pulse      Span   `toml:"pulse"`       // on a terminal, between two lines on how the bot stands; 0: none
 	NeedLimits bool   `toml:"need_limits"` // refuse to start while a limit of account or strategy is missing
 }
 
@@ -93,7 +96,7 @@ type LiveAccountSection struct {
 func DefaultRun() *Run {
 	return &Run{
 		Bot: BotSection{Mode: ModeLive, State: "state", Log: "info", RecordMB: 1024, SaveKB: 1024,
-			StopWithin: Span(75 * time.Second)},
+			StopWithin: Span(75 * time.Second), Pulse: Span(time.Minute)},
 		Exchange: ExchangeSection{BaseURL: "http://127.0.0.1:8080/v2", Prefix: "Service",
 			Window: Span(10 * time.Second), CancelAfter: Span(150 * time.Second),
 			PerKey: 1000, PerIP: 500},
@@ -110,12 +113,13 @@ func DefaultRun() *Run {
 // LoadRun reads a config of `bot run`. Its errors are Error or KeyError.
 func LoadRun(source *Source) (*Run, error) {
 	first := DefaultRun() // read first for the limits that every strategy inherits
-	if err := source.decode(&binder{config: &Backtest{}}, first); err != nil {
+	if err := source.decode(&binder{config: &Backtest{}, other: reflect.TypeFor[Backtest]()}, first); err != nil {
 		return nil, err
 	}
 	c := DefaultRun()
 	c.Source = source
-	if err := source.decode(&binder{config: &Backtest{Risk: first.Risk}}, c); err != nil {
+	if err := source.decode(&binder{config: &Backtest{Risk: first.Risk}, other: reflect.TypeFor[Backtest]()},
+		c); err != nil {
 		return nil, err
 	}
 	return c, source.Place(c.Exchange.checkAddresses())
@@ -143,12 +147,24 @@ func (c *Run) Trading() Trading {
 
 // The modes of `bot run`.
 const (
-	ModeLive  = "live"
-	ModePaper = "paper"
+	ModeLive    = "live"
+	ModeSandbox = "sandbox"
+	ModePaper   = "paper"
 )
 
 // Modes are the words of bot.mode.
-var Modes = []string{ModeLive, ModePaper}
+var Modes = []string{ModeLive, ModeSandbox, ModePaper}
+
+// Paper reports whether the orders stay in this process.
+func (b *BotSection) Paper() bool { return b.Mode == ModePaper }
+
+// FolderMode is the mode that a state folder is marked with: live, or paper.
+func (b *BotSection) FolderMode() string {
+	if b.Paper() {
+		return ModePaper
+	}
+	return ModeLive
+}
 
 // OriginOf is the scheme and host of an address, in lower case: the identity of an exchange.
 func OriginOf(base string) string {

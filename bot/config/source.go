@@ -38,7 +38,7 @@ type Override struct {
 func LoadBacktest(source *Source) (*Backtest, error) {
 	c := DefaultBacktest()
 	c.Source = source
-	return c, source.decode(&binder{config: c}, c)
+	return c, source.decode(&binder{config: c, other: reflect.TypeFor[Run]()}, c)
 }
 
 // decode writes the text, then the overrides, over the defaults in config.

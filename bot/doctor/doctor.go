@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -82,7 +81,7 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 		return nil
 	}
 	d.clock()
-	paper := d.plan.Config.Bot.Mode == config.ModePaper
+	paper := d.plan.Config.Bot.Paper()
 	readable := !paper && d.rights(ctx)
 	offered, err := d.plan.Listing(ctx, d.client)
 	if err == nil {

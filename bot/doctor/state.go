@@ -96,7 +96,7 @@ func (d *doctor) examine(path string, store *journal.Store) error {
 
 // account checks that the state file belongs to the exchange and the account of the config.
 func (d *doctor) account(store *journal.Store) error {
-	if d.plan.Config.Bot.Mode != config.ModeLive || !d.known.resumed {
+	if d.plan.Config.Bot.Paper() || !d.known.resumed {
 		return nil
 	}
 	before, err := folder.OtherExchange(store, d.plan.Config.Exchange.Origin(), d.plan.Config.Exchange.MovedFrom)
@@ -165,7 +165,7 @@ func existing(folder string) string {
 func (d *doctor) secrets() {
 	e, file := &d.plan.Config.Exchange, d.plan.Config.Source.File
 	var places []string
-	if d.plan.Config.Bot.Mode == config.ModePaper && d.plan.Key == "" {
+	if d.plan.Config.Bot.Paper() && d.plan.Key == "" {
 		d.ok("secrets", "there are none")
 		return
 	}

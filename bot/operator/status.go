@@ -18,6 +18,9 @@ const (
 	Stopped  = "stopped"
 )
 
+// WarmingUp is the state of a strategy that does not trade yet.
+const WarmingUp = "warming up"
+
 // Status is the status of a bot, as a program reads it. Money is in Currency. The status of a
 // stopped bot lacks the figures that only a running bot knows.
 type Status struct {

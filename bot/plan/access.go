@@ -43,7 +43,7 @@ func (a *Access) readKeys(getenv func(string) string) error {
 		return err
 	}
 	a.Key, a.secret = key.Text, secret.Text
-	if a.Config.Bot.Mode == config.ModePaper && a.Key == "" && a.secret == "" {
+	if a.Config.Bot.Paper() && a.Key == "" && a.secret == "" {
 		return nil // market data is public
 	}
 	if a.Key == "" || a.secret == "" {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -49,7 +50,13 @@ func (p *Live) checkSections(getenv func(string) string) error {
 		return config.Keyf([]string{"bot", "mode"}, "%q is not one of %s", config.Clip(p.Config.Bot.Mode),
 			strings.Join(config.Modes, ", "))
 	}
-	if start := p.Config.Paper.Start[p.Config.Account.Currency]; p.Config.Bot.Mode == config.ModePaper &&
+	if at, err := url.Parse(p.Config.Exchange.BaseURL); p.Config.Bot.Mode == config.ModeSandbox &&
+		(err != nil || !config.LoopbackHost(at.Hostname())) {
+		return config.Keyf([]string{"bot", "mode"},
+			"sandbox is for an exchange on this machine, and %s is none; want live",
+			p.Config.Exchange.Origin())
+	}
+	if start := p.Config.Paper.Start[p.Config.Account.Currency]; p.Config.Bot.Paper() &&
 		strings.Trim(string(start), "0.") == "" {
 		return config.At([]string{"paper", "start", p.Config.Account.Currency},
 			errors.New("is missing; paper mode has to know how much money it begins with"))

@@ -103,7 +103,15 @@ func TestPaperHasToKnowItsMoney(t *testing.T) {
 	_, err := samplePlan(t, "paper", nil, "paper.start.EUR=0.00")
 	require.ErrorContains(t, err, "paper.start.EUR: is missing")
 	_, err = samplePlan(t, "paper", nil, "bot.mode=papier")
-	require.ErrorContains(t, err, `bot.mode: "papier" is not one of live, paper`)
+	require.ErrorContains(t, err, `bot.mode: "papier" is not one of live, sandbox, paper`)
+}
+
+func TestASandboxIsAnExchangeOfThisMachine(t *testing.T) {
+	_, err := samplePlan(t, "sandbox", nil)
+	require.NoError(t, err)
+	_, err = samplePlan(t, "sandbox", nil, "exchange.base_url=https://api.example.com/v2")
+	require.ErrorContains(t, err,
+		"sandbox is for an exchange on this machine, and https://api.example.com is none; want live")
 }
 
 func TestWeightsOfTheConfigCountInThePlanAndInTheBudget(t *testing.T) {

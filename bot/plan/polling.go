@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -30,7 +29,7 @@ func (p *Live) Polling(client *rest.Client) (plan rest.Plan) {
 		poll("GET /ticker/price", market.Duration(every.Tickers), public),
 		poll("GET /ticker/book", market.Duration(every.Tickers), public),
 		poll("GET /markets", market.Duration(every.Rules), public), clock)
-	if p.Config.Bot.Mode == config.ModeLive {
+	if !p.Config.Bot.Paper() {
 		plan = append(plan, poll("GET /ordersOpen", market.Duration(every.Orders), rest.PaidByKey),
 			poll("GET /balance", market.Duration(every.Balances), rest.PaidByKey))
 	}

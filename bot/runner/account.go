@@ -46,8 +46,8 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 }
 
 // checkLastOrder warns of an exchange that has begun anew, as bot exchange without --state does at
-// each start: it does not know the latest order that it accepted. One query; the reconcile settles
-// everything else about orders.
+// each start: it does not know the latest order that it accepted. In mode sandbox the bot does not
+// start. One query; the reconcile settles everything else about orders.
 func (r *runner) checkLastOrder(ctx context.Context) error {
 	last, err := r.lastTaken()
 	if err != nil || last == nil || last.Done() && r.client.Now().Sub(last.Updated) > orderRetention {
@@ -55,6 +55,11 @@ func (r *runner) checkLastOrder(ctx context.Context) error {
 	}
 	if _, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID); errors.Is(err,
 		exchange.ErrCode(exchange.CodeNotFound)) {
+		if r.plan.Config.Bot.Mode == config.ModeSandbox {
+			return r.plan.Config.Source.Place(config.Keyf([]string{"bot", "state"}, "the exchange has begun anew: "+
+				"it does not know the last order that it took; begin anew too: remove the folder %s (bot exchange "+
+				"--state FILE keeps an exchange over restarts)", r.plan.Config.Bot.State))
+		}
 		r.log.Warn().Stringer("order", last.ClientOrderID).
 			Msgf("the exchange has begun anew: it does not know the last order that it took; stop the bot and begin "+
 				"anew too: remove the state folder %s, or name another by bot.state",

@@ -154,5 +154,11 @@ func TestAnExchangeThatBeganAnewIsNamedWithTheWayOut(t *testing.T) {
 			func(line string) bool { return strings.Contains(line, "the exchange has begun anew: it does not know") })
 		require.GreaterOrEqual(t, said, 0)
 		require.Contains(t, lines[said], "remove the state folder "+s.Folder+", or name another by bot.state")
+
+		plan := other.plan(&wire{traffic: other.traffic})
+		plan.Config.Bot.Mode = config.ModeSandbox
+		_, err = openRunner(t.Context(), plan, zerolog.New(&other.log), other.options())
+		require.ErrorContains(t, err, "the exchange has begun anew: it does not know the last order that it took; "+
+			"begin anew too: remove the folder "+s.Folder)
 	})
 }

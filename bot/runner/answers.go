@@ -81,7 +81,7 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 		info := operator.StrategyStatus{Name: name, Kind: r.plan.Strategies[i].Kind.Name, State: operator.Trading,
 			OpenOrders: r.account.OpenBy(id), Waiting: r.loop.Waiting(id)}
 		if r.engine.Warming(id) {
-			info.State = "warming up"
+			info.State = operator.WarmingUp
 		}
 		if halt, halted := r.engine.Halted(id); halted {
 			info.State, info.Reason, info.HaltedMS = operator.Halted, halt.Reason, halt.At.Millis()

@@ -207,8 +207,8 @@ func (r *runner) openRecording() (err error) {
 // their money.
 func (r *runner) begin(ctx context.Context) (err error) {
 	now := r.trading.Now()
-	r.journal.batch.Blob(folder.ModeBlob, []byte(r.plan.Config.Bot.Mode))
-	if r.plan.Config.Bot.Mode == config.ModeLive {
+	r.journal.batch.Blob(folder.ModeBlob, []byte(r.plan.Config.Bot.FolderMode()))
+	if !r.plan.Config.Bot.Paper() {
 		r.journal.batch.Blob(folder.ExchangeBlob, []byte(r.plan.Config.Exchange.Origin()))
 		r.journal.batch.Blob(folder.KeyBlob, []byte(folder.KeyDigest(r.plan.Key)))
 	}
@@ -233,7 +233,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 	p := r.plan
 	r.valve = &valve{Trading: r.trading}
 	r.armed.Store(&armed{client: r.client, catalog: p.Catalog, store: r.store, watch: r.watch})
-	if p.Config.Bot.Mode == config.ModeLive {
+	if !p.Config.Bot.Paper() {
 		r.keeper = newHoldingsKeeper()
 	}
 	config := live.Config{

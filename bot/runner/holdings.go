@@ -55,7 +55,7 @@ func (r *runner) keepHoldings(ctx context.Context) {
 // writeHoldings writes the holdings to disk; in paper mode nothing, for the kill switch sells
 // nothing there.
 func (r *runner) writeHoldings(h *direct.Holdings) error {
-	if r.plan.Config.Bot.Mode != config.ModeLive {
+	if r.plan.Config.Bot.Paper() {
 		return nil
 	}
 	return h.Write(r.plan.Config.Bot.State)
@@ -64,7 +64,7 @@ func (r *runner) writeHoldings(h *direct.Holdings) error {
 // holdings are the strategies' positions and orders. Call it where the account may be touched.
 func (r *runner) holdings(at market.Time) *direct.Holdings {
 	h := &direct.Holdings{AtMS: at.Millis(), Exchange: config.OriginOf(r.plan.Config.Exchange.BaseURL),
-		Mode: r.plan.Config.Bot.Mode, Run: r.run, LastOrder: int64(r.engine.LastOrder()),
+		Mode: r.plan.Config.Bot.FolderMode(), Run: r.run, LastOrder: int64(r.engine.LastOrder()),
 		Positions: []direct.Position{}, Orders: []direct.HeldOrder{}}
 	for i, name := range r.plan.Names() {
 		for _, m := range r.plan.Catalog.Markets() {

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
@@ -13,6 +14,9 @@ type Options struct {
 	Getenv func(string) string // systemd's variables; nil: no notifications
 	// Again returns a context that ends with the next signal to stop.
 	Again func() (context.Context, context.CancelFunc)
+	// Pulse is the time between two log lines that say how the bot stands and what it waits for; 0:
+	// there are none.
+	Pulse time.Duration
 	// Faults is called between two steps of the kill switch and of its booking.
 	Faults func(point string)
 

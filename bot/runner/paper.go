@@ -44,7 +44,7 @@ func (r *runner) openTrading(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.trading = r.client; r.plan.Config.Bot.Mode == config.ModeLive {
+	if r.trading = r.client; !r.plan.Config.Bot.Paper() {
 		return r.checkAccount(ctx, began)
 	}
 	path := filepath.Join(r.plan.Config.Bot.State, folder.PaperFile)
@@ -93,7 +93,7 @@ func (r *runner) checkMode() (began bool, err error) {
 	if before == nil && began {
 		before = []byte(config.ModeLive) // a file from before there were modes
 	}
-	if before != nil && string(before) != r.plan.Config.Bot.Mode {
+	if before != nil && string(before) != r.plan.Config.Bot.FolderMode() {
 		return began, r.plan.Config.Source.Place(config.At([]string{"bot", "mode"},
 			fmt.Errorf("is %s, and the state folder %s was traded with in mode %s; name another in bot.state",
 				r.plan.Config.Bot.Mode, r.plan.Config.Bot.State, before)))

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/market"
@@ -38,7 +37,8 @@ func (r *runner) serve(ctx context.Context) (err error) {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return err
 	}
-	if r.plan.Config.Bot.Mode == config.ModeLive {
+	beside.Go(func() { r.pulse(watching, operator) })
+	if !r.plan.Config.Bot.Paper() {
 		beside.Go(func() { r.followDirect(watching) })
 	}
 	failed := errors.Join(withHint(r.trade(ctx)), operator.close())

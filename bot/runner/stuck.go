@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
-	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/direct"
@@ -95,7 +94,7 @@ func (r *runner) awaitStop(ended <-chan error) error {
 
 // secondSignal describes the effect of a second signal.
 func (r *runner) secondSignal() string {
-	if r.plan.Config.Bot.Mode == config.ModePaper || r.plan.Config.Bot.KeepOrders {
+	if r.plan.Config.Bot.Paper() || r.plan.Config.Bot.KeepOrders {
 		return "ends at once"
 	}
 	return "cancels the open orders without the loop, and ends"
@@ -114,7 +113,7 @@ func (r *runner) secondStop() (context.Context, context.CancelFunc) {
 func (r *runner) runSwitch(by string, within time.Duration) (*direct.Report, error) {
 	tools := r.armed.Load()
 	switch {
-	case r.plan.Config.Bot.Mode == config.ModePaper, r.plan.Config.Bot.KeepOrders:
+	case r.plan.Config.Bot.Paper(), r.plan.Config.Bot.KeepOrders:
 		return nil, nil // no order is at the exchange, or they are to stay
 	case tools == nil:
 		return nil, errors.New("the markets are not known yet: bot cancel-all --direct cancels what the last run left")
@@ -181,7 +180,7 @@ func (r *runner) abandon(report *direct.Report) error {
 				Msg("order that may be open")
 		}
 		remains = fmt.Sprintf("%d orders may be open: bot cancel-all --direct cancels them", open)
-		if r.plan.Config.Bot.Mode == config.ModePaper {
+		if r.plan.Config.Bot.Paper() {
 			remains = fmt.Sprintf("%s has %d open orders, with which the next start goes on", folder.PaperFile, open)
 		}
 	}

@@ -1,0 +1,124 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// ofOther reports whether the config of the other command has a key. One file serves `bot backtest`
+// and `bot run`: each ignores the settings that only the other one has.
+func (b *binder) ofOther(path []string) bool {
+	at := b.other
+	for _, part := range path {
+		if at == nil {
+			return false
+		}
+		at = inside(at, part)
+	}
+	return at != nil
+}
+
+// typedIn is the path of a setting of --set in a value; known: there is one.
+func typedIn(path []string, raw any) (typed []string, known bool) {
+	switch v := raw.(type) {
+	case flagText:
+		return path, true
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if typed, known = typedIn(Join(path, key), v[key]); known {
+				return typed, true
+			}
+		}
+	}
+	return path, false
+}
+
+// inside is the type of a key in a table of a type; nil: it has no such key.
+func inside(table reflect.Type, key string) reflect.Type {
+	switch table.Kind() {
+	case reflect.Map:
+		return table.Elem()
+	case reflect.Struct:
+		for _, f := range reflect.VisibleFields(table) {
+			if f.Tag.Get("toml") == key {
+				return f.Type
+			}
+		}
+	}
+	return nil
+}
+
+// meant names the key that an unknown one stands for: the nearest in its table. For --set with a
+// bare word it is the path of a setting with nearly this name, else of a parameter.
+func meant(path []string, key string, config reflect.Type, table map[string]any) string {
+	if _, typed := table[key].(flagText); typed && len(path) == 0 {
+		found := settings(nil, config, table)
+		names := make([]string, len(found))
+		for i := range found {
+			names[i] = found[i][len(found[i])-1]
+		}
+		nearest := strategy.Nearest(key, names)
+		if strategy.Distance(key, nearest) <= len(key)/3 {
+			return fmt.Sprintf("did you mean %s?", shownPath(found[slices.Index(names, nearest)]))
+		}
+		strategies, _ := table["strategies"].(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(strategies)) {
+			return fmt.Sprintf("did you mean %s?", shownPath([]string{"strategies", name, "params", key}))
+		}
+	}
+	return fmt.Sprintf("the nearest is %q", strategy.Nearest(key, keysOf(config)))
+}
+
+// settings are the paths of all settings in the tables of a type, those of the user's own names as
+// the config's tree has them.
+func settings(path []string, in reflect.Type, tree any) (found [][]string) {
+	table, _ := tree.(map[string]any)
+	keys := keysOf(in)
+	if in.Kind() == reflect.Map {
+		keys = slices.Sorted(maps.Keys(table))
+	}
+	for _, key := range keys {
+		at, next := Join(path, key), inside(in, key)
+		if in.Kind() == reflect.Struct && len(path) > 0 {
+			found = append(found, at)
+		}
+		found = append(found, settings(at, next, table[key])...)
+	}
+	return found
+}
+
+// keysOf are the keys of a table of a type.
+func keysOf(table reflect.Type) (keys []string) {
+	if table.Kind() == reflect.Struct {
+		for _, f := range reflect.VisibleFields(table) {
+			if key := f.Tag.Get("toml"); key != "" {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
+// elsewhere names the commands whose config has an unknown section: perhaps the user chose the
+// wrong file.
+func elsewhere(path []string, key string) (text string) {
+	if len(path) > 0 {
+		return ""
+	}
+	for _, c := range []struct {
+		command string
+		config  any
+	}{{"backtest", Backtest{}}, {"run", Run{}}, {"exchange", Sandbox{}}} {
+		if inside(reflect.TypeOf(c.config), key) != nil {
+			text += ", bot " + c.command
+		}
+	}
+	if text != "" {
+		text = "; a config of " + text[2:] + " has it"
+	}
+	return text
+}
