@@ -30,7 +30,7 @@ var quitterKind = strategy.Define("quitter", "enters with brackets and leaves by
 		return &quitter{chance: rand.New(rand.NewPCG(uint64(p.Seed), 6))}, nil
 	})
 
-// plainKind is quitterKind without brackets: it buys and sells by plain orders, and leaves by Close.
+// plainKind is quitterKind without brackets: it buys and sells by plain orders and leaves by Close.
 var plainKind = strategy.Define("plain", "enters without brackets and leaves by Close",
 	func(restlessParams) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(p restlessParams, _ strategy.Setup) (strategy.Strategy, error) {
