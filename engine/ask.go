@@ -155,6 +155,12 @@ func (e *Engine) nextID() market.OrderID {
 
 // placeWith is place of an entry with what its exits follow.
 func (e *Engine) placeWith(c *market.Command, f *strategy.Follow) (market.OrderID, error) {
+	if f.Parts != nil {
+		if err := e.checkEntryParts(c, f.Parts); err != nil {
+			e.tell(&e.slots[c.Order.Strategy-1], c, err)
+			return 0, err
+		}
+	}
 	e.following = f
 	id, err := e.place(c, false)
 	if e.following = nil; err != nil {
@@ -202,6 +208,11 @@ func (e *Engine) updateWith(c *market.Command, f *strategy.Follow) error {
 	if !found {
 		e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(c.Order.ID)}
 		return &e.refusal
+	}
+	if f.Parts != nil {
+		if err := e.checkUpdatedParts(c, f.Parts); err != nil {
+			return err
+		}
 	}
 	if c.Changed != 0 {
 		if err := e.update(c); err != nil {

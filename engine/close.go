@@ -21,7 +21,7 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 	switch {
 	case e.replaying || e.stopped:
 		return e.refuse(c)
-	case e.brackets.Closing(id, m):
+	case e.brackets.Leaves(id, m):
 		return nil
 	case held <= 0 && (!whole || e.account.SlotsBy(id) == 0):
 		if whole {

@@ -67,6 +67,7 @@ type SavedRebalance struct {
 	Strategy string           `json:"strategy"`
 	At       market.Time      `json:"at"` // of Desk.Rebalance
 	Sells    []market.OrderID `json:"sells"`
+	Closes   []string         `json:"closes,omitzero"` // markets with a Close that the buys wait for
 	Buys     []SavedBuy       `json:"buys"`
 	Reserve  market.Money     `json:"reserve,omitzero"` // cash that stays
 }

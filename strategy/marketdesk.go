@@ -153,7 +153,8 @@ func (m MarketDesk) Affords(size Size) bool {
 // been bought it cancels the entry, and a fill on the way is still protected.
 //
 // Trail, TrailBy and BreakEvenAfter let the stop follow the price; ExitAfter and ExitAfterTime
-// close what was bought after a time. MakerFirst and TWAP spread the buy over several orders.
+// close what was bought after a time; PartAt sells a part of it at a price. MakerFirst and TWAP
+// spread the buy over several orders.
 func (m MarketDesk) Buy(size Size, with ...Option) (market.OrderID, error) {
 	return m.Place(market.Buy, size, with...)
 }

@@ -26,6 +26,7 @@ var definitions = map[string]strategy.Definition{
 	"intervals": intervalsDefinition,
 	"leave":     leaveDefinition,
 	"memory":    memoryDefinition,
+	"out":       outDefinition,
 	"patient":   patientDefinition,
 	"insist":    insistDefinition,
 	"risk":      riskDefinition,

@@ -46,6 +46,7 @@ type bracket struct {
 	watched market.Watch // its part of Set.watches
 
 	trail
+	parting
 }
 
 // legs is a set of market.Leg.

@@ -85,8 +85,7 @@ func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []m
 		s.expose(b, strategy.CauseUnknown)
 		return
 	}
-	short := o.AmountRemaining < b.amount && o.Booked() == o.FilledAmount
-	if short && (b.leaving > 0 || !b.swapping && !b.ending) {
+	if o.AmountRemaining < b.amount && o.Booked() == o.FilledAmount {
 		cause := strategy.CausePartly
 		if o.AmountRemaining >= b.kept() {
 			cause = strategy.CauseClose

@@ -2,7 +2,7 @@
 // when they are swapped, how large they are, and how long a position had none. It sends nothing
 // itself: it calls the engine through Orders. Start at Set; follow.go handles reports, attempt.go
 // places exits, price.go handles prices, levels.go changes levels, trail.go lets exits follow the
-// price and the time, close.go leaves positions.
+// price and the time, part.go sells partial targets, close.go leaves positions.
 package bracket
 
 import (
@@ -51,6 +51,9 @@ type Orders interface {
 	Buyers(entry market.OrderID) []market.OrderID
 	// Moved is called when a stop has moved by itself.
 	Moved(m *strategy.StopMoved)
+	// PartReached is called when the price has reached partial targets: they are about to be sold,
+	// or stay with the rest.
+	PartReached(p *strategy.PartReached)
 }
 
 // Set is all brackets of an engine. It is a plain value owned by the engine's goroutine.
@@ -147,8 +150,12 @@ func (s *Set) IsExit(id market.OrderID) bool {
 	return b != nil && b.exit == id || s.closes.selling(id) != nil
 }
 
-// EntryOf is the entry of the bracket of an order; 0: it has none.
+// EntryOf is the entry of the bracket of an order, also of a sale for that bracket alone; 0: it has
+// none.
 func (s *Set) EntryOf(id market.OrderID) market.OrderID {
+	if c := s.closes.selling(id); c != nil {
+		return c.only
+	}
 	if b := s.of(id); b != nil {
 		return b.entry
 	}
