@@ -350,7 +350,7 @@ const maxTimers = 100_000
 // Filled records a fill: an engine.Observer.
 func (d *driver) Filled(o *state.Order, f *market.Fill) {
 	if len(d.oneCandle.moves) > 0 {
-		d.stopFilled(o, f)
+		d.soldWithin(o, f)
 	}
 	if d.recorder != nil {
 		d.recorder.Fill(f, &o.Order)

@@ -58,7 +58,7 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 	}
 	switch c.Kind {
 	case market.CommandPlace:
-		if e.slots[id-1].Universe != nil && c.Order.Side == market.Buy && e.outside(id, c.Order.Market) {
+		if e.buysOutside(id, c) {
 			return 0, e.refuseOutside(c)
 		}
 		if f != nil {
@@ -95,6 +95,9 @@ func (e *Engine) askCancel(id market.StrategyID, order market.OrderID) (market.O
 	if r := e.waiting(id, order); r != nil {
 		e.drop(r, "its strategy cancelled it", market.ExecCanceled)
 		return order, nil
+	}
+	if len(e.tactics) > 0 && e.ownsTactic(id, order) {
+		e.cancelTactic(order)
 	}
 	e.brackets.End(id, order)
 	if o := e.account.Own(order); o != nil && o.Strategy == id {
@@ -152,6 +155,12 @@ func (e *Engine) nextID() market.OrderID {
 
 // placeWith is place of an entry with what its exits follow.
 func (e *Engine) placeWith(c *market.Command, f *strategy.Follow) (market.OrderID, error) {
+	if f.Parts != nil {
+		if err := e.checkEntryParts(c, f.Parts); err != nil {
+			e.tell(&e.slots[c.Order.Strategy-1], c, err)
+			return 0, err
+		}
+	}
 	e.following = f
 	id, err := e.place(c, false)
 	if e.following = nil; err != nil {
@@ -200,6 +209,11 @@ func (e *Engine) updateWith(c *market.Command, f *strategy.Follow) error {
 		e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(c.Order.ID)}
 		return &e.refusal
 	}
+	if f.Parts != nil {
+		if err := e.checkUpdatedParts(c, f.Parts); err != nil {
+			return err
+		}
+	}
 	if c.Changed != 0 {
 		if err := e.update(c); err != nil {
 			return err
@@ -245,6 +259,8 @@ func (e *Engine) updateExits(c *market.Command, terms *bracket.Terms) error {
 		Amount: terms.Amount}
 	if own != nil {
 		x.Amount += own.AmountRemaining
+	} else {
+		x.Amount += e.coming(c.Order.ID)
 	}
 	if own != nil && terms.Untouched {
 		e.entry = own.Order
@@ -289,6 +305,9 @@ func (e *Engine) change(c *market.Command, attached bool) error {
 // cancel asks for an open order to end. While another write to the order has no answer, the cancel
 // waits: one write at a time for each order.
 func (e *Engine) cancel(id market.OrderID, attached bool) {
+	if len(e.tactics) > 0 {
+		e.cancelTactic(id)
+	}
 	o := e.account.Own(id)
 	switch {
 	case o == nil || o.InFlight == market.CommandCancel:
@@ -400,6 +419,7 @@ func (e exits) Cancel(id market.OrderID, inPath bool) { e.cancel(id, inPath) }
 
 // CancelAll asks for all open orders of a strategy in a market to end.
 func (e exits) CancelAll(id market.StrategyID, m market.ID) {
+	e.EndTactics(id, m)
 	for _, o := range e.account.Open(nil, id, m) {
 		e.cancel(o.ID, false)
 	}

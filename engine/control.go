@@ -109,6 +109,7 @@ func (e *Engine) cancelOf(id market.StrategyID) {
 	for i := range e.slots {
 		if s := &e.slots[i]; id == 0 || s.id == id {
 			e.dropRebalance(s)
+			e.EndTactics(s.id, 0)
 		}
 	}
 	e.dropReplacements(id, "all orders are cancelled")

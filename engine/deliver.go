@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/google/uuid"
+
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -103,6 +105,9 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 	if len(e.replaces) > 0 {
 		e.followReplaced(o, ev.Report)
 	}
+	if len(e.tactics) > 0 {
+		e.followTactics(o, ev.Fills[:applied.Fresh])
+	}
 	if s := &e.slots[o.Strategy-1]; s.onFill != nil || s.onOrder != nil {
 		e.callWithReport(s, ev, applied)
 	}
@@ -135,7 +140,16 @@ func (e *Engine) callWithReport(s *slot, ev *market.Event, applied state.Applied
 // until the exit had arrived.
 //
 //go:noinline
-func (e *Engine) sendWanted(o *state.Order) { e.sendCancel(o, e.brackets.InPath(o)) }
+func (e *Engine) sendWanted(o *state.Order) {
+	e.sendCancel(o, e.brackets.InPath(o))
+	for _, t := range e.tactics {
+		// of a backtest, whose timers within a candle ring before its path is walked
+		if c := &e.out[len(e.out)-1]; t.order == o.ID && t.phase == taking && e.run == uuid.Nil &&
+			t.wanted > o.Updated {
+			c.At, c.Earlier = t.wanted, true
+		}
+	}
+}
 
 // notifySent calls OnOrder for the orders that strategies have just sent, until no callback sends
 // another.
@@ -252,6 +266,7 @@ func (e *Engine) halt(s *slot, reason string) {
 	s.halted, e.saves.changed = true, true
 	e.dropRebalance(s)
 	e.dropReplacements(s.id, "the strategy was halted")
+	e.EndTactics(s.id, 0)
 	e.gate.Halt(s.id)
 	e.halts = append(e.halts, Halt{Strategy: s.id, Name: s.Name, At: e.now, Reason: reason})
 	e.cancelUnprotected(s)

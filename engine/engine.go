@@ -82,6 +82,12 @@ type Mover interface {
 	StopMoved(m *strategy.StopMoved)
 }
 
+// Parter is an Observer that is also notified of partial targets.
+type Parter interface {
+	// PartReached is called when the price has reached partial targets of a bracket.
+	PartReached(p *strategy.PartReached)
+}
+
 // Config is what an Engine is made of.
 type Config struct {
 	Catalog   *market.Catalog
@@ -134,6 +140,8 @@ type Engine struct {
 	gathering int // open groups
 	// rebalances is the number of strategies with buys that wait
 	rebalances int
+	tactics    []*tactic     // under way
+	acting     *tactic       // its command is at the gate, or its cancel is asked for
 	replaying  bool          // strategies see past candles again: asks are refused
 	stopped    bool          // OnStop has been called: nothing may be placed or updated
 	saves      snapshotCache // what Save has written
@@ -162,6 +170,7 @@ type listeners struct {
 	plotter  strategy.Plotter // nil: none
 	closes   CloseGuard
 	mover    Mover
+	parter   Parter
 }
 
 // delivery is the position within a step's calls, so that they can go on after a strategy panicked.
@@ -252,6 +261,7 @@ func New(c Config) *Engine {
 	e.plotter = c.Plots
 	e.closes, _ = c.Observer.(CloseGuard)
 	e.mover, _ = c.Observer.(Mover)
+	e.parter, _ = c.Observer.(Parter)
 	for i := range c.Slots {
 		e.addSlot(&e.slots[i], c.Slots[i], market.StrategyID(i+1))
 	}
@@ -371,6 +381,9 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	default:
 		e.deliver(ev)
 	}
+	if len(e.tactics) > 0 {
+		e.runTactics(ev.Kind == market.KindReport || ev.Kind == market.KindFill)
+	}
 	if e.brackets.Busy() {
 		e.brackets.Retry()
 		e.notifySent()
@@ -423,8 +436,8 @@ func (e *Engine) Refused(id market.StrategyID) []risk.Count { return e.gate.Refu
 // the engine and changes with every step.
 func (e *Engine) Watches() []market.Watch { return e.brackets.Watches() }
 
-// BracketOf is the entry of the bracket of an order, or the id that Protect returned; 0: it has
-// none.
+// BracketOf is the entry of the bracket of an order, or the id that Protect returned, also of a
+// sale for that bracket alone; 0: it has none.
 func (e *Engine) BracketOf(id market.OrderID) market.OrderID { return e.brackets.EntryOf(id) }
 
 // Unprotected is the total time, over all brackets and up to now, during which a position or a part

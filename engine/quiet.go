@@ -14,7 +14,8 @@ func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, lo
 	commands []market.Command) {
 	e.out = e.out[:0]
 	e.setOwner()
-	if e.grouped || e.apart != nil || e.trespassed.Load() || e.observed || e.brackets.Len()+e.rebalances > 0 ||
+	if e.grouped || e.apart != nil || e.trespassed.Load() || e.observed ||
+		e.brackets.Len()+e.rebalances+len(e.tactics) > 0 ||
 		e.err != nil {
 		return 0, nil
 	}

@@ -35,6 +35,9 @@ func (e *Engine) Replace(id market.StrategyID, old market.OrderID, c *market.Com
 	if e.replaying || e.stopped {
 		return 0, e.refuse(c)
 	}
+	if e.buysOutside(id, c) {
+		return 0, e.refuseOutside(c)
+	}
 	e.asked = *c
 	r, err := e.replacing(id, old, c)
 	if err != nil {
@@ -73,6 +76,8 @@ func (e *Engine) replacing(id market.StrategyID, old market.OrderID, c *market.C
 		return nil, e.gate.NotReplaced(id, fmt.Sprintf("order %d is a %s", old, own.Side))
 	case e.brackets.IsExit(old):
 		return nil, e.gate.NotReplaced(id, fmt.Sprintf("order %d is an exit of a bracket", old))
+	case len(e.tactics) > 0 && e.ownsTactic(id, old):
+		return nil, e.gate.NotReplaced(id, fmt.Sprintf("order %d is of a MakerFirst or TWAP: cancel that", old))
 	case waits == nil && e.replacementOf(old) != nil:
 		return nil, e.gate.NotReplaced(id, fmt.Sprintf("order %d waits for the end of order %d already",
 			e.replacementOf(old).order.ID, old))

@@ -65,6 +65,7 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 		}
 	}
 	e.dropSaved(s.Replaces)
+	e.resumeTactics()
 	e.notifySent()
 	return e.out, nil
 }
@@ -87,6 +88,9 @@ func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 		return err
 	}
 	e.restoreRebalances(s.Rebalances)
+	if err := e.restoreTactics(s.Tactics, s.LastID); err != nil {
+		return err
+	}
 	for _, t := range s.Timers {
 		if slot := e.slotNamed(t.Strategy); slot != nil {
 			e.SetTimer(slot.id, t.At, t.Name)

@@ -19,6 +19,7 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/accumulate"
 	"github.com/tidemark-trading/tidemark/strategy/bandrevert"
 	"github.com/tidemark-trading/tidemark/strategy/breakout"
 	"github.com/tidemark-trading/tidemark/strategy/dca"
@@ -264,6 +265,7 @@ var often = []seated{
 	{rotation.Definition, map[string]any{"top": int64(1), "candles": int64(2), "every": "5m", "share": "90%"}},
 	{bandrevert.Definition, map[string]any{"closes": int64(4), "width": 0.5, "gain": "0%", "atr": int64(2),
 		"stop_atr": 2.0}},
+	{accumulate.Definition, map[string]any{"money": "100", "candles": int64(4), "every": "5m", "take": "150s"}},
 }
 
 func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 // savedVersion is the version of SavedEngine. Version 2 added the causes of missing exits, version
 // 3 has the names of renamed, version 4 added groups of candles and Closes, version 5 exits that
-// follow, buys that wait, and orders that wait for the end of others.
+// follow, buys that wait, orders that wait for the end of others, and tactics.
 const savedVersion = 5
 
 // renamed are the names of SavedEngine that changed.
@@ -50,6 +50,7 @@ type SavedEngine struct {
 	ByCause     bracket.SavedTimes   `json:"unprotectedBy,omitempty"`
 	Rebalances  []SavedRebalance     `json:"rebalances,omitempty"`
 	Replaces    []SavedReplace       `json:"replaces,omitempty"` // a restart drops them
+	Tactics     []SavedTactic        `json:"tactics,omitempty"`
 }
 
 // SavedSlot is a strategy's state in SavedEngine.
@@ -66,6 +67,7 @@ type SavedRebalance struct {
 	Strategy string           `json:"strategy"`
 	At       market.Time      `json:"at"` // of Desk.Rebalance
 	Sells    []market.OrderID `json:"sells"`
+	Closes   []string         `json:"closes,omitzero"` // markets with a Close that the buys wait for
 	Buys     []SavedBuy       `json:"buys"`
 	Reserve  market.Money     `json:"reserve,omitzero"` // cash that stays
 }
@@ -252,7 +254,7 @@ func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 		s.Strategies[slot.Name] = SavedSlot{Warmed: !slot.warming || slot.begun, Halted: slot.halted,
 			Saver: slot.saver != nil, Group: slot.gathering.done}
 	}
-	s.Rebalances, s.Replaces = e.saveRebalances(), e.saveReplaces()
+	s.Rebalances, s.Replaces, s.Tactics = e.saveRebalances(), e.saveReplaces(), e.saveTactics()
 	for _, t := range e.timers {
 		s.Timers = append(s.Timers, SavedTimer{Strategy: t.slot.Name, At: t.at, Name: t.name})
 	}

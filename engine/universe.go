@@ -27,11 +27,20 @@ func (e *Engine) outside(id market.StrategyID, m market.ID) bool {
 	return e.slots[id-1].Universe != nil && !slices.Contains(e.Members(id), m)
 }
 
-// Delisted ends the brackets of a market whose trading has ended for good; base stays where it is.
-// The commands, cancels of their exits, are valid until the next Step.
+// buysOutside reports whether a command buys in a market that does not belong to its strategy's
+// universe.
+func (e *Engine) buysOutside(id market.StrategyID, c *market.Command) bool {
+	return c.Order.Side == market.Buy && e.outside(id, c.Order.Market)
+}
+
+// Delisted ends the brackets and tactics of a market whose trading has ended for good; base stays
+// where it is. The commands, cancels of their exits, are valid until the next Step.
 func (e *Engine) Delisted(m market.ID) []market.Command {
 	e.begin(e.now)
 	e.brackets.EndIn(m)
+	for i := range e.slots {
+		e.EndTactics(e.slots[i].id, m)
+	}
 	e.notifySent()
 	return e.out
 }

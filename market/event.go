@@ -53,6 +53,7 @@ type Command struct {
 	// of a bracket, a rebalance or a replacement: it acts where a candle's path stands, not at the
 	// next open
 	Attached bool
+	Earlier  bool  // decided before the present path of candles, it has waited: it arrives inside the path after At
 	At       Time  // when it was decided
 	Order    Order // place: the whole order; update: its ID, Market and the Changed fields; cancel: its ID and Market
 }

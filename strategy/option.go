@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -47,6 +48,11 @@ const (
 	fieldBreakEven
 	fieldExitAfter
 	fieldExitAfterTime
+	fieldPart
+	fieldMakerFirst
+	fieldTakeAfter
+	fieldTakeBeyond
+	fieldTWAP
 )
 
 // Tag names the reason of an order for the reports. Use constants: the text is kept, not copied.
@@ -186,6 +192,8 @@ func (p *Option) follow(f *Follow) {
 		f.Candles = int(n)
 	case fieldExitAfterTime:
 		f.Time = market.Duration(n)
+	case fieldPart:
+		f.Parts = f.Parts.with(Part{market.Price(n), market.Rate(p.second)})
 	}
 }
 
@@ -220,6 +228,11 @@ var numbers = [...]struct {
 	fieldBreakEven:     {"BreakEvenAfter", 1, 100 * int64(market.Whole), "a gain is above 0 and at most 10000%"},
 	fieldExitAfter:     {"ExitAfter", 1, math.MaxInt32, "a number of candles is positive"},
 	fieldExitAfterTime: {"ExitAfterTime", 1, math.MaxInt64, "a duration is positive"},
+	fieldPart:          {"PartAt", 1, math.MaxInt64, "a price is positive"},
+	fieldMakerFirst:    {"MakerFirst", int64(time.Second), math.MaxInt64, "an order moves at most once a second"},
+	fieldTakeAfter:     {"TakeAfter", 1, math.MaxInt64, "a duration is positive"},
+	fieldTakeBeyond:    {"TakeBeyond", 1, int64(market.Whole), "a rate is above 0 and at most 100%"},
+	fieldTWAP:          {"TWAP", int64(time.Second), math.MaxInt64, "it lasts at least a second"},
 }
 
 // check refuses a number out of its valid range.
@@ -233,6 +246,13 @@ func (p *Option) check() error {
 	n := &numbers[p.field]
 	if p.number < n.least || p.number > n.most {
 		return fmt.Errorf("%w: %s(%d): %s", ErrMeaningless, n.name, p.number, n.what)
+	}
+	if p.field == fieldTWAP && (p.second < 1 || p.second > math.MaxInt32) {
+		return fmt.Errorf("%w: TWAP of %d parts: a number of parts is positive", ErrMeaningless, p.second)
+	}
+	if p.field == fieldPart && (p.second <= 0 || p.second >= int64(market.Whole)) {
+		return fmt.Errorf("%w: PartAt with a share of %s: a share is above 0%% and below 100%%; all is TargetAt",
+			ErrMeaningless, market.Rate(p.second))
 	}
 	if p.second < 0 {
 		return fmt.Errorf("%w: Exits with a target of %d: a target is positive, or 0 for none", ErrMeaningless,

@@ -22,4 +22,5 @@ func ExampleDefinitions() {
 	// trendfilter
 	// rotation
 	// bandrevert
+	// accumulate
 }

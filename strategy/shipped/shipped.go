@@ -5,6 +5,7 @@ package shipped
 
 import (
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/accumulate"
 	"github.com/tidemark-trading/tidemark/strategy/bandrevert"
 	"github.com/tidemark-trading/tidemark/strategy/breakout"
 	"github.com/tidemark-trading/tidemark/strategy/dca"
@@ -21,5 +22,5 @@ import (
 func Definitions() []strategy.Definition {
 	return []strategy.Definition{smacross.Definition, breakout.Definition, rsirevert.Definition, grid.Definition,
 		dca.Definition, maker.Definition, trendfilter.Definition, rotation.Definition,
-		bandrevert.Definition}
+		bandrevert.Definition, accumulate.Definition}
 }
