@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"context"
+	"strconv"
 	"testing"
 
 	talib "github.com/markcheno/go-talib"
@@ -71,7 +72,7 @@ func TestTheWarmupOfAFunctionIsItsWindow(t *testing.T) {
 	for _, c := range []struct{ declared, enough int }{{40, 40}, {20, 40}} {
 		report, err := CheckWarmup(context.Background(), batchPlan(t, c.declared, ema20))
 		require.NoError(t, err)
-		require.Equal(t, c.declared, report.Declared)
-		require.Equal(t, c.enough, report.Enough, "%+v", report.Tried)
+		require.Equal(t, strconv.Itoa(c.declared), report.Declared.String())
+		require.Equal(t, strconv.Itoa(c.enough), report.Tried[report.Enough].History.String(), "%+v", report.Tried)
 	}
 }

@@ -1,7 +1,11 @@
 package backtest
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -29,22 +33,71 @@ func decide(ctx context.Context, p *Plan, o runOptions) (trace *trail, first, la
 // the same candles and are equal, but for prices that differ by up to 0.1 % and amounts that differ
 // by up to 1 %.
 type WarmupReport struct {
-	Declared int // the longest declared warm-up, in candles
+	Declared History // the longest declared warm-up of each interval
 	Tried    []WarmupTry
-	// Enough is the smallest tried history from which on the decisions stay the same; -1: the two
-	// longest differ.
+	// Enough is the place in Tried of the shortest history from which on the decisions stay the
+	// same: 0 is the declared one; -1: the two longest differ.
 	Enough int
 }
 
 // WarmupTry is one run of CheckWarmup.
 type WarmupTry struct {
-	History int // candles before the start
-	Same    int // first decisions from the start on that equal those of the longest history
-	Of      int // decisions of the longest history
+	History History // before the start
+	Same    int     // first decisions from the start on that equal those of the longest history
+	Of      int     // decisions of the longest history
 }
 
-// CheckWarmup runs the plan from its From (or the middle of its data) with more and more history
-// before, and finds the history from which on the decisions stay the same.
+// History is a number of candles of each interval, the shortest interval first.
+type History []IntervalCandles
+
+// IntervalCandles is a number of candles of one interval.
+type IntervalCandles struct {
+	Interval market.Interval
+	Candles  int
+}
+
+// String is the number of candles, or with several intervals such as "166 1h and 69 1d".
+func (h History) String() string {
+	parts := make([]string, len(h))
+	for i, c := range h {
+		if parts[i] = strconv.Itoa(c.Candles); len(h) > 1 {
+			parts[i] += " " + c.Interval.String()
+		}
+	}
+	return strings.Join(parts, " and ")
+}
+
+// times is a multiple of a history.
+func (h History) times(n int) History {
+	more := slices.Clone(h)
+	for i := range more {
+		more[i].Candles *= n
+	}
+	return more
+}
+
+// Declared is the longest warm-up of strategies in each interval that they receive.
+func Declared(strategies []StrategyPlan) (h History) {
+	for i := range strategies {
+		s := &strategies[i]
+		needs, err := s.Kind.Needs(s.Values)
+		if err != nil {
+			continue
+		}
+		for _, c := range needs.Of(s.Interval) {
+			at, found := slices.BinarySearchFunc(h, c.Interval,
+				func(have IntervalCandles, want market.Interval) int { return cmp.Compare(have.Interval, want) })
+			if !found {
+				h = slices.Insert(h, at, IntervalCandles{Interval: c.Interval})
+			}
+			h[at].Candles = max(h[at].Candles, c.Warmup)
+		}
+	}
+	return h
+}
+
+// CheckWarmup runs the plan from its From (or the middle of its data) with more and more history of
+// every series before, and finds the history from which on the decisions stay the same.
 func CheckWarmup(ctx context.Context, p *Plan) (*WarmupReport, error) {
 	plan := *p
 	if plan.From == 0 {
@@ -55,16 +108,15 @@ func CheckWarmup(ctx context.Context, p *Plan) (*WarmupReport, error) {
 		plan.From = p.Feeds[0].Interval.Floor(first + (last-first)/2)
 	}
 	plan.ColdStart = false
-	report := &WarmupReport{Declared: plan.declared(), Enough: -1}
+	report := &WarmupReport{Declared: Declared(plan.Strategies), Enough: -1}
 	var runs []*trail
-	for _, factor := range [...]int{0, 1, 2, 4, 8, 16} {
-		extra := report.Declared * factor
-		trace, _, _, err := decide(ctx, &plan, runOptions{extra: extra})
+	for _, more := range [...]int{0, 1, 2, 4, 8, 16} {
+		trace, _, _, err := decide(ctx, &plan, runOptions{more: more})
 		if err != nil {
 			return nil, err
 		}
 		runs = append(runs, trace)
-		report.Tried = append(report.Tried, WarmupTry{History: report.Declared + extra})
+		report.Tried = append(report.Tried, WarmupTry{History: report.Declared.times(1 + more)})
 	}
 	report.compare(runs, plan.From)
 	return report, nil
@@ -81,18 +133,8 @@ func (r *WarmupReport) compare(runs []*trail, from market.Time) {
 		}
 		r.Tried[i].Same, r.Tried[i].Of = same, len(longest)
 		agrees := same == len(longest) && len(list) == len(longest)
-		if i < len(runs)-1 && agrees && (i == len(runs)-2 || r.Enough == r.Tried[i+1].History) {
-			r.Enough = r.Tried[i].History
+		if i < len(runs)-1 && agrees && (i == len(runs)-2 || r.Enough == i+1) {
+			r.Enough = i
 		}
 	}
-}
-
-// declared is the longest warm-up of the plan's strategies.
-func (p *Plan) declared() (candles int) {
-	for i := range p.Strategies {
-		if needs, err := p.Strategies[i].Kind.Needs(p.Strategies[i].Values); err == nil {
-			candles = max(candles, needs.Warmup)
-		}
-	}
-	return candles
 }

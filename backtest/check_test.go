@@ -3,6 +3,7 @@ package backtest
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,6 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/bandrevert"
 	"github.com/tidemark-trading/tidemark/strategy/breakout"
 	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
@@ -23,6 +25,8 @@ func shippedPlan(t testing.TB, kind strategy.Definition, n int) *Plan {
 		values = map[string]any{"days": int64(0)}
 	case "rotation":
 		values = map[string]any{"every": "1h"}
+	case "bandrevert": // minutes are not 3 % apart
+		values = map[string]any{"gain": "0.1%"}
 	}
 	p, _ := planOver(t, n, 100_000_00, kind, values)
 	p.SyntheticBook = true
@@ -124,11 +128,15 @@ func fromTheStart(t *testing.T, n int, definition strategy.Definition) *Plan {
 
 func TestTheShippedStrategiesDecideAfterTheirWarmupAsWithMoreHistory(t *testing.T) {
 	for definition, declared := range map[*strategy.Definition]int{&smacross.Definition: 51,
-		&rsirevert.Definition: 95, &breakout.Definition: 95} {
-		report, err := CheckWarmup(context.Background(), fromTheStart(t, 6_000, *definition))
+		&rsirevert.Definition: 95, &breakout.Definition: 95, &bandrevert.Definition: 95} {
+		p := fromTheStart(t, 6_000, *definition)
+		if definition == &bandrevert.Definition {
+			p.Strategies[0].Values = map[string]any{"gain": "0.1%"} // minutes are not 3 % apart
+		}
+		report, err := CheckWarmup(context.Background(), p)
 		require.NoError(t, err)
-		require.Equal(t, declared, report.Declared, definition.Name)
-		require.Equal(t, declared, report.Enough, "%s: %+v", definition.Name, report.Tried)
+		require.Equal(t, strconv.Itoa(declared), report.Declared.String(), definition.Name)
+		require.Zero(t, report.Enough, "%s: %+v", definition.Name, report.Tried)
 		require.Greater(t, report.Tried[0].Of, 20, definition.Name)
 	}
 }

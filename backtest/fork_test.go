@@ -40,7 +40,10 @@ type wild struct {
 }
 
 func wildKind(ticker, book bool, intervals []market.Interval) strategy.Definition {
-	needs := strategy.Needs{Warmup: 3, Ticker: ticker, Book: book, Intervals: intervals}
+	needs := strategy.Needs{Warmup: 3, Ticker: ticker, Book: book, Intervals: strategy.Intervals{}}
+	for _, i := range intervals {
+		needs.Intervals[i] = 0
+	}
 	return strategy.Define("wild", "for a test", func(struct{}) strategy.Needs { return needs },
 		func(_ struct{}, s strategy.Setup) (strategy.Strategy, error) {
 			return &wild{setup: s, orders: map[market.OrderID]*market.Order{}, lists: map[string][]market.OrderID{},

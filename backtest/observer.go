@@ -41,6 +41,9 @@ func (w observers) Unprotected(u *strategy.Unprotected) { w.own.Unprotected(u) }
 // StopMoved calls the driver.
 func (w observers) StopMoved(m *strategy.StopMoved) { w.own.StopMoved(m) }
 
+// PartReached calls the driver.
+func (w observers) PartReached(p *strategy.PartReached) { w.own.PartReached(p) }
+
 // CloseFailed calls the driver.
 func (w observers) CloseFailed(f *strategy.CloseFailed) { w.own.CloseFailed(f) }
 

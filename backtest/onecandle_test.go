@@ -12,6 +12,11 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
+// inHalves is a stop and a partial target at 110.
+func inHalves(stop market.Price) []strategy.Option {
+	return []strategy.Option{strategy.StopAt(stop), strategy.PartAt(110, 50*market.Percent)}
+}
+
 // Bought 2 at 100, with a stop 10 % below the highest price.
 func TestTheReportCountsExitsThatOneCandleDecided(t *testing.T) {
 	for _, c := range []struct {
@@ -33,6 +38,12 @@ func TestTheReportCountsExitsThatOneCandleDecided(t *testing.T) {
 		{"a gap down meets the old stop", sim.Optimistic, [4]int64{80, 120, 70, 110}, nil, 0, 0, 0, 0},
 		{"a stop that follows closes", sim.Optimistic, [4]int64{100, 120, 85, 119},
 			[]strategy.Option{strategy.Trail(10 * market.Percent)}, 0, 0, 0, 0},
+		{"a part and the stop", sim.Optimistic, [4]int64{100, 120, 85, 119}, inHalves(90), 1, 200, 180, 200},
+		{"a part and the stop, low first", sim.Pessimistic, [4]int64{100, 120, 85, 119}, inHalves(90), 0, 0, 0, 0},
+		{"a gap over a part, then the stop", sim.Adaptive, [4]int64{115, 116, 85, 119}, inHalves(90), 1, 205, 205, 205},
+		{"a partial target alone", sim.Optimistic, [4]int64{100, 120, 95, 119}, inHalves(90), 0, 0, 0, 0},
+		{"a partial target and a stop that moved", sim.Optimistic, [4]int64{100, 120, 95, 110},
+			append(inHalves(90), strategy.Trail(10*market.Percent), strategy.ByPrices()), 1, 218, 220, 218},
 	} {
 		with := c.with
 		if with == nil {

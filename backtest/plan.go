@@ -36,7 +36,15 @@ type Plan struct {
 	DataLatency   market.Duration // from a candle's close to its arrival
 	SyntheticBook bool            // make order books of one level from the path, for strategies that need books
 	// OneByOne steps every candle by itself, quiet ones too: slower, the same result.
-	OneByOne  bool
+	OneByOne bool
+	// Changes are the changes of markets, by time. A change is in force for candles that close
+	// after it. Those at 0 are the beginning; each market in the list has one.
+	Changes []MarketChange
+	Haircut market.Rate // part of its last price that the base of a delisted market loses
+	// Rules says, as a sentence of the assumptions, which rules of markets were applied; empty:
+	// today's.
+	Rules string
+
 	ColdStart bool // do not read candles before From to warm up: the warm-up happens inside the range
 	Log       zerolog.Logger
 }
@@ -94,6 +102,7 @@ type driver struct {
 	drive      []market.Candle
 	deliver    []market.Candle
 	started    bool
+	from       market.Time // start of the range, once started
 	overwrites bool        // what was handed out is overwritten
 	last       market.Time // close of the last group
 	knows      market.Time // for the tracer: see decision
@@ -101,6 +110,9 @@ type driver struct {
 	bare       []bareCount   // positions without an exit
 	unsold     []failedClose // by Closes
 	oneCandle  oneCandle
+	changed    int                         // how many of the plan's changes have happened
+	rules      map[market.ID]market.Market // of markets that change: units, status and rules now
+	delisted   []Delisting
 	tick, show market.Event // reused: of ticker and of book
 	ticker     market.Ticker
 	ticks      []engine.Tick // reused: of points in a row
@@ -124,6 +136,7 @@ type feed struct {
 	length market.Time // of a candle; 0: it varies
 	end    market.Time // close of the candle at hand; never: there is none
 	last   market.Time // close of the batch's last candle
+	first  market.Time // start of the first candle that was read; never: there is none
 	count  int64       // candles inside the range
 	Feed
 	source Source
@@ -141,6 +154,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 		rejected: make(map[int]int64), sizes: make([]size, markets), pauseAt: math.MaxInt64,
 	}
 	d.fees, d.sink, d.point = p.Fees.of, d.onEvent, d.onPath
+	d.beginChanges()
 	roster, err := NewRoster(p.Strategies, p.Log)
 	if err != nil {
 		return nil, err
@@ -163,7 +177,8 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	d.tick = market.Event{Kind: market.KindTicker, Ticker: &d.ticker}
 	d.show = market.Event{Kind: market.KindBook, Book: &d.book}
 	d.latency = market.Time(p.DataLatency)
-	d.plain = !p.OneByOne && len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) && !slices.Contains(d.books, true)
+	d.plain = !p.OneByOne && len(p.Changes) == 0 && len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) &&
+		!slices.Contains(d.books, true)
 	return d, d.open(o)
 }
 
@@ -183,15 +198,19 @@ func (d *driver) open(o runOptions) error {
 	d.alike = true
 	for _, f := range p.Feeds {
 		d.alike = d.alike && f.Drive && f.Deliver
-		source, err := p.Open(f, p.readFrom(f, o.extra), p.To)
+		source, err := p.Open(f, p.readFrom(f, 1+o.more), p.To)
 		if err != nil {
 			d.close()
 			return err
 		}
 		d.feeds = append(d.feeds, feed{Feed: f, source: source, length: market.Time(f.Interval.Fixed())})
-		if err := d.feeds[len(d.feeds)-1].fill(); err != nil {
+		last := &d.feeds[len(d.feeds)-1]
+		if err := last.fill(); err != nil {
 			d.close()
 			return err
+		}
+		if last.first = never; len(last.batch) > 0 {
+			last.first = last.batch[0].Start
 		}
 	}
 	d.even = d.alike && d.feeds[0].length != 0 && !slices.ContainsFunc(d.feeds,

@@ -22,6 +22,8 @@ type StrategyPlan struct {
 	Interval market.Interval
 	Limits   risk.Limits
 	Own      bool // it has an allocation of its own
+	// Universe is the members over time; nil: all markets at all times.
+	Universe []strategy.Membership
 }
 
 // Roster is the strategies of a plan, made, with what engine, gate and account must know of them.
@@ -48,9 +50,11 @@ func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 			return nil, fmt.Errorf("strategy %s: %w", s.Name, err)
 		}
 		slot := engine.Slot{
-			Name: s.Name, Strategy: made, Intervals: append([]market.Interval{s.Interval}, needs.Intervals...),
-			Ticker: needs.Ticker, Book: needs.Book, Warmup: needs.Warmup,
+			Name: s.Name, Strategy: made, Ticker: needs.Ticker, Book: needs.Book, Universe: s.Universe,
 			Log: log.With().Str("strategy", s.Name).Logger(),
+		}
+		for _, c := range needs.Of(s.Interval) {
+			slot.Intervals, slot.Warmup = append(slot.Intervals, c.Interval), append(slot.Warmup, c.Warmup)
 		}
 		for _, m := range s.Markets {
 			slot.Markets = append(slot.Markets, m.ID)
@@ -63,20 +67,21 @@ func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
 
 // ReadFrom is the time from which the run reads a feed: early enough for the longest warm-up of the
 // strategies in its market. A hash of the run's data begins there too.
-func (p *Plan) ReadFrom(f Feed) market.Time { return p.readFrom(f, 0) }
+func (p *Plan) ReadFrom(f Feed) market.Time { return p.readFrom(f, 1) }
 
-// readFrom is ReadFrom with extra candles.
-func (p *Plan) readFrom(f Feed, extra int) market.Time {
+// readFrom is ReadFrom with a multiple of the warm-up.
+func (p *Plan) readFrom(f Feed, times int) market.Time {
 	if p.From == 0 || p.ColdStart {
 		return p.From
 	}
-	candles := Warmup(p.Strategies, f.Market, f.Interval) + extra
+	candles := Warmup(p.Strategies, f.Market, f.Interval) * times
 	return max(f.Interval.StartOf(f.Interval.Index(p.From)-int64(candles)), 0)
 }
 
-// Warmup is how many candles of an interval cover the longest warm-up of the strategies in a
-// market: a backtest reads them before its range, a live bot before it begins, and each strategy of
-// this series receives all of them.
+// Warmup is how many candles of an interval the longest warm-up of the strategies in a market
+// needs: a backtest reads them before its range, a live bot before it begins, and each strategy of
+// this series receives all of them. A series that a strategy does not receive covers the time of
+// its longest warm-up: it moves the market meanwhile.
 func Warmup(strategies []StrategyPlan, m *market.Market, interval market.Interval) (candles int) {
 	for i := range strategies {
 		s := &strategies[i]
@@ -84,8 +89,17 @@ func Warmup(strategies []StrategyPlan, m *market.Market, interval market.Interva
 		if err != nil || !slices.Contains(s.Markets, m) {
 			continue
 		}
-		span := int64(s.Interval.End(0)) * int64(needs.Warmup)
-		candles = max(candles, int((span+int64(interval.End(0))-1)/int64(interval.End(0))))
+		span, received := market.Time(0), -1
+		for _, c := range needs.Of(s.Interval) {
+			span = max(span, c.Interval.End(0)*market.Time(c.Warmup))
+			if c.Interval == interval {
+				received = c.Warmup
+			}
+		}
+		if received < 0 {
+			received = int((span + interval.End(0) - 1) / interval.End(0))
+		}
+		candles = max(candles, received)
 	}
 	return candles
 }

@@ -1,12 +1,14 @@
 package backtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/rs/zerolog"
 
+	"github.com/tidemark-trading/tidemark/backtest/report"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
@@ -16,7 +18,6 @@ import (
 // Options configure the output of a run. They never change its result.
 type Options struct {
 	Out      string            // folder of the result files; empty: none
-	Assets   string            // where report.html finds its script; see ParseAssets
 	Curve    bool              // keep the equity curve for the summary; implied by Out
 	Keep     bool              // keep every trade and fill for Result.Trades and Result.Fills, in memory
 	Envelope bool              // run the pessimistic and the optimistic path too
@@ -33,7 +34,7 @@ type Options struct {
 // runOptions configure one pass of a plan.
 type runOptions struct {
 	path   *sim.Path
-	extra  int // candles of history beyond the warm-up
+	more   int // history beyond the warm-up, in warm-ups
 	record func(equity market.Money, from market.Time) (*recorder, error)
 	tracer func(c *market.Command, sees market.Time) // called with every command; for sees see decision
 	// overwrite destroys the candles after each callback; the sources' batches must be writable.
@@ -73,6 +74,7 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 		rec.Abort()
 		return nil, err
 	}
+	d.endHold()
 	d.reportHalts(o.Halted)
 	info := d.info(o)
 	if o.Envelope {
@@ -84,24 +86,72 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	return rec.Finish(info)
 }
 
-// recording configures the recorder of a plan. The chart shows the first strategy's first market.
+// recording configures the recorder of a plan.
 func (p *Plan) recording(o Options, equity market.Money, from market.Time) recorderConfig {
-	first := &p.Strategies[0]
+	universe := p.universe()
 	return recorderConfig{
 		Catalog: p.Catalog, Currency: p.Currency, Start: equity, From: from,
-		Run: runID(o.ConfigHash, o.DataHash), Out: o.Out, Curve: o.Curve, Keep: o.Keep, Assets: o.Assets,
-		Chart: first.Markets[0].ID, ChartInterval: p.chartInterval(first), Fees: exchange.Fees(p.Fees),
+		Run: runID(o.ConfigHash, o.DataHash), Out: o.Out, Curve: o.Curve, Keep: o.Keep,
+		Fees: exchange.Fees(p.Fees), Markets: universe, HoldInterval: p.feedOf(universe[0]).Interval,
+		Spread:     exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage},
+		Strategies: p.names(), Candles: p.candles(universe, from),
 	}
 }
 
-// chartInterval is that of the strategy, or of the only feed there is.
-func (p *Plan) chartInterval(s *StrategyPlan) market.Interval {
-	for _, f := range p.Feeds {
-		if f.Market == s.Markets[0] && f.Interval == s.Interval {
-			return s.Interval
+// universe are the markets of the strategies in their order.
+func (p *Plan) universe() (list []*market.Market) {
+	for i := range p.Strategies {
+		for _, m := range p.Strategies[i].Markets {
+			if !slices.Contains(list, m) {
+				list = append(list, m)
+			}
 		}
 	}
-	return p.Feeds[0].Interval
+	return list
+}
+
+func (p *Plan) names() (list []string) {
+	for i := range p.Strategies {
+		list = append(list, p.Strategies[i].Name)
+	}
+	return list
+}
+
+// feedOf is the feed of a market with the interval of the first strategy that trades it, or the
+// market's first, or the first of all.
+func (p *Plan) feedOf(m *market.Market) Feed {
+	own := p.Feeds[0]
+	for _, f := range slices.Backward(p.Feeds) {
+		if f.Market == m {
+			own = f
+		}
+	}
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
+		if !slices.Contains(s.Markets, m) {
+			continue
+		}
+		for _, f := range p.Feeds {
+			if f.Market == m && f.Interval == s.Interval {
+				return f
+			}
+		}
+		break
+	}
+	return own
+}
+
+// candles are the series of the page, read again after the run.
+func (p *Plan) candles(universe []*market.Market, from market.Time) (list []report.Candles) {
+	for _, m := range universe {
+		f := p.feedOf(m)
+		if f.Market != m {
+			continue
+		}
+		list = append(list, report.Candles{Market: int(m.ID) - 1, Quote: p.Currency.Symbol, Interval: f.Interval,
+			Open: func() (report.Source, error) { return p.Open(f, from, p.To) }})
+	}
+	return list
 }
 
 // envelope returns the ends of the run under the pessimistic and the optimistic path. A run in
@@ -144,7 +194,9 @@ func (d *driver) info(o Options) finishInfo {
 	info.Assumptions = slices.Concat(d.plan.assumptions(), dataAssumptions(info.Data), o.Assumptions)
 	for i := range d.plan.Strategies {
 		s := &d.plan.Strategies[i]
-		info.Strategies = append(info.Strategies, s.info())
+		about := s.info()
+		about.Began = d.began(market.StrategyID(i+1), s)
+		info.Strategies = append(info.Strategies, about)
 		for _, c := range d.engine.Refused(market.StrategyID(i + 1)) {
 			info.Refusals = append(info.Refusals, Count{Reason: s.Name + ": " + c.Reason, Count: c.N})
 		}
@@ -157,6 +209,8 @@ func (d *driver) info(o Options) finishInfo {
 		info.Warnings = append(info.Warnings, info.OneCandle.warning(d.plan.Currency.Symbol))
 	}
 	info.Warnings = append(info.Warnings, d.closeWarnings()...)
+	info.Delisted = d.delisted
+	info.Warnings = append(info.Warnings, d.delistedWarnings()...)
 	for _, h := range d.engine.Halts() {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("strategy %s was halted at %s: %s", h.Name, h.At, h.Reason))
 	}
@@ -215,7 +269,7 @@ func (p *Plan) assumptions() []string {
 			v.Latency),
 		volumeText(v),
 		p.warmupText(),
-		"Today's market rules (tick size, minimums, fees) are applied to the past.",
+		cmp.Or(p.Rules, "Today's market rules (tick size, minimums, fees) are applied to the past."),
 		"Nothing is closed at the end: what is open is worth its last close, without a fee.",
 	}
 	if v.PlacementLimit > 0 {

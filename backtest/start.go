@@ -32,7 +32,7 @@ func (d *driver) start() error {
 	if from < d.plan.From {
 		return nil
 	}
-	d.started = true
+	d.started, d.from = true, from
 	for i := range d.feeds {
 		d.feeds[i].count = min(d.feeds[i].count, 1)
 	}

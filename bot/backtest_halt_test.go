@@ -108,7 +108,7 @@ func TestWhatAnAuthorsPartsPanicWithIsAnErrorWithTheName(t *testing.T) {
 			func(struct{}, strategy.Setup) (strategy.Strategy, error) { return (*scripted)(nil), nil }),
 			"build returned nil", false},
 		"odd": {strategy.Define("mine", "test",
-			func(struct{}) strategy.Needs { return strategy.Needs{Intervals: []market.Interval{99}} }, build(nil)),
+			func(struct{}) strategy.Needs { return strategy.Needs{Intervals: strategy.Intervals{99: 0}} }, build(nil)),
 			"needs candles of interval 99", true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -54,22 +54,22 @@ func (a *app) checkWarmup(ctx context.Context, p *plan.Backtest, asJSON bool) er
 	switch {
 	case report.Enough < 0:
 		return errors.New("even the longest history changes decisions: the strategy never forgets where it began")
-	case report.Enough > report.Declared:
-		return fmt.Errorf("the declared warm-up of %d candles is too short; from %d on nothing changes",
-			report.Declared, report.Enough)
+	case report.Enough > 0:
+		return fmt.Errorf("the declared warm-up of %s candles is too short; from %s on nothing changes",
+			report.Declared, report.Tried[report.Enough].History)
 	}
 	return err
 }
 
 func (a *app) printWarmup(title string, report *backtest.WarmupReport) error {
-	text := fmt.Sprintf("%s: declares a warm-up of %d candles\n", title, report.Declared)
+	text := fmt.Sprintf("%s: declares a warm-up of %s candles\n", title, report.Declared)
 	for _, try := range report.Tried {
-		text += fmt.Sprintf("%8d candles of history: the first %d of %d decisions as with the longest\n", try.History,
+		text += fmt.Sprintf("%8s candles of history: the first %d of %d decisions as with the longest\n", try.History,
 			try.Same, try.Of)
 	}
 	if report.Enough >= 0 {
-		text += fmt.Sprintf("From %d candles of history on nothing changes (prices to 0.1 %%, amounts to 1 %%).\n",
-			report.Enough)
+		text += fmt.Sprintf("From %s candles of history on nothing changes (prices to 0.1 %%, amounts to 1 %%).\n",
+			report.Tried[report.Enough].History)
 	}
 	_, err := io.WriteString(a.Stdout, text)
 	return err

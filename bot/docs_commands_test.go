@@ -73,6 +73,7 @@ var whole = map[string]string{
 	"bot explain":                     "bot explain 1",
 	"bot candles export":              "bot candles export --synthetic --market BTC-EUR --interval 1h --out sample.csv",
 	"bot candles import":              "bot candles import --market BTC-EUR --interval 1h FILE.csv",
+	"bot candles fetch --markets":     "bot candles fetch --markets -c live.toml",
 	"bot candles fetch":               "bot candles fetch -c live.toml --market ETH-EUR --interval 1h --from YESTERDAY",
 	"bot cancel-all --direct":         "bot cancel-all --direct -c live.toml",
 	"bot cancel-all --direct FLATTEN": "bot cancel-all --direct --flatten -c live.toml",

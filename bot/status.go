@@ -95,6 +95,9 @@ func strategyText(x *operator.StrategyStatus) string {
 	if x.Waiting > 0 {
 		text += fmt.Sprintf(", %d commands wait to be sent", x.Waiting)
 	}
+	if len(x.Warming) > 0 {
+		text += ", warm-up: " + strings.Join(x.Warming, ", ")
+	}
 	if x.Reason != "" {
 		text += fmt.Sprintf(" (since %s: %s)", operator.ClockOf(x.HaltedMS), x.Reason)
 	}

@@ -56,6 +56,7 @@ type strategyInfo struct {
 	Book      bool        `json:"needs_book"`
 	Intervals []string    `json:"more_intervals"`
 	Warmup    int         `json:"warmup_candles"`
+	Warmups   []int       `json:"more_warmup_candles"` // by place in Intervals
 	Params    []paramInfo `json:"params"`
 }
 
@@ -74,9 +75,9 @@ type paramInfo struct {
 func describe(k strategy.Definition) (strategyInfo, error) {
 	needs, err := k.Needs(nil)
 	info := strategyInfo{Name: k.Name, Doc: k.Doc, Candles: true, Ticker: needs.Ticker, Book: needs.Book,
-		Intervals: []string{}, Warmup: needs.Warmup, Params: []paramInfo{}}
-	for _, i := range needs.Intervals {
-		info.Intervals = append(info.Intervals, i.String())
+		Intervals: []string{}, Warmup: needs.Warmup, Warmups: []int{}, Params: []paramInfo{}}
+	for _, c := range needs.Of(0)[1:] {
+		info.Intervals, info.Warmups = append(info.Intervals, c.Interval.String()), append(info.Warmups, c.Warmup)
 	}
 	for _, p := range k.Params() {
 		info.Params = append(info.Params, paramInfo(p))
@@ -129,7 +130,11 @@ func (s *strategyInfo) needs() string {
 	if s.Book {
 		list = append(list, "order book")
 	}
-	return fmt.Sprintf("%s; warm-up %d candles, with the defaults", strings.Join(list, ", "), s.Warmup)
+	text := fmt.Sprintf("%s; warm-up %d candles", strings.Join(list, ", "), s.Warmup)
+	for i, candles := range s.Warmups {
+		text += fmt.Sprintf(" and %d of %s", candles, s.Intervals[i])
+	}
+	return text + ", with the defaults"
 }
 
 func (p *paramInfo) bounds() string {

@@ -20,8 +20,13 @@ var _ strategy.Engine = (*Engine)(nil)
 // Now is the arrival time of the current event.
 func (e *Engine) Now() market.Time { return e.now }
 
-// Book is the account.
-func (e *Engine) Book() strategy.Book { return e.account }
+// Book is the account, with the orders that wait.
+func (e *Engine) Book() strategy.Book {
+	if len(e.replaces) > 0 {
+		return &e.shown
+	}
+	return e.account
+}
 
 // Catalog lists markets and assets.
 func (e *Engine) Catalog() *market.Catalog { return e.catalog }
@@ -53,6 +58,9 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 	}
 	switch c.Kind {
 	case market.CommandPlace:
+		if e.buysOutside(id, c) {
+			return 0, e.refuseOutside(c)
+		}
 		if f != nil {
 			return e.placeWith(c, f)
 		}
@@ -62,6 +70,11 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 		}
 		return placed, err
 	case market.CommandUpdate:
+		terms := c.Changed&^market.ChangeExits != 0
+		if e.waiting(id, c.Order.ID) != nil || terms && e.replacementOf(c.Order.ID) != nil {
+			e.refusal = risk.Refusal{Reason: risk.ReasonInFlight, Have: int64(c.Order.ID)}
+			return 0, &e.refusal
+		}
 		err := e.updateWith(c, f)
 		if err != nil {
 			e.tell(&e.slots[id-1], c, err)
@@ -78,6 +91,13 @@ func (e *Engine) askCancel(id market.StrategyID, order market.OrderID) (market.O
 	if order > e.lastID {
 		e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(order)}
 		return 0, &e.refusal
+	}
+	if r := e.waiting(id, order); r != nil {
+		e.drop(r, "its strategy cancelled it", market.ExecCanceled)
+		return order, nil
+	}
+	if len(e.tactics) > 0 && e.ownsTactic(id, order) {
+		e.cancelTactic(order)
 	}
 	e.brackets.End(id, order)
 	if o := e.account.Own(order); o != nil && o.Strategy == id {
@@ -98,6 +118,19 @@ func (e *Engine) refuse(c *market.Command) error {
 		}
 	}
 	return &e.refusal
+}
+
+// refuseOutside is the answer to a buy in a market that is no member of the strategy's universe.
+//
+//go:noinline
+func (e *Engine) refuseOutside(c *market.Command) error {
+	err := e.gate.RefuseOutside(c.Order.Strategy)
+	if e.refuser != nil {
+		e.asked = *c
+		e.reportRefusal(c, err)
+	}
+	e.tell(&e.slots[c.Order.Strategy-1], c, err)
+	return err
 }
 
 // check passes an ask through the gate.
@@ -122,6 +155,12 @@ func (e *Engine) nextID() market.OrderID {
 
 // placeWith is place of an entry with what its exits follow.
 func (e *Engine) placeWith(c *market.Command, f *strategy.Follow) (market.OrderID, error) {
+	if f.Parts != nil {
+		if err := e.checkEntryParts(c, f.Parts); err != nil {
+			e.tell(&e.slots[c.Order.Strategy-1], c, err)
+			return 0, err
+		}
+	}
 	e.following = f
 	id, err := e.place(c, false)
 	if e.following = nil; err != nil {
@@ -140,6 +179,11 @@ func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error)
 		return 0, err
 	}
 	c.Order.ID = e.nextID()
+	return e.sendPlace(c, approved, attached), nil
+}
+
+// sendPlace sends a new order that the gate has approved and that has its number.
+func (e *Engine) sendPlace(c *market.Command, approved risk.Approved, attached bool) market.OrderID {
 	c.Order.Created = e.now
 	if e.run != uuid.Nil {
 		c.Order.ClientOrderID = market.ClientOrderID(e.run, c.Order.ID)
@@ -152,7 +196,7 @@ func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error)
 	if s := &e.slots[o.Strategy-1]; s.onOrder != nil {
 		e.noteSent(s, o.ID)
 	}
-	return o.ID, nil
+	return o.ID
 }
 
 // updateWith is update with what the exits of a bracket are to follow.
@@ -164,6 +208,11 @@ func (e *Engine) updateWith(c *market.Command, f *strategy.Follow) error {
 	if !found {
 		e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(c.Order.ID)}
 		return &e.refusal
+	}
+	if f.Parts != nil {
+		if err := e.checkUpdatedParts(c, f.Parts); err != nil {
+			return err
+		}
 	}
 	if c.Changed != 0 {
 		if err := e.update(c); err != nil {
@@ -210,6 +259,8 @@ func (e *Engine) updateExits(c *market.Command, terms *bracket.Terms) error {
 		Amount: terms.Amount}
 	if own != nil {
 		x.Amount += own.AmountRemaining
+	} else {
+		x.Amount += e.coming(c.Order.ID)
 	}
 	if own != nil && terms.Untouched {
 		e.entry = own.Order
@@ -254,6 +305,9 @@ func (e *Engine) change(c *market.Command, attached bool) error {
 // cancel asks for an open order to end. While another write to the order has no answer, the cancel
 // waits: one write at a time for each order.
 func (e *Engine) cancel(id market.OrderID, attached bool) {
+	if len(e.tactics) > 0 {
+		e.cancelTactic(id)
+	}
 	o := e.account.Own(id)
 	switch {
 	case o == nil || o.InFlight == market.CommandCancel:
@@ -365,6 +419,7 @@ func (e exits) Cancel(id market.OrderID, inPath bool) { e.cancel(id, inPath) }
 
 // CancelAll asks for all open orders of a strategy in a market to end.
 func (e exits) CancelAll(id market.StrategyID, m market.ID) {
+	e.EndTactics(id, m)
 	for _, o := range e.account.Open(nil, id, m) {
 		e.cancel(o.ID, false)
 	}
@@ -377,6 +432,11 @@ func (e exits) Position(id market.StrategyID, m market.ID) (held, free market.Qt
 	for _, o := range e.account.Open(nil, id, m) {
 		if o.Side == market.Sell {
 			free -= market.Qty(o.OnHold)
+		}
+	}
+	for _, r := range e.replaces {
+		if r.order.Strategy == id && r.order.Market == m && r.order.Side == market.Sell {
+			free -= market.Qty(r.claim)
 		}
 	}
 	return held, free

@@ -21,7 +21,12 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 	switch {
 	case e.replaying || e.stopped:
 		return e.refuse(c)
-	case e.brackets.Closing(id, m) || held <= 0 && (!whole || e.account.OpenBy(id) == 0):
+	case e.brackets.Leaves(id, m):
+		return nil
+	case held <= 0 && (!whole || e.account.SlotsBy(id) == 0):
+		if whole {
+			e.EndTactics(id, m)
+		}
 		return nil
 	}
 	e.asked = *c
@@ -32,6 +37,7 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 			return err
 		}
 	}
+	e.dropWaiting(id, m, whole)
 	call, _ := e.calls.Now()
 	err := e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Tag: tag,
 		Last: e.lastID, AtClose: call.Kind == CallCandle || call.Kind == CallCandles})
@@ -44,10 +50,15 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 func (e *Engine) figures(c *market.Command) []state.Figure {
 	figures := e.gate.Figures()
 	m, name := e.catalog.Market(c.Order.Market), "close"
+	if e.acting != nil {
+		figures = append(slices.Clip(figures), e.tacticFigure(c))
+	}
 	switch moved := e.brackets.Moving(); {
 	case moved != nil:
 		return append(slices.Clip(figures), state.Figure{Name: "stop follows", Before: m.FormatPrice(moved.From),
 			After: m.FormatPrice(moved.To)})
+	case e.replaced != nil:
+		return append(slices.Clip(figures), e.replaced.figure())
 	case e.following != nil:
 		return append(slices.Clip(figures), state.Figure{Name: "exits", Before: "fixed", After: e.following.Words(m)})
 	}

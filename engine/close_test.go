@@ -579,11 +579,11 @@ func (s *onceMore) OnCandle(d *strategy.Desk, c market.Candle) {
 	case !s.plain && draw < 3 && (d.In(1).Position().Amount > 0 || len(d.In(1).OpenOrders()) > 0):
 		// one bracket at a time
 	case draw < 2:
-		d.In(1).Buy(strategy.Amount(btc/8*market.Qty(1+s.chance.IntN(3))), strategy.Exits(near(-6, -1), near(1, 6)),
-			strategy.Keep(market.Leg(s.chance.IntN(2))))
+		d.In(1).Buy(strategy.Amount(btc/8*market.Qty(1+s.chance.IntN(3))), append(inParts(s.chance, c.Close),
+			strategy.Exits(near(-6, -1), near(4, 9)), strategy.Keep(market.Leg(s.chance.IntN(2))))...)
 	case draw == 2:
-		d.In(1).Buy(strategy.Amount(btc/8*market.Qty(1+s.chance.IntN(3))), strategy.Exits(near(-9, -4), near(1, 6)),
-			strategy.At(near(-3, 0)))
+		d.In(1).Buy(strategy.Amount(btc/8*market.Qty(1+s.chance.IntN(3))), append(inParts(s.chance, c.Close),
+			strategy.Exits(near(-9, -4), near(4, 9)), strategy.At(near(-3, 0)))...)
 	case draw < 5:
 		s.leave(d)
 	case !s.plain:
@@ -664,6 +664,7 @@ func randomly(t *testing.T, seed uint64, plain, restarting bool) (*bench, *onceM
 type tally struct {
 	bought, sold market.Qty
 	exposed      market.Duration
+	parts, kept  int // partial targets that were to be sold, and that stayed with the rest
 }
 
 func (l *tally) Filled(o *state.Order, f *market.Fill) {
@@ -676,13 +677,21 @@ func (l *tally) Filled(o *state.Order, f *market.Fill) {
 
 func (l *tally) Closed(*state.Order) {}
 
+func (l *tally) PartReached(p *strategy.PartReached) {
+	if p.Why != "" {
+		l.kept++
+	} else {
+		l.parts++
+	}
+}
+
 // Whatever is closed when: position and sold are what was bought, and once the exchange leaves the
 // strategy alone, one Close makes it flat.
 func TestWhateverIsClosedPositionAndSoldAreWhatWasBought(t *testing.T) {
-	closes, failed := 0, 0
+	closes, failed, parts, kept := 0, 0, 0, 0
 	for seed := range uint64(200) {
 		b, s, book := randomly(t, seed, true, false)
-		closes, failed = closes+s.closes, failed+len(s.failed)
+		closes, failed, parts, kept = closes+s.closes, failed+len(s.failed), parts+book.parts, kept+book.kept
 		require.Equal(t, book.bought, b.position()+book.sold, "seed %d", seed)
 		for range 5 { // what is under way ends
 			b.group(ample(100))
@@ -698,6 +707,8 @@ func TestWhateverIsClosedPositionAndSoldAreWhatWasBought(t *testing.T) {
 	}
 	require.Greater(t, closes, 2000)
 	require.Greater(t, failed, 10)
+	require.Greater(t, parts, 200)
+	require.Greater(t, kept, 10)
 }
 
 // The time without an exit is what an onlooker measures, Closes included.

@@ -83,9 +83,6 @@ func (e *Engine) Halted(id market.StrategyID) (latest Halt, halted bool) {
 // or used its desk from elsewhere; nil for any other reason.
 func (e *Engine) Stack(id market.StrategyID) []byte { return e.slots[id-1].stack }
 
-// Warming reports whether a strategy is still in its warm-up.
-func (e *Engine) Warming(id market.StrategyID) bool { return e.slots[id-1].warming }
-
 // Protects reports whether an order is the exit of a bracket: a halt leaves it open.
 func (e *Engine) Protects(id market.OrderID) bool { return e.brackets.IsExit(id) }
 
@@ -112,8 +109,10 @@ func (e *Engine) cancelOf(id market.StrategyID) {
 	for i := range e.slots {
 		if s := &e.slots[i]; id == 0 || s.id == id {
 			e.dropRebalance(s)
+			e.EndTactics(s.id, 0)
 		}
 	}
+	e.dropReplacements(id, "all orders are cancelled")
 	for _, o := range e.account.Open(nil, id, 0) {
 		e.cancel(o.ID, false)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/google/uuid"
+
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -46,33 +48,6 @@ func (e *Engine) receivers(c *market.Candle) []*slot {
 		return nil
 	}
 	return e.subs.candles[at]
-}
-
-// warm counts a candle towards the end of a strategy's warm-up.
-func (e *Engine) warm(s *slot, c *market.Candle) {
-	if c.Interval == s.Intervals[0] && s.warmupLeft[c.Market] > 0 {
-		s.warmupLeft[c.Market]--
-	}
-	e.release(s, e.now-1) // a candle closing exactly at TradeFrom still counts as warm-up
-}
-
-// release ends a strategy's warm-up once it has its candles and the event, at time of, is not
-// before TradeFrom.
-func (e *Engine) release(s *slot, of market.Time) {
-	for _, m := range s.Markets {
-		if s.warmupLeft[m] > 0 {
-			return
-		}
-	}
-	if of < e.tradeFrom && !s.warmed {
-		return
-	}
-	e.endWarmUp(s)
-}
-
-func (e *Engine) endWarmUp(s *slot) {
-	s.warming, s.warmed, e.saves.changed = false, true, true
-	e.gate.WarmUp(s.id, false)
 }
 
 // deliver calls the strategies for everything but candles and reports.
@@ -127,6 +102,12 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket.Any() {
 		e.follow(ev, applied)
 	}
+	if len(e.replaces) > 0 {
+		e.followReplaced(o, ev.Report)
+	}
+	if len(e.tactics) > 0 {
+		e.followTactics(o, ev.Fills[:applied.Fresh])
+	}
 	if s := &e.slots[o.Strategy-1]; s.onFill != nil || s.onOrder != nil {
 		e.callWithReport(s, ev, applied)
 	}
@@ -159,7 +140,16 @@ func (e *Engine) callWithReport(s *slot, ev *market.Event, applied state.Applied
 // until the exit had arrived.
 //
 //go:noinline
-func (e *Engine) sendWanted(o *state.Order) { e.sendCancel(o, e.brackets.InPath(o)) }
+func (e *Engine) sendWanted(o *state.Order) {
+	e.sendCancel(o, e.brackets.InPath(o))
+	for _, t := range e.tactics {
+		// of a backtest, whose timers within a candle ring before its path is walked
+		if c := &e.out[len(e.out)-1]; t.order == o.ID && t.phase == taking && e.run == uuid.Nil &&
+			t.wanted > o.Updated {
+			c.At, c.Earlier = t.wanted, true
+		}
+	}
+}
 
 // notifySent calls OnOrder for the orders that strategies have just sent, until no callback sends
 // another.
@@ -172,6 +162,11 @@ func (e *Engine) notifySent() {
 		for _, o := range orders {
 			if round == maxRounds {
 				e.halt(o.slot, fmt.Sprintf("%d rounds of orders in one step", maxRounds))
+				continue
+			}
+			if o.dropped != nil {
+				e.args.order, e.args.fills, e.args.report = &o.dropped.order, nil, &o.dropped.report
+				e.guard(o.slot, CallOrder)
 				continue
 			}
 			order := e.account.Order(o.id)
@@ -270,6 +265,8 @@ func (e *Engine) halt(s *slot, reason string) {
 	}
 	s.halted, e.saves.changed = true, true
 	e.dropRebalance(s)
+	e.dropReplacements(s.id, "the strategy was halted")
+	e.EndTactics(s.id, 0)
 	e.gate.Halt(s.id)
 	e.halts = append(e.halts, Halt{Strategy: s.id, Name: s.Name, At: e.now, Reason: reason})
 	e.cancelUnprotected(s)

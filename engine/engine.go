@@ -31,10 +31,12 @@ type Slot struct {
 	Intervals []market.Interval // of the candles it receives
 	Ticker    bool              // receives tickers
 	Book      bool              // receives order books
-	// Warmup counts candles of the first interval, in each market, up to and including the first
-	// one on which the strategy may trade.
-	Warmup int
-	Log    zerolog.Logger
+	// Warmup counts, by place in Intervals, the candles of each market up to and including the
+	// first one on which the strategy may trade there; an interval without a number holds none.
+	Warmup []int
+	// Universe is the strategy's members over time, oldest first; nil: all markets at all times.
+	Universe []strategy.Membership
+	Log      zerolog.Logger
 }
 
 // Observer is notified of what the engine folded, for reports and metrics. Its arguments are valid
@@ -78,6 +80,12 @@ type CloseGuard interface {
 type Mover interface {
 	// StopMoved is called when a bracket has moved its stop; the exchange may still refuse.
 	StopMoved(m *strategy.StopMoved)
+}
+
+// Parter is an Observer that is also notified of partial targets.
+type Parter interface {
+	// PartReached is called when the price has reached partial targets of a bracket.
+	PartReached(p *strategy.PartReached)
 }
 
 // Config is what an Engine is made of.
@@ -132,6 +140,8 @@ type Engine struct {
 	gathering int // open groups
 	// rebalances is the number of strategies with buys that wait
 	rebalances int
+	tactics    []*tactic     // under way
+	acting     *tactic       // its command is at the gate, or its cancel is asked for
 	replaying  bool          // strategies see past candles again: asks are refused
 	stopped    bool          // OnStop has been called: nothing may be placed or updated
 	saves      snapshotCache // what Save has written
@@ -140,6 +150,9 @@ type Engine struct {
 	delivery
 	scratch
 	admission
+
+	replaces []*replacement // orders that wait for the end of others
+	shown    book           // the account with them
 }
 
 // subscribers are the strategies that receive candles, by market and interval, and tickers and
@@ -157,6 +170,7 @@ type listeners struct {
 	plotter  strategy.Plotter // nil: none
 	closes   CloseGuard
 	mover    Mover
+	parter   Parter
 }
 
 // delivery is the position within a step's calls, so that they can go on after a strategy panicked.
@@ -182,6 +196,7 @@ type scratch struct {
 	entry   market.Order   // that bracket's entry after the change
 
 	following *strategy.Follow // of the entry at the gate; nil: none
+	replaced  *replacement     // to which the command at the gate belongs; nil: none
 }
 
 type slot struct {
@@ -196,9 +211,8 @@ type slot struct {
 	quieter       strategy.Quieter
 	saver         strategy.Saver
 	window        strategy.BookWindow
-	warming       bool
-	warmupLeft    []int // by market: candles until the warm-up is over
-	warmed        bool  // the warm-up was over before a restart: TradeFrom no longer holds it
+	warms         bool // it has a warm-up
+	warming       bool // some market is in its warm-up
 	halted        bool
 	called        bool                     // since its state was last saved
 	trespass      atomic.Pointer[trespass] // a forbidden use of its desk; any goroutine may set it
@@ -208,12 +222,15 @@ type slot struct {
 	told          toldRefusal
 	gathering     gathering
 	rebalance     *rebalance // buys that wait; nil: none
+	warmup
+	members int // how many of Universe have begun
 }
 
-// sentOrder is an own order sent during a callback; its strategy's OnOrder follows.
+// sentOrder is an own order whose strategy's OnOrder follows: sent during a callback, or dropped.
 type sentOrder struct {
-	slot *slot
-	id   market.OrderID
+	slot    *slot
+	id      market.OrderID
+	dropped *droppedOrder // it waited, and never left; nil: it was sent
 }
 
 // Halt is the halt of a strategy.
@@ -233,6 +250,7 @@ func New(c Config) *Engine {
 		subs: subscribers{candles: make([][]*slot, markets*intervals), tickers: make([][]*slot, markets),
 			books: make([][]*slot, markets)},
 	}
+	e.shown = book{e.account, e}
 	e.brackets = bracket.New(c.Catalog, &e.now, exits{e})
 	e.saves = snapshotCache{changed: true, limit: cmp.Or(c.SaveLimit, DefaultSaveLimit),
 		last: make(map[string][]byte)}
@@ -243,6 +261,7 @@ func New(c Config) *Engine {
 	e.plotter = c.Plots
 	e.closes, _ = c.Observer.(CloseGuard)
 	e.mover, _ = c.Observer.(Mover)
+	e.parter, _ = c.Observer.(Parter)
 	for i := range c.Slots {
 		e.addSlot(&e.slots[i], c.Slots[i], market.StrategyID(i+1))
 	}
@@ -252,7 +271,7 @@ func New(c Config) *Engine {
 const intervals = int(market.Interval1M) + 1
 
 func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
-	s.Slot, s.id, s.warmupLeft = from, id, make([]int, len(e.catalog.Markets())+1)
+	s.Slot, s.id = from, id
 	s.desk = strategy.NewDesk(e, id, from.Log)
 	s.window.Desk = s.desk
 	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)
@@ -265,7 +284,6 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 	s.gathering.handler, _ = from.Strategy.(strategy.GroupHandler)
 	e.grouped = e.grouped || s.gathering.handler != nil
 	for _, m := range from.Markets {
-		s.warmupLeft[m] = from.Warmup
 		for _, interval := range from.Intervals {
 			at := int(m)*intervals + int(interval)
 			e.subs.candles[at] = append(e.subs.candles[at], s)
@@ -277,8 +295,7 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 			e.subs.books[m] = append(e.subs.books[m], s)
 		}
 	}
-	s.warming = from.Warmup > 0 || e.tradeFrom > 0
-	e.gate.WarmUp(id, s.warming)
+	e.beginWarmUp(s)
 }
 
 // Start calls the strategies' OnStart. Call it once, before the first Step.
@@ -287,12 +304,14 @@ func (e *Engine) Start(at market.Time) []market.Command { return e.callAll(at, C
 // Stop calls the strategies' OnStop. Call it once. In later steps strategies still receive reports
 // of their orders, and can only cancel.
 func (e *Engine) Stop(at market.Time) []market.Command {
-	commands := e.callAll(at, CallStop)
+	e.callAll(at, CallStop)
 	e.stopped = true
 	for i := range e.slots {
 		e.dropRebalance(&e.slots[i])
 	}
-	return commands
+	e.dropReplacements(0, "the run stops")
+	e.notifySent()
+	return e.out
 }
 
 func start(s *slot) {
@@ -327,7 +346,13 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	if e.err != nil {
 		return nil
 	}
-	applied, err := e.account.Apply(ev)
+	var applied state.Applied
+	var err error
+	if len(e.replaces) == 0 {
+		applied, err = e.account.Apply(ev)
+	} else {
+		applied, err = e.applyReplaced(ev)
+	}
 	if err == nil && e.observed {
 		err = e.observe(ev)
 	}
@@ -355,6 +380,9 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 		e.deliverReport(ev, applied)
 	default:
 		e.deliver(ev)
+	}
+	if len(e.tactics) > 0 {
+		e.runTactics(ev.Kind == market.KindReport || ev.Kind == market.KindFill)
 	}
 	if e.brackets.Busy() {
 		e.brackets.Retry()
@@ -408,8 +436,8 @@ func (e *Engine) Refused(id market.StrategyID) []risk.Count { return e.gate.Refu
 // the engine and changes with every step.
 func (e *Engine) Watches() []market.Watch { return e.brackets.Watches() }
 
-// BracketOf is the entry of the bracket of an order, or the id that Protect returned; 0: it has
-// none.
+// BracketOf is the entry of the bracket of an order, or the id that Protect returned, also of a
+// sale for that bracket alone; 0: it has none.
 func (e *Engine) BracketOf(id market.OrderID) market.OrderID { return e.brackets.EntryOf(id) }
 
 // Unprotected is the total time, over all brackets and up to now, during which a position or a part

@@ -52,16 +52,18 @@ func TestTheWarmUpHoldsAsksForExactlyItsCandles(t *testing.T) {
 			calls.add("%v", err)
 		},
 	}
-	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s, Warmup: 3}}})
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s, Warmup: []int{3}}}})
 	b.engine.Start(start)
 	b.flat(4, 100)
 	// the third may trade
-	require.Equal(t, journal{"start: refused: warm_up", "refused: warm_up", "refused: warm_up", "<nil>", "<nil>"},
-		calls)
+	require.Equal(t, journal{"start: refused: warm_up: BTC-EUR needs 3 more 1m candles",
+		"refused: warm_up: BTC-EUR needs 2 more 1m candles", "refused: warm_up: BTC-EUR needs 1 more 1m candle",
+		"<nil>",
+		"<nil>"}, calls)
 	require.Equal(t, []risk.Count{{Reason: "warm_up", N: 3}}, b.engine.Refused(1))
 }
 
-func TestTheWarmUpWaitsForEveryMarketAndTheStartOfTrading(t *testing.T) {
+func TestTheWarmUpWaitsForTheStartOfTrading(t *testing.T) {
 	var calls journal
 	s := &script{candle: func(d *strategy.Desk, c market.Candle) {
 		_, err := d.In(1).Buy(strategy.Amount(btc))
@@ -69,7 +71,7 @@ func TestTheWarmUpWaitsForEveryMarketAndTheStartOfTrading(t *testing.T) {
 	}}
 	both := []market.ID{1, 2}
 	b := newBench(t, setup{markets: 2, from: start + 3*minute,
-		slots: []engine.Slot{{Strategy: s, Markets: both, Warmup: 2}}})
+		slots: []engine.Slot{{Strategy: s, Markets: both, Warmup: []int{2}}}})
 	first, second := candleOf(1, 100, 100, 100, 100), candleOf(2, 100, 100, 100, 100)
 	b.group(first)
 	b.group(first, second)
@@ -77,7 +79,8 @@ func TestTheWarmUpWaitsForEveryMarketAndTheStartOfTrading(t *testing.T) {
 	b.group(first, second)
 	no := "refused: warm_up"
 	// both have two, but it trades from candles that start at minute 3
-	require.Equal(t, journal{"1: " + no, "1: " + no, "2: " + no, "1: " + no, "2: " + no, "1: <nil>", "2: <nil>"}, calls)
+	require.Equal(t, journal{"1: " + no + ": BTC-EUR needs 1 more 1m candle", "1: " + no, "2: " + no, "1: " + no,
+		"2: " + no, "1: <nil>", "2: <nil>"}, calls)
 }
 
 func TestAnOrderIsHeardOfAfterTheCallbackThatSentIt(t *testing.T) {

@@ -53,11 +53,20 @@ func following(r *rand.Rand) (with []strategy.Option) {
 	return with
 }
 
+// inParts draws up to three partial targets above a price.
+func inParts(r *rand.Rand, price market.Price) (with []strategy.Option) {
+	for range r.IntN(4) {
+		level, share := price+market.Price(1+r.IntN(4))*at1, market.Rate(1+r.Int64N(int64(33*percent)))
+		with = append(with, strategy.PartAt(level, share))
+	}
+	return with
+}
+
 // An exchange with latency, little volume and a hand that cancels exits: the time without an exit
-// is what an onlooker measures, no two exits sell the same base, and once it is left alone the
+// is what an onlooker measures, no base is sold twice, and once it is left alone the
 // position is protected.
 func TestTheTimeWithoutAnExitIsWhatAnOnlookerMeasures(t *testing.T) {
-	total := market.Duration(0)
+	total, book := market.Duration(0), &tally{}
 	for seed := range uint64(150) {
 		chance := rand.New(rand.NewPCG(seed, 17))
 		s := &script{candle: func(d *strategy.Desk, c market.Candle) {
@@ -65,17 +74,16 @@ func TestTheTimeWithoutAnExitIsWhatAnOnlookerMeasures(t *testing.T) {
 				return
 			}
 			stop, target := c.Close-market.Price(1+chance.IntN(6))*at1, c.Close+market.Price(1+chance.IntN(6))*at1
-			d.In(1).Buy(strategy.Amount(btc/8), append(following(chance), strategy.Exits(stop, target),
-				strategy.Keep(market.Leg(chance.IntN(2))))...)
+			with := append(following(chance), strategy.Exits(stop, target), strategy.Keep(market.Leg(chance.IntN(2))))
+			d.In(1).Buy(strategy.Amount(btc/8), append(with, inParts(chance, c.Close)...)...)
 		}}
 		config := sim.Config{Latency: market.Duration(chance.IntN(3)) * 7e9}
 		if chance.IntN(2) == 0 {
 			config.VolumeShare = market.Rate(1 + chance.IntN(20_000_000))
 		}
-		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: config})
+		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: config, observer: book})
 		x := &exposed{b: b, last: b.now}
 		b.before = x.look
-		b.oneSell = true
 		price := market.Price(100)
 		for range 120 {
 			for _, o := range b.account.Open(nil, 0, 0) {
@@ -97,4 +105,5 @@ func TestTheTimeWithoutAnExitIsWhatAnOnlookerMeasures(t *testing.T) {
 		}
 	}
 	require.Positive(t, total)
+	require.Greater(t, book.parts, 200)
 }

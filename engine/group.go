@@ -44,7 +44,7 @@ func (e *Engine) gather(candles []market.Candle) {
 // replays candles, only strategies with a warm-up have groups.
 func (e *Engine) isOver(s *slot, end market.Time) bool {
 	if e.replaying {
-		return s.Warmup == 0
+		return !s.warms
 	}
 	return end <= s.gathering.done
 }
@@ -89,9 +89,15 @@ func (e *Engine) handOver(ended func(s *slot) bool) {
 			continue
 		}
 		g.group.Missing = g.group.Missing[:0]
-		for _, m := range s.Markets {
+		for _, m := range e.Members(s.id) {
 			if _, found := g.group.In(m); !found {
 				g.group.Missing = append(g.group.Missing, m)
+			}
+		}
+		g.group.Warming = g.group.Warming[:0]
+		for _, m := range s.Markets {
+			if s.cold(m) {
+				g.group.Warming = append(g.group.Warming, m)
 			}
 		}
 		e.gathering--

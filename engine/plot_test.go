@@ -28,7 +28,8 @@ func TestPlotsAndMarksReachThePlotter(t *testing.T) {
 			d.In(3).Plot("no such market", 1)
 		}}}}})
 	b.flat(1, 100)
-	require.Equal(t, journal{`2: BTC "mean" "" 10000 false`, `2: ETH "RSI" "below" NaN false`, `2: BTC "here" "" 0 true`},
+	require.Equal(t, journal{`2: BTC "mean" "" 10000 false`, `2: ETH "RSI" "below" NaN false`,
+		`2: BTC "here" "" 0 true`},
 		e.journal)
 	require.Empty(t, b.log.String())
 	require.Empty(t, b.engine.Halts())

@@ -20,7 +20,10 @@ func (e *Engine) planned(s *slot, p *strategy.Portfolio) (plan legs, err error) 
 	}
 	for _, w := range p.Weights {
 		m := e.catalog.Market(w.Market)
-		if m.Status != market.Trading || e.account.Last(m.ID) == 0 || e.gate.Stale(e.account, s.id, m.ID, e.now) {
+		if w.Share > 0 && e.outside(s.id, m.ID) {
+			return plan, fmt.Errorf("a weight of %s for %s: %w", w.Share, m.Name, e.gate.RefuseOutside(s.id))
+		}
+		if e.cannotTrade(s, m) {
 			plan.kept = append(plan.kept, m.ID)
 			continue
 		}
@@ -29,13 +32,26 @@ func (e *Engine) planned(s *slot, p *strategy.Portfolio) (plan legs, err error) 
 		case err != nil:
 			return plan, fmt.Errorf("%s: %w", m.Name, err)
 		case sold > 0:
-			plan.sells = append(plan.sells, leg{m.ID, sold})
+			l, err := e.sellLeg(s, m, sold)
+			if err != nil {
+				return plan, fmt.Errorf("%s: %w", m.Name, err)
+			}
+			plan.sells = append(plan.sells, l)
 		case bought > 0:
-			plan.buys = append(plan.buys, leg{m.ID, bought})
+			plan.buys = append(plan.buys, leg{market: m.ID, amount: bought})
 		}
 	}
 	plan.reserve, err = e.reserved(s, &plan)
 	return plan, err
+}
+
+// cannotTrade reports whether a market keeps its units now: it is in its warm-up or halted, its
+// price is late or unknown, or a Close of the strategy is under way that the exchange has not
+// confirmed.
+func (e *Engine) cannotTrade(s *slot, m *market.Market) bool {
+	return s.cold(m.ID) || m.Status != market.Trading || e.account.Last(m.ID) == 0 ||
+		e.gate.Stale(e.account, s.id, m.ID, e.now) ||
+		e.brackets.Closing(s.id, m.ID)
 }
 
 // difference is the amount that a market has too much for its weight, or lacks.
@@ -95,7 +111,8 @@ func shareOf(equity market.Value, share market.Rate) market.Value {
 	return part
 }
 
-// underWay is the base that a strategy's open market orders may still buy and sell.
+// underWay is the base that a strategy's open market orders may still buy and sell, and that Closes
+// are to sell.
 func (e *Engine) underWay(s *slot, m *market.Market) (coming, going market.Qty) {
 	for _, o := range e.account.Open(nil, s.id, m.ID) {
 		amount := o.AmountRemaining
@@ -114,7 +131,7 @@ func (e *Engine) underWay(s *slot, m *market.Market) (coming, going market.Qty) 
 			going += amount
 		}
 	}
-	return coming, going
+	return coming, going + e.brackets.Unsent(s.id, m.ID)
 }
 
 // reserved is the cash that stays when all orders of a plan, and the sells that are under way, do
@@ -124,7 +141,7 @@ func (e *Engine) reserved(s *slot, plan *legs) (market.Money, error) {
 	for _, m := range s.Markets {
 		if in := e.catalog.Market(m); in.Quote == plan.quote {
 			if _, going := e.underWay(s, in); going > 0 {
-				sells = append(sells[:len(sells):len(sells)], leg{m, going})
+				sells = append(sells[:len(sells):len(sells)], leg{market: m, amount: going})
 			}
 		}
 	}

@@ -35,8 +35,15 @@ func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracke
 		e.reportRefusal(c, err)
 		return 0, err
 	}
+	levels = x.Levels
+	if f != nil && f.Parts != nil {
+		if err := e.checkParts(*x, f.Parts); err != nil {
+			e.reportRefusal(c, err)
+			return 0, err
+		}
+	}
 	name := e.nextID()
-	if err := e.brackets.Protect(name, id, m, amount, x.Levels); err != nil {
+	if err := e.brackets.Protect(name, id, m, amount, levels); err != nil {
 		return 0, err
 	}
 	if f != nil {

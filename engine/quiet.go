@@ -14,7 +14,8 @@ func (e *Engine) StepQuiet(series []market.Candle, length, delay market.Time, lo
 	commands []market.Command) {
 	e.out = e.out[:0]
 	e.setOwner()
-	if e.grouped || e.apart != nil || e.trespassed.Load() || e.observed || e.brackets.Len()+e.rebalances > 0 ||
+	if e.grouped || e.apart != nil || e.trespassed.Load() || e.observed ||
+		e.brackets.Len()+e.rebalances+len(e.tactics) > 0 ||
 		e.err != nil {
 		return 0, nil
 	}
@@ -96,7 +97,7 @@ func (e *Engine) stepOne(slots []*slot, c *market.Candle, delay market.Time) {
 // quiet passes candles in the range (low, high), from e.stepped on, to the only receiver's Quiet
 // until one needs OnCandle.
 func (e *Engine) quiet(s *slot, series []market.Candle, delay market.Time, low, high market.Price) {
-	if s.quieter == nil || s.warming || s.halted {
+	if s.quieter == nil || s.halted || s.cold(series[e.stepped].Market) {
 		return
 	}
 	e.at = 1

@@ -58,7 +58,7 @@ func sleepers(t *testing.T, calls *journal, seed int64) *engine.Engine {
 	gate := risk.New(b.catalog, risk.Config{Strategies: make([]risk.Limits, 2)})
 	slot := engine.Slot{Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}}
 	first, second := slot, slot
-	first.Strategy, first.Warmup = &sleeper{calls: calls, own: seed, panic: 40 + seed}, 5
+	first.Strategy, first.Warmup = &sleeper{calls: calls, own: seed, panic: 40 + seed}, []int{5}
 	second.Strategy = &sleeper{calls: calls, own: seed + 100}
 	e := engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate,
 		Slots: []engine.Slot{first, second}})

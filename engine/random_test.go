@@ -22,6 +22,7 @@ type gambler struct {
 	random *rand.Rand
 	asked  int
 	quiet  bool
+	killed bool // again and again: it replaces nothing, because a restart drops what waits
 }
 
 func (g *gambler) OnCandle(d *strategy.Desk, c market.Candle) {
@@ -52,7 +53,12 @@ func (g *gambler) ask(d *strategy.Desk, m market.ID, price market.Price) {
 	amount, side := market.Qty(1+r.IntN(200))*btc/100, market.Side(1+r.IntN(2))
 	open := d.OpenOrders()
 	g.asked++
-	switch r.IntN(11) {
+	switch r.IntN(12) {
+	case 11:
+		if len(open) > 0 && !g.killed {
+			o := open[r.IntN(len(open))]
+			d.In(o.Market).Place(o.Side, strategy.Amount(amount), strategy.At(near()), strategy.Replacing(o.ID))
+		}
 	case 10:
 		leave(d.In(m), amount*market.Qty(r.IntN(2)))
 	case 0:

@@ -16,6 +16,7 @@ import (
 type rebalance struct {
 	at      market.Time      // of the call
 	sells   []market.OrderID // that have not ended, as far as is known
+	closes  []market.ID      // markets with a Close that has not ended
 	buys    []leg
 	quote   market.AssetID
 	reserve market.Money // cash that the weights leave
@@ -25,6 +26,7 @@ type rebalance struct {
 type leg struct {
 	market market.ID
 	amount market.Qty
+	closes bool // a sell of base that exits hold: as ClosePart
 }
 
 // legs are the orders of a portfolio.
@@ -55,15 +57,28 @@ func (e *Engine) Rebalance(id market.StrategyID, p strategy.Portfolio) error {
 		return err
 	}
 	for _, m := range plan.kept {
-		s.Log.Info().Str("strategy", s.Name).Str("market", e.catalog.Market(m).Name).
-			Msg("rebalance: the market keeps its units: it is halted, or its price is late or unknown")
+		e.tellKept(s, m)
 	}
 	e.dropRebalance(s)
 	for _, sell := range plan.sells {
-		e.placeLeg(s, sell, 0, false)
+		if sell.closes {
+			e.unwind(s, sell)
+		} else {
+			e.placeLeg(s, sell, 0, false)
+		}
 	}
 	e.keepBuys(s, &plan)
 	return nil
+}
+
+// tellKept logs a market that a portfolio leaves as it is. That of a warm-up is a debug line.
+func (e *Engine) tellKept(s *slot, m market.ID) {
+	line, why := s.Log.Info(), "it is halted, its price is late or unknown, or a Close is under way"
+	if s.cold(m) {
+		line, why = s.Log.Debug(), "warm-up: "+e.warmingText(s, m)
+	}
+	line.Str("strategy", s.Name).Str("market", e.catalog.Market(m).Name).
+		Msg("rebalance: the market keeps its units: " + why)
 }
 
 // keepBuys keeps the buys of a plan, or sends them where nothing is left to wait for.
@@ -71,13 +86,14 @@ func (e *Engine) keepBuys(s *slot, plan *legs) {
 	if len(plan.buys) == 0 {
 		return
 	}
-	r := &rebalance{at: e.now, buys: plan.buys, quote: plan.quote, reserve: plan.reserve}
+	r := &rebalance{at: e.now, buys: plan.buys, quote: plan.quote, reserve: plan.reserve,
+		closes: e.closesOf(s, plan.quote)}
 	for _, o := range e.account.Open(nil, s.id, 0) {
 		if o.Type == market.TypeMarket && o.Side == market.Sell && e.catalog.Market(o.Market).Quote == r.quote {
 			r.sells = append(r.sells, o.ID)
 		}
 	}
-	if len(r.sells) == 0 {
+	if len(r.sells)+len(r.closes) == 0 {
 		e.buy(s, r, false)
 		return
 	}
@@ -127,7 +143,8 @@ func (e *Engine) dropOutdated(candles []market.Candle) {
 
 // outdate drops the buys that a strategy keeps, and logs it.
 func (e *Engine) outdate(s *slot) {
-	s.Log.Warn().Str("strategy", s.Name).Int("sells", len(s.rebalance.sells)).Int("buys", len(s.rebalance.buys)).
+	r := s.rebalance
+	s.Log.Warn().Str("strategy", s.Name).Int("sells", len(r.sells)+len(r.closes)).Int("buys", len(r.buys)).
 		Msg("rebalance: the buys are dropped: the next candle has come, and some sells have not ended")
 	e.dropRebalance(s)
 }
@@ -141,12 +158,9 @@ func (e *Engine) followRebalance(s *slot) {
 	if r == nil {
 		return
 	}
-	waiting := len(r.sells)
-	r.sells = slices.DeleteFunc(r.sells, e.hasEnded)
-	e.saves.changed = e.saves.changed || len(r.sells) < waiting
 	main := s.Intervals[0]
 	switch {
-	case len(r.sells) > 0:
+	case e.buysWait(s):
 	case !e.wholeGroups && e.now >= main.End(main.Floor(r.at)):
 		e.outdate(s)
 	default:
@@ -265,7 +279,11 @@ func (e *Engine) saveRebalances() (saved []SavedRebalance) {
 		for i, b := range r.buys {
 			buys[i] = SavedBuy{e.catalog.Market(b.market).Name, b.amount}
 		}
-		saved = append(saved, SavedRebalance{Strategy: s.Name, At: r.at, Sells: r.sells, Buys: buys,
+		var closes []string
+		for _, m := range r.closes {
+			closes = append(closes, e.catalog.Market(m).Name)
+		}
+		saved = append(saved, SavedRebalance{Strategy: s.Name, At: r.at, Sells: r.sells, Closes: closes, Buys: buys,
 			Reserve: r.reserve})
 	}
 	return saved
@@ -282,7 +300,12 @@ func (e *Engine) restoreRebalances(saved []SavedRebalance) {
 		r := &rebalance{at: from.At, sells: from.Sells, reserve: from.Reserve}
 		for _, b := range from.Buys {
 			if m := e.catalog.MarketNamed(b.Market); m != nil && slices.Contains(s.Markets, m.ID) {
-				r.buys, r.quote = append(r.buys, leg{m.ID, b.Amount}), m.Quote
+				r.buys, r.quote = append(r.buys, leg{market: m.ID, amount: b.Amount}), m.Quote
+			}
+		}
+		for _, name := range from.Closes {
+			if m := e.catalog.MarketNamed(name); m != nil {
+				r.closes = append(r.closes, m.ID)
 			}
 		}
 		if len(r.buys) == len(from.Buys) && len(r.buys) > 0 {

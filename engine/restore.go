@@ -64,6 +64,8 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 			return nil, fmt.Errorf("restore: strategy %s: %w", e.slots[i].Name, err)
 		}
 	}
+	e.dropSaved(s.Replaces)
+	e.resumeTactics()
 	e.notifySent()
 	return e.out, nil
 }
@@ -86,6 +88,9 @@ func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 		return err
 	}
 	e.restoreRebalances(s.Rebalances)
+	if err := e.restoreTactics(s.Tactics, s.LastID); err != nil {
+		return err
+	}
 	for _, t := range s.Timers {
 		if slot := e.slotNamed(t.Strategy); slot != nil {
 			e.SetTimer(slot.id, t.At, t.Name)
@@ -162,11 +167,12 @@ func (e *Engine) replay(s *SavedEngine, history iter.Seq2[[]market.Candle, error
 	}
 	for i := range e.slots {
 		slot := &e.slots[i]
-		slot.warmed = s.Strategies[slot.Name].Warmed
+		slot.begun = s.Strategies[slot.Name].Warmed
 		slot.gathering.done = max(slot.gathering.done, s.Strategies[slot.Name].Group)
-		if slot.warming && slot.warmed && slices.Max(append(slot.warmupLeft, 0)) == 0 {
-			e.endWarmUp(slot)
+		if slot.begun {
+			e.release(slot, e.tradeFrom)
 		}
+		e.holdAll(slot)
 	}
 	return nil
 }
@@ -174,11 +180,11 @@ func (e *Engine) replay(s *SavedEngine, history iter.Seq2[[]market.Candle, error
 func (e *Engine) replayCandle(c *market.Candle) {
 	e.now = c.End()
 	for _, s := range e.receivers(c) {
-		if s.Warmup == 0 {
+		if !s.warms {
 			continue
 		}
-		if c.Interval == s.Intervals[0] && s.warmupLeft[c.Market] > 0 {
-			s.warmupLeft[c.Market]--
+		if s.warming && s.count(c) && !s.early {
+			e.ready(s, c)
 		}
 		e.args.candle = c
 		e.guard(s, CallCandle)

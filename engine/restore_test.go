@@ -19,6 +19,8 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/accumulate"
+	"github.com/tidemark-trading/tidemark/strategy/bandrevert"
 	"github.com/tidemark-trading/tidemark/strategy/breakout"
 	"github.com/tidemark-trading/tidemark/strategy/dca"
 	"github.com/tidemark-trading/tidemark/strategy/grid"
@@ -161,7 +163,7 @@ type drunkard struct {
 
 func newDrunkard(seed uint64, falls bool) *drunkard {
 	d := &drunkard{luck: rand.NewPCG(seed, 1), falls: falls}
-	d.random = rand.New(d.luck)
+	d.random, d.killed = rand.New(d.luck), true
 	return d
 }
 
@@ -261,6 +263,9 @@ var often = []seated{
 	{maker.Definition, map[string]any{"half_spread_bps": "100", "money": "200", "max_money": "2000"}},
 	{trendfilter.Definition, map[string]any{"fast": int64(1), "slow": int64(3), "days": int64(0), "size": "40% cash"}},
 	{rotation.Definition, map[string]any{"top": int64(1), "candles": int64(2), "every": "5m", "share": "90%"}},
+	{bandrevert.Definition, map[string]any{"closes": int64(4), "width": 0.5, "gain": "0%", "atr": int64(2),
+		"stop_atr": 2.0}},
+	{accumulate.Definition, map[string]any{"money": "100", "candles": int64(4), "every": "5m", "take": "150s"}},
 }
 
 func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) {
@@ -308,6 +313,6 @@ func stageOf(t *testing.T, kind strategy.Definition, values map[string]any, r *r
 	b := newBench(t, setup{markets: 2, noDeposit: true,
 		venue: sim.Config{VolumeShare: 50_000_000, Latency: market.Duration(minute / 4)},
 		slots: []engine.Slot{{Name: kind.Name, Strategy: made()[0], Markets: []market.ID{1, 2}, Ticker: needs.Ticker,
-			Book: needs.Book, Warmup: needs.Warmup}}})
+			Book: needs.Book, Warmup: []int{needs.Warmup}}}})
 	return b, shadow(b, r, made)
 }

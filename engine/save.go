@@ -12,7 +12,7 @@ import (
 
 // savedVersion is the version of SavedEngine. Version 2 added the causes of missing exits, version
 // 3 has the names of renamed, version 4 added groups of candles and Closes, version 5 exits that
-// follow and buys that wait.
+// follow, buys that wait, orders that wait for the end of others, and tactics.
 const savedVersion = 5
 
 // renamed are the names of SavedEngine that changed.
@@ -49,11 +49,13 @@ type SavedEngine struct {
 	Unprotected market.Duration      `json:"unprotected,omitzero"` // nanoseconds, all causes
 	ByCause     bracket.SavedTimes   `json:"unprotectedBy,omitempty"`
 	Rebalances  []SavedRebalance     `json:"rebalances,omitempty"`
+	Replaces    []SavedReplace       `json:"replaces,omitempty"` // a restart drops them
+	Tactics     []SavedTactic        `json:"tactics,omitempty"`
 }
 
 // SavedSlot is a strategy's state in SavedEngine.
 type SavedSlot struct {
-	Warmed bool `json:"warmed,omitzero"` // its warm-up is over
+	Warmed bool `json:"warmed,omitzero"` // it has begun to trade: Config.TradeFrom no longer holds it
 	Halted bool `json:"halted,omitzero"`
 	Saver  bool `json:"saver,omitzero"` // it has a part of its own
 
@@ -65,6 +67,7 @@ type SavedRebalance struct {
 	Strategy string           `json:"strategy"`
 	At       market.Time      `json:"at"` // of Desk.Rebalance
 	Sells    []market.OrderID `json:"sells"`
+	Closes   []string         `json:"closes,omitzero"` // markets with a Close that the buys wait for
 	Buys     []SavedBuy       `json:"buys"`
 	Reserve  market.Money     `json:"reserve,omitzero"` // cash that stays
 }
@@ -73,6 +76,14 @@ type SavedRebalance struct {
 type SavedBuy struct {
 	Market string     `json:"market"`
 	Amount market.Qty `json:"amount"`
+}
+
+// SavedReplace is an order that waits for the end of another.
+type SavedReplace struct {
+	Strategy string         `json:"strategy"`
+	Market   string         `json:"market"`
+	Old      market.OrderID `json:"old"`
+	Order    market.Order   `json:"order"` // without strategy, market and hold
 }
 
 // SavedTimer is a timer of a strategy.
@@ -240,10 +251,10 @@ func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 	s.ByCause, s.Unprotected = e.brackets.SaveTimes()
 	for i := range e.slots {
 		slot := &e.slots[i]
-		s.Strategies[slot.Name] = SavedSlot{Warmed: !slot.warming || slot.warmed, Halted: slot.halted,
+		s.Strategies[slot.Name] = SavedSlot{Warmed: !slot.warming || slot.begun, Halted: slot.halted,
 			Saver: slot.saver != nil, Group: slot.gathering.done}
 	}
-	s.Rebalances = e.saveRebalances()
+	s.Rebalances, s.Replaces, s.Tactics = e.saveRebalances(), e.saveReplaces(), e.saveTactics()
 	for _, t := range e.timers {
 		s.Timers = append(s.Timers, SavedTimer{Strategy: t.slot.Name, At: t.at, Name: t.name})
 	}

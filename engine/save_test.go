@@ -162,7 +162,7 @@ func TestWhileCandlesAreSeenAgainNothingIsAsked(t *testing.T) {
 			greedy(d)
 		}
 	}}
-	b2 := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: again, Warmup: 2}}})
+	b2 := newBench(t, setup{noDeposit: true, slots: []engine.Slot{{Strategy: again, Warmup: []int{2}}}})
 	saved := saveAll(t, b.engine)
 	group := candleOf(1, 100, 100, 100, 100)
 	group.Start = start + minute
@@ -188,7 +188,8 @@ func TestTheWarmUpIsOverWithTheHistoryOfARestart(t *testing.T) {
 			}}
 		}
 		ticker := &market.Ticker{Market: 1, Last: 100 * at1}
-		b := newBench(t, setup{from: start + minute, slots: []engine.Slot{{Strategy: s(), Warmup: 3, Ticker: true}}})
+		b := newBench(t, setup{from: start + minute,
+			slots: []engine.Slot{{Strategy: s(), Warmup: []int{3}, Ticker: true}}})
 		b.flat(4, 100)
 		b.step(&market.Event{Kind: market.KindTicker, At: b.now, Ticker: ticker})
 		var groups [][]market.Candle
@@ -251,7 +252,7 @@ func TestAPanicOverHistoryHaltsTheStrategy(t *testing.T) {
 	saved := saveAll(t, b.engine)
 	b2 := newBench(t, setup{noDeposit: true,
 		slots: []engine.Slot{{Strategy: &script{candle: func(*strategy.Desk, market.Candle) { panic("again") }},
-			Warmup: 1}}})
+			Warmup: []int{1}}}})
 	group := []market.Candle{candleOf(1, 100, 100, 100, 100)}
 	commands, err := b2.engine.Restore(b.now, saved,
 		past([][]market.Candle{group}))

@@ -48,11 +48,14 @@ func (k EventKind) String() string { return eventKinds.text(k) }
 
 // Command is the engine's only output: an order to place, update or cancel.
 type Command struct {
-	Kind     CommandKind
-	Changed  Change // CommandUpdate: which fields of Order are new
-	Attached bool   // of a bracket or a rebalance: it acts where a candle's path stands, not at the next open
-	At       Time   // when it was decided
-	Order    Order  // place: the whole order; update: its ID, Market and the Changed fields; cancel: its ID and Market
+	Kind    CommandKind
+	Changed Change // CommandUpdate: which fields of Order are new
+	// of a bracket, a rebalance or a replacement: it acts where a candle's path stands, not at the
+	// next open
+	Attached bool
+	Earlier  bool  // decided before the present path of candles, it has waited: it arrives inside the path after At
+	At       Time  // when it was decided
+	Order    Order // place: the whole order; update: its ID, Market and the Changed fields; cancel: its ID and Market
 }
 
 // CommandKind says what a Command asks for.

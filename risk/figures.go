@@ -34,7 +34,7 @@ func (g *Gate) recordFigures(a *state.Account, s *slot, m *market.Market, o *mar
 	available, _ := a.Balance(o.Strategy, asset)
 	g.record("available "+g.catalog.Asset(asset).Symbol, fixed(digits, int64(available)),
 		fixed(digits, int64(available-k.hold)), "")
-	open, more := a.OpenBy(o.Strategy), 1
+	open, more := a.SlotsBy(o.Strategy), 1
 	if a.Own(o.ID) != nil {
 		more = 0
 	}

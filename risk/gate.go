@@ -24,6 +24,8 @@ type Gate struct {
 	now      market.Time
 	changed  bool // since the last Saved
 
+	counted bool // the order at the gate was counted before it had to wait
+
 	currency      *market.Asset  // of the account; nil: none
 	checkedMarket *market.Market // of the last Check, once known
 	refusal       Refusal        // reused
@@ -78,7 +80,7 @@ func New(catalog *market.Catalog, config Config) *Gate {
 	for i, limits := range config.Strategies {
 		g.slots[i+1] = slot{
 			limits: limits, sent: make([]market.Time, limits.OrdersPerMinute),
-			realised: make([]market.Value, markets), codes: make(map[int]int64),
+			realised: make([]market.Value, markets), warming: make([]lack, markets), codes: make(map[int]int64),
 		}
 	}
 	return g
@@ -102,6 +104,14 @@ func (g *Gate) Check(a *state.Account, c *market.Command) (Approved, error) {
 		return g.checkUpdate(a, c)
 	}
 	return Approved{command: c}, nil
+}
+
+// Recheck is Check for an order that Check has approved, and that had to wait. It has been counted
+// for orders_per_minute.
+func (g *Gate) Recheck(a *state.Account, c *market.Command) (Approved, error) {
+	g.counted = true
+	defer func() { g.counted = false }()
+	return g.Check(a, c)
 }
 
 func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error) {
@@ -204,8 +214,8 @@ func (g *Gate) CheckClose(a *state.Account, c *market.Command, dust bool) error 
 	s, m := &g.slots[o.Strategy], g.catalog.Market(o.Market)
 	g.figures, g.checkedMarket = g.figures[:0], m
 	switch {
-	case s.warming:
-		return g.objection(s, ReasonWarmUp, 0, 0)
+	case s.cold > 0 && s.warming[o.Market].on:
+		return g.warm(s, o.Market)
 	case s.full(g.now):
 		return g.objection(s, ReasonOrdersPerMinute, int64(s.limits.OrdersPerMinute), int64(s.limits.OrdersPerMinute))
 	}
@@ -318,9 +328,9 @@ func (g *Gate) checkSlot(a *state.Account, s *slot, o *market.Order, opening boo
 	switch {
 	case s.halted:
 		return g.objection(s, ReasonHalted, 0, 0)
-	case s.warming:
-		return g.objection(s, ReasonWarmUp, 0, 0)
-	case s.full(g.now):
+	case s.cold > 0 && s.warming[o.Market].on:
+		return g.warm(s, o.Market)
+	case s.full(g.now) && !g.counted:
 		return g.objection(s, ReasonOrdersPerMinute, int64(s.limits.OrdersPerMinute), int64(s.limits.OrdersPerMinute))
 	case s.limits.MaxInFlight > 0 && a.InFlightBy(o.Strategy) >= s.limits.MaxInFlight:
 		return g.objection(s, ReasonMaxInFlight, int64(s.limits.MaxInFlight)+1, int64(s.limits.MaxInFlight))
@@ -365,6 +375,9 @@ func (g *Gate) count(s *slot) {
 
 //go:noinline
 func (g *Gate) noteSend(s *slot) {
+	if g.counted {
+		return
+	}
 	g.changed = true
 	s.sent[s.sentAt] = g.now
 	s.sentAt = (s.sentAt + 1) % len(s.sent)

@@ -291,7 +291,7 @@ func TestACloseIsCheckedWithoutTheBalanceAndCountsAsAnOrder(t *testing.T) {
 	b.m.Status = market.Auction
 	require.ErrorAs(t, b.gate.CheckClose(b.account, sale(btc), true), &why)
 	require.Equal(t, exchange.CodeAuction, why.Code)
-	b.gate.WarmUp(1, true)
+	b.gate.WarmUp(1, 1, 0, 0)
 	require.ErrorAs(t, b.gate.CheckClose(b.account, sale(btc), true), &why)
 	require.Equal(t, risk.ReasonWarmUp, why.Reason)
 }

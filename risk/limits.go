@@ -73,8 +73,8 @@ func unset(limits []limit) (names []string) {
 func (g *Gate) checkLimits(a *state.Account, s *slot, m *market.Market, o *market.Order, added market.Qty,
 	more market.Money) error {
 	l := &s.limits
-	if l.MaxOpenOrders > 0 && a.Own(o.ID) == nil && a.OpenBy(o.Strategy) >= l.MaxOpenOrders {
-		return g.objection(s, ReasonMaxOpenOrders, int64(a.OpenBy(o.Strategy)+1), int64(l.MaxOpenOrders))
+	if l.MaxOpenOrders > 0 && a.Own(o.ID) == nil && a.SlotsBy(o.Strategy) >= l.MaxOpenOrders {
+		return g.objection(s, ReasonMaxOpenOrders, int64(a.SlotsBy(o.Strategy)+1), int64(l.MaxOpenOrders))
 	}
 	if l.PriceCollar > 0 && o.Type.HasPrice() {
 		if r := g.checkCollar(a, s, o); r != nil {

@@ -341,7 +341,7 @@ func TestHaltAndWarmUpHoldAllButCancels(t *testing.T) {
 	o := b.sent(limit(buy, btc, 10*at1))
 	all := []market.Command{limit(buy, btc, 10*at1), atMarket(market.Sell, btc),
 		update(o.ID, market.ChangePrice, market.OrderState{Price: 9 * at1})}
-	b.gate.WarmUp(1, true)
+	b.gate.WarmUp(1, 1, 12, market.Interval1d)
 	for _, c := range all {
 		b.refused(c, risk.ReasonWarmUp)
 	}
@@ -352,7 +352,7 @@ func TestHaltAndWarmUpHoldAllButCancels(t *testing.T) {
 		b.refused(c, risk.ReasonHalted)
 	}
 	b.passes(market.Command{Kind: market.CommandCancel, Order: market.Order{ID: o.ID}})
-	b.gate.WarmUp(1, false)
+	b.gate.Warm(1, 1)
 	b.gate.Resume(1)
 	for _, c := range all {
 		b.passes(c)

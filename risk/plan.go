@@ -2,6 +2,7 @@ package risk
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -18,18 +19,38 @@ func (g *Gate) CheckPlan(a *state.Account, id market.StrategyID, at market.Time,
 	switch {
 	case s.halted:
 		refused = g.objection(s, ReasonHalted, 0, 0)
-	case s.warming:
+	case s.cold > 0 && s.cold == len(s.warming)-1: // every market
 		refused = g.objection(s, ReasonWarmUp, 0, 0)
 	case l.OrdersPerMinute > 0 && both > l.OrdersPerMinute:
 		refused = g.objection(s, ReasonOrdersPerMinute, int64(both), int64(l.OrdersPerMinute))
 	case l.MaxInFlight > 0 && a.InFlightBy(id)+most > l.MaxInFlight:
 		refused = g.objection(s, ReasonMaxInFlight, int64(a.InFlightBy(id)+most), int64(l.MaxInFlight))
-	case l.MaxOpenOrders > 0 && a.OpenBy(id)+most > l.MaxOpenOrders:
-		refused = g.objection(s, ReasonMaxOpenOrders, int64(a.OpenBy(id)+most), int64(l.MaxOpenOrders))
+	case l.MaxOpenOrders > 0 && a.SlotsBy(id)+most > l.MaxOpenOrders:
+		refused = g.objection(s, ReasonMaxOpenOrders, int64(a.SlotsBy(id)+most), int64(l.MaxOpenOrders))
 	default:
 		return nil
 	}
 	return fmt.Errorf("a plan of %d sells and %d buys: %w", sells, buys, refused)
+}
+
+// CheckTactic decides whether a strategy may begin a tactic whose whole size is that of c, a market
+// order: everything that Check looks at, and whether orders_per_minute lets perMinute orders and
+// updates pass. It rounds c and counts nothing: each order is checked by itself when it leaves. The
+// error wraps a *Refusal, valid until the next Check.
+func (g *Gate) CheckTactic(a *state.Account, c *market.Command, perMinute int) error {
+	g.now = c.At
+	g.figures, g.checkedMarket = g.figures[:0], nil
+	s := &g.slots[c.Order.Strategy]
+	sent, at := slices.Clone(s.sent), s.sentAt
+	_, refused := g.checkPlace(a, c)
+	s.sent, s.sentAt = sent, at // nothing is sent yet
+	if most := s.limits.OrdersPerMinute; refused == nil && most > 0 && perMinute > most {
+		refused = g.objection(s, ReasonOrdersPerMinute, int64(perMinute), int64(most))
+	}
+	if refused != nil {
+		return fmt.Errorf("the whole as an order at market: %w", refused)
+	}
+	return nil
 }
 
 // Stale reports whether a market's latest price is no base for a decision of a strategy: it came

@@ -36,6 +36,8 @@ const (
 	ReasonTarget // the same for the target
 	ReasonDailyLoss
 	ReasonDrawdown
+	ReasonUniverse // the market is no member of the strategy's universe now
+	ReasonReplace  // the order that is to be replaced cannot be, or has filled meanwhile
 	reasons
 )
 
@@ -43,7 +45,7 @@ var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_ord
 	"warm_up", "halted", "stopping", "stale",
 	"reduce_only", "cool_down", "orders_per_minute", "max_in_flight", "max_open_orders", "max_order_value",
 	"max_position", "max_exposure",
-	"price_collar", "self_cross", "stop", "target", "max_daily_loss", "max_drawdown"}
+	"price_collar", "self_cross", "stop", "target", "max_daily_loss", "max_drawdown", "universe", "replace"}
 
 // String returns the reason's name; those of limits are the names of the config.
 func (r Reason) String() string {
@@ -59,10 +61,11 @@ type Refusal struct {
 	Code   int // ReasonExchange: the exchange's error code
 	// Message is, for ReasonExchange, the exchange's message; for ReasonStop and ReasonTarget, the
 	// level's fault in decimals; for ReasonStale and ReasonPriceCollar, that the market's prices
-	// are unreliable.
+	// are unreliable; for ReasonReplace, all there is to say.
 	Message string
 	// Have and Limit are the value and its limit, in the unit of the rule; 0 where the rule has
-	// none. For an order that cannot be changed, Have is its id.
+	// none. For an order that cannot be changed, Have is its id; for ReasonWarmUp, the number of
+	// candles that are missing, of interval Limit.
 	Have, Limit int64
 
 	market   *market.Market // gives the units of Have and Limit; nil: none
@@ -78,6 +81,8 @@ func (r *Refusal) Error() string {
 		return fmt.Sprintf("refused: the exchange would answer %d: %s", r.Code, r.Message)
 	case r.Message != "":
 		return "refused: " + r.Reason.String() + ": " + r.Message
+	case r.Reason == ReasonWarmUp && r.Have > 0:
+		return "refused: " + r.Reason.String() + ": " + r.Words(r.market, nil)
 	case r.Reason == ReasonNoSuchOrder || r.Reason == ReasonInFlight:
 		return fmt.Sprintf("refused: %s (order %d)", r.Reason, r.Have)
 	case r.currency != nil:
@@ -105,6 +110,22 @@ func (g *Gate) objection(s *slot, reason Reason, have, limit int64) error {
 	s.refused[reason]++
 	g.refusal = Refusal{Reason: reason, Have: have, Limit: limit, market: g.checkedMarket, currency: g.currency}
 	return &g.refusal
+}
+
+// RefuseOutside counts and returns the refusal of a buy in a market that does not belong to the
+// strategy's universe.
+func (g *Gate) RefuseOutside(id market.StrategyID) error {
+	g.checkedMarket = nil
+	return g.objection(&g.slots[id], ReasonUniverse, 0, 0)
+}
+
+// NotReplaced counts and returns the refusal of an order that was to replace another, for a reason
+// in words. It is valid until the next Check.
+func (g *Gate) NotReplaced(id market.StrategyID, why string) error {
+	g.checkedMarket = nil
+	refused := g.objection(&g.slots[id], ReasonReplace, 0, 0)
+	g.refusal.Message = why
+	return refused
 }
 
 // refuseUnreliable is objection for a market whose latest prices cannot be true.

@@ -9,7 +9,8 @@ import (
 type slot struct {
 	limits   Limits
 	halted   bool
-	warming  bool
+	warming  []lack        // by market
+	cold     int           // markets in warm-up
 	sent     []market.Time // ring of the latest sends, as long as OrdersPerMinute
 	sentAt   int
 	losses   int
@@ -59,5 +60,33 @@ func (g *Gate) halt(s market.StrategyID, on bool) { g.slots[s].halted, g.changed
 // Halted reports whether a strategy is halted.
 func (g *Gate) Halted(s market.StrategyID) bool { return g.slots[s].halted }
 
-// WarmUp refuses a strategy's orders until it is called with false.
-func (g *Gate) WarmUp(s market.StrategyID, on bool) { g.slots[s].warming = on }
+// lack is what a strategy's warm-up in a market still needs.
+type lack struct {
+	on       bool
+	candles  int
+	interval market.Interval
+}
+
+// WarmUp refuses a strategy's orders in a market until Warm: it needs as many more candles of an
+// interval, or with 0 the start of trading.
+func (g *Gate) WarmUp(s market.StrategyID, m market.ID, candles int, interval market.Interval) {
+	g.Warm(s, m)
+	g.slots[s].warming[m] = lack{true, candles, interval}
+	g.slots[s].cold++
+}
+
+// Warm ends WarmUp.
+func (g *Gate) Warm(s market.StrategyID, m market.ID) {
+	if w := &g.slots[s].warming[m]; w.on {
+		*w = lack{}
+		g.slots[s].cold--
+	}
+}
+
+// warm refuses the orders of a strategy in a market that is in its warm-up.
+//
+//go:noinline
+func (g *Gate) warm(s *slot, m market.ID) error {
+	w := &s.warming[m]
+	return g.objection(s, ReasonWarmUp, int64(w.candles), int64(w.interval))
+}

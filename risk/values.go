@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -58,6 +59,8 @@ func (r *Refusal) Words(m *market.Market, currency *market.Asset) string {
 		return "the exchange would answer " + strconv.Itoa(r.Code) + ": " + r.Message
 	case r.Message != "":
 		return r.Message
+	case r.Reason == ReasonWarmUp && r.Have > 0 && m != nil:
+		return needs(m, r.Have, market.Interval(r.Limit))
 	case r.Reason == ReasonSelfCross:
 		return "at " + have + " it would meet an own order at " + limit
 	case r.Reason == ReasonCoolDown:
@@ -70,10 +73,19 @@ func (r *Refusal) Words(m *market.Market, currency *market.Asset) string {
 	return reasonWords[r.Reason]
 }
 
+// needs says what a market in its warm-up needs: "BTC-EUR needs 12 more 1d candles".
+func needs(m *market.Market, candles int64, interval market.Interval) string {
+	if candles == 1 {
+		return fmt.Sprintf("%s needs 1 more %s candle", m.Name, interval)
+	}
+	return fmt.Sprintf("%s needs %d more %s candles", m.Name, candles, interval)
+}
+
 // reasonWords explain the reasons that have no values.
 var reasonWords = [reasons]string{
 	ReasonUnknownMarket: "there is no such market here", ReasonTooSmall: "nothing is left of the amount after rounding",
 	ReasonWarmUp: "its warm-up is not over",
 	ReasonHalted: "the strategy is halted", ReasonStopping: "the bot is stopping",
 	ReasonReduceOnly: "the strategy may only reduce what it holds",
+	ReasonUniverse:   "the market does not belong to the universe now, and can only be sold",
 }

@@ -35,6 +35,7 @@ type Account struct {
 	stamps       uint64              // of entries in best prices so far
 	spare        []*Order
 	closed       []*Order         // by the last Apply; spare from the next one on
+	claims       []claim          // of orders that wait
 	absent       []*Order         // the latest orders with an inferred refusal: the exchange may still show one
 	foreign      int64            // reports and fills of foreign orders
 	changed      bool             // since the last Saved; orders are in touched

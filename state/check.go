@@ -7,10 +7,10 @@ import (
 )
 
 // Check returns the first inconsistency of the account: holds that differ from the sum of the open
-// orders' reserves, holds above the balance, wrong counters, holds of closed orders, a best price
-// that is not the best, a cost without an amount, or a position that differs from its history.
-// Payments and the holds of an order's rest are both rounded up, so a partly filled order may hold
-// one unit more than the balance.
+// orders' reserves and the claims, holds above the balance, wrong counters, holds of closed orders,
+// a best price that is not the best, a cost without an amount, or a position that differs from its
+// history. Payments and the holds of an order's rest are both rounded up, so a partly filled order
+// may hold one unit more than the balance.
 func (a *Account) Check() error {
 	held, partly, open := a.empty(), a.empty(), a.Open(nil, 0, 0)
 	for i := range open {
@@ -21,6 +21,19 @@ func (a *Account) Check() error {
 		held[a.allocationOf[o.Strategy]][o.OnHoldCurrency] += o.OnHold
 		if o.counted > 0 {
 			partly[a.allocationOf[o.Strategy]][o.OnHoldCurrency]++
+		}
+	}
+	claimed := make([]int, len(a.openOf))
+	for _, c := range a.claims {
+		held[a.allocationOf[c.strategy]][c.asset] += c.money
+		if c.slot {
+			claimed[c.strategy]++
+		}
+	}
+	for s := range claimed {
+		if a.openOf[s].claimed != claimed[s] {
+			return fmt.Errorf("strategy %d counts %d slots of orders that wait and has %d", s, a.openOf[s].claimed,
+				claimed[s])
 		}
 	}
 	if err := a.checkOpen(); err != nil {

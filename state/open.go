@@ -38,6 +38,7 @@ type openLinks struct {
 // openOf is the open orders of a strategy.
 type openOf struct {
 	count, inFlight int
+	claimed         int // slots of orders that wait
 	lists           []*openList
 }
 

@@ -225,6 +225,16 @@ func (d *crowd) drop(rt *rapid.T) {
 	d.Drop(s, from)
 }
 
+// without takes an order out for a while, as if it had ended.
+func (d *crowd) without(rt *rapid.T) {
+	o, list := d.pick(rt, nil), d.list
+	d.Without(o, func() {
+		d.list = slices.DeleteFunc(slices.Clone(list), func(x *Order) bool { return x == o })
+		d.compareLists()
+	})
+	d.list = list
+}
+
 func (d *crowd) restart(rt *rapid.T) {
 	text := wholeText(d.t, d.Account, d.names)
 	again := NewAccount(d.Catalog(), 3, nil)
@@ -264,8 +274,12 @@ func (d *crowd) pay(rt *rapid.T) {
 }
 
 // compare asks the account and looks through the list.
-func (d *crowd) compare(rt *rapid.T) {
+func (d *crowd) compare(*rapid.T) {
 	require.NoError(d.t, d.Check())
+	d.compareLists()
+}
+
+func (d *crowd) compareLists() {
 	for s := market.StrategyID(0); s <= 3; s++ {
 		for m := market.ID(0); m <= 3; m++ {
 			var want, have []market.OrderID
@@ -324,7 +338,7 @@ func TestOpenOrdersAreThoseOfAPlainList(t *testing.T) {
 			"": d.compare, "place": d.place, "place 2": d.place, "place 3": d.place, "answer": d.answer,
 			"answer 2": d.answer, "trigger": d.trigger, "update": d.update, "update 2": d.update, "trade": d.trade,
 			"cancel": d.cancel, "lose": d.lose, "appear": d.appear, "reopen": d.reopen, "drop": d.drop,
-			"restart": d.restart, "price": d.price, "pay": d.pay,
+			"restart": d.restart, "price": d.price, "pay": d.pay, "without": d.without,
 		})
 	})
 }

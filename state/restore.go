@@ -17,25 +17,58 @@ import (
 // the same. The error says what differs; the account is then unchanged. The profit of a strategy
 // that holds nothing and is no longer configured is forgotten.
 func (a *Account) Restore(data []byte, orders [][]byte, strategies []string) error {
-	var s SavedAccount
-	if err := market.ParseSaved(data, savedVersion, &s, renamed...); err != nil {
+	s, err := parseSaved(data, orders)
+	if err != nil {
 		return fmt.Errorf("account: %w", err)
 	}
+	slices.SortFunc(s.Orders, func(x, y SavedOrder) int { return cmp.Compare(x.ID, y.ID) })
+	if err := a.restore(s, strategies); err != nil {
+		return fmt.Errorf("account: %w", err)
+	}
+	return nil
+}
+
+// parseSaved reads a saved account with its orders.
+func parseSaved(data []byte, orders [][]byte) (*SavedAccount, error) {
+	s := &SavedAccount{}
+	if err := market.ParseSaved(data, savedVersion, s, renamed...); err != nil {
+		return nil, err
+	}
 	if len(orders) != s.Open || len(orders) > 0 && len(s.Orders) > 0 {
-		return fmt.Errorf("account: %d orders were saved with it, and there are %d", len(s.Orders)+s.Open, len(orders))
+		return nil, fmt.Errorf("%d orders were saved with it, and there are %d", len(s.Orders)+s.Open, len(orders))
 	}
 	for _, text := range orders {
 		var o SavedOrder
 		if err := market.ParseSaved(text, savedVersion, &o); err != nil {
-			return fmt.Errorf("account: an order: %w", err)
+			return nil, fmt.Errorf("an order: %w", err)
 		}
 		s.Orders = append(s.Orders, o)
 	}
-	slices.SortFunc(s.Orders, func(x, y SavedOrder) int { return cmp.Compare(x.ID, y.ID) })
-	if err := a.restore(&s, strategies); err != nil {
-		return fmt.Errorf("account: %w", err)
+	return s, nil
+}
+
+// SavedMarkets lists the markets, by strategy and sorted, in which a saved account has base or an
+// order.
+func SavedMarkets(data []byte, orders [][]byte) (map[string][]string, error) {
+	s, err := parseSaved(data, orders)
+	if err != nil {
+		return nil, fmt.Errorf("account: %w", err)
 	}
-	return nil
+	markets := map[string][]string{}
+	for i := range s.Positions {
+		if p := &s.Positions[i]; p.Amount > 0 {
+			markets[p.Strategy] = append(markets[p.Strategy], p.Market)
+		}
+	}
+	for i := range s.Orders {
+		o := &s.Orders[i]
+		markets[o.Strategy] = append(markets[o.Strategy], o.Market)
+	}
+	for name, list := range markets {
+		slices.Sort(list)
+		markets[name] = slices.Compact(list)
+	}
+	return markets, nil
 }
 
 func (a *Account) restore(s *SavedAccount, strategies []string) error {

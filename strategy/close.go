@@ -43,7 +43,8 @@ type CloseFailed struct {
 // it.
 //
 // A Close in a market where one is under way does nothing, as does one without a position and open
-// orders: both return nil. It is refused during the warm-up and after OnStop, where the exchange
+// orders: both return nil. While a bracket sells by itself (ExitAfter, PartAt), a Close follows
+// that sale. It is refused during the warm-up and after OnStop, where the exchange
 // would refuse a market order now, and where orders_per_minute is used up. No other limit stops it,
 // and a halt does not end it.
 func (m MarketDesk) Close(with ...Option) error { return m.close(0, with) }

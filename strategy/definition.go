@@ -3,9 +3,11 @@ package strategy
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -26,10 +28,33 @@ type Definition struct {
 
 // Needs are the data that a strategy needs, beside the closed candles of its main interval.
 type Needs struct {
-	Warmup    int // closed candles of the main interval, with the first one on which a decision counts
-	Intervals []market.Interval
+	Warmup    int       // closed candles of the main interval, with the first one on which a decision counts
+	Intervals Intervals // further ones
 	Ticker    bool
 	Book      bool
+}
+
+// Intervals are further intervals whose closed candles a strategy gets. Each has its warm-up in its
+// own candles, 0 for none: Intervals{market.Interval1d: days.Warmup()}. A market can be traded once
+// it has the candles of every interval; it waits for no other market.
+type Intervals map[market.Interval]int
+
+// Candles are those of one interval.
+type Candles struct {
+	Interval market.Interval
+	Warmup   int
+}
+
+// Of lists the candles that a strategy with this main interval gets: those of the main interval
+// first, then from the shortest interval on.
+func (n Needs) Of(main market.Interval) []Candles {
+	all := []Candles{{main, max(n.Warmup, n.Intervals[main])}}
+	for _, interval := range slices.Sorted(maps.Keys(n.Intervals)) {
+		if interval != main {
+			all = append(all, Candles{interval, n.Intervals[interval]})
+		}
+	}
+	return all
 }
 
 // Setup has the markets and the interval of one strategy. The markets are copies made at the start:
@@ -158,10 +183,13 @@ func (d Definition) Needs(values map[string]any) (Needs, error) {
 		if n.Warmup < 0 {
 			return Needs{}, fmt.Errorf("needs a warm-up of %d candles; it cannot be negative", n.Warmup)
 		}
-		for _, i := range n.Intervals {
+		for _, i := range slices.Sorted(maps.Keys(n.Intervals)) {
 			if !known(i) {
 				return Needs{}, fmt.Errorf("needs candles of interval %d, which is none of the exchange's; use one of "+
 					"package market, such as market.Interval1h", i)
+			}
+			if n.Intervals[i] < 0 {
+				return Needs{}, fmt.Errorf("needs a warm-up of %d %s candles; it cannot be negative", n.Intervals[i], i)
 			}
 		}
 		return n, nil

@@ -41,7 +41,7 @@ type made struct {
 
 func kindOfAll() strategy.Definition {
 	needs := func(p all) strategy.Needs {
-		return strategy.Needs{Warmup: int(p.Slow), Intervals: []market.Interval{p.Interval}}
+		return strategy.Needs{Warmup: int(p.Slow), Intervals: strategy.Intervals{p.Interval: 7}}
 	}
 	build := func(p all, s strategy.Setup) (strategy.Strategy, error) { return &made{params: p, setup: s}, nil }
 	return strategy.Define("all", "has every type of parameter", needs, build)
@@ -83,7 +83,9 @@ func TestNewReadsDecodedValuesAndTexts(t *testing.T) {
 func TestNeedsFollowTheValues(t *testing.T) {
 	needs, err := kindOfAll().Needs(map[string]any{"slow": int64(200), "interval": "1d"})
 	require.NoError(t, err)
-	require.Equal(t, strategy.Needs{Warmup: 200, Intervals: []market.Interval{market.Interval1d}}, needs)
+	require.Equal(t, strategy.Needs{Warmup: 200, Intervals: strategy.Intervals{market.Interval1d: 7}}, needs)
+	require.Equal(t, []strategy.Candles{{market.Interval1h, 200}, {market.Interval1d, 7}}, needs.Of(market.Interval1h))
+	require.Equal(t, []strategy.Candles{{market.Interval1d, 200}}, needs.Of(market.Interval1d), "the same candles")
 }
 
 func TestResolveTellsEveryValue(t *testing.T) {

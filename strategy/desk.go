@@ -16,16 +16,28 @@ type Engine interface {
 	// Ask submits a command, with what its bracket follows (nil: nothing); the engine copies both.
 	// It returns the order's id, or the gate's refusal.
 	Ask(s market.StrategyID, c *market.Command, f *Follow) (market.OrderID, error)
+	// Replace is Ask for a new order over the funds of another; see Replacing.
+	Replace(s market.StrategyID, old market.OrderID, c *market.Command, f *Follow) (market.OrderID, error)
 	// Protect opens a bracket over base that the strategy holds; see MarketDesk.Protect.
 	Protect(s market.StrategyID, m market.ID, levels market.Bracket, f *Follow) (market.OrderID, error)
 	// Rebalance brings markets to the weights of a portfolio; see Desk.Rebalance.
 	Rebalance(s market.StrategyID, p Portfolio) error
+	// Work begins a tactic over the whole size of a command; see MakerFirst. It returns the id of
+	// its first order, or the gate's refusal of the whole.
+	Work(s market.StrategyID, c *market.Command, t *Tactic, f *Follow) (market.OrderID, error)
+	// Working reports whether a tactic is under way in a market.
+	Working(s market.StrategyID, m market.ID) bool
+	// EndTactics ends the tactics in a market, 0 for all markets, and cancels their orders.
+	EndTactics(s market.StrategyID, m market.ID)
 	// Close sells a position, or an amount of it; 0: all. See MarketDesk.Close.
 	Close(s market.StrategyID, m market.ID, amount market.Qty, tag string) error
 	// Costs are the gate's assumptions about the costs of orders in a market.
 	Costs(m market.ID) Costs
 	// Exits are the present levels of the bracket of an order; found is false where it has none.
 	Exits(s market.StrategyID, id market.OrderID) (levels market.Bracket, found bool)
+	// Members are the markets of the strategy's universe now, all of its markets if it has none.
+	// The slice is the engine's.
+	Members(s market.StrategyID) []market.ID
 	// SetTimer asks for an OnTimer at or after a time.
 	SetTimer(s market.StrategyID, at market.Time, name int64)
 	// Book is the strategy's part of the account.
@@ -71,9 +83,13 @@ type Desk struct {
 	command market.Command  // reused: a pointer to a local through an interface would allocate on every ask
 	open    []*market.Order // reused: the account's own, which never leave the desk
 	copies  []market.Order  // of OpenOrders
+	members []market.ID     // of Universe
 	fault   error           // ErrMeaningless about the ask that is being made
 	follow  *Follow         // of the ask that is being made; nil: none
+	old     market.OrderID  // that the ask replaces; 0: none
 	terms   Follow          // reused: what follow points at
+	tactic  *Tactic         // of the ask that is being made; nil: none
+	way     Tactic          // reused: what tactic points at
 }
 
 // NewDesk returns the desk of strategy id on e. Only an engine calls it.
@@ -184,6 +200,7 @@ func Spoil(d *Desk) {
 	for i := range d.copies {
 		d.copies[i] = market.Order{ID: -1, OrderState: market.OrderState{Amount: 1, Price: 1}}
 	}
+	clear(d.members)
 }
 
 // own are the strategy's open orders in m, or in all markets for m = 0, without copies.
@@ -211,9 +228,10 @@ var ErrNoPosition = errors.New("no position to protect")
 // Update asks for a change of an own open order: At, Resize, Trigger, InForce, PostOnly, SelfTrade.
 // The order leaves the book and loses its place in the queue. On the entry of a bracket, StopAt,
 // TargetAt or Exits move its exits; Trail, TrailBy, ByPrices, BreakEvenAfter, ExitAfter and
-// ExitAfterTime set how they follow.
+// ExitAfterTime set how they follow, PartAt the partial targets that are to come.
 func (d *Desk) Update(id market.OrderID, with ...Option) error {
-	d.command, d.fault, d.follow = market.Command{Kind: market.CommandUpdate}, nil, nil
+	d.command, d.fault = market.Command{Kind: market.CommandUpdate}, nil
+	d.follow, d.tactic, d.old = nil, nil, 0
 	o := &d.command.Order
 	o.ID = id
 	for i := range with {
@@ -228,7 +246,8 @@ func (d *Desk) Update(id market.OrderID, with ...Option) error {
 
 // Cancel asks for an own open order to be cancelled. It is not an error to cancel one that is done.
 func (d *Desk) Cancel(id market.OrderID) error {
-	d.command, d.fault, d.follow = market.Command{Kind: market.CommandCancel}, nil, nil
+	d.command, d.fault = market.Command{Kind: market.CommandCancel}, nil
+	d.follow, d.tactic, d.old = nil, nil, 0
 	d.command.Order.ID = id
 	return d.change(id)
 }
@@ -242,6 +261,7 @@ func (d *Desk) CancelAll() error {
 }
 
 func (d *Desk) cancelAll(m market.ID) error {
+	d.engine.EndTactics(d.id, m)
 	for _, o := range d.own(m) {
 		if err := d.Cancel(o.ID); err != nil {
 			return err
@@ -252,7 +272,8 @@ func (d *Desk) cancelAll(m market.ID) error {
 
 // draft begins an order.
 func (d *Desk) draft(m market.ID, side market.Side) *market.Order {
-	d.command, d.fault, d.follow = market.Command{Kind: market.CommandPlace}, nil, nil
+	d.command, d.fault = market.Command{Kind: market.CommandPlace}, nil
+	d.follow, d.tactic, d.old = nil, nil, 0
 	o := &d.command.Order
 	o.Market, o.Side, o.Type, o.Strategy = m, side, market.TypeMarket, d.id
 	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
@@ -265,9 +286,15 @@ func (d *Desk) draft(m market.ID, side market.Side) *market.Order {
 // options applies the options of an ask.
 func (d *Desk) options(with []Option) {
 	for i := range with {
-		if with[i].field >= fieldTrail {
+		if f := with[i].field; f >= fieldMakerFirst {
+			d.tacticOption(&with[i])
+			continue
+		} else if f >= fieldTrail {
 			d.followOption(&with[i])
 			continue
+		}
+		if with[i].field == fieldReplacing {
+			d.old = market.OrderID(with[i].number)
 		}
 		changed, err := with[i].apply(&d.command.Order)
 		d.command.Changed |= changed
@@ -291,13 +318,25 @@ func (d *Desk) followOption(p *Option) {
 
 // ask hands the command on.
 func (d *Desk) ask() (market.OrderID, error) {
-	o := &d.command.Order
+	o, old := &d.command.Order, d.old
+	d.old = 0
 	switch {
 	case d.fault != nil:
 		return 0, d.fault
+	case d.tactic != nil && d.command.Kind != market.CommandPlace:
+		return 0, fmt.Errorf("%w: MakerFirst and TWAP begin with Buy or Sell; Update does not change them",
+			ErrMeaningless)
 	case o.Amount < 0 || o.AmountQuote < 0 || o.Price < 0 || o.TriggerAmount < 0:
 		return 0, fmt.Errorf("%w: amount %d, quote amount %d, price %d, trigger %d: none of them can be negative",
 			ErrMeaningless, o.Amount, o.AmountQuote, o.Price, o.TriggerAmount)
+	case d.tactic != nil && old != 0:
+		return 0, fmt.Errorf("%w: Replacing is for a single order; cancel the old one before MakerFirst or TWAP",
+			ErrMeaningless)
+	case d.tactic != nil:
+		return d.work()
+	}
+	if old != 0 {
+		return d.engine.Replace(d.id, old, &d.command, d.follow)
 	}
 	return d.engine.Ask(d.id, &d.command, d.follow)
 }
@@ -306,6 +345,9 @@ func (d *Desk) ask() (market.OrderID, error) {
 func (d *Desk) change(id market.OrderID) error {
 	if id <= 0 && d.fault == nil {
 		d.fault = fmt.Errorf("%w: order %d: ids begin with 1; an ask that was refused has none", ErrMeaningless, id)
+	}
+	if d.old != 0 && d.fault == nil {
+		d.fault = errNotReplacing()
 	}
 	if !d.engine.Admit(d.id, d.command.Kind.String()) {
 		return ErrElsewhere

@@ -8,8 +8,8 @@ import (
 )
 
 // Follow says how the exits of a bracket follow the price and the time: Trail, TrailBy, ByPrices,
-// BreakEvenAfter, ExitAfter and ExitAfterTime set its fields. The engine keeps it, also over a
-// restart.
+// BreakEvenAfter, ExitAfter, ExitAfterTime and PartAt set its fields. The engine keeps it, also
+// over a restart.
 type Follow struct {
 	Trail     market.Rate     `json:"trail,omitzero"`     // of the stop below the highest price; 0: none
 	TrailBy   market.Price    `json:"trailBy,omitzero"`   // the same as a distance; 0: none
@@ -17,6 +17,7 @@ type Follow struct {
 	ByPrices  bool            `json:"byPrices,omitzero"`  // every price moves the stop, not only closes
 	Candles   int             `json:"candles,omitzero"`   // after which the position is closed; 0: none
 	Time      market.Duration `json:"time,omitzero"`      // after which the position is closed; 0: none
+	Parts     *Parts          `json:"parts,omitzero"`     // partial targets, which do not change; nil: none
 }
 
 // Trail attaches a stop that follows the price: it stays below the highest close since the entry
@@ -85,6 +86,9 @@ func (f Follow) With(g *Follow) Follow {
 	if g.Time != 0 {
 		f.Time = g.Time
 	}
+	if g.Parts != nil {
+		f.Parts = g.Parts
+	}
 	f.ByPrices = f.ByPrices || g.ByPrices
 	return f
 }
@@ -109,6 +113,9 @@ func (f *Follow) Words(m *market.Market) string {
 	}
 	if f.Time != 0 {
 		parts = append(parts, "exit after "+f.Time.String())
+	}
+	if f.Parts != nil {
+		parts = append(parts, "partial targets "+f.Parts.words(m))
 	}
 	return strings.Join(parts, ", ")
 }

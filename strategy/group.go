@@ -19,7 +19,8 @@ const GroupGrace = market.Duration(5e9)
 type Group struct {
 	End     market.Time     // of its candles, exclusive
 	Candles []market.Candle // in the order in which they came
-	Missing []market.ID     // markets without a trade in the interval, or whose candle is late
+	Missing []market.ID     // members without a trade in the interval, or whose candle is late
+	Warming []market.ID     // markets in their warm-up: asks are refused there, and Rebalance keeps their units
 }
 
 // In returns the group's candle of a market, and whether it has one.

@@ -44,9 +44,9 @@ func (m MarketDesk) Held() market.Qty {
 }
 
 // Flat reports whether the strategy has neither a position above dust nor an open order in the
-// market.
+// market, and no MakerFirst or TWAP under way.
 func (m MarketDesk) Flat() bool {
-	return m.reads("Flat") && m.Held() == 0 && len(m.desk.own(m.id)) == 0
+	return m.reads("Flat") && m.Held() == 0 && len(m.desk.own(m.id)) == 0 && !m.desk.engine.Working(m.desk.id, m.id)
 }
 
 // Cost is what a unit of the position has cost, fees included, rounded down; 0 without a position.
@@ -153,7 +153,8 @@ func (m MarketDesk) Affords(size Size) bool {
 // been bought it cancels the entry, and a fill on the way is still protected.
 //
 // Trail, TrailBy and BreakEvenAfter let the stop follow the price; ExitAfter and ExitAfterTime
-// close what was bought after a time.
+// close what was bought after a time; PartAt sells a part of it at a price. MakerFirst and TWAP
+// spread the buy over several orders.
 func (m MarketDesk) Buy(size Size, with ...Option) (market.OrderID, error) {
 	return m.Place(market.Buy, size, with...)
 }
@@ -207,13 +208,19 @@ func (m MarketDesk) Protect(with ...Option) (market.OrderID, error) {
 	d := m.desk
 	o := d.draft(m.id, market.Sell)
 	d.options(with)
+	if d.tactic != nil && d.fault == nil {
+		d.fault = fmt.Errorf("%w: Protect buys nothing: MakerFirst and TWAP go with Buy and Sell", ErrMeaningless)
+	}
 	switch {
 	case !d.engine.Admit(d.id, "Protect"):
 		return 0, ErrElsewhere
 	case d.fault == nil && !d.has(m.id):
 		return 0, d.unknown(m.id)
 	}
-	if d.trail(m.Last()); d.fault != nil {
+	if d.trail(m.Last()); d.old != 0 && d.fault == nil {
+		d.fault = errNotReplacing()
+	}
+	if d.old = 0; d.fault != nil {
 		return 0, d.fault
 	}
 	return d.engine.Protect(d.id, m.id, o.Bracket, d.follow)
@@ -232,7 +239,10 @@ func (m MarketDesk) Target(size Size, with ...Option) (market.OrderID, error) {
 	}
 	wanted := market.Order{Side: market.Buy, Type: market.TypeLimit}
 	wanted.Price = m.Last()
-	if err := m.measure(&wanted, size); err != nil {
+	old := replaced(with)
+	d.old = old
+	err := m.measure(&wanted, size)
+	if d.old = 0; err != nil {
 		return 0, err
 	}
 	if wanted.Amount < 0 {
@@ -241,9 +251,12 @@ func (m MarketDesk) Target(size Size, with ...Option) (market.OrderID, error) {
 	}
 	missing := wanted.Amount - m.Position().Amount
 	for _, o := range d.own(m.id) {
-		if o.Type == market.TypeMarket && o.Side == market.Buy {
+		if o.Type != market.TypeMarket || o.ID == old {
+			continue
+		}
+		if o.Side == market.Buy {
 			missing -= o.AmountRemaining
-		} else if o.Type == market.TypeMarket {
+		} else {
 			missing += o.AmountRemaining
 		}
 	}

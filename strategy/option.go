@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -40,12 +41,18 @@ const (
 	fieldSelfTrade
 	fieldExits
 	fieldKeep
+	fieldReplacing
 	fieldTrail
 	fieldTrailBy
 	fieldByPrices
 	fieldBreakEven
 	fieldExitAfter
 	fieldExitAfterTime
+	fieldPart
+	fieldMakerFirst
+	fieldTakeAfter
+	fieldTakeBeyond
+	fieldTWAP
 )
 
 // Tag names the reason of an order for the reports. Use constants: the text is kept, not copied.
@@ -185,6 +192,8 @@ func (p *Option) follow(f *Follow) {
 		f.Candles = int(n)
 	case fieldExitAfterTime:
 		f.Time = market.Duration(n)
+	case fieldPart:
+		f.Parts = f.Parts.with(Part{market.Price(n), market.Rate(p.second)})
 	}
 }
 
@@ -212,12 +221,18 @@ var numbers = [...]struct {
 	fieldPostOnly: {"PostOnly", 0, 1, ""},
 	fieldKeep: {"Keep", int64(market.KeepStop), int64(market.KeepTarget),
 		"use market.KeepStop or market.KeepTarget"},
+	fieldReplacing:     {"Replacing", 1, math.MaxInt64, "ids begin with 1; an ask that was refused has none"},
 	fieldTrail:         {"Trail", 1, int64(market.Whole) - 1, "a rate is above 0 and below 100%"},
 	fieldTrailBy:       {"TrailBy", 1, math.MaxInt64, "a distance is positive"},
 	fieldByPrices:      {"ByPrices", 0, 1, ""},
 	fieldBreakEven:     {"BreakEvenAfter", 1, 100 * int64(market.Whole), "a gain is above 0 and at most 10000%"},
 	fieldExitAfter:     {"ExitAfter", 1, math.MaxInt32, "a number of candles is positive"},
 	fieldExitAfterTime: {"ExitAfterTime", 1, math.MaxInt64, "a duration is positive"},
+	fieldPart:          {"PartAt", 1, math.MaxInt64, "a price is positive"},
+	fieldMakerFirst:    {"MakerFirst", int64(time.Second), math.MaxInt64, "an order moves at most once a second"},
+	fieldTakeAfter:     {"TakeAfter", 1, math.MaxInt64, "a duration is positive"},
+	fieldTakeBeyond:    {"TakeBeyond", 1, int64(market.Whole), "a rate is above 0 and at most 100%"},
+	fieldTWAP:          {"TWAP", int64(time.Second), math.MaxInt64, "it lasts at least a second"},
 }
 
 // check refuses a number out of its valid range.
@@ -231,6 +246,13 @@ func (p *Option) check() error {
 	n := &numbers[p.field]
 	if p.number < n.least || p.number > n.most {
 		return fmt.Errorf("%w: %s(%d): %s", ErrMeaningless, n.name, p.number, n.what)
+	}
+	if p.field == fieldTWAP && (p.second < 1 || p.second > math.MaxInt32) {
+		return fmt.Errorf("%w: TWAP of %d parts: a number of parts is positive", ErrMeaningless, p.second)
+	}
+	if p.field == fieldPart && (p.second <= 0 || p.second >= int64(market.Whole)) {
+		return fmt.Errorf("%w: PartAt with a share of %s: a share is above 0%% and below 100%%; all is TargetAt",
+			ErrMeaningless, market.Rate(p.second))
 	}
 	if p.second < 0 {
 		return fmt.Errorf("%w: Exits with a target of %d: a target is positive, or 0 for none", ErrMeaningless,

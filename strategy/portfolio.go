@@ -36,7 +36,10 @@ const TagRebalance = "rebalance"
 //
 // A market keeps its units where the portfolio does not name it, where it is halted, where its
 // price is late or too old, and where the difference is below the market's minimum. An open market
-// order counts as filled. Base that other open orders hold (exits of brackets too) cannot be sold.
+// order counts as filled. Base that the exits of brackets hold is sold as ClosePart sells it: the
+// exits are reduced to the rest, or come back where that fails. A plan that would sell base that
+// other own sells hold is refused whole, with an error that wraps ErrHeld and names them. A market
+// in which a Close is under way keeps its units.
 //
 // The error says why nothing was done: a portfolio that is not valid, or a *risk.Refusal where the
 // limits do not allow all orders of the plan. Then an earlier plan stays. Orders that the gate

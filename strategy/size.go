@@ -49,7 +49,8 @@ func Money(money market.Money) Size { return Size{unit: unitQuote, number: int64
 // EquityShare is a share of the strategy's equity (MarketDesk.Equity).
 func EquityShare(share market.Rate) Size { return Size{unit: unitEquity, number: int64(share)} }
 
-// CashShare is a share of the cash that the strategy can still spend.
+// CashShare is a share of the cash that the strategy can still spend, that of the order which
+// Replacing replaces included.
 func CashShare(share market.Rate) Size { return Size{unit: unitCash, number: int64(share)} }
 
 // PositionShare is a share of the strategy's position in the market.
@@ -248,7 +249,7 @@ func partOf(amount market.Qty, share market.Rate) market.Qty {
 func (m MarketDesk) share(o *market.Order, of unit, share market.Rate) (market.Qty, error) {
 	var money market.Money
 	if of == unitCash {
-		money = m.Cash()
+		money = m.Cash() + m.desk.freed()
 	} else {
 		money = m.Equity()
 	}
@@ -356,10 +357,11 @@ func (m MarketDesk) affordable(o *market.Order, money market.Money) market.Qty {
 func (m MarketDesk) limit(o *market.Order) {
 	if o.Side == market.Sell {
 		available, _ := m.desk.engine.Book().Balance(m.desk.id, m.facts().Base)
+		available += m.desk.freed()
 		o.Amount = min(o.Amount, market.Qty(max(0, available)))
 		return
 	}
-	cash := m.Cash()
+	cash := m.Cash() + m.desk.freed()
 	if o.AmountQuote != 0 {
 		o.AmountQuote = max(0, min(o.AmountQuote, cash))
 		return

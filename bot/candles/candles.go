@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -143,11 +144,24 @@ func (a *commands) listCandles(f *storeFlags) error {
 	if err != nil {
 		return err
 	}
+	listings, err := store.ListingRange()
+	if err != nil {
+		return err
+	}
 	if f.json {
 		return console.PrintJSON(a.Stdout, seriesInfos(list))
 	}
-	return printSeries(a.Stdout, list)
+	if err := printSeries(a.Stdout, list); err != nil || listings.Days == 0 {
+		return err
+	}
+	_, err = fmt.Fprintf(a.Stdout,
+		"records of markets: %d, from %s to %s; %d markets in the last one, %d bytes/record\n",
+		listings.Days, day(listings.First), day(listings.Last), listings.Markets, listings.Bytes/listings.Days)
+	return err
 }
+
+// day writes the UTC day of a time.
+func day(t market.Time) string { return t.Std().Format(time.DateOnly) }
 
 // seriesInfo is a stored series as a program reads it.
 type seriesInfo struct {

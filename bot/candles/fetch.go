@@ -25,6 +25,9 @@ interval outside the answered ranges, or before the first candle, is missing.
 The command keeps to the exchange's weight budget, waits near its end, and waits for the end of a ban. It locks the
 store only while it writes a page. A backtest can read the store between two pages, and the fetch waits for it.
 
+With --markets it downloads no candles. It stores which markets there are, with their rules and volumes of the last 24
+hours: one record a UTC day, for cron. A day keeps its first record. A backtest with a universe reads these records.
+
 -c takes a config of bot run, for base_url, prefix and weight_per_ip of its [exchange], or a config of bot backtest,
 for the store of its [data].`
 
@@ -35,6 +38,7 @@ const defaultExchange = "http://127.0.0.1:8080"
 type fetchFlags struct {
 	*storeFlags
 	from, to, baseURL, prefix string
+	markets                   bool
 }
 
 func (a *commands) fetchCommand(store *storeFlags) *cobra.Command {
@@ -44,11 +48,18 @@ func (a *commands) fetchCommand(store *storeFlags) *cobra.Command {
 		Example: "  bot candles fetch --market BTC-EUR --interval 1m --from 2024-01-01 \\\n" +
 			"    --base-url https://api.example.com/v2\n" +
 			"  bot candles fetch --market BTC-EUR --interval 1h --from 2024-01-01 \\\n" +
-			"    --to 2025-01-01 -c live.toml --db candles.db",
-		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.fetchCandles(ctx, f) }),
+			"    --to 2025-01-01 -c live.toml --db candles.db\n" +
+			"  bot candles fetch --markets --base-url https://api.example.com/v2",
+		RunE: a.enter(func(ctx context.Context, _ []string) error {
+			if f.markets {
+				return a.fetchMarkets(ctx, f)
+			}
+			return a.fetchCandles(ctx, f)
+		}),
 	}
 	f.seriesFlags(c)
 	f.jsonFlag(c)
+	c.Flags().BoolVar(&f.markets, "markets", false, "record all markets, their rules and volumes, once a day")
 	c.Flags().StringVar(&f.from, "from", "", "first candle: 2021-01-01, RFC 3339 or Unix ms (needed)")
 	c.Flags().StringVar(&f.to, "to", "", "end, exclusive; without it, now")
 	c.Flags().StringVar(&f.baseURL, "base-url", "",

@@ -60,7 +60,8 @@ func parseRename(fields []string) (line rename, err error) {
 	if len(fields) < 2 || len(fields) > 4 {
 		return line, fmt.Errorf("%d fields", len(fields))
 	}
-	line.old, line.present = market.UsualName(strings.TrimSpace(fields[0])), market.UsualName(strings.TrimSpace(fields[1]))
+	line.old = market.UsualName(strings.TrimSpace(fields[0]))
+	line.present = market.UsualName(strings.TrimSpace(fields[1]))
 	for _, name := range []string{line.old, line.present} {
 		if err := candles.CheckMarketName(name); err != nil {
 			return line, err

@@ -53,11 +53,13 @@ type verifyInfo struct {
 	Series   int64    `json:"series"`
 	Chunks   int64    `json:"chunks"`
 	Candles  int64    `json:"candles"`
+	Listings int64    `json:"listings"` // days of recorded markets
 	Problems []string `json:"problems"`
 }
 
 func (a *commands) printVerify(r *candles.VerifyReport, asJSON bool) error {
-	info := verifyInfo{Series: r.Series, Chunks: r.Chunks, Candles: r.Candles, Problems: []string{}}
+	info := verifyInfo{Series: r.Series, Chunks: r.Chunks, Candles: r.Candles, Listings: r.Listings,
+		Problems: []string{}}
 	for i := range r.Problems {
 		info.Problems = append(info.Problems, r.Problems[i].String())
 	}
@@ -67,7 +69,11 @@ func (a *commands) printVerify(r *candles.VerifyReport, asJSON bool) error {
 	for _, problem := range info.Problems {
 		fmt.Fprintln(a.Stdout, problem)
 	}
-	_, err := fmt.Fprintf(a.Stdout, "%d series, %d chunks, %d candles read; %d problems\n", info.Series, info.Chunks,
-		info.Candles, len(info.Problems))
+	listings := ""
+	if info.Listings > 0 {
+		listings = fmt.Sprintf(", markets of %d days", info.Listings)
+	}
+	_, err := fmt.Fprintf(a.Stdout, "%d series, %d chunks, %d candles%s read; %d problems\n", info.Series, info.Chunks,
+		info.Candles, listings, len(info.Problems))
 	return err
 }

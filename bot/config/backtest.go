@@ -62,9 +62,13 @@ type BacktestSection struct {
 	VolumeShare   Part    `toml:"volume_share"`    // largest part of a candle's volume for own orders; 0: no cap
 	// PlacementLimit is a part of the price: a limit order further through the market is cancelled;
 	// 0: never.
-	PlacementLimit Part   `toml:"placement_limit"`
-	SyntheticBook  bool   `toml:"synthetic_book"` // make order books from candles, for strategies that need books
-	Seed           uint64 `toml:"seed"`           // of the synthetic market
+	PlacementLimit Part `toml:"placement_limit"`
+	// DelistingHaircut is the part of its last price that a delisted market's base loses; none:
+	// 0.5.
+	DelistingHaircut Part `toml:"delisting_haircut" json:",omitzero"`
+
+	SyntheticBook bool   `toml:"synthetic_book"` // make order books from candles, for strategies that need books
+	Seed          uint64 `toml:"seed"`           // of the synthetic market
 }
 
 // DataSection names the source of the candles.
@@ -132,9 +136,11 @@ type LimitSection struct {
 
 // StrategySection is one strategy at work.
 type StrategySection struct {
-	Kind     string          `toml:"kind"` // see `bot strategies`
-	Markets  []string        `toml:"markets"`
-	Interval market.Interval `toml:"interval"`
+	Kind    string   `toml:"kind"` // see `bot strategies`
+	Markets []string `toml:"markets"`
+	// Universe takes the place of markets: the markets with the largest volume, ranked each day.
+	Universe *UniverseSection `toml:"universe" json:",omitempty"`
+	Interval market.Interval  `toml:"interval"`
 	// of the currency, for it alone; none: it shares what is left with the others. The JSON name
 	// goes into the hash of the settings, which must not change
 	Allocation Decimal        `toml:"allocation" json:"Allotment"`
@@ -144,10 +150,20 @@ type StrategySection struct {
 	Risk       LimitSection   `toml:"risk"`         // over the defaults of [risk]
 }
 
+// UniverseSection says which markets belong to a universe.
+type UniverseSection struct {
+	Rank    string `toml:"rank"`     // volume30d, volume7d or volume1d: the mean volume of a day, in quote
+	Top     int64  `toml:"top"`      // how many markets are members
+	Quote   string `toml:"quote"`    // quote asset of the markets; none: the account's currency
+	MinDays int64  `toml:"min_days"` // days with a known volume that a member needs; 0: nine tenths of the rank's
+	// Records is the candle store with the records of markets that a live bot ranks by; none: it
+	// ranks by the last 24 hours. A backtest has them in its own store.
+	Records string `toml:"records" json:"-"`
+}
+
 // ReportSection holds the outputs of a backtest. No setting in it changes the result.
 type ReportSection struct {
 	Out     string `toml:"out"`     // folder of the files; none: out/NAME after the config file
-	Assets  string `toml:"assets"`  // of report.html: address or folder of its script, or inline=FILE
 	Parquet bool   `toml:"parquet"` // write each table as Parquet too, for notebooks
 	// Envelope runs the pessimistic and optimistic path too: true, false, or auto: unless --json.
 	Envelope Toggle `toml:"envelope"`

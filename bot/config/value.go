@@ -122,6 +122,9 @@ func (p *Part) read(raw any) error {
 	return nil
 }
 
+// String is the number.
+func (p Part) String() string { return string(p.Decimal) }
+
 // MarshalText writes the number alone.
 func (p Part) MarshalText() ([]byte, error) { return []byte(p.Decimal), nil }
 

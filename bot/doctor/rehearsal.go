@@ -44,7 +44,7 @@ func (d *doctor) rehearse(ctx context.Context, deposits []backtest.Deposit) (pla
 		case err != nil:
 			d.fail("rehearsal", fmt.Sprintf("%s: %v", s.Name, err), "bot backtest over fetched candles shows more")
 		default:
-			d.judge(s, needs.Warmup, got)
+			d.judge(s, got)
 			for _, one := range got.Placed {
 				one.Strategy = id
 				placed = append(placed, one)
@@ -74,17 +74,16 @@ func (d *doctor) rehearseOne(ctx context.Context, s *backtest.StrategyPlan, need
 	plan := &backtest.Plan{Catalog: p.Catalog, Currency: p.Currency, Deposits: deposits,
 		Strategies: []backtest.StrategyPlan{*s}, Account: p.Limits,
 		Fees: p.Fees, SyntheticBook: true, Log: zerolog.Nop()}
-	intervals := append([]market.Interval{s.Interval}, needs.Intervals...)
-	slices.Sort(intervals)
-	intervals = slices.Compact(intervals)
-	length := s.Interval.End(0).Sub(0) * market.Duration(needs.Warmup+rehearsed)
+	series := needs.Of(s.Interval)
+	slices.SortFunc(series, func(a, b strategy.Candles) int { return cmp.Compare(a.Interval, b.Interval) })
+	length := s.Interval.End(0).Sub(0) * rehearsed
 	stored := map[backtest.Feed][]market.Candle{}
 	source, now := poll.New(poll.Config{Data: d.client, Catalog: p.Catalog}), d.client.Now()
-	for i, interval := range intervals {
+	for i, c := range series {
 		for _, m := range s.Markets {
-			feed := backtest.Feed{Market: m, Interval: interval, Drive: i == 0, Deliver: true}
-			count := min(maxCandles, int(length/interval.End(0).Sub(0))+1)
-			candles, err := source.History(ctx, poll.Series{Market: m.ID, Interval: interval}, now, count)
+			feed := backtest.Feed{Market: m, Interval: c.Interval, Drive: i == 0, Deliver: true}
+			count := min(maxCandles, c.Warmup+int(length/c.Interval.End(0).Sub(0))+1)
+			candles, err := source.History(ctx, poll.Series{Market: m.ID, Interval: c.Interval}, now, count)
 			if err != nil {
 				return nil, err
 			}
@@ -117,7 +116,7 @@ func (c *candlesAtHand) Next() ([]market.Candle, error) {
 func (c *candlesAtHand) Close() error { return nil }
 
 // judge makes the finding of a rehearsal.
-func (d *doctor) judge(s *backtest.StrategyPlan, warmup int, r *backtest.Rehearsal) {
+func (d *doctor) judge(s *backtest.StrategyPlan, r *backtest.Rehearsal) {
 	const check = "rehearsal"
 	refused, why := int64(0), []string(nil)
 	for _, c := range r.Refusals[0] {
@@ -140,7 +139,8 @@ func (d *doctor) judge(s *backtest.StrategyPlan, warmup int, r *backtest.Rehears
 		d.warn(check, fmt.Sprintf("%s: all %d orders that it asked for were refused: %s", over, refused, reasons),
 			"the bot waits until the market trades")
 	case len(r.Placed) == 0:
-		d.ok(check, "%s, behind a warm-up of %d: it asked for no order", over, warmup)
+		d.ok(check, "%s, behind a warm-up of %s: it asked for no order", over,
+			backtest.Declared([]backtest.StrategyPlan{*s}))
 	case int64(len(r.Placed)) < refused:
 		d.warn(check, fmt.Sprintf("%s: %d orders, and %d refused: %s", over, len(r.Placed), refused, reasons),
 			"look whether its parameters and the limits fit each other")

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/state"
@@ -28,4 +29,23 @@ func Prices(store *journal.Store) (*state.Account, error) {
 		return nil, fmt.Errorf("prices in the state file: %w", err)
 	}
 	return account, nil
+}
+
+// Held lists the markets, by strategy, in which the last run has left base or orders.
+func Held(store *journal.Store) (map[string][]string, error) {
+	parts, resumed, err := Parts(store)
+	if err != nil || !resumed {
+		return nil, err
+	}
+	var orders [][]byte
+	for name, text := range parts {
+		if strings.HasPrefix(name, engine.PartOrder) {
+			orders = append(orders, text)
+		}
+	}
+	held, err := state.SavedMarkets(parts[engine.PartAccount], orders)
+	if err != nil {
+		return nil, fmt.Errorf("state of the last run: %w", err)
+	}
+	return held, nil
 }

@@ -67,6 +67,8 @@ type StrategyStatus struct {
 	HaltedMS   int64  `json:"halted_ms,omitempty"`
 	OpenOrders int    `json:"open_orders"`
 	Waiting    int    `json:"waiting"` // commands that wait to be sent, of a running bot
+
+	Warming []string `json:"warming,omitempty"` // markets in which candles of the warm-up are missing, in words
 }
 
 // Unprotected is a position whose exit at the exchange is missing or too small.

@@ -94,6 +94,10 @@ func weightsOf(e *config.ExchangeSection) map[string]rest.Weight {
 type Listing struct {
 	Assets  []rest.Asset
 	Markets []rest.Market
+	// For universes: the volumes of the last 24 hours, and the exchange's clock when they were
+	// asked for.
+	Volumes []rest.Ticker24h
+	At      market.Time
 }
 
 // Listing synchronises the client's clock and requests the assets and markets.
@@ -104,10 +108,23 @@ func (a *Access) Listing(ctx context.Context, c *rest.Client) (l Listing, err er
 	if l.Assets, err = c.Assets(ctx, ""); err == nil {
 		l.Markets, err = c.Markets(ctx, "")
 	}
+	if l.At = c.Now(); err == nil && a.hasUniverse() {
+		l.Volumes, err = c.Tickers24h(ctx, "")
+	}
 	if err == nil && (len(l.Assets) == 0 || len(l.Markets) == 0) {
 		err = errors.New("the exchange lists no markets, or no assets") // a faulty answer
 	}
 	return l, err
+}
+
+// hasUniverse reports whether any strategy trades a universe.
+func (a *Access) hasUniverse() bool {
+	for _, s := range a.Config.Strategies {
+		if s.Universe != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // AwaitListing repeats Listing until the exchange answers, or ctx ends.

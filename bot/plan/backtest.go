@@ -23,6 +23,9 @@ type Backtest struct {
 	Run     *backtest.Plan
 	Options backtest.Options
 	Candles Library
+
+	universes universes
+	records   recorded
 }
 
 // NewBacktest checks a config, except for the parts that depend on stored candles.
@@ -56,9 +59,6 @@ func (p *Backtest) checkWords() error {
 	if p.Config.Data.Candles == "" && p.Config.Data.Source == config.SourceStore {
 		return config.Keyf([]string{"data", "candles"}, "is empty; want the file of the store, like %q",
 			config.DefaultStore)
-	}
-	if _, err := backtest.ParseAssets(p.Config.Report.Assets); err != nil {
-		return config.At([]string{"report", "assets"}, err)
 	}
 	return nil
 }
@@ -219,6 +219,9 @@ func (p *Backtest) checkAllocations(start map[string]config.Decimal) error {
 // trades reports whether a market of this name, or of this base, is traded.
 func (p *Backtest) trades(name string) bool {
 	for _, s := range p.Config.Strategies {
+		if s.Universe != nil && (!strings.Contains(name, "-") || strings.HasSuffix(name, "-"+p.Currency.Symbol)) {
+			return true // it may become a member
+		}
 		for _, traded := range s.Markets {
 			if traded == name || strings.HasPrefix(traded, name+"-") {
 				return true

@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // Finish completes the plan with the candles of a library, and the Options with the facts that a
@@ -27,7 +28,8 @@ func (p *Backtest) Finish(candles Library) error {
 	p.Run.Catalog, p.Run.Currency, p.Run.Strategies = p.Catalog, p.Currency, p.Strategies
 	p.Run.Account, p.Run.Fees = p.Limits, p.Fees
 	p.Options.Synthetic, p.Options.Seed = p.Config.Data.Source == config.SourceSynthetic, p.Config.Backtest.Seed
-	for _, step := range [...]func() error{p.addMarkets, p.addFeeds, p.describeData, p.describeRun} {
+	for _, step := range [...]func() error{p.readRecords, p.addMarkets, p.addFeeds, p.addChanges, p.describeData,
+		p.describeRun} {
 		if err := step(); err != nil {
 			return p.Config.Source.Place(err)
 		}
@@ -47,10 +49,13 @@ func (p *Backtest) file() string {
 // close together are delivered in the catalog's order, so the order decides which strategy uses the
 // cash first.
 func (p *Backtest) addMarkets() error {
+	if err := p.rankUniverses(); err != nil {
+		return err
+	}
 	intervals := map[string]market.Interval{}
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
-		for _, traded := range p.Config.Strategies[s.Name].Markets {
+		for _, traded := range p.namesOf(s) {
 			intervals[traded] = s.Interval
 		}
 	}
@@ -61,15 +66,41 @@ func (p *Backtest) addMarkets() error {
 	}
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
-		for _, traded := range p.Config.Strategies[s.Name].Markets {
+		for _, traded := range p.namesOf(s) {
 			m, err := p.market(traded, s.Interval)
 			if err != nil {
 				return err
 			}
 			s.Markets = append(s.Markets, m)
 		}
+		s.Universe = p.memberships(s)
 	}
 	return nil
+}
+
+// namesOf are the markets of a strategy: those of its config, or all that are ever members of its
+// universe.
+func (p *Backtest) namesOf(s *backtest.StrategyPlan) []string {
+	if r := p.universes[s.Name]; r != nil {
+		return r.ever
+	}
+	return p.Config.Strategies[s.Name].Markets
+}
+
+// memberships are the members of a strategy's universe over time; nil: it has none.
+func (p *Backtest) memberships(s *backtest.StrategyPlan) (list []strategy.Membership) {
+	r := p.universes[s.Name]
+	if r == nil {
+		return nil
+	}
+	for _, change := range r.changes {
+		members := strategy.Membership{From: change.from}
+		for _, name := range change.members {
+			members.Markets = append(members.Markets, p.Catalog.MarketNamed(name).ID)
+		}
+		list = append(list, members)
+	}
+	return list
 }
 
 // market returns the catalog's market. It adds the market with its rules if it is missing.
@@ -86,7 +117,8 @@ func (p *Backtest) market(name string, interval market.Interval) (*market.Market
 		return nil, err
 	}
 	path, rules := []string{"markets", name}, p.Config.Markets[name]
-	m := &market.Market{Name: name, PriceDigits: max(price, rules.TickSize.Digits()), VolumeDigits: volume}
+	m := &market.Market{Name: name, PriceDigits: max(price, rules.TickSize.Digits(), p.tickDigits(name)),
+		VolumeDigits: volume}
 	for _, symbol := range [...]string{base, quote} {
 		if _, err := p.asset(symbol); err != nil {
 			return nil, config.At(path, err)
@@ -162,6 +194,7 @@ func (p *Backtest) setBounds(path []string, m *market.Market, rules *config.Mark
 
 // describeRun names the run: title, hashes, version.
 func (p *Backtest) describeRun() (err error) {
+	p.describeUniverses()
 	var parts []string
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
@@ -169,7 +202,11 @@ func (p *Backtest) describeRun() (err error) {
 		for _, m := range s.Markets {
 			names = append(names, m.Name)
 		}
-		parts = append(parts, fmt.Sprintf("%s on %s %s", s.Kind.Name, strings.Join(names, " "), s.Interval))
+		on := strings.Join(names, " ")
+		if u := p.Config.Strategies[s.Name].Universe; u != nil {
+			on = fmt.Sprintf("the top %d in %s by %s", u.Top, p.Currency.Symbol, u.Rank)
+		}
+		parts = append(parts, fmt.Sprintf("%s on %s %s", s.Kind.Name, on, s.Interval))
 	}
 	p.Options.Title = strings.Join(parts, ", ")
 	if p.Options.Synthetic {
@@ -229,6 +266,9 @@ func (p *Backtest) missing(f backtest.Feed, span candles.Range) (backtest.DataIn
 
 // warnOfEdges warns of a series that does not cover the range.
 func (p *Backtest) warnOfEdges(f backtest.Feed, stored candles.Range) {
+	if !p.named(f.Market.Name) {
+		return // markets of a universe come and go
+	}
 	warn := func(format string, at market.Time) {
 		p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf(format, f.Market.Name, f.Interval, at))
 	}
@@ -241,6 +281,16 @@ func (p *Backtest) warnOfEdges(f backtest.Feed, stored candles.Range) {
 	if p.Run.To > stored.To {
 		warn("%s %s ends at %s, before the end that was asked for.", stored.To)
 	}
+}
+
+// named reports whether the config of a strategy names a market.
+func (p *Backtest) named(name string) bool {
+	for _, s := range p.Config.Strategies {
+		if slices.Contains(s.Markets, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // Explain adds a hint to the errors of a run about amounts that are too large and about a range

@@ -37,8 +37,8 @@ func (p *Backtest) addFeedsOf(s *backtest.StrategyPlan) error {
 		return err
 	}
 	for _, m := range s.Markets {
-		for _, interval := range append([]market.Interval{s.Interval}, needs.Intervals...) {
-			if err := p.addFeed(m, interval); err != nil {
+		for _, c := range needs.Of(s.Interval) {
+			if err := p.addFeed(m, c.Interval); err != nil {
 				return err
 			}
 		}

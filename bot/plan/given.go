@@ -161,5 +161,20 @@ func (g *Given) open(f backtest.Feed, from, to market.Time) (backtest.Source, er
 	return &batches{left: list}, nil
 }
 
+// Markets are the given ones, sorted.
+func (g *Given) Markets() (names []string, err error) {
+	for i := range g.series {
+		names = append(names, g.series[i].Market)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// Listings are none.
+func (g *Given) Listings(market.Time, market.Time, func(*candles.Listing) error) error { return nil }
+
+// ListingRange is that of no records.
+func (g *Given) ListingRange() (r candles.ListingRange, err error) { return r, nil }
+
 // Close has nothing to release.
 func (g *Given) Close() error { return nil }

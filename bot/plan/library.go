@@ -24,6 +24,13 @@ type Library interface {
 	Gaps(name string, interval market.Interval, from, to market.Time) ([]candles.Gap, error)
 	// DataHash is a hash of the candles in a range.
 	DataHash(name string, interval market.Interval, from, to market.Time) (string, error)
+	// Markets are the names of the markets that have candles.
+	Markets() ([]string, error)
+	// Listings calls each with the records of an exchange's markets, of the days that begin in
+	// [from, to), the oldest first; a to of 0 is no bound.
+	Listings(from, to market.Time, each func(*candles.Listing) error) error
+	// ListingRange describes these records; Days is 0 where there are none.
+	ListingRange() (candles.ListingRange, error)
 	// open reads a feed.
 	open(f backtest.Feed, from, to market.Time) (backtest.Source, error)
 	Close() error
@@ -48,7 +55,7 @@ func OpenLibrary(c *config.Backtest) (Library, error) {
 			problem = "is an empty file"
 		}
 		return nil, fmt.Errorf("%s %s; %s", c.Data.Candles, problem,
-			importHint(c.Data.Candles, s.Markets[0], s.Interval))
+			importHint(c.Data.Candles, append(s.Markets, madeUpMarket)[0], s.Interval))
 	}
 	if err != nil {
 		return nil, err

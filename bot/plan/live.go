@@ -21,7 +21,13 @@ type Live struct {
 	Plan
 	Access
 	Receivers    []*alert.Receiver
-	SettingsHash string // of the settings that decide what is traded; empty until Finish
+	SettingsHash string   // of the settings that decide what is traded; empty until Finish
+	Notes        []string // of Finish, for the log: the members of each universe
+	// Held are the markets, by strategy, in which an earlier run has left something: a strategy
+	// with a universe trades them too, without buying. Set them before Finish.
+	Held map[string][]string
+
+	members map[string][]string // of the universes, by strategy
 }
 
 // NewLive checks a config, except for the parts that depend on the exchange.
@@ -118,9 +124,12 @@ func (p *Live) addTrading(kinds []strategy.Definition) (err error) {
 
 // Finish completes the plan with the traded markets and their assets.
 func (p *Live) Finish(l Listing) error {
+	if err := p.rankNow(&l); err != nil {
+		return p.Config.Source.Place(err)
+	}
 	traded := map[string]bool{}
-	for _, s := range p.Config.Strategies {
-		for _, name := range s.Markets {
+	for i := range p.Strategies {
+		for _, name := range p.namesOf(&p.Strategies[i]) {
 			traded[name] = true
 		}
 	}
@@ -158,9 +167,10 @@ func (p *Live) setCatalog(catalog *market.Catalog) (err error) {
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
 		s.Markets = nil
-		for _, traded := range p.Config.Strategies[s.Name].Markets {
+		for _, traded := range p.namesOf(s) {
 			s.Markets = append(s.Markets, catalog.MarketNamed(traded))
 		}
+		s.Universe = p.memberships(s)
 	}
 	p.SettingsHash, err = p.hash(p.settings())
 	return err

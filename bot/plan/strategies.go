@@ -78,6 +78,9 @@ func (p *Plan) checkStrategy(path []string, kind strategy.Definition, s *config.
 	if s.Interval == 0 {
 		return config.Keyf(config.Join(path, "interval"), "is missing; want the candles to trade on, like \"1h\"")
 	}
+	if s.Universe != nil {
+		return p.checkUniverse(path, s)
+	}
 	if len(s.Markets) == 0 {
 		return config.Keyf(config.Join(path, "markets"), "is missing; want at least one, like [\"BTC-EUR\"]")
 	}

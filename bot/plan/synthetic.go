@@ -164,6 +164,17 @@ func (l *synthetics) open(f backtest.Feed, from, to market.Time) (backtest.Sourc
 	return &batches{left: within(candles, from, to)}, err
 }
 
+// Markets is the one market.
+func (l *synthetics) Markets() ([]string, error) { return []string{madeUpMarket}, nil }
+
+// Listings are none.
+func (l *synthetics) Listings(market.Time, market.Time, func(*candles.Listing) error) error {
+	return nil
+}
+
+// ListingRange is that of no records.
+func (l *synthetics) ListingRange() (r candles.ListingRange, err error) { return r, nil }
+
 // Close has nothing to release.
 func (l *synthetics) Close() error { return nil }
 

@@ -79,7 +79,8 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 	for i, name := range r.plan.Names() {
 		id := strategyID(i + 1)
 		info := operator.StrategyStatus{Name: name, Kind: r.plan.Strategies[i].Kind.Name, State: operator.Trading,
-			OpenOrders: r.account.OpenBy(id), Waiting: r.loop.Waiting(id)}
+			OpenOrders: r.account.OpenBy(id), Waiting: r.loop.Waiting(id),
+			Warming: r.engine.Lacking(id)}
 		if r.engine.Warming(id) {
 			info.State = operator.WarmingUp
 		}

@@ -27,8 +27,14 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if r.plan.Held, err = folder.Held(r.store); err != nil {
+		return err
+	}
 	if err := r.plan.Finish(offered); err != nil {
 		return err
+	}
+	for _, note := range r.plan.Notes {
+		r.log.Info().Msg(note)
 	}
 	if err := r.plan.Polling(r.client).Check(int(r.plan.Config.Exchange.PerKey),
 		int(r.plan.Config.Exchange.PerIP)); err != nil {

@@ -11,7 +11,7 @@ import (
 // fickleParams are the parameters of fickleKind.
 type fickleParams struct {
 	Seed   int64 `toml:"seed" default:"1" min:"0" doc:"of what it does"`
-	Closes bool  `toml:"closes" default:"false" doc:"it calls Close too"`
+	Closes bool  `toml:"closes" default:"false" doc:"it calls Close and replaces orders, too"`
 }
 
 // fickleKind is a strategy that does something by chance at every close: orders of every type with
@@ -78,8 +78,8 @@ func (s *fickle) OnCandle(d *strategy.Desk, c market.Candle) {
 	}
 }
 
-// close leaves all of the position, or a part of it, at one close of nine. It draws apart, so that
-// the rest is as without it.
+// close leaves all of the position, or a part of it, at one close of nine, and replaces an order at
+// one of seven. It draws apart, so that the rest is as without it.
 func (s *fickle) close(m strategy.MarketDesk, c market.Candle) bool {
 	chance := rand.New(rand.NewPCG(s.seed+1, uint64(c.Start)))
 	switch chance.IntN(27) {
@@ -87,10 +87,29 @@ func (s *fickle) close(m strategy.MarketDesk, c market.Candle) bool {
 		_ = m.Close()
 	case 2:
 		_ = m.ClosePart(strategy.Amount(m.Position().Amount / market.Qty(2+chance.IntN(3))))
+	case 3, 4, 5, 6:
+		return replaceOne(m, chance)
 	default:
 		return false
 	}
 	return true
+}
+
+// replaceOne puts another limit order, further from the market, in the place of an open one.
+func replaceOne(m strategy.MarketDesk, chance *rand.Rand) bool {
+	for _, o := range m.OpenOrders() {
+		if o.Type != market.TypeLimit {
+			continue
+		}
+		away := m.Market().TickSize * market.Price(1+chance.IntN(3))
+		if o.Side == market.Buy {
+			away = -away
+		}
+		size := o.AmountRemaining * market.Qty(2+chance.IntN(3)) / 3 // less, as much, or more
+		_, err := m.Place(o.Side, strategy.Amount(size), strategy.At(o.Price+away), strategy.Replacing(o.ID))
+		return err == nil
+	}
+	return false
 }
 
 // rests reports whether a whim leads to an order that may rest.

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -28,9 +29,17 @@ var quitterKind = strategy.Define("quitter", "enters with brackets and leaves by
 		return &quitter{chance: rand.New(rand.NewPCG(uint64(p.Seed), 6))}, nil
 	})
 
+// plainKind is quitterKind without brackets: it buys and sells by plain orders and leaves by Close.
+var plainKind = strategy.Define("plain", "enters without brackets and leaves by Close",
+	func(restlessParams) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(p restlessParams, _ strategy.Setup) (strategy.Strategy, error) {
+		return &quitter{chance: rand.New(rand.NewPCG(uint64(p.Seed), 6)), plain: true}, nil
+	})
+
 type quitter struct {
 	strategy.Base
 	chance *rand.Rand
+	plain  bool
 }
 
 func (s *quitter) OnTicker(d *strategy.Desk, t market.Ticker) {
@@ -38,7 +47,14 @@ func (s *quitter) OnTicker(d *strategy.Desk, t market.Ticker) {
 	step := market.Price(1+s.chance.IntN(12)) * 500
 	last, have := t.Last/100*100, m.Position().Amount
 	switch draw := s.chance.IntN(9); {
-	case draw < 2:
+	case s.plain && draw < 2:
+		_, _ = m.Buy(hundredth)
+	case s.plain && draw == 2:
+		_, _ = m.Place(market.Buy+market.Side(s.chance.IntN(2)), hundredth, strategy.At(last-step/10/100*100))
+	case draw == 0:
+		_, _ = m.Buy(hundredth, strategy.Exits(last-step-1000, last+step+1000),
+			strategy.PartAt(last+step/2, 40*market.Percent))
+	case draw == 1:
 		_, _ = m.Buy(hundredth, strategy.Exits(last-step-1000, last+step+1000))
 	case draw == 2:
 		_, _ = m.Buy(hundredth, strategy.Exits(last-3000, last+step+1000), strategy.At(last-step/10/100*100),
@@ -56,8 +72,8 @@ func (s *quitter) OnCloseFailed(d *strategy.Desk, f strategy.CloseFailed) {
 	}
 }
 
-// sales counts the sales of Closes: an observer.
-type sales struct{ sent, filled atomic.Int64 }
+// sales counts the sales of Closes and the fills of partial targets: an observer.
+type sales struct{ sent, filled, parts atomic.Int64 }
 
 func (n *sales) Approved(_ state.Terms, c *market.Command, _ []state.Figure) {
 	if c.Kind == market.CommandPlace && c.Order.Tag == "close" {
@@ -66,8 +82,11 @@ func (n *sales) Approved(_ state.Terms, c *market.Command, _ []state.Figure) {
 }
 
 func (n *sales) Filled(o *state.Order, _ *market.Fill) {
-	if o.Tag == "close" {
+	switch o.Tag {
+	case "close":
 		n.filled.Add(1)
+	case strategy.TagPart:
+		n.parts.Add(1)
 	}
 }
 
@@ -75,9 +94,14 @@ func (n *sales) Closed(*state.Order) {}
 
 // quitters is a stage on which quitterKind trades.
 func quitters(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
+	return closers(t, "quitter", seed, change)
+}
+
+// closers is a stage on which quitterKind or plainKind trades.
+func closers(t *testing.T, kind string, seed uint64, change func(*sandbox.Config)) *stage {
 	s := newStage(t, seed, change)
-	s.kinds = append(s.kinds, quitterKind)
-	s.config = strings.NewReplacer("strategies.restless", "strategies.quitter", `"restless"`, `"quitter"`).
+	s.kinds = append(s.kinds, quitterKind, plainKind)
+	s.config = strings.NewReplacer("strategies.restless", "strategies."+kind, `"restless"`, strconv.Quote(kind)).
 		Replace(s.config)
 	return s
 }
@@ -108,8 +132,10 @@ func (s *stage) guarded(p *process) {
 func TestWhateverBefallsAClose(t *testing.T) {
 	closed := &sales{}
 	t.Cleanup(func() {
-		t.Logf("%d sales were sent, %d fills came", closed.sent.Load(), closed.filled.Load())
+		t.Logf("%d sales were sent, %d fills came, %d of parts", closed.sent.Load(), closed.filled.Load(),
+			closed.parts.Load())
 		require.Greater(t, closed.filled.Load(), int64(100))
+		require.Positive(t, closed.parts.Load())
 	})
 	for i, m := range mishaps {
 		for j, b := range boundaries[:6] {
@@ -148,11 +174,24 @@ func strikeClose(t *testing.T, seed uint64, endpoint string, f fault.Fault, clos
 // Kills as a write is about to reach the exchange, and when it has been carried out and the bot has
 // not heard of it, while a strategy enters and closes.
 func TestABotKilledAtAnyBoundaryOfACloseGoesOn(t *testing.T) {
-	eachBoundary(t, 4**liveSeeds-2, killClose)
+	eachBoundary(t, 4**liveSeeds-2, func(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
+		killClose(t, "quitter", seed, kind, before)
+	})
 }
 
-func killClose(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
-	s, chance := quitters(t, seed, nil), rand.New(rand.NewPCG(seed, 8))
+// The same without brackets, which sends no updates.
+func TestABotKilledAtAnyBoundaryOfAPlainCloseGoesOn(t *testing.T) {
+	for _, kind := range []market.CommandKind{market.CommandPlace, market.CommandCancel} {
+		for _, before := range []bool{true, false} {
+			for seed := range uint64(*liveSeeds) {
+				synctest.Test(t, func(t *testing.T) { killClose(t, "plain", seed+1, kind, before) })
+			}
+		}
+	}
+}
+
+func killClose(t *testing.T, strategies string, seed uint64, kind market.CommandKind, before bool) {
+	s, chance := closers(t, strategies, seed, nil), rand.New(rand.NewPCG(seed, 8))
 	for range 6 {
 		s.killAtWrite(kind, before, 1+chance.Int64N(6))
 		base := s.Market().Base
@@ -163,7 +202,10 @@ func killClose(t *testing.T, seed uint64, kind market.CommandKind, before bool) 
 	p := s.start()
 	for range 60 {
 		time.Sleep(2 * time.Second)
-		s.guarded(p)
+		if strategies == "quitter" {
+			s.guarded(p)
+		}
+		require.GreaterOrEqual(t, s.Holdings()[s.Market().Base], s.Before[s.Market().Base], "base of others was sold")
 	}
 	s.sameOpen(p)
 	require.NoError(t, p.end())

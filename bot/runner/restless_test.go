@@ -48,7 +48,7 @@ func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
 	}
 }
 
-// change moves or cancels an open order.
+// change moves, replaces or cancels an open order.
 func (s *restless) change(d *strategy.Desk, t market.Ticker, draw int) {
 	open := d.In(t.Market).OpenOrders()
 	if len(open) == 0 {
@@ -58,6 +58,11 @@ func (s *restless) change(d *strategy.Desk, t market.Ticker, draw int) {
 	if draw < 12 && o.Type == market.TypeLimit {
 		away := market.Price(s.chance.IntN(20)-10) * 100
 		_ = d.Update(o.ID, strategy.At(o.Price+away))
+		return
+	}
+	if draw == 14 && o.Type == market.TypeLimit {
+		_, _ = d.In(t.Market).Place(o.Side, strategy.Amount(o.AmountRemaining), strategy.At(o.Price-200),
+			strategy.Replacing(o.ID))
 		return
 	}
 	_ = d.Cancel(o.ID)

@@ -65,6 +65,10 @@ func (r *runner) ready() {
 		Bool("resumed", r.resumed).
 		Int("open_orders", len(r.account.Open(nil, 0, 0))).Msg("trading begins; Ctrl-C stops")
 	for i, name := range r.plan.Names() {
+		for _, text := range r.engine.Lacking(strategyID(i + 1)) {
+			r.log.Info().Str("strategy", name).Str("needs", text).
+				Msg("warm-up: the market is traded once it has these candles")
+		}
 		if halt, halted := r.engine.Halted(strategyID(i + 1)); halted {
 			r.log.Warn().Str("strategy", name).Str("reason", halt.Reason).
 				Msg("it does not trade: it is halted until bot resume")

@@ -41,8 +41,8 @@ func (r *runner) series() (all []poll.Series) {
 	for i := range r.plan.Strategies {
 		s := &r.plan.Strategies[i]
 		for _, m := range s.Markets {
-			for _, interval := range append([]market.Interval{s.Interval}, r.needs[i].Intervals...) {
-				all = addNew(all, poll.Series{Market: m.ID, Interval: interval})
+			for _, c := range r.needs[i].Of(s.Interval) {
+				all = addNew(all, poll.Series{Market: m.ID, Interval: c.Interval})
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func (s *intervals) OnCandle(d *strategy.Desk, c market.Candle) {
 
 var intervalsDefinition = strategy.Define("intervals", "buys the dips of an hour while the days rise",
 	func(struct{}) strategy.Needs {
-		return strategy.Needs{Warmup: 3 * 24, Intervals: []market.Interval{market.Interval1d}}
+		return strategy.Needs{Intervals: strategy.Intervals{market.Interval1d: 3}}
 	},
 	func(_ struct{}, s strategy.Setup) (strategy.Strategy, error) {
 		made := func(market.Market) trend { return trend{mean: indicator.NewSMA(3)} }

@@ -22,10 +22,13 @@ var update = flag.Bool("update", false, "write the blocks of "+page)
 var definitions = map[string]strategy.Definition{
 	"balance":   balanceDefinition,
 	"daily":     dailyDefinition,
+	"first":     firstDefinition,
 	"intervals": intervalsDefinition,
 	"leave":     leaveDefinition,
 	"memory":    memoryDefinition,
+	"out":       outDefinition,
 	"patient":   patientDefinition,
+	"insist":    insistDefinition,
 	"risk":      riskDefinition,
 	"scale":     scaleDefinition,
 	"seen":      seenDefinition,

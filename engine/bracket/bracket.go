@@ -1,6 +1,7 @@
 package bracket
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -24,6 +25,8 @@ type bracket struct {
 	leg      market.Leg     // the leg of the exit, present or next
 	swapping bool           // the exit's cancel is in flight, leg is the next one
 	closed   bool           // the entry can fill no more
+	buyer    market.OrderID // the newest order that a tactic has sent after the entry; 0: none
+	more     bool           // a tactic is under way
 	leaving  market.Qty     // the part of amount that a Close sells
 	ending   bool           // a Close has cancelled the exit
 	reducing bool           // a Close has reduced the exit to what is kept
@@ -43,6 +46,7 @@ type bracket struct {
 	watched market.Watch // its part of Set.watches
 
 	trail
+	parting
 }
 
 // legs is a set of market.Leg.
@@ -120,6 +124,12 @@ func (b *bracket) reached(price market.Price) bool {
 	}
 	return price <= b.levels.Stop
 }
+
+// buying is the order that buys for the bracket now.
+func (b *bracket) buying() market.OrderID { return cmp.Or(b.buyer, b.entry) }
+
+// buys reports whether an order of the bracket buys for it: it is no exit.
+func (b *bracket) buys(order market.OrderID) bool { return order != b.exit }
 
 // untouched reports whether the entry waits and has bought nothing: a cancel is then for the entry
 // alone, and what the entry buys before the cancel arrives is protected.

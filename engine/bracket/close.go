@@ -19,12 +19,14 @@ type closing struct {
 	whole    bool           // a part leaves other orders than those of brackets alone
 	last     market.OrderID // at the Close; later orders and brackets are not part of it
 	only     market.OrderID // the entry of the only bracket that is part of it; 0: all
+	parts    int            // of the bracket's partial targets are done after it; 0: it is no partial target
 	free     market.Qty     // to be sold that no bracket covers
 	sale     market.OrderID // 0: not sent yet
 	tag      string
 	since    market.Time
-	atClose  bool // decided on a candle's close: all that follows acts inside the next paths
-	inPath   bool // the sale may act inside the path, because what led to it came later than since
+	atClose  bool  // decided on a candle's close: all that follows acts inside the next paths
+	inPath   bool  // the sale may act inside the path, because what led to it came later than since
+	then     Leave // what the strategy has asked for meanwhile; without a market: nothing
 
 	failed bool // a cancel or a change was refused; it ends with this step
 	code   int
@@ -73,6 +75,28 @@ func (l *closings) endAll(id market.StrategyID) {
 // Closing reports whether a strategy's Close is under way in a market.
 func (s *Set) Closing(id market.StrategyID, m market.ID) bool { return s.closes.of(id, m) != nil }
 
+// Leaves reports whether a Close that a strategy asked for is under way in a market.
+func (s *Set) Leaves(id market.StrategyID, m market.ID) bool {
+	c := s.closes.of(id, m)
+	return c != nil && c.only == 0
+}
+
+// Unsent is the base that a strategy's Close in a market is to sell, before its sale has left.
+func (s *Set) Unsent(id market.StrategyID, m market.ID) market.Qty {
+	if c := s.closes.of(id, m); c != nil && c.sale == 0 {
+		return s.total(c)
+	}
+	return 0
+}
+
+// Closable is the base of a strategy's position in a market that a Close of a part could sell: what
+// other sells than the exits of brackets do not hold.
+func (s *Set) Closable(id market.StrategyID, m market.ID) market.Qty {
+	held, free := s.orders.Position(id, m)
+	covered := s.Covered(id, m)
+	return covered + min(max(0, held-covered), max(0, free-s.wanted(id, m)))
+}
+
 // Leave is what a Close leaves.
 type Leave struct {
 	Strategy market.StrategyID
@@ -84,9 +108,16 @@ type Leave struct {
 	Tag      string
 }
 
-// Close begins to close a part of a strategy's position in a market, or the whole. Where other
-// sells hold a part of the amount, it returns ErrHeld and begins nothing.
+// Close begins to close a part of a strategy's position in a market, or the whole; while a bracket
+// closes by itself, as soon as that has ended. Where other sells hold a part of the amount, it
+// returns ErrHeld and begins nothing.
 func (s *Set) Close(l *Leave) error {
+	if c := s.closes.of(l.Strategy, l.Market); c != nil {
+		if c.then.Market == 0 || l.Whole {
+			c.then = *l
+		}
+		return nil
+	}
 	held, free := s.orders.Position(l.Strategy, l.Market)
 	covered := s.Covered(l.Strategy, l.Market)
 	c := closing{strategy: l.Strategy, market: l.Market, whole: l.Whole, last: l.Last, tag: cmp.Or(l.Tag, "close"),
@@ -127,7 +158,7 @@ func (s *Set) release(c *closing, part market.Qty) {
 		if b.leaving = b.amount; !c.whole {
 			b.leaving = min(part, b.amount)
 			part -= b.leaving
-			s.cancelRest(b)
+			s.cancelRest(b, false)
 		}
 		if b.leaving == 0 {
 			continue
@@ -146,9 +177,12 @@ func (s *Set) release(c *closing, part market.Qty) {
 }
 
 // cancelRest cancels what the entry of a bracket may still buy.
-func (s *Set) cancelRest(b *bracket) {
-	if !b.closed && s.orders.Own(b.entry) != nil {
-		s.orders.Cancel(b.entry, false)
+func (s *Set) cancelRest(b *bracket, inPath bool) {
+	switch {
+	case b.more:
+		s.orders.Cancel(b.entry, inPath)
+	case !b.closed && s.orders.Own(b.buying()) != nil:
+		s.orders.Cancel(b.buying(), inPath)
 	}
 }
 
@@ -183,7 +217,7 @@ func (s *Set) Leaving(o *market.Order) (tag string, before, after market.Qty) {
 		return "", 0, 0
 	}
 	b := s.of(o.ID)
-	is := s.closes.sending || o.ID <= c.last && c.sale == 0 && (c.whole || b != nil && b.entry == o.ID && c.takes(b)) ||
+	is := s.closes.sending || o.ID <= c.last && c.sale == 0 && (c.whole || b != nil && b.buys(o.ID) && c.takes(b)) ||
 		b != nil && b.exit == o.ID && (b.ending || b.reducing)
 	if !is {
 		return "", 0, 0

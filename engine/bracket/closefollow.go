@@ -49,7 +49,7 @@ func (c *closing) concerns(o *state.Order, b *bracket) bool {
 	case b != nil && b.exit == o.ID:
 		return b.ending
 	case c.only != 0:
-		return o.ID == c.only
+		return o.ID == c.only || b != nil && b.entry == c.only
 	}
 	return o.ID <= c.last && (c.whole || b != nil)
 }
@@ -69,11 +69,11 @@ func (s *Set) answer(o *state.Order, r *market.Report) {
 }
 
 // InPath reports whether a cancel or a change that has waited for the arrival of its order acts
-// inside the path: that of a swap, and of a Close that was decided before.
+// inside the path: that of a swap, of a partial target, and of a Close that was decided before.
 func (s *Set) InPath(o *state.Order) bool {
 	b, c := s.of(o.ID), s.closes.of(o.Strategy, o.Market)
 	return b != nil && b.exit == o.ID && b.swapping && !b.ending ||
-		c != nil && c.sale == 0 && c.atClose && o.Updated >= c.since
+		c != nil && c.sale == 0 && (c.parts > 0 && s.EntryOf(o.ID) == c.only || c.atClose && o.Updated >= c.since)
 }
 
 // closeRefused handles the refusal of a closing's cancel or change before its bracket does. An

@@ -44,10 +44,13 @@ func (s *Set) follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 		return
 	}
 	s.touch()
-	if o.ID == b.entry {
+	if b.buys(o.ID) {
 		b.follow(o, fresh)
 		s.pay(b, fresh)
 		s.leaveBought(b, fresh)
+		if o.ID != b.entry && o.ID != b.buyer && hasEnded(o) {
+			delete(s.entryOf, o.ID)
+		}
 	} else {
 		s.followExit(b, o, r, fresh)
 	}
@@ -56,7 +59,7 @@ func (s *Set) follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 
 // follow takes a report of the entry.
 func (b *bracket) follow(o *state.Order, fresh []market.Fill) {
-	b.closed = b.closed || o.State.Terminal()
+	b.closed = b.closed || o.State.Terminal() && !b.more && o.ID == b.buying()
 	for i := range fresh {
 		b.amount += fresh[i].Amount
 	}
@@ -82,8 +85,7 @@ func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []m
 		s.expose(b, strategy.CauseUnknown)
 		return
 	}
-	short := o.AmountRemaining < b.amount && o.Booked() == o.FilledAmount
-	if short && (b.leaving > 0 || !b.swapping && !b.ending) {
+	if o.AmountRemaining < b.amount && o.Booked() == o.FilledAmount {
 		cause := strategy.CausePartly
 		if o.AmountRemaining >= b.kept() {
 			cause = strategy.CauseClose
@@ -138,11 +140,14 @@ func (s *Set) ended(b *bracket, o *state.Order) {
 // in the way of a stop (self-trade prevention cancels the stop), and a falling market would go on
 // filling it. It reports whether it cancelled.
 func (s *Set) cancelEntry(b *bracket) bool {
-	o := s.orders.Own(b.entry)
+	o := s.orders.Own(b.buying())
 	if b.closed || o == nil || o.InFlight != 0 {
+		if b.more {
+			s.orders.Cancel(b.entry, true)
+		}
 		return false
 	}
-	s.orders.Cancel(b.entry, true)
+	s.orders.Cancel(o.ID, true)
 	return true
 }
 

@@ -23,7 +23,7 @@ func (s *Set) Terms(id market.StrategyID, order market.OrderID) (t Terms, found 
 	}
 	t = Terms{Market: b.market, Levels: b.levels, Amount: b.amount, Untouched: b.untouched(), Follow: b.terms}
 	if !b.closed {
-		t.Entry = b.entry
+		t.Entry = b.buying()
 	}
 	return t, true
 }

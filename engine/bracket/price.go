@@ -2,8 +2,8 @@ package bracket
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// Price swaps the exits of brackets whose watched leg a price has reached, and moves the stops that
-// follow prices. 0 is no price.
+// Price swaps the exits of brackets whose watched leg a price has reached, notes the partial
+// targets that it has reached, and moves the stops that follow prices. 0 is no price.
 func (s *Set) Price(m market.ID, price market.Price) {
 	if len(s.all) == 0 || price == 0 {
 		return
@@ -21,9 +21,13 @@ func (s *Set) reach(m market.ID, price market.Price) {
 	swapped := false
 	for i := range s.all {
 		b := &s.all[i]
-		if b.market == m && b.watching() && b.reached(price) && s.swappable(b) {
+		switch {
+		case b.market != m:
+		case b.watching() && b.reached(price) && s.swappable(b):
 			s.swap(b)
 			swapped = true
+		default:
+			s.want(b, price)
 		}
 	}
 	if swapped {
@@ -49,7 +53,7 @@ func (s *Set) swappable(b *bracket) bool {
 // swap cancels the resting exit; the other is placed when the cancel is confirmed.
 func (s *Set) swap(b *bracket) {
 	s.touch()
-	b.swapping, b.standIn = true, false
+	b.swapping, b.standIn, b.wanted = true, false, 0
 	b.leg = other(b.leg)
 	s.orders.Cancel(b.exit, true)
 }
@@ -80,6 +84,9 @@ func (s *Set) watchOf(b *bracket) (w market.Watch) {
 		w.Above = b.levels.Target
 	default:
 		w.Below = b.levels.Stop
+	}
+	if level := b.nextPart(); level != 0 && (w.Above == 0 || level < w.Above) {
+		w.Above = level
 	}
 	if b.terms.ByPrices && b.follows() {
 		w.Peak = max(1, b.high)

@@ -41,7 +41,7 @@ func (s *Set) released(c *closing) bool {
 		if b.leaving > 0 && b.exit != 0 && !s.reduced(b) {
 			return false
 		}
-		if b.entry <= c.last && !b.closed && s.orders.Own(b.entry) != nil {
+		if b.entry <= c.last && !b.closed && s.orders.Own(b.buying()) != nil {
 			return false
 		}
 	}
@@ -140,6 +140,9 @@ func (s *Set) sold(c *closing, amount market.Qty) {
 		less = min(amount, b.leaving)
 		b.amount, b.leaving, amount = b.amount-less, b.leaving-less, amount-less
 		b.sold = true
+		if c.parts > 0 {
+			b.parted += less
+		}
 		if b.amount == 0 || s.rests(b) {
 			s.protect(b)
 		}
@@ -164,6 +167,9 @@ func (s *Set) isDust(id market.ID, amount market.Qty) bool {
 // closeDone ends a closing: what it has left is dust, which counts as nothing. A bracket that stays
 // takes its dust back.
 func (s *Set) closeDone(c *closing) {
+	if b := s.of(c.only); b != nil && c.parts > 0 {
+		s.pass(b, c.parts)
+	}
 	s.end(c, func(b *bracket) {
 		if b.kept() == 0 {
 			b.amount = 0
@@ -182,7 +188,7 @@ func (s *Set) closeFailed(c *closing) {
 
 // end removes a closing, and settles its brackets after each.
 func (s *Set) end(c *closing, each func(b *bracket)) {
-	id, m := c.strategy, c.market
+	id, m, then := c.strategy, c.market, c.then
 	s.closes.remove(c)
 	for i := len(s.all) - 1; i >= 0; i-- {
 		b := &s.all[i]
@@ -194,4 +200,20 @@ func (s *Set) end(c *closing, each func(b *bracket)) {
 		s.settle(b)
 	}
 	s.watch(m)
+	if then.Market != 0 {
+		s.closeThen(&then)
+	}
+}
+
+// closeThen begins the Close that a strategy has asked for while a bracket closed by itself.
+func (s *Set) closeThen(l *Leave) {
+	held, _ := s.orders.Position(l.Strategy, l.Market)
+	if l.Amount = min(l.Amount, max(0, held)); held <= 0 && !l.Whole {
+		return
+	}
+	if err := s.Close(l); err != nil {
+		s.closes.failures = append(s.closes.failures, strategy.CloseFailed{
+			Strategy: l.Strategy, Market: l.Market, Amount: l.Amount, Tag: l.Tag, Why: err.Error(),
+		})
+	}
 }

@@ -47,6 +47,13 @@ type Saved struct {
 	Candles int             `json:"candles,omitzero"` // of the main interval since then
 	Moved   market.Time     `json:"moved,omitzero"`   // when the resting stop was last moved
 	LeaveAt market.Time     `json:"leaveAt,omitzero"` // the earliest next attempt to close
+
+	Buyer  market.OrderID `json:"buyer,omitzero"`  // the order of a tactic that buys now, where it is not the entry
+	More   bool           `json:"more,omitzero"`   // a tactic may send more orders
+	Passed int            `json:"passed,omitzero"` // partial targets that are done
+	Wanted int            `json:"wanted,omitzero"` // partial targets that the price has reached
+	Parted market.Qty     `json:"parted,omitzero"` // sold by them
+	PartAt market.Time    `json:"partAt,omitzero"` // the earliest next attempt to sell one
 }
 
 // SavedClose is a Close under way in an engine's snapshot.
@@ -54,14 +61,25 @@ type SavedClose struct {
 	Strategy string         `json:"strategy"`
 	Market   string         `json:"market"`
 	Whole    bool           `json:"whole,omitzero"`
-	Last     market.OrderID `json:"last"`          // the newest order at the Close
-	Only     market.OrderID `json:"only,omitzero"` // the entry of the only bracket that is closed; 0: all
-	Free     market.Qty     `json:"free,omitzero"` // to be sold that no bracket covers
-	Sale     market.OrderID `json:"sale,omitzero"` // 0: not sent yet
+	Last     market.OrderID `json:"last"`           // the newest order at the Close
+	Only     market.OrderID `json:"only,omitzero"`  // the entry of the only bracket that is closed; 0: all
+	Parts    int            `json:"parts,omitzero"` // of that bracket's partial targets are done after it
+	Free     market.Qty     `json:"free,omitzero"`  // to be sold that no bracket covers
+	Sale     market.OrderID `json:"sale,omitzero"`  // 0: not sent yet
 	Tag      string         `json:"tag"`
 	Since    market.Time    `json:"since"`
 	AtClose  bool           `json:"atClose,omitzero"` // decided on a candle's close
 	InPath   bool           `json:"inPath,omitzero"`  // the sale may act inside the path
+	Then     *SavedLeave    `json:"then,omitzero"`    // asked for meanwhile; nil: nothing
+}
+
+// SavedLeave is a Close that waits for the end of another.
+type SavedLeave struct {
+	Whole   bool           `json:"whole,omitzero"`
+	Amount  market.Qty     `json:"amount,omitzero"`
+	Last    market.OrderID `json:"last"`
+	AtClose bool           `json:"atClose,omitzero"`
+	Tag     string         `json:"tag,omitzero"`
 }
 
 // SavedTimes is the time without exits by cause, in nanoseconds.
@@ -93,7 +111,8 @@ func (s *Set) Save(names []string) (all []Saved) {
 			Sold:    b.sold,
 			StandIn: b.standIn, Leaving: b.leaving, Ending: b.ending, Reducing: b.reducing,
 			Follow: b.terms, High: b.high, Bought: b.bought, Paid: b.paid, Began: b.began,
-			Candles: b.candles, Moved: b.moved, LeaveAt: b.leaveAt,
+			Candles: b.candles, Moved: b.moved, LeaveAt: b.leaveAt, Buyer: b.buyer, More: b.more,
+			Passed: b.passed, Wanted: b.wanted, Parted: b.parted, PartAt: b.partAt,
 		})
 	}
 	return all
@@ -103,8 +122,13 @@ func (s *Set) Save(names []string) (all []Saved) {
 func (s *Set) SaveCloses(names []string) (all []SavedClose) {
 	for _, c := range s.closes.all {
 		all = append(all, SavedClose{Strategy: names[c.strategy-1], Market: s.catalog.Market(c.market).Name,
-			Whole: c.whole, Last: c.last, Only: c.only, Free: c.free, Sale: c.sale, Tag: c.tag, Since: c.since,
+			Whole: c.whole, Last: c.last, Only: c.only, Parts: c.parts, Free: c.free, Sale: c.sale, Tag: c.tag,
+			Since:   c.since,
 			AtClose: c.atClose, InPath: c.inPath})
+		if t := c.then; t.Market != 0 {
+			all[len(all)-1].Then = &SavedLeave{Whole: t.Whole, Amount: t.Amount, Last: t.Last, AtClose: t.AtClose,
+				Tag: t.Tag}
+		}
 	}
 	return all
 }
@@ -129,8 +153,13 @@ func (s *Set) RestoreCloses(all []SavedClose, names []string, last market.OrderI
 		}
 		s.closes.all = append(s.closes.all, closing{strategy: market.StrategyID(at + 1), market: m.ID,
 			whole: from.Whole,
-			last:  from.Last, only: from.Only, free: from.Free, sale: from.Sale, tag: from.Tag, since: from.Since,
+			last:  from.Last, only: from.Only, parts: from.Parts, free: from.Free, sale: from.Sale, tag: from.Tag,
+			since:   from.Since,
 			atClose: from.AtClose, inPath: from.InPath})
+		if t := from.Then; t != nil {
+			s.closes.all[len(s.closes.all)-1].then = Leave{Strategy: market.StrategyID(at + 1), Market: m.ID,
+				Whole: t.Whole, Amount: t.Amount, Last: t.Last, AtClose: t.AtClose, Tag: t.Tag}
+		}
 	}
 	for i := range s.all {
 		if b := &s.all[i]; b.leaving > 0 && !s.Closing(b.strategy, b.market) {
@@ -186,7 +215,7 @@ func (s *Set) Restore(all []Saved, names []string, last market.OrderID) error {
 // or of other rules.
 func (s *Set) warn(b *bracket) {
 	amount := b.amount
-	if o := s.orders.Own(b.entry); o != nil && !b.closed {
+	if o := s.orders.Own(b.buying()); o != nil && !b.closed {
 		amount += o.AmountRemaining
 	}
 	m := s.catalog.Market(b.market)
@@ -211,7 +240,8 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		return fmt.Errorf("strategy %q is gone; take it back into the config", from.Strategy)
 	case m == nil:
 		return fmt.Errorf("market %q is gone", from.Market)
-	case from.Entry <= 0 || from.Entry > last || from.Exit > last:
+	case from.Entry <= 0 || from.Entry > last || from.Exit > last || from.Buyer < 0 ||
+		from.Buyer > last:
 		return fmt.Errorf("the last order was %d, and its exit is %d", last, from.Exit)
 	case from.Exit != 0 && !s.isOpen(from.Exit):
 		return fmt.Errorf("its exit %d is not open: engine and account were not saved together", from.Exit)
@@ -228,9 +258,11 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		countedUntil: max(from.Counted,
 			from.UnprotectedSince), cause: from.Cause, reported: from.Reported, refusedLegs: legs(from.RefusedLegs),
 		next: from.Next, sold: from.Sold,
-		standIn: from.StandIn, leaving: from.Leaving, ending: from.Ending, reducing: from.Reducing,
+		buyer: from.Buyer, more: from.More, standIn: from.StandIn, leaving: from.Leaving, ending: from.Ending,
+		reducing: from.Reducing,
 		trail: trail{terms: from.Follow, high: from.High, bought: from.Bought, paid: from.Paid,
 			began: from.Began, candles: from.Candles, moved: from.Moved, leaveAt: from.LeaveAt},
+		parting: parting{passed: from.Passed, wanted: from.Wanted, parted: from.Parted, partAt: from.PartAt},
 	})
 	if b := &s.all[len(s.all)-1]; b.bareSince != 0 && b.cause == 0 { // of version 1
 		b.cause = strategy.CauseEarlier

@@ -2,7 +2,7 @@
 // when they are swapped, how large they are, and how long a position had none. It sends nothing
 // itself: it calls the engine through Orders. Start at Set; follow.go handles reports, attempt.go
 // places exits, price.go handles prices, levels.go changes levels, trail.go lets exits follow the
-// price and the time, close.go leaves positions.
+// price and the time, part.go sells partial targets, close.go leaves positions.
 package bracket
 
 import (
@@ -47,8 +47,13 @@ type Orders interface {
 	Cost(id market.StrategyID, m market.ID, amount market.Qty) market.Value
 	// MayClose returns the newest order number, or the gate's refusal of a Close over an amount.
 	MayClose(id market.StrategyID, m market.ID, amount market.Qty) (last market.OrderID, err error)
+	// Buyers are the orders under way that a tactic has sent after the entry of a bracket.
+	Buyers(entry market.OrderID) []market.OrderID
 	// Moved is called when a stop has moved by itself.
 	Moved(m *strategy.StopMoved)
+	// PartReached is called when the price has reached partial targets: they are about to be sold,
+	// or stay with the rest.
+	PartReached(p *strategy.PartReached)
 }
 
 // Set is all brackets of an engine. It is a plain value owned by the engine's goroutine.
@@ -145,8 +150,12 @@ func (s *Set) IsExit(id market.OrderID) bool {
 	return b != nil && b.exit == id || s.closes.selling(id) != nil
 }
 
-// EntryOf is the entry of the bracket of an order; 0: it has none.
+// EntryOf is the entry of the bracket of an order, also of a sale for that bracket alone; 0: it has
+// none.
 func (s *Set) EntryOf(id market.OrderID) market.OrderID {
+	if c := s.closes.selling(id); c != nil {
+		return c.only
+	}
 	if b := s.of(id); b != nil {
 		return b.entry
 	}
@@ -211,6 +220,15 @@ func (s *Set) EndAll(id market.StrategyID) {
 	}
 }
 
+// EndIn ends the brackets of a market, in any phase: its trading has ended for good.
+func (s *Set) EndIn(m market.ID) {
+	for i := len(s.all) - 1; i >= 0; i-- {
+		if b := &s.all[i]; b.market == m {
+			s.dissolve(b)
+		}
+	}
+}
+
 func (s *Set) dissolve(b *bracket) {
 	exit := b.exit
 	if c := s.closes.of(b.strategy, b.market); c != nil {
@@ -231,6 +249,9 @@ func (s *Set) remove(b *bracket) {
 	at := s.placeOf(b.entry)
 	s.protect(b)
 	s.setExit(b, 0)
+	for _, order := range s.buyers(b) {
+		delete(s.entryOf, order)
+	}
 	w := b.watched
 	s.countFollowing(b, -1)
 	s.all = slices.Delete(s.all, at, at+1)
@@ -289,6 +310,9 @@ func (s *Set) reindex() {
 		s.mixed = s.mixed || i > 0 && s.all[i-1].entry > b.entry
 		if b.exit != 0 {
 			s.entryOf[b.exit] = b.entry
+		}
+		for _, order := range s.buyers(b) {
+			s.entryOf[order] = b.entry
 		}
 		if b.bareSince != 0 {
 			s.bare++

@@ -44,6 +44,9 @@ func (s *Set) Follows(order market.OrderID, f strategy.Follow) {
 	}
 	s.touch()
 	s.countFollowing(b, -1)
+	if f.Parts != b.terms.Parts {
+		b.parting = parting{}
+	}
 	b.terms = f
 	s.countFollowing(b, 1)
 	if b.began == 0 && b.amount > 0 { // of an older version
@@ -251,6 +254,8 @@ func (s *Set) followAll() {
 		s.move(&s.all[i], s.all[i].high)
 		if s.leaveTime(&s.all[i]) <= s.now() {
 			s.leave(&s.all[i])
+		} else if s.parts(&s.all[i]) {
+			s.part(&s.all[i])
 		}
 	}
 }
@@ -282,7 +287,7 @@ func (s *Set) leave(b *bracket) {
 	c := &s.closes.all[len(s.closes.all)-1]
 	s.touch()
 	b.leaving = b.amount
-	s.cancelRest(b)
+	s.cancelRest(b, false)
 	if b.exit != 0 {
 		s.releaseExit(c, b)
 	} else {

@@ -433,6 +433,7 @@ type ledger struct {
 	engine    *engine.Engine
 	parts     map[string][]byte // what a restart finds
 	killed    bool              // nothing is committed any more
+	dies      int               // the process is killed: 2n-1 before commit n, 2n after it; 0: it is not
 	mu        sync.Mutex
 	intents   map[string]bool // committed
 	sent      map[market.OrderID]exchange.Intent
@@ -486,7 +487,7 @@ func (j *ledger) lastChance(id market.OrderID, kind market.CommandKind) (market.
 func (j *ledger) Commit(market.Time) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.killed {
+	if j.killed = j.killed || j.dies == 2*j.commits+1; j.killed {
 		return errKilled
 	}
 	if err := j.engine.Save(func(part string, data []byte) error {
@@ -502,6 +503,9 @@ func (j *ledger) Commit(market.Time) error {
 	}
 	j.noted = j.noted[:0]
 	j.commits++
+	if j.killed = j.dies == 2*j.commits; j.killed {
+		return errKilled
+	}
 	full := j.full
 	j.full = nil
 	return full
@@ -528,8 +532,13 @@ func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
 			return
 		}
 		o := open[s.chance.IntN(len(open))]
-		if draw == 6 && o.Price > 200 {
+		switch {
+		case draw == 6 && o.Price > 200:
 			_ = d.Update(o.ID, strategy.At(o.Price-100))
+			return
+		case draw == 7 && o.Price > 300:
+			_, _ = d.In(t.Market).Place(o.Side, strategy.Amount(o.AmountRemaining+eighth/4), strategy.At(o.Price-200),
+				strategy.Replacing(o.ID))
 			return
 		}
 		_ = d.Cancel(o.ID)

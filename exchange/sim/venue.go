@@ -279,6 +279,9 @@ func (v *Venue) Do(c *market.Command) {
 	a.at, a.sequence, a.movement = c.At.Add(v.config.Latency), v.sequence, v.movement
 	b.waiting++
 	b.quietLow = math.MaxInt64
+	if c.Earlier {
+		a.movement--
+	}
 	if c.Attached {
 		b.attached = true
 		v.across = v.across || c.Kind == market.CommandPlace && c.Order.Side == market.Buy

@@ -23,7 +23,8 @@ func TestSwappedMarketsGoOnInTheirNewUnits(t *testing.T) {
 	o.Swap = &Swap{Market: "MKR-EUR", Old: 1, New: 24000}
 	importText(t, store, o, "1704067200,1500.25,1500.25,1500.25,1500.25,0.5\n")
 	require.Equal(t, "timestamp_ms,open,high,low,close,volume\n"+
-		"1704067200000,0.0625104,0.0625104,0.0625104,0.0625104,12000\n", exportText(t, store, "SKY-EUR", market.Interval1h))
+		"1704067200000,0.0625104,0.0625104,0.0625104,0.0625104,12000\n",
+		exportText(t, store, "SKY-EUR", market.Interval1h))
 	o.Swap = &Swap{}
 	_, err := store.ImportCSV(nil, o)
 	require.ErrorContains(t, err, "0:0 is no ratio")

@@ -14,6 +14,7 @@ import (
 // VerifyReport counts what Verify read and lists the problems that it found.
 type VerifyReport struct {
 	Series, Chunks, Candles int64
+	Listings                int64 // days of recorded markets
 	Problems                []Problem
 }
 
@@ -51,12 +52,36 @@ func (s *Store) Verify() (VerifyReport, error) {
 			return nil
 		})
 	})
+	if err == nil {
+		err = s.db.View(func(tx *bbolt.Tx) error {
+			v.note(Problem{}, v.listings(tx))
+			return nil
+		})
+	}
 	if err == nil && len(v.report.Problems) == 0 {
 		if err := s.db.CheckRest(); err != nil {
 			v.note(Problem{}, explain(s.path, err))
 		}
 	}
 	return v.report, err
+}
+
+// listings checks the records of markets.
+func (v *verifier) listings(tx *bbolt.Tx) (err error) {
+	defer boltfile.CatchCorrupt(v.store.path, &err, debug.SetPanicOnFault(true))
+	listings, err := v.store.listings(tx)
+	if listings == nil || err != nil {
+		return err
+	}
+	return listings.ForEach(func(key, value []byte) error {
+		v.report.Listings++
+		day, err := chunkNumber(key)
+		if err == nil {
+			_, err = unpackListingOf(day, value)
+		}
+		v.note(Problem{}, v.store.listingError(day, err))
+		return nil
+	})
 }
 
 type verifier struct {

@@ -25,6 +25,9 @@
 // candles counts candles of the main interval; every is an interval, such as "1W" or "1d", and not
 // shorter than the main one. All markets have the same quote asset. With more than top markets it
 // chooses; with as many it only leaves those that fall.
+//
+// With a universe in the config, only its present members are ranked, and a market that leaves it
+// is sold at the next ranking.
 package rotation
 
 import (
@@ -87,18 +90,26 @@ func (r *rotation) OnCandles(d *strategy.Desk, g strategy.Group) {
 	anew := r.begun && period != r.period
 	r.period, r.begun = period, true
 	if anew {
-		d.Rebalance(strategy.Portfolio{Weights: r.weights(), Band: r.Band})
+		d.Rebalance(strategy.Portfolio{Weights: r.weights(d), Band: r.Band})
 	}
 }
 
-// weights are those of all markets, the best first.
-func (r *rotation) weights() []strategy.Weight {
-	ranked := slices.Clone(r.markets)
+// weights are those of all members of the universe, the best first, and of what is held beside
+// them.
+func (r *rotation) weights(d *strategy.Desk) []strategy.Weight {
+	ranked, left := []*market.Market{}, []*market.Market{}
+	for _, m := range r.markets {
+		if in := d.In(m.ID); in.Member() {
+			ranked = append(ranked, m)
+		} else if in.Held() > 0 {
+			left = append(left, m)
+		}
+	}
 	slices.SortStableFunc(ranked, func(a, b *market.Market) int { return cmp.Compare(r.rise(b), r.rise(a)) })
-	weights := make([]strategy.Weight, len(ranked))
-	for place, m := range ranked {
-		weights[place].Market = m.ID
-		if place < r.Top && r.rise(m) > 0 {
+	weights := make([]strategy.Weight, 0, len(ranked)+len(left))
+	for place, m := range append(ranked, left...) {
+		weights = append(weights, strategy.Weight{Market: m.ID})
+		if place < min(r.Top, len(ranked)) && r.rise(m) > 0 {
 			weights[place].Share = r.Share / market.Rate(r.Top)
 		}
 	}

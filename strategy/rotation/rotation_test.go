@@ -103,3 +103,21 @@ func TestWhatItCannotTradeIsRefusedAtTheStart(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 31, needs.Warmup)
 }
+
+func TestOnlyMembersOfTheUniverseAreRankedAndALeaverIsSold(t *testing.T) {
+	s := start(t)
+	s.closes([3]market.Price{100, 100, 100}) // Thursday
+	s.closes([3]market.Price{100, 100, 100})
+	s.closes([3]market.Price{100, 100, 100})
+	s.Universe = []market.ID{s.markets[0].ID, s.markets[1].ID}
+	s.closes([3]market.Price{105, 101, 110}, "rebalance 50% BTC-EUR 50% ETH-EUR band 2%") // ADA is no member
+	id, err := s.desk.In(s.markets[0].ID).Buy(strategy.Amount(1))
+	require.NoError(t, err)
+	s.Fill(id, 105, 1)
+	s.Asked()
+	for range 6 {
+		s.closes([3]market.Price{120, 120, 120})
+	}
+	s.Universe = []market.ID{s.markets[2].ID}
+	s.closes([3]market.Price{130, 130, 130}, "rebalance 50% ADA-EUR 0% BTC-EUR band 2%")
+}

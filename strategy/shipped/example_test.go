@@ -21,4 +21,6 @@ func ExampleDefinitions() {
 	// maker
 	// trendfilter
 	// rotation
+	// bandrevert
+	// accumulate
 }

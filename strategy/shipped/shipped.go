@@ -5,6 +5,8 @@ package shipped
 
 import (
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/accumulate"
+	"github.com/tidemark-trading/tidemark/strategy/bandrevert"
 	"github.com/tidemark-trading/tidemark/strategy/breakout"
 	"github.com/tidemark-trading/tidemark/strategy/dca"
 	"github.com/tidemark-trading/tidemark/strategy/grid"
@@ -19,5 +21,6 @@ import (
 // slice is the caller's.
 func Definitions() []strategy.Definition {
 	return []strategy.Definition{smacross.Definition, breakout.Definition, rsirevert.Definition, grid.Definition,
-		dca.Definition, maker.Definition, trendfilter.Definition, rotation.Definition}
+		dca.Definition, maker.Definition, trendfilter.Definition, rotation.Definition,
+		bandrevert.Definition, accumulate.Definition}
 }

@@ -23,6 +23,7 @@ type Bench struct {
 	Refuse     func(c *market.Command) error // the gate; nil lets everything pass
 	Pending    bool                          // a cancelled order stays open until it is dropped; else it ends at once
 	RefusePlan bool                          // portfolios are refused
+	Universe   []market.ID                   // what Desk.Universe returns; nil: all markets. Nothing is refused
 	Timers     []Timer                       // asked for, in order
 
 	catalog   market.Catalog

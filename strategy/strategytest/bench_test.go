@@ -160,3 +160,24 @@ func TestACloseEndsTheOtherOrdersAndIsFilledByTheTest(t *testing.T) {
 	require.Equal(t, market.Money(1001_00), b.Cash(m))
 	require.Equal(t, []string{"close all", "buy 2 at 100", "close 0.4 (half)", "close all"}, b.Asked())
 }
+
+func TestAReplacementDropsTheOldOrderUnlessCancelsArePending(t *testing.T) {
+	var b strategytest.Bench
+	m := b.Market("BTC-EUR", 2, 4, 1000_00)
+	d := b.Desk()
+	for _, pending := range []bool{false, true} {
+		b.Pending = pending
+		old, err := d.In(m.ID).Buy(strategy.Amount(1_0000), strategy.At(100_00))
+		require.NoError(t, err)
+		id, err := d.In(m.ID).Buy(strategy.Amount(1_0000), strategy.At(90_00), strategy.Replacing(old))
+		require.NoError(t, err)
+		_, open := d.Order(old)
+		require.Equal(t, pending, open)
+		require.Equal(t, []string{"buy 1 at 100", fmt.Sprintf("buy 1 at 90 replacing %d", old)}, b.Asked())
+		b.Drop(id)
+	}
+	b.Refuse = func(*market.Command) error { return errors.New("no") }
+	_, err := d.In(m.ID).Buy(strategy.Amount(1_0000), strategy.Replacing(1))
+	require.EqualError(t, err, "no")
+	require.Equal(t, []string{"buy 1 refused replacing 1"}, b.Asked())
+}

@@ -45,6 +45,18 @@ func (e *engine) Plot(_ market.StrategyID, p strategy.Plotted) {
 	e.plotted = append(e.plotted, line)
 }
 
+// Members are the test's, or all markets.
+func (e *engine) Members(market.StrategyID) []market.ID {
+	if e.Universe != nil {
+		return e.Universe
+	}
+	var all []market.ID
+	for _, m := range e.catalog.Markets() {
+		all = append(all, m.ID)
+	}
+	return all
+}
+
 // Costs are none: a market buy pays the latest price.
 func (e *engine) Costs(m market.ID) strategy.Costs { return strategy.Costs{Buy: e.last[m]} }
 
@@ -119,6 +131,20 @@ func (e *engine) Ask(_ market.StrategyID, c *market.Command, f *strategy.Follow)
 		}
 	}
 	return c.Order.ID, nil
+}
+
+// Replace records the ask. Bench.Pending keeps the old order open; the new one is open at once.
+func (e *engine) Replace(_ market.StrategyID, old market.OrderID, c *market.Command,
+	f *strategy.Follow) (market.OrderID, error) {
+	id, err := e.Ask(0, c, f)
+	if e.recalling {
+		return id, err
+	}
+	e.asked[len(e.asked)-1] += fmt.Sprintf(" replacing %d", old)
+	if err == nil && !e.Pending {
+		(*Bench)(e).Drop(old)
+	}
+	return id, err
 }
 
 // Protect records the ask; the test plays the exits with Fill.

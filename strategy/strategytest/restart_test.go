@@ -10,6 +10,8 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/accumulate"
+	"github.com/tidemark-trading/tidemark/strategy/bandrevert"
 	"github.com/tidemark-trading/tidemark/strategy/breakout"
 	"github.com/tidemark-trading/tidemark/strategy/dca"
 	"github.com/tidemark-trading/tidemark/strategy/grid"
@@ -38,6 +40,8 @@ var kinds = []seated{
 	{maker.Definition, nil},
 	{trendfilter.Definition, map[string]any{"fast": int64(1), "slow": int64(3), "days": int64(0)}},
 	{rotation.Definition, map[string]any{"top": int64(1), "candles": int64(2), "every": "4h"}},
+	{bandrevert.Definition, map[string]any{"closes": int64(4), "width": 0.5, "gain": "0%", "atr": int64(2)}},
+	{accumulate.Definition, map[string]any{"candles": int64(4), "every": "4h"}},
 }
 
 func TestARestartedStrategyAsksWhatItWouldHaveAsked(t *testing.T) {

@@ -57,15 +57,13 @@ func (p Params) Validate() error {
 	return nil
 }
 
-// needs counts the warm-up as if each day had 24 candles. With longer ones it begins earlier than
-// it has to.
 func needs(p Params) strategy.Needs {
 	slow := indicator.NewEMA(p.Slow)
 	if p.Days == 0 {
 		return strategy.Needs{Warmup: slow.Warmup()}
 	}
 	days := indicator.NewEMA(p.Days)
-	return strategy.Needs{Warmup: max(slow.Warmup(), 24*days.Warmup()), Intervals: []market.Interval{market.Interval1d}}
+	return strategy.Needs{Warmup: slow.Warmup(), Intervals: strategy.Intervals{market.Interval1d: days.Warmup()}}
 }
 
 type trendFilter struct {

@@ -81,5 +81,6 @@ func TestTheMainIntervalIsShorterThanADay(t *testing.T) {
 	require.ErrorContains(t, err, "parameter fast: 50 is not below slow, which is 48")
 	needs, err := trendfilter.Definition.Needs(nil)
 	require.NoError(t, err)
-	require.Equal(t, []market.Interval{market.Interval1d}, needs.Intervals)
+	require.Equal(t, []strategy.Candles{{Interval: market.Interval1h, Warmup: 166},
+		{Interval: market.Interval1d, Warmup: 70}}, needs.Of(market.Interval1h))
 }

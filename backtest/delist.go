@@ -1,0 +1,158 @@
+package backtest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// MarketChange is a change of a market during a run.
+type MarketChange struct {
+	At     market.Time
+	Market market.ID
+	Rules  *market.Rules // from now on; nil: as before
+	// Delisted: trading has ended for good. Orders are cancelled, and base is worth the last price
+	// less the plan's haircut from then on.
+	Delisted bool
+}
+
+// Delisting is a market whose trading ended during a run.
+type Delisting struct {
+	Market string `json:"market"`
+	At     Moment `json:"at"`
+	Last   Amount `json:"last_price"`
+	Worth  Amount `json:"valued_at"` // the last price less the haircut
+	Held   Amount `json:"held"`      // base that was held then, over all strategies
+	Lost   Amount `json:"lost"`      // by the haircut, in the account's currency
+}
+
+// delistedTag is the exit of a position that a delisting has ended.
+const delistedTag = "delisted"
+
+// beginChanges brings the markets to their beginning: an earlier pass of the plan has changed them.
+func (d *driver) beginChanges() {
+	if len(d.plan.Changes) == 0 {
+		return
+	}
+	d.rules = make(map[market.ID]market.Market)
+	for ; d.changed < len(d.plan.Changes) && d.plan.Changes[d.changed].At == 0; d.changed++ {
+		c := &d.plan.Changes[d.changed]
+		m := d.plan.Catalog.Market(c.Market)
+		m.Status = market.Trading
+		if c.Rules != nil {
+			m.Rules = *c.Rules
+		}
+		d.rules[m.ID] = *m
+	}
+}
+
+// change makes the changes before the candles that close at end. A fork shares the catalog and may
+// be further on, so each run sets its own rules first.
+func (d *driver) change(end market.Time) error {
+	for id := range d.rules {
+		m, own := d.plan.Catalog.Market(id), d.rules[id]
+		m.Status, m.Rules = own.Status, own.Rules
+	}
+	for ; d.changed < len(d.plan.Changes) && d.plan.Changes[d.changed].At < end; d.changed++ {
+		c := &d.plan.Changes[d.changed]
+		m := d.plan.Catalog.Market(c.Market)
+		if c.Delisted {
+			if err := d.delist(m, c.At); err != nil {
+				return err
+			}
+		} else if err := d.setStatus(m, market.Trading, c.Rules); err != nil {
+			return err
+		}
+		d.rules[m.ID] = *m
+	}
+	return nil
+}
+
+// setStatus tells engine and venue the status of a market, and its rules.
+func (d *driver) setStatus(m *market.Market, status market.MarketStatus, rules *market.Rules) error {
+	ev := market.Event{Kind: market.KindMarketStatus, At: d.engine.Now(), Market: m.ID, Status: status}
+	if rules != nil {
+		ev.Rules = &market.Market{Rules: *rules}
+	}
+	d.send(d.engine.Step(&ev))
+	if err := d.engine.Err(); err != nil {
+		return err
+	}
+	return d.venue.Advance(&ev)
+}
+
+// delist ends a market: what is on its way is refused, what rests is cancelled, and base is worth
+// the last price less the haircut.
+func (d *driver) delist(m *market.Market, at market.Time) error {
+	last, now := d.account.Last(m.ID), d.engine.Now()
+	d.send(d.engine.Delisted(m.ID))
+	if err := d.setStatus(m, market.CancelOnly, nil); err != nil || last == 0 {
+		return err
+	}
+	arrival := market.Event{Kind: market.KindTicker, At: now, Ticker: &market.Ticker{Market: m.ID, Last: last}}
+	if err := d.venue.Advance(&arrival); err != nil {
+		return err
+	}
+	for _, o := range slices.Clone(d.account.Open(nil, 0, m.ID)) {
+		d.venue.Cancel(o.ID, now, market.CancelOnDelisting)
+	}
+	if err := d.setStatus(m, market.Halted, nil); err != nil {
+		return err
+	}
+	worth := last.Below(d.plan.Haircut)
+	if err := d.noteDelisting(m, at, last, worth); err != nil {
+		return err
+	}
+	d.account.Mark(&market.Candle{Market: m.ID, Close: worth}, now)
+	return d.engine.Err()
+}
+
+// noteDelisting keeps what the report says of a delisting, and ends the round trips of its market.
+func (d *driver) noteDelisting(m *market.Market, at market.Time, last, worth market.Price) error {
+	held := market.Qty(d.account.Total(m.Base).Total)
+	lost, err := m.Notional(last-worth, held)
+	if err != nil {
+		return fmt.Errorf("delisting of %s: %w", m.Name, err)
+	}
+	d.delisted = append(d.delisted, Delisting{Market: m.Name, At: Moment(at), Last: Amount{market.Money(last),
+		m.PriceDigits}, Worth: Amount{market.Money(worth), m.PriceDigits},
+		Held: Amount{market.Money(held), m.AmountDigits}, Lost: Amount{lost, m.QuoteDigits}})
+	if d.recorder != nil {
+		d.recorder.Delisted(m, at, worth)
+	}
+	return nil
+}
+
+// Delisted ends the positions in a market at a price, as round trips of their own.
+func (r *recorder) Delisted(m *market.Market, at market.Time, worth market.Price) {
+	for _, row := range r.held.by {
+		if int(m.ID) >= len(row) || row[m.ID] == nil || row[m.ID].amount == 0 {
+			continue
+		}
+		h := row[m.ID]
+		t := trip{reason: delistedTag, entered: h.entered, exited: at, amount: h.amount}
+		cost, fees, err := h.take(h.amount)
+		if err == nil {
+			t.proceeds, err = m.Value(worth, t.amount)
+		}
+		t.cost, t.fees, h.flat = cost, fees, true
+		if err == nil {
+			err = r.trip(m, &t)
+		}
+		r.fail(err)
+	}
+}
+
+// delistedWarnings say what a delisting has cost.
+func (d *driver) delistedWarnings() (lines []string) {
+	for i := range d.delisted {
+		x := &d.delisted[i]
+		if x.Held.Units > 0 {
+			lines = append(lines, fmt.Sprintf("%s was delisted at %s: %s held at %s are worth %s each from then on "+
+				"(haircut %s), which cost %s %s.", x.Market, x.At, x.Held, x.Last, x.Worth, percent(d.plan.Haircut),
+				x.Lost, d.plan.Currency.Symbol))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,126 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/universe"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/candles"
+)
+
+// volumes are the candles and records of a library, as far as a ranking may read them.
+type volumes struct {
+	Library
+	quote    string
+	from, to market.Time // 0: no bound
+}
+
+// book has the volumes of all markets: those of candles, and those of the records.
+func (v *volumes) book() (*universe.Book, error) {
+	book := &universe.Book{}
+	names, err := v.Markets()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if _, quote, err := market.SplitName(name); err != nil || quote != v.quote {
+			continue
+		}
+		first, days, err := v.days(name)
+		if err == nil {
+			err = book.AddCandleDays(name, first, days)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("volumes of %s: %w", name, err)
+		}
+	}
+	return book, v.Listings(v.from, v.to, book.AddListing)
+}
+
+// days are a market's volumes in quote by UTC day, each the sum of volume × close over the longest
+// candles of a day or shorter. A day that the candles do not reach to its end is left out.
+func (v *volumes) days(name string) (first int64, days []market.Value, err error) {
+	interval, span, err := v.longest(name)
+	if err != nil || interval == 0 {
+		return 0, nil, err
+	}
+	price, volume, err := v.Digits(name)
+	if err != nil {
+		return 0, nil, err
+	}
+	from, to := max(span.From, v.from, 0), span.To
+	if v.to != 0 {
+		to = min(to, v.to)
+	}
+	m := &market.Market{Name: name, PriceDigits: price, VolumeDigits: volume}
+	source, err := v.open(backtest.Feed{Market: m, Interval: interval}, from, to)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer source.Close()
+	sum := volumeSum{first: candles.DayOf(from), digits: price + volume}
+	if err := sum.add(source); err != nil {
+		return 0, nil, err
+	}
+	whole := candles.DayOf(to) - sum.first // days that have ended
+	return sum.first, sum.volumes[:max(0, min(int64(len(sum.volumes)), whole))], nil
+}
+
+// longest is the longest stored interval of a market that is not longer than a day; 0: none.
+func (v *volumes) longest(name string) (market.Interval, candles.Range, error) {
+	for interval := market.Interval1d; interval >= market.Interval1m; interval-- {
+		span, err := v.Span(name, interval)
+		if err == nil || !errors.Is(err, candles.ErrNoData) {
+			return interval, span, err
+		}
+	}
+	return 0, candles.Range{}, nil
+}
+
+// volumeSum sums the volume of candles by UTC day.
+type volumeSum struct {
+	first   int64
+	digits  uint8          // of price and volume together
+	volumes []market.Value // by day from first on, universe.Digits decimals
+}
+
+// add adds all candles of a source, oldest first.
+func (v *volumeSum) add(source backtest.Source) error {
+	for {
+		batch, err := source.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for i := range batch {
+			if err := v.candle(&batch[i]); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (v *volumeSum) candle(c *market.Candle) error {
+	at := candles.DayOf(c.Start) - v.first
+	for int64(len(v.volumes)) <= at {
+		v.volumes = append(v.volumes, market.Value{})
+	}
+	value, err := market.Product(int64(c.Close), int64(c.Volume), 0)
+	if err == nil && v.digits < universe.Digits {
+		value, err = value.ScaleUp(universe.Digits - v.digits)
+	}
+	for drop := v.digits; drop > universe.Digits && err == nil; {
+		step := min(drop-universe.Digits, market.MaxDigits)
+		value, drop = value.QuoInt(market.Pow10(step)), drop-step
+	}
+	if err != nil {
+		return err
+	}
+	v.volumes[at], err = v.volumes[at].Add(value)
+	return err
+}

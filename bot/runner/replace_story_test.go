@@ -1,0 +1,58 @@
+package runner
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// swapKind rests an order, replaces it, and then replaces the new one and takes that back.
+var swapKind = strategy.Define("swap", "replaces an order",
+	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &swap{}, nil })
+
+type swap struct {
+	strategy.Base
+	step int
+	id   market.OrderID
+}
+
+func (s *swap) OnTicker(d *strategy.Desk, t market.Ticker) {
+	m, size, price := d.In(t.Market), strategy.Amount(1_000_000), t.Last.Below(10*market.Percent)
+	if o, open := d.Order(s.id); s.step > 2 || s.step > 0 && (!open || o.Status == 0) {
+		return
+	}
+	switch s.step++; s.step {
+	case 1:
+		s.id, _ = m.Buy(size, strategy.At(price))
+	case 2:
+		s.id, _ = m.Buy(size, strategy.At(price), strategy.PostOnly(), strategy.Replacing(s.id))
+	case 3:
+		id, _ := m.Buy(size, strategy.At(price), strategy.Replacing(s.id))
+		_ = d.Cancel(id)
+	}
+}
+
+func TestTheStoryOfAReplacementIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 7, nil)
+		s.kinds = append(s.kinds, swapKind)
+		s.config = strings.NewReplacer("strategies.restless", "strategies.swap", `"restless"`, `"swap"`,
+			"params.seed = 7\n", "").Replace(s.config)
+		p := s.start()
+		time.Sleep(20 * time.Second)
+		require.NoError(t, p.end())
+		require.Regexp(t, `(?s)decided   cancel order 1
+ +risk      replace order 1 to order 2
+ +request   DELETE .*state     new to canceled`, s.told(nil, "explain", "1"))
+		require.Regexp(t, `(?s)decided   place buy limit 0\.01 .*risk      replace order 1 to order 2
+ +request   POST .*refused   place buy limit 0\.01 .*: replace: its strategy cancelled it`, s.told(nil, "explain", "2"))
+		require.Contains(t, s.told(nil, "explain", "--refused"), "its strategy cancelled it")
+	})
+}

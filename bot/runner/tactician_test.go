@@ -1,0 +1,186 @@
+package runner
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// tacticianKind is a strategy that buys and sells by tactics, with and without exits. The tag of
+// each has its size.
+var tacticianKind = strategy.Define("tactician", "buys and sells by tactics",
+	func(restlessParams) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(p restlessParams, s strategy.Setup) (strategy.Strategy, error) {
+		return &tactician{chance: rand.New(rand.NewPCG(uint64(p.Seed), 7))}, nil
+	})
+
+type tactician struct {
+	strategy.Base
+	chance *rand.Rand
+}
+
+func (s *tactician) OnTicker(d *strategy.Desk, t market.Ticker) {
+	m := d.In(t.Market)
+	switch draw := s.chance.IntN(40); {
+	case draw == 0:
+		_ = m.Close()
+	case draw == 1:
+		_ = m.CancelAll()
+	case m.Working():
+	case draw < 14:
+		s.begin(m, t.Last, market.Buy)
+	case draw < 20 && m.Held() > 0:
+		s.begin(m, t.Last, market.Sell)
+	}
+}
+
+func (s *tactician) begin(m strategy.MarketDesk, last market.Price, side market.Side) {
+	amount := market.Qty(1+s.chance.IntN(5)) * 1_000_000
+	with := []strategy.Option{strategy.Tag(fmt.Sprintf("%d %x", amount, uuid.New()))}
+	seconds := func(least, most int) time.Duration {
+		return time.Duration(least+s.chance.IntN(most-least)) * time.Second
+	}
+	if s.chance.IntN(2) == 0 {
+		with = append(with, strategy.TWAP(seconds(10, 40), 2+s.chance.IntN(4)))
+	} else {
+		with = append(with, strategy.MakerFirst(seconds(1, 4)), strategy.TakeAfter(seconds(3, 20)),
+			strategy.TakeBeyond(market.Rate(1+s.chance.IntN(20))*market.BasisPoint))
+	}
+	if side == market.Buy && s.chance.IntN(2) == 0 {
+		with = append(with, strategy.StopAt(last.Below(market.Percent)), strategy.TargetAt(last.Above(market.Percent)))
+	}
+	_, _ = m.Place(side, strategy.Amount(amount), with...)
+}
+
+// tactics adds up the fills of each tactic by its tag: an observer, also over restarts.
+type tactics struct {
+	mutex sync.Mutex
+	seen  map[uuid.UUID]bool
+	done  map[string]market.Qty
+	over  []string
+	whole int
+}
+
+func newTactics() *tactics {
+	return &tactics{seen: map[uuid.UUID]bool{}, done: map[string]market.Qty{}}
+}
+
+func (n *tactics) Filled(o *state.Order, f *market.Fill) {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	size, _, is := strings.Cut(o.Tag, " ")
+	if !is || n.seen[f.ID] {
+		return
+	}
+	n.seen[f.ID] = true
+	n.done[o.Tag] += f.Amount
+	switch amount, _ := strconv.ParseInt(size, 10, 64); {
+	case n.done[o.Tag] > market.Qty(amount):
+		n.over = append(n.over, fmt.Sprintf("%s: %d", o.Tag, n.done[o.Tag]))
+	case n.done[o.Tag] == market.Qty(amount):
+		n.whole++
+	}
+}
+
+func (n *tactics) Closed(*state.Order)                                   {}
+func (n *tactics) Approved(state.Terms, *market.Command, []state.Figure) {}
+
+// tacticians is a stage on which tacticianKind trades.
+func tacticians(t *testing.T, seed uint64, seen *tactics, faults ...fault.Fault) *stage {
+	s := newStage(t, seed, func(c *sandbox.Config) { c.Faults = faults })
+	s.kinds, s.observer = append(s.kinds, tacticianKind), seen
+	s.config = strings.NewReplacer("strategies.restless", "strategies.tactician", `"restless"`,
+		`"tactician"`).Replace(s.config)
+	return s
+}
+
+// settled ends the bot, and requires that no tactic traded more than its size and that books and
+// exchange agree.
+func (s *stage) settled(p *process, seen *tactics) {
+	require.NoError(s.T, p.end())
+	require.Empty(s.T, s.OpenAtTheExchange())
+	s.conserved(p)
+	require.Empty(s.T, seen.over)
+}
+
+// Each mishap strikes a third of the requests at a boundary of an order's life for a minute and a
+// half, while a strategy trades by tactics.
+func TestWhateverBefallsATactic(t *testing.T) {
+	whole := &atomic.Int64{}
+	t.Cleanup(func() { require.Greater(t, whole.Load(), int64(20)) })
+	for i, m := range mishaps {
+		for j, b := range boundaries[:6] {
+			if *liveSeeds == 1 && (i%4 != j%4 || testing.Short() && i%8 != j%8) {
+				continue
+			}
+			t.Run(m.name+"/"+b.name, func(t *testing.T) {
+				t.Parallel()
+				for seed := range uint64(*liveSeeds) {
+					synctest.Test(t, func(t *testing.T) {
+						f, seen := m.fault, newTactics()
+						f.Endpoints, f.Probability, f.Until = []string{b.endpoint}, 0.34, 90*time.Second
+						f.Key = bottest.BotKey
+						s := tacticians(t, seed+1, seen, f)
+						p := s.start()
+						time.Sleep(3 * time.Minute)
+						s.settled(p, seen)
+						whole.Add(int64(seen.whole))
+					})
+				}
+			})
+		}
+	}
+}
+
+// Kills as a write is about to reach the exchange, and when it has been carried out and the bot has
+// not heard of it, while a strategy trades by tactics.
+func TestABotKilledAtAnyBoundaryOfATacticGoesOn(t *testing.T) {
+	for _, command := range []market.CommandKind{market.CommandPlace, market.CommandUpdate, market.CommandCancel} {
+		for name, before := range map[string]bool{"about to be sent": true, "done": false} {
+			t.Run(fmt.Sprint(command, " ", name), func(t *testing.T) {
+				for seed := range uint64(2**liveSeeds - 1) {
+					synctest.Test(t, func(t *testing.T) { killTactic(t, seed+1, command, before) })
+				}
+			})
+		}
+	}
+}
+
+func killTactic(t *testing.T, seed uint64, command market.CommandKind, before bool) {
+	seen := newTactics()
+	s, chance := tacticians(t, seed, seen), rand.New(rand.NewPCG(seed, 8))
+	for range 6 {
+		p, killed, writes, nth := s.start(), make(chan struct{}), atomic.Int64{}, 1+chance.Int64N(6)
+		s.traffic.on(func(r *http.Request, about bool) {
+			if commandOf(r) == command && about == before && writes.Add(1) == nth {
+				p.kill()
+				close(killed)
+			}
+		})
+		<-killed
+		p.bury()
+		time.Sleep(time.Duration(chance.IntN(15)) * time.Second)
+	}
+	s.traffic.on(nil)
+	p := s.start()
+	time.Sleep(2 * time.Minute)
+	s.settled(p, seen)
+	require.Positive(t, seen.whole)
+}

@@ -1,0 +1,111 @@
+package bracket
+
+import (
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// parting is what a bracket keeps of its partial targets. A part is sold by a Close of its own,
+// whose commands act inside the path. What it is to sell follows from the shares of all parts that
+// the price has reached, less what they have sold: so an amount that was too small by itself, or
+// not wholly sold, comes with the next part.
+type parting struct {
+	passed int         // parts that are done
+	wanted int         // parts that the price has reached
+	parted market.Qty  // sold by them
+	partAt market.Time // the earliest next attempt
+}
+
+// nextPart is the level of the next partial target, 0 for none now.
+func (b *bracket) nextPart() market.Price {
+	if p := b.terms.Parts; p != nil && b.passed < len(*p) && b.exit != 0 && !b.swapping && b.follows() {
+		return (*p)[b.passed].Price
+	}
+	return 0
+}
+
+// want notes the parts that a price has reached. A price that has reached the target as well sells
+// all by it.
+func (s *Set) want(b *bracket, price market.Price) {
+	level := b.nextPart()
+	if level == 0 || price < level || s.now() < b.partAt || b.leg == market.KeepTarget && price >= b.levels.Target {
+		return
+	}
+	s.touch()
+	b.wanted, _ = b.terms.Parts.Reached(price)
+}
+
+// parts reports whether a bracket is to sell partial targets now.
+func (s *Set) parts(b *bracket) bool {
+	return b.wanted > b.passed && b.nextPart() != 0 && !s.Closing(b.strategy, b.market)
+}
+
+// part begins to sell the partial targets that the price has reached. Where the gate refuses it
+// now, or it fails, it is tried again after leavePause, when a price has reached them again.
+func (s *Set) part(b *bracket) {
+	s.touch()
+	count := b.wanted
+	level := (*b.terms.Parts)[count-1].Price
+	_, share := b.terms.Parts.Reached(level)
+	amount := min(s.shareOf(b, share)-b.parted, b.amount)
+	reached := strategy.PartReached{Bracket: b.entry, Strategy: b.strategy, Market: b.market, Amount: amount,
+		Price: (*b.terms.Parts)[b.passed].Price, Stop: b.levels.Stop}
+	b.wanted, b.partAt = 0, s.now().Add(leavePause)
+	if reached.Why = s.inseparable(b, amount, level); reached.Why != "" {
+		if b.closed { // otherwise the entry may buy more
+			s.pass(b, count)
+			s.orders.PartReached(&reached)
+		}
+		return
+	}
+	if !s.sellable(b) {
+		return
+	}
+	newest, err := s.orders.MayClose(b.strategy, b.market, amount)
+	if err != nil {
+		return
+	}
+	s.closes.all = append(s.closes.all, closing{strategy: b.strategy, market: b.market, last: newest, only: b.entry,
+		parts: count, tag: strategy.TagPart, since: never, inPath: true})
+	c := &s.closes.all[len(s.closes.all)-1]
+	b.leaving = amount
+	s.orders.PartReached(&reached)
+	s.cancelRest(b, true)
+	s.releaseExit(c, b)
+	c.since = s.now()
+	s.rewatch(b)
+	s.advance(b.strategy, b.market)
+}
+
+// pass notes that the first parts are done.
+func (s *Set) pass(b *bracket, count int) {
+	b.passed, b.wanted, b.partAt = count, 0, 0
+	s.rewatch(b)
+}
+
+// shareOf is a share of what the entry bought, rounded down to the market's decimals.
+func (s *Set) shareOf(b *bracket, share market.Rate) market.Qty {
+	part, err := market.ValueOf(int64(b.bought)).Part(int64(share), int64(market.Whole)).FloorMoney(0)
+	if err != nil {
+		return 0
+	}
+	return s.catalog.Market(b.market).RoundAmount(market.Qty(part))
+}
+
+// inseparable is why an amount cannot be sold apart from the rest at a level, or empty: it or the
+// rest would be too small.
+func (s *Set) inseparable(b *bracket, amount market.Qty, level market.Price) string {
+	m := s.catalog.Market(b.market)
+	if f := risk.LevelFault(m, market.KeepTarget, level, max(1, amount)); f.TooSmall() {
+		return "the part is too small: " + f.Words(m)
+	}
+	for _, leg := range [...]market.Leg{market.KeepStop, market.KeepTarget} {
+		if level := b.level(leg); level != 0 {
+			if f := risk.LevelFault(m, leg, level, max(1, b.amount-amount)); f.TooSmall() {
+				return "the rest would be too small: " + f.Words(m)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// SavedTactic is a MakerFirst or a TWAP under way: amounts in the units of the saved account.
+type SavedTactic struct {
+	strategy.Tactic
+	ID       market.OrderID `json:"id"` // of its first order
+	Strategy string         `json:"strategy"`
+	Market   string         `json:"market"`
+	Side     market.Side    `json:"side"`
+	Exits    bool           `json:"exits,omitzero"`
+	Tag      string         `json:"tag,omitzero"`
+	Amount   market.Qty     `json:"amount,omitzero"` // its size in base; 0: in money
+	Money    market.Money   `json:"money,omitzero"`
+	Done     market.Qty     `json:"done,omitzero"` // bought or sold
+	Made     market.Qty     `json:"made,omitzero"` // of it, as a maker
+	Value    market.Value   `json:"value,omitzero"`
+	Order    market.OrderID `json:"order,omitzero"` // of MakerFirst, under way
+	Open     []SavedPart    `json:"open,omitempty"` // orders of a TWAP under way
+	Wanted   market.Time    `json:"wanted,omitzero"`
+	Phase    uint8          `json:"phase"`
+	Began    market.Time    `json:"began"`
+	From     market.Price   `json:"from"`
+	Sent     int            `json:"sent,omitzero"` // parts of a TWAP whose time has come
+	Next     market.Time    `json:"next,omitzero"` // of the next move, order or attempt, at the earliest
+	Due      market.Time    `json:"due,omitzero"`  // of the next timer; 0: none
+}
+
+// SavedPart is an order of a TWAP under way.
+type SavedPart struct {
+	ID    market.OrderID `json:"id"`
+	Units market.Money   `json:"units"`
+	Done  market.Qty     `json:"done,omitzero"`
+	Value market.Value   `json:"value,omitzero"`
+}
+
+func (e *Engine) saveTactics() (saved []SavedTactic) {
+	for _, t := range e.tactics {
+		due := t.due
+		if due == farAhead {
+			due = 0
+		}
+		saved = append(saved, SavedTactic{Tactic: t.Tactic, ID: t.id, Strategy: t.slot.Name,
+			Market: e.catalog.Market(t.market).Name, Side: t.side, Exits: t.exits, Tag: t.tag, Amount: t.amount,
+			Money: t.money, Done: t.done, Made: t.made, Value: t.value, Order: t.order, Phase: uint8(t.phase),
+			Began: t.began, From: t.from, Sent: t.parts, Next: t.next, Due: due, Wanted: t.wanted})
+		for _, p := range t.open {
+			last := &saved[len(saved)-1]
+			last.Open = append(last.Open, SavedPart{p.id, p.units, p.done, p.value})
+		}
+	}
+	return saved
+}
+
+// restoreTactics takes over the tactics that were under way.
+func (e *Engine) restoreTactics(saved []SavedTactic, last market.OrderID) error {
+	for i := range saved {
+		t, err := e.restoredTactic(&saved[i], last)
+		if err != nil {
+			return fmt.Errorf("tactic of order %d: %w", saved[i].ID, err)
+		}
+		e.tactics = append(e.tactics, t)
+		for _, p := range t.open {
+			e.brackets.Continue(t.id, p.id)
+		}
+	}
+	return nil
+}
+
+func (e *Engine) restoredTactic(from *SavedTactic, last market.OrderID) (*tactic, error) {
+	s, m := e.slotNamed(from.Strategy), e.catalog.MarketNamed(from.Market)
+	switch {
+	case s == nil:
+		return nil, fmt.Errorf("strategy %q is gone; take it back into the config", from.Strategy)
+	case m == nil || !slices.Contains(s.Markets, m.ID):
+		return nil, fmt.Errorf("strategy %s does not trade %s any more; take it back into the config", s.Name,
+			from.Market)
+	case from.ID <= 0 || from.ID > last || from.Order > last:
+		return nil, fmt.Errorf("its order is %d, and the last one was %d", from.Order, last)
+	case from.Order != 0 && e.account.Known(from.Order) == nil:
+		return nil, fmt.Errorf("its order %d is not known: engine and account were not saved together", from.Order)
+	case from.Phase < uint8(working) || from.Phase > uint8(ending) || from.Side != market.Buy &&
+		from.Side != market.Sell,
+		from.Every <= 0 && from.Over <= 0, from.Over > 0 && (from.Parts <= 0 || from.Step() <= 0):
+		return nil, fmt.Errorf("phase %d, side %d, %s", from.Phase, from.Side, from.Words())
+	}
+	due := from.Due
+	if due == 0 {
+		due = farAhead
+	}
+	var open []portion
+	for _, p := range from.Open {
+		if e.account.Known(p.ID) == nil || p.Units <= 0 {
+			return nil, fmt.Errorf("its order %d is not known: engine and account were not saved together", p.ID)
+		}
+		open = append(open, portion{p.ID, p.Units, p.Done, p.Value})
+	}
+	return &tactic{open: open, wanted: from.Wanted, Tactic: from.Tactic, id: from.ID, slot: s, market: m.ID,
+		side: from.Side, exits: from.Exits,
+		tag: from.Tag, amount: from.Amount, money: from.Money, done: from.Done, made: from.Made, value: from.Value,
+		order: from.Order, phase: phase(from.Phase), began: from.Began, from: from.From, parts: from.Sent,
+		next: from.Next, due: due}, nil
+}
+
+// resumeTactics ends the tactics whose time was over when the bot came back: what they should have
+// traded then is a decision of the past. A rest whose maker order was being cancelled is taken.
+func (e *Engine) resumeTactics() {
+	for _, t := range e.tactics {
+		end := e.takeTime(t)
+		if t.Over != 0 {
+			end = t.began.Add(t.Over)
+		}
+		if t.phase != working || e.now < end {
+			continue
+		}
+		t.phase, t.next, t.due, e.saves.changed = ending, e.now, e.now, true
+		t.slot.Log.Warn().Str("strategy", t.slot.Name).Str("market", e.catalog.Market(t.market).Name).
+			Str("tactic", t.Words()).Msg("tactic: its time was over before the restart; the rest is not traded")
+	}
+}
+
+// tacticFigure says in an order's explanation which tactic sent it, and how far it is.
+func (e *Engine) tacticFigure(c *market.Command) state.Figure {
+	t := e.acting
+	after := t.done
+	if c.Kind == market.CommandPlace {
+		after += c.Order.Amount
+	}
+	m, name := e.catalog.Market(t.market), strategy.TagMakerFirst
+	if t.Over != 0 {
+		name = strategy.TagTWAP
+	}
+	if t.phase != working {
+		name = strategy.TagTaken
+	}
+	of := m.FormatQty(t.amount)
+	if t.money != 0 {
+		of = m.FormatMoney(t.money)
+	}
+	return state.Figure{Name: name, Before: m.FormatQty(t.done), After: m.FormatQty(after), Limit: of}
+}

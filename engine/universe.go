@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Members are the markets of a strategy's universe at the present time; without a universe, all of
+// its markets.
+func (e *Engine) Members(id market.StrategyID) []market.ID {
+	s := &e.slots[id-1]
+	if s.Universe == nil {
+		return s.Markets
+	}
+	for s.members < len(s.Universe) && s.Universe[s.members].From <= e.now {
+		s.members++
+	}
+	if s.members == 0 {
+		return nil
+	}
+	return s.Universe[s.members-1].Markets
+}
+
+// outside reports whether a market does not belong to a strategy's universe.
+func (e *Engine) outside(id market.StrategyID, m market.ID) bool {
+	return e.slots[id-1].Universe != nil && !slices.Contains(e.Members(id), m)
+}
+
+// buysOutside reports whether a command buys in a market that does not belong to its strategy's
+// universe.
+func (e *Engine) buysOutside(id market.StrategyID, c *market.Command) bool {
+	return c.Order.Side == market.Buy && e.outside(id, c.Order.Market)
+}
+
+// Delisted ends the brackets and tactics of a market whose trading has ended for good; base stays
+// where it is. The commands, cancels of their exits, are valid until the next Step.
+func (e *Engine) Delisted(m market.ID) []market.Command {
+	e.begin(e.now)
+	e.brackets.EndIn(m)
+	for i := range e.slots {
+		e.EndTactics(e.slots[i].id, m)
+	}
+	e.notifySent()
+	return e.out
+}
