@@ -102,10 +102,8 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket.Any() {
 		e.follow(ev, applied)
 	}
-	if len(e.replaces) > 0 {
+	if len(e.replaces)+len(e.tactics) > 0 {
 		e.followReplaced(o, ev.Report)
-	}
-	if len(e.tactics) > 0 {
 		e.followTactics(o, ev.Fills[:applied.Fresh])
 	}
 	if s := &e.slots[o.Strategy-1]; s.onFill != nil || s.onOrder != nil {

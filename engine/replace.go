@@ -140,6 +140,13 @@ func (e *Engine) waiting(s market.StrategyID, id market.OrderID) *replacement {
 	return nil
 }
 
+// holdsUpdate reports whether an update has to wait for a replacement: it changes a waiting order,
+// or the terms of the order that it replaces.
+func (e *Engine) holdsUpdate(s market.StrategyID, c *market.Command) bool {
+	terms := c.Changed&^market.ChangeExits != 0
+	return e.waiting(s, c.Order.ID) != nil || terms && e.replacementOf(c.Order.ID) != nil
+}
+
 // replacementOf is what waits for the end of an order, or nil.
 func (e *Engine) replacementOf(old market.OrderID) *replacement {
 	for _, r := range e.replaces {
