@@ -1,0 +1,26 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// An update of price or amount would let a tactic trade more than its size.
+func TestUpdateOfATacticsOrderChangesItsExitsAlone(t *testing.T) {
+	b := one(t, &script{candle: minutely(map[int]func(*strategy.Desk){
+		1: func(d *strategy.Desk) {
+			d.In(1).Buy(strategy.Amount(btc), makerFirst, strategy.Exits(90*at1, 110*at1))
+		},
+		2: func(d *strategy.Desk) {
+			require.ErrorContains(t, d.Update(1, strategy.Resize(strategy.Amount(5*btc))), "Update changes its exits alone")
+			require.ErrorIs(t, d.Update(1, strategy.At(101*at1)), strategy.ErrMeaningless)
+			require.NoError(t, d.Update(1, strategy.StopAt(95*at1)))
+		},
+	})})
+	b.flat(2, 100)
+	b.candle(100, 100, 99, 99)
+	require.Equal(t, []string{"buy 1 @ 99.99", "stop 1 @ 95 attached"}, b.sent)
+}
