@@ -2,9 +2,12 @@ package engine_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -23,4 +26,18 @@ func TestUpdateOfATacticsOrderChangesItsExitsAlone(t *testing.T) {
 	b.flat(2, 100)
 	b.candle(100, 100, 99, 99)
 	require.Equal(t, []string{"buy 1 @ 99.99", "stop 1 @ 95 attached"}, b.sent)
+}
+
+// The first part of a TWAP is also the entry of its bracket.
+func TestARestartWhileTheFirstPartOfATWAPIsOpenKeepsItsBracket(t *testing.T) {
+	s := &script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc), strategy.TWAP(4*time.Minute, 4), strategy.Exits(90*at1, 110*at1))
+	})}
+	b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Latency: 90e9}})
+	b.flat(1, 100)
+	watches := b.engine.Watches()
+	b.restart(nil, s)
+	b.done = func() { require.NoError(t, b.engine.CheckBrackets()) }
+	copy(watches, b.engine.Watches())
+	b.flat(2, 100)
 }

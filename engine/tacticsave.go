@@ -69,7 +69,9 @@ func (e *Engine) restoreTactics(saved []SavedTactic, last market.OrderID) error 
 		}
 		e.tactics = append(e.tactics, t)
 		for _, p := range t.open {
-			e.brackets.Continue(t.id, p.id)
+			if p.id != t.id { // which the bracket knows as its entry
+				e.brackets.Continue(t.id, p.id)
+			}
 		}
 	}
 	return nil
