@@ -41,3 +41,17 @@ func TestARestartWhileTheFirstPartOfATWAPIsOpenKeepsItsBracket(t *testing.T) {
 	copy(watches, b.engine.Watches())
 	b.flat(2, 100)
 }
+
+// An exit that has sold all belongs to no bracket any more when the tactic hears of it.
+func TestAStopThatSellsAllEndsATWAP(t *testing.T) {
+	b := one(t, &script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc), strategy.TWAP(10*time.Minute, 10), strategy.Exits(95*at1, 110*at1))
+	})})
+	b.flat(3, 100)
+	b.candle(100, 100, 90, 90)
+	require.Zero(t, b.position())
+	sent := len(b.sent)
+	b.flat(10, 90)
+	require.False(t, b.engine.Working(1, 1))
+	require.Empty(t, b.sent[sent:])
+}

@@ -73,15 +73,15 @@ func (e *Engine) removeTactic(t *tactic) {
 }
 
 // followTactics counts what a report says of the orders of tactics. A sale by the exits of a
-// tactic's bracket ends the tactic.
+// tactic's bracket ends the tactic; bracket is the entry of the order's, or 0.
 //
 //go:noinline
-func (e *Engine) followTactics(o *state.Order, fresh []market.Fill) {
+func (e *Engine) followTactics(o *state.Order, bracket market.OrderID, fresh []market.Fill) {
 	for i := len(e.tactics) - 1; i >= 0; i-- {
 		switch t := e.tactics[i]; {
 		case t.has(o.ID):
 			e.countTactic(t, o, fresh)
-		case t.exits && len(fresh) > 0 && o.Side == market.Sell && e.brackets.EntryOf(o.ID) == t.id:
+		case t.exits && len(fresh) > 0 && o.Side == market.Sell && bracket == t.id:
 			e.stopTactic(t)
 		}
 	}
