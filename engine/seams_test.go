@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -54,4 +55,56 @@ func TestAStopThatSellsAllEndsATWAP(t *testing.T) {
 	b.flat(10, 90)
 	require.False(t, b.engine.Working(1, 1))
 	require.Empty(t, b.sent[sent:])
+}
+
+// While the exit is being swapped it cannot be enlarged; what a part buys then has none.
+func TestWhatIsBoughtDuringASwapCountsAsUnprotected(t *testing.T) {
+	b := one(t, &script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc), strategy.TWAP(4*time.Minute, 4), strategy.Exits(90*at1, 110*at1))
+	})})
+	b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
+	require.Equal(t, []string{"stop 0.25 @ 90 attached"}, b.buys(1, 1, btc/4))
+	b.accept(2)
+	require.Empty(t, b.engine.Bare())
+	require.Equal(t, []string{"cancel 2 attached"}, b.price(110))
+	require.Equal(t, []string{"buy 0.25"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
+	b.now += minute
+	require.Empty(t, b.buys(3, 3, btc/4))
+	require.Len(t, b.engine.Bare(), 1)
+	require.Equal(t, btc/4, b.engine.Bare()[0].Amount)
+}
+
+// Base that a part has bought and that its exit does not sell yet is free. A sale of it is no fault
+// of the bracket, which must not wait for it for ever.
+func TestASaleOfWhatAnExitDoesNotCoverYetMakesItsBracketSmaller(t *testing.T) {
+	b := one(t, &script{candle: minutely(map[int]func(*strategy.Desk){
+		1: func(d *strategy.Desk) {
+			d.In(1).Buy(strategy.Amount(btc), strategy.TWAP(4*time.Minute, 4), strategy.Exits(90*at1, 110*at1))
+		},
+		2: func(d *strategy.Desk) {
+			_, err := d.In(1).Sell(strategy.Amount(btc / 4))
+			require.NoError(t, err)
+		},
+	})})
+	candle := func() []string {
+		return b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: []market.Candle{candleOf(1, 100, 100, 100,
+			100)}})
+	}
+	candle()
+	b.buys(1, 1, btc/4)
+	require.Equal(t, []string{"buy 0.25"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
+	b.now += minute
+	require.Empty(t, b.buys(3, 3, btc/4), "the exit has no answer yet")
+	require.Equal(t, []string{"sell 0.25"}, candle())
+	b.sells(4, 4, btc/4, market.StatusFilled)
+	b.accept(2)
+	require.Equal(t, btc/4, b.engine.Covered(1, 1))
+	require.Empty(t, b.engine.Bare())
+}
+
+// buys answers a buy with its fill.
+func (b *bench) buys(id market.OrderID, n byte, amount market.Qty) []string {
+	o := *b.account.Order(id)
+	o.Status, o.FilledAmount, o.AmountRemaining, o.OnHold = market.StatusFilled, amount, o.Amount-amount, 0
+	return b.tell(&o, fillNumbered(n, id, amount))
 }
