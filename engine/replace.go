@@ -224,6 +224,9 @@ func (e *Engine) sendReplacement(r *replacement, old *state.Order) {
 	e.asked = market.Command{Kind: market.CommandPlace, At: e.now, Order: r.asked}
 	e.asked.Order.ID = r.old
 	approved, err := e.gate.Recheck(e.account, c)
+	if e.buysOutside(c.Order.Strategy, c) { // the market has left the universe meanwhile
+		err = e.gate.RefuseOutside(c.Order.Strategy)
+	}
 	if err != nil {
 		e.notifyDropped(r, err, market.ExecRejected)
 		return

@@ -108,3 +108,41 @@ func (b *bench) buys(id market.OrderID, n byte, amount market.Qty) []string {
 	o.Status, o.FilledAmount, o.AmountRemaining, o.OnHold = market.StatusFilled, amount, o.Amount-amount, 0
 	return b.tell(&o, fillNumbered(n, id, amount))
 }
+
+// A buy that spreads over time ends when its market leaves the universe.
+func TestATacticEndsWhenItsMarketLeavesTheUniverse(t *testing.T) {
+	for _, way := range [][]strategy.Option{{makerFirst, strategy.TakeAfter(5 * time.Minute)},
+		{strategy.TWAP(10*time.Minute, 10)}} {
+		s := &script{candle: once(func(d *strategy.Desk) {
+			_, err := d.In(1).Buy(strategy.Amount(btc), way...)
+			require.NoError(t, err)
+		})}
+		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s, Universe: []strategy.Membership{
+			{Markets: []market.ID{1}}, {From: start + 3*minute}}}}})
+		for i := range 3 {
+			b.flat(1, market.Price(100+i)) // the maker order is left behind
+		}
+		held := b.position()
+		b.flat(10, 103)
+		require.False(t, b.engine.Working(1, 1))
+		require.Empty(t, b.account.Open(nil, 0, 0))
+		require.Equal(t, held, b.position())
+	}
+}
+
+// What waits for the end of another order when its market leaves the universe is dropped.
+func TestAReplacementIsDroppedWhenItsMarketLeavesTheUniverse(t *testing.T) {
+	s := &script{candle: minutely(map[int]func(*strategy.Desk){
+		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), strategy.At(90*at1)) },
+		2: func(d *strategy.Desk) {
+			_, err := d.In(1).Buy(strategy.Amount(btc), strategy.At(91*at1), strategy.Replacing(1))
+			require.NoError(t, err)
+		},
+	})}
+	b := newBench(t, setup{venue: sim.Config{Latency: 20e9}, slots: []engine.Slot{{Strategy: s,
+		Universe: []strategy.Membership{{Markets: []market.ID{1}}, {From: start + 2*minute + 1}}}}})
+	b.flat(5, 100)
+	require.Equal(t, []string{"buy 1 @ 90", "cancel 1"}, b.sent)
+	require.Zero(t, b.account.SlotsBy(1))
+	require.Zero(t, b.account.Total(1).Held)
+}

@@ -171,6 +171,9 @@ func (e *Engine) runTactic(t *tactic, inPath bool) {
 	t.open = slices.DeleteFunc(t.open, func(p portion) bool { return e.account.Known(p.id) == nil })
 	idle := t.order == 0 && len(t.open) == 0
 	t.due = farAhead
+	if t.phase != ending && t.side == market.Buy && e.outside(t.slot.id, t.market) {
+		e.leaveUniverse(t)
+	}
 	switch {
 	case t.phase == ending && idle:
 		e.endTactic(t, "it was cancelled")

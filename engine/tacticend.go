@@ -47,6 +47,13 @@ func (e *Engine) stopTactic(t *tactic) {
 	}
 }
 
+// leaveUniverse ends a tactic that buys in a market that has left the universe of its strategy.
+func (e *Engine) leaveUniverse(t *tactic) {
+	t.slot.Log.Info().Str("strategy", t.slot.Name).Str("market", e.catalog.Market(t.market).Name).
+		Str("tactic", t.Words()).Msg("tactic: the market has left the universe; the rest is not bought")
+	e.stopTactic(t)
+}
+
 // endTactic removes a tactic, and logs why where it is not done.
 func (e *Engine) endTactic(t *tactic, why string) {
 	m := e.catalog.Market(t.market)
