@@ -19,7 +19,8 @@ func TestUpdateOfATacticsOrderChangesItsExitsAlone(t *testing.T) {
 			d.In(1).Buy(strategy.Amount(btc), makerFirst, strategy.Exits(90*at1, 110*at1))
 		},
 		2: func(d *strategy.Desk) {
-			require.ErrorContains(t, d.Update(1, strategy.Resize(strategy.Amount(5*btc))), "Update changes its exits alone")
+			require.ErrorContains(t, d.Update(1, strategy.Resize(strategy.Amount(5*btc))),
+				"Update changes its exits alone")
 			require.ErrorIs(t, d.Update(1, strategy.At(101*at1)), strategy.ErrMeaningless)
 			require.NoError(t, d.Update(1, strategy.StopAt(95*at1)))
 		},
@@ -87,8 +88,9 @@ func TestASaleOfWhatAnExitDoesNotCoverYetMakesItsBracketSmaller(t *testing.T) {
 		},
 	})})
 	candle := func() []string {
-		return b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: []market.Candle{candleOf(1, 100, 100, 100,
-			100)}})
+		return b.by(&market.Event{Kind: market.KindCandles, At: b.now,
+			Candles: []market.Candle{candleOf(1, 100, 100, 100,
+				100)}})
 	}
 	candle()
 	b.buys(1, 1, btc/4)
