@@ -38,6 +38,12 @@ func (e *Engine) Replace(id market.StrategyID, old market.OrderID, c *market.Com
 	if e.buysOutside(id, c) {
 		return 0, e.refuseOutside(c)
 	}
+	if f != nil && f.Parts != nil {
+		if err := e.checkEntryParts(c, f.Parts); err != nil {
+			e.tell(&e.slots[id-1], c, err)
+			return 0, err
+		}
+	}
 	e.asked = *c
 	r, err := e.replacing(id, old, c)
 	if err != nil {

@@ -148,3 +148,19 @@ func TestAReplacementIsDroppedWhenItsMarketLeavesTheUniverse(t *testing.T) {
 	require.Zero(t, b.account.SlotsBy(1))
 	require.Zero(t, b.account.Total(1).Held)
 }
+
+func TestAPartialTargetOfATacticOrAReplacementIsChecked(t *testing.T) {
+	for name, way := range map[string][]strategy.Option{"maker first": {makerFirst},
+		"twap": {strategy.TWAP(4*time.Minute, 4)}, "replacing": {strategy.At(95 * at1), strategy.Replacing(1)}} {
+		b := one(t, &script{candle: once(func(d *strategy.Desk) {
+			d.In(1).Buy(strategy.Amount(btc), strategy.At(90*at1))
+			for _, wrong := range [][]strategy.Option{{strategy.PartAt(80*at1, 50*percent)},
+				{strategy.PartAt(110*at1, 60*percent), strategy.PartAt(111*at1, 60*percent)}} {
+				_, err := d.In(1).Buy(strategy.Amount(btc), append(append(wrong, strategy.StopAt(70*at1)), way...)...)
+				require.Error(t, err, name)
+			}
+		})})
+		b.flat(1, 100)
+		require.Equal(t, []string{"buy 1 @ 90"}, b.sent, name)
+	}
+}
