@@ -164,3 +164,21 @@ func TestAPartialTargetOfATacticOrAReplacementIsChecked(t *testing.T) {
 		require.Equal(t, []string{"buy 1 @ 90"}, b.sent, name)
 	}
 }
+
+// Where the exchange fills a part late, the end of the tactic cancels it: not the first one alone.
+func TestTheEndOfATWAPCancelsAllOfItsOrders(t *testing.T) {
+	b := one(t, &script{candle: minutely(map[int]func(*strategy.Desk){
+		1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), strategy.TWAP(4*time.Minute, 4)) },
+		2: func(d *strategy.Desk) { require.NoError(t, d.Cancel(1)) },
+	})})
+	candle := func() []string {
+		return b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: []market.Candle{candleOf(1, 100, 100, 100,
+			100)}})
+	}
+	require.Equal(t, []string{"buy 0.25"}, candle())
+	b.accept(1)
+	require.Equal(t, []string{"buy 0.25"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
+	b.now += minute
+	b.accept(2)
+	require.ElementsMatch(t, []string{"cancel 1", "cancel 2"}, candle())
+}

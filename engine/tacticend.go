@@ -36,7 +36,7 @@ func (e *Engine) cancelTactic(order market.OrderID) {
 	}
 }
 
-// stopTactic cancels the order of a tactic and lets no other follow.
+// stopTactic cancels the orders of a tactic and lets no other follow.
 func (e *Engine) stopTactic(t *tactic) {
 	if t.phase == ending {
 		return
@@ -44,6 +44,9 @@ func (e *Engine) stopTactic(t *tactic) {
 	t.phase, t.next, e.saves.changed = ending, e.now.Add(pause(t)), true
 	if t.order != 0 {
 		e.cancel(t.order, false)
+	}
+	for i := range t.open {
+		e.cancel(t.open[i].id, false)
 	}
 }
 
