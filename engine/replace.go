@@ -292,10 +292,10 @@ type droppedOrder struct {
 }
 
 // dropWaiting drops the entries of a strategy that wait in a market, with whole all orders that do.
-func (e *Engine) dropWaiting(id market.StrategyID, m market.ID, whole bool) {
+func (e *Engine) dropWaiting(id market.StrategyID, m market.ID, whole bool, why string) {
 	for i := len(e.replaces) - 1; i >= 0; i-- {
 		if o := &e.replaces[i].order; o.Strategy == id && o.Market == m && (whole || o.Bracket.Any()) {
-			e.drop(e.replaces[i], "a Close leaves the market", market.ExecRejected)
+			e.drop(e.replaces[i], why, market.ExecRejected)
 		}
 	}
 }

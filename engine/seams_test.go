@@ -182,3 +182,39 @@ func TestTheEndOfATWAPCancelsAllOfItsOrders(t *testing.T) {
 	b.accept(2)
 	require.ElementsMatch(t, []string{"cancel 1", "cancel 2"}, candle())
 }
+
+// An order that waits has no place in a market that is gone, nor where a person has cancelled.
+func TestADelistedMarketHasNoOrderThatWaits(t *testing.T) {
+	b := newBench(t, setup{venue: sim.Config{Latency: 90e9}, slots: []engine.Slot{{Strategy: &script{
+		candle: once(func(d *strategy.Desk) {
+			d.In(1).Buy(strategy.Amount(btc), strategy.At(90*at1))
+			d.In(1).Buy(strategy.Amount(btc), strategy.At(91*at1), strategy.Replacing(1))
+			d.In(1).Buy(strategy.Amount(btc), makerFirst)
+		})}}}})
+	b.flat(1, 100)
+	b.send(b.engine.Delisted(1))
+	require.Equal(t, 2, b.account.SlotsBy(1))
+	b.flat(5, 100)
+	require.Equal(t, []string{"buy 1 @ 90", "buy 1 @ 99.99", "cancel 1", "cancel 3"}, b.sent)
+	require.Zero(t, b.account.Total(1).Held)
+}
+
+// Rebalance sells what exits hold as ClosePart does: an entry that waits is not placed after it.
+func TestARebalanceThatSellsAPartDropsTheEntryThatWaits(t *testing.T) {
+	b := newBench(t, setup{venue: sim.Config{Latency: 20e9}, slots: []engine.Slot{{Strategy: &script{
+		candle: minutely(map[int]func(*strategy.Desk){
+			1: func(d *strategy.Desk) {
+				d.In(1).Buy(strategy.Amount(btc), strategy.StopAt(70*at1))
+				d.In(1).Buy(strategy.Amount(btc), strategy.At(90*at1), strategy.StopAt(70*at1))
+			},
+			3: func(d *strategy.Desk) {
+				_, err := d.In(1).Buy(strategy.Amount(btc), strategy.At(91*at1), strategy.StopAt(70*at1),
+					strategy.Replacing(2))
+				require.NoError(t, err)
+				require.NoError(t, d.Rebalance(strategy.Portfolio{Weights: []strategy.Weight{{Market: 1}}}))
+			},
+		})}}}})
+	b.flat(6, 100)
+	require.Zero(t, b.position())
+	require.Empty(t, b.account.Open(nil, 1, 1), "%v", b.sent)
+}
