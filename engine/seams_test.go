@@ -199,6 +199,15 @@ func TestADelistedMarketHasNoOrderThatWaits(t *testing.T) {
 	require.Zero(t, b.account.Total(1).Held)
 }
 
+func TestATacticWhoseOrderWasCancelledBesideTheEngineEnds(t *testing.T) {
+	b := one(t, &script{candle: once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), makerFirst) })})
+	b.flat(1, 100)
+	b.send(b.engine.Dissolve(b.now, []market.OrderID{1}))
+	b.flat(5, 100)
+	require.False(t, b.engine.Working(1, 1))
+	require.Empty(t, b.account.Open(nil, 0, 0))
+}
+
 // Rebalance sells what exits hold as ClosePart does: an entry that waits is not placed after it.
 func TestARebalanceThatSellsAPartDropsTheEntryThatWaits(t *testing.T) {
 	b := newBench(t, setup{venue: sim.Config{Latency: 20e9}, slots: []engine.Slot{{Strategy: &script{
