@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -147,6 +148,41 @@ func TestAReplacementIsDroppedWhenItsMarketLeavesTheUniverse(t *testing.T) {
 	require.Equal(t, []string{"buy 1 @ 90", "cancel 1"}, b.sent)
 	require.Zero(t, b.account.SlotsBy(1))
 	require.Zero(t, b.account.Total(1).Held)
+}
+
+// gapped is the state of a bench with a bracket in parts and two tactics, and the strategy of it.
+func gapped(t *testing.T) (*bench, *script) {
+	s := &script{candle: once(func(d *strategy.Desk) {
+		for _, with := range [][]strategy.Option{half(), {strategy.TWAP(4*time.Minute, 4)}, {makerFirst}} {
+			_, err := d.In(1).Buy(strategy.Amount(btc), with...)
+			require.NoError(t, err)
+		}
+	})}
+	b := one(t, s)
+	b.flat(2, 100)
+	return b, s
+}
+
+func TestASavedStateWhoseNumbersDoNotFitIsRefusedInWords(t *testing.T) {
+	for _, c := range []struct{ was, is, want string }{
+		{`"bought":`, `"passed":2,"bought":`, "bracket 1: 2 partial targets are done, 0 are reached"},
+		{`"bought":`, `"passed":-1,"bought":`, "bracket 1: -1 partial targets are done"},
+		{`"bought":`, `"wanted":3,"bought":`, "bracket 1: 0 partial targets are done, 3 are reached"},
+		{`"bought":`, `"parted":-3,"bought":`, "-3 was sold by them"},
+		{`"sent":2`, `"sent":5`, "tactic of order 2: 5 of 4 parts are sent"},
+		{`"sent":2`, `"sent":-1`, "tactic of order 2: -1 of 4 parts are sent"},
+		{`"amount":100000000,"done"`, `"amount":-100000000,"done"`, "tactic of order 2: its size is -100000000 in base"},
+		{`"order":3`, `"order":4`, "tactic of order 3: its order 4 is not known"},
+	} {
+		b, s := gapped(t)
+		saved := saveAll(t, b.engine)
+		text := string(saved[engine.PartEngine])
+		require.Contains(t, text, c.was)
+		saved[engine.PartEngine] = []byte(strings.Replace(text, c.was, c.is, 1))
+		b.account, b.engine = b.remake(s)
+		_, err := b.engine.Restore(b.now, saved, nil)
+		require.ErrorContains(t, err, c.want)
+	}
 }
 
 func TestAPartialTargetOfATacticOrAReplacementIsChecked(t *testing.T) {
