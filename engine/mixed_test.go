@@ -347,7 +347,7 @@ func (x *mixed) check() {
 	}
 	count := 0
 	for _, o := range x.account.Open(nil, 1, 0) {
-		if !e.Protects(o.ID) {
+		if !e.Protects(o.ID) && o.Tag != "stop" && o.Tag != "target" { // of a bracket that has ended, too
 			count++
 		}
 	}
