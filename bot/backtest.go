@@ -62,7 +62,8 @@ func (a *app) backtestCommand() *cobra.Command {
 	flags.StringVar(&f.envelope, "envelope", "",
 		"run the pessimistic and optimistic path too: `MODE` auto, true or false; auto: unless --json")
 	flags.Lookup("envelope").NoOptDefVal = "true"
-	flags.StringVar(&f.assets, "assets", "", "script of report.html: `URL`, folder, or inline=FILE")
+	flags.StringVar(&f.assets, "assets", "", "no effect any more")
+	flags.Lookup("assets").Hidden = true
 	flags.StringVar(&f.log, "log", "warn", "log `LEVEL` of strategies on standard error: off, error, warn, info, debug")
 	flags.BoolVar(&f.lookahead, "check-lookahead", false,
 		"instead: change the future at many places and see whether earlier decisions change")
@@ -91,7 +92,7 @@ func (f *backtestFlags) overrides() (list []config.Override, err error) {
 	for _, flag := range [...]struct{ name, key, text string }{
 		{"from", "backtest.from", f.from}, {"to", "backtest.to", f.to},
 		{"db", "data.candles", f.data}, {"out", "report.out", f.out},
-		{"envelope", "report.envelope", f.envelope}, {"assets", "report.assets", f.assets},
+		{"envelope", "report.envelope", f.envelope},
 	} {
 		if flag.text != "" {
 			list = append(list, config.Override{Flag: "--" + flag.name + " " + flag.text,
@@ -133,6 +134,9 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 		return err
 	}
 	a.warn(c.Source.Hints)
+	if f.assets != "" {
+		fmt.Fprintln(a.Stderr, "--assets has no effect any more: report.html loads no script")
+	}
 	p, err := plan.NewBacktest(c, a.Definitions)
 	if err != nil {
 		return err
@@ -186,7 +190,7 @@ func (a *app) halts(all []backtest.Halted) (err error) {
 // runBacktest runs the plan and shows its result.
 func (a *app) runBacktest(ctx context.Context, p *plan.Backtest, f *backtestFlags) error {
 	o := &p.Options
-	o.Assets, o.Curve = p.Config.Report.Assets, !f.json
+	o.Curve = !f.json
 	o.Envelope = p.Config.Report.Envelope == "true" || p.Config.Report.Envelope == config.EnvelopeAuto && !f.json
 	if !f.noFiles && (!f.json || f.out != "") {
 		o.Out = p.Config.Report.Out

@@ -163,8 +163,7 @@ type UniverseSection struct {
 
 // ReportSection holds the outputs of a backtest. No setting in it changes the result.
 type ReportSection struct {
-	Out    string `toml:"out"`    // folder of the files; none: out/NAME after the config file
-	Assets string `toml:"assets"` // of report.html: address or folder of its script, or inline=FILE
+	Out string `toml:"out"` // folder of the files; none: out/NAME after the config file
 	// Envelope runs the pessimistic and optimistic path too: true, false, or auto: unless --json.
 	Envelope Toggle `toml:"envelope"`
 }

@@ -60,9 +60,6 @@ func (p *Backtest) checkWords() error {
 		return config.Keyf([]string{"data", "candles"}, "is empty; want the file of the store, like %q",
 			config.DefaultStore)
 	}
-	if _, err := backtest.ParseAssets(p.Config.Report.Assets); err != nil {
-		return config.At([]string{"report", "assets"}, err)
-	}
 	return nil
 }
 
