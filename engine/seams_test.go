@@ -208,8 +208,8 @@ func TestTheEndOfATWAPCancelsAllOfItsOrders(t *testing.T) {
 		2: func(d *strategy.Desk) { require.NoError(t, d.Cancel(1)) },
 	})})
 	candle := func() []string {
-		return b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: []market.Candle{candleOf(1, 100, 100, 100,
-			100)}})
+		return b.by(&market.Event{Kind: market.KindCandles, At: b.now,
+			Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
 	}
 	require.Equal(t, []string{"buy 0.25"}, candle())
 	b.accept(1)
