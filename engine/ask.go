@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
@@ -73,6 +74,10 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 		if len(e.replaces) > 0 && e.holdsUpdate(id, c) {
 			e.refusal = risk.Refusal{Reason: risk.ReasonInFlight, Have: int64(c.Order.ID)}
 			return 0, &e.refusal
+		}
+		if terms && len(e.tactics) > 0 && e.ownsTactic(id, c.Order.ID) {
+			return 0, fmt.Errorf("%w: order %d is of a MakerFirst or a TWAP: Update changes its exits alone",
+				strategy.ErrMeaningless, c.Order.ID)
 		}
 		err := e.updateWith(c, f)
 		if err != nil {
