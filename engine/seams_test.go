@@ -139,6 +139,31 @@ func TestASaleBesideTheBracketsTakesNothingThatAnExitHasSold(t *testing.T) {
 	require.Equal(t, 3*btc/8, b.position())
 }
 
+// Base without a bracket is sold before base with one, also while an exit is being enlarged.
+func TestAClosePartSellsFreeBaseWhileAnExitIsBeingEnlarged(t *testing.T) {
+	b := one(t, &script{candle: minutely(map[int]func(*strategy.Desk){
+		1: func(d *strategy.Desk) {
+			d.In(1).Buy(strategy.Amount(btc / 4))
+			d.In(1).Buy(strategy.Amount(btc), strategy.TWAP(4*time.Minute, 4), strategy.Exits(90*at1, 110*at1))
+		},
+		2: func(d *strategy.Desk) {
+			require.NoError(t, d.In(1).ClosePart(strategy.Amount(btc/4)))
+		},
+	})})
+	candle := func() []string {
+		return b.by(&market.Event{Kind: market.KindCandles, At: b.now,
+			Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
+	}
+	require.Equal(t, []string{"buy 0.25", "buy 0.25"}, candle())
+	b.buys(1, 1, btc/4)
+	b.buys(2, 2, btc/4)
+	b.accept(3)
+	require.Equal(t, []string{"buy 0.25"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
+	b.now += minute
+	require.Equal(t, []string{"update 3 0.5 attached"}, b.buys(4, 3, btc/4))
+	require.Equal(t, []string{"sell 0.25"}, candle())
+}
+
 // twoSpread is two buys that spread over time. The stop of the first, order 3, has no answer yet;
 // that of the second, order 4, rests. At the next candle a quarter is sold.
 func twoSpread(t *testing.T) (b *bench, candle func() []string) {
