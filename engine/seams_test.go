@@ -164,6 +164,40 @@ func TestAClosePartSellsFreeBaseWhileAnExitIsBeingEnlarged(t *testing.T) {
 	require.Equal(t, []string{"sell 0.25"}, candle())
 }
 
+// The sale of a partial target goes on when Update sets new ones; it is none of those.
+func TestPartialTargetsThatAreSetDuringASaleAreAllSold(t *testing.T) {
+	s := &script{candle: minutely(map[int]func(*strategy.Desk){
+		1: func(d *strategy.Desk) {
+			d.In(1).Buy(strategy.Amount(btc), half(strategy.PartAt(105*at1, 25*percent))...)
+		},
+		2: func(d *strategy.Desk) { require.NoError(t, d.Update(1, strategy.PartAt(107*at1, 10*percent))) },
+	})}
+	b := one(t, s)
+	candle := func() []string {
+		return b.by(&market.Event{Kind: market.KindCandles, At: b.now,
+			Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
+	}
+	require.Equal(t, []string{"buy 1"}, candle())
+	b.buys(1, 1, btc)
+	b.accept(2)
+	require.Equal(t, []string{"update 2 0.25 attached"}, b.price(106))
+	candle()
+	changed := func(amount market.Qty) []string {
+		o := *b.account.Order(2)
+		o.Amount, o.AmountRemaining, o.OnHold = amount, amount, market.Money(amount)
+		r := market.ReportOf(&o, market.ExecUpdated)
+		r.Updated, r.Command = b.now, market.CommandUpdate
+		return b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: &r})
+	}
+	require.Equal(t, []string{"sell 0.75 attached"}, changed(btc/4))
+	b.sells(3, 2, 3*btc/4, market.StatusFilled)
+	saved := saveAll(t, b.engine)
+	require.Equal(t, []string{"update 2 0.15 attached"}, b.price(107))
+	b.account, b.engine = b.remake(s)
+	_, err := b.engine.Restore(b.now, saved, nil)
+	require.NoError(t, err)
+}
+
 // twoSpread is two buys that spread over time. The stop of the first, order 3, has no answer yet;
 // that of the second, order 4, rests. At the next candle a quarter is sold.
 func twoSpread(t *testing.T) (b *bench, candle func() []string) {

@@ -46,6 +46,9 @@ func (s *Set) Follows(order market.OrderID, f strategy.Follow) {
 	s.countFollowing(b, -1)
 	if f.Parts != b.terms.Parts {
 		b.parting = parting{}
+		if c := s.closes.of(b.strategy, b.market); c != nil && c.only == b.entry {
+			c.parts = 0 // its partial targets are gone
+		}
 	}
 	b.terms = f
 	s.countFollowing(b, 1)
