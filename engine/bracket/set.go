@@ -331,6 +331,11 @@ func (s *Set) Check() error {
 		return fmt.Errorf("brackets: %d bare, exits %v; they say %d bare, exits %v", s.bare, s.entryOf, own.bare,
 			own.entryOf)
 	}
+	for i := range s.all {
+		if b := &s.all[i]; b.leaving < 0 || b.leaving > max(0, b.amount) || b.amount < 0 {
+			return fmt.Errorf("bracket %d: %d of %d leave", b.entry, b.leaving, b.amount)
+		}
+	}
 	own.all = slices.Clone(s.all)
 	own.watchAll()
 	if !slices.Equal(own.watches, s.watches) {
