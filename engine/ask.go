@@ -73,6 +73,7 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 		terms := c.Changed&^market.ChangeExits != 0
 		if e.waiting(id, c.Order.ID) != nil || terms && e.replacementOf(c.Order.ID) != nil {
 			e.refusal = risk.Refusal{Reason: risk.ReasonInFlight, Have: int64(c.Order.ID)}
+			e.tell(&e.slots[id-1], c, &e.refusal)
 			return 0, &e.refusal
 		}
 		err := e.updateWith(c, f)
@@ -124,6 +125,9 @@ func (e *Engine) refuse(c *market.Command) error {
 //
 //go:noinline
 func (e *Engine) refuseOutside(c *market.Command) error {
+	if warming := e.refuseWarm(c); warming != nil {
+		return warming
+	}
 	err := e.gate.RefuseOutside(c.Order.Strategy)
 	if e.refuser != nil {
 		e.asked = *c
@@ -156,6 +160,9 @@ func (e *Engine) nextID() market.OrderID {
 // placeWith is place of an entry with what its exits follow.
 func (e *Engine) placeWith(c *market.Command, f *strategy.Follow) (market.OrderID, error) {
 	if f.Parts != nil {
+		if warming := e.refuseWarm(c); warming != nil {
+			return 0, warming
+		}
 		if err := e.checkEntryParts(c, f.Parts); err != nil {
 			e.tell(&e.slots[c.Order.Strategy-1], c, err)
 			return 0, err

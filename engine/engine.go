@@ -220,6 +220,7 @@ type slot struct {
 	stack         []byte                   // of the latest halt, if known
 	unsaved       string                   // why its state could not be saved; "": it could
 	told          toldRefusal
+	unseen        map[string]bool // kinds of asks that the gate has not seen: the log had them
 	gathering     gathering
 	rebalance     *rebalance // buys that wait; nil: none
 	warmup

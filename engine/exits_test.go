@@ -123,7 +123,7 @@ func TestAnEntryWhoseStopCouldNotRestIsRefused(t *testing.T) {
 		"meaningless: Exits(-100): a stop is positive, or 0 for none",
 		"refused: stop: 4.86 EUR is below the minimum of 5"}, said)
 	require.Equal(t, []string{"buy 0.0519", "stop 0.0519 @ 97 attached"}, b.sent)
-	require.Equal(t, []risk.Count{{Reason: "stop", N: 2}}, b.engine.Refused(1))
+	require.Equal(t, []risk.Count{{Reason: "stop", N: 2}, {Reason: "malformed", N: 1}}, b.engine.Refused(1))
 }
 
 func TestAnExitThatTheExchangeEndsIsReplacedAndThenTheOtherStandsIn(t *testing.T) {

@@ -256,10 +256,13 @@ func (e *Engine) proceeds(l leg) (market.Money, error) {
 // tellPlan logs why a portfolio is not traded. The same reason as the last one is a debug line; so
 // is that of a warm-up.
 func (e *Engine) tellPlan(s *slot, err error) {
-	now, why := toldRefusal{reason: risk.ReasonExchange}, (*risk.Refusal)(nil)
-	if errors.As(err, &why) {
-		now.reason = why.Reason
+	var why *risk.Refusal
+	if !errors.As(err, &why) {
+		e.unseen(s, &market.Command{Kind: market.CommandPlace, At: e.now,
+			Order: market.Order{Strategy: s.id, Type: market.TypeMarket, Tag: strategy.TagRebalance}}, err)
+		return
 	}
+	now := toldRefusal{reason: why.Reason}
 	level := zerolog.InfoLevel
 	if now == s.told || now.reason == risk.ReasonWarmUp {
 		level = zerolog.DebugLevel

@@ -124,7 +124,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	g.checkedMarket = m
 	g.round(m, o)
 	if o.Amount == 0 && o.AmountQuote == 0 {
-		return g.refuseWith(s, ReasonTooSmall, 0, 0)
+		return g.refuseNothing(s, o)
 	}
 	if o.Type != market.TypeMarket && o.CodGroupID == 0 && !c.Attached { // resting exits must outlive a dead bot
 		o.CodGroupID = s.limits.CodGroupID

@@ -215,13 +215,13 @@ func (m MarketDesk) Protect(with ...Option) (market.OrderID, error) {
 	case !d.engine.Admit(d.id, "Protect"):
 		return 0, ErrElsewhere
 	case d.fault == nil && !d.has(m.id):
-		return 0, d.unknown(m.id)
+		return 0, d.unknown(m.id, market.Sell)
 	}
 	if d.trail(m.Last()); d.old != 0 && d.fault == nil {
 		d.fault = errNotReplacing()
 	}
 	if d.old = 0; d.fault != nil {
-		return 0, d.fault
+		return 0, d.refuse(d.fault)
 	}
 	return d.engine.Protect(d.id, m.id, o.Bracket, d.follow)
 }
@@ -235,19 +235,19 @@ func (m MarketDesk) Target(size Size, with ...Option) (market.OrderID, error) {
 	case !d.engine.Admit(d.id, "Target"):
 		return 0, ErrElsewhere
 	case !d.has(m.id):
-		return 0, d.unknown(m.id)
+		return 0, d.unknown(m.id, market.Buy)
 	}
 	wanted := market.Order{Side: market.Buy, Type: market.TypeLimit}
 	wanted.Price = m.Last()
 	old := replaced(with)
 	d.old = old
 	err := m.measure(&wanted, size)
-	if d.old = 0; err != nil {
-		return 0, err
-	}
-	if wanted.Amount < 0 {
-		return 0, fmt.Errorf("%w: Target(%d): a position is zero or more, because the exchange is spot", ErrMeaningless,
+	if d.old = 0; err == nil && wanted.Amount < 0 {
+		err = fmt.Errorf("%w: Target(%d): a position is zero or more, because the exchange is spot", ErrMeaningless,
 			wanted.Amount)
+	}
+	if err != nil {
+		return 0, d.refuseIn(m.id, market.Buy, err)
 	}
 	missing := wanted.Amount - m.Position().Amount
 	for _, o := range d.own(m.id) {
@@ -275,7 +275,7 @@ func (m MarketDesk) CancelAll() error {
 	case !m.desk.engine.Admit(m.desk.id, "CancelAll"):
 		return ErrElsewhere
 	case !m.desk.has(m.id):
-		return m.desk.unknown(m.id)
+		return m.desk.unknown(m.id, market.Sell)
 	}
 	return m.desk.cancelAll(m.id)
 }

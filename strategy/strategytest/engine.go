@@ -147,6 +147,14 @@ func (e *engine) Replace(_ market.StrategyID, old market.OrderID, c *market.Comm
 	return id, err
 }
 
+// RefuseAsk answers with the error.
+func (e *engine) RefuseAsk(_ market.StrategyID, _ *market.Command, why error) error {
+	if e.recalling {
+		return errRecalling
+	}
+	return why
+}
+
 // Protect records the ask; the test plays the exits with Fill.
 func (e *engine) Protect(_ market.StrategyID, m market.ID, levels market.Bracket,
 	f *strategy.Follow) (market.OrderID, error) {
