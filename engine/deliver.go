@@ -242,8 +242,7 @@ func (e *Engine) catch() {
 	e.current = nil
 	e.calls.leave()
 	s.stack = debug.Stack()
-	log, text := s.Log.Error().Str("strategy", s.Name).
-		Bytes("stack", s.stack), "runtime.Goexit: it ended the goroutine that called it"
+	log, text := s.Log.Error().Bytes("stack", s.stack), "runtime.Goexit: it ended the goroutine that called it"
 	// nil: the strategy called runtime.Goexit, which ends this goroutine after this function
 	if reason := recover(); reason != nil {
 		log, text = log.Interface("panic", reason), fmt.Sprintf("panic: %v", reason)

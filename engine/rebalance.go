@@ -77,7 +77,7 @@ func (e *Engine) tellKept(s *slot, m market.ID) {
 	if s.cold(m) {
 		line, why = s.Log.Debug(), "warm-up: "+e.warmingText(s, m)
 	}
-	line.Str("strategy", s.Name).Str("market", e.catalog.Market(m).Name).
+	line.Str("market", e.catalog.Market(m).Name).
 		Msg("rebalance: the market keeps its units: " + why)
 }
 
@@ -144,7 +144,7 @@ func (e *Engine) dropOutdated(candles []market.Candle) {
 // outdate drops the buys that a strategy keeps, and logs it.
 func (e *Engine) outdate(s *slot) {
 	r := s.rebalance
-	s.Log.Warn().Str("strategy", s.Name).Int("sells", len(r.sells)+len(r.closes)).Int("buys", len(r.buys)).
+	s.Log.Warn().Int("sells", len(r.sells)+len(r.closes)).Int("buys", len(r.buys)).
 		Msg("rebalance: the buys are dropped: the next candle has come, and some sells have not ended")
 	e.dropRebalance(s)
 }
@@ -268,7 +268,7 @@ func (e *Engine) tellPlan(s *slot, err error) {
 		level = zerolog.DebugLevel
 	}
 	s.told = now
-	s.Log.WithLevel(level).Str("strategy", s.Name).Str("ask", strategy.TagRebalance).Err(err).Msg(RefusedMessage)
+	s.Log.WithLevel(level).Str("ask", strategy.TagRebalance).Err(err).Msg(RefusedMessage)
 }
 
 func (e *Engine) saveRebalances() (saved []SavedRebalance) {

@@ -330,7 +330,7 @@ func (e *Engine) affordable(t *tactic, amount market.Qty, first bool) market.Qty
 	cash, _ := e.account.Balance(t.slot.id, m.Quote)
 	pays := exchange.BaseForMoney(m, cash, costs.Buy, max(costs.Maker, costs.Taker))
 	if pays < amount {
-		t.slot.Log.Warn().Str("strategy", t.slot.Name).Str("market", m.Name).Str("wanted", m.FormatQty(amount)).
+		t.slot.Log.Warn().Str("market", m.Name).Str("wanted", m.FormatQty(amount)).
 			Str("bought", m.FormatQty(pays)).Msg("tactic: the cash does not pay for the rest")
 	}
 	return min(amount, pays)

@@ -50,7 +50,7 @@ func (e *Engine) stopTactic(t *tactic) {
 // endTactic removes a tactic, and logs why where it is not done.
 func (e *Engine) endTactic(t *tactic, why string) {
 	m := e.catalog.Market(t.market)
-	line := t.slot.Log.Info().Str("strategy", t.slot.Name).Str("market", m.Name).Str("side", t.side.String()).
+	line := t.slot.Log.Info().Str("market", m.Name).Str("side", t.side.String()).
 		Str("tactic", t.Words()).Str("done", m.FormatQty(t.done)).Str("as_maker", m.FormatQty(t.made))
 	if t.money == 0 {
 		line = line.Str("of", m.FormatQty(t.amount))

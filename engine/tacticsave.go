@@ -122,7 +122,7 @@ func (e *Engine) resumeTactics() {
 			continue
 		}
 		t.phase, t.next, t.due, e.saves.changed = ending, e.now, e.now, true
-		t.slot.Log.Warn().Str("strategy", t.slot.Name).Str("market", e.catalog.Market(t.market).Name).
+		t.slot.Log.Warn().Str("market", e.catalog.Market(t.market).Name).
 			Str("tactic", t.Words()).Msg("tactic: its time was over before the restart; the rest is not traded")
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/tidemark-trading/tidemark/engine/goroutine"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -91,7 +92,7 @@ func (e *Engine) unseen(s *slot, c *market.Command, err error) {
 		s.unseen[kind] = true
 	}
 	if line := s.Log.WithLevel(level); level >= s.Log.GetLevel() {
-		e.inMarket(line.Str("strategy", s.Name).Str("ask", c.Kind.String()).Err(err), c).Msg(RefusedMessage)
+		e.inMarket(line.Str("ask", c.Kind.String()).Err(err), c).Msg(RefusedMessage)
 	}
 }
 
@@ -126,11 +127,21 @@ func (e *Engine) tell(s *slot, c *market.Command, err error) {
 	if !line.Enabled() {
 		return
 	}
-	line = e.inMarket(line.Str("strategy", s.Name).Str("ask", c.Kind.String()).Err(err), c)
+	line = e.inMarket(line.Str("ask", c.Kind.String()).Err(err), c)
 	if blocking := e.inTheWay(s.id, c, why); blocking != "" {
 		line = line.Str("in_the_way", blocking)
 	}
 	line.Msg(RefusedMessage)
+}
+
+// stamp puts the engine's time into a line of a strategy's log. On a goroutine of the strategy's own
+// it is that of the latest callback.
+func (e *Engine) stamp(line *zerolog.Event, _ zerolog.Level, _ string) {
+	at := e.calls.at.get()
+	if uintptr(goroutine.Current()) == e.owner.Load() {
+		at = int64(e.now)
+	}
+	line.Stringer("at", market.Time(at))
 }
 
 // RefusedMessage is the log message of a refused ask.

@@ -1,14 +1,17 @@
 package engine_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -86,4 +89,28 @@ func TestKindsOfUnfitAsksHaveNoNumbers(t *testing.T) {
 	}
 	require.Equal(t, 1, strings.Count(b.log.String(), `"level":"warn"`))
 	require.Equal(t, []risk.Count{{Reason: "malformed", N: 20}}, b.engine.Refused(1))
+}
+
+func TestALineOfALogNamesItsStrategyOnceAndItsMoment(t *testing.T) {
+	var log bytes.Buffer
+	catalog := newBench(t, setup{}).catalog
+	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
+		d.Log().Info().Msg("own words")
+		d.In(1).Buy(strategy.Risk(market.Percent))
+		heard := make(chan bool)
+		go func() { defer close(heard); d.Log().Info().Msg("elsewhere") }()
+		<-heard
+	}}
+	e := engine.New(engine.Config{Catalog: catalog, Account: state.NewAccount(catalog, 1, nil),
+		Gate: risk.New(catalog, risk.Config{Strategies: make([]risk.Limits, 1)}), LogTimes: true,
+		Slots: []engine.Slot{{Name: "mine", Strategy: s, Markets: []market.ID{1},
+			Intervals: []market.Interval{market.Interval1m}, Log: zerolog.New(&log)}}})
+	e.Step(&market.Event{Kind: market.KindCandles, At: start + minute, Candles: []market.Candle{{Market: 1,
+		Interval: market.Interval1m, Start: start, Open: 100, High: 100, Low: 100, Close: 100}}})
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	require.Len(t, lines, 3)
+	for _, line := range lines {
+		require.Equal(t, 1, strings.Count(line, `"strategy":"mine"`), line)
+		require.Equal(t, 1, strings.Count(line, `"at":"1970-01-01T16:41:00Z"`), line)
+	}
 }

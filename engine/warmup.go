@@ -135,7 +135,7 @@ func (e *Engine) ready(s *slot, c *market.Candle) {
 	e.gate.Warm(s.id, c.Market)
 	e.saves.changed = true
 	if e.tradeFrom > 0 {
-		s.Log.Info().Str("strategy", s.Name).Str("market", e.catalog.Market(c.Market).Name).
+		s.Log.Info().Str("market", e.catalog.Market(c.Market).Name).
 			Stringer("held_by", c.Interval).Msg(WarmMessage)
 	}
 	e.endWarmUp(s)
