@@ -80,6 +80,8 @@ type StrategyInfo struct {
 	Interval string   `json:"interval"`
 	Params   []Param  `json:"params"`
 	Began    []Began  `json:"began"` // by place in Markets
+	// AskedEarly counts the asks of the warm-up, which are no Refusals.
+	AskedEarly int64 `json:"asked_in_warmup,omitempty"`
 }
 
 // Param is a parameter of a strategy as text.

@@ -27,6 +27,8 @@ type Engine interface {
 	Work(s market.StrategyID, c *market.Command, t *Tactic, f *Follow) (market.OrderID, error)
 	// Working reports whether a tactic is under way in a market.
 	Working(s market.StrategyID, m market.ID) bool
+	// InWarmUp reports whether asks in a market are refused because of the strategy's warm-up.
+	InWarmUp(s market.StrategyID, m market.ID) bool
 	// RefuseAsk logs and counts an ask that the desk refuses by itself, and returns the answer: the
 	// error, or the refusal of a warm-up.
 	RefuseAsk(s market.StrategyID, c *market.Command, why error) error
