@@ -497,3 +497,27 @@ func TestPartsOfOlderEnginesAreReadAndSavedWithoutLoss(t *testing.T) {
 		require.Empty(t, s.Closes)
 	}
 }
+
+// As docs/strategies.md has it: an exit at a distance from the fill, not from the decision's close.
+func TestATargetMovesToADistanceFromTheFill(t *testing.T) {
+	var moved error
+	s := &script{
+		candle: once(func(d *strategy.Desk) {
+			d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 104*at1))
+		}),
+		fill: func(d *strategy.Desk, f market.Fill) {
+			if m := d.In(f.Market); f.Side == market.Buy {
+				moved = d.Update(f.Order, strategy.TargetAt(m.Cost().Above(4*market.Percent)))
+			}
+		},
+	}
+	b := one(t, s)
+	b.flat(1, 100)
+	b.candle(102, 105, 102, 105) // the decision's target is reached, that of the fill at 102 is not
+	b.flat(1, 105)
+	require.NoError(t, moved)
+	require.Equal(t, market.Qty(btc), b.account.Position(1, 1).Amount)
+	b.candle(105, 107, 105, 107)
+	b.flat(1, 107)
+	require.Zero(t, b.account.Position(1, 1).Amount)
+}

@@ -51,7 +51,9 @@ func (m MarketDesk) Flat() bool {
 
 // Warming reports whether the market is in the strategy's warm-up, where every ask is refused. An
 // indicator that is Ready may still be warming.
-func (m MarketDesk) Warming() bool { return m.reads("Warming") && m.desk.engine.InWarmUp(m.desk.id, m.id) }
+func (m MarketDesk) Warming() bool {
+	return m.reads("Warming") && m.desk.engine.InWarmUp(m.desk.id, m.id)
+}
 
 // Cost is what a unit of the position has cost, fees included, rounded down; 0 without a position.
 func (m MarketDesk) Cost() market.Price {
