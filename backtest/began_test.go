@@ -74,7 +74,8 @@ func TestEachMarketBeginsWithTheLastCandleThatItLacks(t *testing.T) {
 		s.first)
 	require.Equal(t, "eager could trade BTC-EUR, ETH-EUR from 2022-01-01 on (its warm-up waited for 5m candles); "+
 		"ADA-EUR from 2022-01-02 on (its warm-up waited for 5m candles). "+
-		fmt.Sprintf("Asked during the warm-up, and refused as it should be: %d.", s.early), result.Strategies[0].BeganText())
+		fmt.Sprintf("Asked during the warm-up, and refused as it should be: %d.",
+			s.early), result.Strategies[0].BeganText())
 	require.Zero(t, s.wrong)
 	require.Equal(t, s.early, result.Strategies[0].AskedEarly)
 	for _, r := range result.Refusals {
@@ -97,7 +98,8 @@ func TestARangeBeginsAtOnceWhereTheCandlesBeforeItSuffice(t *testing.T) {
 	require.Equal(t, map[market.ID]market.Time{1: p.From + minute, 2: p.From + minute}, s.first)
 	require.Equal(t, "eager could trade BTC-EUR, ETH-EUR from 2022-01-01 on; "+
 		"ADA-EUR at no time (its warm-up needed 96 more 5m candles). "+
-		fmt.Sprintf("Asked during the warm-up, and refused as it should be: %d.", s.early), result.Strategies[0].BeganText())
+		fmt.Sprintf("Asked during the warm-up, and refused as it should be: %d.",
+			s.early), result.Strategies[0].BeganText())
 }
 
 func TestAPortfolioLeavesAMarketInItsWarmUpAsItIs(t *testing.T) {

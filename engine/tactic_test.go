@@ -289,7 +289,7 @@ func TestATacticThatTheLimitsCannotCarryIsRefusedWhole(t *testing.T) {
 		{risk.Limits{}, strategy.Amount(99 * btc), []strategy.Option{makerFirst},
 			"the whole as an order at market: refused: the exchange would answer 216: You do not have sufficient " +
 				"balance " +
-				"to complete this operation."},
+				"to complete this operation. (needs 10098 EUR, has 10000 EUR)"},
 		{risk.Limits{}, strategy.Amount(98 * btc), []strategy.Option{makerFirst}, ""},
 		{risk.Limits{}, strategy.Amount(btc), []strategy.Option{strategy.TakeAfter(time.Minute)},
 			"meaningless: TakeAfter and TakeBeyond need MakerFirst"},

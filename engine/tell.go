@@ -134,8 +134,8 @@ func (e *Engine) tell(s *slot, c *market.Command, err error) {
 	line.Msg(RefusedMessage)
 }
 
-// stamp puts the engine's time into a line of a strategy's log. On a goroutine of the strategy's own
-// it is that of the latest callback.
+// stamp puts the engine's time into a line of a strategy's log. On a goroutine of the strategy's
+// own it is that of the latest callback.
 func (e *Engine) stamp(line *zerolog.Event, _ zerolog.Level, _ string) {
 	at := e.calls.at.get()
 	if uintptr(goroutine.Current()) == e.owner.Load() {

@@ -76,20 +76,22 @@ type Refusal struct {
 	market   *market.Market // gives the units of Have and Limit; nil: none
 	currency *market.Asset  // of the account; nil: unknown
 
-	have, limit string // ReasonStop, ReasonTarget: the values in decimals
+	have, limit string // ReasonStop, ReasonTarget, ReasonExchange: the values in decimals
 }
 
 // Error says what was refused and why, in decimals for a refusal of the gate.
 func (r *Refusal) Error() string {
 	switch {
 	case r.Reason == ReasonExchange:
-		return fmt.Sprintf("refused: the exchange would answer %d: %s", r.Code, r.Message)
+		return fmt.Sprintf("refused: the exchange would answer %d: %s%s", r.Code, r.Message, r.beside())
 	case r.Message != "":
 		return "refused: " + r.Reason.String() + ": " + r.Message
 	case r.Reason == ReasonWarmUp && r.Have > 0:
 		return "refused: " + r.Reason.String() + ": " + r.Words(r.market, nil)
 	case r.Reason == ReasonNoSuchOrder || r.Reason == ReasonInFlight:
 		return fmt.Sprintf("refused: %s (order %d)", r.Reason, r.Have)
+	case r.Reason == ReasonUniverse || r.Reason == ReasonCoolDown || r.Reason == ReasonTooSmall && r.market != nil:
+		return "refused: " + r.Reason.String() + ": " + r.Words(r.market, r.currency)
 	case r.currency != nil:
 		if have, limit := r.Values(r.market, r.currency); have != "" {
 			return fmt.Sprintf("refused: %s (%s, limit %s)", r.Reason, have, limit)
@@ -184,6 +186,40 @@ func (g *Gate) refuseCode(s *slot, e *exchange.Error) (Approved, error) {
 	s.codes[e.Code]++
 	g.refusal = Refusal{Reason: ReasonExchange, Code: e.Code, Message: e.Message}
 	return Approved{}, &g.refusal
+}
+
+// refusePlace is refuseCode for a new order, with the values where the exchange would compare two.
+//
+//go:noinline
+func (g *Gate) refusePlace(s *slot, m *market.Market, o *market.Order, e *exchange.Error) (Approved, error) {
+	approved, err := g.refuseCode(s, e)
+	r, asset := &g.refusal, g.catalog.Asset(m.Base)
+	switch e.Code {
+	case exchange.CodeInsufficientBalance:
+		if needs, failed := exchange.Hold(m, o, g.facts.Fees, g.facts.Reference); failed == nil {
+			asset = g.catalog.Asset(exchange.HoldAsset(m, o.Side))
+			r.have, r.limit = amountOf(asset, int64(needs)), amountOf(asset, int64(g.facts.Available))
+		}
+	case exchange.CodeMinBase:
+		r.have, r.limit = amountOf(asset, int64(o.Amount)), amountOf(asset, int64(m.MinOrderInBase))
+	}
+	return approved, err
+}
+
+// amountOf is an amount of an asset: "12.5 EUR".
+func amountOf(asset *market.Asset, units int64) string {
+	return fixed(asset.Digits, units) + " " + asset.Symbol
+}
+
+// beside is the values beside the exchange's message; empty: it compares none.
+func (r *Refusal) beside() string {
+	switch {
+	case r.have == "":
+		return ""
+	case r.Code == exchange.CodeInsufficientBalance:
+		return " (needs " + r.have + ", has " + r.limit + ")"
+	}
+	return " (" + r.have + ", minimum " + r.limit + ")"
 }
 
 // Count is how often a strategy was refused for one reason.

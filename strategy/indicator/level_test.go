@@ -79,7 +79,8 @@ func TestTimesIsADistanceRoundedUp(t *testing.T) {
 		k := rapid.Float64Range(0, 50).Draw(t, "k")
 		for range rapid.IntRange(0, 9).Draw(t, "candles") {
 			low := market.Price(rapid.Int64Range(1, 1e12).Draw(t, "low"))
-			c := market.Candle{Low: low, High: low + market.Price(rapid.Int64Range(0, 1e9).Draw(t, "range")), Close: low}
+			c := market.Candle{Low: low, High: low + market.Price(rapid.Int64Range(0, 1e9).Draw(t, "range")),
+				Close: low}
 			atr.Push(c)
 			deviation.Push(c.Close)
 		}
