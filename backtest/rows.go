@@ -27,10 +27,12 @@ const (
 type row []byte
 
 func (r row) text(s string) row {
-	if !strings.ContainsAny(s, ",\"\r\n") {
-		return append(append(r, s...), ',')
+	for i := range len(s) {
+		if c := s[i]; c == ',' || c == '"' || c == '\r' || c == '\n' {
+			return append(append(r, '"'), strings.ReplaceAll(s, `"`, `""`)+`",`...)
+		}
 	}
-	return append(append(r, '"'), strings.ReplaceAll(s, `"`, `""`)+`",`...)
+	return append(append(r, s...), ',')
 }
 
 func (r row) integer(n int64) row { return append(strconv.AppendInt(r, n, 10), ',') }

@@ -13,16 +13,58 @@ import (
 // largest is the largest number that the script holds exactly.
 const largest = 1 << 53
 
-// A Column is a column of integers within ±2^53: the script computes with float64.
+// A Column is a column of integers within ±2^53: the script computes with float64. It holds them
+// packed, in a byte or two each.
 type Column struct {
-	Rows  int
-	Fill  func(values []int64) // sets all Rows values; the slice is valid until it returns
-	Steps bool                 // values are near the one before: packed as differences
+	raw    []byte
+	rows   int
+	before int64
+	steps  int64 // 1: values are packed as differences
+	err    error
+}
+
+// NewColumn begins a column with room for about so many values. With steps the values are near the
+// one before each, and are packed as differences.
+func NewColumn(rows int, steps bool) *Column {
+	c := &Column{raw: make([]byte, 0, 2*rows)}
+	if steps {
+		c.steps = 1
+	}
+	return c
+}
+
+// Add adds the next value.
+func (c *Column) Add(n int64) {
+	if n > largest || n < -largest {
+		c.refuse(n)
+	}
+	d := n - c.before
+	switch z := uint64(d)<<1 ^ uint64(d>>63); { // zigzag: most need a byte or two
+	case z < 1<<7:
+		c.raw = append(c.raw, byte(z))
+	case z < 1<<14:
+		c.raw = append(c.raw, byte(z)|1<<7, byte(z>>7))
+	default:
+		c.raw = binary.AppendUvarint(c.raw, z)
+	}
+	c.before = n * c.steps
+	c.rows++
+}
+
+//go:noinline
+func (c *Column) refuse(n int64) {
+	if c.err == nil {
+		c.err = fmt.Errorf("value %d is %d: a page holds integers up to 2^53", c.rows, n)
+	}
 }
 
 // Values is a column of these values.
-func Values(values []int64, steps bool) Column {
-	return Column{Rows: len(values), Fill: func(to []int64) { copy(to, values) }, Steps: steps}
+func Values(values []int64, steps bool) *Column {
+	c := NewColumn(len(values), steps)
+	for _, n := range values {
+		c.Add(n)
+	}
+	return c
 }
 
 // Pack packs columns with a head that says what they are. The head becomes JSON.
@@ -30,68 +72,48 @@ func Values(values []int64, steps bool) Column {
 // The format, before it is compressed (deflate): the length of the head and the number of columns
 // as varints, the head, and of each column the number of its values, 1 for Steps and 0 without as
 // varints, and the values as zigzag varints.
-func Pack(head any, columns ...Column) ([]byte, error) {
+func Pack(head any, columns ...*Column) (packed []byte, err error) {
+	var out bytes.Buffer
+	err = pack(&out, head, columns)
+	return out.Bytes(), err
+}
+
+// pack is Pack into a writer.
+func pack(to io.Writer, head any, columns []*Column) error {
 	text, err := json.Marshal(head)
 	if err != nil {
-		return nil, fmt.Errorf("pack: %w", err)
+		return fmt.Errorf("pack: %w", err)
 	}
-	var out bytes.Buffer
 	// Differences seldom repeat: codes by frequency are all that compression gains here, and a
 	// tenth of the work.
-	w, err := flate.NewWriter(&out, flate.HuffmanOnly)
+	w, err := flate.NewWriter(to, flate.HuffmanOnly)
 	if err != nil {
-		return nil, fmt.Errorf("pack: %w", err)
+		return fmt.Errorf("pack: %w", err)
 	}
-	raw := binary.AppendUvarint(nil, uint64(len(text)))
-	raw = append(binary.AppendUvarint(raw, uint64(len(columns))), text...)
-	rows := 0
-	for i := range columns {
-		rows = max(rows, columns[i].Rows)
+	begin := binary.AppendUvarint(nil, uint64(len(text)))
+	begin = append(binary.AppendUvarint(begin, uint64(len(columns))), text...)
+	for i, c := range columns {
+		if c.err != nil {
+			return fmt.Errorf("pack: column %d: %w", i, c.err)
+		}
+		begin = append(binary.AppendUvarint(begin, uint64(c.rows)), byte(c.steps))
+		for _, part := range [...][]byte{begin, c.raw} {
+			if _, err := w.Write(part); err != nil {
+				return fmt.Errorf("pack: %w", err)
+			}
+		}
+		if err := w.Flush(); err != nil { // each column has codes of its own
+			return fmt.Errorf("pack: %w", err)
+		}
+		begin = begin[:0]
 	}
-	values := make([]int64, rows)
-	for i := range columns {
-		if raw, err = columns[i].append(raw, values); err != nil {
-			return nil, fmt.Errorf("pack: column %d: %w", i, err)
-		}
-		if _, err = w.Write(raw); err == nil {
-			err = w.Flush() // each column has codes of its own
-		}
-		if err != nil {
-			return nil, fmt.Errorf("pack: %w", err)
-		}
-		raw = raw[:0]
-	}
-	if _, err = w.Write(raw); err == nil {
+	if _, err = w.Write(begin); err == nil {
 		err = w.Close()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("pack: %w", err)
+		return fmt.Errorf("pack: %w", err)
 	}
-	return out.Bytes(), nil
-}
-
-// append appends the column to the raw bytes.
-func (c *Column) append(raw []byte, values []int64) ([]byte, error) {
-	values = values[:c.Rows]
-	c.Fill(values)
-	raw = binary.AppendUvarint(raw, uint64(c.Rows))
-	raw = append(raw, byte(c.step()))
-	before := int64(0)
-	for i, n := range values {
-		if n > largest || n < -largest {
-			return nil, fmt.Errorf("value %d is %d: a page holds integers up to 2^53", i, n)
-		}
-		raw = binary.AppendVarint(raw, n-before)
-		before = n * c.step()
-	}
-	return raw, nil
-}
-
-func (c *Column) step() int64 {
-	if c.Steps {
-		return 1
-	}
-	return 0
+	return nil
 }
 
 // Find returns the packed numbers of a page by their id.

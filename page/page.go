@@ -38,8 +38,10 @@ type Document struct {
 
 // Data are packed numbers, which the script finds by their id.
 type Data struct {
-	ID     string // letters, digits and hyphens
-	Packed []byte // by Pack
+	ID      string // letters, digits and hyphens
+	Packed  []byte // by Pack; nil: Write packs Head and Columns
+	Head    any
+	Columns []*Column
 }
 
 // Style returns the CSS of a page; it contains chart.Style.
@@ -75,8 +77,10 @@ func (d *Document) Write(w io.Writer) error {
 </head>
 <body>
 `
-	if _, err := io.WriteString(w, begin+string(d.Body)); err != nil {
-		return fmt.Errorf("page: %w", err)
+	for _, text := range [...]string{begin, string(d.Body)} {
+		if _, err := io.WriteString(w, text); err != nil {
+			return fmt.Errorf("page: %w", err)
+		}
 	}
 	for i := range d.Data {
 		one := &d.Data[i]
@@ -96,7 +100,11 @@ func (d *Data) write(w io.Writer) error {
 		return err
 	}
 	encoder := base64.NewEncoder(base64.StdEncoding, w)
-	if _, err := encoder.Write(d.Packed); err != nil {
+	if d.Packed == nil {
+		if err := pack(encoder, d.Head, d.Columns); err != nil {
+			return err
+		}
+	} else if _, err := encoder.Write(d.Packed); err != nil {
 		return err
 	}
 	if err := encoder.Close(); err != nil {

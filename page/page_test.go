@@ -40,7 +40,7 @@ func TestNumbersComeBackAsTheyWere(t *testing.T) {
 	const most = 1 << 53
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOfN(rapid.SliceOf(rapid.Int64Range(-most, most)), 1, 6).Draw(t, "columns")
-		var columns []page.Column
+		var columns []*page.Column
 		for _, values := range want {
 			columns = append(columns, page.Values(values, rapid.Bool().Draw(t, "steps")))
 		}

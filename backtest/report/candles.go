@@ -60,9 +60,12 @@ type series struct {
 	*Candles
 	each    int // candles in a bar of whole
 	whole   []bar
-	single  []bar
+	single  *bars
 	periods []period // of single; nil: all
 	singles int      // about how many there are
+	latest  []kept   // round trips of the picture from near
+	near    period   // of that picture
+	close   []bar    // the single candles of that picture
 }
 
 // read reads the candles of the market. Those in the periods are kept as they are.
@@ -72,16 +75,19 @@ func (s *series) read() error {
 		return fmt.Errorf("candles of the report: %w", err)
 	}
 	defer source.Close()
-	s.whole, s.single = make([]bar, 0, s.Count/int64(s.each)+1), make([]bar, 0, s.singles)
-	for reader := (barReader{series: s, next: s.periods, length: market.Time(s.Interval.Fixed())}); ; {
+	s.whole, s.single = make([]bar, 0, s.Count/int64(s.each)+1), newBars(s.singles, s.unit())
+	reader := barReader{series: s, next: s.periods, length: market.Time(s.Interval.Fixed())}
+	for {
 		batch, err := source.Next()
 		if err == io.EOF {
+			reader.end()
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("candles of the report: %w", err)
 		}
 		reader.add(batch)
+		reader.addSingle(batch)
 	}
 }
 
@@ -90,33 +96,68 @@ type barReader struct {
 	*series
 	next   []period    // of single candles, to come
 	length market.Time // of a candle; 0: it varies
-	held   int         // candles in the last bar of whole; 0: it is complete
+	last   bar         // of whole, while it grows
+	held   int         // candles in it
 }
 
-// add adds candles.
+// add merges candles into the bars of whole.
 func (r *barReader) add(batch []market.Candle) {
-	for i := range batch {
-		c := &batch[i]
-		end := c.Start + r.length
-		if r.length == 0 {
-			end = c.End()
-		}
+	for len(batch) > 0 {
+		group := batch[:min(r.each-r.held, len(batch))]
+		b := r.last
 		if r.held == 0 {
-			r.whole = append(r.whole, bar{c.Start, end, c.Open, c.High, c.Low, c.Close})
-		} else {
-			b := &r.whole[len(r.whole)-1]
-			b.high, b.low, b.close, b.end = max(b.high, c.High), min(b.low, c.Low), c.Close, end
+			b = bar{start: group[0].Start, open: group[0].Open, high: group[0].High, low: group[0].Low}
 		}
-		if r.held++; r.held == r.each {
-			r.held = 0
+		for i := range group {
+			b.high, b.low = max(b.high, group[i].High), min(b.low, group[i].Low)
 		}
-		for len(r.next) > 0 && c.Start > r.next[0].to {
-			r.next = r.next[1:]
-		}
-		if len(r.next) > 0 && c.Start >= r.next[0].from {
-			r.single = append(r.single, bar{c.Start, end, c.Open, c.High, c.Low, c.Close})
+		last := &group[len(group)-1]
+		b.close, b.end = last.Close, r.endOf(last)
+		r.last, r.held, batch = b, r.held+len(group), batch[len(group):]
+		if r.held == r.each {
+			r.end()
 		}
 	}
+}
+
+// end ends the last bar of whole.
+func (r *barReader) end() {
+	if r.held > 0 {
+		r.whole, r.held = append(r.whole, r.last), 0
+	}
+}
+
+func (r *barReader) endOf(c *market.Candle) market.Time {
+	if r.length == 0 {
+		return c.End()
+	}
+	return c.Start + r.length
+}
+
+// addSingle keeps the candles of the periods.
+func (r *barReader) addSingle(batch []market.Candle) {
+	for len(r.next) > 0 {
+		batch = batch[until(batch, r.next[0].from):]
+		n := until(batch, r.next[0].to+1)
+		for i := range batch[:n] {
+			c := &batch[i]
+			one := bar{c.Start, r.endOf(c), c.Open, c.High, c.Low, c.Close}
+			if r.single.add(&one); one.start < r.near.to && one.end > r.near.from {
+				r.close = append(r.close, one)
+			}
+		}
+		if n == len(batch) {
+			return
+		}
+		batch, r.next = batch[n:], r.next[1:]
+	}
+}
+
+// until counts the candles that start before a time.
+func until(batch []market.Candle, at market.Time) int {
+	n, _ := slices.BinarySearchFunc(batch, at,
+		func(c market.Candle, at market.Time) int { return cmp.Compare(c.Start, at) })
+	return n
 }
 
 // plan chooses the markets, the level that covers each whole, and the periods of single candles.
@@ -133,6 +174,9 @@ func (r *Run) plan(list []kept, room int) (shown []*series) {
 	var all int64
 	for _, s := range shown {
 		all += s.Count
+	}
+	for _, s := range shown {
+		s.look(of(s.Market, list))
 	}
 	room = min(room, maxSingle)
 	if all <= int64(room) {
@@ -210,24 +254,25 @@ type level struct {
 	Parts [][2]int64 `json:"parts,omitempty"` // in units; absent: the whole run
 }
 
-// pack packs the series under the id.
-func (s *series) pack(id string, n *Names) (page.Data, error) {
+// pack are the packed bars under the id.
+func (s *series) pack(id string, n *Names) page.Data {
 	h := levels{Market: n.Markets[s.Market], Quote: s.Quote, Digits: n.PriceDigits[s.Market], Interval: s.length(),
-		Unit: 1}
-	if fixed := int64(s.Interval.Fixed() / 1e9); fixed > 0 {
-		h.Unit = fixed
-	}
-	var columns []page.Column
+		Unit: s.unit()}
+	data := page.Data{ID: id}
 	if s.periods != nil {
 		l := level{Each: 1}
 		for _, p := range s.periods {
 			l.Parts = append(l.Parts, [2]int64{int64(p.from) / 1e9 / h.Unit, int64(p.to) / 1e9 / h.Unit})
 		}
-		h.Levels, columns = append(h.Levels, l), packedBars(s.single, h.Unit)
+		h.Levels, data.Columns = append(h.Levels, l), s.single.columns()
 	}
 	h.Levels = append(h.Levels, level{Each: s.each})
-	data, err := page.Pack(h, append(columns, packedBars(s.whole, h.Unit)...)...)
-	return page.Data{ID: id, Packed: data}, err
+	whole := newBars(len(s.whole), h.Unit)
+	for i := range s.whole {
+		whole.add(&s.whole[i])
+	}
+	data.Head, data.Columns = h, append(data.Columns, whole.columns()...)
+	return data
 }
 
 // length is that of a candle in seconds; of a month the mean.
@@ -238,27 +283,37 @@ func (s *series) length() int64 {
 	return 2_629_746
 }
 
-// packedBars are time, gap from the close before, body, and the parts above and below the body.
-func packedBars(bars []bar, unit int64) []page.Column {
-	each := func(value func(b *bar) market.Price) page.Column {
-		return page.Column{Rows: len(bars), Fill: func(values []int64) {
-			for i := range bars {
-				values[i] = int64(value(&bars[i]))
-			}
-		}}
-	}
-	start := each(func(b *bar) market.Price { return market.Price(int64(b.start) / 1e9 / unit) })
-	start.Steps = true
-	gap := page.Column{Rows: len(bars), Fill: func(values []int64) {
-		before := market.Price(0)
-		for i := range bars {
-			values[i], before = int64(bars[i].open-before), bars[i].close
-		}
-	}}
-	return []page.Column{start, gap,
-		each(func(b *bar) market.Price { return b.close - b.open }),
-		each(func(b *bar) market.Price { return b.high - max(b.open, b.close) }),
-		each(func(b *bar) market.Price { return min(b.open, b.close) - b.low })}
+// unit is that of the packed times, in seconds: a candle, where all are of one length.
+func (s *series) unit() int64 { return max(int64(s.Interval.Fixed()/1e9), 1) }
+
+// bars are packed bars: time, gap from the close before, body, and the parts above and below the
+// body.
+type bars struct {
+	start, gap, body, above, below *page.Column
+	unit                           market.Time
+	close                          market.Price // of the last
+	count                          int
+}
+
+// newBars begins bars with room for so many, whose times are in units of so many seconds.
+func newBars(room int, unit int64) *bars {
+	column := func(steps bool) *page.Column { return page.NewColumn(room, steps) }
+	return &bars{start: column(true), gap: column(false), body: column(false), above: column(false),
+		below: column(false), unit: market.Time(unit * 1e9)}
+}
+
+func (b *bars) add(one *bar) {
+	b.start.Add(int64(one.start / b.unit))
+	b.gap.Add(int64(one.open - b.close))
+	b.body.Add(int64(one.close - one.open))
+	b.above.Add(int64(one.high - max(one.open, one.close)))
+	b.below.Add(int64(min(one.open, one.close) - one.low))
+	b.close = one.close
+	b.count++
+}
+
+func (b *bars) columns() []*page.Column {
+	return []*page.Column{b.start, b.gap, b.body, b.above, b.below}
 }
 
 // drawn are bars as a picture has them, merged where there are too many.
@@ -300,7 +355,7 @@ func said(shown []*series, all int) string {
 
 func singles(shown []*series) (n int) {
 	for _, s := range shown {
-		n += len(s.single)
+		n += s.single.count
 	}
 	return n
 }

@@ -174,7 +174,7 @@ func (r *Run) marketPictures(shown []*series, list []kept) (out []marketPicture,
 		if each := len(own) / dots; each > 1 {
 			one.Note += fmt.Sprintf(" One in %d is drawn.", each)
 		}
-		if one.Close, err = r.closePicture(s, own); err != nil {
+		if one.Close, err = r.closePicture(s); err != nil {
 			return nil, err
 		}
 		out = append(out, one)
@@ -242,27 +242,31 @@ func tripLayers(own []kept, large bool) (layers []chart.Layer) {
 	return layers
 }
 
-// closePicture draws the latest trips from near, with the way from entry to exit and the stops.
-func (r *Run) closePicture(s *series, own []kept) (Picture, error) {
-	bars := s.single
-	if s.periods == nil {
-		bars = s.whole
-	}
+// look chooses the latest of the market's round trips for the picture from near, and its period.
+func (s *series) look(own []kept) {
+	length := market.Time(s.length() * 1e9)
 	own = own[max(len(own)-closeUp, 0):]
-	for len(own) > 1 && (own[len(own)-1].Exited-own[0].Entered)/market.Time(s.length()*1e9) > closeBars {
+	for len(own) > 1 && (own[len(own)-1].Exited-own[0].Entered)/length > closeBars {
 		own = own[1:]
 	}
-	if len(own) == 0 || len(bars) == 0 {
-		return Picture{}, nil
+	if len(own) == 0 {
+		return
 	}
 	from, to := own[0].Entered, own[len(own)-1].Exited
 	for i := range own {
 		from = min(from, own[i].Entered)
 	}
-	room := max((to-from)/12, 6*market.Time(s.length()*1e9))
-	from, to = from-room, to+room
-	bars = within(bars, from, to)
-	if len(bars) == 0 {
+	room := max((to-from)/12, 6*length)
+	s.latest, s.near = own, period{from - room, to + room}
+}
+
+// closePicture draws the latest trips from near, with the way from entry to exit and the stops.
+func (r *Run) closePicture(s *series) (Picture, error) {
+	bars, own, from, to := s.close, s.latest, s.near.from, s.near.to
+	if s.periods == nil {
+		bars = within(s.whole, from, to)
+	}
+	if len(own) == 0 || len(bars) == 0 {
 		return Picture{}, nil
 	}
 	layers := []chart.Layer{chart.Candles{Candles: drawn(bars, r.Trips.PriceDigits[s.Market])}}

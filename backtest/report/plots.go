@@ -119,7 +119,7 @@ func (r *Run) packLines() (data page.Data, found bool, err error) {
 	var h struct {
 		Lines []lineHead `json:"lines"`
 	}
-	var columns []page.Column
+	var columns []*page.Column
 	places := make(map[[2]string]int)
 	for i := range r.Lines {
 		l := &r.Lines[i]
@@ -216,8 +216,8 @@ func (r *Run) packCurve() (page.Data, error) {
 }
 
 // asSteps are columns as differences.
-func asSteps(columns [][]int64) []page.Column {
-	list := make([]page.Column, len(columns))
+func asSteps(columns [][]int64) []*page.Column {
+	list := make([]*page.Column, len(columns))
 	for i := range columns {
 		list[i] = page.Values(columns[i], true)
 	}

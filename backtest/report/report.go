@@ -194,10 +194,7 @@ func (v *view) pack(data []page.Data, shown []*series) ([]page.Data, error) {
 		if len(s.whole) == 0 {
 			continue
 		}
-		one, err := s.pack(fmt.Sprintf("candles-%d", len(ids)), &v.Trips.Names)
-		if err != nil {
-			return nil, err
-		}
+		one := s.pack(fmt.Sprintf("candles-%d", len(ids)), &v.Trips.Names)
 		ids, data = append(ids, one.ID), append(data, one)
 	}
 	v.CandleIDs = strings.Join(ids, " ")

@@ -277,14 +277,14 @@ func bounded(x float64) float64 {
 // pack packs the trips.
 func (t *Trips) pack(list []kept) (page.Data, error) {
 	h := table{Sort: "entered", Gain: "profit", Place: true}
-	var packed []page.Column
+	var packed []*page.Column
 	for _, c := range t.columns() {
 		h.Columns = append(h.Columns, c.head)
-		packed = append(packed, page.Column{Rows: len(list), Steps: c.steps, Fill: func(values []int64) {
-			for i := range list {
-				values[i] = c.value(&list[i])
-			}
-		}})
+		one := page.NewColumn(len(list), c.steps)
+		for i := range list {
+			one.Add(c.value(&list[i]))
+		}
+		packed = append(packed, one)
 	}
 	data, err := page.Pack(h, packed...)
 	return page.Data{ID: "trips", Packed: data}, err
