@@ -63,7 +63,7 @@ type series struct {
 	single  *bars
 	periods []period // of single; nil: all
 	singles int      // about how many there are
-	latest  []kept   // round trips of the picture from near
+	latest  []*kept  // round trips of the picture from near
 	near    period   // of that picture
 	close   []bar    // the single candles of that picture
 }
@@ -161,7 +161,7 @@ func until(batch []market.Candle, at market.Time) int {
 }
 
 // plan chooses the markets, the level that covers each whole, and the periods of single candles.
-func (r *Run) plan(list []kept, room int) (shown []*series) {
+func (r *Run) plan(list []*kept, room int) (shown []*series) {
 	trips := make([]int, len(r.Trips.Markets))
 	for i := range list {
 		trips[list[i].Market]++
@@ -192,16 +192,16 @@ func (r *Run) plan(list []kept, room int) (shown []*series) {
 }
 
 // chosen are the periods around the latest and the largest trips, until there are so many candles.
-func (s *series) chosen(list []kept, room int) []period {
+func (s *series) chosen(list []*kept, room int) []period {
 	length := market.Time(s.Interval.Fixed())
 	if length == 0 {
 		length = s.Interval.End(0)
 	}
 	own := of(s.Market, list)
-	large := bySize(own)
+	sizes := newBySize(own)
 	periods := []period{}
 	for i := range own {
-		for _, k := range [...]*kept{&own[len(own)-1-i], &own[large[i]]} {
+		for _, k := range [...]*kept{own[len(own)-1-i], own[sizes.next()]} {
 			p := period{k.Entered - around*length, k.Exited + around*length}
 			if cost := int((p.to - p.from) / length); cost <= room {
 				periods, room = append(periods, p), room-cost
@@ -219,8 +219,8 @@ func (s *series) chosen(list []kept, room int) []period {
 }
 
 // of are the trips of a market, in a list that is sorted by market.
-func of(m int, list []kept) []kept {
-	compare := func(k kept, m int) int { return cmp.Compare(k.Market, m) }
+func of(m int, list []*kept) []*kept {
+	compare := func(k *kept, m int) int { return cmp.Compare(k.Market, m) }
 	first, _ := slices.BinarySearchFunc(list, m, compare)
 	last, _ := slices.BinarySearchFunc(list, m+1, compare)
 	return list[first:last]

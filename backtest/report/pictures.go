@@ -155,7 +155,7 @@ const (
 )
 
 // marketPictures draws the price of each market with candles or plots, whole and from near.
-func (r *Run) marketPictures(shown []*series, list []kept) (out []marketPicture, err error) {
+func (r *Run) marketPictures(shown []*series, list []*kept) (out []marketPicture, err error) {
 	done := make([]bool, len(r.Trips.Markets))
 	for _, s := range shown {
 		done[s.Market] = true
@@ -194,7 +194,7 @@ func (r *Run) marketPictures(shown []*series, list []kept) (out []marketPicture,
 }
 
 // pricePicture draws layers of the price of a market with trips, marks and plots.
-func (r *Run) pricePicture(m int, price []chart.Layer, own []kept, large int) (Picture, error) {
+func (r *Run) pricePicture(m int, price []chart.Layer, own []*kept, large int) (Picture, error) {
 	c := chart.Chart{Label: "price of " + r.Trips.Markets[m], Times: true}
 	price = append(price, r.lineLayers(m, "")...)
 	price = append(price, tripLayers(own, len(own) <= large)...)
@@ -211,10 +211,10 @@ func (r *Run) pricePicture(m int, price []chart.Layer, own []kept, large int) (P
 }
 
 // tripLayers are entries and exits.
-func tripLayers(own []kept, large bool) (layers []chart.Layer) {
+func tripLayers(own []*kept, large bool) (layers []chart.Layer) {
 	var entries, gains, losses []chart.Point
 	for i := 0; i < len(own); i += max(1, len(own)/dots) {
-		k := &own[i]
+		k := own[i]
 		entries = append(entries, chart.Point{X: seconds(k.Entered), Y: k.Entry})
 		exit := chart.Point{X: seconds(k.Exited), Y: k.Exit}
 		if k.Profit > 0 {
@@ -243,7 +243,7 @@ func tripLayers(own []kept, large bool) (layers []chart.Layer) {
 }
 
 // look chooses the latest of the market's round trips for the picture from near, and its period.
-func (s *series) look(own []kept) {
+func (s *series) look(own []*kept) {
 	length := market.Time(s.length() * 1e9)
 	own = own[max(len(own)-closeUp, 0):]
 	for len(own) > 1 && (own[len(own)-1].Exited-own[0].Entered)/length > closeBars {
@@ -272,7 +272,7 @@ func (r *Run) closePicture(s *series) (Picture, error) {
 	layers := []chart.Layer{chart.Candles{Candles: drawn(bars, r.Trips.PriceDigits[s.Market])}}
 	var ways []chart.Point
 	for i := range own {
-		k := &own[i]
+		k := own[i]
 		ways = append(ways, chart.Point{X: seconds(k.Entered), Y: k.Entry},
 			chart.Point{X: seconds(k.Exited), Y: k.Exit},
 			chart.Point{X: seconds(k.Exited), Y: math.NaN()})

@@ -156,7 +156,7 @@ const (
 
 // series reads the candles of the page. The more room the trips take, the fewer single candles
 // there are.
-func (r *Run) series(list []kept, tripBytes int) ([]*series, error) {
+func (r *Run) series(list []*kept, tripBytes int) ([]*series, error) {
 	room := (maxSize-rest-tripBytes*fromText/perBytes)/perBar - maxWhole
 	shown := r.plan(list, max(room, 0))
 	for _, s := range shown {
@@ -168,7 +168,7 @@ func (r *Run) series(list []kept, tripBytes int) ([]*series, error) {
 }
 
 // draw draws the pictures.
-func (v *view) draw(shown []*series, list []kept) (err error) {
+func (v *view) draw(shown []*series, list []*kept) (err error) {
 	if v.EquityPicture, err = v.equityPicture(shown); err != nil {
 		return err
 	}
