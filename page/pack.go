@@ -58,6 +58,23 @@ func (c *Column) refuse(n int64) {
 	}
 }
 
+// A Cursor yields the values of a column.
+type Cursor struct {
+	rest          []byte
+	before, steps int64
+}
+
+// Cursor stands before the first value.
+func (c *Column) Cursor() Cursor { return Cursor{rest: c.raw, steps: c.steps} }
+
+// Next returns the next value; there must be one.
+func (c *Cursor) Next() int64 {
+	n, size := binary.Varint(c.rest)
+	c.rest, n = c.rest[size:], n+c.before
+	c.before = n * c.steps
+	return n
+}
+
 // Values is a column of these values.
 func Values(values []int64, steps bool) *Column {
 	c := NewColumn(len(values), steps)

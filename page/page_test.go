@@ -51,6 +51,10 @@ func TestNumbersComeBackAsTheyWere(t *testing.T) {
 		require.NoError(t, err)
 		for i := range want {
 			require.Equal(t, fmt.Sprint(want[i]), fmt.Sprint(have[i]))
+			c := columns[i].Cursor()
+			for _, n := range want[i] {
+				require.Equal(t, n, c.Next())
+			}
 		}
 	})
 }

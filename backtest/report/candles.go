@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 
@@ -59,13 +60,14 @@ type period struct{ from, to market.Time }
 type series struct {
 	*Candles
 	each    int // candles in a bar of whole
-	whole   []bar
+	whole   *bars
 	single  *bars
 	periods []period // of single; nil: all
 	singles int      // about how many there are
 	latest  []*kept  // round trips of the picture from near
 	near    period   // of that picture
 	close   []bar    // the single candles of that picture
+	picked  picked
 }
 
 // read reads the candles of the market. Those in the periods are kept as they are.
@@ -75,12 +77,15 @@ func (s *series) read() error {
 		return fmt.Errorf("candles of the report: %w", err)
 	}
 	defer source.Close()
-	s.whole, s.single = make([]bar, 0, s.Count/int64(s.each)+1), newBars(s.singles, s.unit())
+	s.whole, s.single = newBars(int(s.Count)/s.each+1, s.unit()), newBars(s.singles, s.unit())
+	s.whole.length = page.NewColumn(int(s.Count)/s.each+1, false)
+	s.picked.of = (int(s.Count) + s.each - 1) / s.each
 	reader := barReader{series: s, next: s.periods, length: market.Time(s.Interval.Fixed())}
 	for {
 		batch, err := source.Next()
 		if err == io.EOF {
 			reader.end()
+			s.pickAgain()
 			return nil
 		}
 		if err != nil {
@@ -88,6 +93,17 @@ func (s *series) read() error {
 		}
 		reader.add(batch)
 		reader.addSingle(batch)
+	}
+}
+
+// pickAgain picks the bars of the pictures anew where there were more or fewer than was thought.
+func (s *series) pickAgain() {
+	if s.picked.of == s.whole.count {
+		return
+	}
+	s.picked = picked{of: s.whole.count}
+	for i, b := range s.whole.all() {
+		s.picked.add(i, b)
 	}
 }
 
@@ -122,8 +138,13 @@ func (r *barReader) add(batch []market.Candle) {
 
 // end ends the last bar of whole.
 func (r *barReader) end() {
-	if r.held > 0 {
-		r.whole, r.held = append(r.whole, r.last), 0
+	if r.held == 0 {
+		return
+	}
+	r.picked.add(r.whole.count, &r.last)
+	r.whole.add(&r.last)
+	if r.held = 0; r.periods == nil {
+		r.keep(&r.last)
 	}
 }
 
@@ -142,14 +163,20 @@ func (r *barReader) addSingle(batch []market.Candle) {
 		for i := range batch[:n] {
 			c := &batch[i]
 			one := bar{c.Start, r.endOf(c), c.Open, c.High, c.Low, c.Close}
-			if r.single.add(&one); one.start < r.near.to && one.end > r.near.from {
-				r.close = append(r.close, one)
-			}
+			r.single.add(&one)
+			r.keep(&one)
 		}
 		if n == len(batch) {
 			return
 		}
 		batch, r.next = batch[n:], r.next[1:]
+	}
+}
+
+// keep keeps a candle of the picture from near.
+func (r *barReader) keep(one *bar) {
+	if one.start < r.near.to && one.end > r.near.from {
+		r.close = append(r.close, *one)
 	}
 }
 
@@ -267,11 +294,7 @@ func (s *series) pack(id string, n *Names) page.Data {
 		h.Levels, data.Columns = append(h.Levels, l), s.single.columns()
 	}
 	h.Levels = append(h.Levels, level{Each: s.each})
-	whole := newBars(len(s.whole), h.Unit)
-	for i := range s.whole {
-		whole.add(&s.whole[i])
-	}
-	data.Head, data.Columns = h, append(data.Columns, whole.columns()...)
+	data.Head, data.Columns = h, append(data.Columns, s.whole.columns()...)
 	return data
 }
 
@@ -284,12 +307,19 @@ func (s *series) length() int64 {
 }
 
 // unit is that of the packed times, in seconds: a candle, where all are of one length.
-func (s *series) unit() int64 { return max(int64(s.Interval.Fixed()/1e9), 1) }
+// A week begins on a Monday and 1970 on a Thursday: a week's unit is a day.
+func (s *series) unit() int64 {
+	if s.Interval == market.Interval1W {
+		return 86400
+	}
+	return max(int64(s.Interval.Fixed()/1e9), 1)
+}
 
 // bars are packed bars: time, gap from the close before, body, and the parts above and below the
 // body.
 type bars struct {
 	start, gap, body, above, below *page.Column
+	length                         *page.Column // from start to end; not in the page; nil: not kept
 	unit                           market.Time
 	close                          market.Price // of the last
 	count                          int
@@ -308,9 +338,54 @@ func (b *bars) add(one *bar) {
 	b.body.Add(int64(one.close - one.open))
 	b.above.Add(int64(one.high - max(one.open, one.close)))
 	b.below.Add(int64(min(one.open, one.close) - one.low))
+	if b.length != nil {
+		b.length.Add(int64((one.end - one.start) / b.unit))
+	}
 	b.close = one.close
 	b.count++
 }
+
+// all yields the bars, whose lengths were kept.
+func (b *bars) all() iter.Seq2[int, *bar] {
+	return func(yield func(int, *bar) bool) {
+		start, gap, body, above, below := b.start.Cursor(), b.gap.Cursor(), b.body.Cursor(), b.above.Cursor(),
+			b.below.Cursor()
+		length, one := b.length.Cursor(), bar{}
+		for i := range b.count {
+			one.start = market.Time(start.Next()) * b.unit
+			one.end = one.start + market.Time(length.Next())*b.unit
+			one.open = one.close + market.Price(gap.Next())
+			one.close = one.open + market.Price(body.Next())
+			one.high = max(one.open, one.close) + market.Price(above.Next())
+			one.low = min(one.open, one.close) - market.Price(below.Next())
+			if !yield(i, &one) {
+				return
+			}
+		}
+	}
+}
+
+// picked are the bars of the static pictures, of a level with so many.
+type picked struct {
+	of     int
+	sparse []bar // as many as a picture has columns
+	some   []bar // a few for each column
+}
+
+// add adds the bar of a place.
+func (p *picked) add(place int, b *bar) {
+	if place%merging(p.of) == 0 {
+		p.sparse = append(p.sparse, *b)
+	} else {
+		p.sparse[len(p.sparse)-1].join(b)
+	}
+	if place%max(1, p.of/4000) == 0 {
+		p.some = append(p.some, *b)
+	}
+}
+
+// merging is how many bars a picture merges into one.
+func merging(bars int) int { return max(1, (bars+pictured-1)/pictured) }
 
 func (b *bars) columns() []*page.Column {
 	return []*page.Column{b.start, b.gap, b.body, b.above, b.below}
@@ -318,7 +393,7 @@ func (b *bars) columns() []*page.Column {
 
 // drawn are bars as a picture has them, merged where there are too many.
 func drawn(bars []bar, digits uint8) []chart.Candle {
-	many := max(1, (len(bars)+pictured-1)/pictured)
+	many := merging(len(bars))
 	out := make([]chart.Candle, 0, len(bars)/many+1)
 	scale := math.Pow10(-int(digits))
 	for i := 0; i < len(bars); i += many {

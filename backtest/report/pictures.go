@@ -69,8 +69,8 @@ func (r *Run) hold(shown []*series) (points []chart.Point) {
 			continue
 		}
 		scale := r.HoldScale * math.Pow10(-int(r.Trips.PriceDigits[s.Market]))
-		for i := 0; i < len(s.whole); i += max(1, len(s.whole)/4000) { // a few for each pixel
-			if b := &s.whole[i]; b.end > r.HoldFrom {
+		for i := range s.picked.some {
+			if b := &s.picked.some[i]; b.end > r.HoldFrom {
 				points = append(points, chart.Point{X: seconds(b.end), Y: scale * float64(b.close)})
 			}
 		}
@@ -159,12 +159,12 @@ func (r *Run) marketPictures(shown []*series, list []*kept) (out []marketPicture
 	done := make([]bool, len(r.Trips.Markets))
 	for _, s := range shown {
 		done[s.Market] = true
-		if len(s.whole) == 0 {
+		if s.whole.count == 0 {
 			continue
 		}
 		one := marketPicture{Name: r.Trips.Markets[s.Market]}
 		own := of(s.Market, list)
-		price := []chart.Layer{chart.Candles{Candles: drawn(s.whole, r.Trips.PriceDigits[s.Market])}}
+		price := []chart.Layer{chart.Candles{Candles: drawn(s.picked.sparse, r.Trips.PriceDigits[s.Market])}}
 		if one.Whole, err = r.pricePicture(s.Market, price, own, seenTrips); err != nil {
 			return nil, err
 		}
@@ -263,9 +263,6 @@ func (s *series) look(own []*kept) {
 // closePicture draws the latest trips from near, with the way from entry to exit and the stops.
 func (r *Run) closePicture(s *series) (Picture, error) {
 	bars, own, from, to := s.close, s.latest, s.near.from, s.near.to
-	if s.periods == nil {
-		bars = within(s.whole, from, to)
-	}
 	if len(own) == 0 || len(bars) == 0 {
 		return Picture{}, nil
 	}
@@ -291,16 +288,4 @@ func (r *Run) closePicture(s *series) (Picture, error) {
 		Panels: []chart.Panel{{Height: 260, Y: chart.Axis{Unit: r.Currency},
 			Layers: append(layers, tripLayers(own, true)...)}}}
 	return picture(c)
-}
-
-// within are the bars of a range of time.
-func within(bars []bar, from, to market.Time) []bar {
-	first, last := 0, len(bars)
-	for first < last && bars[first].end <= from {
-		first++
-	}
-	for last > first && bars[last-1].start >= to {
-		last--
-	}
-	return bars[first:last]
 }

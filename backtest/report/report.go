@@ -191,7 +191,7 @@ func (v *view) draw(shown []*series, list []*kept) (err error) {
 func (v *view) pack(data []page.Data, shown []*series) ([]page.Data, error) {
 	var ids []string
 	for _, s := range shown {
-		if len(s.whole) == 0 {
+		if s.whole.count == 0 {
 			continue
 		}
 		one := s.pack(fmt.Sprintf("candles-%d", len(ids)), &v.Trips.Names)
