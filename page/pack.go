@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // largest is the largest number that the script holds exactly.
@@ -33,28 +34,33 @@ func NewColumn(rows int, steps bool) *Column {
 	return c
 }
 
-// Add adds the next value.
-func (c *Column) Add(n int64) {
-	if n > largest || n < -largest {
-		c.refuse(n)
+// Add adds the next values.
+func (c *Column) Add(values ...int64) {
+	c.raw = slices.Grow(c.raw, binary.MaxVarintLen64*len(values))
+	room, at := c.raw[:cap(c.raw)], len(c.raw)
+	before, steps := c.before, c.steps
+	for i, n := range values {
+		if n > largest || n < -largest {
+			c.refuse(c.rows+i, n)
+		}
+		d := n - before
+		before = n * steps
+		if z := uint64(d)<<1 ^ uint64(d>>63); z < 1<<14 { // zigzag: most need a byte or two
+			second := z >> 7
+			more := (second + 127) >> 7 // 1: there is a second byte
+			room[at], room[at+1] = byte(z&127|more<<7), byte(second)
+			at += int(1 + more)
+		} else {
+			at += binary.PutUvarint(room[at:], z)
+		}
 	}
-	d := n - c.before
-	switch z := uint64(d)<<1 ^ uint64(d>>63); { // zigzag: most need a byte or two
-	case z < 1<<7:
-		c.raw = append(c.raw, byte(z))
-	case z < 1<<14:
-		c.raw = append(c.raw, byte(z)|1<<7, byte(z>>7))
-	default:
-		c.raw = binary.AppendUvarint(c.raw, z)
-	}
-	c.before = n * c.steps
-	c.rows++
+	c.raw, c.before, c.rows = room[:at], before, c.rows+len(values)
 }
 
 //go:noinline
-func (c *Column) refuse(n int64) {
+func (c *Column) refuse(place int, n int64) {
 	if c.err == nil {
-		c.err = fmt.Errorf("value %d is %d: a page holds integers up to 2^53", c.rows, n)
+		c.err = fmt.Errorf("value %d is %d: a page holds integers up to 2^53", place, n)
 	}
 }
 
@@ -78,9 +84,7 @@ func (c *Cursor) Next() int64 {
 // Values is a column of these values.
 func Values(values []int64, steps bool) *Column {
 	c := NewColumn(len(values), steps)
-	for _, n := range values {
-		c.Add(n)
-	}
+	c.Add(values...)
 	return c
 }
 

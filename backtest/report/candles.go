@@ -78,13 +78,14 @@ func (s *series) read() error {
 	}
 	defer source.Close()
 	s.whole, s.single = newBars(int(s.Count)/s.each+1, s.unit()), newBars(s.singles, s.unit())
-	s.whole.length = page.NewColumn(int(s.Count)/s.each+1, false)
 	s.picked.of = (int(s.Count) + s.each - 1) / s.each
 	reader := barReader{series: s, next: s.periods, length: market.Time(s.Interval.Fixed())}
 	for {
 		batch, err := source.Next()
 		if err == io.EOF {
 			reader.end()
+			s.whole.end()
+			s.single.end()
 			s.pickAgain()
 			return nil
 		}
@@ -315,49 +316,77 @@ func (s *series) unit() int64 {
 	return max(int64(s.Interval.Fixed()/1e9), 1)
 }
 
-// bars are packed bars: time, gap from the close before, body, and the parts above and below the
-// body.
+// The columns of packed bars: time, gap from the close before, body, and the parts above and below
+// the body. The time from start to end is not in the page.
+const (
+	startColumn = iota
+	gapColumn
+	bodyColumn
+	aboveColumn
+	belowColumn
+	shownColumns
+	lengthColumn = shownColumns
+	allColumns   = lengthColumn + 1
+)
+
+// bars are packed bars.
 type bars struct {
-	start, gap, body, above, below *page.Column
-	length                         *page.Column // from start to end; not in the page; nil: not kept
-	unit                           market.Time
-	close                          market.Price // of the last
-	count                          int
+	packed [allColumns]*page.Column
+	held   [allColumns][256]int64 // values that are packed together
+	unit   market.Time
+	close  market.Price // of the last
+	count  int
 }
 
 // newBars begins bars with room for so many, whose times are in units of so many seconds.
 func newBars(room int, unit int64) *bars {
-	column := func(steps bool) *page.Column { return page.NewColumn(room, steps) }
-	return &bars{start: column(true), gap: column(false), body: column(false), above: column(false),
-		below: column(false), unit: market.Time(unit * 1e9)}
+	b := &bars{unit: market.Time(unit * 1e9)}
+	for i := range b.packed {
+		b.packed[i] = page.NewColumn(room, i == startColumn)
+	}
+	return b
 }
 
 func (b *bars) add(one *bar) {
-	b.start.Add(int64(one.start / b.unit))
-	b.gap.Add(int64(one.open - b.close))
-	b.body.Add(int64(one.close - one.open))
-	b.above.Add(int64(one.high - max(one.open, one.close)))
-	b.below.Add(int64(min(one.open, one.close) - one.low))
-	if b.length != nil {
-		b.length.Add(int64((one.end - one.start) / b.unit))
-	}
+	i := b.count % len(b.held[0])
+	b.held[startColumn][i] = int64(one.start / b.unit)
+	b.held[gapColumn][i] = int64(one.open - b.close)
+	b.held[bodyColumn][i] = int64(one.close - one.open)
+	b.held[aboveColumn][i] = int64(one.high - max(one.open, one.close))
+	b.held[belowColumn][i] = int64(min(one.open, one.close) - one.low)
+	b.held[lengthColumn][i] = int64((one.end - one.start) / b.unit)
 	b.close = one.close
-	b.count++
+	if b.count++; i == len(b.held[0])-1 {
+		b.pack(i + 1)
+	}
 }
 
-// all yields the bars, whose lengths were kept.
+// end packs what is held.
+func (b *bars) end() { b.pack(b.count % len(b.held[0])) }
+
+func (b *bars) pack(n int) {
+	for i := range b.packed {
+		b.packed[i].Add(b.held[i][:n]...)
+	}
+}
+
+func (b *bars) columns() []*page.Column { return b.packed[:shownColumns] }
+
+// all yields the bars after end.
 func (b *bars) all() iter.Seq2[int, *bar] {
 	return func(yield func(int, *bar) bool) {
-		start, gap, body, above, below := b.start.Cursor(), b.gap.Cursor(), b.body.Cursor(), b.above.Cursor(),
-			b.below.Cursor()
-		length, one := b.length.Cursor(), bar{}
+		var at [allColumns]page.Cursor
+		for i, c := range b.packed {
+			at[i] = c.Cursor()
+		}
+		var one bar
 		for i := range b.count {
-			one.start = market.Time(start.Next()) * b.unit
-			one.end = one.start + market.Time(length.Next())*b.unit
-			one.open = one.close + market.Price(gap.Next())
-			one.close = one.open + market.Price(body.Next())
-			one.high = max(one.open, one.close) + market.Price(above.Next())
-			one.low = min(one.open, one.close) - market.Price(below.Next())
+			one.start = market.Time(at[startColumn].Next()) * b.unit
+			one.end = one.start + market.Time(at[lengthColumn].Next())*b.unit
+			one.open = one.close + market.Price(at[gapColumn].Next())
+			one.close = one.open + market.Price(at[bodyColumn].Next())
+			one.high = max(one.open, one.close) + market.Price(at[aboveColumn].Next())
+			one.low = min(one.open, one.close) - market.Price(at[belowColumn].Next())
 			if !yield(i, &one) {
 				return
 			}
@@ -386,10 +415,6 @@ func (p *picked) add(place int, b *bar) {
 
 // merging is how many bars a picture merges into one.
 func merging(bars int) int { return max(1, (bars+pictured-1)/pictured) }
-
-func (b *bars) columns() []*page.Column {
-	return []*page.Column{b.start, b.gap, b.body, b.above, b.below}
-}
 
 // drawn are bars as a picture has them, merged where there are too many.
 func drawn(bars []bar, digits uint8) []chart.Candle {

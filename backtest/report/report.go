@@ -9,7 +9,6 @@
 package report
 
 import (
-	"bytes"
 	_ "embed" // the template
 	"fmt"
 	"html/template"
@@ -228,7 +227,8 @@ func (v *view) html() (template.HTML, error) {
 	if err != nil {
 		return "", err
 	}
-	var out bytes.Buffer
+	var out strings.Builder
+	out.Grow(rest)
 	err = t.Execute(&out, v)
 	return template.HTML(out.String()), err
 }

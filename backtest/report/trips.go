@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"html/template"
 	"math"
 	"slices"
@@ -270,13 +269,13 @@ func bounded(x float64) float64 {
 func (t *Trips) pack(list []*kept) (page.Data, error) {
 	h := table{Sort: "entered", Gain: "profit", Place: true}
 	var packed []*page.Column
+	values := make([]int64, len(list))
 	for _, c := range t.columns() {
 		h.Columns = append(h.Columns, c.head)
-		one := page.NewColumn(len(list), c.steps)
-		for i := range list {
-			one.Add(c.value(list[i]))
+		for i, k := range list {
+			values[i] = c.value(k)
 		}
-		packed = append(packed, one)
+		packed = append(packed, page.Values(values, c.steps))
 	}
 	data, err := page.Pack(h, packed...)
 	return page.Data{ID: "trips", Packed: data}, err
@@ -290,17 +289,20 @@ func (t *Trips) rows(list []*kept) (titles []string, rows template.HTML) {
 	var out []byte
 	columns := t.columns()
 	columns = slices.DeleteFunc(columns, func(c column) bool { return c.Title == "" })
-	for _, c := range columns {
+	begins := make([]string, len(columns))
+	for i, c := range columns {
 		titles = append(titles, c.Title)
+		begins[i] = `<td data-l="` + template.HTMLEscapeString(c.Title) + `"`
 	}
 	for _, k := range largest(list) {
 		out = append(out, "<tr>"...)
-		for _, c := range columns {
-			out = fmt.Appendf(out, `<td data-l="%s"`, template.HTMLEscapeString(c.Title))
+		for i := range columns {
+			c := &columns[i]
+			out = append(out, begins[i]...)
 			if c.Sign {
-				out = fmt.Appendf(out, ` class="%s"`, sign(float64(c.value(k))))
+				out = append(append(append(out, ` class="`...), sign(float64(c.value(k)))...), '"')
 			}
-			out = fmt.Appendf(out, ">%s</td>", template.HTMLEscapeString(c.text(k)))
+			out = append(append(append(out, '>'), template.HTMLEscapeString(c.text(k))...), "</td>"...)
 		}
 		out = append(out, "</tr>\n"...)
 	}
