@@ -27,15 +27,24 @@ type Column struct {
 // NewColumn begins a column with room for about so many values. With steps the values are near the
 // one before each, and are packed as differences.
 func NewColumn(rows int, steps bool) *Column {
-	c := &Column{raw: make([]byte, 0, 2*rows)}
+	c := &Column{raw: make([]byte, 0, 2*rows+binary.MaxVarintLen64*atOnce)}
 	if steps {
 		c.steps = 1
 	}
 	return c
 }
 
+// atOnce is how many values have room for the longest that they may be.
+const atOnce = 256
+
 // Add adds the next values.
 func (c *Column) Add(values ...int64) {
+	for some := range slices.Chunk(values, atOnce) {
+		c.add(some)
+	}
+}
+
+func (c *Column) add(values []int64) {
 	c.raw = slices.Grow(c.raw, binary.MaxVarintLen64*len(values))
 	room, at := c.raw[:cap(c.raw)], len(c.raw)
 	before, steps := c.before, c.steps
@@ -94,20 +103,29 @@ func Values(values []int64, steps bool) *Column {
 // as varints, the head, and of each column the number of its values, 1 for Steps and 0 without as
 // varints, and the values as zigzag varints.
 func Pack(head any, columns ...*Column) (packed []byte, err error) {
+	w, err := newDeflater()
+	if err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
-	err = pack(&out, head, columns)
+	err = pack(w, &out, head, columns)
 	return out.Bytes(), err
 }
 
-// pack is Pack into a writer.
-func pack(to io.Writer, head any, columns []*Column) error {
-	text, err := json.Marshal(head)
+// newDeflater returns a writer that compresses. Differences seldom repeat: codes by frequency are
+// all that compression gains here, and a tenth of the work.
+func newDeflater() (*flate.Writer, error) {
+	w, err := flate.NewWriter(nil, flate.HuffmanOnly)
 	if err != nil {
-		return fmt.Errorf("pack: %w", err)
+		return nil, fmt.Errorf("pack: %w", err)
 	}
-	// Differences seldom repeat: codes by frequency are all that compression gains here, and a
-	// tenth of the work.
-	w, err := flate.NewWriter(to, flate.HuffmanOnly)
+	return w, nil
+}
+
+// pack is Pack into a writer, through w.
+func pack(w *flate.Writer, to io.Writer, head any, columns []*Column) error {
+	w.Reset(to)
+	text, err := json.Marshal(head)
 	if err != nil {
 		return fmt.Errorf("pack: %w", err)
 	}

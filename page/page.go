@@ -11,6 +11,7 @@
 package page
 
 import (
+	"compress/flate"
 	"crypto/sha256"
 	_ "embed" // style and script
 	"encoding/base64"
@@ -82,9 +83,13 @@ func (d *Document) Write(w io.Writer) error {
 			return fmt.Errorf("page: %w", err)
 		}
 	}
+	deflater, err := newDeflater()
+	if err != nil {
+		return err
+	}
 	for i := range d.Data {
 		one := &d.Data[i]
-		if err := one.write(w); err != nil {
+		if err := one.write(w, deflater); err != nil {
 			return fmt.Errorf("page: %w", err)
 		}
 	}
@@ -95,13 +100,13 @@ func (d *Document) Write(w io.Writer) error {
 }
 
 // write writes the numbers as an element that no browser runs.
-func (d *Data) write(w io.Writer) error {
+func (d *Data) write(w io.Writer, deflater *flate.Writer) error {
 	if _, err := fmt.Fprintf(w, "<script type=\"text/plain\" id=%q>", d.ID); err != nil {
 		return err
 	}
 	encoder := base64.NewEncoder(base64.StdEncoding, w)
 	if d.Packed == nil {
-		if err := pack(encoder, d.Head, d.Columns); err != nil {
+		if err := pack(deflater, encoder, d.Head, d.Columns); err != nil {
 			return err
 		}
 	} else if _, err := encoder.Write(d.Packed); err != nil {

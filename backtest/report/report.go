@@ -134,9 +134,7 @@ func (r *Run) Write(w io.Writer) error {
 		return err
 	}
 	d := page.Document{Title: r.Title + " – backtest", Data: []page.Data{trips}}
-	if d.Data, err = v.pack(d.Data, shown); err != nil {
-		return err
-	}
+	d.Data = v.pack(d.Data, shown)
 	if d.Body, err = v.html(); err != nil {
 		return err
 	}
@@ -187,7 +185,7 @@ func (v *view) draw(shown []*series, list []*kept) (err error) {
 }
 
 // pack packs what the chart draws.
-func (v *view) pack(data []page.Data, shown []*series) ([]page.Data, error) {
+func (v *view) pack(data []page.Data, shown []*series) []page.Data {
 	var ids []string
 	for _, s := range shown {
 		if s.whole.count == 0 {
@@ -198,27 +196,19 @@ func (v *view) pack(data []page.Data, shown []*series) ([]page.Data, error) {
 	}
 	v.CandleIDs = strings.Join(ids, " ")
 	if len(ids) == 0 {
-		return data, nil
+		return data
 	}
-	packers := []func() (page.Data, error){v.packCurve}
+	data = append(data, v.packCurve())
 	if v.HasStops = len(v.Stops) > 0; v.HasStops {
-		packers = append(packers, v.packStops)
+		data = append(data, v.packStops())
 	}
 	if v.HasMarks = len(v.Marks) > 0; v.HasMarks {
-		packers = append(packers, v.packMarks)
+		data = append(data, v.packMarks())
 	}
-	for _, pack := range packers {
-		one, err := pack()
-		if err != nil {
-			return nil, err
-		}
-		data = append(data, one)
+	if v.HasLines = len(v.Lines) > 0; v.HasLines {
+		data = append(data, v.packLines())
 	}
-	lines, found, err := v.packLines()
-	if v.HasLines = found; found {
-		data = append(data, lines)
-	}
-	return data, err
+	return data
 }
 
 // html is the body of the page.
