@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 )
@@ -49,7 +50,7 @@ func (m Marks) check() error {
 func (m Marks) extent(b *box) { addPoints(b, m.Points) }
 
 func (m Marks) draw(f *frame) {
-	path := f.scratch[:0]
+	path := slices.Grow(f.scratch[:0], 4*min(len(m.Points), 2048)) // of a dot three steps, of a triangle four
 	size := vg.Length(cmp.Or(m.Size, defaultSize))
 	left, bottom := pixel(f.area.Min)
 	right, top := pixel(f.area.Max)

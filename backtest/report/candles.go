@@ -334,8 +334,24 @@ type bars struct {
 	packed [allColumns]*page.Column
 	held   [allColumns][256]int64 // values that are packed together
 	unit   market.Time
-	close  market.Price // of the last
+	last   bar
+	step   steps // from the start before
+	length steps
+	place  int64 // the last start in units
 	count  int
+}
+
+// steps is a time in units. Few bars have another than the one before, and a division is dear.
+type steps struct {
+	time  market.Time
+	units int64
+}
+
+func (s *steps) of(time, unit market.Time) int64 {
+	if time != s.time {
+		s.time, s.units = time, int64(time/unit)
+	}
+	return s.units
 }
 
 // newBars begins bars with room for so many, whose times are in units of so many seconds.
@@ -349,13 +365,14 @@ func newBars(room int, unit int64) *bars {
 
 func (b *bars) add(one *bar) {
 	i := b.count % len(b.held[0])
-	b.held[startColumn][i] = int64(one.start / b.unit)
-	b.held[gapColumn][i] = int64(one.open - b.close)
+	b.place += b.step.of(one.start-b.last.start, b.unit)
+	b.held[startColumn][i] = b.place
+	b.held[gapColumn][i] = int64(one.open - b.last.close)
 	b.held[bodyColumn][i] = int64(one.close - one.open)
 	b.held[aboveColumn][i] = int64(one.high - max(one.open, one.close))
 	b.held[belowColumn][i] = int64(min(one.open, one.close) - one.low)
-	b.held[lengthColumn][i] = int64((one.end - one.start) / b.unit)
-	b.close = one.close
+	b.held[lengthColumn][i] = b.length.of(one.end-one.start, b.unit)
+	b.last = *one
 	if b.count++; i == len(b.held[0])-1 {
 		b.pack(i + 1)
 	}
