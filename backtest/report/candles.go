@@ -102,7 +102,7 @@ func (s *series) pickAgain() {
 	if s.picked.of == s.whole.count {
 		return
 	}
-	s.picked = picked{of: s.whole.count}
+	s.picked = picked{of: s.whole.count, sparse: s.picked.sparse[:0], some: s.picked.some[:0]}
 	for i, b := range s.whole.all() {
 		s.picked.add(i, b)
 	}
@@ -414,8 +414,14 @@ func (b *bars) all() iter.Seq2[int, *bar] {
 // picked are the bars of the static pictures, of a level with so many.
 type picked struct {
 	of     int
-	sparse []bar // as many as a picture has columns
-	some   []bar // a few for each column
+	sparse []bar  // as many as a picture has columns
+	some   []last // a few for each column
+}
+
+// last is the end of a bar.
+type last struct {
+	at    market.Time
+	close market.Price
 }
 
 // add adds the bar of a place.
@@ -426,7 +432,7 @@ func (p *picked) add(place int, b *bar) {
 		p.sparse[len(p.sparse)-1].join(b)
 	}
 	if place%max(1, p.of/4000) == 0 {
-		p.some = append(p.some, *b)
+		p.some = append(p.some, last{b.end, b.close})
 	}
 }
 

@@ -70,8 +70,8 @@ func (r *Run) hold(shown []*series) (points []chart.Point) {
 		}
 		scale := r.HoldScale * math.Pow10(-int(r.Trips.PriceDigits[s.Market]))
 		for i := range s.picked.some {
-			if b := &s.picked.some[i]; b.end > r.HoldFrom {
-				points = append(points, chart.Point{X: seconds(b.end), Y: scale * float64(b.close)})
+			if b := &s.picked.some[i]; b.at > r.HoldFrom {
+				points = append(points, chart.Point{X: seconds(b.at), Y: scale * float64(b.close)})
 			}
 		}
 	}
