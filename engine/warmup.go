@@ -162,7 +162,9 @@ func (e *Engine) Warming(id market.StrategyID) bool {
 }
 
 // InWarmUp reports whether a strategy's asks in a market are refused because of its warm-up.
-func (e *Engine) InWarmUp(id market.StrategyID, m market.ID) bool { return e.replaying || e.slots[id-1].cold(m) }
+func (e *Engine) InWarmUp(id market.StrategyID, m market.ID) bool {
+	return e.replaying || e.slots[id-1].cold(m)
+}
 
 // Began lists the markets of a strategy in their order, with the ends of their warm-ups.
 func (e *Engine) Began(id market.StrategyID) []Began {
