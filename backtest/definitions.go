@@ -23,7 +23,10 @@ func definitions() []Definition {
 			"against the account, and what an amount in quote does not buy is kept"},
 		{"round trip", "what one closing order sold of a position: proceeds − average cost − share of the entry fees " +
 			"− exit fees"},
-		{"win rate", "trips with pnl > 0 ÷ all trips"},
+		{"position", "from the first buy until flat (dust that no order could sell aside), with any number of exits; " +
+			"open ones are not counted"},
+		{"win rate", "of positions: those with Σ pnl of their trips > 0 ÷ all that ended; of round trips: those with " +
+			"pnl > 0 ÷ all"},
 		{"profit factor", "Σ pnl of winning trips ÷ |Σ pnl of losing trips|; undefined without a loss"},
 		{"expectancy", "Σ pnl ÷ trips"},
 		{"losing run", "most trips in a row with pnl < 0, in the order in which they were closed"},

@@ -56,6 +56,65 @@ func excursionsByHand(candles []market.Candle, entered, exited market.Time, entr
 	return math.Min(low/entry-1, 0), math.Max(high/entry-1, 0)
 }
 
+// inParts buys at times, and sells all or a part at times, by chance.
+type inParts struct {
+	strategy.Base
+	chance randomSequence
+}
+
+func (s *inParts) OnCandle(d *strategy.Desk, c market.Candle) {
+	m := d.In(c.Market)
+	switch s.chance.below(200) {
+	case 0:
+		_, _ = m.Buy(strategy.Amount(10_000_000))
+	case 1:
+		_, _ = m.Sell(strategy.PositionShare(market.Whole))
+	case 2, 3:
+		_, _ = m.Sell(strategy.PositionShare(market.Whole / 2))
+	}
+}
+
+// A position is counted once, by the sum of its trips. The twin follows the fills.
+func TestPositionsAreCountedFromFlatToFlat(t *testing.T) {
+	kind := strategy.Define("parts", "sells in parts", func(struct{}) strategy.Needs { return strategy.Needs{} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &inParts{chance: randomSequence(7)}, nil })
+	p, _ := planOver(t, 30_000, 1_000_000_00, kind, nil)
+	result, err := Run(t.Context(), p, Options{Keep: true})
+	require.NoError(t, err)
+	amount, positions := market.Money(0), int64(0)
+	for i := range result.Fills {
+		f := &result.Fills[i]
+		if f.Side == market.Sell {
+			amount -= f.Amount.Units
+		} else {
+			amount += f.Amount.Units
+		}
+		if amount == 0 {
+			positions++
+		}
+	}
+	gains, won := map[market.Time]float64{}, int64(0)
+	last := result.Trades[len(result.Trades)-1].Entered
+	for i := range result.Trades {
+		gains[result.Trades[i].Entered] += result.Trades[i].Profit.Float()
+	}
+	if amount > 0 {
+		delete(gains, last) // open at the end
+	}
+	for _, gain := range gains {
+		require.Greater(t, math.Abs(gain), 0.05, "profits are rounded: another seed")
+		if gain > 0 {
+			won++
+		}
+	}
+	require.Len(t, gains, int(positions))
+	trips := &result.Trips
+	require.Greater(t, trips.Count, positions+20)
+	require.Equal(t, []int64{positions, won}, []int64{trips.Positions, trips.PositionsWon})
+	require.NotEqual(t, trips.WinRate, trips.PositionRate)
+	require.Contains(t, trips.text(), " won; ")
+}
+
 // A position that is sold in parts has a trip for each, which say so; one sold at once does not.
 func TestPartialSalesSayThatTheyAre(t *testing.T) {
 	step := 0
@@ -85,6 +144,8 @@ func TestPartialSalesSayThatTheyAre(t *testing.T) {
 	}
 	require.Equal(t, []string{"1", "2", "0"}, parts)
 	require.EqualValues(t, 2, result.Trips.Partial)
+	require.EqualValues(t, 3, result.Trips.Count)
+	require.EqualValues(t, 2, result.Trips.Positions)
 }
 
 // A stop stands from its placing to its fill, and anew from each price that it was moved to.

@@ -146,8 +146,8 @@ func (res *Result) cards() []report.Card {
 		{Title: "Maximum drawdown", Value: p.Drawdown.Depth.Percent(2), Note: "buy and hold " +
 			h.Drawdown.Depth.Percent(2)},
 		{Title: "Sharpe", Value: p.Sharpe.Text(2), Note: "buy and hold " + h.Sharpe.Text(2)},
-		{Title: "Round trips", Value: Figure(res.Trips.Count).Text(0), Note: res.Trips.WinRate.Percent(1) +
-			" won"},
+		{Title: "Positions", Value: Figure(res.Trips.Positions).Text(0), Note: res.Trips.PositionRate.Percent(1) +
+			" won; " + counted(res.Trips.Count, "exit")},
 		{Title: "Fees", Value: p.Fees.Short(), Note: res.Currency + "; turnover " + p.Turnover.Text(1) + "×"},
 	}
 }

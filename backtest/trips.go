@@ -44,8 +44,10 @@ type holding struct {
 	cost     market.Value // of amount, without fees
 	fees     market.Value // paid to buy amount
 	entered  market.Time
-	flat     bool // amount is zero, or dust that no order could sell
-	parts    int  // trips of the position that have ended
+	flat     bool         // amount is zero, or dust that no order could sell
+	parts    int          // trips of the position that have ended in parts
+	ended    int          // trips of the position that have ended
+	gained   market.Value // by these, after their fees
 	closing  []trip
 	reached  reach
 
