@@ -77,7 +77,9 @@ func (s *inParts) OnCandle(d *strategy.Desk, c market.Candle) {
 // A position is counted once, by the sum of its trips. The twin follows the fills.
 func TestPositionsAreCountedFromFlatToFlat(t *testing.T) {
 	kind := strategy.Define("parts", "sells in parts", func(struct{}) strategy.Needs { return strategy.Needs{} },
-		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &inParts{chance: randomSequence(7)}, nil })
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) {
+			return &inParts{chance: randomSequence(7)}, nil
+		})
 	p, _ := planOver(t, 30_000, 1_000_000_00, kind, nil)
 	result, err := Run(t.Context(), p, Options{Keep: true})
 	require.NoError(t, err)
@@ -157,4 +159,30 @@ func TestStopsStandAsLongAsTheyDid(t *testing.T) {
 	require.True(t, s.end(7, 20))
 	s.begin(m, 7, 20, 95_00)
 	require.Equal(t, []report.Stop{{From: 10, To: 20, Price: 90}, {From: 20, To: 30, Price: 95}}, s.all(30))
+}
+
+// A price is in the unit of the market's prices, and money in that of the quote asset, also where a
+// position was bought at several prices.
+func TestTradesHaveTheUnitsOfTheirMarket(t *testing.T) {
+	m := &market.Market{PriceDigits: 2, AmountDigits: 8, ValueDigits: 10, QuoteDigits: 2}
+	for _, c := range []struct {
+		value  int64 // of ValueDigits
+		amount market.Qty
+		want   string
+	}{{10_922_722_166_858_787, 1_00000000 * 10, "109227.22"}, {1_005 * 100_000, 1_000_000, "1.01"}, {0, 5, "0"},
+		{5, 0, "0"}} {
+		require.Equal(t, c.want, averageOf(m, market.ValueOf(c.value), c.amount).String())
+	}
+	p := shippedPlan(t, grid.Definition, 12_000)
+	out := t.TempDir()
+	result, err := Run(t.Context(), p, Options{Out: out, Keep: true})
+	require.NoError(t, err)
+	for i, row := range readCSV(t, filepath.Join(out, "trades.csv")) {
+		one := &result.Trades[i]
+		require.Equal(t, []string{one.Entry.String(), one.Exit.String(), one.Fees.String(), one.Profit.String()},
+			[]string{row[3], row[5], row[7], row[8]})
+		for _, cell := range []string{row[3], row[5], row[7], row[8]} {
+			require.Regexp(t, `^-?\d+(\.\d\d?)?$`, cell)
+		}
+	}
 }
