@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/rs/zerolog"
 
@@ -120,8 +121,11 @@ func Cash(money string) Option {
 	}}
 }
 
+// highestFee is the largest rate that Fees takes without a unit.
+const highestFee = 2 * market.Percent
+
 // Fees are the rates of maker and taker, with a unit: "0.15%", "15bps", or "0.0015". A rebate is
-// negative.
+// negative. A rate above 0.02 without a unit is an error: it is probably meant in percent.
 func Fees(maker, taker string) Option {
 	return Option{func(q *quick) error {
 		for i, text := range [...]string{maker, taker} {
@@ -130,6 +134,11 @@ func Fees(maker, taker string) Option {
 			if err != nil {
 				return fmt.Errorf("bot.Fees(%q, %q): %q is no rate; want one like \"0.15%%\": %w", maker, taker, text,
 					err)
+			}
+			if rate > highestFee && !strings.ContainsAny(text, "%b") {
+				return fmt.Errorf("bot.Fees(%q, %q): %s would be %s of each fill; write \"%s%%\" if it is in percent, "+
+					"or "+
+					"\"%s\" if you mean that much", maker, taker, text, rate, text, rate)
 			}
 			q.set(fmt.Sprintf("bot.Fees(%q, %q)", maker, taker), market.FormatFixed(int64(rate), market.RateDigits),
 				"account", key)
