@@ -16,7 +16,7 @@ func definitions() []Definition {
 		{"max drawdown", "largest (peak − E) ÷ peak at candle closes, peak the highest E before; length from " +
 			"when the peak was first reached to the first close at or above it, or to the end"},
 		{"calmar", "cagr ÷ max drawdown"},
-		{"exposure", "share of candle groups with a position at the close"},
+		{"time in the market (exposure)", "share of candle groups with a position at the close, however large it is"},
 		{"turnover", "Σ value of all fills ÷ S"},
 		{"fees", "Σ value of each fill × the rate of its side, maker or taker"},
 		{"rounding", "Σ of what the fills were charged − fees: amounts are rounded to the currency's unit " +

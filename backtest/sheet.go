@@ -136,9 +136,12 @@ func (r *recorder) report(res *Result) *report.Run {
 // cards are the headline figures.
 func (res *Result) cards() []report.Card {
 	p, h := &res.Performance, &res.Hold
-	class := "up"
-	if p.Return < 0 {
+	class := ""
+	switch {
+	case p.Return < 0:
 		class = "down"
+	case p.Return > 0:
+		class = "up"
 	}
 	return []report.Card{
 		{Title: "Return", Value: p.Return.Percent(2), Note: "buy and hold " + h.Return.Percent(2), Class: class},

@@ -35,7 +35,7 @@ func (res *Result) Rows() []figureRow {
 		{"  from the peak of", p.Drawdown.Start.Date(), h.Drawdown.Start.Date()},
 		{"  to the bottom of", p.Drawdown.Bottom.Date(), h.Drawdown.Bottom.Date()},
 		{"  recovered", p.Drawdown.recovery(), h.Drawdown.recovery()},
-		{"exposure", p.Exposure.Percent(2), ""},
+		{"time in the market", p.Exposure.Percent(2), ""},
 		{"positions", fmt.Sprintf("%d, %d open at the end", t.Positions, t.Open), ""},
 		{"  win rate", t.PositionRate.Percent(2), ""},
 		{"round trips (exits)", fmt.Sprint(t.Count), ""},
@@ -200,10 +200,13 @@ func holdTitle(res *Result) string {
 }
 
 func signColour(f Figure) string {
-	if f < 0 {
+	switch {
+	case f < 0:
 		return red
+	case f > 0:
+		return green
 	}
-	return green
+	return ""
 }
 
 // months writes a row for every year.
