@@ -83,7 +83,8 @@ var mayImport = map[string][]string{
 		"exchange/sandbox/price",
 		"bot/config", "bot/host", "bot/plan"},
 	"bot/candles": {"market", "state/boltfile", "state/candles", "exchange", "exchange/rest", "bot/config",
-		"bot/console", "bot/plan"},
+		"bot/console", "bot/parquet", "bot/plan"},
+	"bot/parquet": {"market", "bot/console"},
 	"bot/console": {"market"},
 	"bot/host":    nil,
 	"bot/version": nil,
@@ -144,6 +145,7 @@ var exceptions = map[string]map[string]string{
 	"bot/runner/clock.go": {"time.Now": "the machine's clock and its uptime are held against each other, " +
 		"which shows that it slept", "time.Since": "how long ago the clock was measured",
 		"time.After": "the exchange's clock is measured again and again"},
+	"bot/candles/import.go": {"time.Now": "candles of the future are refused"},
 	"bot/stall.go": {"go": "a backtest runs beside the eye on it; a callback that never returns " +
 		"can only be left behind, with the process", "time.NewTicker": "a callback that lasts a second is named",
 		"time.Now": "the same", "time.Since": "the same", "time.After": "the same, after an interrupt"},

@@ -84,6 +84,11 @@ func (e *Engine) Work(id market.StrategyID, c *market.Command, way *strategy.Tac
 func (e *Engine) begunTactic(s *slot, c *market.Command, way *strategy.Tactic,
 	f *strategy.Follow) (market.OrderID, error) {
 	o := &c.Order
+	if f != nil && f.Parts != nil {
+		if err := e.checkEntryParts(c, f.Parts); err != nil {
+			return 0, err
+		}
+	}
 	e.asked = *c
 	if err := e.gate.CheckTactic(e.account, c, way.PerMinute()); err != nil {
 		e.reportRefusal(c, err)
@@ -171,6 +176,9 @@ func (e *Engine) runTactic(t *tactic, inPath bool) {
 	t.open = slices.DeleteFunc(t.open, func(p portion) bool { return e.account.Known(p.id) == nil })
 	idle := t.order == 0 && len(t.open) == 0
 	t.due = farAhead
+	if t.phase != ending && t.side == market.Buy && e.outside(t.slot.id, t.market) {
+		e.leaveUniverse(t)
+	}
 	switch {
 	case t.phase == ending && idle:
 		e.endTactic(t, "it was cancelled")

@@ -134,8 +134,8 @@ func (p *Backtest) addVenue() (err error) {
 	}{
 		{[]string{"backtest", "half_spread_bps"}, b.HalfSpreadBPS, market.RateDigits - 4, &venue.HalfSpread},
 		{[]string{"backtest", "slippage_bps"}, b.SlippageBPS, market.RateDigits - 4, &venue.Slippage},
-		{[]string{"backtest", "volume_share"}, b.VolumeShare, market.RateDigits, &venue.VolumeShare},
-		{[]string{"backtest", "placement_limit"}, b.PlacementLimit, market.RateDigits, &venue.PlacementLimit},
+		{[]string{"backtest", "volume_share"}, b.VolumeShare.Decimal, market.RateDigits, &venue.VolumeShare},
+		{[]string{"backtest", "placement_limit"}, b.PlacementLimit.Decimal, market.RateDigits, &venue.PlacementLimit},
 	} {
 		if *r.into, err = r.value.Rate(r.digits); err != nil {
 			return config.At(r.path, err)

@@ -168,6 +168,10 @@ func (v *Venue) beginPath(b *book) {
 		v.notifyReached(b)
 		v.notifyPeak(b)
 	}
+	if len(v.active) == 1 && b.idle() && !v.across && !v.follows(b) { // the path ends here: see candles
+		b.lowHit, b.topHit = false, false
+		return
+	}
 	v.choosePath(b)
 }
 
