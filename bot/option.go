@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/rs/zerolog"
 
@@ -121,27 +120,17 @@ func Cash(money string) Option {
 	}}
 }
 
-// highestFee is the largest rate that Fees takes without a unit.
-const highestFee = 2 * market.Percent
-
 // Fees are the rates of maker and taker, with a unit: "0.15%", "15bps", or "0.0015". A rebate is
 // negative. A rate above 0.02 without a unit is an error: it is probably meant in percent.
 func Fees(maker, taker string) Option {
 	return Option{func(q *quick) error {
 		for i, text := range [...]string{maker, taker} {
 			key := [...]string{"maker_fee", "taker_fee"}[i]
-			rate, err := market.ParseRate(text)
-			if err != nil {
+			if _, err := market.ParseRate(text); err != nil {
 				return fmt.Errorf("bot.Fees(%q, %q): %q is no rate; want one like \"0.15%%\": %w", maker, taker, text,
 					err)
 			}
-			if rate > highestFee && !strings.ContainsAny(text, "%b") {
-				return fmt.Errorf("bot.Fees(%q, %q): %s would be %s of each fill; write \"%s%%\" if it is in percent, "+
-					"or "+
-					"\"%s\" if you mean that much", maker, taker, text, rate, text, rate)
-			}
-			q.set(fmt.Sprintf("bot.Fees(%q, %q)", maker, taker), market.FormatFixed(int64(rate), market.RateDigits),
-				"account", key)
+			q.set(fmt.Sprintf("bot.Fees(%q, %q)", maker, taker), text, "account", key)
 		}
 		return nil
 	}}

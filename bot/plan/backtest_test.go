@@ -180,8 +180,8 @@ func TestMarketsThatAreTradedTogetherMoveByTheSameCandles(t *testing.T) {
 c = {kind = "smacross", markets = ["C-EUR"], interval = "1d"}`,
 			map[string][]market.Interval{"A-EUR": {market.Interval1h}, "C-EUR": {market.Interval1h}},
 			[]market.Interval{market.Interval1d, market.Interval1d, market.Interval1h},
-			"A-EUR and B-EUR move by 1d candles, the finest that all of them have. A-EUR has 1h over the whole range, " +
-				"B-EUR has not."},
+			"A-EUR and B-EUR move by 1d candles, the finest that all of them have. A-EUR has 1h over " +
+				"the whole range, B-EUR has not."},
 		"both have hours, one minutes": {all,
 			map[string][]market.Interval{"A-EUR": {market.Interval30m, market.Interval1h}, "B-EUR": {market.Interval1h},
 				"C-EUR": {market.Interval1h}},

@@ -99,8 +99,8 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	return ex.venue.Advance(l.tradeEvent(&price.Movement{At: start, Price: l.price, Side: market.Buy}))
 }
 
-// progress tells how much history is made, at the first movement at or after a time. It returns that
-// of the next call.
+// progress reports how much history is made, at the first movement at or after next. It returns
+// the time of the next report.
 func (ex *Exchange) progress(next, from, at market.Time) market.Time {
 	const day = market.Duration(24 * time.Hour)
 	if ex.config.Progress == nil || at < next {
