@@ -48,8 +48,14 @@ func (r row) unlessZero(n int64, digits uint8) row {
 
 func (r row) value(v market.Value, digits uint8) row { return append(v.Append(r, digits), ',') }
 
+func (r row) amount(a Amount) row { return r.fixed(int64(a.Units), a.Digits) }
+
+// average writes an average price; nothing without an amount.
 func (r row) average(m *market.Market, v market.Value, amount market.Qty) row {
-	return append(appendAverage(r, m, v, amount), ',')
+	if amount == 0 {
+		return append(r, ',')
+	}
+	return r.amount(averageOf(m, v, amount))
 }
 
 // part writes a part of a whole with six decimals; nothing where it is undefined, or huge.
@@ -87,14 +93,15 @@ func (r row) end() []byte {
 	return r
 }
 
-// appendTrip appends a row of trades.csv. Prices are averages without fees.
+// appendTrip appends a row of trades.csv. Prices are averages without fees, in the unit of the
+// market's prices; money is in the unit of the quote asset.
 func appendTrip(dst []byte, m *market.Market, t *trip, pnl market.Value) []byte {
 	worst, best := t.excursions(m)
 	cost := t.cost.Float(m.ValueDigits)
 	return row(dst).text(m.Name).text("long").
 		integer(t.entered.Millis()).average(m, t.cost, t.amount).
 		integer(t.exited.Millis()).average(m, t.proceeds, t.amount).
-		fixed(int64(t.amount), m.AmountDigits).value(t.fees, m.ValueDigits).value(pnl, m.ValueDigits).text(t.tag()).
+		fixed(int64(t.amount), m.AmountDigits).amount(quote(m, t.fees)).amount(quote(m, pnl)).text(t.tag()).
 		integer(int64(t.strategy)).part(pnl.Float(m.ValueDigits) / cost).part(worst).part(best).integer(int64(t.part)).
 		end()
 }
