@@ -382,13 +382,16 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 		e.deliver(ev)
 	}
 	if len(e.tactics) > 0 {
-		e.runTactics(ev.Kind == market.KindReport || ev.Kind == market.KindFill)
+		e.runTactics(ev)
 	}
 	if e.brackets.Busy() {
 		e.brackets.Retry()
 		e.notifySent()
 	} else if len(e.sent) > 0 {
 		e.notifySent()
+	}
+	if len(e.tactics) > 0 {
+		e.watchTactics()
 	}
 	return e.out
 }
