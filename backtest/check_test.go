@@ -23,10 +23,8 @@ func shippedPlan(t testing.TB, kind strategy.Definition, n int) *Plan {
 	switch kind.Name { // a few days of minutes have no daily average, and hardly a week
 	case "trendfilter":
 		values = map[string]any{"days": int64(0)}
-	case "rotation":
+	case "rotation", "accumulate":
 		values = map[string]any{"every": "1h"}
-	case "accumulate":
-		values = map[string]any{"every": "1h", "take": "20m"}
 	case "bandrevert": // minutes are not 3 % apart
 		values = map[string]any{"gain": "0.1%"}
 	}

@@ -27,8 +27,18 @@ func definitions() []Definition {
 		{"profit factor", "Σ pnl of winning trips ÷ |Σ pnl of losing trips|; undefined without a loss"},
 		{"expectancy", "Σ pnl ÷ trips"},
 		{"losing run", "most trips in a row with pnl < 0, in the order in which they were closed"},
-		{"buy and hold", "S × close(last) ÷ (open(first) × (1 + taker fee)); its other figures from closes of the " +
-			"charted market alone"},
+		{"buy and hold", "of one market: S × close(last) ÷ (open(first) with half the spread and the slippage × " +
+			"(1 + taker fee)), from the first open at which a strategy could trade; its other figures from the " +
+			"closes since. Of several: an equal part of S in each, cash until it has a price, never rebalanced; all " +
+			"figures from the first close of each day"},
+		{"drawdowns", "the five deepest falls of E below an earlier peak, each from its peak to the first close at " +
+			"or above it"},
+		{"trip's return", "pnl ÷ cost of what was sold, fees left out"},
+		{"mae, mfe", "furthest price below and above the average entry while the position was held, as a part of it: " +
+			"of whole candles their low and high, of the candle of the entry its close, of the candle of the exit " +
+			"the exit's price"},
+		{"partial", "trips that sold a part of a position"},
+		{"rolling figures", "sharpe and volatility of the last 90 daily returns, of 30 where there are fewer than 180"},
 		{"unprotected", "time, over all brackets, during which a position or a part of it that was to have an exit " +
 			"at the venue had none, and why: the exit was arriving, or was swapped for the other; it was too small, " +
 			"refused, cancelled, expired without buyers; the market was halted"},

@@ -62,7 +62,7 @@ func (d *driver) runOne(ctx context.Context) error {
 func (d *driver) runBatch(f *feed) error {
 	coasts := d.plain && f.Interval.Fixed() > 0
 	for rest := f.batch; len(rest) > 0; {
-		if coasts && d.started {
+		if coasts && d.started && (d.recorder == nil || d.recorder.hold.trading) {
 			n, err := d.stepQuiet(f, rest)
 			if err != nil {
 				return err
@@ -266,15 +266,51 @@ func (d *driver) mark(end market.Time) {
 		d.recorder.fail(err)
 		return
 	}
-	d.recorder.Mark(end, equity, cash, equity != cash)
+	r := d.recorder
+	if r.marks == 0 {
+		r.hold.trading = d.tradable()
+	}
+	r.Mark(end, equity, cash, equity != cash)
+	if r.followed != nil {
+		r.followed.group(d.drive)
+	}
+	switch {
+	case !r.hold.trading:
+		r.hold.trading = d.tradable() // from the next open on
+	case !r.hold.several():
+		d.markHold()
+	case end >= r.hold.due:
+		r.hold.look(end, &r.cfg, d.account.Last)
+	}
+}
+
+// markHold records the candle of the market of buy and hold.
+func (d *driver) markHold() {
 	for _, group := range [...][]market.Candle{d.deliver, d.drive} {
 		for i := range group {
-			if d.recorder.charts(&group[i]) {
+			if d.recorder.holds(&group[i]) {
 				d.recorder.Bar(&group[i]) // once, though it may stand in both
 				return
 			}
 		}
 	}
+}
+
+// endHold marks buy and hold of several markets at the end.
+func (d *driver) endHold() {
+	if h := &d.recorder.hold; h.several() && h.trading {
+		h.look(d.last, &d.recorder.cfg, d.account.Last)
+	}
+}
+
+// tradable reports whether a strategy has ended its warm-up.
+func (d *driver) tradable() bool {
+	for i := range d.plan.Strategies {
+		if !d.engine.Warming(market.StrategyID(i + 1)) {
+			return true
+		}
+	}
+	return false
 }
 
 // onEvent passes an event of the venue to the engine. Arrival times never go back: an event within
@@ -295,6 +331,9 @@ func (d *driver) send(commands []market.Command) {
 	for i := range commands {
 		if d.tracer != nil {
 			d.tracer(&commands[i], d.knows)
+		}
+		if d.recorder != nil {
+			d.recorder.command(&commands[i])
 		}
 		d.venue.Do(&commands[i])
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/page"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -262,9 +263,16 @@ func TestTheChartOfSeveralFeedsHasEachCandleOnce(t *testing.T) {
 	s.feed(2, market.Interval1h, true, true, [5]int64{0, 50, 50, 50, 50}, [5]int64{60, 50, 50, 50, 50})
 	out := t.TempDir()
 	s.run(t, Options{Out: out})
-	page, err := os.ReadFile(filepath.Join(out, "report.html"))
+	text, err := os.ReadFile(filepath.Join(out, "report.html"))
 	require.NoError(t, err)
-	require.Contains(t, string(page), `"bars":[[0,100,105,90,110,3600],[3600,105,105,105,105,7200]]`)
+	packed, err := page.Find(text, "candles-0")
+	require.NoError(t, err)
+	var head struct{ Market string }
+	columns, err := page.Unpack(packed, &head)
+	require.NoError(t, err)
+	require.Equal(t, "A-EUR", head.Market)
+	// start in hours, gap from the close before, body, above and below the body
+	require.Equal(t, [][]int64{{0, 1}, {100, 0}, {5, 0}, {5, 0}, {10, 0}}, columns)
 }
 
 // groups is a strategy that notes its groups and buys A with the first.

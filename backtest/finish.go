@@ -87,6 +87,7 @@ func (r *recorder) result(info finishInfo) *Result {
 		Unprotected: Seconds(info.Unprotected), Assumptions: info.Assumptions, Definitions: definitions(),
 		OneCandle: info.OneCandle, Universes: info.Universes, Delisted: info.Delisted,
 	}
+	res.Drawdowns = r.equity.drawdowns(info.To)
 	slices.SortFunc(res.Refusals, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
 	})
@@ -109,19 +110,6 @@ func (r *recorder) performance(to market.Time) Performance {
 		Turnover: Figure(r.tally.traded.Float(r.tally.digits) / r.amount(r.cfg.Start).Float()),
 		Exposure: Figure(float64(r.invested) / float64(r.marks)),
 		Ratios:   r.equity.ratios(growth, r.span(to), to),
-	}
-}
-
-// buyAndHold computes the figures of buying the charted market at its first open and holding it.
-func (r *recorder) buyAndHold(to market.Time) Hold {
-	if !r.prices.seen {
-		return Hold{Final: r.amount(r.cfg.Start), Ratios: undefinedRatios()}
-	}
-	final := holdEquity(r.cfg.Start, r.prices.open, market.Price(r.price.last), r.cfg.Fees.Taker)
-	growth := float64(final) / float64(r.cfg.Start)
-	return Hold{
-		Market: r.cfg.Catalog.Market(r.cfg.Chart).Name, Final: r.amount(final),
-		Ratios: r.price.ratios(growth, r.span(to), to),
 	}
 }
 
@@ -218,7 +206,7 @@ func (r *recorder) publish(res *Result) error {
 	}
 	res.Files, res.Dir = r.out.names(), r.cfg.Out
 	writeCurve(equity, res.curve, r.cfg.Currency.Digits)
-	if err := r.page(page, res); err != nil {
+	if err := r.report(res).Write(page); err != nil {
 		return fmt.Errorf("write %s: %w", page.name, err)
 	}
 	if err := writeJSON(whole, res); err != nil {

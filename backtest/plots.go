@@ -3,7 +3,6 @@ package backtest
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -22,10 +21,8 @@ const (
 // marks every second is dropped.
 type plots struct {
 	catalog *market.Catalog
-	chart   market.ID // whose candles are kept beside
-	lines   []*line   // in the order of their first values
+	lines   []*line // in the order of their first values
 	places  map[lineKey]*line
-	prices  []*line // by market, without the chart's: the price at each plot
 	marks   []mark
 	seen    int // marks
 	each    int // one mark in each is kept
@@ -46,9 +43,8 @@ type mark struct {
 	price   market.Price
 }
 
-func newPlots(catalog *market.Catalog, chart market.ID) *plots {
-	return &plots{catalog: catalog, chart: chart, places: make(map[lineKey]*line), each: 1,
-		prices: make([]*line, len(catalog.Markets())+1), dropped: make(map[lineKey]bool)}
+func newPlots(catalog *market.Catalog) *plots {
+	return &plots{catalog: catalog, places: make(map[lineKey]*line), each: 1, dropped: make(map[lineKey]bool)}
 }
 
 // add adds a value or a mark at a time that never goes back.
@@ -59,13 +55,6 @@ func (p *plots) add(at market.Time, s market.StrategyID, one strategy.Plotted, p
 	} else if l := p.line(key, one.Value); l != nil {
 		l.add(at, one.Value)
 	}
-	if one.Market == p.chart || price == 0 {
-		return
-	}
-	if p.prices[one.Market] == nil {
-		p.prices[one.Market] = newLine(lineKey{market: one.Market})
-	}
-	p.prices[one.Market].add(at, float64(price))
 }
 
 // line is the line of a name, which begins with its first value. It is nil where there are too
@@ -124,42 +113,6 @@ func (p *plots) warnings() (lines []string) {
 	return lines
 }
 
-// markets are the markets with plots, the chart's first.
-func (p *plots) markets() (ids []market.ID) {
-	for _, l := range p.lines {
-		ids = append(ids, l.key.market)
-	}
-	for i := range p.marks {
-		ids = append(ids, p.marks[i].market)
-	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	if i := slices.Index(ids, p.chart); i > 0 {
-		ids = slices.Insert(slices.Delete(ids, i, i+1), 0, p.chart)
-	}
-	return ids
-}
-
-// panes are the panes of a market in the order of their first lines; "" is the price.
-func (p *plots) panes(id market.ID) (names []string) {
-	for _, l := range p.lines {
-		if l.key.market == id && l.key.pane != "" && !slices.Contains(names, l.key.pane) {
-			names = append(names, l.key.pane)
-		}
-	}
-	return names
-}
-
-// on are the lines of one pane of a market.
-func (p *plots) on(id market.ID, pane string) (lines []*line) {
-	for _, l := range p.lines {
-		if l.key.market == id && l.key.pane == pane {
-			lines = append(lines, l)
-		}
-	}
-	return lines
-}
-
 // scale turns a value of a pane into what is drawn: prices become decimals.
 func (p *plots) scale(key *lineKey) float64 {
 	if key.pane != "" {
@@ -176,11 +129,6 @@ func (p *plots) label(key *lineKey) string {
 		}
 	}
 	return key.name
-}
-
-// marked reports whether a market has marks.
-func (p *plots) marked(id market.ID) bool {
-	return slices.ContainsFunc(p.marks, func(m mark) bool { return m.market == id })
 }
 
 const plotsHeader = "time_ms,market,strategy,kind,pane,name,value\n"

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/tidemark-trading/tidemark/backtest/report"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -148,7 +149,7 @@ func plotCatalog(t *testing.T) *market.Catalog {
 }
 
 func TestTooManyLinesAndMarksAreBounded(t *testing.T) {
-	p := newPlots(plotCatalog(t), 1)
+	p := newPlots(plotCatalog(t))
 	for i := range 3 * maxMarks {
 		at := market.Time(i)
 		p.add(at, 1, strategy.Plotted{Market: 1, Name: fmt.Sprint(i), Value: 1}, 100)
@@ -166,16 +167,18 @@ func TestTooManyLinesAndMarksAreBounded(t *testing.T) {
 }
 
 func TestLinesStandInPanesByMarket(t *testing.T) {
-	p := newPlots(plotCatalog(t), 2)
+	p := newPlots(plotCatalog(t))
 	p.add(1, 1, strategy.Plotted{Market: 1, Name: "mean", Value: 12345}, 12340)
 	p.add(1, 1, strategy.Plotted{Market: 2, Name: "RSI", Pane: "RSI", Value: 55}, 999)
 	p.add(1, 2, strategy.Plotted{Market: 2, Name: "mean", Value: 1000}, 999)
 	p.add(2, 2, strategy.Plotted{Market: 1, Name: "sold, all", Mark: true}, 12350)
-	require.Equal(t, []market.ID{2, 1}, p.markets())
-	require.Equal(t, []string{"RSI"}, p.panes(2))
-	require.Empty(t, p.panes(1))
-	require.Equal(t, "mean (strategy 2)", p.label(&p.on(2, "")[0].key))
-	require.Nil(t, p.prices[2], "the chart's candles are kept")
+	require.Equal(t, "mean (strategy 2)", p.label(&p.lines[2].key))
+	var run report.Run
+	p.fill(&run)
+	require.Len(t, run.Lines, 3)
+	require.Equal(t, report.Line{Market: 1, Pane: "RSI", Name: "RSI (strategy 1)",
+		Points: []report.Value{{At: 1, Y: 55}}}, run.Lines[1])
+	require.Equal(t, []report.Mark{{Market: 0, At: 2, Price: 123.5, Text: "sold, all"}}, run.Marks)
 	out := &table{}
 	p.write(out)
 	require.Equal(t, plotsHeader+"0,BTC-EUR,1,line,,mean,123.45\n0,ETH-EUR,1,line,RSI,RSI,55\n"+

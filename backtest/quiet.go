@@ -27,26 +27,28 @@ func (r *recorder) MarkQuiet(a *stand, series []market.Candle, length market.Tim
 		return err
 	}
 	r.quietBars(series, length)
+	if r.followed != nil {
+		r.followed.candles(a.market.ID, series)
+	}
 	return nil
 }
 
 // quietBars is Bar for consecutive candles.
 func (r *recorder) quietBars(series []market.Candle, length market.Time) {
-	if r.bars != nil || !r.prices.seen {
-		for i := range series {
-			r.Bar(&series[i])
-		}
+	price := &r.hold.track
+	switch {
+	case !r.hold.trading || !r.holds(&series[0]):
 		return
-	}
-	if series[0].Market != r.cfg.Chart || series[0].Interval != r.cfg.ChartInterval {
-		return
+	case !r.hold.seen:
+		r.Bar(&series[0])
+		series = series[1:]
 	}
 	for len(series) > 0 {
-		if at := series[0].Start + length; at > r.price.dayEnd {
-			r.price.roll(at)
+		if at := series[0].Start + length; at > price.dayEnd {
+			price.roll(at)
 		}
-		day := untilStart(series, r.price.dayEnd-length)
-		r.price.addCloses(series[:day], length)
+		day := untilStart(series, price.dayEnd-length)
+		price.addCloses(series[:day], length)
 		series = series[day:]
 	}
 }

@@ -20,8 +20,8 @@ func TestQuietCandlesAreMarkedAsOneByOne(t *testing.T) {
 		require.NoError(t, err)
 		m := &market.Market{Name: "BTC-EUR", PriceDigits: uint8(rapid.IntRange(0, 4).Draw(t, "price digits"))}
 		require.NoError(t, catalog.AddMarket(m))
-		cfg := recorderConfig{Catalog: catalog, Currency: eur, Start: 1_000_000, Chart: m.ID,
-			ChartInterval: market.Interval1h, Curve: rapid.Bool().Draw(t, "curve")}
+		cfg := recorderConfig{Catalog: catalog, Currency: eur, Start: 1_000_000, Markets: []*market.Market{m},
+			HoldInterval: market.Interval1h, Curve: rapid.Bool().Draw(t, "curve")}
 		one, row := recorderFor(t, cfg), recorderFor(t, cfg)
 		length, price := market.Time(market.Interval1h.Fixed()), rapid.Int64Range(1, 100_000).Draw(t, "price")
 		start, cash := market.Time(0), market.Money(1_000_000)
@@ -67,5 +67,6 @@ func TestQuietCandlesAreMarkedAsOneByOne(t *testing.T) {
 func recorderFor(t *rapid.T, cfg recorderConfig) *recorder {
 	r, err := newRecorder(cfg)
 	require.NoError(t, err)
+	r.hold.trading = true
 	return r
 }

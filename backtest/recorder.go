@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/backtest/report"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -18,14 +19,16 @@ type recorderConfig struct {
 	Start    market.Money  // equity at From, above zero
 	From     market.Time   // start of the first candle
 
-	Run           uuid.UUID       // run id, for the client order ids in orders.csv
-	Out           string          // folder of the result files; empty: none are written
-	Curve         bool            // keep the equity curve for the summary; implied by Out
-	Keep          bool            // keep trades and fills for the Result
-	Chart         market.ID       // market of the report's candles and of buy-and-hold; 0: none
-	ChartInterval market.Interval // which candles of that market
-	Fees          exchange.Fees   // that the fills were charged; buy-and-hold pays the taker's
-	Assets        string          // where report.html finds its script; see ParseAssets
+	Run          uuid.UUID        // run id, for the client order ids in orders.csv
+	Out          string           // folder of the result files; empty: none are written
+	Curve        bool             // keep the equity curve for the summary; implied by Out
+	Keep         bool             // keep trades and fills for the Result
+	Markets      []*market.Market // of buy and hold
+	HoldInterval market.Interval  // the candles of its market, where it is one
+	Fees         exchange.Fees    // that the fills were charged; buy and hold pays the taker's
+	Spread       exchange.Spread  // that buy and hold pays
+	Strategies   []string         // by StrategyID − 1
+	Candles      []report.Candles // of the page
 }
 
 // recorder records a run and sums it up. It streams rows to disk and keeps a bounded amount of
@@ -40,9 +43,7 @@ type recorder struct {
 
 	equity   track
 	curve    curve
-	price    track // closes of the charted market
-	prices   priceRange
-	bars     *bars
+	hold     hold
 	extremes extremes
 	months   []Month
 	month    monthEnd
@@ -50,23 +51,18 @@ type recorder struct {
 	cfg   recorderConfig
 	held  holdings
 	tally tally
-	drawn markers
 	kept  *kept  // nil: Keep is not set
 	plots *plots // nil without a folder
-	out   *results
+	page  *sheet // nil without a folder
+
+	followed followed
+	out      *results
 	tables
 	err error
 }
 
 // tables are the files that grow while the run lasts; nil without a folder.
 type tables struct{ trips, fills, orders *table }
-
-// priceRange is the first open and the last close of the charted market.
-type priceRange struct {
-	open   market.Price
-	seen   bool
-	length market.Duration // of a candle; 0: it varies
-}
 
 // newRecorder begins a recording. With cfg.Out it makes the folder and the temporary files, which
 // Finish or Abort remove.
@@ -92,8 +88,12 @@ func newRecorder(cfg recorderConfig) (*recorder, error) {
 	if cfg.Keep {
 		r.kept = &kept{}
 	}
-	if cfg.Chart != 0 {
-		r.prices.length = cfg.ChartInterval.Fixed()
+	r.hold.length = cfg.HoldInterval.Fixed()
+	for _, m := range cfg.Markets {
+		r.hold.parts = append(r.hold.parts, holdPart{market: m})
+	}
+	if cfg.Out != "" || cfg.Keep {
+		r.followed = make(followed, len(cfg.Catalog.Markets())+1)
 	}
 	return r, r.open()
 }
@@ -103,13 +103,11 @@ func (r *recorder) open() (err error) {
 	if r.cfg.Out == "" {
 		return nil
 	}
-	if _, err := ParseAssets(r.cfg.Assets); err != nil {
-		return err
-	}
 	if r.out, err = newResults(r.cfg.Out); err != nil {
 		return err
 	}
-	r.bars, r.plots = &bars{}, newPlots(r.cfg.Catalog, r.cfg.Chart)
+	r.plots, r.page = newPlots(r.cfg.Catalog), newSheet(&r.cfg)
+	r.equity.daily = &r.page.days
 	for _, t := range []struct {
 		to           **table
 		name, header string
@@ -163,32 +161,29 @@ func (r *recorder) roll(s sample) {
 	r.wake = min(r.equity.dayEnd, r.curve.end)
 }
 
-// Bar records a candle of the charted market and ignores all others. Buy and hold needs every
-// candle of the chart.
+// Bar records a candle of the one market of buy and hold, and ignores all others. It needs every
+// candle from the first on that could be traded.
 func (r *recorder) Bar(c *market.Candle) {
-	if !r.charts(c) {
+	if !r.holds(c) {
 		return
 	}
-	at := c.Start + market.Time(r.prices.length)
-	if r.prices.length == 0 {
+	h, at := &r.hold, c.Start+market.Time(r.hold.length)
+	if h.length == 0 {
 		at = c.End()
 	}
-	if !r.prices.seen {
-		r.prices.seen, r.prices.open = true, c.Open
-		r.price.start(at, int64(c.Close))
+	if !h.seen {
+		h.seen, h.open, h.from = true, r.cfg.bought(c.Open), c.Start
+		h.track.start(at, int64(c.Close))
 	}
-	if at > r.price.dayEnd {
-		r.price.roll(at)
+	if at > h.track.dayEnd {
+		h.track.roll(at)
 	}
-	r.price.add(at, int64(c.Close))
-	if r.bars != nil {
-		r.bars.add(c)
-	}
+	h.track.add(at, int64(c.Close))
 }
 
-// charts reports whether a candle is of the charted series.
-func (r *recorder) charts(c *market.Candle) bool {
-	return c.Market == r.cfg.Chart && c.Interval == r.cfg.ChartInterval
+// holds reports whether a candle is of the one market of buy and hold.
+func (r *recorder) holds(c *market.Candle) bool {
+	return len(r.cfg.Markets) == 1 && c.Market == r.cfg.Markets[0].ID && c.Interval == r.cfg.HoldInterval
 }
 
 // Held records an amount of base that was there before the run or came from outside, at a price as
@@ -198,7 +193,9 @@ func (r *recorder) Held(at market.Time, strategy market.StrategyID, id market.ID
 	m := r.cfg.Catalog.Market(id)
 	value, err := m.Value(price, amount)
 	if err == nil {
-		err = r.held.of(strategy, m).buy(at, amount, value, market.Value{})
+		h := r.held.of(strategy, m)
+		err = h.buy(at, amount, value, market.Value{})
+		r.followed.begin(h)
 	}
 	r.fail(err)
 }
@@ -243,6 +240,7 @@ func (r *recorder) failFill(f *market.Fill, err error) {
 func (r *recorder) updateHolding(m *market.Market, f *market.Fill, o *market.Order, value market.Value) error {
 	h := r.held.of(f.Strategy, m)
 	if f.Side == market.Buy {
+		r.followed.begin(h)
 		return h.buy(f.Time, f.Amount, value, f.Fee)
 	}
 	covered, err := h.sell(f, o.Tag, value)
@@ -287,6 +285,7 @@ func (r *recorder) writeOrder(m *market.Market, o *market.Order, unknown string)
 	if r.orders == nil {
 		return
 	}
+	r.page.stops.end(o.ID, max(o.Updated, o.Created))
 	r.orders.buf = appendOrder(r.orders.buf, m, o, market.ClientOrderID(r.cfg.Run, o.ID), unknown)
 	r.orders.flushFull()
 }
@@ -300,12 +299,17 @@ func (r *recorder) close(h *holding, o *market.Order) error {
 
 // endTrips writes the trips of the order, or of all orders where it is 0.
 func (r *recorder) endTrips(h *holding, order market.OrderID) error {
-	kept := h.closing[:0]
+	kept, only := h.closing[:0], len(h.closing) == 1
 	for i := range h.closing {
 		t := &h.closing[i]
 		if order != 0 && t.order != order {
 			kept = append(kept, *t)
 			continue
+		}
+		t.reached = h.reached
+		if !h.flat || h.parts > 0 || !only {
+			h.parts++
+			t.part = h.parts
 		}
 		if err := r.trip(h.market, t); err != nil {
 			return err
@@ -321,8 +325,11 @@ func (r *recorder) trip(m *market.Market, t *trip) error {
 	if err != nil {
 		return fmt.Errorf("profit of a trip in %s: %w", m.Name, err)
 	}
+	if t.part > 0 {
+		r.tally.trips.Partial++
+	}
 	if r.trips != nil {
-		r.drawn.add(m, t, pnl, r.cfg.Chart)
+		r.page.trip(m, t, pnl)
 		r.trips.buf = appendTrip(r.trips.buf, m, t, pnl)
 		r.trips.flushFull()
 	}

@@ -38,7 +38,7 @@ func newCrossRun(t *testing.T, cfg recorderConfig) *crossRun {
 	require.NoError(t, c.AddMarket(m))
 	candles := readCandles(t, m, shared+"data/bitvavo_BTC-EUR_1h_2020-2024.csv")
 	cfg.Catalog, cfg.Start, cfg.From = c, 10_000_000_00000000, candles[0].Start
-	cfg.Chart, cfg.ChartInterval, cfg.Fees.Taker = m.ID, market.Interval1h, crossFee
+	cfg.Markets, cfg.HoldInterval, cfg.Fees.Taker = []*market.Market{m}, market.Interval1h, crossFee
 	r, err := newRecorder(cfg)
 	require.NoError(t, err)
 	return &crossRun{t: t, r: r, m: m, candles: candles, cash: cfg.Start}

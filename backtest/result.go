@@ -34,6 +34,7 @@ type Result struct {
 	Data        []DataInfo     `json:"data"`
 	Rules       []Rules        `json:"markets"`
 	Performance Performance    `json:"performance"`
+	Drawdowns   []Drawdown     `json:"drawdowns"` // the deepest, at most five; the deepest first
 	Hold        Hold           `json:"buy_and_hold"`
 	Trips       TripFigures    `json:"trips"`
 	Orders      OrderFigures   `json:"orders"`
@@ -149,11 +150,14 @@ type Drawdown struct {
 	Length    Seconds `json:"length_seconds"`
 }
 
-// Hold is the result of buying the charted market at the start and holding it. Market is empty
-// where there was no candle.
+// Hold is the result of buying the markets of the strategies with equal parts of the start equity
+// and holding them. Market is the name of the only one, or "3 markets"; it is empty where no
+// strategy could trade.
 type Hold struct {
-	Market string `json:"market"`
-	Final  Amount `json:"final_equity"`
+	Market  string   `json:"market"`
+	Markets []string `json:"markets"`
+	From    Moment   `json:"from"` // when a strategy could first trade
+	Final   Amount   `json:"final_equity"`
 	Ratios
 }
 
@@ -164,6 +168,7 @@ type TripFigures struct {
 	Lost         int64  `json:"lost"`
 	Open         int64  `json:"positions_open_at_end"`
 	Untracked    int64  `json:"sells_without_known_entry"`
+	Partial      int64  `json:"partial"` // trips that sold a part of a position
 	LosingRun    int64  `json:"longest_losing_run"`
 	WinRate      Figure `json:"win_rate"`
 	ProfitFactor Figure `json:"profit_factor"`

@@ -13,7 +13,8 @@ import (
 
 // The header lines of the tables.
 const (
-	tripHeader   = "market,side,entry_time_ms,entry_price,exit_time_ms,exit_price,amount,fees,pnl,reason\n"
+	tripHeader = "market,side,entry_time_ms,entry_price,exit_time_ms,exit_price,amount,fees,pnl,reason," +
+		"strategy,return,mae,mfe,part\n"
 	fillHeader   = "time_ms,market,strategy,order,fill_id,side,price,amount,value,fee,fee_currency,taker\n"
 	equityHeader = "time_ms,equity,cash,position,exposure\n"
 	orderHeader  = "order,client_order_id,order_id,market,strategy,side,type,status,reason," +
@@ -50,6 +51,15 @@ func (r row) average(m *market.Market, v market.Value, amount market.Qty) row {
 	return append(appendAverage(r, m, v, amount), ',')
 }
 
+// part writes a part of a whole with six decimals; nothing where it is undefined, or huge.
+func (r row) part(x float64) row {
+	units := math.Round(x * 1e6)
+	if !(math.Abs(units) < 1e15) {
+		return append(r, ',')
+	}
+	return r.fixed(int64(units), 6)
+}
+
 func (r row) yes(b bool) row { return append(strconv.AppendBool(r, b), ',') }
 
 func (r row) uuid(id uuid.UUID) row {
@@ -72,10 +82,13 @@ func (r row) end() []byte {
 
 // appendTrip appends a row of trades.csv. Prices are averages without fees.
 func appendTrip(dst []byte, m *market.Market, t *trip, pnl market.Value) []byte {
+	worst, best := t.excursions(m)
+	cost := t.cost.Float(m.ValueDigits)
 	return row(dst).text(m.Name).text("long").
 		integer(t.entered.Millis()).average(m, t.cost, t.amount).
 		integer(t.exited.Millis()).average(m, t.proceeds, t.amount).
 		fixed(int64(t.amount), m.AmountDigits).value(t.fees, m.ValueDigits).value(pnl, m.ValueDigits).text(t.tag()).
+		integer(int64(t.strategy)).part(pnl.Float(m.ValueDigits) / cost).part(worst).part(best).integer(int64(t.part)).
 		end()
 }
 

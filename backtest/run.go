@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/tidemark-trading/tidemark/backtest/report"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
@@ -17,7 +18,6 @@ import (
 // Options configure the output of a run. They never change its result.
 type Options struct {
 	Out      string            // folder of the result files; empty: none
-	Assets   string            // where report.html finds its script; see ParseAssets
 	Curve    bool              // keep the equity curve for the summary; implied by Out
 	Keep     bool              // keep every trade and fill for Result.Trades and Result.Fills, in memory
 	Envelope bool              // run the pessimistic and the optimistic path too
@@ -74,6 +74,7 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 		rec.Abort()
 		return nil, err
 	}
+	d.endHold()
 	d.reportHalts(o.Halted)
 	info := d.info(o)
 	if o.Envelope {
@@ -85,24 +86,72 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	return rec.Finish(info)
 }
 
-// recording configures the recorder of a plan. The chart shows the first strategy's first market.
+// recording configures the recorder of a plan.
 func (p *Plan) recording(o Options, equity market.Money, from market.Time) recorderConfig {
-	first := &p.Strategies[0]
+	universe := p.universe()
 	return recorderConfig{
 		Catalog: p.Catalog, Currency: p.Currency, Start: equity, From: from,
-		Run: runID(o.ConfigHash, o.DataHash), Out: o.Out, Curve: o.Curve, Keep: o.Keep, Assets: o.Assets,
-		Chart: first.Markets[0].ID, ChartInterval: p.chartInterval(first), Fees: exchange.Fees(p.Fees),
+		Run: runID(o.ConfigHash, o.DataHash), Out: o.Out, Curve: o.Curve, Keep: o.Keep,
+		Fees: exchange.Fees(p.Fees), Markets: universe, HoldInterval: p.feedOf(universe[0]).Interval,
+		Spread:     exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage},
+		Strategies: p.names(), Candles: p.candles(universe, from),
 	}
 }
 
-// chartInterval is that of the strategy, or of the only feed there is.
-func (p *Plan) chartInterval(s *StrategyPlan) market.Interval {
-	for _, f := range p.Feeds {
-		if f.Market == s.Markets[0] && f.Interval == s.Interval {
-			return s.Interval
+// universe are the markets of the strategies in their order.
+func (p *Plan) universe() (list []*market.Market) {
+	for i := range p.Strategies {
+		for _, m := range p.Strategies[i].Markets {
+			if !slices.Contains(list, m) {
+				list = append(list, m)
+			}
 		}
 	}
-	return p.Feeds[0].Interval
+	return list
+}
+
+func (p *Plan) names() (list []string) {
+	for i := range p.Strategies {
+		list = append(list, p.Strategies[i].Name)
+	}
+	return list
+}
+
+// feedOf is the feed of a market with the interval of the first strategy that trades it, or the
+// market's first, or the first of all.
+func (p *Plan) feedOf(m *market.Market) Feed {
+	own := p.Feeds[0]
+	for _, f := range slices.Backward(p.Feeds) {
+		if f.Market == m {
+			own = f
+		}
+	}
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
+		if !slices.Contains(s.Markets, m) {
+			continue
+		}
+		for _, f := range p.Feeds {
+			if f.Market == m && f.Interval == s.Interval {
+				return f
+			}
+		}
+		break
+	}
+	return own
+}
+
+// candles are the series of the page, read again after the run.
+func (p *Plan) candles(universe []*market.Market, from market.Time) (list []report.Candles) {
+	for _, m := range universe {
+		f := p.feedOf(m)
+		if f.Market != m {
+			continue
+		}
+		list = append(list, report.Candles{Market: int(m.ID) - 1, Quote: p.Currency.Symbol, Interval: f.Interval,
+			Open: func() (report.Source, error) { return p.Open(f, from, p.To) }})
+	}
+	return list
 }
 
 // envelope returns the ends of the run under the pessimistic and the optimistic path. A run in

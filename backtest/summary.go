@@ -68,15 +68,15 @@ func WriteSummary(w io.Writer, res *Result, opts SummaryOptions) error {
 	}
 	s := &summary{width: max(opts.Width, 40), colour: opts.Color}
 	s.head(res)
-	s.chart(res)
-	s.figures(res)
-	s.months(res)
-	s.envelope(res)
-	s.refusals(res)
 	s.list("Universe", res.UniverseLines())
 	s.list("Assumptions", res.Assumptions)
-	s.formulas(res)
+	s.refusals(res)
+	s.envelope(res)
+	s.months(res)
+	s.figures(res)
+	s.chart(res)
 	s.files(res)
+	s.headline(res)
 	_, err := io.WriteString(w, s.String())
 	return err
 }
@@ -215,16 +215,15 @@ func (s *summary) months(res *Result) {
 	}
 	s.line("%s", s.paint(dim,
 		"       Jan    Feb    Mar    Apr    May    Jun    Jul    Aug    Sep    Oct    Nov    Dec     year"))
-	for _, y := range years(res.Months) {
-		row := fmt.Sprintf("%4d", y.Year)
-		for _, m := range y.Months {
-			text := ""
-			if m.Defined() {
-				text = m.Points()
-			}
-			row += s.paint(signColour(m), left(text, 7))
+	for at := 0; at < len(res.Months); {
+		year, next, growth := res.Months[at].Year, 1, 1.0
+		row := fmt.Sprintf("%4d", year)
+		for ; at < len(res.Months) && res.Months[at].Year == year; at++ {
+			m := &res.Months[at]
+			row += pad("", 7*(m.Month-next)) + s.paint(signColour(m.Return), left(m.Return.Points(), 7))
+			next, growth = m.Month+1, growth*(1+float64(m.Return))
 		}
-		s.line("%s%s", row, s.paint(bold, left(y.Total.Points(), 9)))
+		s.line("%s%s%s", row, pad("", 7*(13-next)), s.paint(bold, left(Figure(growth-1).Points(), 9)))
 	}
 }
 
@@ -270,13 +269,17 @@ func (s *summary) list(title string, texts []string) {
 	}
 }
 
-// formulas names the definitions of the ratios; all of them are in result.json.
-func (s *summary) formulas(res *Result) {
-	for _, d := range res.Definitions {
-		switch d.Name {
-		case "sharpe", "sortino", "calmar", "buy and hold":
-			s.wrapped(d.Name+" = ", d.Formula, dim)
-		}
+// headline is the last of a summary, which stays on the screen.
+func (s *summary) headline(res *Result) {
+	p, t := &res.Performance, &res.Trips
+	s.line("")
+	s.wrapped("", fmt.Sprintf("Return %s, %s %s.", p.Return.Percent(2), holdTitle(res), res.Hold.Return.Percent(2)),
+		signColour(p.Return))
+	s.wrapped("", fmt.Sprintf("%s to %s %s, maximum drawdown %s, Sharpe %s, %d trips, %s won, fees %s.",
+		p.Start.Short(), p.Final.Short(), res.Currency, p.Drawdown.Depth.Percent(2), p.Sharpe.Text(2), t.Count,
+		t.WinRate.Percent(1), p.Fees.Short()), bold)
+	if res.Synthetic {
+		s.wrapped("", "The candles are synthetic: this says nothing about real money.", yellow)
 	}
 }
 

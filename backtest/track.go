@@ -2,8 +2,10 @@ package backtest
 
 import (
 	"math"
+	"slices"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/backtest/report"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -27,6 +29,10 @@ type track struct {
 	worst      fall
 	depth      float64
 	underWorst bool // the current fall is the worst one
+
+	lowAt market.Time
+	falls []fall        // that have ended, the deepest first
+	daily *[]report.Day // gets every day with a return; nil: not kept
 }
 
 // fall is one drawdown; until is zero while it lasts.
@@ -58,7 +64,7 @@ func (t *track) turn(at market.Time, value int64) {
 		t.rise(at)
 		return
 	}
-	t.low = value
+	t.low, t.lowAt = value, at
 	t.deepen(at)
 }
 
@@ -77,10 +83,43 @@ func (t *track) rise(at market.Time) {
 	if t.underWorst {
 		t.worst.to, t.underWorst = at, false
 	}
+	if t.low < t.peak {
+		t.fell(at)
+	}
 	if t.last > t.peak {
 		t.peak, t.peakAt = t.last, at
 	}
 	t.low = t.peak
+}
+
+// worstFalls is the number of drawdowns that a result lists.
+const worstFalls = 5
+
+// fell keeps a fall that has ended where it is one of the deepest.
+func (t *track) fell(at market.Time) {
+	f := fall{peak: t.peak, bottom: t.low, from: t.peakAt, bottomed: t.lowAt, to: at}
+	place := len(t.falls)
+	for place > 0 && t.falls[place-1].depth() < f.depth() {
+		place--
+	}
+	if place < worstFalls {
+		t.falls = slices.Insert(t.falls, place, f)
+		t.falls = t.falls[:min(len(t.falls), worstFalls)]
+	}
+}
+
+func (f *fall) depth() float64 { return float64(f.peak-f.bottom) / float64(f.peak) }
+
+// drawdowns are the deepest falls. It ends the last one, so it is called once.
+func (t *track) drawdowns(end market.Time) []Drawdown {
+	if t.low < t.peak {
+		t.fell(0)
+	}
+	list := make([]Drawdown, 0, len(t.falls))
+	for i := range t.falls {
+		list = append(list, t.falls[i].drawdown(end))
+	}
+	return list
 }
 
 // roll closes the days before the one of at. Days without a close carry the last value forward.
@@ -94,7 +133,11 @@ func (t *track) roll(at market.Time) {
 // closeDay adds the return of the day to the statistics; the first day has none.
 func (t *track) closeDay() {
 	if t.whole && t.close > 0 {
-		t.days.add(float64(t.last)/float64(t.close) - 1)
+		change := float64(t.last)/float64(t.close) - 1
+		t.days.add(change)
+		if t.daily != nil {
+			*t.daily = append(*t.daily, report.Day{End: t.dayEnd, Return: change})
+		}
 	}
 	t.broken = t.broken || t.last <= 0
 	t.close, t.whole = t.last, true
@@ -114,15 +157,18 @@ func (t *track) drawdown(end market.Time) Drawdown {
 	if t.depth == 0 {
 		return Drawdown{}
 	}
-	until := t.worst.to
+	return t.worst.drawdown(end)
+}
+
+// drawdown is the fall as the result has it.
+func (f *fall) drawdown(end market.Time) Drawdown {
+	until := f.to
 	if until == 0 {
 		until = end
 	}
-	return Drawdown{
-		Depth: Figure(t.depth), Start: Moment(t.worst.from), Bottom: Moment(t.worst.bottomed),
-		Recovered: Moment(t.worst.to),
-		Length:    Seconds(until.Sub(t.worst.from)),
-	}
+	return Drawdown{Depth: Figure(f.depth()), Start: Moment(f.from), Bottom: Moment(f.bottomed),
+		Recovered: Moment(f.to),
+		Length:    Seconds(until.Sub(f.from))}
 }
 
 // annual is the yearly growth of a curve; undefined for less than a day, where it means nothing.

@@ -20,6 +20,9 @@ type Trade struct {
 	Fees    Amount // of both sides, in the quote asset, rounded to its unit
 	Profit  Amount // after the fees, rounded likewise
 	Reason  string // the tag of the sale; "signal" without one
+	Worst   Figure // MAE: the furthest price below the entry while it was held, as a part of it; 0 or less
+	Best    Figure // MFE: the furthest above
+	Part    int    // of a position that was sold in several trades: its number, from 1; 0: sold at once
 }
 
 // Return is the profit as a part of what was paid, fees left out.
@@ -46,9 +49,11 @@ type kept struct {
 }
 
 func (k *kept) trade(m *market.Market, t *trip, pnl market.Value) {
+	worst, best := t.excursions(m)
 	k.trades = append(k.trades, Trade{Market: m.Name, Entered: t.entered, Exited: t.exited,
 		Amount: base(m, t.amount), Entry: averageOf(m, t.cost, t.amount), Exit: averageOf(m, t.proceeds, t.amount),
-		Fees: quote(m, t.fees), Profit: quote(m, pnl), Reason: t.tag()})
+		Fees: quote(m, t.fees), Profit: quote(m, pnl), Reason: t.tag(),
+		Worst: Figure(worst), Best: Figure(best), Part: t.part})
 }
 
 func (k *kept) fill(m *market.Market, f *market.Fill, o *market.Order) {

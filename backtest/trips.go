@@ -11,6 +11,7 @@ import (
 // trip is one round trip: the sale of a part of a position by one closing order.
 type trip struct {
 	order    market.OrderID
+	strategy market.StrategyID
 	reason   string      // the closing order's tag
 	entered  market.Time // the first fill since the position was flat
 	exited   market.Time // the last fill of the closing order
@@ -18,6 +19,8 @@ type trip struct {
 	cost     market.Value // paid for amount, without fees
 	proceeds market.Value // received for amount, without fees
 	fees     market.Value // the share of the entry's fees and the exit's own
+	reached  reach        // prices while it was held; empty where they are not followed
+	part     int          // of a position that was sold in several trips: its number, from 1; 0: sold at once
 }
 
 // pnl is the profit of the trip after its fees.
@@ -35,13 +38,19 @@ func (t *trip) tag() string { return cmp.Or(t.reason, "signal") }
 // holding is the position of one strategy in one market, with the trips of closing orders that are
 // still open.
 type holding struct {
-	market  *market.Market
-	amount  market.Qty
-	cost    market.Value // of amount, without fees
-	fees    market.Value // paid to buy amount
-	entered market.Time
-	flat    bool // amount is zero, or dust that no order could sell
-	closing []trip
+	market   *market.Market
+	strategy market.StrategyID
+	amount   market.Qty
+	cost     market.Value // of amount, without fees
+	fees     market.Value // paid to buy amount
+	entered  market.Time
+	flat     bool // amount is zero, or dust that no order could sell
+	parts    int  // trips of the position that have ended
+	closing  []trip
+	reached  reach
+
+	next   *holding // among the followed ones of its market
+	listed bool
 }
 
 // holdings are indexed by strategy, then by market id.
@@ -63,7 +72,7 @@ func (h *holdings) begin(strategy market.StrategyID, m *market.Market) *holding 
 	for len(row) <= int(m.ID) {
 		row = append(row, nil)
 	}
-	row[m.ID] = &holding{market: m, flat: true}
+	row[m.ID] = &holding{market: m, strategy: strategy, flat: true}
 	h.by[strategy] = row
 	return row[m.ID]
 }
@@ -83,7 +92,7 @@ func (h *holdings) open() (n int64) {
 // buy adds to the holding.
 func (h *holding) buy(at market.Time, amount market.Qty, value, fee market.Value) (err error) {
 	if h.flat {
-		h.entered, h.flat = at, false
+		h.entered, h.flat, h.parts, h.reached = at, false, 0, reach{}
 	}
 	if h.amount, err = market.Add(h.amount, amount); err != nil {
 		return figureError("holding", h.market, err)
@@ -155,7 +164,7 @@ func (h *holding) trip(order market.OrderID) *trip {
 	}
 	h.closing = append(h.closing, trip{})
 	t := &h.closing[len(h.closing)-1]
-	t.order, t.entered = order, h.entered
+	t.order, t.entered, t.strategy = order, h.entered, h.strategy
 	return t
 }
 

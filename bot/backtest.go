@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/parquet"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
@@ -38,7 +39,7 @@ const backtestExample = `  bot backtest
 type backtestFlags struct {
 	config, from, to, out, envelope, assets, data, log string
 	sets                                               []string
-	noFiles, json, lookahead, warmup                   bool
+	noFiles, json, lookahead, warmup, parquet          bool
 }
 
 func (a *app) backtestCommand() *cobra.Command {
@@ -51,18 +52,20 @@ func (a *app) backtestCommand() *cobra.Command {
 	flags := c.Flags()
 	flags.StringVarP(&f.config, "config", "c", "", "config `FILE`; without it: a built-in example on synthetic candles")
 	flags.StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
-	flags.StringVar(&f.from, "from", "", "first candle to trade on: 2021-01-01, RFC 3339 or Unix ms")
+	flags.StringVar(&f.from, "from", "", "first candle to trade on: 2021, 2021-06, 2021-06-30, RFC 3339 or Unix ms")
 	flags.StringVar(&f.to, "to", "", "end of the range, exclusive")
 	flags.StringVar(&f.data, "db", "", "candle store `FILE` instead of the config's")
 	flags.StringVar(&f.data, "data", "", "another name of --db")
 	flags.Lookup("data").Hidden = true
 	flags.StringVar(&f.out, "out", "", "`DIR` for the result files; without it out/NAME, after the config")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
+	flags.BoolVar(&f.parquet, "parquet", false, "write the tables as Parquet too, for notebooks")
 	console.AddJSON(flags, &f.json, nil, "print result.json and nothing else; files only with --out")
 	flags.StringVar(&f.envelope, "envelope", "",
 		"run the pessimistic and optimistic path too: `MODE` auto, true or false; auto: unless --json")
 	flags.Lookup("envelope").NoOptDefVal = "true"
-	flags.StringVar(&f.assets, "assets", "", "script of report.html: `URL`, folder, or inline=FILE")
+	flags.StringVar(&f.assets, "assets", "", "no effect any more")
+	flags.Lookup("assets").Hidden = true
 	flags.StringVar(&f.log, "log", "warn", "log `LEVEL` of strategies on standard error: off, error, warn, info, debug")
 	flags.BoolVar(&f.lookahead, "check-lookahead", false,
 		"instead: change the future at many places and see whether earlier decisions change")
@@ -91,12 +94,15 @@ func (f *backtestFlags) overrides() (list []config.Override, err error) {
 	for _, flag := range [...]struct{ name, key, text string }{
 		{"from", "backtest.from", f.from}, {"to", "backtest.to", f.to},
 		{"db", "data.candles", f.data}, {"out", "report.out", f.out},
-		{"envelope", "report.envelope", f.envelope}, {"assets", "report.assets", f.assets},
+		{"envelope", "report.envelope", f.envelope},
 	} {
 		if flag.text != "" {
 			list = append(list, config.Override{Flag: "--" + flag.name + " " + flag.text,
 				Path: strings.Split(flag.key, "."), Text: flag.text, Word: true})
 		}
+	}
+	if f.parquet {
+		list = append(list, config.Override{Flag: "--parquet", Path: []string{"report", "parquet"}, Text: "true"})
 	}
 	if f.data != "" {
 		list = append(list, config.Override{Flag: "--db", Path: []string{"data", "source"}, Text: config.SourceStore})
@@ -133,6 +139,9 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 		return err
 	}
 	a.warn(c.Source.Hints)
+	if f.assets != "" {
+		fmt.Fprintln(a.Stderr, "--assets has no effect any more: report.html loads no script")
+	}
 	p, err := plan.NewBacktest(c, a.Definitions)
 	if err != nil {
 		return err
@@ -186,7 +195,7 @@ func (a *app) halts(all []backtest.Halted) (err error) {
 // runBacktest runs the plan and shows its result.
 func (a *app) runBacktest(ctx context.Context, p *plan.Backtest, f *backtestFlags) error {
 	o := &p.Options
-	o.Assets, o.Curve = p.Config.Report.Assets, !f.json
+	o.Curve = !f.json
 	o.Envelope = p.Config.Report.Envelope == "true" || p.Config.Report.Envelope == config.EnvelopeAuto && !f.json
 	if !f.noFiles && (!f.json || f.out != "") {
 		o.Out = p.Config.Report.Out
@@ -202,10 +211,18 @@ func (a *app) runBacktest(ctx context.Context, p *plan.Backtest, f *backtestFlag
 	var halted []backtest.Halted
 	o.Halted = func(h backtest.Halted) { halted = append(halted, h) }
 	result, err := a.runWithBar(ctx, p, f)
+	var tables []string
+	if err == nil && o.Out != "" {
+		tables, err = parquet.Folder(o.Out, p.Config.Report.Parquet)
+	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.show(result, f.json), a.halts(halted))
+	err = a.show(result, f.json)
+	if len(tables) > 0 && !f.json {
+		fmt.Fprintln(a.Stdout, strings.Join(tables, ", "))
+	}
+	return errors.Join(err, a.halts(halted))
 }
 
 // runWithBar runs the plan under a bar that is gone before anything else is printed.

@@ -39,7 +39,10 @@ var plays = []struct {
 	{"bot completion", sceneAlone},
 	{"bot strategies", sceneAlone},
 	{"bot init", sceneAlone},
+	{"bot candles export", sceneAlone},
 	{"bot candles import", sceneAlone},
+	{"bot candles list", sceneAlone},
+	{"bot candles verify", sceneAlone},
 	{"bot candles fetch", sceneAlone},
 	{"bot backtest", sceneAlone},
 	{"bot doctor", sceneAlone},
@@ -68,6 +71,7 @@ var whole = map[string]string{
 	"bot doctor":                      "bot doctor -c configs/sandbox.toml",
 	"bot init":                        "bot init own",
 	"bot explain":                     "bot explain 1",
+	"bot candles export":              "bot candles export --synthetic --market BTC-EUR --interval 1h --out sample.csv",
 	"bot candles import":              "bot candles import --market BTC-EUR --interval 1h FILE.csv",
 	"bot candles fetch --markets":     "bot candles fetch --markets -c live.toml",
 	"bot candles fetch":               "bot candles fetch -c live.toml --market ETH-EUR --interval 1h --from YESTERDAY",
@@ -230,7 +234,7 @@ type shell struct {
 	env          []string // beside that of the test
 }
 
-// newShell returns a folder that looks like a checkout, with configs/, FILE.csv and live.toml. That
+// newShell returns a folder that looks like a checkout, with configs/, CSV and live.toml. That
 // is configs/sandbox.toml with another state folder, and with a shorter window, for which the kill
 // switch waits.
 func newShell(t *testing.T) *shell {
@@ -251,6 +255,7 @@ func newShell(t *testing.T) *shell {
 		fmt.Fprintf(&csv, "%d,%.2f,%.2f,%.2f,%.2f,1\n", at.Unix(), price, price+10, price-10, price)
 	}
 	s.write(t, "FILE.csv", csv.String())
+	s.write(t, "MINUTES.csv", "1609459200,10,12,9,11,1\n1609459260,11,12,9,11,1\n1609459320,11,12,9,11,1\n")
 	live := strings.NewReplacer(`"bots/sandbox"`, `"state"`, `window = "10s"`, `window = "5s"`)
 	s.write(t, "live.toml", live.Replace(s.read(t, "configs/sandbox.toml")))
 	for name, key := range map[string]string{"TIDEMARK_KEY": "key", "TIDEMARK_SECRET": "secret"} {

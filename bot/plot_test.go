@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/page"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/indicator"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
@@ -75,10 +76,27 @@ func TestWhatAStrategyPlotsIsInTheFiles(t *testing.T) {
 	require.Contains(t, lines, []string{"1704168000000", "ETH-EUR", "1", "line", "RSI", "30", "30"})
 	require.Contains(t, lines, []string{"1704171600000", "BTC-EUR", "1", "mark", "", "oversold", "80"})
 
-	report := read(t, out, "report.html")
-	require.Equal(t, 3, strings.Count(report, "<figure><svg")) // the equity, and two markets
-	require.Contains(t, report, `<h3>RSI</h3><div class="live low" id="chart-pane-0"></div>`)
-	require.Contains(t, report, `"marks":[[1704168000,80,"oversold"]`) // at the start of its candle
+	report := []byte(read(t, out, "report.html"))
+	for _, label := range []string{"price of BTC-EUR", "price of ETH-EUR"} { // wide and narrow
+		require.Equal(t, 2, strings.Count(string(report), `aria-label="`+label+`"`))
+	}
+	packed, err := page.Find(report, "marks")
+	require.NoError(t, err)
+	var head struct{ Columns []struct{ Names []string } }
+	columns, err := page.Unpack(packed, &head)
+	require.NoError(t, err)
+	require.Equal(t, []string{"oversold"}, head.Columns[3].Names)
+	require.Equal(t, [][]int64{{0}, {1704171600}, {8000}, {0}}, columns)
+	packed, err = page.Find(report, "lines")
+	require.NoError(t, err)
+	var drawn struct {
+		Lines []struct{ Market, Pane, Name string }
+	}
+	columns, err = page.Unpack(packed, &drawn)
+	require.NoError(t, err)
+	require.Len(t, drawn.Lines, 6)
+	require.Len(t, columns, 12)
+	require.Equal(t, "RSI", drawn.Lines[1].Pane)
 }
 
 func TestARunWithoutPlotsHasNoTraceOfThem(t *testing.T) {
@@ -87,7 +105,7 @@ func TestARunWithoutPlotsHasNoTraceOfThem(t *testing.T) {
 		bot.Out(out))
 	require.NoError(t, err)
 	require.NotContains(t, result.Files, "plots.csv")
-	require.NotContains(t, read(t, out, "report.html"), "<h2>Plots</h2>")
+	require.NotContains(t, read(t, out, "report.html"), "plots")
 }
 
 func TestTooManyLinesAreAWarning(t *testing.T) {

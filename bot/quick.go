@@ -77,7 +77,7 @@ func Backtest(ctx context.Context, kind strategy.Definition, values map[string]a
 func (q *quick) run(ctx context.Context, p *plan.Backtest) (*backtest.Result, error) {
 	var halts error
 	p.Run.Log = q.log
-	p.Options.Keep, p.Options.Out, p.Options.Assets = true, q.out, p.Config.Report.Assets
+	p.Options.Keep, p.Options.Out = true, q.out
 	p.Options.Halted = func(h backtest.Halted) {
 		halts = errors.Join(halts, fmt.Errorf("strategy %s was halted at %s: %s\n%s", h.Name, h.At, h.Reason, h.Stack))
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
@@ -58,7 +59,7 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 	}
 	switch c.Kind {
 	case market.CommandPlace:
-		if e.buysOutside(id, c) {
+		if e.universes && e.buysOutside(id, c) {
 			return 0, e.refuseOutside(c)
 		}
 		if f != nil {
@@ -70,10 +71,13 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 		}
 		return placed, err
 	case market.CommandUpdate:
-		terms := c.Changed&^market.ChangeExits != 0
-		if e.waiting(id, c.Order.ID) != nil || terms && e.replacementOf(c.Order.ID) != nil {
+		if len(e.replaces) > 0 && e.holdsUpdate(id, c) {
 			e.refusal = risk.Refusal{Reason: risk.ReasonInFlight, Have: int64(c.Order.ID)}
 			return 0, &e.refusal
+		}
+		if c.Changed&^market.ChangeExits != 0 && len(e.tactics) > 0 && e.ownsTactic(id, c.Order.ID) {
+			return 0, fmt.Errorf("%w: order %d is of a MakerFirst or a TWAP: Update changes its exits alone",
+				strategy.ErrMeaningless, c.Order.ID)
 		}
 		err := e.updateWith(c, f)
 		if err != nil {
@@ -92,9 +96,11 @@ func (e *Engine) askCancel(id market.StrategyID, order market.OrderID) (market.O
 		e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(order)}
 		return 0, &e.refusal
 	}
-	if r := e.waiting(id, order); r != nil {
-		e.drop(r, "its strategy cancelled it", market.ExecCanceled)
-		return order, nil
+	if len(e.replaces) > 0 {
+		if r := e.waiting(id, order); r != nil {
+			e.drop(r, "its strategy cancelled it", market.ExecCanceled)
+			return order, nil
+		}
 	}
 	if len(e.tactics) > 0 && e.ownsTactic(id, order) {
 		e.cancelTactic(order)
@@ -133,18 +139,21 @@ func (e *Engine) refuseOutside(c *market.Command) error {
 	return err
 }
 
-// check passes an ask through the gate.
-func (e *Engine) check(c *market.Command) (risk.Approved, error) {
+// keepAsked keeps an ask as it was before the gate, for the observer.
+func (e *Engine) keepAsked(c *market.Command) {
 	if e.refuser != nil || e.approver != nil {
 		e.asked = *c
 	}
-	approved, err := e.gate.Check(e.account, c)
-	if err != nil && e.refuser != nil {
-		// a change names only its order: report that order's market, side and type
-		e.asked.Order.Market, e.asked.Order.Side, e.asked.Order.Type = c.Order.Market, c.Order.Side, c.Order.Type
-		e.reportRefusal(c, err)
+}
+
+// reportChecked tells the observer that the gate has refused an ask.
+func (e *Engine) reportChecked(c *market.Command, err error) {
+	if e.refuser == nil {
+		return
 	}
-	return approved, err
+	// a change names only its order: report that order's market, side and type
+	e.asked.Order.Market, e.asked.Order.Side, e.asked.Order.Type = c.Order.Market, c.Order.Side, c.Order.Type
+	e.reportRefusal(c, err)
 }
 
 func (e *Engine) nextID() market.OrderID {
@@ -174,8 +183,10 @@ func (e *Engine) placeWith(c *market.Command, f *strategy.Follow) (market.OrderI
 // place passes a new order through the gate and sends it. attached lets it act inside a candle's
 // path, as in cancel and change.
 func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error) {
-	approved, err := e.check(c)
+	e.keepAsked(c)
+	approved, err := e.gate.Check(e.account, c)
 	if err != nil {
+		e.reportChecked(c, err)
 		return 0, err
 	}
 	c.Order.ID = e.nextID()
@@ -291,8 +302,10 @@ func (e *Engine) reportRefusal(c *market.Command, err error) {
 
 // change passes a change of an open order through the gate and sends it.
 func (e *Engine) change(c *market.Command, attached bool) error {
-	approved, err := e.check(c)
+	e.keepAsked(c)
+	approved, err := e.gate.Check(e.account, c)
 	if err != nil {
+		e.reportChecked(c, err)
 		return err
 	}
 	own := e.account.Own(c.Order.ID)

@@ -37,13 +37,16 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 			return err
 		}
 	}
-	e.dropWaiting(id, m, whole)
+	e.dropWaiting(id, m, whole, closeLeaves)
 	call, _ := e.calls.Now()
 	err := e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Tag: tag,
 		Last: e.lastID, AtClose: call.Kind == CallCandle || call.Kind == CallCandles})
 	e.unheard = e.brackets.HasReports() // where it has failed already
 	return err
 }
+
+// closeLeaves is why a Close drops an order that waits.
+const closeLeaves = "a Close leaves the market"
 
 // figures are the gate's figures of an approved command, and the position before and after the
 // Close that the command belongs to.

@@ -97,14 +97,16 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 			e.observer.Closed(o)
 		}
 	}
+	entry := market.OrderID(0)
+	if len(e.tactics) > 0 {
+		entry = e.brackets.EntryOf(o.ID) // afterwards, an exit that has sold all belongs to none
+	}
 	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket.Any() {
 		e.follow(ev, applied)
 	}
-	if len(e.replaces) > 0 {
+	if len(e.replaces)+len(e.tactics) > 0 {
 		e.followReplaced(o, ev.Report)
-	}
-	if len(e.tactics) > 0 {
-		e.followTactics(o, ev.Fills[:applied.Fresh])
+		e.followTactics(o, entry, ev.Fills[:applied.Fresh])
 	}
 	if s := &e.slots[o.Strategy-1]; s.onFill != nil || s.onOrder != nil {
 		e.callWithReport(s, ev, applied)

@@ -140,19 +140,20 @@ type Engine struct {
 	gathering int // open groups
 	// rebalances is the number of strategies with buys that wait
 	rebalances int
-	tactics    []*tactic     // under way
-	acting     *tactic       // its command is at the gate, or its cancel is asked for
-	replaying  bool          // strategies see past candles again: asks are refused
-	stopped    bool          // OnStop has been called: nothing may be placed or updated
-	saves      snapshotCache // what Save has written
+	tactics    []*tactic      // under way
+	replaces   []*replacement // orders that wait for the end of others
+	universes  bool           // a strategy has a universe
+	replaying  bool           // strategies see past candles again: asks are refused
+	stopped    bool           // OnStop has been called: nothing may be placed or updated
+	saves      snapshotCache  // what Save has written
 
 	listeners
 	delivery
 	scratch
 	admission
 
-	replaces []*replacement // orders that wait for the end of others
-	shown    book           // the account with them
+	acting *tactic // its command is at the gate, or its cancel is asked for
+	shown  book    // the account with the orders that wait
 }
 
 // subscribers are the strategies that receive candles, by market and interval, and tickers and
@@ -283,6 +284,7 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 	s.saver, _ = from.Strategy.(strategy.Saver)
 	s.gathering.handler, _ = from.Strategy.(strategy.GroupHandler)
 	e.grouped = e.grouped || s.gathering.handler != nil
+	e.universes = e.universes || s.Universe != nil
 	for _, m := range from.Markets {
 		for _, interval := range from.Intervals {
 			at := int(m)*intervals + int(interval)
@@ -381,19 +383,26 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	default:
 		e.deliver(ev)
 	}
+	if len(e.tactics)+len(e.sent) > 0 || e.brackets.Busy() {
+		e.endStep(ev)
+	}
+	return e.out
+}
+
+// endStep lets tactics and brackets act after an event, and tells strategies of what was sent.
+//
+//go:noinline
+func (e *Engine) endStep(ev *market.Event) {
 	if len(e.tactics) > 0 {
 		e.runTactics(ev)
 	}
 	if e.brackets.Busy() {
 		e.brackets.Retry()
-		e.notifySent()
-	} else if len(e.sent) > 0 {
-		e.notifySent()
 	}
+	e.notifySent()
 	if len(e.tactics) > 0 {
 		e.watchTactics()
 	}
-	return e.out
 }
 
 // fail stops the engine at an arithmetic error.

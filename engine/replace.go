@@ -38,6 +38,12 @@ func (e *Engine) Replace(id market.StrategyID, old market.OrderID, c *market.Com
 	if e.buysOutside(id, c) {
 		return 0, e.refuseOutside(c)
 	}
+	if f != nil && f.Parts != nil {
+		if err := e.checkEntryParts(c, f.Parts); err != nil {
+			e.tell(&e.slots[id-1], c, err)
+			return 0, err
+		}
+	}
 	e.asked = *c
 	r, err := e.replacing(id, old, c)
 	if err != nil {
@@ -140,6 +146,13 @@ func (e *Engine) waiting(s market.StrategyID, id market.OrderID) *replacement {
 	return nil
 }
 
+// holdsUpdate reports whether an update has to wait for a replacement: it changes a waiting order,
+// or the terms of the order that it replaces.
+func (e *Engine) holdsUpdate(s market.StrategyID, c *market.Command) bool {
+	terms := c.Changed&^market.ChangeExits != 0
+	return e.waiting(s, c.Order.ID) != nil || terms && e.replacementOf(c.Order.ID) != nil
+}
+
 // replacementOf is what waits for the end of an order, or nil.
 func (e *Engine) replacementOf(old market.OrderID) *replacement {
 	for _, r := range e.replaces {
@@ -224,6 +237,9 @@ func (e *Engine) sendReplacement(r *replacement, old *state.Order) {
 	e.asked = market.Command{Kind: market.CommandPlace, At: e.now, Order: r.asked}
 	e.asked.Order.ID = r.old
 	approved, err := e.gate.Recheck(e.account, c)
+	if e.buysOutside(c.Order.Strategy, c) { // the market has left the universe meanwhile
+		err = e.gate.RefuseOutside(c.Order.Strategy)
+	}
 	if err != nil {
 		e.notifyDropped(r, err, market.ExecRejected)
 		return
@@ -283,10 +299,10 @@ type droppedOrder struct {
 }
 
 // dropWaiting drops the entries of a strategy that wait in a market, with whole all orders that do.
-func (e *Engine) dropWaiting(id market.StrategyID, m market.ID, whole bool) {
+func (e *Engine) dropWaiting(id market.StrategyID, m market.ID, whole bool, why string) {
 	for i := len(e.replaces) - 1; i >= 0; i-- {
 		if o := &e.replaces[i].order; o.Strategy == id && o.Market == m && (whole || o.Bracket.Any()) {
-			e.drop(e.replaces[i], "a Close leaves the market", market.ExecRejected)
+			e.drop(e.replaces[i], why, market.ExecRejected)
 		}
 	}
 }

@@ -84,6 +84,11 @@ func (e *Engine) Work(id market.StrategyID, c *market.Command, way *strategy.Tac
 func (e *Engine) begunTactic(s *slot, c *market.Command, way *strategy.Tactic,
 	f *strategy.Follow) (market.OrderID, error) {
 	o := &c.Order
+	if f != nil && f.Parts != nil {
+		if err := e.checkEntryParts(c, f.Parts); err != nil {
+			return 0, err
+		}
+	}
 	e.asked = *c
 	if err := e.gate.CheckTactic(e.account, c, way.PerMinute()); err != nil {
 		e.reportRefusal(c, err)
@@ -187,6 +192,9 @@ func (e *Engine) runTactic(t *tactic, ev *market.Event) {
 	}
 	t.inPath = ev.Kind != market.KindCandles
 	t.due = farAhead
+	if t.phase != ending && t.side == market.Buy && e.outside(t.slot.id, t.market) {
+		e.leaveUniverse(t)
+	}
 	switch {
 	case t.phase == ending:
 		e.cancelMaker(t)

@@ -36,7 +36,7 @@ func (e *Engine) cancelTactic(order market.OrderID) {
 	}
 }
 
-// stopTactic cancels the order of a tactic and lets no other follow.
+// stopTactic cancels the orders of a tactic and lets no other follow.
 func (e *Engine) stopTactic(t *tactic, inPath bool) {
 	if t.phase == ending {
 		return
@@ -45,6 +45,16 @@ func (e *Engine) stopTactic(t *tactic, inPath bool) {
 	if t.order != 0 {
 		e.cancel(t.order, inPath)
 	}
+	for i := range t.open {
+		e.cancel(t.open[i].id, inPath)
+	}
+}
+
+// leaveUniverse ends a tactic that buys in a market that has left the universe of its strategy.
+func (e *Engine) leaveUniverse(t *tactic) {
+	t.slot.Log.Info().Str("strategy", t.slot.Name).Str("market", e.catalog.Market(t.market).Name).
+		Str("tactic", t.Words()).Msg("tactic: the market has left the universe; the rest is not bought")
+	e.stopTactic(t, false)
 }
 
 // endTactic removes a tactic, and logs why where it is not done.
@@ -79,15 +89,15 @@ func (e *Engine) takesFrom(order market.OrderID) bool {
 }
 
 // followTactics counts what a report says of the orders of tactics. A sale by the exits of a
-// tactic's bracket ends the tactic.
+// tactic's bracket ends the tactic; bracket is the entry of the order's, or 0.
 //
 //go:noinline
-func (e *Engine) followTactics(o *state.Order, fresh []market.Fill) {
+func (e *Engine) followTactics(o *state.Order, bracket market.OrderID, fresh []market.Fill) {
 	for i := len(e.tactics) - 1; i >= 0; i-- {
 		switch t := e.tactics[i]; {
 		case t.has(o.ID):
 			e.countTactic(t, o, fresh)
-		case t.exits && len(fresh) > 0 && o.Side == market.Sell && e.brackets.EntryOf(o.ID) == t.id:
+		case t.exits && len(fresh) > 0 && o.Side == market.Sell && bracket == t.id:
 			e.stopTactic(t, true)
 		}
 	}

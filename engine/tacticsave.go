@@ -68,7 +68,9 @@ func (e *Engine) restoreTactics(saved []SavedTactic, last market.OrderID) error 
 		}
 		e.tactics = append(e.tactics, t)
 		for _, p := range t.open {
-			e.brackets.Continue(t.id, p.id)
+			if p.id != t.id { // which the bracket knows as its entry
+				e.brackets.Continue(t.id, p.id)
+			}
 		}
 	}
 	e.watchTactics()
@@ -85,8 +87,13 @@ func (e *Engine) restoredTactic(from *SavedTactic, last market.OrderID) (*tactic
 			from.Market)
 	case from.ID <= 0 || from.ID > last || from.Order > last:
 		return nil, fmt.Errorf("its order is %d, and the last one was %d", from.Order, last)
-	case from.Order != 0 && e.account.Known(from.Order) == nil:
+	case from.Order != 0 && !e.isOf(from, s, m, from.Order):
 		return nil, fmt.Errorf("its order %d is not known: engine and account were not saved together", from.Order)
+	case (from.Amount > 0) == (from.Money > 0) || from.Amount < 0 || from.Money < 0 || from.Done < 0 || from.Made < 0:
+		return nil, fmt.Errorf("its size is %d in base and %d in money, and %d are done", from.Amount, from.Money,
+			from.Done)
+	case from.Over > 0 && (from.Sent < 1 || from.Sent > from.Parts):
+		return nil, fmt.Errorf("%d of %d parts are sent", from.Sent, from.Parts)
 	case from.Phase < uint8(working) || from.Phase > uint8(ending) || from.Side != market.Buy &&
 		from.Side != market.Sell,
 		from.Every <= 0 && from.Over <= 0, from.Over > 0 && (from.Parts <= 0 || from.Step() <= 0):
@@ -98,7 +105,7 @@ func (e *Engine) restoredTactic(from *SavedTactic, last market.OrderID) (*tactic
 	}
 	var open []portion
 	for _, p := range from.Open {
-		if e.account.Known(p.ID) == nil || p.Units <= 0 {
+		if !e.isOf(from, s, m, p.ID) || p.Units <= 0 {
 			return nil, fmt.Errorf("its order %d is not known: engine and account were not saved together", p.ID)
 		}
 		open = append(open, portion{p.ID, p.Units, p.Done, p.Value})
@@ -108,6 +115,12 @@ func (e *Engine) restoredTactic(from *SavedTactic, last market.OrderID) (*tactic
 		tag: from.Tag, amount: from.Amount, money: from.Money, done: from.Done, made: from.Made, value: from.Value,
 		order: from.Order, phase: phase(from.Phase), began: from.Began, from: from.From, parts: from.Sent,
 		next: from.Next, due: due}, nil
+}
+
+// isOf reports whether an order is known and can be one of a saved tactic.
+func (e *Engine) isOf(t *SavedTactic, s *slot, m *market.Market, order market.OrderID) bool {
+	o := e.account.Known(order)
+	return o != nil && o.Strategy == s.id && o.Market == m.ID && o.Side == t.Side
 }
 
 // resumeTactics ends the tactics whose time was over when the bot came back: what they should have

@@ -33,13 +33,15 @@ func (e *Engine) buysOutside(id market.StrategyID, c *market.Command) bool {
 	return c.Order.Side == market.Buy && e.outside(id, c.Order.Market)
 }
 
-// Delisted ends the brackets and tactics of a market whose trading has ended for good; base stays
-// where it is. The commands, cancels of their exits, are valid until the next Step.
+// Delisted ends the brackets, tactics and waiting orders of a market whose trading has ended for
+// good; base stays where it is. The commands, cancels of their exits, are valid until the next
+// Step.
 func (e *Engine) Delisted(m market.ID) []market.Command {
 	e.begin(e.now)
 	e.brackets.EndIn(m)
 	for i := range e.slots {
 		e.EndTactics(e.slots[i].id, m)
+		e.dropWaiting(e.slots[i].id, m, true, "trading in the market has ended")
 	}
 	e.notifySent()
 	return e.out

@@ -193,6 +193,15 @@ func SplitName(name string) (base, quote string, err error) {
 	return base, quote, nil
 }
 
+// UsualName returns a name that has no capital letter in capitals, as exchanges write names:
+// "btc-eur" is BTC-EUR. Any other name stays.
+func UsualName(name string) string {
+	if strings.ToLower(name) != name {
+		return name
+	}
+	return strings.ToUpper(name)
+}
+
 // Catalog is the set of markets and assets of one process. Markets and assets are added at start
 // and never removed. The Market values are shared: gate, venue and strategies see a change of rules
 // at once.

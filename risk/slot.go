@@ -9,7 +9,6 @@ import (
 type slot struct {
 	limits   Limits
 	halted   bool
-	warming  []lack        // by market
 	cold     int           // markets in warm-up
 	sent     []market.Time // ring of the latest sends, as long as OrdersPerMinute
 	sentAt   int
@@ -18,6 +17,7 @@ type slot struct {
 	realised []market.Value // by market: at the last count of a win or a loss
 	refused  [reasons]int64
 	codes    map[int]int64 // refusals by the exchange's error code
+	warming  []lack        // by market
 }
 
 // Closed notes the end of a sell: a loss counts towards the cool-down, a gain ends the row.

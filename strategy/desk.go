@@ -81,15 +81,15 @@ type Desk struct {
 	plotter Plotter         // nil: plots are lines of the log
 	muted   bool            // plots go nowhere
 	command market.Command  // reused: a pointer to a local through an interface would allocate on every ask
+	fault   error           // ErrMeaningless about the ask that is being made
+	follow  *Follow         // of the ask that is being made; nil: none
+	tactic  *Tactic         // of the ask that is being made; nil: none
+	old     market.OrderID  // that the ask replaces; 0: none
+	terms   Follow          // reused: what follow points at
+	way     Tactic          // reused: what tactic points at
 	open    []*market.Order // reused: the account's own, which never leave the desk
 	copies  []market.Order  // of OpenOrders
 	members []market.ID     // of Universe
-	fault   error           // ErrMeaningless about the ask that is being made
-	follow  *Follow         // of the ask that is being made; nil: none
-	old     market.OrderID  // that the ask replaces; 0: none
-	terms   Follow          // reused: what follow points at
-	tactic  *Tactic         // of the ask that is being made; nil: none
-	way     Tactic          // reused: what tactic points at
 }
 
 // NewDesk returns the desk of strategy id on e. Only an engine calls it.
@@ -286,15 +286,8 @@ func (d *Desk) draft(m market.ID, side market.Side) *market.Order {
 // options applies the options of an ask.
 func (d *Desk) options(with []Option) {
 	for i := range with {
-		if f := with[i].field; f >= fieldMakerFirst {
-			d.tacticOption(&with[i])
+		if with[i].field >= fieldReplacing && d.unusualOption(&with[i]) {
 			continue
-		} else if f >= fieldTrail {
-			d.followOption(&with[i])
-			continue
-		}
-		if with[i].field == fieldReplacing {
-			d.old = market.OrderID(with[i].number)
 		}
 		changed, err := with[i].apply(&d.command.Order)
 		d.command.Changed |= changed
@@ -302,6 +295,23 @@ func (d *Desk) options(with []Option) {
 			d.fault = err
 		}
 	}
+}
+
+// unusualOption applies an option that is no field of an order. It returns false for one that apply
+// has to check.
+//
+//go:noinline
+func (d *Desk) unusualOption(p *Option) bool {
+	switch {
+	case p.field == fieldReplacing:
+		d.old = market.OrderID(p.number)
+		return false
+	case p.field >= fieldMakerFirst:
+		d.tacticOption(p)
+	default:
+		d.followOption(p)
+	}
+	return true
 }
 
 // followOption applies an option of exits that follow.
@@ -318,6 +328,17 @@ func (d *Desk) followOption(p *Option) {
 
 // ask hands the command on.
 func (d *Desk) ask() (market.OrderID, error) {
+	if o := &d.command.Order; d.fault == nil && d.tactic == nil && d.old == 0 &&
+		int64(o.Amount)|int64(o.AmountQuote)|int64(o.Price)|int64(o.TriggerAmount) >= 0 {
+		return d.engine.Ask(d.id, &d.command, d.follow)
+	}
+	return d.askUnusual()
+}
+
+// askUnusual is ask for a mistake, a tactic or a replacement.
+//
+//go:noinline
+func (d *Desk) askUnusual() (market.OrderID, error) {
 	o, old := &d.command.Order, d.old
 	d.old = 0
 	switch {
@@ -335,10 +356,7 @@ func (d *Desk) ask() (market.OrderID, error) {
 	case d.tactic != nil:
 		return d.work()
 	}
-	if old != 0 {
-		return d.engine.Replace(d.id, old, &d.command, d.follow)
-	}
-	return d.engine.Ask(d.id, &d.command, d.follow)
+	return d.engine.Replace(d.id, old, &d.command, d.follow)
 }
 
 // change hands an update or a cancel on.

@@ -49,6 +49,14 @@ func (p *Parts) with(more Part) *Parts {
 	return &all
 }
 
+// Len is the number of parts.
+func (p *Parts) Len() int {
+	if p == nil {
+		return 0
+	}
+	return len(*p)
+}
+
 // Reached counts the parts that a price has reached, and sums their shares.
 func (p *Parts) Reached(price market.Price) (count int, share market.Rate) {
 	if p == nil {

@@ -14,13 +14,14 @@ import (
 
 // normalised says what a comparison of results leaves out.
 const normalised = `Files are compared byte for byte. Where they differ, they are compared again without: in
-result.json the run's id, the code's version, the hash of the config and when the markets of a
-strategy began (older revisions do not say it), and with rates of parameters as fractions ("99%"
-is 0.99); in orders.csv the client order ids, which derive from them. plots.csv counts where both
-sides have it. Where the schemas of result.json differ, also without: schema, definitions,
-assumptions, and what schema 2 has added or redefined (unprotected_by, unprotected_seconds; fees and
-rounding count as one sum). report.html has the same numbers and other words: it is named and not
-compared again.
+result.json the run's id, the code's version and the hash of the config, and with rates of
+parameters as fractions ("99%" is 0.99); in orders.csv the client order ids, which derive
+from them; what came later: in trades.csv strategy, return, mae, mfe and part, in result.json
+drawdowns, trips.partial, when the markets of a strategy began, definitions, and buy_and_hold,
+which begins later now. plots.csv counts where both sides have it. Where the schemas of result.json
+differ, also without: schema, definitions, assumptions, and what schema 2 has added or redefined
+(unprotected_by, unprotected_seconds; fees and rounding count as one sum). report.html has
+the same numbers and other words: it is named and not compared again.
 `
 
 // normalise returns both texts of a result file without what differs by intent.
@@ -29,6 +30,16 @@ func normalise(name string, was, is []byte) (before, after []byte, err error) {
 	case "orders.csv":
 		if before, err = withoutColumn(was, "client_order_id"); err == nil {
 			after, err = withoutColumn(is, "client_order_id")
+		}
+	case "trades.csv":
+		before, after = was, is
+		for _, name := range [...]string{"strategy", "return", "mae", "mfe", "part"} {
+			if before, err = withoutColumn(before, name); err == nil {
+				after, err = withoutColumn(after, name)
+			}
+			if err != nil {
+				break
+			}
 		}
 	case "result.json":
 		before, after, err = normaliseResults(was, is)
@@ -74,6 +85,7 @@ func normaliseResults(was, is []byte) (before, after []byte, err error) {
 		delete(run, "code_version")
 		ratesAsFractions(result)
 		withoutPlots(result)
+		withoutLater(result)
 		withoutBeginnings(result)
 		if schemas[0] != schemas[1] {
 			acrossSchemas(result)
@@ -111,6 +123,15 @@ func withoutPlots(result map[string]any) {
 	if files, is := result["files"].([]any); is {
 		result["files"] = slices.DeleteFunc(files, func(name any) bool { return name == "plots.csv" })
 	}
+}
+
+// withoutLater takes from a result what older revisions do not have, or define otherwise.
+func withoutLater(result map[string]any) {
+	for _, key := range [...]string{"drawdowns", "definitions", "buy_and_hold"} {
+		delete(result, key)
+	}
+	trips, _ := result["trips"].(map[string]any)
+	delete(trips, "partial")
 }
 
 // withoutBeginnings takes from the strategies of a result when each of their markets began, which

@@ -70,6 +70,7 @@ func (f *storeFlags) series() (string, market.Interval, error) {
 	if f.market == "" || f.interval == "" {
 		return "", 0, config.Usagef("--market and --interval are needed, like --market BTC-EUR --interval 1h")
 	}
+	f.market = market.UsualName(f.market)
 	if err := candles.CheckMarketName(f.market); err != nil {
 		return "", 0, config.Usagef("--market: %w", err)
 	}
@@ -200,5 +201,21 @@ func printSeries(w io.Writer, list []candles.Series) error {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%.2f\n", s.Market, s.Interval, s.First, s.End(), s.Candles,
 			s.NoTrade, s.Unknown, perCandle(s))
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	return warnMissing(w, list)
+}
+
+// warnMissing warns of series with many missing candles.
+func warnMissing(w io.Writer, list []candles.Series) error {
+	for i := range list {
+		s := &list[i]
+		if text := candles.ManyMissing(s.Candles, s.Unknown); text != "" {
+			if _, err := fmt.Fprintf(w, "WARNING: %s %s: %s\n", s.Market, s.Interval, text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package candles
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -33,6 +34,12 @@ func (a *commands) verifyCandles(f *storeFlags) error {
 	}
 	if err := a.printVerify(&report, f.json); err != nil {
 		return err
+	}
+	if len(report.Problems) == 0 && !f.json {
+		list, err := store.List()
+		if err := errors.Join(err, warnMissing(a.Stdout, list)); err != nil {
+			return err
+		}
 	}
 	if n := len(report.Problems); n > 0 {
 		return fmt.Errorf("%s: %d problems: %w; import the damaged ranges again, into a new file when the store does "+

@@ -28,7 +28,7 @@ type Backtest struct {
 // their money and the limits.
 type Trading struct {
 	Currency           string
-	MakerFee, TakerFee Decimal
+	MakerFee, TakerFee Fee
 	Risk               RiskSection
 	Strategies         map[string]StrategySection
 }
@@ -59,13 +59,13 @@ type BacktestSection struct {
 	Latency       Span    `toml:"latency"`         // from a decision to its arrival at the exchange
 	HalfSpreadBPS Decimal `toml:"half_spread_bps"` // half the distance of bid and ask, in hundredths of a per cent
 	SlippageBPS   Decimal `toml:"slippage_bps"`    // paid by takers beyond the half spread
-	VolumeShare   Decimal `toml:"volume_share"`    // largest part of a candle's volume for own orders; 0: no cap
+	VolumeShare   Part    `toml:"volume_share"`    // largest part of a candle's volume for own orders; 0: no cap
 	// PlacementLimit is a part of the price: a limit order further through the market is cancelled;
 	// 0: never.
-	PlacementLimit Decimal `toml:"placement_limit"`
+	PlacementLimit Part `toml:"placement_limit"`
 	// DelistingHaircut is the part of its last price that a delisted market's base loses; none:
 	// 0.5.
-	DelistingHaircut Decimal `toml:"delisting_haircut" json:",omitzero"`
+	DelistingHaircut Part `toml:"delisting_haircut" json:",omitzero"`
 
 	SyntheticBook bool   `toml:"synthetic_book"` // make order books from candles, for strategies that need books
 	Seed          uint64 `toml:"seed"`           // of the synthetic market
@@ -79,9 +79,9 @@ type DataSection struct {
 
 // AccountSection is the account at the start.
 type AccountSection struct {
-	Currency string  `toml:"currency"`  // every market must be quoted in it
-	MakerFee Decimal `toml:"maker_fee"` // part of a fill's value: "0.0015" is 0.15 %
-	TakerFee Decimal `toml:"taker_fee"`
+	Currency string `toml:"currency"`  // every market must be quoted in it
+	MakerFee Fee    `toml:"maker_fee"` // part of a fill's value: "0.0015" is 0.15 %
+	TakerFee Fee    `toml:"taker_fee"`
 	// FeeRounding is order: on an order's total; fill: on each fill; or none: to the nearest unit.
 	FeeRounding string             `toml:"fee_rounding"`
 	Start       map[string]Decimal `toml:"start"` // balances by asset; without it 10000 of the currency
@@ -112,7 +112,7 @@ type MarketSection struct {
 type RiskSection struct {
 	MaxExposure    Decimal `toml:"max_exposure"`     // value of all positions and open buys, in the currency
 	MaxDailyLoss   Decimal `toml:"max_daily_loss"`   // in the currency; then no opening until the next UTC day
-	MaxDrawdown    Decimal `toml:"max_drawdown"`     // part of the highest equity, below 1; then no opening any more
+	MaxDrawdown    Part    `toml:"max_drawdown"`     // part of the highest equity, below 1; then no opening any more
 	AllowSelfCross bool    `toml:"allow_self_cross"` // let an order meet an own resting one
 	LimitSection
 }
@@ -124,8 +124,8 @@ type LimitSection struct {
 	MaxPosition   Decimal `toml:"max_position"`    // value of position and open buys in each market, in the currency
 	// PriceCollar is the largest distance of a limit through the best price on the other side, as a
 	// part of that price; without a best price, the latest counts.
-	PriceCollar     Decimal `toml:"price_collar"`
-	OrdersPerMinute int64   `toml:"orders_per_minute"`
+	PriceCollar     Part  `toml:"price_collar"`
+	OrdersPerMinute int64 `toml:"orders_per_minute"`
 	// MaxInFlight bounds the orders with an unanswered command; bot run: 100 unless set.
 	MaxInFlight    int64 `toml:"max_in_flight"`
 	CoolDownLosses int64 `toml:"cool_down_losses"` // after so many losing exits in a row …
@@ -163,8 +163,8 @@ type UniverseSection struct {
 
 // ReportSection holds the outputs of a backtest. No setting in it changes the result.
 type ReportSection struct {
-	Out    string `toml:"out"`    // folder of the files; none: out/NAME after the config file
-	Assets string `toml:"assets"` // of report.html: address or folder of its script, or inline=FILE
+	Out     string `toml:"out"`     // folder of the files; none: out/NAME after the config file
+	Parquet bool   `toml:"parquet"` // write each table as Parquet too, for notebooks
 	// Envelope runs the pessimistic and optimistic path too: true, false, or auto: unless --json.
 	Envelope Toggle `toml:"envelope"`
 }
@@ -174,9 +174,10 @@ func DefaultBacktest() *Backtest {
 	return &Backtest{
 		Backtest: BacktestSection{Warmup: "before", PathInterval: "auto", Path: "adaptive", LimitFill: "touch",
 			Seed: 1},
-		Data:    DataSection{Source: SourceStore, Candles: DefaultStore},
-		Account: AccountSection{Currency: "EUR", MakerFee: "0.0015", TakerFee: "0.0025", FeeRounding: "order"},
-		Report:  ReportSection{Envelope: EnvelopeAuto},
+		Data: DataSection{Source: SourceStore, Candles: DefaultStore},
+		Account: AccountSection{Currency: "EUR", MakerFee: FeeOf("0.0015"), TakerFee: FeeOf("0.0025"),
+			FeeRounding: "order"},
+		Report: ReportSection{Envelope: EnvelopeAuto},
 	}
 }
 

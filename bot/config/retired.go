@@ -13,6 +13,7 @@ import (
 var retired = []retiredKey{
 	{path: []string{"exchange", "allow_withdrawals"},
 		hint: "has no effect any more: the program cannot withdraw money; delete the key"},
+	{path: []string{"report", "assets"}, hint: "has no effect any more: report.html loads no script; delete the key"},
 	{path: []string{"strategies", anyName, "allotment"}, now: "allocation"},
 	{path: []string{"markets", anyName, "house"}, now: "liquidity"},
 }

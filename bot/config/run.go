@@ -87,9 +87,9 @@ type PollSection struct {
 
 // LiveAccountSection holds the currency and the fees that the gate reckons with.
 type LiveAccountSection struct {
-	Currency string  `toml:"currency"` // every market must be quoted in it
-	MakerFee Decimal `toml:"maker_fee"`
-	TakerFee Decimal `toml:"taker_fee"`
+	Currency string `toml:"currency"` // every market must be quoted in it
+	MakerFee Fee    `toml:"maker_fee"`
+	TakerFee Fee    `toml:"taker_fee"`
 }
 
 // DefaultRun returns the config of an empty file. It has no strategies.
@@ -104,7 +104,7 @@ func DefaultRun() *Run {
 			Orders: Span(time.Minute), Balances: Span(30 * time.Second),
 			Settle: Span(2 * time.Second), Depth: 50},
 		Risk:    RiskSection{LimitSection: LimitSection{MaxInFlight: 100}},
-		Account: LiveAccountSection{Currency: "EUR", MakerFee: "0.0015", TakerFee: "0.0025"},
+		Account: LiveAccountSection{Currency: "EUR", MakerFee: FeeOf("0.0015"), TakerFee: FeeOf("0.0025")},
 		Metrics: metricsSection{StaleAfter: Span(30 * time.Second)},
 		Alerts:  AlertsSection{Refusals: 20},
 	}

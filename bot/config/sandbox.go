@@ -75,18 +75,18 @@ type RulesSection struct {
 	FeeRounding      string `toml:"fee_rounding"`      // order, fill or none
 	// PlacementLimit is a part of the price: a limit order further through the market is cancelled;
 	// 0: never.
-	PlacementLimit Decimal `toml:"placement_limit"`
+	PlacementLimit Part `toml:"placement_limit"`
 	// ExecutionLimit is a part of the best price: a taker goes no further from it; 0: any distance.
-	ExecutionLimit Decimal `toml:"execution_limit"`
+	ExecutionLimit Part `toml:"execution_limit"`
 	// SpreadLimit is a part of the price: a larger spread cancels market orders; 0: never.
-	SpreadLimit Decimal `toml:"spread_limit"`
+	SpreadLimit Part `toml:"spread_limit"`
 	// ReferenceLimit is a part of the reference price: a taker goes no further from it; 0: any
 	// distance.
-	ReferenceLimit   Decimal `toml:"reference_limit"`
-	TriggerReference string  `toml:"trigger_reference"` // of an order that names none
-	HoldLater        bool    `toml:"hold_later"`        // a trigger buy without a price reserves funds when it fires
-	GroupsPerAccount int64   `toml:"groups_per_account"`
-	WithdrawalStage  Span    `toml:"withdrawal_stage"` // time in awaiting_processing, approved and sending, each
+	ReferenceLimit   Part   `toml:"reference_limit"`
+	TriggerReference string `toml:"trigger_reference"` // of an order that names none
+	HoldLater        bool   `toml:"hold_later"`        // a trigger buy without a price reserves funds when it fires
+	GroupsPerAccount int64  `toml:"groups_per_account"`
+	WithdrawalStage  Span   `toml:"withdrawal_stage"` // time in awaiting_processing, approved and sending, each
 }
 
 // KeepSection bounds the history in memory.
@@ -99,8 +99,8 @@ type KeepSection struct {
 
 // CategorySection holds the fees of a tier in a fee category, as parts of a fill's value.
 type CategorySection struct {
-	Maker Decimal `toml:"maker"` // below zero: a rebate
-	Taker Decimal `toml:"taker"`
+	Maker Fee `toml:"maker"` // below zero: a rebate
+	Taker Fee `toml:"taker"`
 }
 
 // TradedAsset is an asset with its transfer rules.

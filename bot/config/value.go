@@ -105,10 +105,59 @@ func (d Decimal) Rate(digits uint8) (market.Rate, error) {
 	return market.Rate(n), nil
 }
 
+// Part is a part of a whole in a config, in its shortest form: "0.25" or "25%" or "2500bps".
+type Part struct{ Decimal }
+
+// read accepts what Decimal accepts, and a text in percent or basis points.
+func (p *Part) read(raw any) error {
+	text, isText := textOf(raw)
+	if !isText || !strings.ContainsAny(text, "%b") {
+		return p.Decimal.read(raw)
+	}
+	rate, err := market.ParseRate(text)
+	if err != nil {
+		return fmt.Errorf("%q is no rate; write it like \"0.25%%\" or \"0.0025\": %w", Clip(text), err)
+	}
+	p.Decimal = Decimal(market.FormatFixed(int64(rate), market.RateDigits))
+	return nil
+}
+
+// String is the number.
+func (p Part) String() string { return string(p.Decimal) }
+
+// MarshalText writes the number alone.
+func (p Part) MarshalText() ([]byte, error) { return []byte(p.Decimal), nil }
+
+// Fee is the part of a fill's value that the exchange takes; below zero: a rebate.
+type Fee struct{ Part }
+
+// highestFee is the largest rate that is taken without a unit. "0.25", meant in percent, would be a
+// quarter of each fill.
+const highestFee = market.Rate(2_000_000)
+
+// read accepts what Part accepts. A rate above 2 % must have its unit.
+func (f *Fee) read(raw any) error {
+	if err := f.Part.read(raw); err != nil {
+		return err
+	}
+	if text, isText := textOf(raw); isText && strings.ContainsAny(text, "%b") {
+		return nil
+	}
+	rate, err := market.ParseRate(string(f.Decimal))
+	if err == nil && rate > highestFee && rate <= WholeRate {
+		return fmt.Errorf("%s would be %s of each fill; write \"%s%%\" if it is in percent, or \"%s\" if you mean "+
+			"that much", f.Decimal, rate, f.Decimal, rate)
+	}
+	return nil
+}
+
+// FeeOf is a fee as a decimal number.
+func FeeOf(number string) Fee { return Fee{Part{Decimal(number)}} }
+
 // Moment is a time of a config; zero when the key was left out.
 type Moment market.Time
 
-// read accepts 2006-01-02, RFC 3339, Unix milliseconds, or TOML's own dates.
+// read accepts what ParseMoment accepts, and TOML's own dates.
 func (m *Moment) read(raw any) error {
 	at, err := momentOf(raw)
 	if err == nil && at < 0 {
@@ -121,7 +170,7 @@ func (m *Moment) read(raw any) error {
 func momentOf(raw any) (market.Time, error) {
 	switch v := raw.(type) {
 	case int64:
-		return market.TimeOfMillis(v)
+		return ParseMoment(strconv.FormatInt(v, 10))
 	case time.Time:
 		return market.TimeOf(wallUTC(v))
 	case string:
@@ -129,7 +178,7 @@ func momentOf(raw any) (market.Time, error) {
 	case flagText:
 		return ParseMoment(string(v))
 	}
-	return 0, fmt.Errorf("%s is no time; write 2021-01-01, 2021-01-01T12:00:00Z or Unix milliseconds", quoted(raw))
+	return 0, fmt.Errorf("%s is no time; %s", quoted(raw), momentHint)
 }
 
 // wallUTC reads a TOML date without an offset, which the decoder takes for local, as UTC.
@@ -140,17 +189,30 @@ func wallUTC(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }
 
-// ParseMoment reads 2006-01-02, RFC 3339 or Unix milliseconds.
+// momentHint shows the forms of a time.
+const momentHint = "write 2021-01-01, 2021-01-01T12:00:00Z or Unix milliseconds"
+
+// firstMillis is 2000-01-01: a smaller number was not meant as Unix milliseconds.
+const firstMillis = 946_684_800_000
+
+// ParseMoment reads 2006, 2006-01, 2006-01-02, 20060102, RFC 3339, or Unix milliseconds from the
+// year 2000 on.
 func ParseMoment(text string) (market.Time, error) {
-	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return market.TimeOfMillis(ms)
-	}
-	for _, layout := range [...]string{time.DateOnly, time.RFC3339Nano} {
+	for _, layout := range [...]string{time.DateOnly, time.RFC3339Nano, "2006", "2006-01", "20060102"} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return market.TimeOf(t)
 		}
 	}
-	return 0, fmt.Errorf("%q is no time; write 2021-01-01, 2021-01-01T12:00:00Z or Unix milliseconds", Clip(text))
+	ms, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%q is no time; %s", Clip(text), momentHint)
+	case ms < firstMillis && len(text) == 10 && ms > 0:
+		return 0, fmt.Errorf("%s looks like Unix seconds; write milliseconds: %s000", text, text)
+	case ms < firstMillis:
+		return 0, fmt.Errorf("%s is neither a date nor Unix milliseconds since 2000; %s", text, momentHint)
+	}
+	return market.TimeOfMillis(ms)
 }
 
 // Span is a length of time of a config.

@@ -70,3 +70,27 @@ func (b *Bar) End() {
 		b.cancel()
 	}
 }
+
+// Count counts on a terminal, for work longer than progressAfter whose end is not known.
+type Count struct {
+	Bar
+}
+
+// NewCount prepares a count. It is drawn if screen is a terminal. Call End.
+func NewCount(ctx context.Context, screen io.Writer, what string) *Count {
+	return &Count{*NewBar(ctx, screen, what, 0, 0, 1)}
+}
+
+// Reach shows a number.
+func (c *Count) Reach(n int64) {
+	if c.screen == nil || c.quiet.Err() == nil {
+		return
+	}
+	if c.bar == nil {
+		c.bar = progressbar.NewOptions64(-1, progressbar.OptionSetWriter(c.screen),
+			progressbar.OptionSetDescription(c.what), progressbar.OptionClearOnFinish(),
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSpinnerType(14),
+			progressbar.OptionShowCount(), progressbar.OptionSetElapsedTime(false))
+	}
+	_ = c.bar.Set64(n) // a failed drawing stops nothing
+}

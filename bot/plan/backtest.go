@@ -60,9 +60,6 @@ func (p *Backtest) checkWords() error {
 		return config.Keyf([]string{"data", "candles"}, "is empty; want the file of the store, like %q",
 			config.DefaultStore)
 	}
-	if _, err := backtest.ParseAssets(p.Config.Report.Assets); err != nil {
-		return config.At([]string{"report", "assets"}, err)
-	}
 	return nil
 }
 
@@ -137,8 +134,8 @@ func (p *Backtest) addVenue() (err error) {
 	}{
 		{[]string{"backtest", "half_spread_bps"}, b.HalfSpreadBPS, market.RateDigits - 4, &venue.HalfSpread},
 		{[]string{"backtest", "slippage_bps"}, b.SlippageBPS, market.RateDigits - 4, &venue.Slippage},
-		{[]string{"backtest", "volume_share"}, b.VolumeShare, market.RateDigits, &venue.VolumeShare},
-		{[]string{"backtest", "placement_limit"}, b.PlacementLimit, market.RateDigits, &venue.PlacementLimit},
+		{[]string{"backtest", "volume_share"}, b.VolumeShare.Decimal, market.RateDigits, &venue.VolumeShare},
+		{[]string{"backtest", "placement_limit"}, b.PlacementLimit.Decimal, market.RateDigits, &venue.PlacementLimit},
 	} {
 		if *r.into, err = r.value.Rate(r.digits); err != nil {
 			return config.At(r.path, err)

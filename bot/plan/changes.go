@@ -147,7 +147,7 @@ func (p *Backtest) addChanges() error {
 
 func (p *Backtest) haircut() (market.Rate, error) {
 	given, path := p.Config.Backtest.DelistingHaircut, []string{"backtest", "delisting_haircut"}
-	if given == "" {
+	if given.Decimal == "" {
 		return usualHaircut, nil
 	}
 	haircut, err := given.Rate(market.RateDigits)

@@ -235,10 +235,19 @@ func (p *Backtest) describeData() error {
 			return err
 		}
 		p.Options.Data = append(p.Options.Data, info)
+		p.warnOfGaps(f, info.Missing, p.inRange(stored))
 		p.warnOfEdges(f, stored)
 	}
 	p.Options.DataHash = hex.EncodeToString(hash.Sum(nil))
 	return nil
+}
+
+// warnOfGaps warns of a series in which many candles are missing.
+func (p *Backtest) warnOfGaps(f backtest.Feed, missing int64, span candles.Range) {
+	all := f.Interval.Index(span.To) - f.Interval.Index(span.From)
+	if text := candles.ManyMissing(all-missing, missing); text != "" {
+		p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf("%s %s: %s.", f.Market.Name, f.Interval, text))
+	}
 }
 
 // missing counts the missing candles in a span.

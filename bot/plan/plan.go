@@ -93,7 +93,7 @@ func (p *Plan) addFees() (err error) {
 		return config.At([]string{"account", "taker_fee"}, err)
 	}
 	path := []string{"account", "maker_fee"}
-	digits, rebate := strings.CutPrefix(string(p.sections.MakerFee), "-")
+	digits, rebate := strings.CutPrefix(string(p.sections.MakerFee.Decimal), "-")
 	if p.Fees.Maker, err = config.Decimal(digits).Rate(market.RateDigits); err != nil || !rebate {
 		return config.At(path, err)
 	}

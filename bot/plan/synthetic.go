@@ -146,6 +146,19 @@ func hashCandles(series []market.Candle) string {
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
+// Synthetic returns the made-up candles of BTC-EUR in [from, to), 0 being no bound, as a backtest
+// without data has them, and the market with their decimals.
+func Synthetic(name string, interval market.Interval, seed uint64, from, to market.Time) (backtest.Source,
+	*market.Market, error) {
+	l := &synthetics{seed: seed}
+	m := l.standard()
+	if _, err := l.Span(name, interval); err != nil {
+		return nil, nil, err
+	}
+	in, err := l.open(backtest.Feed{Market: m, Interval: interval}, from, to)
+	return in, m, err
+}
+
 func (l *synthetics) open(f backtest.Feed, from, to market.Time) (backtest.Source, error) {
 	candles, err := l.candles(f.Market, f.Interval)
 	return &batches{left: within(candles, from, to)}, err

@@ -25,7 +25,8 @@ import (
 
 // tacticianKind is a strategy that buys and sells by tactics, with and without exits. The tag of
 // each has its size.
-var tacticianKind = strategy.Define("tactician", "buys and sells by tactics",
+var tacticianKind = strategy.Define("tactician",
+	"buys and sells by tactics, with all kinds of exits and replaced orders",
 	func(restlessParams) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(p restlessParams, s strategy.Setup) (strategy.Strategy, error) {
 		return &tactician{chance: rand.New(rand.NewPCG(uint64(p.Seed), 7))}, nil
@@ -43,12 +44,27 @@ func (s *tactician) OnTicker(d *strategy.Desk, t market.Ticker) {
 		_ = m.Close()
 	case draw == 1:
 		_ = m.CancelAll()
+	case draw == 2:
+		_ = m.ClosePart(strategy.PositionShare(30 * market.Percent))
+	case draw == 3:
+		s.rest(m, t.Last)
 	case m.Working():
 	case draw < 14:
 		s.begin(m, t.Last, market.Buy)
 	case draw < 20 && m.Held() > 0:
 		s.begin(m, t.Last, market.Sell)
 	}
+}
+
+// rest places an order beside the tactics, in the place of an open one where there is any: those of
+// tactics and exits refuse.
+func (s *tactician) rest(m strategy.MarketDesk, last market.Price) {
+	with := []strategy.Option{strategy.At((last - market.Price(s.chance.IntN(20))*100) / 100 * 100),
+		strategy.StopAt(last.Below(2 * market.Percent))}
+	if open := m.OpenOrders(); len(open) > 0 {
+		with = append(with, strategy.Replacing(open[s.chance.IntN(len(open))].ID))
+	}
+	_, _ = m.Buy(strategy.Amount(1_000_000), with...)
 }
 
 func (s *tactician) begin(m strategy.MarketDesk, last market.Price, side market.Side) {
@@ -64,7 +80,8 @@ func (s *tactician) begin(m strategy.MarketDesk, last market.Price, side market.
 			strategy.TakeBeyond(market.Rate(1+s.chance.IntN(20))*market.BasisPoint))
 	}
 	if side == market.Buy && s.chance.IntN(2) == 0 {
-		with = append(with, strategy.StopAt(last.Below(market.Percent)), strategy.TargetAt(last.Above(market.Percent)))
+		with = append(with, strategy.StopAt(last.Below(market.Percent)), strategy.TargetAt(last.Above(market.Percent)),
+			strategy.PartAt(last.Above(market.Percent/3), 40*market.Percent), strategy.Trail(market.Percent))
 	}
 	_, _ = m.Place(side, strategy.Amount(amount), with...)
 }
@@ -85,13 +102,14 @@ func newTactics() *tactics {
 func (n *tactics) Filled(o *state.Order, f *market.Fill) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
-	size, _, is := strings.Cut(o.Tag, " ")
-	if !is || n.seen[f.ID] {
-		return
+	size, _, _ := strings.Cut(o.Tag, " ")
+	amount, err := strconv.ParseInt(size, 10, 64)
+	if err != nil || n.seen[f.ID] {
+		return // no tactic's
 	}
 	n.seen[f.ID] = true
 	n.done[o.Tag] += f.Amount
-	switch amount, _ := strconv.ParseInt(size, 10, 64); {
+	switch {
 	case n.done[o.Tag] > market.Qty(amount):
 		n.over = append(n.over, fmt.Sprintf("%s: %d", o.Tag, n.done[o.Tag]))
 	case n.done[o.Tag] == market.Qty(amount):

@@ -140,7 +140,7 @@ func (p *Plan) setRules() (err error) {
 	}
 	for _, l := range [...]struct {
 		key  string
-		have config.Decimal
+		have config.Part
 		into *market.Rate
 	}{
 		{"placement_limit", r.PlacementLimit, &rules.PlacementLimit}, {"execution_limit", r.ExecutionLimit,
@@ -211,11 +211,11 @@ func (p *Plan) fees(path []string, categories map[string]config.CategorySection)
 	fees := map[string]exchange.Fees{}
 	for _, category := range slices.Sorted(maps.Keys(categories)) {
 		c := categories[category]
-		maker, err := readFee(c.Maker)
+		maker, err := readFee(c.Maker.Decimal)
 		if err != nil {
 			return nil, config.At(config.Join(path, category, "maker"), err)
 		}
-		taker, err := readFee(c.Taker)
+		taker, err := readFee(c.Taker.Decimal)
 		if err != nil {
 			return nil, config.At(config.Join(path, category, "taker"), err)
 		}

@@ -117,7 +117,7 @@ func TestMistakesInAnExchangeConfigNameTheirPlace(t *testing.T) {
 		{"[tiers.5]\ndefault={}", `tiers.5: is the lowest tier; the lowest has to begin at 0`},
 		{"[tiers.0]\ndefault={}\n[tiers.00]\ndefault={}", `begins where the tier 0`},
 		{"[tiers.0]\nA={}", `tiers.0: has no "default"`},
-		{"[tiers.0]\ndefault={maker='1'}", `exchange.toml:2: tiers.0.default.maker: 1 takes the whole trade; want less than 1`},
+		{"[tiers.0]\ndefault={maker='100%'}", `exchange.toml:2: tiers.0.default.maker: 1 takes the whole trade; want less than 1`},
 		{"[assets.BTC]\ndecimals=19", `assets.BTC.decimals: 19 is more than 18`},
 		{"[assets.EUR]\ndecimals=2\nwithdrawal_fee='0.001'", `exchange.toml:3: assets.EUR.withdrawal_fee: `},
 		{"[assets.BTC]\nstatus='GONE'", `assets.BTC.status: "GONE" is not one of OK`},

@@ -48,6 +48,9 @@ func (s *Set) follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 		b.follow(o, fresh)
 		s.pay(b, fresh)
 		s.leaveBought(b, fresh)
+		if exit := s.orders.Own(b.exit); exit != nil && len(fresh) > 0 && b.bareSince == 0 {
+			s.exposeRest(b, exit)
+		}
 		if o.ID != b.entry && o.ID != b.buyer && hasEnded(o) {
 			delete(s.entryOf, o.ID)
 		}
@@ -85,16 +88,23 @@ func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []m
 		s.expose(b, strategy.CauseUnknown)
 		return
 	}
-	if o.AmountRemaining < b.amount && o.Booked() == o.FilledAmount {
-		cause := strategy.CausePartly
-		if o.AmountRemaining >= b.kept() {
-			cause = strategy.CauseClose
-		}
-		s.expose(b, cause)
-		return
+	if !s.exposeRest(b, o) {
+		s.protect(b)
+		b.noBuyers = false // buyers may be back when the other exit is due
 	}
-	s.protect(b)
-	b.noBuyers = false // buyers may be back when the other exit is due
+}
+
+// exposeRest notes that the exit of a bracket sells less than its amount, if it does.
+func (s *Set) exposeRest(b *bracket, exit *state.Order) bool {
+	cause := strategy.CausePartly
+	switch {
+	case exit.AmountRemaining >= b.amount || exit.Booked() != exit.FilledAmount:
+		return false
+	case exit.AmountRemaining >= b.kept():
+		cause = strategy.CauseClose
+	}
+	s.expose(b, cause)
+	return true
 }
 
 // changeRefused handles a cancel or a change of the resting exit that the exchange refused.
@@ -202,23 +212,35 @@ func (s *Set) resize(b *bracket) {
 	}
 }
 
-// shrink takes from brackets without an exit what their strategy has sold outside them.
+// shrink takes from brackets what their strategy has sold outside them: first from those without an
+// exit, then from those whose exit does not sell all of their amount.
 func (s *Set) shrink(id market.StrategyID, m market.ID, held market.Qty) {
 	over := s.Covered(id, m) - max(0, held)
-	for i := len(s.all) - 1; i >= 0 && over > 0; i-- {
-		b := &s.all[i]
-		if b.strategy != id || b.market != m || b.exit != 0 {
-			continue
-		}
-		s.touch()
-		less := min(over, b.amount)
-		b.amount, over = b.amount-less, over-less
-		b.leaving = min(b.leaving, b.amount)
-		if b.amount <= 0 {
-			s.protect(b)
-		}
-		if b.done() {
-			s.remove(b)
+	for _, bare := range [...]bool{true, false} {
+		for i := len(s.all) - 1; i >= 0 && over > 0; i-- {
+			if b := &s.all[i]; b.strategy == id && b.market == m && (b.exit == 0) == bare {
+				less := min(over, s.uncovered(b))
+				over -= less
+				s.lessen(b, less)
+			}
 		}
 	}
+}
+
+// lessen takes base from a bracket that its strategy has sold.
+func (s *Set) lessen(b *bracket, amount market.Qty) {
+	if amount <= 0 {
+		return
+	}
+	s.touch()
+	b.amount -= amount
+	b.leaving = min(b.leaving, b.amount)
+	if b.amount <= 0 || s.rests(b) {
+		s.protect(b)
+	}
+	if b.done() {
+		s.remove(b)
+		return
+	}
+	s.rewatch(b)
 }

@@ -147,6 +147,9 @@ func (s *Set) RestoreCloses(all []SavedClose, names []string, last market.OrderI
 			return fmt.Errorf("close of %s in %s: order %d, amount %d, the last order was %d", from.Strategy,
 				from.Market,
 				from.Last, from.Free, last)
+		case !s.fitsParts(&from):
+			return fmt.Errorf("close of %s in %s: %d partial targets are done after it, and bracket %d has fewer",
+				from.Strategy, from.Market, from.Parts, from.Only)
 		case from.Sale != 0 && !s.isSale(from.Sale, market.StrategyID(at+1), m.ID):
 			return fmt.Errorf("close of %s in %s: its sale %d is not known: engine and account were not saved together",
 				from.Strategy, from.Market, from.Sale)
@@ -247,6 +250,9 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		return fmt.Errorf("its exit %d is not open: engine and account were not saved together", from.Exit)
 	case from.Leaving < 0 || from.Leaving > max(0, from.Amount):
 		return fmt.Errorf("%d of %d leave", from.Leaving, from.Amount)
+	case !from.fitsParts(from.Passed) || !from.fitsParts(from.Wanted) || from.Parted < 0:
+		return fmt.Errorf("%d partial targets are done, %d are reached, and %d was sold by them; it has %d",
+			from.Passed, from.Wanted, from.Parted, from.Follow.Parts.Len())
 	case from.Keep > market.KeepTarget || from.Leg > market.KeepTarget:
 		return fmt.Errorf("keeps %d and has %d of two exits", from.Keep, from.Leg)
 	}
@@ -269,6 +275,16 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 	}
 	return nil
 }
+
+// fitsParts reports whether the bracket of a Close, where it is still there, has its partial
+// targets.
+func (s *Set) fitsParts(c *SavedClose) bool {
+	b := s.of(c.Only)
+	return c.Parts >= 0 && (b == nil || c.Parts <= b.terms.Parts.Len())
+}
+
+// fitsParts reports whether a bracket can have a number of partial targets behind it.
+func (s *Saved) fitsParts(count int) bool { return count >= 0 && count <= s.Follow.Parts.Len() }
 
 func (s *Set) isSale(order market.OrderID, id market.StrategyID, m market.ID) bool {
 	o := s.orders.Own(order)

@@ -519,7 +519,16 @@ type restless struct {
 
 func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
 	const eighth = market.Qty(12500000)
-	switch draw := s.chance.IntN(12); {
+	switch draw := s.chance.IntN(15); {
+	case draw == 12:
+		_, _ = d.In(t.Market).Buy(strategy.Amount(eighth), strategy.MakerFirst(time.Second),
+			strategy.TakeAfter(time.Duration(1+s.chance.IntN(9))*time.Second), strategy.Exits(t.Last*9/10,
+				t.Last*11/10))
+	case draw == 13:
+		_, _ = d.In(t.Market).Buy(strategy.Amount(eighth), strategy.TWAP(8*time.Second, 1+s.chance.IntN(4)),
+			strategy.Exits(t.Last*9/10, t.Last*11/10), strategy.PartAt(t.Last*101/100, 40*market.Percent))
+	case draw == 14:
+		_ = d.In(t.Market).ClosePart(strategy.Amount(eighth / 2))
 	case draw < 3:
 		_, _ = d.In(t.Market).Buy(strategy.Amount(eighth), strategy.At(t.Last-market.Price(s.chance.IntN(4))*100))
 	case draw < 5:

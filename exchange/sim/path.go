@@ -174,6 +174,10 @@ func (v *Venue) beginPath(b *book) {
 		v.notifyPeak(b)
 		v.notifyTactic(b, b.last)
 	}
+	if len(v.active) == 1 && b.idle() && !v.across && !v.follows(b) { // the path ends here: see candles
+		b.lowHit, b.topHit = false, false
+		return
+	}
 	v.choosePath(b)
 }
 

@@ -13,7 +13,7 @@
 //
 // Ordering invariant: the effect of a command depends on its time of arrival, never on the time of
 // the call. A command decided on a candle arrives at the next candle's open or later; only commands
-// of a bracket (Command.Attached) act inside a path.
+// of a bracket or a tactic (Command.Attached) act inside a path.
 //
 // Known limitation: fills are settled at once; of the exchange's price protections only that at
 // placement acts on a path, all of them in a book.

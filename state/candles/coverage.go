@@ -173,3 +173,14 @@ func addCoverage(tx *bbolt.Tx, name string, interval market.Interval, complete [
 	}
 	return tx.Bucket(bucketCoverage).Put(seriesKey(name, interval), value)
 }
+
+// ManyMissing says that more than 5 % of the candles of a series are missing for an unknown reason;
+// it is empty where fewer are.
+func ManyMissing(present, missing int64) string {
+	all := present + missing
+	if missing*20 <= all {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d candles are missing (%d %%): is the interval right? If nothing was traded in them, "+
+		"import with --complete", missing, all, (missing*100+all/2)/all)
+}

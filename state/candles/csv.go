@@ -18,6 +18,20 @@ type ImportOptions struct {
 	Complete bool              // the file has each candle with a trade between its first and last
 	SkipBad  bool              // skip and count bad rows; otherwise one bad row refuses the whole file
 	Progress func(bytes int64) // unless nil, called with the bytes read, about every megabyte and at the end
+
+	// Columns are the columns in their order, in place of a header: time, clock (the time of day
+	// beside a date), open, high, low, close, volume, and "-" for one to ignore.
+	Columns []string
+	// TimeFormat is the form of times with the codes of strftime, like "%d/%m/%Y %H:%M", or the
+	// unit of Unix times: s, ms, us or ns. Empty: ImportCSV finds it.
+	TimeFormat string
+	Decimal    string // decimal sign: comma or point; empty: found in the first rows
+	NoVolume   bool   // the file has no volumes: they are 0
+	// RoundVolumes rounds volumes to VolumeDigits. Otherwise they are rounded, to the decimals that
+	// fit beside the largest, only where they would not fit.
+	RoundVolumes bool
+	Swap         *Swap       // the file has the market's earlier asset; nil: it has the present one
+	Now          market.Time // rows that start later are bad; 0: no row is
 }
 
 // ImportReport counts what an import did. Rows = Bad + Duplicates + Added + Unchanged + Kept +
@@ -29,6 +43,12 @@ type ImportReport struct {
 	Unordered  int64 // earlier than the row above; accepted
 	Bad        int64 // rows skipped under SkipBad
 	BadRows    []BadRow
+	Empty      int64       // lines with a time and null for the prices; skipped, and not in Rows
+	Above      int64       // lines above the tables: headers and titles
+	Rounded    int64       // volumes that were rounded
+	Missing    int64       // candles missing between First and Last; 0 if the file is complete
+	Files      int         // with rows
+	After      int64       // rows at or after the end of a Swap; skipped, and not in Rows
 	First      market.Time // start of the earliest candle of the file
 	Last       market.Time // start of the latest
 	Bytes      int64
@@ -36,6 +56,7 @@ type ImportReport struct {
 
 // BadRow is a row that cannot be stored. A report lists the first five.
 type BadRow struct {
+	File   string // empty: the only one
 	Line   int64  // from 1
 	Text   string // clipped
 	Reason string
@@ -45,17 +66,33 @@ type BadRow struct {
 type BadRowsError struct {
 	Total int64
 	Rows  []BadRow // the first five
+	Hint  string   // what may mend them all; empty: nothing is known
+}
+
+// Place is the file and line of the row.
+func (r *BadRow) Place() string {
+	if r.File == "" {
+		return fmt.Sprintf("line %d", r.Line)
+	}
+	return fmt.Sprintf("%s line %d", r.File, r.Line)
 }
 
 // Error lists the rows.
 func (e *BadRowsError) Error() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d bad rows, nothing imported (--skip-bad leaves such rows out):", e.Total)
-	for _, row := range e.Rows {
-		fmt.Fprintf(&text, "\n  line %d: %s: %q", row.Line, row.Reason, row.Text)
+	rows := "rows"
+	if e.Total == 1 {
+		rows = "row"
+	}
+	fmt.Fprintf(&text, "%d bad %s, nothing imported (--skip-bad leaves such rows out):", e.Total, rows)
+	for i := range e.Rows {
+		fmt.Fprintf(&text, "\n  %s: %s: %q", e.Rows[i].Place(), e.Rows[i].Reason, e.Rows[i].Text)
 	}
 	if more := e.Total - int64(len(e.Rows)); more > 0 {
 		fmt.Fprintf(&text, "\n  and %d more", more)
+	}
+	if e.Hint != "" {
+		text.WriteString("\n" + e.Hint)
 	}
 	return text.String()
 }
@@ -67,27 +104,52 @@ const (
 	progressGap = 1 << 20
 )
 
-// ImportCSV reads candles from CSV and stores them in one transaction: after any error nothing has
-// changed.
+// ImportCSV reads candles from CSV, gzip of it too, and stores them in one transaction: after any
+// error nothing has changed. Nothing but the first lines decides about the form of the file.
 //
 // A header names the columns: timestamp, time, date or unix with an optional _s, _ms, _us or _ns;
-// open, high, low, close, volume; in any order, others are ignored. Without a header the columns
-// are time, open, high, low, close, volume; further columns are ignored. Times are Unix s, ms, µs
-// or ns (their size tells the unit), RFC 3339, "2006-01-02 15:04:05" or a date, UTC unless they
-// name a zone. The separator is comma, semicolon or tab. A byte order mark, CRLF, blank lines and
-// quotes are allowed.
+// open, high, low, close, volume; in any order, others are ignored. A volume named after the base
+// of the market comes before others; a first column without a name is the time. Lines above the
+// header are skipped. Without a header the columns are time, open, high, low, close, volume;
+// further columns are ignored. Times are Unix s, ms, µs or ns (their size tells the unit), RFC
+// 3339, "2006-01-02 15:04:05" or a date, the year first, UTC unless they name a zone; the time of
+// day may have a column of its own. The separator is comma, semicolon, tab or bar. A byte order
+// mark, UTF-16, CRLF, blank lines and quotes are allowed, and decimal commas and signs between
+// thousands where they can be told apart.
 //
-// A row equal to an earlier one is dropped and counted. Unordered rows are sorted and counted. A
-// row is bad if it cannot be read, is an impossible candle (market.Candle.Check), does not start on
-// the interval, needs more decimals than fit beside the others, or has the start of an earlier row
-// and other values. Bad rows give a *BadRowsError, or under SkipBad are counted and skipped; a file
-// with bad rows never counts as complete.
+// A row equal to an earlier one is dropped and counted, as is a row with null for its prices.
+// Unordered rows are sorted and counted. A row is bad if it cannot be read, is an impossible candle
+// (market.Candle.Check), does not start on the interval, starts after Now, needs more decimals than
+// fit beside the others, or has the start of an earlier row and other values. Bad rows give a
+// *BadRowsError, or under SkipBad are counted and skipped; a file with bad rows never counts as
+// complete. A file whose candles lie further apart than the interval gives a *SpacingError, unless
+// it is complete. Volumes that need more decimals than fit give a *VolumeError; ImportFiles rounds
+// them.
 func (s *Store) ImportCSV(r io.Reader, o ImportOptions) (ImportReport, error) {
-	if err := o.check(); err != nil {
+	return s.importFiles([]File{Stream(r)}, o)
+}
+
+// ImportFiles imports files as ImportCSV does one, all in one transaction. If volumes need more
+// decimals than fit beside the largest, it reads the files again and rounds them.
+func (s *Store) ImportFiles(files []File, o ImportOptions) (ImportReport, error) {
+	report, err := s.importFiles(files, o)
+	if volume, is := errors.AsType[*VolumeError](err); is && !files[0].once {
+		o.RoundVolumes, o.VolumeDigits = true, volume.Digits
+		return s.importFiles(files, o)
+	}
+	return report, err
+}
+
+func (s *Store) importFiles(files []File, o ImportOptions) (ImportReport, error) {
+	err := o.check()
+	if err == nil && o.Swap != nil {
+		err = o.Swap.check()
+	}
+	if err != nil {
 		return ImportReport{}, fmt.Errorf("import: %w", err)
 	}
 	c := s.newImport(&o)
-	err := errors.Join(c.run(s, r), c.load.close())
+	err = errors.Join(c.run(s, files), c.load.close())
 	if err != nil {
 		err = fmt.Errorf("import: %w", err)
 	}
@@ -101,7 +163,7 @@ func ParseCSV(r io.Reader, o ImportOptions) (list []market.Candle, report Import
 		return nil, report, err
 	}
 	c := (&Store{maxSpool: math.MaxInt}).newImport(&o)
-	if err := c.readAll(r); err != nil {
+	if err := c.readFiles([]File{Stream(r)}); err != nil {
 		return nil, c.report, err
 	}
 	if _, err := c.finish(); err != nil {
@@ -123,6 +185,9 @@ func ParseCSV(r io.Reader, o ImportOptions) (list []market.Candle, report Import
 func (s *Store) newImport(o *ImportOptions) *csvImport {
 	c := &csvImport{options: o, step: market.Time(o.Interval.Fixed())}
 	c.previous = minCandleTime - c.step - 1 // no row follows it
+	if c.end = maxCandleTime; o.Now != 0 && o.Now < c.end {
+		c.end = o.Now + 1
+	}
 	c.load = s.newLoader(o.Interval, c.conflict)
 	c.candle.Interval = o.Interval
 	return c
@@ -134,9 +199,10 @@ type csvImport struct {
 	report       ImportReport
 	load         *loader
 	layout       csvLayout
-	started      bool // the first line that is not blank was read
-	line         int64
-	text         []byte // of the current line
+	files        []startOf   // of the lines of each file
+	end          market.Time // rows that start then or later are bad
+	line         int64       // of all files
+	text         []byte      // of the current line
 	row          csvRow
 	digits       [5]uint8    // of a row with the loader's decimals
 	previous     market.Time // start of the last candle
@@ -144,10 +210,11 @@ type csvImport struct {
 	step         market.Time // to the next start; 0: it varies
 	candle       market.Candle
 	lastProgress int64 // bytes at the last call of Progress
+	faults       importFaults
 }
 
-func (c *csvImport) run(s *Store, r io.Reader) error {
-	if err := c.readAll(r); err != nil {
+func (c *csvImport) run(s *Store, files []File) error {
+	if err := c.readFiles(files); err != nil {
 		return err
 	}
 	complete, err := c.finish()
@@ -158,8 +225,10 @@ func (c *csvImport) run(s *Store, r io.Reader) error {
 	return err
 }
 
-func (c *csvImport) readAll(r io.Reader) error {
-	in := bufio.NewReaderSize(r, maxLine)
+func (c *csvImport) readAll(in *bufio.Reader) error {
+	if err := c.readHead(in); err != nil {
+		return err
+	}
 	for {
 		if err := c.readQuick(in); err != nil {
 			return err
@@ -174,7 +243,7 @@ func (c *csvImport) readAll(r io.Reader) error {
 			line = nil
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("line %d: %w", c.line, err)
+			return fmt.Errorf("line %d: %w", c.line-c.files[len(c.files)-1].line, err)
 		}
 		if addErr := c.addLine(line); addErr != nil {
 			return addErr
@@ -188,9 +257,6 @@ func (c *csvImport) readAll(r io.Reader) error {
 
 // readQuick reads the rows at the start of the buffer, up to one that quickRow does not take.
 func (c *csvImport) readQuick(in *bufio.Reader) error {
-	if !c.started {
-		return nil
-	}
 	buffer, _ := in.Peek(in.Buffered())
 	rest := buffer
 	for {
@@ -233,9 +299,6 @@ func (c *csvImport) progress(end bool) {
 }
 
 func (c *csvImport) addLine(line []byte) error {
-	if c.line == 1 {
-		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-	}
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		line = line[:n-1]
 	}
@@ -245,13 +308,6 @@ func (c *csvImport) addLine(line []byte) error {
 	if len(line) == 0 || line[0] <= ' ' && len(bytes.TrimSpace(line)) == 0 {
 		return nil
 	}
-	if !c.started {
-		c.started = true
-		header, err := c.layout.detect(line)
-		if err != nil || header {
-			return err
-		}
-	}
 	c.text = line
 	return c.addRow(line)
 }
@@ -259,8 +315,22 @@ func (c *csvImport) addLine(line []byte) error {
 func (c *csvImport) addRow(line []byte) error {
 	c.report.Rows++
 	if !c.layout.fastRow(line, &c.row) {
-		if err := c.layout.slowRow(line, &c.row); err != nil {
+		c.row.longVolume = nil
+		err := c.layout.slowRow(line, &c.row)
+		switch {
+		case errors.Is(err, errNoValues):
+			c.report.Rows--
+			c.report.Empty++
+			return nil
+		case err != nil:
+			short, is := errors.AsType[*shortRowError](err)
+			c.faults.short = c.faults.short || is && short.field == fieldVolume
 			c.bad(err.Error())
+			return nil
+		case c.row.longVolume != nil && !c.roundLong():
+			return nil
+		}
+		if !c.swap() {
 			return nil
 		}
 	}
@@ -271,7 +341,9 @@ func (c *csvImport) addRow(line []byte) error {
 func (c *csvImport) addCandle() error {
 	index, err := c.makeCandle()
 	if err != nil {
-		c.bad(err.Error())
+		if !errors.Is(err, errVolumeUnfit) {
+			c.bad(err.Error())
+		}
 		return nil
 	}
 	if c.candle.Start < c.previous {
@@ -284,14 +356,15 @@ func (c *csvImport) addCandle() error {
 // makeCandle makes the candle of the current row and returns the index of its start.
 func (c *csvImport) makeCandle() (int64, error) {
 	row, k := &c.row, &c.candle
-	if row.start < minCandleTime || row.start >= maxCandleTime {
-		return 0, fmt.Errorf("time %s lies outside the years 1700 to 2199", row.start)
+	if row.start < minCandleTime || row.start >= c.end {
+		return 0, c.outside()
 	}
 	k.Start = row.start
 	index := c.index + 1
 	if k.Start != c.previous+c.step || c.step == 0 {
 		index = k.Interval.Index(k.Start)
 		if k.Interval.StartOf(index) != k.Start {
+			c.faults.misaligned(k.Start)
 			return 0, fmt.Errorf("%s is no start of a %s candle", k.Start, k.Interval)
 		}
 	}
@@ -310,6 +383,7 @@ func (c *csvImport) makeCandle() (int64, error) {
 // impossible says why the candle is impossible, with plain decimals.
 func (c *csvImport) impossible() error {
 	k := &c.candle
+	c.faults.impossible = true
 	text := func(p market.Price) string { return market.FormatFixed(int64(p), c.load.priceDigits) }
 	switch {
 	case k.Low <= 0:
@@ -325,18 +399,24 @@ func (c *csvImport) impossible() error {
 }
 
 // rescale converts the row's numbers to the loader's decimals, after it has raised these to what
-// the row needs.
+// the row needs. It returns errVolumeUnfit if the volume alone does not fit.
 func (c *csvImport) rescale() error {
 	row := &c.row
 	if row.digits == c.digits {
 		return nil
 	}
+	if c.options.RoundVolumes && row.digits[4] > c.options.VolumeDigits && row.values[4] > 0 {
+		c.roundVolume()
+	}
 	price := max(row.digits[0], row.digits[1], row.digits[2], row.digits[3])
 	if price > c.load.priceDigits || row.digits[4] > c.load.volumeDigits {
 		row.dropZeros()
 		price = max(row.digits[0], row.digits[1], row.digits[2], row.digits[3], c.load.priceDigits)
-		if err := c.load.raise(price, max(row.digits[4], c.load.volumeDigits)); err != nil {
+		if err := c.load.raise(price, c.load.volumeDigits); err != nil {
 			return fmt.Errorf("more decimals than fit beside earlier rows: %w", err)
+		}
+		if err := c.load.raise(price, max(row.digits[4], c.load.volumeDigits)); err != nil {
+			return c.unfit(err)
 		}
 		price, volume := c.load.priceDigits, c.load.volumeDigits
 		c.digits = [5]uint8{price, price, price, price, volume}
@@ -350,6 +430,9 @@ func (c *csvImport) rescale() error {
 			continue
 		}
 		value, err := market.Rescale(row.values[i], row.digits[i], digits)
+		if err != nil && i == 4 {
+			return c.unfit(err)
+		}
 		if err != nil {
 			return err
 		}
@@ -371,7 +454,8 @@ func (c *csvImport) badRow(line int64, text, reason string) {
 	if len(text) > maxRowText {
 		text = text[:maxRowText] + "…"
 	}
-	c.report.BadRows = append(c.report.BadRows, BadRow{line, text, reason})
+	file, line := c.place(line)
+	c.report.BadRows = append(c.report.BadRows, BadRow{file, line, text, reason})
 }
 
 // conflict is called by the loader. The text of a row that waited in the loader is gone, so it is
@@ -394,17 +478,21 @@ func (c *csvImport) finish() ([]Range, error) {
 	c.report.Duplicates = c.load.duplicates
 	switch {
 	case c.report.Bad > 0 && !c.options.SkipBad:
-		return nil, &BadRowsError{c.report.Bad, c.report.BadRows}
+		return nil, &BadRowsError{c.report.Bad, c.report.BadRows, c.hint()}
 	case c.report.Bad > 0 && c.options.Complete:
 		return nil, fmt.Errorf("complete was claimed, and %d rows are bad: import without the claim, or repair them",
 			c.report.Bad)
 	case len(c.load.spool.chunks) == 0:
 		return nil, fmt.Errorf("no rows with candles are in it: %w", ErrNoData)
+	case c.faults.unfit:
+		return nil, c.volumeError()
 	}
 	first, last := c.load.span()
 	c.report.First, c.report.Last = first, last
 	if !c.options.Complete {
-		return nil, nil
+		k := c.options.Interval
+		c.report.Missing = k.Index(last) - k.Index(first) + 1 - (c.report.Rows - c.report.Bad - c.report.Duplicates)
+		return nil, c.checkSpacing()
 	}
 	return []Range{{first, c.options.Interval.End(last)}}, nil
 }

@@ -2,6 +2,7 @@ package candles
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -20,13 +21,17 @@ const (
 	fieldCount
 )
 
-var fieldNames = [fieldCount]string{"time", "open", "high", "low", "close", "volume"}
+var (
+	fieldNames   = [fieldCount]string{"time", "open", "high", "low", "close", "volume"}
+	usualColumns = [fieldCount]int{0, 1, 2, 3, 4, 5}
+	noColumns    = [fieldCount]int{-1, -1, -1, -1, -1, -1}
+)
 
 // headerNames are the known names of columns, in lower case and without the unit of a time.
 var headerNames = map[string]int{
 	"timestamp": fieldTime, "time": fieldTime, "date": fieldTime, "datetime": fieldTime, "unix": fieldTime,
 	"open_time": fieldTime, "start": fieldTime, "ts": fieldTime,
-	"open": fieldOpen, "high": fieldHigh, "low": fieldLow, "close": fieldClose,
+	"open": fieldOpen, "high": fieldHigh, "low": fieldLow, "close": fieldClose, "close/last": fieldClose,
 	"volume": fieldVolume, "vol": fieldVolume, "base_volume": fieldVolume,
 }
 
@@ -35,13 +40,18 @@ var timeUnits = map[string]int64{"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1}
 
 // timeLayouts are the accepted forms of a time; without a zone it is UTC.
 var timeLayouts = []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02 15:04:05Z07:00",
-	"2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02"}
+	"2006-01-02T15:04:05.999999999", "2006-01-02 15:04", "2006-01-02", "2006-01-02T15:04",
+	"2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z0700", "2006-01-02 15:04:05 UTC", "2006-01-02 03-PM",
+	"2006.01.02 15:04:05", "2006.01.02 15:04", "2006.01.02", "2006/01/02 15:04:05", "2006/01/02 15:04", "2006/01/02",
+	"20060102 150405", "20060102 15:04:05", "20060102 15:04"}
 
 // csvRow is a row whose numbers are values·10^-digits: open, high, low, close, volume.
 type csvRow struct {
 	start  market.Time
 	values [5]int64
 	digits [5]uint8
+
+	longVolume []byte // a volume with more decimals than values hold, by slowRow; nil: there is none
 }
 
 // dropZeros reduces the decimals of the row to those that it needs.
@@ -54,88 +64,43 @@ func (r *csvRow) dropZeros() {
 	}
 }
 
-// csvLayout is the arrangement of the columns.
+// csvLayout is the arrangement of the columns and the form of times and numbers.
 type csvLayout struct {
 	separator    byte
-	defaultOrder bool  // the columns have their usual order
-	unit         int64 // nanoseconds of a Unix time's unit; 0: its size tells
-	column       [fieldCount]int
-	fields       [][]byte // reused
+	defaultOrder bool            // the columns have their usual order, and times and numbers their plain form
+	header       bool            // the file has one
+	unit         int64           // nanoseconds of a Unix time's unit; 0: its size tells
+	givenUnit    bool            // the user named the unit
+	column       [fieldCount]int // -1: there is none
+	clock        int             // column of the time of day beside one of the date; -1: there is none
+	layouts      []string        // of times, in place of timeLayouts; they come before Unix times
+	lastLayout   int             // of the row before
+	decimal      byte            // '.' or ','
+	group        byte            // between thousands; 0: there is none
+	fields       [][]byte        // reused, like scratch
+	scratch      []byte
 }
 
-// detect derives the layout from the first line and reports whether that line is a header.
-func (l *csvLayout) detect(line []byte) (header bool, err error) {
-	l.separator = ','
-	for _, other := range []byte("\t;") {
-		if bytes.IndexByte(line, other) >= 0 {
-			l.separator = other
-			break
-		}
+// columnOf returns the field that a column's name stands for.
+func columnOf(field []byte) (which int, known bool) {
+	name, _ := headerName(field)
+	if which, known = headerNames[name]; known {
+		return which, true
 	}
-	l.column, l.defaultOrder = [fieldCount]int{0, 1, 2, 3, 4, 5}, true
-	found := [fieldCount]int{-1, -1, -1, -1, -1, -1}
-	for at, field := range l.split(line) {
-		name, unit := headerName(field)
-		which, known := headerNames[name]
-		if !known {
-			continue
-		}
-		header = true
-		if found[which] >= 0 && which != fieldTime {
-			return false, fmt.Errorf("header %q names %s twice", clipText(line), fieldNames[which])
-		}
-		if found[which] < 0 {
-			found[which] = at
-			if which == fieldTime {
-				l.unit = unit
-			}
-		}
-	}
-	if !header {
-		return false, nil
-	}
-	l.defaultOrder = found == l.column
-	l.column = found
-	return true, missingColumns(line, found)
+	return fieldVolume, false
 }
 
-func missingColumns(line []byte, found [fieldCount]int) error {
-	var missing []string
-	for which, at := range found {
-		if at < 0 {
-			missing = append(missing, fieldNames[which])
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return fmt.Errorf("header %q names no column for %s", clipText(line), strings.Join(missing, ", "))
-}
-
-// headerName splits "Timestamp_ms" into "timestamp" and the unit's nanoseconds.
+// headerName splits "Timestamp_ms" into "timestamp" and the unit's nanoseconds, in lower case and
+// without brackets.
 func headerName(field []byte) (string, int64) {
-	name := strings.ReplaceAll(strings.ToLower(string(field)), " ", "_")
+	name := strings.ToLower(string(bytes.Trim(field, "<>#")))
+	name = strings.NewReplacer(" ", "_", "(", "", ")", "").Replace(strings.TrimSpace(name))
 	if at := strings.LastIndexByte(name, '_'); at > 0 {
 		if unit := timeUnits[name[at+1:]]; unit != 0 {
 			return name[:at], unit
 		}
 	}
 	return name, 0
-}
-
-// split cuts a line into fields without surrounding blanks and quotes.
-func (l *csvLayout) split(line []byte) [][]byte {
-	l.fields = l.fields[:0]
-	for more := true; more; {
-		var field []byte
-		field, line, more = bytes.Cut(line, []byte{l.separator})
-		field = bytes.TrimSpace(field)
-		if n := len(field); n >= 2 && field[0] == '"' && field[n-1] == '"' {
-			field = bytes.TrimSpace(field[1 : n-1])
-		}
-		l.fields = append(l.fields, field)
-	}
-	return l.fields
 }
 
 // fastRow reads a row of plain numbers in the usual order, and reports whether the line is one.
@@ -190,22 +155,41 @@ func scanNumber(line []byte, at int) (value int64, digits uint8, end int) {
 	return value, uint8(i - point - 1), i
 }
 
-// slowRow reads every form of a row. Its errors are the reasons of bad rows.
+// errNoValues is a row with a time and without prices: the file says that nothing is known.
+var errNoValues = errors.New("the row has no values")
+
+// slowRow reads every form of a row. Its errors are the reasons of bad rows, or errNoValues.
 func (l *csvLayout) slowRow(line []byte, row *csvRow) (err error) {
-	fields := l.split(line)
+	l.fields = splitLine(l.fields[:0], line, l.separator)
+	fields := l.fields
+	if l.hasNoValues(fields) {
+		return errNoValues
+	}
 	for which, at := range l.column {
 		if at >= len(fields) {
-			return fmt.Errorf("%d columns, %s should be in column %d", len(fields), fieldNames[which], at+1)
+			return &shortRowError{len(fields), which, at + 1}
 		}
-		if len(fields[at]) == 0 {
+		if at >= 0 && len(fields[at]) == 0 {
 			return fmt.Errorf("%s is empty", fieldNames[which])
 		}
 	}
-	if row.start, err = l.parseTime(fields[l.column[fieldTime]]); err != nil {
+	if row.start, err = l.timeOf(fields); err != nil {
 		return err
 	}
 	for i := range row.values {
-		row.values[i], row.digits[i], err = market.ParseDecimal(fields[l.column[fieldOpen+i]])
+		row.values[i], row.digits[i] = 0, 0
+		at := l.column[fieldOpen+i]
+		if at < 0 {
+			continue
+		}
+		text, err := l.number(fields[at])
+		if err == nil {
+			row.values[i], row.digits[i], err = market.ParseDecimal(text)
+		}
+		if err != nil && fieldOpen+i == fieldVolume && isLongNumber(text, err) {
+			row.longVolume = text
+			return nil
+		}
 		if err != nil {
 			return fmt.Errorf("%s %w", fieldNames[fieldOpen+i], err)
 		}
@@ -213,7 +197,49 @@ func (l *csvLayout) slowRow(line []byte, row *csvRow) (err error) {
 	return nil
 }
 
+// shortRowError is a row without the column of a field.
+type shortRowError struct{ columns, field, column int }
+
+// Error names the column.
+func (e *shortRowError) Error() string {
+	return fmt.Sprintf("%d columns, %s should be in column %d", e.columns, fieldNames[e.field], e.column)
+}
+
+// isLongNumber reports whether a text is a number with more decimals than 64 bits hold.
+func isLongNumber(text []byte, err error) bool {
+	if !errors.Is(err, market.ErrInexact) && !errors.Is(err, market.ErrOverflow) {
+		return false
+	}
+	_, ok := roundVolume(text, 0)
+	return ok
+}
+
+// hasNoValues reports whether the four prices of a row are there and say null, nan or nothing.
+func (l *csvLayout) hasNoValues(fields [][]byte) bool {
+	for which := fieldOpen; which <= fieldClose; which++ {
+		if at := l.column[which]; at < 0 || at >= len(fields) || !isNull(fields[at]) {
+			return false
+		}
+	}
+	return true
+}
+
+// timeOf reads the time of a row.
+func (l *csvLayout) timeOf(fields [][]byte) (market.Time, error) {
+	text := fields[l.column[fieldTime]]
+	if l.clock < 0 {
+		return l.parseTime(text)
+	}
+	if l.clock >= len(fields) {
+		return 0, fmt.Errorf("%d columns, the time of day should be in column %d", len(fields), l.clock+1)
+	}
+	return l.parseTime(bytes.Join([][]byte{text, fields[l.clock]}, []byte(" ")))
+}
+
 func (l *csvLayout) parseTime(text []byte) (market.Time, error) {
+	if len(l.layouts) > 0 {
+		return l.formattedTime(text, l.layouts)
+	}
 	if stamp, digits, err := market.ParseDecimal(text); err == nil {
 		start, ok := l.unixTime(stamp)
 		if digits != 0 || !ok {
@@ -221,12 +247,32 @@ func (l *csvLayout) parseTime(text []byte) (market.Time, error) {
 		}
 		return start, nil
 	}
-	for _, layout := range timeLayouts {
-		if t, err := time.Parse(layout, string(text)); err == nil {
+	return l.formattedTime(text, timeLayouts)
+}
+
+// formattedTime reads a time in one of some layouts, that of the row before first.
+func (l *csvLayout) formattedTime(text []byte, layouts []string) (market.Time, error) {
+	if l.lastLayout < len(layouts) {
+		if t, err := time.Parse(layouts[l.lastLayout], string(text)); err == nil {
 			return timeInRange(t, text)
 		}
 	}
-	return 0, fmt.Errorf("time %q is neither a Unix time nor RFC 3339 nor like 2006-01-02 15:04:05", clipText(text))
+	for i, layout := range layouts {
+		if t, err := time.Parse(layout, string(text)); err == nil {
+			l.lastLayout = i
+			return timeInRange(t, text)
+		}
+	}
+	shown := clipText(text)
+	if len(l.layouts) > 0 {
+		return 0, fmt.Errorf("time %q is not like %s", shown, l.layouts[0])
+	}
+	if day, _, _ := bytes.Cut(text, []byte(" ")); isDate(day) || bytes.Count(day, []byte("/")) == 2 {
+		return 0, fmt.Errorf("time %q may begin with the day or the month; say which: --time-format %%d/%%m/%%Y, or "+
+			"--time-format %%m/%%d/%%Y, with its own signs and %%H:%%M:%%S", shown)
+	}
+	return 0, fmt.Errorf("time %q is neither a Unix time nor RFC 3339 nor like 2006-01-02 15:04:05; give "+
+		"--time-format, like %%d.%%m.%%Y %%H:%%M", shown)
 }
 
 func timeInRange(t time.Time, text []byte) (market.Time, error) {

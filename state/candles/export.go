@@ -17,32 +17,45 @@ const csvHeader = "timestamp_ms,open,high,low,close,volume\n"
 // DataHash. It returns the number of rows.
 func (s *Store) ExportCSV(w io.Writer, name string, interval market.Interval, from, to market.Time) (rows int64,
 	err error) {
-	if _, err := s.Span(name, interval); err != nil {
-		return 0, err
-	}
-	m := &market.Market{Name: name}
-	if m.PriceDigits, m.VolumeDigits, err = s.Digits(name); err != nil {
-		return 0, err
-	}
-	reader, err := s.Read(ReadOptions{Market: m, Interval: interval, From: from, To: to})
+	reader, m, err := s.ReadAll(name, interval, from, to)
 	if err != nil {
 		return 0, err
 	}
 	defer reader.Close()
+	return WriteCSV(w, m, reader.Next)
+}
+
+// ReadAll reads the candles that start in [from, to), zero being no bound, in the decimals of the
+// store: the returned market has these. Close the reader.
+func (s *Store) ReadAll(name string, interval market.Interval, from, to market.Time) (*Reader, *market.Market, error) {
+	if _, err := s.Span(name, interval); err != nil {
+		return nil, nil, err
+	}
+	m := &market.Market{Name: name}
+	var err error
+	if m.PriceDigits, m.VolumeDigits, err = s.Digits(name); err != nil {
+		return nil, nil, err
+	}
+	reader, err := s.Read(ReadOptions{Market: m, Interval: interval, From: from, To: to})
+	return reader, m, err
+}
+
+// WriteCSV writes the batches of next, up to io.EOF, as ExportCSV does; m has their decimals.
+func WriteCSV(w io.Writer, m *market.Market, next func() ([]market.Candle, error)) (rows int64, err error) {
 	out := bufio.NewWriterSize(w, 1<<16)
 	if _, err := out.WriteString(csvHeader); err != nil {
 		return 0, fmt.Errorf("export: %w", err)
 	}
-	rows, err = exportRows(out, reader, m)
+	rows, err = exportRows(out, next, m)
 	if err != nil {
 		return rows, fmt.Errorf("export: %w", err)
 	}
 	return rows, out.Flush()
 }
 
-func exportRows(out *bufio.Writer, reader *Reader, m *market.Market) (rows int64, err error) {
+func exportRows(out *bufio.Writer, next func() ([]market.Candle, error), m *market.Market) (rows int64, err error) {
 	for {
-		candles, err := reader.Next()
+		candles, err := next()
 		if err == io.EOF {
 			return rows, nil
 		}

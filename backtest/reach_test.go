@@ -1,0 +1,99 @@
+package backtest
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/backtest/report"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/breakout"
+	"github.com/tidemark-trading/tidemark/strategy/grid"
+	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/trendfilter"
+)
+
+// MAE and MFE are those of a walk over the candles of each trip by itself, in quiet stretches and
+// candle by candle.
+func TestExcursionsAreThoseOfTheCandlesOfATrip(t *testing.T) {
+	for _, kind := range []strategy.Definition{smacross.Definition, breakout.Definition, grid.Definition,
+		trendfilter.Definition} {
+		for _, oneByOne := range []bool{false, true} {
+			p := shippedPlan(t, kind, 12_000)
+			p.OneByOne = oneByOne
+			candles := minutes(t, p.Catalog.Markets()[0], 12_000)
+			out := t.TempDir()
+			_, err := Run(t.Context(), p, Options{Out: out})
+			require.NoError(t, err)
+			trades := readCSV(t, filepath.Join(out, "trades.csv"))
+			require.NotEmpty(t, trades, kind.Name)
+			for _, row := range trades {
+				worst, best := excursionsByHand(candles, market.Time(number(t, row[2]))*1e6,
+					market.Time(number(t, row[4]))*1e6,
+					number(t, row[3]), number(t, row[5]))
+				require.InDelta(t, worst, number(t, row[12]), 1e-6, "%s: %v", kind.Name, row)
+				require.InDelta(t, best, number(t, row[13]), 1e-6, "%s: %v", kind.Name, row)
+			}
+		}
+	}
+}
+
+// excursionsByHand are MAE and MFE of a trip.
+func excursionsByHand(candles []market.Candle, entered, exited market.Time, entry, exit float64) (worst, best float64) {
+	low, high := exit, exit
+	for _, c := range candles {
+		switch {
+		case c.End() <= entered || c.End() > exited:
+		case c.Start < entered:
+			low, high = min(low, float64(c.Close)/100), max(high, float64(c.Close)/100)
+		default:
+			low, high = min(low, float64(c.Low)/100), max(high, float64(c.High)/100)
+		}
+	}
+	return math.Min(low/entry-1, 0), math.Max(high/entry-1, 0)
+}
+
+// A position that is sold in parts has a trip for each, which say so; one sold at once does not.
+func TestPartialSalesSayThatTheyAre(t *testing.T) {
+	step := 0
+	s := newStage(t, func(d *strategy.Desk, c market.Candle) {
+		step++
+		switch m := d.In(c.Market); step {
+		case 1, 5:
+			_, _ = m.Buy(strategy.Amount(4))
+		case 2:
+			_, _ = m.Sell(strategy.Amount(1))
+		case 3, 6:
+			_, _ = m.Sell(strategy.PositionShare(market.Whole))
+		}
+	})
+	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()[:1]
+	for i := range int64(8) {
+		s.feed(1, market.Interval1h, true, true, [5]int64{60 * i, 10, 10, 10, 10})
+		if i > 0 { // one feed
+			s.plan.Feeds = s.plan.Feeds[:1]
+		}
+	}
+	out := t.TempDir()
+	result := s.run(t, Options{Out: out})
+	var parts []string
+	for _, row := range readCSV(t, filepath.Join(out, "trades.csv")) {
+		parts = append(parts, row[14])
+	}
+	require.Equal(t, []string{"1", "2", "0"}, parts)
+	require.EqualValues(t, 2, result.Trips.Partial)
+}
+
+// A stop stands from its placing to its fill, and anew from each price that it was moved to.
+func TestStopsStandAsLongAsTheyDid(t *testing.T) {
+	var s stops
+	m := &market.Market{ID: 1, PriceDigits: 2}
+	s.begin(m, 7, 10, 90_00)
+	require.False(t, s.end(8, 11))
+	require.True(t, s.end(7, 20))
+	s.begin(m, 7, 20, 95_00)
+	require.Equal(t, []report.Stop{{From: 10, To: 20, Price: 90}, {From: 20, To: 30, Price: 95}}, s.all(30))
+}

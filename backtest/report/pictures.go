@@ -1,0 +1,302 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/chart"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// A Picture is drawn twice, for a wide and for a narrow screen: the letters of a picture that is
+// made smaller cannot be read.
+type Picture struct{ Wide, Narrow template.HTML }
+
+const (
+	wideWidth   = 1120
+	narrowWidth = 400
+	lower       = 0.85 // the height of a panel of the narrow picture
+)
+
+// picture draws a chart for both.
+func picture(c chart.Chart) (p Picture, err error) {
+	c.Width = wideWidth
+	wide, err := c.Element()
+	if err != nil {
+		return p, err
+	}
+	c.Width, c.Panels = narrowWidth, slices.Clone(c.Panels)
+	for i := range c.Panels {
+		c.Panels[i].Height *= lower
+	}
+	narrow, err := c.Element()
+	return Picture{template.HTML(wide), template.HTML(narrow)}, err
+}
+
+// A Sample is the account at a close.
+type Sample struct {
+	At           market.Time
+	Equity, Cash float64
+}
+
+// equityPicture draws equity beside the benchmark, and the drawdown.
+func (r *Run) equityPicture(shown []*series) (Picture, error) {
+	equity := make([]chart.Point, 0, len(r.Equity))
+	for _, s := range r.Equity {
+		equity = append(equity, chart.Point{X: seconds(s.At), Y: s.Equity})
+	}
+	var upper []chart.Layer
+	if hold := r.hold(shown); len(hold) > 0 {
+		upper = append(upper, chart.Line{Name: "buy and hold", Role: chart.Quiet, Width: 1, Points: hold})
+	}
+	upper = append(upper, chart.Line{Name: "equity", Points: equity})
+	return picture(chart.Chart{Label: "equity and drawdown over time", Times: true, Panels: []chart.Panel{
+		{Height: 250, Y: chart.Axis{Unit: r.Currency}, Layers: upper},
+		{Height: 130, Y: chart.Axis{Unit: "% below the peak"}, Layers: []chart.Layer{
+			chart.Area{Role: chart.Down, Points: drawdowns(equity)}}},
+	}})
+}
+
+// hold is the equity of buy and hold.
+func (r *Run) hold(shown []*series) (points []chart.Point) {
+	for _, s := range r.Hold {
+		points = append(points, chart.Point{X: seconds(s.At), Y: s.Equity})
+	}
+	for _, s := range shown {
+		if s.Market != r.HoldMarket || r.HoldScale == 0 {
+			continue
+		}
+		scale := r.HoldScale * math.Pow10(-int(r.Trips.PriceDigits[s.Market]))
+		for i := 0; i < len(s.whole); i += max(1, len(s.whole)/4000) { // a few for each pixel
+			if b := &s.whole[i]; b.end > r.HoldFrom {
+				points = append(points, chart.Point{X: seconds(b.end), Y: scale * float64(b.close)})
+			}
+		}
+	}
+	return points
+}
+
+// drawdowns turns equity into per cent below the highest value before.
+func drawdowns(equity []chart.Point) []chart.Point {
+	falls := make([]chart.Point, 0, len(equity))
+	peak := 0.0
+	for _, e := range equity {
+		peak = max(peak, e.Y)
+		depth := 0.0
+		if peak > 0 {
+			depth = 100 * (e.Y/peak - 1)
+		}
+		falls = append(falls, chart.Point{X: e.X, Y: depth})
+	}
+	return falls
+}
+
+// exposurePicture draws the share of equity that is not cash.
+func (r *Run) exposurePicture() (Picture, error) {
+	share := make([]chart.Point, 0, len(r.Equity))
+	for _, s := range r.Equity {
+		y := math.NaN()
+		if s.Equity > 0 {
+			y = 100 * (s.Equity - s.Cash) / s.Equity
+		}
+		share = append(share, chart.Point{X: seconds(s.At), Y: y})
+	}
+	return picture(chart.Chart{Label: "exposure over time", Times: true, Panels: []chart.Panel{{Height: 130,
+		Y: chart.Axis{Unit: "% of equity"}, Layers: []chart.Layer{chart.Area{Role: chart.Main, Points: share}}}}})
+}
+
+// rollingPicture draws Sharpe ratio and volatility over a window of days.
+func (r *Run) rollingPicture(n int) (Picture, error) {
+	sharpe, volatility := rolling(r.Days, n)
+	if !seen(sharpe) {
+		return Picture{}, nil
+	}
+	return picture(chart.Chart{Label: "rolling Sharpe ratio and volatility", Times: true, Panels: []chart.Panel{
+		{Height: 130, Y: chart.Axis{Unit: "Sharpe"}, Layers: []chart.Layer{chart.Line{Points: sharpe}}},
+		{Height: 110, Y: chart.Axis{Unit: "volatility, % a year"}, Layers: []chart.Layer{
+			chart.Line{Role: chart.Second, Points: volatility}}},
+	}})
+}
+
+// seen reports whether a point can be drawn.
+func seen(points []chart.Point) bool {
+	for _, p := range points {
+		if !math.IsNaN(p.Y) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Run) distributionPicture() (p Picture, still int, err error) {
+	bars, still := distribution(r.Days)
+	if len(bars) == 0 {
+		return p, still, nil
+	}
+	p, err = picture(chart.Chart{Label: "distribution of daily returns", X: chart.Axis{Unit: "daily return, %"},
+		Panels: []chart.Panel{{Height: 150, Y: chart.Axis{Unit: "days"}, Layers: []chart.Layer{
+			chart.Bars{Role: chart.Main, Bars: bars}}}}})
+	return p, still, err
+}
+
+// A Market is what was drawn of one market.
+type marketPicture struct {
+	Name, Note   string
+	Whole, Close Picture
+}
+
+const (
+	seenTrips = 150  // round trips whose marks do not hide the candles
+	dots      = 2000 // about the most round trips that are drawn as dots
+	closeUp   = 12   // round trips of a picture from near
+	closeBars = 900  // candles of it at most
+)
+
+// marketPictures draws the price of each market with candles or plots, whole and from near.
+func (r *Run) marketPictures(shown []*series, list []kept) (out []marketPicture, err error) {
+	done := make([]bool, len(r.Trips.Markets))
+	for _, s := range shown {
+		done[s.Market] = true
+		if len(s.whole) == 0 {
+			continue
+		}
+		one := marketPicture{Name: r.Trips.Markets[s.Market]}
+		own := of(s.Market, list)
+		price := []chart.Layer{chart.Candles{Candles: drawn(s.whole, r.Trips.PriceDigits[s.Market])}}
+		if one.Whole, err = r.pricePicture(s.Market, price, own, seenTrips); err != nil {
+			return nil, err
+		}
+		if len(own) > seenTrips {
+			one.Note = "There are too many round trips for larger marks."
+		}
+		if each := len(own) / dots; each > 1 {
+			one.Note += fmt.Sprintf(" One in %d is drawn.", each)
+		}
+		if one.Close, err = r.closePicture(s, own); err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	for _, l := range r.Lines {
+		if done[l.Market] {
+			continue
+		}
+		done[l.Market] = true
+		one := marketPicture{Name: r.Trips.Markets[l.Market]}
+		if one.Whole, err = r.pricePicture(l.Market, nil, nil, 0); err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// pricePicture draws layers of the price of a market with trips, marks and plots.
+func (r *Run) pricePicture(m int, price []chart.Layer, own []kept, large int) (Picture, error) {
+	c := chart.Chart{Label: "price of " + r.Trips.Markets[m], Times: true}
+	price = append(price, r.lineLayers(m, "")...)
+	price = append(price, tripLayers(own, len(own) <= large)...)
+	if price = append(price, r.markLayers(m)...); len(price) > 0 {
+		c.Panels = append(c.Panels, chart.Panel{Height: 300, Y: chart.Axis{Unit: r.Currency}, Layers: price})
+	}
+	for _, pane := range r.panes(m) {
+		c.Panels = append(c.Panels, chart.Panel{Height: 120, Y: chart.Axis{Unit: pane}, Layers: r.lineLayers(m, pane)})
+	}
+	if len(c.Panels) == 0 {
+		return Picture{}, nil
+	}
+	return picture(c)
+}
+
+// tripLayers are entries and exits.
+func tripLayers(own []kept, large bool) (layers []chart.Layer) {
+	var entries, gains, losses []chart.Point
+	for i := 0; i < len(own); i += max(1, len(own)/dots) {
+		k := &own[i]
+		entries = append(entries, chart.Point{X: seconds(k.Entered), Y: k.Entry})
+		exit := chart.Point{X: seconds(k.Exited), Y: k.Exit}
+		if k.Profit > 0 {
+			gains = append(gains, exit)
+		} else {
+			losses = append(losses, exit)
+		}
+	}
+	for _, one := range []struct {
+		name   string
+		role   chart.Role
+		shape  chart.Shape
+		points []chart.Point
+	}{{"entry", chart.Main, chart.Rising, entries}, {"exit, gain", chart.Up, chart.Falling, gains},
+		{"exit, loss", chart.Down, chart.Falling, losses}} {
+		if len(one.points) == 0 {
+			continue
+		}
+		marks := chart.Marks{Name: one.name, Role: one.role, Shape: one.shape, Size: 9, Points: one.points}
+		if !large {
+			marks.Shape, marks.Size = chart.Dot, 3
+		}
+		layers = append(layers, marks)
+	}
+	return layers
+}
+
+// closePicture draws the latest trips from near, with the way from entry to exit and the stops.
+func (r *Run) closePicture(s *series, own []kept) (Picture, error) {
+	bars := s.single
+	if s.periods == nil {
+		bars = s.whole
+	}
+	own = own[max(len(own)-closeUp, 0):]
+	for len(own) > 1 && (own[len(own)-1].Exited-own[0].Entered)/market.Time(s.length()*1e9) > closeBars {
+		own = own[1:]
+	}
+	if len(own) == 0 || len(bars) == 0 {
+		return Picture{}, nil
+	}
+	from, to := own[0].Entered, own[len(own)-1].Exited
+	for i := range own {
+		from = min(from, own[i].Entered)
+	}
+	room := max((to-from)/12, 6*market.Time(s.length()*1e9))
+	from, to = from-room, to+room
+	bars = within(bars, from, to)
+	if len(bars) == 0 {
+		return Picture{}, nil
+	}
+	layers := []chart.Layer{chart.Candles{Candles: drawn(bars, r.Trips.PriceDigits[s.Market])}}
+	var ways []chart.Point
+	for i := range own {
+		k := &own[i]
+		ways = append(ways, chart.Point{X: seconds(k.Entered), Y: k.Entry},
+			chart.Point{X: seconds(k.Exited), Y: k.Exit},
+			chart.Point{X: seconds(k.Exited), Y: math.NaN()})
+	}
+	for i := 0; i < len(ways); i += 3 {
+		layers = append(layers, chart.Line{Role: chart.Ink, Width: 1, Dashed: true, Points: ways[i : i+2]})
+	}
+	for i := range r.Stops {
+		if p := &r.Stops[i]; p.Market == s.Market && p.To >= from && p.From <= to {
+			layers = append(layers, chart.Line{Role: chart.Down, Width: 1.4, Points: []chart.Point{
+				{X: seconds(max(p.From, from)), Y: p.Price}, {X: seconds(min(p.To, to)), Y: p.Price}}})
+		}
+	}
+	c := chart.Chart{Label: "the latest round trips from near", Times: true,
+		X: chart.Axis{Low: seconds(bars[0].start), High: seconds(bars[len(bars)-1].end)},
+		Panels: []chart.Panel{{Height: 260, Y: chart.Axis{Unit: r.Currency},
+			Layers: append(layers, tripLayers(own, true)...)}}}
+	return picture(c)
+}
+
+// within are the bars of a range of time.
+func within(bars []bar, from, to market.Time) []bar {
+	first, last := 0, len(bars)
+	for first < last && bars[first].end <= from {
+		first++
+	}
+	for last > first && bars[last-1].start >= to {
+		last--
+	}
+	return bars[first:last]
+}

@@ -1,0 +1,237 @@
+// Package report writes report.html, the page of a finished backtest. It gets numbers and texts of
+// the run, computes what only the page shows (sums over round trips, rolling figures, pictures),
+// and packs all round trips and candles for the page's script.
+//
+// It never runs anything, knows no engine and no strategy, and imports market, chart and page
+// alone. The same Run gives the same bytes.
+//
+// Start at Run and its method Write.
+package report
+
+import (
+	"bytes"
+	_ "embed" // the template
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/page"
+)
+
+//go:embed report.html
+var body string
+
+// Run is what the page shows of a run. Texts are written as they are.
+type Run struct {
+	Title, Currency string
+	From, To        market.Time
+	Synthetic       bool
+	Warnings        []string
+	Strategies      []Strategy
+	Cards           []Card
+	Assumptions     []string // the most important first
+	Envelope        Grid
+	EnvelopeNote    string
+	Figures         []Figure
+	Hold            []Sample // equity of buy and hold, where it is not one market's
+	HoldMarket      int      // otherwise the place of its market, when it was bought,
+	HoldFrom        market.Time
+	HoldScale       float64 // and its equity by the market's price; 0: no such market
+	HoldNote        string  // how buy and hold was computed
+	Months          []Month
+	Refusals        Grid
+	Data, Rules     Grid
+	Universe        []string // a line each
+	Delisted        Grid
+	Definitions     []Pair
+	Identity        []Pair
+	Files           []string
+
+	Equity []Sample // the first is the start
+	Days   []Day
+	Falls  Grid
+	Trips  *Trips
+	Stops  []Stop
+	Lines  []Line
+	Marks  []Mark
+	// Candles are the series that the page may show.
+	Candles []Candles
+}
+
+// A Strategy is a strategy with its parameters as text.
+type Strategy struct {
+	Name, Kind, Params string
+	Began              string // when its markets began, as a sentence; empty: nothing to say
+}
+
+// A Card is a headline figure. Class is "up", "down" or empty.
+type Card struct{ Title, Value, Note, Class string }
+
+// A Figure is a row of the table of figures.
+type Figure struct{ Name, Value, Hold string }
+
+// A Pair is a term with its text.
+type Pair struct{ Name, Text string }
+
+// A Month is the return of a calendar month; Month is 1 to 12.
+type Month struct {
+	Year, Month int
+	Return      float64
+}
+
+// A Grid is a table of texts.
+type Grid struct {
+	Head []string
+	Rows [][]string
+}
+
+// Cells are the rows with the title of each column.
+func (g Grid) Cells() (rows [][]cell) {
+	for _, texts := range g.Rows {
+		one := make([]cell, len(texts))
+		for i, text := range texts {
+			one[i] = cell{Title: g.Head[i], Text: text}
+		}
+		rows = append(rows, one)
+	}
+	return rows
+}
+
+// view is the data of the template.
+type view struct {
+	*Run
+	EquityPicture, Exposure, Rolling, Distribution Picture
+	Window                                         int
+	Markets                                        []marketPicture
+	MarketsNote                                    string
+	Years                                          []year
+	Still                                          int // days without a change
+	TripTitles                                     []string
+	TripRows                                       template.HTML
+	TripsSeen, TripsKept, TripsShown, Parts        int
+	Breakdowns                                     []breakdown
+	CandleIDs                                      string
+	HasStops, HasMarks, HasLines                   bool
+}
+
+// Write writes the page.
+func (r *Run) Write(w io.Writer) error {
+	list := r.Trips.list()
+	trips, err := r.Trips.pack(list)
+	if err != nil {
+		return err
+	}
+	shown, err := r.series(list, len(trips.Packed))
+	if err != nil {
+		return err
+	}
+	v := view{Run: r, Years: years(r.Months), TripsSeen: r.Trips.seen, TripsKept: len(list),
+		TripsShown: min(len(list), withoutCode), Parts: r.Trips.parts,
+		Breakdowns: r.Trips.breakdowns(), MarketsNote: said(shown, len(r.Candles))}
+	v.TripTitles, v.TripRows = r.Trips.rows(list)
+	if err := v.draw(shown, list); err != nil {
+		return err
+	}
+	d := page.Document{Title: r.Title + " – backtest", Data: []page.Data{trips}}
+	if d.Data, err = v.pack(d.Data, shown); err != nil {
+		return err
+	}
+	if d.Body, err = v.html(); err != nil {
+		return err
+	}
+	return d.Write(w)
+}
+
+// The size of a page: what it may have in all, without the trips and about as many bytes as a
+// packed bar has.
+const (
+	maxSize  = 4_900_000
+	rest     = 600_000 // pictures, tables, script
+	perBar   = 10      // as text
+	fromText = 4       // four letters of text
+	perBytes = 3       // for three bytes
+)
+
+// series reads the candles of the page. The more room the trips take, the fewer single candles
+// there are.
+func (r *Run) series(list []kept, tripBytes int) ([]*series, error) {
+	room := (maxSize-rest-tripBytes*fromText/perBytes)/perBar - maxWhole
+	shown := r.plan(list, max(room, 0))
+	for _, s := range shown {
+		if err := s.read(); err != nil {
+			return nil, err
+		}
+	}
+	return shown, nil
+}
+
+// draw draws the pictures.
+func (v *view) draw(shown []*series, list []kept) (err error) {
+	if v.EquityPicture, err = v.equityPicture(shown); err != nil {
+		return err
+	}
+	if v.Exposure, err = v.exposurePicture(); err != nil {
+		return err
+	}
+	if v.Window = windowOf(len(v.Days)); v.Window > 0 {
+		if v.Rolling, err = v.rollingPicture(v.Window); err != nil {
+			return err
+		}
+	}
+	if v.Distribution, v.Still, err = v.distributionPicture(); err != nil {
+		return err
+	}
+	v.Markets, err = v.marketPictures(shown, list)
+	return err
+}
+
+// pack packs what the chart draws.
+func (v *view) pack(data []page.Data, shown []*series) ([]page.Data, error) {
+	var ids []string
+	for _, s := range shown {
+		if len(s.whole) == 0 {
+			continue
+		}
+		one, err := s.pack(fmt.Sprintf("candles-%d", len(ids)), &v.Trips.Names)
+		if err != nil {
+			return nil, err
+		}
+		ids, data = append(ids, one.ID), append(data, one)
+	}
+	v.CandleIDs = strings.Join(ids, " ")
+	if len(ids) == 0 {
+		return data, nil
+	}
+	packers := []func() (page.Data, error){v.packCurve}
+	if v.HasStops = len(v.Stops) > 0; v.HasStops {
+		packers = append(packers, v.packStops)
+	}
+	if v.HasMarks = len(v.Marks) > 0; v.HasMarks {
+		packers = append(packers, v.packMarks)
+	}
+	for _, pack := range packers {
+		one, err := pack()
+		if err != nil {
+			return nil, err
+		}
+		data = append(data, one)
+	}
+	lines, found, err := v.packLines()
+	if v.HasLines = found; found {
+		data = append(data, lines)
+	}
+	return data, err
+}
+
+// html is the body of the page.
+func (v *view) html() (template.HTML, error) {
+	t, err := template.New("report").Funcs(template.FuncMap{"date": date, "whole": whole}).Parse(body)
+	if err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	err = t.Execute(&out, v)
+	return template.HTML(out.String()), err
+}

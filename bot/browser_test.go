@@ -1,0 +1,247 @@
+package bot_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/strategy/smacross"
+)
+
+var pictureFile = flag.String("report-picture", "", "write a picture of the report to this file, as docs/report.png is")
+
+// viewer is a page in Chromium.
+type viewer struct {
+	*testing.T
+	ctx     context.Context
+	address string
+	mu      sync.Mutex
+	console []string
+}
+
+// newBrowser starts Chromium, or skips the test where there is none.
+func newBrowser(t *testing.T) context.Context {
+	if testing.Short() {
+		t.Skip("the report is not looked at: -short")
+	}
+	var path string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("the report is not looked at: there is no Chromium here (Debian's package chromium)")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	t.Cleanup(cancel)
+	ctx, end := chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(end)
+	ctx, closing := chromedp.NewContext(ctx)
+	t.Cleanup(closing)
+	require.NoError(t, chromedp.Do(ctx)) // starts the browser, whose tabs the tests open
+	return ctx
+}
+
+// open shows a report in a tab of its own. The server answers for nothing but the page: any other
+// address would keep a request open until the test ends.
+func open(t *testing.T, browser context.Context, folder string, scripts bool) *viewer {
+	text, err := os.ReadFile(filepath.Join(folder, "report.html"))
+	require.NoError(t, err)
+	stop := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/report.html" {
+			<-stop
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(text)
+	}))
+	ctx, cancel := chromedp.NewContext(browser)
+	v := &viewer{T: t, ctx: ctx, address: server.URL + "/report.html"}
+	t.Cleanup(func() { cancel(); close(stop); server.Close() })
+	go v.listen()
+	v.do(chromedp.EmulateViewport(1280, 900))
+	v.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled,
+			emulation.SetScriptExecutionDisabledParams{Value: !scripts})
+		return err
+	}))
+	v.do(chromedp.Navigate(v.address))
+	if scripts {
+		_, err = chromedp.Run(ctx, chromedp.Poll[bool](`document.documentElement.dataset.ready === "yes"`))
+		require.NoError(t, err)
+	}
+	return v
+}
+
+// listen collects what the console says.
+func (v *viewer) listen() {
+	for message, err := range chromedp.Console(v.ctx) {
+		v.mu.Lock()
+		if err == nil {
+			v.console = append(v.console, string(message.Type)+": "+message.Text)
+		} else if !errors.Is(err, context.Canceled) {
+			v.console = append(v.console, err.Error())
+		}
+		v.mu.Unlock()
+	}
+}
+
+func (v *viewer) do(action chromedp.Action[chromedp.Void]) {
+	v.Helper()
+	require.NoError(v, chromedp.Do(v.ctx, action))
+}
+
+// is compares the value of an expression of JavaScript.
+func is[T any](v *viewer, want T, expression string) {
+	v.Helper()
+	require.Equal(v, want, of[T](v, expression), expression)
+}
+
+func of[T any](v *viewer, expression string) T {
+	v.Helper()
+	have, err := chromedp.Run(v.ctx, chromedp.Evaluate[T](expression))
+	require.NoError(v, err, expression)
+	return have
+}
+
+// holds checks what every page must keep to: it loads nothing, says nothing on the console, and is
+// no wider than its window, with all folds open.
+func (v *viewer) holds(width int) {
+	v.Helper()
+	is(v, 0, `performance.getEntriesByType("resource").length`)
+	is(v, width, `(document.querySelectorAll("details").forEach(d => d.open = true), `+
+		`document.documentElement.scrollWidth)`)
+	is(v, "", `[...document.querySelectorAll("body *")].`+
+		`filter(e => !e.closest("svg, .hidden, thead") && e.scrollWidth > `+
+		`e.clientWidth + 1 && getComputedStyle(e).overflowX !== "visible").map(e => e.outerHTML.slice(0, 80)).join()`)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	require.Empty(v, v.console)
+}
+
+// sizes are a screen of a desk and one of a phone.
+var sizes = [][2]int64{{1280, 900}, {390, 844}}
+
+// fits checks what holds for every page, at both sizes.
+func (v *viewer) fits() {
+	v.Helper()
+	for _, size := range sizes {
+		v.do(chromedp.EmulateViewport(size[0], size[1]))
+		v.holds(int(size[0]))
+	}
+}
+
+// The parts share a browser and its tabs: a start takes seconds.
+func TestTheReportInABrowser(t *testing.T) {
+	browser, few, full := newBrowser(t), t.TempDir(), t.TempDir()
+	for folder, params := range map[string]map[string]any{
+		few: {"fast": 120, "slow": 480}, full: {"fast": 2, "slow": 5, "share": "1%"}} { // some thousand round trips
+		_, err := bot.Backtest(t.Context(), smacross.Definition, params, bot.Out(folder))
+		require.NoError(t, err)
+	}
+	figuresAndEquityAreOnTheFirstScreen(open(t, browser, few, true))
+	v := open(t, browser, full, true)
+	v.fits()
+	v.do(chromedp.EmulateViewport(1280, 900))
+	sortsAndFilters(v)
+	zooms(v)
+	isCompleteWithoutItsScript(open(t, browser, full, false))
+}
+
+func figuresAndEquityAreOnTheFirstScreen(v *viewer) {
+	for _, size := range sizes {
+		v.do(chromedp.EmulateViewport(size[0], size[1]))
+		is(v, true, `[...document.querySelectorAll(".cards, .first figure")].`+
+			`every(e => e.getBoundingClientRect().bottom <= innerHeight)`)
+		is(v, true, `[...document.querySelectorAll(".first figure div")].find(e => e.offsetHeight > 0).textContent.`+
+			`includes("% below the peak")`)
+		if *pictureFile != "" && size[0] == 1280 {
+			picture, err := chromedp.Run(v.ctx, chromedp.CaptureScreenshot())
+			require.NoError(v, err)
+			require.NoError(v, os.WriteFile(*pictureFile, picture, 0o644))
+		}
+	}
+	v.fits()
+}
+
+// counted is what the table says about its rows.
+const counted = `document.querySelector(".packed [role=status]").textContent`
+
+// cells are the texts of a column of the table of trips, by its title.
+const cells = `[...document.querySelectorAll(".trips tbody td")].filter(c => c.dataset.l === `
+
+func sortsAndFilters(v *viewer) {
+	is(v, 200, `document.querySelectorAll(".trips tbody tr").length`)
+	v.do(chromedp.Click(`//p[span[@role="status"]]/button`))
+	is(v, 400, `document.querySelectorAll(".trips tbody tr").length`)
+
+	profits := cells + `"profit").map(c => +c.textContent.replaceAll(",", ""))`
+	v.do(chromedp.Click(`//table[contains(@class, "trips")]//th[.="profit"]/button`))
+	is(v, true, `(l => l.every((p, i) => i === 0 || p <= l[i - 1]))(`+profits+`)`)
+	v.do(chromedp.Click(`//table[contains(@class, "trips")]//th[.="profit"]/button`))
+	is(v, true, `(l => l[0] < 0 && l.every((p, i) => i === 0 || p >= l[i - 1]))(`+profits+`)`)
+
+	is(v, "", `(s => { s.value = 1; s.onchange(); return ""; })([...document.querySelectorAll(".packed label")]`+
+		`.find(l => l.textContent.startsWith("profit")).querySelector("select"))`)
+	is(v, true, profits+`.every(p => p > 0)`)
+	require.Regexp(v, `^200 of \d+ chosen, of \d{4,}\. $`,
+		of[string](v, `document.querySelector(".packed [role=status]").textContent`))
+	v.holds(1280)
+}
+
+func zooms(v *viewer) {
+	width := `(c => c.dataset.to - c.dataset.from)(document.querySelector(".zoom canvas"))`
+	all := of[float64](v, width)
+	require.InDelta(v, 3*365*86400, all, 86400)
+	require.Greater(v, of[int](v, `+document.querySelector(".zoom canvas").dataset.each`), 1)
+	v.do(chromedp.Click(`button[title="closer"]`))
+	require.InDelta(v, all/2, of[float64](v, width), 1)
+	is(v, true, `(c => { c.dispatchEvent(new WheelEvent("wheel", {deltaY: -1, cancelable: true, clientX: 300})); `+
+		`return true; })`+
+		`(document.querySelector(".zoom canvas"))`)
+	require.InDelta(v, 0.8*all/2, of[float64](v, width), 1)
+
+	v.do(chromedp.Click(`.trips tbody tr:nth-child(3) td:nth-child(2)`))
+	is(v, "1", `document.querySelector(".zoom canvas").dataset.each`) // single candles
+	is(v, true, `(c => { const at = Date.parse(document.querySelector(".trips tbody tr:nth-child(3) td:nth-child(2)")`+
+		`.textContent.replace(" ", "T") + "Z") / 1000; return c.dataset.from < at && at < c.dataset.to; })`+
+		`(document.querySelector(".zoom canvas"))`)
+	// something is drawn in the colours of rising and falling candles
+	is(v, true, `(c => new Set(c.getContext("2d").getImageData(0, 0, c.width, 300).data).size > 8)`+
+		`(document.querySelector(".zoom canvas"))`)
+	is(v, "", `(i => { i.click(); return ""; })(document.querySelector(".packed input"))`)
+	require.Regexp(v, `^\d+ of \d+ chosen, of \d{4,}\. $`,
+		of[string](v, `document.querySelector(".packed [role=status]").textContent`))
+	require.Less(v, of[int](v, `document.querySelectorAll(".trips tbody tr").length`), 20)
+	v.do(chromedp.Click(`button[title="the whole run"]`))
+	require.InDelta(v, all, of[float64](v, width), 1)
+	v.holds(1280)
+}
+
+func isCompleteWithoutItsScript(v *viewer) {
+	is(v, 500, `document.querySelectorAll(".trips tbody tr").length`)
+	is(v, true, `document.querySelector(".scripted").hidden && !document.querySelector(".unscripted").hidden`)
+	is(v, true, `document.querySelector(".unscripted").textContent.includes("500 largest")`)
+	require.GreaterOrEqual(v, of[int](v, `document.querySelectorAll("figure .wide svg").length`), 5)
+	v.fits()
+}

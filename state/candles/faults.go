@@ -1,0 +1,184 @@
+package candles
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// importFaults is what the bad rows of an import have in common.
+type importFaults struct {
+	impossible bool            // a row was an impossible candle
+	future     bool            // a row lies in the future
+	unfit      bool            // a volume did not fit, or had more decimals than any number
+	short      bool            // a row ended before its volume
+	whole      int64           // the largest of those volumes, without decimals
+	last       market.Time     // the latest row that was no start of a candle
+	apart      market.Duration // the least distance of two such rows; 0: there were none
+}
+
+// misaligned notes a row that is no start of a candle.
+func (f *importFaults) misaligned(start market.Time) {
+	if apart := market.Duration(max(start-f.last, f.last-start)); f.last != 0 && apart > 0 &&
+		(f.apart == 0 || apart < f.apart) {
+		f.apart = apart
+	}
+	f.last = start
+}
+
+// hint says what may mend the bad rows.
+func (c *csvImport) hint() string {
+	switch {
+	case c.faults.apart > 0:
+		for k := market.Interval1m; k < c.options.Interval; k++ {
+			if k.Fixed() == c.faults.apart {
+				return fmt.Sprintf("The rows are %s apart: did you mean --interval %s?", k, k)
+			}
+		}
+	case c.faults.future:
+		return "The rows lie in the future: if the unit of the times was guessed wrongly, name it, like " +
+			"--time-format ms."
+	case c.faults.short && !c.layout.header:
+		return "The rows have no volume: --no-volume imports them without."
+	case c.faults.impossible && !c.layout.header && len(c.options.Columns) == 0:
+		return "The file has no header. If its columns have another order, name them: --columns " +
+			"time,low,high,open,close,volume"
+	}
+	return ""
+}
+
+// outside says why a row's time is not taken.
+func (c *csvImport) outside() error {
+	if start := c.row.start; start >= minCandleTime && start < maxCandleTime {
+		c.faults.future = true
+		return fmt.Errorf("time %s lies in the future", start)
+	}
+	return fmt.Errorf("time %s lies outside the years 1700 to 2199", c.row.start)
+}
+
+// errVolumeUnfit: a volume needs more decimals than fit beside the others.
+var errVolumeUnfit = errors.New("the volume has more decimals than fit")
+
+// unfit notes a volume that does not fit. If volumes are rounded already, the row is bad.
+func (c *csvImport) unfit(err error) error {
+	if c.options.RoundVolumes {
+		return fmt.Errorf("volume with %d decimals: %w", c.options.VolumeDigits, err)
+	}
+	c.noteUnfit(c.row.values[4] / market.Pow10(c.row.digits[4]))
+	return errVolumeUnfit
+}
+
+func (c *csvImport) noteUnfit(whole int64) {
+	c.faults.unfit, c.faults.whole = true, max(c.faults.whole, whole)
+}
+
+// roundLong rounds a volume with more decimals than a number holds. ok: the row goes on.
+func (c *csvImport) roundLong() (ok bool) {
+	row := &c.row
+	if !c.options.RoundVolumes {
+		whole, _ := roundVolume(row.longVolume, 0) // slowRow has read it
+		c.noteUnfit(whole)
+		return false
+	}
+	value, ok := roundVolume(row.longVolume, c.options.VolumeDigits)
+	if !ok {
+		c.bad(fmt.Sprintf("volume does not fit with %d decimals", c.options.VolumeDigits))
+		return false
+	}
+	row.values[4], row.digits[4] = value, c.options.VolumeDigits
+	c.report.Rounded++
+	return true
+}
+
+// roundVolume rounds the volume of the row to the nearest with the decimals of the options.
+func (c *csvImport) roundVolume() {
+	row, digits := &c.row, c.options.VolumeDigits
+	unit := market.Pow10(row.digits[4] - digits)
+	value, rest := row.values[4]/unit, row.values[4]%unit
+	if rest >= unit-rest {
+		value++
+	}
+	if rest != 0 {
+		c.report.Rounded++
+	}
+	row.values[4], row.digits[4] = value, digits
+}
+
+// VolumeError refuses volumes with more decimals than fit beside the largest in 64 bits, float
+// noise for example.
+type VolumeError struct {
+	Digits uint8 // the most decimals that fit
+}
+
+// Error says how to round them.
+func (e *VolumeError) Error() string {
+	return fmt.Sprintf("volumes have more decimals than fit beside the largest; round them: --volume-digits %d",
+		e.Digits)
+}
+
+// volumeError finds the decimals that fit beside the largest volume.
+func (c *csvImport) volumeError() error {
+	whole := max(c.faults.whole, int64(c.load.maxVolume)/market.Pow10(c.load.volumeDigits))
+	digits := uint8(0)
+	for digits < market.MaxDigits && whole < math.MaxInt64/market.Pow10(digits+1)-1 {
+		digits++
+	}
+	return &VolumeError{digits}
+}
+
+// SpacingError refuses candles of a longer interval than the one that was named.
+type SpacingError struct {
+	Interval, Found market.Interval
+}
+
+// Error names both.
+func (e *SpacingError) Error() string {
+	return fmt.Sprintf("the rows are %s apart, not %s: did you mean --interval %s? (--complete if there were no "+
+		"trades between them)", e.Found, e.Interval, e.Found)
+}
+
+// fewRows are too few to tell the interval of a file.
+const fewRows = 3
+
+// checkSpacing refuses candles none of which follows another, and which all start on a longer
+// interval: they are candles of that interval. Chunks without holes need not be decoded, so it
+// costs nothing in usual files.
+func (c *csvImport) checkSpacing() error {
+	named := c.options.Interval
+	longer := market.Interval1M
+	var list []market.Candle
+	rows, previous := 0, int64(math.MinInt64)
+	for _, number := range sortedKeys(c.load.spool.chunks) {
+		chunk := c.load.spool.chunks[number]
+		h := &chunk.head
+		if rows += h.rows; h.rows > 1 && h.rows == h.last-h.first+1 || h.firstIndex() == previous+1 {
+			return nil
+		}
+		packed, err := c.load.spool.packed(chunk)
+		if err != nil {
+			return err
+		}
+		if list, err = decodeChunk(list[:0], named, number, packed, c.load.priceDigits,
+			c.load.volumeDigits); err != nil {
+			return chunkError(named, number, err)
+		}
+		for i := range list {
+			index := named.Index(list[i].Start)
+			if index == previous+1 {
+				return nil
+			}
+			for previous = index; longer > named && !longer.Aligned(list[i].Start); {
+				longer--
+			}
+		}
+		if longer == named {
+			return nil
+		}
+	}
+	if rows < fewRows || longer == named {
+		return nil
+	}
+	return &SpacingError{named, longer}
+}
