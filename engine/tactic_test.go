@@ -122,7 +122,8 @@ func TestASaleJoinsTheAskAndFollowsItDown(t *testing.T) {
 	b.candle(100, 100, 98, 98)
 	b.candle(98, 98, 96, 96)
 	b.candle(96, 97, 96, 97)
-	require.Equal(t, []string{"buy 1", "sell 1 @ 100.01", "update 2 @ 98.01", "cancel 2 attached", "sell 1 attached"}, b.sent)
+	require.Equal(t, []string{"buy 1", "sell 1 @ 100.01", "update 2 @ 98.01", "cancel 2 attached", "sell 1 attached"},
+		b.sent)
 	require.Zero(t, b.position())
 }
 

@@ -73,7 +73,6 @@ func (e *Engine) restoreTactics(saved []SavedTactic, last market.OrderID) error 
 			}
 		}
 	}
-	e.watchTactics()
 	return nil
 }
 

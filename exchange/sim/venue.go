@@ -261,7 +261,7 @@ func (v *Venue) Ambiguous() int64 { return v.ambiguous }
 // had no effect: a venue with another path would have done the same.
 func (v *Venue) PathUsed() bool { return v.pathUsed }
 
-// Walks reports whether the paths of candles are being walked, and the engine's timers ring in them.
+// Walks reports whether the paths of candles are being walked, and the engine's timers ring there.
 func (v *Venue) Walks() bool { return v.rings }
 
 // Open returns the number of open orders of account 0 in a market.
