@@ -1,7 +1,6 @@
 package backtest
 
 import (
-	"encoding/hex"
 	"math"
 	"strconv"
 	"strings"
@@ -27,10 +26,12 @@ const (
 type row []byte
 
 func (r row) text(s string) row {
-	if !strings.ContainsAny(s, ",\"\r\n") {
-		return append(append(r, s...), ',')
+	for i := range len(s) {
+		if c := s[i]; c == ',' || c == '"' || c == '\r' || c == '\n' {
+			return append(append(r, '"'), strings.ReplaceAll(s, `"`, `""`)+`",`...)
+		}
 	}
-	return append(append(r, '"'), strings.ReplaceAll(s, `"`, `""`)+`",`...)
+	return append(append(r, s...), ',')
 }
 
 func (r row) integer(n int64) row { return append(strconv.AppendInt(r, n, 10), ',') }
@@ -62,17 +63,23 @@ func (r row) part(x float64) row {
 
 func (r row) yes(b bool) row { return append(strconv.AppendBool(r, b), ',') }
 
+const hexDigits = "0123456789abcdef"
+
 func (r row) uuid(id uuid.UUID) row {
 	if id == (uuid.UUID{}) {
 		return append(r, ',')
 	}
-	for i, part := range [...][2]int{{0, 4}, {4, 6}, {6, 8}, {8, 10}, {10, 16}} {
-		if i > 0 {
-			r = append(r, '-')
+	var text [36]byte
+	at := 0
+	for i, b := range id {
+		if i >= 4 && i <= 10 && i%2 == 0 {
+			text[at] = '-'
+			at++
 		}
-		r = hex.AppendEncode(r, id[part[0]:part[1]])
+		text[at], text[at+1] = hexDigits[b>>4], hexDigits[b&15]
+		at += 2
 	}
-	return append(r, ',')
+	return append(append(r, text[:]...), ',')
 }
 
 func (r row) end() []byte {

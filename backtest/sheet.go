@@ -124,6 +124,11 @@ func (r *recorder) report(res *Result) *report.Run {
 	for i := range run.Candles {
 		c := &run.Candles[i]
 		c.Count = int64((res.To - res.From) / Moment(c.Interval.End(0)))
+		for _, d := range res.Data {
+			if d.Market == r.page.trips.Markets[c.Market] && d.Interval == c.Interval.String() && d.Candles > 0 {
+				c.Count = d.Candles
+			}
+		}
 	}
 	for _, m := range res.Months {
 		run.Months = append(run.Months, report.Month{Year: m.Year, Month: m.Month, Return: float64(m.Return)})

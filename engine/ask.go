@@ -75,7 +75,7 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 			e.refusal = risk.Refusal{Reason: risk.ReasonInFlight, Have: int64(c.Order.ID)}
 			return 0, &e.refusal
 		}
-		if c.Changed&^market.ChangeExits != 0 && len(e.tactics) > 0 && e.ownsTactic(id, c.Order.ID) {
+		if len(e.tactics) > 0 && c.Changed&^market.ChangeExits != 0 && e.ownsTactic(id, c.Order.ID) {
 			return 0, fmt.Errorf("%w: order %d is of a MakerFirst or a TWAP: Update changes its exits alone",
 				strategy.ErrMeaningless, c.Order.ID)
 		}
