@@ -220,7 +220,7 @@ func (e *Engine) sendPlace(c *market.Command, approved risk.Approved, attached b
 // updateWith is update with what the exits of a bracket are to follow.
 func (e *Engine) updateWith(c *market.Command, f *strategy.Follow) error {
 	if f == nil {
-		return e.update(c)
+		return e.update(c, false)
 	}
 	terms, found := e.brackets.Terms(c.Order.Strategy, c.Order.ID)
 	if !found {
@@ -233,7 +233,7 @@ func (e *Engine) updateWith(c *market.Command, f *strategy.Follow) error {
 		}
 	}
 	if c.Changed != 0 {
-		if err := e.update(c); err != nil {
+		if err := e.update(c, false); err != nil {
 			return err
 		}
 	}
@@ -248,7 +248,7 @@ func (e *Engine) noteSent(s *slot, id market.OrderID) {
 	e.sent = append(e.sent, sentOrder{slot: s, id: id})
 }
 
-func (e *Engine) update(c *market.Command) error {
+func (e *Engine) update(c *market.Command, attached bool) error {
 	terms, found := e.brackets.Terms(c.Order.Strategy, c.Order.ID)
 	if c.Changed.Has(market.ChangeExits) {
 		// the rest, if any, is for the entry itself; the gate refuses a change of nothing
@@ -264,7 +264,7 @@ func (e *Engine) update(c *market.Command) error {
 	if found && terms.Entry == c.Order.ID {
 		c.Order.Bracket = terms.Levels // the gate checks them against the changed entry
 	}
-	return e.change(c, false)
+	return e.change(c, attached)
 }
 
 // updateExits sets new levels, c.Order.Bracket, for a bracket. The levels of an entry that has

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"github.com/google/uuid"
-
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -139,18 +137,11 @@ func (e *Engine) callWithReport(s *slot, ev *market.Event, applied state.Applied
 }
 
 // sendWanted sends the cancel that waited for another write. That of a bracket's own swap waited
-// until the exit had arrived.
+// until the exit had arrived; that of a tactic, until its order had.
 //
 //go:noinline
 func (e *Engine) sendWanted(o *state.Order) {
-	e.sendCancel(o, e.brackets.InPath(o))
-	for _, t := range e.tactics {
-		// of a backtest, whose timers within a candle ring before its path is walked
-		if c := &e.out[len(e.out)-1]; t.order == o.ID && t.phase == taking && e.run == uuid.Nil &&
-			t.wanted > o.Updated {
-			c.At, c.Earlier = t.wanted, true
-		}
-	}
+	e.sendCancel(o, e.brackets.InPath(o) || len(e.tactics) > 0 && e.takesFrom(o.ID))
 }
 
 // notifySent calls OnOrder for the orders that strategies have just sent, until no callback sends

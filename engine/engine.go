@@ -393,7 +393,7 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 		e.deliver(ev)
 	}
 	if len(e.tactics)+len(e.sent) > 0 || e.brackets.Busy() {
-		e.endStep(ev.Kind)
+		e.endStep(ev)
 	}
 	return e.out
 }
@@ -401,14 +401,17 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 // endStep lets tactics and brackets act after an event, and tells strategies of what was sent.
 //
 //go:noinline
-func (e *Engine) endStep(kind market.EventKind) {
+func (e *Engine) endStep(ev *market.Event) {
 	if len(e.tactics) > 0 {
-		e.runTactics(kind == market.KindReport || kind == market.KindFill)
+		e.runTactics(ev)
 	}
 	if e.brackets.Busy() {
 		e.brackets.Retry()
 	}
 	e.notifySent()
+	if len(e.tactics) > 0 {
+		e.watchTactics()
+	}
 }
 
 // fail stops the engine at an arithmetic error.
