@@ -105,6 +105,123 @@ func TestASaleOfWhatAnExitDoesNotCoverYetMakesItsBracketSmaller(t *testing.T) {
 	require.Empty(t, b.engine.Bare())
 }
 
+// An exit that is being enlarged holds all of its new amount. Base that is sold beside the brackets
+// comes from another bracket then: from one whose exit does not hold all.
+func TestASaleBesideTheBracketsTakesNothingThatAnExitHolds(t *testing.T) {
+	b, candle := twoSpread(t)
+	require.Equal(t, []string{"buy 0.25", "buy 0.25"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
+	b.now += minute
+	require.Empty(t, b.buys(5, 3, btc/4), "the exit has no answer yet")
+	require.Equal(t, []string{"update 4 0.5 attached"}, b.buys(6, 4, btc/4))
+	require.Equal(t, []string{"sell 0.25"}, candle())
+	b.sells(7, 5, btc/4, market.StatusFilled)
+	require.Equal(t, 3*btc/4, b.engine.Covered(1, 1))
+	b.sells(4, 6, btc/2, market.StatusFilled)
+	require.Equal(t, btc/4, b.engine.Covered(1, 1))
+	require.Equal(t, btc/4, b.position())
+}
+
+// An exit may have sold though its fill is not known yet. That base is not free.
+func TestASaleBesideTheBracketsTakesNothingThatAnExitHasSold(t *testing.T) {
+	b, candle := twoSpread(t)
+	require.Equal(t, []string{"buy 0.25", "buy 0.25"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
+	b.now += minute
+	require.Empty(t, b.buys(5, 3, btc/4), "the exit has no answer yet")
+	o := *b.account.Order(4)
+	o.Status, o.FilledAmount, o.AmountRemaining, o.OnHold = market.StatusPartiallyFilled, btc/8, btc/8, market.Money(btc/8)
+	b.tell(&o)
+	require.Equal(t, []string{"sell 0.25"}, candle())
+	b.sells(7, 5, btc/4, market.StatusFilled)
+	require.Empty(t, b.accept(3), "the first bracket has all that its exit sells")
+	b.by(&market.Event{Kind: market.KindFill, At: b.now, Fills: []market.Fill{soldNumbered(6, 4, btc/8)}})
+	require.Empty(t, b.engine.Bare())
+	require.Equal(t, 3*btc/8, b.engine.Covered(1, 1))
+	require.Equal(t, 3*btc/8, b.position())
+}
+
+// Base without a bracket is sold before base with one, also while an exit is being enlarged.
+func TestAClosePartSellsFreeBaseWhileAnExitIsBeingEnlarged(t *testing.T) {
+	b := one(t, &script{candle: minutely(map[int]func(*strategy.Desk){
+		1: func(d *strategy.Desk) {
+			d.In(1).Buy(strategy.Amount(btc / 4))
+			d.In(1).Buy(strategy.Amount(btc), strategy.TWAP(4*time.Minute, 4), strategy.Exits(90*at1, 110*at1))
+		},
+		2: func(d *strategy.Desk) {
+			require.NoError(t, d.In(1).ClosePart(strategy.Amount(btc/4)))
+		},
+	})})
+	candle := func() []string {
+		return b.by(&market.Event{Kind: market.KindCandles, At: b.now,
+			Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
+	}
+	require.Equal(t, []string{"buy 0.25", "buy 0.25"}, candle())
+	b.buys(1, 1, btc/4)
+	b.buys(2, 2, btc/4)
+	b.accept(3)
+	require.Equal(t, []string{"buy 0.25"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
+	b.now += minute
+	require.Equal(t, []string{"update 3 0.5 attached"}, b.buys(4, 3, btc/4))
+	require.Equal(t, []string{"sell 0.25"}, candle())
+}
+
+// The sale of a partial target goes on when Update sets new ones; it is none of those.
+func TestPartialTargetsThatAreSetDuringASaleAreAllSold(t *testing.T) {
+	s := &script{candle: minutely(map[int]func(*strategy.Desk){
+		1: func(d *strategy.Desk) {
+			d.In(1).Buy(strategy.Amount(btc), half(strategy.PartAt(105*at1, 25*percent))...)
+		},
+		2: func(d *strategy.Desk) { require.NoError(t, d.Update(1, strategy.PartAt(107*at1, 10*percent))) },
+	})}
+	b := one(t, s)
+	candle := func() []string {
+		return b.by(&market.Event{Kind: market.KindCandles, At: b.now,
+			Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
+	}
+	require.Equal(t, []string{"buy 1"}, candle())
+	b.buys(1, 1, btc)
+	b.accept(2)
+	require.Equal(t, []string{"update 2 0.25 attached"}, b.price(106))
+	candle()
+	changed := func(amount market.Qty) []string {
+		o := *b.account.Order(2)
+		o.Amount, o.AmountRemaining, o.OnHold = amount, amount, market.Money(amount)
+		r := market.ReportOf(&o, market.ExecUpdated)
+		r.Updated, r.Command = b.now, market.CommandUpdate
+		return b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: &r})
+	}
+	require.Equal(t, []string{"sell 0.75 attached"}, changed(btc/4))
+	b.sells(3, 2, 3*btc/4, market.StatusFilled)
+	saved := saveAll(t, b.engine)
+	require.Equal(t, []string{"update 2 0.15 attached"}, b.price(107))
+	b.account, b.engine = b.remake(s)
+	_, err := b.engine.Restore(b.now, saved, nil)
+	require.NoError(t, err)
+}
+
+// twoSpread is two buys that spread over time. The stop of the first, order 3, has no answer yet;
+// that of the second, order 4, rests. At the next candle a quarter is sold.
+func twoSpread(t *testing.T) (b *bench, candle func() []string) {
+	spread := func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc), strategy.TWAP(4*time.Minute, 4), strategy.Exits(90*at1, 110*at1))
+	}
+	b = one(t, &script{candle: minutely(map[int]func(*strategy.Desk){
+		1: func(d *strategy.Desk) { spread(d); spread(d) },
+		2: func(d *strategy.Desk) {
+			_, err := d.In(1).Sell(strategy.Amount(btc / 4))
+			require.NoError(t, err)
+		},
+	})})
+	candle = func() []string {
+		return b.by(&market.Event{Kind: market.KindCandles, At: b.now,
+			Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
+	}
+	require.Equal(t, []string{"buy 0.25", "buy 0.25"}, candle())
+	require.Equal(t, []string{"stop 0.25 @ 90 attached"}, b.buys(1, 1, btc/4))
+	require.Equal(t, []string{"stop 0.25 @ 90 attached"}, b.buys(2, 2, btc/4))
+	b.accept(4)
+	return b, candle
+}
+
 // buys answers a buy with its fill.
 func (b *bench) buys(id market.OrderID, n byte, amount market.Qty) []string {
 	o := *b.account.Order(id)

@@ -141,7 +141,7 @@ func (s *Set) Close(l *Leave) error {
 func (s *Set) wanted(id market.StrategyID, m market.ID) (amount market.Qty) {
 	for i := range s.all {
 		if b := &s.all[i]; b.strategy == id && b.market == m {
-			amount += max(0, s.uncovered(b)-b.leaving)
+			amount += max(0, s.unheld(b)-b.leaving)
 		}
 	}
 	return amount

@@ -54,6 +54,24 @@ func (s *Set) uncovered(b *bracket) market.Qty {
 	return b.amount
 }
 
+// unheld is the part of a bracket's amount that its exit does not hold. An exit that is being
+// enlarged holds all of its new amount already.
+func (s *Set) unheld(b *bracket) market.Qty {
+	if o := s.orders.Own(b.exit); o != nil {
+		return max(0, b.amount-market.Qty(o.OnHold))
+	}
+	return b.amount
+}
+
+// loose is unheld without what the exit has sold by fills that are not known yet.
+func (s *Set) loose(b *bracket) market.Qty {
+	missing := market.Qty(0)
+	if o := s.orders.Own(b.exit); o != nil {
+		missing = max(0, o.FilledAmount-o.Booked())
+	}
+	return max(0, s.unheld(b)-missing)
+}
+
 // TakeReports returns the reports for strategies since the last call. They are valid until the next
 // event.
 func (s *Set) TakeReports() []strategy.Unprotected {

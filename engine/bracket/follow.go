@@ -213,13 +213,14 @@ func (s *Set) resize(b *bracket) {
 }
 
 // shrink takes from brackets what their strategy has sold outside them: first from those without an
-// exit, then from those whose exit does not sell all of their amount.
+// exit, then from those whose exit does not hold all of their amount. What an exit holds, other
+// sells cannot have sold.
 func (s *Set) shrink(id market.StrategyID, m market.ID, held market.Qty) {
 	over := s.Covered(id, m) - max(0, held)
 	for _, bare := range [...]bool{true, false} {
 		for i := len(s.all) - 1; i >= 0 && over > 0; i-- {
 			if b := &s.all[i]; b.strategy == id && b.market == m && (b.exit == 0) == bare {
-				less := min(over, s.uncovered(b))
+				less := min(over, s.loose(b))
 				over -= less
 				s.lessen(b, less)
 			}

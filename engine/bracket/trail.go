@@ -46,6 +46,9 @@ func (s *Set) Follows(order market.OrderID, f strategy.Follow) {
 	s.countFollowing(b, -1)
 	if f.Parts != b.terms.Parts {
 		b.parting = parting{}
+		if c := s.closes.of(b.strategy, b.market); c != nil && c.only == b.entry {
+			c.parts = 0 // its partial targets are gone
+		}
 	}
 	b.terms = f
 	s.countFollowing(b, 1)
@@ -267,7 +270,7 @@ func (s *Set) sellable(b *bracket) bool {
 	if o := s.orders.Own(b.exit); o != nil {
 		free += market.Qty(o.OnHold)
 	}
-	return free+s.uncovered(b) > s.wanted(b.strategy, b.market)
+	return free+s.unheld(b) > s.wanted(b.strategy, b.market)
 }
 
 // leave begins to close the amount of one bracket. Where the gate refuses it now, or the Close
