@@ -63,7 +63,11 @@ func (s *StrategyInfo) BeganText() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s could trade %s.", s.Name, strings.Join(parts, "; "))
+	text := fmt.Sprintf("%s could trade %s.", s.Name, strings.Join(parts, "; "))
+	if s.AskedEarly > 0 {
+		text += fmt.Sprintf(" Asked during the warm-up, and refused as it should be: %d.", s.AskedEarly)
+	}
+	return text
 }
 
 // when says when a market began.

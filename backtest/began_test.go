@@ -3,6 +3,7 @@ package backtest
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -18,10 +19,19 @@ import (
 type eager struct {
 	strategy.Base
 	first map[market.ID]market.Time
+	early int64 // asks in a market that was Warming
+	wrong int   // that were not refused as warm_up, or others that were
 }
 
 func (s *eager) OnCandle(d *strategy.Desk, c market.Candle) {
+	warming := d.In(c.Market).Warming()
 	_, err := d.In(c.Market).Buy(strategy.Money(10_00))
+	if warming {
+		s.early++
+	}
+	if warming != (err != nil && strings.Contains(err.Error(), "warm_up")) {
+		s.wrong++
+	}
 	if s.first[c.Market] == 0 && err == nil {
 		s.first[c.Market] = c.End()
 	}
@@ -63,7 +73,14 @@ func TestEachMarketBeginsWithTheLastCandleThatItLacks(t *testing.T) {
 	require.Equal(t, map[market.ID]market.Time{1: begin + coarse, 2: begin + coarse, 3: begin + 1_000*minute + coarse},
 		s.first)
 	require.Equal(t, "eager could trade BTC-EUR, ETH-EUR from 2022-01-01 on (its warm-up waited for 5m candles); "+
-		"ADA-EUR from 2022-01-02 on (its warm-up waited for 5m candles).", result.Strategies[0].BeganText())
+		"ADA-EUR from 2022-01-02 on (its warm-up waited for 5m candles). "+
+		fmt.Sprintf("Asked during the warm-up, and refused as it should be: %d.",
+			s.early), result.Strategies[0].BeganText())
+	require.Zero(t, s.wrong)
+	require.Equal(t, s.early, result.Strategies[0].AskedEarly)
+	for _, r := range result.Refusals {
+		require.NotContains(t, r.Reason, "warm_up", "no refusals")
+	}
 }
 
 func TestARangeBeginsAtOnceWhereTheCandlesBeforeItSuffice(t *testing.T) {
@@ -80,7 +97,9 @@ func TestARangeBeginsAtOnceWhereTheCandlesBeforeItSuffice(t *testing.T) {
 		{Market: "ADA-EUR", HeldBy: "5m", Missing: 96}}, result.Strategies[0].Began)
 	require.Equal(t, map[market.ID]market.Time{1: p.From + minute, 2: p.From + minute}, s.first)
 	require.Equal(t, "eager could trade BTC-EUR, ETH-EUR from 2022-01-01 on; "+
-		"ADA-EUR at no time (its warm-up needed 96 more 5m candles).", result.Strategies[0].BeganText())
+		"ADA-EUR at no time (its warm-up needed 96 more 5m candles). "+
+		fmt.Sprintf("Asked during the warm-up, and refused as it should be: %d.",
+			s.early), result.Strategies[0].BeganText())
 }
 
 func TestAPortfolioLeavesAMarketInItsWarmUpAsItIs(t *testing.T) {

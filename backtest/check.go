@@ -33,18 +33,22 @@ func decide(ctx context.Context, p *Plan, o runOptions) (trace *trail, first, la
 // the same candles and are equal, but for prices that differ by up to 0.1 % and amounts that differ
 // by up to 1 %.
 type WarmupReport struct {
-	Declared History // the longest declared warm-up of each interval
-	Tried    []WarmupTry
+	Declared History       // the longest declared warm-up of each interval
+	Starts   []market.Time // places in the data from which each history was run
+	Tried    []WarmupTry   // the shortest history first
+	// Short: the longest history that was tried is all that is stored before the first start.
+	Short bool
 	// Enough is the place in Tried of the shortest history from which on the decisions stay the
-	// same: 0 is the declared one; -1: the two longest differ.
+	// same at all starts: 0 is the declared one; -1: the two longest differ.
 	Enough int
 }
 
-// WarmupTry is one run of CheckWarmup.
+// WarmupTry is a history of CheckWarmup, with its runs from all starts.
 type WarmupTry struct {
-	History History // before the start
-	Same    int     // first decisions from the start on that equal those of the longest history
+	History History // before each start
+	Same    int     // first decisions from the starts on that equal those of the longest history
 	Of      int     // decisions of the longest history
+	Agree   int     // starts at which all decisions equal those of the longest history
 }
 
 // History is a number of candles of each interval, the shortest interval first.
@@ -94,47 +98,4 @@ func Declared(strategies []StrategyPlan) (h History) {
 		}
 	}
 	return h
-}
-
-// CheckWarmup runs the plan from its From (or the middle of its data) with more and more history of
-// every series before, and finds the history from which on the decisions stay the same.
-func CheckWarmup(ctx context.Context, p *Plan) (*WarmupReport, error) {
-	plan := *p
-	if plan.From == 0 {
-		_, first, last, err := decide(ctx, p, runOptions{})
-		if err != nil {
-			return nil, err
-		}
-		plan.From = p.Feeds[0].Interval.Floor(first + (last-first)/2)
-	}
-	plan.ColdStart = false
-	report := &WarmupReport{Declared: Declared(plan.Strategies), Enough: -1}
-	var runs []*trail
-	for _, more := range [...]int{0, 1, 2, 4, 8, 16} {
-		trace, _, _, err := decide(ctx, &plan, runOptions{more: more})
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, trace)
-		report.Tried = append(report.Tried, WarmupTry{History: report.Declared.times(1 + more)})
-	}
-	report.compare(runs, plan.From)
-	return report, nil
-}
-
-// compare counts how many first decisions each run shares with that of the longest history.
-func (r *WarmupReport) compare(runs []*trail, from market.Time) {
-	longest := runs[len(runs)-1].after(from)
-	for i := len(runs) - 1; i >= 0; i-- {
-		list := runs[i].after(from)
-		same := 0
-		for same < len(list) && same < len(longest) && list[same].like(&longest[same]) {
-			same++
-		}
-		r.Tried[i].Same, r.Tried[i].Of = same, len(longest)
-		agrees := same == len(longest) && len(list) == len(longest)
-		if i < len(runs)-1 && agrees && (i == len(runs)-2 || r.Enough == i+1) {
-			r.Enough = i
-		}
-	}
 }

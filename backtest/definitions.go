@@ -16,14 +16,17 @@ func definitions() []Definition {
 		{"max drawdown", "largest (peak − E) ÷ peak at candle closes, peak the highest E before; length from " +
 			"when the peak was first reached to the first close at or above it, or to the end"},
 		{"calmar", "cagr ÷ max drawdown"},
-		{"exposure", "share of candle groups with a position at the close"},
+		{"time in the market (exposure)", "share of candle groups with a position at the close, however large it is"},
 		{"turnover", "Σ value of all fills ÷ S"},
 		{"fees", "Σ value of each fill × the rate of its side, maker or taker"},
 		{"rounding", "Σ of what the fills were charged − fees: amounts are rounded to the currency's unit " +
 			"against the account, and what an amount in quote does not buy is kept"},
 		{"round trip", "what one closing order sold of a position: proceeds − average cost − share of the entry fees " +
 			"− exit fees"},
-		{"win rate", "trips with pnl > 0 ÷ all trips"},
+		{"position", "from the first buy until flat (dust that no order could sell aside), with any number of exits; " +
+			"open ones are not counted"},
+		{"win rate", "of positions: those with Σ pnl of their trips > 0 ÷ all that ended; of round trips: those with " +
+			"pnl > 0 ÷ all"},
 		{"profit factor", "Σ pnl of winning trips ÷ |Σ pnl of losing trips|; undefined without a loss"},
 		{"expectancy", "Σ pnl ÷ trips"},
 		{"losing run", "most trips in a row with pnl < 0, in the order in which they were closed"},

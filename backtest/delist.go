@@ -138,8 +138,9 @@ func (r *recorder) Delisted(m *market.Market, at market.Time, worth market.Price
 		}
 		t.cost, t.fees, h.flat = cost, fees, true
 		if err == nil {
-			err = r.trip(m, &t)
+			err = r.trip(h, &t)
 		}
+		r.endPosition(h)
 		r.fail(err)
 	}
 }

@@ -218,7 +218,8 @@ func (d *driver) group(end market.Time) error {
 			return err
 		}
 	}
-	if at, waiting := d.engine.NextTimer(); waiting && at < end {
+	inPath := d.engine.Watches()[0].Tactic // the venue says when
+	if at, waiting := d.engine.NextTimer(); waiting && at < end && !inPath {
 		d.fireTimers(end - 1)
 	}
 	d.knows = end
@@ -230,6 +231,9 @@ func (d *driver) group(end market.Time) error {
 	d.movement.At, d.movement.Candles = end, d.drive
 	if err := d.venue.Advance(&d.movement); err != nil {
 		return err
+	}
+	if inPath {
+		d.fireTimers(end - 1)
 	}
 	return d.deliverGroup(end, d.deliver)
 }
@@ -312,6 +316,10 @@ func (d *driver) tradable() bool {
 // onEvent passes an event of the venue to the engine. Arrival times never go back: an event within
 // a path that happened before the arrival of a later one arrives now.
 func (d *driver) onEvent(ev *market.Event) {
+	if ev.Kind == market.KindTimer {
+		d.fireTimers(ev.At)
+		return
+	}
 	ev.At = max(ev.At, d.engine.Now())
 	if commands := d.engine.Step(ev); len(commands) > 0 {
 		d.send(commands)
@@ -331,15 +339,21 @@ func (d *driver) send(commands []market.Command) {
 	}
 }
 
-// fireTimers steps the timers that are due until a time, each at its own.
+// fireTimers steps the timers that are due until a time, each at its own. While a path is walked, a
+// command that does not act where the path stands arrives at a later point of it.
 func (d *driver) fireTimers(until market.Time) {
+	walks := d.venue.Walks()
 	for rounds := 0; rounds < maxTimers; rounds++ {
 		at, waiting := d.engine.NextTimer()
 		if !waiting || at > until {
 			return
 		}
 		ev := market.Event{Kind: market.KindTimer, At: max(at, d.engine.Now())}
-		d.send(d.engine.Step(&ev))
+		commands := d.engine.Step(&ev)
+		for i := range commands {
+			commands[i].Earlier = walks && !commands[i].Attached
+		}
+		d.send(commands)
 	}
 }
 

@@ -70,10 +70,17 @@ func (t *table) flush() {
 	t.buf = t.buf[:0]
 }
 
-// Write appends p.
+// Write appends p. What is larger than the room for rows goes to the disk at once.
 func (t *table) Write(p []byte) (int, error) {
-	t.buf = append(t.buf, p...)
-	t.flushFull()
+	if len(p) < flushSize {
+		t.buf = append(t.buf, p...)
+		t.flushFull()
+		return len(p), t.err
+	}
+	t.flush()
+	if t.err == nil {
+		_, t.err = t.file.Write(p)
+	}
 	return len(p), t.err
 }
 

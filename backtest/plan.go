@@ -164,7 +164,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: roster.Limits, Fees: d.fees,
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
 	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Slots: roster.Slots,
-		TradeFrom: p.From, WholeGroups: true,
+		TradeFrom: p.From, WholeGroups: true, LogTimes: true,
 		Observer: d.observer(o.observer), Plots: d.plotter(o), Spoil: o.overwrite, Apart: o.apart})
 	config := p.Venue
 	config.Fees, config.Watches = d.fees, d.engine.Watches()

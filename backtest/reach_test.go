@@ -56,6 +56,67 @@ func excursionsByHand(candles []market.Candle, entered, exited market.Time, entr
 	return math.Min(low/entry-1, 0), math.Max(high/entry-1, 0)
 }
 
+// inParts buys at times, and sells all or a part at times, by chance.
+type inParts struct {
+	strategy.Base
+	chance randomSequence
+}
+
+func (s *inParts) OnCandle(d *strategy.Desk, c market.Candle) {
+	m := d.In(c.Market)
+	switch s.chance.below(200) {
+	case 0:
+		_, _ = m.Buy(strategy.Amount(10_000_000))
+	case 1:
+		_, _ = m.Sell(strategy.PositionShare(market.Whole))
+	case 2, 3:
+		_, _ = m.Sell(strategy.PositionShare(market.Whole / 2))
+	}
+}
+
+// A position is counted once, by the sum of its trips. The twin follows the fills.
+func TestPositionsAreCountedFromFlatToFlat(t *testing.T) {
+	kind := strategy.Define("parts", "sells in parts", func(struct{}) strategy.Needs { return strategy.Needs{} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) {
+			return &inParts{chance: randomSequence(7)}, nil
+		})
+	p, _ := planOver(t, 30_000, 1_000_000_00, kind, nil)
+	result, err := Run(t.Context(), p, Options{Keep: true})
+	require.NoError(t, err)
+	amount, positions := market.Money(0), int64(0)
+	for i := range result.Fills {
+		f := &result.Fills[i]
+		if f.Side == market.Sell {
+			amount -= f.Amount.Units
+		} else {
+			amount += f.Amount.Units
+		}
+		if amount == 0 {
+			positions++
+		}
+	}
+	gains, won := map[market.Time]float64{}, int64(0)
+	last := result.Trades[len(result.Trades)-1].Entered
+	for i := range result.Trades {
+		gains[result.Trades[i].Entered] += result.Trades[i].Profit.Float()
+	}
+	if amount > 0 {
+		delete(gains, last) // open at the end
+	}
+	for _, gain := range gains {
+		require.Greater(t, math.Abs(gain), 0.05, "profits are rounded: another seed")
+		if gain > 0 {
+			won++
+		}
+	}
+	require.Len(t, gains, int(positions))
+	trips := &result.Trips
+	require.Greater(t, trips.Count, positions+20)
+	require.Equal(t, []int64{positions, won}, []int64{trips.Positions, trips.PositionsWon})
+	require.NotEqual(t, trips.WinRate, trips.PositionRate)
+	require.Contains(t, trips.text(), " won; ")
+}
+
 // A position that is sold in parts has a trip for each, which say so; one sold at once does not.
 func TestPartialSalesSayThatTheyAre(t *testing.T) {
 	step := 0
@@ -85,6 +146,8 @@ func TestPartialSalesSayThatTheyAre(t *testing.T) {
 	}
 	require.Equal(t, []string{"1", "2", "0"}, parts)
 	require.EqualValues(t, 2, result.Trips.Partial)
+	require.EqualValues(t, 3, result.Trips.Count)
+	require.EqualValues(t, 2, result.Trips.Positions)
 }
 
 // A stop stands from its placing to its fill, and anew from each price that it was moved to.
@@ -96,4 +159,30 @@ func TestStopsStandAsLongAsTheyDid(t *testing.T) {
 	require.True(t, s.end(7, 20))
 	s.begin(m, 7, 20, 95_00)
 	require.Equal(t, []report.Stop{{From: 10, To: 20, Price: 90}, {From: 20, To: 30, Price: 95}}, s.all(30))
+}
+
+// A price is in the unit of the market's prices, and money in that of the quote asset, also where a
+// position was bought at several prices.
+func TestTradesHaveTheUnitsOfTheirMarket(t *testing.T) {
+	m := &market.Market{PriceDigits: 2, AmountDigits: 8, ValueDigits: 10, QuoteDigits: 2}
+	for _, c := range []struct {
+		value  int64 // of ValueDigits
+		amount market.Qty
+		want   string
+	}{{10_922_722_166_858_787, 1_00000000 * 10, "109227.22"}, {1_005 * 100_000, 1_000_000, "1.01"}, {0, 5, "0"},
+		{5, 0, "0"}} {
+		require.Equal(t, c.want, averageOf(m, market.ValueOf(c.value), c.amount).String())
+	}
+	p := shippedPlan(t, grid.Definition, 12_000)
+	out := t.TempDir()
+	result, err := Run(t.Context(), p, Options{Out: out, Keep: true})
+	require.NoError(t, err)
+	for i, row := range readCSV(t, filepath.Join(out, "trades.csv")) {
+		one := &result.Trades[i]
+		require.Equal(t, []string{one.Entry.String(), one.Exit.String(), one.Fees.String(), one.Profit.String()},
+			[]string{row[3], row[5], row[7], row[8]})
+		for _, cell := range []string{row[3], row[5], row[7], row[8]} {
+			require.Regexp(t, `^-?\d+(\.\d\d?)?$`, cell)
+		}
+	}
 }

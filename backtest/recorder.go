@@ -311,19 +311,37 @@ func (r *recorder) endTrips(h *holding, order market.OrderID) error {
 			h.parts++
 			t.part = h.parts
 		}
-		if err := r.trip(h.market, t); err != nil {
+		if err := r.trip(h, t); err != nil {
 			return err
 		}
 	}
 	h.closing = kept
+	r.endPosition(h)
 	return nil
 }
 
+// endPosition counts a position that is flat, once all of its trips have ended.
+func (r *recorder) endPosition(h *holding) {
+	if !h.flat || h.ended == 0 || len(h.closing) > 0 {
+		return
+	}
+	r.tally.trips.Positions++
+	if h.gained.Sign() > 0 {
+		r.tally.trips.PositionsWon++
+	}
+	h.ended, h.gained = 0, market.Value{}
+}
+
 // trip counts a round trip and writes its row.
-func (r *recorder) trip(m *market.Market, t *trip) error {
+func (r *recorder) trip(h *holding, t *trip) error {
+	m := h.market
 	pnl, err := t.pnl()
 	if err != nil {
 		return fmt.Errorf("profit of a trip in %s: %w", m.Name, err)
+	}
+	h.ended++
+	if err := addTo(&h.gained, pnl, nil); err != nil {
+		return figureError("profit of a position", m, err)
 	}
 	if t.part > 0 {
 		r.tally.trips.Partial++

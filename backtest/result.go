@@ -80,6 +80,8 @@ type StrategyInfo struct {
 	Interval string   `json:"interval"`
 	Params   []Param  `json:"params"`
 	Began    []Began  `json:"began"` // by place in Markets
+	// AskedEarly counts the asks of the warm-up, which are no Refusals.
+	AskedEarly int64 `json:"asked_in_warmup,omitempty"`
 }
 
 // Param is a parameter of a strategy as text.
@@ -163,6 +165,11 @@ type Hold struct {
 
 // TripFigures sum up the round trips: the rows of trades.csv.
 type TripFigures struct {
+	// Positions are those that ended, from the first buy until flat. One of them may end in several
+	// trips.
+	Positions    int64  `json:"positions"`
+	PositionsWon int64  `json:"positions_won"` // with a profit over all of their trips
+	PositionRate Figure `json:"position_win_rate"`
 	Count        int64  `json:"count"`
 	Won          int64  `json:"won"`
 	Lost         int64  `json:"lost"`

@@ -1,7 +1,6 @@
 package backtest
 
 import (
-	"encoding/hex"
 	"math"
 	"strconv"
 	"strings"
@@ -27,10 +26,12 @@ const (
 type row []byte
 
 func (r row) text(s string) row {
-	if !strings.ContainsAny(s, ",\"\r\n") {
-		return append(append(r, s...), ',')
+	for i := range len(s) {
+		if c := s[i]; c == ',' || c == '"' || c == '\r' || c == '\n' {
+			return append(append(r, '"'), strings.ReplaceAll(s, `"`, `""`)+`",`...)
+		}
 	}
-	return append(append(r, '"'), strings.ReplaceAll(s, `"`, `""`)+`",`...)
+	return append(append(r, s...), ',')
 }
 
 func (r row) integer(n int64) row { return append(strconv.AppendInt(r, n, 10), ',') }
@@ -47,8 +48,14 @@ func (r row) unlessZero(n int64, digits uint8) row {
 
 func (r row) value(v market.Value, digits uint8) row { return append(v.Append(r, digits), ',') }
 
+func (r row) amount(a Amount) row { return r.fixed(int64(a.Units), a.Digits) }
+
+// average writes an average price; nothing without an amount.
 func (r row) average(m *market.Market, v market.Value, amount market.Qty) row {
-	return append(appendAverage(r, m, v, amount), ',')
+	if amount == 0 {
+		return append(r, ',')
+	}
+	return r.amount(averageOf(m, v, amount))
 }
 
 // part writes a part of a whole with six decimals; nothing where it is undefined, or huge.
@@ -62,17 +69,23 @@ func (r row) part(x float64) row {
 
 func (r row) yes(b bool) row { return append(strconv.AppendBool(r, b), ',') }
 
+const hexDigits = "0123456789abcdef"
+
 func (r row) uuid(id uuid.UUID) row {
 	if id == (uuid.UUID{}) {
 		return append(r, ',')
 	}
-	for i, part := range [...][2]int{{0, 4}, {4, 6}, {6, 8}, {8, 10}, {10, 16}} {
-		if i > 0 {
-			r = append(r, '-')
+	var text [36]byte
+	at := 0
+	for i, b := range id {
+		if i >= 4 && i <= 10 && i%2 == 0 {
+			text[at] = '-'
+			at++
 		}
-		r = hex.AppendEncode(r, id[part[0]:part[1]])
+		text[at], text[at+1] = hexDigits[b>>4], hexDigits[b&15]
+		at += 2
 	}
-	return append(r, ',')
+	return append(append(r, text[:]...), ',')
 }
 
 func (r row) end() []byte {
@@ -80,14 +93,15 @@ func (r row) end() []byte {
 	return r
 }
 
-// appendTrip appends a row of trades.csv. Prices are averages without fees.
+// appendTrip appends a row of trades.csv. Prices are averages without fees, in the unit of the
+// market's prices; money is in the unit of the quote asset.
 func appendTrip(dst []byte, m *market.Market, t *trip, pnl market.Value) []byte {
 	worst, best := t.excursions(m)
 	cost := t.cost.Float(m.ValueDigits)
 	return row(dst).text(m.Name).text("long").
 		integer(t.entered.Millis()).average(m, t.cost, t.amount).
 		integer(t.exited.Millis()).average(m, t.proceeds, t.amount).
-		fixed(int64(t.amount), m.AmountDigits).value(t.fees, m.ValueDigits).value(pnl, m.ValueDigits).text(t.tag()).
+		fixed(int64(t.amount), m.AmountDigits).amount(quote(m, t.fees)).amount(quote(m, pnl)).text(t.tag()).
 		integer(int64(t.strategy)).part(pnl.Float(m.ValueDigits) / cost).part(worst).part(best).integer(int64(t.part)).
 		end()
 }

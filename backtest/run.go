@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
 )
 
 // Options configure the output of a run. They never change its result.
@@ -196,10 +197,14 @@ func (d *driver) info(o Options) finishInfo {
 		s := &d.plan.Strategies[i]
 		about := s.info()
 		about.Began = d.began(market.StrategyID(i+1), s)
-		info.Strategies = append(info.Strategies, about)
 		for _, c := range d.engine.Refused(market.StrategyID(i + 1)) {
+			if c.Reason == risk.ReasonWarmUp.String() {
+				about.AskedEarly = c.N
+				continue
+			}
 			info.Refusals = append(info.Refusals, Count{Reason: s.Name + ": " + c.Reason, Count: c.N})
 		}
+		info.Strategies = append(info.Strategies, about)
 	}
 	for code, n := range d.rejected {
 		info.Refusals = append(info.Refusals, Count{Reason: fmt.Sprintf("exchange answered %d", code), Count: n})

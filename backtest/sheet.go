@@ -124,6 +124,11 @@ func (r *recorder) report(res *Result) *report.Run {
 	for i := range run.Candles {
 		c := &run.Candles[i]
 		c.Count = int64((res.To - res.From) / Moment(c.Interval.End(0)))
+		for _, d := range res.Data {
+			if d.Market == r.page.trips.Markets[c.Market] && d.Interval == c.Interval.String() && d.Candles > 0 {
+				c.Count = d.Candles
+			}
+		}
 	}
 	for _, m := range res.Months {
 		run.Months = append(run.Months, report.Month{Year: m.Year, Month: m.Month, Return: float64(m.Return)})
@@ -136,9 +141,12 @@ func (r *recorder) report(res *Result) *report.Run {
 // cards are the headline figures.
 func (res *Result) cards() []report.Card {
 	p, h := &res.Performance, &res.Hold
-	class := "up"
-	if p.Return < 0 {
+	class := ""
+	switch {
+	case p.Return < 0:
 		class = "down"
+	case p.Return > 0:
+		class = "up"
 	}
 	return []report.Card{
 		{Title: "Return", Value: p.Return.Percent(2), Note: "buy and hold " + h.Return.Percent(2), Class: class},
@@ -146,8 +154,8 @@ func (res *Result) cards() []report.Card {
 		{Title: "Maximum drawdown", Value: p.Drawdown.Depth.Percent(2), Note: "buy and hold " +
 			h.Drawdown.Depth.Percent(2)},
 		{Title: "Sharpe", Value: p.Sharpe.Text(2), Note: "buy and hold " + h.Sharpe.Text(2)},
-		{Title: "Round trips", Value: Figure(res.Trips.Count).Text(0), Note: res.Trips.WinRate.Percent(1) +
-			" won"},
+		{Title: "Positions", Value: Figure(res.Trips.Positions).Text(0), Note: res.Trips.PositionRate.Percent(1) +
+			" won; " + counted(res.Trips.Count, "exit")},
 		{Title: "Fees", Value: p.Fees.Short(), Note: res.Currency + "; turnover " + p.Turnover.Text(1) + "×"},
 	}
 }

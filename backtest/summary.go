@@ -35,9 +35,11 @@ func (res *Result) Rows() []figureRow {
 		{"  from the peak of", p.Drawdown.Start.Date(), h.Drawdown.Start.Date()},
 		{"  to the bottom of", p.Drawdown.Bottom.Date(), h.Drawdown.Bottom.Date()},
 		{"  recovered", p.Drawdown.recovery(), h.Drawdown.recovery()},
-		{"exposure", p.Exposure.Percent(2), ""},
-		{"round trips", fmt.Sprintf("%d, %d open at the end", t.Count, t.Open), ""},
-		{"win rate", t.WinRate.Percent(2), ""},
+		{"time in the market", p.Exposure.Percent(2), ""},
+		{"positions", fmt.Sprintf("%d, %d open at the end", t.Positions, t.Open), ""},
+		{"  win rate", t.PositionRate.Percent(2), ""},
+		{"round trips (exits)", fmt.Sprint(t.Count), ""},
+		{"  win rate", t.WinRate.Percent(2), ""},
 		{"profit factor", t.ProfitFactor.Text(3), ""},
 		{"expectancy", money(t.Expectancy), ""},
 		{"average win / loss", t.AverageWin.Short() + " / " + t.AverageLoss.Short(), ""},
@@ -198,10 +200,13 @@ func holdTitle(res *Result) string {
 }
 
 func signColour(f Figure) string {
-	if f < 0 {
+	switch {
+	case f < 0:
 		return red
+	case f > 0:
+		return green
 	}
-	return green
+	return ""
 }
 
 // months writes a row for every year.
@@ -275,9 +280,9 @@ func (s *summary) headline(res *Result) {
 	s.line("")
 	s.wrapped("", fmt.Sprintf("Return %s, %s %s.", p.Return.Percent(2), holdTitle(res), res.Hold.Return.Percent(2)),
 		signColour(p.Return))
-	s.wrapped("", fmt.Sprintf("%s to %s %s, maximum drawdown %s, Sharpe %s, %d trips, %s won, fees %s.",
-		p.Start.Short(), p.Final.Short(), res.Currency, p.Drawdown.Depth.Percent(2), p.Sharpe.Text(2), t.Count,
-		t.WinRate.Percent(1), p.Fees.Short()), bold)
+	s.wrapped("", fmt.Sprintf("%s to %s %s, maximum drawdown %s, Sharpe %s, %s, fees %s.",
+		p.Start.Short(), p.Final.Short(), res.Currency, p.Drawdown.Depth.Percent(2), p.Sharpe.Text(2), t.text(),
+		p.Fees.Short()), bold)
 	if res.Synthetic {
 		s.wrapped("", "The candles are synthetic: this says nothing about real money.", yellow)
 	}
@@ -289,4 +294,24 @@ func (s *summary) files(res *Result) {
 	}
 	s.title("Written to " + res.Dir)
 	s.wrapped("", strings.Join(res.Files, ", "), "")
+}
+
+// text counts positions, and exits where some positions had several.
+func (t *TripFigures) text() string {
+	text := counted(t.Positions, "position")
+	if t.Positions > 0 {
+		text += fmt.Sprintf(", %s won", t.PositionRate.Percent(1))
+	}
+	if t.Count != t.Positions {
+		text += "; " + counted(t.Count, "exit")
+	}
+	return text
+}
+
+// counted is such as "1 exit" and "2 exits".
+func counted(n int64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprint(n, " ", noun)
 }

@@ -52,3 +52,8 @@ func TestFiguresOfMoreThanNineDigitsArePowersOfTen(t *testing.T) {
 		require.Equal(t, []string{c.text, c.percent}, []string{c.figure.Text(2), c.figure.Percent(2)})
 	}
 }
+
+func TestNoGainIsNeitherGreenNorRed(t *testing.T) {
+	require.Equal(t, []string{red, "", green}, []string{signColour(-0.01), signColour(0), signColour(0.01)})
+	require.Empty(t, (&Result{}).cards()[0].Class)
+}

@@ -116,6 +116,7 @@ func (t *tally) figures(open int64) TripFigures {
 	f := t.trips
 	f.Open = open
 	f.WinRate = Figure(float64(f.Won) / float64(f.Count))
+	f.PositionRate = Figure(float64(f.PositionsWon) / float64(f.Positions))
 	f.ProfitFactor = Figure(math.Abs(t.wins.Float(t.digits) / t.losses.Float(t.digits)))
 	net, _ := t.wins.Add(t.losses) // of different signs, so within the range
 	f.Net, f.Expectancy = t.amount(net), t.average(net, f.Count)

@@ -15,7 +15,7 @@ type Trade struct {
 	Entered market.Time // the position's first fill
 	Exited  market.Time // the sale's last fill
 	Amount  Amount      // of base
-	Entry   Amount      // average price, without fees
+	Entry   Amount      // average price, without fees, rounded to the unit of the market's prices
 	Exit    Amount
 	Fees    Amount // of both sides, in the quote asset, rounded to its unit
 	Profit  Amount // after the fees, rounded likewise
@@ -72,15 +72,6 @@ func quote(m *market.Market, v market.Value) Amount {
 		units = math.MaxInt64 * market.Money(v.Sign())
 	}
 	return Amount{units, m.QuoteDigits}
-}
-
-// averageOf is the average as in trades.csv.
-func averageOf(m *market.Market, value market.Value, amount market.Qty) Amount {
-	units, digits, err := market.ParseDecimal(appendAverage(nil, m, value, amount))
-	if err != nil {
-		return Amount{}
-	}
-	return Amount{market.Money(units), digits}
 }
 
 // Transcript is the result as text, to compare with a file: the fills and the trades, then the

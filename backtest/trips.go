@@ -44,8 +44,10 @@ type holding struct {
 	cost     market.Value // of amount, without fees
 	fees     market.Value // paid to buy amount
 	entered  market.Time
-	flat     bool // amount is zero, or dust that no order could sell
-	parts    int  // trips of the position that have ended
+	flat     bool         // amount is zero, or dust that no order could sell
+	parts    int          // trips of the position that have ended in parts
+	ended    int          // trips of the position that have ended
+	gained   market.Value // by these, after their fees
 	closing  []trip
 	reached  reach
 
@@ -181,20 +183,21 @@ func (h *holding) settle(o *market.Order) {
 	h.flat = h.flat || worth < minimum
 }
 
-// exactPriceDigits is how many decimals an average price gets that does not divide evenly.
-const exactPriceDigits = 10
-
-// appendAverage appends value÷amount: exactly where ten decimals, or four more than the market's
-// prices have, suffice; rounded down otherwise.
-func appendAverage(dst []byte, m *market.Market, value market.Value, amount market.Qty) []byte {
+// averageOf is value÷amount, rounded to the nearest unit of the market's prices.
+func averageOf(m *market.Market, value market.Value, amount market.Qty) Amount {
+	price := Amount{Digits: m.PriceDigits}
 	if amount == 0 || value.Sign() < 0 {
-		return dst
+		return price
 	}
-	for _, digits := range [...]uint8{max(m.PriceDigits+4, exactPriceDigits), m.PriceDigits + 4, m.PriceDigits} {
-		digits = max(digits, m.ValueDigits-m.AmountDigits)
-		if units, err := value.FloorQuo(int64(amount), digits+m.AmountDigits-m.ValueDigits); err == nil {
-			return market.AppendFixed(dst, units, digits)
+	for _, more := range [...]uint8{1, 0} { // a price may be too large for another decimal
+		digits := max(m.PriceDigits+more, m.ValueDigits-min(m.AmountDigits, m.ValueDigits))
+		units, err := value.FloorQuo(int64(amount), digits+m.AmountDigits-m.ValueDigits)
+		if err != nil {
+			continue
 		}
+		unit := market.Pow10(digits - m.PriceDigits)
+		price.Units = market.Money(units/unit + units%unit*2/unit)
+		break
 	}
-	return dst
+	return price
 }

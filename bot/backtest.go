@@ -204,8 +204,8 @@ func (a *app) runBacktest(ctx context.Context, p *plan.Backtest, f *backtestFlag
 		fmt.Fprintln(a.Stderr, line)
 	}
 	if !f.json {
-		for _, line := range p.Unlimited() {
-			fmt.Fprintln(a.Stderr, line)
+		if len(p.Unlimited()) > 0 {
+			fmt.Fprintln(a.Stderr, "Some risk limits are not set: fine for a backtest; a live bot will name them.")
 		}
 	}
 	var halted []backtest.Halted

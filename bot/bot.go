@@ -125,6 +125,7 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.Stderr)
 	root.SetVersionTemplate("{{.Version}}\n")
 	narrow(root)
+	root.SetFlagErrorFunc(a.suggest)
 	root.AddCommand(a.backtestCommand(),
 		candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr}, a.enter),
 		a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(),

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 // lookahead is the effort of --check-lookahead.
@@ -62,15 +64,29 @@ func (a *app) checkWarmup(ctx context.Context, p *plan.Backtest, asJSON bool) er
 }
 
 func (a *app) printWarmup(title string, report *backtest.WarmupReport) error {
-	text := fmt.Sprintf("%s: declares a warm-up of %s candles\n", title, report.Declared)
+	text := fmt.Sprintf("%s: declares a warm-up of %s candles; tried at %d starts, from %s to %s\n", title,
+		report.Declared, len(report.Starts), dateOf(report.Starts[0]), dateOf(report.Starts[len(report.Starts)-1]))
 	for _, try := range report.Tried {
-		text += fmt.Sprintf("%8s candles of history: the first %d of %d decisions as with the longest\n", try.History,
-			try.Same, try.Of)
+		text += fmt.Sprintf("%8s candles of history: the first %d of %d decisions as with the longest, all of them at "+
+			"%d "+
+			"starts\n", try.History, try.Same, try.Of, try.Agree)
 	}
-	if report.Enough >= 0 {
-		text += fmt.Sprintf("From %s candles of history on nothing changes (prices to 0.1 %%, amounts to 1 %%).\n",
-			report.Tried[report.Enough].History)
+	longest := report.Tried[len(report.Tried)-1]
+	if report.Short {
+		text += fmt.Sprintf("Only %s candles are stored before the first start: longer histories were not tried.\n",
+			longest.History)
+	}
+	switch {
+	case len(report.Tried) == 1:
+		text += "No warm-up is declared: there is no history to try.\n"
+	case longest.Of == 0:
+		text += "The strategy decided nothing after these starts: the check says nothing about its warm-up.\n"
+	case report.Enough >= 0:
+		text += fmt.Sprintf("From %s candles of history on nothing changes at these %d starts (prices to 0.1 %%, "+
+			"amounts to 1 %%).\n", report.Tried[report.Enough].History, len(report.Starts))
 	}
 	_, err := io.WriteString(a.Stdout, text)
 	return err
 }
+
+func dateOf(t market.Time) string { return t.Std().Format(time.DateOnly) }

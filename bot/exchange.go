@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/server"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 const exchangeHelp = `Serve a simulated exchange over HTTP: the exchange of the specification, with accounts, keys,
@@ -123,7 +125,9 @@ func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 	}
 	a.warn(p.Source.Hints)
 	a.warn(p.Warnings)
+	bar := a.historyBar(ctx, p)
 	ex, err := sandbox.New(p.Config)
+	bar.End()
 	if err != nil {
 		return p.Explain(err)
 	}
@@ -140,6 +144,26 @@ func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 		fmt.Fprintln(a.Stdout, left)
 	}
 	return err
+}
+
+// longHistory is a history that takes more than a second to make.
+const longHistory = market.Duration(1000 * time.Hour)
+
+// historyBar shows how much of a long history is made: as a bar on a terminal, and with a line
+// before.
+func (a *app) historyBar(ctx context.Context, p *server.Plan) *console.Bar {
+	c := &p.Config
+	bar := console.NewBar(ctx, a.Stderr, "history", 0, market.Time(c.History), len(c.Markets))
+	said := c.History < longHistory
+	c.Progress = func(made market.Duration) {
+		if !said {
+			fmt.Fprintf(a.Stderr, "Making %.0f h of prices before the start, for each of %d markets.\n",
+				time.Duration(c.History).Hours(), len(c.Markets))
+		}
+		said = true
+		bar.Reach(market.Time(made))
+	}
+	return bar
 }
 
 // greet prints the facts that a client needs, and warns if other machines can reach the exchange.

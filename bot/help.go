@@ -1,41 +1,23 @@
 package bot
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
-	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // helpWidth is the width of a terminal of 80 columns.
 const helpWidth = 80
 
-// narrow makes the help of a command, and of all below it, fit helpWidth, and lets their errors
-// name the nearest flag.
+// narrow makes the help of a command, and of all below it, fit helpWidth.
 func narrow(root *cobra.Command) {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages |", ".FlagUsagesWrapped 80 |"))
 	help := root.HelpFunc()
-	root.SetFlagErrorFunc(suggest)
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
 		c.Long = wrap(c.Long, helpWidth)
 		help(c, args)
 	})
-}
-
-// suggest adds the nearest flag of a command to the error about an unknown one.
-func suggest(c *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
-		return err
-	}
-	var names []string
-	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return fmt.Errorf("%w; the nearest is --%s", err, strategy.Nearest(unknown.GetSpecifiedName(), names))
 }
 
 // wrap breaks the paragraphs of a text into lines of at most width columns. A longer word has a

@@ -122,10 +122,10 @@ func validModule(name string) bool {
 const taken = " any append bool bot byte cap clear close complex copy delete error falling false flag float32 " +
 	"float64 imag init int int16 int32 int64 int8 iota len main make market max min new nil panic print println real " +
 	"recover " +
-	"rune strategy strategytest string t test testing true uint uint16 uint32 uint64 uint8 uintptr "
+	"rune strategy strategytest string t test testdata testing true uint uint16 uint32 uint64 uint8 uintptr "
 
 // packageOf is the name of the package, the strategy and its type: the letters and digits of the
-// module's name.
+// module's name. It is also that of the package's folder: Go ignores one that is called testdata.
 func packageOf(name string) string {
 	letters := regexp.MustCompile(`[^a-z0-9]`).ReplaceAllString(strings.ToLower(name), "")
 	hides := token.IsKeyword(letters) || strings.Contains(taken, " "+letters+" ")

@@ -95,6 +95,16 @@ func TestANewModuleOverwritesNothing(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "go.mod"))
 }
 
+// Go ignores a folder that is called testdata, or whose name begins with _ or a dot.
+func TestThePackageOfANewModuleIsNoneThatGoIgnores(t *testing.T) {
+	for name, folder := range map[string]string{"testdata": "mytestdata", "_mine": "mine", "TestData": "mytestdata"} {
+		dir := t.TempDir()
+		code, _, failed := call(t.Context(), "init", filepath.Join(dir, name))
+		require.Zero(t, code, failed)
+		require.FileExists(t, filepath.Join(dir, name, folder, "strategy_test.go"))
+	}
+}
+
 func TestANewModuleNeedsANameAndACheckout(t *testing.T) {
 	for _, name := range []string{"a b", "-x", "x/", "/x", "x/../y", ".x", "x.", "x\ny", "fmt", "go/x", "x/con",
 		"NUL.x", "lpt1"} {

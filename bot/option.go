@@ -121,18 +121,16 @@ func Cash(money string) Option {
 }
 
 // Fees are the rates of maker and taker, with a unit: "0.15%", "15bps", or "0.0015". A rebate is
-// negative.
+// negative. A rate above 0.02 without a unit is an error: it is probably meant in percent.
 func Fees(maker, taker string) Option {
 	return Option{func(q *quick) error {
 		for i, text := range [...]string{maker, taker} {
 			key := [...]string{"maker_fee", "taker_fee"}[i]
-			rate, err := market.ParseRate(text)
-			if err != nil {
+			if _, err := market.ParseRate(text); err != nil {
 				return fmt.Errorf("bot.Fees(%q, %q): %q is no rate; want one like \"0.15%%\": %w", maker, taker, text,
 					err)
 			}
-			q.set(fmt.Sprintf("bot.Fees(%q, %q)", maker, taker), market.FormatFixed(int64(rate), market.RateDigits),
-				"account", key)
+			q.set(fmt.Sprintf("bot.Fees(%q, %q)", maker, taker), text, "account", key)
 		}
 		return nil
 	}}

@@ -60,7 +60,7 @@ func Backtest(ctx context.Context, kind strategy.Definition, values map[string]a
 	}
 	p, err := plan.NewBacktest(c, []strategy.Definition{kind})
 	if err != nil {
-		return nil, err
+		return nil, ofCall(err)
 	}
 	candles, err := q.library(c)
 	if err != nil {
@@ -71,6 +71,19 @@ func Backtest(ctx context.Context, kind strategy.Definition, values map[string]a
 		return nil, err
 	}
 	return q.run(ctx, p)
+}
+
+// ofCall names a parameter as the call of Backtest has it: the config around it is not the
+// caller's.
+func ofCall(err error) error {
+	var key *config.KeyError
+	if !errors.As(err, &key) {
+		return err
+	}
+	if path := key.Path(); len(path) > 3 && path[0] == "strategies" && path[2] == "params" {
+		return key.Named("bot.Backtest: parameter " + path[3])
+	}
+	return err
 }
 
 // run runs the plan. A halted strategy is an error.

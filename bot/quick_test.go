@@ -245,6 +245,8 @@ func TestAnOptionThatCannotBeNamesItself(t *testing.T) {
 		{`a run has one source`, []bot.Option{good, bot.Store("none.db", market.Interval1h, "BTC-EUR")}},
 		{`bot.Cash("much"): account.start.EUR: "much": not a decimal number`, []bot.Option{good, bot.Cash("much")}},
 		{`bot.Fees("x", "0.2%"): "x" is no rate; want one like "0.15%"`, []bot.Option{bot.Fees("x", "0.2%")}},
+		{`bot.Fees("0.15", "0.25%"): account.maker_fee: 0.15 would be 15% of each fill; write "0.15%" if it is in percent, or ` +
+			`"15%" if you mean that much`, []bot.Option{bot.Fees("0.15", "0.25%")}},
 		{`bot.Between("soon", ""): backtest.from: "soon" is no time`, []bot.Option{good, bot.Between("soon", "")}},
 		{`BTC-EUR 1h has candles from 2024-01-01T00:00:00Z to 2024-01-01T15:00:00Z; choose bot.Between inside`,
 			[]bot.Option{good, bot.Between("2020-01-01", "2021-01-01")}},
@@ -259,7 +261,12 @@ func TestAnOptionThatCannotBeNamesItself(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 	}
 	_, err := bot.Backtest(t.Context(), smacross.Definition, map[string]any{"fats": 20}, good)
-	require.ErrorContains(t, err, `bot.Backtest: strategies.smacross.params.fats: strategy smacross: unknown parameter`)
+	require.ErrorContains(t, err, `bot.Backtest: parameter fats: strategy smacross: unknown parameter`)
+	_, err = bot.Backtest(t.Context(), smacross.Definition, map[string]any{"fats": 20})
+	require.ErrorContains(t, err, `bot.Backtest: parameter fats: strategy smacross: unknown parameter`)
+	require.NotContains(t, err.Error(), "config")
+	_, err = bot.Backtest(t.Context(), smacross.Definition, map[string]any{"fast": -20})
+	require.ErrorContains(t, err, `bot.Backtest: parameter fast: strategy smacross: `)
 }
 
 func ExampleCloses() {

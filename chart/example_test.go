@@ -101,8 +101,8 @@ func ExampleBars() {
 	show("up", months)
 	show("down", months)
 	// Output:
-	// m29.4 44.5h82.8v-21.1h-82.8z
-	// m132.9 58.6h82.8v-14.1h-82.8z
+	// m35.1 44.5h80.4v-21.1h-80.4z
+	// m135.6 58.6h80.4v-14.1h-80.4z
 }
 
 // A cell without a number stays empty. Equal neighbours are one rectangle.

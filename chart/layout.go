@@ -63,8 +63,9 @@ func (b *box) add(x, y float64) {
 // A frame is the data area of one panel on a surface, with the range of data that it shows.
 type frame struct {
 	surface
-	area  vg.Rectangle
-	shown box
+	area    vg.Rectangle
+	shown   box
+	scratch vg.Path // room for the path of a layer
 }
 
 func (f *frame) columns() int { return int(f.area.Max.X - f.area.Min.X) }

@@ -65,7 +65,7 @@ func (a Area) extent(b *box) {
 
 func (a Area) draw(f *frame) {
 	role := a.Role.or(Main)
-	var path vg.Path
+	path := f.scratch[:0]
 	base := f.y(a.Base)
 	for _, run := range f.graph(a.Points) {
 		path.Move(vg.Point{X: f.x(run[0].X), Y: base})
@@ -74,6 +74,7 @@ func (a Area) draw(f *frame) {
 		path.Close()
 	}
 	f.fill(paint{role, areaOpacity}, false, path)
+	f.scratch = path
 	f.curve(a.Points, solid(role), edgeWidth, false)
 }
 
@@ -81,7 +82,7 @@ func (a Area) key() key { return key{a.Name, solid(a.Role.or(Main)), keyShape{}}
 
 // curve draws a line through the points.
 func (f *frame) curve(points []Point, p paint, width float64, dashed bool) {
-	var path vg.Path
+	path := f.scratch[:0]
 	points = crossed(thin(points, f.shown.left, f.shown.right, f.columns()), f.shown)
 	for _, run := range runs(points, f.contains) {
 		if len(run) == 1 {
@@ -94,6 +95,7 @@ func (f *frame) curve(points []Point, p paint, width float64, dashed bool) {
 		f.join(&path, run[1:])
 	}
 	f.stroke(p, width, dashed, path)
+	f.scratch = path
 }
 
 // join appends lines to the points.

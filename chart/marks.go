@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 )
@@ -49,21 +50,31 @@ func (m Marks) check() error {
 func (m Marks) extent(b *box) { addPoints(b, m.Points) }
 
 func (m Marks) draw(f *frame) {
-	var path vg.Path
+	path := slices.Grow(f.scratch[:0], 4*min(len(m.Points), 2048)) // of a dot three steps, of a triangle four
 	size := vg.Length(cmp.Or(m.Size, defaultSize))
-	drawn := make(map[[2]int]bool, len(m.Points))
+	left, bottom := pixel(f.area.Min)
+	right, top := pixel(f.area.Max)
+	width := right - left + 1
+	drawn := make([]uint64, (width*(top-bottom+1)+63)/64) // a bit for each pixel
 	for _, p := range m.Points {
 		if !f.contains(p) {
 			continue
 		}
 		at := f.at(p)
-		pixel := [2]int{int(math.Round(float64(at.X))), int(math.Round(float64(at.Y)))}
-		if !drawn[pixel] {
-			drawn[pixel] = true
+		x, y := pixel(at)
+		place := x - left + width*(y-bottom)
+		if bit := uint64(1) << (place % 64); drawn[place/64]&bit == 0 {
+			drawn[place/64] |= bit
 			m.shape().add(&path, at, size/2)
 		}
 	}
 	f.fill(solid(m.Role.or(Main)), false, path)
+	f.scratch = path
+}
+
+// pixel is the pixel of a point.
+func pixel(at vg.Point) (x, y int) {
+	return int(math.Round(float64(at.X))), int(math.Round(float64(at.Y)))
 }
 
 func (m Marks) shape() Shape { return cmp.Or(m.Shape, Dot) }

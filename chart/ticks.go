@@ -12,7 +12,8 @@ type tick struct {
 	label string
 }
 
-// numberTicks returns at most n+1 multiples of 1, 2 or 5 times a power of ten.
+// numberTicks returns at most n+1 multiples of 1, 2 or 5 times a power of ten, and more where these
+// would be fewer than two.
 func numberTicks(low, high float64, n int) []tick {
 	step := niceStep((high - low) / float64(n))
 	unit, suffix := units(max(math.Abs(low), math.Abs(high)))
@@ -20,6 +21,9 @@ func numberTicks(low, high float64, n int) []tick {
 	var ticks []tick
 	for i := math.Ceil(low/step - noise); i*step <= high+noise*step; i++ {
 		ticks = append(ticks, tick{i * step, plain(i*step, step, unit) + suffix})
+	}
+	if len(ticks) < 2 && n < 5 && low < high {
+		return numberTicks(low, high, n+1)
 	}
 	return ticks
 }

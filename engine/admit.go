@@ -86,7 +86,7 @@ func (e *Engine) haltTrespassers(called *slot) {
 			continue
 		}
 		reason := fmt.Sprintf("Desk.%s was called from another goroutine, or between callbacks", t.call)
-		s.Log.Error().Str("strategy", s.Name).Bytes("stack", t.stack).Msg(HaltedMessage + ": " + reason)
+		s.Log.Error().Bytes("stack", t.stack).Msg(HaltedMessage + ": " + reason)
 		if s == called {
 			e.dropCallback(s)
 		}

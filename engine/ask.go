@@ -73,6 +73,7 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command, f *strategy.Follow
 	case market.CommandUpdate:
 		if len(e.replaces) > 0 && e.holdsUpdate(id, c) {
 			e.refusal = risk.Refusal{Reason: risk.ReasonInFlight, Have: int64(c.Order.ID)}
+			e.tell(&e.slots[id-1], c, &e.refusal)
 			return 0, &e.refusal
 		}
 		if len(e.tactics) > 0 && c.Changed&^market.ChangeExits != 0 && e.ownsTactic(id, c.Order.ID) {
@@ -130,6 +131,9 @@ func (e *Engine) refuse(c *market.Command) error {
 //
 //go:noinline
 func (e *Engine) refuseOutside(c *market.Command) error {
+	if warming := e.refuseWarm(c); warming != nil {
+		return warming
+	}
 	err := e.gate.RefuseOutside(c.Order.Strategy)
 	if e.refuser != nil {
 		e.asked = *c
@@ -165,6 +169,9 @@ func (e *Engine) nextID() market.OrderID {
 // placeWith is place of an entry with what its exits follow.
 func (e *Engine) placeWith(c *market.Command, f *strategy.Follow) (market.OrderID, error) {
 	if f.Parts != nil {
+		if warming := e.refuseWarm(c); warming != nil {
+			return 0, warming
+		}
 		if err := e.checkEntryParts(c, f.Parts); err != nil {
 			e.tell(&e.slots[c.Order.Strategy-1], c, err)
 			return 0, err
@@ -213,7 +220,7 @@ func (e *Engine) sendPlace(c *market.Command, approved risk.Approved, attached b
 // updateWith is update with what the exits of a bracket are to follow.
 func (e *Engine) updateWith(c *market.Command, f *strategy.Follow) error {
 	if f == nil {
-		return e.update(c)
+		return e.update(c, false)
 	}
 	terms, found := e.brackets.Terms(c.Order.Strategy, c.Order.ID)
 	if !found {
@@ -226,7 +233,7 @@ func (e *Engine) updateWith(c *market.Command, f *strategy.Follow) error {
 		}
 	}
 	if c.Changed != 0 {
-		if err := e.update(c); err != nil {
+		if err := e.update(c, false); err != nil {
 			return err
 		}
 	}
@@ -241,7 +248,7 @@ func (e *Engine) noteSent(s *slot, id market.OrderID) {
 	e.sent = append(e.sent, sentOrder{slot: s, id: id})
 }
 
-func (e *Engine) update(c *market.Command) error {
+func (e *Engine) update(c *market.Command, attached bool) error {
 	terms, found := e.brackets.Terms(c.Order.Strategy, c.Order.ID)
 	if c.Changed.Has(market.ChangeExits) {
 		// the rest, if any, is for the entry itself; the gate refuses a change of nothing
@@ -257,7 +264,7 @@ func (e *Engine) update(c *market.Command) error {
 	if found && terms.Entry == c.Order.ID {
 		c.Order.Bracket = terms.Levels // the gate checks them against the changed entry
 	}
-	return e.change(c, false)
+	return e.change(c, attached)
 }
 
 // updateExits sets new levels, c.Order.Bracket, for a bracket. The levels of an entry that has

@@ -41,7 +41,9 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 	call, _ := e.calls.Now()
 	err := e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Tag: tag,
 		Last: e.lastID, AtClose: call.Kind == CallCandle || call.Kind == CallCandles})
-	e.unheard = e.brackets.HasReports() // where it has failed already
+	if e.unheard = e.brackets.HasReports(); err != nil { // reports: it has failed already
+		e.tell(&e.slots[id-1], c, err)
+	}
 	return err
 }
 

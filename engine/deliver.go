@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"github.com/google/uuid"
-
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -139,18 +137,11 @@ func (e *Engine) callWithReport(s *slot, ev *market.Event, applied state.Applied
 }
 
 // sendWanted sends the cancel that waited for another write. That of a bracket's own swap waited
-// until the exit had arrived.
+// until the exit had arrived; that of a tactic, until its order had.
 //
 //go:noinline
 func (e *Engine) sendWanted(o *state.Order) {
-	e.sendCancel(o, e.brackets.InPath(o))
-	for _, t := range e.tactics {
-		// of a backtest, whose timers within a candle ring before its path is walked
-		if c := &e.out[len(e.out)-1]; t.order == o.ID && t.phase == taking && e.run == uuid.Nil &&
-			t.wanted > o.Updated {
-			c.At, c.Earlier = t.wanted, true
-		}
-	}
+	e.sendCancel(o, e.brackets.InPath(o) || len(e.tactics) > 0 && e.takesFrom(o.ID))
 }
 
 // notifySent calls OnOrder for the orders that strategies have just sent, until no callback sends
@@ -244,8 +235,7 @@ func (e *Engine) catch() {
 	e.current = nil
 	e.calls.leave()
 	s.stack = debug.Stack()
-	log, text := s.Log.Error().Str("strategy", s.Name).
-		Bytes("stack", s.stack), "runtime.Goexit: it ended the goroutine that called it"
+	log, text := s.Log.Error().Bytes("stack", s.stack), "runtime.Goexit: it ended the goroutine that called it"
 	// nil: the strategy called runtime.Goexit, which ends this goroutine after this function
 	if reason := recover(); reason != nil {
 		log, text = log.Interface("panic", reason), fmt.Sprintf("panic: %v", reason)

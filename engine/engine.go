@@ -36,7 +36,7 @@ type Slot struct {
 	Warmup []int
 	// Universe is the strategy's members over time, oldest first; nil: all markets at all times.
 	Universe []strategy.Membership
-	Log      zerolog.Logger
+	Log      zerolog.Logger // its lines get the name, as "strategy"
 }
 
 // Observer is notified of what the engine folded, for reports and metrics. Its arguments are valid
@@ -103,6 +103,9 @@ type Config struct {
 	Spoil       bool // overwrites the memory that desks handed out after each callback: see strategy.Spoil
 	WholeGroups bool // each event has all candles that closed at its instant, as in a backtest
 	SaveLimit   int  // most bytes of a strategy's Save; 0: DefaultSaveLimit
+	// LogTimes puts the engine's time into the lines of the strategies' logs, as "at": where it is
+	// not that of the clock.
+	LogTimes bool
 	// Run is the run id of a live bot, the same over restarts: client order ids derive from it;
 	// zero: none.
 	Run uuid.UUID
@@ -221,6 +224,7 @@ type slot struct {
 	stack         []byte                   // of the latest halt, if known
 	unsaved       string                   // why its state could not be saved; "": it could
 	told          toldRefusal
+	unseen        map[string]bool // kinds of asks that the gate has not seen: the log had them
 	gathering     gathering
 	rebalance     *rebalance // buys that wait; nil: none
 	warmup
@@ -264,7 +268,12 @@ func New(c Config) *Engine {
 	e.mover, _ = c.Observer.(Mover)
 	e.parter, _ = c.Observer.(Parter)
 	for i := range c.Slots {
-		e.addSlot(&e.slots[i], c.Slots[i], market.StrategyID(i+1))
+		slot := c.Slots[i]
+		slot.Log = slot.Log.With().Str("strategy", slot.Name).Logger()
+		if c.LogTimes {
+			slot.Log = slot.Log.Hook(zerolog.HookFunc(e.stamp))
+		}
+		e.addSlot(&e.slots[i], slot, market.StrategyID(i+1))
 	}
 	return e
 }
@@ -384,7 +393,7 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 		e.deliver(ev)
 	}
 	if len(e.tactics)+len(e.sent) > 0 || e.brackets.Busy() {
-		e.endStep(ev.Kind)
+		e.endStep(ev)
 	}
 	return e.out
 }
@@ -392,14 +401,17 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 // endStep lets tactics and brackets act after an event, and tells strategies of what was sent.
 //
 //go:noinline
-func (e *Engine) endStep(kind market.EventKind) {
+func (e *Engine) endStep(ev *market.Event) {
 	if len(e.tactics) > 0 {
-		e.runTactics(kind == market.KindReport || kind == market.KindFill)
+		e.runTactics(ev)
 	}
 	if e.brackets.Busy() {
 		e.brackets.Retry()
 	}
 	e.notifySent()
+	if len(e.tactics) > 0 {
+		e.watchTactics()
+	}
 }
 
 // fail stops the engine at an arithmetic error.

@@ -123,7 +123,7 @@ func TestAnEntryWhoseStopCouldNotRestIsRefused(t *testing.T) {
 		"meaningless: Exits(-100): a stop is positive, or 0 for none",
 		"refused: stop: 4.86 EUR is below the minimum of 5"}, said)
 	require.Equal(t, []string{"buy 0.0519", "stop 0.0519 @ 97 attached"}, b.sent)
-	require.Equal(t, []risk.Count{{Reason: "stop", N: 2}}, b.engine.Refused(1))
+	require.Equal(t, []risk.Count{{Reason: "stop", N: 2}, {Reason: "malformed", N: 1}}, b.engine.Refused(1))
 }
 
 func TestAnExitThatTheExchangeEndsIsReplacedAndThenTheOtherStandsIn(t *testing.T) {
@@ -496,4 +496,28 @@ func TestPartsOfOlderEnginesAreReadAndSavedWithoutLoss(t *testing.T) {
 		require.Equal(t, market.Time(60_160_000_000_000), s.Brackets[3].UnprotectedSince)
 		require.Empty(t, s.Closes)
 	}
+}
+
+// As docs/strategies.md has it: an exit at a distance from the fill, not from the decision's close.
+func TestATargetMovesToADistanceFromTheFill(t *testing.T) {
+	var moved error
+	s := &script{
+		candle: once(func(d *strategy.Desk) {
+			d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 104*at1))
+		}),
+		fill: func(d *strategy.Desk, f market.Fill) {
+			if m := d.In(f.Market); f.Side == market.Buy {
+				moved = d.Update(f.Order, strategy.TargetAt(m.Cost().Above(4*market.Percent)))
+			}
+		},
+	}
+	b := one(t, s)
+	b.flat(1, 100)
+	b.candle(102, 105, 102, 105) // the decision's target is reached, that of the fill at 102 is not
+	b.flat(1, 105)
+	require.NoError(t, moved)
+	require.Equal(t, market.Qty(btc), b.account.Position(1, 1).Amount)
+	b.candle(105, 107, 105, 107)
+	b.flat(1, 107)
+	require.Zero(t, b.account.Position(1, 1).Amount)
 }

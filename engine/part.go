@@ -69,7 +69,7 @@ func (e *Engine) checkUpdatedParts(c *market.Command, parts *strategy.Parts) err
 func (e exits) PartReached(p *strategy.PartReached) {
 	if p.Why != "" {
 		s, m := &e.slots[p.Strategy-1], e.catalog.Market(p.Market)
-		s.Log.Info().Str("strategy", s.Name).Str("market", m.Name).Int64("bracket", int64(p.Bracket)).
+		s.Log.Info().Str("market", m.Name).Int64("bracket", int64(p.Bracket)).
 			Str("level", m.FormatPrice(p.Price)).Str("amount", m.FormatQty(p.Amount)).Str("why", p.Why).
 			Msg("partial target: its amount stays with the rest")
 	}

@@ -65,8 +65,8 @@ func TestWithoutAPlotterPlotsAreLinesOfTheDebugLog(t *testing.T) {
 		d.In(1).Mark("here")
 	}})
 	b.flat(1, 100)
-	require.Equal(t, `{"level":"debug","market":"BTC-EUR","name":"mean","value":99.5,"message":"plot"}
-{"level":"debug","market":"BTC-EUR","name":"RSI","pane":"below","value":30,"message":"plot"}
-{"level":"debug","market":"BTC-EUR","name":"here","message":"mark"}
+	require.Equal(t, `{"level":"debug","strategy":"s1","market":"BTC-EUR","name":"mean","value":99.5,"message":"plot"}
+{"level":"debug","strategy":"s1","market":"BTC-EUR","name":"RSI","pane":"below","value":30,"message":"plot"}
+{"level":"debug","strategy":"s1","market":"BTC-EUR","name":"here","message":"mark"}
 `, b.log.String())
 }

@@ -13,10 +13,25 @@ import (
 // numbers.
 func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracket,
 	f *strategy.Follow) (market.OrderID, error) {
+	c := &e.command
+	*c = market.Command{Kind: market.CommandPlace, At: e.now,
+		Order: market.Order{Strategy: id, Market: m, Side: market.Sell, Bracket: levels}}
 	if e.replaying || e.stopped {
-		return 0, e.refuse(&market.Command{Kind: market.CommandPlace, At: e.now,
-			Order: market.Order{Strategy: id, Market: m, Side: market.Sell, Bracket: levels}})
+		return 0, e.refuse(c)
 	}
+	if warming := e.refuseWarm(c); warming != nil {
+		return 0, warming
+	}
+	name, err := e.protect(c, f)
+	if err != nil {
+		e.tell(&e.slots[id-1], c, err)
+	}
+	return name, err
+}
+
+// protect is Protect with its command.
+func (e *Engine) protect(c *market.Command, f *strategy.Follow) (market.OrderID, error) {
+	id, m, levels := c.Order.Strategy, c.Order.Market, c.Order.Bracket
 	if e.brackets.Closing(id, m) {
 		return 0, fmt.Errorf("%w: a Close is under way", strategy.ErrNoPosition)
 	}
@@ -26,10 +41,7 @@ func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracke
 	}
 	x := &e.exits
 	*x = risk.Exits{Strategy: id, Market: m, Levels: levels, Amount: amount, Passed: true}
-	c := &e.command
-	*c = market.Command{Kind: market.CommandPlace, At: e.now,
-		Order: market.Order{Strategy: id, Market: m, Side: market.Sell, OrderState: market.OrderState{Amount: amount},
-			Bracket: levels}}
+	c.Order.Amount = amount
 	e.asked = *c
 	if err := e.gate.CheckExits(e.account, x); err != nil {
 		e.reportRefusal(c, err)

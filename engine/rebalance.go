@@ -77,7 +77,7 @@ func (e *Engine) tellKept(s *slot, m market.ID) {
 	if s.cold(m) {
 		line, why = s.Log.Debug(), "warm-up: "+e.warmingText(s, m)
 	}
-	line.Str("strategy", s.Name).Str("market", e.catalog.Market(m).Name).
+	line.Str("market", e.catalog.Market(m).Name).
 		Msg("rebalance: the market keeps its units: " + why)
 }
 
@@ -144,7 +144,7 @@ func (e *Engine) dropOutdated(candles []market.Candle) {
 // outdate drops the buys that a strategy keeps, and logs it.
 func (e *Engine) outdate(s *slot) {
 	r := s.rebalance
-	s.Log.Warn().Str("strategy", s.Name).Int("sells", len(r.sells)+len(r.closes)).Int("buys", len(r.buys)).
+	s.Log.Warn().Int("sells", len(r.sells)+len(r.closes)).Int("buys", len(r.buys)).
 		Msg("rebalance: the buys are dropped: the next candle has come, and some sells have not ended")
 	e.dropRebalance(s)
 }
@@ -256,16 +256,19 @@ func (e *Engine) proceeds(l leg) (market.Money, error) {
 // tellPlan logs why a portfolio is not traded. The same reason as the last one is a debug line; so
 // is that of a warm-up.
 func (e *Engine) tellPlan(s *slot, err error) {
-	now, why := toldRefusal{reason: risk.ReasonExchange}, (*risk.Refusal)(nil)
-	if errors.As(err, &why) {
-		now.reason = why.Reason
+	var why *risk.Refusal
+	if !errors.As(err, &why) {
+		e.unseen(s, &market.Command{Kind: market.CommandPlace, At: e.now,
+			Order: market.Order{Strategy: s.id, Type: market.TypeMarket, Tag: strategy.TagRebalance}}, err)
+		return
 	}
+	now := toldRefusal{reason: why.Reason}
 	level := zerolog.InfoLevel
 	if now == s.told || now.reason == risk.ReasonWarmUp {
 		level = zerolog.DebugLevel
 	}
 	s.told = now
-	s.Log.WithLevel(level).Str("strategy", s.Name).Str("ask", strategy.TagRebalance).Err(err).Msg(RefusedMessage)
+	s.Log.WithLevel(level).Str("ask", strategy.TagRebalance).Err(err).Msg(RefusedMessage)
 }
 
 func (e *Engine) saveRebalances() (saved []SavedRebalance) {

@@ -188,8 +188,8 @@ func TestAReplacementOverAllTheCash(t *testing.T) {
 	b.flat(1, 110)
 	b.flat(2, 110)
 	require.Equal(t, []string{"1", "refused: the exchange would answer 216: You do not have sufficient balance to " +
-		"complete this operation.", "2", "refused: the exchange would answer 216: You do not have sufficient balance " +
-		"to complete this operation."}, w.errs)
+		"complete this operation. (needs 10100 EUR, has 10000 EUR)", "2", "refused: the exchange would answer 216: " +
+		"You do not have sufficient balance to complete this operation. (needs 0.5 EUR, has 0 EUR)"}, w.errs)
 	require.Equal(t, []string{"buy 100 @ 100", "cancel 1", "buy 200 @ 50 attached"}, b.sent)
 }
 
@@ -258,7 +258,8 @@ func TestARefusedReplacementLeavesTheOrder(t *testing.T) {
 	})
 	b.flat(3, 100)
 	require.Equal(t, []string{
-		"refused: the exchange would answer 216: You do not have sufficient balance to complete this operation.",
+		"refused: the exchange would answer 216: You do not have sufficient balance to complete this operation. " +
+			"(needs 45000 EUR, has 9900 EUR)",
 		"refused: replace: order 1 is a buy",
 		"refused: no_such_order (order 2)", "refused: no_such_order (order 7)",
 		"meaningless: Replacing(0): ids begin with 1; an ask that was refused has none",

@@ -67,6 +67,7 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 	e.dropSaved(s.Replaces)
 	e.resumeTactics()
 	e.notifySent()
+	e.watchTactics()
 	return e.out, nil
 }
 

@@ -69,7 +69,7 @@ func TestWhatIsBoughtDuringASwapCountsAsUnprotected(t *testing.T) {
 	b.accept(2)
 	require.Empty(t, b.engine.Bare())
 	require.Equal(t, []string{"cancel 2 attached"}, b.price(110))
-	require.Equal(t, []string{"buy 0.25"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
+	require.Equal(t, []string{"buy 0.25 attached"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
 	b.now += minute
 	require.Empty(t, b.buys(3, 3, btc/4))
 	require.Len(t, b.engine.Bare(), 1)
@@ -95,7 +95,7 @@ func TestASaleOfWhatAnExitDoesNotCoverYetMakesItsBracketSmaller(t *testing.T) {
 	}
 	candle()
 	b.buys(1, 1, btc/4)
-	require.Equal(t, []string{"buy 0.25"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
+	require.Equal(t, []string{"buy 0.25 attached"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
 	b.now += minute
 	require.Empty(t, b.buys(3, 3, btc/4), "the exit has no answer yet")
 	require.Equal(t, []string{"sell 0.25"}, candle())
@@ -330,7 +330,7 @@ func TestTheEndOfATWAPCancelsAllOfItsOrders(t *testing.T) {
 	}
 	require.Equal(t, []string{"buy 0.25"}, candle())
 	b.accept(1)
-	require.Equal(t, []string{"buy 0.25"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
+	require.Equal(t, []string{"buy 0.25 attached"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
 	b.now += minute
 	b.accept(2)
 	require.ElementsMatch(t, []string{"cancel 1", "cancel 2"}, candle())

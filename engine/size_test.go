@@ -116,7 +116,7 @@ func TestTheLogSaysWhyAnAskWasRefusedAndWhatIsInTheWay(t *testing.T) {
 	lines := b.log.String()
 	require.Contains(t, lines,
 		`"level":"info","strategy":"s1","ask":"place","error":"refused: the exchange would answer 216: `+
-			`You do not have sufficient balance to complete this operation.","market":"BTC-EUR","side":"sell",`+
+			`You do not have sufficient balance to complete this operation. (needs 1 BTC, has 0 BTC)","market":"BTC-EUR","side":"sell",`+
 			`"in_the_way":"order 2: sell 1, stopLoss at 90","message":"ask refused"`)
 	require.Contains(t, lines, `"level":"debug","strategy":"s1"`, "the same refusal again")
 }

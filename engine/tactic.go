@@ -33,13 +33,13 @@ type tactic struct {
 	order   market.OrderID // under way, of MakerFirst; 0: none
 	open    []portion      // under way, of a TWAP
 	phase   phase
-	wanted  market.Time // when the cancel of the order was decided
 	began   market.Time
 	from    market.Price // best price of its side at the beginning
 	parts   int          // of a TWAP: the time of how many has come
 	next    market.Time  // of the next move, order or attempt, at the earliest
 	due     market.Time  // when something is to be done though nothing happens
 	refused error        // why the latest order was refused
+	inPath  bool         // the latest event may be within the path of a backtest's candles
 }
 
 // portion is an order of a TWAP under way.
@@ -103,7 +103,7 @@ func (e *Engine) begunTactic(s *slot, c *market.Command, way *strategy.Tactic,
 	e.following = f
 	if t.Over != 0 {
 		t.parts = 1
-		e.sendTaker(t, &levels, false)
+		e.sendTaker(t, &levels)
 	} else {
 		e.sendMaker(t, &levels)
 	}
@@ -121,6 +121,7 @@ func (e *Engine) begunTactic(s *slot, c *market.Command, way *strategy.Tactic,
 		t.due = t.began.Add(t.Step())
 	}
 	e.tactics = append(e.tactics, t)
+	e.watchTactics()
 	e.saves.changed = true
 	return t.id, nil
 }
@@ -128,8 +129,13 @@ func (e *Engine) begunTactic(s *slot, c *market.Command, way *strategy.Tactic,
 // joined is the best price at which an order of that side can rest: the best one of its own side,
 // at least a tick away from the other. 0: no price is known.
 func (e *Engine) joined(id market.ID, side market.Side) market.Price {
+	return e.joinedAt(id, side, e.account.Last(id))
+}
+
+// joinedAt is joined at a latest price.
+func (e *Engine) joinedAt(id market.ID, side market.Side, last market.Price) market.Price {
 	_, spread := e.gate.Costs(id)
-	m, last := e.catalog.Market(id), e.account.Last(id)
+	m := e.catalog.Market(id)
 	bid, known := e.account.BestPrice(id, market.Sell)
 	if !known {
 		bid = spread.Offered(market.Sell, last)
@@ -152,15 +158,16 @@ func (t *tactic) away(price, than market.Price) bool {
 	return than != 0 && (t.side == market.Buy && price > than || t.side == market.Sell && price < than)
 }
 
-// runTactics brings all tactics as far as they come.
-func (e *Engine) runTactics(inPath bool) {
+// runTactics brings all tactics as far as they come after an event. What they do about anything but
+// candles acts where the path of a backtest's candles stands.
+func (e *Engine) runTactics(ev *market.Event) {
 	if e.stopped {
 		return // saved, and goes on after a restart
 	}
 	for i := 0; i < len(e.tactics); {
 		t := e.tactics[i]
 		due := t.due
-		e.runTactic(t, inPath)
+		e.runTactic(t, ev)
 		e.saves.changed = e.saves.changed || t.due != due
 		if i < len(e.tactics) && e.tactics[i] == t { // it goes on
 			i++
@@ -168,20 +175,27 @@ func (e *Engine) runTactics(inPath bool) {
 	}
 }
 
-// runTactic brings a tactic as far as it comes.
-func (e *Engine) runTactic(t *tactic, inPath bool) {
+// runTactic brings a tactic as far as it comes. It does not act on events of other markets: in a
+// backtest its own price may be a point of the path behind theirs.
+func (e *Engine) runTactic(t *tactic, ev *market.Event) {
 	if t.order != 0 && e.account.Known(t.order) == nil {
 		t.order = 0
 	}
 	t.open = slices.DeleteFunc(t.open, func(p portion) bool { return e.account.Known(p.id) == nil })
 	idle := t.order == 0 && len(t.open) == 0
+	if t.phase == ending && idle {
+		e.endTactic(t, "it was cancelled")
+		return
+	}
+	if ev.Market != 0 && ev.Market != t.market {
+		return
+	}
+	t.inPath = ev.Kind != market.KindCandles
 	t.due = farAhead
 	if t.phase != ending && t.side == market.Buy && e.outside(t.slot.id, t.market) {
 		e.leaveUniverse(t)
 	}
 	switch {
-	case t.phase == ending && idle:
-		e.endTactic(t, "it was cancelled")
 	case t.phase == ending:
 		e.cancelMaker(t)
 	case idle && e.rest(t) == 0:
@@ -189,12 +203,12 @@ func (e *Engine) runTactic(t *tactic, inPath bool) {
 	case t.Over != 0:
 		e.runParts(t)
 	default:
-		e.runMaker(t, inPath)
+		e.runMaker(t)
 	}
 }
 
 // runMaker tends the maker order, or the taker's one after it.
-func (e *Engine) runMaker(t *tactic, inPath bool) {
+func (e *Engine) runMaker(t *tactic) {
 	if t.phase == working && e.takes(t) {
 		t.phase, t.next, e.saves.changed = taking, e.now, true
 	}
@@ -210,7 +224,7 @@ func (e *Engine) runMaker(t *tactic, inPath bool) {
 		t.due = min(t.due, e.takeTime(t))
 	default:
 		t.phase = taken
-		e.sendTaker(t, nil, inPath)
+		e.sendTaker(t, nil)
 	}
 }
 
@@ -228,11 +242,18 @@ func (e *Engine) takes(t *tactic) bool {
 		return true
 	}
 	t.due = min(t.due, e.takeTime(t))
-	edge := t.from.Above(t.Beyond)
-	if t.side == market.Sell {
-		edge = t.from.Below(t.Beyond)
+	return t.away(e.joined(t.market, t.side), t.edge())
+}
+
+// edge is the price beyond which the rest is taken; 0: none.
+func (t *tactic) edge() market.Price {
+	switch {
+	case t.Beyond == 0:
+		return 0
+	case t.side == market.Sell:
+		return t.from.Below(t.Beyond)
 	}
-	return t.Beyond != 0 && t.away(e.joined(t.market, t.side), edge)
+	return t.from.Above(t.Beyond)
 }
 
 // waits reports whether the next move, order or attempt has to wait.
@@ -270,9 +291,9 @@ func (e *Engine) cancelMaker(t *tactic) {
 	case e.now < t.next:
 		t.due = min(t.due, t.next)
 	default:
-		t.next, t.wanted = e.now.Add(pause(t)), e.now
+		t.next = e.now.Add(pause(t))
 		e.acting = t
-		e.cancel(t.order, false)
+		e.cancel(t.order, t.inPath)
 		e.acting = nil
 	}
 }
@@ -294,7 +315,7 @@ func (e *Engine) moveMaker(t *tactic) {
 	t.next = e.now.Add(t.Every)
 	e.saves.changed = true
 	e.acting = t
-	err := e.update(c)
+	err := e.update(c, t.inPath)
 	if e.acting = nil; err != nil {
 		e.tell(t.slot, c, err)
 		t.due = min(t.due, t.next)
@@ -308,11 +329,11 @@ func (e *Engine) sendMaker(t *tactic, levels *market.Bracket) {
 	o := &c.Order
 	o.Type, o.PostOnly, o.Price = market.TypeLimit, true, e.joined(t.market, t.side)
 	o.Amount = e.restAt(t, o.Price)
-	e.sendPart(t, c, false)
+	e.sendPart(t, c)
 }
 
 // sendTaker sends the rest at market, or the next part of a TWAP.
-func (e *Engine) sendTaker(t *tactic, levels *market.Bracket, inPath bool) {
+func (e *Engine) sendTaker(t *tactic, levels *market.Bracket) {
 	tag, rest := strategy.TagTaken, int64(e.rest(t))
 	if t.Over != 0 {
 		tag = strategy.TagTWAP
@@ -325,7 +346,7 @@ func (e *Engine) sendTaker(t *tactic, levels *market.Bracket, inPath bool) {
 	} else {
 		o.Amount = e.affordable(t, market.Qty(rest), levels != nil)
 	}
-	e.sendPart(t, c, inPath)
+	e.sendPart(t, c)
 }
 
 // affordable is an amount, or what the cash pays for where that is less: the price may have risen
@@ -338,7 +359,7 @@ func (e *Engine) affordable(t *tactic, amount market.Qty, first bool) market.Qty
 	cash, _ := e.account.Balance(t.slot.id, m.Quote)
 	pays := exchange.BaseForMoney(m, cash, costs.Buy, max(costs.Maker, costs.Taker))
 	if pays < amount {
-		t.slot.Log.Warn().Str("strategy", t.slot.Name).Str("market", m.Name).Str("wanted", m.FormatQty(amount)).
+		t.slot.Log.Warn().Str("market", m.Name).Str("wanted", m.FormatQty(amount)).
 			Str("bought", m.FormatQty(pays)).Msg("tactic: the cash does not pay for the rest")
 	}
 	return min(amount, pays)
@@ -371,9 +392,9 @@ func (e *Engine) part(t *tactic, tag string, levels *market.Bracket) *market.Com
 
 // sendPart sends one order. Where the gate refuses it, it is tried again later; a rest below the
 // market's minimum ends the tactic.
-func (e *Engine) sendPart(t *tactic, c *market.Command, inPath bool) {
+func (e *Engine) sendPart(t *tactic, c *market.Command) {
 	e.acting = t
-	id, err := e.place(c, inPath)
+	id, err := e.place(c, t.inPath)
 	e.acting = nil
 	t.refused = err
 	switch {
@@ -417,7 +438,7 @@ func (e *Engine) runParts(t *tactic) {
 	switch {
 	case come > t.parts && e.trades(t):
 		t.parts = come
-		e.sendTaker(t, nil, false)
+		e.sendTaker(t, nil)
 	case come > t.parts:
 		t.due = e.now.Add(pause(t))
 	case t.parts == t.Parts && len(t.open) == 0:

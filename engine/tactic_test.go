@@ -44,20 +44,20 @@ var tactics = []struct {
 		bars: []bar{{100, 101, 100, 101}, {101, 102, 101, 102}, {103, 104, 103, 103}},
 		sent: []string{"buy 1 @ 99.99", "update 1 @ 100.99", "cancel 1", "buy 1 attached"},
 		told: []string{"1 new", "1 updated", "1 canceled", "2 trade 1 @ 103"}, held: btc},
-	{name: "a time within a candle ends at the next point of its path",
+	{name: "a time within a candle ends where its path stands",
 		with: []strategy.Option{makerFirst, strategy.TakeAfter(80 * time.Second)},
 		bars: []bar{{100, 100, 100, 100}, {100, 107, 100, 104}},
-		sent: []string{"buy 1 @ 99.99", "cancel 1", "buy 1 attached"},
+		sent: []string{"buy 1 @ 99.99", "cancel 1 attached", "buy 1 attached"},
 		told: []string{"1 new", "1 canceled", "2 trade 1 @ 100"}, held: btc},
 	{name: "so does a time within the candle in which the order arrives",
 		with: []strategy.Option{makerFirst, strategy.TakeAfter(40 * time.Second)}, bars: []bar{{100, 106, 100, 104}},
-		sent: []string{"buy 1 @ 99.99", "cancel 1", "buy 1 attached"},
+		sent: []string{"buy 1 @ 99.99", "cancel 1 attached", "buy 1 attached"},
 		told: []string{"1 new", "1 canceled", "2 trade 1 @ 106"}, held: btc},
 	{name: "a price far away is taken at once",
 		with: []strategy.Option{makerFirst, strategy.TakeBeyond(2 * market.Percent)},
 		bars: []bar{{100, 101, 100, 101}, {101, 103, 101, 103}, {103, 103, 103, 103}},
-		sent: []string{"buy 1 @ 99.99", "update 1 @ 100.99", "cancel 1", "buy 1 attached"},
-		told: []string{"1 new", "1 updated", "1 canceled", "2 trade 1 @ 103"}, held: btc},
+		sent: []string{"buy 1 @ 99.99", "update 1 @ 100.99", "cancel 1 attached", "buy 1 attached"},
+		told: []string{"1 new", "1 updated", "1 canceled", "2 trade 1 @ 102.01"}, held: btc},
 	{name: "a price just at the distance is not",
 		with: []strategy.Option{makerFirst, strategy.TakeBeyond(2*market.Percent + 2*market.BasisPoint)},
 		bars: []bar{{100, 102, 100, 102}, {102, 102, 102, 102}},
@@ -75,7 +75,7 @@ var tactics = []struct {
 	{name: "parts within a candle meet the points of its path",
 		with: []strategy.Option{strategy.TWAP(60*time.Second, 3)}, bars: []bar{{100, 107, 99, 103},
 			{103, 103, 103, 103}},
-		sent: []string{"buy 0.33333333", "buy 0.33333333", "buy 0.33333334"},
+		sent: []string{"buy 0.33333333", "buy 0.33333333 attached", "buy 0.33333334 attached"},
 		told: []string{"1 trade 0.33333333 @ 100", "2 trade 0.33333333 @ 99", "3 trade 0.33333334 @ 107"}, held: btc},
 }
 
@@ -122,7 +122,8 @@ func TestASaleJoinsTheAskAndFollowsItDown(t *testing.T) {
 	b.candle(100, 100, 98, 98)
 	b.candle(98, 98, 96, 96)
 	b.candle(96, 97, 96, 97)
-	require.Equal(t, []string{"buy 1", "sell 1 @ 100.01", "update 2 @ 98.01", "cancel 2", "sell 1 attached"}, b.sent)
+	require.Equal(t, []string{"buy 1", "sell 1 @ 100.01", "update 2 @ 98.01", "cancel 2 attached", "sell 1 attached"},
+		b.sent)
 	require.Zero(t, b.position())
 }
 
@@ -289,7 +290,7 @@ func TestATacticThatTheLimitsCannotCarryIsRefusedWhole(t *testing.T) {
 		{risk.Limits{}, strategy.Amount(99 * btc), []strategy.Option{makerFirst},
 			"the whole as an order at market: refused: the exchange would answer 216: You do not have sufficient " +
 				"balance " +
-				"to complete this operation."},
+				"to complete this operation. (needs 10098 EUR, has 10000 EUR)"},
 		{risk.Limits{}, strategy.Amount(98 * btc), []strategy.Option{makerFirst}, ""},
 		{risk.Limits{}, strategy.Amount(btc), []strategy.Option{strategy.TakeAfter(time.Minute)},
 			"meaningless: TakeAfter and TakeBeyond need MakerFirst"},

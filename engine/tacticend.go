@@ -21,7 +21,7 @@ func (e *Engine) EndTactics(id market.StrategyID, m market.ID) {
 	}
 	for _, t := range e.tactics {
 		if t.slot.id == id && (m == 0 || t.market == m) {
-			e.stopTactic(t)
+			e.stopTactic(t, false)
 		}
 	}
 }
@@ -31,22 +31,22 @@ func (e *Engine) EndTactics(id market.StrategyID, m market.ID) {
 func (e *Engine) cancelTactic(order market.OrderID) {
 	for _, t := range e.tactics {
 		if t != e.acting && t.has(order) {
-			e.stopTactic(t)
+			e.stopTactic(t, false)
 		}
 	}
 }
 
 // stopTactic cancels the orders of a tactic and lets no other follow.
-func (e *Engine) stopTactic(t *tactic) {
+func (e *Engine) stopTactic(t *tactic, inPath bool) {
 	if t.phase == ending {
 		return
 	}
 	t.phase, t.next, e.saves.changed = ending, e.now.Add(pause(t)), true
 	if t.order != 0 {
-		e.cancel(t.order, false)
+		e.cancel(t.order, inPath)
 	}
 	for i := range t.open {
-		e.cancel(t.open[i].id, false)
+		e.cancel(t.open[i].id, inPath)
 	}
 }
 
@@ -54,13 +54,13 @@ func (e *Engine) stopTactic(t *tactic) {
 func (e *Engine) leaveUniverse(t *tactic) {
 	t.slot.Log.Info().Str("strategy", t.slot.Name).Str("market", e.catalog.Market(t.market).Name).
 		Str("tactic", t.Words()).Msg("tactic: the market has left the universe; the rest is not bought")
-	e.stopTactic(t)
+	e.stopTactic(t, false)
 }
 
 // endTactic removes a tactic, and logs why where it is not done.
 func (e *Engine) endTactic(t *tactic, why string) {
 	m := e.catalog.Market(t.market)
-	line := t.slot.Log.Info().Str("strategy", t.slot.Name).Str("market", m.Name).Str("side", t.side.String()).
+	line := t.slot.Log.Info().Str("market", m.Name).Str("side", t.side.String()).
 		Str("tactic", t.Words()).Str("done", m.FormatQty(t.done)).Str("as_maker", m.FormatQty(t.made))
 	if t.money == 0 {
 		line = line.Str("of", m.FormatQty(t.amount))
@@ -76,10 +76,16 @@ func (e *Engine) endTactic(t *tactic, why string) {
 
 func (e *Engine) removeTactic(t *tactic) {
 	e.tactics = slices.DeleteFunc(e.tactics, func(x *tactic) bool { return x == t })
+	e.watchTactics()
 	e.saves.changed = true
 	if t.exits {
 		e.brackets.Finish(t.id)
 	}
+}
+
+// takesFrom reports whether a tactic cancels an order to take the rest.
+func (e *Engine) takesFrom(order market.OrderID) bool {
+	return slices.ContainsFunc(e.tactics, func(t *tactic) bool { return t.order == order && t.phase == taking })
 }
 
 // followTactics counts what a report says of the orders of tactics. A sale by the exits of a
@@ -92,7 +98,7 @@ func (e *Engine) followTactics(o *state.Order, bracket market.OrderID, fresh []m
 		case t.has(o.ID):
 			e.countTactic(t, o, fresh)
 		case t.exits && len(fresh) > 0 && o.Side == market.Sell && bracket == t.id:
-			e.stopTactic(t)
+			e.stopTactic(t, true)
 		}
 	}
 }

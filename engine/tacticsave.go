@@ -25,7 +25,6 @@ type SavedTactic struct {
 	Value    market.Value   `json:"value,omitzero"`
 	Order    market.OrderID `json:"order,omitzero"` // of MakerFirst, under way
 	Open     []SavedPart    `json:"open,omitempty"` // orders of a TWAP under way
-	Wanted   market.Time    `json:"wanted,omitzero"`
 	Phase    uint8          `json:"phase"`
 	Began    market.Time    `json:"began"`
 	From     market.Price   `json:"from"`
@@ -51,7 +50,7 @@ func (e *Engine) saveTactics() (saved []SavedTactic) {
 		saved = append(saved, SavedTactic{Tactic: t.Tactic, ID: t.id, Strategy: t.slot.Name,
 			Market: e.catalog.Market(t.market).Name, Side: t.side, Exits: t.exits, Tag: t.tag, Amount: t.amount,
 			Money: t.money, Done: t.done, Made: t.made, Value: t.value, Order: t.order, Phase: uint8(t.phase),
-			Began: t.began, From: t.from, Sent: t.parts, Next: t.next, Due: due, Wanted: t.wanted})
+			Began: t.began, From: t.from, Sent: t.parts, Next: t.next, Due: due})
 		for _, p := range t.open {
 			last := &saved[len(saved)-1]
 			last.Open = append(last.Open, SavedPart{p.id, p.units, p.done, p.value})
@@ -110,7 +109,7 @@ func (e *Engine) restoredTactic(from *SavedTactic, last market.OrderID) (*tactic
 		}
 		open = append(open, portion{p.ID, p.Units, p.Done, p.Value})
 	}
-	return &tactic{open: open, wanted: from.Wanted, Tactic: from.Tactic, id: from.ID, slot: s, market: m.ID,
+	return &tactic{open: open, Tactic: from.Tactic, id: from.ID, slot: s, market: m.ID,
 		side: from.Side, exits: from.Exits,
 		tag: from.Tag, amount: from.Amount, money: from.Money, done: from.Done, made: from.Made, value: from.Value,
 		order: from.Order, phase: phase(from.Phase), began: from.Began, from: from.From, parts: from.Sent,
@@ -135,7 +134,7 @@ func (e *Engine) resumeTactics() {
 			continue
 		}
 		t.phase, t.next, t.due, e.saves.changed = ending, e.now, e.now, true
-		t.slot.Log.Warn().Str("strategy", t.slot.Name).Str("market", e.catalog.Market(t.market).Name).
+		t.slot.Log.Warn().Str("market", e.catalog.Market(t.market).Name).
 			Str("tactic", t.Words()).Msg("tactic: its time was over before the restart; the rest is not traded")
 	}
 }

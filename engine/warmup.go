@@ -135,7 +135,7 @@ func (e *Engine) ready(s *slot, c *market.Candle) {
 	e.gate.Warm(s.id, c.Market)
 	e.saves.changed = true
 	if e.tradeFrom > 0 {
-		s.Log.Info().Str("strategy", s.Name).Str("market", e.catalog.Market(c.Market).Name).
+		s.Log.Info().Str("market", e.catalog.Market(c.Market).Name).
 			Stringer("held_by", c.Interval).Msg(WarmMessage)
 	}
 	e.endWarmUp(s)
@@ -159,6 +159,11 @@ func (e *Engine) endWarmUp(s *slot) {
 func (e *Engine) Warming(id market.StrategyID) bool {
 	s := &e.slots[id-1]
 	return !slices.ContainsFunc(s.Markets, func(m market.ID) bool { return !s.cold(m) })
+}
+
+// InWarmUp reports whether a strategy's asks in a market are refused because of its warm-up.
+func (e *Engine) InWarmUp(id market.StrategyID, m market.ID) bool {
+	return e.replaying || e.slots[id-1].cold(m)
 }
 
 // Began lists the markets of a strategy in their order, with the ends of their warm-ups.

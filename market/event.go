@@ -50,10 +50,10 @@ func (k EventKind) String() string { return eventKinds.text(k) }
 type Command struct {
 	Kind    CommandKind
 	Changed Change // CommandUpdate: which fields of Order are new
-	// of a bracket, a rebalance or a replacement: it acts where a candle's path stands, not at the
-	// next open
+	// of a bracket, a rebalance, a replacement or a tactic: it acts where a candle's path stands,
+	// not at the next open
 	Attached bool
-	Earlier  bool  // decided before the present path of candles, it has waited: it arrives inside the path after At
+	Earlier  bool  // of a timer that rang inside the present path of candles: it arrives in that path, after At
 	At       Time  // when it was decided
 	Order    Order // place: the whole order; update: its ID, Market and the Changed fields; cancel: its ID and Market
 }

@@ -96,14 +96,18 @@ const (
 // Watch is what an engine waits for in a market: the nearest prices, below and above, at which a
 // bracket has to swap its exits, 0 for none; and the next open. The simulated venue sends the
 // engine an event when a candle's path reaches a price; live, the engine checks every ticker.
+// Tactic and Timer of market 0 are of tactics in all markets.
 type Watch struct {
 	Below, Above Price
 	Peak         Price // the highest price that a stop has followed: a higher one at a point of the path moves it
 	Open         bool  // the engine may send a command while the path stands at an open
+	Fall, Rise   Price // as Below and Above: a tactic moves its order there, or takes its rest; 0: none
+	Tactic       bool  // a tactic is under way: timers ring inside the path
+	Timer        Time  // the next timer; 0: none
 }
 
 // Any reports whether there is something to watch.
-func (w *Watch) Any() bool { return w.Below|w.Above|w.Peak != 0 || w.Open }
+func (w *Watch) Any() bool { return w.Below|w.Above|w.Peak != 0 || w.Open || w.Tactic }
 
 // Fill is one execution of an order (specification 2.2). Its JSON is for the sandbox's state file:
 // zero is left out.

@@ -11,6 +11,7 @@
 package page
 
 import (
+	"compress/flate"
 	"crypto/sha256"
 	_ "embed" // style and script
 	"encoding/base64"
@@ -38,8 +39,10 @@ type Document struct {
 
 // Data are packed numbers, which the script finds by their id.
 type Data struct {
-	ID     string // letters, digits and hyphens
-	Packed []byte // by Pack
+	ID      string // letters, digits and hyphens
+	Packed  []byte // by Pack; nil: Write packs Head and Columns
+	Head    any
+	Columns []*Column
 }
 
 // Style returns the CSS of a page; it contains chart.Style.
@@ -75,12 +78,18 @@ func (d *Document) Write(w io.Writer) error {
 </head>
 <body>
 `
-	if _, err := io.WriteString(w, begin+string(d.Body)); err != nil {
-		return fmt.Errorf("page: %w", err)
+	for _, text := range [...]string{begin, string(d.Body)} {
+		if _, err := io.WriteString(w, text); err != nil {
+			return fmt.Errorf("page: %w", err)
+		}
+	}
+	deflater, err := newDeflater()
+	if err != nil {
+		return err
 	}
 	for i := range d.Data {
 		one := &d.Data[i]
-		if err := one.write(w); err != nil {
+		if err := one.write(w, deflater); err != nil {
 			return fmt.Errorf("page: %w", err)
 		}
 	}
@@ -91,12 +100,16 @@ func (d *Document) Write(w io.Writer) error {
 }
 
 // write writes the numbers as an element that no browser runs.
-func (d *Data) write(w io.Writer) error {
+func (d *Data) write(w io.Writer, deflater *flate.Writer) error {
 	if _, err := fmt.Fprintf(w, "<script type=\"text/plain\" id=%q>", d.ID); err != nil {
 		return err
 	}
 	encoder := base64.NewEncoder(base64.StdEncoding, w)
-	if _, err := encoder.Write(d.Packed); err != nil {
+	if d.Packed == nil {
+		if err := pack(deflater, encoder, d.Head, d.Columns); err != nil {
+			return err
+		}
+	} else if _, err := encoder.Write(d.Packed); err != nil {
 		return err
 	}
 	if err := encoder.Close(); err != nil {

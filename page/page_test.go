@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"regexp"
 	"strings"
@@ -40,7 +41,7 @@ func TestNumbersComeBackAsTheyWere(t *testing.T) {
 	const most = 1 << 53
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOfN(rapid.SliceOf(rapid.Int64Range(-most, most)), 1, 6).Draw(t, "columns")
-		var columns []page.Column
+		var columns []*page.Column
 		for _, values := range want {
 			columns = append(columns, page.Values(values, rapid.Bool().Draw(t, "steps")))
 		}
@@ -51,8 +52,34 @@ func TestNumbersComeBackAsTheyWere(t *testing.T) {
 		require.NoError(t, err)
 		for i := range want {
 			require.Equal(t, fmt.Sprint(want[i]), fmt.Sprint(have[i]))
+			c := columns[i].Cursor()
+			for _, n := range want[i] {
+				require.Equal(t, n, c.Next())
+			}
 		}
 	})
+}
+
+// Values that are added in any portions, also long ones, come back.
+func TestAColumnTakesPortions(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		var want []int64
+		c := page.NewColumn(random.IntN(10), random.IntN(2) == 0)
+		for range random.IntN(20) {
+			portion := make([]int64, random.IntN(600))
+			for i := range portion {
+				portion[i] = (random.Int64N(2<<53) - 1<<53) >> random.IntN(54)
+			}
+			c.Add(portion...)
+			want = append(want, portion...)
+		}
+		packed, err := page.Pack("", c)
+		require.NoError(t, err)
+		have, err := page.Unpack(packed, new(string))
+		require.NoError(t, err)
+		require.Equal(t, fmt.Sprint(want), fmt.Sprint(have[0]))
+	}
 }
 
 func TestNumbersThatAScriptCannotHoldAreRefused(t *testing.T) {

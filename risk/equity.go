@@ -32,6 +32,10 @@ const (
 func (w *equityWatch) loss() market.Money { return w.dayStart - w.latest }
 func (w *equityWatch) fall() market.Money { return w.highWater - w.latest }
 
+func (w *equityWatch) drawdown() market.Rate {
+	return Standing{Latest: w.latest, HighWater: w.highWater}.Drawdown()
+}
+
 // Observe follows the equity after an event was folded into the account, if a limit depends on it.
 func (g *Gate) Observe(a *state.Account, at market.Time) error {
 	g.now = at

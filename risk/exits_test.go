@@ -141,7 +141,8 @@ func TestExitsAreCheckedWithTheirEntryAtItsWorstPrice(t *testing.T) {
 				Bracket: exits(85_00, 95_00)}, "refused: stop: 85 is not below 80, the price of the entry"},
 		{"a sell with exits", market.Order{Type: market.TypeLimit, Side: market.Sell,
 			OrderState: market.OrderState{Amount: btc, Price: 120_00}, Bracket: exits(90_00, 0)},
-			"refused: the exchange would answer 216: You do not have sufficient balance to complete this operation."},
+			"refused: the exchange would answer 216: You do not have sufficient balance to complete this operation. " +
+				"(needs 1 BTC, has 0 BTC)"},
 		{"no exits at all", market.Order{Type: market.TypeMarket, OrderState: market.OrderState{Amount: fiveNineteen},
 			Bracket: market.Bracket{Keep: market.KeepTarget}}, ""},
 	} {

@@ -124,7 +124,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	g.checkedMarket = m
 	g.round(m, o)
 	if o.Amount == 0 && o.AmountQuote == 0 {
-		return g.refuseWith(s, ReasonTooSmall, 0, 0)
+		return g.refuseNothing(s, o)
 	}
 	if o.Type != market.TypeMarket && o.CodGroupID == 0 && !c.Attached { // resting exits must outlive a dead bot
 		o.CodGroupID = s.limits.CodGroupID
@@ -139,7 +139,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	facts := g.factsOf(a, m, o)
 	hold, refused := exchange.CheckPlace(m, o, facts)
 	if refused != nil {
-		return g.refuseCode(s, refused)
+		return g.refusePlace(s, m, o, refused)
 	}
 	approved := Approved{command: c, hold: hold}
 	if c.Attached {
@@ -355,7 +355,7 @@ func (g *Gate) checkOpening(a *state.Account, s *slot, o *market.Order) error {
 	case g.equity.lost:
 		return g.objection(s, ReasonDailyLoss, int64(g.equity.loss()), int64(g.account.MaxDailyLoss))
 	case g.equity.drawn:
-		return g.objection(s, ReasonDrawdown, int64(g.equity.fall()), int64(g.account.MaxDrawdown))
+		return g.objection(s, ReasonDrawdown, int64(g.equity.drawdown()), int64(g.account.MaxDrawdown))
 	}
 	return nil
 }

@@ -90,7 +90,8 @@ func TestTheExchangesRefusalComesWithItsCode(t *testing.T) {
 	}
 	refusal := b.refused(atMarket(market.Sell, 11*btc), risk.ReasonExchange)
 	require.Equal(t, exchange.CodeInsufficientBalance, refusal.Code)
-	require.Equal(t, "refused: the exchange would answer 216: "+refusal.Message, refusal.Error())
+	require.Equal(t, "refused: the exchange would answer 216: "+refusal.Message+" (needs 11 BTC, has 10 BTC)",
+		refusal.Error())
 	b.refused(limit(buy, 2000*btc, 100*at1), risk.ReasonExchange)
 	b.refused(limit(buy, 1, 100*at1), risk.ReasonTooSmall)
 	require.Equal(t, []risk.Count{{Reason: "exchange 216", N: 3}, {Reason: "exchange 210", N: 1},
@@ -241,7 +242,8 @@ func TestARefusalIsValidUntilTheNextAsk(t *testing.T) {
 		return err
 	}
 	first := ask(limit(buy, 1, 100*at1))
-	require.EqualError(t, first, "refused: too_small")
+	require.EqualError(t, first, "refused: too_small: nothing is left of the amount after rounding to 0.0001; "+
+		"the minimum is 0.0001, or 5 in quote")
 	second := ask(limit(buy, 200*btc, 100*at1))
 	require.Same(t, first, second) // reused: copy what is needed longer
 	small, large := limit(buy, 1, 100*at1), limit(buy, 200*btc, 100*at1)

@@ -305,7 +305,7 @@ func TestTheDrawdownLatches(t *testing.T) {
 	b.passes(limit(buy, btc, 10*at1))
 	b.price(188 * at1)
 	refusal := b.refused(limit(buy, btc, 10*at1), risk.ReasonDrawdown)
-	require.Equal(t, [2]int64{120 * eur, 1_000_000}, [2]int64{refusal.Have, refusal.Limit})
+	require.Equal(t, [2]int64{1_000_000, 1_000_000}, [2]int64{refusal.Have, refusal.Limit})
 	b.price(300 * at1)
 	b.now += market.Time(48 * time.Hour)
 	b.price(300 * at1)

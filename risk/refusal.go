@@ -36,8 +36,12 @@ const (
 	ReasonTarget // the same for the target
 	ReasonDailyLoss
 	ReasonDrawdown
-	ReasonUniverse // the market is no member of the strategy's universe now
-	ReasonReplace  // the order that is to be replaced cannot be, or has filled meanwhile
+	ReasonUniverse   // the market is no member of the strategy's universe now
+	ReasonReplace    // the order that is to be replaced cannot be, or has filled meanwhile
+	ReasonMalformed  // the ask has a value that is never valid, or options that do not fit
+	ReasonNoPosition // there is no position to protect
+	ReasonHeld       // other own sells hold the base
+	ReasonNoPrice    // the market has no price yet
 	reasons
 )
 
@@ -45,7 +49,8 @@ var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_ord
 	"warm_up", "halted", "stopping", "stale",
 	"reduce_only", "cool_down", "orders_per_minute", "max_in_flight", "max_open_orders", "max_order_value",
 	"max_position", "max_exposure",
-	"price_collar", "self_cross", "stop", "target", "max_daily_loss", "max_drawdown", "universe", "replace"}
+	"price_collar", "self_cross", "stop", "target", "max_daily_loss", "max_drawdown", "universe", "replace",
+	"malformed", "no_position", "held", "no_price"}
 
 // String returns the reason's name; those of limits are the names of the config.
 func (r Reason) String() string {
@@ -61,7 +66,7 @@ type Refusal struct {
 	Code   int // ReasonExchange: the exchange's error code
 	// Message is, for ReasonExchange, the exchange's message; for ReasonStop and ReasonTarget, the
 	// level's fault in decimals; for ReasonStale and ReasonPriceCollar, that the market's prices
-	// are unreliable; for ReasonReplace, all there is to say.
+	// are unreliable; for ReasonReplace and the reasons after it, all there is to say.
 	Message string
 	// Have and Limit are the value and its limit, in the unit of the rule; 0 where the rule has
 	// none. For an order that cannot be changed, Have is its id; for ReasonWarmUp, the number of
@@ -71,20 +76,22 @@ type Refusal struct {
 	market   *market.Market // gives the units of Have and Limit; nil: none
 	currency *market.Asset  // of the account; nil: unknown
 
-	have, limit string // ReasonStop, ReasonTarget: the values in decimals
+	have, limit string // ReasonStop, ReasonTarget, ReasonExchange: the values in decimals
 }
 
 // Error says what was refused and why, in decimals for a refusal of the gate.
 func (r *Refusal) Error() string {
 	switch {
 	case r.Reason == ReasonExchange:
-		return fmt.Sprintf("refused: the exchange would answer %d: %s", r.Code, r.Message)
+		return fmt.Sprintf("refused: the exchange would answer %d: %s%s", r.Code, r.Message, r.beside())
 	case r.Message != "":
 		return "refused: " + r.Reason.String() + ": " + r.Message
 	case r.Reason == ReasonWarmUp && r.Have > 0:
 		return "refused: " + r.Reason.String() + ": " + r.Words(r.market, nil)
 	case r.Reason == ReasonNoSuchOrder || r.Reason == ReasonInFlight:
 		return fmt.Sprintf("refused: %s (order %d)", r.Reason, r.Have)
+	case r.Reason == ReasonUniverse || r.Reason == ReasonCoolDown || r.Reason == ReasonTooSmall && r.market != nil:
+		return "refused: " + r.Reason.String() + ": " + r.Words(r.market, r.currency)
 	case r.currency != nil:
 		if have, limit := r.Values(r.market, r.currency); have != "" {
 			return fmt.Sprintf("refused: %s (%s, limit %s)", r.Reason, have, limit)
@@ -128,6 +135,37 @@ func (g *Gate) NotReplaced(id market.StrategyID, why string) error {
 	return refused
 }
 
+// RefuseUnseen counts and returns the refusal of an ask that Check has not seen, for a reason in
+// words. It is valid until the next Check.
+func (g *Gate) RefuseUnseen(id market.StrategyID, reason Reason, why string) *Refusal {
+	g.checkedMarket = nil
+	_ = g.objection(&g.slots[id], reason, 0, 0)
+	g.refusal.Message = why
+	return &g.refusal
+}
+
+// RefuseWarmUp counts and returns the refusal of a strategy's asks in a market that is in its
+// warm-up, nil where it is not, or is no market of the run.
+func (g *Gate) RefuseWarmUp(id market.StrategyID, m market.ID) error {
+	s := &g.slots[id]
+	if s.cold == 0 || m < 1 || int(m) >= len(s.warming) || !s.warming[m].on {
+		return nil
+	}
+	g.checkedMarket = g.catalog.Market(m)
+	return g.warm(s, m)
+}
+
+// refuseNothing refuses an order over nothing. A warm-up comes first: a bot that starts has no
+// equity yet, so a share of it is nothing.
+//
+//go:noinline
+func (g *Gate) refuseNothing(s *slot, o *market.Order) (Approved, error) {
+	if s.cold > 0 && s.warming[o.Market].on {
+		return Approved{}, g.warm(s, o.Market)
+	}
+	return g.refuseWith(s, ReasonTooSmall, 0, 0)
+}
+
 // refuseUnreliable is objection for a market whose latest prices cannot be true.
 //
 //go:noinline
@@ -148,6 +186,40 @@ func (g *Gate) refuseCode(s *slot, e *exchange.Error) (Approved, error) {
 	s.codes[e.Code]++
 	g.refusal = Refusal{Reason: ReasonExchange, Code: e.Code, Message: e.Message}
 	return Approved{}, &g.refusal
+}
+
+// refusePlace is refuseCode for a new order, with the values where the exchange would compare two.
+//
+//go:noinline
+func (g *Gate) refusePlace(s *slot, m *market.Market, o *market.Order, e *exchange.Error) (Approved, error) {
+	approved, err := g.refuseCode(s, e)
+	r, asset := &g.refusal, g.catalog.Asset(m.Base)
+	switch e.Code {
+	case exchange.CodeInsufficientBalance:
+		if needs, failed := exchange.Hold(m, o, g.facts.Fees, g.facts.Reference); failed == nil {
+			asset = g.catalog.Asset(exchange.HoldAsset(m, o.Side))
+			r.have, r.limit = amountOf(asset, int64(needs)), amountOf(asset, int64(g.facts.Available))
+		}
+	case exchange.CodeMinBase:
+		r.have, r.limit = amountOf(asset, int64(o.Amount)), amountOf(asset, int64(m.MinOrderInBase))
+	}
+	return approved, err
+}
+
+// amountOf is an amount of an asset: "12.5 EUR".
+func amountOf(asset *market.Asset, units int64) string {
+	return fixed(asset.Digits, units) + " " + asset.Symbol
+}
+
+// beside is the values beside the exchange's message; empty: it compares none.
+func (r *Refusal) beside() string {
+	switch {
+	case r.have == "":
+		return ""
+	case r.Code == exchange.CodeInsufficientBalance:
+		return " (needs " + r.have + ", has " + r.limit + ")"
+	}
+	return " (" + r.have + ", minimum " + r.limit + ")"
 }
 
 // Count is how often a strategy was refused for one reason.

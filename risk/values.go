@@ -25,7 +25,7 @@ func (r *Refusal) Values(m *market.Market, currency *market.Asset) (have, limit 
 	switch r.Reason {
 	case ReasonOrdersPerMinute, ReasonMaxInFlight, ReasonMaxOpenOrders:
 		return both(decimal)
-	case ReasonStop, ReasonTarget:
+	case ReasonStop, ReasonTarget, ReasonExchange:
 		return r.have, r.limit
 	case ReasonNoSuchOrder, ReasonInFlight:
 		return "order " + decimal(r.Have), ""
@@ -34,8 +34,7 @@ func (r *Refusal) Values(m *market.Market, currency *market.Asset) (have, limit 
 	case ReasonMaxExposure, ReasonDailyLoss:
 		return both(func(n int64) string { return fixed(currency.Digits, n) + " " + currency.Symbol })
 	case ReasonDrawdown:
-		return fixed(currency.Digits, r.Have) + " " + currency.Symbol, fixed(market.RateDigits, r.Limit) +
-			" of the highest equity"
+		return market.Rate(r.Have).String(), market.Rate(r.Limit).String()
 	}
 	if m == nil {
 		return "", ""
@@ -56,7 +55,7 @@ func (r *Refusal) Words(m *market.Market, currency *market.Asset) string {
 	have, limit := r.Values(m, currency)
 	switch {
 	case r.Reason == ReasonExchange:
-		return "the exchange would answer " + strconv.Itoa(r.Code) + ": " + r.Message
+		return "the exchange would answer " + strconv.Itoa(r.Code) + ": " + r.Message + r.beside()
 	case r.Message != "":
 		return r.Message
 	case r.Reason == ReasonWarmUp && r.Have > 0 && m != nil:
@@ -65,6 +64,11 @@ func (r *Refusal) Words(m *market.Market, currency *market.Asset) string {
 		return "at " + have + " it would meet an own order at " + limit
 	case r.Reason == ReasonCoolDown:
 		return have + " of " + limit + " are left"
+	case r.Reason == ReasonDrawdown:
+		return "the equity is " + have + " below its highest, limit " + limit
+	case r.Reason == ReasonTooSmall && m != nil:
+		return fmt.Sprintf("nothing is left of the amount after rounding to %s; the minimum is %s, or %s in quote",
+			fixed(m.QuantityDecimals, 1), m.FormatQty(m.MinOrderInBase), m.FormatMoney(m.MinOrderInQuote))
 	case limit != "":
 		return have + ", limit " + limit
 	case have != "":
@@ -87,5 +91,5 @@ var reasonWords = [reasons]string{
 	ReasonWarmUp: "its warm-up is not over",
 	ReasonHalted: "the strategy is halted", ReasonStopping: "the bot is stopping",
 	ReasonReduceOnly: "the strategy may only reduce what it holds",
-	ReasonUniverse:   "the market does not belong to the universe now, and can only be sold",
+	ReasonUniverse:   "the market is no member of the universe now, and can only be sold",
 }

@@ -59,12 +59,12 @@ func (m MarketDesk) ClosePart(size Size, with ...Option) error {
 		return ErrElsewhere
 	}
 	if !m.desk.has(m.id) {
-		return m.desk.unknown(m.id)
+		return m.desk.unknown(m.id, market.Sell)
 	}
 	wanted := market.Order{Side: market.Buy, Type: market.TypeLimit}
 	wanted.Price = m.Last()
 	if err := m.measure(&wanted, size); err != nil {
-		return err
+		return m.desk.refuseIn(m.id, market.Sell, err)
 	}
 	if size.unit == unitQuote || size.unit == unitQuoteText {
 		wanted.Amount = m.AmountOf(size, wanted.Price)
@@ -73,7 +73,8 @@ func (m MarketDesk) ClosePart(size Size, with ...Option) error {
 	case m.Position().Amount <= 0:
 		return nil
 	case wanted.Amount <= 0:
-		return fmt.Errorf("%w: ClosePart(%s): it is no amount of base; Close closes all", ErrMeaningless, size)
+		return m.desk.refuseIn(m.id, market.Sell,
+			fmt.Errorf("%w: ClosePart(%s): it is no amount of base; Close closes all", ErrMeaningless, size))
 	}
 	return m.close(wanted.Amount, with)
 }
@@ -92,9 +93,9 @@ func (m MarketDesk) close(amount market.Qty, with []Option) error {
 	case !d.engine.Admit(d.id, "Close"):
 		return ErrElsewhere
 	case d.fault != nil:
-		return d.fault
+		return d.refuse(d.fault)
 	case !d.has(m.id):
-		return d.unknown(m.id)
+		return d.unknown(m.id, market.Sell)
 	}
 	return d.engine.Close(d.id, m.id, amount, o.Tag)
 }

@@ -27,6 +27,11 @@ type Engine interface {
 	Work(s market.StrategyID, c *market.Command, t *Tactic, f *Follow) (market.OrderID, error)
 	// Working reports whether a tactic is under way in a market.
 	Working(s market.StrategyID, m market.ID) bool
+	// InWarmUp reports whether asks in a market are refused because of the strategy's warm-up.
+	InWarmUp(s market.StrategyID, m market.ID) bool
+	// RefuseAsk logs and counts an ask that the desk refuses by itself, and returns the answer: the
+	// error, or the refusal of a warm-up.
+	RefuseAsk(s market.StrategyID, c *market.Command, why error) error
 	// EndTactics ends the tactics in a market, 0 for all markets, and cancels their orders.
 	EndTactics(s market.StrategyID, m market.ID)
 	// Close sells a position, or an amount of it; 0: all. See MarketDesk.Close.
@@ -343,16 +348,16 @@ func (d *Desk) askUnusual() (market.OrderID, error) {
 	d.old = 0
 	switch {
 	case d.fault != nil:
-		return 0, d.fault
+		return 0, d.refuse(d.fault)
 	case d.tactic != nil && d.command.Kind != market.CommandPlace:
-		return 0, fmt.Errorf("%w: MakerFirst and TWAP begin with Buy or Sell; Update does not change them",
-			ErrMeaningless)
+		return 0, d.refuse(fmt.Errorf("%w: MakerFirst and TWAP begin with Buy or Sell; Update does not change them",
+			ErrMeaningless))
 	case o.Amount < 0 || o.AmountQuote < 0 || o.Price < 0 || o.TriggerAmount < 0:
-		return 0, fmt.Errorf("%w: amount %d, quote amount %d, price %d, trigger %d: none of them can be negative",
-			ErrMeaningless, o.Amount, o.AmountQuote, o.Price, o.TriggerAmount)
+		return 0, d.refuse(fmt.Errorf("%w: amount %d, quote amount %d, price %d, trigger %d: "+
+			"none of them can be negative", ErrMeaningless, o.Amount, o.AmountQuote, o.Price, o.TriggerAmount))
 	case d.tactic != nil && old != 0:
-		return 0, fmt.Errorf("%w: Replacing is for a single order; cancel the old one before MakerFirst or TWAP",
-			ErrMeaningless)
+		return 0, d.refuse(fmt.Errorf("%w: Replacing is for a single order; cancel the old one before "+
+			"MakerFirst or TWAP", ErrMeaningless))
 	case d.tactic != nil:
 		return d.work()
 	}
@@ -374,7 +379,18 @@ func (d *Desk) change(id market.OrderID) error {
 	return err
 }
 
-func (d *Desk) unknown(m market.ID) error {
-	return fmt.Errorf("%w: market %d: the run has markets 1 to %d", ErrMeaningless, m,
-		len(d.engine.Catalog().Markets()))
+// refuse is the answer to the ask that is being made, which the gate does not see.
+//
+//go:noinline
+func (d *Desk) refuse(why error) error { return d.engine.RefuseAsk(d.id, &d.command, why) }
+
+// refuseIn is refuse for an ask that has no order yet.
+func (d *Desk) refuseIn(m market.ID, side market.Side, why error) error {
+	d.draft(m, side)
+	return d.refuse(why)
+}
+
+func (d *Desk) unknown(m market.ID, side market.Side) error {
+	return d.refuseIn(m, side, fmt.Errorf("%w: market %d: the run has markets 1 to %d", ErrMeaningless, m,
+		len(d.engine.Catalog().Markets())))
 }

@@ -49,6 +49,12 @@ func (m MarketDesk) Flat() bool {
 	return m.reads("Flat") && m.Held() == 0 && len(m.desk.own(m.id)) == 0 && !m.desk.engine.Working(m.desk.id, m.id)
 }
 
+// Warming reports whether the market is in the strategy's warm-up, where every ask is refused. An
+// indicator that is Ready may still be warming.
+func (m MarketDesk) Warming() bool {
+	return m.reads("Warming") && m.desk.engine.InWarmUp(m.desk.id, m.id)
+}
+
 // Cost is what a unit of the position has cost, fees included, rounded down; 0 without a position.
 func (m MarketDesk) Cost() market.Price {
 	p := m.Position()
@@ -215,13 +221,13 @@ func (m MarketDesk) Protect(with ...Option) (market.OrderID, error) {
 	case !d.engine.Admit(d.id, "Protect"):
 		return 0, ErrElsewhere
 	case d.fault == nil && !d.has(m.id):
-		return 0, d.unknown(m.id)
+		return 0, d.unknown(m.id, market.Sell)
 	}
 	if d.trail(m.Last()); d.old != 0 && d.fault == nil {
 		d.fault = errNotReplacing()
 	}
 	if d.old = 0; d.fault != nil {
-		return 0, d.fault
+		return 0, d.refuse(d.fault)
 	}
 	return d.engine.Protect(d.id, m.id, o.Bracket, d.follow)
 }
@@ -235,19 +241,19 @@ func (m MarketDesk) Target(size Size, with ...Option) (market.OrderID, error) {
 	case !d.engine.Admit(d.id, "Target"):
 		return 0, ErrElsewhere
 	case !d.has(m.id):
-		return 0, d.unknown(m.id)
+		return 0, d.unknown(m.id, market.Buy)
 	}
 	wanted := market.Order{Side: market.Buy, Type: market.TypeLimit}
 	wanted.Price = m.Last()
 	old := replaced(with)
 	d.old = old
 	err := m.measure(&wanted, size)
-	if d.old = 0; err != nil {
-		return 0, err
-	}
-	if wanted.Amount < 0 {
-		return 0, fmt.Errorf("%w: Target(%d): a position is zero or more, because the exchange is spot", ErrMeaningless,
+	if d.old = 0; err == nil && wanted.Amount < 0 {
+		err = fmt.Errorf("%w: Target(%d): a position is zero or more, because the exchange is spot", ErrMeaningless,
 			wanted.Amount)
+	}
+	if err != nil {
+		return 0, d.refuseIn(m.id, market.Buy, err)
 	}
 	missing := wanted.Amount - m.Position().Amount
 	for _, o := range d.own(m.id) {
@@ -275,7 +281,7 @@ func (m MarketDesk) CancelAll() error {
 	case !m.desk.engine.Admit(m.desk.id, "CancelAll"):
 		return ErrElsewhere
 	case !m.desk.has(m.id):
-		return m.desk.unknown(m.id)
+		return m.desk.unknown(m.id, market.Sell)
 	}
 	return m.desk.cancelAll(m.id)
 }

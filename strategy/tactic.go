@@ -140,7 +140,7 @@ func (d *Desk) work() (market.OrderID, error) {
 		d.fault = d.tactic.check(&d.command.Order)
 	}
 	if d.fault != nil {
-		return 0, d.fault
+		return 0, d.refuse(d.fault)
 	}
 	return d.engine.Work(d.id, &d.command, d.tactic, d.follow)
 }

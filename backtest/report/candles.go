@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 
@@ -59,10 +60,14 @@ type period struct{ from, to market.Time }
 type series struct {
 	*Candles
 	each    int // candles in a bar of whole
-	whole   []bar
-	single  []bar
+	whole   *bars
+	single  *bars
 	periods []period // of single; nil: all
 	singles int      // about how many there are
+	latest  []*kept  // round trips of the picture from near
+	near    period   // of that picture
+	close   []bar    // the single candles of that picture
+	picked  picked
 }
 
 // read reads the candles of the market. Those in the periods are kept as they are.
@@ -72,16 +77,34 @@ func (s *series) read() error {
 		return fmt.Errorf("candles of the report: %w", err)
 	}
 	defer source.Close()
-	s.whole, s.single = make([]bar, 0, s.Count/int64(s.each)+1), make([]bar, 0, s.singles)
-	for reader := (barReader{series: s, next: s.periods, length: market.Time(s.Interval.Fixed())}); ; {
+	s.whole, s.single = newBars(int(s.Count)/s.each+1, s.unit()), newBars(s.singles, s.unit())
+	s.picked.of = (int(s.Count) + s.each - 1) / s.each
+	reader := barReader{series: s, next: s.periods, length: market.Time(s.Interval.Fixed())}
+	for {
 		batch, err := source.Next()
 		if err == io.EOF {
+			reader.end()
+			s.whole.end()
+			s.single.end()
+			s.pickAgain()
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("candles of the report: %w", err)
 		}
 		reader.add(batch)
+		reader.addSingle(batch)
+	}
+}
+
+// pickAgain picks the bars of the pictures anew where there were more or fewer than was thought.
+func (s *series) pickAgain() {
+	if s.picked.of == s.whole.count {
+		return
+	}
+	s.picked = picked{of: s.whole.count, sparse: s.picked.sparse[:0], some: s.picked.some[:0]}
+	for i, b := range s.whole.all() {
+		s.picked.add(i, b)
 	}
 }
 
@@ -90,37 +113,83 @@ type barReader struct {
 	*series
 	next   []period    // of single candles, to come
 	length market.Time // of a candle; 0: it varies
-	held   int         // candles in the last bar of whole; 0: it is complete
+	last   bar         // of whole, while it grows
+	held   int         // candles in it
 }
 
-// add adds candles.
+// add merges candles into the bars of whole.
 func (r *barReader) add(batch []market.Candle) {
-	for i := range batch {
-		c := &batch[i]
-		end := c.Start + r.length
-		if r.length == 0 {
-			end = c.End()
-		}
+	for len(batch) > 0 {
+		group := batch[:min(r.each-r.held, len(batch))]
+		b := r.last
 		if r.held == 0 {
-			r.whole = append(r.whole, bar{c.Start, end, c.Open, c.High, c.Low, c.Close})
-		} else {
-			b := &r.whole[len(r.whole)-1]
-			b.high, b.low, b.close, b.end = max(b.high, c.High), min(b.low, c.Low), c.Close, end
+			b = bar{start: group[0].Start, open: group[0].Open, high: group[0].High, low: group[0].Low}
 		}
-		if r.held++; r.held == r.each {
-			r.held = 0
+		for i := range group {
+			b.high, b.low = max(b.high, group[i].High), min(b.low, group[i].Low)
 		}
-		for len(r.next) > 0 && c.Start > r.next[0].to {
-			r.next = r.next[1:]
-		}
-		if len(r.next) > 0 && c.Start >= r.next[0].from {
-			r.single = append(r.single, bar{c.Start, end, c.Open, c.High, c.Low, c.Close})
+		last := &group[len(group)-1]
+		b.close, b.end = last.Close, r.endOf(last)
+		r.last, r.held, batch = b, r.held+len(group), batch[len(group):]
+		if r.held == r.each {
+			r.end()
 		}
 	}
 }
 
+// end ends the last bar of whole.
+func (r *barReader) end() {
+	if r.held == 0 {
+		return
+	}
+	r.picked.add(r.whole.count, &r.last)
+	r.whole.add(&r.last)
+	if r.held = 0; r.periods == nil {
+		r.keep(&r.last)
+	}
+}
+
+func (r *barReader) endOf(c *market.Candle) market.Time {
+	if r.length == 0 {
+		return c.End()
+	}
+	return c.Start + r.length
+}
+
+// addSingle keeps the candles of the periods.
+func (r *barReader) addSingle(batch []market.Candle) {
+	for len(r.next) > 0 {
+		batch = batch[until(batch, r.next[0].from):]
+		n := until(batch, r.next[0].to+1)
+		for i := range batch[:n] {
+			c := &batch[i]
+			one := bar{c.Start, r.endOf(c), c.Open, c.High, c.Low, c.Close}
+			r.single.add(&one)
+			r.keep(&one)
+		}
+		if n == len(batch) {
+			return
+		}
+		batch, r.next = batch[n:], r.next[1:]
+	}
+}
+
+// keep keeps a candle of the picture from near.
+func (r *barReader) keep(one *bar) {
+	if one.start < r.near.to && one.end > r.near.from {
+		r.close = append(r.close, *one)
+	}
+}
+
+// until counts the candles that start before a time.
+func until(batch []market.Candle, at market.Time) int {
+	n, _ := slices.BinarySearchFunc(batch, at,
+		func(c market.Candle, at market.Time) int { return cmp.Compare(c.Start, at) })
+	return n
+}
+
 // plan chooses the markets, the level that covers each whole, and the periods of single candles.
-func (r *Run) plan(list []kept, room int) (shown []*series) {
+func (r *Run) plan(list []*kept, room int) (shown []*series) {
 	trips := make([]int, len(r.Trips.Markets))
 	for i := range list {
 		trips[list[i].Market]++
@@ -133,6 +202,9 @@ func (r *Run) plan(list []kept, room int) (shown []*series) {
 	var all int64
 	for _, s := range shown {
 		all += s.Count
+	}
+	for _, s := range shown {
+		s.look(of(s.Market, list))
 	}
 	room = min(room, maxSingle)
 	if all <= int64(room) {
@@ -148,16 +220,16 @@ func (r *Run) plan(list []kept, room int) (shown []*series) {
 }
 
 // chosen are the periods around the latest and the largest trips, until there are so many candles.
-func (s *series) chosen(list []kept, room int) []period {
+func (s *series) chosen(list []*kept, room int) []period {
 	length := market.Time(s.Interval.Fixed())
 	if length == 0 {
 		length = s.Interval.End(0)
 	}
 	own := of(s.Market, list)
-	large := bySize(own)
+	sizes := newBySize(own)
 	periods := []period{}
 	for i := range own {
-		for _, k := range [...]*kept{&own[len(own)-1-i], &own[large[i]]} {
+		for _, k := range [...]*kept{own[len(own)-1-i], own[sizes.next()]} {
 			p := period{k.Entered - around*length, k.Exited + around*length}
 			if cost := int((p.to - p.from) / length); cost <= room {
 				periods, room = append(periods, p), room-cost
@@ -175,8 +247,8 @@ func (s *series) chosen(list []kept, room int) []period {
 }
 
 // of are the trips of a market, in a list that is sorted by market.
-func of(m int, list []kept) []kept {
-	compare := func(k kept, m int) int { return cmp.Compare(k.Market, m) }
+func of(m int, list []*kept) []*kept {
+	compare := func(k *kept, m int) int { return cmp.Compare(k.Market, m) }
 	first, _ := slices.BinarySearchFunc(list, m, compare)
 	last, _ := slices.BinarySearchFunc(list, m+1, compare)
 	return list[first:last]
@@ -210,24 +282,21 @@ type level struct {
 	Parts [][2]int64 `json:"parts,omitempty"` // in units; absent: the whole run
 }
 
-// pack packs the series under the id.
-func (s *series) pack(id string, n *Names) (page.Data, error) {
+// pack are the packed bars under the id.
+func (s *series) pack(id string, n *Names) page.Data {
 	h := levels{Market: n.Markets[s.Market], Quote: s.Quote, Digits: n.PriceDigits[s.Market], Interval: s.length(),
-		Unit: 1}
-	if fixed := int64(s.Interval.Fixed() / 1e9); fixed > 0 {
-		h.Unit = fixed
-	}
-	var columns []page.Column
+		Unit: s.unit()}
+	data := page.Data{ID: id}
 	if s.periods != nil {
 		l := level{Each: 1}
 		for _, p := range s.periods {
 			l.Parts = append(l.Parts, [2]int64{int64(p.from) / 1e9 / h.Unit, int64(p.to) / 1e9 / h.Unit})
 		}
-		h.Levels, columns = append(h.Levels, l), packedBars(s.single, h.Unit)
+		h.Levels, data.Columns = append(h.Levels, l), s.single.columns()
 	}
 	h.Levels = append(h.Levels, level{Each: s.each})
-	data, err := page.Pack(h, append(columns, packedBars(s.whole, h.Unit)...)...)
-	return page.Data{ID: id, Packed: data}, err
+	data.Head, data.Columns = h, append(data.Columns, s.whole.columns()...)
+	return data
 }
 
 // length is that of a candle in seconds; of a month the mean.
@@ -238,32 +307,141 @@ func (s *series) length() int64 {
 	return 2_629_746
 }
 
-// packedBars are time, gap from the close before, body, and the parts above and below the body.
-func packedBars(bars []bar, unit int64) []page.Column {
-	each := func(value func(b *bar) market.Price) page.Column {
-		return page.Column{Rows: len(bars), Fill: func(values []int64) {
-			for i := range bars {
-				values[i] = int64(value(&bars[i]))
-			}
-		}}
+// unit is that of the packed times, in seconds: a candle, where all are of one length.
+// A week begins on a Monday and 1970 on a Thursday: a week's unit is a day.
+func (s *series) unit() int64 {
+	if s.Interval == market.Interval1W {
+		return 86400
 	}
-	start := each(func(b *bar) market.Price { return market.Price(int64(b.start) / 1e9 / unit) })
-	start.Steps = true
-	gap := page.Column{Rows: len(bars), Fill: func(values []int64) {
-		before := market.Price(0)
-		for i := range bars {
-			values[i], before = int64(bars[i].open-before), bars[i].close
-		}
-	}}
-	return []page.Column{start, gap,
-		each(func(b *bar) market.Price { return b.close - b.open }),
-		each(func(b *bar) market.Price { return b.high - max(b.open, b.close) }),
-		each(func(b *bar) market.Price { return min(b.open, b.close) - b.low })}
+	return max(int64(s.Interval.Fixed()/1e9), 1)
 }
+
+// The columns of packed bars: time, gap from the close before, body, and the parts above and below
+// the body. The time from start to end is not in the page.
+const (
+	startColumn = iota
+	gapColumn
+	bodyColumn
+	aboveColumn
+	belowColumn
+	shownColumns
+	lengthColumn = shownColumns
+	allColumns   = lengthColumn + 1
+)
+
+// bars are packed bars.
+type bars struct {
+	packed [allColumns]*page.Column
+	held   [allColumns][256]int64 // values that are packed together
+	unit   market.Time
+	last   bar
+	step   steps // from the start before
+	length steps
+	place  int64 // the last start in units
+	count  int
+}
+
+// steps is a time in units. Few bars have another than the one before, and a division is dear.
+type steps struct {
+	time  market.Time
+	units int64
+}
+
+func (s *steps) of(time, unit market.Time) int64 {
+	if time != s.time {
+		s.time, s.units = time, int64(time/unit)
+	}
+	return s.units
+}
+
+// newBars begins bars with room for so many, whose times are in units of so many seconds.
+func newBars(room int, unit int64) *bars {
+	b := &bars{unit: market.Time(unit * 1e9)}
+	for i := range b.packed {
+		b.packed[i] = page.NewColumn(room, i == startColumn)
+	}
+	return b
+}
+
+func (b *bars) add(one *bar) {
+	i := b.count % len(b.held[0])
+	b.place += b.step.of(one.start-b.last.start, b.unit)
+	b.held[startColumn][i] = b.place
+	b.held[gapColumn][i] = int64(one.open - b.last.close)
+	b.held[bodyColumn][i] = int64(one.close - one.open)
+	b.held[aboveColumn][i] = int64(one.high - max(one.open, one.close))
+	b.held[belowColumn][i] = int64(min(one.open, one.close) - one.low)
+	b.held[lengthColumn][i] = b.length.of(one.end-one.start, b.unit)
+	b.last = *one
+	if b.count++; i == len(b.held[0])-1 {
+		b.pack(i + 1)
+	}
+}
+
+// end packs what is held.
+func (b *bars) end() { b.pack(b.count % len(b.held[0])) }
+
+func (b *bars) pack(n int) {
+	for i := range b.packed {
+		b.packed[i].Add(b.held[i][:n]...)
+	}
+}
+
+func (b *bars) columns() []*page.Column { return b.packed[:shownColumns] }
+
+// all yields the bars after end.
+func (b *bars) all() iter.Seq2[int, *bar] {
+	return func(yield func(int, *bar) bool) {
+		var at [allColumns]page.Cursor
+		for i, c := range b.packed {
+			at[i] = c.Cursor()
+		}
+		var one bar
+		for i := range b.count {
+			one.start = market.Time(at[startColumn].Next()) * b.unit
+			one.end = one.start + market.Time(at[lengthColumn].Next())*b.unit
+			one.open = one.close + market.Price(at[gapColumn].Next())
+			one.close = one.open + market.Price(at[bodyColumn].Next())
+			one.high = max(one.open, one.close) + market.Price(at[aboveColumn].Next())
+			one.low = min(one.open, one.close) - market.Price(at[belowColumn].Next())
+			if !yield(i, &one) {
+				return
+			}
+		}
+	}
+}
+
+// picked are the bars of the static pictures, of a level with so many.
+type picked struct {
+	of     int
+	sparse []bar  // as many as a picture has columns
+	some   []last // a few for each column
+}
+
+// last is the end of a bar.
+type last struct {
+	at    market.Time
+	close market.Price
+}
+
+// add adds the bar of a place.
+func (p *picked) add(place int, b *bar) {
+	if place%merging(p.of) == 0 {
+		p.sparse = append(p.sparse, *b)
+	} else {
+		p.sparse[len(p.sparse)-1].join(b)
+	}
+	if place%max(1, p.of/4000) == 0 {
+		p.some = append(p.some, last{b.end, b.close})
+	}
+}
+
+// merging is how many bars a picture merges into one.
+func merging(bars int) int { return max(1, (bars+pictured-1)/pictured) }
 
 // drawn are bars as a picture has them, merged where there are too many.
 func drawn(bars []bar, digits uint8) []chart.Candle {
-	many := max(1, (len(bars)+pictured-1)/pictured)
+	many := merging(len(bars))
 	out := make([]chart.Candle, 0, len(bars)/many+1)
 	scale := math.Pow10(-int(digits))
 	for i := 0; i < len(bars); i += many {
@@ -300,7 +478,7 @@ func said(shown []*series, all int) string {
 
 func singles(shown []*series) (n int) {
 	for _, s := range shown {
-		n += len(s.single)
+		n += s.single.count
 	}
 	return n
 }

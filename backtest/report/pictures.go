@@ -69,9 +69,9 @@ func (r *Run) hold(shown []*series) (points []chart.Point) {
 			continue
 		}
 		scale := r.HoldScale * math.Pow10(-int(r.Trips.PriceDigits[s.Market]))
-		for i := 0; i < len(s.whole); i += max(1, len(s.whole)/4000) { // a few for each pixel
-			if b := &s.whole[i]; b.end > r.HoldFrom {
-				points = append(points, chart.Point{X: seconds(b.end), Y: scale * float64(b.close)})
+		for i := range s.picked.some {
+			if b := &s.picked.some[i]; b.at > r.HoldFrom {
+				points = append(points, chart.Point{X: seconds(b.at), Y: scale * float64(b.close)})
 			}
 		}
 	}
@@ -155,16 +155,16 @@ const (
 )
 
 // marketPictures draws the price of each market with candles or plots, whole and from near.
-func (r *Run) marketPictures(shown []*series, list []kept) (out []marketPicture, err error) {
+func (r *Run) marketPictures(shown []*series, list []*kept) (out []marketPicture, err error) {
 	done := make([]bool, len(r.Trips.Markets))
 	for _, s := range shown {
 		done[s.Market] = true
-		if len(s.whole) == 0 {
+		if s.whole.count == 0 {
 			continue
 		}
 		one := marketPicture{Name: r.Trips.Markets[s.Market]}
 		own := of(s.Market, list)
-		price := []chart.Layer{chart.Candles{Candles: drawn(s.whole, r.Trips.PriceDigits[s.Market])}}
+		price := []chart.Layer{chart.Candles{Candles: drawn(s.picked.sparse, r.Trips.PriceDigits[s.Market])}}
 		if one.Whole, err = r.pricePicture(s.Market, price, own, seenTrips); err != nil {
 			return nil, err
 		}
@@ -174,7 +174,7 @@ func (r *Run) marketPictures(shown []*series, list []kept) (out []marketPicture,
 		if each := len(own) / dots; each > 1 {
 			one.Note += fmt.Sprintf(" One in %d is drawn.", each)
 		}
-		if one.Close, err = r.closePicture(s, own); err != nil {
+		if one.Close, err = r.closePicture(s); err != nil {
 			return nil, err
 		}
 		out = append(out, one)
@@ -194,7 +194,7 @@ func (r *Run) marketPictures(shown []*series, list []kept) (out []marketPicture,
 }
 
 // pricePicture draws layers of the price of a market with trips, marks and plots.
-func (r *Run) pricePicture(m int, price []chart.Layer, own []kept, large int) (Picture, error) {
+func (r *Run) pricePicture(m int, price []chart.Layer, own []*kept, large int) (Picture, error) {
 	c := chart.Chart{Label: "price of " + r.Trips.Markets[m], Times: true}
 	price = append(price, r.lineLayers(m, "")...)
 	price = append(price, tripLayers(own, len(own) <= large)...)
@@ -211,10 +211,10 @@ func (r *Run) pricePicture(m int, price []chart.Layer, own []kept, large int) (P
 }
 
 // tripLayers are entries and exits.
-func tripLayers(own []kept, large bool) (layers []chart.Layer) {
+func tripLayers(own []*kept, large bool) (layers []chart.Layer) {
 	var entries, gains, losses []chart.Point
 	for i := 0; i < len(own); i += max(1, len(own)/dots) {
-		k := &own[i]
+		k := own[i]
 		entries = append(entries, chart.Point{X: seconds(k.Entered), Y: k.Entry})
 		exit := chart.Point{X: seconds(k.Exited), Y: k.Exit}
 		if k.Profit > 0 {
@@ -242,33 +242,34 @@ func tripLayers(own []kept, large bool) (layers []chart.Layer) {
 	return layers
 }
 
-// closePicture draws the latest trips from near, with the way from entry to exit and the stops.
-func (r *Run) closePicture(s *series, own []kept) (Picture, error) {
-	bars := s.single
-	if s.periods == nil {
-		bars = s.whole
-	}
+// look chooses the latest of the market's round trips for the picture from near, and its period.
+func (s *series) look(own []*kept) {
+	length := market.Time(s.length() * 1e9)
 	own = own[max(len(own)-closeUp, 0):]
-	for len(own) > 1 && (own[len(own)-1].Exited-own[0].Entered)/market.Time(s.length()*1e9) > closeBars {
+	for len(own) > 1 && (own[len(own)-1].Exited-own[0].Entered)/length > closeBars {
 		own = own[1:]
 	}
-	if len(own) == 0 || len(bars) == 0 {
-		return Picture{}, nil
+	if len(own) == 0 {
+		return
 	}
 	from, to := own[0].Entered, own[len(own)-1].Exited
 	for i := range own {
 		from = min(from, own[i].Entered)
 	}
-	room := max((to-from)/12, 6*market.Time(s.length()*1e9))
-	from, to = from-room, to+room
-	bars = within(bars, from, to)
-	if len(bars) == 0 {
+	room := max((to-from)/12, 6*length)
+	s.latest, s.near = own, period{from - room, to + room}
+}
+
+// closePicture draws the latest trips from near, with the way from entry to exit and the stops.
+func (r *Run) closePicture(s *series) (Picture, error) {
+	bars, own, from, to := s.close, s.latest, s.near.from, s.near.to
+	if len(own) == 0 || len(bars) == 0 {
 		return Picture{}, nil
 	}
 	layers := []chart.Layer{chart.Candles{Candles: drawn(bars, r.Trips.PriceDigits[s.Market])}}
 	var ways []chart.Point
 	for i := range own {
-		k := &own[i]
+		k := own[i]
 		ways = append(ways, chart.Point{X: seconds(k.Entered), Y: k.Entry},
 			chart.Point{X: seconds(k.Exited), Y: k.Exit},
 			chart.Point{X: seconds(k.Exited), Y: math.NaN()})
@@ -287,16 +288,4 @@ func (r *Run) closePicture(s *series, own []kept) (Picture, error) {
 		Panels: []chart.Panel{{Height: 260, Y: chart.Axis{Unit: r.Currency},
 			Layers: append(layers, tripLayers(own, true)...)}}}
 	return picture(c)
-}
-
-// within are the bars of a range of time.
-func within(bars []bar, from, to market.Time) []bar {
-	first, last := 0, len(bars)
-	for first < last && bars[first].end <= from {
-		first++
-	}
-	for last > first && bars[last-1].start >= to {
-		last--
-	}
-	return bars[first:last]
 }

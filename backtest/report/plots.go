@@ -114,12 +114,12 @@ type lineHead struct {
 	Digits uint8  `json:"digits"`
 }
 
-// packLines packs the lines; false: there are none.
-func (r *Run) packLines() (data page.Data, found bool, err error) {
+// packLines packs the lines.
+func (r *Run) packLines() page.Data {
 	var h struct {
 		Lines []lineHead `json:"lines"`
 	}
-	var columns []page.Column
+	var columns []*page.Column
 	places := make(map[[2]string]int)
 	for i := range r.Lines {
 		l := &r.Lines[i]
@@ -143,11 +143,7 @@ func (r *Run) packLines() (data page.Data, found bool, err error) {
 		}
 		columns = append(columns, page.Values(times, true), page.Values(values, false))
 	}
-	data.ID = "lines"
-	if len(h.Lines) > 0 {
-		data.Packed, err = page.Pack(h, columns...)
-	}
-	return data, len(h.Lines) > 0, err
+	return page.Data{ID: "lines", Head: h, Columns: columns}
 }
 
 // significant is the number of decimals with which the largest number has seven digits.
@@ -159,7 +155,7 @@ func significant(most float64) uint8 {
 }
 
 // packMarks packs the marks.
-func (r *Run) packMarks() (page.Data, error) {
+func (r *Run) packMarks() page.Data {
 	var texts []string
 	places := make(map[string]int64)
 	columns := make([][]int64, 4)
@@ -175,15 +171,15 @@ func (r *Run) packMarks() (page.Data, error) {
 			columns[k] = append(columns[k], n)
 		}
 	}
-	data, err := page.Pack(table{Columns: []head{
+	h := table{Columns: []head{
 		{Key: "market", Kind: "name", Names: r.Trips.Markets}, {Key: "at", Kind: "time"},
 		{Key: "price", Kind: "number", Digits: wide(r.Trips.PriceDigits), By: "market"},
-		{Key: "text", Kind: "name", Names: texts}}}, asSteps(columns)...)
-	return page.Data{ID: "marks", Packed: data}, err
+		{Key: "text", Kind: "name", Names: texts}}}
+	return page.Data{ID: "marks", Head: h, Columns: asSteps(columns)}
 }
 
 // packStops packs the stops.
-func (r *Run) packStops() (page.Data, error) {
+func (r *Run) packStops() page.Data {
 	columns := make([][]int64, 4)
 	for i := range r.Stops {
 		s := &r.Stops[i]
@@ -192,14 +188,14 @@ func (r *Run) packStops() (page.Data, error) {
 			columns[k] = append(columns[k], n)
 		}
 	}
-	data, err := page.Pack(table{Columns: []head{
+	h := table{Columns: []head{
 		{Key: "market", Kind: "name", Names: r.Trips.Markets}, {Key: "from", Kind: "time"}, {Key: "held", Kind: "span"},
-		{Key: "price", Kind: "number", Digits: wide(r.Trips.PriceDigits), By: "market"}}}, asSteps(columns)...)
-	return page.Data{ID: "stops", Packed: data}, err
+		{Key: "price", Kind: "number", Digits: wide(r.Trips.PriceDigits), By: "market"}}}
+	return page.Data{ID: "stops", Head: h, Columns: asSteps(columns)}
 }
 
 // packCurve packs the equity.
-func (r *Run) packCurve() (page.Data, error) {
+func (r *Run) packCurve() page.Data {
 	most := 0.0
 	for _, s := range r.Equity {
 		most = max(most, math.Abs(s.Equity))
@@ -210,14 +206,14 @@ func (r *Run) packCurve() (page.Data, error) {
 		columns[0] = append(columns[0], int64(s.At)/1e9)
 		columns[1] = append(columns[1], scaled(s.Equity, digits))
 	}
-	data, err := page.Pack(table{Columns: []head{{Key: "at", Kind: "time"},
-		{Key: "equity", Title: "equity, " + r.Currency, Kind: "number", Digits: int(digits)}}}, asSteps(columns)...)
-	return page.Data{ID: "curve", Packed: data}, err
+	h := table{Columns: []head{{Key: "at", Kind: "time"},
+		{Key: "equity", Title: "equity, " + r.Currency, Kind: "number", Digits: int(digits)}}}
+	return page.Data{ID: "curve", Head: h, Columns: asSteps(columns)}
 }
 
 // asSteps are columns as differences.
-func asSteps(columns [][]int64) []page.Column {
-	list := make([]page.Column, len(columns))
+func asSteps(columns [][]int64) []*page.Column {
+	list := make([]*page.Column, len(columns))
 	for i := range columns {
 		list[i] = page.Values(columns[i], true)
 	}

@@ -9,7 +9,6 @@
 package report
 
 import (
-	"bytes"
 	_ "embed" // the template
 	"fmt"
 	"html/template"
@@ -135,9 +134,7 @@ func (r *Run) Write(w io.Writer) error {
 		return err
 	}
 	d := page.Document{Title: r.Title + " – backtest", Data: []page.Data{trips}}
-	if d.Data, err = v.pack(d.Data, shown); err != nil {
-		return err
-	}
+	d.Data = v.pack(d.Data, shown)
 	if d.Body, err = v.html(); err != nil {
 		return err
 	}
@@ -156,7 +153,7 @@ const (
 
 // series reads the candles of the page. The more room the trips take, the fewer single candles
 // there are.
-func (r *Run) series(list []kept, tripBytes int) ([]*series, error) {
+func (r *Run) series(list []*kept, tripBytes int) ([]*series, error) {
 	room := (maxSize-rest-tripBytes*fromText/perBytes)/perBar - maxWhole
 	shown := r.plan(list, max(room, 0))
 	for _, s := range shown {
@@ -168,7 +165,7 @@ func (r *Run) series(list []kept, tripBytes int) ([]*series, error) {
 }
 
 // draw draws the pictures.
-func (v *view) draw(shown []*series, list []kept) (err error) {
+func (v *view) draw(shown []*series, list []*kept) (err error) {
 	if v.EquityPicture, err = v.equityPicture(shown); err != nil {
 		return err
 	}
@@ -188,41 +185,30 @@ func (v *view) draw(shown []*series, list []kept) (err error) {
 }
 
 // pack packs what the chart draws.
-func (v *view) pack(data []page.Data, shown []*series) ([]page.Data, error) {
+func (v *view) pack(data []page.Data, shown []*series) []page.Data {
 	var ids []string
 	for _, s := range shown {
-		if len(s.whole) == 0 {
+		if s.whole.count == 0 {
 			continue
 		}
-		one, err := s.pack(fmt.Sprintf("candles-%d", len(ids)), &v.Trips.Names)
-		if err != nil {
-			return nil, err
-		}
+		one := s.pack(fmt.Sprintf("candles-%d", len(ids)), &v.Trips.Names)
 		ids, data = append(ids, one.ID), append(data, one)
 	}
 	v.CandleIDs = strings.Join(ids, " ")
 	if len(ids) == 0 {
-		return data, nil
+		return data
 	}
-	packers := []func() (page.Data, error){v.packCurve}
+	data = append(data, v.packCurve())
 	if v.HasStops = len(v.Stops) > 0; v.HasStops {
-		packers = append(packers, v.packStops)
+		data = append(data, v.packStops())
 	}
 	if v.HasMarks = len(v.Marks) > 0; v.HasMarks {
-		packers = append(packers, v.packMarks)
+		data = append(data, v.packMarks())
 	}
-	for _, pack := range packers {
-		one, err := pack()
-		if err != nil {
-			return nil, err
-		}
-		data = append(data, one)
+	if v.HasLines = len(v.Lines) > 0; v.HasLines {
+		data = append(data, v.packLines())
 	}
-	lines, found, err := v.packLines()
-	if v.HasLines = found; found {
-		data = append(data, lines)
-	}
-	return data, err
+	return data
 }
 
 // html is the body of the page.
@@ -231,7 +217,8 @@ func (v *view) html() (template.HTML, error) {
 	if err != nil {
 		return "", err
 	}
-	var out bytes.Buffer
+	var out strings.Builder
+	out.Grow(rest)
 	err = t.Execute(&out, v)
 	return template.HTML(out.String()), err
 }

@@ -187,6 +187,41 @@ func compare(t *testing.T, want []string, columns [][]int64) {
 	}
 }
 
+// The number of candles is a guess where some are missing.
+func TestAWrongGuessOfTheCandlesChangesNothing(t *testing.T) {
+	right, wrong := run(3000, 40), run(3000, 40)
+	wrong.Candles[0].Count = 7100
+	require.Equal(t, write(t, right), write(t, wrong))
+}
+
+// A page places weekly candles on their Mondays.
+func TestWeeksBeginOnMondays(t *testing.T) {
+	r := run(0, 0)
+	monday := market.Interval1W.Floor(r.From)
+	r.To = monday + market.Time(14*24*time.Hour)
+	r.Candles = []report.Candles{{Interval: market.Interval1W, Count: 2, Open: func() (report.Source, error) {
+		return &list{{Interval: market.Interval1W, Start: monday, Open: 1, High: 1, Low: 1, Close: 1},
+			{Interval: market.Interval1W, Start: market.Interval1W.End(monday), Open: 1, High: 1, Low: 1,
+				Close: 1}}, nil
+	}}}
+	var head struct{ Unit int64 }
+	columns := unpacked(t, write(t, r), "candles-0", &head)
+	require.Equal(t, int64(monday)/1e9, columns[0][0]*head.Unit)
+	require.Equal(t, int64(market.Interval1W.End(monday))/1e9, columns[0][1]*head.Unit)
+}
+
+// list is a Source of one batch.
+type list []market.Candle
+
+func (l *list) Next() (batch []market.Candle, err error) {
+	if batch, *l = *l, nil; len(batch) == 0 {
+		err = io.EOF
+	}
+	return batch, err
+}
+
+func (l *list) Close() error { return nil }
+
 func TestTheSamePageIsTheSameBytes(t *testing.T) {
 	require.Equal(t, write(t, run(2000, 40)), write(t, run(2000, 40)))
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"html/template"
 	"math"
 	"slices"
@@ -13,7 +12,8 @@ import (
 
 // The most that a report keeps of its round trips.
 const (
-	maxTrips    = 200_000 // in the table of the page: the latest
+	maxTrips    = 200_000 // in the table of the page: the latest; whole blocks
+	block       = 1000    // trips that are kept in a row: a longer row would be copied as it grows
 	maxReasons  = 40      // further ones are counted together
 	withoutCode = 500     // rows of the table without its script: the largest
 )
@@ -57,7 +57,7 @@ type Names struct {
 // Trips collects the round trips of a run: the latest ones, and sums over all.
 type Trips struct {
 	Names
-	ring  []kept
+	ring  [][]kept // blocks
 	seen  int
 	parts int // trips that sold a part of a position
 	sums  [kinds][]Sum
@@ -77,11 +77,11 @@ func NewTrips(n Names) *Trips {
 // Add adds the next trip.
 func (t *Trips) Add(trip Trip) {
 	one := kept{trip, t.reason(trip.Reason)}
-	if len(t.ring) < maxTrips {
-		t.ring = append(t.ring, one)
-	} else {
-		t.ring[t.seen%maxTrips] = one
+	place := t.seen % maxTrips
+	if place/block == len(t.ring) {
+		t.ring = append(t.ring, make([]kept, block))
 	}
+	t.ring[place/block][place%block] = one
 	t.seen++
 	if trip.Part > 0 {
 		t.parts++
@@ -113,9 +113,12 @@ func (t *Trips) reason(name string) int {
 
 // list returns the kept trips by market, and within a market by their exits: neighbours are alike
 // there, which packs well.
-func (t *Trips) list() []kept {
-	list := slices.Clone(t.ring)
-	order := func(a, b kept) int {
+func (t *Trips) list() []*kept {
+	list := make([]*kept, min(t.seen, maxTrips))
+	for i := range list {
+		list[i] = &t.ring[i/block][i%block]
+	}
+	order := func(a, b *kept) int {
 		return cmp.Or(cmp.Compare(a.Market, b.Market), cmp.Compare(a.Exited, b.Exited),
 			cmp.Compare(a.Entered, b.Entered))
 	}
@@ -125,25 +128,13 @@ func (t *Trips) list() []kept {
 	return list
 }
 
-// bySize are the places of the trips, the largest profits and losses first.
-func bySize(list []kept) []int32 {
-	places := make([]int32, len(list))
-	for i := range places {
-		places[i] = int32(i)
-	}
-	slices.SortFunc(places, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(math.Abs(list[b].Profit), math.Abs(list[a].Profit)), cmp.Compare(a, b))
-	})
-	return places
-}
-
 // largest are the trips with the largest profits and losses, the latest first.
-func largest(list []kept) []kept {
-	out := make([]kept, 0, withoutCode)
-	for _, place := range bySize(list)[:min(len(list), withoutCode)] {
-		out = append(out, list[place])
+func largest(list []*kept) []*kept {
+	out, sizes := make([]*kept, 0, withoutCode), newBySize(list)
+	for range min(len(list), withoutCode) {
+		out = append(out, list[sizes.next()])
 	}
-	slices.SortStableFunc(out, func(a, b kept) int { return cmp.Compare(b.Exited, a.Exited) })
+	slices.SortStableFunc(out, func(a, b *kept) int { return cmp.Compare(b.Exited, a.Exited) })
 	return out
 }
 
@@ -275,16 +266,16 @@ func bounded(x float64) float64 {
 }
 
 // pack packs the trips.
-func (t *Trips) pack(list []kept) (page.Data, error) {
+func (t *Trips) pack(list []*kept) (page.Data, error) {
 	h := table{Sort: "entered", Gain: "profit", Place: true}
-	var packed []page.Column
+	var packed []*page.Column
+	values := make([]int64, len(list))
 	for _, c := range t.columns() {
 		h.Columns = append(h.Columns, c.head)
-		packed = append(packed, page.Column{Rows: len(list), Steps: c.steps, Fill: func(values []int64) {
-			for i := range list {
-				values[i] = c.value(&list[i])
-			}
-		}})
+		for i, k := range list {
+			values[i] = c.value(k)
+		}
+		packed = append(packed, page.Values(values, c.steps))
 	}
 	data, err := page.Pack(h, packed...)
 	return page.Data{ID: "trips", Packed: data}, err
@@ -294,21 +285,24 @@ func (t *Trips) pack(list []kept) (page.Data, error) {
 type cell struct{ Title, Text, Class string }
 
 // rows are the largest trips as text.
-func (t *Trips) rows(list []kept) (titles []string, rows template.HTML) {
+func (t *Trips) rows(list []*kept) (titles []string, rows template.HTML) {
 	var out []byte
 	columns := t.columns()
 	columns = slices.DeleteFunc(columns, func(c column) bool { return c.Title == "" })
-	for _, c := range columns {
+	begins := make([]string, len(columns))
+	for i, c := range columns {
 		titles = append(titles, c.Title)
+		begins[i] = `<td data-l="` + template.HTMLEscapeString(c.Title) + `"`
 	}
 	for _, k := range largest(list) {
 		out = append(out, "<tr>"...)
-		for _, c := range columns {
-			out = fmt.Appendf(out, `<td data-l="%s"`, template.HTMLEscapeString(c.Title))
+		for i := range columns {
+			c := &columns[i]
+			out = append(out, begins[i]...)
 			if c.Sign {
-				out = fmt.Appendf(out, ` class="%s"`, sign(float64(c.value(&k))))
+				out = append(append(append(out, ` class="`...), sign(float64(c.value(k)))...), '"')
 			}
-			out = fmt.Appendf(out, ">%s</td>", template.HTMLEscapeString(c.text(&k)))
+			out = append(append(append(out, '>'), template.HTMLEscapeString(c.text(k))...), "</td>"...)
 		}
 		out = append(out, "</tr>\n"...)
 	}

@@ -41,6 +41,9 @@ func (c *Backtest) Trading() Trading {
 	return Trading{c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk, c.Strategies}
 }
 
+// PathAuto is the path_interval that chooses by the candles that are there.
+const PathAuto = "auto"
+
 // BacktestSection holds the range of a backtest and the model of the exchange.
 type BacktestSection struct {
 	// From is the first candle to trade on: 2021-01-01, RFC 3339 or Unix ms; none: the first
@@ -50,8 +53,9 @@ type BacktestSection struct {
 	// Warmup is "before": with candles before From; or "inside": with the first candles of the
 	// range.
 	Warmup string `toml:"warmup"`
-	// PathInterval names the candles that move the market: "auto": the finest that cover the range;
-	// "strategy": those of the strategy; or an interval.
+	// PathInterval names the candles that move the markets: PathAuto: the finest that cover the
+	// range, of the same length for markets that a strategy trades together; "strategy": those of
+	// the strategy; or an interval.
 	PathInterval  string  `toml:"path_interval"`
 	Path          string  `toml:"path"`            // adaptive, ohlc, olhc, pessimistic or optimistic
 	LimitFill     string  `toml:"limit_fill"`      // touch, or through: a resting limit needs a trade beyond it
@@ -172,7 +176,7 @@ type ReportSection struct {
 // DefaultBacktest returns the config of an empty file. It has no strategies.
 func DefaultBacktest() *Backtest {
 	return &Backtest{
-		Backtest: BacktestSection{Warmup: "before", PathInterval: "auto", Path: "adaptive", LimitFill: "touch",
+		Backtest: BacktestSection{Warmup: "before", PathInterval: PathAuto, Path: "adaptive", LimitFill: "touch",
 			Seed: 1},
 		Data: DataSection{Source: SourceStore, Candles: DefaultStore},
 		Account: AccountSection{Currency: "EUR", MakerFee: FeeOf("0.0015"), TakerFee: FeeOf("0.0025"),

@@ -44,8 +44,18 @@ type KeyError struct {
 
 // Error names the place, the key and the mistake.
 func (e *KeyError) Error() string {
-	return e.where + shownPath(e.path) + ": " + e.err.Error()
+	key := shownPath(e.path) + ": "
+	if strings.HasSuffix(e.where, " "+key) { // the flag has named the key
+		key = ""
+	}
+	return e.where + key + e.err.Error()
 }
+
+// Named is the error with another name for the key's place: "parameter fast" of a call.
+func (e *KeyError) Named(name string) error { return fmt.Errorf("%s: %w", name, e.err) }
+
+// Path is the key.
+func (e *KeyError) Path() []string { return slices.Clone(e.path) }
 
 // Flagged reports whether the command line set the key.
 func (e *KeyError) Flagged() bool { return strings.HasPrefix(e.where, "--") }

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/BurntSushi/toml"
+
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -71,6 +73,33 @@ func meant(path []string, key string, config reflect.Type, table map[string]any)
 		}
 	}
 	return fmt.Sprintf("the nearest is %q", strategy.Nearest(key, keysOf(config)))
+}
+
+// KeyNear is the dotted key of a parameter or a setting of a config's type that has a name, or
+// nearly has it; empty: there is none. params are the names of the parameters of a kind.
+func (s *Source) KeyNear(name string, of any, params func(kind string) []string) string {
+	tree := map[string]any{}
+	if _, err := toml.Decode(s.Text, &tree); err != nil {
+		return ""
+	}
+	found := settings(nil, reflect.TypeOf(of), tree)
+	strategies, _ := tree["strategies"].(map[string]any)
+	for _, section := range slices.Sorted(maps.Keys(strategies)) {
+		table, _ := strategies[section].(map[string]any)
+		kind, _ := table["kind"].(string)
+		for _, param := range params(kind) {
+			found = append(found, []string{"strategies", section, "params", param})
+		}
+	}
+	names := make([]string, len(found))
+	for i := range found {
+		names[i] = found[i][len(found[i])-1]
+	}
+	nearest := strategy.Nearest(name, names)
+	if nearest == "" || strategy.Distance(name, nearest) > len(name)/3 {
+		return ""
+	}
+	return shownPath(found[slices.Index(names, nearest)])
 }
 
 // settings are the paths of all settings in the tables of a type, those of the user's own names as

@@ -3,6 +3,7 @@ package plan
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -163,6 +164,78 @@ func TestTheFinestCandlesThatCoverTheRangeMoveTheMarket(t *testing.T) {
 		}
 		require.Equal(t, 1, driving, name)
 	}
+}
+
+// Markets of one strategy move by the same candles, so that the money of a sale is there for a
+// purchase at the same time.
+func TestMarketsThatAreTradedTogetherMoveByTheSameCandles(t *testing.T) {
+	const all = `a = {kind = "smacross", markets = ["A-EUR", "B-EUR", "C-EUR"], interval = "1d"}`
+	for name, row := range map[string]struct {
+		strategies string
+		has        map[string][]market.Interval // a market's shorter candles beside those of 1d
+		want       []market.Interval            // of A, B and C
+		say        string
+	}{
+		"one lacks hours": {`a = {kind = "smacross", markets = ["A-EUR", "B-EUR"], interval = "1d"}
+c = {kind = "smacross", markets = ["C-EUR"], interval = "1d"}`,
+			map[string][]market.Interval{"A-EUR": {market.Interval1h}, "C-EUR": {market.Interval1h}},
+			[]market.Interval{market.Interval1d, market.Interval1d, market.Interval1h},
+			"A-EUR and B-EUR move by 1d candles, the finest that all of them have. A-EUR has 1h over " +
+				"the whole range, B-EUR has not."},
+		"both have hours, one minutes": {all,
+			map[string][]market.Interval{"A-EUR": {market.Interval30m, market.Interval1h}, "B-EUR": {market.Interval1h},
+				"C-EUR": {market.Interval1h}},
+			[]market.Interval{market.Interval1h, market.Interval1h, market.Interval1h},
+			"A-EUR, B-EUR and C-EUR move by 1h candles"},
+		"a strategy needs hours": {`a = {kind = "smacross", markets = ["A-EUR"], interval = "1h"}
+b = {kind = "smacross", markets = ["A-EUR", "B-EUR", "C-EUR"], interval = "1d"}`,
+			map[string][]market.Interval{"A-EUR": {market.Interval1h}},
+			[]market.Interval{market.Interval1h, market.Interval1d, market.Interval1d},
+			"Candles of different lengths move the markets (A-EUR: 1h, B-EUR: 1d)."},
+		"all alike": {all, nil,
+			[]market.Interval{market.Interval1d, market.Interval1d, market.Interval1d}, ""},
+	} {
+		var given []Series
+		for _, asset := range []string{"A-EUR", "B-EUR", "C-EUR"} {
+			for _, interval := range append([]market.Interval{market.Interval1d}, row.has[asset]...) {
+				given = append(given, tenDays(asset, interval))
+			}
+		}
+		text := ""
+		for line := range strings.SplitSeq(row.strategies, "\n") {
+			kind, rest, _ := strings.Cut(line, " = ")
+			text += "strategies." + kind + " = " + rest + "\n"
+		}
+		c, err := config.LoadBacktest(&config.Source{Text: text})
+		require.NoError(t, err, name)
+		p, err := NewBacktest(c, smaCross())
+		require.NoError(t, err, name)
+		library, err := NewGiven(given)
+		require.NoError(t, err, name)
+		require.NoError(t, p.Finish(library), name)
+		moved := map[string]market.Interval{}
+		for _, f := range p.Run.Feeds {
+			if f.Drive {
+				moved[f.Market.Name] = f.Interval
+			}
+		}
+		require.Equal(t, map[string]market.Interval{"A-EUR": row.want[0], "B-EUR": row.want[1], "C-EUR": row.want[2]},
+			moved, name)
+		said := strings.Join(p.Options.Assumptions, "\n")
+		require.Contains(t, said, row.say, name)
+		require.Equal(t, row.say == "", said == "", "%s: %s", name, said)
+	}
+}
+
+// tenDays are candles of one price.
+func tenDays(name string, interval market.Interval) Series {
+	s := Series{Market: name, Interval: interval, PriceDigits: 2, VolumeDigits: 2}
+	begin := interval.Floor(synthetic.BTCEURStart)
+	for at := begin; at < begin+10*market.Interval1d.End(0); at = interval.End(at) {
+		s.Candles = append(s.Candles, market.Candle{Interval: interval, Start: at, Open: 100, High: 100, Low: 100,
+			Close: 100, Volume: 1})
+	}
+	return s
 }
 
 func smaCross() []strategy.Definition { return []strategy.Definition{smacross.Definition} }

@@ -19,10 +19,12 @@ func (p *Backtest) addFeeds() error {
 			return err
 		}
 	}
-	for _, m := range p.Catalog.Markets() {
-		if err := p.drive(m); err != nil {
-			return err
-		}
+	paths, err := p.paths()
+	if err != nil {
+		return err
+	}
+	for _, one := range paths {
+		p.drive(one.market, one.chosen)
 	}
 	slices.SortFunc(p.Run.Feeds, func(a, b backtest.Feed) int {
 		return cmp.Or(cmp.Compare(a.Interval, b.Interval), cmp.Compare(a.Market.ID, b.Market.ID))
@@ -67,17 +69,11 @@ func (p *Backtest) addFeed(m *market.Market, interval market.Interval) error {
 }
 
 // drive marks the series that moves a market. It adds the series if no strategy uses it.
-func (p *Backtest) drive(m *market.Market) error {
-	finest := p.finestDelivered(m)
-	chosen, err := p.pathInterval(m, finest)
-	if err != nil {
-		return err
-	}
+func (p *Backtest) drive(m *market.Market, chosen market.Interval) {
 	if p.feed(m, chosen) == nil {
 		p.Run.Feeds = append(p.Run.Feeds, backtest.Feed{Market: m, Interval: chosen})
 	}
 	p.feed(m, chosen).Drive = true
-	return nil
 }
 
 func (p *Backtest) finestDelivered(m *market.Market) market.Interval {
@@ -90,13 +86,14 @@ func (p *Backtest) finestDelivered(m *market.Market) market.Interval {
 	return finest
 }
 
-// pathInterval is the interval whose candles move a market: see backtest.path_interval.
+// pathInterval is the interval whose candles move a market that is traded alone: see
+// backtest.path_interval.
 func (p *Backtest) pathInterval(m *market.Market, finest market.Interval) (market.Interval, error) {
 	path := []string{"backtest", "path_interval"}
 	switch p.Config.Backtest.PathInterval {
 	case "strategy":
 		return finest, nil
-	case "auto":
+	case config.PathAuto:
 		return p.finestCovering(m, finest)
 	}
 	interval, err := market.ParseInterval(p.Config.Backtest.PathInterval)
@@ -115,28 +112,37 @@ func (p *Backtest) pathInterval(m *market.Market, finest market.Interval) (marke
 
 // finestCovering is the shortest interval whose candles cover the whole range.
 func (p *Backtest) finestCovering(m *market.Market, finest market.Interval) (market.Interval, error) {
-	main, err := p.Candles.Span(m.Name, finest)
-	if err != nil {
-		return 0, err
-	}
-	main = p.inRange(main)
 	for shorter := market.Interval1m; shorter < finest; shorter++ {
-		fine, err := p.Candles.Span(m.Name, shorter)
-		if errors.Is(err, candles.ErrNoData) || !shorter.Divides(finest) {
-			continue
-		}
-		if err != nil {
-			return 0, err
-		}
-		if main.From >= main.To || fine.From > main.From || fine.To < main.To {
-			continue
-		}
-		covers, err := p.covers(m.Name, shorter, finest, main)
+		covers, err := p.coversRange(m, shorter, finest)
 		if covers || err != nil {
 			return shorter, err
 		}
 	}
 	return finest, nil
+}
+
+// coversRange reports whether a market has candles of a shorter interval wherever it has those of
+// the main one, over the whole range.
+func (p *Backtest) coversRange(m *market.Market, shorter, main market.Interval) (bool, error) {
+	if !shorter.Divides(main) {
+		return false, nil
+	}
+	fine, err := p.Candles.Span(m.Name, shorter)
+	if errors.Is(err, candles.ErrNoData) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	span, err := p.Candles.Span(m.Name, main)
+	if err != nil {
+		return false, err
+	}
+	span = p.inRange(span)
+	if span.From >= span.To || fine.From > span.From || fine.To < span.To {
+		return false, nil
+	}
+	return p.covers(m.Name, shorter, main, span)
 }
 
 // inRange cuts the span of a series to the range of the run.

@@ -32,8 +32,10 @@ const (
 // Digits are the same for every seed.
 func (l *synthetics) Digits(name string) (price, volume uint8, err error) {
 	if name != madeUpMarket {
-		return 0, 0, fmt.Errorf("there is no synthetic %s, only %s; set data.source to \"store\" and import candles",
-			name, madeUpMarket)
+		return 0, 0, fmt.Errorf("there is no synthetic %s, only %s; set data.source to \"store\" and fill it. `bot "+
+			"candles import` reads files. Made-up candles of BTC-EUR, ETH-EUR and ADA-EUR: run `bot exchange --set "+
+			"exchange.history=2400h`, and in another terminal `bot candles fetch --market ADA-EUR --interval 1h "+
+			"--from 2020-01-01 --base-url http://127.0.0.1:8080/v2`", name, madeUpMarket)
 	}
 	return madeUpPrice, madeUpVolume, nil
 }

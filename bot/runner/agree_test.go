@@ -68,7 +68,7 @@ var agreements = []agreement{
 	{"bandrevert", play{strategies: section("s", "bandrevert", both, "1m",
 		`params = { closes = 4, width = 0.5, gain = "0%", atr = 3, stop_atr = 2.0 }`)}},
 	{"accumulate", play{strategies: section("s", "accumulate", both, "1m",
-		`params = { money = "150", every = "5m", candles = 3, move = "1m", take = "2m30s", beyond = "2bps" }`)}},
+		`params = { money = "150", every = "5m", candles = 3, move = "1s", take = "2m3s", beyond = "8bps" }`)}},
 	{"fickle", play{strategies: fickleSection("s", bitcoin, 1) + "params.closes = true\n"}},
 	{"leaver", play{strategies: section("s", "leaver", both, "1m", "params.seed = 3")}},
 	{"trailer", play{strategies: section("s", "trailer", both, "1m", "params.seed = 5")}},

@@ -29,6 +29,7 @@ var definitions = map[string]strategy.Definition{
 	"out":       outDefinition,
 	"patient":   patientDefinition,
 	"insist":    insistDefinition,
+	"ranges":    rangesDefinition,
 	"risk":      riskDefinition,
 	"scale":     scaleDefinition,
 	"seen":      seenDefinition,

@@ -66,7 +66,8 @@ func (s *Set) watchAll() {
 
 // watch computes the nearest watched prices of a market.
 func (s *Set) watch(m market.ID) {
-	w := market.Watch{Open: s.watches[m].Open} // the engine's own
+	w := s.watches[m]
+	w.Below, w.Above, w.Peak = 0, 0, 0 // the rest is not of brackets
 	for i := range s.all {
 		if b := &s.all[i]; b.market == m {
 			b.watched = s.watchOf(b)

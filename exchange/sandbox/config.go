@@ -31,6 +31,9 @@ type Config struct {
 	// "": memory
 	State     string
 	Retention Retention
+	// Progress is called while the history is made, market by market: with the part of History that
+	// the market at hand has, after each day of it; nil: it is not called.
+	Progress func(made market.Duration)
 }
 
 // Rules are settings for behaviour of the real exchange that is not known, or that real clients

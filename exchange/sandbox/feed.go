@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"time"
+
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
@@ -78,7 +80,8 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	if ex.resumes() {
 		return f.resume(start)
 	}
-	for f.more && f.ahead.At < start {
+	for day := from; f.more && f.ahead.At < start; {
+		day = ex.progress(day, from, f.ahead.At)
 		l.price = f.ahead.Price
 		ex.printMovement(l, &f.ahead)
 		if f.more, err = next(&f.ahead); err != nil {
@@ -94,6 +97,17 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	}
 	l.touch()
 	return ex.venue.Advance(l.tradeEvent(&price.Movement{At: start, Price: l.price, Side: market.Buy}))
+}
+
+// progress reports how much history is made, at the first movement at or after next. It returns
+// the time of the next report.
+func (ex *Exchange) progress(next, from, at market.Time) market.Time {
+	const day = market.Duration(24 * time.Hour)
+	if ex.config.Progress == nil || at < next {
+		return next
+	}
+	ex.config.Progress(at.Sub(from))
+	return at.Add(day)
 }
 
 // resume makes the movements after start due.

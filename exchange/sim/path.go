@@ -7,12 +7,13 @@ import "github.com/tidemark-trading/tidemark/market"
 // on to the next.
 func (v *Venue) candles(group []market.Candle) {
 	v.active = v.active[:0]
-	calm := true
+	v.rings = v.tactics()
+	calm := !v.rings
 	for i := range group {
 		c := &group[i]
 		b := &v.books[c.Market]
 		quiet := b.inQuietRange(c) || b.waiting == 0 && b.quiet(c) && !b.watch.Open
-		if quiet && !v.follows(b) {
+		if quiet && !v.follows(b) && !v.rings {
 			b.last = c.Close
 			continue
 		}
@@ -30,10 +31,11 @@ func (v *Venue) candles(group []market.Candle) {
 			v.arriveAcross(point - 1)
 		}
 	}
-	for ; point < 4 && (point != 1 || v.anyWaiting()); point++ {
+	for ; point < 4 && (point != 1 || v.rings || v.anyWaiting()); point++ {
 		v.pathUsed = v.pathUsed || point > 0
 		v.point(point)
 	}
+	v.rings = false
 	for _, b := range v.active {
 		b.last = b.candle.Close
 		if b.lowHit && b.topHit {
@@ -104,6 +106,9 @@ const noCap = market.Qty(1<<63 - 1)
 // that are due (cancels, updates, new orders), then the new orders match. At the open the commands
 // come first: a cancel in time prevents a fill at the open.
 func (v *Venue) point(point int) {
+	if v.rings && point > 0 {
+		v.ring(point)
+	}
 	for _, b := range v.active {
 		if point > 0 {
 			v.walk(b, point)
@@ -167,6 +172,7 @@ func (v *Venue) beginPath(b *book) {
 	if b.watch.Any() { // the price may be past the target of an entry that has just filled
 		v.notifyReached(b)
 		v.notifyPeak(b)
+		v.notifyTactic(b, b.last)
 	}
 	if len(v.active) == 1 && b.idle() && !v.across && !v.follows(b) { // the path ends here: see candles
 		b.lowHit, b.topHit = false, false

@@ -13,7 +13,7 @@
 //
 // Ordering invariant: the effect of a command depends on its time of arrival, never on the time of
 // the call. A command decided on a candle arrives at the next candle's open or later; only commands
-// of a bracket (Command.Attached) act inside a path.
+// of a bracket or a tactic (Command.Attached) act inside a path.
 //
 // Known limitation: fills are settled at once; of the exchange's price protections only that at
 // placement acts on a path, all of them in a book.
@@ -148,6 +148,9 @@ type Venue struct {
 	movement int64 // calls of Advance so far
 	err      error
 
+	rings  bool        // the engine's timers ring inside the path that is walked
+	ringAt market.Time // the time of the latest
+
 	across     bool // an attached buy was sent: it acts where its market's path stands
 	performing bool // a command of Perform is being carried out
 	late       bool // and an order that it brings to the book stands aside
@@ -207,7 +210,8 @@ type origin struct {
 
 // New returns a venue for the markets of the catalog. sink receives every event at the moment it
 // happens. The event and the data behind its pointers are valid until sink returns. sink may call
-// Do and no other method of the venue.
+// Do and Walks and no other method of the venue. While Config.Watches[0] has Tactic, sink
+// also gets a timer event when the path of candles reaches the time of Config.Watches[0].Timer.
 func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venue {
 	v := &Venue{
 		catalog: catalog, config: config, sink: sink,
@@ -257,6 +261,9 @@ func (v *Venue) Ambiguous() int64 { return v.ambiguous }
 // had no effect: a venue with another path would have done the same.
 func (v *Venue) PathUsed() bool { return v.pathUsed }
 
+// Walks reports whether the paths of candles are being walked, and the engine's timers ring there.
+func (v *Venue) Walks() bool { return v.rings }
+
 // Open returns the number of open orders of account 0 in a market.
 func (v *Venue) Open(id market.ID) int { return v.solo.markets[id].open }
 
@@ -268,7 +275,7 @@ func (v *Venue) Do(c *market.Command) {
 		b = v.bookOf(c)
 	}
 	a := v.newArrival()
-	a.book, a.kind, a.attached, a.id, a.account = b, c.Kind, c.Attached, c.Order.ID, v.solo
+	a.book, a.kind, a.attached, a.id, a.account = b, c.Kind, c.Attached && v.attaches(b), c.Order.ID, v.solo
 	if c.Kind == market.CommandPlace {
 		a.placed = v.newOrder()
 		a.placed.Order = c.Order
@@ -282,7 +289,7 @@ func (v *Venue) Do(c *market.Command) {
 	if c.Earlier {
 		a.movement--
 	}
-	if c.Attached {
+	if a.attached {
 		b.attached = true
 		v.across = v.across || c.Kind == market.CommandPlace && c.Order.Side == market.Buy
 	}

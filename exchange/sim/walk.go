@@ -11,22 +11,32 @@ import (
 func (v *Venue) walk(b *book, point int) {
 	b.leg = point
 	from, to := b.points[point-1], b.points[point]
-	l := &b.above
-	switch {
-	case to < from:
-		l = &b.below
-	case to == from:
+	if to == from {
 		for v.notifyHere(b) {
 		}
 		b.time = b.times[point]
 		return
+	}
+	v.walkTo(b, to)
+	b.last, b.time = to, b.times[point]
+	if b.watch.Any() {
+		v.notifyReached(b)
+		v.notifyPeak(b)
+	}
+}
+
+// walkTo goes to a price of the leg that the path is on.
+func (v *Venue) walkTo(b *book, to market.Price) {
+	l := &b.above
+	if to < b.last || to == b.last && b.points[b.leg] < b.points[b.leg-1] {
+		l = &b.below
 	}
 	for v.err == nil {
 		next, stop := b.reachedEntry(l, to), to
 		if next != nil {
 			stop = between(next.level, b.last, to)
 		}
-		if v.notifyHere(b) || v.notifyOnTheWay(b, stop) {
+		if v.notifyHere(b) || v.notifyOnTheWay(b, stop) || b.watch.Tactic && v.notifyTactic(b, stop) {
 			continue
 		}
 		if next == nil {
@@ -35,18 +45,14 @@ func (v *Venue) walk(b *book, point int) {
 		b.stand(stop)
 		v.execute(b, next, false)
 	}
-	b.last, b.time = to, b.times[point]
-	if b.watch.Any() {
-		v.notifyReached(b)
-		v.notifyPeak(b)
-	}
 }
 
 // stand moves the path to a price of the leg it is on.
 func (b *book) stand(price market.Price) {
 	from, to := b.points[b.leg-1], b.points[b.leg]
 	b.last = price
-	b.time = b.times[b.leg-1] + interpolate(b.times[b.leg]-b.times[b.leg-1], price-from, to-from)
+	at := b.times[b.leg-1] + interpolate(b.times[b.leg]-b.times[b.leg-1], price-from, to-from)
+	b.time = max(b.time, at) // a command of a timer may have acted since the point before
 }
 
 // watched reports whether a candle reaches a watched price.
@@ -54,10 +60,13 @@ func (b *book) watched(c *market.Candle) bool {
 	return b.watchedBelow(c.Low) || b.watchedAbove(c.High)
 }
 
-func (b *book) watchedBelow(p market.Price) bool { return b.watch.Below != 0 && p <= b.watch.Below }
+func (b *book) watchedBelow(p market.Price) bool {
+	return b.watch.Below != 0 && p <= b.watch.Below || b.watch.Fall != 0 && p <= b.watch.Fall
+}
 
 func (b *book) watchedAbove(p market.Price) bool {
-	return b.watch.Above != 0 && p >= b.watch.Above || b.watch.Peak != 0 && p > b.watch.Peak
+	return b.watch.Above != 0 && p >= b.watch.Above || b.watch.Peak != 0 && p > b.watch.Peak ||
+		b.watch.Rise != 0 && p >= b.watch.Rise
 }
 
 // reachedEntry returns the order whose entry a price at p reaches next, or nil. It skips limit

@@ -20,8 +20,7 @@
 // # Parameters
 //
 // money is an amount of the market's quote asset, fees included. take should be shorter than
-// every. A backtest over candles moves the order once a candle: see docs/strategies.md, "Maker
-// first and TWAP", for what it assumes.
+// every. See docs/strategies.md, "Maker first and TWAP", for what a backtest over candles assumes.
 package accumulate
 
 import (

@@ -97,5 +97,5 @@ func (b *bandRevert) OnCandle(d *strategy.Desk, c market.Candle) {
 
 // reach is the distance of the stop.
 func (b *bandRevert) reach(x *lines) market.Price {
-	return indicator.Level(b.StopATR * x.atr.Value()).Above(0)
+	return x.atr.Times(b.StopATR)
 }

@@ -34,6 +34,10 @@ func (a *ATR) Ready() bool { return a.smooth.ready() }
 // Value is the average true range.
 func (a *ATR) Value() float64 { return a.smooth.value }
 
+// Times is k average ranges as a distance between prices, rounded up to a whole price unit: 0
+// before the first candle. It panics where the result leaves int64.
+func (a *ATR) Times(k float64) market.Price { return reach(k * a.Value()) }
+
 // Warmup is about 6.9·n.
 func (a *ATR) Warmup() int { return 1 + a.smooth.warmup() }
 

@@ -36,6 +36,15 @@ func floor(value float64, factor market.Rate) market.Price {
 	return market.Price(quotient) + market.Price(math.Floor(rest/whole))
 }
 
+// reach is a difference of prices, rounded up to a whole price unit.
+func reach(value float64) market.Price {
+	up := math.Ceil(value)
+	if !(math.Abs(up) < math.MaxInt64-4096) {
+		panic(fmt.Sprintf("indicator: a distance of %v leaves int64", value))
+	}
+	return market.Price(up)
+}
+
 // line is a figure that is one price: a level, and its methods.
 type line struct{ level Level }
 

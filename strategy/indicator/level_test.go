@@ -72,3 +72,23 @@ func TestLevelsOfWholePricesLoseNothing(t *testing.T) {
 		require.Panics(t, func() { level.Above(0) })
 	}
 }
+
+func TestTimesIsADistanceRoundedUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		atr, deviation := indicator.NewATR(3), indicator.NewStdDev(3)
+		k := rapid.Float64Range(0, 50).Draw(t, "k")
+		for range rapid.IntRange(0, 9).Draw(t, "candles") {
+			low := market.Price(rapid.Int64Range(1, 1e12).Draw(t, "low"))
+			c := market.Candle{Low: low, High: low + market.Price(rapid.Int64Range(0, 1e9).Draw(t, "range")),
+				Close: low}
+			atr.Push(c)
+			deviation.Push(c.Close)
+		}
+		require.Equal(t, market.Price(math.Ceil(k*atr.Value())), atr.Times(k))
+		require.Equal(t, market.Price(math.Ceil(k*deviation.Value())), deviation.Times(k))
+	})
+	atr := indicator.NewATR(14)
+	require.Zero(t, atr.Times(2), "before the first candle")
+	atr.Push(market.Candle{High: 10, Low: 9, Close: 10})
+	require.Equal(t, market.Price(3), atr.Times(2.5), "a mean of one range is not ready, and a distance")
+}

@@ -34,6 +34,10 @@ func (s *StdDev) Mean() Level { return Level(float64(s.sum) / float64(len(s.ring
 // never below.
 func (s *StdDev) Value() float64 { return s.spread() / float64(len(s.ring.list)) }
 
+// Times is k deviations as a distance between prices, rounded up to a whole price unit. It panics
+// where the result leaves int64.
+func (s *StdDev) Times(k float64) market.Price { return reach(k * s.Value()) }
+
 // spread is n times the deviation.
 func (s *StdDev) spread() float64 {
 	return math.Sqrt(s.squares.times(len(s.ring.list)).minus(product(s.sum, s.sum)).float())

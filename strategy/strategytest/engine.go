@@ -147,6 +147,17 @@ func (e *engine) Replace(_ market.StrategyID, old market.OrderID, c *market.Comm
 	return id, err
 }
 
+// InWarmUp is true in a restart, while the bench replays candles.
+func (e *engine) InWarmUp(market.StrategyID, market.ID) bool { return e.recalling }
+
+// RefuseAsk answers with the error.
+func (e *engine) RefuseAsk(_ market.StrategyID, _ *market.Command, why error) error {
+	if e.recalling {
+		return errRecalling
+	}
+	return why
+}
+
 // Protect records the ask; the test plays the exits with Fill.
 func (e *engine) Protect(_ market.StrategyID, m market.ID, levels market.Bracket,
 	f *strategy.Follow) (market.OrderID, error) {

@@ -1,0 +1,124 @@
+package backtest
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// afraid buys and sells in turn, but not while a spike is among its last 300 candles.
+type afraid struct {
+	strategy.Base
+	spike market.Price
+	calm  int // candles since the last spike
+	holds bool
+}
+
+func (a *afraid) OnCandle(d *strategy.Desk, c market.Candle) {
+	if a.calm++; c.High >= a.spike {
+		a.calm = 0
+	}
+	if a.calm < 300 {
+		return
+	}
+	if a.holds = !a.holds; a.holds {
+		_, _ = d.In(c.Market).Target(strategy.Amount(1_000_000))
+		return
+	}
+	_, _ = d.In(c.Market).Target(strategy.Amount(0))
+}
+
+// afraidPlan has a spike at a candle, and a declared warm-up of 40 candles.
+func afraidPlan(t *testing.T, n int, spikeAt func(start market.Time) bool) *Plan {
+	const spike = 1 << 40
+	definition := strategy.Define("afraid", "fears spikes", func(struct{}) strategy.Needs {
+		return strategy.Needs{Warmup: 40}
+	}, func(struct{}, strategy.Setup) (strategy.Strategy, error) {
+		return &afraid{spike: spike, calm: 1000}, nil
+	})
+	p := fromTheStart(t, n, definition)
+	open := p.Open
+	p.Open = func(f Feed, from, to market.Time) (Source, error) {
+		source, err := open(f, from, to)
+		return &spiked{source, spike, spikeAt}, err
+	}
+	return p
+}
+
+type spiked struct {
+	Source
+	high market.Price
+	at   func(start market.Time) bool
+}
+
+func (s *spiked) Next() ([]market.Candle, error) {
+	batch, err := s.Source.Next()
+	list := append([]market.Candle(nil), batch...)
+	for i := range list {
+		if s.at(list[i].Start) {
+			list[i].High = s.high
+		}
+	}
+	return list, err
+}
+
+// A start in the middle of the data sees nothing of what a short warm-up forgets elsewhere.
+func TestTheWarmupCheckTriesManyStarts(t *testing.T) {
+	never := func(market.Time) bool { return false }
+	calm, err := CheckWarmup(t.Context(), afraidPlan(t, 6_000, never))
+	require.NoError(t, err)
+	require.Zero(t, calm.Enough)
+	require.Len(t, calm.Starts, 12)
+	for _, start := range calm.Starts {
+		spike := market.Interval1m.StartOf(market.Interval1m.Index(start) - 100)
+		report, err := CheckWarmup(t.Context(), afraidPlan(t, 6_000, func(at market.Time) bool { return at == spike }))
+		require.NoError(t, err)
+		require.Equal(t, calm.Starts, report.Starts)
+		require.Equal(t, "120", report.Tried[report.Enough].History.String(), "%+v", report)
+		require.Equal(t, 11, report.Tried[0].Agree)
+	}
+}
+
+func TestTheWarmupCheckNamesNoMoreHistoryThanIsStored(t *testing.T) {
+	report, err := CheckWarmup(t.Context(), afraidPlan(t, 600, func(market.Time) bool { return false }))
+	require.NoError(t, err)
+	require.True(t, report.Short)
+	var tried []string
+	for i := range report.Tried {
+		tried = append(tried, report.Tried[i].History.String())
+	}
+	require.Equal(t, []string{"40", "80", "120", "200", "300"}, tried)
+
+	_, err = CheckWarmup(t.Context(), afraidPlan(t, 60, func(market.Time) bool { return false }))
+	require.ErrorContains(t, err, "only 30 1m candles are stored before")
+	require.ErrorContains(t, err, "needs 40")
+	_, err = CheckWarmup(t.Context(), afraidPlan(t, 80, func(market.Time) bool { return false }))
+	require.ErrorContains(t, err, "only 40 candles are stored before")
+}
+
+// The cost of the check, in closes that its runs read, is bounded however long the warm-up is.
+func TestTheWarmupCheckCostsAtMostFourRuns(t *testing.T) {
+	for _, declared := range []int{1, 95, 1000, 20_000, 100_000} {
+		for _, closes := range []market.Time{3_000, 300_000, 3_000_000} {
+			candle := market.Interval1m.End(0)
+			w := &warmupCheck{plan: &Plan{Feeds: []Feed{{Interval: market.Interval1m}}}, first: candle,
+				last:   closes * candle,
+				report: &WarmupReport{Declared: History{{market.Interval1m, declared}}}}
+			starts, length := w.starts()
+			name := strconv.Itoa(declared) + " of " + strconv.Itoa(int(closes))
+			require.NotEmpty(t, starts, name)
+			require.LessOrEqual(t, len(starts), 12, name)
+			history := market.Time(declared) * historySum
+			cost := market.Time(len(starts)) * (history + market.Time(len(histories))*length/candle)
+			allowed := max(4*closes, 1_000_000)
+			require.LessOrEqual(t, cost, max(allowed, history+closes), name)
+			for i := 1; i < len(starts); i++ {
+				require.LessOrEqual(t, starts[i-1]+length, starts[i]+candle, name)
+			}
+		}
+	}
+}

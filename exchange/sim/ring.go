@@ -1,0 +1,81 @@
+package sim
+
+import "github.com/tidemark-trading/tidemark/market"
+
+// tactics reports whether a tactic is under way in any market.
+func (v *Venue) tactics() bool { return v.config.Watches != nil && v.config.Watches[0].Tactic }
+
+// attaches reports whether a command can act where the path of a book stands. While a tactic is
+// under way, only one that is sent while the path is walked can: it may be of a timer.
+func (v *Venue) attaches(b *book) bool {
+	return v.rings && b.movement == v.movement || !v.rings && !v.tactics()
+}
+
+// mostRings bounds the timers of one leg: the engine may set its next timer in the past.
+const mostRings = 1000
+
+// ring walks the paths towards their next point and lets the engine's timers ring on the way: those
+// before that point. What they send acts where the paths stand.
+func (v *Venue) ring(point int) {
+	end := v.active[0].times[point]
+	for _, b := range v.active {
+		end = min(end, b.times[point])
+	}
+	for n := 0; n < mostRings && v.err == nil; n++ {
+		at := v.config.Watches[0].Timer
+		if at == 0 || at >= end {
+			return
+		}
+		for _, b := range v.active {
+			v.walkUntil(b, at, point)
+		}
+		if at = v.config.Watches[0].Timer; at == 0 || at >= end {
+			return
+		}
+		v.ringAt = at
+		v.priceEvent = market.Event{At: at, Kind: market.KindTimer}
+		v.sink(&v.priceEvent)
+		for _, b := range v.active {
+			v.arriveAttached(b)
+		}
+	}
+}
+
+// walkUntil goes to where the path stands at a time before a point: at the latest tick that it has
+// reached.
+func (v *Venue) walkUntil(b *book, at market.Time, point int) {
+	if b.leg = point; at > b.times[point-1] {
+		from, way := b.points[point-1], b.points[point]-b.points[point-1]
+		past, whole := market.Price(at-b.times[point-1]), market.Price(b.times[point]-b.times[point-1])
+		tick := max(1, b.market.TickSize)
+		switch to := from + towards(way, past, whole); {
+		case way > 0:
+			v.walkTo(b, max(b.last, market.FloorTo(to, tick)))
+		case way < 0:
+			v.walkTo(b, min(b.last, market.CeilTo(to, tick)))
+		}
+	}
+	if b.watch.Tactic {
+		v.notifyPrice(b)
+	}
+}
+
+// notifyTactic walks to the price that a tactic waits for, if the path reaches it before it stops,
+// and notifies the engine. It reports whether it did.
+func (v *Venue) notifyTactic(b *book, stop market.Price) bool {
+	w := *b.watch
+	switch {
+	case w.Rise != 0 && max(b.last, stop) >= w.Rise:
+		if b.last < w.Rise {
+			b.stand(w.Rise)
+		}
+	case w.Fall != 0 && min(b.last, stop) <= w.Fall:
+		if b.last > w.Fall {
+			b.stand(w.Fall)
+		}
+	default:
+		return false
+	}
+	v.notifyPrice(b)
+	return b.watch.Rise != w.Rise || b.watch.Fall != w.Fall
+}
