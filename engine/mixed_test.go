@@ -479,7 +479,7 @@ func TestWhateverIsMixedNothingIsSoldOrSpentTwice(t *testing.T) {
 	}
 }
 
-// A restart drops what waits to replace an order, and it comes inside the path of a candle, where no
+// A restart drops what waits to replace an order, and comes inside the path of a candle, where no
 // live bot has one and where tactics act: without both it changes nothing. tactic_test.go restarts
 // tactics.
 func TestARestartAtAnyMomentOfAMixtureChangesNothing(t *testing.T) {

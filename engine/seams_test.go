@@ -109,7 +109,8 @@ func TestASaleOfWhatAnExitDoesNotCoverYetMakesItsBracketSmaller(t *testing.T) {
 // comes from another bracket then: from one whose exit does not hold all.
 func TestASaleBesideTheBracketsTakesNothingThatAnExitHolds(t *testing.T) {
 	b, candle := twoSpread(t)
-	require.Equal(t, []string{"buy 0.25", "buy 0.25"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
+	require.Equal(t, []string{"buy 0.25 attached", "buy 0.25 attached"},
+		b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
 	b.now += minute
 	require.Empty(t, b.buys(5, 3, btc/4), "the exit has no answer yet")
 	require.Equal(t, []string{"update 4 0.5 attached"}, b.buys(6, 4, btc/4))
@@ -124,11 +125,13 @@ func TestASaleBesideTheBracketsTakesNothingThatAnExitHolds(t *testing.T) {
 // An exit may have sold though its fill is not known yet. That base is not free.
 func TestASaleBesideTheBracketsTakesNothingThatAnExitHasSold(t *testing.T) {
 	b, candle := twoSpread(t)
-	require.Equal(t, []string{"buy 0.25", "buy 0.25"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
+	require.Equal(t, []string{"buy 0.25 attached", "buy 0.25 attached"},
+		b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
 	b.now += minute
 	require.Empty(t, b.buys(5, 3, btc/4), "the exit has no answer yet")
 	o := *b.account.Order(4)
-	o.Status, o.FilledAmount, o.AmountRemaining, o.OnHold = market.StatusPartiallyFilled, btc/8, btc/8, market.Money(btc/8)
+	o.Status, o.FilledAmount = market.StatusPartiallyFilled, btc/8
+	o.AmountRemaining, o.OnHold = btc/8, market.Money(btc/8)
 	b.tell(&o)
 	require.Equal(t, []string{"sell 0.25"}, candle())
 	b.sells(7, 5, btc/4, market.StatusFilled)
@@ -158,7 +161,7 @@ func TestAClosePartSellsFreeBaseWhileAnExitIsBeingEnlarged(t *testing.T) {
 	b.buys(1, 1, btc/4)
 	b.buys(2, 2, btc/4)
 	b.accept(3)
-	require.Equal(t, []string{"buy 0.25"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
+	require.Equal(t, []string{"buy 0.25 attached"}, b.by(&market.Event{Kind: market.KindTimer, At: b.now + minute}))
 	b.now += minute
 	require.Equal(t, []string{"update 3 0.5 attached"}, b.buys(4, 3, btc/4))
 	require.Equal(t, []string{"sell 0.25"}, candle())
@@ -288,7 +291,8 @@ func TestASavedStateWhoseNumbersDoNotFitIsRefusedInWords(t *testing.T) {
 		{`"bought":`, `"parted":-3,"bought":`, "-3 was sold by them"},
 		{`"sent":2`, `"sent":5`, "tactic of order 2: 5 of 4 parts are sent"},
 		{`"sent":2`, `"sent":-1`, "tactic of order 2: -1 of 4 parts are sent"},
-		{`"amount":100000000,"done"`, `"amount":-100000000,"done"`, "tactic of order 2: its size is -100000000 in base"},
+		{`"amount":100000000,"done"`, `"amount":-100000000,"done"`,
+			"tactic of order 2: its size is -100000000 in base"},
 		{`"order":3`, `"order":4`, "tactic of order 3: its order 4 is not known"},
 	} {
 		b, s := gapped(t)
