@@ -148,6 +148,8 @@ func (s *Set) sold(c *closing, amount market.Qty) {
 		}
 		if b.done() {
 			s.remove(b)
+		} else {
+			s.rewatch(b)
 		}
 	}
 }
