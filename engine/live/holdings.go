@@ -232,6 +232,32 @@ func (l *Loop) explain(q *inquiry, refusal error) {
 	}
 }
 
+// filledAfterEnd reports whether a trade is a fill of an own order that has ended in the account
+// without it: an answer about its end was false. The order is queried, and reopened as its record
+// says.
+func (l *Loop) filledAfterEnd(t *exchange.Trade) bool {
+	if t.ClientOrderID == uuid.Nil {
+		return false
+	}
+	own := l.endedOrder(t.ClientOrderID)
+	if own == nil || own.Strategy == 0 || own.Knows(&t.Fill) {
+		return false
+	}
+	q := l.queryOf(own.ID)
+	if l.Account.Known(own.ID) == nil {
+		q.ended = own
+	}
+	if !q.listed {
+		q.listed = true
+		l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
+			Stringer("books", own.State).
+			Msg("an order that had ended in the account has filled: it is queried, then reopened")
+		l.ReconcileLog.Note("filled after its end", orderText(q.id))
+	}
+	q.soon(l.now)
+	return true
+}
+
 // foreignTrades are the account's trades that are not this bot's, as movements. certain is false
 // while an own fill is not booked or a fee not settled.
 func (l *Loop) foreignTrades(q *inquiry) (moved []exchange.Movement, certain bool) {
@@ -246,7 +272,10 @@ func (l *Loop) foreignTrades(q *inquiry) (moved []exchange.Movement, certain boo
 		case o != nil && !o.Knows(&t.Fill):
 			l.queryOf(o.ID).soon(l.now)
 			certain = false
-		case o != nil || t.ClientOrderID != uuid.Nil && l.Owns != nil && l.Owns(t.ClientOrderID):
+		case o != nil:
+		case l.filledAfterEnd(t):
+			certain = false
+		case t.ClientOrderID != uuid.Nil && l.Owns != nil && l.Owns(t.ClientOrderID):
 		case !t.Settled:
 			certain = false
 		default:

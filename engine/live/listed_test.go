@@ -117,6 +117,23 @@ func TestFillsAfterTheEndInTheBooksAreBooked(t *testing.T) {
 	})
 }
 
+// No list has shown it open before it filled. The balances differ, and the trades have the fill.
+func TestAFillThatNoListAnnouncedIsBooked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := fooled(t)
+		p.box.move(70_00)
+		p.tick(3 * 60)
+		require.Contains(t, p.journal.remarks, "filled after its end: order 1")
+		require.NotContains(t, p.journal.remarks, "open after its end: order 1")
+		require.Equal(t, 1, p.s.fills)
+		require.Positive(t, p.account.Position(1, 1).Amount)
+		_, open := p.own(1)
+		require.False(t, open)
+		p.end()
+		p.agree()
+	})
+}
+
 // The books cannot take the order back: it is cancelled. Where it goes on being listed, all
 // strategies halt.
 func TestAnOrderThatCannotBeTakenBackIsCancelledOrHalts(t *testing.T) {

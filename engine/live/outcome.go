@@ -21,9 +21,10 @@ const (
 	cancelUnresolved                       // the answer to a cancel is missing, or the order's end is not seen yet
 	ended                                  // the order has ended; a fill or a fee of it may still be missing
 	absent                                 // it was inferred that a place never arrived
-	endedListed                            // it has ended in the account, and lists show it open
-	endedCancelling                        // the same, and a cancel of it is in flight
-	outcomes                               // length of the table
+	// it has ended in the account, and lists show it open, or a trade has filled it
+	endedListed
+	endedCancelling // the same, and a cancel of it is in flight
+	outcomes        // length of the table
 )
 
 // answer is an answer of the exchange about an order.

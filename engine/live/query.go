@@ -27,7 +27,7 @@ type query struct {
 	trusted       bool        // the next record is booked in any case: a person has decided
 	unsent        bool        // the last command could not be sent; logged already
 
-	listed     bool         // lists show the order open, and it has ended in the account
+	listed     bool         // lists show the order open, or a trade has filled it, and it has ended in the account
 	cancelling bool         // a cancel of that order is in flight
 	ended      *state.Order // that order, where the account has forgotten it
 }
