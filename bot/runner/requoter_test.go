@@ -38,9 +38,9 @@ func (s *requoter) OnTicker(d *strategy.Desk, t market.Ticker) {
 	case draw == 0 && len(open) > 0:
 		_ = d.Cancel(open[s.chance.IntN(len(open))].ID)
 	case draw < 3 && m.Held() > 0:
-		_, _ = m.Sell(strategy.Amount(min(2_000_000, m.Held())), strategy.At(last+market.Price(s.chance.IntN(15))*100))
+		_, _ = m.Sell(strategy.Amount(min(1_000_000, m.Held())), strategy.At(last+market.Price(s.chance.IntN(15))*100))
 	case draw < 5 && len(open) < 3:
-		_, _ = m.Buy(strategy.Amount(2_000_000), below)
+		_, _ = m.Buy(strategy.Amount(1_000_000), below)
 	case draw > 2 && len(open) > 0:
 		s.replace(m, &open[s.chance.IntN(len(open))], below, last)
 	}
