@@ -487,8 +487,8 @@ func TestWhateverIsMixedNothingIsSoldOrSpentTwice(t *testing.T) {
 	}
 }
 
-// A restart drops what waits to replace an order; without that, a restart that takes no time changes
-// nothing.
+// A restart drops what waits to replace an order; without that, a restart that takes no time
+// changes nothing.
 func TestARestartAtAnyMomentOfAMixtureChangesNothing(t *testing.T) {
 	for seed := range max(8, *mixedSeeds/10) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
