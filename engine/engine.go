@@ -468,5 +468,10 @@ func (e *Engine) Unprotected() market.Duration { return e.brackets.Unprotected()
 // UnprotectedBy is Unprotected by cause, without causes that did not occur.
 func (e *Engine) UnprotectedBy() []strategy.CauseTime { return e.brackets.ByCause() }
 
+// Covered is the base of a strategy in a market that brackets protect, or are about to.
+func (e *Engine) Covered(s market.StrategyID, m market.ID) market.Qty {
+	return e.brackets.Covered(s, m)
+}
+
 // Bare lists the positions that have no exit now, or one that is too small.
 func (e *Engine) Bare() []strategy.Unprotected { return e.brackets.Bare() }

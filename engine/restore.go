@@ -65,7 +65,7 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 		}
 	}
 	e.dropSaved(s.Replaces)
-	e.resumeTactics()
+	e.resumeTactics(s.Now)
 	e.notifySent()
 	e.watchTactics()
 	return e.out, nil

@@ -21,9 +21,30 @@ import (
 // one saves.
 func (b *bench) restart(history [][]market.Candle, strategies ...strategy.Strategy) []market.Command {
 	b.t.Helper()
+	return b.restartAt(b.now, history, strategies...)
+}
+
+// restartNow is restart within an instant. It requires that the new engine would save what the old
+// one has saved.
+func (b *bench) restartNow(history [][]market.Candle, strategies ...strategy.Strategy) []market.Command {
+	b.t.Helper()
+	before := saveAll(b.t, b.engine)
+	commands := b.restartAt(b.engine.Now(), history, strategies...)
+	after := saveAll(b.t, b.engine)
+	require.Len(b.t, after, len(before))
+	for part := range before {
+		require.Equal(b.t, string(before[part]), string(after[part]))
+	}
+	return commands
+}
+
+// restartAt is restart at a time.
+func (b *bench) restartAt(at market.Time, history [][]market.Candle,
+	strategies ...strategy.Strategy) []market.Command {
+	b.t.Helper()
 	saved := saveAll(b.t, b.engine)
 	b.account, b.engine = b.remake(strategies...)
-	commands, err := b.engine.Restore(b.now, saved, past(history))
+	commands, err := b.engine.Restore(at, saved, past(history))
 	require.NoError(b.t, err)
 	require.NoError(b.t, b.account.Check())
 	return commands

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -140,6 +141,34 @@ func TestASaleBesideTheBracketsTakesNothingThatAnExitHasSold(t *testing.T) {
 	require.Empty(t, b.engine.Bare())
 	require.Equal(t, 3*btc/8, b.engine.Covered(1, 1))
 	require.Equal(t, 3*btc/8, b.position())
+}
+
+// A strategy may make an exit larger than its bracket. What the exit then sells beyond that is the
+// base of another bracket, which has no exit now.
+func TestAnExitThatSellsMoreThanItsBracketTakesItFromTheOthers(t *testing.T) {
+	b := one(t, &script{candle: minutely(map[int]func(*strategy.Desk){
+		1: func(d *strategy.Desk) {
+			d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1))
+			d.In(1).Buy(strategy.Amount(btc), strategy.Exits(90*at1, 110*at1))
+		},
+		2: func(d *strategy.Desk) { require.NoError(t, d.Update(3, strategy.Resize(strategy.Amount(3*btc/2)))) },
+	})})
+	candle := func() []string {
+		return b.by(&market.Event{Kind: market.KindCandles, At: b.now,
+			Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
+	}
+	candle()
+	b.buys(1, 1, btc)
+	b.buys(2, 2, btc)
+	b.accept(3)
+	for id := market.OrderID(4); b.account.Order(id) != nil; id++ {
+		b.refuse(market.CommandPlace, id, exchange.CodeInvalid)
+	}
+	require.Equal(t, []string{"update 3 1.5"}, candle())
+	b.sells(3, 3, 3*btc/2, market.StatusFilled)
+	require.Equal(t, btc/2, b.position())
+	require.Equal(t, btc/2, b.engine.Covered(1, 1))
+	require.NoError(t, b.engine.CheckBrackets())
 }
 
 // Base without a bracket is sold before base with one, also while an exit is being enlarged.

@@ -322,25 +322,51 @@ func TestATacticWaitsWhileItsMarketIsHalted(t *testing.T) {
 	for _, way := range [][]strategy.Option{
 		{makerFirst, strategy.TakeAfter(2 * time.Minute)}, {strategy.TWAP(3*time.Minute, 3)},
 	} {
-		b := one(t, &script{candle: once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), way...) })})
-		b.flat(1, 100)
-		status := func(s market.MarketStatus) {
-			b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: s})
+		for _, restarting := range []bool{false, true} { // a restart that takes no time misses nothing
+			s := &script{candle: once(func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), way...) })}
+			b := one(t, s)
+			if restarting {
+				b.restartAlways(s)
+			}
+			b.flat(1, 100)
+			status := func(s market.MarketStatus) {
+				b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: s})
+			}
+			b.flat(1, 100)
+			sent := len(b.sent)
+			status(market.Halted)
+			b.catalog.Market(1).Status = market.Halted
+			for range 4 {
+				b.group(ample(100))
+			}
+			require.LessOrEqual(t, len(b.sent), sent+4, "cancels of the maker order at most: %v", b.sent)
+			status(market.Trading)
+			for range 3 {
+				b.group(ample(100))
+			}
+			require.Equal(t, btc, b.position(), "%v %v", b.sent, b.told)
 		}
-		b.flat(1, 100)
-		sent := len(b.sent)
-		status(market.Halted)
-		b.catalog.Market(1).Status = market.Halted
-		for range 4 {
-			b.group(ample(100))
-		}
-		require.LessOrEqual(t, len(b.sent), sent+4, "cancels of the maker order at most: %v", b.sent)
-		status(market.Trading)
-		for range 3 {
-			b.group(ample(100))
-		}
-		require.Equal(t, btc, b.position(), "%v %v", b.sent, b.told)
 	}
+}
+
+// All parts are sent: there is nothing that the restart comes too late for.
+func TestATWAPWithoutPartsToSendHasMissedNothingAtTheRestart(t *testing.T) {
+	s := &script{candle: once(func(d *strategy.Desk) {
+		d.In(1).Buy(strategy.Amount(btc), strategy.TWAP(2*time.Minute, 2))
+	})}
+	b := one(t, s)
+	watches := b.engine.Watches()
+	b.group(ample(100))
+	b.group(ample(100))
+	require.Equal(t, []string{"buy 0.5", "buy 0.5"}, b.sent)
+	b.now += 10 * minute
+	require.Empty(t, b.restart(nil, s))
+	copy(watches, b.engine.Watches())
+	b.group(ample(100))
+	require.Equal(t, btc, b.position())
+	require.False(t, b.engine.Working(1, 1))
+	require.NotContains(t, b.log.String(), "its time was over")
+	require.Contains(t, b.log.String(), "tactic: ended")
 }
 
 func TestARestThatTheCashDoesNotPayForIsBoughtAsFarAsItDoes(t *testing.T) {

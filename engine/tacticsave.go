@@ -122,15 +122,19 @@ func (e *Engine) isOf(t *SavedTactic, s *slot, m *market.Market, order market.Or
 	return o != nil && o.Strategy == s.id && o.Market == m.ID && o.Side == t.Side
 }
 
-// resumeTactics ends the tactics whose time was over when the bot came back: what they should have
-// traded then is a decision of the past. A rest whose maker order was being cancelled is taken.
-func (e *Engine) resumeTactics() {
+// resumeTactics ends the tactics that have more to send and whose time was over when the bot came
+// back: what they should have traded then is a decision of the past. A rest whose maker order was
+// being cancelled is taken. Where no time has passed since the save, all tactics go on.
+func (e *Engine) resumeTactics(saved market.Time) {
+	if e.now == saved {
+		return
+	}
 	for _, t := range e.tactics {
 		end := e.takeTime(t)
 		if t.Over != 0 {
 			end = t.began.Add(t.Over)
 		}
-		if t.phase != working || e.now < end {
+		if t.phase != working || e.now < end || t.Over != 0 && t.parts == t.Parts {
 			continue
 		}
 		t.phase, t.next, t.due, e.saves.changed = ending, e.now, e.now, true

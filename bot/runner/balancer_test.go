@@ -5,12 +5,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
@@ -19,7 +17,7 @@ import (
 )
 
 // balancerKind is a strategy that rebalances two markets at any moment to weights by chance, also
-// while the orders of the plan before are on their way.
+// while the orders of the plan before are on their way. Some of the base has exits.
 var balancerKind = strategy.Define("balancer", "rebalances two markets",
 	func(restlessParams) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(p restlessParams, s strategy.Setup) (strategy.Strategy, error) {
@@ -32,8 +30,14 @@ type balancer struct {
 	markets []*market.Market
 }
 
-func (s *balancer) OnTicker(d *strategy.Desk, _ market.Ticker) {
-	if s.chance.IntN(8) > 0 {
+func (s *balancer) OnTicker(d *strategy.Desk, t market.Ticker) {
+	switch s.chance.IntN(10) {
+	case 0:
+	case 1:
+		_, _ = d.In(t.Market).Buy(strategy.Amount(500_000), strategy.StopAt(t.Last.Below(market.Percent)),
+			strategy.TargetAt(t.Last.Above(market.Percent)), strategy.Trail(market.Percent), strategy.ByPrices())
+		return
+	default:
 		return
 	}
 	first := market.Rate(s.chance.IntN(7))
@@ -97,54 +101,36 @@ func TestWhateverBefallsARebalance(t *testing.T) {
 		t.Logf("%d sold, %d bought", seen.sold.Load(), seen.bought.Load())
 		require.Greater(t, min(seen.sold.Load(), seen.bought.Load()), int64(100))
 	})
-	for i, m := range mishaps {
-		for j, b := range boundaries[:6] {
-			if *liveSeeds == 1 && (i%4 != j%4 || testing.Short() && i%8 != j%8) {
-				continue
-			}
-			t.Run(m.name+"/"+b.name, func(t *testing.T) {
-				t.Parallel()
-				for seed := range uint64(*liveSeeds) {
-					synctest.Test(t, func(t *testing.T) { strikeRebalance(t, seed+1, b.endpoint, m.fault, seen) })
-				}
-			})
-		}
-	}
+	eachMishap(t, func(t *testing.T, seed uint64, f fault.Fault) {
+		s := balancers(t, seed, f)
+		s.observer = seen
+		p := s.start()
+		s.watched(p, 3*time.Minute)
+		require.NoError(t, p.end())
+		require.Empty(t, s.OpenAtTheExchange())
+		s.conserved(p)
+	})
 }
 
-func strikeRebalance(t *testing.T, seed uint64, endpoint string, f fault.Fault, seen *legsSeen) {
-	f.Endpoints, f.Probability, f.Until = []string{endpoint}, 0.34, 90*time.Second
-	f.Key = bottest.BotKey
-	s := balancers(t, seed, f)
-	s.observer = seen
-	p := s.start()
-	time.Sleep(3 * time.Minute)
-	require.NoError(t, p.end())
-	require.Empty(t, s.OpenAtTheExchange())
-	s.conserved(p)
-}
-
-// Kills as an order is about to reach the exchange, and when it has been carried out and the bot
-// has not heard of it, while a strategy rebalances.
+// Kills as a write is about to reach the exchange, and when it has been carried out and the bot has
+// not heard of it, while a strategy rebalances.
 func TestABotKilledAtAnyBoundaryOfARebalanceGoesOn(t *testing.T) {
-	for name, before := range map[string]bool{"about to be sent": true, "done": false} {
-		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(4**liveSeeds - 2) {
-				synctest.Test(t, func(t *testing.T) { killRebalance(t, seed+1, before) })
-			}
-		})
-	}
+	eachBoundary(t, 2**liveSeeds, killRebalance)
 }
 
-func killRebalance(t *testing.T, seed uint64, before bool) {
+func killRebalance(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
 	s, chance := balancers(t, seed), rand.New(rand.NewPCG(seed, 8))
+	killed := 0
 	for range 6 {
-		require.True(t, s.killAtWrite(market.CommandPlace, before, 1+chance.Int64N(6)))
+		if s.killAtWrite(kind, before, 1+chance.Int64N(4)) {
+			killed++
+		}
 		time.Sleep(time.Duration(chance.IntN(30)) * time.Second)
 	}
+	require.Positive(t, killed)
 	s.traffic.on(nil)
 	p := s.start()
-	time.Sleep(2 * time.Minute)
+	s.watched(p, 2*time.Minute)
 	require.NoError(t, p.end())
 	require.Empty(t, s.OpenAtTheExchange())
 	s.conserved(p)

@@ -12,6 +12,9 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 const hour = time.Hour
@@ -84,6 +87,61 @@ var boundaries = []struct{ name, endpoint string }{
 	{"markets", "GET /markets"},
 	{"prices", "GET /ticker/price"},
 	{"candles", "GET /{market}/candles"},
+}
+
+// eachMishap plays each mishap at each boundary of an order's life: it strikes a third of the
+// requests for a minute and a half. With one seed, it plays a quarter of all pairs; -short, an
+// eighth.
+func eachMishap(t *testing.T, play func(t *testing.T, seed uint64, f fault.Fault)) {
+	for i, m := range mishaps {
+		for j, b := range boundaries[:6] {
+			if *liveSeeds == 1 && (i%4 != j%4 || testing.Short() && i%8 != j%8) {
+				continue
+			}
+			t.Run(m.name+"/"+b.name, func(t *testing.T) {
+				t.Parallel()
+				for seed := range uint64(*liveSeeds) {
+					synctest.Test(t, func(t *testing.T) {
+						f := m.fault
+						f.Endpoints, f.Probability, f.Until = []string{b.endpoint}, 0.34, 90*time.Second
+						f.Key = bottest.BotKey
+						play(t, seed+1, f)
+					})
+					if t.Failed() {
+						t.Fatalf("seed %d", seed+1)
+					}
+				}
+			})
+		}
+	}
+}
+
+// watched lets the bot trade for a while. Every two seconds it requires that base of brackets
+// without an exit that the exchange has confirmed is among the positions that count as unprotected.
+func (s *stage) watched(p *process, long time.Duration) {
+	for range long / (2 * time.Second) {
+		time.Sleep(2 * time.Second)
+		p.look(func() {
+			for _, m := range p.plan.Catalog.Markets() {
+				s.counted(p, m)
+			}
+		})
+	}
+}
+
+func (s *stage) counted(p *process, m *market.Market) {
+	bare := p.engine.Covered(1, m.ID)
+	for _, o := range p.account.Open(nil, 1, m.ID) {
+		own := p.account.Own(o.ID)
+		if (o.Tag == "stop" || o.Tag == "target") && p.engine.Protects(o.ID) && own.State != state.Sent &&
+			own.State != state.Unknown {
+			bare -= o.AmountRemaining + max(0, o.FilledAmount-own.Booked())
+		}
+	}
+	of := func(u strategy.Unprotected) bool { return u.Market == m.ID }
+	if m.Tradable(bare, p.account.Last(m.ID)) > 0 && !slices.ContainsFunc(p.engine.Bare(), of) {
+		s.T.Errorf("%s of brackets have no exit, and nothing counts as unprotected", m.FormatQty(bare))
+	}
 }
 
 func TestWhateverGoesWrongExchangeAndBotAgree(t *testing.T) {

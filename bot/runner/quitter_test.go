@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
@@ -55,7 +54,8 @@ func (s *quitter) OnTicker(d *strategy.Desk, t market.Ticker) {
 		_, _ = m.Buy(hundredth, strategy.Exits(last-step-1000, last+step+1000),
 			strategy.PartAt(last+step/2, 40*market.Percent))
 	case draw == 1:
-		_, _ = m.Buy(hundredth, strategy.Exits(last-step-1000, last+step+1000))
+		_, _ = m.Buy(hundredth, strategy.Exits(last-step-1000, last+step+1000), strategy.TrailBy(step+1000),
+			strategy.ByPrices(), strategy.ExitAfterTime(time.Minute))
 	case draw == 2:
 		_, _ = m.Buy(hundredth, strategy.Exits(last-3000, last+step+1000), strategy.At(last-step/10/100*100),
 			strategy.Keep(market.KeepTarget))
@@ -137,38 +137,19 @@ func TestWhateverBefallsAClose(t *testing.T) {
 		require.Greater(t, closed.filled.Load(), int64(100))
 		require.Positive(t, closed.parts.Load())
 	})
-	for i, m := range mishaps {
-		for j, b := range boundaries[:6] {
-			if *liveSeeds == 1 && (i%4 != j%4 || testing.Short() && i%8 != j%8) {
-				continue
-			}
-			t.Run(m.name+"/"+b.name, func(t *testing.T) {
-				t.Parallel()
-				for seed := range uint64(*liveSeeds) {
-					synctest.Test(t, func(t *testing.T) { strikeClose(t, seed+1, b.endpoint, m.fault, closed) })
-					if t.Failed() {
-						t.Fatalf("seed %d", seed+1)
-					}
-				}
-			})
+	eachMishap(t, func(t *testing.T, seed uint64, f fault.Fault) {
+		s := quitters(t, seed, func(c *sandbox.Config) { c.Faults = []fault.Fault{f} })
+		s.observer = closed
+		p := s.start()
+		for range 90 {
+			time.Sleep(2 * time.Second)
+			s.guarded(p)
 		}
-	}
-}
-
-func strikeClose(t *testing.T, seed uint64, endpoint string, f fault.Fault, closed *sales) {
-	f.Endpoints, f.Probability, f.Until = []string{endpoint}, 0.34, 90*time.Second
-	f.Key = bottest.BotKey
-	s := quitters(t, seed, func(c *sandbox.Config) { c.Faults = []fault.Fault{f} })
-	s.observer = closed
-	p := s.start()
-	for range 90 {
-		time.Sleep(2 * time.Second)
-		s.guarded(p)
-	}
-	s.sameOpen(p)
-	require.NoError(t, p.end())
-	require.Empty(t, s.OpenAtTheExchange())
-	s.agree(p)
+		s.sameOpen(p)
+		require.NoError(t, p.end())
+		require.Empty(t, s.OpenAtTheExchange())
+		s.agree(p)
+	})
 }
 
 // Kills as a write is about to reach the exchange, and when it has been carried out and the bot has

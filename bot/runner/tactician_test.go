@@ -3,19 +3,16 @@ package runner
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
@@ -68,7 +65,7 @@ func (s *tactician) rest(m strategy.MarketDesk, last market.Price) {
 }
 
 func (s *tactician) begin(m strategy.MarketDesk, last market.Price, side market.Side) {
-	amount := market.Qty(1+s.chance.IntN(5)) * 1_000_000
+	amount := market.Qty(1+s.chance.IntN(5)) * 400_000
 	with := []strategy.Option{strategy.Tag(fmt.Sprintf("%d %x", amount, uuid.New()))}
 	seconds := func(least, most int) time.Duration {
 		return time.Duration(least+s.chance.IntN(most-least)) * time.Second
@@ -143,62 +140,37 @@ func (s *stage) settled(p *process, seen *tactics) {
 func TestWhateverBefallsATactic(t *testing.T) {
 	whole := &atomic.Int64{}
 	t.Cleanup(func() { require.Greater(t, whole.Load(), int64(20)) })
-	for i, m := range mishaps {
-		for j, b := range boundaries[:6] {
-			if *liveSeeds == 1 && (i%4 != j%4 || testing.Short() && i%8 != j%8) {
-				continue
-			}
-			t.Run(m.name+"/"+b.name, func(t *testing.T) {
-				t.Parallel()
-				for seed := range uint64(*liveSeeds) {
-					synctest.Test(t, func(t *testing.T) {
-						f, seen := m.fault, newTactics()
-						f.Endpoints, f.Probability, f.Until = []string{b.endpoint}, 0.34, 90*time.Second
-						f.Key = bottest.BotKey
-						s := tacticians(t, seed+1, seen, f)
-						p := s.start()
-						time.Sleep(3 * time.Minute)
-						s.settled(p, seen)
-						whole.Add(int64(seen.whole))
-					})
-				}
-			})
-		}
-	}
+	eachMishap(t, func(t *testing.T, seed uint64, f fault.Fault) {
+		seen := newTactics()
+		s := tacticians(t, seed, seen, f)
+		p := s.start()
+		s.watched(p, 3*time.Minute)
+		s.settled(p, seen)
+		whole.Add(int64(seen.whole))
+	})
 }
 
 // Kills as a write is about to reach the exchange, and when it has been carried out and the bot has
 // not heard of it, while a strategy trades by tactics.
 func TestABotKilledAtAnyBoundaryOfATacticGoesOn(t *testing.T) {
-	for _, command := range []market.CommandKind{market.CommandPlace, market.CommandUpdate, market.CommandCancel} {
-		for name, before := range map[string]bool{"about to be sent": true, "done": false} {
-			t.Run(fmt.Sprint(command, " ", name), func(t *testing.T) {
-				for seed := range uint64(2**liveSeeds - 1) {
-					synctest.Test(t, func(t *testing.T) { killTactic(t, seed+1, command, before) })
-				}
-			})
-		}
-	}
+	whole := 0
+	eachBoundary(t, 2**liveSeeds-1, func(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
+		whole += killTactic(t, seed, kind, before)
+	})
+	require.Positive(t, whole)
 }
 
-func killTactic(t *testing.T, seed uint64, command market.CommandKind, before bool) {
+// killTactic returns the number of tactics that traded all of their size.
+func killTactic(t *testing.T, seed uint64, kind market.CommandKind, before bool) int {
 	seen := newTactics()
 	s, chance := tacticians(t, seed, seen), rand.New(rand.NewPCG(seed, 8))
 	for range 6 {
-		p, killed, writes, nth := s.start(), make(chan struct{}), atomic.Int64{}, 1+chance.Int64N(6)
-		s.traffic.on(func(r *http.Request, about bool) {
-			if commandOf(r) == command && about == before && writes.Add(1) == nth {
-				p.kill()
-				close(killed)
-			}
-		})
-		<-killed
-		p.bury()
+		require.True(t, s.killAtWrite(kind, before, 1+chance.Int64N(6)))
 		time.Sleep(time.Duration(chance.IntN(15)) * time.Second)
 	}
 	s.traffic.on(nil)
 	p := s.start()
-	time.Sleep(2 * time.Minute)
+	s.watched(p, 2*time.Minute)
 	s.settled(p, seen)
-	require.Positive(t, seen.whole)
+	return seen.whole
 }

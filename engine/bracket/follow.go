@@ -56,6 +56,12 @@ func (s *Set) follow(o *state.Order, r *market.Report, fresh []market.Fill, held
 		}
 	} else {
 		s.followExit(b, o, r, fresh)
+		if b.amount < 0 { // its strategy had made the exit larger than the bracket
+			b.amount = 0
+			s.settle(b)
+			s.shrink(o.Strategy, o.Market, held)
+			return
+		}
 	}
 	s.settle(b)
 }
