@@ -172,7 +172,7 @@ func (v *Venue) beginPath(b *book) {
 	if b.watch.Any() { // the price may be past the target of an entry that has just filled
 		v.notifyReached(b)
 		v.notifyPeak(b)
-		v.notifyTactic(b, b.last)
+		v.notifyTactic(b, b.last, false)
 	}
 	if len(v.active) == 1 && b.idle() && !v.across && !v.follows(b) { // the path ends here: see candles
 		b.lowHit, b.topHit = false, false

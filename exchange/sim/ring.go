@@ -50,9 +50,9 @@ func (v *Venue) walkUntil(b *book, at market.Time, point int) {
 		tick := max(1, b.market.TickSize)
 		switch to := from + towards(way, past, whole); {
 		case way > 0:
-			v.walkTo(b, max(b.last, market.FloorTo(to, tick)))
+			v.walkAndStand(b, max(b.last, market.FloorTo(to, tick)))
 		case way < 0:
-			v.walkTo(b, min(b.last, market.CeilTo(to, tick)))
+			v.walkAndStand(b, min(b.last, market.CeilTo(to, tick)))
 		}
 	}
 	if b.watch.Tactic {
@@ -60,21 +60,29 @@ func (v *Venue) walkUntil(b *book, at market.Time, point int) {
 	}
 }
 
+// walkAndStand goes to a price of the leg that the path is on, and stops there.
+func (v *Venue) walkAndStand(b *book, to market.Price) {
+	v.walkTo(b, to)
+	b.stand(to)
+	for v.err == nil && v.notifyHere(b) {
+	}
+}
+
 // notifyTactic walks to the price that a tactic waits for, if the path reaches it before it stops,
-// and notifies the engine. It reports whether it did.
-func (v *Venue) notifyTactic(b *book, stop market.Price) bool {
+// and notifies the engine. An entry at that price is executed first. It reports whether the tactic
+// waits for another price now.
+func (v *Venue) notifyTactic(b *book, stop market.Price, entry bool) bool {
 	w := *b.watch
-	switch {
-	case w.Rise != 0 && max(b.last, stop) >= w.Rise:
-		if b.last < w.Rise {
-			b.stand(w.Rise)
-		}
-	case w.Fall != 0 && min(b.last, stop) <= w.Fall:
-		if b.last > w.Fall {
-			b.stand(w.Fall)
-		}
-	default:
+	level := w.Rise
+	if stop < b.last {
+		level = w.Fall
+	}
+	switch ahead := b.watchedBefore(stop); {
+	case w.Rise != 0 && b.last >= w.Rise, w.Fall != 0 && b.last <= w.Fall:
+	case level == 0 || level != between(level, b.last, ahead) || level == stop && entry:
 		return false
+	default:
+		b.stand(level)
 	}
 	v.notifyPrice(b)
 	return b.watch.Rise != w.Rise || b.watch.Fall != w.Fall

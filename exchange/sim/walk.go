@@ -36,7 +36,7 @@ func (v *Venue) walkTo(b *book, to market.Price) {
 		if next != nil {
 			stop = between(next.level, b.last, to)
 		}
-		if v.notifyHere(b) || v.notifyOnTheWay(b, stop) || b.watch.Tactic && v.notifyTactic(b, stop) {
+		if v.notifyHere(b) || b.watch.Tactic && v.notifyTactic(b, stop, next != nil) || v.notifyOnTheWay(b, stop) {
 			continue
 		}
 		if next == nil {
@@ -174,15 +174,25 @@ func (b *book) notifiedIf(reached bool, level market.Price) market.Price {
 // notifyOnTheWay walks to the watched price before stop, if there is one, and notifies the engine.
 // It reports whether it did: the engine may have changed the entries on the way.
 func (v *Venue) notifyOnTheWay(b *book, stop market.Price) bool {
-	level := b.watch.Above
-	if stop < b.last {
-		level = b.watch.Below
-	}
-	if level == 0 || level != between(level, b.last, stop) || level == stop {
+	level := b.watchedBefore(stop)
+	if level == stop {
 		return false
 	}
 	b.stand(level)
 	return v.notifyHere(b)
+}
+
+// watchedBefore is the watched price between the path's price and stop, or stop where there is
+// none.
+func (b *book) watchedBefore(stop market.Price) market.Price {
+	level := b.watch.Above
+	if stop < b.last {
+		level = b.watch.Below
+	}
+	if level == 0 || level == b.last || level != between(level, b.last, stop) {
+		return stop
+	}
+	return level
 }
 
 // notifyPeak sends the engine the price of a point of the path if it is above all prices that a
