@@ -12,33 +12,64 @@ func (v *Venue) attaches(b *book) bool {
 }
 
 // mostRings bounds the timers of one leg: the engine may set its next timer in the past.
-const mostRings = 1000
+const mostRings = 100_000
 
-// ring walks the paths towards their next point and lets the engine's timers ring on the way: those
-// before that point. What they send acts where the paths stand.
+// ringsTo walks all paths to a point and lets the engine's timers ring on the way, each where the
+// paths stand at its time. What they send acts there.
+//
+// Known limitation: of several markets one walks after the other. A timer that is set on the way in
+// one of them finds those before it at the point.
+func (v *Venue) ringsTo(point int) {
+	v.ringsLeft = mostRings
+	v.ring(point)
+	for i := 0; i < len(v.active) && v.err == nil; {
+		v.walk(v.active[i], point)
+		if v.interrupted() {
+			v.ring(point)
+		} else {
+			i++
+		}
+	}
+}
+
+// ring walks the paths towards their next point, from one timer before it to the next.
 func (v *Venue) ring(point int) {
 	end := v.active[0].times[point]
 	for _, b := range v.active {
 		end = min(end, b.times[point])
 	}
-	for n := 0; n < mostRings && v.err == nil; n++ {
+	for ; v.ringsLeft > 0 && v.err == nil; v.ringsLeft-- {
 		at := v.config.Watches[0].Timer
 		if at == 0 || at >= end {
-			return
+			break
+		}
+		v.until = at
+		for i := 0; i < len(v.active) && v.config.Watches[0].Timer == at; i++ {
+			v.walkUntil(v.active[i], at, point)
+		}
+		if v.config.Watches[0].Timer != at {
+			continue // another one, by what happened on the way
 		}
 		for _, b := range v.active {
-			v.walkUntil(b, at, point)
+			b.time = max(b.time, at)
 		}
-		if at = v.config.Watches[0].Timer; at == 0 || at >= end {
-			return
-		}
-		v.ringAt = at
 		v.priceEvent = market.Event{At: at, Kind: market.KindTimer}
 		v.sink(&v.priceEvent)
 		for _, b := range v.active {
 			v.arriveAttached(b)
 		}
 	}
+	v.until = end
+}
+
+// interrupted reports whether a timer rings before the path is where it is walking to: the engine
+// has set it on the way.
+func (v *Venue) interrupted() bool { return v.rings && v.timerOnTheWay() }
+
+//go:noinline
+func (v *Venue) timerOnTheWay() bool {
+	at := v.config.Watches[0].Timer
+	return at != 0 && at < v.until && v.ringsLeft > 0 && v.err == nil
 }
 
 // walkUntil goes to where the path stands at a time before a point: at the latest tick that it has
@@ -55,14 +86,16 @@ func (v *Venue) walkUntil(b *book, at market.Time, point int) {
 			v.walkAndStand(b, min(b.last, market.CeilTo(to, tick)))
 		}
 	}
-	if b.watch.Tactic {
+	if b.watch.Tactic && v.config.Watches[0].Timer == at {
 		v.notifyPrice(b)
 	}
 }
 
 // walkAndStand goes to a price of the leg that the path is on, and stops there.
 func (v *Venue) walkAndStand(b *book, to market.Price) {
-	v.walkTo(b, to)
+	if !v.walkTo(b, to) {
+		return
+	}
 	b.stand(to)
 	for v.err == nil && v.notifyHere(b) {
 	}

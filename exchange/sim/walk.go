@@ -14,10 +14,14 @@ func (v *Venue) walk(b *book, point int) {
 	if to == from {
 		for v.notifyHere(b) {
 		}
-		b.time = b.times[point]
+		if !v.interrupted() {
+			b.time = b.times[point]
+		}
 		return
 	}
-	v.walkTo(b, to)
+	if !v.walkTo(b, to) {
+		return
+	}
 	b.last, b.time = to, b.times[point]
 	if b.watch.Any() {
 		v.notifyReached(b)
@@ -25,8 +29,9 @@ func (v *Venue) walk(b *book, point int) {
 	}
 }
 
-// walkTo goes to a price of the leg that the path is on.
-func (v *Venue) walkTo(b *book, to market.Price) {
+// walkTo goes to a price of the leg that the path is on. It reports whether it came there, and no
+// timer rings before.
+func (v *Venue) walkTo(b *book, to market.Price) bool {
 	l := &b.above
 	if to < b.last || to == b.last && b.points[b.leg] < b.points[b.leg-1] {
 		l = &b.below
@@ -37,14 +42,20 @@ func (v *Venue) walkTo(b *book, to market.Price) {
 			stop = between(next.level, b.last, to)
 		}
 		if v.notifyHere(b) || b.watch.Tactic && v.notifyTactic(b, stop, next != nil) || v.notifyOnTheWay(b, stop) {
+			if v.interrupted() {
+				return false
+			}
 			continue
 		}
 		if next == nil {
 			break
 		}
 		b.stand(stop)
-		v.execute(b, next, false)
+		if v.execute(b, next, false); v.interrupted() {
+			return false
+		}
 	}
+	return true
 }
 
 // stand moves the path to a price of the leg it is on.
@@ -189,7 +200,7 @@ func (b *book) watchedBefore(stop market.Price) market.Price {
 	if stop < b.last {
 		level = b.watch.Below
 	}
-	if level == 0 || level == b.last || level != between(level, b.last, stop) {
+	if level == 0 || level != between(level, b.last, stop) || slices.Contains(b.notified[:], level) {
 		return stop
 	}
 	return level
