@@ -540,7 +540,7 @@ func TestThePartsOfATacticAreNeverMoreThanItsSize(t *testing.T) {
 	}
 	require.Greater(t, begun, 2000)
 	require.Greater(t, whole, 300)
-	
+
 }
 
 func TestARestartAtAnyMomentOfRandomTacticsChangesNothing(t *testing.T) {
