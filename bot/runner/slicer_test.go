@@ -15,8 +15,8 @@ type slicerParams struct {
 }
 
 // slicerKind is a strategy that buys or sells an amount of base by a tactic, at every fifth close: a
-// TWAP, or a maker's order whose rest is taken after a time. Each tactic has ended by the fifth
-// close after it.
+// TWAP, or a maker's order whose rest is taken after a time. Or it buys with an exit after a time.
+// All has ended by the fifth close after it.
 var slicerKind = strategy.Define("slicer", "buys and sells by tactics that end by a time",
 	func(slicerParams) strategy.Needs { return strategy.Needs{} },
 	func(p slicerParams, s strategy.Setup) (strategy.Strategy, error) { return &slicer{params: p}, nil })
@@ -40,12 +40,14 @@ func (s *slicer) OnCandle(d *strategy.Desk, c market.Candle) {
 	switch {
 	case s.params.Inside:
 		with = []strategy.Option{strategy.TWAP(time.Duration(60+chance.IntN(120))*time.Second, 2+chance.IntN(5))}
+	case side == market.Buy && chance.IntN(3) == 0: // an exit after a time, at an open
+		with = []strategy.Option{strategy.StopAt(c.Close - 3*m.Market().TickSize),
+			strategy.ExitAfterTime(minutes(1 + chance.IntN(4)))}
 	case chance.IntN(2) == 0:
 		parts := 2 + chance.IntN(3)
 		with = []strategy.Option{strategy.TWAP(minutes(parts), parts)}
 	default:
-		with = []strategy.Option{strategy.MakerFirst(minutes(1 + chance.IntN(2))),
-			strategy.TakeAfter(minutes(1 + chance.IntN(4)))}
+		with = []strategy.Option{strategy.MakerFirst(minutes(9)), strategy.TakeAfter(minutes(1 + chance.IntN(4)))}
 	}
 	_, _ = m.Place(side, strategy.Amount(amount), with...)
 }

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"math/rand/v2"
-	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -36,12 +35,8 @@ func (s *trailer) OnCandle(d *strategy.Desk, c market.Candle) {
 	if chance.IntN(2) == 0 {
 		with = append(with, strategy.TargetAt(c.Close+ticks(2, 6)))
 	}
-	limit := chance.IntN(3) == 0
-	switch draw := chance.IntN(4); {
-	case draw < 2:
+	if chance.IntN(2) == 0 {
 		with = append(with, strategy.ExitAfter(1+chance.IntN(6)))
-	case draw == 2 && !limit: // of an entry at an open, so that it ends at one
-		with = append(with, strategy.ExitAfterTime(time.Duration(1+chance.IntN(6))*time.Minute))
 	}
 	if chance.IntN(3) == 0 {
 		with = append(with, strategy.BreakEvenAfter(10*market.BasisPoint))
@@ -51,7 +46,7 @@ func (s *trailer) OnCandle(d *strategy.Desk, c market.Candle) {
 	}
 	switch open := m.OpenOrders(); {
 	case m.Position().Amount == 0 && len(open) == 0:
-		if limit {
+		if chance.IntN(3) == 0 {
 			with = append(with, strategy.At(c.Close-ticks(0, 1)))
 		}
 		_, _ = m.Buy(amount, with...)
