@@ -14,8 +14,8 @@ func (e *Engine) Covered(s market.StrategyID, m market.ID) market.Qty {
 	return e.brackets.Covered(s, m)
 }
 
-// CheckTacticLevels compares the prices that tactics wait for with those that a walk from the latest
-// price finds, one tick after the other. It returns how many tactics wait for one.
+// CheckTacticLevels compares the prices that tactics wait for with those that a walk from the
+// latest price finds, one tick after the other. It returns how many tactics wait for one.
 func (e *Engine) CheckTacticLevels() (waiting int, err error) {
 	for _, t := range e.tactics {
 		want, have := e.naiveLevel(t), e.level(t)
@@ -31,7 +31,7 @@ func (e *Engine) CheckTacticLevels() (waiting int, err error) {
 }
 
 // naiveLevel is the first price on a tick, away from the latest price, at which the best price of a
-// tactic's side leaves its order or its edge; 0: there is none.
+// tactic's side leaves its order or its edge; 0: there is none up to twice the price.
 func (e *Engine) naiveLevel(t *tactic) market.Price {
 	m, last := e.catalog.Market(t.market), e.account.Last(t.market)
 	if _, quoted := e.account.BestPrice(t.market, t.side); quoted || t.phase != working || t.Over != 0 {
@@ -51,7 +51,7 @@ func (e *Engine) naiveLevel(t *tactic) market.Price {
 	if t.side == market.Sell {
 		p, tick = market.CeilTo(last, tick), -tick
 	}
-	for p += tick; len(ahead) > 0 && p > 0; p += tick {
+	for p += tick; len(ahead) > 0 && p > 0 && p <= 2*last; p += tick {
 		for _, edge := range ahead {
 			if t.away(e.joinedAt(t.market, t.side, p), edge) {
 				return p

@@ -38,8 +38,8 @@ type agreement struct {
 }
 
 // agreements are the shipped strategies, each by itself and with few candles between its decisions,
-// one that tries everything, one that leaves by Close, one whose exits follow, and one that trades by
-// tactics.
+// one that tries everything, one that leaves by Close, one whose exits follow, and one that trades
+// by tactics.
 var agreements = []agreement{
 	{"smacross", play{alike: true, strategies: section("s", "smacross", both, "1m",
 		`params = { fast = 3, slow = 8, share = "0.5" }`)}},
@@ -53,7 +53,8 @@ var agreements = []agreement{
 		`params = { period = 5, low = 40.0, high = 60.0, offset_bps = "5", target_bps = "10", expire = 3 }`)}},
 	{"grid", play{strategies: section("s", "grid", both, "1m",
 		`params = { levels = 3, spacing_bps = "12", recentre_bps = "30", money = "200" }`)}},
-	{"dca", play{alike: true, strategies: section("s", "dca", both, "1m", `params = { money = "25.55", every_candles = 1 }`)}},
+	{"dca", play{alike: true,
+		strategies: section("s", "dca", both, "1m", `params = { money = "25.55", every_candles = 1 }`)}},
 	{"dca by the clock", play{alike: true, strategies: section("s", "dca", bitcoin, "1m",
 		`params = { money = "25.55", every = "5m" }`)}},
 	{"maker on tickers", play{quiet: true,

@@ -14,12 +14,14 @@ var priced = regexp.MustCompile(`(Price|Fee|FilledAmountQuote|FilledFee|FeePaid|
 
 var cash = regexp.MustCompile(`^\d+ EUR$`)
 
-// A TWAP whose parts lie inside candles sends the same parts, and each fills. Its prices are those of
-// other moments of the same candle: they differ by no more than the widest candle from high to low.
+// A TWAP whose parts lie inside candles sends the same parts, and each fills. Its prices are those
+// of other moments of the same candle: they differ by no more than the widest candle from high to
+// low.
 func TestATWAPInsideACandleTradesTheSameLiveOnPaperAndInABacktest(t *testing.T) {
 	t.Parallel()
 	for n := range 2 * *liveSeeds {
-		p := play{weather: weather{seed: uint64(n + 200), wicks: true}, minutes: shortened(t, 60), into: 10 * time.Second,
+		p := play{weather: weather{seed: uint64(n + 200), wicks: true}, minutes: shortened(t, 60),
+			into:       10 * time.Second,
 			strategies: section("s", "slicer", both, "1m", "params = { seed = 4, inside = true }"), paper: n%2 == 1}
 		live, tested, all := p.both(t)
 		var widest float64

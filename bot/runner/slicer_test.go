@@ -14,9 +14,9 @@ type slicerParams struct {
 	Inside bool  `toml:"inside" default:"false" doc:"the times of its tactics lie inside candles"`
 }
 
-// slicerKind is a strategy that buys or sells an amount of base by a tactic, at every fifth close: a
-// TWAP, or a maker's order whose rest is taken after a time. Or it buys with an exit after a time.
-// All has ended by the fifth close after it.
+// slicerKind is a strategy that buys or sells an amount of base by a tactic, at every fifth close:
+// a TWAP, or a maker's order whose rest is taken after a time. Or it buys with an exit after a
+// time. All has ended by the fifth close after it.
 var slicerKind = strategy.Define("slicer", "buys and sells by tactics that end by a time",
 	func(slicerParams) strategy.Needs { return strategy.Needs{} },
 	func(p slicerParams, s strategy.Setup) (strategy.Strategy, error) { return &slicer{params: p}, nil })

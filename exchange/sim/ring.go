@@ -12,7 +12,7 @@ func (v *Venue) attaches(b *book) bool {
 }
 
 // mostRings bounds the timers of one leg: the engine may set its next timer in the past.
-const mostRings = 100_000
+const mostRings = 1000
 
 // ringsTo walks all paths to a point and lets the engine's timers ring on the way, each where the
 // paths stand at its time. What they send acts there.

@@ -164,7 +164,8 @@ func (n *naivePath) hear(b *naiveLeg, price market.Price, line string) {
 // the commands.
 func (n *naivePath) carryOut() {
 	for len(n.queue) > 0 {
-		slices.SortStableFunc(n.queue, func(x, y market.Command) int { return cmp.Compare(x.Order.Market, y.Order.Market) })
+		slices.SortStableFunc(n.queue,
+			func(x, y market.Command) int { return cmp.Compare(x.Order.Market, y.Order.Market) })
 		c := n.queue[0]
 		n.queue = n.queue[1:]
 		b := &n.books[c.Order.Market]
@@ -398,8 +399,8 @@ func TestTimersAndPricesInsideAPathComeWhereANaiveWalkMeetsThem(t *testing.T) {
 		}
 		rung += b.rung
 	}
-	require.Greater(t, rung, 10_000)
-	require.Greater(t, lines, 100_000)
+	require.Greater(t, rung, 5_000)
+	require.Greater(t, lines, 50_000)
 }
 
 // ringGroup is the next candles: of one market, or of two.
