@@ -480,6 +480,8 @@ type ledger struct {
 	base    map[market.OrderID]market.Qty
 	money   map[market.OrderID]market.Value
 	catalog *market.Catalog
+	steps   int
+	waited  int // how often a tactic waited for a price
 }
 
 func (l *ledger) Closed(*state.Order) {}
@@ -512,7 +514,15 @@ func chancily(t *testing.T, seed uint64, restarting bool) (*bench, *tactician, *
 		account: risk.AccountLimits{AllowSelfCross: true}})
 	book.catalog = b.catalog
 	b.catalog.Market(1).MinOrderInQuote = market.Money(chance.IntN(2)) * eur
-	check := func() { require.NoError(t, b.engine.CheckBrackets()) }
+	b.catalog.Market(1).TickSize = [...]market.Price{1, 1, 5, 30, 70}[chance.IntN(5)] // prices may lie between ticks
+	check := func() {
+		require.NoError(t, b.engine.CheckBrackets())
+		if book.steps++; book.steps%8 == 0 && !restarting { // the naive way is slow
+			waiting, err := b.engine.CheckTacticLevels()
+			require.NoError(t, err, "seed %d", seed)
+			book.waited += waiting
+		}
+	}
 	if b.done = check; restarting {
 		b.restartAlways(s)
 	}
@@ -538,9 +548,10 @@ func chancily(t *testing.T, seed uint64, restarting bool) (*bench, *tactician, *
 
 // Whatever happens, the parts of a tactic are never more than its size.
 func TestThePartsOfATacticAreNeverMoreThanItsSize(t *testing.T) {
-	whole, begun := 0, 0
+	whole, begun, waited := 0, 0, 0
 	for seed := range uint64(200) {
 		b, s, book := chancily(t, seed, false)
+		waited += book.waited
 		for _, x := range s.begun {
 			begun++
 			require.True(t, x.money != 0 || book.base[x.id] <= x.amount, "seed %d: order %d: %d of %d", seed, x.id,
@@ -558,6 +569,7 @@ func TestThePartsOfATacticAreNeverMoreThanItsSize(t *testing.T) {
 	}
 	require.Greater(t, begun, 2000)
 	require.Greater(t, whole, 300)
+	require.Greater(t, waited, 1_000)
 }
 
 func TestARestartAtAnyMomentOfRandomTacticsChangesNothing(t *testing.T) {

@@ -39,16 +39,17 @@ func (e *Engine) level(t *tactic) market.Price {
 			edge = at.Price // nearer than the edge
 		}
 	}
-	tick := max(1, e.catalog.Market(t.market).TickSize)
 	if edge == 0 {
 		return 0
 	}
+	tick := max(1, e.catalog.Market(t.market).TickSize)
+	low := market.FloorTo(last, tick) // it does not leave, low+high does
 	if t.side == market.Sell {
-		tick = -tick
+		low, tick = market.CeilTo(last, tick), -tick
 	}
 	leaves := func(p market.Price) bool { return t.away(e.joinedAt(t.market, t.side, p), edge) }
-	low, high := last-last%tick, tick // low does not leave, low+high does
-	for high = tick; !leaves(low + high); high *= 2 {
+	high := tick
+	for ; !leaves(low + high); high *= 2 {
 		if low+high <= 0 || low+high > 4*max(edge, last) {
 			return 0
 		}

@@ -313,7 +313,9 @@
         for (const r of ranges) { least = Math.min(least, r[0]); most = Math.max(most, r[1]); }
         if (!(most > least)) { const room = Math.abs(least) / 20 || 1; least -= room; most += room; }
         const room = (most - least) * 0.05, y = v => bottom - (v - least + room) / (most - least + 2 * room) * (bottom - top);
-        const step = 10 ** Math.floor(Math.log10((most - least) / ((bottom - top) / 60))), wide = [1, 2, 5, 10].find(k => (most - least) / (k * step) <= (bottom - top) / 30) * step;
+        const step = 10 ** Math.floor(Math.log10((most - least) / ((bottom - top) / 60))), fits = [10, 5, 2, 1].findLastIndex(k => (most - least) / (k * step) <= (bottom - top) / 30);
+        const ticks = w => Math.floor((most + room) / w) - Math.ceil((least - room) / w) + 1;
+        const wide = [10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05].slice(fits).map(k => k * step).find(w => ticks(w) > 1); // a low pane has two ticks, too
         context.strokeStyle = colours("grid");
         context.fillStyle = colours("soft");
         context.lineWidth = 1;

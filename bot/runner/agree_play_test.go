@@ -103,18 +103,23 @@ func (p *play) markets(t *testing.T, from market.Time, minutes int) []*series {
 // agree trades the play both ways, requires that nothing differs, and returns what there was.
 func (p *play) agree(t *testing.T) (live *trail) {
 	t.Helper()
+	live, tested, _ := p.both(t)
+	p.compare(t, tested, live)
+	return live
+}
+
+// both trades the play both ways.
+func (p *play) both(t *testing.T) (live, tested *trail, all []*series) {
 	if p.live = "[poll]\ntickers = \"2s\"\n"; p.quiet {
 		p.hush()
 	}
-	var all []*series
 	var from, to market.Time
 	synctest.Test(t, func(t *testing.T) { live, all, from, to = p.traded(t) })
 	var candles []stored
 	for _, s := range all {
 		candles = append(candles, s.stored(p.longer))
 	}
-	p.compare(t, p.tested(t, candles, from, to), live)
-	return live
+	return live, p.tested(t, candles, from, to), all
 }
 
 // compare requires that two trails are the same, strategy by strategy and market by market; it
@@ -150,7 +155,7 @@ func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market
 	all = p.markets(t, begin.Add(-history), 180+p.late+p.minutes+1)
 	to = begin.Add(time.Duration(p.late+p.minutes) * time.Minute)
 	s := newStage(t, p.seed, world(all, history))
-	s.kinds = append(shipped.Definitions(), fickleKind, leaverKind, trailerKind)
+	s.kinds = append(shipped.Definitions(), fickleKind, leaverKind, trailerKind, slicerKind)
 	mode := config.ModeLive
 	if p.paper {
 		mode = config.ModePaper
@@ -240,7 +245,7 @@ func (p *play) tested(t *testing.T, all []stored, from, to market.Time) *trail {
 	require.NoError(t, store.Close())
 	c, err := config.LoadBacktest(&config.Source{File: "backtest.toml", Text: text + p.strategies})
 	require.NoError(t, err)
-	planned, err := plan.NewBacktest(c, append(shipped.Definitions(), fickleKind, leaverKind, trailerKind))
+	planned, err := plan.NewBacktest(c, append(shipped.Definitions(), fickleKind, leaverKind, trailerKind, slicerKind))
 	require.NoError(t, err)
 	lib, err := plan.OpenLibrary(c)
 	require.NoError(t, err)

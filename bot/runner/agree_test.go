@@ -38,7 +38,8 @@ type agreement struct {
 }
 
 // agreements are the shipped strategies, each by itself and with few candles between its decisions,
-// one that tries everything, one that leaves by Close, and one whose exits follow.
+// one that tries everything, one that leaves by Close, one whose exits follow, and one that trades
+// by tactics.
 var agreements = []agreement{
 	{"smacross", play{alike: true, strategies: section("s", "smacross", both, "1m",
 		`params = { fast = 3, slow = 8, share = "0.5" }`)}},
@@ -52,7 +53,8 @@ var agreements = []agreement{
 		`params = { period = 5, low = 40.0, high = 60.0, offset_bps = "5", target_bps = "10", expire = 3 }`)}},
 	{"grid", play{strategies: section("s", "grid", both, "1m",
 		`params = { levels = 3, spacing_bps = "12", recentre_bps = "30", money = "200" }`)}},
-	{"dca", play{alike: true, strategies: section("s", "dca", both, "1m", `params = { money = "25.55", every_candles = 1 }`)}},
+	{"dca", play{alike: true,
+		strategies: section("s", "dca", both, "1m", `params = { money = "25.55", every_candles = 1 }`)}},
 	{"dca by the clock", play{alike: true, strategies: section("s", "dca", bitcoin, "1m",
 		`params = { money = "25.55", every = "5m" }`)}},
 	{"maker on tickers", play{quiet: true,
@@ -69,6 +71,9 @@ var agreements = []agreement{
 		`params = { closes = 4, width = 0.5, gain = "0%", atr = 3, stop_atr = 2.0 }`)}},
 	{"accumulate", play{strategies: section("s", "accumulate", both, "1m",
 		`params = { money = "150", every = "5m", candles = 3, move = "1s", take = "2m3s", beyond = "8bps" }`)}},
+	{"accumulate that does not move", play{alike: true, strategies: section("s", "accumulate", both, "1m",
+		`params = { money = "150", every = "5m", candles = 3, move = "9m", take = "3m", beyond = "20bps" }`)}},
+	{"slicer", play{strategies: section("s", "slicer", both, "1m", "params.seed = 9")}},
 	{"fickle", play{strategies: fickleSection("s", bitcoin, 1) + "params.closes = true\n"}},
 	{"leaver", play{strategies: section("s", "leaver", both, "1m", "params.seed = 3")}},
 	{"trailer", play{strategies: section("s", "trailer", both, "1m", "params.seed = 5")}},

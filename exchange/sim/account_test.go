@@ -13,9 +13,14 @@ import (
 //	  fill AMOUNT @ PRICE, fee FEE (maker|taker)
 //	order 1 rejected: place, CODE
 //	price 95                            a watched price was reached
+//	timer                               a timer rang inside the path
 func (s *stage) tell(ev *market.Event) {
 	clock := fmt.Sprintf("%02d:%02d ", ev.At/60e9, ev.At%60e9/1e9)
-	if ev.Kind == market.KindTrade {
+	switch ev.Kind {
+	case market.KindTimer:
+		fmt.Fprintf(&s.heard, "%s timer\n", clock)
+		return
+	case market.KindTrade:
 		fmt.Fprintf(&s.heard, "%s price %s\n", clock, s.catalog.Market(ev.Market).FormatPrice(ev.Trade.Price))
 		return
 	}

@@ -96,9 +96,6 @@ func (v *Venue) arriveInPath(b *book) {
 			}
 			a := v.takeOut(i)
 			b.waiting--
-			if v.rings {
-				b.time = max(b.time, min(a.at, v.ringAt))
-			}
 			v.carryOut(&a, -1)
 			v.match(b)
 			i = -1 // its effects may have brought more commands

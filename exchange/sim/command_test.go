@@ -13,8 +13,11 @@ func (s *stage) do(at market.Time, words []string) {
 // command reads a command of the script.
 func (s *stage) command(at market.Time, words []string) market.Command {
 	c := market.Command{At: at}
-	if words[0] == "attached" {
+	switch words[0] {
+	case "attached":
 		c.Attached, words = true, words[1:]
+	case "earlier":
+		c.Earlier, words = true, words[1:]
 	}
 	c.Order.ID = s.id(words[1])
 	switch words[0] {

@@ -107,14 +107,15 @@ const noCap = market.Qty(1<<63 - 1)
 // come first: a cancel in time prevents a fill at the open.
 func (v *Venue) point(point int) {
 	if v.rings && point > 0 {
-		v.ring(point)
+		v.ringsTo(point)
 	}
 	for _, b := range v.active {
-		if point > 0 {
+		switch {
+		case point == 0:
+			b.last, b.time = b.points[0], b.times[0]
+		case !v.rings:
 			v.walk(b, point)
-			continue
 		}
-		b.last, b.time = b.points[0], b.times[0]
 	}
 	for _, b := range v.active {
 		v.anchorAt(b, b.last)
@@ -172,7 +173,7 @@ func (v *Venue) beginPath(b *book) {
 	if b.watch.Any() { // the price may be past the target of an entry that has just filled
 		v.notifyReached(b)
 		v.notifyPeak(b)
-		v.notifyTactic(b, b.last)
+		v.notifyTactic(b, b.last, false)
 	}
 	if len(v.active) == 1 && b.idle() && !v.across && !v.follows(b) { // the path ends here: see candles
 		b.lowHit, b.topHit = false, false

@@ -98,14 +98,6 @@ type stage struct {
 	heard     strings.Builder
 }
 
-// reaction is a command that the script gives the moment an order fills or is cancelled, or a
-// watched price is told: at once.
-type reaction struct {
-	order market.OrderID // 0: a watched price
-	end   bool           // its cancel, not its fill
-	words []string
-}
-
 func newStage(t *testing.T) *stage {
 	s := &stage{t: t, catalog: &market.Catalog{}}
 	for _, symbol := range [...]string{"EUR", "BTC", "ETH"} {
@@ -136,33 +128,6 @@ func (s *stage) open() *Venue {
 		}
 	}
 	return s.venue
-}
-
-// hear writes an event down and gives the commands that wait for it.
-func (s *stage) hear(ev *market.Event) {
-	s.tell(ev)
-	if w := &s.watches[1]; ev.Kind == market.KindTrade && w.Peak != 0 {
-		w.Peak = max(w.Peak, ev.Trade.Price)
-	}
-	for i := 0; i < len(s.reactions); i++ {
-		r := s.reactions[i]
-		if !r.waitsFor(ev) {
-			continue
-		}
-		s.reactions = append(s.reactions[:i], s.reactions[i+1:]...)
-		i--
-		s.do(ev.At, r.words)
-	}
-}
-
-func (r *reaction) waitsFor(ev *market.Event) bool {
-	if ev.Kind == market.KindTrade {
-		return r.order == 0
-	}
-	if r.end {
-		return ev.Report.Order == r.order && ev.Report.Exec == market.ExecCanceled
-	}
-	return r.order != 0 && len(ev.Fills) > 0 && ev.Report.Order == r.order
 }
 
 // advance moves the market and the clock.

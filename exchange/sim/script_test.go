@@ -16,15 +16,20 @@ import (
 //	set path olhc | fill through | rounding fill
 //	fees MAKER TAKER                    e.g. fees 0.15% 0.25%
 //	balance EUR 1000
-//	watch below 95 | watch above 105    0 for none; "watch peak 105" rises with the prices that are told
+//	watch below 95 | watch above 105    0 for none; "watch peak 105" rises with the prices that are told;
+//	                                    "watch fall 95" and "watch rise 105", a tactic's, are told once
 //	expect MARKET                       a command may come while the path stands at an open
 //	place ID SIDE TYPE AMOUNT           options: @ PRICE, trigger PRICE, reference R, tif IOC, stp MODE, postOnly,
 //	                                    in MARKET, group N; "quote 100" for AMOUNT is an amountQuote
 //	update ID FIELD VALUE …             amount, remaining, quote, price, trigger, tif, stp, postOnly; in MARKET
 //	cancel ID                           in MARKET
 //	on ID COMMAND                       gives the command the moment order ID fills; "on price" when the venue
-//	                                    reports a watched price, "on cancel ID" when the order has been cancelled
+//	                                    reports a watched price, "on cancel ID" and "on update ID" when the order
+//	                                    has been cancelled or updated, "on 02:15" when the path is there: a timer,
+//	                                    which makes a tactic; or "on … watch …", "on … on …"
 //	attached COMMAND                    the command acts inside the path (a bracket's)
+//	earlier COMMAND                     the command, of a timer, arrives at a later point of the same path
+//	restart                             the engine forgets what it waits for; a Book is made again, with its orders
 //	candle OPEN HIGH LOW CLOSE [vol V] [in MARKET]; several, joined by "|", close at one instant
 //	ticker LAST [BID ASK]               ten seconds after what was before, like a trade
 //	trade PRICE
@@ -49,7 +54,9 @@ func (s *stage) perform(words []string) {
 		s.watches[s.catalog.MarketNamed(words[1]).ID].Open = true
 	case "on":
 		s.react(words[1], words[2:])
-	case "place", "update", "cancel", "attached":
+	case "restart":
+		s.restart()
+	case "place", "update", "cancel", "attached", "earlier":
 		s.open()
 		s.do(s.now, words)
 	case "accounts", "house", "as", "late", "release", "tick", "book":
@@ -203,21 +210,14 @@ func (s *stage) watch(side string, price market.Price) {
 		s.watches[1].Above = price
 	case "peak":
 		s.watches[1].Peak = price
+	case "fall":
+		s.watches[1].Fall = price
+	case "rise":
+		s.watches[1].Rise = price
 	default:
-		s.fail("watch below, above or peak, not ", side)
+		s.fail("watch below, above, peak, fall or rise, not ", side)
 	}
-}
-
-func (s *stage) react(to string, words []string) {
-	r := reaction{words: words}
-	switch to {
-	case "price":
-	case "cancel":
-		r.order, r.end, r.words = s.id(words[0]), true, words[1:]
-	default:
-		r.order = s.id(to)
-	}
-	s.reactions = append(s.reactions, r)
+	s.setTactic()
 }
 
 func (s *stage) price(text string) market.Price { return parsed(s.catalog.Market(1).ParsePrice(text)) }

@@ -148,8 +148,9 @@ type Venue struct {
 	movement int64 // calls of Advance so far
 	err      error
 
-	rings  bool        // the engine's timers ring inside the path that is walked
-	ringAt market.Time // the time of the latest
+	rings     bool        // the engine's timers ring inside the path that is walked
+	ringsLeft int         // timers that may still ring on its present leg
+	until     market.Time // to which the path is walked now
 
 	across     bool // an attached buy was sent: it acts where its market's path stands
 	performing bool // a command of Perform is being carried out

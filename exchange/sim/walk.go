@@ -14,10 +14,14 @@ func (v *Venue) walk(b *book, point int) {
 	if to == from {
 		for v.notifyHere(b) {
 		}
-		b.time = b.times[point]
+		if !v.interrupted() {
+			b.time = b.times[point]
+		}
 		return
 	}
-	v.walkTo(b, to)
+	if !v.walkTo(b, to) {
+		return
+	}
 	b.last, b.time = to, b.times[point]
 	if b.watch.Any() {
 		v.notifyReached(b)
@@ -25,8 +29,9 @@ func (v *Venue) walk(b *book, point int) {
 	}
 }
 
-// walkTo goes to a price of the leg that the path is on.
-func (v *Venue) walkTo(b *book, to market.Price) {
+// walkTo goes to a price of the leg that the path is on. It reports whether it came there, and no
+// timer rings before.
+func (v *Venue) walkTo(b *book, to market.Price) bool {
 	l := &b.above
 	if to < b.last || to == b.last && b.points[b.leg] < b.points[b.leg-1] {
 		l = &b.below
@@ -36,15 +41,21 @@ func (v *Venue) walkTo(b *book, to market.Price) {
 		if next != nil {
 			stop = between(next.level, b.last, to)
 		}
-		if v.notifyHere(b) || v.notifyOnTheWay(b, stop) || b.watch.Tactic && v.notifyTactic(b, stop) {
+		if v.notifyHere(b) || b.watch.Tactic && v.notifyTactic(b, stop, next != nil) || v.notifyOnTheWay(b, stop) {
+			if v.interrupted() {
+				return false
+			}
 			continue
 		}
 		if next == nil {
 			break
 		}
 		b.stand(stop)
-		v.execute(b, next, false)
+		if v.execute(b, next, false); v.interrupted() {
+			return false
+		}
 	}
+	return true
 }
 
 // stand moves the path to a price of the leg it is on.
@@ -174,15 +185,25 @@ func (b *book) notifiedIf(reached bool, level market.Price) market.Price {
 // notifyOnTheWay walks to the watched price before stop, if there is one, and notifies the engine.
 // It reports whether it did: the engine may have changed the entries on the way.
 func (v *Venue) notifyOnTheWay(b *book, stop market.Price) bool {
-	level := b.watch.Above
-	if stop < b.last {
-		level = b.watch.Below
-	}
-	if level == 0 || level != between(level, b.last, stop) || level == stop {
+	level := b.watchedBefore(stop)
+	if level == stop {
 		return false
 	}
 	b.stand(level)
 	return v.notifyHere(b)
+}
+
+// watchedBefore is the watched price between the path's price and stop, or stop where there is
+// none.
+func (b *book) watchedBefore(stop market.Price) market.Price {
+	level := b.watch.Above
+	if stop < b.last {
+		level = b.watch.Below
+	}
+	if level == 0 || level != between(level, b.last, stop) || slices.Contains(b.notified[:], level) {
+		return stop
+	}
+	return level
 }
 
 // notifyPeak sends the engine the price of a point of the path if it is above all prices that a
