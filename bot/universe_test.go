@@ -100,6 +100,19 @@ func TestAUniverseOverLoopback(t *testing.T) {
 	require.NotZero(t, result.Orders.Fills)
 	require.Contains(t, strings.Join(result.Assumptions, "\n"), "are those recorded at the time")
 
+	doctored := filepath.Join(folder, "doctor.toml")
+	require.NoError(t, os.WriteFile(doctored, []byte(strings.Replace(text, "[bot]", "[bot]\nstate = \""+folder+
+		"\"", 1)), 0o600))
+	var said bytes.Buffer
+	bot.Run(t.Context(), bot.Process{Args: []string{"doctor", "-c", doctored, "--json"}, Stdin: strings.NewReader(""),
+		Stdout: &said, Stderr: &said, Getenv: os.Getenv, Definitions: shipped.Definitions()})
+	require.Contains(t, said.String(),
+		"universe of week, top 2 by the volume of the last 24 hours, ranked now for 2026-01")
+	for _, m := range c.Markets { // two members and one that is watched
+		require.Contains(t, said.String(), "GET /"+m.Name+"/candles: weight 1 every 1h")
+	}
+	require.Contains(t, said.String(), "GET /ticker/24h: weight 25 every 24h")
+
 	source := &config.Source{Text: text}
 	loaded, err := config.LoadRun(source)
 	require.NoError(t, err)

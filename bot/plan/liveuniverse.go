@@ -77,6 +77,7 @@ func (p *Live) rankNow(l *Listing) error {
 		}
 		today, when := candles.DayOf(l.At), "ranked earlier today"
 		r := p.Ranked[name]
+		r.Markets = slices.DeleteFunc(slices.Clone(r.Markets), func(name string) bool { return l.named(name) == nil })
 		if r.Day != today || r.Rule != ruleText(section) || r.Next != ready(section) || len(r.Markets) == 0 {
 			var err error
 			if r, err = p.rank(l, name, section, today); err != nil {
@@ -170,14 +171,20 @@ func (p *Live) storedVolumes(path string, to market.Time) (book *universe.Book, 
 	return v.book()
 }
 
-// trades reports whether the exchange lists a market as trading.
-func (l *Listing) trades(name string) bool {
+// named is the listed market of a name, or nil.
+func (l *Listing) named(name string) *rest.Market {
 	for i := range l.Markets {
 		if m := &l.Markets[i]; m.Name == name {
-			return m.Status == market.Trading.String()
+			return m
 		}
 	}
-	return false
+	return nil
+}
+
+// trades reports whether the exchange lists a market as trading.
+func (l *Listing) trades(name string) bool {
+	m := l.named(name)
+	return m != nil && m.Status == market.Trading.String()
 }
 
 // Volumes requests what Rank needs of a Listing: markets and their volumes of the last 24 hours.

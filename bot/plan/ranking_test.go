@@ -89,6 +89,9 @@ func TestARankingOfTheDayIsUsedAgain(t *testing.T) {
 		first  string
 	}{
 		{"as it is", func(*Ranking) {}, "bot.name=x", "OLD-EUR"},
+		{"with a market that is gone", func(r *Ranking) { r.Markets = []string{"GONE-EUR", "OLD-EUR", "NEW-EUR"} },
+			"bot.name=x",
+			"OLD-EUR"},
 		{"of another day", func(r *Ranking) { r.Day-- }, "bot.name=x", "NEW-EUR"},
 		{"of another rule", func(*Ranking) {}, "strategies.all.universe.top=1", "NEW-EUR"},
 	} {
