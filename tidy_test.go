@@ -166,6 +166,8 @@ var exceptions = map[string]map[string]string{
 	"bot/runner/follow.go": {"time.NewTicker": "the kill switch's log is looked for again and again",
 		"time.Now": "the kill switch waits for a bot that books its log", "time.Since": "the same",
 		"time.Sleep": "the same"},
+	"bot/runner/universe.go": {"time.NewTicker": "the next UTC day of the exchange's clock is looked for again and " +
+		"again"},
 	"bot/runner/warmup.go": {"time.NewTimer": "a start waits until the candles that have closed are settled"},
 	"bot/bottest/child.go": {"time.AfterFunc": "a child of a test that hangs is killed"},
 	"bot/bottest/patience.go": {"time.Now": "a test waits only so long", "time.Since": "the same",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -12,6 +13,7 @@ type MarketChange struct {
 	At     market.Time
 	Market market.ID
 	Rules  *market.Rules // from now on; nil: as before
+	Fees   *Fees         // of the account in this market, from now on; nil: as before
 	// Delisted: trading has ended for good. Orders are cancelled, and base is worth the last price
 	// less the plan's haircut from then on.
 	Delisted bool
@@ -43,6 +45,9 @@ func (d *driver) beginChanges() {
 		if c.Rules != nil {
 			m.Rules = *c.Rules
 		}
+		if c.Fees != nil {
+			d.rates[m.ID] = exchange.Fees(*c.Fees)
+		}
 		d.rules[m.ID] = *m
 	}
 }
@@ -57,17 +62,32 @@ func (d *driver) change(end market.Time) error {
 	for ; d.changed < len(d.plan.Changes) && d.plan.Changes[d.changed].At < end; d.changed++ {
 		c := &d.plan.Changes[d.changed]
 		m := d.plan.Catalog.Market(c.Market)
+		if c.Fees != nil {
+			d.setFees(m, exchange.Fees(*c.Fees))
+		}
+		var err error
 		if c.Delisted {
-			if err := d.delist(m, c.At); err != nil {
-				return err
-			}
-		} else if err := d.setStatus(m, market.Trading, c.Rules); err != nil {
+			err = d.delist(m, c.At)
+		} else if c.Rules != nil {
+			err = d.setStatus(m, market.Trading, c.Rules)
+		}
+		if err != nil {
 			return err
 		}
 		d.rules[m.ID] = *m
 	}
 	return nil
 }
+
+// setFees gives engine, venue and report other fees of a market. Resting orders keep their holds.
+func (d *driver) setFees(m *market.Market, fees exchange.Fees) {
+	d.rates[m.ID] = fees
+	d.gate.SetFees(m.ID, fees)
+	d.venue.SetFees(0, d.feesOf)
+}
+
+// feesOf are the fees of a market now.
+func (d *driver) feesOf(m *market.Market) exchange.Fees { return d.rates[m.ID] }
 
 // setStatus tells engine and venue the status of a market, and its rules.
 func (d *driver) setStatus(m *market.Market, status market.MarketStatus, rules *market.Rules) error {

@@ -18,6 +18,7 @@ type hold struct {
 	// One market.
 	track  track        // its closes
 	open   market.Price // what it was bought at, with spread and slippage
+	fee    market.Rate  // of that buy
 	seen   bool
 	length market.Duration // of a candle; 0: it varies
 
@@ -56,7 +57,7 @@ func (h *hold) look(at market.Time, cfg *recorderConfig, last func(market.ID) ma
 		p := &h.parts[i]
 		price := last(p.market.ID)
 		if p.worth == 0 && price > 0 {
-			p.worth = share / (float64(cfg.bought(price)) * (1 + rate(cfg.Fees.Taker)))
+			p.worth = share / (float64(cfg.bought(price)) * (1 + rate(cfg.Fees[p.market.ID].Taker)))
 			h.cash -= share
 		}
 		equity += float64(p.worth * float64(price))
@@ -85,7 +86,7 @@ func (r *recorder) buyAndHold(to market.Time) Hold {
 	}
 	final, name := market.Money(h.track.last), fmt.Sprintf("%d markets", len(names))
 	if !h.several() {
-		final, name = holdEquity(r.cfg.Start, h.open, market.Price(h.track.last), r.cfg.Fees.Taker), names[0]
+		final, name = holdEquity(r.cfg.Start, h.open, market.Price(h.track.last), h.fee), names[0]
 	}
 	growth := float64(final) / float64(r.cfg.Start)
 	return Hold{Market: name, Markets: names, From: Moment(h.from), Final: r.amount(final),

@@ -31,7 +31,7 @@ type Plan struct {
 	From, To market.Time
 	Venue    sim.Config
 	Account  risk.AccountLimits
-	Fees     Fees
+	Fees     Fees // of markets without Fees in Changes
 
 	DataLatency   market.Duration // from a candle's close to its arrival
 	SyntheticBook bool            // make order books of one level from the path, for strategies that need books
@@ -41,7 +41,7 @@ type Plan struct {
 	// after it. Those at 0 are the beginning; each market in the list has one.
 	Changes []MarketChange
 	Haircut market.Rate // part of its last price that the base of a delisted market loses
-	// Rules says, as a sentence of the assumptions, which rules of markets were applied; empty:
+	// Rules says, in the assumptions, which rules of markets and which fees were applied; empty:
 	// today's.
 	Rules string
 
@@ -49,12 +49,10 @@ type Plan struct {
 	Log       zerolog.Logger
 }
 
-// Fees are the rates of the account, the same in all markets.
+// Fees are rates of the account.
 type Fees struct {
 	Maker, Taker market.Rate
 }
-
-func (f Fees) of(*market.Market) exchange.Fees { return exchange.Fees(f) }
 
 // Deposit is a balance of the account at the start.
 type Deposit struct {
@@ -85,7 +83,7 @@ type driver struct {
 	account  *state.Account
 	venue    *sim.Venue
 	recorder *recorder
-	record   func(equity market.Money, from market.Time) (*recorder, error)
+	record   func(equity market.Money, from market.Time, rates []exchange.Fees) (*recorder, error)
 	tracer   func(*market.Command, market.Time)
 	progress func(market.Time)
 	feeds    []feed
@@ -112,6 +110,8 @@ type driver struct {
 	oneCandle  oneCandle
 	changed    int                         // how many of the plan's changes have happened
 	rules      map[market.ID]market.Market // of markets that change: units, status and rules now
+	rates      []exchange.Fees             // by market, now
+	gate       *risk.Gate
 	delisted   []Delisting
 	tick, show market.Event // reused: of ticker and of book
 	ticker     market.Ticker
@@ -153,7 +153,8 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
 		rejected: make(map[int]int64), sizes: make([]size, markets), pauseAt: math.MaxInt64,
 	}
-	d.fees, d.sink, d.point = p.Fees.of, d.onEvent, d.onPath
+	d.rates = slices.Repeat([]exchange.Fees{exchange.Fees(p.Fees)}, markets)
+	d.fees, d.sink, d.point = d.feesOf, d.onEvent, d.onPath
 	d.beginChanges()
 	roster, err := NewRoster(p.Strategies, p.Log)
 	if err != nil {
@@ -161,9 +162,9 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	}
 	d.subscribe(roster)
 	d.account = state.NewAccount(p.Catalog, len(p.Strategies), roster.Own)
-	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: roster.Limits, Fees: d.fees,
+	d.gate = risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: roster.Limits, Fees: d.fees,
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
-	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Slots: roster.Slots,
+	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: d.gate, Slots: roster.Slots,
 		TradeFrom: p.From, WholeGroups: true, LogTimes: true,
 		Observer: d.observer(o.observer), Plots: d.plotter(o), Spoil: o.overwrite, Apart: o.apart})
 	config := p.Venue

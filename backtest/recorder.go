@@ -25,7 +25,7 @@ type recorderConfig struct {
 	Keep         bool             // keep trades and fills for the Result
 	Markets      []*market.Market // of buy and hold
 	HoldInterval market.Interval  // the candles of its market, where it is one
-	Fees         exchange.Fees    // that the fills were charged; buy and hold pays the taker's
+	Fees         []exchange.Fees  // by market, as fills are charged now; buy and hold pays the taker's
 	Spread       exchange.Spread  // that buy and hold pays
 	Strategies   []string         // by StrategyID − 1
 	Candles      []report.Candles // of the page
@@ -76,7 +76,10 @@ func newRecorder(cfg recorderConfig) (*recorder, error) {
 			cfg.From, market.FormatFixed(int64(cfg.Start),
 				cfg.Currency.Digits), cfg.Currency.Symbol, cfg.Currency.Symbol)
 	}
-	r := &recorder{cfg: cfg, tally: newTally(cfg.Catalog, cfg.Currency, cfg.Fees), curve: noCurve()}
+	if cfg.Fees == nil {
+		cfg.Fees = make([]exchange.Fees, len(cfg.Catalog.Markets())+1)
+	}
+	r := &recorder{cfg: cfg, tally: newTally(cfg.Catalog, cfg.Currency), curve: noCurve()}
 	r.last = sample{cfg.From, cfg.Start, cfg.Start}
 	r.equity.start(cfg.From, int64(cfg.Start))
 	r.equity.dayEnd = endOfDay(cfg.From + 1) // From begins its day, a close at the same instant ends one
@@ -172,7 +175,7 @@ func (r *recorder) Bar(c *market.Candle) {
 		at = c.End()
 	}
 	if !h.seen {
-		h.seen, h.open, h.from = true, r.cfg.bought(c.Open), c.Start
+		h.seen, h.open, h.from, h.fee = true, r.cfg.bought(c.Open), c.Start, r.cfg.Fees[c.Market].Taker
 		h.track.start(at, int64(c.Close))
 	}
 	if at > h.track.dayEnd {
@@ -215,7 +218,7 @@ func (r *recorder) Fill(f *market.Fill, o *market.Order) {
 		r.failFill(f, err)
 		return
 	}
-	r.fail(r.tally.fill(m, f, value))
+	r.fail(r.tally.fill(m, f, value, r.cfg.Fees[m.ID]))
 	if r.fills != nil {
 		r.fills.buf = appendFill(r.fills.buf, r.cfg.Catalog, f, value)
 		r.fills.flushFull()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -38,7 +39,8 @@ func newCrossRun(t *testing.T, cfg recorderConfig) *crossRun {
 	require.NoError(t, c.AddMarket(m))
 	candles := readCandles(t, m, shared+"data/bitvavo_BTC-EUR_1h_2020-2024.csv")
 	cfg.Catalog, cfg.Start, cfg.From = c, 10_000_000_00000000, candles[0].Start
-	cfg.Markets, cfg.HoldInterval, cfg.Fees.Taker = []*market.Market{m}, market.Interval1h, crossFee
+	cfg.Markets, cfg.HoldInterval = []*market.Market{m}, market.Interval1h
+	cfg.Fees = []exchange.Fees{{}, {Taker: crossFee}}
 	r, err := newRecorder(cfg)
 	require.NoError(t, err)
 	return &crossRun{t: t, r: r, m: m, candles: candles, cash: cfg.Start}

@@ -36,7 +36,7 @@ type Options struct {
 type runOptions struct {
 	path   *sim.Path
 	more   int // history beyond the warm-up, in warm-ups
-	record func(equity market.Money, from market.Time) (*recorder, error)
+	record func(equity market.Money, from market.Time, rates []exchange.Fees) (*recorder, error)
 	tracer func(c *market.Command, sees market.Time) // called with every command; for sees see decision
 	// overwrite destroys the candles after each callback; the sources' batches must be writable.
 	overwrite bool
@@ -54,11 +54,11 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	var rec *recorder
 	d, err := drive(ctx, p, runOptions{
 		progress: o.Progress, observer: o.Observer, watch: o.Watch, plots: o.Out != "",
-		record: func(equity market.Money, from market.Time) (r *recorder, err error) {
+		record: func(equity market.Money, from market.Time, rates []exchange.Fees) (r *recorder, err error) {
 			if rec != nil { // the last pass failed
 				rec.Abort()
 			}
-			rec, err = newRecorder(p.recording(o, equity, from))
+			rec, err = newRecorder(p.recording(o, equity, from, rates))
 			return rec, err
 		},
 	})
@@ -88,12 +88,12 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 }
 
 // recording configures the recorder of a plan.
-func (p *Plan) recording(o Options, equity market.Money, from market.Time) recorderConfig {
+func (p *Plan) recording(o Options, equity market.Money, from market.Time, rates []exchange.Fees) recorderConfig {
 	universe := p.universe()
 	return recorderConfig{
 		Catalog: p.Catalog, Currency: p.Currency, Start: equity, From: from,
 		Run: runID(o.ConfigHash, o.DataHash), Out: o.Out, Curve: o.Curve, Keep: o.Keep,
-		Fees: exchange.Fees(p.Fees), Markets: universe, HoldInterval: p.feedOf(universe[0]).Interval,
+		Fees: rates, Markets: universe, HoldInterval: p.feedOf(universe[0]).Interval,
 		Spread:     exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage},
 		Strategies: p.names(), Candles: p.candles(universe, from),
 	}
@@ -264,8 +264,7 @@ func (s *StrategyPlan) info() StrategyInfo {
 func (p *Plan) assumptions() []string {
 	v := p.Venue
 	lines := []string{
-		fmt.Sprintf("Fees: maker %s, taker %s of the value of each fill, in quote; rounding: %s.",
-			percent(p.Fees.Maker), percent(p.Fees.Taker), roundingText(p)),
+		p.feesText(),
 		fmt.Sprintf("Spread: takers pay half of %s beyond the path's price; slippage %s.", percent(2*v.HalfSpread),
 			percent(v.Slippage)),
 		fmt.Sprintf("Candles are walked on the %s path; a resting limit order fills on %s; a market order decided at "+
@@ -286,6 +285,33 @@ func (p *Plan) assumptions() []string {
 			"volume.")
 	}
 	return lines
+}
+
+// feesText says which fees are charged.
+func (p *Plan) feesText() string {
+	var maker, taker []market.Rate
+	add := func(f Fees) { maker, taker = append(maker, f.Maker), append(taker, f.Taker) }
+	recorded := map[market.ID]bool{}
+	for i := range p.Changes {
+		if c := &p.Changes[i]; c.Fees != nil {
+			recorded[c.Market] = true
+			add(*c.Fees)
+		}
+	}
+	if slices.ContainsFunc(p.universe(), func(m *market.Market) bool { return !recorded[m.ID] }) {
+		add(p.Fees)
+	}
+	return fmt.Sprintf("Fees: maker %s, taker %s of the value of each fill, in quote; rounding: %s.", ratesText(maker),
+		ratesText(taker), roundingText(p))
+}
+
+// ratesText writes the range of some rates.
+func ratesText(rates []market.Rate) string {
+	least, most := slices.Min(rates), slices.Max(rates)
+	if least == most {
+		return percent(least)
+	}
+	return percent(least) + " to " + percent(most)
 }
 
 func (p *Plan) warmupText() string {

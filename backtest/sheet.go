@@ -119,7 +119,7 @@ func (r *recorder) report(res *Result) *report.Run {
 	if r.hold.seen && !r.hold.several() {
 		m := r.cfg.Markets[0]
 		run.HoldMarket, run.HoldFrom = place(m.ID), r.hold.from
-		run.HoldScale = p.Start.Float() / (m.Float(r.hold.open) * (1 + rate(r.cfg.Fees.Taker)))
+		run.HoldScale = p.Start.Float() / (m.Float(r.hold.open) * (1 + rate(r.hold.fee)))
 	}
 	for i := range run.Candles {
 		c := &run.Candles[i]

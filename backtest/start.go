@@ -107,7 +107,7 @@ func (d *driver) startRecording(from market.Time) error {
 	if err != nil {
 		return err
 	}
-	if d.recorder, err = d.record(equity, from); err != nil {
+	if d.recorder, err = d.record(equity, from, d.rates); err != nil {
 		return err
 	}
 	for s := range d.plan.Strategies {

@@ -17,13 +17,12 @@ type tally struct {
 	best, worst  market.Value
 	fees, traded market.Value // fees with all rounding
 	rated        market.Value // fees by the rates, in units finer by RateDigits
-	rates        exchange.Fees
 	orders       OrderFigures
 }
 
 // newTally chooses the decimals that hold the values of every market quoted in the currency.
-func newTally(c *market.Catalog, currency *market.Asset, rates exchange.Fees) tally {
-	t := tally{digits: currency.Digits, money: currency.Digits, rates: rates}
+func newTally(c *market.Catalog, currency *market.Asset) tally {
+	t := tally{digits: currency.Digits, money: currency.Digits}
 	for _, m := range c.Markets() {
 		if m.Quote == currency.ID {
 			t.digits = max(t.digits, m.ValueDigits)
@@ -59,11 +58,11 @@ func (t *tally) trip(m *market.Market, pnl market.Value) error {
 }
 
 // fill counts a fill. Its fee is rate × value, and the rounding to the currency's unit.
-func (t *tally) fill(m *market.Market, f *market.Fill, value market.Value) error {
+func (t *tally) fill(m *market.Market, f *market.Fill, value market.Value, rates exchange.Fees) error {
 	t.orders.Fills++
-	rate := t.rates.Maker
+	rate := rates.Maker
 	if f.Taker {
-		rate = t.rates.Taker
+		rate = rates.Taker
 		t.orders.Taker++
 	}
 	value, err := value.ScaleUp(t.digits - m.ValueDigits)

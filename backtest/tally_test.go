@@ -19,10 +19,10 @@ func TestWhatRoundingTakesIsNoFee(t *testing.T) {
 		{exchange.Fees{Maker: 100_000, Taker: 200_000}, "0.3", "0.3"}, // 0.1 % and 0.2 %
 		{exchange.Fees{Maker: -100_000, Taker: 500_000}, "0.4", "0.2"},
 	} {
-		all := tally{digits: 10, money: 2, rates: row.rates}
+		all := tally{digits: 10, money: 2}
 		for n := range 20 { // 3 cents of 10 EUR each
 			require.NoError(t, all.fill(m, &market.Fill{Taker: n%2 == 0, Fee: market.ValueOf(300_000_000)},
-				market.ValueOf(100_000_000_000)))
+				market.ValueOf(100_000_000_000), row.rates))
 		}
 		fees, rounding := all.charged()
 		require.Equal(t, row.fees, fees.String())

@@ -127,7 +127,7 @@ func (a *app) root() *cobra.Command {
 	narrow(root)
 	root.SetFlagErrorFunc(a.suggest)
 	root.AddCommand(a.backtestCommand(),
-		candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr}, a.enter),
+		candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr, Getenv: a.Getenv}, a.enter),
 		a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(),
 		a.doctorCommand(), a.versionCommand())
 	root.AddCommand(a.operatorCommands()...)

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,8 @@ import (
 // Closes, Bars, CSV, Candles and Store give candles. The strategy trades in all markets that they
 // name, on the interval of the first, unless Interval names another; longer intervals are merged
 // from the given ones. Several series go together, for several markets or intervals; Store goes
-// alone. Prices have at least two decimals.
+// alone. Prices have at least two decimals. With Universe, the strategy trades the best ranked of
+// the markets.
 type Option struct{ apply func(q *quick) error }
 
 // quick is what the options of a Backtest say.
@@ -30,6 +32,8 @@ type quick struct {
 	markets   []string
 	given     []plan.Series
 	store     string
+	bare      error            // Store names no market; nil: it does
+	universe  *config.Override // nil: the strategy trades all markets
 	cash, out string
 	overrides []config.Override
 	log       zerolog.Logger
@@ -70,16 +74,31 @@ func Interval(interval market.Interval) Option {
 // Store takes candles from a store, the file that `bot candles` writes.
 func Store(file string, interval market.Interval, markets ...string) Option {
 	return Option{func(q *quick) error {
-		switch {
-		case len(markets) == 0:
-			return fmt.Errorf("bot.Store(%q, %s): no market is named; add one, such as \"BTC-EUR\"", file, interval)
-		case q.store != "" && q.store != file:
+		if q.store != "" && q.store != file {
 			return fmt.Errorf("bot.Store(%q, …) beside bot.Store(%q, …): a run has one store", file, q.store)
 		}
 		q.store = file
+		if len(markets) == 0 {
+			q.bare = fmt.Errorf("bot.Store(%q, %s): no market is named; add one, such as \"BTC-EUR\"", file, interval)
+			q.interval = cmp.Or(q.interval, interval)
+		}
 		for _, name := range markets {
 			q.trade(name, interval)
 		}
+		return nil
+	}}
+}
+
+// Universe lets the strategy trade, each day, the markets with the largest volume by what was known
+// then: rank is "volume30d", "volume7d" or "volume1d", top how many are members. The markets are
+// those of the given candles, or all of the store, of which Store then names none, or one for
+// another currency than EUR. A candle of Closes has a volume of 1. A market needs a known volume on
+// nine tenths of the days; Set("strategies.NAME.universe.min_days", "1") changes that, NAME is the
+// strategy's.
+func Universe(rank string, top int) Option {
+	return Option{func(q *quick) error {
+		q.universe = &config.Override{Flag: fmt.Sprintf("bot.Universe(%q, %d)", rank, top),
+			Text: fmt.Sprintf("{rank = %q, top = %d}", rank, top)}
 		return nil
 	}}
 }

@@ -119,7 +119,13 @@ func (q *quick) spans(p *plan.Backtest) string {
 // config is the config of the run.
 func (q *quick) config(kind strategy.Definition, values map[string]any) (*config.Backtest, error) {
 	source, currency := &config.Source{}, "EUR"
-	if len(q.markets) == 0 {
+	switch {
+	case q.bare != nil && q.universe == nil && len(q.markets) == 0:
+		return nil, q.bare
+	case q.universe != nil && q.store == "" && len(q.given) == 0:
+		return nil, fmt.Errorf("%s: there are no candles to rank by; add Store, Bars or their like", q.universe.Flag)
+	}
+	if len(q.markets) == 0 && q.universe == nil {
 		source.Text = builtinFor([]strategy.Definition{kind})
 		if q.interval != 0 {
 			q.set(fmt.Sprintf("bot.Interval(%s)", q.interval), q.interval.String(), "strategies", "trend", "interval")
@@ -152,17 +158,27 @@ func (q *quick) setStrategy(name string) (currency string, err error) {
 		return "", fmt.Errorf("bot.Store(%q, …) beside candles of the test: a run has one source; drop one of them",
 			q.store)
 	}
-	if _, currency, err = market.SplitName(q.markets[0]); err != nil {
-		return "", err
-	}
-	names := make([]string, len(q.markets))
-	for i := range names {
-		names[i] = fmt.Sprintf("%q", q.markets[i])
+	currency = "EUR"
+	if len(q.markets) > 0 {
+		if _, currency, err = market.SplitName(q.markets[0]); err != nil {
+			return "", err
+		}
 	}
 	const option = "bot.Backtest"
-	others := q.overrides
-	q.overrides = []config.Override{{Flag: option, Path: []string{"strategies", name},
-		Text: fmt.Sprintf("{kind = %q, markets = [%s], interval = %q}", name, strings.Join(names, ", "), q.interval)}}
+	others, path := q.overrides, []string{"strategies", name}
+	q.overrides = []config.Override{{Flag: option, Path: path,
+		Text: fmt.Sprintf("{kind = %q, interval = %q}", name, q.interval)}}
+	if q.universe != nil {
+		q.universe.Path = config.Join(path, "universe")
+		q.overrides = append(q.overrides, *q.universe)
+	} else {
+		names := make([]string, len(q.markets))
+		for i := range names {
+			names[i] = fmt.Sprintf("%q", q.markets[i])
+		}
+		q.overrides = append(q.overrides, config.Override{Flag: option, Path: config.Join(path, "markets"),
+			Text: "[" + strings.Join(names, ", ") + "]"})
+	}
 	q.set(option, currency, "account", "currency")
 	if q.store != "" {
 		q.set(fmt.Sprintf("bot.Store(%q, …)", q.store), q.store, "data", "candles")

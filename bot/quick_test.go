@@ -133,6 +133,37 @@ func TestTwoMarketsShareTheCash(t *testing.T) {
 	require.Len(t, result.Fills, 4)
 }
 
+// Members of given candles are those of a store with the same candles, which names no market.
+func TestAUniverseRanksGivenCandlesAndAStoreAlike(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "candles.db")
+	db, err := candles.Open(store)
+	require.NoError(t, err)
+	options := []bot.Option{bot.Universe("volume7d", 2), bot.Set("strategies.smacross.universe.min_days", "1")}
+	given := options
+	for i, name := range []string{"A-EUR", "B-EUR", "C-EUR"} {
+		list := make([]market.Candle, 40)
+		for day := range list {
+			price := market.Price(100_01 + 20_00*((day*(i+3)/5)%4))
+			list[day] = market.Candle{Start: candles.DayStart(19_723 + int64(day)), Interval: market.Interval1d,
+				Open: price,
+				High: price, Low: price, Close: price, Volume: market.Volume(1 + day*(i+1)%17)}
+		}
+		_, err := db.Put(candles.WriteOptions{Market: name, Interval: market.Interval1d}, list, 2, 0, nil)
+		require.NoError(t, err)
+		given = append(given, bot.Candles(market.Market{Name: name, PriceDigits: 2}, list))
+	}
+	require.NoError(t, db.Close())
+	one, err := bot.Backtest(t.Context(), smacross.Definition, pair, given...)
+	require.NoError(t, err)
+	two, err := bot.Backtest(t.Context(), smacross.Definition, pair,
+		append(options[:2:2], bot.Store(store, market.Interval1d))...)
+	require.NoError(t, err)
+	require.NotEmpty(t, one.Fills)
+	require.Equal(t, one.Fills, two.Fills)
+	require.Equal(t, one.Universes, two.Universes)
+	require.Greater(t, one.Universes[0].Changes, 3)
+}
+
 func TestOptionsOfTheSyntheticMarket(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	result, err := bot.Backtest(t.Context(), smacross.Definition, nil, bot.Between("2021-03-01", "2021-06-01"),
@@ -242,6 +273,9 @@ func TestAnOptionThatCannotBeNamesItself(t *testing.T) {
 		{`none.db is not there; import candles with: bot candles import --db none.db --market BTC-EUR`,
 			[]bot.Option{bot.Store("none.db", market.Interval1h, "BTC-EUR")}},
 		{`bot.Store("none.db", 1h): no market is named`, []bot.Option{bot.Store("none.db", market.Interval1h)}},
+		{`bot.Universe("volume2d", 1): strategies.smacross.universe.rank: "volume2d" is not one of volume30d`,
+			[]bot.Option{good, bot.Universe("volume2d", 1)}},
+		{`bot.Universe("volume1d", 1): there are no candles to rank by`, []bot.Option{bot.Universe("volume1d", 1)}},
 		{`a run has one source`, []bot.Option{good, bot.Store("none.db", market.Interval1h, "BTC-EUR")}},
 		{`bot.Cash("much"): account.start.EUR: "much": not a decimal number`, []bot.Option{good, bot.Cash("much")}},
 		{`bot.Fees("x", "0.2%"): "x" is no rate; want one like "0.15%"`, []bot.Option{bot.Fees("x", "0.2%")}},

@@ -29,6 +29,12 @@ func printStatus(w io.Writer, s *operator.Status) error {
 	line("run", "%s since %s UTC, version %s", s.Run, operator.ClockOf(s.SinceMS), s.Version)
 	for _, x := range s.Strategies {
 		line("strategy", "%s", strategyText(&x))
+		if u := x.Universe; u != nil {
+			line("", "universe of %s, %s: %s", u.Date, u.Rule, strings.Join(u.Members, " "))
+			if u.Hint != "" {
+				line("", "%s", u.Hint)
+			}
+		}
 	}
 	if s.Equity != "" {
 		line("equity", "%s %s, exposed %s%s%s", s.Equity, s.Currency, s.Exposure, resultsText(s), stampText(s, s.AtMS))

@@ -8,7 +8,38 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
 )
+
+// SavedMarkets lists the markets, by strategy and sorted, in which saved parts have base, an order
+// or a tactic: Restore needs them.
+func SavedMarkets(saved map[string][]byte) (map[string][]string, error) {
+	markets, err := state.SavedMarkets(saved[PartAccount], savedOrders(saved))
+	if err != nil {
+		return nil, err
+	}
+	var s SavedEngine
+	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s, renamed...); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	for i := range s.Tactics {
+		t := &s.Tactics[i]
+		list := append(markets[t.Strategy], t.Market)
+		slices.Sort(list)
+		markets[t.Strategy] = slices.Compact(list)
+	}
+	return markets, nil
+}
+
+// savedOrders are the parts that are orders.
+func savedOrders(saved map[string][]byte) (orders [][]byte) {
+	for part, text := range saved {
+		if strings.HasPrefix(part, PartOrder) {
+			orders = append(orders, text)
+		}
+	}
+	return orders
+}
 
 // Restore brings a new engine, with its account, gate and strategies, to the state in which Save
 // wrote the parts; it replaces Start. saved has the bytes of the parts by name.
@@ -32,13 +63,7 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 			return nil, fmt.Errorf("restore: nothing was saved of %s", part)
 		}
 	}
-	var orders [][]byte
-	for part, text := range saved {
-		if strings.HasPrefix(part, PartOrder) {
-			orders = append(orders, text)
-		}
-	}
-	err = errors.Join(e.account.Restore(saved[PartAccount], orders, names),
+	err = errors.Join(e.account.Restore(saved[PartAccount], savedOrders(saved), names),
 		e.account.RestorePrices(saved[PartPrices]), e.gate.Restore(saved[PartGate], names))
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)

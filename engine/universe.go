@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // Members are the markets of a strategy's universe at the present time; without a universe, all of
@@ -20,6 +21,14 @@ func (e *Engine) Members(id market.StrategyID) []market.ID {
 		return nil
 	}
 	return s.Universe[s.members-1].Markets
+}
+
+// SetMembers gives a strategy with a universe other members from a time on, until the next call.
+func (e *Engine) SetMembers(id market.StrategyID, next strategy.Membership) {
+	s := &e.slots[id-1]
+	e.Members(id) // moves on to those of the present
+	present := s.Universe[max(0, s.members-1):s.members]
+	s.Universe, s.members = append(slices.Clone(present), next), len(present)
 }
 
 // outside reports whether a market does not belong to a strategy's universe.

@@ -299,6 +299,9 @@ func roundTrigger(m *market.Market, firesBelow bool, price market.Price) market.
 	return market.FloorTo(price, m.TickSize)
 }
 
+// SetFees gives a market other fees from now on.
+func (g *Gate) SetFees(m market.ID, fees exchange.Fees) { g.fees[m] = fees }
+
 // Costs are the fees in a market and the cost of market orders that the gate counts with.
 func (g *Gate) Costs(m market.ID) (exchange.Fees, exchange.Spread) { return g.fees[m], g.spread }
 

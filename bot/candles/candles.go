@@ -34,6 +34,7 @@ type commands struct {
 type Streams struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	Getenv         func(name string) string // for key and secret of the account whose fees are recorded
 }
 
 // Enter wraps the function of a command: it notes that the command's arguments were right.

@@ -27,6 +27,8 @@ store only while it writes a page. A backtest can read the store between two pag
 
 With --markets it downloads no candles. It stores which markets there are, with their rules and volumes of the last 24
 hours: one record a UTC day, for cron. A day keeps its first record. A backtest with a universe reads these records.
+If -c is a config of bot run with a key, the record has the account's fees too: they are asked once for each fee
+category of each quote asset.
 
 -c takes a config of bot run, for base_url, prefix and weight_per_ip of its [exchange], or a config of bot backtest,
 for the store of its [data].`
@@ -127,19 +129,24 @@ func (e ResumableError) Unwrap() error { return e.error }
 // remote is the exchange that is meant: flags stand over the config, the config over defaults.
 func (f *fetchFlags) remote() (*config.ExchangeSection, error) {
 	remote := &config.ExchangeSection{BaseURL: defaultExchange, Prefix: "Service"}
-	source, ofRun, err := f.source()
+	c, err := f.runConfig()
 	if err != nil {
 		return nil, err
 	}
-	if ofRun {
-		c, err := config.LoadRun(source)
-		if err != nil {
-			return nil, err
-		}
+	if c != nil {
 		remote = &c.Exchange
 	}
 	remote.BaseURL, remote.Prefix = cmp.Or(f.baseURL, remote.BaseURL), cmp.Or(f.prefix, remote.Prefix)
 	return remote, nil
+}
+
+// runConfig reads the config, if it is one of `bot run`; nil: it is not.
+func (f *fetchFlags) runConfig() (*config.Run, error) {
+	source, ofRun, err := f.source()
+	if err != nil || !ofRun {
+		return nil, err
+	}
+	return config.LoadRun(source)
 }
 
 // publicClient returns a client without a key that keeps to the budget of this machine's IP

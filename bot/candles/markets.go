@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
@@ -23,6 +24,7 @@ type marketsReport struct {
 	Markets int    `json:"markets"`
 	Trading int    `json:"trading"`
 	Added   bool   `json:"added"` // false: the day had a record already, which stays
+	Fees    int    `json:"fees"`  // markets with the account's fees
 }
 
 // fetchMarkets stores the record of today's markets.
@@ -44,8 +46,15 @@ func (a *commands) fetchMarkets(ctx context.Context, f *fetchFlags) error {
 		return config.Usagef("base URL or prefix of the exchange: %w", err)
 	}
 	defer client.Close()
+	fees, err := a.feeClient(f)
+	if err != nil {
+		return err
+	}
+	if fees != nil {
+		defer fees.Close()
+	}
 	w := &fetcher{client: client, path: path, tell: func(text string) { console.Tell(a.Stderr, text) }}
-	kept, added, err := w.recordMarkets(ctx, remote.Origin())
+	kept, added, err := w.recordMarkets(ctx, remote.Origin(), fees)
 	if err != nil {
 		return err
 	}
@@ -57,8 +66,36 @@ func (a *commands) fetchMarkets(ctx context.Context, f *fetchFlags) error {
 	return err
 }
 
-// recordMarkets asks the exchange and stores its answers.
-func (f *fetcher) recordMarkets(ctx context.Context, origin string) (kept *candles.Listing, added bool, err error) {
+// feeClient is a client of the account whose fees are recorded; nil: there is no key. A key that
+// cannot be read is told, and costs only the fees: the record of a day cannot be made up later.
+func (a *commands) feeClient(f *fetchFlags) (*rest.Client, error) {
+	c, err := f.runConfig()
+	if err != nil || c == nil {
+		return nil, err
+	}
+	c.Exchange.BaseURL = cmp.Or(f.baseURL, c.Exchange.BaseURL)
+	c.Exchange.Prefix = cmp.Or(f.prefix, c.Exchange.Prefix)
+	access, err := plan.NewAccess(c, a.Getenv)
+	if err != nil {
+		console.Tell(a.Stderr, noFees(err))
+		return nil, nil
+	}
+	if access.Key == "" {
+		return nil, nil
+	}
+	var client *rest.Client
+	client, err = access.Client(plan.NewLedger(&c.Exchange, func() market.Time { return client.Now() },
+		func(w rest.Warning) { console.Tell(a.Stderr, w.String()) }))
+	return client, err
+}
+
+// noFees says that a record is made without fees.
+func noFees(why error) string { return fmt.Sprintf("the record has no fees of the account: %v", why) }
+
+// recordMarkets asks the exchange and stores its answers, with the fees of an account where fees is
+// not nil.
+func (f *fetcher) recordMarkets(ctx context.Context, origin string, fees *rest.Client) (kept *candles.Listing,
+	added bool, err error) {
 	if err := f.client.Sync(ctx); err != nil {
 		return nil, false, err
 	}
@@ -74,6 +111,11 @@ func (f *fetcher) recordMarkets(ctx context.Context, origin string) (kept *candl
 	listing, err := listingOf(at, origin, markets, tickers)
 	if err != nil {
 		return nil, false, err
+	}
+	if fees != nil {
+		if err := addFees(ctx, fees, listing); err != nil {
+			f.tell(noFees(err))
+		}
 	}
 	err = f.with(ctx, func(store *candles.Store) (err error) {
 		kept, added, err = store.AddListing(listing)
@@ -117,11 +159,44 @@ func listingOf(at market.Time, origin string, markets []rest.Market, tickers []r
 	return l, nil
 }
 
+// addFees asks for the account's fees, once for each fee category of each quote asset, and adds
+// them to the markets. After an error no market has any.
+func addFees(ctx context.Context, client *rest.Client, l *candles.Listing) error {
+	if err := client.Sync(ctx); err != nil {
+		return err
+	}
+	type kind struct{ quote, category string }
+	asked, all := map[kind]rest.Rates{}, make([]rest.Rates, len(l.Markets))
+	for i := range l.Markets {
+		m := &l.Markets[i]
+		_, quote, err := market.SplitName(m.Market)
+		if err != nil {
+			return err
+		}
+		of := kind{quote, m.FeeCategory}
+		rates, known := asked[of]
+		if !known {
+			if rates, err = client.Fees(ctx, m.Market, ""); err != nil {
+				return fmt.Errorf("fees of %s: %w", m.Market, err)
+			}
+			asked[of] = rates
+		}
+		all[i] = rates
+	}
+	for i := range l.Markets {
+		l.Markets[i].MakerFee, l.Markets[i].TakerFee = string(all[i].Maker), string(all[i].Taker)
+	}
+	return nil
+}
+
 func reportOf(l *candles.Listing, added bool) *marketsReport {
 	r := &marketsReport{Day: day(l.At), AtMS: l.At.Millis(), Markets: len(l.Markets), Added: added}
 	for i := range l.Markets {
 		if l.Markets[i].Trading() {
 			r.Trading++
+		}
+		if l.Markets[i].TakerFee != "" {
+			r.Fees++
 		}
 	}
 	return r
@@ -130,6 +205,9 @@ func reportOf(l *candles.Listing, added bool) *marketsReport {
 // String is one line, for the log of cron.
 func (r *marketsReport) String() string {
 	text := fmt.Sprintf("markets of %s: %d recorded, %d of them trading", r.Day, r.Markets, r.Trading)
+	if r.Fees > 0 {
+		text += fmt.Sprintf(", %d with the account's fees", r.Fees)
+	}
 	if !r.Added {
 		text += fmt.Sprintf("; the record of %s stays", timeOfMillis(r.AtMS))
 	}

@@ -163,6 +163,9 @@ type UniverseSection struct {
 	// Records is the candle store with the records of markets that a live bot ranks by; none: it
 	// ranks by the last 24 hours. A backtest has them in its own store.
 	Records string `toml:"records" json:"-"`
+	// Standby is how many of the next ranked markets a live bot watches too, so that they can come
+	// in at midnight; none: a quarter of top. A backtest needs none.
+	Standby *int64 `toml:"standby" json:"-"`
 }
 
 // ReportSection holds the outputs of a backtest. No setting in it changes the result.

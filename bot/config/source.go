@@ -23,6 +23,8 @@ type Source struct {
 	Text      string
 	Overrides []Override
 	Hints     []string // about retired keys, with their places; set when the config is loaded
+
+	tree map[string]any // text and overrides under the names of today, once the config is loaded
 }
 
 // Override is a setting from the command line.
@@ -56,7 +58,20 @@ func (s *Source) decode(b *binder, config any) error {
 			return s.Place(err)
 		}
 	}
+	s.tree = tree
 	return s.Place(b.bind(nil, reflect.ValueOf(config).Elem(), tree))
+}
+
+// Sets reports whether the loaded config sets a key, by its text or from the command line.
+func (s *Source) Sets(path ...string) bool {
+	var at any = s.tree
+	for _, name := range path {
+		table, is := at.(map[string]any)
+		if at, is = table[name]; !is {
+			return false
+		}
+	}
+	return true
 }
 
 // HasTable reports whether the text has one of these tables. Overrides do not count.

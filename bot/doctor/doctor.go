@@ -92,6 +92,9 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 		return nil
 	}
 	d.client.Use(d.plan.Catalog)
+	for _, note := range d.plan.Notes {
+		d.ok("universe", "%s", note)
+	}
 	d.markets()
 	d.polling()
 	if readable {

@@ -24,6 +24,7 @@ const (
 	RecordingBlob = "recording" // number of the next event of the recording, as of the last minute
 	AgreedBlob    = "agreed"    // balance checkpoints by asset: the account's balances less the books
 	BreachesBlob  = "breaches"  // answers of the exchange that broke a rule within the last day
+	UniverseBlob  = "universe"  // by strategy, the latest ranking of its universe
 	// what each strategy of the last run was given, by name, in units of the currency; 0: it shares
 	// the pool
 	AllocationBlob = "allocations"

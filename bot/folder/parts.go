@@ -2,7 +2,6 @@ package folder
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/state"
@@ -31,19 +30,13 @@ func Prices(store *journal.Store) (*state.Account, error) {
 	return account, nil
 }
 
-// Held lists the markets, by strategy, in which the last run has left base or orders.
+// Held lists the markets, by strategy, in which the last run has left base, orders or a tactic.
 func Held(store *journal.Store) (map[string][]string, error) {
 	parts, resumed, err := Parts(store)
 	if err != nil || !resumed {
 		return nil, err
 	}
-	var orders [][]byte
-	for name, text := range parts {
-		if strings.HasPrefix(name, engine.PartOrder) {
-			orders = append(orders, text)
-		}
-	}
-	held, err := state.SavedMarkets(parts[engine.PartAccount], orders)
+	held, err := engine.SavedMarkets(parts)
 	if err != nil {
 		return nil, fmt.Errorf("state of the last run: %w", err)
 	}

@@ -68,7 +68,17 @@ type StrategyStatus struct {
 	OpenOrders int    `json:"open_orders"`
 	Waiting    int    `json:"waiting"` // commands that wait to be sent, of a running bot
 
-	Warming []string `json:"warming,omitempty"` // markets in which candles of the warm-up are missing, in words
+	Warming  []string  `json:"warming,omitempty"`  // markets in which candles of the warm-up are missing, in words
+	Universe *Universe `json:"universe,omitempty"` // of a running bot
+}
+
+// Universe is the universe of a strategy on a UTC day.
+type Universe struct {
+	Date    string   `json:"date"`
+	Rule    string   `json:"rule"`    // by what the markets were ranked, in words
+	Members []string `json:"members"` // the best ranked first
+	Missing []string `json:"missing"` // ranked as high, but traded only after a restart
+	Hint    string   `json:"hint,omitempty"`
 }
 
 // Unprotected is a position whose exit at the exchange is missing or too small.

@@ -25,6 +25,7 @@ const delistedAfter = 7
 type recorded struct {
 	oldest, newest *candles.Listing // of all up to the end of the range, and of all; nil: none
 	rules          map[string][]recordedRules
+	fees           map[string][]recordedFees
 }
 
 // recordedRules are the rules of a market from a time on.
@@ -33,9 +34,33 @@ type recordedRules struct {
 	rules candles.Listed
 }
 
+// recordedFees are the account's rates in a market from a time on, as the exchange wrote them.
+type recordedFees struct {
+	at           market.Time
+	maker, taker string
+}
+
+// rates are the fees as numbers.
+func (r *recordedFees) rates() (fees backtest.Fees, err error) {
+	for _, one := range [...]struct {
+		text string
+		into *market.Rate
+	}{{r.maker, &fees.Maker}, {r.taker, &fees.Taker}} {
+		n, err := market.ParseFixed(one.text, market.RateDigits)
+		if err != nil {
+			return fees, err
+		}
+		*one.into = market.Rate(n)
+	}
+	if max(fees.Maker, fees.Taker) >= market.Whole || fees.Maker+fees.Taker < 0 {
+		err = fmt.Errorf("maker %s and taker %s are no fees", r.maker, r.taker)
+	}
+	return fees, err
+}
+
 // readRecords reads the oldest record, those of the range, and the newest one.
 func (p *Backtest) readRecords() error {
-	p.records = recorded{rules: map[string][]recordedRules{}}
+	p.records = recorded{rules: map[string][]recordedRules{}, fees: map[string][]recordedFees{}}
 	have, err := p.Candles.ListingRange()
 	if err != nil || have.Days == 0 {
 		return err
@@ -69,7 +94,8 @@ func (p *Backtest) recordsFrom() market.Time {
 	return candles.DayStart(candles.DayOf(p.Run.From) - maxWindow)
 }
 
-// add notes the rules of a record that differ from those before. Records come by time.
+// add notes the rules and the fees of a record that differ from those before. A record without fees
+// says nothing of them. Records come by time.
 func (r *recorded) add(l *candles.Listing) {
 	for i := range l.Markets {
 		m := &l.Markets[i]
@@ -77,14 +103,20 @@ func (r *recorded) add(l *candles.Listing) {
 		if n := len(list); n == 0 || !sameRules(&list[n-1].rules, m) {
 			r.rules[m.Market] = append(list, recordedRules{l.At, *m})
 		}
+		fees, next := r.fees[m.Market], recordedFees{l.At, m.MakerFee, m.TakerFee}
+		n := len(fees)
+		if next.maker != "" && next.taker != "" &&
+			(n == 0 || fees[n-1].maker != next.maker || fees[n-1].taker != next.taker) {
+			r.fees[m.Market] = append(fees, next)
+		}
 	}
 }
 
-// sameRules compares everything but status, volumes and price.
+// sameRules compares everything but status, fees, volumes and price.
 func sameRules(a, b *candles.Listed) bool {
 	x, y := *a, *b
 	for _, l := range [...]*candles.Listed{&x, &y} {
-		l.Status, l.Volume24h, l.VolumeQuote24h, l.Last = "", "", "", ""
+		l.Status, l.Volume24h, l.VolumeQuote24h, l.Last, l.MakerFee, l.TakerFee = "", "", "", "", "", ""
 	}
 	return x == y
 }
@@ -121,6 +153,7 @@ func (p *Backtest) addChanges() error {
 		end = max(end, p.inRange(stored).To)
 	}
 	var before, today []string
+	var fees feeRecords
 	for _, m := range p.Catalog.Markets() {
 		rules := p.ruleChanges(m)
 		switch {
@@ -138,10 +171,10 @@ func (p *Backtest) addChanges() error {
 			}
 			rules = append(rules, backtest.MarketChange{At: at, Market: m.ID, Delisted: true})
 		}
-		p.Run.Changes = append(p.Run.Changes, rules...)
+		p.Run.Changes = append(append(p.Run.Changes, rules...), p.feeChanges(m, &fees)...)
 	}
 	slices.SortStableFunc(p.Run.Changes, func(a, b backtest.MarketChange) int { return cmp.Compare(a.At, b.At) })
-	p.sayRules(before, today)
+	p.sayRules(before, today, &fees)
 	return nil
 }
 
@@ -191,6 +224,44 @@ func (p *Backtest) ruleChanges(m *market.Market) (changes []backtest.MarketChang
 	return changes
 }
 
+// feeRecords is what the report says of recorded fees.
+type feeRecords struct {
+	first   market.Time // of the oldest used ones; 0: none are used
+	without []string    // markets whose fees are not recorded
+}
+
+// feesInConfig reports whether the config sets a fee: then recorded ones are not used.
+func (p *Backtest) feesInConfig() bool {
+	return p.Config.Source.Sets("account", "maker_fee") || p.Config.Source.Sets("account", "taker_fee")
+}
+
+// feeChanges are the recorded fees of a market as changes; the first hold before their record too.
+func (p *Backtest) feeChanges(m *market.Market, said *feeRecords) (changes []backtest.MarketChange) {
+	if p.feesInConfig() {
+		return nil
+	}
+	for _, r := range p.records.fees[m.Name] {
+		fees, err := r.rates()
+		if err != nil {
+			p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf("The fees recorded at %s for %s are not used: "+
+				"%v.", r.at, m.Name, err))
+			continue
+		}
+		c := backtest.MarketChange{At: r.at, Market: m.ID, Fees: &fees}
+		if len(changes) == 0 && (said.first == 0 || r.at < said.first) {
+			said.first = r.at
+		}
+		if len(changes) == 0 || r.at <= p.Run.From {
+			c.At, changes = 0, changes[:0]
+		}
+		changes = append(changes, c)
+	}
+	if len(changes) == 0 {
+		said.without = append(said.without, m.Name)
+	}
+	return changes
+}
+
 // endOf is when a market was delisted, as far as that lies in the range: its candles end, and a
 // later record does not list it; or, for a market of a universe without a later record, its candles
 // end a week before the range does.
@@ -214,9 +285,13 @@ func (p *Backtest) endOf(m *market.Market, end market.Time) (at market.Time, end
 	return at, !p.named(m.Name) && at < end-candles.DayStart(delistedAfter), nil
 }
 
-// sayRules states which rules of markets the run applies.
-func (p *Backtest) sayRules(before, today []string) {
+// sayRules states which rules of markets and which fees the run applies.
+func (p *Backtest) sayRules(before, today []string, fees *feeRecords) {
 	if p.records.oldest == nil || len(today) == len(p.Catalog.Markets()) {
+		if len(p.records.fees) > 0 {
+			p.Run.Rules = "Today's market rules (tick size, minimums, decimals) are applied to the past." +
+				p.sayFees(fees)
+		}
 		return
 	}
 	text := "Market rules (tick size, minimums, decimals) are those recorded at the time."
@@ -226,7 +301,26 @@ func (p *Backtest) sayRules(before, today []string) {
 	if len(today) > 0 {
 		text += fmt.Sprintf(" Today's, from the config, are applied to the past for %s.", strings.Join(today, ", "))
 	}
-	p.Run.Rules = text + " Fees are today's: the config's rates for all of the past."
+	p.Run.Rules = text + p.sayFees(fees)
+}
+
+// sayFees states which fees the run charges.
+func (p *Backtest) sayFees(fees *feeRecords) string {
+	switch {
+	case len(p.records.fees) > 0 && p.feesInConfig():
+		return " Fees are the config's (account.maker_fee, account.taker_fee) for all of the past; the recorded ones " +
+			"are not used."
+	case fees.first == 0:
+		return " Fees are today's: the config's rates for all of the past."
+	}
+	text := " Fees are those recorded at the time, of the account that recorded them."
+	if fees.first > p.Run.From {
+		text += fmt.Sprintf(" Before the first record with fees, of %s, they are that record's.", dateOf(fees.first))
+	}
+	if len(fees.without) > 0 {
+		text += fmt.Sprintf(" Today's, the config's rates, are charged in %s.", strings.Join(fees.without, ", "))
+	}
+	return text
 }
 
 func dateOf(t market.Time) string { return t.Std().Format("2006-01-02") }

@@ -26,8 +26,11 @@ type Live struct {
 	// Held are the markets, by strategy, in which an earlier run has left something: a strategy
 	// with a universe trades them too, without buying. Set them before Finish.
 	Held map[string][]string
-
-	members map[string][]string // of the universes, by strategy
+	// Ranked are the rankings of an earlier run, by strategy: one of today is used again. Set them
+	// before Finish.
+	Ranked map[string]Ranking
+	// Rankings are those of the universes, by strategy. Finish sets them.
+	Rankings map[string]Ranking
 }
 
 // NewLive checks a config, except for the parts that depend on the exchange.

@@ -33,6 +33,9 @@ func (p *Live) Polling(client *rest.Client) (plan rest.Plan) {
 		plan = append(plan, poll("GET /ordersOpen", market.Duration(every.Orders), rest.PaidByKey),
 			poll("GET /balance", market.Duration(every.Balances), rest.PaidByKey))
 	}
+	if p.hasUniverse() {
+		plan = append(plan, poll("GET /ticker/24h", 24*time.Hour, public))
+	}
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
 		needs, err := s.Kind.Needs(s.Values)

@@ -39,6 +39,8 @@ func (p *Plan) checkUniverse(path []string, s *config.StrategySection) error {
 	case u.Quote != "" && u.Quote != p.sections.Currency:
 		return config.Keyf(key("quote"), "%s is not %s, the account's currency", config.Clip(u.Quote),
 			p.sections.Currency)
+	case u.Standby != nil && *u.Standby > maxTop:
+		return config.Keyf(key("standby"), "%d is not in 0 to %d", *u.Standby, maxTop)
 	case u.MinDays > int64(universe.Window(u.Rank)):
 		return config.Keyf(key("min_days"), "%d is more than the %d days of %s", u.MinDays, universe.Window(u.Rank),
 			u.Rank)

@@ -61,12 +61,18 @@ func market24(t *testing.T, all []life) (path string) {
 
 // addRecord stores a record of the markets of the names, at noon of a day.
 func addRecord(t *testing.T, path string, day int64, minimum string, names ...string) {
+	addFees(t, path, day, minimum, "", "", names...)
+}
+
+// addFees is addRecord with the fees of an account.
+func addFees(t *testing.T, path string, day int64, minimum, maker, taker string, names ...string) {
 	store, err := candles.Open(path)
 	require.NoError(t, err)
 	l := &candles.Listing{At: candles.DayStart(firstDay+day) + 12*3600*1e9, Exchange: "https://x.example"}
 	for _, name := range names {
 		l.Markets = append(l.Markets, candles.Listed{Market: name, Status: "trading", TickSize: "0.001",
-			MinOrderInQuote: minimum, QuantityDecimals: 4, NotionalDecimals: 2, VolumeQuote24h: "3"})
+			MinOrderInQuote: minimum, QuantityDecimals: 4, NotionalDecimals: 2, VolumeQuote24h: "3",
+			MakerFee: maker, TakerFee: taker})
 	}
 	_, _, err = store.AddListing(l)
 	require.NoError(t, err)
@@ -173,8 +179,8 @@ func planWith(t *testing.T, path string, like *probe, sets ...string) *Backtest 
 // Forks and runs from the start decide the same, though they share the markets whose rules change.
 func TestTheLookaheadCheckOfAUniverseFindsNothing(t *testing.T) {
 	path := market24(t, lives())
-	addRecord(t, path, 60, "5", "OLD-EUR", "DEAD-EUR", "NEW-EUR", "SMALL-EUR")
-	addRecord(t, path, 90, "200", "OLD-EUR", "NEW-EUR", "SMALL-EUR")
+	addFees(t, path, 60, "5", "0.001", "0.002", "OLD-EUR", "DEAD-EUR", "NEW-EUR", "SMALL-EUR")
+	addFees(t, path, 90, "200", "0.002", "0.004", "OLD-EUR", "NEW-EUR", "SMALL-EUR")
 	p := planProbe(t, path, &[]string{}, true, true)
 	report, err := backtest.CheckLookahead(context.Background(), p.Run,
 		backtest.LookaheadOptions{Seed: 3, Places: 20, Decisions: 30})
@@ -286,6 +292,58 @@ func TestRecordsSayWhoSurvivesAndWhichRulesHeld(t *testing.T) {
 		bought[f.Market] = true
 	}
 	require.Equal(t, map[string]bool{"OLD-EUR": true, "DEAD-EUR": true, "NEW-EUR": true}, bought)
+}
+
+// feesPaid are the rates of the fills, by market.
+func feesPaid(t *testing.T, r *backtest.Result) map[string]float64 {
+	rates := map[string]float64{}
+	for _, f := range r.Fills {
+		require.True(t, f.Taker)
+		rates[f.Market] = f.Fee.Float() / (f.Price.Float() * f.Amount.Float())
+	}
+	return rates
+}
+
+func TestFeesAreThoseRecordedAtTheTime(t *testing.T) {
+	path := market24(t, lives())
+	addFees(t, path, 58, "5", "0.001", "0.002", "OLD-EUR", "DEAD-EUR", "NEW-EUR")
+	addRecord(t, path, 59, "5", "OLD-EUR", "DEAD-EUR", "NEW-EUR", "SMALL-EUR") // the key was missing
+	addFees(t, path, 61, "5", "-0.0001", "0.004", "OLD-EUR", "DEAD-EUR", "NEW-EUR")
+	addFees(t, path, 62, "5", "-0.02", "0.01", "OLD-EUR") // no fees
+	r, _ := runProbe(t, path, true)
+	said := strings.Join(r.Assumptions, "\n")
+	require.Contains(t, said, "Fees: maker -0.01 % to 0.15 %, taker 0.2 % to 0.4 % of the value of each fill")
+	require.Contains(t, said, "Fees are those recorded at the time, of the account that recorded them. Before the "+
+		"first record with fees, of 2024-02-28, they are that record's. Today's, the config's rates, are charged in "+
+		"SMALL-EUR.")
+	require.Contains(t, strings.Join(r.Warnings, "\n"),
+		"The fees recorded at 2024-03-03T12:00:00Z for OLD-EUR are not "+
+			"used: maker -0.02 and taker 0.01 are no fees.")
+	paid := feesPaid(t, r)
+	require.Len(t, paid, 4)
+	for name, rate := range map[string]float64{"OLD-EUR": 0.002, "DEAD-EUR": 0.002, "NEW-EUR": 0.002,
+		"SMALL-EUR": 0.0025} { // NEW comes on day 60
+		require.InDelta(t, rate, paid[name], 2e-4, name)
+	}
+	later, _ := runProbe(t, path, true, "backtest.from=2024-03-10") // all are bought after day 61
+	require.InDelta(t, 0.004, feesPaid(t, later)["OLD-EUR"], 2e-4)
+	require.NotContains(t, strings.Join(later.Assumptions, "\n"), "Before the first record with fees")
+
+	fixed, _ := runProbe(t, path, true, "account.taker_fee=0.003")
+	said = strings.Join(fixed.Assumptions, "\n")
+	require.Contains(t, said, "Fees: maker 0.15 %, taker 0.3 % of")
+	require.Contains(t, said, "Fees are the config's (account.maker_fee, account.taker_fee) for all of the past; the "+
+		"recorded ones are not used.")
+	require.InDelta(t, 0.003, feesPaid(t, fixed)["OLD-EUR"], 2e-4)
+
+	sections := []string{}
+	for _, name := range []string{"OLD-EUR", "DEAD-EUR", "NEW-EUR", "SMALL-EUR"} {
+		sections = append(sections, "markets."+name+".tick_size=0.01")
+	}
+	own, _ := runProbe(t, path, true, sections...)
+	require.Contains(t, strings.Join(own.Assumptions, "\n"),
+		"Today's market rules (tick size, minimums, decimals) are "+
+			"applied to the past. Fees are those recorded at the time")
 }
 
 func TestMistakesInAUniverseAreNamedWithTheirPlace(t *testing.T) {

@@ -80,11 +80,12 @@ type runner struct {
 	overdue   bool                  // stop_within is over, and the loop turns
 	ownSwitch atomic.Bool           // the kill switch's log is this process's own: the next start books it
 	keeper    *holdingsKeeper       // of the holdings; nil: none are left
+	ranked    rankings
 }
 
 // newRunner returns a bot that has only its plan.
 func newRunner(p *plan.Live, log zerolog.Logger, o Options) *runner {
-	r := &runner{Options: o, plan: p, log: log, run: uuid.New()}
+	r := &runner{Options: o, plan: p, log: log, run: uuid.New(), ranked: rankings{}}
 	r.dog = newWatchdog(r)
 	return r
 }
@@ -214,6 +215,11 @@ func (r *runner) begin(ctx context.Context) (err error) {
 	}
 	r.journal.batch.Start(now, &journal.Start{Run: r.run, Version: version.Of(debug.ReadBuildInfo()),
 		ConfigHash: r.plan.SettingsHash, Currency: r.plan.Currency.Symbol, Strategies: r.plan.Names()})
+	if len(r.plan.Rankings) > 0 {
+		if err := r.setRankings(r.plan.Rankings); err != nil {
+			return err
+		}
+	}
 	if r.parts, r.resumed, err = folder.Parts(r.store); err != nil || r.resumed {
 		return err // openLoop restores, so that its commands are at hand
 	}

@@ -30,6 +30,9 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	if r.plan.Held, err = folder.Held(r.store); err != nil {
 		return err
 	}
+	if err := r.restoreRankings(); err != nil {
+		return err
+	}
 	if err := r.plan.Finish(offered); err != nil {
 		return err
 	}

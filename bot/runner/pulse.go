@@ -54,6 +54,9 @@ func pulseText(s *operator.Status, awaited string) string {
 		case operator.WarmingUp:
 			warming++
 		}
+		if x.Universe != nil && x.Universe.Hint != "" {
+			parts = append(parts, x.Name+": "+x.Universe.Hint)
+		}
 	}
 	if warming > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d strategies warm up", warming, len(s.Strategies)))

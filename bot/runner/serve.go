@@ -91,6 +91,9 @@ func (r *runner) trade(ctx context.Context) error {
 	feed.Go(func() { r.feed.Run(feeding) })
 	feed.Go(func() { r.keepTime(feeding) })
 	feed.Go(func() { r.keepFiles(feeding) })
+	if len(r.plan.Rankings) > 0 {
+		feed.Go(func() { r.keepRanking(feeding) })
+	}
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}

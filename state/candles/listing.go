@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -39,6 +40,7 @@ type Listed struct {
 	MaxOpenOrders                          uint32
 	FeeCategory, Volume24h, VolumeQuote24h string
 	Last                                   string // price
+	MakerFee, TakerFee                     string // rates of the account that recorded; "": it did without a key
 }
 
 // Trading reports whether the market could be traded.
@@ -216,20 +218,33 @@ func (s *Store) ListingRange() (r ListingRange, err error) {
 
 // A record is the version of its format, the CRC-32C of the rest, and a deflated body: the moment
 // as a varint, the exchange, the number of markets, and each market's fields; texts with their
-// length before them.
+// length before them. Format 2 has the fees; a record without fees has format 1, so that older
+// programs read it.
 const (
-	listingFormat = 1
+	listingFormat = 2 // the newest
 	listingHead   = 5
 	maxListing    = 64 << 20 // bytes of a body
 )
 
+// listingTexts are how many of Listed.texts a format has.
+var listingTexts = [listingFormat + 1]int{1: 11, 2: 13}
+
+// HasFees reports whether the record has the fees of any market.
+func (l *Listing) HasFees() bool {
+	return slices.ContainsFunc(l.Markets, func(m Listed) bool { return m.MakerFee != "" || m.TakerFee != "" })
+}
+
 func packListing(l *Listing) ([]byte, error) {
+	format := byte(1)
+	if l.HasFees() {
+		format = 2
+	}
 	body := binary.AppendVarint(nil, int64(l.At))
 	body = appendText(body, l.Exchange)
 	body = binary.AppendUvarint(body, uint64(len(l.Markets)))
 	for i := range l.Markets {
 		m := &l.Markets[i]
-		for _, text := range m.texts() {
+		for _, text := range m.texts()[:listingTexts[format]] {
 			body = appendText(body, *text)
 		}
 		body = append(body, m.QuantityDecimals, m.NotionalDecimals)
@@ -248,7 +263,7 @@ func packListing(l *Listing) ([]byte, error) {
 		err = w.Close()
 	}
 	value := out.Bytes()
-	value[0] = listingFormat
+	value[0] = format
 	binary.LittleEndian.PutUint32(value[1:], crc32.Checksum(value[listingHead:], boltfile.Castagnoli))
 	return value, err
 }
@@ -258,9 +273,9 @@ func appendText(dst []byte, text string) []byte {
 }
 
 // texts are the fields that are texts, in the order of the format.
-func (l *Listed) texts() [11]*string {
-	return [...]*string{&l.Market, &l.Status, &l.TickSize, &l.MinOrderInBase, &l.MinOrderInQuote, &l.MaxOrderInBase,
-		&l.MaxOrderInQuote, &l.FeeCategory, &l.Volume24h, &l.VolumeQuote24h, &l.Last}
+func (l *Listed) texts() *[13]*string {
+	return &[...]*string{&l.Market, &l.Status, &l.TickSize, &l.MinOrderInBase, &l.MinOrderInQuote, &l.MaxOrderInBase,
+		&l.MaxOrderInQuote, &l.FeeCategory, &l.Volume24h, &l.VolumeQuote24h, &l.Last, &l.MakerFee, &l.TakerFee}
 }
 
 // unpackListingOf is unpackListing of the record of a day.
@@ -280,7 +295,7 @@ func unpackListing(value []byte) (*Listing, error) {
 	case value[0] > listingFormat:
 		return nil, fmt.Errorf("%w: record format %d, this program reads %d; update the program", boltfile.ErrNewer,
 			value[0], listingFormat)
-	case value[0] < listingFormat:
+	case value[0] == 0:
 		return nil, fmt.Errorf("%w: record format %d", boltfile.ErrCorrupt, value[0])
 	case binary.LittleEndian.Uint32(value[1:]) != crc32.Checksum(value[listingHead:], boltfile.Castagnoli):
 		return nil, fmt.Errorf("%w: the checksum of the record differs", boltfile.ErrCorrupt)
@@ -290,7 +305,7 @@ func unpackListing(value []byte) (*Listing, error) {
 	if err != nil || len(body) > maxListing {
 		return nil, fmt.Errorf("%w: unpack the record: %d bytes: %v", boltfile.ErrCorrupt, len(body), err)
 	}
-	d := listingDecoder{rest: body, all: string(body)}
+	d := listingDecoder{rest: body, all: string(body), texts: listingTexts[value[0]]}
 	l := d.listing()
 	if d.err == nil && len(d.rest) > 0 {
 		d.err = fmt.Errorf("%d bytes after its end", len(d.rest))
@@ -303,9 +318,10 @@ func unpackListing(value []byte) (*Listing, error) {
 
 // listingDecoder reads a body. After an error it reads zeros.
 type listingDecoder struct {
-	rest []byte
-	all  string // the body, of which the texts are parts: one piece of memory for all
-	err  error
+	rest  []byte
+	all   string // the body, of which the texts are parts: one piece of memory for all
+	texts int    // of each market
+	err   error
 }
 
 var errShortListing = errors.New("it ends too early")
@@ -322,7 +338,7 @@ func (d *listingDecoder) listing() *Listing {
 	l.Markets = make([]Listed, count)
 	for i := range l.Markets {
 		m := &l.Markets[i]
-		for _, text := range m.texts() {
+		for _, text := range m.texts()[:d.texts] {
 			*text = d.text()
 		}
 		m.QuantityDecimals, m.NotionalDecimals = d.byte(), d.byte()

@@ -103,7 +103,7 @@ func TestADamagedRecordIsNamedAndALaterFormatIsRefusedInWords(t *testing.T) {
 	require.Len(t, report.Problems, 1)
 	err = change(func(value []byte) { value[0] = listingFormat + 1 })
 	require.ErrorIs(t, err, boltfile.ErrNewer)
-	require.ErrorContains(t, err, "record format 2, this program reads 1; update the program")
+	require.ErrorContains(t, err, "record format 3, this program reads 2; update the program")
 	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
 		value, err := packListing(listed(19_000, 3))
 		require.NoError(t, err)
@@ -129,12 +129,48 @@ func TestRecordedMarketsOfTheFirstFormatReadAsBefore(t *testing.T) {
 	require.NoError(t, s.Listings(0, 0, func(l *Listing) error {
 		fmt.Fprintf(&said, "%s %s\n", l.At, l.Exchange)
 		for i := range l.Markets {
-			fmt.Fprintf(&said, "%+v\n", l.Markets[i])
+			text := fmt.Sprintf("%+v\n", l.Markets[i])
+			fmt.Fprint(&said, strings.Replace(text, " MakerFee: TakerFee:", "", 1)) // the format has no fees
 		}
 		return nil
 	}))
 	golden.Require(t, *writeGolden, "listings-format1.txt", said.Bytes())
 	record(t, s, listed(19_002, 2)) // and it takes more
+}
+
+// withFees is a record of an account that pays fees in each second market.
+func withFees(l *Listing) *Listing {
+	for i := range l.Markets {
+		if i%2 == 0 {
+			l.Markets[i].MakerFee, l.Markets[i].TakerFee = "-0.0001", "0.0025"
+		}
+	}
+	return l
+}
+
+// A record with fees has the second format; one without keeps the first, which older programs read.
+func TestRecordedFeesOfTheSecondFormatReadAsBefore(t *testing.T) {
+	path := golden.File(t, *writeGolden, "listings-format2", func(path string) {
+		s, err := Open(path)
+		require.NoError(t, err)
+		record(t, s, listed(19_000, 3))
+		record(t, s, withFees(listed(19_001, 3)))
+		require.NoError(t, s.Close())
+	})
+	s, err := Open(path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	var have []*Listing
+	require.NoError(t, s.Listings(0, 0, func(l *Listing) error {
+		have = append(have, l)
+		return nil
+	}))
+	require.Equal(t, []*Listing{listed(19_000, 3), withFees(listed(19_001, 3))}, have)
+	for i, l := range have {
+		value, err := packListing(l)
+		require.NoError(t, err)
+		require.EqualValues(t, i+1, value[0])
+	}
 }
 
 // TestAPowerCutLosesAtMostTheRecordOfItsDay cuts the power at each step of each commit.
@@ -179,7 +215,7 @@ func checkCut(t *testing.T, path string, day int64, step blackout.Step) {
 }
 
 func FuzzListing(f *testing.F) {
-	for _, l := range []*Listing{{}, listed(1, 1), listed(-400, 7)} {
+	for _, l := range []*Listing{{}, listed(1, 1), listed(-400, 7), withFees(listed(3, 3))} {
 		value, err := packListing(l)
 		require.NoError(f, err)
 		f.Add(value, "x")
@@ -194,7 +230,7 @@ func FuzzListing(f *testing.F) {
 		} else {
 			require.True(t, strings.Contains(err.Error(), "corrupt") || strings.Contains(err.Error(), "newer"), err)
 		}
-		d := listingDecoder{rest: value, all: string(value)}
+		d := listingDecoder{rest: value, all: string(value), texts: listingTexts[1+len(text)%2]}
 		d.listing() // whatever the checksum says: no panic, no endless memory
 		l := &Listing{At: market.Time(len(value)), Exchange: text, Markets: []Listed{{Market: text, Last: text}}}
 		packed, err := packListing(l)
