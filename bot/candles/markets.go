@@ -47,7 +47,7 @@ func (a *commands) fetchMarkets(ctx context.Context, f *fetchFlags) error {
 	w := &fetcher{client: client, path: path, tell: func(text string) { console.Tell(a.Stderr, text) }}
 	kept, added, err := w.recordMarkets(ctx, remote.Origin())
 	if err != nil {
-		return err
+		return absent(err, remote.BaseURL)
 	}
 	report := reportOf(kept, added)
 	if f.json {

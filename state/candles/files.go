@@ -66,7 +66,7 @@ func Files(name, pattern string) ([]File, error) {
 		files = append(files, more...)
 	}
 	if len(files) == 0 {
-		return nil, noneChosen(pattern, others)
+		return nil, fmt.Errorf("%s: %w", name, noneChosen(pattern, others))
 	}
 	return files, nil
 }
