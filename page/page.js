@@ -360,10 +360,12 @@
       }
       const coloured = (d, y) => {
         context.strokeStyle = colours(d.l.role);
-        context.lineWidth = many > 8 ? 0.7 : 1.2;
+        context.lineWidth = many > 8 ? 0.7 : 1.2; // many: what is merged shows through
+        context.globalAlpha = many > 8 ? 0.6 : 1;
         context.setLineDash(d.l.dashed ? [5, 3] : []);
         line(d.points.map(p => p && [x(p[0]), y(p[1])]));
         context.setLineDash([]);
+        context.globalAlpha = 1;
       };
       over.forEach(d => coloured(d, y));
       if (stops) levels(stops, name, x, y, line);
@@ -443,7 +445,7 @@
         const a = columns[entered][row], b = a + columns[held][row];
         if (columns[market][row] === own && b >= from && a <= to) list.push([a, value(entry, row), b, value(exit, row), value(profit, row), row]);
       }
-      const many = list.length > 400, r = many ? 2 : 5, each = Math.ceil(list.length / 1500);
+      const many = list.length > 400, r = !many ? 5 : list.length > 2000 ? 2 : 3, each = Math.ceil(list.length / 1500);
       context.globalAlpha = many ? 0.8 : 1; // the candles show through
       for (let i = 0; i < list.length; i += each) {
         const [a, entry, b, exit, gain, row] = list[i];
