@@ -4,8 +4,8 @@ package backtest
 // currency, S the start equity, D the span in days.
 func definitions() []Definition {
 	return []Definition{
-		{"return", "E(last) ÷ S − 1; after its start a backtest has no deposits and withdrawals, so that no figure needs " +
-			"weights by time"},
+		{"return", "E(last) ÷ S − 1; after its start a backtest has no deposits and withdrawals, so that no figure " +
+			"needs weights by time"},
 		{"cagr", "(E(last) ÷ S)^(365.25 ÷ D) − 1, D from the start of the first candle to the end of the last; " +
 			"undefined for D < 1"},
 		{"daily return", "r = E(last close of a UTC day) ÷ E(last close of the day before) − 1; " +

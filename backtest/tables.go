@@ -20,7 +20,8 @@ func (res *Result) tables(run *report.Run) {
 	}
 	for _, row := range res.Rows() {
 		name, below := strings.CutPrefix(row.Name, "  ")
-		run.Figures = append(run.Figures, report.Figure{Name: name, Value: row.Strategy, Hold: row.Hold, Below: below})
+		one := report.Figure{Name: name, Value: row.Strategy, Hold: row.Hold, Below: below}
+		run.Figures = append(run.Figures, one)
 	}
 	run.Envelope.Head = []string{"path", "final equity", "return"}
 	for _, o := range res.Envelope {
@@ -32,7 +33,8 @@ func (res *Result) tables(run *report.Run) {
 	}
 	run.EnvelopeNote = fmt.Sprintf(
 		"The same run when prices within a candle move otherwise. %s candles (%s) could have "+
-			"filled own orders in either order.", numbered(res.Candles.Ambiguous), res.Candles.AmbiguousShare.Percent(3))
+			"filled own orders in either order.", numbered(res.Candles.Ambiguous),
+		res.Candles.AmbiguousShare.Percent(3))
 	run.Falls.Head = []string{"depth", "peak", "bottom", "recovered", "length"}
 	for i := range res.Drawdowns {
 		d := &res.Drawdowns[i]

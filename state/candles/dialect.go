@@ -134,8 +134,8 @@ func strangeHeader(lines []headLine) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("line %d: the header %q has none of the names time, open, high, low, close, volume; give them in "+
-		"the order of its columns, with - for one to ignore: --columns time,open,high,low,close,volume",
+	return fmt.Errorf("line %d: the header %q has none of the names time, open, high, low, close, volume; give them "+
+		"in the order of its columns, with - for one to ignore: --columns time,open,high,low,close,volume",
 		lines[0].from+1, clipText(lines[0].text))
 }
 

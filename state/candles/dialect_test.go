@@ -103,8 +103,9 @@ var dialects = []dialect{
 			"1704067200000000,1042.5,1044,1041.25,1043,10.5,1704070799999999,1,1\n" +
 			"1704070800000000,1043,1050.75,1040,1041.5,0.25,1704074399999999,1,1\n" +
 			"1704074400000000,1041.5,1042,1039,1040,3,1704077999999999,1,1\n"},
-	{name: "a date under an unknown name, decimal commas", text: "Datum;Open;High;Low;Close;Volume\n" +
-		strings.ReplaceAll(rowsOf([3]string{"2024-01-01 00:00", "2024-01-01 01:00", "2024-01-01 02:00"}, ";"), ".", ",")},
+	{name: "a date under an unknown name, decimal commas",
+		text: "Datum;Open;High;Low;Close;Volume\n" + strings.ReplaceAll(rowsOf([3]string{"2024-01-01 00:00",
+			"2024-01-01 01:00", "2024-01-01 02:00"}, ";"), ".", ",")},
 	{name: "Unix times under an unknown name", text: "start_at,open,high,low,close,volume\n" +
 		rowsOf([3]string{"1704067200", "1704070800", "1704074400"}, ",")},
 	{name: "the end of a candle before its begin",
@@ -210,12 +211,13 @@ func TestWhatIsRefusedIsNamedWithItsMend(t *testing.T) {
 			want: "--time-format \"%d/%m/%Y %I:%M:%S.%f %p\", or --time-format \"%m/%d/%Y %I:%M:%S.%f %p\""},
 		{text: head + "12/01/2024,1,2,1,2,1\n13/01/2024,1,2,1,2,1\n",
 			want: "The times begin with the day. Say so: --time-format \"%d/%m/%Y\""},
-		{text: head + "12-31-2024,1,2,1,2,1\n", want: "The times begin with the month. Say so: --time-format \"%m-%d-%Y\""},
+		{text: head + "12-31-2024,1,2,1,2,1\n",
+			want: "The times begin with the month. Say so: --time-format \"%m-%d-%Y\""},
 		{text: head + "13/01/2024,1,2,1,2,1\n", want: "time \"13/01/2024\" is not like %m/%d/%Y",
 			with: func(o *ImportOptions) { o.TimeFormat = "%m/%d/%Y" }},
 		{text: "Data,Otwarcie,Najwyzszy,Najnizszy,Zamkniecie,Wolumen\n2024-01-01,1,2,1,2,1\n",
-			want: "has none of the names time, open, high, low, close, volume; give them in the order of its columns, " +
-				"with - for one to ignore: --columns time,open"},
+			want: "has none of the names time, open, high, low, close, volume; give them in the order of its " +
+				"columns, with - for one to ignore: --columns time,open"},
 		{text: "Datum;Öffnung;Hoch;Tief;Schluss\n01.01.2024;1,5;2;1;2\n", want: "line 1: the header"},
 		{text: "2024-01-01\n", want: "line 1: 1 column, open should be in column 2"},
 		{text: head + "31 Jan,1,2,1,2,1\n", want: "give --time-format"},
