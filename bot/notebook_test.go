@@ -34,7 +34,7 @@ func TestTheFilesOfTheNotebook(t *testing.T) {
 		require.NoError(t, file.Close())
 	}
 	require.Greater(t, len(known), 20)
-	for _, name := range regexp.MustCompile(`(?:set_index\(|groupby\(|\[)"(\w+)"`).FindAllStringSubmatch(text, -1) {
+	for _, name := range regexp.MustCompile(`(?:set_index\(|groupby\(|\[)"(\w+)"[\])]`).FindAllStringSubmatch(text, -1) {
 		require.Contains(t, known, name[1])
 	}
 }
