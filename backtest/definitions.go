@@ -4,7 +4,8 @@ package backtest
 // currency, S the start equity, D the span in days.
 func definitions() []Definition {
 	return []Definition{
-		{"return", "E(last) ÷ S − 1"},
+		{"return", "E(last) ÷ S − 1; after its start a backtest has no deposits and withdrawals, so that no figure " +
+			"needs weights by time"},
 		{"cagr", "(E(last) ÷ S)^(365.25 ÷ D) − 1, D from the start of the first candle to the end of the last; " +
 			"undefined for D < 1"},
 		{"daily return", "r = E(last close of a UTC day) ÷ E(last close of the day before) − 1; " +
@@ -16,7 +17,7 @@ func definitions() []Definition {
 		{"max drawdown", "largest (peak − E) ÷ peak at candle closes, peak the highest E before; length from " +
 			"when the peak was first reached to the first close at or above it, or to the end"},
 		{"calmar", "cagr ÷ max drawdown"},
-		{"time in the market (exposure)", "share of candle groups with a position at the close, however large it is"},
+		{"time in the market (exposure)", "share of candle closes with a position, however large it is"},
 		{"turnover", "Σ value of all fills ÷ S"},
 		{"fees", "Σ value of each fill × the rate of its side, maker or taker"},
 		{"rounding", "Σ of what the fills were charged − fees: amounts are rounded to the currency's unit " +

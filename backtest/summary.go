@@ -36,16 +36,16 @@ func (res *Result) Rows() []figureRow {
 		{"  to the bottom of", p.Drawdown.Bottom.Date(), h.Drawdown.Bottom.Date()},
 		{"  recovered", p.Drawdown.recovery(), h.Drawdown.recovery()},
 		{"time in the market", p.Exposure.Percent(2), ""},
-		{"positions", fmt.Sprintf("%d, %d open at the end", t.Positions, t.Open), ""},
+		{"positions", fmt.Sprintf("%s, %s open at the end", numbered(t.Positions), numbered(t.Open)), ""},
 		{"  win rate", t.PositionRate.Percent(2), ""},
-		{"round trips (exits)", fmt.Sprint(t.Count), ""},
+		{"round trips (exits)", numbered(t.Count), ""},
 		{"  win rate", t.WinRate.Percent(2), ""},
 		{"profit factor", t.ProfitFactor.Text(3), ""},
 		{"expectancy", money(t.Expectancy), ""},
 		{"average win / loss", t.AverageWin.Short() + " / " + t.AverageLoss.Short(), ""},
 		{"largest win / loss", t.LargestWin.Short() + " / " + t.LargestLoss.Short(), ""},
 		{"longest losing run", fmt.Sprint(t.LosingRun), ""},
-		{"orders / fills", fmt.Sprintf("%d / %d", o.Orders, o.Fills), ""},
+		{"orders / fills", numbered(o.Orders) + " / " + numbered(o.Fills), ""},
 		{"fees", money(p.Fees), ""},
 		{"rounding", money(p.Rounding), ""},
 		{"turnover", p.Turnover.Text(2) + "×", ""},
@@ -127,7 +127,8 @@ func (s *summary) head(res *Result) {
 			s.wrapped("", began, "")
 		}
 	}
-	s.wrapped("", fmt.Sprintf("%s to %s, %d candle groups", res.From.Date(), res.To.Date(), res.Candles.Groups), "")
+	s.wrapped("", fmt.Sprintf("%s to %s, %s candle closes", res.From.Date(), res.To.Date(),
+		numbered(res.Candles.Groups)), "")
 	if res.Synthetic {
 		s.wrapped("", "SYNTHETIC DATA: a generator made these candles; the result says nothing about real money.",
 			yellow)
@@ -313,5 +314,5 @@ func counted(n int64, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
-	return fmt.Sprint(n, " ", noun)
+	return numbered(n) + " " + noun
 }

@@ -19,7 +19,9 @@ func (res *Result) tables(run *report.Run) {
 		run.Strategies = append(run.Strategies, one)
 	}
 	for _, row := range res.Rows() {
-		run.Figures = append(run.Figures, report.Figure{Name: row.Name, Value: row.Strategy, Hold: row.Hold})
+		name, below := strings.CutPrefix(row.Name, "  ")
+		one := report.Figure{Name: name, Value: row.Strategy, Hold: row.Hold, Below: below}
+		run.Figures = append(run.Figures, one)
 	}
 	run.Envelope.Head = []string{"path", "final equity", "return"}
 	for _, o := range res.Envelope {
@@ -30,8 +32,9 @@ func (res *Result) tables(run *report.Run) {
 		run.Envelope.Rows = append(run.Envelope.Rows, []string{name, o.Final.Short(), o.Return.Percent(2)})
 	}
 	run.EnvelopeNote = fmt.Sprintf(
-		"The same run when prices within a candle move otherwise. %d candles (%s) could have "+
-			"filled own orders in either order.", res.Candles.Ambiguous, res.Candles.AmbiguousShare.Percent(3))
+		"The same run when prices within a candle move otherwise. %s candles (%s) could have "+
+			"filled own orders in either order.", numbered(res.Candles.Ambiguous),
+		res.Candles.AmbiguousShare.Percent(3))
 	run.Falls.Head = []string{"depth", "peak", "bottom", "recovered", "length"}
 	for i := range res.Drawdowns {
 		d := &res.Drawdowns[i]
@@ -48,13 +51,12 @@ func (res *Result) tables(run *report.Run) {
 // facts writes the tables of what the run was given.
 func (res *Result) facts(run *report.Run) {
 	for _, c := range res.Refusals {
-		run.Refusals.Rows = append(run.Refusals.Rows, []string{c.Reason, fmt.Sprint(c.Count)})
+		run.Refusals.Rows = append(run.Refusals.Rows, []string{c.Reason, numbered(c.Count)})
 	}
 	run.Data.Head = []string{"market", "interval", "candles", "no trade", "missing"}
 	for _, d := range res.Data {
 		run.Data.Rows = append(run.Data.Rows,
-			[]string{d.Market, d.Interval, fmt.Sprint(d.Candles), fmt.Sprint(d.NoTrade),
-				fmt.Sprint(d.Missing)})
+			[]string{d.Market, d.Interval, numbered(d.Candles), numbered(d.NoTrade), numbered(d.Missing)})
 	}
 	run.Rules.Head = []string{"market", "tick", "amount decimals", "minimum", "maximum", "open orders", "fee category"}
 	for i := range res.Rules {

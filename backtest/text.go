@@ -23,6 +23,9 @@ func grouped(decimal string) string {
 	return sign + whole
 }
 
+// numbered is a number of things, with a comma between thousands.
+func numbered(n int64) string { return grouped(strconv.FormatInt(n, 10)) }
+
 // numeral formats a figure with some decimals; from a thousand million on in powers of ten.
 func numeral(x float64, decimals int) string {
 	if math.Abs(x) >= 1e9 {

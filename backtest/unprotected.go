@@ -65,8 +65,12 @@ func (d *driver) causes() []CauseSeconds {
 	return list
 }
 
-// unprotectedRows are the time without exits, and its causes.
+// unprotectedRows are the time without exits, and its causes. There are none if no time was: a
+// strategy without exits would seem protected.
 func (res *Result) unprotectedRows() []figureRow {
+	if res.Unprotected == 0 {
+		return nil
+	}
 	rows := []figureRow{{"unprotected", res.Unprotected.String(), ""}}
 	for _, c := range res.UnprotectedBy {
 		rows = append(rows, figureRow{"  " + c.Cause, c.Time.String(), ""})

@@ -41,3 +41,12 @@ func TestTheReportSaysThatAPositionHadNoExitAndWhy(t *testing.T) {
 	require.NoError(t, WriteSummary(&text, res, SummaryOptions{}))
 	require.Contains(t, text.String(), "  too small")
 }
+
+// A strategy that asks for no exits is not called protected.
+func TestARunWithoutTimeUnprotectedHasNoSuchRow(t *testing.T) {
+	require.Empty(t, (&Result{}).unprotectedRows())
+	minute := Seconds(time.Minute)
+	res := &Result{Unprotected: minute, UnprotectedBy: []CauseSeconds{{Cause: "refused", Time: minute}}}
+	require.Equal(t, []figureRow{{"unprotected", minute.String(), ""}, {"  refused", minute.String(), ""}},
+		res.unprotectedRows())
+}

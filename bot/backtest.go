@@ -45,7 +45,8 @@ type backtestFlags struct {
 func (a *app) backtestCommand() *cobra.Command {
 	f := &backtestFlags{}
 	c := &cobra.Command{
-		Use: "backtest", Short: "Replay candles through a strategy", Long: backtestHelp, Example: backtestExample,
+		Use: "backtest", SuggestFor: []string{"test", "backtesting"},
+		Short: "Replay candles through a strategy", Long: backtestHelp, Example: backtestExample,
 		Args: onlyFlags,
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.backtest(ctx, f) }),
 	}

@@ -161,6 +161,7 @@ func TestTheReportInABrowser(t *testing.T) {
 	}
 	figuresAndEquityAreOnTheFirstScreen(open(t, browser, few, true))
 	v := open(t, browser, full, true)
+	is(v, true, `[...document.querySelectorAll("div.unscripted")].every(e => e.hidden)`) // the chart shows the same
 	v.fits()
 	v.do(chromedp.EmulateViewport(1280, 900))
 	sortsAndFilters(v)
@@ -241,7 +242,8 @@ func zooms(v *viewer) {
 func isCompleteWithoutItsScript(v *viewer) {
 	is(v, 500, `document.querySelectorAll(".trips tbody tr").length`)
 	is(v, true, `document.querySelector(".scripted").hidden && !document.querySelector(".unscripted").hidden`)
-	is(v, true, `document.querySelector(".unscripted").textContent.includes("500 largest")`)
+	is(v, true, `document.querySelector("p.unscripted").textContent.includes("500 largest")`)
+	is(v, true, `[...document.querySelectorAll("div.unscripted")].every(e => e.offsetHeight > 250)`)
 	require.GreaterOrEqual(v, of[int](v, `document.querySelectorAll("figure .wide svg").length`), 5)
 	v.fits()
 }

@@ -40,7 +40,8 @@ type exchangeFlags struct {
 func (a *app) exchangeCommand() *cobra.Command {
 	f := &exchangeFlags{}
 	c := &cobra.Command{
-		Use: "exchange", Short: "Serve a simulated exchange over HTTP", Long: exchangeHelp, Example: exchangeExample,
+		Use: "exchange", SuggestFor: []string{"sandbox", "serve"},
+		Short: "Serve a simulated exchange over HTTP", Long: exchangeHelp, Example: exchangeExample,
 		Args: onlyFlags,
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.exchange(ctx, f) }),
 	}

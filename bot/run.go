@@ -34,7 +34,8 @@ type runFlags struct {
 func (a *app) runCommand() *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
-		Use: "run", Short: "Trade on an exchange", Long: runHelp, Example: runExample, Args: onlyFlags,
+		Use: "run", SuggestFor: []string{"trade", "live", "paper", "dry-run"},
+		Short: "Trade on an exchange", Long: runHelp, Example: runExample, Args: onlyFlags,
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.run(ctx, f) }),
 	}
 	c.Flags().StringVarP(&f.config, "config", "c", "", "config `FILE`")

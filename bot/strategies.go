@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -36,15 +37,12 @@ func (a *app) chosen(args []string) ([]strategy.Definition, error) {
 	if len(args) == 0 {
 		return a.Definitions, nil
 	}
-	var names []string
 	for _, k := range a.Definitions {
 		if k.Name == args[0] {
 			return []strategy.Definition{k}, nil
 		}
-		names = append(names, k.Name)
 	}
-	return nil, config.Usagef("unknown strategy %q; the nearest is %q", config.Clip(args[0]),
-		strategy.Nearest(args[0], names))
+	return nil, config.Usagef("%w", plan.UnknownStrategy(args[0], a.Definitions))
 }
 
 // strategyInfo is a kind as a program reads it.

@@ -10,14 +10,14 @@
 import pandas as pd
 
 candles = pd.read_parquet("candles.parquet").set_index("time")
-candles.describe()
+print(candles.describe())
 
 # %% [markdown]
 # ## Days of the candles
 
 # %%
 days = candles.resample("1D").agg({"open": "first", "high": "max", "low": "min", "close": "last", "volume": "sum"})
-days.tail()
+print(days.tail())
 
 # %% [markdown]
 # ## Equity and drawdown of a backtest

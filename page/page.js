@@ -2,7 +2,7 @@
 // The script of a page. It loads nothing. It looks for
 //   .packed[data-numbers=ID]  a table with a head and some rows: becomes sortable and filterable over all packed rows
 //   .zoom[data-candles="ID …"] a place for a chart of candles; further data-* name what is drawn over them
-//   .scripted                 elements that are shown once the script runs
+//   .scripted, .unscripted    elements that are shown, and hidden, once the script runs
 // and for packed numbers in <script type="text/plain" id=ID>; page.Pack in Go is their format.
 (() => {
   const BATCH = 200;
@@ -362,10 +362,12 @@
       }
       const coloured = (d, y) => {
         context.strokeStyle = colours(d.l.role);
-        context.lineWidth = 1.2;
+        context.lineWidth = many > 8 ? 0.7 : 1.2; // many: what is merged shows through
+        context.globalAlpha = many > 8 ? 0.6 : 1;
         context.setLineDash(d.l.dashed ? [5, 3] : []);
         line(d.points.map(p => p && [x(p[0]), y(p[1])]));
         context.setLineDash([]);
+        context.globalAlpha = 1;
       };
       over.forEach(d => coloured(d, y));
       if (stops) levels(stops, name, x, y, line);
@@ -445,7 +447,8 @@
         const a = columns[entered][row], b = a + columns[held][row];
         if (columns[market][row] === own && b >= from && a <= to) list.push([a, value(entry, row), b, value(exit, row), value(profit, row), row]);
       }
-      const many = list.length > 400, r = many ? 2 : 5, each = Math.ceil(list.length / 4000);
+      const many = list.length > 400, r = !many ? 5 : list.length > 2000 ? 2 : 3, each = Math.ceil(list.length / 1500);
+      context.globalAlpha = many ? 0.8 : 1; // the candles show through
       for (let i = 0; i < list.length; i += each) {
         const [a, entry, b, exit, gain, row] = list[i];
         const colour = colours(gain > 0 ? "up" : "down"), x1 = x(a), y1 = y(entry), x2 = x(b), y2 = y(exit);
@@ -457,6 +460,7 @@
         triangle(x1, y1, r, 1, colours("main"));
         triangle(x2, y2, r, -1, colour);
       }
+      context.globalAlpha = 1;
       return {seen: list.length, each};
     }
 
@@ -534,6 +538,9 @@
   }
   start().catch(error => {
     for (const e of document.querySelectorAll(".scripted")) e.hidden = true;
-    for (const e of document.querySelectorAll(".unscripted")) { e.hidden = false; make("span", " (" + error.message + ")", e); }
+    for (const e of document.querySelectorAll(".unscripted")) {
+      e.hidden = false;
+      if (e.tagName === "P") make("span", " (" + error.message + ")", e);
+    }
   });
 })();

@@ -141,15 +141,17 @@ func (r *Run) distributionPicture() (p Picture, still int, err error) {
 	return p, still, err
 }
 
-// A Market is what was drawn of one market.
+// marketPicture is what was drawn of one market.
 type marketPicture struct {
 	Name, Note   string
 	Whole, Close Picture
+	Zoomed       bool // the chart of the script has this market too
+	Plots, Stops bool // the whole picture has plots, the close one stops
 }
 
 const (
 	seenTrips = 150  // round trips whose marks do not hide the candles
-	dots      = 2000 // about the most round trips that are drawn as dots
+	dots      = 1000 // about the most round trips that are drawn as dots
 	closeUp   = 12   // round trips of a picture from near
 	closeBars = 900  // candles of it at most
 )
@@ -162,19 +164,19 @@ func (r *Run) marketPictures(shown []*series, list []*kept) (out []marketPicture
 		if s.whole.count == 0 {
 			continue
 		}
-		one := marketPicture{Name: r.Trips.Markets[s.Market]}
+		one := marketPicture{Name: r.Trips.Markets[s.Market], Zoomed: true, Plots: r.plotted(s.Market)}
 		own := of(s.Market, list)
 		price := []chart.Layer{chart.Candles{Candles: drawn(s.picked.sparse, r.Trips.PriceDigits[s.Market])}}
 		if one.Whole, err = r.pricePicture(s.Market, price, own, seenTrips); err != nil {
 			return nil, err
 		}
 		if len(own) > seenTrips {
-			one.Note = "There are too many round trips for larger marks."
+			one.Note = "Dots are entries and exits: there are many."
 		}
 		if each := len(own) / dots; each > 1 {
 			one.Note += fmt.Sprintf(" One in %d is drawn.", each)
 		}
-		if one.Close, err = r.closePicture(s); err != nil {
+		if one.Close, one.Stops, err = r.closePicture(s); err != nil {
 			return nil, err
 		}
 		out = append(out, one)
@@ -184,7 +186,7 @@ func (r *Run) marketPictures(shown []*series, list []*kept) (out []marketPicture
 			continue
 		}
 		done[l.Market] = true
-		one := marketPicture{Name: r.Trips.Markets[l.Market]}
+		one := marketPicture{Name: r.Trips.Markets[l.Market], Plots: true}
 		if one.Whole, err = r.pricePicture(l.Market, nil, nil, 0); err != nil {
 			return nil, err
 		}
@@ -260,11 +262,17 @@ func (s *series) look(own []*kept) {
 	s.latest, s.near = own, period{from - room, to + room}
 }
 
+// plotted reports whether strategies plotted in the market.
+func (r *Run) plotted(market int) bool {
+	return slices.ContainsFunc(r.Lines, func(l Line) bool { return l.Market == market }) ||
+		slices.ContainsFunc(r.Marks, func(m Mark) bool { return m.Market == market })
+}
+
 // closePicture draws the latest trips from near, with the way from entry to exit and the stops.
-func (r *Run) closePicture(s *series) (Picture, error) {
+func (r *Run) closePicture(s *series) (p Picture, stops bool, err error) {
 	bars, own, from, to := s.close, s.latest, s.near.from, s.near.to
 	if len(own) == 0 || len(bars) == 0 {
-		return Picture{}, nil
+		return Picture{}, false, nil
 	}
 	layers := []chart.Layer{chart.Candles{Candles: drawn(bars, r.Trips.PriceDigits[s.Market])}}
 	var ways []chart.Point
@@ -279,6 +287,7 @@ func (r *Run) closePicture(s *series) (Picture, error) {
 	}
 	for i := range r.Stops {
 		if p := &r.Stops[i]; p.Market == s.Market && p.To >= from && p.From <= to {
+			stops = true
 			layers = append(layers, chart.Line{Role: chart.Down, Width: 1.4, Points: []chart.Point{
 				{X: seconds(max(p.From, from)), Y: p.Price}, {X: seconds(min(p.To, to)), Y: p.Price}}})
 		}
@@ -287,5 +296,6 @@ func (r *Run) closePicture(s *series) (Picture, error) {
 		X: chart.Axis{Low: seconds(bars[0].start), High: seconds(bars[len(bars)-1].end)},
 		Panels: []chart.Panel{{Height: 260, Y: chart.Axis{Unit: r.Currency},
 			Layers: append(layers, tripLayers(own, true)...)}}}
-	return picture(c)
+	p, err = picture(c)
+	return p, stops, err
 }

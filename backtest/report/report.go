@@ -68,8 +68,11 @@ type Strategy struct {
 // A Card is a headline figure. Class is "up", "down" or empty.
 type Card struct{ Title, Value, Note, Class string }
 
-// A Figure is a row of the table of figures.
-type Figure struct{ Name, Value, Hold string }
+// A Figure is a row of the table of figures. Below says that it is about the one above.
+type Figure struct {
+	Name, Value, Hold string
+	Below             bool
+}
 
 // A Pair is a term with its text.
 type Pair struct{ Name, Text string }

@@ -13,15 +13,15 @@ const (
 	byReason kind = iota
 	byMarket
 	byStrategy
-	byWeekday
-	byHour
 	byDuration
+	byWeekday
+	byHour // the longest
 	kinds
 )
 
 // titles of the tables.
-var titles = [kinds]string{"reason of the exit", "market", "strategy", "weekday of the entry, UTC",
-	"hour of the entry, UTC", "duration"}
+var titles = [kinds]string{"reason of the exit", "market", "strategy", "duration",
+	"weekday of the entry, UTC", "hour of the entry, UTC"}
 
 // A Sum is a row of a table of sums over round trips.
 type Sum struct {
@@ -71,7 +71,7 @@ func (t *Trips) count(k *kept) {
 		}
 	}
 	day, hour := (int(k.Entered.Weekday())+6)%7, k.Entered.Std().Hour() // from Monday
-	for kind, place := range [kinds]int{k.reason, k.Market, k.Strategy, day, hour, class} {
+	for kind, place := range [kinds]int{k.reason, k.Market, k.Strategy, class, day, hour} {
 		s := &t.sums[kind][place]
 		s.Count++
 		if k.Profit > 0 {

@@ -3,8 +3,10 @@ package candles
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -99,7 +101,7 @@ func (a *commands) fetchCandles(ctx context.Context, f *fetchFlags) error {
 	w := &fetcher{client: client, path: path, tell: func(text string) { console.Tell(a.Stderr, text) },
 		interval: interval, bar: &console.Bar{}}
 	if err := w.prepare(ctx, name, from, to); err != nil {
-		return err
+		return absent(err, remote.BaseURL)
 	}
 	w.bar = console.NewBar(ctx, a.Stderr, "fetch", w.span.From, w.span.To, 1)
 	defer w.bar.End()
@@ -113,6 +115,15 @@ func (a *commands) fetchCandles(ctx context.Context, f *fetchFlags) error {
 	}
 	_, err = io.WriteString(a.Stdout, report.text())
 	return err
+}
+
+// absent adds to an error that nothing listens at the address.
+func absent(err error, baseURL string) error {
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return err
+	}
+	return fmt.Errorf("%w; nothing listens at %s: is `bot exchange` running? --base-url names another exchange", err,
+		baseURL)
 }
 
 // ResumableError is the end of a download of which a part is stored.

@@ -56,7 +56,7 @@ func (a *commands) fetchMarkets(ctx context.Context, f *fetchFlags) error {
 	w := &fetcher{client: client, path: path, tell: func(text string) { console.Tell(a.Stderr, text) }}
 	kept, added, err := w.recordMarkets(ctx, remote.Origin(), fees)
 	if err != nil {
-		return err
+		return absent(err, remote.BaseURL)
 	}
 	report := reportOf(kept, added)
 	if f.json {

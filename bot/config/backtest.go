@@ -56,14 +56,14 @@ type BacktestSection struct {
 	// PathInterval names the candles that move the markets: PathAuto: the finest that cover the
 	// range, of the same length for markets that a strategy trades together; "strategy": those of
 	// the strategy; or an interval.
-	PathInterval  string  `toml:"path_interval"`
-	Path          string  `toml:"path"`            // adaptive, ohlc, olhc, pessimistic or optimistic
-	LimitFill     string  `toml:"limit_fill"`      // touch, or through: a resting limit needs a trade beyond it
-	DataLatency   Span    `toml:"data_latency"`    // from a candle's close to its arrival
-	Latency       Span    `toml:"latency"`         // from a decision to its arrival at the exchange
-	HalfSpreadBPS Decimal `toml:"half_spread_bps"` // half the distance of bid and ask, in hundredths of a per cent
-	SlippageBPS   Decimal `toml:"slippage_bps"`    // paid by takers beyond the half spread
-	VolumeShare   Part    `toml:"volume_share"`    // largest part of a candle's volume for own orders; 0: no cap
+	PathInterval  string `toml:"path_interval"`
+	Path          string `toml:"path"`            // adaptive, ohlc, olhc, pessimistic or optimistic
+	LimitFill     string `toml:"limit_fill"`      // touch, or through: a resting limit needs a trade beyond it
+	DataLatency   Span   `toml:"data_latency"`    // from a candle's close to its arrival
+	Latency       Span   `toml:"latency"`         // from a decision to its arrival at the exchange
+	HalfSpreadBPS Points `toml:"half_spread_bps"` // half the distance of bid and ask, in hundredths of a per cent
+	SlippageBPS   Points `toml:"slippage_bps"`    // paid by takers beyond the half spread
+	VolumeShare   Part   `toml:"volume_share"`    // largest part of a candle's volume for own orders; 0: no cap
 	// PlacementLimit is a part of the price: a limit order further through the market is cancelled;
 	// 0: never.
 	PlacementLimit Part `toml:"placement_limit"`

@@ -150,7 +150,7 @@ type SourceSection struct {
 // LiquiditySection is the liquidity that the exchange itself offers around the price.
 type LiquiditySection struct {
 	Levels        int64   `toml:"levels"`          // of each side; 0: none
-	HalfSpreadBPS Decimal `toml:"half_spread_bps"` // from the price to the best level, in hundredths of a per cent
+	HalfSpreadBPS Points  `toml:"half_spread_bps"` // from the price to the best level, in hundredths of a per cent
 	Step          int64   `toml:"step"`            // ticks between levels
 	Size          Decimal `toml:"size"`            // base amount of an average level
 }

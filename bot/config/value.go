@@ -109,16 +109,20 @@ func (d Decimal) Rate(digits uint8) (market.Rate, error) {
 type Part struct{ Decimal }
 
 // read accepts what Decimal accepts, and a text in percent or basis points.
-func (p *Part) read(raw any) error {
+func (p *Part) read(raw any) error { return p.readRate(raw, market.RateDigits) }
+
+// readRate reads a number, or a text in percent or basis points, which it turns into a number of
+// units with digits decimals.
+func (d *Decimal) readRate(raw any, digits uint8) error {
 	text, isText := textOf(raw)
 	if !isText || !strings.ContainsAny(text, "%b") {
-		return p.Decimal.read(raw)
+		return d.read(raw)
 	}
 	rate, err := market.ParseRate(text)
 	if err != nil {
 		return fmt.Errorf("%q is no rate; write it like \"0.25%%\" or \"0.0025\": %w", Clip(text), err)
 	}
-	p.Decimal = Decimal(market.FormatFixed(int64(rate), market.RateDigits))
+	*d = Decimal(market.FormatFixed(int64(rate), digits))
 	return nil
 }
 
@@ -127,6 +131,21 @@ func (p Part) String() string { return string(p.Decimal) }
 
 // MarshalText writes the number alone.
 func (p Part) MarshalText() ([]byte, error) { return []byte(p.Decimal), nil }
+
+// Points is a rate as a number of basis points, hundredths of a per cent.
+type Points struct{ Decimal }
+
+// PointsDigits are the decimals of a point, as Decimal.Rate takes them.
+const PointsDigits = market.RateDigits - 4
+
+// read accepts what Decimal accepts, and a text in percent or basis points.
+func (p *Points) read(raw any) error { return p.readRate(raw, PointsDigits) }
+
+// String is the number.
+func (p Points) String() string { return string(p.Decimal) }
+
+// MarshalText writes the number alone.
+func (p Points) MarshalText() ([]byte, error) { return []byte(p.Decimal), nil }
 
 // Fee is the part of a fill's value that the exchange takes; below zero: a rebate.
 type Fee struct{ Part }

@@ -67,27 +67,38 @@ func Candles(w io.Writer, m *market.Market, next func() ([]market.Candle, error)
 // kind is the type of a column.
 type kind int
 
-// The kinds, from the narrowest. A column gets the first that fits all of its values.
+// The kinds. A column gets the first that fits all of its values.
 const (
-	whole kind = iota
+	empty kind = iota // no value is known
+	truth
+	whole
 	decimal
 	text
 )
 
+// and is the kind of a column with values of both kinds.
+func (k kind) and(other kind) kind {
+	if k != empty && other != empty && (k == truth) != (other == truth) {
+		return text
+	}
+	return max(k, other)
+}
+
 // fieldOf is a column as a field of a struct. Empty values are null.
 func fieldOf(at int, name string, k kind) reflect.StructField {
-	types := [...]reflect.Type{reflect.TypeFor[*int64](), reflect.TypeFor[*float64](), reflect.TypeFor[*string]()}
+	types := [...]reflect.Type{reflect.TypeFor[*int64](), reflect.TypeFor[*bool](), reflect.TypeFor[*int64](),
+		reflect.TypeFor[*float64](), reflect.TypeFor[*string]()}
 	tag := name
-	if k == whole && strings.HasSuffix(name, "_ms") {
+	if k <= whole && k != truth && strings.HasSuffix(name, "_ms") {
 		tag = strings.TrimSuffix(name, "_ms") + ",timestamp(millisecond)"
 	}
 	return reflect.StructField{Name: fmt.Sprintf("F%d", at), Type: types[k],
 		Tag: reflect.StructTag(fmt.Sprintf("parquet:%q", tag))}
 }
 
-// Table writes a CSV table with a header. A column of whole numbers is int64, and a timestamp
-// without the ending of its name if that is _ms; a column of decimals is double, any other is text.
-// It reads the table twice.
+// Table writes a CSV table with a header. A column of true and false is boolean. One of whole
+// numbers is int64, and a timestamp without the ending of its name if that is _ms; a column of
+// decimals is double, any other is text. It reads the table twice.
 func Table(w io.Writer, open func() (io.ReadCloser, error)) error {
 	names, kinds, err := survey(open)
 	if err != nil {
@@ -122,6 +133,8 @@ func valueOf(value string, k kind) parquet.Value {
 		return parquet.NullValue()
 	}
 	switch k {
+	case truth:
+		return parquet.BooleanValue(value == "true")
 	case whole:
 		n, _ := strconv.ParseInt(value, 10, 64)
 		return parquet.Int64Value(n)
@@ -140,7 +153,7 @@ func survey(open func() (io.ReadCloser, error)) (names []string, kinds []kind, e
 			return nil
 		}
 		for at, value := range values {
-			kinds[at] = max(kinds[at], kindOf(value))
+			kinds[at] = kinds[at].and(kindOf(value))
 		}
 		return nil
 	})
@@ -151,8 +164,11 @@ func survey(open func() (io.ReadCloser, error)) (names []string, kinds []kind, e
 }
 
 func kindOf(value string) kind {
-	if value == "" {
-		return whole
+	switch value {
+	case "":
+		return empty
+	case "true", "false":
+		return truth
 	}
 	if _, err := strconv.ParseInt(value, 10, 64); err == nil {
 		return whole

@@ -37,7 +37,8 @@ func TestCandlesAreReadBackAsTheyWereWritten(t *testing.T) {
 
 func TestColumnsOfATableGetTheNarrowestType(t *testing.T) {
 	dir := t.TempDir()
-	table := "time_ms,side,price,order,empty\n1704067200000,buy,1.5,7,\n1704070800000,sell,-2,,\n"
+	table := "time_ms,side,price,order,empty,taker,mixed\n1704067200000,buy,1.5,7,,true,true\n" +
+		"1704070800000,sell,-2,,,,1\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "fills.csv"), []byte(table), 0o600))
 	names, err := Folder(dir, true)
 	require.NoError(t, err)
@@ -50,11 +51,14 @@ func TestColumnsOfATableGetTheNarrowestType(t *testing.T) {
 		Price float64 `parquet:"price,optional"`
 		Order *int64  `parquet:"order,optional"`
 		Empty *int64  `parquet:"empty,optional"`
+		Taker *bool   `parquet:"taker,optional"`
+		Mixed string  `parquet:"mixed,optional"`
 	}
 	have, err := parquet.Read[row](bytes.NewReader(text), int64(len(text)))
 	require.NoError(t, err)
-	seven := int64(7)
-	require.Equal(t, []row{{1704067200000, "buy", 1.5, &seven, nil}, {1704070800000, "sell", -2, nil, nil}}, have)
+	seven, yes := int64(7), true
+	require.Equal(t, []row{{1704067200000, "buy", 1.5, &seven, nil, &yes, "true"},
+		{1704070800000, "sell", -2, nil, nil, nil, "1"}}, have)
 
 	_, err = Folder(dir, false)
 	require.NoError(t, err)

@@ -132,8 +132,8 @@ func (p *Backtest) addVenue() (err error) {
 		digits uint8 // of Decimal.Rate
 		into   *market.Rate
 	}{
-		{[]string{"backtest", "half_spread_bps"}, b.HalfSpreadBPS, market.RateDigits - 4, &venue.HalfSpread},
-		{[]string{"backtest", "slippage_bps"}, b.SlippageBPS, market.RateDigits - 4, &venue.Slippage},
+		{[]string{"backtest", "half_spread_bps"}, b.HalfSpreadBPS.Decimal, config.PointsDigits, &venue.HalfSpread},
+		{[]string{"backtest", "slippage_bps"}, b.SlippageBPS.Decimal, config.PointsDigits, &venue.Slippage},
 		{[]string{"backtest", "volume_share"}, b.VolumeShare.Decimal, market.RateDigits, &venue.VolumeShare},
 		{[]string{"backtest", "placement_limit"}, b.PlacementLimit.Decimal, market.RateDigits, &venue.PlacementLimit},
 	} {

@@ -44,18 +44,16 @@ func (p *Plan) addStrategies() error {
 
 // kind finds a strategy's kind by name.
 func (p *Plan) kind(path []string, name string) (strategy.Definition, error) {
-	names := make([]string, len(p.kinds))
-	for i, k := range p.kinds {
-		if names[i] = k.Name; k.Name == name {
+	for _, k := range p.kinds {
+		if k.Name == name {
 			return k, nil
 		}
 	}
 	if name == "" {
 		return strategy.Definition{}, p.missingKind(path)
 	}
-	return strategy.Definition{}, config.Keyf(config.Join(path, "kind"),
-		"unknown strategy %q; the nearest is %q; `bot strategies` lists them", config.Clip(name), strategy.Nearest(name,
-			names))
+	return strategy.Definition{}, config.Keyf(config.Join(path, "kind"), "%w; `bot strategies` lists what there is",
+		UnknownStrategy(name, p.kinds))
 }
 
 // missingKind explains a strategy without a kind, which a mistyped --set makes.

@@ -165,7 +165,7 @@ func liquidity(path []string, s *config.LiquiditySection, decimals uint8) (h san
 	if err != nil {
 		return h, config.At(config.Join(path, "size"), err)
 	}
-	if h.HalfSpread, err = s.HalfSpreadBPS.Rate(market.RateDigits - 4); err != nil {
+	if h.HalfSpread, err = s.HalfSpreadBPS.Rate(config.PointsDigits); err != nil {
 		return h, config.At(config.Join(path, "half_spread_bps"), err)
 	}
 	switch {

@@ -323,8 +323,7 @@ func (c *csvImport) addRow(line []byte) error {
 			c.report.Empty++
 			return nil
 		case err != nil:
-			short, is := errors.AsType[*shortRowError](err)
-			c.faults.short = c.faults.short || is && short.field == fieldVolume
+			c.faults.note(err)
 			c.bad(err.Error())
 			return nil
 		case c.row.longVolume != nil && !c.roundLong():

@@ -133,7 +133,7 @@ func TestBadRowsRefuseTheFileAndNameTheirLines(t *testing.T) {
 		"1577836800000,10,12,9,10.0000000000000000001,1": "overflow",
 		"1577836800000,1,2,0.0000000000000000001,1,1":    "more than 18 decimals",
 		"1577836800000,1,12,0.000000000000000001,1,1":    "more decimals than fit",
-		"\x00\xff":                     "1 columns",
+		"\x00\xff":                     "1 column, open",
 		strings.Repeat("x", maxLine+5): "longer than",
 	}
 	for row, reason := range rows {

@@ -2,6 +2,7 @@ package candles
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -75,8 +76,10 @@ type csvLayout struct {
 	clock        int             // column of the time of day beside one of the date; -1: there is none
 	layouts      []string        // of times, in place of timeLayouts; they come before Unix times
 	lastLayout   int             // of the row before
+	format       string          // of times, as the user gave it; empty: none was given
 	decimal      byte            // '.' or ','
 	group        byte            // between thousands; 0: there is none
+	marked       bool            // some numbers have the sign of a currency, or K for thousands
 	fields       [][]byte        // reused, like scratch
 	scratch      []byte
 }
@@ -202,7 +205,11 @@ type shortRowError struct{ columns, field, column int }
 
 // Error names the column.
 func (e *shortRowError) Error() string {
-	return fmt.Sprintf("%d columns, %s should be in column %d", e.columns, fieldNames[e.field], e.column)
+	columns := "columns"
+	if e.columns == 1 {
+		columns = "column"
+	}
+	return fmt.Sprintf("%d %s, %s should be in column %d", e.columns, columns, fieldNames[e.field], e.column)
 }
 
 // isLongNumber reports whether a text is a number with more decimals than 64 bits hold.
@@ -265,11 +272,10 @@ func (l *csvLayout) formattedTime(text []byte, layouts []string) (market.Time, e
 	}
 	shown := clipText(text)
 	if len(l.layouts) > 0 {
-		return 0, fmt.Errorf("time %q is not like %s", shown, l.layouts[0])
+		return 0, fmt.Errorf("time %q is not like %s", shown, cmp.Or(l.format, l.layouts[0]))
 	}
-	if day, _, _ := bytes.Cut(text, []byte(" ")); isDate(day) || bytes.Count(day, []byte("/")) == 2 {
-		return 0, fmt.Errorf("time %q may begin with the day or the month; say which: --time-format %%d/%%m/%%Y, or "+
-			"--time-format %%m/%%d/%%Y, with its own signs and %%H:%%M:%%S", shown)
+	if err := dateOrder(text); err != nil {
+		return 0, err
 	}
 	return 0, fmt.Errorf("time %q is neither a Unix time nor RFC 3339 nor like 2006-01-02 15:04:05; give "+
 		"--time-format, like %%d.%%m.%%Y %%H:%%M", shown)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -85,7 +87,8 @@ func (l *csvLayout) findColumns(lines []headLine, o *ImportOptions) (first int, 
 	}
 	at := findHeader(lines)
 	if at < 0 {
-		return l.skipTitle(lines), nil
+		first = l.skipTitle(lines)
+		return first, strangeHeader(lines[first:])
 	}
 	l.header = true
 	return l.readHeader(lines, at, o)
@@ -114,6 +117,26 @@ func findHeader(lines []headLine) int {
 		}
 	}
 	return -1
+}
+
+// strangeHeader refuses a file whose first line is a header without any known name: a word in each
+// column of a candle, above a row.
+func strangeHeader(lines []headLine) error {
+	if len(lines) < 2 {
+		return nil
+	}
+	fields := splitLine(nil, lines[0].text, separatorOf(lines[0].text))
+	if len(fields) < fieldVolume || !beginsRow(splitLine(nil, lines[1].text, separatorOf(lines[1].text))) {
+		return nil
+	}
+	for _, field := range fields[:fieldVolume] {
+		if letter, _ := utf8.DecodeRune(field); !unicode.IsLetter(letter) || isNull(field) {
+			return nil
+		}
+	}
+	return fmt.Errorf("line %d: the header %q has none of the names time, open, high, low, close, volume; give them "+
+		"in the order of its columns, with - for one to ignore: --columns time,open,high,low,close,volume",
+		lines[0].from+1, clipText(lines[0].text))
 }
 
 // skipTitle returns the index of the first row of a file without a header: lines of one field above
@@ -148,7 +171,11 @@ func (l *csvLayout) isRow(line []byte) bool {
 	fields := splitLine(nil, line, separatorOf(line))
 	for which := fieldOpen; which <= fieldClose; which++ {
 		at := l.column[which]
-		if at >= len(fields) || len(fields[at]) == 0 || bytes.IndexByte([]byte("0123456789.,+-"), fields[at][0]) < 0 {
+		if at >= len(fields) {
+			return false
+		}
+		digits, _ := unmarked(fields[at])
+		if len(digits) == 0 || bytes.IndexByte([]byte("0123456789.,+-"), digits[0]) < 0 {
 			return false
 		}
 	}
@@ -217,6 +244,9 @@ func (l *csvLayout) readHeader(lines []headLine, at int, o *ImportOptions) (int,
 	}
 	if l.column[fieldTime] < 0 && len(fields[0]) == 0 {
 		l.column[fieldTime] = 0
+	}
+	if l.column[fieldTime] < 0 && first < len(lines) {
+		l.column[fieldTime] = l.findTime(fields, lines[first].text)
 	}
 	if names := l.missing(o); len(names) > 0 {
 		return 0, fmt.Errorf("line %d: header %q names no column for %s%s", lines[at].from+1, clipText(line),

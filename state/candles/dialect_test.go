@@ -103,6 +103,29 @@ var dialects = []dialect{
 			"1704067200000000,1042.5,1044,1041.25,1043,10.5,1704070799999999,1,1\n" +
 			"1704070800000000,1043,1050.75,1040,1041.5,0.25,1704074399999999,1,1\n" +
 			"1704074400000000,1041.5,1042,1039,1040,3,1704077999999999,1,1\n"},
+	{name: "a date under an unknown name, decimal commas",
+		text: "Datum;Open;High;Low;Close;Volume\n" + strings.ReplaceAll(rowsOf([3]string{"2024-01-01 00:00",
+			"2024-01-01 01:00", "2024-01-01 02:00"}, ";"), ".", ",")},
+	{name: "Unix times under an unknown name", text: "start_at,open,high,low,close,volume\n" +
+		rowsOf([3]string{"1704067200", "1704070800", "1704074400"}, ",")},
+	{name: "the end of a candle before its begin",
+		text: "period_end,period_begin,open,high,low,close,volume\n" + rowsOf([3]string{
+			"2024-01-01 01:00,2024-01-01 00:00", "2024-01-01 02:00,2024-01-01 01:00",
+			"2024-01-01 03:00,2024-01-01 02:00"}, ",")},
+	{name: "a name with a zone, the day first with milliseconds", text: "Gmt time,Open,High,Low,Close,Volume\n" +
+		rowsOf([3]string{"01.01.2024 00:00:00.000", "01.01.2024 01:00:00.000", "01.01.2024 02:00:00.000"}, ","),
+		with: func(o *ImportOptions) { o.TimeFormat = "%d.%m.%Y %H:%M:%S.%f" }},
+	{name: "every price with a comma between thousands, volumes in thousands",
+		text: "\"Date\",\"Price\",\"Open\",\"High\",\"Low\",\"Vol.\",\"Change %\"\n" +
+			"\"01/01/2024 02\",\"1,040.0\",\"1,041.5\",\"1,042.0\",\"1,039.0\",\"0.003K\",\"0.33%\"\n" +
+			"\"01/01/2024 01\",\"1,041.5\",\"1,043.0\",\"1,050.75\",\"1,040.0\",\"0.00025K\",\"0.33%\"\n" +
+			"\"01/01/2024 00\",\"1,043.0\",\"1,042.5\",\"1,044.0\",\"1,041.25\",\"0.0000105M\",\"0.33%\"\n",
+		with: func(o *ImportOptions) {
+			o.Columns, o.TimeFormat = strings.Split("time,close,open,high,low,volume,-", ","), "%m/%d/%Y %H"
+		}},
+	{name: "dollars before the prices", text: "Date,Close/Last,Volume,Open,High,Low\n" +
+		"2024-01-01 02:00,$1040,3,$1041.50,$1042,$1039\n2024-01-01 01:00,$1041.50,0.25,$1043,$1050.75,$1040\n" +
+		"2024-01-01 00:00,$1043,10.5,$1042.50,$1044,$1041.25\n"},
 }
 
 func TestDialectsOfSites(t *testing.T) {
@@ -179,9 +202,24 @@ func TestWhatIsRefusedIsNamedWithItsMend(t *testing.T) {
 			want: "names no column for low, close, volume; name the columns in their order: --columns"},
 		{text: "Date,Close,Close,Open,High,Low,Volume\n", want: "names close twice; export one market"},
 		{text: head + "01/02/2024,1,2,1,2,1\n",
-			want: "line 2: time \"01/02/2024\" may begin with the day or the month; " +
-				"say which: --time-format %d/%m/%Y, or --time-format %m/%d/%Y"},
-		{text: head + "01.02.2024 10:00,1,2,1,2,1\n", want: "may begin with the day or the month"},
+			want: "line 2: time \"01/02/2024\" may begin with the day or the month: \"01/02/2024,1,2,1,2,1\"\n" +
+				"Say which: --time-format \"%d/%m/%Y\", or --time-format \"%m/%d/%Y\""},
+		{text: head + "01.02.2024 10:00,1,2,1,2,1\n",
+			want: "Say which: --time-format \"%d.%m.%Y %H:%M\", or --time-format \"%m.%d.%Y %H:%M\""},
+		{text: head + "1-2-24 10:00:01.5 PM,1,2,1,2,1\n", want: "give --time-format"},
+		{text: head + "01/02/2024 10:00:01.5 PM,1,2,1,2,1\n",
+			want: "--time-format \"%d/%m/%Y %I:%M:%S.%f %p\", or --time-format \"%m/%d/%Y %I:%M:%S.%f %p\""},
+		{text: head + "12/01/2024,1,2,1,2,1\n13/01/2024,1,2,1,2,1\n",
+			want: "The times begin with the day. Say so: --time-format \"%d/%m/%Y\""},
+		{text: head + "12-31-2024,1,2,1,2,1\n",
+			want: "The times begin with the month. Say so: --time-format \"%m-%d-%Y\""},
+		{text: head + "13/01/2024,1,2,1,2,1\n", want: "time \"13/01/2024\" is not like %m/%d/%Y",
+			with: func(o *ImportOptions) { o.TimeFormat = "%m/%d/%Y" }},
+		{text: "Data,Otwarcie,Najwyzszy,Najnizszy,Zamkniecie,Wolumen\n2024-01-01,1,2,1,2,1\n",
+			want: "has none of the names time, open, high, low, close, volume; give them in the order of its " +
+				"columns, with - for one to ignore: --columns time,open"},
+		{text: "Datum;Öffnung;Hoch;Tief;Schluss\n01.01.2024;1,5;2;1;2\n", want: "line 1: the header"},
+		{text: "2024-01-01\n", want: "line 1: 1 column, open should be in column 2"},
 		{text: head + "31 Jan,1,2,1,2,1\n", want: "give --time-format"},
 		{text: "time;open;high;low;close;volume\n1704067200;1,000;2,000;1,000;2,000;1\n",
 			want: "\"1,000\" may be a decimal or a thousand; say which: --decimal comma, or --decimal point"},
@@ -275,6 +313,15 @@ func TestAZipOrFolderIsOneImport(t *testing.T) {
 	writeZip(t, archive, "1.csv", hours, "2.csv", "{}")
 	_, err = store.ImportFiles(members, hourly("BTC-EUR"))
 	require.ErrorContains(t, err, "2.csv: it is JSON")
+
+	writeZip(t, archive, "1.csv", hours, "1.zip.CHECKSUM", "0a1b  1.zip", "licence", "no")
+	members, err = Files(archive, "")
+	require.NoError(t, err)
+	require.Len(t, members, 1)
+	writeZip(t, archive, "candles", hours)
+	members, err = Files(archive, "")
+	require.NoError(t, err)
+	require.Len(t, members, 1)
 
 	writeZip(t, archive, "xl/workbook.xml", "<x>")
 	_, err = Files(archive, "")

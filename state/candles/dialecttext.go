@@ -7,100 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// dayLayouts are the accepted forms of a day, the year first.
-var dayLayouts = []string{"2006-01-02", "2006.01.02", "2006/01/02", "20060102"}
-
-// detectDates chooses the forms of times that depend on the file: a date beside a time of day, and
-// days of eight digits, which would be Unix times of 1970.
-func (l *csvLayout) detectDates(row []byte) {
-	if len(l.layouts) > 0 || l.givenUnit || l.column[fieldTime] < 0 {
-		return
-	}
-	fields := splitLine(nil, row, l.separator)
-	at := l.column[fieldTime]
-	switch {
-	case l.clock >= 0:
-		for _, day := range dayLayouts {
-			for _, clock := range []string{"15:04", "15:04:05", "150405", "1504"} {
-				l.layouts = append(l.layouts, day+" "+clock)
-			}
-		}
-	case at < len(fields) && len(fields[at]) == 8:
-		if day, err := time.Parse("20060102", string(fields[at])); err == nil && day.Year() >= 1900 &&
-			day.Year() < 2100 {
-			l.layouts = []string{"20060102"}
-		}
-	}
-}
-
-// setTimes reads the format of times that the user gave: that of strftime, or a unit of Unix times.
-func (l *csvLayout) setTimes(format string) error {
-	if format == "" {
-		return nil
-	}
-	if unit := timeUnits[format]; unit != 0 {
-		l.unit, l.givenUnit = unit, true
-		return nil
-	}
-	layouts, err := timeLayoutsOf(format)
-	l.layouts = layouts
-	return err
-}
-
-// timeCodes are the codes of strftime in Go's layout.
-var timeCodes = map[byte]string{'Y': "2006", 'y': "06", 'm': "1", 'd': "2", 'e': "2", 'H': "15", 'I': "3", 'M': "4",
-	'S': "5", 'p': "PM", 'b': "Jan", 'B': "January", 'a': "Mon", 'A': "Monday", 'j': "002", 'z': "Z0700",
-	'F': "2006-01-02", 'T': "15:04:05", 'R': "15:04", '%': "%"}
-
-// timeLayoutsOf translates a format of strftime, like %d/%m/%Y %H:%M, to layouts of package time.
-func timeLayoutsOf(format string) ([]string, error) {
-	layout, codes := "", 0
-	for i := 0; i < len(format); i++ {
-		b := format[i]
-		if b != '%' {
-			if b >= '0' && b <= '9' || b >= 'A' && b <= 'Y' && b != 'T' || b >= 'a' && b <= 'z' || b > '~' {
-				return nil, fmt.Errorf("time format %q: want codes like %%d/%%m/%%Y %%H:%%M and signs between them, "+
-					"or a "+
-					"unit of Unix times: s, ms, us or ns", format)
-			}
-			layout += string(b)
-			continue
-		}
-		if i++; i < len(format) && format[i] == '-' {
-			i++
-		}
-		if i == len(format) {
-			return nil, fmt.Errorf("time format %q ends within a code", format)
-		}
-		code, known := timeCodes[format[i]]
-		switch {
-		case format[i] == 'f' && (strings.HasSuffix(layout, "5.") || strings.HasSuffix(layout, "5,")):
-			code = "999999999"
-		case !known:
-			return nil, fmt.Errorf("time format %q: there is no %%%c; the codes are %%Y %%m %%d %%H %%M %%S %%f %%I "+
-				"%%p "+
-				"%%b %%B %%y %%z", format, format[i])
-		case strings.HasSuffix(layout, "_") && code == "2":
-			code = "02" // "_2" is a code of its own
-		}
-		layout, codes = layout+code, codes+1
-	}
-	if codes == 0 {
-		return nil, fmt.Errorf("time format %q has no code like %%Y", format)
-	}
-	if before, after, zone := strings.Cut(layout, "Z0700"); zone {
-		return []string{layout, before + "Z07:00" + after}, nil
-	}
-	return []string{layout}, nil
-}
-
 // plainNumbers reports whether numbers are written as market.ParseDecimal reads them.
-func (l *csvLayout) plainNumbers() bool { return l.decimal == '.' && l.group == 0 }
+func (l *csvLayout) plainNumbers() bool { return l.decimal == '.' && l.group == 0 && !l.marked }
 
 // errMixedNumbers: numbers of a file are written in two ways.
 var errMixedNumbers = errors.New(
@@ -113,7 +25,9 @@ func (l *csvLayout) detectNumbers(sample []headLine, decimal string) error {
 		fields := splitLine(nil, line.text, l.separator)
 		for which := fieldOpen; which < fieldCount; which++ {
 			if at := l.column[which]; at >= 0 && at < len(fields) {
-				seen.add(fields[at])
+				digits, exponent := unmarked(fields[at])
+				l.marked = l.marked || exponent != "" || len(digits) < len(fields[at])
+				seen.add(digits)
 			}
 		}
 	}
@@ -121,7 +35,7 @@ func (l *csvLayout) detectNumbers(sample []headLine, decimal string) error {
 	case "comma":
 		seen.comma, seen.point = true, false
 	case "point":
-		seen.comma, seen.point = false, true
+		seen.comma, seen.point, seen.commas = false, true, true
 	case "":
 	default:
 		return fmt.Errorf("decimal %q is neither comma nor point", decimal)
@@ -131,7 +45,7 @@ func (l *csvLayout) detectNumbers(sample []headLine, decimal string) error {
 		return errMixedNumbers
 	case seen.comma:
 		l.decimal, l.group = ',', '.'
-	case seen.point && seen.eitherComma != "":
+	case seen.point && (seen.commas || seen.eitherComma != ""):
 		l.group = ','
 	case seen.eitherComma != "":
 		return fmt.Errorf("%q may be a decimal or a thousand; say which: --decimal comma, or --decimal point",
@@ -143,7 +57,25 @@ func (l *csvLayout) detectNumbers(sample []headLine, decimal string) error {
 // numberStyles is what the numbers of some rows say about their form.
 type numberStyles struct {
 	comma, point bool   // the decimal sign that some number must have
+	commas       bool   // some number has commas between thousands
 	eitherComma  string // a number with a comma that may be either
+}
+
+// multiples are the letters behind a number that multiply it.
+var multiples = map[byte]string{'K': "e3", 'M': "e6", 'B': "e9"}
+
+// unmarked returns a number without the sign of a currency before it, and without the letter of a
+// multiple behind it, which it returns as an exponent: "49.08K" is 49.08 and e3.
+func unmarked(text []byte) (digits []byte, exponent string) {
+	for _, sign := range []string{"$", "€", "£", "¥"} {
+		text = bytes.TrimPrefix(text, []byte(sign))
+	}
+	if n := len(text); n > 1 && text[n-2] >= '0' && text[n-2] <= '9' {
+		if exponent = multiples[text[n-1]]; exponent != "" {
+			text = text[:n-1]
+		}
+	}
+	return text, exponent
 }
 
 func (s *numberStyles) add(text []byte) {
@@ -155,6 +87,7 @@ func (s *numberStyles) add(text []byte) {
 	switch {
 	case commas > 0 && points > 0:
 		s.comma, s.point = s.comma || comma > point, s.point || point > comma
+		s.commas = s.commas || point > comma
 	case commas > 1:
 		s.eitherComma, s.point = cmp.Or(s.eitherComma, clipText(text)), true
 	case commas == 1 && (len(text)-comma-1 != 3 || comma == 0 || comma > 3 || string(text[:comma]) == "0"):
@@ -173,8 +106,12 @@ func (l *csvLayout) number(text []byte) ([]byte, error) {
 	if l.plainNumbers() {
 		return text, nil
 	}
-	whole, fraction, found := bytes.Cut(text, []byte{l.decimal})
-	groups := bytes.Split(whole, []byte{l.group})
+	digits, exponent := unmarked(text)
+	whole, fraction, found := bytes.Cut(digits, []byte{l.decimal})
+	groups := [][]byte{whole}
+	if l.group != 0 {
+		groups = bytes.Split(whole, []byte{l.group})
+	}
 	for i, group := range groups {
 		if i > 0 && len(group) != 3 {
 			return nil, fmt.Errorf("%q: thousands have three digits", clipText(text))
@@ -184,6 +121,7 @@ func (l *csvLayout) number(text []byte) ([]byte, error) {
 	if found {
 		l.scratch = append(append(l.scratch, '.'), fraction...)
 	}
+	l.scratch = append(l.scratch, exponent...)
 	return l.scratch, nil
 }
 

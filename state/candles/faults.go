@@ -1,9 +1,11 @@
 package candles
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -14,9 +16,39 @@ type importFaults struct {
 	future     bool            // a row lies in the future
 	unfit      bool            // a volume did not fit, or had more decimals than any number
 	short      bool            // a row ended before its volume
+	date       string          // a time that may begin with the day or the month; empty: none does
+	dayFirst   bool            // one of these begins with a number above 12, so with the day
+	monthFirst bool            // one has such a number in the second place
 	whole      int64           // the largest of those volumes, without decimals
 	last       market.Time     // the latest row that was no start of a candle
 	apart      market.Duration // the least distance of two such rows; 0: there were none
+}
+
+// note notes the reason of a row that could not be read.
+func (f *importFaults) note(err error) {
+	if short, is := errors.AsType[*shortRowError](err); is {
+		f.short = f.short || short.field == fieldVolume
+	}
+	order, is := errors.AsType[*dateOrderError](err)
+	if !is {
+		return
+	}
+	f.date = cmp.Or(f.date, order.text)
+	var first, second int // 0 where there is no number
+	_, _ = fmt.Sscanf(strings.NewReplacer(".", " ", "-", " ", "/", " ").Replace(order.text), "%d %d", &first, &second)
+	f.dayFirst, f.monthFirst = f.dayFirst || first > 12, f.monthFirst || second > 12
+}
+
+// dateHint names the format of dates that begin with the day or the month.
+func (f *importFaults) dateHint() string {
+	day, month := formats(f.date)
+	switch {
+	case f.dayFirst && !f.monthFirst:
+		return fmt.Sprintf("The times begin with the day. Say so: --time-format %q", day)
+	case f.monthFirst && !f.dayFirst:
+		return fmt.Sprintf("The times begin with the month. Say so: --time-format %q", month)
+	}
+	return fmt.Sprintf("Say which: --time-format %q, or --time-format %q", day, month)
 }
 
 // misaligned notes a row that is no start of a candle.
@@ -31,6 +63,8 @@ func (f *importFaults) misaligned(start market.Time) {
 // hint says what may mend the bad rows.
 func (c *csvImport) hint() string {
 	switch {
+	case c.faults.date != "":
+		return c.faults.dateHint()
 	case c.faults.apart > 0:
 		for k := market.Interval1m; k < c.options.Interval; k++ {
 			if k.Fixed() == c.faults.apart {

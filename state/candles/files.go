@@ -31,8 +31,8 @@ func Stream(r io.Reader) File {
 
 // Files lists the CSV files at a path: the file itself, the members of a zip, or the files of a
 // folder and the members of its zips, by name. pattern chooses among the names of members and files
-// (path.Match); an empty one takes all members that are not hidden, and the files of a folder that
-// end in .csv, .tsv or .txt, with .gz too, or .zip.
+// (path.Match); an empty one takes the members and files that end in .csv, .tsv or .txt, with .gz
+// too, or .zip. Of a zip without such a member it takes all that are not hidden.
 func Files(name, pattern string) ([]File, error) {
 	if _, err := path.Match(pattern, ""); err != nil {
 		return nil, fmt.Errorf("pattern %q: %w; want one like *.csv.gz", pattern, err)
@@ -66,7 +66,7 @@ func Files(name, pattern string) ([]File, error) {
 		files = append(files, more...)
 	}
 	if len(files) == 0 {
-		return nil, noneChosen(pattern, others)
+		return nil, fmt.Errorf("%s: %w", name, noneChosen(pattern, others))
 	}
 	return files, nil
 }
@@ -119,12 +119,17 @@ func filesOf(name, label, pattern string) ([]File, error) {
 	defer archive.Close()
 	var files []File
 	var others []string
+	var endings []string // nil: a zip without any CSV by its name may have it under another
+	isCSV := func(member *zip.File) bool { return chosen(member.Name, "", folderEndings) }
+	if slices.ContainsFunc(archive.File, isCSV) {
+		endings = folderEndings
+	}
 	for _, member := range archive.File {
 		switch {
 		case member.Name == "xl/workbook.xml":
 			return nil, fmt.Errorf("%s is an Excel workbook, not CSV; save the sheet as CSV", name)
 		case strings.HasSuffix(member.Name, "/"), strings.HasPrefix(member.Name, hiddenMembers):
-		case !chosen(member.Name, pattern, nil):
+		case !chosen(member.Name, pattern, endings):
 			others = append(others, member.Name)
 		default:
 			files = append(files, memberFile(name, member.Name, label))

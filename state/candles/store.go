@@ -222,6 +222,10 @@ func parseSeriesKey(key []byte) (string, market.Interval, error) {
 // characters of printable ASCII, no space or slash.
 func CheckMarketName(name string) error {
 	foreign := func(r rune) bool { return r <= ' ' || r > '~' || r == '/' || r == '\\' }
+	if base, quote, _ := strings.Cut(name, "/"); len(name) <= 64 && base != "" && quote != "" &&
+		!strings.ContainsFunc(base+quote, foreign) {
+		return fmt.Errorf("market %q: did you mean %s-%s?", name, base, quote)
+	}
 	if len(name) > 64 || strings.ContainsFunc(name, foreign) {
 		return fmt.Errorf("market %q: want up to 64 printable characters such as BTC-EUR", name[:min(len(name), 64)])
 	}
