@@ -271,6 +271,9 @@ func (d *driver) mark(end market.Time) {
 		r.hold.trading = d.tradable()
 	}
 	r.Mark(end, equity, cash, equity != cash)
+	if r.days != nil {
+		r.days.mark(equity, cash)
+	}
 	if r.followed != nil {
 		r.followed.group(d.drive)
 	}

@@ -21,6 +21,11 @@ type stand struct {
 // MarkQuiet records the account at the closes of consecutive candles, exactly as Mark and Bar for
 // each would.
 func (r *recorder) MarkQuiet(a *stand, series []market.Candle, length market.Time) error {
+	if r.days != nil {
+		if err := r.days.markAll(a, series); err != nil {
+			return err
+		}
+	}
 	if a.base == 0 {
 		r.markFlat(series, length, sample{equity: a.equity, cash: a.cash})
 	} else if err := r.markLong(a, series, length); err != nil {

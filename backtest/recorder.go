@@ -56,6 +56,7 @@ type recorder struct {
 	page  *sheet // nil without a folder
 
 	followed followed
+	days     *days // nil: not collected
 	out      *results
 	tables
 	err error

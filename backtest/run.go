@@ -50,7 +50,10 @@ type runOptions struct {
 
 // Run drives the plan and reports. It returns ErrNoCandles where the range is empty, ctx's error
 // where it was cancelled, and leaves no file behind after an error.
-func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
+func Run(ctx context.Context, p *Plan, o Options) (*Result, error) { return run(ctx, p, o, nil) }
+
+// run is Run; days collects the run by day where it is not nil.
+func run(ctx context.Context, p *Plan, o Options, days *days) (*Result, error) {
 	var rec *recorder
 	d, err := drive(ctx, p, runOptions{
 		progress: o.Progress, observer: o.Observer, watch: o.Watch, plots: o.Out != "",
@@ -58,7 +61,9 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 			if rec != nil { // the last pass failed
 				rec.Abort()
 			}
-			rec, err = newRecorder(p.recording(o, equity, from))
+			if rec, err = newRecorder(p.recording(o, equity, from)); err == nil && days != nil {
+				rec.follow(days)
+			}
 			return rec, err
 		},
 	})
