@@ -62,6 +62,7 @@ var mayImport = map[string][]string{
 	"backtest": {"market", "strategy", "risk", "state", "engine", "engine/goroutine", "exchange",
 		"exchange/sim", "backtest/replica", "backtest/report"},
 	"backtest/replica": nil,
+	"research/stats":   nil,
 	"bot/config":       {"market", "strategy", "exchange/rest"},
 	"bot/alert":        {"exchange/rest", "bot/config"},
 	"bot/plan": {"market", "market/synthetic", "strategy", "risk", "state/candles", "engine/live",
