@@ -62,6 +62,7 @@ var mayImport = map[string][]string{
 	"backtest": {"market", "strategy", "risk", "state", "engine", "engine/goroutine", "exchange",
 		"exchange/sim", "backtest/replica", "backtest/report"},
 	"backtest/replica": nil,
+	"research":         {"market", "strategy", "backtest", "research/stats"},
 	"research/stats":   nil,
 	"bot/config":       {"market", "strategy", "exchange/rest"},
 	"bot/alert":        {"exchange/rest", "bot/config"},
@@ -147,6 +148,9 @@ var exceptions = map[string]map[string]string{
 		"which shows that it slept", "time.Since": "how long ago the clock was measured",
 		"time.After": "the exchange's clock is measured again and again"},
 	"bot/candles/import.go": {"time.Now": "candles of the future are refused"},
+	"research/random.go":    {"math/rand/v2": "random and cma-es draw sets from a PCG seeded by the sweep's seed"},
+	"bot/sweepscreen.go": {"time.Now": "a person reads how fast a sweep is and how long it will take; nothing " +
+		"depends on it"},
 	"bot/stall.go": {"go": "a backtest runs beside the eye on it; a callback that never returns " +
 		"can only be left behind, with the process", "time.NewTicker": "a callback that lasts a second is named",
 		"time.Now": "the same", "time.Since": "the same", "time.After": "the same, after an interrupt"},
