@@ -27,10 +27,13 @@ same command goes on with it after a kill.
 Methods: grid tries all sets; random and sobol try --sets of them; halving tries many on a part of the range and keeps
 the best third for a longer part; cma-es moves to where the objective is higher.`
 
-const sweepExample = `  bot sweep --vary strategies.trend.params.fast=20:200:20 --vary strategies.trend.params.slow=100:600:50
-  bot sweep -c configs/backtest.toml --vary strategies.trend.params.fast=5:100:5 --objective sortino
-  bot sweep -c configs/backtest.toml --vary strategies.trend.params.fast=5:500:x1.1 --vary account.taker_fee=0.1%,0.25% \
-    --method sobol --sets 100 --require "trips >= 30"`
+const sweepExample = `  bot sweep --vary strategies.trend.params.fast=20:200:20
+  bot sweep -c configs/backtest.toml --objective "sharpe - drawdown" \
+    --vary strategies.trend.params.fast=5:100:5 \
+    --vary strategies.trend.params.slow=20:500:20 --require "trips >= 30"
+  bot sweep -c configs/backtest.toml --method sobol --sets 200 \
+    --vary strategies.trend.params.fast=5:500:x1.1 \
+    --vary account.taker_fee=0.1%,0.25% --vary backtest.path=adaptive,ohlc`
 
 // sweepFlags are the flags of the command.
 type sweepFlags struct {
@@ -57,7 +60,7 @@ func (a *app) sweepCommand() *cobra.Command {
 	flags.StringVar(&f.objective, "objective", "sharpe",
 		"what ranks the sets: sharpe, sortino, calmar, return, profit_factor, expectancy, or a `FORMULA` of figures")
 	flags.StringArrayVar(&f.require, "require", nil,
-		"do not rank sets without this `CONDITION`, like \"trips >= 30\": a filter on the whole sample; may be repeated")
+		"rank only sets with this `CONDITION`, like \"trips >= 30\": a filter on the whole sample; may be repeated")
 	flags.StringArrayVar(&f.sets, "set", nil, "change one setting of all sets: `a.b.c=value`; may be repeated")
 	flags.StringVar(&f.from, "from", "", "first candle to trade on: 2021, 2021-06, 2021-06-30, RFC 3339 or Unix ms")
 	flags.StringVar(&f.to, "to", "", "end of the range, exclusive")
@@ -138,7 +141,8 @@ func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) 
 
 // sweepJob reads the section [sweep].
 func sweepJob(s *config.SweepSection, given func(flag string) bool) (job research.Job, err error) {
-	job = research.Job{Method: research.Method(s.Method), Sets: int(s.Sets), Seed: s.Seed, Workers: cmp.Or(int(s.Workers), runtime.GOMAXPROCS(0))}
+	job = research.Job{Method: research.Method(s.Method), Sets: int(s.Sets), Seed: s.Seed,
+		Workers: cmp.Or(int(s.Workers), runtime.GOMAXPROCS(0))}
 	if err := job.Method.Check(); err != nil {
 		return job, where("method", given, err)
 	}

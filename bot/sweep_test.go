@@ -48,7 +48,8 @@ func TestAKilledSweepEndsWithTheSameFile(t *testing.T) {
 	}
 	got, err := os.ReadFile(killed)
 	require.NoError(t, err)
-	require.True(t, bytes.Equal(want, got), "the file of the killed sweep differs: %d bytes, want %d", len(got), len(want))
+	require.True(t, bytes.Equal(want, got), "the file of the killed sweep differs: %d bytes, want %d", len(got),
+		len(want))
 }
 
 func sizeOf(t *testing.T, path string) int64 {
@@ -81,7 +82,8 @@ func TestThePrintedCommandShowsTheFiguresOfTheSweep(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{
 		{"--vary", "strategies.trend.params.fast=20,60", "--vary", "strategies.trend.params.slow=150,300"},
-		{"--vary", "strategies.trend.params.share=20%,90%", "--vary", "account.taker_fee=0.1%,0.25%", "--from", "2022-03-05",
+		{"--vary", "strategies.trend.params.share=20%,90%", "--vary", "account.taker_fee=0.1%,0.25%", "--from",
+			"2022-03-05",
 			"--to", "2022-12-01", "--set", "backtest.warmup=inside"},
 		{"--vary", "strategies.trend.interval=2h,1d", "--set", "strategies.trend.params.fast=3", "--set",
 			"strategies.trend.params.slow=12"},
@@ -100,7 +102,8 @@ func TestThePrintedCommandShowsTheFiguresOfTheSweep(t *testing.T) {
 		var result backtest.Result
 		require.NoError(t, json.Unmarshal([]byte(text), &result))
 		for i, want := range research.FiguresOf(&result) {
-			require.InDelta(t, want, float64(o.Top[0].Figures[i].Value), 0, "%s of %s", o.Top[0].Figures[i].Name, again[1])
+			require.InDelta(t, want, float64(o.Top[0].Figures[i].Value), 0, "%s of %s", o.Top[0].Figures[i].Name,
+				again[1])
 		}
 		require.Equal(t, int64(o.Days), result.Performance.Days)
 	}

@@ -78,9 +78,11 @@ func (s *sweepScreen) start(b research.Start) {
 	if b.LeftOut > 0 {
 		s.line("left out by the parameters' own rules: %d sets, such as %s", b.LeftOut, b.Why)
 	}
-	s.line("%d sets, each from %s to %s, %d daily returns; all begin after the longest warm-up", b.Sets, sweepDate(b.From),
+	s.line("%d sets, each from %s to %s, %d daily returns; all begin after the longest warm-up", b.Sets,
+		sweepDate(b.From),
 		sweepDate(b.To), b.Days)
-	s.line("of searches like this on worthless data 5 in 100 show a Sharpe above %.2f; the expected best is %.2f", b.Luck.Bar,
+	s.line("of searches like this on worthless data 5 in 100 show a Sharpe above %.2f; the expected best is %.2f",
+		b.Luck.Bar,
 		b.Luck.Expected)
 	if b.Luck.Detectable > 0 {
 		s.line("a set fixed in advance needs a true Sharpe of %.2f to be found in 4 of 5 cases on this length",

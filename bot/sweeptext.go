@@ -18,8 +18,8 @@ type sweepWriter struct {
 	width int
 }
 
-// sweepText is the end of a sweep: the top, the map, the verdict, and the commands that run the best
-// sets again.
+// sweepText is the end of a sweep: the top, the map, the verdict, and the commands that run the
+// best sets again.
 func sweepText(o *research.Outcome, terminal backtest.SummaryOptions, again []string) string {
 	w := &sweepWriter{o: o, width: 100}
 	if terminal.Width > 0 {
@@ -159,7 +159,7 @@ func mapText(f backtest.Figure) string {
 	case f >= 100 || f <= -100:
 		return f.Text(0)
 	}
-	return f.Text(1)
+	return strings.Replace(f.Text(1), "-0.0", "0.0", 1)
 }
 
 // counts says what was tried.
@@ -203,7 +203,8 @@ func (w *sweepWriter) verdict() {
 	if v.Above {
 		end = "above what luck shows in 95 of 100 such searches; that is no proof of an edge"
 	}
-	w.text("", "Of searches like this on worthless data 5 in 100 show a Sharpe above %.2f; the expected best is %.2f; yours "+
+	w.text("", "Of searches like this on worthless data 5 in 100 show a Sharpe above %.2f; the expected best is %.2f; "+
+		"yours "+
 		"shows %s: %s.", v.Luck.Bar, v.Luck.Expected, v.Excess.Text(2), end)
 	w.text("", "Yours is the Sharpe of the best set in excess of a hold at its own exposure; against cash it is %s.",
 		v.Sharpe.Text(2))

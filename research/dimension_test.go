@@ -100,7 +100,8 @@ func TestASetIsItsPlaces(t *testing.T) {
 		at, point := s.places(set), make([]float64, len(dims))
 		for i, setting := range s.Settings(set) {
 			require.Equal(t, Setting{dims[i].Key, dims[i].Values[at[i]]}, setting)
-			point[i] = (float64(at[i]) + rapid.Float64Range(0.01, 0.99).Draw(t, "within")) / float64(len(dims[i].Values))
+			point[i] = (float64(at[i]) + rapid.Float64Range(0.01, 0.99).Draw(t, "within")) /
+				float64(len(dims[i].Values))
 			if rapid.Bool().Draw(t, "mirrored") {
 				point[i] = 2 - point[i]
 			}

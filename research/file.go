@@ -171,7 +171,8 @@ func (f *file) unbegun(at, size int64, err error) error {
 	var head [frameHead]byte
 	if n, _ := f.on.ReadAt(head[:], at); n == frameHead &&
 		at+frameHead+int64(binary.LittleEndian.Uint32(head[:])) < size {
-		return fmt.Errorf("%s is damaged at its beginning: nothing says to which sweep it belongs; move it away", f.path)
+		return fmt.Errorf("%s is damaged at its beginning: nothing says to which sweep it belongs; move it away",
+			f.path)
 	}
 	return f.cut(0)
 }
@@ -187,7 +188,8 @@ func (f *file) belongs(text []byte, id *Identity) error {
 			have.Version, fileVersion)
 	}
 	if others := id.differences(&have); len(others) > 0 {
-		return fmt.Errorf("%s belongs to another sweep, which differs in %s; write to another file, or move this one away",
+		return fmt.Errorf("%s belongs to another sweep, which differs in %s; write to another file, or move this one "+
+			"away",
 			f.path, strings.Join(others, ", "))
 	}
 	return nil
@@ -282,8 +284,8 @@ func rowSize(r *Row) int64 { return rowHead + 8*int64(len(r.Figures)) + 8*int64(
 // place is where the first row of a group is.
 func (f *file) place(group int) int64 { return f.ends[group] + frameHead + 4 }
 
-// series reads the daily returns of a try, or those in excess of a hold. Several goroutines may call
-// it.
+// series reads the daily returns of a try, or those in excess of a hold. Several goroutines may
+// call it.
 func (f *file) series(t *Try, excess bool, into []float64) error {
 	b, at := make([]byte, 4*t.days), t.at+rowHead+8*int64(len(t.Figures))
 	if excess {

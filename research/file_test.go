@@ -18,7 +18,8 @@ func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 			series := rapid.SliceOfN(rapid.Float32(), days, days)
 			rows = append(rows, Row{Set: rapid.Uint64().Draw(t, "set"), Rung: rapid.Uint8().Draw(t, "rung"),
 				Halted:  rapid.Bool().Draw(t, "halted"),
-				Figures: Figures(rapid.SliceOfN(rapid.Float64(), 0, 30).Draw(t, "figures")), First: rapid.Int32().Draw(t, "first"),
+				Figures: Figures(rapid.SliceOfN(rapid.Float64(), 0, 30).Draw(t, "figures")), First: rapid.Int32().
+						Draw(t, "first"),
 				Daily: series.Draw(t, "daily"), Excess: series.Draw(t, "excess")})
 		}
 		frame := bytesOf(rows)
@@ -43,7 +44,8 @@ func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 }
 
 func FuzzRows(f *testing.F) {
-	f.Add(bytesOf([]Row{{Set: 7, Figures: Figures{1, math.NaN()}, Daily: []float32{1}, Excess: []float32{2}}})[frameHead:])
+	f.Add(bytesOf([]Row{{Set: 7, Figures: Figures{1, math.NaN()}, Daily: []float32{1},
+		Excess: []float32{2}}})[frameHead:])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if rows, ok := rowsOf(b); ok {
 			require.Len(t, bytesOf(rows), frameHead+len(b))
@@ -83,7 +85,8 @@ func TestAFileOfTheFirstVersionIsRead(t *testing.T) {
 	id := &Identity{Version: 1, Code: "c", Config: "f", Data: "d", Space: []string{"a=1,2"}, Method: Grid, Seed: 3,
 		Figures: []string{"sharpe", "sortino"}}
 	rows := []Row{
-		{Set: 0, Figures: Figures{1.5, math.NaN()}, First: 18628, Daily: []float32{0.5, -0.25}, Excess: []float32{0, 1}},
+		{Set: 0, Figures: Figures{1.5, math.NaN()}, First: 18628, Daily: []float32{0.5, -0.25},
+			Excess: []float32{0, 1}},
 		{Set: 1, Figures: Figures{-1, 2}, Halted: true, First: 18628, Daily: []float32{0, 0}, Excess: []float32{0, 0}},
 	}
 	golden, err := os.ReadFile(path)

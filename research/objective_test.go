@@ -16,7 +16,7 @@ func figuresOf(values map[string]float64) Figures {
 	return f
 }
 
-func TestFormulas(t *testing.T) {
+func TestFormulasComputeFromFigures(t *testing.T) {
 	f := figuresOf(map[string]float64{"sharpe": 2, "drawdown": 0.25, "trips": 30, "return": 0.5, "calmar": math.NaN()})
 	for _, c := range []struct {
 		text string

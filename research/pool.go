@@ -213,7 +213,8 @@ func (s *sweep) runGroup(ctx context.Context, make Make, batch []trial, group []
 // failed names the set of an error.
 func (s *sweep) failed(set uint64, err error) error {
 	if errors.Is(err, backtest.ErrNoCandles) && s.from != 0 {
-		return fmt.Errorf("%w: the longest warm-up of the space ends on %s, and there are no candles behind it; vary less "+
+		return fmt.Errorf("%w: the longest warm-up of the space ends on %s, and there are no candles behind it; vary "+
+			"less "+
 			"far, or get more candles", err, s.from)
 	}
 	return fmt.Errorf("%s: %w", SettingsText(s.job.Space.Settings(set)), err)

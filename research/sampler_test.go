@@ -38,7 +38,7 @@ func axis(key string, n int) Dimension {
 	return d
 }
 
-func TestCMAESFindsAHill(t *testing.T) {
+func TestCMAESFindsTheTopOfAHill(t *testing.T) {
 	for seed := range uint64(10) {
 		best := math.Inf(-1)
 		tried, _ := play(t, CMAES, 600, seed, func(at []int) float64 {

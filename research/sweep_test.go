@@ -209,8 +209,10 @@ func TestBadSweepsSayWhatIsWrong(t *testing.T) {
 		want   string
 	}{
 		{[]string{"fast=5"}, func(*research.Job) {}, research.ErrOneSet, ""},
-		{[]string{"fast=60,70", "slow=20,30"}, func(*research.Job) {}, research.ErrNoSets, "fast: 60 is not below slow"},
-		{[]string{"fast=10,70", "slow=30"}, func(*research.Job) {}, research.ErrOneSet, "1 are left out: fast=70 slow=30"},
+		{[]string{"fast=60,70", "slow=20,30"}, func(*research.Job) {}, research.ErrNoSets,
+			"fast: 60 is not below slow"},
+		{[]string{"fast=10,70", "slow=30"}, func(*research.Job) {}, research.ErrOneSet,
+			"1 are left out: fast=70 slow=30"},
 		{[]string{"fast=5,6", "slow=4000"}, func(*research.Job) {}, backtest.ErrNoCandles, "longest warm-up"},
 		{[]string{"fats=5,6"}, func(*research.Job) {}, nil, `unknown parameter "fats": the nearest is "fast"`},
 		{[]string{"fast=5,6000"}, func(*research.Job) {}, nil, "6000 is out of bounds, want 1 to 1000"},

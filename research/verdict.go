@@ -24,10 +24,11 @@ type Verdict struct {
 	Cash Finding `json:"psr_cash"` // the same against cash
 	DSR  Finding `json:"dsr"`      // p after the number of tries, by their variance; conservative
 	SPA  Finding `json:"spa"`      // p_c of the studentised test over all sets: the headline of many
-	PBO  Finding `json:"pbo"`      // share of splits whose winner in one half of the days is below the median in the other
+	// share of splits whose winner in one half of the days is below the median in the other
+	PBO Finding `json:"pbo"`
 
-	// Plateau is the part of the winner's lead that its neighbours in the grid have too; Alone: less
-	// than half of it.
+	// Plateau is the part of the winner's lead that its neighbours in the grid have too; Alone:
+	// less than half of it.
 	Plateau Finding `json:"plateau"`
 	Alone   bool    `json:"alone"`
 }
@@ -164,7 +165,8 @@ func (s *sweep) deflated(best *stats.Record, distinct []*Try) Finding {
 	}
 	first := distinct
 	if m, is := s.sampler.(*cmaes); is {
-		first = slices.DeleteFunc(slices.Clone(distinct), func(t *Try) bool { return !slices.Contains(m.filling, t.Set) })
+		first = slices.DeleteFunc(slices.Clone(distinct),
+			func(t *Try) bool { return !slices.Contains(m.filling, t.Set) })
 	}
 	sharpes := make([]float64, 0, len(first))
 	row := make([]float64, s.days)
