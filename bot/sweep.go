@@ -174,21 +174,31 @@ func sweepJob(s *config.SweepSection, given func(flag string) bool) (job researc
 	return job, nil
 }
 
-// overridesOf are the settings of a set, as if by --set.
-func overridesOf(settings []research.Setting) ([]config.Override, error) {
-	list := make([]string, len(settings))
-	for i, s := range settings {
-		list[i] = s.Key + "=" + s.Value
+// overriding turns the settings of a set into overrides, as if by --set. The keys are read once.
+func overriding(space *research.Space) (func(settings []research.Setting) []config.Override, error) {
+	var paths [][]string
+	for _, d := range space.Dimensions() {
+		o, err := config.ParseSets([]string{d.Key + "=" + d.Values[0]})
+		if err != nil {
+			return nil, config.Usagef("--vary %s: it is no key; want one like strategies.trend.params.fast", d.Key)
+		}
+		paths = append(paths, o[0].Path)
 	}
-	overrides, err := config.ParseSets(list)
-	for i := range overrides {
-		overrides[i].Flag = "--vary " + settings[i].Key
-	}
-	return overrides, err
+	return func(settings []research.Setting) []config.Override {
+		list := make([]config.Override, len(settings))
+		for i, s := range settings {
+			list[i] = config.Override{Flag: "--vary " + s.Key, Path: paths[i], Text: s.Value}
+		}
+		return list
+	}, nil
 }
 
 // variants lets the job make plans of the config. It returns the config's own backtest.
 func (a *app) variants(c *config.Backtest, candles plan.Library, job *research.Job) (*plan.Backtest, error) {
+	overrides, err := overriding(job.Space)
+	if err != nil {
+		return nil, err
+	}
 	looking := plan.NewVariants(c.Source, a.Definitions, candles)
 	base, err := looking.Base(nil)
 	if err != nil {
@@ -199,21 +209,9 @@ func (a *app) variants(c *config.Backtest, candles plan.Library, job *research.J
 	}
 	job.Identity.Code, job.Identity.Config = base.Options.CodeVersion, base.Options.ConfigHash
 	job.Data = looking.DataHash
-	job.Look = func(settings []research.Setting) (string, error) {
-		overrides, err := overridesOf(settings)
-		if err != nil {
-			return "", err
-		}
-		return looking.Look(overrides)
-	}
+	job.Look = func(settings []research.Setting) (string, error) { return looking.Look(overrides(settings)) }
 	worker := func(v *plan.Variants) research.Make {
-		return func(settings []research.Setting) (*backtest.Plan, error) {
-			overrides, err := overridesOf(settings)
-			if err != nil {
-				return nil, err
-			}
-			return v.Plan(overrides)
-		}
+		return func(settings []research.Setting) (*backtest.Plan, error) { return v.Plan(overrides(settings)) }
 	}
 	first := true // Sweep asks for the first before it starts others
 	job.Worker = func() (research.Make, error) {
