@@ -30,6 +30,11 @@ func TestPlansRunTogetherEndAsTheyDoAlone(t *testing.T) {
 					Delisted: true}}
 			base.Haircut = 200_000_000
 		}
+		for _, m := range base.Catalog.Markets() {
+			if rapid.IntRange(0, 3).Draw(t, "base") == 0 { // its price may be that of a candle to come
+				base.Deposits = append(base.Deposits, Deposit{Asset: m.Base, Money: 1_000_000})
+			}
+		}
 		plans := []*Plan{base}
 		for range rapid.IntRange(0, 4).Draw(t, "others") {
 			plans = append(plans, variant(t, base, first, last))
