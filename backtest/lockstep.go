@@ -123,12 +123,8 @@ func (l *lockstep) load() error {
 				return err
 			}
 		}
-		switch {
-		case s.ended:
-		case len(l.series) == 1:
-			l.until = s.close
-		default: // one candle is left, so that no run asks for another
-			l.until = min(l.until, s.close-1)
+		if !s.ended {
+			l.until = min(l.until, s.close)
 		}
 	}
 	for k := range l.series {
