@@ -13,19 +13,26 @@ type Track struct {
 	// follow each other without a gap.
 	First   market.Time
 	Returns []float64 // by day: equity at its last close ÷ at the last close of the day before − 1
-	// Exposure is the mean part of the equity that was not cash, over all closes.
+	// Exposure is the mean part of the equity that was not cash: over the closes of a day, and then
+	// over the days.
 	Exposure float64
-	// Hold is, by day, the return of a hold of the plan's markets with all equity. Its costs of
-	// buying (taker's fee, spread, slippage) are in the first. A hold at Exposure returns
-	// Exposure · Hold. Do not change it: tracks share it.
-	Hold []float64
+	// Hold is, by day, the return of a hold of the plan's markets with all equity, as Result.Hold
+	// has it. Costs is the part of the money that buying it takes: taker's fee, spread, slippage.
+	// Tracks share Hold: do not change it.
+	Hold  []float64
+	Costs float64
 }
 
-// Excess appends, by day, the return less that of a hold at the run's own mean exposure.
+// Excess appends, by day, the return less that of a hold at the run's own mean exposure. The costs
+// of that hold count on the first day.
 func (t *Track) Excess(to []float64) []float64 {
 	to = slices.Grow(to, len(t.Returns))
 	for i, r := range t.Returns {
-		to = append(to, r-t.Exposure*t.Hold[i])
+		hold := t.Hold[i]
+		if i == 0 {
+			hold -= t.Costs
+		}
+		to = append(to, r-float64(t.Exposure*hold))
 	}
 	return to
 }
@@ -33,53 +40,109 @@ func (t *Track) Excess(to []float64) []float64 {
 // days collects the Track of a run.
 type days struct {
 	own, hold []report.Day
-	share     float64 // sum over closes
-	closes    int64
-	costs     float64 // of buying, as a part of the money
+
+	// The part that is invested: the account stands while candles close, or changes.
+	at     balances
+	prices int64       // sum of the closes of its market since the account changed or the day began
+	closes int64       // their number
+	end    market.Time // of the day
+
+	invested, equity float64 // sums over the closes of the day before the account changed
+	part             float64 // of the last day
+	parts            float64 // sum over days
+	number           int64
+	price, money     float64 // units of the account's currency that a price times an amount, and a money, have
 }
 
-// follow collects the run by day.
-func (r *recorder) follow(d *days) {
-	r.days, *d = d, days{} // an earlier pass may have filled it
-	r.equity.daily, r.hold.track.daily = &d.own, &d.hold
-	d.costs = 1 - 1e9/(float64(r.cfg.bought(1e9))*(1+rate(r.cfg.Fees.Taker)))
+// balances are an account as it stands while only the price of one market changes.
+type balances struct {
+	base market.Qty   // held in that market
+	rest market.Money // equity without base
+	cash market.Money
 }
 
-// mark adds the share of the equity that is invested at a close.
-func (d *days) mark(equity, cash market.Money) {
-	d.closes++
-	if equity > 0 {
-		d.share += float64(equity-cash) / float64(equity)
+// follow collects the run by day. m is the market of its feed, if it has one alone.
+func (r *recorder) follow(d *days, m *market.Market) {
+	*d = days{} // an earlier pass may have filled it
+	d.price, d.money = 1/float64(market.Pow10(m.PriceDigits))/float64(market.Pow10(m.AmountDigits)),
+		1/float64(market.Pow10(r.cfg.Currency.Digits))
+	r.days, r.equity.daily, r.hold.track.daily = d, &d.own, &d.hold
+}
+
+// stay adds closes of one day at which the account stood, with the sum of their prices.
+func (d *days) stay(at market.Time, b balances, prices, closes int64) {
+	if at > d.end || b != d.at {
+		d.change(at, b)
+	}
+	d.prices += prices
+	d.closes += closes
+}
+
+// change begins a day, or counts the closes before the account changed.
+func (d *days) change(at market.Time, b balances) {
+	n := float64(d.closes)
+	invested := float64(float64(d.at.rest-d.at.cash)*n*d.money) + float64(float64(d.at.base)*float64(d.prices)*d.price)
+	d.invested += invested
+	d.equity += invested + float64(float64(d.at.cash)*n*d.money)
+	d.at, d.prices, d.closes = b, 0, 0
+	if at > d.end {
+		d.closeDay(at)
 	}
 }
 
-// markAll is mark for the closes of quiet candles.
-func (d *days) markAll(a *stand, series []market.Candle) error {
-	for i := range series {
-		s, err := a.at(series[:i+1], 0, false)
-		if err != nil {
-			return err
+// closeDay counts the day, and those without a close up to that of at.
+func (d *days) closeDay(at market.Time) {
+	next := endOfDay(at)
+	if d.end > 0 {
+		if d.equity > 0 {
+			d.part = d.invested / d.equity
 		}
-		d.mark(s.equity, s.cash)
+		n := int64((next - d.end) / dayLength)
+		d.parts += float64(d.part * float64(n))
+		d.number += n
 	}
-	return nil
+	d.end, d.invested, d.equity = next, 0, 0
+}
+
+// quiet adds the closes of quiet candles.
+func (d *days) quiet(b balances, series []market.Candle, length market.Time, o outline) {
+	for len(series) > 0 {
+		last := max(d.end, endOfDay(series[0].Start+length))
+		n := untilStart(series, last-length)
+		d.stay(series[n-1].Start+length, b, o.sum(series[:n]), int64(n))
+		series, o = series[n:], o.after(n)
+	}
 }
 
 // track is the Track once the run has ended.
-func (d *days) track() (t Track) {
-	for _, day := range d.own {
-		t.Returns = append(t.Returns, day.Return)
+func (r *recorder) track() (t Track) {
+	const price = 1_000_000_000
+	d := r.days
+	t.Costs = 1 - price/(float64(r.cfg.bought(price))*(1+rate(r.cfg.Fees.Taker)))
+	d.change(d.end+1, balances{})
+	if d.number > 0 {
+		t.Exposure = d.parts / float64(d.number)
 	}
 	if len(d.own) == 0 {
 		return t
 	}
-	t.First, t.Hold = d.own[0].End, make([]float64, len(d.own))
-	for _, day := range d.hold {
-		if at := (day.End - t.First) / dayLength; at >= 0 && int(at) < len(t.Hold) {
-			t.Hold[at] = day.Return
+	t.First = d.own[0].End
+	t.Returns = spreadOut(d.own, t.First, len(d.own))
+	if joint := r.hold.joint; joint != nil {
+		t.Hold = joint.byDay(t.First, len(d.own))
+	} else {
+		t.Hold = spreadOut(d.hold, t.First, len(d.own))
+	}
+	return t
+}
+
+// spreadOut are the returns of n days; 0 where there is none.
+func spreadOut(list []report.Day, first market.Time, n int) []float64 {
+	returns := make([]float64, n)
+	for _, day := range list {
+		if at := (day.End - first) / dayLength; at >= 0 && int(at) < n {
+			returns[at] = day.Return
 		}
 	}
-	t.Hold[0] -= d.costs
-	t.Exposure = d.share / float64(max(d.closes, 1))
-	return t
+	return returns
 }

@@ -20,6 +20,8 @@ type hold struct {
 	open   market.Price // what it was bought at, with spread and slippage
 	seen   bool
 	length market.Duration // of a candle; 0: it varies
+	shared *benchmark      // of runs that step the same candles; nil: track has the closes
+	joint  *heldSince      // what shared has of this hold; nil until it has begun
 
 	// Several markets.
 	parts   []holdPart

@@ -174,6 +174,10 @@ func (r *recorder) Bar(c *market.Candle) {
 	}
 	if !h.seen {
 		h.seen, h.open, h.from = true, r.cfg.bought(c.Open), c.Start
+		if h.shared != nil {
+			h.joint = h.shared.from(c)
+			return
+		}
 		h.track.start(at, int64(c.Close))
 	}
 	if at > h.track.dayEnd {

@@ -50,10 +50,13 @@ type runOptions struct {
 
 // Run drives the plan and reports. It returns ErrNoCandles where the range is empty, ctx's error
 // where it was cancelled, and leaves no file behind after an error.
-func Run(ctx context.Context, p *Plan, o Options) (*Result, error) { return run(ctx, p, o, nil) }
+func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
+	_, result, err := run(ctx, p, o, nil)
+	return result, err
+}
 
-// run is Run; days collects the run by day where it is not nil.
-func run(ctx context.Context, p *Plan, o Options, days *days) (*Result, error) {
+// run is Run; it collects the run by day too where days is not nil.
+func run(ctx context.Context, p *Plan, o Options, days *days) (*driver, *Result, error) {
 	var rec *recorder
 	d, err := drive(ctx, p, runOptions{
 		progress: o.Progress, observer: o.Observer, watch: o.Watch, plots: o.Out != "",
@@ -61,8 +64,9 @@ func run(ctx context.Context, p *Plan, o Options, days *days) (*Result, error) {
 			if rec != nil { // the last pass failed
 				rec.Abort()
 			}
-			if rec, err = newRecorder(p.recording(o, equity, from)); err == nil && days != nil {
-				rec.follow(days)
+			rec, err = newRecorder(p.recording(o, equity, from))
+			if err == nil && days != nil {
+				rec.follow(days, p.Feeds[0].Market)
 			}
 			return rec, err
 		},
@@ -71,13 +75,19 @@ func run(ctx context.Context, p *Plan, o Options, days *days) (*Result, error) {
 		if rec != nil {
 			rec.Abort()
 		}
-		return nil, err
+		return nil, nil, err
 	}
+	result, err := d.conclude(ctx, o)
+	return d, result, err
+}
+
+// conclude sums up a run that has reached its end.
+func (d *driver) conclude(ctx context.Context, o Options) (_ *Result, err error) {
 	if o.Observer != nil {
 		o.Observer.Ended(d.account)
 	}
 	if err := d.oneCandle.err; err != nil {
-		rec.Abort()
+		d.recorder.Abort()
 		return nil, err
 	}
 	d.endHold()
@@ -85,11 +95,11 @@ func run(ctx context.Context, p *Plan, o Options, days *days) (*Result, error) {
 	info := d.info(o)
 	if o.Envelope {
 		if info.Others, err = d.envelope(ctx, o); err != nil {
-			rec.Abort()
+			d.recorder.Abort()
 			return nil, err
 		}
 	}
-	return rec.Finish(info)
+	return d.recorder.Finish(info)
 }
 
 // recording configures the recorder of a plan.

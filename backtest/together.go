@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"reflect"
 
+	"github.com/tidemark-trading/tidemark/engine/goroutine"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -16,6 +18,7 @@ type Together struct {
 	// the plans say. See CommonFrom.
 	From     market.Time
 	Progress func(market.Time) // called with the time that all runs have reached; nil: not called
+	block    int               // candles of a block; 0: blockSize
 }
 
 // Ran is how one plan of RunTogether ended.
@@ -36,28 +39,53 @@ type Ran struct {
 // catalogs of their own.
 func RunTogether(ctx context.Context, plans []*Plan, o Together) ([]Ran, error) {
 	all := make([]Ran, len(plans))
-	for i, p := range plans {
-		if why := plans[0].differs(p); why != "" {
-			return nil, fmt.Errorf("run plans together: plan %d %s", i+1, why)
+	if len(plans) == 0 {
+		return all, nil
+	}
+	if err := agree(plans); err != nil {
+		return nil, err
+	}
+	l, err := newLockstep(plans, o, all)
+	if err != nil {
+		return nil, err
+	}
+	defer l.close()
+	for !goroutine.Call(func() { err = l.run(ctx, o.Progress) }) {
+		if l.active == nil {
+			return nil, errGoexit
+		}
+		l.active.lost, l.active.over, l.active = true, true, nil
+	}
+	for _, r := range l.runs {
+		if r.lost && err == nil {
+			r.plan.Open = plans[0].Open
+			err = r.alone(ctx)
 		}
 	}
-	for i, p := range plans {
-		own := *p
-		if o.From != 0 {
-			own.From = o.From
-		}
-		days := &days{}
-		r := &all[i]
-		r.Result, r.Err = run(ctx, &own, Options{Progress: o.Progress,
-			Halted: func(h Halted) { r.Halts = append(r.Halts, h) }}, days)
-		if r.Err == nil {
-			r.Track = days.track()
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	return all, nil
+}
+
+// halted keeps a strategy that was halted.
+func (r *Ran) halted(h Halted) { r.Halts = append(r.Halts, h) }
+
+// agree returns an error that names the first plan which cannot run together with those before it.
+func agree(plans []*Plan) error {
+	first := make(map[*market.Catalog]*Plan, 1)
+	for i, p := range plans {
+		why := plans[0].differs(p)
+		if shares := first[p.Catalog]; shares == nil {
+			first[p.Catalog] = p
+		} else if why == "" && !reflect.DeepEqual(shares.Changes, p.Changes) {
+			why = "shares a catalog with another plan, but not its changes of markets"
+		}
+		if why != "" {
+			return fmt.Errorf("run plans together: plan %d %s", i+1, why)
+		}
+	}
+	return nil
 }
 
 // differs says in which way a plan does not read the same candles; empty: it does.
@@ -72,7 +100,7 @@ func (p *Plan) differs(other *Plan) string {
 		}
 	}
 	if p.To != other.To {
-		return fmt.Sprintf("ends at %s, the first at %s", other.To, p.To)
+		return fmt.Sprintf("ends at %s, the first at %s", Moment(other.To), Moment(p.To))
 	}
 	return ""
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/indicator"
 )
 
 // maxRounds limits how often the callbacks of one step may react to their own orders; beyond it the
@@ -213,6 +214,7 @@ type slot struct {
 	onUnprotected strategy.ExitHandler
 	onCloseFailed strategy.CloseHandler
 	quieter       strategy.Quieter
+	crosser       indicator.Crosser // nil: quieter is asked for each candle
 	saver         strategy.Saver
 	window        strategy.BookWindow
 	warms         bool // it has a warm-up
@@ -290,6 +292,7 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 	s.onUnprotected, _ = from.Strategy.(strategy.ExitHandler)
 	s.onCloseFailed, _ = from.Strategy.(strategy.CloseHandler)
 	s.quieter, _ = from.Strategy.(strategy.Quieter)
+	s.crosser, _ = from.Strategy.(indicator.Crosser)
 	s.saver, _ = from.Strategy.(strategy.Saver)
 	s.gathering.handler, _ = from.Strategy.(strategy.GroupHandler)
 	e.grouped = e.grouped || s.gathering.handler != nil
