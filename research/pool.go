@@ -18,8 +18,8 @@ import (
 // minGroup.
 const (
 	maxGroup    = 24
-	minGroup    = 4
-	leastGroups = 64
+	minGroup    = 8
+	leastGroups = 32
 )
 
 // groupsOf cuts a batch into groups of one kin. A group's sets are spread over its kin's, so that

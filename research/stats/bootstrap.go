@@ -25,8 +25,8 @@ func (b Bootstrap) check() error {
 	return nil
 }
 
-// Draw writes the days (0 to Days−1) of resample `number` into a slice. Days and Block are at least
-// 1, else it panics or repeats one day.
+// Draw writes the days (0 to Days−1) of resample `number` into a slice. Days must be at least 1; a
+// Block below 1 counts as 1.
 // Source: Politis & Romano 1994. The next day follows with probability 1 − 1/Block, else it is
 // drawn from all days.
 func (b Bootstrap) Draw(number int, into []int) {

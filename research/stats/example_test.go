@@ -43,5 +43,5 @@ func Example() {
 	// Output:
 	// Before: of searches like this on worthless data, 5 in 100 show more than 2.13.
 	// The best shows 1.51.
-	// SPA: p 0.43. It does not say which set has the edge, nor that the edge will last; tries that are not in the table do not count.
+	// SPA: p 0.43. It does not say which set has the edge, nor that the edge will last; unrecorded tries do not count.
 }

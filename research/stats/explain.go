@@ -92,7 +92,7 @@ var explanations = [figures]Explanation{
 		"A large value does not say that the winner is worthless: the test is cautious and misses weak edges."},
 	FigureSPA: {"p of the search (SPA)", []string{"SPA"},
 		"Hansen 2005, A Test for Superior Predictive Ability",
-		"So large a share of searches on worthless data, with sets as alike as these, have as good a best set.",
+		"So large a share of searches on worthless data, with sets this alike, have a best set as good or better.",
 		"It does not say which set has the edge, nor that the edge will last; unrecorded tries do not count."},
 	FigureRealityCheck: {"p of the search (reality check)", []string{"SPA"},
 		"White 2000, A Reality Check for Data Snooping",

@@ -1,9 +1,11 @@
 package stats
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -85,4 +87,16 @@ func TestNoFigureIsCalledAProbability(t *testing.T) {
 				"a number belongs to a run")
 		}
 	}
+}
+
+// The document has the sentences of the table, in its order.
+func TestTheDocumentSaysTheSame(t *testing.T) {
+	document, err := os.ReadFile("../../docs/statistics.md")
+	require.NoError(t, err)
+	var table strings.Builder
+	for _, f := range Figures() {
+		e := Explain(f)
+		fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", e.Name, e.Says, e.SaysNot, e.Source)
+	}
+	require.Contains(t, string(document), table.String(), "copy the table into docs/statistics.md")
 }
