@@ -108,7 +108,7 @@ func TestACancelledSweepGoesOn(t *testing.T) {
 		cancel()
 		require.GreaterOrEqual(t, began.Done, ran, "what is in the file is not computed again")
 		if ran = began.Done; err == nil {
-			require.Greater(t, starts, 2)
+			require.Greater(t, starts, 1)
 			break
 		}
 		require.ErrorIs(t, err, context.Canceled)

@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Variants makes backtest plans of one config with other settings. Plans that differ in parameters
-// alone share what was read for the first of them. One goroutine uses it.
+// Variants makes backtest plans of one config with other settings. Plans that read the same candles
+// share all that was read for the first of them. One goroutine uses it.
 type Variants struct {
 	source  *config.Source
 	kinds   []strategy.Definition
@@ -36,11 +36,10 @@ func NewVariants(source *config.Source, kinds []strategy.Definition, candles Lib
 // is that of the config with them; it wraps strategy.InvalidError where parameters do not go
 // together.
 func (v *Variants) Look(sets []config.Override) (kin string, err error) {
-	_, key, err := v.check(sets)
+	_, kin, err = v.check(sets)
 	if err != nil {
 		return "", err
 	}
-	kin = key
 	_, err = v.strategies(sets, func(s *backtest.StrategyPlan) error {
 		if _, err := s.Kind.Resolve(s.Values); err != nil {
 			return err
@@ -57,36 +56,41 @@ func (v *Variants) Look(sets []config.Override) (kin string, err error) {
 
 // Plan is the plan of settings that Look allows. It warms up on candles before its range.
 func (v *Variants) Plan(sets []config.Override) (*backtest.Plan, error) {
-	kin, err := v.Look(sets)
+	base, err := v.Base(sets)
 	if err != nil {
 		return nil, err
 	}
-	base := v.whole[kin]
-	if base == nil {
-		if base, err = v.read(sets); err != nil {
-			return nil, err
-		}
-		v.whole[kin] = base
+	checked, _, err := v.check(sets)
+	if err != nil {
+		return nil, err
 	}
-	p := *base.Run
 	strategies, err := v.strategies(sets, func(*backtest.StrategyPlan) error { return nil })
 	if err != nil {
 		return nil, err
 	}
+	p := *base.Run
+	p.Venue, p.DataLatency, p.Fees, p.Account = checked.Run.Venue, checked.Run.DataLatency, checked.Fees, checked.Limits
 	p.Strategies = slices.Clone(base.Run.Strategies)
 	for i := range strategies {
-		p.Strategies[i].Values = strategies[i].Values
+		p.Strategies[i].Values, p.Strategies[i].Limits = strategies[i].Values, strategies[i].Limits
 	}
 	return &p, nil
 }
 
-// Base is the backtest with these settings, completed with its candles.
+// Base is a backtest of the kin of settings, completed with its candles.
 func (v *Variants) Base(sets []config.Override) (*Backtest, error) {
-	if _, err := v.Plan(sets); err != nil {
+	kin, err := v.Look(sets)
+	if err != nil {
 		return nil, err
 	}
-	kin, err := v.Look(sets)
-	return v.whole[kin], err
+	if v.whole[kin] == nil {
+		base, err := v.read(sets)
+		if err != nil {
+			return nil, err
+		}
+		v.whole[kin] = base
+	}
+	return v.whole[kin], nil
 }
 
 // read completes the backtest of settings with its candles.
@@ -115,25 +119,45 @@ func (v *Variants) with(sets []config.Override) *config.Source {
 	return &source
 }
 
-// check is the backtest of the settings that are no parameters, and their key.
-func (v *Variants) check(sets []config.Override) (*Backtest, string, error) {
+// check is the backtest of the settings that are no parameters, without candles, and a key of those
+// that decide which candles are read, and in which units.
+func (v *Variants) check(sets []config.Override) (p *Backtest, kin string, err error) {
 	var others []config.Override
-	var key strings.Builder
+	var all, reading strings.Builder
 	for _, o := range sets {
-		if !isParam(o.Path) {
-			others = append(others, o)
-			fmt.Fprintf(&key, "%q=%q;", o.Path, o.Text)
+		if isParam(o.Path) {
+			continue
+		}
+		if o.Path[0] == "data" || slices.Equal(o.Path, []string{"backtest", "seed"}) {
+			return nil, "", v.with(sets).Place(config.Keyf(o.Path, "all sets read one store; it cannot be varied"))
+		}
+		others = append(others, o)
+		fmt.Fprintf(&all, "%q=%q;", o.Path, o.Text)
+		if !readsAlike(o.Path) {
+			fmt.Fprintf(&reading, "%q=%q;", o.Path, o.Text)
 		}
 	}
-	p := v.checked[key.String()]
-	if p == nil {
-		var err error
+	if p = v.checked[all.String()]; p == nil {
 		if p, err = v.load(others); err != nil {
 			return nil, "", err
 		}
-		v.checked[key.String()] = p
+		v.checked[all.String()] = p
 	}
-	return p, key.String(), nil
+	return p, reading.String(), nil
+}
+
+// alike are settings of the account and the venue that Plan takes over: they change neither the
+// candles nor the units of a run.
+var alike = map[string][]string{
+	"account": {"maker_fee", "taker_fee", "fee_rounding"},
+	"backtest": {"path", "limit_fill", "data_latency", "latency", "half_spread_bps", "slippage_bps", "volume_share",
+		"placement_limit"},
+	"risk": {"max_drawdown", "max_open_orders", "price_collar", "orders_per_minute", "cool_down", "cool_down_losses"},
+}
+
+// readsAlike reports whether a setting leaves the candles of a run as they are.
+func readsAlike(path []string) bool {
+	return len(path) == 2 && slices.Contains(alike[path[0]], path[1])
 }
 
 // isParam reports whether a path is strategies.NAME.params.PARAMETER.
