@@ -36,8 +36,8 @@ func exposureOf(all []closeOf) (mean float64) {
 	return mean / days
 }
 
-// The exposure of closes that come in rows, one by one, or both, is that of each close added up, and
-// to the last bit the same however they come.
+// The exposure of closes that come in rows, one by one, or both, is that of each close added up. To
+// the last bit it is the same however they come.
 func TestExposureIsTheMeanOverDaysOfThePartInvested(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, eur := &market.Market{PriceDigits: 2, AmountDigits: 8}, &market.Asset{Digits: 2}

@@ -23,7 +23,7 @@ type Together struct {
 
 // Ran is how one plan of RunTogether ended.
 type Ran struct {
-	Result *Result  // figures as Run gives them; its texts may be missing. nil where Err is set
+	Result *Result  // as Run gives it for the plan; nil where Err is set
 	Track  Track    // by day, for statistics
 	Halts  []Halted // strategies that were halted, by a panic of theirs too; the other runs are untouched
 	Err    error    // of this plan alone, such as ErrNoCandles
