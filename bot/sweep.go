@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,9 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 const sweepHelp = `Backtest many sets of settings, rank them, and say what the best one is worth.
@@ -135,8 +138,46 @@ func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) 
 	if f.json {
 		return console.PrintJSON(a.Stdout, outcome)
 	}
-	_, err = fmt.Fprint(a.Stdout, sweepText(outcome, a.terminal(), f.again(c)))
+	again := f.again(c)
+	if len(outcome.Top) > 0 && c.Backtest.PathInterval == config.PathAuto {
+		pin, err := a.pinned(c, base.Candles, outcome)
+		if err != nil {
+			return err
+		}
+		again = append(again, pin...)
+	}
+	_, err = fmt.Fprint(a.Stdout, sweepText(outcome, a.terminal(), again))
 	return err
+}
+
+// pinned names the candles that moved the markets in the sweep, if path_interval = "auto" would
+// choose others for the range of the best set's backtest: finer ones may be stored for it.
+func (a *app) pinned(c *config.Backtest, candles plan.Library, o *research.Outcome) ([]string, error) {
+	var sets []string
+	for _, s := range o.Top[0].Settings {
+		sets = append(sets, s.Key+"="+s.Value)
+	}
+	best, err := config.ParseSets(sets)
+	if err != nil {
+		return nil, err
+	}
+	var drives [2][]string
+	for i, set := range [...][]config.Override{best, append(slices.Clone(best), config.Override{Flag: "--from",
+		Path: []string{"backtest", "from"}, Text: market.Time(o.From).String(), Word: true})} {
+		p, err := plan.NewVariants(c.Source, a.Definitions, candles).Base(set)
+		if err != nil {
+			return nil, err
+		}
+		for _, feed := range p.Run.Feeds {
+			if feed.Drive {
+				drives[i] = append(drives[i], feed.Interval.String())
+			}
+		}
+	}
+	if slices.Equal(drives[0], drives[1]) {
+		return nil, nil
+	}
+	return []string{"--set", "backtest.path_interval=" + drives[0][0]}, nil
 }
 
 // sweepJob reads the section [sweep].
@@ -193,14 +234,30 @@ func overriding(space *research.Space) (func(settings []research.Setting) []conf
 	}, nil
 }
 
-// variants lets the job make plans of the config. It returns the config's own backtest.
+// firstOf is the backtest of the first set that the parameters' own rules allow.
+func firstOf(space *research.Space, v *plan.Variants, overrides func([]research.Setting) []config.Override) (
+	base *plan.Backtest, err error) {
+	var refusal error
+	for set := range min(space.Size(), maxRefused) {
+		if base, err = v.Base(overrides(space.Settings(set))); !errors.As(err, new(strategy.InvalidError)) {
+			return base, err
+		}
+		refusal = cmp.Or(refusal, err)
+	}
+	return nil, config.Usagef("--vary: %w: %w", research.ErrNoSets, refusal)
+}
+
+// maxRefused is how many sets at the beginning of a space may be refused.
+const maxRefused = 100_000
+
+// variants lets the job make plans of the config. It returns the backtest of an allowed set.
 func (a *app) variants(c *config.Backtest, candles plan.Library, job *research.Job) (*plan.Backtest, error) {
 	overrides, err := overriding(job.Space)
 	if err != nil {
 		return nil, err
 	}
 	looking := plan.NewVariants(c.Source, a.Definitions, candles)
-	base, err := looking.Base(nil)
+	base, err := firstOf(job.Space, looking, overrides)
 	if err != nil {
 		return nil, err
 	}

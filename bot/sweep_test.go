@@ -80,7 +80,22 @@ func killAfterLines(t *testing.T, dir string, lines int, args ...string) {
 func TestThePrintedCommandShowsTheFiguresOfTheSweep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	// hours from 2022 on move the market of a run that begins there; a sweep from 2021 on has days alone
 	for _, args := range [][]string{
+		{"candles", "export", "--synthetic", "--market", "BTC-EUR", "--interval", "1h", "--out", "hours.csv"},
+		{"candles", "import", "--market", "BTC-EUR", "--interval", "1h", "hours.csv"},
+		{"candles", "resample", "--market", "BTC-EUR", "--interval", "1h", "--into", "1d"},
+		{"candles", "export", "--market", "BTC-EUR", "--interval", "1d", "--out", "days.csv"},
+		{"candles", "import", "--db", "late.db", "--market", "BTC-EUR", "--interval", "1d", "days.csv"},
+		{"candles", "export", "--market", "BTC-EUR", "--interval", "1h", "--from", "2021-01-20", "--out", "late.csv"},
+		{"candles", "import", "--db", "late.db", "--market", "BTC-EUR", "--interval", "1h", "late.csv"},
+	} {
+		text, err := command(t, dir, args...)
+		require.NoError(t, err, text)
+	}
+	for _, args := range [][]string{
+		{"--db", "late.db", "--vary", "strategies.trend.params.fast=3,5", "--set", "strategies.trend.params.slow=30", "--set",
+			"strategies.trend.interval=1d"},
 		{"--vary", "strategies.trend.params.fast=20,60", "--vary", "strategies.trend.params.slow=150,300"},
 		{"--vary", "strategies.trend.params.share=20%,90%", "--vary", "account.taker_fee=0.1%,0.25%", "--from",
 			"2022-03-05",
@@ -93,6 +108,7 @@ func TestThePrintedCommandShowsTheFiguresOfTheSweep(t *testing.T) {
 		require.NoError(t, err, text)
 		again := regexp.MustCompile(`(?m)^  bot (backtest .*)$`).FindStringSubmatch(text)
 		require.NotNil(t, again, text)
+		require.Equal(t, args[1] == "--db", strings.Contains(again[1], "path_interval=1d"), again[1])
 		text, err = command(t, dir, append(args, "--json")...)
 		require.NoError(t, err, text)
 		var o research.Outcome

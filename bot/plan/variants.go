@@ -119,10 +119,10 @@ func (v *Variants) with(sets []config.Override) *config.Source {
 	return &source
 }
 
-// check is the backtest of the settings that are no parameters, without candles, and a key of those
-// that decide which candles are read, and in which units.
+// check is a backtest, without candles, of the settings that are no parameters, and a key of those
+// that decide which candles are read, and in which units. Its parameters are those of the first set
+// that it was made for.
 func (v *Variants) check(sets []config.Override) (p *Backtest, kin string, err error) {
-	var others []config.Override
 	var all, reading strings.Builder
 	for _, o := range sets {
 		if isParam(o.Path) {
@@ -131,14 +131,13 @@ func (v *Variants) check(sets []config.Override) (p *Backtest, kin string, err e
 		if o.Path[0] == "data" || slices.Equal(o.Path, []string{"backtest", "seed"}) {
 			return nil, "", v.with(sets).Place(config.Keyf(o.Path, "all sets read one store; it cannot be varied"))
 		}
-		others = append(others, o)
 		fmt.Fprintf(&all, "%q=%q;", o.Path, o.Text)
 		if !readsAlike(o.Path) {
 			fmt.Fprintf(&reading, "%q=%q;", o.Path, o.Text)
 		}
 	}
 	if p = v.checked[all.String()]; p == nil {
-		if p, err = v.load(others); err != nil {
+		if p, err = v.load(sets); err != nil {
 			return nil, "", err
 		}
 		v.checked[all.String()] = p

@@ -81,7 +81,7 @@ func TestARefusedVariantNamesItsSetting(t *testing.T) {
 	for _, c := range []struct{ set, want string }{
 		{"strategies.trend.params.fats=5", `--set strategies.trend.params.fats: strategy smacross: unknown parameter "fats"`},
 		{"strategies.trend.params.fast=0", "0 is out of bounds"},
-		{"strategies.tend.params.fast=5", `there is no strategy "tend"; the nearest is "trend"`},
+		{"strategies.tend.params.fast=5", `has no kind; did you mean "strategies.trend"?`},
 		{"backtest.seed=2", "all sets read one store; it cannot be varied"},
 		{"backtest.pth=ohlc", `unknown key; the nearest is "path"`},
 	} {
