@@ -80,7 +80,8 @@ func killAfterLines(t *testing.T, dir string, lines int, args ...string) {
 func TestThePrintedCommandShowsTheFiguresOfTheSweep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	// hours from 2022 on move the market of a run that begins there; a sweep from 2021 on has days alone
+	// late.db has all days, and hours from the twentieth on: "auto" would let them move a run that
+	// begins later
 	for _, args := range [][]string{
 		{"candles", "export", "--synthetic", "--market", "BTC-EUR", "--interval", "1h", "--out", "hours.csv"},
 		{"candles", "import", "--market", "BTC-EUR", "--interval", "1h", "hours.csv"},
@@ -94,8 +95,8 @@ func TestThePrintedCommandShowsTheFiguresOfTheSweep(t *testing.T) {
 		require.NoError(t, err, text)
 	}
 	for _, args := range [][]string{
-		{"--db", "late.db", "--vary", "strategies.trend.params.fast=3,5", "--set", "strategies.trend.params.slow=30", "--set",
-			"strategies.trend.interval=1d"},
+		{"--db", "late.db", "--vary", "strategies.trend.params.fast=3,5", "--set", "strategies.trend.params.slow=30",
+			"--set", "strategies.trend.interval=1d"},
 		{"--vary", "strategies.trend.params.fast=20,60", "--vary", "strategies.trend.params.slow=150,300"},
 		{"--vary", "strategies.trend.params.share=20%,90%", "--vary", "account.taker_fee=0.1%,0.25%", "--from",
 			"2022-03-05",
