@@ -214,7 +214,6 @@ type slot struct {
 	onUnprotected strategy.ExitHandler
 	onCloseFailed strategy.CloseHandler
 	quieter       strategy.Quieter
-	crosser       indicator.Crosser // nil: quieter is asked for each candle
 	saver         strategy.Saver
 	window        strategy.BookWindow
 	warms         bool // it has a warm-up
@@ -230,7 +229,8 @@ type slot struct {
 	gathering     gathering
 	rebalance     *rebalance // buys that wait; nil: none
 	warmup
-	members int // how many of Universe have begun
+	members int               // how many of Universe have begun
+	crosser indicator.Crosser // nil: quieter is asked for each candle
 }
 
 // sentOrder is an own order whose strategy's OnOrder follows: sent during a callback, or dropped.
