@@ -45,6 +45,7 @@ func BenchmarkTable(b *testing.B) {
 		t.line("what", "floor", "ours", "ratio", "goal")
 		t.loop()
 		t.resting()
+		t.sweep()
 		t.store()
 		t.process()
 		t.live()

@@ -52,13 +52,18 @@ func (d *driver) beginChanges() {
 	}
 }
 
-// change makes the changes before the candles that close at end. A fork shares the catalog and may
-// be further on, so each run sets its own rules first.
-func (d *driver) change(end market.Time) error {
+// ownRules sets the markets as they are in this run: another one that shares the catalog may be at
+// another time.
+func (d *driver) ownRules() {
 	for id := range d.rules {
 		m, own := d.plan.Catalog.Market(id), d.rules[id]
 		m.Status, m.Rules = own.Status, own.Rules
 	}
+}
+
+// change makes the changes before the candles that close at end.
+func (d *driver) change(end market.Time) error {
+	d.ownRules()
 	for ; d.changed < len(d.plan.Changes) && d.plan.Changes[d.changed].At < end; d.changed++ {
 		c := &d.plan.Changes[d.changed]
 		m := d.plan.Catalog.Market(c.Market)

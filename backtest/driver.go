@@ -31,9 +31,15 @@ func (d *driver) run(ctx context.Context) error {
 	if err := drive(ctx); err != nil {
 		return err
 	}
+	return d.end()
+}
+
+// end stops the strategies after the last candle.
+func (d *driver) end() error {
 	if !d.started {
 		return ErrNoCandles
 	}
+	d.ownRules()
 	d.knows = math.MaxInt64 // from here on the end of the data is known
 	d.send(d.engine.Stop(d.engine.Now()))
 	d.recordOpen()
@@ -108,26 +114,32 @@ func (d *driver) stepQuiet(f *feed, series []market.Candle) (int, error) {
 		d.send(commands)
 	}
 	if d.recorder != nil {
-		if err := d.markQuiet(f.Market, series[:n], length); err != nil {
+		if err := d.markQuiet(f, len(f.batch)-len(series), series[:n]); err != nil {
 			return n, err
 		}
 	}
 	return n, d.engine.Err()
 }
 
-// markQuiet records the account at the closes of quiet candles: only the price changes, the
-// balances do not.
-func (d *driver) markQuiet(m *market.Market, series []market.Candle, length market.Time) error {
+// markQuiet records the account at the closes of quiet candles, from a place in the batch on: only
+// the price changes, the balances do not.
+func (d *driver) markQuiet(f *feed, from int, series []market.Candle) error {
 	cash, equity, err := d.account.CashAndEquity(d.plan.Currency.ID)
 	if err != nil {
 		return err
 	}
-	a := stand{market: m, rest: equity, cash: cash, equity: equity}
-	if equity != cash {
-		a.base = market.Qty(d.account.Total(m.Base).Total)
-		a.rest -= d.account.Worth(m.ID)
+	m, length := f.Market, f.length
+	a := stand{m, d.balances(m, cash, equity), equity}
+	return d.recorder.MarkQuiet(&a, series, length, d.outline.after(from))
+}
+
+// balances is the account by the base that it holds in a market.
+func (d *driver) balances(m *market.Market, cash, equity market.Money) balances {
+	b := balances{rest: equity, cash: cash}
+	if held := d.account.Total(m.Base).Total; held != 0 {
+		b.base, b.rest = market.Qty(held), equity-d.account.Worth(m.ID)
 	}
-	return d.recorder.MarkQuiet(&a, series, length)
+	return b
 }
 
 // runMany drives several feeds, merged by the closes of their candles.
@@ -271,17 +283,31 @@ func (d *driver) mark(end market.Time) {
 		r.hold.trading = d.tradable()
 	}
 	r.Mark(end, equity, cash, equity != cash)
+	if r.days != nil {
+		d.markDay(end, cash, equity)
+	}
 	if r.followed != nil {
 		r.followed.group(d.drive)
 	}
 	switch {
 	case !r.hold.trading:
 		r.hold.trading = d.tradable() // from the next open on
+	case r.hold.joint != nil:
 	case !r.hold.several():
 		d.markHold()
 	case end >= r.hold.due:
 		r.hold.look(end, &r.cfg, d.account.Last)
 	}
+}
+
+// markDay is markQuiet for the days alone, for a close that is not quiet.
+func (d *driver) markDay(end market.Time, cash, equity market.Money) {
+	if !d.plain {
+		d.recorder.days.stay(end, balances{rest: equity, cash: cash}, 0, 1)
+		return
+	}
+	c := &d.deliver[0]
+	d.recorder.days.stay(end, d.balances(d.feeds[0].Market, cash, equity), int64(c.Close), 1)
 }
 
 // markHold records the candle of the market of buy and hold.

@@ -21,6 +21,8 @@ type hold struct {
 	fee    market.Rate  // of that buy
 	seen   bool
 	length market.Duration // of a candle; 0: it varies
+	shared *benchmark      // of runs that step the same candles; nil: track has the closes
+	joint  *heldSince      // what shared has of this hold; nil until it has begun
 
 	// Several markets.
 	parts   []holdPart
@@ -69,6 +71,19 @@ func (h *hold) look(at market.Time, cfg *recorderConfig, last func(market.ID) ma
 	h.track.add(at, int64(equity))
 	h.due = endOfDay(at + 1)
 	h.samples = append(h.samples, report.Sample{At: at, Equity: equity / math.Pow10(int(cfg.Currency.Digits))})
+}
+
+// rate is the fee of the benchmark's buys as a share: of one market that at its first candle, of
+// several the mean of the present ones.
+func (h *hold) rate(cfg *recorderConfig) float64 {
+	if !h.several() {
+		return rate(h.fee)
+	}
+	sum := 0.0
+	for i := range h.parts {
+		sum += rate(cfg.Fees[h.parts[i].market.ID].Taker)
+	}
+	return sum / float64(len(h.parts))
 }
 
 // rate is a rate as a number.

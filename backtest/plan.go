@@ -120,6 +120,8 @@ type driver struct {
 	levels     [2]market.Level
 	sizes      []size // by market: of the latest candle
 
+	outline outline // of the only feed's batch, where many runs step it
+
 	pauseAt market.Time                 // pause is called before the first group that closes later
 	pause   func(end market.Time) error // gets the close of that group; it sets pauseAt anew
 
@@ -254,10 +256,18 @@ func (f *feed) fill() error {
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", f.Market.Name, f.Interval, err)
 		}
-		if f.batch = batch; len(batch) > 0 {
-			f.end, f.last = f.endOf(batch[0].Start), f.endOf(batch[len(batch)-1].Start)
+		if len(batch) > 0 {
+			f.give(batch)
 			return nil
 		}
+	}
+}
+
+// give moves on to a batch.
+func (f *feed) give(batch []market.Candle) {
+	f.batch, f.at, f.end = batch, 0, never
+	if len(batch) > 0 {
+		f.end, f.last = f.endOf(batch[0].Start), f.endOf(batch[len(batch)-1].Start)
 	}
 }
 

@@ -12,18 +12,19 @@ import (
 // stand is an account whose balances stand while only the price of one market changes.
 type stand struct {
 	market *market.Market
-	rest   market.Money // equity without the base held in market
-	cash   market.Money // balance in the account's currency
-	base   market.Qty   // held amount
+	balances
 	equity market.Money // at the last of the closes
 }
 
 // MarkQuiet records the account at the closes of consecutive candles, exactly as Mark and Bar for
 // each would.
-func (r *recorder) MarkQuiet(a *stand, series []market.Candle, length market.Time) error {
+func (r *recorder) MarkQuiet(a *stand, series []market.Candle, length market.Time, o outline) error {
+	if r.days != nil {
+		r.days.quiet(a.balances, series, length, o)
+	}
 	if a.base == 0 {
 		r.markFlat(series, length, sample{equity: a.equity, cash: a.cash})
-	} else if err := r.markLong(a, series, length); err != nil {
+	} else if err := r.markLong(a, series, length, o); err != nil {
 		return err
 	}
 	r.quietBars(series, length)
@@ -43,12 +44,20 @@ func (r *recorder) quietBars(series []market.Candle, length market.Time) {
 		r.Bar(&series[0])
 		series = series[1:]
 	}
+	if r.hold.joint != nil {
+		return
+	}
+	price.addDays(series, length)
+}
+
+// addDays is roll and add for consecutive candles.
+func (t *track) addDays(series []market.Candle, length market.Time) {
 	for len(series) > 0 {
-		if at := series[0].Start + length; at > price.dayEnd {
-			price.roll(at)
+		if at := series[0].Start + length; at > t.dayEnd {
+			t.roll(at)
 		}
-		day := untilStart(series, price.dayEnd-length)
-		price.addCloses(series[:day], length)
+		day := untilStart(series, t.dayEnd-length)
+		t.addCloses(series[:day], length)
 		series = series[day:]
 	}
 }
@@ -99,11 +108,11 @@ func (r *recorder) markFlat(series []market.Candle, length market.Time, s sample
 }
 
 // markLong is MarkQuiet with a position. A close inside the calm band costs two comparisons.
-func (r *recorder) markLong(a *stand, series []market.Candle, length market.Time) error {
+func (r *recorder) markLong(a *stand, series []market.Candle, length market.Time, o outline) error {
 	for len(series) > 0 {
 		n := 0
 		if r.last.cash == a.cash {
-			n = r.calmBand(a).count(series, r.wake-length)
+			n = o.within(r.calmBand(a), series[:untilStart(series, r.wake-length)])
 		}
 		next := max(n, 1)
 		s, err := a.at(series[:next], length, next == len(series))
@@ -115,7 +124,7 @@ func (r *recorder) markLong(a *stand, series []market.Candle, length market.Time
 		default:
 			r.Mark(s.at, s.equity, s.cash, s.equity != s.cash)
 		}
-		series = series[next:]
+		series, o = series[next:], o.after(next)
 	}
 	return nil
 }
@@ -138,25 +147,14 @@ func (a *stand) at(series []market.Candle, length market.Time, latest bool) (s s
 // band is a range of closes, both ends included; empty where high is below low.
 type band struct{ low, high market.Price }
 
-// count is the number of the first candles that close in the band and start up to a time.
-func (b band) count(series []market.Candle, until market.Time) int {
-	if b.high < b.low {
-		return 0
-	}
-	width := uint64(b.high - b.low)
-	for i := range series {
-		if c := &series[i]; uint64(c.Close-b.low) > width || c.Start > until {
-			return i
-		}
-	}
-	return len(series)
-}
-
 // calmBand returns the closes at which the account, as it was marked last, changes no figure but
 // the latest: no peak, no low, no extreme of the curve's bucket, and no change between being
 // invested and not. It is empty where the latest mark was an extreme itself: the next one may be,
 // too.
 func (r *recorder) calmBand(a *stand) band {
+	if r.last.equity == a.cash && a.rest == a.cash { // base that is worth nothing
+		return worthBand(a.market, a.base, 0, 0)
+	}
 	low, high := market.Money(r.equity.low), market.Money(r.equity.peak)-1
 	if r.curve.has {
 		low, high = max(low, r.curve.open.low.equity), min(high, r.curve.open.high.equity)

@@ -49,7 +49,8 @@ func TestQuietCandlesAreMarkedAsOneByOne(t *testing.T) {
 			}
 			worth, err := m.Notional(series[len(series)-1].Close, base)
 			require.NoError(t, err)
-			require.NoError(t, row.MarkQuiet(&stand{m, rest, cash, base, rest + worth}, series, length))
+			require.NoError(t, row.MarkQuiet(&stand{m, balances{base, rest, cash}, rest + worth}, series, length,
+				outlined(t, series)))
 			for i := range series {
 				worth, err := m.Notional(series[i].Close, base)
 				require.NoError(t, err)
@@ -62,6 +63,16 @@ func TestQuietCandlesAreMarkedAsOneByOne(t *testing.T) {
 			require.True(t, reflect.DeepEqual(one, row), "%+v\n%+v", one.last, row.last)
 		}
 	})
+}
+
+// outlined is the outline of a block that ends with the candles, or that of none.
+func outlined(t *rapid.T, series []market.Candle) (o outline) {
+	if rapid.Bool().Draw(t, "outline") {
+		before := rapid.IntRange(0, 40).Draw(t, "before")
+		o.of(append(make([]market.Candle, before), series...))
+		o.at = before
+	}
+	return o
 }
 
 func recorderFor(t *rapid.T, cfg recorderConfig) *recorder {

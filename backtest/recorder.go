@@ -56,6 +56,7 @@ type recorder struct {
 	page  *sheet // nil without a folder
 
 	followed followed
+	days     *days // nil: not collected
 	out      *results
 	tables
 	err error
@@ -176,6 +177,10 @@ func (r *recorder) Bar(c *market.Candle) {
 	}
 	if !h.seen {
 		h.seen, h.open, h.from, h.fee = true, r.cfg.bought(c.Open), c.Start, r.cfg.Fees[c.Market].Taker
+		if h.shared != nil {
+			h.joint = h.shared.from(c)
+			return
+		}
 		h.track.start(at, int64(c.Close))
 	}
 	if at > h.track.dayEnd {

@@ -51,6 +51,12 @@ type runOptions struct {
 // Run drives the plan and reports. It returns ErrNoCandles where the range is empty, ctx's error
 // where it was cancelled, and leaves no file behind after an error.
 func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
+	_, result, err := run(ctx, p, o, nil)
+	return result, err
+}
+
+// run is Run; it collects the run by day too where days is not nil.
+func run(ctx context.Context, p *Plan, o Options, days *days) (*driver, *Result, error) {
 	var rec *recorder
 	d, err := drive(ctx, p, runOptions{
 		progress: o.Progress, observer: o.Observer, watch: o.Watch, plots: o.Out != "",
@@ -59,6 +65,9 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 				rec.Abort()
 			}
 			rec, err = newRecorder(p.recording(o, equity, from, rates))
+			if err == nil && days != nil {
+				rec.follow(days, p.Feeds[0].Market)
+			}
 			return rec, err
 		},
 	})
@@ -66,13 +75,19 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 		if rec != nil {
 			rec.Abort()
 		}
-		return nil, err
+		return nil, nil, err
 	}
+	result, err := d.conclude(ctx, o)
+	return d, result, err
+}
+
+// conclude sums up a run that has reached its end.
+func (d *driver) conclude(ctx context.Context, o Options) (_ *Result, err error) {
 	if o.Observer != nil {
 		o.Observer.Ended(d.account)
 	}
 	if err := d.oneCandle.err; err != nil {
-		rec.Abort()
+		d.recorder.Abort()
 		return nil, err
 	}
 	d.endHold()
@@ -80,11 +95,11 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	info := d.info(o)
 	if o.Envelope {
 		if info.Others, err = d.envelope(ctx, o); err != nil {
-			rec.Abort()
+			d.recorder.Abort()
 			return nil, err
 		}
 	}
-	return rec.Finish(info)
+	return d.recorder.Finish(info)
 }
 
 // recording configures the recorder of a plan.

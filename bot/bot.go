@@ -85,6 +85,8 @@ func Run(ctx context.Context, p Process) int {
 	}
 	switch {
 	case errors.As(err, new(stuckError)):
+	case errors.As(err, new(sweepInterrupted)):
+		err = errors.New("interrupted; the sets that ran are in the file: the same command goes on from there")
 	case ctx.Err() != nil && errors.As(err, new(candles.ResumableError)):
 		err = errors.New("interrupted; what came before is stored: the same command goes on from there")
 	case ctx.Err() != nil && !errors.As(err, new(runner.Error)):
@@ -126,7 +128,7 @@ func (a *app) root() *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	narrow(root)
 	root.SetFlagErrorFunc(a.suggest)
-	root.AddCommand(a.backtestCommand(),
+	root.AddCommand(a.backtestCommand(), a.sweepCommand(),
 		candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr, Getenv: a.Getenv}, a.enter),
 		a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(),
 		a.doctorCommand(), a.versionCommand())

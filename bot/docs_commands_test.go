@@ -45,6 +45,7 @@ var plays = []struct {
 	{"bot candles verify", sceneAlone},
 	{"bot candles fetch", sceneAlone},
 	{"bot backtest", sceneAlone},
+	{"bot sweep", sceneAlone},
 	{"bot doctor", sceneAlone},
 	{"bot run --help", sceneAlone},
 	{"bot exchange", sceneServing},
@@ -67,10 +68,12 @@ var plays = []struct {
 
 // whole completes a name that stands in a sentence to a command that can be typed.
 var whole = map[string]string{
-	"bot run":                         "bot run -c configs/sandbox.toml",
-	"bot doctor":                      "bot doctor -c configs/sandbox.toml",
-	"bot init":                        "bot init own",
-	"bot explain":                     "bot explain 1",
+	"bot run":     "bot run -c configs/sandbox.toml",
+	"bot doctor":  "bot doctor -c configs/sandbox.toml",
+	"bot init":    "bot init own",
+	"bot explain": "bot explain 1",
+	"bot sweep":   "bot sweep --vary strategies.trend.params.fast=20,50 --vary strategies.trend.params.slow=200,300",
+
 	"bot candles export":              "bot candles export --synthetic --market BTC-EUR --interval 1h --out sample.csv",
 	"bot candles import":              "bot candles import --market BTC-EUR --interval 1h FILE.csv",
 	"bot candles fetch --markets":     "bot candles fetch --markets -c live.toml",

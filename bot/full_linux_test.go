@@ -41,6 +41,24 @@ func TestAFullDiskLeavesTheOldResultsAndNothingElse(t *testing.T) {
 	require.Equal(t, before, contents(t, filepath.Join(disk, "out")))
 }
 
+func TestASweepGoesOnWhenAFullDiskHasRoomAgain(t *testing.T) {
+	disk := smallDisk(t, "300k")
+	args := []string{"sweep", "--vary", "strategies.trend.params.fast=20:100:10", "--vary",
+		"strategies.trend.params.slow=120:300:40", "--out", "a.sweep"}
+	ballast := filepath.Join(disk, "ballast")
+	require.NoError(t, os.WriteFile(ballast, make([]byte, 150_000), 0o600))
+	text, err := command(t, disk, args...)
+	require.Error(t, err)
+	require.Contains(t, text, "write a.sweep: ")
+	require.Contains(t, text, "no space left on device")
+	require.NoError(t, os.Remove(ballast))
+	require.NoError(t, unix.Mount("", disk, "", unix.MS_REMOUNT, "size=2m"))
+	text, err = command(t, disk, args...)
+	require.NoError(t, err, text)
+	require.Regexp(t, `[1-9]\d* of them are in the file already`, text)
+	require.NotContains(t, text, "torn")
+}
+
 func TestAFullDiskLeavesTheStoreAsItWas(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t, "700k")

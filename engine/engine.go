@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/indicator"
 )
 
 // maxRounds limits how often the callbacks of one step may react to their own orders; beyond it the
@@ -228,7 +229,8 @@ type slot struct {
 	gathering     gathering
 	rebalance     *rebalance // buys that wait; nil: none
 	warmup
-	members int // how many of Universe have begun
+	members int               // how many of Universe have begun
+	crosser indicator.Crosser // nil: quieter is asked for each candle
 }
 
 // sentOrder is an own order whose strategy's OnOrder follows: sent during a callback, or dropped.
@@ -290,6 +292,7 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 	s.onUnprotected, _ = from.Strategy.(strategy.ExitHandler)
 	s.onCloseFailed, _ = from.Strategy.(strategy.CloseHandler)
 	s.quieter, _ = from.Strategy.(strategy.Quieter)
+	s.crosser, _ = from.Strategy.(indicator.Crosser)
 	s.saver, _ = from.Strategy.(strategy.Saver)
 	s.gathering.handler, _ = from.Strategy.(strategy.GroupHandler)
 	e.grouped = e.grouped || s.gathering.handler != nil

@@ -104,7 +104,11 @@ func (e *Engine) quiet(s *slot, series []market.Candle, delay market.Time, low, 
 	e.enter(s, CallQuiet)
 	quieter, from := s.quieter, e.stepped
 	e.calls.quiet = true
-	for ; e.stepped < len(series); e.stepped++ {
+	if s.crosser != nil {
+		e.calls.at.set(int64(series[from].Start + delay))
+		e.stepped += s.crosser.CrossOf(series[from].Market).QuietRow(series[from:], low, high)
+	}
+	for ; e.stepped < len(series) && s.crosser == nil; e.stepped++ {
 		c := &series[e.stepped]
 		if c.Low <= low || c.High >= high {
 			break

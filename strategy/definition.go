@@ -319,7 +319,16 @@ func fill[P any](params []parameter, values []any) (P, error) {
 		fields.Field(params[i].index).Set(reflect.ValueOf(values[i]))
 	}
 	if v, ok := any(&p).(interface{ Validate() error }); ok {
-		return p, v.Validate()
+		if err := v.Validate(); err != nil {
+			return p, InvalidError{err}
+		}
 	}
 	return p, nil
 }
+
+// InvalidError is the refusal of parameters by their own Validate: each value is within its bounds,
+// but they do not go together. A search leaves such a set out.
+type InvalidError struct{ error }
+
+// Unwrap returns the error of Validate.
+func (e InvalidError) Unwrap() error { return e.error }

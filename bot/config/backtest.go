@@ -20,6 +20,7 @@ type Backtest struct {
 	Risk       RiskSection                `toml:"risk"`       // for the account, and the default for every strategy
 	Strategies map[string]StrategySection `toml:"strategies"` // by a name of your choice; at least one
 	Report     ReportSection              `toml:"report"`
+	Sweep      SweepSection               `toml:"sweep" json:"-"` // of `bot sweep` alone
 
 	Source *Source `json:"-"` // where it was read; no part of the hash of the settings
 }
@@ -185,6 +186,7 @@ func DefaultBacktest() *Backtest {
 		Account: AccountSection{Currency: "EUR", MakerFee: FeeOf("0.0015"), TakerFee: FeeOf("0.0025"),
 			FeeRounding: "order"},
 		Report: ReportSection{Envelope: EnvelopeAuto},
+		Sweep:  SweepSection{Method: "grid", Seed: 1, Objective: "sharpe"},
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// shipped are the strategies of the program that comes with Tidemark: each has a package of its
+// ofTidemark are the strategies of the program that comes with Tidemark: each has a package of its
 // name. The program of an author has its own strategies in their place.
-var shipped = []string{"accumulate", "bandrevert", "breakout", "dca", "grid", "maker", "rotation", "rsirevert",
+var ofTidemark = []string{"accumulate", "bandrevert", "breakout", "dca", "grid", "maker", "rotation", "rsirevert",
 	"smacross", "trendfilter"}
 
 // UnknownStrategy says that the program has no strategy of this name, and what may be done about
@@ -20,7 +20,7 @@ func UnknownStrategy(name string, kinds []strategy.Definition) error {
 	for i, k := range kinds {
 		names[i] = k.Name
 	}
-	if !slices.Contains(shipped, name) {
+	if !slices.Contains(ofTidemark, name) {
 		return fmt.Errorf("unknown strategy %q; the nearest is %q", config.Clip(name), strategy.Nearest(name, names))
 	}
 	return fmt.Errorf("the strategy %s comes with Tidemark, and this program does not have it: in main.go import "+

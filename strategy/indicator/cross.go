@@ -76,6 +76,38 @@ func (x *Cross) Quiet(close market.Price) bool {
 	return true
 }
 
+// QuietRow is Quiet for the closes of candles in a row: up to the first one for which Quiet returns
+// false, or that leaves the range (low, high). It returns how many it took.
+func (x *Cross) QuietRow(series []market.Candle, low, high market.Price) (taken int) {
+	ring, was, next := x.ring, x.was, x.next
+	fast, slow, last := x.fast, x.slow, uint(len(ring)-1)
+	for taken < len(series) {
+		c := &series[taken]
+		if c.Low <= low || c.High >= high {
+			break
+		}
+		close, middle := c.Close, ring[(next-fast)&last]
+		is := was + (close-middle)*x.byBoth + (ring[(next-slow)&last]-middle)*x.byFast
+		if (x.calm-close)|(was^is) < 0 || was == 0 {
+			if close > x.calm || crossed(was, is) != 0 {
+				break
+			}
+		}
+		ring[next&last] = close
+		was, next = is, next+1
+		taken++
+	}
+	x.was, x.next = was, next
+	return taken
+}
+
+// Crosser is a strategy.Quieter whose Quiet of a market does no more than give the bar's close to a
+// Cross, and returns its answer. The engine then calls QuietRow of that Cross for many candles at
+// once: faster, and no code of the strategy sees a candle before its time.
+type Crosser interface {
+	CrossOf(m market.ID) *Cross
+}
+
 // crossed compares two differences in a row.
 func crossed(was, is market.Price) Direction {
 	switch {

@@ -59,6 +59,38 @@ func TestQuietTakesInWhatMakesNoCross(t *testing.T) {
 	})
 }
 
+func TestARowOfQuietClosesIsOneAfterAnother(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		fast := rapid.IntRange(1, 4).Draw(t, "fast")
+		slow := rapid.IntRange(fast+1, 9).Draw(t, "slow")
+		low, high := market.Price(0), market.Price(rapid.Int64Range(4, 7).Draw(t, "high"))
+		row, one := indicator.NewCross(fast, slow), indicator.NewCross(fast, slow)
+		series := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) market.Candle {
+			close := market.Price(rapid.SampledFrom([]int64{1, 2, 2, 3, 4, math.MaxInt64 / 2}).Draw(t, "close"))
+			return market.Candle{Low: close - market.Price(rapid.IntRange(0, 1).Draw(t, "below")), Close: close,
+				High: min(close, 5) + market.Price(rapid.IntRange(0, 1).Draw(t, "above"))}
+		}), 0, 100).Draw(t, "series")
+		for len(series) > 0 {
+			n := row.QuietRow(series[:rapid.IntRange(0, len(series)).Draw(t, "block")], low, high)
+			for i, c := range series[:n] {
+				require.True(t, c.Low > low && c.High < high, "candle %d", i)
+				require.True(t, one.Quiet(c.Close), "candle %d", i)
+			}
+			require.Equal(t, one, row)
+			if series = series[n:]; len(series) > 0 && row.QuietRow(series[:1], low, high) == 0 {
+				c := series[0]
+				require.False(t, c.Low > low && c.High < high && one.Quiet(c.Close), "a row ended too early")
+				if series = series[1:]; c.Close < 9 {
+					require.Equal(t, one.Push(c.Close), row.Push(c.Close))
+				}
+			} else if len(series) > 0 {
+				require.True(t, one.Quiet(series[0].Close))
+				series = series[1:]
+			}
+		}
+	})
+}
+
 func TestCrossRefusesClosesThatItCannotCompareExactly(t *testing.T) {
 	x := indicator.NewCross(1, 2)
 	x.Push(math.MaxInt64 / 2)

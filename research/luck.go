@@ -1,0 +1,41 @@
+package research
+
+import (
+	"math"
+
+	"github.com/tidemark-trading/tidemark/research/stats"
+)
+
+// Luck is what a search of so many sets shows where no set has an edge. Sharpe ratios are annual.
+// The bars are those of independent sets; sets that are alike show less.
+type Luck struct {
+	Sets  int     `json:"sets"`
+	Years float64 `json:"years"`
+	// Bar is exceeded by the best of 5 in 100 such searches.
+	Bar float64 `json:"bar"`
+	// Expected is the mean of the best. It is no bar: 43 of 100 searches exceed it.
+	Expected float64 `json:"expected"`
+	// Detectable is the true Sharpe ratio that a set fixed in advance needs to be found in 4 of 5
+	// cases on this length; 0: the length is too short for any.
+	Detectable float64 `json:"detectable"`
+}
+
+// The levels of the verdict.
+const (
+	level = 0.05 // of false alarms
+	power = 0.8  // of finding what is there
+)
+
+// LuckOf is the luck of a search of so many sets over so many daily returns.
+func LuckOf(sets, days int) Luck {
+	years := float64(days) / stats.DaysPerYear
+	l := Luck{Sets: sets, Years: years}
+	if days == 0 {
+		return l
+	}
+	l.Bar, l.Expected = stats.Bar(sets, level, years), stats.ExpectedBest(sets, years)
+	if daily, err := stats.Detectable(days, level, power); err == nil && !math.IsNaN(daily) {
+		l.Detectable = stats.Annual(daily)
+	}
+	return l
+}

@@ -1,0 +1,275 @@
+// Package research searches the parameters of strategies over stored candles, and says what the
+// best set that it found is worth. It never reads a config, prints, or trades: a Job brings a
+// function that makes the plan of a set. Start at Sweep.
+package research
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Make makes the plan of a set. The plans of one Make are run by one goroutine.
+type Make func(settings []Setting) (*backtest.Plan, error)
+
+// Job is a sweep: what is varied, how sets are chosen, and how one becomes a plan.
+type Job struct {
+	Space  *Space
+	Method Method
+	Sets   int // how many sets to try; 0: 1,000, or all of a grid
+	Seed   uint64
+
+	Objective *Formula   // ranks sets; more is better
+	Require   []*Formula // a set that does not meet one is not shown among the best
+
+	// Look says without running it whether a set is allowed. Sets of one kin read the same candles,
+	// and are run together. An error with a strategy.InvalidError leaves the set out; any other
+	// error ends the sweep.
+	Look func(settings []Setting) (kin string, err error)
+	// Worker is called once for each goroutine that runs sets.
+	Worker  func() (Make, error)
+	Workers int // how many; 0: one a core. The number changes no result
+
+	To market.Time // end of the candles; Halving cuts the range before it
+
+	// File is where the tried sets are kept. A sweep that was killed goes on from there. A * in its
+	// name is replaced by eight characters of a hash of the identity.
+	File     string
+	Identity Identity // Code and Config, and Data without the next field; Sweep fills in the rest
+	// Data is a hash of the candles of all sets that were looked at; nil: Identity has it.
+	Data func() (string, error)
+
+	Began    func(Start)    // called once, when the first sets have run; nil: not called
+	Progress func(Progress) // called as sets come to the file; nil: not called
+}
+
+// Start describes a sweep whose first sets have run.
+type Start struct {
+	Space   uint64      // sets of the space
+	LeftOut int         // of those that were looked at, refused by the parameters' own rules
+	Why     string      // the first refusal; empty: there is none
+	Sets    int         // to try; of CMA-ES: at most
+	Done    int         // of those, in the file from an earlier start
+	Torn    string      // what was wrong with the end of the file; empty: nothing
+	From    market.Time // each set trades and counts from here
+	To      market.Time
+	Days    int // daily returns of a set over the whole range
+	Luck    Luck
+}
+
+// Progress is how far a sweep has come.
+type Progress struct {
+	Done, Sets int
+	Groups     int  // of sets that ran together, in this process
+	Best       *Try // by the objective, of those that meet the requirements; nil: none yet
+}
+
+// Try is a set that ran.
+type Try struct {
+	Set      uint64
+	Settings []Setting
+	Value    float64 // of the objective
+	Figures  Figures
+
+	rung   uint8
+	fits   bool
+	halted bool
+	days   int
+	at     int64  // of its row in the file
+	series uint64 // a hash of the daily returns
+}
+
+// Sweep tries the sets that a method chooses, and judges the best. The outcome depends on the Job
+// without its Workers alone. The error of a cancelled ctx leaves the file as it is: the same Sweep
+// goes on from there. It wraps ErrEmptySpace, ErrOneSet, ErrNoSets, ErrUndefined, ErrBusy or
+// backtest.ErrNoCandles where that is the reason.
+func Sweep(ctx context.Context, job Job) (*Outcome, error) {
+	s, err := newSweep(job)
+	if err != nil {
+		return nil, err
+	}
+	first, err := s.begin()
+	if err != nil {
+		return nil, err
+	}
+	if job.Data != nil {
+		if s.job.Identity.Data, err = job.Data(); err != nil {
+			return nil, err
+		}
+	}
+	s.job.File = strings.ReplaceAll(job.File, "*", s.job.Identity.hash()[:8])
+	if s.file, err = openFile(s.job.File, &s.job.Identity); err != nil {
+		return nil, err
+	}
+	err = s.run(ctx, first)
+	var outcome *Outcome
+	if err == nil {
+		outcome, err = s.outcome()
+	}
+	return outcome, errors.Join(err, s.file.Close())
+}
+
+// sweep is a running Sweep.
+type sweep struct {
+	job     Job
+	chooser *chooser
+	sampler sampler
+	file    *file
+	from    market.Time
+	to      market.Time
+	days    int
+
+	tries  []Try // in the order of the file, of parts of the range too
+	groups int   // that are in the file, and read or written by this process
+	done   int   // tries on the whole range
+	kept   int   // of those, from an earlier start
+	total  int
+	ran    int // groups, in this process
+	best   *Try
+	began  bool
+}
+
+func newSweep(job Job) (*sweep, error) {
+	if job.Space == nil {
+		return nil, ErrEmptySpace
+	}
+	if job.Space.size == 1 {
+		return nil, ErrOneSet
+	}
+	if job.Workers <= 0 {
+		job.Workers = runtime.GOMAXPROCS(0)
+	}
+	id := &job.Identity
+	id.Version, id.Method, id.Sets, id.Seed, id.Figures = fileVersion, job.Method, job.Sets, job.Seed, FigureNames()
+	id.Space, id.Objective = nil, ""
+	for _, d := range job.Space.dims {
+		id.Space = append(id.Space, d.Key+"="+strings.Join(d.Values, ","))
+	}
+	if job.Method.Adaptive() {
+		id.Objective = job.Objective.String()
+	}
+	s := &sweep{job: job}
+	s.chooser = &chooser{space: job.Space, number: map[string]uint32{}, kin: map[uint64]uint32{},
+		look: func(set uint64) (string, error) { return job.Look(job.Space.Settings(set)) }}
+	sampler, err := newSampler(job.Method, s.chooser, job.Sets, job.Seed)
+	s.sampler = sampler
+	return s, err
+}
+
+// begin chooses the first batch and the instant from which all sets count.
+func (s *sweep) begin() ([]trial, error) {
+	first, err := s.sampler.next(nil)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(first) == 0:
+		return nil, fmt.Errorf("%w: %s", ErrNoSets, s.chooser.why)
+	case len(first) == 1:
+		return nil, fmt.Errorf("%w; %d are left out: %s", ErrOneSet, s.chooser.leftOut, s.chooser.why)
+	}
+	s.total = len(first)
+	if s.job.Method == CMAES {
+		s.total = s.sampler.(*cmaes).budget
+	}
+	s.from, err = s.commonFrom(first)
+	return first, err
+}
+
+// maxWarmups is how many sets are asked for their warm-ups: all of a smaller space.
+const maxWarmups = 20_000
+
+// commonFrom is the instant after the longest warm-up of the space: of the first batch, of the
+// corners, and of sets spread over the rest.
+func (s *sweep) commonFrom(first []trial) (from market.Time, err error) {
+	ask, err := s.chooser.sample(maxWarmups)
+	if err != nil {
+		return 0, err
+	}
+	if len(first) <= maxWarmups {
+		for _, t := range first {
+			ask = append(ask, t.set)
+		}
+	}
+	slices.Sort(ask)
+	make, err := s.job.Worker()
+	if err != nil {
+		return 0, err
+	}
+	byKin := map[uint32][]uint64{}
+	for _, set := range slices.Compact(ask) {
+		if kin := s.chooser.kin[set]; kin != kinless {
+			byKin[kin] = append(byKin[kin], set)
+		}
+	}
+	for _, kin := range slices.Sorted(maps.Keys(byKin)) {
+		var failed error
+		at, err := backtest.CommonFrom(func(yield func(*backtest.Plan) bool) {
+			for _, set := range byKin[kin] {
+				p, err := make(s.job.Space.Settings(set))
+				if err != nil {
+					failed = fmt.Errorf("%s: %w", SettingsText(s.job.Space.Settings(set)), err)
+					return
+				}
+				if !yield(p) {
+					return
+				}
+			}
+		})
+		if err = errors.Join(failed, err); err != nil {
+			return 0, err
+		}
+		from = max(from, at)
+	}
+	return from, nil
+}
+
+// sample are sets of the space: all of a space of up to n, else its corners and others between, as
+// far apart as they can be. Sets that are left out are among them.
+func (c *chooser) sample(n uint64) (sets []uint64, err error) {
+	stride := max(c.space.size/n, 1)
+	for set := uint64(0); set < c.space.size; set += stride {
+		sets = append(sets, set)
+	}
+	dims := c.space.dims
+	for corner := range uint64(1) << min(len(dims), 12) {
+		point := make([]float64, len(dims))
+		for i := range point {
+			point[i] = float64(corner >> i & 1)
+		}
+		sets = append(sets, c.space.At(point))
+	}
+	for _, set := range sets {
+		if _, err := c.allowed(set); err != nil {
+			return nil, err
+		}
+	}
+	return sets, nil
+}
+
+// SettingsText writes settings for a person: the last part of each key, unless two share it.
+func SettingsText(settings []Setting) string {
+	parts := make([]string, len(settings))
+	for i, s := range settings {
+		parts[i] = shortKey(settings, i) + "=" + s.Value
+	}
+	return strings.Join(parts, " ")
+}
+
+// shortKey is the last part of a key, or the whole where another key ends alike.
+func shortKey(settings []Setting, i int) string {
+	last := func(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
+	for j := range settings {
+		if j != i && last(settings[j].Key) == last(settings[i].Key) {
+			return settings[i].Key
+		}
+	}
+	return last(settings[i].Key)
+}

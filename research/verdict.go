@@ -1,0 +1,206 @@
+package research
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/research/stats"
+)
+
+// Verdict says what the best set is worth. Sharpe ratios are annual. P-values are shares of
+// searches, or records, without an edge that look at least as good; none is a probability that a
+// strategy is good.
+type Verdict struct {
+	Luck Luck `json:"luck"` // of as many sets as have different returns
+	// Sharpe is that of the best set, against cash. Excess is its Sharpe in excess of a hold at its
+	// own mean exposure: this one is judged.
+	Sharpe backtest.Figure `json:"sharpe"`
+	Excess backtest.Figure `json:"excess_sharpe"`
+	Above  bool            `json:"above_bar"` // Excess is above Luck.Bar
+
+	PSR  Finding `json:"psr"`      // p of the best set alone, as if it had been fixed in advance
+	Cash Finding `json:"psr_cash"` // the same against cash
+	DSR  Finding `json:"dsr"`      // p after the number of tries, by their variance; conservative
+	SPA  Finding `json:"spa"`      // p_c of the studentised test over all sets: the headline of many
+	// share of splits whose winner in one half of the days is below the median in the other
+	PBO Finding `json:"pbo"`
+
+	// Plateau is the part of the winner's lead that its neighbours in the grid have too; Alone:
+	// less than half of it.
+	Plateau Finding `json:"plateau"`
+	Alone   bool    `json:"alone"`
+}
+
+// Finding is a figure, or why there is none.
+type Finding struct {
+	Value   backtest.Figure `json:"value"`
+	Missing string          `json:"missing,omitempty"`
+}
+
+func found(value float64, err error) Finding {
+	if err == nil && math.IsNaN(value) {
+		err = fmt.Errorf("it is undefined for these returns")
+	}
+	if err != nil {
+		return missing("%v", err)
+	}
+	return Finding{Value: backtest.Figure(value)}
+}
+
+func missing(format string, args ...any) Finding {
+	return Finding{Value: backtest.Figure(math.NaN()), Missing: fmt.Sprintf(format, args...)}
+}
+
+const (
+	spaResamples = 999
+	pboBlocks    = 16        // 12,870 splits
+	maxPlateau   = 4_000_000 // sets of the largest grid whose neighbours are looked at
+)
+
+// judge is the verdict on the best set; nil: there is none.
+func (s *sweep) judge(best *Try, o *Outcome) Verdict {
+	distinct := s.distinct()
+	tries := len(distinct)
+	if s.job.Method == Halving {
+		tries = o.Started // those that were dropped were tried too
+	}
+	if best == nil {
+		return unjudged(LuckOf(tries, s.days), "no set meets the requirements")
+	}
+	excess, cash, err := s.records(best)
+	if err != nil {
+		return unjudged(LuckOf(tries, s.days), err.Error())
+	}
+	v := Verdict{Luck: LuckOf(tries, s.days), Sharpe: backtest.Figure(stats.Annual(cash.Sharpe)),
+		Excess: backtest.Figure(stats.Annual(excess.Sharpe)),
+		PSR:    found(excess.P(0), nil), Cash: found(cash.P(0), nil), DSR: s.deflated(&excess, distinct)}
+	v.Above = float64(v.Excess) > v.Luck.Bar
+	v.Plateau, v.Alone = s.plateau(best)
+	if why := s.incomplete(distinct); why != "" {
+		v.SPA, v.PBO = missing("%s", why), missing("%s", why)
+		return v
+	}
+	v.SPA, v.PBO = s.superior(distinct), s.overfit(distinct)
+	return v
+}
+
+// unjudged is a verdict without figures.
+func unjudged(luck Luck, why string) Verdict {
+	none := missing("%s", why)
+	return Verdict{Luck: luck, Sharpe: none.Value, Excess: none.Value, PSR: none, Cash: none, DSR: none, SPA: none,
+		PBO: none, Plateau: none}
+}
+
+// plateau compares the winner with its neighbours in the grid.
+func (s *sweep) plateau(best *Try) (score Finding, alone bool) {
+	if s.job.Method != Grid || s.job.Space.size > maxPlateau {
+		return missing("only a grid of at most %d sets has neighbours", maxPlateau), false
+	}
+	values := make([]float64, s.job.Space.size)
+	for i := range values {
+		values[i] = math.NaN()
+	}
+	for i := range s.tries {
+		values[s.tries[i].Set] = s.tries[i].Value
+	}
+	var steps []int
+	for _, d := range s.job.Space.dims {
+		steps = append(steps, len(d.Values))
+	}
+	p, ok := stats.PlateauOf(values, steps, int(best.Set))
+	if !ok {
+		return missing("the winner has no neighbour with a value, or is not above the middle"), false
+	}
+	return found(p.Score, nil), p.Score < stats.Alone
+}
+
+// distinct are the tries over the whole range, one for each series of returns.
+func (s *sweep) distinct() (list []*Try) {
+	seen := map[uint64]bool{}
+	for i := range s.tries {
+		if t := &s.tries[i]; t.rung == 0 && !seen[t.series] {
+			seen[t.series], list = true, append(list, t)
+		}
+	}
+	return list
+}
+
+// records are those of the set's returns in excess of a hold, and of its own.
+func (s *sweep) records(t *Try) (excess, cash stats.Record, err error) {
+	row := make([]float64, t.days)
+	if err = s.file.series(t, true, row); err != nil {
+		return excess, cash, err
+	}
+	if excess, err = stats.RecordOf(row); err != nil {
+		return excess, cash, err
+	}
+	if err = s.file.series(t, false, row); err != nil {
+		return excess, cash, err
+	}
+	cash, err = stats.RecordOf(row)
+	return excess, cash, err
+}
+
+// incomplete says why there is no matrix of all sets and days; empty: there is one.
+func (s *sweep) incomplete(distinct []*Try) string {
+	switch {
+	case s.job.Method == Halving:
+		return "halving has dropped sets, so that not every set has every day"
+	case s.job.Method == CMAES:
+		return "cma-es chose its sets by the results, so that they are no sample of the space"
+	case len(distinct) < 2:
+		return "there is only one series of returns"
+	case slices.ContainsFunc(distinct, func(t *Try) bool { return t.days != s.days }):
+		return "not every set has every day"
+	}
+	return ""
+}
+
+// deflated is the DSR's p.
+func (s *sweep) deflated(best *stats.Record, distinct []*Try) Finding {
+	if s.job.Method == Halving {
+		return missing("halving ran its sets on ranges of different length, whose Sharpe ratios do not mix")
+	}
+	first := distinct
+	if m, is := s.sampler.(*cmaes); is {
+		first = slices.DeleteFunc(slices.Clone(distinct),
+			func(t *Try) bool { return !slices.Contains(m.filling, t.Set) })
+	}
+	sharpes := make([]float64, 0, len(first))
+	row := make([]float64, s.days)
+	for _, t := range first {
+		if err := s.file.series(t, true, row[:t.days]); err != nil {
+			return missing("%v", err)
+		}
+		sharpes = append(sharpes, stats.Sharpe(row[:t.days]))
+	}
+	tries, err := stats.AdaptiveTrials(len(distinct), sharpes)
+	if err != nil {
+		return missing("%v", err)
+	}
+	return found(best.P(tries.Benchmark()), nil)
+}
+
+// matrix is the returns of all distinct series.
+func (s *sweep) matrix(distinct []*Try, excess bool) stats.Returns {
+	return stats.Returns{Sets: len(distinct), Days: s.days,
+		Row: func(set int, into []float64) error { return s.file.series(distinct[set], excess, into) }}
+}
+
+// superior is SPA's p_c.
+func (s *sweep) superior(distinct []*Try) Finding {
+	spa, err := stats.SPA(s.matrix(distinct, true), stats.Resampling{Resamples: spaResamples, Seed: s.job.Seed},
+		s.job.Workers)
+	return found(spa.Consistent, err)
+}
+
+// overfit is PBO, which chooses by the Sharpe ratio as the search must have done.
+func (s *sweep) overfit(distinct []*Try) Finding {
+	if s.job.Objective.String() != "sharpe" {
+		return missing("it chooses by the Sharpe ratio, and this search by %s", s.job.Objective)
+	}
+	pbo, err := stats.PBO(s.matrix(distinct, false), pboBlocks, s.job.Workers)
+	return found(pbo.PBO, err)
+}
