@@ -234,14 +234,17 @@ func (l *Loop) explain(q *inquiry, refusal error) {
 
 // filledAfterEnd reports whether a trade is a fill of an own order that has ended in the account
 // without it: an answer about its end was false. The order is queried, and reopened as its record
-// says.
-func (l *Loop) filledAfterEnd(t *exchange.Trade) bool {
+// says. While own fills are booked it is not: the trade may be one of them.
+func (l *Loop) filledAfterEnd(t *exchange.Trade, booking bool) bool {
 	if t.ClientOrderID == uuid.Nil {
 		return false
 	}
 	own := l.endedOrder(t.ClientOrderID)
 	if own == nil || own.Strategy == 0 || own.Knows(&t.Fill) {
 		return false
+	}
+	if booking {
+		return true
 	}
 	q := l.queryOf(own.ID)
 	if l.Account.Known(own.ID) == nil {
@@ -273,7 +276,7 @@ func (l *Loop) foreignTrades(q *inquiry) (moved []exchange.Movement, certain boo
 			l.queryOf(o.ID).soon(l.now)
 			certain = false
 		case o != nil:
-		case l.filledAfterEnd(t):
+		case l.filledAfterEnd(t, q.books[m.Base] != l.holdings.moves[m.Base]):
 			certain = false
 		case t.ClientOrderID != uuid.Nil && l.Owns != nil && l.Owns(t.ClientOrderID):
 		case !t.Settled:
