@@ -158,7 +158,7 @@ func fillsOnce(parts *int, many int) func(path string, answer any) any {
 			f["id"], f["amount"] = fmt.Sprintf("00000000-0000-4000-9000-%012d", i), amount
 			f["fee"] = part.String()
 			if i == 0 { // the market's trades have it
-				f["id"], f["fee"] = first["id"], fee.Sub(part.Mul(dec.NewFromInt(int64(many - 1)))).String()
+				f["id"], f["fee"] = first["id"], fee.Sub(part.Mul(dec.NewFromInt(int64(many-1)))).String()
 			}
 			split = append(split, f)
 		}
