@@ -127,7 +127,7 @@ type chunkWriter struct {
 // decideDigits decides the market's decimals. If they grow, it checks that all stored and new
 // candles still fit.
 func (w *chunkWriter) decideDigits(tx *bbolt.Tx) error {
-	price, volume := w.neededDigits()
+	price, volume := w.loader.neededDigits(w.options.PriceDigits, w.options.VolumeDigits)
 	name := w.options.Market
 	known := tx.Bucket(bucketMarkets).Get([]byte(name)) != nil
 	if known {
@@ -153,16 +153,6 @@ func (w *chunkWriter) finish(tx *bbolt.Tx, complete []Range) error {
 		return err
 	}
 	return addCoverage(tx, w.options.Market, w.options.Interval, complete)
-}
-
-// neededDigits returns the most decimals that a loaded chunk needs, and at least those of the
-// options.
-func (w *chunkWriter) neededDigits() (price, volume uint8) {
-	price, volume = w.options.PriceDigits, w.options.VolumeDigits
-	for _, chunk := range w.loader.spool.chunks {
-		price, volume = max(price, chunk.head.priceDigits), max(volume, chunk.head.volumeDigits)
-	}
-	return price, volume
 }
 
 func (w *chunkWriter) checkFits(price, volume uint8) error {

@@ -169,8 +169,7 @@ func ParseCSV(r io.Reader, o ImportOptions) (list []market.Candle, report Import
 	if _, err := c.finish(); err != nil {
 		return nil, c.report, err
 	}
-	c.report.PriceDigits = max(c.load.priceDigits, o.PriceDigits)
-	c.report.VolumeDigits = max(c.load.volumeDigits, o.VolumeDigits)
+	c.report.PriceDigits, c.report.VolumeDigits = c.load.neededDigits(o.PriceDigits, o.VolumeDigits)
 	for _, number := range sortedKeys(c.load.spool.chunks) {
 		list, err = decodeChunk(list, o.Interval, number, c.load.spool.chunks[number].packed, c.report.PriceDigits,
 			c.report.VolumeDigits)

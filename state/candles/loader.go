@@ -254,3 +254,11 @@ func (l *loader) span() (first, last market.Time) {
 	head, tail := &l.spool.chunks[numbers[0]].head, &l.spool.chunks[numbers[len(numbers)-1]].head
 	return l.interval.StartOf(head.firstIndex()), l.interval.StartOf(tail.lastIndex())
 }
+
+// neededDigits returns the most decimals that a loaded chunk needs, and at least these.
+func (l *loader) neededDigits(price, volume uint8) (uint8, uint8) {
+	for _, chunk := range l.spool.chunks {
+		price, volume = max(price, chunk.head.priceDigits), max(volume, chunk.head.volumeDigits)
+	}
+	return price, volume
+}
