@@ -90,6 +90,7 @@ var mayImport = map[string][]string{
 	"bot/parquet": {"market", "bot/console"},
 	"bot/console": {"market"},
 	"bot/host":    nil,
+	"bot/stall":   {"backtest", "engine"},
 	"bot/version": nil,
 	"bot/bottest": {"market", "state", "state/journal", "exchange", "exchange/rest", "exchange/sandbox",
 		"exchange/sandbox/door", "exchange/sandbox/price", "bot/folder"},
@@ -152,7 +153,7 @@ var exceptions = map[string]map[string]string{
 	"research/random.go":    {"math/rand/v2": "random and cma-es draw sets from a PCG seeded by the sweep's seed"},
 	"bot/sweepscreen.go": {"time.Now": "a person reads how fast a sweep is and how long it will take; nothing " +
 		"depends on it"},
-	"bot/stall.go": {"go": "a backtest runs beside the eye on it; a callback that never returns " +
+	"bot/stall/stall.go": {"go": "a backtest runs beside the eye on it; a callback that never returns " +
 		"can only be left behind, with the process", "time.NewTicker": "a callback that lasts a second is named",
 		"time.Now": "the same", "time.Since": "the same", "time.After": "the same, after an interrupt"},
 	"bot/runner/notify.go": {"time.Now": "a message to systemd has a deadline"},

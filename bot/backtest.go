@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/parquet"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/stall"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 )
@@ -156,9 +157,9 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 		return err
 	}
 	p.Run.Log = a.strategyLog(f.log)
-	s := &stall{out: a.Stderr}
-	p.Options.Watch = s.watch
-	return p.Explain(s.guard(ctx, func() error {
+	guard := &stall.Guard{Out: a.Stderr}
+	p.Options.Watch = guard.Watch
+	return p.Explain(guard.Run(ctx, func() error {
 		switch {
 		case f.lookahead:
 			return a.checkLookahead(ctx, p, f.json)

@@ -21,6 +21,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/runner"
+	"github.com/tidemark-trading/tidemark/bot/stall"
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
@@ -84,7 +85,7 @@ func Run(ctx context.Context, p Process) int {
 		return exitDone
 	}
 	switch {
-	case errors.As(err, new(stuckError)):
+	case errors.As(err, new(stall.StuckError)):
 	case errors.As(err, new(sweepInterrupted)):
 		err = errors.New("interrupted; the sets that ran are in the file: the same command goes on from there")
 	case ctx.Err() != nil && errors.As(err, new(candles.ResumableError)):
