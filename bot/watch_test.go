@@ -242,7 +242,8 @@ func TestMetricsMoveWithWhatTheBotDoes(t *testing.T) {
 func TestABotWithoutItsExchangeIsAliveAndNotReady(t *testing.T) {
 	t.Parallel() // prices have to be missed for ten seconds
 	p := newPractice(t)
-	w := watchBot(t, p, "--set", "strategies.trend.params.panic=false", "--set", "metrics.stale_after=2s")
+	w := watchBot(t, p, "--set", "strategies.trend.params.panic=false", "--set", "metrics.stale_after=2s",
+		"--set", "bot.stop_within=1s") // its order may be open when the exchange is gone
 	w.eventually(func() bool { status, _ := w.get("/readyz"); return status == http.StatusOK })
 	p.ex.stop()
 	w.eventually(func() bool {
