@@ -18,7 +18,7 @@ type benchmark struct {
 
 // heldSince is a hold of the market since a candle: the same in all runs that began with it.
 type heldSince struct {
-	first, next market.Time // starts: of its first candle, and of one that is missing yet
+	first, next market.Time // starts: of its first candle, and of the next one
 	track       track
 	days        []report.Day
 	closed      bool // days has the last day too

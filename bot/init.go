@@ -125,7 +125,7 @@ const taken = " any append bool bot byte cap clear close complex copy delete err
 	"rune strategy strategytest string t test testdata testing true uint uint16 uint32 uint64 uint8 uintptr "
 
 // packageOf is the name of the package, the strategy and its type: the letters and digits of the
-// module's name. It is also that of the package's folder: Go ignores one that is called testdata.
+// module's name. It is also that of the package's folder: Go ignores folders called testdata.
 func packageOf(name string) string {
 	letters := regexp.MustCompile(`[^a-z0-9]`).ReplaceAllString(strings.ToLower(name), "")
 	hides := token.IsKeyword(letters) || strings.Contains(taken, " "+letters+" ")

@@ -108,7 +108,7 @@ func TestAUniverseOverLoopback(t *testing.T) {
 		Stdout: &said, Stderr: &said, Getenv: os.Getenv, Definitions: shipped.Definitions()})
 	require.Contains(t, said.String(),
 		"universe of week, top 2 by the volume of the last 24 hours, ranked now for 2026-01")
-	for _, m := range c.Markets { // two members and one that is watched
+	for _, m := range c.Markets { // two members and a watched market
 		require.Contains(t, said.String(), "GET /"+m.Name+"/candles: weight 1 every 1h")
 	}
 	require.Contains(t, said.String(), "GET /ticker/24h: weight 25 every 24h")

@@ -75,7 +75,7 @@ func (e *Engine) replacing(id market.StrategyID, old market.OrderID, c *market.C
 	case own == nil || own.Strategy != id || own.Market != c.Order.Market || waits == nil && own.State.Terminal():
 		e.refusal = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(old)}
 		return nil, &e.refusal
-	case waits == nil && own.Booked() < own.FilledAmount: // nobody knows yet what it has paid
+	case waits == nil && own.Booked() < own.FilledAmount: // what it has paid is not known yet
 		e.refusal = risk.Refusal{Reason: risk.ReasonInFlight, Have: int64(old)}
 		return nil, &e.refusal
 	case own.Side != c.Order.Side:

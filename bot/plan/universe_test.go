@@ -32,7 +32,7 @@ type life struct {
 
 func always(volume int64) func(int64) int64 { return func(int64) int64 { return volume } }
 
-// lives are an old market, one that is delisted, a young one and a small one that grows.
+// lives are an old market, a delisted market, a young market, and a small market that grows.
 func lives() []life {
 	return []life{{"OLD-EUR", 0, 120, always(1000)}, {"DEAD-EUR", 0, 80, always(900)},
 		{"NEW-EUR", 50, 120, always(2000)}, {"SMALL-EUR", 0, 120,

@@ -204,8 +204,8 @@ func (h *halves) compare() (winner, other int) {
 	return winner, other
 }
 
-// sharpeKey grows with the Sharpe ratio of n returns, of which it gets the sum and the sum of
-// squares: it is SR·|SR|·n/(n−1), without a root.
+// sharpeKey grows with the Sharpe ratio of n returns. It takes their sum and the sum of their
+// squares. It is SR·|SR|·n/(n−1), without a root.
 func sharpeKey(n, sum, square float64) float64 {
 	n *= square
 	variance := n - sum*sum
