@@ -82,7 +82,7 @@ func (g *growth) slices(s *stores) {
 	require.NoError(g.b, err)
 	var lines [][]string
 	for i, n := range s.rows {
-		from := market.Time(1640995200_000_000_000).Add(market.Duration(n-2880) * time.Minute)
+		from := benchStart.Add(market.Duration(n-2880) * time.Minute)
 		lines = append(lines, []string{s.bot, "backtest", "-c", config, "--json", "--db", s.file(i), "--from",
 			fmt.Sprint(from.Millis())})
 	}
