@@ -10,12 +10,12 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -o /out/bot ./cmd/bot && /out/bot version --licences > /out/LICENCES.txt \
+RUN CGO_ENABLED=0 go build -trimpath -o /out/ ./cmd/bot ./cmd/bot-farm && /out/bot version --licences > /out/LICENCES.txt \
     && mkdir /out/state && chown 65532:65532 /out/state
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
-COPY --from=build /out/bot /bot
+COPY --from=build /out/bot /out/bot-farm /
 COPY --from=build /out/LICENCES.txt /
 COPY --from=build --chown=65532:65532 /out/state /state
 USER 65532:65532

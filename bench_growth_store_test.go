@@ -25,8 +25,7 @@ type cost struct{ cpu, memory float64 }
 // stores makes the stores and measures the commands.
 func (g *growth) stores() *stores {
 	s := &stores{dir: g.b.TempDir()}
-	s.bot = filepath.Join(s.dir, "bot")
-	g.must(command("go", "build", "-o", s.bot, "./cmd/bot"))
+	s.bot = g.program()
 	s.start = g.costs(s.dir, []string{s.bot, "version"})[0]
 	for i := range s.rows {
 		n := 10 * million / 8 << i / g.scale

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -60,6 +62,8 @@ func (t *table) live() {
 type pipe struct {
 	b             *testing.B
 	client        *rest.Client
+	trading       exchange.Trading  // that orders leave by
+	over          http.RoundTripper // that orders go over; nil: nowhere
 	engine        *engine.Engine
 	prices        []market.Ticker
 	tickers, body []byte // of an answer, and of the last order
@@ -80,6 +84,7 @@ func newPipe(b *testing.B) *pipe {
 	require.NoError(b, err)
 	require.NoError(b, p.client.Sync(context.Background()))
 	p.client.Use(&catalog)
+	p.trading = p.client
 	fees := func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} }
 	limits := risk.Limits{OperatorID: 1, MaxOpenOrders: 10, MaxOrderValue: 1_000_00, MaxPosition: 2_000_00,
 		PriceCollar: 5_000_000}
@@ -100,6 +105,14 @@ func (bidder) OnTicker(d *strategy.Desk, t market.Ticker) {
 	_, _ = d.In(t.Market).Buy(strategy.Amount(1_000_000), strategy.At(t.Last*9/10), strategy.PostOnly())
 }
 
+// fate is the error of every order.
+func (p *pipe) fate() error {
+	if p.over == nil && p.trading == exchange.Trading(p.client) {
+		return errPipe
+	}
+	return exchange.ErrCode(exchange.CodeInsufficientBalance)
+}
+
 // tick takes a ticker in and sends the order that follows. That the order is lost and refused is
 // folded, too: the next tick finds the account as it was.
 func (p *pipe) tick() {
@@ -113,11 +126,11 @@ func (p *pipe) tick() {
 	commands := p.engine.Step(&market.Event{At: now, Kind: market.KindTicker, Market: prices[0].Market,
 		Ticker: &prices[0]})
 	for i := range commands {
-		intent, err := p.client.Prepare(&commands[i])
+		intent, err := p.trading.Prepare(&commands[i])
 		if err != nil {
 			p.b.Fatal(err)
 		}
-		if _, err := p.client.Send(context.Background(), &intent); !errors.Is(err, errPipe) {
+		if _, err := p.trading.Send(context.Background(), &intent); !errors.Is(err, p.fate()) {
 			p.b.Fatal(err)
 		}
 		p.engine.Step(&market.Event{At: now, Kind: market.KindReport, Market: intent.Market,
@@ -137,6 +150,9 @@ func (p *pipe) RoundTrip(r *http.Request) (*http.Response, error) {
 		p.sent++
 		if len(p.body) == 0 {
 			p.body, _ = io.ReadAll(r.Body)
+		}
+		if p.over != nil {
+			return p.over.RoundTrip(r)
 		}
 		return nil, errPipe
 	case strings.HasSuffix(r.URL.Path, "/time"):
@@ -173,6 +189,16 @@ var packageRows = []packageRow{
 		"bare-req/s", "signed-req/s", "µs", -1, 1.33},
 	{"its p99", "bot", "OrderFromAnotherProcess/clients=1$", "bare handler", "bare-p99-µs", "signed-p99-µs", "µs", 1,
 		2},
+	{"events to 100 sockets, CPU of a frame", "exchange/sandbox", "SocketBroadcast/each$", "bare broadcast",
+		"bare-frames/s", "socket-frames/s", "µs", -1, 1.43},
+	{"matched trade to its frame at a client, p50", "exchange/sandbox", "SocketLatency/memory$", "echo", "echo-p50-µs",
+		"frame-p50-µs", "µs", 1, 3},
+	{"its p99", "exchange/sandbox", "SocketLatency/memory$", "echo", "echo-p99-µs", "frame-p99-µs", "µs", 1, 10},
+	{"matched trade to its frame, state file on tmpfs, p50", "exchange/sandbox", "SocketLatency/tmpfs$", "echo",
+		"echo-p50-µs", "frame-p50-µs", "µs", 1, 3},
+	{"its p99", "exchange/sandbox", "SocketLatency/tmpfs$", "echo", "echo-p99-µs", "frame-p99-µs", "µs", 1, 10},
+	{"trade to frames at 10 sockets beside a stuck one, p99", "exchange/sandbox", "SocketBesideAStuckOne",
+		"without it", "alone-p99-µs", "beside-p99-µs", "µs", 1, 1.1},
 	{"matching core, 10 k resting, an operation", "exchange/sim", "Book/10000$", "integer ladder", "ladder-ns",
 		"core-ns", "ns", 1, 4},
 	{"whole life of an order at the venue, 10 k", "exchange/sim", "Book/10000$", "integer ladder", "ladder-ns",
@@ -181,24 +207,36 @@ var packageRows = []packageRow{
 		"core-ns", "ns", 1, 8},
 	{"whole life of an order at the venue, 1 M", "exchange/sim", "Book/1000000", "integer ladder", "ladder-ns",
 		"venue-ns", "ns", 1, 8},
+	{"replay of a recording, six strategies, an event", "bot/replay", "ReplayedEvents", "decoding", "decode-ns",
+		"ns/event",
+		"ns",
+		1, -0.3},
+	{"trade in the exchange → strategy's callback, journal in memory", "bot/runner", "FillHeard/memory", "echo",
+		"echo-p50-µs", "heard-p50-µs", "µs", 1, 3},
+	{"its p99", "bot/runner", "FillHeard/memory", "echo", "echo-p99-µs", "heard-p99-µs", "µs", 1, 10},
 	{"2,000 candles drawn as SVG", "chart", "CandlesAgainst", "their numbers by strconv", "ns/floor", "ns/what", "ms",
 		1e6, 3},
 }
 
 // packages runs the benchmarks of the packages, each once, and prints their rows. With -short each
-// runs one round: to see that it works.
+// runs one round: to see that it works. One test program serves all benchmarks of a package.
 func (t *table) packages() {
 	long := "2s"
 	if testing.Short() {
 		long = "1x"
 	}
-	texts := map[string]string{}
+	dir, texts := t.b.TempDir(), map[string]string{}
 	for i := range packageRows {
 		row := &packageRows[i]
 		run := row.folder + " " + row.benchmark
 		if texts[run] == "" {
-			text, err := command("go", "test", "-run", "^$", "-bench", row.benchmark, "-benchtime", long,
-				"./"+row.folder).CombinedOutput()
+			program := filepath.Join(dir, strings.ReplaceAll(row.folder, "/", "-"))
+			if _, err := os.Stat(program); err != nil {
+				t.must(command("go", "test", "-c", "-ldflags=-s -w", "-o", program, "./"+row.folder))
+			}
+			benchmark := command(program, "-test.run", "^$", "-test.bench", row.benchmark, "-test.benchtime", long)
+			benchmark.Dir = row.folder
+			text, err := benchmark.CombinedOutput()
 			require.NoError(t.b, err, "%s", text)
 			texts[run] = string(text)
 		}

@@ -34,7 +34,7 @@ import (
 // Figures are CPU time, the least of a few tries: what the code costs, not what the machine was
 // doing. A ratio past its goal is marked; nothing fails, because a machine is no specification. The
 // last rows are those of benchmarks in the packages, which tell there what they are. With -short
-// there are two tries, and one round of a benchmark: to see that it works.
+// there are two tries of few candles, and one round of a benchmark: to see that it works.
 func BenchmarkTable(b *testing.B) {
 	for b.Loop() {
 		t := &table{b: b}
@@ -46,9 +46,13 @@ func BenchmarkTable(b *testing.B) {
 		t.loop()
 		t.resting()
 		t.sweep()
+		t.walk()
+		t.placebo()
 		t.store()
 		t.process()
+		t.sweepProcess()
 		t.live()
+		t.liveSocket()
 		t.packages()
 		fmt.Println(t.text.String())
 	}
@@ -63,7 +67,8 @@ func BenchmarkRows(b *testing.B) {
 	for _, section := range []struct {
 		name    string
 		measure func(*table)
-	}{{"loop", (*table).loop}, {"resting", (*table).resting}, {"store", (*table).store}, {"live", (*table).live}} {
+	}{{"loop", (*table).loop}, {"resting", (*table).resting}, {"store", (*table).store}, {"live", (*table).live},
+		{"sweep", (*table).sweep}} {
 		b.Run(section.name, func(b *testing.B) {
 			for b.Loop() {
 				t := &table{b: b}
@@ -74,13 +79,21 @@ func BenchmarkRows(b *testing.B) {
 	}
 }
 
-// million is how many candles the measurements take.
 const million = 1_000_000
+
+// many is how many candles the measurements take: a million, with -short few.
+func many() int {
+	if testing.Short() {
+		return million / 50
+	}
+	return million
+}
 
 type table struct {
 	b      *testing.B
-	rounds int  // of least and children; 0: nine and seven
-	fresh  bool // least gives the memory of a run back to the operating system before the next
+	bot    string // the program, built where it is first asked for
+	rounds int    // of least and children; 0: nine and seven
+	fresh  bool   // least gives the memory of a run back to the operating system before the next
 	text   bytes.Buffer
 }
 
@@ -147,20 +160,20 @@ func scan(candles []market.Candle) (sum int64) {
 // loop measures the engine with the venue: a candle that brings no order, and an order's round
 // trip.
 func (t *table) loop() {
-	const orders = million / 10
-	p, candles := t.plan(million, 1, smacross.Definition)
-	busy, few := t.plan(orders, million*100, flip(1))
+	n, orders := float64(many()), float64(many()/10)
+	p, candles := t.plan(many(), 1, smacross.Definition)
+	busy, few := t.plan(many()/10, million*100, flip(1))
 	took := t.least(func() { kept += scan(candles) }, func() { scanCached(candles) }, func() { t.run(p) },
-		func() { t.trade(few[:orders/8], 8) }, func() { t.trade(few, 1) }, func() { t.run(busy) })
-	floor, candle := scans{took[0] / million, took[1] / million}, took[2]/million
+		func() { t.trade(few[:len(few)/8], 8) }, func() { t.trade(few, 1) }, func() { t.run(busy) })
+	floor, candle := scans{took[0] / n, took[1] / n}, took[2]/n
 	t.candle("candle without an order (smacross 20/50)", floor, candle)
 	t.inTurn(candles)
 	t.order("order, 8 a candle: ask, gate, venue, fill, fold", floor, took[3]/orders, 400)
 	t.order("order, 1 a candle, the candle's path included", floor, took[4]/orders-candle, 400)
 	t.order("the same with its records and figures", floor, took[5]/orders-candle, 550)
 
-	one, placed := t.mallocs(million)
-	two, _ := t.mallocs(2 * million)
+	one, placed := t.mallocs(many())
+	two, _ := t.mallocs(2 * many())
 	t.line("allocations of 2 M candles against 1 M", strconv.FormatUint(one, 10), strconv.FormatUint(two, 10),
 		fmt.Sprintf("%+d", int64(two)-int64(one)), fmt.Sprintf("≤ +%d", placed/10))
 }
@@ -206,8 +219,7 @@ func (t *table) order(what string, floor scans, ours, most float64) {
 // inTurn measures many engines that step the same candles in turn, a batch at a time: what one
 // knows pushes out of the processor's cache what another one does.
 func (t *table) inTurn(candles []market.Candle) {
-	const many = 24
-	engines := make([]*engine.Engine, many)
+	engines := make([]*engine.Engine, 24)
 	took := t.least(func() { kept += scan(candles) }, func() { scanCached(candles) }, func() {
 		for i := range engines {
 			engines[i] = t.engine(smacross.Definition)
@@ -218,17 +230,18 @@ func (t *table) inTurn(candles []market.Candle) {
 			}
 		}
 	})
-	t.candle("the same in one of 24 engines in turn, no venue", scans{took[0] / million, took[1] / million},
-		took[2]/many/million)
+	n := float64(len(candles))
+	t.candle("the same in one of 24 engines in turn, no venue", scans{took[0] / n, took[1] / n}, took[2]/24/n)
 }
 
 // resting compares a venue in which 100 orders rest far away with one in which 2 do.
 func (t *table) resting() {
-	two, _ := t.plan(million, million*100, ladder(2))
-	hundred, _ := t.plan(million, million*100, ladder(100))
+	n := float64(many())
+	two, _ := t.plan(many(), million*100, ladder(2))
+	hundred, _ := t.plan(many(), million*100, ladder(100))
 	hundred.Open = two.Open // the same candles: their place in memory is no part of the ratio
 	took := t.least(func() { t.run(two) }, func() { t.run(hundred) })
-	t.compare("candle with 100 resting orders", "2 orders", took[0]/million, took[1]/million, "ns", 1.2)
+	t.compare("candle with 100 resting orders", "2 orders", took[0]/n, took[1]/n, "ns", 1.2)
 }
 
 func (t *table) mallocs(n int) (mallocs uint64, orders int64) {
@@ -249,7 +262,7 @@ func (t *table) run(p *backtest.Plan) *backtest.Result {
 // store measures replay and import.
 func (t *table) store() {
 	dir := t.b.TempDir()
-	path, m := t.csv(dir, million), bitcoin()
+	path, m, n := t.csv(dir, many()), bitcoin(), float64(many())
 	store, err := candles.Open(filepath.Join(dir, "candles.db"))
 	require.NoError(t.b, err)
 	defer store.Close()
@@ -262,15 +275,15 @@ func (t *table) store() {
 		t.importFile(target, path, options)
 		require.NoError(t.b, target.Close())
 	})
-	t.compare("import of 1 M CSV rows, a row", "read and scan", took[0]/million, took[1]/million, "ns", 2.7)
+	t.compare("import of 1 M CSV rows, a row", "read and scan", took[0]/n, took[1]/n, "ns", 2.7)
 
 	t.importFile(store, path, options)
 	series, err := store.Series(m.Name, market.Interval1m)
 	require.NoError(t.b, err)
-	candles := t.replay(store, m, make([]market.Candle, 0, million))
+	candles := t.replay(store, m, make([]market.Candle, 0, many()))
 	took = t.least(func() { kept += scan(candles) }, func() { t.replay(store, m, nil) })
-	t.compare("replay from the store as structs, a candle", "scan", took[0]/million, took[1]/million, "ns", -0.3)
-	t.line("candle on disk", "", fmt.Sprintf("%.2f B", float64(series.Bytes)/million), "", "≤ 9 B")
+	t.compare("replay from the store as structs, a candle", "scan", took[0]/n, took[1]/n, "ns", -0.3)
+	t.line("candle on disk", "", fmt.Sprintf("%.2f B", float64(series.Bytes)/n), "", "≤ 9 B")
 }
 
 func (t *table) importFile(store *candles.Store, path string, options candles.ImportOptions) {
@@ -327,13 +340,11 @@ func (t *table) process() {
 		t.line("bot backtest, whole process", "no sha256sum here", "", "", "")
 		return
 	}
-	dir := t.b.TempDir()
-	bot := filepath.Join(dir, "bot")
-	t.must(command("go", "build", "-o", bot, "./cmd/bot"))
+	dir, bot := t.b.TempDir(), t.program()
 	config, err := filepath.Abs("configs/bench.toml")
 	require.NoError(t.b, err)
-	path := t.csv(dir, million)
-	small := t.filled(bot, dir, "small", million)
+	path := t.csv(dir, many())
+	small := t.filled(dir, "small", many())
 	cpu, memory := t.children(small, []string{"sha256sum", path}, []string{bot, "backtest", "-c", config, "--json"},
 		[]string{bot, "backtest", "-c", config, "--out", filepath.Join(dir, "out")},
 		[]string{bot, "backtest", "-c", config, "--check-lookahead"})
@@ -341,13 +352,22 @@ func (t *table) process() {
 	t.compare("bot backtest with all files and envelope, CPU", "sha256sum", cpu[0], cpu[2], "ms", 0.8)
 	t.compare("bot backtest --check-lookahead, 1 M candles, CPU", "backtest --json", cpu[1], cpu[3], "ms", 4)
 	t.line("peak memory, 1 M candles", "", fmt.Sprintf("%.1f MB", memory[1]), "", "≤ 64 MB")
-	large := t.filled(bot, dir, "large", 10*million)
+	large := t.filled(dir, "large", 10*many())
 	_, more := t.children(large, []string{bot, "backtest", "-c", config, "--json"})
 	t.compare("peak memory, 10 M candles", "1 M candles", memory[1], more[0], "MB", 1.2)
 }
 
+// program is the bot as users build it.
+func (t *table) program() string {
+	if t.bot == "" {
+		t.bot = filepath.Join(t.b.TempDir(), "bot")
+		t.must(command("go", "build", "-o", t.bot, "./cmd/bot"))
+	}
+	return t.bot
+}
+
 // filled makes a folder with a candle store of n candles.
-func (t *table) filled(bot, dir, name string, n int) string {
+func (t *table) filled(dir, name string, n int) string {
 	folder := filepath.Join(dir, name)
 	require.NoError(t.b, os.Mkdir(folder, 0o755))
 	store, err := candles.Open(filepath.Join(folder, "candles.db"))

@@ -38,7 +38,7 @@ func TestPackageInitialisationStaysCheap(t *testing.T) {
 		t.Skip("the list was made on Linux: other systems link other packages")
 	}
 	bot := filepath.Join(t.TempDir(), "bot")
-	run(t, nil, "go", "build", "-o", bot, "./cmd/bot")
+	run(t, nil, "go", "build", "-ldflags=-s -w", "-o", bot, "./cmd/bot")
 	trace := run(t, []string{"GODEBUG=inittrace=1"}, bot, "version")
 	line := regexp.MustCompile(`(?m)^init (\S+) @.* clock, (\d+) bytes, (\d+) allocs$`)
 	allBytes, allAllocs, seen := 0, 0, map[string]bool{}

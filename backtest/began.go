@@ -21,7 +21,7 @@ type Began struct {
 
 // began lists the markets of a strategy.
 func (d *driver) began(id market.StrategyID, s *StrategyPlan) (all []Began) {
-	for _, b := range d.engine.Began(id) {
+	for _, b := range d.beganOf(id) {
 		m := d.plan.Catalog.Market(b.Market)
 		one := Began{Market: m.Name, Missing: b.Left}
 		if b.Interval != 0 {

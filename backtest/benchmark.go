@@ -14,6 +14,7 @@ type benchmark struct {
 	length market.Time     // of a candle
 	known  []market.Candle // candles of the present block, and some before it
 	since  []*heldSince
+	outline
 }
 
 // heldSince is a hold of the market since a candle: the same in all runs that began with it.
@@ -28,10 +29,10 @@ type heldSince struct {
 }
 
 // step adds the candles of a block.
-func (b *benchmark) step(known []market.Candle) {
-	b.known = known
+func (b *benchmark) step(known []market.Candle, o outline) {
+	b.known, b.outline = known, o
 	for _, h := range b.since {
-		h.add(known, b.length)
+		h.add(known, b.length, o)
 	}
 }
 
@@ -45,18 +46,18 @@ func (b *benchmark) from(c *market.Candle) *heldSince {
 	h := &heldSince{first: c.Start, next: c.Start}
 	h.track.start(c.Start+b.length, int64(c.Close))
 	h.track.daily = &h.days
-	h.add(b.known, b.length)
+	h.add(b.known, b.length, b.outline)
 	b.since = append(b.since, h)
 	return h
 }
 
 // add adds those of the candles that are missing.
-func (h *heldSince) add(known []market.Candle, length market.Time) {
+func (h *heldSince) add(known []market.Candle, length market.Time, o outline) {
 	at, _ := slices.BinarySearchFunc(known, h.next,
 		func(c market.Candle, t market.Time) int { return cmp.Compare(c.Start, t) })
 	if known = known[at:]; len(known) > 0 {
 		h.next = known[len(known)-1].Start + 1
-		h.track.addDays(known, length)
+		h.track.addDays(known, length, o.after(at))
 	}
 }
 

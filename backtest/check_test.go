@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/bandrevert"
 	"github.com/tidemark-trading/tidemark/strategy/breakout"
+	"github.com/tidemark-trading/tidemark/strategy/grid"
 	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
@@ -95,6 +96,35 @@ func TestCandlesInOneGoGiveWhatCandlesOneByOneGive(t *testing.T) {
 			require.JSONEq(t, slow, fast)
 		})
 	}
+}
+
+// A fill probability draws the same in the fast loop and candle by candle, over one market and over
+// several, on each path of the envelope. One of 0 is limit_fill through.
+func TestMissedTouchesAreTheSameInOneGoAndOneByOne(t *testing.T) {
+	var plain, missing []string
+	for _, kind := range []strategy.Definition{grid.Definition, breakout.Definition} {
+		p := shippedPlan(t, kind, 4000)
+		plain = append(plain, jsonOf(t, p))
+		p.Venue.MissProbability, p.Venue.MissSeed = 50_000_000, 1
+		fast := jsonOf(t, p)
+		missing = append(missing, fast)
+		p.OneByOne = true
+		require.JSONEq(t, jsonOf(t, p), fast)
+		p.OneByOne, p.Venue.MissProbability = false, 100_000_000
+		none := wholeResult(t, p)
+		p.Venue.MissProbability, p.Venue.LimitFill = 0, sim.Through
+		through := wholeResult(t, p)
+		none.Assumptions, none.Candles.Ambiguous, none.Candles.AmbiguousShare = through.Assumptions,
+			through.Candles.Ambiguous, through.Candles.AmbiguousShare
+		require.Equal(t, textOf(t, through), textOf(t, none))
+	}
+	require.NotEqual(t, plain, missing)
+}
+
+func wholeResult(t *testing.T, p *Plan) *Result {
+	result, err := Run(t.Context(), p, Options{})
+	require.NoError(t, err)
+	return result
 }
 
 func TestTheSamePlanGivesTheSameBytes(t *testing.T) {

@@ -117,3 +117,6 @@ func (c *curve) points(last sample, extra ...sample) []sample {
 
 // noCurve is a curve that keeps nothing.
 func noCurve() curve { return curve{end: math.MaxInt64} }
+
+// kept reports whether the curve keeps closes.
+func (c *curve) kept() bool { return c.end != math.MaxInt64 }

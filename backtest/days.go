@@ -63,7 +63,7 @@ type balances struct {
 
 // follow collects the run by day. m is the market of its feed, if it has one alone.
 func (r *recorder) follow(d *days, m *market.Market) {
-	*d = days{} // an earlier pass may have filled it
+	*d = days{own: d.own[:0]} // an earlier pass may have filled it
 	d.price, d.money = 1/float64(market.Pow10(m.PriceDigits))/float64(market.Pow10(m.AmountDigits)),
 		1/float64(market.Pow10(r.cfg.Currency.Digits))
 	r.days, r.equity.daily, r.hold.track.daily = d, &d.own, &d.hold
@@ -108,7 +108,7 @@ func (d *days) closeDay(at market.Time) {
 func (d *days) quiet(b balances, series []market.Candle, length market.Time, o outline) {
 	for len(series) > 0 {
 		last := max(d.end, endOfDay(series[0].Start+length))
-		n := untilStart(series, last-length)
+		n := untilStart(series, last-length, length)
 		d.stay(series[n-1].Start+length, b, o.sum(series[:n]), int64(n))
 		series, o = series[n:], o.after(n)
 	}

@@ -31,7 +31,10 @@ var errGoexit = errors.New(
 // in its own goroutine, which costs a microsecond a callback and halts only that strategy.
 func drive(ctx context.Context, p *Plan, o runOptions) (d *driver, err error) {
 	for {
-		if d, err = newDriver(p, o); err != nil {
+		if d, err = newDriver(p, o); err == nil {
+			err = d.open(o)
+		}
+		if err != nil {
 			return nil, err
 		}
 		if o.began != nil {

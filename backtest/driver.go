@@ -11,27 +11,139 @@
 package backtest
 
 import (
-	"context"
 	"math"
+	"slices"
 
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// run drives the plan to its end.
-func (d *driver) run(ctx context.Context) error {
-	defer d.close()
-	if err := d.begin(); err != nil {
-		return err
+// driver runs a plan once: over its stored candles (run), or over inputs that come one by one
+// (Session).
+type driver struct {
+	plan     *Plan
+	engine   *engine.Engine
+	account  *state.Account
+	venue    *sim.Venue
+	recorder *recorder
+	record   func(equity market.Money, from market.Time, rates []exchange.Fees) (*recorder, error)
+	tracer   func(*market.Command, market.Time)
+	progress func(market.Time)
+	feeds    []feed
+	tickers  []bool // by market: a strategy wants tickers
+	books    []bool
+	drivenTo []market.Time // by market: until when its path has been walked
+
+	even       bool         // alike, and the feeds have one interval of fixed length
+	alike      bool         // each feed drives and delivers: drive and deliver are the same candles
+	plain      bool         // one feed, and no tickers or books to make: quiet candles need no Advance
+	latency    market.Time  // from close to arrival
+	movement   market.Event // reused: what the venue advances by
+	arrival    market.Event // reused: what the engine steps
+	drive      []market.Candle
+	deliver    []market.Candle
+	started    bool
+	from       market.Time // start of the range, once started
+	overwrites bool        // what was handed out is overwritten
+	last       market.Time // close of the last group
+	knows      market.Time // for the tracer: see decision
+	rejected   map[int]int64
+	bare       []bareCount   // positions without an exit
+	unsold     []failedClose // by Closes
+	oneCandle  oneCandle
+	changed    int                         // how many of the plan's changes have happened
+	rules      map[market.ID]market.Market // of markets that change: units, status and rules now
+	rates      []exchange.Fees             // by market, now
+	gate       *risk.Gate
+	delisted   []Delisting
+	tick, show market.Event // reused: of ticker and of book
+	ticker     market.Ticker
+	ticks      []engine.Tick // reused: of points in a row
+	book       market.OrderBook
+	levels     [2]market.Level
+	sizes      []size // by market: of the latest candle
+
+	live  bool           // inputs come as they arrived: a candle event need not have all candles of its instant
+	muted bool           // the engine gets by itself the prices that move the venue
+	facts Facts          // what a record says about orders; nil: nothing
+	later []market.Event // of the venue: the engine hears of them later, by time
+
+	outline outline // of the only feed's batch, where many runs step it
+
+	pauseAt market.Time                 // pause is called before the first group that closes later
+	pause   func(end market.Time) error // gets the close of that group; it sets pauseAt anew
+
+	borderAt market.Time      // of the next border; never: there is none
+	crossed  int              // how many borders lie behind
+	begun    [][]engine.Began // by strategy: kept at the last border
+	handing  bool             // an engine is being restored: it sees candles again
+	options  runOptions       // of a plan with borders
+
+	// What the venue was given: a fork shares fees, and has a sink and a point of its own.
+	fees  func(*market.Market) exchange.Fees
+	sink  func(*market.Event)
+	point sim.Point
+}
+
+// newDriver builds engine and venue for one run of the plan. Nothing is read yet: open opens the
+// feeds of stored candles, a Session needs none.
+func newDriver(p *Plan, o runOptions) (*driver, error) {
+	markets := len(p.Catalog.Markets()) + 1
+	d := &driver{
+		plan: p, record: o.record, tracer: o.tracer, progress: o.progress, overwrites: o.overwrite,
+		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
+		rejected: make(map[int]int64), sizes: make([]size, markets), pauseAt: math.MaxInt64, borderAt: never,
 	}
-	drive := d.runMany
-	if len(d.feeds) == 1 {
-		drive = d.runOne
+	d.live, d.facts = o.live, o.facts
+	d.rates = slices.Repeat([]exchange.Fees{exchange.Fees(p.Fees)}, markets)
+	d.fees, d.sink, d.point = d.feesOf, d.onEvent, d.onPath
+	d.beginChanges()
+	roster, err := NewRoster(p.Strategies, p.Log)
+	if err != nil {
+		return nil, err
 	}
-	if err := drive(ctx); err != nil {
-		return err
+	d.subscribe(roster)
+	if len(p.Borders) > 0 {
+		if err := p.checkBorders(); err != nil {
+			return nil, err
+		}
+		d.options, d.borderAt = o, d.nextBorder()
 	}
-	return d.end()
+	if err := d.seat(roster, o); err != nil {
+		return nil, err
+	}
+	config := p.Venue
+	config.Fees, config.Watches = d.fees, d.engine.Watches()
+	if d.live {
+		config.DrawEvery = market.Duration(markEvery)
+	} else {
+		config.Followed, config.Point = d.follow(), d.point
+	}
+	if o.path != nil {
+		config.Path = *o.path
+	}
+	d.venue = sim.New(p.Catalog, config, d.sink)
+	d.movement.Kind, d.arrival.Kind = market.KindCandles, market.KindCandles
+	d.tick = market.Event{Kind: market.KindTicker, Ticker: &d.ticker}
+	d.show = market.Event{Kind: market.KindBook, Book: &d.book}
+	d.latency = market.Time(p.DataLatency)
+	d.plain = !p.OneByOne && len(p.Changes) == 0 && len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) &&
+		!slices.Contains(d.books, true)
+	return d, nil
+}
+
+// subscribe notes the markets for which tickers and books are made.
+func (d *driver) subscribe(r *Roster) {
+	for i := range r.Slots {
+		for _, m := range r.Slots[i].Markets {
+			d.tickers[m] = d.tickers[m] || r.Needs[i].Ticker
+			d.books[m] = d.books[m] || r.Needs[i].Book && d.plan.SyntheticBook
+		}
+	}
 }
 
 // end stops the strategies after the last candle.
@@ -44,183 +156,6 @@ func (d *driver) end() error {
 	d.send(d.engine.Stop(d.engine.Now()))
 	d.recordOpen()
 	return nil
-}
-
-// runOne drives a single feed: every group is one candle of its batch, and most candles are quiet.
-func (d *driver) runOne(ctx context.Context) error {
-	f := &d.feeds[0]
-	for len(f.batch) > 0 {
-		if err := d.runBatch(f); err != nil {
-			return err
-		}
-		f.at = len(f.batch)
-		if err := f.fill(); err != nil {
-			return err
-		}
-		if err := d.report(ctx, f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// runBatch drives a batch: quiet candles in one go, the others one by one.
-func (d *driver) runBatch(f *feed) error {
-	coasts := d.plain && f.Interval.Fixed() > 0
-	for rest := f.batch; len(rest) > 0; {
-		if coasts && d.started && (d.recorder == nil || d.recorder.hold.trading) {
-			n, err := d.stepQuiet(f, rest)
-			if err != nil {
-				return err
-			}
-			f.count += int64(n)
-			if rest = rest[n:]; len(rest) == 0 {
-				return nil
-			}
-		}
-		end := f.Interval.End(rest[0].Start)
-		if end > d.pauseAt {
-			f.at, f.end = len(f.batch)-len(rest), end
-			if err := d.pause(end); err != nil {
-				return err
-			}
-		}
-		f.count++
-		d.drive, d.deliver = rest[:1], rest[:1]
-		if err := d.group(end); err != nil {
-			return err
-		}
-		rest = rest[1:]
-	}
-	return nil
-}
-
-// stepQuiet steps calm candles and returns how many.
-func (d *driver) stepQuiet(f *feed, series []market.Candle) (int, error) {
-	low, high := d.venue.QuietRange(f.Market.ID)
-	if low == math.MaxInt64 { // a command is on its way
-		return 0, nil
-	}
-	length := market.Time(f.Interval.Fixed())
-	n, commands := d.engine.StepQuiet(series, length, d.latency, low, high)
-	if n == 0 {
-		return 0, nil
-	}
-	last := &series[n-1]
-	d.venue.SkipTo(last)
-	d.last = last.Start + length
-	d.knows = d.last
-	if len(commands) > 0 {
-		d.send(commands)
-	}
-	if d.recorder != nil {
-		if err := d.markQuiet(f, len(f.batch)-len(series), series[:n]); err != nil {
-			return n, err
-		}
-	}
-	return n, d.engine.Err()
-}
-
-// markQuiet records the account at the closes of quiet candles, from a place in the batch on: only
-// the price changes, the balances do not.
-func (d *driver) markQuiet(f *feed, from int, series []market.Candle) error {
-	cash, equity, err := d.account.CashAndEquity(d.plan.Currency.ID)
-	if err != nil {
-		return err
-	}
-	m, length := f.Market, f.length
-	a := stand{m, d.balances(m, cash, equity), equity}
-	return d.recorder.MarkQuiet(&a, series, length, d.outline.after(from))
-}
-
-// balances is the account by the base that it holds in a market.
-func (d *driver) balances(m *market.Market, cash, equity market.Money) balances {
-	b := balances{rest: equity, cash: cash}
-	if held := d.account.Total(m.Base).Total; held != 0 {
-		b.base, b.rest = market.Qty(held), equity-d.account.Worth(m.ID)
-	}
-	return b
-}
-
-// runMany drives several feeds, merged by the closes of their candles.
-func (d *driver) runMany(ctx context.Context) error {
-	turns := newMerger(d.feeds)
-	for turns[0].close != never {
-		if d.started && d.even {
-			if err := d.runStretches(ctx); err != nil {
-				return err
-			}
-			turns = newMerger(d.feeds)
-			continue
-		}
-		end := turns[0].close
-		if err := d.take(ctx, turns); err != nil {
-			return err
-		}
-		if err := d.group(end); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// take takes the group of candles that close next from the feeds, into drive and deliver.
-func (d *driver) take(ctx context.Context, turns merger) error {
-	end, due := turns[0].close, turns.due()
-	if end > d.pauseAt {
-		if err := d.pause(end); err != nil {
-			return err
-		}
-	}
-	d.drive, d.deliver = d.drive[:0], d.deliver[:0]
-	for i := range turns[:due] { // feeds stand in the order of delivery: shorter interval first, then market
-		f := &d.feeds[turns[i].feed]
-		c := &f.batch[f.at]
-		if f.Drive || c.Start >= d.drivenTo[c.Market] { // a coarse candle drives where the finer series has a hole
-			d.drive = append(d.drive, *c)
-			d.drivenTo[c.Market] = end
-		}
-		if f.Deliver && !d.alike {
-			d.deliver = append(d.deliver, *c)
-		}
-	}
-	if d.alike {
-		d.deliver = d.drive
-	}
-	return d.advance(ctx, turns, due)
-}
-
-// advance moves the first due feeds past the candles that were copied from them. As a loop of its
-// own it lets the processor fetch the next candles of many feeds at once.
-func (d *driver) advance(ctx context.Context, turns merger, due int) error {
-	for i := range turns[:due] {
-		f := &d.feeds[turns[i].feed]
-		f.count++
-		if !f.step() {
-			if err := d.refill(ctx, f); err != nil {
-				return err
-			}
-		}
-		turns[i].close = f.end
-	}
-	turns.settle(due)
-	return nil
-}
-
-// refill moves a feed on to its next batch.
-func (d *driver) refill(ctx context.Context, f *feed) error {
-	if err := f.fill(); err != nil || len(f.batch) == 0 {
-		return err
-	}
-	return d.report(ctx, f)
-}
-
-// report reports, once a batch, the progress, and returns an error where the run is to end.
-func (d *driver) report(ctx context.Context, f *feed) error {
-	if d.progress != nil && len(f.batch) > 0 {
-		d.progress(f.batch[0].Start)
-	}
-	return ctx.Err()
 }
 
 // group processes the candles that close at end.
@@ -286,16 +221,12 @@ func (d *driver) mark(end market.Time) {
 	if r.days != nil {
 		d.markDay(end, cash, equity)
 	}
-	if r.followed != nil {
-		r.followed.group(d.drive)
-	}
+	d.markCandles()
 	switch {
 	case !r.hold.trading:
 		r.hold.trading = d.tradable() // from the next open on
 	case r.hold.joint != nil:
-	case !r.hold.several():
-		d.markHold()
-	case end >= r.hold.due:
+	case r.hold.several() && end >= r.hold.due:
 		r.hold.look(end, &r.cfg, d.account.Last)
 	}
 }
@@ -308,6 +239,18 @@ func (d *driver) markDay(end market.Time, cash, equity market.Money) {
 	}
 	c := &d.deliver[0]
 	d.recorder.days.stay(end, d.balances(d.feeds[0].Market, cash, equity), int64(c.Close), 1)
+}
+
+// markCandles records the candles of a close: prices that open positions saw, and buy and hold of
+// one market.
+func (d *driver) markCandles() {
+	r := d.recorder
+	if r.followed != nil {
+		r.followed.group(d.drive)
+	}
+	if r.hold.trading && r.hold.joint == nil && !r.hold.several() {
+		d.markHold()
+	}
 }
 
 // markHold records the candle of the market of buy and hold.
@@ -342,6 +285,9 @@ func (d *driver) tradable() bool {
 // onEvent passes an event of the venue to the engine. Arrival times never go back: an event within
 // a path that happened before the arrival of a later one arrives now.
 func (d *driver) onEvent(ev *market.Event) {
+	if d.muted && ev.Kind == market.KindTrade || d.facts != nil && d.hears(ev) {
+		return
+	}
 	if ev.Kind == market.KindTimer {
 		d.fireTimers(ev.At)
 		return
@@ -360,6 +306,9 @@ func (d *driver) send(commands []market.Command) {
 		}
 		if d.recorder != nil {
 			d.recorder.command(&commands[i])
+		}
+		if d.facts != nil && d.knownFate(&commands[i]) {
+			continue
 		}
 		d.venue.Do(&commands[i])
 	}

@@ -7,8 +7,11 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/backtest/report"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -39,6 +42,7 @@ type finishInfo struct {
 	Unprotected time.Duration
 	Causes      []CauseSeconds // of it
 	OneCandle   *OneCandleExits
+	Queue       *sim.QueueCounts
 	Delisted    []Delisting
 }
 
@@ -60,6 +64,10 @@ func (r *recorder) Finish(info finishInfo) (*Result, error) {
 	}
 	r.closeMonth()
 	res := r.result(info)
+	if r.cfg.Tried != nil {
+		t := r.track()
+		res.Tries = r.cfg.Tried(&t)
+	}
 	if r.out == nil {
 		return res, nil
 	}
@@ -85,7 +93,7 @@ func (r *recorder) result(info finishInfo) *Result {
 		Files: []string{}, Envelope: r.envelope(info), Candles: r.candles(info),
 		Refusals: append([]Count{}, info.Refusals...), UnprotectedBy: append([]CauseSeconds{}, info.Causes...),
 		Unprotected: Seconds(info.Unprotected), Assumptions: info.Assumptions, Definitions: definitions(),
-		OneCandle: info.OneCandle, Universes: info.Universes, Delisted: info.Delisted,
+		OneCandle: info.OneCandle, Queue: info.Queue, Universes: info.Universes, Delisted: info.Delisted,
 	}
 	res.Drawdowns = r.equity.drawdowns(info.To)
 	slices.SortFunc(res.Refusals, func(a, b Count) int {
@@ -184,6 +192,21 @@ func (r *recorder) points() []sample {
 	return r.curve.points(r.last, r.extremes.known()...)
 }
 
+// ConfigFile is the name of the file with Options.Config. A Result does not list it.
+const ConfigFile = "config.json"
+
+// putConfig puts the config beside the results.
+func (r *recorder) putConfig() error {
+	if r.cfg.Config == nil {
+		return nil
+	}
+	t, err := r.out.create(ConfigFile)
+	if err == nil {
+		_, err = t.Write(r.cfg.Config)
+	}
+	return err
+}
+
 // publish writes the files that need the whole run and gives all files their names, result.json
 // last.
 func (r *recorder) publish(res *Result) error {
@@ -194,18 +217,23 @@ func (r *recorder) publish(res *Result) error {
 		}
 		r.plots.write(t)
 	}
-	var equity, page, whole *table
+	if err := r.putConfig(); err != nil {
+		return err
+	}
+	var equity, days, page, whole *table
 	for _, t := range []struct {
 		to   **table
 		name string
-	}{{&equity, "equity.csv"}, {&page, "report.html"}, {&whole, "result.json"}} {
+	}{{&equity, "equity.csv"}, {&days, "days.csv"}, {&page, "report.html"}, {&whole, "result.json"}} {
 		var err error
 		if *t.to, err = r.out.create(t.name); err != nil {
 			return err
 		}
 	}
-	res.Files, res.Dir = r.out.names(), r.cfg.Out
+	res.Files = slices.DeleteFunc(r.out.names(), func(name string) bool { return name == ConfigFile })
+	res.Dir = r.cfg.Out
 	writeCurve(equity, res.curve, r.cfg.Currency.Digits)
+	writeDays(days, *r.equity.daily)
 	if err := r.report(res).Write(page); err != nil {
 		return fmt.Errorf("write %s: %w", page.name, err)
 	}
@@ -219,6 +247,17 @@ func writeCurve(t *table, curve []sample, digits uint8) {
 	t.buf = append(t.buf, equityHeader...)
 	for _, s := range curve {
 		t.buf = appendSample(t.buf, s, digits)
+		t.flushFull()
+	}
+}
+
+// writeDays writes the daily returns, which equity.csv cannot have: it is thinned.
+func writeDays(t *table, days []report.Day) {
+	t.buf = append(t.buf, daysHeader...)
+	for _, d := range days {
+		t.buf = strconv.AppendInt(t.buf, d.End.Millis(), 10)
+		t.buf = append(t.buf, ',')
+		t.buf = append(strconv.AppendFloat(t.buf, d.Return, 'g', -1, 64), '\n')
 		t.flushFull()
 	}
 }

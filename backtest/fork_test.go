@@ -220,10 +220,11 @@ func forkPlan(t *rapid.T) *Plan {
 	p.DataLatency = rapid.SampledFrom([]market.Duration{0, time.Second, 90 * time.Second}).Draw(t, "data latency")
 	p.Venue = sim.Config{Latency: rapid.SampledFrom([]market.Duration{0, time.Second, 90 * time.Second}).Draw(t,
 		"latency"),
-		HalfSpread:  rapid.SampledFrom([]market.Rate{0, 10_000}).Draw(t, "spread"),
-		Path:        rapid.SampledFrom([]sim.Path{sim.Adaptive, sim.Pessimistic}).Draw(t, "path"),
-		LimitFill:   rapid.SampledFrom([]sim.LimitFill{sim.Touch, sim.Through}).Draw(t, "fill"),
-		VolumeShare: rapid.SampledFrom([]market.Rate{0, 1_000_000}).Draw(t, "volume")}
+		HalfSpread:      rapid.SampledFrom([]market.Rate{0, 10_000}).Draw(t, "spread"),
+		Path:            rapid.SampledFrom([]sim.Path{sim.Adaptive, sim.Pessimistic}).Draw(t, "path"),
+		LimitFill:       rapid.SampledFrom([]sim.LimitFill{sim.Touch, sim.Through}).Draw(t, "fill"),
+		VolumeShare:     rapid.SampledFrom([]market.Rate{0, 1_000_000}).Draw(t, "volume"),
+		MissProbability: rapid.SampledFrom([]market.Rate{0, 50_000_000}).Draw(t, "missed touches"), MissSeed: 1}
 	if rapid.Bool().Draw(t, "limits") {
 		p.Account = risk.AccountLimits{Currency: eur.ID, MaxDrawdown: 100_000_00}
 	}

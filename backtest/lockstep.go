@@ -10,8 +10,9 @@ import (
 )
 
 // blockSize is how many candles of the finest series a run steps before the next run does: they
-// stay in the processor's first cache meanwhile.
-const blockSize = 256
+// stay in the processor's second cache meanwhile. In a smaller block a run has too few orders: each
+// misses the caches.
+const blockSize = 1024
 
 // lockstep drives runs over the same candles: all of them step a block of candles before the first
 // one steps the next.
@@ -23,6 +24,8 @@ type lockstep struct {
 	active  *stepped    // the run that steps now; nil: none
 	until   market.Time // runs step all candles that close up to here; never: there are no more after them
 	outline outline     // of the candles of the only series
+	watch   func(plan int, w Watched)
+	memory  *Memory
 }
 
 // stepped is one run of a lockstep.
@@ -42,9 +45,12 @@ var errPause = errors.New("the block has ended")
 
 // newLockstep opens the candles from the earliest time that a run reads on.
 func newLockstep(plans []*Plan, o Together, all []Ran) (*lockstep, error) {
-	l := &lockstep{block: o.block, turn: len(plans)}
+	l := &lockstep{block: o.block, turn: len(plans), watch: o.Watch, memory: o.Memory}
 	if l.block == 0 {
 		l.block = blockSize
+	}
+	if l.memory == nil {
+		l.memory = &Memory{}
 	}
 	from := make([]market.Time, len(plans[0].Feeds))
 	for i, p := range plans {
@@ -58,6 +64,9 @@ func newLockstep(plans []*Plan, o Together, all []Ran) (*lockstep, error) {
 				from[k] = r.from[k]
 			}
 		}
+		if i < len(l.memory.days) {
+			r.days.own = l.memory.days[i]
+		}
 		l.runs = append(l.runs, r)
 	}
 	for k, f := range plans[0].Feeds {
@@ -69,12 +78,24 @@ func newLockstep(plans []*Plan, o Together, all []Ran) (*lockstep, error) {
 		l.series = append(l.series, series{Feed: f, source: source,
 			bench: benchmark{length: market.Time(f.Interval.Fixed())}})
 	}
+	if len(l.series) == 1 {
+		l.outline, l.series[0].own = l.memory.outline, l.memory.candles
+	}
 	return l, nil
 }
 
 func (l *lockstep) close() {
 	for i := range l.series {
 		l.series[i].source.Close()
+	}
+	if len(l.series) == 1 {
+		l.memory.outline, l.memory.candles = l.outline, l.series[0].own
+	}
+	for i, r := range l.runs {
+		if i == len(l.memory.days) {
+			l.memory.days = append(l.memory.days, nil)
+		}
+		l.memory.days[i] = r.days.own
 	}
 }
 
@@ -128,12 +149,12 @@ func (l *lockstep) load() error {
 			l.until = min(l.until, s.close)
 		}
 	}
-	for k := range l.series {
-		s := &l.series[k]
-		s.bench.step(s.closed(l.until))
-	}
 	if len(l.series) == 1 {
 		l.outline.of(l.series[0].candles)
+	}
+	for k := range l.series {
+		s := &l.series[k]
+		s.bench.step(s.closed(l.until), l.outline)
 	}
 	return nil
 }
@@ -226,8 +247,14 @@ func (l *lockstep) begin(r *stepped) (err error) {
 			}
 			return rec, err
 		}})
+	if err == nil {
+		err = r.driver.open(runOptions{})
+	}
 	if err != nil {
 		return err
+	}
+	if l.watch != nil {
+		r.driver.watch(func(w Watched) { l.watch(slices.Index(l.runs, r), w) })
 	}
 	r.driver.pause = func(market.Time) error { return errPause }
 	return r.driver.begin()

@@ -58,7 +58,7 @@ func (d *driver) plotter(o runOptions) strategy.Plotter {
 // Plot records a value or a mark at the close of the candle, or at the time of the event. Before
 // the range there is no recorder.
 func (d *driver) Plot(s market.StrategyID, p strategy.Plotted) {
-	if d.recorder != nil {
+	if d.recorder != nil && !d.handing {
 		d.recorder.plots.add(d.engine.Now()-d.latency, s, p, d.account.Last(p.Market))
 	}
 }

@@ -12,7 +12,7 @@ type outline struct {
 }
 
 // spanSize is how many candles a span has.
-const spanSize = 16
+const spanSize = 8
 
 // of outlines a block.
 func (o *outline) of(block []market.Candle) {
@@ -54,8 +54,16 @@ func (o *outline) within(b band, series []market.Candle) int {
 		return 0
 	}
 	width := uint64(b.high - b.low)
+	if o.spans == nil {
+		for i := range series {
+			if uint64(series[i].Close-b.low) > width {
+				return i
+			}
+		}
+		return len(series)
+	}
 	for i := 0; i < len(series); i++ {
-		if o.spans != nil && (o.at+i)%spanSize == 0 && i+spanSize <= len(series) {
+		if (o.at+i)%spanSize == 0 && i+spanSize <= len(series) {
 			if s := o.spans[(o.at+i)/spanSize]; s.low >= b.low && s.high <= b.high {
 				i += spanSize - 1
 				continue

@@ -1,10 +1,8 @@
 package backtest
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -19,18 +17,28 @@ type stand struct {
 // MarkQuiet records the account at the closes of consecutive candles, exactly as Mark and Bar for
 // each would.
 func (r *recorder) MarkQuiet(a *stand, series []market.Candle, length market.Time, o outline) error {
-	if r.days != nil {
-		r.days.quiet(a.balances, series, length, o)
-	}
-	if a.base == 0 {
-		r.markFlat(series, length, sample{equity: a.equity, cash: a.cash})
-	} else if err := r.markLong(a, series, length, o); err != nil {
+	if err := r.markSeries(a, series, length, o); err != nil {
 		return err
 	}
 	r.quietBars(series, length)
 	if r.followed != nil {
 		r.followed.candles(a.market.ID, series)
 	}
+	return nil
+}
+
+// markSeries is Mark for the closes.
+func (r *recorder) markSeries(a *stand, series []market.Candle, length market.Time, o outline) error {
+	if a.base != 0 && a.rest >= a.cash && !r.curve.kept() {
+		return r.markDays(a, series, length, o)
+	}
+	if r.days != nil {
+		r.days.quiet(a.balances, series, length, o)
+	}
+	if a.base != 0 {
+		return r.markLong(a, series, length, o)
+	}
+	r.markFlat(series, length, sample{equity: a.equity, cash: a.cash})
 	return nil
 }
 
@@ -47,35 +55,44 @@ func (r *recorder) quietBars(series []market.Candle, length market.Time) {
 	if r.hold.joint != nil {
 		return
 	}
-	price.addDays(series, length)
+	price.addDays(series, length, outline{})
 }
 
 // addDays is roll and add for consecutive candles.
-func (t *track) addDays(series []market.Candle, length market.Time) {
+func (t *track) addDays(series []market.Candle, length market.Time, o outline) {
 	for len(series) > 0 {
 		if at := series[0].Start + length; at > t.dayEnd {
 			t.roll(at)
 		}
-		day := untilStart(series, t.dayEnd-length)
-		t.addCloses(series[:day], length)
-		series = series[day:]
+		day := untilStart(series, t.dayEnd-length, length)
+		t.addCloses(series[:day], length, o)
+		series, o.at = series[day:], o.at+day
 	}
 }
 
-// untilStart counts the first candles that start up to a time.
-func untilStart(series []market.Candle, last market.Time) int {
-	if n := len(series); series[n-1].Start <= last {
+// untilStart counts the first candles, of such a length, that start up to a time: as many as fit,
+// less those that are missing.
+func untilStart(series []market.Candle, last, length market.Time) int {
+	n := len(series)
+	if series[n-1].Start <= last {
 		return n
 	}
-	n, _ := slices.BinarySearchFunc(series, last+1,
-		func(c market.Candle, t market.Time) int { return cmp.Compare(c.Start, t) })
-	return n
+	for n = min(n, int((last-series[0].Start)/length)+1); n > 0 && series[n-1].Start > last; {
+		n--
+	}
+	return max(n, 0)
 }
 
 // addCloses is add for consecutive candles.
-func (t *track) addCloses(series []market.Candle, length market.Time) {
+func (t *track) addCloses(series []market.Candle, length market.Time, o outline) {
 	low, peak := t.low, t.peak
-	for i := range series {
+	for i := 0; i < len(series); i++ {
+		if o.spans != nil {
+			part := o.after(i)
+			if i += part.within(band{market.Price(low), market.Price(peak) - 1}, series[i:]); i == len(series) {
+				break
+			}
+		}
 		if value := int64(series[i].Close); value < low || value >= peak {
 			t.add(series[i].Start+length, value)
 			low, peak = t.low, t.peak
@@ -91,20 +108,100 @@ func (r *recorder) markFlat(series []market.Candle, length market.Time, s sample
 	if s.equity != s.cash {
 		r.invested += int64(len(series))
 	}
-	last := series[len(series)-1].Start + length
-	if s.equity != r.last.equity || s.cash != r.last.cash {
-		s.at = series[0].Start + length
-		r.update(s)
+	changed := s.equity != r.last.equity || s.cash != r.last.cash
+	for len(series) > 0 {
+		if s.at = series[0].Start + length; s.at > r.wake || changed {
+			r.update(s)
+			changed = false
+		}
+		n := untilStart(series, r.wake-length, length)
+		r.last.at = series[n-1].Start + length
+		series = series[n:]
 	}
-	if last > r.wake {
-		for i := range series {
-			if s.at = series[i].Start + length; s.at > r.wake {
-				r.update(s)
-			}
-			r.last.at = s.at
+}
+
+// markDays is MarkQuiet with a position, without a curve: only days, and closes that turn the track
+// of the equity, cost more than comparisons.
+func (r *recorder) markDays(a *stand, series []market.Candle, length market.Time, o outline) error {
+	t := turns{stand: a, track: &r.equity, length: length}
+	t.begin()
+	r.marks += int64(len(series))
+	for len(series) > 0 {
+		if at := series[0].Start + length; at > r.wake {
+			r.roll(sample{at: at})
+		}
+		n := untilStart(series, r.wake-length, length)
+		latest := n == len(series)
+		if r.days != nil {
+			r.days.stay(series[n-1].Start+length, a.balances, o.sum(series[:n]), int64(n))
+		}
+		last, err := t.day(series[:n], o, latest)
+		if err != nil {
+			return err
+		}
+		r.last, r.equity.last = last, int64(last.equity)
+		series, o.at = series[n:], o.at+n
+	}
+	r.invested += t.invested
+	return nil
+}
+
+// turns finds the closes that turn the track of the equity of an account that stands.
+type turns struct {
+	*stand
+	track    *track
+	band     band // closes that turn nothing, and at which the account is invested; not all of them
+	length   market.Time
+	invested int64 // closes
+}
+
+// begin computes the band.
+func (t *turns) begin() {
+	low, high := max(market.Money(t.track.low), t.cash+1), market.Money(t.track.peak)-1
+	if t.band = (band{0, -1}); low <= high {
+		t.band = worthBand(t.market, t.base, low-t.rest, high-t.rest)
+	}
+}
+
+// day passes the closes of a day, and returns the account at the last one; latest: there are no
+// more after them.
+func (t *turns) day(series []market.Candle, o outline, latest bool) (s sample, err error) {
+	for {
+		n := o.within(t.band, series)
+		t.invested += int64(n)
+		if n == len(series) {
+			return t.at(series, t.length, latest)
+		}
+		s, err = t.at(series[:n+1], t.length, latest && n+1 == len(series))
+		if err != nil {
+			return s, err
+		}
+		t.add(s, series[n].Close)
+		if series, o.at = series[n+1:], o.at+n+1; len(series) == 0 {
+			return s, nil
 		}
 	}
-	r.last.at = last
+}
+
+// add adds a close that is not in the band.
+func (t *turns) add(s sample, price market.Price) {
+	if s.equity != s.cash {
+		t.invested++
+	}
+	value, peak, low := int64(s.equity), t.track.peak, t.track.low
+	t.track.add(s.at, value)
+	switch {
+	case value >= peak:
+		t.band = band{0, -1} // it is the low, too
+	case value >= low:
+	case s.equity <= s.cash:
+		t.begin()
+	default:
+		if low == peak { // the first close below a new peak
+			t.band = worthBand(t.market, t.base, 0, market.Money(peak)-1-t.rest)
+		}
+		t.band.low = price
+	}
 }
 
 // markLong is MarkQuiet with a position. A close inside the calm band costs two comparisons.
@@ -112,7 +209,7 @@ func (r *recorder) markLong(a *stand, series []market.Candle, length market.Time
 	for len(series) > 0 {
 		n := 0
 		if r.last.cash == a.cash {
-			n = o.within(r.calmBand(a), series[:untilStart(series, r.wake-length)])
+			n = o.within(r.calmBand(a), series[:untilStart(series, r.wake-length, length)])
 		}
 		next := max(n, 1)
 		s, err := a.at(series[:next], length, next == len(series))

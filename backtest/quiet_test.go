@@ -57,9 +57,6 @@ func TestQuietCandlesAreMarkedAsOneByOne(t *testing.T) {
 				one.Mark(series[i].Start+length, rest+worth, cash, rest+worth != cash)
 				one.Bar(&series[i])
 			}
-			if !cfg.Curve { // it is not kept
-				one.curve.open, row.curve.open = bucket{}, bucket{}
-			}
 			require.True(t, reflect.DeepEqual(one, row), "%+v\n%+v", one.last, row.last)
 		}
 	})

@@ -21,6 +21,7 @@ type recorderConfig struct {
 
 	Run          uuid.UUID        // run id, for the client order ids in orders.csv
 	Out          string           // folder of the result files; empty: none are written
+	Config       []byte           // of Options
 	Curve        bool             // keep the equity curve for the summary; implied by Out
 	Keep         bool             // keep trades and fills for the Result
 	Markets      []*market.Market // of buy and hold
@@ -29,6 +30,7 @@ type recorderConfig struct {
 	Spread       exchange.Spread  // that buy and hold pays
 	Strategies   []string         // by StrategyID − 1
 	Candles      []report.Candles // of the page
+	Tried        func(*Track) []string
 }
 
 // recorder records a run and sums it up. It streams rows to disk and keeps a bounded amount of
@@ -147,9 +149,11 @@ func (r *recorder) update(s sample) {
 	if s.at > r.wake {
 		r.roll(s)
 	}
-	r.curve.add(s)
 	r.equity.add(s.at, int64(s.equity))
-	r.extremes.add(&r.equity, s)
+	if r.curve.kept() {
+		r.curve.add(s)
+		r.extremes.add(&r.equity, s)
+	}
 	r.last = s
 }
 
@@ -360,9 +364,17 @@ func (r *recorder) trip(h *holding, t *trip) error {
 		r.trips.flushFull()
 	}
 	if r.kept != nil {
-		r.kept.trade(m, t, pnl)
+		r.kept.trade(r.nameOf(h.strategy), m, t, pnl)
 	}
 	return r.tally.trip(m, pnl)
+}
+
+// nameOf is the name of a strategy; empty for none.
+func (r *recorder) nameOf(id market.StrategyID) string {
+	if id == 0 {
+		return ""
+	}
+	return r.cfg.Strategies[id-1]
 }
 
 // Err returns the first error of the recording, so that a driver can stop early; a full disk shows

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -46,7 +47,8 @@ type Result struct {
 
 	UnprotectedBy []CauseSeconds `json:"unprotected_by"` // the same by cause; causes that did not occur are left out
 
-	OneCandle *OneCandleExits `json:"one_candle_exits,omitempty"` // nil: none
+	OneCandle *OneCandleExits  `json:"one_candle_exits,omitempty"` // nil: none
+	Queue     *sim.QueueCounts `json:"queue,omitempty"`            // nil: limit_fill is not "queue"
 
 	Universes []Universe  `json:"universes,omitempty"`
 	Delisted  []Delisting `json:"delisted,omitempty"` // in the order of their ends
@@ -58,6 +60,7 @@ type Result struct {
 	Trades []Trade `json:"-"` // in the order of their ends; with Options.Keep
 	Fills  []Fill  `json:"-"` // in their order; with Options.Keep
 
+	Tries []string `json:"-"` // what Options.Tried said
 	Dir   string   `json:"-"` // the folder of the files
 	curve []sample // for the chart of the summary; nil when the recorder kept none
 }

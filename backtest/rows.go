@@ -16,6 +16,7 @@ const (
 		"strategy,return,mae,mfe,part\n"
 	fillHeader   = "time_ms,market,strategy,order,fill_id,side,price,amount,value,fee,fee_currency,taker\n"
 	equityHeader = "time_ms,equity,cash,position,exposure\n"
+	daysHeader   = "time_ms,return\n" // the end of a UTC day
 	orderHeader  = "order,client_order_id,order_id,market,strategy,side,type,status,reason," +
 		"restatement_reason,time_in_force,post_only,self_trade_prevention,price,trigger_price,trigger_reference," +
 		"triggered,amount,amount_quote,filled_amount,filled_amount_quote,average_price,fee_paid,created_ms,updated_ms\n"

@@ -19,6 +19,7 @@ import (
 // Options configure the output of a run. They never change its result.
 type Options struct {
 	Out      string            // folder of the result files; empty: none
+	Config   []byte            // what made the run, beside the result files as config.json; nil: it is not written
 	Curve    bool              // keep the equity curve for the summary; implied by Out
 	Keep     bool              // keep every trade and fill for Result.Trades and Result.Fills, in memory
 	Envelope bool              // run the pessimistic and the optimistic path too
@@ -27,6 +28,9 @@ type Options struct {
 	Watch    func(Watched)
 	Halted   func(Halted) // called at the end for each halted strategy; nil: not called
 	Observer Observer     // of the run, not of the other paths of the envelope; nil: none
+	// Tried gets the run by day at its end, before files are published. Its lines stand in
+	// report.html and in the summary, never in result.json; nil: not called.
+	Tried func(*Track) []string
 	// About's Data are the series by feed, whose Candles Run fills in; its Assumptions come after
 	// those of the plan.
 	About
@@ -43,15 +47,22 @@ type runOptions struct {
 	progress  func(market.Time)
 	watch     func(Watched)
 	began     func(d *driver) // called before each pass: two, where a callback ended its goroutine
+	seat      Seat            // of a session; nil: see driver.seat
 	apart     engine.Apart    // calls strategies; nil: directly
 	observer  Observer
 	plots     bool // collect what strategies plot
+	live      bool // see driver
+	facts     Facts
 }
 
 // Run drives the plan and reports. It returns ErrNoCandles where the range is empty, ctx's error
 // where it was cancelled, and leaves no file behind after an error.
 func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
-	_, result, err := run(ctx, p, o, nil)
+	var byDay *days
+	if o.Tried != nil {
+		byDay = &days{}
+	}
+	_, result, err := run(ctx, p, o, byDay)
 	return result, err
 }
 
@@ -107,10 +118,10 @@ func (p *Plan) recording(o Options, equity market.Money, from market.Time, rates
 	universe := p.universe()
 	return recorderConfig{
 		Catalog: p.Catalog, Currency: p.Currency, Start: equity, From: from,
-		Run: runID(o.ConfigHash, o.DataHash), Out: o.Out, Curve: o.Curve, Keep: o.Keep,
+		Run: runID(o.ConfigHash, o.DataHash), Out: o.Out, Config: o.Config, Curve: o.Curve, Keep: o.Keep,
 		Fees: rates, Markets: universe, HoldInterval: p.feedOf(universe[0]).Interval,
 		Spread:     exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage},
-		Strategies: p.names(), Candles: p.candles(universe, from),
+		Strategies: p.names(), Candles: p.candles(universe, from), Tried: o.Tried,
 	}
 }
 
@@ -161,7 +172,7 @@ func (p *Plan) feedOf(m *market.Market) Feed {
 func (p *Plan) candles(universe []*market.Market, from market.Time) (list []report.Candles) {
 	for _, m := range universe {
 		f := p.feedOf(m)
-		if f.Market != m {
+		if f.Market != m || p.Open == nil {
 			continue
 		}
 		list = append(list, report.Candles{Market: int(m.ID) - 1, Quote: p.Currency.Symbol, Interval: f.Interval,
@@ -207,10 +218,10 @@ func (d *driver) info(o Options) finishInfo {
 	}
 	info.Warnings, info.Data = slices.Clone(o.Warnings), slices.Clone(o.Data)
 	d.countCandles(info.Data)
-	info.Assumptions = slices.Concat(d.plan.assumptions(), dataAssumptions(info.Data), o.Assumptions)
+	info.Assumptions = slices.Concat(d.plan.assumptions(d.live), dataAssumptions(info.Data), o.Assumptions)
 	for i := range d.plan.Strategies {
 		s := &d.plan.Strategies[i]
-		about := s.info()
+		about := s.Info()
 		about.Began = d.began(market.StrategyID(i+1), s)
 		for _, c := range d.engine.Refused(market.StrategyID(i + 1)) {
 			if c.Reason == risk.ReasonWarmUp.String() {
@@ -228,6 +239,8 @@ func (d *driver) info(o Options) finishInfo {
 	if info.OneCandle = d.oneCandleExits(); info.OneCandle != nil {
 		info.Warnings = append(info.Warnings, info.OneCandle.warning(d.plan.Currency.Symbol))
 	}
+	info.Queue = d.queueCounts()
+	info.Warnings = append(info.Warnings, d.queueWarnings()...)
 	info.Warnings = append(info.Warnings, d.closeWarnings()...)
 	info.Delisted = d.delisted
 	info.Warnings = append(info.Warnings, d.delistedWarnings()...)
@@ -260,7 +273,8 @@ func dataAssumptions(data []DataInfo) (lines []string) {
 	return lines
 }
 
-func (s *StrategyPlan) info() StrategyInfo {
+// Info describes the strategy with its parameters.
+func (s *StrategyPlan) Info() StrategyInfo {
 	info := StrategyInfo{Name: s.Name, Kind: s.Kind.Name, Interval: s.Interval.String()}
 	for _, m := range s.Markets {
 		info.Markets = append(info.Markets, m.Name)
@@ -276,20 +290,20 @@ func (s *StrategyPlan) info() StrategyInfo {
 }
 
 // assumptions are the assumptions of the result, the most important first.
-func (p *Plan) assumptions() []string {
+func (p *Plan) assumptions(live bool) []string {
 	v := p.Venue
-	lines := []string{
-		p.feesText(),
-		fmt.Sprintf("Spread: takers pay half of %s beyond the path's price; slippage %s.", percent(2*v.HalfSpread),
-			percent(v.Slippage)),
-		fmt.Sprintf("Candles are walked on the %s path; a resting limit order fills on %s; a market order decided at "+
-			"a close fills at the next open.", v.Path, v.LimitFill),
-		fmt.Sprintf("Latency: candles arrive %s after their close, orders %s after they were decided.", p.DataLatency,
-			v.Latency),
+	lines := append([]string{p.feesText()}, p.movementText(live)...)
+	lines = append(lines,
 		volumeText(v),
 		p.warmupText(),
 		cmp.Or(p.Rules, "Today's market rules (tick size, minimums, fees) are applied to the past."),
 		"Nothing is closed at the end: what is open is worth its last close, without a fee.",
+	)
+	if text := queueText(v); text != "" {
+		lines = append(lines, text)
+	}
+	if len(p.Borders) > 0 {
+		lines = append(lines, p.bordersText())
 	}
 	if v.PlacementLimit > 0 {
 		lines = append(lines, fmt.Sprintf("Limit orders priced more than %s through the market are cancelled.",
@@ -300,6 +314,28 @@ func (p *Plan) assumptions() []string {
 			"volume.")
 	}
 	return lines
+}
+
+// movementText says what moves the markets, and when orders meet them.
+func (p *Plan) movementText(live bool) []string {
+	v := p.Venue
+	if live {
+		return []string{
+			fmt.Sprintf("Tickers, books and trades move the markets as they arrived; takers pay their bid or ask, and "+
+				"slippage %s. A resting limit order fills on %s%s, by the last price, bid or ask.", percent(v.Slippage),
+				v.LimitFill, missText(v)),
+			fmt.Sprintf("Where none arrived during a candle, the candle is walked on the %s path, and takers pay half "+
+				"of %s beyond its price.", v.Path, percent(2*v.HalfSpread)),
+			fmt.Sprintf("Latency: data has its own times of arrival; orders arrive %s after they were decided, at the "+
+				"price that stands then.", v.Latency)}
+	}
+	return []string{
+		fmt.Sprintf("Spread: takers pay half of %s beyond the path's price; slippage %s.", percent(2*v.HalfSpread),
+			percent(v.Slippage)),
+		fmt.Sprintf("Candles are walked on the %s path; a resting limit order fills on %s%s; a market order decided "+
+			"at a close fills at the next open.", v.Path, v.LimitFill, missText(v)),
+		fmt.Sprintf("Latency: candles arrive %s after their close, orders %s after they were decided.", p.DataLatency,
+			v.Latency)}
 }
 
 // feesText says which fees are charged.
@@ -335,6 +371,16 @@ func (p *Plan) warmupText() string {
 	}
 	return "Strategies warm up on candles before the range, as far as there are any, and may trade from its first " +
 		"candle on."
+}
+
+// missText says how many touches miss; empty: none.
+func missText(v sim.Config) string {
+	if v.MissProbability == 0 || v.LimitFill != sim.Touch {
+		return ""
+	}
+	whole := market.Rate(market.Pow10(market.RateDigits))
+	return fmt.Sprintf(" with probability %s, drawn for each order and candle, and always on a price beyond it",
+		percent(whole-v.MissProbability))
 }
 
 func volumeText(v sim.Config) string {

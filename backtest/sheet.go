@@ -106,8 +106,9 @@ func (r *recorder) report(res *Result) *report.Run {
 	p := &res.Performance
 	run := &report.Run{
 		Title: res.Title, Currency: res.Currency, From: market.Time(res.From), To: market.Time(res.To),
-		Synthetic: res.Synthetic, Warnings: res.Warnings, Cards: res.cards(), Assumptions: res.Assumptions,
-		HoldNote: res.holdText(), Files: res.Files, Trips: r.page.trips, Days: r.page.days,
+		Synthetic: res.Synthetic, Warnings: res.Warnings, Tries: res.Tries, Cards: res.cards(),
+		Assumptions: res.Assumptions,
+		HoldNote:    res.holdText(), Files: res.Files, Trips: r.page.trips, Days: *r.equity.daily,
 		Stops: r.page.stops.all(market.Time(res.To)), Candles: r.cfg.Candles, Hold: r.hold.samples,
 	}
 	run.Equity = append(run.Equity, report.Sample{At: market.Time(res.From), Equity: p.Start.Float(),

@@ -32,10 +32,15 @@ func (d *driver) start() error {
 	if from < d.plan.From {
 		return nil
 	}
-	d.started, d.from = true, from
 	for i := range d.feeds {
 		d.feeds[i].count = min(d.feeds[i].count, 1)
 	}
+	return d.startAt(from, first)
+}
+
+// startAt is start at a time. first are the candles at hand.
+func (d *driver) startAt(from market.Time, first []market.Candle) error {
+	d.started, d.from = true, from
 	for _, deposit := range d.plan.Deposits {
 		if err := d.deposit(deposit, from, first); err != nil {
 			return err

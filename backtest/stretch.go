@@ -80,7 +80,12 @@ func (d *driver) runStretches(ctx context.Context) error {
 				return err
 			}
 		}
-		last = min(last, d.pauseAt, first+length*market.Time(len(s.counts)-1))
+		for first > d.borderAt {
+			if err := d.cross(); err != nil {
+				return err
+			}
+		}
+		last = min(last, d.pauseAt, d.borderAt, first+length*market.Time(len(s.counts)-1))
 		if d.even = s.fill(d.feeds, first, last, length); !d.even {
 			return nil
 		}

@@ -284,6 +284,9 @@ func (s *summary) headline(res *Result) {
 	s.wrapped("", fmt.Sprintf("%s to %s %s, maximum drawdown %s, Sharpe %s, %s, fees %s.",
 		p.Start.Short(), p.Final.Short(), res.Currency, p.Drawdown.Depth.Percent(2), p.Sharpe.Text(2), t.text(),
 		p.Fees.Short()), bold)
+	for _, text := range res.Tries {
+		s.wrapped("", text, "")
+	}
 	if res.Synthetic {
 		s.wrapped("", "The candles are synthetic: this says nothing about real money.", yellow)
 	}

@@ -53,6 +53,7 @@ func (res *Result) facts(run *report.Run) {
 	for _, c := range res.Refusals {
 		run.Refusals.Rows = append(run.Refusals.Rows, []string{c.Reason, numbered(c.Count)})
 	}
+	run.Queue.Rows = queueRows(res.Queue)
 	run.Data.Head = []string{"market", "interval", "candles", "no trade", "missing"}
 	for _, d := range res.Data {
 		run.Data.Rows = append(run.Data.Rows,

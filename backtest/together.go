@@ -8,6 +8,7 @@ import (
 	"math"
 	"reflect"
 
+	"github.com/tidemark-trading/tidemark/backtest/report"
 	"github.com/tidemark-trading/tidemark/engine/goroutine"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -18,7 +19,19 @@ type Together struct {
 	// the plans say. See CommonFrom.
 	From     market.Time
 	Progress func(market.Time) // called with the time that all runs have reached; nil: not called
-	block    int               // candles of a block; 0: blockSize
+	// Watch is called with each run, by its place in plans, when it begins; nil: not called.
+	Watch func(plan int, w Watched)
+	// Memory is reused by calls that follow each other; nil: each takes its own.
+	Memory *Memory
+	block  int // candles of a block; 0: blockSize
+}
+
+// Memory is what a call of RunTogether leaves for the next one. It belongs to one goroutine; the
+// zero Memory is empty.
+type Memory struct {
+	days    [][]report.Day
+	outline outline
+	candles []market.Candle
 }
 
 // Ran is how one plan of RunTogether ended.

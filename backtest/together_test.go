@@ -45,6 +45,11 @@ func TestPlansRunTogetherEndAsTheyDoAlone(t *testing.T) {
 			require.NoError(t, err)
 			o.From = min(from, first+(last-first)/2)
 		}
+		if rapid.IntRange(0, 3).Draw(t, "memory of another call") == 0 {
+			o.Memory = &Memory{}
+			_, err := RunTogether(context.Background(), plans[len(plans)/2:], o)
+			require.NoError(t, err)
+		}
 		all, err := RunTogether(context.Background(), plans, o)
 		require.NoError(t, err)
 		for i, p := range plans {
@@ -107,6 +112,8 @@ func variant(t *rapid.T, base *Plan, first, last market.Time) *Plan {
 	p.Fees = Fees{Maker: 0, Taker: market.Rate(rapid.Int64Range(0, 500_000).Draw(t, "taker"))}
 	p.Venue.Path = rapid.SampledFrom([]sim.Path{sim.Adaptive, sim.Pessimistic, sim.Optimistic}).Draw(t, "other path")
 	p.Venue.HalfSpread = rapid.SampledFrom([]market.Rate{0, 20_000}).Draw(t, "other spread")
+	p.Venue.MissProbability, p.Venue.MissSeed = rapid.SampledFrom([]market.Rate{0, 40_000_000, 100_000_000}).Draw(t,
+		"missed"), 2
 	p.OneByOne, p.ColdStart = rapid.Bool().Draw(t, "one by one too"), rapid.Bool().Draw(t, "cold")
 	if rapid.Bool().Draw(t, "later") {
 		p.From = market.Time(rapid.Int64Range(int64(first), int64(last)).Draw(t, "own from"))

@@ -11,18 +11,19 @@ import (
 
 // Trade is a round trip, a row of trades.csv: a sale, with the buys of what it sold.
 type Trade struct {
-	Market  string
-	Entered market.Time // the position's first fill
-	Exited  market.Time // the sale's last fill
-	Amount  Amount      // of base
-	Entry   Amount      // average price, without fees, rounded to the unit of the market's prices
-	Exit    Amount
-	Fees    Amount // of both sides, in the quote asset, rounded to its unit
-	Profit  Amount // after the fees, rounded likewise
-	Reason  string // the tag of the sale; "signal" without one
-	Worst   Figure // MAE: the furthest price below the entry while it was held, as a part of it; 0 or less
-	Best    Figure // MFE: the furthest above
-	Part    int    // of a position that was sold in several trades: its number, from 1; 0: sold at once
+	Strategy string // its name; empty: base that the run began with
+	Market   string
+	Entered  market.Time // the position's first fill
+	Exited   market.Time // the sale's last fill
+	Amount   Amount      // of base
+	Entry    Amount      // average price, without fees, rounded to the unit of the market's prices
+	Exit     Amount
+	Fees     Amount // of both sides, in the quote asset, rounded to its unit
+	Profit   Amount // after the fees, rounded likewise
+	Reason   string // the tag of the sale; "signal" without one
+	Worst    Figure // MAE: the furthest price below the entry while it was held, as a part of it; 0 or less
+	Best     Figure // MFE: the furthest above
+	Part     int    // of a position that was sold in several trades: its number, from 1; 0: sold at once
 }
 
 // Return is the profit as a part of what was paid, fees left out.
@@ -48,9 +49,9 @@ type kept struct {
 	fills  []Fill
 }
 
-func (k *kept) trade(m *market.Market, t *trip, pnl market.Value) {
+func (k *kept) trade(strategy string, m *market.Market, t *trip, pnl market.Value) {
 	worst, best := t.excursions(m)
-	k.trades = append(k.trades, Trade{Market: m.Name, Entered: t.entered, Exited: t.exited,
+	k.trades = append(k.trades, Trade{Strategy: strategy, Market: m.Name, Entered: t.entered, Exited: t.exited,
 		Amount: base(m, t.amount), Entry: averageOf(m, t.cost, t.amount), Exit: averageOf(m, t.proceeds, t.amount),
 		Fees: quote(m, t.fees), Profit: quote(m, pnl), Reason: t.tag(),
 		Worst: Figure(worst), Best: Figure(best), Part: t.part})

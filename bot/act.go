@@ -15,8 +15,9 @@ import (
 
 // operatorCommands are the commands that talk to a running bot.
 func (a *app) operatorCommands() []*cobra.Command {
-	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.explainCommand(),
-		a.haltCommand(), a.resumeCommand(), a.cancelAllCommand(), a.flattenCommand(), a.resolveCommand()}
+	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.tradesCommand(),
+		a.profitCommand(), a.equityCommand(), a.explainCommand(), a.canaryCommand(), a.haltCommand(), a.resumeCommand(),
+		a.cancelAllCommand(), a.flattenCommand(), a.resolveCommand()}
 }
 
 // actFlags are the flags of commands that act.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/tidemark-trading/tidemark/backtest"
@@ -53,14 +54,10 @@ func (a *app) backtestCommand() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.StringVarP(&f.config, "config", "c", "", "config `FILE`; without it: a built-in example on synthetic candles")
-	flags.StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
-	flags.StringVar(&f.from, "from", "", "first candle to trade on: 2021, 2021-06, 2021-06-30, RFC 3339 or Unix ms")
-	flags.StringVar(&f.to, "to", "", "end of the range, exclusive")
+	f.addRange(flags)
 	flags.StringVar(&f.data, "db", "", "candle store `FILE` instead of the config's")
 	flags.StringVar(&f.data, "data", "", "another name of --db")
 	flags.Lookup("data").Hidden = true
-	flags.StringVar(&f.out, "out", "", "`DIR` for the result files; without it out/NAME, after the config")
-	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	flags.BoolVar(&f.parquet, "parquet", false, "write the tables as Parquet too, for notebooks")
 	console.AddJSON(flags, &f.json, nil, "print result.json and nothing else; files only with --out")
 	flags.StringVar(&f.envelope, "envelope", "",
@@ -73,6 +70,20 @@ func (a *app) backtestCommand() *cobra.Command {
 		"instead: change the future at many places and see whether earlier decisions change")
 	flags.BoolVar(&f.warmup, "check-warmup", false, "instead: find out how much history the decisions depend on")
 	return c
+}
+
+// addRange adds the flags that each run of a config has.
+func (f *backtestFlags) addRange(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
+	flags.StringVar(&f.from, "from", "", "first candle to trade on: 2021, 2021-06, 2021-06-30, RFC 3339 or Unix ms")
+	flags.StringVar(&f.to, "to", "", "end of the range, exclusive")
+	flags.StringVar(&f.out, "out", "", "`DIR` for the result files; without it out/NAME, after the config")
+	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
+}
+
+// given reports whether any of them was given.
+func (f *backtestFlags) given() bool {
+	return len(f.sets) > 0 || f.from+f.to+f.out != "" || f.noFiles
 }
 
 // onlyFlags refuses arguments. Its error names the two usual mistakes: a config without -c, and a
@@ -140,6 +151,9 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 	if err != nil {
 		return err
 	}
+	if c.Data.Recording != "" {
+		return a.backtestRecorded(ctx, c, f)
+	}
 	a.warn(c.Source.Hints)
 	if f.assets != "" {
 		fmt.Fprintln(a.Stderr, "--assets has no effect any more: report.html loads no script")
@@ -157,7 +171,7 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 		return err
 	}
 	p.Run.Log = a.strategyLog(f.log)
-	guard := &stall.Guard{Out: a.Stderr}
+	guard := &stall.Guard{Out: a.Stderr, Left: "temporary files of the run may be left"}
 	p.Options.Watch = guard.Watch
 	return p.Explain(guard.Run(ctx, func() error {
 		switch {
@@ -168,6 +182,19 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 		}
 		return a.runBacktest(ctx, p, f)
 	}))
+}
+
+// backtestRecorded is backtest of a config with data.recording.
+func (a *app) backtestRecorded(ctx context.Context, c *config.Backtest, f *backtestFlags) error {
+	switch {
+	case f.lookahead || f.warmup:
+		return config.Usagef("a check changes candles of a store, and data.recording is a recording; run it with " +
+			"--set data.recording=")
+	case c.Report.Envelope == "true":
+		return config.Usagef("an envelope has paths through candles, and data.recording has the prices themselves; " +
+			"leave out envelope")
+	}
+	return a.runRecorded(ctx, c.Data.Recording, c, f)
 }
 
 // strategyLog is the log of the strategies of a backtest. It drops halts: halts prints them at the
@@ -205,10 +232,17 @@ func (a *app) runBacktest(ctx context.Context, p *plan.Backtest, f *backtestFlag
 	for _, line := range p.Unused() {
 		fmt.Fprintln(a.Stderr, line)
 	}
+	if err := a.countTry(p); err != nil {
+		return err
+	}
 	if !f.json {
 		if len(p.Unlimited()) > 0 {
 			fmt.Fprintln(a.Stderr, "Some risk limits are not set: fine for a backtest; a live bot will name them.")
 		}
+	}
+	var err error
+	if o.Config, err = settingsOf(p.Config.Source); err != nil {
+		return err
 	}
 	var halted []backtest.Halted
 	o.Halted = func(h backtest.Halted) { halted = append(halted, h) }

@@ -3,6 +3,7 @@ package bot
 import (
 	"bytes"
 	"context"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"testing"
@@ -128,25 +129,36 @@ func TestWhatAnAuthorsPartsPanicWithIsAnErrorWithTheName(t *testing.T) {
 }
 
 func TestACallbackThatDoesNotReturnIsNamedAndTheFirstInterruptEndsTheRun(t *testing.T) {
-	release := make(chan struct{})
-	defer close(release)
-	ctx, interrupt := context.WithCancel(t.Context())
-	var stderr shared
-	ended := make(chan int, 1)
-	go func() {
-		code, _ := command(ctx, &stderr, scriptedKind(func(*strategy.Desk, market.Candle) { <-release }), "backtest",
-			"--json")
-		ended <- code
-	}()
-	require.Eventually(t, func() bool {
-		return bytes.Contains([]byte(stderr.text()), []byte("has not returned from OnCandle at 20"))
-	}, 2*time.Minute, 10*time.Millisecond)
-	interrupt()
-	select {
-	case code := <-ended:
-		require.Equal(t, exitFailed, code)
-		require.Contains(t, stderr.text(), "interrupted while strategy")
-	case <-time.After(2 * time.Minute):
-		t.Fatal("the first interrupt did not end the run")
+	for name, c := range map[string]struct {
+		args []string
+		says string
+	}{
+		"backtest": {[]string{"backtest", "--json"}, "strategy trend has not returned from OnCandle at 20"},
+		"sweep": {[]string{"sweep", "--json", "--out", filepath.Join(t.TempDir(), "a.sweep"), "--vary",
+			"account.taker_fee=0.1%,0.2%"}, "strategy trend of taker_fee=0.1% has not returned from OnCandle at 20"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			release := make(chan struct{})
+			defer close(release)
+			ctx, interrupt := context.WithCancel(t.Context())
+			var stderr shared
+			ended := make(chan int, 1)
+			go func() {
+				kind := scriptedKind(func(*strategy.Desk, market.Candle) { <-release })
+				code, _ := command(ctx, &stderr, kind, c.args...)
+				ended <- code
+			}()
+			require.Eventually(t, func() bool { return bytes.Contains([]byte(stderr.text()), []byte(c.says)) },
+				2*time.Minute, 10*time.Millisecond)
+			interrupt()
+			select {
+			case code := <-ended:
+				require.Equal(t, exitFailed, code)
+				require.Contains(t, stderr.text(), "interrupted while strategy")
+			case <-time.After(2 * time.Minute):
+				t.Fatal("the first interrupt did not end the run")
+			}
+		})
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/runner"
 	"github.com/tidemark-trading/tidemark/bot/stall"
 	"github.com/tidemark-trading/tidemark/bot/version"
+	"github.com/tidemark-trading/tidemark/research/crew"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -36,14 +37,17 @@ const (
 	exitRefused = 3
 )
 
-// Process is the environment of a run of the program. Every field but Definitions and Again must be
-// set.
+// Process is the environment of a run of the program. Every field but Definitions, Farm and Again
+// must be set.
 type Process struct {
 	Args           []string // without the program's name
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(name string) string
 	Definitions    []strategy.Definition // the strategies that configs may name
+
+	// Farm joins other machines for a search; nil: the program bot-farm does it.
+	Farm crew.Farm
 
 	// Again returns a context that ends with the next signal to stop, from the time of the call on;
 	// nil: there is no such signal.
@@ -57,9 +61,16 @@ type Process struct {
 // 0 done, 1 failed, 3 refused by a limit, 64 bad usage, 78 bad config. The first Ctrl-C ends the
 // run in good order, the second at once (`bot run` cancels its orders first). SIGTERM counts as
 // Ctrl-C, and so does SIGHUP unless it is ignored (nohup).
-func Main(kinds ...strategy.Definition) { mainWith(nil, kinds...) }
+func Main(kinds ...strategy.Definition) { mainWith(Process{Definitions: kinds}) }
 
-func mainWith(faults func(point string), kinds ...strategy.Definition) {
+// MainWithFarm is Main for a program that joins other machines for a search by itself: a program
+// with research/farm.Farm takes longer to start, so bot hands such commands over to bot-farm.
+func MainWithFarm(farm crew.Farm, kinds ...strategy.Definition) {
+	mainWith(Process{Definitions: kinds, Farm: farm})
+}
+
+// mainWith is Main with what a Process has of its own.
+func mainWith(p Process) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		ends = append(ends, syscall.SIGHUP)
@@ -71,8 +82,9 @@ func mainWith(faults func(point string), kinds ...strategy.Definition) {
 		context.AfterFunc(next, stop)
 		return next, stop
 	}
-	os.Exit(Run(ctx, Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, Definitions: kinds, Again: again, faults: faults}))
+	p.Args, p.Stdin, p.Stdout, p.Stderr = os.Args[1:], os.Stdin, os.Stdout, os.Stderr
+	p.Getenv, p.Again = os.Getenv, again
+	os.Exit(Run(ctx, p))
 }
 
 // Run is Main without a process around it: it returns the exit code. An error is written to Stderr
@@ -86,8 +98,8 @@ func Run(ctx context.Context, p Process) int {
 	}
 	switch {
 	case errors.As(err, new(stall.StuckError)):
-	case errors.As(err, new(sweepInterrupted)):
-		err = errors.New("interrupted; the sets that ran are in the file: the same command goes on from there")
+	case errors.As(err, new(searchInterrupted)):
+		err = errors.New("interrupted; what has run is in the file: the same command goes on from there")
 	case ctx.Err() != nil && errors.As(err, new(candles.ResumableError)):
 		err = errors.New("interrupted; what came before is stored: the same command goes on from there")
 	case ctx.Err() != nil && !errors.As(err, new(runner.Error)):
@@ -129,10 +141,12 @@ func (a *app) root() *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	narrow(root)
 	root.SetFlagErrorFunc(a.suggest)
-	root.AddCommand(a.backtestCommand(), a.sweepCommand(),
+	root.AddCommand(a.backtestCommand(), a.sweepCommand(), a.walkforwardCommand(), a.stressCommand(), a.trialsCommand(),
+		a.compareCommand(), a.placeboCommand(), a.workerCommand(),
 		candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr, Getenv: a.Getenv}, a.enter),
 		a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(),
-		a.doctorCommand(), a.versionCommand())
+		a.doctorCommand(), a.replayCommand(), a.gapCommand(), a.recordCommand(), a.recordingCommand(), a.sealCommand(),
+		a.verifyCommand(), a.exportCommand(), a.versionCommand())
 	root.AddCommand(a.operatorCommands()...)
 	return root
 }
@@ -159,7 +173,7 @@ func (a *app) exitCode(err error) int {
 		return config.ExitUsage
 	case key != nil || errors.As(err, new(config.Error)):
 		return config.ExitConfig
-	case errors.As(err, &refusal):
+	case errors.As(err, &refusal), errors.As(err, new(sealedError)):
 		return exitRefused
 	}
 	return exitFailed

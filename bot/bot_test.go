@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/research/farm"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
@@ -32,6 +34,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(leakless{m}, map[string]func(){"bot": func() { bot.Main(shipped.Definitions()...) },
 		"flipper":   flipper,
+		"bot-farm":  func() { bot.MainWithFarm(farm.Farm{}, shipped.Definitions()...) },
 		"faultybot": bot.FaultyMain, "barehandler": bareHandler})
 }
 
@@ -59,13 +62,21 @@ func (l leakless) Run() int {
 
 // TestCommandsDoWhatTheTranscriptsSay runs the transcripts of testdata/script. Beside testscript's
 // own commands they know `exits CODE COMMAND…`, which wants that very code, `flip FILE`, which
-// damages a store, and `livestate FOLDER`, which leaves there what a bot that ran does.
+// damages a store, and `livestate FOLDER`, which leaves there what a bot that ran does. With
+// -short, which is for the race detector, it runs transcripts of commands with goroutines.
 func TestCommandsDoWhatTheTranscriptsSay(t *testing.T) {
-	testscript.Run(t, testscript.Params{
+	p := testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "flip": flip,
 			"livestate": liveState},
-	})
+	}
+	if testing.Short() {
+		p.Dir = ""
+		for _, name := range []string{"direct", "exchange", "operate", "sweep", "walkforward"} {
+			p.Files = append(p.Files, filepath.Join("testdata", "script", name+".txtar"))
+		}
+	}
+	testscript.Run(t, p)
 }
 
 func exits(ts *testscript.TestScript, negated bool, args []string) {

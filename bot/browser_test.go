@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,6 +24,8 @@ import (
 )
 
 var pictureFile = flag.String("report-picture", "", "write a picture of the report to this file, as docs/report.png is")
+
+var pagePictures = flag.String("page-pictures", "", "write pictures of the pages of searches to this folder")
 
 // viewer is a page in Chromium.
 type viewer struct {
@@ -61,10 +64,10 @@ func newBrowser(t *testing.T) context.Context {
 	return ctx
 }
 
-// open shows a report in a tab of its own. The server answers for nothing but the page: any other
+// open shows a page in a tab of its own. The server answers for nothing but the page: any other
 // address would keep a request open until the test ends.
-func open(t *testing.T, browser context.Context, folder string, scripts bool) *viewer {
-	text, err := os.ReadFile(filepath.Join(folder, "report.html"))
+func open(t *testing.T, browser context.Context, path string, scripts bool) *viewer {
+	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	stop := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -139,8 +142,8 @@ func (v *viewer) holds(width int) {
 	require.Empty(v, v.console)
 }
 
-// sizes are a screen of a desk and one of a phone.
-var sizes = [][2]int64{{1280, 900}, {390, 844}}
+// sizes are a screen of a desk, and those of a phone and of a small one.
+var sizes = [][2]int64{{1280, 900}, {390, 844}, {360, 640}}
 
 // fits checks what holds for every page, at both sizes.
 func (v *viewer) fits() {
@@ -159,18 +162,19 @@ func TestTheReportInABrowser(t *testing.T) {
 		_, err := bot.Backtest(t.Context(), smacross.Definition, params, bot.Out(folder))
 		require.NoError(t, err)
 	}
-	figuresAndEquityAreOnTheFirstScreen(open(t, browser, few, true))
-	v := open(t, browser, full, true)
+	figuresAndEquityAreOnTheFirstScreen(open(t, browser, filepath.Join(few, "report.html"), true))
+	v := open(t, browser, filepath.Join(full, "report.html"), true)
 	is(v, true, `[...document.querySelectorAll("div.unscripted")].every(e => e.hidden)`) // the chart shows the same
 	v.fits()
 	v.do(chromedp.EmulateViewport(1280, 900))
 	sortsAndFilters(v)
 	zooms(v)
-	isCompleteWithoutItsScript(open(t, browser, full, false))
+	isCompleteWithoutItsScript(open(t, browser, filepath.Join(full, "report.html"), false))
+	pagesOfSearches(t, browser)
 }
 
 func figuresAndEquityAreOnTheFirstScreen(v *viewer) {
-	for _, size := range sizes {
+	for _, size := range sizes[:2] {
 		v.do(chromedp.EmulateViewport(size[0], size[1]))
 		is(v, true, `[...document.querySelectorAll(".cards, .first figure")].`+
 			`every(e => e.getBoundingClientRect().bottom <= innerHeight)`)
@@ -246,4 +250,69 @@ func isCompleteWithoutItsScript(v *viewer) {
 	is(v, true, `[...document.querySelectorAll("div.unscripted")].every(e => e.offsetHeight > 250)`)
 	require.GreaterOrEqual(v, of[int](v, `document.querySelectorAll("figure .wide svg").length`), 5)
 	v.fits()
+}
+
+// pagesOfSearches makes a page of each command that searches, and looks at it.
+func pagesOfSearches(t *testing.T, browser context.Context) {
+	dir := t.TempDir()
+	text, err := command(t, dir, "sweep", "--vary", "strategies.trend.params.fast=20:100:20",
+		"--vary", "strategies.trend.params.slow=120:480:40", "--vary", "backtest.path=adaptive,ohlc", "--out",
+		"a.sweep")
+	require.NoError(t, err, text)
+	require.Contains(t, text, "open a.html")
+	page := filepath.Join(dir, "a.html")
+	v := open(t, browser, page, true)
+	v.warnsFirst()
+	is(v, 1, `[...document.querySelectorAll(".choice > [data-name]")].filter(e => !e.hidden).length`)
+	is(v, "slow × path", `(s => { s.value = 2; s.onchange(); return document.querySelector(`+
+		`".choice > [data-name]:not([hidden])").dataset.name; })(document.querySelector(".choice select"))`)
+	v.fits()
+	v.pictures("sweep")
+	for _, run := range []string{"slow", "fast"} {
+		text, err := command(t, dir, "backtest", "--set",
+			"strategies.trend.params.fast="+map[string]string{"slow": "100",
+				"fast": "20"}[run], "--out", run)
+		require.NoError(t, err, text)
+	}
+	text, err = command(t, dir, "compare", "slow", "fast", "--out", "compare.html")
+	require.NoError(t, err, text)
+	both := open(t, browser, filepath.Join(dir, "compare.html"), true)
+	both.fits()
+	both.pictures("compare")
+	plain := open(t, browser, page, false)
+	is(plain, 3, `[...document.querySelectorAll(".choice > [data-name]")].filter(e => e.offsetHeight > 100).length`)
+	plain.fits()
+}
+
+// warnsFirst checks that the verdict, with its warning, is on the first screen.
+func (v *viewer) warnsFirst() {
+	v.Helper()
+	for _, size := range sizes {
+		v.do(chromedp.EmulateViewport(size[0], size[1]))
+		is(v, true, `(e => e.classList.contains("warning") && e.getBoundingClientRect().bottom <= innerHeight)`+
+			`(document.querySelector(".verdict"))`)
+	}
+}
+
+// pictures writes pictures of a page, where the flag asks for them: of both styles, wide and
+// narrow.
+func (v *viewer) pictures(name string) {
+	if *pagePictures == "" {
+		return
+	}
+	for _, style := range []string{"light", "dark"} {
+		v.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: style}}})
+			return err
+		}))
+		for _, width := range []int64{1280, 360} {
+			v.do(chromedp.EmulateViewport(width, 900))
+			picture, err := chromedp.Run(v.ctx, chromedp.FullScreenshot(100))
+			require.NoError(v, err)
+			require.NoError(v, os.WriteFile(filepath.Join(*pagePictures,
+				fmt.Sprintf("%s-%s-%d.png", name, style, width)),
+				picture, 0o644))
+		}
+	}
 }

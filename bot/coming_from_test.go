@@ -70,6 +70,9 @@ func main() {
 `
 
 func TestTheExamplesForThoseWhoComeFromElsewhereRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, and this builds a program without it")
+	}
 	t.Parallel()
 	configs := ""
 	files, err := filepath.Glob("../configs/*.toml")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -15,10 +16,12 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
 const compactHelp = `Writes the file again without unused space.
@@ -26,7 +29,8 @@ const compactHelp = `Writes the file again without unused space.
 --keep 90d also removes records that ended more than 90 days before the file's last entry: orders, their fills, their
 stories, and the journal's entries. It keeps orders that are open, that wait for a fee, or that belong to an open
 position, whatever their age. It keeps positions, halts, runs and equity curves. The journal's chain of hashes goes on
-after the last removed entry, and bot state check still proves it.
+after the last removed entry, and bot state check still proves it. Segments of the recording beside the file that are
+older go with them, and with them their snapshots; no archive has them.
 
 --archive FILE first writes a copy of everything. bot explain, bot orders and bot state read the copy with --state
 FILE. bot state export writes single tables.
@@ -61,6 +65,7 @@ type compactInfo struct {
 	Orders   int64  `json:"orders_taken_out"`
 	Fills    int64  `json:"fills_taken_out"`
 	Entries  int64  `json:"entries_taken_out"`
+	Recorded int64  `json:"recording_bytes_taken_out"`
 }
 
 func (a *app) compactState(ctx context.Context, f *compactFlags) error {
@@ -163,6 +168,9 @@ func pruneState(s *journal.Store, keep time.Duration, info *compactInfo) error {
 	}
 	removed, err := s.Prune(s.Path(), before)
 	info.Orders, info.Fills, info.Entries = removed.Orders, removed.Fills, removed.Entries
+	if err == nil && filepath.Base(s.Path()) == folder.StateFile {
+		info.Recorded, err = recording.Thin(filepath.Join(filepath.Dir(s.Path()), folder.RecordingFolder), before)
+	}
 	return err
 }
 
@@ -171,6 +179,9 @@ func (c *compactInfo) text() string {
 	if c.BeforeMS != 0 {
 		text += fmt.Sprintf("taken out, over since before %s: %d orders, %d fills, %d journal entries\n",
 			operator.ClockOf(c.BeforeMS), c.Orders, c.Fills, c.Entries)
+	}
+	if c.Recorded > 0 {
+		text += fmt.Sprintf("taken out of the recording: %d bytes\n", c.Recorded)
 	}
 	if c.Archive != "" {
 		text += "everything as it was: " + c.Archive + "\n"

@@ -41,12 +41,12 @@ var directKills = flag.Int("direct-kills", 4,
 // its number from 1 on.
 func FaultyMain() {
 	count, at := 0, os.Getenv("KILL_AT")
-	mainWith(func(point string) {
+	mainWith(Process{Definitions: []strategy.Definition{holderKind, sleeperKind}, faults: func(point string) {
 		if count++; at == point || at == strconv.Itoa(count) {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
-	}, holderKind, sleeperKind)
+	}})
 }
 
 // holderKind buys once and then rests an order on each side, far away.
@@ -259,6 +259,7 @@ func (p *switchPlay) settle(halted bool) {
 	sold, _ := p.sells()
 	require.Equal(p.T, sold, booked, "every sale is booked once")
 	require.NoError(p.T, store.Close())
+	requireReplay(p.T, p.Folder)
 	require.NoFileExists(p.T, filepath.Join(p.Folder, direct.LogFile))
 }
 

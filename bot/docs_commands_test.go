@@ -27,6 +27,7 @@ const (
 	sceneTrading                  // the same; the command trades until it says so
 	sceneBeside                   // the same, while the bot of live.toml trades
 	sceneAfter                    // the folder of beside when that bot has stopped
+	sceneCanary                   // a folder as alone; the bot of live.toml trades with a canary
 )
 
 // plays says in which scene a command is played: the row with the longest beginning of it counts.
@@ -46,6 +47,11 @@ var plays = []struct {
 	{"bot candles fetch", sceneAlone},
 	{"bot backtest", sceneAlone},
 	{"bot sweep", sceneAlone},
+	{"bot trials", sceneAlone},
+	{"bot walkforward", sceneAlone},
+	{"bot placebo", sceneAlone},
+	{"bot compare", sceneAlone},
+	{"bot stress", sceneAlone},
 	{"bot doctor", sceneAlone},
 	{"bot run --help", sceneAlone},
 	{"bot exchange", sceneServing},
@@ -53,26 +59,50 @@ var plays = []struct {
 	{"bot status", sceneBeside},
 	{"bot orders", sceneBeside},
 	{"bot positions", sceneBeside},
+	{"bot trades", sceneBeside},
+	{"bot profit", sceneBeside},
+	{"bot equity", sceneBeside},
+	{"bot export", sceneBeside},
 	{"bot explain", sceneBeside},
 	{"bot halt", sceneBeside},
 	{"bot resume", sceneBeside},
 	{"bot cancel-all", sceneBeside},
 	{"bot flatten", sceneBeside},
 	{"bot state backup", sceneBeside},
+	{"bot replay", sceneAfter},
+	{"bot gap", sceneAfter},
 	{"bot cancel-all --direct", sceneAfter},
 	{"bot state check", sceneAfter},
 	{"bot state export", sceneAfter},
 	{"bot state compact", sceneAfter},
 	{"bot explain 1 --state", sceneAfter},
+	{"bot run -c live.toml --canary", sceneCanary},
+	{"bot canary", sceneCanary},
 }
 
 // whole completes a name that stands in a sentence to a command that can be typed.
 var whole = map[string]string{
-	"bot run":     "bot run -c configs/sandbox.toml",
-	"bot doctor":  "bot doctor -c configs/sandbox.toml",
-	"bot init":    "bot init own",
-	"bot explain": "bot explain 1",
-	"bot sweep":   "bot sweep --vary strategies.trend.params.fast=20,50 --vary strategies.trend.params.slow=200,300",
+	"bot run --canary": "bot run -c live.toml --canary new.toml",
+	"bot run":          "bot run -c configs/sandbox.toml",
+	"bot doctor":       "bot doctor -c configs/sandbox.toml",
+	"bot init":         "bot init own",
+	"bot explain":      "bot explain 1",
+
+	"bot export --tax FILE": "bot export --tax taxes.csv -c live.toml",
+	"bot export --tax":      "bot export --tax taxes.csv -c live.toml",
+	"bot sweep": "bot sweep --vary strategies.trend.params.fast=20,50 " +
+		"--vary strategies.trend.params.slow=200,300",
+	"bot walkforward": "bot walkforward --vary strategies.trend.params.fast=20,50",
+
+	"bot placebo": littlePlacebo,
+	"bot placebo --vary strategies.trend.params.fast=5:100:5 " +
+		"--vary strategies.trend.params.slow=20:500:20": littlePlacebo,
+	"bot replay --state state -c configs/sandbox.toml --out out/new": "bot replay --state state -c live.toml " +
+		"--out out/new",
+	"bot gap --write-assumptions": "bot gap --write-assumptions measured.toml --state state",
+
+	"bot compare A B":   "bot compare out/slow out/fast",
+	"bot stress RESULT": "bot stress out/slow",
 
 	"bot candles export":              "bot candles export --synthetic --market BTC-EUR --interval 1h --out sample.csv",
 	"bot candles import":              "bot candles import --market BTC-EUR --interval 1h FILE.csv",
@@ -82,9 +112,13 @@ var whole = map[string]string{
 	"bot cancel-all --direct FLATTEN": "bot cancel-all --direct --flatten -c live.toml",
 }
 
+// littlePlacebo is a placebo of a moment.
+const littlePlacebo = "bot placebo --vary strategies.trend.params.fast=20,50 --surrogates 19"
+
 // filled has a word for each placeholder of the documents.
 var filled = strings.NewReplacer(
-	"-c FILE", "-c live.toml", "--state FOLDER", "--state state",
+	"-c FILE", "-c live.toml", "--state FOLDER", "--state state", "--state bots/live", "--state state",
+	"--state bots/sandbox", "--state state",
 	"--archive FILE", "--archive archive.db", "--state FILE", "--state archive.db",
 	"[--flatten]", "FLATTEN", "[--since 24h]", "--since 24h", "[STRATEGY]", "maker", "[NAME]", "smacross", "ORDER", "1",
 	"DIR", "mine", "SHELL", "bash",
@@ -92,16 +126,60 @@ var filled = strings.NewReplacer(
 
 // unplayed says why a command of the documents cannot be played here.
 var unplayed = map[string]string{
+	"bot gap --state state -c configs/backtest.toml": "needs stored candles: bot/runner/plants_test.go",
 	"bot resolve 1":               "needs an exchange that answers falsely; testdata/script/resolve.txtar plays it",
 	"bot resolve 1 --as-exchange": "the same",
 	"bot resolve 1 --as-absent":   "the same",
 	"bot resolve":                 "the same",
+
+	"bot sweep merge --out all.sweep part-*of3.sweep": "needs shards; testdata/script/sweep.txtar plays it",
+	"bot sweep -c sweep.toml --out all.sweep":         "the same",
+	"bot sweep merge": "the same",
+
+	"bot sweep --listen 4222 --vary strategies.trend.params.fast=5:100:5": "waits for workers: farm_test.go",
+	"bot sweep --listen 4222":                    "the same",
+	"bot worker --join 4222":                     "the same",
+	"bot worker":                                 "the same",
+	"bot record -c configs/record.toml":          "goes on until Ctrl-C: record_test.go plays it",
+	"bot record":                                 "the same",
+	"bot recording list --folder recordings/btc": "needs a recording: the same",
+	"bot recording list":                         "the same",
+	"bot recording export --folder recordings/btc --from 2026-11-23 --kind trade": "the same",
+	"bot recording export --folder recordings/btc --csv tables":                   "the same",
+	"bot trials unseal":         "needs a seal; testdata/script/trials.txtar plays it",
+	"bot sweep --lock-last 20%": "a seal would end the other runs; the same",
+
+	"bot seal":              "needs a backtest of the bot's strategies; testdata/script/seal.txtar plays it",
+	"bot verify":            "needs a seal; the same",
+	"bot seal export":       "the same",
+	"bot seal check":        "the same",
+	"bot seal key seal.key": "the same",
+	"bot seal -c live.toml --result out/backtest --key seal.key":             "the same",
+	"bot seal export -c live.toml --key seal.key --out live.proof":           "the same",
+	"bot seal check live.proof --public-key KEY":                             "the same",
+	"bot verify --state state --json":                                        "the same",
+	"bot verify -c live.toml":                                                "the same",
+	"bot seal -c live.toml --result out/backtest --out-of-sample 2024-01-01": "the same",
+}
+
+// outcomes are what the commands of a canary lead to. A bot trades with the canary of the first
+// one, the others are typed beside it.
+var outcomes = []struct {
+	commands []string
+	want     string // at the end, in the bot's log
+}{
+	{[]string{"bot run -c live.toml --canary ./bot-new --canary-commands 500", "bot canary -c live.toml"},
+		`"equal":[1-9]\d*,"unchecked":0,"differs":false,.*"the canary has ended"`},
+	{[]string{"bot run -c live.toml --canary new.toml", "bot canary --accept", "bot canary"},
+		`"differs":true,.*"the canary has ended"`},
+	{[]string{"bot run -c live.toml --canary new.toml", "bot canary --refuse"}, `the canary is refused`},
 }
 
 // A typed command is one that the documents show, ready to be typed.
 type typed struct {
 	page, shown, text string
-	rank              int // in plays
+	output            []string // that the document shows
+	rank              int      // in plays
 }
 
 // words are the arguments of the program.
@@ -134,6 +212,26 @@ func TestEveryCommandOfTheDocumentsRuns(t *testing.T) {
 			s.start(t, "trading begins", c.words()...).stop(t)
 		})
 	}
+	t.Run("with a canary", func(t *testing.T) {
+		t.Parallel()
+		s := newShell(t)
+		defer s.exchange(t).stop(t)
+		s.write(t, "new.toml", strings.Replace(s.read(t, "live.toml"), `half_spread_bps = "2"`,
+			`half_spread_bps = "3"`, 1))
+		var played []string
+		for _, o := range outcomes {
+			bot := s.start(t, "order accepted", append(strings.Fields(o.commands[0])[1:], "--set", "bot.log=debug")...)
+			for _, command := range o.commands[1:] {
+				s.answered(t, strings.Fields(command)[1:]...)
+			}
+			bot.stop(t)
+			require.Regexp(t, o.want, bot.said.String())
+			played = append(played, o.commands...)
+		}
+		for _, c := range in(commands, sceneCanary) {
+			require.Contains(t, played, c.text, "%s shows `%s`: outcomes does not play it", c.page, c.shown)
+		}
+	})
 	t.Run("beside a bot", func(t *testing.T) {
 		t.Parallel()
 		s := newShell(t)
@@ -144,9 +242,34 @@ func TestEveryCommandOfTheDocumentsRuns(t *testing.T) {
 		}
 		trader.stop(t)
 		for _, c := range in(commands, sceneAfter) {
-			s.play(t, c)
+			c.requireOutput(t, s.play(t, c))
 		}
 	})
+}
+
+// requireOutput requires of a command's output what its document shows below it, in a block with
+// the word console: in that order, whatever the numbers, times, sides and breaks of lines. A line
+// with … alone stands for any others.
+func (c *typed) requireOutput(t *testing.T, output string) {
+	t.Helper()
+	rest := masked(output)
+	for part := range strings.SplitSeq(strings.Join(c.output, "\n")+"\n", "…\n") {
+		want := masked(part)
+		at := strings.Index(rest, want)
+		require.GreaterOrEqual(t, at, 0, "%s shows below `%s`\n%s\nand `%s` printed\n%s\nas\n%s", c.page, c.shown, want,
+			c.text, output, rest)
+		rest = rest[at+len(want):]
+	}
+}
+
+// masked is a text in one line without what is different in each run.
+func masked(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	for _, mask := range [...]struct{ pattern, by string }{{`bots/sandbox`, "state"}, {`\b(buy|sell)\b`, "side"},
+		{`\d{4}-\d\d-\d\d(T[\d:.]+Z)?`, "time"}, {`[-+]?\d[\d,]*(\.\d+)?`, "0"}, {`( -)+ `, " 0 "}} {
+		text = regexp.MustCompile(mask.pattern).ReplaceAllString(text, mask.by)
+	}
+	return text
 }
 
 // documented finds the commands of the program in README.md, docs/ and the comments of configs/:
@@ -154,10 +277,11 @@ func TestEveryCommandOfTheDocumentsRuns(t *testing.T) {
 // in and has a place in plays.
 func documented(t *testing.T) (all []typed) {
 	t.Helper()
-	used, seen := map[string]bool{}, map[string]bool{}
+	used, seen := map[string]bool{}, map[string]int{}
 	for page, shown := range commandsOf(t) {
 		for _, one := range shown {
-			text := filled.Replace(regexp.MustCompile(`^(?:bin/bot|go run \./cmd/bot)`).ReplaceAllString(one, "bot"))
+			text := filled.Replace(
+				regexp.MustCompile(`^(?:bin/bot|go run \./cmd/bot)`).ReplaceAllString(one.command, "bot"))
 			if unplayed[text] != "" {
 				used[text] = true
 				continue
@@ -172,12 +296,15 @@ func documented(t *testing.T) (all []typed) {
 				}
 			}
 			require.GreaterOrEqual(t, rank, 0,
-				"%s shows `%s`, which no test plays: give plays its scene, or unplayed the reason", page, one)
+				"%s shows `%s`, which no test plays: give plays its scene, or unplayed the reason", page, one.command)
 			require.NotRegexp(t, `\[|…|\b(?:ORDER|FOLDER|NAME|STRATEGY|DIR)\b| FILE\b[^.]`, text+" ",
-				"%s shows `%s`: filled has no word for its placeholder", page, one)
-			if !seen[text] {
-				seen[text] = true
-				all = append(all, typed{page, one, text, rank})
+				"%s shows `%s`: filled has no word for its placeholder", page, one.command)
+			c := typed{page, one.command, text, one.output, rank}
+			if at, known := seen[text]; !known {
+				seen[text] = len(all)
+				all = append(all, c)
+			} else if len(one.output) > 0 {
+				all[at] = c
 			}
 		}
 	}
@@ -190,12 +317,18 @@ func documented(t *testing.T) (all []typed) {
 	return all
 }
 
+// A shownCommand is a command of a document, with the output that a console below it has.
+type shownCommand struct {
+	command string
+	output  []string
+}
+
 // commandsOf returns the commands that each page shows.
-func commandsOf(t *testing.T) map[string][]string {
+func commandsOf(t *testing.T) map[string][]shownCommand {
 	t.Helper()
 	block, inline := regexp.MustCompile("(?ms)^```.*?^```"), regexp.MustCompile("`([^`\n]+)`")
 	command := regexp.MustCompile(`^(?:bin/bot|bot|go run \./cmd/bot) .`)
-	pages := map[string][]string{}
+	pages := map[string][]shownCommand{}
 	for _, pattern := range []string{"../README.md", "../docs/*.md", "../configs/*.toml"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
@@ -210,10 +343,19 @@ func commandsOf(t *testing.T) map[string][]string {
 			for _, m := range inline.FindAllStringSubmatch(block.ReplaceAllString(string(text), ""), -1) {
 				lines = append(lines, m[1])
 			}
+			console := false
 			for _, line := range lines {
-				line, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(line, "$ "), "#   "), "  #")
-				if line = strings.TrimSpace(line); command.MatchString(line) {
-					pages[file] = append(pages[file], line)
+				shown := pages[file]
+				line, prompt := strings.CutPrefix(line, "$ ")
+				if strings.HasPrefix(line, "```") {
+					console = line == "```console"
+				} else if console && !prompt {
+					last := &shown[len(shown)-1]
+					last.output = append(last.output, line)
+				}
+				line, _, _ = strings.Cut(strings.TrimPrefix(line, "#   "), "  #")
+				if line = strings.TrimSpace(line); (prompt || !console) && command.MatchString(line) {
+					pages[file] = append(shown, shownCommand{command: line})
 				}
 			}
 		}
@@ -237,9 +379,23 @@ type shell struct {
 	env          []string // beside that of the test
 }
 
+// candlesToo is a strategy whose warm-up has candles: what a bot records then is enough for a
+// backtest.
+const candlesToo = `
+[strategies.trend]
+kind = "smacross"
+markets = ["BTC-EUR"]
+interval = "1m"
+allocation = "5000"
+operator_id = 2
+params.fast = 2
+params.slow = 5
+params.share = "10%"
+`
+
 // newShell returns a folder that looks like a checkout, with configs/, CSV and live.toml. That
-// is configs/sandbox.toml with another state folder, and with a shorter window, for which the kill
-// switch waits.
+// is configs/sandbox.toml with another state folder, with a shorter window, for which the kill
+// switch waits, and with a second strategy.
 func newShell(t *testing.T) *shell {
 	t.Helper()
 	program, err := exec.LookPath("bot")
@@ -260,7 +416,7 @@ func newShell(t *testing.T) *shell {
 	s.write(t, "FILE.csv", csv.String())
 	s.write(t, "MINUTES.csv", "1609459200,10,12,9,11,1\n1609459260,11,12,9,11,1\n1609459320,11,12,9,11,1\n")
 	live := strings.NewReplacer(`"bots/sandbox"`, `"state"`, `window = "10s"`, `window = "5s"`)
-	s.write(t, "live.toml", live.Replace(s.read(t, "configs/sandbox.toml")))
+	s.write(t, "live.toml", live.Replace(s.read(t, "configs/sandbox.toml"))+candlesToo)
 	for name, key := range map[string]string{"TIDEMARK_KEY": "key", "TIDEMARK_SECRET": "secret"} {
 		value := regexp.MustCompile(`(?m)^` + key + ` = "(\w+)"`).FindStringSubmatch(s.read(t, "live.toml"))
 		s.env = append(s.env, name+"="+value[1])
@@ -298,7 +454,8 @@ func (s *shell) command(t *testing.T, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
 	for i, word := range args {
-		args[i] = strings.Replace(word, "YESTERDAY", time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly), 1)
+		args[i] = strings.NewReplacer("YESTERDAY", time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly),
+			"./bot-new", s.program).Replace(word)
 	}
 	cmd := exec.CommandContext(ctx, s.program, args...)
 	cmd.Dir, cmd.WaitDelay, cmd.Env = s.dir, time.Second, append(os.Environ(), s.env...)
@@ -306,10 +463,24 @@ func (s *shell) command(t *testing.T, args ...string) *exec.Cmd {
 }
 
 // play types a command, which has to end with 0.
-func (s *shell) play(t *testing.T, c typed) {
+func (s *shell) play(t *testing.T, c typed) (output string) {
 	t.Helper()
 	out, err := s.command(t, c.words()...).CombinedOutput()
 	require.NoError(t, err, "%s shows `%s`; `%s` failed: %s", c.page, c.shown, c.text, out)
+	return string(out)
+}
+
+// answered types a command about a canary until that has answered enough for it.
+func (s *shell) answered(t *testing.T, args ...string) {
+	t.Helper()
+	for {
+		out, err := s.command(t, args...).CombinedOutput()
+		if t.Context().Err() != nil || !regexp.MustCompile(`has not answered yet|has not compared anything yet|`+
+			`it is accepted after`).Match(out) {
+			require.NoError(t, err, "bot %v: %s", args, out)
+			return
+		}
+	}
 }
 
 // A process is a command that goes on until it is interrupted.

@@ -40,8 +40,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Example: "  bot doctor -c configs/sandbox.toml\n  bot doctor -c my.toml --alerts --json",
 		RunE:    a.enter(func(ctx context.Context, _ []string) error { return a.doctor(ctx, f) }),
 	}
-	c.Flags().StringVarP(&f.config, "config", "c", "", "config `FILE` of bot run")
-	c.Flags().StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
+	f.register(c, "config `FILE` of bot run")
 	c.Flags().BoolVar(&f.alerts, "alerts", false, "send a message to each receiver of [alerts], once")
 	console.AddJSON(c.Flags(), &f.json, &f.v1, "print JSON; --json=v1: under the names of the release before")
 	return c

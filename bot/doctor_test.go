@@ -191,6 +191,15 @@ func TestTheDoctorKnowsTheRightsOfAKey(t *testing.T) {
 	p.wants("key", "fail", "305")
 }
 
+func TestTheDoctorOpensTheStreamOfOrders(t *testing.T) {
+	t.Parallel()
+	p := newPractice(t)
+	p.wants("stream", "ok", "opens and takes the key", "--set", "stream.orders=stream")
+	code, _, failed := p.call("--set", "stream.orders=letter")
+	require.Equal(t, 64, code, failed)
+	require.Contains(t, failed, `"letter" is not one of stream, rest`)
+}
+
 func TestTheDoctorFindsWhatIsMissingAndWhatIsTooMuch(t *testing.T) {
 	t.Parallel()
 	p := newPractice(t)

@@ -18,6 +18,9 @@ type reader struct {
 }
 
 func TestTheFirstStrategyIsWrittenAsItsPageSays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, and this builds a program without it")
+	}
 	t.Parallel()
 	r := &reader{shell: shell{dir: filepath.Join(t.TempDir(), "mine")}}
 	blocks := regexp.MustCompile("(?ms)^```(console|go|diff|text)\n(.*?)^```")

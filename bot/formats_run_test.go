@@ -46,4 +46,8 @@ func TestAPaperBotOf31b5e46GoesOn(t *testing.T) {
 	code, out, errText := call(t.Context(), "state", "check", "--state", filepath.Join(folder, "bot.db"))
 	require.Zero(t, code, out+errText)
 	require.Contains(t, out, "2 runs")
+	code, out, errText = call(t.Context(), "replay", "--state", folder)
+	require.Zero(t, code, out+errText)
+	require.Contains(t, out, "commands, all equal")
+	require.Contains(t, out, "26 commands are older than the first start in the recording")
 }

@@ -99,16 +99,16 @@ func TestARecordingOf31b5e46IsReadAndGoesOn(t *testing.T) {
 		dir := unpackBot(t, mode)
 		store, err := journal.Read(filepath.Join(dir, folder.StateFile))
 		require.NoError(t, err)
-		reader, err := recording.Read(filepath.Join(dir, folder.RecordingFolder), store.Catalog(), 0)
+		reader, err := recording.Read(filepath.Join(dir, folder.RecordingFolder), store.Catalog(), nil, 0)
 		require.NoError(t, err)
 		kinds := map[market.EventKind]int{}
 		for {
-			_, ev, err := reader.Next()
+			_, record, err := reader.Next()
 			if errors.Is(err, io.EOF) {
 				break
 			}
 			require.NoError(t, err)
-			kinds[ev.Kind]++
+			kinds[record.Input.Event.Kind]++
 		}
 		reader.Close()
 		require.Positive(t, kinds[market.KindCandles])
@@ -126,12 +126,12 @@ func TestARecordingOfALaterFormatIsRefusedAndStaysAsItIs(t *testing.T) {
 	path := filepath.Join(folder, "0000000000000001.rec")
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
-	data[3]++
+	data[3] = '4'
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	_, err = recording.Open(folder, recording.Options{Catalog: &market.Catalog{}})
 	require.ErrorIs(t, err, boltfile.ErrNewer)
 	require.ErrorContains(t, err, "update the program")
-	_, err = recording.Read(folder, &market.Catalog{}, 0)
+	_, err = recording.Read(folder, &market.Catalog{}, nil, 0)
 	require.ErrorIs(t, err, boltfile.ErrNewer)
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)

@@ -30,11 +30,11 @@ func command(t *testing.T, dir string, args ...string) (string, error) {
 }
 
 func TestAFullDiskLeavesTheOldResultsAndNothingElse(t *testing.T) {
-	disk := smallDisk(t, "700k")
+	disk := smallDisk(t, "740k")
 	text, err := command(t, disk, "backtest", "--out", "out")
 	require.NoError(t, err, text)
 	before := contents(t, filepath.Join(disk, "out"))
-	require.Len(t, before, 6)
+	require.Len(t, before, 8)
 	text, err = command(t, disk, "backtest", "--out", "out", "--set", "strategies.trend.params.fast=100")
 	require.Error(t, err)
 	require.Contains(t, text, "no space left on device")
@@ -42,8 +42,8 @@ func TestAFullDiskLeavesTheOldResultsAndNothingElse(t *testing.T) {
 }
 
 func TestASweepGoesOnWhenAFullDiskHasRoomAgain(t *testing.T) {
-	disk := smallDisk(t, "300k")
-	args := []string{"sweep", "--vary", "strategies.trend.params.fast=20:100:10", "--vary",
+	disk := smallDisk(t, "600k")
+	args := []string{"sweep", "--vary", "strategies.trend.params.fast=20:200:10", "--vary",
 		"strategies.trend.params.slow=120:300:40", "--out", "a.sweep"}
 	ballast := filepath.Join(disk, "ballast")
 	require.NoError(t, os.WriteFile(ballast, make([]byte, 150_000), 0o600))

@@ -29,6 +29,9 @@ func call(ctx context.Context, args ...string) (code int, stdout, stderr string)
 // TestANewModuleBuildsAndItsTestsPassAsWritten needs the modules of this checkout, which the tests
 // themselves were built from, and no network.
 func TestANewModuleBuildsAndItsTestsPassAsWritten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, and this builds a program without it")
+	}
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "mybot")
 	code, out, failed := call(t.Context(), "init", dir, "--module", "example.com/you/mybot")
@@ -58,7 +61,8 @@ func programOfTheReadme(t *testing.T) string {
 func goCommand(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	c := bottest.Short(t, "go", args...)
-	c.Dir, c.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+	// a program without tables for debuggers is linked in half the time
+	c.Dir, c.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-ldflags=-w", "GOWORK=off")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "go %v: %s", args, out)
 	return string(out)
@@ -120,6 +124,9 @@ func TestANewModuleNeedsANameAndACheckout(t *testing.T) {
 // The templates have the modules that a new module needs. After a change of go.mod, write them anew
 // with: go test ./bot -run Tidy -update
 func TestTheGoModOfANewModuleIsTidy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, and this builds a program without it")
+	}
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "mine")
 	code, _, failed := call(t.Context(), "init", dir)

@@ -37,6 +37,7 @@ type quick struct {
 	cash, out string
 	overrides []config.Override
 	log       zerolog.Logger
+	counted   bool
 }
 
 // trade adds a market, and the interval unless there is one.
@@ -85,6 +86,15 @@ func Store(file string, interval market.Interval, markets ...string) Option {
 		for _, name := range markets {
 			q.trade(name, interval)
 		}
+		return nil
+	}}
+}
+
+// Counted counts the run as a try, in the ledger beside the Store: runs of tests do not count
+// otherwise. A range that is sealed is refused.
+func Counted() Option {
+	return Option{func(q *quick) error {
+		q.counted = true
 		return nil
 	}}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -114,6 +115,88 @@ func TestTheServicesOfCompose(t *testing.T) {
 	}
 }
 
+func TestTheThreeWorkersOfCompose(t *testing.T) {
+	var file struct {
+		Services map[string]struct {
+			Build       string
+			Command     []string
+			NetworkMode string `yaml:"network_mode"`
+			Deploy      struct{ Replicas int }
+			Volumes     []string
+			Healthcheck struct{ Disable bool }
+			DependsOn   []string `yaml:"depends_on"`
+		}
+		Volumes map[string]any
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(read(t, "..", "configs", "farm.compose.yaml")))
+	decoder.KnownFields(true)
+	require.NoError(t, decoder.Decode(&file))
+	sweep, worker := file.Services["sweep"], file.Services["worker"]
+	require.Equal(t, 3, worker.Deploy.Replicas)
+	require.Equal(t, "service:sweep", worker.NetworkMode, "there is no certificate: one machine alone")
+	listen, join := slices.Index(sweep.Command, "--listen"), slices.Index(worker.Command, "--join")
+	require.Equal(t, sweep.Command[listen+1], worker.Command[join+1])
+	for _, s := range file.Services {
+		require.FileExists(t, filepath.Join("..", "configs", s.Build, "Dockerfile"))
+		accepts(t, s.Command...)
+		source, _, _ := strings.Cut(s.Volumes[0], ":")
+		require.Contains(t, file.Volumes, source)
+	}
+}
+
+func TestTheJobOfKubernetes(t *testing.T) {
+	var job struct {
+		APIVersion string `yaml:"apiVersion"`
+		Kind       string
+		Metadata   struct{ Name string }
+		Spec       struct {
+			CompletionMode       string `yaml:"completionMode"`
+			Completions          int
+			Parallelism          int
+			BackoffLimitPerIndex int `yaml:"backoffLimitPerIndex"`
+			Template             struct {
+				Spec struct {
+					RestartPolicy   string         `yaml:"restartPolicy"`
+					SecurityContext map[string]int `yaml:"securityContext"`
+					Containers      []struct {
+						Name, Image  string
+						Args         []string
+						Resources    struct{ Requests map[string]string }
+						VolumeMounts []struct {
+							Name      string
+							MountPath string `yaml:"mountPath"`
+							ReadOnly  bool   `yaml:"readOnly"`
+						} `yaml:"volumeMounts"`
+					}
+					Volumes []struct {
+						Name                  string
+						PersistentVolumeClaim struct {
+							ClaimName string `yaml:"claimName"`
+						} `yaml:"persistentVolumeClaim"`
+						ConfigMap struct{ Name string } `yaml:"configMap"`
+					}
+				}
+			}
+		}
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(read(t, "..", "configs", "sweep-job.yaml")))
+	decoder.KnownFields(true)
+	require.NoError(t, decoder.Decode(&job))
+	require.Equal(t, "batch/v1 Job Indexed", job.APIVersion+" "+job.Kind+" "+job.Spec.CompletionMode)
+	require.Equal(t, "Never", job.Spec.Template.Spec.RestartPolicy, "with backoffLimitPerIndex no other is allowed")
+	require.Equal(t, 65532, job.Spec.Template.Spec.SecurityContext["fsGroup"], "the user of the image writes")
+	pod := job.Spec.Template.Spec.Containers[0]
+	require.Contains(t, pod.Args, fmt.Sprintf("job/%d", job.Spec.Completions))
+	accepts(t, pod.Args...)
+	mounted := map[string]bool{}
+	for _, v := range job.Spec.Template.Spec.Volumes {
+		mounted[v.Name] = v.PersistentVolumeClaim.ClaimName != "" || v.ConfigMap.Name != ""
+	}
+	for _, m := range pod.VolumeMounts {
+		require.True(t, mounted[m.Name], m.Name)
+	}
+}
+
 func TestTheRecipeOfARelease(t *testing.T) {
 	var recipe struct {
 		Before struct{ Hooks []string }
@@ -138,17 +221,22 @@ func TestTheRecipeOfARelease(t *testing.T) {
 			require.NotEmpty(t, found, pattern)
 		}
 	}
-	build := recipe.Builds[0]
-	require.Equal(t, []string{"linux", "darwin", "windows"}, build.Goos)
-	if !*cross {
-		t.Skip("six builds take minutes: go test ./bot -run Release -cross")
+	require.Equal(t, "./cmd/bot ./cmd/bot-farm", recipe.Builds[0].Main+" "+recipe.Builds[1].Main)
+	for _, build := range recipe.Builds {
+		require.Equal(t, []string{"linux", "darwin", "windows"}, build.Goos)
 	}
-	for _, system := range build.Goos {
-		for _, arch := range build.Goarch {
-			c := minutes(t, "go", "build", "-o", filepath.Join(t.TempDir(), "bot"), "."+build.Main[1:])
-			c.Dir, c.Env = "..", slices.Concat(os.Environ(), build.Env, []string{"GOOS=" + system, "GOARCH=" + arch})
-			out, err := c.CombinedOutput()
-			require.NoError(t, err, "%s/%s: %s", system, arch, out)
+	if !*cross {
+		t.Skip("twelve builds take minutes: go test ./bot -run Release -cross")
+	}
+	for _, build := range recipe.Builds {
+		for _, system := range build.Goos {
+			for _, arch := range build.Goarch {
+				c := minutes(t, "go", "build", "-o", filepath.Join(t.TempDir(), "bot"), "."+build.Main[1:])
+				c.Dir, c.Env = "..", slices.Concat(os.Environ(), build.Env, []string{"GOOS=" + system,
+					"GOARCH=" + arch})
+				out, err := c.CombinedOutput()
+				require.NoError(t, err, "%s/%s: %s", system, arch, out)
+			}
 		}
 	}
 }

@@ -68,8 +68,8 @@ func TestWhatAStrategyPlotsIsInTheFiles(t *testing.T) {
 	result, err := bot.Backtest(t.Context(), drawing(0), nil, append(options, bot.Out(out))...)
 	require.NoError(t, err)
 	require.Equal(t, quiet.Transcript(), result.Transcript())
-	require.Equal(t, []string{"trades.csv", "fills.csv", "orders.csv", "plots.csv", "equity.csv", "report.html",
-		"result.json"}, result.Files)
+	require.Equal(t, []string{"trades.csv", "fills.csv", "orders.csv", "plots.csv", "equity.csv", "days.csv",
+		"report.html", "result.json"}, result.Files)
 
 	lines := rows(t, out, "plots.csv")
 	require.Equal(t, []string{"1704142800000", "BTC-EUR", "1", "line", "", "mean", "100.75"}, lines[6][:7])

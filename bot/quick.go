@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -12,6 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/research/ledger"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -94,6 +96,10 @@ func (q *quick) run(ctx context.Context, p *plan.Backtest) (*backtest.Result, er
 	p.Options.Halted = func(h backtest.Halted) {
 		halts = errors.Join(halts, fmt.Errorf("strategy %s was halted at %s: %s\n%s", h.Name, h.At, h.Reason, h.Stack))
 	}
+	tries, err := q.count(p)
+	if err != nil {
+		return nil, err
+	}
 	result, err := backtest.Run(ctx, p.Run, p.Options)
 	if errors.Is(err, backtest.ErrNoCandles) && len(q.overrides) > 0 {
 		return nil, fmt.Errorf("%w: %s", err, q.spans(p))
@@ -101,7 +107,20 @@ func (q *quick) run(ctx context.Context, p *plan.Backtest) (*backtest.Result, er
 	if err != nil {
 		return nil, p.Explain(err)
 	}
-	return result, halts
+	return result, errors.Join(halts, tries.err)
+}
+
+// count lets the run count as a try if that was asked for.
+func (q *quick) count(p *plan.Backtest) (*trials, error) {
+	t := &trials{Ledger: ledger.Beside(q.store), stderr: io.Discard}
+	if !q.counted {
+		return t, nil
+	}
+	if q.store == "" {
+		return nil, errors.New("bot.Counted: the ledger of tries is beside a store; add bot.Store")
+	}
+	p.Options.Tried = func(days *backtest.Track) []string { return t.backtest(p, days) }
+	return t, t.refuse(p)
 }
 
 // spans says from when to when there are candles.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/canary"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/plan"
@@ -19,16 +20,28 @@ const runHelp = `Trade: run strategies until Ctrl-C on an exchange that speaks t
 The bot writes each order to disk before it sends it. It queries an order without a clear answer and never sends it
 again. Kill the bot at any moment and start it again: it goes on where it was. Ctrl-C stops the strategies, cancels
 their orders (or keeps them, as configured), waits for the exchange to confirm, and lists the rest. A second Ctrl-C
-cancels the orders without the strategies, and ends. docs/running.md shows the way from sandbox to live.`
+cancels the orders without the strategies, and ends. docs/running.md shows the way from sandbox to live.
+
+--canary NEW starts another program, or this one with another config, beside the bot. It gets what the bot records and
+decides in shadow; it sends nothing and needs no key. bot canary shows whether it decides the same.`
 
 const runExample = `  bot exchange                                  # in one terminal
   bot run -c configs/sandbox.toml               # in another
-  bot run -c my.toml --set bot.log=debug`
+  bot run -c my.toml --set bot.log=debug
+  bot run -c my.toml --canary new.toml`
 
 // runFlags are the flags of the command.
 type runFlags struct {
-	config string
-	sets   []string
+	config   string
+	sets     []string
+	canary   string
+	commands int
+}
+
+// register adds the flags that name the config.
+func (f *runFlags) register(c *cobra.Command, file string) {
+	c.Flags().StringVarP(&f.config, "config", "c", "", file)
+	c.Flags().StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -38,8 +51,9 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Trade on an exchange", Long: runHelp, Example: runExample, Args: onlyFlags,
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.run(ctx, f) }),
 	}
-	c.Flags().StringVarP(&f.config, "config", "c", "", "config `FILE`")
-	c.Flags().StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
+	f.register(c, "config `FILE`")
+	c.Flags().StringVar(&f.canary, "canary", "", "let `NEW` decide in shadow: a config FILE.toml, or another program")
+	c.Flags().IntVar(&f.commands, "canary-commands", 1000, "promote the canary after `N` equal commands")
 	return c
 }
 
@@ -57,19 +71,27 @@ func (a *app) runConfigOf(f *runFlags) (*config.Run, error) {
 	if f.config == "" {
 		return nil, config.Usagef("want a config: -c configs/sandbox.toml")
 	}
-	overrides, err := config.ParseSets(f.sets)
+	return readConfig(f.config, f.sets, config.LoadRun)
+}
+
+// readConfig reads a config file with the values of --set over it.
+func readConfig[C any](file string, sets []string, load func(*config.Source) (C, error)) (none C, err error) {
+	overrides, err := config.ParseSets(sets)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
-	source, err := config.ReadSource(f.config, overrides)
+	source, err := config.ReadSource(file, overrides)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
-	return config.LoadRun(source)
+	return load(source)
 }
 
 // run runs the command.
 func (a *app) run(ctx context.Context, f *runFlags) error {
+	if f.commands < 1 {
+		return config.Usagef("--canary-commands %d: want 1 at least", f.commands)
+	}
 	p, err := a.runPlanOf(f)
 	if err != nil {
 		return err
@@ -84,6 +106,12 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 	options := runner.Options{Getenv: a.Getenv, Again: a.Again, Faults: a.faults}
 	if _, person := console.TerminalOf(a.Stderr); person {
 		options.Pulse = time.Duration(p.Config.Bot.Pulse)
+	}
+	if f.canary != "" {
+		if options.Canary, err = canary.Start(ctx, f.canary, a.Stderr); err != nil {
+			return err
+		}
+		options.CanaryCommands = f.commands
 	}
 	return runner.Run(ctx, p, log, options)
 }

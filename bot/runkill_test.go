@@ -123,6 +123,7 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 	a := s.AgreeOnFile()
 	t.Logf("%d kills, %+v, at most %+v", kills, a, most)
 	require.Positive(t, a.Orders)
+	requireReplay(t, s.Folder)
 }
 
 // auditOf are the books of a bot that has its state in dir, and of an exchange that is a process of

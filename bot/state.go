@@ -51,11 +51,7 @@ func (f *stateFlags) jsonFlag(c *cobra.Command) {
 func (f *stateFlags) file() (string, error) {
 	path := cmp.Or(f.path, config.DefaultRun().Bot.State)
 	if f.path == "" && f.config != "" {
-		source, err := config.ReadSource(f.config, nil)
-		if err != nil {
-			return "", err
-		}
-		c, err := config.LoadRun(source)
+		c, err := readConfig(f.config, nil, config.LoadRun)
 		if err != nil {
 			return "", err
 		}

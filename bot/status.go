@@ -28,13 +28,7 @@ func printStatus(w io.Writer, s *operator.Status) error {
 	}
 	line("run", "%s since %s UTC, version %s", s.Run, operator.ClockOf(s.SinceMS), s.Version)
 	for _, x := range s.Strategies {
-		line("strategy", "%s", strategyText(&x))
-		if u := x.Universe; u != nil {
-			line("", "universe of %s, %s: %s", u.Date, u.Rule, strings.Join(u.Members, " "))
-			if u.Hint != "" {
-				line("", "%s", u.Hint)
-			}
-		}
+		printStrategy(line, &x)
 	}
 	if s.Equity != "" {
 		line("equity", "%s %s, exposed %s%s%s", s.Equity, s.Currency, s.Exposure, resultsText(s), stampText(s, s.AtMS))
@@ -46,6 +40,9 @@ func printStatus(w io.Writer, s *operator.Status) error {
 		line("open orders", "%d%s", s.OpenOrders, stampText(s, s.OrdersMS))
 	} else {
 		line("open orders", "%d, of others on the account %d", s.OpenOrders, s.ForeignOrders)
+	}
+	for _, text := range canaryLines(s.Canary) {
+		line("canary", "%s", text)
 	}
 	for _, x := range s.Unprotected {
 		line("unprotected", "%s: %s %s since %s (%s)", x.Strategy, x.Amount, x.Market, operator.ClockOf(x.SinceMS),
@@ -72,6 +69,29 @@ func printStatus(w io.Writer, s *operator.Status) error {
 	}
 	line("journal", "%d entries%s", s.JournalEntries, stampText(s, s.AsOfMS))
 	return table.Flush()
+}
+
+// printStrategy writes the lines of a strategy.
+func printStrategy(line func(name, format string, args ...any), x *operator.StrategyStatus) {
+	line("strategy", "%s", strategyText(x))
+	if x.Twin != nil {
+		line("", "%s", twinText(x.Twin))
+	}
+	for _, text := range universeLines(x.Universe) {
+		line("", "%s", text)
+	}
+}
+
+// universeLines is the universe of a strategy for a person; nil: it has none.
+func universeLines(u *operator.Universe) []string {
+	if u == nil {
+		return nil
+	}
+	lines := []string{fmt.Sprintf("universe of %s, %s: %s", u.Date, u.Rule, strings.Join(u.Members, " "))}
+	if u.Hint != "" {
+		lines = append(lines, u.Hint)
+	}
+	return lines
 }
 
 // stampText is the time of a figure of a stopped bot; empty: the bot runs.
@@ -106,6 +126,24 @@ func strategyText(x *operator.StrategyStatus) string {
 	}
 	if x.Reason != "" {
 		text += fmt.Sprintf(" (since %s: %s)", operator.ClockOf(x.HaltedMS), x.Reason)
+	}
+	return text
+}
+
+func twinText(x *operator.Twin) string {
+	text := fmt.Sprintf("twin: live %+.1f bps against it since %s", x.TrackingBPS,
+		operator.ClockOf(x.SinceMS))
+	if x.AtMS == 0 {
+		text = "twin: not compared yet"
+	}
+	if x.Lost > 0 {
+		text += fmt.Sprintf(", %d inputs lost", x.Lost)
+	}
+	if x.Halted {
+		text += "; it is halted"
+	}
+	if x.Ended != "" {
+		text += "; it has ended: " + x.Ended
 	}
 	return text
 }

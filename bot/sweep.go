@@ -6,19 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
-	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/research/report"
 )
 
 const sweepHelp = `Backtest many sets of settings, rank them, and say what the best one is worth.
@@ -28,7 +26,10 @@ in equal ratios), or a list a,b,c. A set that the parameters' own rules refuse i
 same command goes on with it after a kill.
 
 Methods: grid tries all sets; random and sobol try --sets of them; halving tries many on a part of the range and keeps
-the best third for a longer part; cma-es moves to where the objective is higher.`
+the best third for a longer part; cma-es moves to where the objective is higher.
+
+Each set counts as a try: see bot trials. --lock-last keeps the end of the candles out of the search and of all
+backtests, until bot trials unseal.`
 
 const sweepExample = `  bot sweep --vary strategies.trend.params.fast=20:200:20
   bot sweep -c configs/backtest.toml --objective "sharpe - drawdown" \
@@ -40,12 +41,14 @@ const sweepExample = `  bot sweep --vary strategies.trend.params.fast=20:200:20
 
 // sweepFlags are the flags of the command.
 type sweepFlags struct {
-	config, from, to, data, out, method, objective string
-	sets, vary, require                            []string
-	number, workers                                int64
-	seed                                           uint64
-	json                                           bool
+	searchFlags
+	doorFlags
+	out, shard string
+	json       bool
 }
+
+// machines reports whether workers run the sets.
+func (f *sweepFlags) machines() bool { return f.address != "" || f.url != "" }
 
 func (a *app) sweepCommand() *cobra.Command {
 	f := &sweepFlags{}
@@ -54,107 +57,110 @@ func (a *app) sweepCommand() *cobra.Command {
 		Example: sweepExample, Args: onlyFlags,
 	}
 	c.RunE = a.enter(func(ctx context.Context, _ []string) error { return a.sweep(ctx, f, c.Flags().Changed) })
-	flags := c.Flags()
-	flags.StringVarP(&f.config, "config", "c", "", "config `FILE`; without it: a built-in example on synthetic candles")
-	flags.StringArrayVar(&f.vary, "vary", nil, "vary a setting: `a.b.c=VALUES`; may be repeated")
-	flags.StringVar(&f.method, "method", "grid", "`METHOD`: grid, random, sobol, halving or cma-es")
-	flags.Int64Var(&f.number, "sets", 0, "how many sets to try; 0: all of a grid, else 1000")
-	flags.Uint64Var(&f.seed, "seed", 1, "seed of the methods but the grid, and of the statistics")
-	flags.StringVar(&f.objective, "objective", "sharpe",
-		"what ranks the sets: sharpe, sortino, calmar, return, profit_factor, expectancy, or a `FORMULA` of figures")
-	flags.StringArrayVar(&f.require, "require", nil,
-		"rank only sets with this `CONDITION`, like \"trips >= 30\": a filter on the whole sample; may be repeated")
-	flags.StringArrayVar(&f.sets, "set", nil, "change one setting of all sets: `a.b.c=value`; may be repeated")
-	flags.StringVar(&f.from, "from", "", "first candle to trade on: 2021, 2021-06, 2021-06-30, RFC 3339 or Unix ms")
-	flags.StringVar(&f.to, "to", "", "end of the range, exclusive")
-	flags.StringVar(&f.data, "db", "", "candle store `FILE` instead of the config's")
-	flags.StringVar(&f.out, "out", "", "`FILE` of the sweep; without it out/sweep-NAME-…, after the config")
-	flags.Int64Var(&f.workers, "workers", 0, "how many sets run side by side; 0: as many as cores")
-	console.AddJSON(flags, &f.json, nil, "print the outcome as JSON, and nothing else")
+	f.searchFlags.add(c.Flags())
+	c.Flags().StringVar(&f.out, "out", "", "`FILE` of the sweep; without it out/sweep-NAME-…, after the config")
+	c.Flags().StringVar(&f.lock, "lock-last", "",
+		"seal the last `PART` of the range, like 20%, for one honest look: the sweep ends before it")
+	c.Flags().StringVar(&f.shard, "shard", "",
+		"run one `PART/OF` of the sweep, like 3/8; job/8: the part is the index of a Kubernetes Job")
+	c.Flags().StringVar(&f.address, "listen", "",
+		"let workers on other machines run the sets: `HOST:PORT`, or a port of this machine alone; see bot worker")
+	f.doorFlags.add(c.Flags())
+	c.Flags().StringVar(&f.key, "tls-key", "", "`FILE` with the secret key of --tls-cert")
+	console.AddJSON(c.Flags(), &f.json, nil, "print the outcome as JSON, and nothing else")
+	c.AddCommand(a.mergeCommand())
 	return c
-}
-
-// section lays the flags over the section [sweep].
-func (f *sweepFlags) section(s *config.SweepSection, given func(flag string) bool) error {
-	for _, o := range [...]struct {
-		flag string
-		lay  func()
-	}{
-		{"method", func() { s.Method = f.method }}, {"objective", func() { s.Objective = f.objective }},
-		{"sets", func() { s.Sets = f.number }}, {"seed", func() { s.Seed = f.seed }},
-		{"workers", func() { s.Workers = f.workers }}, {"out", func() { s.Out = f.out }},
-		{"require", func() { s.Require = f.require }}, {"vary", func() { s.Vary = f.vary }},
-	} {
-		if given(o.flag) {
-			o.lay()
-		}
-	}
-	if s.Sets < 0 || s.Workers < 0 {
-		return config.Usagef("--sets and --workers are numbers from 0 up")
-	}
-	return nil
-}
-
-// where is the place of a setting of [sweep] in errors: the flag, or the config's key.
-func where(flag string, given func(flag string) bool, err error) error {
-	if given(flag) {
-		return config.Usagef("--%s: %w", flag, err)
-	}
-	return config.Keyf([]string{"sweep", flag}, "%w", err)
 }
 
 // sweep runs the command.
 func (a *app) sweep(ctx context.Context, f *sweepFlags, given func(flag string) bool) error {
-	c, err := a.load(&backtestFlags{config: f.config, from: f.from, to: f.to, data: f.data, sets: f.sets})
+	shard, err := a.shardOf(f.shard)
+	if err == nil && f.machines() {
+		err = a.readyForWorkers(shard)
+	}
 	if err != nil {
 		return err
 	}
-	a.warn(c.Source.Hints)
-	if err := f.section(&c.Sweep, given); err != nil {
-		return err
-	}
-	job, err := sweepJob(&c.Sweep, given)
-	if err != nil {
-		return c.Source.Place(err)
-	}
-	job.File = cmp.Or(c.Sweep.Out, filepath.Join("out", "sweep-"+c.Source.Label()+"-*.sweep"))
-	candles, err := plan.OpenLibrary(c)
+	found, err := f.open(a, given)
 	if err != nil {
 		return err
 	}
-	defer candles.Close()
-	base, err := a.variants(c, plan.Shared(candles), &job)
+	defer found.close()
+	if found.trials != nil {
+		err = found.trials.count(found, a)
+	}
 	if err != nil {
 		return err
 	}
+	c, base, job := found.config, found.base, found.job
+	job.File = cmp.Or(f.out, c.Sweep.Out, filepath.Join("out", "sweep-"+c.Source.Label()+"-*.sweep"))
 	screen := a.newSweepScreen(f.json)
-	job.Began, job.Progress = screen.start, screen.progress
+	job.Began, job.Trial, job.Progress = screen.start, screen.trial, screen.progress
+	if err = a.coordinate(f, found, &job); err != nil {
+		return err
+	}
 	screen.begin(base, &job)
-	outcome, err := research.Sweep(ctx, job)
+	screen.say(found.seals())
+	if shard != nil {
+		return a.runShard(ctx, f, found, job, *shard, screen)
+	}
+	var tries *research.Found
+	var outcome *research.Outcome
+	err = a.guarded(ctx, &job, func() (err error) {
+		if tries, err = research.Search(ctx, job); err == nil {
+			outcome, err = tries.Outcome()
+		}
+		return err
+	})
 	screen.end()
 	if err != nil {
-		return sweepError(ctx, base, err)
+		return searchError(ctx, base, err)
 	}
+	defer tries.Close()
+	again, err := a.commands(f.again(c), c, base.Candles, outcome)
+	if err != nil {
+		return err
+	}
+	path := strings.TrimSuffix(outcome.File, ".sweep") + ".html"
+	err = writePage(path, &report.Sweep{Title: base.Options.Title, Synthetic: base.Options.Synthetic, Found: tries,
+		Outcome: outcome, Space: job.Space, Commands: again})
 	if f.json {
-		return console.PrintJSON(a.Stdout, outcome)
+		return errors.Join(console.PrintJSON(a.Stdout, outcome), err)
 	}
-	again := f.again(c)
-	if len(outcome.Top) > 0 && c.Backtest.PathInterval == config.PathAuto {
-		pin, err := a.pinned(c, base.Candles, outcome)
-		if err != nil {
-			return err
+	if err != nil {
+		path = ""
+	}
+	_, failed := fmt.Fprint(a.Stdout, sweepText(outcome, a.terminal(), again, path))
+	return errors.Join(failed, err)
+}
+
+// commands run the sets of the top again in full; the words come first in each.
+func (a *app) commands(words []string, c *config.Backtest, candles plan.Library, o *research.Outcome) ([]string,
+	error) {
+	var list []string
+	for i := range o.Top {
+		line := slices.Clone(words)
+		if c.Backtest.PathInterval == config.PathAuto {
+			pin, err := a.pinned(c, candles, o.Top[i].Settings, market.Time(o.From))
+			if err != nil {
+				return nil, err
+			}
+			line = append(line, pin...)
 		}
-		again = append(again, pin...)
+		for _, s := range o.Top[i].Settings {
+			line = append(line, "--set", s.Key+"="+s.Value)
+		}
+		list = append(list, shellWords(append(line, "--from", sweepDate(market.Time(o.From)))))
 	}
-	_, err = fmt.Fprint(a.Stdout, sweepText(outcome, a.terminal(), again))
-	return err
+	return list, nil
 }
 
 // pinned names the candles that moved the markets in the sweep, if path_interval = "auto" would
-// choose others for the range of the best set's backtest: finer ones may be stored for it.
-func (a *app) pinned(c *config.Backtest, candles plan.Library, o *research.Outcome) ([]string, error) {
+// choose others for the range of a set's backtest: finer ones may be stored for it.
+func (a *app) pinned(c *config.Backtest, candles plan.Library, settings []research.Setting, from market.Time) (
+	[]string, error) {
 	var sets []string
-	for _, s := range o.Top[0].Settings {
+	for _, s := range settings {
 		sets = append(sets, s.Key+"="+s.Value)
 	}
 	best, err := config.ParseSets(sets)
@@ -163,7 +169,7 @@ func (a *app) pinned(c *config.Backtest, candles plan.Library, o *research.Outco
 	}
 	var drives [2][]string
 	for i, set := range [...][]config.Override{best, append(slices.Clone(best), config.Override{Flag: "--from",
-		Path: []string{"backtest", "from"}, Text: market.Time(o.From).String(), Word: true})} {
+		Path: []string{"backtest", "from"}, Text: from.String(), Word: true})} {
 		p, err := plan.NewVariants(c.Source, a.Definitions, candles).Base(set)
 		if err != nil {
 			return nil, err
@@ -178,154 +184,4 @@ func (a *app) pinned(c *config.Backtest, candles plan.Library, o *research.Outco
 		return nil, nil
 	}
 	return []string{"--set", "backtest.path_interval=" + drives[0][0]}, nil
-}
-
-// sweepJob reads the section [sweep].
-func sweepJob(s *config.SweepSection, given func(flag string) bool) (job research.Job, err error) {
-	job = research.Job{Method: research.Method(s.Method), Sets: int(s.Sets), Seed: s.Seed,
-		Workers: cmp.Or(int(s.Workers), runtime.GOMAXPROCS(0))}
-	if err := job.Method.Check(); err != nil {
-		return job, where("method", given, err)
-	}
-	if job.Objective, err = research.Objective(s.Objective); err != nil {
-		return job, where("objective", given, err)
-	}
-	for _, text := range s.Require {
-		condition, err := research.Requirement(text)
-		if err != nil {
-			return job, where("require", given, err)
-		}
-		job.Require = append(job.Require, condition)
-	}
-	var dims []research.Dimension
-	for _, text := range s.Vary {
-		d, err := research.ParseDimension(text)
-		if err != nil {
-			return job, where("vary", given, err)
-		}
-		dims = append(dims, d)
-	}
-	if len(dims) == 0 {
-		return job, config.Usagef("%w; want --vary, like --vary strategies.trend.params.fast=5:100:5",
-			research.ErrEmptySpace)
-	}
-	if job.Space, err = research.NewSpace(dims...); err != nil {
-		return job, where("vary", given, err)
-	}
-	return job, nil
-}
-
-// overriding turns the settings of a set into overrides, as if by --set. The keys are read once.
-func overriding(space *research.Space) (func(settings []research.Setting) []config.Override, error) {
-	var paths [][]string
-	for _, d := range space.Dimensions() {
-		o, err := config.ParseSets([]string{d.Key + "=" + d.Values[0]})
-		if err != nil {
-			return nil, config.Usagef("--vary %s: it is no key; want one like strategies.trend.params.fast", d.Key)
-		}
-		paths = append(paths, o[0].Path)
-	}
-	return func(settings []research.Setting) []config.Override {
-		list := make([]config.Override, len(settings))
-		for i, s := range settings {
-			list[i] = config.Override{Flag: "--vary " + s.Key, Path: paths[i], Text: s.Value}
-		}
-		return list
-	}, nil
-}
-
-// firstOf is the backtest of the first set that the parameters' own rules allow.
-func firstOf(space *research.Space, v *plan.Variants, overrides func([]research.Setting) []config.Override) (
-	base *plan.Backtest, err error) {
-	var refusal error
-	for set := range min(space.Size(), maxRefused) {
-		if base, err = v.Base(overrides(space.Settings(set))); !errors.As(err, new(strategy.InvalidError)) {
-			return base, err
-		}
-		refusal = cmp.Or(refusal, err)
-	}
-	return nil, config.Usagef("--vary: %w: %w", research.ErrNoSets, refusal)
-}
-
-// maxRefused is how many sets at the beginning of a space may be refused.
-const maxRefused = 100_000
-
-// variants lets the job make plans of the config. It returns the backtest of an allowed set.
-func (a *app) variants(c *config.Backtest, candles plan.Library, job *research.Job) (*plan.Backtest, error) {
-	overrides, err := overriding(job.Space)
-	if err != nil {
-		return nil, err
-	}
-	looking := plan.NewVariants(c.Source, a.Definitions, candles)
-	base, err := firstOf(job.Space, looking, overrides)
-	if err != nil {
-		return nil, err
-	}
-	if job.To, err = base.End(); err != nil {
-		return nil, err
-	}
-	job.Identity.Code, job.Identity.Config = base.Options.CodeVersion, base.Options.ConfigHash
-	job.Data = looking.DataHash
-	job.Look = func(settings []research.Setting) (string, error) { return looking.Look(overrides(settings)) }
-	worker := func(v *plan.Variants) research.Make {
-		return func(settings []research.Setting) (*backtest.Plan, error) { return v.Plan(overrides(settings)) }
-	}
-	first := true // Sweep asks for the first before it starts others
-	job.Worker = func() (research.Make, error) {
-		if first {
-			first = false
-			return worker(looking), nil
-		}
-		return worker(plan.NewVariants(c.Source, a.Definitions, candles)), nil
-	}
-	return base, nil
-}
-
-// sweepInterrupted is the end of a sweep that goes on with the same command.
-type sweepInterrupted struct{ error }
-
-func (e sweepInterrupted) Unwrap() error { return e.error }
-
-// sweepError explains the error of a sweep.
-func sweepError(ctx context.Context, base *plan.Backtest, err error) error {
-	if ctx.Err() != nil {
-		return sweepInterrupted{err}
-	}
-	if errors.Is(err, research.ErrOneSet) || errors.Is(err, research.ErrNoSets) {
-		return config.Usagef("--vary: %w", err)
-	}
-	return base.Explain(err)
-}
-
-// again is `bot backtest` with what the sweep was given beside its space.
-func (f *sweepFlags) again(c *config.Backtest) []string {
-	words := []string{"bot", "backtest"}
-	if f.config != "" {
-		words = append(words, "-c", f.config)
-	}
-	if f.data != "" {
-		words = append(words, "--db", f.data)
-	}
-	for _, set := range f.sets {
-		words = append(words, "--set", set)
-	}
-	if c.Backtest.Warmup != "before" {
-		words = append(words, "--set", "backtest.warmup=before")
-	}
-	if f.to != "" {
-		words = append(words, "--to", f.to)
-	}
-	return words
-}
-
-// shellWords writes words for a shell.
-func shellWords(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = w
-		if strings.ContainsAny(w, " \t'\"\\$&|;<>()*?[]#~`!{}") || w == "" {
-			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
 }

@@ -27,6 +27,21 @@ func killedSweep(file string) []string {
 		"strategies.trend.params.slow=220:480:20", "--workers", "2", "--out", file}
 }
 
+// TestASweepRefusesAFileThatAnotherProcessWrites is about two coordinators on one sweep.
+func TestASweepRefusesAFileThatAnotherProcessWrites(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.sweep")
+	held, err := os.Create(path)
+	require.NoError(t, err)
+	defer held.Close()
+	require.NoError(t, research.Lock(held))
+	text, err := command(t, dir, killedSweep(path)...)
+	require.Error(t, err)
+	require.Contains(t, text, "a.sweep: "+research.ErrBusy.Error())
+	require.Zero(t, sizeOf(t, path))
+}
+
 func TestAKilledSweepEndsWithTheSameFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -37,8 +52,14 @@ func TestAKilledSweepEndsWithTheSameFile(t *testing.T) {
 	require.NoError(t, err)
 	for i := range *sweepKills {
 		before := sizeOf(t, killed)
-		// its first lines come before anything has run, the later ones when a group is in the file
-		killAfterLines(t, dir, 1+(i*5)%8, killedSweep(killed)...)
+		if i%2 == 0 { // its lines come before a group is in the file
+			killAfterLines(t, dir, 1+(i*5)%8, killedSweep(killed)...)
+		} else {
+			killWhen(t, dir, func() bool {
+				size := sizeOf(t, killed)
+				return size > before+4096 || size == int64(len(want)) // the identity is shorter, a group longer
+			}, killedSweep(killed)...)
+		}
 		require.GreaterOrEqual(t, sizeOf(t, killed), before-int64(len(want))/64, "at most a torn group is lost")
 	}
 	text, err = command(t, dir, killedSweep(killed)...)
@@ -72,6 +93,17 @@ func killAfterLines(t *testing.T, dir string, lines int, args ...string) {
 	for scan := bufio.NewScanner(out); lines > 0 && scan.Scan(); {
 		lines--
 	}
+	_ = cmd.Process.Kill() // it may have ended
+	_ = cmd.Wait()
+}
+
+// killWhen runs a command and kills it when something holds.
+func killWhen(t *testing.T, dir string, holds func() bool, args ...string) {
+	cmd := bottest.Child(bottest.Program(t), args...)
+	cmd.Dir = dir
+	require.NoError(t, cmd.Start())
+	defer bottest.Overdue(cmd)()
+	bottest.Await(t, holds)
 	_ = cmd.Process.Kill() // it may have ended
 	_ = cmd.Wait()
 }

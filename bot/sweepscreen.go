@@ -19,12 +19,10 @@ type sweepScreen struct {
 	terminal bool
 	shown    time.Time // when the last line was written
 	drawn    bool      // a line is to be redrawn
-	told     bool      // how long it will take
-	steady   int       // groups after which the rate is known
-	first    struct {
-		at   time.Time
-		done int
-	}
+	began    time.Time // when the first group began
+	sets     int       // to run
+	workers  int
+	after    time.Duration // the statistics after the last group
 }
 
 // The time between two lines.
@@ -33,6 +31,14 @@ const (
 	sweepLine   = 10 * time.Second
 )
 
+// trialLasts is how long a sweep's trial lasts at most: then its groups foretell the rest, even if
+// none of them has ended.
+const trialLasts = time.Second
+
+// statisticsCost is what the statistics of a set and day cost, on the machine of
+// docs/performance.md. They are a small part of a sweep, unless its runs are short.
+const statisticsCost = 190 * time.Nanosecond
+
 func (a *app) newSweepScreen(quiet bool) *sweepScreen {
 	s := &sweepScreen{out: a.Stderr}
 	if quiet {
@@ -40,6 +46,13 @@ func (a *app) newSweepScreen(quiet bool) *sweepScreen {
 	}
 	_, s.terminal = console.TerminalOf(a.Stderr)
 	return s
+}
+
+// say writes lines.
+func (s *sweepScreen) say(lines []string) {
+	for _, line := range lines {
+		s.line("%s", line)
+	}
 }
 
 func (s *sweepScreen) line(format string, args ...any) {
@@ -51,7 +64,7 @@ func (s *sweepScreen) line(format string, args ...any) {
 
 // begin says what is searched, before anything runs.
 func (s *sweepScreen) begin(base *plan.Backtest, job *research.Job) {
-	s.steady = 1 + 4*job.Workers
+	s.workers = job.Workers
 	s.line("%s", base.Options.Title)
 	for _, d := range job.Space.Dimensions() {
 		s.line("  %s: %s", d.Key, valuesText(d.Values))
@@ -73,17 +86,15 @@ func requireText(list []*research.Formula) (text string) {
 	return text
 }
 
-// start is called when the first sets have run: it knows how long the rest will take.
+// start is called before anything runs.
 func (s *sweepScreen) start(b research.Start) {
 	if b.LeftOut > 0 {
 		s.line("left out by the parameters' own rules: %d sets, such as %s", b.LeftOut, b.Why)
 	}
 	s.line("%d sets, each from %s to %s, %d daily returns; all begin after the longest warm-up", b.Sets,
-		sweepDate(b.From),
-		sweepDate(b.To), b.Days)
+		sweepDate(b.From), sweepDate(b.To), b.Days)
 	s.line("of searches like this on worthless data 5 in 100 show a Sharpe above %.2f; the expected best is %.2f",
-		b.Luck.Bar,
-		b.Luck.Expected)
+		b.Luck.Bar, b.Luck.Expected)
 	if b.Luck.Detectable > 0 {
 		s.line("a set fixed in advance needs a true Sharpe of %.2f to be found in 4 of 5 cases on this length",
 			b.Luck.Detectable)
@@ -94,34 +105,40 @@ func (s *sweepScreen) start(b research.Start) {
 	if b.Done > 0 {
 		s.line("%d of them are in the file already", b.Done)
 	}
+	s.began, s.sets = time.Now(), b.Sets-b.Done
+	s.after = statisticsCost * time.Duration(b.Sets) * time.Duration(b.Days) / time.Duration(max(s.workers, 1))
 }
 
-// progress shows how far the sweep has come. The rate is that since the first sets: these also
-// waited for candles and plans to be prepared.
+// trial says how long the sweep will take, when its first groups have shown it.
+func (s *sweepScreen) trial(part float64, over bool) (enough bool) {
+	spent := time.Now().Sub(s.began)
+	if part <= 0 || spent < trialLasts && !over {
+		return false
+	}
+	runs := time.Duration(float64(spent) / part)
+	about := "about "
+	if runs+s.after < time.Second {
+		about = ""
+	}
+	s.line("%s%s: %.0f sets a second, on trial", about, short(runs+s.after), float64(s.sets)/runs.Seconds())
+	s.shown = time.Now()
+	return true
+}
+
+// progress shows how far the sweep has come.
 func (s *sweepScreen) progress(p research.Progress) {
-	now := time.Now()
-	if s.first.at.IsZero() {
-		s.first.at, s.first.done, s.shown = now, p.Done, now
-		return
-	}
-	rate := float64(p.Done-s.first.done) / now.Sub(s.first.at).Seconds()
-	if s.out == nil || p.Groups < s.steady || !(rate > 0) {
-		return
-	}
-	left := short(time.Duration(float64(p.Sets-p.Done) / rate * float64(time.Second)))
-	if !s.told {
-		s.told = true
-		s.line("about %s at %.0f sets a second", left, rate)
-	}
-	wait := sweepLine
+	wait, now := sweepLine, time.Now()
 	if s.terminal {
 		wait = sweepRedraw
 	}
-	if now.Sub(s.shown) < wait {
+	if s.out == nil || p.Part <= 0 || now.Sub(s.shown) < wait {
 		return
 	}
 	s.shown = now
-	text := fmt.Sprintf("%d of %d sets, %.0f a second, %s left", p.Done, p.Sets, rate, left)
+	runs := time.Duration(float64(now.Sub(s.began)) / p.Part)
+	left := time.Duration(float64(runs)*(1-p.Part)) + s.after
+	text := fmt.Sprintf("%d of %d sets, %.0f a second, %s left", p.Done, p.Sets, float64(s.sets)/runs.Seconds(),
+		short(left))
 	if p.Best != nil {
 		text += fmt.Sprintf(", best %.3f (%s)", p.Best.Value, research.SettingsText(p.Best.Settings))
 	}

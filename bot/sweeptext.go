@@ -3,53 +3,28 @@ package bot
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tidemark-trading/tidemark/backtest"
-	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/stats"
 )
 
 // sweepWriter builds the end of a sweep for a terminal.
 type sweepWriter struct {
-	strings.Builder
-	o     *research.Outcome
-	width int
+	textWriter
+	o *research.Outcome
 }
 
-// sweepText is the end of a sweep: the top, the map, the verdict, and the commands that run the
-// best sets again.
-func sweepText(o *research.Outcome, terminal backtest.SummaryOptions, again []string) string {
-	w := &sweepWriter{o: o, width: 100}
-	if terminal.Width > 0 {
-		w.width = min(max(terminal.Width, 60), 100)
-	}
+// sweepText is the end of a sweep: the top, the map, the verdict, the command that runs the best
+// set again, and the page; without a path there is none.
+func sweepText(o *research.Outcome, terminal backtest.SummaryOptions, again []string, path string) string {
+	w := &sweepWriter{newTextWriter(terminal), o}
 	w.top()
 	w.heatMap()
 	w.counts()
 	w.verdict()
-	w.commands(again)
+	w.end(again, path)
 	return w.String()
-}
-
-func (w *sweepWriter) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
-
-// text writes a paragraph over as many lines as it needs.
-func (w *sweepWriter) text(first, format string, args ...any) {
-	indent := strings.Repeat(" ", len(first))
-	line := first
-	for _, word := range strings.Fields(fmt.Sprintf(format, args...)) {
-		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > w.width && strings.TrimSpace(line) != "" {
-			w.line("%s", line)
-			line = indent
-		}
-		if strings.TrimSpace(line) != "" && line != first {
-			line += " "
-		}
-		line += word
-	}
-	w.line("%s", line)
 }
 
 // topColumns are the figures of the table.
@@ -80,7 +55,7 @@ func (w *sweepWriter) top() {
 			row = append(row, r.Value.Text(3))
 		}
 		for _, c := range topColumns {
-			row = append(row, figureText(c.name, r.Figure(c.name)))
+			row = append(row, research.FigureText(c.name, r.Figure(c.name)))
 		}
 		rows = append(rows, row)
 	}
@@ -93,40 +68,6 @@ func (w *sweepWriter) shortObjective() string {
 		return "objective"
 	}
 	return w.o.Objective
-}
-
-func figureText(name string, f backtest.Figure) string {
-	switch name {
-	case "return", "drawdown", "exposure":
-		return f.Percent(1)
-	case "trips":
-		return f.Text(0)
-	case "fees":
-		return f.Text(0)
-	}
-	return f.Text(2)
-}
-
-// table writes rows in columns, the ones up to left to the left.
-func (w *sweepWriter) table(rows [][]string, left int) {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, row := range rows {
-		var line strings.Builder
-		for i, cell := range row {
-			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i <= left {
-				line.WriteString(cell + space + "  ")
-			} else {
-				line.WriteString(space + cell + "  ")
-			}
-		}
-		w.line("%s", strings.TrimRight(line.String(), " "))
-	}
 }
 
 // heatMap writes the coarse map.
@@ -166,21 +107,7 @@ func mapText(f backtest.Figure) string {
 func (w *sweepWriter) counts() {
 	o := w.o
 	w.line("")
-	text := fmt.Sprintf("%d sets tried, %d different series of returns", o.Tried, o.Distinct)
-	for _, c := range [...]struct {
-		n    int
-		text string
-	}{
-		{o.LeftOut, "left out by the parameters' own rules"}, {o.Started - o.Tried, "dropped on a part of the range"},
-		{o.Undefined, "without a value of the objective: they rank last"},
-		{o.Unfit, "do not meet " + strings.Join(o.Require, " and ") + ": not ranked"},
-		{o.Halted, "in which a strategy was halted"},
-	} {
-		if c.n > 0 {
-			text += fmt.Sprintf("; %d %s", c.n, c.text)
-		}
-	}
-	w.text("", "%s.", text)
+	w.text("", "%s", o.Counts())
 	if len(o.Require) > 0 {
 		w.text("", "%s is a filter on the whole sample: it uses what could not be known before.",
 			strings.Join(o.Require, " and "))
@@ -189,7 +116,7 @@ func (w *sweepWriter) counts() {
 
 // verdict writes what the best is worth.
 func (w *sweepWriter) verdict() {
-	v := &w.o.Verdict
+	v := w.o.Judged()
 	w.line("")
 	w.line("Verdict")
 	if len(w.o.Top) == 0 {
@@ -197,17 +124,11 @@ func (w *sweepWriter) verdict() {
 		return
 	}
 	if v.Alone {
-		w.text("", "The winner stands alone: its neighbours in the grid do not share its lead.")
+		w.text("", research.StandsAlone)
 	}
-	end := "not distinguishable from luck"
-	if v.Above {
-		end = "above what luck shows in 95 of 100 such searches; that is no proof of an edge"
+	for _, sentence := range v.Sentences() {
+		w.text("", "%s", sentence)
 	}
-	w.text("", "Of searches like this on worthless data 5 in 100 show a Sharpe above %.2f; the expected best is %.2f; "+
-		"yours "+
-		"shows %s: %s.", v.Luck.Bar, v.Luck.Expected, v.Excess.Text(2), end)
-	w.text("", "Yours is the Sharpe of the best set in excess of a hold at its own exposure; against cash it is %s.",
-		v.Sharpe.Text(2))
 	for _, f := range [...]struct {
 		figure stats.Figure
 		one    research.Finding
@@ -222,16 +143,15 @@ func (w *sweepWriter) verdict() {
 	}
 }
 
-// commands writes how to run the best sets again in full.
-func (w *sweepWriter) commands(again []string) {
+// end writes where all sets are, and how to run the best one again in full.
+func (w *sweepWriter) end(again []string, path string) {
 	w.line("")
 	w.line("All sets are in %s.", w.o.File)
-	if len(w.o.Top) == 0 {
-		return
+	if len(again) > 0 {
+		w.line("The best again in full:")
+		w.line("  %s", again[0])
 	}
-	w.line("The best again in full:")
-	for _, s := range w.o.Top[0].Settings {
-		again = append(again, "--set", s.Key+"="+s.Value)
+	if path != "" {
+		w.line("open %s", path)
 	}
-	w.line("  %s", shellWords(append(again, "--from", sweepDate(market.Time(w.o.From)))))
 }

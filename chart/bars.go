@@ -19,6 +19,40 @@ type Bars struct {
 	Bars []Bar
 }
 
+// Histogram counts values in n classes of equal width between their least and greatest, which are
+// the outer edges. Values that are no number are left out; without any, there is no bar.
+func Histogram(values []float64, n int) []Bar {
+	b := emptyBox()
+	for _, x := range values {
+		if !math.IsInf(x, 0) {
+			b.add(x, 0)
+		}
+	}
+	if b.left > b.right {
+		return nil
+	}
+	low, high := widened(b.left, b.right)
+	bars := make([]Bar, n)
+	for i := range bars {
+		bars[i].From = low + (high-low)*float64(i)/float64(n)
+		bars[i].To = low + (high-low)*float64(i+1)/float64(n)
+	}
+	for _, x := range values {
+		if !(x >= low && x <= high) {
+			continue
+		}
+		i := min(int((x-low)/(high-low)*float64(n)), n-1)
+		for i > 0 && x < bars[i].From {
+			i--
+		}
+		for i < n-1 && x >= bars[i].To {
+			i++
+		}
+		bars[i].Value++
+	}
+	return bars
+}
+
 func (s Bars) check() error {
 	if len(s.Bars) == 0 {
 		return fmt.Errorf("Bars is empty")

@@ -1,6 +1,6 @@
-// Package chart draws pictures of numbers: lines, areas, candles, marks, bars, fans and heat maps,
-// in panels one above the other that share the horizontal axis. Every static picture of the program
-// is made here, as SVG or PNG.
+// Package chart draws pictures of numbers: lines, areas, candles, marks, bars, fans, heat maps with
+// outlines, parallel coordinates and bridges, in panels one above the other that share the
+// horizontal axis. Every static picture of the program is made here, as SVG or PNG.
 //
 // The package never reads a clock or a file, keeps nothing between two calls, and imports no
 // package of this module. The same Chart gives the same bytes. Colours are roles (Main, Up, Down):
@@ -44,8 +44,8 @@ type Axis struct {
 // no mark.
 type Point struct{ X, Y float64 }
 
-// A Layer is one series of a panel: Line, Area, Fan, Candles, Marks, Bars or HeatMap. Layers whose
-// Name is not empty stand in the legend above their panel.
+// A Layer is one series of a panel: Line, Area, Fan, Candles, Marks, Bars, HeatMap, Outline,
+// Parallel or Bridge. Layers whose Name is not empty stand in the legend above their panel.
 type Layer interface {
 	// check returns an error that begins with the place inside the layer: "Points[3].X is NaN".
 	check() error

@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"math/rand/v2"
 	"regexp"
 	"strconv"
 	"strings"
@@ -77,6 +78,10 @@ func TestBadInputIsAnErrorThatNamesThePlace(t *testing.T) {
 			"Panels[0].Layers[0].Candles[0].Low 3 and High 4 must enclose Open 2 and Close 3"},
 		{one(chart.Candles{Candles: []chart.Candle{{0, 1, 2, 4, 3, nan}}}),
 			"Panels[0].Layers[0].Candles[0].Close is NaN"},
+		{one(chart.Bridge{}), "Panels[0].Layers[0].Steps is empty"},
+		{one(chart.Bridge{Steps: []chart.Step{{To: math.NaN()}}}), "Panels[0].Layers[0].Steps[0].To is NaN"},
+		{one(chart.Bridge{Steps: []chart.Step{{Low: 2, High: 1}}}),
+			"Panels[0].Layers[0].Steps[0].Low is 2: it must not be above High, 1"},
 		{one(chart.Bars{}), "Panels[0].Layers[0].Bars is empty"},
 		{one(chart.Bars{Bars: []chart.Bar{{3, 2, 1}}}),
 			"Panels[0].Layers[0].Bars[0].From is 3: it must be less than To, 2"},
@@ -96,6 +101,17 @@ func TestBadInputIsAnErrorThatNamesThePlace(t *testing.T) {
 			"Panels[0].Layers[0].Values[0] has 1 values, Columns has 2 names"},
 		{chart.Chart{Times: true, Panels: one(heat).Panels},
 			"Panels[0].Layers[0] is a HeatMap: its chart cannot have Times"},
+		{one(heat, chart.HeatMap{Columns: []string{"a", "b"}, Rows: []string{"c"}, Values: [][]float64{{1, 2}}}),
+			"Panels[0].Layers[1], a HeatMap, has 2 columns, the one above has 1"},
+		{one(chart.Outline{}), "Panels[0].Layers[0].Inside is empty"},
+		{one(chart.Outline{Inside: [][]bool{{true}, {}}}),
+			"Panels[0].Layers[0].Inside[1] has 0 cells, the first row has 1"},
+		{one(chart.Parallel{}), "Panels[0].Layers[0].Axes has 0 axes: it must have two at least"},
+		{one(chart.Parallel{Axes: make([]chart.Scale, 2)}), "Panels[0].Layers[0].Lines is empty"},
+		{one(chart.Parallel{Axes: make([]chart.Scale, 2), Lines: [][]float64{{1}}}),
+			"Panels[0].Layers[0].Lines[0] has 1 heights, Axes has 2"},
+		{one(chart.Parallel{Axes: make([]chart.Scale, 2), Lines: [][]float64{{1, nan}}}),
+			"Panels[0].Layers[0].Lines[0][1] is NaN: it must be from 0 to 1"},
 	} {
 		_, err := row.c.SVG()
 		require.EqualError(t, err, "chart: "+row.want)
@@ -366,6 +382,13 @@ func fuzzed(data []byte, text string) chart.Chart {
 				Low: min(at(i+2), at(i+3)), High: max(at(i+2), at(i+3)), Close: at(i + 3)})
 		}
 		c.Panels[0].Layers = []chart.Layer{candles}
+	case 6:
+		var bridge chart.Bridge
+		for i := 0; i+3 < len(values); i += 4 {
+			bridge.Steps = append(bridge.Steps, chart.Step{Name: text, Label: text, From: at(i), To: at(i + 1),
+				Low: min(at(i+2), at(i+3)), High: max(at(i+2), at(i+3))})
+		}
+		c.Panels[0].Layers = []chart.Layer{bridge}
 	default:
 		var bars chart.Bars
 		for i := 0; i+2 < len(values); i += 3 {
@@ -374,4 +397,27 @@ func fuzzed(data []byte, text string) chart.Chart {
 		c.Panels[0].Layers = []chart.Layer{bars}
 	}
 	return c
+}
+
+func TestAHistogramCountsEachNumberOnce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		values, n := make([]float64, rng.IntN(50)), 1+rng.IntN(9)
+		for i := range values {
+			values[i] = math.Round(10*rng.NormFloat64()) / 4
+		}
+		counted := 0.0
+		for i, b := range chart.Histogram(append(values, math.NaN(), math.Inf(1)), n) {
+			in := 0.0
+			for _, x := range values {
+				if x >= b.From && (x < b.To || i == n-1 && x == b.To) {
+					in++
+				}
+			}
+			require.Equal(t, in, b.Value)
+			counted += b.Value
+		}
+		require.Equal(t, len(values), int(counted))
+	}
+	require.Nil(t, chart.Histogram([]float64{math.NaN()}, 3))
 }

@@ -29,8 +29,11 @@ func (l *layout) draw(s surface) {
 		for _, layer := range p.Layers {
 			layer.draw(&f)
 		}
-		if h := p.grid(); h != nil {
-			h.scale(&f, float64(f.area.Max.X)+16)
+		switch n := p.named().(type) {
+		case HeatMap:
+			n.scale(&f, float64(f.area.Max.X)+16)
+		case Parallel:
+			n.scale(&f)
 		}
 	}
 	l.foot(s)
@@ -41,14 +44,14 @@ func (l *layout) rules(f *frame, up []tick) {
 	var lines vg.Path
 	for _, t := range up {
 		y := f.y(t.value)
-		if l.grid == nil {
+		if l.columns == nil {
 			lines.Move(vg.Point{X: f.area.Min.X, Y: y})
 			lines.Line(vg.Point{X: f.area.Max.X, Y: y})
 		}
 		f.text(vg.Point{X: f.area.Min.X - 6, Y: y - 4}, end, t.label)
 	}
 	for _, t := range l.across {
-		if x := f.x(t.value); l.grid == nil {
+		if x := f.x(t.value); l.columns == nil {
 			lines.Move(vg.Point{X: x, Y: f.area.Min.Y})
 			lines.Line(vg.Point{X: x, Y: f.area.Max.Y})
 		}

@@ -139,4 +139,6 @@ func (h HeatMap) scale(f *frame, x float64) {
 	}
 }
 
+func (h HeatMap) names() (columns, rows []string) { return h.Columns, h.Rows }
+
 func (h HeatMap) key() key { return key{} }

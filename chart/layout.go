@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"math"
+	"strings"
 	"unicode/utf8"
 
 	"gonum.org/v1/plot/vg"
@@ -93,7 +94,7 @@ func (f *frame) contains(p Point) bool {
 type layout struct {
 	chart         *Chart
 	width, height float64
-	grid          *HeatMap // the first one: its columns name the horizontal axis
+	columns       []string // names of the places 0, 1, 2 … of the horizontal axis; nil: it has numbers
 	frames        []frame  // without a surface
 	across        []tick
 	up            [][]tick // by panel
@@ -105,7 +106,7 @@ func (c *Chart) layout() (*layout, error) {
 		return nil, fmt.Errorf("chart: %w", err)
 	}
 	l := &layout{chart: c, width: c.width(), frames: make([]frame, len(c.Panels)), up: make([][]tick, len(c.Panels))}
-	if err := l.findGrid(); err != nil {
+	if err := l.findNames(); err != nil {
 		return nil, fmt.Errorf("chart: %w", err)
 	}
 	left, right, err := c.across()
@@ -126,21 +127,29 @@ func (c *Chart) layout() (*layout, error) {
 	return l, nil
 }
 
-// findGrid finds the heat maps: all of them must have the same columns, and none can share a chart
-// with times.
-func (l *layout) findGrid() error {
+// named is a layer whose places 0, 1, 2 … have names.
+type named interface {
+	names() (columns, rows []string)
+}
+
+// findNames finds the layers with names: all of them must have as many columns, and none can share
+// a chart with times.
+func (l *layout) findNames() error {
 	for i := range l.chart.Panels {
 		for j, layer := range l.chart.Panels[i].Layers {
-			h, ok := layer.(HeatMap)
-			switch {
-			case !ok:
+			n, ok := layer.(named)
+			if !ok {
+				continue
+			}
+			kind := strings.TrimPrefix(fmt.Sprintf("%T", layer), "chart.")
+			switch columns, _ := n.names(); {
 			case l.chart.Times:
-				return fmt.Errorf("Panels[%d].Layers[%d] is a HeatMap: its chart cannot have Times", i, j)
-			case l.grid != nil && len(h.Columns) != len(l.grid.Columns):
-				return fmt.Errorf("Panels[%d].Layers[%d].Columns has %d names, the HeatMap above has %d",
-					i, j, len(h.Columns), len(l.grid.Columns))
-			case l.grid == nil:
-				l.grid = &h
+				return fmt.Errorf("Panels[%d].Layers[%d] is a %s: its chart cannot have Times", i, j, kind)
+			case l.columns != nil && len(columns) != len(l.columns):
+				return fmt.Errorf("Panels[%d].Layers[%d], a %s, has %d columns, the one above has %d", i, j, kind,
+					len(columns), len(l.columns))
+			case l.columns == nil:
+				l.columns = columns
 			}
 		}
 	}
@@ -181,7 +190,7 @@ func (p *Panel) shown() box {
 		return b
 	}
 	b.low, b.high = widened(b.low, b.high)
-	if p.grid() != nil {
+	if p.named() != nil {
 		return b
 	}
 	room := (b.high - b.low) / 25
@@ -206,11 +215,11 @@ func widened(low, high float64) (wideLow, wideHigh float64) {
 	return low, high
 }
 
-// grid returns the panel's heat map, or nil.
-func (p *Panel) grid() *HeatMap {
+// named returns the panel's first layer with names, or nil.
+func (p *Panel) named() named {
 	for _, layer := range p.Layers {
-		if h, ok := layer.(HeatMap); ok {
-			return &h
+		if n, ok := layer.(named); ok {
+			return n
 		}
 	}
 	return nil
@@ -219,8 +228,9 @@ func (p *Panel) grid() *HeatMap {
 // ticks returns the labels of the vertical axis.
 func (p *Panel) ticks(shown box) []tick {
 	room := p.height() - headHeight
-	if h := p.grid(); h != nil {
-		return nameTicks(h.Rows, int(room/14))
+	if n := p.named(); n != nil {
+		_, rows := n.names()
+		return nameTicks(rows, int(room/14))
 	}
 	return numberTicks(shown.low, shown.high, int(max(room/36, 2)))
 }
@@ -229,8 +239,13 @@ func (p *Panel) ticks(shown box) []tick {
 func (l *layout) place(margin float64) {
 	c := l.chart
 	right := l.width - rightMargin
-	if l.grid != nil {
-		right = l.width - scaleMargin
+	for i := range c.Panels {
+		switch n := c.Panels[i].named().(type) {
+		case HeatMap:
+			right = l.width - scaleMargin
+		case Parallel:
+			right = l.width - n.margin()
+		}
 	}
 	foot := float64(footHeight)
 	if c.X.Unit != "" {
@@ -255,12 +270,12 @@ func (l *layout) place(margin float64) {
 func (l *layout) acrossTicks(room float64) []tick {
 	shown := l.frames[0].shown
 	switch {
-	case l.grid != nil:
+	case l.columns != nil:
 		widest := 0.0
-		for _, name := range l.grid.Columns {
+		for _, name := range l.columns {
 			widest = max(widest, textWidth(shorten(name)))
 		}
-		return nameTicks(l.grid.Columns, int(room/(widest+10)))
+		return nameTicks(l.columns, int(room/(widest+10)))
 	case l.chart.Times:
 		return timeTicks(shown.left, shown.right, int(max(room/90, 1)))
 	}

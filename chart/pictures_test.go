@@ -65,6 +65,7 @@ func pictures() map[string]chart.Chart {
 		"equity": equityPicture(), "candles": candlePicture(), "months": monthPicture(), "fan": fanPicture(),
 		"heatmap": heatPicture(false), "signed": heatPicture(true), "scatter": scatterPicture(),
 		"histogram": histogramPicture(), "plots": plotsPicture(),
+		"plateau": plateauPicture(), "parallel": parallelPicture(), "bridge": bridgePicture(),
 	}
 }
 
@@ -183,6 +184,51 @@ func heatPicture(signed bool) chart.Chart {
 		{Height: 300, Y: chart.Axis{Unit: "slow"}, Layers: []chart.Layer{
 			h, chart.Marks{Role: chart.Ink, Shape: chart.Diamond, Points: []chart.Point{{X: 18, Y: 7}}},
 		}},
+	}}
+}
+
+// plateauPicture is a heat map with the cells of half its height outlined.
+func plateauPicture() chart.Chart {
+	c := heatPicture(true)
+	h := c.Panels[0].Layers[0].(chart.HeatMap)
+	inside := make([][]bool, len(h.Values))
+	for i, row := range h.Values {
+		inside[i] = make([]bool, len(row))
+		for j, value := range row {
+			inside[i][j] = value > 0.7
+		}
+	}
+	c.Panels[0].Layers = append(c.Panels[0].Layers, chart.Outline{Name: "plateau", Inside: inside})
+	return c
+}
+
+// parallelPicture is three parameters with a result, the best sets in colour.
+func parallelPicture() chart.Chart {
+	rng := rand.New(rand.NewPCG(6, 6))
+	axes := []chart.Scale{{"fast", []string{"5", "20", "80"}}, {"slow", []string{"20", "500"}},
+		{"path", []string{"adaptive", "ohlc"}}, {"Sharpe", []string{"-1.2", "0.3", "1.8"}}}
+	var all, best [][]float64
+	for range 120 {
+		line := []float64{rng.Float64(), rng.Float64(), float64(rng.IntN(2)), 0}
+		line[3] = math.Exp(-4*(line[0]-0.7)*(line[0]-0.7)) * (0.4 + 0.6*line[1])
+		if all = append(all, line); line[3] > 0.85 {
+			best = append(best, line)
+		}
+	}
+	return chart.Chart{Label: "parameters and Sharpe", Panels: []chart.Panel{{Layers: []chart.Layer{
+		chart.Parallel{Name: "all", Width: 0.6, Axes: axes, Lines: all},
+		chart.Parallel{Name: "the best", Role: chart.Main, Axes: axes, Lines: best}}}}}
+}
+
+// bridgePicture goes from a backtest to live, with a range of each term.
+func bridgePicture() chart.Chart {
+	return chart.Chart{Label: "from backtest to live", X: chart.Axis{Unit: "EUR"}, Panels: []chart.Panel{
+		{Height: 200, Layers: []chart.Layer{chart.Bridge{Steps: []chart.Step{
+			{Name: "backtest", Label: "120.00", From: 120, To: 120},
+			{Name: "data", Label: "-22.50", From: 120, To: 97.5, Low: 95, High: 101},
+			{Name: "people", Label: "+4.00", From: 97.5, To: 101.5},
+			{Name: "orders <b>", Label: "-41.50", From: 101.5, To: 60, Low: 48, High: 72},
+			{Name: "live", Label: "60.00", From: 60, To: 60}}}}},
 	}}
 }
 

@@ -98,6 +98,7 @@ type setup struct {
 	observer  engine.Observer
 	slots     []engine.Slot
 	noDeposit bool
+	own       []bool // the allocations, as NewAccount takes them
 	run       uuid.UUID
 	plots     strategy.Plotter
 }
@@ -156,7 +157,7 @@ func newBench(t testing.TB, s setup) *bench {
 		for i := range strategies {
 			slots[i].Strategy = strategies[i]
 		}
-		account := state.NewAccount(b.catalog, len(slots), nil)
+		account := state.NewAccount(b.catalog, len(slots), s.own)
 		gate := risk.New(b.catalog,
 			risk.Config{Account: s.account,
 				Strategies: append(s.limits, make([]risk.Limits, len(slots)-len(s.limits))...), Fees: fees})

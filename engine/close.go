@@ -12,6 +12,12 @@ import (
 // Close leaves a strategy's position in a market, or an amount of it: see MarketDesk.Close. A
 // halted strategy is not called, so it cannot ask; a Close that it began before goes on.
 func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag string) error {
+	call, _ := e.calls.Now()
+	return e.close(id, m, amount, tag, call.Kind == CallCandle || call.Kind == CallCandles)
+}
+
+// close is Close; atClose: it is decided on a candle's close.
+func (e *Engine) close(id market.StrategyID, m market.ID, amount market.Qty, tag string, atClose bool) error {
 	held := e.account.Position(id, m).Amount
 	whole := amount == 0 || held > 0 && amount >= held
 	if whole {
@@ -38,9 +44,8 @@ func (e *Engine) Close(id market.StrategyID, m market.ID, amount market.Qty, tag
 		}
 	}
 	e.dropWaiting(id, m, whole, closeLeaves)
-	call, _ := e.calls.Now()
 	err := e.brackets.Close(&bracket.Leave{Strategy: id, Market: m, Whole: whole, Amount: c.Order.Amount, Tag: tag,
-		Last: e.lastID, AtClose: call.Kind == CallCandle || call.Kind == CallCandles})
+		Last: e.lastID, AtClose: atClose})
 	if e.unheard = e.brackets.HasReports(); err != nil { // reports: it has failed already
 		e.tell(&e.slots[id-1], c, err)
 	}

@@ -47,17 +47,26 @@ func (e *Engine) CancelHalted(at market.Time) (commands []market.Command, left i
 	return e.out, left
 }
 
-// HaltUnsaved halts the strategies whose Save failed, so that they do not trade beyond the state
-// that a restart would load. some reports whether there were any.
-func (e *Engine) HaltUnsaved(at market.Time) (commands []market.Command, some bool) {
-	e.begin(at)
+// Unsaved are the strategies whose Save failed, as halts that are due: so that they do not trade
+// beyond the state that a restart would load. Halted ones are left out.
+func (e *Engine) Unsaved() (due []Halt) {
 	for i := range e.slots {
 		if s := &e.slots[i]; s.unsaved != "" && !s.halted {
-			e.halt(s, "its state cannot be saved: "+s.unsaved)
-			some = true
+			due = append(due, Halt{Strategy: s.id, Name: s.Name, At: e.now,
+				Reason: "its state cannot be saved: " + s.unsaved})
 		}
 	}
-	return e.out, some
+	return due
+}
+
+// HaltedOpen reports whether a halted strategy has an open order: CancelHalted may do something.
+func (e *Engine) HaltedOpen() bool {
+	for i := range e.slots {
+		if s := &e.slots[i]; s.halted && e.account.OpenBy(s.id) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Resume lets a halted strategy trade again. It receives the next event as if it had never been

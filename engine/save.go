@@ -117,7 +117,7 @@ type snapshotCache struct {
 // and when the process ends. An error of write is returned unchanged. When the transaction fails
 // later, the next one must write the same parts, or those of SaveAll in the place of all others.
 // After an arithmetic error (Err) nothing is saved. A strategy whose Save fails keeps its last
-// saved state: call HaltUnsaved after each Save.
+// saved state: halt those of Unsaved after each Save.
 //
 // The names of the strategies must be set and differ, because Restore matches by them.
 func (e *Engine) Save(write func(part string, data []byte) error) error {
@@ -202,7 +202,7 @@ func (w *partWriter) part(name string, changed bool, save func([]byte) ([]byte, 
 	}
 }
 
-// strategy writes a strategy's own state. A strategy whose Save fails is left to HaltUnsaved: the
+// strategy writes a strategy's own state. A strategy whose Save fails is left to Unsaved: the
 // others are still saved.
 func (w *partWriter) strategy(s *slot) {
 	w.part(PartStrategy+s.Name, s.called, func(dst []byte) ([]byte, error) {
@@ -217,6 +217,14 @@ func (w *partWriter) strategy(s *slot) {
 
 // errUnsaved: the part is left out.
 var errUnsaved = errors.New("left out")
+
+// Names are the strategies' names by StrategyID − 1.
+func (e *Engine) Names() (names []string) {
+	for i := range e.slots {
+		names = append(names, e.slots[i].Name)
+	}
+	return names
+}
 
 // names are the strategies' names by StrategyID − 1.
 func (e *Engine) names() ([]string, error) {

@@ -329,10 +329,10 @@ func TestAStrategyWhoseStateCannotBeSavedIsHaltedAlone(t *testing.T) {
 		saved := saveAll(t, b.engine)
 		require.Nil(t, saved[engine.PartStrategy+"a"])
 		require.NotNil(t, saved[engine.PartStrategy+"b"])
-		_, some := b.engine.HaltUnsaved(b.now)
-		require.True(t, some)
-		_, some = b.engine.HaltUnsaved(b.now)
-		require.False(t, some, "once")
+		due := b.engine.Unsaved()
+		require.Len(t, due, 1)
+		b.engine.HaltOne(b.now, due[0].Strategy, due[0].Reason)
+		require.Empty(t, b.engine.Unsaved(), "once")
 		why, halted := b.engine.Halted(1)
 		require.True(t, halted)
 		require.Equal(t, c.want, why.Reason)
@@ -347,8 +347,7 @@ func TestAStrategyWhoseStateCannotBeSavedIsHaltedAlone(t *testing.T) {
 		require.True(t, halted)
 		b.engine.Resume(b.now, 1)
 		saveAll(t, b.engine)
-		_, some = b.engine.HaltUnsaved(b.now)
-		require.True(t, some, "it is tried again after a resume")
+		require.NotEmpty(t, b.engine.Unsaved(), "it is tried again after a resume")
 	}
 }
 
@@ -511,4 +510,43 @@ func FuzzRestoreNeverPanics(f *testing.F) {
 		_, err = restored(t, again)
 		require.NoError(t, err)
 	})
+}
+
+// TestAStrategyThatIsShortGoesOnAfterARestart buys with all money of an allocation, dearer than the
+// gate could know. After the restart, buys are refused until a sale has brought the money back.
+func TestAStrategyThatIsShortGoesOnAfterARestart(t *testing.T) {
+	b := newBench(t, setup{noDeposit: true, own: []bool{false, true}, slots: []engine.Slot{{Strategy: &script{
+		candle: func(d *strategy.Desk, _ market.Candle) { d.In(1).Buy(strategy.Amount(btc)) }}}}})
+	candle := func(at market.Time) []market.Command {
+		return b.engine.Step(&market.Event{Kind: market.KindCandles, At: at,
+			Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
+	}
+	fill := func(id market.OrderID, side market.Side, price market.Price) {
+		f := fillNumbered(byte(id), id, btc)
+		f.Side, f.Price = side, price
+		b.engine.Step(&market.Event{Kind: market.KindReport, At: b.engine.Now(),
+			Report: reported(id, b.engine.Now(), market.StatusFilled, btc), Fills: []market.Fill{f}})
+		require.NoError(t, b.engine.Err())
+	}
+	b.engine.Step(&market.Event{Kind: market.KindTransfer, At: start, Owner: 1, Asset: 1, Money: 100 * eur})
+	require.Len(t, candle(start+minute), 1)
+	fill(1, market.Buy, 105*at1)
+	saved := saveAll(t, b.engine)
+	var refused error
+	b.account, b.engine = b.remake(&script{candle: func(d *strategy.Desk, _ market.Candle) {
+		if _, refused = d.In(1).Buy(strategy.Amount(btc / 10)); refused != nil {
+			d.In(1).Sell(strategy.Amount(btc))
+		}
+	}})
+	_, err := b.engine.Restore(0, saved, nil)
+	require.NoError(t, err)
+	require.Equal(t, saved, saveAll(t, b.engine))
+	available, held := b.account.Balance(1, 1)
+	require.Equal(t, [2]market.Money{-5 * eur, 0}, [2]market.Money{available, held})
+	require.Len(t, candle(start+2*minute), 1)
+	require.ErrorContains(t, refused, "refused: ")
+	fill(2, market.Sell, 107*at1)
+	require.Len(t, candle(start+3*minute), 1)
+	require.NoError(t, refused)
+	require.NoError(t, b.account.Check())
 }

@@ -31,6 +31,16 @@ func (e *Engine) SetMembers(id market.StrategyID, next strategy.Membership) {
 	s.Universe, s.members = append(slices.Clone(present), next), len(present)
 }
 
+// Universe are the members of a strategy's universe from the present time on; nil: it has none.
+func (e *Engine) Universe(id market.StrategyID) []strategy.Membership {
+	s := &e.slots[id-1]
+	if s.Universe == nil {
+		return nil
+	}
+	e.Members(id) // moves on to those of the present
+	return slices.Clone(s.Universe[max(0, s.members-1):])
+}
+
 // outside reports whether a market does not belong to a strategy's universe.
 func (e *Engine) outside(id market.StrategyID, m market.ID) bool {
 	return e.slots[id-1].Universe != nil && !slices.Contains(e.Members(id), m)

@@ -47,6 +47,7 @@ const (
 	CodeStopLossLimitParameters = 238
 	CodeSwitchAmountKind        = 239
 	CodeNotFound                = 240
+	CodeOutOfWindow             = 304
 	CodeTick                    = 422
 	CodeHalted                  = 423
 	CodeCancelOnly              = 424
@@ -116,7 +117,7 @@ func (e *Error) OfMarket() bool { return e.Code >= CodeTick && e.Code <= CodeNot
 
 // OfKey reports whether the exchange refused the API key, not the request (300 to 312 without 304,
 // which is about the clock): it does not know the key, or the key lacks the right.
-func (e *Error) OfKey() bool { return e.Code >= 300 && e.Code <= 312 && e.Code != 304 }
+func (e *Error) OfKey() bool { return e.Code >= 300 && e.Code <= 312 && e.Code != CodeOutOfWindow }
 
 // Outcome returns Rejected for the exchange's own JSON with a 4xx status, bans and failed
 // authentication included, and Unknown for everything else: a 5xx, a body that was not the
@@ -196,6 +197,16 @@ func ParseError(status int, body []byte) *Error {
 		return &Error{Status: status, Message: "an answer that is not the exchange's: " + clip(string(body))}
 	}
 	return &Error{Code: answer.Code, Status: status, Message: answer.Message}
+}
+
+// ParseRefusal reads a refusal on the WebSocket, which has no HTTP status (websocket-facts 7): it
+// gets that of the same code over REST, or 0, whose outcome is Unknown.
+func ParseRefusal(frame []byte) *Error {
+	refusal := ParseError(0, frame)
+	if row := lookup(refusal.Code); row != nil {
+		refusal.Status = row.Status
+	}
+	return refusal
 }
 
 // AppendError appends the body that the exchange sends for e.

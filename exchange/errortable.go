@@ -104,7 +104,7 @@ var errorTable = []errorRow{
 	{Error{412, 400, "The address is invalid."}, "%s_address_invalid."},
 	{Error{413, 400, "The address is not on the list of allowed addresses."}, ""},
 	{Error{414, 400, "Withdrawals wait for two minutes after a login."}, ""},
-	{Error{415, 404, "Unknown WebSocket action."}, ""},
+	{Error{415, 404, "Invalid action. Please check the request."}, ""},
 	{Error{419, 503, "The server is unavailable."}, ""},
 	{Error{422, 400, "The price is not a multiple of the market's tickSize."},
 		"%s is not a multiple of the market's tickSize."},

@@ -3,6 +3,8 @@ package exchange
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -24,4 +26,18 @@ type MarketData interface {
 	Rules(ctx context.Context) ([]market.Market, error)
 	// Now is the best estimate of the exchange's time.
 	Now() market.Time
+}
+
+// TradeData is the public trades of an exchange. Its method may be called from several goroutines.
+type TradeData interface {
+	// TradesBetween appends the trades of a market from one time to another, both ends included,
+	// the newest first; of more than limit, the newest. A zero end is open.
+	TradesBetween(ctx context.Context, m *market.Market, from, to market.Time, limit int,
+		dst []PublicTrade) ([]PublicTrade, error)
+}
+
+// PublicTrade is one trade of a market with its id, for paging.
+type PublicTrade struct {
+	market.Trade
+	ID uuid.UUID
 }

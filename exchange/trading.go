@@ -21,7 +21,9 @@ type Intent struct {
 	Method, Path  string // the path with /v2 and its query, as signed
 	Body          []byte // JSON; empty for a cancel
 	Timestamp     int64  // signed, Unix milliseconds on the exchange's clock
-	Window        int64  // milliseconds after Timestamp in which the exchange takes it (specification 5)
+	// Window is how many milliseconds after Timestamp the exchange takes it (specification 5). Over
+	// a socket, where nothing bounds that, it is the longest window that there is.
+	Window int64
 }
 
 // Record is an order as the exchange returns it, with its fills: all of them from GET, those of the

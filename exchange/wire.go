@@ -48,6 +48,49 @@ func appendRecord(dst []byte, cat *market.Catalog, o *market.Order, fills []mark
 	return append(w.Dst, '}')
 }
 
+// AppendOrderEvent appends the event that tells of a change of an order on the channel account
+// (specification 6, websocket-facts 6): its record without fills, fees and the deprecated
+// disableMarketProtection, and what happened to it.
+func AppendOrderEvent(dst []byte, cat *market.Catalog, o *market.Order, exec market.ExecutionType) []byte {
+	w := begin(dst, cat, o)
+	w.Text("event", "order")
+	w.identity(o, true)
+	w.times(o)
+	w.Word("status", o.Status.String())
+	w.Word("side", o.Side.String())
+	w.Word("orderType", o.Type.String())
+	w.amounts(o)
+	w.trigger(o)
+	w.Fixed("filledAmount", int64(o.FilledAmount), w.m.AmountDigits)
+	w.Value("filledAmountQuote", o.FilledAmountQuote, w.m.ValueDigits)
+	w.Word("selfTradePrevention", o.SelfTradePrevention.String())
+	w.Boolean("visible", o.Visible)
+	w.Word("timeInForce", o.TimeInForce.String())
+	w.Boolean("postOnly", o.PostOnly)
+	w.Integer("operatorId", o.OperatorID)
+	w.Word("executionType", exec.String())
+	w.Word("restatementReason", o.RestatementReason.String())
+	if o.CodGroupID != 0 {
+		w.Integer("codGroupId", int64(o.CodGroupID))
+	}
+	return append(w.Dst, '}')
+}
+
+// AppendFillEvent appends the event that tells of a fill of o on the channel account
+// (websocket-facts 6). The fee is left out until the fill is settled.
+func AppendFillEvent(dst []byte, cat *market.Catalog, o *market.Order, f *market.Fill) []byte {
+	w := begin(dst, cat, o)
+	w.Text("event", "fill")
+	w.Integer("timestamp", f.Time.Millis())
+	w.Integer("timestampNs", int64(f.Time))
+	w.identity(o, true)
+	w.Integer("operatorId", o.OperatorID)
+	w.ID("fillId", f.ID)
+	w.Word("side", o.Side.String())
+	w.deal(f)
+	return append(w.Dst, '}')
+}
+
 // writer appends the members of one order's record.
 type writer struct {
 	wire.Writer
@@ -141,10 +184,8 @@ func (w *writer) fills(fills []market.Fill) {
 	w.Close(']')
 }
 
-func (w *writer) fill(f *market.Fill) {
-	w.Open('{')
-	w.ID("id", f.ID)
-	w.Integer("timestamp", f.Time.Millis())
+// deal writes what a fill traded. Its fee is left out until it is settled.
+func (w *writer) deal(f *market.Fill) {
 	w.Fixed("amount", int64(f.Amount), w.m.AmountDigits)
 	w.Fixed("price", int64(f.Price), w.m.PriceDigits)
 	w.Boolean("taker", f.Taker)
@@ -152,6 +193,13 @@ func (w *writer) fill(f *market.Fill) {
 		w.Value("fee", f.Fee, w.m.ValueDigits)
 		w.Text("feeCurrency", w.feeCurrency(f.FeeCurrency))
 	}
+}
+
+func (w *writer) fill(f *market.Fill) {
+	w.Open('{')
+	w.ID("id", f.ID)
+	w.Integer("timestamp", f.Time.Millis())
+	w.deal(f)
 	w.Boolean("settled", f.Settled)
 	w.Close('}')
 }

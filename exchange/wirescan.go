@@ -115,26 +115,33 @@ func (s *recordScanner) fills(into *[]fillRecord) {
 
 func (s *recordScanner) fill(f *fillRecord) {
 	for s.Object(); s.Member(); {
-		switch string(s.Name()) {
-		case "id":
+		if string(s.Name()) == "id" {
 			s.text("fills.id", &f.id)
-		case "timestamp":
-			s.number("fills.timestamp", &f.timestamp)
-		case "amount":
-			s.number("fills.amount", &f.amount)
-		case "price":
-			s.number("fills.price", &f.price)
-		case "taker":
-			s.flag("fills.taker", &f.taker)
-		case "fee":
-			s.number("fills.fee", &f.fee)
-		case "feeCurrency":
-			s.text("fills.feeCurrency", &f.feeCurrency)
-		case "settled":
-			f.settledKnown = s.Peek() != 'n'
-			s.flag("fills.settled", &f.settled)
-		default:
-			s.Discard()
+			continue
 		}
+		s.fillMember(f)
+	}
+}
+
+// fillMember reads a member of a fill but its id.
+func (s *recordScanner) fillMember(f *fillRecord) {
+	switch string(s.Name()) {
+	case "timestamp":
+		s.number("fills.timestamp", &f.timestamp)
+	case "amount":
+		s.number("fills.amount", &f.amount)
+	case "price":
+		s.number("fills.price", &f.price)
+	case "taker":
+		s.flag("fills.taker", &f.taker)
+	case "fee":
+		s.number("fills.fee", &f.fee)
+	case "feeCurrency":
+		s.text("fills.feeCurrency", &f.feeCurrency)
+	case "settled":
+		f.settledKnown = s.Peek() != 'n'
+		s.flag("fills.settled", &f.settled)
+	default:
+		s.Discard()
 	}
 }

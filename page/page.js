@@ -2,6 +2,7 @@
 // The script of a page. It loads nothing. It looks for
 //   .packed[data-numbers=ID]  a table with a head and some rows: becomes sortable and filterable over all packed rows
 //   .zoom[data-candles="ID …"] a place for a chart of candles; further data-* name what is drawn over them
+//   .choice[data-label=TEXT]  elements with data-name: a list of their names chooses the one that is shown
 //   .scripted, .unscripted    elements that are shown, and hidden, once the script runs
 // and for packed numbers in <script type="text/plain" id=ID>; page.Pack in Go is their format.
 (() => {
@@ -87,6 +88,19 @@
     };
     const place = key => head.columns.findIndex(c => c.key === key);
     return {head, columns, value, text, place, rows: columns.length ? columns[0].length : 0, at: (key, row) => value(place(key), row)};
+  }
+
+  // Choices.
+
+  function choice(box) {
+    const options = [...box.children], bar = make("div");
+    bar.className = "controls";
+    const select = make("select", undefined, make("label", box.dataset.label + " ", bar));
+    options.forEach((o, i) => { make("option", o.dataset.name, select).value = i; });
+    select.onchange = () => options.forEach((o, i) => { o.hidden = i !== +select.value; });
+    for (const o of options) o.querySelector("h3").hidden = true; // the list has the name
+    box.prepend(bar);
+    select.onchange();
   }
 
   // Tables.
@@ -529,6 +543,7 @@
   }
 
   async function start() {
+    document.querySelectorAll(".choice").forEach(choice);
     if (typeof DecompressionStream === "undefined") throw new Error("this browser cannot unpack the numbers");
     for (const e of document.querySelectorAll(".scripted")) e.hidden = false;
     for (const e of document.querySelectorAll(".unscripted")) e.hidden = true;

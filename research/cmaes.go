@@ -65,7 +65,7 @@ func (m *cmaes) next(values []float64) ([]trial, error) {
 func (m *cmaes) begin(values []float64) {
 	dims := m.c.space.dims
 	start, least := make([]float64, len(dims)), make([]float64, len(dims))
-	for i, at := range m.c.space.places(m.filling[ranked(values)[0]]) {
+	for i, at := range m.c.space.Places(m.filling[ranked(values)[0]]) {
 		width := 1 / float64(len(dims[i].Values))
 		start[i], least[i] = (float64(at)+0.5)*width, cmaesLeast*width
 	}

@@ -97,7 +97,7 @@ func TestASetIsItsPlaces(t *testing.T) {
 		s, err := NewSpace(dims...)
 		require.NoError(t, err)
 		set := rapid.Uint64Range(0, s.Size()-1).Draw(t, "set")
-		at, point := s.places(set), make([]float64, len(dims))
+		at, point := s.Places(set), make([]float64, len(dims))
 		for i, setting := range s.Settings(set) {
 			require.Equal(t, Setting{dims[i].Key, dims[i].Values[at[i]]}, setting)
 			point[i] = (float64(at[i]) + rapid.Float64Range(0.01, 0.99).Draw(t, "within")) /

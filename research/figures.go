@@ -10,33 +10,37 @@ import (
 // without a value is NaN.
 type Figures []float64
 
+// figure is one of the numbers.
+type figure struct {
+	name  string
+	daily bool // it follows from daily returns: see Part
+	of    func(r *backtest.Result) float64
+}
+
 // figureTable are the figures that formulas may name. A new one goes to the end, and raises the
 // version of the file.
-var figureTable = [...]struct {
-	name string
-	of   func(r *backtest.Result) float64
-}{
-	{"sharpe", func(r *backtest.Result) float64 { return float64(r.Performance.Sharpe) }},
-	{"sortino", func(r *backtest.Result) float64 { return float64(r.Performance.Sortino) }},
-	{"calmar", func(r *backtest.Result) float64 { return float64(r.Performance.Calmar) }},
-	{"return", func(r *backtest.Result) float64 { return float64(r.Performance.Return) }},
-	{"profit_factor", func(r *backtest.Result) float64 { return float64(r.Trips.ProfitFactor) }},
-	{"expectancy", func(r *backtest.Result) float64 { return ofTrips(r, r.Trips.Expectancy.Float()) }},
-	{"cagr", func(r *backtest.Result) float64 { return float64(r.Performance.CAGR) }},
-	{"volatility", func(r *backtest.Result) float64 { return float64(r.Performance.Volatility) }},
-	{"drawdown", func(r *backtest.Result) float64 { return float64(r.Performance.Drawdown.Depth) }},
-	{"exposure", func(r *backtest.Result) float64 { return float64(r.Performance.Exposure) }},
-	{"turnover", func(r *backtest.Result) float64 { return float64(r.Performance.Turnover) }},
-	{"fees", func(r *backtest.Result) float64 { return r.Performance.Fees.Float() }},
-	{"final", func(r *backtest.Result) float64 { return r.Performance.Final.Float() }},
-	{"trips", func(r *backtest.Result) float64 { return float64(r.Trips.Count) }},
-	{"positions", func(r *backtest.Result) float64 { return float64(r.Trips.Positions) }},
-	{"win_rate", func(r *backtest.Result) float64 { return float64(r.Trips.WinRate) }},
-	{"orders", func(r *backtest.Result) float64 { return float64(r.Orders.Orders) }},
-	{"fills", func(r *backtest.Result) float64 { return float64(r.Orders.Fills) }},
-	{"days", func(r *backtest.Result) float64 { return float64(r.Performance.Days) }},
-	{"hold_return", func(r *backtest.Result) float64 { return float64(r.Hold.Return) }},
-	{"hold_sharpe", func(r *backtest.Result) float64 { return float64(r.Hold.Sharpe) }},
+var figureTable = [...]figure{
+	{"sharpe", true, func(r *backtest.Result) float64 { return float64(r.Performance.Sharpe) }},
+	{"sortino", true, func(r *backtest.Result) float64 { return float64(r.Performance.Sortino) }},
+	{"calmar", true, func(r *backtest.Result) float64 { return float64(r.Performance.Calmar) }},
+	{"return", true, func(r *backtest.Result) float64 { return float64(r.Performance.Return) }},
+	{"profit_factor", false, func(r *backtest.Result) float64 { return float64(r.Trips.ProfitFactor) }},
+	{"expectancy", false, func(r *backtest.Result) float64 { return ofTrips(r, r.Trips.Expectancy.Float()) }},
+	{"cagr", true, func(r *backtest.Result) float64 { return float64(r.Performance.CAGR) }},
+	{"volatility", true, func(r *backtest.Result) float64 { return float64(r.Performance.Volatility) }},
+	{"drawdown", true, func(r *backtest.Result) float64 { return float64(r.Performance.Drawdown.Depth) }},
+	{"exposure", false, func(r *backtest.Result) float64 { return float64(r.Performance.Exposure) }},
+	{"turnover", false, func(r *backtest.Result) float64 { return float64(r.Performance.Turnover) }},
+	{"fees", false, func(r *backtest.Result) float64 { return r.Performance.Fees.Float() }},
+	{"final", false, func(r *backtest.Result) float64 { return r.Performance.Final.Float() }},
+	{"trips", false, func(r *backtest.Result) float64 { return float64(r.Trips.Count) }},
+	{"positions", false, func(r *backtest.Result) float64 { return float64(r.Trips.Positions) }},
+	{"win_rate", false, func(r *backtest.Result) float64 { return float64(r.Trips.WinRate) }},
+	{"orders", false, func(r *backtest.Result) float64 { return float64(r.Orders.Orders) }},
+	{"fills", false, func(r *backtest.Result) float64 { return float64(r.Orders.Fills) }},
+	{"days", true, func(r *backtest.Result) float64 { return float64(r.Performance.Days) }},
+	{"hold_return", false, func(r *backtest.Result) float64 { return float64(r.Hold.Return) }},
+	{"hold_sharpe", false, func(r *backtest.Result) float64 { return float64(r.Hold.Sharpe) }},
 }
 
 // ofTrips is a figure that a run without a round trip does not have.
@@ -73,4 +77,15 @@ func (f Figures) Of(name string) float64 {
 		}
 	}
 	return math.NaN()
+}
+
+// FigureText writes a figure for a person, with the digits that suit its name.
+func FigureText(name string, f backtest.Figure) string {
+	switch name {
+	case "return", "drawdown", "exposure":
+		return f.Percent(1)
+	case "trips", "fees":
+		return f.Text(0)
+	}
+	return f.Text(2)
 }

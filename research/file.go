@@ -1,7 +1,6 @@
 package research
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -15,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // fileVersion is the version of the sweep's file.
@@ -25,6 +25,7 @@ const fileVersion = 1
 // before the next one is written, so that a kill tears at most the last frame.
 const (
 	fileMagic  = "TIDESWP\n"
+	shardMagic = "TIDESHD\n"       // of the file of a Shard, which no sweep goes on from
 	frameHead  = 8                 // length and CRC-32C of the payload
 	largeFrame = 1 << 30           // a longer length is damage
 	rowHead    = 8 + 2 + 2 + 4 + 4 // set, rung and flags, figures, first day, days
@@ -43,11 +44,23 @@ type Identity struct {
 
 	Objective string   `json:"objective"` // it decides which sets an adaptive method tries
 	Figures   []string `json:"figures"`   // of each row, by place
+
+	Shard *Shard `json:"shard,omitempty"` // nil: the whole sweep
 }
 
-// hash is a hash of all fields, in hexadecimal digits.
+// magic begins the file.
+func (id *Identity) magic() string {
+	if id.Shard != nil {
+		return shardMagic
+	}
+	return fileMagic
+}
+
+// hash is a hash of all fields but the shard, in hexadecimal digits.
 func (id *Identity) hash() string {
-	text, _ := json.Marshal(id) // of texts and numbers
+	whole := *id
+	whole.Shard = nil
+	text, _ := json.Marshal(whole) // of texts and numbers
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
@@ -86,8 +99,10 @@ type Row struct {
 type file struct {
 	path string
 	on   *os.File
-	ends []int64 // by frame, the identity first
-	torn string  // what was wrong behind the last whole group; empty: nothing
+	ends []int64   // by frame, the identity first
+	torn string    // what was wrong behind the last whole group; empty: nothing
+	room []byte    // of append, used again
+	read sync.Pool // of *[]byte: room of series
 }
 
 // openFile opens the file of a sweep, or begins it. What follows the last whole group is cut off.
@@ -130,11 +145,15 @@ func (f *file) groups() int { return len(f.ends) - 1 }
 
 // scan reads the frames. It reports whether the file has a whole identity.
 func (f *file) scan(size int64, id *Identity) (begun bool, err error) {
-	head := make([]byte, len(fileMagic))
+	magic := id.magic()
+	head := make([]byte, len(magic))
 	switch n, err := f.on.ReadAt(head, 0); {
-	case size == 0 || n < len(head) && strings.HasPrefix(fileMagic, string(head[:n])):
+	case size == 0 || n < len(head) && strings.HasPrefix(magic, string(head[:n])):
 		return false, nil
-	case n < len(head) || string(head) != fileMagic:
+	case magic == fileMagic && string(head[:n]) == shardMagic:
+		return false, fmt.Errorf("%s is the file of a shard; join all shards with bot sweep merge, or write elsewhere",
+			f.path)
+	case n < len(head) || string(head) != magic:
 		return false, fmt.Errorf("%s is no file of a sweep; move it away, or write elsewhere", f.path)
 	case err != nil:
 		return false, fmt.Errorf("read %s: %w", f.path, err)
@@ -147,20 +166,24 @@ func (f *file) scan(size int64, id *Identity) (begun bool, err error) {
 	if err := f.belongs(text, id); err != nil {
 		return false, err
 	}
-	at += frameHead + int64(len(text))
+	return true, f.frames(at+frameHead+int64(len(text)), size)
+}
+
+// frames finds the whole groups from a place on.
+func (f *file) frames(at, size int64) error {
 	for f.ends = []int64{at}; at < size; f.ends = append(f.ends, at) {
 		payload, err := f.frame(at, size)
 		if errors.Is(err, errDamaged) {
 			f.torn = fmt.Sprintf("%d bytes behind group %d are damaged or torn; what they held is computed again",
 				size-at, f.groups())
-			return true, nil
+			return nil
 		}
 		if err != nil {
-			return false, err
+			return err
 		}
 		at += frameHead + int64(len(payload))
 	}
-	return true, nil
+	return nil
 }
 
 // unbegun decides on a file without a whole identity: a kill has torn it, or it is damaged.
@@ -183,14 +206,26 @@ func (f *file) belongs(text []byte, id *Identity) error {
 	if err := json.Unmarshal(text, &have); err != nil {
 		return fmt.Errorf("%s: its identity is no JSON: %w", f.path, err)
 	}
-	if have.Version > fileVersion {
-		return fmt.Errorf("%s has format %d, and this program reads up to %d; use the newer program", f.path,
-			have.Version, fileVersion)
+	if err := f.known(have.Version); err != nil {
+		return err
 	}
-	if others := id.differences(&have); len(others) > 0 {
+	others := id.differences(&have)
+	if id.Shard != nil && (have.Shard == nil || *id.Shard != *have.Shard) {
+		others = append(others, "the shard")
+	}
+	if len(others) > 0 {
 		return fmt.Errorf("%s belongs to another sweep, which differs in %s; write to another file, or move this one "+
 			"away",
 			f.path, strings.Join(others, ", "))
+	}
+	return nil
+}
+
+// known checks that this program reads a format.
+func (f *file) known(version int) error {
+	if version > fileVersion {
+		return fmt.Errorf("%s has format %d, and this program reads up to %d; use the newer program", f.path, version,
+			fileVersion)
 	}
 	return nil
 }
@@ -223,7 +258,7 @@ func (f *file) frame(at, size int64) ([]byte, error) {
 	return payload, nil
 }
 
-// begin writes the magic number and the identity.
+// begin writes the magic number and the identity. They get to the disk with the first group.
 func (f *file) begin(id *Identity) error {
 	text, err := json.Marshal(id)
 	if err != nil {
@@ -232,8 +267,12 @@ func (f *file) begin(id *Identity) error {
 	if err := f.cut(0); err != nil {
 		return err
 	}
-	f.ends = []int64{0}
-	return f.append(slices.Concat([]byte(fileMagic), framed(text)))
+	head := slices.Concat([]byte(id.magic()), framed(text))
+	if _, err := f.on.WriteAt(head, 0); err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", f.path, err), f.cut(0))
+	}
+	f.ends = []int64{int64(len(head))}
+	return nil
 }
 
 // cut ends the file at a place.
@@ -244,25 +283,42 @@ func (f *file) cut(at int64) error {
 	return nil
 }
 
-// append writes frames and waits until they are on disk. After an error the file ends where it did.
-func (f *file) append(frames ...[]byte) error {
-	at := f.end()
-	all := bytes.Join(frames, nil)
-	_, err := f.on.WriteAt(all, at)
+// append writes groups, each as a frame, and waits until they are on disk. Where they do not all
+// fit on a full disk, the first ones stay; after another error the file ends where it did.
+func (f *file) append(groups ...[]Row) error {
+	f.room = f.room[:0]
+	ends, at := f.ends, f.end()
+	for _, rows := range groups {
+		f.room = appendFrame(f.room, rows)
+		ends = append(ends, at+int64(len(f.room)))
+	}
+	_, full := f.on.WriteAt(f.room, at)
+	var err error
+	if full != nil {
+		ends, err = f.writeEach(ends)
+	}
 	if err == nil {
 		err = f.on.Sync()
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", f.path, err), f.cut(f.end()))
+		return errors.Join(fmt.Errorf("write %s: %w", f.path, errors.Join(full, err)), f.cut(at))
 	}
-	if at == 0 {
-		f.ends = f.ends[:0]
-	}
-	for _, frame := range frames {
-		at += int64(len(frame))
-		f.ends = append(f.ends, at)
+	if f.ends = ends; full != nil {
+		return fmt.Errorf("write %s: %w", f.path, full)
 	}
 	return nil
+}
+
+// writeEach writes the groups of append one by one, as far as there is room, and returns the ends
+// of those that the file has then.
+func (f *file) writeEach(ends []int64) ([]int64, error) {
+	at := f.end()
+	for have := len(f.ends); have < len(ends); have++ {
+		if _, err := f.on.WriteAt(f.room[ends[have-1]-at:ends[have]-at], ends[have-1]); err != nil {
+			ends = ends[:have]
+		}
+	}
+	return ends, f.cut(ends[len(ends)-1])
 }
 
 // group reads a group, from 0.
@@ -278,8 +334,8 @@ func (f *file) group(n int) ([]Row, error) {
 	return rows, nil
 }
 
-// rowSize is the size of a row in the file.
-func rowSize(r *Row) int64 { return rowHead + 8*int64(len(r.Figures)) + 8*int64(len(r.Daily)) }
+// size is the size of a row in the file.
+func (f *file) size(r *Row) int64 { return rowHead + 8*int64(len(r.Figures)) + 8*int64(len(r.Daily)) }
 
 // place is where the first row of a group is.
 func (f *file) place(group int) int64 { return f.ends[group] + frameHead + 4 }
@@ -287,7 +343,13 @@ func (f *file) place(group int) int64 { return f.ends[group] + frameHead + 4 }
 // series reads the daily returns of a try, or those in excess of a hold. Several goroutines may
 // call it.
 func (f *file) series(t *Try, excess bool, into []float64) error {
-	b, at := make([]byte, 4*t.days), t.at+rowHead+8*int64(len(t.Figures))
+	room, is := f.read.Get().(*[]byte)
+	if !is {
+		room = new([]byte)
+	}
+	defer f.read.Put(room)
+	*room = slices.Grow((*room)[:0], 4*t.days)
+	b, at := (*room)[:4*t.days], t.at+rowHead+8*int64(len(t.Figures))
 	if excess {
 		at += int64(len(b))
 	}
@@ -305,14 +367,27 @@ func (f *file) Close() error { return f.on.Close() }
 
 // framed is a payload with its length and checksum.
 func framed(payload []byte) []byte {
-	head := binary.LittleEndian.AppendUint32(nil, uint32(len(payload)))
-	head = binary.LittleEndian.AppendUint32(head, crc32.Checksum(payload, crcTable))
-	return append(head, payload...)
+	return closeFrame(append(make([]byte, frameHead), payload...), 0)
 }
 
-// bytesOf are rows in binary, framed.
-func bytesOf(rows []Row) []byte {
-	b := binary.LittleEndian.AppendUint32(nil, uint32(len(rows)))
+// closeFrame fills in the length and the checksum of the frame that begins at a place and ends at
+// the end.
+func closeFrame(b []byte, at int) []byte {
+	payload := b[at+frameHead:]
+	binary.LittleEndian.PutUint32(b[at:], uint32(len(payload)))
+	binary.LittleEndian.PutUint32(b[at+4:], crc32.Checksum(payload, crcTable))
+	return b
+}
+
+// appendFrame appends rows in binary, framed.
+func appendFrame(b []byte, rows []Row) []byte {
+	size := frameHead + 4
+	for i := range rows {
+		size += rowHead + 8*len(rows[i].Figures) + 4*len(rows[i].Daily) + 4*len(rows[i].Excess)
+	}
+	at := len(b)
+	b = slices.Grow(b, size)[:at+frameHead]
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(rows)))
 	for i := range rows {
 		r := &rows[i]
 		b = binary.LittleEndian.AppendUint64(b, r.Set)
@@ -329,7 +404,7 @@ func bytesOf(rows []Row) []byte {
 			}
 		}
 	}
-	return framed(b)
+	return closeFrame(b, at)
 }
 
 func flag(on bool) byte {
@@ -339,7 +414,7 @@ func flag(on bool) byte {
 	return 0
 }
 
-// rowsOf reads what bytesOf wrote, without the frame.
+// rowsOf reads what appendFrame wrote, without the frame.
 func rowsOf(b []byte) (rows []Row, ok bool) {
 	if len(b) < 4 {
 		return nil, false
@@ -362,6 +437,24 @@ func rowsOf(b []byte) (rows []Row, ok bool) {
 		rows = append(rows, r)
 	}
 	return rows, len(b) == 0 && uint32(len(rows)) == count
+}
+
+// EncodeRows writes the rows of a group as the file has them.
+func EncodeRows(rows []Row) []byte { return appendFrame(nil, rows)[frameHead:] }
+
+// DecodeRows reads what EncodeRows wrote, and checks that the rows are those of a group.
+func DecodeRows(b []byte, g *Group) ([]Row, error) {
+	rows, ok := rowsOf(b)
+	if !ok {
+		return nil, fmt.Errorf("%d bytes are no rows of a group", len(b))
+	}
+	same := slices.EqualFunc(rows, g.Sets, func(r Row, set uint64) bool {
+		return r.Set == set && r.Rung == g.Rung && len(r.Figures) == len(figureTable)
+	})
+	if !same {
+		return nil, errors.New("the rows are those of other sets")
+	}
+	return rows, nil
 }
 
 // floats reads so many numbers, and returns what follows them.

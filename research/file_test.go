@@ -22,10 +22,10 @@ func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 						Draw(t, "first"),
 				Daily: series.Draw(t, "daily"), Excess: series.Draw(t, "excess")})
 		}
-		frame := bytesOf(rows)
+		frame := appendFrame(nil, rows)
 		size := int64(frameHead + 4)
 		for i := range rows {
-			size += rowSize(&rows[i])
+			size += (*file)(nil).size(&rows[i])
 		}
 		require.Equal(t, size, int64(len(frame)))
 		read, ok := rowsOf(frame[frameHead:])
@@ -44,11 +44,11 @@ func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 }
 
 func FuzzRows(f *testing.F) {
-	f.Add(bytesOf([]Row{{Set: 7, Figures: Figures{1, math.NaN()}, Daily: []float32{1},
+	f.Add(appendFrame(nil, []Row{{Set: 7, Figures: Figures{1, math.NaN()}, Daily: []float32{1},
 		Excess: []float32{2}}})[frameHead:])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if rows, ok := rowsOf(b); ok {
-			require.Len(t, bytesOf(rows), frameHead+len(b))
+			require.Len(t, appendFrame(nil, rows), frameHead+len(b))
 		}
 	})
 }
@@ -107,7 +107,7 @@ func TestAFileOfTheFirstVersionIsRead(t *testing.T) {
 	rows[0].Figures[1] = math.NaN()
 	g, err := openFile(fresh, id)
 	require.NoError(t, err)
-	require.NoError(t, g.append(bytesOf(rows)))
+	require.NoError(t, g.append(rows))
 	require.NoError(t, g.Close())
 	written, err := os.ReadFile(fresh)
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -18,6 +19,7 @@ import (
 type Formula struct {
 	text    string
 	program *vm.Program
+	alone   int // place of the figure that is all of it; -1: it is more
 }
 
 // Objective reads the formula by which sets are ranked: more is better. Its value is a number.
@@ -31,6 +33,9 @@ func (f *Formula) String() string { return f.text }
 
 // Of is the value of an objective; NaN where it is undefined.
 func (f *Formula) Of(figures Figures) float64 {
+	if f.alone >= 0 && f.alone < len(figures) {
+		return figures[f.alone]
+	}
 	value, err := expr.Run(f.program, environment(figures))
 	number, is := value.(float64)
 	if err != nil || !is {
@@ -46,6 +51,32 @@ func (f *Formula) Holds(figures Figures) bool {
 	return err == nil && is && met
 }
 
+// Beyond lists the figures of the formula that do not follow from daily returns: see Part.
+func (f *Formula) Beyond() []string {
+	return slices.DeleteFunc(f.names(), func(name string) bool {
+		return slices.ContainsFunc(figureTable[:], func(f figure) bool { return f.name == name && f.daily })
+	})
+}
+
+// names are the figures of the formula.
+func (f *Formula) names() (names []string) {
+	var seen visitor = func(n ast.Node) {
+		id, is := n.(*ast.IdentifierNode)
+		if is && !slices.Contains(names, id.Value) &&
+			slices.ContainsFunc(figureTable[:], func(f figure) bool { return f.name == id.Value }) {
+			names = append(names, id.Value)
+		}
+	}
+	node := f.program.Node()
+	ast.Walk(&node, seen)
+	return names
+}
+
+// visitor is called with the nodes of a formula.
+type visitor func(ast.Node)
+
+func (v visitor) Visit(n *ast.Node) { v(*n) }
+
 // environment names the figures.
 func environment(figures Figures) map[string]float64 {
 	env := make(map[string]float64, len(figures))
@@ -60,7 +91,8 @@ func compile(text, want string, kind expr.Option) (*Formula, error) {
 	program, err := expr.Compile(text, expr.Env(env), kind,
 		function("sqrt", math.Sqrt), function("log", math.Log))
 	if err == nil {
-		return &Formula{text: text, program: program}, nil
+		alone := slices.IndexFunc(figureTable[:], func(f figure) bool { return f.name == text })
+		return &Formula{text: text, program: program, alone: alone}, nil
 	}
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	first, _, _ = strings.Cut(first, " (1:")

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/research/stats"
 )
 
 // OutcomeSchema is the version of the JSON of an Outcome.
@@ -33,7 +35,35 @@ type Outcome struct {
 	Top     []Ranked `json:"top"` // the best, at most ten
 	Map     *HeatMap `json:"map"` // nil: no dimension has two values
 	Verdict Verdict  `json:"verdict"`
-	File    string   `json:"file"`
+	// Family alone depends on what else was searched; nil: there is no ledger.
+	Family *Family `json:"family,omitempty"`
+	File   string  `json:"file"`
+
+	// Splits are those of PBO, for a picture of them; nil where PBO is missing.
+	Splits *stats.Overfitting `json:"-"`
+}
+
+// Counts says in a sentence what was tried, and what was not.
+func (o *Outcome) Counts() string {
+	text := fmt.Sprintf("%d sets tried, %d different series of returns", o.Tried, o.Distinct)
+	for _, c := range [...]struct {
+		n    int
+		text string
+	}{
+		{o.LeftOut, "left out by the parameters' own rules"}, {o.Started - o.Tried, "dropped on a part of the range"},
+		{o.Undefined, "without a value of the objective: they rank last"},
+		{o.Unfit, "do not meet " + strings.Join(o.Require, " and ") + ": not ranked"},
+		{o.Halted, "in which a strategy was halted"},
+	} {
+		if c.n > 0 {
+			text += fmt.Sprintf("; %d %s", c.n, c.text)
+		}
+	}
+	text += "."
+	if o.Family != nil {
+		text += " " + o.Family.text()
+	}
+	return text
 }
 
 // Ranked is one of the best sets.
@@ -42,6 +72,10 @@ type Ranked struct {
 	Settings []Setting       `json:"settings"`
 	Value    backtest.Figure `json:"value"` // of the objective
 	Figures  []Named         `json:"figures"`
+	// Excess is the annual Sharpe ratio in excess of a hold at the set's own mean exposure, DSR the
+	// p that the set would have as the winner, after the number of tries.
+	Excess backtest.Figure `json:"excess_sharpe"`
+	DSR    Finding         `json:"dsr"`
 }
 
 // Named is a figure with its name.
@@ -75,8 +109,9 @@ const (
 	mapCells = 12 // columns, and rows
 )
 
-// outcome ranks the tries.
-func (s *sweep) outcome() (*Outcome, error) {
+// Outcome ranks the tries and judges the best. It wraps ErrUndefined where no try has a value.
+func (f *Found) Outcome() (_ *Outcome, err error) {
+	s := f.sweep
 	o := &Outcome{Schema: OutcomeSchema, Identity: s.job.Identity, Objective: s.job.Objective.String(),
 		Require: []string{}, From: backtest.Moment(s.from), To: backtest.Moment(s.to), Days: s.days,
 		Space: s.job.Space.size, LeftOut: s.chooser.leftOut, File: s.job.File}
@@ -101,10 +136,11 @@ func (s *sweep) outcome() (*Outcome, error) {
 	if o.Undefined == o.Tried {
 		return nil, fmt.Errorf("%w: %s in %d sets; did any of them trade?", ErrUndefined, o.Objective, o.Tried)
 	}
-	best := s.rank(whole, o)
+	top := s.rank(whole, o)
 	o.Map = s.heatMap(whole)
-	o.Verdict = s.judge(best, o)
-	return o, nil
+	o.Verdict = s.judge(top, o)
+	o.Family, err = s.family(top, &o.Verdict)
+	return o, err
 }
 
 func count(yes bool) int {
@@ -114,11 +150,12 @@ func count(yes bool) int {
 	return 0
 }
 
-// rank fills in the top and returns the best; nil: no set meets the requirements.
-func (s *sweep) rank(whole []*Try, o *Outcome) *Try {
+// rank fills in the top and returns its tries; none: no set meets the requirements.
+func (s *sweep) rank(whole []*Try, o *Outcome) []*Try {
 	fit := slices.DeleteFunc(slices.Clone(whole), func(t *Try) bool { return !t.fits || math.IsNaN(t.Value) })
 	slices.SortStableFunc(fit, func(a, b *Try) int { return better(a.Value, b.Value) })
-	for _, t := range fit[:min(len(fit), topSets)] {
+	fit = fit[:min(len(fit), topSets)]
+	for _, t := range fit {
 		t.Settings = s.job.Space.Settings(t.Set)
 		r := Ranked{Set: t.Set, Settings: t.Settings, Value: backtest.Figure(t.Value)}
 		for i, name := range FigureNames() {
@@ -128,9 +165,8 @@ func (s *sweep) rank(whole []*Try, o *Outcome) *Try {
 	}
 	if len(fit) == 0 {
 		o.Top = []Ranked{}
-		return nil
 	}
-	return fit[0]
+	return fit
 }
 
 // heatMap is that of the first two dimensions with several values.
@@ -153,7 +189,7 @@ func (s *sweep) heatMap(whole []*Try) *HeatMap {
 		if math.IsNaN(t.Value) || math.IsInf(t.Value, 0) {
 			continue
 		}
-		at := s.job.Space.places(t.Set)
+		at := s.job.Space.Places(t.Set)
 		cell := at[axes[0]] * len(m.Columns) / len(x.Values)
 		if len(axes) == 2 {
 			cell += at[axes[1]] * len(m.Rows) / len(s.job.Space.dims[axes[1]].Values) * len(m.Columns)

@@ -2,14 +2,12 @@ package research
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
 	"slices"
 	"sync"
 
-	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -21,6 +19,18 @@ const (
 	minGroup    = 8
 	leastGroups = 32
 )
+
+// store keeps the groups of a search in their order, and reads them back.
+type store interface {
+	groups() int // kept so far, by earlier starts too
+	group(n int) ([]Row, error)
+	append(groups ...[]Row) error // returns when they are kept
+	place(group int) int64        // of its first row: the rows follow each other
+	size(r *Row) int64            // between the place of a row and that of the next one
+	// series writes the daily returns of a try, or those in excess of a hold. Several goroutines
+	// may call it.
+	series(t *Try, excess bool, into []float64) error
+}
 
 // groupsOf cuts a batch into groups of one kin. A group's sets are spread over its kin's, so that
 // each group costs about as much as any other. The cut does not depend on the machine.
@@ -46,9 +56,20 @@ func (s *sweep) groupsOf(batch []trial) (groups [][]int) {
 
 // run runs batch after batch, and leaves the tries in s.
 func (s *sweep) run(ctx context.Context, batch []trial) error {
+	ctx, cancel := context.WithCancel(ctx)
+	ahead := s.runner.Ahead()
+	w := &work{todo: make(chan Group, ahead), done: make(chan Done, 8*ahead), ended: make(chan error, 1)}
+	var running sync.WaitGroup
+	running.Go(func() { w.ended <- s.runner.Run(ctx, w.todo, w.done) })
+	defer func() {
+		cancel()
+		close(w.todo)
+		running.Wait()
+	}()
+	s.work = s.workOf(batch)
 	for len(batch) > 0 {
 		values := make([]float64, len(batch))
-		if err := s.runBatch(ctx, batch, values); err != nil {
+		if err := s.runBatch(ctx, w, batch, values); err != nil {
 			return err
 		}
 		var err error
@@ -60,26 +81,36 @@ func (s *sweep) run(ctx context.Context, batch []trial) error {
 	return nil
 }
 
-// runBatch runs the groups that the file does not have, and adds all to the tries. values are the
+// work is what a sweep and its Runner share.
+type work struct {
+	todo  chan Group
+	done  chan Done
+	ended chan error // gets the error of the Runner
+}
+
+// runBatch runs the groups that are not kept yet, and adds all to the tries. values are the
 // objectives, by place in the batch.
-func (s *sweep) runBatch(ctx context.Context, batch []trial, values []float64) error {
-	groups := s.groupsOf(batch)
-	for len(groups) > 0 && s.groups < s.file.groups() {
-		rows, err := s.file.group(s.groups)
+func (s *sweep) runBatch(ctx context.Context, w *work, batch []trial, values []float64) error {
+	groups := s.job.Identity.Shard.own(s.groupsOf(batch))
+	for len(groups) > 0 && s.groups < s.store.groups() {
+		rows, err := s.store.group(s.groups)
 		if err != nil {
 			return err
 		}
 		if !s.fit(rows, batch, groups[0]) {
-			return fmt.Errorf("%s: group %d has other sets than this sweep would try; move the file away", s.file.path,
+			return fmt.Errorf("%s: group %d has other sets than this sweep would try; move the file away", s.job.File,
 				s.groups+1)
 		}
 		s.add(rows, groups[0], values)
+		kept := s.groupOf(0, batch, groups[0])
+		s.work.total -= s.work.of(&kept) // an earlier start has done it
 		groups = groups[1:]
 	}
 	if len(groups) == 0 {
 		return nil
 	}
-	return s.compute(ctx, batch, groups, values)
+	s.tellBegan()
+	return s.compute(ctx, w, batch, groups, values)
 }
 
 // fit reports whether the rows of the file are those of a group.
@@ -89,47 +120,61 @@ func (s *sweep) fit(rows []Row, batch []trial, group []int) bool {
 	})
 }
 
-// computed is a group that a worker has run.
-type computed struct {
-	group int
-	rows  []Row
-	frame []byte
-	err   error
+// groupOf is a group for a Runner; places are those of its sets in the batch.
+func (s *sweep) groupOf(number int, batch []trial, places []int) Group {
+	rung := batch[places[0]].rung
+	g := Group{Number: number, Rung: rung, From: s.from, To: s.end(rung)}
+	for _, at := range places {
+		g.Sets = append(g.Sets, batch[at].set)
+	}
+	return g
 }
 
-// compute runs groups on all workers and writes them in their order. A worker is at most a few
-// groups ahead of the file: so much is lost where the process is killed.
-func (s *sweep) compute(ctx context.Context, batch []trial, groups [][]int, values []float64) (err error) {
-	if s.ran == 0 {
-		s.kept = s.done
+// end is the end of the part of the range on which a rung runs; 0: the plans' own.
+func (s *sweep) end(rung uint8) market.Time {
+	if rung == 0 {
+		return 0
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	todo := make(chan int, s.job.Workers)
-	done := make(chan computed, s.job.Workers)
-	var workers sync.WaitGroup
-	for range min(s.job.Workers, len(groups)) {
-		workers.Go(func() { s.work(ctx, batch, groups, todo, done) })
+	length := s.job.To - s.from
+	for range rung {
+		length /= halvingPart
 	}
-	defer func() {
-		cancel()
-		close(todo)
-		workers.Wait()
-	}()
-	ahead := 4 * s.job.Workers
-	waiting := map[int]computed{}
-	for sent, written := 0, 0; written < len(groups); {
-		send := todo
-		if sent == len(groups) || sent >= written+ahead {
-			send = nil
+	return s.from + max(length/day, 1)*day
+}
+
+// compute gives groups to the Runner, and keeps them in their order.
+func (s *sweep) compute(ctx context.Context, w *work, batch []trial, groups [][]int, values []float64) (err error) {
+	ahead := s.runner.Ahead()
+	first, waiting := s.groups, map[int]Done{}
+	order, trials := trialFirst(len(groups), ahead)
+	onTrial := s.ran == 0 && s.job.Trial != nil
+	if !onTrial {
+		slices.Sort(order)
+	}
+	for sent := 0; s.groups < first+len(groups); {
+		todo, next := w.todo, Group{}
+		if sent == len(groups) || sent >= trials && first+order[sent] >= s.groups+ahead {
+			todo = nil
+		} else {
+			next = s.groupOf(first+order[sent], batch, groups[order[sent]])
 		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case send <- sent:
+		case err := <-w.ended:
+			return err
+		case todo <- next:
+			s.work.begin(&next)
 			sent++
-		case c := <-done:
-			waiting[c.group] = c
-			if written, err = s.write(groups, waiting, written, values); err != nil {
+		case d := <-w.done:
+			s.work.done(&d)
+			if d.Part == 0 {
+				waiting[d.Number] = d
+			}
+			if onTrial = onTrial && s.onTrial(waiting, first, order[:trials]); onTrial {
+				continue
+			}
+			if err := s.keep(waiting, groups[s.groups-first:], values); err != nil {
 				return err
 			}
 		}
@@ -137,150 +182,68 @@ func (s *sweep) compute(ctx context.Context, batch []trial, groups [][]int, valu
 	return nil
 }
 
-// write writes the groups whose turn it is. An error of a group ends the sweep at its turn, so that
+// keep keeps the groups whose turn it is. An error of a group ends the sweep at its turn, so that
 // it is always the same one.
-func (s *sweep) write(groups [][]int, waiting map[int]computed, written int, values []float64) (int, error) {
-	var frames [][]byte
-	first := written
-	var failed error
-	for c, ready := waiting[written]; ready; c, ready = waiting[written] {
-		if failed = c.err; failed != nil {
+func (s *sweep) keep(waiting map[int]Done, groups [][]int, values []float64) (failed error) {
+	var all [][]Row
+	for {
+		d, ready := waiting[s.groups+len(all)]
+		if failed = d.Err; !ready || failed != nil {
 			break
 		}
-		frames = append(frames, c.frame)
-		written++
+		all = append(all, d.Rows)
+		delete(waiting, d.Number)
 	}
-	if len(frames) == 0 {
-		return written, failed
-	}
-	if err := s.file.append(frames...); err != nil {
-		return written, err
-	}
-	for g := first; g < written; g++ {
-		c := waiting[g]
-		delete(waiting, g)
-		s.ran++
-		s.add(c.rows, groups[g], values)
-		s.tellBegan()
-	}
-	if s.job.Progress != nil {
-		s.job.Progress(Progress{Done: s.done, Sets: s.total, Groups: s.ran, Best: s.best})
-	}
-	return written, failed
-}
-
-// work runs groups until there are no more.
-func (s *sweep) work(ctx context.Context, batch []trial, groups [][]int, todo <-chan int, done chan<- computed) {
-	make, err := s.job.Worker()
-	for group := range todo {
-		c := computed{group: group, err: err}
-		if err == nil {
-			c.err = s.runGroup(ctx, make, batch, groups[group], &c)
+	if len(all) > 0 {
+		if err := s.store.append(all...); err != nil {
+			return err
 		}
-		select {
-		case done <- c:
-		case <-ctx.Done():
-			return
+		for i, rows := range all {
+			s.ran++
+			s.add(rows, groups[i], values)
 		}
 	}
-}
-
-// runGroup runs the sets of a group together.
-func (s *sweep) runGroup(ctx context.Context, make Make, batch []trial, group []int, c *computed) error {
-	plans := []*backtest.Plan(nil)
-	for _, at := range group {
-		p, err := make(s.job.Space.Settings(batch[at].set))
-		if err != nil {
-			return s.failed(batch[at].set, err)
-		}
-		plans = append(plans, s.upTo(p, batch[at].rung))
+	if s.job.Progress != nil && s.ran > 0 {
+		s.job.Progress(Progress{Done: s.done, Sets: s.total, Groups: s.ran, Part: s.work.part(), Best: s.best})
 	}
-	runs, err := backtest.RunTogether(ctx, plans, backtest.Together{From: s.from})
-	if err != nil {
-		return err
-	}
-	for i, at := range group {
-		r := &runs[i]
-		if r.Err != nil {
-			return s.failed(batch[at].set, r.Err)
-		}
-		c.rows = append(c.rows, rowOf(batch[at], r))
-	}
-	c.frame = bytesOf(c.rows)
-	return nil
-}
-
-// failed names the set of an error.
-func (s *sweep) failed(set uint64, err error) error {
-	if errors.Is(err, backtest.ErrNoCandles) && s.from != 0 {
-		return fmt.Errorf("%w: the longest warm-up of the space ends on %s, and there are no candles behind it; vary "+
-			"less "+
-			"far, or get more candles", err, s.from)
-	}
-	return fmt.Errorf("%s: %w", SettingsText(s.job.Space.Settings(set)), err)
-}
-
-// rowOf is what the file keeps of a run.
-func rowOf(t trial, r *backtest.Ran) Row {
-	row := Row{Set: t.set, Rung: t.rung, Figures: FiguresOf(r.Result), Halted: len(r.Halts) > 0,
-		First: int32(r.Track.First / day), Daily: narrow(r.Track.Returns)}
-	row.Excess = narrow(r.Track.Excess(nil))
-	return row
-}
-
-func narrow(list []float64) []float32 {
-	to := make([]float32, len(list))
-	for i, x := range list {
-		to[i] = float32(x)
-	}
-	return to
+	return failed
 }
 
 // day is the length of a UTC day.
 const day = market.Time(24 * 60 * 60 * 1_000_000_000)
 
-// upTo is a plan that ends early: with so many rungs to come, on a part of the range.
-func (s *sweep) upTo(p *backtest.Plan, rung uint8) *backtest.Plan {
-	if rung == 0 {
-		return p
-	}
-	own := *p
-	length := s.job.To - s.from
-	for range rung {
-		length /= halvingPart
-	}
-	own.To = s.from + max(length/day, 1)*day
-	return &own
-}
-
-// tellBegan tells once how the sweep has begun.
+// tellBegan tells once how the sweep begins.
 func (s *sweep) tellBegan() {
 	if s.began || s.job.Began == nil {
 		return
 	}
 	s.began = true
-	if s.ran == 0 {
-		s.kept = s.done
-	}
-	days := s.days
-	if s.to == 0 { // only parts of the range were run
-		days, s.to = int((s.job.To-s.from)/day), s.job.To
-	}
+	days, to := s.length()
 	s.job.Began(Start{Space: s.job.Space.size, LeftOut: s.chooser.leftOut, Why: s.chooser.why, Sets: s.total,
-		Done: s.kept, Torn: s.file.torn, From: s.from, To: s.to, Days: days, Luck: LuckOf(s.total, days)})
+		Done: s.done, Torn: s.torn, From: s.from, To: to, Days: days, Luck: LuckOf(s.luck, days)})
 }
 
-// add takes rows that are in the file.
+// length is the number of daily returns of a set over the whole range, and the end of their last
+// day; 0: it is not known.
+func (s *sweep) length() (days int, to market.Time) {
+	to = market.CeilTo(s.job.To, day)
+	if s.from == 0 || s.job.To <= s.from {
+		return 0, to
+	}
+	return int((to - market.CeilTo(s.from+1, day)) / day), to
+}
+
+// add takes rows that are kept.
 func (s *sweep) add(rows []Row, group []int, values []float64) {
-	at := s.file.place(s.groups)
+	at := s.store.place(s.groups)
 	for i := range rows {
 		r := &rows[i]
 		t := Try{Set: r.Set, Figures: r.Figures, Value: s.job.Objective.Of(r.Figures), rung: r.Rung,
-			halted: r.Halted, days: len(r.Daily), at: at, fits: true, series: seriesHash(r.Daily)}
+			halted: r.Halted, days: len(r.Daily), first: r.First, at: at, fits: true, series: seriesHash(r.Daily)}
 		for _, need := range s.job.Require {
 			t.fits = t.fits && need.Holds(r.Figures)
 		}
-		at += rowSize(r)
+		at += s.store.size(r)
 		values[group[i]] = t.Value
 		s.tries = append(s.tries, t)
 		if t.rung != 0 {
@@ -294,6 +257,7 @@ func (s *sweep) add(rows []Row, group []int, values []float64) {
 		}
 	}
 	s.groups++
+	s.tried(rows)
 }
 
 // seriesHash is equal for equal series.

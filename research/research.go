@@ -33,24 +33,44 @@ type Job struct {
 	// and are run together. An error with a strategy.InvalidError leaves the set out; any other
 	// error ends the sweep.
 	Look func(settings []Setting) (kin string, err error)
+	// Warmup is a key of the warm-ups of a set that Look allows: sets of one kin and one key can
+	// trade from the same time on, so that one of them is asked for its plan; nil: each is.
+	Warmup func(settings []Setting) (key string, err error)
 	// Worker is called once for each goroutine that runs sets.
 	Worker  func() (Make, error)
 	Workers int // how many; 0: one a core. The number changes no result
+	// Runner runs the groups; nil: goroutines of this process with the Makes of Worker.
+	Runner Runner
 
 	To market.Time // end of the candles; Halving cuts the range before it
 
-	// File is where the tried sets are kept. A sweep that was killed goes on from there. A * in its
-	// name is replaced by eight characters of a hash of the identity.
+	// File is where the tried sets are kept; empty: in memory. A sweep that was killed goes on from
+	// there. A * in its name is replaced by eight characters of a hash of the identity.
 	File     string
 	Identity Identity // Code and Config, and Data without the next field; Sweep fills in the rest
 	// Data is a hash of the candles of all sets that were looked at; nil: Identity has it.
 	Data func() (string, error)
 
-	Began    func(Start)    // called once, when the first sets have run; nil: not called
-	Progress func(Progress) // called as sets come to the file; nil: not called
+	Began func(Start) // called once, before anything runs; nil: not called
+	// Trial is called while the first groups run, before one of them is kept: part is the part of
+	// the sweep's work that has been done, and over says that this is the last call. The groups are
+	// spread over all, and cost about as much as the others. Where it returns true, the trial is
+	// over. nil: there is no trial.
+	Trial    func(part float64, over bool) (enough bool)
+	Progress func(Progress) // called as sets run and come to the file; nil: not called
+	// Watch is called with each run that a goroutine begins, with its settings as SettingsText; and
+	// with nil before its next group: the runs before have ended. Several goroutines call it, each
+	// with its number. nil: not called.
+	Watch func(goroutine int, set string, w *backtest.Watched)
+
+	// Tried is called with the rows of each group, in their order, once they are kept; nil: not
+	// called. Family counts the tries of all searches when the sets have run; nil, or a nil Family:
+	// there is no ledger.
+	Tried  func(Tried)
+	Family func() (*Family, error)
 }
 
-// Start describes a sweep whose first sets have run.
+// Start describes a sweep that is about to run.
 type Start struct {
 	Space   uint64      // sets of the space
 	LeftOut int         // of those that were looked at, refused by the parameters' own rules
@@ -60,15 +80,16 @@ type Start struct {
 	Torn    string      // what was wrong with the end of the file; empty: nothing
 	From    market.Time // each set trades and counts from here
 	To      market.Time
-	Days    int // daily returns of a set over the whole range
+	Days    int // daily returns of a set over the whole range; 0: not known, and so is Luck
 	Luck    Luck
 }
 
 // Progress is how far a sweep has come.
 type Progress struct {
 	Done, Sets int
-	Groups     int  // of sets that ran together, in this process
-	Best       *Try // by the objective, of those that meet the requirements; nil: none yet
+	Groups     int     // of sets that ran together, in this process
+	Part       float64 // of the work that was to do when this process began; an estimate
+	Best       *Try    // by the objective, of those that meet the requirements; nil: none yet
 }
 
 // Try is a set that ran.
@@ -82,7 +103,8 @@ type Try struct {
 	fits   bool
 	halted bool
 	days   int
-	at     int64  // of its row in the file
+	first  int32  // end of its first day with a return, in days since 1970
+	at     int64  // of its row in the store
 	series uint64 // a hash of the daily returns
 }
 
@@ -91,29 +113,12 @@ type Try struct {
 // goes on from there. It wraps ErrEmptySpace, ErrOneSet, ErrNoSets, ErrUndefined, ErrBusy or
 // backtest.ErrNoCandles where that is the reason.
 func Sweep(ctx context.Context, job Job) (*Outcome, error) {
-	s, err := newSweep(job)
+	found, err := Search(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	first, err := s.begin()
-	if err != nil {
-		return nil, err
-	}
-	if job.Data != nil {
-		if s.job.Identity.Data, err = job.Data(); err != nil {
-			return nil, err
-		}
-	}
-	s.job.File = strings.ReplaceAll(job.File, "*", s.job.Identity.hash()[:8])
-	if s.file, err = openFile(s.job.File, &s.job.Identity); err != nil {
-		return nil, err
-	}
-	err = s.run(ctx, first)
-	var outcome *Outcome
-	if err == nil {
-		outcome, err = s.outcome()
-	}
-	return outcome, errors.Join(err, s.file.Close())
+	outcome, err := found.Outcome()
+	return outcome, errors.Join(err, found.Close())
 }
 
 // sweep is a running Sweep.
@@ -121,19 +126,23 @@ type sweep struct {
 	job     Job
 	chooser *chooser
 	sampler sampler
-	file    *file
+	store   store
+	runner  Runner
+	torn    string // see Start
 	from    market.Time
 	to      market.Time
 	days    int
+	candle  market.Time // length of the shortest candles that the sets read; 0: not known
 
 	tries  []Try // in the order of the file, of parts of the range too
-	groups int   // that are in the file, and read or written by this process
+	groups int   // that are kept, and read or written by this process
 	done   int   // tries on the whole range
-	kept   int   // of those, from an earlier start
-	total  int
-	ran    int // groups, in this process
+	total  int   // sets to try: of CMA-ES at most, of a shard its own
+	luck   int   // the same of the whole sweep
+	ran    int   // groups, in this process
 	best   *Try
 	began  bool
+	work   workload
 }
 
 func newSweep(job Job) (*sweep, error) {
@@ -155,9 +164,12 @@ func newSweep(job Job) (*sweep, error) {
 	if job.Method.Adaptive() {
 		id.Objective = job.Objective.String()
 	}
-	s := &sweep{job: job}
+	s := &sweep{job: job, runner: job.Runner}
+	if s.runner == nil {
+		s.runner = &pool{space: job.Space, worker: job.Worker, workers: job.Workers, to: job.To, watch: job.Watch}
+	}
 	s.chooser = &chooser{space: job.Space, number: map[string]uint32{}, kin: map[uint64]uint32{},
-		look: func(set uint64) (string, error) { return job.Look(job.Space.Settings(set)) }}
+		look: job.Look, warmup: job.Warmup, waits: map[wait]uint64{}}
 	sampler, err := newSampler(job.Method, s.chooser, job.Sets, job.Seed)
 	s.sampler = sampler
 	return s, err
@@ -179,6 +191,7 @@ func (s *sweep) begin() ([]trial, error) {
 	if s.job.Method == CMAES {
 		s.total = s.sampler.(*cmaes).budget
 	}
+	s.luck = s.total
 	s.from, err = s.commonFrom(first)
 	return first, err
 }
@@ -197,6 +210,9 @@ func (s *sweep) commonFrom(first []trial) (from market.Time, err error) {
 		for _, t := range first {
 			ask = append(ask, t.set)
 		}
+	}
+	if s.job.Warmup != nil {
+		ask = slices.Collect(maps.Values(s.chooser.waits))
 	}
 	slices.Sort(ask)
 	make, err := s.job.Worker()
@@ -217,6 +233,11 @@ func (s *sweep) commonFrom(first []trial) (from market.Time, err error) {
 				if err != nil {
 					failed = fmt.Errorf("%s: %w", SettingsText(s.job.Space.Settings(set)), err)
 					return
+				}
+				for _, f := range p.Feeds {
+					if length := market.Time(f.Interval.Fixed()); s.candle == 0 || length < s.candle {
+						s.candle = length
+					}
 				}
 				if !yield(p) {
 					return

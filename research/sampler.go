@@ -62,32 +62,41 @@ type sampler interface {
 // chooser knows which sets are allowed, and counts those that are not.
 type chooser struct {
 	space   *Space
-	look    func(set uint64) (kin string, err error)
-	kins    []string // by kin's number
+	look    func([]Setting) (kin string, err error)
+	warmup  func([]Setting) (key string, err error) // nil: see Job
+	kins    []string                                // by kin's number
 	number  map[string]uint32
 	kin     map[uint64]uint32 // of allowed sets; kinless: left out
+	waits   map[wait]uint64   // the first set of each
 	leftOut int
 	why     string // of the first that was left out
 }
 
 const kinless = math.MaxUint32
 
+// wait is the warm-up of a kin's sets.
+type wait struct {
+	kin uint32
+	key string
+}
+
 // allowed reports whether a set can run.
 func (c *chooser) allowed(set uint64) (bool, error) {
 	if kin, seen := c.kin[set]; seen {
 		return kin != kinless, nil
 	}
-	name, err := c.look(set)
+	settings := c.space.Settings(set)
+	name, err := c.look(settings)
 	var refusal strategy.InvalidError
 	switch {
 	case errors.As(err, &refusal):
 		if c.leftOut++; c.leftOut == 1 {
-			c.why = fmt.Sprintf("%s (%v)", SettingsText(c.space.Settings(set)), refusal)
+			c.why = fmt.Sprintf("%s (%v)", SettingsText(settings), refusal)
 		}
 		c.kin[set] = kinless
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("%s: %w", SettingsText(c.space.Settings(set)), err)
+		return false, fmt.Errorf("%s: %w", SettingsText(settings), err)
 	}
 	kin, known := c.number[name]
 	if !known {
@@ -95,7 +104,22 @@ func (c *chooser) allowed(set uint64) (bool, error) {
 		c.kins, c.number[name] = append(c.kins, name), kin
 	}
 	c.kin[set] = kin
-	return true, nil
+	return true, c.wait(kin, set, settings)
+}
+
+// wait keeps the first set of each warm-up.
+func (c *chooser) wait(kin uint32, set uint64, settings []Setting) error {
+	if c.warmup == nil {
+		return nil
+	}
+	key, err := c.warmup(settings)
+	if err != nil {
+		return fmt.Errorf("%s: %w", SettingsText(settings), err)
+	}
+	if _, seen := c.waits[wait{kin, key}]; !seen {
+		c.waits[wait{kin, key}] = set
+	}
+	return nil
 }
 
 // newSampler makes the sampler of a method. sets is how many to try; 0: the usual.

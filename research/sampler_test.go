@@ -13,7 +13,7 @@ func play(t *testing.T, m Method, sets int, seed uint64, f func(at []int) float6
 	space, err := NewSpace(dims...)
 	require.NoError(t, err)
 	c = &chooser{space: space, number: map[string]uint32{}, kin: map[uint64]uint32{},
-		look: func(uint64) (string, error) { return "", nil }}
+		look: func([]Setting) (string, error) { return "", nil }}
 	s, err := newSampler(m, c, sets, seed)
 	require.NoError(t, err)
 	var values []float64
@@ -25,7 +25,7 @@ func play(t *testing.T, m Method, sets int, seed uint64, f func(at []int) float6
 		}
 		values = values[:0]
 		for _, b := range batch {
-			tried, values = append(tried, b.set), append(values, f(space.places(b.set)))
+			tried, values = append(tried, b.set), append(values, f(space.Places(b.set)))
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestSobolFillsEachQuarterAlike(t *testing.T) {
 	tried, c := play(t, Sobol, 256, 5, func([]int) float64 { return 0 }, axis("a", 64), axis("b", 64))
 	var quarters [4]int
 	for _, set := range tried {
-		at := c.space.places(set)
+		at := c.space.Places(set)
 		quarters[at[0]/32*2+at[1]/32]++
 	}
 	for _, n := range quarters {

@@ -59,8 +59,18 @@ func (s *Space) Settings(set uint64) []Setting {
 	return settings
 }
 
-// places are the places of a set's values in their dimensions.
-func (s *Space) places(set uint64) []int {
+// Names are the keys of the dimensions for a person: the last part of each, unless two share it.
+func (s *Space) Names() []string {
+	settings := s.Settings(0)
+	names := make([]string, len(settings))
+	for i := range settings {
+		names[i] = shortKey(settings, i)
+	}
+	return names
+}
+
+// Places are the places of a set's values in their dimensions.
+func (s *Space) Places(set uint64) []int {
 	at := make([]int, len(s.dims))
 	for i := range slices.Backward(s.dims) {
 		n := uint64(len(s.dims[i].Values))

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -275,4 +276,72 @@ func TestAnErrorOfASetEndsTheSweepAndNamesTheSet(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 	require.ErrorContains(t, err, "fast=2 slow=15")
 	require.NotErrorIs(t, err, strategy.InvalidError{})
+}
+
+func TestSetsThatWarmUpAlikeAreAskedOnce(t *testing.T) {
+	job := jobOf(t, 900, "fast=2:12:2", "slow=15:40:5")
+	var asked int
+	worker := job.Worker
+	job.Worker = func() (research.Make, error) {
+		make, err := worker()
+		return func(s []research.Setting) (*backtest.Plan, error) {
+			asked++
+			return make(s)
+		}, err
+	}
+	job.Workers = 1
+	each, file := sweep(t, job)
+	askedEach := asked
+	job.Warmup = func(s []research.Setting) (string, error) { return s[1].Value, nil }
+	asked, job.File = 0, filepath.Join(t.TempDir(), "b.sweep")
+	once, again := sweep(t, job)
+	require.Equal(t, each, once)
+	require.True(t, file == again)
+	require.Equal(t, 36-6, askedEach-asked, "six averages, not 36 pairs")
+}
+
+func TestASweepSaysWhatItWillDoBeforeItKeepsAGroup(t *testing.T) {
+	job := jobOf(t, 600, "fast=2:20:2", "slow=5:50:5")
+	_, file := sweep(t, job)
+	for _, method := range research.Methods() {
+		for _, enough := range []bool{false, true} {
+			job.Method, job.File = method, filepath.Join(t.TempDir(), "b.sweep")
+			if job.Sets = 0; method != research.Grid {
+				job.Sets = 60
+			}
+			var started research.Start
+			var parts []float64
+			ended := false
+			size := func() int64 {
+				info, err := os.Stat(job.File)
+				require.NoError(t, err)
+				return info.Size()
+			}
+			var empty int64
+			job.Began = func(s research.Start) { started, empty = s, size() }
+			job.Trial = func(part float64, over bool) bool {
+				require.False(t, ended)
+				require.Equal(t, empty, size(), "nothing is kept yet")
+				parts, ended = append(parts, part), over || enough
+				return enough
+			}
+			job.Progress = func(p research.Progress) {
+				require.True(t, ended)
+				parts = append(parts, p.Part)
+			}
+			o, err := research.Sweep(t.Context(), job)
+			require.NoError(t, err)
+			require.Equal(t, o.Days, started.Days, method)
+			require.Equal(t, o.To, backtest.Moment(started.To), method)
+			require.True(t, slices.IsSorted(parts), "%s %v", method, parts)
+			if method != research.CMAES { // which may end before its budget
+				require.InDelta(t, 1, parts[len(parts)-1], 1e-9, method)
+			}
+			if method == research.Grid {
+				content, err := os.ReadFile(job.File)
+				require.NoError(t, err)
+				require.True(t, file == string(content), "the trial changes no byte")
+			}
+		}
+	}
 }

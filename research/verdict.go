@@ -31,6 +31,46 @@ type Verdict struct {
 	// less than half of it.
 	Plateau Finding `json:"plateau"`
 	Alone   bool    `json:"alone"`
+
+	earlier bool // Luck and DSR count the tries of earlier searches too
+}
+
+// StandsAlone is the warning of a Verdict that has Alone.
+const StandsAlone = "The winner stands alone: its neighbours in the grid do not share its lead."
+
+// Warnings are what a reader must know before all else, the gravest first; none: there are none.
+func (v *Verdict) Warnings() (list []string) {
+	if !v.Excess.Defined() {
+		return []string{"There is no winner to judge: " + v.PSR.Missing + "."}
+	}
+	if !v.Above {
+		list = append(list, "Not distinguishable from luck.")
+	}
+	if v.Alone {
+		list = append(list, StandsAlone)
+	}
+	return list
+}
+
+// Sentences hold the best set against what luck shows. Without a best set there are none.
+func (v *Verdict) Sentences() []string {
+	if !v.Excess.Defined() {
+		return nil
+	}
+	end := "not distinguishable from luck"
+	if v.Above {
+		end = "above what luck shows in 95 of 100 such searches; that is no proof of an edge"
+	}
+	these := ""
+	if v.earlier {
+		these = ", with the earlier tries,"
+	}
+	return []string{
+		fmt.Sprintf("Of searches like this%s on worthless data 5 in 100 show a Sharpe above %.2f; the expected best "+
+			"is %.2f; yours shows %s: %s.", these, v.Luck.Bar, v.Luck.Expected, v.Excess.Text(2), end),
+		fmt.Sprintf("Yours is the Sharpe of the best set in excess of a hold at its own exposure; against cash it is "+
+			"%s.", v.Sharpe.Text(2)),
+	}
 }
 
 // Finding is a figure, or why there is none.
@@ -59,30 +99,33 @@ const (
 	maxPlateau   = 4_000_000 // sets of the largest grid whose neighbours are looked at
 )
 
-// judge is the verdict on the best set; nil: there is none.
-func (s *sweep) judge(best *Try, o *Outcome) Verdict {
+// judge is the verdict on the best set, the first of the top. It fills in what the outcome says
+// about the others.
+func (s *sweep) judge(top []*Try, o *Outcome) Verdict {
 	distinct := s.distinct()
 	tries := len(distinct)
 	if s.job.Method == Halving {
 		tries = o.Started // those that were dropped were tried too
 	}
-	if best == nil {
+	if len(top) == 0 {
 		return unjudged(LuckOf(tries, s.days), "no set meets the requirements")
 	}
+	s.deflate(top, o, distinct)
+	best := top[0]
 	excess, cash, err := s.records(best)
 	if err != nil {
 		return unjudged(LuckOf(tries, s.days), err.Error())
 	}
 	v := Verdict{Luck: LuckOf(tries, s.days), Sharpe: backtest.Figure(stats.Annual(cash.Sharpe)),
 		Excess: backtest.Figure(stats.Annual(excess.Sharpe)),
-		PSR:    found(excess.P(0), nil), Cash: found(cash.P(0), nil), DSR: s.deflated(&excess, distinct)}
+		PSR:    found(excess.P(0), nil), Cash: found(cash.P(0), nil), DSR: o.Top[0].DSR}
 	v.Above = float64(v.Excess) > v.Luck.Bar
 	v.Plateau, v.Alone = s.plateau(best)
 	if why := s.incomplete(distinct); why != "" {
 		v.SPA, v.PBO = missing("%s", why), missing("%s", why)
 		return v
 	}
-	v.SPA, v.PBO = s.superior(distinct), s.overfit(distinct)
+	v.SPA, v.PBO = s.superior(distinct), s.overfit(distinct, o)
 	return v
 }
 
@@ -130,13 +173,13 @@ func (s *sweep) distinct() (list []*Try) {
 // records are those of the set's returns in excess of a hold, and of its own.
 func (s *sweep) records(t *Try) (excess, cash stats.Record, err error) {
 	row := make([]float64, t.days)
-	if err = s.file.series(t, true, row); err != nil {
+	if err = s.store.series(t, true, row); err != nil {
 		return excess, cash, err
 	}
 	if excess, err = stats.RecordOf(row); err != nil {
 		return excess, cash, err
 	}
-	if err = s.file.series(t, false, row); err != nil {
+	if err = s.store.series(t, false, row); err != nil {
 		return excess, cash, err
 	}
 	cash, err = stats.RecordOf(row)
@@ -158,10 +201,27 @@ func (s *sweep) incomplete(distinct []*Try) string {
 	return ""
 }
 
-// deflated is the DSR's p.
-func (s *sweep) deflated(best *stats.Record, distinct []*Try) Finding {
+// deflate fills in the DSR's p of the top, and the Sharpe ratios in excess.
+func (s *sweep) deflate(top []*Try, o *Outcome, distinct []*Try) {
+	tries, why := s.trials(distinct)
+	for i, t := range top {
+		r := &o.Top[i]
+		excess, _, err := s.records(t)
+		if err != nil {
+			r.Excess, r.DSR = backtest.Figure(math.NaN()), missing("%v", err)
+			continue
+		}
+		r.Excess = backtest.Figure(stats.Annual(excess.Sharpe))
+		if r.DSR = missing("%s", why); why == "" {
+			r.DSR = found(excess.P(tries.Benchmark()), nil)
+		}
+	}
+}
+
+// trials are the tries as DSR needs them, or why there are none.
+func (s *sweep) trials(distinct []*Try) (tries stats.Trials, why string) {
 	if s.job.Method == Halving {
-		return missing("halving ran its sets on ranges of different length, whose Sharpe ratios do not mix")
+		return tries, "halving ran its sets on ranges of different length, whose Sharpe ratios do not mix"
 	}
 	first := distinct
 	if m, is := s.sampler.(*cmaes); is {
@@ -171,22 +231,22 @@ func (s *sweep) deflated(best *stats.Record, distinct []*Try) Finding {
 	sharpes := make([]float64, 0, len(first))
 	row := make([]float64, s.days)
 	for _, t := range first {
-		if err := s.file.series(t, true, row[:t.days]); err != nil {
-			return missing("%v", err)
+		if err := s.store.series(t, true, row[:t.days]); err != nil {
+			return tries, err.Error()
 		}
 		sharpes = append(sharpes, stats.Sharpe(row[:t.days]))
 	}
 	tries, err := stats.AdaptiveTrials(len(distinct), sharpes)
 	if err != nil {
-		return missing("%v", err)
+		return tries, err.Error()
 	}
-	return found(best.P(tries.Benchmark()), nil)
+	return tries, ""
 }
 
 // matrix is the returns of all distinct series.
 func (s *sweep) matrix(distinct []*Try, excess bool) stats.Returns {
 	return stats.Returns{Sets: len(distinct), Days: s.days,
-		Row: func(set int, into []float64) error { return s.file.series(distinct[set], excess, into) }}
+		Row: func(set int, into []float64) error { return s.store.series(distinct[set], excess, into) }}
 }
 
 // superior is SPA's p_c.
@@ -197,10 +257,13 @@ func (s *sweep) superior(distinct []*Try) Finding {
 }
 
 // overfit is PBO, which chooses by the Sharpe ratio as the search must have done.
-func (s *sweep) overfit(distinct []*Try) Finding {
+func (s *sweep) overfit(distinct []*Try, o *Outcome) Finding {
 	if s.job.Objective.String() != "sharpe" {
 		return missing("it chooses by the Sharpe ratio, and this search by %s", s.job.Objective)
 	}
 	pbo, err := stats.PBO(s.matrix(distinct, false), pboBlocks, s.job.Workers)
+	if err == nil {
+		o.Splits = &pbo
+	}
 	return found(pbo.PBO, err)
 }

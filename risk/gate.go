@@ -4,6 +4,7 @@
 package risk
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -20,6 +21,7 @@ type Gate struct {
 	rounding bool
 	fees     []exchange.Fees // by market
 	slots    []slot          // by strategy
+	absences []Absence
 	equity   equityWatch
 	now      market.Time
 	changed  bool // since the last Saved
@@ -58,6 +60,15 @@ type Config struct {
 	Spread     exchange.Spread                    // assumed cost of market orders beyond the latest price
 	NoRounding bool                               // leave prices and amounts as they are; for tests of the venue
 	Explain    bool                               // keep the Figures of approved asks, for a journal
+	Absences   []Absence                          // what strategies may not open; none live
+}
+
+// Absence keeps a strategy from opening or adding to a position in a market from a time on, until
+// another: for runs that ask how a backtest would have gone without an entry.
+type Absence struct {
+	Strategy market.StrategyID
+	Market   market.ID
+	From, To market.Time // To is outside
 }
 
 // New returns a gate for the markets of the catalog.
@@ -65,9 +76,9 @@ func New(catalog *market.Catalog, config Config) *Gate {
 	markets := len(catalog.Markets()) + 1
 	g := &Gate{
 		catalog: catalog, account: config.Account, spread: config.Spread, rounding: !config.NoRounding,
-		explain: config.Explain,
-		fees:    make([]exchange.Fees, markets),
-		slots:   make([]slot, len(config.Strategies)+1),
+		explain: config.Explain, absences: config.Absences,
+		fees:  make([]exchange.Fees, markets),
+		slots: make([]slot, len(config.Strategies)+1),
 	}
 	if config.Account.Currency != 0 {
 		g.currency = catalog.Asset(config.Account.Currency)
@@ -343,6 +354,13 @@ func (g *Gate) checkSlot(a *state.Account, s *slot, o *market.Order, opening boo
 	return nil
 }
 
+// absent reports whether an order opens during an Absence.
+func (g *Gate) absent(o *market.Order) bool {
+	return slices.ContainsFunc(g.absences, func(a Absence) bool {
+		return a.Strategy == o.Strategy && a.Market == o.Market && a.From <= g.now && g.now < a.To
+	})
+}
+
 // checkOpening applies the rules for orders that can add to a position.
 func (g *Gate) checkOpening(a *state.Account, s *slot, o *market.Order) error {
 	seen, late := a.PriceArrived(o.Market)
@@ -353,6 +371,8 @@ func (g *Gate) checkOpening(a *state.Account, s *slot, o *market.Order) error {
 		return g.objection(s, ReasonStale, int64(g.now.Sub(seen)), int64(s.limits.MaxDataAge))
 	case !o.Type.HasPrice() && a.Unreliable(o.Market): // price_collar covers orders with a price
 		return g.refuseUnreliable(s, ReasonStale, int64(g.now.Sub(seen)), int64(s.limits.MaxDataAge))
+	case len(g.absences) > 0 && g.absent(o):
+		return g.objection(s, ReasonLeftOut, 0, 0)
 	case g.now < s.coolTill:
 		return g.objection(s, ReasonCoolDown, int64(s.coolTill.Sub(g.now)), int64(s.limits.CoolDown))
 	case g.equity.lost:

@@ -42,6 +42,7 @@ const (
 	ReasonNoPosition // there is no position to protect
 	ReasonHeld       // other own sells hold the base
 	ReasonNoPrice    // the market has no price yet
+	ReasonLeftOut    // an Absence
 	reasons
 )
 
@@ -50,7 +51,7 @@ var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_ord
 	"reduce_only", "cool_down", "orders_per_minute", "max_in_flight", "max_open_orders", "max_order_value",
 	"max_position", "max_exposure",
 	"price_collar", "self_cross", "stop", "target", "max_daily_loss", "max_drawdown", "universe", "replace",
-	"malformed", "no_position", "held", "no_price"}
+	"malformed", "no_position", "held", "no_price", "left_out"}
 
 // String returns the reason's name; those of limits are the names of the config.
 func (r Reason) String() string {

@@ -92,4 +92,5 @@ var reasonWords = [reasons]string{
 	ReasonHalted: "the strategy is halted", ReasonStopping: "the bot is stopping",
 	ReasonReduceOnly: "the strategy may only reduce what it holds",
 	ReasonUniverse:   "the market is no member of the universe now, and can only be sold",
+	ReasonLeftOut:    "this run shows what happens without the entry",
 }

@@ -7,21 +7,46 @@ import (
 )
 
 // Check returns the first inconsistency of the account: holds that differ from the sum of the open
-// orders' reserves and the claims, holds above the balance, wrong counters, holds of closed orders,
-// a best price that is not the best, a cost without an amount, or a position that differs from its
-// history. Payments and the holds of an order's rest are both rounded up, so a partly filled order
-// may hold one unit more than the balance.
+// orders' reserves and the claims, wrong counters, holds of closed orders, a best price that is not
+// the best, a cost without an amount, or a position that differs from its history. It also returns
+// an allocation that holds more than it has. A sound account can be short like that: a market buy
+// fills dearer than its hold, or money leaves the exchange. Restore takes such an account.
 func (a *Account) Check() error {
-	held, partly, open := a.empty(), a.empty(), a.Open(nil, 0, 0)
+	if err := a.consistent(); err != nil {
+		return err
+	}
+	return a.covered()
+}
+
+// covered returns the first allocation that holds more than it has. Payments and the holds of an
+// order's rest are both rounded up, so a partly filled order may hold one unit more than the
+// balance.
+func (a *Account) covered() error {
+	partly := a.empty()
+	for _, o := range a.Open(nil, 0, 0) {
+		if a.orders.Get(o.ID).counted > 0 {
+			partly[a.allocationOf[o.Strategy]][o.OnHoldCurrency]++
+		}
+	}
+	for p, allocation := range a.allocations {
+		for asset, b := range allocation {
+			if b.Total+partly[p][asset] < b.Held {
+				return fmt.Errorf("allocation %d asset %d has %d and holds %d", p, asset, b.Total, b.Held)
+			}
+		}
+	}
+	return nil
+}
+
+// consistent is Check without whether the money covers the holds.
+func (a *Account) consistent() error {
+	held, open := a.empty(), a.Open(nil, 0, 0)
 	for i := range open {
 		o := a.orders.Get(open[i].ID)
 		if err := checkOrder(open, i, o); err != nil {
 			return err
 		}
 		held[a.allocationOf[o.Strategy]][o.OnHoldCurrency] += o.OnHold
-		if o.counted > 0 {
-			partly[a.allocationOf[o.Strategy]][o.OnHoldCurrency]++
-		}
 	}
 	claimed := make([]int, len(a.openOf))
 	for _, c := range a.claims {
@@ -45,8 +70,8 @@ func (a *Account) Check() error {
 				return fmt.Errorf("allocation %d asset %d holds %d, its open orders %d", p, asset, b.Held,
 					held[p][asset])
 			}
-			if b.Total+partly[p][asset] < b.Held || b.Held < 0 {
-				return fmt.Errorf("allocation %d asset %d has %d and holds %d", p, asset, b.Total, b.Held)
+			if b.Held < 0 {
+				return fmt.Errorf("allocation %d asset %d holds %d", p, asset, b.Held)
 			}
 		}
 	}

@@ -37,6 +37,33 @@ func (a *Account) EquityOf(s market.StrategyID, currency market.AssetID) (market
 	return equity, nil
 }
 
+// Profit is what a strategy has earned in the markets of a currency, after fees: by sales, and by
+// what it holds at the latest prices. It is rounded down by market.
+func (a *Account) Profit(s market.StrategyID, currency market.AssetID) (sum market.Money, err error) {
+	for _, m := range a.catalog.Markets() {
+		if m.Quote != currency {
+			continue
+		}
+		p := a.Position(s, m.ID)
+		worth, err := m.Value(a.marks[m.ID].price, p.Amount)
+		if err == nil {
+			worth, err = worth.Sub(p.Cost)
+		}
+		if err == nil {
+			worth, err = worth.Add(p.Realised)
+		}
+		var money market.Money
+		if err == nil {
+			money, err = worth.FloorMoney(m.MoneyDrop())
+		}
+		if err != nil {
+			return 0, fmt.Errorf("profit: %w", err)
+		}
+		sum += money
+	}
+	return sum, nil
+}
+
 // CashAndEquity returns the balance in currency and the equity of which it is part.
 func (a *Account) CashAndEquity(currency market.AssetID) (cash, equity market.Money, err error) {
 	if len(a.values.outdated) > 0 {

@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -50,4 +51,29 @@ func (a *Account) Reopen(o *Order) {
 	a.touch(o)
 	o.State, o.Reported, o.InFlight, o.CancelWanted = Unknown, false, 0, false
 	a.reopen(o)
+}
+
+// SaveOrder is the form in which Save writes an own order, for ReopenSaved.
+func (a *Account) SaveOrder(o *Order, strategies []string) ([]byte, error) {
+	s := savedOrder(o, a.catalog.Market(o.Market).Name, strategies[o.Strategy-1])
+	return market.AppendSaved(nil, savedVersion, &s)
+}
+
+// ReopenSaved is Reopen of an order in the form of SaveOrder. strategies are the names by
+// StrategyID − 1.
+func (a *Account) ReopenSaved(text []byte, strategies []string) error {
+	var s SavedOrder
+	if err := market.ParseSaved(text, savedVersion, &s); err != nil {
+		return fmt.Errorf("reopen an order: %w", err)
+	}
+	m, by := a.catalog.MarketNamed(s.Market), slices.Index(strategies, s.Strategy)
+	if m == nil || by < 0 {
+		return fmt.Errorf("reopen order %d of strategy %q in %s: one of them is gone", s.ID, s.Strategy, s.Market)
+	}
+	o := &Order{Order: s.order(m, market.StrategyID(by+1))}
+	if err := o.restoreLocal(&s); err != nil {
+		return fmt.Errorf("reopen order %d: %w", s.ID, err)
+	}
+	a.Reopen(o)
+	return nil
 }

@@ -45,6 +45,23 @@ func TestAnEndedOrderIsOpenAgainAndItsFillsAreNotBookedTwice(t *testing.T) {
 	require.NoError(t, d.Check())
 }
 
+func TestAnOrderIsReopenedFromItsSavedFormAsItIs(t *testing.T) {
+	d, kept, fills := endedOrder(t)
+	want := EndedOrder(kept, fills)
+	text, err := d.SaveOrder(want, []string{"one"})
+	require.NoError(t, err)
+	require.NoError(t, d.ReopenSaved(text, []string{"one"}))
+	have := d.Known(want.ID)
+	d.Reopen(want) // the account has it: this only brings it into the same state
+	want.State, want.Reported = have.State, have.Reported
+	require.Equal(t, want.Order, have.Order)
+	require.Equal(t, want.fills, have.fills)
+	require.Equal(t, want.counted, have.counted)
+	require.NoError(t, d.Check())
+	require.ErrorContains(t, d.ReopenSaved(text, []string{"another"}), "one of them is gone")
+	require.ErrorContains(t, d.ReopenSaved([]byte("{"), nil), "reopen an order")
+}
+
 func TestAnOrderIsNotReopenedWithoutItsFunds(t *testing.T) {
 	d, kept, fills := endedOrder(t)
 	o := EndedOrder(kept, fills)

@@ -14,8 +14,9 @@ import (
 // strategies by StrategyID − 1; their order, and that of the catalog's markets, may have changed. A
 // strategy that is no longer configured may leave only dust and money, which become unallocated
 // (Released); a market that is no longer listed may have neither position nor order; units must be
-// the same. The error says what differs; the account is then unchanged. The profit of a strategy
-// that holds nothing and is no longer configured is forgotten.
+// the same. The error says what differs; the account is then unchanged. An allocation may hold more
+// than it has (Check). The profit of a strategy that holds nothing and is no longer configured is
+// forgotten.
 func (a *Account) Restore(data []byte, orders [][]byte, strategies []string) error {
 	s, err := parseSaved(data, orders)
 	if err != nil {
@@ -103,7 +104,7 @@ func (a *Account) restore(s *SavedAccount, strategies []string) error {
 		r.touched = append(r.touched, s.Orders[i].ID) // the next save removes it if it is forgotten by then
 	}
 	r.outdateAll()
-	if err := r.Check(); err != nil {
+	if err := r.consistent(); err != nil {
 		return err
 	}
 	*a = *r.Account

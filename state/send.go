@@ -176,7 +176,7 @@ func (a *Account) newOrder() *Order {
 //
 //go:noinline
 func (a *Account) moreOrders() {
-	slab := make([]Order, 64)
+	slab := make([]Order, min(64, 8+2*cap(a.spare)))
 	for i := range slab {
 		a.spare = append(a.spare, &slab[len(slab)-1-i])
 	}

@@ -49,6 +49,9 @@ type Candles struct {
 // first, then from the shortest interval on.
 func (n Needs) Of(main market.Interval) []Candles {
 	all := []Candles{{main, max(n.Warmup, n.Intervals[main])}}
+	if len(n.Intervals) == 0 {
+		return all
+	}
 	for _, interval := range slices.Sorted(maps.Keys(n.Intervals)) {
 		if interval != main {
 			all = append(all, Candles{interval, n.Intervals[interval]})

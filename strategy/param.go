@@ -150,10 +150,14 @@ func quote(raw any) string {
 
 // resolve returns one value per parameter: the given one or the default.
 func resolve(params []parameter, given map[string]any) ([]any, error) {
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if !slices.ContainsFunc(params, func(p parameter) bool { return p.Name == name }) {
-			return nil, unknown(params, name)
+	known := 0
+	for i := range params {
+		if _, is := given[params[i].Name]; is {
+			known++
 		}
+	}
+	if known < len(given) {
+		return nil, unknownOf(params, given)
 	}
 	values := make([]any, len(params))
 	for i := range params {
@@ -169,6 +173,16 @@ func resolve(params []parameter, given map[string]any) ([]any, error) {
 		values[i] = value
 	}
 	return values, nil
+}
+
+// unknownOf is the error of the first given name, by the alphabet, that is no parameter's.
+func unknownOf(params []parameter, given map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.ContainsFunc(params, func(p parameter) bool { return p.Name == name }) {
+			return unknown(params, name)
+		}
+	}
+	return nil
 }
 
 func unknown(params []parameter, name string) error {

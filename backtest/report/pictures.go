@@ -2,38 +2,13 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/chart"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/page"
 )
-
-// A Picture is drawn twice, for a wide and for a narrow screen: the letters of a picture that is
-// made smaller cannot be read.
-type Picture struct{ Wide, Narrow template.HTML }
-
-const (
-	wideWidth   = 1120
-	narrowWidth = 400
-	lower       = 0.85 // the height of a panel of the narrow picture
-)
-
-// picture draws a chart for both.
-func picture(c chart.Chart) (p Picture, err error) {
-	c.Width = wideWidth
-	wide, err := c.Element()
-	if err != nil {
-		return p, err
-	}
-	c.Width, c.Panels = narrowWidth, slices.Clone(c.Panels)
-	for i := range c.Panels {
-		c.Panels[i].Height *= lower
-	}
-	narrow, err := c.Element()
-	return Picture{template.HTML(wide), template.HTML(narrow)}, err
-}
 
 // A Sample is the account at a close.
 type Sample struct {
@@ -42,7 +17,7 @@ type Sample struct {
 }
 
 // equityPicture draws equity beside the benchmark, and the drawdown.
-func (r *Run) equityPicture(shown []*series) (Picture, error) {
+func (r *Run) equityPicture(shown []*series) (page.Picture, error) {
 	equity := make([]chart.Point, 0, len(r.Equity))
 	for _, s := range r.Equity {
 		equity = append(equity, chart.Point{X: seconds(s.At), Y: s.Equity})
@@ -52,7 +27,7 @@ func (r *Run) equityPicture(shown []*series) (Picture, error) {
 		upper = append(upper, chart.Line{Name: "buy and hold", Role: chart.Quiet, Width: 1, Points: hold})
 	}
 	upper = append(upper, chart.Line{Name: "equity", Points: equity})
-	return picture(chart.Chart{Label: "equity and drawdown over time", Times: true, Panels: []chart.Panel{
+	return page.Draw(chart.Chart{Label: "equity and drawdown over time", Times: true, Panels: []chart.Panel{
 		{Height: 250, Y: chart.Axis{Unit: r.Currency}, Layers: upper},
 		{Height: 130, Y: chart.Axis{Unit: "% below the peak"}, Layers: []chart.Layer{
 			chart.Area{Role: chart.Down, Points: drawdowns(equity)}}},
@@ -94,7 +69,7 @@ func drawdowns(equity []chart.Point) []chart.Point {
 }
 
 // exposurePicture draws the share of equity that is not cash.
-func (r *Run) exposurePicture() (Picture, error) {
+func (r *Run) exposurePicture() (page.Picture, error) {
 	share := make([]chart.Point, 0, len(r.Equity))
 	for _, s := range r.Equity {
 		y := math.NaN()
@@ -103,17 +78,17 @@ func (r *Run) exposurePicture() (Picture, error) {
 		}
 		share = append(share, chart.Point{X: seconds(s.At), Y: y})
 	}
-	return picture(chart.Chart{Label: "exposure over time", Times: true, Panels: []chart.Panel{{Height: 130,
+	return page.Draw(chart.Chart{Label: "exposure over time", Times: true, Panels: []chart.Panel{{Height: 130,
 		Y: chart.Axis{Unit: "% of equity"}, Layers: []chart.Layer{chart.Area{Role: chart.Main, Points: share}}}}})
 }
 
 // rollingPicture draws Sharpe ratio and volatility over a window of days.
-func (r *Run) rollingPicture(n int) (Picture, error) {
+func (r *Run) rollingPicture(n int) (page.Picture, error) {
 	sharpe, volatility := rolling(r.Days, n)
 	if !seen(sharpe) {
-		return Picture{}, nil
+		return page.Picture{}, nil
 	}
-	return picture(chart.Chart{Label: "rolling Sharpe ratio and volatility", Times: true, Panels: []chart.Panel{
+	return page.Draw(chart.Chart{Label: "rolling Sharpe ratio and volatility", Times: true, Panels: []chart.Panel{
 		{Height: 130, Y: chart.Axis{Unit: "Sharpe"}, Layers: []chart.Layer{chart.Line{Points: sharpe}}},
 		{Height: 110, Y: chart.Axis{Unit: "volatility, % a year"}, Layers: []chart.Layer{
 			chart.Line{Role: chart.Second, Points: volatility}}},
@@ -130,12 +105,12 @@ func seen(points []chart.Point) bool {
 	return false
 }
 
-func (r *Run) distributionPicture() (p Picture, still int, err error) {
+func (r *Run) distributionPicture() (p page.Picture, still int, err error) {
 	bars, still := distribution(r.Days)
 	if len(bars) == 0 {
 		return p, still, nil
 	}
-	p, err = picture(chart.Chart{Label: "distribution of daily returns", X: chart.Axis{Unit: "daily return, %"},
+	p, err = page.Draw(chart.Chart{Label: "distribution of daily returns", X: chart.Axis{Unit: "daily return, %"},
 		Panels: []chart.Panel{{Height: 150, Y: chart.Axis{Unit: "days"}, Layers: []chart.Layer{
 			chart.Bars{Role: chart.Main, Bars: bars}}}}})
 	return p, still, err
@@ -144,7 +119,7 @@ func (r *Run) distributionPicture() (p Picture, still int, err error) {
 // marketPicture is what was drawn of one market.
 type marketPicture struct {
 	Name, Note   string
-	Whole, Close Picture
+	Whole, Close page.Picture
 	Zoomed       bool // the chart of the script has this market too
 	Plots, Stops bool // the whole picture has plots, the close one stops
 }
@@ -196,7 +171,7 @@ func (r *Run) marketPictures(shown []*series, list []*kept) (out []marketPicture
 }
 
 // pricePicture draws layers of the price of a market with trips, marks and plots.
-func (r *Run) pricePicture(m int, price []chart.Layer, own []*kept, large int) (Picture, error) {
+func (r *Run) pricePicture(m int, price []chart.Layer, own []*kept, large int) (page.Picture, error) {
 	c := chart.Chart{Label: "price of " + r.Trips.Markets[m], Times: true}
 	price = append(price, r.lineLayers(m, "")...)
 	price = append(price, tripLayers(own, len(own) <= large)...)
@@ -207,9 +182,9 @@ func (r *Run) pricePicture(m int, price []chart.Layer, own []*kept, large int) (
 		c.Panels = append(c.Panels, chart.Panel{Height: 120, Y: chart.Axis{Unit: pane}, Layers: r.lineLayers(m, pane)})
 	}
 	if len(c.Panels) == 0 {
-		return Picture{}, nil
+		return page.Picture{}, nil
 	}
-	return picture(c)
+	return page.Draw(c)
 }
 
 // tripLayers are entries and exits.
@@ -269,10 +244,10 @@ func (r *Run) plotted(market int) bool {
 }
 
 // closePicture draws the latest trips from near, with the way from entry to exit and the stops.
-func (r *Run) closePicture(s *series) (p Picture, stops bool, err error) {
+func (r *Run) closePicture(s *series) (p page.Picture, stops bool, err error) {
 	bars, own, from, to := s.close, s.latest, s.near.from, s.near.to
 	if len(own) == 0 || len(bars) == 0 {
-		return Picture{}, false, nil
+		return page.Picture{}, false, nil
 	}
 	layers := []chart.Layer{chart.Candles{Candles: drawn(bars, r.Trips.PriceDigits[s.Market])}}
 	var ways []chart.Point
@@ -296,6 +271,6 @@ func (r *Run) closePicture(s *series) (p Picture, stops bool, err error) {
 		X: chart.Axis{Low: seconds(bars[0].start), High: seconds(bars[len(bars)-1].end)},
 		Panels: []chart.Panel{{Height: 260, Y: chart.Axis{Unit: r.Currency},
 			Layers: append(layers, tripLayers(own, true)...)}}}
-	p, err = picture(c)
+	p, err = page.Draw(c)
 	return p, stops, err
 }

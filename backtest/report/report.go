@@ -28,6 +28,7 @@ type Run struct {
 	From, To        market.Time
 	Synthetic       bool
 	Warnings        []string
+	Tries           []string // what the run is worth after all tries, a line each
 	Strategies      []Strategy
 	Cards           []Card
 	Assumptions     []string // the most important first
@@ -41,6 +42,7 @@ type Run struct {
 	HoldNote        string  // how buy and hold was computed
 	Months          []Month
 	Refusals        Grid
+	Queue           Grid // counts of orders in recorded books; no rows: limit_fill is not "queue"
 	Data, Rules     Grid
 	Universe        []string // a line each
 	Delisted        Grid
@@ -65,8 +67,12 @@ type Strategy struct {
 	Began              string // when its markets began, as a sentence; empty: nothing to say
 }
 
-// A Card is a headline figure. Class is "up", "down" or empty.
-type Card struct{ Title, Value, Note, Class string }
+// Card, Pair and Grid are parts of every page.
+type (
+	Card = page.Card
+	Pair = page.Pair
+	Grid = page.Grid
+)
 
 // A Figure is a row of the table of figures. Below says that it is about the one above.
 type Figure struct {
@@ -74,37 +80,16 @@ type Figure struct {
 	Below             bool
 }
 
-// A Pair is a term with its text.
-type Pair struct{ Name, Text string }
-
 // A Month is the return of a calendar month; Month is 1 to 12.
 type Month struct {
 	Year, Month int
 	Return      float64
 }
 
-// A Grid is a table of texts.
-type Grid struct {
-	Head []string
-	Rows [][]string
-}
-
-// Cells are the rows with the title of each column.
-func (g Grid) Cells() (rows [][]cell) {
-	for _, texts := range g.Rows {
-		one := make([]cell, len(texts))
-		for i, text := range texts {
-			one[i] = cell{Title: g.Head[i], Text: text}
-		}
-		rows = append(rows, one)
-	}
-	return rows
-}
-
 // view is the data of the template.
 type view struct {
 	*Run
-	EquityPicture, Exposure, Rolling, Distribution Picture
+	EquityPicture, Exposure, Rolling, Distribution page.Picture
 	Window                                         int
 	Markets                                        []marketPicture
 	MarketsNote                                    string
@@ -216,7 +201,7 @@ func (v *view) pack(data []page.Data, shown []*series) []page.Data {
 
 // html is the body of the page.
 func (v *view) html() (template.HTML, error) {
-	t, err := template.New("report").Funcs(template.FuncMap{"date": date, "whole": whole}).Parse(body)
+	t, err := page.Template(body, template.FuncMap{"date": date, "whole": whole})
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/tidemark-trading/tidemark/page"
 )
 
 // kind is what a table of sums is by.
@@ -86,7 +88,7 @@ func (t *Trips) count(k *kept) {
 // A breakdown is one of the tables.
 type breakdown struct {
 	Title string
-	Rows  [][]cell
+	Rows  [][]page.Cell
 }
 
 // breakdowns are the tables with more than one row; that of reasons is always there.
@@ -112,9 +114,9 @@ func (t *Trips) breakdowns() (list []breakdown) {
 }
 
 // cells are the row as text.
-func (s *Sum) cells(digits uint8) []cell {
+func (s *Sum) cells(digits uint8) []page.Cell {
 	n := float64(s.Count)
-	return []cell{
+	return []page.Cell{
 		{Title: "", Text: s.Name}, {Title: "trips", Text: whole(s.Count)},
 		{Title: "won, %", Text: decimal(100*float64(s.Won)/n, 1)},
 		{Title: "profit", Text: decimal(s.Profit, digits), Class: sign(s.Profit)},

@@ -281,9 +281,6 @@ func (t *Trips) pack(list []*kept) (page.Data, error) {
 	return page.Data{ID: "trips", Packed: data}, err
 }
 
-// A cell has the title of its column, which a narrow screen shows beside it.
-type cell struct{ Title, Text, Class string }
-
 // rows are the largest trips as text.
 func (t *Trips) rows(list []*kept) (titles []string, rows template.HTML) {
 	var out []byte

@@ -57,6 +57,9 @@ var packageBenchmarks = []packageBenchmark{
 		{"matching core, 1 M resting, an operation", "core-ns", "ns"},
 		{"whole life of an order at the venue, 1 M", "venue-ns", "ns"},
 	}},
+	{"ReplayedEvents", "", "5x", []packageRow{{"replay of a recording, six strategies, an event", "ns/event", "ns"}}},
+	{"Month", "", "2x", []packageRow{{"bot replay of a month: 5.3 M events of two markets, 5,182 commands", "s/month",
+		"s"}}},
 	{"PBO", "", "3x", []packageRow{{"PBO of 10,000 sets × 1,000 days × 12,870 splits, CPU", "cpu-ms", "ms"}}},
 	{"SPA", "", "3x", []packageRow{{"SPA of 10,000 sets × 1,000 days × 1,000 resamples, CPU", "cpu-ms", "ms"}}},
 }

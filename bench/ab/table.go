@@ -14,7 +14,10 @@ import (
 
 // sections are the sub-benchmarks of BenchmarkRows at the root: the rows of the bench table that
 // need no other process.
-var sections = []string{"loop", "resting", "store", "live"}
+var sections = []string{"loop", "resting", "store", "live", "sweep"}
+
+// newSections is how many of the last sections olderRows does not have.
+const newSections = 1
 
 // olderRows is BenchmarkRows for revisions that have the bench table and not yet that benchmark.
 //

@@ -34,11 +34,15 @@ const (
 	Stale       = "stale"
 	Unprotected = "unprotected"
 	Blocked     = "blocked"
-	Test        = "test" // of bot doctor; no filter drops it
+	Tracking    = "tracking" // a strategy is far from its twin, or a twin has ended
+	Seal        = "seal"
+	Summary     = "summary" // what was earned in a day or a week
+	Test        = "test"    // of bot doctor; no filter drops it
 )
 
 // kinds are the kinds that a running bot sends.
-var kinds = []string{Start, Stop, Halt, Resume, Fill, Refusals, Difference, Ban, Stale, Unprotected, Blocked}
+var kinds = []string{Start, Stop, Halt, Resume, Fill, Refusals, Difference, Ban, Stale, Unprotected, Blocked, Tracking,
+	Seal, Summary}
 
 // Alert is one message to a person.
 type Alert struct {

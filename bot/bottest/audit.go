@@ -32,7 +32,7 @@ type Books struct {
 	T       *testing.T
 	Auditor *rest.Client
 	Units   *market.Catalog
-	Before  map[market.AssetID]market.Money // the account's balances at the start
+	Before  map[market.AssetID]market.Money // the account's balances at the start; nil: not known
 	Folder  string                          // with the state file
 }
 
@@ -137,7 +137,7 @@ func (s *Books) samePositions(store *journal.Store) {
 			return // a position was moved without a trade: these tests look at it themselves
 		}
 	}
-	want := map[string]*ledgerRow{}
+	want, naive := map[string]*ledgerRow{}, newNaiveBooks(s.digits())
 	for _, m := range s.Units.Markets() {
 		trades := s.trades(m)
 		for i := range trades {
@@ -155,7 +155,9 @@ func (s *Books) samePositions(store *journal.Store) {
 			if want[key] == nil {
 				want[key] = &ledgerRow{cost: new(big.Int), realised: new(big.Int), fees: new(big.Int)}
 			}
+			before := want[key].copied()
 			want[key].trade(&trades[i].Fill)
+			naive.count(m, &trades[i], before, want[key].copied())
 		}
 	}
 	exported := s.exportedPositions(store)
@@ -173,6 +175,10 @@ func (s *Books) samePositions(store *journal.Store) {
 		delete(want, key)
 	}
 	require.Empty(t, want, "positions that the table lacks")
+	s.sameBooks(store, naive)
+	if s.Before != nil {
+		s.sameLots()
+	}
 }
 
 // String shows the figures in their units.

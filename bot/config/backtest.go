@@ -59,7 +59,7 @@ type BacktestSection struct {
 	// the strategy; or an interval.
 	PathInterval  string `toml:"path_interval"`
 	Path          string `toml:"path"`            // adaptive, ohlc, olhc, pessimistic or optimistic
-	LimitFill     string `toml:"limit_fill"`      // touch, or through: a resting limit needs a trade beyond it
+	LimitFill     string `toml:"limit_fill"`      // touch, through (a trade beyond it), or queue: in recorded books
 	DataLatency   Span   `toml:"data_latency"`    // from a candle's close to its arrival
 	Latency       Span   `toml:"latency"`         // from a decision to its arrival at the exchange
 	HalfSpreadBPS Points `toml:"half_spread_bps"` // half the distance of bid and ask, in hundredths of a per cent
@@ -72,14 +72,37 @@ type BacktestSection struct {
 	// 0.5.
 	DelistingHaircut Part `toml:"delisting_haircut" json:",omitzero"`
 
+	// FillProbability is the chance that a price which only touches a resting limit order fills it;
+	// none: 1.
+	FillProbability Part `toml:"fill_probability" json:",omitzero"`
+
 	SyntheticBook bool   `toml:"synthetic_book"` // make order books from candles, for strategies that need books
-	Seed          uint64 `toml:"seed"`           // of the synthetic market
+	Seed          uint64 `toml:"seed"`           // of the synthetic market, and of fill_probability
+
+	// Measured says from which orders of a live bot the settings above were measured; nil: they
+	// were not. It changes no result.
+	Measured *MeasuredSection `toml:"measured" json:"-"`
+}
+
+// MeasuredSection holds what `bot gap --write-assumptions` has measured, so that a backtest can say
+// which of its settings are those. A setting that was not measured is left out.
+type MeasuredSection struct {
+	Orders          int64  `toml:"orders"` // of the live bot
+	From            Moment `toml:"from"`   // the first day of the orders
+	To              Moment `toml:"to"`     // the day after the last one
+	Latency         Span   `toml:"latency"`
+	HalfSpreadBPS   Points `toml:"half_spread_bps"`
+	SlippageBPS     Points `toml:"slippage_bps"`
+	FillProbability Part   `toml:"fill_probability"`
 }
 
 // DataSection names the source of the candles.
 type DataSection struct {
 	Source  string `toml:"source"`  // "store", or "synthetic": three made-up years of BTC-EUR
 	Candles string `toml:"candles"` // file of the store
+	// Recording is a folder of `bot record`, or the state folder of a bot: `bot backtest` runs on
+	// what was recorded, and on no store. None: candles.
+	Recording string `toml:"recording" json:",omitzero"`
 }
 
 // AccountSection is the account at the start.
@@ -148,11 +171,13 @@ type StrategySection struct {
 	Interval market.Interval  `toml:"interval"`
 	// of the currency, for it alone; none: it shares what is left with the others. The JSON name
 	// goes into the hash of the settings, which must not change
-	Allocation Decimal        `toml:"allocation" json:"Allotment"`
-	OperatorID int64          `toml:"operator_id"`
-	CodGroupID int64          `toml:"cod_group_id"` // cancel-on-disconnect group, 1 to 1000; 0: none
-	Params     map[string]any `toml:"params"`       // see `bot strategies KIND`
-	Risk       LimitSection   `toml:"risk"`         // over the defaults of [risk]
+	Allocation Decimal `toml:"allocation" json:"Allotment"`
+	OperatorID int64   `toml:"operator_id"`
+	CodGroupID int64   `toml:"cod_group_id"` // cancel-on-disconnect group, 1 to 1000; 0: none
+	// Shadow runs a simulated twin beside the live strategy, and compares what both earn.
+	Shadow bool           `toml:"shadow" json:"-"`
+	Params map[string]any `toml:"params"` // see `bot strategies KIND`
+	Risk   LimitSection   `toml:"risk"`   // over the defaults of [risk]
 }
 
 // UniverseSection says which markets belong to a universe.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"maps"
 	"net/url"
 	"reflect"
@@ -18,6 +19,7 @@ type Run struct {
 	Paper      PaperSection               `toml:"paper"`
 	Exchange   ExchangeSection            `toml:"exchange"`
 	Poll       PollSection                `toml:"poll"`
+	Stream     StreamSection              `toml:"stream"`
 	Account    LiveAccountSection         `toml:"account"`
 	Risk       RiskSection                `toml:"risk"` // for the account, and the default for every strategy
 	Strategies map[string]StrategySection `toml:"strategies"`
@@ -41,6 +43,7 @@ type BotSection struct {
 	RecordMB   int64  `toml:"record_mb"`   // largest recording of market events beside the state file; 0: none
 	SaveKB     int64  `toml:"save_kb"`     // largest saved state of a strategy; beyond it the strategy is halted
 	Pulse      Span   `toml:"pulse"`       // on a terminal, between two lines on how the bot stands; 0: none
+	Zone       string `toml:"zone"`        // of the days in trades, profit and summaries: UTC, or like Europe/Berlin
 	NeedLimits bool   `toml:"need_limits"` // refuse to start while a limit of account or strategy is missing
 }
 
@@ -85,6 +88,46 @@ type PollSection struct {
 	Depth     int64 `toml:"depth"`          // levels of order books, for strategies that need books
 }
 
+// StreamSection says which data comes over the exchange's WebSocket, and whether orders go there.
+// Each field but Orders is FeedStream or FeedPoll.
+type StreamSection struct {
+	Feed    string `toml:"feed"`    // of every channel below that is empty
+	Tickers string `toml:"tickers"` // last price, bid and ask
+	Books   string `toml:"books"`
+	Candles string `toml:"candles"`
+	Account string `toml:"account"` // events of own orders and fills; not in paper mode
+	// Orders is OrdersStream: orders go over the WebSocket while it is open, else over HTTP; or
+	// OrdersREST: over HTTP alone. Not in paper mode. Feed says nothing about them.
+	Orders string `toml:"orders"`
+}
+
+// The words of StreamSection.
+const (
+	FeedStream = "stream"
+	FeedPoll   = "poll"
+)
+
+// Feeds are the words of StreamSection.
+var Feeds = []string{FeedStream, FeedPoll}
+
+// The words of StreamSection.Orders.
+const (
+	OrdersStream = "stream"
+	OrdersREST   = "rest"
+)
+
+// OrderWays are the words of StreamSection.Orders.
+var OrderWays = []string{OrdersStream, OrdersREST}
+
+// Streams reports whether a channel comes over the WebSocket, by its field.
+func (s *StreamSection) Streams(channel string) bool { return cmp.Or(channel, s.Feed) == FeedStream }
+
+// Any reports whether any channel of market data comes over the WebSocket, or the account's events
+// where those are wanted.
+func (s *StreamSection) Any(account bool) bool {
+	return s.Streams(s.Tickers) || s.Streams(s.Books) || s.Streams(s.Candles) || account && s.Streams(s.Account)
+}
+
 // LiveAccountSection holds the currency and the fees that the gate reckons with.
 type LiveAccountSection struct {
 	Currency string `toml:"currency"` // every market must be quoted in it
@@ -96,17 +139,18 @@ type LiveAccountSection struct {
 func DefaultRun() *Run {
 	return &Run{
 		Bot: BotSection{Mode: ModeLive, State: "state", Log: "info", RecordMB: 1024, SaveKB: 1024,
-			StopWithin: Span(75 * time.Second), Pulse: Span(time.Minute)},
+			StopWithin: Span(75 * time.Second), Pulse: Span(time.Minute), Zone: "UTC"},
 		Exchange: ExchangeSection{BaseURL: "http://127.0.0.1:8080/v2", Prefix: "Service",
 			Window: Span(10 * time.Second), CancelAfter: Span(150 * time.Second),
 			PerKey: 1000, PerIP: 500},
 		Poll: PollSection{Tickers: Span(time.Second), Books: Span(2 * time.Second), Rules: Span(30 * time.Second),
 			Orders: Span(time.Minute), Balances: Span(30 * time.Second),
 			Settle: Span(2 * time.Second), Depth: 50},
+		Stream:  StreamSection{Feed: FeedPoll, Orders: OrdersREST},
 		Risk:    RiskSection{LimitSection: LimitSection{MaxInFlight: 100}},
 		Account: LiveAccountSection{Currency: "EUR", MakerFee: FeeOf("0.0015"), TakerFee: FeeOf("0.0025")},
 		Metrics: metricsSection{StaleAfter: Span(30 * time.Second)},
-		Alerts:  AlertsSection{Refusals: 20},
+		Alerts:  AlertsSection{Refusals: 20, Tracking: 50, Summary: SummaryOff},
 	}
 }
 

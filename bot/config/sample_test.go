@@ -55,3 +55,14 @@ func TestTheSampleExchangeShowsEveryKey(t *testing.T) {
 		require.Regexp(t, `(?m)^(# )?`+key+` = `, string(text))
 	}
 }
+
+func TestTheSampleRecordShowsEveryKey(t *testing.T) {
+	text, err := os.ReadFile("../../configs/record.toml")
+	require.NoError(t, err)
+	for _, key := range keys(reflect.TypeFor[Record]()) {
+		require.Regexp(t, `(?m)^(# )?`+key+` = `, string(text))
+	}
+	source := &Source{File: "record.toml", Text: string(text)}
+	_, err = LoadRecord(source)
+	require.NoError(t, err)
+}

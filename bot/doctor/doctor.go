@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -92,6 +93,9 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 		return nil
 	}
 	d.client.Use(d.plan.Catalog)
+	if readable && d.plan.Config.Stream.Orders == config.OrdersStream {
+		d.orders(ctx, ledger)
+	}
 	for _, note := range d.plan.Notes {
 		d.ok("universe", "%s", note)
 	}

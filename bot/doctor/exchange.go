@@ -9,9 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/exchange/stream"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -170,6 +174,20 @@ func (d *doctor) operates(operator int64) bool {
 	return false
 }
 
+// orders opens a connection to the exchange's WebSocket, as for orders, and authenticates it.
+func (d *doctor) orders(ctx context.Context, budget rest.Budget) {
+	on, err := stream.New(d.plan.Stream(d.client, budget, true, zerolog.Nop()))
+	if err == nil {
+		err = on.Check(ctx)
+	}
+	if err != nil {
+		d.fail("stream", fmt.Sprintf("the stream of orders does not open: %v", err),
+			"orders would go over HTTP; set orders = \"rest\" in [stream], or correct the way to the exchange")
+		return
+	}
+	d.ok("stream", "orders go over the stream, which opens and takes the key; over HTTP while it is not open")
+}
+
 // polling adds up the weight of the bot's requests.
 func (d *doctor) polling() {
 	plan := d.plan.Polling(d.client)
@@ -179,6 +197,13 @@ func (d *doctor) polling() {
 	level, hint := OK, ""
 	if plan.Check(perKey, perIP) != nil {
 		level, hint = Fail, "more than 80 % of a budget; ask less often in [poll]"
+	}
+	if other, words := config.FeedStream, "with [stream] feed = \"stream\""; level == OK {
+		if d.plan.Config.Stream.Any(!d.plan.Config.Bot.Paper()) {
+			other, words = config.FeedPoll, "without the stream"
+		}
+		as := d.plan.PollingAs(d.client, other)
+		text += fmt.Sprintf("; %s %d and %d", words, as.PerMinute(rest.PaidByKey), as.PerMinute(rest.PaidByIP))
 	}
 	d.findings = append(d.findings, Finding{Check: "polling", Level: level, Text: text, Hint: hint,
 		Lines: strings.Split(plan.String(), "\n")})

@@ -21,9 +21,11 @@ const (
 	ExchangeBlob  = "exchange"  // scheme and host of the file's exchange
 	KeyBlob       = "key"       // digest of the key that the file was last used with
 	LedgerBlob    = "weights"   // state of the weight ledger
-	RecordingBlob = "recording" // number of the next event of the recording, as of the last minute
+	RecordingBlob = "recording" // number of the next record of the recording: see NextRecord
 	AgreedBlob    = "agreed"    // balance checkpoints by asset: the account's balances less the books
 	BreachesBlob  = "breaches"  // answers of the exchange that broke a rule within the last day
+	SealBlob      = "seal"      // the day that is held against the seal, so far
+	TwinBlob      = "twin"      // the simulated twin, as the last run left it
 	UniverseBlob  = "universe"  // by strategy, the latest ranking of its universe
 	// what each strategy of the last run was given, by name, in units of the currency; 0: it shares
 	// the pool

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/renamed"
 )
@@ -121,6 +122,12 @@ const (
 	PathFlatten   = "/flatten"
 	PathBackup    = "/backup"
 	PathResolve   = "/resolve"
+	PathCanary    = "/canary"
+	PathVerify    = "/verify"
+	PathSeal      = "/seal"
+	PathTrades    = "/trades"
+	PathProfit    = "/profit"
+	PathEquity    = "/equity"
 )
 
 // Request is a request. Each path reads the fields that concern it.
@@ -134,6 +141,10 @@ type Request struct {
 	File     string `json:"file,omitempty"`
 	WaitMS   int64  `json:"wait_ms,omitempty"`
 	SinceMS  int64  `json:"since_ms,omitempty"` // how long ago
+	By       string `json:"by,omitempty"`       // seal: the user
+	Document []byte `json:"document,omitempty"` // seal
+
+	Books *books.Query `json:"books,omitempty"` // trades, profit, equity
 }
 
 // Failure is the answer to a request that failed.

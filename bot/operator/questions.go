@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/seal"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -40,6 +41,19 @@ func AskRefused(ctx context.Context, of Target, strategy string, since time.Dura
 	return askOrRead(ctx, of, PathExplain, ask, func(store *journal.Store) (*Refused, error) {
 		return storedRefusals(store, strategy, since)
 	})
+}
+
+// AskVerify asks how a bot stands to its seal.
+func AskVerify(ctx context.Context, of Target) (Answer[seal.Standing], error) {
+	return askOrRead(ctx, of, PathVerify, &Request{}, seal.StandingOf)
+}
+
+// Seal lets the running bot of a folder journal the document of a seal. The error wraps ErrNoBot if
+// none runs.
+func Seal(ctx context.Context, folder string, document []byte, by string) (*seal.Standing, error) {
+	answer := &seal.Standing{}
+	_, err := Call(ctx, folder, PathSeal, &Request{Document: document, By: by}, 2*AnswerTimeout, answer)
+	return answer, err
 }
 
 // Act sends a command to the running bot of a folder. It waits for Request.WaitMS and the time that

@@ -36,26 +36,28 @@ type Status struct {
 	SinceMS  int64  `json:"since_ms"`
 	// AtMS is the time of the figures, on the exchange's clock; of a stopped bot: of Equity and
 	// Exposure.
-	AtMS           int64            `json:"at_ms,omitempty"`
-	AsOfMS         int64            `json:"as_of_ms,omitempty"`  // of a stopped bot: when its file was last written
-	OrdersMS       int64            `json:"orders_ms,omitempty"` // of a stopped bot: the last report on an open order
-	Strategies     []StrategyStatus `json:"strategies"`
-	Currency       string           `json:"currency"`
-	Equity         string           `json:"equity,omitempty"`
-	Exposure       string           `json:"exposure,omitempty"` // positions and open buys
-	DayResult      string           `json:"day_result,omitempty"`
-	Drawdown       string           `json:"drawdown,omitempty"` // from the high-water mark, as a fraction of it
-	Opening        string           `json:"opening,omitempty"`  // why the account's limits let nothing be opened
-	OpenOrders     int              `json:"open_orders"`
-	ForeignOrders  int              `json:"foreign_orders"`        // open orders of the account that are not this bot's
-	Unprotected    []Unprotected    `json:"unprotected,omitempty"` // positions without an exit that were to have one
-	Unallocated    []Amount         `json:"unallocated,omitempty"` // what the account has beyond the strategies' books
-	Markets        []MarketStatus   `json:"markets,omitempty"`     // those that do not trade
-	Weight         []Weight         `json:"weight,omitempty"`
-	Feeds          []Feed           `json:"feeds,omitempty"`
-	ClockOffsetMS  int64            `json:"clock_offset_ms"` // of the exchange's clock ahead of this machine's
-	RoundTripMS    float64          `json:"round_trip_ms,omitempty"`
-	JournalEntries uint64           `json:"journal_entries"`
+	AtMS       int64            `json:"at_ms,omitempty"`
+	AsOfMS     int64            `json:"as_of_ms,omitempty"`  // of a stopped bot: when its file was last written
+	OrdersMS   int64            `json:"orders_ms,omitempty"` // of a stopped bot: the last report on an open order
+	Strategies []StrategyStatus `json:"strategies"`
+	Currency   string           `json:"currency"`
+	Equity     string           `json:"equity,omitempty"`
+	Exposure   string           `json:"exposure,omitempty"` // positions and open buys
+	DayResult  string           `json:"day_result,omitempty"`
+	Drawdown   string           `json:"drawdown,omitempty"` // from the high-water mark, as a fraction of it
+	Opening    string           `json:"opening,omitempty"`  // why the account's limits let nothing be opened
+	// Canary is nil where the bot has none.
+	Canary         *Canary        `json:"canary,omitempty"`
+	OpenOrders     int            `json:"open_orders"`
+	ForeignOrders  int            `json:"foreign_orders"`        // open orders of the account that are not this bot's
+	Unprotected    []Unprotected  `json:"unprotected,omitempty"` // positions without an exit that were to have one
+	Unallocated    []Amount       `json:"unallocated,omitempty"` // what the account has beyond the strategies' books
+	Markets        []MarketStatus `json:"markets,omitempty"`     // those that do not trade
+	Weight         []Weight       `json:"weight,omitempty"`
+	Feeds          []Feed         `json:"feeds,omitempty"`
+	ClockOffsetMS  int64          `json:"clock_offset_ms"` // of the exchange's clock ahead of this machine's
+	RoundTripMS    float64        `json:"round_trip_ms,omitempty"`
+	JournalEntries uint64         `json:"journal_entries"`
 }
 
 // StrategyStatus is the status of a strategy.
@@ -70,6 +72,19 @@ type StrategyStatus struct {
 
 	Warming  []string  `json:"warming,omitempty"`  // markets in which candles of the warm-up are missing, in words
 	Universe *Universe `json:"universe,omitempty"` // of a running bot
+	Twin     *Twin     `json:"twin,omitempty"`     // of a running bot, with shadow = true
+}
+
+// Twin is the simulated twin of a strategy since the bot's start.
+type Twin struct {
+	// TrackingBPS is the live profit less the twin's, in hundredths of a per cent of the money that
+	// the strategy had when the twin began.
+	TrackingBPS float64 `json:"tracking_bps"`
+	SinceMS     int64   `json:"since_ms"`    // when the twin began, runs before this one included
+	AtMS        int64   `json:"at_ms"`       // of the comparison; 0: there was none yet
+	Lost        int64   `json:"lost_inputs"` // prices that the twin did not get, because it fell behind
+	Halted      bool    `json:"halted,omitempty"`
+	Ended       string  `json:"ended,omitempty"` // why it has ended; empty: it runs
 }
 
 // Universe is the universe of a strategy on a UTC day.

@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/exchange/stream"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -66,6 +67,18 @@ func (a *Access) Client(budget rest.Budget) (*rest.Client, error) {
 		return nil, a.Config.Source.Place(config.At([]string{"exchange"}, err))
 	}
 	return c, nil
+}
+
+// Stream is the config of the connection to the exchange's WebSocket: authenticated where private
+// is set, or where market data is signed. now is the exchange's clock, that of the client.
+func (a *Access) Stream(client *rest.Client, budget rest.Budget, private bool, log zerolog.Logger) stream.Config {
+	e := &a.Config.Exchange
+	config := stream.Config{BaseURL: e.BaseURL, Window: market.Duration(e.Window), Now: client.Now, Budget: budget,
+		Transport: a.Transport, Log: log}
+	if private || e.SignMarketData {
+		config.Key, config.Secret = rest.NewSecret(a.Key), rest.NewSecret(a.secret)
+	}
+	return config
 }
 
 // allMarkets is the suffix of an endpoint's name for the weight of a request for all markets.

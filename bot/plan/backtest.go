@@ -31,8 +31,8 @@ type Backtest struct {
 // NewBacktest checks a config, except for the parts that depend on stored candles.
 func NewBacktest(c *config.Backtest, kinds []strategy.Definition) (*Backtest, error) {
 	p := &Backtest{Config: c, Run: &backtest.Plan{}, Plan: Plan{kinds: kinds}}
-	for _, step := range [...]func() error{p.checkWords, p.checkRange, p.checkSections, p.addVenue, p.addTrading,
-		p.addDeposits} {
+	for _, step := range [...]func() error{p.checkWords, p.checkRange, p.checkSections, p.addVenue,
+		p.checkMeasured, p.addTrading, p.addDeposits} {
 		if err := step(); err != nil {
 			return nil, c.Source.Place(err)
 		}
@@ -140,6 +140,13 @@ func (p *Backtest) addVenue() (err error) {
 		if *r.into, err = r.value.Rate(r.digits); err != nil {
 			return config.At(r.path, err)
 		}
+	}
+	if b.FillProbability.Decimal != "" {
+		fills, err := b.FillProbability.Rate(market.RateDigits)
+		if err != nil {
+			return config.At([]string{"backtest", "fill_probability"}, err)
+		}
+		venue.MissProbability, venue.MissSeed = config.WholeRate-fills, b.Seed
 	}
 	if venue.HalfSpread > config.WholeRate/2 {
 		return config.At([]string{"backtest", "half_spread_bps"},

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -54,6 +55,23 @@ func (p *Live) checkBounds() error {
 	}
 	if p.Config.Poll.Depth == 0 || p.Config.Poll.Depth > maxDepth {
 		return config.At([]string{"poll", "depth"}, fmt.Errorf("%d is not in 1 to %d", p.Config.Poll.Depth, maxDepth))
+	}
+	return nil
+}
+
+// checkStream refuses words of [stream] that are not known.
+func checkStream(s *config.StreamSection) error {
+	for _, one := range [...]struct{ key, word string }{{"feed", s.Feed}, {"tickers", cmp.Or(s.Tickers, s.Feed)},
+		{"books", cmp.Or(s.Books, s.Feed)}, {"candles", cmp.Or(s.Candles, s.Feed)},
+		{"account", cmp.Or(s.Account, s.Feed)}} {
+		if !slices.Contains(config.Feeds, one.word) {
+			return config.Keyf([]string{"stream", one.key}, "%q is not one of %s", config.Clip(one.word),
+				strings.Join(config.Feeds, ", "))
+		}
+	}
+	if !slices.Contains(config.OrderWays, s.Orders) {
+		return config.Keyf([]string{"stream", "orders"}, "%q is not one of %s", config.Clip(s.Orders),
+			strings.Join(config.OrderWays, ", "))
 	}
 	return nil
 }

@@ -45,6 +45,10 @@ func (s Stored) open(f backtest.Feed, from, to market.Time) (backtest.Source, er
 
 // OpenLibrary opens the source of candles that a config names.
 func OpenLibrary(c *config.Backtest) (Library, error) {
+	if c.Data.Recording != "" {
+		return nil, c.Source.Place(config.Keyf([]string{"data", "recording"}, "only bot backtest runs on a recording; "+
+			"this command wants candles: leave it out, or --set data.recording="))
+	}
 	if c.Data.Source == config.SourceSynthetic {
 		return &synthetics{seed: c.Backtest.Seed}, nil
 	}

@@ -49,6 +49,42 @@ func NewLive(c *config.Run, kinds []strategy.Definition, getenv func(string) str
 	return p, nil
 }
 
+// NewCanary checks what a config decides: its strategies and limits. It needs no keys, and no
+// exchange. Follow does the rest.
+func NewCanary(c *config.Run, kinds []strategy.Definition) (*Live, error) {
+	p := &Live{Access: Access{Config: c}}
+	for name, s := range c.Strategies {
+		if s.Universe != nil {
+			return nil, c.Source.Place(config.Keyf([]string{"strategies", name, "universe"},
+				"a bot with universes can only be followed with its own settings"))
+		}
+	}
+	return p, c.Source.Place(p.addTrading(kinds))
+}
+
+// Follow completes the plan of NewCanary with the markets of a bot.
+func (p *Live) Follow(catalog *market.Catalog) error {
+	for i := range p.Strategies {
+		for _, name := range p.namesOf(&p.Strategies[i]) {
+			if catalog.MarketNamed(name) == nil {
+				return p.Config.Source.Place(config.Keyf([]string{"strategies", p.Strategies[i].Name, "markets"},
+					"the bot does not trade %s", name))
+			}
+		}
+	}
+	return p.setCatalog(catalog)
+}
+
+// checkSummary checks how days are counted and summed up.
+func (p *Live) checkSummary() error {
+	if _, err := time.LoadLocation(p.Config.Bot.Zone); err != nil || p.Config.Bot.Zone == "Local" {
+		return config.Keyf([]string{"bot", "zone"}, "%q is no time zone that this machine knows; want UTC, or a name "+
+			"like Europe/Berlin", config.Clip(p.Config.Bot.Zone))
+	}
+	return config.OneOf([]string{"alerts", "summary"}, p.Config.Alerts.Summary, config.SummaryOff, config.SummaryDaily,
+		config.SummaryWeekly)
+}
+
 // checkSections checks the sections that are not about strategies.
 func (p *Live) checkSections(getenv func(string) string) error {
 	if !slices.Contains(config.LogLevels, p.Config.Bot.Log) {
@@ -58,6 +94,9 @@ func (p *Live) checkSections(getenv func(string) string) error {
 	if !slices.Contains(config.Modes, p.Config.Bot.Mode) {
 		return config.Keyf([]string{"bot", "mode"}, "%q is not one of %s", config.Clip(p.Config.Bot.Mode),
 			strings.Join(config.Modes, ", "))
+	}
+	if err := checkStream(&p.Config.Stream); err != nil {
+		return err
 	}
 	if at, err := url.Parse(p.Config.Exchange.BaseURL); p.Config.Bot.Mode == config.ModeSandbox &&
 		(err != nil || !config.LoopbackHost(at.Hostname())) {
@@ -69,6 +108,9 @@ func (p *Live) checkSections(getenv func(string) string) error {
 		strings.Trim(string(start), "0.") == "" {
 		return config.At([]string{"paper", "start", p.Config.Account.Currency},
 			errors.New("is missing; paper mode has to know how much money it begins with"))
+	}
+	if err := p.checkSummary(); err != nil {
+		return err
 	}
 	if p.Config.Bot.SaveKB == 0 {
 		return config.At([]string{"bot", "save_kb"},
@@ -88,6 +130,9 @@ func (p *Live) checkSections(getenv func(string) string) error {
 		return err
 	}
 	if err := p.Config.Metrics.Check(); err != nil {
+		return err
+	}
+	if err := p.checkShadow(); err != nil {
 		return err
 	}
 	for name, s := range p.Config.Strategies {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -13,12 +14,36 @@ import (
 // next comes sooner.
 const ClockEvery = 5 * time.Minute
 
-// Polling lists the regular requests of the bot with their weight points.
-func (p *Live) Polling(client *rest.Client) (plan rest.Plan) {
-	every, public := &p.Config.Poll, rest.PaidByIP
+// The times between two requests for data that a stream brings.
+const (
+	compareEvery = time.Minute     // tickers and books with those of REST
+	candlesEvery = time.Hour       // the same of candles
+	healthyLists = 5 * time.Minute // lists of open orders and balances, while the account's events come
+)
+
+// Polling lists the regular requests of the bot with their weight points. What is asked only now
+// and then is not in it: a candle that a stream has not shown, the prices of a silent market.
+func (p *Live) Polling(client *rest.Client) rest.Plan { return p.requests(client, &p.Config.Stream) }
+
+// PollingAs is Polling if every channel came as feed says: config.FeedStream or config.FeedPoll.
+func (p *Live) PollingAs(client *rest.Client, feed string) rest.Plan {
+	return p.requests(client, &config.StreamSection{Feed: feed})
+}
+
+func (p *Live) requests(client *rest.Client, streams *config.StreamSection) (plan rest.Plan) {
+	every, public := p.Config.Poll, rest.PaidByIP
 	if p.Config.Exchange.SignMarketData && p.Key != "" {
 		public = rest.PaidByKey
 	}
+	slower := func(span *config.Span, channel string, than time.Duration) {
+		if streams.Streams(channel) {
+			*span = max(*span, config.Span(than))
+		}
+	}
+	slower(&every.Tickers, streams.Tickers, compareEvery)
+	slower(&every.Books, streams.Books, compareEvery)
+	slower(&every.Orders, streams.Account, healthyLists)
+	slower(&every.Balances, streams.Account, healthyLists)
 	poll := func(name string, every market.Duration, payer rest.Payer) rest.Poll {
 		weight := client.Weight(name)
 		return rest.Poll{Name: name, Weight: cmp.Or(weight.All, weight.One), Every: every, Payer: payer}
@@ -42,8 +67,10 @@ func (p *Live) Polling(client *rest.Client) (plan rest.Plan) {
 		if err != nil {
 			continue // reported when the strategy is made
 		}
+		candles := config.Span(s.Interval.Fixed())
+		slower(&candles, streams.Candles, candlesEvery)
 		for _, m := range s.Markets {
-			plan = append(plan, named(poll("GET /{market}/candles", s.Interval.Fixed(), public), m.Name))
+			plan = append(plan, named(poll("GET /{market}/candles", market.Duration(candles), public), m.Name))
 			if needs.Book {
 				plan = append(plan, named(poll("GET /{market}/book", market.Duration(every.Books), public), m.Name))
 			}

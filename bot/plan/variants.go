@@ -1,11 +1,15 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -24,55 +28,102 @@ type Variants struct {
 	candles Library
 	checked map[string]*Backtest // by settings other than parameters; without candles
 	whole   map[string]*Backtest // by kin
+
+	last looked
+	kins map[string]string // each kin, and each warm-up, by itself
+	// room that is used again
+	all, kin, warmup []byte
+	list             []backtest.StrategyPlan
+	changed          [][]string
 }
 
 // NewVariants takes the config of a source, and candles that stay open.
 func NewVariants(source *config.Source, kinds []strategy.Definition, candles Library) *Variants {
 	return &Variants{source: source, kinds: kinds, candles: candles, checked: map[string]*Backtest{},
-		whole: map[string]*Backtest{}}
+		whole: map[string]*Backtest{}, kins: map[string]string{}}
 }
 
 // Look checks settings without running them. Settings of one kin read the same candles. The error
 // is that of the config with them; it wraps strategy.InvalidError where parameters do not go
 // together.
 func (v *Variants) Look(sets []config.Override) (kin string, err error) {
-	_, kin, err = v.check(sets)
-	if err != nil {
-		return "", err
+	l, err := v.look(sets)
+	return l.kin, err
+}
+
+// Warmup is a key of the warm-ups of settings that Look allows: all of one kin and key can trade
+// from the same time on.
+func (v *Variants) Warmup(sets []config.Override) (string, error) {
+	l, err := v.look(sets)
+	return l.warmup, err
+}
+
+// looked is settings that Look allows.
+type looked struct {
+	sets        []config.Override
+	checked     *Backtest               // see check
+	strategies  []backtest.StrategyPlan // until the next look
+	kin, warmup string
+}
+
+func (v *Variants) look(sets []config.Override) (l looked, err error) {
+	if v.last.checked != nil && slices.EqualFunc(v.last.sets, sets, same) {
+		return v.last, nil
 	}
-	_, err = v.strategies(sets, func(s *backtest.StrategyPlan) error {
-		if _, err := s.Kind.Resolve(s.Values); err != nil {
+	v.last, l = looked{}, looked{sets: sets}
+	if l.checked, err = v.check(sets); err != nil {
+		return looked{}, err
+	}
+	v.warmup = v.warmup[:0]
+	l.strategies, err = v.strategies(l.checked, sets, func(s *backtest.StrategyPlan) error {
+		needs, err := s.Kind.Needs(s.Values)
+		if err != nil {
 			return err
 		}
-		needs, err := s.Kind.Needs(s.Values)
 		for _, c := range needs.Of(s.Interval) {
-			kin += " " + c.Interval.String()
+			v.kin = append(append(v.kin, ' '), c.Interval.String()...)
+			v.warmup = strconv.AppendInt(append(v.warmup, ' '), int64(c.Warmup), 10)
 		}
-		kin += ";"
-		return err
+		v.kin, v.warmup = append(v.kin, ';'), append(v.warmup, ';')
+		return nil
 	})
-	return kin, err
+	if err != nil {
+		return looked{}, err
+	}
+	l.kin, l.warmup = v.once(v.kin), v.once(v.warmup)
+	v.last = l
+	return l, nil
+}
+
+func same(a, b config.Override) bool {
+	return a.Text == b.Text && a.Word == b.Word && slices.Equal(a.Path, b.Path)
+}
+
+// once is a text that is kept once.
+func (v *Variants) once(text []byte) string {
+	kept, is := v.kins[string(text)]
+	if !is {
+		kept = string(text)
+		v.kins[kept] = kept
+	}
+	return kept
 }
 
 // Plan is the plan of settings that Look allows. It warms up on candles before its range.
 func (v *Variants) Plan(sets []config.Override) (*backtest.Plan, error) {
-	base, err := v.Base(sets)
+	l, err := v.look(sets)
 	if err != nil {
 		return nil, err
 	}
-	checked, _, err := v.check(sets)
+	base, err := v.base(l.kin, sets)
 	if err != nil {
 		return nil, err
 	}
-	strategies, err := v.strategies(sets, func(*backtest.StrategyPlan) error { return nil })
-	if err != nil {
-		return nil, err
-	}
-	p := *base.Run
+	p, checked := *base.Run, l.checked
 	p.Venue, p.DataLatency, p.Fees, p.Account = checked.Run.Venue, checked.Run.DataLatency, checked.Fees, checked.Limits
 	p.Strategies = slices.Clone(base.Run.Strategies)
-	for i := range strategies {
-		p.Strategies[i].Values, p.Strategies[i].Limits = strategies[i].Values, strategies[i].Limits
+	for i := range l.strategies {
+		p.Strategies[i].Values, p.Strategies[i].Limits = l.strategies[i].Values, l.strategies[i].Limits
 	}
 	return &p, nil
 }
@@ -83,6 +134,11 @@ func (v *Variants) Base(sets []config.Override) (*Backtest, error) {
 	if err != nil {
 		return nil, err
 	}
+	return v.base(kin, sets)
+}
+
+// base is a backtest of a kin, which that of the settings is.
+func (v *Variants) base(kin string, sets []config.Override) (*Backtest, error) {
 	if v.whole[kin] == nil {
 		base, err := v.read(sets)
 		if err != nil {
@@ -119,30 +175,30 @@ func (v *Variants) with(sets []config.Override) *config.Source {
 	return &source
 }
 
-// check is a backtest, without candles, of the settings that are no parameters, and a key of those
-// that decide which candles are read, and in which units. Its parameters are those of the first set
-// that it was made for.
-func (v *Variants) check(sets []config.Override) (p *Backtest, kin string, err error) {
-	var all, reading strings.Builder
+// check is a backtest, without candles, of the settings that are no parameters. Its parameters are
+// those of the first set that it was made for. The beginning of v.kin is a key of the settings that
+// decide which candles are read, and in which units.
+func (v *Variants) check(sets []config.Override) (p *Backtest, err error) {
+	v.all, v.kin = v.all[:0], v.kin[:0]
 	for _, o := range sets {
-		if isParam(o.Path) {
+		if IsParam(o.Path) {
 			continue
 		}
 		if o.Path[0] == "data" || slices.Equal(o.Path, []string{"backtest", "seed"}) {
-			return nil, "", v.with(sets).Place(config.Keyf(o.Path, "all sets read one store; it cannot be varied"))
+			return nil, v.with(sets).Place(config.Keyf(o.Path, "all sets read one store; it cannot be varied"))
 		}
-		fmt.Fprintf(&all, "%q=%q;", o.Path, o.Text)
+		v.all = fmt.Appendf(v.all, "%q=%q;", o.Path, o.Text)
 		if !readsAlike(o.Path) {
-			fmt.Fprintf(&reading, "%q=%q;", o.Path, o.Text)
+			v.kin = fmt.Appendf(v.kin, "%q=%q;", o.Path, o.Text)
 		}
 	}
-	if p = v.checked[all.String()]; p == nil {
+	if p = v.checked[string(v.all)]; p == nil {
 		if p, err = v.load(sets); err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		v.checked[all.String()] = p
+		v.checked[string(v.all)] = p
 	}
-	return p, reading.String(), nil
+	return p, nil
 }
 
 // alike are settings of the account and the venue that Plan takes over: they change neither the
@@ -150,7 +206,7 @@ func (v *Variants) check(sets []config.Override) (p *Backtest, kin string, err e
 var alike = map[string][]string{
 	"account": {"maker_fee", "taker_fee", "fee_rounding"},
 	"backtest": {"path", "limit_fill", "data_latency", "latency", "half_spread_bps", "slippage_bps", "volume_share",
-		"placement_limit"},
+		"placement_limit", "fill_probability"},
 	"risk": {"max_drawdown", "max_open_orders", "price_collar", "orders_per_minute", "cool_down", "cool_down_losses"},
 }
 
@@ -159,23 +215,20 @@ func readsAlike(path []string) bool {
 	return len(path) == 2 && slices.Contains(alike[path[0]], path[1])
 }
 
-// isParam reports whether a path is strategies.NAME.params.PARAMETER.
-func isParam(path []string) bool {
+// IsParam reports whether a path is strategies.NAME.params.PARAMETER.
+func IsParam(path []string) bool {
 	return len(path) == 4 && path[0] == "strategies" && path[2] == "params"
 }
 
-// strategies are those of the config with the parameters among the settings. look is called for
-// those that a parameter changes; its error gets the place of the parameter.
-func (v *Variants) strategies(sets []config.Override, look func(*backtest.StrategyPlan) error) (
+// strategies are those of a checked backtest with the parameters among the settings. look is
+// called for those that a parameter changes; its error gets the place of the parameter.
+func (v *Variants) strategies(p *Backtest, sets []config.Override, look func(*backtest.StrategyPlan) error) (
 	[]backtest.StrategyPlan, error) {
-	p, _, err := v.check(sets)
-	if err != nil {
-		return nil, err
-	}
-	list := slices.Clone(p.Strategies)
-	changed := make([][]string, len(list))
+	v.list = append(v.list[:0], p.Strategies...)
+	v.changed = append(v.changed[:0], make([][]string, len(v.list))...)
+	list, changed := v.list, v.changed
 	for _, o := range sets {
-		if !isParam(o.Path) {
+		if !IsParam(o.Path) {
 			continue
 		}
 		at := slices.IndexFunc(list, func(s backtest.StrategyPlan) bool { return s.Name == o.Path[1] })
@@ -197,11 +250,30 @@ func (v *Variants) strategies(sets []config.Override, look func(*backtest.Strate
 			continue
 		}
 		if err := look(&list[i]); err != nil {
-			return nil, v.with(sets).Place(config.At(paramOf(changed[i][:3], err, list[i].Values), err))
+			return nil, v.refusal(sets, changed[i][:3], list[i].Values, err)
 		}
 	}
 	return list, nil
 }
+
+// refusal is an error of a strategy's parameters, with the place of the parameter. Of a set that is
+// left out only few read the error: its place is looked up when its text is.
+func (v *Variants) refusal(sets []config.Override, path []string, values map[string]any, err error) error {
+	placed := func() error { return v.with(sets).Place(config.At(paramOf(path, err, values), err)) }
+	if errors.As(err, new(strategy.InvalidError)) {
+		return leftOut{err, placed}
+	}
+	return placed()
+}
+
+// leftOut is the error of parameters that do not go together.
+type leftOut struct {
+	error
+	placed func() error
+}
+
+func (l leftOut) Error() string { return l.placed().Error() }
+func (l leftOut) Unwrap() error { return l.error }
 
 // DataHash is a hash of all candles, up to the end of the range, of the series that the settings
 // looked at so far read.
@@ -223,6 +295,35 @@ func (v *Variants) DataHash() (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
+// Begin is the beginning of the range, or of the first candle in it.
+func (p *Backtest) Begin() (from market.Time, err error) {
+	from = math.MaxInt64
+	for _, f := range p.Run.Feeds {
+		stored, err := p.Candles.Span(f.Market.Name, f.Interval)
+		if err != nil {
+			return 0, err
+		}
+		from = min(from, p.inRange(stored).From)
+	}
+	return from, nil
+}
+
+// StoreFlag is the flag --db of the candle store, with a space before it; empty for the usual one.
+func (p *Backtest) StoreFlag() string { return storeFlag(p.Config.Data.Candles) }
+
+// HashUntil is a hash of all candles before a time of the series that a backtest reads.
+func (p *Backtest) HashUntil(to market.Time) (string, error) {
+	hash := sha256.New()
+	for _, f := range p.Run.Feeds {
+		text, err := p.Candles.DataHash(f.Market.Name, f.Interval, 0, to)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintln(hash, f.Market.Name, f.Interval, text)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
 // End is the end of the last candle that a backtest reads.
 func (p *Backtest) End() (end market.Time, err error) {
 	for _, f := range p.Run.Feeds {
@@ -236,36 +337,102 @@ func (p *Backtest) End() (end market.Time, err error) {
 }
 
 // Shared is a library that several goroutines may use.
-func Shared(lib Library) Library { return &shared{Library: lib} }
+func Shared(lib Library) Library {
+	return &shared{Library: lib, asked: map[string]bool{}, hashes: map[SeriesHash]bool{}}
+}
 
-// shared lets one call through at a time. Sources that it has opened are read side by side.
+// shared lets one call through at a time. Sources that it has opened are read side by side. It
+// notes what other machines will need.
 type shared struct {
 	Library
-	mutex sync.Mutex
+	mutex  sync.Mutex
+	asked  map[string]bool // names of markets
+	all    bool            // the list of markets was asked for
+	hashes map[SeriesHash]bool
+}
+
+// SeriesHash is a hash of the candles of a series in a range.
+type SeriesHash struct {
+	Market   string          `json:"market"`
+	Interval market.Interval `json:"interval"`
+	From     market.Time     `json:"from"` // 0: no bound
+	To       market.Time     `json:"to"`   // 0: no bound
+	Hash     string          `json:"hash"`
+}
+
+// Check compares the candles of a library with those of the hash.
+func (h *SeriesHash) Check(candles Library) error {
+	hash, err := candles.DataHash(h.Market, h.Interval, h.From, h.To)
+	if err == nil && hash != h.Hash {
+		err = fmt.Errorf("the candles of %s %s are other ones", h.Market, h.Interval)
+	}
+	return err
+}
+
+// Asked is what was asked of a library.
+type Asked struct {
+	Markets []string       // names, sorted; nil: the list of all markets was asked for
+	Hashes  []SeriesHash   // that it gave, sorted
+	Store   *candles.Store // behind it; nil: the candles are made up
+}
+
+// AskedOf is what was asked, so far, of a library that Shared made.
+func AskedOf(lib Library) Asked {
+	s := lib.(*shared)
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	var a Asked
+	if stored, is := s.Library.(Stored); is {
+		a.Store = stored.Store
+	}
+	if !s.all {
+		a.Markets = slices.Sorted(maps.Keys(s.asked))
+	}
+	a.Hashes = slices.SortedFunc(maps.Keys(s.hashes), func(a, b SeriesHash) int {
+		return cmp.Or(strings.Compare(a.Market, b.Market), cmp.Compare(a.Interval, b.Interval),
+			cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	})
+	return a
+}
+
+// Markets notes that all are needed.
+func (s *shared) Markets() ([]string, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.all = true
+	return s.Library.Markets()
 }
 
 func (s *shared) Digits(name string) (price, volume uint8, err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	s.asked[name] = true
 	return s.Library.Digits(name)
 }
 
 func (s *shared) Span(name string, interval market.Interval) (candles.Range, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	s.asked[name] = true
 	return s.Library.Span(name, interval)
 }
 
 func (s *shared) Gaps(name string, interval market.Interval, from, to market.Time) ([]candles.Gap, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	s.asked[name] = true
 	return s.Library.Gaps(name, interval, from, to)
 }
 
 func (s *shared) DataHash(name string, interval market.Interval, from, to market.Time) (string, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.Library.DataHash(name, interval, from, to)
+	s.asked[name] = true
+	hash, err := s.Library.DataHash(name, interval, from, to)
+	if err == nil {
+		s.hashes[SeriesHash{name, interval, from, to, hash}] = true
+	}
+	return hash, err
 }
 
 func (s *shared) open(f backtest.Feed, from, to market.Time) (backtest.Source, error) {

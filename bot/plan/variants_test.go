@@ -40,6 +40,7 @@ func TestAVariantRunsAsItsConfigDoes(t *testing.T) {
 		{"account.taker_fee=0.1%", "account.maker_fee=0", "account.fee_rounding=fill"},
 		{"account.taker_fee=0.3%", "backtest.path=pessimistic", "strategies.trend.params.fast=5"},
 		{"backtest.slippage_bps=20", "backtest.half_spread_bps=5", "backtest.latency=90m", "backtest.data_latency=1m"},
+		{"backtest.fill_probability=50%", "strategies.trend.params.fast=6"},
 		{"backtest.volume_share=0.1%", "backtest.placement_limit=1%", "backtest.limit_fill=through"},
 		{"risk.max_drawdown=5%", "risk.max_open_orders=1", "risk.orders_per_minute=1", "risk.price_collar=1%"},
 		{"risk.cool_down=48h", "risk.cool_down_losses=1"},
@@ -79,7 +80,8 @@ func TestAVariantRunsAsItsConfigDoes(t *testing.T) {
 func TestARefusedVariantNamesItsSetting(t *testing.T) {
 	v := NewVariants(&config.Source{Text: variedConfig}, shipped.Definitions(), Shared(&synthetics{seed: 1}))
 	for _, c := range []struct{ set, want string }{
-		{"strategies.trend.params.fats=5", `--set strategies.trend.params.fats: strategy smacross: unknown parameter "fats"`},
+		{"strategies.trend.params.fats=5",
+			`--set strategies.trend.params.fats: strategy smacross: unknown parameter "fats"`},
 		{"strategies.trend.params.fast=0", "0 is out of bounds"},
 		{"strategies.tend.params.fast=5", `has no kind; did you mean "strategies.trend"?`},
 		{"backtest.seed=2", "all sets read one store; it cannot be varied"},

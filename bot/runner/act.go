@@ -78,13 +78,16 @@ func (c *control) ended(ctx context.Context, ids []market.OrderID, report *opera
 		report.Cancelled, report.Open = len(ids)-len(left), c.describe(left)
 		if len(left) > 0 && at >= next {
 			next = at.Add(retryAfter)
-			commands = c.r.engine.Cancel(at, left)
+			commands = c.enter(&market.Input{Kind: market.InputCancel, At: at, Orders: left})
 		}
 		return commands, len(left) == 0
 	})
 	report.Done = done
 	return err
 }
+
+// enter lets an input of the operator into the engine. Call it in the loop's goroutine.
+func (c *control) enter(in *market.Input) []market.Command { return c.r.door.Enter(in).Commands }
 
 // describe lists own open orders. Call it in the loop's goroutine.
 func (c *control) describe(ids []market.OrderID) []operator.Order {
@@ -116,7 +119,8 @@ func (c *control) halt(ctx context.Context, ask *operator.Request) (*operator.Re
 			if _, halted := c.r.engine.Halted(id); halted {
 				report.Unchanged = append(report.Unchanged, names[i])
 			}
-			commands = append(commands, c.r.engine.HaltOne(at, id, reasonOf(ask, "halted"))...)
+			commands = append(commands, c.enter(&market.Input{Kind: market.InputHalt, At: at, Strategy: id,
+				Reason: reasonOf(ask, "halted")})...)
 			var exits []market.OrderID
 			for _, o := range c.r.account.Open(nil, id, 0) {
 				if c.r.engine.Protects(o.ID) {
@@ -156,7 +160,7 @@ func (c *control) resume(ctx context.Context, ask *operator.Request) (*operator.
 				report.Unchanged = append(report.Unchanged, names[i])
 				continue
 			}
-			commands = append(commands, c.r.engine.Resume(at, id)...)
+			commands = append(commands, c.enter(&market.Input{Kind: market.InputResume, At: at, Strategy: id})...)
 			c.r.journal.batch.Resume(at, &journal.Resume{Scope: operator.HaltScope(names[i]), By: byOperator})
 			c.r.log.Info().Str("strategy", names[i]).Msg("resumed by the operator")
 		}
@@ -183,7 +187,7 @@ func (c *control) cancelAll(ctx context.Context, ask *operator.Request) (*operat
 				report.Trading = append(report.Trading, name)
 			}
 		}
-		return c.r.engine.CancelAll(at)
+		return c.enter(&market.Input{Kind: market.InputCancelAll, At: at})
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -42,6 +43,7 @@ type play struct {
 	slow  time.Duration // from the bot's beginning to its first look at the market
 	kills []int         // minutes of trading in whose calm second the bot is killed, and started again
 	paper bool          // in paper mode, on the prices of that exchange
+	hears string        // as stage.hears; "": the stage's
 	shut  func(now market.Time, path string) bool
 }
 
@@ -161,6 +163,7 @@ func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market
 		mode = config.ModePaper
 	}
 	s.config, s.traffic.limits = fmt.Sprintf(liveHead, mode)+p.live+p.strategies, limits{value: 1e12}
+	s.hears = cmp.Or(p.hears, s.hears)
 	live = newTrail(to)
 	if p.shut != nil {
 		s.traffic.shut = func(path string) bool { return p.shut(s.ex.Clock().Now(), path) }
@@ -183,6 +186,7 @@ func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market
 		s.AgreeOnFile()
 	}
 	p.sameCandles(s, all, from, to)
+	require.Zero(t, s.replayed().Unchecked)
 	return live, all, from, to
 }
 
@@ -231,7 +235,20 @@ func (s *series) stored(longer []market.Interval) stored {
 
 // tested trades in a backtest.
 func (p *play) tested(t *testing.T, all []stored, from, to market.Time) *trail {
-	db := filepath.Join(memoryFolder(t), "candles.db")
+	want := newTrail(to)
+	p.testedBy(t, all, from, to, want)
+	return want
+}
+
+// named is an observer that is told the names of a run.
+type named interface {
+	backtest.Observer
+	of(*market.Catalog, []string) *trail
+}
+
+// testedBy trades in a backtest before an observer, and returns the file of its candles.
+func (p *play) testedBy(t *testing.T, all []stored, from, to market.Time, want named) (db string) {
+	db = filepath.Join(memoryFolder(t), "candles.db")
 	text := fmt.Sprintf(backtestHead, from.Millis(), to.Millis(), p.backtest, db)
 	store, err := candles.Open(db)
 	require.NoError(t, err)
@@ -251,11 +268,11 @@ func (p *play) tested(t *testing.T, all []stored, from, to market.Time) *trail {
 	require.NoError(t, err)
 	defer lib.Close()
 	require.NoError(t, planned.Finish(lib))
-	want := newTrail(to).of(planned.Run.Catalog, planned.Names())
+	want.of(planned.Run.Catalog, planned.Names())
 	planned.Options.Observer = want
 	_, err = backtest.Run(t.Context(), planned.Run, planned.Options)
 	require.NoError(t, err)
-	return want
+	return db
 }
 
 // hush lets a play's bot see prices and books only in the last part of a minute, when it knows of
@@ -263,9 +280,10 @@ func (p *play) tested(t *testing.T, all []stored, from, to market.Time) *trail {
 // that the price has brought, and in a backtest after. A candle goes one way, so that its path
 // shows no price between open and close that the bot did not see. The first two do not move: what
 // is quoted on an open is quoted live at once and in the backtest at the next open. Nor does the
-// last: there is no open after it at which a backtest could quote.
+// last: there is no open after it at which a backtest could quote. Such a bot polls: a stream tells
+// of each price at once.
 func (p *play) hush() {
-	p.wicks = false
+	p.wicks, p.hears = false, overPolls
 	p.live = "[poll]\ntickers = \"1s\"\nbooks = \"1s\"\norders = \"1s\"\n"
 	first, last := 180+p.late, 180+p.late+p.minutes-1
 	p.still = func(minute int) bool { return minute == first || minute == first+1 || minute == last }

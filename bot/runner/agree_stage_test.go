@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"testing"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
@@ -25,5 +27,16 @@ func (s *stage) agree(p *process) bottest.Audit {
 		require.InDelta(s.T, float64(after[g.market.Quote]-s.Before[g.market.Quote])/100, g.cash,
 			0.01*float64(1+a.Fills))
 	}
+	if !testing.Short() { // see unraced
+		s.replayed()
+	}
 	return a
+}
+
+// unraced skips a test with -short, which is for the race detector: what the test proves is done by
+// one goroutine, like a replay, and other tests let the same bot trade.
+func unraced(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, and this is about one goroutine")
+	}
 }

@@ -213,6 +213,25 @@ func TestABotThatStartsAnywhereTradesTheSameAsTheBacktestFromThere(t *testing.T)
 	}
 }
 
+// Prices, candles and own orders come over a socket, and orders leave over it. From two seeds on
+// all strategies are played.
+func TestTheSameLiveOverAStreamAndInABacktest(t *testing.T) {
+	t.Parallel()
+	for i := range agreements {
+		a := agreements[i]
+		if *liveSeeds == 1 && a.name != "fickle" && (a.name != "breakout" || testing.Short()) {
+			continue
+		}
+		t.Run(a.name, func(t *testing.T) {
+			for seed := range *liveSeeds {
+				a.seed, a.wicks, a.minutes, a.into = uint64(seed+130), true, shortened(t, 40), 10*time.Second
+				a.hears = overOrders
+				a.agree(t)
+			}
+		})
+	}
+}
+
 // What it has saved and the history that it sees again make it the bot that it was.
 func TestABotThatIsKilledAndStartsAgainTradesTheSameAsOneThatNeverStopped(t *testing.T) {
 	t.Parallel()

@@ -35,14 +35,18 @@ type weather struct {
 	seed  uint64
 	wicks bool                  // beyond open and close; without, a candle goes one way
 	still func(minute int) bool // minutes in which nothing moves; nil: none
+	daily float64               // volatility; 0: 0.025
 }
 
 // makeSeries makes so many candles from a time on.
 func makeSeries(t *testing.T, name string, first, tick market.Price, from market.Time, minutes int, w weather) *series {
 	s := &series{name: name, first: first, tick: tick}
+	if w.daily == 0 {
+		w.daily = 0.025
+	}
 	g, err := synthetic.New(synthetic.Config{Seed: w.seed,
 		Market: &market.Market{ID: 1, PriceDigits: 2, VolumeDigits: 8}, Interval: market.Interval1m, Start: from,
-		First: first, Volume: 50_00000000, DailyVolatility: 0.025, GapChance: -1, JumpChance: -1})
+		First: first, Volume: 50_00000000, DailyVolatility: w.daily, GapChance: -1, JumpChance: -1})
 	require.NoError(t, err)
 	at, carry := first, market.Price(0)
 	for minute := range minutes {

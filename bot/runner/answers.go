@@ -80,7 +80,7 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 		id := strategyID(i + 1)
 		info := operator.StrategyStatus{Name: name, Kind: r.plan.Strategies[i].Kind.Name, State: operator.Trading,
 			OpenOrders: r.account.OpenBy(id), Waiting: r.loop.Waiting(id),
-			Warming: r.engine.Lacking(id), Universe: r.universeStatus(id, r.engine.Now())}
+			Warming: r.engine.Lacking(id), Universe: r.universeStatus(id, r.engine.Now()), Twin: r.twinStatus(id, name)}
 		if r.engine.Warming(id) {
 			info.State = operator.WarmingUp
 		}
@@ -103,6 +103,10 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 		s.Drawdown = market.FormatFixed(int64(stand.Drawdown()), market.RateDigits)
 	}
 	s.Opening = c.opening()
+	if r.journal.shadow != nil {
+		canary := r.journal.canaryStatus()
+		s.Canary = &canary
+	}
 	s.OpenOrders, s.ForeignOrders = len(r.account.Open(nil, 0, 0)), r.loop.Foreign()
 	for _, u := range r.engine.Bare() {
 		m := r.plan.Catalog.Market(u.Market)

@@ -120,9 +120,10 @@ func (r *runner) book(at market.Time, all []direct.Line, running bool) (commands
 		}
 	}
 	if halting != "" {
-		commands = slices.Clone(r.engine.HaltAll(at, halting))
+		commands = slices.Clone(r.door.Enter(&market.Input{Kind: market.InputHalt, At: at, Reason: halting}).Commands)
 	}
-	commands = append(commands, r.engine.Dissolve(at, cancelled)...)
+	dissolve := market.Input{Kind: market.InputDissolve, At: at, Orders: cancelled}
+	commands = append(commands, r.door.Enter(&dissolve).Commands...)
 	for i := range lines {
 		if l := &lines[i]; l.Kind == direct.KindSell {
 			sale, err := r.adopt(at, l, ends)
@@ -196,9 +197,9 @@ func (r *runner) adopt(at market.Time, l *direct.Line, ends map[uuid.UUID]string
 		OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel,
 			Amount: amount, AmountRemaining: amount},
 		Created: signed, Tag: fmt.Sprintf("flatten %s:%d", direct.LogFile, l.Number)}
-	own := r.engine.Adopt(at, &o)
+	own := r.door.Enter(&market.Input{Kind: market.InputAdopt, At: at, Order: &o}).Own
 	j := r.journal
-	j.batch.Journal(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: own.Order},
+	j.intend(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: own.Order},
 		Method: l.Method, Path: l.Path, Body: []byte(l.Body), Timestamp: l.SignedMS, WindowMS: l.WindowMS})
 	j.batch.Journal(at, &journal.Difference{Discrepancy: state.Discrepancy{What: "direct",
 		Theirs: fmt.Sprintf("order %d is line %d of log %s: %s %s sold without the loop, for %s", own.ID, l.Number,
@@ -272,7 +273,7 @@ func (r *runner) soldBy(client uuid.UUID, m *market.Market, whole market.Qty, en
 // carry books a transfer event.
 func (r *runner) carry(at market.Time, ev *market.Event) {
 	ev.At, ev.Kind = at, market.KindTransfer
-	r.engine.Step(ev)
+	r.door.Enter(&market.Input{Kind: market.InputBooking, Event: ev})
 	r.journal.Event(ev)
 	position := r.account.Position(ev.Owner, ev.Market)
 	r.journal.batch.Position(ev.Owner, ev.Market, &position)

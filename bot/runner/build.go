@@ -6,28 +6,29 @@ package runner
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
-	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/replay"
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/goroutine"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/exchange/stream"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
@@ -36,13 +37,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// lateFills is how late a fill may arrive, after later fills of other orders, and still be booked
-// to its position in the order of time: a little more than the time between two lists of open
-// orders.
-const lateFills = market.Duration(2 * 60e9)
-
-// recordingLead is more than the events of a minute, which a crash may lose: their numbers are not
-// used again.
+// recordingLead is more than the events of a minute, which a crash of a program before version 2 of
+// the recording may lose: their numbers are not used again.
 const recordingLead = 1 << 20
 
 // runner is a bot: built by open, run by serve.
@@ -50,18 +46,24 @@ type runner struct {
 	Options
 	plan    *plan.Live
 	log     zerolog.Logger
-	client  *rest.Client // of the exchange: market data, and in live mode orders
-	trading *rest.Client // that orders go through
-	paper   *paper       // nil in live mode
+	client  *rest.Client    // of the exchange: market data, and in live mode orders
+	trading *rest.Client    // that orders go through
+	orders  *streamedOrders // nil: orders leave over HTTP alone
+	paper   *paper          // nil in live mode
 	ledger  *rest.Ledger
 	store   *journal.Store
 	account *state.Account
 	engine  *engine.Engine
+	door    live.Door // to the engine
 	gate    *risk.Gate
+	core    *replay.Core // the three
 	journal *botJournal
+	packing sync.WaitGroup // of the recording's blocks, which leave the loop's goroutine to be compressed
 	feed    *poll.Feed
+	streams *streams // nil: everything is polled
 	loop    *live.Loop
 	watch   *watch // nil: no metrics, alerts or systemd
+	twin    *twin  // nil: no strategy has one
 	run     uuid.UUID
 	// on the exchange's clock: candles that had closed by then are history, later ones are traded
 	// on
@@ -70,6 +72,7 @@ type runner struct {
 	given     market.Money      // of the currency, to strategies and the pool at this start
 	resumed   bool              // the state file had an earlier run …
 	parts     map[string][]byte // … which left these
+	manifest  *replay.Manifest  // what engine, account and gate are made of
 	banned    atomic.Bool       // a ban has begun since the weight ledger was last written down
 	rescued   rescuer
 	asked     atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
@@ -103,8 +106,8 @@ func (r *runner) open(ctx context.Context) error {
 		return err
 	}
 	defer end()
-	for _, step := range [...]func(context.Context) error{r.openClient, r.openTrading, r.openEngine, r.openFeed,
-		r.begin, r.openLoop} {
+	for _, step := range [...]func(context.Context) error{r.checkCanary, r.openClient, r.openTrading, r.openEngine,
+		r.openFeed, r.begin, r.openLoop} {
 		if err := step(opening); err != nil {
 			return err
 		}
@@ -124,6 +127,7 @@ func (r *runner) close() (err error) {
 	if r.journal != nil && r.journal.recording != nil {
 		err = errors.Join(err, r.journal.recording.Close())
 	}
+	r.endCanary()
 	if r.store != nil {
 		err = errors.Join(err, r.store.Close())
 	}
@@ -155,24 +159,32 @@ func (r *runner) openStore(ctx context.Context) (err error) {
 // openEngine makes account, gate and engine with the strategies in their slots.
 func (r *runner) openEngine(ctx context.Context) (err error) {
 	p := r.plan
-	roster, err := backtest.NewRoster(p.Strategies, r.log)
-	if err != nil {
-		return err
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
+		needs, err := s.Kind.Needs(s.Values)
+		if err != nil {
+			return fmt.Errorf("strategy %s: %w", s.Name, err)
+		}
+		r.needs = append(r.needs, needs)
 	}
-	r.needs = roster.Needs
 	if err = r.settle(ctx); err != nil {
 		return err
 	}
-	r.account = state.NewAccount(p.Catalog, len(p.Strategies), roster.Own)
-	r.account.KeepRecent(lateFills)
-	r.gate = risk.New(p.Catalog, risk.Config{Account: p.Limits, Strategies: roster.Limits, Fees: p.FeesOf,
-		Explain: true})
-	r.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: r.account, Gate: r.gate, Slots: roster.Slots,
-		TradeFrom: r.began, SaveLimit: int(p.Config.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
+	made := replay.CoreConfig{Catalog: p.Catalog, Strategies: p.Strategies, Limits: p.Limits, Fees: p.Fees,
+		TradeFrom: r.began, SaveLimit: int(p.Config.Bot.SaveKB) << 10, Run: r.run, Explain: true, Observer: r,
+		Apart: goroutine.Call, Log: r.log}
+	if r.core, err = replay.NewCore(&made); err != nil {
+		return err
+	}
+	r.account, r.gate, r.engine = r.core.Account, r.core.Gate, r.core.Engine
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account,
 		names: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID,
 		agreed: map[string]folder.BalanceCheckpoint{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
 		notes: newNotes(r.log)}
+	if err = r.openSeal(); err != nil {
+		return err
+	}
+	r.door = live.Door{Engine: r.engine, Recorder: r.journal}
 	if r.paper == nil {
 		r.journal.onOpenOrders = r.ledger.SetOpenOrders
 	}
@@ -180,6 +192,15 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 		return err
 	}
 	r.dog.cell.Store(r.engine.Callback())
+	if r.manifest, err = replay.NewManifest(&made, version.Of(debug.ReadBuildInfo())); err != nil {
+		return err
+	}
+	r.journal.latest, r.journal.raise = r.newLatestCandles(), r.watch.raise
+	r.journal.describe = func() ([]byte, error) { return r.manifest.At(r.engine).Encode() }
+	if r.twin, err = r.openTwin(); err != nil {
+		return err
+	}
+	r.journal.twin = r.twin
 	return r.openRecording()
 }
 
@@ -188,16 +209,20 @@ func (r *runner) openRecording() (err error) {
 	if r.plan.Config.Bot.RecordMB == 0 {
 		return nil
 	}
-	next := uint64(0)
 	known, err := r.store.Blob(folder.RecordingBlob)
 	if err != nil {
 		return err
 	}
-	if len(known) == 8 {
-		next = binary.BigEndian.Uint64(known) + recordingLead
+	next, exact := folder.NextRecord(known)
+	if next != 0 && !exact {
+		next += recordingLead
+	}
+	if r.journal.entries, err = r.store.LastNumber(); err != nil {
+		return err
 	}
 	r.journal.recording, err = recording.Open(filepath.Join(r.plan.Config.Bot.State, folder.RecordingFolder),
-		recording.Options{Catalog: r.plan.Catalog, Limit: r.plan.Config.Bot.RecordMB << 20, Next: next})
+		recording.Options{Catalog: r.plan.Catalog, Strategies: r.plan.Names(), Next: next,
+			Limit: r.plan.Config.Bot.RecordMB << 20, Aside: r.packing.Go, Tee: r.openCanary()})
 	if err != nil {
 		return fmt.Errorf("recording of market events: %w", err)
 	}
@@ -209,6 +234,7 @@ func (r *runner) openRecording() (err error) {
 func (r *runner) begin(ctx context.Context) (err error) {
 	now := r.trading.Now()
 	r.journal.batch.Blob(folder.ModeBlob, []byte(r.plan.Config.Bot.FolderMode()))
+	r.journal.batch.Blob(books.ZoneBlob, []byte(r.plan.Config.Bot.Zone))
 	if !r.plan.Config.Bot.Paper() {
 		r.journal.batch.Blob(folder.ExchangeBlob, []byte(r.plan.Config.Exchange.Origin()))
 		r.journal.batch.Blob(folder.KeyBlob, []byte(folder.KeyDigest(r.plan.Key)))
@@ -223,28 +249,43 @@ func (r *runner) begin(ctx context.Context) (err error) {
 	if r.parts, r.resumed, err = folder.Parts(r.store); err != nil || r.resumed {
 		return err // openLoop restores, so that its commands are at hand
 	}
-	history, err := r.history(ctx)
-	if err != nil {
+	if _, err := r.openCore(ctx, now); err != nil {
 		return fmt.Errorf("history for the warm-up: %w", err)
 	}
-	r.engine.Start(r.beginning(history, now))
-	for group := range groups(history) {
-		r.engine.Step(&market.Event{At: group[0].End(), Kind: market.KindCandles, Candles: group})
-	}
 	return r.fund(ctx, now)
+}
+
+// openOrders makes the way of the orders to the exchange.
+func (r *runner) openOrders() error {
+	r.valve = &valve{Trading: r.trading}
+	if r.paper != nil || r.plan.Config.Stream.Orders != config.OrdersStream {
+		return nil
+	}
+	log := r.log.With().Str("stream", "orders").Logger()
+	on, err := stream.New(r.plan.Stream(r.client, r.ledger, true, log))
+	if err != nil {
+		return err
+	}
+	r.orders = &streamedOrders{r.trading.Over(on), on}
+	r.valve.Trading = r.orders
+	return nil
 }
 
 // openLoop makes the loop, on an engine that is restored where an earlier run left a state.
 func (r *runner) openLoop(ctx context.Context) error {
 	p := r.plan
-	r.valve = &valve{Trading: r.trading}
+	if err := r.openOrders(); err != nil {
+		return err
+	}
 	r.armed.Store(&armed{client: r.client, catalog: p.Catalog, store: r.store, watch: r.watch})
 	if !p.Config.Bot.Paper() {
 		r.keeper = newHoldingsKeeper()
 	}
 	config := live.Config{
-		Engine: r.engine, Account: r.account, Trading: r.valve, Journal: r.watch.journal(r.journal),
-		ReconcileLog: r.watch.reconcileLog(r.journal), Events: r.events(), Clock: r.client.Now, Log: r.log,
+		Engine: r.engine, Recorder: r.journal, Account: r.account, Trading: r.valve,
+		Journal:      r.watch.journal(r.journal),
+		ReconcileLog: r.watch.reconcileLog(r.journal), Events: r.events(), Notices: r.streams.noticed(),
+		Muted: r.streams.muted, Clock: r.client.Now, Log: r.log,
 		StopLeft: r.stopWithin, OpenEvery: market.Duration(p.Config.Poll.Orders),
 		HoldingsEvery: market.Duration(p.Config.Poll.Balances), StopWithin: r.stopWithin(),
 		KeepOrders: p.Config.Bot.KeepOrders,
@@ -270,6 +311,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 		return err
 	}
 	r.watch.attach()
+	r.journal.waiting(r.engine.Now())
 	r.loop = live.New(config)
 	return nil
 }
@@ -277,28 +319,34 @@ func (r *runner) openLoop(ctx context.Context) error {
 // restore brings the engine to the state in which the last run ended, and returns the commands that
 // follow from it.
 func (r *runner) restore(ctx context.Context) ([]market.Command, error) {
-	history, err := r.history(ctx)
+	commands, err := r.openCore(ctx, r.trading.Now())
 	if err != nil {
 		return nil, err
 	}
-	commands, err := r.engine.Restore(r.trading.Now(), r.parts,
-		func(yield func([]market.Candle, error) bool) {
-			for group := range groups(history) {
-				if !yield(group, nil) {
-					return
-				}
-			}
-		})
-	if err != nil {
-		return nil, r.configMismatch(fmt.Errorf("state of the last run: %w", err))
-	}
-	commands = slices.Clone(commands)
 	r.journal.halts = len(r.engine.Halts())
 	direct, err := r.bookAtStart()
 	if err != nil {
 		return nil, err
 	}
 	return append(commands, direct...), r.fund(ctx, r.trading.Now())
+}
+
+// openCore fetches the candles of the warm-ups and begins the engine, in the recording too.
+func (r *runner) openCore(ctx context.Context, at market.Time) ([]market.Command, error) {
+	history, err := r.history(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.nameHistory(at, history)
+	if err := r.journal.begin(at, r.manifest, r.parts, history); err != nil {
+		return nil, err
+	}
+	commands, err := r.core.Open(at, r.parts, history)
+	if err != nil && r.resumed {
+		return nil, r.configMismatch(fmt.Errorf("state of the last run: %w", err))
+	}
+	r.twin.open(at, r.parts, history)
+	return commands, err
 }
 
 // configMismatch wraps an error of the last run's state: as a mistake in the config, which a

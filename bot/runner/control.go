@@ -76,7 +76,9 @@ func (c *control) routes() http.Handler {
 	mux := http.NewServeMux()
 	for path, look := range map[string]func(context.Context, *operator.Request) (any, error){
 		operator.PathStatus: c.status, operator.PathOrders: c.orders, operator.PathPositions: c.positions,
-		operator.PathExplain: c.explain, operator.PathBackup: c.backup,
+		operator.PathExplain: c.explain, operator.PathBackup: c.backup, operator.PathCanary: c.canary,
+		operator.PathVerify: c.verify, operator.PathSeal: c.seal, operator.PathTrades: c.trades,
+		operator.PathProfit: c.profit, operator.PathEquity: c.equity,
 	} {
 		mux.HandleFunc("POST "+path, answer(look))
 	}

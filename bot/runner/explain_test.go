@@ -42,9 +42,11 @@ func (b *buyer) OnTicker(d *strategy.Desk, t market.Ticker) {
 	_, _ = d.In(t.Market).Buy(strategy.Amount(10_000_000), strategy.At(t.Last-500_00)) // beyond max_order_value
 }
 
-// buyers is a stage on which buyerKind buys, at an exchange that settles fees later.
+// buyers is a stage on which buyerKind buys, at an exchange that settles fees later. It polls: the
+// texts name the numbers of records.
 func buyers(t *testing.T) *stage {
 	s := newStage(t, 7, func(c *sandbox.Config) { c.Rules.SettleAfter = 3 * time.Second })
+	s.hears = overPolls
 	s.kinds = append(s.kinds, buyerKind)
 	s.config = strings.NewReplacer("strategies.restless", "strategies.buyer", `"restless"`, `"buyer"`,
 		"params.seed = 7\n", "").Replace(s.config)

@@ -90,12 +90,12 @@ var boundaries = []struct{ name, endpoint string }{
 }
 
 // eachMishap plays each mishap at each boundary of an order's life: it strikes a third of the
-// requests for a minute and a half. With one seed, it plays a quarter of all pairs; -short, a
-// sixteenth.
+// requests for a minute and a half. With one seed, it plays a quarter of all pairs; -short, one for
+// each boundary.
 func eachMishap(t *testing.T, play func(t *testing.T, seed uint64, f fault.Fault)) {
 	for i, m := range mishaps {
 		for j, b := range boundaries[:6] {
-			if *liveSeeds == 1 && (i%4 != j%4 || testing.Short() && i%16 != j%16) {
+			if *liveSeeds == 1 && (i%4 != j%4 || testing.Short() && i != j) {
 				continue
 			}
 			t.Run(m.name+"/"+b.name, func(t *testing.T) {
@@ -150,10 +150,10 @@ func TestWhateverGoesWrongExchangeAndBotAgree(t *testing.T) {
 	for i, m := range mishaps {
 		for j, b := range boundaries {
 			// all pairs from two seeds on, else a third of the writes and a sixth of the reads,
-			// with -short an eighth of all
+			// with -short a sixteenth of all
 			every := 3
 			if testing.Short() {
-				every = 8
+				every = 16
 			} else if b.endpoint[:3] == "GET" {
 				every = 6
 			}
@@ -185,14 +185,12 @@ func strike(t *testing.T, seed, limit uint64, endpoint string, f fault.Fault, re
 	}
 	s := newStage(t, seed, func(c *sandbox.Config) { c.Faults = []fault.Fault{f} })
 	s.tighten(limit)
-	p := s.start()
-	time.Sleep(3 * time.Minute)
-	s.sameOpen(p)
-	require.NoError(t, p.end())
-	require.Empty(t, s.OpenAtTheExchange())
-	a := s.agree(p)
-	require.Positive(t, a.Orders)
-	refused.add(p)
+	if f.Delay > 20*time.Second && s.hears != overPolls {
+		// Over a socket a request that waits holds up all behind it, and no window ends them: they
+		// would be carried out minutes after they were held for lost.
+		s.hears = overStream
+	}
+	s.tradesOn(s.start(), refused)
 }
 
 // private reports whether an endpoint asks for a key: only the bot's is struck then.

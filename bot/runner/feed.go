@@ -35,6 +35,9 @@ func (r *runner) openFeed(context.Context) error {
 		}
 		config.Series = append(config.Series, s)
 	}
+	if err := r.openStreams(&config); err != nil {
+		return err
+	}
 	r.feed = poll.New(config)
 	r.journal.askRules = r.feed.AskRules
 	return nil

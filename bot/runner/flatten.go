@@ -112,9 +112,10 @@ func (f *flattening) stepOne(s *flatProgress, at market.Time, id market.Strategy
 			sellRounds))
 		return nil
 	}
-	asked, unsold := r.engine.Flatten(at, id, f.reason)
+	answer := r.door.Enter(&market.Input{Kind: market.InputFlatten, At: at, Strategy: id, Reason: f.reason})
+	asked := answer.Commands
 	s.next = at.Add(retryAfter)
-	for _, u := range unsold {
+	for _, u := range answer.Unsold {
 		if u.Refusal.Code == exchange.CodeMinBase || u.Refusal.Code == exchange.CodeMinQuote {
 			f.dust++
 		}

@@ -39,12 +39,14 @@ func (f *flooder) OnTicker(d *strategy.Desk, t market.Ticker) {
 }
 
 // flooded is a stage on which a flooder without limits of its own trades beside a restless
-// strategy, on a small weight budget. The exchange answers each place after four seconds.
+// strategy, on a small weight budget. The exchange answers each place after four seconds. Orders go
+// over HTTP: on a socket each answer waits for the one before.
 func flooded(t *testing.T) *stage {
 	s := newStage(t, 7, func(c *sandbox.Config) {
 		c.Faults = []fault.Fault{{Kind: fault.DelayRequest, Delay: 4 * time.Second,
 			Endpoints: []string{"POST /order"}, Probability: 1, Key: bottest.BotKey}}
 	})
+	s.hears = overPolls
 	s.kinds = append(s.kinds, flooderKind)
 	s.config = strings.Replace(s.config, "max_open_orders = 4\n", "", 1)
 	s.config = strings.Replace(s.config, "orders_per_minute = 40\n", "", 1)

@@ -58,12 +58,13 @@ func (s *stage) concluded() (list []string) {
 	return list
 }
 
-// funds is a stage on which deposits and withdrawals can be made.
+// funds is a stage on which deposits and withdrawals can be made, of a bot that polls.
 func funds(t *testing.T, settled time.Duration) *stage {
 	s := newStage(t, 7, func(c *sandbox.Config) {
 		c.Admin, c.Rules.SettleAfter = "open", settled
 		c.Accounts[0].Keys[1].Withdraw = true
 	})
+	s.hears = overPolls // balances are compared more often
 	s.kinds = append(s.kinds, buyerKind, idlerKind)
 	s.config = strings.NewReplacer("strategies.restless", "strategies.buyer", `"restless"`, `"buyer"`,
 		"params.seed = 7\n", "").Replace(s.config)
@@ -95,7 +96,8 @@ func TestWhatMovesTheBalancesIsExplainedAndOnlyThenTheBooksFollow(t *testing.T) 
 		p.look(func() { held = p.account.Position(1, 1).Amount })
 		require.EqualValues(t, 200_000+1_234_567, held, "it buys once more after each start")
 		require.NoError(t, p.end())
-		require.Regexp(t, `unallocated +\d+\.\d+ EUR on the account beyond the strategies' books`, s.told(nil, "status"))
+		require.Regexp(t, `unallocated +\d+\.\d+ EUR on the account beyond the strategies' books`,
+			s.told(nil, "status"))
 		after := s.Holdings()
 		require.Equal(t, after[p.plan.Catalog.AssetNamed("BTC").ID],
 			p.account.Total(p.plan.Catalog.AssetNamed("BTC").ID).Total)

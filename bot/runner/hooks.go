@@ -53,9 +53,14 @@ func (j *watchedJournal) Commit(at market.Time) error {
 // write commits the batch and reports how long that took.
 func (j *botJournal) write() error {
 	began := time.Now()
+	j.recordTurn()
+	entries := uint64(j.batch.Entries())
 	err := j.store.Commit(j.batch)
 	if err != nil {
 		err = j.lastRoom(err)
+	}
+	if err == nil || errors.Is(err, live.ErrLastRoom) {
+		j.entries, j.commands = j.entries+entries, false
 	}
 	if j.onCommit != nil {
 		j.onCommit(time.Since(began))

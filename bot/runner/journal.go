@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/seal"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -27,10 +28,21 @@ type botJournal struct {
 	engine  *engine.Engine
 	account *state.Account
 
-	recording    *recording.Writer // of market events; nil: none is kept
-	reserve      string            // file to remove when the disk is full; empty: none
-	recordingErr error             // why the recording lost events; logged once
-	currency     market.AssetID
+	recording  *recording.Writer                      // of what enters the engine; nil: none is kept
+	input      recording.Record                       // reused
+	twin       *twin                                  // gets the inputs too; nil: there is none
+	dataNumber uint64                                 // of the latest input in the recording; 0: it was no market data
+	entries    uint64                                 // of the journal, as of the last commit
+	commands   bool                                   // the batch has intents
+	day        int64                                  // UTC day of the latest snapshot in the recording
+	begun      bool                                   // trading has begun
+	shadow     *shadow                                // nil: there is no canary
+	raise      func(kind, format string, args ...any) // an alert; nil: none
+	latest     latestCandles                          // for the snapshots
+	describe   func() ([]byte, error)                 // what the engine is made of now: a replay.Manifest
+	reserve    string                                 // file to remove when the disk is full; empty: none
+	unrecorded bool                                   // the recording has lost something, which is logged once
+	currency   market.AssetID
 
 	onCommit func(took time.Duration) // called after each commit; nil: not called
 
@@ -44,9 +56,12 @@ type botJournal struct {
 	onOpenOrders   func(int)                           // called with the number of open orders; nil: not called
 	askRules       func()                              // called where a command broke a market's rules; nil: not called
 	agreed         map[string]folder.BalanceCheckpoint // by symbol
+	earned         map[string]market.Money             // by the strategies, as last saved
 	deferred       int                                 // entries of the batch that are no reason for a commit
 	positionsMoved bool                                // a position has changed since the last commit
 	onHoldings     func(at market.Time)                // writes the holdings for the kill switch; nil: not called
+	seal           *seal.Keeper
+	onBroken       func(text string) // called when the promise of the seal is broken
 	refusals
 	notes
 }
@@ -55,7 +70,7 @@ type botJournal struct {
 func (j *botJournal) Event(ev *market.Event) {
 	j.at = ev.At
 	j.onEvent(ev)
-	j.cause = journal.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At, Recorded: j.record(ev)}
+	j.cause = journal.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At, Recorded: j.dataNumber}
 	j.writeEvent(ev)
 	j.setCause(j.cause, j.journalRefusal)
 }
@@ -70,7 +85,12 @@ func (j *botJournal) writeEvent(ev *market.Event) {
 		}
 		return
 	}
-	j.batch.Event(ev)
+	if ev.Kind == market.KindTransfer {
+		j.transfer(ev)
+		j.seal.Transferred(ev)
+	} else {
+		j.batch.Event(ev)
+	}
 	j.positionsMoved = j.positionsMoved || len(ev.Fills) > 0 || ev.Kind == market.KindTransfer
 	if ev.Report != nil {
 		j.order(ev.Report.Order)
@@ -84,19 +104,6 @@ func (j *botJournal) writeEvent(ev *market.Event) {
 			j.batch.Position(f.Strategy, f.Market, &position)
 		}
 	}
-}
-
-// record adds a market event to the recording and returns its number; 0: it is not recorded.
-func (j *botJournal) record(ev *market.Event) uint64 {
-	if j.recording == nil || !recording.Recordable(ev.Kind) {
-		return 0
-	}
-	number, err := j.recording.Append(ev)
-	if err != nil {
-		j.recordingErr = err
-		return 0
-	}
-	return number
 }
 
 // order saves an own order, open or just ended.
@@ -129,7 +136,10 @@ func (j *botJournal) Intent(i *exchange.Intent) {
 		intent.Command.Changed, intent.Command.Attached = passed.command.Changed, passed.command.Attached
 		intent.Command.Order = passed.command.Order // the whole order after the update
 	}
-	j.batch.Journal(j.at, &intent)
+	j.intend(j.at, &intent)
+	if i.Command == market.CommandPlace {
+		j.seal.Decided(i.Order)
+	}
 	j.order(i.Order)
 }
 
@@ -155,6 +165,9 @@ func (j *botJournal) Outcome(at market.Time, i *exchange.Intent, err error) {
 		j.refreshRules(err)
 	} else {
 		j.logAccepted(i)
+		if i.Command == market.CommandPlace {
+			j.seal.Arrived(i.Order)
+		}
 	}
 	j.batch.Journal(j.at, &answer)
 }
@@ -191,7 +204,9 @@ func (j *botJournal) Commit(at market.Time) error {
 	if all {
 		save = j.engine.SaveAll
 	}
+	snapshot := j.newSnapshot(at, all)
 	err := save(func(part string, data []byte) error {
+		snapshot.add(part, data)
 		if data == nil {
 			j.batch.RemoveBlob(folder.PartPrefix + part)
 		} else {
@@ -207,6 +222,7 @@ func (j *botJournal) Commit(at market.Time) error {
 			return err
 		}
 	}
+	j.saveSeal()
 	var last error
 	if j.batch.Len() > j.deferred {
 		if last = j.write(); last != nil && !errors.Is(last, live.ErrLastRoom) {
@@ -222,6 +238,7 @@ func (j *botJournal) Commit(at market.Time) error {
 	j.halts = len(j.engine.Halts())
 	if all {
 		j.savedAll = at
+		j.recordSnapshot(at, snapshot)
 	}
 	return last
 }
@@ -229,6 +246,7 @@ func (j *botJournal) Commit(at market.Time) error {
 // writeMinute saves, once a minute, the weight ledger, the equity, and how far the recording
 // reaches.
 func (j *botJournal) writeMinute(at market.Time) error {
+	j.judgeCanary(at)
 	j.writeDue(at, false, j.journalRefusal)
 	if len(j.agreed) > 0 {
 		j.saveAgreed()
@@ -236,22 +254,16 @@ func (j *botJournal) writeMinute(at market.Time) error {
 	if j.ledger != nil {
 		j.batch.Blob(folder.LedgerBlob, j.ledger())
 	}
-	equity, err := j.account.Equity(j.currency)
-	if err != nil {
+	if err := j.saveCurves(at); err != nil {
 		return err
 	}
-	exposure, err := j.account.Exposure(j.currency)
-	if err != nil {
+	if err := j.judge(at); err != nil {
 		return err
 	}
-	j.batch.Equity(journal.EquitySample{At: at, Equity: equity, Exposure: exposure})
 	if j.recording == nil {
 		return nil
 	}
-	if err := j.recording.Flush(); err != nil {
-		j.recordingErr = err
-	}
-	j.batch.Blob(folder.RecordingBlob, binary.BigEndian.AppendUint64(nil, j.recording.Next()))
+	j.flushRecording()
 	return nil
 }
 

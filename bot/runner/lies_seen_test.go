@@ -18,24 +18,38 @@ import (
 )
 
 // orders lets tell change every record of an order in the answers to writes and queries of one
-// order.
+// order, and in the events of a socket.
 func orders(tell func(o map[string]any)) func(path string, answer any) any {
 	return func(path string, answer any) any {
-		if o, is := answer.(map[string]any); is && strings.HasSuffix(path, " /v2/order") && o["status"] != nil {
+		o, is := answer.(map[string]any)
+		if response, has := o["response"].(map[string]any); has { // to an action
+			o = response
+		}
+		if is && (strings.HasSuffix(path, " /v2/order") || strings.HasPrefix(path, "SOCKET ")) && o["status"] != nil {
 			tell(o)
 		}
 		return answer
 	}
 }
 
-// fills lets tell change every fill of those records.
+// fills lets tell change every fill of those records, and of the events of a socket.
 func fills(tell func(f map[string]any)) func(path string, answer any) any {
-	return orders(func(o map[string]any) {
+	inOrders := orders(func(o map[string]any) {
 		list, _ := o["fills"].([]any)
 		for i := range list {
 			tell(list[i].(map[string]any))
 		}
 	})
+	return func(path string, answer any) any {
+		if path == "SOCKET fill" {
+			f := answer.(map[string]any)
+			f["id"] = f["fillId"]
+			tell(f)
+			f["fillId"] = f["id"]
+			delete(f, "id")
+		}
+		return inOrders(path, answer)
+	}
 }
 
 // Each of these answers was once booked, stopped the loop or ended the bot.

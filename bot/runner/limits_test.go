@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -190,7 +191,7 @@ func (t *traffic) sentWrite(p *passage) {
 	g.growing = slices.DeleteFunc(append(g.growing, now),
 		func(at time.Time) bool { return now.Sub(at) >= time.Minute-underWay })
 	if g.perMinute > 0 && len(g.growing) > g.perMinute {
-		t.t.Errorf("%d places and updates within a minute", len(g.growing))
+		t.t.Errorf("%d places and updates within a minute, %s %+v, %v", len(g.growing), p.method, p.write, g.growing)
 	}
 }
 
@@ -226,10 +227,7 @@ type holding struct {
 // look asks the exchange what it has of the bot.
 func (t *traffic) look() (h holding) {
 	g := &t.gauge
-	records, err := g.auditor.OpenOrders(context.Background())
-	require.NoError(t.t, err)
-	held, err := g.auditor.Holdings(context.Background())
-	require.NoError(t.t, err)
+	held, records := t.snapshot()
 	base, reach, hold := -g.before, market.Money(0), market.Money(0)
 	for _, h := range held {
 		if h.Asset == g.market.Base {
@@ -269,12 +267,29 @@ func (t *traffic) carriedOut(p *passage) {
 		t.t.Errorf("%d orders are open at the exchange", have.open)
 	}
 	if g.position > 0 && have.reach*g.price > g.position*drift {
-		t.t.Errorf("the position can come to %f BTC at %f", have.reach, g.price)
+		t.t.Errorf("the position can come to %f BTC at %f; %s %+v left at %s, %+v", have.reach, g.price, p.method,
+			p.write, p.left, have)
 	}
 	// Its price is one that the bot had been told when it decided, or a later one: other orders may
 	// have been decided on that.
 	if exposure := have.base*g.lowest(p.left.Add(-underWay)) + have.hold; grew && exposure > g.exposure+0.01 {
-		t.t.Errorf("%s %+v lets the exposure come to %f", p.method, p.write, exposure)
+		t.t.Errorf("%s %+v, left at %s, lets the exposure come to %f: %+v", p.method, p.write, p.left, exposure, have)
+	}
+}
+
+// snapshot is the balances and the open orders of one moment: a fill between the two questions
+// would count in both.
+func (t *traffic) snapshot() (held []exchange.Holding, records []exchange.Record) {
+	for {
+		held, err := t.gauge.auditor.Holdings(context.Background())
+		require.NoError(t.t, err)
+		records, err := t.gauge.auditor.OpenOrders(context.Background())
+		require.NoError(t.t, err)
+		after, err := t.gauge.auditor.Holdings(context.Background())
+		require.NoError(t.t, err)
+		if slices.Equal(held, after) {
+			return held, records
+		}
 	}
 }
 

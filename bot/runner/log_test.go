@@ -17,6 +17,7 @@ import (
 )
 
 func TestALogLineForAPersonFitsTheTerminal(t *testing.T) {
+	unraced(t)
 	colour := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 3, nil)

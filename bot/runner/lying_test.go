@@ -27,7 +27,7 @@ import (
 // now and then. Many seeds:
 //
 //	go test ./bot/runner -run Lying -lies 2000 -timeout 4h
-var lies = flag.Int("lies", 6, "how many seeds the lying exchange plays")
+var lies = flag.Int("lies", 7, "how many seeds the lying exchange plays")
 
 // falsifier is a transport that changes answers. Its lock guards it.
 type falsifier struct {
@@ -77,16 +77,27 @@ func (l *falsifier) change(path string, body []byte) []byte {
 	if l.quiet || decoder.Decode(&answer) != nil {
 		return body
 	}
-	if l.one != nil {
+	switch {
+	case l.one != nil:
 		answer = l.one(path, answer)
-	} else if l.chance.IntN(100) < l.often {
+	case l.chance.IntN(100) < l.often:
 		answer = l.lie(path, answer)
+	default:
+		return body
 	}
 	text, err := json.Marshal(answer)
 	if err != nil {
 		return body
 	}
 	return text
+}
+
+// message is change for a message on a socket. Its path is SOCKET and the name of its event or
+// action.
+func (l *falsifier) message(text []byte) []byte {
+	var m struct{ Event, Action string }
+	_ = json.Unmarshal(text, &m)
+	return l.change("SOCKET "+m.Event+m.Action, text)
 }
 
 // changeHeader changes one of the headers of the weight budget, or does not.
@@ -245,6 +256,7 @@ func lying(t *testing.T, seed uint64, often int) (*stage, *falsifier) {
 		l.next = next
 		return l
 	}
+	s.traffic.sockets.lie = l.message
 	return s, l
 }
 
@@ -268,6 +280,9 @@ func TestAnExchangeThatIsLyingMovesNoMoney(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s, l := lying(t, seed, 4+8*int(seed%2))
+				if seed%7 == 6 {
+					s.hears = overOrders
+				}
 				s.config = strings.Replace(s.config, "[poll]\n", "[poll]\nrules = \"30s\"\n", 1)
 				p := s.start()
 				time.Sleep(2 * time.Minute)
@@ -325,10 +340,15 @@ func (s *stage) robbed(p *process) {
 // bounded wants what the account really has to be within the limits of the config. A false end
 // hides an order until two lists have shown it open, or until the balances show that it has filled:
 // so long, and until it has been queried and cancelled, a limit may be exceeded. A position stays,
-// once the books have it: the gate refuses more then.
+// once the books have it: the gate refuses more then. Lists and balances are rarer while a socket
+// tells of own orders.
 func (s *stage) bounded(p *process, l *falsifier) {
 	// two periods of poll.orders, then the query, which may be lied to, and the cancel
-	const hidden = 2*20*time.Second + 20*time.Second
+	lists := 20 * time.Second
+	if s.hears != overPolls {
+		lists = 5 * time.Minute
+	}
+	hidden := 2*lists + 20*time.Second
 	problem, booked := "", market.Qty(0)
 	for began := time.Now(); time.Since(began) <= hidden; time.Sleep(time.Second) {
 		if problem = s.exceeds(); problem == "" {

@@ -28,6 +28,7 @@ type metrics struct {
 	commits                                                         prometheus.Histogram
 	steps                                                           *prometheus.HistogramVec
 	equity, exposure, drawdown, open, foreign                       prometheus.Gauge
+	evidence, broken                                                prometheus.Gauge // of the seal
 	bareNow                                                         prometheus.Gauge
 	halted, bareFor                                                 *prometheus.GaugeVec
 }
@@ -66,6 +67,9 @@ func newMetrics(w *watch) *metrics {
 	m.equity = m.gauge("equity", "Value of what the strategies have, without unallocated money.", currency)
 	m.exposure = m.gauge("exposure", "Value of positions and open buys.", currency)
 	m.drawdown = m.gauge("drawdown_ratio", "How far the equity is below its highest, 0 to 1.", nil)
+	m.evidence = m.gauge("seal_evidence", "Evidence against the sealed promise, an alarm at 20; 0: nothing is sealed.",
+		nil)
+	m.broken = m.gauge("seal_broken", "1 where the sealed promise is broken.", nil)
 	m.open = m.gauge("open_orders", "Own open orders.", nil)
 	m.foreign = m.gauge("foreign_orders", "Open orders on the account that the bot did not place.", nil)
 	m.bareNow = m.gauge("unprotected_positions",
@@ -88,6 +92,9 @@ func newMetrics(w *watch) *metrics {
 func (m *metrics) attach(r *runner) {
 	m.function("queue_events", "Events of the feeds that wait for the loop.", nil,
 		func() float64 { return float64(len(r.events())) })
+	m.attachTwin(r)
+	m.attachStreams(r.streams)
+	m.attachOrders(r)
 	for feed, name := range feedNames {
 		if feed == feedBooks && !slices.ContainsFunc(r.needs, func(n strategy.Needs) bool { return n.Book }) {
 			continue // no strategy needs books, and their age would only grow
@@ -106,6 +113,67 @@ func (m *metrics) attach(r *runner) {
 		m.function("banned", "1 while the exchange answers nothing.", budget,
 			func() float64 { return truth(r.ledger.BannedUntil(payer) != 0) })
 	}
+}
+
+// attachStreams registers the metrics of the stream, where there is one.
+func (m *metrics) attachStreams(s *streams) {
+	if s == nil {
+		return
+	}
+	m.function("stream_connected", "1 while the stream from the exchange is open.", nil,
+		func() float64 { return truth(s.on.Connected()) })
+	m.total("stream_connections_total", "How often the stream was opened.", nil, s.on.Connections)
+	m.total("stream_gaps_total", "How often events of a book were missing.", nil, s.feed.Gaps)
+	m.total("stream_differences_total", "Answers over REST that differed from what the stream had told.", nil,
+		s.feed.Differences)
+	for _, ch := range s.on.Channels() {
+		of := prometheus.Labels{"channel": ch.Name}
+		m.total("stream_messages_total", "Events of the stream.", of, ch.Events)
+		m.function("stream_age_seconds", "Time since the latest event of a channel.", of, func() float64 {
+			age, known := ch.Age()
+			if !known {
+				return math.NaN()
+			}
+			return age.Seconds()
+		})
+		if ch.Name != "ticker" && ch.Name != "candles" { // whose events have no time
+			m.function("stream_lag_seconds", "Age of a channel's latest event when it came.", of,
+				func() float64 { return ch.Lag().Seconds() })
+		}
+	}
+}
+
+// attachOrders registers the metrics of orders over the stream, where they go there.
+func (m *metrics) attachOrders(r *runner) {
+	if r.orders == nil {
+		return
+	}
+	m.function("stream_orders_connected", "1 while orders go over the stream.", nil,
+		func() float64 { return truth(r.orders.on.Authenticated()) })
+	m.total("stream_orders_connections_total", "How often the connection of orders was opened.", nil,
+		r.orders.on.Connections)
+	m.total("stream_orders_total", "Writes by their way to the exchange.", prometheus.Labels{"by": "stream"},
+		r.orders.BySocket)
+	m.total("stream_orders_total", "Writes by their way to the exchange.", prometheus.Labels{"by": "http"},
+		r.orders.ByHTTP)
+}
+
+// attachTwin registers the metrics of the twin, where there is one.
+func (m *metrics) attachTwin(r *runner) {
+	if r.twin == nil {
+		return
+	}
+	for i, name := range r.plan.Names() {
+		if r.plan.Shadows(name) {
+			m.function("twin_tracking_bps",
+				"Live profit less the twin's since it began, in bps of the strategy's money.",
+				prometheus.Labels{"strategy": name}, func() float64 { return r.twin.figures.Load().Tracking[i] })
+		}
+	}
+	m.function("twin_running", "1 while the twin runs.", nil,
+		func() float64 { return truth(r.twin.ended.Load() == nil) })
+	m.function("twin_lost_inputs", "Inputs that the twin has lost since the start.", nil,
+		func() float64 { return float64(r.twin.lost.Load()) })
 }
 
 // sample updates the account's gauges, in the loop's goroutine.
@@ -135,6 +203,9 @@ func (m *metrics) sample(w *watch) {
 		m.bareFor.WithLabelValues(c.Cause.String()).Set(time.Duration(c.Time).Seconds())
 	}
 	m.foreign.Set(float64(r.loop.Foreign()))
+	total, broken, _ := r.journal.seal.Evidence()
+	m.evidence.Set(total)
+	m.broken.Set(truth(broken))
 }
 
 func (m *metrics) counters(name, help string, labels ...string) *prometheus.CounterVec {
@@ -152,6 +223,11 @@ func (m *metrics) gauge(name, help string, labels prometheus.Labels) prometheus.
 func (m *metrics) function(name, help string, labels prometheus.Labels, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help,
 		ConstLabels: labels}, value))
+}
+
+func (m *metrics) total(name, help string, labels prometheus.Labels, value func() int64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: namespace, Name: name,
+		Help: help, ConstLabels: labels}, func() float64 { return float64(value()) }))
 }
 
 // age is the time since a moment of the watch in seconds; NaN: it has not come.

@@ -9,13 +9,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/exchange/stream"
 )
 
 func TestThePageOnRunningNamesEveryMetricAndNoOther(t *testing.T) {
 	c := config.DefaultRun()
-	w := &watch{now: time.Now, r: &runner{plan: &plan.Live{Access: plan.Access{Config: c}}}}
+	c.Strategies = map[string]config.StrategySection{"trend": {Shadow: true}}
+	p := &plan.Live{Access: plan.Access{Config: c}}
+	p.Strategies = []backtest.StrategyPlan{{Name: "trend"}}
+	on, err := stream.New(stream.Config{BaseURL: "https://exchange.test"})
+	require.NoError(t, err)
+	on.Subscribe(&stream.Channel{Name: "book"})
+	w := &watch{now: time.Now, r: &runner{plan: p, twin: &twin{}, streams: &streams{on: on}, orders: &streamedOrders{}}}
 	m := newMetrics(w)
 	m.attach(w.r)
 	described := make(chan *prometheus.Desc, 1000)

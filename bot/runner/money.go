@@ -172,7 +172,7 @@ func (r *runner) transfer(at market.Time, money market.Money, owner market.Strat
 	r.given += money
 	ev := market.Event{At: max(at, r.engine.Now()), Kind: market.KindTransfer, Asset: r.plan.Currency.ID, Money: money,
 		Owner: owner}
-	r.engine.Step(&ev)
+	r.door.Enter(&market.Input{Kind: market.InputBooking, Event: &ev})
 	r.journal.Event(&ev)
 }
 

@@ -10,6 +10,7 @@ import (
 // Filled logs and reports a fill of an own order: an engine.Observer.
 func (r *runner) Filled(o *state.Order, f *market.Fill) {
 	r.watch.filled(o, f)
+	r.journal.seal.Filled(o, f)
 	if r.observer != nil {
 		r.observer.Filled(o, f)
 	}
@@ -23,6 +24,7 @@ func (r *runner) Filled(o *state.Order, f *market.Fill) {
 // Closed logs and reports an own order that has ended: an engine.Observer.
 func (r *runner) Closed(o *state.Order) {
 	r.watch.closed(o)
+	r.journal.seal.Closed(o)
 	if r.observer != nil {
 		r.observer.Closed(o)
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/canary"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -17,6 +18,10 @@ type Options struct {
 	// Pulse is the time between two log lines that say how the bot stands and what it waits for; 0:
 	// there are none.
 	Pulse time.Duration
+	// Canary is a child that decides in shadow; nil: there is none. The bot ends it.
+	Canary *canary.Process
+	// CanaryCommands is how many of its commands must be equal before it is promoted.
+	CanaryCommands int
 	// Faults is called between two steps of the kill switch and of its booking.
 	Faults func(point string)
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/market"
@@ -89,10 +90,17 @@ func (r *runner) trade(ctx context.Context) error {
 	defer cancel()
 	var feed sync.WaitGroup
 	feed.Go(func() { r.feed.Run(feeding) })
+	feed.Go(func() { r.streams.run(feeding) })
 	feed.Go(func() { r.keepTime(feeding) })
+	if r.orders != nil {
+		feed.Go(func() { r.orders.on.Run(feeding) })
+	}
 	feed.Go(func() { r.keepFiles(feeding) })
 	if len(r.plan.Rankings) > 0 {
 		feed.Go(func() { r.keepRanking(feeding) })
+	}
+	if r.plan.Config.Alerts.Summary != config.SummaryOff && len(r.plan.Receivers) > 0 {
+		feed.Go(func() { r.keepSummaries(feeding) })
 	}
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
@@ -104,9 +112,11 @@ func (r *runner) trade(ctx context.Context) error {
 		r.journal.onHoldings = func(at market.Time) { r.keeper.put(r.holdings(at)) }
 		feed.Go(func() { r.keepHoldings(feeding) })
 	}
+	r.twin.begin()
 	announced := r.announceStop(ctx)
 	err := r.loop.Run(ctx)
 	announced()
+	r.twin.close(r.log)
 	cancel()
 	feed.Wait()
 	return err

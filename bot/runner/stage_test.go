@@ -2,7 +2,9 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/canary"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/plan"
@@ -38,10 +41,13 @@ type stage struct {
 	observer observer // of the bot's trades; nil: none
 	within   func(http.Handler) http.Handler
 	wrap     func(http.RoundTripper) http.RoundTripper // what stands between the bot and the wire; nil: nothing
+	canary   func() *canary.Process                    // of a start; nil: none
 	log      bottest.Log
 	starts   int
 	everySet []config.Override
 	placed   market.OrderID // by other clients
+	seed     uint64
+	hears    string // overPolls, …: how the bot hears the exchange
 }
 
 const stageBot = `
@@ -81,18 +87,22 @@ func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
 	ex, err := sandbox.New(config)
 	require.NoError(t, err)
 	s := &stage{Books: bottest.Books{T: t, Folder: filepath.Join(memoryFolder(t), "state")}, ex: ex,
-		config: fmt.Sprintf(stageBot, seed), kinds: []strategy.Definition{restlessKind, smacross.Definition}}
-	s.traffic = newTraffic(t, ex)
+		config: fmt.Sprintf(stageBot, seed), kinds: []strategy.Definition{restlessKind,
+			smacross.Definition}, seed: seed, hears: *over}
+	s.traffic = newTraffic(t, ex, seed)
 	s.Auditor, s.Units = s.client(bottest.AuditorKey, "secret of the auditor")
 	s.Before = s.Holdings()
 	g := &s.traffic.gauge
 	g.auditor, g.market = s.Auditor, s.Market()
 	g.before = s.Before[g.market.Base]
 	t.Cleanup(func() {
+		if t.Failed() { // the bot may still be there, and a socket would not end
+			s.traffic.cut(true)
+		}
 		s.traffic.handlers.Wait()
 		require.NoError(t, ex.Close())
 		if t.Failed() {
-			t.Logf("log of the bot:\n%s", s.log.Tail(60))
+			t.Logf("seed %d, log of the bot:\n%s", s.seed, s.log.Tail(60))
 		}
 	})
 	return s
@@ -138,7 +148,8 @@ type process struct {
 
 // Run makes the plan of a start.
 func (s *stage) plan(w *wire) *plan.Live {
-	c, err := config.LoadRun(&config.Source{File: "stage.toml", Text: s.config, Overrides: s.everySet})
+	c, err := config.LoadRun(&config.Source{File: "stage.toml", Text: s.config,
+		Overrides: append(s.ways(), s.everySet...)})
 	require.NoError(s.T, err)
 	c.Bot.State = s.Folder
 	p, err := plan.NewLive(c, s.kinds, func(name string) string {
@@ -155,7 +166,11 @@ func (s *stage) plan(w *wire) *plan.Live {
 
 // options are what a start has of its process.
 func (s *stage) options() Options {
-	return Options{slept: s.slept, observer: s.observer, wrapPaper: s.within}
+	o := Options{slept: s.slept, observer: s.observer, wrapPaper: s.within}
+	if s.canary != nil {
+		o.Canary, o.CanaryCommands = s.canary(), 20
+	}
+	return o
 }
 
 // start starts the bot, and insists until the exchange lets it: what supervises a process does the
@@ -224,8 +239,17 @@ func (p *process) kill() {
 		return // it is dead
 	}
 	require.NoError(s.T, p.store.Backup(filepath.Join(dir, folder.StateFile)))
+	copyRecording(s.T, s.Folder, dir)
 	require.NoError(s.T, p.store.Close()) // the next commit fails, and with it the loop
 	s.Folder = dir
+}
+
+// copyRecording copies what the operating system has of a recording.
+func copyRecording(t *testing.T, from, to string) {
+	if err := os.CopyFS(filepath.Join(to, folder.RecordingFolder),
+		os.DirFS(filepath.Join(from, folder.RecordingFolder))); !errors.Is(err, fs.ErrNotExist) {
+		require.NoError(t, err)
+	}
 }
 
 // bury waits until a bot that was killed has noticed.

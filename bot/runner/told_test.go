@@ -131,6 +131,10 @@ func (t *told) hearPrice(price float64) {
 func (t *told) hearCloses(text []byte) {
 	var rows [][]json.RawMessage
 	_ = json.Unmarshal(text, &rows)
+	t.hearRows(rows)
+}
+
+func (t *told) hearRows(rows [][]json.RawMessage) {
 	for _, row := range rows[:min(2, len(rows))] {
 		if len(row) == 6 {
 			last := t.last()

@@ -115,7 +115,9 @@ func (r *runner) rankFor(ctx context.Context, day int64) error {
 			ranking := next[name]
 			r.logRanking(name, r.ranked.at(name, at), &ranking)
 			id := strategyID(slices.Index(r.plan.Names(), name) + 1)
-			r.engine.SetMembers(id, ranking.Membership(r.plan.Strategies[id-1].Markets))
+			of := ranking.Membership(r.plan.Strategies[id-1].Markets)
+			r.door.Enter(&market.Input{Kind: market.InputMembers, At: at, Strategy: id, From: of.From,
+				Members: of.Markets})
 		}
 		failed = r.setRankings(next)
 		return nil

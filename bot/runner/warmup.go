@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"iter"
 	"slices"
 	"time"
 
@@ -59,14 +58,6 @@ func (r *runner) lastCandle(s *poll.Series) (market.Time, error) {
 	return market.Time(binary.BigEndian.Uint64(data)), nil
 }
 
-// beginning is when the warm-up begins.
-func (r *runner) beginning(history []market.Candle, now market.Time) market.Time {
-	if len(history) == 0 {
-		return now
-	}
-	return history[0].Start
-}
-
 // history fetches the candles of all warm-ups, in the order of their close: of each series as many
 // as a backtest reads before its range. Candles that an earlier run has not delivered are left to
 // the feed.
@@ -101,20 +92,4 @@ func (r *runner) history(ctx context.Context) (all []market.Candle, err error) {
 
 func inOrderOfClose(a, b market.Candle) int {
 	return cmp.Or(cmp.Compare(a.End(), b.End()), cmp.Compare(a.Interval, b.Interval), cmp.Compare(a.Market, b.Market))
-}
-
-// groups yields candles that close at the same instant together.
-func groups(candles []market.Candle) iter.Seq[[]market.Candle] {
-	return func(yield func([]market.Candle) bool) {
-		for from := 0; from < len(candles); {
-			to := from + 1
-			for to < len(candles) && candles[to].End() == candles[from].End() {
-				to++
-			}
-			if !yield(candles[from:to:to]) {
-				return
-			}
-			from = to
-		}
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -35,14 +37,16 @@ type traffic struct {
 	barred bool                   // the exchange does not know the bot's key any more
 	shut   func(path string) bool // what the bot asks for and does not get; nil: nothing
 	gauge
+	sockets sockets
 	// hook is called for each write that is about to reach the exchange (before), and for each that
 	// has (not before).
 	hook func(r *http.Request, before bool)
 }
 
-func newTraffic(t *testing.T, ex *sandbox.Exchange) *traffic {
+func newTraffic(t *testing.T, ex *sandbox.Exchange, seed uint64) *traffic {
 	return &traffic{t: t, ex: ex, writes: map[string]bool{}, placed: map[string]bool{},
-		gauge: gauge{limits: stageLimits, exits: map[string]bool{}, told: told{fills: map[string]toldFill{}}}}
+		sockets: sockets{open: map[*bottest.Cable]*wire{}, chance: rand.New(rand.NewPCG(seed, 22))},
+		gauge:   gauge{limits: stageLimits, exits: map[string]bool{}, told: told{fills: map[string]toldFill{}}}}
 }
 
 // wire is the transport of one life of the bot: a RoundTripper over the exchange's handler.
@@ -73,6 +77,7 @@ func (w *wire) die() bool {
 	was := w.dead
 	w.dead = true
 	if !was {
+		w.sockets.cut(func(_ *bottest.Cable, of *wire) bool { return of == w })
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.told.end()
@@ -96,6 +101,9 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	store, alive := w.alive()
 	if !alive || (w.isDown() || w.shut != nil && w.shut(r.URL.Path)) && !w.quiet {
 		return nil, errWire
+	}
+	if bottest.IsHandshake(r) {
+		return w.handshake(r)
 	}
 	isWrite := r.Method != http.MethodGet && r.URL.Path == "/v2/order" && !w.quiet
 	var p *passage
@@ -170,7 +178,9 @@ func (t *traffic) bar(barred bool) {
 func (t *traffic) cut(down bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.down = down
+	if t.down = down; down {
+		t.sockets.cut(func(*bottest.Cable, *wire) bool { return true })
+	}
 }
 
 func (t *traffic) call(r *http.Request, before bool) {
@@ -271,6 +281,13 @@ func nameOf(u *url.URL, body []byte) string {
 
 // intended reports whether the state file has the intent of a write.
 func intended(store *journal.Store, name string, r *http.Request, body []byte, stamp string) bool {
+	return intendedAs(store, name, func(i *journal.Intent) bool {
+		return i.Method == r.Method && bytes.Equal(i.Body, body) && strconv.FormatInt(i.Timestamp, 10) == stamp
+	})
+}
+
+// intendedAs reports whether the state file has such an intent for an order.
+func intendedAs(store *journal.Store, name string, such func(*journal.Intent) bool) bool {
 	id, err := uuid.Parse(name)
 	if err != nil {
 		return false
@@ -284,9 +301,7 @@ func intended(store *journal.Store, name string, r *http.Request, body []byte, s
 		return false
 	}
 	for i := range story {
-		intent, ok := story[i].Record.(*journal.Intent)
-		if ok && intent.Method == r.Method && bytes.Equal(intent.Body, body) &&
-			strconv.FormatInt(intent.Timestamp, 10) == stamp {
+		if intent, ok := story[i].Record.(*journal.Intent); ok && such(intent) {
 			return true
 		}
 	}

@@ -1,5 +1,5 @@
-// Package stall names the callback of a backtest that does not return, and lets an interrupted
-// process end in spite of it.
+// Package stall names the callback of a backtest or a search that does not return, and lets an
+// interrupted process end in spite of it.
 package stall
 
 import (
@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync/atomic"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/backtest"
@@ -19,17 +21,46 @@ const (
 	stopWithin = 2 * time.Second // for an interrupted run to end in good order
 )
 
-// Guard names the callback of a backtest that does not return. Only the end of the process ends it.
+// Guard names the callback of a backtest, or of the backtests of a search, that does not return.
+// Only the end of the process ends it.
 type Guard struct {
 	Out  io.Writer
-	seen atomic.Pointer[backtest.Watched] // the pass under way
+	Left string // what an interrupted run leaves
+
+	mutex sync.Mutex
+	seen  map[int][]pass // the passes under way, by goroutine
+}
+
+// pass is a pass under way.
+type pass struct {
+	watched backtest.Watched
+	of      string // the set of a search; empty: there is one pass
 }
 
 // StuckError ends a run with a callback that did not return.
 type StuckError struct{ error }
 
 // Watch sets the pass under way.
-func (g *Guard) Watch(w backtest.Watched) { g.seen.Store(&w) }
+func (g *Guard) Watch(w backtest.Watched) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	g.seen = map[int][]pass{0: {{watched: w}}}
+}
+
+// WatchSet adds a pass of a search, over a set, which a goroutine begins; nil: those of the
+// goroutine have ended.
+func (g *Guard) WatchSet(goroutine int, set string, w *backtest.Watched) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if g.seen == nil {
+		g.seen = map[int][]pass{}
+	}
+	if w == nil {
+		delete(g.seen, goroutine)
+		return
+	}
+	g.seen[goroutine] = append(g.seen[goroutine], pass{*w, " of " + set})
+}
 
 // Run runs work and returns its error. Meanwhile it names callbacks that do not return. After the
 // end of ctx, work has stopWithin to return; then Run returns without it, so that the process can
@@ -39,8 +70,7 @@ func (g *Guard) Run(ctx context.Context, work func() error) error {
 	go func() { done <- work() }()
 	ticks := time.NewTicker(slowAfter / 4)
 	defer ticks.Stop()
-	var last engine.Call
-	began, named := time.Now(), false
+	last := map[calling]time.Time{} // when a call was seen first; zero: it was named
 	for {
 		select {
 		case err := <-done:
@@ -49,27 +79,42 @@ func (g *Guard) Run(ctx context.Context, work func() error) error {
 			return g.leave(ctx, done)
 		case <-ticks.C:
 		}
-		call, name, is := g.now()
-		if !is || call != last {
-			last, began, named = call, time.Now(), false
-		} else if !named && time.Since(began) >= slowAfter {
-			named = true
-			fmt.Fprintf(g.Out, "strategy %s has not returned from %s at %s for a second; the run waits for it, and "+
-				"Ctrl-C ends the process\n", name, call.Kind, call.At)
+		now := map[calling]time.Time{}
+		for _, c := range g.now() {
+			began, seen := last[c]
+			switch {
+			case !seen:
+				began = time.Now()
+			case !began.IsZero() && time.Since(began) >= slowAfter:
+				began = time.Time{}
+				fmt.Fprintf(g.Out, "strategy %s has not returned from %s at %s for a second; the run waits for it, "+
+					"and Ctrl-C ends the process\n", c.name, c.call.Kind, c.call.At)
+			}
+			now[c] = began
 		}
+		last = now
 	}
 }
 
-// now is the callback under way.
-func (g *Guard) now() (call engine.Call, name string, is bool) {
-	w := g.seen.Load()
-	if w == nil {
-		return call, "", false
+// calling is a callback under way.
+type calling struct {
+	goroutine int
+	call      engine.Call
+	name      string // of the strategy, and its set
+}
+
+// now are the callbacks under way.
+func (g *Guard) now() (all []calling) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	for _, goroutine := range slices.Sorted(maps.Keys(g.seen)) {
+		for _, p := range g.seen[goroutine] {
+			if call, is := p.watched.Callback.Now(); is {
+				all = append(all, calling{goroutine, call, p.watched.Name(call.Strategy) + p.of})
+			}
+		}
 	}
-	if call, is = w.Callback.Now(); !is {
-		return call, "", false
-	}
-	return call, w.Name(call.Strategy), true
+	return all
 }
 
 // leave waits stopWithin for an interrupted run.
@@ -79,12 +124,13 @@ func (g *Guard) leave(ctx context.Context, done <-chan error) error {
 		return err
 	case <-time.After(stopWithin):
 	}
-	call, name, is := g.now()
-	if !is {
+	all := g.now()
+	if len(all) == 0 {
 		return StuckError{errors.New(
-			"interrupted; the run did not end in time, and files named .tmp may be left of it")}
+			"interrupted; the run did not end in time; " + g.Left)}
 	}
+	c := all[0]
 	return StuckError{fmt.Errorf(
-		"interrupted while strategy %s was in %s at %s and did not return; temporary files of the run may be left: %w",
-		name, call.Kind, call.At, context.Cause(ctx))}
+		"interrupted while strategy %s was in %s at %s and did not return; %s: %w",
+		c.name, c.call.Kind, c.call.At, g.Left, context.Cause(ctx))}
 }

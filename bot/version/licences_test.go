@@ -43,8 +43,8 @@ func TestTheLicencesAreThoseOfTheModules(t *testing.T) {
 	require.Len(t, strings.Split(head, "\n"), len(modules), "a module is not linked any more")
 }
 
-// linkedModules are those of a new module, and Go's own packages. A module that is not on this
-// machine has no texts.
+// linkedModules are those of a new module, those of bot-farm, and Go's own packages. A module that
+// is not on this machine has no texts.
 func linkedModules(t *testing.T) []linked {
 	t.Helper()
 	template, err := os.ReadFile("../template/go.mod.tmpl")
@@ -56,6 +56,16 @@ func linkedModules(t *testing.T) []linked {
 	for _, m := range regexp.MustCompile(`\t(\S+) v\S+`).FindAllStringSubmatch(string(template), -1) {
 		args = append(args, m[1])
 	}
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		deps := bottest.Short(t, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}",
+			"../../cmd/bot-farm")
+		deps.Env = append(os.Environ(), "GOOS="+system)
+		paths, err := deps.Output()
+		require.NoError(t, err)
+		args = append(args, strings.Fields(string(paths))...)
+	}
+	slices.Sort(args[4:])
+	args = append(args[:4:4], slices.Compact(args[4:])...)
 	out, err := bottest.Short(t, "go", args...).Output()
 	require.NoError(t, err)
 	for line := range strings.Lines(string(out)) {

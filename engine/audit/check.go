@@ -76,7 +76,12 @@ func (v *Verdict) Holds() bool { return len(v.Broken) == 0 && !v.Short }
 // known. A record that holds can be booked. A Short record can be booked once its fills are
 // complete.
 func (c *Check) Record(o *Order, kind market.CommandKind, r *exchange.Record) Verdict {
+	return c.record(o, kind, r, false)
+}
+
+func (c *Check) record(o *Order, kind market.CommandKind, r *exchange.Record, event bool) Verdict {
 	x := c.examine(o)
+	x.event = event
 	complete(o.Order, &r.Order)
 	x.since = x.sinceOf(&r.Order)
 	c.capTime(&r.Order.Updated)
@@ -99,6 +104,11 @@ func (c *Check) Record(o *Order, kind market.CommandKind, r *exchange.Record) Ve
 	return Verdict{Broken: x.broken, Short: x.short && len(x.broken) == 0}
 }
 
+// Event checks an order event of the account channel with its fills, as Record checks the answer to
+// a query. The hold of an event may be that of another moment (websocket-facts 6): one that cannot
+// be true is set to the nearest that can.
+func (c *Check) Event(o *Order, r *exchange.Record) Verdict { return c.record(o, 0, r, true) }
+
 // Fills checks fills that came without a record: trades of the market's list, or settled fees.
 func (c *Check) Fills(o *Order, fills []market.Fill) []Broken {
 	x := c.examine(o)
@@ -114,6 +124,7 @@ type examination struct {
 	order  *Order
 	broken []Broken
 	short  bool
+	event  bool        // the answer is an event
 	since  market.Time // nothing can have happened to the order earlier
 
 	limit     market.Price // the worst price of a fill, before or after a change; 0: none

@@ -286,3 +286,28 @@ func TestABuyOverAQuoteAmountPaysForTheStepThatItDoesNotGet(t *testing.T) {
 			check.Record(own, 0, record).Broken)
 	}
 }
+
+// An event may show the hold of a later moment: of an order without a price, what was reserved
+// stays held until it ends.
+func TestAnEventFreesNothingOfWhatTheRestMayCost(t *testing.T) {
+	check, own, record := example(t)
+	for _, side := range []market.Side{market.Buy, market.Sell} {
+		own.Order.Side, own.Order.Type, own.Order.Price, own.Order.OnHold = side, market.TypeMarket, 0, 44_11
+		event := exchange.Record{Order: *own.Order}
+		o := &event.Order
+		o.ID, o.ExchangeID, o.Status, o.OnHold, o.Updated = 0, record.Order.ExchangeID, market.StatusNew,
+			0, began.Add(1)
+		verdict := check.Event(own, &event)
+		require.True(t, verdict.Holds(), "%+v", verdict)
+		require.EqualValues(t, 44_11, o.OnHold, side)
+		own.Order.Type, own.Order.Price = market.TypeLimit, 4_000_000
+		o.Type, o.Price, o.OnHold = own.Order.Type, own.Order.Price, 1
+		verdict = check.Event(own, &event)
+		require.True(t, verdict.Holds(), "%+v", verdict)
+		require.GreaterOrEqual(t, o.OnHold, market.Money(44_00), side)
+		event.Order.Status = market.StatusCanceled
+		verdict = check.Event(own, &event)
+		require.True(t, verdict.Holds(), "%+v", verdict)
+		require.Zero(t, o.OnHold, "an order that has ended holds nothing")
+	}
+}

@@ -152,6 +152,12 @@ func (x *examination) hold(got *market.Order) {
 			most = market.Money(1) << 53
 		}
 	}
+	if x.event && !own.Type.HasPrice() { // the hold of a later moment would free what the rest may cost
+		least = max(least, min(most, own.OnHold))
+	}
+	if x.event && (got.OnHold < least || got.OnHold > most) {
+		got.OnHold = max(least, min(most, own.OnHold))
+	}
 	asset := x.Catalog.Asset(exchange.HoldAsset(m, own.Side))
 	text := func(money market.Money) string { return market.FormatFixed(int64(money), asset.Digits) }
 	x.require(least <= got.OnHold && got.OnHold <= most, RuleHold, text(least)+" to "+text(most), text(got.OnHold))

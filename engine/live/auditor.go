@@ -111,9 +111,11 @@ func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
 		verdict = check.Record(known, 0, r.record)
 		verdict.Broken = append(verdict.Broken, tradesBroken(check, known, r.trades)...)
 		verdict.Short = false // the lists are the last source
+	case r.from == fromNotice:
+		verdict = check.Event(known, r.record)
 	case r.write != nil && r.write.command.Kind == market.CommandCancel:
-		verdict.Broken = cancelBroken(known, r.record)
-	case r.write != nil:
+		verdict.Broken = nameBroken(known.Order, r.record.Order.ExchangeID)
+	case r.write != nil && !l.overtakenBy(own, r):
 		verdict = check.Record(known, r.write.command.Kind, r.record)
 	default:
 		verdict = check.Record(known, 0, r.record)
@@ -210,17 +212,16 @@ func tradesBroken(check *audit.Check, known *audit.Order, trades []exchange.Trad
 	for i := range trades {
 		t := &trades[i]
 		fills[i] = t.Fill
-		if known.ExchangeID != uuid.Nil && t.ExchangeID != uuid.Nil && t.ExchangeID != known.ExchangeID {
-			return []audit.Broken{{Rule: audit.RuleOrderID, Wanted: known.ExchangeID.String(),
-				Seen: t.ExchangeID.String()}}
+		if broken := nameBroken(known.Order, t.ExchangeID); broken != nil {
+			return broken
 		}
 	}
 	return check.Fills(known, fills)
 }
 
-// cancelBroken checks the names in the answer to a cancel, which has nothing else.
-func cancelBroken(known *audit.Order, r *exchange.Record) []audit.Broken {
-	got := r.Order.ExchangeID
+// nameBroken checks the exchange's id of an order, where both have one. The answer to a cancel has
+// nothing else.
+func nameBroken(known *market.Order, got uuid.UUID) []audit.Broken {
 	if got == uuid.Nil || known.ExchangeID == uuid.Nil || got == known.ExchangeID {
 		return nil
 	}

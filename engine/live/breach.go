@@ -78,9 +78,9 @@ func (l *Loop) haltBreached(own *state.Order, b *Breach) {
 		counted, b.Order, b.Rule, b.Wanted, b.Seen, b.Order)
 	switch {
 	case counted >= 3:
-		l.queueCommands(l.Engine.HaltAll(l.now, reason))
+		l.haltAll(reason)
 	case counted == 2 && own.Strategy != 0:
-		l.queueCommands(l.Engine.HaltOne(l.now, own.Strategy, reason))
+		l.input(&market.Input{Kind: market.InputHalt, Strategy: own.Strategy, Reason: reason})
 	}
 }
 

@@ -43,7 +43,7 @@ func (l *Loop) End(ctx context.Context, why error) error {
 			l.ending = fmt.Errorf("live: nothing more is traded: %w", why)
 		}
 		if !l.stopped {
-			l.queueCommands(l.Engine.HaltAll(l.stamp(), why.Error()))
+			l.haltAll(why.Error())
 		}
 		return nil
 	})

@@ -67,7 +67,7 @@ func (x *explanation) text() string {
 	case x.refusal != nil:
 		return "not explained: the exchange does not tell the account's history: " + x.refusal.Error()
 	case x.count == 0:
-		return "not explained: the account's history has no movement, and nobody else has traded"
+		return "not explained: the account's history has no movement, and no other program has traded"
 	}
 	var parts []string
 	for _, k := range x.kinds {
@@ -88,6 +88,7 @@ func (x *explanation) text() string {
 func (l *Loop) conclude(x *explanation) {
 	said, short := l.holdings.reported[x.asset.ID]
 	switch {
+	case x.surplus >= 0 && !x.compared: // what the account had before this bot
 	case x.surplus >= 0:
 		l.logDiscrepancy(x, x.text()+"; the surplus is unallocated, and is not traded")
 	case x.explained() && l.correct(x.asset.ID, -x.surplus):
@@ -137,7 +138,7 @@ func (l *Loop) halt(x *explanation) {
 	l.logDiscrepancy(x, x.text()+"; halted")
 	l.ReconcileLog.Note("reconcile difference", text)
 	l.Log.Error().Str("missing", text).Msg("the exchange has less than this bot's books: all strategies are halted")
-	l.queueCommands(l.Engine.HaltAll(l.stamp(), "the exchange has "+text+" less than this bot's books"))
+	l.haltAll("the exchange has " + text + " less than this bot's books")
 }
 
 // logDiscrepancy records a difference and its conclusion.

@@ -3,6 +3,7 @@ package live
 import (
 	"time"
 
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -19,12 +20,15 @@ func (l *Loop) endHalted() {
 	if l.stopped || l.failed != nil || h.next > l.now {
 		return
 	}
-	commands, left := l.Engine.CancelHalted(l.now)
-	if left == 0 || h.wait == 0 {
+	var a engine.Answer
+	if l.Engine.HaltedOpen() {
+		a = l.door.Enter(&market.Input{Kind: market.InputCancelHalted, At: l.now})
+	}
+	if a.Left == 0 || h.wait == 0 {
 		h.wait = firstWait
-	} else if len(commands) > 0 {
+	} else if len(a.Commands) > 0 {
 		h.wait = min(2*h.wait, market.Duration(time.Minute))
 	}
 	h.next = l.now.Add(h.wait)
-	l.queueCommands(commands)
+	l.queueCommands(a.Commands)
 }

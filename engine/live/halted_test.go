@@ -123,6 +123,7 @@ func TestABanIsNoRefusalOfTheStart(t *testing.T) {
 	require.False(t, refuses(&exchange.Error{Code: exchange.CodeBanned, Status: 403}))
 	require.False(t, refuses(&exchange.Error{Code: 110, Status: 429}))
 	require.False(t, refuses(exchange.ErrCode(exchange.CodeTimeout)))
+	require.False(t, refuses(exchange.ErrCode(exchange.CodeOutOfWindow)), "the way there was slow")
 	require.False(t, refuses(errLost))
 }
 

@@ -37,12 +37,12 @@ func TestOnlyAnUnexplainedShortfallHalts(t *testing.T) {
 	}{
 		"all of it is told": {100_00, 100_00, 0, false, "explained by withdrawal, -100; taken out of the books"},
 		"none of it is told": {100_00, 0, 100_00, true,
-			"not explained: the account's history has no movement, and nobody else has traded; halted"},
+			"not explained: the account's history has no movement, and no other program has traded; halted"},
 		"a part of it is told": {100_00, 60_00, 100_00, true,
 			"explained in part by withdrawal, -60: -40 is not; halted"},
 		"a unit less is rounding": {100_00, 99_99, 0, false, "explained by withdrawal, -99.99; taken out of the books"},
 		"more than ever came": {-70_00, 0, -70_00, false,
-			"not explained: the account's history has no movement, and nobody else has traded; " +
+			"not explained: the account's history has no movement, and no other program has traded; " +
 				"the surplus is unallocated, and is not traded"},
 		"a deposit": {-70_00, -70_00, -70_00, false,
 			"explained by withdrawal, 70; the surplus is unallocated, and is not traded"},
@@ -180,5 +180,32 @@ func TestWhatOrdersHoldIsNotTakenOutOfTheBooks(t *testing.T) {
 		require.Equal(t, all, p.account.Total(1).Total)
 		require.True(t, p.loop.correct(1, 10))
 		require.Equal(t, all-10, p.account.Total(1).Total)
+	})
+}
+
+// An own order has filled, and for a minute no answer tells of it: two comparisons show one
+// difference.
+func TestAFillThatIsNotBookedIsNoSurplus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := playing(t, nil, bid(80_00))
+		p.run()
+		p.tick(2)
+		p.box.deafen("order")
+		p.box.move(70_00)
+		p.tick(75)
+		require.NoError(t, p.loop.Inspect(t.Context(),
+			func(market.Time) { require.Empty(t, p.loop.holdings.checkpoints) }))
+		p.box.deafen("")
+		p.tick(120)
+		require.Equal(t, 1, p.s.fills)
+		require.Empty(t, p.journal.concluded)
+		require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) {
+			require.Len(t, p.loop.holdings.checkpoints, 2)
+			for _, c := range p.loop.holdings.checkpoints {
+				require.Zero(t, c.Surplus)
+			}
+		}))
+		p.end()
+		p.agree()
 	})
 }

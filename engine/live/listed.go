@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -48,7 +49,7 @@ func (l *Loop) shownOpen(client uuid.UUID, asked market.Time, shown map[uuid.UUI
 	if own.State == state.Rejected && l.Account.Known(own.ID) != nil {
 		l.queryOf(own.ID).soon(l.now) // it had arrived after all
 	}
-	if own.Updated >= asked {
+	if q := l.queries.of[own.ID]; own.Updated >= asked || q != nil && q.noticed >= asked {
 		return true
 	}
 	shown[client] = l.shown[client] + 1
@@ -94,11 +95,23 @@ func (l *Loop) reopen(q *query, r *reply) {
 	}
 	l.Log.Warn().Int64("order", int64(q.id)).Stringer("books", own.State).Stringer("exchange", order.Status).
 		Msg("an order that had ended in the account is reopened")
-	l.Account.Reopen(own)
+	if err := l.reopenOwn(own); err != nil {
+		l.failed = fmt.Errorf("live: %w", err)
+		return
+	}
 	if q.cancelling && !order.Done() {
-		l.Account.SendCancel(own)
+		l.input(&market.Input{Kind: market.InputCancelling, Orders: []market.OrderID{q.id}})
 	}
 	l.report(q.id, r.record, market.ExecTrade)
+}
+
+// reopenOwn opens an ended order again in the account.
+func (l *Loop) reopenOwn(own *state.Order) error {
+	text, err := l.Account.SaveOrder(own, l.Engine.Names())
+	if err != nil {
+		return err
+	}
+	return l.door.Enter(&market.Input{Kind: market.InputReopen, At: l.stamp(), Saved: text}).Err
 }
 
 // canReopen says why an order cannot be reopened as its record says.
@@ -117,7 +130,8 @@ func (l *Loop) canReopen(own *state.Order, r *reply) (problem string, ok bool) {
 func (l *Loop) cancelListed(q *query) {
 	l.Log.Error().Int64("order", int64(q.id)).
 		Msg("an order that has ended in the account is still listed as open and cannot be reopened: it is cancelled")
-	l.queueCommands([]market.Command{{Kind: market.CommandCancel, Order: l.ownOf(q).Order}})
+	order := l.ownOf(q).Order
+	l.input(&market.Input{Kind: market.InputCancelEnded, Order: &order})
 }
 
 // haltListed halts all strategies, because an order is open at the exchange and not in the account.
@@ -128,5 +142,5 @@ func (l *Loop) haltListed(q *query) {
 	text := "the exchange lists " + orderText(q.id) +
 		" as open, which has ended in the account: it could be neither reopened nor cancelled"
 	l.Log.Error().Int64("order", int64(q.id)).Msg(text + ": all strategies are halted")
-	l.queueCommands(l.Engine.HaltAll(l.stamp(), text))
+	l.haltAll(text)
 }

@@ -13,7 +13,7 @@ import (
 // queryRegular queries the open orders and the balances when they are due.
 func (l *Loop) queryRegular(work context.Context) {
 	if !l.open.pending && l.open.next <= l.now {
-		l.open = regular{next: l.now.Add(l.OpenEvery), pending: true}
+		l.open = regular{next: l.now.Add(l.pace(l.OpenEvery)), pending: true}
 		asked := l.now
 		l.workers.Go(func() {
 			records, err := l.Trading.OpenOrders(work)
@@ -28,7 +28,7 @@ func (l *Loop) queryRegular(work context.Context) {
 
 // quiet reports whether nothing is in flight that could explain a difference.
 func (l *Loop) quiet() bool {
-	if l.sending != [ranks]int{} || !l.outbox.empty() || len(l.pages) > 0 {
+	if l.sending != [ranks]int{} || !l.outbox.empty() || len(l.pages) > 0 || len(l.channel.pairs) > 0 {
 		return false
 	}
 	for id, q := range l.queries.of {
@@ -57,7 +57,7 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 		there := listed[o.ClientOrderID]
 		delete(listed, o.ClientOrderID)
 		q := l.queryOf(o.ID)
-		if q.unresolved != nil || o.Updated >= asked || l.Account.Own(o.ID).InFlight != 0 {
+		if q.unresolved != nil || max(o.Updated, q.noticed) >= asked || l.Account.Own(o.ID).InFlight != 0 {
 			continue
 		}
 		if there == nil || there.FilledAmount != o.FilledAmount || there.Status != o.Status ||

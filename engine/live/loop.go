@@ -33,10 +33,15 @@ type Config struct {
 	// Events come from the feeds in the order of their arrival; At is that time or 0. Their slices
 	// and pointers belong to the loop.
 	Events <-chan market.Event
-	Clock  func() market.Time // stamped the Events; nil: Trading's
-	Log    zerolog.Logger
-	// Start begins the engine after reconciliation; nil: Engine.Start. A restored engine has begun
-	// already.
+	// Notices come from the exchange's account channel, in the order of their arrival. No notice
+	// may be dropped while the channel is up. nil: there is no channel, and the exchange is asked.
+	Notices <-chan exchange.Notice
+	Clock   func() market.Time // stamped the Events; nil: Trading's
+	Log     zerolog.Logger
+	// Recorder keeps what enters the engine; nil: nothing is kept.
+	Recorder Recorder
+	// Start returns the commands of an engine that has begun already, such as a restored one; nil:
+	// the strategies' OnStart is called after reconciliation.
 	Start func(at market.Time) []market.Command
 	// Ready is called when trading has begun, in the loop's goroutine. A run that is stopped
 	// earlier never calls it.
@@ -45,8 +50,15 @@ type Config struct {
 	// known.
 	Sent Sent
 
+	// Muted is called, at most once a minute, when an event of the account channel has not come
+	// that had to: connect the channel anew. The loop's goroutine calls it; nil: not called.
+	Muted func()
+
 	OpenEvery     market.Duration // between two lists of open orders; a minute
 	HoldingsEvery market.Duration // between two comparisons of the balances; 30 s
+	// QuietEvery is the least time between two of either, and the longest between two queries of
+	// one resting order, while the account channel is up; 5 min.
+	QuietEvery market.Duration
 	// Margin is the time beyond an intent's window after which an order that is not found certainly
 	// does not exist; 2 s.
 	Margin      market.Duration
@@ -101,6 +113,7 @@ const maxListQueries = 3
 // Loop runs an engine against an exchange.
 type Loop struct {
 	Config
+	door    Door
 	replies chan func() // from the workers; the loop runs them
 	workers sync.WaitGroup
 	calls   chan call // from other goroutines
@@ -133,6 +146,7 @@ type Loop struct {
 	shown      map[uuid.UUID]int
 	foreign    int
 	keyRefused int // commands in a row that were refused because of the key
+	channel    channel
 }
 
 // regular is a query that is repeated at an interval.
@@ -146,17 +160,17 @@ type regular struct {
 func New(c Config) *Loop {
 	defaults(&c.OpenEvery, time.Minute)
 	defaults(&c.HoldingsEvery, 30*time.Second)
+	defaults(&c.QuietEvery, 5*time.Minute)
 	defaults(&c.Margin, 2*time.Second)
 	defaults(&c.StopWithin, 75*time.Second)
 	defaults(&c.GroupExpiry, 150*time.Second)
 	if c.Checkpoints == nil {
 		c.Checkpoints = map[market.AssetID]BalanceCheckpoint{}
 	}
-	if c.Start == nil {
-		c.Start = c.Engine.Start
-	}
-	l := &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*maxInFlight+maxListQueries),
-		calls: make(chan call), queries: newAgenda(), pages: map[market.OrderID][]market.Fill{},
+	l := &Loop{Config: c, door: Door{Engine: c.Engine, Recorder: c.Recorder},
+		replies: make(chan func(), (int(ranks)+1)*maxInFlight+maxListQueries),
+		calls:   make(chan call), queries: newAgenda(), pages: map[market.OrderID][]market.Fill{},
+		channel: newChannel(),
 		holdings: holdings{checkpoints: c.Checkpoints, reported: map[market.AssetID]market.Money{},
 			moves: map[market.AssetID]int{}}}
 	l.verify, l.auditor = l.audit, newAuditor(&l.Config)
@@ -196,7 +210,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	l.queueCommands(l.Config.Start(l.stamp()))
+	l.queueCommands(l.begin())
 	if l.Ready != nil {
 		l.Ready()
 	}
@@ -208,6 +222,17 @@ func (l *Loop) Run(ctx context.Context) error {
 		return l.failed
 	}
 	return l.stop(work)
+}
+
+// begin returns the first commands of the strategies.
+func (l *Loop) begin() []market.Command {
+	if l.Recorder != nil {
+		l.Recorder.Begun()
+	}
+	if l.Config.Start != nil {
+		return l.Config.Start(l.stamp())
+	}
+	return l.door.Enter(&market.Input{Kind: market.InputStart, At: l.stamp()}).Commands
 }
 
 // prepare brings the loop to the state in which trading can begin.
@@ -230,6 +255,8 @@ func (l *Loop) turn(ctx, work context.Context) {
 	select {
 	case ev := <-l.Events:
 		l.onEvent(&ev)
+	case n := <-l.Notices:
+		l.onNotice(&n)
 	case reply := <-l.replies:
 		reply()
 	case r := <-l.calls:
@@ -243,6 +270,9 @@ func (l *Loop) turn(ctx, work context.Context) {
 		case ev := <-l.Events:
 			l.onEvent(&ev)
 			continue
+		case n := <-l.Notices:
+			l.onNotice(&n)
+			continue
 		case reply := <-l.replies:
 			reply()
 			continue
@@ -252,6 +282,7 @@ func (l *Loop) turn(ctx, work context.Context) {
 	}
 	l.stamp()
 	l.bookPages()
+	l.matchAll()
 	l.fireTimers()
 	l.endHalted()
 	l.endTurn(work)
@@ -278,8 +309,11 @@ func (l *Loop) commit() {
 	if l.failed != nil {
 		return
 	}
-	if commands, some := l.Engine.HaltUnsaved(l.stamp()); some {
-		l.queueCommands(commands)
+	due := l.Engine.Unsaved()
+	for _, h := range due {
+		l.input(&market.Input{Kind: market.InputHalt, Strategy: h.Strategy, Reason: h.Reason})
+	}
+	if len(due) > 0 {
 		l.write()
 	}
 }
@@ -318,11 +352,12 @@ func (l *Loop) step(ev *market.Event) {
 
 // stepEngine steps the engine and reports the duration to Config.Stepped.
 func (l *Loop) stepEngine(ev *market.Event) []market.Command {
+	in := market.Input{Kind: market.InputEvent, Event: ev}
 	if l.Stepped == nil {
-		return l.Engine.Step(ev)
+		return l.door.Enter(&in).Commands
 	}
 	began := time.Now()
-	commands := l.Engine.Step(ev)
+	commands := l.door.Enter(&in).Commands
 	l.Stepped(ev.Kind, time.Since(began))
 	return commands
 }
@@ -350,6 +385,7 @@ func (l *Loop) queueCommands(commands []market.Command) {
 		if err != nil {
 			l.Log.Error().Err(err).Stringer("command", c.Kind).Int64("order", int64(c.Order.ID)).
 				Msg("a command does not fit into a request")
+			l.withhold(&c)
 			refused = append(refused, c)
 			continue
 		}
@@ -385,6 +421,7 @@ func (l *Loop) untilDue() time.Duration {
 	if at, any := l.queries.next(); any && l.querying < maxInFlight {
 		next = min(next, at)
 	}
+	next = min(next, l.channel.next())
 	return max(0, next.Sub(l.Trading.Now()))
 }
 

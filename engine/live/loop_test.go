@@ -37,7 +37,11 @@ type rig struct {
 }
 
 func newRig(t *testing.T, seed uint64, faults int) *rig {
-	r := &rig{t: t, seed: seed, box: &sender{box: newBox(t, seed, faults), commands: map[string]market.Command{}}}
+	return newRigOf(t, seed, newBox(t, seed, faults))
+}
+
+func newRigOf(t *testing.T, seed uint64, b *box) *rig {
+	r := &rig{t: t, seed: seed, box: &sender{box: b, commands: map[string]market.Command{}}}
 	r.journal = &ledger{t: t, intents: map[string]bool{}, sent: map[market.OrderID]exchange.Intent{},
 		parts: map[string][]byte{}, fills: map[uuid.UUID]int{}}
 	r.box.journal = r.journal
@@ -50,6 +54,13 @@ func (r *rig) begin() {
 	t := r.t
 	r.starts++
 	r.events = make(chan market.Event, 16)
+	var notices chan exchange.Notice
+	if r.box.teller != nil {
+		notices = make(chan exchange.Notice, 4096)
+		r.box.mu.Lock()
+		r.box.teller.to = notices
+		r.box.mu.Unlock()
+	}
 	strategies := 1
 	if r.second != nil {
 		strategies = 2
@@ -75,7 +86,7 @@ func (r *rig) begin() {
 	}
 	e := engine.New(engine.Config{Run: run, Catalog: r.box.catalog, Account: r.account, Gate: gate, Slots: seats})
 	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, ReconcileLog: r.journal,
-		Events: r.events, Log: zerolog.Nop(), StopWithin: 30 *
+		Events: r.events, Notices: notices, Log: zerolog.Nop(), StopWithin: 30 *
 			time.Minute, Sent: r.journal.lastChance, Breaches: r.journal.kept,
 		Owns: func(client uuid.UUID) bool { return r.box.records[client] != nil }}
 	at := r.box.Now()

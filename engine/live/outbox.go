@@ -12,6 +12,7 @@ type outgoing struct {
 	intent   exchange.Intent
 	command  market.Command
 	strategy market.StrategyID
+	proved   bool // an event of the account channel has told the outcome
 }
 
 // rank is the order in which intents leave: first those that free money, then those that protect.

@@ -32,32 +32,37 @@ type answer uint8
 
 // The answers to a query (GET /order).
 const (
-	noAnswer          answer = iota + 1 // a time-out, a 5xx, a broken answer: nothing new is known
-	answerRefuted                       // it cannot be true of the own order: it counts as none
-	notFound                            // 240, the first in a row that counts
-	notFoundAgain                       // 240, too soon after the first
-	notFoundLong                        // 240, late enough after the first (patience)
-	foundOpen                           // the order has not ended; a status of no known name does not end it
-	foundChanged                        // the same, and it has the values that the unresolved update asked for
-	foundEnded                          // the order has ended
-	foundChangedEnded                   // the same, with the values that the unresolved update asked for
-	listsFailed                         // the lists did not answer, or the order was found meanwhile
-	listsRefuted                        // they cannot be true of the own order: they count as none
-	listsOpen                           // the order is among the open orders
-	listsTrades                         // it is not among them, and has trades
-	listsNothing                        // neither list has it
-	tradesSeen                          // trades of the order, from the market's trades
-	listedOpen                          // two lists in a row, asked after its end, show it open
-	listedAgain                         // three or four lists
-	listedLong                          // five lists: enough for a query and a cancel to have come through
-	accepted                            // the write in flight: done, the order is open
-	acceptedEnded                       // the write in flight: done, and the order has ended
-	acceptedCancel                      // the cancel in flight: accepted, without the state of the order
-	refused                             // the write in flight: it certainly changed nothing
-	refusedNotFound                     // the same, because the exchange does not know the order (240)
-	unanswered                          // the write in flight: no answer, or one without its outcome
-	writeRefuted                        // the write in flight: an answer that cannot be true of the own order
-	answers                             // length of a row
+	noAnswer            answer = iota + 1 // a time-out, a 5xx, a broken answer: nothing new is known
+	answerRefuted                         // it cannot be true of the own order: it counts as none
+	notFound                              // 240, the first in a row that counts
+	notFoundAgain                         // 240, too soon after the first
+	notFoundLong                          // 240, late enough after the first (patience)
+	foundOpen                             // the order has not ended; a status of no known name does not end it
+	foundChanged                          // the same, and it has the values that the unresolved update asked for
+	foundEnded                            // the order has ended
+	foundChangedEnded                     // the same, with the values that the unresolved update asked for
+	listsFailed                           // the lists did not answer, or the order was found meanwhile
+	listsRefuted                          // they cannot be true of the own order: they count as none
+	listsOpen                             // the order is among the open orders
+	listsTrades                           // it is not among them, and has trades
+	listsNothing                          // neither list has it
+	tradesSeen                            // trades of the order, from the market's trades
+	noticedOpen                           // an event: the order has not ended
+	noticedChanged                        // the same, and the update without an answer has been carried out
+	noticedEnded                          // an event: the order has ended
+	noticedChangedEnded                   // the same, and the update without an answer had been carried out
+	noticeRefuted                         // an event that cannot be true of the own order: it counts as none
+	listedOpen                            // two lists in a row, asked after its end, show it open
+	listedAgain                           // three or four lists
+	listedLong                            // five lists: enough for a query and a cancel to have come through
+	accepted                              // the write in flight: done, the order is open
+	acceptedEnded                         // the write in flight: done, and the order has ended
+	acceptedCancel                        // the cancel in flight: accepted, without the state of the order
+	refused                               // the write in flight: it certainly changed nothing
+	refusedNotFound                       // the same, because the exchange does not know the order (240)
+	unanswered                            // the write in flight: no answer, or one without its outcome
+	writeRefuted                          // the write in flight: an answer that cannot be true of the own order
+	answers                               // length of a row
 )
 
 // moment is when an answer was queried, relative to the window of the unresolved write. Other
@@ -138,10 +143,13 @@ var transitions = [outcomes][answers][moments]step{
 		listsFailed:   always(resolved, nothing, inFive),
 		listsRefuted:  always(resolved, nothing, inFive),
 		// two parts of the exchange disagree: the order may fill
-		listsOpen:    always(resolved, logListed, laterList),
-		listsTrades:  always(ended, endByTrades, inTurn),
-		listsNothing: always(ended, endByTrades, inTurn), // an exchange that began anew has forgotten the trades too
-		tradesSeen:   always(resolved, foldTrades, inTurn),
+		listsOpen:     always(resolved, logListed, laterList),
+		listsTrades:   always(ended, endByTrades, inTurn),
+		listsNothing:  always(ended, endByTrades, inTurn), // an exchange that began anew has forgotten the trades too
+		tradesSeen:    always(resolved, foldTrades, inTurn),
+		noticedOpen:   always(resolved, fold, inTurn),
+		noticedEnded:  always(ended, fold, inTurn),
+		noticeRefuted: always(resolved, nothing, soon),
 	},
 	placeInFlight: { // the write's own answer decides: only one write of an order is in flight
 		noAnswer:        always(placeInFlight, nothing, inTurn),
@@ -152,6 +160,9 @@ var transitions = [outcomes][answers][moments]step{
 		foundOpen:       always(placeInFlight, nothing, inTurn),
 		foundEnded:      always(placeInFlight, nothing, inTurn),
 		tradesSeen:      always(placeInFlight, foldTrades, inTurn),
+		noticedOpen:     always(resolved, foldPlaced, inTurn), // the event came before the answer
+		noticedEnded:    always(ended, foldPlaced, inTurn),
+		noticeRefuted:   always(placeInFlight, nothing, soon),
 		accepted:        always(resolved, foldPlaced, inTurn),
 		acceptedEnded:   always(ended, foldPlaced, inTurn), // filled at once, or ended by post-only, IOC, FOK
 		refused:         always(ended, reportRefused, inTurn),
@@ -160,25 +171,30 @@ var transitions = [outcomes][answers][moments]step{
 		writeRefuted:    always(placeUnresolved, reportUnknown, soon),
 	},
 	updateInFlight: {
-		noAnswer:        always(updateInFlight, nothing, inTurn),
-		answerRefuted:   always(updateInFlight, nothing, inTurn),
-		notFound:        always(updateInFlight, reportNotFound, inFive),
-		notFoundAgain:   always(updateInFlight, nothing, inFive),
-		notFoundLong:    always(updateInFlight, nothing, askLists),
-		foundOpen:       always(updateInFlight, fold, inTurn),
-		foundEnded:      always(ended, fold, inTurn), // filled before the update came
-		listsFailed:     always(updateInFlight, nothing, inFive),
-		listsRefuted:    always(updateInFlight, nothing, inFive),
-		listsOpen:       always(updateInFlight, logListed, laterList),
-		listsTrades:     always(ended, endByTrades, inTurn),
-		listsNothing:    always(ended, endByTrades, inTurn),
-		tradesSeen:      always(updateInFlight, foldTrades, inTurn),
-		accepted:        always(resolved, foldUpdated, inTurn),
-		acceptedEnded:   always(ended, foldUpdated, inTurn),
-		refused:         always(resolved, reportRefused, inTurn),
-		refusedNotFound: always(resolved, reportRefused, soon), // it has ended, and the query shows how
-		unanswered:      always(updateUnresolved, reportUnknown, soon),
-		writeRefuted:    always(updateUnresolved, reportUnknown, soon),
+		noAnswer:            always(updateInFlight, nothing, inTurn),
+		answerRefuted:       always(updateInFlight, nothing, inTurn),
+		notFound:            always(updateInFlight, reportNotFound, inFive),
+		notFoundAgain:       always(updateInFlight, nothing, inFive),
+		notFoundLong:        always(updateInFlight, nothing, askLists),
+		foundOpen:           always(updateInFlight, fold, inTurn),
+		foundEnded:          always(ended, fold, inTurn), // filled before the update came
+		listsFailed:         always(updateInFlight, nothing, inFive),
+		listsRefuted:        always(updateInFlight, nothing, inFive),
+		listsOpen:           always(updateInFlight, logListed, laterList),
+		listsTrades:         always(ended, endByTrades, inTurn),
+		listsNothing:        always(ended, endByTrades, inTurn),
+		tradesSeen:          always(updateInFlight, foldTrades, inTurn),
+		noticedOpen:         always(updateInFlight, fold, inTurn), // it may tell of a time before the update
+		noticedChanged:      always(resolved, foldUpdated, inTurn),
+		noticedEnded:        always(ended, fold, inTurn),
+		noticedChangedEnded: always(ended, foldUpdated, inTurn),
+		noticeRefuted:       always(updateInFlight, nothing, soon),
+		accepted:            always(resolved, foldUpdated, inTurn),
+		acceptedEnded:       always(ended, foldUpdated, inTurn),
+		refused:             always(resolved, reportRefused, inTurn),
+		refusedNotFound:     always(resolved, reportRefused, soon), // it has ended, and the query shows how
+		unanswered:          always(updateUnresolved, reportUnknown, soon),
+		writeRefuted:        always(updateUnresolved, reportUnknown, soon),
 	},
 	cancelInFlight: {
 		noAnswer:        always(cancelInFlight, nothing, inTurn),
@@ -194,6 +210,9 @@ var transitions = [outcomes][answers][moments]step{
 		listsTrades:     always(ended, endByTrades, inTurn),
 		listsNothing:    always(ended, endByTrades, inTurn),
 		tradesSeen:      always(cancelInFlight, foldTrades, inTurn),
+		noticedOpen:     always(cancelInFlight, fold, inTurn),
+		noticedEnded:    always(ended, fold, inTurn),
+		noticeRefuted:   always(cancelInFlight, nothing, soon),
 		acceptedCancel:  always(cancelUnresolved, nothing, soon), // it may have filled before, in part or whole
 		refused:         always(resolved, reportRefused, inTurn),
 		refusedNotFound: always(resolved, reportRefused, soon), // it has filled or ended meanwhile
@@ -230,7 +249,10 @@ var transitions = [outcomes][answers][moments]step{
 			within: {placeUnresolved, nothing, anew},
 			after:  {absent, endAbsent, never},
 		},
-		tradesSeen: always(placeUnresolved, foldTrades, inTurn),
+		tradesSeen:    always(placeUnresolved, foldTrades, inTurn),
+		noticedOpen:   always(resolved, foldPlaced, inTurn),
+		noticedEnded:  always(ended, foldPlaced, inTurn),
+		noticeRefuted: always(placeUnresolved, nothing, soon),
 	},
 	updateUnresolved: {
 		noAnswer:      always(updateUnresolved, nothing, inTurn),
@@ -254,12 +276,17 @@ var transitions = [outcomes][answers][moments]step{
 			within: {ended, foldUpdated, inTurn},
 			after:  {ended, foldUpdated, inTurn},
 		},
-		listsFailed:  always(updateUnresolved, nothing, inFive),
-		listsRefuted: always(updateUnresolved, nothing, inFive),
-		listsOpen:    always(updateUnresolved, logListed, laterList),
-		listsTrades:  always(ended, endByTrades, inTurn),
-		listsNothing: always(ended, endByTrades, inTurn),
-		tradesSeen:   always(updateUnresolved, foldTrades, inTurn),
+		listsFailed:         always(updateUnresolved, nothing, inFive),
+		listsRefuted:        always(updateUnresolved, nothing, inFive),
+		listsOpen:           always(updateUnresolved, logListed, laterList),
+		listsTrades:         always(ended, endByTrades, inTurn),
+		listsNothing:        always(ended, endByTrades, inTurn),
+		tradesSeen:          always(updateUnresolved, foldTrades, inTurn),
+		noticedOpen:         always(updateUnresolved, fold, byEnd),
+		noticedChanged:      always(resolved, foldUpdated, inTurn),
+		noticedEnded:        always(ended, fold, inTurn),
+		noticedChangedEnded: always(ended, foldUpdated, inTurn),
+		noticeRefuted:       always(updateUnresolved, nothing, soon),
 	},
 	oldUpdateUnresolved: { // its terms are unknown: the order's state at the end of the window counts
 		noAnswer:      always(oldUpdateUnresolved, nothing, inTurn),
@@ -277,12 +304,17 @@ var transitions = [outcomes][answers][moments]step{
 			within: {ended, fold, inTurn},
 			after:  {ended, foldUpdated, inTurn},
 		},
-		listsFailed:  always(oldUpdateUnresolved, nothing, inFive),
-		listsRefuted: always(oldUpdateUnresolved, nothing, inFive),
-		listsOpen:    always(oldUpdateUnresolved, logListed, laterList),
-		listsTrades:  always(ended, endByTrades, inTurn),
-		listsNothing: always(ended, endByTrades, inTurn),
-		tradesSeen:   always(oldUpdateUnresolved, foldTrades, inTurn),
+		listsFailed:         always(oldUpdateUnresolved, nothing, inFive),
+		listsRefuted:        always(oldUpdateUnresolved, nothing, inFive),
+		listsOpen:           always(oldUpdateUnresolved, logListed, laterList),
+		listsTrades:         always(ended, endByTrades, inTurn),
+		listsNothing:        always(ended, endByTrades, inTurn),
+		tradesSeen:          always(oldUpdateUnresolved, foldTrades, inTurn),
+		noticedOpen:         always(oldUpdateUnresolved, fold, byEnd),
+		noticedChanged:      always(resolved, foldUpdated, inTurn),
+		noticedEnded:        always(ended, fold, inTurn),
+		noticedChangedEnded: always(ended, foldUpdated, inTurn),
+		noticeRefuted:       always(oldUpdateUnresolved, nothing, soon),
 	},
 	cancelUnresolved: {
 		noAnswer:      always(cancelUnresolved, nothing, inTurn),
@@ -295,13 +327,16 @@ var transitions = [outcomes][answers][moments]step{
 			within: {cancelUnresolved, fold, byEnd}, // a cancel is asynchronous: accepted, and done later
 			after:  {resolved, foldRefused, inTurn}, // accepted or lost, it changed nothing
 		},
-		foundEnded:   always(ended, fold, inTurn),
-		listsFailed:  always(cancelUnresolved, nothing, inFive),
-		listsRefuted: always(cancelUnresolved, nothing, inFive),
-		listsOpen:    always(cancelUnresolved, logListed, laterList),
-		listsTrades:  always(ended, endByTrades, inTurn),
-		listsNothing: always(ended, endByTrades, inTurn),
-		tradesSeen:   always(cancelUnresolved, foldTrades, inTurn),
+		foundEnded:    always(ended, fold, inTurn),
+		listsFailed:   always(cancelUnresolved, nothing, inFive),
+		listsRefuted:  always(cancelUnresolved, nothing, inFive),
+		listsOpen:     always(cancelUnresolved, logListed, laterList),
+		listsTrades:   always(ended, endByTrades, inTurn),
+		listsNothing:  always(ended, endByTrades, inTurn),
+		tradesSeen:    always(cancelUnresolved, foldTrades, inTurn),
+		noticedOpen:   always(cancelUnresolved, fold, byEnd),
+		noticedEnded:  always(ended, fold, inTurn),
+		noticeRefuted: always(cancelUnresolved, nothing, soon),
 	},
 	ended: { // fees are settled after the end; an exchange may forget the order before
 		noAnswer:      always(ended, nothing, inTurn),
@@ -317,6 +352,9 @@ var transitions = [outcomes][answers][moments]step{
 		listsTrades:   always(ended, nothing, inFive),
 		listsNothing:  always(ended, nothing, inFive),
 		tradesSeen:    always(ended, foldTrades, inTurn),
+		noticedOpen:   always(ended, nothing, soon), // newer than its end: something is false
+		noticedEnded:  always(ended, fold, inTurn),
+		noticeRefuted: always(ended, nothing, soon),
 		// its end was a lie, or came from an exchange in trouble
 		listedOpen: always(endedListed, reportListedEnded, soon),
 		// query and lists contradict each other
@@ -340,6 +378,9 @@ var transitions = [outcomes][answers][moments]step{
 		foundOpen:     always(resolved, fold, inTurn), // two 240s and both lists were wrong: the order is open again
 		foundEnded:    always(ended, fold, never),
 		tradesSeen:    always(absent, nothing, soon),
+		noticedOpen:   always(resolved, fold, inTurn),
+		noticedEnded:  always(ended, fold, never),
+		noticeRefuted: always(absent, nothing, soon),
 		// the query after the first list did not find it
 		listedOpen:  always(endedListed, reportListedEnded, soon),
 		listedAgain: always(endedCancelling, cancelListed, soon),
@@ -359,6 +400,9 @@ var transitions = [outcomes][answers][moments]step{
 		listsTrades:     always(endedListed, nothing, inTurn),
 		listsNothing:    always(endedListed, nothing, inTurn),
 		tradesSeen:      always(endedListed, foldTrades, inTurn),
+		noticedOpen:     always(endedListed, nothing, soon),
+		noticedEnded:    always(endedListed, nothing, soon),
+		noticeRefuted:   always(endedListed, nothing, soon),
 		listedOpen:      always(endedListed, nothing, soon),
 		listedAgain:     always(endedCancelling, cancelListed, soon),
 		listedLong:      always(endedCancelling, haltListed, soon),
@@ -386,6 +430,9 @@ var transitions = [outcomes][answers][moments]step{
 		listsTrades:     always(endedCancelling, nothing, inTurn),
 		listsNothing:    always(endedCancelling, nothing, inTurn),
 		tradesSeen:      always(endedCancelling, foldTrades, inTurn),
+		noticedOpen:     always(endedCancelling, nothing, soon),
+		noticedEnded:    always(endedCancelling, nothing, soon),
+		noticeRefuted:   always(endedCancelling, nothing, soon),
 		listedOpen:      always(endedCancelling, nothing, soon),
 		listedAgain:     always(endedCancelling, nothing, soon),
 		listedLong:      always(endedCancelling, haltListed, soon),

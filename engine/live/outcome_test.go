@@ -63,6 +63,9 @@ func (a answer) notFound() bool { return a.is(notFound, notFoundAgain, notFoundL
 // found reports whether the answer is a record that a query brought.
 func (a answer) found() bool { return a.is(foundOpen, foundChanged, foundEnded, foundChangedEnded) }
 
+// noticed reports whether the answer is an event of the account channel that can be true.
+func (a answer) noticed() bool { return a >= noticedOpen && a <= noticedChangedEnded }
+
 // lists reports whether the answer is one of the lists'.
 func (a answer) lists() bool { return a >= listsFailed && a <= listsNothing }
 
@@ -78,6 +81,8 @@ func canCome(o outcome, a answer) bool {
 	switch {
 	case a.is(foundChanged, foundChangedEnded): // only of an update is it known what it asked for
 		return o == updateUnresolved
+	case a.is(noticedChanged, noticedChangedEnded): // the event itself may tell of an update
+		return o.is(updateInFlight, updateUnresolved, oldUpdateUnresolved)
 	case a.lists(): // they are asked where a 240 was answered that counts
 		return o.taken() || o.listed() || o.is(placeUnresolved, ended)
 	case a.listed(): // the list of each minute tells them of orders alone that the books do not have open
@@ -298,6 +303,49 @@ var rules = []rule{
 			}
 			return c.step == step{c.outcome, foldTrades, inTurn}
 		}},
+	{"an event that cannot be true changes nothing, and the order is queried at once", func(c cell) bool {
+		return c.answer == noticeRefuted
+	}, func(c cell) bool { return c.stays(soon) }},
+	{"an event shows that a place was taken, before its answer or without it", func(c cell) bool {
+		return c.outcome.is(placeInFlight, placeUnresolved) && c.answer.noticed() && filled(c)
+	}, func(c cell) bool {
+		return c.step == step{map[answer]outcome{noticedOpen: resolved, noticedEnded: ended}[c.answer], foldPlaced,
+			inTurn}
+	}},
+	{"an event that shows an update carried out resolves it at any moment", func(c cell) bool {
+		return c.answer.is(noticedChanged, noticedChangedEnded) && filled(c)
+	}, func(c cell) bool {
+		next := map[answer]outcome{noticedChanged: resolved, noticedChangedEnded: ended}[c.answer]
+		return c.step == step{next, foldUpdated, inTurn}
+	}},
+	{"an event about an order that the exchange had taken is folded; of a write only the order's end resolves anything",
+		func(c cell) bool {
+			return c.outcome.taken() && c.answer.is(noticedOpen, noticedEnded)
+		}, func(c cell) bool {
+			switch {
+			case c.answer == noticedEnded:
+				return c.step == step{ended, fold, inTurn}
+			case c.outcome.is(updateUnresolved, oldUpdateUnresolved, cancelUnresolved):
+				return c.step == step{c.outcome, fold, byEnd}
+			}
+			return c.step == step{c.outcome, fold, inTurn}
+		}},
+	{"an event takes an order back that was taken for absent", func(c cell) bool {
+		return c.outcome == absent && c.answer.noticed() && filled(c)
+	}, func(c cell) bool {
+		if c.answer == noticedOpen {
+			return c.step == step{resolved, fold, inTurn}
+		}
+		return c.step == step{ended, fold, never}
+	}},
+	{"an event that shows an order open after its end leads to a query, and opens nothing", func(c cell) bool {
+		return (c.outcome == ended || c.outcome.listed()) && c.answer.noticed() && filled(c)
+	}, func(c cell) bool {
+		if c.outcome == ended && c.answer == noticedEnded {
+			return c.step == step{ended, fold, inTurn}
+		}
+		return c.stays(soon)
+	}},
 	{"an accepted write is resolved, an accepted cancel not before its order is seen to have ended", func(c cell) bool {
 		return filled(c) && c.outcome.inFlight() && c.answer.is(accepted, acceptedEnded, acceptedCancel)
 	}, func(c cell) bool {
@@ -433,6 +481,9 @@ func set(t *testing.T, o outcome) *setting {
 		s.q.unresolved = &unresolved{outcome: o, command: c, since: s.sent.Add(sinceAfter),
 			until: s.sent.Add(untilAfter)}
 	}
+	if o.is(placeInFlight, updateInFlight, cancelInFlight) {
+		p.loop.channel.writes[1] = &outgoing{command: c}
+	}
 	p.s.heard = nil
 	return s
 }
@@ -457,7 +508,7 @@ func (s *setting) reply(a answer, m moment, write outcome) *reply {
 	r := &reply{from: fromQuery,
 		asked: s.sent.Add([moments]time.Duration{5 * time.Second, 15 * time.Second, 25 * time.Second}[m])}
 	status := market.StatusNew
-	if a.is(foundEnded, foundChangedEnded, acceptedEnded) {
+	if a.is(foundEnded, foundChangedEnded, acceptedEnded, noticedEnded, noticedChangedEnded) {
 		status = market.StatusFilled
 	}
 	r.record = s.record(status, 0)
@@ -472,6 +523,9 @@ func (s *setting) reply(a answer, m moment, write outcome) *reply {
 	case a == tradesSeen:
 		r.from, r.record, r.trades = fromTrades, nil, []exchange.Trade{{Fill: market.Fill{ID: uuid.UUID{7},
 			Price: 80_00, Amount: 1}}}
+	case a.noticed() || a == noticeRefuted:
+		r.from, r.exec = fromNotice, market.ExecTrade
+		r.record.Order.Updated = s.loop.now
 	case a >= accepted:
 		r.from, r.write = fromSend, &outgoing{command: s.command(kindOf(a, write)),
 			intent: exchange.Intent{Timestamp: s.sent.Millis(), Window: 20_000}}
@@ -487,7 +541,9 @@ func (s *setting) reply(a answer, m moment, write outcome) *reply {
 		r.err = exchange.ErrCode(exchange.CodeHalted)
 	case foundChanged, foundChangedEnded:
 		r.record.Order.Price = 79_00
-	case answerRefuted, listsRefuted, writeRefuted:
+	case noticedChanged, noticedChangedEnded:
+		r.exec, r.record.Order.Price = market.ExecUpdated, 79_00
+	case answerRefuted, listsRefuted, writeRefuted, noticeRefuted:
 		s.loop.verify = func(*state.Order, *reply) (string, bool) { return "amount 8 is 9", false }
 	}
 	return r
@@ -570,7 +626,8 @@ func (s *setting) requireFollowUp(c cell, before *query, asked market.Time) {
 	require.Equal(s.t, want[c.step.then], q.next, c)
 	require.Equal(s.t, c.step.then == askLists, q.lists, c)
 	switch {
-	case c.answer.found() && c.outcome != placeInFlight || c.answer.is(accepted, acceptedEnded) || c.step.then == anew:
+	case c.answer.noticed() || c.answer.found() && c.outcome != placeInFlight || c.answer.is(accepted, acceptedEnded) ||
+		c.step.then == anew:
 		require.Zero(s.t, q.notFoundSince, c)
 	case c.step.then == apart || c.step.do == reportNotFound:
 		require.Equal(s.t, asked, q.notFoundSince, c)

@@ -134,7 +134,9 @@ func (l *Loop) accepts(m market.ID, price market.Price, problem string) bool {
 		*mark = suspension{}
 		return true
 	}
-	l.Account.MarkUnreliable(m)
+	if !l.Account.Unreliable(m) {
+		l.input(&market.Input{Kind: market.InputUnreliable, Market: m})
+	}
 	if mark.said == 0 || l.now.Sub(mark.said) >= farLogInterval {
 		mark.said = l.now
 		known := l.Account.Catalog().Market(m)

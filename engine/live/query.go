@@ -27,6 +27,8 @@ type query struct {
 	trusted       bool        // the next record is booked in any case: a person has decided
 	unsent        bool        // the last command could not be sent; logged already
 
+	noticed market.Time // when the latest event of the account channel came; 0: there was none
+
 	listed     bool         // lists show the order open, or a trade has filled it, and it has ended in the account
 	cancelling bool         // a cancel of that order is in flight
 	ended      *state.Order // that order, where the account has forgotten it
@@ -64,7 +66,8 @@ func (q *query) in(wait market.Duration, now market.Time) {
 func (l *Loop) queryOf(id market.OrderID) *query {
 	q := l.queries.of[id]
 	if q == nil {
-		q = &query{id: id, next: l.now.Add(firstWait), wait: 2 * firstWait}
+		wait := l.firstPause()
+		q = &query{id: id, next: l.now.Add(wait), wait: 2 * wait}
 		l.queries.add(q)
 	}
 	return q
@@ -112,7 +115,7 @@ func (l *Loop) queryReached(ev *market.Event) {
 			continue
 		}
 		if level != 0 && low <= level && level <= high || passed(o, level, low, high) {
-			q.soon(l.now)
+			l.reached(q)
 		}
 	}
 }
@@ -170,7 +173,7 @@ func (l *Loop) queryOrder(work context.Context, q *query) {
 		record, err := question(work, id, client, name)
 		l.replies <- func() {
 			l.querying--
-			q.next, q.wait = l.stamp().Add(q.wait), min(2*q.wait, lastWait)
+			q.next, q.wait = l.stamp().Add(q.wait), min(2*q.wait, l.longestPause(q))
 			q.end()
 			r.record, r.err = &record, err
 			l.receive(q, &r)

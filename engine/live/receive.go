@@ -19,6 +19,7 @@ const (
 	fromTrades                    // the trades of a market
 	fromRegular                   // the open orders, queried each minute
 	fromSend                      // the answer to a place, an update or a cancel
+	fromNotice                    // events of the account channel
 )
 
 // reply is the exchange's answer about one order. Nothing uses it before receive has verified it.
@@ -29,10 +30,11 @@ type reply struct {
 	// record comes from a query or a send without an error; from the lists, as the order has ended
 	// by its trades.
 	record *exchange.Record
-	open   bool             // lists: it is among the open orders
-	trades []exchange.Trade // of this order alone
-	shown  int              // regular lists: how many in a row show it open after its end
-	write  *outgoing        // of a send
+	open   bool                 // lists: it is among the open orders
+	trades []exchange.Trade     // of this order alone
+	shown  int                  // regular lists: how many in a row show it open after its end
+	exec   market.ExecutionType // of an event
+	write  *outgoing            // of a send
 
 	whole   bool // record's fills are completed from the trades
 	trusted bool // a person has said that the exchange is right
@@ -48,6 +50,10 @@ func (l *Loop) receive(q *query, r *reply) {
 	own := l.ownOf(q)
 	if own == nil && r.from != fromSend {
 		l.queries.remove(q.id)
+		return
+	}
+	if r.write != nil && r.write.proved {
+		l.overtaken(q, own, r)
 		return
 	}
 	now := l.outcomeOf(q, own)
@@ -66,7 +72,8 @@ func (l *Loop) receive(q *query, r *reply) {
 
 // finds reports whether an answer shows that the exchange has the order.
 func (a answer) finds() bool {
-	return a >= foundOpen && a <= foundChangedEnded || a == accepted || a == acceptedEnded
+	return a >= foundOpen && a <= foundChangedEnded || a >= noticedOpen && a <= noticedChangedEnded ||
+		a == accepted || a == acceptedEnded
 }
 
 // outcomeOf is what is known of an order and its last write; own is nil for an order that is done.
@@ -135,8 +142,10 @@ func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
 	switch r.from {
 	case fromSend:
 		return readSend(r)
+	case fromNotice:
+		return l.readNotice(q, now, own, r)
 	case fromLists:
-		return readLists(q, r)
+		return readLists(q, now, r)
 	case fromTrades:
 		return tradesSeen
 	}
@@ -145,7 +154,7 @@ func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
 
 // refuted is the answer of a reply that cannot be true, by its source.
 var refuted = [...]answer{fromQuery: answerRefuted, fromLists: listsRefuted, fromTrades: answerRefuted,
-	fromRegular: answerRefuted, fromSend: writeRefuted}
+	fromRegular: answerRefuted, fromSend: writeRefuted, fromNotice: noticeRefuted}
 
 // readRegular reads how often the regular list has shown an order open that has ended in the
 // account.
@@ -162,6 +171,8 @@ func readRegular(r *reply) answer {
 // readQuery reads the answer to GET /order.
 func readQuery(q *query, now outcome, r *reply) answer {
 	switch {
+	case isNotFound(r.err) && r.asked <= q.noticed:
+		return noAnswer
 	case isNotFound(r.err):
 		return q.readNotFound(now, r.asked)
 	case r.err != nil:
@@ -200,14 +211,15 @@ func (q *query) readNotFound(now outcome, asked market.Time) answer {
 	return notFoundAgain
 }
 
-// readLists reads what the lists say of one order.
-func readLists(q *query, r *reply) answer {
+// readLists reads what the lists say of one order. An event about a place without an answer shows
+// that it is not absent, whatever the lists say.
+func readLists(q *query, now outcome, r *reply) answer {
 	switch {
 	case r.err != nil || q.notFoundSince == 0:
 		return listsFailed
 	case r.open:
 		return listsOpen
-	case len(r.trades) > 0:
+	case len(r.trades) > 0 || now == placeUnresolved && q.noticed != 0:
 		return listsTrades
 	}
 	return listsNothing

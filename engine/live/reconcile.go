@@ -37,7 +37,7 @@ func (l *Loop) reconcile(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("live: reconcile open orders: %w", err)
 	}
-	l.open.next = l.now.Add(l.OpenEvery)
+	l.open.next = l.now.Add(l.pace(l.OpenEvery))
 	l.commit()
 	return l.failed
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // RetryUntilReached calls try until the exchange answers, with growing waits that it logs, and
-// returns nil or the exchange's refusal, which it would repeat. A ban is no refusal: it ends. It
-// returns early when ctx ends.
+// returns nil or the exchange's refusal, which it would repeat. A ban is no refusal: it ends. Nor
+// is the answer to a request that came too late (code 304). It returns early when ctx ends.
 func RetryUntilReached(ctx context.Context, log zerolog.Logger, try func() error) error {
 	for wait := firstWait; ; wait = min(2*wait, lastWait/2) {
 		err := try()
@@ -31,5 +31,5 @@ func RetryUntilReached(ctx context.Context, log zerolog.Logger, try func() error
 func refuses(err error) bool {
 	var no *exchange.Error
 	return as(err, &no) && no.Outcome() == exchange.Rejected && no.Code != exchange.CodeBanned &&
-		no.Status != http.StatusTooManyRequests
+		no.Code != exchange.CodeOutOfWindow && no.Status != http.StatusTooManyRequests
 }

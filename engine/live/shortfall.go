@@ -18,7 +18,7 @@ func (l *Loop) queryRest(id market.OrderID, r *reply) {
 // queryTrades fetches the market's trades since an order began, adds to its record the fills that
 // it lacked, and receives the record again.
 func (l *Loop) queryTrades(work context.Context, q *query) {
-	own, r := l.Account.Known(q.id), q.short
+	own, r := l.ownOf(q), q.short
 	m, client, from := own.Market, own.ClientOrderID, own.Created.Add(-lastWait)
 	q.short = nil
 	q.begin()

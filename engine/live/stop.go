@@ -12,7 +12,7 @@ import (
 
 // stop ends a loop that has traded, in good order.
 func (l *Loop) stop(work context.Context) error {
-	commands := l.Engine.Stop(l.stamp())
+	commands := l.door.Enter(&market.Input{Kind: market.InputStop, At: l.stamp()}).Commands
 	l.stopped = true
 	l.queueCommands(commands)
 	return l.end(work)
@@ -21,8 +21,8 @@ func (l *Loop) stop(work context.Context) error {
 // stopEarly ends a loop that has not traded yet, in good order: of the strategies' commands only
 // cancels are sent.
 func (l *Loop) stopEarly(work context.Context) error {
-	commands := slices.Clone(l.Config.Start(l.stamp()))
-	commands = append(commands, l.Engine.Stop(l.stamp())...)
+	commands := slices.Clone(l.begin())
+	commands = append(commands, l.door.Enter(&market.Input{Kind: market.InputStop, At: l.stamp()}).Commands...)
 	l.stopped = true
 	l.dropUnsent(commands)
 	return l.end(work)
@@ -47,7 +47,7 @@ func (l *Loop) end(work context.Context) error {
 	for l.failed == nil && !l.finished() && ctx.Err() == nil {
 		if next <= l.now && !(l.KeepOrders && l.ending == nil) {
 			next = l.now.Add(firstWait)
-			l.queueCommands(l.endOrders())
+			l.endOrders()
 			l.endTurn(work)
 		}
 		l.turn(ctx, work)
@@ -72,15 +72,16 @@ func (l *Loop) isFinalCancel(c *market.Command) bool {
 }
 
 // endOrders cancels the orders that a stop does not keep.
-func (l *Loop) endOrders() []market.Command {
+func (l *Loop) endOrders() {
 	if l.ending == nil {
-		return l.Engine.CancelAll(l.stamp())
+		l.input(&market.Input{Kind: market.InputCancelAll})
+		return
 	}
 	var ids []market.OrderID
 	for _, o := range l.unwanted() {
 		ids = append(ids, o.ID)
 	}
-	return l.Engine.Cancel(l.stamp(), ids)
+	l.input(&market.Input{Kind: market.InputCancel, Orders: ids})
 }
 
 // unwanted are the open orders that a stop is to end: all, unless they are kept; where the loop
@@ -99,12 +100,17 @@ func (l *Loop) unwanted() []*market.Order {
 // dropUnsent answers commands that will never be sent as an exchange that refuses them. Cancels are
 // sent: they leave less behind.
 func (l *Loop) dropUnsent(unsent []market.Command) {
+	var withheld []market.Command
 	for i := range unsent {
-		c := &unsent[i]
-		if c.Kind == market.CommandCancel {
+		if c := &unsent[i]; c.Kind == market.CommandCancel {
 			l.queueCommands(unsent[i : i+1])
-			continue
+		} else {
+			l.withhold(c)
+			withheld = append(withheld, *c)
 		}
+	}
+	for i := range withheld { // after the loop: what follows from them comes after the cancels
+		c := &withheld[i]
 		l.answer(c, market.ExecRejected, 0)
 		l.follow(c.Order.ID)
 		if q := l.queries.of[c.Order.ID]; q != nil {

@@ -58,6 +58,8 @@ type box struct {
 
 	strangers []exchange.Record // open orders of others
 	theirs    []exchange.Trade  // trades of others
+
+	teller *teller // its account channel; nil: it has none
 }
 
 // fate is what becomes of a request.
@@ -86,7 +88,10 @@ var errKilled = errors.New("killed")
 
 var errLost = errors.New("connection reset by peer")
 
-func newBox(t testing.TB, seed uint64, faults int) *box {
+func newBox(t testing.TB, seed uint64, faults int) *box { return newBoxOf(t, seed, faults, 1_00000000) }
+
+// newBoxOf is a box whose house quotes levels of a size.
+func newBoxOf(t testing.TB, seed uint64, faults int, size market.Qty) *box {
 	b := &box{t: t, catalog: &market.Catalog{}, chance: rand.New(rand.NewPCG(seed, 3)), faults: faults,
 		ids: map[uuid.UUID]market.OrderID{}, names: map[market.OrderID]uuid.UUID{},
 		records: map[uuid.UUID]*exchange.Record{}}
@@ -100,8 +105,7 @@ func newBox(t testing.TB, seed uint64, faults int) *box {
 	b.venue = sim.New(b.catalog,
 		sim.Config{Book: true, Fees: boxFees,
 			Liquidity: func(*market.Market) sim.Liquidity {
-				return sim.Liquidity{Levels: 10, Size: 1_00000000,
-					HalfSpread: 10_000}
+				return sim.Liquidity{Levels: 10, Size: size, HalfSpread: 10_000}
 			}}, b.hear)
 	require.NoError(t, b.venue.Deposit(1, 100_000_00))
 	require.NoError(t, b.venue.Deposit(2, 10_00000000))
@@ -120,13 +124,17 @@ func (b *box) hear(ev *market.Event) {
 	if !known {
 		return
 	}
-	record := b.records[name]
+	record, entered := b.records[name], false
 	if record == nil {
+		entered = true
 		record = &exchange.Record{}
 		b.records[name] = record
 	}
 	record.Order = *b.venue.Order(ev.Report.Order)
 	record.Fills = append(record.Fills, ev.Fills...)
+	if b.teller != nil {
+		b.teller.tell(name, ev, entered)
+	}
 }
 
 func boxNow() market.Time { return market.Time(time.Now().UnixNano()) }
@@ -218,8 +226,13 @@ func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.Record, e
 		time.Sleep(delay)
 		return exchange.Record{}, errLost
 	}
-	time.Sleep(delay)
+	var back time.Duration // of the answer: without an account channel it takes no time
+	if s.teller != nil {
+		back = delay / 2
+	}
+	time.Sleep(delay - back)
 	record, err := s.carryOut(i)
+	time.Sleep(back)
 	if after {
 		return exchange.Record{}, errLost
 	}

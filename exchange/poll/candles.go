@@ -30,7 +30,8 @@ type row struct {
 // group. A candle is closed when the exchange's time is past its end and Settle. A candle that the
 // exchange does not have is queried once more; if it is still not there, it had no trade. After an
 // outage all candles since are sent, the old ones marked late. A series without an answer within
-// Grace does not hold up the others: its candles come late.
+// Grace does not hold up the others: its candles come late. Where all candles of an instant are
+// final, they do not wait for Settle.
 func (f *Feed) candles(ctx context.Context) {
 	for i := range f.rows {
 		if r := &f.rows[i]; r.Last == 0 {
@@ -38,9 +39,13 @@ func (f *Feed) candles(ctx context.Context) {
 		}
 	}
 	for ctx.Err() == nil {
-		next := f.nextClose().Add(f.Settle)
-		if wait := next.Sub(f.Data.Now()); wait > 0 {
-			sleep(ctx, min(wait, maxSleep))
+		next := f.nextClose()
+		if wait := next.Add(f.Settle).Sub(f.Data.Now()); wait > 0 && !f.final(next) {
+			select {
+			case <-time.After(min(wait, maxSleep)):
+			case <-f.News:
+			case <-ctx.Done():
+			}
 			continue
 		}
 		f.deliver(ctx, f.collect(ctx))
@@ -63,9 +68,30 @@ func (f *Feed) nextClose() market.Time {
 	return next
 }
 
+// final reports whether all candles that end at a time, which is past, change no more.
+func (f *Feed) final(end market.Time) bool {
+	if f.Final == nil || f.Data.Now() < end {
+		return false
+	}
+	for i := range f.rows {
+		if r := &f.rows[i]; r.due() == end && !f.Final(r.Market, r.Interval, r.next()) {
+			return false
+		}
+	}
+	return true
+}
+
+// closed reports whether the row's next candle can be asked for.
+func (f *Feed) closed(r *row) bool {
+	return r.due().Add(f.Settle) <= f.Data.Now() || f.final(r.due())
+}
+
+// next is the start of the row's next candle.
+func (r *row) next() market.Time { return r.Interval.StartOf(r.Interval.Index(r.Last) + 1) }
+
 // due is the end of the row's next candle.
 func (r *row) due() market.Time {
-	return r.Interval.End(r.Interval.StartOf(r.Interval.Index(r.Last) + 1))
+	return r.Interval.End(r.next())
 }
 
 // collect queries the closed candles of all series in turn, until each is complete or Grace is
@@ -76,7 +102,7 @@ func (f *Feed) collect(ctx context.Context) (found []market.Candle) {
 		again := false
 		for i := range f.rows {
 			r := &f.rows[i]
-			for ctx.Err() == nil && r.due().Add(f.Settle) <= f.Data.Now() {
+			for ctx.Err() == nil && f.closed(r) {
 				if f.Data.Now() < r.again {
 					again = true
 					break
@@ -102,8 +128,9 @@ func (f *Feed) collect(ctx context.Context) (found []market.Candle) {
 // query fetches a page of a row's candles after the last one, and moves the row on past the candles
 // that it got and past those that had no trade.
 func (f *Feed) query(ctx context.Context, r *row) ([]market.Candle, error) {
-	first := r.Interval.StartOf(r.Interval.Index(r.Last) + 1)
-	end := r.Interval.Floor(f.Data.Now().Add(-f.Settle)) // exclusive: the open candle does not count
+	first := r.next()
+	// exclusive: the open candle does not count
+	end := max(r.due(), r.Interval.Floor(f.Data.Now().Add(-f.Settle)))
 	if limit := r.Interval.StartOf(r.Interval.Index(first) + page - 1); end > limit {
 		end = limit
 	}

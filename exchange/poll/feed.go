@@ -28,13 +28,25 @@ type Config struct {
 	Books   []market.ID // markets with book events
 	Depth   int         // levels of each side; 0: 50
 	Series  []Series    // closed candles
+	Trades  []market.ID // markets with trade events; they need …
+	// … TradeData; nil where there are none.
+	TradeData exchange.TradeData
 
 	TickerEvery  market.Duration // a second
 	BookEvery    market.Duration // two seconds
+	TradesEvery  market.Duration // ten seconds
 	RulesEvery   market.Duration // 30 s
 	Settle       market.Duration // from a candle's close to its query; 2 s
 	Grace        market.Duration // how long a group of candles waits for a missing one; 20 s
 	MaxCandleAge market.Duration // older candles are marked late; 0: twice their interval
+
+	// Final reports whether the candle of a series that begins at a time changes no more, although
+	// Settle is not over; nil: it may change. News receives when more may be final.
+	Final func(m market.ID, interval market.Interval, start market.Time) bool
+	News  <-chan struct{}
+
+	// Out gets the events; nil: a channel that the feed makes.
+	Out chan market.Event
 
 	// StaleAfter is the time without a ticker after which Stale is called, and without any other
 	// answer after which a warning is logged; 10 s.
@@ -51,11 +63,10 @@ type Series struct {
 
 // Feed polls an exchange as Config says and sends the answers as events.
 //
-// Queue: the channel that Events returns. Candles and rules wait for room. A ticker or book that
-// finds no room is dropped, because the next one is newer.
+// Queue: the channel that Events returns. Candles, trades and rules wait for room. A ticker or book
+// that finds no room is dropped, because the next one is newer.
 type Feed struct {
 	Config
-	out  chan market.Event
 	poke chan struct{}
 	rows []row
 }
@@ -66,13 +77,17 @@ func New(c Config) *Feed {
 		field     *market.Duration
 		otherwise market.Duration
 	}{
-		{&c.TickerEvery, time.Second}, {&c.BookEvery, 2 * time.Second}, {&c.RulesEvery, 30 * time.Second},
+		{&c.TickerEvery, time.Second}, {&c.BookEvery, 2 * time.Second}, {&c.TradesEvery,
+			10 * time.Second}, {&c.RulesEvery, 30 * time.Second},
 		{&c.Settle, 2 * time.Second}, {&c.Grace, 20 * time.Second}, {&c.StaleAfter, 10 * time.Second},
 	} {
 		*d.field = cmp.Or(*d.field, d.otherwise)
 	}
 	c.Depth = cmp.Or(c.Depth, 50)
-	f := &Feed{Config: c, out: make(chan market.Event, 256), poke: make(chan struct{}, 1)}
+	if c.Out == nil {
+		c.Out = make(chan market.Event, max(256, 4*len(c.Tickers)))
+	}
+	f := &Feed{Config: c, poke: make(chan struct{}, 1)}
 	for _, s := range c.Series {
 		f.rows = append(f.rows, row{Series: s,
 			silence: f.silence("candles " + c.Catalog.Market(s.Market).Name + " " + s.Interval.String())})
@@ -81,7 +96,7 @@ func New(c Config) *Feed {
 }
 
 // Events returns the channel of events. The receiver owns the data that they point to.
-func (f *Feed) Events() <-chan market.Event { return f.out }
+func (f *Feed) Events() <-chan market.Event { return f.Out }
 
 // AskRules polls status and rules of the markets at once. Call it after a refusal because of them.
 func (f *Feed) AskRules() {
@@ -104,6 +119,11 @@ func (f *Feed) Run(ctx context.Context) {
 	}
 	for _, id := range f.Books {
 		asking.Go(func() { f.every(ctx, "book "+f.Catalog.Market(id).Name, f.BookEvery, nil, f.book(id)) })
+	}
+	for _, id := range f.Trades {
+		asking.Go(func() {
+			f.every(ctx, "trades "+f.Catalog.Market(id).Name, f.TradesEvery, nil, f.trades(id))
+		})
 	}
 	if len(f.rows) > 0 {
 		asking.Go(func() { f.candles(ctx) })
@@ -238,7 +258,7 @@ func (f *Feed) rules() func(context.Context) error {
 // offer sends an event, or drops it where the channel is full.
 func (f *Feed) offer(ev market.Event) {
 	select {
-	case f.out <- ev:
+	case f.Out <- ev:
 	default:
 	}
 }
@@ -246,7 +266,7 @@ func (f *Feed) offer(ev market.Event) {
 // send sends an event and waits for room.
 func (f *Feed) send(ctx context.Context, ev market.Event) {
 	select {
-	case f.out <- ev:
+	case f.Out <- ev:
 	case <-ctx.Done():
 	}
 }

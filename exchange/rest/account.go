@@ -78,6 +78,21 @@ func (c *Client) Balances(ctx context.Context, symbol string) (list []Balance, e
 	return list, err
 }
 
+// Staked is the staked balance of an asset, as text.
+type Staked struct {
+	Symbol string `json:"symbol"`
+	Amount Number `json:"amount"`
+}
+
+// StakingBalances returns the staked balances: GET /stakingBalance (venue-facts 1.4).
+func (c *Client) StakingBalances(ctx context.Context) (list []Staked, err error) {
+	err = c.get(ctx, request{at: getStakingBalance, path: version + "/stakingBalance"}, func(body []byte) (err error) {
+		list, err = decodeList[Staked](body)
+		return err
+	})
+	return list, err
+}
+
 // HistoryPage narrows the account's history (venue-facts 1.4). The zero value is the first page of
 // everything.
 type HistoryPage struct {

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -23,15 +24,17 @@ type allowance struct {
 	payer  Payer
 	margin market.Duration
 
-	limit      int         // points of a minute
-	reset      market.Time // end of the minute; 0: none has begun
-	used       int         // points that the exchange has counted in it; a lower bound after a lost answer
-	lastUsed   int         // used of the minute before
-	open       int         // points of requests that wait for their answers
-	strays     []strayPoints
-	strayTotal int         // sum of stray
-	banned     market.Time // nothing is sent until then
-	orders     int         // open orders, each of which may have to be cancelled
+	limit       int         // points of a minute
+	reset       market.Time // end of the minute; 0: none has begun
+	used        int         // points that the exchange has counted in it; a lower bound after a lost answer
+	lastUsed    int         // used of the minute before
+	open        int         // points of requests that wait for their answers
+	strays      []strayPoints
+	strayTotal  int            // sum of stray
+	unseen      []unseenPoints // answered without counts, oldest first
+	unseenTotal int            // sum of unseen
+	banned      market.Time    // nothing is sent until then
+	orders      int            // open orders, each of which may have to be cancelled
 
 	resetCapped bool        // the exchange's reset was too late to be true, and was capped
 	resetWarned market.Time // time of the last warning about it
@@ -47,6 +50,14 @@ type allowance struct {
 type strayPoints struct {
 	points int
 	until  market.Time
+}
+
+// unseenPoints are the points of an answer without counts, as a socket sends it. The exchange has
+// counted them in this minute. The counts in the answer to a request that was granted later have
+// them.
+type unseenPoints struct {
+	points int
+	sent   uint64 // number of requests granted before the answer
 }
 
 // rate is the content of the three rate headers.
@@ -75,18 +86,20 @@ func (a *allowance) roll(now market.Time) {
 
 func (a *allowance) begin(reset market.Time, used int) {
 	if a.lastUsed = 0; reset.Sub(a.reset) == budgetMinute {
-		a.lastUsed = a.used
+		a.lastUsed = a.used + a.unseenTotal
 	}
 	a.reset, a.used, a.countedReset, a.resetCapped = reset, used, 0, false
+	a.unseen, a.unseenTotal = a.unseen[:0], 0
 }
 
 func minuteEnd(now market.Time) market.Time {
 	return market.FloorTo(now, market.Time(budgetMinute)).Add(budgetMinute)
 }
 
-// observe takes the counts of an answer. Answers may come in any order: within a minute the
-// exchange's count only grows, and an answer of an earlier minute is ignored.
-func (a *allowance) observe(r rate, now market.Time) {
+// observe takes the counts of the answer to a request, the one granted as number sent. Answers may
+// come in any order: within a minute the exchange's count only grows, and an answer of an earlier
+// minute is ignored.
+func (a *allowance) observe(r rate, sent uint64, now market.Time) {
 	a.limit = min(r.limit, maxLimit)
 	switch {
 	case r.reset > a.reset:
@@ -99,10 +112,26 @@ func (a *allowance) observe(r rate, now market.Time) {
 	if used := r.limit - r.remaining; used >= a.used {
 		a.used, a.countedReset = used, r.reset
 	}
+	shown := 0
+	for ; shown < len(a.unseen) && a.unseen[shown].sent < sent; shown++ {
+		a.unseenTotal -= a.unseen[shown].points
+	}
+	a.unseen = slices.Delete(a.unseen, 0, shown)
+}
+
+// count books the points of an answer without counts. The exchange has counted them by now: in this
+// minute or, near its end, perhaps in the next.
+func (a *allowance) count(points int, now market.Time) {
+	if now.Add(a.margin) >= a.reset {
+		a.addStray(points, now)
+		return
+	}
+	a.unseen = append(a.unseen, unseenPoints{points, a.sent})
+	a.unseenTotal += points
 }
 
 // spent is the largest number of points that the running minute may be charged with.
-func (a *allowance) spent() int { return a.used + a.open + a.strayTotal }
+func (a *allowance) spent() int { return a.used + a.unseenTotal + a.open + a.strayTotal }
 
 func (a *allowance) addStray(points int, now market.Time) {
 	if points > 0 {

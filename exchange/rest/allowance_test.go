@@ -14,7 +14,7 @@ const noon = market.Time(1_772_452_800_000_000_000) // 2026-03-02T12:00:00Z
 func TestARequestThatNobodyAnsweredCountsInTheNextMinuteToo(t *testing.T) {
 	a := allowance{payer: PaidByKey, limit: 100, margin: time.Second / 4}
 	a.roll(noon.Add(50 * time.Second))
-	a.observe(rate{limit: 100, remaining: 60, reset: noon.Add(time.Minute)}, noon.Add(50*time.Second))
+	a.observe(rate{limit: 100, remaining: 60, reset: noon.Add(time.Minute)}, 0, noon.Add(50*time.Second))
 	a.addStray(7, noon.Add(55*time.Second))
 	require.Equal(t, 47, a.spent())
 	a.roll(noon.Add(60 * time.Second))
@@ -23,7 +23,7 @@ func TestARequestThatNobodyAnsweredCountsInTheNextMinuteToo(t *testing.T) {
 	require.Equal(t, 7, a.spent(), "it may arrive in this minute")
 	a.roll(noon.Add(86 * time.Second))
 	require.Equal(t, 7, a.spent(), "it has arrived in this minute")
-	a.observe(rate{limit: 100, remaining: 91, reset: noon.Add(2 * time.Minute)}, noon.Add(87*time.Second))
+	a.observe(rate{limit: 100, remaining: 91, reset: noon.Add(2 * time.Minute)}, 0, noon.Add(87*time.Second))
 	require.Equal(t, 9, a.spent())
 	a.roll(noon.Add(121 * time.Second))
 	require.Zero(t, a.spent())
@@ -49,7 +49,7 @@ func TestAnswersInAnyOrderGiveTheLargestCount(t *testing.T) {
 	} {
 		now := noon.Add(row.at)
 		a.roll(now)
-		a.observe(rate{limit: row.limit, remaining: row.left, reset: row.reset}, now)
+		a.observe(rate{limit: row.limit, remaining: row.left, reset: row.reset}, 0, now)
 		require.Equal(t, row.want, a.spent(), "at %s", row.at)
 		require.Equal(t, row.limit, a.limit)
 	}

@@ -62,11 +62,17 @@ func dateOf(ms int64) string {
 	return at.Std().Format("2006-01-02 15:04:05 UTC")
 }
 
+// codeSocketRate says that a socket had too many messages in a second (websocket-facts 7).
+const codeSocketRate = 112
+
 // banned reports whether an answer is a ban: HTTP status 429, or code 105. Code 429 is about
-// decimals.
+// decimals, code 112 about one socket.
 func banned(status int, body []byte) bool {
-	return status == http.StatusTooManyRequests || status >= 400 &&
-		exchange.ParseError(status, body).Code == exchange.CodeBanned
+	if status < 400 || status != http.StatusTooManyRequests && len(body) == 0 {
+		return false
+	}
+	code := exchange.ParseError(status, body).Code
+	return code == exchange.CodeBanned || status == http.StatusTooManyRequests && code != codeSocketRate
 }
 
 // banEnd parses the end in "The ban expires at 1772452800000.", in Unix milliseconds: the text

@@ -216,5 +216,5 @@ func outOfWindow(err error) bool {
 		return false
 	}
 	var refused *exchange.Error
-	return errors.As(err, &refused) && refused.Code == 304
+	return errors.As(err, &refused) && refused.Code == exchange.CodeOutOfWindow
 }

@@ -17,7 +17,7 @@
 //	GET /markets                  Markets, Rules, Catalog
 //	GET /assets                   Assets, Catalog
 //	GET /{market}/book            Book
-//	GET /{market}/trades          PublicTrades
+//	GET /{market}/trades          PublicTrades, TradesBetween
 //	GET /{market}/candles         Candles
 //	GET /ticker/price             TickerPrice, TickerPrices
 //	GET /ticker/book              TickerBook, TickerBooks
@@ -31,15 +31,17 @@
 //	GET /ordersOpen               OrdersOpen, OpenOrders, OpenOrdersIn
 //	GET /orders                   Orders
 //	DELETE /orders                CancelOrders
+//	DELETE /atomic/orders         CancelSide
 //	POST /cancelOrdersAfter       CancelOrdersAfter, CancelAfter
 //	GET /trades                   TradesPage, Trades
 //	GET /account                  Account
 //	GET /balance                  Balances, Holdings
+//	GET /stakingBalance           StakingBalances
 //	GET /account/fees             Fees
 //	GET /account/history          AccountHistory, Movements
 //	GET /deposit                  Deposit
 //	GET /depositHistory           DepositHistory
 //	POST /withdrawal              MayWithdraw (of nothing: it asks for the right alone)
 //	GET /withdrawalHistory        WithdrawalHistory
-//	none                          Close, Now, Offset, Prepare, RoundTrip, Use, Weight
+//	none                          Close, Now, Offset, Over, Prepare, RoundTrip, Use, Weight
 package rest

@@ -99,7 +99,8 @@ func (l *Ledger) SetOpenOrders(orders int) {
 // Begin waits until a request may be sent. Its errors: ctx's, or that the lane may never spend so
 // many points. endpoint ("GET /ordersOpen") lets the ledger learn a weight; empty: it learns none.
 // weight is the table's; a learnt weight replaces it. After each call without an error, call done
-// once: with the answer's headers, status and body, or with nil and 0 where there was none.
+// once: with the answer's headers, status and body; with nil, status and body where the answer came
+// over a socket, which has no headers; or with nil and 0 where there was none.
 func (l *Ledger) Begin(ctx context.Context, lane Lane, endpoint string, weight int,
 	payer Payer) (done func(h http.Header, status int, body []byte), err error) {
 	t, err := l.enter(ctx, lane, endpoint, weight, payer)
@@ -157,8 +158,10 @@ func (l *Ledger) leave(t *ticket, h http.Header, status int, body []byte) {
 	switch r, ok := l.names.read(h, now); {
 	case banned(status, body):
 		l.ban(a, h, status, body, now)
+	case h == nil && status != 0:
+		a.count(t.weight, now)
 	case ok:
-		a.observe(r, now)
+		a.observe(r, t.sent, now)
 		l.warnReset(a, r, now)
 		if t.alone && t.sent == a.sent && t.countedReset == r.reset && a.countedReset == r.reset {
 			l.learn(t, r.limit-r.remaining-t.used, now)

@@ -165,6 +165,18 @@ func (c *Client) CancelOrders(ctx context.Context, m *market.Market, operatorID 
 	return list, err
 }
 
+// CancelSide cancels all open orders of one side of a market or, where it is refused, none of them,
+// also those of other programs: DELETE /atomic/orders (venue-facts 1.3). It is sent once; its
+// errors are those of Send. An empty list means that none was open.
+func (c *Client) CancelSide(ctx context.Context, m *market.Market, side market.Side,
+	operatorID int64) (list []Cancelled,
+	err error) {
+	path := to("atomic", "orders").with("market", m.Name).with("side", side.String()).integer("operatorId", operatorID)
+	err = c.write(ctx, request{at: deleteAtomicOrders, path: path.String()},
+		func(body []byte) error { return decode(body, &list) })
+	return list, err
+}
+
 // CancelOrdersAfter starts or restarts the timer of a group, 1 … 1000: the exchange cancels the
 // group's open orders after so long, 10 … 300 s, rounded down to seconds, unless the timer is
 // restarted. 0 stops it. POST /cancelOrdersAfter (specification 9, venue-facts 3.8). It returns

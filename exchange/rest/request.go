@@ -33,6 +33,7 @@ type request struct {
 	timestamp int64
 	window    int64      // ms
 	date      *time.Time // set to the header Date of the answer; nil: not needed
+	socket    Socket     // that carries it; nil, or not able to send: HTTP does
 }
 
 func (r *request) method() string {
@@ -138,6 +139,12 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()
+	if r.socket != nil {
+		if err := c.act(ctx, &r, done, read); !errors.Is(err, exchange.ErrNotSent) {
+			answered = true
+			return err
+		}
+	}
 	answer, signature, err := c.send(ctx, &r, signed)
 	if err != nil {
 		return err
@@ -192,12 +199,16 @@ const maxMessage = 1000
 
 // refused parses a refusal. Its text is scrubbed before it is cut.
 func (c *Client) refused(status int, body []byte, signature string) *exchange.Error {
-	clean := c.scrubber(signature)
 	refused := exchange.ParseError(status, body)
 	if refused.Code == 0 {
-		return exchange.ParseError(status, []byte(clean.Text(string(body))))
+		return exchange.ParseError(status, []byte(c.scrubber(signature).Text(string(body))))
 	}
-	refused.Message = clean.Text(refused.Message)
+	return c.clean(refused, signature)
+}
+
+// clean scrubs and shortens the text of a refusal.
+func (c *Client) clean(refused *exchange.Error, signature string) *exchange.Error {
+	refused.Message = c.scrubber(signature).Text(refused.Message)
 	if len(refused.Message) > maxMessage {
 		refused.Message = strings.ToValidUTF8(refused.Message[:maxMessage], "") + "…"
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -24,6 +25,11 @@ import (
 //     speaks of another order. The order has to be asked for; the same intent must not be sent
 //     again.
 func (c *Client) Send(ctx context.Context, intent *exchange.Intent) (exchange.Record, error) {
+	return c.sendBy(ctx, intent, nil)
+}
+
+// sendBy is Send by a socket; nil: by HTTP.
+func (c *Client) sendBy(ctx context.Context, intent *exchange.Intent, socket Socket) (exchange.Record, error) {
 	at, known := commands[intent.Command]
 	if !known || intent.Timestamp == 0 || intent.Method == "" {
 		return exchange.Record{}, notSent(errors.New("the intent was not made by Prepare"))
@@ -38,7 +44,7 @@ func (c *Client) Send(ctx context.Context, intent *exchange.Intent) (exchange.Re
 	}
 	var record exchange.Record
 	r := request{at: at, path: intent.Path, body: intent.Body, lane: laneOf(intent), timestamp: intent.Timestamp,
-		window: intent.Window}
+		window: min(intent.Window, int64(c.config.Window/time.Millisecond)), socket: socket}
 	err = c.write(ctx, r, func(body []byte) (err error) {
 		if intent.Command == market.CommandCancel {
 			record, err = readCancel(body, m)

@@ -38,7 +38,7 @@ func (l *Ledger) Snapshot() LedgerState {
 
 func (a *allowance) state(now market.Time) AllowanceState {
 	a.roll(now)
-	return AllowanceState{AtMS: now.Millis(), Limit: a.limit, ResetMS: a.reset.Millis(), Used: a.used,
+	return AllowanceState{AtMS: now.Millis(), Limit: a.limit, ResetMS: a.reset.Millis(), Used: a.used + a.unseenTotal,
 		Open: a.open + a.strayTotal, BannedUntilMS: a.banned.Millis()}
 }
 

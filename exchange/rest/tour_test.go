@@ -44,6 +44,10 @@ func tour(r *rig) []stop {
 			_, err := r.PublicTrades(ctx, ada, Page{Limit: 3, Start: rigStart - hour, End: rigStart}, nil)
 			return err
 		}},
+		{"trades between", func() error {
+			_, err := r.TradesBetween(ctx, ada, rigStart-hour, rigStart, 3, nil)
+			return err
+		}},
 		{"candles", func() error {
 			_, err := r.Candles(ctx, ada, market.Interval1m, rigStart-hour, rigStart, 10, nil)
 			return err
@@ -61,6 +65,7 @@ func tour(r *rig) []stop {
 		{"all open orders", func() error { _, err := r.OrdersOpen(ctx, nil); return err }},
 		{"cancel of a market", func() error { _, err := r.CancelOrders(ctx, r.btc, 77); return err }},
 		{"cancel of all", func() error { _, err := r.CancelOrders(ctx, nil, 77); return err }},
+		{"cancel of a side", func() error { _, err := r.CancelSide(ctx, r.btc, market.Buy, 77); return err }},
 		{"timer", func() error { _, err := r.CancelOrdersAfter(ctx, 9, time.Minute); return err }},
 		{"timer of the port", func() error { return r.CancelAfter(ctx, 9, 0) }},
 		{"place", func() error { _, err := r.Send(ctx, r.intent(placed)); return err }},
@@ -80,6 +85,7 @@ func tour(r *rig) []stop {
 		{"trades", func() error { _, err := r.TradesPage(ctx, r.btc, Page{}, nil); return err }},
 		{"trades of the port", func() error { _, _, err := r.Trades(ctx, r.btc.ID, rigStart); return err }},
 		{"account", func() error { _, err := r.Account(ctx); return err }},
+		{"staked", func() error { _, err := r.StakingBalances(ctx); return err }},
 		{"balances", func() error { _, err := r.Balances(ctx, ""); return err }},
 		{"holdings", func() error { _, err := r.Holdings(ctx); return err }},
 		{"movements", func() error { _, err := r.Movements(ctx, rigStart); return err }},

@@ -3,16 +3,18 @@ package rest
 import (
 	"context"
 
-	"github.com/google/uuid"
-
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // PublicTrade is one trade of a market with its id, for paging.
-type PublicTrade struct {
-	market.Trade
-	ID uuid.UUID
+type PublicTrade = exchange.PublicTrade
+
+// TradesBetween is PublicTrades of a range: exchange.TradeData.
+func (c *Client) TradesBetween(ctx context.Context, m *market.Market, from, to market.Time, limit int,
+	dst []PublicTrade) ([]PublicTrade, error) {
+	return c.PublicTrades(ctx, m, Page{Limit: limit, Start: from, End: to}, dst)
 }
 
 // PublicTrades appends trades of a market, newest first: GET /{market}/trades (specification 1,

@@ -24,6 +24,12 @@ func (ex *Exchange) getBalance(c *door.Call) *exchange.Error {
 	return nil
 }
 
+// getStakingBalance answers GET /stakingBalance (venue-facts 1.4): nothing can be staked here.
+func (ex *Exchange) getStakingBalance(c *door.Call) *exchange.Error {
+	c.Out = append(c.Out, "[]"...)
+	return nil
+}
+
 // appendBalances writes the list of an account's balances that are not 0, of one symbol or all
 // ("").
 func (ex *Exchange) appendBalances(w *wire.Writer, a *account, symbol string) {

@@ -17,7 +17,7 @@ import (
 // meanwhile.
 func (ex *Exchange) setStatus(l *listing, status market.MarketStatus, opening market.Price, at market.Time) {
 	before := l.Status
-	l.touch()
+	ex.touch(l)
 	if err := ex.venue.Advance(&market.Event{At: at, Kind: market.KindMarketStatus, Market: l.ID, Status: status,
 		Price: opening}); err != nil {
 		ex.fail(err)
@@ -62,7 +62,7 @@ func (ex *Exchange) answerMarket(c *door.Call, l *listing) {
 // setTick changes a market's tickSize. The house offers anew; orders that rest stay where they are.
 func (ex *Exchange) setTick(l *listing, tick market.Price) {
 	l.TickSize = tick
-	l.touch()
+	ex.touch(l)
 	ex.venue.Requote(l.ID)
 }
 

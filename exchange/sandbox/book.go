@@ -80,6 +80,7 @@ func (ex *Exchange) getBook(c *door.Call) *exchange.Error {
 	if refused := l.trading(); refused != nil {
 		return refused
 	}
+	ex.flushBook(l)
 	b := &l.text
 	if !b.serves(l.nonce, levels) {
 		d := ex.book(l, levels)

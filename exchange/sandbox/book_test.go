@@ -118,7 +118,7 @@ func BenchmarkBookOfAThousandLevels(b *testing.B) {
 			w := &discard{header: http.Header{}}
 			for b.Loop() {
 				if changed {
-					r.ex.listings[1].touch()
+					r.ex.touch(r.ex.listings[1])
 				}
 				r.ex.ServeHTTP(w, request)
 			}

@@ -35,6 +35,16 @@ func TestTheOperatorsOwnClientWalksEverything(t *testing.T) {
 	walkClient(t, "bitvavo", "operator.cjs", func(c *Config) { c.Rules.OperatorOptional = true }, 22)
 }
 
+// TestTheSharedClientWalksTheSocket lets ccxt, unmodified, watch and trade over the WebSocket.
+func TestTheSharedClientWalksTheSocket(t *testing.T) {
+	walkClient(t, "ccxt", "ccxt-socket.cjs", nil, 27)
+}
+
+// TestTheOperatorsOwnClientWalksTheSocket lets the operator's package, unmodified, do the same.
+func TestTheOperatorsOwnClientWalksTheSocket(t *testing.T) {
+	walkClient(t, "bitvavo", "operator-socket.cjs", func(c *Config) { c.Rules.OperatorOptional = true }, 29)
+}
+
 // TestAPythonClientWalksEverything lets a client of Python's standard library, which signs as
 // Python clients of the exchange do and reckons its money by itself, use everything.
 func TestAPythonClientWalksEverything(t *testing.T) {
@@ -75,6 +85,7 @@ func walkScript(t *testing.T, interpreter, script string, change func(*Config), 
 	exchange := &overheard{ex: ex}
 	server := httptest.NewServer(exchange)
 	defer server.Close()
+	defer ex.hub.Close()
 
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -83,6 +94,7 @@ func walkScript(t *testing.T, interpreter, script string, change func(*Config), 
 	command.Env = append(os.Environ(), "EXCHANGE_URL="+server.URL, "CREDENTIALS="+keys)
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", out)
+	ex.hub.Close()
 	server.Close() // whatever was answered has been heard
 	exchange.check(t)
 	require.Equal(t, steps, strings.Count(string(out), "ok "), "%s", out)
@@ -121,6 +133,10 @@ type heard struct {
 }
 
 func (o *overheard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if isSocket(r) { // the script says what comes over it
+		o.ex.ServeHTTP(w, r)
+		return
+	}
 	recorder := httptest.NewRecorder()
 	o.ex.ServeHTTP(recorder, r)
 	for name, values := range recorder.Header() {

@@ -84,18 +84,19 @@ var accessRules = []rule{
 	{"5 Read-only", "account and transfer information; without it 311", func(s *stage) {
 		s.needs(func(k *door.Key) { k.Read = false }, 311, "GET /balance", "GET /account", "GET /account/fees",
 			"GET /account/history", "GET /deposit symbol=BTC", "GET /depositHistory", "GET /withdrawalHistory",
-			"GET /order market=BTC-EUR orderId="+named, "GET /orders market=BTC-EUR", "GET /ordersOpen",
+			"GET /stakingBalance", "GET /order market=BTC-EUR orderId="+named, "GET /orders market=BTC-EUR",
+			"GET /ordersOpen",
 			"GET /trades market=BTC-EUR")
 	}},
 	{"5 Trade digital assets", "placing, updating, viewing and cancelling orders; without it 310", func(s *stage) {
 		s.needs(func(k *door.Key) { k.Trade = false }, 310, orderLine("buy limit amount=1 price=100"), "PUT /order",
-			"DELETE /order", "DELETE /orders", "POST /cancelOrdersAfter",
+			"DELETE /order", "DELETE /orders", "DELETE /atomic/orders", "POST /cancelOrdersAfter",
 			"GET /order market=BTC-EUR orderId="+named, "GET /orders market=BTC-EUR", "GET /ordersOpen",
 			"GET /trades market=BTC-EUR")
 	}},
 	{"5 Withdraw digital assets", "withdrawals; without it 312; no further confirmation is asked for", func(s *stage) {
 		s.needs(func(k *door.Key) { k.Withdraw = false }, 312,
-			"POST /withdrawal symbol=BTC amount=1 address=bc1q0000000000000000")
+			"POST /withdrawal symbol=BTC amount=1 address=bc1q0000000000000000", "POST /crypto/withdrawal")
 		s.ask("alice", "POST /withdrawal symbol=BTC amount=1 address=bc1q0000000000000000").ok(s.t)
 		s.pass(30 * time.Second)
 		s.has(s.rows("alice", "GET /withdrawalHistory")[0], "status=in_mempool")
@@ -106,13 +107,13 @@ var accessRules = []rule{
 			s.do(request).ok(s.t)
 			s.do(request).ok(s.t)
 		}},
-	{"6", "the events are those of the WebSocket, which is not part of this exchange; REST has no callbacks",
-		func(s *stage) {
-			request := s.request("alice", "GET", "/websocket", "")
-			request.Header.Set("Connection", "Upgrade")
-			request.Header.Set("Upgrade", "websocket")
-			s.do(request).refused(s.t, 404, 110)
-		}},
+	{"6", "order and fill events come on the channel account of the socket", func(s *stage) {
+		c := dial(s.t, s.rig)
+		c.authenticate(s.rig, "alice")
+		c.ask(`{"action":"subscribe","channels":[{"name":"account","markets":"*"}]}`)
+		s.place("alice", "buy limit amount=1 price=100")
+		require.Contains(s.t, c.hear(), `"executionType":"new"`)
+	}},
 }
 
 // signedAs sends a request whose signature is that of the timestamp and a message.

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -62,6 +63,8 @@ var factPublicRules = []rule{
 			"POST /cancelOrdersAfter codGroupId=1 expiryAfterSeconds=30": 5, "GET /trades market=BTC-EUR": 5,
 			"GET /account": 1, "GET /balance": 5, "GET /account/fees": 1, "GET /account/history": 1,
 			"GET /deposit symbol=BTC": 1, "GET /depositHistory": 5, "POST /withdrawal": 1, "GET /withdrawalHistory": 5,
+			"DELETE /atomic/orders market=BTC-EUR side=buy operatorId=7": 100, "GET /stakingBalance": 5,
+			"POST /crypto/withdrawal": 25,
 		} {
 			costs(weight, line)(newStage(s.t))
 		}
@@ -245,6 +248,24 @@ var factTradingRules = []rule{
 				s.ask("alice", "DELETE /orders market=BTC-EUR operatorId=7").ok(s.t).body)
 			require.Equal(s.t, `[]`, s.ask("alice", "DELETE /orders market=BTC-EUR operatorId=7").ok(s.t).body)
 		}},
+	{"venue-facts 1.3 DELETE /atomic/orders",
+		"ends all open orders of one side of a market, or none; answers as DELETE /orders", func(s *stage) {
+			o := s.place("alice", "buy limit amount=1 price=100")
+			waits := s.place("alice", "buy stopLossLimit amount=1 price=200 triggerAmount=200")
+			other := s.place("alice", "sell limit amount=1 price=300")
+			theirs := s.place("bob", "buy limit amount=1 price=100")
+			s.refuse("alice", "DELETE /atomic/orders market=BTC-EUR operatorId=7", 400, 203)
+			s.refuse("alice", "DELETE /atomic/orders side=buy operatorId=7", 400, 203)
+			s.refuse("alice", "DELETE /atomic/orders market=BTC-EUR side=buy", 400, 203)
+			s.refuse("alice", "DELETE /atomic/orders market=BTC-EUR side=both operatorId=7", 400, 205)
+			require.Equal(s.t, `[{"orderId":"`+waits.id()+`","operatorId":7},{"orderId":"`+o.id()+`","operatorId":7}]`,
+				s.ask("alice", "DELETE /atomic/orders market=BTC-EUR side=buy operatorId=7").ok(s.t).body)
+			require.Equal(s.t, `[]`,
+				s.ask("alice", "DELETE /atomic/orders market=BTC-EUR side=buy operatorId=7").ok(s.t).body)
+			s.has(s.again("alice", o), "status=canceled")
+			s.has(s.again("alice", other), "status=new")
+			s.has(s.again("bob", theirs), "status=new")
+		}},
 	{"venue-facts 1.3 GET /orders", "limit is 500 by default", func(s *stage) {
 		for range 501 {
 			s.ex.clock.Advance(time.Minute / 500)
@@ -376,6 +397,31 @@ var factAccountRules = []rule{
 				"fee=0.00001",
 				"address=bc1q", "paymentId=77", "txId$")
 		}},
-	{"venue-facts 1.4 subaccounts", "are not part of this exchange",
+	{"venue-facts 1.4 crypto/withdrawal",
+		"answers 201; the fee comes on top or inside; an idempotencyKey that comes again withdraws nothing more",
+		func(s *stage) {
+			line := "POST /crypto/withdrawal asset=BTC network=BTC amount=1 address=bc1q memo=5"
+			once := s.ask("alice", line+" idempotencyKey=once-more")
+			require.Equal(s.t, http.StatusCreated, once.status)
+			s.has(decodedText[row](s, once.body), "asset=BTC", "network=BTC", "address=bc1q", "amount=1", "fee=0.00001",
+				"createdAt=2026-01-05T12:00:15.000Z")
+			s.pass(time.Second)
+			require.Equal(s.t, once.body, s.ask("alice", line+" idempotencyKey=once-more").body)
+			require.NotEqual(s.t, once.body, s.ask("bob", line+" idempotencyKey=once-more").body)
+			s.has(s.rows("alice", "GET /balance symbol=BTC")[0], "available=998.99999")
+			inside := s.ask("alice", line+" deductFeeFromAmount=true")
+			s.has(decodedText[row](s, inside.body), "amount=0.99999", "fee=0.00001")
+			s.has(s.rows("alice", "GET /balance symbol=BTC")[0], "available=997.99999")
+			s.has(s.rows("alice", "GET /withdrawalHistory")[0], "amount=0.99999", "paymentId=5")
+			s.refuse("alice", line+" idempotencyKey=once", 400, 205)
+			s.refuse("alice", "POST /crypto/withdrawal asset=BTC network=ETH amount=1 address=bc1q", 400, 205)
+			s.refuse("alice", "POST /crypto/withdrawal asset=EUR network=SEPA amount=1 address=bc1q", 400, 205)
+			s.refuse("alice", "POST /crypto/withdrawal asset=BTC network=BTC amount=1", 400, 203)
+		}},
+	{"venue-facts 1.4 stakingBalance", "is an empty list: nothing can be staked", func(s *stage) {
+		require.Equal(s.t, `[]`, s.ask("alice", "GET /stakingBalance").ok(s.t).body)
+	}},
+	{"venue-facts 1.4 subaccounts",
+		"are not part of this exchange: paths are known, methods, parameters and answers are not",
 		func(s *stage) { s.refuse("alice", "GET /institutional/subaccounts/balance", 404, 110) }},
 }

@@ -28,7 +28,7 @@ func conformance() []rule {
 	return slices.Concat(serviceRules, endpointRules, orderRecordRules, recordRules, stateRules, createRules, readRules,
 		updateRules,
 		accessRules, errorRules, versionRules, factPublicRules, factTradingRules, factAccountRules, factErrorRules,
-		factOrderRules)
+		factOrderRules, socketRules, channelRules, actionRules)
 }
 
 func TestTheExchangeKeepsTheRule(t *testing.T) {
@@ -38,7 +38,7 @@ func TestTheExchangeKeepsTheRule(t *testing.T) {
 }
 
 func TestEveryRuleHasANameOfItsOwn(t *testing.T) {
-	section := regexp.MustCompile(`^(venue-facts )?[1-9](\.[1-9])?( |$)`)
+	section := regexp.MustCompile(`^((venue|websocket)-facts )?[1-9](\.[1-9])?( |$)`)
 	seen := map[string]bool{}
 	for _, r := range conformance() {
 		require.Regexp(t, section, r.section)
@@ -53,9 +53,10 @@ func TestEveryRuleHasANameOfItsOwn(t *testing.T) {
 func TestThePageOfRulesIsTheListOfTests(t *testing.T) {
 	page, err := os.ReadFile("../../docs/conformance.md")
 	require.NoError(t, err)
-	tests := testsOf(t, ".", "door", "fault", "..")
+	tests := testsOf(t, ".", "door", "fault", "socket", "..")
 	listed := map[string]bool{}
-	for _, row := range regexp.MustCompile(`(?m)^\| ((?:venue-facts )?[1-9][^|]*) \| ([^|]+) \| ([^|]*)\|$`).
+	for _, row := range regexp.MustCompile(
+		`(?m)^\| ((?:(?:venue|websocket)-facts )?[1-9][^|]*) \| ([^|]+) \| ([^|]*)\|$`).
 		FindAllStringSubmatch(string(page), -1) {
 		name := row[1] + ": " + row[2]
 		require.False(t, listed[name], "docs/conformance.md has two rows for %q", name)

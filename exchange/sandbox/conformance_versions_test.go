@@ -18,7 +18,7 @@ var versionRules = []rule{
 	{"9 version", "is the prefix /v2",
 		func(s *stage) { s.do(httptest.NewRequest("GET", "/v1/time", nil)).refused(s.t, 404, 110) }},
 	{"9 Account-management and subaccount interfaces added",
-		"not part of this exchange, for their shapes are not shown", func(s *stage) {
+		"not part of this exchange: paths are known, methods, parameters and answers are not", func(s *stage) {
 			s.refuse("alice", "GET /subaccounts", 404, 110)
 		}},
 	{"9 Tick size validation: price must be a multiple of the market tickSize, otherwise an error", "422",
@@ -53,7 +53,7 @@ var versionRules = []rule{
 	{"9 Ticker price without price returns 200 with null", "200 and null", ruleOf("2.4 ticker price")},
 	{"9 Completed order statuses limited to filled, expired, canceled; restatementReason added", "no other end",
 		ruleOf("3.1 completed")},
-	{"9 filledAmount, filledAmountQuote and executionType in WebSocket order events", "not part of this exchange",
+	{"9 filledAmount, filledAmountQuote and executionType in WebSocket order events", "are there",
 		ruleOf("6")},
 	{"9 MiCA report endpoints for order book and trades", "are there", ruleOf("1 reports")},
 	{"9 HTTP 409 instead of 503 for order book of a non-trading market", "409", ruleOf("7 409")},
@@ -112,8 +112,11 @@ var versionRules = []rule{
 		s.ask("alice", "GET /account/history").ok(s.t)
 		s.ask("alice", "GET /account/fees market=BTC-EUR").ok(s.t)
 	}},
-	{"9 clientOrderId, WebSocket requestId", "the former; the latter is not part of this exchange",
-		ruleOf("2.1 clientOrderId")},
+	{"9 clientOrderId, WebSocket requestId", "both; a requestId comes back digit by digit", func(s *stage) {
+		ruleOf("2.1 clientOrderId")(s)
+		require.Contains(s.t, dial(s.t, s.rig).ask(`{"action":"getTime","requestId":12345678901234567}`),
+			`"requestId":12345678901234567,`)
+	}},
 	{"9 Order types stopLoss, stopLossLimit, takeProfit, takeProfitLimit; account endpoints", "are there",
 		ruleOf("4.1 rule 3")},
 }

@@ -34,6 +34,7 @@ type Exchange struct {
 	trading
 	faults
 	books
+	streams
 }
 
 // account is one client: its orders, its transfers.
@@ -62,6 +63,7 @@ type listing struct {
 	*market.Market
 	config *Market
 	publicData
+	stream followed
 	text   bookText
 	orders market.Index[record] // by their place in the market, which orderId names
 }

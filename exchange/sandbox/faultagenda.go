@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
@@ -19,14 +20,30 @@ type faultSchedule struct {
 // plan takes the scheduled faults of a script.
 func (a *faultSchedule) plan(s *loadedScript) {
 	a.start, a.next = s.Begins(), slices.Clone(s.scheduled)
-	slices.SortStableFunc(a.next, func(x, y *scheduledFault) int { return cmp.Compare(x.After, y.After) })
+	for _, f := range s.scheduled {
+		if f.Until != 0 {
+			a.next = append(a.next, &scheduledFault{Rule: f.Rule, scope: f.scope, over: true})
+		}
+	}
+	slices.SortStableFunc(a.next, func(x, y *scheduledFault) int { return cmp.Compare(x.at(), y.at()) })
+	for _, l := range a.ex.listings[1:] {
+		a.ex.venue.MissTouches(l.ID, 0, s.Seed())
+	}
+}
+
+// at is when a fault happens, or ends.
+func (f *scheduledFault) at() market.Duration {
+	if f.over {
+		return f.Until
+	}
+	return f.After
 }
 
 func (a *faultSchedule) due() market.Time {
 	if len(a.next) == 0 {
 		return never
 	}
-	return later(a.start, a.next[0].After)
+	return later(a.start, a.next[0].at())
 }
 
 func (a *faultSchedule) run(at market.Time) {
@@ -38,7 +55,9 @@ func (a *faultSchedule) run(at market.Time) {
 			a.ex.carryOutFault(f, l, at)
 		}
 	}
-	a.ex.script.Strikes(f.Rule)
+	if !f.over {
+		a.ex.script.Strikes(f.Rule)
+	}
 }
 
 // carryOutFault carries out a scheduled fault in one market.
@@ -50,7 +69,19 @@ func (ex *Exchange) carryOutFault(f *scheduledFault, l *listing, at market.Time)
 		ex.setTick(l, f.scope.tick)
 	case fault.CancelOrders:
 		ex.cancelAll(l, f.scope.account, cmp.Or(f.Reason, market.CancelOnAdminRequest), at, nil)
+	case fault.MissedFill:
+		ex.venue.MissTouches(l.ID, f.missed(), ex.script.Seed())
+	case fault.NewNonces:
+		l.nonce, l.text = 0, bookText{}
 	}
+}
+
+// missed is the probability of a missedFill as a rate; 0 at its end.
+func (f *scheduledFault) missed() market.Rate {
+	if f.over {
+		return 0
+	}
+	return market.Rate(math.Round(cmp.Or(f.Probability, 1) * float64(market.Pow10(market.RateDigits))))
 }
 
 // lateOrders are orders that reach the book later: part of the schedule of the exchange.
@@ -98,7 +129,7 @@ func (l *lateOrders) run(at market.Time) {
 		in := l.ex.listings[o.Market]
 		r := in.orders.Get(market.OrderID(count))
 		r.shown = true
-		in.touch()
+		l.ex.touch(in)
 		l.ex.store.markOrder(r)
 	}
 }

@@ -15,6 +15,7 @@ type faults struct {
 	script *loadedScript
 	// the script, where faults of it wait for requests; read without the lock
 	requestFaults atomic.Pointer[fault.Script]
+	socketFaults  atomic.Pointer[fault.Script] // likewise of sockets
 	upcoming      faultSchedule
 	late          lateOrders
 	// added to the settlement of fills, while a request with a fault lateSettlement is carried out
@@ -31,6 +32,7 @@ type loadedScript struct {
 type scheduledFault struct {
 	*fault.Rule
 	scope faultScope
+	over  bool // it is the end of the fault
 }
 
 // faultScope are the objects that a fault names.
@@ -71,7 +73,7 @@ func (ex *Exchange) loadFaults(faults []fault.Fault, seed uint64, start market.T
 			return nil, fmt.Errorf("fault %d: %w", i+1, err)
 		}
 		if loaded := s.Add(f, scope.account.place()); f.Kind.Scheduled() {
-			s.scheduled = append(s.scheduled, &scheduledFault{loaded, scope})
+			s.scheduled = append(s.scheduled, &scheduledFault{Rule: loaded, scope: scope})
 		}
 	}
 	return s, nil
@@ -122,5 +124,10 @@ func (ex *Exchange) install(s *loadedScript) {
 		ex.requestFaults.Store(s.Script)
 	} else {
 		ex.requestFaults.Store(nil)
+	}
+	if s.MeetsSockets() {
+		ex.socketFaults.Store(s.Script)
+	} else {
+		ex.socketFaults.Store(nil)
 	}
 }

@@ -150,6 +150,45 @@ func TestScheduledFaultsHappenWhenTheyAreDueAndOnce(t *testing.T) {
 	require.Equal(t, []int{1, 1, 1, 1, 1}, l.fired())
 }
 
+// A price that only touches an order leaves it while the fault lasts; one beyond it fills it.
+func TestAMissedFillWaitsForAPriceBeyond(t *testing.T) {
+	l := newLine(t, paperHouse, func(c *Config) {
+		c.Faults = []fault.Fault{{Kind: fault.MissedFill, After: 10 * time.Second, Until: 40 * time.Second,
+			Market: "BTC-EUR"}}
+	})
+	place := func() (ids []string) {
+		require.NoError(t, l.ex.SetQuote("BTC-EUR", 60000_00, 59999_00, 60001_00))
+		for range 3 {
+			var o told
+			l.send("alice", "POST", "/order", buy).json(t, &o)
+			ids = append(ids, o.OrderID)
+		}
+		return ids
+	}
+	filled := func(ids []string, ask market.Price) (n int) {
+		require.NoError(t, l.ex.SetQuote("BTC-EUR", 60000_00, ask-1_00, ask))
+		for _, id := range ids {
+			if l.order("alice", id).Status == "filled" {
+				n++
+			}
+		}
+		return n
+	}
+	require.Equal(t, 3, filled(place(), 50000_00), "the fault has not begun")
+	l.pass(10 * time.Second)
+	ids := place()
+	require.Zero(t, filled(ids, 50000_00), "the ask has come to the orders")
+	require.Equal(t, 3, filled(ids, 49999_99), "and gone beyond them")
+	l.pass(30 * time.Second)
+	require.Equal(t, 3, filled(place(), 50000_00), "the fault is over")
+	require.Equal(t, []int{1}, l.fired())
+	l.admin("PUT", "/faults", `{"faults":[{"kind":"missedFill"}]}`).ok(t)
+	ids = place()
+	require.Zero(t, filled(ids, 50000_00))
+	l.admin("DELETE", "/faults", "").ok(t)
+	require.Equal(t, 3, filled(ids, 50000_00), "without its script no fault lasts")
+}
+
 func TestWithoutFaultsForRequestsNobodyIsAsked(t *testing.T) {
 	l := faulty(t, fault.Fault{Kind: fault.MarketStatus, After: time.Second, Status: market.Halted})
 	require.Nil(t, l.ex.requestFaults.Load())

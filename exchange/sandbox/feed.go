@@ -20,9 +20,20 @@ type publicData struct {
 	event   market.Event    // scratch
 }
 
-// touch notes that the market's book has changed: its nonce goes up by one. Call it once for each
-// change of a book.
-func (s *publicData) touch() { s.nonce++ }
+// touch notes that the market's book has changed. Call it once for each change of a book. The nonce
+// goes up by one, or will with the next event of a followed book.
+func (ex *Exchange) touch(l *listing) {
+	l.stream.moved = true
+	if !l.stream.copies {
+		l.nonce++
+		return
+	}
+	if !l.stream.changed {
+		l.stream.changed, l.stream.due = true, later(max(ex.reached, ex.clock.Now()), bookEvery)
+		ex.streams.books.next = min(ex.streams.books.next, l.stream.due)
+		ex.pump.nudge()
+	}
+}
 
 // newPublicData returns empty public data that keeps as many rows as a config says.
 func newPublicData(keep *Retention) publicData {
@@ -40,6 +51,7 @@ func (ex *Exchange) print(id uuid.UUID, t *market.Trade) bool {
 	}
 	worth, _ := l.Value(t.Price, t.Amount) // a value beyond 128 bits is missing from the volume in quote
 	l.candles.add(&printed, worth)
+	ex.tellTrade(l, &printed)
 	return true
 }
 
@@ -95,7 +107,7 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	if l.price == 0 {
 		return nil
 	}
-	l.touch()
+	ex.touch(l)
 	return ex.venue.Advance(l.tradeEvent(&price.Movement{At: start, Price: l.price, Side: market.Buy}))
 }
 
@@ -151,7 +163,7 @@ func (ex *Exchange) move(l *listing, m *price.Movement) {
 	if l.Status != market.Trading {
 		return
 	}
-	l.touch()
+	ex.touch(l)
 	if err := ex.venue.Advance(l.tradeEvent(m)); err != nil {
 		ex.fail(err)
 		return

@@ -2,9 +2,7 @@ package sandbox
 
 import (
 	"bytes"
-	"compress/gzip"
 	"flag"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -20,14 +18,15 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/state/golden"
 )
 
-// golden lets the test of this file write what it compares with. A state file of an older program
-// is never written again, only one that is not there: what it has to show is that the file of back
-// then still opens. After a change of the format, or of an answer's form:
+// writeGolden lets the test of this file write what it compares with. A state file of an older
+// program is never written again, only a missing file is made: the test shows that the file
+// of back then still opens. After a change of the format, or of an answer's form:
 //
 //	go test ./exchange/sandbox -run OfTheFirstVersion -golden
-var golden = flag.Bool("golden", false,
+var writeGolden = flag.Bool("golden", false,
 	"write the state file of testdata if it is missing, and the answers beside it anew; read the difference before "+
 		"you keep them")
 
@@ -79,9 +78,8 @@ func openGolden(t *testing.T, path string) *rig {
 	return &rig{t: t, ex: ex}
 }
 
-// writeGolden lets two clients and an operator do something of everything, and packs the file.
-func writeGolden(t *testing.T, packed string) {
-	path := filepath.Join(t.TempDir(), "exchange.db")
+// makeGolden lets two clients and an operator do something of everything.
+func makeGolden(t *testing.T, path string) {
 	r := openGolden(t, path)
 	l := &whims{Rand: rand.New(rand.NewPCG(7, 7))}
 	for range 400 {
@@ -105,42 +103,20 @@ func writeGolden(t *testing.T, packed string) {
 	r.send("bob", http.MethodPost, "/withdrawal",
 		`{"symbol":"EUR","amount":"25.5","address":"DE89370400440532013000"}`).ok(t)
 	require.NoError(t, r.ex.Close())
-	raw, err := os.ReadFile(path)
-	require.NoError(t, err)
-	var small bytes.Buffer
-	out, err := gzip.NewWriterLevel(&small, gzip.BestCompression)
-	require.NoError(t, err)
-	_, err = out.Write(raw)
-	require.NoError(t, err)
-	require.NoError(t, out.Close())
-	require.NoError(t, os.WriteFile(packed, small.Bytes(), 0o644))
 }
 
-// unpack writes the file of the first version to a folder of the test and returns its path.
-func unpack(t *testing.T, packed string) (path string) {
-	file, err := os.Open(packed)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, file.Close()) }()
-	in, err := gzip.NewReader(file)
-	require.NoError(t, err)
-	raw, err := io.ReadAll(in)
-	require.NoError(t, err)
-	path = filepath.Join(t.TempDir(), "exchange.db")
-	require.NoError(t, os.WriteFile(path, raw, 0o600))
-	return path
+// firstVersion is a copy of the file of the first version.
+func firstVersion(t *testing.T) (path string) {
+	return golden.File(t, *writeGolden, "exchange-v1", func(path string) { makeGolden(t, path) })
 }
 
 // A state file that the first version wrote opens in every later one: everybody finds there what
 // was there, and trading goes on.
 func TestAStateFileOfTheFirstVersionOpens(t *testing.T) {
-	packed, answers := filepath.Join("testdata", "exchange-v1.gz"), filepath.Join("testdata", "exchange-v1.txt")
-	if _, err := os.Stat(packed); *golden && os.IsNotExist(err) {
-		writeGolden(t, packed)
-	}
-	path := unpack(t, packed)
+	path := firstVersion(t)
 	r := openGolden(t, path)
-	said := strings.Join(r.view(), "")
-	if *golden {
+	said, answers := strings.Join(r.view(), ""), filepath.Join("testdata", "exchange-v1.txt")
+	if *writeGolden {
 		require.NoError(t, os.WriteFile(answers, []byte(said), 0o644))
 	}
 	want, err := os.ReadFile(answers)
@@ -160,7 +136,7 @@ func TestAStateFileOfTheFirstVersionOpens(t *testing.T) {
 }
 
 func TestAStateFileOfALaterVersionIsRefusedWithTheMend(t *testing.T) {
-	path := unpack(t, filepath.Join("testdata", "exchange-v1.gz"))
+	path := firstVersion(t)
 	db, err := bbolt.Open(path, 0o600, nil)
 	require.NoError(t, err)
 	require.NoError(t, db.Update(func(tx *bbolt.Tx) error {

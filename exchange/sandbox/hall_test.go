@@ -93,7 +93,7 @@ func (h *hall) place(id market.ID, side market.Side, amount market.Qty, price ma
 	o := market.Order{ID: h.order, Market: id, Side: side, Type: market.TypeLimit,
 		OrderState: market.OrderState{TimeInForce: market.GTC, Amount: amount, Price: price,
 			SelfTradePrevention: market.CancelBoth}}
-	h.listings[id].touch() // the hall has no records that do
+	h.touch(h.listings[id]) // the hall has no records that do
 	refused, err := h.venue.Perform(0, h.clock.Now(), &market.Command{Kind: market.CommandPlace, Order: o})
 	require.Nil(h.t, refused)
 	require.NoError(h.t, err)

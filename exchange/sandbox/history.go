@@ -120,7 +120,7 @@ func (ex *Exchange) getHistory(c *door.Call) *exchange.Error {
 func (ex *Exchange) appendTransaction(w *wire.Writer, t *transaction) {
 	w.Open('{')
 	w.Text("transactionId", t.ID.String())
-	w.Text("executedAt", t.At.Std().Format("2006-01-02T15:04:05.000Z"))
+	w.Text("executedAt", t.At.Std().Format(isoMillis))
 	w.Text("type", t.Type)
 	digits := ex.catalog.Asset(t.FeesAsset).Digits
 	if t.Market != 0 {

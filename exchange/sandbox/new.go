@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/socket"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -63,7 +64,7 @@ func (ex *Exchange) Advance() {
 		return
 	}
 	ex.advance(max(ex.clock.Now(), ex.reached))
-	_ = ex.save(false) // Err returns the error
+	_ = ex.saveAndTell(false) // Err returns the error
 }
 
 func (ex *Exchange) openAssets() error {
@@ -203,7 +204,8 @@ func (ex *Exchange) openSchedule() error {
 		return err
 	}
 	ex.disconnects.ex, ex.upcoming.ex, ex.late.ex = ex, ex, ex
-	ex.schedule = append(ex.schedule, &ex.disconnects, &ex.late, &ex.upcoming)
+	ex.days, ex.streams.books = dayTickers{ex: ex, next: never}, bookBatches{ex: ex, next: never}
+	ex.schedule = append(ex.schedule, &ex.disconnects, &ex.late, &ex.upcoming, &ex.days, &ex.streams.books)
 	for _, l := range ex.listings[1:] {
 		if err := ex.openFeed(l, beginning, start); err != nil {
 			return err
@@ -223,6 +225,9 @@ func (ex *Exchange) openDoor() (err error) {
 		Keys:   keys,
 		Strict: ex.config.Rules.Strict, OperatorOptional: ex.config.Rules.OperatorOptional,
 	})
+	if err == nil {
+		ex.hub = socket.NewHub(ex.door, ex.catalog, host{ex})
+	}
 	return err
 }
 

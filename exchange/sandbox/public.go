@@ -111,13 +111,6 @@ func (ex *Exchange) getAssets(c *door.Call) *exchange.Error {
 // writeAsset writes an asset with its transfer rules (venue-facts 1.2).
 func (ex *Exchange) writeAsset(w *wire.Writer, a *market.Asset) {
 	rules := ex.rulesOf(a.Symbol)
-	networks := rules.Networks
-	switch {
-	case len(networks) == 0 && a.Symbol == "EUR":
-		networks = []string{"SEPA"}
-	case len(networks) == 0:
-		networks = []string{a.Symbol}
-	}
 	w.Open('{')
 	w.Text("symbol", a.Symbol)
 	w.Text("name", cmp.Or(rules.Name, a.Symbol))
@@ -130,7 +123,7 @@ func (ex *Exchange) writeAsset(w *wire.Writer, a *market.Asset) {
 	w.Text("withdrawalStatus", cmp.Or(rules.Status, "OK"))
 	w.Key("networks")
 	w.Dst = append(w.Dst, '[')
-	for _, name := range networks {
+	for _, name := range rules.networks(a.Symbol) {
 		w.Comma()
 		w.Quote(name)
 	}
@@ -147,4 +140,15 @@ func (ex *Exchange) rulesOf(symbol string) (rules Asset) {
 		}
 	}
 	return rules
+}
+
+// networks are the names of the networks on which an asset moves.
+func (a *Asset) networks(symbol string) []string {
+	switch {
+	case len(a.Networks) > 0:
+		return a.Networks
+	case symbol == "EUR":
+		return []string{"SEPA"}
+	}
+	return []string{symbol}
 }

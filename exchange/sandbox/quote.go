@@ -26,7 +26,7 @@ func (ex *Exchange) requote(l *listing, now market.Time) {
 	if l.Status != market.Trading || l.price == 0 {
 		return
 	}
-	l.touch()
+	ex.touch(l)
 	ticker := market.Ticker{Market: l.ID, Last: l.price, Bid: l.quote[0], Ask: l.quote[1]}
 	if err := ex.venue.Advance(&market.Event{At: now, Kind: market.KindTicker, Market: l.ID,
 		Ticker: &ticker}); err != nil {
@@ -63,7 +63,7 @@ func (ex *Exchange) direct(name string, act func(*listing, market.Time)) error {
 	now := max(ex.clock.Now(), ex.reached)
 	ex.advance(now)
 	act(ex.listings[m.ID], now)
-	if err := ex.save(false); err != nil {
+	if err := ex.saveAndTell(false); err != nil {
 		return err
 	}
 	return ex.failed

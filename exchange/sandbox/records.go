@@ -84,13 +84,14 @@ func (ex *Exchange) onReport(ev *market.Event) {
 	l, o := ex.listings[ev.Report.Market], ex.venue.Order(ev.Report.Order)
 	count, _ := countOf(o.ExchangeID, o.Market, nameOfOrder) // the venue made it
 	r := l.orders.Get(market.OrderID(count))
-	if r == nil {
+	entered := r == nil
+	if entered {
 		r = ex.enter(ex.accounts[ex.venue.Owner(o.ID)], o, count)
 	}
 	resting, trades := rests(o), len(ev.Fills) > 0
 	for i := range ev.Fills {
 		if ex.fill(r, o, &ev.Fills[i]) {
-			l.touch() // both sides of a trade are one change
+			ex.touch(l) // both sides of a trade are one change
 		}
 	}
 	switch {
@@ -107,12 +108,13 @@ func (ex *Exchange) onReport(ev *market.Event) {
 		ex.close(r, o)
 	}
 	ex.store.markOrder(r)
+	ex.tellAccount(l, r, o, ev, entered)
 }
 
 // show notes whether an order is in the book, which has changed if it is there or was.
 func (ex *Exchange) show(r *record, resting bool) {
 	if r.shown || resting {
-		ex.listings[r.market].touch()
+		ex.touch(ex.listings[r.market])
 	}
 	r.shown = resting
 }

@@ -15,6 +15,7 @@ const (
 	monetary       = "MONE" // a price is money
 	cryptoQuantity = "CRYP" // a quantity is of a digital asset
 	microseconds   = "2006-01-02T15:04:05.000000Z"
+	isoMillis      = "2006-01-02T15:04:05.000Z"
 )
 
 // getBookReport answers GET /report/{market}/book. Assets are named by their symbols; prices are in

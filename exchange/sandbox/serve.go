@@ -43,6 +43,9 @@ func (ex *Exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		door.DeclareJSON(w.Header())
 		w.Write(ex.door.OpenAPI())
 		return
+	case isSocket(r):
+		ex.serveSocket(w, r)
+		return
 	case strings.HasPrefix(path, adminRoot) && ex.config.Admin != "" && door.PeerOf(r.RemoteAddr).IsLoopback():
 		ex.serveAdmin(w, r)
 		return
@@ -129,7 +132,7 @@ func (ex *Exchange) carryOut(c *door.Call) (refusal *exchange.Error) {
 	ex.settleLater = c.SettleLater
 	refusal = c.Endpoint.Do(c)
 	ex.settleLater = 0 // before save releases the lock
-	if ex.save(changes(c)) != nil {
+	if ex.saveAndTell(changes(c)) != nil {
 		return exchange.ErrCode(exchange.CodeUnknownResult)
 	}
 	return refusal

@@ -27,7 +27,8 @@ func newStage(t testing.TB, change ...func(*Config)) *stage {
 // wholes and flags are the parameters that are no text in a body.
 var (
 	wholes = []string{"operatorId", "codGroupId", "expiryAfterSeconds"}
-	flags  = []string{"postOnly", "responseRequired", "disableMarketProtection", "internal", "addWithdrawalFee"}
+	flags  = []string{"postOnly", "responseRequired", "disableMarketProtection", "internal", "addWithdrawalFee",
+		"deductFeeFromAmount"}
 )
 
 // ask sends "GET /order market=BTC-EUR orderId=…" as an account: method, path and parameters.
@@ -82,9 +83,14 @@ func (s *stage) refuse(account, line string, status, code int) answer {
 
 func decoded[T any](s *stage, a answer) (value T) {
 	s.t.Helper()
-	decoder := json.NewDecoder(strings.NewReader(a.ok(s.t).body))
+	return decodedText[T](s, a.ok(s.t).body)
+}
+
+func decodedText[T any](s *stage, body string) (value T) {
+	s.t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(body))
 	decoder.UseNumber()
-	require.NoError(s.t, decoder.Decode(&value), a.body)
+	require.NoError(s.t, decoder.Decode(&value), body)
 	return value
 }
 

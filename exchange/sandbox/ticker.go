@@ -58,35 +58,38 @@ func writeSide(w *wire.Writer, m *market.Market, price, size string, best market
 
 // getTicker24h answers GET /ticker/24h.
 func (ex *Exchange) getTicker24h(c *door.Call) *exchange.Error {
-	return ex.each(c, func(w *wire.Writer, l *listing) {
-		start := c.Now.Add(-24 * time.Hour)
-		total, any := l.since(start)
-		w.Open('{')
-		w.Text("market", l.Name)
-		w.Integer("startTimestamp", start.Millis())
-		w.Integer("timestamp", c.Now.Millis())
-		if any {
-			w.Fixed("open", int64(total.open), l.PriceDigits)
-			w.Integer("openTimestamp", total.first.Millis())
-			w.Fixed("high", int64(total.high), l.PriceDigits)
-			w.Fixed("low", int64(total.low), l.PriceDigits)
-			w.Fixed("last", int64(total.close), l.PriceDigits)
-			w.Integer("closeTimestamp", total.last.Millis())
-		} else {
-			for _, name := range [...]string{"open", "openTimestamp", "high", "low", "last", "closeTimestamp"} {
-				w.Null(name)
-			}
+	return ex.each(c, func(w *wire.Writer, l *listing) { ex.writeTicker24h(w, l, c.Now) })
+}
+
+// writeTicker24h writes the statistics of a market.
+func (ex *Exchange) writeTicker24h(w *wire.Writer, l *listing, now market.Time) {
+	start := now.Add(-24 * time.Hour)
+	total, any := l.since(start)
+	w.Open('{')
+	w.Text("market", l.Name)
+	w.Integer("startTimestamp", start.Millis())
+	w.Integer("timestamp", now.Millis())
+	if any {
+		w.Fixed("open", int64(total.open), l.PriceDigits)
+		w.Integer("openTimestamp", total.first.Millis())
+		w.Fixed("high", int64(total.high), l.PriceDigits)
+		w.Fixed("low", int64(total.low), l.PriceDigits)
+		w.Fixed("last", int64(total.close), l.PriceDigits)
+		w.Integer("closeTimestamp", total.last.Millis())
+	} else {
+		for _, name := range [...]string{"open", "openTimestamp", "high", "low", "last", "closeTimestamp"} {
+			w.Null(name)
 		}
-		ex.writeBest(w, l)
-		if any {
-			w.Value("volume", total.base, l.AmountDigits)
-			w.Value("volumeQuote", total.quote, l.ValueDigits)
-		} else {
-			w.Null("volume")
-			w.Null("volumeQuote")
-		}
-		w.Close('}')
-	})
+	}
+	ex.writeBest(w, l)
+	if any {
+		w.Value("volume", total.base, l.AmountDigits)
+		w.Value("volumeQuote", total.quote, l.ValueDigits)
+	} else {
+		w.Null("volume")
+		w.Null("volumeQuote")
+	}
+	w.Close('}')
 }
 
 // since adds up the trades since a time, and reports whether there are any. Of the minute in which

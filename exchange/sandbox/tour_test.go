@@ -65,6 +65,11 @@ func TestEveryEndpointAnswersAsDescribed(t *testing.T) {
 	}
 	send("bob", "DELETE /order?market=BTC-EUR&operatorId=1&clientOrderId="+named).ok(t)
 	send("bob", "DELETE /orders?operatorId=1").ok(t)
+	send("bob", "DELETE /atomic/orders?market=BTC-EUR&side=buy&operatorId=1").ok(t)
+	require.Equal(t, "[]", send("bob", "GET /stakingBalance").ok(t).body)
+	withdrawn := send("bob",
+		`POST /crypto/withdrawal {"asset":"BTC","network":"BTC","address":"bc1q","amount":"0.5"}`)
+	require.Equal(t, 201, withdrawn.status, withdrawn.body)
 	for i := range listed {
 		require.True(t, reached[&listed[i]], "%s %s was not walked", listed[i].Method, listed[i].Path)
 	}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -147,6 +148,47 @@ func (ex *Exchange) deleteOrders(c *door.Call) *exchange.Error {
 	}
 	c.More = ended.list(func(dst []byte, o *cancelledOrder) []byte { return o.append(dst, c) })
 	return nil
+}
+
+// deleteAtomicOrders is DELETE /atomic/orders (venue-facts 1.3): it cancels all open orders of the
+// account on one side of a market, or none of them in a halted market. Each cancel may fire
+// triggers by the best price. So orders that wait for their triggers go first, then the resting
+// ones from the worst price to the best: the best price moves when none of them is left.
+func (ex *Exchange) deleteAtomicOrders(c *door.Call) *exchange.Error {
+	m := ex.catalog.MarketNamed(c.Text("market"))
+	if refused := exchange.CheckCancel(m); refused != nil {
+		return refused
+	}
+	var open []*record
+	for r := ex.caller(c).recordsOf(m.ID).open.oldest; r != nil; r = r.links[byState].newer {
+		if ex.orderOf(r).Side.String() == c.Text("side") {
+			open = append(open, r)
+		}
+	}
+	slices.SortStableFunc(open, func(a, b *record) int { return worseFirst(ex.orderOf(a), ex.orderOf(b)) })
+	ended := new(snapshot[cancelledOrder])
+	for _, r := range open {
+		if refused := ex.cancel(c, r); refused != nil {
+			return refused
+		}
+		*ended.add() = cancelledOrder{m, ex.orderOf(r).ExchangeID}
+	}
+	c.More = ended.list(func(dst []byte, o *cancelledOrder) []byte { return o.append(dst, c) })
+	return nil
+}
+
+// worseFirst sorts open orders of one side: those that wait for their triggers first, then from
+// the worst price to the best.
+func worseFirst(a, b *market.Order) int {
+	switch waits, other := a.Status == market.StatusAwaitingTrigger, b.Status == market.StatusAwaitingTrigger; {
+	case waits && !other:
+		return -1
+	case other && !waits:
+		return 1
+	case a.Side == market.Buy:
+		return cmp.Compare(a.Price, b.Price)
+	}
+	return cmp.Compare(b.Price, a.Price)
 }
 
 // cancelledOrder is an element of the answer of DELETE /orders.

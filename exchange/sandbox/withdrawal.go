@@ -2,10 +2,14 @@ package sandbox
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
@@ -24,46 +28,113 @@ const maxAddress = 128
 // checks come in this order: internal (205), amount (205, 429, 210), address (412, of a bank 409)
 // and paymentId (205), the asset's status (410), its minimum (406), the balance (408).
 func (ex *Exchange) postWithdrawal(c *door.Call) *exchange.Error {
+	if c.Flag("internal", false) {
+		return exchange.Invalid("internal")
+	}
 	v := ex.assetNamed(c.Text("symbol"))
-	amount, refused := v.checkWithdrawal(c)
+	t, refused := ex.startWithdrawal(c, v, c.Flag("addWithdrawalFee", false), "paymentId", uuid.Nil)
 	if refused != nil {
 		return refused
 	}
-	total := amount
-	if c.Flag("addWithdrawalFee", false) {
-		var err error
-		if total, err = market.Add(amount, v.withdrawalFee); err != nil {
-			return exchange.ErrCode(exchange.CodeAmountTooLarge)
-		}
-	}
-	balance := ex.venue.BalanceOf(ex.caller(c).id, v.ID)
-	switch {
-	case !v.open():
-		return exchange.ErrCode(410)
-	case amount < v.withdrawalMin || total <= v.withdrawalFee:
-		return exchange.ErrCode(406)
-	case total > balance.Total-balance.Held:
-		return exchange.ErrCode(408)
-	}
-	ex.withdraw(ex.caller(c), v, total, c.Text("address"), c.Text("paymentId"), c.Now)
 	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Key("success")
 	w.Dst = append(w.Dst, "true"...)
 	w.Text("symbol", v.Symbol)
-	w.Fixed("amount", int64(total), v.Digits)
+	w.Fixed("amount", int64(t.Amount+t.Fee), v.Digits)
 	w.Close('}')
 	c.Out = w.Dst
 	return nil
 }
 
-// checkWithdrawal reads the amount and makes the checks that need no state of the exchange.
-func (v *assetRules) checkWithdrawal(c *door.Call) (market.Money, *exchange.Error) {
-	if c.Flag("internal", false) {
-		return 0, exchange.Invalid("internal")
+// The bounds of an idempotencyKey (websocket-facts 8).
+const (
+	minIdempotencyKey = 5
+	maxIdempotencyKey = 50
+)
+
+// postCryptoWithdrawal answers POST /crypto/withdrawal (venue-facts 1.4) with 201. Names and types
+// of the members are the facts'; the rest is inferred: the fee comes on top unless
+// deductFeeFromAmount is true, the answer's amount is what arrives, a bank's asset and an unknown
+// network are 205, and the other checks are those of POST /withdrawal. An idempotencyKey names the
+// withdrawal: the same one again answers the first withdrawal while the account's list has it.
+func (ex *Exchange) postCryptoWithdrawal(c *door.Call) *exchange.Error {
+	v, network := ex.assetNamed(c.Text("asset")), c.Text("network")
+	switch {
+	case v.fiat:
+		return exchange.Invalid("asset")
+	case !slices.Contains(v.config.networks(v.Symbol), network):
+		return exchange.Invalid("network")
 	}
+	var id uuid.UUID
+	if key := c.Text("idempotencyKey"); c.Has("idempotencyKey") {
+		if n := utf8.RuneCountInString(key); n < minIdempotencyKey || n > maxIdempotencyKey {
+			return exchange.Invalid("idempotencyKey")
+		}
+		id = uuid.NewSHA1(uuid.Nil, []byte(ex.caller(c).name+" withdraws "+key))
+	}
+	at := slices.IndexFunc(ex.caller(c).withdrawals, func(t *transfer) bool { return id != uuid.Nil && t.ID == id })
+	var t *transfer
+	if at >= 0 {
+		t = ex.caller(c).withdrawals[at]
+	} else {
+		var refused *exchange.Error
+		if t, refused = ex.startWithdrawal(c, v, !c.Flag("deductFeeFromAmount", false), "memo", id); refused != nil {
+			return refused
+		}
+	}
+	w := wire.Writer{Dst: c.Out}
+	w.Open('{')
+	w.ID("id", t.ID)
+	w.Text("asset", ex.assets[t.Asset-1].Symbol)
+	w.Text("network", network)
+	w.Text("address", t.Address)
+	w.Fixed("amount", int64(t.Amount), ex.assets[t.Asset-1].Digits)
+	w.Fixed("fee", int64(t.Fee), ex.assets[t.Asset-1].Digits)
+	w.Text("createdAt", c.Skewed(t.Listed).Std().UTC().Format(isoMillis))
+	w.Close('}')
+	c.Out, c.Status = w.Dst, http.StatusCreated
+	return nil
+}
+
+// startWithdrawal checks a withdrawal and takes it from the balance, with the fee on top of its
+// amount or inside. note is the parameter beside the address. The withdrawal gets an id, or the
+// next one.
+func (ex *Exchange) startWithdrawal(c *door.Call, v *assetRules, onTop bool, note string,
+	id uuid.UUID) (*transfer, *exchange.Error) {
+	amount, refused := v.checkWithdrawal(c, note)
+	if refused != nil {
+		return nil, refused
+	}
+	total := amount
+	if onTop {
+		var err error
+		if total, err = market.Add(amount, v.withdrawalFee); err != nil {
+			return nil, exchange.ErrCode(exchange.CodeAmountTooLarge)
+		}
+	}
+	balance := ex.venue.BalanceOf(ex.caller(c).id, v.ID)
+	switch {
+	case !v.open():
+		return nil, exchange.ErrCode(410)
+	case amount < v.withdrawalMin || total <= v.withdrawalFee:
+		return nil, exchange.ErrCode(406)
+	case total > balance.Total-balance.Held:
+		return nil, exchange.ErrCode(408)
+	}
+	if id == uuid.Nil {
+		id = ex.nextID()
+	}
+	t := &transfer{ID: id, Account: ex.caller(c).id, Asset: v.ID, Amount: total - v.withdrawalFee,
+		Fee: v.withdrawalFee, Address: c.Text("address"), PaymentID: c.Text(note), Listed: c.Now}
+	ex.withdraw(ex.caller(c), v, t)
+	return t, nil
+}
+
+// checkWithdrawal reads the amount and makes the checks that need no state of the exchange.
+func (v *assetRules) checkWithdrawal(c *door.Call, note string) (market.Money, *exchange.Error) {
 	amount, refused := v.amount(c.Text("amount"))
-	address, payment := c.Text("address"), c.Text("paymentId")
+	address, payment := c.Text("address"), c.Text(note)
 	switch {
 	case refused != nil:
 		return 0, refused
@@ -74,26 +145,23 @@ func (v *assetRules) checkWithdrawal(c *door.Call) (market.Money, *exchange.Erro
 	case !v.fiat && !validAddress(address):
 		return 0, exchange.ErrCode(412, strings.ToLower(v.Symbol))
 	case payment != "" && !validAddress(payment):
-		return 0, exchange.Invalid("paymentId")
+		return 0, exchange.Invalid(note)
 	}
 	return amount, nil
 }
 
-// withdraw takes total from the balance and sends total less the fee. The caller has checked the
-// balance.
-func (ex *Exchange) withdraw(a *account, v *assetRules, total market.Money, address, payment string, at market.Time) {
+// withdraw takes a transfer's amount and fee from the balance and begins it. The caller has checked
+// the balance.
+func (ex *Exchange) withdraw(a *account, v *assetRules, t *transfer) {
+	total := t.Amount + t.Fee
 	if err := ex.transfer(a.id, v.ID, -total); err != nil {
 		panic(fmt.Sprintf("sandbox: withdraw %d of %s from %s: %s", total, v.Symbol, a.name, err))
 	}
-	t := &transfer{
-		ID: ex.nextID(), Account: a.id, Asset: v.ID, Amount: total - v.withdrawalFee, Fee: v.withdrawalFee,
-		Address: address, PaymentID: payment, Listed: at,
-	}
-	ex.startStage(t, transferAwaitingProcessing, at)
+	ex.startStage(t, transferAwaitingProcessing, t.Listed)
 	a.withdrawals = ex.list(a.withdrawals, t, &a.withdrawalsListed)
 	ex.addTransaction(a, transaction{
-		ID: t.ID, At: at, Type: typeWithdrawal, Sent: share{v.ID,
-			total}, Fees: market.ValueOf(int64(t.Fee)), FeesAsset: v.ID, Address: address,
+		ID: t.ID, At: t.Listed, Type: typeWithdrawal, Sent: share{v.ID,
+			total}, Fees: market.ValueOf(int64(t.Fee)), FeesAsset: v.ID, Address: t.Address,
 	})
 }
 

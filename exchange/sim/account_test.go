@@ -92,4 +92,7 @@ func (s *stage) end() {
 	if n := s.open().Ambiguous(); n > 0 {
 		fmt.Fprintf(&s.heard, "ambiguous candles %d\n", n)
 	}
+	if c := s.open().Counts(); c != (QueueCounts{}) {
+		fmt.Fprintf(&s.heard, "counts %+v\n", c)
+	}
 }

@@ -6,7 +6,7 @@ import "github.com/tidemark-trading/tidemark/market"
 // opening price; trading executes the entries that the price reached in the meantime.
 func (v *Venue) status(ev *market.Event) {
 	b := &v.books[ev.Market]
-	b.time = ev.At
+	b.time, b.times[0] = ev.At, ev.At
 	b.market.Status = ev.Status
 	if b.bids != nil && ev.Status == market.Trading {
 		v.uncross(b, 0) // orders of an auction that was never matched

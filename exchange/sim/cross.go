@@ -14,6 +14,7 @@ type offer struct {
 	amount  market.Qty
 	resting *order // nil: the house
 	place   int    // of the house's level
+	rung    *rung  // a level of a recorded book
 }
 
 // opposite returns the side that a taker takes from.
@@ -33,6 +34,14 @@ func (v *Venue) offered(b *book, taker market.Side) offer {
 		return house
 	}
 	return offer{price: l.price, amount: l.first.AmountRemaining, resting: l.first}
+}
+
+// firstOffer is offered, or of a market that stands in a recorded book its best level.
+func (v *Venue) firstOffer(b *book, taker market.Side) offer {
+	if b.shown != nil {
+		return b.shown.offered(taker)
+	}
+	return v.offered(b, taker)
 }
 
 // ahead reports whether a taker meets a resting order before the house's level at a price, 0 for
@@ -98,6 +107,12 @@ func (v *Venue) meet(b *book, o *order, at *offer) bool {
 	taking := deal{price: at.price, amount: amount, taker: true}
 	if err := v.computeDeal(b, o, &taking); err != nil || v.room(b, o) == 0 {
 		v.end(b, o, market.StatusExpired, 0)
+		return true
+	}
+	if at.rung != nil {
+		b.filled++
+		at.rung.own += amount
+		v.applyDeal(b, o, &taking)
 		return true
 	}
 	if at.resting == nil {

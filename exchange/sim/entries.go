@@ -48,6 +48,18 @@ func (l *entries) nearest(yield func(e *entry) bool) {
 	}
 }
 
+// best returns the limit order with the best price, the oldest of it: a missed one may stand behind
+// others. Without entries it is nil.
+func (l *entries) best() (best *entry) {
+	for e := range l.nearest {
+		if best == nil || e.order.Price != best.order.Price && crosses(e.order.Side, e.order.Price, best.order.Price) ||
+			e.order.Price == best.order.Price && e.sequence < best.sequence {
+			best = e
+		}
+	}
+	return best
+}
+
 // block returns a block by its number; the last one is near.
 func (l *entries) block(number int) *[]entry {
 	if number == len(l.far) {

@@ -14,6 +14,7 @@ type book struct {
 	bid    market.Price // seen on a ticker; 0: made from the path and the spread
 	ask    market.Price
 	time   market.Time // of the path, as far as it has been walked
+	stands bool        // the latest movement was a ticker or a trade: its price stands until the next one
 
 	movement int64 // the latest Advance that moved it
 
@@ -30,17 +31,21 @@ type book struct {
 	notified [2]market.Price // the watched prices of the latest events in this movement; 0: none
 	leg      int             // the point that the path is walking to
 
-	candle      market.Candle
-	points      [4]market.Price
-	times       [4]market.Time
-	volume      market.Qty // the part of the candle's volume that own orders may still take
-	takers      []*order   // arrived, not yet matched
-	spareTakers []*order
-	met         []*order        // triggers of a Book that are met and have not fired yet
-	bids, asks  *depth          // of a Book: limit orders that rest; the ladders have triggers alone
-	liquidity   liquidityAnchor // of a Book
-	lowHit      bool            // an own order waits within the candle below its open …
-	topHit      bool            // … and one above: the candle is ambiguous
+	candle         market.Candle
+	points         [4]market.Price
+	times          [4]market.Time
+	volume         market.Qty // the part of the candle's volume that own orders may still take
+	takers         []*order   // arrived, not yet matched
+	spareTakers    []*order
+	missing        market.Rate     // Config.MissProbability, or that of MissTouches
+	missed         []*order        // that a price has touched in this movement without filling them
+	met            []*order        // triggers of a Book that are met and have not fired yet
+	bids, asks     *depth          // of a Book: limit orders that rest; the ladders have triggers alone
+	liquidity      liquidityAnchor // of a Book
+	lowHit         bool            // an own order waits within the candle below its open …
+	topHit         bool            // … and one above: the candle is ambiguous
+	tradesRecorded bool            // a trade has come: a ticker's last price is not one more
+	shown          *shown          // the recorded book; nil: the path alone
 }
 
 // ladder is the orders that wait for the price on one side of it: limit orders that fill there, and
@@ -149,6 +154,11 @@ func (b *book) sooner(l *ladder, o *order, p market.Price) *order {
 		return o
 	}
 	resting := first.first
+	if resting.missed && p == first.price {
+		if resting = first.unmissed(); resting == nil {
+			return o
+		}
+	}
 	if o == nil || o.level == first.price && resting.sequence < o.sequence || o.level != first.price &&
 		(o.level < first.price) == l.down {
 		return resting
@@ -170,7 +180,7 @@ func (b *book) side(o *order) *ladder {
 
 // rest enters an order into its ladder, as a limit order or as a waiting trigger.
 func (v *Venue) rest(b *book, o *order) {
-	o.resting = true
+	o.resting, o.missed = true, false
 	switch waits := waitsForTrigger(&o.Order); {
 	case waits:
 		o.level = v.fireLevel(b, &o.Order)
@@ -179,6 +189,10 @@ func (v *Venue) rest(b *book, o *order) {
 		if b.bids != nil {
 			b.queue(o).add(o)
 			return
+		}
+		o.rank = nil
+		if b.shown != nil {
+			v.joinQueue(b, o)
 		}
 	}
 	b.enter(b.side(o), o)

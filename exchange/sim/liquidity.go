@@ -52,11 +52,28 @@ func (v *Venue) fillCrossed(b *book) {
 		return
 	}
 	for _, side := range [...]*depth{b.bids, b.asks} {
-		for l := side.first; v.err == nil && l != nil &&
-			crosses(l.first.Side, l.price, b.liquidity.quoted[l.first.Side-1]); l = side.first {
-			v.execute(b, l.first, false)
+		for o := b.crossedBy(side); v.err == nil && o != nil; o = b.crossedBy(side) {
+			if b.missing == 0 || !v.misses(b, o) {
+				v.carry(b, o, false)
+			}
 		}
 	}
+}
+
+// crossedBy is the first order of a side that the quote of the house has reached or passed, or nil.
+func (b *book) crossedBy(side *depth) *order {
+	l := side.first
+	if l == nil {
+		return nil
+	}
+	quoted := b.liquidity.quoted[l.first.Side-1]
+	switch {
+	case !crosses(l.first.Side, l.price, quoted):
+		return nil
+	case quoted == l.price:
+		return l.unmissed()
+	}
+	return l.first
 }
 
 // anchorAt moves the house to another price and refills its levels.

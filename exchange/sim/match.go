@@ -237,9 +237,17 @@ func (v *Venue) take(b *book, o *order, price market.Price) {
 	if o.Done() { // ended by another order of the same moment
 		return
 	}
-	if b.bids != nil {
+	switch {
+	case b.bids != nil:
 		v.takeBook(b, o)
 		return
+	case b.shown != nil:
+		v.takeShown(b, o)
+		return
+	}
+	if v.config.LimitFill == Queue && !o.weighed {
+		o.weighed = true
+		v.counts.Blind++
 	}
 	offered := v.quote(b, o.Side, price)
 	matches := !o.Type.HasPrice() || crosses(o.Side, o.Price, offered)
@@ -335,6 +343,11 @@ func (v *Venue) quote(b *book, side market.Side, price market.Price) market.Pric
 	switch {
 	case b.bids != nil:
 		if best := v.offered(b, side).price; best != 0 {
+			return best
+		}
+		return price
+	case b.shown != nil:
+		if best := b.shown.offered(side).price; best != 0 {
 			return best
 		}
 		return price

@@ -12,9 +12,11 @@ func (v *Venue) candles(group []market.Candle) {
 	for i := range group {
 		c := &group[i]
 		b := &v.books[c.Market]
-		quiet := b.inQuietRange(c) || b.waiting == 0 && b.quiet(c) && !b.watch.Open
+		quiet := b.inQuietRange(c) || b.waiting == 0 && b.quiet(c) && !b.watch.Open && b.shown == nil
 		if quiet && !v.follows(b) && !v.rings {
-			b.last = c.Close
+			if b.last = c.Close; b.stands { // the quote is older than the candle
+				b.bid, b.ask, b.stands = 0, 0, false
+			}
 			continue
 		}
 		calm = calm && quiet
@@ -70,7 +72,10 @@ func (v *Venue) follows(b *book) bool {
 // open has been matched.
 func (v *Venue) begin(b *book, c *market.Candle) {
 	b.candle = *c
-	b.bid, b.ask = 0, 0
+	b.bid, b.ask, b.stands = 0, 0, false
+	if b.shown != nil {
+		v.hide(b)
+	}
 	end := c.End()
 	third := (end - c.Start) / 3
 	b.times[0], b.times[1], b.times[2], b.times[3] = c.Start, c.Start+third, c.Start+2*third, end

@@ -34,10 +34,13 @@ func (b *book) quiet(c *market.Candle) bool {
 		(b.bids == nil || !b.reachedInBook(&b.below, c.Low) && !b.reachedInBook(&b.above, c.High))
 }
 
-// setQuietRange computes the prices that QuietRange returns.
+// setQuietRange ends a movement: it computes the prices that QuietRange returns.
 func (b *book) setQuietRange() {
+	if len(b.missed) > 0 {
+		b.forgetMissed()
+	}
 	b.quietLow = math.MinInt64
-	if b.waiting > 0 || b.bids != nil {
+	if b.waiting > 0 || b.bids != nil || b.shown != nil {
 		b.quietLow = math.MaxInt64
 	}
 	b.quietLow, b.quietHigh = max(b.quietLow, b.below.level), b.above.level

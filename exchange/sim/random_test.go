@@ -68,6 +68,7 @@ func (w *world) settings(plain bool) {
 		"latency")
 	w.fees.Maker = market.Rate(rapid.Int64Range(-10_000, 300_000).Draw(t, "maker"))
 	w.fees.Taker = market.Rate(rapid.Int64Range(0, 300_000).Draw(t, "taker"))
+	w.config.MissProbability = rapid.SampledFrom([]market.Rate{0, 0, 50_000_000}).Draw(t, "missed touches")
 	if rapid.Bool().Draw(t, "cap") {
 		w.config.VolumeShare = market.Rate(rapid.Int64Range(1, 100_000_000).Draw(t, "share"))
 	}

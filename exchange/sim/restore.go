@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Resting is the whole state of an open order at a venue with a Book, between two commands.
+// Resting is the whole state of an open order, between two commands.
 type Resting struct {
 	Order      market.Order
 	Settlement exchange.Settlement
@@ -24,9 +24,9 @@ func (v *Venue) Snapshot(id market.OrderID) (Resting, bool) {
 	return Resting{Order: o.Order, Settlement: o.settlement, Sequence: o.sequence, Aside: o.aside}, true
 }
 
-// Restore puts an open order of another venue's Snapshot into a Book, at its old place; the sink
-// gets no event. Restore accounts and balances first, and of the orders at one price the one with
-// the lowest Sequence first. An order that cannot exist is an error, and the venue is unchanged.
+// Restore puts an open order of another venue's Snapshot at its old place; the sink gets no event.
+// Restore accounts and balances first, and of the orders at one price the one with the lowest
+// Sequence first. An order that cannot exist is an error, and the venue is unchanged.
 func (v *Venue) Restore(a AccountID, r *Resting) error {
 	if err := v.restorable(a, r); err != nil {
 		return fmt.Errorf("restore order %d: %w", r.Order.ID, err)
@@ -51,8 +51,8 @@ func (v *Venue) restorable(a AccountID, r *Resting) error {
 	if a < 0 || int(a) >= len(v.accounts) {
 		return fmt.Errorf("there is no account %d", a)
 	}
-	if o.Market == 0 || int(o.Market) >= len(v.books) || v.books[o.Market].bids == nil {
-		return fmt.Errorf("there is no market %d with a book", o.Market)
+	if o.Market == 0 || int(o.Market) >= len(v.books) {
+		return fmt.Errorf("there is no market %d", o.Market)
 	}
 	b := &v.books[o.Market]
 	switch balance := v.accounts[a].balances; {
@@ -71,7 +71,7 @@ func (v *Venue) restorable(a AccountID, r *Resting) error {
 		balance[o.OnHoldCurrency].Total-balance[o.OnHoldCurrency].Held < o.OnHold:
 		return fmt.Errorf("it holds %d of asset %d, more than there is", o.OnHold, o.OnHoldCurrency)
 	}
-	if !waitsForTrigger(o) && !r.Aside {
+	if !waitsForTrigger(o) && !r.Aside && b.bids != nil {
 		if last := b.queueAt(o.Side, o.Price); last != nil && last.sequence >= r.Sequence {
 			return fmt.Errorf("sequence %d stands behind %d of order %d", r.Sequence, last.sequence, last.ID)
 		}

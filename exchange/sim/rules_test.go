@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +18,9 @@ func titles(t *testing.T) map[string][]string {
 	between, err := filepath.Glob("testdata/book/*.txt")
 	require.NoError(t, err)
 	all := map[string][]string{}
-	for _, file := range append(files, between...) {
+	recorded, err := filepath.Glob("testdata/queue/*.txt")
+	require.NoError(t, err)
+	for _, file := range slices.Concat(files, between, recorded) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, scenario := range split(string(text)) {
@@ -49,8 +52,9 @@ func TestTheTableOfRulesNamesEveryScenario(t *testing.T) {
 	require.NoError(t, err)
 	all := titles(t)
 	named := map[string]bool{}
-	for _, row := range regexp.MustCompile("`((?:book/)?[a-z]+\\.txt)` ([^;|]+)").FindAllStringSubmatch(string(page),
-		-1) {
+	for _, row := range regexp.MustCompile("`((?:book/|queue/)?[a-z]+\\.txt)` ([^;|]+)").
+		FindAllStringSubmatch(string(page),
+			-1) {
 		file, beginning, found := row[1], strings.TrimSpace(row[2]), false
 		for _, title := range all[file] {
 			if strings.HasPrefix(title, beginning) {

@@ -134,7 +134,21 @@ func (s *stage) open() *Venue {
 func (s *stage) advance(ev *market.Event) {
 	ev.At = max(ev.At, s.now)
 	s.now = ev.At
+	if s.config.LimitFill == Queue {
+		s.arrive(ev.At - 1)
+	}
 	require.NoError(s.t, s.open().Advance(ev))
+}
+
+// arrive lets what is due up to a time arrive at the prices that stand.
+func (s *stage) arrive(until market.Time) {
+	for {
+		at, any := s.open().NextArrival()
+		if !any || at > until {
+			return
+		}
+		require.NoError(s.t, s.venue.Arrive(at))
+	}
 }
 
 // fail stops the scenario and shows the words that it does not understand.

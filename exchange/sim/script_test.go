@@ -14,6 +14,7 @@ import (
 //	market [NAME] tick 0.01 quantity 4 notional 2 minBase 0.1 minQuote 5 maxBase 9 maxQuote 900 maxOpen 2
 //	set spread 10bps | slippage 5bps | protection 10% | volume 20% | latency 20s
 //	set path olhc | fill through | rounding fill
+//	set fills 50% | seed 7              the chance that a touch fills a resting order
 //	fees MAKER TAKER                    e.g. fees 0.15% 0.25%
 //	balance EUR 1000
 //	watch below 95 | watch above 105    0 for none; "watch peak 105" rises with the prices that are told;
@@ -31,8 +32,10 @@ import (
 //	earlier COMMAND                     the command, of a timer, arrives at a later point of the same path
 //	restart                             the engine forgets what it waits for; a Book is made again, with its orders
 //	candle OPEN HIGH LOW CLOSE [vol V] [in MARKET]; several, joined by "|", close at one instant
-//	ticker LAST [BID ASK]               ten seconds after what was before, like a trade
-//	trade PRICE
+//	ticker LAST [BID ASK [BIDSIZE ASKSIZE]]  ten seconds after what was before, like a trade and a recorded book
+//	trade PRICE [AMOUNT [buy|sell]] [ago 5s]  the side is the taker's; ago: it happened so long before it arrives
+//	shows 99x5 98x3 | 101x2 [ago 5s]    a recorded book, bids and asks
+//	arrive                              what is on its way and due arrives
 //	status NAME [PRICE]                 PRICE: the opening price of an auction
 //	wait DURATION                       time passes and nothing else
 //	admin ID REASON                     the service itself cancels an order
@@ -76,10 +79,16 @@ func (s *stage) move(verb string, words []string) {
 		if len(words) > 1 {
 			ticker.Bid, ticker.Ask = s.price(words[1]), s.price(words[2])
 		}
+		if len(words) > 3 {
+			ticker.BidSize, ticker.AskSize = s.qty(words[3]), s.qty(words[4])
+		}
 		s.advance(&market.Event{At: s.now.Add(10 * time.Second), Kind: market.KindTicker, Market: 1, Ticker: ticker})
 	case "trade":
-		s.advance(&market.Event{At: s.now.Add(10 * time.Second), Kind: market.KindTrade, Market: 1,
-			Trade: &market.Trade{Market: 1, Price: s.price(words[0])}})
+		s.trade(words)
+	case "shows":
+		s.shows(words)
+	case "arrive":
+		s.arrive(s.now)
 	case "status":
 		s.status(words)
 	case "wait":
@@ -92,6 +101,46 @@ func (s *stage) move(verb string, words []string) {
 		s.fail("unknown word ", verb)
 	}
 }
+
+// ago cuts "ago DURATION" off a line that arrives in ten seconds, and returns both times.
+func (s *stage) ago(words []string) (rest []string, at, happened market.Time) {
+	at = s.now.Add(10 * time.Second)
+	n := len(words) - 2
+	if n < 0 || words[n] != "ago" {
+		return words, at, at
+	}
+	return words[:n], at, at - market.Time(s.duration(words[n+1]))
+}
+
+func (s *stage) trade(words []string) {
+	words, at, happened := s.ago(words)
+	t := &market.Trade{Market: 1, Price: s.price(words[0])}
+	if len(words) > 1 {
+		t.Amount, t.Time = s.qty(words[1]), happened
+	}
+	if len(words) > 2 {
+		t.Side = parsed(market.ParseSide(words[2]))
+	}
+	s.advance(&market.Event{At: at, Kind: market.KindTrade, Market: 1, Trade: t})
+}
+
+// shows moves the market by a recorded book.
+func (s *stage) shows(words []string) {
+	words, at, happened := s.ago(words)
+	book := &market.OrderBook{Market: 1, Time: happened}
+	side := &book.Bids
+	for _, word := range words {
+		if word == "|" {
+			side = &book.Asks
+			continue
+		}
+		price, amount, _ := strings.Cut(word, "x")
+		*side = append(*side, market.Level{Price: s.price(price), Amount: s.qty(amount)})
+	}
+	s.advance(&market.Event{At: at, Kind: market.KindBook, Market: 1, Book: book})
+}
+
+func (s *stage) qty(text string) market.Qty { return parsed(s.catalog.Market(1).ParseQty(text)) }
 
 func (s *stage) status(words []string) {
 	ev := market.Event{Kind: market.KindMarketStatus, Market: 1, Status: parsed(market.ParseMarketStatus(words[0]))}
@@ -184,6 +233,10 @@ func (s *stage) set(name, value string) {
 		s.config.Path = parsed(ParsePath(value))
 	case "fill":
 		s.config.LimitFill = parsed(ParseLimitFill(value))
+	case "fills":
+		s.config.MissProbability = market.Rate(market.Pow10(market.RateDigits)) - s.rate(value)
+	case "seed":
+		s.config.MissSeed = uint64(s.id(value))
 	case "rounding":
 		s.config.FeeRounding = parsed(exchange.ParseFeeRounding(value))
 	default:

@@ -38,7 +38,11 @@ func (v *Venue) crossing(b *book, o *order, best market.Price) *order {
 	if o.Side == market.Sell {
 		l = &b.below
 	}
-	if next := l.limits.next(); next != nil && crosses(o.Side, best, next.order.Price) {
+	next := l.limits.next()
+	if len(b.missed) > 0 {
+		next = l.limits.best()
+	}
+	if next != nil && crosses(o.Side, best, next.order.Price) {
 		return next.order
 	}
 	return nil

@@ -20,6 +20,7 @@ type twin struct {
 	place  map[market.OrderID]int64
 	last   market.Price
 	trades []string
+	missed func(id market.OrderID) bool // by a touch in this candle
 }
 
 // TestDumbTwinTradesTheSame gives both venues the same commands and candles.
@@ -54,16 +55,19 @@ type pair struct {
 
 func newPair(t *rapid.T) *pair {
 	p := &pair{dumb: twin{place: map[market.OrderID]int64{}}}
+	config := Config{MissSeed: rapid.Uint64().Draw(t, "seed"),
+		MissProbability: rapid.SampledFrom([]market.Rate{0, 50_000_000, 100_000_000}).Draw(t, "missed touches")}
 	catalog := &market.Catalog{}
 	for _, symbol := range [...]string{"EUR", "BTC"} {
 		must(catalog.AddAsset(symbol, 2))
 	}
 	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", Rules: market.Rules{QuantityDecimals: 2}}))
-	p.venue = New(catalog, Config{}, func(ev *market.Event) {
+	p.venue = New(catalog, config, func(ev *market.Event) {
 		for _, f := range ev.Fills {
 			p.clever = append(p.clever, trade(f.Order, f.Amount, f.Price, f.Taker))
 		}
 	})
+	p.dumb.missed = func(id market.OrderID) bool { return p.venue.drawMiss(&p.venue.books[1], id) }
 	for asset := market.AssetID(1); asset <= 2; asset++ {
 		require.NoError(t, p.venue.Deposit(asset, 1e12)) // no order is ever too dear
 	}
@@ -74,11 +78,16 @@ func trade(id market.OrderID, amount market.Qty, price market.Price, taker bool)
 	return fmt.Sprintf("order %d: %d @ %d, taker %t", id, amount, price, taker)
 }
 
-func (p *pair) candle(t *rapid.T) {
+func randomCandle(t *rapid.T, start market.Time) market.Candle {
 	price := func(label string) market.Price { return market.Price(rapid.Int64Range(80, 120).Draw(t, label)) }
-	c := market.Candle{Open: price("open"), Close: price("close"), Start: p.now, Market: 1, Interval: market.Interval1m}
+	c := market.Candle{Open: price("open"), Close: price("close"), Start: start, Market: 1, Interval: market.Interval1m}
 	c.High = max(c.Open, c.Close) + market.Price(rapid.IntRange(0, 8).Draw(t, "above"))
 	c.Low = min(c.Open, c.Close) - market.Price(rapid.IntRange(0, 8).Draw(t, "below"))
+	return c
+}
+
+func (p *pair) candle(t *rapid.T) {
+	c := randomCandle(t, p.now)
 	p.now = p.now.Add(time.Minute)
 	require.NoError(t, p.venue.Advance(&market.Event{At: p.now, Kind: market.KindCandles, Candles: []market.Candle{c}}))
 	p.dumb.candle(&c, p.commands)
@@ -219,7 +228,7 @@ func (d *twin) walk(to market.Price) {
 	}
 	for {
 		for o := d.reached(falling); o != nil; o = d.reached(falling) {
-			d.happen(o, levelOf(o))
+			d.happen(o, waitedFor(o))
 		}
 		if d.last == to {
 			return
@@ -228,8 +237,20 @@ func (d *twin) walk(to market.Price) {
 	}
 }
 
-// level is the price that an order waits for.
-func levelOf(o *market.Order) market.Price { return max(o.Price, o.TriggerAmount) }
+// waitedFor is the price that an order waits for.
+func waitedFor(o *market.Order) market.Price { return max(o.Price, o.TriggerAmount) }
+
+// levelOf is the price at which something happens to an order: a limit order that touches miss in
+// this candle needs a price beyond its own.
+func (d *twin) levelOf(o *market.Order) market.Price {
+	switch {
+	case o.Type != market.TypeLimit || !d.missed(o.ID):
+		return waitedFor(o)
+	case o.Side == market.Buy:
+		return o.Price - 1
+	}
+	return o.Price + 1
+}
 
 // waitsBelow reports whether a falling price brings the order about.
 func waitsBelow(o *market.Order) bool { return (o.Type == market.TypeLimit) == (o.Side == market.Buy) }
@@ -237,16 +258,24 @@ func waitsBelow(o *market.Order) bool { return (o.Type == market.TypeLimit) == (
 // met reports whether the price has come to what the order waits for.
 func (d *twin) met(o *market.Order) bool {
 	if waitsBelow(o) {
-		return d.last <= levelOf(o)
+		return d.last <= waitedFor(o)
 	}
-	return d.last >= levelOf(o)
+	return d.last >= waitedFor(o)
+}
+
+// due reports whether the price has come to where something happens to a resting order.
+func (d *twin) due(o *market.Order) bool {
+	if waitsBelow(o) {
+		return d.last <= d.levelOf(o)
+	}
+	return d.last >= d.levelOf(o)
 }
 
 // reached returns the order that a falling or rising price meets first, the oldest at a price; nil
 // where it meets none.
 func (d *twin) reached(falling bool) (first *market.Order) {
 	for _, o := range d.orders {
-		if waitsBelow(o) != falling || !d.met(o) {
+		if waitsBelow(o) != falling || !d.due(o) {
 			continue
 		}
 		if first == nil || d.sooner(o, first, falling) {
@@ -257,8 +286,8 @@ func (d *twin) reached(falling bool) (first *market.Order) {
 }
 
 func (d *twin) sooner(a, b *market.Order, falling bool) bool {
-	if levelOf(a) != levelOf(b) {
-		return (levelOf(a) > levelOf(b)) == falling
+	if x, y := d.levelOf(a), d.levelOf(b); x != y {
+		return (x > y) == falling
 	}
 	return d.place[a.ID] < d.place[b.ID]
 }

@@ -46,6 +46,16 @@ type Config struct {
 	Followed    []bool                             // by market.ID: markets whose paths Point gets; nil: none
 	Point       Point                              // gets the points of followed paths; may be nil
 
+	// MissProbability is the chance that a price which only touches a resting limit order does not
+	// fill it: one draw for each order and candle, a hash of MissSeed, the order's id and the
+	// candle's start. A price beyond the order fills it in any case. 0: every touch fills. Without
+	// effect with LimitFill Through, which knows no touch.
+	MissProbability market.Rate
+	MissSeed        uint64
+	// DrawEvery is the span whose tickers and trades share a draw, as the prices of a candle do; 0:
+	// each movement has its own.
+	DrawEvery market.Duration
+
 	// PlacementLimit cancels a limit order that is priced through the market by more than this
 	// (venue-facts 3.4); 0: off.
 	PlacementLimit market.Rate
@@ -110,11 +120,14 @@ type LimitFill uint8
 const (
 	Touch   LimitFill = iota // when the price reaches it
 	Through                  // when the price trades beyond it
+	// When recorded trades have used up what stood before it in the recorded book (queue.go); where
+	// there is no recorded book, Through.
+	Queue
 )
 
-var limitFills = [...]string{"touch", "through"}
+var limitFills = [...]string{"touch", "through", "queue"}
 
-// ParseLimitFill reads "touch" or "through".
+// ParseLimitFill reads "touch", "through" or "queue".
 func ParseLimitFill(text string) (LimitFill, error) {
 	for i, name := range limitFills {
 		if name == text {
@@ -166,6 +179,9 @@ type Venue struct {
 	public     market.Trade
 	fact       exchange.Facts
 	changed    market.Order
+
+	reached []share // scratch: own orders that a trade or a book reaches
+	counts  QueueCounts
 }
 
 // order is an order at the venue.
@@ -180,12 +196,16 @@ type life struct {
 	queue      *level     // of a Book, while it rests there
 	prev, next *order     // in that queue
 	shown      market.Qty // its part of the queue's total
+	rank       *rank      // while it rests in a recorded book
 	sequence   int64      // place in the queue: of the arrival, or of the last update
 
 	level      market.Price         // of its ladder entry while it rests; before, the path's price at arrival
 	resting    bool                 // has an entry: as a limit order or as a waiting trigger
 	taking     bool                 // has a place among the book's takers
 	aside      bool                 // open, but neither resting nor taking until Release
+	weighed    bool                 // in QueueCounts.Orders
+	large      bool                 // in QueueCounts.Large
+	missed     bool                 // a price that only touches it does not fill it in this movement
 	exec       market.ExecutionType // the report to send when it comes to rest
 	settlement exchange.Settlement
 }
@@ -224,6 +244,9 @@ func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venu
 	for _, m := range catalog.Markets() {
 		b := &v.books[m.ID]
 		b.market = m
+		if config.LimitFill == Touch {
+			b.missing = config.MissProbability
+		}
 		b.below, b.above = newLadder(true), newLadder(false)
 		v.makeBook(b)
 		b.setQuietRange()
@@ -238,6 +261,14 @@ func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venu
 // Redirect sends the venue's events and points elsewhere: a copied venue must not go on telling the
 // receivers of the original.
 func (v *Venue) Redirect(sink func(*market.Event), point Point) { v.sink, v.config.Point = sink, point }
+
+// Watch takes the place of Config.Watches: those of another engine, over the same account.
+func (v *Venue) Watch(watches []market.Watch) {
+	v.config.Watches = watches
+	for i := range v.books {
+		v.books[i].watch = &watches[i]
+	}
+}
 
 // Trim gives up the memory that is kept for later orders and commands, before a copy is made of the
 // venue.
@@ -341,9 +372,9 @@ func (v *Venue) bookOf(c *market.Command) *book {
 	return &v.books[1] // an unknown order: any book can refuse it
 }
 
-// Advance moves markets: by candles (of one instant, one per market), a ticker, a trade, or a
-// market's status. It lets commands arrive and orders fill on the way, and returns the first
-// arithmetic error; after one, the venue stands still.
+// Advance moves markets: by candles (of one instant, one per market), a ticker, a trade, a recorded
+// book, or a market's status. It lets commands arrive and orders fill on the way, and returns the
+// first arithmetic error; after one, the venue stands still.
 func (v *Venue) Advance(ev *market.Event) error {
 	v.movement++
 	v.recycle()
@@ -364,10 +395,22 @@ func (v *Venue) advanceOther(ev *market.Event) {
 		b := &v.books[ev.Ticker.Market]
 		b.bid, b.ask = ev.Ticker.Bid, ev.Ticker.Ask
 		b.follow(b.bid, b.ask)
-		v.jump(ev.Ticker.Market, ev.Ticker.Last, ev.At, false)
+		if b.shown != nil {
+			v.tickInQueue(b, ev.Ticker, ev.At)
+		}
+		if !v.skipQuote(b, ev.Ticker, ev.At) {
+			v.jump(ev.Ticker.Market, ev.Ticker.Last, ev.At, false)
+		}
 	case market.KindTrade:
-		v.books[ev.Trade.Market].endQuote(ev.Trade.Price)
+		b := &v.books[ev.Trade.Market]
+		b.endQuote(ev.Trade.Price)
+		b.tradesRecorded = true
+		if b.shown != nil {
+			v.tradeInQueue(b, ev.Trade, ev.At)
+		}
 		v.jump(ev.Trade.Market, ev.Trade.Price, ev.At, true)
+	case market.KindBook:
+		v.showBook(&v.books[ev.Book.Market], ev.Book, ev.At)
 	case market.KindMarketStatus:
 		v.status(ev)
 		v.books[ev.Market].setQuietRange()
@@ -468,7 +511,7 @@ func (v *Venue) newOrder() *order {
 //
 //go:noinline
 func (v *Venue) moreOrders() {
-	slab := make([]order, 64)
+	slab := make([]order, min(64, 8+2*cap(v.spare)))
 	for i := range slab {
 		v.spare = append(v.spare, &slab[len(slab)-1-i])
 	}

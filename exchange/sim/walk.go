@@ -91,7 +91,7 @@ func (b *book) reachedEntry(l *ladder, p market.Price) *order {
 		return b.sooner(l, nil, p)
 	}
 	limit, trigger := l.within(l.limits.next(), p), b.reachedTrigger(l, p)
-	if b.volume <= 0 {
+	if b.volume <= 0 || b.shown != nil {
 		limit = nil
 	}
 	switch {
@@ -129,6 +129,14 @@ func afterTrades(trigger, limit *entry) bool {
 // order then fills at the price where that is better than its limit. In a Book the house takes it
 // at its limit in any case.
 func (v *Venue) execute(b *book, o *order, gap bool) {
+	if b.missing != 0 && !waitsForTrigger(&o.Order) && v.misses(b, o) {
+		return
+	}
+	v.carry(b, o, gap)
+}
+
+// carry is execute for an entry that is not missed.
+func (v *Venue) carry(b *book, o *order, gap bool) {
 	if waitsForTrigger(&o.Order) {
 		v.anchorAt(b, b.last)
 		v.fire(b, o, b.last)
@@ -236,6 +244,7 @@ func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bo
 	b.candle = market.Candle{Low: min(price, b.last), High: max(price, b.last)}
 	b.points[0], b.points[1] = b.last, price
 	b.times[0], b.times[1] = at, at
+	b.stands = true
 	b.volume = noCap
 	clear(b.notified[:])
 	v.active = v.active[:0]
@@ -243,6 +252,7 @@ func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bo
 	v.walk(b, 1)
 	v.anchorAt(b, price)
 	v.fillCrossed(b)
+	v.fillQuoted(b)
 	if traded && price == b.points[0] {
 		v.reach(b, false)
 	}

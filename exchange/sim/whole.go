@@ -34,7 +34,7 @@ func (v *Venue) endsUnfilled(b *book, o *order) bool {
 // leads past it: every other mode would reduce the order.
 func (v *Venue) fillsWhole(b *book, o *order) (whole bool, reason market.RestatementReason) {
 	t := trial{order: *o, funds: v.spendable(o)}
-	best := v.offered(b, o.Side).price
+	best := v.firstOffer(b, o.Side).price
 	for at := range v.offers(b, o.Side) {
 		if !o.accepts(at.price) {
 			break
@@ -44,6 +44,9 @@ func (v *Venue) fillsWhole(b *book, o *order) (whole bool, reason market.Restate
 				break
 			}
 			continue
+		}
+		if b.shown != nil && o.SelfTradePrevention != market.CancelOldest && v.crossing(b, o, at.price) != nil {
+			break
 		}
 		if reason := v.protection(o.Side, best, b.last, at.price); reason != 0 {
 			return false, reason
@@ -117,6 +120,9 @@ func (t *trial) sold(m *market.Market) bool {
 // offers yields all offers for a taker of that side: price by price, and at each price in the order
 // of arrival.
 func (v *Venue) offers(b *book, taker market.Side) iter.Seq[offer] {
+	if b.shown != nil {
+		return b.shown.offers(taker)
+	}
 	return func(yield func(offer) bool) {
 		house, side := v.liquidityFrom(b, taker, 0), b.opposite(taker)
 		for l := side.first; l != nil; l = side.next(l) {

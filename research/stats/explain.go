@@ -16,13 +16,20 @@ const (
 	FigureDSR
 	FigureSPA
 	FigureRealityCheck
+	FigurePlacebo
 	FigurePBO
 	FigureSlope
 	FigureLoss
+	FigureRank
 	FigureAdjusted
 	FigurePlateau
 	FigureBlock
 	FigureTries
+	FigureEfficiency
+	FigureShare
+	FigureDifference
+	FigureEvidence
+	FigureNotice
 	figures
 )
 
@@ -98,6 +105,10 @@ var explanations = [figures]Explanation{
 		"White 2000, A Reality Check for Data Snooping",
 		"As the p of SPA, but every bad set raises it.",
 		"A large value does not say that the search found nothing: sets that lose much hide one that earns."},
+	FigurePlacebo: {"p of the search (placebo)", []string{"PValue"},
+		"Wu 1986, Jackknife, Bootstrap and Other Resampling Methods: the wild bootstrap; our own use for searches",
+		"So large a share of the same searches on surrogates of the data, with nothing to find, do as well or better.",
+		"It does not say that an edge will last; a single long trend in the data counts as one."},
 	FigurePBO: {"overfitting (PBO)", []string{"PBO"},
 		"Bailey, Borwein, López de Prado & Zhu 2017, The Probability of Backtest Overfitting",
 		"In so large a share of splits, the winner of one half of the days is below the median set in the other half.",
@@ -110,6 +121,11 @@ var explanations = [figures]Explanation{
 		"Bailey, Borwein, López de Prado & Zhu 2017, The Probability of Backtest Overfitting",
 		"In so large a share of splits, the winner of one half loses money in the other half.",
 		"It does not say how much it loses; and in a rising market worthless sets earn, too."},
+	FigureRank: {"rank correlation of the halves", []string{"RankCorrelation"},
+		"Spearman 1904, The Proof and Measurement of Association between Two Things",
+		"One: the sets have the same order in both halves of the days; zero: the order of one says nothing of the " +
+			"other.",
+		"It does not say that the best sets earn: sets that are always bad have a lasting order, too."},
 	FigureAdjusted: {"adjusted p", []string{"Bonferroni", "Holm", "BHY"},
 		"Holm 1979; Benjamini & Yekutieli 2001, The Control of the False Discovery Rate",
 		"The p of one set, raised for the number of sets that were tested with it.",
@@ -122,8 +138,30 @@ var explanations = [figures]Explanation{
 		"Politis & White 2004, Automatic Block-Length Selection; Patton, Politis & White 2009",
 		"The days that resampling keeps together, on average, because returns depend on those before.",
 		"It does not say that longer links, such as a change of the market over years, are kept."},
-	FigureTries: {"tries", []string{"Distinct", "TrialsOf", "AdaptiveTrials", "Trials.Benchmark"},
+	FigureTries: {"tries", []string{"TrialsOf", "AdaptiveTrials", "Spread.Add", "Spread.Trials",
+		"Trials.Benchmark"},
 		"Bailey & López de Prado 2014, The Deflated Sharpe Ratio",
 		"The number of sets whose daily returns differ: sets that traded alike are one try.",
 		"Tries that were made elsewhere and not recorded are missing from it."},
+	FigureEfficiency: {"efficiency", []string{"WalkOf", "WindowsOf"},
+		"Pardo 2008, The Evaluation and Optimization of Trading Strategies",
+		"The growth of the stitched days divided by that of the winners in training, and the spread of the windows.",
+		"It is no grade: few windows leave it a wide spread, and without growth in sample it has no value."},
+	FigureShare: {"windows with profit", []string{"WalkOf", "WindowsOf"},
+		"Pardo 2008, The Evaluation and Optimization of Trading Strategies",
+		"So large a share of the windows ended out of sample with more than they began with.",
+		"It does not say how much they gained or lost; in a rising market worthless sets have such windows, too."},
+	FigureDifference: {"p of a difference", []string{"PairedDifference"},
+		"Politis & Romano 1994, The Stationary Bootstrap",
+		"So large a share of pairs of equally good runs differ at least as much, in either direction, by luck.",
+		"It does not say which run will do better, and it holds only if neither was chosen for its result."},
+	FigureEvidence: {"evidence against a promise", []string{"Evidence.Total", "Evidence.Values", "PromiseOfReturns",
+		"PromiseOfDrawdown", "PromiseOfTrips"},
+		"Ville 1939; Waudby-Smith & Ramdas 2024, Estimating means of bounded random variables by betting",
+		"What a bet against the promise has made of one unit of money; while the promise holds it seldom grows far.",
+		"A small value does not say that the promise holds: a worse mean shows late. The day of a break is a guess."},
+	FigureNotice: {"days until it is noticed", []string{"NoticeDays"},
+		"Shannon 1948; Kelly 1956, A New Interpretation of Information Rate",
+		"About so many days of looks pass until a mean that has fallen by so much is called broken.",
+		"It is no bound: half of such falls are noticed later, some much later."},
 }

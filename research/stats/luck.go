@@ -126,3 +126,33 @@ func (t Trials) Benchmark() float64 { return math.Sqrt(t.variance) * ExpectedMax
 // Record.P of that benchmark has its digits where it is small.
 // Source: Bailey & López de Prado 2014, "The Deflated Sharpe Ratio", with the variance of PSR.
 func DSR(chosen *Record, tries Trials) float64 { return chosen.PSR(tries.Benchmark()) }
+
+// Spread is the number of some Sharpe ratios and how much they vary, without the ratios. The zero
+// value has none.
+type Spread struct {
+	count    int
+	mean, m2 float64
+}
+
+// Add adds a Sharpe ratio per observation. A ratio that is not finite is left out.
+// Source: Welford 1962.
+func (s *Spread) Add(sharpe float64) {
+	if notFinite(sharpe) {
+		return
+	}
+	s.count++
+	delta := sharpe - s.mean
+	s.mean += delta / float64(s.count)
+	s.m2 += float64(delta * (sharpe - s.mean))
+}
+
+// Trials are count tries, of which these are the Sharpe ratios that may be compared: those of one
+// range, and of no adaptive search.
+// Source and errors as TrialsOf.
+func (s *Spread) Trials(count int) (Trials, error) {
+	if s.count == 0 || count < s.count {
+		return Trials{}, fmt.Errorf("%d tries with %d Sharpe ratios: at least one ratio, and no more than tries",
+			count, s.count)
+	}
+	return Trials{count: count, variance: s.m2 / float64(max(s.count-1, 1))}, nil
+}

@@ -130,3 +130,23 @@ func TestTriesAreCountedAndVariedTogether(t *testing.T) {
 	_, err = AdaptiveTrials(1, []float64{0.1, 0.2})
 	require.Error(t, err)
 }
+
+// TestASpreadIsThatOfTheSharpeRatiosThemselves adds them one by one.
+func TestASpreadIsThatOfTheSharpeRatiosThemselves(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sharpes := rapid.SliceOfN(rapid.Float64Range(-1, 1), 1, 50).Draw(t, "sharpes")
+		var spread Spread
+		for _, x := range sharpes {
+			spread.Add(x)
+		}
+		spread.Add(math.NaN())
+		want, err := AdaptiveTrials(99, sharpes)
+		require.NoError(t, err)
+		have, err := spread.Trials(99)
+		require.NoError(t, err)
+		require.InDelta(t, want.Variance(), have.Variance(), 1e-12)
+		require.Equal(t, want.Count(), have.Count())
+		_, err = spread.Trials(len(sharpes) - 1)
+		require.ErrorContains(t, err, "no more than tries")
+	})
+}

@@ -301,20 +301,6 @@ func TestASetThatCannotBeReadIsNamed(t *testing.T) {
 		_, err = PBO(r, 8, workers)
 		require.ErrorIs(t, err, unread)
 		require.ErrorContains(t, err, "set 2")
-		_, err = Distinct(r, workers)
-		require.ErrorIs(t, err, unread)
 		r.Row = row
 	}
-}
-
-func TestEqualSeriesAreOneTry(t *testing.T) {
-	rows := grid32x5()
-	rows[3] = slices.Clone(rows[1])
-	rows[4] = slices.Clone(rows[0])
-	rows[4][0] += 1e-9
-	rows[2] = make([]float64, 32)
-	rows = append(rows, series(32, func(float64) float64 { return math.Copysign(0, -1) }))
-	got, err := Distinct(rowsOf(t, rows), 3)
-	require.NoError(t, err)
-	require.Equal(t, []int{0, 1, 2, 4}, got, "set 5 is 0, as set 2")
 }

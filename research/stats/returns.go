@@ -32,8 +32,8 @@ const DaysPerYear = 365
 func Annual(daily float64) float64 { return daily * math.Sqrt(DaysPerYear) }
 
 // Returns are the daily returns of all sets of one search. Every set has every day: a set without
-// a return on some day would be compared with sets that have one. Equal series must be in it once
-// (Distinct finds them). The zero value has no set.
+// a return on some day would be compared with sets that have one. Equal series must be in it once.
+// The zero value has no set.
 type Returns struct {
 	Sets, Days int
 	// Row writes the returns of a set (0 to Sets−1) into a slice of Days numbers. Several

@@ -274,6 +274,6 @@ func TestAResamplingThatMakesNoSenseIsRefused(t *testing.T) {
 		_, err := SPA(r, how, 1)
 		require.Error(t, err, "%+v", how)
 	}
-	_, err := SPA(r.Only(nil), Resampling{Resamples: 9}, 1)
+	_, err := SPA(Returns{Days: r.Days, Row: r.Row}, Resampling{Resamples: 9}, 1)
 	require.ErrorContains(t, err, "at least 1 sets")
 }

@@ -17,9 +17,10 @@ import (
 // wrap boltfile.ErrCorrupt.
 type Decoder struct {
 	*Names
-	src   []byte
-	err   error
-	units units
+	src    []byte
+	err    error
+	units  units
+	volume int64 // factor of a stored volume, of the market that Listed read last
 }
 
 // units are those of the market read last, in the record.
@@ -186,8 +187,10 @@ func (d *Decoder) Value() market.Value {
 }
 
 // Price reads a price in units of the market read last.
-func (d *Decoder) Price() market.Price {
-	n := d.Int()
+func (d *Decoder) Price() market.Price { return d.PriceOf(d.Int()) }
+
+// PriceOf is a stored price in units of the market read last.
+func (d *Decoder) PriceOf(n int64) market.Price {
 	if d.units.price == 1 {
 		return market.Price(n)
 	}
@@ -220,10 +223,7 @@ func (d *Decoder) Market() market.ID {
 		d.Fail("%s has %d price decimals, the record %d", name, m.PriceDigits, digits)
 		return 0
 	}
-	d.units = units{
-		price: market.Pow10(m.PriceDigits - digits),
-		value: m.ValueDigits - max(digits+m.AmountDigits, m.QuoteDigits),
-	}
+	d.units = unitsOf(m, digits)
 	return m.ID
 }
 

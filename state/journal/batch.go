@@ -22,6 +22,7 @@ type Batch struct {
 	ops     []op
 	orders  []market.OrderID // of the journal entries
 	samples []EquitySample
+	moved   []Booking // of transfers
 }
 
 // op is one write. Its bytes are in the encoder's buffer.
@@ -30,7 +31,7 @@ type op struct {
 	open       bool // opOrder
 	key, value span
 	index      span // opOrder: client id, exchange id, market name; opFill: order id, part, fill id
-	from, to   int  // opEntry: its part of orders; opEquity: its place in samples
+	from, to   int  // opEntry: its part of orders; opEquity, opTransfer: its place
 }
 
 type opKind uint8
@@ -46,7 +47,9 @@ const (
 	opHalt
 	opResume
 	opRun
+	opKept
 	opEquity
+	opTransfer
 )
 
 // span is a part of the buffer.
@@ -62,9 +65,19 @@ func (s *Store) NewBatch() *Batch {
 // Len returns the number of entries and rows in the batch.
 func (b *Batch) Len() int { return len(b.ops) }
 
+// Entries returns the number of journal entries in the batch.
+func (b *Batch) Entries() (count int) {
+	for i := range b.ops {
+		if b.ops[i].do == opEntry {
+			count++
+		}
+	}
+	return count
+}
+
 // Reset empties the batch.
 func (b *Batch) Reset() {
-	b.ops, b.orders, b.samples = b.ops[:0], b.orders[:0], b.samples[:0]
+	b.ops, b.orders, b.samples, b.moved = b.ops[:0], b.orders[:0], b.samples[:0], b.moved[:0]
 	b.enc.Cut(0)
 }
 
@@ -77,8 +90,9 @@ func (b *Batch) literal(s string) span {
 	return b.since(from)
 }
 
-// Journal adds an entry to the journal only. Event, Cursor, Halt, Resume and Start change a table
-// too: use them for their records. The record may be reused at once.
+// Journal adds an entry to the journal only. Event, Transfer, Cursor, Halt, Resume, Start, Seal,
+// Verdict and Promotion change a table too: use them for their records. The record may be reused at
+// once.
 func (b *Batch) Journal(at market.Time, record Record) {
 	from := b.mark()
 	b.enc.Buf = append(b.enc.Buf, make([]byte, entryFront)...)
@@ -89,8 +103,8 @@ func (b *Batch) Journal(at market.Time, record Record) {
 	b.ops = append(b.ops, op{do: opEntry, value: b.since(from), from: first, to: len(b.orders)})
 }
 
-// Event journals an event of the engine: a report, fills (which also go to the table of fills), a
-// transfer or a timer. Market data adds nothing: the recording keeps it.
+// Event journals an event of the engine: a report, fills (which also go to the tables of fills and
+// of bookings), a transfer or a timer. Market data adds nothing: the recording keeps it.
 func (b *Batch) Event(ev *market.Event) {
 	switch ev.Kind {
 	case market.KindReport:
@@ -98,8 +112,7 @@ func (b *Batch) Event(ev *market.Event) {
 	case market.KindFill:
 		b.Journal(ev.At, &Fills{ev.Fills})
 	case market.KindTransfer:
-		b.Journal(ev.At, &Transfer{Asset: ev.Asset, Money: ev.Money, Strategy: b.enc.StrategyName(ev.Owner),
-			Market: ev.Market, Price: ev.Price})
+		b.Transfer(ev, Worth{})
 	case market.KindTimer:
 		b.Journal(ev.At, &Timer{})
 	}
@@ -108,11 +121,34 @@ func (b *Batch) Event(ev *market.Event) {
 	}
 }
 
+// Transfer journals an event of KindTransfer and books it with what it is worth.
+func (b *Batch) Transfer(ev *market.Event, worth Worth) {
+	name := b.enc.StrategyName(ev.Owner)
+	b.Journal(ev.At, &Transfer{Asset: ev.Asset, Money: ev.Money, Strategy: name, Market: ev.Market, Price: ev.Price})
+	b.ops = append(b.ops, op{do: opTransfer, from: len(b.moved)})
+	b.moved = append(b.moved, Booking{Kind: BookedTransfer, StrategyName: name, At: ev.At, Asset: ev.Asset,
+		Money: ev.Money, Market: ev.Market, Price: ev.Price, Worth: worth})
+}
+
 // Start begins a run: a journal entry and a row of runs.
 func (b *Batch) Start(at market.Time, r *Start) {
 	b.Journal(at, r)
 	// the commit knows the key, and adds the checksum
 	b.ops = append(b.ops, op{do: opRun, value: b.stamped(at, r)})
+}
+
+// Seal journals a seal and keeps it for good.
+func (b *Batch) Seal(at market.Time, r *Seal) { b.keep(at, r) }
+
+// Verdict journals a verdict and keeps it for good.
+func (b *Batch) Verdict(at market.Time, r *Verdict) { b.keep(at, r) }
+
+// Promotion journals a promotion and keeps it for good.
+func (b *Batch) Promotion(at market.Time, r *Promotion) { b.keep(at, r) }
+
+func (b *Batch) keep(at market.Time, record Record) {
+	b.Journal(at, record)
+	b.ops = append(b.ops, op{do: opKept, value: b.stamped(at, record)}) // as opRun
 }
 
 // Halt journals a halt and adds it to the table of halts, until Resume.

@@ -113,6 +113,38 @@ func BenchmarkIntentsDrained(b *testing.B) {
 	b.ReportMetric(median(single)*drained/median(group), "xsingle")
 }
 
+// BenchmarkBlobInACommit commits the intent of an order with a blob of nine bytes, the number of
+// the recording's next record, beside the same commit without it, in turn. xfloor is the median of
+// the ratios of neighbours.
+func BenchmarkBlobInACommit(b *testing.B) {
+	s := botStore(b)
+	batch, o := s.NewBatch(), ownOrder(1)
+	intent := intentOf(o)
+	var took [2][]time.Duration // without and with
+	id, value := market.OrderID(0), make([]byte, 9)
+	for b.Loop() {
+		for with := range took {
+			id++
+			took[with] = append(took[with], elapsed(func() {
+				addIntent(batch, o, intent, id)
+				if with == 1 {
+					binary.BigEndian.PutUint64(value, uint64(id))
+					batch.Blob("recording", value)
+				}
+				require.NoError(b, s.Commit(batch))
+			}))
+			end(b, s, batch, o)
+		}
+	}
+	ratios := make([]float64, len(took[0]))
+	for i := range ratios {
+		ratios[i] = float64(took[1][i]) / float64(took[0][i])
+	}
+	b.ReportMetric(median(ratios), "xfloor")
+	b.ReportMetric((median(took[1])-median(took[0]))/1e3, "µs/blob")
+	b.ReportMetric(median(took[1])/1e3, "µs/commit")
+}
+
 // BenchmarkBatch is the part of a commit that is not bbolt's: encoding an intent and its order.
 func BenchmarkBatch(b *testing.B) {
 	s := botStore(b)

@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
 // A journal entry is stored as hash, time (8 bytes), kind, version, content. Its hash covers the
@@ -129,16 +130,21 @@ func (c *chain) checkEnd(tx *bbolt.Tx) error {
 
 // readEntry decodes a stored entry.
 func (s *Store) readEntry(key, value []byte) (Entry, error) {
+	e, err := readEntry(s.names, key, value)
+	return e, s.wrap(err)
+}
+
+func readEntry(n *codec.Names, key, value []byte) (Entry, error) {
 	if len(key) != 8 || len(value) < entryHead {
-		return Entry{}, fmt.Errorf("%s: %w: journal key %s", s.path, boltfile.ErrCorrupt, boltfile.FormatKey(key))
+		return Entry{}, fmt.Errorf("%w: journal key %s", boltfile.ErrCorrupt, boltfile.FormatKey(key))
 	}
 	var d recordDecoder
-	d.Open(s.names, value[entryHead:])
+	d.Open(n, value[entryHead:])
 	e := Entry{Number: binary.BigEndian.Uint64(key), At: timeOfKey(value[sha256.Size:])}
 	copy(e.Hash[:], value)
 	e.Record = d.record()
 	if err := d.End(); err != nil {
-		return Entry{}, fmt.Errorf("%s: journal entry %d: %w", s.path, e.Number, err)
+		return Entry{}, fmt.Errorf("journal entry %d: %w", e.Number, err)
 	}
 	e.Kind = e.Record.entryKind()
 	return e, nil

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"runtime/debug"
@@ -18,7 +19,8 @@ import (
 type CheckReport struct {
 	Entries, Orders, Open, Fills, Runs, Halts int64
 	Cut                                       uint64 // the last entry that Prune removed; 0: none
-	Awaited                                   int64  // open orders whose fills do not add up to filledAmount yet
+	Bookings                                  int64
+	Awaited                                   int64 // open orders whose fills do not add up to filledAmount yet
 	Flaws                                     []Flaw
 }
 
@@ -32,11 +34,12 @@ type Flaw struct {
 func (f Flaw) String() string { return f.Place + ": " + f.What }
 
 // Check reads the whole store: the chain of the journal with its checkpoints, every row of every
-// table, the indexes against the tables in both directions, and the fills of each ended order
-// against its filledAmount. The error is nil if everything was read, whatever flaws were found.
-// Check skips database pages that hold none of this.
+// table, the indexes against the tables in both directions, the bookings against the journal, and
+// the fills of each ended order against its filledAmount. The error is nil if everything was read,
+// whatever flaws were found. Check skips database pages that hold none of this.
 func (s *Store) Check() (CheckReport, error) {
-	c := checker{store: s, filled: map[market.OrderID]market.Qty{}, claimed: map[uuid.UUID]market.OrderID{}}
+	c := checker{store: s, filled: map[market.OrderID]market.Qty{}, claimed: map[uuid.UUID]market.OrderID{},
+		journalled: journalled{fills: map[fillName]market.Fill{}, moved: map[uint64]*Transfer{}}}
 	err := s.db.View(func(tx *bbolt.Tx) error {
 		c.tx, c.entries = tx, s.entriesOf(tx)
 		var err error
@@ -49,7 +52,7 @@ func (s *Store) Check() (CheckReport, error) {
 		}{
 			{"journal", c.journal}, {"parts of orders", c.parts}, {"fills", c.fills}, {"orders", c.orders},
 			{"open orders", c.open}, {"client order ids", c.clientIDs}, {"exchange order ids", c.exchangeIDs},
-			{"small tables", c.small}, {"meta", c.meta},
+			{"bookings", c.bookings}, {"small tables", c.small}, {"meta", c.meta},
 		} {
 			c.guard(part.name, part.check)
 			if c.ended != nil {
@@ -72,6 +75,8 @@ type checker struct {
 	indexed int64 // fills in the index by id
 	filled  map[market.OrderID]market.Qty
 	claimed map[uuid.UUID]market.OrderID // fill id → order
+
+	journalled journalled
 }
 
 // guard records a page that cannot be read as a flaw of the part that needed it.
@@ -288,17 +293,46 @@ func (c *checker) small() {
 		c.report.Runs++
 		_, err := readRun(n, key, value)
 		c.note("runs", err)
-		if len(key) == 8 && !c.entries.has(binary.BigEndian.Uint64(key)) &&
-			bytes.Compare(key, key64(c.from.number)) > 0 {
+		if c.lacks(key) {
 			c.flaw(fmt.Sprintf("run %s", boltfile.FormatKey(key)), "the journal lacks its start")
 		}
 	})
+	c.kept()
 	for _, bucket := range [][]byte{bucketBlobs, bucketCursors, bucketUnits} {
 		c.each(bucket, func(key, value []byte) {
 			_, err := openRow(key, value)
 			c.note(fmt.Sprintf("%s %q", bucket, key), err)
 		})
 	}
+}
+
+// lacks reports whether the journal should have the entry that the key of a row names, and lacks
+// it.
+func (c *checker) lacks(key []byte) bool {
+	return len(key) == 8 && !c.entries.has(binary.BigEndian.Uint64(key)) &&
+		bytes.Compare(key, key64(c.from.number)) > 0
+}
+
+// kept checks that each row says the same as its journal entry, where Prune left the entry.
+func (c *checker) kept() {
+	c.each(bucketKept, func(key, value []byte) {
+		row, err := readKept(c.store.names, key, value)
+		if c.note("kept", err); err != nil {
+			return
+		}
+		place := fmt.Sprintf("kept %d", row.Number)
+		if c.lacks(key) {
+			c.flaw(place, "the journal lacks its entry")
+			return
+		}
+		entry, err := c.entries.get(row.Number)
+		if err != nil || entry == nil {
+			return // pruned, or noted by the check of the journal
+		}
+		if body, _ := openRow(key, value); !bytes.Equal(body, entry[sha256.Size:]) {
+			c.flaw(place, "it is not the journal entry of that number")
+		}
+	})
 }
 
 // meta checks the keys of meta. Opening the file and the check of the journal read the values.

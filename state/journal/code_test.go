@@ -97,7 +97,7 @@ func scatterKind(t testing.TB, v reflect.Value, random *rand.Rand) {
 
 func allRecords() []Record {
 	return []Record{&Start{}, &Intent{}, &SentCommand{}, &Outcome{}, &Report{}, &Fills{}, &Transfer{}, &Timer{},
-		&Cursor{}, &Refusal{}, &Difference{}, &Halt{}, &Resume{}, &Stop{}}
+		&Cursor{}, &Refusal{}, &Difference{}, &Halt{}, &Resume{}, &Stop{}, &Seal{}, &Verdict{}, &Promotion{}}
 }
 
 func TestEveryRecordComesBackWithoutLoss(t *testing.T) {

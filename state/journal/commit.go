@@ -93,6 +93,7 @@ type committer struct {
 	folded []byte // the last order in a list before, as a key
 	told   []told
 	pruned market.OrderID // the highest number of an order that Prune removed
+	books  *booker        // nil: this commit has no booking yet
 }
 
 func (c *committer) run() error {
@@ -151,12 +152,22 @@ func (c *committer) apply(journal *bbolt.Bucket, o *op) error {
 	case opResume:
 		return c.tx.Bucket(bucketHalts).Delete(c.slice(o.key))
 	case opRun:
-		key := key64(c.head.number) // its entry was the last one
-		return putRow(c.tx.Bucket(bucketRuns), key, sealRow(bytes.Clone(c.slice(o.value)), key, 0))
+		return c.numbered(bucketRuns, o)
+	case opKept:
+		return c.numbered(bucketKept, o)
 	case opEquity:
 		return addEquity(c.tx, c.enc.Names, &c.samples[o.from])
+	case opTransfer:
+		moved := c.moved[o.from] // a commit may be tried again
+		return c.book(&moved)
 	}
 	panic(fmt.Sprintf("batch: operation %d", o.do))
+}
+
+// numbered writes a row whose key is the number of its entry, which was the last one.
+func (c *committer) numbered(bucket []byte, o *op) error {
+	key := key64(c.head.number)
+	return putRow(c.tx.Bucket(bucket), key, sealRow(bytes.Clone(c.slice(o.value)), key, 0))
 }
 
 // putRow writes a row unless it is stored already.
@@ -258,12 +269,32 @@ func (c *committer) fill(o *op) error {
 			return err
 		}
 		now.Time = have.Time // the key holds the time; a settled fee may come with another
-		return fills.Put(known, c.encodeFill(known, &now.Fill))
+		if err := fills.Put(known, c.encodeFill(known, &now.Fill)); err != nil {
+			return err
+		}
+		fee := feeBooked(&now.Fill)
+		return c.book(&fee)
 	}
 	if err := c.table.Put(c.slice(o.index), key[:8]); err != nil {
 		return err
 	}
-	return fills.Put(key, c.slice(o.value))
+	if err := fills.Put(key, c.slice(o.value)); err != nil {
+		return err
+	}
+	return c.bookFill(key, c.slice(o.value))
+}
+
+// bookFill books a new row of the table of fills.
+func (c *committer) bookFill(key, value []byte) error {
+	f, err := readFill(c.enc.Names, key, value)
+	if err != nil {
+		return err
+	}
+	tag, err := tagOf(c.enc.Names, c.table, key[8:16])
+	if err != nil {
+		return err
+	}
+	return c.book(&Booking{Kind: BookedFill, Fill: f.Fill, StrategyName: f.StrategyName, Tag: tag})
 }
 
 func (c *committer) encodeFill(key []byte, f *market.Fill) []byte {

@@ -69,6 +69,32 @@ func (d *describer) rest(record Record) {
 		d.id("run", r.Run)
 		d.text("reason", r.Reason)
 		d.integer("open", int64(r.Open))
+	default:
+		d.kept(record)
+	}
+}
+
+// kept describes the records that have a row of the table of kept entries.
+func (d *describer) kept(record Record) {
+	switch r := record.(type) {
+	case *Seal:
+		d.text("scope", r.Scope)
+		d.text("by", r.By)
+		d.text("document", string(r.Document))
+	case *Verdict:
+		d.text("scope", r.Scope)
+		d.integer("seal", int64(r.Seal))
+		d.time("day", r.Day)
+		d.flag("broken", r.Broken)
+		d.text("document", string(r.Document))
+	case *Promotion:
+		d.flag("accepted", r.Accepted)
+		d.text("by", r.By)
+		d.text("version", r.Version)
+		d.text("config", r.ConfigHash)
+		d.integer("compared", r.Compared)
+		d.integer("equal", r.Equal)
+		d.text("difference", r.Difference)
 	}
 }
 
@@ -232,6 +258,23 @@ func (s *Store) DescribeFill(f *FillRow) Fields {
 	return d.fields
 }
 
+// describeBooking returns the fields of a booking; worth is left out, which a migration cannot
+// know.
+func (s *Store) describeBooking(b *Booking) Fields {
+	d := describer{Names: s.names}
+	d.text("number", fmt.Sprint(b.Number))
+	d.text("entry", fmt.Sprint(b.Entry))
+	d.text("kind", b.Kind.String())
+	if b.Kind == BookedTransfer {
+		moved := Transfer{Asset: b.Asset, Money: b.Money, Strategy: b.StrategyName, Market: b.Market, Price: b.Price}
+		d.time("at", b.At)
+		return append(d.fields, s.Describe(&Entry{Record: &moved})...)
+	}
+	d.fill(&b.Fill, b.StrategyName)
+	d.text("tag", b.Tag)
+	return d.fields
+}
+
 // describePosition returns the fields of a position.
 func (s *Store) describePosition(p *PositionRow) Fields {
 	d := describer{Names: s.names}
@@ -267,6 +310,11 @@ func (s *Store) describeRun(r *RunRow) Fields {
 
 func (s *Store) describeHalt(h *HaltRow) Fields {
 	return append(Fields{{"at", h.At.String()}}, s.Describe(&Entry{Record: &h.Halt})...)
+}
+
+func (s *Store) describeKept(r *KeptRow) Fields {
+	return append(Fields{{"number", fmt.Sprint(r.Number)}, {"at", r.At.String()},
+		{"kind", r.Record.entryKind().String()}}, s.Describe(&Entry{Record: r.Record})...)
 }
 
 // describeEntry returns the fields of an entry, its place in the journal first.

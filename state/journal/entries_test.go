@@ -128,7 +128,8 @@ func alone(t *testing.T, s *Store) {
 		for i := range keys {
 			err = errors.Join(err, tx.Bucket(bucketJournal).Put(keys[i], values[i]))
 		}
-		err = errors.Join(err, tx.DeleteBucket(bucketSegments))
+		err = errors.Join(err, tx.DeleteBucket(bucketSegments), tx.DeleteBucket(bucketKept),
+			tx.DeleteBucket(bucketBookings))
 		orders := tx.Bucket(bucketOrders)
 		var numbers []uint64
 		keys = nil
@@ -170,7 +171,7 @@ func hashesOf(t *testing.T, s *Store, n uint64) (list [][sha256.Size]byte) {
 	return list
 }
 
-// A file of format 1 is read as it is, becomes one of format 2 at the next start, and its entries
+// A file of format 1 is read as it is, is brought up to date at the next start, and its entries
 // are packed by the commits that follow.
 func TestTheEntriesOfAnOlderFileArePackedLittleByLittle(t *testing.T) {
 	s := aDay(t, 1000)

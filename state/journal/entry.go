@@ -29,11 +29,14 @@ const (
 	EntryHalt                            // trading was halted: Halt
 	EntryResume                          // a halt was ended: Resume
 	EntryStop                            // a run ended in order: Stop
+	EntrySeal                            // a strategy's promise was sealed: Seal
+	EntryVerdict                         // a day was held against a seal: Verdict
+	EntryPromotion                       // a canary was accepted or refused: Promotion
 	entryKinds
 )
 
 var entryNames = [entryKinds]string{"", "start", "intent", "sent", "outcome", "report", "fill", "transfer", "timer",
-	"cursor", "refusal", "difference", "halt", "resume", "stop"}
+	"cursor", "refusal", "difference", "halt", "resume", "stop", "seal", "verdict", "promotion"}
 
 // String returns the kind's name.
 func (k EntryKind) String() string {
@@ -54,7 +57,8 @@ type Entry struct {
 }
 
 // Record is the content of a journal entry: *Start, *Intent, *SentCommand, *Outcome, *Report,
-// *Fills, *Transfer, *Timer, *Cursor, *Refusal, *Difference, *Halt, *Resume or *Stop.
+// *Fills, *Transfer, *Timer, *Cursor, *Refusal, *Difference, *Halt, *Resume, *Stop, *Seal, *Verdict
+// or *Promotion.
 type Record interface {
 	entryKind() EntryKind
 }
@@ -201,6 +205,33 @@ type Stop struct {
 	Open   int // orders left open
 }
 
+// Seal is a promise: what the account or a strategy is expected to do from here on.
+type Seal struct {
+	Scope    string // "account" or "strategy NAME"
+	By       string // the user who sealed it
+	Document []byte // JSON: the program, the parameters, the tries and the expected bands
+}
+
+// Verdict is a UTC day of a sealed scope and the judgement at its end.
+type Verdict struct {
+	Scope    string
+	Seal     uint64      // number of the entry of the Seal
+	Day      market.Time // its start
+	Broken   bool        // the promise is broken; it stays so until the next Seal
+	Document []byte      // JSON: the day's observations and the evidence since the Seal
+}
+
+// Promotion is the end of a canary: another program or config that decided in shadow.
+type Promotion struct {
+	Accepted   bool
+	By         string // the user, or the rule, such as "1000 equal commands"
+	Version    string // of the canary's program
+	ConfigHash string // of the canary
+	Compared   int64  // commands that both programs decided, or one of them
+	Equal      int64
+	Difference string // the first difference, in words; empty: none
+}
+
 func (*Start) entryKind() EntryKind       { return EntryStart }
 func (*Intent) entryKind() EntryKind      { return EntryIntent }
 func (*SentCommand) entryKind() EntryKind { return EntrySent }
@@ -215,3 +246,6 @@ func (*Difference) entryKind() EntryKind  { return EntryDifference }
 func (*Halt) entryKind() EntryKind        { return EntryHalt }
 func (*Resume) entryKind() EntryKind      { return EntryResume }
 func (*Stop) entryKind() EntryKind        { return EntryStop }
+func (*Seal) entryKind() EntryKind        { return EntrySeal }
+func (*Verdict) entryKind() EntryKind     { return EntryVerdict }
+func (*Promotion) entryKind() EntryKind   { return EntryPromotion }

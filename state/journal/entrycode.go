@@ -52,6 +52,13 @@ func (e *recordEncoder) record(record Record) {
 		e.kind(EntryStop).UUID(r.Run)
 		e.Text(r.Reason)
 		e.Int(int64(r.Open))
+	case *Seal:
+		e.kind(EntrySeal).texts(r.Scope, r.By)
+		e.Bytes(r.Document)
+	case *Verdict:
+		e.kind(EntryVerdict).verdict(r)
+	case *Promotion:
+		e.kind(EntryPromotion).promotion(r)
 	}
 }
 
@@ -102,6 +109,12 @@ func (d *recordDecoder) record() Record {
 		return &Resume{d.Text(), d.Text()}
 	case EntryStop:
 		return &Stop{d.UUID(), d.Text(), int(d.Int())}
+	case EntrySeal:
+		return &Seal{d.Text(), d.Text(), d.Bytes()}
+	case EntryVerdict:
+		return d.verdict()
+	case EntryPromotion:
+		return d.promotion()
 	}
 	d.Fail("entry of kind %d", kind)
 	return nil
@@ -253,6 +266,37 @@ func (d *recordDecoder) refusal(version byte) *Refusal {
 	if version > 1 {
 		r.Count, r.First = d.Int(), market.Time(d.Int())
 	}
+	return r
+}
+
+func (e *recordEncoder) verdict(r *Verdict) {
+	e.Text(r.Scope)
+	e.Uint(r.Seal)
+	e.Int(int64(r.Day))
+	e.Flags(r.Broken)
+	e.Bytes(r.Document)
+}
+
+func (d *recordDecoder) verdict() *Verdict {
+	r := &Verdict{Scope: d.Text(), Seal: d.Uint(), Day: market.Time(d.Int())}
+	d.Flags(&r.Broken)
+	r.Document = d.Bytes()
+	return r
+}
+
+func (e *recordEncoder) promotion(r *Promotion) {
+	e.Flags(r.Accepted)
+	e.texts(r.By, r.Version, r.ConfigHash)
+	e.Int(r.Compared)
+	e.Int(r.Equal)
+	e.Text(r.Difference)
+}
+
+func (d *recordDecoder) promotion() *Promotion {
+	r := &Promotion{}
+	d.Flags(&r.Accepted)
+	r.By, r.Version, r.ConfigHash = d.Text(), d.Text(), d.Text()
+	r.Compared, r.Equal, r.Difference = d.Int(), d.Int(), d.Text()
 	return r
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 // EquitySample is the equity of a strategy, or of the account, at a time, in the account's
-// currency. A curve is thinned with age: one sample a minute for two days, one an hour for ninety
-// days, then one a day. The last sample of a span represents it, with the lowest and the highest
+// currency. A curve is thinned with age: one sample a minute for two days, one an hour for three
+// years, then one a day. The last sample of a span represents it, with the lowest and the highest
 // equity of the whole span, so that no drawdown is lost.
 type EquitySample struct {
 	Strategy  string // name; empty: the account
@@ -29,7 +29,7 @@ type tier struct {
 	span, keep market.Duration // keep 0: for good
 }
 
-var tiers = [...]tier{{time.Minute, 48 * time.Hour}, {time.Hour, 90 * 24 * time.Hour}, {24 * time.Hour, 0}}
+var tiers = [...]tier{{time.Minute, 48 * time.Hour}, {time.Hour, 3 * 365 * 24 * time.Hour}, {24 * time.Hour, 0}}
 
 // equityKey returns tier, strategy, 0: the key without the start of the span.
 func equityKey(tier int, strategy string) []byte {

@@ -49,7 +49,7 @@ func ExampleStore() {
 	// Output: trend sent intent
 }
 
-// What the market did is recorded beside the journal, which names events by their number.
+// What enters the engine is recorded beside the journal, which names records by their number.
 func ExampleWriter() {
 	dir, err := os.MkdirTemp("", "recording")
 	check(err)
@@ -68,11 +68,12 @@ func ExampleWriter() {
 	check(err)
 	check(record.Close())
 
-	reader, err := recording.Read(dir, catalog, 0)
+	reader, err := recording.Read(dir, catalog, nil, 0)
 	check(err)
 	defer reader.Close()
-	number, event, err := reader.Next()
+	number, read, err := reader.Next()
 	check(err)
+	event := read.Input.Event
 	fmt.Println(number, event.Kind, catalog.Market(1).FormatPrice(event.Ticker.Last))
 	// Output: 1 ticker 50000
 }

@@ -21,7 +21,9 @@ var exports = map[string]func(s *Store, row func(Fields) error) error{
 	"positions": exportPositions,
 	"halts":     exportHalts,
 	"runs":      exportRuns,
+	"kept":      exportKept,
 	"equity":    exportEquity,
+	"bookings":  exportBookings,
 }
 
 // ExportTables lists the tables that Export can write, sorted.
@@ -69,6 +71,15 @@ func exportHalts(s *Store, row func(Fields) error) error {
 func exportRuns(s *Store, row func(Fields) error) error {
 	list, err := s.Runs()
 	return cmp.Or(err, eachRow(list, row, s.describeRun))
+}
+
+func exportKept(s *Store, row func(Fields) error) error {
+	list, err := s.Kept()
+	return cmp.Or(err, eachRow(list, row, s.describeKept))
+}
+
+func exportBookings(s *Store, row func(Fields) error) error {
+	return s.Bookings(0, func(b *Booking) error { return row(s.describeBooking(b)) })
 }
 
 func eachRow[T any](list []T, row func(Fields) error, describe func(*T) Fields) error {

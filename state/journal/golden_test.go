@@ -59,10 +59,69 @@ func packedToo(t *testing.T, path string) {
 	require.NoError(t, s.Close())
 }
 
+// keptToo is packedToo with entries that Prune keeps.
+func keptToo(t *testing.T, path string) {
+	packedToo(t, path)
+	s, err := Open(path)
+	require.NoError(t, err)
+	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
+	b := s.NewBatch()
+	sealed(b)
+	require.NoError(t, s.Commit(b))
+	require.NoError(t, s.Close())
+}
+
+// bookedToo is keptToo with a pack of bookings and bookings alone: fills, a late fee, transfers.
+func bookedToo(t *testing.T, path string) {
+	keptToo(t, path)
+	s, err := Open(path)
+	require.NoError(t, err)
+	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
+	b := s.NewBatch()
+	b.Transfer(&market.Event{At: 8000, Kind: market.KindTransfer, Asset: 2, Money: 1000_00, Owner: 1},
+		Worth{Known: true, Value: 1000_00, Equity: 1000_00})
+	live(t, s, b, 7)
+	booked(t, s, b, 8, bookingPack)
+	require.NoError(t, s.Close())
+}
+
+// booked commits an order with fills of a unit each; the fee of every fifth one comes later.
+func booked(t testing.TB, s *Store, b *Batch, id market.OrderID, fills int) {
+	o, at := ownOrder(id), market.Time(id)*10_000
+	o.Amount = market.Qty(fills)
+	b.Order(o)
+	for i := range fills {
+		f := fillOf(o, byte(i), 1, at+market.Time(i))
+		f.Settled = i%5 != 0
+		if !f.Settled {
+			f.Fee = market.Value{}
+		}
+		b.Event(&market.Event{At: f.Time, Kind: market.KindFill, Fills: []market.Fill{f}})
+		if i%5 == 3 {
+			late := fillOf(o, byte(i-3), 1, at+market.Time(i)-3)
+			b.Event(&market.Event{At: f.Time + 1, Kind: market.KindFill, Fills: []market.Fill{late}})
+		}
+	}
+	o.FilledAmount, o.State, o.Status = o.Amount, state.Filled, market.StatusFilled
+	b.Order(o)
+	require.NoError(t, s.Commit(b))
+}
+
+// sealed adds a seal, two days held against it, and a canary that was refused.
+func sealed(b *Batch) {
+	const day = 86_400_000_000_000
+	b.Seal(7000, &Seal{Scope: "strategy grid", By: "ann", Document: []byte(`{"version":1}`)})
+	b.Verdict(day, &Verdict{Scope: "strategy grid", Seal: 1, Day: 0, Document: []byte(`{"return":0.01}`)})
+	b.Promotion(day+1, &Promotion{By: "ann", Version: "v2", ConfigHash: "def", Compared: 10, Equal: 9,
+		Difference: "order 10: then 1.2, now 1.3"})
+	b.Verdict(2*day, &Verdict{Scope: "strategy grid", Seal: 1, Day: day, Broken: true, Document: []byte(`{}`)})
+}
+
 // A state file of each format opens, is whole, and says what it said when it was written, before
 // and after it is brought up to date.
 func TestStateFilesOfEachFormatReadAsBefore(t *testing.T) {
-	for name, make := range map[string]func(*testing.T, string){"bot-format1": everyKind, "bot-format2": packedToo} {
+	for name, make := range map[string]func(*testing.T, string){"bot-format1": everyKind, "bot-format2": packedToo,
+		"bot-format3": keptToo, "bot-format4": bookedToo} {
 		t.Run(name, func(t *testing.T) {
 			path := golden.File(t, *writeGolden, name, func(path string) { make(t, path) })
 			s, err := Read(path)

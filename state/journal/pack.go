@@ -16,7 +16,8 @@ const maxPacked = 8
 // packer makes segments. It belongs to the goroutine that commits.
 type packer struct {
 	squeezer
-	raw []byte // the entries of a segment
+	raw   []byte  // the entries of a segment
+	books *booker // of the last commit with a booking
 }
 
 // pack moves the oldest entries that stand alone into segments, in a commit in which a segment

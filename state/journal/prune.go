@@ -23,9 +23,10 @@ type Removed struct {
 
 // Prune writes a file like Compact, but without orders that ended before a time, their fills and
 // stories, and without journal entries before that time. It keeps everything younger, and
-// positions, halts, runs, equity and snapshots of any age. It also keeps an old order with its
-// whole story if the order is open, waits for a fee, or belongs to an open position: it is of the
-// position's strategy and market, and not older than the position.
+// positions, bookings, halts, runs, seals, verdicts, promotions, equity and snapshots of any age.
+// It also keeps an old order with its whole story if the order is open, waits for a fee, or belongs
+// to an open position: it is of the position's strategy and market, and not older than the
+// position.
 //
 // The journal's chain continues from the last removed entry, whose hash is kept. The numbers of
 // removed orders are not used again. A store with flaws is not pruned: the error wraps ErrCorrupt.
@@ -288,17 +289,34 @@ func (p *pruner) copyLists() error {
 // copyRest copies the buckets that do not change.
 func (p *pruner) copyRest() error {
 	for _, bucket := range [...][]byte{boltfile.BucketMeta, bucketOpen, bucketPositions, bucketBlobs, bucketCursors,
-		bucketHalts, bucketEquity, bucketRuns, bucketUnits} {
+		bucketHalts, bucketEquity, bucketRuns, bucketUnits, bucketKept} {
 		if err := p.copy(bucket, func(_, _ []byte) bool { return true }); err != nil {
 			return err
 		}
 	}
-	return nil
+	if p.from.Bucket(bucketBookings) != nil {
+		return p.copy(bucketBookings, func(_, _ []byte) bool { return true })
+	}
+	return p.deriveBookings()
+}
+
+// deriveBookings fills the table of bookings of a file of an older format, which lacks it, before
+// the journal that has them is cut.
+func (p *pruner) deriveBookings() error {
+	if err := p.into.begin(); err != nil {
+		return err
+	}
+	s := p.store
+	k, err := bookerOf(p.into.tx, s.packer.squeezer, nil)
+	if err != nil {
+		return err
+	}
+	return derived(s.reading, p.from, s.names, s.packer.squeezer, k.write(s.names))
 }
 
 func (p *pruner) copy(bucket []byte, stays func(key, value []byte) bool) error {
 	if p.from.Bucket(bucket) == nil {
-		return nil // a file of format 1 lacks it
+		return nil // a file of an older format lacks it
 	}
 	release := boltfile.NewReleaser(p.from)
 	defer release.Flush()

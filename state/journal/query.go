@@ -164,6 +164,9 @@ func (s *Store) Halts() ([]HaltRow, error) { return collect(s, bucketHalts, read
 // Runs returns the starts of the bot, the first one first.
 func (s *Store) Runs() ([]RunRow, error) { return collect(s, bucketRuns, readRun) }
 
+// Kept returns the seals, verdicts and promotions of any age, in the order of the journal.
+func (s *Store) Kept() ([]KeptRow, error) { return collect(s, bucketKept, readKept) }
+
 // Blob returns a copy of the bytes stored under a name, nil for none.
 func (s *Store) Blob(name string) ([]byte, error) { return s.get(bucketBlobs, name) }
 

@@ -91,6 +91,13 @@ type RunRow struct {
 	First uint64 // number of its first journal entry
 }
 
+// KeptRow is a journal entry that Prune keeps.
+type KeptRow struct {
+	Number uint64 // of its journal entry
+	At     market.Time
+	Record Record // *Seal, *Verdict or *Promotion
+}
+
 func (e *recordEncoder) orderRow(o *state.Order) {
 	e.Byte(recordVersion)
 	e.order(&o.Order)
@@ -186,6 +193,17 @@ func readRun(n *codec.Names, key, value []byte) (r RunRow, err error) {
 		return r, fmt.Errorf("run %s: %w", boltfile.FormatKey(key), err)
 	}
 	return RunRow{*start, at, binary.BigEndian.Uint64(key)}, nil
+}
+
+func readKept(n *codec.Names, key, value []byte) (r KeptRow, err error) {
+	at, record, err := stamped(n, key, value)
+	if err == nil && (len(key) != 8 || record.entryKind() < EntrySeal) {
+		err = fmt.Errorf("%w: it is no seal, verdict or promotion", boltfile.ErrCorrupt)
+	}
+	if err != nil {
+		return r, fmt.Errorf("kept %s: %w", boltfile.FormatKey(key), err)
+	}
+	return KeptRow{binary.BigEndian.Uint64(key), at, record}, nil
 }
 
 func appendKey(dst []byte, n uint64) []byte { return binary.BigEndian.AppendUint64(dst, n) }

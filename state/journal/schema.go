@@ -1,14 +1,16 @@
 package journal
 
 import (
-	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 
 	"go.etcd.io/bbolt"
 
+	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
 // schema is a format of the state file, with the migrations from older ones.
@@ -34,14 +36,46 @@ type schema struct {
 //
 // Format 2 has segments and stories in rows of many numbers. Format 1 lacks the bucket of segments;
 // apart from that its files are files of format 2 in which all entries stand alone, so that they
-// can be read as they are.
-var current = schema{format: 2, oldest: 1, migrations: map[uint32]func(tx *bbolt.Tx) error{1: addSegments}}
+// can be read as they are. Format 3 has the bucket of kept entries: seals, verdicts and promotions.
+// Format 4 has the bucket of bookings, which a reader of an older file finds in the journal.
+var current = schema{format: 4, oldest: 1, migrations: map[uint32]func(tx *bbolt.Tx) error{1: addSegments, 2: addKept,
+	3: addBookings}}
+
+// since has the first format of each bucket that format 1 lacks.
+var since = map[string]uint32{string(bucketSegments): 2, string(bucketKept): 3, string(bucketBookings): 4}
 
 // addSegments is the migration from format 1. The commits that follow pack the older entries, some
 // at a time: see committer.pack.
 func addSegments(tx *bbolt.Tx) error {
 	_, err := tx.CreateBucketIfNotExists(bucketSegments)
 	return err
+}
+
+// addKept is the migration from format 2.
+func addKept(tx *bbolt.Tx) error {
+	_, err := tx.CreateBucketIfNotExists(bucketKept)
+	return err
+}
+
+// addBookings is the migration from format 3. It fills the table from the journal.
+func addBookings(tx *bbolt.Tx) error {
+	if _, err := tx.CreateBucketIfNotExists(bucketBookings); err != nil {
+		return err
+	}
+	catalog := &market.Catalog{}
+	if err := extend(catalog, tx); err != nil {
+		return err
+	}
+	squeezer, err := newSqueezer()
+	if err != nil {
+		return err
+	}
+	k, err := bookerOf(tx, squeezer, nil)
+	if err != nil {
+		return err
+	}
+	names := codec.NewNames(catalog, nil)
+	return derived(context.Background(), tx, names, squeezer, k.write(names))
 }
 
 // formatCut is a flag in the format of a pruned file: a program that does not know the flag refuses
@@ -83,7 +117,7 @@ func (s schema) check(tx *bbolt.Tx, path string) error {
 			path, format, s.format)
 	}
 	for _, name := range buckets {
-		if tx.Bucket(name) == nil && (format == s.format || !bytes.Equal(name, bucketSegments)) {
+		if tx.Bucket(name) == nil && format >= since[string(name)] {
 			return fmt.Errorf("%s: %w: not a state file: no %s in it", path, boltfile.ErrCorrupt, name)
 		}
 	}

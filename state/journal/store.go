@@ -37,11 +37,13 @@ var (
 	bucketEquity      = []byte("equity")      // tier, strategy, 0, time → EquitySample
 	bucketRuns        = []byte("runs")        // number of its first entry → time and Start
 	bucketUnits       = []byte("units")       // "asset SYMBOL" or "market NAME" → decimals
+	bucketKept        = []byte("kept")        // number → time and Seal, Verdict or Promotion: Prune keeps them
+	bucketBookings    = []byte("bookings")    // number of the last one → a pack of Bookings: Prune keeps them
 )
 
 var buckets = [][]byte{boltfile.BucketMeta, bucketJournal, bucketCheckpoints, bucketOrders, bucketOpen, bucketClientIDs,
 	bucketExchangeIDs, bucketFills, bucketPositions, bucketBlobs, bucketCursors, bucketHalts, bucketEquity, bucketRuns,
-	bucketUnits, bucketSegments}
+	bucketUnits, bucketSegments, bucketKept, bucketBookings}
 
 // checkpointEvery is the most journal entries that a start has to check.
 const checkpointEvery = 1024

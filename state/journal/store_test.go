@@ -311,7 +311,8 @@ func TestEquityIsThinnedAsItAges(t *testing.T) {
 	b := s.NewBatch()
 	start := market.Time(1_700_000_000_000_000_000)
 	day := market.Time(24 * time.Hour)
-	for hour := range 24 * 100 { // every half hour for a hundred days
+	const days = 3*365 + 10
+	for hour := range 24 * days { // every half hour
 		for half := range 2 {
 			at := start + market.Time(hour)*market.Time(time.Hour) + market.Time(half)*market.Time(30*time.Minute)
 			b.Equity(EquitySample{At: at, Equity: market.Money(1000 + hour), Low: market.Money(500 + hour - half),
@@ -322,12 +323,12 @@ func TestEquityIsThinnedAsItAges(t *testing.T) {
 	require.NoError(t, s.Commit(b))
 	curve, err := s.Equity("", 0, 0)
 	require.NoError(t, err)
-	require.Equal(t, 2*48+88*24+10, len(curve), "two days of half hours, eighty-eight of hours, ten of days")
+	require.Equal(t, 2*48+(3*365-2)*24+10, len(curve), "two days of half hours, three years of hours, ten of days")
 	for i := 1; i < len(curve); i++ {
 		require.Greater(t, curve[i].At, curve[i-1].At)
 	}
 	require.EqualValues(t, 499, curve[0].Low, "the lowest of its day")
-	part, err := s.Equity("", start+99*day, start+100*day)
+	part, err := s.Equity("", start+(days-1)*day, start+days*day)
 	require.NoError(t, err)
 	require.Len(t, part, 48)
 	other, err := s.Equity("grid", 0, 0)

@@ -16,7 +16,7 @@ const contextEvery = 256
 // which walkUntil returns, or ctx ends. It releases the pages that it read.
 func walkUntil(ctx context.Context, b *bbolt.Bucket, first []byte, visit func(key, value []byte) error) error {
 	if b == nil {
-		return nil // a file of format 1 lacks it
+		return nil // a file of an older format lacks it
 	}
 	release := boltfile.NewReleaser(b.Tx())
 	defer release.Flush()

@@ -3,6 +3,7 @@ package recording
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 
 	"github.com/klauspost/compress/zstd"
@@ -13,51 +14,100 @@ import (
 
 // A segment of a recording is a file of blocks and nothing else. A block is
 //
-//	4  "TMB1"
+//	4  "TMB3"
 //	4  crc32c of everything after it
 //	4  length of the payload
-//	4  events
-//	8  number of the first event
+//	4  records; the highest bit is set where the first one is a KindStart
+//	8  number of the first record
 //	8  its time
-//	8  time of the last event
-//	…  payload: the events, compressed with zstd
+//	8  time of the last record
+//	…  payload: of each stream its length as unsigned LEB128, then its bytes, packed with zstd
 //
-// with integers in little endian.
+// with integers in little endian. The first stream has the records. Version 2, "TMB2", has that
+// stream alone, without its length. Version 1, "TMB1", has only events of market data, with the
+// name of the market in each of them. All blocks of a segment are of one version.
 const (
-	blockMagic = "TMB1" // the last letter is the version of the format
+	blockMagic = "TMB3" // the last letter is the version of the format
+	version    = 3
 	blockFront = 40
 	maxPayload = 64 << 20 // no payload is longer, packed or not
+	startBit   = 1 << 31
 )
 
 // blockInfo is the head of a block.
 type blockInfo struct {
+	version  int
 	first    uint64
 	count    uint32
+	start    bool // the first record is a KindStart
 	from, to market.Time
 	payload  []byte
 }
 
-// last is the number of the last event.
+// last is the number of the last record.
 func (b *blockInfo) last() uint64 { return b.first + uint64(b.count) - 1 }
 
-// appendBlock appends a block with the compressed raw as its payload.
-func appendBlock(dst []byte, b *blockInfo, raw []byte, packer *zstd.Encoder) []byte {
+// appendBlock appends a block with the compressed streams as its payload. packed is memory to use.
+func appendBlock(dst []byte, b *blockInfo, raw *[streams][]byte, packer *zstd.Encoder, packed *[]byte) []byte {
 	at := len(dst)
 	dst = append(dst, blockMagic...)
 	dst = append(dst, make([]byte, 8)...) // checksum and length, known below
-	dst = binary.LittleEndian.AppendUint32(dst, b.count)
+	count := b.count
+	if b.start {
+		count |= startBit
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, count)
 	dst = binary.LittleEndian.AppendUint64(dst, b.first)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(b.from))
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(b.to))
-	dst = packer.EncodeAll(raw, dst)
+	for _, stream := range raw {
+		if *packed = (*packed)[:0]; len(stream) > 0 {
+			*packed = packer.EncodeAll(stream, *packed)
+		}
+		dst = append(binary.AppendUvarint(dst, uint64(len(*packed))), *packed...)
+	}
 	binary.LittleEndian.PutUint32(dst[at+8:], uint32(len(dst)-at-blockFront))
 	binary.LittleEndian.PutUint32(dst[at+4:], crc32.Checksum(dst[at+8:], boltfile.Castagnoli))
 	return dst
 }
 
+// versionOf is the version of the block at the beginning of data; 0: none that this program reads.
+func versionOf(data []byte) int {
+	last := len(blockMagic) - 1
+	if len(data) <= last || string(data[:last]) != blockMagic[:last] || data[last] > blockMagic[last] {
+		return 0
+	}
+	return max(0, int(data[last])-'0')
+}
+
+// unpack decompresses the payload into raw, whose memory it uses.
+func (b *blockInfo) unpack(raw *[streams][]byte, unpacker *zstd.Decoder) (err error) {
+	payload := b.payload
+	for i := range raw {
+		packed := payload
+		if b.version >= version {
+			length, size := binary.Uvarint(payload)
+			if size <= 0 || length > uint64(len(payload)-size) {
+				return fmt.Errorf("%w: stream %d is cut", boltfile.ErrCorrupt, i)
+			}
+			packed, payload = payload[size:size+int(length)], payload[size+int(length):]
+		} else {
+			payload = nil
+		}
+		if raw[i] = raw[i][:0]; len(packed) == 0 {
+			continue
+		}
+		if raw[i], err = unpacker.DecodeAll(packed, raw[i]); err != nil {
+			return fmt.Errorf("%w: %w", boltfile.ErrCorrupt, err)
+		}
+	}
+	return nil
+}
+
 // readBlock reads the block at the beginning of data. Size is 0 if there is no whole block.
 func readBlock(data []byte) (b blockInfo, size int) {
-	if len(data) < blockFront || string(data[:4]) != blockMagic {
+	b.version = versionOf(data)
+	if len(data) < blockFront || b.version == 0 {
 		return b, 0
 	}
 	length := binary.LittleEndian.Uint32(data[8:])
@@ -68,12 +118,20 @@ func readBlock(data []byte) (b blockInfo, size int) {
 	if crc32.Checksum(data[8:size], boltfile.Castagnoli) != binary.LittleEndian.Uint32(data[4:]) {
 		return b, 0
 	}
-	b.count = binary.LittleEndian.Uint32(data[12:])
-	b.first = binary.LittleEndian.Uint64(data[16:])
-	b.from = market.Time(binary.LittleEndian.Uint64(data[24:]))
-	b.to = market.Time(binary.LittleEndian.Uint64(data[32:]))
+	b.readNumbers(data)
 	b.payload = data[blockFront:size]
 	return b, size
+}
+
+// readNumbers reads the numbers of a head behind its length.
+func (b *blockInfo) readNumbers(head []byte) {
+	b.count = binary.LittleEndian.Uint32(head[12:])
+	if b.version > 1 {
+		b.start, b.count = b.count&startBit != 0, b.count&^startBit
+	}
+	b.first = binary.LittleEndian.Uint64(head[16:])
+	b.from = market.Time(binary.LittleEndian.Uint64(head[24:]))
+	b.to = market.Time(binary.LittleEndian.Uint64(head[32:]))
 }
 
 // newerBlock reports whether data begins with a block of a later version, which this program must
@@ -86,7 +144,7 @@ func newerBlock(data []byte) bool {
 // findBlock returns where the next whole block begins at or after at, or -1. It skips damage.
 func findBlock(data []byte, at int) int {
 	for at < len(data) {
-		found := bytes.Index(data[at:], []byte(blockMagic))
+		found := bytes.Index(data[at:], []byte(blockMagic[:len(blockMagic)-1]))
 		if found < 0 {
 			return -1
 		}

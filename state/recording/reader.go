@@ -3,6 +3,7 @@ package recording
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/klauspost/compress/zstd"
@@ -12,15 +13,15 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// Extent describes the events of a recording.
+// Extent describes the records of a recording.
 type Extent struct {
-	First, Last uint64      // numbers of events; 0: there are none
-	From, To    market.Time // of the first and the last event
+	First, Last uint64      // numbers of records; 0: there are none
+	From, To    market.Time // of the first and the last record
 	Bytes       int64
 	Segments    int
 }
 
-// LostError says that events are missing in a recording: they never reached the disk, or they are
+// LostError says that records are missing in a recording: they never reached the disk, or they are
 // damaged there. Reading continues after them.
 type LostError struct {
 	From, To uint64 // numbers
@@ -34,22 +35,25 @@ func (e *LostError) Error() string {
 // Reader reads a recording in order, even while it is written: it ends with the last block that is
 // whole when it arrives there.
 type Reader struct {
-	segments []segment // still to come
-	data     []byte    // the rest of the present one
+	more     func() ([]byte, error) // the next blocks; io.EOF: there are none
+	all      []segment              // where more reads segments …
+	segments []segment              // … those still to come
+	data     []byte                 // the rest of the present one
 	unpacker *zstd.Decoder
 	events   eventDecoder
 	names    *codec.Names
-	raw      []byte
+	raw      [streams][]byte
 	left     uint32 // events of the present block
-	number   uint64 // of the next event; 0: not known
+	number   uint64 // of the next record; 0: not known
 	at       market.Time
-	from     uint64
+	from     uint64      // records before it are skipped …
+	since    market.Time // … and those before the first one of this time
 }
 
-// Read opens the recording in a folder at the event numbered from, or at its first event if that is
-// later. Events are in the units of catalog, which must have all their markets. An empty folder
-// wraps ErrNotFound.
-func Read(dir string, catalog *market.Catalog, from uint64) (*Reader, error) {
+// Read opens the recording in a folder at the record numbered from, or at its first one if that is
+// later. Records are in the units of catalog, which must have all their markets, and of strategies
+// with these names. An empty folder wraps ErrNotFound.
+func Read(dir string, catalog *market.Catalog, strategies []string, from uint64) (*Reader, error) {
 	segments, err := listSegments(dir)
 	if err == nil && len(segments) == 0 {
 		err = fmt.Errorf("recording %s: %w: it is empty", dir, boltfile.ErrNotFound)
@@ -57,40 +61,72 @@ func Read(dir string, catalog *market.Catalog, from uint64) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	r, err := ReadBlocks(nil)
+	if err != nil {
+		return nil, err
+	}
+	r.all = segments
+	for len(segments) > 1 && segments[1].first <= from {
+		segments = segments[1:]
+	}
+	r.segments, r.more, r.names, r.from = segments, r.segment, codec.NewNames(catalog, strategies), from
+	return r, nil
+}
+
+// ReadBlocks reads the records of blocks that come one by one (Options.Tee), as Read does those of
+// a folder. more returns the next of them, valid until it is called again, and io.EOF behind the
+// last. Bind gives their units.
+func ReadBlocks(more func() ([]byte, error)) (*Reader, error) {
 	unpacker, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPayload),
 		zstd.IgnoreChecksum(true))
 	if err != nil {
 		return nil, err
 	}
-	for len(segments) > 1 && segments[1].first <= from {
-		segments = segments[1:]
-	}
-	return &Reader{segments: segments, unpacker: unpacker, names: codec.NewNames(catalog, nil), from: from}, nil
+	return &Reader{more: more, unpacker: unpacker, names: codec.NewNames(&market.Catalog{}, nil),
+		since: math.MinInt64}, nil
 }
 
-// Next returns the next event and its number. The event and its pointers are valid until the next
-// call. At the end it returns io.EOF. A *LostError says that events are missing; the next call
-// continues after them. Any other error is final.
-func (r *Reader) Next() (number uint64, ev *market.Event, err error) {
+// segment is the content of the next segment.
+func (r *Reader) segment() ([]byte, error) {
+	if len(r.segments) == 0 {
+		return nil, io.EOF
+	}
+	path := r.segments[0].path
+	r.segments = r.segments[1:]
+	return os.ReadFile(path)
+}
+
+// Bind gives the records that follow other markets and strategies: those of the process of which
+// the latest record was the KindStart.
+func (r *Reader) Bind(catalog *market.Catalog, strategies []string) {
+	r.names = codec.NewNames(catalog, strategies)
+	r.events.Names = r.names
+}
+
+// Next returns the next record and its number. The record and its pointers are valid until the next
+// call. At the end it returns io.EOF. A *LostError says that records are missing; the next call
+// continues after them. Any other error is final, unless SkipBlock follows.
+func (r *Reader) Next() (number uint64, rec *Record, err error) {
 	for {
 		for r.left == 0 {
 			if err := r.open(); err != nil {
 				return 0, nil, err
 			}
 		}
-		if ev, err = r.events.next(r.at); err != nil {
-			return 0, nil, fmt.Errorf("recorded event %d: %w", r.number, err)
+		if rec, err = r.events.next(r.at); err != nil {
+			return 0, nil, fmt.Errorf("record %d: %w", r.number, err)
 		}
-		r.at = ev.At
+		r.at = rec.Time()
 		number = r.number
 		r.number++
 		if r.left--; r.left == 0 {
 			if err := r.events.checkEnd(); err != nil {
-				return 0, nil, fmt.Errorf("recorded event %d: %w", number, err)
+				return 0, nil, fmt.Errorf("record %d: %w", number, err)
 			}
 		}
-		if number >= r.from {
-			return number, ev, nil
+		if number >= r.from && r.at >= r.since {
+			r.since = math.MinInt64
+			return number, rec, nil
 		}
 	}
 }
@@ -100,14 +136,11 @@ func (r *Reader) Next() (number uint64, ev *market.Event, err error) {
 func (r *Reader) open() error {
 	at := findBlock(r.data, 0)
 	for at < 0 {
-		if len(r.segments) == 0 {
-			return io.EOF
-		}
-		data, err := os.ReadFile(r.segments[0].path)
+		data, err := r.more()
 		if err != nil {
 			return err
 		}
-		r.data, r.segments = data, r.segments[1:]
+		r.data = data
 		at = findBlock(r.data, 0)
 	}
 	b, size := readBlock(r.data[at:])
@@ -119,56 +152,25 @@ func (r *Reader) open() error {
 		r.data, r.number = r.data[at+size:], b.last()+1
 		return nil
 	}
-	raw, err := r.unpacker.DecodeAll(b.payload, r.raw[:0])
-	if err != nil {
-		return fmt.Errorf("recorded events %d to %d: %w: %w", b.first, b.last(), boltfile.ErrCorrupt, err)
+	r.data = r.data[at+size:]
+	if b.unpack(&r.raw, r.unpacker) != nil {
+		return nil // a flipped bit made its version that of an older block: the next one tells of the loss
 	}
-	r.data, r.raw = r.data[at+size:], raw
-	r.events.Decoder.Open(r.names, raw)
+	r.events.open(r.names, &b, r.raw)
 	r.left, r.number, r.at = b.count, b.first, b.from
 	return nil
 }
 
+// SkipBlock leaves out the rest of a block, after an error of Next about one of its records, and
+// reports whether there was any.
+func (r *Reader) SkipBlock() bool {
+	if r.left == 0 {
+		return false
+	}
+	r.number += uint64(r.left)
+	r.left = 0
+	return true
+}
+
 // Close frees the reader.
 func (r *Reader) Close() { r.unpacker.Close() }
-
-// Describe returns the extent of the recording in a folder. A missing folder has no events.
-func Describe(dir string) (x Extent, err error) {
-	segments, err := listSegments(dir)
-	if os.IsNotExist(err) {
-		return x, nil
-	}
-	for _, s := range segments {
-		x.Bytes += s.size
-		x.Segments++
-	}
-	for i := range segments {
-		first := func(b *blockInfo) bool { x.First, x.From = b.first, b.from; return false }
-		if _, err = eachBlock(segments[i].path, first); err != nil || x.First != 0 {
-			break
-		}
-	}
-	for i := len(segments) - 1; i >= 0 && err == nil; i-- {
-		var any bool
-		any, err = eachBlock(segments[i].path, func(b *blockInfo) bool { x.Last, x.To = b.last(), b.to; return true })
-		if any {
-			break
-		}
-	}
-	return x, err
-}
-
-// eachBlock visits the blocks of a segment until visit returns false, and reports whether there is
-// one.
-func eachBlock(path string, visit func(*blockInfo) bool) (any bool, err error) {
-	data, err := os.ReadFile(path)
-	for at := findBlock(data, 0); at >= 0; at = findBlock(data, at) {
-		b, size := readBlock(data[at:])
-		any = true
-		if !visit(&b) {
-			break
-		}
-		at += size
-	}
-	return any, err
-}

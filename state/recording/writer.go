@@ -1,6 +1,7 @@
-// Package recording keeps the market events of a bot in compressed segments beside its state file.
-// It is never synced and may lose its end; its reader reports the missing events. Start at
-// Writer.Append and Reader.Next.
+// Package recording keeps what enters the engine of a bot in compressed segments beside its state
+// file: market events, the exchange's answers, timers, acts of people, and of each start what it
+// began with. It is never synced and may lose its end; its reader reports the missing records.
+// Start at Record, then at Writer.Write and Reader.Next.
 package recording
 
 import (
@@ -31,21 +32,38 @@ const (
 	segmentExt       = ".rec"
 )
 
-// Writer appends events of market data to a folder of compressed segments. It does not sync: after
-// a crash the end may be missing, and the next Open cuts off a torn block. Beyond its limit it
-// deletes the oldest segments. One goroutine owns it.
+// Writer appends records to a folder of compressed segments. It does not sync: after a crash the
+// end may be missing, and the next Open cuts off a torn block. Beyond its limit it deletes the
+// oldest segments. One goroutine owns it; a full block is compressed and written by another while
+// the next one fills.
 //
-// Events are numbered from 1, and no number is used twice, so the journal can name an event. The
-// numbers of lost events are missing.
+// Records are numbered from 1, and no number that the journal may have named is used twice. The
+// numbers of lost records are missing.
 type Writer struct {
+	enc    eventEncoder
+	block  blockInfo
+	aside  func(func())
+	full   fullBlock
+	packed chan error // the result of the full block; nil: there is none
+	packer packer     // of the full block's goroutine, while there is one
+}
+
+// fullBlock is a block that is being compressed and written.
+type fullBlock struct {
+	blockInfo
+	raw [streams][]byte
+}
+
+// packer compresses blocks and writes them.
+type packer struct {
 	dir      string
 	limit    int64
-	enc      eventEncoder
-	packer   *zstd.Encoder
+	tee      func(block []byte)
+	zstd     *zstd.Encoder
 	segments []segment
 	file     *os.File // the last segment; nil: the next block begins one
-	block    blockInfo
 	out      []byte
+	packed   []byte
 }
 
 // segment is one file of a recording.
@@ -57,9 +75,18 @@ type segment struct {
 
 // Options configure a Writer.
 type Options struct {
-	Catalog *market.Catalog // the units of the events
-	Limit   int64           // bytes on disk, at least 64 KiB; 0: 1 GiB
-	Next    uint64          // least number of the next event: the journal may know more than a cut off recording
+	Catalog    *market.Catalog // the units of the records
+	Strategies []string        // names by StrategyID − 1
+	Limit      int64           // bytes on disk, at least 64 KiB; 0: 1 GiB
+	// Tee is called with each block that was written, valid until it returns, on the goroutine of
+	// Aside; nil: it is not called. ReadBlocks reads them.
+	Tee func(block []byte)
+	// Next is the least number of the next record: the journal may know more than a cut off
+	// recording.
+	Next uint64
+	// Aside runs a function in another goroutine, as sync.WaitGroup.Go does: blocks are compressed
+	// there. nil: the caller's goroutine compresses.
+	Aside func(func())
 }
 
 // Open opens the recording in a folder, which is made when missing. A torn end is cut off.
@@ -71,18 +98,24 @@ func Open(dir string, o Options) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	packer, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(2*blockRaw),
-		zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
+	compressor, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(2*blockRaw),
+		zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false), zstd.WithAllLitEntropyCompression(true))
 	if err != nil {
 		return nil, err
 	}
-	r := &Writer{dir: dir, limit: max(64<<10, cmp.Or(o.Limit, 1<<30)),
-		enc: eventEncoder{codec.Encoder{Names: codec.NewNames(o.Catalog, nil)}}, packer: packer, segments: segments}
-	r.block.first = max(1, o.Next)
-	if err := r.resume(); err != nil {
+	w := &Writer{enc: eventEncoder{Encoder: codec.Encoder{Names: codec.NewNames(o.Catalog, o.Strategies)}},
+		aside: o.Aside,
+		packer: packer{dir: dir, limit: max(64<<10, cmp.Or(o.Limit, 1<<30)), tee: o.Tee, zstd: compressor,
+			segments: segments}}
+	if w.aside == nil {
+		w.aside = func(work func()) { work() }
+	}
+	next, err := w.packer.resume()
+	if err != nil {
 		return nil, fmt.Errorf("recording %s: %w", dir, err)
 	}
-	return r, nil
+	w.block.first = max(1, o.Next, next)
+	return w, nil
 }
 
 // listSegments returns the segments in a folder, in order.
@@ -133,32 +166,32 @@ func (s *segment) checkVersion() error {
 	return nil
 }
 
-// resume finds the end of the last segment, to continue there.
-func (r *Writer) resume() error {
-	for len(r.segments) > 0 {
-		last := &r.segments[len(r.segments)-1]
+// resume finds the end of the last segment, to continue there, and the number after its last
+// record.
+func (p *packer) resume() (next uint64, err error) {
+	for len(p.segments) > 0 {
+		last := &p.segments[len(p.segments)-1]
 		data, err := os.ReadFile(last.path)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		end, whole, next := scanBlocks(data)
 		if end == 0 && whole { // no whole block
 			if err := os.Remove(last.path); err != nil {
-				return err
+				return 0, err
 			}
-			r.segments = r.segments[:len(r.segments)-1]
+			p.segments = p.segments[:len(p.segments)-1]
 			continue
 		}
-		r.block.first = max(r.block.first, next)
-		if !whole {
-			return nil // damaged inside: keep it, and begin a new segment
+		if !whole || versionOf(data) < version {
+			return next, nil // damaged inside, or of an older version: keep it, and begin a new segment
 		}
-		return r.reopen(last, int64(end))
+		return next, p.reopen(last, int64(end))
 	}
-	return nil
+	return 0, nil
 }
 
-func (r *Writer) reopen(last *segment, end int64) error {
+func (p *packer) reopen(last *segment, end int64) error {
 	file, err := os.OpenFile(last.path, os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -166,7 +199,7 @@ func (r *Writer) reopen(last *segment, end int64) error {
 	if err := file.Truncate(end); err != nil {
 		return errors.Join(err, file.Close())
 	}
-	r.file, last.size = file, end
+	p.file, last.size = file, end
 	return nil
 }
 
@@ -190,102 +223,158 @@ func scanBlocks(data []byte) (end int, whole bool, next uint64) {
 	return end, whole, next
 }
 
-// Append adds an event and returns its number. An event other than market data is a mistake of the
-// caller. If a block cannot be written, Append returns the error and drops the events of the block;
-// the recording continues with the next one.
-func (r *Writer) Append(ev *market.Event) (number uint64, err error) {
-	b := &r.block
-	before, from := b.to, len(r.enc.Buf)
-	if b.count == 0 {
-		before, b.from = ev.At, ev.At
-	}
-	r.enc.event(ev, before)
-	if err := r.enc.Err(); err != nil {
-		r.enc.Cut(from)
-		return 0, err
-	}
-	b.to = ev.At
-	b.count++
-	number = b.last()
-	if len(r.enc.Buf) >= blockRaw {
-		return number, r.Flush()
-	}
-	return number, nil
+// Append is Write of an event that enters the engine.
+func (w *Writer) Append(ev *market.Event) (number uint64, err error) {
+	return w.Write(&Record{Kind: KindInput, Input: market.Input{Kind: market.InputEvent, Event: ev}})
 }
 
-// Next returns the number of the next event.
-func (r *Writer) Next() uint64 { return r.block.first + uint64(r.block.count) }
+// Write adds a record and returns its number, 0 where the record cannot be written: it is dropped.
+// An error beside a number is of an earlier block, which is lost. The recording continues in either
+// case, and a reader finds the dropped numbers missing. A KindStart begins a block.
+func (w *Writer) Write(rec *Record) (number uint64, err error) {
+	if rec.begins() {
+		err = w.pack()
+		w.block.start = true
+	}
+	b := &w.block
+	at := rec.Time()
+	before, from, listed := b.to, w.enc.mark(), w.enc.table.Len()
+	if b.count == 0 {
+		before, b.from = at, at
+	}
+	w.enc.record(rec, before)
+	if mistake := w.enc.Err(); mistake != nil {
+		w.enc.cutTo(from)
+		w.enc.table.Forget(listed)
+		return 0, errors.Join(err, mistake, w.skip())
+	}
+	b.to = at
+	b.count++
+	number = b.last()
+	if w.enc.bytes() >= blockRaw {
+		err = cmp.Or(err, w.pack())
+	}
+	return number, err
+}
 
-// Flush writes the appended events as one block to the operating system. Small blocks compress
-// badly.
-func (r *Writer) Flush() error {
-	if r.block.count == 0 {
+// skip leaves a number out.
+func (w *Writer) skip() error {
+	err := w.pack()
+	w.block = blockInfo{first: w.block.first + 1}
+	w.enc.reset()
+	return err
+}
+
+// Next returns the number of the next record.
+func (w *Writer) Next() uint64 { return w.block.first + uint64(w.block.count) }
+
+// Flush writes the appended records as one block, and returns when the operating system has it and
+// all before. Small blocks compress badly.
+func (w *Writer) Flush() error { return cmp.Or(w.pack(), w.wait()) }
+
+// pack lets the block be compressed and written, once the one before is. It returns the error of
+// that one.
+func (w *Writer) pack() error {
+	if w.block.count == 0 {
 		return nil
 	}
-	r.out = appendBlock(r.out[:0], &r.block, r.enc.Buf, r.packer)
-	err := r.write()
-	r.block = blockInfo{first: r.Next()}
-	r.enc.Cut(0)
-	if err != nil {
-		return fmt.Errorf("recording %s: %w", r.dir, err)
+	err := w.wait()
+	w.full.blockInfo = w.block
+	w.full.raw, w.enc.streams = w.enc.streams, w.full.raw
+	w.full.raw[records], w.enc.Buf = w.enc.Buf, w.enc.streams[records][:0]
+	w.block = blockInfo{first: w.Next()}
+	w.enc.reset()
+	packed := make(chan error, 1)
+	w.packed = packed
+	w.aside(func() { packed <- w.packer.pack(&w.full) })
+	return err
+}
+
+// wait waits until the full block is written.
+func (w *Writer) wait() error {
+	if w.packed == nil {
+		return nil
 	}
-	return r.dropOldest()
+	err := <-w.packed
+	w.packed = nil
+	if err != nil {
+		return fmt.Errorf("recording %s: %w", w.packer.dir, err)
+	}
+	return nil
+}
+
+// Size is how many bytes the recording has on disk.
+func (w *Writer) Size() (int64, error) {
+	err := w.wait()
+	return w.packer.size(), err
+}
+
+// Close flushes and closes.
+func (w *Writer) Close() error {
+	err := w.Flush()
+	if w.packer.file != nil {
+		err = cmp.Or(err, w.packer.closeSegment())
+	}
+	return cmp.Or(err, w.packer.zstd.Close())
+}
+
+// pack compresses and writes a block.
+func (p *packer) pack(b *fullBlock) error {
+	p.out = appendBlock(p.out[:0], &b.blockInfo, &b.raw, p.zstd, &p.packed)
+	if err := p.write(b.first); err != nil {
+		return err
+	}
+	return p.dropOldest()
 }
 
 // write appends the block to the last segment, or to a new one if that is full.
-func (r *Writer) write() error {
-	if r.file != nil && r.segments[len(r.segments)-1].size >= min(maxSegment, r.limit/segmentsPerLimit) {
-		if err := r.closeSegment(); err != nil {
+func (p *packer) write(first uint64) error {
+	if p.file != nil && p.segments[len(p.segments)-1].size >= min(maxSegment, p.limit/segmentsPerLimit) {
+		if err := p.closeSegment(); err != nil {
 			return err
 		}
 	}
-	if r.file == nil {
-		path := filepath.Join(r.dir, fmt.Sprintf("%016x%s", r.block.first, segmentExt))
+	if p.file == nil {
+		path := filepath.Join(p.dir, fmt.Sprintf("%016x%s", first, segmentExt))
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {
 			return err
 		}
-		r.file, r.segments = file, append(r.segments, segment{path: path, first: r.block.first})
+		p.file, p.segments = file, append(p.segments, segment{path: path, first: first})
 	}
-	n, err := r.file.Write(r.out)
-	last := &r.segments[len(r.segments)-1]
+	n, err := p.file.Write(p.out)
+	last := &p.segments[len(p.segments)-1]
 	if err != nil {
-		return errors.Join(err, r.file.Truncate(last.size))
+		return errors.Join(err, p.file.Truncate(last.size))
 	}
 	last.size += int64(n)
+	if p.tee != nil {
+		p.tee(p.out)
+	}
 	return nil
 }
 
 // closeSegment closes the last segment.
-func (r *Writer) closeSegment() error {
-	file := r.file
-	r.file = nil
+func (p *packer) closeSegment() error {
+	file := p.file
+	p.file = nil
 	return file.Close()
 }
 
 // dropOldest deletes the oldest segments while the recording is above its limit.
-func (r *Writer) dropOldest() error {
-	for r.size() > r.limit && len(r.segments) > 1 {
-		if err := os.Remove(r.segments[0].path); err != nil {
-			return fmt.Errorf("recording %s: %w", r.dir, err)
+func (p *packer) dropOldest() error {
+	for p.size() > p.limit && len(p.segments) > 1 {
+		if err := os.Remove(p.segments[0].path); err != nil {
+			return err
 		}
-		r.segments = slices.Delete(r.segments, 0, 1)
+		p.segments = slices.Delete(p.segments, 0, 1)
 	}
 	return nil
 }
 
-func (r *Writer) size() (sum int64) {
-	for i := range r.segments {
-		sum += r.segments[i].size
+func (p *packer) size() (sum int64) {
+	for i := range p.segments {
+		sum += p.segments[i].size
 	}
 	return sum
-}
-
-// Close flushes and closes.
-func (r *Writer) Close() error {
-	err := r.Flush()
-	if r.file != nil {
-		err = cmp.Or(err, r.closeSegment())
-	}
-	return cmp.Or(err, r.packer.Close())
 }

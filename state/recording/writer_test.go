@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -73,11 +75,11 @@ func recorded(t testing.TB, dir string, o Options, events []market.Event) {
 
 // replayed reads a folder: the events, their numbers and what is said to be lost.
 func replayed(t testing.TB, dir string, from uint64) (events []market.Event, numbers []uint64, lost []LostError) {
-	r, err := Read(dir, bothMarkets(t), from)
+	r, err := Read(dir, bothMarkets(t), twoNames, from)
 	require.NoError(t, err)
 	defer r.Close()
 	for {
-		number, ev, err := r.Next()
+		number, rec, err := r.Next()
 		var gap *LostError
 		switch {
 		case err == io.EOF:
@@ -86,7 +88,9 @@ func replayed(t testing.TB, dir string, from uint64) (events []market.Event, num
 			lost = append(lost, *gap)
 		default:
 			require.NoError(t, err)
-			events, numbers = append(events, owned(ev)), append(numbers, number)
+			require.Equal(t, KindInput, rec.Kind)
+			require.Equal(t, market.InputEvent, rec.Input.Kind)
+			events, numbers = append(events, owned(rec.Input.Event)), append(numbers, number)
 		}
 	}
 }
@@ -161,11 +165,11 @@ func TestATornEndIsCutOffWhereverItTears(t *testing.T) {
 		require.NoError(t, err)
 		if i%20 == 19 {
 			require.NoError(t, r.Flush())
-			ends = append(ends, r.size())
+			ends = append(ends, r.packer.size())
 		}
 	}
 	require.NoError(t, r.Close())
-	path := r.segments[0].path
+	path := r.packer.segments[0].path
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
 	for cut := 0; cut < len(whole); cut += 1 + cut%*tear {
@@ -189,7 +193,7 @@ func TestATornEndIsCutOffWhereverItTears(t *testing.T) {
 			if blocks > 0 {
 				require.Equal(t, []LostError{{uint64(20*blocks + 1), 99}}, lost)
 			}
-			for _, s := range r.segments {
+			for _, s := range r.packer.segments {
 				require.NoError(t, os.Remove(s.path))
 			}
 		}
@@ -239,22 +243,25 @@ func TestTheOldestSegmentsAreDroppedWhenARecordingIsFull(t *testing.T) {
 	requireEvents(t, events[x.First-1:], have)
 }
 
-func TestOnlyMarketDataIsRecorded(t *testing.T) {
-	r, err := Open(t.TempDir(), Options{Catalog: bothMarkets(t)})
+func TestARecordThatCannotBeWrittenIsMissedByTheReader(t *testing.T) {
+	dir := t.TempDir()
+	r, err := Open(dir, Options{Catalog: bothMarkets(t)})
 	require.NoError(t, err)
-	for kind := market.KindTransfer; kind <= market.KindTimer; kind++ {
-		require.Equal(t, slices.Contains([]market.EventKind{market.KindMarketStatus, market.KindCandles,
-			market.KindTrade, market.KindTicker, market.KindBook}, kind), Recordable(kind))
-	}
-	_, err = r.Append(&market.Event{Kind: market.KindTimer})
-	require.ErrorContains(t, err, "timer is not market data")
+	good := &market.Event{Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: 7}}
+	_, err = r.Append(good)
+	require.NoError(t, err)
 	_, err = r.Append(&market.Event{Kind: market.KindTicker, Ticker: &market.Ticker{Market: 9}})
 	require.ErrorContains(t, err, "market 9 is not of this catalog")
-	number, err := r.Append(&market.Event{Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1}})
+	_, err = r.Write(&Record{Kind: KindInput, Input: market.Input{Kind: market.LastInput + 1}})
+	require.ErrorContains(t, err, "cannot be recorded")
+	number, err := r.Append(good)
 	require.NoError(t, err)
-	require.EqualValues(t, 1, number)
+	require.EqualValues(t, 4, number)
 	require.NoError(t, r.Close())
-	_, err = Read(t.TempDir(), bothMarkets(t), 0)
+	_, numbers, lost := replayed(t, dir, 0)
+	require.Equal(t, []uint64{1, 4}, numbers)
+	require.Equal(t, []LostError{{2, 3}}, lost)
+	_, err = Read(t.TempDir(), bothMarkets(t), nil, 0)
 	require.ErrorIs(t, err, boltfile.ErrNotFound)
 	none, err := Describe(filepath.Join(t.TempDir(), "none"))
 	require.NoError(t, err)
@@ -270,17 +277,27 @@ func FuzzBlocksNeverPanic(f *testing.F) {
 	data, err := os.ReadFile(segments[0].path)
 	require.NoError(f, err)
 	f.Add(data, uint16(0), byte(0))
+	var all eventEncoder
+	all.Names = codec.NewNames(bothMarkets(f), twoNames)
+	for _, r := range everyRecord(rand.New(rand.NewPCG(1, 6))) {
+		all.record(&r, 0)
+	}
+	require.NoError(f, all.Err())
+	f.Add(all.Buf, uint16(0), byte(0))
 	f.Fuzz(func(t *testing.T, data []byte, at uint16, flip byte) {
 		if int(at) < len(data) {
 			data[at] ^= flip
 		}
 		_, _, _ = scanBlocks(data)
-		var d eventDecoder
-		d.Decoder.Open(codec.NewNames(bothMarkets(t), nil), data)
-		for d.Left() > 0 {
-			if _, err := d.next(0); err != nil {
-				require.ErrorIs(t, err, boltfile.ErrCorrupt)
-				return
+		for of := 1; of <= version; of++ {
+			var d eventDecoder
+			d.open(codec.NewNames(bothMarkets(t), twoNames), &blockInfo{version: of},
+				[streams][]byte{data, data, data, data, data})
+			for d.Left() > 0 {
+				if _, err := d.next(0); err != nil {
+					require.True(t, errors.Is(err, boltfile.ErrCorrupt) || errors.Is(err, boltfile.ErrNewer), err)
+					break
+				}
 			}
 		}
 	})
@@ -306,6 +323,30 @@ func BenchmarkRecord(b *testing.B) {
 	b.ReportMetric(float64(x.Bytes)/float64(i), "B/event")
 }
 
+// BenchmarkRead decodes events, unpacking included.
+func BenchmarkRead(b *testing.B) {
+	dir := b.TempDir()
+	recorded(b, dir, Options{}, marketDay(50_000, rand.New(rand.NewPCG(1, 6))))
+	b.ReportAllocs()
+	left := 0
+	var r *Reader
+	for b.Loop() {
+		if left == 0 {
+			var err error
+			r, err = Read(dir, bothMarkets(b), nil, 0)
+			require.NoError(b, err)
+			left = 50_000
+		}
+		if _, _, err := r.Next(); err != nil {
+			b.Fatal(err)
+		}
+		left--
+	}
+}
+
+// twoNames are the strategies.
+var twoNames = []string{"one", "two"}
+
 // bothMarkets is a catalog with prices of 2 and of 5 decimals.
 func bothMarkets(t testing.TB) *market.Catalog {
 	c := &market.Catalog{}
@@ -317,4 +358,67 @@ func bothMarkets(t testing.TB) *market.Catalog {
 	require.NoError(t, c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{TickSize: 1}}))
 	require.NoError(t, c.AddMarket(&market.Market{Name: "ETH-EUR", PriceDigits: 5, Rules: market.Rules{TickSize: 10}}))
 	return c
+}
+
+// A writer whose blocks are compressed by another goroutine writes what one without it writes.
+func TestBlocksCompressedAsideAreTheSame(t *testing.T) {
+	events := marketDay(20_000, rand.New(rand.NewPCG(1, 12)))
+	one, other := t.TempDir(), t.TempDir()
+	recorded(t, one, Options{Limit: 256 << 10}, events)
+	var aside sync.WaitGroup
+	recorded(t, other, Options{Limit: 256 << 10, Aside: aside.Go}, events)
+	aside.Wait()
+	want, err := listSegments(one)
+	require.NoError(t, err)
+	have, err := listSegments(other)
+	require.NoError(t, err)
+	require.Equal(t, len(want), len(have))
+	for i := range want {
+		require.Equal(t, filepath.Base(want[i].path), filepath.Base(have[i].path))
+		wanted, err := os.ReadFile(want[i].path)
+		require.NoError(t, err)
+		had, err := os.ReadFile(have[i].path)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(wanted, had))
+	}
+}
+
+// A block that could not be written is named by the next record, which is not lost.
+func TestABlockThatCannotBeWrittenIsNamedLater(t *testing.T) {
+	dir := t.TempDir()
+	w, err := Open(dir, Options{Catalog: bothMarkets(t)})
+	require.NoError(t, err)
+	events := marketDay(30, rand.New(rand.NewPCG(1, 13)))
+	_, err = w.Append(&events[0])
+	require.NoError(t, err)
+	require.NoError(t, w.Flush())
+	require.NoError(t, w.packer.file.Close()) // the disk takes no more
+	_, err = w.Append(&events[1])
+	require.NoError(t, err)
+	require.NoError(t, w.pack())
+	w.packer.file = nil // it takes more again
+	number, err := w.Write(&Record{Kind: KindStart, At: events[1].At})
+	require.EqualValues(t, 3, number)
+	require.NoError(t, err)
+	require.ErrorContains(t, w.Flush(), "recording "+dir)
+	require.NoError(t, w.Close())
+}
+
+// A flipped bit makes a block look like one of an older version: its records are lost, and no more.
+func TestABlockOfAFalseVersionIsSteppedOverAndNamed(t *testing.T) {
+	dir := t.TempDir()
+	recorded(t, dir, Options{}, marketDay(12_000, rand.New(rand.NewPCG(1, 3))))
+	blocks, err := Index(dir)
+	require.NoError(t, err)
+	require.Greater(t, len(blocks), 2)
+	segments, err := listSegments(dir)
+	require.NoError(t, err)
+	data, err := os.ReadFile(segments[0].path)
+	require.NoError(t, err)
+	require.Equal(t, "TMB3", string(data[blocks[1].at:][:4]))
+	data[blocks[1].at+3] ^= 1
+	require.NoError(t, os.WriteFile(segments[0].path, data, 0o600))
+	have, _, lost := replayed(t, dir, 0)
+	require.Equal(t, []LostError{{From: blocks[1].First, To: blocks[1].Last}}, lost)
+	require.Len(t, have, 12_000-int(blocks[1].Last-blocks[1].First)-1)
 }

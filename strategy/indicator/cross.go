@@ -13,7 +13,7 @@ import (
 // common divisor of the lengths: its sign is exact, so that equal averages are equal and no
 // rounding makes a cross.
 type Cross struct {
-	ring    []market.Price // at least the last slow closes; as long as a power of two
+	ring    []market.Price // at least the last slow closes; a power of two, long enough to wrap seldom
 	next    uint           // number of the next close; its place is that modulo the length of ring
 	fast    uint           // closes of the averages
 	slow    uint
@@ -39,7 +39,7 @@ func NewCross(fast, slow int) Cross {
 		panic(fmt.Sprintf("indicator: a cross of averages over %d and %d closes", fast, slow))
 	}
 	common := divisor(fast, slow)
-	return Cross{ring: make([]market.Price, 1<<bits.Len(uint(slow-1))), fast: uint(fast), slow: uint(slow),
+	return Cross{ring: make([]market.Price, 1<<max(bits.Len(uint(slow-1)), 8)), fast: uint(fast), slow: uint(slow),
 		byFast: market.Price(fast / common), byBoth: market.Price((slow - fast) / common),
 		highest: math.MaxInt64 / market.Price(fast*slow/common)}
 }
@@ -79,6 +79,25 @@ func (x *Cross) Quiet(close market.Price) bool {
 // QuietRow is Quiet for the closes of candles in a row: up to the first one for which Quiet returns
 // false, or that leaves the range (low, high). It returns how many it took.
 func (x *Cross) QuietRow(series []market.Candle, low, high market.Price) (taken int) {
+	wide := low < 0 && high == math.MaxInt64 // each candle is in the range
+	for taken < len(series) {
+		if wide {
+			taken += x.fours(series[taken:])
+		}
+		rest := series[taken:]
+		if wide {
+			rest = rest[:min(len(rest), 4)]
+		}
+		n := x.quietOnes(rest, low, high)
+		if taken += n; n < len(rest) {
+			break
+		}
+	}
+	return taken
+}
+
+// quietOnes is QuietRow, candle by candle.
+func (x *Cross) quietOnes(series []market.Candle, low, high market.Price) (taken int) {
 	ring, was, next := x.ring, x.was, x.next
 	fast, slow, last := x.fast, x.slow, uint(len(ring)-1)
 	for taken < len(series) {
@@ -98,6 +117,37 @@ func (x *Cross) QuietRow(series []market.Candle, low, high market.Price) (taken 
 		taken++
 	}
 	x.was, x.next = was, next
+	return taken
+}
+
+// fours takes candles, four at a time, while the difference stays strictly on its side. Where the
+// places of the three closes wrap, or fewer than four candles are left, it ends.
+func (x *Cross) fours(series []market.Candle) (taken int) {
+	if x.was == 0 || x.fast < 4 {
+		return 0
+	}
+	last := uint(len(x.ring) - 1)
+	at, middle, oldest := x.next&last, (x.next-x.fast)&last, (x.next-x.slow)&last
+	n := uint(min(len(series), len(x.ring)-int(max(at, middle, oldest)))) &^ 3
+	into, middles, olds := x.ring[at:at+n], x.ring[middle:middle+n], x.ring[oldest:oldest+n]
+	was, byBoth, byFast, calm := x.was, x.byBoth, x.byFast, x.calm
+	flip, one := was>>63, was>>63+1 // (d^flip)-one is negative where d is zero or on the other side
+	for len(series) >= 4 && len(into) >= 4 && len(middles) >= 4 && len(olds) >= 4 {
+		a, b, c, d := series[0].Close, series[1].Close, series[2].Close, series[3].Close
+		isA := was + (a-middles[0])*byBoth + (olds[0]-middles[0])*byFast
+		isB := isA + (b-middles[1])*byBoth + (olds[1]-middles[1])*byFast
+		isC := isB + (c-middles[2])*byBoth + (olds[2]-middles[2])*byFast
+		isD := isC + (d-middles[3])*byBoth + (olds[3]-middles[3])*byFast
+		sides := ((isA ^ flip) - one) | ((isB ^ flip) - one) | ((isC ^ flip) - one) | ((isD ^ flip) - one)
+		if sides|(calm-a)|(calm-b)|(calm-c)|(calm-d) < 0 {
+			break
+		}
+		into[0], into[1], into[2], into[3] = a, b, c, d
+		was = isD
+		taken += 4
+		series, into, middles, olds = series[4:], into[4:], middles[4:], olds[4:]
+	}
+	x.was, x.next = was, x.next+uint(taken)
 	return taken
 }
 

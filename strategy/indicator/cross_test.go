@@ -61,10 +61,16 @@ func TestQuietTakesInWhatMakesNoCross(t *testing.T) {
 
 func TestARowOfQuietClosesIsOneAfterAnother(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		fast := rapid.IntRange(1, 4).Draw(t, "fast")
-		slow := rapid.IntRange(fast+1, 9).Draw(t, "slow")
+		fast := rapid.IntRange(1, 9).Draw(t, "fast")
+		slow := rapid.IntRange(fast+1, 20).Draw(t, "slow")
 		low, high := market.Price(0), market.Price(rapid.Int64Range(4, 7).Draw(t, "high"))
+		if rapid.Bool().Draw(t, "any price") {
+			low, high = math.MinInt64, math.MaxInt64
+		}
 		row, one := indicator.NewCross(fast, slow), indicator.NewCross(fast, slow)
+		for i := range rapid.IntRange(0, 300).Draw(t, "before") { // the ring may wrap
+			require.Equal(t, row.Push(market.Price(1+i%5)), one.Push(market.Price(1+i%5)))
+		}
 		series := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) market.Candle {
 			close := market.Price(rapid.SampledFrom([]int64{1, 2, 2, 3, 4, math.MaxInt64 / 2}).Draw(t, "close"))
 			return market.Candle{Low: close - market.Price(rapid.IntRange(0, 1).Draw(t, "below")), Close: close,
@@ -109,4 +115,15 @@ func ExampleCross() {
 		fmt.Print(x.Push(close), " ")
 	}
 	// Output: 0 0 -1 1 -1
+}
+
+// The second of four closes makes the averages equal, and the third is a cross.
+func TestARowEndsBeforeACrossThatBeginsAtEqualAverages(t *testing.T) {
+	x := indicator.NewCross(6, 11)
+	for i := range 19 {
+		x.Push(market.Price(1 + i%5))
+	}
+	series := []market.Candle{{Close: 4}, {Close: 4}, {Close: 2}, {Close: 1}}
+	require.Equal(t, 2, x.QuietRow(series, math.MinInt64, math.MaxInt64))
+	require.Equal(t, indicator.Up, x.Push(2))
 }

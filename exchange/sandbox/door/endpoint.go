@@ -1,6 +1,8 @@
 package door
 
 import (
+	"net/http"
+
 	"github.com/tidemark-trading/tidemark/exchange"
 )
 
@@ -8,6 +10,7 @@ import (
 // openapi.json is made of it.
 type Endpoint struct {
 	Method, Path string // the path without /v2; {market} is a path parameter
+	Action       string // its name on the socket (websocket-facts 8); empty: it is not there
 	Summary      string
 	Section      string // of the specification, or of venue-facts
 	Weight       int    // in points
@@ -15,6 +18,7 @@ type Endpoint struct {
 	Needs        Right  // 0: Public
 	Params       []Parameter
 	Answer       string // Name of the schema of the answer
+	Created      bool   // a success is HTTP 201, not 200
 	Do           func(*Call) *exchange.Error
 }
 
@@ -23,6 +27,14 @@ type Table []Endpoint
 
 // Public reports whether the endpoint needs no credentials.
 func (e *Endpoint) Public() bool { return e.Needs == 0 }
+
+// Success is the HTTP status of a success.
+func (e *Endpoint) Success() int {
+	if e.Created {
+		return http.StatusCreated
+	}
+	return http.StatusOK
+}
 
 // InBody reports whether the endpoint's parameters come as a JSON body; otherwise they stand in the
 // query.

@@ -103,7 +103,8 @@ func (d *Door) identify(q *Request, r *http.Request, now market.Time) (*activeKe
 		if !shown {
 			continue
 		}
-		k, refusal := d.authenticate(q, r, now)
+		k, refusal := d.authenticate(q, now, func() netip.Addr { return PeerOf(r.RemoteAddr) },
+			func(k *activeKey) bool { return k.signed(q, r, d.strict) })
 		if refusal != nil {
 			return nil, refusal
 		}
@@ -142,8 +143,10 @@ func first(values []string) string {
 // authenticate makes the checks of venue-facts 2.2 in their order. The window reaches both ways: a
 // request that is dated ahead of the exchange's clock by more than the window is refused as one
 // that is too old (specification 5 speaks of the latter only). A request that comes again within
-// its window is a new one: the specification has no nonce.
-func (d *Door) authenticate(q *Request, r *http.Request, now market.Time) (*activeKey, *exchange.Error) {
+// its window is a new one: the specification has no nonce. peer is the address that asks, signed
+// checks the signature.
+func (d *Door) authenticate(q *Request, now market.Time, peer func() netip.Addr,
+	signed func(*activeKey) bool) (*activeKey, *exchange.Error) {
 	shown := &q.shown
 	if shown.key == "" || shown.signature == "" || shown.timestamp == "" {
 		return nil, exchange.ErrCode(300)
@@ -177,9 +180,9 @@ func (d *Door) authenticate(q *Request, r *http.Request, now market.Time) (*acti
 		return nil, exchange.ErrCode(305)
 	case k.Unconfirmed:
 		return nil, exchange.ErrCode(306)
-	case len(k.addresses) > 0 && !slices.Contains(k.addresses, PeerOf(r.RemoteAddr)):
+	case len(k.addresses) > 0 && !slices.Contains(k.addresses, peer()):
 		return nil, exchange.ErrCode(307)
-	case !k.signed(q, r, d.strict):
+	case !signed(k):
 		return nil, exchange.ErrCode(309)
 	}
 	return k, nil

@@ -124,7 +124,7 @@ func (e *Endpoint) responses() object {
 	if e.has("responseRequired") {
 		schema = object{"anyOf": []object{reference(e.Answer), reference("ShortOrder")}}
 	}
-	all := object{"200": object{"description": e.Summary, "content": content(schema)}}
+	all := object{strconv.Itoa(e.Success()): object{"description": e.Summary, "content": content(schema)}}
 	for _, status := range []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusConflict,
 		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable} {
 		if status == http.StatusNotFound && !e.has("orderId") || status == http.StatusConflict &&

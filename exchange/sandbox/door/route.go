@@ -45,6 +45,19 @@ func (t Table) Named(name string) *Endpoint {
 	return nil
 }
 
+// ForAction returns the endpoint that an action of the socket names, or nil.
+func (t Table) ForAction(action string) *Endpoint {
+	if action == "" {
+		return nil
+	}
+	for i := range t {
+		if t[i].Action == action {
+			return &t[i]
+		}
+	}
+	return nil
+}
+
 // marketOf returns the {market} of a path.
 func (e *Endpoint) marketOf(path string) (market string, ok bool) {
 	before, after, found := strings.Cut(e.Path, "{market}")

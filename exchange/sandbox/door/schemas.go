@@ -166,6 +166,10 @@ var schemas = []schema{
 	{"WithdrawalEntry", transferFields},
 	{"Withdrawal", []field{{name: "success", shape: aFlag}, {name: "symbol", shape: aText},
 		{name: "amount", shape: aDecimal}}},
+	{"CryptoWithdrawal", []field{{name: "id", shape: aUUID}, {name: "asset", shape: aText},
+		{name: "network", shape: aText}, {name: "address", shape: aText}, {name: "amount", shape: aDecimal},
+		{name: "fee", shape: aDecimal}, {name: "createdAt", shape: anISOTime}}},
+	{"StakingBalance", []field{{name: "symbol", shape: aText}, {name: "amount", shape: aDecimal}}},
 }
 
 const (
@@ -191,7 +195,8 @@ var lists = []struct {
 		"TickerBook", true}, {"Tickers24h", "Ticker24h", true},
 	{"PublicTrades", "PublicTrade", false}, {"TradesReport", "ReportedTrade", false}, {"Orders", "Order",
 		false}, {"CancelledList", "Cancelled", false}, {"Trades", "Trade", false},
-	{"Balances", "Balance", false}, {"Deposits", "Deposit", false}, {"Withdrawals", "WithdrawalEntry", false},
+	{"Balances", "Balance", false}, {"StakingBalances", "StakingBalance", false}, {"Deposits", "Deposit",
+		false}, {"Withdrawals", "WithdrawalEntry", false},
 }
 
 // answerSchemas builds the schemas of all answers, by name.

@@ -108,6 +108,30 @@ func (f *Decision) Depart(w http.ResponseWriter, v *door.Request) (over bool) {
 	return true
 }
 
+// EndsSocket reports whether the socket of an action ends: before its work, or after it.
+func (f *Decision) EndsSocket(worked bool) bool {
+	if f == nil || f.end == nil {
+		return false
+	}
+	switch f.end.Kind {
+	case DropRequest, ResetRequest:
+		return !worked
+	case DropAnswer, ResetAnswer, Truncate:
+		return worked
+	case HTML: // there are no pages on a socket
+		return worked == f.end.Work
+	}
+	return false
+}
+
+// Denies returns the error that is answered although the work of an action is done, or nil.
+func (f *Decision) Denies(now market.Time) *exchange.Error {
+	if f == nil || f.end == nil || f.end.Kind != Error || !f.end.Work {
+		return nil
+	}
+	return f.refusal(now)
+}
+
 // writePage answers with an HTML page.
 func writePage(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

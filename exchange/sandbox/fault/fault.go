@@ -30,13 +30,15 @@ type Fault struct {
 	Kind Kind
 
 	// Which requests. Those of scheduled kinds take only After, Account and Market.
-	Endpoints   []string        // "POST /order", "GET /{market}/book", as the list of endpoints names them; none: all
-	Account     string          // whose key the request shows; "": any, and requests without a key
-	Key         string          // the key that it shows; "": any, and requests without one
-	Market      string          // that path, query or body name; "": any
-	Nth         int             // of the requests chosen so far only this one, counted from 1; 0: every one
-	Count       int             // so many of them at most; 0: all
-	Probability float64         // of each, up to 1; 0: 1
+	Endpoints []string // "POST /order", "GET /{market}/book", as the list of endpoints names them; none: all
+	Account   string   // whose key the request shows; "": any, and requests without a key
+	Key       string   // the key that it shows; "": any, and requests without one
+	Market    string   // that path, query or body name; "": any
+	Channel   string   // of a socket: the channel of an event, or "reply"; "": any
+	Nth       int      // of the requests chosen so far only this one, counted from 1; 0: every one
+	Count     int      // so many of them at most; 0: all
+	// of each, up to 1; 0: 1. Of missedFill: of each order and movement of the price
+	Probability float64
 	After       market.Duration // since the script began: not earlier. Of a scheduled kind: when
 	Until       market.Duration // since the script began: earlier than this; 0: without end
 
@@ -55,8 +57,8 @@ type Fault struct {
 // Kind is the kind of a fault.
 type Kind uint8
 
-// The kinds of faults. From MarketStatus on they are scheduled: they happen once, when they are
-// due, whatever is asked.
+// The kinds of faults. From RefuseSocket to Mute they are those of sockets. From MarketStatus on
+// they are scheduled: they happen once, when they are due, whatever is asked.
 const (
 	DropRequest Kind = iota + 1
 	DropAnswer
@@ -70,9 +72,20 @@ const (
 	LateFill
 	LateSettlement
 	ClockSkew
+	RefuseSocket
+	DropSocket
+	CutFrame
+	DelayFrame
+	DuplicateFrame
+	SkipFrame
+	SwapFrames
+	Silence
+	Mute
 	MarketStatus
 	TickSize
 	CancelOrders
+	MissedFill
+	NewNonces
 )
 
 // row is the row of a kind in docs/exchange.md.
@@ -103,11 +116,24 @@ var rows = [...]row{
 		"yes; the fees are told after delay", []string{"delay"}, nil},
 	ClockSkew: {"clockSkew", "GET /time off by skew; 403 with 304 where the skew exceeds the window",
 		"yes; no with 304", []string{"skew"}, nil},
-	MarketStatus: {"marketStatus", "the market's status changes", "scheduled", []string{"status"}, []string{"price"}},
+	RefuseSocket: {"refuseSocket", "the handshake is answered with 503 and 111", "no socket is opened", nil, nil},
+	DropSocket:   {"dropSocket", "the connection ends before the frame", "yes", nil, nil},
+	CutFrame:     {"cutFrame", "the connection ends in the middle of the frame", "yes", nil, nil},
+	DelayFrame: {"delayFrame", "the frame late, and with it all that follow it", "yes, at once", []string{"delay"},
+		nil},
+	DuplicateFrame: {"duplicateFrame", "the frame twice", "yes", nil, nil},
+	SkipFrame:      {"skipFrame", "nothing of the frame; of a book, a gap in the nonces", "yes", nil, nil},
+	SwapFrames:     {"swapFrames", "the frame after the next one", "yes", nil, nil},
+	Silence:        {"silence", "nothing any more, on an open connection", "yes", nil, nil},
+	Mute:           {"mute", "a subscription that is acknowledged, and no event of it", "no", nil, nil},
+	MarketStatus:   {"marketStatus", "the market's status changes", "scheduled", []string{"status"}, []string{"price"}},
 	TickSize: {"tickSize", "the market's tickSize changes; resting orders stay as they are", "scheduled",
 		[]string{"market", "tickSize"}, nil},
 	CancelOrders: {"cancelOrders", "open orders end as canceled with restatementReason reason", "scheduled", nil,
 		[]string{"reason", "account"}},
+	MissedFill: {"missedFill", "an order that the price only touches stays as it is; a price beyond it fills it",
+		"scheduled", nil, []string{"probability", "until"}},
+	NewNonces: {"newNonces", "the nonce of the book begins anew", "scheduled", nil, nil},
 }
 
 // String returns the kind's name.
@@ -130,6 +156,9 @@ func parseKind(text string) (Kind, error) {
 	return 0, fmt.Errorf("%q is not one of %s", text, strings.Join(names[1:], ", "))
 }
 
+// OfSocket reports whether faults of the kind wait for handshakes and frames of sockets.
+func (k Kind) OfSocket() bool { return k >= RefuseSocket && k <= Mute }
+
 // Scheduled reports whether faults of the kind wait for their time, not for a request.
 func (k Kind) Scheduled() bool { return k >= MarketStatus }
 
@@ -137,6 +166,7 @@ func (k Kind) Scheduled() bool { return k >= MarketStatus }
 var (
 	selectors = []string{"endpoints", "account", "key", "market", "nth", "count", "probability", "after", "until"}
 	schedules = []string{"after", "market"}
+	ofFrames  = []string{"channel", "account", "market", "nth", "count", "probability", "after", "until"}
 )
 
 // maxDelay is the longest delay and skew of a fault.
@@ -144,6 +174,9 @@ const maxDelay = 8760 * time.Hour
 
 // Reasons are the reasons for which the operator of an exchange ends orders.
 var Reasons = []string{"cancelOnMaintenance", "cancelOnAdminRequest", "cancelOnDelisting", "cancelOnLockPlaced"}
+
+// Channels are the channels of a socket, and the word for what is no event of one.
+var Channels = []string{"ticker", "ticker24h", "candles", "trades", "book", "account", "reply"}
 
 // FaultCodes are the codes of an error on demand: those that a client meets through no fault of its
 // own (venue-facts 2.2).
@@ -156,8 +189,11 @@ func (f *Fault) Check(isEndpoint func(name string) bool) error {
 		return fmt.Errorf("kind: %d is none", f.Kind)
 	}
 	row, common := &rows[f.Kind], selectors
-	if f.Kind.Scheduled() {
+	switch {
+	case f.Kind.Scheduled():
 		common = schedules
+	case f.Kind.OfSocket():
+		common = ofFrames
 	}
 	for _, s := range f.settings() {
 		switch needed := slices.Contains(row.needs, s.name); {
@@ -180,7 +216,7 @@ type setting struct {
 func (f *Fault) settings() []setting {
 	return []setting{
 		{"endpoints", len(f.Endpoints) > 0}, {"account", f.Account != ""}, {"key", f.Key != ""}, {"market",
-			f.Market != ""}, {"nth", f.Nth != 0}, {"count", f.Count != 0},
+			f.Market != ""}, {"channel", f.Channel != ""}, {"nth", f.Nth != 0}, {"count", f.Count != 0},
 		{"probability", f.Probability != 0}, {"after", f.After != 0}, {"until", f.Until != 0}, {"delay",
 			f.Delay != 0}, {"skew", f.Skew != 0}, {"code", f.Code != 0},
 		{"work", f.Work}, {"status", f.Status != 0}, {"price", f.Price != ""}, {"tickSize", f.Tick != ""}, {"reason",
@@ -214,6 +250,9 @@ func (f *Fault) checkValues(isEndpoint func(name string) bool) error {
 		return fmt.Errorf("price: only status auctionMatching has an opening price")
 	case f.Reason != 0 && !slices.Contains(Reasons, f.Reason.String()):
 		return fmt.Errorf("reason: %s is not one of %v", f.Reason, Reasons)
+	}
+	if f.Channel != "" && !slices.Contains(Channels, f.Channel) {
+		return fmt.Errorf("channel: %q is not one of %s", f.Channel, strings.Join(Channels, ", "))
 	}
 	for _, name := range f.Endpoints {
 		if !isEndpoint(name) {

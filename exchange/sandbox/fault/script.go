@@ -52,12 +52,15 @@ func (s *Script) Add(fault *Fault, account int) *Rule {
 // End ends the script: requests that it delays go on.
 func (s *Script) End() { close(s.over) }
 
+// Seed returns the seed of the script.
+func (s *Script) Seed() uint64 { return s.seed }
+
 // Begins returns the time from which the times of the faults count.
 func (s *Script) Begins() market.Time { return s.start }
 
 // MeetsRequests reports whether any fault waits for requests rather than for its time.
 func (s *Script) MeetsRequests() bool {
-	return slices.ContainsFunc(s.faults, func(f *Rule) bool { return !f.Kind.Scheduled() })
+	return slices.ContainsFunc(s.faults, func(f *Rule) bool { return !f.Kind.Scheduled() && !f.Kind.OfSocket() })
 }
 
 // Strikes counts that a scheduled fault has struck.
@@ -83,27 +86,41 @@ type target struct {
 // Choose returns the effect of the script's faults on a request that arrives at a time; nil: none.
 // name is the market in its path. The effects on the call are set in the visit.
 func (s *Script) Choose(d *door.Door, v *door.Request, r *http.Request, name string, at market.Time) *Decision {
-	one := target{front: d, visit: v, request: r, path: name}
+	return s.choose(&target{front: d, visit: v, request: r, path: name}, at)
+}
+
+// ChooseAction is Choose for an action of a socket that is authenticated with a key, "" for none.
+// The message names the market.
+func (s *Script) ChooseAction(v *door.Request, session *door.Session, name string, at market.Time) *Decision {
+	return s.choose(&target{visit: v, key: session.Key(), account: session.Account(), market: name, known: true}, at)
+}
+
+func (s *Script) choose(one *target, at market.Time) *Decision {
 	var all *Decision
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.faults {
-		if f.Kind.Scheduled() || !f.choose(&one, at.Sub(s.start)) {
+		if f.Kind.Scheduled() || f.Kind.OfSocket() || !f.choose(one, at.Sub(s.start)) {
 			continue
 		}
-		f.chosen++
-		struck := f.Probability == 0 || f.drawn()
-		if f.Nth != 0 && f.chosen != f.Nth || f.Count != 0 && f.fired >= f.Count || !struck {
+		if !f.strikes() {
 			continue
 		}
 		if all == nil {
 			all = &Decision{Over: s.over}
 		}
-		if all.take(&f.Fault, &v.Call) {
+		if all.take(&f.Fault, &one.visit.Call) {
 			f.fired++
 		}
 	}
 	return all
+}
+
+// strikes counts a request that the selectors chose, and reports whether the fault strikes it.
+func (f *Rule) strikes() bool {
+	f.chosen++
+	struck := f.Probability == 0 || f.drawn()
+	return struck && (f.Nth == 0 || f.chosen == f.Nth) && (f.Count == 0 || f.fired < f.Count)
 }
 
 // drawn draws whether the fault strikes.

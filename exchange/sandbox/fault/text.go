@@ -22,6 +22,7 @@ type faultText struct {
 	Account     string   `json:"account,omitempty"`
 	Key         string   `json:"key,omitempty"`
 	Market      string   `json:"market,omitempty"`
+	Channel     string   `json:"channel,omitempty"`
 	Nth         *int     `json:"nth,omitempty"`
 	Count       *int     `json:"count,omitempty"`
 	Probability *float64 `json:"probability,omitempty"`
@@ -109,8 +110,8 @@ func wrongKey(err error) error {
 		return fmt.Errorf("%s: want %s, not %s", kind.Field, kinds[kind.Type.Kind().String()], kind.Value)
 	}
 	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-		return fmt.Errorf("unknown key %s; the keys are kind, %s, delay, skew, code, work, status, price, tickSize "+
-			"and reason", name, strings.Join(selectors, ", "))
+		return fmt.Errorf("unknown key %s; the keys are kind, %s, channel, delay, skew, code, work, status, price, "+
+			"tickSize and reason", name, strings.Join(selectors, ", "))
 	}
 	return err
 }
@@ -121,7 +122,8 @@ var kinds = map[string]string{"string": "a text", "int": "a whole number", "floa
 
 // fault reads the texts.
 func (t *faultText) fault() (f Fault, err error) {
-	f = Fault{Endpoints: t.Endpoints, Account: t.Account, Key: t.Key, Market: t.Market, Code: t.Code, Work: t.Work,
+	f = Fault{Endpoints: t.Endpoints, Account: t.Account, Key: t.Key, Market: t.Market, Channel: t.Channel,
+		Code: t.Code, Work: t.Work,
 		Price: t.Price, Tick: t.Tick}
 	if t.Kind == "" {
 		return f, errors.New("kind is missing")
@@ -172,7 +174,7 @@ func (t *faultText) fault() (f Fault, err error) {
 // text writes a fault as a script does.
 func (f *Fault) text() faultText {
 	t := faultText{Kind: f.Kind.String(), Endpoints: f.Endpoints, Account: f.Account, Key: f.Key, Market: f.Market,
-		Code: f.Code, Work: f.Work, Price: f.Price, Tick: f.Tick, Reason: f.Reason.String()}
+		Channel: f.Channel, Code: f.Code, Work: f.Work, Price: f.Price, Tick: f.Tick, Reason: f.Reason.String()}
 	if f.Nth != 0 {
 		t.Nth = &f.Nth
 	}

@@ -61,6 +61,13 @@ reason = "cancelOnMaintenance"
 [[faults]]
 kind = "delayRequest"
 delay = "250ms"
+
+[[faults]]
+kind = "missedFill"
+market = "BTC-EUR"
+probability = 0.4
+after = "1m"
+until = "2m"
 `
 
 var faultsWritten = []Fault{
@@ -72,6 +79,7 @@ var faultsWritten = []Fault{
 	{Kind: TickSize, Market: "BTC-EUR", Tick: "0.5"},
 	{Kind: CancelOrders, Reason: market.CancelOnMaintenance},
 	{Kind: DelayRequest, Delay: 250 * time.Millisecond},
+	{Kind: MissedFill, Market: "BTC-EUR", Probability: 0.4, After: time.Minute, Until: 2 * time.Minute},
 }
 
 func TestAScriptIsReadFromTOML(t *testing.T) {
@@ -144,7 +152,7 @@ func TestAMistakeInAScriptNamesFaultAndKey(t *testing.T) {
 }
 
 func TestEveryKindOfFaultHasItsRow(t *testing.T) {
-	for kind := DropRequest; kind <= CancelOrders; kind++ {
+	for kind := DropRequest; kind <= MissedFill; kind++ {
 		row := rows[kind]
 		require.NotEmpty(t, row.client)
 		require.NotEmpty(t, row.work)
@@ -157,7 +165,7 @@ func TestEveryKindOfFaultHasItsRow(t *testing.T) {
 			require.Contains(t, settings, setting{name: name})
 		}
 	}
-	require.Len(t, rows, int(CancelOrders)+1)
+	require.Len(t, rows, int(NewNonces)+1)
 	require.Equal(t, "fault kind(99)", Kind(99).String())
 	require.Equal(t, reflect.TypeFor[Fault]().NumField(), len((&Fault{}).settings())+1,
 		"every setting but the kind is one that check knows")

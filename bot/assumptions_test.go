@@ -1,0 +1,39 @@
+package bot
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What cannot be measured is said, and no file is written or written over.
+func TestAssumptionsThatCannotBeMeasuredAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	other, missing := filepath.Join(dir, "live.toml"), filepath.Join(dir, "measured.toml")
+	require.NoError(t, os.WriteFile(other, []byte("[bot]\n"), 0o600))
+	for _, c := range []struct {
+		want string
+		code int
+		args []string
+	}{
+		{"bot.db: not found", exitFailed, []string{"--write-assumptions", missing}},
+		{"was not written by --write-assumptions", 64, []string{"--write-assumptions", other}},
+		{"--from 2026-11-02 is not before --to 2026-11-01", 64,
+			[]string{"--write-assumptions", missing, "--from", "2026-11-02", "--to", "2026-11-01"}},
+		{"is no time", 64, []string{"--write-assumptions", missing, "--from", "soon"}},
+	} {
+		var failed bytes.Buffer
+		code := Run(t.Context(),
+			Process{Args: append([]string{"gap", "--state", filepath.Join(dir, "nowhere")}, c.args...),
+				Stdout: new(bytes.Buffer), Stderr: &failed, Getenv: func(string) string { return "" }})
+		require.Equal(t, c.code, code, failed.String())
+		require.Contains(t, failed.String(), c.want)
+	}
+	text, err := os.ReadFile(other)
+	require.NoError(t, err)
+	require.Equal(t, "[bot]\n", string(text))
+	require.NoFileExists(t, missing)
+}

@@ -1,0 +1,156 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/research/compare"
+	"github.com/tidemark-trading/tidemark/research/report"
+)
+
+const compareHelp = `Compare finished backtests by the folders of their results: the settings that
+differ, the figures side by side, and the difference of their daily returns with its standard error.
+A page has the curves in one picture.
+
+The difference by day is that of the first result to each other one. It looks at the days that both
+have, so that what both share, such as a rising market, falls out.`
+
+const compareExample = `  bot backtest --out out/slow
+  bot backtest --set strategies.trend.params.fast=20 --out out/fast
+  bot compare out/slow out/fast
+  bot compare out/slow out/fast --json`
+
+// compareFlags are the flags of the command.
+type compareFlags struct {
+	out  string
+	json bool
+}
+
+func (a *app) compareCommand() *cobra.Command {
+	f := &compareFlags{}
+	c := &cobra.Command{
+		Use: "compare A B …", SuggestFor: []string{"diff"}, Short: "Compare the results of backtests",
+		Long: compareHelp, Example: compareExample,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 || len(args) > compare.MaxRuns {
+				return config.Usagef("want 2 to %d result folders of bot backtest, such as out/a out/b",
+					compare.MaxRuns)
+			}
+			return nil
+		},
+		RunE: a.enter(func(_ context.Context, args []string) error { return a.compare(f, args) }),
+	}
+	c.Flags().StringVar(&f.out, "out", "",
+		"`FILE` of the page; without it out/compare-NAME-NAME.html, after the folders")
+	console.AddJSON(c.Flags(), &f.json, nil, "print the comparison as JSON, and nothing else; the page only with --out")
+	return c
+}
+
+// compare runs the command.
+func (a *app) compare(f *compareFlags, dirs []string) error {
+	var runs []*compare.Run
+	for _, dir := range dirs {
+		r, err := compare.Read(dir)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, r)
+	}
+	o, err := compare.Compare(runs)
+	if err != nil {
+		return err
+	}
+	path := f.out
+	if path == "" && !f.json {
+		path = comparePage(runs)
+	}
+	if path != "" {
+		err = writePage(path, &report.Compare{Outcome: o})
+	}
+	if f.json {
+		return errors.Join(console.PrintJSON(a.Stdout, o), err)
+	}
+	if err != nil {
+		path = ""
+	}
+	_, failed := fmt.Fprint(a.Stdout, compareText(o, a.terminal(), path))
+	return errors.Join(failed, err)
+}
+
+// comparePage is the file of the page after the names of the folders.
+func comparePage(runs []*compare.Run) string {
+	name := "compare"
+	for _, r := range runs {
+		name += "-" + filepath.Base(r.Dir)
+	}
+	const longest = 100
+	if len(name) > longest {
+		name = strings.ToValidUTF8(name[:longest], "")
+	}
+	return filepath.Join("out", name+".html")
+}
+
+// writePage writes a page of the laboratory, and its folder.
+func writePage(path string, p interface{ Write(w io.Writer) error }) error {
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = console.WriteTo(nil, path, p.Write)
+	}
+	if err != nil {
+		return fmt.Errorf("write the page %s: %w", path, err)
+	}
+	return nil
+}
+
+// compareText is a comparison for a terminal; without a path there is no page.
+func compareText(o *compare.Outcome, terminal backtest.SummaryOptions, path string) string {
+	w := newTextWriter(terminal)
+	for _, r := range o.Runs {
+		w.line("%s: %s, %s to %s", r.Name, r.Title, r.From.Date(), r.To.Date())
+	}
+	if note := o.DataNote(); note != "" {
+		w.text("", "%s", note)
+	}
+	for _, warning := range o.Warnings {
+		w.line("")
+		w.text("", "warning: %s", warning)
+	}
+	head := []string{""}
+	for _, r := range o.Runs {
+		head = append(head, r.Name)
+	}
+	w.line("")
+	w.line("Settings that differ")
+	for _, row := range o.Differing() {
+		for i, value := range row[1:] {
+			row[i+1] = head[i+1] + " " + value
+		}
+		w.text("  ", "%s: %s", row[0], strings.Join(row[1:], "; "))
+	}
+	if note := o.SettingsNote(); note != "" {
+		w.text("", "%s", note)
+	}
+	w.line("")
+	w.line("Figures, in %s", o.Currency)
+	w.table(append([][]string{head}, o.Figures()...), 0)
+	w.line("")
+	w.line("Difference by day")
+	for i := range o.Pairs {
+		w.text("  ", "%s", o.Pairs[i].Sentence())
+	}
+	if path != "" {
+		w.line("")
+		w.line("open %s", path)
+	}
+	return w.String()
+}

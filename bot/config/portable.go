@@ -1,0 +1,53 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Portable is a source for a backtest on another machine: the settings that a backtest reads, and
+// no others. So it holds no secret, no address, and no path of this machine.
+func (s *Source) Portable() (*Source, error) {
+	tree := map[string]any{}
+	if _, err := toml.Decode(s.Text, &tree); err != nil {
+		return nil, s.syntax(err)
+	}
+	p := &Source{File: s.Label() + ".toml"}
+	if err := p.retire(tree, func([]string) string { return "" }); err != nil {
+		return nil, err
+	}
+	p.Hints = nil
+	wanted := portable()
+	maps.DeleteFunc(tree, func(section string, _ any) bool { return !slices.Contains(wanted, section) })
+	if data, is := tree["data"].(map[string]any); is {
+		delete(data, "candles")
+	}
+	for _, o := range s.Overrides {
+		path := today(o.Path)
+		if slices.Contains(wanted, path[0]) && !slices.Equal(path, []string{"data", "candles"}) {
+			p.Overrides = append(p.Overrides, o)
+		}
+	}
+	var text bytes.Buffer
+	if err := toml.NewEncoder(&text).Encode(tree); err != nil {
+		return nil, fmt.Errorf("write the config for other machines: %w", err)
+	}
+	p.Text = text.String()
+	return p, nil
+}
+
+// portable are the sections that change a backtest.
+func portable() (sections []string) {
+	for i := range reflect.TypeFor[Backtest]().NumField() {
+		section := reflect.TypeFor[Backtest]().Field(i).Tag.Get("toml")
+		if section != "" && section != "report" && section != "sweep" {
+			sections = append(sections, section)
+		}
+	}
+	return sections
+}

@@ -1,0 +1,210 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/bot/books"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/tax"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+const exportHelp = `Write what happened on the account as a table of lots, for an adviser: each purchase, sale, deposit
+and withdrawal with the cost, and for each sale the lots that it used up by FIFO, by LIFO and by average
+cost, a column each. At the end stands what is held, with its value at that time.
+
+The command reads the account's own history from the exchange, so trades of other programs and by hand
+are in it. Lots are pooled over the account. A deposit has no cost: it is "basis unknown", never 0.
+--opening FILE names lots that were held before the history begins, as CSV: asset,amount,cost,acquired.
+
+It is evidence for an adviser, no tax return.`
+
+// exportFlags are the flags of the command.
+type exportFlags struct {
+	runFlags
+	tax, opening, year, since, until, zone string
+}
+
+func (a *app) exportCommand() *cobra.Command {
+	f := &exportFlags{}
+	c := &cobra.Command{
+		Use: "export --tax FILE", Short: "Write the account's history with its lots, for an adviser", Args: onlyFlags,
+		Long: exportHelp,
+		Example: "  bot export --tax 2026.csv -c configs/sandbox.toml --year 2026\n  bot export --tax all.csv -c " +
+			"my.toml " +
+			"--opening lots.csv --zone Europe/Berlin",
+		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.export(ctx, f) }),
+	}
+	flags := c.Flags()
+	flags.StringVarP(&f.config, "config", "c", "", "config `FILE` of bot run, with the key of the account")
+	flags.StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
+	flags.StringVar(&f.tax, "tax", "", "write the table to this `FILE`")
+	flags.StringVar(&f.opening, "opening", "", "CSV `FILE` of lots from before the history: asset,amount,cost,acquired")
+	flags.StringVar(&f.year, "year", "", "rows of this `YEAR` alone; holdings at its end")
+	flags.StringVar(&f.since, "since", "", "rows from this `TIME` on: 2026-11-01")
+	flags.StringVar(&f.until, "until", "", "rows before this `TIME`; holdings and their values at it")
+	flags.StringVar(&f.zone, "zone", "", "`ZONE` of the dates, like Europe/Berlin; without it bot.zone of the config")
+	return c
+}
+
+// export runs the command.
+func (a *app) export(ctx context.Context, f *exportFlags) error {
+	if f.tax == "" {
+		return config.Usagef("want a file: --tax FILE")
+	}
+	c, err := a.runConfigOf(&f.runFlags)
+	if err != nil {
+		return err
+	}
+	if c.Bot.Paper() {
+		return config.Usagef("a bot in mode paper has no account at an exchange: there is nothing to declare")
+	}
+	c.Bot.NeedLimits = false
+	p, err := plan.NewLive(c, a.Definitions, a.Getenv)
+	if err != nil {
+		return err
+	}
+	o, err := f.options(p)
+	if err != nil {
+		return err
+	}
+	var client *rest.Client
+	ledger := plan.NewLedger(&p.Config.Exchange, func() market.Time { return client.Now() },
+		func(w rest.Warning) { console.Tell(a.Stderr, w.String()) })
+	if client, err = p.Client(ledger); err != nil {
+		return err
+	}
+	defer client.Close()
+	return a.writeTax(ctx, f, client, o)
+}
+
+// options are the range and the zone of a report.
+func (f *exportFlags) options(p *plan.Live) (*tax.Options, error) {
+	zone, err := books.Zone(cmp.Or(f.zone, p.Config.Bot.Zone))
+	if err != nil {
+		return nil, config.Usagef("%w", err)
+	}
+	o := &tax.Options{Currency: p.Config.Account.Currency, Zone: zone}
+	if f.year != "" {
+		year, err := strconv.Atoi(f.year)
+		if err != nil || year < 2009 || year > 2200 || f.since+f.until != "" {
+			return nil, config.Usagef("--year %q: want a year like 2026, without --since and --until", f.year)
+		}
+		o.From, o.To = time.Date(year, 1, 1, 0, 0, 0, 0, zone), time.Date(year+1, 1, 1, 0, 0, 0, 0, zone)
+	}
+	for _, bound := range [...]struct {
+		name, text string
+		into       *time.Time
+	}{{"since", f.since, &o.From}, {"until", f.until, &o.To}} {
+		if bound.text == "" {
+			continue
+		}
+		if *bound.into, err = time.ParseInLocation(time.DateOnly, bound.text, zone); err != nil {
+			return nil, config.Usagef("--%s %q: want a date like 2026-11-01", bound.name, bound.text)
+		}
+	}
+	return o, nil
+}
+
+// writeTax reads the account and writes the file.
+func (a *app) writeTax(ctx context.Context, f *exportFlags, client *rest.Client, o *tax.Options) error {
+	if err := client.Sync(ctx); err != nil {
+		return err
+	}
+	catalog, _, err := client.Catalog(ctx) // a market that cannot be read has no value
+	if err != nil {
+		return err
+	}
+	changes, err := tax.History(ctx, client)
+	if err != nil {
+		return err
+	}
+	if f.opening != "" {
+		lots, err := openingLots(f.opening, o.Zone)
+		if err != nil {
+			return err
+		}
+		changes = append(lots, changes...)
+	}
+	if now := client.Now().Std(); o.To.IsZero() || o.To.After(now) {
+		o.To = now
+	}
+	var failed error
+	o.Value = func(asset string) (decimal.Decimal, bool) {
+		price, known, err := priceAt(ctx, client, catalog.MarketNamed(asset+"-"+o.Currency), o.To)
+		failed = cmp.Or(failed, err)
+		return price, known
+	}
+	var summary tax.Summary
+	err = console.WriteTo(a.Stdout, f.tax, func(w io.Writer) (err error) {
+		summary, err = tax.Report(w, changes, o)
+		return cmp.Or(failed, err)
+	})
+	if err != nil {
+		return err
+	}
+	return printTax(a.Stderr, f.tax, &summary, o)
+}
+
+func openingLots(path string, zone *time.Location) ([]tax.Change, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lots, err := tax.Opening(file, zone)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return lots, nil
+}
+
+// valueWithin is how old the last price before the asked time may be.
+const valueWithin = market.Time(7 * 24 * time.Hour)
+
+// priceAt is the close of the last hourly candle that ended at a time or before.
+func priceAt(ctx context.Context, client *rest.Client, m *market.Market, at time.Time) (price decimal.Decimal,
+	known bool,
+	err error) {
+	if m == nil {
+		return price, false, nil
+	}
+	hourly := market.Time(time.Hour)
+	end := market.FloorTo(market.Time(at.UnixNano()), hourly)
+	candles, err := client.Candles(ctx, m, market.Interval1h, end-valueWithin, end, int(valueWithin/hourly), nil)
+	if err != nil || len(candles) == 0 {
+		return price, false, err
+	}
+	return decimal.New(int64(candles[len(candles)-1].Close), -int32(m.PriceDigits)), true, nil
+}
+
+// printTax says what was written.
+func printTax(w io.Writer, path string, s *tax.Summary, o *tax.Options) error {
+	fmt.Fprintf(w, "%s: %d rows, %d sales\n", path, s.Rows, s.Sales)
+	if s.Unknown > 0 {
+		fmt.Fprintf(w, "%d sales have a cost that is not known: they have no gain; --opening names earlier lots\n",
+			s.Unknown)
+	}
+	fmt.Fprintf(w, "gains where the cost is known: FIFO %s, LIFO %s, average %s %s\n", s.Gains[tax.FIFO],
+		s.Gains[tax.LIFO],
+		s.Gains[tax.Average].Round(4), o.Currency)
+	for _, asset := range slices.Sorted(maps.Keys(s.Holdings)) {
+		fmt.Fprintf(w, "held at %s: %s %s\n", o.To.In(o.Zone).Format(time.DateTime), s.Holdings[asset], asset)
+	}
+	_, err := fmt.Fprintln(w, tax.Disclaimer)
+	return err
+}

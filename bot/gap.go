@@ -1,0 +1,264 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/assumptions"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/gap"
+	"github.com/tidemark-trading/tidemark/bot/gap/bridge"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/candles"
+)
+
+const gapHelp = `Says why a stopped bot has earned something else than a backtest of the same time. It runs the bot's
+strategies again over what the bot has recorded, each time with one more kind of fact in the place of the model:
+
+  S0  nothing: a backtest on candles, with the costs and the latency of -c
+  S1  data     recorded data with its times of arrival
+  S2  people   halts, restarts, transfers, allocations
+  S3  orders   latency and outcomes of orders
+  S4  fills    which orders filled, and how much
+  S5  prices   at which prices
+  S6  fees     at which fees: the live books
+
+The difference of two neighbours is a step, so that all steps add up to the whole difference, to the last unit. What a
+fact changes may depend on the facts that came before it. So data, people, orders and fills are also added in every
+order in which they can be (fills need orders: 12 of 24). The column mean has the mean over these, which adds up too;
+least and most are its range. Where less than 90 % of a run's orders stand for live orders, the mean is left out.
+
+What the run with all facts does not reach is unexplained; more than 1 bp of the turnover is a reason to ask why:
+bot replay, events that were lost.
+
+By order: an episode lasts from a strategy's first order that differs until live and backtest hold the same again. Its
+first cause carries its gap, others contribute; bot explain tells the story of the order. The largest ten are shown.
+
+It reads the state folder and changes nothing there. --out writes gap.html, a page with the way from the backtest to
+live; gap.csv, its steps; and episodes.csv, all episodes. docs/gap.md
+
+--write-assumptions measures instead, from the bot's orders, what a backtest assumes: half spread, slippage, latency,
+and the chance that a touch fills a resting order. It writes them as a [backtest] section. The next backtest with that
+section says from how many live orders its assumptions were measured.`
+
+// gapFlags are the flags of `bot gap`.
+type gapFlags struct {
+	state, config, from, to, out string
+	assumptions                  string // file for the measured ones; empty: nothing is measured
+	json                         bool
+}
+
+func (a *app) gapCommand() *cobra.Command {
+	f := &gapFlags{}
+	c := &cobra.Command{
+		Use: "gap", SuggestFor: []string{"difference", "compare-live", "bridge"}, Args: onlyFlags,
+		Short: "Say why a bot earned something else than a backtest", Long: gapHelp,
+		Example: "  bot gap --state bots/live\n" +
+			"  bot gap --state bots/live -c configs/backtest.toml --out out/gap\n" +
+			"  bot gap --state bots/live --write-assumptions measured.toml",
+		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.gap(ctx, f) }),
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.state, "state", "", "state `FOLDER`; without it state")
+	flags.StringVarP(&f.config, "config", "c", "",
+		"config `FILE` of a backtest: its candles, costs and latency; without it recorded candles, and fees alone")
+	flags.StringVar(&f.from, "from", "", "begin at this time, in full minutes; before it, all runs do what the bot did")
+	flags.StringVar(&f.to, "to", "", "end, exclusive; without it all that is recorded")
+	flags.StringVar(&f.out, "out", "", "write the page gap.html, gap.csv and episodes.csv to this `FOLDER`")
+	flags.StringVar(&f.assumptions, "write-assumptions", "",
+		"measure a backtest's assumptions from the bot's orders, and write them as a [backtest] section to `FILE`")
+	console.AddJSON(flags, &f.json, nil, "print JSON")
+	return c
+}
+
+// gap runs the command.
+func (a *app) gap(ctx context.Context, f *gapFlags) (err error) {
+	o := gap.Options{Dir: gapFolder(f.state), Kinds: a.Definitions}
+	for _, one := range [...]struct {
+		flag, text string
+		into       *market.Time
+	}{{"--from", f.from, &o.From}, {"--to", f.to, &o.To}} {
+		if one.text == "" {
+			continue
+		}
+		if *one.into, err = config.ParseMoment(one.text); err != nil {
+			return config.Usagef("%s: %w", one.flag, err)
+		}
+	}
+	if f.assumptions != "" {
+		return a.measureAssumptions(ctx, f, assumptions.Range{From: o.From, To: o.To})
+	}
+	if f.config != "" {
+		store, err := gapModel(f.config, &o)
+		if err != nil {
+			return err
+		}
+		if store != nil {
+			defer store.Close()
+		}
+	}
+	r, err := gap.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := writeGap(f.out, o.Dir, r); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return console.PrintJSON(a.Stdout, r)
+	}
+	err = printGap(a.Stdout, r, o.Dir)
+	if err == nil && f.out != "" {
+		_, err = fmt.Fprintf(a.Stdout, "page: %s\n", filepath.Join(f.out, "gap.html"))
+	}
+	return err
+}
+
+// writeGap writes the page and the CSVs of a gap.
+func writeGap(dir, state string, r *gap.Report) error {
+	if err := writePage(filepath.Join(dir, "gap.html"), bridge.Page(r, state)); err != nil {
+		return err
+	}
+	for name, write := range map[string]func(io.Writer, *gap.Report) error{"gap.csv": bridge.WriteSteps,
+		"episodes.csv": bridge.WriteEpisodes} {
+		to := filepath.Join(dir, name)
+		if err := console.WriteTo(nil, to, func(w io.Writer) error { return write(w, r) }); err != nil {
+			return fmt.Errorf("write %s: %w", to, err)
+		}
+	}
+	return nil
+}
+
+// gapFolder is the state folder: the file in it names it too.
+func gapFolder(path string) string {
+	if path == "" {
+		path = config.DefaultRun().Bot.State
+	}
+	if filepath.Base(path) == folder.StateFile {
+		path = filepath.Dir(path)
+	}
+	return path
+}
+
+// gapModel takes candles and assumptions from the config of a backtest. The caller closes the
+// store; nil: there is none.
+func gapModel(path string, o *gap.Options) (*candles.Store, error) {
+	c, err := readConfig(path, nil, config.LoadBacktest)
+	if err != nil {
+		return nil, err
+	}
+	p, err := plan.NewBacktest(c, o.Kinds)
+	if err != nil {
+		return nil, err
+	}
+	o.Model = gap.Model{Venue: p.Run.Venue, DataLatency: p.Run.DataLatency, SyntheticBook: p.Run.SyntheticBook}
+	if p.Fees != (backtest.Fees{}) {
+		o.Model.Fees = &p.Fees
+	}
+	if c.Data.Source == config.SourceSynthetic {
+		return nil, nil
+	}
+	library, err := plan.OpenLibrary(c)
+	if err != nil {
+		return nil, err
+	}
+	o.Candles = library.(plan.Stored).Store
+	return o.Candles, nil
+}
+
+// printGap writes the report of a state folder for a person.
+func printGap(w io.Writer, r *gap.Report, state string) error {
+	fmt.Fprintf(w, "%s to %s, starts of the bot: %d\n", r.From, r.To, r.Starts)
+	for _, line := range r.Assumptions {
+		fmt.Fprintln(w, "assumed: "+line)
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintln(w, "note: "+note)
+	}
+	fmt.Fprintln(w)
+	if err := printBridge(w, r, &r.Account); err != nil {
+		return err
+	}
+	if len(r.Strategies) > 1 {
+		for i := range r.Strategies {
+			fmt.Fprintf(w, "\nstrategy %s\n", r.Strategies[i].Name)
+			if err := printBridge(w, r, &r.Strategies[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := fmt.Fprintf(w, "\n%s\n", matchText(&r.Matched)); err != nil {
+		return err
+	}
+	for i := range r.Refused {
+		fmt.Fprintln(w, r.Refused[i].String())
+	}
+	return printEpisodes(w, r, state)
+}
+
+// printEpisodes writes the largest episodes.
+func printEpisodes(w io.Writer, r *gap.Report, state string) error {
+	const most = 10
+	all := bridge.Largest(r, most)
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(w, "every order came to the same live and in the backtest")
+		return err
+	}
+	fmt.Fprintf(w, "\nby order: %d episodes; outside of them %s %s, for rounding and dust\n", len(r.Episodes),
+		r.Account.Outside, r.Currency)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i := range all {
+		e := &all[i]
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", bridge.Span(e), bridge.Signed(e.Gap), e.Strategy, bridge.Cause(e))
+		fmt.Fprintf(table, "\t\t\t%s\n", bridge.Explain(e, state))
+	}
+	return table.Flush()
+}
+
+// matchText says how far the terms can be believed.
+func matchText(m *gap.Match) string {
+	if m.Orders == 0 {
+		return "no orders were compared"
+	}
+	text := fmt.Sprintf("%d of %d orders (%.1f %%) stand for live orders in the run with %s, which has the fewest",
+		m.Matched, m.Orders, 100*float64(m.Matched)/float64(m.Orders), m.Run)
+	if !m.Enough() {
+		text += "; that is less than 90 %: believe the ranges, not one number"
+	}
+	return text
+}
+
+// printBridge writes the way from the backtest to the live books.
+func printBridge(w io.Writer, r *gap.Report, b *gap.Bridge) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "\t\tprofit %s\tstep\tmean\tleast\tmost\t\n", r.Currency)
+	fmt.Fprintf(table, "S0\tbacktest\t%s\t\t\t\t\t\n", b.Profits[0])
+	for i := range b.Terms {
+		t := &b.Terms[i]
+		mean := t.Mean.String()
+		if t.RangeOnly {
+			mean = "-"
+		}
+		fmt.Fprintf(table, "S%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", i+1, t.Fact, b.Profits[i+1], t.Step, mean, t.Least,
+			t.Most)
+	}
+	fmt.Fprintf(table, "\tunexplained\t\t%s\t%s\t\t\t\n", b.Unexplained, b.Unexplained)
+	fmt.Fprintf(table, "\tlive\t%s\t%s\t%s\t\t\t\n", b.Live, b.Gap, b.Gap)
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "difference %s %s, %.2f bp of a turnover of %s; unexplained %.2f bp\n", b.Gap, r.Currency,
+		b.BPS(b.Gap), b.Turnover, b.BPS(b.Unexplained))
+	return err
+}

@@ -1,0 +1,219 @@
+package gap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
+	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// Options say what is compared with what.
+type Options struct {
+	Dir     string // the state folder of a stopped bot
+	Kinds   []strategy.Definition
+	Model   Model
+	Candles *candles.Store // of the backtest; nil: the recorded ones
+	// From and To bound the comparison; 0: all that is recorded. From counts in full minutes. Where
+	// the bot did not run then, or events before it are lost, the comparison begins with its next
+	// start.
+	From, To market.Time
+}
+
+// Run compares the books of a bot with a backtest of the same time, fact by fact. A state file that
+// a running bot holds, a recording that is missing or damaged, and a strategy that the program
+// lacks are errors.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	store, err := journal.ReadUntil(ctx, filepath.Join(o.Dir, folder.StateFile))
+	if err != nil {
+		return nil, folder.Error{Err: err}
+	}
+	r, err := compare(ctx, store, &o)
+	return r, errors.Join(err, store.Close())
+}
+
+func compare(ctx context.Context, store *journal.Store, o *Options) (*Report, error) {
+	t := &tape{dir: o.Dir, kinds: o.Kinds, from: o.From, to: o.To}
+	if err := t.find(); err != nil {
+		return nil, err
+	}
+	written, err := store.LastNumber()
+	if err != nil {
+		return nil, err
+	}
+	v, err := t.look(ctx, written)
+	if err != nil {
+		return nil, err
+	}
+	if o.Candles != nil {
+		read, notes, err := v.stored(o.Candles)
+		if err != nil {
+			return nil, err
+		}
+		read.prices = v.candles.prices
+		v.candles, v.notes = read, append(v.notes, notes...)
+	}
+	c := &comparison{tape: t, survey: v, model: &o.Model, runs: map[Set]*Outcome{},
+		recorded: o.Candles == nil}
+	for _, s := range append(subsets(), Ladder()...) {
+		if c.runs[s] == nil {
+			if c.runs[s] = t.simulate(ctx, v, &o.Model, s); ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+		}
+	}
+	live := v.whole
+	if o.To == 0 {
+		if live, err = c.books(store); err != nil {
+			return nil, err
+		}
+	}
+	r := c.report(live)
+	return r, r.episodes()
+}
+
+// comparison is all runs over a tape.
+type comparison struct {
+	tape   *tape
+	survey *survey
+	model  *Model
+	runs   map[Set]*Outcome
+	// recorded: the candles are those of the recording
+	recorded bool
+}
+
+// books are the live books as the state file has them, at the latest recorded prices.
+func (c *comparison) books(store *journal.Store) (*ledger, error) {
+	parts, _, err := folder.Parts(store)
+	if err != nil {
+		return nil, err
+	}
+	last := c.survey.whole
+	a := state.NewAccount(last.made.Catalog, len(last.made.Strategies), ownOf(last))
+	var orders [][]byte
+	for name, text := range parts {
+		if len(name) > len(engine.PartOrder) && name[:len(engine.PartOrder)] == engine.PartOrder {
+			orders = append(orders, text)
+		}
+	}
+	if err := a.Restore(parts[engine.PartAccount], orders, namesOf(last)); err != nil {
+		return nil, fmt.Errorf("the books in %s: %w", store.Path(), err)
+	}
+	for _, m := range last.made.Catalog.Markets() {
+		if price := last.account.Last(m.ID); price != 0 {
+			mark := market.Event{Kind: market.KindTrade, At: c.survey.to, Market: m.ID,
+				Trade: &market.Trade{Market: m.ID, Price: price}}
+			if _, err := a.Apply(&mark); err != nil {
+				return nil, err
+			}
+		}
+	}
+	live := *last
+	live.byProfit = make([]market.Money, len(last.byProfit))
+	return &live, live.close(a)
+}
+
+func namesOf(l *ledger) (names []string) {
+	for i := range l.made.Strategies {
+		names = append(names, l.made.Strategies[i].Name)
+	}
+	return names
+}
+
+func ownOf(l *ledger) []bool {
+	own := make([]bool, len(l.made.Strategies)+1)
+	for i := range l.made.Strategies {
+		own[i+1] = l.made.Strategies[i].Own
+	}
+	return own
+}
+
+// report puts the runs together.
+func (c *comparison) report(live *ledger) *Report {
+	v := c.survey
+	currency := v.first.made.Catalog.Asset(v.first.made.Limits.Currency)
+	r := &Report{From: v.from, To: v.to, Currency: currency.Symbol, Starts: v.starts,
+		Notes:       append([]string{}, v.notes...),
+		Assumptions: c.assumptions(), Matched: c.matched(), Refused: c.refusals(),
+		Catalog: v.first.made.Catalog}
+	for _, s := range Ladder() {
+		r.Runs = append(r.Runs, c.runs[s])
+	}
+	for s, out := range c.runs {
+		if out.Err != nil {
+			r.Notes = append(r.Notes, fmt.Sprintf("the run with %s ended early: %s", s, out.Err))
+		}
+	}
+	bridge := func(name string, live, turnover market.Money, profit func(*Outcome) market.Money) Bridge {
+		return c.bridge(name, currency.Digits, live, turnover, r.Matched.Enough(),
+			func(s Set) market.Money { return profit(c.runs[s]) })
+	}
+	r.Account = bridge("", live.profit, v.turnover, func(o *Outcome) market.Money { return o.Profit })
+	rest := live.profit
+	for i, name := range namesOf(live) {
+		rest -= live.byProfit[i]
+		r.Strategies = append(r.Strategies, bridge(name, live.byProfit[i], v.by[i],
+			func(o *Outcome) market.Money { return o.Strategies[i] }))
+	}
+	r.Rest = Amount{rest, currency.Digits}
+	return r
+}
+
+// matched is the match of the run with the least share of matched orders, of those that need it.
+func (c *comparison) matched() (worst Match) {
+	for _, s := range subsets() {
+		if !s.Has(Orders) {
+			continue
+		}
+		one := c.runs[s].Match
+		if worst.Run == "" || one.Matched*max(1, worst.Orders) < worst.Matched*max(1, one.Orders) {
+			worst = one
+		}
+	}
+	return worst
+}
+
+// bridge is the way from S0 to the live books.
+func (c *comparison) bridge(name string, digits uint8, live, turnover market.Money, means bool,
+	profit func(Set) market.Money) Bridge {
+	amount := func(units market.Money) Amount { return Amount{units, digits} }
+	b := Bridge{Name: name, Live: amount(live), Turnover: amount(turnover)}
+	ladder := Ladder()
+	for _, s := range ladder {
+		b.Profits = append(b.Profits, amount(profit(s)))
+	}
+	all := shares(profit)
+	for f := range facts {
+		step := profit(ladder[f+1]) - profit(ladder[f])
+		one := share{step, step, step}
+		if f < swapped {
+			one = all[f]
+		}
+		b.Terms = append(b.Terms, Term{Fact: f.String(), About: rungs[f].about, Step: amount(step),
+			Mean: amount(one.mean), Least: amount(one.least), Most: amount(one.most), RangeOnly: f < swapped && !means})
+	}
+	b.Gap, b.Unexplained = amount(live-profit(0)), amount(live-profit(whole))
+	return b
+}
+
+// assumptions are what the runs assume where they take nothing from the record.
+func (c *comparison) assumptions() (lines []string) {
+	v, fees := &c.model.Venue, c.survey.first.made.Fees
+	if c.model.Fees != nil {
+		fees = *c.model.Fees
+	}
+	lines = append(lines, fmt.Sprintf("fees maker %s, taker %s; half spread %s, slippage %s; orders arrive after %s",
+		fees.Maker, fees.Taker, v.HalfSpread, v.Slippage, v.Latency),
+		fmt.Sprintf("the %s path of a candle; a resting order fills on %s", v.Path, v.LimitFill))
+	if c.recorded {
+		lines = append(lines, "recorded candles stand for stored ones: what the bot missed, the backtest misses too")
+	}
+	return lines
+}

@@ -1,0 +1,554 @@
+package gap
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/others"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/recording"
+)
+
+// Model is what runs assume where they take nothing from the record.
+type Model struct {
+	Venue       sim.Config
+	Fees        *backtest.Fees  // nil: those of the bot
+	DataLatency market.Duration // from a candle's close to its arrival
+	// SyntheticBook: order books are made of candles.
+	SyntheticBook bool
+}
+
+// run is one run over a tape with some facts.
+type run struct {
+	tape    *tape
+	survey  *survey
+	model   *Model
+	facts   Set // until from, inside a start, all; then those of out
+	leading bool
+	made    *replay.CoreConfig // of the present start
+	core    *replay.Core
+	relay   *relay
+	session *backtest.Session
+	ledger  *ledger
+	matcher *matcher
+	out     *Outcome
+	history []market.Candle
+	next    int     // place in the stored candles: those before have been delivered
+	number  uint64  // of the record at hand
+	funded  bool    // the money of the beginning is there
+	pairs   []*pair // by order of the run
+	live    map[market.OrderID]*pair
+	due     []market.Input // answers that the record does not have, by time
+	coming  []*pair        // orders on their way to the exchange
+	group   market.Event   // reused
+	parts   map[string][]byte
+	deaf    bool                        // events are lost: what follows is not of these books, until the next start
+	over    bool                        // the record has ended: what is asked for no longer counts
+	known   market.Time                 // close of the latest candle that strategies have
+	caught  market.Time                 // close of the latest candle that came while the bot was down
+	quotes  map[market.ID]market.Ticker // the latest recorded ones
+	others  *others.Markets             // without the bot
+
+	refusedAt map[refusal]market.Time // the latest one in Outcome.Orders
+}
+
+// refusal is what a strategy may ask for, and be refused, again and again.
+type refusal struct {
+	key
+	reason string
+}
+
+// refuse keeps an order that the gate refused, once a minute of those alike.
+func (r *run) refuse(asked *market.Command, reason string) {
+	r.out.refused[reason]++
+	o := &asked.Order
+	of := refusal{keyOf(o), reason}
+	if at, known := r.refusedAt[of]; asked.Kind != market.CommandPlace || known && asked.At-at < near {
+		return
+	}
+	r.refusedAt[of] = asked.At
+	r.out.Orders = append(r.out.Orders, Order{Strategy: o.Strategy, Market: o.Market, Side: o.Side, Type: o.Type,
+		At: asked.At, Amount: o.Amount, Quote: o.AmountQuote, Price: level(o), Refused: reason})
+}
+
+// pair is an order of a run with the live one that stands for it.
+type pair struct {
+	*life
+	order    market.Order // of the run, as it was asked for
+	log      int          // place in Outcome.Orders; -1: it ended before from
+	recorded bool         // the record says what becomes of it; else the venue
+	exact    bool         // so far it is the live order in every term
+	done     bool
+	limit    market.Price // that was asked for last; 0: that of the order
+	offered  market.Price // to it when it reached the exchange; 0: it has not
+	arrives  market.Time
+	settled  exchange.Settlement
+	sum      tally
+	live     market.Qty // filled of the live order
+	used     []bool     // of the changes: another one of the run stands for it
+	fills    []scaled
+}
+
+// tally is what an order of a run has filled by the record.
+type tally struct {
+	amount     market.Qty
+	value, fee market.Value
+}
+
+// scaled is a fill whose fee comes later.
+type scaled struct {
+	id       uuid.UUID
+	own, was market.Qty
+}
+
+// simulate runs the strategies over the tape with some facts.
+func (t *tape) simulate(ctx context.Context, v *survey, model *Model, facts Set) *Outcome {
+	r := &run{tape: t, survey: v, model: model, facts: facts, leading: t.lead, live: map[market.OrderID]*pair{},
+		quotes:  map[market.ID]market.Ticker{},
+		matcher: newMatcher(&v.book, v.candles.finest()), refusedAt: map[refusal]market.Time{},
+		out: &Outcome{Facts: facts, refused: map[string]int{}}, others: v.others()}
+	r.out.Match.Run, r.out.Strategies = facts.String(), make([]market.Money, len(v.first.made.Strategies))
+	if r.leading {
+		r.facts = whole
+	}
+	err := t.play(ctx, r.record, func(uint64, uint64) { r.deaf = r.facts == whole })
+	if err == nil {
+		err = r.end()
+	}
+	r.close()
+	if r.ledger != nil {
+		r.out.Profit, r.out.Strategies = r.ledger.profit, r.ledger.byProfit
+	}
+	r.out.Err = err
+	return r.out
+}
+
+// record plays a record.
+func (r *run) record(number uint64, rec *recording.Record, b *begin) error {
+	if r.number = number; r.deaf && rec.Kind != recording.KindStart {
+		return nil
+	}
+	r.deaf = false
+	if r.leading && rec.Time() >= r.tape.from {
+		if err := r.arrive(); err != nil {
+			return fmt.Errorf("go on from %s with %s: %w", r.tape.from, r.out.Facts, err)
+		}
+	}
+	switch rec.Kind {
+	case recording.KindStart:
+		return r.start(b)
+	case recording.KindHistory:
+		r.history = append(r.history, rec.Candles...)
+	case recording.KindOpen:
+		return r.begin(rec.At)
+	case recording.KindInput:
+		return r.input(&rec.Input)
+	}
+	return nil
+}
+
+// arrive ends what all runs have in common: from now on the run takes its own facts alone. The
+// engine goes on, in a session that gets the inputs as these facts have them.
+func (r *run) arrive() error {
+	r.leading, r.facts = false, r.out.Facts
+	r.out.Match, r.out.Orders = Match{Run: r.facts.String()}, nil
+	for _, p := range r.pairs {
+		if p != nil {
+			p.log = -1
+		}
+	}
+	for _, o := range r.session.Account().Open(nil, 0, 0) {
+		r.inherit(o)
+	}
+	if r.facts != whole {
+		r.close()
+		if err := r.around(); err != nil {
+			return err
+		}
+		if err := r.session.Continue(); err != nil {
+			return err
+		}
+	}
+	r.ledger = newLedger(r.survey.first.made)
+	r.ledger.open(r.session.Account())
+	r.known = r.tape.from - 1 // a candle that closes at from is still to come
+	r.seek()
+	return nil
+}
+
+// inherit pairs an order that is open at the beginning with the live order that it is; nil: it is
+// none.
+func (r *run) inherit(o *market.Order) *pair {
+	p := r.pairOf(o.ID)
+	if p == nil {
+		l := r.survey.lives[o.ID]
+		if l == nil || l.at > r.session.Engine().Now() {
+			return nil
+		}
+		p = &pair{life: l, order: *o, used: make([]bool, len(l.changes)), exact: true, live: o.FilledAmount,
+			sum: tally{o.FilledAmount, o.FilledAmountQuote, o.FeePaid}}
+		r.keep(p)
+		r.live[o.ID] = p
+	}
+	p.recorded, p.log = p.life != nil && r.facts.Has(Fills), len(r.out.Orders)
+	one := Order{ID: o.ID, Strategy: o.Strategy, Market: o.Market, Side: o.Side, Type: o.Type, At: o.Created,
+		Amount: o.Amount, Quote: o.AmountQuote, Price: level(o)}
+	if p.life != nil {
+		one.Live, one.At = p.life.order.ID, p.life.at
+	}
+	r.out.Orders = append(r.out.Orders, one)
+	return p
+}
+
+// keep makes a pair that of its order's number.
+func (r *run) keep(p *pair) {
+	for len(r.pairs) <= int(p.order.ID) {
+		r.pairs = append(r.pairs, nil)
+	}
+	r.pairs[p.order.ID] = p
+}
+
+// start makes the engine of a start. Without People the first start goes on.
+func (r *run) start(b *begin) (err error) {
+	switch {
+	case r.session == nil:
+		r.parts = b.parts
+		err = r.newSession(b.made)
+	case r.facts.Has(People):
+		if r.parts = b.parts; r.facts != whole {
+			if r.parts, err = saved(r.session.Engine()); err != nil {
+				return err
+			}
+		}
+		r.close()
+		err = r.newSession(b.made)
+	}
+	return err
+}
+
+// saved is what an engine saves at its end.
+func saved(e *engine.Engine) (map[string][]byte, error) {
+	parts := map[string][]byte{}
+	return parts, e.SaveAll(func(part string, data []byte) error {
+		if data != nil {
+			parts[part] = bytes.Clone(data)
+		}
+		return nil
+	})
+}
+
+// begin begins a start: the first one, or with People a later one. Without People the candles of
+// the time in between are traded.
+func (r *run) begin(at market.Time) error {
+	history := r.history
+	r.history = nil
+	switch {
+	case r.ledger == nil:
+		return r.open(at, history)
+	case !r.facts.Has(People):
+		return r.missed(at)
+	}
+	r.pass(at)
+	if err := r.session.Restore(at, r.parts, history); err != nil {
+		return fmt.Errorf("begin again at %s: %w", at, err)
+	}
+	r.ledger.open(r.session.Account())
+	return nil
+}
+
+// close ends a session.
+func (r *run) close() {
+	if r.session != nil {
+		r.session.Close()
+	}
+}
+
+// open begins the first start.
+func (r *run) open(at market.Time, history []market.Candle) error {
+	first := r.survey.first
+	r.ledger = newLedger(first.made)
+	if err := r.enterBooks(at, history); err != nil {
+		return err
+	}
+	r.ledger.open(r.session.Account())
+	r.known = max(at, first.made.TradeFrom)
+	r.seek()
+	return nil
+}
+
+// seek finds the first stored candle that strategies do not have yet.
+func (r *run) seek() {
+	r.next, _ = slices.BinarySearchFunc(r.survey.candles.all, r.known, func(c market.Candle, t market.Time) int {
+		if c.End() <= t {
+			return -1
+		}
+		return 1
+	})
+}
+
+// enterBooks begins with the books of the start; a new bot has none.
+func (r *run) enterBooks(at market.Time, history []market.Candle) error {
+	if r.parts[engine.PartAccount] == nil {
+		return r.session.Open(at, history)
+	}
+	return r.session.Restore(at, r.parts, history)
+}
+
+// missed gives strategies the candles that closed while the bot was down, at their time: that it
+// was down is a fact of People.
+func (r *run) missed(at market.Time) error {
+	if !r.facts.Has(Data) {
+		return nil
+	}
+	all := r.survey.candles.all
+	for from := 0; from < len(all); {
+		end, to := all[from].End(), from
+		for ; to < len(all) && all[to].End() == end; to++ {
+		}
+		if end > r.known && end <= at {
+			clear(r.quotes)
+			r.known, r.caught = end, end
+			r.group = market.Event{Kind: market.KindCandles, At: end.Add(r.model.DataLatency), Candles: all[from:to:to]}
+			if err := r.enter(&market.Input{Kind: market.InputEvent, Event: &r.group}); err != nil {
+				return err
+			}
+		}
+		from = to
+	}
+	return nil
+}
+
+// pass leaves out the stored candles that closed while the bot was down.
+func (r *run) pass(at market.Time) {
+	for all := r.survey.candles.all; !r.facts.Has(Data) && r.next < len(all) && all[r.next].End() <= at; r.next++ {
+	}
+}
+
+// input plays an input of the record, or leaves it out.
+func (r *run) input(in *market.Input) error {
+	if r.ledger == nil {
+		return nil
+	}
+	if err := r.until(timeOfInput(in)); err != nil {
+		return err
+	}
+	switch {
+	case answer(in):
+		if r.facts.Has(Orders) {
+			return r.answer(in.Event)
+		}
+		return nil
+	case marketData(in):
+		if !r.facts.Has(Data) {
+			return nil
+		}
+		if ev := in.Event; ev != nil && ev.Kind == market.KindCandles && len(ev.Candles) > 0 {
+			if ev.Candles[0].End() <= r.caught {
+				return nil
+			}
+			r.known = max(r.known, ev.Candles[0].End())
+		}
+		if ev := in.Event; ev != nil && ev.Kind == market.KindTicker {
+			r.quotes[ev.Ticker.Market] = *ev.Ticker
+		}
+		return r.enter(in)
+	case in.Kind == market.InputBooking && !r.funded:
+		return r.enter(in)
+	case !r.facts.Has(People):
+		return nil
+	}
+	return r.people(in)
+}
+
+// people enters what a person did. Orders are named as in this run.
+func (r *run) people(in *market.Input) error {
+	switch in.Kind {
+	case market.InputCancel, market.InputDissolve, market.InputCancelling:
+		own := *in
+		own.Orders = nil
+		for _, id := range in.Orders {
+			if p := r.live[id]; p != nil {
+				own.Orders = append(own.Orders, p.order.ID)
+			}
+		}
+		if len(own.Orders) == 0 {
+			return nil
+		}
+		return r.enter(&own)
+	case market.InputCancelEnded, market.InputReopen, market.InputAdopt:
+		if r.facts != whole {
+			return nil // of an order that this run may not have
+		}
+	}
+	return r.enter(in)
+}
+
+// enter lets an input enter, not before the engine's time.
+func (r *run) enter(in *market.Input) error {
+	r.funded = r.funded || in.Kind != market.InputBooking
+	now := r.session.Engine().Now()
+	if in.Event != nil && in.Event.At < now {
+		event := *in.Event
+		event.At = now
+		later := *in
+		later.Event = &event
+		in = &later
+	} else if in.Event == nil && in.At < now {
+		later := *in
+		later.At = now
+		in = &later
+	}
+	r.ledger.note(in)
+	return r.session.Enter(in)
+}
+
+// until brings the run to a time: timers, candles of the store, and answers that are due.
+func (r *run) until(at market.Time) error {
+	r.reach(at)
+	for len(r.due) > 0 && timeOfInput(&r.due[0]) <= at {
+		in := r.due[0]
+		r.due = r.due[1:]
+		if err := r.enter(&in); err != nil {
+			return err
+		}
+	}
+	if r.facts.Has(Data) {
+		if r.facts == whole {
+			return nil
+		}
+		return r.timers(at - patience)
+	}
+	all := r.survey.candles.all
+	for r.next < len(all) {
+		end := all[r.next].End()
+		arrives := end.Add(r.model.DataLatency)
+		if arrives > at {
+			break
+		}
+		to := r.next + 1
+		for to < len(all) && all[to].End() == end {
+			to++
+		}
+		r.group = market.Event{Kind: market.KindCandles, At: arrives, Candles: all[r.next:to:to]}
+		r.next = to
+		if err := r.enter(&market.Input{Kind: market.InputEvent, Event: &r.group}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reach notes what is offered to the orders that have reached the exchange by now.
+func (r *run) reach(at market.Time) {
+	r.coming = slices.DeleteFunc(r.coming, func(p *pair) bool {
+		if p.arrives > at {
+			return false
+		}
+		p.offered = r.offered(p.order.Market, p.order.Side)
+		return true
+	})
+}
+
+// patience is how long a timer waits for that of the record.
+const patience = market.Time(5e9)
+
+// timers fires the timers that are due.
+func (r *run) timers(until market.Time) error {
+	for range 100_000 {
+		at, waiting := r.session.Engine().NextTimer()
+		if !waiting || at > until {
+			return nil
+		}
+		ev := market.Event{Kind: market.KindTimer, At: max(at, r.session.Engine().Now())}
+		if err := r.enter(&market.Input{Kind: market.InputEvent, Event: &ev}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func timeOfInput(in *market.Input) market.Time {
+	if in.Event != nil {
+		return in.Event.At
+	}
+	return in.At
+}
+
+// fees are the model's.
+func (r *run) fees() exchange.Fees {
+	if r.model.Fees != nil {
+		return exchange.Fees(*r.model.Fees)
+	}
+	return exchange.Fees(r.survey.first.made.Fees)
+}
+
+// end ends the run with the tape.
+func (r *run) end() error {
+	if r.ledger == nil {
+		return fmt.Errorf("the recording has no beginning of trading")
+	}
+	if err := r.until(r.survey.to); err != nil {
+		return err
+	}
+	if err := r.finish(); err != nil {
+		return err
+	}
+	return r.ledger.close(r.session.Account())
+}
+
+// finish moves the markets of a run without Data to the last recorded prices, by the candle that
+// was open then. What strategies ask for at its close counts no longer.
+func (r *run) finish() error {
+	r.over = true
+	if rest := r.survey.candles.open(r.survey.to); !r.facts.Has(Data) && len(rest) > 0 {
+		r.group = market.Event{Kind: market.KindCandles, At: rest[0].End(), Candles: rest}
+		return r.enter(&market.Input{Kind: market.InputEvent, Event: &r.group})
+	}
+	return nil
+}
+
+// Approved is of backtest.Observer.
+func (*run) Approved(state.Terms, *market.Command, []state.Figure) {}
+
+// Ended is of backtest.Observer.
+func (*run) Ended(*state.Account) {}
+
+// Filled keeps what an order has filled: an engine.Observer.
+func (r *run) Filled(o *state.Order, f *market.Fill) {
+	p := r.pairOf(o.ID)
+	if p == nil || p.log < 0 {
+		return
+	}
+	one := &r.out.Orders[p.log]
+	one.Filled += f.Amount
+	if value, err := r.survey.first.made.Catalog.Market(f.Market).Value(f.Price, f.Amount); err == nil {
+		one.Value, _ = one.Value.Add(value)
+	}
+	if one.Fee, _ = one.Fee.Add(f.Fee); one.First == 0 {
+		one.First = f.Time
+	}
+}
+
+// Closed keeps that an order was refused.
+func (r *run) Closed(o *state.Order) {
+	if p := r.pairOf(o.ID); p != nil && p.log >= 0 {
+		r.out.Orders[p.log].Rejected = o.State == state.Rejected
+	}
+}
+
+func (r *run) pairOf(id market.OrderID) *pair {
+	if int(id) < len(r.pairs) {
+		return r.pairs[id]
+	}
+	return nil
+}

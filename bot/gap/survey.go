@@ -1,0 +1,233 @@
+package gap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/replay"
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/recording"
+)
+
+// survey is what a tape has beside its stream of market data.
+type survey struct {
+	book
+	inherited []*life // open at a start, asked for before the tape began
+	candles   series  // that were recorded, or since of a store
+	starts    int
+	notes     []string
+	turnover  market.Money
+	by        []market.Money // turnover by StrategyID − 1
+	from, to  market.Time
+	whole     *ledger // of the run with all facts
+	first     *begin
+}
+
+// look plays the tape with all its facts: every input enters the engine as it did live, so the
+// orders and the books are those of the bot.
+//
+// A start that began anew, because the one before had committed nothing, begins the tape anew; so
+// does the first start after from, where the bot did not run at from, or events before it are lost.
+// The tape ends with the last turn of which the journal, up to the entry written, has the commit.
+func (t *tape) look(ctx context.Context, written uint64) (*survey, error) {
+	v := &viewer{survey: &survey{}, written: written, tape: t, leading: t.lead}
+	err := t.play(ctx, v.record, func(from, to uint64) {
+		v.notes = append(v.notes, fmt.Sprintf("events %d to %d are lost: what followed from them is unexplained", from,
+			to))
+		v.stop()
+	})
+	switch {
+	case errors.Is(err, errAnew):
+		t.first, t.lead = v.number, false
+		return t.look(ctx, written)
+	case err == nil && v.leading:
+		return nil, config.Usagef("nothing is recorded from %s on; the last record is of %s", t.from, v.to)
+	case errors.Is(err, errUnwritten):
+		t.last = v.turned
+		return t.look(ctx, written)
+	case err != nil:
+		return nil, err
+	}
+	v.stop()
+	v.candles.sort()
+	if v.whole == nil && v.err == nil {
+		v.err = fmt.Errorf("%s: the bot has not begun to trade in that time", t.dir)
+	}
+	return v.survey, v.err
+}
+
+var (
+	errAnew      = errors.New("the bot began anew")
+	errUnwritten = errors.New("a turn was never committed")
+)
+
+// viewer plays a tape with all facts.
+type viewer struct {
+	*survey
+	tape    *tape
+	leading bool         // from is still to come
+	written uint64       // number of the journal's last entry
+	number  uint64       // of the record at hand
+	turned  uint64       // of the record of the last turn
+	core    *replay.Core // nil: nothing is played until the next start
+	begin   *begin
+	history []market.Candle
+	err     error
+}
+
+// record plays a record.
+func (v *viewer) record(number uint64, rec *recording.Record, b *begin) error {
+	v.number = number
+	if rec.Kind == recording.KindStart {
+		v.stop()
+		switch {
+		case v.first != nil && (v.leading || b.parts[engine.PartAccount] == nil):
+			return errAnew
+		case v.first != nil && !alike(v.first.manifest, b.manifest):
+			return config.Usagef("at %s the bot began with other strategies or markets: ask for the time before, with "+
+				"--to, or from then on, with --from", rec.At)
+		}
+		v.begin = b
+		v.starts++
+		if v.first == nil {
+			v.first, v.from = b, rec.At
+			v.by = make([]market.Money, len(b.made.Strategies))
+		}
+		b.made.Observer = v
+		var err error
+		v.core, err = replay.NewCore(b.made)
+		return err
+	}
+	if v.core == nil {
+		return nil
+	}
+	if v.leading && v.whole != nil && rec.Time() >= v.tape.from {
+		v.arrive()
+	}
+	v.to = max(v.to, rec.Time())
+	switch rec.Kind {
+	case recording.KindHistory:
+		v.history = append(v.history, rec.Candles...)
+		v.candles.add(rec.Candles)
+	case recording.KindOpen:
+		return v.open(rec.At)
+	case recording.KindTurn:
+		if rec.To > v.written {
+			return errUnwritten
+		}
+		v.turned = number
+	case recording.KindInput:
+		return v.input(number, &rec.Input)
+	}
+	return nil
+}
+
+// open begins the engine of a start.
+func (v *viewer) open(at market.Time) error {
+	commands, err := v.core.Open(at, v.begin.parts, v.history)
+	if err != nil {
+		return fmt.Errorf("begin as the bot did at %s: %w", at, err)
+	}
+	if v.history = nil; v.whole == nil {
+		v.whole = newLedger(v.begin.made)
+	}
+	v.whole.open(v.core.Account)
+	v.inherit()
+	v.ask(commands)
+	return nil
+}
+
+// arrive begins the comparison at from, inside a start.
+func (v *viewer) arrive() {
+	v.leading, v.from, v.turnover = false, v.tape.from, 0
+	clear(v.by)
+	v.whole = newLedger(v.begin.made)
+	v.whole.open(v.core.Account)
+}
+
+// inherit keeps the orders that are open at a start, and were asked for before the tape began.
+func (v *viewer) inherit() {
+	for _, o := range v.core.Account.Open(nil, 0, 0) {
+		if v.lives[o.ID] == nil {
+			v.inherited = append(v.inherited, v.keep(&life{order: *o, at: o.Created, accepted: o.Created,
+				answered: o.Created}))
+		}
+	}
+}
+
+// input lets an input enter.
+func (v *viewer) input(number uint64, in *market.Input) error {
+	if in.Event != nil && in.Event.Kind == market.KindCandles {
+		v.candles.add(in.Event.Candles)
+	}
+	if in.Event != nil {
+		v.candles.price(in.Event)
+	}
+	if answer(in) {
+		if l := v.lives[orderOf(in.Event)]; l != nil {
+			l.tell(number, in.Event)
+		}
+	}
+	v.whole.note(in)
+	a := v.core.Engine.Enter(in)
+	if a.Err != nil {
+		return fmt.Errorf("record %d: %w", number, a.Err)
+	}
+	if in.Kind != market.InputBooking {
+		v.ask(a.Commands)
+	}
+	return nil
+}
+
+// ask keeps the orders that the bot asked for.
+func (v *viewer) ask(commands []market.Command) {
+	for i := range commands {
+		c := &commands[i]
+		if c.Kind == market.CommandPlace {
+			v.add(c)
+		} else if l := v.lives[c.Order.ID]; l != nil {
+			l.changes = append(l.changes, change{kind: c.Kind, at: c.At, order: c.Order})
+		}
+	}
+}
+
+// stop ends the play of a process.
+func (v *viewer) stop() {
+	if v.core != nil && v.whole != nil && v.err == nil {
+		v.err = v.whole.close(v.core.Account)
+	}
+	v.core = nil
+}
+
+// Filled counts the turnover: an engine.Observer.
+func (v *viewer) Filled(o *state.Order, f *market.Fill) {
+	m := v.begin.made.Catalog.Market(f.Market)
+	if m.Quote != v.begin.made.Limits.Currency {
+		return
+	}
+	if value, err := m.Notional(f.Price, f.Amount); err == nil && o.Strategy > 0 {
+		v.turnover += value
+		v.by[o.Strategy-1] += value
+	}
+}
+
+// Closed is of engine.Observer.
+func (*viewer) Closed(*state.Order) {}
+
+// orderOf is the order that an answer is about; 0: a foreign one.
+func orderOf(ev *market.Event) market.OrderID {
+	if ev.Report != nil {
+		return ev.Report.Order
+	}
+	if len(ev.Fills) > 0 {
+		return ev.Fills[0].Order
+	}
+	return 0
+}
+
+var _ backtest.Facts = (*run)(nil)

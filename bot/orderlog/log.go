@@ -1,0 +1,119 @@
+// Package orderlog reads what became of each order of a live bot, from the journal and the
+// recording of its state folder: when it was decided, sent, answered and accepted, what the market
+// showed then, how long it rested, which candles reached it, its fills and its end. What the record
+// lacks is named and never filled in. It writes nothing and asks no exchange. Start at Read; a Tape
+// walks the market data of the same folder.
+package orderlog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+// Log is what became of the orders of a state folder.
+type Log struct {
+	Folder     string
+	Paper      bool            // the exchange was simulated by the bot itself
+	Catalog    *market.Catalog // the units of the journal
+	Strategies []string        // of all runs
+	Runs       []Run
+	Orders     []*Order // by number
+	Gaps       []Gap    // what journal and recording lack, in the order in which they were met
+	// Intervals are by market those of the candles of Rest.Touches, as of the last start.
+	Intervals []market.Interval
+	// From and To are the times of the first and the last entry of the journal.
+	From, To market.Time
+
+	nextRecord uint64
+}
+
+// Run is a start of the bot.
+type Run struct {
+	ID         uuid.UUID
+	Version    string // of the program
+	ConfigHash string
+	At         market.Time
+	Ended      market.Time // of its stop in good order; 0: it was killed, or the journal ends before
+}
+
+// Order is the order with a number; nil: there is none.
+func (l *Log) Order(id market.OrderID) *Order {
+	at, found := slices.BinarySearchFunc(l.Orders, id,
+		func(o *Order, id market.OrderID) int { return cmp.Compare(o.ID, id) })
+	if !found {
+		return nil
+	}
+	return l.Orders[at]
+}
+
+// Options say how a state folder is read.
+type Options struct {
+	// Interval is that of the candles of Rest.Touches; 0: by market the shortest of its strategies.
+	Interval market.Interval
+}
+
+// Read reads a state folder, journal and recording once. A state file that a running bot holds, or
+// that is missing or damaged, is a folder.Error; a recording that a later program wrote is an
+// error.
+func Read(ctx context.Context, dir string, o Options) (l *Log, err error) {
+	store, err := journal.ReadUntil(ctx, filepath.Join(dir, folder.StateFile))
+	if err != nil {
+		return nil, folder.Error{Err: err}
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	l = &Log{Folder: dir, Catalog: store.Catalog()}
+	if err := l.readJournal(store); err != nil {
+		return nil, folder.Error{Err: err}
+	}
+	return l, l.readRecording(ctx, o)
+}
+
+// readJournal reads runs, entries, and the states of the orders.
+func (l *Log) readJournal(store *journal.Store) error {
+	next, err := store.Blob(folder.RecordingBlob)
+	if err != nil {
+		return err
+	}
+	if number, exact := folder.NextRecord(next); exact {
+		l.nextRecord = number
+	}
+	mode, err := store.Blob(folder.ModeBlob)
+	if err != nil {
+		return err
+	}
+	l.Paper = string(mode) == config.ModePaper
+	runs, err := store.Runs()
+	if err != nil {
+		return err
+	}
+	for i := range runs {
+		r := &runs[i]
+		l.Runs = append(l.Runs, Run{ID: r.Run, Version: r.Version, ConfigHash: r.ConfigHash, At: r.At})
+		for _, name := range r.Strategies {
+			if !slices.Contains(l.Strategies, name) {
+				l.Strategies = append(l.Strategies, name)
+			}
+		}
+	}
+	f := fold{log: l, orders: map[market.OrderID]*Order{}}
+	if err := store.Entries(0, f.entry); err != nil {
+		return err
+	}
+	return store.Orders(0, func(row *journal.OrderRow) error {
+		if o := f.orders[row.ID]; o != nil {
+			f.finish(o, row)
+			l.Orders = append(l.Orders, o)
+		}
+		return nil
+	})
+}

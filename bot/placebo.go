@@ -1,0 +1,159 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/research"
+	"github.com/tidemark-trading/tidemark/research/placebo"
+	"github.com/tidemark-trading/tidemark/research/report"
+)
+
+const placeboHelp = `Test a whole search: would it find as good a winner where there is nothing to find?
+
+The search runs on the data, then on surrogates of the data. A surrogate keeps the size of every move, the drift, the
+volumes, the holes, and what moves together; a coin decides the direction of each moment, for all markets at once. So
+it has nothing to find. The winner of the data is ranked among the winners of the surrogates, by its Sharpe ratio in
+excess of a hold at its own exposure. That corrects for the number of sets, for how alike they are, for the method, and
+for --require at once. --walkforward tests a whole walk-forward, by its stitched test days. Results go to a file: the
+same command goes on with it after a kill.`
+
+const placeboExample = `  bot placebo --vary strategies.trend.params.fast=20:200:20
+  bot placebo -c configs/backtest.toml --method cma-es --sets 300 \
+    --vary strategies.trend.params.fast=5:500:5 --require "trips >= 30" \
+    --vary strategies.trend.params.slow=10:1000:10
+  bot placebo -c configs/backtest.toml --walkforward --train 180d --test 30d \
+    --vary strategies.trend.params.fast=5:100:5
+  bot placebo -c configs/backtest.toml --surrogates 999 --keep 4h \
+    --vary strategies.trend.params.fast=5:100:5`
+
+// placeboFlags are the flags of the command.
+type placeboFlags struct {
+	searchFlags
+	walkforward bool
+	cut         walkFlags // how a walk-forward cuts the range; nothing else of it is used
+	out         string
+	json        bool
+	surrogates  int64
+	rules       placebo.Rules
+}
+
+func (a *app) placeboCommand() *cobra.Command {
+	f := &placeboFlags{}
+	c := &cobra.Command{
+		Use: "placebo", Short: "Test a search where there is nothing to find, and rank its winner",
+		Long: placeboHelp, Example: placeboExample, Args: onlyFlags,
+	}
+	c.RunE = a.enter(func(ctx context.Context, _ []string) error { return a.placebo(ctx, f, c.Flags().Changed) })
+	f.add(c.Flags())
+	c.Flags().BoolVar(&f.walkforward, "walkforward", false,
+		"test a walk-forward instead of a search; --train, --test, --gap, --anchored and --border cut its windows")
+	f.cut.addCut(c.Flags())
+	c.Flags().Int64Var(&f.surrogates, "surrogates", 199, "how many surrogates; more later go on with the same file")
+	c.Flags().DurationVar(&f.rules.Keep, "keep", 0,
+		"give candles within such a `DURATION` one direction: what is faster is kept, and not tested")
+	c.Flags().BoolVar(&f.rules.SeasonalDrift, "seasonal-drift", false,
+		"keep the mean move of each hour of the week: an edge of the hour does not count as one")
+	c.Flags().StringVar(&f.out, "out", "", "`FILE` of the placebo; without it out/placebo-NAME-…, after the config")
+	console.AddJSON(c.Flags(), &f.json, nil, "print the outcome as JSON, and nothing else")
+	return c
+}
+
+// placebo runs the command.
+func (a *app) placebo(ctx context.Context, f *placeboFlags, given func(flag string) bool) error {
+	found, err := f.open(a, given)
+	if err != nil {
+		return err
+	}
+	defer found.close()
+	base := found.base
+	screen := &placeboScreen{sweepScreen: a.newSweepScreen(f.json), searched: 1}
+	test, err := f.test(found, screen, given)
+	if err != nil {
+		return err
+	}
+	screen.begin(base, &found.job, test)
+	outcome, err := placebo.Run(ctx, *test)
+	screen.end()
+	if errors.Is(err, placebo.ErrKeep) {
+		return config.Usagef("--keep: %w", err)
+	}
+	if err != nil {
+		return walkError(ctx, base, err)
+	}
+	path := strings.TrimSuffix(outcome.File, ".placebo") + ".html"
+	err = writePage(path, report.Placebo(outcome, base.Options.Title, base.Options.Synthetic))
+	if f.json {
+		return errors.Join(console.PrintJSON(a.Stdout, outcome), err)
+	}
+	if err != nil {
+		path = ""
+	}
+	_, failed := fmt.Fprint(a.Stdout, placeboText(outcome, a.terminal(), path))
+	return errors.Join(failed, err)
+}
+
+// test is the test that the flags ask for.
+func (f *placeboFlags) test(found *search, screen *placeboScreen, given func(flag string) bool) (*placebo.Test, error) {
+	c, job := found.config, found.job
+	f.rules.Seed = job.Seed
+	job.File = cmp.Or(c.Sweep.Out, filepath.Join("out", "sweep-"+c.Source.Label()+"-*.sweep"))
+	test := &placebo.Test{Rules: f.rules, Surrogates: int(f.surrogates), Workers: job.Workers, Data: job.Data,
+		Began: screen.start, Progress: screen.progress,
+		File: cmp.Or(f.out, filepath.Join("out", "placebo-"+c.Source.Label()+"-*.placebo")),
+		Identity: placebo.Identity{Code: job.Identity.Code, Config: job.Identity.Config,
+			Procedure: procedureOf(&job)}}
+	if f.surrogates == 0 {
+		test.Surrogates = -1 // 0 would be the usual number
+	}
+	if err := test.Check(); err != nil {
+		return nil, config.Usagef("%w", err)
+	}
+	if !f.walkforward {
+		for _, flag := range [...]string{"train", "test", "gap", "anchored", "border"} {
+			if given(flag) {
+				return nil, config.Usagef("--%s cuts a walk-forward; say --walkforward, too", flag)
+			}
+		}
+		job.Began, job.Trial, job.Progress = screen.search, screen.trial, screen.sweepScreen.progress
+		test.Procedure = placebo.Search(job)
+		return test, nil
+	}
+	cut, err := f.cut.config()
+	if err != nil {
+		return nil, err
+	}
+	if err := onlyParams(job.Space); err != nil {
+		return nil, err
+	}
+	job.Began = screen.windows
+	test.Identity.Procedure = append(test.Identity.Procedure,
+		fmt.Sprintf("walk-forward: training %d days, test %d, gap "+
+			"%d, anchored %v, border %s", cut.Train, cut.Test, cut.Gap, cut.Anchored, f.cut.border))
+	test.Procedure = placebo.WalkForward(job, cut)
+	return test, nil
+}
+
+// procedureOf is all that decides which set a search chooses.
+func procedureOf(job *research.Job) (lines []string) {
+	for _, d := range job.Space.Dimensions() {
+		lines = append(lines, d.Key+"="+strings.Join(d.Values, ","))
+	}
+	method := string(job.Method)
+	if job.Sets > 0 {
+		method += fmt.Sprintf(" of %d sets", job.Sets)
+	}
+	lines = append(lines, fmt.Sprintf("method %s, objective %s", method, job.Objective))
+	for _, r := range job.Require {
+		lines = append(lines, "require "+r.String())
+	}
+	return lines
+}

@@ -1,0 +1,164 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/bot/books"
+	"github.com/tidemark-trading/tidemark/bot/operator"
+)
+
+const profitHelp = `Realised is what sales brought, after all fees. Unrealised of a period is what open positions
+gained or lost in it; of a strategy or a market it is what its positions stand at now.
+
+The return of a period is time-weighted: what came to the account or left it changes the return as
+little as the drawdown. The money-weighted return beside it is the rate at which the money earned
+that was really there.`
+
+func (a *app) profitCommand() *cobra.Command {
+	f := &bookFlags{}
+	c := &cobra.Command{
+		Use: "profit", Short: "Say what a bot has earned, by day, strategy, market or tag", Args: onlyFlags,
+		Long: profitHelp,
+		Example: "  bot profit -c configs/sandbox.toml --by week\n  bot profit --state state --by strategy --since " +
+			"30d --csv",
+		RunE: a.enter(func(ctx context.Context, _ []string) error {
+			return askBooks(a, f, func(of operator.Target) (operator.Answer[books.ProfitReport], error) {
+				return operator.AskProfit(ctx, of, &f.query)
+			}, func(r *books.ProfitReport) []books.Earned { return append(r.Groups, r.Total) }, printProfit)
+		}),
+	}
+	f.register(c)
+	c.Flags().StringVar(&f.query.Market, "market", "", "in this market alone")
+	c.Flags().StringVar(&f.query.By, "by", books.ByDay, "`GROUP`: "+strings.Join(books.Groups(), ", "))
+	return c
+}
+
+func printProfit(w io.Writer, r *books.ProfitReport) error {
+	if r.Currency == "" {
+		_, err := fmt.Fprintln(w, "the bot has never run")
+		return err
+	}
+	timed := r.By == books.ByDay || r.By == books.ByWeek || r.By == books.ByMonth || r.By == books.ByYear
+	head := r.By
+	if timed {
+		head += " (" + r.Zone + ")"
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "%s\trealised\tunrealised\tfees\tturnover\ttrips\twon\t", head)
+	if timed {
+		fmt.Fprint(table, "flows\tequity\t")
+	}
+	fmt.Fprintln(table, "return\tdrawdown")
+	for _, one := range append(r.Groups, r.Total) {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t", one.Name, signed(one.Realised),
+			orNone(signed(one.Unrealised)),
+			books.Brief(one.Fees), books.Brief(one.Turnover), one.Trips, one.Won)
+		if timed {
+			fmt.Fprintf(table, "%s\t%s\t", orNone(signed(one.Flows)), orNone(books.Brief(one.Equity)))
+		}
+		fmt.Fprintf(table, "%s\t%s\n", partText(one.Return, "%+.2f%%"), drawdownText(&one))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "All money in %s.", r.Currency)
+	if r.Total.Return != nil {
+		fmt.Fprintf(w, " Return time-weighted %s, money-weighted %s.", partText(r.Total.Return, "%+.2f%%"),
+			partText(r.MoneyWeighted, "%+.2f%%"))
+	}
+	if len(r.LeftOut) > 0 {
+		fmt.Fprintf(w, " Left out, of another currency: %s.", strings.Join(r.LeftOut, ", "))
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// partText is a part of a whole for a person; "-": unknown.
+func partText(part *float64, form string) string {
+	if part == nil {
+		return "-"
+	}
+	return fmt.Sprintf(form, 100**part)
+}
+
+// drawdownText is a drawdown as a part, or in money where there is no whole.
+func drawdownText(one *books.Earned) string {
+	if one.Drawdown == nil {
+		return orNone(books.Brief(one.Fall))
+	}
+	return partText(one.Drawdown, "%.2f%%")
+}
+
+// curveRows is about how many samples a terminal shows without --every.
+const curveRows = 40
+
+func (a *app) equityCommand() *cobra.Command {
+	f := &bookFlags{}
+	c := &cobra.Command{
+		Use: "equity", Short: "Show the equity of a bot, or what a strategy has earned, over time", Args: onlyFlags,
+		Long: "The bot keeps a sample a minute for two days, one an hour for three years, then one a day, each with " +
+			"the " +
+			"lowest and the highest equity since the one before. The curve of a strategy without an allocation is " +
+			"what it " +
+			"has earned: it shares its money.",
+		Example: "  bot equity -c configs/sandbox.toml --since 7d --every 1h\n  bot equity --state state --strategy " +
+			"maker --csv",
+		RunE: a.enter(func(ctx context.Context, _ []string) error {
+			return askBooks(a, f, func(of operator.Target) (operator.Answer[books.Curve], error) {
+				return operator.AskEquity(ctx, of, &f.query)
+			}, func(curve *books.Curve) []books.Sample { return curve.Samples }, printCurve)
+		}),
+	}
+	f.register(c)
+	c.Flags().StringVar(&f.query.Every, "every", "", "one sample for each such `SPAN`, like 15m, 1h or 1d")
+	return c
+}
+
+func printCurve(w io.Writer, c *books.Curve) error {
+	if len(c.Samples) == 0 {
+		_, err := fmt.Fprintln(w, "no samples: the bot writes one a minute")
+		return err
+	}
+	zone, err := books.Zone(c.Zone)
+	if err != nil {
+		return err
+	}
+	word := "equity"
+	if c.Earned {
+		word = "earned"
+	}
+	shown := c.Samples[max(0, len(c.Samples)-curveRows):]
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "time (%s)\t%s\tlow\thigh\texposure\tflow\n", c.Zone, word)
+	for _, s := range shown {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", time.UnixMilli(s.AtMS).In(zone).Format("2006-01-02 15:04:05"),
+			s.Equity, s.Low, s.High, orNone(s.Exposure), orNone(signed(s.Flow)))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if before := len(c.Samples) - len(shown); before > 0 {
+		fmt.Fprintf(w, "%d earlier samples: --every 1h shows fewer, --csv all\n", before)
+	}
+	if c.TimeWeighted == nil {
+		_, err := fmt.Fprintf(w, "Money in %s; largest fall from a peak %s.\n", c.Currency, c.Fall)
+		return err
+	}
+	_, err = fmt.Fprintf(w, "Money in %s; return time-weighted %s, money-weighted %s, drawdown %s.\n", c.Currency,
+		partText(c.TimeWeighted, "%+.2f%%"), partText(c.MoneyWeighted, "%+.2f%%"), partText(c.Drawdown, "%.2f%%"))
+	return err
+}

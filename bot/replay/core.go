@@ -1,0 +1,102 @@
+// Package replay plays again what entered the engine of a bot, through the same strategies, and
+// compares every command with the journal. It also makes the engine of a live bot (NewCore) and
+// writes down what it was made of (Manifest), so that both are made alike. It never asks an
+// exchange and writes nothing. Start at Run.
+package replay
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// lateFills is how late a fill may arrive, after later fills of other orders, and still be booked
+// to its position in the order of time: a little more than the time between two lists of open
+// orders.
+const lateFills = market.Duration(2 * 60e9)
+
+// CoreConfig is what the engine of a live bot is made of.
+type CoreConfig struct {
+	Catalog    *market.Catalog
+	Strategies []backtest.StrategyPlan
+	Limits     risk.AccountLimits
+	Fees       backtest.Fees
+	TradeFrom  market.Time // asks before it are warm-up
+	SaveLimit  int         // most bytes of a strategy's saved state
+	Run        uuid.UUID   // client order ids derive from it
+	Explain    bool        // keep the gate's figures, for a journal
+	Observer   engine.Observer
+	Apart      engine.Apart // nil: strategies are called on the caller's goroutine
+	Log        zerolog.Logger
+}
+
+// Core is the engine of a live bot, with what stands around it.
+type Core struct {
+	Account *state.Account
+	Gate    *risk.Gate
+	Engine  *engine.Engine
+}
+
+// NewCore makes the strategies and their engine. Nothing has entered it yet.
+func NewCore(c *CoreConfig) (*Core, error) {
+	roster, err := backtest.NewRoster(c.Strategies, c.Log)
+	if err != nil {
+		return nil, err
+	}
+	k := &Core{Account: state.NewAccount(c.Catalog, len(c.Strategies), roster.Own)}
+	k.Account.KeepRecent(lateFills)
+	k.Gate = risk.New(c.Catalog, risk.Config{Account: c.Limits, Strategies: roster.Limits,
+		Fees: func(*market.Market) exchange.Fees { return exchange.Fees(c.Fees) }, Explain: c.Explain})
+	k.Engine = engine.New(engine.Config{Catalog: c.Catalog, Account: k.Account, Gate: k.Gate, Slots: roster.Slots,
+		TradeFrom: c.TradeFrom, SaveLimit: c.SaveLimit, Run: c.Run, Observer: c.Observer, Apart: c.Apart})
+	return k, nil
+}
+
+// Open begins the engine: anew, or from the parts that an earlier run saved. history is the candles
+// of the warm-up in the order of their close. The commands of a restored engine wait until trading
+// begins; a new one has none.
+func (k *Core) Open(at market.Time, parts map[string][]byte, history []market.Candle) ([]market.Command, error) {
+	if len(parts) > 0 {
+		commands, err := k.Engine.Restore(at, parts, func(yield func([]market.Candle, error) bool) {
+			for group := range groups(history) {
+				if !yield(group, nil) {
+					return
+				}
+			}
+		})
+		return slices.Clone(commands), err
+	}
+	if len(history) > 0 {
+		at = history[0].Start
+	}
+	k.Engine.Start(at)
+	for group := range groups(history) {
+		k.Engine.Step(&market.Event{At: group[0].End(), Kind: market.KindCandles, Candles: group})
+	}
+	return nil, nil
+}
+
+// groups yields candles that close at the same instant together.
+func groups(candles []market.Candle) iter.Seq[[]market.Candle] {
+	return func(yield func([]market.Candle) bool) {
+		for from := 0; from < len(candles); {
+			to := from + 1
+			for to < len(candles) && candles[to].End() == candles[from].End() {
+				to++
+			}
+			if !yield(candles[from:to:to]) {
+				return
+			}
+			from = to
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package replay
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
+)
+
+// A manifest has what its engine was made of, after a way through its text: units, rules, limits
+// and the parameters of each strategy.
+func TestAManifestMakesTheSameEngineAgain(t *testing.T) {
+	c := benchCore(t)
+	c.Catalog.Market(1).MaxOpenOrders, c.Catalog.Market(2).Status = 7, market.CancelOnly
+	c.Strategies[0].Limits.MaxOrderValue, c.Strategies[1].Own = 123, true
+	c.Strategies[2].Values = map[string]any{"period": int64(21)}
+	m, err := NewManifest(c, "v1")
+	require.NoError(t, err)
+	text, err := m.Encode()
+	require.NoError(t, err)
+	read, err := DecodeManifest(text)
+	require.NoError(t, err)
+	made, err := read.Core(shipped.Definitions())
+	require.NoError(t, err)
+	again, err := NewManifest(made, "v1")
+	require.NoError(t, err)
+	require.Equal(t, m, again)
+	require.Equal(t, c.Catalog.Markets(), made.Catalog.Markets())
+	for i := range c.Strategies {
+		require.Equal(t, c.Strategies[i].Limits, made.Strategies[i].Limits)
+	}
+	_, err = read.Core(nil)
+	require.ErrorAs(t, err, new(config.UsageError))
+	read.Markets = read.Markets[:1]
+	_, err = read.Core(shipped.Definitions())
+	require.ErrorContains(t, err, `market "ETH-EUR" is none of its start`)
+	_, err = DecodeManifest([]byte(`{"version":2}`))
+	require.ErrorIs(t, err, boltfile.ErrNewer)
+	_, err = DecodeManifest([]byte("{"))
+	require.ErrorIs(t, err, boltfile.ErrCorrupt)
+}

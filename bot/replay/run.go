@@ -1,0 +1,460 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/engine/goroutine"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/state/recording"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// Report is the result of a replay.
+type Report struct {
+	Equal     int         `json:"equal"`     // commands
+	First     *Difference `json:"different"` // the first command that differs; nil: all are equal
+	Unchecked int         `json:"unchecked"` // commands of the journal whose events are lost
+	Unwritten int         `json:"unwritten"` // commands that a kill or a power cut kept from the journal
+	Refused   int64       `json:"refused"`   // asks that the gate refused: they are counted, not compared
+	Lost      []Lost      `json:"lost"`      // parts of the recording that are missing
+	Notes     []string    `json:"notes"`     // what else was not compared, and why
+	Records   uint64      `json:"records"`   // that were played
+	Starts    int         `json:"starts"`
+	Resumed   int         `json:"resumed"`   // snapshots from which the play went on after a loss
+	Snapshots int         `json:"snapshots"` // saved states that are equal
+	Programs  []string    `json:"programs"`  // versions that wrote the recording
+	From      market.Time `json:"from_ns"`   // of what was played
+	To        market.Time `json:"to_ns"`
+}
+
+func newReport() *Report { return &Report{Lost: []Lost{}, Notes: []string{}, Programs: []string{}} }
+
+// Lost is a part of the recording that is missing, with the commands that are unchecked for it.
+type Lost struct {
+	From      uint64 `json:"from"` // numbers of records
+	To        uint64 `json:"to"`
+	Unchecked int    `json:"unchecked"`
+}
+
+// String is the line for a person.
+func (l *Lost) String() string {
+	return fmt.Sprintf("events %d to %d are lost, %d commands unchecked", l.From, l.To, l.Unchecked)
+}
+
+// Run replays the recording in a state folder and compares it with the journal. It writes nothing.
+// A state file that a running bot holds, a recording that is missing, of another bot, or damaged
+// beyond what a reader steps over, and a strategy that the program lacks are errors. watch gets the
+// callback of each engine that is played, so that a strategy that does not return can be named;
+// nil: it is not called.
+func Run(ctx context.Context, dir string, kinds []strategy.Definition, watch func(backtest.Watched)) (r *Report,
+	err error) {
+	store, err := journal.ReadUntil(ctx, filepath.Join(dir, folder.StateFile))
+	if err != nil {
+		return nil, folder.Error{Err: err}
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if err := sound(store); err != nil {
+		return nil, err
+	}
+	p := player{kinds: kinds, watch: watch}
+	r, err = p.play(ctx, dir, store)
+	if err != nil || r.First == nil {
+		return r, err
+	}
+	// The same program decides the same again, unless a strategy asks for more than the engine
+	// tells it.
+	again, err := p.play(ctx, dir, store)
+	if err != nil {
+		return nil, err
+	}
+	r.First.explain(again.First)
+	return r, nil
+}
+
+// sound refuses a state file with damage, and names the first.
+func sound(store *journal.Store) error {
+	checked, err := store.Check()
+	if err != nil {
+		return folder.Error{Err: err}
+	}
+	for _, flaw := range checked.Flaws {
+		return folder.Error{Err: fmt.Errorf("%s: %w: %s; bot state check lists all", store.Path(), boltfile.ErrCorrupt,
+			flaw.String())}
+	}
+	return nil
+}
+
+// play plays a recording once. A strategy that ends its goroutine is called on goroutines of its
+// own the second time.
+func (p player) play(ctx context.Context, dir string, store *journal.Store) (r *Report, err error) {
+	for _, apart := range []engine.Apart{nil, goroutine.Call} {
+		p.apart = apart
+		if goroutine.Call(func() { r, err = p.playWith(ctx, dir, store) }) {
+			break
+		}
+	}
+	return r, err
+}
+
+func (p player) playWith(ctx context.Context, dir string, store *journal.Store) (*Report, error) {
+	reader, err := recording.Read(filepath.Join(dir, folder.RecordingFolder), &market.Catalog{}, nil, 0)
+	if errors.Is(err, boltfile.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: there is no recording; bot.record_mb was 0, or it was moved away: %w", dir,
+			boltfile.ErrNotFound)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	p.reader = reader
+	if err := p.open(store); err != nil {
+		return nil, err
+	}
+	defer p.written.close()
+	err = p.walk(ctx, reader)
+	if errors.Is(err, io.EOF) {
+		err = p.end()
+	}
+	return p.done(), err
+}
+
+// walk plays records until the first command that differs. At the end of the records it returns
+// io.EOF.
+func (p *player) walk(ctx context.Context, reader *recording.Reader) error {
+	for p.report.First == nil {
+		number, rec, err := reader.Next()
+		var lost *recording.LostError
+		switch {
+		case errors.As(err, &lost):
+			p.lose(lost.From, lost.To)
+			continue
+		case err != nil && p.stepOver(err):
+			continue
+		case err != nil:
+			return err
+		case number%4096 == 0 && ctx.Err() != nil:
+			return ctx.Err()
+		}
+		if err := p.record(number, rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// done is the report of a play that has ended.
+func (p *player) done() *Report {
+	p.report.Refused = p.refused.count
+	return p.report
+}
+
+// player plays the records of a recording. It lives through the starts of many processes; between
+// a loss and the next start or snapshot it only reads.
+type player struct {
+	report  *Report
+	reader  binder
+	kinds   []strategy.Definition
+	watch   func(backtest.Watched)
+	apart   engine.Apart
+	written written
+	refused refusals
+	runs    map[uuid.UUID]uint64 // the number of each run's first entry; nil: all runs are played
+	change  func(*Manifest) (*Manifest, error)
+
+	core     *Core // nil: nothing is played until the next start or snapshot
+	manifest *Manifest
+	parts    map[string][]byte
+	history  []market.Candle
+	opened   uint64            // number of the KindOpen
+	warmups  map[string][]byte // hashes of the warm-up, until the first commit; nil: checked
+	holding  bool              // the commands wait for KindBegun
+	held     []Command         // those
+	asked    []Command         // since the last commit
+	last     uint64            // number of the latest record
+	next     uint64            // number of the next record, as of the last commit; 0: not known
+	losing   bool              // a part is missing since the last start or snapshot
+	gap      string            // why commands are unchecked, where no part is missing
+	left     int               // of them, those of the turn that differed
+
+	thinned   int    // commands whose entries were taken out of the journal
+	thinnedTo uint64 // the last of these entries
+
+	offered   *snapshot          // its candles are being read; nil: none
+	resumed   market.Time        // of the snapshot from which the play went on; 0: a start
+	behind    bool               // the journal is still at the loss
+	saves     map[string]bool    // strategies of which the snapshot had a part
+	forgetful map[uuid.UUID]bool // runs with a strategy that differed after a snapshot
+}
+
+// binder is of a recording.Reader what a player needs.
+type binder interface {
+	Bind(catalog *market.Catalog, strategies []string)
+	SkipBlock() bool
+}
+
+// open reads which runs the journal has.
+func (p *player) open(store *journal.Store) error {
+	p.report = newReport()
+	p.forgetful = map[uuid.UUID]bool{}
+	runs, err := store.Runs()
+	if err != nil {
+		return err
+	}
+	known, err := store.Blob(folder.RecordingBlob)
+	if err != nil {
+		return err
+	}
+	p.next, _ = folder.NextRecord(known)
+	p.runs = map[uuid.UUID]uint64{}
+	for i := range runs {
+		p.runs[runs[i].Run] = runs[i].First
+	}
+	p.written = readEntries(store)
+	return nil
+}
+
+// record plays one record.
+func (p *player) record(number uint64, rec *recording.Record) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil { // a broken invariant of the engine: records that cannot be
+			err = fmt.Errorf("record %d cannot be played: %w: %v", number, boltfile.ErrCorrupt, reason)
+		}
+	}()
+	p.last = number
+	if p.offered != nil {
+		if rec.Kind == recording.KindHistory {
+			p.offered.history = append(p.offered.history, rec.Candles...)
+			return nil
+		}
+		if err := p.resume(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case rec.Kind == recording.KindStart:
+		return p.start(number, rec)
+	case p.manifest == nil && rec.Kind == recording.KindSnapshot:
+		return p.offer(number, rec)
+	case p.manifest == nil:
+		return nil
+	}
+	p.report.Records++
+	switch rec.Kind {
+	case recording.KindHistory:
+		p.history = append(p.history, rec.Candles...)
+	case recording.KindOpen:
+		return p.begin(number, rec)
+	case recording.KindWaiting:
+		p.holding = false
+	case recording.KindBegun:
+		p.asked, p.held = append(p.asked, p.held...), nil
+	case recording.KindWithheld:
+		p.withhold(rec.Order, rec.Command)
+	case recording.KindTurn:
+		return p.turn(number, rec)
+	case recording.KindSnapshot:
+		return p.compareState(number, rec)
+	case recording.KindInput:
+		return p.input(number, &rec.Input)
+	}
+	return nil
+}
+
+// start begins the play of a process.
+func (p *player) start(number uint64, rec *recording.Record) error {
+	m, err := p.made(number, rec)
+	if err != nil {
+		return err
+	}
+	p.report.Unwritten += len(p.asked)
+	p.stop()
+	first, known := p.runs[m.Run]
+	if !known && p.runs != nil {
+		p.note("a start of %s (record %d) is not in the journal: it ended before its first commit, or the journal's "+
+			"beginning was taken out", rec.At, number)
+		return nil
+	}
+	if err := p.skipTo(first); err != nil {
+		return err
+	}
+	if p.core, err = p.coreOf(number, m); err != nil {
+		return err
+	}
+	p.manifest, p.parts, p.history, p.resumed, p.behind = m, rec.Parts, nil, 0, false
+	p.report.Starts++
+	p.began(rec.At, m)
+	return nil
+}
+
+// made is what the engine of a start or a snapshot is made of.
+func (p *player) made(number uint64, rec *recording.Record) (*Manifest, error) {
+	m, err := DecodeManifest(rec.Manifest)
+	if err != nil {
+		return nil, fmt.Errorf("record %d: %w", number, err)
+	}
+	if p.change != nil {
+		return p.change(m)
+	}
+	return m, nil
+}
+
+// coreOf makes the engine of a manifest. The records that follow are in its units.
+func (p *player) coreOf(number uint64, m *Manifest) (*Core, error) {
+	made, err := m.Core(p.kinds)
+	if err != nil {
+		return nil, err
+	}
+	made.Observer, made.Apart = &p.refused, p.apart
+	core, err := NewCore(made)
+	if err != nil {
+		return nil, fmt.Errorf("record %d: make the strategies of a start: %w", number, err)
+	}
+	if p.watch != nil {
+		p.watch(backtest.Watched{Callback: core.Engine.Callback(), Name: m.nameOf})
+	}
+	p.reader.Bind(made.Catalog, m.Names())
+	return core, nil
+}
+
+// began notes in the report what is played from now on.
+func (p *player) began(at market.Time, m *Manifest) {
+	if !slices.Contains(p.report.Programs, m.Program) {
+		p.report.Programs = append(p.report.Programs, m.Program)
+	}
+	if p.report.From == 0 {
+		p.report.From = at
+	}
+}
+
+// begin lets the engine of a start begin.
+func (p *player) begin(number uint64, rec *recording.Record) error {
+	commands, err := p.core.Open(rec.At, p.parts, p.history)
+	if err != nil {
+		return fmt.Errorf("record %d: begin as the bot did: %w", number, err)
+	}
+	p.holding, p.opened = true, number
+	if p.runs != nil {
+		p.warmups = WarmupSums(p.core.Account.Catalog(), p.history)
+	}
+	p.ask(number, "the start of "+rec.At.String(), commands)
+	p.parts, p.history = nil, nil
+	return nil
+}
+
+// input lets an input enter the engine.
+func (p *player) input(number uint64, in *market.Input) error {
+	if p.report.To = in.At; in.Event != nil {
+		p.report.To = in.Event.At
+	}
+	answer := p.core.Engine.Enter(in)
+	if answer.Err != nil {
+		return fmt.Errorf("record %d: %w", number, answer.Err)
+	}
+	if len(answer.Commands) > 0 && in.Kind != market.InputBooking {
+		p.askOf(number, in, answer.Commands)
+	}
+	return nil
+}
+
+// stop ends the play of a process: nothing is played until the next start or snapshot.
+func (p *player) stop() {
+	p.core, p.manifest, p.parts, p.history, p.warmups = nil, nil, nil, nil, nil
+	p.asked, p.held, p.holding, p.offered = nil, nil, false, nil
+}
+
+// lose notes a missing part. What follows cannot be played until the next start or snapshot. Before
+// the first of them nothing could be played anyway.
+func (p *player) lose(from, to uint64) {
+	p.offered = nil
+	if p.report.Starts+p.report.Resumed == 0 {
+		return
+	}
+	p.losing = true
+	p.report.Lost = append(p.report.Lost, Lost{From: from, To: to})
+	p.stop()
+}
+
+// stepOver reports whether the rest of a block that cannot be read may be left out: nothing is
+// played now, so that its markets are not known.
+func (p *player) stepOver(err error) bool {
+	p.offered = nil
+	return p.manifest == nil && errors.Is(err, boltfile.ErrCorrupt) && !errors.Is(err, boltfile.ErrNewer) &&
+		p.reader.SkipBlock()
+}
+
+// end counts what the recording no longer has.
+func (p *player) end() error {
+	if p.thinned > 0 {
+		p.note("the journal no longer has all entries up to %d: %d commands are unchecked", p.thinnedTo, p.thinned)
+	}
+	p.report.Unwritten += len(p.asked)
+	if p.last != 0 && p.last+1 < p.next { // its end is torn off
+		p.lose(p.last+1, p.next-1)
+	}
+	if err := p.skipTo(0); err != nil {
+		return err
+	}
+	if p.report.Starts+p.report.Resumed == 0 && len(p.runs) > 0 {
+		return fmt.Errorf("no start in the recording is one of the %d runs of the journal: it is of another bot, or "+
+			"of a "+
+			"program that did not record starts; one of each folder belong together", len(p.runs))
+	}
+	return nil
+}
+
+// skipTo reads the journal up to an entry, 0: to its end, and counts the commands as unchecked.
+func (p *player) skipTo(first uint64) error {
+	count, err := p.written.skipTo(first)
+	p.report.Unchecked += count
+	switch {
+	case count == 0 && p.gap == "":
+	case p.gap != "":
+		p.note("%s: %d commands", p.gap, count+p.left)
+	case p.losing:
+		p.report.Lost[len(p.report.Lost)-1].Unchecked += count
+	case p.report.Starts+p.report.Resumed == 0:
+		p.note("%d commands are older than the first start in the recording: they are unchecked", count)
+	case p.report.Starts == 0 && p.report.Resumed == 1 && p.resumed != 0:
+		p.note("%d commands are older than the first snapshot in the recording, and it has no start before: they are "+
+			"unchecked", count)
+	default:
+		p.note("%d commands came while nothing was recorded: they are unchecked", count)
+	}
+	p.losing, p.gap, p.left = false, "", 0
+	return err
+}
+
+func (p *player) note(format string, args ...any) {
+	p.report.Notes = append(p.report.Notes, fmt.Sprintf(format, args...))
+}
+
+// refusals counts the gate's refusals.
+type refusals struct{ count int64 }
+
+// Filled is of engine.Observer.
+func (*refusals) Filled(*state.Order, *market.Fill) {}
+
+// Closed is of engine.Observer.
+func (*refusals) Closed(*state.Order) {}
+
+// Refused counts a refusal of the gate: an engine.Refuser.
+func (r *refusals) Refused(_, _ *market.Command, why *risk.Refusal) {
+	if why.Reason != risk.ReasonWarmUp {
+		r.count++
+	}
+}

@@ -1,0 +1,114 @@
+package runner
+
+import (
+	"context"
+	"flag"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/gap"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// With this flag every test that replays a bot at its end compares it with its backtest too:
+//
+//	go test ./bot/runner -gaps -timeout 1h
+var gaps = flag.Bool("gaps", false, "compare each replayed bot with its backtest: all facts give the live books")
+
+// explained requires that the run with all facts has the live books to the last unit, that the
+// shares of the facts add up to the whole, and that every run ends.
+func (s *stage) explained() *gap.Report {
+	r, err := gap.Run(context.Background(), gap.Options{Dir: s.Folder, Kinds: s.kinds})
+	require.NoError(s.T, err)
+	for _, one := range append([]gap.Bridge{r.Account}, r.Strategies...) {
+		if len(r.Notes) == 0 { // no events are lost
+			require.Zero(s.T, one.Unexplained.Units, one.Name)
+		}
+		sum := one.Unexplained.Units
+		for _, term := range one.Terms {
+			sum += term.Mean.Units
+			require.LessOrEqual(s.T, term.Least.Units, term.Most.Units)
+		}
+		require.Equal(s.T, one.Live.Units-one.Profits[0].Units, sum, one.Name)
+	}
+	for _, out := range r.Runs {
+		require.NoError(s.T, out.Err, "%s", out.Facts)
+	}
+	return r
+}
+
+// split compares what came before a full minute, and what came after. Together they are the whole.
+func (s *stage) split(whole *gap.Report, middle market.Time) *gap.Report {
+	options := gap.Options{Dir: s.Folder, Kinds: s.kinds, From: middle + 7e9}
+	after, err := gap.Run(context.Background(), options)
+	require.NoError(s.T, err)
+	options.From, options.To = 0, after.From
+	before, err := gap.Run(context.Background(), options)
+	require.NoError(s.T, err)
+	for _, out := range after.Runs {
+		require.NoError(s.T, out.Err, "%s", out.Facts)
+	}
+	if len(whole.Notes) > 0 { // events are lost
+		return after
+	}
+	for _, one := range append([]gap.Bridge{after.Account}, after.Strategies...) {
+		require.Zero(s.T, one.Unexplained.Units, "%s from %s", one.Name, middle)
+	}
+	if after.From == middle { // else the bot did not run then: prices have changed meanwhile
+		require.Equal(s.T, whole.Account.Live.Units, before.Account.Live.Units+after.Account.Live.Units)
+	}
+	require.Equal(s.T, whole.Account.Turnover.Units, before.Account.Turnover.Units+after.Account.Turnover.Units)
+	return after
+}
+
+// Two kills, one in the middle of what the bot does, and a stop in good order.
+func TestTheRunWithAllFactsHasTheLiveBooks(t *testing.T) {
+	unraced(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, nil)
+		for _, long := range []time.Duration{50 * time.Second, 40*time.Second + 300*time.Millisecond} {
+			p := s.start()
+			time.Sleep(long)
+			p.kill()
+			p.bury()
+		}
+		p := s.start()
+		time.Sleep(time.Minute)
+		require.NoError(t, p.end())
+		r := s.explained()
+		require.Equal(t, 3, r.Starts)
+		require.Greater(t, r.Runs[len(r.Runs)-1].Match.Orders, 20)
+		require.NotZero(t, r.Account.Gap.Units)
+	})
+}
+
+// From a time inside a start on, the books are those that the bot had then, with its open orders
+// and all that its strategies remember.
+func TestAGapBeginsInsideAStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, nil)
+		began := market.Time(time.Now().UnixNano())
+		p := s.start()
+		time.Sleep(3*time.Minute + 10*time.Second)
+		p.kill()
+		p.bury()
+		p = s.start()
+		again := market.Interval1m.End(market.Interval1m.Floor(market.Time(time.Now().UnixNano())))
+		time.Sleep(2 * time.Minute)
+		require.NoError(t, p.end())
+		whole := s.explained()
+		for _, middle := range []market.Time{began + 60e9, began + 2*60e9, again} {
+			after := s.split(whole, middle)
+			require.Equal(t, middle, after.From)
+			last := len(after.Runs) - 1
+			require.Less(t, len(after.Runs[last].Orders), len(whole.Runs[last].Orders))
+		}
+		_, err := gap.Run(context.Background(), gap.Options{Dir: s.Folder, Kinds: s.kinds, From: began + 3600e9})
+		require.ErrorAs(t, err, new(config.UsageError))
+		require.ErrorContains(t, err, "nothing is recorded from ")
+	})
+}

@@ -1,0 +1,120 @@
+package runner
+
+import (
+	"context"
+	"sync"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/poll"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/exchange/stream"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// streams is what the bot hears over the exchange's WebSocket. On a nil streams its methods do
+// nothing.
+type streams struct {
+	on      *stream.Connection
+	feed    *stream.Feed
+	notices *stream.Notices // nil: own orders are asked for
+}
+
+// streamedOrders are the orders of a bot over the exchange's WebSocket, and their connection. It is
+// one of their own: what ends that of the feeds leaves no order without an answer.
+type streamedOrders struct {
+	*rest.SocketOrders
+	on *stream.Connection
+}
+
+// openStreams moves the channels that the config streams from a feed that polls to one that
+// streams. Both send to the same channel.
+func (r *runner) openStreams(polled *poll.Config) error {
+	section, live := &r.plan.Config.Stream, !r.plan.Config.Bot.Paper()
+	if !section.Any(live) {
+		return nil
+	}
+	hears := live && section.Streams(section.Account)
+	on, err := stream.New(r.plan.Stream(r.client, r.ledger, hears, r.log))
+	if err != nil {
+		return err
+	}
+	polled.Out = make(chan market.Event, max(256, 4*len(polled.Tickers)))
+	config := stream.FeedConfig{On: on, Data: polled.Data, Catalog: polled.Catalog, Log: r.log, Out: polled.Out,
+		Depth: polled.Depth, TickerEvery: polled.TickerEvery, BookEvery: polled.BookEvery, Stale: polled.Stale}
+	if section.Streams(section.Tickers) {
+		config.Tickers, polled.Tickers = polled.Tickers, nil
+	}
+	if section.Streams(section.Books) {
+		config.Books, polled.Books = polled.Books, nil
+	}
+	if section.Streams(section.Candles) {
+		for _, s := range polled.Series {
+			config.Series = append(config.Series, stream.Series{Market: s.Market, Interval: s.Interval})
+		}
+	}
+	r.streams = &streams{on: on, feed: stream.NewFeed(config)}
+	if len(config.Series) > 0 {
+		polled.Data, polled.News = streamedCandles{polled.Data, r.streams.feed}, r.streams.feed.News()
+		polled.Final = func(m market.ID, interval market.Interval, start market.Time) bool {
+			return r.streams.feed.Final(stream.Series{Market: m, Interval: interval}, start)
+		}
+	}
+	if hears {
+		r.streams.notices = stream.NewNotices(on, r.plan.Catalog, r.client.Now, r.log)
+	}
+	return nil
+}
+
+// streamedCandles is market data whose candles come from the stream.
+type streamedCandles struct {
+	exchange.MarketData
+	feed *stream.Feed
+}
+
+// Candles implements exchange.MarketData.
+func (s streamedCandles) Candles(ctx context.Context, m *market.Market, interval market.Interval,
+	start, end market.Time, limit int, dst []market.Candle) ([]market.Candle, error) {
+	return s.feed.Candles(ctx, m, interval, start, end, limit, dst)
+}
+
+// run runs the stream until ctx ends.
+func (s *streams) run(ctx context.Context) {
+	if s == nil {
+		return
+	}
+	var beside sync.WaitGroup
+	beside.Go(func() { s.on.Run(ctx) })
+	beside.Go(func() { s.feed.Run(ctx) })
+	if s.notices != nil {
+		beside.Go(func() { s.notices.Run(ctx) })
+	}
+	beside.Wait()
+}
+
+// noticed are the notices of own orders; nil: there are none.
+func (s *streams) noticed() <-chan exchange.Notice {
+	if s == nil || s.notices == nil {
+		return nil
+	}
+	return s.notices.C()
+}
+
+// muted connects the stream anew, because its channel account has not told of something.
+func (s *streams) muted() {
+	if s != nil {
+		s.on.Reset(stream.ErrSilent)
+	}
+}
+
+// age is the time since the latest event of any channel; false: none has come.
+func (s *streams) age() (youngest market.Duration, any bool) {
+	if s == nil {
+		return 0, false
+	}
+	for _, ch := range s.on.Channels() {
+		if age, known := ch.Age(); known && (!any || age < youngest) {
+			youngest, any = age, true
+		}
+	}
+	return youngest, any
+}

@@ -1,0 +1,110 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/alert"
+	"github.com/tidemark-trading/tidemark/bot/books"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// summaryEvery is how often keepSummaries looks at the clock, and summaryAfter how long after
+// midnight it sums up: the last minute of the day is on disk by then.
+const (
+	summaryEvery = 20 * time.Second
+	summaryAfter = market.Duration(2 * time.Minute)
+)
+
+// summaries sums up each day or week once it is over.
+type summaries struct {
+	by    string // books.ByDay or books.ByWeek
+	zone  *time.Location
+	began market.Time // of the day or week that is not summed up yet
+}
+
+// newSummaries begins with the day or week of a time.
+func newSummaries(c *config.Run, now market.Time) (*summaries, error) {
+	s := &summaries{by: books.ByDay}
+	if c.Alerts.Summary == config.SummaryWeekly {
+		s.by = books.ByWeek
+	}
+	var err error
+	if s.zone, err = books.Zone(c.Bot.Zone); err != nil {
+		return nil, err
+	}
+	s.began, _, _ = books.PeriodOf(now.Add(-summaryAfter), s.by, s.zone)
+	return s, nil
+}
+
+// due returns the query of the day or week that is over, nil where none is.
+func (s *summaries) due(now market.Time) *books.Query {
+	from, _, _ := books.PeriodOf(now.Add(-summaryAfter), s.by, s.zone)
+	if from == s.began {
+		return nil
+	}
+	_, until, _ := books.PeriodOf(s.began, s.by, s.zone)
+	q := &books.Query{By: s.by, Since: s.began.String(), Until: until.String()}
+	s.began = from
+	return q
+}
+
+// keepSummaries raises an alert with what was earned in each day or week of the bot's time zone,
+// until ctx ends. A day that ends while the bot does not run has no summary. The books are read in
+// this goroutine; the loop takes no part.
+func (r *runner) keepSummaries(ctx context.Context) {
+	s, err := newSummaries(r.plan.Config, r.client.Now())
+	if err != nil {
+		r.log.Error().Err(err).Msg("there will be no summaries")
+		return
+	}
+	again := time.NewTicker(summaryEvery)
+	defer again.Stop()
+	for {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return
+		}
+		now := r.client.Now()
+		q := s.due(now)
+		if q == nil {
+			continue
+		}
+		report, err := operator.ProfitOf(r.store, q, now)
+		if err != nil {
+			r.log.Error().Err(err).Msg("the summary of what was earned")
+			continue
+		}
+		r.watch.raise(alert.Summary, "%s", summaryText(report))
+	}
+}
+
+// summaryText is the summary of a day or a week.
+func summaryText(r *books.ProfitReport) string {
+	t := &r.Total
+	name := "nothing was traded"
+	if len(r.Groups) > 0 {
+		name = r.By + " " + r.Groups[0].Name
+	}
+	lines := []string{fmt.Sprintf("%s (%s): realised %s, unrealised %s, fees %s %s", name, r.Zone,
+		books.Brief(t.Realised),
+		cmp.Or(books.Brief(t.Unrealised), "unknown"), books.Brief(t.Fees), r.Currency),
+		fmt.Sprintf("%d round trips, %d won, turnover %s",
+			t.Trips, t.Won, books.Brief(t.Turnover))}
+	if t.Equity != "" {
+		lines = append(lines, fmt.Sprintf("equity %s %s", t.Equity, r.Currency))
+	}
+	if t.Return != nil && t.Drawdown != nil {
+		lines = append(lines, fmt.Sprintf("return %+.2f%%, drawdown %.2f%%", 100**t.Return, 100**t.Drawdown))
+	}
+	if t.Flows != "" && t.Flows != "0" {
+		lines = append(lines, fmt.Sprintf("came or left %s %s", t.Flows, r.Currency))
+	}
+	return strings.Join(lines, "\n")
+}

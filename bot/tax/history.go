@@ -1,0 +1,132 @@
+package tax
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+)
+
+// Change is one transaction of an account. An amount without an asset is none.
+type Change struct {
+	ID       string
+	At       time.Time
+	Type     string // the exchange's: buy, sell, deposit, withdrawal, staking, …; opening: of a file of lots
+	Sent     Amount // what left, fees included
+	Received Amount // what came, fees taken off
+	Fee      Amount
+	Price    Amount
+
+	cost  decimal.Decimal // of an opening lot
+	known bool
+}
+
+// Amount is an amount of an asset.
+type Amount struct {
+	Asset  string
+	Number decimal.Decimal
+}
+
+// Historian gives pages of an account's history: a *rest.Client.
+type Historian interface {
+	AccountHistory(context.Context, rest.HistoryPage) (rest.History, error)
+}
+
+// pageSize is the largest page of a history.
+const pageSize = 100
+
+// History reads the whole history of an account, the oldest change first.
+func History(ctx context.Context, from Historian) (changes []Change, err error) {
+	seen := map[string]bool{} // a new row moves the older ones to the next page
+	for page := 1; ; page++ {
+		h, err := from.AccountHistory(ctx, rest.HistoryPage{Page: page, MaxItems: pageSize})
+		if err != nil {
+			return nil, err
+		}
+		for i := range h.Items {
+			t := &h.Items[i]
+			if t.TransactionID != "" && seen[t.TransactionID] {
+				continue
+			}
+			seen[t.TransactionID] = true
+			change, err := changeOf(t)
+			if err != nil {
+				return nil, fmt.Errorf("transaction %.60q of the account's history: %w", t.TransactionID, err)
+			}
+			changes = append(changes, change)
+		}
+		if page >= h.TotalPages {
+			break
+		}
+	}
+	slices.Reverse(changes)
+	slices.SortStableFunc(changes, func(a, b Change) int { return a.At.Compare(b.At) })
+	return changes, nil
+}
+
+// changeOf reads a transaction.
+func changeOf(t *rest.Transaction) (c Change, err error) {
+	c = Change{ID: t.TransactionID, Type: t.Type}
+	if c.At, err = time.Parse(time.RFC3339, t.ExecutedAt); err != nil {
+		return c, fmt.Errorf("executedAt %.40q is no time", t.ExecutedAt)
+	}
+	for _, one := range [...]struct {
+		into   *Amount
+		asset  string
+		number rest.Number
+	}{{&c.Sent, t.SentCurrency, t.SentAmount}, {&c.Received, t.ReceivedCurrency, t.ReceivedAmount},
+		{&c.Fee, t.FeesCurrency, t.FeesAmount}, {&c.Price, t.PriceCurrency, t.PriceAmount}} {
+		if one.asset == "" || one.number == "" {
+			continue
+		}
+		number, err := decimal.NewFromString(string(one.number))
+		if err != nil || number.IsNegative() && one.into != &c.Fee {
+			return c, fmt.Errorf("amount %.40q of %.20q is no amount", one.number, one.asset)
+		}
+		*one.into = Amount{one.asset, number}
+	}
+	return c, nil
+}
+
+// openingHead is the first line of a file of opening lots.
+var openingHead = []string{"asset", "amount", "cost", "acquired"}
+
+// Opening reads lots that were held before the history begins: CSV with the columns asset, amount,
+// cost (in the account's currency, fees included; empty: not known) and acquired (a date of the
+// zone).
+func Opening(r io.Reader, zone *time.Location) (changes []Change, err error) {
+	in := csv.NewReader(r)
+	in.TrimLeadingSpace = true
+	rows, err := in.ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 || !slices.Equal(rows[0], openingHead) {
+		return nil, fmt.Errorf("its first line: want %s", strings.Join(openingHead, ","))
+	}
+	for i, row := range rows[1:] {
+		c := Change{ID: fmt.Sprintf("opening line %d", i+2), Type: "opening", known: row[2] != ""}
+		amount, err := decimal.NewFromString(row[1])
+		if err != nil || !amount.IsPositive() {
+			return nil, fmt.Errorf("line %d: amount %.40q: want a number above 0", i+2, row[1])
+		}
+		if c.Received = (Amount{row[0], amount}); c.known {
+			if c.cost, err = decimal.NewFromString(row[2]); err != nil || c.cost.IsNegative() {
+				return nil, fmt.Errorf("line %d: cost %.40q: want a number, or nothing where it is not known", i+2,
+					row[2])
+			}
+		}
+		if c.At, err = time.ParseInLocation("2006-01-02", row[3], zone); err != nil {
+			return nil, fmt.Errorf("line %d: acquired %.40q: want a date like 2024-05-01", i+2, row[3])
+		}
+		changes = append(changes, c)
+	}
+	return changes, nil
+}

@@ -1,0 +1,191 @@
+package bot
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/bot/books"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/operator"
+)
+
+// bookFlags are the flags of commands that ask the books of a bot.
+type bookFlags struct {
+	callerFlags
+	query books.Query
+	csv   bool
+}
+
+func (f *bookFlags) register(c *cobra.Command) {
+	f.callerFlags.register(c)
+	flags, q := c.Flags(), &f.query
+	flags.StringVar(&q.Since, "since", "", "from this `TIME` on: 2026-11-01, 2026-11-01T09:30, or 90d or 36h ago")
+	flags.StringVar(&q.Until, "until", "", "before this `TIME`")
+	flags.StringVar(&q.Strategy, "strategy", "", "of this strategy alone")
+	flags.StringVar(&q.Zone, "zone", "",
+		"`ZONE` of days and dates, like Europe/Berlin; without it bot.zone of the config")
+	flags.BoolVar(&f.csv, "csv", false, "print CSV")
+}
+
+// askBooks asks a question of the books and prints the answer as the flags say. rows are the rows
+// of the answer for --csv.
+func askBooks[T, R any](a *app, f *bookFlags, question func(operator.Target) (operator.Answer[T], error),
+	rows func(*T) []R, print func(io.Writer, *T) error) error {
+	if f.csv && f.json {
+		return config.Usagef("want --csv or --json, not both")
+	}
+	answer, err := ask(&f.callerFlags, question)
+	if err != nil {
+		return err
+	}
+	if f.csv {
+		return writeRows(a.Stdout, rows(answer.Value))
+	}
+	return show(a, &f.callerFlags, answer, func(value *T) error { return print(a.Stdout, value) })
+}
+
+// writeRows writes structs as CSV under the names of their JSON. Times are RFC 3339.
+func writeRows[R any](w io.Writer, rows []R) error {
+	out := csv.NewWriter(w)
+	kind := reflect.TypeFor[R]()
+	var head []string
+	for i := range kind.NumField() {
+		name, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
+		head = append(head, strings.TrimSuffix(name, "_ms"))
+	}
+	if err := out.Write(head); err != nil {
+		return err
+	}
+	for i := range rows {
+		var cells []string
+		for j := range kind.NumField() {
+			cells = append(cells, cellOf(reflect.ValueOf(&rows[i]).Elem().Field(j), kind.Field(j)))
+		}
+		if err := out.Write(cells); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func cellOf(v reflect.Value, field reflect.StructField) string {
+	switch value := v.Interface().(type) {
+	case int64:
+		if strings.HasSuffix(strings.Split(field.Tag.Get("json"), ",")[0], "_ms") {
+			if value == 0 {
+				return ""
+			}
+			return time.UnixMilli(value).UTC().Format(time.RFC3339Nano)
+		}
+		return strconv.FormatInt(value, 10)
+	case float64:
+		return strconv.FormatFloat(value, 'g', 10, 64)
+	case *float64:
+		if value == nil {
+			return ""
+		}
+		return strconv.FormatFloat(*value, 'g', 10, 64)
+	default:
+		return fmt.Sprint(value)
+	}
+}
+
+// latestTrades is how many trips a terminal shows without --all.
+const latestTrades = 40
+
+func (a *app) tradesCommand() *cobra.Command {
+	f, all := &bookFlags{}, false
+	c := &cobra.Command{
+		Use: "trades", Short: "List a bot's round trips: entry, exit, fees, profit, reason", Args: onlyFlags,
+		Long: "A round trip is what one closing order sold of a position, as in trades.csv of a backtest. Profits " +
+			"are after the fees of both sides. The bot may run or not.",
+		Example: "  bot trades -c configs/sandbox.toml --since 7d\n  bot trades --state state --csv",
+		RunE: a.enter(func(ctx context.Context, _ []string) error {
+			if !all && !f.csv && !f.json {
+				f.query.Latest = latestTrades
+			}
+			return askBooks(a, f, func(of operator.Target) (operator.Answer[books.TradeList], error) {
+				return operator.AskTrades(ctx, of, &f.query)
+			}, func(list *books.TradeList) []books.Trade { return list.Trades }, printTrades)
+		}),
+	}
+	f.register(c)
+	c.Flags().StringVar(&f.query.Market, "market", "", "in this market alone")
+	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("all trips of the time, not only the latest %d", latestTrades))
+	return c
+}
+
+func printTrades(w io.Writer, list *books.TradeList) error {
+	if len(list.Sums) == 0 {
+		_, err := fmt.Fprintln(w, "no round trips")
+		return err
+	}
+	zone, err := books.Zone(list.Zone)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "exit (%s)\tstrategy\tmarket\tamount\tentry\texit\theld\tfees\tprofit\t\t"+
+		"reason\torder\n", list.Zone)
+	awaited := false
+	for i := range list.Trades {
+		t := &list.Trades[i]
+		mark := ""
+		if t.Awaited {
+			mark, awaited = "*", true
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %s%s\t%+.2f%%\t%s\t%d\n",
+			time.UnixMilli(t.ExitedMS).In(zone).Format("2006-01-02 15:04:05"), t.Strategy, t.Market, t.Amount, t.Entry,
+			t.Exit, heldText(t.ExitedMS-t.EnteredMS), books.Brief(t.Fees), signed(t.Profit), t.Currency, mark,
+			100*t.Part,
+			t.Reason, t.Order)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if awaited {
+		fmt.Fprintln(w, "* a fee is not settled yet")
+	}
+	if list.Before > 0 {
+		fmt.Fprintf(w, "%d earlier trips: --all\n", list.Before)
+	}
+	for _, s := range list.Sums {
+		if _, err := fmt.Fprintf(w, "%d trips, %d won, %d lost: %s %s after fees of %s\n", s.Trips, s.Won, s.Lost,
+			signed(s.Profit), s.Currency, books.Brief(s.Fees)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// heldText is a duration for a person: its two largest units.
+func heldText(ms int64) string {
+	d := time.Duration(ms) * time.Millisecond
+	switch {
+	case d >= 24*time.Hour:
+		return fmt.Sprintf("%dd %dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh %dm", d/time.Hour, d%time.Hour/time.Minute)
+	case d >= time.Minute:
+		return fmt.Sprintf("%dm %ds", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return d.Round(time.Millisecond * 100).String()
+}
+
+// signed is books.Brief with a sign.
+func signed(text string) string {
+	if text = books.Brief(text); text != "0" && text != "" && text[0] != '-' {
+		return "+" + text
+	}
+	return text
+}

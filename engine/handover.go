@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// CancelEntries cancels the open orders of all strategies that buy, and ends what would buy later.
+// Exits and other sells stay. Before a Restore with other parameters it leaves the positions, and
+// nothing that the old parameters have decided about new ones.
+func (e *Engine) CancelEntries(at market.Time) []market.Command {
+	e.begin(at)
+	for i := range e.slots {
+		e.dropRebalance(&e.slots[i])
+	}
+	for _, t := range e.tactics {
+		if t.side == market.Buy {
+			e.stopTactic(t, false)
+		}
+	}
+	for _, o := range e.account.Open(nil, 0, 0) {
+		if o.Side == market.Buy {
+			e.cancel(o.ID, false)
+		}
+	}
+	return e.out
+}
+
+// CloseAll leaves the positions of all strategies and cancels their orders, as a Close of each
+// market does that is decided on a candle's close. Positions that cannot be sold, such as dust, and
+// those of halted strategies stay. The Closes go on after a Restore.
+func (e *Engine) CloseAll(at market.Time, tag string) []market.Command {
+	e.begin(at)
+	for i := range e.slots {
+		s := &e.slots[i]
+		for _, m := range s.Markets {
+			if s.halted {
+				continue
+			}
+			err := e.close(s.id, m, 0, tag, true)
+			if err != nil {
+				s.Log.Info().Str("market", e.catalog.Market(m).Name).Err(err).Msg("the position is not closed")
+			}
+		}
+	}
+	return e.out
+}
+
+// Anew are saved parts without the memory of the strategies: Restore starts them as new ones and
+// warms them up. Positions, orders, Closes, halted strategies and the counters of limits stay.
+func Anew(saved map[string][]byte) (map[string][]byte, error) {
+	var s SavedEngine
+	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s, renamed...); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	parts := maps.Clone(saved)
+	for name, slot := range s.Strategies {
+		if !slot.Halted {
+			delete(s.Strategies, name)
+			delete(parts, PartStrategy+name)
+		}
+	}
+	s.Timers = slices.DeleteFunc(s.Timers, func(t SavedTimer) bool { return !s.Strategies[t.Strategy].Halted })
+	text, err := market.AppendSaved(nil, savedVersion, &s)
+	parts[PartEngine] = text
+	return parts, err
+}

@@ -1,0 +1,199 @@
+package live
+
+import (
+	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// The pauses while the account channel is up: an event comes before the question is due.
+const (
+	upFirst   = 10 * time.Second // to the first query of an order
+	upReached = 10 * time.Second // to the query of an order whose price the market has reached
+)
+
+// firstPause is the time to the first query of an order.
+func (l *Loop) firstPause() market.Duration {
+	if l.channel.up {
+		return upFirst
+	}
+	return firstWait
+}
+
+// longestPause is the longest time between two queries of an order. A write without an answer, and
+// a fee that is still to come, are asked for as often as without the channel.
+func (l *Loop) longestPause(q *query) market.Duration {
+	if own := l.ownOf(q); l.channel.up && q.unresolved == nil && own != nil && !own.State.Terminal() {
+		return l.QuietEvery
+	}
+	return lastWait
+}
+
+// reached queries an order whose price the market has reached.
+func (l *Loop) reached(q *query) {
+	if l.channel.up {
+		q.at(min(q.next, l.now.Add(upReached)))
+		return
+	}
+	q.soon(l.now)
+}
+
+// pace is the time between two regular queries, which are rarer while the account channel is up.
+func (l *Loop) pace(every market.Duration) market.Duration {
+	if l.channel.up {
+		return max(every, l.QuietEvery)
+	}
+	return every
+}
+
+// channelUp begins to trust the account channel. What happened before at, no event tells: the state
+// is asked for as at a start, the list of all orders at most twice in its usual time.
+func (l *Loop) channelUp(at market.Time) {
+	c := &l.channel
+	c.up = !c.mute
+	clear(c.owed)
+	l.Log.Info().Msg("the account channel is up: the state is asked for")
+	l.queryAll()
+	if l.evidence.asked < at {
+		l.open.next = max(l.now, l.evidence.asked.Add(l.OpenEvery/2))
+	}
+	l.holdings.next = l.now
+}
+
+// channelDown goes back to asking.
+func (l *Loop) channelDown() {
+	c := &l.channel
+	if clear(c.owed); !c.up {
+		return
+	}
+	c.up = false
+	l.Log.Warn().Msg("the account channel is down: orders are asked for")
+	l.queryAll()
+	l.open.next = min(l.open.next, l.now.Add(l.OpenEvery))
+	l.holdings.next = min(l.holdings.next, l.now.Add(l.HoldingsEvery))
+}
+
+// queryAll queries each order that expects something.
+func (l *Loop) queryAll() {
+	for _, o := range l.Account.Pending(nil) {
+		l.queryOf(o.ID).soon(l.now)
+	}
+}
+
+// owes notes that an event has to come: an answer tells that an order was taken, changed, filled or
+// ended, and no event has told it yet. Call it before the answer is folded.
+func (l *Loop) owes(q *query, r *reply, do effect) {
+	if !l.channel.up || r.from == fromNotice || r.record == nil {
+		return
+	}
+	own, got := l.Account.Known(q.id), &r.record.Order
+	switch {
+	case do != fold && do != foldPlaced && do != foldUpdated && do != foldRefused, own == nil:
+		return
+	case own.Reported && do != foldUpdated && got.FilledAmount <= own.FilledAmount &&
+		(!got.Done() || own.State.Terminal()):
+		return
+	}
+	if p := l.channel.pairs[q.id]; p != nil && p.order != nil && !later(got, &p.order.Order) {
+		return // the event waits for its fills
+	}
+	l.channel.owed[got.ExchangeID] = owed{updated: got.Updated, filled: got.FilledAmount, ended: got.Done(),
+		until: l.now.Add(muteAfter)}
+}
+
+// pays reports whether an event is the one that had to come.
+func (o *owed) pays(with *market.Order) bool {
+	return with.Updated >= o.updated || with.FilledAmount >= o.filled && with.Done() == o.ended
+}
+
+// checkOwed stops to trust a channel of which an event has not come in time.
+func (l *Loop) checkOwed() {
+	for name, o := range l.channel.owed {
+		if o.until > l.now {
+			continue
+		}
+		l.Log.Warn().Stringer("exchange_id", name).Stringer("updated", o.updated).Stringer("waited", muteAfter).
+			Msg("the account channel has not told of a change of an order: it is connected anew")
+		l.channel.mute = true
+		l.channelDown()
+		if l.Muted != nil && l.now.Sub(l.channel.asked) >= lastWait {
+			l.channel.asked = l.now
+			l.Muted()
+		}
+		return
+	}
+}
+
+// readNotice reads an event that is true of the own order. It shows an update that has no answer
+// yet where it is newer than what is known, and tells of an update, or shows values that the order
+// did not have.
+func (l *Loop) readNotice(q *query, now outcome, own *state.Order, r *reply) answer {
+	got, changed := &r.record.Order, false
+	if own != nil && later(got, &own.Order) {
+		switch now {
+		case updateInFlight:
+			if o := l.channel.writes[q.id]; o != nil {
+				changed = r.tells(&own.Order, &o.command)
+			}
+		case updateUnresolved:
+			changed = r.tells(&own.Order, &q.unresolved.command)
+		case oldUpdateUnresolved:
+			changed = r.exec == market.ExecUpdated
+		}
+	}
+	if changed && l.channel.writes[q.id] != nil || now == placeInFlight {
+		l.prove(q.id)
+	}
+	switch done := got.Done(); {
+	case changed && done:
+		return noticedChangedEnded
+	case changed:
+		return noticedChanged
+	case done:
+		return noticedEnded
+	}
+	return noticedOpen
+}
+
+// tells reports whether an event shows an order as an update has made it.
+func (r *reply) tells(before *market.Order, c *market.Command) bool {
+	return shows(&r.record.Order, c) && (r.exec == market.ExecUpdated || !shows(before, c))
+}
+
+// prove notes that the outcome of the write in flight is known.
+func (l *Loop) prove(id market.OrderID) {
+	if o := l.channel.writes[id]; o != nil {
+		o.proved = true
+		delete(l.channel.writes, id)
+	}
+}
+
+// overtaken receives the answer to a write whose outcome an event has told before: it is one more
+// record of the order, from the time when the write left.
+func (l *Loop) overtaken(q *query, own *state.Order, r *reply) {
+	defer l.follow(q.id)
+	switch exchange.OutcomeOf(r.err) {
+	case exchange.Accepted:
+		if own == nil || own.Reported && !later(&r.record.Order, &own.Order) && len(own.Fresh(r.record.Fills)) == 0 {
+			return
+		}
+		asked, _ := market.TimeOfMillis(r.write.intent.Timestamp)
+		l.receive(q, &reply{from: fromQuery, asked: asked, record: r.record})
+	case exchange.Rejected:
+		l.Log.Error().Err(r.err).Int64("order", int64(q.id)).Stringer("command", r.write.command.Kind).
+			Msg("the exchange refuses a command that its own event shows carried out: the order is queried")
+		l.ReconcileLog.Note("refused and carried out", orderText(q.id))
+		q.soon(l.now)
+	default:
+		q.soon(l.now)
+	}
+}
+
+// overtakenBy reports whether an event has told of a later state of the order than the answer to a
+// write does: of such an answer only the fills are booked.
+func (l *Loop) overtakenBy(own *state.Order, r *reply) bool {
+	q := l.queries.of[own.ID]
+	return q != nil && q.noticed != 0 && own.Reported && r.record.Order.Updated < own.Updated
+}

@@ -1,0 +1,436 @@
+package live
+
+import (
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// resting is a bot with a channel that is up, and with one bid at 80, of which the next events are
+// kept.
+func resting(t *testing.T) *play {
+	p := playing(t, nil, bid(80_00))
+	p.box.teller = &teller{box: p.box.box, chance: rand.New(rand.NewPCG(1, 1))}
+	p.begin()
+	p.run()
+	p.box.teller.set(true)
+	p.tick(1)
+	time.Sleep(500 * time.Millisecond)
+	p.box.mu.Lock()
+	p.box.teller.keeping = true
+	p.box.mu.Unlock()
+	return p
+}
+
+// kept are the notices that were kept, with their place.
+func (p *play) kept(kind exchange.NoticeKind) (places []int) {
+	p.box.mu.Lock()
+	defer p.box.mu.Unlock()
+	for i := range p.box.teller.keep {
+		if p.box.teller.keep[i].Kind == kind {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// An order event whose fills are missing, and a fill without its order event, wait for 250 ms. Then
+// the order is queried, and what it tells is booked once.
+func TestAnEventWithoutItsPartnerLeadsToAQueryAfterAWhile(t *testing.T) {
+	for _, kind := range []exchange.NoticeKind{exchange.NoticeOrder, exchange.NoticeFill} {
+		synctest.Test(t, func(t *testing.T) {
+			p := resting(t)
+			p.box.move(79_00)
+			p.tellAll(p.kept(kind))
+			time.Sleep(pairWait - time.Millisecond)
+			synctest.Wait()
+			require.Zero(t, p.books().position, "it waits")
+			require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) {
+				require.False(t, p.loop.quiet(), "no balance is compared meanwhile")
+			}))
+			time.Sleep(10 * time.Millisecond) // the question takes 5
+			synctest.Wait()
+			require.Equal(t, p.naive(), p.books())
+			p.end()
+			p.agree()
+		})
+	}
+}
+
+// The partner comes in time: nothing is asked.
+func TestAPairIsFoldedWithoutAQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := resting(t)
+		p.box.deafen("order")
+		p.box.move(79_00)
+		p.box.mu.Lock()
+		kept := p.box.teller.keep
+		p.box.mu.Unlock()
+		require.Len(t, kept, 2)
+		for _, n := range kept {
+			n.At = boxNow()
+			p.box.teller.to <- n
+			time.Sleep(200 * time.Millisecond)
+			synctest.Wait()
+		}
+		require.Equal(t, p.naive(), p.books())
+		require.Equal(t, 1, p.s.fills)
+		p.end()
+		p.agree()
+	})
+}
+
+// The fee comes with a later event. The order expects it until then.
+func TestAFeeMayComeWithALaterEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := resting(t)
+		p.box.deafen("order")
+		p.box.move(79_00)
+		at := p.kept(exchange.NoticeFill)[0]
+		p.box.mu.Lock()
+		settled := p.box.teller.keep[at]
+		fill := &p.box.teller.keep[at].Trade
+		fill.Settled, fill.Fee, fill.FeeCurrency = false, market.Value{}, 0
+		p.box.mu.Unlock()
+		p.tellAll([]int{1, 0})
+		own, open := p.known(1)
+		require.True(t, open, "the fee is missing")
+		require.Equal(t, state.Filled, own.State)
+		settled.At = boxNow()
+		p.box.teller.to <- settled
+		synctest.Wait()
+		_, open = p.known(1)
+		require.False(t, open)
+		require.Equal(t, p.naive(), p.books())
+		p.end()
+		p.agree()
+	})
+}
+
+// known is an order of which the account expects something.
+func (p *play) known(id market.OrderID) (o state.Order, known bool) {
+	require.NoError(p.t, p.loop.Inspect(p.t.Context(), func(market.Time) {
+		if own := p.account.Known(id); own != nil {
+			o, known = *own, true
+		}
+	}))
+	return o, known
+}
+
+// While the channel is up, lists and balances are asked for each five minutes, and a resting order
+// as seldom; once it is down, as often as without it.
+func TestListsAreRarerWhileTheChannelIsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := resting(t)
+		p.tick(60)
+		before := p.listings()
+		p.tick(600)
+		require.Equal(t, 2, p.listings()-before)
+		p.box.teller.set(false)
+		p.tick(2)
+		before = p.listings()
+		p.tick(600)
+		require.Equal(t, 10, p.listings()-before)
+		p.tick(40)
+		before = p.listings()
+		p.box.teller.set(true)
+		p.tick(1)
+		require.Equal(t, 1, p.listings()-before, "at a reconnect the state is asked for as at a start")
+		p.end()
+		p.agree()
+	})
+}
+
+func (p *play) listings() int {
+	p.box.mu.Lock()
+	defer p.box.mu.Unlock()
+	return p.box.listings
+}
+
+// The exchange takes an order and the channel tells nothing of it: it is not trusted until it
+// speaks again, and is connected anew.
+func TestAChannelThatTellsNothingIsConnectedAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := playing(t, nil, nil, nil, bid(80_00), bid(79_00), nil, nil, nil, nil, nil, nil, nil, nil, bid(78_00))
+		p.box.teller = &teller{box: p.box.box, chance: rand.New(rand.NewPCG(1, 1)), silent: true}
+		p.begin()
+		muted := 0
+		p.loop.Muted = func() { muted++ }
+		p.run()
+		p.box.teller.set(true)
+		p.tick(7)
+		require.Zero(t, muted)
+		require.True(t, p.up())
+		p.tick(2)
+		require.Equal(t, 1, muted)
+		require.False(t, p.up())
+		p.box.teller.set(false)
+		p.tick(1)
+		p.box.teller.set(true)
+		p.tick(1)
+		require.False(t, p.up(), "an acknowledgement alone proves nothing")
+		p.box.teller.hush(false)
+		p.tick(3)
+		require.True(t, p.up(), "it has told of the third order")
+		require.Equal(t, 1, muted)
+		p.end()
+		p.agree()
+	})
+}
+
+// up reports whether the loop trusts the account channel.
+func (p *play) up() (up bool) {
+	require.NoError(p.t, p.loop.Inspect(p.t.Context(), func(market.Time) { up = p.loop.channel.up }))
+	return up
+}
+
+// GET /order and the lists say that an order is absent, again and again; an event has shown it.
+func TestAnEventEndsAProofOfAbsence(t *testing.T) {
+	for _, kind := range []exchange.NoticeKind{exchange.NoticeOrder, exchange.NoticeFill} {
+		synctest.Test(t, func(t *testing.T) {
+			p := hearing(t, bid(80_00))
+			p.box.deafen("")
+			p.box.hide("order", "open", "trades")
+			p.tick(13)
+			p.box.move(79_00)
+			p.tellAll(p.kept(kind)[:1])
+			p.tick(60)
+			own, open := p.own(1)
+			require.True(t, open, "it is not absent")
+			if kind == exchange.NoticeOrder {
+				require.Equal(t, state.Open, own.State)
+			} else {
+				require.Equal(t, state.Unknown, own.State, "nothing has told its state")
+			}
+			p.box.hide()
+			p.tick(70)
+			p.end()
+			p.agree()
+		})
+	}
+}
+
+// An event that cannot be true is a breach like any other answer: nothing of it is booked.
+func TestAnEventThatCannotBeTrueIsNotBooked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := resting(t)
+		p.box.move(79_00)
+		p.box.mu.Lock()
+		for i := range p.box.teller.keep {
+			if n := &p.box.teller.keep[i]; n.Kind == exchange.NoticeFill {
+				n.Trade.Price = 90_00 // the limit is 80
+			}
+		}
+		p.box.mu.Unlock()
+		p.box.deafen("order")
+		p.tellAll([]int{0, 1})
+		require.Zero(t, p.books().position)
+		require.Len(t, p.journal.breached, 1)
+		require.Equal(t, "fill price", p.journal.breached[0].Rule)
+		p.box.deafen("")
+		p.tick(3)
+		require.Equal(t, p.naive(), p.books(), "the query tells the truth")
+		p.end()
+		p.agree()
+	})
+}
+
+// A place is refused by its answer, and an event has shown the order open: it stays open.
+func TestARefusalAfterAnEventThatShowsTheOrderEndsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := resting(t)
+		require.NoError(t, p.loop.Do(t.Context(), func(at market.Time) []market.Command {
+			own := p.account.Known(1)
+			o := &outgoing{command: market.Command{Kind: market.CommandPlace, Order: own.Order}, proved: true}
+			p.loop.answered(o, exchange.Record{}, exchange.ErrCode(exchange.CodeHalted))
+			return nil
+		}))
+		_, open := p.own(1)
+		require.True(t, open)
+		require.Contains(t, p.journal.remarks, "refused and carried out: order 1")
+		p.end()
+		p.agree()
+	})
+}
+
+// Two states of one moment do not say which came last: the exchange is asked.
+func TestTwoStatesOfOneMomentLeadToAQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := resting(t)
+		own, _ := p.own(1)
+		other := own.Order
+		other.ID, other.Strategy, other.FeePaid = 0, 0, market.Value{}
+		other.Amount, other.AmountRemaining, other.RestatementReason = own.Amount/2, own.Amount/2,
+			market.DecrementOnSelfTradePrevention
+		before, _ := p.next(1)
+		p.box.teller.to <- exchange.Notice{Kind: exchange.NoticeOrder, At: boxNow(), Order: other,
+			Exec: market.ExecRestated}
+		synctest.Wait()
+		time.Sleep(20 * time.Millisecond)
+		after, _ := p.next(1)
+		require.NotEqual(t, before, after, "it was asked")
+		got, _ := p.own(1)
+		require.Equal(t, own.Amount, got.Amount)
+		p.end()
+		p.agree()
+	})
+}
+
+// next is when an order is queried next.
+func (p *play) next(id market.OrderID) (at market.Time, any bool) {
+	require.NoError(p.t, p.loop.Inspect(p.t.Context(), func(market.Time) {
+		if q := p.loop.queries.of[id]; q != nil {
+			at, any = q.next, true
+		}
+	}))
+	return at, any
+}
+
+// An event about an order that has ended here: an event newer than the end brings the next list
+// forward, an older event is dropped. A fill that is not booked leads to a query.
+func TestAnEventOfAnEndedOrderIsOldOrIsLookedInto(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := playing(t, nil)
+		p.box.teller = &teller{box: p.box.box, chance: rand.New(rand.NewPCG(1, 1)), keeping: true}
+		p.begin()
+		client := uuid.UUID{15: 9}
+		gone := state.Order{State: state.Canceled,
+			Order: market.Order{ID: 9, Market: 1, Strategy: 1, ClientOrderID: client,
+				ExchangeID: uuid.UUID{9}, OrderState: market.OrderState{Updated: boxNow(),
+					Status: market.StatusCanceled}}}
+		p.loop.Ended = func(name uuid.UUID) *state.Order {
+			if name != client {
+				return nil
+			}
+			return &gone
+		}
+		p.run()
+		p.box.teller.set(true)
+		p.tick(70)
+		before := p.listings()
+		event := exchange.Notice{Kind: exchange.NoticeOrder, At: boxNow(), Order: gone.Order}
+		event.Order.Status, event.Order.Updated = market.StatusNew, gone.Updated-1
+		p.box.teller.to <- event
+		p.tick(1)
+		require.Equal(t, before, p.listings(), "an old event")
+		event.Order.Updated = gone.Updated + 1
+		p.box.teller.to <- event
+		p.tick(1)
+		require.Equal(t, before+1, p.listings())
+		fill := exchange.Trade{ExchangeID: gone.ExchangeID, ClientOrderID: client}
+		fill.ID, fill.Market, fill.Amount, fill.Price = uuid.UUID{8}, 1, 1, 100_00
+		p.box.teller.to <- exchange.Notice{Kind: exchange.NoticeFill, At: boxNow(), Trade: fill}
+		synctest.Wait()
+		_, asked := p.next(9)
+		require.True(t, asked)
+		require.Contains(t, p.journal.remarks, "filled after its end: order 9")
+		p.stop()
+		<-p.done
+	})
+}
+
+// A question that was put before an event says nothing about the order of that event.
+func TestAnAnswerToAnEarlierQuestionSaysNothingAboutAnEventsOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := resting(t)
+		require.NoError(t, p.loop.Do(t.Context(), func(at market.Time) []market.Command {
+			l, q := p.loop, p.loop.queries.of[1]
+			q.notFoundSince, q.lists = at, true
+			l.onNotice(&exchange.Notice{Kind: exchange.NoticeOrder, At: at, Order: p.account.Known(1).Order})
+			require.Zero(t, q.notFoundSince)
+			require.False(t, q.lists)
+			next := q.next
+			for _, asked := range []market.Time{at - 1, at, at + 1} {
+				l.compareOrders(asked, nil, nil)
+				require.Equal(t, asked > at, q.next != next, "a list without the order")
+			}
+			q.at(next)
+			for _, asked := range []market.Time{at - 1, at, at + 1} {
+				l.receive(q, &reply{from: fromQuery, asked: asked, err: exchange.ErrCode(exchange.CodeNotFound)})
+				require.Equal(t, asked > at, len(p.journal.remarks) > 0, "a 240")
+			}
+			return nil
+		}))
+		p.end()
+		p.agree()
+	})
+}
+
+// What happened while the channel was down is asked for at once when it is up again.
+func TestWhatNoEventHasToldIsAskedForAtTheReconnect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := resting(t)
+		p.tick(120)
+		p.box.deafen("order")
+		p.box.teller.set(false)
+		p.tick(1)
+		p.box.move(79_00)
+		p.tick(70)
+		require.Zero(t, p.books().position)
+		p.box.deafen("open") // the list alone would lead to the same question
+		p.box.teller.set(true)
+		time.Sleep(20 * time.Millisecond)
+		require.Equal(t, p.naive(), p.books())
+		p.end()
+		p.agree()
+	})
+}
+
+// A fill with the name of another order is a breach, and an unknown status is asked about.
+func TestAnEventThatCannotBeReadLeadsToAQuery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := resting(t)
+		require.NoError(t, p.loop.Do(t.Context(), func(at market.Time) []market.Command {
+			l, q, own := p.loop, p.loop.queries.of[1], p.account.Known(1)
+			other := own.Order
+			other.Status, other.Updated = market.StatusUnresolved, at
+			l.onNotice(&exchange.Notice{Kind: exchange.NoticeOrder, At: at, Order: other, Exec: market.ExecTrade})
+			require.Equal(t, at, q.next)
+			require.Equal(t, state.Open, own.State)
+			fill := exchange.Trade{ExchangeID: uuid.UUID{7}, ClientOrderID: own.ClientOrderID}
+			fill.Market = 1
+			l.onNotice(&exchange.Notice{Kind: exchange.NoticeFill, At: at, Trade: fill})
+			require.Equal(t, "orderId", p.journal.breached[0].Rule)
+			return nil
+		}))
+		p.end()
+		p.agree()
+	})
+}
+
+// The answer to an update is older than an event, which could not show the update because it
+// changes nothing: the update is answered, and the later state stays.
+func TestAnAnswerThatIsOlderThanAnEventAnswersItsWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := resting(t)
+		require.NoError(t, p.loop.Do(t.Context(), func(at market.Time) []market.Command {
+			own := p.account.Known(1)
+			answer := exchange.Record{Order: own.Order}
+			o := &outgoing{command: market.Command{Kind: market.CommandUpdate, Order: own.Order,
+				Changed: market.ChangePrice}}
+			p.account.SendUpdate(own, 0)
+			p.loop.channel.writes[1] = o
+			event := own.Order
+			event.Updated++
+			p.loop.onNotice(&exchange.Notice{Kind: exchange.NoticeOrder, At: at, Order: event,
+				Exec: market.ExecRestated})
+			require.Equal(t, event.Updated, own.Updated)
+			require.Equal(t, market.CommandUpdate, own.InFlight)
+			p.loop.answered(o, answer, nil)
+			require.Equal(t, event.Updated, own.Updated)
+			require.Zero(t, own.InFlight)
+			require.Empty(t, p.journal.breached)
+			return nil
+		}))
+		p.end()
+		p.agree()
+	})
+}

@@ -1,0 +1,81 @@
+package poll
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// tradesPage is the largest number of trades of one query, and tradesPages of the queries of one
+// round: what is older is left out, and said.
+const (
+	tradesPage  = 1000
+	tradesPages = 20
+)
+
+// tape is the progress of a market's trades.
+type tape struct {
+	market *market.Market
+	since  market.Time // of the latest trade sent
+	last   []uuid.UUID // the trades of that time
+}
+
+// trades sends the trades of a market since the last round, each once, the oldest first. Trades
+// before the first round are left out.
+func (f *Feed) trades(id market.ID) func(context.Context) error {
+	t := &tape{market: f.Catalog.Market(id), since: f.Data.Now()}
+	return func(ctx context.Context) error {
+		found, err := f.newTrades(ctx, t)
+		if err != nil {
+			return err
+		}
+		now := f.Data.Now()
+		for i := range found {
+			trade := found[i].Trade
+			f.send(ctx, market.Event{At: max(now, trade.Time), Kind: market.KindTrade, Market: id, Trade: &trade})
+		}
+		return nil
+	}
+}
+
+// newTrades are the trades since the last ones, the oldest first.
+func (f *Feed) newTrades(ctx context.Context, t *tape) (all []exchange.PublicTrade, err error) {
+	until := market.Time(0)
+	for range tradesPages {
+		page, err := f.TradeData.TradesBetween(ctx, t.market, t.since, until, tradesPage, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, trade := range page {
+			known := trade.Time < t.since || slices.Contains(t.last, trade.ID) ||
+				slices.ContainsFunc(all, func(a exchange.PublicTrade) bool { return a.ID == trade.ID })
+			if !known {
+				all = append(all, trade)
+			}
+		}
+		if len(page) < tradesPage || page[len(page)-1].Time == until {
+			return t.take(all), nil
+		}
+		until = page[len(page)-1].Time
+	}
+	f.Log.Warn().Str("market", t.market.Name).Int("trades", len(all)).
+		Msg("more trades than one round can fetch: the oldest of them are missing")
+	return t.take(all), nil
+}
+
+// take moves the tape on past trades, which came newest first, and turns them round.
+func (t *tape) take(all []exchange.PublicTrade) []exchange.PublicTrade {
+	slices.Reverse(all)
+	slices.SortStableFunc(all, func(a, b exchange.PublicTrade) int { return int(max(-1, min(1, a.Time-b.Time))) })
+	for _, trade := range all {
+		if trade.Time > t.since {
+			t.since, t.last = trade.Time, t.last[:0]
+		}
+		t.last = append(t.last, trade.ID)
+	}
+	return all
+}

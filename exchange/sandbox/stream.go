@@ -1,0 +1,304 @@
+package sandbox
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/socket"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// streams are the events for sockets. An event waits until everything that led to it is in the
+// state file: no client hears of what a kill could undo.
+type streams struct {
+	hub    *socket.Hub
+	events []socket.Event // that wait to be published
+	gone   int            // events that were published before those
+	seen   uint64         // Hub.Version of the flags of all listings
+	heard  bool           // as of seen, some socket follows something
+	days   dayTickers
+	books  bookBatches
+	pump   pump
+}
+
+// followed is what sockets follow of a market, and what they have been shown of it.
+type followed struct {
+	ticker, day, trades bool
+	candles             []market.Interval
+	accounts            []int // as door.Call.Account
+
+	moved bool      // since shown
+	shown topOfBook // by the latest event of the channel ticker
+	copied
+}
+
+// topOfBook is what an event of the channel ticker may show.
+type topOfBook struct {
+	bid, ask market.Level
+	last     market.Price
+}
+
+// serveSocket makes a socket of a request, and serves it to its end.
+func (ex *Exchange) serveSocket(w http.ResponseWriter, r *http.Request) {
+	if script := ex.socketFaults.Load(); script != nil && script.Refuses(ex.clock.Now()) {
+		door.DeclareJSON(w.Header())
+		w.WriteHeader(http.StatusServiceUnavailable)
+		w.Write(exchange.AppendError(nil, exchange.ErrCode(exchange.CodeEngineUnavailable)))
+		return
+	}
+	ex.streams.pump.enter(ex)
+	defer ex.streams.pump.leave()
+	ex.hub.ServeHTTP(w, r)
+}
+
+// isSocket reports whether a request asks for a socket: /v2 and /v2/ are both in use.
+func isSocket(r *http.Request) bool {
+	return strings.TrimSuffix(r.URL.Path, "/") == door.Version &&
+		strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+}
+
+// host is the exchange as the sockets use it.
+type host struct{ *Exchange }
+
+// Now is the exchange's time.
+func (h host) Now() market.Time { return h.clock.Now() }
+
+// CarryOut carries out a call.
+func (h host) CarryOut(c *door.Call) *exchange.Error { return h.carryOut(c) }
+
+// Requests are the faults that meet actions.
+func (h host) Requests() *fault.Script { return h.requestFaults.Load() }
+
+// Sockets are the faults that meet frames.
+func (h host) Sockets() *fault.Script { return h.socketFaults.Load() }
+
+// Wait returns when the exchange's time is t.
+func (h host) Wait(t market.Time, over <-chan struct{}) { h.clock.wait(t, over) }
+
+// Exclusive calls a function while the exchange does nothing else.
+func (h host) Exclusive(act func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stopped() == nil {
+		h.advance(max(h.clock.Now(), h.reached))
+		_ = h.saveAndTell(false) // Err returns the error
+	}
+	act()
+	h.refresh()
+}
+
+// saveAndTell saves, and then publishes what has been saved. The caller holds the lock, which save
+// lets go of meanwhile.
+func (ex *Exchange) saveAndTell(always bool) error {
+	ex.showTakers()
+	ex.showTops()
+	upTo := ex.gone + len(ex.events)
+	if err := ex.save(always); err != nil {
+		return err
+	}
+	if n := upTo - ex.gone; n > 0 { // another request may have published them meanwhile
+		ex.hub.Publish(ex.events[:n])
+		ex.events, ex.gone = slices.Delete(ex.events, 0, n), upTo
+	}
+	return nil
+}
+
+// tell lets an event wait to be published.
+func (ex *Exchange) tell(topic socket.Topic, w *wire.Writer) {
+	ex.events = append(ex.events, socket.Event{Topic: topic, Text: w.Dst})
+}
+
+// event begins an event of a market.
+func (l *listing) telling(name string) *wire.Writer {
+	w := &wire.Writer{Dst: make([]byte, 0, 256)}
+	w.Open('{')
+	w.Text("event", name)
+	w.Text("market", l.Name)
+	return w
+}
+
+// refresh notes again what sockets follow, if that has changed.
+func (ex *Exchange) refresh() {
+	version := ex.hub.Version()
+	if version == ex.seen {
+		return
+	}
+	ex.seen = version
+	wanted := make([]followed, len(ex.listings))
+	books := make([]bool, len(ex.listings))
+	days := false
+	topics := ex.hub.Topics()
+	ex.heard = len(topics) > 0
+	for _, t := range topics {
+		f := &wanted[t.Market]
+		switch t.Channel {
+		case socket.Ticker:
+			f.ticker = true
+		case socket.Ticker24h:
+			f.day, days = true, true
+		case socket.Candles:
+			f.candles = append(f.candles, t.Interval)
+		case socket.Trades:
+			f.trades = true
+		case socket.Book:
+			books[t.Market] = true
+		case socket.Account:
+			f.accounts = append(f.accounts, t.Account)
+		}
+	}
+	for _, l := range ex.listings[1:] {
+		f := &wanted[l.ID]
+		f.moved, f.shown, f.copied = l.stream.moved, l.stream.shown, l.stream.copied
+		if f.ticker && !l.stream.ticker {
+			f.shown = ex.topOf(l)
+		}
+		l.stream = *f
+		ex.copyBook(l, books[l.ID])
+	}
+	ex.days.follow(days, ex.reached)
+	ex.pump.nudge()
+}
+
+// topOf is best bid, best ask and last price of a market.
+func (ex *Exchange) topOf(l *listing) (t topOfBook) {
+	if l.Status == market.Trading {
+		t.bid, t.ask = ex.venue.Best(l.ID)
+	}
+	if last := l.tape.last(); last != nil {
+		t.last = last.price
+	}
+	return t
+}
+
+// showTops tells of each change of the best bid, the best ask or the last price: only what has
+// changed (websocket-facts 5). A market that is not trading is silent.
+func (ex *Exchange) showTops() {
+	if !ex.heard {
+		return
+	}
+	for _, l := range ex.listings[1:] {
+		if !l.stream.moved {
+			continue
+		}
+		l.stream.moved = false
+		if !l.stream.ticker || l.Status != market.Trading {
+			continue
+		}
+		now := ex.topOf(l)
+		w := l.telling("ticker")
+		bare := len(w.Dst)
+		if now.bid != l.stream.shown.bid && now.bid.Price != 0 {
+			writeSide(w, l.Market, "bestBid", "bestBidSize", now.bid)
+		}
+		if now.ask != l.stream.shown.ask && now.ask.Price != 0 {
+			writeSide(w, l.Market, "bestAsk", "bestAskSize", now.ask)
+		}
+		if now.last != l.stream.shown.last {
+			w.Fixed("lastPrice", int64(now.last), l.PriceDigits)
+		}
+		l.stream.shown = now
+		if len(w.Dst) > bare {
+			w.Close('}')
+			ex.tell(socket.Topic{Channel: socket.Ticker, Market: l.ID}, w)
+		}
+	}
+}
+
+// tellTrade tells of a public trade, and of the candles that it belongs to.
+func (ex *Exchange) tellTrade(l *listing, t *publicTrade) {
+	if l.stream.moved = true; l.stream.trades {
+		w := &wire.Writer{Dst: make([]byte, 0, 256)}
+		w.Open('{')
+		w.Text("event", "trade")
+		w.Integer("timestamp", t.at.Millis())
+		w.Integer("timestampNs", int64(t.at))
+		w.Text("market", l.Name)
+		w.ID("id", t.id)
+		w.Fixed("amount", int64(t.amount), l.AmountDigits)
+		w.Fixed("price", int64(t.price), l.PriceDigits)
+		w.Text("side", t.side.String())
+		w.Close('}')
+		ex.tell(socket.Topic{Channel: socket.Trades, Market: l.ID}, w)
+	}
+	for _, interval := range l.stream.candles {
+		latest, _, _ := l.candles.latest(interval)
+		w := l.telling("candle")
+		w.Text("interval", interval.String())
+		w.Key("candle")
+		w.Dst = append(w.Dst, '[')
+		writeBar(w, l.Market, &latest)
+		w.Close(']')
+		w.Close('}')
+		ex.tell(socket.Topic{Channel: socket.Candles, Market: l.ID, Interval: interval}, w)
+	}
+}
+
+// tellAccount tells an account of a report on one of its orders, and of the fills that led to it.
+func (ex *Exchange) tellAccount(l *listing, r *record, o *market.Order, ev *market.Event, entered bool) {
+	place := ex.accounts[r.account].place()
+	if !slices.Contains(l.stream.accounts, place) || ev.Report.Exec == market.ExecRejected {
+		return
+	}
+	topic := socket.Topic{Channel: socket.Account, Market: l.ID, Account: place}
+	if entered && ev.Report.Exec != market.ExecNew { // the venue reports what it came to at once
+		ex.tellOrder(topic, fresh(o), market.ExecNew)
+	}
+	for i := range ev.Fills {
+		f := ev.Fills[i]
+		f.Settled = ex.settles(&f) <= f.Time
+		w := &wire.Writer{Dst: exchange.AppendFillEvent(make([]byte, 0, 512), ex.catalog, o, &f)}
+		ex.tell(topic, w)
+	}
+	shown := *o
+	shown.Visible = rests(o)
+	ex.tellOrder(topic, shown, ev.Report.Exec)
+}
+
+// tellOrder tells of a change of an order.
+func (ex *Exchange) tellOrder(topic socket.Topic, o market.Order, exec market.ExecutionType) {
+	ex.tell(topic, &wire.Writer{Dst: exchange.AppendOrderEvent(make([]byte, 0, 1024), ex.catalog, &o, exec)})
+}
+
+// fresh is an order as it was before its first fill. Its hold is that of now.
+func fresh(o *market.Order) market.Order {
+	entered := *o
+	entered.Status, entered.Visible, entered.RestatementReason = market.StatusNew, false, 0
+	entered.FilledAmount, entered.FilledAmountQuote = 0, market.Value{}
+	entered.AmountRemaining, entered.AmountQuoteRemaining = o.Amount, o.AmountQuote
+	return entered
+}
+
+// dayTickers tells of the last 24 hours, once a second while a socket follows them.
+type dayTickers struct {
+	ex   *Exchange
+	next market.Time
+}
+
+func (d *dayTickers) due() market.Time { return d.next }
+
+// follow begins or ends the events.
+func (d *dayTickers) follow(wanted bool, now market.Time) {
+	if d.ex == nil || !wanted {
+		d.next = never
+	} else if d.next == never {
+		d.next = now.Add(time.Second)
+	}
+}
+
+// run tells of all markets that are followed. Each connection gets those of its own in one event.
+func (d *dayTickers) run(at market.Time) {
+	d.next = at.Add(time.Second)
+	for _, l := range d.ex.listings[1:] {
+		if l.stream.day && l.Status == market.Trading {
+			w := &wire.Writer{}
+			d.ex.writeTicker24h(w, l, at)
+			d.ex.tell(socket.Topic{Channel: socket.Ticker24h, Market: l.ID}, w)
+		}
+	}
+}

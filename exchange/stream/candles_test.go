@@ -1,0 +1,175 @@
+package stream
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange/poll"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// withCandles is market data whose candles come from a stream.
+type withCandles struct {
+	*fakeData
+	feed *Feed
+}
+
+// Candles asks the feed.
+func (w withCandles) Candles(ctx context.Context, m *market.Market, interval market.Interval, start, end market.Time,
+	limit int, dst []market.Candle) ([]market.Candle, error) {
+	return w.feed.Candles(ctx, m, interval, start, end, limit, dst)
+}
+
+// candleStage is an exchange that trades now and then, and a feed of its candles.
+type candleStage struct {
+	mu     sync.Mutex
+	traded map[Series][]market.Candle
+	asked  int
+	f      *Feed
+	polled *poll.Feed
+}
+
+var candleSeries = []Series{{1, market.Interval1m}, {1, market.Interval5m}, {2, market.Interval1m}}
+
+func newCandleStage(t *testing.T) *candleStage {
+	s := &candleStage{traded: map[Series][]market.Candle{}}
+	data := &fakeData{candlesFn: s.answer}
+	cat := newCatalog(t)
+	s.f = NewFeed(FeedConfig{On: closedConnection(t), Data: data, Catalog: cat, Log: zerolog.Nop(),
+		Out: make(chan market.Event), Series: candleSeries})
+	config := poll.Config{Data: withCandles{data, s.f}, Catalog: cat, Log: zerolog.Nop(), News: s.f.News(),
+		Final: func(m market.ID, interval market.Interval, start market.Time) bool {
+			return s.f.Final(Series{m, interval}, start)
+		}}
+	for _, one := range candleSeries {
+		config.Series = append(config.Series, poll.Series{Market: one.Market, Interval: one.Interval})
+	}
+	s.polled = poll.New(config)
+	return s
+}
+
+// answer is the exchange's answer over REST.
+func (s *candleStage) answer(of Series, start, end market.Time) (got []market.Candle, err error) {
+	time.Sleep(20 * time.Millisecond)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	for _, c := range s.traded[of] {
+		if start <= c.Start && c.Start < end {
+			got = append(got, c)
+		}
+	}
+	return got, nil
+}
+
+// trade trades in a market now, and returns the events.
+func (s *candleStage) trade(m market.ID, price market.Price) (frames [][]byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, of := range candleSeries {
+		if of.Market != m {
+			continue
+		}
+		list, start := s.traded[of], of.Interval.Floor(machineTime())
+		if len(list) == 0 || list[len(list)-1].Start != start {
+			list = append(list, market.Candle{Open: price, High: price, Low: price, Start: start, Market: m,
+				Interval: of.Interval})
+		}
+		c := &list[len(list)-1]
+		c.High, c.Low, c.Close, c.Volume = max(c.High, price), min(c.Low, price), price, c.Volume+1
+		s.traded[of] = list
+		name := map[market.ID]string{1: "BTC-EUR", 2: "ETH-EUR"}[m]
+		frames = append(frames, fmt.Appendf(nil, `{"event":"candle","market":"%s","interval":"%s","candle":`+
+			`[[%d,"%s","%s","%s","%s","%s"]]}`, name, of.Interval, start.Millis(), market.FormatFixed(int64(c.Open), 2),
+			market.FormatFixed(int64(c.High), 2), market.FormatFixed(int64(c.Low), 2),
+			market.FormatFixed(int64(c.Close), 2), market.FormatFixed(int64(c.Volume), 2)))
+	}
+	return frames
+}
+
+// Candles from a stream that ends now and then are those of the exchange: each once, in order.
+func TestCandlesOfAStreamComeOnceAndInOrder(t *testing.T) {
+	minutes := 2000
+	if testing.Short() {
+		minutes = 300
+	}
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Now().Truncate(5 * time.Minute).Add(5*time.Minute + time.Second)))
+		s := newCandleStage(t)
+		chance := rand.New(rand.NewPCG(5, 6))
+		ctx, cancel := context.WithCancel(t.Context())
+		var beside sync.WaitGroup
+		beside.Go(func() { s.polled.Run(ctx) })
+		began, got, early := machineTime(), map[Series][]market.Candle{}, 0
+		beside.Go(func() {
+			for {
+				select {
+				case ev := <-s.polled.Events():
+					for _, c := range ev.Candles {
+						if ev.At.Sub(c.End()) < 2*time.Second {
+							early++
+						}
+						got[Series{c.Market, c.Interval}] = append(got[Series{c.Market, c.Interval}], c)
+					}
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+		s.f.candles.onOpened()
+		open, ends := true, time.Now().Add(time.Duration(minutes)*time.Minute)
+		for time.Now().Before(ends) {
+			busy := 1 + time.Now().Minute()/10%2*40 // by turns: trades each second, and each minute
+			time.Sleep(time.Duration(1+chance.IntN(2000*busy)) * time.Millisecond)
+			for _, frame := range s.trade(market.ID(1+chance.IntN(2)), market.Price(100_00+chance.IntN(50))) {
+				if open {
+					require.NoError(t, s.f.candles.onEvent(frame))
+				}
+			}
+			if chance.IntN(300) == 0 {
+				if open = !open; open {
+					s.f.candles.onOpened()
+				} else {
+					s.f.candles.onClosed()
+				}
+			}
+		}
+		time.Sleep(time.Minute)
+		cancel()
+		beside.Wait()
+		for _, of := range candleSeries {
+			want := slices.DeleteFunc(s.traded[of], func(c market.Candle) bool {
+				return c.Start < of.Interval.Floor(began) || c.End().Add(10*time.Second) > market.Time(ends.UnixNano())
+			})
+			all := got[of]
+			require.GreaterOrEqual(t, len(all), len(want))
+			require.Equal(t, want, all[:len(want)], of)
+		}
+		require.Zero(t, s.f.Differences())
+		require.Greater(t, early, minutes/8, "candles that are final do not wait")
+		t.Log(s.asked, "questions over REST")
+	})
+}
+
+func TestAQuietIntervalIsAskedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newCandleStage(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { s.polled.Run(ctx) })
+		s.f.candles.onOpened()
+		time.Sleep(11 * time.Minute) // 10 + 10 + 2 candles without a trade
+		cancel()
+		running.Wait()
+		require.Equal(t, 22, s.asked)
+	})
+}

@@ -1,0 +1,79 @@
+package report
+
+import (
+	"io"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/chart"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/page"
+	"github.com/tidemark-trading/tidemark/research/compare"
+)
+
+// Compare is the page that holds backtests against each other.
+type Compare struct{ Outcome *compare.Outcome }
+
+// runRoles are the colours of the runs, in their order.
+var runRoles = [compare.MaxRuns]chart.Role{chart.Main, chart.Third, chart.Second, chart.Up, chart.Down, chart.Quiet}
+
+// Write writes the page.
+func (c *Compare) Write(w io.Writer) error {
+	o := c.Outcome
+	var names, titles []string
+	p := Page{Kind: "compare"}
+	for _, r := range o.Runs {
+		names = append(names, r.Name)
+		titles = append(titles, r.Name+": "+r.Title)
+		p.Synthetic = p.Synthetic || r.Result.Synthetic
+		p.Identity = append(p.Identity, page.Pair{Name: r.Name, Text: r.Dir + " · run " + r.Info.ID + " · data " +
+			r.Info.DataHash})
+	}
+	p.Title, p.Lead = strings.Join(names, " and "), strings.Join(titles, " · ")
+	p.Verdict.Warnings = o.Warnings
+	if note := o.DataNote(); note != "" {
+		p.Verdict.Texts = append(p.Verdict.Texts, note)
+	}
+	for i := range o.Pairs {
+		p.Verdict.Texts = append(p.Verdict.Texts, o.Pairs[i].Sentence())
+	}
+	settings := []Part{}
+	if rows := o.Differing(); len(rows) > 0 {
+		settings = append(settings, Table{page.Grid{Head: append([]string{"setting"}, names...), Rows: rows}, "texts"})
+	}
+	if note := o.SettingsNote(); note != "" {
+		settings = append(settings, Note(note))
+	}
+	p.Sections = []Section{
+		{"Equity", []Part{c.curves()}},
+		{"Settings that differ", settings},
+		{"Figures", []Part{Table{page.Grid{Head: append([]string{"figure"}, names...), Rows: o.Figures()}, ""},
+			Note("Fees and final equity are in " + o.Currency +
+				". A figure that is better in one run does not say that the " +
+				"difference will last: the difference by day above has a standard error.")}},
+	}
+	return p.Write(w)
+}
+
+// curves draws equity as a part of its start, and drawdowns.
+func (c *Compare) curves() Figure {
+	var growth, falls []chart.Layer
+	for i, r := range c.Outcome.Runs {
+		var up, down []chart.Point
+		peak := 0.0
+		for _, s := range r.Equity {
+			peak = max(peak, s.Equity)
+			x := Seconds(s.At)
+			up = append(up, chart.Point{X: x, Y: 100 * s.Equity / r.Equity[0].Equity})
+			down = append(down, chart.Point{X: x, Y: 100 * (s.Equity/peak - 1)})
+		}
+		growth = append(growth, chart.Line{Name: r.Name, Role: runRoles[i], Points: up})
+		falls = append(falls, chart.Line{Role: runRoles[i], Width: 1, Points: down})
+	}
+	return Figure{chart.Chart{Label: "equity of all runs", Times: true, Panels: []chart.Panel{
+		{Height: 320, Y: chart.Axis{Unit: "% of the start"}, Layers: growth},
+		{Height: 140, Y: chart.Axis{Unit: "% below the peak"}, Layers: falls}}},
+		"Each curve begins with 100 at the start of its own run."}
+}
+
+// Seconds is a time as the horizontal axis of a chart with Times has it.
+func Seconds(t market.Time) float64 { return float64(t) / 1e9 }

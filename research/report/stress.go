@@ -1,0 +1,85 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/chart"
+	"github.com/tidemark-trading/tidemark/page"
+	"github.com/tidemark-trading/tidemark/research/stress"
+)
+
+// Stress is the page of a stress: what breaks the run first, then its record drawn again, then the
+// runs.
+func Stress(o *stress.Outcome) *Page {
+	r := o.Record
+	p := &Page{Kind: "stress", Title: o.Title, Synthetic: o.Synthetic,
+		Lead: fmt.Sprintf("%s to %s, %d daily returns", o.From.Date(), o.To.Date(), r.Days),
+		Cards: []page.Card{
+			{Title: "return", Value: o.Plain.Return.Percent(1), Note: "of the run as it is"},
+			{Title: "Sharpe", Value: o.Plain.Sharpe.Text(2), Note: "of the run as it is"},
+			{Title: "drawdown", Value: o.Plain.Drawdown.Percent(1),
+				Note: fmt.Sprintf("%s in 1 of 20 records drawn again", r.Drawdown[3].Value.Percent(1))},
+			{Title: fmt.Sprintf("loss of %s in %d days", backtest.Figure(r.Loss.Loss).Percent(0), r.Loss.Within),
+				Value: r.Loss.Share.Percent(1), Note: "of the records drawn again"},
+		}}
+	if o.Broken != "" || o.Breaks[0].At != "" {
+		p.Verdict.Warnings = []string{stress.BreaksSays(o)}
+	} else {
+		p.Verdict.Texts = []string{stress.BreaksSays(o)}
+	}
+	if o.Broken == "" {
+		p.Sections = []Section{{"What breaks it first", []Part{Table{Grid: grid(stress.BreakTable(o))}}}}
+	}
+	p.Sections = append(p.Sections, stressRecord(o), stressRuns(o))
+	p.Identity = []page.Pair{{Name: "code", Text: o.Run.CodeVersion}, {Name: "config", Text: o.Run.ConfigHash},
+		{Name: "candles", Text: o.Run.DataHash}, {Name: "seed", Text: fmt.Sprint(o.Seed)}}
+	return p
+}
+
+// grid is a table whose first row is the titles.
+func grid(rows [][]string) page.Grid { return page.Grid{Head: rows[0], Rows: rows[1:]} }
+
+// stressRecord is the record drawn again.
+func stressRecord(o *stress.Outcome) Section {
+	r := o.Record
+	fan := chart.Fan{Name: "drawn again", X: []float64{0}}
+	own := chart.Line{Name: "the record", Role: chart.Up, Points: []chart.Point{{X: 0, Y: 1}}}
+	for i, day := range r.Fan.Days {
+		fan.X = append(fan.X, float64(day))
+		own.Points = append(own.Points, chart.Point{X: float64(day), Y: r.Fan.Own[i]})
+	}
+	for _, row := range r.Fan.Paths {
+		fan.Quantiles = append(fan.Quantiles, append([]float64{1}, row...))
+	}
+	picture := chart.Chart{Label: "equity by days, as a part of that at the beginning",
+		Panels: []chart.Panel{{Height: 300, Layers: []chart.Layer{fan, own}}}}
+	parts := []Part{Text(stress.RecordSays(r)), Figure{picture, "Equity over the days, as a part of that at the " +
+		"beginning. Of the records drawn again, 90 in 100 end within the wide band, 50 within the narrow one. The " +
+		"bands do not say where the equity will go."}}
+	end, fall := stress.RecordTables(o)
+	parts = append(parts, Table{Grid: grid(end)}, Table{Grid: grid(fall)})
+	return Section{"From the record", append(parts, Note(stress.LossSays(r)))}
+}
+
+// stressRuns are the runs, by kind of change.
+func stressRuns(o *stress.Outcome) Section {
+	parts := []Part{Note(stress.AgainSays)}
+	for i := range o.Again {
+		c := &o.Again[i]
+		parts = append(parts, Text(c.Title+": "+c.Says+"."))
+		if c.Missing != "" {
+			parts = append(parts, Note("Left out: "+c.Missing+"."))
+			continue
+		}
+		g := page.Grid{Head: []string{"level", "return", "Sharpe", "drawdown", "trips", "note"}}
+		for k := range c.Levels {
+			l := &c.Levels[k]
+			f := &l.Median
+			g.Rows = append(g.Rows, []string{l.Label, f.Return.Percent(1), f.Sharpe.Text(2), f.Drawdown.Percent(1),
+				fmt.Sprint(f.Trips), l.Note()})
+		}
+		parts = append(parts, Table{Grid: g})
+	}
+	return Section{"The run again", parts}
+}

@@ -1,0 +1,172 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/page"
+	"github.com/tidemark-trading/tidemark/research"
+	"github.com/tidemark-trading/tidemark/research/stats"
+)
+
+// Sweep is what the page of a sweep shows.
+type Sweep struct {
+	Title     string
+	Synthetic bool
+	Found     *research.Found
+	Outcome   *research.Outcome // of Found
+	Space     *research.Space   // of the job
+	Commands  []string          // run the sets of the top again, in their order
+}
+
+// Write writes the page.
+func (s *Sweep) Write(w io.Writer) error {
+	halves, err := s.halves()
+	if err != nil {
+		return err
+	}
+	o := s.Outcome
+	judged := o.Judged()
+	p := Page{Kind: "sweep", Title: s.Title, Lead: s.lead(), Synthetic: s.Synthetic, Cards: s.cards(),
+		Verdict: Verdict{Warnings: judged.Warnings(), Texts: judged.Sentences()}, Identity: s.identity()}
+	for _, one := range [...]Section{
+		{"The best, and luck", s.luck(halves)}, {"What the best is worth", []Part{s.findings()}},
+		{"The best ten", s.top()}, {"By two parameters", s.maps()},
+		{"All parameters at once", s.parallel()}, {"The first half of the days, and the second", s.stability(halves)},
+		{"Choosing in one half, looking at the other", s.splits()}, {"What was tried", s.tried()},
+	} {
+		if len(one.Parts) > 0 {
+			p.Sections = append(p.Sections, one)
+		}
+	}
+	return p.Write(w)
+}
+
+// lead is the range, the method and the objective.
+func (s *Sweep) lead() string {
+	o := s.Outcome
+	text := fmt.Sprintf("%s to %s, %s daily returns · method %s · best by %s", date(o.From), date(o.To), number(o.Days),
+		o.Identity.Method, o.Objective)
+	if len(o.Require) > 0 {
+		text += " where " + strings.Join(o.Require, " and ")
+	}
+	return text
+}
+
+// date is the day of a midnight, else the whole time.
+func date(at backtest.Moment) string { return strings.TrimSuffix(at.String(), "T00:00:00Z") }
+
+// number writes a whole number.
+func number(n int) string { return backtest.Figure(n).Text(0) }
+
+// cards are the headlines.
+func (s *Sweep) cards() []page.Card {
+	v, o := s.Outcome.Judged(), s.Outcome
+	return []page.Card{
+		{Title: "Sharpe in excess", Value: v.Excess.Text(2), Note: "of the best; against cash " + v.Sharpe.Text(2)},
+		{Title: "bar of luck", Value: fmt.Sprintf("%.2f", v.Luck.Bar), Note: "5 in 100 worthless searches show more"},
+		{Title: "expected best", Value: fmt.Sprintf("%.2f", v.Luck.Expected), Note: "of as many worthless sets"},
+		{Title: "p of the search", Value: v.SPA.Value.Text(3), Note: "SPA: luck is seldom below 0.05"},
+		{Title: "overfitting", Value: v.PBO.Value.Text(2), Note: "PBO: luck alone gives about 0.5"},
+		{Title: "sets tried", Value: number(o.Tried), Note: number(o.Distinct) + " different series of returns"},
+	}
+}
+
+// findings are the figures of the verdict with their explanations.
+func (s *Sweep) findings() Findings {
+	v := s.Outcome.Judged()
+	var list Findings
+	for _, one := range [...]struct {
+		figure stats.Figure
+		found  research.Finding
+	}{{stats.FigureSPA, v.SPA}, {stats.FigureDSR, v.DSR}, {stats.FigureP, v.PSR}, {stats.FigurePBO, v.PBO},
+		{stats.FigurePlateau, v.Plateau}} {
+		f := FindingOf(one.figure, one.found.Value.Text(3))
+		if one.found.Missing != "" {
+			f.Says, f.SaysNot = "Missing: "+one.found.Missing+".", ""
+		}
+		list = append(list, f)
+	}
+	if at := v.Luck.Detectable; at > 0 {
+		list = append(list, FindingOf(stats.FigureDetectable, fmt.Sprintf("%.2f", at)))
+	}
+	return list
+}
+
+// topColumns are the figures of the table of the best.
+var topColumns = [...]struct{ title, name string }{
+	{"return", "return"}, {"drawdown", "drawdown"}, {"trips", "trips"}, {"fees", "fees"}, {"in market", "exposure"},
+}
+
+// top is the table of the best, with the commands that run them again.
+func (s *Sweep) top() []Part {
+	o := s.Outcome
+	if len(o.Top) == 0 {
+		return []Part{Text("No set meets " + strings.Join(o.Require, " and ") + ".")}
+	}
+	own := o.Objective != "sharpe" && o.Objective != "return"
+	head := []string{"set"}
+	if own {
+		head = append(head, "objective")
+	}
+	head = append(head, "Sharpe", "in excess", "1 − DSR")
+	for _, c := range topColumns {
+		head = append(head, c.title)
+	}
+	var rows [][]string
+	for i := range o.Top {
+		r := &o.Top[i]
+		row := []string{research.SettingsText(r.Settings)}
+		if own {
+			row = append(row, r.Value.Text(3))
+		}
+		row = append(row, r.Figure("sharpe").Text(2), r.Excess.Text(2), r.DSR.Value.Text(3))
+		for _, c := range topColumns {
+			row = append(row, research.FigureText(c.name, r.Figure(c.name)))
+		}
+		rows = append(rows, row)
+	}
+	e := stats.Explain(stats.FigureDSR)
+	return []Part{
+		Table{page.Grid{Head: head, Rows: rows}, ""},
+		Note(fmt.Sprintf("1 − DSR is the p that a set would have as the winner of the %s tries of this sweep. %s %s",
+			number(o.Verdict.Luck.Sets),
+			e.Says, e.SaysNot)),
+		Fold{"The commands that run them again, with all files", []Part{Commands(s.Commands)}},
+	}
+}
+
+// tried says what was tried, and what was not.
+func (s *Sweep) tried() []Part {
+	o := s.Outcome
+	head := []string{"setting", "values"}
+	var rows [][]string
+	for _, d := range s.Space.Dimensions() {
+		text := strings.Join(d.Values, ", ")
+		if n := len(d.Values); n > 12 {
+			text = fmt.Sprintf("%s, %s … %s (%s values)", d.Values[0], d.Values[1], d.Values[n-1], number(n))
+		}
+		rows = append(rows, []string{d.Key, text})
+	}
+	e := stats.Explain(stats.FigureTries)
+	parts := []Part{Table{page.Grid{Head: head, Rows: rows}, "texts"}, Text(o.Counts()),
+		Note(fmt.Sprintf("Tries: %s. %s %s", number(o.Judged().Luck.Sets), e.Says, e.SaysNot))}
+	if len(o.Require) > 0 {
+		parts = append(parts, Note(strings.Join(o.Require, " and ")+
+			" is a filter on the whole sample: it uses what could not be known before."))
+	}
+	return parts
+}
+
+// identity is what the sweep ran on.
+func (s *Sweep) identity() []page.Pair {
+	id := &s.Outcome.Identity
+	return []page.Pair{{Name: "file", Text: s.Outcome.File}, {Name: "seed", Text: fmt.Sprint(id.Seed)},
+		{Name: "code", Text: id.Code}, {Name: "config", Text: id.Config}, {Name: "data", Text: id.Data}}
+}
+
+// finite reports whether x can be drawn.
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -1,0 +1,164 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/chart"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/page"
+	"github.com/tidemark-trading/tidemark/research/walk"
+)
+
+// Walk is the page of a walk-forward.
+func Walk(o *walk.Outcome, title string, synthetic bool) *Page {
+	lead := fmt.Sprintf("%s · %s to %s · method %s · best by %s", o.Cut(), date(o.Windows[0].TestFrom),
+		date(o.Windows[len(o.Windows)-1].TestEnd), o.Method, o.Objective)
+	p := &Page{Kind: "walk-forward", Title: title, Lead: lead, Synthetic: synthetic,
+		Verdict: Verdict{Warnings: o.Warnings(), Texts: o.Sentences()}, Cards: walkCards(o),
+		Sections: []Section{
+			{"The test days, stitched", walkCurves(o)},
+			{"What the figures say", []Part{walkFindings(o)}},
+			{"Window by window", walkWindows(o)},
+		}}
+	if parts := walkParameters(o); len(parts) > 0 {
+		p.Sections = append(p.Sections, Section{"Parameters over time", parts})
+	}
+	for _, file := range o.Files {
+		p.Identity = append(p.Identity, page.Pair{Name: "search", Text: file})
+	}
+	return p
+}
+
+func walkCards(o *walk.Outcome) []page.Card {
+	c := &o.Stitched
+	return []page.Card{
+		{Title: "return", Value: c.Return.Percent(1), Note: "of the test days; a hold " + c.Hold.Percent(1)},
+		{Title: "Sharpe", Value: c.Sharpe.Text(2), Note: "± " + c.Error.Text(2) + ", its standard error"},
+		{Title: "Sharpe in excess", Value: c.Excess.Text(2), Note: "of a hold at its own exposure"},
+		{Title: "p", Value: c.PSR.Value.Text(3), Note: "1 − PSR of the excess"},
+		{Title: "windows with profit", Value: o.Profitable.Percent(0), Note: "of " + number(len(o.Windows))},
+		{Title: "parameters changed", Value: number(o.Changed), Note: "times"},
+	}
+}
+
+func walkFindings(o *walk.Outcome) (list Findings) {
+	for _, f := range o.Findings() {
+		list = append(list, FindingOf(f.Figure, f.Text))
+	}
+	return list
+}
+
+// seconds is a time for a chart.
+func seconds(m backtest.Moment) float64 { return float64(market.Time(m)) / 1e9 }
+
+// grown is the equity after each day, from 1 on.
+func grown(first backtest.Moment, returns []float64) []chart.Point {
+	const day = 86400
+	at, equity := seconds(first)-day, 1.0
+	points := []chart.Point{{X: at, Y: equity}}
+	for _, r := range returns {
+		at, equity = at+day, equity*(1+r)
+		points = append(points, chart.Point{X: at, Y: equity})
+	}
+	return points
+}
+
+// walkCurves are the stitched curves with both kinds of border, and a hold.
+func walkCurves(o *walk.Outcome) []Part {
+	rows := o.CurveTable()
+	table := Table{page.Grid{Head: rows[0], Rows: rows[1:]}, ""}
+	if len(o.Stitched.Returns) == 0 {
+		return []Part{table}
+	}
+	names := map[string]string{"carry": "carried", "flat": "closed"} // positions, at borders
+	layers := []chart.Layer{chart.Line{Name: "hold", Role: chart.Quiet,
+		Points: grown(o.Stitched.First, o.Stitched.Held)}}
+	if len(o.Other.Returns) > 0 {
+		layers = append(layers, chart.Line{Name: names[o.Other.Border], Role: chart.Second,
+			Points: grown(o.Other.First, o.Other.Returns)})
+	}
+	layers = append(layers, chart.Line{Name: names[o.Stitched.Border], Role: chart.Main, Width: 2,
+		Points: grown(o.Stitched.First, o.Stitched.Returns)})
+	return []Part{Figure{chart.Chart{Label: "equity over the test days", Times: true,
+		Panels: []chart.Panel{{Height: 300, Y: chart.Axis{Unit: "equity, first day 1"}, Layers: layers}}},
+		"Positions are carried over the borders between windows, or closed there. Each day was traded with " +
+			"parameters that were chosen on days before it. That does not make up for trying many walk-forwards: " +
+			"lengths, objectives and strategies that were tried count, too."}, table}
+}
+
+// walkWindows is the table of the windows with the Sharpe ratios of both sides.
+func walkWindows(o *walk.Outcome) []Part {
+	rows := o.WindowTable()
+	table := Table{page.Grid{Head: rows[0], Rows: rows[1:]}, ""}
+	var in, out []chart.Point
+	band := chart.Fan{Name: "test ± standard error", Role: chart.Main, Quantiles: make([][]float64, 3)}
+	for i := range o.Windows {
+		w := &o.Windows[i]
+		x := seconds(w.TestFrom)
+		if w.In.Sharpe.Defined() {
+			in = append(in, chart.Point{X: x, Y: float64(w.In.Sharpe)})
+		}
+		if w.Out.Sharpe.Defined() {
+			out, band.X = append(out, chart.Point{X: x, Y: float64(w.Out.Sharpe)}), append(band.X, x)
+			for row := range band.Quantiles {
+				band.Quantiles[row] = append(band.Quantiles[row],
+					float64(w.Out.Sharpe)+float64(row-1)*float64(w.Out.Error))
+			}
+		}
+	}
+	if len(out) < 2 {
+		return []Part{table}
+	}
+	layers := []chart.Layer{band,
+		chart.Marks{Name: "winner in training", Role: chart.Second, Shape: chart.Diamond, Size: 9, Points: in},
+		chart.Marks{Name: "test", Role: chart.Main, Size: 9, Points: out},
+	}
+	return []Part{Figure{chart.Chart{Label: "Sharpe ratios of the windows", Times: true,
+		Panels: []chart.Panel{{Height: 260, Y: chart.Axis{Unit: "annual Sharpe"}, Layers: layers}}},
+		"The Sharpe of the winner in training is high because it was chosen for that. The test's has the standard " +
+			"error " +
+			"of so few days: the windows' own Sharpe ratios say little, their stitched days say more."}, table}
+}
+
+// walkParameters draws each parameter over time.
+func walkParameters(o *walk.Outcome) []Part {
+	var panels []chart.Panel
+	at := slices.IndexFunc(o.Windows, func(w walk.Window) bool { return len(w.Settings) > 0 })
+	if at < 0 || len(o.Windows) < 2 {
+		return nil
+	}
+	for i, s := range o.Windows[at].Settings {
+		var points []chart.Point
+		numeric := true
+		for k := range o.Windows {
+			w := &o.Windows[k]
+			if len(w.Settings) == 0 {
+				continue
+			}
+			value, err := strconv.ParseFloat(w.Settings[i].Value, 64)
+			if err != nil || math.IsInf(value, 0) || math.IsNaN(value) {
+				numeric = false
+				break
+			}
+			points = append(points, chart.Point{X: seconds(w.TestFrom), Y: value},
+				chart.Point{X: seconds(w.TestEnd), Y: value})
+		}
+		if numeric {
+			name := s.Key[strings.LastIndexByte(s.Key, '.')+1:]
+			panels = append(panels, chart.Panel{Height: 110, Y: chart.Axis{Unit: name},
+				Layers: []chart.Layer{chart.Line{Role: chart.Main, Width: 2, Points: points}}})
+		}
+	}
+	if len(panels) == 0 {
+		return nil
+	}
+	return []Part{Figure{chart.Chart{Label: "parameters over time", Times: true, Panels: panels},
+		"Parameters that jump from window to window were chosen by noise. Parameters that stay are no proof of an " +
+			"edge: " +
+			"trainings that overlap choose alike."}}
+}
