@@ -230,7 +230,8 @@ func (t *table) packages() {
 		row := &packageRows[i]
 		run := row.folder + " " + row.benchmark
 		if texts[run] == "" {
-			program := filepath.Join(dir, strings.ReplaceAll(row.folder, "/", "-")+".test") // "bot" alone runs as the command
+			// ".test", because a program with the name bot runs as the command
+			program := filepath.Join(dir, strings.ReplaceAll(row.folder, "/", "-")+".test")
 			if _, err := os.Stat(program); err != nil {
 				t.must(command("go", "test", "-c", "-ldflags=-s -w", "-o", program, "./"+row.folder))
 			}
