@@ -2,9 +2,11 @@ package bot
 
 import (
 	"context"
+	"fmt"
 	"runtime/debug"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/canary"
@@ -97,7 +99,11 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 		return err
 	}
 	ignoreSIGPIPE()
-	log := console.Logger(a.Stderr, p.Config.Bot.Log, a.Getenv)
+	log, end, err := a.runLog(&p.Config.Bot)
+	if err != nil {
+		return err
+	}
+	defer end()
 	log.Info().Str("mode", p.Config.Bot.Mode).Str("exchange", p.Config.Exchange.Origin()).
 		Str("state", p.Config.Bot.State).Str("version", version.Of(debug.ReadBuildInfo())).Msg("the bot starts")
 	for _, hint := range p.Config.Source.Hints {
@@ -114,4 +120,21 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 		options.CanaryCommands = f.commands
 	}
 	return runner.Run(ctx, p, log, options)
+}
+
+// runLog opens the log of a bot. The caller calls end after the last line.
+func (a *app) runLog(c *config.BotSection) (log zerolog.Logger, end func(), err error) {
+	if c.LogFile == "" {
+		return console.Logger(a.Stderr, c.Log, a.Getenv), func() {}, nil
+	}
+	file, err := console.OpenLogFile(c.LogFile, int(c.LogMB), int(c.LogKeep))
+	if err != nil {
+		return log, nil, config.At([]string{"bot", "log_file"}, err)
+	}
+	log = console.Logger(a.Stderr, c.Log, a.Getenv, file)
+	return log, func() {
+		if err := file.Close(); err != nil {
+			fmt.Fprintln(a.Stderr, "log file:", err)
+		}
+	}, nil
 }

@@ -79,7 +79,12 @@ func TestTheSandboxConfigTradesAndLeavesNothingOpen(t *testing.T) {
 	t.Parallel()
 	s := lively(t)
 	key := s.facts.Accounts[0].Keys[0]
-	r := tradeUntil(t, s, "sandbox.toml", t.TempDir(), "fill", "exchange.key="+key.Key, "exchange.secret="+key.Secret)
+	logFile := filepath.Join(t.TempDir(), "logs", "bot.log")
+	r := tradeUntil(t, s, "sandbox.toml", t.TempDir(), "fill", "exchange.key="+key.Key, "exchange.secret="+key.Secret,
+		"bot.log_file="+logFile)
+	logged, err := os.ReadFile(logFile)
+	require.NoError(t, err)
+	require.Equal(t, r.text, string(logged), "standard error is no terminal: both have the same lines")
 	ended := r.said("trading has ended")
 	require.Len(t, ended, 1, r.text)
 	require.Zero(t, ended[0]["open_orders"], r.text)

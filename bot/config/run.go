@@ -38,6 +38,9 @@ type BotSection struct {
 	Mode       string `toml:"mode"`
 	State      string `toml:"state"`       // folder of the state file and the socket; made where it is missing
 	Log        string `toml:"log"`         // on the standard error: off, error, warn, info, debug
+	LogFile    string `toml:"log_file"`    // the same lines as JSON; empty: none
+	LogMB      int64  `toml:"log_mb"`      // size at which the file is packed and begun anew
+	LogKeep    int64  `toml:"log_keep"`    // packed files that are kept
 	KeepOrders bool   `toml:"keep_orders"` // leave open orders at the exchange when stopping; else they are cancelled
 	StopWithin Span   `toml:"stop_within"` // longest time to stop in good order
 	RecordMB   int64  `toml:"record_mb"`   // largest recording of market events beside the state file; 0: none
@@ -138,8 +141,8 @@ type LiveAccountSection struct {
 // DefaultRun returns the config of an empty file. It has no strategies.
 func DefaultRun() *Run {
 	return &Run{
-		Bot: BotSection{Mode: ModeLive, State: "state", Log: "info", RecordMB: 1024, SaveKB: 1024,
-			StopWithin: Span(75 * time.Second), Pulse: Span(time.Minute), Zone: "UTC"},
+		Bot: BotSection{Mode: ModeLive, State: "state", Log: "info", LogMB: 16, LogKeep: 10, RecordMB: 1024,
+			SaveKB: 1024, StopWithin: Span(75 * time.Second), Pulse: Span(time.Minute), Zone: "UTC"},
 		Exchange: ExchangeSection{BaseURL: "http://127.0.0.1:8080/v2", Prefix: "Service",
 			Window: Span(10 * time.Second), CancelAfter: Span(150 * time.Second),
 			PerKey: 1000, PerIP: 500},

@@ -124,14 +124,18 @@ func colourAt(text string) int {
 }
 
 // Logger writes at a level of config.LogLevels: for a person where out is a terminal, as JSON
-// otherwise. Several goroutines may use it: it writes one line at a time to out.
-func Logger(out io.Writer, level string, getenv func(string) string) zerolog.Logger {
+// otherwise. The others get the same lines as JSON, also where out takes none, such as a terminal
+// that is gone. Several goroutines may use the logger: it writes one line at a time.
+func Logger(out io.Writer, level string, getenv func(string) string, others ...io.Writer) zerolog.Logger {
 	if _, terminal := TerminalOf(out); terminal {
 		out = Writer(out, getenv("NO_COLOR") != "", logWidth(out))
 	}
 	at := zerolog.Disabled
 	if level != "off" {
 		at, _ = zerolog.ParseLevel(level) // one of the words
+	}
+	if len(others) > 0 {
+		out = zerolog.MultiLevelWriter(append([]io.Writer{out}, others...)...)
 	}
 	return zerolog.New(zerolog.SyncWriter(out)).Level(at).With().Timestamp().Logger()
 }

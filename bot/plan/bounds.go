@@ -18,6 +18,8 @@ const (
 	maxDepth    = 1000        // levels of a book (specification 8)
 	maxRecordMB = 1 << 30     // a petabyte
 	maxWeight   = 10_000      // points of one request
+	maxLogMB    = 1 << 20     // a terabyte
+	maxLogKeep  = 10_000      // files
 	minStop     = time.Second // orders are not cancelled in less
 )
 
@@ -43,6 +45,11 @@ func (p *Live) checkBounds() error {
 	if p.Config.Bot.RecordMB > maxRecordMB {
 		return config.At([]string{"bot", "record_mb"}, fmt.Errorf("%d is more than any disk has; 0 keeps no recording",
 			p.Config.Bot.RecordMB))
+	}
+	if bot := &p.Config.Bot; bot.LogMB < 1 || bot.LogMB > maxLogMB {
+		return config.Keyf([]string{"bot", "log_mb"}, "%d is not in 1 to %d", bot.LogMB, maxLogMB)
+	} else if bot.LogKeep < 1 || bot.LogKeep > maxLogKeep {
+		return config.Keyf([]string{"bot", "log_keep"}, "%d is not in 1 to %d", bot.LogKeep, maxLogKeep)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Config.Exchange.Weights)) {
 		points := p.Config.Exchange.Weights[name]
