@@ -97,7 +97,9 @@ func (s *Books) sameBooks(store *journal.Store, want *naiveBooks) {
 	samples, err := store.Equity("", 0, 0)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(curve.Samples), len(samples))
-	s.sameFlows(store, curve)
+	if !s.Trimmed { // the journal may lack transfers then
+		s.sameFlows(store, curve)
+	}
 }
 
 // sameFlows compares the flows of the curve with the transfers of the journal.

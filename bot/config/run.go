@@ -44,6 +44,7 @@ type BotSection struct {
 	KeepOrders bool   `toml:"keep_orders"` // leave open orders at the exchange when stopping; else they are cancelled
 	StopWithin Span   `toml:"stop_within"` // longest time to stop in good order
 	RecordMB   int64  `toml:"record_mb"`   // largest recording of market events beside the state file; 0: none
+	Keep       Span   `toml:"keep"`        // how long journal and ended orders stay in the state file; 0: for good
 	SaveKB     int64  `toml:"save_kb"`     // largest saved state of a strategy; beyond it the strategy is halted
 	Pulse      Span   `toml:"pulse"`       // on a terminal, between two lines on how the bot stands; 0: none
 	Zone       string `toml:"zone"`        // of the days in trades, profit and summaries: UTC, or like Europe/Berlin

@@ -237,15 +237,20 @@ func ParseMoment(text string) (market.Time, error) {
 // Span is a length of time of a config.
 type Span market.Duration
 
-// read accepts a text like "90s".
+// read accepts a text like "90s", or whole days like "90d".
 func (s *Span) read(raw any) error {
 	text, ok := textOf(raw)
 	if !ok {
 		return fmt.Errorf("%s is no duration; write it like \"90s\"", quoted(raw))
 	}
 	d, err := time.ParseDuration(text)
+	if days, inDays := strings.CutSuffix(text, "d"); inDays {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16) // 179 years at most
+		d = time.Duration(n) * 24 * time.Hour
+	}
 	if err != nil || d < 0 {
-		return fmt.Errorf("%q is no duration; write it like \"90s\"", Clip(text))
+		return fmt.Errorf("%q is no duration; write it like \"90s\" or \"30d\"", Clip(text))
 	}
 	*s = Span(d)
 	return nil

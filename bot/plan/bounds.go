@@ -15,11 +15,12 @@ import (
 
 // The bounds of settings.
 const (
-	maxDepth    = 1000        // levels of a book (specification 8)
-	maxRecordMB = 1 << 30     // a petabyte
-	maxWeight   = 10_000      // points of one request
-	maxLogMB    = 1 << 20     // a terabyte
-	maxLogKeep  = 10_000      // files
+	maxDepth    = 1000    // levels of a book (specification 8)
+	maxRecordMB = 1 << 30 // a petabyte
+	maxWeight   = 10_000  // points of one request
+	maxLogMB    = 1 << 20 // a terabyte
+	maxLogKeep  = 10_000  // files
+	minKeep     = 24 * time.Hour
 	minStop     = time.Second // orders are not cancelled in less
 )
 
@@ -45,6 +46,10 @@ func (p *Live) checkBounds() error {
 	if p.Config.Bot.RecordMB > maxRecordMB {
 		return config.At([]string{"bot", "record_mb"}, fmt.Errorf("%d is more than any disk has; 0 keeps no recording",
 			p.Config.Bot.RecordMB))
+	}
+	if keep := time.Duration(p.Config.Bot.Keep); keep > 0 && keep < minKeep {
+		return config.At([]string{"bot", "keep"}, fmt.Errorf("%s is less than a day, in which the exchange may still "+
+			"tell of an ended order; 0s keeps everything", keep))
 	}
 	if bot := &p.Config.Bot; bot.LogMB < 1 || bot.LogMB > maxLogMB {
 		return config.Keyf([]string{"bot", "log_mb"}, "%d is not in 1 to %d", bot.LogMB, maxLogMB)

@@ -180,7 +180,7 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account,
 		names: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID,
 		agreed: map[string]folder.BalanceCheckpoint{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
-		notes: newNotes(r.log)}
+		notes: newNotes(r.log), trimming: trimming{keep: market.Duration(p.Config.Bot.Keep)}}
 	if err = r.openSeal(); err != nil {
 		return err
 	}

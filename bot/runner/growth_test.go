@@ -124,3 +124,47 @@ func tableOf(t *testing.T, path string) {
 		})
 	}))
 }
+
+// TestTheFileOfABotThatKeepsLittleStopsGrowing lets the busy bot keep an eighth of the time that it
+// trades: what it trims is not missed, neither by its books nor by the chain of its journal.
+func TestTheFileOfABotThatKeepsLittleStopsGrowing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds, many more under the race detector")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 1, func(c *sandbox.Config) {
+			c.Tiers = nil // no fees, or the money would not last
+			c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+		})
+		s.config = busyBot()
+		s.everySet = []config.Override{{Path: []string{"poll", "tickers"}, Text: "2s"},
+			{Path: []string{"risk", "max_daily_loss"}, Text: "0"}}
+		s.Trimmed = true
+		var sizes [8]int64
+		for life := range 2 {
+			p := &process{stage: s, wire: &wire{traffic: s.traffic, quiet: true}, done: make(chan error, 1)}
+			made := s.plan(p.wire)
+			made.Config.Bot.Keep = config.Span(*busy / 8) // less than a config may have
+			var err error
+			p.runner, err = openRunner(context.Background(), made, zerolog.New(io.Discard), s.options())
+			require.NoError(t, err)
+			go func() { p.done <- p.trade(p.ctx()) }()
+			for part := range 4 {
+				time.Sleep(*busy / 4)
+				_, sizes[4*life+part] = fileNow(t, p.store)
+			}
+			if life == 0 {
+				p.kill()
+				continue
+			}
+			require.NoError(t, p.end())
+			s.AgreeOnFile()
+		}
+		t.Logf("a quarter of %s: %d bytes", *busy, sizes)
+		report, err := s.Stored().Check()
+		require.NoError(t, err)
+		require.Empty(t, report.Flaws)
+		require.NotZero(t, report.Cut)
+		require.Less(t, sizes[7], 2*sizes[1])
+	})
+}

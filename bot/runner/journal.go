@@ -64,6 +64,7 @@ type botJournal struct {
 	onBroken       func(text string) // called when the promise of the seal is broken
 	refusals
 	notes
+	trimming
 }
 
 // Event journals an event of the engine, and the last delivered candle of each series.
@@ -225,10 +226,12 @@ func (j *botJournal) Commit(at market.Time) error {
 	j.saveSeal()
 	var last error
 	if j.batch.Len() > j.deferred {
+		j.trim(at)
 		if last = j.write(); last != nil && !errors.Is(last, live.ErrLastRoom) {
 			return last
 		}
 		j.deferred = 0
+		j.trimmed(at)
 	}
 	j.forgetTurn()
 	if (j.positionsMoved || all) && j.onHoldings != nil {

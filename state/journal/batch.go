@@ -22,7 +22,8 @@ type Batch struct {
 	ops     []op
 	orders  []market.OrderID // of the journal entries
 	samples []EquitySample
-	moved   []Booking // of transfers
+	moved   []Booking   // of transfers
+	before  market.Time // of Trim; 0: none
 }
 
 // op is one write. Its bytes are in the encoder's buffer.
@@ -79,6 +80,7 @@ func (b *Batch) Entries() (count int) {
 func (b *Batch) Reset() {
 	b.ops, b.orders, b.samples, b.moved = b.ops[:0], b.orders[:0], b.samples[:0], b.moved[:0]
 	b.enc.Cut(0)
+	b.before = 0
 }
 
 // mark returns where a part of the buffer begins; since ends that part.

@@ -31,15 +31,23 @@ func (s *Store) Commit(b *Batch) error {
 		return nil
 	}
 	var before head
+	var trimmed Trimmed
 	err := s.db.Update(func(tx *bbolt.Tx) (err error) {
 		before, err = headOf(tx)
 		if err != nil {
 			return err
 		}
-		return (&committer{tx: tx, head: before, Batch: b, packer: &s.packer}).run()
+		c := committer{tx: tx, head: before, Batch: b, packer: &s.packer}
+		if err = c.run(); err == nil && b.before != 0 {
+			trimmed, err = c.trim()
+		}
+		return err
 	})
 	if err != nil {
 		return s.failed(before, err)
+	}
+	if b.before != 0 {
+		s.trimmed = trimmed
 	}
 	b.Reset()
 	if s.commits++; s.commits%releaseEvery == 0 {
@@ -202,7 +210,7 @@ func (c *committer) order(o *op) error {
 	client, exchange, name := splitIndex(c.slice(o.index))
 	have := c.table.Get(key)
 	if orderOfKey(id) <= c.pruned && have == nil {
-		return fmt.Errorf("order %d: bot state compact removed an order of this number", orderOfKey(id))
+		return fmt.Errorf("order %d: bot state compact or bot.keep removed an order of this number", orderOfKey(id))
 	}
 	if err := c.ids.claim(id, client, have, c.folded); err != nil {
 		return err

@@ -96,7 +96,11 @@ func (p prefix) of(id []byte) bool {
 // matches returns the keys of the orders with an id that begins with the prefix, each once, and at
 // most maxNamed+1.
 func (p prefix) matches(tx *bbolt.Tx) (keys [][]byte) {
+	rows := tx.Bucket(bucketOrders)
 	add := func(key []byte) bool {
+		if rows.Get(part(key, partRow, nil)) == nil {
+			return true // Trim has removed the order
+		}
 		if !slices.ContainsFunc(keys, func(known []byte) bool { return bytes.Equal(known, key) }) {
 			keys = append(keys, bytes.Clone(key))
 		}

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"go.etcd.io/bbolt"
@@ -41,7 +40,8 @@ func (s *Store) Prune(path string, before market.Time) (removed Removed, err err
 	}
 	err = s.rewrite(path, func(into *bbolt.DB) error {
 		return s.db.View(func(tx *bbolt.Tx) error {
-			p := pruner{store: s, from: tx, before: before, dropped: map[market.OrderID]bool{}, kept: map[uint64]bool{}}
+			p := pruner{store: s, from: tx, dropped: map[market.OrderID]bool{}, kept: map[uint64]bool{},
+				aging: aging{tx: tx, names: s.names, before: before}}
 			err := p.run(into)
 			removed = p.removed
 			return err
@@ -52,12 +52,11 @@ func (s *Store) Prune(path string, before market.Time) (removed Removed, err err
 
 // pruner copies a state file without the removed rows.
 type pruner struct {
-	store   *Store
-	from    *bbolt.Tx
-	before  market.Time
-	old     cut // of the file before
-	cut     cut
-	held    map[string]market.Time  // key of an open position → when it was opened
+	store *Store
+	from  *bbolt.Tx
+	old   cut // of the file before
+	cut   cut
+	aging
 	dropped map[market.OrderID]bool // orders that are removed
 	kept    map[uint64]bool         // entries before the cut that stay
 	removed Removed
@@ -82,6 +81,7 @@ func (p *pruner) run(into *bbolt.DB) error {
 
 // findCut finds the last journal entry that only older entries precede.
 func (p *pruner) findCut() (err error) {
+	defer func() { p.last = p.cut.number }()
 	if p.old, err = cutOf(p.from); err != nil {
 		return err
 	}
@@ -98,18 +98,6 @@ func (p *pruner) findCut() (err error) {
 		return nil
 	}
 	return err
-}
-
-// findHeld finds the open positions, whose orders stay.
-func (p *pruner) findHeld() error {
-	p.held = map[string]market.Time{}
-	return boltfile.ForEach(p.from.Bucket(bucketPositions), func(key, value []byte) error {
-		row, err := readPosition(p.store.names, key, value)
-		if err == nil && row.Amount != 0 {
-			p.held[string(key)] = row.Opened
-		}
-		return err
-	})
 }
 
 // sortOrders decides which orders are removed, and which old entries stay for the other orders.
@@ -140,37 +128,6 @@ func (p *pruner) sortOrders() error {
 		}
 		return nil
 	})
-}
-
-// finished reports whether an order can be removed.
-func (p *pruner) finished(o *OrderRow) (bool, error) {
-	if !o.State.Terminal() || o.Updated >= p.before {
-		return false, nil
-	}
-	if last, err := p.lastEntry(o.ID); err != nil || last > p.cut.number {
-		return false, err
-	}
-	name := p.store.names.Catalog().Market(o.Market).Name
-	since, held := p.held[string(positionKey(o.StrategyName, name))]
-	if held && o.Updated >= since {
-		return false, nil
-	}
-	fills, err := fillsOf(p.from, p.store.names, o.ID)
-	needed := func(f FillRow) bool { return !f.Settled || held && f.Time >= since }
-	return err == nil && !slices.ContainsFunc(fills, needed), err
-}
-
-// lastEntry returns the number of the last entry about an order, 0 for none.
-func (p *pruner) lastEntry(id market.OrderID) (uint64, error) {
-	key, value := lastStory(p.from.Bucket(bucketOrders), orderKey(id), math.MaxUint64)
-	if key == nil {
-		return 0, nil
-	}
-	numbers, err := appendStory(nil, key, value)
-	if err != nil {
-		return 0, err
-	}
-	return numbers[len(numbers)-1], nil
 }
 
 // copyJournal copies the entries after the cut, the old entries that stay, and the checkpoints that
@@ -256,8 +213,13 @@ func (p *pruner) partLeft(key, value []byte) (_, left []byte, err error) {
 		has(p.from.Bucket(bucketOrders), part(key[:8], partRow, nil)):
 		return key, value, nil
 	}
+	return storyLeft(key, value, p.cut.number)
+}
+
+// storyLeft returns what stays of a row of a story behind a cut, nil for nothing.
+func storyLeft(key, value []byte, cut uint64) (_, left []byte, err error) {
 	numbers, err := appendStory(nil, key, value)
-	numbers = slices.DeleteFunc(numbers, func(number uint64) bool { return number <= p.cut.number })
+	numbers = slices.DeleteFunc(numbers, func(number uint64) bool { return number <= cut })
 	if err != nil || len(numbers) == 0 {
 		return nil, nil, err
 	}
@@ -275,7 +237,7 @@ func (p *pruner) copyLists() error {
 	return boltfile.ForEach(p.from.Bucket(bucketClientIDs), func(key, value []byte) error {
 		var list []byte
 		for at := 0; at+idEntry <= len(value); at += idEntry {
-			if entry := value[at : at+idEntry]; !p.dropped[orderOfKey(entry[16:])] {
+			if entry := value[at : at+idEntry]; !p.dropped[orderOfKey(entry[16:])] && p.has(orderOfKey(entry[16:])) {
 				list = append(list, entry...)
 			}
 		}

@@ -70,7 +70,8 @@ type Store struct {
 	names      *codec.Names
 	reading    context.Context // ends long walks
 	commits    int             // of this process
-	unresolved error           // set: a failed commit may be on disk, and the store commits nothing more
+	trimmed    Trimmed
+	unresolved error // set: a failed commit may be on disk, and the store commits nothing more
 }
 
 // Open is OpenUntil with a context that never ends.
