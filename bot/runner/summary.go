@@ -28,8 +28,8 @@ type summaries struct {
 	began market.Time // of the day or week that is not summed up yet
 }
 
-// newSummaries begins with the day or week of a time.
-func newSummaries(c *config.Run, now market.Time) (*summaries, error) {
+// newSummaries begins with the day or week in which a bot was alive last.
+func newSummaries(c *config.Run, alive market.Time) (*summaries, error) {
 	s := &summaries{by: books.ByDay}
 	if c.Alerts.Summary == config.SummaryWeekly {
 		s.by = books.ByWeek
@@ -38,8 +38,18 @@ func newSummaries(c *config.Run, now market.Time) (*summaries, error) {
 	if s.zone, err = books.Zone(c.Bot.Zone); err != nil {
 		return nil, err
 	}
-	s.began, _, _ = books.PeriodOf(now.Add(-summaryAfter), s.by, s.zone)
+	s.began, _, _ = books.PeriodOf(alive.Add(-summaryAfter), s.by, s.zone)
 	return s, nil
+}
+
+// aliveBefore is when the bot took its last sample of equity before a start: the start itself where
+// it took none.
+func aliveBefore(store books.Source, start market.Time) (market.Time, error) {
+	curve, err := store.Equity("", 0, start)
+	if err != nil || len(curve) == 0 {
+		return start, err
+	}
+	return curve[len(curve)-1].At, nil
 }
 
 // due returns the query of the day or week that is over, nil where none is.
@@ -55,10 +65,14 @@ func (s *summaries) due(now market.Time) *books.Query {
 }
 
 // keepSummaries raises an alert with what was earned in each day or week of the bot's time zone,
-// until ctx ends. A day that ends while the bot does not run has no summary. The books are read in
-// this goroutine; the loop takes no part.
+// until ctx ends. The first one is that of the day or week in which the last run ended, if that is
+// over. The books are read in this goroutine; the loop takes no part.
 func (r *runner) keepSummaries(ctx context.Context) {
-	s, err := newSummaries(r.plan.Config, r.client.Now())
+	var s *summaries
+	alive, err := aliveBefore(r.store, r.began)
+	if err == nil {
+		s, err = newSummaries(r.plan.Config, alive)
+	}
 	if err != nil {
 		r.log.Error().Err(err).Msg("there will be no summaries")
 		return

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 func instant(t *testing.T, text string) market.Time {
@@ -48,4 +50,31 @@ func TestASummarySaysWhatTheDayBrought(t *testing.T) {
 		"turnover 0",
 		summaryText(&books.ProfitReport{By: books.ByDay, Zone: "UTC", Currency: "EUR",
 			Total: books.Earned{Realised: "0", Fees: "0", Turnover: "0"}}))
+}
+
+func TestADayThatEndsWhileTheBotIsDownIsSummedUpAtTheNextStart(t *testing.T) {
+	store, err := journal.Open(filepath.Join(t.TempDir(), "bot.db"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, store.Close()) }()
+	start := instant(t, "2026-11-22T09:00:00Z")
+	alive, err := aliveBefore(store, start)
+	require.NoError(t, err)
+	require.Equal(t, start, alive, "the first start")
+
+	b := store.NewBatch()
+	last := instant(t, "2026-11-19T21:17:00Z")
+	b.Equity(journal.EquitySample{At: last, Equity: 1})
+	b.Equity(journal.EquitySample{At: start.Add(market.Duration(time.Minute)), Equity: 1}) // this run's
+	require.NoError(t, store.Commit(b))
+	alive, err = aliveBefore(store, start)
+	require.NoError(t, err)
+	require.Equal(t, last, alive)
+
+	c := config.DefaultRun()
+	c.Alerts.Summary = config.SummaryDaily
+	s, err := newSummaries(c, alive)
+	require.NoError(t, err)
+	require.Equal(t, &books.Query{By: books.ByDay, Since: "2026-11-19T00:00:00Z", Until: "2026-11-20T00:00:00Z"},
+		s.due(start))
+	require.Nil(t, s.due(start), "the days between have none, and the present one is not over")
 }
