@@ -103,6 +103,9 @@ type StreamSection struct {
 	// Orders is OrdersStream: orders go over the WebSocket while it is open, else over HTTP; or
 	// OrdersREST: over HTTP alone. Not in paper mode. Feed says nothing about them.
 	Orders string `toml:"orders"`
+	// Lists is the least time between two lists of open orders, or of balances, while the account's
+	// events come, and the longest between two queries of a resting order.
+	Lists Span `toml:"lists"`
 }
 
 // The words of StreamSection.
@@ -150,7 +153,7 @@ func DefaultRun() *Run {
 		Poll: PollSection{Tickers: Span(time.Second), Books: Span(2 * time.Second), Rules: Span(30 * time.Second),
 			Orders: Span(time.Minute), Balances: Span(30 * time.Second),
 			Settle: Span(2 * time.Second), Depth: 50},
-		Stream:  StreamSection{Feed: FeedPoll, Orders: OrdersREST},
+		Stream:  StreamSection{Feed: FeedPoll, Orders: OrdersREST, Lists: Span(5 * time.Minute)},
 		Risk:    RiskSection{LimitSection: LimitSection{MaxInFlight: 100}},
 		Account: LiveAccountSection{Currency: "EUR", MakerFee: FeeOf("0.0015"), TakerFee: FeeOf("0.0025")},
 		Metrics: metricsSection{StaleAfter: Span(30 * time.Second)},

@@ -20,6 +20,8 @@ const (
 	maxWeight   = 10_000  // points of one request
 	maxLogMB    = 1 << 20 // a terabyte
 	maxLogKeep  = 10_000  // files
+	minLists    = 10 * time.Second
+	maxLists    = time.Hour // what no event tells stays unknown so long
 	minKeep     = 24 * time.Hour
 	minStop     = time.Second // orders are not cancelled in less
 )
@@ -71,8 +73,12 @@ func (p *Live) checkBounds() error {
 	return nil
 }
 
-// checkStream refuses words of [stream] that are not known.
+// checkStream refuses words of [stream] that are not known, and lists that come too often or too
+// rarely.
 func checkStream(s *config.StreamSection) error {
+	if every := time.Duration(s.Lists); every < minLists || every > maxLists {
+		return config.Keyf([]string{"stream", "lists"}, "%s is not in %s to %s", every, minLists, maxLists)
+	}
 	for _, one := range [...]struct{ key, word string }{{"feed", s.Feed}, {"tickers", cmp.Or(s.Tickers, s.Feed)},
 		{"books", cmp.Or(s.Books, s.Feed)}, {"candles", cmp.Or(s.Candles, s.Feed)},
 		{"account", cmp.Or(s.Account, s.Feed)}} {

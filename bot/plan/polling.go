@@ -16,9 +16,8 @@ const ClockEvery = 5 * time.Minute
 
 // The times between two requests for data that a stream brings.
 const (
-	compareEvery = time.Minute     // tickers and books with those of REST
-	candlesEvery = time.Hour       // the same of candles
-	healthyLists = 5 * time.Minute // lists of open orders and balances, while the account's events come
+	compareEvery = time.Minute // tickers and books with those of REST
+	candlesEvery = time.Hour   // the same of candles
 )
 
 // Polling lists the regular requests of the bot with their weight points. What is asked only now
@@ -42,8 +41,8 @@ func (p *Live) requests(client *rest.Client, streams *config.StreamSection) (pla
 	}
 	slower(&every.Tickers, streams.Tickers, compareEvery)
 	slower(&every.Books, streams.Books, compareEvery)
-	slower(&every.Orders, streams.Account, healthyLists)
-	slower(&every.Balances, streams.Account, healthyLists)
+	slower(&every.Orders, streams.Account, time.Duration(p.Config.Stream.Lists))
+	slower(&every.Balances, streams.Account, time.Duration(p.Config.Stream.Lists))
 	poll := func(name string, every market.Duration, payer rest.Payer) rest.Poll {
 		weight := client.Weight(name)
 		return rest.Poll{Name: name, Weight: cmp.Or(weight.All, weight.One), Every: every, Payer: payer}
