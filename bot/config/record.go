@@ -1,9 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -15,6 +17,7 @@ type Record struct {
 	Record   RecordSection         `toml:"record"`
 	Exchange RecordExchangeSection `toml:"exchange"`
 	Poll     RecordPollSection     `toml:"poll"`
+	Stream   RecordStreamSection   `toml:"stream"`
 
 	Source *Source // where it was read
 }
@@ -52,6 +55,38 @@ type RecordPollSection struct {
 	Depth   int64 `toml:"depth"`  // levels of each side of a book
 }
 
+// RecordStreamSection says which data comes over the exchange's WebSocket. Each field is FeedStream
+// or FeedPoll.
+type RecordStreamSection struct {
+	Feed    string `toml:"feed"` // of every channel below that is empty
+	Tickers string `toml:"tickers"`
+	Books   string `toml:"books"`
+	Trades  string `toml:"trades"`
+	Candles string `toml:"candles"`
+}
+
+// Section is the same without trades as a section of `bot run`.
+func (s *RecordStreamSection) Section() *StreamSection {
+	return &StreamSection{Feed: s.Feed, Tickers: s.Tickers, Books: s.Books, Candles: s.Candles}
+}
+
+// Any reports whether anything comes over the WebSocket.
+func (s *RecordStreamSection) Any() bool { return s.Section().Any(false) || s.StreamsTrades() }
+
+// StreamsTrades reports whether trades come over the WebSocket.
+func (s *RecordStreamSection) StreamsTrades() bool { return cmp.Or(s.Trades, s.Feed) == FeedStream }
+
+// check refuses words that are not known.
+func (s *RecordStreamSection) check() error {
+	for key, word := range map[string]string{"feed": s.Feed, "tickers": s.Tickers, "books": s.Books, "trades": s.Trades,
+		"candles": s.Candles} {
+		if !slices.Contains(Feeds, cmp.Or(word, s.Feed)) {
+			return Keyf([]string{"stream", key}, "%q is not one of %s", Clip(word), strings.Join(Feeds, ", "))
+		}
+	}
+	return nil
+}
+
 // DefaultRecord returns the config of an empty file. It has no markets.
 func DefaultRecord() *Record {
 	run := DefaultRun()
@@ -63,6 +98,7 @@ func DefaultRecord() *Record {
 			PerIP: run.Exchange.PerIP},
 		Poll: RecordPollSection{Tickers: run.Poll.Tickers, Books: run.Poll.Books, Trades: Span(10 * time.Second),
 			Rules: run.Poll.Rules, Settle: run.Poll.Settle, Depth: run.Poll.Depth},
+		Stream: RecordStreamSection{Feed: FeedPoll},
 	}
 }
 
@@ -107,7 +143,7 @@ func (c *Record) check() error {
 	if c.Poll.Depth < 1 {
 		return At([]string{"poll", "depth"}, errors.New("want 1 level at least"))
 	}
-	return nil
+	return c.Stream.check()
 }
 
 // Intervals are those whose candles are recorded, each once.

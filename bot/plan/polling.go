@@ -16,7 +16,7 @@ const ClockEvery = 5 * time.Minute
 
 // The times between two requests for data that a stream brings.
 const (
-	compareEvery = time.Minute // tickers and books with those of REST
+	CompareEvery = time.Minute // tickers and books with those of REST
 	candlesEvery = time.Hour   // the same of candles
 )
 
@@ -39,8 +39,8 @@ func (p *Live) requests(client *rest.Client, streams *config.StreamSection) (pla
 			*span = max(*span, config.Span(than))
 		}
 	}
-	slower(&every.Tickers, streams.Tickers, compareEvery)
-	slower(&every.Books, streams.Books, compareEvery)
+	slower(&every.Tickers, streams.Tickers, CompareEvery)
+	slower(&every.Books, streams.Books, CompareEvery)
 	slower(&every.Orders, streams.Account, time.Duration(p.Config.Stream.Lists))
 	slower(&every.Balances, streams.Account, time.Duration(p.Config.Stream.Lists))
 	poll := func(name string, every market.Duration, payer rest.Payer) rest.Poll {

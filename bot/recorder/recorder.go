@@ -21,6 +21,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/replay"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/exchange/stream"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
@@ -85,6 +86,8 @@ type recorder struct {
 	client  *rest.Client
 	catalog *market.Catalog
 	feed    *poll.Feed
+	stream  *stream.Feed // nil: everything is polled
+	on      *stream.Connection
 	writer  *recording.Writer
 	packing sync.WaitGroup // of its blocks
 
@@ -130,6 +133,10 @@ func (r *recorder) record(ctx context.Context) error {
 	defer beside.Wait()
 	defer stop()
 	beside.Go(func() { r.feed.Run(asking) })
+	if r.stream != nil {
+		beside.Go(func() { r.on.Run(asking) })
+		beside.Go(func() { r.stream.Run(asking) })
+	}
 	beside.Go(func() { r.keepTime(asking) })
 	flush := time.NewTicker(time.Duration(r.config.Record.Flush))
 	defer flush.Stop()

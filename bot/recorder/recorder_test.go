@@ -31,9 +31,35 @@ import (
 type direct struct {
 	ex *sandbox.Exchange
 
-	mu   sync.Mutex // guards everything below
-	lose int        // of so many requests, one gets no answer; 0: each gets one
-	rand *rand.Rand
+	mu     sync.Mutex // guards everything below
+	lose   int        // of so many requests, one gets no answer; 0: each gets one
+	rand   *rand.Rand
+	cables []*bottest.Cable
+	ended  sync.WaitGroup // of the cables
+}
+
+// cut cuts all sockets.
+func (d *direct) cut() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, c := range d.cables {
+		c.Cut()
+	}
+	d.cables = nil
+}
+
+// dial opens a socket in memory. A frame takes 20 ms.
+func (d *direct) dial(r *http.Request) (*http.Response, error) {
+	d.ended.Add(1)
+	answer, cable := bottest.DialCable(d.ex, r, func(_ bool, text []byte) ([]byte, time.Duration) {
+		return text, 20 * time.Millisecond
+	}, d.ended.Done)
+	if cable != nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.cables = append(d.cables, cable)
+	}
+	return answer, nil
 }
 
 // loses reports whether a request gets no answer.
@@ -46,6 +72,9 @@ func (d *direct) loses() bool {
 func (d *direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	if d.loses() {
 		return nil, errors.New("the connection broke")
+	}
+	if bottest.IsHandshake(r) {
+		return d.dial(r)
 	}
 	answer := httptest.NewRecorder()
 	d.ex.ServeHTTP(answer, r)
@@ -108,11 +137,16 @@ func recordsOf(t *testing.T, dir string) (all records, holes []recorded.Hole) {
 	return all, holes
 }
 
-// Each trade and each candle is recorded once, also where the exchange often does not answer.
+// Each trade and each candle is recorded once, also where the exchange often does not answer, and
+// where the stream breaks each 45 seconds.
 func TestARecordingHasWhatTheExchangeShows(t *testing.T) {
-	for seed := range uint64(3) {
-		if testing.Short() && seed != 1 {
+	for seed := range uint64(6) {
+		if testing.Short() && seed%3 != 1 {
 			continue // a seed costs seconds under the race detector
+		}
+		var changes []string
+		if seed >= 3 {
+			changes = []string{"stream.feed=stream"}
 		}
 		synctest.Test(t, func(t *testing.T) {
 			ex, err := sandbox.New(bottest.Exchange(seed))
@@ -129,10 +163,25 @@ func TestARecordingHasWhatTheExchangeShows(t *testing.T) {
 			time.AfterFunc(10*time.Second, func() {
 				way.mu.Lock()
 				defer way.mu.Unlock()
-				way.lose = int(seed) * 5 // seed 0: all is answered
+				way.lose = int(seed) % 3 * 5 // seeds 0 and 3: all is answered
 			})
-			report, err := Run(t.Context(), configOf(t, dir), zerolog.Nop(),
+			breaks := time.NewTicker(45 * time.Second)
+			breaking, calm := context.WithCancel(t.Context())
+			go func() {
+				for breaking.Err() == nil {
+					select {
+					case <-breaks.C:
+						way.cut()
+					case <-breaking.Done():
+					}
+				}
+			}()
+			report, err := Run(t.Context(), configOf(t, dir, changes...), zerolog.Nop(),
 				Options{Transport: way, For: 10 * time.Minute})
+			calm()
+			breaks.Stop()
+			way.cut()
+			way.ended.Wait()
 			require.NoError(t, err)
 
 			have, holes := recordsOf(t, dir)
@@ -148,6 +197,9 @@ func TestARecordingHasWhatTheExchangeShows(t *testing.T) {
 			require.NotEmpty(t, have.trades)
 			for i, trade := range have.trades {
 				trade.Market = want[i].Market
+				if seed >= 3 { // the stream tells nanoseconds, REST milliseconds
+					trade.Time -= trade.Time % market.Time(time.Millisecond)
+				}
 				require.Equal(t, want[i].Trade, trade)
 			}
 			require.GreaterOrEqual(t, len(have.candles), 8)

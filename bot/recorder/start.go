@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/replay"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/exchange/stream"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
@@ -33,7 +34,7 @@ func (r *recorder) open(ctx context.Context) (err error) {
 		err = r.learn(&listing)
 	}
 	if err == nil {
-		err = r.begin(ctx)
+		err = r.begin(ctx, access, ledger)
 	}
 	if err != nil {
 		r.client.Close()
@@ -72,7 +73,16 @@ func (r *recorder) learn(l *plan.Listing) (err error) {
 
 // polling lists the regular requests with their weight points.
 func (r *recorder) polling() (all rest.Plan) {
-	every := &r.config.Poll
+	every, streams := r.config.Poll, r.config.Stream.Section()
+	for _, of := range [...]struct {
+		span   *config.Span
+		stream bool
+	}{{&every.Tickers, streams.Streams(streams.Tickers)}, {&every.Books, streams.Streams(streams.Books)},
+		{&every.Trades, r.config.Stream.StreamsTrades()}} {
+		if *of.span > 0 && of.stream {
+			*of.span = max(*of.span, config.Span(plan.CompareEvery))
+		}
+	}
 	add := func(name string, period market.Duration, times int) {
 		weight := r.client.Weight(name)
 		all = append(all, rest.Poll{Name: name, Weight: times * cmp.Or(weight.All, weight.One), Every: period,
@@ -93,7 +103,7 @@ func (r *recorder) polling() (all rest.Plan) {
 }
 
 // begin opens the recording and the feed.
-func (r *recorder) begin(ctx context.Context) (err error) {
+func (r *recorder) begin(ctx context.Context, access *plan.Access, budget rest.Budget) (err error) {
 	c := &r.config.Record
 	intervals, err := c.Intervals()
 	if err != nil {
@@ -117,7 +127,15 @@ func (r *recorder) begin(ctx context.Context) (err error) {
 			s.Last = s.candles[n-1].Start
 		}
 	}
-	r.feed = poll.New(r.feedConfig()) // from the last of these candles on
+	polled := r.feedConfig() // from the last of these candles on
+	if streams := &r.config.Stream; streams.Any() {
+		polled.Out = make(chan market.Event, max(256, 4*len(polled.Tickers)))
+		if r.on, err = stream.New(access.Stream(r.client, budget, false, r.log)); err != nil {
+			return err
+		}
+		r.stream = plan.Streamed(streams.Section(), streams.StreamsTrades(), &polled, r.on)
+	}
+	r.feed = poll.New(polled)
 	dir := filepath.Join(c.Folder, folder.RecordingFolder)
 	r.writer, err = recording.Open(dir, recording.Options{Catalog: r.catalog, Limit: c.LimitMB << 20,
 		Aside: r.packing.Go})

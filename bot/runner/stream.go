@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -39,42 +40,11 @@ func (r *runner) openStreams(polled *poll.Config) error {
 		return err
 	}
 	polled.Out = make(chan market.Event, max(256, 4*len(polled.Tickers)))
-	config := stream.FeedConfig{On: on, Data: polled.Data, Catalog: polled.Catalog, Log: r.log, Out: polled.Out,
-		Depth: polled.Depth, TickerEvery: polled.TickerEvery, BookEvery: polled.BookEvery, Stale: polled.Stale}
-	if section.Streams(section.Tickers) {
-		config.Tickers, polled.Tickers = polled.Tickers, nil
-	}
-	if section.Streams(section.Books) {
-		config.Books, polled.Books = polled.Books, nil
-	}
-	if section.Streams(section.Candles) {
-		for _, s := range polled.Series {
-			config.Series = append(config.Series, stream.Series{Market: s.Market, Interval: s.Interval})
-		}
-	}
-	r.streams = &streams{on: on, feed: stream.NewFeed(config)}
-	if len(config.Series) > 0 {
-		polled.Data, polled.News = streamedCandles{polled.Data, r.streams.feed}, r.streams.feed.News()
-		polled.Final = func(m market.ID, interval market.Interval, start market.Time) bool {
-			return r.streams.feed.Final(stream.Series{Market: m, Interval: interval}, start)
-		}
-	}
+	r.streams = &streams{on: on, feed: plan.Streamed(section, false, polled, on)}
 	if hears {
 		r.streams.notices = stream.NewNotices(on, r.plan.Catalog, r.client.Now, r.log)
 	}
 	return nil
-}
-
-// streamedCandles is market data whose candles come from the stream.
-type streamedCandles struct {
-	exchange.MarketData
-	feed *stream.Feed
-}
-
-// Candles implements exchange.MarketData.
-func (s streamedCandles) Candles(ctx context.Context, m *market.Market, interval market.Interval,
-	start, end market.Time, limit int, dst []market.Candle) ([]market.Candle, error) {
-	return s.feed.Candles(ctx, m, interval, start, end, limit, dst)
 }
 
 // run runs the stream until ctx ends.
