@@ -44,8 +44,8 @@ func ProfitOf(report *books.ProfitReport, trades *books.TradeList, curve *books.
 		g := &report.Groups[i]
 		groups.Rows = append(groups.Rows, row(left(g.Name), signed("", books.Brief(g.Realised)),
 			signed("", books.Brief(g.Unrealised)), text(books.Brief(g.Fees)), text(books.Brief(g.Turnover)),
-			text(fmt.Sprint(g.Trips)), text(fmt.Sprint(g.Won)), text(books.Brief(g.Flows)), signed("", percent(g.Return)),
-			text(percent(g.Drawdown))))
+			text(fmt.Sprint(g.Trips)), text(fmt.Sprint(g.Won)), text(books.Brief(g.Flows)),
+			signed("", percent(g.Return)), text(percent(g.Drawdown))))
 	}
 	view.Tables = []Table{groups, tradeTable(trades, zone)}
 	return view, nil
@@ -59,8 +59,9 @@ func tradeTable(list *books.TradeList, zone *time.Location) Table {
 	for i := len(list.Trades) - 1; i >= 0 && len(t.Rows) < 200; i-- {
 		one := &list.Trades[i]
 		number := Cell{Text: fmt.Sprint(one.Order), Path: fmt.Sprintf("/order?order=%d", one.Order), Class: "left"}
+		margin := max(one.ExitedMS-one.EnteredMS, 3_600_000)
 		market := Cell{Text: one.Market, Path: fmt.Sprintf("/market?market=%s&from=%d&to=%d", escapeQuery(one.Market),
-			one.EnteredMS-max(one.ExitedMS-one.EnteredMS, 3_600_000), one.ExitedMS+max(one.ExitedMS-one.EnteredMS, 3_600_000))}
+			one.EnteredMS-margin, one.ExitedMS+margin)}
 		t.Rows = append(t.Rows, row(number, left(one.Strategy), market, text(moment(one.EnteredMS, zone)),
 			text(age(one.EnteredMS, one.ExitedMS)), text(one.Amount), text(books.Brief(one.Entry)),
 			text(books.Brief(one.Exit)), text(books.Brief(one.Fees)), signed("", books.Brief(one.Profit)),

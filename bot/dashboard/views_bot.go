@@ -116,8 +116,7 @@ func OverviewOf(d *Documents) (*Sections, error) {
 	view.Tables = []Table{strategyTable(d), positionTable(d.Positions), feedTable(s, d.NowMS)}
 	for _, one := range s.Strategies {
 		if one.State == operator.Halted {
-			view.acts = append(view.acts, Act{Title: "Resume " + one.Name, Do: "resume", Strategy: one.Name, Name: one.Name,
-				Says: "The strategy trades again."})
+			view.acts = append(view.acts, resumeOf(one.Name, "The strategy trades again."))
 			continue
 		}
 		view.acts = append(view.acts, Act{Title: "Halt " + one.Name, Do: "halt", Strategy: one.Name, Name: one.Name,
@@ -125,6 +124,11 @@ func OverviewOf(d *Documents) (*Sections, error) {
 	}
 	view.acts = append(view.acts, allActs()...)
 	return view, nil
+}
+
+// resumeOf is the command that lifts the halt of a strategy.
+func resumeOf(strategy, says string) Act {
+	return Act{Title: "Resume " + strategy, Do: "resume", Strategy: strategy, Name: strategy, Says: says}
 }
 
 // allActs are the commands over all strategies.
@@ -318,7 +322,7 @@ func standing(o *operator.Order) string {
 	switch {
 	case o.InFlight != "" && !o.Waits || o.State == "unknown":
 		return "unresolved"
-	case slices.Contains([]string{"filled", "canceled", "rejected", "expired", "absent"}, o.State):
+	case slices.Contains([]string{"filled", "canceled", "rejected", "expired"}, o.State):
 		return "closed"
 	}
 	return "open"
@@ -364,7 +368,8 @@ func StoryPage(s *operator.Story, zone *time.Location) *StoryView {
 	for _, step := range s.Steps {
 		view.Steps = append(view.Steps, StoryStep{moment(step.AtMS, zone), step.Kind, step.Lines})
 		for _, f := range step.Risk {
-			figures.Rows = append(figures.Rows, row(left(f.Name), text(f.Before), text(f.After), text(cmp.Or(f.Limit, "–"))))
+			figures.Rows = append(figures.Rows, row(left(f.Name), text(f.Before), text(f.After),
+				text(cmp.Or(f.Limit, "–"))))
 		}
 	}
 	view.Tables = []Table{figures}

@@ -55,8 +55,9 @@ const (
 
 // Clip is the candles of a range, merged so that no more than columns of them are left.
 func (m *Market) Clip(r Range, columns int) []Candle {
-	from, _ := slices.BinarySearchFunc(m.Candles, r.FromMS, func(c Candle, at int64) int { return cmp.Compare(c.StartMS, at) })
-	to, _ := slices.BinarySearchFunc(m.Candles, r.ToMS, func(c Candle, at int64) int { return cmp.Compare(c.StartMS, at) })
+	byStart := func(c Candle, at int64) int { return cmp.Compare(c.StartMS, at) }
+	from, _ := slices.BinarySearchFunc(m.Candles, r.FromMS, byStart)
+	to, _ := slices.BinarySearchFunc(m.Candles, r.ToMS, byStart)
 	if to <= from {
 		return nil
 	}
@@ -172,7 +173,8 @@ func (m *Market) resting(r Range) (layers []chart.Layer) {
 
 // marks draws the fills of a range.
 func (m *Market) marks(r Range) (layers []chart.Layer) {
-	from, _ := slices.BinarySearchFunc(m.Fills, r.FromMS, func(f FillMark, at int64) int { return cmp.Compare(f.AtMS, at) })
+	byTime := func(f FillMark, at int64) int { return cmp.Compare(f.AtMS, at) }
+	from, _ := slices.BinarySearchFunc(m.Fills, r.FromMS, byTime)
 	var buys, sells []chart.Point
 	for _, f := range m.Fills[from:] {
 		if f.AtMS >= r.ToMS {
@@ -186,10 +188,11 @@ func (m *Market) marks(r Range) (layers []chart.Layer) {
 		}
 	}
 	if len(buys) > 0 {
-		layers = append(layers, chart.Marks{Name: "bought", Role: chart.Main, Shape: chart.Rising, Size: 9, Points: buys})
+		layers = append(layers, chart.Marks{Name: "bought", Shape: chart.Rising, Size: 9, Points: buys})
 	}
 	if len(sells) > 0 {
-		layers = append(layers, chart.Marks{Name: "sold", Role: chart.Third, Shape: chart.Falling, Size: 9, Points: sells})
+		layers = append(layers, chart.Marks{Name: "sold", Role: chart.Third, Shape: chart.Falling, Size: 9,
+			Points: sells})
 	}
 	return layers
 }

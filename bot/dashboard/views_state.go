@@ -24,7 +24,7 @@ func RiskOf(s *operator.Status, limits []Limit, zone *time.Location) *Sections {
 		id := "limit/" + l.Scope + "/" + l.Name + "/"
 		part := Cell{ID: id + "part", Text: "–"}
 		if l.Part >= 0 {
-			part = Cell{ID: id + "part", Text: fmt.Sprintf("%.0f %%", l.Part*100), Part: int(min(l.Part, 1) * 100), Bar: true}
+			part.Text, part.Part, part.Bar = fmt.Sprintf("%.0f %%", l.Part*100), int(min(l.Part, 1)*100), true
 		}
 		if l.Part >= 0.9 {
 			part.Class = "bad"
@@ -37,8 +37,8 @@ func RiskOf(s *operator.Status, limits []Limit, zone *time.Location) *Sections {
 	for _, one := range s.Strategies {
 		if one.State == operator.Halted {
 			halts.Rows = append(halts.Rows, row(left(one.Name), text(moment(one.HaltedMS, zone)), left(one.Reason)))
-			view.acts = append(view.acts, Act{Title: "Resume " + one.Name, Do: "resume", Strategy: one.Name, Name: one.Name,
-				Says: "The strategy trades again. The reason of the halt was: " + cmp.Or(one.Reason, "none")})
+			view.acts = append(view.acts, resumeOf(one.Name,
+				"The strategy trades again. The reason of the halt was: "+cmp.Or(one.Reason, "none")))
 		}
 	}
 	view.Tables = []Table{halts, use}
