@@ -35,13 +35,13 @@ type site struct {
 	dead  bool // events answer 503, as while the bot is gone
 	cells map[string]string
 	now   chan struct{} // closed when cells or dead change
-	acted []string
+	acted chan string   // what was posted
 }
 
 func newSite(t *testing.T) *site {
 	pages, err := NewPages()
 	require.NoError(t, err)
-	s := &site{pages: pages, docs: madeUp(), now: make(chan struct{}), cells: map[string]string{}}
+	s := &site{pages: pages, docs: madeUp(), now: make(chan struct{}), acted: make(chan string, 10), cells: map[string]string{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/dashboard.css", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css")
@@ -97,9 +97,7 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *site) act(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.acted = append(s.acted, r.PathValue("do")+" "+r.FormValue("strategy")+" "+r.FormValue("name"))
+	s.acted <- r.PathValue("do") + " " + r.FormValue("strategy") + " " + r.FormValue("name")
 	http.Redirect(w, r, "/b/demo/", http.StatusSeeOther)
 }
 
@@ -309,16 +307,19 @@ func (v *viewer) picture(path string, width int64) {
 
 func actsAskForTheName(v *viewer, s *site) {
 	v.visit(s.URL + "/b/demo/")
+	of[bool](v, `(document.querySelectorAll("details").forEach(d => d.open = true), true)`)
 	form := `document.querySelector('form[action="/b/demo/act/flatten"]')`
-	of[bool](v, form+`.querySelector("button").click() || true`)
+	of[bool](v, `(`+form+`.querySelector("button").click(), true)`)
 	require.False(v, of[bool](v, form+`.checkValidity()`)) // nothing is typed
-	require.Empty(v, s.acted)
-	of[bool](v, form+`.name.valueOf() !== 0 && (`+form+`.querySelector("[name=name]").value = "demo", true)`)
-	of[bool](v, `(window.before = true, `+form+`.querySelector("button").click(), true)`)
-	v.becomes(`!window.before && document.documentElement.dataset.ready === "yes"`)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	require.Equal(v, []string{"flatten  demo"}, s.acted)
+	require.Empty(v, s.acted, "posted without the name")
+	of[bool](v, `(`+form+`.querySelector("[name=name]").value = "demo", true)`)
+	of[bool](v, `(setTimeout(() => `+form+`.querySelector("button").click()), true)`)
+	select {
+	case acted := <-s.acted:
+		require.Equal(v, "flatten  demo", acted)
+	case <-v.ctx.Done():
+		require.Fail(v, "the form was not posted")
+	}
 }
 
 func zoomsByButtonAndDrag(v *viewer, s *site) {

@@ -10,8 +10,14 @@ import (
 	"github.com/tidemark-trading/tidemark/chart"
 )
 
-// hostile is a name that would run a script if it were written as it is.
-const hostile = `<img src=x onerror="hacked=1"><script>hacked=1</script>`
+// hostile returns a name that would run a script if it were written as it is; for pictures, a
+// harmless one.
+func hostile() string {
+	if *pictures != "" {
+		return "stop"
+	}
+	return `<img src=x onerror="hacked=1"><script>hacked=1</script>`
+}
 
 const madeUpNow = int64(1_795_000_000_000)
 
@@ -22,7 +28,7 @@ func madeUp() *Documents {
 		PID: 4711, SinceMS: madeUpNow - 90_000_000, Currency: "EUR", Equity: "10118.42", DayResult: "37.55",
 		Exposure: "2381.07", Drawdown: "0.0132", OpenOrders: 2, JournalEntries: 18_231, RoundTripMS: 21, ClockOffsetMS: -4,
 		Strategies: []operator.StrategyStatus{{Name: "trend", State: operator.Trading, OpenOrders: 1},
-			{Name: "maker", State: operator.Halted, Reason: "largest loss of a day: 51.20 of 50 EUR " + hostile,
+			{Name: "maker", State: operator.Halted, Reason: "largest loss of a day: 51.20 of 50 EUR " + hostile(),
 				HaltedMS: madeUpNow - 7_200_000, OpenOrders: 1}},
 		Feeds: []operator.Feed{{Feed: "candles BTC-EUR 5m", LastMS: madeUpNow - 4_000},
 			{Feed: "ticker ETH-EUR", LastMS: madeUpNow - 900}},
@@ -37,7 +43,7 @@ func madeUp() *Documents {
 			State: state, Amount: "0.02501", Price: "91500", Filled: "0", Fee: "0", Tag: "entry",
 			CreatedMS: madeUpNow - 9_000_000}
 		if state == "awaitingTrigger" {
-			o.Side, o.Type, o.Price, o.Trigger, o.Tag = "sell", "stopLoss", "", "90100", hostile
+			o.Side, o.Type, o.Price, o.Trigger, o.Tag = "sell", "stopLoss", "", "90100", hostile()
 		}
 		d.Orders.Orders = append(d.Orders.Orders, o)
 	}
@@ -98,7 +104,7 @@ func plotted(plots []Plot, at int64, price float64, candles int) []Plot {
 func madeUpStory() *operator.Story {
 	return &operator.Story{Order: madeUp().Orders.Orders[4], Steps: []operator.Step{
 		{Number: 41, AtMS: madeUpNow - 9_000_000, Kind: "intent", Lines: []string{"trend asked for it on the candle of 09:30",
-			"tag: " + hostile}, Risk: []operator.Figure{{Name: "exposure", Before: "0", After: "2288.41", Limit: "5000"}}},
+			"tag: " + hostile()}, Risk: []operator.Figure{{Name: "exposure", Before: "0", After: "2288.41", Limit: "5000"}}},
 		{Number: 42, AtMS: madeUpNow - 8_999_000, Kind: "outcome", Lines: []string{"the exchange took it after 21 ms"}}}}
 }
 
@@ -117,7 +123,7 @@ func madeUpProfit() (*books.ProfitReport, *books.TradeList) {
 			Amount: "0.02501", Entry: "92411.2", Exit: "92931.7", Fees: "1.1521", Currency: "EUR", Reason: "target",
 			Profit: fmt.Sprintf("%.2f", 21*math.Cos(float64(i)*1.3))})
 	}
-	t.Trades[3].Reason = hostile
+	t.Trades[3].Reason = hostile()
 	return r, t
 }
 
@@ -125,7 +131,7 @@ func madeUpLimits() []Limit {
 	return []Limit{{"largest exposure", "account", "2381.07", "5000", "2618.93", 0.476},
 		{"largest drawdown", "account", "1.32 %", "5 %", "3.68 %", 0.264},
 		{"largest loss of a day", "strategy maker", "51.20", "50", "0", 1.02},
-		{"orders a minute", "strategy trend", "2", "20", "18", 0.1}, {hostile, "strategy trend", "–", "–", "–", -1}}
+		{"orders a minute", "strategy trend", "2", "20", "18", 0.1}, {hostile(), "strategy trend", "–", "–", "–", -1}}
 }
 
 func madeUpJournal() (rows []JournalRow) {
@@ -133,7 +139,7 @@ func madeUpJournal() (rows []JournalRow) {
 		rows = append(rows, JournalRow{Number: uint64(18_231 - i), AtMS: madeUpNow - int64(i)*61_000, Kind: "report",
 			Strategy: "trend", Market: "BTC-EUR", Order: int64(40 - i), Lines: []string{"the exchange filled 0.0100 @ 92411"}})
 	}
-	rows[2].Kind, rows[2].Strategy, rows[2].Lines = "refusal", hostile, []string{"above the limit " + hostile}
+	rows[2].Kind, rows[2].Strategy, rows[2].Lines = "refusal", hostile(), []string{"above the limit " + hostile()}
 	return rows
 }
 
@@ -141,5 +147,5 @@ func madeUpSystem(d *Documents) *System {
 	return &System{Status: d.Status, FreeDisk: "41.2 GB", FileSize: "12.4 MB", BackupMS: madeUpNow - 30_000_000,
 		NowMS: madeUpNow, Zone: time.UTC, Checks: []Check{{"config", "ok", "read and valid", ""},
 			{"clock", "ok", "4 ms behind the exchange", ""},
-			{"disk", "warn", "41.2 GB are free " + hostile, "keep 50 GB free"}}}
+			{"disk", "warn", "41.2 GB are free " + hostile(), "keep 50 GB free"}}}
 }

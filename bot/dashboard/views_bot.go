@@ -46,6 +46,16 @@ type TableAt struct {
 // With is the argument of the template of a table.
 func (p *Page) With(t Table) TableAt { return TableAt{p.Base, t} }
 
+// HeadClass is the class of the title of a column: titles of texts stand left, as the texts do.
+func (t TableAt) HeadClass(column int) string {
+	for _, row := range t.Table.Rows {
+		if strings.HasPrefix(row.Cells[column].Class, "left") {
+			return "left"
+		}
+	}
+	return ""
+}
+
 // Acts are the forms of the page.
 func (s *Sections) Acts(p *Page) []Act {
 	acts := slices.Clone(s.acts)
@@ -186,10 +196,10 @@ func strategyTable(d *Documents) Table {
 		Head: []string{"Strategy", "State", "Positions", "Profit", "Open orders", "Last refusal"}}
 	for _, s := range d.Status.Strategies {
 		id := "strategy/" + s.Name + "/"
-		state := live(id+"state", s.State)
+		state := Cell{ID: id + "state", Text: s.State, Class: "left"}
 		if s.Reason != "" {
 			state.Text += ": " + s.Reason
-			state.Class = "bad"
+			state.Class = "left bad"
 		}
 		held, profit := holdings(d.Positions, s.Name)
 		t.Rows = append(t.Rows, row(left(s.Name), state, live(id+"positions", held), signed(id+"profit", profit),
@@ -337,7 +347,7 @@ func orderRow(o *operator.Order, zone *time.Location) Row {
 	id := fmt.Sprintf("order/%d/", o.Number)
 	return row(Cell{Text: fmt.Sprint(o.Number), Path: fmt.Sprintf("/order?order=%d", o.Number), Class: "left"},
 		left(o.Strategy), text(o.Market), left(o.Terms()), live(id+"state", o.StateText()), live(id+"filled", o.Filled),
-		live(id+"fee", books.Brief(o.Fee)), text(o.Tag), live(id+"updated", moment(o.Updated(), zone)))
+		live(id+"fee", books.Brief(o.Fee)), left(o.Tag), live(id+"updated", moment(o.Updated(), zone)))
 }
 
 // StoryView is the page of one order.
