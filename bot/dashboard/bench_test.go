@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkZoom draws ranges of a market with a million candles and 10,000 fills. The goal is 150 ms
-// for a range. The floor reads the candles of the range once.
+// BenchmarkZoom draws ranges of a market with a million candles and 10,000 fills. The goal is
+// 150 ms for a range. The floor reads the candles of the range once.
 func BenchmarkZoom(b *testing.B) {
 	m := marketOfSize(1_000_000, 10_000)
 	begin, end := m.Candles[0].StartMS, m.Candles[len(m.Candles)-1].StartMS+m.IntervalMS

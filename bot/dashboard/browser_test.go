@@ -41,7 +41,8 @@ type site struct {
 func newSite(t *testing.T) *site {
 	pages, err := NewPages()
 	require.NoError(t, err)
-	s := &site{pages: pages, docs: madeUp(), now: make(chan struct{}), acted: make(chan string, 10), cells: map[string]string{}}
+	s := &site{pages: pages, docs: madeUp(), now: make(chan struct{}), acted: make(chan string, 10),
+		cells: map[string]string{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/dashboard.css", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css")

@@ -25,8 +25,10 @@ const madeUpNow = int64(1_795_000_000_000)
 func madeUp() *Documents {
 	d := &Documents{NowMS: madeUpNow, Zone: time.UTC}
 	d.Status = &operator.Status{State: operator.Trading, Exchange: "bitvavo", Mode: "paper", Version: "dev", Run: "r-1",
-		PID: 4711, SinceMS: madeUpNow - 90_000_000, Currency: "EUR", Equity: "10118.42", DayResult: "37.55",
-		Exposure: "2381.07", Drawdown: "0.0132", OpenOrders: 2, JournalEntries: 18_231, RoundTripMS: 21, ClockOffsetMS: -4,
+		PID: 4711, SinceMS: madeUpNow - 90_000_000,
+		Currency: "EUR", Equity: "10118.42", DayResult: "37.55",
+		Exposure: "2381.07", Drawdown: "0.0132", OpenOrders: 2, JournalEntries: 18_231, RoundTripMS: 21,
+		ClockOffsetMS: -4,
 		Strategies: []operator.StrategyStatus{{Name: "trend", State: operator.Trading, OpenOrders: 1},
 			{Name: "maker", State: operator.Halted, Reason: "largest loss of a day: 51.20 of 50 EUR " + hostile(),
 				HaltedMS: madeUpNow - 7_200_000, OpenOrders: 1}},
@@ -103,9 +105,11 @@ func plotted(plots []Plot, at int64, price float64, candles int) []Plot {
 
 func madeUpStory() *operator.Story {
 	return &operator.Story{Order: madeUp().Orders.Orders[4], Steps: []operator.Step{
-		{Number: 41, AtMS: madeUpNow - 9_000_000, Kind: "intent", Lines: []string{"trend asked for it on the candle of 09:30",
-			"tag: " + hostile()}, Risk: []operator.Figure{{Name: "exposure", Before: "0", After: "2288.41", Limit: "5000"}}},
-		{Number: 42, AtMS: madeUpNow - 8_999_000, Kind: "outcome", Lines: []string{"the exchange took it after 21 ms"}}}}
+		{Number: 41, AtMS: madeUpNow - 9_000_000, Kind: "intent",
+			Lines: []string{"trend asked for it on the candle of 09:30", "tag: " + hostile()},
+			Risk:  []operator.Figure{{Name: "exposure", Before: "0", After: "2288.41", Limit: "5000"}}},
+		{Number: 42, AtMS: madeUpNow - 8_999_000, Kind: "outcome",
+			Lines: []string{"the exchange took it after 21 ms"}}}}
 }
 
 func madeUpProfit() (*books.ProfitReport, *books.TradeList) {
@@ -115,7 +119,8 @@ func madeUpProfit() (*books.ProfitReport, *books.TradeList) {
 			Fall: "133.2"}}
 	t := &books.TradeList{Zone: "Europe/Berlin"}
 	for i := range 12 {
-		r.Groups = append(r.Groups, books.Earned{Name: fmt.Sprintf("2026-11-%02d", 6+i), Turnover: "4812.2", Fees: "1.05",
+		r.Groups = append(r.Groups, books.Earned{Name: fmt.Sprintf("2026-11-%02d", 6+i), Turnover: "4812.2",
+			Fees:     "1.05",
 			Realised: fmt.Sprintf("%.2f", 40*math.Sin(float64(i)*1.1)), Unrealised: "2.9", Flows: "0", Trips: 3, Won: 2,
 			Return: &gain, Drawdown: &fall})
 		t.Trades = append(t.Trades, books.Trade{Order: int64(i + 20), Strategy: "trend", Market: "BTC-EUR",
@@ -137,7 +142,8 @@ func madeUpLimits() []Limit {
 func madeUpJournal() (rows []JournalRow) {
 	for i := range 25 {
 		rows = append(rows, JournalRow{Number: uint64(18_231 - i), AtMS: madeUpNow - int64(i)*61_000, Kind: "report",
-			Strategy: "trend", Market: "BTC-EUR", Order: int64(40 - i), Lines: []string{"the exchange filled 0.0100 @ 92411"}})
+			Strategy: "trend", Market: "BTC-EUR", Order: int64(40 - i),
+			Lines: []string{"the exchange filled 0.0100 @ 92411"}})
 	}
 	rows[2].Kind, rows[2].Strategy, rows[2].Lines = "refusal", hostile(), []string{"above the limit " + hostile()}
 	return rows

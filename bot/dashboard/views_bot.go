@@ -370,7 +370,8 @@ func StoryPage(s *operator.Story, zone *time.Location) *StoryView {
 	view.Cards = []Card{
 		{"Order", text(fmt.Sprint(o.Number)), text(o.Strategy + " " + o.Market)},
 		{"State", live(fmt.Sprintf("order/%d/state", o.Number), o.StateText()), text(moment(o.Updated(), zone))},
-		{"Filled", live(fmt.Sprintf("order/%d/filled", o.Number), o.Filled), text("for " + books.Brief(o.FilledQuote))},
+		{"Filled", live(fmt.Sprintf("order/%d/filled", o.Number), o.Filled),
+			text("for " + cmp.Or(books.Brief(o.FilledQuote), "0"))},
 		{"Terms", text(o.Terms()), text(cmp.Or(o.Tag, "no tag"))},
 	}
 	figures := Table{Title: "Checks of the risk gate", Empty: "The journal has no figures of the risk gate.",
