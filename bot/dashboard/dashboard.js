@@ -32,7 +32,7 @@
 		source.addEventListener("lost", () => { lost.hidden = false; });
 		source.onerror = () => {
 			lost.hidden = false;
-			if (source.readyState === EventSource.CLOSED) { setTimeout(listen, 3000); }
+			if (source.readyState === EventSource.CLOSED) { setTimeout(listen, 1000); }
 		};
 		addEventListener("pagehide", () => source.close());
 	}
