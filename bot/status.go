@@ -69,7 +69,8 @@ func printStatus(w io.Writer, s *operator.Status) error {
 	}
 	line("journal", "%d entries%s", s.JournalEntries, stampText(s, s.AsOfMS))
 	if s.JournalSinceMS != 0 {
-		line("state file", "%.1f MB, its journal begins %s", float64(s.StateBytes)/1e6, operator.ClockOf(s.JournalSinceMS))
+		line("state file", "%.1f MB, its journal begins %s", float64(s.StateBytes)/1e6,
+			operator.ClockOf(s.JournalSinceMS))
 	}
 	return table.Flush()
 }

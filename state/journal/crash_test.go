@@ -50,7 +50,7 @@ func TestAPowerCutInATrimLeavesOneCommitOrTheNext(t *testing.T) {
 		l := &fileLife{t: t, s: botStore(t), chance: rand.New(rand.NewPCG(seed+1, 1)), seed: seed + 1}
 		l.s.db.NoSync = true
 		l.b = l.s.NewBatch()
-		for l.last < 5*segmentEntries/2 {
+		for l.last < 4*segmentEntries { // six blocks at least
 			for range 60 {
 				l.add()
 			}
@@ -58,7 +58,7 @@ func TestAPowerCutInATrimLeavesOneCommitOrTheNext(t *testing.T) {
 			require.NoError(t, l.s.Commit(l.b))
 		}
 		l.s.db.NoSync = false
-		for range 4 {
+		for range 3 {
 			l.before = market.Time(l.cut) * 1000
 			l.commit()
 			require.NotZero(t, l.s.Trimmed().Entries, "seed %d", l.seed)
