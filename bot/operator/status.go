@@ -57,7 +57,9 @@ type Status struct {
 	Feeds          []Feed         `json:"feeds,omitempty"`
 	ClockOffsetMS  int64          `json:"clock_offset_ms"` // of the exchange's clock ahead of this machine's
 	RoundTripMS    float64        `json:"round_trip_ms,omitempty"`
-	JournalEntries uint64         `json:"journal_entries"`
+	JournalEntries uint64         `json:"journal_entries"`            // ever written
+	JournalSinceMS int64          `json:"journal_since_ms,omitempty"` // oldest entry that bot.keep and compact left; 0: none
+	StateBytes     int64          `json:"state_bytes,omitempty"`      // of the state file
 }
 
 // StrategyStatus is the status of a strategy.
@@ -155,7 +157,14 @@ func (s *Status) FromStore(store *journal.Store) (err error) {
 		last := &runs[len(runs)-1]
 		s.Run, s.Version, s.SinceMS, s.Currency = last.Run.String(), last.Version, last.At.Millis(), last.Currency
 	}
-	s.JournalEntries, err = store.LastNumber()
+	if s.JournalEntries, err = store.LastNumber(); err != nil {
+		return err
+	}
+	reach, err := store.Reach()
+	s.StateBytes = reach.Bytes
+	if reach.First > 0 {
+		s.JournalSinceMS = reach.Since.Millis()
+	}
 	return err
 }
 

@@ -22,7 +22,7 @@ const (
 	maxLogKeep  = 10_000  // files
 	minLists    = 10 * time.Second
 	maxLists    = time.Hour // what no event tells stays unknown so long
-	minKeep     = 24 * time.Hour
+	minKeep     = 7 * 24 * time.Hour
 	minStop     = time.Second // orders are not cancelled in less
 )
 
@@ -50,7 +50,7 @@ func (p *Live) checkBounds() error {
 			p.Config.Bot.RecordMB))
 	}
 	if keep := time.Duration(p.Config.Bot.Keep); keep > 0 && keep < minKeep {
-		return config.At([]string{"bot", "keep"}, fmt.Errorf("%s is less than a day, in which the exchange may still "+
+		return config.At([]string{"bot", "keep"}, fmt.Errorf("%s is less than 7 days, in which the exchange may still "+
 			"tell of an ended order; 0s keeps everything", keep))
 	}
 	if bot := &p.Config.Bot; bot.LogMB < 1 || bot.LogMB > maxLogMB {

@@ -90,7 +90,7 @@ func TestSettingsThatCannotBeMeantAreRefusedWithTheirPlace(t *testing.T) {
 			"endpoint",
 		"exchange.window=0s":           "exchange.window: is 0; leave it out for the default",
 		"bot.stop_within=10ms":         "bot.stop_within: 10ms is less than 1s",
-		"bot.keep=12h":                 "bot.keep: 12h0m0s is less than a day",
+		"bot.keep=6d":                  "bot.keep: 144h0m0s is less than 7 days",
 		"bot.keep=3x":                  "bot.keep: \"3x\" is no duration",
 		"bot.log_mb=0":                 "bot.log_mb: 0 is not in 1 to",
 		"bot.log_keep=0":               "bot.log_keep: 0 is not in 1 to",

@@ -135,6 +135,7 @@ func TestTheFileOfABotThatKeepsLittleStopsGrowing(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Tiers = nil // no fees, or the money would not last
 			c.Budget = door.Budget{PerKey: -1, PerIP: -1}
+			c.Retention = sandbox.Retention{Orders: 1e6, Trades: 1e6, Candles: 10, Transactions: 1e6}
 		})
 		s.config = busyBot()
 		s.everySet = []config.Override{{Path: []string{"poll", "tickers"}, Text: "2s"},

@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -93,6 +94,7 @@ func (m *metrics) attach(r *runner) {
 	m.function("queue_events", "Events of the feeds that wait for the loop.", nil,
 		func() float64 { return float64(len(r.events())) })
 	m.attachTwin(r)
+	m.attachState(r)
 	m.attachStreams(r.streams)
 	m.attachOrders(r)
 	for feed, name := range feedNames {
@@ -113,6 +115,23 @@ func (m *metrics) attach(r *runner) {
 		m.function("banned", "1 while the exchange answers nothing.", budget,
 			func() float64 { return truth(r.ledger.BannedUntil(payer) != 0) })
 	}
+}
+
+// attachState registers the metrics of the state file.
+func (m *metrics) attachState(r *runner) {
+	figure := func(of func(reach *journal.Reach) float64) func() float64 {
+		return func() float64 {
+			reach, err := r.store.Reach()
+			if err != nil || reach.First == 0 {
+				return math.NaN()
+			}
+			return of(&reach)
+		}
+	}
+	m.function("state_bytes", "Size of the state file.", nil,
+		figure(func(reach *journal.Reach) float64 { return float64(reach.Bytes) }))
+	m.function("journal_begin_timestamp_seconds", "Time of the oldest journal entry that bot.keep has left.", nil,
+		figure(func(reach *journal.Reach) float64 { return float64(reach.Since.Millis()) / 1000 }))
 }
 
 // attachStreams registers the metrics of the stream, where there is one.

@@ -43,6 +43,29 @@ func TestAPowerCutLeavesOneCommitOrTheNext(t *testing.T) {
 	}
 }
 
+// A commit that also trims is whole or not there, like any other. The life below has so many old
+// entries that each of its commits removes a block of them.
+func TestAPowerCutInATrimLeavesOneCommitOrTheNext(t *testing.T) {
+	for seed := range uint64(*powerCuts) {
+		l := &fileLife{t: t, s: botStore(t), chance: rand.New(rand.NewPCG(seed+1, 1)), seed: seed + 1}
+		l.s.db.NoSync = true
+		l.b = l.s.NewBatch()
+		for l.last < 4*segmentEntries { // six blocks at least
+			for range 60 {
+				l.add()
+			}
+			l.cut++
+			require.NoError(t, l.s.Commit(l.b))
+		}
+		l.s.db.NoSync = false
+		for range 3 {
+			l.before = market.Time(l.cut) * 1000
+			l.commit()
+			require.NotZero(t, l.s.Trimmed().Entries, "seed %d", l.seed)
+		}
+	}
+}
+
 // fileLife is a state file to which random batches are committed.
 type fileLife struct {
 	t      *testing.T
@@ -53,6 +76,7 @@ type fileLife struct {
 	last   market.OrderID
 	open   []*state.Order
 	cut    int
+	before market.Time // of a Trim with each commit; 0: none
 }
 
 // commit commits a random batch and looks at what a power cut would have left.
@@ -60,6 +84,9 @@ func (l *fileLife) commit() {
 	before, told := l.image(), tables(l.t, l.s)
 	for range 1 + l.chance.IntN(1<<l.chance.IntN(6)) {
 		l.add()
+	}
+	if l.before != 0 {
+		l.b.Trim(l.before)
 	}
 	require.NoError(l.t, l.s.Commit(l.b))
 	after, tell := l.image(), tables(l.t, l.s)

@@ -23,6 +23,13 @@ import (
 // killed.
 const killedWriter = "TIDEMARK_TEST_KILLED_WRITER"
 
+// writerTrims, if it is set, lets the writer remove with each commit what is older than the latest
+// keptByWriter orders.
+const (
+	writerTrims  = "TIDEMARK_TEST_WRITER_TRIMS"
+	keptByWriter = 200
+)
+
 // TestMain runs the tests, or in a child process the writer that a test kills. A goroutine that
 // outlives the tests fails them.
 func TestMain(m *testing.M) {
@@ -63,12 +70,10 @@ func writeUntilKilled(path string, out io.Writer) error {
 	}
 	for b := s.NewBatch(); ; {
 		last++
-		o := ownOrder(last)
-		b.Journal(market.Time(last), intentOf(o))
-		f := fillOf(o, 1, 100, market.Time(last))
-		o.State, o.FilledAmount, o.AmountRemaining = state.Filled, 100, 0
-		b.Order(o)
-		b.Event(&market.Event{At: market.Time(last), Kind: market.KindFill, Fills: []market.Fill{f}})
+		writeOrder(b, last)
+		if os.Getenv(writerTrims) != "" {
+			b.Trim(market.Time(last - keptByWriter))
+		}
 		if err := s.Commit(b); err != nil {
 			return err
 		}
@@ -78,11 +83,21 @@ func writeUntilKilled(path string, out io.Writer) error {
 	}
 }
 
+// writeOrder notes the whole life of an order, in two entries.
+func writeOrder(b *Batch, id market.OrderID) {
+	o := ownOrder(id)
+	b.Journal(market.Time(id), intentOf(o))
+	f := fillOf(o, 1, 100, market.Time(id))
+	o.State, o.FilledAmount, o.AmountRemaining = state.Filled, 100, 0
+	b.Order(o)
+	b.Event(&market.Event{At: market.Time(id), Kind: market.KindFill, Fills: []market.Fill{f}})
+}
+
 // killAfter runs the writer for a while, from its start or from its first acknowledgement on, kills
 // it with SIGKILL and returns the last order that it acknowledged.
-func killAfter(t *testing.T, path string, fromFirst bool, after time.Duration) (last int64) {
+func killAfter(t *testing.T, path string, fromFirst bool, after time.Duration, env ...string) (last int64) {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), killedWriter+"="+path)
+	cmd.Env = append(append(os.Environ(), killedWriter+"="+path), env...)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	cmd.Stderr, cmd.WaitDelay = os.Stderr, time.Minute
@@ -125,4 +140,47 @@ func TestCommitsSurviveAKill(t *testing.T) {
 		require.NoError(t, s.Close())
 	}
 	require.Positive(t, orders)
+}
+
+// TestTrimsSurviveAKill kills a writer whose every commit removes a block of a long journal. The
+// bookings of all orders stay, those of removed ones too.
+func TestTrimsSurviveAKill(t *testing.T) {
+	const before = 4000 // orders in the file, of two entries each
+	s := botStore(t)
+	path := s.Path()
+	s.db.NoSync = true
+	b := s.NewBatch()
+	for id := market.OrderID(1); id <= before; id++ {
+		writeOrder(b, id)
+	}
+	require.NoError(t, s.Commit(b))
+	for range 4 { // the entries are packed some at a time
+		for range segmentEntries {
+			b.Journal(before, &Timer{})
+		}
+		require.NoError(t, s.Commit(b))
+	}
+	require.NoError(t, s.Close())
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 0))
+	var last Reach
+	for n := range 8 {
+		after := time.Duration(random.Int64N(int64(50 * time.Millisecond)))
+		when := fmt.Sprintf("seed %d, kill %d after %s", seed, n, after)
+		acknowledged := killAfter(t, path, n%2 == 1, after, writerTrims+"=1")
+		s, err := Open(path)
+		require.NoError(t, err, when)
+		report, err := s.Check()
+		require.NoError(t, err, when)
+		require.Empty(t, report.Flaws, when)
+		require.GreaterOrEqual(t, report.Bookings, max(before, acknowledged), when)
+		reach, err := s.Reach()
+		require.NoError(t, err, when)
+		require.GreaterOrEqual(t, reach.First, last.First, when)
+		if n%2 == 1 {
+			require.Greater(t, reach.First, uint64(1), when)
+		}
+		last = reach
+		require.NoError(t, s.Close())
+	}
 }
