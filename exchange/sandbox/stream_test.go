@@ -48,7 +48,7 @@ func (c *listener) say(text string) {
 // hear reads the next message.
 func (c *listener) hear() string {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
 	_, text, err := c.on.Read(ctx)
 	require.NoError(c.t, err)

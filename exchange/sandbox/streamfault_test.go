@@ -24,7 +24,7 @@ func struck(t *testing.T, faults ...fault.Fault) (*rig, *listener) {
 // breaks requires that the connection ends.
 func (c *listener) breaks() {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
 	_, _, err := c.on.Read(ctx)
 	require.Error(c.t, err)

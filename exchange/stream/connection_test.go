@@ -75,7 +75,7 @@ func (r *rig) hear() string {
 	select {
 	case what := <-r.events:
 		return what
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		r.t.Fatal("nothing happens")
 		return ""
 	}
