@@ -52,8 +52,7 @@ type Link struct{ Title, Path string }
 
 // Navigation lists the pages of a bot.
 func (p *Page) Navigation() []Link {
-	return []Link{{"Overview", "/"}, {"Market", "/market"}, {"Orders", "/orders"}, {"Profit", "/profit"},
-		{"Risk", "/risk"}, {"Journal", "/journal"}, {"System", "/system"}}
+	return []Link{{"Overview", "/"}, {"Orders", "/orders"}, {"Profit", "/profit"}}
 }
 
 // Pages are the parsed templates.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/page"
 )
 
@@ -105,15 +106,20 @@ func (t *Top) Live() map[string]string {
 
 // feedAge is the age of the feed that has been silent for the longest.
 func feedAge(s *operator.Status, nowMS int64) string {
-	if len(s.Feeds) == 0 {
-		return "–"
-	}
-	oldest := s.Feeds[0].LastMS
+	oldest := int64(0)
 	for _, f := range s.Feeds {
-		oldest = min(oldest, f.LastMS)
+		if aging(&f) && (oldest == 0 || f.LastMS < oldest) {
+			oldest = f.LastMS
+		}
+	}
+	if oldest == 0 {
+		return "–"
 	}
 	return age(oldest, nowMS+s.ClockOffsetMS)
 }
+
+// aging reports whether the age of a feed says something: a status is told only when it changes.
+func aging(f *operator.Feed) bool { return !strings.HasPrefix(f.Feed, market.KindMarketStatus.String()) }
 
 // OverviewOf makes the first page.
 func OverviewOf(d *Documents) (*Sections, error) {
@@ -272,8 +278,7 @@ func positionTable(list *operator.Positions) Table {
 			continue
 		}
 		id := "position/" + p.Strategy + "/" + p.Market + "/"
-		market := Cell{Text: p.Market, Path: "/market?market=" + escapeQuery(p.Market)}
-		t.Rows = append(t.Rows, row(left(p.Strategy), market, live(id+"amount", p.Amount),
+		t.Rows = append(t.Rows, row(left(p.Strategy), text(p.Market), live(id+"amount", p.Amount),
 			live(id+"cost", books.Brief(p.Cost)), live(id+"last", p.Last), live(id+"value", p.Value),
 			signed(id+"unrealised", unrealised(p).StringFixed(2)), signed(id+"realised", books.Brief(p.Realised)),
 			live(id+"fees", books.Brief(p.Fees))))
@@ -285,6 +290,9 @@ func feedTable(s *operator.Status, nowMS int64) Table {
 	t := Table{Title: "Feeds and budgets", Head: []string{"Name", "Age or rest", "Note"},
 		Empty: "The bot does not run: it has no feeds."}
 	for _, f := range s.Feeds {
+		if !aging(&f) {
+			continue
+		}
 		t.Rows = append(t.Rows, row(left(f.Feed), live("feed/"+f.Feed, age(f.LastMS, nowMS+s.ClockOffsetMS)),
 			text("since the last event")))
 	}
