@@ -2,7 +2,7 @@
 // journal. It never trades, never reads settings, code or keys, and holds no state of a bot: each
 // page is made of the documents of bot/operator and bot/books.
 //
-// Start at Pages; views_bot.go makes the documents into what a page shows.
+// Start at Server. Pages has the templates, and views_bot.go makes documents into what they show.
 package dashboard
 
 import (

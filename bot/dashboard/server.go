@@ -264,8 +264,8 @@ func (s *Server) refuse(w http.ResponseWriter, err error) {
 // askToken shows the form for the token.
 func (s *Server) askToken(w http.ResponseWriter, status int, says string) {
 	s.plain(w, status, "Token", template.HTML(`<p>`+template.HTMLEscapeString(says)+`</p>
-<form method="post" action="/enter"><label>The token, from the file that bot dashboard names <input name="token" type="password" required
-autocomplete="current-password"></label> <button>Look</button></form>`))
+<form method="post" action="/enter"><label>The token, from the file that bot dashboard names
+<input name="token" type="password" required autocomplete="current-password"></label> <button>Look</button></form>`))
 }
 
 // plain is a page without the bot's figures.

@@ -119,7 +119,9 @@ func feedAge(s *operator.Status, nowMS int64) string {
 }
 
 // aging reports whether the age of a feed says something: a status is told only when it changes.
-func aging(f *operator.Feed) bool { return !strings.HasPrefix(f.Feed, market.KindMarketStatus.String()) }
+func aging(f *operator.Feed) bool {
+	return !strings.HasPrefix(f.Feed, market.KindMarketStatus.String())
+}
 
 // OverviewOf makes the first page.
 func OverviewOf(d *Documents) (*Sections, error) {
