@@ -99,7 +99,7 @@ func TestWhateverBefallsARebalance(t *testing.T) {
 	seen := &legsSeen{}
 	t.Cleanup(func() {
 		t.Logf("%d sold, %d bought", seen.sold.Load(), seen.bought.Load())
-		require.Greater(t, min(seen.sold.Load(), seen.bought.Load()), int64(100))
+		enough(t, min(seen.sold.Load(), seen.bought.Load()), 100)
 	})
 	eachMishap(t, func(t *testing.T, seed uint64, f fault.Fault) {
 		s := balancers(t, seed, f)

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"flag"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -113,6 +114,16 @@ func eachMishap(t *testing.T, play func(t *testing.T, seed uint64, f fault.Fault
 				}
 			})
 		}
+	}
+}
+
+// enough wants that the plays of eachMishap have shown something more than a number of times. With
+// -short there are too few of them to count on that. It is called when the subtests are over, where
+// a failure would have no text of its own: so it prints one.
+func enough(t *testing.T, seen, more int64) {
+	if !testing.Short() && seen <= more {
+		fmt.Printf("%s: seen %d times, want more than %d\n", t.Name(), seen, more)
+		t.Fail()
 	}
 }
 

@@ -139,8 +139,8 @@ func TestWhateverBefallsAClose(t *testing.T) {
 	t.Cleanup(func() {
 		t.Logf("%d sales were sent, %d fills came, %d of parts", closed.sent.Load(), closed.filled.Load(),
 			closed.parts.Load())
-		require.Greater(t, closed.filled.Load(), int64(100))
-		require.Positive(t, closed.parts.Load())
+		enough(t, closed.filled.Load(), 100)
+		enough(t, closed.parts.Load(), 0)
 	})
 	eachMishap(t, func(t *testing.T, seed uint64, f fault.Fault) {
 		s := quitters(t, seed, func(c *sandbox.Config) { c.Faults = []fault.Fault{f} })

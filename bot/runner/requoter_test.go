@@ -97,7 +97,7 @@ func TestWhateverBefallsAReplacement(t *testing.T) {
 	seen := &requotes{}
 	t.Cleanup(func() {
 		t.Logf("%d orders left in the place of others, %d fills came", seen.left.Load(), seen.filled.Load())
-		require.Greater(t, min(seen.left.Load(), seen.filled.Load()), int64(100))
+		enough(t, min(seen.left.Load(), seen.filled.Load()), 100)
 	})
 	eachMishap(t, func(t *testing.T, seed uint64, f fault.Fault) {
 		s := requoters(t, seed, seen, f)

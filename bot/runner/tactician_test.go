@@ -139,7 +139,7 @@ func (s *stage) settled(p *process, seen *tactics) {
 // half, while a strategy trades by tactics.
 func TestWhateverBefallsATactic(t *testing.T) {
 	whole := &atomic.Int64{}
-	t.Cleanup(func() { require.Greater(t, whole.Load(), int64(20)) })
+	t.Cleanup(func() { enough(t, whole.Load(), 20) })
 	eachMishap(t, func(t *testing.T, seed uint64, f fault.Fault) {
 		seen := newTactics()
 		s := tacticians(t, seed, seen, f)
