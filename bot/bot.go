@@ -148,6 +148,7 @@ func (a *app) root() *cobra.Command {
 		a.doctorCommand(), a.replayCommand(), a.gapCommand(), a.recordCommand(), a.recordingCommand(), a.sealCommand(),
 		a.verifyCommand(), a.exportCommand(), a.versionCommand())
 	root.AddCommand(a.operatorCommands()...)
+	root.AddCommand(a.dashboardCommand())
 	return root
 }
 

@@ -140,6 +140,8 @@ var unplayed = map[string]string{
 	"bot sweep --listen 4222":                    "the same",
 	"bot worker --join 4222":                     "the same",
 	"bot worker":                                 "the same",
+	"bot dashboard -c configs/sandbox.toml":      "goes on until Ctrl-C: dashboard_test.go plays it",
+	"bot dashboard":                              "the same",
 	"bot record -c configs/record.toml":          "goes on until Ctrl-C: record_test.go plays it",
 	"bot record":                                 "the same",
 	"bot recording list --folder recordings/btc": "needs a recording: the same",

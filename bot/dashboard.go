@@ -1,0 +1,71 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/dashboard"
+	"github.com/tidemark-trading/tidemark/bot/operator"
+)
+
+const dashboardHelp = `Show a bot on web pages of this machine: how it stands, its orders with their stories, profit and
+round trips. The pages only look; the bot does not notice them. They need a token, which the first
+start makes and prints as an address. From another machine: ssh -L 8787:127.0.0.1:8787 SERVER`
+
+// tokenFile is the file in the state folder with the dashboard's token.
+const tokenFile = "dashboard.token"
+
+// dashboardFlags are the flags of `bot dashboard`.
+type dashboardFlags struct{ config, state, listen string }
+
+func (a *app) dashboardCommand() *cobra.Command {
+	f := &dashboardFlags{}
+	c := &cobra.Command{
+		Use: "dashboard", Short: "Show a bot on web pages", Args: onlyFlags, Long: dashboardHelp,
+		Example: "  bot dashboard -c configs/sandbox.toml\n  bot dashboard --state bots/live --listen 127.0.0.1:9000",
+		RunE:    a.enter(func(ctx context.Context, _ []string) error { return a.dashboard(ctx, f) }),
+	}
+	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
+	c.Flags().StringVar(&f.state, "state", "", "the bot whose state is in this `FOLDER`")
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8787", "`ADDRESS` of this machine; port 0: a free one")
+	return c
+}
+
+// dashboard serves the pages until ctx ends.
+func (a *app) dashboard(ctx context.Context, f *dashboardFlags) error {
+	folder, err := (&callerFlags{config: f.config, state: f.state}).folder()
+	if err != nil {
+		return err
+	}
+	name, _, err := net.SplitHostPort(f.listen)
+	if err != nil || !config.LoopbackHost(name) {
+		return config.Usagef("--listen %s: want a port of this machine, like 127.0.0.1:8787; to look from another "+
+			"machine, use ssh -L", f.listen)
+	}
+	token, made, err := dashboard.Token(filepath.Join(folder, tokenFile))
+	if err != nil {
+		return err
+	}
+	on, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
+	if err != nil {
+		return fmt.Errorf("dashboard: %w", err)
+	}
+	server, err := dashboard.New(dashboard.Config{Of: operator.Target{Folder: folder}, Name: filepath.Base(folder),
+		Token: token, Log: console.Logger(a.Stderr, "info", a.Getenv)})
+	if err != nil {
+		return err
+	}
+	address := "http://" + on.Addr().String() + "/"
+	if made {
+		fmt.Fprintf(a.Stdout, "open %senter?token=%s\n", address, token)
+	} else {
+		fmt.Fprintf(a.Stdout, "open %s; the token is in %s\n", address, filepath.Join(folder, tokenFile))
+	}
+	return server.Serve(ctx, on)
+}

@@ -1,0 +1,354 @@
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+var pictures = flag.String("dashboard-pictures", "", "write pictures of the dashboard to this folder")
+
+// site serves the pages of a made-up bot, with the headers that the dashboard sets.
+type site struct {
+	*httptest.Server
+	pages *Pages
+	docs  *Documents
+	mu    sync.Mutex
+	dead  bool // events answer 503, as while the bot is gone
+	cells map[string]string
+	now   chan struct{} // closed when cells or dead change
+	acted chan string   // what was posted
+}
+
+func newSite(t *testing.T) *site {
+	pages, err := NewPages()
+	require.NoError(t, err)
+	s := &site{pages: pages, docs: madeUp(), now: make(chan struct{}), acted: make(chan string, 10),
+		cells: map[string]string{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/dashboard.css", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/css")
+		_, _ = w.Write([]byte(Style()))
+	})
+	mux.HandleFunc("/dashboard.js", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript")
+		_, _ = w.Write([]byte(Script()))
+	})
+	mux.HandleFunc("/b/demo/events", s.events)
+	mux.HandleFunc("/b/demo/chart.svg", s.chart)
+	mux.HandleFunc("POST /b/demo/act/{do}", s.act)
+	mux.HandleFunc("/b/demo/", s.page)
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy",
+			"default-src 'self'; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'")
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { s.change(true, nil); s.CloseClientConnections(); s.Close() })
+	return s
+}
+
+// change sets what the next event says, or lets the events end.
+func (s *site) change(dead bool, cells map[string]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dead, s.cells = dead, cells
+	close(s.now)
+	s.now = make(chan struct{})
+}
+
+func (s *site) events(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for begun := false; ; begun = true {
+		s.mu.Lock()
+		dead, cells, now := s.dead, s.cells, s.now
+		s.mu.Unlock()
+		if dead && !begun {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		if dead {
+			return
+		}
+		text, _ := json.Marshal(cells)
+		_, _ = fmt.Fprintf(w, "retry: 100\nevent: cells\ndata: %s\n\n", text)
+		w.(http.Flusher).Flush()
+		select {
+		case <-now:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+func (s *site) act(w http.ResponseWriter, r *http.Request) {
+	s.acted <- r.PathValue("do") + " " + r.FormValue("strategy") + " " + r.FormValue("name")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func rangeOf(r *http.Request, all Range) Range {
+	from, _ := strconv.ParseInt(r.FormValue("from"), 10, 64)
+	to, _ := strconv.ParseInt(r.FormValue("to"), 10, 64)
+	if from == 0 || to == 0 {
+		return all
+	}
+	return Range{from, to}
+}
+
+func (s *site) chart(w http.ResponseWriter, r *http.Request) {
+	m := madeUpMarket()
+	width, _ := strconv.Atoi(r.FormValue("width"))
+	picture, err := m.svg(rangeOf(r, Range{}), width)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "image/svg+xml")
+	_, _ = w.Write([]byte(picture))
+}
+
+// page answers with a page. Its view is made anew of the documents.
+func (s *site) page(w http.ResponseWriter, r *http.Request) {
+	here := strings.TrimPrefix(r.URL.Path, "/b/demo")
+	name, title, view, err := s.view(here, r)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	var out bytes.Buffer
+	err = s.pages.Write(&out, name, &Page{Title: title, Bot: "demo", Base: "/b/demo", Here: here, Live: true, Act: true,
+		Top: TopOf(s.docs.Status, s.docs.NowMS), View: view})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(out.Bytes())
+}
+
+func (s *site) view(here string, r *http.Request) (name, title string, view any, err error) {
+	switch here {
+	case "/":
+		view, err = OverviewOf(s.docs)
+		return "bot_overview", "Overview", view, err
+	case "/market":
+		m := madeUpMarket()
+		all := Range{m.Candles[0].StartMS, m.Candles[len(m.Candles)-1].StartMS + m.IntervalMS}
+		view, err = MarketOf(m, "5m", []string{"BTC-EUR", "ETH-EUR"}, rangeOf(r, all), time.UTC)
+		return "bot_market", "Market", view, err
+	case "/orders":
+		return "bot_orders", "Orders", OrdersOf(s.docs), nil
+	case "/order":
+		return "bot_order", "Order", StoryPage(madeUpStory(), time.UTC), nil
+	case "/profit":
+		report, trades := madeUpProfit()
+		view, err = ProfitOf(report, trades, s.docs.Curve)
+		return "bot_profit", "Profit", view, err
+	case "/risk":
+		return "bot_risk", "Risk", RiskOf(s.docs.Status, madeUpLimits(), time.UTC), nil
+	case "/journal":
+		return "bot_journal", "Journal", JournalOf(madeUpJournal(), JournalFilter{Kind: r.FormValue("kind")}, true,
+			time.UTC), nil
+	case "/system":
+		return "bot_system", "System", SystemOf(madeUpSystem(s.docs)), nil
+	}
+	return "", "", nil, errors.New("no such page")
+}
+
+// viewer is a tab of Chromium.
+type viewer struct {
+	*testing.T
+	ctx     context.Context
+	mu      sync.Mutex
+	console []string
+}
+
+// newViewer starts Chromium with one tab, or skips the test where there is none.
+func newViewer(t *testing.T) *viewer {
+	if testing.Short() {
+		t.Skip("the dashboard is not looked at: -short")
+	}
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("the dashboard is not looked at: there is no Chromium here (Debian's package chromium)")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	t.Cleanup(cancel)
+	ctx, end := chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(end)
+	ctx, closing := chromedp.NewContext(ctx)
+	t.Cleanup(closing)
+	require.NoError(t, chromedp.Do(ctx))
+	v := &viewer{T: t, ctx: ctx}
+	go v.listen()
+	return v
+}
+
+func (v *viewer) listen() {
+	for message, err := range chromedp.Console(v.ctx) {
+		v.mu.Lock()
+		if err == nil {
+			v.console = append(v.console, string(message.Type)+": "+message.Text)
+		}
+		v.mu.Unlock()
+	}
+}
+
+func (v *viewer) do(action chromedp.Action[chromedp.Void]) {
+	v.Helper()
+	require.NoError(v, chromedp.Do(v.ctx, action))
+}
+
+func of[T any](v *viewer, expression string) T {
+	v.Helper()
+	have, err := chromedp.Run(v.ctx, chromedp.Evaluate[T](expression))
+	require.NoError(v, err, expression)
+	return have
+}
+
+// becomes waits until an expression is true.
+func (v *viewer) becomes(expression string) {
+	v.Helper()
+	_, err := chromedp.Run(v.ctx, chromedp.Poll[bool](expression))
+	require.NoError(v, err, expression)
+}
+
+func (v *viewer) visit(address string) {
+	v.Helper()
+	v.do(chromedp.Navigate(address))
+	v.becomes(`document.documentElement.dataset.ready === "yes"`)
+}
+
+var paths = []string{"/", "/market", "/orders", "/order", "/profit", "/risk", "/journal", "/system"}
+
+// One browser serves all parts: its start takes seconds.
+func TestTheDashboardInABrowser(t *testing.T) {
+	v, s := newViewer(t), newSite(t)
+	for _, path := range paths {
+		for _, size := range [][2]int64{{1280, 900}, {390, 844}} {
+			v.do(chromedp.EmulateViewport(size[0], size[1]))
+			v.visit(s.URL + "/b/demo" + path)
+			v.fits(path, size[0])
+			v.picture(path, size[0])
+		}
+	}
+	v.do(chromedp.EmulateViewport(1280, 900))
+	zoomsByButtonAndDrag(v, s)
+	valuesMoveAndSurviveTheBot(v, s)
+	actsAskForTheName(v, s) // the last part: its navigation would cross the next one
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, line := range v.console {
+		require.Contains(t, line, "503") // of the events while the bot was gone
+	}
+}
+
+// fits checks that a page is no wider than its window with all folds open, that a name is no HTML,
+// and that the console is empty.
+func (v *viewer) fits(path string, width int64) {
+	v.Helper()
+	require.Equal(v, width, of[int64](v, `(document.querySelectorAll("details").forEach(d => d.open = true), `+
+		`document.documentElement.scrollWidth)`), path)
+	require.Zero(v, of[int](v, `document.querySelectorAll("main img, main script, main b b").length`), path)
+	require.True(v, of[bool](v, `typeof hacked === "undefined"`), path)
+	require.Empty(v, of[string](v, `[...document.querySelectorAll("body *")].filter(e => !e.closest("svg, thead") && `+
+		`e.scrollWidth > e.clientWidth + 1 && !["visible", "auto"].includes(getComputedStyle(e).overflowX)).`+
+		`map(e => e.outerHTML.slice(0, 80)).join()`), path)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	require.Empty(v, v.console, path)
+}
+
+// picture writes a picture of the page, where the flag asks for it.
+func (v *viewer) picture(path string, width int64) {
+	if *pictures == "" {
+		return
+	}
+	dark := path == "/market" && width == 1280
+	v.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		scheme := "light"
+		if dark {
+			scheme = "dark"
+		}
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+		return err
+	}))
+	v.visit(of[string](v, "location.href"))
+	png, err := chromedp.Run(v.ctx, chromedp.CaptureScreenshot())
+	require.NoError(v, err)
+	name := strings.Trim(path, "/")
+	if name == "" {
+		name = "overview"
+	}
+	if width < 1000 {
+		name += "-phone"
+	}
+	require.NoError(v, os.WriteFile(filepath.Join(*pictures, "dashboard-"+name+".png"), png, 0o644))
+}
+
+func actsAskForTheName(v *viewer, s *site) {
+	v.visit(s.URL + "/b/demo/")
+	of[bool](v, `(document.querySelectorAll("details").forEach(d => d.open = true), true)`)
+	form := `document.querySelector('form[action="/b/demo/act/flatten"]')`
+	of[bool](v, `(`+form+`.querySelector("button").click(), true)`)
+	require.False(v, of[bool](v, form+`.checkValidity()`)) // nothing is typed
+	require.Empty(v, s.acted, "posted without the name")
+	of[bool](v, `(`+form+`.querySelector("[name=name]").value = "demo", true)`)
+	of[bool](v, `(setTimeout(() => `+form+`.querySelector("button").click()), true)`)
+	select {
+	case acted := <-s.acted:
+		require.Equal(v, "flatten  demo", acted)
+	case <-v.ctx.Done():
+		require.Fail(v, "the form was not posted")
+	}
+}
+
+func zoomsByButtonAndDrag(v *viewer, s *site) {
+	v.visit(s.URL + "/b/demo/market")
+	span := `(f => f.dataset.to - f.dataset.from)(document.querySelector("figure.market"))`
+	idle := `!document.querySelector("figure.market").hasAttribute("aria-busy")`
+	all := of[float64](v, span)
+	of[bool](v, `([...document.querySelectorAll("a[data-chart]")].find(a => a.textContent === "Zoom in").click(), true)`)
+	v.becomes(fmt.Sprintf("%s && %s < %f", idle, span, all*0.6))
+	require.NotZero(v, of[int](v, `document.querySelectorAll("figure.market .wide svg path").length`))
+	of[bool](v, `(f => { const b = f.getBoundingClientRect(), at = (type, part) => f.dispatchEvent(`+
+		`new PointerEvent(type, {button: 0, clientX: b.left + part * b.width}));`+
+		`at("pointerdown", 0.25); at("pointerup", 0.5); return true })(document.querySelector("figure.market"))`)
+	v.becomes(fmt.Sprintf("%s && %s < %f", idle, span, all*0.2))
+	require.Contains(v, of[string](v, "location.search"), "from=")
+}
+
+func valuesMoveAndSurviveTheBot(v *viewer, s *site) {
+	v.visit(s.URL + "/b/demo/")
+	of[bool](v, `(window.kept = document.getElementById("equity"), true)`)
+	s.change(false, map[string]string{"equity": "10 123.45", "day": "-7.10", "top-alarm": "HALT"})
+	v.becomes(`kept.textContent === "10 123.45"`)
+	require.True(v, of[bool](v, `kept === document.getElementById("equity")`)) // no node is replaced
+	require.True(v, of[bool](v, `document.getElementById("day").classList.contains("down")`))
+	require.True(v, of[bool](v, `!document.getElementById("top-alarm").hidden`))
+	s.change(true, nil)
+	v.becomes(`!document.getElementById("lost").hidden`)
+	s.change(false, map[string]string{"equity": "10 200.00", "top-alarm": ""})
+	v.becomes(`kept.textContent === "10 200.00" && document.getElementById("lost").hidden`)
+	require.True(v, of[bool](v, `document.getElementById("top-alarm").hidden`))
+}

@@ -1,0 +1,121 @@
+package dashboard
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Cell is a text of a table or a card. The script changes the text of cells with an ID.
+type Cell struct {
+	ID     string
+	Text   string
+	Path   string // of a link, after the bot's base; empty: none
+	Signed bool   // red if it begins with a minus, green if with a plus
+	Class  string // left, bad, wait; empty: none
+	Part   int    // of a bar behind the text, 0 to 100
+	Bar    bool
+}
+
+// Classes are the CSS classes of the cell.
+func (c Cell) Classes() string {
+	classes := c.Class
+	if c.Signed {
+		classes += " signed"
+		switch {
+		case strings.HasPrefix(c.Text, "-"):
+			classes += " down"
+		case strings.HasPrefix(c.Text, "+"):
+			classes += " up"
+		}
+	}
+	return strings.TrimSpace(classes)
+}
+
+// Table is a table. On a phone each row is a card, with the titles of Head beside its cells.
+type Table struct {
+	Title string
+	Head  []string
+	Rows  []Row
+	Empty string // said where there are no rows
+}
+
+// Row is a row of a table.
+type Row struct{ Cells []Cell }
+
+// Card is a headline figure.
+type Card struct {
+	Title string
+	Value Cell
+	Note  Cell
+}
+
+// row makes a row of texts.
+func row(cells ...Cell) Row { return Row{cells} }
+
+func text(t string) Cell { return Cell{Text: t} }
+
+func left(t string) Cell { return Cell{Text: t, Class: "left"} }
+
+func live(id, t string) Cell { return Cell{ID: id, Text: t} }
+
+// signed adds the plus that tells a gain from a plain number.
+func signed(id, amount string) Cell {
+	if amount != "" && !strings.HasPrefix(amount, "-") && strings.Trim(amount, "0.") != "" {
+		amount = "+" + amount
+	}
+	return Cell{ID: id, Text: amount, Signed: true}
+}
+
+// moment is a time as a person reads it; 0: unknown.
+func moment(ms int64, zone *time.Location) string {
+	if ms == 0 {
+		return "–"
+	}
+	return time.UnixMilli(ms).In(zone).Format("2006-01-02 15:04:05")
+}
+
+// age is how long ago a time was.
+func age(ms, nowMS int64) string {
+	if ms == 0 {
+		return "never"
+	}
+	d := time.Duration(max(0, nowMS-ms)) * time.Millisecond
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	}
+	return fmt.Sprintf("%d days", d/(24*time.Hour))
+}
+
+// percent is a part as a percentage with two decimals; nil: unknown.
+func percent(part *float64) string {
+	if part == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f %%", *part*100)
+}
+
+// Live collects the texts of the cells that the script can change, by their IDs: the data of an
+// event.
+func Live(cells ...Cell) map[string]string {
+	texts := map[string]string{}
+	for _, c := range cells {
+		if c.ID != "" {
+			texts[c.ID] = c.Text
+		}
+	}
+	return texts
+}
+
+// Cells are all cells of the table.
+func (t *Table) Cells() (cells []Cell) {
+	for i := range t.Rows {
+		cells = append(cells, t.Rows[i].Cells...)
+	}
+	return cells
+}

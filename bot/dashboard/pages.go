@@ -1,0 +1,88 @@
+// Package dashboard shows a bot on web pages: how it stands, its market, orders, profit, risk and
+// journal. It never trades, never reads settings, code or keys, and holds no state of a bot: each
+// page is made of the documents of bot/operator and bot/books.
+//
+// Start at Server. Pages has the templates, and views_bot.go makes documents into what they show.
+package dashboard
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/tidemark-trading/tidemark/page"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed dashboard.css
+var ownStyle string
+
+//go:embed dashboard.js
+var ownScript string
+
+// Style is the CSS of all pages: that of the reports, then the dashboard's own.
+func Style() string { return page.Style() + ownStyle }
+
+// Script is the script of all pages. Pages work without it, but their values stand still.
+func Script() string { return ownScript }
+
+// Page is one page: a frame around the view of a template.
+type Page struct {
+	Title string // of the page, as in the navigation
+	Bot   string // name of the bot
+	Base  string // path of the bot's pages, without a slash at the end: /b/NAME
+	Here  string // path of this page after Base: /orders
+	Live  bool   // the script listens to Base/events
+	Act   bool   // the viewer may act
+	Top   Top
+	View  any // for the template
+}
+
+// Top is the line that stands above all pages of a bot.
+type Top struct {
+	Mode, Exchange, State, Feed Cell
+	Alarm                       string // text of the red HALT; empty: nothing is halted
+}
+
+// Link is an entry of the navigation.
+type Link struct{ Title, Path string }
+
+// Navigation lists the pages of a bot.
+func (p *Page) Navigation() []Link {
+	return []Link{{"Overview", "/"}, {"Orders", "/orders"}, {"Profit", "/profit"}}
+}
+
+// Pages are the parsed templates.
+type Pages struct{ byName map[string]*template.Template }
+
+// bodies are the templates of pages. Each has a file of its name, which defines "body".
+var bodies = []string{"bot_overview", "bot_market", "bot_orders", "bot_order", "bot_profit", "bot_risk", "bot_journal",
+	"bot_system"}
+
+// NewPages parses the templates. An error is a fault of the program.
+func NewPages() (*Pages, error) {
+	p := &Pages{byName: map[string]*template.Template{}}
+	for _, name := range bodies {
+		t, err := template.ParseFS(templateFiles, "templates/frame.html", "templates/"+name+".html")
+		if err != nil {
+			return nil, fmt.Errorf("dashboard: %w", err)
+		}
+		p.byName[name] = t
+	}
+	return p, nil
+}
+
+// Write writes a page. name is the name of its template, as bot_orders.
+func (p *Pages) Write(w io.Writer, name string, one *Page) error {
+	t := p.byName[name]
+	if t == nil {
+		return fmt.Errorf("dashboard: there is no template %q", name)
+	}
+	if err := t.ExecuteTemplate(w, "frame", one); err != nil {
+		return fmt.Errorf("dashboard: %w", err)
+	}
+	return nil
+}

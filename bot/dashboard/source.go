@@ -1,0 +1,127 @@
+package dashboard
+
+import (
+	"context"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/books"
+	"github.com/tidemark-trading/tidemark/bot/operator"
+)
+
+// How old the shared answers of a bot may be. All pages that are open share them, so that the bot
+// is asked as often for ten pages as for one.
+const (
+	freshFor   = time.Second
+	stoppedFor = 10 * time.Second // of a bot that does not run: its file is read as a whole
+	slowFor    = 30 * time.Second // curve and refusals, which read the journal
+)
+
+// source asks one bot, for all pages.
+type source struct {
+	of  operator.Target
+	now func() time.Time
+
+	mu    sync.Mutex // held while the bot is asked: the others wait for the same answer
+	docs  *Documents
+	err   error
+	next  time.Time // when it is asked again
+	slow  Documents // curve, refusals and zone
+	later time.Time // when those are asked for again
+}
+
+// latest are the answers for the overview, the list of open orders and the line above each page.
+// The documents belong to all: do not change them.
+func (s *source) latest(ctx context.Context) (*Documents, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	if now.Before(s.next) {
+		return s.docs, s.err
+	}
+	s.docs, s.err = s.ask(context.WithoutCancel(ctx), now) // for the others, too
+	s.next = s.now().Add(freshFor)
+	if s.err == nil && s.docs.Status.State == operator.Stopped {
+		s.next = s.now().Add(stoppedFor)
+	}
+	return s.docs, s.err
+}
+
+func (s *source) ask(ctx context.Context, now time.Time) (*Documents, error) {
+	d := &Documents{NowMS: now.UnixMilli()}
+	status, err := operator.AskStatus(ctx, s.of)
+	if err != nil {
+		return nil, err
+	}
+	positions, err := operator.AskPositions(ctx, s.of)
+	if err != nil {
+		return nil, err
+	}
+	if !now.Before(s.later) {
+		if err := s.askSlow(ctx); err != nil {
+			return nil, err
+		}
+		s.later = s.now().Add(slowFor)
+	}
+	d.Status, d.Positions = status.Value, positions.Value
+	d.Curve, d.Refused, d.Zone = s.slow.Curve, s.slow.Refused, s.slow.Zone
+	return d, nil
+}
+
+func (s *source) askSlow(ctx context.Context) error {
+	curve, err := operator.AskEquity(ctx, s.of, &books.Query{Since: "48h", Every: "2m"})
+	if err != nil {
+		return err
+	}
+	refused, err := operator.AskRefused(ctx, s.of, "", 24*time.Hour)
+	if err != nil {
+		return err
+	}
+	s.slow.Curve, s.slow.Refused = curve.Value, refused.Value
+	s.slow.Zone, err = books.Zone(curve.Value.Zone)
+	return err
+}
+
+// documents are the answers of a bot by the last part of their path under /api/v1: those of the
+// commands of that name with --json.
+var documents = map[string]func(ctx context.Context, of operator.Target, q url.Values) (any, error){
+	"status": func(ctx context.Context, of operator.Target, _ url.Values) (any, error) {
+		a, err := operator.AskStatus(ctx, of)
+		return a.Value, err
+	},
+	"orders": func(ctx context.Context, of operator.Target, q url.Values) (any, error) {
+		a, err := operator.AskOrders(ctx, of, q.Get("all") == "true")
+		return a.Value, err
+	},
+	"positions": func(ctx context.Context, of operator.Target, _ url.Values) (any, error) {
+		a, err := operator.AskPositions(ctx, of)
+		return a.Value, err
+	},
+	"explain": func(ctx context.Context, of operator.Target, q url.Values) (any, error) {
+		a, err := operator.AskStory(ctx, of, q.Get("order"))
+		return a.Value, err
+	},
+	"refused": func(ctx context.Context, of operator.Target, q url.Values) (any, error) {
+		a, err := operator.AskRefused(ctx, of, q.Get("strategy"), 24*time.Hour)
+		return a.Value, err
+	},
+	"trades": func(ctx context.Context, of operator.Target, q url.Values) (any, error) {
+		a, err := operator.AskTrades(ctx, of, queryOf(q))
+		return a.Value, err
+	},
+	"profit": func(ctx context.Context, of operator.Target, q url.Values) (any, error) {
+		a, err := operator.AskProfit(ctx, of, queryOf(q))
+		return a.Value, err
+	},
+	"equity": func(ctx context.Context, of operator.Target, q url.Values) (any, error) {
+		a, err := operator.AskEquity(ctx, of, queryOf(q))
+		return a.Value, err
+	},
+}
+
+// queryOf is the query of the books in an address.
+func queryOf(q url.Values) *books.Query {
+	return &books.Query{Since: q.Get("since"), Until: q.Get("until"), Strategy: q.Get("strategy"),
+		Market: q.Get("market"), By: q.Get("by"), Zone: q.Get("zone"), Every: q.Get("every")}
+}

@@ -1,0 +1,401 @@
+package dashboard
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tidemark-trading/tidemark/bot/books"
+	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/page"
+)
+
+// Documents are what a bot has answered, and when. A nil document is not known.
+type Documents struct {
+	Status    *operator.Status
+	Orders    *operator.Orders
+	Positions *operator.Positions
+	Refused   *operator.Refused
+	Curve     *books.Curve
+	NowMS     int64 // of this machine
+	Zone      *time.Location
+}
+
+// Sections is what most pages consist of.
+type Sections struct {
+	Cards    []Card
+	Warnings []string
+	Equity   *page.Picture
+	Tables   []Table
+	acts     []Act
+}
+
+// Act is a form of a command. The viewer types Name to confirm it.
+type Act struct{ Base, Title, Do, Says, Strategy, Order, Name string }
+
+// TableAt is a table with the base of its links.
+type TableAt struct {
+	Base  string
+	Table Table
+}
+
+// With is the argument of the template of a table.
+func (p *Page) With(t Table) TableAt { return TableAt{p.Base, t} }
+
+// HeadClass is the class of the title of a column: titles of texts stand left, as the texts do.
+func (t TableAt) HeadClass(column int) string {
+	for _, row := range t.Table.Rows {
+		if strings.HasPrefix(row.Cells[column].Class, "left") {
+			return "left"
+		}
+	}
+	return ""
+}
+
+// Acts are the forms of the page.
+func (s *Sections) Acts(p *Page) []Act {
+	acts := slices.Clone(s.acts)
+	for i := range acts {
+		acts[i].Base, acts[i].Name = p.Base, cmp.Or(acts[i].Name, p.Bot)
+	}
+	return acts
+}
+
+// Live are the texts that an event of this page carries.
+func (s *Sections) Live() map[string]string {
+	var cells []Cell
+	for _, c := range s.Cards {
+		cells = append(cells, c.Value, c.Note)
+	}
+	for i := range s.Tables {
+		cells = append(cells, s.Tables[i].Cells()...)
+	}
+	return Live(cells...)
+}
+
+// TopOf is the line above the pages.
+func TopOf(s *operator.Status, nowMS int64) Top {
+	top := Top{Mode: live("top-mode", cmp.Or(s.Mode, "–")), Exchange: live("top-exchange", s.Exchange),
+		State: live("top-state", s.State), Feed: live("top-feed", feedAge(s, nowMS))}
+	var halted []string
+	for _, one := range s.Strategies {
+		if one.State == operator.Halted {
+			halted = append(halted, one.Name)
+		}
+	}
+	switch {
+	case s.State == operator.Halted || len(halted) > 0 && len(halted) == len(s.Strategies):
+		top.Alarm = "HALT"
+	case len(halted) > 0:
+		top.Alarm = "HALT " + strings.Join(halted, ", ")
+	}
+	return top
+}
+
+// Live are the texts of the line for an event.
+func (t *Top) Live() map[string]string {
+	texts := Live(t.Mode, t.Exchange, t.State, t.Feed)
+	texts["top-alarm"] = t.Alarm
+	return texts
+}
+
+// feedAge is the age of the feed that has been silent for the longest.
+func feedAge(s *operator.Status, nowMS int64) string {
+	oldest := int64(0)
+	for _, f := range s.Feeds {
+		if aging(&f) && (oldest == 0 || f.LastMS < oldest) {
+			oldest = f.LastMS
+		}
+	}
+	if oldest == 0 {
+		return "–"
+	}
+	return age(oldest, nowMS+s.ClockOffsetMS)
+}
+
+// aging reports whether the age of a feed says something: a status is told only when it changes.
+func aging(f *operator.Feed) bool {
+	return !strings.HasPrefix(f.Feed, market.KindMarketStatus.String())
+}
+
+// OverviewOf makes the first page.
+func OverviewOf(d *Documents) (*Sections, error) {
+	s := d.Status
+	view := &Sections{Cards: overviewCards(d), Warnings: warnings(s)}
+	var err error
+	if view.Equity, err = equityPicture(d.Curve); err != nil {
+		return nil, err
+	}
+	view.Tables = []Table{strategyTable(d), positionTable(d.Positions), feedTable(s, d.NowMS)}
+	for _, one := range s.Strategies {
+		if one.State == operator.Halted {
+			view.acts = append(view.acts, resumeOf(one.Name, "The strategy trades again."))
+			continue
+		}
+		view.acts = append(view.acts, Act{Title: "Halt " + one.Name, Do: "halt", Strategy: one.Name, Name: one.Name,
+			Says: "The strategy opens nothing more. Its exits stay at the exchange."})
+	}
+	view.acts = append(view.acts, allActs()...)
+	return view, nil
+}
+
+// resumeOf is the command that lifts the halt of a strategy.
+func resumeOf(strategy, says string) Act {
+	return Act{Title: "Resume " + strategy, Do: "resume", Strategy: strategy, Name: strategy, Says: says}
+}
+
+// allActs are the commands over all strategies.
+func allActs() []Act {
+	return []Act{
+		{Title: "Halt all", Do: "halt", Says: "No strategy opens anything more. Exits stay at the exchange."},
+		{Title: "Cancel all orders", Do: "cancel-all", Says: "All open orders of the bot are cancelled."},
+		{Title: "Flatten", Do: "flatten", Says: "All orders are cancelled, all positions sold at the market."},
+	}
+}
+
+func overviewCards(d *Documents) []Card {
+	s := d.Status
+	unit := Cell{Text: s.Currency}
+	drawdown := "–"
+	if part, err := decimal.NewFromString(s.Drawdown); err == nil {
+		drawdown = part.Shift(2).StringFixed(2) + " %"
+	}
+	opening := Cell{ID: "opening", Text: cmp.Or(s.Opening, "within the limits")}
+	day := signed("day", cmp.Or(s.DayResult, "–"))
+	return []Card{
+		{"Equity", live("equity", cmp.Or(s.Equity, "–")), unit},
+		{"Today", day, unit},
+		{"Drawdown", live("drawdown", drawdown), opening},
+		{"Exposure", live("exposure", cmp.Or(s.Exposure, "–")), text("positions and open buys")},
+		{"Open orders", live("open-orders", fmt.Sprint(s.OpenOrders)),
+			live("foreign-orders", fmt.Sprintf("%d of others", s.ForeignOrders))},
+		{"Round trip", live("round-trip", fmt.Sprintf("%.0f ms", s.RoundTripMS)),
+			live("clock", fmt.Sprintf("clock %+d ms", s.ClockOffsetMS))},
+	}
+}
+
+// warnings says what a person should look at first.
+func warnings(s *operator.Status) (list []string) {
+	if s.Blocked != "" {
+		list = append(list, "A strategy does not return: "+s.Blocked)
+	}
+	for _, u := range s.Unprotected {
+		list = append(list, fmt.Sprintf("%s %s: %s has no exit at the exchange: %s", u.Strategy, u.Market, u.Amount,
+			u.Cause))
+	}
+	for _, m := range s.Markets {
+		list = append(list, fmt.Sprintf("%s does not trade: %s", m.Market, m.Status))
+	}
+	for _, w := range s.Weight {
+		if w.BannedUntilMS != 0 {
+			list = append(list, "The exchange has banned the "+w.Of+" until "+moment(w.BannedUntilMS, time.UTC)+" UTC")
+		}
+	}
+	return list
+}
+
+func strategyTable(d *Documents) Table {
+	t := Table{Title: "Strategies", Empty: "The bot has no strategy.",
+		Head: []string{"Strategy", "State", "Positions", "Profit", "Open orders", "Last refusal"}}
+	for _, s := range d.Status.Strategies {
+		id := "strategy/" + s.Name + "/"
+		state := Cell{ID: id + "state", Text: s.State, Class: "left"}
+		if s.Reason != "" {
+			state.Text += ": " + s.Reason
+			state.Class = "left bad"
+		}
+		held, profit := holdings(d.Positions, s.Name)
+		t.Rows = append(t.Rows, row(left(s.Name), state, live(id+"positions", held), signed(id+"profit", profit),
+			live(id+"orders", fmt.Sprint(s.OpenOrders)), lastRefusal(d, s.Name, id)))
+	}
+	return t
+}
+
+// holdings are the open positions of a strategy in words, and its profit, unrealised included.
+func holdings(list *operator.Positions, strategy string) (held, profit string) {
+	if list == nil {
+		return "–", "–"
+	}
+	var open []string
+	var sum decimal.Decimal
+	for i := range list.Positions {
+		p := &list.Positions[i]
+		if p.Strategy != strategy {
+			continue
+		}
+		if !flat(p.Amount) {
+			open = append(open, p.Amount+" "+p.Market)
+		}
+		sum = sum.Add(number(p.Realised)).Add(unrealised(p))
+	}
+	return cmp.Or(strings.Join(open, ", "), "flat"), sum.StringFixed(2)
+}
+
+// unrealised is what a position would earn at the latest price; 0 where it is not known.
+func unrealised(p *operator.Position) decimal.Decimal {
+	if p.Value == "" || flat(p.Amount) {
+		return decimal.Zero
+	}
+	return number(p.Value).Sub(number(p.Cost))
+}
+
+// number reads a decimal of a document; 0 where it is missing.
+func number(t string) decimal.Decimal {
+	n, err := decimal.NewFromString(t)
+	if err != nil {
+		return decimal.Zero
+	}
+	return n
+}
+
+func flat(amount string) bool { return number(amount).IsZero() }
+
+func lastRefusal(d *Documents, strategy, id string) Cell {
+	if d.Refused != nil {
+		for _, by := range d.Refused.Strategies {
+			if by.Strategy == strategy && len(by.Refused) > 0 {
+				r := &by.Refused[0]
+				return Cell{ID: id + "refusal", Class: "left", Text: fmt.Sprintf("%s: %s, %s ago, %d times", r.By,
+					cmp.Or(r.Detail, r.Reason), age(r.LastMS, d.NowMS+d.Status.ClockOffsetMS), r.Times)}
+			}
+		}
+	}
+	return Cell{ID: id + "refusal", Class: "left", Text: "none"}
+}
+
+func positionTable(list *operator.Positions) Table {
+	t := Table{Title: "Positions", Empty: "Nothing is held.",
+		Head: []string{"Strategy", "Market", "Amount", "Cost", "Last", "Value", "Unrealised", "Realised", "Fees"}}
+	if list == nil {
+		return t
+	}
+	for i := range list.Positions {
+		p := &list.Positions[i]
+		if flat(p.Amount) {
+			continue
+		}
+		id := "position/" + p.Strategy + "/" + p.Market + "/"
+		t.Rows = append(t.Rows, row(left(p.Strategy), text(p.Market), live(id+"amount", p.Amount),
+			live(id+"cost", books.Brief(p.Cost)), live(id+"last", p.Last), live(id+"value", p.Value),
+			signed(id+"unrealised", unrealised(p).StringFixed(2)), signed(id+"realised", books.Brief(p.Realised)),
+			live(id+"fees", books.Brief(p.Fees))))
+	}
+	return t
+}
+
+func feedTable(s *operator.Status, nowMS int64) Table {
+	t := Table{Title: "Feeds and budgets", Head: []string{"Name", "Age or rest", "Note"},
+		Empty: "The bot does not run: it has no feeds."}
+	for _, f := range s.Feeds {
+		if !aging(&f) {
+			continue
+		}
+		t.Rows = append(t.Rows, row(left(f.Feed), live("feed/"+f.Feed, age(f.LastMS, nowMS+s.ClockOffsetMS)),
+			text("since the last event")))
+	}
+	for _, w := range s.Weight {
+		t.Rows = append(t.Rows, row(left("weight of the "+w.Of), live("weight/"+w.Of, fmt.Sprint(w.Left)),
+			text("left until the next reset")))
+	}
+	return t
+}
+
+// OrdersOf makes the page of orders from the list of all orders, the latest first.
+func OrdersOf(d *Documents) *Sections {
+	open := orderTable("Open", "No order is open.")
+	doubt := orderTable("Unresolved", "No order is unresolved.")
+	closed := orderTable("Closed", "No order has been closed.")
+	view := &Sections{}
+	if d.Orders != nil {
+		for _, o := range slices.Backward(d.Orders.Orders) {
+			to := &closed
+			switch standing(&o) {
+			case "open":
+				to = &open
+				view.acts = append(view.acts, cancelOf(&o))
+			case "unresolved":
+				to = &doubt
+			}
+			if len(to.Rows) < 200 {
+				to.Rows = append(to.Rows, orderRow(&o, d.Zone))
+			}
+		}
+	}
+	view.Tables = []Table{doubt, open, closed}
+	view.acts = append(view.acts, allActs()[1])
+	return view
+}
+
+func cancelOf(o *operator.Order) Act {
+	name := fmt.Sprint(o.Number)
+	return Act{Title: "Cancel order " + name, Do: "cancel", Order: name, Name: name,
+		Says: o.Terms() + " of " + o.Strategy + " in " + o.Market + " is cancelled."}
+}
+
+// standing sorts an order under open, closed or unresolved.
+func standing(o *operator.Order) string {
+	switch {
+	case o.InFlight != "" && !o.Waits || o.State == "unknown":
+		return "unresolved"
+	case slices.Contains([]string{"filled", "canceled", "rejected", "expired"}, o.State):
+		return "closed"
+	}
+	return "open"
+}
+
+func orderTable(title, empty string) Table {
+	return Table{Title: title, Empty: empty,
+		Head: []string{"Order", "Strategy", "Market", "Terms", "State", "Filled", "Fee", "Tag", "Updated"}}
+}
+
+func orderRow(o *operator.Order, zone *time.Location) Row {
+	id := fmt.Sprintf("order/%d/", o.Number)
+	return row(Cell{Text: fmt.Sprint(o.Number), Path: fmt.Sprintf("/order?order=%d", o.Number), Class: "left"},
+		left(o.Strategy), text(o.Market), left(o.Terms()), live(id+"state", o.StateText()), live(id+"filled", o.Filled),
+		live(id+"fee", books.Brief(o.Fee)), left(o.Tag), live(id+"updated", moment(o.Updated(), zone)))
+}
+
+// StoryView is the page of one order.
+type StoryView struct {
+	Sections
+	Steps []StoryStep
+}
+
+// StoryStep is an entry of the journal in words.
+type StoryStep struct {
+	At, Kind string
+	Lines    []string
+}
+
+// StoryPage makes the page of one order: its entries as bot explain tells them, with the figures of
+// the risk gate.
+func StoryPage(s *operator.Story, zone *time.Location) *StoryView {
+	o := &s.Order
+	view := &StoryView{}
+	view.Cards = []Card{
+		{"Order", text(fmt.Sprint(o.Number)), text(o.Strategy + " " + o.Market)},
+		{"State", live(fmt.Sprintf("order/%d/state", o.Number), o.StateText()), text(moment(o.Updated(), zone))},
+		{"Filled", live(fmt.Sprintf("order/%d/filled", o.Number), o.Filled),
+			text("for " + cmp.Or(books.Brief(o.FilledQuote), "0"))},
+		{"Terms", text(o.Terms()), text(cmp.Or(o.Tag, "no tag"))},
+	}
+	figures := Table{Title: "Checks of the risk gate", Empty: "The journal has no figures of the risk gate.",
+		Head: []string{"Figure", "Before", "After", "Limit"}}
+	for _, step := range s.Steps {
+		view.Steps = append(view.Steps, StoryStep{moment(step.AtMS, zone), step.Kind, step.Lines})
+		for _, f := range step.Risk {
+			figures.Rows = append(figures.Rows, row(left(f.Name), text(f.Before), text(f.After),
+				text(cmp.Or(f.Limit, "–"))))
+		}
+	}
+	view.Tables = []Table{figures}
+	if standing(o) == "open" {
+		view.acts = []Act{cancelOf(o)}
+	}
+	return view
+}

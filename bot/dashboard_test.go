@@ -1,0 +1,193 @@
+package bot_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+)
+
+// looker is a viewer of `bot dashboard`, which is a process of its own.
+type looker struct {
+	*testing.T
+	cmd     *exec.Cmd
+	said    *output
+	address string // http://127.0.0.1:PORT/
+	client  *http.Client
+}
+
+// look starts `bot dashboard` for a state folder.
+func look(t *testing.T, folder string) *looker {
+	l := &looker{T: t, said: &output{}, cmd: bottest.Child(bottest.Program(t), "dashboard", "--state", folder,
+		"--listen", "127.0.0.1:0")}
+	l.cmd.Stdout, l.cmd.Stderr = l.said, l.said
+	require.NoError(t, l.cmd.Start())
+	t.Cleanup(func() { _ = l.cmd.Process.Kill() })
+	first := regexp.MustCompile(`open (http://127\.0\.0\.1:\d+/)`)
+	bottest.Await(t, func() bool { return first.MatchString(l.said.String()) }, "%s", l.said)
+	l.address = first.FindStringSubmatch(l.said.String())[1]
+	l.forget()
+	return l
+}
+
+// forget lets the viewer lose its cookie.
+func (l *looker) forget() {
+	jar, err := cookiejar.New(nil)
+	require.NoError(l, err)
+	l.client = &http.Client{Jar: jar}
+}
+
+// end ends the dashboard in good order.
+func (l *looker) end() {
+	require.NoError(l, l.cmd.Process.Signal(os.Interrupt))
+	require.NoError(l, bottest.Ended(l.cmd), l.said.String())
+}
+
+// get asks for a path, with changes to the request.
+func (l *looker) get(path string, change func(*http.Request)) (status int, body string, head http.Header) {
+	l.Helper()
+	r, err := http.NewRequestWithContext(l.Context(), http.MethodGet, l.address+strings.TrimPrefix(path, "/"), nil)
+	require.NoError(l, err)
+	if change != nil {
+		change(r)
+	}
+	answer, err := l.client.Do(r)
+	require.NoError(l, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(l, err)
+	return answer.StatusCode, string(text), answer.Header
+}
+
+// hears reads events until one has a text.
+func (l *looker) hears(events *bufio.Scanner, id, text string) {
+	l.Helper()
+	for events.Scan() {
+		var cells map[string]string
+		if data, is := strings.CutPrefix(events.Text(), "data: "); is && json.Unmarshal([]byte(data), &cells) == nil &&
+			strings.Contains(cells[id], text) && cells[id] != "" {
+			return
+		}
+	}
+	l.Fatalf("the events ended without %s = %s: %v", id, text, events.Err())
+}
+
+func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
+	t.Parallel()
+	b := trade(t)
+	l := look(t, b.folder)
+	file := filepath.Join(b.folder, "dashboard.token")
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	token := strings.TrimSpace(string(text))
+	require.Contains(t, l.said.String(), "enter?token="+token)
+
+	pages := []string{"/", "/orders", "/order?order=1", "/profit", "/profit?by=strategy"}
+	for _, path := range append(pages, "/dashboard.css", "/events", "/api/v1/status", "/nothing") {
+		status, body, head := l.get(path, nil)
+		require.Equal(t, http.StatusUnauthorized, status, path)
+		require.NotContains(t, body, "maker", path)
+		require.Contains(t, head.Get("Content-Security-Policy"), "default-src 'self'")
+	}
+	status, _, _ := l.get("/enter?token="+token, nil)
+	require.Equal(t, http.StatusOK, status)
+	address, err := url.Parse(l.address)
+	require.NoError(t, err)
+	require.Len(t, l.client.Jar.Cookies(address), 1)
+	require.NotContains(t, l.client.Jar.Cookies(address)[0].Value, token)
+	for _, path := range pages {
+		status, body, _ := l.get(path, nil)
+		require.Equal(t, http.StatusOK, status, "%s: %s", path, body)
+		require.Less(t, len(body), 150_000)
+		require.NotContains(t, body, "<form method=\"post\"", "the pages only look")
+	}
+	_, body, _ := l.get("/", nil)
+	require.Contains(t, body, "maker")
+	status, _, _ = l.get("/", func(r *http.Request) { r.Host = "evil.example" })
+	require.Equal(t, http.StatusMisdirectedRequest, status)
+	for _, method := range []string{http.MethodPost, http.MethodDelete} {
+		status, _, _ = l.get("/orders", func(r *http.Request) {
+			r.Method = method
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+		})
+		require.Equal(t, http.StatusForbidden, status)
+		status, _, _ = l.get("/orders", func(r *http.Request) { r.Method = method })
+		require.Equal(t, http.StatusMethodNotAllowed, status)
+	}
+
+	var shown, asked struct {
+		Run        string
+		Strategies []struct{ Name string }
+	}
+	l.forget()
+	status, body, _ = l.get("/api/v1/status", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) })
+	require.Equal(t, http.StatusOK, status)
+	require.NoError(t, json.Unmarshal([]byte(body), &shown))
+	b.ask("status", &asked)
+	require.Equal(t, asked, shown)
+	for range 10 {
+		status, _, _ = l.get("/enter?token=x", nil)
+		require.Equal(t, http.StatusUnauthorized, status)
+	}
+	status, _, _ = l.get("/enter?token="+token, nil)
+	require.Equal(t, http.StatusTooManyRequests, status)
+	l.end()
+	require.NotContains(t, look(t, b.folder).said.String(), token, "a later start does not print it")
+	b.stop()
+}
+
+func TestADashboardSeesABotDieAndComeBack(t *testing.T) {
+	t.Parallel()
+	b := trade(t)
+	l := look(t, b.folder)
+	text, err := os.ReadFile(filepath.Join(b.folder, "dashboard.token"))
+	require.NoError(t, err)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, l.address+"events", nil)
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(text)))
+	answer, err := l.client.Do(r)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	events := bufio.NewScanner(answer.Body)
+	l.hears(events, "top-state", "trading")
+	l.hears(events, "feed/candles BTC-EUR 1m", " s") // an age, which moves
+	require.NoError(t, b.cmd.Process.Kill())
+	_ = b.cmd.Wait()
+	l.hears(events, "top-state", "stopped")
+	b.start()
+	l.hears(events, "top-state", "trading")
+	l.end()
+	b.stop()
+}
+
+func TestADashboardIsForThisMachineAndItsOwner(t *testing.T) {
+	folder := t.TempDir()
+	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:80", "8787"} {
+		code, _, said := call(t.Context(), "dashboard", "--state", folder, "--listen", address)
+		require.Equal(t, 64, code, address)
+		require.Contains(t, said, "want a port of this machine", address)
+	}
+	file := filepath.Join(folder, "dashboard.token")
+	require.NoError(t, os.WriteFile(file, []byte("short\n"), 0o600))
+	code, _, said := call(t.Context(), "dashboard", "--state", folder, "--listen", "127.0.0.1:0")
+	require.Equal(t, 1, code)
+	require.Contains(t, said, "has none; remove it")
+	require.NoError(t, os.Chmod(file, 0o644))
+	_, _, said = call(t.Context(), "dashboard", "--state", folder, "--listen", "127.0.0.1:0")
+	require.Contains(t, said, "others may read")
+}
