@@ -8,8 +8,10 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state/recording"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -50,6 +52,25 @@ func (m *Manifest) Changed(next *Manifest) (changed []market.StrategyID, err err
 	return changed, nil
 }
 
+// With is the manifest of the same engine with the parameters and limits of other plans of its
+// strategies.
+func (m *Manifest) With(strategies []backtest.StrategyPlan, limits risk.AccountLimits) (*Manifest, error) {
+	next := *m
+	next.Limits, next.Strategies = limits, slices.Clone(m.Strategies)
+	for i := range strategies {
+		s, facts := &strategies[i], &next.Strategies[i]
+		settings, err := s.Kind.Resolve(s.Values)
+		if err != nil {
+			return nil, fmt.Errorf("strategy %s: %w", s.Name, err)
+		}
+		facts.Limits, facts.Values = s.Limits, make(map[string]string, len(settings))
+		for _, setting := range settings {
+			facts.Values[setting.Name] = setting.Text
+		}
+	}
+	return &next, nil
+}
+
 // Prepare makes the strategies that have other parameters than those of a core made of from, and
 // warms them up. The error names a strategy that cannot be made, or that fails in its warm-up.
 func (r *Reload) Prepare(from *Manifest) (err error) {
@@ -65,6 +86,11 @@ func (r *Reload) Prepare(from *Manifest) (err error) {
 		return err
 	}
 	return r.next.Engine.Prepare(r.Until, r.Parts, closes(r.History), r.changed)
+}
+
+// Prepared is the engine whose strategies take over, and which of them do.
+func (r *Reload) Prepared() (next *engine.Engine, changed []market.StrategyID) {
+	return r.next.Engine, r.changed
 }
 
 // Strategies are the names of the strategies with other parameters, after Prepare.

@@ -78,7 +78,7 @@ func (c *control) routes() http.Handler {
 		operator.PathStatus: c.status, operator.PathOrders: c.orders, operator.PathPositions: c.positions,
 		operator.PathExplain: c.explain, operator.PathBackup: c.backup, operator.PathCanary: c.canary,
 		operator.PathVerify: c.verify, operator.PathSeal: c.seal, operator.PathTrades: c.trades,
-		operator.PathProfit: c.profit, operator.PathEquity: c.equity,
+		operator.PathProfit: c.profit, operator.PathEquity: c.equity, operator.PathReload: c.reload,
 	} {
 		mux.HandleFunc("POST "+path, answer(look))
 	}

@@ -65,6 +65,7 @@ type botJournal struct {
 	refusals
 	notes
 	trimming
+	copying copying
 }
 
 // Event journals an event of the engine, and the last delivered candle of each series.
@@ -201,13 +202,17 @@ func (j *botJournal) Commit(at market.Time) error {
 		j.batch.Blob(folder.LedgerBlob, j.ledger()) // the next process must not send during the ban
 	}
 	all := at >= j.savedAll+saveAllEvery
-	save := j.engine.Save
-	if all {
+	save, copied := j.engine.Save, snapshot(nil)
+	if j.copying.wanted {
+		copied = snapshot{}
+	}
+	if all || copied != nil {
 		save = j.engine.SaveAll
 	}
 	snapshot := j.newSnapshot(at, all)
 	err := save(func(part string, data []byte) error {
 		snapshot.add(part, data)
+		copied.add(part, data)
 		if data == nil {
 			j.batch.RemoveBlob(folder.PartPrefix + part)
 		} else {
@@ -242,6 +247,9 @@ func (j *botJournal) Commit(at market.Time) error {
 	if all {
 		j.savedAll = at
 		j.recordSnapshot(at, snapshot)
+	}
+	if copied != nil && last == nil {
+		last = j.keepCopy(at, copied)
 	}
 	return last
 }
