@@ -146,7 +146,7 @@ func (c *changing) play(r *rand.Rand, minutes int) {
 	c.twin.kill()
 }
 
-// Of two strategies that ask for anything, one changes; the other, which the twin restarts, goes on.
+// Of two strategies that ask for anything, one changes and the other goes on.
 func TestATakeoverLeavesTheOtherStrategyAlone(t *testing.T) {
 	times, asked := 0, 0
 	for seed := range uint64(5 * *restartSeeds) {

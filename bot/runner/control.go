@@ -115,8 +115,9 @@ func answer(serve func(context.Context, *operator.Request) (any, error)) http.Ha
 }
 
 func statusOf(err error) int {
+	var key *config.KeyError
 	switch {
-	case errors.As(err, new(config.UsageError)):
+	case errors.As(err, new(config.UsageError)), errors.As(err, new(config.Error)), errors.As(err, &key):
 		return http.StatusBadRequest
 	case errors.Is(err, live.ErrStopping), errors.Is(err, errNotTrading), errors.As(err, new(blockedError)):
 		return http.StatusServiceUnavailable

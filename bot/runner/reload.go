@@ -55,23 +55,35 @@ type engineCopy struct {
 // copying makes copies of the engine for reloads. It belongs to the loop's goroutine.
 type copying struct {
 	wanted   bool
+	failed   error // why there is no copy
 	copied   *engineCopy
 	catching bool            // since copied …
 	caught   []market.Candle // … these candles have entered the engine
 }
 
-// keepCopy keeps a copy of what a commit has saved.
-func (j *botJournal) keepCopy(at market.Time, parts map[string][]byte) error {
+// newCopy begins a copy with a commit; nil: none is wanted.
+func (j *botJournal) newCopy() snapshot {
+	if !j.copying.wanted {
+		return nil
+	}
+	return snapshot{}
+}
+
+// keepCopy keeps a copy of what a commit has saved; nil: none was wanted.
+func (j *botJournal) keepCopy(at market.Time, parts snapshot) {
+	if parts == nil {
+		return
+	}
 	text, err := j.describe()
-	if err != nil {
-		return err
+	var m *replay.Manifest
+	if err == nil {
+		m, err = replay.DecodeManifest(text) // memory of its own
 	}
-	m, err := replay.DecodeManifest(text)
-	if err != nil {
-		return err
+	if j.copying = (copying{failed: err}); err != nil {
+		return
 	}
-	j.copying = copying{catching: true, copied: &engineCopy{at: at, parts: parts, manifest: m, latest: j.latest.series()}}
-	return nil
+	j.copying = copying{catching: true,
+		copied: &engineCopy{at: at, parts: parts, manifest: m, latest: j.latest.series()}}
 }
 
 // reload answers `bot reload`.
@@ -212,16 +224,14 @@ func prepareBeside(ctx context.Context, p *replay.Reload, from *replay.Manifest)
 		}()
 		err = p.Prepare(from)
 	}()
-	late := time.NewTimer(warmupTimeout)
-	defer late.Stop()
+	late, cancel := context.WithTimeout(ctx, warmupTimeout)
+	defer cancel()
 	select {
 	case err := <-done:
 		return err
-	case <-late.C:
-		return fmt.Errorf("the new strategies are not warmed up after %s: one does not return from a callback",
-			warmupTimeout)
-	case <-ctx.Done():
-		return fmt.Errorf("the new strategies were not warmed up in time: %w", ctx.Err())
+	case <-late.Done():
+		return fmt.Errorf("the new strategies are not warmed up: the bot ends, the time of --wait is over, or after "+
+			"%s a strategy has not returned from a callback", warmupTimeout)
 	}
 }
 
@@ -236,11 +246,12 @@ func (s *settingsSwap) copy(ctx context.Context) (copied *engineCopy, err error)
 	}); err != nil {
 		return nil, err
 	}
-	err = s.query(ctx, func(market.Time) { copied = j.copying.copied }) // the turn has been committed
-	if err == nil && copied == nil {
-		err = errors.New("the state of the engine could not be saved")
+	var failed error
+	err = s.query(ctx, func(market.Time) { copied, failed = j.copying.copied, j.copying.failed })
+	if err == nil && failed == nil && copied == nil {
+		failed = errors.New("the state of the engine was not saved")
 	}
-	return copied, err
+	return copied, errors.Join(err, failed)
 }
 
 // stopCatching ends what copy began. A loop that has ended needs no end.
@@ -266,8 +277,8 @@ func (s *settingsSwap) history(ctx context.Context, copied *engineCopy) (all []m
 	return all, nil
 }
 
-func (s *settingsSwap) fetch(ctx context.Context, series *poll.Series, have []market.Candle, count int) ([]market.Candle,
-	error) {
+func (s *settingsSwap) fetch(ctx context.Context, series *poll.Series, have []market.Candle,
+	count int) ([]market.Candle, error) {
 	end := s.r.began
 	if len(have) > 0 {
 		end = have[len(have)-1].End()

@@ -75,7 +75,8 @@ func (r *runner) openTwin() (_ *twin, err error) {
 		return nil, nil
 	}
 	kinds := kindsOf(r.plan.Strategies)
-	t := &twin{manifest: r.manifest, currency: r.plan.Currency.ID, queue: make(chan twinInput, twinQueue), done: make(chan struct{}),
+	t := &twin{manifest: r.manifest, currency: r.plan.Currency.ID, queue: make(chan twinInput, twinQueue),
+		done:  make(chan struct{}),
 		money: make([]market.Money, len(r.plan.Strategies))}
 	t.figures.Store(&twinFigures{Tracking: make([]float64, len(r.plan.Strategies))})
 	t.made = func() (*backtest.Session, error) {

@@ -58,8 +58,8 @@ type Entry struct {
 }
 
 // Record is the content of a journal entry: *Start, *Intent, *SentCommand, *Outcome, *Report,
-// *Fills, *Transfer, *Timer, *Cursor, *Refusal, *Difference, *Halt, *Resume, *Stop, *Seal, *Verdict,
-// *Promotion or *Reload.
+// *Fills, *Transfer, *Timer, *Cursor, *Refusal, *Difference, *Halt, *Resume, *Stop, *Seal,
+// *Verdict, *Promotion or *Reload.
 type Record interface {
 	entryKind() EntryKind
 }

@@ -37,8 +37,8 @@ type schema struct {
 // Format 2 has segments and stories in rows of many numbers. Format 1 lacks the bucket of segments;
 // apart from that its files are files of format 2 in which all entries stand alone, so that they
 // can be read as they are. Format 3 has the bucket of kept entries: seals, verdicts and promotions.
-// Format 4 has the bucket of bookings, which a reader of an older file finds in the journal. Format 5
-// has entries of reloads: an older program would stop in the middle of a journal that has one.
+// Format 4 has the bucket of bookings, which a reader of an older file finds in the journal. Format
+// 5 has entries of reloads: an older program would stop in the middle of a journal that has one.
 var current = schema{format: 5, oldest: 1, migrations: map[uint32]func(tx *bbolt.Tx) error{1: addSegments, 2: addKept,
 	3: addBookings, 4: addNothing}}
 
