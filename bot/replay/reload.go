@@ -88,6 +88,14 @@ func (r *Reload) Prepare(from *Manifest) (err error) {
 	return r.next.Engine.Prepare(r.Until, r.Parts, closes(r.History), r.changed)
 }
 
+// CatchUp shows the prepared strategies the candles that the core has had since.
+func (r *Reload) CatchUp(later []market.Candle) error {
+	if len(r.changed) == 0 {
+		return nil
+	}
+	return r.next.Engine.CatchUp(closes(later))
+}
+
 // Prepared is the engine whose strategies take over, and which of them do.
 func (r *Reload) Prepared() (next *engine.Engine, changed []market.StrategyID) {
 	return r.next.Engine, r.changed
@@ -105,10 +113,8 @@ func (r *Reload) Strategies() (names []string) {
 // core has had since. An error leaves the core as it was. The commands are valid until the next
 // input.
 func (k *Core) Reload(at market.Time, r *Reload, later []market.Candle) ([]market.Command, error) {
-	if len(r.changed) > 0 {
-		if err := r.next.Engine.CatchUp(closes(later)); err != nil {
-			return nil, err
-		}
+	if err := r.CatchUp(later); err != nil {
+		return nil, err
 	}
 	return k.Engine.TakeOver(at, r.next.Engine, r.changed)
 }
