@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/bot/replay"
-	"github.com/tidemark-trading/tidemark/engine/goroutine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/recording"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -17,7 +16,7 @@ func reloadOf(rec *recording.Record, kinds []strategy.Definition) (*replay.Reloa
 		return nil, nil, err
 	}
 	r, later := replay.ReloadOf(rec, m)
-	r.Kinds, r.Apart = kinds, goroutine.Call
+	r.Kinds = kinds
 	return r, later, nil
 }
 
