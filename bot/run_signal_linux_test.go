@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -132,11 +135,36 @@ func TestABotWithoutATerminalReloadsAtSIGHUP(t *testing.T) {
 	require.Zero(t, code)
 	require.Equal(t, "no setting has changed\n", out)
 	require.Regexp(t, "^user ", now().ReloadedBy)
+	alerts := make(chan string, 64)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if err == nil {
+			alerts <- string(text)
+		}
+	}))
+	defer receiver.Close()
+	sample = append(sample, "\n[alerts.to.phone]\nurl = \""+receiver.URL+"/secret\"\n"...)
+	write("warn")
+	code, out, _ = call(t.Context(), "reload", "--state", state)
+	require.Zero(t, code)
+	require.Contains(t, out, "alerts.to.phone.url: none → …\n")
+	require.NotContains(t, out, "/secret")
+	code, _, _ = call(t.Context(), "halt", "--state", state)
+	require.Zero(t, code)
+	heard := ""
+	bottest.Await(t, func() bool {
+		select {
+		case one := <-alerts:
+			heard += one
+		default:
+		}
+		return strings.Contains(heard, `"kind":"halt"`)
+	})
 	write("loud")
 	code, _, said = call(t.Context(), "reload", "--state", state)
 	require.Equal(t, 64, code)
 	require.Contains(t, said, `"loud" is not one of`)
-	require.Equal(t, "trading", now().State)
+	require.Equal(t, "halted", now().State)
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	require.NoError(t, bottest.Ended(cmd))
 	s.stop()

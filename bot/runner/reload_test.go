@@ -363,3 +363,138 @@ func TestACanaryDecidesTheSameOverAReload(t *testing.T) {
 		require.Equal(t, s.replayed().Equal, state.Equal)
 	})
 }
+
+func TestAPaperBotReloads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 6, nil)
+		s.config = fmt.Sprintf(paperBot, 6)
+		p := s.start()
+		time.Sleep(2 * time.Minute)
+		s.edit("params.seed = 6", "params.seed = 7")
+		report, err := p.reload(false)
+		require.NoError(t, err)
+		require.Equal(t, []string{"restless"}, report.Strategies)
+		time.Sleep(2 * time.Minute)
+		require.NoError(t, p.end())
+		require.Len(t, s.reloads(), 1)
+		require.Equal(t, 1, s.replayed().Reloads)
+	})
+}
+
+// A reload leaves a halt as it is, and warms the successor up for a resume.
+func TestAReloadLiftsNoHalt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := trending(t, 4)
+		p := s.start()
+		before := p.held()
+		enter := func(in market.Input) {
+			c := &control{r: p.runner}
+			require.NoError(t, c.do(t.Context(), func(at market.Time) []market.Command {
+				in.At = at
+				return p.door.Enter(&in).Commands
+			}))
+		}
+		enter(market.Input{Kind: market.InputHalt, Strategy: 1, Reason: "a person"})
+		s.edit("fast = 2, slow = 3", "fast = 2, slow = 4")
+		s.edit(`max_exposure = "4000"`, `max_exposure = "8000"`)
+		report, err := p.reload(false)
+		require.NoError(t, err)
+		require.Equal(t, []string{"restless"}, report.Strategies)
+		time.Sleep(10 * time.Minute)
+		p.look(func() {
+			halt, halted := p.engine.Halted(1)
+			require.True(t, halted)
+			require.Equal(t, "a person", halt.Reason)
+			require.True(t, p.gate.Halted(1))
+			require.Equal(t, before, p.account.Position(1, 1), "it does not trade")
+		})
+		enter(market.Input{Kind: market.InputResume, Strategy: 1})
+		time.Sleep(20 * time.Minute)
+		p.look(func() { require.NotEqual(t, before, p.account.Position(1, 1)) })
+		require.NoError(t, p.end())
+		require.Equal(t, 1, s.replayed().Reloads)
+	})
+}
+
+// hanger does not return from a callback: over a candle of its warm-up, or over a ticker.
+type hanger struct {
+	strategy.Base
+	where string
+	over  <-chan struct{}
+}
+
+func (h *hanger) OnCandle(*strategy.Desk, market.Candle) {
+	if h.where == "warm-up" {
+		<-h.over
+	}
+}
+
+func (h *hanger) OnTicker(*strategy.Desk, market.Ticker) {
+	if h.where == "loop" {
+		<-h.over
+	}
+}
+
+// hangers is a stage with a strategy that hangs where its parameter says, until over is closed.
+func hangers(t *testing.T, over <-chan struct{}) *stage {
+	s := newStage(t, 4, nil)
+	s.kinds = append(s.kinds, strategy.Define("hanger", "does not return",
+		func(fussyParams) strategy.Needs { return strategy.Needs{Ticker: true, Warmup: 2} },
+		func(p fussyParams, _ strategy.Setup) (strategy.Strategy, error) {
+			return &hanger{where: p.Fails, over: over}, nil
+		}))
+	s.config += "[strategies.hanger]\nkind = \"hanger\"\nmarkets = [\"BTC-EUR\"]\ninterval = \"1m\"\n" +
+		"operator_id = 8\nparams.fails = \"\"\n"
+	return s
+}
+
+func TestANewStrategyThatHangsInItsWarmUpHoldsNothingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over := make(chan struct{})
+		s := hangers(t, over)
+		p := s.start()
+		time.Sleep(time.Minute)
+		orders := func() (last market.OrderID) {
+			p.look(func() { last = p.engine.LastOrder() })
+			return last
+		}
+		before := orders()
+		s.edit(`params.fails = ""`, `params.fails = "warm-up"`)
+		began := time.Now()
+		_, err := p.reload(false)
+		require.ErrorContains(t, err, "the new strategies are not warmed up")
+		require.Equal(t, warmupTimeout, time.Since(began).Round(time.Second))
+		require.Greater(t, orders(), before+5, "the bot trades meanwhile")
+		s.edit(`params.fails = "warm-up"`, `params.fails = ""`)
+		s.edit("params.seed = 4", "params.seed = 5")
+		report, err := p.reload(false)
+		require.NoError(t, err, "the next reload does not wait for it")
+		require.Equal(t, []string{"restless"}, report.Strategies)
+		require.NoError(t, p.end())
+		close(over)
+		require.Equal(t, 1, s.replayed().Reloads)
+	})
+}
+
+func TestAReloadOfABlockedBotIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over := make(chan struct{})
+		s := hangers(t, over)
+		p := s.start()
+		time.Sleep(time.Minute)
+		s.edit(`params.fails = ""`, `params.fails = "loop"`)
+		_, err := p.reload(false)
+		require.NoError(t, err)
+		time.Sleep(5 * time.Second)
+		s.edit(`params.fails = "loop"`, `params.fails = ""`)
+		_, err = p.reload(false)
+		require.Error(t, err, "the loop does not answer")
+		close(over)
+		time.Sleep(time.Second)
+		_, err = p.reload(false)
+		require.NoError(t, err, "once it does, the same reload is carried out")
+		require.NoError(t, p.end())
+		require.Equal(t, 2, len(s.reloads()))
+		s.replayed()
+	})
+}
