@@ -236,6 +236,8 @@ var exceptions = map[string]map[string]string{
 	"bot/runner/foreign.go": {"time.NewTicker": "the same, of orders that are not this bot's"},
 	"bot/runner/watchdog.go": {"time.Now": "how long a callback has lasted",
 		"time.NewTicker": "it looks again and again"},
+	"bot/runner/reload.go": {"go": "new strategies are warmed up beside the loop; one that does not " +
+		"return is left behind"},
 	"bot/runner/twin.go": {"go": "the twin runs beside the loop, which may not wait for its strategies",
 		"time.NewTimer": "the bot's end does not depend on a strategy of the twin"},
 	"bot/runner/stuck.go": {"go": "a stop does not depend on the loop, which a strategy may hold",

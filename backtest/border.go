@@ -45,7 +45,7 @@ func (p *Plan) checkBorders() error {
 				len(p.Strategies))
 		}
 		for k := range b.Strategies {
-			if what := b.Strategies[k].changes(&p.Strategies[k]); what != "" {
+			if what := b.Strategies[k].Changes(&p.Strategies[k]); what != "" {
 				return fmt.Errorf("border at %s: strategy %s changes %s, which only a new run can", Moment(at),
 					p.Strategies[k].Name, what)
 			}
@@ -54,8 +54,9 @@ func (p *Plan) checkBorders() error {
 	return nil
 }
 
-// changes names what differs from another plan beside parameters and limits; empty: nothing.
-func (s *StrategyPlan) changes(from *StrategyPlan) string {
+// Changes names what differs from another plan beside parameters and limits; empty: nothing. Data
+// that the parameters need counts.
+func (s *StrategyPlan) Changes(from *StrategyPlan) string {
 	switch {
 	case s.Name != from.Name || s.Kind.Name != from.Kind.Name:
 		return "its name or kind"

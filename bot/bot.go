@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -37,8 +38,8 @@ const (
 	exitRefused = 3
 )
 
-// Process is the environment of a run of the program. Every field but Definitions, Farm and Again
-// must be set.
+// Process is the environment of a run of the program. Every field but Definitions, Farm, Again and
+// Hangup must be set.
 type Process struct {
 	Args           []string // without the program's name
 	Stdin          io.Reader
@@ -53,6 +54,9 @@ type Process struct {
 	// nil: there is no such signal.
 	Again func() (context.Context, context.CancelFunc)
 
+	// Hangup gets SIGHUP for bot run, which reloads its settings then; nil: there is none.
+	Hangup <-chan os.Signal
+
 	// faults is for tests: it is called between two steps of the kill switch and of its booking.
 	faults func(point string)
 }
@@ -60,7 +64,8 @@ type Process struct {
 // Main runs the program with these strategies on the process's own arguments and ends the process:
 // 0 done, 1 failed, 3 refused by a limit, 64 bad usage, 78 bad config. The first Ctrl-C ends the
 // run in good order, the second at once (`bot run` cancels its orders first). SIGTERM counts as
-// Ctrl-C, and so does SIGHUP unless it is ignored (nohup).
+// Ctrl-C, and so does SIGHUP unless it is ignored (nohup). A `bot run` without a terminal, as under
+// systemd, reloads its settings at SIGHUP instead.
 func Main(kinds ...strategy.Definition) { mainWith(Process{Definitions: kinds}) }
 
 // MainWithFarm is Main for a program that joins other machines for a search by itself: a program
@@ -72,7 +77,13 @@ func MainWithFarm(farm crew.Farm, kinds ...strategy.Definition) {
 // mainWith is Main with what a Process has of its own.
 func mainWith(p Process) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
+	switch {
+	case signal.Ignored(syscall.SIGHUP):
+	case runs(os.Args[1:]) && !onTerminal():
+		hangup := make(chan os.Signal, 1)
+		signal.Notify(hangup, syscall.SIGHUP)
+		p.Hangup = hangup
+	default:
 		ends = append(ends, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
@@ -85,6 +96,21 @@ func mainWith(p Process) {
 	p.Args, p.Stdin, p.Stdout, p.Stderr = os.Args[1:], os.Stdin, os.Stdout, os.Stderr
 	p.Getenv, p.Again = os.Getenv, again
 	os.Exit(Run(ctx, p))
+}
+
+// runs reports whether the arguments are those of bot run.
+func runs(args []string) bool {
+	first := slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
+	return first >= 0 && args[first] == "run"
+}
+
+// onTerminal reports whether the process belongs to a terminal: a SIGHUP says then that it is gone.
+func onTerminal() bool {
+	terminal, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err == nil {
+		_ = terminal.Close()
+	}
+	return err == nil
 }
 
 // Run is Main without a process around it: it returns the exit code. An error is written to Stderr

@@ -64,6 +64,7 @@ var plays = []struct {
 	{"bot equity", sceneBeside},
 	{"bot export", sceneBeside},
 	{"bot explain", sceneBeside},
+	{"bot reload", sceneBeside},
 	{"bot halt", sceneBeside},
 	{"bot resume", sceneBeside},
 	{"bot cancel-all", sceneBeside},

@@ -126,7 +126,7 @@ func TestARecordingOfALaterFormatIsRefusedAndStaysAsItIs(t *testing.T) {
 	path := filepath.Join(folder, "0000000000000001.rec")
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
-	data[3] = '4'
+	data[3] = '5'
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	_, err = recording.Open(folder, recording.Options{Catalog: &market.Catalog{}})
 	require.ErrorIs(t, err, boltfile.ErrNewer)

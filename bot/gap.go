@@ -26,7 +26,7 @@ strategies again over what the bot has recorded, each time with one more kind of
 
   S0  nothing: a backtest on candles, with the costs and the latency of -c
   S1  data     recorded data with its times of arrival
-  S2  people   halts, restarts, transfers, allocations
+  S2  people   halts, restarts, reloads, transfers, allocations
   S3  orders   latency and outcomes of orders
   S4  fills    which orders filled, and how much
   S5  prices   at which prices

@@ -111,6 +111,11 @@ func printReplay(w io.Writer, r *replay.Report) error {
 	if r.Resumed > 0 {
 		starts += fmt.Sprintf(" and %d snapshots", r.Resumed)
 	}
+	if r.Reloads == 1 {
+		starts += " and 1 reload"
+	} else if r.Reloads > 1 {
+		starts += fmt.Sprintf(" and %d reloads", r.Reloads)
+	}
 	_, err := fmt.Fprintf(w, "%s events of %s, %s to %s; recorded by %s, replayed by %s\n",
 		thousands(int(r.Records)), starts, r.From, r.To, strings.Join(r.Programs, ", "),
 		version.Of(debug.ReadBuildInfo()))

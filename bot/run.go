@@ -32,6 +32,9 @@ const runExample = `  bot exchange                                  # in one ter
   bot run -c my.toml --set bot.log=debug
   bot run -c my.toml --canary new.toml`
 
+// everyLine is the lowest of config.LogLevels.
+const everyLine = "debug"
+
 // runFlags are the flags of the command.
 type runFlags struct {
 	config   string
@@ -99,7 +102,8 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 		return err
 	}
 	ignoreSIGPIPE()
-	log, end, err := a.runLog(&p.Config.Bot)
+	level := console.NewLevel(p.Config.Bot.Log)
+	log, end, err := a.runLog(&p.Config.Bot, level)
 	if err != nil {
 		return err
 	}
@@ -109,7 +113,8 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 	for _, hint := range p.Config.Source.Hints {
 		log.Warn().Msg(hint)
 	}
-	options := runner.Options{Getenv: a.Getenv, Again: a.Again, Faults: a.faults}
+	options := runner.Options{Getenv: a.Getenv, Again: a.Again, Faults: a.faults, Hangup: a.Hangup,
+		SetLevel: level.Set, Reread: func() (*plan.Live, error) { return a.runPlanOf(f) }}
 	if _, person := console.TerminalOf(a.Stderr); person {
 		options.Pulse = time.Duration(p.Config.Bot.Pulse)
 	}
@@ -122,16 +127,16 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 	return runner.Run(ctx, p, log, options)
 }
 
-// runLog opens the log of a bot. The caller calls end after the last line.
-func (a *app) runLog(c *config.BotSection) (log zerolog.Logger, end func(), err error) {
+// runLog opens the log of a bot, whose level may change. The caller calls end after the last line.
+func (a *app) runLog(c *config.BotSection, level *console.Level) (log zerolog.Logger, end func(), err error) {
 	if c.LogFile == "" {
-		return console.Logger(a.Stderr, c.Log, a.Getenv), func() {}, nil
+		return console.Logger(a.Stderr, everyLine, a.Getenv).Hook(level), func() {}, nil
 	}
 	file, err := console.OpenLogFile(c.LogFile, int(c.LogMB), int(c.LogKeep))
 	if err != nil {
 		return log, nil, config.At([]string{"bot", "log_file"}, err)
 	}
-	log = console.Logger(a.Stderr, c.Log, a.Getenv, file)
+	log = console.Logger(a.Stderr, everyLine, a.Getenv, file).Hook(level)
 	return log, func() {
 		if err := file.Close(); err != nil {
 			fmt.Fprintln(a.Stderr, "log file:", err)

@@ -26,7 +26,7 @@ func printStatus(w io.Writer, s *operator.Status) error {
 	if s.Exchange != "" {
 		line("exchange", "%s, %s", s.Exchange, s.Mode)
 	}
-	line("run", "%s since %s UTC, version %s", s.Run, operator.ClockOf(s.SinceMS), s.Version)
+	line("run", "%s since %s UTC, version %s%s", s.Run, operator.ClockOf(s.SinceMS), s.Version, configText(s))
 	for _, x := range s.Strategies {
 		printStrategy(line, &x)
 	}
@@ -73,6 +73,15 @@ func printStatus(w io.Writer, s *operator.Status) error {
 			operator.ClockOf(s.JournalSinceMS))
 	}
 	return table.Flush()
+}
+
+// configText is the hash of the settings, and the last reload.
+func configText(s *operator.Status) string {
+	text := fmt.Sprintf(", config %.12s", s.ConfigHash)
+	if s.ReloadedMS != 0 {
+		text += fmt.Sprintf(" (reloaded %s by %s)", operator.ClockOf(s.ReloadedMS), s.ReloadedBy)
+	}
+	return text
 }
 
 // printStrategy writes the lines of a strategy.

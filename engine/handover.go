@@ -14,19 +14,24 @@ import (
 func (e *Engine) CancelEntries(at market.Time) []market.Command {
 	e.begin(at)
 	for i := range e.slots {
-		e.dropRebalance(&e.slots[i])
+		e.cancelEntries(&e.slots[i])
 	}
+	return e.out
+}
+
+// cancelEntries is CancelEntries of one strategy.
+func (e *Engine) cancelEntries(s *slot) {
+	e.dropRebalance(s)
 	for _, t := range e.tactics {
-		if t.side == market.Buy {
+		if t.slot == s && t.side == market.Buy {
 			e.stopTactic(t, false)
 		}
 	}
-	for _, o := range e.account.Open(nil, 0, 0) {
+	for _, o := range e.account.Open(nil, s.id, 0) {
 		if o.Side == market.Buy {
 			e.cancel(o.ID, false)
 		}
 	}
-	return e.out
 }
 
 // CloseAll leaves the positions of all strategies and cancels their orders, as a Close of each

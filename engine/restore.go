@@ -54,36 +54,19 @@ func savedOrders(saved map[string][]byte) (orders [][]byte) {
 // error names the part and the difference, or comes from history; the engine is unusable then.
 func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 	history iter.Seq2[[]market.Candle, error]) ([]market.Command, error) {
-	names, err := e.names()
-	if err != nil {
-		return nil, err
-	}
-	for _, part := range [...]string{PartAccount, PartPrices, PartGate, PartEngine} {
-		if saved[part] == nil {
-			return nil, fmt.Errorf("restore: nothing was saved of %s", part)
-		}
-	}
-	err = errors.Join(e.account.Restore(saved[PartAccount], savedOrders(saved), names),
-		e.account.RestorePrices(saved[PartPrices]), e.gate.Restore(saved[PartGate], names))
+	s, err := e.restoreParts(saved)
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
-	var s SavedEngine
-	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s, renamed...); err != nil {
-		return nil, fmt.Errorf("restore: engine: %w", err)
-	}
-	if err := e.restoreSelf(&s, names); err != nil {
-		return nil, fmt.Errorf("restore: engine: %w", err)
-	}
 	e.begin(max(at, s.Now))
-	e.restart(&s)
-	if err := e.replay(&s, history); err != nil {
+	e.restart(s)
+	if err := e.replay(s, history); err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	e.now, e.at = max(at, s.Now), 0
 	for i := range e.slots {
 		e.calls.enter(e.slots[i].id, CallLoad, e.now)
-		err := e.slots[i].load(&s, saved)
+		err := e.slots[i].load(s, saved)
 		e.calls.leave()
 		if err != nil {
 			return nil, fmt.Errorf("restore: strategy %s: %w", e.slots[i].Name, err)
@@ -94,6 +77,32 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 	e.notifySent()
 	e.watchTactics()
 	return e.out, nil
+}
+
+// restoreParts restores everything but the strategies, and returns the engine's own part.
+func (e *Engine) restoreParts(saved map[string][]byte) (*SavedEngine, error) {
+	names, err := e.names()
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range [...]string{PartAccount, PartPrices, PartGate, PartEngine} {
+		if saved[part] == nil {
+			return nil, fmt.Errorf("nothing was saved of %s", part)
+		}
+	}
+	err = errors.Join(e.account.Restore(saved[PartAccount], savedOrders(saved), names),
+		e.account.RestorePrices(saved[PartPrices]), e.gate.Restore(saved[PartGate], names))
+	if err != nil {
+		return nil, err
+	}
+	s := &SavedEngine{}
+	if err := market.ParseSaved(saved[PartEngine], savedVersion, s, renamed...); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	if err := e.restoreSelf(s, names); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	return s, nil
 }
 
 // restoreSelf restores the engine's own part; the account is restored already.
@@ -175,21 +184,8 @@ func (e *Engine) restart(s *SavedEngine) {
 func (e *Engine) replay(s *SavedEngine, history iter.Seq2[[]market.Candle, error]) error {
 	e.replaying = true
 	defer func() { e.replaying = false }()
-	if history != nil {
-		for group, err := range history {
-			if err != nil {
-				return err
-			}
-			if e.gathering > 0 {
-				e.endOlder(group)
-			}
-			for i := range group {
-				e.replayCandle(&group[i])
-			}
-			if e.grouped {
-				e.gather(group)
-			}
-		}
+	if err := e.show(history); err != nil {
+		return err
 	}
 	for i := range e.slots {
 		slot := &e.slots[i]
@@ -199,6 +195,28 @@ func (e *Engine) replay(s *SavedEngine, history iter.Seq2[[]market.Candle, error
 			e.release(slot, e.tradeFrom)
 		}
 		e.holdAll(slot)
+	}
+	return nil
+}
+
+// show shows the strategies past candles, in the groups in which they closed; nil: there are none.
+func (e *Engine) show(history iter.Seq2[[]market.Candle, error]) error {
+	if history == nil {
+		return nil
+	}
+	for group, err := range history {
+		if err != nil {
+			return err
+		}
+		if e.gathering > 0 {
+			e.endOlder(group)
+		}
+		for i := range group {
+			e.replayCandle(&group[i])
+		}
+		if e.grouped {
+			e.gather(group)
+		}
 	}
 	return nil
 }
@@ -218,12 +236,7 @@ func (e *Engine) replayCandle(c *market.Candle) {
 }
 
 // load restores a strategy's own state.
-func (s *slot) load(from *SavedEngine, saved map[string][]byte) (err error) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = fmt.Errorf("panic: %v", reason)
-		}
-	}()
+func (s *slot) load(from *SavedEngine, saved map[string][]byte) error {
 	known, was := from.Strategies[s.Name]
 	data := saved[PartStrategy+s.Name]
 	switch {
@@ -236,5 +249,15 @@ func (s *slot) load(from *SavedEngine, saved map[string][]byte) (err error) {
 	case s.saver == nil:
 		return nil
 	}
+	return s.loadOwn(data)
+}
+
+// loadOwn calls the strategy's Load. A panic is an error.
+func (s *slot) loadOwn(data []byte) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic: %v", reason)
+		}
+	}()
 	return s.saver.Load(data)
 }

@@ -60,8 +60,11 @@ func (g *Gate) Transferred(a *state.Account, at market.Time) error {
 	return g.Observe(a, at)
 }
 
-// Observes reports whether a limit depends on the equity, so that Observe has something to do.
-func (g *Gate) Observes() bool { return g.account.MaxDailyLoss != 0 || g.account.MaxDrawdown != 0 }
+// Observes reports whether a limit depends on the equity, or a daily loss is used up, which a new
+// day ends: Observe has something to do.
+func (g *Gate) Observes() bool {
+	return g.account.MaxDailyLoss != 0 || g.account.MaxDrawdown != 0 || g.equity.lost
+}
 
 func (g *Gate) watchEquity(a *state.Account, at market.Time) error {
 	equity, err := a.Equity(g.account.Currency)

@@ -43,6 +43,39 @@ func (g *Gate) sold(a *state.Account, o *market.Order, at market.Time) {
 	}
 }
 
+// TakeLimits lets the limits of another gate, of the same catalog and strategies, hold from now on.
+// What was counted stays: orders of the last minute, losses in a row, the day's loss, the
+// high-water mark. So do halts, a used up daily loss and a reached drawdown, also where the new
+// limit is higher, or none. A limit on the equity that is the first one counts from now on.
+func (g *Gate) TakeLimits(from *Gate) {
+	observed := g.Observes()
+	g.account = from.account
+	if w := &g.equity; !observed && g.Observes() {
+		*w = equityWatch{drawn: w.drawn}
+	}
+	for i := range g.slots {
+		g.slots[i].setLimits(from.slots[i].limits)
+	}
+	g.changed = true
+}
+
+// setLimits sets the limits of a strategy. The ring keeps the latest sends.
+func (s *slot) setLimits(limits Limits) {
+	if n := limits.OrdersPerMinute; n != len(s.sent) {
+		var latest []market.Time // oldest first
+		for i := range s.sent {
+			if at := s.sent[(s.sentAt+i)%len(s.sent)]; at != 0 {
+				latest = append(latest, at)
+			}
+		}
+		s.sent, s.sentAt = make([]market.Time, n), 0
+		if n > 0 {
+			s.sentAt = copy(s.sent, latest[max(0, len(latest)-n):]) % n
+		}
+	}
+	s.limits = limits
+}
+
 // Halt refuses every order and change of a strategy until Resume.
 func (g *Gate) Halt(s market.StrategyID) { g.halt(s, true) }
 

@@ -107,6 +107,15 @@ func NewDesk(e Engine, id market.StrategyID, log zerolog.Logger) *Desk {
 	return d
 }
 
+// Move lets a desk work on another engine, with the same markets and strategies. Only an engine
+// calls it, for a strategy that it takes over from the other one.
+func (d *Desk) Move(to Engine) {
+	d.engine, d.plotter = to, nil
+	if shows, can := to.(plotting); can {
+		d.plotter = shows.Plotter()
+	}
+}
+
 // In is the desk of one market.
 func (d *Desk) In(m market.ID) MarketDesk { return MarketDesk{d, m} }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -123,6 +124,35 @@ func colourAt(text string) int {
 	return strings.IndexByte(text, 'm') + 1
 }
 
+// Level is the level of a log, which may change. Several goroutines may use it.
+type Level struct{ least atomic.Int32 }
+
+// NewLevel returns a level by its word, one of config.LogLevels.
+func NewLevel(word string) *Level {
+	l := &Level{}
+	l.Set(word)
+	return l
+}
+
+// Set changes the level to that of a word.
+func (l *Level) Set(word string) { l.least.Store(int32(levelOf(word))) }
+
+// Run drops a line below the level: a zerolog.Hook.
+func (l *Level) Run(e *zerolog.Event, level zerolog.Level, _ string) {
+	if level < zerolog.Level(l.least.Load()) {
+		e.Discard()
+	}
+}
+
+// levelOf is the level of a word.
+func levelOf(word string) zerolog.Level {
+	if word == "off" {
+		return zerolog.Disabled
+	}
+	level, _ := zerolog.ParseLevel(word) // one of the words
+	return level
+}
+
 // Logger writes at a level of config.LogLevels: for a person where out is a terminal, as JSON
 // otherwise. The others get the same lines as JSON, also where out takes none, such as a terminal
 // that is gone. Several goroutines may use the logger: it writes one line at a time.
@@ -130,14 +160,10 @@ func Logger(out io.Writer, level string, getenv func(string) string, others ...i
 	if _, terminal := TerminalOf(out); terminal {
 		out = Writer(out, getenv("NO_COLOR") != "", logWidth(out))
 	}
-	at := zerolog.Disabled
-	if level != "off" {
-		at, _ = zerolog.ParseLevel(level) // one of the words
-	}
 	if len(others) > 0 {
 		out = zerolog.MultiLevelWriter(append([]io.Writer{out}, others...)...)
 	}
-	return zerolog.New(zerolog.SyncWriter(out)).Level(at).With().Timestamp().Logger()
+	return zerolog.New(zerolog.SyncWriter(out)).Level(levelOf(level)).With().Timestamp().Logger()
 }
 
 // TerminalOf is the file behind a writer when that is a terminal.

@@ -11,7 +11,7 @@ type Fact uint8
 // fills.
 const (
 	Data   Fact = iota // recorded market data with its times of arrival, and timers
-	People             // halts, restarts, transfers, allocations, and whatever else a person did
+	People             // halts, restarts, reloads, transfers, allocations, and whatever else a person did
 	Orders             // when an order reached the exchange, and whether the exchange took it
 	Fills              // which orders filled, when, and how much
 	Prices             // the prices of those fills
@@ -24,7 +24,7 @@ type rung struct{ name, about string }
 
 var rungs = [facts]rung{
 	{"data", "recorded data, with its times of arrival"},
-	{"people", "halts, restarts, transfers, allocations"},
+	{"people", "halts, restarts, reloads, transfers, allocations"},
 	{"orders", "latency and outcomes of orders"},
 	{"fills", "which orders filled, and how much"},
 	{"prices", "at which prices"},

@@ -30,34 +30,35 @@ type Model struct {
 
 // run is one run over a tape with some facts.
 type run struct {
-	tape    *tape
-	survey  *survey
-	model   *Model
-	facts   Set // until from, inside a start, all; then those of out
-	leading bool
-	made    *replay.CoreConfig // of the present start
-	core    *replay.Core
-	relay   *relay
-	session *backtest.Session
-	ledger  *ledger
-	matcher *matcher
-	out     *Outcome
-	history []market.Candle
-	next    int     // place in the stored candles: those before have been delivered
-	number  uint64  // of the record at hand
-	funded  bool    // the money of the beginning is there
-	pairs   []*pair // by order of the run
-	live    map[market.OrderID]*pair
-	due     []market.Input // answers that the record does not have, by time
-	coming  []*pair        // orders on their way to the exchange
-	group   market.Event   // reused
-	parts   map[string][]byte
-	deaf    bool                        // events are lost: what follows is not of these books, until the next start
-	over    bool                        // the record has ended: what is asked for no longer counts
-	known   market.Time                 // close of the latest candle that strategies have
-	caught  market.Time                 // close of the latest candle that came while the bot was down
-	quotes  map[market.ID]market.Ticker // the latest recorded ones
-	others  *others.Markets             // without the bot
+	tape     *tape
+	survey   *survey
+	model    *Model
+	facts    Set // until from, inside a start, all; then those of out
+	leading  bool
+	made     *replay.CoreConfig // of the present start
+	manifest *replay.Manifest   // what its engine is made of now
+	core     *replay.Core
+	relay    *relay
+	session  *backtest.Session
+	ledger   *ledger
+	matcher  *matcher
+	out      *Outcome
+	history  []market.Candle
+	next     int     // place in the stored candles: those before have been delivered
+	number   uint64  // of the record at hand
+	funded   bool    // the money of the beginning is there
+	pairs    []*pair // by order of the run
+	live     map[market.OrderID]*pair
+	due      []market.Input // answers that the record does not have, by time
+	coming   []*pair        // orders on their way to the exchange
+	group    market.Event   // reused
+	parts    map[string][]byte
+	deaf     bool                        // events are lost: what follows is not of these books, until the next start
+	over     bool                        // the record has ended: what is asked for no longer counts
+	known    market.Time                 // close of the latest candle that strategies have
+	caught   market.Time                 // close of the latest candle that came while the bot was down
+	quotes   map[market.ID]market.Ticker // the latest recorded ones
+	others   *others.Markets             // without the bot
 
 	refusedAt map[refusal]market.Time // the latest one in Outcome.Orders
 }
@@ -153,6 +154,8 @@ func (r *run) record(number uint64, rec *recording.Record, b *begin) error {
 		return r.begin(rec.At)
 	case recording.KindInput:
 		return r.input(&rec.Input)
+	case recording.KindReload:
+		return r.reload(rec)
 	}
 	return nil
 }
@@ -222,7 +225,7 @@ func (r *run) keep(p *pair) {
 func (r *run) start(b *begin) (err error) {
 	switch {
 	case r.session == nil:
-		r.parts = b.parts
+		r.parts, r.manifest = b.parts, b.manifest
 		err = r.newSession(b.made)
 	case r.facts.Has(People):
 		if r.parts = b.parts; r.facts != whole {
@@ -231,6 +234,7 @@ func (r *run) start(b *begin) (err error) {
 			}
 		}
 		r.close()
+		r.manifest = b.manifest
 		err = r.newSession(b.made)
 	}
 	return err

@@ -78,6 +78,8 @@ type viewer struct {
 	begin   *begin
 	history []market.Candle
 	err     error
+	// manifest is what the core is made of now: that of the start, or of a reload.
+	manifest *replay.Manifest
 }
 
 // record plays a record.
@@ -92,7 +94,7 @@ func (v *viewer) record(number uint64, rec *recording.Record, b *begin) error {
 			return config.Usagef("at %s the bot began with other strategies or markets: ask for the time before, with "+
 				"--to, or from then on, with --from", rec.At)
 		}
-		v.begin = b
+		v.begin, v.manifest = b, b.manifest
 		v.starts++
 		if v.first == nil {
 			v.first, v.from = b, rec.At
@@ -123,6 +125,8 @@ func (v *viewer) record(number uint64, rec *recording.Record, b *begin) error {
 		v.turned = number
 	case recording.KindInput:
 		return v.input(number, &rec.Input)
+	case recording.KindReload:
+		return v.reload(rec)
 	}
 	return nil
 }

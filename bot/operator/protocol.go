@@ -128,6 +128,7 @@ const (
 	PathTrades    = "/trades"
 	PathProfit    = "/profit"
 	PathEquity    = "/equity"
+	PathReload    = "/reload"
 )
 
 // Request is a request. Each path reads the fields that concern it.
@@ -141,7 +142,8 @@ type Request struct {
 	File     string `json:"file,omitempty"`
 	WaitMS   int64  `json:"wait_ms,omitempty"`
 	SinceMS  int64  `json:"since_ms,omitempty"` // how long ago
-	By       string `json:"by,omitempty"`       // seal: the user
+	By       string `json:"by,omitempty"`       // seal, reload: the user
+	Check    bool   `json:"check,omitempty"`    // reload: only say what would change
 	Document []byte `json:"document,omitempty"` // seal
 
 	Books *books.Query `json:"books,omitempty"` // trades, profit, equity

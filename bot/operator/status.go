@@ -34,6 +34,10 @@ type Status struct {
 	Version  string `json:"version"`
 	Run      string `json:"run"`
 	SinceMS  int64  `json:"since_ms"`
+	// ConfigHash is of the settings that decide what is traded, as of the last reload.
+	ConfigHash string `json:"config_hash,omitempty"`
+	ReloadedMS int64  `json:"reloaded_ms,omitempty"` // the last reload of the last run; 0: it had none
+	ReloadedBy string `json:"reloaded_by,omitempty"`
 	// AtMS is the time of the figures, on the exchange's clock; of a stopped bot: of Equity and
 	// Exposure.
 	AtMS       int64            `json:"at_ms,omitempty"`
@@ -156,6 +160,16 @@ func (s *Status) FromStore(store *journal.Store) (err error) {
 	if len(runs) > 0 {
 		last := &runs[len(runs)-1]
 		s.Run, s.Version, s.SinceMS, s.Currency = last.Run.String(), last.Version, last.At.Millis(), last.Currency
+		s.ConfigHash = last.ConfigHash
+		kept, err := store.Kept()
+		if err != nil {
+			return err
+		}
+		for i := range kept {
+			if r, is := kept[i].Record.(*journal.Reload); is && kept[i].Number > last.First {
+				s.ConfigHash, s.ReloadedMS, s.ReloadedBy = r.ConfigHash, kept[i].At.Millis(), r.By
+			}
+		}
 	}
 	if s.JournalEntries, err = store.LastNumber(); err != nil {
 		return err

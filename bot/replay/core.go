@@ -66,13 +66,7 @@ func NewCore(c *CoreConfig) (*Core, error) {
 // begins; a new one has none.
 func (k *Core) Open(at market.Time, parts map[string][]byte, history []market.Candle) ([]market.Command, error) {
 	if len(parts) > 0 {
-		commands, err := k.Engine.Restore(at, parts, func(yield func([]market.Candle, error) bool) {
-			for group := range groups(history) {
-				if !yield(group, nil) {
-					return
-				}
-			}
-		})
+		commands, err := k.Engine.Restore(at, parts, closes(history))
 		return slices.Clone(commands), err
 	}
 	if len(history) > 0 {

@@ -35,6 +35,7 @@ type Report struct {
 	Notes     []string    `json:"notes"`     // what else was not compared, and why
 	Records   uint64      `json:"records"`   // that were played
 	Starts    int         `json:"starts"`
+	Reloads   int         `json:"reloads"`   // that were carried out
 	Resumed   int         `json:"resumed"`   // snapshots from which the play went on after a loss
 	Snapshots int         `json:"snapshots"` // saved states that are equal
 	Programs  []string    `json:"programs"`  // versions that wrote the recording
@@ -271,6 +272,8 @@ func (p *player) record(number uint64, rec *recording.Record) (err error) {
 		return p.compareState(number, rec)
 	case recording.KindInput:
 		return p.input(number, &rec.Input)
+	case recording.KindReload:
+		return p.reload(number, rec)
 	}
 	return nil
 }

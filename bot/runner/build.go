@@ -84,6 +84,8 @@ type runner struct {
 	ownSwitch atomic.Bool           // the kill switch's log is this process's own: the next start books it
 	keeper    *holdingsKeeper       // of the holdings; nil: none are left
 	ranked    rankings
+	settings  atomic.Pointer[settings] // that hold now; nil: those of plan
+	reloading sync.Mutex               // a reload is under way
 }
 
 // newRunner returns a bot that has only its plan.
@@ -192,10 +194,11 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 		return err
 	}
 	r.dog.cell.Store(r.engine.Callback())
+	r.settings.Store(&settings{plan: p})
 	if r.manifest, err = replay.NewManifest(&made, version.Of(debug.ReadBuildInfo())); err != nil {
 		return err
 	}
-	r.journal.latest, r.journal.raise = r.newLatestCandles(), r.watch.raise
+	r.journal.latest, r.journal.raise = r.newLatestCandles(p.Strategies), r.watch.raise
 	r.journal.describe = func() ([]byte, error) { return r.manifest.At(r.engine).Encode() }
 	if r.twin, err = r.openTwin(); err != nil {
 		return err

@@ -78,7 +78,7 @@ func (c *control) routes() http.Handler {
 		operator.PathStatus: c.status, operator.PathOrders: c.orders, operator.PathPositions: c.positions,
 		operator.PathExplain: c.explain, operator.PathBackup: c.backup, operator.PathCanary: c.canary,
 		operator.PathVerify: c.verify, operator.PathSeal: c.seal, operator.PathTrades: c.trades,
-		operator.PathProfit: c.profit, operator.PathEquity: c.equity,
+		operator.PathProfit: c.profit, operator.PathEquity: c.equity, operator.PathReload: c.reload,
 	} {
 		mux.HandleFunc("POST "+path, answer(look))
 	}
@@ -115,8 +115,9 @@ func answer(serve func(context.Context, *operator.Request) (any, error)) http.Ha
 }
 
 func statusOf(err error) int {
+	var key *config.KeyError
 	switch {
-	case errors.As(err, new(config.UsageError)):
+	case errors.As(err, new(config.UsageError)), errors.As(err, new(config.Error)), errors.As(err, &key):
 		return http.StatusBadRequest
 	case errors.Is(err, live.ErrStopping), errors.Is(err, errNotTrading), errors.As(err, new(blockedError)):
 		return http.StatusServiceUnavailable

@@ -65,6 +65,7 @@ type botJournal struct {
 	refusals
 	notes
 	trimming
+	copying copying
 }
 
 // Event journals an event of the engine, and the last delivered candle of each series.
@@ -201,21 +202,8 @@ func (j *botJournal) Commit(at market.Time) error {
 		j.batch.Blob(folder.LedgerBlob, j.ledger()) // the next process must not send during the ban
 	}
 	all := at >= j.savedAll+saveAllEvery
-	save := j.engine.Save
-	if all {
-		save = j.engine.SaveAll
-	}
-	snapshot := j.newSnapshot(at, all)
-	err := save(func(part string, data []byte) error {
-		snapshot.add(part, data)
-		if data == nil {
-			j.batch.RemoveBlob(folder.PartPrefix + part)
-		} else {
-			j.batch.Blob(folder.PartPrefix+part, data)
-		}
-		return nil
-	})
-	if err != nil {
+	snapshot, copied := j.newSnapshot(at, all), j.newCopy()
+	if err := j.saveEngine(all, snapshot, copied); err != nil {
 		return err
 	}
 	if all {
@@ -243,7 +231,27 @@ func (j *botJournal) Commit(at market.Time) error {
 		j.savedAll = at
 		j.recordSnapshot(at, snapshot)
 	}
+	j.keepCopy(at, copied)
 	return last
+}
+
+// saveEngine puts the parts of the engine that have changed into the batch, with all or for a copy
+// every part.
+func (j *botJournal) saveEngine(all bool, snapshot, copied snapshot) error {
+	save := j.engine.Save
+	if all || copied != nil {
+		save = j.engine.SaveAll
+	}
+	return save(func(part string, data []byte) error {
+		snapshot.add(part, data)
+		copied.add(part, data)
+		if data == nil {
+			j.batch.RemoveBlob(folder.PartPrefix + part)
+		} else {
+			j.batch.Blob(folder.PartPrefix+part, data)
+		}
+		return nil
+	})
 }
 
 // writeMinute saves, once a minute, the weight ledger, the equity, and how far the recording

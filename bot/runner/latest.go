@@ -18,11 +18,12 @@ type latestSeries struct {
 	candles []market.Candle
 }
 
-// newLatestCandles returns the list for the strategies of a bot, without candles.
-func (r *runner) newLatestCandles() latestCandles {
+// newLatestCandles returns the list for the strategies of a bot, with the parameters that a plan
+// has of them, without candles.
+func (r *runner) newLatestCandles(strategies []backtest.StrategyPlan) latestCandles {
 	all := latestCandles{}
 	for _, s := range r.series() {
-		if n := backtest.Warmup(r.plan.Strategies, r.plan.Catalog.Market(s.Market), s.Interval); n > 0 {
+		if n := backtest.Warmup(strategies, r.plan.Catalog.Market(s.Market), s.Interval); n > 0 {
 			all[s] = &latestSeries{most: n}
 		}
 	}

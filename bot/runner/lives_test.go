@@ -30,25 +30,25 @@ var (
 )
 
 // A life has up to four processes of a bot: with faults, kills, power cuts, halts and resumes of a
-// person, a flatten, other allocations, and sometimes a midnight. Its strategy is restless, or
-// replaces orders, or leaves by Close, or rebalances.
+// person, a flatten, reloads, other allocations, and sometimes a midnight. Its strategy is
+// restless, or replaces orders, or leaves by Close, or rebalances.
 func TestTheReplayOfAnyLifeIsEqual(t *testing.T) {
 	unraced(t)
-	equal, unchecked, resumed := 0, 0, 0
+	equal, unchecked, resumed, reloads := 0, 0, 0, 0
 	for seed := range uint64(*lives) {
 		seed += *firstLife
 		synctest.Test(t, func(t *testing.T) {
 			s := lifeOf(t, seed+1)
 			r := s.replayed()
-			equal, unchecked = equal+r.Equal, unchecked+r.Unchecked
+			equal, unchecked, reloads = equal+r.Equal, unchecked+r.Unchecked, reloads+r.Reloads
 			resumed += s.damaged(seed, r.Equal+r.Unchecked)
 		})
 		if t.Failed() {
 			t.Fatalf("seed %d", seed+1)
 		}
 	}
-	t.Logf("%d lives: %d commands are equal, %d are unchecked after power cuts; damaged, %d went on from a snapshot",
-		*lives, equal, unchecked, resumed)
+	t.Logf("%d lives, %d reloads: %d commands are equal, %d are unchecked after power cuts; damaged, %d went on "+
+		"from a snapshot", *lives, reloads, equal, unchecked, resumed)
 	require.Greater(t, equal, 20**lives)
 }
 
@@ -150,6 +150,9 @@ func (s *stage) governed(chance *rand.Rand) {
 			in.Kind, in.Reason = market.InputFlatten, "flattened"
 		case 2:
 			in = market.Input{Kind: market.InputCancelAll}
+		case 3:
+			p.reloadAny(chance)
+			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		_ = p.loop.Do(ctx, func(at market.Time) []market.Command { // it may have ended by itself

@@ -25,6 +25,7 @@ type metrics struct {
 
 	orders, ended, refusals, fills, differences, bans, bare, blocks *prometheus.CounterVec
 	invalid, refuted                                                *prometheus.CounterVec // new and older name
+	reloads                                                         *prometheus.CounterVec
 	stale                                                           prometheus.Counter
 	commits                                                         prometheus.Histogram
 	steps                                                           *prometheus.HistogramVec
@@ -58,6 +59,7 @@ func newMetrics(w *watch) *metrics {
 		"cause")
 	m.blocks = m.counters("callbacks_blocked_total", "Callbacks of strategies that took longer than a second.",
 		"strategy", "callback")
+	m.reloads = m.counters("reloads_total", "Reloads of the settings, by what became of them.", "outcome")
 	m.stale = prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "stale_total",
 		Help: "How often prices stopped coming."})
 	m.commits = prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: "journal_commit_seconds",

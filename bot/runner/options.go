@@ -3,9 +3,11 @@ package runner
 import (
 	"context"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/canary"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -22,7 +24,14 @@ type Options struct {
 	Canary *canary.Process
 	// CanaryCommands is how many of its commands must be equal before it is promoted.
 	CanaryCommands int
-	// Faults is called between two steps of the kill switch and of its booking.
+	// Reread reads the config again, for a reload, and checks it; nil: there is none to read.
+	Reread func() (*plan.Live, error)
+	// SetLevel makes a word of bot.log the level of the log; nil: it stays. Any goroutine may call
+	// it.
+	SetLevel func(level string)
+	// Hangup gets a signal that asks for a reload; nil: there is no such signal.
+	Hangup <-chan os.Signal
+	// Faults is called between two steps of the kill switch, of its booking, and of a reload.
 	Faults func(point string)
 
 	slept     func() market.Duration          // replaces runner.slept

@@ -32,6 +32,9 @@ func (j *botJournal) Input(in *market.Input) {
 	number := j.record(&j.input)
 	if in.Event != nil && in.Event.Kind == market.KindCandles {
 		j.latest.add(in.Event.Candles)
+		if j.copying.catching {
+			j.copying.caught = append(j.copying.caught, in.Event.Candles...)
+		}
 	}
 	if j.dataNumber = 0; in.Event != nil && recording.MarketData(in.Event.Kind) {
 		j.dataNumber = number

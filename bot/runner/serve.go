@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/market"
@@ -42,6 +41,7 @@ func (r *runner) serve(ctx context.Context) (err error) {
 	if !r.plan.Config.Bot.Paper() {
 		beside.Go(func() { r.followDirect(watching) })
 	}
+	beside.Go(func() { operator.followHangups(watching, r.Hangup) })
 	failed := errors.Join(withHint(r.trade(ctx)), operator.close())
 	rest()
 	beside.Wait() // before the file is closed
@@ -99,9 +99,7 @@ func (r *runner) trade(ctx context.Context) error {
 	if len(r.plan.Rankings) > 0 {
 		feed.Go(func() { r.keepRanking(feeding) })
 	}
-	if r.plan.Config.Alerts.Summary != config.SummaryOff && len(r.plan.Receivers) > 0 {
-		feed.Go(func() { r.keepSummaries(feeding) })
-	}
+	feed.Go(func() { r.keepSummaries(feeding) })
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}

@@ -42,6 +42,7 @@ type stage struct {
 	within   func(http.Handler) http.Handler
 	wrap     func(http.RoundTripper) http.RoundTripper // what stands between the bot and the wire; nil: nothing
 	canary   func() *canary.Process                    // of a start; nil: none
+	faults   func(point string)                        // of the process; nil: none
 	log      bottest.Log
 	starts   int
 	everySet []config.Override
@@ -146,16 +147,9 @@ type process struct {
 	done  chan error
 }
 
-// Run makes the plan of a start.
+// plan makes the plan of a start.
 func (s *stage) plan(w *wire) *plan.Live {
-	c, err := config.LoadRun(&config.Source{File: "stage.toml", Text: s.config,
-		Overrides: append(s.ways(), s.everySet...)})
-	require.NoError(s.T, err)
-	c.Bot.State = s.Folder
-	p, err := plan.NewLive(c, s.kinds, func(name string) string {
-		return map[string]string{"KEY": bottest.BotKey, "SECRET": bottest.BotSecret, "AUDITOR": bottest.AuditorKey,
-			"AUDITORS": "secret of the auditor", "OTHER": bottest.OtherKey, "OTHERS": "secret of the other"}[name]
-	})
+	p, err := s.reread()
 	require.NoError(s.T, err)
 	p.Transport, p.Now = w, s.now
 	if s.wrap != nil {
@@ -164,9 +158,23 @@ func (s *stage) plan(w *wire) *plan.Live {
 	return p
 }
 
+// reread reads the config as it is now, for a start or a reload.
+func (s *stage) reread() (*plan.Live, error) {
+	c, err := config.LoadRun(&config.Source{File: "stage.toml", Text: s.config,
+		Overrides: append(s.ways(), s.everySet...)})
+	if err != nil {
+		return nil, err
+	}
+	c.Bot.State = s.Folder
+	return plan.NewLive(c, s.kinds, func(name string) string {
+		return map[string]string{"KEY": bottest.BotKey, "SECRET": bottest.BotSecret, "AUDITOR": bottest.AuditorKey,
+			"AUDITORS": "secret of the auditor", "OTHER": bottest.OtherKey, "OTHERS": "secret of the other"}[name]
+	})
+}
+
 // options are what a start has of its process.
 func (s *stage) options() Options {
-	o := Options{slept: s.slept, observer: s.observer, wrapPaper: s.within}
+	o := Options{slept: s.slept, observer: s.observer, wrapPaper: s.within, Reread: s.reread, Faults: s.faults}
 	if s.canary != nil {
 		o.Canary, o.CanaryCommands = s.canary(), 20
 	}

@@ -68,15 +68,13 @@ func (s *summaries) due(now market.Time) *books.Query {
 // until ctx ends. The first one is that of the day or week in which the last run ended, if that is
 // over. The books are read in this goroutine; the loop takes no part.
 func (r *runner) keepSummaries(ctx context.Context) {
-	var s *summaries
 	alive, err := aliveBefore(r.store, r.began)
-	if err == nil {
-		s, err = newSummaries(r.plan.Config, alive)
-	}
 	if err != nil {
 		r.log.Error().Err(err).Msg("there will be no summaries")
 		return
 	}
+	var s *summaries // nil: none is wanted
+	by := config.SummaryOff
 	again := time.NewTicker(summaryEvery)
 	defer again.Stop()
 	for {
@@ -86,6 +84,16 @@ func (r *runner) keepSummaries(ctx context.Context) {
 			return
 		}
 		now := r.client.Now()
+		if c := r.config(); c.Alerts.Summary != by { // of the start, or of a reload
+			if by, s = c.Alerts.Summary, nil; by != config.SummaryOff {
+				if s, err = newSummaries(c, alive); err != nil {
+					r.log.Error().Err(err).Msg("there will be no summaries")
+				}
+			}
+		}
+		if alive = now; s == nil || len(r.settings.Load().plan.Receivers) == 0 {
+			continue
+		}
 		q := s.due(now)
 		if q == nil {
 			continue

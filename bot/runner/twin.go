@@ -16,7 +16,6 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/goroutine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 const (
@@ -48,7 +47,9 @@ type twin struct {
 	base  []market.Money                    // live profit less the twin's at the first comparison
 	saved *twinState                        // of the last run; nil: it begins with the bot's state
 	made  func() (*backtest.Session, error) // a session that nothing has entered
-	left  atomic.Pointer[map[string][]byte] // parts of the engine at the end; nil: none
+	// manifest is what the session's engine is made of.
+	manifest *replay.Manifest
+	left     atomic.Pointer[map[string][]byte] // parts of the engine at the end; nil: none
 }
 
 // twinFigures are the latest comparison.
@@ -65,6 +66,7 @@ type twinInput struct {
 	event          market.Event
 	ticker         market.Ticker
 	profits, money []market.Money // live, of a comparison; nil: an input
+	reload         *replay.Reload // the twin takes over other settings; nil: an input
 }
 
 // openTwin makes the twin of the plan's strategies; nil: none has one.
@@ -72,11 +74,9 @@ func (r *runner) openTwin() (_ *twin, err error) {
 	if !slices.ContainsFunc(r.plan.Names(), r.plan.Shadows) {
 		return nil, nil
 	}
-	var kinds []strategy.Definition
-	for i := range r.plan.Strategies {
-		kinds = append(kinds, r.plan.Strategies[i].Kind)
-	}
-	t := &twin{currency: r.plan.Currency.ID, queue: make(chan twinInput, twinQueue), done: make(chan struct{}),
+	kinds := kindsOf(r.plan.Strategies)
+	t := &twin{manifest: r.manifest, currency: r.plan.Currency.ID, queue: make(chan twinInput, twinQueue),
+		done:  make(chan struct{}),
 		money: make([]market.Money, len(r.plan.Strategies))}
 	t.figures.Store(&twinFigures{Tracking: make([]float64, len(r.plan.Strategies))})
 	t.made = func() (*backtest.Session, error) {
@@ -274,6 +274,10 @@ func (t *twin) consume() {
 		case t.ended.Load() != nil:
 		case one.profits != nil:
 			t.compare(one.in.At, one.profits, one.money)
+		case one.reload != nil:
+			if err := t.takeOver(one.in.At, one.reload); err != nil {
+				t.end("it could not take over a reload: " + err.Error())
+			}
 		default:
 			if err := t.enter(&one); err != nil {
 				t.end(err.Error())
@@ -352,7 +356,7 @@ func (r *runner) twinStatus(id market.StrategyID, name string) *operator.Twin {
 // checkTwin raises alerts where a strategy is far from its twin, once until it is half as near, and
 // where the twin has ended.
 func (w *watch) checkTwin() {
-	t, limit := w.r.twin, float64(w.r.plan.Config.Alerts.Tracking)
+	t, limit := w.r.twin, float64(w.r.config().Alerts.Tracking)
 	if t == nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/alert"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -69,13 +70,44 @@ type alerts interface {
 // alertFlushTimeout is how long a stop waits for alerts.
 const alertFlushTimeout = 5 * time.Second
 
+// switchboard hands alerts to the present sender, which a reload replaces.
+type switchboard struct{ sender atomic.Pointer[alert.Sender] }
+
+func newSwitchboard(to *alert.Sender) *switchboard {
+	s := &switchboard{}
+	s.sender.Store(to)
+	return s
+}
+
+// Tell is of alerts.
+func (s *switchboard) Tell(one alert.Alert) { s.sender.Load().Tell(one) }
+
+// Stop is of alerts.
+func (s *switchboard) Stop(within time.Duration) { s.sender.Load().Stop(within) }
+
+// realert makes a sender that of the alerts from now on, and returns the one before.
+func (w *watch) realert(p *plan.Live, to *alert.Sender) (old *alert.Sender) {
+	if w == nil {
+		return to // nothing is raised
+	}
+	w.burst.limit = p.Config.Alerts.Refusals
+	if s, replaceable := w.alerts.(*switchboard); replaceable {
+		return s.sender.Swap(to)
+	}
+	return to
+}
+
+// reloaded counts a reload. Any goroutine may call it.
+func (w *watch) reloaded(outcome string) {
+	if w != nil && w.metrics != nil {
+		w.metrics.reloads.WithLabelValues(outcome).Inc()
+	}
+}
+
 // openWatch starts the metrics, alerts and notifications of the config; by default none.
 func (r *runner) openWatch(ctx context.Context) error {
 	p := r.plan
 	notify := newNotifier(r.Getenv)
-	if p.Config.Metrics.Listen == "" && len(p.Receivers) == 0 && notify == nil {
-		return nil
-	}
 	w := &watch{r: r, name: p.Name(), now: time.Now, began: time.Now(), notify: notify,
 		halted: make([]bool, len(p.Strategies)+1), strayed: make([]bool,
 			len(p.Strategies)+1), refused: map[refusalKind]int64{},
@@ -90,9 +122,7 @@ func (r *runner) openWatch(ctx context.Context) error {
 		w.server = server
 		r.log.Info().Stringer("address", server.listener.Addr()).Msg("metrics and health are served")
 	}
-	if sender := alert.NewSender(p.Receivers, r.log); sender != nil {
-		w.alerts = sender
-	}
+	w.alerts = newSwitchboard(alert.NewSender(p.Receivers, r.log))
 	if notify != nil {
 		w.onStop(ctx)
 	}

@@ -44,6 +44,9 @@ func NewKeeper(account *state.Account, currency market.AssetID, running []Strate
 		arrived: map[market.OrderID]arrival{}}
 }
 
+// Runs tells which strategies run from now on.
+func (k *Keeper) Runs(running []Strategy) { k.now = running }
+
 // Load reads the latest seal with its verdicts, and what Pending wrote.
 func (k *Keeper) Load(rows []journal.KeptRow, saved []byte) (err error) {
 	k.day = pending{}

@@ -33,6 +33,8 @@ var (
 	// desked are what a Desk calls, within a callback.
 	desked = []string{"Admit", "Ask", "Book", "Catalog", "Close", "Costs", "EndTactics", "Exits", "Plot", "Plotter",
 		"Protect", "Rebalance", "RefuseAsk", "Replace", "SetTimer", "Work"}
+	// reloaded are of a reload, which the recording has as a record of its own kind.
+	reloaded = []string{"Prepare", "CatchUp", "TakeOver"}
 	// driven are of backtests alone.
 	driven = []string{"CancelEntries", "CloseAll", "StepQuiet", "StepTickers"}
 	// opened are called before anything else enters: Enter itself, and the start of a bot.
@@ -46,7 +48,7 @@ var (
 
 func TestEveryMethodOfTheEngineIsAnInputOrReads(t *testing.T) {
 	of := reflect.TypeFor[*engine.Engine]()
-	known := slices.Concat(entered, read, desked, driven, opened)
+	known := slices.Concat(entered, read, desked, reloaded, driven, opened)
 	for i := range of.NumMethod() {
 		count := 0
 		for _, name := range known {

@@ -93,8 +93,8 @@ func (b *Batch) literal(s string) span {
 }
 
 // Journal adds an entry to the journal only. Event, Transfer, Cursor, Halt, Resume, Start, Seal,
-// Verdict and Promotion change a table too: use them for their records. The record may be reused at
-// once.
+// Verdict, Promotion and Reload change a table too: use them for their records. The record may be
+// reused at once.
 func (b *Batch) Journal(at market.Time, record Record) {
 	from := b.mark()
 	b.enc.Buf = append(b.enc.Buf, make([]byte, entryFront)...)
@@ -147,6 +147,9 @@ func (b *Batch) Verdict(at market.Time, r *Verdict) { b.keep(at, r) }
 
 // Promotion journals a promotion and keeps it for good.
 func (b *Batch) Promotion(at market.Time, r *Promotion) { b.keep(at, r) }
+
+// Reload journals a reload and keeps it for good.
+func (b *Batch) Reload(at market.Time, r *Reload) { b.keep(at, r) }
 
 func (b *Batch) keep(at market.Time, record Record) {
 	b.Journal(at, record)

@@ -95,6 +95,13 @@ func (d *describer) kept(record Record) {
 		d.integer("compared", r.Compared)
 		d.integer("equal", r.Equal)
 		d.text("difference", r.Difference)
+	case *Reload:
+		d.text("by", r.By)
+		d.text("config", r.ConfigHash)
+		d.text("was", r.Was)
+		d.time("warmedUpTo", r.Until)
+		d.text("strategies", strings.Join(r.Strategies, ", "))
+		d.text("changed", strings.Join(r.Changes, "; "))
 	}
 }
 

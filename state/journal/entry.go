@@ -32,11 +32,12 @@ const (
 	EntrySeal                            // a strategy's promise was sealed: Seal
 	EntryVerdict                         // a day was held against a seal: Verdict
 	EntryPromotion                       // a canary was accepted or refused: Promotion
+	EntryReload                          // a running bot took other settings: Reload
 	entryKinds
 )
 
 var entryNames = [entryKinds]string{"", "start", "intent", "sent", "outcome", "report", "fill", "transfer", "timer",
-	"cursor", "refusal", "difference", "halt", "resume", "stop", "seal", "verdict", "promotion"}
+	"cursor", "refusal", "difference", "halt", "resume", "stop", "seal", "verdict", "promotion", "reload"}
 
 // String returns the kind's name.
 func (k EntryKind) String() string {
@@ -57,8 +58,8 @@ type Entry struct {
 }
 
 // Record is the content of a journal entry: *Start, *Intent, *SentCommand, *Outcome, *Report,
-// *Fills, *Transfer, *Timer, *Cursor, *Refusal, *Difference, *Halt, *Resume, *Stop, *Seal, *Verdict
-// or *Promotion.
+// *Fills, *Transfer, *Timer, *Cursor, *Refusal, *Difference, *Halt, *Resume, *Stop, *Seal,
+// *Verdict, *Promotion or *Reload.
 type Record interface {
 	entryKind() EntryKind
 }
@@ -232,6 +233,17 @@ type Promotion struct {
 	Difference string // the first difference, in words; empty: none
 }
 
+// Reload is a change of limits, parameters, alerts or log level of a running bot. The recording has
+// what is needed to carry it out again.
+type Reload struct {
+	By         string
+	ConfigHash string      // of the settings that hold from here on, as in Start
+	Was        string      // the one before
+	Until      market.Time // the new strategies were warmed up with the candles closed by then; 0: none is new
+	Strategies []string    // with other parameters
+	Changes    []string    // a line for each setting that changed, without secrets
+}
+
 func (*Start) entryKind() EntryKind       { return EntryStart }
 func (*Intent) entryKind() EntryKind      { return EntryIntent }
 func (*SentCommand) entryKind() EntryKind { return EntrySent }
@@ -249,3 +261,4 @@ func (*Stop) entryKind() EntryKind        { return EntryStop }
 func (*Seal) entryKind() EntryKind        { return EntrySeal }
 func (*Verdict) entryKind() EntryKind     { return EntryVerdict }
 func (*Promotion) entryKind() EntryKind   { return EntryPromotion }
+func (*Reload) entryKind() EntryKind      { return EntryReload }

@@ -59,6 +59,8 @@ func (e *recordEncoder) record(record Record) {
 		e.kind(EntryVerdict).verdict(r)
 	case *Promotion:
 		e.kind(EntryPromotion).promotion(r)
+	case *Reload:
+		e.kind(EntryReload).reload(r)
 	}
 }
 
@@ -115,6 +117,8 @@ func (d *recordDecoder) record() Record {
 		return d.verdict()
 	case EntryPromotion:
 		return d.promotion()
+	case EntryReload:
+		return d.reload()
 	}
 	d.Fail("entry of kind %d", kind)
 	return nil
@@ -129,16 +133,24 @@ func (e *recordEncoder) texts(texts ...string) {
 func (e *recordEncoder) start(r *Start) {
 	e.UUID(r.Run)
 	e.texts(r.Version, r.ConfigHash, r.Currency)
-	e.Uint(uint64(len(r.Strategies)))
-	e.texts(r.Strategies...)
+	e.list(r.Strategies)
+}
+
+// list writes texts with their number.
+func (e *recordEncoder) list(texts []string) {
+	e.Uint(uint64(len(texts)))
+	e.texts(texts...)
+}
+
+func (d *recordDecoder) list() (texts []string) {
+	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
+		texts = append(texts, d.Text())
+	}
+	return texts
 }
 
 func (d *recordDecoder) start() *Start {
-	r := &Start{Run: d.UUID(), Version: d.Text(), ConfigHash: d.Text(), Currency: d.Text()}
-	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
-		r.Strategies = append(r.Strategies, d.Text())
-	}
-	return r
+	return &Start{Run: d.UUID(), Version: d.Text(), ConfigHash: d.Text(), Currency: d.Text(), Strategies: d.list()}
 }
 
 func (e *recordEncoder) intent(r *Intent) {
@@ -298,6 +310,18 @@ func (d *recordDecoder) promotion() *Promotion {
 	r.By, r.Version, r.ConfigHash = d.Text(), d.Text(), d.Text()
 	r.Compared, r.Equal, r.Difference = d.Int(), d.Int(), d.Text()
 	return r
+}
+
+func (e *recordEncoder) reload(r *Reload) {
+	e.texts(r.By, r.ConfigHash, r.Was)
+	e.Int(int64(r.Until))
+	e.list(r.Strategies)
+	e.list(r.Changes)
+}
+
+func (d *recordDecoder) reload() *Reload {
+	return &Reload{By: d.Text(), ConfigHash: d.Text(), Was: d.Text(), Until: market.Time(d.Int()),
+		Strategies: d.list(), Changes: d.list()}
 }
 
 // ordersOf appends the own orders in a record, each once. The orders of this record begin at from.

@@ -85,6 +85,19 @@ func bookedToo(t *testing.T, path string) {
 	require.NoError(t, s.Close())
 }
 
+// reloadedToo is bookedToo with a reload.
+func reloadedToo(t *testing.T, path string) {
+	bookedToo(t, path)
+	s, err := Open(path)
+	require.NoError(t, err)
+	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
+	b := s.NewBatch()
+	b.Reload(9_000_000, &Reload{By: "SIGHUP", ConfigHash: "def", Was: "abc", Until: 8_000_000,
+		Strategies: []string{"grid"}, Changes: []string{"risk.max_exposure: 100 → 200", "bot.log: info → debug"}})
+	require.NoError(t, s.Commit(b))
+	require.NoError(t, s.Close())
+}
+
 // booked commits an order with fills of a unit each; the fee of every fifth one comes later.
 func booked(t testing.TB, s *Store, b *Batch, id market.OrderID, fills int) {
 	o, at := ownOrder(id), market.Time(id)*10_000
@@ -121,7 +134,7 @@ func sealed(b *Batch) {
 // and after it is brought up to date.
 func TestStateFilesOfEachFormatReadAsBefore(t *testing.T) {
 	for name, make := range map[string]func(*testing.T, string){"bot-format1": everyKind, "bot-format2": packedToo,
-		"bot-format3": keptToo, "bot-format4": bookedToo} {
+		"bot-format3": keptToo, "bot-format4": bookedToo, "bot-format5": reloadedToo} {
 		t.Run(name, func(t *testing.T) {
 			path := golden.File(t, *writeGolden, name, func(path string) { make(t, path) })
 			s, err := Read(path)

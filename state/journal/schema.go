@@ -37,9 +37,10 @@ type schema struct {
 // Format 2 has segments and stories in rows of many numbers. Format 1 lacks the bucket of segments;
 // apart from that its files are files of format 2 in which all entries stand alone, so that they
 // can be read as they are. Format 3 has the bucket of kept entries: seals, verdicts and promotions.
-// Format 4 has the bucket of bookings, which a reader of an older file finds in the journal.
-var current = schema{format: 4, oldest: 1, migrations: map[uint32]func(tx *bbolt.Tx) error{1: addSegments, 2: addKept,
-	3: addBookings}}
+// Format 4 has the bucket of bookings, which a reader of an older file finds in the journal. Format
+// 5 has entries of reloads: an older program would stop in the middle of a journal that has one.
+var current = schema{format: 5, oldest: 1, migrations: map[uint32]func(tx *bbolt.Tx) error{1: addSegments, 2: addKept,
+	3: addBookings, 4: addNothing}}
 
 // since has the first format of each bucket that format 1 lacks.
 var since = map[string]uint32{string(bucketSegments): 2, string(bucketKept): 3, string(bucketBookings): 4}
@@ -77,6 +78,9 @@ func addBookings(tx *bbolt.Tx) error {
 	names := codec.NewNames(catalog, nil)
 	return derived(context.Background(), tx, names, squeezer, k.write(names))
 }
+
+// addNothing is the migration from a format that only lacks kinds of entries.
+func addNothing(*bbolt.Tx) error { return nil }
 
 // formatCut is a flag in the format of a pruned file: a program that does not know the flag refuses
 // the file as newer.

@@ -14,7 +14,7 @@ import (
 
 // A segment of a recording is a file of blocks and nothing else. A block is
 //
-//	4  "TMB3"
+//	4  "TMB4"
 //	4  crc32c of everything after it
 //	4  length of the payload
 //	4  records; the highest bit is set where the first one is a KindStart
@@ -23,12 +23,14 @@ import (
 //	8  time of the last record
 //	…  payload: of each stream its length as unsigned LEB128, then its bytes, packed with zstd
 //
-// with integers in little endian. The first stream has the records. Version 2, "TMB2", has that
-// stream alone, without its length. Version 1, "TMB1", has only events of market data, with the
-// name of the market in each of them. All blocks of a segment are of one version.
+// with integers in little endian. The first stream has the records. Version 3, "TMB3", has no
+// KindReload. Version 2, "TMB2", has the first stream alone, without its length. Version 1,
+// "TMB1", has only events of market data, with the name of the market in each of them. All blocks
+// of a segment are of one version.
 const (
-	blockMagic = "TMB3" // the last letter is the version of the format
-	version    = 3
+	blockMagic = "TMB4" // the last letter is the version of the format
+	version    = 4
+	streamed   = 3 // the first version with streams
 	blockFront = 40
 	maxPayload = 64 << 20 // no payload is longer, packed or not
 	startBit   = 1 << 31
@@ -85,7 +87,7 @@ func (b *blockInfo) unpack(raw *[streams][]byte, unpacker *zstd.Decoder) (err er
 	payload := b.payload
 	for i := range raw {
 		packed := payload
-		if b.version >= version {
+		if b.version >= streamed {
 			length, size := binary.Uvarint(payload)
 			if size <= 0 || length > uint64(len(payload)-size) {
 				return fmt.Errorf("%w: stream %d is cut", boltfile.ErrCorrupt, i)

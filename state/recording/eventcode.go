@@ -180,7 +180,7 @@ func (d *eventDecoder) next(before market.Time) (*Record, error) {
 	switch {
 	case d.version < 2 && !MarketData(kind):
 		d.Fail("event of kind %d", op)
-	case d.version >= 3 && (op == changedBook || op == changedTicker):
+	case d.version >= streamed && (op == changedBook || op == changedTicker):
 		d.event.At = at
 		r.Input.Event = d.change(op)
 		return r, d.Err()

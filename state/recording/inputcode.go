@@ -190,17 +190,14 @@ func (c coder) fill(f *market.Fill) {
 func (e *eventEncoder) note(r *Record) {
 	switch r.Kind {
 	case KindHistory:
-		e.Uint(uint64(len(r.Candles)))
-		for i := range r.Candles {
-			e.candle(&r.Candles[i], r.At)
-		}
+		e.history(r)
 	case KindStart, KindSnapshot:
-		e.Bytes(r.Manifest)
-		e.Uint(uint64(len(r.Parts)))
-		for _, name := range slices.Sorted(maps.Keys(r.Parts)) {
-			e.Text(name)
-			e.Bytes(r.Parts[name])
-		}
+		e.made(r)
+	case KindReload:
+		e.made(r)
+		e.Int(int64(r.Until))
+		e.Uint(uint64(r.Size))
+		e.history(r)
 	default:
 		coder{e: e}.small(r)
 	}
@@ -209,19 +206,55 @@ func (e *eventEncoder) note(r *Record) {
 func (d *eventDecoder) note(r *Record) {
 	switch r.Kind {
 	case KindHistory:
-		for n := d.Count(); n > 0 && d.Err() == nil; n-- {
-			r.Candles = append(r.Candles, d.candle(r.At))
-		}
+		d.history(r)
 	case KindStart, KindSnapshot:
-		r.Manifest, r.Parts = d.Bytes(), map[string][]byte{}
-		for n := d.Count(); n > 0 && d.Err() == nil; n-- {
-			name := d.Text()
-			if r.Parts[name] = d.Bytes(); r.Parts[name] == nil {
-				r.Parts[name] = []byte{}
-			}
+		d.made(r)
+	case KindReload:
+		d.made(r)
+		r.Until = market.Time(d.Int())
+		size := d.Uint()
+		d.history(r)
+		if size > uint64(len(r.Candles)) {
+			d.Fail("a reload of %d candles warms up with %d", len(r.Candles), size)
+			return
 		}
+		r.Size = int(size)
 	default:
 		coder{d: d}.small(r)
+	}
+}
+
+// history writes the candles of a record.
+func (e *eventEncoder) history(r *Record) {
+	e.Uint(uint64(len(r.Candles)))
+	for i := range r.Candles {
+		e.candle(&r.Candles[i], r.At)
+	}
+}
+
+func (d *eventDecoder) history(r *Record) {
+	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
+		r.Candles = append(r.Candles, d.candle(r.At))
+	}
+}
+
+// made writes what an engine is made of, and its saved parts.
+func (e *eventEncoder) made(r *Record) {
+	e.Bytes(r.Manifest)
+	e.Uint(uint64(len(r.Parts)))
+	for _, name := range slices.Sorted(maps.Keys(r.Parts)) {
+		e.Text(name)
+		e.Bytes(r.Parts[name])
+	}
+}
+
+func (d *eventDecoder) made(r *Record) {
+	r.Manifest, r.Parts = d.Bytes(), map[string][]byte{}
+	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
+		name := d.Text()
+		if r.Parts[name] = d.Bytes(); r.Parts[name] == nil {
+			r.Parts[name] = []byte{}
+		}
 	}
 }
 

@@ -19,11 +19,15 @@ const (
 	KindWithheld                 // a command that never became an intent
 	KindTurn                     // a commit follows, with these entries of the journal
 	KindSnapshot                 // the saved parts of a new UTC day
+	// KindReload: strategies with other parameters, or other limits, take over. They were made of
+	// the manifest, and warmed up beside the engine from its parts as of Until, with the first Size
+	// candles; they see the others now.
+	KindReload
 	kinds
 )
 
 var kindNames = [kinds]string{"", "input", "start", "history", "open", "waiting", "begun", "withheld", "turn",
-	"snapshot"}
+	"snapshot", "reload"}
 
 // String returns the kind's name.
 func (k Kind) String() string {
@@ -38,9 +42,11 @@ type Record struct {
 	Kind     Kind
 	At       market.Time        // of all but a KindInput, which has its own
 	Input    market.Input       // KindInput
-	Manifest []byte             // KindStart: what the process was made of, as its writer writes it
-	Parts    map[string][]byte  // KindStart, KindSnapshot: of engine.Save, by name
-	Candles  []market.Candle    // KindHistory
+	Manifest []byte             // KindStart: what the process was made of, as its writer writes it; KindReload
+	Parts    map[string][]byte  // KindStart, KindSnapshot, KindReload: of engine.Save, by name
+	Candles  []market.Candle    // KindHistory, KindReload
+	Until    market.Time        // KindReload
+	Size     int                // KindReload: of Candles, those of the warm-up
 	From, To uint64             // KindTurn: the journal's entries after From, up to To
 	Order    market.OrderID     // KindWithheld
 	Command  market.CommandKind // KindWithheld

@@ -109,7 +109,9 @@ func everyRecord(random *rand.Rand) (all []Record) {
 		Record{Kind: KindHistory, At: at, Candles: marketCandles(random)}, Record{Kind: KindOpen, At: at},
 		Record{Kind: KindWaiting, At: at}, Record{Kind: KindBegun, At: at},
 		Record{Kind: KindWithheld, At: at, Order: 5, Command: market.CommandPlace},
-		Record{Kind: KindTurn, At: at, From: 1 << 40, To: 1<<40 + 7}, Record{Kind: KindSnapshot, At: at, Parts: parts})
+		Record{Kind: KindTurn, At: at, From: 1 << 40, To: 1<<40 + 7}, Record{Kind: KindSnapshot, At: at, Parts: parts},
+		Record{Kind: KindReload, At: at, Manifest: []byte("made of"), Parts: parts, Until: at - 5, Size: 1,
+			Candles: marketCandles(random)})
 }
 
 func marketCandles(random *rand.Rand) (all []market.Candle) {
@@ -254,7 +256,7 @@ func TestAReaderBeginsAtAStart(t *testing.T) {
 // A recording of each format reads as when it was written, and this program goes on with it in a
 // segment of its own.
 func TestRecordingsOfEachFormatReadAsBefore(t *testing.T) {
-	for _, name := range []string{"format1", "format2", "format3"} {
+	for _, name := range []string{"format1", "format2", "format3", "format4"} {
 		t.Run(name, func(t *testing.T) {
 			path := golden.File(t, *writeGolden, name, func(path string) {
 				w, err := Open(filepath.Dir(path), Options{Catalog: bothMarkets(t), Strategies: twoNames})
