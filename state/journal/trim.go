@@ -59,7 +59,7 @@ type oldEntry struct {
 	needed bool // by an order that stays
 }
 
-// trim removes a block, if there is one that is old enough.
+// trim removes the oldest block of entries, if it is old enough.
 func (c *committer) trim() (done Trimmed, err error) {
 	t := trimmer{entries: &entries{tx: c.tx, alone: c.tx.Bucket(bucketJournal), segments: c.tx.Bucket(bucketSegments),
 		squeezer: c.packer.squeezer}, looked: map[market.OrderID]bool{},
