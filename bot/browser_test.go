@@ -8,11 +8,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -20,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
@@ -34,34 +33,6 @@ type viewer struct {
 	address string
 	mu      sync.Mutex
 	console []string
-}
-
-// newBrowser starts Chromium, or skips the test where there is none.
-func newBrowser(t *testing.T) context.Context {
-	if testing.Short() {
-		t.Skip("the report is not looked at: -short")
-	}
-	var path string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
-	if path == "" {
-		t.Skip("the report is not looked at: there is no Chromium here (Debian's package chromium)")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	t.Cleanup(cancel)
-	ctx, end := chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(end)
-	ctx, closing := chromedp.NewContext(ctx)
-	t.Cleanup(closing)
-	require.NoError(t, chromedp.Do(ctx)) // starts the browser, whose tabs the tests open
-	return ctx
 }
 
 // open shows a page in a tab of its own. The server answers for nothing but the page: any other
@@ -156,7 +127,7 @@ func (v *viewer) fits() {
 
 // The parts share a browser and its tabs: a start takes seconds.
 func TestTheReportInABrowser(t *testing.T) {
-	browser, few, full := newBrowser(t), t.TempDir(), t.TempDir()
+	browser, few, full := bottest.Chromium(t, "the report"), t.TempDir(), t.TempDir()
 	for folder, params := range map[string]map[string]any{
 		few: {"fast": 120, "slow": 480}, full: {"fast": 2, "slow": 5, "share": "1%"}} { // some thousand round trips
 		_, err := bot.Backtest(t.Context(), smacross.Definition, params, bot.Out(folder))

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
@@ -140,6 +141,14 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(body), &shown))
 	b.ask("status", &asked)
 	require.Equal(t, asked, shown)
+	bearer := func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
+	for path, want := range map[string]int{"orders?all=true": 200, "positions": 200, "explain?order=1": 200,
+		"refused": 200, "trades": 200, "profit?by=week": 200, "equity?every=1h": 200, "profit?by=colour": 400,
+		"trades?since=x": 400, "explain?order=12345": 503, "settings": 404} {
+		status, body, _ = l.get("/api/v1/"+path, bearer)
+		require.Equal(t, want, status, "%s: %s", path, body)
+		require.True(t, want == 404 || json.Valid([]byte(body)), path)
+	}
 	for range 10 {
 		status, _, _ = l.get("/enter?token=x", nil)
 		require.Equal(t, http.StatusUnauthorized, status)
@@ -171,6 +180,33 @@ func TestADashboardSeesABotDieAndComeBack(t *testing.T) {
 	l.hears(events, "top-state", "stopped")
 	b.start()
 	l.hears(events, "top-state", "trading")
+	l.end()
+	b.stop()
+}
+
+// The address that the first start prints opens the page in a browser. The policy stops nothing of
+// it, and values move.
+func TestTheDashboardOfABotInABrowser(t *testing.T) {
+	v := &viewer{T: t, ctx: bottest.Chromium(t, "the dashboard of a bot")}
+	go v.listen()
+	b := trade(t)
+	l := look(t, b.folder)
+	v.do(chromedp.Navigate(regexp.MustCompile(`http://\S+token=\S+`).FindString(l.said.String())))
+	becomes := func(expression string) {
+		_, err := chromedp.Run(v.ctx, chromedp.Poll[bool](expression))
+		require.NoError(t, err, expression)
+	}
+	becomes(`document.documentElement.dataset.ready === "yes" && location.pathname === "/"`)
+	becomes(`document.body.textContent.includes("maker")`)
+	becomes(`getComputedStyle(document.querySelector("nav")).display === "flex"`) // the style is there
+	becomes(`(e => e && (window.was ??= e.textContent) !== e.textContent)(document.getElementById("weight/ip"))`)
+	for _, path := range []string{"orders", "order?order=1", "profit"} {
+		v.do(chromedp.Navigate(l.address + path))
+		becomes(`document.documentElement.dataset.ready === "yes" && document.querySelector("main h1") !== null`)
+	}
+	v.mu.Lock()
+	require.Empty(t, v.console)
+	v.mu.Unlock()
 	l.end()
 	b.stop()
 }

@@ -10,9 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +20,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 
 var pictures = flag.String("dashboard-pictures", "", "write pictures of the dashboard to this folder")
@@ -35,13 +35,12 @@ type site struct {
 	dead  bool // events answer 503, as while the bot is gone
 	cells map[string]string
 	now   chan struct{} // closed when cells or dead change
-	acted chan string   // what was posted
 }
 
 func newSite(t *testing.T) *site {
 	pages, err := NewPages()
 	require.NoError(t, err)
-	s := &site{pages: pages, docs: madeUp(), now: make(chan struct{}), acted: make(chan string, 10),
+	s := &site{pages: pages, docs: madeUp(), now: make(chan struct{}),
 		cells: map[string]string{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/dashboard.css", func(w http.ResponseWriter, _ *http.Request) {
@@ -52,13 +51,10 @@ func newSite(t *testing.T) *site {
 		w.Header().Set("Content-Type", "text/javascript")
 		_, _ = w.Write([]byte(Script()))
 	})
-	mux.HandleFunc("/b/demo/events", s.events)
-	mux.HandleFunc("/b/demo/chart.svg", s.chart)
-	mux.HandleFunc("POST /b/demo/act/{do}", s.act)
-	mux.HandleFunc("/b/demo/", s.page)
+	mux.HandleFunc("/events", s.events)
+	mux.HandleFunc("/", s.page)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Security-Policy",
-			"default-src 'self'; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'")
+		w.Header().Set("Content-Security-Policy", policy)
 		mux.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { s.change(true, nil); s.CloseClientConnections(); s.Close() })
@@ -97,42 +93,16 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *site) act(w http.ResponseWriter, r *http.Request) {
-	s.acted <- r.PathValue("do") + " " + r.FormValue("strategy") + " " + r.FormValue("name")
-	w.WriteHeader(http.StatusNoContent)
-}
-
-func rangeOf(r *http.Request, all Range) Range {
-	from, _ := strconv.ParseInt(r.FormValue("from"), 10, 64)
-	to, _ := strconv.ParseInt(r.FormValue("to"), 10, 64)
-	if from == 0 || to == 0 {
-		return all
-	}
-	return Range{from, to}
-}
-
-func (s *site) chart(w http.ResponseWriter, r *http.Request) {
-	m := madeUpMarket()
-	width, _ := strconv.Atoi(r.FormValue("width"))
-	picture, err := m.svg(rangeOf(r, Range{}), width)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	w.Header().Set("Content-Type", "image/svg+xml")
-	_, _ = w.Write([]byte(picture))
-}
-
 // page answers with a page. Its view is made anew of the documents.
 func (s *site) page(w http.ResponseWriter, r *http.Request) {
-	here := strings.TrimPrefix(r.URL.Path, "/b/demo")
-	name, title, view, err := s.view(here, r)
+	here := r.URL.Path
+	name, title, view, err := s.view(here)
 	if err != nil {
 		http.NotFound(w, r)
 		return
 	}
 	var out bytes.Buffer
-	err = s.pages.Write(&out, name, &Page{Title: title, Bot: "demo", Base: "/b/demo", Here: here, Live: true, Act: true,
+	err = s.pages.Write(&out, name, &Page{Title: title, Bot: "demo", Here: here,
 		Top: TopOf(s.docs.Status, s.docs.NowMS), View: view})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -142,16 +112,11 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(out.Bytes())
 }
 
-func (s *site) view(here string, r *http.Request) (name, title string, view any, err error) {
+func (s *site) view(here string) (name, title string, view any, err error) {
 	switch here {
 	case "/":
 		view, err = OverviewOf(s.docs)
 		return "bot_overview", "Overview", view, err
-	case "/market":
-		m := madeUpMarket()
-		all := Range{m.Candles[0].StartMS, m.Candles[len(m.Candles)-1].StartMS + m.IntervalMS}
-		view, err = MarketOf(m, "5m", []string{"BTC-EUR", "ETH-EUR"}, rangeOf(r, all), time.UTC)
-		return "bot_market", "Market", view, err
 	case "/orders":
 		return "bot_orders", "Orders", OrdersOf(s.docs), nil
 	case "/order":
@@ -160,13 +125,6 @@ func (s *site) view(here string, r *http.Request) (name, title string, view any,
 		report, trades := madeUpProfit()
 		view, err = ProfitOf(report, trades, s.docs.Curve)
 		return "bot_profit", "Profit", view, err
-	case "/risk":
-		return "bot_risk", "Risk", RiskOf(s.docs.Status, madeUpLimits(), time.UTC), nil
-	case "/journal":
-		return "bot_journal", "Journal", JournalOf(madeUpJournal(), JournalFilter{Kind: r.FormValue("kind")}, true,
-			time.UTC), nil
-	case "/system":
-		return "bot_system", "System", SystemOf(madeUpSystem(s.docs)), nil
 	}
 	return "", "", nil, errors.New("no such page")
 }
@@ -179,26 +137,9 @@ type viewer struct {
 	console []string
 }
 
-// newViewer starts Chromium with one tab, or skips the test where there is none.
+// newViewer opens a tab of Chromium.
 func newViewer(t *testing.T) *viewer {
-	if testing.Short() {
-		t.Skip("the dashboard is not looked at: -short")
-	}
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("the dashboard is not looked at: there is no Chromium here (Debian's package chromium)")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	t.Cleanup(cancel)
-	ctx, end := chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(end)
-	ctx, closing := chromedp.NewContext(ctx)
-	t.Cleanup(closing)
-	require.NoError(t, chromedp.Do(ctx))
-	v := &viewer{T: t, ctx: ctx}
+	v := &viewer{T: t, ctx: bottest.Chromium(t, "the dashboard")}
 	go v.listen()
 	return v
 }
@@ -238,7 +179,7 @@ func (v *viewer) visit(address string) {
 	v.becomes(`document.documentElement.dataset.ready === "yes"`)
 }
 
-var paths = []string{"/", "/market", "/orders", "/order", "/profit", "/risk", "/journal", "/system"}
+var paths = []string{"/", "/orders", "/order", "/profit"}
 
 // One browser serves all parts: its start takes seconds.
 func TestTheDashboardInABrowser(t *testing.T) {
@@ -246,15 +187,13 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	for _, path := range paths {
 		for _, size := range [][2]int64{{1280, 900}, {390, 844}} {
 			v.do(chromedp.EmulateViewport(size[0], size[1]))
-			v.visit(s.URL + "/b/demo" + path)
+			v.visit(s.URL + "" + path)
 			v.fits(path, size[0])
 			v.picture(path, size[0])
 		}
 	}
 	v.do(chromedp.EmulateViewport(1280, 900))
-	zoomsByButtonAndDrag(v, s)
 	valuesMoveAndSurviveTheBot(v, s)
-	actsAskForTheName(v, s) // the last part: its navigation would cross the next one
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, line := range v.console {
@@ -283,7 +222,7 @@ func (v *viewer) picture(path string, width int64) {
 	if *pictures == "" {
 		return
 	}
-	dark := path == "/market" && width == 1280
+	dark := path == "/profit" && width == 1280
 	v.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		scheme := "light"
 		if dark {
@@ -306,40 +245,8 @@ func (v *viewer) picture(path string, width int64) {
 	require.NoError(v, os.WriteFile(filepath.Join(*pictures, "dashboard-"+name+".png"), png, 0o644))
 }
 
-func actsAskForTheName(v *viewer, s *site) {
-	v.visit(s.URL + "/b/demo/")
-	of[bool](v, `(document.querySelectorAll("details").forEach(d => d.open = true), true)`)
-	form := `document.querySelector('form[action="/b/demo/act/flatten"]')`
-	of[bool](v, `(`+form+`.querySelector("button").click(), true)`)
-	require.False(v, of[bool](v, form+`.checkValidity()`)) // nothing is typed
-	require.Empty(v, s.acted, "posted without the name")
-	of[bool](v, `(`+form+`.querySelector("[name=name]").value = "demo", true)`)
-	of[bool](v, `(setTimeout(() => `+form+`.querySelector("button").click()), true)`)
-	select {
-	case acted := <-s.acted:
-		require.Equal(v, "flatten  demo", acted)
-	case <-v.ctx.Done():
-		require.Fail(v, "the form was not posted")
-	}
-}
-
-func zoomsByButtonAndDrag(v *viewer, s *site) {
-	v.visit(s.URL + "/b/demo/market")
-	span := `(f => f.dataset.to - f.dataset.from)(document.querySelector("figure.market"))`
-	idle := `!document.querySelector("figure.market").hasAttribute("aria-busy")`
-	all := of[float64](v, span)
-	of[bool](v, `([...document.querySelectorAll("a[data-chart]")].find(a => a.textContent === "Zoom in").click(), true)`)
-	v.becomes(fmt.Sprintf("%s && %s < %f", idle, span, all*0.6))
-	require.NotZero(v, of[int](v, `document.querySelectorAll("figure.market .wide svg path").length`))
-	of[bool](v, `(f => { const b = f.getBoundingClientRect(), at = (type, part) => f.dispatchEvent(`+
-		`new PointerEvent(type, {button: 0, clientX: b.left + part * b.width}));`+
-		`at("pointerdown", 0.25); at("pointerup", 0.5); return true })(document.querySelector("figure.market"))`)
-	v.becomes(fmt.Sprintf("%s && %s < %f", idle, span, all*0.2))
-	require.Contains(v, of[string](v, "location.search"), "from=")
-}
-
 func valuesMoveAndSurviveTheBot(v *viewer, s *site) {
-	v.visit(s.URL + "/b/demo/")
+	v.visit(s.URL + "/")
 	of[bool](v, `(window.kept = document.getElementById("equity"), true)`)
 	s.change(false, map[string]string{"equity": "10 123.45", "day": "-7.10", "top-alarm": "HALT"})
 	v.becomes(`kept.textContent === "10 123.45"`)

@@ -10,11 +10,9 @@ import (
 type Cell struct {
 	ID     string
 	Text   string
-	Path   string // of a link, after the bot's base; empty: none
+	Path   string // of a link; empty: none
 	Signed bool   // red if it begins with a minus, green if with a plus
 	Class  string // left, bad, wait; empty: none
-	Part   int    // of a bar behind the text, 0 to 100
-	Bar    bool
 }
 
 // Classes are the CSS classes of the cell.
@@ -38,6 +36,16 @@ type Table struct {
 	Head  []string
 	Rows  []Row
 	Empty string // said where there are no rows
+}
+
+// HeadClass is the class of the title of a column: titles of texts stand left, as the texts do.
+func (t Table) HeadClass(column int) string {
+	for _, row := range t.Rows {
+		if strings.HasPrefix(row.Cells[column].Class, "left") {
+			return "left"
+		}
+	}
+	return ""
 }
 
 // Row is a row of a table.
@@ -113,7 +121,7 @@ func Live(cells ...Cell) map[string]string {
 }
 
 // Cells are all cells of the table.
-func (t *Table) Cells() (cells []Cell) {
+func (t Table) Cells() (cells []Cell) {
 	for i := range t.Rows {
 		cells = append(cells, t.Rows[i].Cells...)
 	}

@@ -1,12 +1,10 @@
-// The script of the dashboard. Pages are whole without it. It does two things:
-//  - moves values: Base/events sends objects {id: text}; the text of those elements changes, no
-//    element is replaced. Texts of class "signed" take the colour of their sign.
-//  - zooms the picture of a market: links with data-chart, and drags over the picture, fetch
-//    Base/chart.svg anew.
+// The script of the dashboard. Pages are whole without it. It moves values: /events sends objects
+// {id: text}; the text of those elements changes, no element is replaced. Texts of class "signed"
+// take the colour of their sign.
 "use strict";
 
 (() => {
-	const root = document.documentElement, base = root.dataset.base;
+	const root = document.documentElement;
 
 	function move(id, text) {
 		const cell = document.getElementById(id);
@@ -22,7 +20,7 @@
 	}
 
 	function listen() {
-		const lost = document.getElementById("lost"), source = new EventSource(base + "/events");
+		const lost = document.getElementById("lost"), source = new EventSource("/events");
 		const take = event => {
 			lost.hidden = true;
 			for (const [id, text] of Object.entries(JSON.parse(event.data))) move(id, String(text));
@@ -37,69 +35,6 @@
 		addEventListener("pagehide", () => source.close());
 	}
 
-	// The newest request counts: an answer to an older one is dropped.
-	let latest = 0;
-	async function draw(figure, query) {
-		const mine = ++latest, shown = [...figure.children].find(e => e.offsetParent !== null);
-		if (!shown) return;
-		query.set("width", shown.className === "wide" ? "1120" : "400");
-		figure.setAttribute("aria-busy", "true");
-		try {
-			const answer = await fetch(base + "/chart.svg?" + query);
-			if (!answer.ok || mine !== latest) return;
-			const text = await answer.text();
-			const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-			if (mine !== latest || svg.nodeName !== "svg") return;
-			shown.replaceChildren(document.importNode(svg, true));
-			figure.dataset.from = query.get("from");
-			figure.dataset.to = query.get("to");
-			const now = new URLSearchParams(query);
-			now.delete("width");
-			history.replaceState(null, "", base + "/market?" + now);
-		} finally {
-			if (mine === latest) figure.removeAttribute("aria-busy");
-		}
-	}
-
-	function ask(figure, from, to) {
-		const query = new URLSearchParams({market: figure.dataset.market, interval: figure.dataset.interval});
-		query.set("from", Math.round(from));
-		query.set("to", Math.round(to));
-		return draw(figure, query);
-	}
-
-	function zoom(figure) {
-		for (const link of document.querySelectorAll("a[data-chart]"))
-			link.addEventListener("click", event => {
-				event.preventDefault();
-				const from = +figure.dataset.from, to = +figure.dataset.to, long = to - from;
-				const middle = (from + to) / 2;
-				switch (link.textContent) {
-				case "Zoom in": return ask(figure, middle - long / 4, middle + long / 4);
-				case "Zoom out": return ask(figure, middle - long, middle + long);
-				case "Earlier": return ask(figure, from - long / 2, to - long / 2);
-				case "Later": return ask(figure, from + long / 2, to + long / 2);
-				}
-				draw(figure, new URLSearchParams(link.dataset.chart));
-			});
-		let start = null;
-		const part = event => {
-			const box = figure.getBoundingClientRect();
-			return Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
-		};
-		figure.addEventListener("pointerdown", event => { if (event.button === 0) start = part(event); });
-		figure.addEventListener("pointerup", event => {
-			if (start === null) return;
-			const [low, high] = [start, part(event)].sort((a, b) => a - b);
-			start = null;
-			const from = +figure.dataset.from, long = figure.dataset.to - from;
-			if (high - low > 0.02) ask(figure, from + low * long, from + high * long);
-		});
-		figure.addEventListener("pointercancel", () => { start = null; });
-	}
-
-	if (root.dataset.live) listen();
-	const figure = document.querySelector("figure.market");
-	if (figure) zoom(figure);
+	listen();
 	root.dataset.ready = "yes";
 })();

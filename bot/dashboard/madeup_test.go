@@ -7,7 +7,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/chart"
 )
 
 // hostile returns a name that would run a script if it were written as it is; for pictures, a
@@ -24,7 +23,8 @@ const madeUpNow = int64(1_795_000_000_000)
 // madeUp are the documents of a bot with two strategies.
 func madeUp() *Documents {
 	d := &Documents{NowMS: madeUpNow, Zone: time.UTC}
-	d.Status = &operator.Status{State: operator.Trading, Exchange: "bitvavo", Mode: "paper", Version: "dev", Run: "r-1",
+	d.Status = &operator.Status{State: operator.Trading, Exchange: "https://exchange.test", Mode: "paper",
+		Version: "dev", Run: "r-1",
 		PID: 4711, SinceMS: madeUpNow - 90_000_000,
 		Currency: "EUR", Equity: "10118.42", DayResult: "37.55",
 		Exposure: "2381.07", Drawdown: "0.0132", OpenOrders: 2, JournalEntries: 18_231, RoundTripMS: 21,
@@ -66,43 +66,6 @@ func madeUpCurve() *books.Curve {
 	return c
 }
 
-func madeUpMarket() *Market { return marketOfSize(2_000, 40) }
-
-// marketOfSize has candles of five minutes and fills.
-func marketOfSize(candles, fills int) *Market {
-	m := &Market{Name: "BTC-EUR", IntervalMS: 300_000, Orders: madeUp().Orders.Orders[3:5]}
-	start := madeUpNow/300_000*300_000 - int64(candles)*300_000
-	price := 92_000.0
-	for i := range candles {
-		next := price * (1 + 0.0012*math.Sin(float64(i)/9) + 0.0008*math.Cos(float64(i)*1.7) -
-			(price-92_000)/92_000*0.02)
-		m.Candles = append(m.Candles, Candle{start + int64(i)*300_000, price, max(price, next) * 1.0004,
-			min(price, next) * 0.9996, next})
-		m.Plots = plotted(m.Plots, start+int64(i)*300_000, price, candles)
-		price = next
-	}
-	for i := range fills {
-		c := &m.Candles[i*candles/fills]
-		m.Fills = append(m.Fills, FillMark{c.StartMS + 60_000, c.Close, i%2 == 0})
-	}
-	return m
-}
-
-// plotted adds a value to the plot of a made-up market, which has at most its last 5,000.
-func plotted(plots []Plot, at int64, price float64, candles int) []Plot {
-	if plots == nil {
-		plots = []Plot{{Name: "slow average"}}
-	}
-	if points := &plots[0].Points; len(*points) < 5_000 || candles < 5_000 {
-		last := price
-		if n := len(*points); n > 0 {
-			last = (*points)[n-1].Y*0.97 + price*0.03
-		}
-		*points = append(*points, chart.Point{X: float64(at) / 1000, Y: last})
-	}
-	return plots
-}
-
 func madeUpStory() *operator.Story {
 	return &operator.Story{Order: madeUp().Orders.Orders[4], Steps: []operator.Step{
 		{Number: 41, AtMS: madeUpNow - 9_000_000, Kind: "intent",
@@ -130,28 +93,4 @@ func madeUpProfit() (*books.ProfitReport, *books.TradeList) {
 	}
 	t.Trades[3].Reason = hostile()
 	return r, t
-}
-
-func madeUpLimits() []Limit {
-	return []Limit{{"largest exposure", "account", "2381.07", "5000", "2618.93", 0.476},
-		{"largest drawdown", "account", "1.32 %", "5 %", "3.68 %", 0.264},
-		{"largest loss of a day", "strategy maker", "51.20", "50", "0", 1.02},
-		{"orders a minute", "strategy trend", "2", "20", "18", 0.1}, {hostile(), "strategy trend", "–", "–", "–", -1}}
-}
-
-func madeUpJournal() (rows []JournalRow) {
-	for i := range 25 {
-		rows = append(rows, JournalRow{Number: uint64(18_231 - i), AtMS: madeUpNow - int64(i)*61_000, Kind: "report",
-			Strategy: "trend", Market: "BTC-EUR", Order: int64(40 - i),
-			Lines: []string{"the exchange filled 0.0100 @ 92411"}})
-	}
-	rows[2].Kind, rows[2].Strategy, rows[2].Lines = "refusal", hostile(), []string{"above the limit " + hostile()}
-	return rows
-}
-
-func madeUpSystem(d *Documents) *System {
-	return &System{Status: d.Status, FreeDisk: "41.2 GB", FileSize: "12.4 MB", BackupMS: madeUpNow - 30_000_000,
-		NowMS: madeUpNow, Zone: time.UTC, Checks: []Check{{"config", "ok", "read and valid", ""},
-			{"clock", "ok", "4 ms behind the exchange", ""},
-			{"disk", "warn", "41.2 GB are free " + hostile(), "keep 50 GB free"}}}
 }

@@ -1,6 +1,6 @@
-// Package dashboard shows a bot on web pages: how it stands, its market, orders, profit, risk and
-// journal. It never trades, never reads settings, code or keys, and holds no state of a bot: each
-// page is made of the documents of bot/operator and bot/books.
+// Package dashboard shows a bot on web pages: how it stands, its orders with their stories, and its
+// profit. It never acts, never reads settings, code or keys, and holds no state of a bot: each page
+// is made of the documents of bot/operator and bot/books.
 //
 // Start at Server. Pages has the templates, and views_bot.go makes documents into what they show.
 package dashboard
@@ -33,10 +33,7 @@ func Script() string { return ownScript }
 type Page struct {
 	Title string // of the page, as in the navigation
 	Bot   string // name of the bot
-	Base  string // path of the bot's pages, without a slash at the end: /b/NAME
-	Here  string // path of this page after Base: /orders
-	Live  bool   // the script listens to Base/events
-	Act   bool   // the viewer may act
+	Here  string // path of this page
 	Top   Top
 	View  any // for the template
 }
@@ -59,8 +56,7 @@ func (p *Page) Navigation() []Link {
 type Pages struct{ byName map[string]*template.Template }
 
 // bodies are the templates of pages. Each has a file of its name, which defines "body".
-var bodies = []string{"bot_overview", "bot_market", "bot_orders", "bot_order", "bot_profit", "bot_risk", "bot_journal",
-	"bot_system"}
+var bodies = []string{"bot_overview", "bot_orders", "bot_order", "bot_profit"}
 
 // NewPages parses the templates. An error is a fault of the program.
 func NewPages() (*Pages, error) {

@@ -40,8 +40,9 @@ const (
 	headTime  = 5 * time.Second
 	readTime  = 10 * time.Second
 	idleTime  = time.Minute
-	endTime   = 2 * time.Second // for the answers under way when the server ends
-	eventTime = time.Second     // between two events
+	endTime   = 2 * time.Second  // for the answers under way when the server ends
+	eventTime = time.Second      // between two events
+	stuckTime = 30 * time.Second // until a viewer that takes no event is given up
 	aliveTime = 15 * time.Second
 )
 
@@ -73,9 +74,11 @@ func (s *Server) Handler(listen string) http.Handler {
 
 // Serve answers on a listener until ctx ends.
 func (s *Server) Serve(ctx context.Context, on net.Listener) error {
+	over := make(chan struct{})
 	server := &http.Server{Handler: s.Handler(on.Addr().String()), ReadHeaderTimeout: headTime, ReadTimeout: readTime,
 		IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10}
 	unregister := context.AfterFunc(ctx, func() {
+		defer close(over)
 		close(s.ended)
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 		defer cancel()
@@ -84,8 +87,11 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 		}
 	})
 	err := server.Serve(on)
-	if !unregister() && errors.Is(err, http.ErrServerClosed) {
-		return nil
+	if !unregister() {
+		<-over // the answers under way
+		if errors.Is(err, http.ErrServerClosed) {
+			return nil
+		}
 	}
 	return fmt.Errorf("dashboard: %w", err)
 }
@@ -111,7 +117,7 @@ func (s *Server) page(here, title, body string, view func(*http.Request, *Docume
 			return
 		}
 		var text bytes.Buffer
-		err = s.pages.Write(&text, body, &Page{Title: title, Bot: s.Name, Here: here, Live: true,
+		err = s.pages.Write(&text, body, &Page{Title: title, Bot: s.Name, Here: here,
 			Top: TopOf(docs.Status, docs.NowMS), View: made})
 		if err != nil {
 			s.refuse(w, err)
@@ -202,6 +208,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	told, quiet := map[string]string{}, s.Now()
 	for first := true; ; first = false {
 		event, data := s.event(r.Context(), told)
+		if out.SetWriteDeadline(time.Now().Add(stuckTime)) != nil {
+			return
+		}
 		switch {
 		case data != "":
 			_, _ = fmt.Fprintf(w, "retry: 1000\nevent: %s\ndata: %s\n\n", event, data)

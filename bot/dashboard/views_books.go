@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"fmt"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -66,8 +65,6 @@ func tradeTable(list *books.TradeList, zone *time.Location) Table {
 	}
 	return t
 }
-
-func escapeQuery(t string) string { return url.QueryEscape(t) }
 
 // equityPicture draws a curve; nil where it has fewer than two samples.
 func equityPicture(c *books.Curve) (*page.Picture, error) {

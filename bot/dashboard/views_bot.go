@@ -32,38 +32,6 @@ type Sections struct {
 	Warnings []string
 	Equity   *page.Picture
 	Tables   []Table
-	acts     []Act
-}
-
-// Act is a form of a command. The viewer types Name to confirm it.
-type Act struct{ Base, Title, Do, Says, Strategy, Order, Name string }
-
-// TableAt is a table with the base of its links.
-type TableAt struct {
-	Base  string
-	Table Table
-}
-
-// With is the argument of the template of a table.
-func (p *Page) With(t Table) TableAt { return TableAt{p.Base, t} }
-
-// HeadClass is the class of the title of a column: titles of texts stand left, as the texts do.
-func (t TableAt) HeadClass(column int) string {
-	for _, row := range t.Table.Rows {
-		if strings.HasPrefix(row.Cells[column].Class, "left") {
-			return "left"
-		}
-	}
-	return ""
-}
-
-// Acts are the forms of the page.
-func (s *Sections) Acts(p *Page) []Act {
-	acts := slices.Clone(s.acts)
-	for i := range acts {
-		acts[i].Base, acts[i].Name = p.Base, cmp.Or(acts[i].Name, p.Bot)
-	}
-	return acts
 }
 
 // Live are the texts that an event of this page carries.
@@ -132,30 +100,7 @@ func OverviewOf(d *Documents) (*Sections, error) {
 		return nil, err
 	}
 	view.Tables = []Table{strategyTable(d), positionTable(d.Positions), feedTable(s, d.NowMS)}
-	for _, one := range s.Strategies {
-		if one.State == operator.Halted {
-			view.acts = append(view.acts, resumeOf(one.Name, "The strategy trades again."))
-			continue
-		}
-		view.acts = append(view.acts, Act{Title: "Halt " + one.Name, Do: "halt", Strategy: one.Name, Name: one.Name,
-			Says: "The strategy opens nothing more. Its exits stay at the exchange."})
-	}
-	view.acts = append(view.acts, allActs()...)
 	return view, nil
-}
-
-// resumeOf is the command that lifts the halt of a strategy.
-func resumeOf(strategy, says string) Act {
-	return Act{Title: "Resume " + strategy, Do: "resume", Strategy: strategy, Name: strategy, Says: says}
-}
-
-// allActs are the commands over all strategies.
-func allActs() []Act {
-	return []Act{
-		{Title: "Halt all", Do: "halt", Says: "No strategy opens anything more. Exits stay at the exchange."},
-		{Title: "Cancel all orders", Do: "cancel-all", Says: "All open orders of the bot are cancelled."},
-		{Title: "Flatten", Do: "flatten", Says: "All orders are cancelled, all positions sold at the market."},
-	}
 }
 
 func overviewCards(d *Documents) []Card {
@@ -317,7 +262,6 @@ func OrdersOf(d *Documents) *Sections {
 			switch standing(&o) {
 			case "open":
 				to = &open
-				view.acts = append(view.acts, cancelOf(&o))
 			case "unresolved":
 				to = &doubt
 			}
@@ -327,14 +271,7 @@ func OrdersOf(d *Documents) *Sections {
 		}
 	}
 	view.Tables = []Table{doubt, open, closed}
-	view.acts = append(view.acts, allActs()[1])
 	return view
-}
-
-func cancelOf(o *operator.Order) Act {
-	name := fmt.Sprint(o.Number)
-	return Act{Title: "Cancel order " + name, Do: "cancel", Order: name, Name: name,
-		Says: o.Terms() + " of " + o.Strategy + " in " + o.Market + " is cancelled."}
 }
 
 // standing sorts an order under open, closed or unresolved.
@@ -354,10 +291,9 @@ func orderTable(title, empty string) Table {
 }
 
 func orderRow(o *operator.Order, zone *time.Location) Row {
-	id := fmt.Sprintf("order/%d/", o.Number)
 	return row(Cell{Text: fmt.Sprint(o.Number), Path: fmt.Sprintf("/order?order=%d", o.Number), Class: "left"},
-		left(o.Strategy), text(o.Market), left(o.Terms()), live(id+"state", o.StateText()), live(id+"filled", o.Filled),
-		live(id+"fee", books.Brief(o.Fee)), left(o.Tag), live(id+"updated", moment(o.Updated(), zone)))
+		left(o.Strategy), text(o.Market), left(o.Terms()), text(o.StateText()), text(o.Filled),
+		text(books.Brief(o.Fee)), left(o.Tag), text(moment(o.Updated(), zone)))
 }
 
 // StoryView is the page of one order.
@@ -379,8 +315,8 @@ func StoryPage(s *operator.Story, zone *time.Location) *StoryView {
 	view := &StoryView{}
 	view.Cards = []Card{
 		{"Order", text(fmt.Sprint(o.Number)), text(o.Strategy + " " + o.Market)},
-		{"State", live(fmt.Sprintf("order/%d/state", o.Number), o.StateText()), text(moment(o.Updated(), zone))},
-		{"Filled", live(fmt.Sprintf("order/%d/filled", o.Number), o.Filled),
+		{"State", text(o.StateText()), text(moment(o.Updated(), zone))},
+		{"Filled", text(o.Filled),
 			text("for " + cmp.Or(books.Brief(o.FilledQuote), "0"))},
 		{"Terms", text(o.Terms()), text(cmp.Or(o.Tag, "no tag"))},
 	}
@@ -394,8 +330,5 @@ func StoryPage(s *operator.Story, zone *time.Location) *StoryView {
 		}
 	}
 	view.Tables = []Table{figures}
-	if standing(o) == "open" {
-		view.acts = []Act{cancelOf(o)}
-	}
 	return view
 }
