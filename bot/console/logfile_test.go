@@ -89,3 +89,18 @@ func TestALogFileThatCannotBeIsNamed(t *testing.T) {
 	_, err := console.OpenLogFile(folder, 1, 1)
 	require.ErrorContains(t, err, folder)
 }
+
+// On a full disk a line is on standard error all the same.
+func TestALineThatALogFileCannotTakeIsNotLost(t *testing.T) {
+	const full = "/dev/full"
+	if _, err := os.Stat(full); err != nil {
+		t.Skip("this system has no " + full)
+	}
+	file, err := console.OpenLogFile(full, 1, 1)
+	require.NoError(t, err)
+	var out bytes.Buffer
+	log := console.Logger(&out, "info", noEnv, file)
+	log.Info().Msg("a line")
+	require.Contains(t, out.String(), `"message":"a line"`)
+	require.NoError(t, file.Close())
+}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
@@ -20,6 +21,10 @@ type Trimmed struct {
 	// Damaged is why nothing was removed: something cannot be read. Check has all flaws.
 	Damaged error
 }
+
+// clocksApart is how much later the exchange may say that an order ended than the journal does. An
+// order that would stay for that would not be looked at again.
+const clocksApart = market.Duration(24 * time.Hour)
 
 // Trim lets the next Commit remove the oldest 256 entries of the journal, if all of them are older
 // than a time, and the ended orders that they are the last about, with their fills. Orders that are
@@ -35,6 +40,7 @@ func (s *Store) Trimmed() Trimmed { return s.trimmed }
 // before it writes: damage is no reason for a failed commit.
 type trimmer struct {
 	aging
+	until   market.Time // entries from then on stay
 	entries *entries
 	from    cut // before
 	to      cut
@@ -63,7 +69,7 @@ type oldEntry struct {
 func (c *committer) trim() (done Trimmed, err error) {
 	t := trimmer{entries: &entries{tx: c.tx, alone: c.tx.Bucket(bucketJournal), segments: c.tx.Bucket(bucketSegments),
 		squeezer: c.packer.squeezer}, looked: map[market.OrderID]bool{},
-		aging: aging{tx: c.tx, names: c.enc.Names, before: c.before}}
+		until: c.before, aging: aging{tx: c.tx, names: c.enc.Names, before: c.before.Add(clocksApart)}}
 	if err := t.plan(c.head.number); err != nil {
 		return Trimmed{Damaged: err}, nil
 	}
@@ -105,7 +111,7 @@ func (t *trimmer) readBlock(head uint64) error {
 		if number := binary.BigEndian.Uint64(key); number != next {
 			return fmt.Errorf("journal entry %d: %w: %d follows it", next-1, boltfile.ErrCorrupt, number)
 		}
-		if timeOfKey(stored[sha256.Size:]) >= t.before {
+		if timeOfKey(stored[sha256.Size:]) >= t.until {
 			t.block = nil
 			return errEnd
 		}
