@@ -187,6 +187,7 @@ func TestADashboardSeesABotDieAndComeBack(t *testing.T) {
 // The address that the first start prints opens the page in a browser. The policy stops nothing of
 // it, and values move.
 func TestTheDashboardOfABotInABrowser(t *testing.T) {
+	t.Parallel()
 	v := &viewer{T: t, ctx: bottest.Chromium(t, "the dashboard of a bot")}
 	go v.listen()
 	b := trade(t)

@@ -140,8 +140,12 @@ func TestAFileThatIsTrimmedStopsGrowing(t *testing.T) {
 // BenchmarkTrim is the time of a turn's commit that removes a block of the journal, beside one that
 // removes nothing: both write the five entries of an order's life.
 func BenchmarkTrim(b *testing.B) {
-	for _, keep := range []market.OrderID{0, 5000} {
-		b.Run(map[market.OrderID]string{0: "none", 5000: "trim"}[keep], func(b *testing.B) {
+	for _, name := range []string{"none", "trim"} {
+		b.Run(name, func(b *testing.B) {
+			keep := market.OrderID(min(5000, 500*b.N))
+			if name == "none" {
+				keep = 0
+			}
 			s := botStore(b)
 			s.db.NoSync = true
 			batch := s.NewBatch()
@@ -151,7 +155,7 @@ func BenchmarkTrim(b *testing.B) {
 				batch.Blob("part", []byte{byte(id), byte(id >> 8)})
 				id++
 			}
-			for id < 10_000 {
+			for id < 2*market.OrderID(min(5000, 500*b.N)) { // one round of CI is no measurement
 				next()
 				if keep != 0 {
 					batch.Trim(market.Time(id-keep) * 1000)
@@ -161,7 +165,7 @@ func BenchmarkTrim(b *testing.B) {
 			s.db.NoSync = false
 			var took []time.Duration
 			var removed int64
-			for range max(b.N, 200) {
+			for range b.N {
 				s.db.NoSync = true
 				for range 50 { // a block has 256 entries
 					next()
