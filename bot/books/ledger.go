@@ -134,6 +134,9 @@ func (l *ledger) book(b *journal.Booking, waiting map[fillName]int) {
 		} else {
 			waiting[name] = len(l.events)
 		}
+		if len(l.events) == cap(l.events) {
+			l.events = slices.Grow(l.events, max(1024, len(l.events))) // a slice alone would grow by a quarter
+		}
 		l.events = append(l.events, e)
 	case journal.BookedFee:
 		if at, known := waiting[name]; known {
@@ -211,12 +214,13 @@ func (l *ledger) holding(all holdings, e *event) *holding {
 // change, valid during the call.
 func (l *ledger) fold(wanted func(*event) bool, visit func(*change) error) (holdings, error) {
 	all := holdings{}
+	var c change
 	for i := range l.events {
 		e := &l.events[i]
 		if !wanted(e) {
 			continue
 		}
-		c := change{event: e, holding: l.holding(all, e)}
+		c = change{event: e, holding: l.holding(all, e)}
 		if err := c.apply(); err != nil {
 			return nil, fmt.Errorf("books of %s: order %d: %w", c.holding.market.Name, e.order, err)
 		}
