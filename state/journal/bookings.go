@@ -103,8 +103,8 @@ func (r *bookingReader) pack(key, row []byte, visit func(*Booking) error) error 
 }
 
 // Bookings calls visit with every booking from a number on, in order, until visit returns an error,
-// which Bookings returns. A booking is valid during the call. A file of an older format has no table of bookings: they are found in the
-// journal, which Prune may have cut.
+// which Bookings returns. A booking is valid during the call. A file of an older format has no
+// table of bookings: they are found in the journal, which Prune may have cut.
 func (s *Store) Bookings(from uint64, visit func(*Booking) error) error {
 	return s.db.View(func(tx *bbolt.Tx) error {
 		table := tx.Bucket(bucketBookings)
