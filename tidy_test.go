@@ -91,7 +91,7 @@ var mayImport = map[string][]string{
 		"bot/renamed", "bot/seal"},
 	"bot/books":     {"market", "state", "state/journal"},
 	"bot/dashboard": {"market", "chart", "page", "bot/books", "bot/config", "bot/host", "bot/operator"},
-	"bot/tax":       {"exchange/rest"},
+	"bot/tax":       {"market", "exchange", "exchange/rest"},
 	"bot/renamed":   {"market"},
 	"bot/canary":    {"strategy", "bot/replay"},
 	"bot/runner": {"market", "strategy", "risk", "state", "state/boltfile", "state/journal", "state/recording",
