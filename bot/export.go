@@ -225,9 +225,11 @@ func printTax(w io.Writer, path string, s *tax.Summary, read *taxReading) error 
 		fmt.Fprintf(w, "%d sales have a cost that is not known: they have no gain; --opening names earlier lots\n",
 			s.Unknown)
 	}
-	fmt.Fprintf(w, "gains where the cost is known: FIFO %s, LIFO %s, average %s %s\n", s.Gains[tax.FIFO],
-		s.Gains[tax.LIFO],
-		s.Gains[tax.Average].Round(4), o.Currency)
+	fmt.Fprintf(w, "gains where the cost is known: FIFO %s, LIFO %s, average %s %s\n",
+		s.Gains[tax.FIFO].Round(4), s.Gains[tax.LIFO].Round(4), s.Gains[tax.Average].Round(4), o.Currency)
+	if len(s.Holdings) == 0 {
+		fmt.Fprintf(w, "held at %s: nothing but money\n", cmp.Or(o.At, o.To).In(o.Zone).Format(time.DateTime))
+	}
 	for _, asset := range slices.Sorted(maps.Keys(s.Holdings)) {
 		fmt.Fprintf(w, "held at %s: %s %s\n", cmp.Or(o.At, o.To).In(o.Zone).Format(time.DateTime), s.Holdings[asset],
 			asset)

@@ -58,12 +58,13 @@ type flow struct {
 // ledger is what the bookings say: the events in the order of their times, and the flows in the
 // order in which they were booked.
 type ledger struct {
-	catalog  *market.Catalog
-	currency *market.Asset // of the account; nil: the bot has never run
-	names    []string
-	places   map[string]uint32
-	events   []event
-	flows    []flow
+	catalog    *market.Catalog
+	currency   *market.Asset // of the account; nil: the bot has never run
+	names      []string
+	places     map[string]uint32
+	strategies []string // of all runs and bookings
+	events     []event
+	flows      []flow
 }
 
 // fillName names a fill.
@@ -78,6 +79,11 @@ func read(from Source, all bool) (*ledger, error) {
 	runs, err := from.Runs()
 	if err != nil {
 		return nil, err
+	}
+	for i := range runs {
+		for _, name := range runs[i].Strategies {
+			l.strategy(name)
+		}
 	}
 	if len(runs) > 0 {
 		l.currency = l.catalog.AssetNamed(runs[len(runs)-1].Currency)
@@ -123,12 +129,20 @@ func (l *ledger) place(name string) uint32 {
 	return at
 }
 
+// strategy is the place of a strategy's name; empty: of none.
+func (l *ledger) strategy(name string) uint32 {
+	if name != "" && !slices.Contains(l.strategies, name) {
+		l.strategies = append(l.strategies, name)
+	}
+	return l.place(name)
+}
+
 func (l *ledger) book(b *journal.Booking, waiting map[fillName]int) {
 	f, name := &b.Fill, fillName{b.Fill.Order, b.Fill.ID}
 	switch b.Kind {
 	case journal.BookedFill:
 		e := event{at: f.Time, order: f.Order, id: f.ID, market: f.Market, side: f.Side, settled: f.Settled,
-			strategy: l.place(b.StrategyName), tag: l.place(b.Tag), amount: f.Amount, price: f.Price}
+			strategy: l.strategy(b.StrategyName), tag: l.place(b.Tag), amount: f.Amount, price: f.Price}
 		if f.Settled {
 			e.fee = f.Fee
 		} else {
@@ -151,10 +165,10 @@ func (l *ledger) book(b *journal.Booking, waiting map[fillName]int) {
 // transfer adds a flow, and an event where it moved a position.
 func (l *ledger) transfer(b *journal.Booking) {
 	if b.Market != 0 && (b.Price != 0) == (b.Money > 0) {
-		l.events = append(l.events, event{at: b.At, market: b.Market, settled: true, strategy: l.place(b.StrategyName),
+		l.events = append(l.events, event{at: b.At, market: b.Market, settled: true, strategy: l.strategy(b.StrategyName),
 			amount: market.Qty(b.Money), price: b.Price})
 	}
-	w := flow{at: b.At, strategy: l.place(b.StrategyName), value: b.Worth.Value, equity: b.Worth.Equity,
+	w := flow{at: b.At, strategy: l.strategy(b.StrategyName), value: b.Worth.Value, equity: b.Worth.Equity,
 		known: b.Worth.Known}
 	if !w.known {
 		w.value = l.valueOf(b)
