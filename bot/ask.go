@@ -107,7 +107,7 @@ func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.R
 		return err
 	}
 	err = show(a, &f.callerFlags, answer, func(r *operator.Report) error {
-		_, err := fmt.Fprint(a.Stdout, print(r), restText(r))
+		_, err := fmt.Fprint(a.Stdout, print(r), r.RestText())
 		return err
 	})
 	if err == nil && !answer.Value.Done {
