@@ -78,11 +78,11 @@ func (a *app) cancelCommand() *cobra.Command {
 		Long: "Cancels an open order of the bot, and succeeds once the exchange has confirmed it. ORDER is a number " +
 			"of bot orders, or a\nclient order id. Its strategy goes on and may place another one. The bracket of a " +
 			"position places a cancelled exit again.",
-	}, operator.PathCancel, f, func(r *operator.Report) string { return ordersText(r.Cancelled) + " cancelled\n" })
+	}, operator.PathCancel, f, func(r *operator.Report) string { return operator.CountOrders(r.Cancelled) + " cancelled\n" })
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {
 		ask := &operator.Request{Order: args[0], Reason: f.reason, WaitMS: f.wait.Milliseconds()}
 		return a.act(ctx, f, operator.PathCancel, ask,
-			func(r *operator.Report) string { return ordersText(r.Cancelled) + " cancelled\n" })
+			func(r *operator.Report) string { return operator.CountOrders(r.Cancelled) + " cancelled\n" })
 	})
 	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
 	return c

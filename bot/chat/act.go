@@ -24,7 +24,7 @@ func (s *Server) act(ctx context.Context, m *Message, path, strategy string,
 	s.Log.Info().Str("command", strings.TrimPrefix(path, "/")).Str("strategy", strategy).Str("by", by).
 		Str("from", from).Msg("chat: a command")
 	answer, err := operator.Act(ctx, s.Of.Folder, path, &operator.Request{Strategy: strategy, By: by,
-		Reason: "by " + by, WaitMS: actWait.Milliseconds()})
+		From: from, WaitMS: actWait.Milliseconds()})
 	if err != nil {
 		return "", err
 	}
