@@ -78,11 +78,10 @@ func (a *app) cancelCommand() *cobra.Command {
 		Long: "Cancels an open order of the bot, and succeeds once the exchange has confirmed it. ORDER is a number " +
 			"of bot orders, or a\nclient order id. Its strategy goes on and may place another one. The bracket of a " +
 			"position places a cancelled exit again.",
-	}, operator.PathCancel, f, func(r *operator.Report) string { return operator.CountOrders(r.Cancelled) + " cancelled\n" })
+	}, operator.PathCancel, f, (*operator.Report).CancelText)
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {
 		ask := &operator.Request{Order: args[0], Reason: f.reason, WaitMS: f.wait.Milliseconds()}
-		return a.act(ctx, f, operator.PathCancel, ask,
-			func(r *operator.Report) string { return operator.CountOrders(r.Cancelled) + " cancelled\n" })
+		return a.act(ctx, f, operator.PathCancel, ask, (*operator.Report).CancelText)
 	})
 	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
 	return c
@@ -97,7 +96,7 @@ func (a *app) cancelAllCommand() *cobra.Command {
 		Long: "Cancels every open order of the bot, exits of positions too, and succeeds once the exchange has " +
 			"confirmed each.\nStrategies go on: halt them first, or they place new orders. --including-foreign also " +
 			"cancels orders of others on the\naccount, in the markets that this bot trades." + directHelp,
-	}, operator.PathCancelAll, f, func(r *operator.Report) string { return operator.CountOrders(r.Cancelled) + " cancelled\n" })
+	}, operator.PathCancelAll, f, (*operator.Report).CancelText)
 	c.Flags().BoolVar(&f.foreign, "including-foreign", false, "orders of others on the same account too")
 	c.Flags().BoolVar(&f.direct, "direct", false, "without a bot: straight at the exchange of -c")
 	c.Flags().BoolVar(&f.flatten, "flatten", false, "with --direct: sell what the strategies hold, too")

@@ -71,6 +71,9 @@ func (r *Report) ResumeText() string {
 	return fmt.Sprintf("trading: %s%s\n", strings.Join(r.Strategies, ", "), r.unchangedText("not halted"))
 }
 
+// CancelText is the line of cancels for a person.
+func (r *Report) CancelText() string { return CountOrders(r.Cancelled) + " cancelled\n" }
+
 // FlattenText is the first line of a flatten for a person; RestText has the others.
 func (r *Report) FlattenText() string {
 	return fmt.Sprintf("halted: %s; %s cancelled, %s to sell\n", strings.Join(r.Strategies, ", "),

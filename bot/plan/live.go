@@ -21,6 +21,7 @@ type Live struct {
 	Plan
 	Access
 	Receivers    []*alert.Receiver
+	Telegram     string   // the token of the chat; empty: it is off
 	SettingsHash string   // of the settings that decide what is traded; empty until Finish
 	Notes        []string // of Finish, for the log: the members of each universe
 	// Held are the markets, by strategy, in which an earlier run has left something: a strategy
@@ -127,6 +128,9 @@ func (p *Live) checkSections(getenv func(string) string) error {
 	}
 	var err error
 	if p.Receivers, err = alert.NewReceivers(&p.Config.Alerts, getenv); err != nil {
+		return err
+	}
+	if p.Telegram, err = p.Config.Telegram.Read(getenv); err != nil {
 		return err
 	}
 	if err := p.Config.Metrics.Check(); err != nil {
