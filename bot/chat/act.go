@@ -146,8 +146,8 @@ func (s *Server) confirm(m *Message, d *deed, would string) *Reply {
 }
 
 // errNothingWaits is the answer to a confirmation that confirms nothing.
-var errNothingWaits = errors.New("nothing waits for this confirmation: it was used, its time is over, a newer request " +
-	"has taken its place, or it is not yours; nothing was done, ask again")
+var errNothingWaits = errors.New("nothing waits for this confirmation: it was used, its time is over, a newer " +
+	"request has taken its place, or it is not yours; nothing was done, ask again")
 
 // yes carries out the deed that waits for this code.
 func (s *Server) yes(ctx context.Context, m *Message, args []string) (*Reply, error) {

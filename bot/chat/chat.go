@@ -32,6 +32,7 @@ type BusyError struct {
 	Err   error
 }
 
+// Error is the text of the cause.
 func (e *BusyError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.

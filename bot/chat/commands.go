@@ -69,8 +69,8 @@ func tooOld(m *Message, now time.Time) string {
 	case age > maxAge:
 		return fmt.Sprintf("This message is %s old, so it was not carried out. Send it again.", age.Round(time.Second))
 	case age < -maxAge:
-		return fmt.Sprintf("This message is %s ahead of the clock of the bot's machine, so it was not carried out. Set "+
-			"that clock.", (-age).Round(time.Second))
+		return fmt.Sprintf("This message is %s ahead of the clock of the bot's machine, so it was not carried out. "+
+			"Set that clock.", (-age).Round(time.Second))
 	}
 	return ""
 }

@@ -36,7 +36,8 @@ func (c *confirmations) ask(m *Message, d *deed, now time.Time) {
 	(*c)[[2]string{m.Chat, m.User}] = d
 }
 
-// take closes the confirmation of this code, user and chat; nil: there is none, or its time is over.
+// take closes the confirmation of this code, user and chat; nil: there is none, or its time is
+// over.
 func (c *confirmations) take(m *Message, code string, now time.Time) *deed {
 	key := [2]string{m.Chat, m.User}
 	d := (*c)[key]

@@ -15,7 +15,7 @@ const (
 // guests decide who is answered.
 type guests struct {
 	line *Line
-	told map[string]time.Time // by chat: when it was logged
+	told map[string]time.Time // by chat and user: when it was logged
 }
 
 // allowed reports whether the writer of a message gets an answer.
@@ -23,14 +23,15 @@ func (g *guests) allowed(m *Message) bool {
 	return slices.Contains(g.line.Chats, m.Chat) && (len(g.line.Users) == 0 || slices.Contains(g.line.Users, m.User))
 }
 
-// strange reports whether a message that is not allowed is to be logged: once an hour for each chat.
+// strange reports whether a message that is not allowed is to be logged: once an hour for each user
+// of a chat.
 func (g *guests) strange(m *Message, now time.Time) bool {
 	if g.told == nil {
 		g.told = map[string]time.Time{}
 	}
-	for chat, at := range g.told {
+	for key, at := range g.told {
 		if now.Sub(at) >= strangerEvery {
-			delete(g.told, chat)
+			delete(g.told, key)
 		}
 	}
 	key := m.Chat + " " + m.User

@@ -45,6 +45,8 @@ const (
 	maxReplies = 64
 	// The waits after errors in a row: twice as long each time.
 	firstWait, longestWait = time.Second, time.Minute
+	// endTime is how long a messenger may take to return once the server is to end.
+	endTime = 2 * time.Second
 	// maxTries bounds the attempts to send a reply: the waits between them add up to ten minutes.
 	maxTries = 15
 	// defaultConfirm is the time for a confirmation where Line has none.
@@ -77,13 +79,26 @@ func pause(ctx context.Context, wait time.Duration) error {
 }
 
 // Serve answers messages until ctx ends, or until the messenger has no more of them. Errors and
-// panics of the messenger are logged; the server goes on after a pause.
+// panics of the messenger are logged; the server goes on after a pause. A messenger that does not
+// return soon after the end of ctx is left behind.
 func (s *Server) Serve(ctx context.Context) {
-	var sending sync.WaitGroup
-	sending.Go(func() { s.sendReplies(ctx) })
-	s.receive(ctx)
-	close(s.replies)
-	sending.Wait()
+	over := make(chan struct{}, 2)
+	var loops sync.WaitGroup
+	loops.Go(func() { s.sendReplies(ctx); over <- struct{}{} })
+	loops.Go(func() { s.receive(ctx); close(s.replies); over <- struct{}{} })
+	for range cap(over) {
+		select {
+		case <-over:
+			continue
+		case <-ctx.Done():
+		}
+		select {
+		case <-over:
+		case <-time.After(endTime):
+			s.Log.Warn().Str("line", s.Name).Msg("chat: the messenger does not end; it is left behind")
+			return
+		}
+	}
 }
 
 // receive takes messages until ctx ends or none will come.

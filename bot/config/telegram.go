@@ -1,8 +1,9 @@
 package config
 
 import (
-	"fmt"
+	"errors"
 	"net/url"
+	"regexp"
 	"strconv"
 	"time"
 )
@@ -50,6 +51,13 @@ func (s *TelegramSection) Read(getenv func(string) string) (token string, err er
 		return "", At(Join(path, "base_url"), err)
 	}
 	found, err := (&Secrets{Getenv: getenv}).Read(path, "token", "", s.TokenFile, s.TokenEnv)
+	if err == nil && found.Text != "" && !regexp.MustCompile(`^\d+:[\w-]+$`).MatchString(found.Text) {
+		key := "token_env"
+		if s.TokenFile != "" {
+			key = "token_file"
+		}
+		err = Keyf(Join(path, key), "it names no token as @BotFather tells it: a number, a colon, letters")
+	}
 	return found.Text, err
 }
 
@@ -58,9 +66,9 @@ func checkBase(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil:
-		return fmt.Errorf("it is no address; want https://…")
+		return errors.New("it is no address; want https://…")
 	case u.Scheme == "http" && !LoopbackHost(u.Hostname()):
-		return fmt.Errorf("the token would be sent in clear; want https, or http to this machine")
+		return errors.New("the token would be sent in clear; want https, or http to this machine")
 	}
 	return nil
 }

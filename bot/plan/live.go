@@ -126,11 +126,7 @@ func (p *Live) checkSections(getenv func(string) string) error {
 	if err := p.checkBounds(); err != nil {
 		return err
 	}
-	var err error
-	if p.Receivers, err = alert.NewReceivers(&p.Config.Alerts, getenv); err != nil {
-		return err
-	}
-	if p.Telegram, err = p.Config.Telegram.Read(getenv); err != nil {
+	if err := p.readMessengers(getenv); err != nil {
 		return err
 	}
 	if err := p.Config.Metrics.Check(); err != nil {
@@ -147,6 +143,15 @@ func (p *Live) checkSections(getenv func(string) string) error {
 		}
 	}
 	return nil
+}
+
+// readMessengers checks how the bot speaks to persons.
+func (p *Live) readMessengers(getenv func(string) string) (err error) {
+	if p.Receivers, err = alert.NewReceivers(&p.Config.Alerts, getenv); err != nil {
+		return err
+	}
+	p.Telegram, err = p.Config.Telegram.Read(getenv)
+	return err
 }
 
 // addTrading plans strategies and limits, with amounts in the usual decimals of the currency: the
