@@ -129,6 +129,10 @@ const (
 	PathProfit    = "/profit"
 	PathEquity    = "/equity"
 	PathReload    = "/reload"
+	PathRisk      = "/risk"
+	PathJournal   = "/journal"
+	PathMarket    = "/market"
+	PathSystem    = "/system"
 )
 
 // Request is a request. Each path reads the fields that concern it.

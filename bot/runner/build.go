@@ -20,6 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/replay"
 	"github.com/tidemark-trading/tidemark/bot/version"
@@ -183,6 +184,7 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 		names: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID,
 		agreed: map[string]folder.BalanceCheckpoint{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
 		notes: newNotes(r.log), trimming: trimming{keep: market.Duration(p.Config.Bot.Keep)}}
+	r.journal.limits = func(at market.Time) *operator.Risk { return r.riskOf(r.uses(at)) }
 	if err = r.openSeal(); err != nil {
 		return err
 	}
