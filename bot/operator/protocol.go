@@ -152,7 +152,9 @@ type Request struct {
 	Check    bool   `json:"check,omitempty"`    // reload: only say what would change
 	Document []byte `json:"document,omitempty"` // seal
 
-	Books *books.Query `json:"books,omitempty"` // trades, profit, equity
+	Books   *books.Query  `json:"books,omitempty"` // trades, profit, equity
+	Journal *JournalQuery `json:"journal,omitempty"`
+	Market  *MarketQuery  `json:"market,omitempty"`
 }
 
 // Failure is the answer to a request that failed.

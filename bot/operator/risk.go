@@ -121,7 +121,7 @@ func (l *Limit) Standing() string {
 		return "reached"
 	case l.From != "":
 		return "from an equity of " + l.From
-	case l.Used == "" && l.Part == nil && l.Left == "":
+	case l.Name == "max_order_value" || l.Name == "price_collar":
 		return "judges each order alone"
 	}
 	return ""

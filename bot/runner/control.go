@@ -80,7 +80,7 @@ func (c *control) routes() http.Handler {
 		operator.PathExplain: c.explain, operator.PathBackup: c.backup, operator.PathCanary: c.canary,
 		operator.PathVerify: c.verify, operator.PathSeal: c.seal, operator.PathTrades: c.trades,
 		operator.PathProfit: c.profit, operator.PathEquity: c.equity, operator.PathReload: c.reload,
-		operator.PathRisk: c.risk,
+		operator.PathRisk: c.risk, operator.PathJournal: c.entries, operator.PathMarket: c.market,
 	} {
 		mux.HandleFunc("POST "+path, answer(look))
 	}

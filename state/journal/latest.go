@@ -188,6 +188,8 @@ func (l *latest) name(e Entry) Named {
 		n.Strategy, n.Order, in = r.Strategy, r.Command.Order.ID, r.Command.Order.Market
 	case *Difference:
 		n.Order = r.Order
+	case *Act:
+		n.Strategy, n.Order = r.Strategy, r.Order
 	default:
 		n.Strategy = strategyOf(e.Record)
 	}
