@@ -3,8 +3,10 @@ package operator
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
@@ -117,8 +119,7 @@ func (q *MarketQuery) Check() error {
 	return nil
 }
 
-// AskMarket asks for the picture of a market. A bot that does not run has no candles, no plots and
-// no book.
+// AskMarket asks for the picture of a market. A bot that does not run has no plots and no book.
 func AskMarket(ctx context.Context, of Target, q *MarketQuery) (Answer[Market], error) {
 	if err := q.Check(); err != nil {
 		return Answer[Market]{}, err
@@ -128,21 +129,56 @@ func AskMarket(ctx context.Context, of Target, q *MarketQuery) (Answer[Market], 
 	})
 }
 
-// stoppedMarket is what the state file of a bot knows of a market.
+// stoppedMarket is what the files of a bot know of a market: candles of the recording, own fills and
+// orders.
 func stoppedMarket(store *journal.Store, q *MarketQuery) (*Market, error) {
 	last, err := lastEntryMS(store)
 	if err != nil {
 		return nil, err
 	}
-	v := &Market{Note: "The bot does not run. Candles, plots and books are kept by a running bot alone."}
+	v := &Market{Note: "The bot does not run: candles are those of the end of its recording. It has no plots and no " +
+		"book."}
 	for _, m := range store.Catalog().Markets() {
 		v.Series = append(v.Series, MarketSeries{Market: m.Name, Intervals: []string{}})
 	}
-	if err := v.Choose(q); err != nil {
+	if err := v.Choose(&MarketQuery{Market: q.Market}); err != nil || v.Market == "" {
 		return v, err
 	}
-	v.Span(q, 0, last+1)
+	m := store.Catalog().MarketNamed(v.Market)
+	since, until := market.Time(q.FromMS)*1e6, market.Time(0)
+	if q.ToMS != 0 {
+		until = market.Time(q.ToMS)*1e6 + longestWait
+	}
+	recorded, _, err := ReadRecorded(store, m, since, until)
+	if err != nil {
+		return nil, err
+	}
+	for _, interval := range slices.Sorted(maps.Keys(recorded)) {
+		s := &v.Series[slices.IndexFunc(v.Series, func(s MarketSeries) bool { return s.Market == v.Market })]
+		s.Intervals = append(s.Intervals, interval.String())
+	}
+	if err := v.Choose(&MarketQuery{Market: v.Market, Interval: q.Interval}); err != nil {
+		return v, err
+	}
+	v.addRecorded(q, m, recorded, last)
 	return v, v.AddOwn(store)
+}
+
+// longestWait is how long after the start of a candle its record stands, at most; longer candles
+// have fewer at the end of a picture.
+const longestWait = market.Time(24 * time.Hour)
+
+// addRecorded sets the time and the candles of a stopped bot's picture.
+func (v *Market) addRecorded(q *MarketQuery, m *market.Market, recorded Recorded, lastMS int64) {
+	for interval, all := range recorded {
+		if interval.String() != v.Interval || len(all) == 0 {
+			continue
+		}
+		v.Span(q, interval.End(0).Millis(), max(lastMS, all[len(all)-1].End().Millis()))
+		v.AddCandles(m, all, q.Columns)
+		return
+	}
+	v.Span(q, 0, lastMS+1)
 }
 
 // Choose sets market and interval as they were asked for. Series must be set.

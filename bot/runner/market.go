@@ -78,6 +78,16 @@ func (r *runner) addCandles(v *operator.Market, q *operator.MarketQuery, m *mark
 	slices.SortStableFunc(all, func(a, b market.Candle) int { return cmp.Compare(a.Start, b.Start) })
 	all = slices.CompactFunc(all, func(a, b market.Candle) bool { return a.Start == b.Start })
 	v.Span(q, interval.End(0).Millis(), now.Millis())
+	if len(all) > 0 && v.FromMS < all[0].Start.Millis() {
+		older, _, err := operator.ReadRecorded(r.store, m, market.Time(v.FromMS)*1e6, all[0].End())
+		if err != nil {
+			return err
+		}
+		list := older[interval]
+		end, _ := slices.BinarySearchFunc(list, all[0].Start,
+			func(c market.Candle, at market.Time) int { return cmp.Compare(c.Start, at) })
+		all = append(slices.Clip(list[:end]), all...)
+	}
 	v.AddCandles(m, all, q.Columns)
 	return nil
 }
