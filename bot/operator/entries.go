@@ -145,3 +145,6 @@ func (e *JournalEntry) Text() string {
 	}
 	return strings.Join(lines, "; ")
 }
+
+// JournalKinds are the names of the kinds of entries.
+func JournalKinds() []string { return journal.EntryKinds() }

@@ -134,6 +134,7 @@ const (
 	PathJournal   = "/journal"
 	PathMarket    = "/market"
 	PathSystem    = "/system"
+	PathGlance    = "/glance"
 )
 
 // Request is a request. Each path reads the fields that concern it.

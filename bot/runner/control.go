@@ -81,6 +81,7 @@ func (c *control) routes() http.Handler {
 		operator.PathVerify: c.verify, operator.PathSeal: c.seal, operator.PathTrades: c.trades,
 		operator.PathProfit: c.profit, operator.PathEquity: c.equity, operator.PathReload: c.reload,
 		operator.PathRisk: c.risk, operator.PathJournal: c.entries, operator.PathMarket: c.market,
+		operator.PathSystem: c.system, operator.PathGlance: c.glance,
 	} {
 		mux.HandleFunc("POST "+path, answer(look))
 	}
