@@ -82,7 +82,7 @@
 		case "Earlier": return ask(figure, from - long / 2, to - long / 2);
 		case "Later": return ask(figure, from + long / 2, to + long / 2);
 		}
-		return draw(figure, new URLSearchParams(link.dataset.chart));
+		return draw(figure, new URLSearchParams(link.search));
 	}
 
 	function zoom(figure) {

@@ -33,7 +33,7 @@ type MarketView struct {
 	FromMS, ToMS       int64
 	Market, Interval   string
 	Markets, Intervals []string
-	Zooms              []Link // Path: the query of a time
+	Zooms              []Link // to other times
 	Picture            page.Picture
 	Legend             string
 }
@@ -106,7 +106,7 @@ func zooms(m *operator.Market) (links []Link) {
 	long := m.ToMS - m.FromMS
 	link := func(title string, from, to int64) {
 		from = max(0, from)
-		links = append(links, Link{title, url.Values{"market": {m.Market}, "interval": {m.Interval},
+		links = append(links, Link{title, "market?" + url.Values{"market": {m.Market}, "interval": {m.Interval},
 			"from": {fmt.Sprint(from)}, "to": {fmt.Sprint(max(to, from+leastRange))}}.Encode()})
 	}
 	quarter, middle := max(long/4, leastRange/2), m.FromMS+long/2

@@ -66,7 +66,7 @@ type JournalView struct {
 	Sections
 	Query *operator.JournalQuery
 	Kinds []string
-	Older string // the query of the older entries; empty: there are none
+	Older string // the link to older entries; empty: there are none
 }
 
 // JournalOf makes the page of entries, the latest first. kinds are all kinds of entries.
@@ -94,7 +94,7 @@ func JournalOf(j *operator.Journal, q *operator.JournalQuery, kinds []string, zo
 				older.Set(name, value)
 			}
 		}
-		view.Older = older.Encode()
+		view.Older = "journal?" + older.Encode()
 	}
 	view.Tables = []Table{t}
 	return view
