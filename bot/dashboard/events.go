@@ -62,12 +62,17 @@ type beats struct {
 // since, or that the bot does not answer. data is empty where nothing has changed.
 func (b *beats) next(ctx context.Context, d *desk, told *uint64) (event, data string) {
 	docs, err := d.from.latest(ctx)
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if err != nil {
 		*told = 0
 		return "lost", "{}"
 	}
+	return b.tell(docs, told)
+}
+
+// tell is next with the latest answers.
+func (b *beats) tell(docs *Documents, told *uint64) (event, data string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if docs != b.docs {
 		b.take(docs)
 	}
