@@ -118,13 +118,23 @@ func (r *Run) tables() error {
 	if err != nil {
 		return err
 	}
-	r.Days = []Day{}
-	err = r.table("days.csv", "return", func(at market.Time, x float64) { r.Days = append(r.Days, Day{at, x}) })
-	if errors.Is(err, fs.ErrNotExist) {
-		r.Days = nil
-		return nil
-	}
+	r.Days, err = readDays(r)
 	return err
+}
+
+// ReadDays reads the daily returns of a result folder; nil: it has no days.csv. Its parameters are
+// those of ReadFrom.
+func ReadDays(dir string, read func(name string) ([]byte, error)) ([]Day, error) {
+	return readDays(&Run{Dir: dir, read: read})
+}
+
+func readDays(r *Run) ([]Day, error) {
+	days := []Day{}
+	err := r.table("days.csv", "return", func(at market.Time, x float64) { days = append(days, Day{at, x}) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return days, err
 }
 
 // table reads the first two columns of a table, which are a time in milliseconds and a number. The
