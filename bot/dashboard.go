@@ -56,8 +56,9 @@ func (a *app) dashboard(ctx context.Context, f *dashboardFlags) error {
 	if err != nil {
 		return fmt.Errorf("dashboard: %w", err)
 	}
-	server, err := dashboard.New(dashboard.Config{Of: operator.Target{Folder: folder}, Name: filepath.Base(folder),
-		Token: token, Log: console.Logger(a.Stderr, "info", a.Getenv)})
+	server, err := dashboard.New(dashboard.Config{
+		Bot: dashboard.Bot{Of: operator.Target{Folder: folder}, Name: filepath.Base(folder)}, Token: token,
+		Log: console.Logger(a.Stderr, "info", a.Getenv)})
 	if err != nil {
 		return err
 	}

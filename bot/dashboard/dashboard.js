@@ -1,4 +1,4 @@
-// The script of the dashboard. Pages are whole without it. It moves values: /events sends objects
+// The script of the dashboard. Pages are whole without it. It moves values: events sends objects
 // {id: text}; the text of those elements changes, no element is replaced. Texts of class "signed"
 // take the colour of their sign.
 "use strict";
@@ -20,7 +20,7 @@
 	}
 
 	function listen() {
-		const lost = document.getElementById("lost"), source = new EventSource("/events");
+		const lost = document.getElementById("lost"), source = new EventSource("events");
 		const take = event => {
 			lost.hidden = true;
 			for (const [id, text] of Object.entries(JSON.parse(event.data))) move(id, String(text));

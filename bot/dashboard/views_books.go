@@ -57,7 +57,7 @@ func tradeTable(list *books.TradeList, zone *time.Location) Table {
 			"Reason"}}
 	for i := len(list.Trades) - 1; i >= 0 && len(t.Rows) < 200; i-- {
 		one := &list.Trades[i]
-		number := Cell{Text: fmt.Sprint(one.Order), Path: fmt.Sprintf("/order?order=%d", one.Order), Class: "left"}
+		number := Cell{Text: fmt.Sprint(one.Order), Path: fmt.Sprintf("order?order=%d", one.Order), Class: "left"}
 		t.Rows = append(t.Rows, row(number, left(one.Strategy), text(one.Market), text(moment(one.EnteredMS, zone)),
 			text(age(one.EnteredMS, one.ExitedMS)), text(one.Amount), text(books.Brief(one.Entry)),
 			text(books.Brief(one.Exit)), text(books.Brief(one.Fees)), signed("", books.Brief(one.Profit)),
