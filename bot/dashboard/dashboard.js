@@ -35,6 +35,6 @@
 		addEventListener("pagehide", () => source.close());
 	}
 
-	listen();
+	if (document.getElementById("lost")) listen(); // pages of files have no bot
 	root.dataset.ready = "yes";
 })();
