@@ -130,7 +130,7 @@ func resultsText(s *operator.Status) string {
 }
 
 func strategyText(x *operator.StrategyStatus) string {
-	text := fmt.Sprintf("%s: %s, %s open", x.Name, x.State, ordersText(x.OpenOrders))
+	text := fmt.Sprintf("%s: %s, %s open", x.Name, x.State, operator.OrdersText(x.OpenOrders))
 	if x.Waiting > 0 {
 		text += fmt.Sprintf(", %d commands wait to be sent", x.Waiting)
 	}
