@@ -20,7 +20,7 @@ import (
 // Results is a folder of results, which the real backtester and sweep write: smacross over the
 // first hours of a made-up market.
 type Results struct {
-	*testing.T
+	testing.TB
 	Folder  string
 	Hours   int
 	candles []market.Candle
@@ -53,7 +53,7 @@ func (r *Results) plan(name string, settings []research.Setting) *backtest.Plan 
 	if r.candles == nil {
 		all, err := synthetic.BTCEUR(m, 1)
 		require.NoError(r, err)
-		r.candles = all[:r.Hours]
+		r.candles = all[:min(r.Hours, len(all))]
 	}
 	values := map[string]any{}
 	for _, s := range settings {

@@ -192,6 +192,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 			v.picture(path, size[0])
 		}
 	}
+	filesInABrowser(v)
 	v.do(chromedp.EmulateViewport(1280, 900))
 	valuesMoveAndSurviveTheBot(v, s)
 	v.mu.Lock()

@@ -2,6 +2,7 @@ package shelf_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,7 +28,7 @@ type bench struct {
 }
 
 func newBench(t *testing.T) *bench {
-	b := &bench{made: &bottest.Results{T: t, Folder: filepath.Join(t.TempDir(), "out"), Hours: 2400}, now: time.Now()}
+	b := &bench{made: &bottest.Results{TB: t, Folder: filepath.Join(t.TempDir(), "out"), Hours: 2400}, now: time.Now()}
 	b.Shelf = shelf.New(shelf.Config{Folder: b.made.Folder, Now: func() time.Time { return b.now }})
 	return b
 }
@@ -326,6 +327,9 @@ func TestTheWayOfAGapIsRead(t *testing.T) {
 	require.Contains(t, by["other"].Error, "another program made it")
 }
 
+// folders is the number of empty folders among which a result is found.
+var folders = flag.Int("shelf-folders", 300, "look for a result among so many folders")
+
 // A walk is bounded whatever the folder holds, and says so.
 func TestAWalkIsBounded(t *testing.T) {
 	b := newBench(t)
@@ -334,10 +338,10 @@ func TestAWalkIsBounded(t *testing.T) {
 	list := b.list(shelf.Query{})
 	require.Empty(t, list.Results)
 	require.Contains(t, list.Cut, "levels down")
-	for i := range 10_000 {
+	for i := range *folders {
 		require.NoError(t, os.Mkdir(filepath.Join(b.made.Folder, fmt.Sprintf("f%05d", i)), 0o755))
 	}
-	b.made.Write("f09999/result.json", "[]")
+	b.made.Write("f00099/result.json", "[]")
 	require.Len(t, b.list(shelf.Query{}).Results, 1)
 }
 
