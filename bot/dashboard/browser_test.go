@@ -125,6 +125,8 @@ func (s *site) view(here string) (name, title string, view any, err error) {
 		report, trades := madeUpProfit()
 		view, err = ProfitOf(report, trades, s.docs.Curve)
 		return "bot_profit", "Profit", view, err
+	case "/seal":
+		return "bot_seal", "Seal", SealOf(madeUpSeal(), time.UTC), nil
 	}
 	return "", "", nil, errors.New("no such page")
 }
@@ -179,7 +181,7 @@ func (v *viewer) visit(address string) {
 	v.becomes(`document.documentElement.dataset.ready === "yes"`)
 }
 
-var paths = []string{"/", "/orders", "/order", "/profit"}
+var paths = []string{"/", "/orders", "/order", "/profit", "/seal"}
 
 // One browser serves all parts: its start takes seconds.
 func TestTheDashboardInABrowser(t *testing.T) {

@@ -73,7 +73,7 @@ func filesInABrowser(v *viewer) {
 
 // whole writes a picture of the whole page.
 func (v *viewer) whole(name string, width int64) {
-	png, err := chromedp.Run(v.ctx, chromedp.FullScreenshot(90))
+	png, err := chromedp.Run(v.ctx, chromedp.FullScreenshot(100))
 	require.NoError(v, err)
 	if width < 1000 {
 		name += "-phone"
@@ -107,4 +107,3 @@ func aReportIsShownInASandbox(v *viewer, address string) {
 	defer v.mu.Unlock()
 	require.Empty(v, v.console)
 }
-

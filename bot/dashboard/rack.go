@@ -93,6 +93,9 @@ func (r *rack) page(one sheet) http.HandlerFunc {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if req.URL.Query().Get(watchParameter) == "true" {
+			w.Header().Set("Refresh", "5")
+		}
 		_, _ = w.Write(text.Bytes())
 	}
 }
@@ -172,12 +175,12 @@ func (r *rack) compare(q url.Values) (any, error) {
 	return CompareOf(o)
 }
 
-func (r *rack) sweeps(url.Values) (any, error) {
+func (r *rack) sweeps(q url.Values) (any, error) {
 	list, err := r.files.Sweeps()
 	if err != nil {
 		return nil, err
 	}
-	return SweepsOf(list, r.s.Now().UnixMilli()), nil
+	return SweepsOf(list, q, r.s.Now().UnixMilli()), nil
 }
 
 func (r *rack) sweep(q url.Values) (any, error) {
@@ -185,7 +188,7 @@ func (r *rack) sweep(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return SweepOf(found, q.Get("pair"), r.s.Now().UnixMilli())
+	return SweepOf(found, q, r.s.Now().UnixMilli())
 }
 
 func (r *rack) gaps(url.Values) (any, error) {

@@ -124,9 +124,13 @@ func resultRow(e *shelf.Entry, nowMS int64) ResultRow {
 	name := Cell{Text: e.Name, Path: named("result", e.Name), Class: "left"}
 	tries := "–"
 	if e.Tries != nil {
-		tries = fmt.Sprintf("%d", e.Tries.Series)
+		tries = fmt.Sprintf("%d, bar %s", e.Tries.Series, e.Tries.Bar.Text(2))
 	}
-	r.Cells = []Cell{name, left(brief(e.Strategies)), left(brief(e.Markets)), text(e.From.Date() + " – " + e.To.Date()),
+	strategy := brief(e.Strategies)
+	if e.Kind != shelf.Backtest {
+		strategy += ", " + e.Kind
+	}
+	r.Cells = []Cell{name, left(strategy), left(brief(e.Markets)), text(e.From.Date() + " – " + e.To.Date()),
 		signed("", figurePercent(e.Return)), text(e.Sharpe.Text(2)), text(e.P.Text(3)), text(e.Drawdown.Percent(1)),
 		text(fmt.Sprint(e.Trips)), text(tries), text(shortHash(e.Data)), text(age(e.ChangedMS, nowMS))}
 	if len(e.Warnings) > 0 {

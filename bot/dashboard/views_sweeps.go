@@ -2,8 +2,10 @@ package dashboard
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,14 +18,34 @@ import (
 // SweepsView is the page of all searches.
 type SweepsView struct {
 	shelf.Standing
+	Watch []Choice
 	Table Table
 }
 
-// SweepsOf makes the page of searches.
-func SweepsOf(list *shelf.Sweeps, nowMS int64) *SweepsView {
+// watchParameter lets a browser ask for the page again every five seconds.
+const watchParameter = "watch"
+
+// watchLinks are the links to a page that stands still, and to the same that is asked for again.
+func watchLinks(page string, q url.Values, watched bool) []Choice {
+	link := func(watch bool) string {
+		all := maps.Clone(q)
+		delete(all, watchParameter)
+		if watch {
+			all.Set(watchParameter, "true")
+		}
+		return page + "?" + all.Encode()
+	}
+	return []Choice{{"standing still", link(false), !watched}, {"again every 5 s", link(true), watched}}
+}
+
+// SweepsOf makes the page of searches. q is the query of its address.
+func SweepsOf(list *shelf.Sweeps, q url.Values, nowMS int64) *SweepsView {
 	v := &SweepsView{Standing: list.Standing, Table: Table{Title: "", Empty: "There is no search here. bot sweep, bot " +
 		"walkforward, bot placebo and bot stress write their files and pages to out.",
 		Head: []string{"Search", "Kind", "State", "Sets", "Rate", "Left", "Varied", "Page", "Written"}}}
+	if slices.ContainsFunc(list.Sweeps, func(s shelf.Sweep) bool { return s.State == shelf.Running }) {
+		v.Watch = watchLinks("sweeps", q, q.Get(watchParameter) == "true")
+	}
 	for i := range list.Sweeps[:min(len(list.Sweeps), maxSweepRows)] {
 		v.Table.Rows = append(v.Table.Rows, sweepRow(&list.Sweeps[i], nowMS))
 	}
@@ -128,6 +150,7 @@ type SweepView struct {
 	Name              string
 	Running           bool
 	Done, Total       int
+	Watch             []Choice
 	Cards             []Card
 	Warnings, Verdict []string
 	Missing           string
@@ -146,12 +169,17 @@ type Captioned struct {
 	Picture        page.Picture
 }
 
-// SweepOf makes the page of a search. pair names the parameters of its map; empty: the first.
-func SweepOf(f *shelf.Searched, pair string, nowMS int64) (*SweepView, error) {
+// SweepOf makes the page of a search. q is the query of its address: pair names the parameters of
+// its map.
+func SweepOf(f *shelf.Searched, q url.Values, nowMS int64) (*SweepView, error) {
+	pair := q.Get("pair")
 	v := &SweepView{Name: f.Name, Running: f.State == shelf.Running, Done: f.Done + f.Parts, Total: f.Total,
 		Missing: f.Missing, Cards: sweepCards(f, nowMS), Values: valuesTable(&f.Sweep)}
 	if f.Error != "" {
 		v.Missing = f.Error
+	}
+	if v.Running {
+		v.Watch = watchLinks("sweep", q, q.Get(watchParameter) == "true")
 	}
 	if f.Page != "" {
 		v.Links = append(v.Links, Choice{Text: "The page that the search wrote", Path: named("file", f.Page)})

@@ -50,7 +50,7 @@ const maxSearched = 3 // documents that are kept
 
 // Objectives are the figures by which a sweep can be ranked.
 func Objectives() []string {
-	return []string{"sharpe", "sortino", "calmar", "return", "profit_factor", "expectancy", "drawdown"}
+	return []string{"sharpe", "sortino", "calmar", "return", "profit_factor", "expectancy"}
 }
 
 // Sweep reads a sweep, and ranks its sets by an objective; empty: that of the sweep, or sharpe.
