@@ -12,9 +12,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/dashboard/shelf"
+	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
+	"github.com/tidemark-trading/tidemark/research/ledger"
 )
 
 // hostile is a name that would run a script if it were written as it is.
@@ -379,4 +382,46 @@ func TestHostileFilesAreRowsWithAnError(t *testing.T) {
 		_, err = json.Marshal(one)
 		require.NoError(t, err)
 	}
+}
+
+// A ledger that is filled while the shelf looks: the counts are those of bot trials, and the shelf
+// leaves the ledger's files as they are.
+func TestTriesAreThoseOfTheLedger(t *testing.T) {
+	b := newBench(t)
+	file := filepath.Join(t.TempDir(), ledger.Name)
+	b.Ledger = file
+	b.made.Backtest("a", "a", "trend", "5", "20")
+	require.Nil(t, b.list(shelf.Query{}).Results[0].Tries)
+	e := b.list(shelf.Query{}).Results[0]
+	origin := ledger.Origin{Strategy: "smacross", Markets: []string{"BTC-EUR"}, From: market.Time(e.From).Millis(),
+		To: market.Time(e.To).Millis(), Code: "test", Data: "d"}
+	other := origin
+	other.Markets = []string{"ETH-EUR"}
+	for i := range 5 {
+		try := ledger.Try{Key: uint64(i + 1), Series: uint64(i/2 + 1), Sharpe: 0.01, Days: 90}
+		_, err := ledger.At(file).Append(ledger.Group{Origin: origin, At: 1, Tries: []ledger.Try{try}},
+			ledger.Group{Origin: other, At: 1, Tries: []ledger.Try{try}})
+		require.NoError(t, err)
+	}
+	before, err := os.ReadFile(file)
+	require.NoError(t, err)
+	e = b.list(shelf.Query{Sort: "tries"}).Results[0]
+	require.Equal(t, &shelf.Tries{Tries: 5, Series: 3, Bar: backtest.Figure(research.LuckOf(3, int(e.Days)).Bar)}, e.Tries)
+	one, err := b.Result("a")
+	require.NoError(t, err)
+	require.Equal(t, e.Tries, one.Tries)
+	after, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+	list, err := os.ReadDir(filepath.Dir(file))
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+
+	b.made.Write("s/result.json", strings.Replace(b.made.Read("a/result.json"), `"synthetic_data": false`,
+		`"synthetic_data": true`, 1))
+	for _, e := range b.list(shelf.Query{}).Results {
+		require.Equal(t, e.Name == "a", e.Tries != nil, "made-up candles have no ledger")
+	}
+	require.NoError(t, os.WriteFile(file, []byte("no ledger"), 0o644))
+	require.Nil(t, b.list(shelf.Query{Sort: "name", Ascending: true}).Results[0].Tries)
 }
