@@ -130,7 +130,13 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 }
 
 // companions are the services that the config wants beside the bot.
-func (a *app) companions(*plan.Live, zerolog.Logger) []companion { return nil }
+func (a *app) companions(p *plan.Live, log zerolog.Logger) []companion {
+	token := p.Telegram
+	if !p.Config.Telegram.Run {
+		token = ""
+	}
+	return a.chats(p.Config, token, log)
+}
 
 // runBeside runs a bot with its companions. They end after the bot: an operator may look at a bot
 // that stops.

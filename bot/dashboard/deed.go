@@ -17,8 +17,8 @@ const (
 	actTime  = 30 * time.Second // that the exchange has to confirm
 )
 
-// deed is an action that a viewer is asked to confirm. It is carried out once at most, however often
-// its form is sent.
+// deed is an action that a viewer is asked to confirm. It is carried out once at most, however
+// often its form is sent.
 type deed struct {
 	id, session string
 	made        time.Time

@@ -21,7 +21,9 @@ func TestForeignPagesAndNamesAreRefused(t *testing.T) {
 		status, _, _ := v.do(http.MethodPost, "/act", form, func(r *http.Request) { r.Header.Set(name, value) })
 		require.Equal(t, http.StatusForbidden, status, name)
 	}
-	status, _, _ := v.do(http.MethodPost, "/act", form, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") })
+	status, _, _ := v.do(http.MethodPost, "/act", form, func(r *http.Request) {
+		r.Header.Set("Sec-Fetch-Site", "same-site")
+	})
 	require.Equal(t, http.StatusForbidden, status, "another port of this machine")
 	status, _, _ = v.do(http.MethodPost, "/act", form, func(r *http.Request) { r.Host = "evil.example" })
 	require.Equal(t, http.StatusMisdirectedRequest, status)

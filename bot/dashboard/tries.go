@@ -26,8 +26,8 @@ type wrongTry struct {
 	from netip.Prefix
 }
 
-// take calls right unless there were too many wrong tokens, and counts a wrong one. closed says that
-// there were too many.
+// take calls right unless there were too many wrong tokens, and counts a wrong one. closed says
+// that there were too many.
 func (t *tries) take(now time.Time, from netip.Addr, right func() bool) (closed, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
