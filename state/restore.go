@@ -221,7 +221,7 @@ func (r *restorer) restoreOrder(s *SavedOrder) error {
 	case !known && o.State.Terminal():
 		return nil
 	case !known || id == 0:
-		return fmt.Errorf("strategy %q is gone; take it back into the config, or cancel its orders first", s.Strategy)
+		return fmt.Errorf("strategy %q is gone; take it back into the config, or hand it over (bot adopt)", s.Strategy)
 	case s.ID <= 0 || r.orders.Get(s.ID) != nil:
 		return errors.New("is no order's number, or twice there")
 	}
