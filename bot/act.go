@@ -17,7 +17,7 @@ import (
 func (a *app) operatorCommands() []*cobra.Command {
 	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.tradesCommand(),
 		a.profitCommand(), a.equityCommand(), a.explainCommand(), a.canaryCommand(), a.haltCommand(), a.resumeCommand(),
-		a.cancelAllCommand(), a.flattenCommand(), a.resolveCommand(), a.reloadCommand()}
+		a.cancelCommand(), a.cancelAllCommand(), a.flattenCommand(), a.resolveCommand(), a.reloadCommand()}
 }
 
 // actFlags are the flags of commands that act.
@@ -74,6 +74,24 @@ func (a *app) resumeCommand() *cobra.Command {
 	}, operator.PathResume, &actFlags{}, func(r *operator.Report) string {
 		return fmt.Sprintf("trading: %s%s\n", strings.Join(r.Strategies, ", "), unchangedText(r, "not halted"))
 	})
+}
+
+func (a *app) cancelCommand() *cobra.Command {
+	f := &actFlags{}
+	c := a.actCommand(&cobra.Command{
+		Use: "cancel ORDER", Short: "Cancel one order of a bot", Args: cobra.ExactArgs(1),
+		Example: "  bot cancel 12 -c configs/sandbox.toml\n  bot cancel 12 --reason 'too far away'",
+		Long: "Cancels an open order of the bot, and succeeds once the exchange has confirmed it. ORDER is a number " +
+			"of bot orders, or a\nclient order id. Its strategy goes on and may place another one. The bracket of a " +
+			"position places a cancelled exit again.",
+	}, operator.PathCancel, f, func(r *operator.Report) string { return ordersText(r.Cancelled) + " cancelled\n" })
+	c.RunE = a.enter(func(ctx context.Context, args []string) error {
+		ask := &operator.Request{Order: args[0], Reason: f.reason, WaitMS: f.wait.Milliseconds()}
+		return a.act(ctx, f, operator.PathCancel, ask,
+			func(r *operator.Report) string { return ordersText(r.Cancelled) + " cancelled\n" })
+	})
+	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
+	return c
 }
 
 func (a *app) cancelAllCommand() *cobra.Command {

@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"fmt"
-	"os/user"
 	"strings"
 	"time"
 
@@ -43,10 +42,7 @@ func (a *app) reload(ctx context.Context, f *reloadFlags) error {
 	if err != nil {
 		return err
 	}
-	ask := &operator.Request{Check: f.check, WaitMS: f.wait.Milliseconds()}
-	if who, err := user.Current(); err == nil {
-		ask.By = "user " + who.Username
-	}
+	ask := &operator.Request{Check: f.check, WaitMS: f.wait.Milliseconds(), By: "user " + userName()}
 	answer, err := operator.AskReload(ctx, dir, ask)
 	if err != nil {
 		return err

@@ -35,10 +35,27 @@ func (t *storyWriter) lines(e *journal.Entry) []string {
 		return t.fills(r.Fills)
 	case *journal.Refusal:
 		return t.refusal(r)
+	case *journal.Act:
+		return []string{actText(r)}
 	case *journal.Difference:
 		return []string{fmt.Sprintf("differs   %s: here %q, there %q; %s", r.What, r.Ours, r.Theirs, r.Conclusion)}
 	}
 	return []string{e.Kind.String()}
+}
+
+// actText is an action of the operator on an order.
+func actText(r *journal.Act) string {
+	text := "operator  " + r.Verb
+	if r.By != "" {
+		text += " by " + r.By
+	}
+	if r.From != "" {
+		text += ", " + r.From
+	}
+	if r.Reason != "" {
+		text += ": " + r.Reason
+	}
+	return text
 }
 
 // intent writes the event, the decision, the gate's figures and the request.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -83,11 +84,12 @@ func (c *control) routes() http.Handler {
 		mux.HandleFunc("POST "+path, answer(look))
 	}
 	for path, act := range map[string]func(context.Context, *operator.Request) (*operator.Report, error){
-		operator.PathHalt: c.halt, operator.PathResume: c.resume, operator.PathCancelAll: c.cancelAll,
-		operator.PathFlatten: c.flatten, operator.PathResolve: c.resolve,
+		operator.PathHalt: c.halt, operator.PathResume: c.resume, operator.PathCancel: c.cancel,
+		operator.PathCancelAll: c.cancelAll, operator.PathFlatten: c.flatten, operator.PathResolve: c.resolve,
 	} {
+		verb := strings.TrimPrefix(path, "/")
 		mux.HandleFunc("POST "+path,
-			answer(func(_ context.Context, ask *operator.Request) (any, error) { return c.act(ask, act) }))
+			answer(func(_ context.Context, ask *operator.Request) (any, error) { return c.act(verb, ask, act) }))
 	}
 	return mux
 }

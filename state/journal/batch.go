@@ -93,8 +93,8 @@ func (b *Batch) literal(s string) span {
 }
 
 // Journal adds an entry to the journal only. Event, Transfer, Cursor, Halt, Resume, Start, Seal,
-// Verdict, Promotion and Reload change a table too: use them for their records. The record may be
-// reused at once.
+// Verdict, Promotion, Reload and Act change a table too: use them for their records. The record may
+// be reused at once.
 func (b *Batch) Journal(at market.Time, record Record) {
 	from := b.mark()
 	b.enc.Buf = append(b.enc.Buf, make([]byte, entryFront)...)
@@ -144,6 +144,9 @@ func (b *Batch) Seal(at market.Time, r *Seal) { b.keep(at, r) }
 
 // Verdict journals a verdict and keeps it for good.
 func (b *Batch) Verdict(at market.Time, r *Verdict) { b.keep(at, r) }
+
+// Act journals an action of the operator and keeps it for good.
+func (b *Batch) Act(at market.Time, r *Act) { b.keep(at, r) }
 
 // Promotion journals a promotion and keeps it for good.
 func (b *Batch) Promotion(at market.Time, r *Promotion) { b.keep(at, r) }

@@ -102,6 +102,14 @@ func (d *describer) kept(record Record) {
 		d.time("warmedUpTo", r.Until)
 		d.text("strategies", strings.Join(r.Strategies, ", "))
 		d.text("changed", strings.Join(r.Changes, "; "))
+	case *Act:
+		d.text("action", r.Verb)
+		d.text("strategy", r.Strategy)
+		d.integer("order", int64(r.Order))
+		d.flag("foreign", r.Foreign)
+		d.text("reason", r.Reason)
+		d.text("by", r.By)
+		d.text("from", r.From)
 	}
 }
 

@@ -61,6 +61,8 @@ func (e *recordEncoder) record(record Record) {
 		e.kind(EntryPromotion).promotion(r)
 	case *Reload:
 		e.kind(EntryReload).reload(r)
+	case *Act:
+		e.kind(EntryAct).act(r)
 	}
 }
 
@@ -119,6 +121,8 @@ func (d *recordDecoder) record() Record {
 		return d.promotion()
 	case EntryReload:
 		return d.reload()
+	case EntryAct:
+		return d.act()
 	}
 	d.Fail("entry of kind %d", kind)
 	return nil
@@ -324,6 +328,19 @@ func (d *recordDecoder) reload() *Reload {
 		Strategies: d.list(), Changes: d.list()}
 }
 
+func (e *recordEncoder) act(r *Act) {
+	e.texts(r.Verb, r.Strategy, r.Reason, r.By, r.From)
+	e.Int(int64(r.Order))
+	e.Flags(r.Foreign)
+}
+
+func (d *recordDecoder) act() *Act {
+	r := &Act{Verb: d.Text(), Strategy: d.Text(), Reason: d.Text(), By: d.Text(), From: d.Text(),
+		Order: market.OrderID(d.Int())}
+	d.Flags(&r.Foreign)
+	return r
+}
+
 // ordersOf appends the own orders in a record, each once. The orders of this record begin at from.
 func ordersOf(dst []market.OrderID, from int, record Record) []market.OrderID {
 	switch r := record.(type) {
@@ -342,6 +359,8 @@ func ordersOf(dst []market.OrderID, from int, record Record) []market.OrderID {
 	case *Refusal:
 		return addOrder(dst, from, r.Command.Order.ID)
 	case *Difference:
+		return addOrder(dst, from, r.Order)
+	case *Act:
 		return addOrder(dst, from, r.Order)
 	}
 	return dst
