@@ -30,8 +30,7 @@ type Bequest struct {
 	Brackets int
 	Tactics  int
 	Closes   int
-	Memory   bool   // the own state of the strategy went over
-	Left     bool   // it had a state of its own, which stays behind
+	Memory   bool   // as of Estate
 	Halt     string // the reason of a halt that went over; empty: none
 	Ended    string // the reason of a halt that ended with From
 	Dropped  int    // timers, and buys that waited for sells, that are gone
@@ -56,7 +55,7 @@ func (e *Estate) HandOver(saved map[string][]byte) (*Bequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bequest{Handed: *handed, Parts: map[string][]byte{PartAccount: handed.Account}, Now: s.Now}
+	b := &Bequest{Handed: *handed, Memory: e.Memory, Parts: map[string][]byte{PartAccount: handed.Account}, Now: s.Now}
 	for id, text := range handed.Texts {
 		b.Parts[fmt.Sprintf("%s%012d", PartOrder, id)] = text
 	}
@@ -124,11 +123,9 @@ func (e *Estate) memory(b *Bequest, s *SavedEngine, saved map[string][]byte) {
 	}
 	if e.Memory {
 		s.Strategies[e.To] = slot
-		if b.Memory = has; has {
+		if has {
 			b.Parts[PartStrategy+e.To] = own
 		}
-	} else {
-		b.Left = has
 	}
 	s.Timers = handed(e, b, s.Timers, func(t *SavedTimer) *string { return &t.Strategy })
 	s.Rebalances = handed(e, b, s.Rebalances, func(r *SavedRebalance) *string { return &r.Strategy })

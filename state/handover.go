@@ -25,9 +25,11 @@ type HandedPosition struct {
 	Realised market.Value // that stays behind
 	Fees     market.Value // likewise
 	Opened   market.Time
+	Sum      market.Position // of To in the market after it
 }
 
-// HandedMoney is an amount that goes from one allocation to another and belongs to no position.
+// HandedMoney is what of an asset goes from one allocation to another and belongs to no position,
+// 0 where all of it does.
 type HandedMoney struct {
 	Asset string
 	Money market.Money
@@ -147,6 +149,8 @@ func (w *handing) movePositions() error {
 		if err := left[at].take(from); err != nil {
 			return fmt.Errorf("position in %s: %w", from.Market, err)
 		}
+		from.Sum = market.Position{Amount: left[at].Amount, Cost: left[at].Cost, Realised: left[at].Realised,
+			Fees: left[at].Fees, Opened: left[at].Opened}
 	}
 	slices.SortFunc(left, func(x, y SavedPosition) int {
 		return cmp.Or(cmp.Compare(x.Strategy, y.Strategy), cmp.Compare(x.Market, y.Market))
@@ -249,9 +253,7 @@ func (w *handing) moveAll(into map[string]market.Money) error {
 			return fmt.Errorf("balance of %s: %w", symbol, err)
 		}
 		into[symbol] = sum
-		if rest[symbol] != 0 {
-			w.done.Money = append(w.done.Money, HandedMoney{symbol, rest[symbol]})
-		}
+		w.done.Money = append(w.done.Money, HandedMoney{symbol, rest[symbol]})
 	}
 	slices.SortFunc(w.done.Money, func(x, y HandedMoney) int { return cmp.Compare(x.Asset, y.Asset) })
 	w.Allocations = slices.DeleteFunc(w.Allocations, of)

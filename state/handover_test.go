@@ -46,9 +46,7 @@ func TestAHandoverMovesEverythingAndChangesNoSum(t *testing.T) {
 			twin:        twin{held: map[market.OrderID]int64{}, quote: map[market.OrderID]bool{}}}
 		m.pay(rt)
 		m.pay(rt)
-		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
-			m.step(rt)
-		}
+		rt.Repeat(map[string]func(*rapid.T){"place": m.place, "fill": m.fillSome, "end": m.end, "pay": m.pay})
 		m.mark(105_00)
 		h, names, owns := &Handover{From: "two", To: "one"}, []string{"one"}, own[:min(2, len(own))]
 		if rapid.Bool().Draw(rt, "renamed") {
@@ -71,18 +69,6 @@ func TestAHandoverMovesEverythingAndChangesNoSum(t *testing.T) {
 		require.NoError(rt, again.consistent())
 		m.compareHanded(rt, again, handed, names, h)
 	})
-}
-
-// step does one of the things that happen to an account.
-func (m *machine) step(rt *rapid.T) {
-	switch kind := rapid.IntRange(0, 4).Draw(rt, "kind"); {
-	case kind < 2 || len(m.open) == 0:
-		m.place(rt)
-	case kind == 4:
-		m.end(rt)
-	default:
-		m.fillSome(rt)
-	}
 }
 
 // mark sets the latest price.

@@ -27,6 +27,7 @@ const (
 	SealBlob      = "seal"      // the day that is held against the seal, so far
 	TwinBlob      = "twin"      // the simulated twin, as the last run left it
 	UniverseBlob  = "universe"  // by strategy, the latest ranking of its universe
+	KindsBlob     = "kinds"     // by strategy of the last run, its kind
 	// what each strategy of the last run was given, by name, in units of the currency; 0: it shares
 	// the pool
 	AllocationBlob = "allocations"
