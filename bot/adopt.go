@@ -26,13 +26,14 @@ type adoptFlags struct {
 func (a *app) adoptCommand() *cobra.Command {
 	f := &adoptFlags{}
 	c := &cobra.Command{
-		Use: "adopt OLD NEW", Short: "Let a strategy take over what a dropped or renamed one has", Args: cobra.ExactArgs(2),
+		Use: "adopt OLD NEW", Short: "Let a strategy take over what a dropped or renamed one has",
+		Args:    cobra.ExactArgs(2),
 		Example: "  bot adopt dip swing -c configs/sandbox.toml --check\n  bot adopt dip swing -c configs/sandbox.toml",
 		Long: "Lets strategy NEW of the config take over what strategy OLD has in the state file of a stopped bot: " +
-			"positions with\ntheir cost, open orders, exits, tactics and money of its own. OLD must not be in the config " +
-			"any more. What OLD has\nearned so far stays OLD's in bot profit. If NEW is not in the file yet and of the same " +
-			"kind, it is OLD under another\nname: it gets its saved state and its halt, too; --fresh leaves them behind. " +
-			"All is written in one transaction, with a\njournal entry that names the user.",
+			"positions with\ntheir cost, open orders, exits, tactics and money of its own. OLD must not be in the " +
+			"config any more. What OLD has\nearned so far stays OLD's in bot profit. If NEW is not in the file " +
+			"yet and of the same kind, it is OLD under another\nname: it gets its saved state and its halt, too; " +
+			"--fresh leaves them behind. All is written in one transaction, with a\njournal entry that names the user.",
 		RunE: a.enter(func(ctx context.Context, args []string) error { return a.adopt(ctx, args[0], args[1], f) }),
 	}
 	c.Flags().StringVarP(&f.config, "config", "c", "", "the config `FILE`, without OLD and with NEW")
@@ -75,11 +76,12 @@ func adoptText(r *handover.Report, file string) string {
 		fmt.Fprintf(&text, "%-10s %s\n", what, fmt.Sprintf(format, args...))
 	}
 	if r.Before {
-		return fmt.Sprintf("%s was handed over to %s at %s, by %s: journal entry %d; nothing is left to do\n", r.From, r.To,
-			operator.ClockOf(r.AtMS), r.By, r.Entry)
+		return fmt.Sprintf("%s was handed over to %s at %s, by %s: journal entry %d; nothing is left to do\n", r.From,
+			r.To, operator.ClockOf(r.AtMS), r.By, r.Entry)
 	}
 	for _, p := range r.Positions {
-		line("position", "%s: %s, cost %s %s, since %s", p.Market, p.Amount, p.Cost, p.Currency, operator.ClockOf(p.OpenedMS))
+		line("position", "%s: %s, cost %s %s, since %s", p.Market, p.Amount, p.Cost, p.Currency,
+			operator.ClockOf(p.OpenedMS))
 		if p.Sum != p.Amount {
 			line("", "%s has %s there then, cost %s %s", r.To, p.Sum, p.SumCost, p.Currency)
 		}
@@ -110,6 +112,6 @@ func adoptText(r *handover.Report, file string) string {
 	if r.Check {
 		return text.String() + fmt.Sprintf("nothing is written: this would go over from %s to %s\n", r.From, r.To)
 	}
-	return text.String() + fmt.Sprintf("%s has handed over to %s: entry %d of the journal in %s\n", r.From, r.To, r.Entry,
-		file)
+	return text.String() + fmt.Sprintf("%s has handed over to %s: entry %d of the journal in %s\n", r.From, r.To,
+		r.Entry, file)
 }

@@ -83,7 +83,9 @@ func (e *Estate) gate(b *Bequest, saved []byte) (err error) {
 // engine hands over exits, Closes and tactics.
 func (e *Estate) engine(b *Bequest, s *SavedEngine) error {
 	closes := func(by, in string) bool {
-		return slices.ContainsFunc(s.Closes, func(c bracket.SavedClose) bool { return c.Strategy == by && c.Market == in })
+		return slices.ContainsFunc(s.Closes, func(c bracket.SavedClose) bool {
+			return c.Strategy == by && c.Market == in
+		})
 	}
 	for i := range s.Closes {
 		c := &s.Closes[i]
@@ -91,9 +93,9 @@ func (e *Estate) engine(b *Bequest, s *SavedEngine) error {
 			continue
 		}
 		if closes(e.To, c.Market) {
-			return fmt.Errorf("%s and %s both leave their positions in %s, and one of these Closes has to end first; put "+
-				"%s into the config again, let the bot run until it has ended, stop it, and repeat this", e.From, e.To,
-				c.Market, e.From)
+			return fmt.Errorf("%s and %s both leave their positions in %s, and one of these Closes has to end first; "+
+				"put %s into the config again, let the bot run until it has ended, stop it, and repeat this", e.From,
+				e.To, c.Market, e.From)
 		}
 		c.Strategy = e.To
 		b.Closes++

@@ -86,8 +86,8 @@ func (w *handing) check() error {
 	}
 	w.fromOwn = own(w.From)
 	if slices.Contains(w.Strategies, w.To) && own(w.To) != w.Own {
-		return fmt.Errorf("strategy %q had money of its own or a share of the pool, and the config says otherwise; give "+
-			"it the allocation back", w.To)
+		return fmt.Errorf("strategy %q had an allocation and now has none, or has one and had none; set its "+
+			"allocation as it was", w.To)
 	}
 	return nil
 }
@@ -102,8 +102,8 @@ func (w *handing) settled() error {
 	}
 	concerns := func(by, in string) bool { return by == w.From || by == w.To && moved[in] }
 	refused := func(by, in string) error {
-		return fmt.Errorf("a fee of %s in %s is not settled yet; put %s into the config again, let the bot run until bot "+
-			"orders shows no order that waits for a fee, stop it, and repeat this", by, in, w.From)
+		return fmt.Errorf("a fee of %s in %s is not settled yet; put %s into the config again, let the bot run until "+
+			"it is, stop it, and repeat this", by, in, w.From)
 	}
 	for i := range w.Positions {
 		p := &w.Positions[i]
@@ -119,7 +119,8 @@ func (w *handing) settled() error {
 	}
 	for i := range w.Orders {
 		o := &w.Orders[i]
-		if concerns(o.Strategy, o.Market) && slices.ContainsFunc(o.Fills, func(f SavedFill) bool { return !f.Settled }) {
+		open := slices.ContainsFunc(o.Fills, func(f SavedFill) bool { return !f.Settled })
+		if open && concerns(o.Strategy, o.Market) {
 			return refused(o.Strategy, o.Market)
 		}
 	}
@@ -141,7 +142,9 @@ func (w *handing) movePositions() error {
 	}
 	for i := range w.done.Positions {
 		from := &w.done.Positions[i]
-		at := slices.IndexFunc(left, func(p SavedPosition) bool { return p.Strategy == w.To && p.Market == from.Market })
+		at := slices.IndexFunc(left, func(p SavedPosition) bool {
+			return p.Strategy == w.To && p.Market == from.Market
+		})
 		if at < 0 {
 			at = len(left)
 			left = append(left, SavedPosition{Strategy: w.To, Market: from.Market})
@@ -180,8 +183,9 @@ func (w *handing) moveOrders() error {
 		ours := o.Strategy == w.From
 		if ours {
 			if w.fromOwn != w.Own && o.Side == market.Buy && o.OnHold != 0 {
-				return fmt.Errorf("order %d buys with the money of another allocation than that of %s; put %s into the "+
-					"config again, cancel the order (bot cancel-all), stop the bot, and repeat this", o.ID, w.To, w.From)
+				return fmt.Errorf("order %d buys with the money of another allocation than that of %s; put %s into "+
+					"the config again, cancel the order (bot cancel %d), stop the bot, and repeat this", o.ID, w.To,
+					w.From, o.ID)
 			}
 			o.Strategy = w.To
 			w.done.Orders = append(w.done.Orders, o.ID)

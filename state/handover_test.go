@@ -40,7 +40,8 @@ func handOver(t require.TestingT, a *Account, h *Handover, names []string, own [
 
 func TestAHandoverMovesEverythingAndChangesNoSum(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		own := rapid.SampledFrom([][]bool{nil, {false, true}, {false, false, true}, {false, true, true}}).Draw(rt, "own")
+		own := rapid.SampledFrom([][]bool{nil, {false, true}, {false, false, true}, {false, true, true}}).
+			Draw(rt, "own")
 		m := &machine{desk: newDesk(t, 2, own), own: own, settled: map[market.OrderID]exchange.Settlement{},
 			savedOrders: map[market.OrderID][]byte{},
 			twin:        twin{held: map[market.OrderID]int64{}, quote: map[market.OrderID]bool{}}}
@@ -73,7 +74,8 @@ func TestAHandoverMovesEverythingAndChangesNoSum(t *testing.T) {
 
 // mark sets the latest price.
 func (m *machine) mark(price market.Price) {
-	_, err := m.Apply(&market.Event{Kind: market.KindTicker, At: 1, Ticker: &market.Ticker{Market: m.m.ID, Last: price}})
+	_, err := m.Apply(&market.Event{Kind: market.KindTicker, At: 1,
+		Ticker: &market.Ticker{Market: m.m.ID, Last: price}})
 	require.NoError(m.t, err)
 }
 
@@ -128,5 +130,5 @@ func TestAHandoverWaitsForFees(t *testing.T) {
 	_, err = (&Handover{From: "four", To: "two"}).Apply(lines[0], lines[1:])
 	require.ErrorIs(t, err, ErrNotSaved)
 	_, err = (&Handover{From: "two", To: "one"}).Apply(lines[0], lines[1:])
-	require.ErrorContains(t, err, `strategy "one" had money of its own or a share of the pool`)
+	require.ErrorContains(t, err, `strategy "one" had an allocation and now has none, or has one and had none`)
 }

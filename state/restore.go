@@ -221,8 +221,8 @@ func (r *restorer) restoreOrder(s *SavedOrder) error {
 	case !known && o.State.Terminal():
 		return nil
 	case !known || id == 0:
-		return fmt.Errorf("strategy %q is gone; take it back into the config, or let another strategy take over: bot adopt "+
-			"%s NEW", s.Strategy, s.Strategy)
+		return fmt.Errorf("strategy %q is gone; take it back into the config, or let another strategy take over: bot "+
+			"adopt %s NEW", s.Strategy, s.Strategy)
 	case s.ID <= 0 || r.orders.Get(s.ID) != nil:
 		return errors.New("is no order's number, or twice there")
 	}

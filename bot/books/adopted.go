@@ -17,8 +17,8 @@ type adopted struct {
 	money    bool         // it is money of their own
 }
 
-// epoch is the time from an adoption on, for a strategy in a market: whatever is booked in it counts
-// after that adoption.
+// epoch is the time from an adoption on, for a strategy in a market: whatever is booked in it
+// counts after that adoption.
 type epoch struct {
 	number uint32 // of the adoption, from 1
 	at     market.Time

@@ -172,7 +172,9 @@ func (h *handing) rename(held *direct.Holdings) (changed bool, err error) {
 		if p.Strategy == h.From {
 			p.Strategy, changed = h.To, true
 		}
-		at := slices.IndexFunc(left, func(q direct.Position) bool { return q.Strategy == p.Strategy && q.Market == p.Market })
+		at := slices.IndexFunc(left, func(q direct.Position) bool {
+			return q.Strategy == p.Strategy && q.Market == p.Market
+		})
 		if at < 0 {
 			left = append(left, p)
 			continue

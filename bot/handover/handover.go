@@ -45,7 +45,8 @@ func Run(ctx context.Context, a *Ask) (r *Report, err error) {
 	}
 	path := filepath.Join(a.Folder, folder.StateFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening it for writing would make one
-		return nil, folder.Error{Err: fmt.Errorf("%s: %w; a bot makes it at its first start", path, boltfile.ErrNotFound)}
+		err = fmt.Errorf("%s: %w; a bot makes it at its first start", path, boltfile.ErrNotFound)
+		return nil, folder.Error{Err: err}
 	}
 	open := journal.OpenUntil
 	if a.Check {
@@ -74,8 +75,8 @@ func (a *Ask) sound() error {
 	case a.From == a.To:
 		return config.Usagef("%s cannot hand over to itself", a.From)
 	case there:
-		return config.Usagef("strategy %s is still in the config, halted or not; take it out, or rename it, and repeat this",
-			a.From)
+		return config.Usagef("strategy %s is still in the config; take it out, or rename it, and repeat this: a "+
+			"strategy of the config keeps what it has, halted or not", a.From)
 	case !heir:
 		return config.Usagef("the config has no strategy %q; it has: %s", a.To, known)
 	}
@@ -165,8 +166,8 @@ func (h *handing) again(slots map[string]engine.SavedSlot) error {
 func (h *handing) checkSwitch() error {
 	path := filepath.Join(h.Folder, direct.LogFile)
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return cmp.Or(err, fmt.Errorf("%s is not booked yet; put %s into the config again, start the bot once, stop it, "+
-			"and repeat this", path, h.From))
+		return cmp.Or(err, fmt.Errorf("%s is not booked yet; put %s into the config again, start the bot once, stop "+
+			"it, and repeat this", path, h.From))
 	}
 	return nil
 }
@@ -187,8 +188,8 @@ func (h *handing) checkMarkets() error {
 	}
 	missing := slices.DeleteFunc(held[h.From], func(name string) bool { return traded[name] })
 	if len(missing) > 0 {
-		return config.Usagef("%s has a position or orders in %s, and %s does not trade there; add that to strategies.%s."+
-			"markets", h.From, strings.Join(missing, ", "), h.To, h.To)
+		return config.Usagef("%s has a position or orders in %s, and %s does not trade there; add that to "+
+			"strategies.%s.markets", h.From, strings.Join(missing, ", "), h.To, h.To)
 	}
 	return nil
 }
@@ -210,9 +211,9 @@ func (h *handing) memory(slots map[string]engine.SavedSlot) (bool, error) {
 	case h.Fresh:
 		h.note("%s begins as a new strategy", h.To)
 	case kind == "":
-		return false, config.Usagef("the state file does not say which kind %s was, for a program before this one wrote "+
-			"it; --fresh lets %s begin as a new strategy, with the positions and orders; to hand over the saved state, "+
-			"too, put %s into the config again and start the bot once", h.From, h.To, h.From)
+		return false, config.Usagef("the state file does not say which kind %s was: an older program wrote it; with "+
+			"--fresh %s begins as a new strategy, with the positions and orders; to hand over the saved state, too, "+
+			"put %s into the config again, start the bot once, and stop it", h.From, h.To, h.From)
 	case kind != now:
 		h.note("%s was of kind %s, and %s is of kind %s: %s begins as a new strategy", h.From, kind, h.To, now, h.To)
 	default:

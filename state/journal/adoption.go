@@ -98,8 +98,8 @@ func (d *recordDecoder) adoption() *Adoption {
 		var b Booking
 		d.adopted(&b)
 		if b.Market != 0 {
-			r.Positions = append(r.Positions, AdoptedPosition{Market: b.Market, Asset: b.Asset, Amount: market.Qty(b.Money),
-				Cost: b.Cost, Worth: b.Worth})
+			r.Positions = append(r.Positions, AdoptedPosition{Market: b.Market, Asset: b.Asset,
+				Amount: market.Qty(b.Money), Cost: b.Cost, Worth: b.Worth})
 			continue
 		}
 		r.Money = append(r.Money, AdoptedMoney{Asset: b.Asset, Money: b.Money, Worth: b.Worth})

@@ -39,7 +39,8 @@ const (
 )
 
 var entryNames = [entryKinds]string{"", "start", "intent", "sent", "outcome", "report", "fill", "transfer", "timer",
-	"cursor", "refusal", "difference", "halt", "resume", "stop", "seal", "verdict", "promotion", "reload", "act", "adopt"}
+	"cursor", "refusal", "difference", "halt", "resume", "stop", "seal", "verdict", "promotion", "reload", "act",
+	"adopt"}
 
 // String returns the kind's name.
 func (k EntryKind) String() string {
