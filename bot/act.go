@@ -29,8 +29,7 @@ type actFlags struct {
 }
 
 // actCommand makes a command that acts, on one strategy or on all.
-func (a *app) actCommand(c *cobra.Command, path string, f *actFlags,
-	print func(*operator.Report) string) *cobra.Command {
+func (a *app) actCommand(c *cobra.Command, path string, f *actFlags) *cobra.Command {
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {
 		if f.direct {
 			return a.direct(ctx, f)
@@ -40,7 +39,7 @@ func (a *app) actCommand(c *cobra.Command, path string, f *actFlags,
 		}
 		ask := &operator.Request{Strategy: strings.Join(args, ""), Reason: f.reason, Foreign: f.foreign,
 			WaitMS: f.wait.Milliseconds()}
-		return a.act(ctx, f, path, ask, print)
+		return a.act(ctx, f, path, ask)
 	})
 	f.register(c)
 	c.Flags().DurationVar(&f.wait, "wait", 30*time.Second, "how long to wait for the exchange to confirm")
@@ -58,7 +57,7 @@ func (a *app) haltCommand() *cobra.Command {
 		Long: "Stops a strategy, or all: it is not called any more, and its orders are cancelled. The exits of its " +
 			"brackets stay:\nthey protect its positions. A halt lasts over restarts until bot resume. The command " +
 			"succeeds once the exchange has\nconfirmed the cancels.",
-	}, operator.PathHalt, f, (*operator.Report).HaltText)
+	}, operator.PathHalt, f)
 	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
 	return c
 }
@@ -67,7 +66,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	return a.actCommand(&cobra.Command{
 		Use: "resume [STRATEGY]", Short: "Let a halted strategy, or all, trade again", Args: cobra.MaximumNArgs(1),
 		Example: "  bot resume -c configs/sandbox.toml\n  bot resume maker",
-	}, operator.PathResume, &actFlags{}, (*operator.Report).ResumeText)
+	}, operator.PathResume, &actFlags{})
 }
 
 func (a *app) cancelCommand() *cobra.Command {
@@ -78,10 +77,10 @@ func (a *app) cancelCommand() *cobra.Command {
 		Long: "Cancels an open order of the bot, and succeeds once the exchange has confirmed it. ORDER is a number " +
 			"of bot orders, or a\nclient order id. Its strategy goes on and may place another one. The bracket of a " +
 			"position places a cancelled exit again.",
-	}, operator.PathCancel, f, (*operator.Report).CancelText)
+	}, operator.PathCancel, f)
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {
 		ask := &operator.Request{Order: args[0], Reason: f.reason, WaitMS: f.wait.Milliseconds()}
-		return a.act(ctx, f, operator.PathCancel, ask, (*operator.Report).CancelText)
+		return a.act(ctx, f, operator.PathCancel, ask)
 	})
 	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
 	return c
@@ -96,7 +95,7 @@ func (a *app) cancelAllCommand() *cobra.Command {
 		Long: "Cancels every open order of the bot, exits of positions too, and succeeds once the exchange has " +
 			"confirmed each.\nStrategies go on: halt them first, or they place new orders. --including-foreign also " +
 			"cancels orders of others on the\naccount, in the markets that this bot trades." + directHelp,
-	}, operator.PathCancelAll, f, (*operator.Report).CancelText)
+	}, operator.PathCancelAll, f)
 	c.Flags().BoolVar(&f.foreign, "including-foreign", false, "orders of others on the same account too")
 	c.Flags().BoolVar(&f.direct, "direct", false, "without a bot: straight at the exchange of -c")
 	c.Flags().BoolVar(&f.flatten, "flatten", false, "with --direct: sell what the strategies hold, too")
@@ -114,7 +113,7 @@ func (a *app) flattenCommand() *cobra.Command {
 		Long: "Halts a strategy, or all, cancels its orders, exits included, and sells its positions at market once " +
 			"the cancels are\nconfirmed. It succeeds once nothing is open and nothing is held. An amount below the " +
 			"market's minimum cannot be sold;\nthe command lists it.",
-	}, operator.PathFlatten, f, (*operator.Report).FlattenText)
+	}, operator.PathFlatten, f)
 	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
 	return c
 }

@@ -311,7 +311,7 @@ func (k *killSwitch) show(report *direct.Report, failed error) error {
 
 // print writes a report for a person.
 func (k *killSwitch) print(report *direct.Report) {
-	fmt.Fprintf(k.Stdout, "%s cancelled\n", operator.CountOrders(report.Cancelled))
+	fmt.Fprintf(k.Stdout, "%s cancelled\n", operator.OrdersText(report.Cancelled))
 	for _, o := range report.Open {
 		fmt.Fprintf(k.Stdout, "still open: %s %s: %s\n", o.Market, o.Client, o.Reason)
 	}

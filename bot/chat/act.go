@@ -18,17 +18,16 @@ const actWait = 20 * time.Second
 var errLooks = errors.New("this chat only looks: the setting act is off")
 
 // act sends a command to the bot, and tells its report.
-func (s *Server) act(ctx context.Context, m *Message, path, strategy string,
-	head func(*operator.Report) string) (string, error) {
+func (s *Server) act(ctx context.Context, m *Message, path, strategy string) (string, error) {
 	by, from := fmt.Sprintf("%s user %s", s.Name, writer(m)), fmt.Sprintf("%s chat %s", s.Name, m.Chat)
 	s.Log.Info().Str("command", strings.TrimPrefix(path, "/")).Str("strategy", strategy).Str("by", by).
 		Str("from", from).Msg("chat: a command")
-	answer, err := operator.Act(ctx, s.Of.Folder, path, &operator.Request{Strategy: strategy, By: by,
-		From: from, WaitMS: actWait.Milliseconds()})
+	ask := &operator.Request{Strategy: strategy, By: by, From: from, WaitMS: actWait.Milliseconds()}
+	answer, err := operator.Act(ctx, s.Of.Folder, path, ask)
 	if err != nil {
 		return "", err
 	}
-	text := head(answer.Value) + answer.Value.RestText()
+	text := answer.Value.Words(path, ask)
 	if !answer.Value.Done {
 		text += "Not everything was confirmed in time; /status and /orders tell how it goes on.\n"
 	}
@@ -51,7 +50,7 @@ func (s *Server) halt(ctx context.Context, m *Message, args []string) (*Reply, e
 	if !s.Act {
 		return nil, errLooks
 	}
-	text, err := s.act(ctx, m, operator.PathHalt, first(args), (*operator.Report).HaltText)
+	text, err := s.act(ctx, m, operator.PathHalt, first(args))
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +121,7 @@ func (s *Server) flatten(ctx context.Context, m *Message, args []string) (*Reply
 		names = append(names, list[i].Name)
 	}
 	text := fmt.Sprintf("Flatten halts %s, cancels %s, and sells at market:\n", strings.Join(names, ", "),
-		operator.CountOrders(orders))
+		operator.OrdersText(orders))
 	if held := heldText(positions.Value.Positions, first(args)); held != "" {
 		text += held
 	} else {
@@ -155,11 +154,11 @@ func (s *Server) yes(ctx context.Context, m *Message, args []string) (*Reply, er
 	if d == nil || !s.Act {
 		return nil, errNothingWaits
 	}
-	head, hint := (*operator.Report).ResumeText, strings.TrimSpace("To stop again: /halt "+d.strategy)+"\n"
+	hint := strings.TrimSpace("To stop again: /halt "+d.strategy)+"\n"
 	if d.path == operator.PathFlatten {
-		head, hint = (*operator.Report).FlattenText, ""
+		hint = ""
 	}
-	text, err := s.act(ctx, m, d.path, d.strategy, head)
+	text, err := s.act(ctx, m, d.path, d.strategy)
 	return &Reply{Text: text + hint}, err
 }
 

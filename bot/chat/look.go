@@ -65,7 +65,7 @@ func (s *Server) status(ctx context.Context, _ *Message, _ []string) (*Reply, er
 		fmt.Fprintf(text, "market %s: %s\n", x.Market, x.Status)
 	}
 	if now.ForeignOrders > 0 {
-		fmt.Fprintf(text, "of others on the account: %s open\n", operator.CountOrders(now.ForeignOrders))
+		fmt.Fprintf(text, "of others on the account: %s open\n", operator.OrdersText(now.ForeignOrders))
 	}
 	if at := cmp.Or(now.AsOfMS, now.AtMS); at != 0 {
 		fmt.Fprintf(text, "as of %s UTC\n", operator.ClockOf(at))
@@ -154,7 +154,7 @@ func (s *Server) orders(ctx context.Context, _ *Message, _ []string) (*Reply, er
 			o.StateText())
 	}
 	if before := len(list) - len(shown); before > 0 {
-		fmt.Fprintf(text, "… and %s before\n", operator.CountOrders(before))
+		fmt.Fprintf(text, "… and %s before\n", operator.OrdersText(before))
 	}
 	return &Reply{Text: text.String()}, nil
 }

@@ -1,9 +1,6 @@
 package operator
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Report is the result of a command of the operator.
 type Report struct {
@@ -58,73 +55,4 @@ func (s *Sale) String() string {
 			s.Fills)
 	}
 	return text + fmt.Sprintf(" (order %d)", s.Order)
-}
-
-// HaltText is the line of a halt for a person.
-func (r *Report) HaltText() string {
-	return fmt.Sprintf("halted: %s%s; %s cancelled\n", strings.Join(r.Strategies, ", "), r.unchangedText("halted"),
-		CountOrders(r.Cancelled))
-}
-
-// ResumeText is the line of a resume for a person.
-func (r *Report) ResumeText() string {
-	return fmt.Sprintf("trading: %s%s\n", strings.Join(r.Strategies, ", "), r.unchangedText("not halted"))
-}
-
-// CancelText is the line of cancels for a person.
-func (r *Report) CancelText() string { return CountOrders(r.Cancelled) + " cancelled\n" }
-
-// FlattenText is the first line of a flatten for a person; RestText has the others.
-func (r *Report) FlattenText() string {
-	return fmt.Sprintf("halted: %s; %s cancelled, %s to sell\n", strings.Join(r.Strategies, ", "),
-		CountOrders(r.Cancelled), CountOrders(r.Sold))
-}
-
-// RestText lists the sales of a command, and everything that it left open, held or unsold.
-func (r *Report) RestText() (text string) {
-	for i := range r.Sales {
-		text += r.Sales[i].String() + "\n"
-	}
-	for i := range r.Open {
-		o := &r.Open[i]
-		text += fmt.Sprintf("still open: %d %s %s %s %s: %s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market,
-			o.Terms(), o.StateText())
-	}
-	for i := range r.Held {
-		p := &r.Held[i]
-		text += fmt.Sprintf("still held: %s %s %s\n", p.Strategy, p.Amount, p.Market)
-	}
-	for _, why := range r.Unsold {
-		text += "not sold: " + why + "\n"
-	}
-	if r.Unsettled > 0 {
-		text += fmt.Sprintf("fees not settled yet: %s; bot positions lacks them until then\n", CountOrders(r.Unsettled))
-	}
-	for i := range r.Protecting {
-		o := &r.Protecting[i]
-		text += fmt.Sprintf("left to protect: %d %s %s %s\n", o.Number, o.Strategy, o.Market, o.Terms())
-	}
-	if r.Opening != "" {
-		text += "limit: " + r.Opening + "\n"
-	}
-	if len(r.Trading) > 0 {
-		text += fmt.Sprintf("not halted, so they may place new orders: %s\n", strings.Join(r.Trading, ", "))
-	}
-	return text
-}
-
-// unchangedText lists the strategies that were in the wanted state before.
-func (r *Report) unchangedText(how string) string {
-	if len(r.Unchanged) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%s before: %s)", how, strings.Join(r.Unchanged, ", "))
-}
-
-// CountOrders counts orders in words.
-func CountOrders(n int) string {
-	if n == 1 {
-		return "1 order"
-	}
-	return fmt.Sprintf("%d orders", n)
 }

@@ -267,7 +267,7 @@ func (s *Status) ResultsText() string {
 
 // Text is a line about the strategy for a person.
 func (x *StrategyStatus) Text() string {
-	text := fmt.Sprintf("%s: %s, %s open", x.Name, x.State, CountOrders(x.OpenOrders))
+	text := fmt.Sprintf("%s: %s, %s open", x.Name, x.State, OrdersText(x.OpenOrders))
 	if x.Waiting > 0 {
 		text += fmt.Sprintf(", %d commands wait to be sent", x.Waiting)
 	}
