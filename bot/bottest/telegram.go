@@ -89,7 +89,7 @@ func (g *Telegram) Write(chat, user int64, text string, at int64) {
 // Press lets a user press a button below a message of the bot.
 func (g *Telegram) Press(chat, user int64, data string) {
 	g.Add("callback_query", map[string]any{"id": "press", "data": data,
-		"from": map[string]any{"id": user, "first_name": "Ann"},
+		"from": map[string]any{"id": user, "first_name": "Ann", "username": "ann"},
 		"message": map[string]any{"message_id": 1, "date": 1,
 			"chat": map[string]any{"id": chat, "type": "private"}}})
 }

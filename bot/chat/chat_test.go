@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image/png"
 	"io"
 	"net/http"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
@@ -25,6 +27,8 @@ type fakeBot struct {
 	folder string
 	status operator.Status
 	held   operator.Positions
+	curve  books.Curve
+	profit books.ProfitReport
 	mu     sync.Mutex
 	acts   []string // "halt maker by BY from FROM"
 }
@@ -58,6 +62,10 @@ func (b *fakeBot) serve(w http.ResponseWriter, r *http.Request) {
 		operator.WriteAnswer(w, r, http.StatusOK, b.status)
 	case operator.PathPositions:
 		operator.WriteAnswer(w, r, http.StatusOK, b.held)
+	case operator.PathEquity:
+		operator.WriteAnswer(w, r, http.StatusOK, b.curve)
+	case operator.PathProfit:
+		operator.WriteAnswer(w, r, http.StatusOK, b.profit)
 	case operator.PathHalt, operator.PathResume, operator.PathFlatten:
 		b.mu.Lock()
 		b.acts = append(b.acts, strings.Join([]string{r.URL.Path[1:], ask.Strategy, ask.By, ask.From}, "|"))
@@ -142,6 +150,39 @@ func TestALookAtABotIsShort(t *testing.T) {
 	require.Contains(t, k.says("/profit colour"), "want one of day, week")
 	require.Equal(t, "not in this test", k.says("/orders"))
 	require.Contains(t, newTalk(t, t.TempDir()).says("/status"), "bot.db")
+}
+
+func TestAChartIsAPictureWithItsFigures(t *testing.T) {
+	b := newFakeBot(t)
+	k := newTalk(t, b.folder)
+	require.Equal(t, "there are fewer than two samples of the last 48h: the bot writes one a minute", k.says("/chart"))
+	growth, fall := 0.01, 0.02
+	b.curve = books.Curve{Currency: "EUR", TimeWeighted: &growth, Drawdown: &fall, Samples: []books.Sample{
+		{AtMS: 1_700_000_000_000, Equity: "1000", Index: 1}, {AtMS: 1_700_000_060_000, Equity: "980", Index: 0.98},
+		{AtMS: 1_700_000_120_000, Equity: "1010", Index: 1.01}}}
+	said, reply := k.hears(Message{Chat: "42", User: "7", Text: "/chart 30d"})
+	require.Equal(t, "mybot, 30d: equity 1010 EUR, return +1.00%, drawdown 2.00%", said)
+	picture, err := png.DecodeConfig(bytes.NewReader(reply.Picture))
+	require.NoError(t, err)
+	require.Equal(t, 2*chartWidth, picture.Width)
+}
+
+func TestAProfitShowsTheLatestGroupsFirst(t *testing.T) {
+	b := newFakeBot(t)
+	k := newTalk(t, b.folder)
+	require.Equal(t, "the bot has never run", k.says("/profit"))
+	gain := 0.005
+	b.profit = books.ProfitReport{Currency: "EUR", Zone: "UTC", Total: books.Earned{Name: "total", Realised: "12.34567",
+		Fees: "1", Trips: 3, Fall: "2"}}
+	for day := 1; day <= latestGroups+2; day++ {
+		b.profit.Groups = append(b.profit.Groups, books.Earned{Name: fmt.Sprintf("2026-11-%02d", day), Realised: "-1",
+			Unrealised: "0.5", Fees: "0.1", Trips: day, Return: &gain})
+	}
+	said := k.says("/profit day")
+	require.True(t, strings.HasPrefix(said, "2026-11-10: realised -1, unrealised +0.5, return +0.50%, fees 0.1, 10 trips\n"),
+		said)
+	require.True(t, strings.HasSuffix(said, "\n… and 2 before\ntotal: realised +12.3457, fees 1, 3 trips\n"+
+		"drawdown 2; money in EUR, days of UTC\n"), said)
 }
 
 func TestAHaltActsAtOnceAndTheRestAsksFirst(t *testing.T) {

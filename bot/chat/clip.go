@@ -15,8 +15,8 @@ func Length(text string) (units int) {
 	return units
 }
 
-// Clip makes a text valid and cuts it to at most limit units of UTF-16, at the end of a line where one is near, and
-// counts what is left out in its last line.
+// Clip makes a text valid and cuts it to at most limit units of UTF-16, at the end of a line where
+// one is near. The last line counts what is left out.
 func Clip(text string, limit int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if Length(text) <= limit {
