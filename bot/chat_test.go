@@ -84,7 +84,7 @@ func TestABotIsAskedAndHaltedOverTelegram(t *testing.T) {
 	p.says("/profit", "money in EUR, days of UTC")
 	p.says("/profit strategy", "total: realised")
 	p.says("/orders", "maker BTC-EUR: ")
-	p.says("/explain 1", "\nmaker: ")
+	p.says("/explain 1", " event ticker BTC-EUR of ")
 	require.NotEmpty(t, p.ask("/positions").Text)
 	chart := p.ask("/chart")
 	require.True(t, strings.HasPrefix(string(chart.Picture), "\x89PNG") || strings.Contains(chart.Text, "two samples"))

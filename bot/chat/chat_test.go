@@ -149,7 +149,13 @@ func TestALookAtABotIsShort(t *testing.T) {
 	require.Contains(t, k.says("/profit by colour"), "without more words")
 	require.Contains(t, k.says("/profit colour"), "want one of day, week")
 	require.Equal(t, "not in this test", k.says("/orders"))
-	require.Contains(t, newTalk(t, t.TempDir()).says("/status"), "bot.db")
+	none := newTalk(t, t.TempDir())
+	require.Contains(t, none.says("/status"), "bot.db")
+	require.Contains(t, none.says("/halt"), "no bot is running with its state in")
+	none.Of.Beside = true // as a bot that starts: its file is left alone
+	require.Equal(t, "no bot is running yet: it begins to trade once it has reached the exchange; or it is ending",
+		none.says("/status"))
+	require.Equal(t, "order 1 abc\nat event place\nnext", narrow("order 1  abc\nat   event     place\n      next"))
 }
 
 func TestAChartIsAPictureWithItsFigures(t *testing.T) {
