@@ -143,6 +143,8 @@ var unplayed = map[string]string{
 	"bot worker":                                 "the same",
 	"bot dashboard -c configs/sandbox.toml":      "goes on until Ctrl-C: dashboard_test.go plays it",
 	"bot dashboard":                              "the same",
+	"bot chat -c live.toml":                      "goes on until Ctrl-C: chat_test.go plays it",
+	"bot chat":                                   "the same",
 	"bot record -c configs/record.toml":          "goes on until Ctrl-C: record_test.go plays it",
 	"bot record":                                 "the same",
 	"bot recording list --folder recordings/btc": "needs a recording: the same",

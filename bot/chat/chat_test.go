@@ -96,8 +96,8 @@ type talk struct {
 
 func newTalk(t *testing.T, folder string) *talk {
 	k := &talk{T: t, now: time.Unix(1_700_000_000, 0)}
-	k.Server = New(Config{Line: Line{Name: "telegram", Chats: []string{"42", "-100"}, Users: []string{"7", "8"}, Act: true},
-		Of: operator.Target{Folder: folder}, Bot: "mybot", Log: zerolog.New(&k.log),
+	line := Line{Name: "telegram", Chats: []string{"42", "-100"}, Users: []string{"7", "8"}, Act: true}
+	k.Server = New(Config{Line: line, Of: operator.Target{Folder: folder}, Bot: "mybot", Log: zerolog.New(&k.log),
 		Now: func() time.Time { return k.now }})
 	return k
 }
@@ -185,8 +185,8 @@ func TestAProfitShowsTheLatestGroupsFirst(t *testing.T) {
 			Unrealised: "0.5", Fees: "0.1", Trips: day, Return: &gain})
 	}
 	said := k.says("/profit day")
-	require.True(t, strings.HasPrefix(said, "2026-11-10: realised -1, unrealised +0.5, return +0.50%, fees 0.1, 10 trips\n"),
-		said)
+	require.True(t, strings.HasPrefix(said,
+		"2026-11-10: realised -1, unrealised +0.5, return +0.50%, fees 0.1, 10 trips\n"), said)
 	require.True(t, strings.HasSuffix(said, "\n… and 2 before\ntotal: realised +12.3457, fees 1, 3 trips\n"+
 		"drawdown 2; money in EUR, days of UTC\n"), said)
 }
@@ -365,7 +365,8 @@ func TestAMessengerThatFailsOrPanicsIsAskedAgainLater(t *testing.T) {
 		Pause: func(_ context.Context, wait time.Duration) error { waits = append(waits, wait); return nil }}).
 		Serve(t.Context())
 	s := time.Second
-	require.Equal(t, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 60 * s, 60 * s, 60 * s, 7 * time.Hour, s}, waits)
+	require.Equal(t, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 60 * s, 60 * s, 60 * s, 7 * time.Hour, s},
+		waits)
 	require.Len(t, sent, 1)
 	require.Equal(t, 2, strings.Count(log.String(), "no network"), "one line for each row of the same error")
 	require.Contains(t, log.String(), "panic: of the messenger")
@@ -423,8 +424,8 @@ func TestALongTextIsCutAndTheRestIsCounted(t *testing.T) {
 	require.Equal(t, "short", Clip("short", 5))
 	text := strings.Repeat("12345678\n", 20)
 	require.Equal(t, "12345678\n12345678\n12345678\n… and 154 more characters", Clip(text, 55))
-	for _, one := range []string{strings.Repeat("😀", 100), strings.Repeat("é\xff", 100), strings.Repeat("a", 100) + "\xf0\x9f",
-		strings.Repeat("x\n", 60)} {
+	for _, one := range []string{strings.Repeat("😀", 100), strings.Repeat("é\xff", 100),
+		strings.Repeat("a", 100) + "\xf0\x9f", strings.Repeat("x\n", 60)} {
 		for limit := 40; limit < 110; limit++ {
 			one, got := strings.ToValidUTF8(one, "\uFFFD"), Clip(one, limit)
 			require.LessOrEqual(t, Length(got), limit)

@@ -109,8 +109,8 @@ func heldError(file string) error {
 type Target struct {
 	Folder string // the bot's state folder
 	Copy   string // the copy of a state file, which is read instead; empty: none
-	// Beside says that the bot and the program that asks are one process. The state file is not read
-	// then: a bot that starts could not open it meanwhile.
+	// Beside says that the bot and the program that asks are one process. The state file is not
+	// read then: a bot that starts could not open it meanwhile.
 	Beside bool
 }
 

@@ -78,7 +78,8 @@ func TestOnlyWhatIsMeantForTheBotIsAMessage(t *testing.T) {
 	m := connect(t, g)
 	group := func(text string, more map[string]any) {
 		body := map[string]any{"message_id": 1, "date": 5, "text": text,
-			"chat": map[string]any{"id": -100, "type": "supergroup"}, "from": map[string]any{"id": 7, "first_name": "Ann"}}
+			"chat": map[string]any{"id": -100, "type": "supergroup"},
+			"from": map[string]any{"id": 7, "first_name": "Ann"}}
 		for key, value := range more {
 			body[key] = value
 		}
