@@ -67,6 +67,7 @@ var plays = []struct {
 	{"bot reload", sceneBeside},
 	{"bot halt", sceneBeside},
 	{"bot resume", sceneBeside},
+	{"bot cancel", sceneBeside},
 	{"bot cancel-all", sceneBeside},
 	{"bot flatten", sceneBeside},
 	{"bot state backup", sceneBeside},
@@ -128,6 +129,7 @@ var filled = strings.NewReplacer(
 // unplayed says why a command of the documents cannot be played here.
 var unplayed = map[string]string{
 	"bot gap --state state -c configs/backtest.toml": "needs stored candles: bot/runner/plants_test.go",
+	"bot cancel 1":                "its order may have ended: control_test.go plays it",
 	"bot resolve 1":               "needs an exchange that answers falsely; testdata/script/resolve.txtar plays it",
 	"bot resolve 1 --as-exchange": "the same",
 	"bot resolve 1 --as-absent":   "the same",
