@@ -24,7 +24,11 @@ type Gate struct {
 	absences []Absence
 	equity   equityWatch
 	now      market.Time
-	changed  bool // since the last Saved
+
+	assetLimits []market.Money // on the exposure of base assets, by asset; nil: none
+	exposed     bool           // there is a limit on exposure
+
+	changed bool // since the last Saved
 
 	counted bool // the order at the gate was counted before it had to wait
 
@@ -75,11 +79,12 @@ type Absence struct {
 func New(catalog *market.Catalog, config Config) *Gate {
 	markets := len(catalog.Markets()) + 1
 	g := &Gate{
-		catalog: catalog, account: config.Account, spread: config.Spread, rounding: !config.NoRounding,
+		catalog: catalog, spread: config.Spread, rounding: !config.NoRounding,
 		explain: config.Explain, absences: config.Absences,
 		fees:  make([]exchange.Fees, markets),
 		slots: make([]slot, len(config.Strategies)+1),
 	}
+	g.setAccount(config.Account)
 	if config.Account.Currency != 0 {
 		g.currency = catalog.Asset(config.Account.Currency)
 	}

@@ -30,6 +30,7 @@ const (
 	ReasonMaxOrderValue
 	ReasonMaxPosition
 	ReasonMaxExposure
+	ReasonMaxAssetExposure
 	ReasonPriceCollar
 	ReasonSelfCross
 	ReasonStop   // the stop of a bracket could not rest, or is on the wrong side
@@ -49,9 +50,8 @@ const (
 var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_order", "in_flight", "too_small",
 	"warm_up", "halted", "stopping", "stale",
 	"reduce_only", "cool_down", "orders_per_minute", "max_in_flight", "max_open_orders", "max_order_value",
-	"max_position", "max_exposure",
-	"price_collar", "self_cross", "stop", "target", "max_daily_loss", "max_drawdown", "universe", "replace",
-	"malformed", "no_position", "held", "no_price", "left_out"}
+	"max_position", "max_exposure", "max_asset_exposure", "price_collar", "self_cross", "stop", "target",
+	"max_daily_loss", "max_drawdown", "universe", "replace", "malformed", "no_position", "held", "no_price", "left_out"}
 
 // String returns the reason's name; those of limits are the names of the config.
 func (r Reason) String() string {

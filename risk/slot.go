@@ -49,7 +49,7 @@ func (g *Gate) sold(a *state.Account, o *market.Order, at market.Time) {
 // limit is higher, or none. A limit on the equity that is the first one counts from now on.
 func (g *Gate) TakeLimits(from *Gate) {
 	observed := g.Observes()
-	g.account = from.account
+	g.setAccount(from.account)
 	if w := &g.equity; !observed && g.Observes() {
 		*w = equityWatch{drawn: w.drawn}
 	}

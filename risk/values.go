@@ -31,7 +31,7 @@ func (r *Refusal) Values(m *market.Market, currency *market.Asset) (have, limit 
 		return "order " + decimal(r.Have), ""
 	case ReasonStale, ReasonCoolDown:
 		return both(func(n int64) string { return time.Duration(n).Round(time.Millisecond).String() })
-	case ReasonMaxExposure, ReasonDailyLoss:
+	case ReasonMaxExposure, ReasonMaxAssetExposure, ReasonDailyLoss:
 		return both(func(n int64) string { return fixed(currency.Digits, n) + " " + currency.Symbol })
 	case ReasonDrawdown:
 		return market.Rate(r.Have).String(), market.Rate(r.Limit).String()

@@ -47,7 +47,11 @@ type openIn struct {
 	count      int // against maxOpenOrders
 	bids, asks bestPrices
 	lists      []*openList
+	holds      [sides]market.Money // by market.Side: of open orders and of claims
 }
+
+// sides is the length of a list by market.Side.
+const sides = market.Sell + 1
 
 // best returns the best prices of a side.
 func (m *openIn) best(side market.Side) *bestPrices {

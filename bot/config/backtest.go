@@ -138,7 +138,10 @@ type MarketSection struct {
 // RiskSection holds the gate's limits for the account, and the default limits of each strategy. A
 // limit that is left out or 0 is no limit.
 type RiskSection struct {
-	MaxExposure    Decimal `toml:"max_exposure"`     // value of all positions and open buys, in the currency
+	MaxExposure Decimal `toml:"max_exposure"` // value of all positions and open buys, in the currency
+	// MaxAssetExposure is MaxExposure for one base asset, by its symbol; "*" is for all others.
+	MaxAssetExposure map[string]Decimal `toml:"max_asset_exposure" json:",omitempty"`
+
 	MaxDailyLoss   Decimal `toml:"max_daily_loss"`   // in the currency; then no opening until the next UTC day
 	MaxDrawdown    Part    `toml:"max_drawdown"`     // part of the highest equity, below 1; then no opening any more
 	AllowSelfCross bool    `toml:"allow_self_cross"` // let an order meet an own resting one

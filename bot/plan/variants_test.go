@@ -47,6 +47,7 @@ func TestAVariantRunsAsItsConfigDoes(t *testing.T) {
 		{"strategies.trend.interval=2h"},
 		{"strategies.trend.allocation=3000", "account.start.EUR=8000"},
 		{"risk.max_exposure=2000"},
+		{"risk.max_asset_exposure.BTC=1500"},
 		{"strategies.trend.risk.max_position=500"},
 	} {
 		overrides, err := config.ParseSets(sets)
@@ -74,7 +75,7 @@ func TestAVariantRunsAsItsConfigDoes(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(wantText), string(gotText), "%v", sets)
 	}
-	require.Len(t, kins, 7, "fees, venue and limits read the same candles: %v", kins)
+	require.Len(t, kins, 8, "fees, venue and limits read the same candles: %v", kins)
 }
 
 func TestARefusedVariantNamesItsSetting(t *testing.T) {

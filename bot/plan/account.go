@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// addAccount reads the limits of the account, without the amounts of money.
+func (p *Plan) addAccount() (err error) {
+	r := &p.sections.Risk
+	p.Limits.AllowSelfCross = r.AllowSelfCross
+	if p.Limits.MaxDrawdown, err = r.MaxDrawdown.Rate(market.RateDigits); err != nil {
+		return config.At([]string{"risk", "max_drawdown"}, err)
+	}
+	return p.checkAssets()
+}
+
+// assetLimits is the table with the limits on the exposure of assets.
+var assetLimits = []string{"risk", "max_asset_exposure"}
+
+// checkAssets requires that each limit on the exposure of an asset is of one that a strategy
+// trades: a mistyped symbol would be no limit. The markets of a universe are not known here.
+func (p *Plan) checkAssets() error {
+	traded := []string{risk.EveryAsset}
+	for _, name := range p.sections.Names() {
+		section := p.sections.Strategies[name]
+		if section.Universe != nil {
+			return nil
+		}
+		for _, in := range section.Markets {
+			base, _, _ := strings.Cut(in, "-") // checkStrategy has checked the name
+			traded = append(traded, base)
+		}
+	}
+	for _, symbol := range slices.Sorted(maps.Keys(p.sections.Risk.MaxAssetExposure)) {
+		if !slices.Contains(traded, symbol) {
+			return config.Keyf(config.Join(assetLimits, symbol),
+				"no strategy trades %q as a base asset; the nearest is %q, and %q is for all that are not listed",
+				config.Clip(symbol), strategy.Nearest(symbol, traded[1:]), risk.EveryAsset)
+		}
+	}
+	return nil
+}
+
+// readAssetLimits reads the limits on the exposure of assets in units of the currency.
+func (p *Plan) readAssetLimits(currency *market.Asset) error {
+	p.Limits.MaxAssetExposure = nil
+	texts := p.sections.Risk.MaxAssetExposure
+	for _, symbol := range slices.Sorted(maps.Keys(texts)) {
+		limit, err := texts[symbol].Money(currency)
+		if err != nil {
+			return config.At(config.Join(assetLimits, symbol), err)
+		}
+		if p.Limits.MaxAssetExposure == nil {
+			p.Limits.MaxAssetExposure = map[string]market.Money{}
+		}
+		p.Limits.MaxAssetExposure[symbol] = limit
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// builtinPlan is the plan of `bot backtest` without a config, with other settings.
+func builtinPlan(t *testing.T, sets ...string) (*Backtest, error) {
+	overrides, err := config.ParseSets(sets)
+	require.NoError(t, err)
+	c, err := config.LoadBacktest(&config.Source{Text: builtinText(t), Overrides: overrides})
+	if err != nil {
+		return nil, err
+	}
+	return NewBacktest(c, smaCross())
+}
+
+func TestLimitsByAssetAreReadInTheUnitsOfTheCurrency(t *testing.T) {
+	p, err := builtinPlan(t, `risk.max_asset_exposure={BTC = 5000.5, "*" = "20"}`)
+	require.NoError(t, err)
+	require.Equal(t, map[string]market.Money{"BTC": 500050, "*": 2000}, p.Limits.MaxAssetExposure)
+	p, err = builtinPlan(t, `risk.max_asset_exposure={}`)
+	require.NoError(t, err)
+	require.Nil(t, p.Limits.MaxAssetExposure)
+}
+
+func TestAMistypedLimitByAssetIsRefusedWithItsPlace(t *testing.T) {
+	for set, want := range map[string]string{
+		"risk.max_asset_exposure.BCT=5000": `risk.max_asset_exposure.BCT: no strategy trades "BCT" as a base asset; ` +
+			`the nearest is "BTC", and "*" is for all that are not listed`,
+		"risk.max_asset_exposure.EUR=5000":  `risk.max_asset_exposure.EUR: no strategy trades "EUR"`,
+		"risk.max_asset_exposure.BTC=-1":    "risk.max_asset_exposure.BTC: -1 is negative",
+		"risk.max_asset_exposure.BTC=0.001": "risk.max_asset_exposure.BTC: 0.001 has more decimals than the 2 of EUR",
+		"risk.max_asset_exposure.BTC=much":  "risk.max_asset_exposure.BTC: ",
+		"risk.max_asset_exposure=5000":      "risk.max_asset_exposure: want a table",
+		"risk.max_asset_exposur={BTC = 1}":  `the nearest is "max_asset_exposure"`,
+	} {
+		_, err := builtinPlan(t, set)
+		require.ErrorContains(t, err, want, set)
+	}
+}
