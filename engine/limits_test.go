@@ -25,7 +25,8 @@ type auditor struct {
 }
 
 func newAuditor(t testing.TB) *auditor {
-	return &auditor{snapshotCache: snapshotCache{ended: map[market.OrderID]bool{}, t: t}, refused: map[risk.Reason]int{}}
+	return &auditor{snapshotCache: snapshotCache{ended: map[market.OrderID]bool{}, t: t},
+		refused: map[risk.Reason]int{}}
 }
 
 // Approved is called when the order is among the open ones already.
