@@ -277,6 +277,7 @@ func New(c Config) *Engine {
 		}
 		e.addSlot(&e.slots[i], slot, market.StrategyID(i+1))
 	}
+	e.gate.NameStrategies(e.Names())
 	return e
 }
 

@@ -22,6 +22,7 @@ type Gate struct {
 	fees     []exchange.Fees // by market
 	slots    []slot          // by strategy
 	absences []Absence
+	names    []string // of the strategies, by StrategyID − 1; nil: unknown
 	equity   equityWatch
 	now      market.Time
 
@@ -101,6 +102,9 @@ func New(catalog *market.Catalog, config Config) *Gate {
 	}
 	return g
 }
+
+// NameStrategies tells the names of the strategies by StrategyID − 1, for refusals that name one.
+func (g *Gate) NameStrategies(names []string) { g.names = names }
 
 // Check decides on a place or an update; cancels always pass. It rounds c in place: prices to the
 // tick (buys down, sells up), trigger prices to the tick on the side where they fire sooner,

@@ -37,6 +37,7 @@ type AccountLimits struct {
 	MaxDailyLoss   market.Money
 	MaxDrawdown    market.Rate // from the high-water mark; when it is reached, opening orders are refused until Resume
 	AllowSelfCross bool        // let an order match an own resting one
+	RefuseOpposite bool        // refuse an order while another strategy has an opposite one in the market
 }
 
 // EveryAsset stands in AccountLimits.MaxAssetExposure for the assets that are not listed.
@@ -93,7 +94,13 @@ func (g *Gate) checkLimits(a *state.Account, s *slot, m *market.Market, o *marke
 			return g.objection(s, ReasonSelfCross, int64(price), int64(own))
 		}
 	}
-	if grows := added > 0 || more > 0; grows && (l.MaxOrderValue > 0 || (l.MaxPosition > 0 && o.Side == market.Buy)) {
+	grows := added > 0 || more > 0
+	if g.account.RefuseOpposite && grows {
+		if other := a.Opponent(o.Strategy, o.Market, o.Side.Opposite()); other != nil {
+			return g.refuseOpposite(s, other)
+		}
+	}
+	if grows && (l.MaxOrderValue > 0 || (l.MaxPosition > 0 && o.Side == market.Buy)) {
 		if r := g.checkValue(a, s, m, o, added); r != nil {
 			return r
 		}

@@ -27,7 +27,7 @@ func (r *Refusal) Values(m *market.Market, currency *market.Asset) (have, limit 
 		return both(decimal)
 	case ReasonStop, ReasonTarget, ReasonExchange:
 		return r.have, r.limit
-	case ReasonNoSuchOrder, ReasonInFlight:
+	case ReasonNoSuchOrder, ReasonInFlight, ReasonOpposite:
 		return "order " + decimal(r.Have), ""
 	case ReasonStale, ReasonCoolDown:
 		return both(func(n int64) string { return time.Duration(n).Round(time.Millisecond).String() })

@@ -124,6 +124,25 @@ func (a *Account) BestOwn(m market.ID, side market.Side) market.Price {
 	return a.openIn[m].best(side).price()
 }
 
+// Opponent is the oldest open order of another strategy on a side of a market, nil: there is none.
+// Orders that wait for their trigger do not count.
+func (a *Account) Opponent(s market.StrategyID, m market.ID, side market.Side) (oldest *market.Order) {
+	for _, l := range a.openIn[m].lists {
+		if l.first == nil || l.first.Strategy == s {
+			continue
+		}
+		for o := l.first; o != nil; o = o.next {
+			if o.Side == side && (o.Triggered || !o.Type.HasTrigger()) {
+				if oldest == nil || o.ID < oldest.ID {
+					oldest = &o.Order
+				}
+				break // the list is by id
+			}
+		}
+	}
+	return oldest
+}
+
 // addOpen adds an order to the open ones.
 func (a *Account) addOpen(o *Order) {
 	l := &a.open[o.Strategy][o.Market]

@@ -145,8 +145,18 @@ type RiskSection struct {
 	MaxDailyLoss   Decimal `toml:"max_daily_loss"`   // in the currency; then no opening until the next UTC day
 	MaxDrawdown    Part    `toml:"max_drawdown"`     // part of the highest equity, below 1; then no opening any more
 	AllowSelfCross bool    `toml:"allow_self_cross"` // let an order meet an own resting one
+	// Opposite is what happens to an order while another own strategy has an opposite one in the
+	// market: OppositeAllow, also if empty, or OppositeRefuse.
+	Opposite string `toml:"opposite" json:",omitempty"`
 	LimitSection
 }
+
+// The words of RiskSection.Opposite. OppositeCross is refused: it is not there yet.
+const (
+	OppositeAllow  = "allow"
+	OppositeRefuse = "refuse"
+	OppositeCross  = "cross"
+)
 
 // LimitSection holds the gate's limits for one strategy.
 type LimitSection struct {

@@ -14,11 +14,27 @@ import (
 // addAccount reads the limits of the account, without the amounts of money.
 func (p *Plan) addAccount() (err error) {
 	r := &p.sections.Risk
-	p.Limits.AllowSelfCross = r.AllowSelfCross
+	p.Limits.AllowSelfCross, p.Limits.RefuseOpposite = r.AllowSelfCross, r.Opposite == config.OppositeRefuse
+	if err := checkOpposite(r.Opposite); err != nil {
+		return err
+	}
 	if p.Limits.MaxDrawdown, err = r.MaxDrawdown.Rate(market.RateDigits); err != nil {
 		return config.At([]string{"risk", "max_drawdown"}, err)
 	}
 	return p.checkAssets()
+}
+
+// checkOpposite checks the word of risk.opposite.
+func checkOpposite(word string) error {
+	path := []string{"risk", "opposite"}
+	switch word {
+	case "":
+		return nil
+	case config.OppositeCross:
+		return config.Keyf(path, "orders cannot change hands between own strategies yet; want %s or %s",
+			config.OppositeAllow, config.OppositeRefuse)
+	}
+	return config.OneOf(path, word, config.OppositeAllow, config.OppositeRefuse)
 }
 
 // assetLimits is the table with the limits on the exposure of assets.

@@ -29,6 +29,22 @@ func TestLimitsByAssetAreReadInTheUnitsOfTheCurrency(t *testing.T) {
 	require.Nil(t, p.Limits.MaxAssetExposure)
 }
 
+func TestTheWordsOfOpposite(t *testing.T) {
+	for set, want := range map[string]bool{"risk.opposite=": false, "risk.opposite=allow": false,
+		"risk.opposite=refuse": true} {
+		p, err := builtinPlan(t, set)
+		require.NoError(t, err)
+		require.Equal(t, want, p.Limits.RefuseOpposite)
+	}
+	for set, want := range map[string]string{
+		"risk.opposite=cross":   "risk.opposite: orders cannot change hands between own strategies yet; want allow or refuse",
+		"risk.opposite=refused": `risk.opposite: "refused" is not one of allow, refuse; the nearest is "refuse"`,
+	} {
+		_, err := builtinPlan(t, set)
+		require.ErrorContains(t, err, want)
+	}
+}
+
 func TestAMistypedLimitByAssetIsRefusedWithItsPlace(t *testing.T) {
 	for set, want := range map[string]string{
 		"risk.max_asset_exposure.BCT=5000": `risk.max_asset_exposure.BCT: no strategy trades "BCT" as a base asset; ` +

@@ -144,6 +144,9 @@ func usualDigits(symbol string) uint8 {
 // they were written, the file of the store and the outputs are not in it.
 func (p *Plan) hash(c config.Backtest) (string, error) {
 	c.Report, c.Data.Candles = config.ReportSection{}, ""
+	if c.Risk.Opposite == config.OppositeAllow {
+		c.Risk.Opposite = "" // the default
+	}
 	c.Strategies = make(map[string]config.StrategySection, len(p.Strategies))
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
