@@ -37,7 +37,8 @@ func TestTheWordsOfOpposite(t *testing.T) {
 		require.Equal(t, want, p.Limits.RefuseOpposite)
 	}
 	for set, want := range map[string]string{
-		"risk.opposite=cross":   "risk.opposite: orders cannot change hands between own strategies yet; want allow or refuse",
+		"risk.opposite=cross": "risk.opposite: orders cannot change hands between own strategies yet; want allow or " +
+			"refuse",
 		"risk.opposite=refused": `risk.opposite: "refused" is not one of allow, refuse; the nearest is "refuse"`,
 	} {
 		_, err := builtinPlan(t, set)
