@@ -21,6 +21,12 @@ func (g *Gate) setAccount(limits AccountLimits) {
 		}
 	}
 	g.exposed = limits.MaxExposure > 0 || g.assetLimits != nil
+	switch v := g.volatility; {
+	case limits.VolatilityTarget == 0:
+		g.volatility = nil
+	case v == nil || v.interval != limits.VolatilityInterval:
+		g.volatility = newVolatility(limits.VolatilityInterval, len(g.catalog.Markets())+1)
+	}
 }
 
 // assetLimit is the limit on the exposure of a base asset; 0: none.

@@ -43,6 +43,9 @@ func (g *Gate) recordFigures(a *state.Account, s *slot, m *market.Market, o *mar
 	if o.Side == market.Buy {
 		g.recordExposure(a, &account, m, k)
 	}
+	if g.volatility != nil && o.Side == market.Buy && !k.attached {
+		g.recordVolatility(a, m, k)
+	}
 	if len(s.sent) > 0 && !k.attached {
 		sent := s.sentLastMinute(g.now)
 		g.record("orders_per_minute", strconv.Itoa(sent), strconv.Itoa(sent+1), strconv.Itoa(l.OrdersPerMinute))
@@ -65,6 +68,17 @@ func (g *Gate) recordExposure(a *state.Account, l *AccountLimits, m *market.Mark
 		if exposure, err := a.AssetExposure(m.Base, l.Currency); err == nil {
 			record("max_asset_exposure "+g.catalog.Asset(m.Base).Symbol, exposure, limit)
 		}
+	}
+}
+
+// recordVolatility records the expected volatility of the account.
+func (g *Gate) recordVolatility(a *state.Account, m *market.Market, k ask) {
+	if of, err := g.momentsOf(a, m.ID); err == nil {
+		text := func(moment float64) string {
+			return fixed(market.RateDigits, int64(g.yearFloorRate(&of, moment)))
+		}
+		g.record("volatility_target", text(of.account), text(of.afterBuy(float64(max(0, k.hold)))),
+			fixed(market.RateDigits, int64(g.account.VolatilityTarget)))
 	}
 }
 

@@ -28,6 +28,7 @@ type Gate struct {
 
 	assetLimits []market.Money // on the exposure of base assets, by asset; nil: none
 	exposed     bool           // there is a limit on exposure
+	volatility  *volatility    // nil: it has no target
 
 	changed bool // since the last Saved
 
@@ -156,6 +157,11 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 			return Approved{}, refused
 		}
 	}
+	if g.volatility != nil {
+		if refused := g.scaleBuy(a, s, m, c); refused != nil {
+			return Approved{}, refused
+		}
+	}
 	facts := g.factsOf(a, m, o)
 	hold, refused := exchange.CheckPlace(m, o, facts)
 	if refused != nil {
@@ -178,6 +184,9 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	}
 	if g.explain {
 		g.recordFigures(a, s, m, o, ask{added: o.AmountRemaining, hold: hold})
+	}
+	if g.volatility != nil {
+		g.countScaled(s)
 	}
 	g.count(s)
 	return approved, nil
@@ -214,8 +223,14 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 	if r := g.checkSlot(a, s, &g.updated, old.Side == market.Buy && opens(&old.Order, &g.updated)); r != nil {
 		return Approved{}, r
 	}
-	if r := g.checkLimits(a, s, m, &g.updated, max(0, more), max(0, g.updated.OnHold-old.OnHold)); r != nil {
+	grown := max(0, g.updated.OnHold-old.OnHold)
+	if r := g.checkLimits(a, s, m, &g.updated, max(0, more), grown); r != nil {
 		return Approved{}, r
+	}
+	if g.volatility != nil && old.Side == market.Buy && grown > 0 {
+		if r := g.checkGrowth(a, s, m, grown); r != nil {
+			return Approved{}, r
+		}
 	}
 	if g.explain {
 		g.recordFigures(a, s, m, &g.updated, ask{added: more, hold: g.updated.OnHold - old.OnHold})

@@ -37,7 +37,12 @@ type AccountLimits struct {
 	MaxDailyLoss   market.Money
 	MaxDrawdown    market.Rate // from the high-water mark; when it is reached, opening orders are refused until Resume
 	AllowSelfCross bool        // let an order match an own resting one
-	RefuseOpposite bool        // refuse an order while another strategy has an opposite one in the market
+	// VolatilityTarget is what the expected volatility of the account may be, a year, as a part of
+	// its equity: buys beyond it are made smaller. It is estimated from returns of
+	// VolatilityInterval, which has a fixed length.
+	VolatilityTarget   market.Rate
+	VolatilityInterval market.Interval
+	RefuseOpposite     bool // refuse an order while another strategy has an opposite one in the market
 }
 
 // EveryAsset stands in AccountLimits.MaxAssetExposure for the assets that are not listed.

@@ -38,6 +38,7 @@ const (
 	ReasonTarget   // the same for the target
 	ReasonDailyLoss
 	ReasonDrawdown
+	ReasonVolatilityTarget
 	ReasonUniverse   // the market is no member of the strategy's universe now
 	ReasonReplace    // the order that is to be replaced cannot be, or has filled meanwhile
 	ReasonMalformed  // the ask has a value that is never valid, or options that do not fit
@@ -52,8 +53,8 @@ var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_ord
 	"warm_up", "halted", "stopping", "stale",
 	"reduce_only", "cool_down", "orders_per_minute", "max_in_flight", "max_open_orders", "max_order_value",
 	"max_position", "max_exposure", "max_asset_exposure", "price_collar", "self_cross", "opposite", "stop",
-	"target", "max_daily_loss", "max_drawdown", "universe", "replace", "malformed", "no_position", "held",
-	"no_price", "left_out"}
+	"target", "max_daily_loss", "max_drawdown", "volatility_target", "universe", "replace", "malformed",
+	"no_position", "held", "no_price", "left_out"}
 
 // String returns the reason's name; those of limits are the names of the config.
 func (r Reason) String() string {
@@ -69,8 +70,9 @@ type Refusal struct {
 	Code   int // ReasonExchange: the exchange's error code
 	// Message is, for ReasonExchange, the exchange's message; for ReasonStop and ReasonTarget, the
 	// level's fault in decimals; for ReasonStale and ReasonPriceCollar, that the market's prices
-	// are unreliable; for ReasonOpposite, which strategy has which order; for ReasonReplace and the
-	// reasons after it, all there is to say.
+	// are unreliable; for ReasonOpposite, which strategy has which order; for
+	// ReasonVolatilityTarget, that there is no estimate yet; for ReasonReplace and the reasons
+	// after it, all there is to say.
 	Message string
 	// Have and Limit are the value and its limit, in the unit of the rule; 0 where the rule has
 	// none. For an order that cannot be changed, Have is its id; for ReasonWarmUp, the number of

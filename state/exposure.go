@@ -17,6 +17,12 @@ func (a *Account) Exposure(currency market.AssetID) (market.Money, error) {
 	return market.Add(equity-total.Total, total.Held)
 }
 
+// MarketExposure is the part of Exposure that is one market, with the values that the last
+// CashAndEquity computed.
+func (a *Account) MarketExposure(m market.ID) market.Money {
+	return a.values.of[m] + a.openIn[m].holds[market.Buy]
+}
+
 // AssetExposure is the part of Exposure that is one base asset, over all strategies, in the markets
 // that quote in currency.
 func (a *Account) AssetExposure(asset, currency market.AssetID) (sum market.Money, err error) {

@@ -148,6 +148,12 @@ type RiskSection struct {
 	// Opposite is what happens to an order while another own strategy has an opposite one in the
 	// market: OppositeAllow, also if empty, or OppositeRefuse.
 	Opposite string `toml:"opposite" json:",omitempty"`
+	// VolatilityTarget is the expected volatility of the account in a year, as a part of its
+	// equity: buys beyond it are made smaller.
+	VolatilityTarget Part `toml:"volatility_target" json:",omitzero"`
+	// VolatilityInterval is that of the returns that it is estimated from; none: the longest of the
+	// strategies' candles.
+	VolatilityInterval market.Interval `toml:"volatility_interval" json:",omitzero"`
 	LimitSection
 }
 

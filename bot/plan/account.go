@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -21,7 +23,35 @@ func (p *Plan) addAccount() (err error) {
 	if p.Limits.MaxDrawdown, err = r.MaxDrawdown.Rate(market.RateDigits); err != nil {
 		return config.At([]string{"risk", "max_drawdown"}, err)
 	}
+	if err := p.addVolatility(); err != nil {
+		return err
+	}
 	return p.checkAssets()
+}
+
+// addVolatility reads the target of the account's volatility. Returns of less than the longest
+// candles of a strategy would be 0 again and again.
+func (p *Plan) addVolatility() (err error) {
+	r := &p.sections.Risk
+	if p.Limits.VolatilityTarget, err = r.VolatilityTarget.Rate(market.RateDigits); err != nil {
+		return config.At([]string{"risk", "volatility_target"}, err)
+	}
+	if p.Limits.VolatilityTarget == 0 {
+		return nil
+	}
+	slowest := slices.MaxFunc(p.Strategies, func(a, b backtest.StrategyPlan) int {
+		return cmp.Compare(a.Interval, b.Interval)
+	})
+	p.Limits.VolatilityInterval = cmp.Or(r.VolatilityInterval, slowest.Interval)
+	path := []string{"risk", "volatility_interval"}
+	switch interval := p.Limits.VolatilityInterval; {
+	case interval.Fixed() == 0:
+		return config.Keyf(path, "months differ in length; want %s at most", market.Interval1W)
+	case interval < slowest.Interval:
+		return config.Keyf(path, "%s is shorter than the candles of strategy %s, %s", interval, slowest.Name,
+			slowest.Interval)
+	}
+	return nil
 }
 
 // checkOpposite checks the word of risk.opposite.

@@ -46,6 +46,31 @@ func TestTheWordsOfOpposite(t *testing.T) {
 	}
 }
 
+func TestTheReturnsOfATargetAreThoseOfTheLongestCandles(t *testing.T) {
+	p, err := builtinPlan(t, "risk.volatility_target=20%")
+	require.NoError(t, err)
+	require.Equal(t, market.Rate(20_000_000), p.Limits.VolatilityTarget)
+	require.Equal(t, p.Strategies[0].Interval, p.Limits.VolatilityInterval)
+	p, err = builtinPlan(t, "risk.volatility_target=0.2", "risk.volatility_interval=1d")
+	require.NoError(t, err)
+	require.Equal(t, market.Interval1d, p.Limits.VolatilityInterval)
+	p, err = builtinPlan(t, "risk.volatility_interval=1m") // nothing is estimated
+	require.NoError(t, err)
+	require.Zero(t, p.Limits.VolatilityInterval)
+
+	for set, want := range map[string]string{
+		"risk.volatility_interval=1m": "risk.volatility_interval: 1m is shorter than the candles of strategy trend, 1h",
+		"risk.volatility_interval=1M": "risk.volatility_interval: months differ in length; want 1W at most",
+		"risk.volatility_interval=2d": "risk.volatility_interval: ",
+		"risk.volatility_target=101%": "risk.volatility_target: 1.01 is more than the whole",
+		"risk.volatility_target=-5%":  "risk.volatility_target: ",
+		"risk.volatility_targt=5%":    `the nearest is "volatility_target"`,
+	} {
+		_, err := builtinPlan(t, "risk.volatility_target=20%", set)
+		require.ErrorContains(t, err, want, set)
+	}
+}
+
 func TestAMistypedLimitByAssetIsRefusedWithItsPlace(t *testing.T) {
 	for set, want := range map[string]string{
 		"risk.max_asset_exposure.BCT=5000": `risk.max_asset_exposure.BCT: no strategy trades "BCT" as a base asset; ` +

@@ -96,7 +96,7 @@ func TestTheConfigHashIsThatOfTheSettings(t *testing.T) {
 	for _, other := range []string{"account.start.EUR=10000.01", "backtest.seed=2", "data.source=store",
 		"strategies.trend.params.fast=99", "backtest.from=2021-02-01",
 		"backtest.latency=1ms", "markets.BTC-EUR.tick_size=1", "risk.max_exposure=1",
-		"risk.max_asset_exposure.BTC=1", "risk.opposite=refuse",
+		"risk.max_asset_exposure.BTC=1", "risk.opposite=refuse", "risk.volatility_target=20%",
 		"strategies.trend.risk.reduce_only=true", "assets.BTC.decimals=7"} {
 		hash := hashOf(t, other)
 		require.NotContains(t, seen, hash, "%s and %s", other, seen[hash])

@@ -44,6 +44,7 @@ func TestAVariantRunsAsItsConfigDoes(t *testing.T) {
 		{"backtest.volume_share=0.1%", "backtest.placement_limit=1%", "backtest.limit_fill=through"},
 		{"risk.max_drawdown=5%", "risk.max_open_orders=1", "risk.orders_per_minute=1", "risk.price_collar=1%"},
 		{"risk.cool_down=48h", "risk.cool_down_losses=1"},
+		{"risk.volatility_target=30%", "risk.opposite=refuse"},
 		{"strategies.trend.interval=2h"},
 		{"strategies.trend.allocation=3000", "account.start.EUR=8000"},
 		{"risk.max_exposure=2000"},
