@@ -14,11 +14,13 @@ import (
 // The estimator is that of RiskMetrics (1996): a return has decay times the weight of the next one,
 // and the mean counts as 0. keptReturns have 99 % of the weight of all returns.
 const (
-	decay         = 0.94
-	keptReturns   = 74
-	fewestReturns = 20
-	year          = 365 * 24 * time.Hour
+	decay       = 0.94
+	keptReturns = 74
+	year        = 365 * 24 * time.Hour
 )
+
+// FewestReturns is how many returns of a market an estimate needs: one close more.
+const FewestReturns = 20
 
 // volatility estimates how much the account's equity will move, from the closes of its markets.
 // Every product is converted by itself, so that no processor joins it with the sum around it and
@@ -74,7 +76,7 @@ func (g *Gate) momentsOf(a *state.Account, id market.ID) (k moments, err error) 
 		n = v.closes[id].returns(now)
 	}
 	for _, m := range g.catalog.Markets() {
-		if known := v.closes[m.ID].returns(now); known >= fewestReturns && g.valueIn(a, m) != 0 {
+		if known := v.closes[m.ID].returns(now); known >= FewestReturns && g.valueIn(a, m) != 0 {
 			n = min(n, known)
 		}
 	}
@@ -208,10 +210,10 @@ func (g *Gate) checkGrowth(a *state.Account, s *slot, m *market.Market, more mar
 // capOf is the most that buys may add in a market, and the moments that say so.
 func (g *Gate) capOf(a *state.Account, s *slot, m *market.Market) (k moments, most market.Money, refused error) {
 	now := g.volatility.interval.Index(g.now)
-	if known := g.volatility.closes[m.ID].returns(now); known < fewestReturns {
+	if known := g.volatility.closes[m.ID].returns(now); known < FewestReturns {
 		refused = g.objection(s, ReasonVolatilityTarget, 0, 0)
 		g.refusal.Message = fmt.Sprintf("%s has too few closes for an estimate: needs %d more, one each %s", m.Name,
-			fewestReturns-known, g.volatility.interval)
+			FewestReturns-known, g.volatility.interval)
 		return k, 0, refused
 	}
 	k, err := g.momentsOf(a, m.ID)
@@ -250,7 +252,7 @@ func (g *Gate) Volatility(a *state.Account) (use VolatilityUse, followed bool, e
 	}
 	use.Target, use.Interval = g.account.VolatilityTarget, v.interval
 	for _, m := range g.catalog.Markets() {
-		if v.closes[m.ID].returns(v.interval.Index(g.now)) < fewestReturns {
+		if v.closes[m.ID].returns(v.interval.Index(g.now)) < FewestReturns {
 			use.Short = append(use.Short, m.ID)
 		}
 	}
