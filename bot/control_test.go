@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -215,6 +216,12 @@ func TestARunningBotIsOperatedOverItsSocket(t *testing.T) {
 	require.Equal(t, []string{"maker"}, done.Unchanged)
 
 	b.ask("resume", &done)
+	bottest.Await(t, func() bool { // the maker may have cancelled it itself
+		var list orders
+		b.ask("orders", &list)
+		return len(list.Orders) > 0 && b.try(fmt.Sprintf("cancel %d --wait 5m", list.Orders[0].Number), &done) == 0
+	}, "an order is cancelled")
+	require.Equal(t, 1, done.Cancelled)
 	b.waitForOrders()
 	b.ask("cancel-all", &done)
 	require.True(t, done.Done)
@@ -246,6 +253,8 @@ func TestARunningBotIsOperatedOverItsSocket(t *testing.T) {
 	b.stop()
 	require.Contains(t, b.stderr.String(), "it does not trade: it is halted until bot resume")
 	requireHalts(t, b.folder, "halt by operator", "resume by operator", "halt by operator", "resume by operator")
+	requireActs(t, b.folder, "halt maker lunch", "halt  ", "resume  ", "cancel  ", "cancel-all  ", "flatten  ",
+		"resume maker ")
 }
 
 func TestABotThatWaitsForTheExchangeIsNotTakenForOneThatDoesNotRun(t *testing.T) {
@@ -287,6 +296,28 @@ func requireHalts(t *testing.T, folder string, want ...string) {
 	halts, err := store.Halts()
 	require.NoError(t, err)
 	require.Empty(t, halts)
+}
+
+// requireActs checks the journalled actions of the user: verb, strategy, reason. Repeated cancels
+// count once.
+func requireActs(t *testing.T, folder string, want ...string) {
+	store, err := journal.Read(filepath.Join(folder, "bot.db"))
+	require.NoError(t, err)
+	defer store.Close()
+	who, err := user.Current()
+	require.NoError(t, err)
+	var have []string
+	require.NoError(t, store.Entries(1, func(e *journal.Entry) error {
+		if r, is := e.Record.(*journal.Act); is {
+			require.Equal(t, "user "+who.Username+" at terminal", r.By+" at "+r.From)
+			require.Equal(t, r.Verb == "cancel", r.Order != 0)
+			if text := r.Verb + " " + r.Strategy + " " + r.Reason; len(have) == 0 || have[len(have)-1] != text {
+				have = append(have, text)
+			}
+		}
+		return nil
+	}))
+	require.Equal(t, want, have)
 }
 
 func TestTheStoryOfAnOrderIsToldByAnyNameAndAfterTheEnd(t *testing.T) {

@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"fmt"
-	"os/user"
 	"strings"
 	"time"
 
@@ -43,10 +42,7 @@ func (a *app) reload(ctx context.Context, f *reloadFlags) error {
 	if err != nil {
 		return err
 	}
-	ask := &operator.Request{Check: f.check, WaitMS: f.wait.Milliseconds()}
-	if who, err := user.Current(); err == nil {
-		ask.By = "user " + who.Username
-	}
+	ask := &operator.Request{Check: f.check, WaitMS: f.wait.Milliseconds(), By: "user " + userName()}
 	answer, err := operator.AskReload(ctx, dir, ask)
 	if err != nil {
 		return err
@@ -75,7 +71,7 @@ func reloadText(r *operator.Reload) string {
 		fmt.Fprintf(&text, "; warmed up anew: %s", strings.Join(r.Strategies, ", "))
 	}
 	if r.Cancelled > 0 {
-		fmt.Fprintf(&text, "; cancels of %s are sent", ordersText(r.Cancelled))
+		fmt.Fprintf(&text, "; cancels of %s are sent", operator.OrdersText(r.Cancelled))
 	}
 	return text.String() + "\n"
 }

@@ -66,6 +66,7 @@ func Examine(ctx context.Context, p *plan.Live, o Options) ([]Finding, error) {
 	d.stateFile(ctx)
 	d.units(foldersOfUnits(o.Getenv))
 	d.alerts(ctx, o.TryAlerts)
+	d.telegram(ctx)
 	err := d.atExchange(ctx)
 	return d.findings, err
 }
@@ -94,6 +95,7 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 		return nil
 	}
 	d.client.Use(d.plan.Catalog)
+	d.heirless()
 	if readable && d.plan.Config.Stream.Orders == config.OrdersStream {
 		d.orders(ctx, ledger)
 	}

@@ -118,6 +118,7 @@ const (
 	PathExplain   = "/explain"
 	PathHalt      = "/halt"
 	PathResume    = "/resume"
+	PathCancel    = "/cancel"
 	PathCancelAll = "/cancel-all"
 	PathFlatten   = "/flatten"
 	PathBackup    = "/backup"
@@ -129,6 +130,11 @@ const (
 	PathProfit    = "/profit"
 	PathEquity    = "/equity"
 	PathReload    = "/reload"
+	PathRisk      = "/risk"
+	PathJournal   = "/journal"
+	PathMarket    = "/market"
+	PathSystem    = "/system"
+	PathGlance    = "/glance"
 )
 
 // Request is a request. Each path reads the fields that concern it.
@@ -142,11 +148,14 @@ type Request struct {
 	File     string `json:"file,omitempty"`
 	WaitMS   int64  `json:"wait_ms,omitempty"`
 	SinceMS  int64  `json:"since_ms,omitempty"` // how long ago
-	By       string `json:"by,omitempty"`       // seal, reload: the user
+	By       string `json:"by,omitempty"`       // who asks, as "user ann": seal, reload, and every action
+	From     string `json:"from,omitempty"`     // where from, as "terminal" or "dashboard 127.0.0.1": every action
 	Check    bool   `json:"check,omitempty"`    // reload: only say what would change
 	Document []byte `json:"document,omitempty"` // seal
 
-	Books *books.Query `json:"books,omitempty"` // trades, profit, equity
+	Books   *books.Query  `json:"books,omitempty"` // trades, profit, equity
+	Journal *JournalQuery `json:"journal,omitempty"`
+	Market  *MarketQuery  `json:"market,omitempty"`
 }
 
 // Failure is the answer to a request that failed.

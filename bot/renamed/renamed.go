@@ -27,6 +27,7 @@ var documents = map[string][]name{
 	"doctor":     {{"hint", "mend"}},
 	"halt":       report,
 	"resume":     report,
+	"cancel":     report,
 	"cancel-all": report,
 	"flatten":    report,
 	"resolve":    report,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/operator"
@@ -18,9 +19,10 @@ const (
 	retryAfter   = 2 * time.Second        // before a cancel without effect is sent again
 )
 
-// act runs a command within its time. It goes on when the client has hung up.
-func (c *control) act(ask *operator.Request, run func(context.Context, *operator.Request) (*operator.Report,
-	error)) (*operator.Report, error) {
+// act journals an action and carries it out within its time. It goes on when the client has hung
+// up.
+func (c *control) act(verb string, ask *operator.Request, run func(context.Context,
+	*operator.Request) (*operator.Report, error)) (*operator.Report, error) {
 	wait := time.Duration(ask.WaitMS) * time.Millisecond
 	if wait <= 0 || wait > operator.MaxWait {
 		return nil, config.Usagef("a wait of %s is not in 1ms to %s", wait, operator.MaxWait)
@@ -31,7 +33,41 @@ func (c *control) act(ask *operator.Request, run func(context.Context, *operator
 	defer c.acting.Unlock()
 	ctx, cancel := context.WithTimeout(c.ctx, wait)
 	defer cancel()
+	if err := c.note(ctx, verb, ask); err != nil {
+		return nil, err
+	}
 	return run(ctx, ask)
+}
+
+// maxSaid is the longest reason or name of an operator that is journalled.
+const maxSaid = 500
+
+// note journals an action that is about to be carried out. A strategy or an order that the bot does
+// not know is an error, and nothing is journalled.
+func (c *control) note(ctx context.Context, verb string, ask *operator.Request) error {
+	act := journal.Act{Verb: verb, Strategy: ask.Strategy, Foreign: ask.Foreign, Reason: ask.Reason, By: ask.By,
+		From: ask.From}
+	for _, text := range []string{act.Reason, act.By, act.From} {
+		if len(text) > maxSaid || !utf8.ValidString(text) {
+			return config.Usagef("%.20q… is longer than %d bytes, or no text", text, maxSaid)
+		}
+	}
+	if _, _, err := c.strategies(ask.Strategy); err != nil {
+		return err
+	}
+	if ask.Order != "" {
+		row, err := c.r.store.FindOrder(ask.Order)
+		if err != nil {
+			return err
+		}
+		act.Order = row.ID
+	}
+	return c.do(ctx, func(at market.Time) []market.Command {
+		c.r.journal.batch.Act(at, &act)
+		c.r.log.Info().Str("action", verb).Str("strategy", act.Strategy).Int64("order", int64(act.Order)).
+			Str("by", act.By).Str("from", act.From).Str("reason", act.Reason).Msg("the operator acts")
+		return nil
+	})
 }
 
 // strategies lists the strategies of a name, all where it is empty.
@@ -172,6 +208,19 @@ func (c *control) resume(ctx context.Context, ask *operator.Request) (*operator.
 	}
 	report.Done = true
 	return report, c.query(ctx, func(market.Time) {}) // the turn of the resume has been committed
+}
+
+// cancel cancels an own open order. The bracket of a position places a cancelled exit again.
+func (c *control) cancel(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
+	row, err := c.r.store.FindOrder(ask.Order)
+	if err != nil {
+		return nil, err
+	}
+	if row.State.Terminal() {
+		return nil, config.Usagef("order %d has ended: %s", row.ID, row.State)
+	}
+	report := operator.NewReport([]string{row.StrategyName})
+	return report, c.ended(ctx, []market.OrderID{row.ID}, report)
 }
 
 // cancelAll cancels every own open order, and with Foreign the account's other ones too.

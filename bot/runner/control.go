@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -79,15 +80,18 @@ func (c *control) routes() http.Handler {
 		operator.PathExplain: c.explain, operator.PathBackup: c.backup, operator.PathCanary: c.canary,
 		operator.PathVerify: c.verify, operator.PathSeal: c.seal, operator.PathTrades: c.trades,
 		operator.PathProfit: c.profit, operator.PathEquity: c.equity, operator.PathReload: c.reload,
+		operator.PathRisk: c.risk, operator.PathJournal: c.entries, operator.PathMarket: c.market,
+		operator.PathSystem: c.system, operator.PathGlance: c.glance,
 	} {
 		mux.HandleFunc("POST "+path, answer(look))
 	}
 	for path, act := range map[string]func(context.Context, *operator.Request) (*operator.Report, error){
-		operator.PathHalt: c.halt, operator.PathResume: c.resume, operator.PathCancelAll: c.cancelAll,
-		operator.PathFlatten: c.flatten, operator.PathResolve: c.resolve,
+		operator.PathHalt: c.halt, operator.PathResume: c.resume, operator.PathCancel: c.cancel,
+		operator.PathCancelAll: c.cancelAll, operator.PathFlatten: c.flatten, operator.PathResolve: c.resolve,
 	} {
+		verb := strings.TrimPrefix(path, "/")
 		mux.HandleFunc("POST "+path,
-			answer(func(_ context.Context, ask *operator.Request) (any, error) { return c.act(ask, act) }))
+			answer(func(_ context.Context, ask *operator.Request) (any, error) { return c.act(verb, ask, act) }))
 	}
 	return mux
 }

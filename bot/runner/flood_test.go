@@ -96,7 +96,7 @@ func TestAFloodOfOrdersHoldsUpNoOtherStrategyAndAHaltTakesItBack(t *testing.T) {
 
 		c := &control{r: p.runner, ctx: context.Background()}
 		began := time.Now()
-		report, err := c.act(&operator.Request{Strategy: "flooder", WaitMS: 60_000}, c.halt)
+		report, err := c.act("halt", &operator.Request{Strategy: "flooder", WaitMS: 60_000}, c.halt)
 		require.NoError(t, err)
 		require.True(t, report.Done)
 		require.Less(t, time.Since(began), 15*time.Second, "only what had left has to be cancelled")

@@ -72,7 +72,7 @@ func TestFlattenTellsWhatIsEarnedOnceTheFeesAreKnown(t *testing.T) {
 // flatten asks a running bot to sell all.
 func (s *stage) flatten(p *process) (*operator.Report, error) {
 	c := &control{r: p.runner, ctx: context.Background()}
-	return c.act(&operator.Request{WaitMS: 60_000}, c.flatten)
+	return c.act("flatten", &operator.Request{WaitMS: 60_000}, c.flatten)
 }
 
 func TestFlattenTellsWhatWasSoldAtWhatPrice(t *testing.T) {

@@ -102,6 +102,16 @@ func (d *describer) kept(record Record) {
 		d.time("warmedUpTo", r.Until)
 		d.text("strategies", strings.Join(r.Strategies, ", "))
 		d.text("changed", strings.Join(r.Changes, "; "))
+	case *Act:
+		d.text("action", r.Verb)
+		d.text("strategy", r.Strategy)
+		d.integer("order", int64(r.Order))
+		d.flag("foreign", r.Foreign)
+		d.text("reason", r.Reason)
+		d.text("by", r.By)
+		d.text("from", r.From)
+	case *Adoption:
+		d.adoption(r)
 	}
 }
 
@@ -272,6 +282,10 @@ func (s *Store) describeBooking(b *Booking) Fields {
 	d.text("number", fmt.Sprint(b.Number))
 	d.text("entry", fmt.Sprint(b.Entry))
 	d.text("kind", b.Kind.String())
+	if b.Kind == BookedAdoption {
+		d.describeAdopted(b)
+		return d.fields
+	}
 	if b.Kind == BookedTransfer {
 		moved := Transfer{Asset: b.Asset, Money: b.Money, Strategy: b.StrategyName, Market: b.Market, Price: b.Price}
 		d.time("at", b.At)

@@ -61,6 +61,10 @@ func (e *recordEncoder) record(record Record) {
 		e.kind(EntryPromotion).promotion(r)
 	case *Reload:
 		e.kind(EntryReload).reload(r)
+	case *Act:
+		e.kind(EntryAct).act(r)
+	case *Adoption:
+		e.kind(EntryAdopt).adoption(r)
 	}
 }
 
@@ -119,6 +123,10 @@ func (d *recordDecoder) record() Record {
 		return d.promotion()
 	case EntryReload:
 		return d.reload()
+	case EntryAct:
+		return d.act()
+	case EntryAdopt:
+		return d.adoption()
 	}
 	d.Fail("entry of kind %d", kind)
 	return nil
@@ -324,6 +332,19 @@ func (d *recordDecoder) reload() *Reload {
 		Strategies: d.list(), Changes: d.list()}
 }
 
+func (e *recordEncoder) act(r *Act) {
+	e.texts(r.Verb, r.Strategy, r.Reason, r.By, r.From)
+	e.Int(int64(r.Order))
+	e.Flags(r.Foreign)
+}
+
+func (d *recordDecoder) act() *Act {
+	r := &Act{Verb: d.Text(), Strategy: d.Text(), Reason: d.Text(), By: d.Text(), From: d.Text(),
+		Order: market.OrderID(d.Int())}
+	d.Flags(&r.Foreign)
+	return r
+}
+
 // ordersOf appends the own orders in a record, each once. The orders of this record begin at from.
 func ordersOf(dst []market.OrderID, from int, record Record) []market.OrderID {
 	switch r := record.(type) {
@@ -343,6 +364,12 @@ func ordersOf(dst []market.OrderID, from int, record Record) []market.OrderID {
 		return addOrder(dst, from, r.Command.Order.ID)
 	case *Difference:
 		return addOrder(dst, from, r.Order)
+	case *Act:
+		return addOrder(dst, from, r.Order)
+	case *Adoption:
+		for _, id := range r.Orders {
+			dst = addOrder(dst, from, id)
+		}
 	}
 	return dst
 }

@@ -98,6 +98,20 @@ func reloadedToo(t *testing.T, path string) {
 	require.NoError(t, s.Close())
 }
 
+// actedToo is reloadedToo with actions of an operator.
+func actedToo(t *testing.T, path string) {
+	reloadedToo(t, path)
+	s, err := Open(path)
+	require.NoError(t, err)
+	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
+	b := s.NewBatch()
+	b.Act(9_100_000, &Act{Verb: "flatten", Strategy: "grid", Reason: "the news", By: "user ann", From: "terminal"})
+	b.Act(9_200_000, &Act{Verb: "cancel", Order: 1, By: "ann", From: "dashboard 127.0.0.1"})
+	b.Act(9_300_000, &Act{Verb: "cancel-all", Foreign: true})
+	require.NoError(t, s.Commit(b))
+	require.NoError(t, s.Close())
+}
+
 // booked commits an order with fills of a unit each; the fee of every fifth one comes later.
 func booked(t testing.TB, s *Store, b *Batch, id market.OrderID, fills int) {
 	o, at := ownOrder(id), market.Time(id)*10_000
@@ -134,7 +148,7 @@ func sealed(b *Batch) {
 // and after it is brought up to date.
 func TestStateFilesOfEachFormatReadAsBefore(t *testing.T) {
 	for name, make := range map[string]func(*testing.T, string){"bot-format1": everyKind, "bot-format2": packedToo,
-		"bot-format3": keptToo, "bot-format4": bookedToo, "bot-format5": reloadedToo} {
+		"bot-format3": keptToo, "bot-format4": bookedToo, "bot-format5": reloadedToo, "bot-format6": actedToo} {
 		t.Run(name, func(t *testing.T) {
 			path := golden.File(t, *writeGolden, name, func(path string) { make(t, path) })
 			s, err := Read(path)

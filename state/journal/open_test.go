@@ -100,18 +100,18 @@ func TestAnOlderFileIsBroughtUpToDateAndANewerRefused(t *testing.T) {
 	s := botStore(t)
 	live(t, s, s.NewBatch(), 1)
 	require.NoError(t, s.Close())
-	later := schema{format: 7, oldest: 7, migrations: map[uint32]func(*bbolt.Tx) error{
-		5: func(tx *bbolt.Tx) error { return tx.DeleteBucket(bucketHalts) },
-		6: func(tx *bbolt.Tx) error { return errors.New("half way") },
+	later := schema{format: 8, oldest: 8, migrations: map[uint32]func(*bbolt.Tx) error{
+		6: func(tx *bbolt.Tx) error { return tx.DeleteBucket(bucketHalts) },
+		7: func(tx *bbolt.Tx) error { return errors.New("half way") },
 	}}
 	_, err := openFile(t.Context(), s.path, false, later)
-	require.ErrorContains(t, err, "from format 6: half way")
-	require.FileExists(t, s.path+".format5")
+	require.ErrorContains(t, err, "from format 7: half way")
+	require.FileExists(t, s.path+".format6")
 	s, err = Open(s.path)
 	require.NoError(t, err, "a migration that fails changes nothing")
 	require.NoError(t, s.Close())
 
-	later.migrations[6] = func(tx *bbolt.Tx) error {
+	later.migrations[7] = func(tx *bbolt.Tx) error {
 		_, err := tx.CreateBucket(bucketHalts)
 		return errors.Join(err, tx.Bucket(bucketHalts).Put([]byte("x"), nil))
 	}
@@ -127,7 +127,7 @@ func TestAnOlderFileIsBroughtUpToDateAndANewerRefused(t *testing.T) {
 	require.ErrorIs(t, err, boltfile.ErrNewer)
 	require.ErrorContains(t, err, "update the program")
 
-	delete(later.migrations, 5)
-	_, err = openFile(t.Context(), s.path+".format5", false, later)
-	require.ErrorContains(t, err, "no way from format 5 to 7")
+	delete(later.migrations, 6)
+	_, err = openFile(t.Context(), s.path+".format6", false, later)
+	require.ErrorContains(t, err, "no way from format 6 to 8")
 }

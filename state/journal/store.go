@@ -37,7 +37,7 @@ var (
 	bucketEquity      = []byte("equity")      // tier, strategy, 0, time → EquitySample
 	bucketRuns        = []byte("runs")        // number of its first entry → time and Start
 	bucketUnits       = []byte("units")       // "asset SYMBOL" or "market NAME" → decimals
-	bucketKept        = []byte("kept")        // number → time and Seal, Verdict, Promotion or Reload: Prune keeps them
+	bucketKept        = []byte("kept")        // number → time and a record of a KeptRow: Prune keeps them
 	bucketBookings    = []byte("bookings")    // number of the last one → a pack of Bookings: Prune keeps them
 )
 
