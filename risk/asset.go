@@ -1,11 +1,6 @@
 package risk
 
-import (
-	"fmt"
-
-	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
-)
+import "github.com/tidemark-trading/tidemark/market"
 
 // setAccount sets the account's limits.
 func (g *Gate) setAccount(limits AccountLimits) {
@@ -35,25 +30,4 @@ func (g *Gate) assetLimit(asset market.AssetID) market.Money {
 		return 0
 	}
 	return g.assetLimits[asset]
-}
-
-// AssetUse is the exposure of a base asset beside its limit, in units of the account's currency.
-type AssetUse struct {
-	Asset           market.AssetID
-	Exposure, Limit market.Money
-}
-
-// AssetUses lists the base assets with a limit on their exposure, in the order of the catalog.
-func (g *Gate) AssetUses(a *state.Account) (uses []AssetUse, err error) {
-	for asset, limit := range g.assetLimits {
-		if limit == 0 {
-			continue
-		}
-		use := AssetUse{Asset: market.AssetID(asset), Limit: limit}
-		if use.Exposure, err = a.AssetExposure(use.Asset, g.account.Currency); err != nil {
-			return nil, fmt.Errorf("risk: %w", err)
-		}
-		uses = append(uses, use)
-	}
-	return uses, nil
 }

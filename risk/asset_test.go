@@ -57,21 +57,27 @@ func TestAnAssetThatIsNotListedHasTheLimitOfEveryAsset(t *testing.T) {
 	ev := market.Event{Kind: market.KindTransfer, Asset: m.Base, Money: 2 * btc, Market: m.ID, Price: 100 * at1}
 	_, err = account.Apply(&ev)
 	require.NoError(t, err)
-	ether := c.AssetNamed("ETH").ID
 	for _, row := range []struct {
 		limits map[string]market.Money
-		want   []risk.AssetUse
+		want   []risk.Use
 	}{
-		{nil, nil},
-		{map[string]market.Money{"ETH": 7}, []risk.AssetUse{{Asset: ether, Limit: 7}}},
-		{map[string]market.Money{"*": 5}, []risk.AssetUse{{m.Base, 200 * eur, 5}, {ether, 0, 5}}},
-		{map[string]market.Money{"*": 5, "BTC": 9}, []risk.AssetUse{{m.Base, 200 * eur, 9}, {ether, 0, 5}}},
-		// 0 is no limit, for this asset too
-		{map[string]market.Money{"*": 5, "BTC": 0}, []risk.AssetUse{{ether, 0, 5}}},
+		{nil, []risk.Use{{Unknown: true}}},
+		{map[string]market.Money{"ETH": 7}, []risk.Use{{Market: 2, Limit: 7}}},
+		{map[string]market.Money{"*": 30_000}, []risk.Use{{Market: 1, Used: 20_000, Limit: 30_000},
+			{Market: 2, Limit: 30_000}}},
+		{map[string]market.Money{"*": 5, "BTC": 20_000}, []risk.Use{
+			{Market: 1, Used: 20_000, Limit: 20_000, Reached: true}, {Market: 2, Limit: 5}}},
+		{map[string]market.Money{"*": 5, "BTC": 0}, []risk.Use{{Market: 2, Limit: 5}}}, // 0 is no limit, of this one too
 	} {
 		gate := risk.New(c, risk.Config{Account: risk.AccountLimits{Currency: m.Quote, MaxAssetExposure: row.limits}})
-		uses, err := gate.AssetUses(account)
-		require.NoError(t, err)
+		var uses []risk.Use
+		for _, u := range gate.AccountUse(nil, account) {
+			if u.Name == "max_asset_exposure" {
+				require.Equal(t, risk.UnitMoney, u.Unit)
+				u.Name, u.Unit = "", 0
+				uses = append(uses, u)
+			}
+		}
 		require.Equal(t, row.want, uses, row.limits)
 	}
 }

@@ -31,7 +31,7 @@ type AccountLimits struct {
 	MaxExposure market.Money // value of all positions and open buys
 	// MaxAssetExposure is MaxExposure for one base asset, by its symbol; EveryAsset is for those
 	// that are not listed.
-	MaxAssetExposure map[string]market.Money
+	MaxAssetExposure map[string]market.Money `json:",omitzero"`
 	// MaxDailyLoss counts from the last equity of the UTC day before; when it is reached, opening
 	// orders are refused until the next day.
 	MaxDailyLoss   market.Money
@@ -40,9 +40,15 @@ type AccountLimits struct {
 	// VolatilityTarget is what the expected volatility of the account may be, a year, as a part of
 	// its equity: buys beyond it are made smaller. It is estimated from returns of
 	// VolatilityInterval, which has a fixed length.
-	VolatilityTarget   market.Rate
-	VolatilityInterval market.Interval
-	RefuseOpposite     bool // refuse an order while another strategy has an opposite one in the market
+	VolatilityTarget   market.Rate     `json:",omitzero"`
+	VolatilityInterval market.Interval `json:",omitzero"`
+	// RefuseOpposite refuses an order while another strategy has an opposite one in the market.
+	RefuseOpposite bool `json:",omitzero"`
+}
+
+// Newer reports whether a limit is set that programs before it do not have.
+func (l AccountLimits) Newer() bool {
+	return len(l.MaxAssetExposure) > 0 || l.VolatilityTarget != 0 || l.RefuseOpposite
 }
 
 // EveryAsset stands in AccountLimits.MaxAssetExposure for the assets that are not listed.

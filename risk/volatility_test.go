@@ -67,6 +67,21 @@ func TestTheExpectedVolatilityIsThatOfExponentialWeights(t *testing.T) {
 	require.EqualValues(t, 12_927_901*(1050+500)/1050, use.Expected)
 }
 
+func TestTheUseOfATargetIsWhatTheGateCountsFrom(t *testing.T) {
+	b := newBench(t, risk.Limits{}, aTarget(20_000_000))
+	use := b.useOf("volatility_target")
+	require.True(t, use.Unknown && use.Reached, "there is no estimate yet")
+	b = jumped(t, 20_000_000)
+	use = b.useOf("volatility_target")
+	require.Equal(t, risk.Use{Name: "volatility_target", Unit: risk.UnitRate, Limit: 20_000_000, Used: 12_927_901}, use)
+	b.sent(limit(buy, 9*btc, 105*at1))
+	require.InDelta(t, 20_000_000, b.useOf("volatility_target").Used, 2000)
+	require.False(t, b.useOf("opposite").Limit > 0)
+	b.limit(risk.Limits{}, refuseOpposite)
+	require.EqualValues(t, 1, b.useOf("opposite").Limit)
+	require.True(t, b.useOf("volatility_target").Unknown)
+}
+
 func TestABuyIsMadeSmallerForTheTarget(t *testing.T) {
 	b := jumped(t, 20_000_000)
 	// 0.2 × 11050 ÷ 1.360508 − 1050 = 574.39 EUR may be added
