@@ -67,7 +67,8 @@ func TestAnAssetThatIsNotListedHasTheLimitOfEveryAsset(t *testing.T) {
 			{Market: 2, Limit: 30_000}}},
 		{map[string]market.Money{"*": 5, "BTC": 20_000}, []risk.Use{
 			{Market: 1, Used: 20_000, Limit: 20_000, Reached: true}, {Market: 2, Limit: 5}}},
-		{map[string]market.Money{"*": 5, "BTC": 0}, []risk.Use{{Market: 2, Limit: 5}}}, // 0 is no limit, of this one too
+		// 0 is no limit, of this asset too
+		{map[string]market.Money{"*": 5, "BTC": 0}, []risk.Use{{Market: 2, Limit: 5}}},
 	} {
 		gate := risk.New(c, risk.Config{Account: risk.AccountLimits{Currency: m.Quote, MaxAssetExposure: row.limits}})
 		var uses []risk.Use
