@@ -2,6 +2,7 @@ package books
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -57,6 +58,30 @@ func Brief(text string) string {
 		return text
 	}
 	return number.Round(4).String()
+}
+
+// Signed is Brief with the sign of a gain.
+func Signed(text string) string {
+	if text = Brief(text); text != "0" && text != "" && text[0] != '-' {
+		return "+" + text
+	}
+	return text
+}
+
+// Part is a part of a whole for a person, by a form for hundredths, like %+.2f%%; "-": unknown.
+func Part(part *float64, form string) string {
+	if part == nil {
+		return "-"
+	}
+	return fmt.Sprintf(form, 100**part)
+}
+
+// DrawdownText is the drawdown as a part, or in money where there is no whole; "-": unknown.
+func (e *Earned) DrawdownText() string {
+	if e.Drawdown == nil {
+		return cmp.Or(Brief(e.Fall), "-")
+	}
+	return Part(e.Drawdown, "%.2f%%")
 }
 
 // sums add up what a group has earned, in values of ledger.digits decimals.

@@ -65,6 +65,7 @@ func Examine(ctx context.Context, p *plan.Live, o Options) ([]Finding, error) {
 	d.stateFile(ctx)
 	d.units(foldersOfUnits(o.Getenv))
 	d.alerts(ctx, o.TryAlerts)
+	d.telegram(ctx)
 	err := d.atExchange(ctx)
 	return d.findings, err
 }

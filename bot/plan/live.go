@@ -22,6 +22,7 @@ type Live struct {
 	Plan
 	Access
 	Receivers    []*alert.Receiver
+	Telegram     string   // the token of the chat; empty: it is off
 	SettingsHash string   // of the settings that decide what is traded; empty until Finish
 	Notes        []string // of Finish, for the log: the members of each universe
 	// Held are the markets, by strategy, in which an earlier run has left something: a strategy
@@ -136,8 +137,7 @@ func (p *Live) checkSections(getenv func(string) string) error {
 	if err := p.checkBounds(); err != nil {
 		return err
 	}
-	var err error
-	if p.Receivers, err = alert.NewReceivers(&p.Config.Alerts, getenv); err != nil {
+	if err := p.readMessengers(getenv); err != nil {
 		return err
 	}
 	if err := p.Config.Metrics.Check(); err != nil {
@@ -154,6 +154,15 @@ func (p *Live) checkSections(getenv func(string) string) error {
 		}
 	}
 	return nil
+}
+
+// readMessengers checks how the bot speaks to persons.
+func (p *Live) readMessengers(getenv func(string) string) (err error) {
+	if p.Receivers, err = alert.NewReceivers(&p.Config.Alerts, getenv); err != nil {
+		return err
+	}
+	p.Telegram, err = p.Config.Telegram.Read(getenv)
+	return err
 }
 
 // addTrading plans strategies and limits, with amounts in the usual decimals of the currency: the
