@@ -195,9 +195,9 @@ func (s *stage) refusesToStart(from string) {
 	require.ErrorContains(s.T, err, "bot adopt "+from)
 }
 
-// TestAHandoverThatIsKilledIsTheOldFileOrTheNew ends a handover at each of its steps, by a kill or by
-// a power cut in the middle of its commit. The file is the old one or the new one, and a second call
-// finishes: the same entry, the same rows, the same holdings for the kill switch.
+// TestAHandoverThatIsKilledIsTheOldFileOrTheNew ends a handover at each of its steps, by a kill or
+// by a power cut in the middle of its commit. The file is the old one or the new one, and a second
+// call finishes: the same entry, the same rows, the same holdings for the kill switch.
 func TestAHandoverThatIsKilledIsTheOldFileOrTheNew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := keeping(t, 3)
