@@ -157,6 +157,7 @@ var unplayed = map[string]string{
 	"bot sweep --lock-last 20%": "a seal would end the other runs; the same",
 
 	"bot adopt dip swing -c live.toml": "needs a stopped bot that held something: adopt_test.go",
+	"bot adopt OLD NEW":                "the same",
 	"bot adopt":                        "the same",
 
 	"bot seal":              "needs a backtest of the bot's strategies; testdata/script/seal.txtar plays it",
