@@ -29,8 +29,8 @@ type files struct {
 func newRack(t testing.TB) *files {
 	f := &files{TB: t, made: &bottest.Results{TB: t, Folder: filepath.Join(t.TempDir(), "out"), Hours: 2400}}
 	now := time.Now()
-	s, err := New(Config{Bot: Bot{Of: operator.Target{Folder: t.TempDir()}, Name: "demo"}, Out: f.made.Folder, Token: "t",
-		Now: func() time.Time { now = now.Add(2 * time.Second); return now }}) // each look is a new one
+	s, err := New(Config{Bot: Bot{Of: operator.Target{Folder: t.TempDir()}, Name: "demo"}, Out: f.made.Folder,
+		Token: "t", Now: func() time.Time { now = now.Add(2 * time.Second); return now }}) // each look is a new one
 	require.NoError(t, err)
 	f.handler = s.Handler("127.0.0.1:8787")
 	return f
@@ -99,11 +99,15 @@ func TestQuestionsAboutFilesAreAnsweredOrRefused(t *testing.T) {
 	f.made.Backtest("a", "first", "trend", "5", "20")
 	f.made.Backtest("b", "second", "trend", "10", "40")
 	f.made.Sweep("x.sweep", "fast=2:20:6", "slow=25:100:25")
-	for path, want := range map[string]int{"/results?sort=sharpe": 200, "/results?sort=colour": 400, "/results?page=99": 200,
+	for path, want := range map[string]int{"/results?sort=sharpe": 200, "/results?sort=colour": 400,
+		"/results?page=99": 200,
 		"/results?page=-1": 200, "/result?name=a": 200, "/result?name=../a": 404, "/result": 404,
-		"/compare?name=a&name=b": 200, "/compare?name=a": 400, "/compare?name=a&name=a": 400, "/compare?name=a&name=c": 404,
-		"/sweeps": 200, "/sweeps?watch=true": 200, "/sweep?name=x.sweep": 200, "/sweep?name=x.sweep&objective=return": 200,
-		"/sweep?name=x.sweep&objective=1": 400, "/sweep?name=a": 404, "/gaps": 200, "/file?name=a/report.html": 200,
+		"/compare?name=a&name=b": 200, "/compare?name=a": 400, "/compare?name=a&name=a": 400,
+		"/compare?name=a&name=c": 404,
+		"/sweeps":                200, "/sweeps?watch=true": 200, "/sweep?name=x.sweep": 200,
+		"/sweep?name=x.sweep&objective=return": 200,
+		"/sweep?name=x.sweep&objective=1":      400, "/sweep?name=a": 404, "/gaps": 200,
+		"/file?name=a/report.html": 200,
 		"/file?name=a/config.json": 404, "/file?name=../../etc/passwd": 404, "/file": 404,
 		"/file?name=x.sweep": 404, "/file/a/report.html": 404} {
 		require.Equal(t, want, f.get(path).Code, path)
@@ -134,8 +138,9 @@ func TestNamesInFilesAreTexts(t *testing.T) {
 	const bad = `"><img src=x onerror=alert(1)><script>alert(1)</script>`
 	f.made.Backtest("a", bad, "trend", "5", "20")
 	f.made.Backtest("dir"+bad, "b", "trend", "5", "20")
-	f.made.Write("c/result.json", strings.NewReplacer(`"trend"`, fmt.Sprintf("%q", bad), `"BTC-EUR"`, fmt.Sprintf("%q", bad),
-		`"smacross"`, fmt.Sprintf("%q", bad), `"warnings": []`, fmt.Sprintf(`"warnings": [%q]`, bad),
+	f.made.Write("c/result.json", strings.NewReplacer(`"trend"`, fmt.Sprintf("%q", bad),
+		`"BTC-EUR"`, fmt.Sprintf("%q", bad), `"smacross"`, fmt.Sprintf("%q", bad),
+		`"warnings": []`, fmt.Sprintf(`"warnings": [%q]`, bad),
 		"0123456789abcdef", "<b>").Replace(f.made.Read("a/result.json")))
 	for _, name := range []string{"equity.csv", "days.csv"} {
 		f.made.Write("c/"+name, f.made.Read("a/"+name))
