@@ -98,7 +98,8 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 	token := strings.TrimSpace(string(text))
 	require.Contains(t, l.said.String(), "enter?token="+token)
 
-	pages := []string{"/", "/orders", "/order?order=1", "/profit", "/profit?by=strategy"}
+	pages := []string{"/", "/orders", "/order?order=1", "/profit", "/profit?by=strategy", "/seal", "/results",
+		"/sweeps", "/gaps"}
 	for _, path := range append(pages, "/dashboard.css", "/events", "/api/v1/status", "/nothing") {
 		status, body, head := l.get(path, nil)
 		require.Equal(t, http.StatusUnauthorized, status, path)
@@ -143,7 +144,8 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 	require.Equal(t, asked, shown)
 	bearer := func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
 	for path, want := range map[string]int{"orders?all=true": 200, "positions": 200, "explain?order=1": 200,
-		"refused": 200, "trades": 200, "profit?by=week": 200, "equity?every=1h": 200, "profit?by=colour": 400,
+		"refused": 200, "verify": 200, "results": 200, "result?name=x": 404,
+		"trades": 200, "profit?by=week": 200, "equity?every=1h": 200, "profit?by=colour": 400,
 		"trades?since=x": 400, "explain?order=12345": 503, "settings": 404} {
 		status, body, _ = l.get("/api/v1/"+path, bearer)
 		require.Equal(t, want, status, "%s: %s", path, body)
