@@ -52,6 +52,7 @@ func newSite(t *testing.T) *site {
 		_, _ = w.Write([]byte(Script()))
 	})
 	mux.HandleFunc("/events", s.events)
+	mux.HandleFunc("/chart.svg", madeUpChart)
 	mux.HandleFunc("/", s.page)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
@@ -96,7 +97,7 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 // page answers with a page. Its view is made anew of the documents.
 func (s *site) page(w http.ResponseWriter, r *http.Request) {
 	here := r.URL.Path
-	name, title, view, err := s.view(here)
+	name, title, view, err := s.view(here, r)
 	if err != nil {
 		http.NotFound(w, r)
 		return
@@ -112,8 +113,10 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(out.Bytes())
 }
 
-func (s *site) view(here string) (name, title string, view any, err error) {
+func (s *site) view(here string, r *http.Request) (name, title string, view any, err error) {
 	switch here {
+	case "/market", "/risk", "/journal", "/system":
+		return stateView(s.docs, here, r)
 	case "/":
 		view, err = OverviewOf(s.docs)
 		return "bot_overview", "Overview", view, err
@@ -181,7 +184,7 @@ func (v *viewer) visit(address string) {
 	v.becomes(`document.documentElement.dataset.ready === "yes"`)
 }
 
-var paths = []string{"/", "/orders", "/order", "/profit", "/seal"}
+var paths = []string{"/", "/market", "/orders", "/order", "/profit", "/risk", "/journal", "/system", "/seal"}
 
 // One browser serves all parts: its start takes seconds.
 func TestTheDashboardInABrowser(t *testing.T) {
@@ -193,9 +196,13 @@ func TestTheDashboardInABrowser(t *testing.T) {
 			v.fits(path, size[0])
 			v.picture(path, size[0])
 		}
+		v.contrasts(path)
 	}
 	filesInABrowser(v)
 	v.do(chromedp.EmulateViewport(1280, 900))
+	zoomsByLinkAndDrag(v, s)
+	zoomsWithoutScript(v, s)
+	keysReachEverything(v, s)
 	valuesMoveAndSurviveTheBot(v, s)
 	v.mu.Lock()
 	defer v.mu.Unlock()

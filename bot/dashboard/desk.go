@@ -18,8 +18,9 @@ type Bot struct {
 // desk has the pages of one bot.
 type desk struct {
 	Bot
-	s    *Server
-	from source
+	s     *Server
+	from  source
+	beats beats
 }
 
 // entry is a page of a bot: a row of the table of its pages.
@@ -35,7 +36,11 @@ var entries = []entry{
 	{path: "", title: "Overview", body: "bot_overview", view: (*desk).overview},
 	{path: "orders", title: "Orders", body: "bot_orders", view: (*desk).orders},
 	{path: "order", title: "Order", body: "bot_order", inside: true, view: (*desk).order},
+	{path: "market", title: "Market", body: "bot_market", view: (*desk).market},
 	{path: "profit", title: "Profit", body: "bot_profit", view: (*desk).profit},
+	{path: "risk", title: "Risk", body: "bot_risk", view: (*desk).risk},
+	{path: "journal", title: "Journal", body: "bot_journal", view: (*desk).journal},
+	{path: "system", title: "System", body: "bot_system", view: (*desk).system},
 	{path: "seal", title: "Seal", body: "bot_seal", view: (*desk).seal},
 }
 
@@ -61,6 +66,7 @@ func (d *desk) handler() http.Handler {
 		mux.HandleFunc(pattern, d.page(e))
 	}
 	mux.HandleFunc("GET /events", d.events)
+	mux.HandleFunc("GET /chart.svg", d.chart)
 	mux.HandleFunc("GET /api/v1/{document}", d.document)
 	return mux
 }

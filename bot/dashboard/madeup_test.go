@@ -105,5 +105,5 @@ func madeUpSeal() *seal.Standing {
 		Document: &seal.Document{Backtest: seal.Backtest{Title: hostile(), From: "2024-01-01", To: "2026-01-01",
 			Days: 730, OutOfSampleDays: 365}, Promise: stats.Promise{Level: 0.05,
 			Weights: [4]float64{0.25, 0.25, 0.25, 0.25},
-			Return: stats.ReturnPromise{Deviation: 0.01, Mean: 0.05, Clip: 4, Days: 1}}}}
+			Return:  stats.ReturnPromise{Deviation: 0.01, Mean: 0.05, Clip: 4, Days: 1}}}}
 }

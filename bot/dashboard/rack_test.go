@@ -9,9 +9,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
@@ -29,8 +32,11 @@ type files struct {
 func newRack(t testing.TB) *files {
 	f := &files{TB: t, made: &bottest.Results{TB: t, Folder: filepath.Join(t.TempDir(), "out"), Hours: 2400}}
 	now := time.Now()
+	var looks atomic.Int64
 	s, err := New(Config{Bot: Bot{Of: operator.Target{Folder: t.TempDir()}, Name: "demo"}, Out: f.made.Folder,
-		Token: "t", Now: func() time.Time { now = now.Add(2 * time.Second); return now }}) // each look is a new one
+		Token: "t", Now: func() time.Time { // each look is a new one
+			return now.Add(2 * time.Second * time.Duration(looks.Add(1)))
+		}})
 	require.NoError(t, err)
 	f.handler = s.Handler("127.0.0.1:8787")
 	return f
@@ -64,6 +70,29 @@ func TestPagesOfFilesNeedNoBot(t *testing.T) {
 	f.made.Backtest("a", "first", "trend", "5", "20")
 	require.Equal(t, http.StatusServiceUnavailable, f.get("/").Code, "there is no bot")
 	require.Contains(t, f.shows("/result?name=a"), "first")
+}
+
+// Viewers at the same time get the same answers, while results come.
+func TestManyViewersShareALook(t *testing.T) {
+	f := newRack(t)
+	f.made.Backtest("a", "first", "trend", "5", "20")
+	f.made.Backtest("b", "second", "trend", "10", "40")
+	f.made.Sweep("x.sweep", "fast=2:20:6", "slow=25:100:25")
+	text := f.made.Read("a/result.json")
+	var viewers sync.WaitGroup
+	for _, path := range []string{"/results", "/result?name=a", "/compare?name=a&name=b", "/sweeps", "/sweep?name=x.sweep",
+		"/sweep?name=x.sweep&objective=return", "/api/v1/results", "/file?name=a/report.html"} {
+		viewers.Go(func() {
+			for range 5 {
+				assert.Equal(t, http.StatusOK, f.get(path).Code, path)
+			}
+		})
+	}
+	for i := range 10 {
+		f.made.Write(fmt.Sprintf("new%d/result.json", i), text)
+	}
+	viewers.Wait()
+	require.Contains(t, f.shows("/results"), "1 to 12 of 12 results")
 }
 
 // The first page of 1,000 results is as small as that of 50, and leads to all others.
