@@ -46,7 +46,10 @@ type searched struct {
 	found           *Searched
 }
 
-const maxSearched = 3 // documents that are kept
+const (
+	maxSearched = 3    // documents that are kept
+	maxFormula  = 1000 // letters of an objective
+)
 
 // Objectives are the figures by which a sweep can be ranked.
 func Objectives() []string {
@@ -97,7 +100,7 @@ type head struct {
 
 // objective is the figure by which the sweep chose, or the Sharpe ratio.
 func (h *head) objective() string {
-	if h.kept != nil && h.kept.Identity.Objective != "" {
+	if h.kept != nil && h.kept.Identity.Objective != "" && len(h.kept.Identity.Objective) <= maxFormula {
 		return h.kept.Identity.Objective
 	}
 	return "sharpe"
