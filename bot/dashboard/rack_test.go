@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -34,7 +35,7 @@ func newRack(t testing.TB) *files {
 	now := time.Now()
 	var looks atomic.Int64
 	s, err := New(Config{Bot: Bot{Of: operator.Target{Folder: t.TempDir()}, Name: "demo"}, Out: f.made.Folder,
-		Token: "t", Now: func() time.Time { // each look is a new one
+		Look: "t", Now: func() time.Time { // each look is a new one
 			return now.Add(2 * time.Second * time.Duration(looks.Add(1)))
 		}})
 	require.NoError(t, err)
@@ -200,11 +201,14 @@ func TestTheSealIsSaidInWords(t *testing.T) {
 	require.Empty(t, SealOf(broken, time.UTC).Verdict)
 }
 
-// BenchmarkPageOfResults is the first page of 1,000 results, when a look is no longer fresh.
+// pageResults is the number of results of BenchmarkPageOfResults.
+var pageResults = flag.Int("page-results", 100, "list so many results")
+
+// BenchmarkPageOfResults is the first page of results, when a look is no longer fresh.
 func BenchmarkPageOfResults(b *testing.B) {
 	f := newRack(b)
 	f.made.Backtest("r0", "one of many", "trend", "120", "480")
-	for i := range 999 {
+	for i := range *pageResults - 1 {
 		for _, name := range []string{"result.json", "days.csv"} {
 			f.made.Write(fmt.Sprintf("r%d/%s", i+1, name), f.made.Read("r0/"+name))
 		}
