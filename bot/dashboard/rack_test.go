@@ -81,8 +81,8 @@ func TestManyViewersShareALook(t *testing.T) {
 	f.made.Sweep("x.sweep", "fast=2:20:6", "slow=25:100:25")
 	text := f.made.Read("a/result.json")
 	var viewers sync.WaitGroup
-	for _, path := range []string{"/results", "/result?name=a", "/compare?name=a&name=b", "/sweeps", "/sweep?name=x.sweep",
-		"/sweep?name=x.sweep&objective=return", "/api/v1/results", "/file?name=a/report.html"} {
+	for _, path := range []string{"/results", "/result?name=a", "/compare?name=a&name=b", "/sweeps",
+		"/sweep?name=x.sweep", "/sweep?name=x.sweep&objective=return", "/api/v1/results", "/file?name=a/report.html"} {
 		viewers.Go(func() {
 			for range 5 {
 				assert.Equal(t, http.StatusOK, f.get(path).Code, path)

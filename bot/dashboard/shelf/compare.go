@@ -25,7 +25,8 @@ func (s *Shelf) Compare(names ...string) (*compare.Outcome, error) {
 			return nil, err
 		}
 		if n := len(runs[i].Days); n > maxDays {
-			return nil, WrongError{fmt.Sprintf("%s has %d daily returns, and a page compares at most %d", name, n, maxDays)}
+			return nil, WrongError{fmt.Sprintf("%s has %d daily returns, and a page compares at most %d", name, n,
+				maxDays)}
 		}
 	}
 	o, err := compare.Compare(runs)
