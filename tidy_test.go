@@ -97,7 +97,7 @@ var mayImport = map[string][]string{
 		"research/placebo", "research/report", "research/stats"},
 	"bot/chat":          {"chart", "bot/books", "bot/operator", "bot/picture"},
 	"bot/chat/telegram": {"exchange/rest", "bot/chat"},
-	"bot/tax":           {"exchange/rest"},
+	"bot/tax":           {"market", "exchange", "exchange/rest"},
 	"bot/renamed":       {"market"},
 	"bot/canary":        {"strategy", "bot/replay"},
 	"bot/runner": {"market", "strategy", "risk", "state", "state/boltfile", "state/journal", "state/recording",
