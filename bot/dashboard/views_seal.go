@@ -44,11 +44,14 @@ func SealOf(s *seal.Standing, zone *time.Location) *SealView {
 	for _, p := range s.Promises() {
 		promise.Rows = append(promise.Rows, row(left(p.Quantity), left(p.Promise), text(p.Evidence)))
 	}
-	b := &d.Backtest
+	b, tries := &d.Backtest, "not counted: there was no ledger"
+	if d.Search.Counted {
+		tries = fmt.Sprintf("%d of %d different series", d.Search.Tries, d.Search.Series)
+	}
 	origin := Table{Title: "Where it comes from", Head: []string{"Backtest", "Value"}}
 	for _, line := range [...][2]string{{"title", b.Title}, {"range", b.From + " to " + b.To},
 		{"days", fmt.Sprintf("%d, of which %d out of sample", b.Days, b.OutOfSampleDays)},
-		{"tries", fmt.Sprintf("%d of %d different series", d.Search.Tries, d.Search.Series)}, {"data", b.DataHash},
+		{"tries", tries}, {"data", b.DataHash},
 		{"config", b.ConfigHash}, {"document", s.Hash}, {"journal entry", fmt.Sprint(s.Entry)}} {
 		origin.Rows = append(origin.Rows, row(left(line[0]), left(line[1])))
 	}
