@@ -112,6 +112,21 @@ func actedToo(t *testing.T, path string) {
 	require.NoError(t, s.Close())
 }
 
+// adoptedToo is everyKind with an adoption.
+func adoptedToo(t *testing.T, path string) {
+	everyKind(t, path)
+	s, err := Open(path)
+	require.NoError(t, err)
+	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
+	b := s.NewBatch()
+	b.Adoption(9_400_000, &Adoption{By: "user ann", From: "grid", To: "trend", Until: 9_350_000, Memory: true,
+		Orders: []market.OrderID{3}, Positions: []AdoptedPosition{{Market: 1, Asset: 1, Amount: 7,
+			Cost: market.ValueOf(1 << 60), Worth: Worth{Known: true, Value: 5}}},
+		Money: []AdoptedMoney{{Asset: 3, Money: 12_34, Worth: Worth{Known: true, Value: 12_34}}}})
+	require.NoError(t, s.Commit(b))
+	require.NoError(t, s.Close())
+}
+
 // booked commits an order with fills of a unit each; the fee of every fifth one comes later.
 func booked(t testing.TB, s *Store, b *Batch, id market.OrderID, fills int) {
 	o, at := ownOrder(id), market.Time(id)*10_000
@@ -148,7 +163,8 @@ func sealed(b *Batch) {
 // and after it is brought up to date.
 func TestStateFilesOfEachFormatReadAsBefore(t *testing.T) {
 	for name, make := range map[string]func(*testing.T, string){"bot-format1": everyKind, "bot-format2": packedToo,
-		"bot-format3": keptToo, "bot-format4": bookedToo, "bot-format5": reloadedToo, "bot-format6": actedToo} {
+		"bot-format3": keptToo, "bot-format4": bookedToo, "bot-format5": reloadedToo, "bot-format6": actedToo,
+		"bot-format6-adopted": adoptedToo} {
 		t.Run(name, func(t *testing.T) {
 			path := golden.File(t, *writeGolden, name, func(path string) { make(t, path) })
 			s, err := Read(path)
