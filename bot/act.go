@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -15,9 +14,10 @@ import (
 
 // operatorCommands are the commands that talk to a running bot.
 func (a *app) operatorCommands() []*cobra.Command {
-	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.tradesCommand(),
+	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.riskCommand(), a.journalCommand(), a.tradesCommand(),
 		a.profitCommand(), a.equityCommand(), a.explainCommand(), a.canaryCommand(), a.haltCommand(), a.resumeCommand(),
-		a.cancelCommand(), a.cancelAllCommand(), a.flattenCommand(), a.resolveCommand(), a.reloadCommand()}
+		a.cancelCommand(), a.cancelAllCommand(), a.flattenCommand(), a.resolveCommand(), a.reloadCommand(),
+		a.adoptCommand()}
 }
 
 // actFlags are the flags of commands that act.
@@ -30,8 +30,7 @@ type actFlags struct {
 }
 
 // actCommand makes a command that acts, on one strategy or on all.
-func (a *app) actCommand(c *cobra.Command, path string, f *actFlags,
-	print func(*operator.Report) string) *cobra.Command {
+func (a *app) actCommand(c *cobra.Command, path string, f *actFlags) *cobra.Command {
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {
 		if f.direct {
 			return a.direct(ctx, f)
@@ -41,7 +40,7 @@ func (a *app) actCommand(c *cobra.Command, path string, f *actFlags,
 		}
 		ask := &operator.Request{Strategy: strings.Join(args, ""), Reason: f.reason, Foreign: f.foreign,
 			WaitMS: f.wait.Milliseconds()}
-		return a.act(ctx, f, path, ask, print)
+		return a.act(ctx, f, path, ask)
 	})
 	f.register(c)
 	c.Flags().DurationVar(&f.wait, "wait", 30*time.Second, "how long to wait for the exchange to confirm")
@@ -59,10 +58,7 @@ func (a *app) haltCommand() *cobra.Command {
 		Long: "Stops a strategy, or all: it is not called any more, and its orders are cancelled. The exits of its " +
 			"brackets stay:\nthey protect its positions. A halt lasts over restarts until bot resume. The command " +
 			"succeeds once the exchange has\nconfirmed the cancels.",
-	}, operator.PathHalt, f, func(r *operator.Report) string {
-		return fmt.Sprintf("halted: %s%s; %s cancelled\n", strings.Join(r.Strategies, ", "), unchangedText(r, "halted"),
-			ordersText(r.Cancelled))
-	})
+	}, operator.PathHalt, f)
 	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
 	return c
 }
@@ -71,9 +67,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	return a.actCommand(&cobra.Command{
 		Use: "resume [STRATEGY]", Short: "Let a halted strategy, or all, trade again", Args: cobra.MaximumNArgs(1),
 		Example: "  bot resume -c configs/sandbox.toml\n  bot resume maker",
-	}, operator.PathResume, &actFlags{}, func(r *operator.Report) string {
-		return fmt.Sprintf("trading: %s%s\n", strings.Join(r.Strategies, ", "), unchangedText(r, "not halted"))
-	})
+	}, operator.PathResume, &actFlags{})
 }
 
 func (a *app) cancelCommand() *cobra.Command {
@@ -84,11 +78,10 @@ func (a *app) cancelCommand() *cobra.Command {
 		Long: "Cancels an open order of the bot, and succeeds once the exchange has confirmed it. ORDER is a number " +
 			"of bot orders, or a\nclient order id. Its strategy goes on and may place another one. The bracket of a " +
 			"position places a cancelled exit again.",
-	}, operator.PathCancel, f, func(r *operator.Report) string { return ordersText(r.Cancelled) + " cancelled\n" })
+	}, operator.PathCancel, f)
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {
 		ask := &operator.Request{Order: args[0], Reason: f.reason, WaitMS: f.wait.Milliseconds()}
-		return a.act(ctx, f, operator.PathCancel, ask,
-			func(r *operator.Report) string { return ordersText(r.Cancelled) + " cancelled\n" })
+		return a.act(ctx, f, operator.PathCancel, ask)
 	})
 	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
 	return c
@@ -103,7 +96,7 @@ func (a *app) cancelAllCommand() *cobra.Command {
 		Long: "Cancels every open order of the bot, exits of positions too, and succeeds once the exchange has " +
 			"confirmed each.\nStrategies go on: halt them first, or they place new orders. --including-foreign also " +
 			"cancels orders of others on the\naccount, in the markets that this bot trades." + directHelp,
-	}, operator.PathCancelAll, f, func(r *operator.Report) string { return ordersText(r.Cancelled) + " cancelled\n" })
+	}, operator.PathCancelAll, f)
 	c.Flags().BoolVar(&f.foreign, "including-foreign", false, "orders of others on the same account too")
 	c.Flags().BoolVar(&f.direct, "direct", false, "without a bot: straight at the exchange of -c")
 	c.Flags().BoolVar(&f.flatten, "flatten", false, "with --direct: sell what the strategies hold, too")
@@ -121,59 +114,7 @@ func (a *app) flattenCommand() *cobra.Command {
 		Long: "Halts a strategy, or all, cancels its orders, exits included, and sells its positions at market once " +
 			"the cancels are\nconfirmed. It succeeds once nothing is open and nothing is held. An amount below the " +
 			"market's minimum cannot be sold;\nthe command lists it.",
-	}, operator.PathFlatten, f, func(r *operator.Report) string {
-		return fmt.Sprintf("halted: %s; %s cancelled, %s to sell\n", strings.Join(r.Strategies, ", "),
-			ordersText(r.Cancelled), ordersText(r.Sold))
-	})
+	}, operator.PathFlatten, f)
 	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
 	return c
-}
-
-// restText lists the sales of a command, and everything that it left open, held or unsold.
-func restText(r *operator.Report) (text string) {
-	for i := range r.Sales {
-		text += r.Sales[i].String() + "\n"
-	}
-	for i := range r.Open {
-		o := &r.Open[i]
-		text += fmt.Sprintf("still open: %d %s %s %s %s: %s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market,
-			o.Terms(), o.StateText())
-	}
-	for i := range r.Held {
-		p := &r.Held[i]
-		text += fmt.Sprintf("still held: %s %s %s\n", p.Strategy, p.Amount, p.Market)
-	}
-	for _, why := range r.Unsold {
-		text += "not sold: " + why + "\n"
-	}
-	if r.Unsettled > 0 {
-		text += fmt.Sprintf("fees not settled yet: %s; bot positions lacks them until then\n", ordersText(r.Unsettled))
-	}
-	for i := range r.Protecting {
-		o := &r.Protecting[i]
-		text += fmt.Sprintf("left to protect: %d %s %s %s\n", o.Number, o.Strategy, o.Market, o.Terms())
-	}
-	if r.Opening != "" {
-		text += "limit: " + r.Opening + "\n"
-	}
-	if len(r.Trading) > 0 {
-		text += fmt.Sprintf("not halted, so they may place new orders: %s\n", strings.Join(r.Trading, ", "))
-	}
-	return text
-}
-
-// unchangedText lists the strategies that were in the wanted state before.
-func unchangedText(r *operator.Report, how string) string {
-	if len(r.Unchanged) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%s before: %s)", how, strings.Join(r.Unchanged, ", "))
-}
-
-// ordersText counts orders.
-func ordersText(n int) string {
-	if n == 1 {
-		return "1 order"
-	}
-	return fmt.Sprintf("%d orders", n)
 }

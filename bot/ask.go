@@ -96,8 +96,7 @@ func (a *app) printDocument(document string, v1 bool, text []byte) (err error) {
 }
 
 // act sends a command to a running bot and prints its report.
-func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.Request,
-	print func(*operator.Report) string) error {
+func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.Request) error {
 	folder, err := f.folder()
 	if err != nil {
 		return err
@@ -108,7 +107,7 @@ func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.R
 		return err
 	}
 	err = show(a, &f.callerFlags, answer, func(r *operator.Report) error {
-		_, err := fmt.Fprint(a.Stdout, print(r), restText(r))
+		_, err := fmt.Fprint(a.Stdout, r.Words(path, ask))
 		return err
 	})
 	if err == nil && !answer.Value.Done {

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/candles"
+	"github.com/tidemark-trading/tidemark/bot/chat"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/runner"
@@ -38,14 +39,19 @@ const (
 	exitRefused = 3
 )
 
-// Process is the environment of a run of the program. Every field but Definitions, Farm, Again and
-// Hangup must be set.
+// Process is the environment of a run of the program. Every field but Definitions, Chats, Farm,
+// Again and Hangup must be set. For a program whose environment is the process's own, Main sets
+// them.
 type Process struct {
 	Args           []string // without the program's name
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(name string) string
 	Definitions    []strategy.Definition // the strategies that configs may name
+
+	// Chats are messengers of the program's own. bot run and bot chat answer their messages, and
+	// those of Telegram where the config has a token.
+	Chats []chat.Line
 
 	// Farm joins other machines for a search; nil: the program bot-farm does it.
 	Farm crew.Farm
@@ -66,16 +72,18 @@ type Process struct {
 // run in good order, the second at once (`bot run` cancels its orders first). SIGTERM counts as
 // Ctrl-C, and so does SIGHUP unless it is ignored (nohup). A `bot run` without a terminal, as under
 // systemd, reloads its settings at SIGHUP instead.
-func Main(kinds ...strategy.Definition) { mainWith(Process{Definitions: kinds}) }
+func Main(kinds ...strategy.Definition) { Process{Definitions: kinds}.Main() }
 
 // MainWithFarm is Main for a program that joins other machines for a search by itself: a program
 // with research/farm.Farm takes longer to start, so bot hands such commands over to bot-farm.
 func MainWithFarm(farm crew.Farm, kinds ...strategy.Definition) {
-	mainWith(Process{Definitions: kinds, Farm: farm})
+	Process{Definitions: kinds, Farm: farm}.Main()
 }
 
-// mainWith is Main with what a Process has of its own.
-func mainWith(p Process) {
+// Main is the function Main for a program that has more of its own than strategies: it sets the
+// arguments, streams, environment and signals of the process, runs the program and ends the
+// process.
+func (p Process) Main() {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	switch {
 	case signal.Ignored(syscall.SIGHUP):
@@ -174,7 +182,7 @@ func (a *app) root() *cobra.Command {
 		a.doctorCommand(), a.replayCommand(), a.gapCommand(), a.recordCommand(), a.recordingCommand(), a.sealCommand(),
 		a.verifyCommand(), a.exportCommand(), a.versionCommand())
 	root.AddCommand(a.operatorCommands()...)
-	root.AddCommand(a.dashboardCommand())
+	root.AddCommand(a.dashboardCommand(), a.chatCommand())
 	return root
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/runner"
 	"github.com/tidemark-trading/tidemark/direct"
@@ -310,7 +311,7 @@ func (k *killSwitch) show(report *direct.Report, failed error) error {
 
 // print writes a report for a person.
 func (k *killSwitch) print(report *direct.Report) {
-	fmt.Fprintf(k.Stdout, "%s cancelled\n", ordersText(report.Cancelled))
+	fmt.Fprintf(k.Stdout, "%s cancelled\n", operator.OrdersText(report.Cancelled))
 	for _, o := range report.Open {
 		fmt.Fprintf(k.Stdout, "still open: %s %s: %s\n", o.Market, o.Client, o.Reason)
 	}

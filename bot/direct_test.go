@@ -41,12 +41,12 @@ var directKills = flag.Int("direct-kills", 4,
 // its number from 1 on.
 func FaultyMain() {
 	count, at := 0, os.Getenv("KILL_AT")
-	mainWith(Process{Definitions: []strategy.Definition{holderKind, sleeperKind}, faults: func(point string) {
+	Process{Definitions: []strategy.Definition{holderKind, sleeperKind}, faults: func(point string) {
 		if count++; at == point || at == strconv.Itoa(count) {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
-	}})
+	}}.Main()
 }
 
 // holderKind buys once and then rests an order on each side, far away.

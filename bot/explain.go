@@ -2,8 +2,6 @@ package bot
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,34 +9,6 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
-
-// printStory writes a story for a person.
-func printStory(w io.Writer, s *operator.Story) error {
-	o := &s.Order
-	fmt.Fprintf(w, "order %d  %s", o.Number, o.ClientOrderID)
-	if o.OrderID != "" {
-		fmt.Fprintf(w, ", the exchange's %s", o.OrderID)
-	}
-	fmt.Fprintf(w, "\n%s: %s in %s; %s, filled %s, fee %s\n", o.Strategy, o.Terms(), o.Market, o.StateText(), o.Filled,
-		o.Fee)
-	if len(s.Steps) == 0 {
-		fmt.Fprintln(w, "its story was taken out of this file by bot state compact --keep")
-	}
-	for i := range s.Steps {
-		step := &s.Steps[i]
-		for n, line := range step.Lines {
-			at := operator.ClockOf(step.AtMS)
-			if n > 0 {
-				at = ""
-			}
-			fmt.Fprintf(w, "%-23s  %s\n", at, line)
-		}
-	}
-	_, err := fmt.Fprintf(w,
-		"%d entries of the journal; times are UTC, and the bot's, by the exchange's clock as it knew it, where they "+
-			"are not the exchange's own\n", len(s.Steps))
-	return err
-}
 
 const explainHelp = `Tells the story of an order from the journal, each step with its time: the event, the decision,
 the gate's figures before and after, the request, the answers, the states, the fills, the fees. ORDER is its number,
@@ -68,7 +38,7 @@ func (a *app) explainCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show(a, f, answer, func(s *operator.Story) error { return printStory(a.Stdout, s) })
+			return show(a, f, answer, func(s *operator.Story) error { return s.Write(a.Stdout) })
 		}),
 	}
 	f.register(c)

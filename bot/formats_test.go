@@ -160,7 +160,7 @@ func TestTheAnswersOf31b5e46AreUnderstood(t *testing.T) {
 	require.NotEmpty(t, story.Steps)
 	require.Equal(t, "warm_up", refused.Strategies[2].Refused[0].Reason)
 	require.Equal(t, 6, halted.Cancelled)
-	require.NoError(t, printStory(io.Discard, story))
+	require.NoError(t, story.Write(io.Discard))
 	require.NoError(t, printRefused(io.Discard, refused))
 }
 

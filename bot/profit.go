@@ -57,21 +57,21 @@ func printProfit(w io.Writer, r *books.ProfitReport) error {
 	}
 	fmt.Fprintln(table, "return\tdrawdown")
 	for _, one := range append(r.Groups, r.Total) {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t", one.Name, signed(one.Realised),
-			orNone(signed(one.Unrealised)),
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t", one.Name, books.Signed(one.Realised),
+			orNone(books.Signed(one.Unrealised)),
 			books.Brief(one.Fees), books.Brief(one.Turnover), one.Trips, one.Won)
 		if timed {
-			fmt.Fprintf(table, "%s\t%s\t", orNone(signed(one.Flows)), orNone(books.Brief(one.Equity)))
+			fmt.Fprintf(table, "%s\t%s\t", orNone(books.Signed(one.Flows)), orNone(books.Brief(one.Equity)))
 		}
-		fmt.Fprintf(table, "%s\t%s\n", partText(one.Return, "%+.2f%%"), drawdownText(&one))
+		fmt.Fprintf(table, "%s\t%s\n", books.Part(one.Return, "%+.2f%%"), one.DrawdownText())
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "All money in %s.", r.Currency)
 	if r.Total.Return != nil {
-		fmt.Fprintf(w, " Return time-weighted %s, money-weighted %s.", partText(r.Total.Return, "%+.2f%%"),
-			partText(r.MoneyWeighted, "%+.2f%%"))
+		fmt.Fprintf(w, " Return time-weighted %s, money-weighted %s.", books.Part(r.Total.Return, "%+.2f%%"),
+			books.Part(r.MoneyWeighted, "%+.2f%%"))
 	}
 	if len(r.LeftOut) > 0 {
 		fmt.Fprintf(w, " Left out, of another currency: %s.", strings.Join(r.LeftOut, ", "))
@@ -87,22 +87,6 @@ func orNone(text string) string {
 	return text
 }
 
-// partText is a part of a whole for a person; "-": unknown.
-func partText(part *float64, form string) string {
-	if part == nil {
-		return "-"
-	}
-	return fmt.Sprintf(form, 100**part)
-}
-
-// drawdownText is a drawdown as a part, or in money where there is no whole.
-func drawdownText(one *books.Earned) string {
-	if one.Drawdown == nil {
-		return orNone(books.Brief(one.Fall))
-	}
-	return partText(one.Drawdown, "%.2f%%")
-}
-
 // curveRows is about how many samples a terminal shows without --every.
 const curveRows = 40
 
@@ -110,11 +94,9 @@ func (a *app) equityCommand() *cobra.Command {
 	f := &bookFlags{}
 	c := &cobra.Command{
 		Use: "equity", Short: "Show the equity of a bot, or what a strategy has earned, over time", Args: onlyFlags,
-		Long: "The bot keeps a sample a minute for two days, one an hour for three years, then one a day, each with " +
-			"the " +
-			"lowest and the highest equity since the one before. The curve of a strategy without an allocation is " +
-			"what it " +
-			"has earned: it shares its money.",
+		Long: "The bot keeps a sample a minute for two days, one each quarter of an hour for three years, then one a " +
+			"day, each with the lowest and the highest equity since the one before. The curve of a strategy without " +
+			"an allocation is what it has earned: it shares its money.",
 		Example: "  bot equity -c configs/sandbox.toml --since 7d --every 1h\n  bot equity --state state --strategy " +
 			"maker --csv",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
@@ -146,7 +128,7 @@ func printCurve(w io.Writer, c *books.Curve) error {
 	fmt.Fprintf(table, "time (%s)\t%s\tlow\thigh\texposure\tflow\n", c.Zone, word)
 	for _, s := range shown {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", time.UnixMilli(s.AtMS).In(zone).Format("2006-01-02 15:04:05"),
-			s.Equity, s.Low, s.High, orNone(s.Exposure), orNone(signed(s.Flow)))
+			s.Equity, s.Low, s.High, orNone(s.Exposure), orNone(books.Signed(s.Flow)))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -159,6 +141,6 @@ func printCurve(w io.Writer, c *books.Curve) error {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "Money in %s; return time-weighted %s, money-weighted %s, drawdown %s.\n", c.Currency,
-		partText(c.TimeWeighted, "%+.2f%%"), partText(c.MoneyWeighted, "%+.2f%%"), partText(c.Drawdown, "%.2f%%"))
+		books.Part(c.TimeWeighted, "%+.2f%%"), books.Part(c.MoneyWeighted, "%+.2f%%"), books.Part(c.Drawdown, "%.2f%%"))
 	return err
 }

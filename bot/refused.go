@@ -11,8 +11,8 @@ import (
 func printRefused(w io.Writer, r *operator.Refused) error {
 	for i := range r.Strategies {
 		s := &r.Strategies[i]
-		fmt.Fprintf(w, "%s: %s and %d changes sent since %s UTC\n", s.Strategy, ordersText(int(s.Orders)), s.Changes,
-			operator.ClockOf(r.SinceMS))
+		fmt.Fprintf(w, "%s: %s and %d changes sent since %s UTC\n", s.Strategy,
+			operator.OrdersText(int(s.Orders)), s.Changes, operator.ClockOf(r.SinceMS))
 		if s.Halted != "" {
 			fmt.Fprintf(w, "  halted since %s: %s\n", operator.ClockOf(s.HaltedMS), s.Halted)
 		}

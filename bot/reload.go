@@ -71,7 +71,7 @@ func reloadText(r *operator.Reload) string {
 		fmt.Fprintf(&text, "; warmed up anew: %s", strings.Join(r.Strategies, ", "))
 	}
 	if r.Cancelled > 0 {
-		fmt.Fprintf(&text, "; cancels of %s are sent", ordersText(r.Cancelled))
+		fmt.Fprintf(&text, "; cancels of %s are sent", operator.OrdersText(r.Cancelled))
 	}
 	return text.String() + "\n"
 }

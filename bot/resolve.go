@@ -25,7 +25,7 @@ func (a *app) resolveCommand() *cobra.Command {
 			"Look at the\nexchange's own page first. --as-exchange books the next answer to a query as it is; " +
 			"--as-absent ends the order in the\nbooks with the booked fills. Type the word " + resolveWord +
 			" to confirm. Both values go to the journal: bot explain ORDER\nshows them.",
-	}, operator.PathResolve, f, func(*operator.Report) string { return "resolved\n" })
+	}, operator.PathResolve, f)
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {
 		if exchange == absent {
 			return config.Usagef("give one of --as-exchange and --as-absent")
@@ -40,8 +40,7 @@ func (a *app) resolveCommand() *cobra.Command {
 			return config.Usagef("nothing is done: the word is %q", resolveWord)
 		}
 		request := &operator.Request{Order: args[0], As: as, WaitMS: f.wait.Milliseconds()}
-		return a.act(ctx, f, operator.PathResolve, request,
-			func(*operator.Report) string { return "order " + args[0] + " is resolved as " + as + "\n" })
+		return a.act(ctx, f, operator.PathResolve, request)
 	})
 	c.Flags().BoolVar(&exchange, "as-exchange", false, "the exchange is right: its next answer is booked")
 	c.Flags().BoolVar(&absent, "as-absent", false,

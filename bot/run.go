@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/canary"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/runner"
 	"github.com/tidemark-trading/tidemark/bot/version"
@@ -124,7 +125,28 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 		}
 		options.CanaryCommands = f.commands
 	}
-	return runner.Run(ctx, p, log, options)
+	return runBeside(ctx, log, a.companions(p, log), func(ctx context.Context) error {
+		return runner.Run(ctx, p, log, options)
+	})
+}
+
+// companions are the services that the config wants beside the bot.
+func (a *app) companions(p *plan.Live, log zerolog.Logger) []companion {
+	token := p.Telegram
+	if !p.Config.Telegram.Run {
+		token = ""
+	}
+	return a.chats(p.Config, token, log, operator.Target{Folder: p.Config.Bot.State, Beside: true})
+}
+
+// runBeside runs a bot with its companions. They end after the bot: an operator may look at a bot
+// that stops.
+func runBeside(ctx context.Context, log zerolog.Logger, companions []companion,
+	run func(context.Context) error) error {
+	beside, end := context.WithCancel(context.WithoutCancel(ctx))
+	wait := accompany(beside, log, companions)
+	defer func() { end(); wait() }()
+	return run(ctx)
 }
 
 // runLog opens the log of a bot, whose level may change. The caller calls end after the last line.

@@ -31,7 +31,7 @@ func printStatus(w io.Writer, s *operator.Status) error {
 		printStrategy(line, &x)
 	}
 	if s.Equity != "" {
-		line("equity", "%s %s, exposed %s%s%s", s.Equity, s.Currency, s.Exposure, resultsText(s), stampText(s, s.AtMS))
+		line("equity", "%s %s, exposed %s%s%s", s.Equity, s.Currency, s.Exposure, s.ResultsText(), stampText(s, s.AtMS))
 	}
 	if s.Opening != "" {
 		line("limit", "%s", s.Opening)
@@ -86,7 +86,7 @@ func configText(s *operator.Status) string {
 
 // printStrategy writes the lines of a strategy.
 func printStrategy(line func(name, format string, args ...any), x *operator.StrategyStatus) {
-	line("strategy", "%s", strategyText(x))
+	line("strategy", "%s", x.Text())
 	if x.Twin != nil {
 		line("", "%s", twinText(x.Twin))
 	}
@@ -120,27 +120,6 @@ func processText(s *operator.Status) string {
 		return ", this is what its state file says"
 	}
 	return fmt.Sprintf(", process %d", s.PID)
-}
-
-func resultsText(s *operator.Status) string {
-	if s.DayResult == "" {
-		return ""
-	}
-	return fmt.Sprintf(", today %s, drawdown %s", s.DayResult, s.Drawdown)
-}
-
-func strategyText(x *operator.StrategyStatus) string {
-	text := fmt.Sprintf("%s: %s, %s open", x.Name, x.State, ordersText(x.OpenOrders))
-	if x.Waiting > 0 {
-		text += fmt.Sprintf(", %d commands wait to be sent", x.Waiting)
-	}
-	if len(x.Warming) > 0 {
-		text += ", warm-up: " + strings.Join(x.Warming, ", ")
-	}
-	if x.Reason != "" {
-		text += fmt.Sprintf(" (since %s: %s)", operator.ClockOf(x.HaltedMS), x.Reason)
-	}
-	return text
 }
 
 func twinText(x *operator.Twin) string {

@@ -146,7 +146,7 @@ func printTrades(w io.Writer, list *books.TradeList) error {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %s%s\t%+.2f%%\t%s\t%d\n",
 			time.UnixMilli(t.ExitedMS).In(zone).Format("2006-01-02 15:04:05"), t.Strategy, t.Market, t.Amount, t.Entry,
-			t.Exit, heldText(t.ExitedMS-t.EnteredMS), books.Brief(t.Fees), signed(t.Profit), t.Currency, mark,
+			t.Exit, heldText(t.ExitedMS-t.EnteredMS), books.Brief(t.Fees), books.Signed(t.Profit), t.Currency, mark,
 			100*t.Part,
 			t.Reason, t.Order)
 	}
@@ -160,12 +160,19 @@ func printTrades(w io.Writer, list *books.TradeList) error {
 		fmt.Fprintf(w, "%d earlier trips: --all\n", list.Before)
 	}
 	for _, s := range list.Sums {
-		if _, err := fmt.Fprintf(w, "%d trips, %d won, %d lost: %s %s after fees of %s\n", s.Trips, s.Won, s.Lost,
-			signed(s.Profit), s.Currency, books.Brief(s.Fees)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s, %d won, %d lost: %s %s after fees of %s\n", tripCount(s.Trips), s.Won, s.Lost,
+			books.Signed(s.Profit), s.Currency, books.Brief(s.Fees)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func tripCount(trips int) string {
+	if trips == 1 {
+		return "1 trip"
+	}
+	return fmt.Sprintf("%d trips", trips)
 }
 
 // heldText is a duration for a person: its two largest units.
@@ -180,12 +187,4 @@ func heldText(ms int64) string {
 		return fmt.Sprintf("%dm %ds", d/time.Minute, d%time.Minute/time.Second)
 	}
 	return d.Round(time.Millisecond * 100).String()
-}
-
-// signed is books.Brief with a sign.
-func signed(text string) string {
-	if text = books.Brief(text); text != "0" && text != "" && text[0] != '-' {
-		return "+" + text
-	}
-	return text
 }

@@ -31,6 +31,15 @@ func SavedMarkets(saved map[string][]byte) (map[string][]string, error) {
 	return markets, nil
 }
 
+// SavedSlots lists the strategies of saved parts, by name.
+func SavedSlots(saved map[string][]byte) (map[string]SavedSlot, error) {
+	var s SavedEngine
+	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s, renamed...); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	return s.Strategies, nil
+}
+
 // savedOrders are the parts that are orders.
 func savedOrders(saved map[string][]byte) (orders [][]byte) {
 	for part, text := range saved {
@@ -94,6 +103,11 @@ func (e *Engine) restoreParts(saved map[string][]byte) (*SavedEngine, error) {
 		e.account.RestorePrices(saved[PartPrices]), e.gate.Restore(saved[PartGate], names))
 	if err != nil {
 		return nil, err
+	}
+	if closes := saved[PartCloses]; closes != nil {
+		if err := e.gate.RestoreCloses(closes, names); err != nil {
+			return nil, err
+		}
 	}
 	s := &SavedEngine{}
 	if err := market.ParseSaved(saved[PartEngine], savedVersion, s, renamed...); err != nil {
@@ -208,6 +222,7 @@ func (e *Engine) show(history iter.Seq2[[]market.Candle, error]) error {
 		if err != nil {
 			return err
 		}
+		e.gate.Closes(group)
 		if e.gathering > 0 {
 			e.endOlder(group)
 		}

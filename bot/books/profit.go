@@ -2,6 +2,7 @@ package books
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -59,6 +60,30 @@ func Brief(text string) string {
 	return number.Round(4).String()
 }
 
+// Signed is Brief with the sign of a gain.
+func Signed(text string) string {
+	if text = Brief(text); text != "0" && text != "" && text[0] != '-' {
+		return "+" + text
+	}
+	return text
+}
+
+// Part is a part of a whole for a person, by a form for hundredths, like %+.2f%%; "-": unknown.
+func Part(part *float64, form string) string {
+	if part == nil {
+		return "-"
+	}
+	return fmt.Sprintf(form, 100**part)
+}
+
+// DrawdownText is the drawdown as a part, or in money where there is no whole; "-": unknown.
+func (e *Earned) DrawdownText() string {
+	if e.Drawdown == nil {
+		return cmp.Or(Brief(e.Fall), "-")
+	}
+	return Part(e.Drawdown, "%.2f%%")
+}
+
 // sums add up what a group has earned, in values of ledger.digits decimals.
 type sums struct {
 	name                     string
@@ -95,6 +120,9 @@ func Profit(from Source, q *Query, last func(market.ID) market.Price, now market
 		return nil, err
 	}
 	if a.l, err = read(from, true); err != nil {
+		return nil, err
+	}
+	if err := q.known(a.l); err != nil {
 		return nil, err
 	}
 	report := &ProfitReport{Zone: zone.String(), By: a.by, Groups: []Earned{}}
@@ -326,10 +354,11 @@ func (a *accountant) earned(s *sums, c *curve, since, until market.Time) Earned 
 	return one
 }
 
-// known is a figure, nil where it is none.
+// known is a figure without the noise of its last digits, nil where it is none.
 func known(f float64) *float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil
 	}
+	f = math.Round(f*1e12) / 1e12
 	return &f
 }

@@ -84,7 +84,7 @@ func (q *Query) every() (market.Time, error) {
 	if q.Every == "" {
 		return 0, nil
 	}
-	span, err := parseAgo(q.Every)
+	span, err := ParseAgo(q.Every)
 	if err != nil || span < time.Minute {
 		return 0, fmt.Errorf("a sample every %q: want a span like 15m, 1h or 1d", q.Every)
 	}
@@ -103,12 +103,28 @@ func (q *Query) span(now market.Time, zone *time.Location) (since, until market.
 	return since, until, err
 }
 
+// Span is the asked time in the bot's zone: [since, until), with 0 where no bound was asked for.
+// Ages end at now.
+func (q *Query) Span(from Source, now market.Time) (since, until market.Time, err error) {
+	zone, err := q.zone(from)
+	if err != nil {
+		return 0, 0, err
+	}
+	if since, until, err = q.span(now, zone); since == math.MinInt64 {
+		since = 0
+	}
+	if until == math.MaxInt64 {
+		until = 0
+	}
+	return since, until, err
+}
+
 // dates are the forms of a date or a time of a zone.
 var dates = []string{"2006-01-02", "2006-01", "2006", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04"}
 
 // parseMoment reads a date or a time of a zone, an instant, or how long ago it was.
 func parseMoment(text string, now market.Time, zone *time.Location) (market.Time, error) {
-	if ago, err := parseAgo(text); err == nil {
+	if ago, err := ParseAgo(text); err == nil {
 		return now - market.Time(ago), nil
 	}
 	for _, form := range dates {
@@ -125,8 +141,8 @@ func parseMoment(text string, now market.Time, zone *time.Location) (market.Time
 	return market.TimeOf(at)
 }
 
-// parseAgo reads days like 90d, or a duration like 36h.
-func parseAgo(text string) (time.Duration, error) {
+// ParseAgo reads days like 90d, or a duration like 36h.
+func ParseAgo(text string) (time.Duration, error) {
 	if count, isDays := strings.CutSuffix(text, "d"); isDays {
 		days, err := strconv.ParseUint(count, 10, 16)
 		return time.Duration(days) * 24 * time.Hour, err
@@ -136,6 +152,25 @@ func parseAgo(text string) (time.Duration, error) {
 		err = fmt.Errorf("%q is not above 0", text)
 	}
 	return ago, err
+}
+
+// known refuses a strategy or a market that the books do not have.
+func (q *Query) known(l *ledger) error {
+	if l.currency == nil {
+		return nil // it has never run
+	}
+	if q.Strategy != "" && !slices.Contains(l.strategies, q.Strategy) {
+		return fmt.Errorf("strategy %q: the bot has had none of that name; it has %s", q.Strategy,
+			strings.Join(l.strategies, ", "))
+	}
+	if q.Market == "" || l.catalog.MarketNamed(q.Market) != nil {
+		return nil
+	}
+	var names []string
+	for _, m := range l.catalog.Markets() {
+		names = append(names, m.Name)
+	}
+	return fmt.Errorf("market %q: the bot has traded none of that name; it has %s", q.Market, strings.Join(names, ", "))
 }
 
 // wants reports whether an event is of the asked strategy and market.

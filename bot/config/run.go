@@ -25,6 +25,7 @@ type Run struct {
 	Strategies map[string]StrategySection `toml:"strategies"`
 	Metrics    metricsSection             `toml:"metrics"`
 	Alerts     AlertsSection              `toml:"alerts"`
+	Telegram   TelegramSection            `toml:"telegram"`
 
 	Source *Source // where it was read
 }
@@ -158,6 +159,8 @@ func DefaultRun() *Run {
 		Account: LiveAccountSection{Currency: "EUR", MakerFee: FeeOf("0.0015"), TakerFee: FeeOf("0.0025")},
 		Metrics: metricsSection{StaleAfter: Span(30 * time.Second)},
 		Alerts:  AlertsSection{Refusals: 20, Tracking: 50, Summary: SummaryOff},
+
+		Telegram: defaultTelegram(),
 	}
 }
 

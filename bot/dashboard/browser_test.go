@@ -52,6 +52,7 @@ func newSite(t *testing.T) *site {
 		_, _ = w.Write([]byte(Script()))
 	})
 	mux.HandleFunc("/events", s.events)
+	mux.HandleFunc("/chart.svg", madeUpChart)
 	mux.HandleFunc("/", s.page)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
@@ -96,13 +97,13 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 // page answers with a page. Its view is made anew of the documents.
 func (s *site) page(w http.ResponseWriter, r *http.Request) {
 	here := r.URL.Path
-	name, title, view, err := s.view(here)
+	name, title, view, err := s.view(here, r)
 	if err != nil {
 		http.NotFound(w, r)
 		return
 	}
 	var out bytes.Buffer
-	err = s.pages.Write(&out, name, &Page{Title: title, Bot: "demo", Here: here,
+	err = s.pages.Write(&out, name, &Page{Title: title, Bot: "demo", Here: "." + here, Navigation: navigation(),
 		Top: TopOf(s.docs.Status, s.docs.NowMS), View: view})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -112,8 +113,10 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(out.Bytes())
 }
 
-func (s *site) view(here string) (name, title string, view any, err error) {
+func (s *site) view(here string, r *http.Request) (name, title string, view any, err error) {
 	switch here {
+	case "/market", "/risk", "/journal", "/system":
+		return stateView(s.docs, here, r)
 	case "/":
 		view, err = OverviewOf(s.docs)
 		return "bot_overview", "Overview", view, err
@@ -125,8 +128,29 @@ func (s *site) view(here string) (name, title string, view any, err error) {
 		report, trades := madeUpProfit()
 		view, err = ProfitOf(report, trades, s.docs.Curve)
 		return "bot_profit", "Profit", view, err
+	case "/seal":
+		return "bot_seal", "Seal", SealOf(madeUpSeal(), time.UTC), nil
+	case "/act", "/confirm", "/acted":
+		return s.actView(here)
 	}
 	return "", "", nil, errors.New("no such page")
+}
+
+// actView are the pages of acting, on a strategy with a hostile name.
+func (s *site) actView(here string) (name, title string, view any, err error) {
+	d := &desk{Bot: Bot{Name: hostile()}, group: "../../"}
+	one := &deed{do: actionOf("flatten"), on: &subject{strategy: "trend", name: "The strategy " + hostile(),
+		noun: "the name of the strategy", word: hostile()}}
+	switch here {
+	case "/act":
+		return "bot_act", "Act", &Sections{Tables: []Table{actTable(s.docs.Status, d.Name),
+			cancelTable(s.docs, s.docs.Orders.Orders)}}, nil
+	case "/confirm":
+		view := d.confirmOf(one, s.docs, s.docs.Orders.Orders)
+		view.Wrong = "Nothing was done: " + hostile()
+		return "bot_confirm", "Confirm", view, nil
+	}
+	return "bot_acted", "Result", actedOf(one, true, nil, errors.New(hostile())), nil
 }
 
 // viewer is a tab of Chromium.
@@ -179,7 +203,8 @@ func (v *viewer) visit(address string) {
 	v.becomes(`document.documentElement.dataset.ready === "yes"`)
 }
 
-var paths = []string{"/", "/orders", "/order", "/profit"}
+var paths = []string{"/", "/market", "/orders", "/order", "/profit", "/risk", "/journal", "/system", "/seal", "/act",
+	"/confirm", "/acted"}
 
 // One browser serves all parts: its start takes seconds.
 func TestTheDashboardInABrowser(t *testing.T) {
@@ -191,8 +216,13 @@ func TestTheDashboardInABrowser(t *testing.T) {
 			v.fits(path, size[0])
 			v.picture(path, size[0])
 		}
+		v.contrasts(path)
 	}
+	filesInABrowser(v)
 	v.do(chromedp.EmulateViewport(1280, 900))
+	zoomsByLinkAndDrag(v, s)
+	zoomsWithoutScript(v, s)
+	keysReachEverything(v, s)
 	valuesMoveAndSurviveTheBot(v, s)
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -1,8 +1,9 @@
-// Package dashboard shows a bot on web pages: how it stands, its orders with their stories, and its
-// profit. It never acts, never reads settings, code or keys, and holds no state of a bot: each page
-// is made of the documents of bot/operator and bot/books.
+// Package dashboard shows a bot on web pages, and lets those with a second token halt it and sell.
+// It never reads settings, code or keys, and holds no state of a bot: each page is made of the
+// documents of bot/operator and bot/books, and each action is a request of bot/operator.
 //
-// Start at Server. Pages has the templates, and views_bot.go makes documents into what they show.
+// Start at Server, then at the table of pages in desk.go and that of actions in action.go. Pages
+// has the templates, and the files views_*.go make documents into what they show.
 package dashboard
 
 import (
@@ -10,6 +11,9 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"io/fs"
+	"path"
+	"strings"
 
 	"github.com/tidemark-trading/tidemark/page"
 )
@@ -33,9 +37,11 @@ func Script() string { return ownScript }
 type Page struct {
 	Title string // of the page, as in the navigation
 	Bot   string // name of the bot
-	Here  string // path of this page
+	Here  string // its link in Navigation
 	Top   Top
 	View  any // for the template
+
+	Navigation []Link
 }
 
 // Top is the line that stands above all pages of a bot.
@@ -44,29 +50,29 @@ type Top struct {
 	Alarm                       string // text of the red HALT; empty: nothing is halted
 }
 
-// Link is an entry of the navigation.
+// Link is an entry of the navigation. Path is relative, or begins with a slash.
 type Link struct{ Title, Path string }
 
-// Navigation lists the pages of a bot.
-func (p *Page) Navigation() []Link {
-	return []Link{{"Overview", "/"}, {"Orders", "/orders"}, {"Profit", "/profit"}}
-}
+// frameFile is the frame of all pages and the parts that they share. Every other file of templates
+// defines "body": that of the page of its name.
+const frameFile = "templates/frame.html"
 
 // Pages are the parsed templates.
 type Pages struct{ byName map[string]*template.Template }
 
-// bodies are the templates of pages. Each has a file of its name, which defines "body".
-var bodies = []string{"bot_overview", "bot_orders", "bot_order", "bot_profit"}
-
 // NewPages parses the templates. An error is a fault of the program.
 func NewPages() (*Pages, error) {
 	p := &Pages{byName: map[string]*template.Template{}}
-	for _, name := range bodies {
-		t, err := template.ParseFS(templateFiles, "templates/frame.html", "templates/"+name+".html")
+	files, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("dashboard: %w", err)
+	}
+	for _, file := range files {
+		t, err := template.ParseFS(templateFiles, frameFile, file)
 		if err != nil {
 			return nil, fmt.Errorf("dashboard: %w", err)
 		}
-		p.byName[name] = t
+		p.byName[strings.TrimSuffix(path.Base(file), ".html")] = t
 	}
 	return p, nil
 }

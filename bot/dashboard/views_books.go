@@ -2,11 +2,10 @@ package dashboard
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/books"
-	"github.com/tidemark-trading/tidemark/chart"
+	"github.com/tidemark-trading/tidemark/bot/picture"
 	"github.com/tidemark-trading/tidemark/page"
 )
 
@@ -57,7 +56,7 @@ func tradeTable(list *books.TradeList, zone *time.Location) Table {
 			"Reason"}}
 	for i := len(list.Trades) - 1; i >= 0 && len(t.Rows) < 200; i-- {
 		one := &list.Trades[i]
-		number := Cell{Text: fmt.Sprint(one.Order), Path: fmt.Sprintf("/order?order=%d", one.Order), Class: "left"}
+		number := Cell{Text: fmt.Sprint(one.Order), Path: fmt.Sprintf("order?order=%d", one.Order), Class: "left"}
 		t.Rows = append(t.Rows, row(number, left(one.Strategy), text(one.Market), text(moment(one.EnteredMS, zone)),
 			text(age(one.EnteredMS, one.ExitedMS)), text(one.Amount), text(books.Brief(one.Entry)),
 			text(books.Brief(one.Exit)), text(books.Brief(one.Fees)), signed("", books.Brief(one.Profit)),
@@ -68,29 +67,10 @@ func tradeTable(list *books.TradeList, zone *time.Location) Table {
 
 // equityPicture draws a curve; nil where it has fewer than two samples.
 func equityPicture(c *books.Curve) (*page.Picture, error) {
-	if c == nil || len(c.Samples) < 2 {
-		return nil, nil
+	drawn, err := picture.Equity(c)
+	if drawn == nil {
+		return nil, err
 	}
-	equity, fall := make([]chart.Point, 0, len(c.Samples)), make([]chart.Point, 0, len(c.Samples))
-	peak := 0.0
-	for i := range c.Samples {
-		s := &c.Samples[i]
-		value, err := strconv.ParseFloat(s.Equity, 64)
-		if err != nil {
-			return nil, fmt.Errorf("equity %q: %w", s.Equity, err)
-		}
-		peak = max(peak, s.Index)
-		at := float64(s.AtMS) / 1000
-		equity = append(equity, chart.Point{X: at, Y: value})
-		fall = append(fall, chart.Point{X: at, Y: 100 * (s.Index/peak - 1)})
-	}
-	unit := c.Currency
-	panels := []chart.Panel{{Height: 200, Y: chart.Axis{Unit: unit}, Layers: []chart.Layer{
-		chart.Line{Name: "Equity", Points: equity}}}}
-	if !c.Earned {
-		panels = append(panels, chart.Panel{Height: 80, Y: chart.Axis{Unit: "%"}, Layers: []chart.Layer{
-			chart.Area{Name: "Drawdown", Role: chart.Down, Points: fall}}})
-	}
-	picture, err := page.Draw(chart.Chart{Label: "Equity and drawdown over time", Times: true, Panels: panels})
-	return &picture, err
+	made, err := page.Draw(*drawn)
+	return &made, err
 }

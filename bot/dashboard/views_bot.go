@@ -20,6 +20,7 @@ type Documents struct {
 	Status    *operator.Status
 	Orders    *operator.Orders
 	Positions *operator.Positions
+	Risk      *operator.Risk
 	Refused   *operator.Refused
 	Curve     *books.Curve
 	NowMS     int64 // of this machine
@@ -291,7 +292,7 @@ func orderTable(title, empty string) Table {
 }
 
 func orderRow(o *operator.Order, zone *time.Location) Row {
-	return row(Cell{Text: fmt.Sprint(o.Number), Path: fmt.Sprintf("/order?order=%d", o.Number), Class: "left"},
+	return row(Cell{Text: fmt.Sprint(o.Number), Path: fmt.Sprintf("order?order=%d", o.Number), Class: "left"},
 		left(o.Strategy), text(o.Market), left(o.Terms()), text(o.StateText()), text(o.Filled),
 		text(books.Brief(o.Fee)), left(o.Tag), text(moment(o.Updated(), zone)))
 }

@@ -61,10 +61,12 @@ func Examine(ctx context.Context, p *plan.Live, o Options) ([]Finding, error) {
 	}
 	d.secrets()
 	d.limits(o.NeedLimits)
+	d.target()
 	d.disk()
 	d.stateFile(ctx)
 	d.units(foldersOfUnits(o.Getenv))
 	d.alerts(ctx, o.TryAlerts)
+	d.telegram(ctx)
 	err := d.atExchange(ctx)
 	return d.findings, err
 }
@@ -93,6 +95,7 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 		return nil
 	}
 	d.client.Use(d.plan.Catalog)
+	d.heirless()
 	if readable && d.plan.Config.Stream.Orders == config.OrdersStream {
 		d.orders(ctx, ledger)
 	}

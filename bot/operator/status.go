@@ -1,8 +1,10 @@
 package operator
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/market"
@@ -254,3 +256,26 @@ func lastEntryMS(store *journal.Store) (int64, error) {
 
 // HaltScope is a strategy's name in the journal's halts.
 func HaltScope(name string) string { return "strategy " + name }
+
+// ResultsText is the result of the day and the drawdown for a person; empty: unknown.
+func (s *Status) ResultsText() string {
+	if s.DayResult == "" {
+		return ""
+	}
+	return fmt.Sprintf(", today %s, drawdown %s", s.DayResult, s.Drawdown)
+}
+
+// Text is a line about the strategy for a person.
+func (x *StrategyStatus) Text() string {
+	text := fmt.Sprintf("%s: %s, %s open", x.Name, x.State, OrdersText(x.OpenOrders))
+	if x.Waiting > 0 {
+		text += fmt.Sprintf(", %d commands wait to be sent", x.Waiting)
+	}
+	if len(x.Warming) > 0 {
+		text += ", warm-up: " + strings.Join(x.Warming, ", ")
+	}
+	if x.Reason != "" {
+		text += fmt.Sprintf(" (since %s: %s)", ClockOf(x.HaltedMS), x.Reason)
+	}
+	return text
+}

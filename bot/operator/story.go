@@ -1,6 +1,9 @@
 package operator
 
 import (
+	"fmt"
+	"io"
+
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -72,4 +75,32 @@ func stepOf(store *journal.Store, t *storyWriter, e *journal.Entry) Step {
 		}
 	}
 	return step
+}
+
+// Write writes the story for a person.
+func (s *Story) Write(w io.Writer) error {
+	o := &s.Order
+	fmt.Fprintf(w, "order %d  %s", o.Number, o.ClientOrderID)
+	if o.OrderID != "" {
+		fmt.Fprintf(w, ", the exchange's %s", o.OrderID)
+	}
+	fmt.Fprintf(w, "\n%s: %s in %s; %s, filled %s, fee %s\n", o.Strategy, o.Terms(), o.Market, o.StateText(), o.Filled,
+		o.Fee)
+	if len(s.Steps) == 0 {
+		fmt.Fprintln(w, "its story was taken out of this file by bot state compact --keep")
+	}
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		for n, line := range step.Lines {
+			at := ClockOf(step.AtMS)
+			if n > 0 {
+				at = ""
+			}
+			fmt.Fprintf(w, "%-23s  %s\n", at, line)
+		}
+	}
+	_, err := fmt.Fprintf(w,
+		"%d entries of the journal; times are UTC, and the bot's, by the exchange's clock as it knew it, where they "+
+			"are not the exchange's own\n", len(s.Steps))
+	return err
 }

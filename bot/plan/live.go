@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -21,6 +22,7 @@ type Live struct {
 	Plan
 	Access
 	Receivers    []*alert.Receiver
+	Telegram     string   // the token of the chat; empty: it is off
 	SettingsHash string   // of the settings that decide what is traded; empty until Finish
 	Notes        []string // of Finish, for the log: the members of each universe
 	// Held are the markets, by strategy, in which an earlier run has left something: a strategy
@@ -85,6 +87,16 @@ func (p *Live) checkSummary() error {
 		config.SummaryWeekly)
 }
 
+// Kinds is the kind of each strategy by name, as JSON.
+func (p *Live) Kinds() []byte {
+	kinds := map[string]string{}
+	for i := range p.Strategies {
+		kinds[p.Strategies[i].Name] = p.Strategies[i].Kind.Name
+	}
+	text, _ := json.Marshal(kinds) // names
+	return text
+}
+
 // checkSections checks the sections that are not about strategies.
 func (p *Live) checkSections(getenv func(string) string) error {
 	if !slices.Contains(config.LogLevels, p.Config.Bot.Log) {
@@ -125,8 +137,7 @@ func (p *Live) checkSections(getenv func(string) string) error {
 	if err := p.checkBounds(); err != nil {
 		return err
 	}
-	var err error
-	if p.Receivers, err = alert.NewReceivers(&p.Config.Alerts, getenv); err != nil {
+	if err := p.readMessengers(getenv); err != nil {
 		return err
 	}
 	if err := p.Config.Metrics.Check(); err != nil {
@@ -143,6 +154,15 @@ func (p *Live) checkSections(getenv func(string) string) error {
 		}
 	}
 	return nil
+}
+
+// readMessengers checks how the bot speaks to persons.
+func (p *Live) readMessengers(getenv func(string) string) (err error) {
+	if p.Receivers, err = alert.NewReceivers(&p.Config.Alerts, getenv); err != nil {
+		return err
+	}
+	p.Telegram, err = p.Config.Telegram.Read(getenv)
+	return err
 }
 
 // addTrading plans strategies and limits, with amounts in the usual decimals of the currency: the

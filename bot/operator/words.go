@@ -1,0 +1,76 @@
+package operator
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Words describes the report of a request for a person, in lines: first what was done, then the
+// sales, then everything that was left open, held or unsold. path is the request's, as PathHalt.
+func (r *Report) Words(path string, ask *Request) string { return r.doneText(path, ask) + r.restText() }
+
+// doneText is the line on what was done.
+func (r *Report) doneText(path string, ask *Request) string {
+	names := strings.Join(r.Strategies, ", ")
+	switch path {
+	case PathResolve:
+		return fmt.Sprintf("order %s is resolved as %s\n", ask.Order, ask.As)
+	case PathHalt:
+		return fmt.Sprintf("halted: %s%s; %s cancelled\n", names, r.unchangedText("halted"), OrdersText(r.Cancelled))
+	case PathResume:
+		return fmt.Sprintf("trading: %s%s\n", names, r.unchangedText("not halted"))
+	case PathFlatten:
+		return fmt.Sprintf("halted: %s; %s cancelled, %s to sell\n", names, OrdersText(r.Cancelled),
+			OrdersText(r.Sold))
+	}
+	return OrdersText(r.Cancelled) + " cancelled\n"
+}
+
+// restText lists the sales of a command, and everything that it left open, held or unsold.
+func (r *Report) restText() (text string) {
+	for i := range r.Sales {
+		text += r.Sales[i].String() + "\n"
+	}
+	for i := range r.Open {
+		o := &r.Open[i]
+		text += fmt.Sprintf("still open: %d %s %s %s %s: %s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market,
+			o.Terms(), o.StateText())
+	}
+	for i := range r.Held {
+		p := &r.Held[i]
+		text += fmt.Sprintf("still held: %s %s %s\n", p.Strategy, p.Amount, p.Market)
+	}
+	for _, why := range r.Unsold {
+		text += "not sold: " + why + "\n"
+	}
+	if r.Unsettled > 0 {
+		text += fmt.Sprintf("fees not settled yet: %s; bot positions lacks them until then\n", OrdersText(r.Unsettled))
+	}
+	for i := range r.Protecting {
+		o := &r.Protecting[i]
+		text += fmt.Sprintf("left to protect: %d %s %s %s\n", o.Number, o.Strategy, o.Market, o.Terms())
+	}
+	if r.Opening != "" {
+		text += "limit: " + r.Opening + "\n"
+	}
+	if len(r.Trading) > 0 {
+		text += fmt.Sprintf("not halted, so they may place new orders: %s\n", strings.Join(r.Trading, ", "))
+	}
+	return text
+}
+
+// unchangedText lists the strategies that were in the wanted state before.
+func (r *Report) unchangedText(how string) string {
+	if len(r.Unchanged) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s before: %s)", how, strings.Join(r.Unchanged, ", "))
+}
+
+// OrdersText counts orders, as "1 order".
+func OrdersText(n int) string {
+	if n == 1 {
+		return "1 order"
+	}
+	return fmt.Sprintf("%d orders", n)
+}

@@ -1,0 +1,39 @@
+// Package picture draws the books of a bot: equity and drawdown over time. It asks no bot and knows
+// neither pages nor messages: a dashboard shows its charts as SVG, a chat as PNG. Start at Equity.
+package picture
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/tidemark-trading/tidemark/bot/books"
+	"github.com/tidemark-trading/tidemark/chart"
+)
+
+// Equity is the chart of a curve, with its drawdown below; nil: the curve has fewer than two
+// samples.
+func Equity(c *books.Curve) (*chart.Chart, error) {
+	if c == nil || len(c.Samples) < 2 {
+		return nil, nil
+	}
+	equity, fall := make([]chart.Point, 0, len(c.Samples)), make([]chart.Point, 0, len(c.Samples))
+	peak := 0.0
+	for i := range c.Samples {
+		s := &c.Samples[i]
+		value, err := strconv.ParseFloat(s.Equity, 64)
+		if err != nil {
+			return nil, fmt.Errorf("equity %q: %w", s.Equity, err)
+		}
+		peak = max(peak, s.Index)
+		at := float64(s.AtMS) / 1000
+		equity = append(equity, chart.Point{X: at, Y: value})
+		fall = append(fall, chart.Point{X: at, Y: 100 * (s.Index/peak - 1)})
+	}
+	panels := []chart.Panel{{Height: 200, Y: chart.Axis{Unit: c.Currency}, Layers: []chart.Layer{
+		chart.Line{Name: "Equity", Points: equity}}}}
+	if !c.Earned {
+		panels = append(panels, chart.Panel{Height: 80, Y: chart.Axis{Unit: "%"}, Layers: []chart.Layer{
+			chart.Area{Name: "Drawdown", Role: chart.Down, Points: fall}}})
+	}
+	return &chart.Chart{Label: "Equity and drawdown over time", Times: true, Panels: panels}, nil
+}
