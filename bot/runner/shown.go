@@ -128,7 +128,8 @@ func (s *shown) logPlot(id market.StrategyID, p *strategy.Plotted) {
 	if s.log.GetLevel() > zerolog.DebugLevel {
 		return
 	}
-	line := s.log.Debug().Str("strategy", s.names(id)).Str("market", s.catalog.Market(p.Market).Name).Str("name", p.Name)
+	line := s.log.Debug().Str("strategy", s.names(id)).
+		Str("market", s.catalog.Market(p.Market).Name).Str("name", p.Name)
 	if p.Mark {
 		line.Msg("mark")
 		return
