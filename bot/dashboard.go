@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/dashboard"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/research/ledger"
 )
 
 const dashboardHelp = `Show a bot on web pages of this machine: how it stands, its orders with their stories, profit and
@@ -22,7 +23,7 @@ start makes and prints as an address. From another machine: ssh -L 8787:127.0.0.
 const tokenFile = "dashboard.token"
 
 // dashboardFlags are the flags of `bot dashboard`.
-type dashboardFlags struct{ config, state, listen string }
+type dashboardFlags struct{ config, state, listen, out, candles string }
 
 func (a *app) dashboardCommand() *cobra.Command {
 	f := &dashboardFlags{}
@@ -34,6 +35,9 @@ func (a *app) dashboardCommand() *cobra.Command {
 	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
 	c.Flags().StringVar(&f.state, "state", "", "the bot whose state is in this `FOLDER`")
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8787", "`ADDRESS` of this machine; port 0: a free one")
+	c.Flags().StringVar(&f.out, "out", "out", "`DIR` with results of backtests, searches and gaps")
+	c.Flags().StringVar(&f.candles, "db", config.DefaultStore,
+		"candle store `FILE`: the ledger of tries beside it says how much was searched")
 	return c
 }
 
@@ -58,6 +62,7 @@ func (a *app) dashboard(ctx context.Context, f *dashboardFlags) error {
 	}
 	server, err := dashboard.New(dashboard.Config{
 		Bot: dashboard.Bot{Of: operator.Target{Folder: folder}, Name: filepath.Base(folder)}, Token: token,
+		Out: f.out, Ledger: ledger.Beside(f.candles).Path(),
 		Log: console.Logger(a.Stderr, "info", a.Getenv)})
 	if err != nil {
 		return err

@@ -128,6 +128,8 @@ func (s *site) view(here string, r *http.Request) (name, title string, view any,
 		report, trades := madeUpProfit()
 		view, err = ProfitOf(report, trades, s.docs.Curve)
 		return "bot_profit", "Profit", view, err
+	case "/seal":
+		return "bot_seal", "Seal", SealOf(madeUpSeal(), time.UTC), nil
 	}
 	return "", "", nil, errors.New("no such page")
 }
@@ -182,7 +184,7 @@ func (v *viewer) visit(address string) {
 	v.becomes(`document.documentElement.dataset.ready === "yes"`)
 }
 
-var paths = []string{"/", "/market", "/orders", "/order", "/profit", "/risk", "/journal", "/system"}
+var paths = []string{"/", "/market", "/orders", "/order", "/profit", "/risk", "/journal", "/system", "/seal"}
 
 // One browser serves all parts: its start takes seconds.
 func TestTheDashboardInABrowser(t *testing.T) {
@@ -196,6 +198,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		}
 		v.contrasts(path)
 	}
+	filesInABrowser(v)
 	v.do(chromedp.EmulateViewport(1280, 900))
 	zoomsByLinkAndDrag(v, s)
 	zoomsWithoutScript(v, s)

@@ -115,7 +115,7 @@
 		figure.addEventListener("pointerleave", end);
 	}
 
-	listen();
+	if (document.getElementById("lost")) listen(); // pages of files have no bot
 	const figure = document.querySelector("figure.market");
 	if (figure) zoom(figure);
 	root.dataset.ready = "yes";

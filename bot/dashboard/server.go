@@ -12,14 +12,17 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/dashboard/shelf"
 )
 
 // Config says which bot a Server shows, and to whom.
 type Config struct {
 	Bot
-	Token string           // of those who may look: Token makes it
-	Now   func() time.Time // of this machine; nil: time.Now
-	Log   zerolog.Logger
+	Out    string           // folder of results, which need not exist
+	Ledger string           // file of the tries of all searches; empty: none
+	Token  string           // of those who may look: Token makes it
+	Now    func() time.Time // of this machine; nil: time.Now
+	Log    zerolog.Logger
 }
 
 // Server shows a bot. It only looks: no request changes anything.
@@ -27,6 +30,7 @@ type Server struct {
 	Config
 	pages *Pages
 	desk  *desk
+	rack  *rack
 	ended chan struct{} // closed when the server ends: the event streams end then
 }
 
@@ -52,6 +56,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{Config: c, pages: pages, ended: make(chan struct{})}
 	s.desk = &desk{Bot: c.Bot, s: s, from: source{of: c.Of, now: c.Now}}
+	s.rack = &rack{s: s, files: shelf.New(shelf.Config{Folder: c.Out, Ledger: c.Ledger, Now: c.Now})}
 	return s, nil
 }
 
@@ -59,6 +64,7 @@ func New(c Config) (*Server, error) {
 func (s *Server) Handler(listen string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", s.desk.handler())
+	s.rack.register(mux)
 	mux.HandleFunc("GET /dashboard.css", file("text/css; charset=utf-8", Style()))
 	mux.HandleFunc("GET /dashboard.js", file("text/javascript; charset=utf-8", Script()))
 	return guarded(&door{token: s.Token, cookie: cookieOf(s.Token), now: s.Now, next: mux, ask: s.askToken}, listen)
@@ -99,6 +105,9 @@ func file(kind, text string) http.HandlerFunc {
 // statusOf is the status of an answer that is an error: a wrong question, or a bot that does not
 // answer.
 func statusOf(err error) int {
+	if status := fileStatus(err); status != 0 {
+		return status
+	}
 	if wrong := (config.UsageError{}); errors.As(err, &wrong) {
 		return http.StatusBadRequest
 	}

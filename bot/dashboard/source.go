@@ -102,6 +102,10 @@ var documents = map[string]func(ctx context.Context, of operator.Target, q url.V
 		a, err := operator.AskRefused(ctx, of, q.Get("strategy"), 24*time.Hour)
 		return a.Value, err
 	},
+	"verify": func(ctx context.Context, of operator.Target, _ url.Values) (any, error) {
+		a, err := operator.AskVerify(ctx, of)
+		return a.Value, err
+	},
 	"trades": func(ctx context.Context, of operator.Target, q url.Values) (any, error) {
 		a, err := operator.AskTrades(ctx, of, queryOf(q))
 		return a.Value, err
