@@ -97,8 +97,8 @@ func TestAnEntryNamesItsStrategyAndItsMarket(t *testing.T) {
 }
 
 // BenchmarkLatest looks at entries of which none is wanted, by their kind and by their strategy,
-// for which all are decoded. A question of the journal looks at 50,000 at most; the goal is 0.5 s. The
-// floor walks over as many entries.
+// for which all are decoded. A question of the journal looks at 50,000 at most; the goal is 0.5 s.
+// The floor walks over as many entries.
 func BenchmarkLatest(b *testing.B) {
 	const looks = 10_000
 	s := aYear(b, 3_000, 10)
