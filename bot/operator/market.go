@@ -149,7 +149,7 @@ func stoppedMarket(store *journal.Store, q *MarketQuery) (*Market, error) {
 	if q.ToMS != 0 {
 		until = market.Time(q.ToMS)*1e6 + longestWait
 	}
-	recorded, _, err := ReadRecorded(store, m, since, until)
+	recorded, err := ReadRecorded(store, m, since, until)
 	if err != nil {
 		return nil, err
 	}
