@@ -16,11 +16,14 @@ import (
 )
 
 const dashboardHelp = `Show a bot on web pages of this machine: how it stands, its orders with their stories, profit and
-round trips. The pages only look; the bot does not notice them. They need a token, which the first
-start makes and prints as an address. From another machine: ssh -L 8787:127.0.0.1:8787 SERVER`
+round trips. The first start makes two tokens and prints each once as an address: one to look, and one to act
+too (halt, resume, cancel, cancel-all, flatten). From another machine: ssh -L 8787:127.0.0.1:8787 SERVER`
 
-// tokenFile is the file in the state folder with the dashboard's token.
-const tokenFile = "dashboard.token"
+// The files with the dashboard's tokens.
+const (
+	lookFile = "dashboard.token"
+	actFile  = "dashboard.act.token"
+)
 
 // dashboardFlags are the flags of `bot dashboard`.
 type dashboardFlags struct{ config, state, listen, out, candles string }
@@ -52,7 +55,7 @@ func (a *app) dashboard(ctx context.Context, f *dashboardFlags) error {
 		return config.Usagef("--listen %s: want a port of this machine, like 127.0.0.1:8787; to look from another "+
 			"machine, use ssh -L", f.listen)
 	}
-	token, made, err := dashboard.Token(filepath.Join(folder, tokenFile))
+	look, act, err := dashboardTokens(folder)
 	if err != nil {
 		return err
 	}
@@ -61,17 +64,39 @@ func (a *app) dashboard(ctx context.Context, f *dashboardFlags) error {
 		return fmt.Errorf("dashboard: %w", err)
 	}
 	server, err := dashboard.New(dashboard.Config{
-		Bot: dashboard.Bot{Of: operator.Target{Folder: folder}, Name: filepath.Base(folder)}, Token: token,
+		Bot: dashboard.Bot{Of: operator.Target{Folder: folder}, Name: filepath.Base(folder)}, Look: look.secret,
+		Act: act.secret,
 		Out: f.out, Ledger: ledger.Beside(f.candles).Path(),
 		Log: console.Logger(a.Stderr, "info", a.Getenv)})
 	if err != nil {
 		return err
 	}
 	address := "http://" + on.Addr().String() + "/"
-	if made {
-		fmt.Fprintf(a.Stdout, "open %senter?token=%s\n", address, token)
-	} else {
-		fmt.Fprintf(a.Stdout, "open %s; the token is in %s\n", address, filepath.Join(folder, tokenFile))
-	}
+	fmt.Fprint(a.Stdout, look.text(address, "to look"), act.text(address, "to look and act"))
 	return server.Serve(ctx, on)
+}
+
+// dashboardToken is a token of the dashboard and its file.
+type dashboardToken struct {
+	secret, file string
+	made         bool // by this start
+}
+
+// dashboardTokens are the tokens in a folder, to look and to act. The first start makes them.
+func dashboardTokens(folder string) (look, act dashboardToken, err error) {
+	look.file, act.file = filepath.Join(folder, lookFile), filepath.Join(folder, actFile)
+	for _, token := range []*dashboardToken{&look, &act} {
+		if token.secret, token.made, err = dashboard.Token(token.file); err != nil {
+			return look, act, err
+		}
+	}
+	return look, act, nil
+}
+
+// text names the address that opens the dashboard. The token itself is printed once.
+func (t *dashboardToken) text(address, what string) string {
+	if t.made {
+		return fmt.Sprintf("open %senter?token=%s %s\n", address, t.secret, what)
+	}
+	return fmt.Sprintf("open %s %s; the token is in %s\n", address, what, t.file)
 }

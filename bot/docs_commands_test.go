@@ -69,6 +69,7 @@ var plays = []struct {
 	{"bot reload", sceneBeside},
 	{"bot halt", sceneBeside},
 	{"bot resume", sceneBeside},
+	{"bot cancel", sceneBeside},
 	{"bot cancel-all", sceneBeside},
 	{"bot flatten", sceneBeside},
 	{"bot state backup", sceneBeside},
@@ -130,6 +131,7 @@ var filled = strings.NewReplacer(
 // unplayed says why a command of the documents cannot be played here.
 var unplayed = map[string]string{
 	"bot gap --state state -c configs/backtest.toml": "needs stored candles: bot/runner/plants_test.go",
+	"bot cancel 1":                "its order may have ended: control_test.go plays it",
 	"bot resolve 1":               "needs an exchange that answers falsely; testdata/script/resolve.txtar plays it",
 	"bot resolve 1 --as-exchange": "the same",
 	"bot resolve 1 --as-absent":   "the same",
@@ -145,6 +147,8 @@ var unplayed = map[string]string{
 	"bot worker":                                 "the same",
 	"bot dashboard -c configs/sandbox.toml":      "goes on until Ctrl-C: dashboard_test.go plays it",
 	"bot dashboard":                              "the same",
+	"bot chat -c live.toml":                      "goes on until Ctrl-C: chat_test.go plays it",
+	"bot chat":                                   "the same",
 	"bot record -c configs/record.toml":          "goes on until Ctrl-C: record_test.go plays it",
 	"bot record":                                 "the same",
 	"bot recording list --folder recordings/btc": "needs a recording: the same",

@@ -130,8 +130,27 @@ func (s *site) view(here string, r *http.Request) (name, title string, view any,
 		return "bot_profit", "Profit", view, err
 	case "/seal":
 		return "bot_seal", "Seal", SealOf(madeUpSeal(), time.UTC), nil
+	case "/act", "/confirm", "/acted":
+		return s.actView(here)
 	}
 	return "", "", nil, errors.New("no such page")
+}
+
+// actView are the pages of acting, on a strategy with a hostile name.
+func (s *site) actView(here string) (name, title string, view any, err error) {
+	d := &desk{Bot: Bot{Name: hostile()}, group: "../../"}
+	one := &deed{do: actionOf("flatten"), on: &subject{strategy: "trend", name: "The strategy " + hostile(),
+		noun: "the name of the strategy", word: hostile()}}
+	switch here {
+	case "/act":
+		return "bot_act", "Act", &Sections{Tables: []Table{actTable(s.docs.Status, d.Name),
+			cancelTable(s.docs, s.docs.Orders.Orders)}}, nil
+	case "/confirm":
+		view := d.confirmOf(one, s.docs, s.docs.Orders.Orders)
+		view.Wrong = "Nothing was done: " + hostile()
+		return "bot_confirm", "Confirm", view, nil
+	}
+	return "bot_acted", "Result", actedOf(one, true, nil, errors.New(hostile())), nil
 }
 
 // viewer is a tab of Chromium.
@@ -184,7 +203,8 @@ func (v *viewer) visit(address string) {
 	v.becomes(`document.documentElement.dataset.ready === "yes"`)
 }
 
-var paths = []string{"/", "/market", "/orders", "/order", "/profit", "/risk", "/journal", "/system", "/seal"}
+var paths = []string{"/", "/market", "/orders", "/order", "/profit", "/risk", "/journal", "/system", "/seal", "/act",
+	"/confirm", "/acted"}
 
 // One browser serves all parts: its start takes seconds.
 func TestTheDashboardInABrowser(t *testing.T) {

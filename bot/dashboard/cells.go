@@ -15,6 +15,7 @@ type Cell struct {
 	Class  string // left, bad, wait; empty: none
 	Bar    bool   // a bar of Part stands below the text
 	Part   int    // 0 to 100
+	Links  []Link // of the actions in the cell, after its text
 }
 
 // Classes are the CSS classes of the cell.

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"bytes"
-	"encoding/json"
 	"net/http"
 
 	"github.com/tidemark-trading/tidemark/bot/books"
@@ -21,6 +20,8 @@ type desk struct {
 	s     *Server
 	from  source
 	beats beats
+	deeds deeds
+	group string // link to all bots of the site; empty: there is one
 }
 
 // entry is a page of a bot: a row of the table of its pages.
@@ -28,6 +29,7 @@ type entry struct {
 	path, title string
 	body        string // name of its template
 	inside      bool   // it has no link in the navigation: another page leads to it
+	alone       bool   // it is shown without the bot's answers, too
 	view        func(d *desk, r *http.Request, docs *Documents) (any, error)
 }
 
@@ -65,6 +67,13 @@ func (d *desk) handler() http.Handler {
 		}
 		mux.HandleFunc(pattern, d.page(e))
 	}
+	for _, e := range actPages {
+		mux.HandleFunc("GET /"+e.path, onlyActors(d.page(e)))
+	}
+	mux.HandleFunc("POST /act", d.act)
+	for i := range actions {
+		mux.HandleFunc("POST /api/v1"+actions[i].path, d.program(&actions[i]))
+	}
 	mux.HandleFunc("GET /events", d.events)
 	mux.HandleFunc("GET /chart.svg", d.chart)
 	mux.HandleFunc("GET /api/v1/{document}", d.document)
@@ -74,25 +83,44 @@ func (d *desk) handler() http.Handler {
 // page answers with a page whose view is made of the bot's answers.
 func (d *desk) page(e entry) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		docs, err := d.from.latest(r.Context())
-		var made any
-		if err == nil {
-			made, err = e.view(d, r, docs)
-		}
-		if err != nil {
-			d.s.refuse(w, err)
-			return
-		}
-		var text bytes.Buffer
-		err = d.s.pages.Write(&text, e.body, &Page{Title: e.title, Bot: d.Name, Here: "./" + e.path,
-			Navigation: navigation(), Top: TopOf(docs.Status, docs.NowMS), View: made})
-		if err != nil {
-			d.s.refuse(w, err)
-			return
-		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(text.Bytes())
+		d.write(w, r, &e, http.StatusOK, func(docs *Documents) (any, error) { return e.view(d, r, docs) })
 	}
+}
+
+// write writes a page.
+func (d *desk) write(w http.ResponseWriter, r *http.Request, e *entry, status int,
+	view func(*Documents) (any, error)) {
+	docs, err := d.from.latest(r.Context())
+	if err != nil && e.alone {
+		docs, err = &Documents{Status: &operator.Status{State: "no answer"}}, nil
+	}
+	var made any
+	if err == nil {
+		made, err = view(docs)
+	}
+	if err != nil {
+		d.s.refuse(w, err)
+		return
+	}
+	var text bytes.Buffer
+	err = d.s.pages.Write(&text, e.body, &Page{Title: e.title, Bot: d.Name, Here: "./" + e.path,
+		Navigation: d.links(callerOf(r)), Top: TopOf(docs.Status, docs.NowMS), View: made})
+	if err != nil {
+		d.s.refuse(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(text.Bytes())
+}
+
+// links are the links of a page for a viewer.
+func (d *desk) links(v *caller) []Link {
+	links := navigation()
+	if v.acts {
+		links = append(links, Link{actPages[0].title, "./" + actPages[0].path})
+	}
+	return links
 }
 
 func (d *desk) overview(_ *http.Request, docs *Documents) (any, error) {
@@ -149,16 +177,5 @@ func (d *desk) document(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	value, err := ask(r.Context(), d.Of, r.URL.Query())
-	status := http.StatusOK
-	if err != nil {
-		value, status = operator.Failure{Error: err.Error()}, statusOf(err)
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		d.s.refuse(w, err)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n'))
+	d.s.answer(w, value, err)
 }

@@ -3,35 +3,30 @@ package dashboard
 import (
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/host"
 )
 
-const (
-	cookieName = "tidemark_look"
-	maxTries   = 10          // wrong tokens within triesFor
-	triesFor   = time.Minute // after maxTries no token is looked at for so long
-	maxBody    = 4 << 10     // bytes of a request
-)
+// maxBody is the largest body of a request, in bytes.
+const maxBody = 4 << 10
 
 // policy lets a page load the dashboard's own style, script and pictures, and nothing else.
 const policy = "default-src 'self'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// door lets in those with the token. Everyone else sees the form that asks for it.
+// door lets in those with a token: with that of looking to the pages, with that of acting also to
+// what acts, which is every request but GET and HEAD. Everyone else sees the form that asks for it.
 type door struct {
-	token, cookie string
-	now           func() time.Time
-	next          http.Handler
-	ask           func(w http.ResponseWriter, status int, says string) // writes the form
-
-	mu    sync.Mutex
-	tries []time.Time // of wrong tokens within triesFor
+	look, act right
+	secure    bool // browsers send the cookies over TLS alone
+	now       func() time.Time
+	next      http.Handler
+	ask       func(w http.ResponseWriter, status int, says string) // writes the form
+	tries     tries
 }
 
-// guarded is a handler behind the door: only requests for this machine's own names, from its own
+// guarded is a handler behind the door: only requests for the server's own names, from its own
 // pages, small, and with the headers of a page that nothing may frame or change.
 func guarded(d *door, listen string) http.Handler {
 	cross := http.NewCrossOriginProtection()
@@ -49,61 +44,77 @@ func guarded(d *door, listen string) http.Handler {
 	}), listen, nil)
 }
 
-// ServeHTTP answers those who may look.
+// onlyLooks is said to those who want to act with the token of looking.
+const onlyLooks = "this token only looks; acting wants the token in dashboard.act.token"
+
+// ServeHTTP answers those who may look, and lets those act who may.
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/enter" {
 		d.enter(w, r)
 		return
 	}
-	if bearer, given := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); given {
-		if says, status := d.try(bearer); status != 0 {
-			http.Error(w, says, status)
-			return
-		}
-		d.next.ServeHTTP(w, r)
-		return
+	v, says, status := d.caller(r)
+	switch {
+	case status == 0 && (v.acts || r.Method == http.MethodGet || r.Method == http.MethodHead):
+		d.next.ServeHTTP(w, v.with(r))
+	case status == 0:
+		http.Error(w, onlyLooks, http.StatusForbidden)
+	case strings.HasPrefix(r.URL.Path, "/api/") || r.Header.Get("Authorization") != "":
+		http.Error(w, says, status)
+	default:
+		d.ask(w, status, "")
 	}
-	if c, err := r.Cookie(cookieName); err == nil && same(c.Value, d.cookie) {
-		d.next.ServeHTTP(w, r)
-		return
-	}
-	if strings.HasPrefix(r.URL.Path, "/api/") {
-		http.Error(w, "want the header Authorization: Bearer TOKEN", http.StatusUnauthorized)
-		return
-	}
-	d.ask(w, http.StatusUnauthorized, "")
 }
 
-// enter takes the token of the printed address, or of the form.
+// caller is the sender of a request, by its header or its cookies. status is 0 where it may look.
+func (d *door) caller(r *http.Request) (v *caller, says string, status int) {
+	v = &caller{by: "dashboard act token", from: "dashboard " + r.RemoteAddr}
+	if bearer, given := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); given {
+		v.acts, says, status = d.try(r, bearer)
+		return v, says, status
+	}
+	if v.session = d.act.sessionOf(r, d.now()); v.session != "" {
+		v.acts = true
+		return v, "", 0
+	}
+	if v.session = d.look.sessionOf(r, d.now()); v.session != "" {
+		return v, "", 0
+	}
+	return v, "want the header Authorization: Bearer TOKEN", http.StatusUnauthorized
+}
+
+// enter takes the token of a printed address, or of the form.
 func (d *door) enter(w http.ResponseWriter, r *http.Request) {
-	token := r.FormValue("token") // of the address, or of the body
+	token := strings.TrimSpace(r.FormValue("token")) // of the address, or of the body
 	if token == "" {
 		d.ask(w, http.StatusOK, "")
 		return
 	}
-	if says, status := d.try(strings.TrimSpace(token)); status != 0 {
+	mayAct, says, status := d.try(r, token)
+	if status != 0 {
 		d.ask(w, status, says)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: d.cookie, Path: "/", HttpOnly: true,
-		SameSite: http.SameSiteStrictMode, MaxAge: int((30 * 24 * time.Hour).Seconds())})
+	session := secret()
+	http.SetCookie(w, d.look.cookie(session, d.now(), d.secure))
+	if mayAct {
+		http.SetCookie(w, d.act.cookie(session, d.now(), d.secure))
+	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
 // try looks at a token. status is 0 where it is right.
-func (d *door) try(token string) (says string, status int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	now := d.now()
-	for len(d.tries) > 0 && now.Sub(d.tries[0]) >= triesFor {
-		d.tries = d.tries[1:]
-	}
+func (d *door) try(r *http.Request, token string) (mayAct bool, says string, status int) {
+	closed, right := d.tries.take(d.now(), addressOf(r.RemoteAddr), func() bool {
+		mayLook := same(token, d.look.token)
+		mayAct = same(token, d.act.token)
+		return mayLook || mayAct
+	})
 	switch {
-	case len(d.tries) >= maxTries:
-		return "too many wrong tokens; try again in a minute", http.StatusTooManyRequests
-	case !same(token, d.token):
-		d.tries = append(d.tries, now)
-		return "this is not the token", http.StatusUnauthorized
+	case closed:
+		return false, "too many wrong tokens; try again in a minute", http.StatusTooManyRequests
+	case !right:
+		return false, "this is not the token", http.StatusUnauthorized
 	}
-	return "", 0
+	return mayAct, "", 0
 }

@@ -1,9 +1,9 @@
-// Package dashboard shows a bot on web pages: how it stands, its orders with their stories, and its
-// profit. It never acts, never reads settings, code or keys, and holds no state of a bot: each page
-// is made of the documents of bot/operator and bot/books.
+// Package dashboard shows a bot on web pages, and lets those with a second token halt it and sell.
+// It never reads settings, code or keys, and holds no state of a bot: each page is made of the
+// documents of bot/operator and bot/books, and each action is a request of bot/operator.
 //
-// Start at Server, then at the table of pages in desk.go. Pages has the templates, and views_bot.go
-// makes documents into what they show.
+// Start at Server, then at the table of pages in desk.go and that of actions in action.go. Pages
+// has the templates, and the files views_*.go make documents into what they show.
 package dashboard
 
 import (

@@ -29,7 +29,7 @@ type files struct {
 func newRack(t testing.TB) *files {
 	f := &files{TB: t, made: &bottest.Results{TB: t, Folder: filepath.Join(t.TempDir(), "out"), Hours: 2400}}
 	now := time.Now()
-	s, err := New(Config{Bot: Bot{Of: operator.Target{Folder: t.TempDir()}, Name: "demo"}, Out: f.made.Folder, Token: "t",
+	s, err := New(Config{Bot: Bot{Of: operator.Target{Folder: t.TempDir()}, Name: "demo"}, Out: f.made.Folder, Look: "t",
 		Now: func() time.Time { now = now.Add(2 * time.Second); return now }}) // each look is a new one
 	require.NoError(t, err)
 	f.handler = s.Handler("127.0.0.1:8787")

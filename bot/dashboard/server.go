@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/dashboard/shelf"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
 // Config says which bot a Server shows, and to whom.
@@ -20,12 +22,14 @@ type Config struct {
 	Bot
 	Out    string           // folder of results, which need not exist
 	Ledger string           // file of the tries of all searches; empty: none
-	Token  string           // of those who may look: Token makes it
+	Look   string           // token of those who may look: Token makes it
+	Act    string           // token of those who may act, too
 	Now    func() time.Time // of this machine; nil: time.Now
 	Log    zerolog.Logger
 }
 
-// Server shows a bot. It only looks: no request changes anything.
+// Server shows a bot. Those with the token of acting can halt and resume strategies, cancel orders
+// and sell positions; nothing else changes anything.
 type Server struct {
 	Config
 	pages *Pages
@@ -67,7 +71,7 @@ func (s *Server) Handler(listen string) http.Handler {
 	s.rack.register(mux)
 	mux.HandleFunc("GET /dashboard.css", file("text/css; charset=utf-8", Style()))
 	mux.HandleFunc("GET /dashboard.js", file("text/javascript; charset=utf-8", Script()))
-	return guarded(&door{token: s.Token, cookie: cookieOf(s.Token), now: s.Now, next: mux, ask: s.askToken}, listen)
+	return guarded(&door{look: looks(s.Look), act: acts(s.Act), now: s.Now, next: mux, ask: s.askToken}, listen)
 }
 
 // Serve answers on a listener until ctx ends.
@@ -125,7 +129,23 @@ func (s *Server) refuse(w http.ResponseWriter, err error) {
 func (s *Server) askToken(w http.ResponseWriter, status int, says string) {
 	s.plain(w, status, "Token", template.HTML(`<p>`+template.HTMLEscapeString(says)+`</p>
 <form method="post" action="/enter"><label>The token, from the file that bot dashboard names
-<input name="token" type="password" required autocomplete="current-password"></label> <button>Look</button></form>`))
+<input name="token" type="password" required autocomplete="current-password"></label> <button>Enter</button></form>`))
+}
+
+// answer answers a program with a document, or an error.
+func (s *Server) answer(w http.ResponseWriter, value any, err error) {
+	status := http.StatusOK
+	if err != nil {
+		value, status = operator.Failure{Error: err.Error()}, statusOf(err)
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		s.refuse(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(text, '\n'))
 }
 
 // plain is a page without the bot's figures.

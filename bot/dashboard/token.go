@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -29,9 +28,7 @@ func Token(path string) (token string, made bool, err error) {
 	} else if err != nil {
 		return "", false, fmt.Errorf("token of the dashboard: %w", err)
 	}
-	random := make([]byte, tokenBytes)
-	_, _ = rand.Read(random) // it never fails
-	token = hex.EncodeToString(random)
+	token = secret()
 	if _, err = file.WriteString(token + "\n"); err == nil {
 		err = file.Sync()
 	}
@@ -39,6 +36,13 @@ func Token(path string) (token string, made bool, err error) {
 		return "", false, fmt.Errorf("token of the dashboard: %w", errors.Join(err, os.Remove(path)))
 	}
 	return token, true, nil
+}
+
+// secret is a new secret: of a token, of a session, of a form.
+func secret() string {
+	random := make([]byte, tokenBytes)
+	_, _ = rand.Read(random) // it never fails
+	return hex.EncodeToString(random)
 }
 
 func readToken(path string) (string, error) {
@@ -64,11 +68,4 @@ func readToken(path string) (string, error) {
 func same(have, want string) bool {
 	a, b := sha256.Sum256([]byte(have)), sha256.Sum256([]byte(want))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
-}
-
-// cookieOf is the value of the cookie of a viewer with a token: the cookie does not tell the token.
-func cookieOf(token string) string {
-	mac := hmac.New(sha256.New, []byte(token))
-	mac.Write([]byte("tidemark dashboard, look"))
-	return hex.EncodeToString(mac.Sum(nil))
 }

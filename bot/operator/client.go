@@ -23,6 +23,9 @@ import (
 // ErrNoBot is wrapped where no bot listens on a socket.
 var ErrNoBot = errors.New("no bot is running")
 
+// ErrNotReady is wrapped where a bot runs that does not take requests yet, or no more.
+var ErrNotReady = errors.New("ask again")
+
 // Call sends a request to the running bot of a folder and decodes its answer into value. It waits
 // at most within. It returns
 // the answer too, under the names of today.
@@ -103,13 +106,16 @@ func refusalOf(status int, answer []byte) error {
 // heldError is the error about a bot that runs and does not answer.
 func heldError(file string) error {
 	return fmt.Errorf("%s is held by a bot that has not begun to trade, as while the exchange cannot be reached, or "+
-		"that is ending: its log says which; ask again", file)
+		"that is ending: its log says which; %w", file, ErrNotReady)
 }
 
 // Target names the bot, or the copy of a state file, that answers a request.
 type Target struct {
 	Folder string // the bot's state folder
 	Copy   string // the copy of a state file, which is read instead; empty: none
+	// Beside says that the bot and the program that asks are one process. The state file is not
+	// read then: a bot that starts could not open it meanwhile.
+	Beside bool
 }
 
 // Answer is an answer from a running bot, or from a state file.
@@ -127,6 +133,10 @@ func askOrRead[T any](ctx context.Context, of Target, path string, ask *Request,
 		answer.Raw, err = Call(ctx, of.Folder, path, ask, 2*AnswerTimeout, answer.Value)
 		if !errors.Is(err, ErrNoBot) {
 			return answer, err
+		}
+		if of.Beside {
+			return answer, fmt.Errorf("%w yet: it begins to trade once it has reached the exchange; or it is ending",
+				ErrNoBot)
 		}
 		file = filepath.Join(of.Folder, folder.StateFile)
 	}

@@ -1,0 +1,77 @@
+package dashboard
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestForeignPagesAndNamesAreRefused(t *testing.T) {
+	b := newMadeUpBot(t, shortFolder(t))
+	v, _ := serveBot(t, b, nil)
+	v.enter(actToken)
+	deed := v.opens("/confirm?do=halt")
+	form := url.Values{"deed": {deed}, "word": {"demo"}}
+	for name, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"} {
+		status, _, _ := v.do(http.MethodPost, "/act", form, func(r *http.Request) { r.Header.Set(name, value) })
+		require.Equal(t, http.StatusForbidden, status, name)
+	}
+	status, _, _ := v.do(http.MethodPost, "/act", form, func(r *http.Request) {
+		r.Header.Set("Sec-Fetch-Site", "same-site")
+	})
+	require.Equal(t, http.StatusForbidden, status, "another port of this machine")
+	status, _, _ = v.do(http.MethodPost, "/act", form, func(r *http.Request) { r.Host = "evil.example" })
+	require.Equal(t, http.StatusMisdirectedRequest, status)
+	require.Empty(t, b.asked)
+}
+
+func TestASessionEndsAndActingEndsBeforeLooking(t *testing.T) {
+	b := newMadeUpBot(t, shortFolder(t))
+	v, c := serveBot(t, b, nil)
+	v.enter(actToken)
+	v.sees("/act")
+	c.move(13 * time.Hour)
+	status, _, _ := v.do(http.MethodGet, "/act", nil, nil)
+	require.Equal(t, http.StatusForbidden, status)
+	v.sees("/")
+	c.move(30 * 24 * time.Hour)
+	status, _, _ = v.do(http.MethodGet, "/", nil, nil)
+	require.Equal(t, http.StatusUnauthorized, status)
+}
+
+func TestTenWrongTokensCloseTheDoorForTheirAddress(t *testing.T) {
+	b := newMadeUpBot(t, shortFolder(t))
+	v, c := serveBot(t, b, nil)
+	for range maxTries {
+		require.Equal(t, http.StatusUnauthorized, v.enter("x"))
+	}
+	require.Equal(t, http.StatusTooManyRequests, v.enter(lookToken))
+	c.move(triesFor)
+	require.Equal(t, http.StatusSeeOther, v.enter(lookToken))
+}
+
+func TestWrongTokensAreCountedByAddressAndInAll(t *testing.T) {
+	var tries tries
+	now := time.UnixMilli(madeUpNow)
+	wrong := func(from string) (closed bool) {
+		closed, ok := tries.take(now, netip.MustParseAddr(from), func() bool { return false })
+		require.False(t, ok)
+		return closed
+	}
+	for i := range maxTries {
+		require.False(t, wrong(fmt.Sprintf("2001:db8::%x", i))) // one network
+	}
+	require.True(t, wrong("2001:db8::ffff"))
+	for i := range maxTriesAll - maxTries {
+		require.False(t, wrong(fmt.Sprintf("192.0.2.%d", i)))
+	}
+	require.True(t, wrong("198.51.100.1"))
+	now = now.Add(triesFor)
+	require.False(t, wrong("::ffff:192.0.2.1"))
+	require.Len(t, tries.list, 1)
+}

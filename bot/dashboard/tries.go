@@ -1,0 +1,62 @@
+package dashboard
+
+import (
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+)
+
+// The bounds of wrong tokens. Those who have a cookie are let in all the same.
+const (
+	maxTries    = 10 // of one address within triesFor
+	maxTriesAll = 100
+	triesFor    = time.Minute
+)
+
+// tries are the wrong tokens of the last triesFor.
+type tries struct {
+	mu   sync.Mutex
+	list []wrongTry
+}
+
+// wrongTry is a wrong token.
+type wrongTry struct {
+	at   time.Time
+	from netip.Prefix
+}
+
+// take calls right unless there were too many wrong tokens, and counts a wrong one. closed says
+// that there were too many.
+func (t *tries) take(now time.Time, from netip.Addr, right func() bool) (closed, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.list = slices.DeleteFunc(t.list, func(w wrongTry) bool { return now.Sub(w.at) >= triesFor })
+	place, own := placeOf(from), 0
+	for _, w := range t.list {
+		if w.from == place {
+			own++
+		}
+	}
+	if own >= maxTries || len(t.list) >= maxTriesAll {
+		return true, false
+	}
+	if ok = right(); !ok {
+		t.list = append(t.list, wrongTry{now, place})
+	}
+	return false, ok
+}
+
+// placeOf is the address, of IPv6 the network of it: one machine has all addresses of a /64.
+func placeOf(from netip.Addr) netip.Prefix {
+	from = from.Unmap().WithZone("")
+	bits := from.BitLen()
+	if from.Is6() {
+		bits = 64
+	}
+	place, err := from.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{} // an address that is none: all of them are one place
+	}
+	return place
+}
