@@ -31,7 +31,8 @@ func heardBot(t testing.TB, dir string, minutes int) (heard []market.Candle, c *
 	require.NoError(t, err)
 	require.NoError(t, store.Bind(c, []string{"trend"}))
 	b := store.NewBatch()
-	b.Start(heardFrom, &journal.Start{Run: uuid.UUID{15: 1}, Version: "v1", Currency: "EUR", Strategies: []string{"trend"}})
+	b.Start(heardFrom, &journal.Start{Run: uuid.UUID{15: 1}, Version: "v1", Currency: "EUR",
+		Strategies: []string{"trend"}})
 	require.NoError(t, store.Commit(b))
 	require.NoError(t, store.Close())
 	w, err := recording.Open(filepath.Join(dir, folder.RecordingFolder),
@@ -41,8 +42,8 @@ func heardBot(t testing.TB, dir string, minutes int) (heard []market.Candle, c *
 	for minute := range minutes {
 		candles := [2]market.Candle{}
 		for id := range market.ID(2) {
-			candles[id] = market.Candle{Market: id + 1, Interval: market.Interval1m, Open: price, High: price, Low: price,
-				Start: heardFrom + market.Time(minute)*60e9}
+			candles[id] = market.Candle{Market: id + 1, Interval: market.Interval1m, Open: price, High: price,
+				Low: price, Start: heardFrom + market.Time(minute)*60e9}
 		}
 		for second := range 60 {
 			at := heardFrom + market.Time(minute*60+second)*1e9

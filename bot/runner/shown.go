@@ -73,7 +73,8 @@ type plotted struct {
 
 func (r *runner) newShown() *shown {
 	s := &shown{candles: map[poll.Series]*tape[market.Candle]{}, books: map[market.ID]*atomic.Pointer[shownBook]{},
-		plots: map[shownPlot]*tape[plotted]{}, recorded: map[market.ID]recordedCandles{}, names: r.nameOf, catalog: r.plan.Catalog, log: r.log,
+		plots: map[shownPlot]*tape[plotted]{}, recorded: map[market.ID]recordedCandles{}, names: r.nameOf,
+		catalog: r.plan.Catalog, log: r.log,
 		now:  func() market.Time { return r.engine.Now() },
 		last: func(id market.ID) market.Price { return r.account.Last(id) }}
 	for _, series := range r.series() {
@@ -92,6 +93,9 @@ func (s *shown) input(ev *market.Event) {
 		s.addCandles(ev.Candles)
 	case market.KindBook:
 		kept := s.books[ev.Book.Market]
+		if kept == nil {
+			return
+		}
 		if was := kept.Load(); was != nil && ev.At-was.at < bookEvery {
 			return
 		}

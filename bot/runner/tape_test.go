@@ -109,8 +109,8 @@ func TestCandlesBeforeTheTapeComeFromTheRecording(t *testing.T) {
 	}
 	record := func(from, to market.Time) {
 		for i := from; i < to; i++ {
-			c := market.Candle{Market: m.ID, Interval: market.Interval1m, Start: began + i*60e9, Open: 1, High: 1, Low: 1,
-				Close: 1}
+			c := market.Candle{Market: m.ID, Interval: market.Interval1m, Start: began + i*60e9, Open: 1,
+				High: 1, Low: 1, Close: 1}
 			_, err := w.Append(&market.Event{At: c.End(), Kind: market.KindCandles, Candles: []market.Candle{c}})
 			require.NoError(t, err)
 		}
