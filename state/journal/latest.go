@@ -191,6 +191,8 @@ func (l *latest) name(e Entry) Named {
 		n.Order = r.Order
 	case *Act:
 		n.Strategy, n.Order = r.Strategy, r.Order
+	case *Adoption:
+		n.Strategy = r.To
 	default:
 		n.Strategy = strategyOf(e.Record)
 	}
