@@ -257,6 +257,38 @@ func TestReturnsAreThoseOfAFundWithShares(t *testing.T) {
 	}
 }
 
+// whole is a shelf that hands out its samples from the first on, whatever is asked for.
+type whole struct{ *shelf }
+
+func (w whole) Equity(strategy string, _, to market.Time) ([]journal.EquitySample, error) {
+	return w.shelf.Equity(strategy, 0, to)
+}
+
+func TestAPartOfACurveIsThatOfTheWholeOne(t *testing.T) {
+	for range 100 {
+		seed := rand.Uint64()
+		chance := rand.New(rand.NewPCG(seed, 4))
+		s := newShelf(t)
+		s.invested(chance)
+		for i := range s.bookings { // the equity of some flows is not known
+			s.bookings[i].Worth.Known = chance.IntN(3) > 0
+		}
+		for _, since := range []market.Time{1000*hour + 1 + market.Time(chance.Int64N(int64(70*hour))), 1000 * hour} {
+			q := &Query{Since: since.Std().Format(time.RFC3339Nano), By: ByDay}
+			have, err := Equity(s, q, 2000*hour)
+			require.NoError(t, err)
+			want, err := Equity(whole{s}, q, 2000*hour)
+			require.NoError(t, err)
+			require.Equal(t, want, have, "seed %d", seed)
+			days, err := Profit(s, q, nil, 2000*hour)
+			require.NoError(t, err)
+			all, err := Profit(whole{s}, q, nil, 2000*hour)
+			require.NoError(t, err)
+			require.Equal(t, all, days, "seed %d", seed)
+		}
+	}
+}
+
 // By Modified Dietz one flow in the middle counts half: a check of the exact rate by hand.
 func TestMoneyWeightedReturnOfOneFlow(t *testing.T) {
 	points := []point{{at: 0, before: 0, after: 100}, {at: 50, before: 100, after: 200},
@@ -295,6 +327,28 @@ func TestPeriodsAreThoseOfTheZone(t *testing.T) {
 		from, to, name := PeriodOf(at(c.at), c.by, zone)
 		require.Equal(t, []string{c.name, c.from, c.to}, []string{name, from.String(), to.String()}, c.at)
 	}
+}
+
+func TestAStrategyOrMarketThatTheBooksLackIsRefused(t *testing.T) {
+	s := newShelf(t)
+	s.trade(rand.New(rand.NewPCG(1, 1)), 10, 1_700_000_000_000_000_000)
+	for want, q := range map[string]*Query{
+		`strategy "gird": the bot has had none of that name; it has `:                     {Strategy: "gird"},
+		`market "BTC-USD": the bot has traded none of that name; it has BTC-EUR, ETH-EUR`: {Market: "BTC-USD"},
+	} {
+		_, err := Trades(s, q, 0)
+		require.ErrorContains(t, err, want)
+		_, err = Profit(s, q, nil, 0)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := Equity(s, &Query{Strategy: "stop"}, 0)
+	require.ErrorContains(t, err, `strategy "stop"`, "a tag is no strategy")
+}
+
+func TestTheLowestEquityBeforeTheFirstMoneyIsNoZero(t *testing.T) {
+	points := []point{{at: 1, after: 500}, {at: 2, before: 500, after: 400, low: 500, high: 500}}
+	samples := sampled(nil, points, 0, 2)
+	require.Equal(t, []string{"5", "4"}, []string{samples[0].Low, samples[1].Low})
 }
 
 func TestAQueryNamesWhatItDoesNotUnderstand(t *testing.T) {

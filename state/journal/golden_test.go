@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -98,7 +99,7 @@ func reloadedToo(t *testing.T, path string) {
 	require.NoError(t, s.Close())
 }
 
-// actedToo is reloadedToo with actions of an operator.
+// actedToo is reloadedToo with actions of an operator, and with equity of six hours.
 func actedToo(t *testing.T, path string) {
 	reloadedToo(t, path)
 	s, err := Open(path)
@@ -108,6 +109,9 @@ func actedToo(t *testing.T, path string) {
 	b.Act(9_100_000, &Act{Verb: "flatten", Strategy: "grid", Reason: "the news", By: "user ann", From: "terminal"})
 	b.Act(9_200_000, &Act{Verb: "cancel", Order: 1, By: "ann", From: "dashboard 127.0.0.1"})
 	b.Act(9_300_000, &Act{Verb: "cancel-all", Foreign: true})
+	for i := range market.Time(25) {
+		b.Equity(EquitySample{Strategy: "grid", At: i * market.Time(15*time.Minute), Equity: 1000_00 + market.Money(i)})
+	}
 	require.NoError(t, s.Commit(b))
 	require.NoError(t, s.Close())
 }

@@ -34,7 +34,7 @@ var (
 	bucketBlobs       = []byte("blobs")       // name → bytes
 	bucketCursors     = []byte("cursors")     // feed → bytes
 	bucketHalts       = []byte("halts")       // scope → time and Halt
-	bucketEquity      = []byte("equity")      // tier, strategy, 0, time → EquitySample
+	bucketEquity      = []byte("equity")      // tier, strategy, 0, time → EquitySamples: see tier
 	bucketRuns        = []byte("runs")        // number of its first entry → time and Start
 	bucketUnits       = []byte("units")       // "asset SYMBOL" or "market NAME" → decimals
 	bucketKept        = []byte("kept")        // number → time and a record of a KeptRow: Prune keeps them
@@ -71,7 +71,8 @@ type Store struct {
 	reading    context.Context // ends long walks
 	commits    int             // of this process
 	trimmed    Trimmed
-	unresolved error // set: a failed commit may be on disk, and the store commits nothing more
+	block      *block // that trims have begun to remove
+	unresolved error  // set: a failed commit may be on disk, and the store commits nothing more
 }
 
 // Open is OpenUntil with a context that never ends.
