@@ -2,9 +2,12 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +28,10 @@ const (
 )
 
 // dashboardFlags are the flags of `bot dashboard`.
-type dashboardFlags struct{ config, state, listen string }
+type dashboardFlags struct {
+	callerFlags
+	door config.DashboardSection
+}
 
 func (a *app) dashboardCommand() *cobra.Command {
 	f := &dashboardFlags{}
@@ -36,38 +42,102 @@ func (a *app) dashboardCommand() *cobra.Command {
 	}
 	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
 	c.Flags().StringVar(&f.state, "state", "", "the bot whose state is in this `FOLDER`")
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8787", "`ADDRESS` of this machine; port 0: a free one")
+	d := &f.door
+	c.Flags().StringVar(&d.Listen, "listen", "127.0.0.1:8787",
+		"`ADDRESS` to listen on; port 0: a free one; other machines need --tls-cert or --behind-proxy")
+	c.Flags().StringVar(&d.TLSCert, "tls-cert", "", "`FILE` with a certificate; it is read again when it changes")
+	c.Flags().StringVar(&d.TLSKey, "tls-key", "", "`FILE` with its key")
+	c.Flags().BoolVar(&d.BehindProxy, "behind-proxy", false, "a proxy does TLS; its X-Forwarded headers are read")
+	c.Flags().StringArrayVar(&d.Hosts, "host", nil, "`NAME` that browsers use; may be repeated")
+	c.Flags().BoolVar(&d.Public, "public", false, "show percentages of finished days to all, at /public")
+	c.Flags().BoolVar(&d.PublicNames, "public-names", false, "name bot and strategies there")
 	return c
 }
 
 // dashboard serves the pages until ctx ends.
 func (a *app) dashboard(ctx context.Context, f *dashboardFlags) error {
-	folder, err := (&callerFlags{config: f.config, state: f.state}).folder()
+	if f.door.Listen == "" {
+		return config.Usagef("--listen: want an address, like 127.0.0.1:8787")
+	}
+	if err := f.door.Check(); err != nil {
+		return asFlag(err)
+	}
+	folder, err := f.folder()
 	if err != nil {
 		return err
 	}
-	name, _, err := net.SplitHostPort(f.listen)
-	if err != nil || !config.LoopbackHost(name) {
-		return config.Usagef("--listen %s: want a port of this machine, like 127.0.0.1:8787; to look from another "+
-			"machine, use ssh -L", f.listen)
-	}
-	look, act, err := dashboardTokens(folder)
+	site, err := openDashboard(ctx, &f.door, folder, &dashboard.Config{
+		Bot: dashboard.Bot{Of: operator.Target{Folder: folder}, Name: filepath.Base(folder)},
+		Log: console.Logger(a.Stderr, "info", a.Getenv)})
 	if err != nil {
 		return err
 	}
-	on, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
-	if err != nil {
-		return fmt.Errorf("dashboard: %w", err)
-	}
-	server, err := dashboard.New(dashboard.Config{
-		Bot: dashboard.Bot{Of: operator.Target{Folder: folder}, Name: filepath.Base(folder)}, Look: look.secret,
-		Act: act.secret, Log: console.Logger(a.Stderr, "info", a.Getenv)})
-	if err != nil {
+	fmt.Fprint(a.Stdout, site.look.text(site.address, "to look"), site.act.text(site.address, "to look and act"))
+	return site.server.Serve(ctx, site.on)
+}
+
+// asFlag names the flag in the place of the key of a config.
+func asFlag(err error) error {
+	var mistake *config.KeyError
+	if !errors.As(err, &mistake) {
 		return err
 	}
-	address := "http://" + on.Addr().String() + "/"
-	fmt.Fprint(a.Stdout, look.text(address, "to look"), act.text(address, "to look and act"))
-	return server.Serve(ctx, on)
+	path := mistake.Path()
+	flag := strings.ReplaceAll(path[len(path)-1], "_", "-")
+	if flag == "hosts" {
+		flag = "host"
+	}
+	return config.Usagef("%w", mistake.Named("--"+flag))
+}
+
+// dashboardSite is a dashboard that listens.
+type dashboardSite struct {
+	server    *dashboard.Server
+	on        net.Listener
+	look, act dashboardToken
+	address   string // for browsers, with a slash at its end
+}
+
+// openDashboard makes tokens in a folder where there are none, and listens. Serve its server.
+func openDashboard(ctx context.Context, door *config.DashboardSection, tokens string,
+	c *dashboard.Config) (site *dashboardSite, err error) {
+	site = &dashboardSite{}
+	if site.look, site.act, err = dashboardTokens(tokens); err != nil {
+		return nil, err
+	}
+	c.Look, c.Act, c.Proxied, c.Hosts = site.look.secret, site.act.secret, door.BehindProxy, door.Hosts
+	c.Public, c.PublicNames = door.Public, door.PublicNames
+	if door.TLSCert != "" {
+		if c.Certificate, err = dashboard.NewCertificate(door.TLSCert, door.TLSKey); err != nil {
+			return nil, err
+		}
+	}
+	if site.server, err = dashboard.New(*c); err != nil {
+		return nil, err
+	}
+	if site.on, err = (&net.ListenConfig{}).Listen(ctx, "tcp", door.Listen); err != nil {
+		return nil, fmt.Errorf("dashboard: %w", err)
+	}
+	site.address = addressOf(door, site.on.Addr().String())
+	return site, nil
+}
+
+// addressOf is the address for browsers.
+func addressOf(door *config.DashboardSection, listens string) string {
+	if door.BehindProxy {
+		return "https://" + door.Hosts[0] + "/"
+	}
+	scheme := "http"
+	if door.TLSCert != "" {
+		scheme = "https"
+	}
+	host, port, _ := net.SplitHostPort(listens) // a listener's address
+	if len(door.Hosts) > 0 {
+		host = door.Hosts[0]
+	} else if at, err := netip.ParseAddr(host); err == nil && at.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port) + "/"
 }
 
 // dashboardToken is a token of the dashboard and its file.

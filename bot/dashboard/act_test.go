@@ -36,7 +36,7 @@ func TestTheTokenOfLookingDoesNotAct(t *testing.T) {
 	}
 	require.Equal(t, http.StatusSeeOther, v.enter(actToken))
 	require.Contains(t, v.sees("/"), "./act")
-	require.Empty(t, b.asked)
+	require.Empty(t, b.actions())
 }
 
 func TestAnActionIsConfirmedAndDoneOnce(t *testing.T) {
@@ -58,7 +58,7 @@ func TestAnActionIsConfirmedAndDoneOnce(t *testing.T) {
 		require.Contains(t, body, "Nothing was done: the name of the strategy is maker")
 	}
 	require.Contains(t, v.sees("/acted?deed="+deed), "has not been confirmed")
-	require.Empty(t, b.asked)
+	require.Empty(t, b.actions())
 	for range 3 { // a double click, and a form that is sent again by going back
 		status, where := send(deed, "maker")
 		require.Equal(t, http.StatusSeeOther, status)
@@ -67,8 +67,8 @@ func TestAnActionIsConfirmedAndDoneOnce(t *testing.T) {
 	for range 2 { // a reload
 		require.Contains(t, v.sees("/acted?deed="+deed), "halted: maker")
 	}
-	require.Len(t, b.asked, 1)
-	require.Regexp(t, `^/halt\|maker\|\|dashboard act token\|dashboard 127\.0\.0\.1:\d+\|too wild$`, b.asked[0])
+	require.Len(t, b.actions(), 1)
+	require.Regexp(t, `^/halt\|maker\|\|dashboard act token\|dashboard 127\.0\.0\.1:\d+\|too wild$`, b.actions()[0])
 
 	old := v.opens("/confirm?do=resume")
 	c.move(formTime)
@@ -81,7 +81,7 @@ func TestAnActionIsConfirmedAndDoneOnce(t *testing.T) {
 	status, body = send(mine, "demo")
 	require.Equal(t, http.StatusBadRequest, status, "of another session")
 	require.Contains(t, body, "not valid any more")
-	require.Len(t, b.asked, 1)
+	require.Len(t, b.actions(), 1)
 }
 
 func TestEachActionConcernsWhatItsConfirmationNames(t *testing.T) {
@@ -101,7 +101,7 @@ func TestEachActionConcernsWhatItsConfirmationNames(t *testing.T) {
 			"word": {row.word}}, nil)
 		require.Equal(t, http.StatusSeeOther, status, row.query)
 		require.Contains(t, v.sees(head.Get("Location")[1:]), "Done.")
-		require.True(t, strings.HasPrefix(b.asked[len(b.asked)-1], row.asked+"|"), b.asked)
+		require.True(t, strings.HasPrefix(b.actions()[len(b.actions())-1], row.asked+"|"), b.actions())
 	}
 	for _, query := range []string{"", "do=settings", "do=halt&strategy=other", "do=cancel", "do=cancel&order=99",
 		"do=cancel&order=x", "do=halt&order=4", "do=cancel-all&strategy=maker"} {
@@ -120,10 +120,10 @@ func TestAnActionOnABotThatDiesSaysWhatIsKnown(t *testing.T) {
 		return v.sees(head.Get("Location")[1:])
 	}
 	first, second := v.opens("/confirm?do=flatten&strategy=maker"), v.opens("/confirm?do=flatten&strategy=maker")
-	b.cut = true
+	b.cutOff()
 	require.Contains(t, send(first), "It is not known how far the bot came")
 	require.Contains(t, send(first), "It is not known how far the bot came")
-	require.Len(t, b.asked, 1, "it is not sent again")
+	require.Len(t, b.actions(), 1, "it is not sent again")
 	b.die()
 	c.move(time.Minute)
 	require.Contains(t, send(second), "Nothing was done: no bot is running")
@@ -163,12 +163,12 @@ func TestAProgramActsWithTheTypedName(t *testing.T) {
 	}
 	status, _ := send("reload", kind, `{"confirm":"demo"}`)
 	require.Equal(t, http.StatusMethodNotAllowed, status)
-	require.Empty(t, b.asked)
+	require.Empty(t, b.actions())
 	status, body := send("flatten", kind, `{"strategy":"maker","confirm":"maker","reason":"too wild"}`)
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, `"done":true`)
-	require.Len(t, b.asked, 1)
-	require.Contains(t, b.asked[0], "/flatten|maker||dashboard act token|dashboard 127.0.0.1:")
+	require.Len(t, b.actions(), 1)
+	require.Contains(t, b.actions()[0], "/flatten|maker||dashboard act token|dashboard 127.0.0.1:")
 }
 
 // readCloser is a body of a request.

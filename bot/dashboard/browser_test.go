@@ -51,6 +51,8 @@ func newSite(t *testing.T) *site {
 		w.Header().Set("Content-Type", "text/javascript")
 		_, _ = w.Write([]byte(Script()))
 	})
+	mux.HandleFunc("/public.css", file("text/css", Style()))
+	mux.HandleFunc("/public", s.public)
 	mux.HandleFunc("/events", s.events)
 	mux.HandleFunc("/", s.page)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -129,6 +131,18 @@ func (s *site) view(here string) (name, title string, view any, err error) {
 		return s.actView(here)
 	}
 	return "", "", nil, errors.New("no such page")
+}
+
+// public is the page for strangers, of a bot with a hostile name.
+func (s *site) public(w http.ResponseWriter, _ *http.Request) {
+	view, err := publicView([]publicDay{{"2026-10-31", 100}, {"2026-11-01", -200}, {"2026-11-02", 312}})
+	if err == nil {
+		view.Bot = hostile()
+		err = s.pages.WritePublic(w, &PublicPage{[]*PublicView{view}})
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
 }
 
 // actView are the pages of acting, on a strategy with a hostile name.
@@ -211,7 +225,12 @@ func TestTheDashboardInABrowser(t *testing.T) {
 			v.picture(path, size[0])
 		}
 	}
-	v.do(chromedp.EmulateViewport(1280, 900))
+	for _, width := range []int64{390, 1280} {
+		v.do(chromedp.EmulateViewport(width, 900))
+		v.do(chromedp.Navigate(s.URL + "/public"))
+		v.becomes(`document.readyState === "complete"`)
+		v.fits("/public", width)
+	}
 	valuesMoveAndSurviveTheBot(v, s)
 	v.mu.Lock()
 	defer v.mu.Unlock()

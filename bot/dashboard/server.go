@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"log"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -19,10 +21,16 @@ import (
 // Config says which bot a Server shows, and to whom.
 type Config struct {
 	Bot
-	Look string           // token of those who may look: Token makes it
-	Act  string           // token of those who may act, too
-	Now  func() time.Time // of this machine; nil: time.Now
-	Log  zerolog.Logger
+	Look string // token of those who may look: Token makes it
+	Act  string // token of those who may act, too
+	// Certificate is nil where the connections are plain: on the loopback, or behind a proxy.
+	Certificate *Certificate
+	Proxied     bool             // a proxy that does TLS says in headers who asks
+	Hosts       []string         // names to answer for, beside this machine's own
+	Public      bool             // strangers see percentages
+	PublicNames bool             // with the names of bot and strategies
+	Now         func() time.Time // of this machine; nil: time.Now
+	Log         zerolog.Logger
 }
 
 // Server shows a bot. Those with the token of acting can halt and resume strategies, cancel orders
@@ -65,14 +73,30 @@ func (s *Server) Handler(listen string) http.Handler {
 	mux.Handle("/", s.desk.handler())
 	mux.HandleFunc("GET /dashboard.css", file("text/css; charset=utf-8", Style()))
 	mux.HandleFunc("GET /dashboard.js", file("text/javascript; charset=utf-8", Script()))
-	return guarded(&door{look: looks(s.Look), act: acts(s.Act), now: s.Now, next: mux, ask: s.askToken}, listen)
+	site := http.Handler(&door{look: looks(s.Look), act: acts(s.Act), secure: s.Certificate != nil || s.Proxied,
+		proxied: s.Proxied, now: s.Now, next: mux, ask: s.askToken})
+	if s.Public {
+		strangers := &public{desks: s.desks, names: s.PublicNames, pages: s.pages, now: s.Now}
+		open := http.NewServeMux()
+		open.Handle("/", site)
+		open.Handle(publicPath, strangers)
+		open.Handle(publicStyle, strangers)
+		site = open
+	}
+	return guarded(site, listen, s.Hosts)
 }
+
+// desks are the bots of the site.
+func (s *Server) desks() ([]*desk, error) { return []*desk{s.desk}, nil }
 
 // Serve answers on a listener until ctx ends.
 func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 	over := make(chan struct{})
 	server := &http.Server{Handler: s.Handler(on.Addr().String()), ReadHeaderTimeout: headTime, ReadTimeout: readTime,
-		IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10}
+		IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(quietLog{s.Log}, "", 0)}
+	if s.Certificate != nil {
+		server.TLSConfig = s.Certificate.TLS()
+	}
 	unregister := context.AfterFunc(ctx, func() {
 		defer close(over)
 		close(s.ended)
@@ -82,7 +106,7 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 			_ = server.Close()
 		}
 	})
-	err := server.Serve(on)
+	err := serveOn(server, on)
 	if !unregister() {
 		<-over // the answers under way
 		if errors.Is(err, http.ErrServerClosed) {
@@ -90,6 +114,24 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 		}
 	}
 	return fmt.Errorf("dashboard: %w", err)
+}
+
+// serveOn serves over TLS where the server has a certificate.
+func serveOn(server *http.Server, on net.Listener) error {
+	if server.TLSConfig != nil {
+		return server.ServeTLS(on, "", "")
+	}
+	return server.Serve(on)
+}
+
+// quietLog writes what a server says about connections, as failed handshakes, at level debug:
+// strangers could fill a log with it.
+type quietLog struct{ log zerolog.Logger }
+
+// Write writes a line.
+func (q quietLog) Write(line []byte) (int, error) {
+	q.log.Debug().Msg(strings.TrimSpace(string(line)))
+	return len(line), nil
 }
 
 // file answers with a file of the program.
