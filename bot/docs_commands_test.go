@@ -143,8 +143,8 @@ var unplayed = map[string]string{
 	"bot worker":                            "the same",
 	"bot dashboard -c configs/sandbox.toml": "goes on until Ctrl-C: dashboard_test.go plays it",
 	"bot dashboard":                         "the same",
-	"bot dashboard --state state --listen :8787 --tls-cert cert.pem --tls-key key.pem " +
-		"--host bot.example.com": "the same",
+	"bot dashboard --state state --listen :8787 --tls-cert cert.pem " +
+		"--tls-key key.pem --host bot.example.com": "the same",
 	"bot dashboard --state state --behind-proxy --host bot.example.com": "the same",
 	"bot record -c configs/record.toml":                                 "goes on until Ctrl-C: record_test.go plays it",
 	"bot record":                                                        "the same",
