@@ -14,7 +14,7 @@ import (
 
 // operatorCommands are the commands that talk to a running bot.
 func (a *app) operatorCommands() []*cobra.Command {
-	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.tradesCommand(),
+	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.riskCommand(), a.journalCommand(), a.tradesCommand(),
 		a.profitCommand(), a.equityCommand(), a.explainCommand(), a.canaryCommand(), a.haltCommand(), a.resumeCommand(),
 		a.cancelCommand(), a.cancelAllCommand(), a.flattenCommand(), a.resolveCommand(), a.reloadCommand()}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/dashboard"
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/research/ledger"
 )
 
 const dashboardHelp = `Show a bot on web pages of this machine: how it stands, its orders with their stories, profit and
@@ -30,7 +31,8 @@ const (
 // dashboardFlags are the flags of `bot dashboard`.
 type dashboardFlags struct {
 	callerFlags
-	door config.DashboardSection
+	out, candles string
+	door         config.DashboardSection
 }
 
 func (a *app) dashboardCommand() *cobra.Command {
@@ -51,6 +53,9 @@ func (a *app) dashboardCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&d.Hosts, "host", nil, "`NAME` that browsers use; may be repeated")
 	c.Flags().BoolVar(&d.Public, "public", false, "show percentages of finished days to all, at /public")
 	c.Flags().BoolVar(&d.PublicNames, "public-names", false, "name bot and strategies there")
+	c.Flags().StringVar(&f.out, "out", "out", "`DIR` with results of backtests, searches and gaps")
+	c.Flags().StringVar(&f.candles, "db", config.DefaultStore,
+		"candle store `FILE`: the ledger of tries beside it says how much was searched")
 	return c
 }
 
@@ -68,7 +73,7 @@ func (a *app) dashboard(ctx context.Context, f *dashboardFlags) error {
 	}
 	site, err := openDashboard(ctx, &f.door, folder, &dashboard.Config{
 		Bot: dashboard.Bot{Of: operator.Target{Folder: folder}, Name: filepath.Base(folder)},
-		Log: console.Logger(a.Stderr, "info", a.Getenv)})
+		Out: f.out, Ledger: ledger.Beside(f.candles).Path(), Log: console.Logger(a.Stderr, "info", a.Getenv)})
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,8 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 	token := strings.TrimSpace(string(text))
 	require.Contains(t, l.said.String(), "enter?token="+token)
 
-	pages := []string{"/", "/orders", "/order?order=1", "/profit", "/profit?by=strategy"}
+	pages := []string{"/", "/orders", "/order?order=1", "/profit", "/profit?by=strategy", "/market", "/chart.svg",
+		"/market?market=BTC-EUR&from=1000&to=90000", "/risk", "/journal", "/journal?kind=refusal&since=2h", "/system"}
 	for _, path := range append(pages, "/dashboard.css", "/events", "/api/v1/status", "/nothing") {
 		status, body, head := l.get(path, nil)
 		require.Equal(t, http.StatusUnauthorized, status, path)
@@ -145,7 +146,10 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 	bearer := func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
 	for path, want := range map[string]int{"orders?all=true": 200, "positions": 200, "explain?order=1": 200,
 		"refused": 200, "trades": 200, "profit?by=week": 200, "equity?every=1h": 200, "profit?by=colour": 400,
-		"trades?since=x": 400, "explain?order=12345": 503, "settings": 404} {
+		"trades?since=x": 400, "explain?order=12345": 503, "settings": 404, "risk": 200, "system": 200,
+		"journal?kind=intent,sent&latest=2": 200, "journal?kind=thought": 400, "journal?before=x": 400,
+		"journal?order=1": 200, "market": 200, "market?columns=5": 200, "market?from=9&to=8": 400,
+		"market?market=DOGE-EUR": 400} {
 		status, body, _ = l.get("/api/v1/"+path, bearer)
 		require.Equal(t, want, status, "%s: %s", path, body)
 		require.True(t, want == 404 || json.Valid([]byte(body)), path)
@@ -179,6 +183,10 @@ func TestADashboardSeesABotDieAndComeBack(t *testing.T) {
 	require.NoError(t, b.cmd.Process.Kill())
 	_ = b.cmd.Wait()
 	l.hears(events, "top-state", "stopped")
+	for _, path := range []string{"/", "/market", "/risk", "/journal", "/system"} {
+		status, body, _ := l.get(path, func(r *http.Request) { r.Header = answer.Request.Header.Clone() })
+		require.Equal(t, http.StatusOK, status, "%s: %s", path, body)
+	}
 	b.start()
 	l.hears(events, "top-state", "trading")
 	l.end()

@@ -129,6 +129,7 @@ type sweep struct {
 	store   store
 	runner  Runner
 	torn    string // see Start
+	glanced bool   // the tries come from the file alone: see Kept
 	from    market.Time
 	to      market.Time
 	days    int

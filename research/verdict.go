@@ -189,6 +189,8 @@ func (s *sweep) records(t *Try) (excess, cash stats.Record, err error) {
 // incomplete says why there is no matrix of all sets and days; empty: there is one.
 func (s *sweep) incomplete(distinct []*Try) string {
 	switch {
+	case s.glanced:
+		return "it is not computed from the file alone; bot sweep computes it, and its page has it"
 	case s.job.Method == Halving:
 		return "halving has dropped sets, so that not every set has every day"
 	case s.job.Method == CMAES:
@@ -222,6 +224,9 @@ func (s *sweep) deflate(top []*Try, o *Outcome, distinct []*Try) {
 func (s *sweep) trials(distinct []*Try) (tries stats.Trials, why string) {
 	if s.job.Method == Halving {
 		return tries, "halving ran its sets on ranges of different length, whose Sharpe ratios do not mix"
+	}
+	if s.glanced && s.job.Method == CMAES {
+		return tries, "the file does not tell which sets cma-es chose by the results"
 	}
 	first := distinct
 	if m, is := s.sampler.(*cmaes); is {

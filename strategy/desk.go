@@ -114,6 +114,7 @@ func (d *Desk) Move(to Engine) {
 	if shows, can := to.(plotting); can {
 		d.plotter = shows.Plotter()
 	}
+	d.muted = d.plotter == nil && d.log.GetLevel() > zerolog.DebugLevel
 }
 
 // In is the desk of one market.

@@ -103,6 +103,22 @@ func (q *Query) span(now market.Time, zone *time.Location) (since, until market.
 	return since, until, err
 }
 
+// Span is the asked time in the bot's zone: [since, until), with 0 where no bound was asked for.
+// Ages end at now.
+func (q *Query) Span(from Source, now market.Time) (since, until market.Time, err error) {
+	zone, err := q.zone(from)
+	if err != nil {
+		return 0, 0, err
+	}
+	if since, until, err = q.span(now, zone); since == math.MinInt64 {
+		since = 0
+	}
+	if until == math.MaxInt64 {
+		until = 0
+	}
+	return since, until, err
+}
+
 // dates are the forms of a date or a time of a zone.
 var dates = []string{"2006-01-02", "2006-01", "2006", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04"}
 

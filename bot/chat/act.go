@@ -154,7 +154,7 @@ func (s *Server) yes(ctx context.Context, m *Message, args []string) (*Reply, er
 	if d == nil || !s.Act {
 		return nil, errNothingWaits
 	}
-	hint := strings.TrimSpace("To stop again: /halt "+d.strategy)+"\n"
+	hint := strings.TrimSpace("To stop again: /halt "+d.strategy) + "\n"
 	if d.path == operator.PathFlatten {
 		hint = ""
 	}

@@ -54,6 +54,7 @@ func newSite(t *testing.T) *site {
 	mux.HandleFunc("/public.css", file("text/css", Style()))
 	mux.HandleFunc("/public", s.public)
 	mux.HandleFunc("/events", s.events)
+	mux.HandleFunc("/chart.svg", madeUpChart)
 	mux.HandleFunc("/", s.page)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
@@ -98,7 +99,7 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 // page answers with a page. Its view is made anew of the documents.
 func (s *site) page(w http.ResponseWriter, r *http.Request) {
 	here := r.URL.Path
-	name, title, view, err := s.view(here)
+	name, title, view, err := s.view(here, r)
 	if err != nil {
 		http.NotFound(w, r)
 		return
@@ -114,8 +115,10 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(out.Bytes())
 }
 
-func (s *site) view(here string) (name, title string, view any, err error) {
+func (s *site) view(here string, r *http.Request) (name, title string, view any, err error) {
 	switch here {
+	case "/market", "/risk", "/journal", "/system":
+		return stateView(s.docs, here, r)
 	case "/":
 		view, err = OverviewOf(s.docs)
 		return "bot_overview", "Overview", view, err
@@ -127,6 +130,8 @@ func (s *site) view(here string) (name, title string, view any, err error) {
 		report, trades := madeUpProfit()
 		view, err = ProfitOf(report, trades, s.docs.Curve)
 		return "bot_profit", "Profit", view, err
+	case "/seal":
+		return "bot_seal", "Seal", SealOf(madeUpSeal(), time.UTC), nil
 	case "/act", "/confirm", "/acted":
 		return s.actView(here)
 	}
@@ -212,7 +217,8 @@ func (v *viewer) visit(address string) {
 	v.becomes(`document.documentElement.dataset.ready === "yes"`)
 }
 
-var paths = []string{"/", "/orders", "/order", "/profit", "/act", "/confirm", "/acted"}
+var paths = []string{"/", "/market", "/orders", "/order", "/profit", "/risk", "/journal", "/system", "/seal", "/act",
+	"/confirm", "/acted"}
 
 // One browser serves all parts: its start takes seconds.
 func TestTheDashboardInABrowser(t *testing.T) {
@@ -224,6 +230,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 			v.fits(path, size[0])
 			v.picture(path, size[0])
 		}
+		v.contrasts(path)
 	}
 	for _, width := range []int64{390, 1280} {
 		v.do(chromedp.EmulateViewport(width, 900))
@@ -231,6 +238,11 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		v.becomes(`document.readyState === "complete"`)
 		v.fits("/public", width)
 	}
+	filesInABrowser(v)
+	v.do(chromedp.EmulateViewport(1280, 900))
+	zoomsByLinkAndDrag(v, s)
+	zoomsWithoutScript(v, s)
+	keysReachEverything(v, s)
 	valuesMoveAndSurviveTheBot(v, s)
 	v.mu.Lock()
 	defer v.mu.Unlock()

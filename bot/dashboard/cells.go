@@ -13,6 +13,8 @@ type Cell struct {
 	Path   string // of a link; empty: none
 	Signed bool   // red if it begins with a minus, green if with a plus
 	Class  string // left, bad, wait; empty: none
+	Bar    bool   // a bar of Part stands below the text
+	Part   int    // 0 to 100
 	Links  []Link // of the actions in the cell, after its text
 }
 

@@ -19,6 +19,7 @@ type desk struct {
 	Bot
 	s     *Server
 	from  source
+	beats beats
 	deeds deeds
 	group string // link to all bots of the site; empty: there is one
 }
@@ -37,18 +38,23 @@ var entries = []entry{
 	{path: "", title: "Overview", body: "bot_overview", view: (*desk).overview},
 	{path: "orders", title: "Orders", body: "bot_orders", view: (*desk).orders},
 	{path: "order", title: "Order", body: "bot_order", inside: true, view: (*desk).order},
+	{path: "market", title: "Market", body: "bot_market", view: (*desk).market},
 	{path: "profit", title: "Profit", body: "bot_profit", view: (*desk).profit},
+	{path: "risk", title: "Risk", body: "bot_risk", view: (*desk).risk},
+	{path: "journal", title: "Journal", body: "bot_journal", view: (*desk).journal},
+	{path: "system", title: "System", body: "bot_system", view: (*desk).system},
+	{path: "seal", title: "Seal", body: "bot_seal", view: (*desk).seal},
 }
 
-// navigation are the links of a bot's pages. They are relative: all pages of a bot stand in one
-// folder of the site.
+// navigation are the links of a bot's pages, and of the pages of files. Those of the bot are
+// relative: all pages of a bot stand in one folder of the site.
 func navigation() (links []Link) {
 	for _, e := range entries {
 		if !e.inside {
 			links = append(links, Link{e.title, "./" + e.path})
 		}
 	}
-	return links
+	return append(links, sheetLinks()...)
 }
 
 // handler answers requests for the bot's pages, under paths without the folder in which they stand.
@@ -69,6 +75,7 @@ func (d *desk) handler() http.Handler {
 		mux.HandleFunc("POST /api/v1"+actions[i].path, d.program(&actions[i]))
 	}
 	mux.HandleFunc("GET /events", d.events)
+	mux.HandleFunc("GET /chart.svg", d.chart)
 	mux.HandleFunc("GET /api/v1/{document}", d.document)
 	return mux
 }
@@ -152,6 +159,14 @@ func (d *desk) profit(r *http.Request, _ *Documents) (any, error) {
 		return nil, err
 	}
 	return ProfitOf(report.Value, trades.Value, curve.Value)
+}
+
+func (d *desk) seal(r *http.Request, docs *Documents) (any, error) {
+	standing, err := operator.AskVerify(r.Context(), d.Of)
+	if err != nil {
+		return nil, err
+	}
+	return SealOf(standing.Value, docs.Zone), nil
 }
 
 // document answers with what a command prints with --json.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -18,9 +20,9 @@ func (d *desk) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	again := time.NewTicker(eventTime)
 	defer again.Stop()
-	told, quiet := map[string]string{}, d.s.Now()
+	told, quiet := uint64(0), d.s.Now()
 	for first := true; ; first = false {
-		event, data := d.event(r.Context(), told)
+		event, data := d.beats.next(r.Context(), d, &told)
 		if out.SetWriteDeadline(time.Now().Add(stuckTime)) != nil {
 			return
 		}
@@ -45,33 +47,84 @@ func (d *desk) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// event is the next event of a stream: the texts that differ from those told, or that the bot does
-// not answer. data is empty where nothing has changed.
-func (d *desk) event(ctx context.Context, told map[string]string) (event, data string) {
+// beats are the values of a bot's pages, second by second. All viewers share them, so that they are
+// made and written down once, for however many.
+type beats struct {
+	mu     sync.Mutex
+	docs   *Documents        // that texts are of
+	texts  map[string]string // by the ID of a cell
+	number uint64            // of this beat; it rises with each change
+	last   string            // the texts that this beat changed
+	whole  string            // all texts; empty: not written down yet
+}
+
+// next is the next event for a viewer that was told a beat, 0 for none: the texts that have changed
+// since, or that the bot does not answer. data is empty where nothing has changed.
+func (b *beats) next(ctx context.Context, d *desk, told *uint64) (event, data string) {
 	docs, err := d.from.latest(ctx)
 	if err != nil {
-		clear(told)
+		*told = 0
 		return "lost", "{}"
 	}
+	return b.tell(docs, told)
+}
+
+// tell is next with the latest answers.
+func (b *beats) tell(docs *Documents, told *uint64) (event, data string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if docs != b.docs {
+		b.take(docs)
+	}
+	was := *told
+	*told = b.number
+	switch was {
+	case b.number:
+		return "", ""
+	case b.number - 1:
+		if was != 0 {
+			return "cells", b.last
+		}
+	}
+	if b.whole == "" {
+		b.whole = encoded(b.texts)
+	}
+	return "cells", b.whole
+}
+
+// take makes the texts of new answers.
+func (b *beats) take(docs *Documents) {
+	b.docs = docs
+	texts, changed := textsOf(docs), map[string]string{}
+	for id, text := range texts {
+		if was, known := b.texts[id]; !known || was != text {
+			changed[id] = text
+		}
+	}
+	if len(changed) == 0 && b.number > 0 {
+		return
+	}
+	b.number++
+	b.texts, b.last, b.whole = texts, encoded(changed), ""
+}
+
+// textsOf are the texts of the cells that move, of all pages.
+func textsOf(docs *Documents) map[string]string {
 	top := TopOf(docs.Status, docs.NowMS)
 	texts := top.Live()
 	if view, err := OverviewOf(docs); err == nil {
-		for id, text := range view.Live() {
-			texts[id] = text
-		}
+		maps.Copy(texts, view.Live())
 	}
-	changed := map[string]string{}
-	for id, text := range texts {
-		if was, known := told[id]; !known || was != text {
-			changed[id], told[id] = text, text
-		}
+	if docs.Risk != nil {
+		maps.Copy(texts, RiskOf(docs.Risk, docs.Zone).Live())
 	}
-	if len(changed) == 0 {
-		return "", ""
-	}
-	text, err := json.Marshal(changed)
+	return texts
+}
+
+func encoded(texts map[string]string) string {
+	text, err := json.Marshal(texts)
 	if err != nil {
-		return "lost", "{}"
+		return "{}" // maps of texts can always be written
 	}
-	return "cells", string(text)
+	return string(text)
 }

@@ -15,14 +15,17 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/dashboard/shelf"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
 // Config says which bot a Server shows, and to whom.
 type Config struct {
 	Bot
-	Look string // token of those who may look: Token makes it
-	Act  string // token of those who may act, too
+	Out    string // folder of results, which need not exist
+	Ledger string // file of the tries of all searches; empty: none
+	Look   string // token of those who may look: Token makes it
+	Act    string // token of those who may act, too
 	// Certificate is nil where the connections are plain: on the loopback, or behind a proxy.
 	Certificate *Certificate
 	Proxied     bool             // a proxy that does TLS says in headers who asks
@@ -39,6 +42,7 @@ type Server struct {
 	Config
 	pages *Pages
 	desk  *desk
+	rack  *rack
 	ended chan struct{} // closed when the server ends: the event streams end then
 }
 
@@ -64,6 +68,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{Config: c, pages: pages, ended: make(chan struct{})}
 	s.desk = &desk{Bot: c.Bot, s: s, from: source{of: c.Of, now: c.Now}}
+	s.rack = &rack{s: s, files: shelf.New(shelf.Config{Folder: c.Out, Ledger: c.Ledger, Now: c.Now})}
 	return s, nil
 }
 
@@ -71,6 +76,7 @@ func New(c Config) (*Server, error) {
 func (s *Server) Handler(listen string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", s.desk.handler())
+	s.rack.register(mux)
 	mux.HandleFunc("GET /dashboard.css", file("text/css; charset=utf-8", Style()))
 	mux.HandleFunc("GET /dashboard.js", file("text/javascript; charset=utf-8", Script()))
 	site := http.Handler(&door{look: looks(s.Look), act: acts(s.Act), secure: s.Certificate != nil || s.Proxied,
@@ -145,6 +151,9 @@ func file(kind, text string) http.HandlerFunc {
 // statusOf is the status of an answer that is an error: a wrong question, or a bot that does not
 // answer.
 func statusOf(err error) int {
+	if status := fileStatus(err); status != 0 {
+		return status
+	}
 	if wrong := (config.UsageError{}); errors.As(err, &wrong) {
 		return http.StatusBadRequest
 	}

@@ -50,11 +50,7 @@ func (s *source) latest(ctx context.Context) (*Documents, error) {
 
 func (s *source) ask(ctx context.Context, now time.Time) (*Documents, error) {
 	d := &Documents{NowMS: now.UnixMilli()}
-	status, err := operator.AskStatus(ctx, s.of)
-	if err != nil {
-		return nil, err
-	}
-	positions, err := operator.AskPositions(ctx, s.of)
+	glance, err := operator.AskGlance(ctx, s.of)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +60,7 @@ func (s *source) ask(ctx context.Context, now time.Time) (*Documents, error) {
 		}
 		s.later = s.now().Add(slowFor)
 	}
-	d.Status, d.Positions = status.Value, positions.Value
+	d.Status, d.Positions, d.Risk = glance.Value.Status, glance.Value.Positions, glance.Value.Risk
 	d.Curve, d.Refused, d.Zone = s.slow.Curve, s.slow.Refused, s.slow.Zone
 	return d, nil
 }
@@ -106,12 +102,40 @@ var documents = map[string]func(ctx context.Context, of operator.Target, q url.V
 		a, err := operator.AskRefused(ctx, of, q.Get("strategy"), 24*time.Hour)
 		return a.Value, err
 	},
+	"verify": func(ctx context.Context, of operator.Target, _ url.Values) (any, error) {
+		a, err := operator.AskVerify(ctx, of)
+		return a.Value, err
+	},
 	"trades": func(ctx context.Context, of operator.Target, q url.Values) (any, error) {
 		a, err := operator.AskTrades(ctx, of, queryOf(q))
 		return a.Value, err
 	},
 	"profit": func(ctx context.Context, of operator.Target, q url.Values) (any, error) {
 		a, err := operator.AskProfit(ctx, of, queryOf(q))
+		return a.Value, err
+	},
+	"risk": func(ctx context.Context, of operator.Target, _ url.Values) (any, error) {
+		a, err := operator.AskRisk(ctx, of)
+		return a.Value, err
+	},
+	"journal": func(ctx context.Context, of operator.Target, q url.Values) (any, error) {
+		wanted, err := journalQueryOf(q)
+		if err != nil {
+			return nil, err
+		}
+		a, err := operator.AskJournal(ctx, of, wanted)
+		return a.Value, err
+	},
+	"market": func(ctx context.Context, of operator.Target, q url.Values) (any, error) {
+		wanted, err := marketQueryOf(q)
+		if err != nil {
+			return nil, err
+		}
+		a, err := operator.AskMarket(ctx, of, wanted)
+		return a.Value, err
+	},
+	"system": func(ctx context.Context, of operator.Target, _ url.Values) (any, error) {
+		a, err := operator.AskSystem(ctx, of)
 		return a.Value, err
 	},
 	"equity": func(ctx context.Context, of operator.Target, q url.Values) (any, error) {

@@ -20,6 +20,7 @@ type Documents struct {
 	Status    *operator.Status
 	Orders    *operator.Orders
 	Positions *operator.Positions
+	Risk      *operator.Risk
 	Refused   *operator.Refused
 	Curve     *books.Curve
 	NowMS     int64 // of this machine

@@ -27,6 +27,8 @@ const (
 	SealBlob      = "seal"      // the day that is held against the seal, so far
 	TwinBlob      = "twin"      // the simulated twin, as the last run left it
 	UniverseBlob  = "universe"  // by strategy, the latest ranking of its universe
+	BackupBlob    = "backup"    // when the running bot last wrote a backup, in Unix ms
+	RiskBlob      = "risk"      // the limits with their use, as of the last minute or the stop
 	// what each strategy of the last run was given, by name, in units of the currency; 0: it shares
 	// the pool
 	AllocationBlob = "allocations"

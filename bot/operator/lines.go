@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -40,7 +41,66 @@ func (t *storyWriter) lines(e *journal.Entry) []string {
 	case *journal.Difference:
 		return []string{fmt.Sprintf("differs   %s: here %q, there %q; %s", r.What, r.Ours, r.Theirs, r.Conclusion)}
 	}
-	return []string{e.Kind.String()}
+	return []string{t.botLine(e)}
+}
+
+// botLine writes an entry that is about no order.
+func (t *storyWriter) botLine(e *journal.Entry) string {
+	switch r := e.Record.(type) {
+	case *journal.Start:
+		return fmt.Sprintf("started   %s, version %s, config %.12s, strategies %s", r.Run, r.Version, r.ConfigHash,
+			strings.Join(r.Strategies, ", "))
+	case *journal.Stop:
+		return fmt.Sprintf("stopped   %s, orders left open: %d", cmp.Or(r.Reason, "in good order"), r.Open)
+	case *journal.Transfer:
+		return "transfer  " + t.transferText(r)
+	case *journal.Timer:
+		return "timer     of " + cmp.Or(r.Strategy, "no strategy that is known")
+	case *journal.Cursor:
+		return "read      " + r.Name
+	case *journal.Halt:
+		return fmt.Sprintf("halted    %s by %s: %s", r.Scope, r.By, r.Reason)
+	case *journal.Resume:
+		return fmt.Sprintf("resumed   %s by %s", r.Scope, r.By)
+	}
+	return t.keptLine(e)
+}
+
+// keptLine writes an entry that stays for good.
+func (t *storyWriter) keptLine(e *journal.Entry) string {
+	switch r := e.Record.(type) {
+	case *journal.Seal:
+		return fmt.Sprintf("sealed    %s by %s", r.Scope, r.By)
+	case *journal.Verdict:
+		verdict := "kept"
+		if r.Broken {
+			verdict = "broken"
+		}
+		return fmt.Sprintf("verdict   on %s, %s: the promise of entry %d is %s", ClockOf(r.Day.Millis())[:10], r.Scope,
+			r.Seal, verdict)
+	case *journal.Promotion:
+		verdict := "refused"
+		if r.Accepted {
+			verdict = "accepted"
+		}
+		return fmt.Sprintf("canary    %s by %s: %d of %d commands equal", verdict, r.By, r.Equal, r.Compared)
+	case *journal.Reload:
+		return fmt.Sprintf("reloaded  by %s: %s", r.By, strings.Join(r.Changes, "; "))
+	}
+	return e.Kind.String()
+}
+
+// transferText is the amount of a transfer and its reason.
+func (t *storyWriter) transferText(r *journal.Transfer) string {
+	asset := t.catalog.Asset(r.Asset)
+	text := market.FormatFixed(int64(r.Money), asset.Digits) + " " + asset.Symbol
+	if r.Strategy != "" {
+		text += " of " + r.Strategy
+	}
+	if r.Market != 0 && r.Price != 0 {
+		text += " @ " + t.catalog.Market(r.Market).FormatPrice(r.Price)
+	}
+	return text
 }
 
 // actText is an action of the operator on an order.

@@ -130,6 +130,11 @@ const (
 	PathProfit    = "/profit"
 	PathEquity    = "/equity"
 	PathReload    = "/reload"
+	PathRisk      = "/risk"
+	PathJournal   = "/journal"
+	PathMarket    = "/market"
+	PathSystem    = "/system"
+	PathGlance    = "/glance"
 )
 
 // Request is a request. Each path reads the fields that concern it.
@@ -148,7 +153,9 @@ type Request struct {
 	Check    bool   `json:"check,omitempty"`    // reload: only say what would change
 	Document []byte `json:"document,omitempty"` // seal
 
-	Books *books.Query `json:"books,omitempty"` // trades, profit, equity
+	Books   *books.Query  `json:"books,omitempty"` // trades, profit, equity
+	Journal *JournalQuery `json:"journal,omitempty"`
+	Market  *MarketQuery  `json:"market,omitempty"`
 }
 
 // Failure is the answer to a request that failed.

@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // lateFills is how late a fill may arrive, after later fills of other orders, and still be booked
@@ -35,7 +36,8 @@ type CoreConfig struct {
 	Run        uuid.UUID   // client order ids derive from it
 	Explain    bool        // keep the gate's figures, for a journal
 	Observer   engine.Observer
-	Apart      engine.Apart // nil: strategies are called on the caller's goroutine
+	Plots      strategy.Plotter // nil: plots are lines of the strategies' debug logs
+	Apart      engine.Apart     // nil: strategies are called on the caller's goroutine
 	Log        zerolog.Logger
 }
 
@@ -57,7 +59,8 @@ func NewCore(c *CoreConfig) (*Core, error) {
 	k.Gate = risk.New(c.Catalog, risk.Config{Account: c.Limits, Strategies: roster.Limits,
 		Fees: func(*market.Market) exchange.Fees { return exchange.Fees(c.Fees) }, Explain: c.Explain})
 	k.Engine = engine.New(engine.Config{Catalog: c.Catalog, Account: k.Account, Gate: k.Gate, Slots: roster.Slots,
-		TradeFrom: c.TradeFrom, SaveLimit: c.SaveLimit, Run: c.Run, Observer: c.Observer, Apart: c.Apart})
+		TradeFrom: c.TradeFrom, SaveLimit: c.SaveLimit, Run: c.Run, Observer: c.Observer, Plots: c.Plots,
+		Apart: c.Apart})
 	return k, nil
 }
 

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -19,39 +20,51 @@ import (
 
 // status answers `bot status`.
 func (c *control) status(ctx context.Context, _ *operator.Request) (any, error) {
+	s := c.newStatus()
+	var failed error
+	err := c.query(ctx, func(at market.Time) { failed = c.statusAt(s, at) })
+	if errors.As(err, new(blockedError)) {
+		return c.blockedStatus(s)
+	}
+	if err = cmp.Or(err, failed); err != nil {
+		return nil, err
+	}
+	return s, c.finishStatus(s)
+}
+
+// newStatus is a status with what the loop does not know better.
+func (c *control) newStatus() *operator.Status {
 	r := c.r
-	s := &operator.Status{State: operator.Trading, Folder: r.plan.Config.Bot.State, PID: os.Getpid(),
+	return &operator.Status{State: operator.Trading, Folder: r.plan.Config.Bot.State, PID: os.Getpid(),
 		Exchange: r.plan.Config.Exchange.BaseURL, Mode: r.plan.Config.Bot.Mode, Run: r.run.String(),
 		Currency:      r.plan.Currency.Symbol,
 		ClockOffsetMS: time.Duration(r.client.Offset()).Milliseconds(),
 		RoundTripMS:   float64(r.client.RoundTrip()) / float64(time.Millisecond)}
-	var failed error
-	err := c.query(ctx, func(at market.Time) {
-		s.AtMS = at.Millis()
-		failed = c.statusOfLoop(s)
-		switch {
-		case r.loop.Stopping():
-			s.State = operator.Stopping
-		case !slices.ContainsFunc(s.Strategies,
-			func(x operator.StrategyStatus) bool { return x.State != operator.Halted }):
-			s.State = operator.Halted
-		}
-	})
-	if errors.As(err, new(blockedError)) {
-		return c.blockedStatus(s)
+}
+
+// statusAt fills in what the loop knows. Only the loop's goroutine may call it.
+func (c *control) statusAt(s *operator.Status, at market.Time) error {
+	s.AtMS = at.Millis()
+	err := c.statusOfLoop(s)
+	switch {
+	case c.r.loop.Stopping():
+		s.State = operator.Stopping
+	case !slices.ContainsFunc(s.Strategies,
+		func(x operator.StrategyStatus) bool { return x.State != operator.Halted }):
+		s.State = operator.Halted
 	}
-	if err != nil {
-		return nil, err
-	}
-	if failed != nil {
-		return nil, failed
-	}
+	return err
+}
+
+// finishStatus fills in what weight ledger and state file know.
+func (c *control) finishStatus(s *operator.Status) error {
+	r := c.r
 	for _, payer := range [...]rest.Payer{rest.PaidByKey, rest.PaidByIP} {
 		left, reset := r.ledger.Left(payer)
 		s.Weight = append(s.Weight, operator.Weight{Of: payer.String(), Left: left, ResetMS: reset.Millis(),
 			BannedUntilMS: r.ledger.BannedUntil(payer).Millis()})
 	}
-	return s, s.FromStore(r.store)
+	return s.FromStore(r.store)
 }
 
 // blockedStatus is the status as of the last commit, while a strategy blocks the loop.
@@ -167,12 +180,8 @@ func (c *control) orders(ctx context.Context, ask *operator.Request) (any, error
 
 // positions answers `bot positions`.
 func (c *control) positions(ctx context.Context, _ *operator.Request) (any, error) {
-	prices := map[market.ID]market.Price{}
-	err := c.query(ctx, func(market.Time) {
-		for _, m := range c.r.plan.Catalog.Markets() {
-			prices[m.ID] = c.r.account.Last(m.ID)
-		}
-	})
+	var prices map[market.ID]market.Price
+	err := c.query(ctx, func(market.Time) { prices = c.prices() })
 	if err != nil && !errors.As(err, new(blockedError)) {
 		return nil, err
 	}
@@ -184,6 +193,15 @@ func (c *control) positions(ctx context.Context, _ *operator.Request) (any, erro
 	list, err := operator.PositionsOf(c.r.store, func(id market.ID) market.Price { return prices[id] })
 	list.Running = true
 	return list, err
+}
+
+// prices are the latest prices. Only the loop's goroutine may call it.
+func (c *control) prices() map[market.ID]market.Price {
+	prices := map[market.ID]market.Price{}
+	for _, m := range c.r.plan.Catalog.Markets() {
+		prices[m.ID] = c.r.account.Last(m.ID)
+	}
+	return prices
 }
 
 // explain answers `bot explain`.
@@ -219,13 +237,20 @@ func (c *control) refusals(ctx context.Context, ask *operator.Request) (any, err
 	return info, nil
 }
 
-// backup writes a copy of the state file.
-func (c *control) backup(_ context.Context, ask *operator.Request) (any, error) {
+// backup writes a copy of the state file, and notes when.
+func (c *control) backup(ctx context.Context, ask *operator.Request) (any, error) {
 	if !filepath.IsAbs(ask.File) {
 		return nil, config.Usagef("%q is no absolute path", config.Clip(ask.File))
 	}
 	if folder.SameFile(ask.File, c.r.store.Path()) {
 		return nil, config.Usagef("%s is the state file itself; name another", ask.File)
 	}
-	return struct{}{}, c.r.store.Backup(ask.File)
+	if err := c.r.store.Backup(ask.File); err != nil {
+		return nil, err
+	}
+	_ = c.do(ctx, func(at market.Time) []market.Command { // a loop that does not answer leaves the copy as good
+		c.r.journal.batch.Blob(folder.BackupBlob, operator.AppendBackup(nil, at.Millis()))
+		return nil
+	})
+	return struct{}{}, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/replay"
 	"github.com/tidemark-trading/tidemark/bot/version"
@@ -64,6 +65,7 @@ type runner struct {
 	loop    *live.Loop
 	watch   *watch // nil: no metrics, alerts or systemd
 	twin    *twin  // nil: no strategy has one
+	shown   *shown // for pictures
 	run     uuid.UUID
 	// on the exchange's clock: candles that had closed by then are history, later ones are traded
 	// on
@@ -172,8 +174,10 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	if err = r.settle(ctx); err != nil {
 		return err
 	}
+	r.shown = r.newShown()
 	made := replay.CoreConfig{Catalog: p.Catalog, Strategies: p.Strategies, Limits: p.Limits, Fees: p.Fees,
 		TradeFrom: r.began, SaveLimit: int(p.Config.Bot.SaveKB) << 10, Run: r.run, Explain: true, Observer: r,
+		Plots: r.shown,
 		Apart: goroutine.Call, Log: r.log}
 	if r.core, err = replay.NewCore(&made); err != nil {
 		return err
@@ -181,8 +185,9 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	r.account, r.gate, r.engine = r.core.Account, r.core.Gate, r.core.Engine
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account,
 		names: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID,
-		agreed: map[string]folder.BalanceCheckpoint{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
+		shown: r.shown, agreed: map[string]folder.BalanceCheckpoint{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
 		notes: newNotes(r.log), trimming: trimming{keep: market.Duration(p.Config.Bot.Keep)}}
+	r.journal.limits = func(at market.Time) *operator.Risk { return r.riskOf(r.uses(at)) }
 	if err = r.openSeal(); err != nil {
 		return err
 	}

@@ -80,6 +80,8 @@ func (c *control) routes() http.Handler {
 		operator.PathExplain: c.explain, operator.PathBackup: c.backup, operator.PathCanary: c.canary,
 		operator.PathVerify: c.verify, operator.PathSeal: c.seal, operator.PathTrades: c.trades,
 		operator.PathProfit: c.profit, operator.PathEquity: c.equity, operator.PathReload: c.reload,
+		operator.PathRisk: c.risk, operator.PathJournal: c.entries, operator.PathMarket: c.market,
+		operator.PathSystem: c.system, operator.PathGlance: c.glance,
 	} {
 		mux.HandleFunc("POST "+path, answer(look))
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/seal"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/live"
@@ -31,6 +32,7 @@ type botJournal struct {
 	recording  *recording.Writer                      // of what enters the engine; nil: none is kept
 	input      recording.Record                       // reused
 	twin       *twin                                  // gets the inputs too; nil: there is none
+	shown      *shown                                 // gets candles and books; nil: nothing is shown
 	dataNumber uint64                                 // of the latest input in the recording; 0: it was no market data
 	entries    uint64                                 // of the journal, as of the last commit
 	commands   bool                                   // the batch has intents
@@ -59,6 +61,7 @@ type botJournal struct {
 	earned         map[string]market.Money             // by the strategies, as last saved
 	deferred       int                                 // entries of the batch that are no reason for a commit
 	positionsMoved bool                                // a position has changed since the last commit
+	limits         func(at market.Time) *operator.Risk // of the bot, with their use; nil: not saved
 	onHoldings     func(at market.Time)                // writes the holdings for the kill switch; nil: not called
 	seal           *seal.Keeper
 	onBroken       func(text string) // called when the promise of the seal is broken
@@ -254,8 +257,8 @@ func (j *botJournal) saveEngine(all bool, snapshot, copied snapshot) error {
 	})
 }
 
-// writeMinute saves, once a minute, the weight ledger, the equity, and how far the recording
-// reaches.
+// writeMinute saves, once a minute, the weight ledger, the equity, the use of the limits, and how
+// far the recording reaches.
 func (j *botJournal) writeMinute(at market.Time) error {
 	j.judgeCanary(at)
 	j.writeDue(at, false, j.journalRefusal)
@@ -266,6 +269,9 @@ func (j *botJournal) writeMinute(at market.Time) error {
 		j.batch.Blob(folder.LedgerBlob, j.ledger())
 	}
 	if err := j.saveCurves(at); err != nil {
+		return err
+	}
+	if err := j.saveLimits(at); err != nil {
 		return err
 	}
 	if err := j.judge(at); err != nil {

@@ -30,6 +30,9 @@ func (j *botJournal) Input(in *market.Input) {
 	j.twin.offer(in, j.account)
 	j.input.Kind, j.input.Input = recording.KindInput, *in
 	number := j.record(&j.input)
+	if in.Event != nil && j.shown != nil {
+		j.shown.input(in.Event)
+	}
 	if in.Event != nil && in.Event.Kind == market.KindCandles {
 		j.latest.add(in.Event.Candles)
 		if j.copying.catching {
@@ -61,6 +64,7 @@ func (j *botJournal) waiting(at market.Time) {
 // it begins.
 func (j *botJournal) begin(at market.Time, m *replay.Manifest, parts map[string][]byte,
 	history []market.Candle) error {
+	j.shown.addCandles(history)
 	if j.recording == nil {
 		return nil
 	}

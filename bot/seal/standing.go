@@ -124,10 +124,9 @@ func (s *Standing) Text() string {
 		fmt.Fprintf(&b, "days       %d to %s, %d of them without a record\n", s.Days, s.Last, s.Missed)
 	}
 	fmt.Fprintf(&b, "\n%-10s %-44s %s\n", "", "promise", "evidence against it")
-	for q, line := range s.Document.PromiseLines() {
-		fmt.Fprintf(&b, "%-10s %-44s %s\n", stats.Quantity(q), line, number(s.Evidence[stats.Quantity(q).String()]))
+	for _, p := range s.Promises() {
+		fmt.Fprintf(&b, "%-10s %-44s %s\n", p.Quantity, p.Promise, p.Evidence)
 	}
-	fmt.Fprintf(&b, "%-10s %-44s %s\n", "together", "an alarm at "+number(s.Alarm), number(s.Evidence["total"]))
 	if s.Days > 0 {
 		fmt.Fprintf(&b, "\nThe deepest drawdown at the end of a day was %s.\n", percent(s.Deepest))
 	}
@@ -138,6 +137,18 @@ func (s *Standing) Text() string {
 		fmt.Fprintf(&b, "changed since the seal: %s\n", line)
 	}
 	return b.String()
+}
+
+// Promised is a part of the promise with the evidence against it, for a person.
+type Promised struct{ Quantity, Promise, Evidence string }
+
+// Promises are the parts of a sealed promise, and all together at the end.
+func (s *Standing) Promises() (list []Promised) {
+	for q, line := range s.Document.PromiseLines() {
+		name := stats.Quantity(q).String()
+		list = append(list, Promised{name, line, number(s.Evidence[name])})
+	}
+	return append(list, Promised{"together", "an alarm at " + number(s.Alarm), number(s.Evidence["total"])})
 }
 
 // PromiseLines are the promises of the quantities in words, by stats.Quantity.

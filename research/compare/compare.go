@@ -196,7 +196,7 @@ func (r *Run) settings() (list []setting) {
 		}
 	}
 	for _, text := range res.Assumptions {
-		if text[0] >= '0' && text[0] <= '9' { // candles that are missing: no setting
+		if text == "" || text[0] >= '0' && text[0] <= '9' { // candles that are missing: no setting
 			continue
 		}
 		name, value, titled := strings.Cut(text, ": ")

@@ -25,6 +25,8 @@ type Run struct {
 	Result *backtest.Result `json:"-"`
 	Equity []Sample         `json:"-"` // as equity.csv has it: thinned
 	Days   []Day            `json:"-"` // nil: the folder has no days.csv
+
+	read func(name string) ([]byte, error) // a file of the folder
 }
 
 // Figures are the parts of a result that a comparison shows.
@@ -67,24 +69,39 @@ func Read(path string) (*Run, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("%s is no result folder of bot backtest", path)
 	}
-	r := &Run{Dir: dir, Result: &backtest.Result{}}
-	text, err := os.ReadFile(filepath.Join(dir, "result.json"))
+	return ReadFrom(dir, func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, name)) })
+}
+
+// ReadFrom reads a result folder whose files another function reads by their names. dir is the
+// folder for errors and for names of runs.
+func ReadFrom(dir string, read func(name string) ([]byte, error)) (*Run, error) {
+	r := &Run{Dir: dir, read: read}
+	text, err := read("result.json")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is no result folder: it has no result.json; bot backtest writes one", path)
-	}
-	if err == nil {
-		err = json.Unmarshal(text, r.Result)
+		return nil, fmt.Errorf("%s is no result folder: it has no result.json; bot backtest writes one", dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, "result.json"), err)
 	}
-	if r.Result.Schema < 1 || r.Result.Schema > backtest.Schema {
-		return nil, fmt.Errorf("%s has a result of schema %d, and this program reads 1 to %d", path, r.Result.Schema,
-			backtest.Schema)
+	if r.Result, err = Decode(dir, text); err != nil {
+		return nil, err
 	}
 	res := r.Result
 	r.Figures = Figures{res.Title, res.Run, res.From, res.To, res.Performance, res.Hold, res.Trips}
 	return r, r.tables()
+}
+
+// Decode reads the text of a result.json. dir is its folder, for errors.
+func Decode(dir string, text []byte) (*backtest.Result, error) {
+	r := &backtest.Result{}
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, "result.json"), err)
+	}
+	if r.Schema < 1 || r.Schema > backtest.Schema {
+		return nil, fmt.Errorf("%s has a result of schema %d, and this program reads 1 to %d", dir, r.Schema,
+			backtest.Schema)
+	}
+	return r, nil
 }
 
 // tables reads the curve and the days.
@@ -101,20 +118,30 @@ func (r *Run) tables() error {
 	if err != nil {
 		return err
 	}
-	r.Days = []Day{}
-	err = r.table("days.csv", "return", func(at market.Time, x float64) { r.Days = append(r.Days, Day{at, x}) })
-	if errors.Is(err, fs.ErrNotExist) {
-		r.Days = nil
-		return nil
-	}
+	r.Days, err = readDays(r)
 	return err
+}
+
+// ReadDays reads the daily returns of a result folder; nil: it has no days.csv. Its parameters are
+// those of ReadFrom.
+func ReadDays(dir string, read func(name string) ([]byte, error)) ([]Day, error) {
+	return readDays(&Run{Dir: dir, read: read})
+}
+
+func readDays(r *Run) ([]Day, error) {
+	days := []Day{}
+	err := r.table("days.csv", "return", func(at market.Time, x float64) { days = append(days, Day{at, x}) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return days, err
 }
 
 // table reads the first two columns of a table, which are a time in milliseconds and a number. The
 // times rise.
 func (r *Run) table(name, column string, take func(market.Time, float64)) error {
 	path := filepath.Join(r.Dir, name)
-	text, err := os.ReadFile(path)
+	text, err := r.read(name)
 	if err != nil {
 		return err
 	}

@@ -112,23 +112,56 @@ func (f *file) read(id *Identity) error {
 	if err := belongs(first, id); err != nil {
 		return err
 	}
-	good := len(first) + 1
-	for good < len(content) {
-		line, _, whole := bytes.Cut(content[good:], []byte("\n"))
-		theta, ok := parse(line, len(f.thetas)+1)
-		if !whole || !ok {
-			f.torn = fmt.Sprintf("%d bytes behind surrogate %d are damaged or torn; what they held is computed again",
-				len(content)-good, len(f.thetas))
-			break
-		}
-		f.thetas = append(f.thetas, theta)
-		good += len(line) + 1
+	thetas, good := thetasOf(content, len(first)+1)
+	if f.thetas = thetas; good < len(content) {
+		f.torn = fmt.Sprintf("%d bytes behind surrogate %d are damaged or torn; what they held is computed again",
+			len(content)-good, len(f.thetas))
 	}
 	return f.cut(int64(good))
 }
 
+// thetasOf reads the whole lines from a place on, and returns where they end.
+func thetasOf(content []byte, from int) (thetas []float64, good int) {
+	for good = from; good < len(content); {
+		line, _, whole := bytes.Cut(content[good:], []byte("\n"))
+		theta, ok := parse(line, len(thetas)+1)
+		if !whole || !ok {
+			break
+		}
+		thetas = append(thetas, theta)
+		good += len(line) + 1
+	}
+	return thetas, good
+}
+
+// Glance reads the content of a test's file, which the test may still be writing: to which test it
+// belongs, and the thetas of the surrogates that have been searched.
+func Glance(content []byte) (id Identity, thetas []float64, err error) {
+	first, _, whole := bytes.Cut(content, []byte("\n"))
+	if !whole {
+		return id, nil, errors.New("this is no file of a placebo, or it has hardly begun")
+	}
+	if err = identify(first, &id); err == nil {
+		thetas, _ = thetasOf(content, len(first)+1)
+	}
+	return id, thetas, err
+}
+
 // belongs checks that the first line is that of this test.
 func belongs(line []byte, id *Identity) error {
+	var have Identity
+	if err := identify(line, &have); err != nil {
+		return err
+	}
+	if others := id.differences(&have); len(others) > 0 {
+		return fmt.Errorf("it belongs to another placebo, which differs in %s; write to another file, or move "+
+			"this one away", strings.Join(others, ", "))
+	}
+	return nil
+}
+
+// identify reads the first line.
+func identify(line []byte, have *Identity) error {
 	if !bytes.HasPrefix(line, []byte(fileMagic)) {
 		return errors.New("this is no file of a placebo; move it away, or write elsewhere")
 	}
@@ -136,17 +169,12 @@ func belongs(line []byte, id *Identity) error {
 	if !ok {
 		return errors.New("the first line is damaged: nothing says to which placebo the file belongs; move it away")
 	}
-	var have Identity
-	if err := json.Unmarshal(text[len(fileMagic):], &have); err != nil {
+	if err := json.Unmarshal(text[len(fileMagic):], have); err != nil {
 		return fmt.Errorf("the identity is no JSON: %w", err)
 	}
 	if have.Version > fileVersion {
 		return fmt.Errorf("the format is %d, and this program reads up to %d; use the newer program", have.Version,
 			fileVersion)
-	}
-	if others := id.differences(&have); len(others) > 0 {
-		return fmt.Errorf("it belongs to another placebo, which differs in %s; write to another file, or move "+
-			"this one away", strings.Join(others, ", "))
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (c *Compare) Write(w io.Writer) error {
 		settings = append(settings, Note(note))
 	}
 	p.Sections = []Section{
-		{"Equity", []Part{c.curves()}},
+		{"Equity", []Part{c.Curves()}},
 		{"Settings that differ", settings},
 		{"Figures", []Part{Table{page.Grid{Head: append([]string{"figure"}, names...), Rows: o.Figures()}, ""},
 			Note("Fees and final equity are in " + o.Currency +
@@ -54,8 +54,8 @@ func (c *Compare) Write(w io.Writer) error {
 	return p.Write(w)
 }
 
-// curves draws equity as a part of its start, and drawdowns.
-func (c *Compare) curves() Figure {
+// Curves is the picture of all runs: equity as a part of its start, and drawdowns.
+func (c *Compare) Curves() Figure {
 	var growth, falls []chart.Layer
 	for i, r := range c.Outcome.Runs {
 		var up, down []chart.Point

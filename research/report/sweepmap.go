@@ -102,10 +102,8 @@ func (s *Sweep) maps() []Part {
 		return s.alone(axes[0])
 	}
 	choice := Choice{Label: "parameters"}
-	for i := range axes {
-		for j := i + 1; j < len(axes); j++ {
-			choice.Options = append(choice.Options, s.pair(axes[i], axes[j], len(axes)))
-		}
+	for _, p := range pairsOf(axes) {
+		choice.Options = append(choice.Options, s.pair(p[0], p[1], len(axes)))
 	}
 	parts := []Part{choice}
 	if left > 0 {
@@ -113,6 +111,47 @@ func (s *Sweep) maps() []Part {
 			"others are left out.", len(axes), left)))
 	}
 	return parts
+}
+
+// pairsOf are the pairs of axes in their order.
+func pairsOf(axes []axis) (pairs [][2]axis) {
+	for i := range axes {
+		for j := i + 1; j < len(axes); j++ {
+			pairs = append(pairs, [2]axis{axes[i], axes[j]})
+		}
+	}
+	return pairs
+}
+
+// Pairs are the names of the maps that Map draws: pairs of parameters, or the only one.
+func (s *Sweep) Pairs() (names []string) {
+	axes, _ := s.axes(mapAxes)
+	if len(axes) == 1 {
+		return []string{axes[0].name}
+	}
+	for _, p := range pairsOf(axes) {
+		names = append(names, pairName(p[0], p[1]))
+	}
+	return names
+}
+
+func pairName(x, y axis) string { return x.name + " × " + y.name }
+
+// Map is the objective over the pair of parameters of a name of Pairs; of another name: over the
+// first pair. It is false where nothing varies.
+func (s *Sweep) Map(name string) (f Figure, is bool) {
+	axes, _ := s.axes(mapAxes)
+	var parts []Part
+	if len(axes) == 1 {
+		parts = s.alone(axes[0])
+	} else if pairs := pairsOf(axes); len(pairs) > 0 {
+		at := max(slices.IndexFunc(pairs, func(p [2]axis) bool { return pairName(p[0], p[1]) == name }), 0)
+		parts = s.pair(pairs[at][0], pairs[at][1], len(axes)).Parts
+	}
+	if len(parts) > 0 {
+		f, is = parts[0].(Figure)
+	}
+	return f, is
 }
 
 // pair is the map of two parameters: the mean over all others, and the cut through the best set.
@@ -140,7 +179,7 @@ func (s *Sweep) pair(x, y axis, axes int) Option {
 	}
 	caption += ". The diamond is the best set. An outline is a plateau: cells that keep at least half of the best " +
 		"cell's lead over the median cell, and whose neighbours do. " + stats.Explain(stats.FigurePlateau).SaysNot
-	return Option{x.name + " × " + y.name, []Part{Figure{chart.Chart{Label: s.objective() + " by " + x.name + " and " +
+	return Option{pairName(x, y), []Part{Figure{chart.Chart{Label: s.objective() + " by " + x.name + " and " +
 		y.name, X: chart.Axis{Unit: unit}, Panels: panels}, caption}}}
 }
 

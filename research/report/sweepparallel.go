@@ -15,6 +15,15 @@ const (
 	strandAxes     = 8
 )
 
+// Strands are all parameters and the objective as parallel coordinates. It is false where there are
+// too few sets or parameters.
+func (s *Sweep) Strands() (f Figure, is bool) {
+	if parts := s.parallel(); len(parts) > 0 {
+		f, is = parts[0].(Figure)
+	}
+	return f, is
+}
+
 // parallel draws all parameters and the objective as parallel coordinates.
 func (s *Sweep) parallel() []Part {
 	var ranked []*research.Try

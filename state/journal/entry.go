@@ -3,6 +3,7 @@ package journal
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -47,6 +48,12 @@ func (k EntryKind) String() string {
 	}
 	return fmt.Sprintf("entry(%d)", k)
 }
+
+// EntryKinds are the names of all kinds, in their order.
+func EntryKinds() []string { return append([]string{}, entryNames[1:]...) }
+
+// EntryKindOf is the kind with a name; 0: there is none.
+func EntryKindOf(name string) EntryKind { return EntryKind(max(0, slices.Index(entryNames[:], name))) }
 
 // Entry is one entry of the journal. Its hash covers the hash of the previous entry, its number,
 // time, kind and bytes.

@@ -1,0 +1,190 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/operator"
+)
+
+// stateView is the view of a page that shows how a made-up bot stands.
+func stateView(docs *Documents, here string, r *http.Request) (name, title string, view any, err error) {
+	switch here {
+	case "/market":
+		q, err := marketQueryOf(r.URL.Query())
+		if err != nil {
+			return "", "", nil, err
+		}
+		view, err = MarketOf(madeUpMarket(q.FromMS, q.ToMS), time.UTC)
+		return "bot_market", "Market", view, err
+	case "/risk":
+		return "bot_risk", "Risk", RiskOf(madeUpRisk(), time.UTC), nil
+	case "/journal":
+		q, err := journalQueryOf(r.URL.Query())
+		return "bot_journal", "Journal", JournalOf(madeUpJournal(), q, operator.JournalKinds(), time.UTC), err
+	}
+	return "bot_system", "System", SystemPage(docs, madeUpSystem()), nil
+}
+
+func madeUpChart(w http.ResponseWriter, r *http.Request) {
+	q, err := marketQueryOf(r.URL.Query())
+	if err == nil {
+		width, _ := strconv.Atoi(r.FormValue("width"))
+		var picture []byte
+		if picture, err = chartOf(madeUpMarket(q.FromMS, q.ToMS), width); err == nil {
+			w.Header().Set("Content-Type", "image/svg+xml")
+			_, _ = w.Write(picture)
+			return
+		}
+	}
+	http.Error(w, err.Error(), http.StatusBadRequest)
+}
+
+// scheme lets the browser ask for a colour scheme, and for still pages or not.
+func (v *viewer) scheme(name string, still bool) {
+	motion := "no-preference"
+	if still {
+		motion = "reduce"
+	}
+	v.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name},
+				{Name: "prefers-reduced-motion", Value: motion}}})
+		return err
+	}))
+}
+
+// faint lists the texts of a page that have less contrast than AA of WCAG 2 wants: 4.5, and 3 for
+// large ones. A colour becomes numbers by a canvas, whatever form it has.
+const faint = `(() => {
+	const pen = Object.assign(document.createElement("canvas"), {width: 1, height: 1}).getContext("2d",
+		{willReadFrequently: true});
+	const seen = new Map();
+	const numbers = colour => {
+		if (!seen.has(colour)) {
+			pen.clearRect(0, 0, 1, 1);
+			pen.fillStyle = colour;
+			pen.fillRect(0, 0, 1, 1);
+			const [r, g, b, a] = pen.getImageData(0, 0, 1, 1).data;
+			seen.set(colour, [r, g, b, a / 255]);
+		}
+		return seen.get(colour);
+	};
+	const over = (top, below) => [0, 1, 2].map(i => top[i] * top[3] + below[i] * (1 - top[3])).concat(1);
+	const behind = e => {
+		if (!e) return [255, 255, 255, 1];
+		const own = e.closest("svg") && e.nodeName !== "svg" ? [0, 0, 0, 0] : numbers(getComputedStyle(e).backgroundColor);
+		return own[3] === 1 ? own : over(own, behind(e.parentElement));
+	};
+	const light = c => c.slice(0, 3).map(x => (x /= 255) <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4)
+		.reduce((sum, x, i) => sum + x * [0.2126, 0.7152, 0.0722][i], 0);
+	document.querySelectorAll("[hidden]").forEach(e => { e.hidden = false; });
+	document.querySelectorAll("details").forEach(d => { d.open = true; });
+	const bad = [];
+	const judge = (e, colour, style, text) => {
+		const ground = behind(e), a = light(over(numbers(colour), ground)), b = light(ground);
+		const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), size = parseFloat(style.fontSize);
+		const large = size >= 24 || size >= 18.66 && style.fontWeight >= 700;
+		if (ratio < (large ? 3 : 4.5)) bad.push(ratio.toFixed(2) + " " + colour + " " + text.slice(0, 40));
+	};
+	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	for (let n = walk.nextNode(); n; n = walk.nextNode()) {
+		const e = n.parentElement, style = getComputedStyle(e);
+		if (!n.data.trim() || !e.getClientRects().length || ["SCRIPT", "STYLE", "title"].includes(e.nodeName)) continue;
+		judge(e, e.closest("svg") ? style.fill : style.color, style, n.data.trim());
+	}
+	for (const e of document.querySelectorAll("input, select, button")) {
+		const style = getComputedStyle(e);
+		judge(e, style.color, style, e.name || e.textContent);
+		if (e.placeholder) judge(e, getComputedStyle(e, "::placeholder").color, style, e.placeholder);
+	}
+	return bad.join("\n");
+})()`
+
+// contrasts checks the contrast of all texts of the page, in both schemes, and that nothing of it
+// moves for those who want it still.
+func (v *viewer) contrasts(path string) {
+	v.Helper()
+	for _, name := range []string{"dark", "light"} {
+		v.scheme(name, true)
+		require.Empty(v, of[string](v, faint), "%s, %s", path, name)
+	}
+	require.Equal(v, "none", of[string](v, `(e => (e.classList.add("moved"), getComputedStyle(e).animationName))`+
+		`(document.querySelector("main h1"))`))
+	v.scheme("light", false)
+}
+
+const spanOfFigure = `(f => f.dataset.to - f.dataset.from)(document.querySelector("figure.market"))`
+
+func zoomsByLinkAndDrag(v *viewer, s *site) {
+	v.visit(s.URL + "/market")
+	idle := `!document.querySelector("figure.market").hasAttribute("aria-busy")`
+	all := of[float64](v, spanOfFigure)
+	v.press(`[...document.querySelectorAll("a[data-chart]")].find(a => a.textContent === "Zoom in")`, kb.Enter)
+	v.becomes(fmt.Sprintf("%s && %s < %f", idle, spanOfFigure, all*0.6))
+	require.NotZero(v, of[int](v, `document.querySelectorAll("figure.market .wide svg path").length`))
+	of[bool](v, `(f => { const b = f.getBoundingClientRect(), at = (type, part) => f.dispatchEvent(`+
+		`new PointerEvent(type, {button: 0, clientX: b.left + part * b.width}));`+
+		`at("pointerdown", 0.25); at("pointermove", 0.4); at("pointerup", 0.5); return true })`+
+		`(document.querySelector("figure.market"))`)
+	v.becomes(fmt.Sprintf("%s && %s < %f", idle, spanOfFigure, all*0.2))
+	require.Contains(v, of[string](v, "location.search"), "from=")
+	require.Zero(v, of[int](v, `document.querySelectorAll(".market .part").length`))
+	v.fits("/market, zoomed", 1280)
+}
+
+// The same links lead to whole pages where no script runs.
+func zoomsWithoutScript(v *viewer, s *site) {
+	script := func(off bool) {
+		v.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled,
+				emulation.SetScriptExecutionDisabledParams{Value: off})
+			return err
+		}))
+	}
+	script(true)
+	v.do(chromedp.Navigate(s.URL + "/market"))
+	require.Empty(v, of[string](v, `document.documentElement.dataset.ready || ""`), "a script ran")
+	all := of[float64](v, spanOfFigure)
+	v.do(chromedp.Navigate(of[string](v, `document.querySelector("a[data-chart]").href`)))
+	require.InDelta(v, all/2, of[float64](v, spanOfFigure), 2)
+	require.NotZero(v, of[int](v, `document.querySelectorAll("figure.market .wide svg path").length`))
+	script(false)
+}
+
+// press puts the focus on an element and presses a key.
+func (v *viewer) press(element, key string) {
+	v.Helper()
+	of[bool](v, `(`+element+`.focus(), true)`)
+	v.do(chromedp.KeyEvent(key))
+}
+
+// keysReachEverything walks over a page with the Tab key: the first stop leads to the content, each
+// thing to be used has one stop, in the order of the page, and the focus is seen.
+func keysReachEverything(v *viewer, s *site) {
+	v.visit(s.URL + "/journal")
+	all := `[...document.querySelectorAll("a, input, select, button, [tabindex='0']")]`
+	count := of[int](v, all+".length")
+	for i := range count {
+		v.do(chromedp.KeyEvent(kb.Tab))
+		require.Equal(v, i, of[int](v, all+".indexOf(document.activeElement)"), "stop %d", i)
+		if i == 0 {
+			require.Equal(v, "#main", of[string](v, `document.activeElement.getAttribute("href")`))
+		}
+		if i < 12 {
+			require.NotEqual(v, "none", of[string](v, "getComputedStyle(document.activeElement).outlineStyle"))
+		}
+	}
+	of[bool](v, `(document.addEventListener("click", e => (e.preventDefault(), window.pressed = e.target.href)), true)`)
+	v.press(`[...document.querySelectorAll("nav a")].find(a => a.textContent === "Risk")`, kb.Enter)
+	require.Equal(v, s.URL+"/risk", of[string](v, "window.pressed"))
+}

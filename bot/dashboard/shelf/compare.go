@@ -1,0 +1,30 @@
+package shelf
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/research/compare"
+)
+
+// MaxCompared is the number of results that a page compares.
+const MaxCompared = 5
+
+// Compare holds results against each other: the answer of /api/v1/compare, as bot compare --json
+// has it.
+func (s *Shelf) Compare(names ...string) (*compare.Outcome, error) {
+	if len(names) < 2 || len(names) > MaxCompared {
+		return nil, WrongError{fmt.Sprintf("%d results: choose 2 to %d", len(names), MaxCompared)}
+	}
+	runs := make([]*compare.Run, len(names))
+	for i, name := range names {
+		var err error
+		if runs[i], err = s.run(name); err != nil {
+			return nil, err
+		}
+	}
+	o, err := compare.Compare(runs)
+	if err != nil {
+		return nil, WrongError{err.Error()}
+	}
+	return o, nil
+}

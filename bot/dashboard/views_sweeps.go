@@ -1,0 +1,340 @@
+package dashboard
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/dashboard/shelf"
+	"github.com/tidemark-trading/tidemark/page"
+	"github.com/tidemark-trading/tidemark/research"
+	"github.com/tidemark-trading/tidemark/research/report"
+)
+
+// SweepsView is the page of all searches.
+type SweepsView struct {
+	shelf.Standing
+	Watch []Choice
+	Table Table
+}
+
+// watchParameter lets a browser ask for the page again every five seconds.
+const watchParameter = "watch"
+
+// watchLinks are the links to a page that stands still, and to the same that is asked for again.
+func watchLinks(page string, q url.Values, watched bool) []Choice {
+	link := func(watch bool) string {
+		all := maps.Clone(q)
+		delete(all, watchParameter)
+		if watch {
+			all.Set(watchParameter, "true")
+		}
+		return page + "?" + all.Encode()
+	}
+	return []Choice{{"standing still", link(false), !watched}, {"again every 5 s", link(true), watched}}
+}
+
+// SweepsOf makes the page of searches. q is the query of its address.
+func SweepsOf(list *shelf.Sweeps, q url.Values, nowMS int64) *SweepsView {
+	v := &SweepsView{Standing: list.Standing, Table: Table{Title: "", Empty: "There is no search here. bot sweep, bot " +
+		"walkforward, bot placebo and bot stress write their files and pages to out.",
+		Head: []string{"Search", "Kind", "State", "Sets", "Rate", "Left", "Varied", "Page", "Written"}}}
+	if slices.ContainsFunc(list.Sweeps, func(s shelf.Sweep) bool { return s.State == shelf.Running }) {
+		v.Watch = watchLinks("sweeps", q, q.Get(watchParameter) == "true")
+	}
+	for i := range list.Sweeps[:min(len(list.Sweeps), maxSweepRows)] {
+		v.Table.Rows = append(v.Table.Rows, sweepRow(&list.Sweeps[i], nowMS))
+	}
+	if left := len(list.Sweeps) - maxSweepRows; left > 0 {
+		v.Table.Title = fmt.Sprintf("The newest %d; %d older ones are left out", maxSweepRows, left)
+	}
+	return v
+}
+
+// maxSweepRows is the number of searches on the page.
+const maxSweepRows = 100
+
+// sweepRow is a search in the list.
+func sweepRow(s *shelf.Sweep, nowMS int64) Row {
+	name := Cell{Text: s.Name, Class: "left"}
+	switch s.Kind {
+	case shelf.SweepKind, shelf.ShardKind, shelf.PlaceboKind:
+		name.Path = named("sweep", s.Name)
+	case shelf.WalkForward:
+		name.Path = named("result", s.Name)
+	}
+	html := Cell{Text: "–"}
+	if s.Page != "" {
+		html = Cell{Text: "open", Path: named("file", s.Page)}
+	}
+	kind := s.Kind
+	if s.Shard != "" {
+		kind += " " + s.Shard
+	}
+	if s.Error != "" {
+		return row(name, text(kind), Cell{Text: s.Error, Class: "left bad"}, text(""), text(""), text(""), text(""), html,
+			text(age(s.ChangedMS, nowMS)))
+	}
+	return row(name, text(kind), stateOf(s), text(progressOf(s)), text(rateOf(s)), text(leftOf(s)), left(variedBriefly(s)),
+		html, text(age(s.ChangedMS, nowMS)))
+}
+
+// stateOf is the state of a search.
+func stateOf(s *shelf.Sweep) Cell {
+	words := s.State
+	if s.Machines {
+		words += ", workers on machines"
+	}
+	if s.State == shelf.Stopped {
+		return Cell{Text: words, Class: "wait"}
+	}
+	return text(words)
+}
+
+// progressOf says how many sets have run.
+func progressOf(s *shelf.Sweep) string {
+	switch {
+	case s.Kind == shelf.PlaceboKind:
+		return fmt.Sprintf("%d surrogates", s.Done)
+	case s.Total == 0 && s.Done == 0:
+		return "–"
+	}
+	words := fmt.Sprint(s.Done)
+	if s.State != shelf.Finished && s.Total > 0 {
+		most := ""
+		if s.AtMost {
+			most = "at most "
+		}
+		words += fmt.Sprintf(" of %s%d", most, s.Total)
+	}
+	if s.Parts > 0 {
+		words += fmt.Sprintf(", %d on parts", s.Parts)
+	}
+	return words
+}
+
+// rateOf is the rate of a search that runs.
+func rateOf(s *shelf.Sweep) string {
+	if !s.Rate.Defined() {
+		return "–"
+	}
+	return s.Rate.Text(1) + " a second"
+}
+
+// leftOf is the time that a search has left at its rate.
+func leftOf(s *shelf.Sweep) string {
+	if !s.LeftS.Defined() {
+		return "–"
+	}
+	return age(1, 1+int64(min(float64(s.LeftS), 1e9)*1000))
+}
+
+// variedBriefly names what is varied.
+func variedBriefly(s *shelf.Sweep) string {
+	var keys []string
+	for _, text := range s.Space {
+		key, _, is := strings.Cut(text, "=")
+		if is {
+			keys = append(keys, key[strings.LastIndexByte(key, '.')+1:])
+		}
+	}
+	return brief(keys)
+}
+
+// SweepView is the page of one search.
+type SweepView struct {
+	Name              string
+	Running           bool
+	Done, Total       int
+	Watch             []Choice
+	Cards             []Card
+	Warnings, Verdict []string
+	Missing           string
+	Links             []Choice
+	Objectives        []Choice
+	Tables            []Table
+	Pairs             []Choice
+	Pictures          []Captioned
+	Values            Table
+	Notes             []string
+}
+
+// Captioned is a picture with its explanation.
+type Captioned struct {
+	Title, Caption string
+	Picture        page.Picture
+}
+
+// SweepOf makes the page of a search. q is the query of its address: pair names the parameters of
+// its map.
+func SweepOf(f *shelf.Searched, q url.Values, nowMS int64) (*SweepView, error) {
+	pair := q.Get("pair")
+	v := &SweepView{Name: f.Name, Running: f.State == shelf.Running, Done: f.Done + f.Parts, Total: f.Total,
+		Missing: f.Missing, Cards: sweepCards(f, nowMS), Values: valuesTable(&f.Sweep)}
+	if f.Error != "" {
+		v.Missing = f.Error
+	}
+	if v.Running {
+		v.Watch = watchLinks("sweep", q, q.Get(watchParameter) == "true")
+	}
+	if f.Page != "" {
+		v.Links = append(v.Links, Choice{Text: "The page that the search wrote", Path: named("file", f.Page)})
+	}
+	if f.Machines {
+		v.Notes = append(v.Notes, "Workers on machines run the sets. Their files do not tell which: bot sweep says on "+
+			"its terminal who has joined.")
+	}
+	if f.Outcome == nil {
+		return v, nil
+	}
+	v.judge(f)
+	v.offer(f, pair)
+	return v, v.draw(f, pair)
+}
+
+// sweepCards are the headlines of a search.
+func sweepCards(f *shelf.Searched, nowMS int64) []Card {
+	state := stateOf(&f.Sweep)
+	cards := []Card{{"State", state, text("written " + age(f.ChangedMS, nowMS) + " ago")},
+		{"Sets", text(progressOf(&f.Sweep)), text(strings.TrimSpace(f.Method + " " + f.Shard))}}
+	if f.State == shelf.Running {
+		cards = append(cards, Card{"Left", text(leftOf(&f.Sweep)), text(rateOf(&f.Sweep))})
+	}
+	if f.Outcome == nil {
+		return cards
+	}
+	j := f.Outcome.Judged()
+	return append(cards,
+		Card{"Sharpe in excess", text(j.Excess.Text(2)), text("of the best; against cash " + j.Sharpe.Text(2))},
+		Card{"Bar of luck", text(fmt.Sprintf("%.2f", j.Luck.Bar)), text("5 in 100 worthless searches show more")},
+		Card{"1 − DSR", text(j.DSR.Value.Text(3)), text("after the tries of this sweep")},
+		Card{"Plateau", text(j.Plateau.Value.Text(2)), text("of the lead belongs to neighbours")})
+}
+
+// judge says what the best set is worth.
+func (v *SweepView) judge(f *shelf.Searched) {
+	j := f.Outcome.Judged()
+	v.Warnings, v.Verdict = j.Warnings(), j.Sentences()
+	if f.State != shelf.Finished {
+		v.Verdict = append([]string{"The search is not finished: this is the verdict on the sets so far."}, v.Verdict...)
+	}
+	v.Verdict = append(v.Verdict, f.Outcome.Counts())
+	v.Notes = append(v.Notes, "The verdict here counts the tries of this sweep alone. SPA, PBO and the tries of earlier "+
+		"searches are in the page that bot sweep writes.")
+	top := Table{Title: "The best by " + f.Objective, Empty: "No set is ranked.", Head: []string{"Set", "Value",
+		"Neighbours", "Sharpe", "In excess", "Return", "Drawdown", "Trips", "Fees"}}
+	for i := range f.Outcome.Top {
+		r := &f.Outcome.Top[i]
+		around := "–"
+		if f.Around[i].Sets > 0 {
+			around = fmt.Sprintf("%s (%d)", f.Around[i].Mean.Text(3), f.Around[i].Sets)
+		}
+		one := row(left(research.SettingsText(r.Settings)), text(r.Value.Text(3)), text(around),
+			text(r.Figure("sharpe").Text(2)), text(r.Excess.Text(2)))
+		for _, name := range [...]string{"return", "drawdown", "trips", "fees"} {
+			one.Cells = append(one.Cells, text(research.FigureText(name, r.Figure(name))))
+		}
+		top.Rows = append(top.Rows, one)
+	}
+	v.Tables = append(v.Tables, top)
+}
+
+// offer are the objectives and the pairs of parameters to choose from.
+func (v *SweepView) offer(f *shelf.Searched, pair string) {
+	link := func(objective, pair string) string {
+		q := url.Values{"name": {f.Name}, "objective": {objective}}
+		if pair != "" {
+			q.Set("pair", pair)
+		}
+		return "sweep?" + q.Encode()
+	}
+	for _, name := range shelf.Objectives() {
+		v.Objectives = append(v.Objectives, Choice{name, link(name, pair), name == f.Objective})
+	}
+	known := false
+	for _, name := range f.Pairs {
+		known = known || name == pair
+	}
+	for i, name := range f.Pairs {
+		v.Pairs = append(v.Pairs, Choice{name, link(f.Objective, name), name == pair || !known && i == 0})
+	}
+}
+
+// draw draws the map and the parallel coordinates.
+func (v *SweepView) draw(f *shelf.Searched, pair string) error {
+	add := func(title string, figure report.Figure, is bool) error {
+		if !is {
+			return nil
+		}
+		picture, err := page.Draw(figure.Chart)
+		v.Pictures = append(v.Pictures, Captioned{title, figure.Caption, picture})
+		return err
+	}
+	figure, is := f.Map(pair)
+	if err := add("By two parameters", figure, is); err != nil {
+		return err
+	}
+	figure, is = f.Strands()
+	return add("All parameters at once", figure, is)
+}
+
+// maxValues is the number of values of a setting that are shown.
+const maxValues = 12
+
+// valuesTable is what is varied.
+func valuesTable(s *shelf.Sweep) Table {
+	t := Table{Title: "What is varied", Head: []string{"Setting", "Values"}, Empty: "The file does not tell."}
+	for _, one := range s.Space {
+		key, values, _ := strings.Cut(one, "=")
+		list := strings.Split(values, ",")
+		if n := len(list); n > maxValues {
+			values = fmt.Sprintf("%s, %s … %s (%d values)", list[0], list[1], list[n-1], n)
+		} else {
+			values = strings.Join(list, ", ")
+		}
+		t.Rows = append(t.Rows, row(left(key), left(values)))
+	}
+	return t
+}
+
+// GapsView is the page of gaps.
+type GapsView struct {
+	shelf.Standing
+	Gaps []GapView
+}
+
+// GapView is the way from a backtest to live.
+type GapView struct {
+	Name, Written, Error string
+	Cards                []Card
+	Links                []Choice
+	Steps                Table
+}
+
+// maxGaps is the number of gaps on the page.
+const maxGaps = 20
+
+// GapsOf makes the page of gaps.
+func GapsOf(list *shelf.Gaps, nowMS int64) *GapsView {
+	v := &GapsView{Standing: list.Standing}
+	for i := range list.Gaps[:min(len(list.Gaps), maxGaps)] {
+		g := &list.Gaps[i]
+		one := GapView{Name: g.Name, Written: time.UnixMilli(g.ChangedMS).UTC().Format("2006-01-02 15:04") + " UTC, " +
+			age(g.ChangedMS, nowMS) + " ago", Error: g.Error, Links: fileLinks(g.Files)}
+		if g.Name == "." {
+			one.Name = path.Base(list.Folder)
+		}
+		one.Cards = []Card{{"Backtest", signed("", g.Backtest), text("profit")}, {"Live", signed("", g.Live), text("profit")},
+			{"Gap", signed("", g.Gap), text("live less backtest")}}
+		one.Steps = Table{Head: []string{"Fact", "Step", "Profit"}, Empty: "The file has no steps."}
+		for _, s := range g.Steps {
+			one.Steps.Rows = append(one.Steps.Rows, row(left(s.Fact), signed("", s.Step), signed("", s.Profit)))
+		}
+		v.Gaps = append(v.Gaps, one)
+	}
+	return v
+}

@@ -1,0 +1,128 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+// riskVersion is the version of folder.RiskBlob.
+const riskVersion = 1
+
+// Risk is each limit of a bot with its use, as a program reads it. Of a stopped bot: as of its last
+// minute, or its stop.
+type Risk struct {
+	Running  bool    `json:"running"`
+	AtMS     int64   `json:"at_ms"` // of the figures, on the exchange's clock; 0: the file has none
+	Currency string  `json:"currency"`
+	Limits   []Limit `json:"limits"`
+	Halts    []Halt  `json:"halts"`
+}
+
+// The units of a limit's figures.
+const (
+	UnitCount    = "count"
+	UnitMoney    = "money"    // of the account's currency
+	UnitFraction = "fraction" // 0.05 is 5 %
+	UnitDuration = "duration" // such as 1m30s
+	UnitSwitch   = "switch"   // on
+)
+
+// Limit is a limit of the account or of a strategy, by the name of its config key.
+type Limit struct {
+	Scope   string   `json:"scope"` // "account" or "strategy NAME"
+	Name    string   `json:"limit"`
+	Market  string   `json:"market,omitempty"` // whose use it is, where each market has one
+	Unit    string   `json:"unit"`
+	Max     string   `json:"max,omitempty"`  // empty: not set
+	Used    string   `json:"used,omitempty"` // empty: not known, or the limit judges each order alone
+	Left    string   `json:"left,omitempty"`
+	Part    *float64 `json:"part,omitempty"` // used of max; nil: not known
+	Reached bool     `json:"reached,omitempty"`
+	UntilMS int64    `json:"until_ms,omitempty"` // when a limit that was reached ends by itself
+	From    string   `json:"from,omitempty"`     // the equity that a loss or a drawdown counts from
+}
+
+// Halt is a halt in force.
+type Halt struct {
+	Scope   string `json:"scope"`
+	Reason  string `json:"reason"`
+	By      string `json:"by"`
+	SinceMS int64  `json:"since_ms"`
+}
+
+// AskRisk asks for the limits of a bot with their use.
+func AskRisk(ctx context.Context, of Target) (Answer[Risk], error) {
+	return askOrRead(ctx, of, PathRisk, &Request{}, StoppedRisk)
+}
+
+// AppendRisk appends the saved form of the limits, for folder.RiskBlob.
+func AppendRisk(dst []byte, r *Risk) ([]byte, error) { return market.AppendSaved(dst, riskVersion, r) }
+
+// StoppedRisk is the saved use of the limits, with the halts in force.
+func StoppedRisk(store *journal.Store) (*Risk, error) {
+	r := &Risk{Limits: []Limit{}}
+	text, err := store.Blob(folder.RiskBlob)
+	if err == nil && text != nil {
+		err = market.ParseSaved(text, riskVersion, r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("limits in the state file: %w", err)
+	}
+	r.Running = false
+	return r, r.AddHalts(store)
+}
+
+// AddHalts sets the halts from a state file.
+func (r *Risk) AddHalts(store *journal.Store) error {
+	r.Halts = []Halt{}
+	rows, err := store.Halts()
+	for i := range rows {
+		h := &rows[i]
+		r.Halts = append(r.Halts, Halt{h.Scope, h.Reason, h.By, h.At.Millis()})
+	}
+	return err
+}
+
+// Words is a figure of the limit for a person.
+func (l *Limit) Words(figure string) string {
+	if l.Unit != UnitFraction {
+		return figure
+	}
+	part, err := decimal.NewFromString(figure)
+	if err != nil {
+		return figure
+	}
+	return strings.TrimSuffix(part.Shift(2).Round(2).String(), ".00") + " %"
+}
+
+// Standing says how a limit stands, for a person: empty where nothing is to be said.
+func (l *Limit) Standing() string {
+	switch {
+	case l.Max == "" && l.Reached:
+		return "reached before it was taken away: nothing is opened"
+	case l.Max == "":
+		return "not set"
+	case l.Unit == UnitSwitch:
+		return "nothing is opened"
+	case l.Reached && l.UntilMS != 0:
+		return "reached: nothing is opened until " + time.UnixMilli(l.UntilMS).UTC().Format("2006-01-02 15:04:05") +
+			" UTC"
+	case l.Reached && l.Name == "max_drawdown":
+		return "reached: nothing is opened until bot halt and bot resume"
+	case l.Reached:
+		return "reached"
+	case l.From != "":
+		return "from an equity of " + l.From
+	case l.Name == "max_order_value" || l.Name == "price_collar":
+		return "judges each order alone"
+	}
+	return ""
+}

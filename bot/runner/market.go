@@ -1,0 +1,135 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/exchange/poll"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// market answers the question for the picture of a market. The loop tells the latest price; the
+// rest is read beside it.
+func (c *control) market(ctx context.Context, ask *operator.Request) (any, error) {
+	r, q := c.r, ask.Market
+	if q == nil {
+		q = &operator.MarketQuery{}
+	}
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	v := &operator.Market{Running: true, Series: r.marketSeries()}
+	if err := v.Choose(q); err != nil {
+		return nil, err
+	}
+	m := r.plan.Catalog.MarketNamed(v.Market)
+	if m == nil {
+		return v, nil
+	}
+	var last market.Price
+	err := c.query(ctx, func(market.Time) { last = r.account.Last(m.ID) })
+	if err != nil && !errors.As(err, new(blockedError)) {
+		return nil, err
+	}
+	if last != 0 {
+		v.Last = m.FormatPrice(last)
+	}
+	if err := r.addCandles(v, q, m); err != nil {
+		return nil, err
+	}
+	r.shown.addPlots(v, m)
+	r.shown.addBook(v, m)
+	return v, v.AddOwn(r.store)
+}
+
+// marketSeries lists the markets with the intervals of their candles.
+func (r *runner) marketSeries() []operator.MarketSeries {
+	list, all := []operator.MarketSeries{}, r.series()
+	slices.SortFunc(all, func(a, b poll.Series) int { return cmp.Compare(a.Interval, b.Interval) })
+	for _, m := range r.plan.Catalog.Markets() {
+		s := operator.MarketSeries{Market: m.Name, Intervals: []string{}}
+		for _, one := range all {
+			if one.Market == m.ID {
+				s.Intervals = append(s.Intervals, one.Interval.String())
+			}
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// addCandles sets the time of the picture and its candles.
+func (r *runner) addCandles(v *operator.Market, q *operator.MarketQuery, m *market.Market) error {
+	now := r.trading.Now()
+	if v.Interval == "" {
+		v.Note = "No strategy gets candles of this market."
+		v.Span(q, 0, now.Millis())
+		return nil
+	}
+	interval, err := market.ParseInterval(v.Interval)
+	if err != nil {
+		return err
+	}
+	all := r.shown.candles[poll.Series{Market: m.ID, Interval: interval}].all()
+	slices.SortStableFunc(all, func(a, b market.Candle) int { return cmp.Compare(a.Start, b.Start) })
+	all = slices.CompactFunc(all, func(a, b market.Candle) bool { return a.Start == b.Start })
+	v.Span(q, interval.End(0).Millis(), now.Millis())
+	if len(all) > 0 && v.FromMS < all[0].Start.Millis() {
+		older, _, err := operator.ReadRecorded(r.store, m, market.Time(v.FromMS)*1e6, all[0].End())
+		if err != nil {
+			return err
+		}
+		list := older[interval]
+		end, _ := slices.BinarySearchFunc(list, all[0].Start,
+			func(c market.Candle, at market.Time) int { return cmp.Compare(c.Start, at) })
+		all = append(slices.Clip(list[:end]), all...)
+	}
+	v.AddCandles(m, all, q.Columns)
+	return nil
+}
+
+// addPlots sets the plots of a market in the time of a picture.
+func (s *shown) addPlots(v *operator.Market, m *market.Market) {
+	listed := s.listed.Load()
+	if listed == nil {
+		return
+	}
+	for _, series := range *listed {
+		if series.market != m.ID {
+			continue
+		}
+		p := operator.Plot{Strategy: s.names(series.strategy), Name: series.name, Pane: series.pane, Mark: series.mark,
+			Points: []operator.PlotPoint{}}
+		scale := 1.0
+		if series.pane == "" {
+			scale = math.Pow10(-int(m.PriceDigits))
+		}
+		for _, one := range series.values.all() {
+			at := one.at.Millis()
+			if at >= v.FromMS && at < v.ToMS && finite(one.value) {
+				p.Points = append(p.Points, operator.PlotPoint{AtMS: at, Value: one.value * scale})
+			}
+		}
+		v.Plots = append(v.Plots, p)
+	}
+}
+
+// addBook sets the latest book of a market.
+func (s *shown) addBook(v *operator.Market, m *market.Market) {
+	book := s.books[m.ID].Load()
+	if book == nil {
+		return
+	}
+	levels := func(from []market.Level) []operator.Level {
+		list := make([]operator.Level, 0, len(from))
+		for _, l := range from {
+			list = append(list, operator.Level{Price: m.FormatPrice(l.Price), Amount: m.FormatQty(l.Amount)})
+		}
+		return list
+	}
+	v.Book = &operator.Book{AtMS: book.at.Millis(), Bids: levels(book.Bids), Asks: levels(book.Asks)}
+}

@@ -1,0 +1,129 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+)
+
+// limitUses are the limits of account and strategies with their use, as numbers: the loop reads
+// them, and they become text beside it.
+type limitUses struct {
+	at  market.Time
+	all []risk.Use
+	of  []int // where the account and each strategy end in all
+}
+
+// uses reads the limits. Only the loop's goroutine may call it.
+func (r *runner) uses(at market.Time) *limitUses {
+	strategies := r.plan.Strategies
+	u := &limitUses{at: at, all: make([]risk.Use, 0, 16+16*len(strategies)), of: make([]int, 0, len(strategies)+1)}
+	u.all = r.gate.AccountUse(u.all, r.account)
+	u.of = append(u.of, len(u.all))
+	for i := range strategies {
+		u.all = r.gate.StrategyUse(u.all, r.account, strategyID(i+1), strategies[i].Markets, at)
+		u.of = append(u.of, len(u.all))
+	}
+	return u
+}
+
+// risk answers `bot risk`.
+func (c *control) risk(ctx context.Context, _ *operator.Request) (any, error) {
+	var uses *limitUses
+	err := c.query(ctx, func(at market.Time) { uses = c.r.uses(at) })
+	if errors.As(err, new(blockedError)) { // a strategy blocks: answer as of the last minute
+		info, err := operator.StoppedRisk(c.r.store)
+		if err != nil {
+			return nil, err
+		}
+		info.Running = true
+		return info, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	info := c.r.riskOf(uses)
+	info.Running = true
+	return info, info.AddHalts(c.r.store)
+}
+
+// riskOf is the document of the limits, without halts.
+func (r *runner) riskOf(u *limitUses) *operator.Risk {
+	info := &operator.Risk{AtMS: u.at.Millis(), Currency: r.plan.Currency.Symbol,
+		Limits: make([]operator.Limit, 0, len(u.all))}
+	scope, names, group := "account", r.plan.Names(), 0
+	for i := range u.all {
+		for i >= u.of[group] {
+			scope = operator.HaltScope(names[group])
+			group++
+		}
+		info.Limits = append(info.Limits, r.limitOf(scope, &u.all[i]))
+	}
+	return info
+}
+
+// limitOf is a limit as text.
+func (r *runner) limitOf(scope string, u *risk.Use) operator.Limit {
+	text := func(n int64) string { return unitText(u.Unit, n, r.plan.Currency.Digits) }
+	l := operator.Limit{Scope: scope, Name: u.Name, Unit: unitNames[u.Unit], Reached: u.Reached,
+		UntilMS: u.Until.Millis()}
+	if u.Market != 0 {
+		l.Market = r.plan.Catalog.Market(u.Market).Name
+	}
+	if u.Limit != 0 {
+		l.Max = text(u.Limit)
+	}
+	if u.Unknown || u.Unit == risk.UnitSwitch {
+		return l
+	}
+	l.Used = text(u.Used)
+	if u.Mark != 0 {
+		l.From = text(u.Mark)
+		if u.Unit == risk.UnitRate {
+			l.From = unitText(risk.UnitMoney, u.Mark, r.plan.Currency.Digits)
+		}
+	}
+	if u.Limit > 0 {
+		part := float64(u.Used) / float64(u.Limit)
+		l.Left, l.Part = text(max(0, u.Limit-u.Used)), &part
+	}
+	return l
+}
+
+var unitNames = [...]string{risk.UnitCount: operator.UnitCount, risk.UnitMoney: operator.UnitMoney,
+	risk.UnitRate: operator.UnitFraction, risk.UnitDuration: operator.UnitDuration,
+	risk.UnitSwitch: operator.UnitSwitch}
+
+// unitText is a figure as text; digits are those of the account's currency.
+func unitText(unit risk.Unit, n int64, digits uint8) string {
+	switch unit {
+	case risk.UnitMoney:
+		return market.FormatFixed(n, digits)
+	case risk.UnitRate:
+		return market.FormatFixed(n, market.RateDigits)
+	case risk.UnitDuration:
+		return time.Duration(n).Round(time.Millisecond).String()
+	case risk.UnitSwitch:
+		return "on"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// saveLimits saves the limits with their use: the answer to `bot risk` of a bot that has stopped.
+func (j *botJournal) saveLimits(at market.Time) error {
+	if j.limits == nil {
+		return nil
+	}
+	text, err := operator.AppendRisk(nil, j.limits(at))
+	if err != nil {
+		return err
+	}
+	j.batch.Blob(folder.RiskBlob, text)
+	return nil
+}

@@ -1,0 +1,132 @@
+package risk
+
+import (
+	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// Unit says what a Use counts.
+type Unit uint8
+
+// The units.
+const (
+	UnitCount    Unit = iota + 1
+	UnitMoney         // of the account's currency, in its smallest part
+	UnitRate          // market.Rate
+	UnitDuration      // nanoseconds
+	UnitSwitch        // 1: on
+)
+
+// Use is a limit with what is used of it now, in whole numbers: a person reads FormatFixed of them.
+type Use struct {
+	Name    string    // key of the config
+	Market  market.ID // whose figure Used is; 0: the limit has one figure for all markets
+	Unit    Unit
+	Limit   int64 // 0: not set
+	Used    int64
+	Unknown bool        // Used says nothing: the limit judges each order alone, or nothing was heard yet
+	Reached bool        // the limit refuses now what would use more of it
+	Until   market.Time // of a limit that was reached: when it ends by itself; 0: it does not
+	Mark    int64       // of a limit of the equity: the equity that Used counts from
+}
+
+// AccountUse appends the limits of the account, set or not.
+func (g *Gate) AccountUse(dst []Use, a *state.Account) []Use {
+	l := &g.account
+	exposure := Use{Name: "max_exposure", Unit: UnitMoney, Limit: int64(l.MaxExposure)}
+	if used, err := a.Exposure(l.Currency); err == nil {
+		exposure.Used = int64(used)
+	} else {
+		exposure.Unknown = true
+	}
+	exposure.Reached = exposure.full()
+	stand, followed := g.Standing()
+	followed = followed && g.Observes()
+	loss := Use{Name: "max_daily_loss", Unit: UnitMoney, Limit: int64(l.MaxDailyLoss), Unknown: !followed,
+		Reached: stand.Lost}
+	fall := Use{Name: "max_drawdown", Unit: UnitRate, Limit: int64(l.MaxDrawdown), Unknown: !followed,
+		Reached: stand.Drawn}
+	if followed {
+		loss.Used, loss.Mark = int64(max(0, stand.DayStart-stand.Latest)), int64(stand.DayStart)
+		fall.Used, fall.Mark = int64(stand.Drawdown()), int64(stand.HighWater)
+	}
+	if loss.Reached {
+		loss.Until = market.Time((g.equity.day + 1) * int64(24*time.Hour))
+	}
+	return append(dst, exposure, loss, fall)
+}
+
+// StrategyUse appends the limits of a strategy, set or not. Those that count by market have one Use
+// for each of its markets where they are set.
+func (g *Gate) StrategyUse(dst []Use, a *state.Account, id market.StrategyID, markets []*market.Market,
+	at market.Time) []Use {
+	s := &g.slots[id]
+	l := &s.limits
+	count := func(name string, limit, used int) Use {
+		u := Use{Name: name, Unit: UnitCount, Limit: int64(limit), Used: int64(used)}
+		u.Reached = u.full()
+		return u
+	}
+	dst = append(dst, count("max_open_orders", l.MaxOpenOrders, a.SlotsBy(id)),
+		count("max_in_flight", l.MaxInFlight, a.InFlightBy(id)),
+		count("orders_per_minute", l.OrdersPerMinute, s.sentLastMinute(at)), s.coolDown(at))
+	dst[len(dst)-2].Unknown = l.OrdersPerMinute == 0 // no sends are kept
+	dst = append(dst,
+		Use{Name: "max_order_value", Unit: UnitMoney, Limit: int64(l.MaxOrderValue), Unknown: true},
+		Use{Name: "price_collar", Unit: UnitRate, Limit: int64(l.PriceCollar), Unknown: true})
+	dst = g.positionUse(dst, a, id, markets)
+	dst = s.ageUse(dst, a, markets, at)
+	only := Use{Name: "reduce_only", Unit: UnitSwitch, Reached: l.ReduceOnly}
+	if l.ReduceOnly {
+		only.Limit, only.Used = 1, 1
+	}
+	return append(dst, only)
+}
+
+// full reports whether nothing is left of a limit.
+func (u *Use) full() bool { return u.Limit > 0 && !u.Unknown && u.Used >= u.Limit }
+
+// coolDown is the row of losses that leads to a cool-down.
+func (s *slot) coolDown(at market.Time) Use {
+	u := Use{Name: "cool_down_losses", Unit: UnitCount, Limit: int64(s.limits.CoolDownLosses), Used: int64(s.losses)}
+	if at < s.coolTill {
+		u.Used, u.Reached, u.Until = u.Limit, true, s.coolTill
+	}
+	return u
+}
+
+// positionUse appends max_position: what a strategy holds in each market, and what its open buys
+// may add, at the latest price.
+func (g *Gate) positionUse(dst []Use, a *state.Account, id market.StrategyID, markets []*market.Market) []Use {
+	limit := g.slots[id].limits.MaxPosition
+	if limit == 0 {
+		return append(dst, Use{Name: "max_position", Unit: UnitMoney, Unknown: true})
+	}
+	for _, m := range markets {
+		u := Use{Name: "max_position", Market: m.ID, Unit: UnitMoney, Limit: int64(limit)}
+		none := market.Order{Strategy: id, Market: m.ID}
+		used, err := g.positionValue(a, m, &none, 0, a.Last(m.ID))
+		u.Used, u.Unknown = int64(used), err != nil
+		u.Reached = u.full()
+		dst = append(dst, u)
+	}
+	return dst
+}
+
+// ageUse appends max_data_age: how old the latest price of each market is.
+func (s *slot) ageUse(dst []Use, a *state.Account, markets []*market.Market, at market.Time) []Use {
+	limit := s.limits.MaxDataAge
+	if limit == 0 {
+		return append(dst, Use{Name: "max_data_age", Unit: UnitDuration, Unknown: true})
+	}
+	for _, m := range markets {
+		seen, late := a.PriceArrived(m.ID)
+		u := Use{Name: "max_data_age", Market: m.ID, Unit: UnitDuration, Limit: int64(limit),
+			Used: int64(max(0, at.Sub(seen))), Unknown: seen == 0}
+		u.Reached = late || u.Unknown || u.Used > u.Limit
+		dst = append(dst, u)
+	}
+	return dst
+}
