@@ -122,6 +122,8 @@ var mayImport = map[string][]string{
 	"bot/doctor": {"market", "strategy", "risk", "state", "state/boltfile", "state/journal", "exchange",
 		"exchange/poll", "exchange/rest", "exchange/stream", "backtest", "bot/chat/telegram", "bot/config",
 		"bot/folder", "bot/plan"},
+	"bot/handover": {"market", "state", "state/boltfile", "state/journal", "engine", "direct", "bot/config",
+		"bot/folder"},
 	"bot/server": {"market", "state/candles", "exchange", "exchange/sandbox", "exchange/sandbox/door",
 		"exchange/sandbox/price",
 		"bot/config", "bot/host", "bot/plan"},

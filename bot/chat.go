@@ -47,15 +47,20 @@ func (a *app) chat(ctx context.Context, f *runFlags) error {
 		return c.Source.Place(err)
 	}
 	log := console.Logger(a.Stderr, c.Bot.Log, a.Getenv)
-	accompany(ctx, log, a.chats(c, token, log))()
+	accompany(ctx, log, a.chats(c, token, log, operator.Target{Folder: c.Bot.State}))()
 	return nil
 }
 
-// chats are the chats of a program and, with a token, the one of its config.
-func (a *app) chats(c *config.Run, token string, log zerolog.Logger) (all []companion) {
+// chats are the chats of a program and, with a token, the one of its config, about a bot.
+func (a *app) chats(c *config.Run, token string, log zerolog.Logger, of operator.Target) (all []companion) {
+	serve := func(ctx context.Context, line chat.Line) {
+		log.Info().Str("line", line.Name).Strs("chats", line.Chats).Strs("users", line.Users).Bool("act", line.Act).
+			Msg("chat: messages are answered")
+		chat.New(chat.Config{Line: line, Of: of, Bot: cmp.Or(c.Bot.Name, c.Source.Label()), Log: log}).Serve(ctx)
+	}
 	for _, line := range a.Chats {
 		all = append(all, companion{line.Name + " chat", func(ctx context.Context) error {
-			serveChat(ctx, c, line, log)
+			serve(ctx, line)
 			return nil
 		}})
 	}
@@ -68,16 +73,8 @@ func (a *app) chats(c *config.Run, token string, log zerolog.Logger) (all []comp
 			return err
 		}
 		defer messenger.Close()
-		serveChat(ctx, c, chat.Line{Name: "telegram", Messenger: messenger, Chats: c.Telegram.Chats,
-			Users: c.Telegram.Users, Act: c.Telegram.Act, Confirm: time.Duration(c.Telegram.Confirm)}, log)
+		serve(ctx, chat.Line{Name: "telegram", Messenger: messenger, Chats: c.Telegram.Chats,
+			Users: c.Telegram.Users, Act: c.Telegram.Act, Confirm: time.Duration(c.Telegram.Confirm)})
 		return nil
 	}})
-}
-
-// serveChat answers the messages of a line until ctx ends.
-func serveChat(ctx context.Context, c *config.Run, line chat.Line, log zerolog.Logger) {
-	log.Info().Str("line", line.Name).Strs("chats", line.Chats).Strs("users", line.Users).Bool("act", line.Act).
-		Msg("chat: messages are answered")
-	chat.New(chat.Config{Line: line, Of: operator.Target{Folder: c.Bot.State},
-		Bot: cmp.Or(c.Bot.Name, c.Source.Label()), Log: log}).Serve(ctx)
 }

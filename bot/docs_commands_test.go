@@ -67,6 +67,7 @@ var plays = []struct {
 	{"bot reload", sceneBeside},
 	{"bot halt", sceneBeside},
 	{"bot resume", sceneBeside},
+	{"bot cancel", sceneBeside},
 	{"bot cancel-all", sceneBeside},
 	{"bot flatten", sceneBeside},
 	{"bot state backup", sceneBeside},
@@ -128,6 +129,7 @@ var filled = strings.NewReplacer(
 // unplayed says why a command of the documents cannot be played here.
 var unplayed = map[string]string{
 	"bot gap --state state -c configs/backtest.toml": "needs stored candles: bot/runner/plants_test.go",
+	"bot cancel 1":                "its order may have ended: control_test.go plays it",
 	"bot resolve 1":               "needs an exchange that answers falsely; testdata/script/resolve.txtar plays it",
 	"bot resolve 1 --as-exchange": "the same",
 	"bot resolve 1 --as-absent":   "the same",
@@ -146,10 +148,12 @@ var unplayed = map[string]string{
 	"bot dashboard --state state --listen :8787 --tls-cert cert.pem " +
 		"--tls-key key.pem --host bot.example.com": "the same",
 	"bot dashboard --state state --behind-proxy --host bot.example.com": "the same",
-	"bot record -c configs/record.toml":                                 "goes on until Ctrl-C: record_test.go plays it",
-	"bot record":                                                        "the same",
-	"bot recording list --folder recordings/btc":                        "needs a recording: the same",
-	"bot recording list":                                                "the same",
+	"bot chat -c live.toml":                      "goes on until Ctrl-C: chat_test.go plays it",
+	"bot chat":                                   "the same",
+	"bot record -c configs/record.toml":          "goes on until Ctrl-C: record_test.go plays it",
+	"bot record":                                 "the same",
+	"bot recording list --folder recordings/btc": "needs a recording: the same",
+	"bot recording list":                         "the same",
 	"bot recording export --folder recordings/btc --from 2026-11-23 --kind trade": "the same",
 	"bot recording export --folder recordings/btc --csv tables":                   "the same",
 	"bot trials unseal":         "needs a seal; testdata/script/trials.txtar plays it",

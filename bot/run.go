@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/canary"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/runner"
 	"github.com/tidemark-trading/tidemark/bot/version"
@@ -135,7 +136,7 @@ func (a *app) companions(p *plan.Live, log zerolog.Logger) []companion {
 	if !p.Config.Telegram.Run {
 		token = ""
 	}
-	return a.chats(p.Config, token, log)
+	return a.chats(p.Config, token, log, operator.Target{Folder: p.Config.Bot.State, Beside: true})
 }
 
 // runBeside runs a bot with its companions. They end after the bot: an operator may look at a bot

@@ -31,6 +31,15 @@ func SavedMarkets(saved map[string][]byte) (map[string][]string, error) {
 	return markets, nil
 }
 
+// SavedSlots lists the strategies of saved parts, by name.
+func SavedSlots(saved map[string][]byte) (map[string]SavedSlot, error) {
+	var s SavedEngine
+	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s, renamed...); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	return s.Strategies, nil
+}
+
 // savedOrders are the parts that are orders.
 func savedOrders(saved map[string][]byte) (orders [][]byte) {
 	for part, text := range saved {

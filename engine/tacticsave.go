@@ -80,7 +80,8 @@ func (e *Engine) restoredTactic(from *SavedTactic, last market.OrderID) (*tactic
 	s, m := e.slotNamed(from.Strategy), e.catalog.MarketNamed(from.Market)
 	switch {
 	case s == nil:
-		return nil, fmt.Errorf("strategy %q is gone; take it back into the config", from.Strategy)
+		return nil, fmt.Errorf("strategy %q is gone; take it back into the config, or let another strategy take over: "+
+			"bot adopt %s NEW", from.Strategy, from.Strategy)
 	case m == nil || !slices.Contains(s.Markets, m.ID):
 		return nil, fmt.Errorf("strategy %s does not trade %s any more; take it back into the config", s.Name,
 			from.Market)

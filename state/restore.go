@@ -192,8 +192,8 @@ func (r *restorer) restorePosition(s *SavedPosition) error {
 	id, known := r.ids[s.Strategy]
 	if !known {
 		if s.Amount > 0 && s.Amount >= m.MinOrderInBase {
-			return fmt.Errorf("strategy %q is gone and holds %s of %s; take it back into the config", s.Strategy,
-				m.FormatQty(s.Amount), m.Name)
+			return fmt.Errorf("strategy %q is gone and holds %s of %s; take it back into the config, or let another "+
+				"strategy take over: bot adopt %s NEW", s.Strategy, m.FormatQty(s.Amount), m.Name, s.Strategy)
 		}
 		return nil
 	}
@@ -221,7 +221,8 @@ func (r *restorer) restoreOrder(s *SavedOrder) error {
 	case !known && o.State.Terminal():
 		return nil
 	case !known || id == 0:
-		return fmt.Errorf("strategy %q is gone; take it back into the config, or cancel its orders first", s.Strategy)
+		return fmt.Errorf("strategy %q is gone; take it back into the config, or let another strategy take over: bot "+
+			"adopt %s NEW", s.Strategy, s.Strategy)
 	case s.ID <= 0 || r.orders.Get(s.ID) != nil:
 		return errors.New("is no order's number, or twice there")
 	}

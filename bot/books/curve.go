@@ -38,6 +38,10 @@ func (l *ledger) curveOf(from Source, strategy string, until market.Time) (curve
 			flows = append(flows, f)
 		}
 	}
+	own := len(flows) > 0
+	if strategy != "" {
+		flows, own = l.adoptions(flows, strategy, until)
+	}
 	slices.SortStableFunc(flows, func(a, b flow) int { return int(min(max(a.at-b.at, -1), 1)) })
 	if strategy == "" {
 		return curve{points: joined(samples, flows)}, nil
@@ -45,11 +49,11 @@ func (l *ledger) curveOf(from Source, strategy string, until market.Time) (curve
 	for i := range flows {
 		flows[i].known = false
 	}
-	c := curve{earned: len(flows) == 0}
+	c := curve{earned: !own}
 	given := market.Money(0)
 	for i, at := 0, 0; i < len(samples); i++ {
 		for ; at < len(flows) && flows[at].at <= samples[i].At; at++ {
-			given += flows[at].value
+			given += flows[at].given
 		}
 		s := &samples[i]
 		s.Equity, s.Low, s.High = s.Equity+given, s.Low+given, s.High+given

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -26,23 +27,30 @@ type Source interface {
 	Blob(name string) ([]byte, error)
 }
 
-// event is a fill with its fee, or base that moved without a trade (side 0).
+// event is a fill with its fee, base that moved without a trade (side 0), or a position that went
+// to another strategy (side 0 with a heir).
 type event struct {
 	at       market.Time
+	counts   market.Time // when it counts: at, or the time of an adoption that was booked before it
 	order    market.OrderID
 	id       uuid.UUID
 	strategy uint32 // place in ledger.names
 	tag      uint32 // likewise
+	epoch    uint32 // number of the adoption that was booked before it, of this strategy in this market
+	heir     uint32 // of an adoption: 1 + the place of the strategy that has the position now
 	market   market.ID
 	side     market.Side
 	settled  bool
 	amount   market.Qty
 	price    market.Price
-	fee      market.Value
+	fee      market.Value // of an adoption: what the position cost
 }
 
+// compare orders events by time. An adoption comes before whatever was booked after it, of the two
+// strategies in its market.
 func (e *event) compare(o *event) int {
-	return cmp.Or(cmp.Compare(e.at, o.at), cmp.Compare(e.order, o.order), bytes.Compare(e.id[:], o.id[:]))
+	return cmp.Or(cmp.Compare(e.counts, o.counts), cmp.Compare(e.epoch, o.epoch), cmp.Compare(o.heir, e.heir),
+		cmp.Compare(e.at, o.at), cmp.Compare(e.order, o.order), bytes.Compare(e.id[:], o.id[:]))
 }
 
 // flow is money or an asset that came or left, and what it was worth in the account's currency.
@@ -50,6 +58,7 @@ type flow struct {
 	at       market.Time
 	strategy uint32
 	value    market.Money
+	given    market.Money // of value, what is no profit: an adopted position comes with its cost
 	equity   market.Money // of the account after it
 	known    bool         // value and equity were noted when it happened
 	first    bool         // of a row of flows of one instant
@@ -64,6 +73,8 @@ type ledger struct {
 	places   map[string]uint32
 	events   []event
 	flows    []flow
+	adopted  []adopted
+	epochs   map[[2]uint32]epoch // by strategy and market
 }
 
 // fillName names a fill.
@@ -84,7 +95,7 @@ func read(from Source, all bool) (*ledger, error) {
 	}
 	waiting := map[fillName]int{} // fills without a fee → place in events
 	err = from.Bookings(0, func(b *journal.Booking) error {
-		if all || b.Kind == journal.BookedTransfer {
+		if all || b.Kind == journal.BookedTransfer || b.Kind == journal.BookedAdoption {
 			l.book(b, waiting)
 		}
 		return nil
@@ -134,7 +145,7 @@ func (l *ledger) book(b *journal.Booking, waiting map[fillName]int) {
 		} else {
 			waiting[name] = len(l.events)
 		}
-		l.events = append(l.events, e)
+		l.add(e)
 	case journal.BookedFee:
 		if at, known := waiting[name]; known {
 			l.events[at].fee, l.events[at].settled = f.Fee, true
@@ -142,13 +153,24 @@ func (l *ledger) book(b *journal.Booking, waiting map[fillName]int) {
 		}
 	case journal.BookedTransfer:
 		l.transfer(b)
+	case journal.BookedAdoption:
+		l.adopt(b)
 	}
+}
+
+// add adds an event of a strategy.
+func (l *ledger) add(e event) {
+	e.counts = e.at
+	if in, adopted := l.epochs[[2]uint32{e.strategy, uint32(e.market)}]; adopted {
+		e.counts, e.epoch = max(e.at, in.at), in.number
+	}
+	l.events = append(l.events, e)
 }
 
 // transfer adds a flow, and an event where it moved a position.
 func (l *ledger) transfer(b *journal.Booking) {
 	if b.Market != 0 && (b.Price != 0) == (b.Money > 0) {
-		l.events = append(l.events, event{at: b.At, market: b.Market, settled: true, strategy: l.place(b.StrategyName),
+		l.add(event{at: b.At, market: b.Market, settled: true, strategy: l.place(b.StrategyName),
 			amount: market.Qty(b.Money), price: b.Price})
 	}
 	w := flow{at: b.At, strategy: l.place(b.StrategyName), value: b.Worth.Value, equity: b.Worth.Equity,
@@ -156,6 +178,7 @@ func (l *ledger) transfer(b *journal.Booking) {
 	if !w.known {
 		w.value = l.valueOf(b)
 	}
+	w.given = w.value
 	l.flows = append(l.flows, w)
 }
 
@@ -179,6 +202,7 @@ type holding struct {
 	strategy uint32
 	market.Position
 	gross market.Value // paid for the amount, without fees
+	asked bool         // an event that was asked for is about it
 }
 
 // change is what one event did to a holding.
@@ -208,22 +232,34 @@ func (l *ledger) holding(all holdings, e *event) *holding {
 }
 
 // fold folds the events that wanted chooses into positions, in order, and calls visit with each
-// change, valid during the call.
+// change, valid during the call. The result has the positions that these events are about.
 func (l *ledger) fold(wanted func(*event) bool, visit func(*change) error) (holdings, error) {
 	all := holdings{}
 	for i := range l.events {
 		e := &l.events[i]
-		if !wanted(e) {
+		asked := wanted(e)
+		if e.heir != 0 {
+			if err := l.foldAdoption(all, e, wanted); err != nil {
+				return nil, err
+			}
 			continue
+		}
+		if !asked && len(l.adopted) == 0 {
+			continue // without adoptions, no position depends on another
 		}
 		c := change{event: e, holding: l.holding(all, e)}
 		if err := c.apply(); err != nil {
 			return nil, fmt.Errorf("books of %s: order %d: %w", c.holding.market.Name, e.order, err)
 		}
+		if !asked {
+			continue
+		}
+		c.holding.asked = true
 		if err := visit(&c); err != nil {
 			return nil, err
 		}
 	}
+	maps.DeleteFunc(all, func(_ [2]uint32, h *holding) bool { return !h.asked })
 	return all, nil
 }
 

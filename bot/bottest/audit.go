@@ -140,26 +140,18 @@ func (s *Books) samePositions(store *journal.Store) {
 			return // a position was moved without a trade: these tests look at it themselves
 		}
 	}
-	want, naive, owners := map[string]*ledgerRow{}, newNaiveBooks(s.digits()), s.owners(store)
+	adoptions := s.adoptions(store)
+	f := folding{Books: s, rows: map[string]*ledgerRow{}, naive: newNaiveBooks(s.digits()),
+		owners: s.owners(store, len(adoptions) > 0)}
 	for _, m := range s.Units.Markets() {
 		trades := s.trades(m)
 		for i := range trades {
-			require.Contains(t, owners, trades[i].ID, "a trade of an order that the bot does not know")
-			trades[i].Order = owners[trades[i].ID].order
+			require.Contains(t, f.owners, trades[i].ID, "a trade of an order that the bot does not know")
+			trades[i].Order = f.owners[trades[i].ID].order
 		}
-		slices.SortFunc(trades, func(a, b exchange.Trade) int {
-			return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Order, b.Order), bytes.Compare(a.ID[:], b.ID[:]))
-		})
-		for i := range trades {
-			key := owners[trades[i].ID].strategy + " " + m.Name
-			if want[key] == nil {
-				want[key] = &ledgerRow{cost: new(big.Int), realised: new(big.Int), fees: new(big.Int)}
-			}
-			before := want[key].copied()
-			want[key].trade(&trades[i].Fill)
-			naive.count(m, &trades[i], before, want[key].copied())
-		}
+		f.fold(m, f.adopt(store, m, trades, adoptions))
 	}
+	want, naive := f.rows, f.naive
 	exported := s.exportedPositions(store)
 	rows, err := store.Positions()
 	require.NoError(t, err)
@@ -181,20 +173,90 @@ func (s *Books) samePositions(store *journal.Store) {
 	}
 }
 
+// folding computes positions from trades.
+type folding struct {
+	*Books
+	rows   map[string]*ledgerRow // by strategy and market
+	naive  *naiveBooks
+	owners map[uuid.UUID]owner
+}
+
+// fold adds trades in a market in the order of their times.
+func (f *folding) fold(m *market.Market, trades []exchange.Trade) {
+	slices.SortFunc(trades, func(a, b exchange.Trade) int {
+		return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Order, b.Order), bytes.Compare(a.ID[:], b.ID[:]))
+	})
+	for i := range trades {
+		row := f.row(f.owners[trades[i].ID].strategy, m)
+		before := row.copied()
+		row.trade(&trades[i].Fill)
+		f.naive.count(m, &trades[i], before, row.copied())
+	}
+}
+
+func (f *folding) row(strategy string, m *market.Market) *ledgerRow {
+	key := strategy + " " + m.Name
+	if f.rows[key] == nil {
+		f.rows[key] = &ledgerRow{cost: new(big.Int), realised: new(big.Int), fees: new(big.Int)}
+	}
+	return f.rows[key]
+}
+
+// adopt carries out the adoptions in a market, each after the trades of its two strategies that
+// were booked before it, and returns the trades that are left. A position goes over as it is by
+// the trades alone, and the journal has to say the same.
+func (f *folding) adopt(store *journal.Store, m *market.Market, trades []exchange.Trade,
+	adoptions []journal.Booking) []exchange.Trade {
+	for i := range adoptions {
+		a := &adoptions[i]
+		if a.Market == 0 || store.Catalog().Market(a.Market).Name != m.Name {
+			continue
+		}
+		var before, left []exchange.Trade
+		for _, trade := range trades {
+			if o := f.owners[trade.ID]; o.booked < a.Number && (o.strategy == a.StrategyName || o.strategy == a.To) {
+				before = append(before, trade)
+			} else {
+				left = append(left, trade)
+			}
+		}
+		f.fold(m, before)
+		from, to := f.row(a.StrategyName, m), f.row(a.To, m)
+		require.Equal(f.T, int64(a.Money), from.amount, "%s to %s", a.StrategyName, a.To)
+		require.Equal(f.T, unitsOf(f.T, a.Cost).String(), from.cost.String(), "%s to %s", a.StrategyName, a.To)
+		to.amount += from.amount
+		to.cost.Add(to.cost, from.cost)
+		from.amount, from.cost, trades = 0, new(big.Int), left
+	}
+	return trades
+}
+
+// adoptions are the handovers of the bookings, in their order.
+func (s *Books) adoptions(store *journal.Store) (all []journal.Booking) {
+	require.NoError(s.T, store.Bookings(0, func(b *journal.Booking) error {
+		if b.Kind == journal.BookedAdoption {
+			all = append(all, *b)
+		}
+		return nil
+	}))
+	return all
+}
+
 // owner is whose order a trade is of.
 type owner struct {
 	order    market.OrderID
 	strategy string
+	booked   uint64 // number of its booking; 0: not looked up
 }
 
 // owners are the owners of the account's trades: as the bookings have them if the orders may be
-// gone, else as the orders have them.
-func (s *Books) owners(store *journal.Store) map[uuid.UUID]owner {
+// gone or have changed their strategy, else as the orders have them.
+func (s *Books) owners(store *journal.Store, booked bool) map[uuid.UUID]owner {
 	all := map[uuid.UUID]owner{}
-	if s.Trimmed {
+	if s.Trimmed || booked {
 		require.NoError(s.T, store.Bookings(0, func(b *journal.Booking) error {
 			if b.Kind == journal.BookedFill {
-				all[b.Fill.ID] = owner{b.Fill.Order, b.StrategyName}
+				all[b.Fill.ID] = owner{b.Fill.Order, b.StrategyName, b.Number}
 			}
 			return nil
 		}))
@@ -204,7 +266,7 @@ func (s *Books) owners(store *journal.Store) map[uuid.UUID]owner {
 		for _, trade := range s.trades(m) {
 			row, err := store.OrderByClientID(trade.ClientOrderID)
 			require.NoError(s.T, err, "a trade of an order that the bot does not know")
-			all[trade.ID] = owner{row.ID, row.StrategyName}
+			all[trade.ID] = owner{row.ID, row.StrategyName, 0}
 		}
 	}
 	return all

@@ -23,12 +23,12 @@ func (s *Server) act(ctx context.Context, m *Message, path, strategy string) (st
 	s.Log.Info().Str("command", strings.TrimPrefix(path, "/")).Str("strategy", strategy).Str("by", by).
 		Str("from", from).Msg("chat: a command")
 	ask := &operator.Request{Strategy: strategy, By: by, From: from, WaitMS: actWait.Milliseconds()}
-	answer, err := operator.Act(ctx, s.Of.Folder, path, ask)
-	if err != nil {
+	report := &operator.Report{}
+	if _, err := operator.Call(ctx, s.Of.Folder, path, ask, actWait+2*operator.AnswerTimeout, report); err != nil {
 		return "", err
 	}
-	text := answer.Value.Words(path, ask)
-	if !answer.Value.Done {
+	text := report.Words(path, ask)
+	if !report.Done {
 		text += "Not everything was confirmed in time; /status and /orders tell how it goes on.\n"
 	}
 	return text, nil

@@ -10,19 +10,19 @@ import (
 // Length is the length of a text as messengers count it: in units of UTF-16.
 func Length(text string) (units int) {
 	for _, r := range text {
-		units += utf16.RuneLen(r) // an invalid byte is a U+FFFD here, and as it is sent
+		units += utf16.RuneLen(r)
 	}
 	return units
 }
 
-// Clip cuts a text to at most limit units of UTF-16, at the end of a line where one is near, and
-// counts what is left out in its last line.
+// Clip makes a text valid and cuts it to at most limit units of UTF-16, at the end of a line where
+// one is near. The last line counts what is left out.
 func Clip(text string, limit int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
 	if Length(text) <= limit {
 		return text
 	}
 	const note = "\n… and %d more characters"
-	text = strings.ToValidUTF8(text, "\uFFFD")
 	room := limit - len(fmt.Sprintf(note, utf8.RuneCountInString(text))) // a unit has at least a byte
 	end, units := 0, 0
 	for at, r := range text {

@@ -54,13 +54,13 @@ func (s *seen) again(id string, now time.Time) bool {
 	if s.at == nil {
 		s.at = map[string]time.Time{}
 	}
-	if _, known := s.at[id]; known {
-		return true
-	}
 	for old, at := range s.at {
 		if now.Sub(at) > 3*maxAge { // an age may be maxAge behind or ahead
 			delete(s.at, old)
 		}
+	}
+	if _, known := s.at[id]; known {
+		return true
 	}
 	s.at[id] = now
 	return false

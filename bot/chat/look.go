@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -170,7 +171,12 @@ func (s *Server) explain(ctx context.Context, _ *Message, args []string) (*Reply
 	}
 	text := lines(answer.Raw)
 	err = answer.Value.Write(text)
-	return &Reply{Text: text.String()}, err
+	return &Reply{Text: narrow(text.String())}, err
+}
+
+// narrow is a text without the spaces that align it: a phone has no room for them.
+func narrow(text string) string {
+	return regexp.MustCompile(`(?m)^ +| +( )`).ReplaceAllString(text, "$1")
 }
 
 // chart draws equity and drawdown.

@@ -62,8 +62,9 @@ func New(c Config) *Server {
 		c.Pause = pause
 	}
 	c.Confirm = cmp.Or(c.Confirm, defaultConfirm)
-	return &Server{Config: c, guests: guests{line: &c.Line}, tooOld: map[string]time.Time{},
-		replies: make(chan *Reply, maxReplies)}
+	s := &Server{Config: c, tooOld: map[string]time.Time{}, replies: make(chan *Reply, maxReplies)}
+	s.guests.line = &s.Line
+	return s
 }
 
 // pause waits by the machine's clock.

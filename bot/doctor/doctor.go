@@ -94,6 +94,7 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 		return nil
 	}
 	d.client.Use(d.plan.Catalog)
+	d.heirless()
 	if readable && d.plan.Config.Stream.Orders == config.OrdersStream {
 		d.orders(ctx, ledger)
 	}

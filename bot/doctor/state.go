@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -22,6 +24,15 @@ type knownState struct {
 	readable bool
 	resumed  bool                   // an earlier run has booked its deposits
 	orders   map[uuid.UUID]struct{} // open orders, by client id
+	left     map[string][]leftover  // what strategies have that the config lacks, by name
+}
+
+// leftover is what a strategy has in a market.
+type leftover struct {
+	market string
+	amount market.Qty
+	units  *market.Market // of amount
+	orders int            // that are open
 }
 
 // missed reports whether an order is certainly missing from the state file.
@@ -86,12 +97,67 @@ func (d *doctor) examine(path string, store *journal.Store) error {
 		d.known.orders[open[i].ClientOrderID] = struct{}{}
 	}
 	d.known.readable = true
+	if err := d.leftovers(store, open); err != nil {
+		return err
+	}
 	halts, err := store.Halts()
 	for i := range halts {
 		d.warn("halt", fmt.Sprintf("%s has been halted since %s: %s", halts[i].Scope, halts[i].At, halts[i].Reason),
 			"find out why, then: bot resume")
 	}
 	return err
+}
+
+// leftovers notes what strategies have that are not in the config.
+func (d *doctor) leftovers(store *journal.Store, open []journal.OrderRow) error {
+	all := map[string][]leftover{}
+	add := func(strategy, in string, more leftover) {
+		if slices.Contains(d.plan.Names(), strategy) || strategy == "" {
+			return
+		}
+		at := slices.IndexFunc(all[strategy], func(l leftover) bool { return l.market == in })
+		if at < 0 {
+			at = len(all[strategy])
+			all[strategy] = append(all[strategy], leftover{market: in, units: more.units})
+		}
+		all[strategy][at].amount += more.amount
+		all[strategy][at].orders += more.orders
+	}
+	positions, err := store.Positions()
+	for i := range positions {
+		if p, m := &positions[i], store.Catalog().Market(positions[i].Market); p.Amount != 0 {
+			add(p.StrategyName, m.Name, leftover{amount: p.Amount, units: m})
+		}
+	}
+	for i := range open {
+		m := store.Catalog().Market(open[i].Market)
+		add(open[i].StrategyName, m.Name, leftover{orders: 1, units: m})
+	}
+	d.known.left = all
+	return err
+}
+
+// heirless fails for what a start would refuse: positions, except for dust, and orders of
+// strategies that the config lacks.
+func (d *doctor) heirless() {
+	for _, name := range slices.Sorted(maps.Keys(d.known.left)) {
+		var has []string
+		for _, l := range d.known.left[name] {
+			now := d.plan.Catalog.MarketNamed(l.market)
+			if dust := now != nil && l.amount < now.MinOrderInBase; l.amount > 0 && !dust {
+				has = append(has, l.units.FormatQty(l.amount)+" of "+l.market)
+			}
+			if l.orders > 0 {
+				has = append(has, fmt.Sprintf("%d open orders in %s", l.orders, l.market))
+			}
+		}
+		if len(has) > 0 {
+			text := fmt.Sprintf("%s is not in the config, and the state file has %s of it", name,
+				strings.Join(has, " and "))
+			d.fail("strategies", text, fmt.Sprintf("take it back into the config, or let another strategy take over: "+
+				"bot adopt %s NEW -c %s", name, config.InQuotes(d.plan.Config.Source.File)))
+		}
+	}
 }
 
 // account checks that the state file belongs to the exchange and the account of the config.

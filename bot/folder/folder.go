@@ -29,6 +29,7 @@ const (
 	UniverseBlob  = "universe"  // by strategy, the latest ranking of its universe
 	BackupBlob    = "backup"    // when the running bot last wrote a backup, in Unix ms
 	RiskBlob      = "risk"      // the limits with their use, as of the last minute or the stop
+	KindsBlob     = "kinds"     // by strategy of the last run, its kind
 	// what each strategy of the last run was given, by name, in units of the currency; 0: it shares
 	// the pool
 	AllocationBlob = "allocations"

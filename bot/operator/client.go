@@ -112,6 +112,9 @@ func heldError(file string) error {
 type Target struct {
 	Folder string // the bot's state folder
 	Copy   string // the copy of a state file, which is read instead; empty: none
+	// Beside says that the bot and the program that asks are one process. The state file is not
+	// read then: a bot that starts could not open it meanwhile.
+	Beside bool
 }
 
 // Answer is an answer from a running bot, or from a state file.
@@ -129,6 +132,10 @@ func askOrRead[T any](ctx context.Context, of Target, path string, ask *Request,
 		answer.Raw, err = Call(ctx, of.Folder, path, ask, 2*AnswerTimeout, answer.Value)
 		if !errors.Is(err, ErrNoBot) {
 			return answer, err
+		}
+		if of.Beside {
+			return answer, fmt.Errorf("%w yet: it begins to trade once it has reached the exchange; or it is ending",
+				ErrNoBot)
 		}
 		file = filepath.Join(of.Folder, folder.StateFile)
 	}

@@ -38,6 +38,8 @@ func (t *storyWriter) lines(e *journal.Entry) []string {
 		return t.refusal(r)
 	case *journal.Act:
 		return []string{actText(r)}
+	case *journal.Adoption:
+		return []string{fmt.Sprintf("adopted   %s has handed the order over to %s, by %s", r.From, r.To, r.By)}
 	case *journal.Difference:
 		return []string{fmt.Sprintf("differs   %s: here %q, there %q; %s", r.What, r.Ours, r.Theirs, r.Conclusion)}
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -84,6 +85,16 @@ func (p *Live) checkSummary() error {
 	}
 	return config.OneOf([]string{"alerts", "summary"}, p.Config.Alerts.Summary, config.SummaryOff, config.SummaryDaily,
 		config.SummaryWeekly)
+}
+
+// Kinds is the kind of each strategy by name, as JSON.
+func (p *Live) Kinds() []byte {
+	kinds := map[string]string{}
+	for i := range p.Strategies {
+		kinds[p.Strategies[i].Name] = p.Strategies[i].Kind.Name
+	}
+	text, _ := json.Marshal(kinds) // names
+	return text
 }
 
 // checkSections checks the sections that are not about strategies.

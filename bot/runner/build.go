@@ -243,6 +243,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 	now := r.trading.Now()
 	r.journal.batch.Blob(folder.ModeBlob, []byte(r.plan.Config.Bot.FolderMode()))
 	r.journal.batch.Blob(books.ZoneBlob, []byte(r.plan.Config.Bot.Zone))
+	r.journal.batch.Blob(folder.KindsBlob, r.plan.Kinds())
 	if !r.plan.Config.Bot.Paper() {
 		r.journal.batch.Blob(folder.ExchangeBlob, []byte(r.plan.Config.Exchange.Origin()))
 		r.journal.batch.Blob(folder.KeyBlob, []byte(folder.KeyDigest(r.plan.Key)))

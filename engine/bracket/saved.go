@@ -139,8 +139,8 @@ func (s *Set) RestoreCloses(all []SavedClose, names []string, last market.OrderI
 		at, m := slices.Index(names, from.Strategy), s.catalog.MarketNamed(from.Market)
 		switch {
 		case at < 0:
-			return fmt.Errorf("close in %s: strategy %q is gone; take it back into the config", from.Market,
-				from.Strategy)
+			return fmt.Errorf("close in %s: strategy %q is gone; take it back into the config, or let another "+
+				"strategy take over: bot adopt %s NEW", from.Market, from.Strategy, from.Strategy)
 		case m == nil:
 			return fmt.Errorf("close of %s: market %q is gone", from.Strategy, from.Market)
 		case from.Last < 0 || from.Last > last || from.Free < 0 || s.Closing(market.StrategyID(at+1), m.ID):
@@ -240,7 +240,8 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 	at, m := slices.Index(names, from.Strategy), s.catalog.MarketNamed(from.Market)
 	switch {
 	case at < 0:
-		return fmt.Errorf("strategy %q is gone; take it back into the config", from.Strategy)
+		return fmt.Errorf("strategy %q is gone; take it back into the config, or let another strategy take over: bot "+
+			"adopt %s NEW", from.Strategy, from.Strategy)
 	case m == nil:
 		return fmt.Errorf("market %q is gone", from.Market)
 	case from.Entry <= 0 || from.Entry > last || from.Exit > last || from.Buyer < 0 ||

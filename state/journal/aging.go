@@ -20,16 +20,43 @@ type aging struct {
 	held   map[string]market.Time // key of an open position whose orders stay → when it was opened
 }
 
-// findHeld finds the open positions, whose orders stay.
+// findHeld finds the open positions, whose orders stay. The orders behind an adopted position are
+// those of the strategy that had it before, too.
 func (a *aging) findHeld() error {
 	a.held = map[string]market.Time{}
-	return boltfile.ForEach(a.tx.Bucket(bucketPositions), func(key, value []byte) error {
+	err := boltfile.ForEach(a.tx.Bucket(bucketPositions), func(key, value []byte) error {
 		row, err := readPosition(a.names, key, value)
 		if err == nil && row.Amount != 0 {
 			a.held[string(key)] = row.Opened
 		}
 		return err
 	})
+	if err != nil || a.tx.Bucket(bucketKept) == nil {
+		return err
+	}
+	cursor := boltfile.NewCursor(a.tx.Bucket(bucketKept))
+	for key, value := cursor.Last(); key != nil; key, value = cursor.Prev() {
+		row, err := readKept(a.names, key, value)
+		if err != nil {
+			return err
+		}
+		if adopted, is := row.Record.(*Adoption); is {
+			a.holdBefore(adopted)
+		}
+	}
+	return nil
+}
+
+// holdBefore holds the positions of an adoption under the name that they had before.
+func (a *aging) holdBefore(r *Adoption) {
+	for i := range r.Positions {
+		name := a.names.Catalog().Market(r.Positions[i].Market).Name
+		since, held := a.held[string(positionKey(r.To, name))]
+		before, known := a.held[string(positionKey(r.From, name))]
+		if held && (!known || since < before) {
+			a.held[string(positionKey(r.From, name))] = since
+		}
+	}
 }
 
 // finished reports whether an order can be removed.

@@ -22,7 +22,7 @@ type Batch struct {
 	ops     []op
 	orders  []market.OrderID // of the journal entries
 	samples []EquitySample
-	moved   []Booking   // of transfers
+	moved   []Booking   // of transfers and adoptions
 	before  market.Time // of Trim; 0: none
 }
 
@@ -93,8 +93,8 @@ func (b *Batch) literal(s string) span {
 }
 
 // Journal adds an entry to the journal only. Event, Transfer, Cursor, Halt, Resume, Start, Seal,
-// Verdict, Promotion, Reload and Act change a table too: use them for their records. The record may
-// be reused at once.
+// Verdict, Promotion, Reload, Act and Adoption change a table too: use them for their records. The
+// record may be reused at once.
 func (b *Batch) Journal(at market.Time, record Record) {
 	from := b.mark()
 	b.enc.Buf = append(b.enc.Buf, make([]byte, entryFront)...)
@@ -153,6 +153,16 @@ func (b *Batch) Promotion(at market.Time, r *Promotion) { b.keep(at, r) }
 
 // Reload journals a reload and keeps it for good.
 func (b *Batch) Reload(at market.Time, r *Reload) { b.keep(at, r) }
+
+// Adoption journals a handover, keeps it for good, and books what it moves. The rows of positions
+// and orders are the caller's.
+func (b *Batch) Adoption(at market.Time, r *Adoption) {
+	b.keep(at, r)
+	for _, moved := range r.bookings() {
+		b.ops = append(b.ops, op{do: opTransfer, from: len(b.moved)})
+		b.moved = append(b.moved, moved)
+	}
+}
 
 func (b *Batch) keep(at market.Time, record Record) {
 	b.Journal(at, record)

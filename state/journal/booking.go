@@ -15,9 +15,10 @@ const (
 	BookedFill     BookingKind = iota + 1 // a fill of an own order
 	BookedFee                             // the fee of an earlier fill that had none yet
 	BookedTransfer                        // a balance that changed from outside
+	BookedAdoption                        // a position, or money, that went from one strategy to another
 )
 
-var bookingNames = [...]string{"", "fill", "fee", "transfer"}
+var bookingNames = [...]string{"", "fill", "fee", "transfer", "adopt"}
 
 // String returns the kind's name.
 func (k BookingKind) String() string {
@@ -27,8 +28,8 @@ func (k BookingKind) String() string {
 	return fmt.Sprintf("booking(%d)", k)
 }
 
-// Booking is a row of the table of bookings: a fill, a fee or a transfer, in the order in which the
-// journal has them. The table keeps them for good: Prune leaves it whole.
+// Booking is a row of the table of bookings: a fill, a fee, a transfer or a part of an adoption, in
+// the order in which the journal has them. The table keeps them for good: Prune leaves it whole.
 type Booking struct {
 	Number uint64 // from 1, without gaps
 	Entry  uint64 // of the journal; 0: a migration found the row in the table of fills alone
@@ -37,7 +38,7 @@ type Booking struct {
 	// Fill is the fill, with Tag of its order. A BookedFee has Market, ID, Order, Fee and
 	// FeeCurrency.
 	Fill         market.Fill
-	StrategyName string // of the fill or the transfer; also of a removed strategy
+	StrategyName string // of the fill or the transfer; also of a removed strategy; of an adoption: From
 	Tag          string
 
 	// Of a BookedTransfer:
@@ -47,6 +48,10 @@ type Booking struct {
 	Market market.ID    // whose position it moved; 0: none
 	Price  market.Price // what it cost, in the units of Market; 0: not known
 	Worth  Worth
+
+	// Of a BookedAdoption, with At, Asset, Money, Market (0: it is in no position) and Worth.Value:
+	To   string       // the strategy that has it from here on
+	Cost market.Value // of the position
 }
 
 // Worth is a transfer as the account saw it, in the account's currency. Rows that a migration made
@@ -77,6 +82,8 @@ func (e *recordEncoder) booking(b *Booking) {
 		e.Flags(b.Worth.Known)
 		e.Int(int64(b.Worth.Value))
 		e.Int(int64(b.Worth.Equity))
+	case BookedAdoption:
+		e.adopted(b)
 	case BookedFee:
 		e.Market(f.Market)
 		e.UUID(f.ID)
@@ -100,7 +107,7 @@ func (e *recordEncoder) booking(b *Booking) {
 }
 
 func (d *recordDecoder) booking(b *Booking) {
-	*b = Booking{Kind: codec.Enum(&d.Decoder, BookedTransfer), Entry: d.Uint()}
+	*b = Booking{Kind: codec.Enum(&d.Decoder, BookedAdoption), Entry: d.Uint()}
 	switch f := &b.Fill; b.Kind {
 	case BookedTransfer:
 		b.At = market.Time(d.Int())
@@ -111,6 +118,8 @@ func (d *recordDecoder) booking(b *Booking) {
 		b.Price = d.Price()
 		d.Flags(&b.Worth.Known)
 		b.Worth.Value, b.Worth.Equity = market.Money(d.Int()), market.Money(d.Int())
+	case BookedAdoption:
+		d.adopted(b)
 	case BookedFee:
 		f.Market = d.Market()
 		f.ID = d.UUID()

@@ -39,7 +39,8 @@ func (f Flaw) String() string { return f.Place + ": " + f.What }
 // whatever flaws were found. Check skips database pages that hold none of this.
 func (s *Store) Check() (CheckReport, error) {
 	c := checker{store: s, filled: map[market.OrderID]market.Qty{}, claimed: map[uuid.UUID]market.OrderID{},
-		journalled: journalled{fills: map[fillName]market.Fill{}, moved: map[uint64]*Transfer{}}}
+		journalled: journalled{fills: map[fillName]market.Fill{}, moved: map[uint64]*Transfer{},
+			given: map[uint64][]Booking{}}}
 	err := s.db.View(func(tx *bbolt.Tx) error {
 		c.tx, c.entries = tx, s.entriesOf(tx)
 		var err error

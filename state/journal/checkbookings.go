@@ -10,10 +10,14 @@ import (
 type journalled struct {
 	fills map[fillName]market.Fill // with the fee that was settled first
 	moved map[uint64]*Transfer     // by number of the entry
+	given map[uint64][]Booking     // of adoptions, likewise: those that the table must have
 }
 
 // note takes the fills or the transfer of an entry.
 func (j *journalled) note(e *Entry) {
+	if adopted, is := e.Record.(*Adoption); is {
+		j.given[e.Number] = adopted.bookings()
+	}
 	fills, moved := bookedIn(e.Record)
 	if moved != nil {
 		j.moved[e.Number] = moved
@@ -55,6 +59,11 @@ func (c *checker) bookings() {
 	for entry := range c.journalled.moved {
 		c.flaw(fmt.Sprintf("journal entry %d", entry), "the bookings lack its transfer")
 	}
+	for entry, left := range c.journalled.given {
+		if len(left) > 0 {
+			c.flaw(fmt.Sprintf("journal entry %d", entry), "the bookings lack a part of its adoption")
+		}
+	}
 }
 
 // booking checks a transfer at once, and collects the fills with their fees.
@@ -82,12 +91,30 @@ func (c *checker) booking(b *Booking, booked map[fillName]*market.Fill) {
 			c.flaw(place, "it is not the transfer of journal entry %d", b.Entry)
 		}
 		return
+	case BookedAdoption:
+		c.adopted(place, b)
+		return
 	}
 	if b.Entry > c.from.number {
 		if _, there := c.journalled.fills[name]; !there {
 			c.flaw(place, "the journal lacks fill %s of order %d", name.id, name.order)
 		}
 	}
+}
+
+// adopted checks a part of an adoption: the journal has it, in this place.
+func (c *checker) adopted(place string, b *Booking) {
+	left, known := c.journalled.given[b.Entry]
+	if !known && b.Entry <= c.from.number {
+		return
+	}
+	have := *b
+	have.Number, have.Entry = 0, 0
+	if len(left) == 0 || left[0] != have {
+		c.flaw(place, "it is not that part of the adoption in journal entry %d", b.Entry)
+		return
+	}
+	c.journalled.given[b.Entry] = left[1:]
 }
 
 // compareFills compares what the bookings and the journal have of each fill.

@@ -36,7 +36,7 @@ func derived(ctx context.Context, tx *bbolt.Tx, n *codec.Names, s squeezer, visi
 			return nil
 		}
 		switch EntryKind(value[entryHead]) {
-		case EntryReport, EntryFill, EntryTransfer:
+		case EntryReport, EntryFill, EntryTransfer, EntryAdopt:
 		default:
 			return nil
 		}
@@ -59,6 +59,15 @@ func derived(ctx context.Context, tx *bbolt.Tx, n *codec.Names, s squeezer, visi
 }
 
 func (d *deriver) entry(e *Entry) error {
+	if adopted, is := e.Record.(*Adoption); is {
+		for _, b := range adopted.bookings() {
+			b.Entry = e.Number
+			if err := d.book(&b); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	fills, moved := bookedIn(e.Record)
 	if moved != nil {
 		return d.book(&Booking{Kind: BookedTransfer, Entry: e.Number, StrategyName: moved.Strategy, At: e.At,

@@ -110,6 +110,8 @@ func (d *describer) kept(record Record) {
 		d.text("reason", r.Reason)
 		d.text("by", r.By)
 		d.text("from", r.From)
+	case *Adoption:
+		d.adoption(r)
 	}
 }
 
@@ -280,6 +282,10 @@ func (s *Store) describeBooking(b *Booking) Fields {
 	d.text("number", fmt.Sprint(b.Number))
 	d.text("entry", fmt.Sprint(b.Entry))
 	d.text("kind", b.Kind.String())
+	if b.Kind == BookedAdoption {
+		d.describeAdopted(b)
+		return d.fields
+	}
 	if b.Kind == BookedTransfer {
 		moved := Transfer{Asset: b.Asset, Money: b.Money, Strategy: b.StrategyName, Market: b.Market, Price: b.Price}
 		d.time("at", b.At)

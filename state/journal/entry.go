@@ -35,11 +35,13 @@ const (
 	EntryPromotion                       // a canary was accepted or refused: Promotion
 	EntryReload                          // a running bot took other settings: Reload
 	EntryAct                             // the operator asked for an action: Act
+	EntryAdopt                           // a strategy of a stopped bot handed over to another: Adoption
 	entryKinds
 )
 
 var entryNames = [entryKinds]string{"", "start", "intent", "sent", "outcome", "report", "fill", "transfer", "timer",
-	"cursor", "refusal", "difference", "halt", "resume", "stop", "seal", "verdict", "promotion", "reload", "act"}
+	"cursor", "refusal", "difference", "halt", "resume", "stop", "seal", "verdict", "promotion", "reload", "act",
+	"adopt"}
 
 // String returns the kind's name.
 func (k EntryKind) String() string {
@@ -67,7 +69,7 @@ type Entry struct {
 
 // Record is the content of a journal entry: *Start, *Intent, *SentCommand, *Outcome, *Report,
 // *Fills, *Transfer, *Timer, *Cursor, *Refusal, *Difference, *Halt, *Resume, *Stop, *Seal,
-// *Verdict, *Promotion, *Reload or *Act.
+// *Verdict, *Promotion, *Reload, *Act or *Adoption.
 type Record interface {
 	entryKind() EntryKind
 }
@@ -282,3 +284,4 @@ func (*Verdict) entryKind() EntryKind     { return EntryVerdict }
 func (*Promotion) entryKind() EntryKind   { return EntryPromotion }
 func (*Reload) entryKind() EntryKind      { return EntryReload }
 func (*Act) entryKind() EntryKind         { return EntryAct }
+func (*Adoption) entryKind() EntryKind    { return EntryAdopt }

@@ -63,6 +63,8 @@ func (e *recordEncoder) record(record Record) {
 		e.kind(EntryReload).reload(r)
 	case *Act:
 		e.kind(EntryAct).act(r)
+	case *Adoption:
+		e.kind(EntryAdopt).adoption(r)
 	}
 }
 
@@ -123,6 +125,8 @@ func (d *recordDecoder) record() Record {
 		return d.reload()
 	case EntryAct:
 		return d.act()
+	case EntryAdopt:
+		return d.adoption()
 	}
 	d.Fail("entry of kind %d", kind)
 	return nil
@@ -362,6 +366,10 @@ func ordersOf(dst []market.OrderID, from int, record Record) []market.OrderID {
 		return addOrder(dst, from, r.Order)
 	case *Act:
 		return addOrder(dst, from, r.Order)
+	case *Adoption:
+		for _, id := range r.Orders {
+			dst = addOrder(dst, from, id)
+		}
 	}
 	return dst
 }

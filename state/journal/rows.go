@@ -95,7 +95,7 @@ type RunRow struct {
 type KeptRow struct {
 	Number uint64 // of its journal entry
 	At     market.Time
-	Record Record // *Seal, *Verdict, *Promotion, *Reload or *Act
+	Record Record // *Seal, *Verdict, *Promotion, *Reload, *Act or *Adoption
 }
 
 func (e *recordEncoder) orderRow(o *state.Order) {

@@ -39,7 +39,7 @@ type schema struct {
 // can be read as they are. Format 3 has the bucket of kept entries: seals, verdicts and promotions.
 // Format 4 has the bucket of bookings, which a reader of an older file finds in the journal. Format
 // 5 has entries of reloads: an older program would stop in the middle of a journal that has one.
-// Format 6 has entries of the operator's actions.
+// Format 6 has entries of the operator's actions and of adoptions, and bookings of adoptions.
 var current = schema{format: 6, oldest: 1, migrations: map[uint32]func(tx *bbolt.Tx) error{1: addSegments, 2: addKept,
 	3: addBookings, 4: addNothing, 5: addNothing}}
 
