@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
@@ -81,6 +84,24 @@ func (a *app) dashboard(ctx context.Context, f *dashboardFlags) error {
 	return site.server.Serve(ctx, site.on)
 }
 
+// serveBeside serves the dashboard of a bot in its process, until ctx ends. The log names the files
+// of the tokens, never a token. The pages of files are left out: to read them would take time that
+// the bot needs.
+func serveBeside(ctx context.Context, c *config.Run, log zerolog.Logger) error {
+	if err := os.MkdirAll(c.Bot.State, 0o700); err != nil { // the first start makes the tokens before the bot its folder
+		return fmt.Errorf("dashboard: %w", err)
+	}
+	site, err := openDashboard(ctx, &c.Dashboard, c.Bot.State, &dashboard.Config{
+		Bot: dashboard.Bot{Of: operator.Target{Folder: c.Bot.State, Beside: true}, Name: filepath.Base(c.Bot.State)},
+		Log: log})
+	if err != nil {
+		return err
+	}
+	log.Info().Str("address", site.address).Str("token_to_look", site.look.file).Str("token_to_act", site.act.file).
+		Msg("the dashboard listens")
+	return site.server.Serve(ctx, site.on)
+}
+
 // asFlag names the flag in the place of the key of a config.
 func asFlag(err error) error {
 	var mistake *config.KeyError
@@ -120,7 +141,12 @@ func openDashboard(ctx context.Context, door *config.DashboardSection, tokens st
 	if site.server, err = dashboard.New(*c); err != nil {
 		return nil, err
 	}
-	if site.on, err = (&net.ListenConfig{}).Listen(ctx, "tcp", door.Listen); err != nil {
+	site.on, err = (&net.ListenConfig{}).Listen(ctx, "tcp", door.Listen)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("dashboard: %s is in use by another program; stop that one, or choose another port",
+			door.Listen)
+	case err != nil:
 		return nil, fmt.Errorf("dashboard: %w", err)
 	}
 	site.address = addressOf(door, site.on.Addr().String())

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -266,6 +267,32 @@ func wasActedFromThePage(b *trader) {
 		return nil
 	}))
 	require.Equal(b.t, confirmed, have)
+}
+
+// The dashboard in the process of a bot: a port that is taken costs the bot nothing, and is tried
+// again. The log names no token.
+func TestABotServesItsDashboard(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := taken.Addr().String()
+	b := trade(t, "--set", "dashboard.listen="+address)
+	require.Contains(t, b.stderr.String(), address+" is in use by another program")
+	require.NoError(t, taken.Close())
+	bottest.Await(t, func() bool { return strings.Contains(b.stderr.String(), "the dashboard listens") }, b.stderr)
+	l := &looker{T: t, address: "http://" + address + "/"}
+	l.forget()
+	for _, name := range []string{"dashboard.token", "dashboard.act.token"} {
+		token, err := os.ReadFile(filepath.Join(b.folder, name))
+		require.NoError(t, err)
+		require.NotContains(t, b.stderr.String(), strings.TrimSpace(string(token)))
+		status, body, _ := l.get("/enter?token="+strings.TrimSpace(string(token)), nil)
+		require.Equal(t, http.StatusOK, status)
+		require.Contains(t, body, "maker")
+	}
+	status, _, _ := l.get("/results", nil)
+	require.Equal(t, http.StatusNotFound, status, "files are read by a process of their own")
+	b.stop()
 }
 
 func TestADashboardIsForThisMachineAndItsOwner(t *testing.T) {

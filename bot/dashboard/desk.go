@@ -46,15 +46,18 @@ var entries = []entry{
 	{path: "seal", title: "Seal", body: "bot_seal", view: (*desk).seal},
 }
 
-// navigation are the links of a bot's pages, and of the pages of files. Those of the bot are
-// relative: all pages of a bot stand in one folder of the site.
-func navigation() (links []Link) {
+// navigation are the links of a bot's pages, and of the pages of files.
+func navigation() []Link { return append(botLinks(), sheetLinks()...) }
+
+// botLinks are the links of a bot's pages. They are relative: all pages of a bot stand in one folder
+// of the site.
+func botLinks() (links []Link) {
 	for _, e := range entries {
 		if !e.inside {
 			links = append(links, Link{e.title, "./" + e.path})
 		}
 	}
-	return append(links, sheetLinks()...)
+	return links
 }
 
 // handler answers requests for the bot's pages, under paths without the folder in which they stand.
@@ -116,9 +119,12 @@ func (d *desk) write(w http.ResponseWriter, r *http.Request, e *entry, status in
 
 // links are the links of a page for a viewer.
 func (d *desk) links(v *caller) []Link {
-	links := navigation()
+	links := botLinks()
 	if v.acts {
 		links = append(links, Link{actPages[0].title, "./" + actPages[0].path})
+	}
+	if d.s.rack != nil {
+		links = append(links, sheetLinks()...)
 	}
 	return links
 }

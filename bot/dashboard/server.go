@@ -22,7 +22,7 @@ import (
 // Config says which bot a Server shows, and to whom.
 type Config struct {
 	Bot
-	Out    string // folder of results, which need not exist
+	Out    string // folder of results, which need not exist; empty: no pages of files
 	Ledger string // file of the tries of all searches; empty: none
 	Look   string // token of those who may look: Token makes it
 	Act    string // token of those who may act, too
@@ -68,7 +68,9 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{Config: c, pages: pages, ended: make(chan struct{})}
 	s.desk = &desk{Bot: c.Bot, s: s, from: source{of: c.Of, now: c.Now}}
-	s.rack = &rack{s: s, files: shelf.New(shelf.Config{Folder: c.Out, Ledger: c.Ledger, Now: c.Now})}
+	if c.Out != "" {
+		s.rack = &rack{s: s, files: shelf.New(shelf.Config{Folder: c.Out, Ledger: c.Ledger, Now: c.Now})}
+	}
 	return s, nil
 }
 
@@ -76,7 +78,9 @@ func New(c Config) (*Server, error) {
 func (s *Server) Handler(listen string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", s.desk.handler())
-	s.rack.register(mux)
+	if s.rack != nil {
+		s.rack.register(mux)
+	}
 	mux.HandleFunc("GET /dashboard.css", file("text/css; charset=utf-8", Style()))
 	mux.HandleFunc("GET /dashboard.js", file("text/javascript; charset=utf-8", Script()))
 	site := http.Handler(&door{look: looks(s.Look), act: acts(s.Act), secure: s.Certificate != nil || s.Proxied,

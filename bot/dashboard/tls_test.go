@@ -2,57 +2,27 @@ package dashboard
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
-// writeCertificate writes a self-made certificate with a number, as changed at a time.
-func writeCertificate(t *testing.T, dir string, number int64, changed time.Time) (cert, key string,
-	roots *x509.CertPool) {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(number), NotAfter: time.Now().Add(time.Hour),
-		DNSNames: []string{"bot.example.com"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true,
-		BasicConstraintsValid: true}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	require.NoError(t, err)
-	raw, err := x509.MarshalPKCS8PrivateKey(private)
-	require.NoError(t, err)
-	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	for file, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der},
-		key: {Type: "PRIVATE KEY", Bytes: raw}} {
-		require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(block), 0o600))
-		require.NoError(t, os.Chtimes(file, changed, changed))
-	}
-	roots = x509.NewCertPool()
-	one, err := x509.ParseCertificate(der)
-	require.NoError(t, err)
-	roots.AddCert(one)
-	return cert, key, roots
-}
-
 func TestTheDashboardServesOverTLSAndTakesARenewedCertificate(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
-	cert, key, roots := writeCertificate(t, dir, 1, now)
+	cert, key, roots := bottest.Certificate(t, dir, 1, now.Add(time.Hour))
 	c, err := NewCertificate(cert, key)
 	require.NoError(t, err)
 	b := newMadeUpBot(t, shortFolder(t))
@@ -80,10 +50,10 @@ func TestTheDashboardServesOverTLSAndTakesARenewedCertificate(t *testing.T) {
 	require.True(t, answer.Cookies()[0].Secure)
 	require.EqualValues(t, 1, answer.TLS.PeerCertificates[0].SerialNumber.Int64())
 
-	_, _, renewed := writeCertificate(t, dir, 2, now.Add(time.Second))
+	_, _, renewed := bottest.Certificate(t, dir, 2, now.Add(2*time.Hour))
 	require.EqualValues(t, 2, ask(renewed, "/").TLS.PeerCertificates[0].SerialNumber.Int64())
 	require.NoError(t, os.WriteFile(cert, []byte("half a certif"), 0o600))
-	require.NoError(t, os.Chtimes(cert, now, now.Add(2*time.Second)))
+	require.NoError(t, os.Chtimes(cert, now, now))
 	require.EqualValues(t, 2, ask(renewed, "/").TLS.PeerCertificates[0].SerialNumber.Int64())
 	_, err = NewCertificate(cert, key)
 	require.ErrorContains(t, err, cert)
