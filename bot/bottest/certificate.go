@@ -24,7 +24,8 @@ func Certificate(t testing.TB, dir string, number int64, until time.Time) (cert,
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(number), NotAfter: until, IsCA: true,
-		DNSNames: []string{"bot.example.com"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, BasicConstraintsValid: true}
+		DNSNames: []string{"bot.example.com"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	require.NoError(t, err)
 	raw, err := x509.MarshalPKCS8PrivateKey(private)

@@ -49,8 +49,8 @@ var entries = []entry{
 // navigation are the links of a bot's pages, and of the pages of files.
 func navigation() []Link { return append(botLinks(), sheetLinks()...) }
 
-// botLinks are the links of a bot's pages. They are relative: all pages of a bot stand in one folder
-// of the site.
+// botLinks are the links of a bot's pages. They are relative: all pages of a bot stand in one
+// folder of the site.
 func botLinks() (links []Link) {
 	for _, e := range entries {
 		if !e.inside {
