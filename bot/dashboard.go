@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/dashboard"
+	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/research/ledger"
 )
@@ -34,19 +36,23 @@ const (
 // dashboardFlags are the flags of `bot dashboard`.
 type dashboardFlags struct {
 	callerFlags
-	out, candles string
-	door         config.DashboardSection
+	bots, tokens, out, candles string
+	door                       config.DashboardSection
 }
 
 func (a *app) dashboardCommand() *cobra.Command {
 	f := &dashboardFlags{}
 	c := &cobra.Command{
 		Use: "dashboard", Short: "Show a bot on web pages", Args: onlyFlags, Long: dashboardHelp,
-		Example: "  bot dashboard -c configs/sandbox.toml\n  bot dashboard --state bots/live --listen 127.0.0.1:9000",
-		RunE:    a.enter(func(ctx context.Context, _ []string) error { return a.dashboard(ctx, f) }),
+		Example: "  bot dashboard -c configs/sandbox.toml\n  bot dashboard --state bots/live --listen 127.0.0.1:9000\n" +
+			"  bot dashboard --bots 'bots/*'",
+		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.dashboard(ctx, f) }),
 	}
 	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
 	c.Flags().StringVar(&f.state, "state", "", "the bot whose state is in this `FOLDER`")
+	c.Flags().StringVar(&f.bots, "bots", "", "every bot whose state folder matches `PATTERN`, like 'bots/*' in quotes")
+	c.Flags().StringVar(&f.tokens, "tokens", "",
+		"`FOLDER` of the tokens; without it the state folder, or with --bots the one above the matching folders")
 	d := &f.door
 	c.Flags().StringVar(&d.Listen, "listen", "127.0.0.1:8787",
 		"`ADDRESS` to listen on; port 0: a free one; other machines need --tls-cert or --behind-proxy")
@@ -70,18 +76,61 @@ func (a *app) dashboard(ctx context.Context, f *dashboardFlags) error {
 	if err := f.door.Check(); err != nil {
 		return asFlag(err)
 	}
-	folder, err := f.folder()
+	c := &dashboard.Config{Out: f.out, Ledger: ledger.Beside(f.candles).Path(),
+		Log: console.Logger(a.Stderr, "info", a.Getenv)}
+	tokens, err := f.choose(c)
 	if err != nil {
 		return err
 	}
-	site, err := openDashboard(ctx, &f.door, folder, &dashboard.Config{
-		Bot: dashboard.Bot{Of: operator.Target{Folder: folder}, Name: filepath.Base(folder)},
-		Out: f.out, Ledger: ledger.Beside(f.candles).Path(), Log: console.Logger(a.Stderr, "info", a.Getenv)})
+	site, err := openDashboard(ctx, &f.door, tokens, c)
 	if err != nil {
 		return err
 	}
 	fmt.Fprint(a.Stdout, site.look.text(site.address, "to look"), site.act.text(site.address, "to look and act"))
 	return site.server.Serve(ctx, site.on)
+}
+
+// choose sets the bots of a dashboard, and returns the folder of its tokens.
+func (f *dashboardFlags) choose(c *dashboard.Config) (tokens string, err error) {
+	if f.bots == "" {
+		if tokens, err = f.folder(); err != nil {
+			return "", err
+		}
+		c.Bot = dashboard.Bot{Of: operator.Target{Folder: tokens}, Name: filepath.Base(tokens)}
+	} else {
+		if f.config != "" || f.state != "" {
+			return "", config.Usagef("--bots has several bots, -c and --state one; give one of them")
+		}
+		if _, err := botsIn(f.bots); err != nil {
+			return "", err
+		}
+		c.Fleet = func() ([]dashboard.Bot, error) { return botsIn(f.bots) }
+		for tokens = f.bots; strings.ContainsAny(tokens, `*?[\`); tokens = filepath.Dir(tokens) {
+		}
+	}
+	return cmp.Or(f.tokens, tokens), nil
+}
+
+// botsIn are the bots whose state folders match a pattern, by their names. Folders without a state
+// file are left out: a bot begins with one.
+func botsIn(pattern string) (bots []dashboard.Bot, err error) {
+	folders, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, config.Usagef("--bots %s: %w", pattern, err)
+	}
+	taken := map[string]string{}
+	for _, one := range folders {
+		if _, err := os.Stat(filepath.Join(one, folder.StateFile)); err != nil {
+			continue
+		}
+		name := filepath.Base(one)
+		if other, is := taken[name]; is {
+			return nil, config.Usagef("--bots %s: %s and %s have one name; rename a folder", pattern, other, one)
+		}
+		taken[name] = one
+		bots = append(bots, dashboard.Bot{Of: operator.Target{Folder: one}, Name: name})
+	}
+	return bots, nil
 }
 
 // serveBeside serves the dashboard of a bot in its process, until ctx ends. The log names the files

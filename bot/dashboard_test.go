@@ -32,9 +32,12 @@ type looker struct {
 }
 
 // look starts `bot dashboard` for a state folder.
-func look(t *testing.T, folder string) *looker {
-	l := &looker{T: t, said: &output{}, cmd: bottest.Child(bottest.Program(t), "dashboard", "--state", folder,
-		"--listen", "127.0.0.1:0")}
+func look(t *testing.T, folder string) *looker { return lookWith(t, "--state", folder) }
+
+// lookWith starts `bot dashboard` with flags.
+func lookWith(t *testing.T, flags ...string) *looker {
+	l := &looker{T: t, said: &output{}, cmd: bottest.Child(bottest.Program(t),
+		append([]string{"dashboard", "--listen", "127.0.0.1:0"}, flags...)...)}
 	l.cmd.Stdout, l.cmd.Stderr = l.said, l.said
 	require.NoError(t, l.cmd.Start())
 	t.Cleanup(func() { _ = l.cmd.Process.Kill() })
@@ -191,7 +194,45 @@ func TestADashboardSeesABotDieAndComeBack(t *testing.T) {
 	b.start()
 	l.hears(events, "top-state", "trading")
 	l.end()
+	seesAllBots(t, b)
+}
+
+// seesAllBots opens a dashboard of all bots beside a bot, and stops the bot under it.
+func seesAllBots(t *testing.T, b *trader) {
+	above := filepath.Dir(b.folder)
+	l := lookWith(t, "--bots", filepath.Join(above, "*"))
+	require.FileExists(t, filepath.Join(above, "dashboard.act.token"))
+	_, body, _ := l.get(regexp.MustCompile(`/enter\?token=\w+`).FindString(l.said.String()), nil)
+	require.Contains(t, body, `href="/bots/state/"`)
+	require.Contains(t, body, ">trading<")
+	_, body, _ = l.get("/bots/state/orders", nil)
+	require.Contains(t, body, "maker")
 	b.stop()
+	bottest.Await(t, func() bool {
+		_, body, _ := l.get("/", nil)
+		return strings.Contains(body, ">stopped<")
+	})
+	l.end()
+}
+
+func TestTheBotsOfADashboardHaveNamesOfTheirOwn(t *testing.T) {
+	dir := t.TempDir()
+	for _, one := range []string{"a/bot", "b/bot", "b/no bot"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, one), 0o700))
+		if !strings.HasSuffix(one, "no bot") {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, one, "bot.db"), nil, 0o600))
+		}
+	}
+	for want, args := range map[string][]string{
+		"have one name":            {"--bots", dir + "/*/*"},
+		"give one of them":         {"--bots", dir + "/a/*", "--state", dir},
+		"syntax error in pattern":  {"--bots", dir + "/["},
+		"no such file or director": {"--bots", dir + "/none/*"},
+	} {
+		code, _, said := call(t.Context(), append([]string{"dashboard", "--listen", "127.0.0.1:0"}, args...)...)
+		require.NotZero(t, code)
+		require.Contains(t, said, want)
+	}
 }
 
 // The address that the first start prints opens the page in a browser. The policy stops nothing of

@@ -132,6 +132,9 @@ func (s *site) view(here string, r *http.Request) (name, title string, view any,
 		return "bot_profit", "Profit", view, err
 	case "/seal":
 		return "bot_seal", "Seal", SealOf(madeUpSeal(), time.UTC), nil
+	case "/fleet":
+		return "fleet", "Bots", FleetOf([]Moored{{Name: hostile(), Status: s.docs.Status},
+			{Name: "two", Error: hostile()}}, s.docs.NowMS), nil
 	case "/act", "/confirm", "/acted":
 		return s.actView(here)
 	}
@@ -217,7 +220,7 @@ func (v *viewer) visit(address string) {
 	v.becomes(`document.documentElement.dataset.ready === "yes"`)
 }
 
-var paths = []string{"/", "/market", "/orders", "/order", "/profit", "/risk", "/journal", "/system", "/seal", "/act",
+var paths = []string{"/", "/market", "/orders", "/order", "/profit", "/risk", "/journal", "/system", "/seal", "/fleet", "/act",
 	"/confirm", "/acted"}
 
 // One browser serves all parts: its start takes seconds.

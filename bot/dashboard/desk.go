@@ -119,7 +119,11 @@ func (d *desk) write(w http.ResponseWriter, r *http.Request, e *entry, status in
 
 // links are the links of a page for a viewer.
 func (d *desk) links(v *caller) []Link {
-	links := botLinks()
+	var links []Link
+	if d.group != "" {
+		links = append(links, Link{"All bots", d.group})
+	}
+	links = append(links, botLinks()...)
 	if v.acts {
 		links = append(links, Link{actPages[0].title, "./" + actPages[0].path})
 	}

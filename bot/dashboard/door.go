@@ -63,7 +63,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.next.ServeHTTP(w, v.with(r))
 	case status == 0:
 		http.Error(w, onlyLooks, http.StatusForbidden)
-	case strings.HasPrefix(r.URL.Path, "/api/") || r.Header.Get("Authorization") != "":
+	case strings.Contains(r.URL.Path, "/api/v1/") || r.Header.Get("Authorization") != "":
 		http.Error(w, says, status)
 	default:
 		d.ask(w, status, "")

@@ -87,7 +87,7 @@ func (r *rack) page(one sheet) http.HandlerFunc {
 		var text bytes.Buffer
 		if err == nil {
 			err = r.s.pages.Write(&text, one.body, &Page{Title: one.title, Here: here, View: made,
-				Navigation: r.s.desk.links(callerOf(req))})
+				Navigation: r.s.links(callerOf(req))})
 		}
 		if err != nil {
 			r.s.refuse(w, err)

@@ -19,9 +19,12 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
-// Config says which bot a Server shows, and to whom.
+// Config says which bots a Server shows, and to whom.
 type Config struct {
 	Bot
+	// Fleet finds the bots of a site of several; nil: the site has Bot alone. It is called for each
+	// page.
+	Fleet  func() ([]Bot, error)
 	Out    string // folder of results, which need not exist; empty: no pages of files
 	Ledger string // file of the tries of all searches; empty: none
 	Look   string // token of those who may look: Token makes it
@@ -41,7 +44,8 @@ type Config struct {
 type Server struct {
 	Config
 	pages *Pages
-	desk  *desk
+	desk  *desk  // of the one bot; nil: there is a fleet
+	fleet *fleet // nil: there is one bot
 	rack  *rack
 	ended chan struct{} // closed when the server ends: the event streams end then
 }
@@ -67,17 +71,42 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Config: c, pages: pages, ended: make(chan struct{})}
-	s.desk = &desk{Bot: c.Bot, s: s, from: source{of: c.Of, now: c.Now}}
+	if c.Fleet != nil {
+		s.fleet = &fleet{s: s, find: c.Fleet, berths: map[string]*berth{}}
+	} else {
+		s.desk = s.newDesk(c.Bot, "")
+	}
 	if c.Out != "" {
 		s.rack = &rack{s: s, files: shelf.New(shelf.Config{Folder: c.Out, Ledger: c.Ledger, Now: c.Now})}
 	}
 	return s, nil
 }
 
+// newDesk has the pages of a bot. group is the link to all bots of the site; empty: there is one.
+func (s *Server) newDesk(bot Bot, group string) *desk {
+	return &desk{Bot: bot, s: s, group: group, from: source{of: bot.Of, now: s.Now}}
+}
+
+// links are the links of a page that belongs to no bot of a fleet.
+func (s *Server) links(c *caller) []Link {
+	if s.fleet == nil {
+		return s.desk.links(c)
+	}
+	links := []Link{{"All bots", "/"}}
+	if s.rack != nil {
+		links = append(links, sheetLinks()...)
+	}
+	return links
+}
+
 // Handler answers requests to the address that the dashboard listens on.
 func (s *Server) Handler(listen string) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/", s.desk.handler())
+	if s.fleet != nil {
+		s.fleet.register(mux)
+	} else {
+		mux.Handle("/", s.desk.handler())
+	}
 	if s.rack != nil {
 		s.rack.register(mux)
 	}
@@ -97,7 +126,12 @@ func (s *Server) Handler(listen string) http.Handler {
 }
 
 // desks are the bots of the site.
-func (s *Server) desks() ([]*desk, error) { return []*desk{s.desk}, nil }
+func (s *Server) desks() ([]*desk, error) {
+	if s.fleet != nil {
+		return s.fleet.desks()
+	}
+	return []*desk{s.desk}, nil
+}
 
 // Serve answers on a listener until ctx ends.
 func (s *Server) Serve(ctx context.Context, on net.Listener) error {
