@@ -95,7 +95,7 @@ var mayImport = map[string][]string{
 		"bot/picture"},
 	"bot/chat":          {"chart", "bot/books", "bot/operator", "bot/picture"},
 	"bot/chat/telegram": {"exchange/rest", "bot/chat"},
-	"bot/tax":           {"exchange/rest"},
+	"bot/tax":           {"market", "exchange", "exchange/rest"},
 	"bot/renamed":       {"market"},
 	"bot/canary":        {"strategy", "bot/replay"},
 	"bot/runner": {"market", "strategy", "risk", "state", "state/boltfile", "state/journal", "state/recording",

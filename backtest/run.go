@@ -230,8 +230,10 @@ func (d *driver) info(o Options) finishInfo {
 			}
 			info.Refusals = append(info.Refusals, Count{Reason: s.Name + ": " + c.Reason, Count: c.N})
 		}
+		about.Scaled = d.gate.Scaled(market.StrategyID(i + 1))
 		info.Strategies = append(info.Strategies, about)
 	}
+	info.Assumptions = append(info.Assumptions, d.targetLines(info.Strategies)...)
 	for code, n := range d.rejected {
 		info.Refusals = append(info.Refusals, Count{Reason: fmt.Sprintf("exchange answered %d", code), Count: n})
 	}

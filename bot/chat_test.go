@@ -1,8 +1,10 @@
 package bot_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,7 +16,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot"
 	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/chat"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -40,10 +44,25 @@ func (p *phone) ask(text string) bottest.Sent {
 	return p.reply()
 }
 
-// says wants a text in the reply.
+// says asks until a text is in the reply: a bot on a machine that stands still has not answered in
+// time.
 func (p *phone) says(text, want string) {
 	p.Helper()
-	require.Contains(p, p.ask(text).Text, want, text)
+	bottest.Await(p, func() bool { return strings.Contains(p.ask(text).Text, want) }, "%s: want %s", text, want)
+}
+
+// button asks until the reply has buttons, and returns the command of the first one.
+func (p *phone) button(text, want string) (command string) {
+	p.Helper()
+	bottest.Await(p, func() bool {
+		reply := p.ask(text)
+		if len(reply.Buttons) > 0 {
+			require.Contains(p, reply.Text, want)
+			command = reply.Buttons[0]
+		}
+		return command != ""
+	}, text)
+	return command
 }
 
 // phoneFlags let a bot answer the test server.
@@ -86,7 +105,7 @@ func TestABotIsAskedAndHaltedOverTelegram(t *testing.T) {
 	for !strings.Contains(p.ask("/orders").Text, "maker BTC-EUR: ") { // it may be between two orders
 		b.waitForOrders()
 	}
-	p.says("/explain 1", " decided place ")
+	p.says("/explain 1", "decided place ")
 	require.NotEmpty(t, p.ask("/positions").Text)
 	chart := p.ask("/chart")
 	require.True(t, strings.HasPrefix(string(chart.Picture), "\x89PNG") || strings.Contains(chart.Text, "two samples"))
@@ -102,27 +121,25 @@ func TestABotIsAskedAndHaltedOverTelegram(t *testing.T) {
 	p.says("/status", "maker") // wakes the request that waits; the halt comes before it or behind it
 	require.Contains(t, p.reply().Text, "maker")
 	p.says("/status", "maker: halted")
-	resume := p.ask("/resume maker")
-	require.Contains(t, resume.Text, "maker: halted")
-	p.Press(42, 8, resume.Buttons[0])
+	resume := p.button("/resume maker", "maker: halted")
+	p.Press(42, 8, resume)
 	require.Contains(t, p.reply().Text, "nothing waits for this confirmation", "another user")
 	busy.Store(1)
-	p.Press(42, 7, resume.Buttons[0])
+	p.Press(42, 7, resume)
 	require.Contains(t, p.reply().Text, "trading: maker", "after a second: the limit is obeyed")
 	twice.Store(string(halt))
 	p.says("/status", "maker: trading")
 	broken.Store(2)
 	p.says("/status", "maker: trading")
 
-	flatten := p.ask("/flatten")
-	require.Contains(t, flatten.Text, "Flatten halts maker")
+	flatten := p.button("/flatten", "Flatten halts maker")
 	require.NoError(t, b.cmd.Process.Kill())
 	_ = b.cmd.Wait()
 	first := b.stderr.String()
 	b.start(flags...)
-	p.Press(42, 7, flatten.Buttons[0])
+	p.Press(42, 7, flatten)
 	require.Contains(t, p.reply().Text, "nothing waits for this confirmation", "a restart leaves none")
-	p.says(p.ask("/flatten maker").Buttons[0], "halted: maker; ")
+	require.Contains(t, p.ask(p.button("/flatten maker", "Flatten halts maker")).Text, "halted: maker; ")
 	b.stop()
 
 	said := first + b.stderr.String()
@@ -164,8 +181,40 @@ func (p *phone) ofAStoppedBot(folder string, flags []string) {
 	chatting.Wait()
 }
 
+// notes is a messenger of a program's own.
+type notes struct{ in, out []string }
+
+// Receive takes the next note.
+func (n *notes) Receive(context.Context) (chat.Message, error) {
+	if len(n.in) == 0 {
+		return chat.Message{}, io.EOF
+	}
+	text := n.in[0]
+	n.in = n.in[1:]
+	return chat.Message{Chat: "desk", Text: text}, nil
+}
+
+// Send keeps the reply.
+func (n *notes) Send(_ context.Context, reply *chat.Reply) error {
+	n.out = append(n.out, reply.Text)
+	return nil
+}
+
+func TestAProgramBringsAMessengerOfItsOwn(t *testing.T) {
+	n := &notes{in: []string{"/help", "/positions"}}
+	var said bytes.Buffer
+	folder := t.TempDir()
+	require.Zero(t, bot.Run(t.Context(), bot.Process{
+		Args:  []string{"chat", "-c", "../configs/sandbox.toml", "--set", "bot.state=" + folder},
+		Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" },
+		Chats: []chat.Line{{Name: "notes", Messenger: n, Chats: []string{"desk"}}}}), said.String())
+	require.Len(t, n.out, 2)
+	require.Contains(t, n.out[0], "/positions")
+	require.Contains(t, n.out[1], folder)
+}
+
 func TestAChatWantsATokenAndIds(t *testing.T) {
-	chat := func(sets ...string) string {
+	talk := func(sets ...string) string {
 		args := []string{"chat", "-c", "../configs/sandbox.toml"}
 		for _, set := range sets {
 			args = append(args, "--set", set)
@@ -175,16 +224,16 @@ func TestAChatWantsATokenAndIds(t *testing.T) {
 		require.NotContains(t, said, "SECRET")
 		return said
 	}
-	require.Contains(t, chat(), "telegram.token_env: is missing")
-	require.Contains(t, chat("telegram.token_env=NOT_SET"), "no variable of that name")
-	require.Contains(t, chat("telegram.token=SECRET"), "unknown key")
-	require.Contains(t, chat(`telegram.chats=["@ann"]`), `"@ann" is no id`)
-	require.Contains(t, chat("telegram.confirm_within=1h"), "is not in 10s to 10m0s")
-	require.Contains(t, chat("telegram.base_url=http://example.com"), "in clear")
-	require.Contains(t, chat("telegram.base_url=SECRET"), "no address")
+	require.Contains(t, talk(), "telegram.token_env: is missing")
+	require.Contains(t, talk("telegram.token_env=NOT_SET"), "no variable of that name")
+	require.Contains(t, talk("telegram.token=SECRET"), "unknown key")
+	require.Contains(t, talk(`telegram.chats=["@ann"]`), `"@ann" is no id`)
+	require.Contains(t, talk("telegram.confirm_within=1h"), "is not in 10s to 10m0s")
+	require.Contains(t, talk("telegram.base_url=http://example.com"), "in clear")
+	require.Contains(t, talk("telegram.base_url=SECRET"), "no address")
 	file := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(file, []byte("SECRET"), 0o600))
-	require.Contains(t, chat("telegram.token_file="+file), "no token as @BotFather tells it")
+	require.Contains(t, talk("telegram.token_file="+file), "no token as @BotFather tells it")
 	require.NoError(t, os.Chmod(file, 0o644))
-	require.Contains(t, chat("telegram.token_file="+file), "others may read")
+	require.Contains(t, talk("telegram.token_file="+file), "others may read")
 }

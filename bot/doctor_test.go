@@ -205,6 +205,9 @@ func TestTheDoctorFindsWhatIsMissingAndWhatIsTooMuch(t *testing.T) {
 	p := newPractice(t)
 	p.wants("limits", "fail", "max_position", "--set", "risk.max_position=0")
 	p.wants("limits", "warn", "max_position", "--set", "risk.max_position=0", "--set", "bot.need_limits=false")
+	p.wants("volatility", "ok", "its warm-up has 21 of the 21 closes", "--set", "risk.volatility_target=20%")
+	p.wants("volatility", "warn", "of the 21 closes of 1d that an estimate needs", "--set",
+		"risk.volatility_target=20%", "--set", "risk.volatility_interval=1d")
 	p.wants("allocation", "fail", "20000", "--set", "strategies.trend.allocation=20000")
 	p.wants("orders", "fail", "max_order_value", "--set", "risk.max_order_value=1")
 	p.wants("orders", "fail", "more than the strategy has", "--set", "strategies.trend.allocation=1")

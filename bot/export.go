@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -27,16 +28,22 @@ const exportHelp = `Write what happened on the account as a table of lots, for a
 and withdrawal with the cost, and for each sale the lots that it used up by FIFO, by LIFO and by average
 cost, a column each. At the end stands what is held, with its value at that time.
 
-The command reads the account's own history from the exchange, so trades of other programs and by hand
-are in it. Lots are pooled over the account. A deposit has no cost: it is "basis unknown", never 0.
---opening FILE names lots that were held before the history begins, as CSV: asset,amount,cost,acquired.
+The command reads the account's own history and its trades from the exchange, so trades of other programs
+and by hand are in it. A row of the history and a trade that are the same count once; each difference
+stands in the column note, and the differences are counted at the end. Trades are asked for by day and
+market, 5 weight points each: a year of three markets takes some minutes. --no-trades leaves them out.
+
+Lots are pooled over the account. A deposit has no cost: it is "basis unknown", never 0. --opening FILE
+names lots that were held before the history begins, as CSV: asset,amount,cost,acquired. --at gives what
+is held and its values at another date than the end of the rows.
 
 It is evidence for an adviser, no tax return.`
 
 // exportFlags are the flags of the command.
 type exportFlags struct {
 	runFlags
-	tax, opening, year, since, until, zone string
+	tax, opening, year, since, until, at, zone string
+	noTrades                                   bool
 }
 
 func (a *app) exportCommand() *cobra.Command {
@@ -57,6 +64,8 @@ func (a *app) exportCommand() *cobra.Command {
 	flags.StringVar(&f.year, "year", "", "rows of this `YEAR` alone; holdings at its end")
 	flags.StringVar(&f.since, "since", "", "rows from this `TIME` on: 2026-11-01")
 	flags.StringVar(&f.until, "until", "", "rows before this `TIME`; holdings and their values at it")
+	flags.StringVar(&f.at, "at", "", "holdings and their values at this `TIME`: 2026-12-31, or 2026-12-31T18:00")
+	flags.BoolVar(&f.noTrades, "no-trades", false, "read the account's history alone, which no trade confirms then")
 	flags.StringVar(&f.zone, "zone", "", "`ZONE` of the dates, like Europe/Berlin; without it bot.zone of the config")
 	return c
 }
@@ -89,7 +98,7 @@ func (a *app) export(ctx context.Context, f *exportFlags) error {
 		return err
 	}
 	defer client.Close()
-	return a.writeTax(ctx, f, client, o)
+	return a.writeTax(ctx, f, p, client, o)
 }
 
 // options are the range and the zone of a report.
@@ -117,11 +126,22 @@ func (f *exportFlags) options(p *plan.Live) (*tax.Options, error) {
 			return nil, config.Usagef("--%s %q: want a date like 2026-11-01", bound.name, bound.text)
 		}
 	}
+	if !o.To.IsZero() && !o.From.Before(o.To) {
+		return nil, config.Usagef("--since %s --until %s: want the earlier date first", f.since, f.until)
+	}
+	if f.at == "" {
+		return o, nil
+	}
+	if o.At, err = time.ParseInLocation(time.DateOnly, f.at, zone); err != nil {
+		if o.At, err = time.ParseInLocation("2006-01-02T15:04", f.at, zone); err != nil {
+			return nil, config.Usagef("--at %q: want a date like 2026-12-31, or a time like 2026-12-31T18:00", f.at)
+		}
+	}
 	return o, nil
 }
 
 // writeTax reads the account and writes the file.
-func (a *app) writeTax(ctx context.Context, f *exportFlags, client *rest.Client, o *tax.Options) error {
+func (a *app) writeTax(ctx context.Context, f *exportFlags, p *plan.Live, client *rest.Client, o *tax.Options) error {
 	if err := client.Sync(ctx); err != nil {
 		return err
 	}
@@ -129,8 +149,15 @@ func (a *app) writeTax(ctx context.Context, f *exportFlags, client *rest.Client,
 	if err != nil {
 		return err
 	}
-	changes, err := tax.History(ctx, client)
-	if err != nil {
+	client.Use(catalog)
+	if o.At.After(client.Now().Std()) {
+		return config.Usagef("--at %s: that time has not come yet", f.at)
+	}
+	read := taxReading{client: client, catalog: catalog, options: o, noTrades: f.noTrades, screen: a.Stderr}
+	for _, s := range p.Config.Strategies {
+		read.markets = append(read.markets, s.Markets...)
+	}
+	if err := read.account(ctx); err != nil {
 		return err
 	}
 	if f.opening != "" {
@@ -138,26 +165,23 @@ func (a *app) writeTax(ctx context.Context, f *exportFlags, client *rest.Client,
 		if err != nil {
 			return err
 		}
-		changes = append(lots, changes...)
-	}
-	if now := client.Now().Std(); o.To.IsZero() || o.To.After(now) {
-		o.To = now
+		read.changes = append(lots, read.changes...)
 	}
 	var failed error
 	o.Value = func(asset string) (decimal.Decimal, bool) {
-		price, known, err := priceAt(ctx, client, catalog.MarketNamed(asset+"-"+o.Currency), o.To)
+		price, known, err := priceAt(ctx, client, catalog.MarketNamed(asset+"-"+o.Currency), cmp.Or(o.At, o.To))
 		failed = cmp.Or(failed, err)
 		return price, known
 	}
 	var summary tax.Summary
 	err = console.WriteTo(a.Stdout, f.tax, func(w io.Writer) (err error) {
-		summary, err = tax.Report(w, changes, o)
+		summary, err = tax.Report(w, read.changes, o)
 		return cmp.Or(failed, err)
 	})
 	if err != nil {
 		return err
 	}
-	return printTax(a.Stderr, f.tax, &summary, o)
+	return printTax(a.Stderr, f.tax, &summary, &read)
 }
 
 func openingLots(path string, zone *time.Location) ([]tax.Change, error) {
@@ -176,16 +200,16 @@ func openingLots(path string, zone *time.Location) ([]tax.Change, error) {
 // valueWithin is how old the last price before the asked time may be.
 const valueWithin = market.Time(7 * 24 * time.Hour)
 
-// priceAt is the close of the last hourly candle that ended at a time or before.
+// priceAt is the close of the last candle of 15 minutes that ended at a time or before: days begin
+// at a quarter of an hour in every time zone.
 func priceAt(ctx context.Context, client *rest.Client, m *market.Market, at time.Time) (price decimal.Decimal,
-	known bool,
-	err error) {
+	known bool, err error) {
 	if m == nil {
 		return price, false, nil
 	}
-	hourly := market.Time(time.Hour)
-	end := market.FloorTo(market.Time(at.UnixNano()), hourly)
-	candles, err := client.Candles(ctx, m, market.Interval1h, end-valueWithin, end, int(valueWithin/hourly), nil)
+	quarter := market.Time(15 * time.Minute)
+	end := market.FloorTo(market.Time(at.UnixNano()), quarter)
+	candles, err := client.Candles(ctx, m, market.Interval15m, end-valueWithin, end, int(valueWithin/quarter), nil)
 	if err != nil || len(candles) == 0 {
 		return price, false, err
 	}
@@ -193,17 +217,26 @@ func priceAt(ctx context.Context, client *rest.Client, m *market.Market, at time
 }
 
 // printTax says what was written.
-func printTax(w io.Writer, path string, s *tax.Summary, o *tax.Options) error {
+func printTax(w io.Writer, path string, s *tax.Summary, read *taxReading) error {
+	o := read.options
 	fmt.Fprintf(w, "%s: %d rows, %d sales\n", path, s.Rows, s.Sales)
+	read.printComparison(w)
 	if s.Unknown > 0 {
 		fmt.Fprintf(w, "%d sales have a cost that is not known: they have no gain; --opening names earlier lots\n",
 			s.Unknown)
 	}
-	fmt.Fprintf(w, "gains where the cost is known: FIFO %s, LIFO %s, average %s %s\n", s.Gains[tax.FIFO],
-		s.Gains[tax.LIFO],
-		s.Gains[tax.Average].Round(4), o.Currency)
+	fmt.Fprintf(w, "gains where the cost is known: FIFO %s, LIFO %s, average %s %s\n",
+		s.Gains[tax.FIFO].Round(4), s.Gains[tax.LIFO].Round(4), s.Gains[tax.Average].Round(4), o.Currency)
+	if len(s.Holdings) == 0 {
+		fmt.Fprintf(w, "held at %s: nothing but money\n", cmp.Or(o.At, o.To).In(o.Zone).Format(time.DateTime))
+	}
 	for _, asset := range slices.Sorted(maps.Keys(s.Holdings)) {
-		fmt.Fprintf(w, "held at %s: %s %s\n", o.To.In(o.Zone).Format(time.DateTime), s.Holdings[asset], asset)
+		fmt.Fprintf(w, "held at %s: %s %s\n", cmp.Or(o.At, o.To).In(o.Zone).Format(time.DateTime), s.Holdings[asset],
+			asset)
+	}
+	if len(s.Astray) > 0 {
+		fmt.Fprintf(w, "the rows do not add up to the account's balance of %s: see the column note; --opening names "+
+			"earlier lots\n", strings.Join(s.Astray, ", "))
 	}
 	_, err := fmt.Fprintln(w, tax.Disclaimer)
 	return err

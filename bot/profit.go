@@ -94,11 +94,9 @@ func (a *app) equityCommand() *cobra.Command {
 	f := &bookFlags{}
 	c := &cobra.Command{
 		Use: "equity", Short: "Show the equity of a bot, or what a strategy has earned, over time", Args: onlyFlags,
-		Long: "The bot keeps a sample a minute for two days, one an hour for three years, then one a day, each with " +
-			"the " +
-			"lowest and the highest equity since the one before. The curve of a strategy without an allocation is " +
-			"what it " +
-			"has earned: it shares its money.",
+		Long: "The bot keeps a sample a minute for two days, one each quarter of an hour for three years, then one a " +
+			"day, each with the lowest and the highest equity since the one before. The curve of a strategy without " +
+			"an allocation is what it has earned: it shares its money.",
 		Example: "  bot equity -c configs/sandbox.toml --since 7d --every 1h\n  bot equity --state state --strategy " +
 			"maker --csv",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {

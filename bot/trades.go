@@ -160,12 +160,19 @@ func printTrades(w io.Writer, list *books.TradeList) error {
 		fmt.Fprintf(w, "%d earlier trips: --all\n", list.Before)
 	}
 	for _, s := range list.Sums {
-		if _, err := fmt.Fprintf(w, "%d trips, %d won, %d lost: %s %s after fees of %s\n", s.Trips, s.Won, s.Lost,
+		if _, err := fmt.Fprintf(w, "%s, %d won, %d lost: %s %s after fees of %s\n", tripCount(s.Trips), s.Won, s.Lost,
 			books.Signed(s.Profit), s.Currency, books.Brief(s.Fees)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func tripCount(trips int) string {
+	if trips == 1 {
+		return "1 trip"
+	}
+	return fmt.Sprintf("%d trips", trips)
 }
 
 // heldText is a duration for a person: its two largest units.

@@ -277,6 +277,7 @@ func New(c Config) *Engine {
 		}
 		e.addSlot(&e.slots[i], slot, market.StrategyID(i+1))
 	}
+	e.gate.NameStrategies(e.Names())
 	return e
 }
 
@@ -426,6 +427,9 @@ func (e *Engine) fail(ev *market.Event, err error) {
 
 // observe shows the gate the account after an event.
 func (e *Engine) observe(ev *market.Event) error {
+	if ev.Kind == market.KindCandles {
+		e.gate.Closes(ev.Candles)
+	}
 	if ev.Kind == market.KindTransfer {
 		return e.gate.Transferred(e.account, ev.At)
 	}

@@ -131,8 +131,7 @@ func filledOf(o *state.Order) market.Qty { return max(o.FilledAmount, o.Booked()
 // setClaim holds what a replacement needs beyond what its old order holds, and its slot once that
 // is free.
 func (e *Engine) setClaim(r *replacement) {
-	o := &r.order
-	e.account.Claim(o.ID, o.Strategy, o.OnHoldCurrency, r.claim, e.account.Own(r.old) == nil)
+	e.account.Claim(&r.order, r.claim, e.account.Own(r.old) == nil)
 	e.saves.changed = true
 }
 

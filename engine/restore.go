@@ -104,6 +104,11 @@ func (e *Engine) restoreParts(saved map[string][]byte) (*SavedEngine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if closes := saved[PartCloses]; closes != nil {
+		if err := e.gate.RestoreCloses(closes, names); err != nil {
+			return nil, err
+		}
+	}
 	s := &SavedEngine{}
 	if err := market.ParseSaved(saved[PartEngine], savedVersion, s, renamed...); err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
@@ -217,6 +222,7 @@ func (e *Engine) show(history iter.Seq2[[]market.Candle, error]) error {
 		if err != nil {
 			return err
 		}
+		e.gate.Closes(group)
 		if e.gathering > 0 {
 			e.endOlder(group)
 		}

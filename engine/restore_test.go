@@ -213,6 +213,9 @@ func TestAfterARestartAnyEngineGoesOnAsIfNothingHadHappened(t *testing.T) {
 			{OrdersPerMinute: 5, MaxOpenOrders: 8}}
 		account := risk.AccountLimits{AllowSelfCross: r.IntN(2) == 0, MaxDailyLoss: market.Money(1+r.IntN(40)) * 10 *
 			eur, MaxDrawdown: market.Rate(r.IntN(2)) * 5_000_000}
+		if seed%3 == 0 { // a year of such minutes has some hundred per cent
+			account.VolatilityTarget, account.VolatilityInterval = 60_000_000, market.Interval1m
+		}
 		made := func() []strategy.Strategy {
 			return []strategy.Strategy{newDrunkard(seed, false), newDrunkard(seed+1000, true)}
 		}

@@ -31,6 +31,7 @@ const (
 	PartOrder    = "order/"
 	PartPrices   = "prices"
 	PartGate     = "gate"
+	PartCloses   = "closes" // of a gate with a target for the volatility
 	PartEngine   = "engine"
 	PartStrategy = "strategy/"
 )
@@ -145,6 +146,10 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 	w.part(PartAccount, e.account.Changed(), func(dst []byte) ([]byte, error) { return e.account.Save(dst, names) })
 	w.part(PartPrices, e.account.Priced() != b.priced, e.account.SavePrices)
 	w.part(PartGate, e.gate.Changed(), func(dst []byte) ([]byte, error) { return e.gate.Save(dst, names) })
+	if e.gate.Estimates() {
+		w.part(PartCloses, e.gate.ClosesChanged(),
+			func(dst []byte) ([]byte, error) { return e.gate.SaveCloses(dst, names) })
+	}
 	w.part(PartEngine, b.changed || e.brackets.Changed(),
 		func(dst []byte) ([]byte, error) { return e.saveSelf(dst, names) })
 	for i := range e.slots {
@@ -159,6 +164,7 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 	}
 	e.account.Saved()
 	e.gate.Saved()
+	e.gate.ClosesSaved()
 	e.brackets.MarkSaved()
 	b.changed, b.priced = false, e.account.Priced()
 	for i := range e.slots {

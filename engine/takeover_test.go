@@ -159,8 +159,9 @@ func TestATakeoverLeavesTheOtherStrategyAlone(t *testing.T) {
 		quiet = first[1].(*drunkard)
 		both := []market.ID{1, 2}
 		b := newBench(t, setup{markets: 2, noDeposit: true, limits: []risk.Limits{{OrdersPerMinute: 3}},
-			account: risk.AccountLimits{AllowSelfCross: true, MaxDailyLoss: 200 * eur},
-			slots:   []engine.Slot{{Strategy: first[0], Markets: both}, {Strategy: first[1], Markets: both}}})
+			account: risk.AccountLimits{AllowSelfCross: true, MaxDailyLoss: 200 * eur,
+				VolatilityTarget: market.Rate(seed%2) * 60_000_000, VolatilityInterval: market.Interval1m},
+			slots: []engine.Slot{{Strategy: first[0], Markets: both}, {Strategy: first[1], Markets: both}}})
 		c := &changing{bench: b, made: made, changed: []market.StrategyID{1}}
 		c.twin = shadow(b, r, func() []strategy.Strategy { return made(false) })
 		b.deposit(1, 10_000*eur)

@@ -39,7 +39,7 @@ func (w *equityWatch) drawdown() market.Rate {
 // Observe follows the equity after an event was folded into the account, if a limit depends on it.
 func (g *Gate) Observe(a *state.Account, at market.Time) error {
 	g.now = at
-	if !g.Observes() {
+	if !g.followsEquity() {
 		return nil
 	}
 	return g.watchEquity(a, at)
@@ -48,7 +48,7 @@ func (g *Gate) Observe(a *state.Account, at market.Time) error {
 // Transferred is Observe for a balance that changed from outside: a deposit is no gain, a
 // withdrawal no loss.
 func (g *Gate) Transferred(a *state.Account, at market.Time) error {
-	if w := &g.equity; g.Observes() && w.started {
+	if w := &g.equity; g.followsEquity() && w.started {
 		equity, err := a.Equity(g.account.Currency)
 		if err != nil {
 			return fmt.Errorf("risk: %w", err)
@@ -60,9 +60,12 @@ func (g *Gate) Transferred(a *state.Account, at market.Time) error {
 	return g.Observe(a, at)
 }
 
-// Observes reports whether a limit depends on the equity, or a daily loss is used up, which a new
-// day ends: Observe has something to do.
-func (g *Gate) Observes() bool {
+// Observes reports whether a limit depends on events: Observe or Closes has something to do.
+func (g *Gate) Observes() bool { return g.followsEquity() || g.volatility != nil }
+
+// followsEquity reports whether a limit depends on the equity, or a daily loss is used up, which a
+// new day ends.
+func (g *Gate) followsEquity() bool {
 	return g.account.MaxDailyLoss != 0 || g.account.MaxDrawdown != 0 || g.equity.lost
 }
 

@@ -40,16 +40,46 @@ func (g *Gate) recordFigures(a *state.Account, s *slot, m *market.Market, o *mar
 	}
 	g.record("max_open_orders", strconv.Itoa(open), strconv.Itoa(open+more), limitText(int64(l.MaxOpenOrders), 0))
 	g.recordValues(a, &l, m, o, k)
-	if exposure, err := a.Exposure(account.Currency); err == nil && o.Side == market.Buy {
-		digits := g.catalog.Asset(account.Currency).Digits
-		g.record("max_exposure", fixed(digits, int64(exposure)), fixed(digits, int64(exposure+k.hold)),
-			limitText(int64(account.MaxExposure), digits))
+	if o.Side == market.Buy {
+		g.recordExposure(a, &account, m, k)
+	}
+	if g.volatility != nil && o.Side == market.Buy && !k.attached {
+		g.recordVolatility(a, m, k)
 	}
 	if len(s.sent) > 0 && !k.attached {
 		sent := s.sentLastMinute(g.now)
 		g.record("orders_per_minute", strconv.Itoa(sent), strconv.Itoa(sent+1), strconv.Itoa(l.OrdersPerMinute))
 	}
 	g.recordEquity(&account)
+}
+
+// recordExposure records the exposure of the account, and of the order's base asset where that has
+// a limit.
+func (g *Gate) recordExposure(a *state.Account, l *AccountLimits, m *market.Market, k ask) {
+	record := func(name string, exposure, limit market.Money) {
+		digits := g.catalog.Asset(l.Currency).Digits
+		g.record(name, fixed(digits, int64(exposure)), fixed(digits, int64(exposure+k.hold)),
+			limitText(int64(limit), digits))
+	}
+	if exposure, err := a.Exposure(l.Currency); err == nil {
+		record("max_exposure", exposure, l.MaxExposure)
+	}
+	if limit := g.assetLimit(m.Base); limit > 0 && !k.attached {
+		if exposure, err := a.AssetExposure(m.Base, l.Currency); err == nil {
+			record("max_asset_exposure "+g.catalog.Asset(m.Base).Symbol, exposure, limit)
+		}
+	}
+}
+
+// recordVolatility records the expected volatility of the account.
+func (g *Gate) recordVolatility(a *state.Account, m *market.Market, k ask) {
+	if of, err := g.momentsOf(a, m.ID); err == nil {
+		text := func(moment float64) string {
+			return fixed(market.RateDigits, int64(g.yearFloorRate(&of, moment)))
+		}
+		g.record("volatility_target", text(of.account), text(of.afterBuy(float64(max(0, k.hold)))),
+			fixed(market.RateDigits, int64(g.account.VolatilityTarget)))
+	}
 }
 
 // recordValues records the order's value and the position that it could lead to.

@@ -22,9 +22,15 @@ type Gate struct {
 	fees     []exchange.Fees // by market
 	slots    []slot          // by strategy
 	absences []Absence
+	names    []string // of the strategies, by StrategyID − 1; nil: unknown
 	equity   equityWatch
 	now      market.Time
-	changed  bool // since the last Saved
+
+	assetLimits []market.Money // on the exposure of base assets, by asset; nil: none
+	exposed     bool           // there is a limit on exposure
+	volatility  *volatility    // nil: it has no target
+
+	changed bool // since the last Saved
 
 	counted bool // the order at the gate was counted before it had to wait
 
@@ -75,11 +81,12 @@ type Absence struct {
 func New(catalog *market.Catalog, config Config) *Gate {
 	markets := len(catalog.Markets()) + 1
 	g := &Gate{
-		catalog: catalog, account: config.Account, spread: config.Spread, rounding: !config.NoRounding,
+		catalog: catalog, spread: config.Spread, rounding: !config.NoRounding,
 		explain: config.Explain, absences: config.Absences,
 		fees:  make([]exchange.Fees, markets),
 		slots: make([]slot, len(config.Strategies)+1),
 	}
+	g.setAccount(config.Account)
 	if config.Account.Currency != 0 {
 		g.currency = catalog.Asset(config.Account.Currency)
 	}
@@ -96,6 +103,9 @@ func New(catalog *market.Catalog, config Config) *Gate {
 	}
 	return g
 }
+
+// NameStrategies tells the names of the strategies by StrategyID − 1, for refusals that name one.
+func (g *Gate) NameStrategies(names []string) { g.names = names }
 
 // Check decides on a place or an update; cancels always pass. It rounds c in place: prices to the
 // tick (buys down, sells up), trigger prices to the tick on the side where they fire sooner,
@@ -147,6 +157,11 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 			return Approved{}, refused
 		}
 	}
+	if g.volatility != nil {
+		if refused := g.scaleBuy(a, s, m, c); refused != nil {
+			return Approved{}, refused
+		}
+	}
 	facts := g.factsOf(a, m, o)
 	hold, refused := exchange.CheckPlace(m, o, facts)
 	if refused != nil {
@@ -169,6 +184,9 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	}
 	if g.explain {
 		g.recordFigures(a, s, m, o, ask{added: o.AmountRemaining, hold: hold})
+	}
+	if g.volatility != nil {
+		g.countScaled(s)
 	}
 	g.count(s)
 	return approved, nil
@@ -205,8 +223,14 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 	if r := g.checkSlot(a, s, &g.updated, old.Side == market.Buy && opens(&old.Order, &g.updated)); r != nil {
 		return Approved{}, r
 	}
-	if r := g.checkLimits(a, s, m, &g.updated, max(0, more), max(0, g.updated.OnHold-old.OnHold)); r != nil {
+	grown := max(0, g.updated.OnHold-old.OnHold)
+	if r := g.checkLimits(a, s, m, &g.updated, max(0, more), grown); r != nil {
 		return Approved{}, r
+	}
+	if g.volatility != nil && old.Side == market.Buy && grown > 0 {
+		if r := g.checkGrowth(a, s, m, grown); r != nil {
+			return Approved{}, r
+		}
 	}
 	if g.explain {
 		g.recordFigures(a, s, m, &g.updated, ask{added: more, hold: g.updated.OnHold - old.OnHold})

@@ -29,12 +29,30 @@ type Limits struct {
 type AccountLimits struct {
 	Currency    market.AssetID
 	MaxExposure market.Money // value of all positions and open buys
+	// MaxAssetExposure is MaxExposure for one base asset, by its symbol; EveryAsset is for those
+	// that are not listed.
+	MaxAssetExposure map[string]market.Money `json:",omitzero"`
 	// MaxDailyLoss counts from the last equity of the UTC day before; when it is reached, opening
 	// orders are refused until the next day.
 	MaxDailyLoss   market.Money
 	MaxDrawdown    market.Rate // from the high-water mark; when it is reached, opening orders are refused until Resume
 	AllowSelfCross bool        // let an order match an own resting one
+	// VolatilityTarget is what the expected volatility of the account may be, a year, as a part of
+	// its equity: buys beyond it are made smaller. It is estimated from returns of
+	// VolatilityInterval, which has a fixed length.
+	VolatilityTarget   market.Rate     `json:",omitzero"`
+	VolatilityInterval market.Interval `json:",omitzero"`
+	// RefuseOpposite refuses an order while another strategy has an opposite one in the market.
+	RefuseOpposite bool `json:",omitzero"`
 }
+
+// Newer reports whether a limit is set that programs before it do not have.
+func (l AccountLimits) Newer() bool {
+	return len(l.MaxAssetExposure) > 0 || l.VolatilityTarget != 0 || l.RefuseOpposite
+}
+
+// EveryAsset stands in AccountLimits.MaxAssetExposure for the assets that are not listed.
+const EveryAsset = "*"
 
 // Unlimited names the limits that are not set, by their config keys: a person should know them
 // before trading.
@@ -48,7 +66,8 @@ func (l Limits) Unlimited() []string {
 	})
 }
 
-// Unlimited names the account's limits that are not set.
+// Unlimited names the account's limits that are not set. A limit by asset is one that a bot can do
+// without.
 func (l AccountLimits) Unlimited() []string {
 	return unset([]limit{{"max_exposure", l.MaxExposure == 0}, {"max_daily_loss", l.MaxDailyLoss == 0},
 		{"max_drawdown", l.MaxDrawdown == 0}})
@@ -86,22 +105,37 @@ func (g *Gate) checkLimits(a *state.Account, s *slot, m *market.Market, o *marke
 			return g.objection(s, ReasonSelfCross, int64(price), int64(own))
 		}
 	}
-	if grows := added > 0 || more > 0; grows && (l.MaxOrderValue > 0 || (l.MaxPosition > 0 && o.Side == market.Buy)) {
+	grows := added > 0 || more > 0
+	if g.account.RefuseOpposite && grows {
+		if other := a.Opponent(o.Strategy, o.Market, o.Side.Opposite()); other != nil {
+			return g.refuseOpposite(s, other)
+		}
+	}
+	if grows && (l.MaxOrderValue > 0 || (l.MaxPosition > 0 && o.Side == market.Buy)) {
 		if r := g.checkValue(a, s, m, o, added); r != nil {
 			return r
 		}
 	}
-	if g.account.MaxExposure > 0 && o.Side == market.Buy && more > 0 {
-		return g.checkExposure(a, s, more)
+	if g.exposed && o.Side == market.Buy && more > 0 {
+		return g.checkExposure(a, s, m, more)
 	}
 	return nil
 }
 
-// checkExposure checks the account's exposure with what an order adds to the holds.
-func (g *Gate) checkExposure(a *state.Account, s *slot, more market.Money) error {
-	exposure, err := a.Exposure(g.account.Currency)
-	if err != nil || exposure+more > g.account.MaxExposure {
-		return g.objection(s, ReasonMaxExposure, int64(exposure+more), int64(g.account.MaxExposure))
+// checkExposure checks the exposure of the account, and of the order's base asset, with what an
+// order adds to the holds.
+func (g *Gate) checkExposure(a *state.Account, s *slot, m *market.Market, more market.Money) error {
+	if limit := g.account.MaxExposure; limit > 0 {
+		exposure, err := a.Exposure(g.account.Currency)
+		if err != nil || exposure+more > limit {
+			return g.objection(s, ReasonMaxExposure, int64(exposure+more), int64(limit))
+		}
+	}
+	if limit := g.assetLimit(m.Base); limit > 0 {
+		exposure, err := a.AssetExposure(m.Base, g.account.Currency)
+		if err != nil || exposure+more > limit {
+			return g.objection(s, ReasonMaxAssetExposure, int64(exposure+more), int64(limit))
+		}
 	}
 	return nil
 }

@@ -41,9 +41,9 @@ func (g *Gate) CheckTactic(a *state.Account, c *market.Command, perMinute int) e
 	g.now = c.At
 	g.figures, g.checkedMarket = g.figures[:0], nil
 	s := &g.slots[c.Order.Strategy]
-	sent, at := slices.Clone(s.sent), s.sentAt
+	sent, at, scaled := slices.Clone(s.sent), s.sentAt, s.scaled
 	_, refused := g.checkPlace(a, c)
-	s.sent, s.sentAt = sent, at // nothing is sent yet
+	s.sent, s.sentAt, s.scaled = sent, at, scaled // nothing is sent yet
 	if most := s.limits.OrdersPerMinute; refused == nil && most > 0 && perMinute > most {
 		refused = g.objection(s, ReasonOrdersPerMinute, int64(perMinute), int64(most))
 	}

@@ -30,12 +30,15 @@ const (
 	ReasonMaxOrderValue
 	ReasonMaxPosition
 	ReasonMaxExposure
+	ReasonMaxAssetExposure
 	ReasonPriceCollar
 	ReasonSelfCross
-	ReasonStop   // the stop of a bracket could not rest, or is on the wrong side
-	ReasonTarget // the same for the target
+	ReasonOpposite // another own strategy has an opposite order in the market
+	ReasonStop     // the stop of a bracket could not rest, or is on the wrong side
+	ReasonTarget   // the same for the target
 	ReasonDailyLoss
 	ReasonDrawdown
+	ReasonVolatilityTarget
 	ReasonUniverse   // the market is no member of the strategy's universe now
 	ReasonReplace    // the order that is to be replaced cannot be, or has filled meanwhile
 	ReasonMalformed  // the ask has a value that is never valid, or options that do not fit
@@ -49,9 +52,9 @@ const (
 var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_order", "in_flight", "too_small",
 	"warm_up", "halted", "stopping", "stale",
 	"reduce_only", "cool_down", "orders_per_minute", "max_in_flight", "max_open_orders", "max_order_value",
-	"max_position", "max_exposure",
-	"price_collar", "self_cross", "stop", "target", "max_daily_loss", "max_drawdown", "universe", "replace",
-	"malformed", "no_position", "held", "no_price", "left_out"}
+	"max_position", "max_exposure", "max_asset_exposure", "price_collar", "self_cross", "opposite", "stop",
+	"target", "max_daily_loss", "max_drawdown", "volatility_target", "universe", "replace", "malformed",
+	"no_position", "held", "no_price", "left_out"}
 
 // String returns the reason's name; those of limits are the names of the config.
 func (r Reason) String() string {
@@ -67,7 +70,9 @@ type Refusal struct {
 	Code   int // ReasonExchange: the exchange's error code
 	// Message is, for ReasonExchange, the exchange's message; for ReasonStop and ReasonTarget, the
 	// level's fault in decimals; for ReasonStale and ReasonPriceCollar, that the market's prices
-	// are unreliable; for ReasonReplace and the reasons after it, all there is to say.
+	// are unreliable; for ReasonOpposite, which strategy has which order; for
+	// ReasonVolatilityTarget, that there is no estimate yet; for ReasonReplace and the reasons
+	// after it, all there is to say.
 	Message string
 	// Have and Limit are the value and its limit, in the unit of the rule; 0 where the rule has
 	// none. For an order that cannot be changed, Have is its id; for ReasonWarmUp, the number of
@@ -173,6 +178,19 @@ func (g *Gate) refuseNothing(s *slot, o *market.Order) (Approved, error) {
 func (g *Gate) refuseUnreliable(s *slot, reason Reason, have, limit int64) error {
 	refused := g.objection(s, reason, have, limit)
 	g.refusal.Message = "the latest prices of the market cannot be true"
+	return refused
+}
+
+// refuseOpposite is objection because of an order of another strategy.
+//
+//go:noinline
+func (g *Gate) refuseOpposite(s *slot, other *market.Order) error {
+	refused := g.objection(s, ReasonOpposite, int64(other.ID), 0)
+	name := fmt.Sprint("number ", other.Strategy)
+	if int(other.Strategy) <= len(g.names) {
+		name = g.names[other.Strategy-1]
+	}
+	g.refusal.Message = fmt.Sprintf("strategy %s has a %s open there, order %d", name, other.Side, other.ID)
 	return refused
 }
 

@@ -16,6 +16,7 @@ type slot struct {
 	coolTill market.Time
 	realised []market.Value // by market: at the last count of a win or a loss
 	refused  [reasons]int64
+	scaled   int64         // orders that volatility_target has made smaller
 	codes    map[int]int64 // refusals by the exchange's error code
 	warming  []lack        // by market
 }
@@ -46,11 +47,15 @@ func (g *Gate) sold(a *state.Account, o *market.Order, at market.Time) {
 // TakeLimits lets the limits of another gate, of the same catalog and strategies, hold from now on.
 // What was counted stays: orders of the last minute, losses in a row, the day's loss, the
 // high-water mark. So do halts, a used up daily loss and a reached drawdown, also where the new
-// limit is higher, or none. A limit on the equity that is the first one counts from now on.
+// limit is higher, or none. A limit on the equity that is the first one counts from now on. A first
+// target for the volatility begins with the closes that the other gate has seen.
 func (g *Gate) TakeLimits(from *Gate) {
-	observed := g.Observes()
-	g.account = from.account
-	if w := &g.equity; !observed && g.Observes() {
+	followed := g.followsEquity()
+	if v := from.volatility; v != nil && (g.volatility == nil || g.volatility.interval != v.interval) {
+		g.volatility, v.changed = v, true // g has no closes of this interval
+	}
+	g.setAccount(from.account)
+	if w := &g.equity; !followed && g.followsEquity() {
 		*w = equityWatch{drawn: w.drawn}
 	}
 	for i := range g.slots {

@@ -43,7 +43,7 @@ func (g *Gate) AccountUse(dst []Use, a *state.Account) []Use {
 	}
 	exposure.Reached = exposure.full()
 	stand, followed := g.Standing()
-	followed = followed && g.Observes()
+	followed = followed && g.followsEquity()
 	loss := Use{Name: "max_daily_loss", Unit: UnitMoney, Limit: int64(l.MaxDailyLoss), Unknown: !followed,
 		Reached: stand.Lost}
 	fall := Use{Name: "max_drawdown", Unit: UnitRate, Limit: int64(l.MaxDrawdown), Unknown: !followed,
@@ -55,7 +55,44 @@ func (g *Gate) AccountUse(dst []Use, a *state.Account) []Use {
 	if loss.Reached {
 		loss.Until = market.Time((g.equity.day + 1) * int64(24*time.Hour))
 	}
-	return append(dst, exposure, loss, fall)
+	dst = append(g.assetUse(append(dst, exposure), a), loss, fall)
+	against := Use{Name: "opposite", Unit: UnitSwitch}
+	if l.RefuseOpposite {
+		against.Limit, against.Used = 1, 1
+	}
+	return append(dst, against, g.volatilityUse(a))
+}
+
+// assetUse appends max_asset_exposure: the exposure of the base asset of each market with a limit.
+func (g *Gate) assetUse(dst []Use, a *state.Account) []Use {
+	if g.assetLimits == nil {
+		return append(dst, Use{Name: "max_asset_exposure", Unit: UnitMoney, Unknown: true})
+	}
+	for _, m := range g.catalog.Markets() {
+		limit := g.assetLimits[m.Base]
+		if limit == 0 {
+			continue
+		}
+		used, err := a.AssetExposure(m.Base, g.account.Currency)
+		u := Use{Name: "max_asset_exposure", Market: m.ID, Unit: UnitMoney, Limit: int64(limit), Used: int64(used),
+			Unknown: err != nil}
+		u.Reached = u.full()
+		dst = append(dst, u)
+	}
+	return dst
+}
+
+// volatilityUse is volatility_target. It is reached, too, while no market has enough closes for an
+// estimate: nothing is bought.
+func (g *Gate) volatilityUse(a *state.Account) Use {
+	use, followed, err := g.Volatility(a)
+	u := Use{Name: "volatility_target", Unit: UnitRate, Limit: int64(use.Target), Used: int64(use.Expected),
+		Unknown: !followed || err != nil}
+	u.Reached = u.full()
+	if markets := g.catalog.Markets(); followed && len(use.Short) == len(markets) {
+		u.Unknown, u.Reached = true, true
+	}
+	return u
 }
 
 // StrategyUse appends the limits of a strategy, set or not. Those that count by market have one Use

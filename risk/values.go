@@ -27,13 +27,13 @@ func (r *Refusal) Values(m *market.Market, currency *market.Asset) (have, limit 
 		return both(decimal)
 	case ReasonStop, ReasonTarget, ReasonExchange:
 		return r.have, r.limit
-	case ReasonNoSuchOrder, ReasonInFlight:
+	case ReasonNoSuchOrder, ReasonInFlight, ReasonOpposite:
 		return "order " + decimal(r.Have), ""
 	case ReasonStale, ReasonCoolDown:
 		return both(func(n int64) string { return time.Duration(n).Round(time.Millisecond).String() })
-	case ReasonMaxExposure, ReasonDailyLoss:
+	case ReasonMaxExposure, ReasonMaxAssetExposure, ReasonDailyLoss:
 		return both(func(n int64) string { return fixed(currency.Digits, n) + " " + currency.Symbol })
-	case ReasonDrawdown:
+	case ReasonDrawdown, ReasonVolatilityTarget:
 		return market.Rate(r.Have).String(), market.Rate(r.Limit).String()
 	}
 	if m == nil {
@@ -66,6 +66,8 @@ func (r *Refusal) Words(m *market.Market, currency *market.Asset) string {
 		return have + " of " + limit + " are left"
 	case r.Reason == ReasonDrawdown:
 		return "the equity is " + have + " below its highest, limit " + limit
+	case r.Reason == ReasonVolatilityTarget:
+		return "the account's expected volatility would be " + have + " a year, target " + limit
 	case r.Reason == ReasonTooSmall && m != nil:
 		return fmt.Sprintf("nothing is left of the amount after rounding to %s; the minimum is %s, or %s in quote",
 			fixed(m.QuantityDecimals, 1), m.FormatQty(m.MinOrderInBase), m.FormatMoney(m.MinOrderInQuote))

@@ -24,6 +24,8 @@ func TestARefusalSaysItsValuesAsAPersonReadsThem(t *testing.T) {
 			"3491.2, limit 700"},
 		{risk.Refusal{Reason: risk.ReasonMaxExposure, Have: 349120, Limit: 70000}, "max_exposure", "3491.2 EUR",
 			"700 EUR", "3491.2 EUR, limit 700 EUR"},
+		{risk.Refusal{Reason: risk.ReasonMaxAssetExposure, Have: 349120, Limit: 70000}, "max_asset_exposure",
+			"3491.2 EUR", "700 EUR", "3491.2 EUR, limit 700 EUR"},
 		{risk.Refusal{Reason: risk.ReasonDrawdown, Have: 21_500_000, Limit: 20_000_000}, "max_drawdown", "21.5%",
 			"20%", "the equity is 21.5% below its highest, limit 20%"},
 		{risk.Refusal{Reason: risk.ReasonOrdersPerMinute, Have: 30, Limit: 30}, "orders_per_minute", "30", "30",

@@ -348,6 +348,7 @@ func TestEquityAndExposureFollowTheLatestPrice(t *testing.T) {
 func TestCheckFindsEveryContradiction(t *testing.T) {
 	wrong := map[string]func(d *desk, o *Order){
 		"its open orders 10":   func(d *desk, o *Order) { o.OnHold = 10 },
+		"by side and has":      func(d *desk, _ *Order) { d.openIn[1].holds[market.Buy]++ },
 		"has 3000 and holds":   func(d *desk, _ *Order) { d.allocations[0][d.m.Quote].Total = 3000 },
 		"counts 2 open orders": func(d *desk, _ *Order) { d.openIn[1].count++ },
 		"strategy 1 counts 0":  func(d *desk, _ *Order) { d.openOf[1].count-- },

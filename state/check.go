@@ -75,10 +75,30 @@ func (a *Account) consistent() error {
 			}
 		}
 	}
+	if err := a.checkHolds(open); err != nil {
+		return err
+	}
 	if err := a.checkValues(); err != nil {
 		return err
 	}
 	return a.checkPositions()
+}
+
+// checkHolds compares the holds by market and side with the open orders and the claims.
+func (a *Account) checkHolds(open []*market.Order) error {
+	want := make([][sides]market.Money, len(a.openIn))
+	for _, o := range open {
+		want[o.Market][o.Side] += o.OnHold
+	}
+	for i := range a.claims {
+		want[a.claims[i].market][a.claims[i].side] += a.claims[i].money
+	}
+	for m := range want {
+		if a.openIn[m].holds != want[m] {
+			return fmt.Errorf("market %d counts the holds %v by side and has %v", m, a.openIn[m].holds, want[m])
+		}
+	}
+	return nil
 }
 
 // checkValues compares the equity in each asset with the sum over all markets.

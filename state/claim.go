@@ -11,19 +11,22 @@ type claim struct {
 	order    market.OrderID
 	strategy market.StrategyID
 	asset    market.AssetID
+	market   market.ID
+	side     market.Side
 	money    market.Money
 	slot     bool // the order counts among the open orders of its strategy: SlotsBy
 }
 
-// Claim sets the money that waits for an order of a strategy, in place of an earlier claim of the
-// order. Nothing else can spend it until Unclaim. Claims are not saved.
-func (a *Account) Claim(order market.OrderID, s market.StrategyID, asset market.AssetID, money market.Money,
-	slot bool) {
-	a.Unclaim(order)
-	a.claims = append(a.claims, claim{order: order, strategy: s, asset: asset, money: money, slot: slot})
-	a.balances[s][asset].Held += money
+// Claim sets the money, of OnHoldCurrency, that waits for an order, in place of an earlier claim of
+// the order. Nothing else can spend it until Unclaim. Claims are not saved.
+func (a *Account) Claim(o *market.Order, money market.Money, slot bool) {
+	a.Unclaim(o.ID)
+	a.claims = append(a.claims, claim{order: o.ID, strategy: o.Strategy, asset: o.OnHoldCurrency, market: o.Market,
+		side: o.Side, money: money, slot: slot})
+	a.balances[o.Strategy][o.OnHoldCurrency].Held += money
+	a.openIn[o.Market].holds[o.Side] += money
 	if slot {
-		a.openOf[s].claimed++
+		a.openOf[o.Strategy].claimed++
 	}
 }
 
@@ -36,6 +39,7 @@ func (a *Account) Unclaim(order market.OrderID) {
 	c := a.claims[at]
 	a.claims = slices.Delete(a.claims, at, at+1)
 	a.balances[c.strategy][c.asset].Held -= c.money
+	a.openIn[c.market].holds[c.side] -= c.money
 	if c.slot {
 		a.openOf[c.strategy].claimed--
 	}

@@ -12,12 +12,18 @@ func TestAClaimHoldsMoneyAndASlotUntilItIsFreed(t *testing.T) {
 	d := newDesk(t, 1, nil)
 	quote := d.m.Quote
 	d.deposit(0, quote, 1000*eur)
-	d.Claim(7, 1, quote, 300*eur, false)
-	d.Claim(7, 1, quote, 200*eur, true) // in place of the first
-	d.Claim(8, 1, quote, 50*eur, false)
+	waits := func(id market.OrderID) *market.Order {
+		return &market.Order{ID: id, Strategy: 1, Market: d.m.ID, Side: market.Buy, OnHoldCurrency: quote}
+	}
+	d.Claim(waits(7), 300*eur, false)
+	d.Claim(waits(7), 200*eur, true) // in place of the first
+	d.Claim(waits(8), 50*eur, false)
 	require.Equal(t, Balance{1000 * eur, 250 * eur}, d.totals(1)[1])
 	require.Equal(t, [2]int{1, 0}, [2]int{d.SlotsBy(1), d.OpenBy(1)})
 	require.NoError(t, d.Check())
+	exposure, err := d.AssetExposure(d.m.Base, quote)
+	require.NoError(t, err)
+	require.Equal(t, market.Money(250*eur), exposure)
 	d.Unclaim(7)
 	d.Unclaim(7)
 	d.Unclaim(9)

@@ -182,14 +182,3 @@ func (a *Account) sum(asset market.AssetID) (total market.Money) {
 	}
 	return total
 }
-
-// Exposure is the value of the account's positions in currency at the latest prices, together with
-// the holds of its open buys.
-func (a *Account) Exposure(currency market.AssetID) (market.Money, error) {
-	equity, err := a.Equity(currency)
-	if err != nil {
-		return 0, err
-	}
-	total := a.Total(currency)
-	return market.Add(equity-total.Total, total.Held)
-}

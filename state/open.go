@@ -47,7 +47,11 @@ type openIn struct {
 	count      int // against maxOpenOrders
 	bids, asks bestPrices
 	lists      []*openList
+	holds      [sides]market.Money // by market.Side: of open orders and of claims
 }
+
+// sides is the length of a list by market.Side.
+const sides = market.Sell + 1
 
 // best returns the best prices of a side.
 func (m *openIn) best(side market.Side) *bestPrices {
@@ -118,6 +122,25 @@ func (a *Account) OpenBuys(s market.StrategyID, m market.ID) (base market.Qty, b
 // highest bid, the lowest ask; 0: there is none. Orders that wait for their trigger do not count.
 func (a *Account) BestOwn(m market.ID, side market.Side) market.Price {
 	return a.openIn[m].best(side).price()
+}
+
+// Opponent is the oldest open order of another strategy on a side of a market, nil: there is none.
+// Orders that wait for their trigger do not count.
+func (a *Account) Opponent(s market.StrategyID, m market.ID, side market.Side) (oldest *market.Order) {
+	for _, l := range a.openIn[m].lists {
+		if l.first == nil || l.first.Strategy == s {
+			continue
+		}
+		for o := l.first; o != nil; o = o.next {
+			if o.Side == side && (o.Triggered || !o.Type.HasTrigger()) {
+				if oldest == nil || o.ID < oldest.ID {
+					oldest = &o.Order
+				}
+				break // the list is by id
+			}
+		}
+	}
+	return oldest
 }
 
 // addOpen adds an order to the open ones.

@@ -242,6 +242,7 @@ func (r *restorer) restoreOrder(s *SavedOrder) error {
 		return err
 	}
 	allocation.Held = held
+	r.openIn[o.Market].holds[o.Side] += o.OnHold
 	r.addOpen(o)
 	return nil
 }

@@ -24,6 +24,7 @@ func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
 	a.changed = true
 	a.touch(own)
 	a.balanceOf(own).Held += reserve
+	a.openIn[o.Market].holds[o.Side] += reserve
 	a.orders.Put(o.ID, own)
 	a.addOpen(own)
 	return own
@@ -81,6 +82,7 @@ func (a *Account) release(o *Order, taken market.Money) {
 // reserve changes what an order holds.
 func (a *Account) reserve(o *Order, hold market.Money) {
 	a.balanceOf(o).Held += hold - o.OnHold
+	a.openIn[o.Market].holds[o.Side] += hold - o.OnHold
 	o.OnHold = hold
 }
 

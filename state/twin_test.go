@@ -28,6 +28,7 @@ type twin struct {
 	lines []moved
 	held  map[market.OrderID]int64 // by open order
 	quote map[market.OrderID]bool  // it holds quote
+	price int64                    // the latest; 0: none
 }
 
 func product(a, b int64) *big.Int { return new(big.Int).Mul(big.NewInt(a), big.NewInt(b)) }
@@ -235,6 +236,11 @@ func (m *machine) pay(rt *rapid.T) {
 	m.lines = append(m.lines, moved{strategy: s, amount: money})
 }
 
+func (m *machine) move(rt *rapid.T) {
+	m.price = rapid.Int64Range(1, 1e6).Draw(rt, "latest price")
+	m.apply(market.Event{Kind: market.KindTrade, Trade: &market.Trade{Market: m.m.ID, Price: market.Price(m.price)}})
+}
+
 // compareSaved saves what has changed, as the account says, and requires that this is everything.
 func (m *machine) compareSaved(t *rapid.T) {
 	var err error
@@ -269,6 +275,7 @@ func (m *machine) restart(rt *rapid.T) {
 		require.NotNil(m.t, m.open[i])
 	}
 	m.Account, m.m = again, again.Catalog().MarketNamed("BTC-EUR")
+	m.price = 0 // prices are saved apart
 }
 
 // seatNames are those of the strategies.
@@ -304,6 +311,10 @@ func (m *machine) compare(t *rapid.T) {
 	heldBase, heldQuote := m.holds()
 	require.Equal(t, Balance{market.Money(base), market.Money(heldBase)}, m.Total(m.m.Base))
 	require.Equal(t, Balance{market.Money(quote), market.Money(heldQuote)}, m.Total(m.m.Quote))
+	exposure, err := m.AssetExposure(m.m.Base, m.m.Quote)
+	require.NoError(t, err)
+	worth := new(big.Int).Div(product(base, m.price), big.NewInt(1e8)).Int64()
+	require.Equal(t, market.Money(worth+heldQuote), exposure)
 	for s := market.StrategyID(1); s <= 2; s++ {
 		p := m.Position(s, m.m.ID)
 		amount, cost, realised, fees := m.position(s)
@@ -322,7 +333,7 @@ func TestTheAccountAgreesWithATwinThatAddsUpTheList(t *testing.T) {
 		m.pay(rt)
 		rt.Repeat(map[string]func(*rapid.T){
 			"": m.compare, "place": m.place, "fill": m.fillSome, "end": m.end, "update": m.update,
-			"acknowledge": m.acknowledge, "pay": m.pay, "restart": m.restart,
+			"acknowledge": m.acknowledge, "pay": m.pay, "restart": m.restart, "move": m.move,
 		})
 	})
 }

@@ -26,7 +26,8 @@ type epoch struct {
 
 // adopt adds an adoption.
 func (l *ledger) adopt(b *journal.Booking) {
-	a := adopted{at: b.At, from: l.place(b.StrategyName), to: l.place(b.To), value: b.Worth.Value, money: b.Market == 0}
+	a := adopted{at: b.At, from: l.strategy(b.StrategyName), to: l.strategy(b.To), value: b.Worth.Value,
+		money: b.Market == 0}
 	if b.Market == 0 {
 		a.cost = a.value
 		l.adopted = append(l.adopted, a)

@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// 100,000 orders in a state file, of which half close a position: each question reads the bookings
-// anew. bookings is the floor: it only reads them.
+// 100,000 orders in a state file, of which half close a position, and a curve of three years: each
+// question reads the bookings anew. bookings is the floor: it only reads them.
 func BenchmarkBooksOf100000Orders(b *testing.B) {
 	s := newShelf(b)
 	chance := rand.New(rand.NewPCG(1, 1))
@@ -32,6 +32,13 @@ func BenchmarkBooksOf100000Orders(b *testing.B) {
 		row.Fill.Strategy = market.StrategyID(1 + len(row.StrategyName)%4%2)
 		batch.Fill(&row.Fill)
 		if i%20_000 == 0 || i == len(s.bookings)-1 {
+			require.NoError(b, store.Commit(batch))
+		}
+	}
+	for at := market.Time(0); at < 3*365*24*hour; at += hour / 4 {
+		batch.Equity(journal.EquitySample{At: s.bookings[0].Fill.Time + at, Equity: market.Money(chance.Int64N(1e8)),
+			Exposure: market.Money(chance.Int64N(1e8))})
+		if at%(5000*hour) == 0 || at+hour/4 == 3*365*24*hour {
 			require.NoError(b, store.Commit(batch))
 		}
 	}

@@ -297,6 +297,28 @@ func TestPeriodsAreThoseOfTheZone(t *testing.T) {
 	}
 }
 
+func TestAStrategyOrMarketThatTheBooksLackIsRefused(t *testing.T) {
+	s := newShelf(t)
+	s.trade(rand.New(rand.NewPCG(1, 1)), 10, 1_700_000_000_000_000_000)
+	for want, q := range map[string]*Query{
+		`strategy "gird": the bot has had none of that name; it has `:                     {Strategy: "gird"},
+		`market "BTC-USD": the bot has traded none of that name; it has BTC-EUR, ETH-EUR`: {Market: "BTC-USD"},
+	} {
+		_, err := Trades(s, q, 0)
+		require.ErrorContains(t, err, want)
+		_, err = Profit(s, q, nil, 0)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := Equity(s, &Query{Strategy: "stop"}, 0)
+	require.ErrorContains(t, err, `strategy "stop"`, "a tag is no strategy")
+}
+
+func TestTheLowestEquityBeforeTheFirstMoneyIsNoZero(t *testing.T) {
+	points := []point{{at: 1, after: 500}, {at: 2, before: 500, after: 400, low: 500, high: 500}}
+	samples := sampled(nil, points, 0, 2)
+	require.Equal(t, []string{"5", "4"}, []string{samples[0].Low, samples[1].Low})
+}
+
 func TestAQueryNamesWhatItDoesNotUnderstand(t *testing.T) {
 	for want, q := range map[string]Query{
 		"time zone": {Zone: "Mars"}, "want one of day": {By: "hour"}, "want a date": {Since: "soon"},

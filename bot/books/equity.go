@@ -50,6 +50,9 @@ func Equity(from Source, q *Query, now market.Time) (*Curve, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := q.known(l); err != nil {
+		return nil, err
+	}
 	answer := &Curve{Zone: zone.String(), Strategy: q.Strategy, Samples: []Sample{}}
 	if l.currency == nil {
 		return answer, nil // it has never run
@@ -98,9 +101,9 @@ func sampled(before *point, points []point, every market.Time, digits uint8) []S
 		}
 		has = p.after
 		if fresh {
-			low, high, flow = p.low, p.high, 0
+			low, high, flow = p.lowest(), p.high, 0
 		}
-		low, high, flow = min(low, p.low, p.after), max(high, p.high, p.after), flow+p.after-p.before
+		low, high, flow = min(low, p.lowest()), max(high, p.high, p.after), flow+p.after-p.before
 		fresh = every == 0 || i+1 == len(points) || market.FloorTo(points[i+1].at, every) != market.FloorTo(p.at, every)
 		if !fresh {
 			continue
@@ -115,4 +118,12 @@ func sampled(before *point, points []point, every market.Time, digits uint8) []S
 		samples = append(samples, s)
 	}
 	return samples
+}
+
+// lowest is the lowest equity up to a point. Before the first money came there was none.
+func (p *point) lowest() market.Money {
+	if p.before == 0 && p.after > 0 {
+		return p.after
+	}
+	return min(p.low, p.after)
 }

@@ -67,14 +67,15 @@ type flow struct {
 // ledger is what the bookings say: the events in the order of their times, and the flows in the
 // order in which they were booked.
 type ledger struct {
-	catalog  *market.Catalog
-	currency *market.Asset // of the account; nil: the bot has never run
-	names    []string
-	places   map[string]uint32
-	events   []event
-	flows    []flow
-	adopted  []adopted
-	epochs   map[[2]uint32]epoch // by strategy and market
+	catalog    *market.Catalog
+	currency   *market.Asset // of the account; nil: the bot has never run
+	names      []string
+	places     map[string]uint32
+	strategies []string // of all runs and bookings
+	events     []event
+	flows      []flow
+	adopted    []adopted
+	epochs     map[[2]uint32]epoch // by strategy and market
 }
 
 // fillName names a fill.
@@ -89,6 +90,11 @@ func read(from Source, all bool) (*ledger, error) {
 	runs, err := from.Runs()
 	if err != nil {
 		return nil, err
+	}
+	for i := range runs {
+		for _, name := range runs[i].Strategies {
+			l.strategy(name)
+		}
 	}
 	if len(runs) > 0 {
 		l.currency = l.catalog.AssetNamed(runs[len(runs)-1].Currency)
@@ -134,12 +140,20 @@ func (l *ledger) place(name string) uint32 {
 	return at
 }
 
+// strategy is the place of a strategy's name; empty: of none.
+func (l *ledger) strategy(name string) uint32 {
+	if name != "" && !slices.Contains(l.strategies, name) {
+		l.strategies = append(l.strategies, name)
+	}
+	return l.place(name)
+}
+
 func (l *ledger) book(b *journal.Booking, waiting map[fillName]int) {
 	f, name := &b.Fill, fillName{b.Fill.Order, b.Fill.ID}
 	switch b.Kind {
 	case journal.BookedFill:
 		e := event{at: f.Time, order: f.Order, id: f.ID, market: f.Market, side: f.Side, settled: f.Settled,
-			strategy: l.place(b.StrategyName), tag: l.place(b.Tag), amount: f.Amount, price: f.Price}
+			strategy: l.strategy(b.StrategyName), tag: l.place(b.Tag), amount: f.Amount, price: f.Price}
 		if f.Settled {
 			e.fee = f.Fee
 		} else {
@@ -164,16 +178,19 @@ func (l *ledger) add(e event) {
 	if in, adopted := l.epochs[[2]uint32{e.strategy, uint32(e.market)}]; adopted {
 		e.counts, e.epoch = max(e.at, in.at), in.number
 	}
+	if len(l.events) == cap(l.events) {
+		l.events = slices.Grow(l.events, max(1024, len(l.events))) // a slice alone would grow by a quarter
+	}
 	l.events = append(l.events, e)
 }
 
 // transfer adds a flow, and an event where it moved a position.
 func (l *ledger) transfer(b *journal.Booking) {
 	if b.Market != 0 && (b.Price != 0) == (b.Money > 0) {
-		l.add(event{at: b.At, market: b.Market, settled: true, strategy: l.place(b.StrategyName),
+		l.add(event{at: b.At, market: b.Market, settled: true, strategy: l.strategy(b.StrategyName),
 			amount: market.Qty(b.Money), price: b.Price})
 	}
-	w := flow{at: b.At, strategy: l.place(b.StrategyName), value: b.Worth.Value, equity: b.Worth.Equity,
+	w := flow{at: b.At, strategy: l.strategy(b.StrategyName), value: b.Worth.Value, equity: b.Worth.Equity,
 		known: b.Worth.Known}
 	if !w.known {
 		w.value = l.valueOf(b)
@@ -235,6 +252,7 @@ func (l *ledger) holding(all holdings, e *event) *holding {
 // change, valid during the call. The result has the positions that these events are about.
 func (l *ledger) fold(wanted func(*event) bool, visit func(*change) error) (holdings, error) {
 	all := holdings{}
+	var c change
 	for i := range l.events {
 		e := &l.events[i]
 		asked := wanted(e)
@@ -247,7 +265,7 @@ func (l *ledger) fold(wanted func(*event) bool, visit func(*change) error) (hold
 		if !asked && len(l.adopted) == 0 {
 			continue // without adoptions, no position depends on another
 		}
-		c := change{event: e, holding: l.holding(all, e)}
+		c = change{event: e, holding: l.holding(all, e)}
 		if err := c.apply(); err != nil {
 			return nil, fmt.Errorf("books of %s: order %d: %w", c.holding.market.Name, e.order, err)
 		}

@@ -122,6 +122,9 @@ func Profit(from Source, q *Query, last func(market.ID) market.Price, now market
 	if a.l, err = read(from, true); err != nil {
 		return nil, err
 	}
+	if err := q.known(a.l); err != nil {
+		return nil, err
+	}
 	report := &ProfitReport{Zone: zone.String(), By: a.by, Groups: []Earned{}}
 	if a.l.currency == nil {
 		return report, nil // it has never run
@@ -351,10 +354,11 @@ func (a *accountant) earned(s *sums, c *curve, since, until market.Time) Earned 
 	return one
 }
 
-// known is a figure, nil where it is none.
+// known is a figure without the noise of its last digits, nil where it is none.
 func known(f float64) *float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil
 	}
+	f = math.Round(f*1e12) / 1e12
 	return &f
 }

@@ -154,6 +154,25 @@ func ParseAgo(text string) (time.Duration, error) {
 	return ago, err
 }
 
+// known refuses a strategy or a market that the books do not have.
+func (q *Query) known(l *ledger) error {
+	if l.currency == nil {
+		return nil // it has never run
+	}
+	if q.Strategy != "" && !slices.Contains(l.strategies, q.Strategy) {
+		return fmt.Errorf("strategy %q: the bot has had none of that name; it has %s", q.Strategy,
+			strings.Join(l.strategies, ", "))
+	}
+	if q.Market == "" || l.catalog.MarketNamed(q.Market) != nil {
+		return nil
+	}
+	var names []string
+	for _, m := range l.catalog.Markets() {
+		names = append(names, m.Name)
+	}
+	return fmt.Errorf("market %q: the bot has traded none of that name; it has %s", q.Market, strings.Join(names, ", "))
+}
+
 // wants reports whether an event is of the asked strategy and market.
 func (q *Query) wants(l *ledger) func(*event) bool {
 	strategy, known := l.places[q.Strategy]

@@ -122,6 +122,9 @@ func Trades(from Source, q *Query, now market.Time) (*TradeList, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := q.known(l); err != nil {
+		return nil, err
+	}
 	var all trips
 	if _, err := l.fold(q.wants(l), all.add); err != nil {
 		return nil, err

@@ -12,12 +12,28 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
+// withTrades joins the history with the account's trades: each must have the other.
+func (s *Books) withTrades(changes []tax.Change) []tax.Change {
+	c := tax.Comparison{From: changes[0].At, Markets: tax.Markets(s.Units, changes, nil)}
+	trades, err := tax.Trades(context.Background(), s.Auditor, s.Units, c.Markets, c.From,
+		s.Auditor.Now().Std().Add(time.Second), func(int, int) {})
+	require.NoError(s.T, err)
+	joined := c.Join(changes, trades)
+	require.Equal(s.T, []int{len(trades), 0, 0, 0}, []int{c.Agree, c.Differ, c.Unconfirmed, c.Added},
+		"trades, and rows of the history that agree, differ, have no trade, are added")
+	require.Len(s.T, joined, len(changes))
+	return joined
+}
+
 // sameLots compares what `bot export --tax` holds at its end with the account's balances at the
 // exchange, to the last unit. What the account began with are opening lots.
 func (s *Books) sameLots() {
 	t, units := s.T, s.Units
-	changes, err := tax.History(context.Background(), s.Auditor)
+	changes, err := tax.History(context.Background(), s.Auditor, time.Time{})
 	require.NoError(t, err)
+	if len(changes) > 0 {
+		changes = s.withTrades(changes)
+	}
 	sums := map[string]decimal.Decimal{}
 	for _, c := range changes {
 		sums[c.Received.Asset] = sums[c.Received.Asset].Add(c.Received.Number)

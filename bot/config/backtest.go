@@ -138,12 +138,31 @@ type MarketSection struct {
 // RiskSection holds the gate's limits for the account, and the default limits of each strategy. A
 // limit that is left out or 0 is no limit.
 type RiskSection struct {
-	MaxExposure    Decimal `toml:"max_exposure"`     // value of all positions and open buys, in the currency
+	MaxExposure Decimal `toml:"max_exposure"` // value of all positions and open buys, in the currency
+	// MaxAssetExposure is MaxExposure for one base asset, by its symbol; "*" is for all others.
+	MaxAssetExposure map[string]Decimal `toml:"max_asset_exposure" json:",omitempty"`
+
 	MaxDailyLoss   Decimal `toml:"max_daily_loss"`   // in the currency; then no opening until the next UTC day
 	MaxDrawdown    Part    `toml:"max_drawdown"`     // part of the highest equity, below 1; then no opening any more
 	AllowSelfCross bool    `toml:"allow_self_cross"` // let an order meet an own resting one
+	// Opposite is what happens to an order while another own strategy has an opposite one in the
+	// market: OppositeAllow, also if empty, or OppositeRefuse.
+	Opposite string `toml:"opposite" json:",omitempty"`
+	// VolatilityTarget is the expected volatility of the account in a year, as a part of its
+	// equity: buys beyond it are made smaller.
+	VolatilityTarget Part `toml:"volatility_target" json:",omitzero"`
+	// VolatilityInterval is that of the returns that it is estimated from; none: the longest of the
+	// strategies' candles.
+	VolatilityInterval market.Interval `toml:"volatility_interval" json:",omitzero"`
 	LimitSection
 }
+
+// The words of RiskSection.Opposite. OppositeCross is refused: it is not there yet.
+const (
+	OppositeAllow  = "allow"
+	OppositeRefuse = "refuse"
+	OppositeCross  = "cross"
+)
 
 // LimitSection holds the gate's limits for one strategy.
 type LimitSection struct {

@@ -61,6 +61,7 @@ func Examine(ctx context.Context, p *plan.Live, o Options) ([]Finding, error) {
 	}
 	d.secrets()
 	d.limits(o.NeedLimits)
+	d.target()
 	d.disk()
 	d.stateFile(ctx)
 	d.units(foldersOfUnits(o.Getenv))

@@ -162,5 +162,7 @@ func (d *doctor) books(deposits []backtest.Deposit) (*state.Account, *risk.Gate,
 			return nil, nil, err
 		}
 	}
-	return account, risk.New(p.Catalog, risk.Config{Account: p.Limits, Strategies: limits, Fees: p.FeesOf}), nil
+	still := p.Limits
+	still.VolatilityTarget = 0 // these books see no closes; the rehearsal does
+	return account, risk.New(p.Catalog, risk.Config{Account: still, Strategies: limits, Fees: p.FeesOf}), nil
 }

@@ -74,6 +74,9 @@ func (d *doctor) rehearseOne(ctx context.Context, s *backtest.StrategyPlan, need
 	plan := &backtest.Plan{Catalog: p.Catalog, Currency: p.Currency, Deposits: deposits,
 		Strategies: []backtest.StrategyPlan{*s}, Account: p.Limits,
 		Fees: p.Fees, SyntheticBook: true, Log: zerolog.Nop()}
+	if d.lacksCloses(s, needs) > 0 {
+		plan.Account.VolatilityTarget = 0 // the rehearsal is about the time after those closes
+	}
 	series := needs.Of(s.Interval)
 	slices.SortFunc(series, func(a, b strategy.Candles) int { return cmp.Compare(a.Interval, b.Interval) })
 	length := s.Interval.End(0).Sub(0) * rehearsed

@@ -110,6 +110,8 @@ func (l *Limit) Standing() string {
 		return "reached before it was taken away: nothing is opened"
 	case l.Max == "":
 		return "not set"
+	case l.Name == "opposite":
+		return "refuses what trades against another strategy"
 	case l.Unit == UnitSwitch:
 		return "nothing is opened"
 	case l.Reached && l.UntilMS != 0:

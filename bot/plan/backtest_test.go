@@ -88,13 +88,15 @@ func TestTheConfigHashIsThatOfTheSettings(t *testing.T) {
 	plain := hashOf(t)
 	for _, same := range []string{"report.out=x", "report.envelope=false", "data.candles=x.db",
 		"account.start.EUR=10000.00", "account.taker_fee=2.5e-3",
-		"strategies.trend.params.share=0.990", "backtest.latency=0ms", "backtest.path=\"adaptive\""} {
+		"strategies.trend.params.share=0.990", "risk.opposite=allow", "risk.max_asset_exposure={}",
+		"backtest.latency=0ms", "backtest.path=\"adaptive\""} {
 		require.Equal(t, plain, hashOf(t, same), same)
 	}
 	seen := map[string]string{plain: ""}
 	for _, other := range []string{"account.start.EUR=10000.01", "backtest.seed=2", "data.source=store",
 		"strategies.trend.params.fast=99", "backtest.from=2021-02-01",
 		"backtest.latency=1ms", "markets.BTC-EUR.tick_size=1", "risk.max_exposure=1",
+		"risk.max_asset_exposure.BTC=1", "risk.opposite=refuse", "risk.volatility_target=20%",
 		"strategies.trend.risk.reduce_only=true", "assets.BTC.decimals=7"} {
 		hash := hashOf(t, other)
 		require.NotContains(t, seen, hash, "%s and %s", other, seen[hash])

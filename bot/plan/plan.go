@@ -76,7 +76,7 @@ func (p *Plan) ReadAmounts(currency *market.Asset) error {
 	for i := range p.Strategies {
 		p.Strategies[i].Own = p.Allocations[i+1] > 0
 	}
-	return nil
+	return p.readAssetLimits(currency)
 }
 
 // amount is an amount of the currency in a config, and where it goes.
@@ -106,12 +106,6 @@ func (p *Plan) addFees() (err error) {
 
 // FeesOf returns the fees of a market: one rate for all.
 func (p *Plan) FeesOf(*market.Market) exchange.Fees { return exchange.Fees(p.Fees) }
-
-func (p *Plan) addAccount() (err error) {
-	p.Limits.AllowSelfCross = p.sections.Risk.AllowSelfCross
-	p.Limits.MaxDrawdown, err = p.sections.Risk.MaxDrawdown.Rate(market.RateDigits)
-	return config.At([]string{"risk", "max_drawdown"}, err)
-}
 
 // Names lists the strategies by StrategyID, from 1.
 func (p *Plan) Names() (names []string) {
@@ -150,6 +144,9 @@ func usualDigits(symbol string) uint8 {
 // they were written, the file of the store and the outputs are not in it.
 func (p *Plan) hash(c config.Backtest) (string, error) {
 	c.Report, c.Data.Candles = config.ReportSection{}, ""
+	if c.Risk.Opposite == config.OppositeAllow {
+		c.Risk.Opposite = "" // the default
+	}
 	c.Strategies = make(map[string]config.StrategySection, len(p.Strategies))
 	for i := range p.Strategies {
 		s := &p.Strategies[i]

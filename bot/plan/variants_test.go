@@ -44,9 +44,11 @@ func TestAVariantRunsAsItsConfigDoes(t *testing.T) {
 		{"backtest.volume_share=0.1%", "backtest.placement_limit=1%", "backtest.limit_fill=through"},
 		{"risk.max_drawdown=5%", "risk.max_open_orders=1", "risk.orders_per_minute=1", "risk.price_collar=1%"},
 		{"risk.cool_down=48h", "risk.cool_down_losses=1"},
+		{"risk.volatility_target=30%", "risk.opposite=refuse"},
 		{"strategies.trend.interval=2h"},
 		{"strategies.trend.allocation=3000", "account.start.EUR=8000"},
 		{"risk.max_exposure=2000"},
+		{"risk.max_asset_exposure.BTC=1500"},
 		{"strategies.trend.risk.max_position=500"},
 	} {
 		overrides, err := config.ParseSets(sets)
@@ -74,7 +76,7 @@ func TestAVariantRunsAsItsConfigDoes(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(wantText), string(gotText), "%v", sets)
 	}
-	require.Len(t, kins, 7, "fees, venue and limits read the same candles: %v", kins)
+	require.Len(t, kins, 8, "fees, venue and limits read the same candles: %v", kins)
 }
 
 func TestARefusedVariantNamesItsSetting(t *testing.T) {

@@ -16,8 +16,9 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// manifestVersion is the version of Manifest. A program refuses a later one.
-const manifestVersion = 1
+// manifestVersion is the version of Manifest. A program refuses a later one. Version 2 has limits
+// by asset, on opposite orders or on the volatility; without one of them a manifest is of version 1.
+const manifestVersion = 2
 
 // Manifest is what the engine of a start was made of, as the recording keeps it: the settings with
 // their defaults, and the exchange's markets with their rules.
@@ -65,6 +66,9 @@ type StrategyFacts struct {
 func NewManifest(c *CoreConfig, program string) (*Manifest, error) {
 	m := &Manifest{Version: manifestVersion, Run: c.Run, Program: program, TradeFrom: c.TradeFrom,
 		SaveLimit: c.SaveLimit, Fees: c.Fees, Limits: c.Limits}
+	if !c.Limits.Newer() {
+		m.Version = 1
+	}
 	for _, a := range c.Catalog.Assets() {
 		m.Assets = append(m.Assets, AssetFacts{a.Symbol, a.Digits})
 	}

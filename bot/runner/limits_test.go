@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -323,4 +324,37 @@ func (s *stage) sameOpen(p *process) {
 		time.Sleep(250 * time.Millisecond)
 	}
 	require.Equal(s.T, theirs, ours)
+}
+
+// The closes of volatility_target outlive a stop: the bot goes on as if there had been none. A
+// replay makes the same smaller orders of them.
+func TestTheClosesOfATargetOutliveAStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, nil)
+		s.config = strings.Replace(s.config, "[risk]\n", "[risk]\nvolatility_target = \"2%\"\n"+
+			"max_asset_exposure = {BTC = 3000}\nopposite = \"refuse\"\n", 1)
+		scaled := func(p *process) (n int64) {
+			p.look(func() {
+				use, followed, err := p.gate.Volatility(p.account)
+				require.NoError(t, err)
+				require.True(t, followed)
+				require.Empty(t, use.Short)
+				n = p.gate.Scaled(1)
+				t.Logf("expected %s, %d orders smaller", use.Expected, n)
+			})
+			return n
+		}
+		p := s.start()
+		time.Sleep(24 * time.Minute)
+		before := scaled(p)
+		require.Positive(t, before)
+		require.NoError(t, p.end())
+		p = s.start()
+		require.GreaterOrEqual(t, scaled(p), before)
+		time.Sleep(4 * time.Minute)
+		require.Greater(t, scaled(p), before)
+		require.NoError(t, p.end())
+		s.agree(p)
+		require.Zero(t, s.replayed().Unchecked)
+	})
 }

@@ -64,6 +64,8 @@ func cutCompaction(t *testing.T, seed uint64, moment string) {
 	require.NoError(t, p.end())
 	require.Empty(t, s.OpenAtTheExchange())
 	s.agreeWithArchive(before)
+	s.Trimmed = true
+	s.AgreeOnFile() // what was earned is known for good: orders of it are gone, bookings are not
 }
 
 // compacted archives and compacts a copy of the state file, and returns that file, the archive and

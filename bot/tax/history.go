@@ -12,6 +12,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 // Change is one transaction of an account. An amount without an asset is none.
@@ -23,6 +24,9 @@ type Change struct {
 	Received Amount // what came, fees taken off
 	Fee      Amount
 	Price    Amount
+	Order    string   // of a trade that Join has found: the number of the order
+	Trade    string   // likewise: that of the trade
+	Notes    []string // differences between the history and the trades
 
 	cost  decimal.Decimal // of an opening lot
 	known bool
@@ -42,29 +46,46 @@ type Historian interface {
 // pageSize is the largest page of a history.
 const pageSize = 100
 
-// History reads the whole history of an account, the oldest change first.
-func History(ctx context.Context, from Historian) (changes []Change, err error) {
+// History reads the history of an account before a time, the oldest change first; the zero time is
+// no bound. Pages that do not fit together are an error: a history is never shorter than it is.
+func History(ctx context.Context, from Historian, until time.Time) (changes []Change, err error) {
+	bound := market.Time(0)
+	if !until.IsZero() {
+		if bound, err = market.TimeOf(until); err != nil {
+			return nil, err
+		}
+	}
 	seen := map[string]bool{} // a new row moves the older ones to the next page
-	for page := 1; ; page++ {
-		h, err := from.AccountHistory(ctx, rest.HistoryPage{Page: page, MaxItems: pageSize})
+	moved, nameless := false, false
+	for page, pages := 1, 1; page <= pages; page++ {
+		h, err := from.AccountHistory(ctx, rest.HistoryPage{To: bound, Page: page, MaxItems: pageSize})
 		if err != nil {
 			return nil, err
 		}
+		if h.CurrentPage != page || h.TotalPages < pages && page > 1 || len(h.Items) == 0 && page < h.TotalPages {
+			return nil, fmt.Errorf("the account's history: page %d of %d came as page %d of %d with %d rows: ask again",
+				page, pages, h.CurrentPage, h.TotalPages, len(h.Items))
+		}
+		pages = h.TotalPages
 		for i := range h.Items {
 			t := &h.Items[i]
 			if t.TransactionID != "" && seen[t.TransactionID] {
+				moved = true
 				continue
 			}
-			seen[t.TransactionID] = true
+			seen[t.TransactionID], nameless = true, nameless || t.TransactionID == ""
 			change, err := changeOf(t)
 			if err != nil {
 				return nil, fmt.Errorf("transaction %.60q of the account's history: %w", t.TransactionID, err)
 			}
-			changes = append(changes, change)
+			if until.IsZero() || change.At.Before(until) {
+				changes = append(changes, change)
+			}
 		}
-		if page >= h.TotalPages {
-			break
-		}
+	}
+	if moved && nameless {
+		return nil, fmt.Errorf("the account's history changed while it was read, and some of its rows have no number: " +
+			"ask again")
 	}
 	slices.Reverse(changes)
 	slices.SortStableFunc(changes, func(a, b Change) int { return a.At.Compare(b.At) })

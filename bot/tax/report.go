@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -17,9 +18,13 @@ type Options struct {
 	Currency string         // in which costs, proceeds and gains are
 	Zone     *time.Location // of the dates
 	From, To time.Time      // of the rows: [From, To); lots come from all changes before To
+	At       time.Time      // of the holdings; zero: To
 
-	// Value returns the price of an asset at To, and whether it is known; nil: no values.
+	// Value returns the price of an asset at At, and whether it is known; nil: no values.
 	Value func(asset string) (price decimal.Decimal, known bool)
+	// Balances are those of the account at the time of the holdings; nil: not known. A difference is
+	// noted.
+	Balances map[string]decimal.Decimal
 }
 
 // Disclaimer is the last line of every report.
@@ -31,7 +36,8 @@ const UnknownBasis = "basis unknown"
 // head is the first line of a report.
 var head = []string{"date", "kind", "asset", "amount", "currency", "cost", "proceeds", "fee", "fee_currency",
 	"basis_fifo", "unknown_fifo", "gain_fifo", "acquired_fifo", "basis_lifo", "unknown_lifo", "gain_lifo",
-	"acquired_lifo", "basis_average", "unknown_average", "gain_average", "price", "value", "transaction", "note"}
+	"acquired_lifo", "basis_average", "unknown_average", "gain_average", "price", "value", "transaction", "order",
+	"trade", "note"}
 
 // Summary counts what a report says.
 type Summary struct {
@@ -40,6 +46,7 @@ type Summary struct {
 	Unknown  int                      // sales in which a cost is not known
 	Gains    [methods]decimal.Decimal // of the sales whose cost is known, by Method
 	Holdings map[string]decimal.Decimal
+	Astray   []string // assets whose balance is not what the rows add up to
 }
 
 // account holds the pools of every asset.
@@ -48,6 +55,8 @@ type account struct {
 	out       *csv.Writer
 	pools     map[string]*[methods]pool
 	withdrawn []withdrawal
+	held      []row // at the time of the holdings
+	counted   bool  // held is made
 	summary   Summary
 }
 
@@ -68,11 +77,15 @@ func Report(w io.Writer, changes []Change, o *Options) (Summary, error) {
 	slices.SortStableFunc(changes, func(x, y Change) int { return x.At.Compare(y.At) })
 	for i := range changes {
 		c := &changes[i]
-		if !o.To.IsZero() && !c.At.Before(o.To) {
+		if !a.counted && !o.At.IsZero() && !c.At.Before(o.At) {
+			a.count()
+		}
+		after := !o.To.IsZero() && !c.At.Before(o.To)
+		if after && (a.counted || o.At.IsZero()) {
 			break
 		}
 		for _, r := range a.apply(c) {
-			if c.At.Before(o.From) {
+			if after || c.At.Before(o.From) {
 				continue
 			}
 			if err := a.write(r); err != nil {
@@ -80,8 +93,13 @@ func Report(w io.Writer, changes []Change, o *Options) (Summary, error) {
 			}
 		}
 	}
-	if err := a.holdings(); err != nil {
-		return a.summary, err
+	if !a.counted {
+		a.count()
+	}
+	for _, r := range a.held {
+		if err := a.write(r); err != nil {
+			return a.summary, err
+		}
 	}
 	if err := a.write(row{kind: "note", note: Disclaimer}); err != nil {
 		return a.summary, err
@@ -99,7 +117,8 @@ type row struct {
 	used           *[methods]used
 	sale           bool
 	price          *decimal.Decimal
-	note           string
+	note           string   // what is missing
+	notes          []string // further ones
 }
 
 func (a *account) poolsOf(asset string) *[methods]pool {
@@ -212,42 +231,63 @@ func (a *account) returned(c *Change, amount Amount) bool {
 	return false
 }
 
-// holdings writes what is held of each asset at the end.
-func (a *account) holdings() error {
-	a.summary.Holdings = map[string]decimal.Decimal{}
-	for _, asset := range slices.Sorted(maps.Keys(a.pools)) {
-		var all [methods]used
-		var amount decimal.Decimal
-		for m := range all {
-			all[m], amount = a.pools[asset][m].held()
-		}
-		if !amount.IsPositive() {
-			continue
-		}
-		a.summary.Holdings[asset] = amount
-		r := row{kind: "holding", amount: Amount{asset, amount}, used: &all}
-		if a.o.Value != nil {
-			if price, known := a.o.Value(asset); known {
-				r.price = &price
-			} else {
-				r.note = "value unknown: no price of that date"
-			}
-		}
-		if err := a.write(r); err != nil {
-			return err
+// count makes the rows of what is held of each asset.
+func (a *account) count() {
+	a.counted, a.summary.Holdings = true, map[string]decimal.Decimal{}
+	assets := slices.Collect(maps.Keys(a.pools))
+	for asset := range a.o.Balances {
+		if asset != a.o.Currency && a.pools[asset] == nil {
+			assets = append(assets, asset)
 		}
 	}
-	return nil
+	slices.Sort(assets)
+	for _, asset := range assets {
+		r := row{kind: "holding", amount: Amount{Asset: asset}, used: &[methods]used{}}
+		for m := range r.used {
+			r.used[m], r.amount.Number = a.poolsOf(asset)[m].held()
+		}
+		have, balance := r.amount.Number, a.o.Balances[asset]
+		if have.IsPositive() {
+			a.summary.Holdings[asset] = have
+		}
+		if a.o.Balances != nil && !alike(have, balance) {
+			a.summary.Astray = append(a.summary.Astray, asset)
+			r.notes = append(r.notes, fmt.Sprintf("the account's balance is %s: %s are not explained", balance,
+				balance.Sub(have)))
+		} else if have.IsZero() {
+			continue
+		}
+		a.price(&r)
+		a.held = append(a.held, r)
+	}
+}
+
+// price gives a holding its price.
+func (a *account) price(r *row) {
+	if a.o.Value == nil {
+		return
+	}
+	if price, known := a.o.Value(r.amount.Asset); known {
+		r.price = &price
+	} else {
+		r.notes = append(r.notes, "value unknown: no price of that date")
+	}
 }
 
 // write writes a row and counts it.
 func (a *account) write(r row) error {
 	cells := make([]string, len(head))
 	set := func(name, text string) { cells[slices.Index(head, name)] = text }
-	at := a.o.To
+	at := cmp.Or(a.o.At, a.o.To)
 	if r.change != nil {
 		at = r.change.At
+		r.notes = append(r.notes, r.change.Notes...)
 		set("transaction", r.change.ID)
+		set("order", r.change.Order)
+		set("trade", r.change.Trade)
+		if r.change.traded() && r.change.Price.Asset == a.o.Currency {
+			set("price", r.change.Price.Number.String())
+		}
 		if r.change.Fee.Asset != "" && !r.change.Fee.Number.IsZero() {
 			set("fee", r.change.Fee.Number.String())
 			set("fee_currency", r.change.Fee.Asset)
@@ -275,7 +315,10 @@ func (a *account) write(r row) error {
 	if r.used != nil {
 		r.note = cmp.Or(r.note, a.writeUsed(&r, set))
 	}
-	set("note", r.note)
+	if r.note != "" {
+		r.notes = slices.Insert(r.notes, 0, r.note)
+	}
+	set("note", strings.Join(r.notes, "; "))
 	a.summary.Rows++
 	return a.out.Write(cells)
 }

@@ -236,7 +236,8 @@ type pages []rest.Transaction
 
 func (p pages) AccountHistory(_ context.Context, q rest.HistoryPage) (rest.History, error) {
 	from := (q.Page - 1) * 2
-	return rest.History{Items: p[min(from, len(p)):min(from+2, len(p))], TotalPages: (len(p) + 1) / 2}, nil
+	return rest.History{Items: p[min(from, len(p)):min(from+2, len(p))], CurrentPage: q.Page,
+		TotalPages: (len(p) + 1) / 2}, nil
 }
 
 func TestAHistoryIsReadOnceEachOldestFirst(t *testing.T) {
@@ -249,12 +250,12 @@ func TestAHistoryIsReadOnceEachOldestFirst(t *testing.T) {
 		{"transactionId":"b","executedAt":"2021-01-02T00:00:00.000Z","type":"sell"},
 		{"transactionId":"a","executedAt":"2021-01-01T00:00:00.000Z","type":"deposit",
 		 "receivedCurrency":"BTC","receivedAmount":"1"}]`), &rows))
-	changes, err := History(t.Context(), rows)
+	changes, err := History(t.Context(), rows, time.Time{})
 	require.NoError(t, err)
 	require.Len(t, changes, 3)
 	require.Equal(t, []string{"a", "b", "c"}, []string{changes[0].ID, changes[1].ID, changes[2].ID})
 	require.Equal(t, "0.1", changes[1].Fee.Number.String())
 	rows[0].ReceivedAmount = "-5"
-	_, err = History(t.Context(), rows)
+	_, err = History(t.Context(), rows, time.Time{})
 	require.ErrorContains(t, err, `transaction "c" of the account's history: amount "-5" of "EUR" is no amount`)
 }

@@ -76,7 +76,7 @@ func (c *Client) Trades(ctx context.Context, id market.ID, from market.Time) (tr
 		return nil, false, fmt.Errorf("%s: %s is no time to begin with", endpoints[getTrades].name, from)
 	}
 	for start := from; ; start = start.Add(tradesWindow) {
-		if trades, err = c.tradesOf(ctx, m, start, trades); err != nil {
+		if trades, err = c.DayTrades(ctx, m, start, trades); err != nil {
 			return nil, false, err
 		}
 		more = start.Add(tradesWindow) < c.Now()
@@ -86,8 +86,9 @@ func (c *Client) Trades(ctx context.Context, id market.ID, from market.Time) (tr
 	}
 }
 
-// tradesOf appends all trades of a day from start on, oldest first.
-func (c *Client) tradesOf(ctx context.Context, m *market.Market, start market.Time,
+// DayTrades appends all own trades in a market of the 24 hours from start on, both ends included,
+// oldest first: GET /trades, as many pages as it takes.
+func (c *Client) DayTrades(ctx context.Context, m *market.Market, start market.Time,
 	dst []exchange.Trade) ([]exchange.Trade, error) {
 	before, page := len(dst), Page{Limit: tradesRows, Start: start, End: start.Add(tradesWindow)}
 	for {

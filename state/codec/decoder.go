@@ -113,6 +113,14 @@ func (d *Decoder) UUID() (id uuid.UUID) {
 // Text reads a text.
 func (d *Decoder) Text() string { return string(d.Take(d.Uint())) }
 
+// TextLike reads a text and returns same where they are equal: a text that repeats is made once.
+func (d *Decoder) TextLike(same string) string {
+	if text := d.Take(d.Uint()); string(text) != same {
+		return string(text)
+	}
+	return same
+}
+
 // Bytes returns a copy of the bytes, nil for none.
 func (d *Decoder) Bytes() []byte {
 	if b := d.Take(d.Uint()); len(b) > 0 {
@@ -207,12 +215,12 @@ func (d *Decoder) PriceOf(n int64) market.Price {
 
 // Market reads a market, 0 for none. The prices and values that follow are read in its units.
 func (d *Decoder) Market() market.ID {
-	name := d.Text()
-	if name == "" || d.err != nil {
+	name := d.Take(d.Uint())
+	if len(name) == 0 || d.err != nil {
 		return 0
 	}
 	digits := d.Byte()
-	m := d.markets[name]
+	m := d.markets[string(name)]
 	switch {
 	case d.err != nil:
 		return 0
@@ -251,7 +259,10 @@ func (d *Decoder) Asset() market.AssetID {
 
 // Strategy reads a strategy's name and returns its number in this process, 0 if there is none of
 // that name.
-func (d *Decoder) Strategy() (string, market.StrategyID) {
-	name := d.Text()
+func (d *Decoder) Strategy() (string, market.StrategyID) { return d.StrategyLike("") }
+
+// StrategyLike is Strategy with the name taken from same where they are equal: see TextLike.
+func (d *Decoder) StrategyLike(same string) (string, market.StrategyID) {
+	name := d.TextLike(same)
 	return name, d.strategyID(name)
 }

@@ -106,12 +106,14 @@ func (e *recordEncoder) booking(b *Booking) {
 	}
 }
 
+// booking reads a booking over another one, whose names it takes where they repeat.
 func (d *recordDecoder) booking(b *Booking) {
+	strategy, tag := b.StrategyName, b.Tag
 	*b = Booking{Kind: codec.Enum(&d.Decoder, BookedAdoption), Entry: d.Uint()}
 	switch f := &b.Fill; b.Kind {
 	case BookedTransfer:
 		b.At = market.Time(d.Int())
-		b.StrategyName = d.Text()
+		b.StrategyName = d.TextLike(strategy)
 		b.Asset = d.Asset()
 		b.Money = market.Money(d.Int())
 		b.Market = d.Market()
@@ -131,7 +133,7 @@ func (d *recordDecoder) booking(b *Booking) {
 		f.Market = d.Market()
 		f.ID = d.UUID()
 		f.Order = market.OrderID(d.Int())
-		b.StrategyName, f.Strategy = d.Strategy()
+		b.StrategyName, f.Strategy = d.StrategyLike(strategy)
 		f.Side = codec.Enum(&d.Decoder, market.Sell)
 		d.Flags(&f.Taker, &f.Settled)
 		f.FeeCurrency = d.Asset()
@@ -139,7 +141,7 @@ func (d *recordDecoder) booking(b *Booking) {
 		f.Amount = market.Qty(d.Int())
 		f.Fee = d.Value()
 		f.Time = market.Time(d.Int())
-		b.Tag = d.Text()
+		b.Tag = d.TextLike(tag)
 	default:
 		d.Fail("a booking of kind 0")
 	}

@@ -68,9 +68,10 @@ type bookingReader struct {
 	names    *codec.Names
 	squeezer squeezer
 	raw      []byte
+	booking  Booking // the latest one
 }
 
-// pack calls visit with each booking of a pack.
+// pack calls visit with each booking of a pack, which is valid during the call.
 func (r *bookingReader) pack(key, row []byte, visit func(*Booking) error) error {
 	count, raw, err := unpackedBookings(r.squeezer, r.raw, key, row)
 	if err != nil {
@@ -82,9 +83,9 @@ func (r *bookingReader) pack(key, row []byte, visit func(*Booking) error) error 
 	var d recordDecoder
 	d.Open(r.names, raw)
 	first := binary.BigEndian.Uint64(key) - uint64(count) + 1
+	b := &r.booking
 	for i := range uint64(count) {
-		var b Booking
-		d.booking(&b)
+		d.booking(b)
 		b.Number = first + i
 		if i == uint64(count)-1 {
 			err = d.End()
@@ -94,7 +95,7 @@ func (r *bookingReader) pack(key, row []byte, visit func(*Booking) error) error 
 		if err != nil {
 			return fmt.Errorf("booking %d: %w", b.Number, err)
 		}
-		if err := visit(&b); err != nil {
+		if err := visit(b); err != nil {
 			return err
 		}
 	}
@@ -102,8 +103,8 @@ func (r *bookingReader) pack(key, row []byte, visit func(*Booking) error) error 
 }
 
 // Bookings calls visit with every booking from a number on, in order, until visit returns an error,
-// which Bookings returns. A file of an older format has no table of bookings: they are found in the
-// journal, which Prune may have cut.
+// which Bookings returns. A booking is valid during the call. A file of an older format has no
+// table of bookings: they are found in the journal, which Prune may have cut.
 func (s *Store) Bookings(from uint64, visit func(*Booking) error) error {
 	return s.db.View(func(tx *bbolt.Tx) error {
 		table := tx.Bucket(bucketBookings)

@@ -120,12 +120,12 @@ func (s *Store) curves() (list []string, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		last := byte(len(tiers) - 1) // the longest tier has every sample
 		return walkUntil(s.reading, tx.Bucket(bucketEquity), []byte{last}, func(key, value []byte) error {
-			sample, err := readEquity(s.names, key, value)
+			row, err := readEquity(s.names, key, value)
 			if err != nil {
 				return s.wrap(err)
 			}
-			if !slices.Contains(list, sample.Strategy) {
-				list = append(list, sample.Strategy)
+			if name := row[0].Strategy; !slices.Contains(list, name) {
+				list = append(list, name)
 			}
 			return nil
 		})

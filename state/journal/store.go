@@ -34,7 +34,7 @@ var (
 	bucketBlobs       = []byte("blobs")       // name → bytes
 	bucketCursors     = []byte("cursors")     // feed → bytes
 	bucketHalts       = []byte("halts")       // scope → time and Halt
-	bucketEquity      = []byte("equity")      // tier, strategy, 0, time → EquitySample
+	bucketEquity      = []byte("equity")      // tier, strategy, 0, time → EquitySamples: see tier
 	bucketRuns        = []byte("runs")        // number of its first entry → time and Start
 	bucketUnits       = []byte("units")       // "asset SYMBOL" or "market NAME" → decimals
 	bucketKept        = []byte("kept")        // number → time and a record of a KeptRow: Prune keeps them

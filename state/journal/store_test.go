@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -304,37 +303,4 @@ func TestABatchWithAMistakeIsRefusedWhole(t *testing.T) {
 	number, err := s.LastNumber()
 	require.NoError(t, err)
 	require.Zero(t, number)
-}
-
-func TestEquityIsThinnedAsItAges(t *testing.T) {
-	s := botStore(t)
-	b := s.NewBatch()
-	start := market.Time(1_700_000_000_000_000_000)
-	day := market.Time(24 * time.Hour)
-	const days = 3*365 + 10
-	for hour := range 24 * days { // every half hour
-		for half := range 2 {
-			at := start + market.Time(hour)*market.Time(time.Hour) + market.Time(half)*market.Time(30*time.Minute)
-			b.Equity(EquitySample{At: at, Equity: market.Money(1000 + hour), Low: market.Money(500 + hour - half),
-				High: market.Money(2000 + hour)})
-		}
-		b.Equity(EquitySample{Strategy: "grid", At: start, Equity: 4})
-		if hour%(24*30) == 0 { // one page that takes all samples would be moved for each
-			require.NoError(t, s.Commit(b))
-		}
-	}
-	require.NoError(t, s.Commit(b))
-	curve, err := s.Equity("", 0, 0)
-	require.NoError(t, err)
-	require.Equal(t, 2*48+(3*365-2)*24+10, len(curve), "two days of half hours, three years of hours, ten of days")
-	for i := 1; i < len(curve); i++ {
-		require.Greater(t, curve[i].At, curve[i-1].At)
-	}
-	require.EqualValues(t, 499, curve[0].Low, "the lowest of its day")
-	part, err := s.Equity("", start+(days-1)*day, start+days*day)
-	require.NoError(t, err)
-	require.Len(t, part, 48)
-	other, err := s.Equity("grid", 0, 0)
-	require.NoError(t, err)
-	require.Equal(t, []EquitySample{{Strategy: "grid", At: start, Equity: 4, Low: 4, High: 4}}, other)
 }

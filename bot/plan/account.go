@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// addAccount reads the limits of the account, without the amounts of money.
+func (p *Plan) addAccount() (err error) {
+	r := &p.sections.Risk
+	p.Limits.AllowSelfCross, p.Limits.RefuseOpposite = r.AllowSelfCross, r.Opposite == config.OppositeRefuse
+	if err := checkOpposite(r.Opposite); err != nil {
+		return err
+	}
+	if p.Limits.MaxDrawdown, err = r.MaxDrawdown.Rate(market.RateDigits); err != nil {
+		return config.At([]string{"risk", "max_drawdown"}, err)
+	}
+	if err := p.addVolatility(); err != nil {
+		return err
+	}
+	return p.checkAssets()
+}
+
+// addVolatility reads the target of the account's volatility. Returns of less than the longest
+// candles of a strategy would be 0 again and again.
+func (p *Plan) addVolatility() (err error) {
+	r := &p.sections.Risk
+	if p.Limits.VolatilityTarget, err = r.VolatilityTarget.Rate(market.RateDigits); err != nil {
+		return config.At([]string{"risk", "volatility_target"}, err)
+	}
+	if p.Limits.VolatilityTarget == 0 {
+		return nil
+	}
+	slowest := slices.MaxFunc(p.Strategies, func(a, b backtest.StrategyPlan) int {
+		return cmp.Compare(a.Interval, b.Interval)
+	})
+	p.Limits.VolatilityInterval = cmp.Or(r.VolatilityInterval, slowest.Interval)
+	path := []string{"risk", "volatility_interval"}
+	switch interval := p.Limits.VolatilityInterval; {
+	case interval.Fixed() == 0:
+		return config.Keyf(path, "months differ in length; want %s at most", market.Interval1W)
+	case interval < slowest.Interval:
+		return config.Keyf(path, "%s is shorter than the candles of strategy %s, %s", interval, slowest.Name,
+			slowest.Interval)
+	}
+	return nil
+}
+
+// checkOpposite checks the word of risk.opposite.
+func checkOpposite(word string) error {
+	path := []string{"risk", "opposite"}
+	switch word {
+	case "":
+		return nil
+	case config.OppositeCross:
+		return config.Keyf(path, "orders cannot change hands between own strategies yet; want %s or %s",
+			config.OppositeAllow, config.OppositeRefuse)
+	}
+	return config.OneOf(path, word, config.OppositeAllow, config.OppositeRefuse)
+}
+
+// assetLimits is the table with the limits on the exposure of assets.
+var assetLimits = []string{"risk", "max_asset_exposure"}
+
+// checkAssets requires that each limit on the exposure of an asset is of one that a strategy
+// trades: a mistyped symbol would be no limit. The markets of a universe are not known here.
+func (p *Plan) checkAssets() error {
+	traded := []string{risk.EveryAsset}
+	for _, name := range p.sections.Names() {
+		section := p.sections.Strategies[name]
+		if section.Universe != nil {
+			return nil
+		}
+		for _, in := range section.Markets {
+			base, _, _ := strings.Cut(in, "-") // checkStrategy has checked the name
+			traded = append(traded, base)
+		}
+	}
+	for _, symbol := range slices.Sorted(maps.Keys(p.sections.Risk.MaxAssetExposure)) {
+		if !slices.Contains(traded, symbol) {
+			return config.Keyf(config.Join(assetLimits, symbol),
+				"no strategy trades %q as a base asset; the nearest is %q, and %q is for all that are not listed",
+				config.Clip(symbol), strategy.Nearest(symbol, traded[1:]), risk.EveryAsset)
+		}
+	}
+	return nil
+}
+
+// readAssetLimits reads the limits on the exposure of assets in units of the currency.
+func (p *Plan) readAssetLimits(currency *market.Asset) error {
+	p.Limits.MaxAssetExposure = nil
+	texts := p.sections.Risk.MaxAssetExposure
+	for _, symbol := range slices.Sorted(maps.Keys(texts)) {
+		limit, err := texts[symbol].Money(currency)
+		if err != nil {
+			return config.At(config.Join(assetLimits, symbol), err)
+		}
+		if p.Limits.MaxAssetExposure == nil {
+			p.Limits.MaxAssetExposure = map[string]market.Money{}
+		}
+		p.Limits.MaxAssetExposure[symbol] = limit
+	}
+	return nil
+}

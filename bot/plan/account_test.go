@@ -1,0 +1,88 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// builtinPlan is the plan of `bot backtest` without a config, with other settings.
+func builtinPlan(t *testing.T, sets ...string) (*Backtest, error) {
+	overrides, err := config.ParseSets(sets)
+	require.NoError(t, err)
+	c, err := config.LoadBacktest(&config.Source{Text: builtinText(t), Overrides: overrides})
+	if err != nil {
+		return nil, err
+	}
+	return NewBacktest(c, smaCross())
+}
+
+func TestLimitsByAssetAreReadInTheUnitsOfTheCurrency(t *testing.T) {
+	p, err := builtinPlan(t, `risk.max_asset_exposure={BTC = 5000.5, "*" = "20"}`)
+	require.NoError(t, err)
+	require.Equal(t, map[string]market.Money{"BTC": 500050, "*": 2000}, p.Limits.MaxAssetExposure)
+	p, err = builtinPlan(t, `risk.max_asset_exposure={}`)
+	require.NoError(t, err)
+	require.Nil(t, p.Limits.MaxAssetExposure)
+}
+
+func TestTheWordsOfOpposite(t *testing.T) {
+	for set, want := range map[string]bool{"risk.opposite=": false, "risk.opposite=allow": false,
+		"risk.opposite=refuse": true} {
+		p, err := builtinPlan(t, set)
+		require.NoError(t, err)
+		require.Equal(t, want, p.Limits.RefuseOpposite)
+	}
+	for set, want := range map[string]string{
+		"risk.opposite=cross": "risk.opposite: orders cannot change hands between own strategies yet; want allow or " +
+			"refuse",
+		"risk.opposite=refused": `risk.opposite: "refused" is not one of allow, refuse; the nearest is "refuse"`,
+	} {
+		_, err := builtinPlan(t, set)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestTheReturnsOfATargetAreThoseOfTheLongestCandles(t *testing.T) {
+	p, err := builtinPlan(t, "risk.volatility_target=20%")
+	require.NoError(t, err)
+	require.Equal(t, market.Rate(20_000_000), p.Limits.VolatilityTarget)
+	require.Equal(t, p.Strategies[0].Interval, p.Limits.VolatilityInterval)
+	p, err = builtinPlan(t, "risk.volatility_target=0.2", "risk.volatility_interval=1d")
+	require.NoError(t, err)
+	require.Equal(t, market.Interval1d, p.Limits.VolatilityInterval)
+	p, err = builtinPlan(t, "risk.volatility_interval=1m") // nothing is estimated
+	require.NoError(t, err)
+	require.Zero(t, p.Limits.VolatilityInterval)
+
+	for set, want := range map[string]string{
+		"risk.volatility_interval=1m": "risk.volatility_interval: 1m is shorter than the candles of strategy trend, 1h",
+		"risk.volatility_interval=1M": "risk.volatility_interval: months differ in length; want 1W at most",
+		"risk.volatility_interval=2d": "risk.volatility_interval: ",
+		"risk.volatility_target=101%": "risk.volatility_target: 1.01 is more than the whole",
+		"risk.volatility_target=-5%":  "risk.volatility_target: ",
+		"risk.volatility_targt=5%":    `the nearest is "volatility_target"`,
+	} {
+		_, err := builtinPlan(t, "risk.volatility_target=20%", set)
+		require.ErrorContains(t, err, want, set)
+	}
+}
+
+func TestAMistypedLimitByAssetIsRefusedWithItsPlace(t *testing.T) {
+	for set, want := range map[string]string{
+		"risk.max_asset_exposure.BCT=5000": `risk.max_asset_exposure.BCT: no strategy trades "BCT" as a base asset; ` +
+			`the nearest is "BTC", and "*" is for all that are not listed`,
+		"risk.max_asset_exposure.EUR=5000":  `risk.max_asset_exposure.EUR: no strategy trades "EUR"`,
+		"risk.max_asset_exposure.BTC=-1":    "risk.max_asset_exposure.BTC: -1 is negative",
+		"risk.max_asset_exposure.BTC=0.001": "risk.max_asset_exposure.BTC: 0.001 has more decimals than the 2 of EUR",
+		"risk.max_asset_exposure.BTC=much":  "risk.max_asset_exposure.BTC: ",
+		"risk.max_asset_exposure=5000":      "risk.max_asset_exposure: want a table",
+		"risk.max_asset_exposur={BTC = 1}":  `the nearest is "max_asset_exposure"`,
+	} {
+		_, err := builtinPlan(t, set)
+		require.ErrorContains(t, err, want, set)
+	}
+}
