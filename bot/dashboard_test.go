@@ -12,10 +12,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
@@ -121,7 +123,7 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 		status, body, _ := l.get(path, nil)
 		require.Equal(t, http.StatusOK, status, "%s: %s", path, body)
 		require.Less(t, len(body), 150_000)
-		require.NotContains(t, body, "<form", "those with this token only look")
+		require.NotContains(t, body, `method="post"`, "those with this token only look")
 	}
 	_, body, _ := l.get("/", nil)
 	require.Contains(t, body, "maker")
@@ -158,6 +160,7 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 		require.Equal(t, want, status, "%s: %s", path, body)
 		require.True(t, want == 404 || json.Valid([]byte(body)), path)
 	}
+	answersAsDescribed(l, bearer)
 	for range 10 {
 		status, _, _ = l.get("/enter?token=x", nil)
 		require.Equal(t, http.StatusUnauthorized, status)
@@ -167,6 +170,42 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 	l.end()
 	require.NotContains(t, look(t, b.folder).said.String(), token, "a later start does not print it")
 	b.stop()
+}
+
+// answersAsDescribed asks for every document of the description of the API, and holds the answers
+// against it.
+func answersAsDescribed(l *looker, bearer func(*http.Request)) {
+	_, text, _ := l.get("/api/v1/openapi.json", bearer)
+	document, err := openapi3.NewLoader().LoadFromData([]byte(text))
+	require.NoError(l, err)
+	require.NoError(l, document.Validate(l.Context()))
+	queries := map[string]string{"/explain": "order=1", "/market": "market=BTC-EUR&interval=1m", "/orders": "all=true",
+		"/result": "name=none", "/compare": "name=none&name=other", "/sweep": "name=none", "/profit": "by=month"}
+	asked := 0
+	for path, item := range document.Paths.Map() {
+		if item.Get == nil {
+			require.NotNil(l, item.Post, path)
+			continue
+		}
+		asked++
+		status, body, _ := l.get("/api/v1"+path+"?"+queries[path], bearer)
+		answer := item.Get.Responses.Value(strconv.Itoa(status))
+		require.NotNil(l, answer, "%s may not answer %d: %s", path, status, body)
+		require.True(l, status == http.StatusOK || path == "/verify" || strings.Contains(queries[path], "none"),
+			"%s: %d %s", path, status, body)
+		var value any
+		require.NoError(l, json.Unmarshal([]byte(body), &value), path)
+		schema := answer.Value.Content["application/json"].Schema.Value
+		require.NoError(l, document.ValidateSchemaJSON(schema, value), path)
+		if status == http.StatusOK { // the schema is one that a wrong answer does not fit
+			value.(map[string]any)["unknown"] = 1
+			require.Error(l, document.ValidateSchemaJSON(schema, value), path)
+		}
+		status, _, _ = l.get("/api/v1"+path+"?"+queries[path]+"&unknown=1", bearer)
+		require.Equal(l, http.StatusBadRequest, status, path)
+	}
+	require.Greater(l, asked, 15)
+	require.Equal(l, asked+5, document.Paths.Len(), "and five actions")
 }
 
 func TestADashboardSeesABotDieAndComeBack(t *testing.T) {

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 )
 
@@ -162,13 +164,28 @@ func TestAProgramActsWithTheTypedName(t *testing.T) {
 		require.Contains(t, body, row.says)
 	}
 	status, _ := send("reload", kind, `{"confirm":"demo"}`)
-	require.Equal(t, http.StatusMethodNotAllowed, status)
+	require.Equal(t, http.StatusNotFound, status)
 	require.Empty(t, b.actions())
 	status, body := send("flatten", kind, `{"strategy":"maker","confirm":"maker","reason":"too wild"}`)
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, `"done":true`)
+	fitsDescription(t, v, "/flatten", body)
 	require.Len(t, b.actions(), 1)
 	require.Contains(t, b.actions()[0], "/flatten|maker||dashboard act token|dashboard 127.0.0.1:")
+}
+
+// fitsDescription holds the answer to an action against the description of the API.
+func fitsDescription(t *testing.T, v *visitor, path, body string) {
+	_, text, _ := v.do(http.MethodGet, "/api/v1/openapi.json", nil, func(r *http.Request) {
+		r.Header.Set("Authorization", "Bearer "+lookToken)
+	})
+	document, err := openapi3.NewLoader().LoadFromData([]byte(text))
+	require.NoError(t, err)
+	require.Equal(t, len(actions)+len((&desk{}).questions()), document.Paths.Len())
+	var value any
+	require.NoError(t, json.Unmarshal([]byte(body), &value))
+	answer := document.Paths.Value(path).Post.Responses.Value("200").Value
+	require.NoError(t, document.ValidateSchemaJSON(answer.Content["application/json"].Schema.Value, value))
 }
 
 // readCloser is a body of a request.

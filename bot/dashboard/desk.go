@@ -79,7 +79,11 @@ func (d *desk) handler() http.Handler {
 	}
 	mux.HandleFunc("GET /events", d.events)
 	mux.HandleFunc("GET /chart.svg", d.chart)
-	mux.HandleFunc("GET /api/v1/{document}", d.document)
+	all := d.questions()
+	if d.group == "" && d.s.rack != nil {
+		all = append(all, d.s.rack.questions()...)
+	}
+	d.s.register(mux, all, true)
 	return mux
 }
 
@@ -177,15 +181,4 @@ func (d *desk) seal(r *http.Request, docs *Documents) (any, error) {
 		return nil, err
 	}
 	return SealOf(standing.Value, docs.Zone), nil
-}
-
-// document answers with what a command prints with --json.
-func (d *desk) document(w http.ResponseWriter, r *http.Request) {
-	ask := documents[r.PathValue("document")]
-	if ask == nil {
-		http.NotFound(w, r)
-		return
-	}
-	value, err := ask(r.Context(), d.Of, r.URL.Query())
-	d.s.answer(w, value, err)
 }

@@ -117,10 +117,11 @@ func (b *berth) glance(ctx context.Context, now func() time.Time) Moored {
 func (f *fleet) register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /{$}", f.page)
 	mux.HandleFunc("GET /events", f.events)
-	mux.HandleFunc("GET /api/v1/bots", func(w http.ResponseWriter, r *http.Request) {
-		list, err := f.glance(r.Context())
-		f.s.answer(w, list, err)
-	})
+	all := f.questions()
+	if f.s.rack != nil {
+		all = append(all, f.s.rack.questions()...)
+	}
+	f.s.register(mux, all, false)
 	mux.HandleFunc("/bots/{bot}/{page...}", f.bot)
 }
 
