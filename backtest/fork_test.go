@@ -156,6 +156,21 @@ func act(w *wild, d *strategy.Desk, m market.ID, price market.Price) {
 	w.note("%d %d %v", m, id, w.err)
 }
 
+// accountOf draws limits of the account, in half of the plans none.
+func accountOf(t *rapid.T, currency market.AssetID) risk.AccountLimits {
+	limits := risk.AccountLimits{Currency: currency}
+	if rapid.Bool().Draw(t, "limit on the drawdown") {
+		limits.MaxDrawdown = 100_000_00
+	}
+	if rapid.Bool().Draw(t, "other limits") {
+		limits.VolatilityTarget = rapid.SampledFrom([]market.Rate{0, 30_000_000, 900_000_000}).Draw(t, "target")
+		limits.VolatilityInterval = market.Interval5m
+		limits.MaxAssetExposure = map[string]market.Money{"A": 200_000_00, risk.EveryAsset: 400_000_00}
+		limits.RefuseOpposite = rapid.Bool().Draw(t, "opposite")
+	}
+	return limits
+}
+
 // forkPlan draws a plan of several strategies over two markets.
 func forkPlan(t *rapid.T) *Plan {
 	var catalog market.Catalog
@@ -225,9 +240,7 @@ func forkPlan(t *rapid.T) *Plan {
 		LimitFill:       rapid.SampledFrom([]sim.LimitFill{sim.Touch, sim.Through}).Draw(t, "fill"),
 		VolumeShare:     rapid.SampledFrom([]market.Rate{0, 1_000_000}).Draw(t, "volume"),
 		MissProbability: rapid.SampledFrom([]market.Rate{0, 50_000_000}).Draw(t, "missed touches"), MissSeed: 1}
-	if rapid.Bool().Draw(t, "limits") {
-		p.Account = risk.AccountLimits{Currency: eur.ID, MaxDrawdown: 100_000_00}
-	}
+	p.Account = accountOf(t, eur.ID)
 	return p
 }
 

@@ -106,7 +106,8 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 	require.Contains(t, l.said.String(), "enter?token="+token)
 
 	pages := []string{"/", "/orders", "/order?order=1", "/profit", "/profit?by=strategy", "/market", "/chart.svg",
-		"/market?market=BTC-EUR&from=1000&to=90000", "/risk", "/journal", "/journal?kind=refusal&since=2h", "/system"}
+		"/market?market=BTC-EUR&from=1000&to=90000", "/risk", "/journal", "/journal?kind=refusal&since=2h", "/system",
+		"/seal", "/results", "/sweeps", "/gaps"}
 	for _, path := range append(pages, "/dashboard.css", "/events", "/api/v1/status", "/nothing") {
 		status, body, head := l.get(path, nil)
 		require.Equal(t, http.StatusUnauthorized, status, path)
@@ -151,7 +152,8 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 	require.Equal(t, asked, shown)
 	bearer := func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
 	for path, want := range map[string]int{"orders?all=true": 200, "positions": 200, "explain?order=1": 200,
-		"refused": 200, "trades": 200, "profit?by=week": 200, "equity?every=1h": 200, "profit?by=colour": 400,
+		"refused": 200, "verify": 200, "results": 200, "result?name=x": 404,
+		"trades": 200, "profit?by=week": 200, "equity?every=1h": 200, "profit?by=colour": 400,
 		"trades?since=x": 400, "explain?order=12345": 503, "settings": 404, "risk": 200, "system": 200,
 		"journal?kind=intent,sent&latest=2": 200, "journal?kind=thought": 400, "journal?before=x": 400,
 		"journal?order=1": 200, "market": 200, "market?columns=5": 200, "market?from=9&to=8": 400,

@@ -160,6 +160,10 @@ var unplayed = map[string]string{
 	"bot trials unseal":         "needs a seal; testdata/script/trials.txtar plays it",
 	"bot sweep --lock-last 20%": "a seal would end the other runs; the same",
 
+	"bot adopt dip swing -c live.toml": "needs a stopped bot that held something: adopt_test.go",
+	"bot adopt OLD NEW":                "the same",
+	"bot adopt":                        "the same",
+
 	"bot seal":              "needs a backtest of the bot's strategies; testdata/script/seal.txtar plays it",
 	"bot verify":            "needs a seal; the same",
 	"bot seal export":       "the same",

@@ -113,3 +113,38 @@ func TestAFileOfTheFirstVersionIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, golden, written)
 }
+
+// A whole frame can still hold rows that the sweep does not have: of another program, or of a hand.
+func TestAReaderRefusesRowsOfOtherSets(t *testing.T) {
+	d, err := ParseDimension("fast=2:4:1")
+	require.NoError(t, err)
+	space, err := NewSpace(d)
+	require.NoError(t, err)
+	sharpe, err := Objective("sharpe")
+	require.NoError(t, err)
+	whole := make(Figures, len(figureTable))
+	for name, rows := range map[string][]Row{
+		"":              {{Set: 2, Figures: whole, First: 19_000, Daily: []float32{0.1}, Excess: []float32{0.1}}},
+		"set":           {{Set: 3, Figures: whole}},
+		"few figures":   {{Set: 1, Figures: whole[:3]}},
+		"other figures": {{Set: 1, Figures: append(whole, 1)}},
+	} {
+		path := filepath.Join(t.TempDir(), "a.sweep")
+		f, err := openFile(path, &Identity{Version: fileVersion, Space: []string{"fast=2,3,4"}, Method: Grid})
+		require.NoError(t, err)
+		require.NoError(t, f.append(rows))
+		require.NoError(t, f.Close())
+		on, err := os.Open(path)
+		require.NoError(t, err)
+		kept, err := Glance(on, nil)
+		require.NoError(t, err)
+		require.Equal(t, space.dims, kept.Space.dims)
+		_, err = kept.Found(sharpe)
+		if name == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, "has a set that the sweep does not have", name)
+		}
+		require.NoError(t, on.Close())
+	}
+}

@@ -25,8 +25,11 @@ type Kept struct {
 	file *file
 }
 
-// maxIdentity is the length of the longest identity that a reader takes.
-const maxIdentity = 4 << 20
+// The longest identity that a reader takes, and the most dimensions.
+const (
+	maxIdentity = 4 << 20
+	maxDims     = 1000
+)
 
 // Glance counts the sets of a file without reading them. before is what an earlier Glance has found
 // in the same file, which goes on from there; nil: none. The file stays the caller's.
@@ -180,6 +183,9 @@ func (k *Kept) Found(objective *Formula, require ...*Formula) (*Found, error) {
 
 // space is the space of the sweep.
 func (id *Identity) space() (*Space, error) {
+	if len(id.Space) > maxDims {
+		return nil, fmt.Errorf("%d dimensions are more than %d", len(id.Space), maxDims)
+	}
 	var dims []Dimension
 	for _, text := range id.Space {
 		key, values, is := strings.Cut(text, "=")

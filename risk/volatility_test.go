@@ -385,3 +385,57 @@ func TestTheTargetAgreesWithATwinThatKnowsAllCovariances(t *testing.T) {
 	t.Logf("%d scaled, %d whole, %d refused", scaled, whole, refused)
 	require.Greater(t, min(scaled, whole, refused), 20)
 }
+
+func TestAnAskBesideATargetAllocatesNothing(t *testing.T) {
+	w := newWorld(t, 3, aTarget(30_000_000))
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 100 {
+		w.random(r)
+	}
+	w.gate = gateOf(w, false)
+	c := atMarket(buy, 3*btc)
+	c.At, c.Order.Strategy, c.Order.Market = w.now, 1, 1
+	ask, passed := c, 0
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		ask = c
+		if _, err := w.gate.Check(w.account, &ask); err == nil {
+			passed++
+		}
+	}))
+	require.Positive(t, passed)
+}
+
+// gateOf is the gate of a world made anew with its closes, with or without figures.
+func gateOf(w *world, explain bool) *risk.Gate {
+	config := w.config
+	config.Explain = explain
+	gate := risk.New(w.catalog, config)
+	text, err := w.gate.SaveCloses(nil, []string{"trend"})
+	require.NoError(w.t, err)
+	require.NoError(w.t, gate.RestoreCloses(text, []string{"trend"}))
+	return gate
+}
+
+func BenchmarkAskBesideATarget(b *testing.B) {
+	w := newWorld(b, 3, aTarget(30_000_000))
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 100 {
+		w.random(r)
+	}
+	c := atMarket(buy, btc/10)
+	c.At, c.Order.Strategy, c.Order.Market = w.now, 1, 1
+	ask := c
+	run := func(name string, gate *risk.Gate) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				ask = c
+				if _, err := gate.Check(w.account, &ask); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	run("on", gateOf(w, false))
+	run("off", risk.New(w.catalog, risk.Config{Account: risk.AccountLimits{Currency: 1},
+		Strategies: make([]risk.Limits, 1)}))
+}

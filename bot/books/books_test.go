@@ -257,6 +257,38 @@ func TestReturnsAreThoseOfAFundWithShares(t *testing.T) {
 	}
 }
 
+// whole is a shelf that hands out its samples from the first on, whatever is asked for.
+type whole struct{ *shelf }
+
+func (w whole) Equity(strategy string, _, to market.Time) ([]journal.EquitySample, error) {
+	return w.shelf.Equity(strategy, 0, to)
+}
+
+func TestAPartOfACurveIsThatOfTheWholeOne(t *testing.T) {
+	for range 100 {
+		seed := rand.Uint64()
+		chance := rand.New(rand.NewPCG(seed, 4))
+		s := newShelf(t)
+		s.invested(chance)
+		for i := range s.bookings { // the equity of some flows is not known
+			s.bookings[i].Worth.Known = chance.IntN(3) > 0
+		}
+		for _, since := range []market.Time{1000*hour + 1 + market.Time(chance.Int64N(int64(70*hour))), 1000 * hour} {
+			q := &Query{Since: since.Std().Format(time.RFC3339Nano), By: ByDay}
+			have, err := Equity(s, q, 2000*hour)
+			require.NoError(t, err)
+			want, err := Equity(whole{s}, q, 2000*hour)
+			require.NoError(t, err)
+			require.Equal(t, want, have, "seed %d", seed)
+			days, err := Profit(s, q, nil, 2000*hour)
+			require.NoError(t, err)
+			all, err := Profit(whole{s}, q, nil, 2000*hour)
+			require.NoError(t, err)
+			require.Equal(t, all, days, "seed %d", seed)
+		}
+	}
+}
+
 // By Modified Dietz one flow in the middle counts half: a check of the exact rate by hand.
 func TestMoneyWeightedReturnOfOneFlow(t *testing.T) {
 	points := []point{{at: 0, before: 0, after: 100}, {at: 50, before: 100, after: 200},

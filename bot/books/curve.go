@@ -3,6 +3,7 @@ package books
 import (
 	"math"
 	"slices"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -23,12 +24,31 @@ type curve struct {
 	earned bool // the points are what a strategy has earned: it shares money, so it has no equity
 }
 
-// curveOf reads the curve of the account (empty name) or of a strategy up to a time.
-func (l *ledger) curveOf(from Source, strategy string, until market.Time) (curve, error) {
+// headStart is how long before the asked time samples are read. A sample of a UTC day that is over
+// is in it, if the bot ran.
+const headStart = 25 * time.Hour
+
+// samplesOf reads the samples of a curve up to a time, and at least the last one before since.
+func samplesOf(from Source, strategy string, since, until market.Time) ([]journal.EquitySample, error) {
 	if until == math.MaxInt64 {
 		until = 0
 	}
-	samples, err := from.Equity(strategy, 0, until)
+	if early := since.Add(-headStart); since > 0 && early > 0 {
+		samples, err := from.Equity(strategy, early, until)
+		if err != nil || len(samples) > 0 && samples[0].At < since {
+			return samples, err
+		}
+	}
+	return from.Equity(strategy, 0, until)
+}
+
+// curveOf reads the curve of the account (empty name) or of a strategy up to a time. Before since
+// it may lack all points but the last one.
+func (l *ledger) curveOf(from Source, strategy string, since, until market.Time) (curve, error) {
+	samples, err := samplesOf(from, strategy, since, until)
+	if until == math.MaxInt64 {
+		until = 0
+	}
 	if err != nil {
 		return curve{}, err
 	}

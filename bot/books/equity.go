@@ -58,7 +58,7 @@ func Equity(from Source, q *Query, now market.Time) (*Curve, error) {
 		return answer, nil // it has never run
 	}
 	answer.Currency = l.currency.Symbol
-	c, err := l.curveOf(from, q.Strategy, until)
+	c, err := l.curveOf(from, q.Strategy, since, until)
 	if err != nil {
 		return nil, err
 	}

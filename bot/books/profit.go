@@ -140,7 +140,7 @@ func Profit(from Source, q *Query, last func(market.ID) market.Price, now market
 	report.LeftOut = a.leftOut
 	var c curve
 	if q.Market == "" && a.by != ByMarket && a.by != ByTag {
-		if c, err = a.l.curveOf(from, q.Strategy, a.until); err != nil {
+		if c, err = a.l.curveOf(from, q.Strategy, a.since, a.until); err != nil {
 			return nil, err
 		}
 	}
@@ -296,7 +296,7 @@ func (a *accountant) report(r *ProfitReport, c *curve, from Source, now market.T
 	for _, s := range a.groups {
 		part := c
 		if a.by == ByStrategy {
-			own, err := a.l.curveOf(from, s.name, a.until)
+			own, err := a.l.curveOf(from, s.name, a.since, a.until)
 			if err != nil {
 				return err
 			}

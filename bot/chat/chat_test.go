@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -418,6 +419,22 @@ func TestAServerEndsWithItsContext(t *testing.T) {
 	<-asked
 	cancel()
 	serving.Wait()
+}
+
+func TestAMessengerThatDoesNotEndIsLeftBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bottest.Log
+		release := make(chan struct{})
+		p := &post{receive: func() (Message, error) { <-release; return Message{}, io.EOF }}
+		ctx, cancel := context.WithCancel(t.Context())
+		var serving sync.WaitGroup
+		serving.Go(func() { New(Config{Line: Line{Messenger: p}, Log: zerolog.New(&log)}).Serve(ctx) })
+		synctest.Wait()
+		cancel()
+		serving.Wait()
+		require.Contains(t, log.String(), "it is left behind")
+		close(release)
+	})
 }
 
 func TestALongTextIsCutAndTheRestIsCounted(t *testing.T) {

@@ -99,9 +99,11 @@ func madeUpProfit() (*books.ProfitReport, *books.TradeList) {
 
 func madeUpSeal() *seal.Standing {
 	return &seal.Standing{Sealed: true, Entry: 17, SealedMS: madeUpNow - 20*86_400_000, By: hostile(), Hash: "5f1c9a",
-		Days: 19, Missed: 1, Last: "2026-11-17", Evidence: map[string]float64{"return": 1.7, "trips": 0.4, "slippage": 0.9,
-			"drawdown": 0, "total": 0.75}, Alarm: 20, Deepest: 0.031, Changed: []string{"trend.fast: " + hostile()},
-		Document: &seal.Document{Backtest: seal.Backtest{Title: hostile(), From: "2024-01-01", To: "2026-01-01", Days: 730,
-			OutOfSampleDays: 365}, Promise: stats.Promise{Level: 0.05, Weights: [4]float64{0.25, 0.25, 0.25, 0.25},
-			Return: stats.ReturnPromise{Deviation: 0.01, Mean: 0.05, Clip: 4, Days: 1}}}}
+		Days: 19, Missed: 1, Last: "2026-11-17", Evidence: map[string]float64{"return": 1.7, "trips": 0.4,
+			"slippage": 0.9, "drawdown": 0, "total": 0.75},
+		Alarm: 20, Deepest: 0.031, Changed: []string{"trend.fast: " + hostile()},
+		Document: &seal.Document{Backtest: seal.Backtest{Title: hostile(), From: "2024-01-01", To: "2026-01-01",
+			Days: 730, OutOfSampleDays: 365}, Promise: stats.Promise{Level: 0.05,
+			Weights: [4]float64{0.25, 0.25, 0.25, 0.25},
+			Return:  stats.ReturnPromise{Deviation: 0.01, Mean: 0.05, Clip: 4, Days: 1}}}}
 }

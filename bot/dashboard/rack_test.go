@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,9 +10,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
@@ -29,8 +33,11 @@ type files struct {
 func newRack(t testing.TB) *files {
 	f := &files{TB: t, made: &bottest.Results{TB: t, Folder: filepath.Join(t.TempDir(), "out"), Hours: 2400}}
 	now := time.Now()
-	s, err := New(Config{Bot: Bot{Of: operator.Target{Folder: t.TempDir()}, Name: "demo"}, Out: f.made.Folder, Look: "t",
-		Now: func() time.Time { now = now.Add(2 * time.Second); return now }}) // each look is a new one
+	var looks atomic.Int64
+	s, err := New(Config{Bot: Bot{Of: operator.Target{Folder: t.TempDir()}, Name: "demo"}, Out: f.made.Folder,
+		Look: "t", Now: func() time.Time { // each look is a new one
+			return now.Add(2 * time.Second * time.Duration(looks.Add(1)))
+		}})
 	require.NoError(t, err)
 	f.handler = s.Handler("127.0.0.1:8787")
 	return f
@@ -66,6 +73,29 @@ func TestPagesOfFilesNeedNoBot(t *testing.T) {
 	require.Contains(t, f.shows("/result?name=a"), "first")
 }
 
+// Viewers at the same time get the same answers, while results come.
+func TestManyViewersShareALook(t *testing.T) {
+	f := newRack(t)
+	f.made.Backtest("a", "first", "trend", "5", "20")
+	f.made.Backtest("b", "second", "trend", "10", "40")
+	f.made.Sweep("x.sweep", "fast=2:20:6", "slow=25:100:25")
+	text := f.made.Read("a/result.json")
+	var viewers sync.WaitGroup
+	for _, path := range []string{"/results", "/result?name=a", "/compare?name=a&name=b", "/sweeps",
+		"/sweep?name=x.sweep", "/sweep?name=x.sweep&objective=return", "/api/v1/results", "/file?name=a/report.html"} {
+		viewers.Go(func() {
+			for range 5 {
+				assert.Equal(t, http.StatusOK, f.get(path).Code, path)
+			}
+		})
+	}
+	for i := range 10 {
+		f.made.Write(fmt.Sprintf("new%d/result.json", i), text)
+	}
+	viewers.Wait()
+	require.Contains(t, f.shows("/results"), "1 to 12 of 12 results")
+}
+
 // The first page of 1,000 results is as small as that of 50, and leads to all others.
 func TestAllResultsAreReachedByLinks(t *testing.T) {
 	f := newRack(t)
@@ -99,11 +129,15 @@ func TestQuestionsAboutFilesAreAnsweredOrRefused(t *testing.T) {
 	f.made.Backtest("a", "first", "trend", "5", "20")
 	f.made.Backtest("b", "second", "trend", "10", "40")
 	f.made.Sweep("x.sweep", "fast=2:20:6", "slow=25:100:25")
-	for path, want := range map[string]int{"/results?sort=sharpe": 200, "/results?sort=colour": 400, "/results?page=99": 200,
+	for path, want := range map[string]int{"/results?sort=sharpe": 200, "/results?sort=colour": 400,
+		"/results?page=99": 200,
 		"/results?page=-1": 200, "/result?name=a": 200, "/result?name=../a": 404, "/result": 404,
-		"/compare?name=a&name=b": 200, "/compare?name=a": 400, "/compare?name=a&name=a": 400, "/compare?name=a&name=c": 404,
-		"/sweeps": 200, "/sweeps?watch=true": 200, "/sweep?name=x.sweep": 200, "/sweep?name=x.sweep&objective=return": 200,
-		"/sweep?name=x.sweep&objective=1": 400, "/sweep?name=a": 404, "/gaps": 200, "/file?name=a/report.html": 200,
+		"/compare?name=a&name=b": 200, "/compare?name=a": 400, "/compare?name=a&name=a": 400,
+		"/compare?name=a&name=c": 404,
+		"/sweeps":                200, "/sweeps?watch=true": 200, "/sweep?name=x.sweep": 200,
+		"/sweep?name=x.sweep&objective=return": 200,
+		"/sweep?name=x.sweep&objective=1":      400, "/sweep?name=a": 404, "/gaps": 200,
+		"/file?name=a/report.html": 200,
 		"/file?name=a/config.json": 404, "/file?name=../../etc/passwd": 404, "/file": 404,
 		"/file?name=x.sweep": 404, "/file/a/report.html": 404} {
 		require.Equal(t, want, f.get(path).Code, path)
@@ -137,8 +171,9 @@ func TestNamesInFilesAreTexts(t *testing.T) {
 	const bad = `"><img src=x onerror=alert(1)><script>alert(1)</script>`
 	f.made.Backtest("a", bad, "trend", "5", "20")
 	f.made.Backtest("dir"+bad, "b", "trend", "5", "20")
-	f.made.Write("c/result.json", strings.NewReplacer(`"trend"`, fmt.Sprintf("%q", bad), `"BTC-EUR"`, fmt.Sprintf("%q", bad),
-		`"smacross"`, fmt.Sprintf("%q", bad), `"warnings": []`, fmt.Sprintf(`"warnings": [%q]`, bad),
+	f.made.Write("c/result.json", strings.NewReplacer(`"trend"`, fmt.Sprintf("%q", bad),
+		`"BTC-EUR"`, fmt.Sprintf("%q", bad), `"smacross"`, fmt.Sprintf("%q", bad),
+		`"warnings": []`, fmt.Sprintf(`"warnings": [%q]`, bad),
 		"0123456789abcdef", "<b>").Replace(f.made.Read("a/result.json")))
 	for _, name := range []string{"equity.csv", "days.csv"} {
 		f.made.Write("c/"+name, f.made.Read("a/"+name))
@@ -169,11 +204,14 @@ func TestTheSealIsSaidInWords(t *testing.T) {
 	require.Empty(t, SealOf(broken, time.UTC).Verdict)
 }
 
-// BenchmarkPageOfResults is the first page of 1,000 results, when a look is no longer fresh.
+// pageResults is the number of results of BenchmarkPageOfResults.
+var pageResults = flag.Int("page-results", 100, "list so many results")
+
+// BenchmarkPageOfResults is the first page of results, when a look is no longer fresh.
 func BenchmarkPageOfResults(b *testing.B) {
 	f := newRack(b)
 	f.made.Backtest("r0", "one of many", "trend", "120", "480")
-	for i := range 999 {
+	for i := range *pageResults - 1 {
 		for _, name := range []string{"result.json", "days.csv"} {
 			f.made.Write(fmt.Sprintf("r%d/%s", i+1, name), f.made.Read("r0/"+name))
 		}

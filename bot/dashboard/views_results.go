@@ -62,8 +62,8 @@ func ResultsOf(list *shelf.Results, q shelf.Query, number int, nowMS int64) *Res
 	last := max(len(list.Results)-1, 0) / pageRows
 	number = min(max(number, 0), last)
 	v := &ResultsView{Standing: list.Standing, Query: q, Strategies: list.Strategies, Markets: list.Markets,
-		Most: strconv.Itoa(shelf.MaxCompared), Head: []string{"Result", "Strategy", "Market", "Range", "Return", "Sharpe",
-			"p", "Drawdown", "Trips", "Tries", "Data", "Written"}}
+		Most: strconv.Itoa(shelf.MaxCompared), Head: []string{"Result", "Strategy", "Market", "Range", "Return",
+			"Sharpe", "p", "Drawdown", "Trips", "Tries", "Data", "Written"}}
 	first := number * pageRows
 	shown := list.Results[first:min(first+pageRows, len(list.Results))]
 	if len(shown) > 0 {
@@ -172,7 +172,8 @@ func ResultOf(r *shelf.Result) (*ResultView, error) {
 		Cards: resultCards(r), Honest: honest(r), Links: fileLinks(r.Files)}
 	v.Code = []string{"run " + r.Whole.Run.ID, "data " + r.Data, "config " + r.Config, "code " + r.Code}
 	if r.Run != nil {
-		picture, err := page.Draw((&report.Compare{Outcome: &compare.Outcome{Runs: []*compare.Run{r.Run}}}).Curves().Chart)
+		alone := report.Compare{Outcome: &compare.Outcome{Runs: []*compare.Run{r.Run}}}
+		picture, err := page.Draw(alone.Curves().Chart)
 		if err != nil {
 			return nil, err
 		}
@@ -214,9 +215,9 @@ func honest(r *shelf.Result) (lines []string) {
 		lines = append(lines, "The ledger of tries has none over these candles. It stands beside the candle store; "+
 			"bot dashboard --db names another one.")
 	default:
-		lines = append(lines, fmt.Sprintf("Tries over candles that overlap these: %d of %d different series of returns. "+
-			"The best of so many worthless ones shows a Sharpe above %s on this length in 5 of 100 cases, in excess of "+
-			"a hold at its own exposure.", r.Tries.Tries, r.Tries.Series, r.Tries.Bar.Text(2)))
+		lines = append(lines, fmt.Sprintf("Tries over candles that overlap these: %d of %d different series of "+
+			"returns. The best of so many worthless ones shows a Sharpe above %s on this length in 5 of 100 cases, "+
+			"in excess of a hold at its own exposure.", r.Tries.Tries, r.Tries.Series, r.Tries.Bar.Text(2)))
 	}
 	return lines
 }

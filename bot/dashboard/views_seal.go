@@ -33,8 +33,10 @@ func SealOf(s *seal.Standing, zone *time.Location) *SealView {
 		last = "none yet"
 	}
 	v.Cards = []Card{
-		{"Evidence against it", text(fmt.Sprintf("%.2f", s.Evidence["total"])), text(fmt.Sprintf("%.0f is an alarm", s.Alarm))},
-		{"Days judged", text(fmt.Sprint(s.Days)), text(fmt.Sprintf("%d without a record; the last: %s", s.Missed, last))},
+		{"Evidence against it", text(fmt.Sprintf("%.2f", s.Evidence["total"])),
+			text(fmt.Sprintf("%.0f is an alarm", s.Alarm))},
+		{"Days judged", text(fmt.Sprint(s.Days)),
+			text(fmt.Sprintf("%d without a record; the last: %s", s.Missed, last))},
 		{"Deepest drawdown", text(fmt.Sprintf("%.2f %%", 100*s.Deepest)), text("at the end of a day")},
 		{"Sealed", text(moment(s.SealedMS, zone)), text("by " + s.By)},
 	}
@@ -42,23 +44,26 @@ func SealOf(s *seal.Standing, zone *time.Location) *SealView {
 	for _, p := range s.Promises() {
 		promise.Rows = append(promise.Rows, row(left(p.Quantity), left(p.Promise), text(p.Evidence)))
 	}
-	b := &d.Backtest
+	b, tries := &d.Backtest, "not counted: there was no ledger"
+	if d.Search.Counted {
+		tries = fmt.Sprintf("%d of %d different series", d.Search.Tries, d.Search.Series)
+	}
 	origin := Table{Title: "Where it comes from", Head: []string{"Backtest", "Value"}}
 	for _, line := range [...][2]string{{"title", b.Title}, {"range", b.From + " to " + b.To},
 		{"days", fmt.Sprintf("%d, of which %d out of sample", b.Days, b.OutOfSampleDays)},
-		{"tries", fmt.Sprintf("%d of %d different series", d.Search.Tries, d.Search.Series)}, {"data", b.DataHash},
+		{"tries", tries}, {"data", b.DataHash},
 		{"config", b.ConfigHash}, {"document", s.Hash}, {"journal entry", fmt.Sprint(s.Entry)}} {
 		origin.Rows = append(origin.Rows, row(left(line[0]), left(line[1])))
 	}
 	v.Tables = []Table{promise, origin}
 	if s.Unknown > 0 {
-		v.Notes = append(v.Notes, fmt.Sprintf("Of %d fills the best price at arrival is not known: their slippage is left "+
-			"out.", s.Unknown))
+		v.Notes = append(v.Notes, fmt.Sprintf("Of %d fills the best price at arrival is not known: their slippage "+
+			"is left out.", s.Unknown))
 	}
 	if delay := d.Delay(); delay != "" && !s.Broken {
 		v.Notes = append(v.Notes, delay)
 	}
-	v.Notes = append(v.Notes, "A kept promise is called broken in 5 of 100 cases at most, however often one looks. Nothing "+
-		"is halted by an alarm.")
+	v.Notes = append(v.Notes, "A kept promise is called broken in 5 of 100 cases at most, however often it is "+
+		"looked at. An alarm halts nothing.")
 	return v
 }

@@ -40,8 +40,8 @@ func watchLinks(page string, q url.Values, watched bool) []Choice {
 
 // SweepsOf makes the page of searches. q is the query of its address.
 func SweepsOf(list *shelf.Sweeps, q url.Values, nowMS int64) *SweepsView {
-	v := &SweepsView{Standing: list.Standing, Table: Table{Title: "", Empty: "There is no search here. bot sweep, bot " +
-		"walkforward, bot placebo and bot stress write their files and pages to out.",
+	v := &SweepsView{Standing: list.Standing, Table: Table{Empty: "There is no search here. bot sweep, " +
+		"bot walkforward, bot placebo and bot stress write their files and pages to out.",
 		Head: []string{"Search", "Kind", "State", "Sets", "Rate", "Left", "Varied", "Page", "Written"}}}
 	if slices.ContainsFunc(list.Sweeps, func(s shelf.Sweep) bool { return s.State == shelf.Running }) {
 		v.Watch = watchLinks("sweeps", q, q.Get(watchParameter) == "true")
@@ -76,11 +76,11 @@ func sweepRow(s *shelf.Sweep, nowMS int64) Row {
 		kind += " " + s.Shard
 	}
 	if s.Error != "" {
-		return row(name, text(kind), Cell{Text: s.Error, Class: "left bad"}, text(""), text(""), text(""), text(""), html,
-			text(age(s.ChangedMS, nowMS)))
+		return row(name, text(kind), Cell{Text: s.Error, Class: "left bad"}, text(""), text(""), text(""), text(""),
+			html, text(age(s.ChangedMS, nowMS)))
 	}
-	return row(name, text(kind), stateOf(s), text(progressOf(s)), text(rateOf(s)), text(leftOf(s)), left(variedBriefly(s)),
-		html, text(age(s.ChangedMS, nowMS)))
+	return row(name, text(kind), stateOf(s), text(progressOf(s)), text(rateOf(s)), text(leftOf(s)),
+		left(variedBriefly(s)), html, text(age(s.ChangedMS, nowMS)))
 }
 
 // stateOf is the state of a search.
@@ -220,11 +220,12 @@ func (v *SweepView) judge(f *shelf.Searched) {
 	j := f.Outcome.Judged()
 	v.Warnings, v.Verdict = j.Warnings(), j.Sentences()
 	if f.State != shelf.Finished {
-		v.Verdict = append([]string{"The search is not finished: this is the verdict on the sets so far."}, v.Verdict...)
+		v.Verdict = append([]string{"The search is not finished: this is the verdict on the sets so far."},
+			v.Verdict...)
 	}
 	v.Verdict = append(v.Verdict, f.Outcome.Counts())
-	v.Notes = append(v.Notes, "The verdict here counts the tries of this sweep alone. SPA, PBO and the tries of earlier "+
-		"searches are in the page that bot sweep writes.")
+	v.Notes = append(v.Notes, "The verdict here counts the tries of this sweep alone. SPA, PBO and the tries of "+
+		"earlier searches are in the page that bot sweep writes.")
 	top := Table{Title: "The best by " + f.Objective, Empty: "No set is ranked.", Head: []string{"Set", "Value",
 		"Neighbours", "Sharpe", "In excess", "Return", "Drawdown", "Trips", "Fees"}}
 	for i := range f.Outcome.Top {
@@ -328,7 +329,8 @@ func GapsOf(list *shelf.Gaps, nowMS int64) *GapsView {
 		if g.Name == "." {
 			one.Name = path.Base(list.Folder)
 		}
-		one.Cards = []Card{{"Backtest", signed("", g.Backtest), text("profit")}, {"Live", signed("", g.Live), text("profit")},
+		one.Cards = []Card{{"Backtest", signed("", g.Backtest), text("profit")},
+			{"Live", signed("", g.Live), text("profit")},
 			{"Gap", signed("", g.Gap), text("live less backtest")}}
 		one.Steps = Table{Head: []string{"Fact", "Step", "Profit"}, Empty: "The file has no steps."}
 		for _, s := range g.Steps {

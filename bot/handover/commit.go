@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// The numbers of the two strategies in the batch.
+// The numbers of the two strategies in the batch, as Run binds them.
 const (
 	fromID market.StrategyID = 1
 	toID   market.StrategyID = 2
@@ -22,9 +22,6 @@ const (
 // commit writes everything in one transaction: the parts of the engine, the rows of positions and
 // orders, the halts, and the entry.
 func (h *handing) commit() error {
-	if err := h.store.Bind(h.store.Catalog(), []string{h.From, h.To}); err != nil {
-		return err
-	}
 	last, err := h.store.LastEntries(1)
 	if err != nil {
 		return err

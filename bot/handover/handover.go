@@ -123,6 +123,9 @@ func (h *handing) run() error {
 	if err := h.describe(); err != nil || h.Check {
 		return err
 	}
+	if err := h.store.Bind(h.store.Catalog(), []string{h.From, h.To}); err != nil {
+		return folder.Error{Err: err}
+	}
 	h.fault("adopt prepared")
 	if err := h.commit(); err != nil {
 		return err

@@ -108,8 +108,12 @@ func (h *handing) describeAllocations() error {
 	switch {
 	case own && was > 0 && owns && after[h.To] > 0:
 		currency, digits := h.currency()
-		h.note("%s has been given %s %s in all: the next start moves the difference to its allocation in the config",
-			h.To, market.FormatFixed(int64(after[h.To]), digits), currency)
+		allocation := string(h.Strategies[h.To].Allocation)
+		if now, err := market.ParseFixed(allocation, digits); err != nil || now != int64(after[h.To]) {
+			h.note("%s has been given %s %s in all, and its allocation in the config is %s: the next start that finds "+
+				"no open orders moves the difference", h.To, market.FormatFixed(int64(after[h.To]), digits), currency,
+				allocation)
+		}
 	case own && was > 0:
 		h.note("the money of %s that is in no position becomes unallocated at the next start", h.From)
 	}

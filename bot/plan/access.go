@@ -73,8 +73,8 @@ func (a *Access) Client(budget rest.Budget) (*rest.Client, error) {
 // is set, or where market data is signed. now is the exchange's clock, that of the client.
 func (a *Access) Stream(client *rest.Client, budget rest.Budget, private bool, log zerolog.Logger) stream.Config {
 	e := &a.Config.Exchange
-	config := stream.Config{BaseURL: e.BaseURL, Window: market.Duration(e.Window), Now: client.Now, Budget: budget,
-		Transport: a.Transport, Log: log}
+	config := stream.Config{BaseURL: e.BaseURL, Window: market.Duration(e.Window), Now: client.Now, Sync: client.Sync,
+		Budget: budget, Transport: a.Transport, Log: log}
 	if private || e.SignMarketData {
 		config.Key, config.Secret = rest.NewSecret(a.Key), rest.NewSecret(a.secret)
 	}

@@ -17,7 +17,8 @@ import (
 )
 
 // manifestVersion is the version of Manifest. A program refuses a later one. Version 2 has limits
-// by asset, on opposite orders or on the volatility; without one of them a manifest is of version 1.
+// by asset, on opposite orders or on the volatility; a manifest without one of them is of version
+// 1.
 const manifestVersion = 2
 
 // Manifest is what the engine of a start was made of, as the recording keeps it: the settings with

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,7 +17,10 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/gap"
 	"github.com/tidemark-trading/tidemark/bot/handover"
+	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/blackout"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // adopt lets a strategy of the config take over from another, as `bot adopt` does.
@@ -114,6 +119,9 @@ func TestAStrategyHandsOverInTheMiddleOfItsLife(t *testing.T) {
 			s.rename("second", "third")
 			s.refusesToStart("second")
 			s.takesOver("second", "third")
+			if seed%2 == 1 {
+				s.prune()
+			}
 			s.live(chance)
 			s.drop("third", "6000", "9000")
 			s.takesOver("third", "restless")
@@ -139,6 +147,22 @@ func (s *stage) live(chance *rand.Rand) {
 		p.bury()
 	}
 	time.Sleep(time.Duration(chance.IntN(60)) * time.Second)
+}
+
+// prune removes what ended more than half a minute before the last entry, as bot state compact
+// --keep does.
+func (s *stage) prune() {
+	path := filepath.Join(s.Folder, folder.StateFile)
+	store, err := journal.Open(path)
+	require.NoError(s.T, err)
+	last, err := store.LastEntries(1)
+	require.NoError(s.T, err)
+	removed, err := store.Prune(path, last[0].At.Add(-market.Duration(30*time.Second)))
+	require.NoError(s.T, err)
+	require.NotZero(s.T, removed.Orders)
+	require.NoError(s.T, store.Close())
+	s.Sound()
+	s.Trimmed = true
 }
 
 // takesOver hands over what there is, and requires that a second call says so.
@@ -169,4 +193,77 @@ func (s *stage) refusesToStart(from string) {
 	}
 	_, err = s.open()
 	require.ErrorContains(s.T, err, "bot adopt "+from)
+}
+
+// TestAHandoverThatIsKilledIsTheOldFileOrTheNew ends a handover at each of its steps, by a kill or
+// by a power cut in the middle of its commit. The file is the old one or the new one, and a second
+// call finishes: the same entry, the same rows, the same holdings for the kill switch.
+func TestAHandoverThatIsKilledIsTheOldFileOrTheNew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := keeping(t, 3)
+		p := s.start()
+		var held *direct.Holdings
+		for range 60 {
+			time.Sleep(5 * time.Second)
+			p.look(func() { held = p.runner.holdings(p.engine.Now()) })
+			if len(held.Positions) == 2 {
+				break
+			}
+		}
+		require.NoError(t, p.end())
+		require.NoError(t, held.Write(s.Folder))
+		s.rename("second", "third")
+		path := filepath.Join(s.Folder, folder.StateFile)
+		images := map[string][]byte{}
+		now := func(a *handover.Ask) { a.Now = 1 } // the entry has the time of the one before it
+		r, err := s.adopt("second", "third", func(a *handover.Ask) {
+			now(a)
+			a.Faults = func(point string) {
+				image, err := os.ReadFile(path)
+				require.NoError(t, err)
+				images[point] = image
+			}
+		})
+		require.NoError(t, err)
+		require.NotEmpty(t, r.Positions)
+		before, after := images["adopt prepared"], images["adopt committed"]
+		want, chance, done := s.tables(path), rand.New(rand.NewPCG(1, 1)), 0
+		for _, step := range []blackout.Step{blackout.Pages, blackout.Head, blackout.Done} {
+			for range 4 {
+				require.NoError(t, os.WriteFile(path, blackout.Cut(before, after, step, chance), 0o600))
+				require.NoError(t, held.Write(s.Folder))
+				s.Sound()
+				again, err := s.adopt("second", "third", now)
+				require.NoError(t, err, step)
+				require.Equal(t, r.Entry, again.Entry, step)
+				if again.Before {
+					done++
+				}
+				require.Equal(t, want, s.tables(path), step)
+				left, err := direct.ReadHoldings(s.Folder)
+				require.NoError(t, err)
+				require.NotContains(t, fmt.Sprint(*left), "second", step)
+			}
+		}
+		require.Positive(t, done, "a cut behind the commit leaves the new file")
+		s.edit("keep_orders = true", "keep_orders = false")
+		p = s.start()
+		time.Sleep(time.Minute)
+		require.NoError(t, p.end())
+		s.whole(p)
+	})
+}
+
+// tables is what all tables of a state file tell.
+func (s *stage) tables(path string) (all string) {
+	store, err := journal.Read(path)
+	require.NoError(s.T, err)
+	for _, table := range journal.ExportTables() {
+		var text strings.Builder
+		_, err := store.Export(&text, table)
+		require.NoError(s.T, err)
+		all += table + "\n" + text.String()
+	}
+	require.NoError(s.T, store.Close())
+	return all
 }

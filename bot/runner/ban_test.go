@@ -67,7 +67,7 @@ func TestAStopTriesItsCancelsOnceInSpiteOfABan(t *testing.T) {
 		t.Run(as, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, 1, nil)
-				s.traffic.gauge = gauge{exits: map[string]bool{}, told: told{fills: map[string]toldFill{}}}
+				s.traffic.gauge = gauge{exits: map[string]bool{}, told: newTold()}
 				s.config, s.kinds = strings.NewReplacer(`kind = "restless"`, `kind = "ladder"`, "params.seed = 1\n", "",
 					`stop_within = "20m"`, `stop_within = "75s"`).Replace(s.config), append(s.kinds, ladderKind)
 				w := &warden{ends: map[string]int{}}

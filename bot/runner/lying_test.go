@@ -250,7 +250,7 @@ func lying(t *testing.T, seed uint64, often int) (*stage, *falsifier) {
 	s := newStage(t, seed, nil)
 	was := &s.traffic.gauge // what the bot was told is not what is: only what the account has is looked at
 	s.traffic.gauge = gauge{auditor: was.auditor, market: was.market, before: was.before, exits: map[string]bool{},
-		told: told{fills: map[string]toldFill{}}}
+		told: newTold()}
 	l := &falsifier{chance: rand.New(rand.NewPCG(seed, 21)), often: often, quiet: true}
 	s.wrap = func(next http.RoundTripper) http.RoundTripper {
 		l.next = next

@@ -218,3 +218,62 @@ func failPower(t *testing.T, seed uint64, kind market.CommandKind, moment string
 	require.Empty(t, s.OpenAtTheExchange())
 	require.Positive(t, s.agree(p).Orders)
 }
+
+// The power fails in the commit of a reload: before its pages were synced, between its two syncs, or
+// after it. The next start finds the journal of before, or the reload, and takes its settings from
+// the config as it is then. More seeds: -live-seeds.
+func TestThePowerFailsInTheCommitOfAReload(t *testing.T) {
+	for _, takesNew := range []bool{false, true} {
+		t.Run(fmt.Sprint("then the new config ", takesNew), func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(3 * *liveSeeds) {
+				synctest.Test(t, func(t *testing.T) { failPowerInAReload(t, seed+1, takesNew) })
+				if t.Failed() {
+					t.Fatalf("seed %d", seed+1)
+				}
+			}
+		})
+	}
+}
+
+func failPowerInAReload(t *testing.T, seed uint64, takesNew bool) {
+	s, chance := newStage(t, seed, nil), rand.New(rand.NewPCG(seed, 77))
+	var c *powerCut
+	s.faults = func(at string) {
+		if at == "reload taken over" {
+			c.mu.Lock()
+			c.armed = true
+			c.mu.Unlock()
+		}
+	}
+	p, err := s.open()
+	require.NoError(t, err)
+	c = &powerCut{process: p, chance: chance, over: make(chan struct{})}
+	p.loop.Journal = &powerJournal{p.loop.Journal, c}
+	go func() { p.done <- p.trade(p.ctx()) }()
+	time.Sleep(2 * time.Minute)
+	old := s.config
+	s.edit(fmt.Sprint("params.seed = ", seed), "params.seed = 77")
+	s.edit(`orders_per_minute = 40`, `orders_per_minute = 30`)
+	_, err = p.reload(false)
+	require.Error(t, err, "its commit was not acknowledged")
+	<-c.over
+	p.bury()
+	s.faults = nil
+	if !takesNew {
+		s.config = old
+	}
+	s.Sound()
+	switch kept := len(s.reloads()); c.step {
+	case blackout.Pages:
+		require.Zero(t, kept)
+	case blackout.Done:
+		require.Equal(t, 1, kept)
+	}
+	t.Logf("seed %d: %s, %d reloads in the journal", seed, c.step, len(s.reloads()))
+	p = s.start()
+	time.Sleep(time.Minute)
+	s.sameOpen(p)
+	require.NoError(t, p.end())
+	require.Positive(t, s.agree(p).Orders)
+}

@@ -263,22 +263,31 @@ func TestAReloadThatFailsChangesNothing(t *testing.T) {
 			{`max_exposure`, `max_exposur`}:                    "max_exposure",
 			{"operator_id = 8", "operator_id = 9"}: "nothing is applied: strategies.fussy.operator_id: that needs a " +
 				"restart of the bot",
-			{"balances = \"10s\"", "balances = \"11s\""}:         "poll.balances",
-			{"allocation = \"10000\"", "allocation = \"10001\""}: "strategies.restless.allocation",
-			{"[strategies.fussy]", "[strategies.funny]"}:         "strategies.funny",
+			{"balances = \"10s\"", "balances = \"11s\""}:                        "poll.balances",
+			{"allocation = \"10000\"", "allocation = \"10001\""}:                "strategies.restless.allocation",
+			{"[strategies.fussy]", "[strategies.funny]"}:                        "strategies.funny",
+			{"[\"BTC-EUR\"]", "[\"BTC-EUR\", \"ETH-EUR\"]"}:                     "strategies.restless.markets: that needs a restart",
+			{"[bot]", "[paper.start]\nEUR = \"1000\"\n[bot]\nmode = \"paper\""}: "bot.mode",
+			{"\"KEY\"\nsecret_env = \"SECRET\"", "\"OTHER\"\nsecret_env = \"OTHERS\""}: "exchange.key_env, " +
+				"exchange.secret_env: that needs a restart",
 		} {
 			s.edit(edit[0], edit[1])
 			_, err := p.reload(false)
 			require.ErrorContains(t, err, want, "%v", edit)
 			s.config = whole
 		}
+		state := s.Folder
+		s.Folder += "-elsewhere"
+		_, err := p.reload(false)
+		require.ErrorContains(t, err, "bot.state: that needs a restart")
+		s.Folder = state
 		require.Contains(t, s.log.String(), "the reload is refused: the bot goes on with the settings that it had")
 		entered := 0
 		p.look(func() { entered = len(p.engine.Halts()) })
 		require.Zero(t, entered)
 
 		p.runner.reloading.Lock()
-		_, err := p.reload(false)
+		_, err = p.reload(false)
 		require.ErrorContains(t, err, "another reload is under way")
 		p.runner.reloading.Unlock()
 		s.edit("params.seed = 4", "params.seed = 5")

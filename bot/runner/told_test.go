@@ -8,7 +8,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // told is the account as the bot has been told of it: the fills and prices in the answers that it
@@ -16,6 +19,7 @@ import (
 // on the equity the bot could know. Its traffic's lock guards it.
 type told struct {
 	fills    map[string]toldFill // by id
+	placing  map[string]bool     // client order ids of places that the bot waits for
 	cash     float64             // that the fills have brought
 	base     float64
 	offered  float64 // what the last prices say; the bot hears them with the quotes that it asks for next
@@ -29,6 +33,8 @@ type told struct {
 	drawn    time.Time // since when the drawdown was
 	afterwards
 }
+
+func newTold() told { return told{fills: map[string]toldFill{}, placing: map[string]bool{}} }
 
 // afterwards counts what left the bot when a limit on the equity had been reached.
 type afterwards struct {
@@ -87,15 +93,7 @@ func (t *traffic) hearAnswer(r *http.Request, answer *http.Response) {
 	case strings.HasSuffix(path, "/candles"):
 		t.hearCloses(text)
 	case path == "order":
-		var order struct {
-			Side  string     `json:"side"`
-			Fills []toldFill `json:"fills"`
-		}
-		_ = json.Unmarshal(text, &order)
-		for _, f := range order.Fills {
-			f.Side = order.Side
-			t.hearFill(f)
-		}
+		t.hearOrder(r.Method, text)
 	case path == "trades":
 		var fills []toldFill
 		_ = json.Unmarshal(text, &fills)
@@ -109,6 +107,35 @@ func (t *traffic) hearAnswer(r *http.Request, answer *http.Response) {
 		return
 	}
 	t.reckon(day)
+}
+
+// hearOrder takes the fills of an order. While the bot waits for the answer to its place, that answer
+// alone decides (engine/live, placeInFlight): what a query shows meanwhile is asked for again.
+func (t *told) hearOrder(method string, text []byte) {
+	var order struct {
+		ClientOrderID string     `json:"clientOrderId"`
+		Side          string     `json:"side"`
+		Fills         []toldFill `json:"fills"`
+	}
+	_ = json.Unmarshal(text, &order)
+	if method == http.MethodGet && t.placing[order.ClientOrderID] {
+		return
+	}
+	for _, f := range order.Fills {
+		f.Side = order.Side
+		t.hearFill(f)
+	}
+}
+
+// place notes a place that leaves the bot. The bot waits for its answer until over is called.
+func (t *traffic) place(client string) (over func()) {
+	set := func(waits bool) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.placing[client] = waits
+	}
+	set(true)
+	return func() { set(false) }
 }
 
 // pricedAt is the price in an answer of /ticker/price, of one market.
@@ -248,4 +275,22 @@ func (t *traffic) heedEquity(p *passage) {
 	case !opens && (lost || drawn):
 		g.reduced++
 	}
+}
+
+// Two fills came to the equity in the other order than the bot booked them, so that the gauge knew
+// a highest equity that the books never had.
+func TestTheGaugeKnowsNoFillThatTheBotWaitsFor(t *testing.T) {
+	w := &traffic{t: t, gauge: gauge{told: newTold()}}
+	over := w.place("a")
+	fill := []byte(`{"clientOrderId":"a","side":"buy","fills":[{"id":"1","amount":"0.01","price":"100","fee":"0.1",
+		"settled":true}]}`)
+	w.hearOrder(http.MethodGet, fill)
+	require.Zero(t, w.base, "its place has no answer yet")
+	over()
+	w.hearOrder(http.MethodGet, fill)
+	require.InDelta(t, 0.01, w.base, 1e-9)
+	over = w.place("b")
+	w.hearOrder(http.MethodPost, bytes.ReplaceAll(fill, []byte(`"1"`), []byte(`"2"`)))
+	over()
+	require.InDelta(t, 0.02, w.base, 1e-9, "the answer itself")
 }

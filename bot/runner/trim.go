@@ -9,8 +9,8 @@ import (
 
 // How often a part of the journal may go.
 const (
-	trimEvery = market.Duration(time.Second) // while there is more
-	trimAgain = market.Duration(time.Minute) // from when nothing was old enough
+	trimEvery = market.Duration(200 * time.Millisecond) // while there is more
+	trimAgain = market.Duration(time.Minute)            // from when nothing was old enough
 )
 
 // trimming removes what is older than the bot keeps, a little with a commit.

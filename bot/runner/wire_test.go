@@ -46,7 +46,7 @@ type traffic struct {
 func newTraffic(t *testing.T, ex *sandbox.Exchange, seed uint64) *traffic {
 	return &traffic{t: t, ex: ex, writes: map[string]bool{}, placed: map[string]bool{},
 		sockets: sockets{open: map[*bottest.Cable]*wire{}, chance: rand.New(rand.NewPCG(seed, 22))},
-		gauge:   gauge{limits: stageLimits, exits: map[string]bool{}, told: told{fills: map[string]toldFill{}}}}
+		gauge:   gauge{limits: stageLimits, exits: map[string]bool{}, told: newTold()}}
 }
 
 // wire is the transport of one life of the bot: a RoundTripper over the exchange's handler.
@@ -109,6 +109,9 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	var p *passage
 	if isWrite {
 		p = w.leave(r.Method, body)
+		if r.Method == http.MethodPost {
+			defer w.place(p.ClientOrderID)()
+		}
 		w.examine(r, body, store, p)
 		w.call(r, true)
 		if _, alive = w.alive(); !alive {

@@ -49,6 +49,9 @@ type Config struct {
 	Secret  rest.Secret // of Key
 	Window  market.Duration
 	Now     func() market.Time // the exchange's time
+	// Sync measures the exchange's time anew, where it refused the time of a message (code 304); nil:
+	// nothing does.
+	Sync func(context.Context) error
 	// Budget is asked before each message; nil: none. Replies do not name the points that are left.
 	Budget    rest.Budget
 	Transport http.RoundTripper // of the handshake; nil: one of its own
@@ -184,7 +187,7 @@ func (c *Connection) Check(ctx context.Context) error {
 	if c.config.Key.IsZero() {
 		return nil
 	}
-	return s.authenticate()
+	return s.signIn()
 }
 
 // enter notes the present session; nil: there is none.

@@ -120,7 +120,7 @@ func (s *session) open() {
 		}
 	}
 	subscribe(false)
-	if !s.config.Key.IsZero() && s.persist("authenticate", s.authenticate) {
+	if !s.config.Key.IsZero() && s.persist("authenticate", s.signIn) {
 		s.authenticated.Store(true)
 		subscribe(true)
 	}
@@ -160,7 +160,20 @@ func (s *session) subscribe(ch *Channel) error {
 	return err
 }
 
-// authenticate signs in (websocket-facts 3).
+// signIn authenticates. After code 304 it does so once more, with the exchange's clock measured anew.
+func (s *session) signIn() error {
+	err := s.authenticate()
+	var refused *exchange.Error
+	if s.config.Sync == nil || !errors.As(err, &refused) || refused.Code != exchange.CodeOutOfWindow {
+		return err
+	}
+	if failed := s.config.Sync(s.ctx); failed != nil {
+		return err
+	}
+	return s.authenticate()
+}
+
+// authenticate signs a message with the exchange's time (websocket-facts 3).
 func (s *session) authenticate() error {
 	now := s.config.Now().Millis()
 	signer := rest.NewSigner(s.config.Secret)

@@ -32,6 +32,8 @@ func (s *Store) Commit(b *Batch) error {
 	}
 	var before head
 	var trimmed Trimmed
+	left := s.block
+	s.block = nil // a commit that fails has perhaps begun to change it
 	err := s.db.Update(func(tx *bbolt.Tx) (err error) {
 		before, err = headOf(tx)
 		if err != nil {
@@ -39,14 +41,14 @@ func (s *Store) Commit(b *Batch) error {
 		}
 		c := committer{tx: tx, head: before, Batch: b, packer: &s.packer}
 		if err = c.run(); err == nil && b.before != 0 {
-			trimmed, err = c.trim()
+			trimmed, left, err = c.trim(left)
 		}
 		return err
 	})
 	if err != nil {
 		return s.failed(before, err)
 	}
-	if b.before != 0 {
+	if s.block = left; b.before != 0 {
 		s.trimmed = trimmed
 	}
 	b.Reset()
@@ -94,6 +96,7 @@ type committer struct {
 	tx     *bbolt.Tx
 	head   head
 	packer *packer
+	packed bool          // it has made a segment
 	table  *bbolt.Bucket // of orders
 	known  []byte        // the highest number of an order in the table before, as a key
 	grown  bool          // the table has a new order

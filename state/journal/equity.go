@@ -156,7 +156,7 @@ func (s *Store) Equity(strategy string, from, to market.Time) (curve []EquitySam
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		until := to
 		for i := range tiers {
-			part, err := s.equityTier(tx, equityKey(i, strategy), from, until)
+			part, err := s.equityTier(tx, i, strategy, from, until)
 			if err != nil {
 				return err
 			}
@@ -170,12 +170,21 @@ func (s *Store) Equity(strategy string, from, to market.Time) (curve []EquitySam
 	return curve, err
 }
 
-func (s *Store) equityTier(tx *bbolt.Tx, prefix []byte, from, to market.Time) (part []EquitySample, err error) {
+func (s *Store) equityTier(tx *bbolt.Tx, tier int, strategy string, from, to market.Time) (part []EquitySample,
+	err error) {
+	prefix := equityKey(tier, strategy)
+	first := prefix
+	if from != 0 {
+		first = appendTime(bytes.Clone(prefix), market.FloorTo(from, market.Time(tiers[tier].row)))
+	}
 	cursor := boltfile.NewCursor(tx.Bucket(bucketEquity))
-	for key, value := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, value = cursor.Next() {
+	for key, value := cursor.Seek(first); bytes.HasPrefix(key, prefix); key, value = cursor.Next() {
 		row, err := readEquity(s.names, key, value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.path, err)
+		}
+		if len(part)+len(row) > cap(part) {
+			part = slices.Grow(part, max(64, len(part))) // a slice alone would grow by a quarter
 		}
 		for i := range row {
 			if at := row[i].At; (at >= from || from == 0) && (at < to || to == 0) {

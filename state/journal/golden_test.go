@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -98,7 +99,7 @@ func reloadedToo(t *testing.T, path string) {
 	require.NoError(t, s.Close())
 }
 
-// actedToo is reloadedToo with actions of an operator.
+// actedToo is reloadedToo with actions of an operator, and with equity of six hours.
 func actedToo(t *testing.T, path string) {
 	reloadedToo(t, path)
 	s, err := Open(path)
@@ -108,6 +109,24 @@ func actedToo(t *testing.T, path string) {
 	b.Act(9_100_000, &Act{Verb: "flatten", Strategy: "grid", Reason: "the news", By: "user ann", From: "terminal"})
 	b.Act(9_200_000, &Act{Verb: "cancel", Order: 1, By: "ann", From: "dashboard 127.0.0.1"})
 	b.Act(9_300_000, &Act{Verb: "cancel-all", Foreign: true})
+	for i := range market.Time(25) {
+		b.Equity(EquitySample{Strategy: "grid", At: i * market.Time(15*time.Minute), Equity: 1000_00 + market.Money(i)})
+	}
+	require.NoError(t, s.Commit(b))
+	require.NoError(t, s.Close())
+}
+
+// adoptedToo is everyKind with an adoption.
+func adoptedToo(t *testing.T, path string) {
+	everyKind(t, path)
+	s, err := Open(path)
+	require.NoError(t, err)
+	require.NoError(t, s.Bind(twoMarkets(t), twoStrategies))
+	b := s.NewBatch()
+	b.Adoption(9_400_000, &Adoption{By: "user ann", From: "grid", To: "trend", Until: 9_350_000, Memory: true,
+		Orders: []market.OrderID{3}, Positions: []AdoptedPosition{{Market: 1, Asset: 1, Amount: 7,
+			Cost: market.ValueOf(1 << 60), Worth: Worth{Known: true, Value: 5}}},
+		Money: []AdoptedMoney{{Asset: 3, Money: 12_34, Worth: Worth{Known: true, Value: 12_34}}}})
 	require.NoError(t, s.Commit(b))
 	require.NoError(t, s.Close())
 }
@@ -148,7 +167,8 @@ func sealed(b *Batch) {
 // and after it is brought up to date.
 func TestStateFilesOfEachFormatReadAsBefore(t *testing.T) {
 	for name, make := range map[string]func(*testing.T, string){"bot-format1": everyKind, "bot-format2": packedToo,
-		"bot-format3": keptToo, "bot-format4": bookedToo, "bot-format5": reloadedToo, "bot-format6": actedToo} {
+		"bot-format3": keptToo, "bot-format4": bookedToo, "bot-format5": reloadedToo, "bot-format6": actedToo,
+		"bot-format6-adopted": adoptedToo} {
 		t.Run(name, func(t *testing.T) {
 			path := golden.File(t, *writeGolden, name, func(path string) { make(t, path) })
 			s, err := Read(path)

@@ -37,6 +37,7 @@ func (c *committer) pack(from cut, before uint64) error {
 		if c.head.number < packed+segmentEntries {
 			return nil
 		}
+		c.packed = true
 		if err := c.packOne(segments, packed, c.hashAt(segments, packed, from)); err != nil {
 			return err
 		}

@@ -213,13 +213,13 @@ func (p *pruner) partLeft(key, value []byte) (_, left []byte, err error) {
 		has(p.from.Bucket(bucketOrders), part(key[:8], partRow, nil)):
 		return key, value, nil
 	}
-	return storyLeft(key, value, p.cut.number)
+	return storyLeft(key, value, func(number uint64) bool { return number <= p.cut.number })
 }
 
-// storyLeft returns what stays of a row of a story behind a cut, nil for nothing.
-func storyLeft(key, value []byte, cut uint64) (_, left []byte, err error) {
+// storyLeft returns what stays of a row of a story, nil for nothing.
+func storyLeft(key, value []byte, goes func(number uint64) bool) (_, left []byte, err error) {
 	numbers, err := appendStory(nil, key, value)
-	numbers = slices.DeleteFunc(numbers, func(number uint64) bool { return number <= cut })
+	numbers = slices.DeleteFunc(numbers, goes)
 	if err != nil || len(numbers) == 0 {
 		return nil, nil, err
 	}

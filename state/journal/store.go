@@ -71,7 +71,8 @@ type Store struct {
 	reading    context.Context // ends long walks
 	commits    int             // of this process
 	trimmed    Trimmed
-	unresolved error // set: a failed commit may be on disk, and the store commits nothing more
+	block      *block // that trims have begun to remove
+	unresolved error  // set: a failed commit may be on disk, and the store commits nothing more
 }
 
 // Open is OpenUntil with a context that never ends.

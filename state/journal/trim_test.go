@@ -11,6 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
@@ -51,14 +52,17 @@ func TestATrimmedFilePrunesToTheSameAsTheWholeOne(t *testing.T) {
 				require.NoError(t, done.Damaged)
 				sum = Removed{sum.Entries + done.Entries, sum.Orders + done.Orders, sum.Fills + done.Fills}
 				more = done.More
+				if random.IntN(8) == 0 { // in the middle of a block
+					s = again(t, s)
+					s.db.NoSync = true
+				}
+				if more && random.IntN(3) > 0 {
+					continue
+				}
 				report := requireSound(t, s)
 				require.Equal(t, whole2.Entries, report.Entries+sum.Entries)
 				require.Equal(t, whole2.Orders, report.Orders+sum.Orders)
 				require.Equal(t, whole2.Fills, report.Fills+sum.Fills)
-			}
-			if random.IntN(2) == 0 {
-				s = again(t, s)
-				s.db.NoSync = true
 			}
 		}
 		b := whole.NewBatch() // what the steps above have committed
@@ -109,6 +113,63 @@ func TestATrimOfADamagedJournalRemovesNothingAndTheCommitHolds(t *testing.T) {
 	require.NotNil(t, at)
 }
 
+// An order that was open for long has kept its old entries. When it is old itself they go a few with
+// a step, and its story is shorter meanwhile.
+func TestTheOldEntriesOfAnOrderGoAFewWithAStep(t *testing.T) {
+	const told = 3 * segmentEntries
+	s := botStore(t)
+	s.db.NoSync = true
+	b, o := s.NewBatch(), ownOrder(1)
+	b.Journal(1, intentOf(o))
+	b.Order(o)
+	for n := range market.Time(told) {
+		report := market.ReportOf(&o.Order, market.ExecNew)
+		b.Journal(2+n, &Report{Report: report})
+	}
+	require.NoError(t, s.Commit(b))
+	others := func(from, to market.OrderID) {
+		for id := from; id < to; id++ {
+			live(t, s, b, id)
+		}
+	}
+	others(2, 300)
+	for trimStep(t, s, 600_000).More {
+	}
+	require.EqualValues(t, told+1, len(must(s.Story(1))), "it is open")
+	require.Less(t, requireSound(t, s).Orders, int64(200))
+	o.State, o.Status, o.Updated = state.Canceled, market.StatusCanceled, 600_000
+	b.Journal(600_000, &Report{Report: market.ReportOf(&o.Order, market.ExecCanceled)})
+	b.Order(o)
+	require.NoError(t, s.Commit(b))
+	others(300, 500)
+	var sum Removed
+	shorter := 0
+	for more := true; more; {
+		done := trimStep(t, s, 1_000_000)
+		require.NoError(t, done.Damaged)
+		require.LessOrEqual(t, done.Entries, int64(segmentEntries))
+		if done.Orders > 0 {
+			require.LessOrEqual(t, done.Entries, int64(trimWork), "no block goes with an order")
+		}
+		if left := len(must(s.Story(1))); done.Entries > 0 && left > 0 && left <= told {
+			shorter++
+			requireSound(t, s)
+			if shorter == 3 {
+				s = again(t, s)
+				s.db.NoSync = true
+			}
+		}
+		sum.Entries += done.Entries
+		more = done.More
+	}
+	require.Greater(t, shorter, 10, "steps with a part of the story")
+	require.Empty(t, must(s.Story(1)))
+	_, err := s.Order(1)
+	require.ErrorIs(t, err, boltfile.ErrNotFound)
+	require.Greater(t, sum.Entries, int64(told))
+	requireSound(t, s)
+}
+
 // TestAFileThatIsTrimmedStopsGrowing trades for much longer than the file keeps.
 func TestAFileThatIsTrimmedStopsGrowing(t *testing.T) {
 	s := botStore(t)
@@ -137,55 +198,116 @@ func TestAFileThatIsTrimmedStopsGrowing(t *testing.T) {
 		"bookings take up to 60 bytes an order")
 }
 
-// BenchmarkTrim is the time of a turn's commit that removes a block of the journal, beside one that
-// removes nothing: both write the five entries of an order's life.
+// BenchmarkTrim is the time of a turn's commit that takes a step of a trim. Beside it stand a commit
+// of one blob alone, which is the floor, and a commit that takes all steps of a block at once: that
+// is what a trim did before it had steps. The variant memory syncs nothing: it shows the time of
+// the program without that of the disk.
 func BenchmarkTrim(b *testing.B) {
-	for _, name := range []string{"none", "trim"} {
+	for _, name := range []string{"disk", "memory"} {
 		b.Run(name, func(b *testing.B) {
-			keep := market.OrderID(min(5000, 500*b.N))
-			if name == "none" {
-				keep = 0
-			}
-			s := botStore(b)
-			s.db.NoSync = true
-			batch := s.NewBatch()
-			id := market.OrderID(1)
-			next := func() {
-				live(b, s, batch, id)
-				batch.Blob("part", []byte{byte(id), byte(id >> 8)})
-				id++
-			}
-			for id < 2*market.OrderID(min(5000, 500*b.N)) { // one round of CI is no measurement
-				next()
-				if keep != 0 {
-					batch.Trim(market.Time(id-keep) * 1000)
-				}
-				require.NoError(b, s.Commit(batch))
-			}
-			s.db.NoSync = false
-			var took []time.Duration
-			var removed int64
+			steps, blocks := newTrimBench(b, name == "memory"), newTrimBench(b, name == "memory")
+			var plain, step, whole []time.Duration
 			for range b.N {
-				s.db.NoSync = true
-				for range 50 { // a block has 256 entries
-					next()
-					require.NoError(b, s.Commit(batch))
+				steps.more()
+				plain = append(plain, steps.commit(steps.s.Commit))
+				for more := true; more; more = steps.s.block != nil {
+					steps.trim()
+					step = append(step, steps.commit(steps.s.Commit))
 				}
-				s.db.NoSync = false
-				next()
-				if keep != 0 {
-					batch.Trim(market.Time(id-keep) * 1000)
-				}
-				began := time.Now()
-				require.NoError(b, s.Commit(batch))
-				took = append(took, time.Since(began))
-				removed += s.Trimmed().Entries
+				blocks.more()
+				blocks.trim()
+				whole = append(whole, blocks.commit(blocks.s.commitBlock))
 			}
-			slices.Sort(took)
-			b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
-			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
-			b.ReportMetric(float64(took[len(took)-1].Microseconds()), "most-µs")
-			b.ReportMetric(float64(removed)/float64(len(took)), "entries/commit")
+			for _, took := range []struct {
+				of    string
+				times []time.Duration
+			}{{"plain", plain}, {"step", step}, {"whole", whole}} {
+				slices.Sort(took.times)
+				n := len(took.times)
+				b.ReportMetric(float64(took.times[n/2].Microseconds()), took.of+"-p50-µs")
+				b.ReportMetric(float64(took.times[n*99/100].Microseconds()), took.of+"-p99-µs")
+				b.ReportMetric(float64(took.times[n-1].Microseconds()), took.of+"-most-µs")
+			}
+			b.ReportMetric(float64(len(step))/float64(b.N), "steps/block")
+			b.ReportMetric(steps.bytes(), "B/kept-order")
 		})
 	}
+}
+
+// commitBlock commits a batch, and takes all steps to remove a block in its transaction.
+func (s *Store) commitBlock(b *Batch) error {
+	s.block = nil
+	err := s.db.Update(func(tx *bbolt.Tx) error {
+		before, err := headOf(tx)
+		if err != nil {
+			return err
+		}
+		c := committer{tx: tx, head: before, Batch: b, packer: &s.packer}
+		if err := c.run(); err != nil {
+			return err
+		}
+		c.packed = false
+		for more := true; more && err == nil; more = s.block != nil {
+			s.trimmed, s.block, err = c.trim(s.block)
+		}
+		return err
+	})
+	b.Reset()
+	return err
+}
+
+// trimBench is a store of 10,000 orders, of which those that are older than the latest 5,000 go.
+type trimBench struct {
+	b     *testing.B
+	s     *Store
+	batch *Batch
+	quiet bool
+	next  market.OrderID
+	keep  market.OrderID
+}
+
+func newTrimBench(b *testing.B, quiet bool) *trimBench {
+	t := &trimBench{b: b, s: botStore(b), quiet: quiet, next: 1, keep: market.OrderID(min(5000, 500*b.N))}
+	t.batch = t.s.NewBatch()
+	for range t.keep / 50 * 2 { // one round of CI is no measurement
+		t.more()
+		if t.next > t.keep {
+			t.trim()
+			require.NoError(b, t.s.commitBlock(t.batch))
+		}
+	}
+	return t
+}
+
+// more writes the entries of a block.
+func (t *trimBench) more() {
+	t.s.db.NoSync = true
+	for range 51 {
+		live(t.b, t.s, t.batch, t.next)
+		t.next++
+	}
+	t.s.db.NoSync = t.quiet
+	t.batch.Blob("part", []byte{byte(t.next), byte(t.next >> 8)})
+}
+
+// trim lets the next commit remove something.
+func (t *trimBench) trim() {
+	t.batch.Blob("part", []byte{byte(t.s.commits), byte(t.s.commits >> 8), 1})
+	t.batch.Trim(market.Time(t.next-t.keep) * 1000)
+}
+
+// bytes is the size of the file without its bookings, for each order that it keeps.
+func (t *trimBench) bytes() (each float64) {
+	require.NoError(t.b, t.s.db.View(func(tx *bbolt.Tx) error {
+		booked := tx.Bucket(bucketBookings).Stats()
+		each = float64(tx.Size()-int64(booked.LeafAlloc+booked.BranchAlloc)) / float64(t.keep)
+		return nil
+	}))
+	return each
+}
+
+func (t *trimBench) commit(commit func(*Batch) error) time.Duration {
+	began := time.Now()
+	require.NoError(t.b, commit(t.batch))
+	return time.Since(began)
 }

@@ -16,8 +16,8 @@ type File struct {
 	Kind    string // the media type
 	Changed time.Time
 	Text    []byte
-	// Policy is the content security policy under which a page is shown: that of the page itself, in
-	// a sandbox of its own. Empty: the file is no page, and is not to be shown by a browser.
+	// Policy is the content security policy under which a page is shown: that of the page itself,
+	// in a sandbox of its own. Empty: the file is no page, and is not to be shown by a browser.
 	Policy string
 }
 
@@ -55,17 +55,19 @@ func (s *Shelf) File(name string) (*File, error) {
 	return f, nil
 }
 
-// ownPolicy is the policy that a page of this program has in its head, before any text that is not
-// the program's own. Its hashes are those of the style and the script of the version that wrote it.
-var ownPolicy = regexp.MustCompile(`\A<!DOCTYPE html>\s*<html lang="en">\s*<head>\s*<meta charset="utf-8">\s*` +
+// ownPolicy finds the policy that a page of this program has in its head, before any text that is
+// not the program's own. Its hashes are those of the style and the script of the version that wrote
+// the page.
+const ownPolicy = `\A<!DOCTYPE html>\s*<html lang="en">\s*<head>\s*<meta charset="utf-8">\s*` +
 	`<meta http-equiv="Content-Security-Policy" content="(default-src 'none'; style-src 'sha256-[A-Za-z0-9+/=]{44}'; ` +
-	`script-src 'sha256-[A-Za-z0-9+/=]{44}'; img-src data:; base-uri 'none'; form-action 'none')">`)
+	`script-src 'sha256-[A-Za-z0-9+/=]{44}'; img-src data:; base-uri 'none'; form-action 'none')">`
 
-// policyOf is the policy for a page: its own script and style, no address, and an origin of its own,
-// which has no cookie of the dashboard. A page that this program has not written runs no script.
+// policyOf is the policy for a page: its own script and style, no address, and an origin of its
+// own, which has no cookie of the dashboard. A page that this program has not written runs no
+// script.
 func policyOf(text []byte) string {
 	const alone = "; frame-ancestors 'none'; sandbox"
-	if own := ownPolicy.FindSubmatch(text); own != nil {
+	if own := regexp.MustCompile(ownPolicy).FindSubmatch(text); own != nil {
 		return string(own[1]) + alone + " allow-scripts"
 	}
 	return "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'" + alone

@@ -49,8 +49,8 @@ type Entry struct {
 	Fees     backtest.Amount `json:"fees"`
 	Final    backtest.Amount `json:"final_equity"`
 	Days     int64           `json:"daily_returns"`
-	// P is 1 − PSR against cash: the share of records of this length without any edge whose Sharpe
-	// ratio is at least as high; null: it is undefined, or there is no days.csv.
+	// P is 1 − PSR against cash: the share of records of this length without any edge whose
+	// Sharpe ratio is at least as high; null: it is undefined, or there is no days.csv.
 	P     backtest.Figure `json:"psr_p"`
 	Tries *Tries          `json:"tries,omitempty"` // null: no ledger knows these candles
 

@@ -66,6 +66,7 @@ type Standing struct {
 // NotFoundError says that the shelf does not have something.
 type NotFoundError struct{ text string }
 
+// Error says what is not there.
 func (e NotFoundError) Error() string { return e.text }
 
 func notFound(format string, args ...any) error { return NotFoundError{fmt.Sprintf(format, args...)} }
@@ -73,6 +74,7 @@ func notFound(format string, args ...any) error { return NotFoundError{fmt.Sprin
 // WrongError says that a question cannot be answered as it was asked.
 type WrongError struct{ text string }
 
+// Error says what to ask instead.
 func (e WrongError) Error() string { return e.text }
 
 // look walks the folder, unless another question has just done so. The caller holds the mutex.

@@ -87,7 +87,8 @@ func TestTheListHasTheFiguresOfResultJSON(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal([]byte(b.made.Read(e.Name+"/result.json")), &whole))
 		require.Equal(t, whole.Title, e.Title)
-		require.Equal(t, []float64{whole.Performance.Return, whole.Performance.Sharpe, whole.Performance.Drawdown.Depth},
+		require.Equal(t, []float64{whole.Performance.Return, whole.Performance.Sharpe,
+			whole.Performance.Drawdown.Depth},
 			[]float64{float64(e.Return), float64(e.Sharpe), float64(e.Drawdown)})
 		require.Equal(t, whole.Trips.Count, e.Trips)
 		require.True(t, e.P > 0 && e.P < 1)
@@ -167,8 +168,10 @@ func TestNothingButListedFilesIsServed(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, gaps.Gaps)
 	for _, name := range []string{"", ".", "a", "a/config.json", "a/secret.txt", "../secret.html", "page.html",
-		"a/../../secret.html", "/etc/passwd", "a/../a/report.html", "./a/report.html", "a//report.html", `a\report.html`,
-		"linked/report.html", "b/report.html", "stress.html", "a/report.html\x00", "A/report.html", "%2e%2e/secret.html",
+		"a/../../secret.html", "/etc/passwd", "a/../a/report.html", "./a/report.html", "a//report.html",
+		`a\report.html`,
+		"linked/report.html", "b/report.html", "stress.html", "a/report.html\x00", "A/report.html",
+		"%2e%2e/secret.html",
 		strings.Repeat("a/", 5000) + "report.html"} {
 		_, err := b.File(name)
 		require.ErrorAs(t, err, new(shelf.NotFoundError), "%.60q", name)
@@ -250,7 +253,8 @@ func TestASweepIsSeenWhileItRuns(t *testing.T) {
 		require.NoError(b.made, err)
 		require.Len(b.made, list.Sweeps, 1)
 		s := list.Sweeps[0]
-		require.Equal(b.made, []any{shelf.SweepKind, p.Done, 60, "", "grid"}, []any{s.Kind, s.Done, s.Total, s.Error, s.Method})
+		require.Equal(b.made, []any{shelf.SweepKind, p.Done, 60, "", "grid"}, []any{s.Kind, s.Done, s.Total, s.Error,
+			s.Method})
 		if p.Done < 60 {
 			require.Equal(b.made, shelf.Running, s.State)
 		}
@@ -359,7 +363,8 @@ func TestHostileFilesAreRowsWithAnError(t *testing.T) {
 		folder := fmt.Sprintf("h%d", i)
 		b.made.Write(folder+"/result.json", text)
 		for _, name := range []string{"days.csv", "equity.csv", "trades.csv"} {
-			b.made.Write(folder+"/"+name, []string{"time_ms,equity\n1,1\n", "time_ms,return\nx,y\n", "\"", "", "a\n\n"}[i%5])
+			b.made.Write(folder+"/"+name, []string{"time_ms,equity\n1,1\n", "time_ms,return\nx,y\n", "\"", "",
+				"a\n\n"}[i%5])
 		}
 	}
 	big, err := os.Create(filepath.Join(b.made.Folder, "a", "equity.csv"))
@@ -406,7 +411,8 @@ func TestTriesAreThoseOfTheLedger(t *testing.T) {
 	before, err := os.ReadFile(file)
 	require.NoError(t, err)
 	e = b.list(shelf.Query{Sort: "tries"}).Results[0]
-	require.Equal(t, &shelf.Tries{Tries: 5, Series: 3, Bar: backtest.Figure(research.LuckOf(3, int(e.Days)).Bar)}, e.Tries)
+	require.Equal(t, &shelf.Tries{Tries: 5, Series: 3, Bar: backtest.Figure(research.LuckOf(3, int(e.Days)).Bar)},
+		e.Tries)
 	one, err := b.Result("a")
 	require.NoError(t, err)
 	require.Equal(t, e.Tries, one.Tries)

@@ -18,11 +18,11 @@ const maxSweep = 256 << 20
 // Searched is a sweep whole, as far as its file tells: the answer of /api/v1/sweep.
 type Searched struct {
 	Sweep
-	// Outcome has the best sets, the map and the verdict; the verdict of a sweep that runs is that of
-	// the sets so far. SPA and PBO are missing: bot sweep computes them. null: there is none.
+	// Outcome has the best sets, the map and the verdict; the verdict of a sweep that runs is that
+	// of the sets so far. SPA and PBO are missing: bot sweep computes them. null: there is none.
 	Outcome *research.Outcome `json:"outcome"`
-	// Around are the means of the objective over the neighbours of the best sets in the grid, in the
-	// order of Outcome.Top: a best set whose neighbours are much worse stands alone.
+	// Around are the means of the objective over the neighbours of the best sets in the grid, in
+	// the order of Outcome.Top: a best set whose neighbours are much worse stands alone.
 	Around  []Neighbours `json:"around"`
 	Missing string       `json:"missing,omitempty"` // why there is no outcome
 	// Objective is the figure by which the sets are ranked; Pairs are the maps that can be drawn.
@@ -46,7 +46,10 @@ type searched struct {
 	found           *Searched
 }
 
-const maxSearched = 3 // documents that are kept
+const (
+	maxSearched = 3    // documents that are kept
+	maxFormula  = 1000 // letters of an objective
+)
 
 // Objectives are the figures by which a sweep can be ranked.
 func Objectives() []string {
@@ -71,7 +74,8 @@ func (s *Shelf) Sweep(name, objective string) (*Searched, error) {
 	s.search.Lock()
 	defer s.search.Unlock()
 	at := slices.IndexFunc(s.latest, func(o searched) bool {
-		return o.name == name && o.objective == objective && o.size == head.now.Bytes && o.changedMS == head.now.ChangedMS
+		return o.name == name && o.objective == objective && o.size == head.now.Bytes &&
+			o.changedMS == head.now.ChangedMS
 	})
 	if at >= 0 {
 		known := *s.latest[at].found
@@ -96,7 +100,7 @@ type head struct {
 
 // objective is the figure by which the sweep chose, or the Sharpe ratio.
 func (h *head) objective() string {
-	if h.kept != nil && h.kept.Identity.Objective != "" {
+	if h.kept != nil && h.kept.Identity.Objective != "" && len(h.kept.Identity.Objective) <= maxFormula {
 		return h.kept.Identity.Objective
 	}
 	return "sharpe"

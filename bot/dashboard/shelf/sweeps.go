@@ -49,12 +49,12 @@ type Sweep struct {
 
 	Done  int `json:"done"` // sets over the whole range; of a placebo: surrogates
 	Parts int `json:"done_on_parts,omitempty"`
-	// Total is the number of sets to try; AtMost: it may be less, because the file does not tell what
-	// the parameters' own rules leave out. 0: not known.
+	// Total is the number of sets to try; AtMost: it may be less, because the file does not tell
+	// what the parameters' own rules leave out. 0: not known.
 	Total  int  `json:"total,omitempty"`
 	AtMost bool `json:"at_most,omitempty"`
-	// Rate is the sets a second since this program began to look, while the search runs; LeftS is the
-	// time until Total at this rate, in seconds. null: not known.
+	// Rate is the sets a second since this program began to look, while the search runs; LeftS is
+	// the time until Total at this rate, in seconds. null: not known.
 	Rate  backtest.Figure `json:"sets_a_second"`
 	LeftS backtest.Figure `json:"seconds_left"`
 	// Machines says that workers run its sets (bot sweep --listen): the folder of their coordinator

@@ -16,8 +16,8 @@ import (
 type Tries struct {
 	Tries  int64 `json:"tries"`  // different backtests over candles that overlap
 	Series int64 `json:"series"` // different series of daily returns among them
-	// Bar is the annual Sharpe ratio, in excess of a hold at the result's own exposure, that the best
-	// of so many worthless series exceeds in 5 of 100 cases on this length.
+	// Bar is the annual Sharpe ratio, in excess of a hold at the result's own exposure, that the
+	// best of so many worthless series exceeds in 5 of 100 cases on this length.
 	Bar backtest.Figure `json:"bar"`
 }
 
