@@ -268,8 +268,10 @@ var exceptions = map[string]map[string]string{
 		"again"},
 	"bot/runner/summary.go": {"time.NewTicker": "the end of a day on the exchange's clock is looked for again " +
 		"and again"},
-	"bot/runner/warmup.go": {"time.NewTimer": "a start waits until the candles that have closed are settled"},
-	"bot/bottest/child.go": {"time.AfterFunc": "a child of a test that hangs is killed"},
+	"bot/runner/warmup.go":       {"time.NewTimer": "a start waits until the candles that have closed are settled"},
+	"bot/bottest/certificate.go": {"crypto/rand": "a key for tests"},
+	"bot/doctor/doctor.go":       {"time.Now": "a certificate ends by the machine's clock"},
+	"bot/bottest/child.go":       {"time.AfterFunc": "a child of a test that hangs is killed"},
 	"bot/bottest/cable.go": {"go": "a connection in memory has two ends; it is for tests alone",
 		"time.Now": "a frame arrives after its time on the way", "time.Until": "the same", "time.Sleep": "the same"},
 	"bot/bottest/patience.go": {"time.Now": "a test waits only so long", "time.Since": "the same",

@@ -102,7 +102,7 @@ func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.R
 		return err
 	}
 	ask.By, ask.From = "user "+userName(), "terminal"
-	answer, err := operator.Act(ctx, folder, path, ask)
+	answer, err := operator.Act(ctx, operator.Target{Folder: folder}, path, ask)
 	if err != nil {
 		return err
 	}

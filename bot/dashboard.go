@@ -1,16 +1,24 @@
 package bot
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"net/netip"
+	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/dashboard"
+	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/research/ledger"
 )
@@ -26,18 +34,34 @@ const (
 )
 
 // dashboardFlags are the flags of `bot dashboard`.
-type dashboardFlags struct{ config, state, listen, out, candles string }
+type dashboardFlags struct {
+	callerFlags
+	bots, tokens, out, candles string
+	door                       config.DashboardSection
+}
 
 func (a *app) dashboardCommand() *cobra.Command {
 	f := &dashboardFlags{}
 	c := &cobra.Command{
 		Use: "dashboard", Short: "Show a bot on web pages", Args: onlyFlags, Long: dashboardHelp,
-		Example: "  bot dashboard -c configs/sandbox.toml\n  bot dashboard --state bots/live --listen 127.0.0.1:9000",
-		RunE:    a.enter(func(ctx context.Context, _ []string) error { return a.dashboard(ctx, f) }),
+		Example: "  bot dashboard -c configs/sandbox.toml\n  bot dashboard --state bots/live --listen 127.0.0.1:9000\n" +
+			"  bot dashboard --bots 'bots/*'",
+		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.dashboard(ctx, f) }),
 	}
 	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
 	c.Flags().StringVar(&f.state, "state", "", "the bot whose state is in this `FOLDER`")
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8787", "`ADDRESS` of this machine; port 0: a free one")
+	c.Flags().StringVar(&f.bots, "bots", "", "every bot whose state folder matches `PATTERN`, like 'bots/*' in quotes")
+	c.Flags().StringVar(&f.tokens, "tokens", "",
+		"`FOLDER` of the tokens; without it the state folder, or with --bots the one above the matching folders")
+	d := &f.door
+	c.Flags().StringVar(&d.Listen, "listen", "127.0.0.1:8787",
+		"`ADDRESS` to listen on; port 0: a free one; other machines need --tls-cert or --behind-proxy")
+	c.Flags().StringVar(&d.TLSCert, "tls-cert", "", "`FILE` with a certificate; it is read again when it changes")
+	c.Flags().StringVar(&d.TLSKey, "tls-key", "", "`FILE` with its key")
+	c.Flags().BoolVar(&d.BehindProxy, "behind-proxy", false, "a proxy does TLS; its X-Forwarded headers are read")
+	c.Flags().StringArrayVar(&d.Hosts, "host", nil, "`NAME` that browsers use; may be repeated")
+	c.Flags().BoolVar(&d.Public, "public", false, "show percentages of finished days to all, at /public")
+	c.Flags().BoolVar(&d.PublicNames, "public-names", false, "name bot and strategies there")
 	c.Flags().StringVar(&f.out, "out", "out", "`DIR` with results of backtests, searches and gaps")
 	c.Flags().StringVar(&f.candles, "db", config.DefaultStore,
 		"candle store `FILE`: the ledger of tries beside it says how much was searched")
@@ -46,34 +70,154 @@ func (a *app) dashboardCommand() *cobra.Command {
 
 // dashboard serves the pages until ctx ends.
 func (a *app) dashboard(ctx context.Context, f *dashboardFlags) error {
-	folder, err := (&callerFlags{config: f.config, state: f.state}).folder()
+	if f.door.Listen == "" {
+		return config.Usagef("--listen: want an address, like 127.0.0.1:8787")
+	}
+	if err := f.door.Check(); err != nil {
+		return asFlag(err)
+	}
+	c := &dashboard.Config{Out: f.out, Ledger: ledger.Beside(f.candles).Path(),
+		Log: console.Logger(a.Stderr, "info", a.Getenv)}
+	tokens, err := f.choose(c)
 	if err != nil {
 		return err
 	}
-	name, _, err := net.SplitHostPort(f.listen)
-	if err != nil || !config.LoopbackHost(name) {
-		return config.Usagef("--listen %s: want a port of this machine, like 127.0.0.1:8787; to look from another "+
-			"machine, use ssh -L", f.listen)
-	}
-	look, act, err := dashboardTokens(folder)
+	site, err := openDashboard(ctx, &f.door, tokens, c)
 	if err != nil {
 		return err
 	}
-	on, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
+	fmt.Fprint(a.Stdout, site.look.text(site.address, "to look"), site.act.text(site.address, "to look and act"))
+	return site.server.Serve(ctx, site.on)
+}
+
+// choose sets the bots of a dashboard, and returns the folder of its tokens.
+func (f *dashboardFlags) choose(c *dashboard.Config) (tokens string, err error) {
+	if f.bots == "" {
+		if tokens, err = f.folder(); err != nil {
+			return "", err
+		}
+		c.Bot = dashboard.Bot{Of: operator.Target{Folder: tokens}, Name: filepath.Base(tokens)}
+	} else {
+		if f.config != "" || f.state != "" {
+			return "", config.Usagef("--bots has several bots, -c and --state one; give one of them")
+		}
+		if _, err := botsIn(f.bots); err != nil {
+			return "", err
+		}
+		c.Fleet = func() ([]dashboard.Bot, error) { return botsIn(f.bots) }
+		for tokens = f.bots; strings.ContainsAny(tokens, `*?[\`); tokens = filepath.Dir(tokens) {
+		}
+	}
+	return cmp.Or(f.tokens, tokens), nil
+}
+
+// botsIn are the bots whose state folders match a pattern, by their names. Folders without a state
+// file are left out: a bot begins with one.
+func botsIn(pattern string) (bots []dashboard.Bot, err error) {
+	folders, err := filepath.Glob(pattern)
 	if err != nil {
+		return nil, config.Usagef("--bots %s: %w", pattern, err)
+	}
+	taken := map[string]string{}
+	for _, one := range folders {
+		if _, err := os.Stat(filepath.Join(one, folder.StateFile)); err != nil {
+			continue
+		}
+		name := filepath.Base(one)
+		if other, is := taken[name]; is {
+			return nil, config.Usagef("--bots %s: %s and %s have one name; rename a folder", pattern, other, one)
+		}
+		taken[name] = one
+		bots = append(bots, dashboard.Bot{Of: operator.Target{Folder: one}, Name: name})
+	}
+	return bots, nil
+}
+
+// serveBeside serves the dashboard of a bot in its process, until ctx ends. The log names the files
+// of the tokens, never a token. The pages of files are left out: to read them would take time that
+// the bot needs.
+func serveBeside(ctx context.Context, c *config.Run, log zerolog.Logger) error {
+	if err := os.MkdirAll(c.Bot.State, 0o700); err != nil { // the first start makes the tokens before the bot its folder
 		return fmt.Errorf("dashboard: %w", err)
 	}
-	server, err := dashboard.New(dashboard.Config{
-		Bot: dashboard.Bot{Of: operator.Target{Folder: folder}, Name: filepath.Base(folder)}, Look: look.secret,
-		Act: act.secret,
-		Out: f.out, Ledger: ledger.Beside(f.candles).Path(),
-		Log: console.Logger(a.Stderr, "info", a.Getenv)})
+	site, err := openDashboard(ctx, &c.Dashboard, c.Bot.State, &dashboard.Config{
+		Bot: dashboard.Bot{Of: operator.Target{Folder: c.Bot.State, Beside: true}, Name: filepath.Base(c.Bot.State)},
+		Log: log})
 	if err != nil {
 		return err
 	}
-	address := "http://" + on.Addr().String() + "/"
-	fmt.Fprint(a.Stdout, look.text(address, "to look"), act.text(address, "to look and act"))
-	return server.Serve(ctx, on)
+	log.Info().Str("address", site.address).Str("token_to_look", site.look.file).Str("token_to_act", site.act.file).
+		Msg("the dashboard listens")
+	return site.server.Serve(ctx, site.on)
+}
+
+// asFlag names the flag in the place of the key of a config.
+func asFlag(err error) error {
+	var mistake *config.KeyError
+	if !errors.As(err, &mistake) {
+		return err
+	}
+	path := mistake.Path()
+	flag := strings.ReplaceAll(path[len(path)-1], "_", "-")
+	if flag == "hosts" {
+		flag = "host"
+	}
+	return config.Usagef("%w", mistake.Named("--"+flag))
+}
+
+// dashboardSite is a dashboard that listens.
+type dashboardSite struct {
+	server    *dashboard.Server
+	on        net.Listener
+	look, act dashboardToken
+	address   string // for browsers, with a slash at its end
+}
+
+// openDashboard makes tokens in a folder where there are none, and listens. Serve its server.
+func openDashboard(ctx context.Context, door *config.DashboardSection, tokens string,
+	c *dashboard.Config) (site *dashboardSite, err error) {
+	site = &dashboardSite{}
+	if site.look, site.act, err = dashboardTokens(tokens); err != nil {
+		return nil, err
+	}
+	c.Look, c.Act, c.Proxied, c.Hosts = site.look.secret, site.act.secret, door.BehindProxy, door.Hosts
+	c.Public, c.PublicNames = door.Public, door.PublicNames
+	if door.TLSCert != "" {
+		if c.Certificate, err = dashboard.NewCertificate(door.TLSCert, door.TLSKey); err != nil {
+			return nil, err
+		}
+	}
+	if site.server, err = dashboard.New(*c); err != nil {
+		return nil, err
+	}
+	site.on, err = (&net.ListenConfig{}).Listen(ctx, "tcp", door.Listen)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("dashboard: %s is in use by another program; stop that one, or choose another port",
+			door.Listen)
+	case err != nil:
+		return nil, fmt.Errorf("dashboard: %w", err)
+	}
+	site.address = addressOf(door, site.on.Addr().String())
+	return site, nil
+}
+
+// addressOf is the address for browsers.
+func addressOf(door *config.DashboardSection, listens string) string {
+	if door.BehindProxy {
+		return "https://" + door.Hosts[0] + "/"
+	}
+	scheme := "http"
+	if door.TLSCert != "" {
+		scheme = "https"
+	}
+	host, port, _ := net.SplitHostPort(listens) // a listener's address
+	if len(door.Hosts) > 0 {
+		host = door.Hosts[0]
+	} else if at, err := netip.ParseAddr(host); err == nil && at.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port) + "/"
 }
 
 // dashboardToken is a token of the dashboard and its file.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -11,10 +12,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
@@ -31,9 +34,12 @@ type looker struct {
 }
 
 // look starts `bot dashboard` for a state folder.
-func look(t *testing.T, folder string) *looker {
-	l := &looker{T: t, said: &output{}, cmd: bottest.Child(bottest.Program(t), "dashboard", "--state", folder,
-		"--listen", "127.0.0.1:0")}
+func look(t *testing.T, folder string) *looker { return lookWith(t, "--state", folder) }
+
+// lookWith starts `bot dashboard` with flags.
+func lookWith(t *testing.T, flags ...string) *looker {
+	l := &looker{T: t, said: &output{}, cmd: bottest.Child(bottest.Program(t),
+		append([]string{"dashboard", "--listen", "127.0.0.1:0"}, flags...)...)}
 	l.cmd.Stdout, l.cmd.Stderr = l.said, l.said
 	require.NoError(t, l.cmd.Start())
 	t.Cleanup(func() { _ = l.cmd.Process.Kill() })
@@ -118,7 +124,7 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 		status, body, _ := l.get(path, nil)
 		require.Equal(t, http.StatusOK, status, "%s: %s", path, body)
 		require.Less(t, len(body), 150_000)
-		require.NotContains(t, body, "<form method=\"post\"", "those with this token only look")
+		require.NotContains(t, body, `method="post"`, "those with this token only look")
 	}
 	_, body, _ := l.get("/", nil)
 	require.Contains(t, body, "maker")
@@ -156,6 +162,7 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 		require.Equal(t, want, status, "%s: %s", path, body)
 		require.True(t, want == 404 || json.Valid([]byte(body)), path)
 	}
+	answersAsDescribed(l, bearer)
 	for range 10 {
 		status, _, _ = l.get("/enter?token=x", nil)
 		require.Equal(t, http.StatusUnauthorized, status)
@@ -165,6 +172,42 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 	l.end()
 	require.NotContains(t, look(t, b.folder).said.String(), token, "a later start does not print it")
 	b.stop()
+}
+
+// answersAsDescribed asks for every document of the description of the API, and holds the answers
+// against it.
+func answersAsDescribed(l *looker, bearer func(*http.Request)) {
+	_, text, _ := l.get("/api/v1/openapi.json", bearer)
+	document, err := openapi3.NewLoader().LoadFromData([]byte(text))
+	require.NoError(l, err)
+	require.NoError(l, document.Validate(l.Context()))
+	queries := map[string]string{"/explain": "order=1", "/market": "market=BTC-EUR&interval=1m", "/orders": "all=true",
+		"/result": "name=none", "/compare": "name=none&name=other", "/sweep": "name=none", "/profit": "by=month"}
+	asked := 0
+	for path, item := range document.Paths.Map() {
+		if item.Get == nil {
+			require.NotNil(l, item.Post, path)
+			continue
+		}
+		asked++
+		status, body, _ := l.get("/api/v1"+path+"?"+queries[path], bearer)
+		answer := item.Get.Responses.Value(strconv.Itoa(status))
+		require.NotNil(l, answer, "%s may not answer %d: %s", path, status, body)
+		require.True(l, status == http.StatusOK || path == "/verify" || strings.Contains(queries[path], "none"),
+			"%s: %d %s", path, status, body)
+		var value any
+		require.NoError(l, json.Unmarshal([]byte(body), &value), path)
+		schema := answer.Value.Content["application/json"].Schema.Value
+		require.NoError(l, document.ValidateSchemaJSON(schema, value), path)
+		if status == http.StatusOK { // the schema is one that a wrong answer does not fit
+			value.(map[string]any)["unknown"] = 1
+			require.Error(l, document.ValidateSchemaJSON(schema, value), path)
+		}
+		status, _, _ = l.get("/api/v1"+path+"?"+queries[path]+"&unknown=1", bearer)
+		require.Equal(l, http.StatusBadRequest, status, path)
+	}
+	require.Greater(l, asked, 15)
+	require.Equal(l, asked+5, document.Paths.Len(), "and five actions")
 }
 
 func TestADashboardSeesABotDieAndComeBack(t *testing.T) {
@@ -192,7 +235,45 @@ func TestADashboardSeesABotDieAndComeBack(t *testing.T) {
 	b.start()
 	l.hears(events, "top-state", "trading")
 	l.end()
+	seesAllBots(t, b)
+}
+
+// seesAllBots opens a dashboard of all bots beside a bot, and stops the bot under it.
+func seesAllBots(t *testing.T, b *trader) {
+	above := filepath.Dir(b.folder)
+	l := lookWith(t, "--bots", filepath.Join(above, "*"))
+	require.FileExists(t, filepath.Join(above, "dashboard.act.token"))
+	_, body, _ := l.get(regexp.MustCompile(`/enter\?token=\w+`).FindString(l.said.String()), nil)
+	require.Contains(t, body, `href="/bots/state/"`)
+	require.Contains(t, body, ">trading<")
+	_, body, _ = l.get("/bots/state/orders", nil)
+	require.Contains(t, body, "maker")
 	b.stop()
+	bottest.Await(t, func() bool {
+		_, body, _ := l.get("/", nil)
+		return strings.Contains(body, ">stopped<")
+	})
+	l.end()
+}
+
+func TestTheBotsOfADashboardHaveNamesOfTheirOwn(t *testing.T) {
+	dir := t.TempDir()
+	for _, one := range []string{"a/bot", "b/bot", "b/no bot"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, one), 0o700))
+		if !strings.HasSuffix(one, "no bot") {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, one, "bot.db"), nil, 0o600))
+		}
+	}
+	for want, args := range map[string][]string{
+		"have one name":            {"--bots", dir + "/*/*"},
+		"give one of them":         {"--bots", dir + "/a/*", "--state", dir},
+		"syntax error in pattern":  {"--bots", dir + "/["},
+		"no such file or director": {"--bots", dir + "/none/*"},
+	} {
+		code, _, said := call(t.Context(), append([]string{"dashboard", "--listen", "127.0.0.1:0"}, args...)...)
+		require.NotZero(t, code)
+		require.Contains(t, said, want)
+	}
 }
 
 // The address that the first start prints opens the page in a browser. The policy stops nothing of
@@ -270,12 +351,38 @@ func wasActedFromThePage(b *trader) {
 	require.Equal(b.t, confirmed, have)
 }
 
+// The dashboard in the process of a bot: a port that is taken costs the bot nothing, and is tried
+// again. The log names no token.
+func TestABotServesItsDashboard(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := taken.Addr().String()
+	b := trade(t, "--set", "dashboard.listen="+address)
+	require.Contains(t, b.stderr.String(), address+" is in use by another program")
+	require.NoError(t, taken.Close())
+	bottest.Await(t, func() bool { return strings.Contains(b.stderr.String(), "the dashboard listens") }, b.stderr)
+	l := &looker{T: t, address: "http://" + address + "/"}
+	l.forget()
+	for _, name := range []string{"dashboard.token", "dashboard.act.token"} {
+		token, err := os.ReadFile(filepath.Join(b.folder, name))
+		require.NoError(t, err)
+		require.NotContains(t, b.stderr.String(), strings.TrimSpace(string(token)))
+		status, body, _ := l.get("/enter?token="+strings.TrimSpace(string(token)), nil)
+		require.Equal(t, http.StatusOK, status)
+		require.Contains(t, body, "maker")
+	}
+	status, _, _ := l.get("/results", nil)
+	require.Equal(t, http.StatusNotFound, status, "files are read by a process of their own")
+	b.stop()
+}
+
 func TestADashboardIsForThisMachineAndItsOwner(t *testing.T) {
 	folder := t.TempDir()
 	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:80", "8787"} {
 		code, _, said := call(t.Context(), "dashboard", "--state", folder, "--listen", address)
 		require.Equal(t, 64, code, address)
-		require.Contains(t, said, "want a port of this machine", address)
+		require.Regexp(t, "tokens would go there in clear|is no address", said, address)
 	}
 	file := filepath.Join(folder, "dashboard.token")
 	require.NoError(t, os.WriteFile(file, []byte("short\n"), 0o600))

@@ -136,7 +136,13 @@ func (a *app) companions(p *plan.Live, log zerolog.Logger) []companion {
 	if !p.Config.Telegram.Run {
 		token = ""
 	}
-	return a.chats(p.Config, token, log, operator.Target{Folder: p.Config.Bot.State, Beside: true})
+	all := a.chats(p.Config, token, log, operator.Target{Folder: p.Config.Bot.State, Beside: true})
+	if p.Config.Dashboard.Listen != "" {
+		all = append(all, companion{"dashboard", func(ctx context.Context) error {
+			return serveBeside(ctx, p.Config, log)
+		}})
+	}
+	return all
 }
 
 // runBeside runs a bot with its companions. They end after the bot: an operator may look at a bot

@@ -24,6 +24,7 @@ type Run struct {
 	Risk       RiskSection                `toml:"risk"` // for the account, and the default for every strategy
 	Strategies map[string]StrategySection `toml:"strategies"`
 	Metrics    metricsSection             `toml:"metrics"`
+	Dashboard  DashboardSection           `toml:"dashboard"`
 	Alerts     AlertsSection              `toml:"alerts"`
 	Telegram   TelegramSection            `toml:"telegram"`
 

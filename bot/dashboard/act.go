@@ -76,7 +76,7 @@ func (d *desk) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err == nil {
-		err = one.carryOut(r.Context(), d.Of.Folder, d.s.Now(), v, r.PostFormValue("reason"))
+		err = one.carryOut(r.Context(), d.Of, d.s.Now(), v, r.PostFormValue("reason"))
 	}
 	if err != nil {
 		d.s.refuse(w, err)
@@ -157,5 +157,5 @@ func (d *desk) programActs(r *http.Request, do *action) (*operator.Report, error
 		}
 	}
 	wait := time.Duration(ask.WaitMS) * time.Millisecond
-	return act(r.Context(), d.Of.Folder, do, on, callerOf(r), ask.Reason, wait)
+	return act(r.Context(), d.Of, do, on, callerOf(r), ask.Reason, wait)
 }

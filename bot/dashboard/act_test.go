@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 )
 
@@ -36,7 +38,7 @@ func TestTheTokenOfLookingDoesNotAct(t *testing.T) {
 	}
 	require.Equal(t, http.StatusSeeOther, v.enter(actToken))
 	require.Contains(t, v.sees("/"), "./act")
-	require.Empty(t, b.asked)
+	require.Empty(t, b.actions())
 }
 
 func TestAnActionIsConfirmedAndDoneOnce(t *testing.T) {
@@ -58,7 +60,7 @@ func TestAnActionIsConfirmedAndDoneOnce(t *testing.T) {
 		require.Contains(t, body, "Nothing was done: the name of the strategy is maker")
 	}
 	require.Contains(t, v.sees("/acted?deed="+deed), "has not been confirmed")
-	require.Empty(t, b.asked)
+	require.Empty(t, b.actions())
 	for range 3 { // a double click, and a form that is sent again by going back
 		status, where := send(deed, "maker")
 		require.Equal(t, http.StatusSeeOther, status)
@@ -67,8 +69,8 @@ func TestAnActionIsConfirmedAndDoneOnce(t *testing.T) {
 	for range 2 { // a reload
 		require.Contains(t, v.sees("/acted?deed="+deed), "halted: maker")
 	}
-	require.Len(t, b.asked, 1)
-	require.Regexp(t, `^/halt\|maker\|\|dashboard act token\|dashboard 127\.0\.0\.1:\d+\|too wild$`, b.asked[0])
+	require.Len(t, b.actions(), 1)
+	require.Regexp(t, `^/halt\|maker\|\|dashboard act token\|dashboard 127\.0\.0\.1:\d+\|too wild$`, b.actions()[0])
 
 	old := v.opens("/confirm?do=resume")
 	c.move(formTime)
@@ -81,7 +83,7 @@ func TestAnActionIsConfirmedAndDoneOnce(t *testing.T) {
 	status, body = send(mine, "demo")
 	require.Equal(t, http.StatusBadRequest, status, "of another session")
 	require.Contains(t, body, "not valid any more")
-	require.Len(t, b.asked, 1)
+	require.Len(t, b.actions(), 1)
 }
 
 func TestEachActionConcernsWhatItsConfirmationNames(t *testing.T) {
@@ -101,7 +103,7 @@ func TestEachActionConcernsWhatItsConfirmationNames(t *testing.T) {
 			"word": {row.word}}, nil)
 		require.Equal(t, http.StatusSeeOther, status, row.query)
 		require.Contains(t, v.sees(head.Get("Location")[1:]), "Done.")
-		require.True(t, strings.HasPrefix(b.asked[len(b.asked)-1], row.asked+"|"), b.asked)
+		require.True(t, strings.HasPrefix(b.actions()[len(b.actions())-1], row.asked+"|"), b.actions())
 	}
 	for _, query := range []string{"", "do=settings", "do=halt&strategy=other", "do=cancel", "do=cancel&order=99",
 		"do=cancel&order=x", "do=halt&order=4", "do=cancel-all&strategy=maker"} {
@@ -120,10 +122,10 @@ func TestAnActionOnABotThatDiesSaysWhatIsKnown(t *testing.T) {
 		return v.sees(head.Get("Location")[1:])
 	}
 	first, second := v.opens("/confirm?do=flatten&strategy=maker"), v.opens("/confirm?do=flatten&strategy=maker")
-	b.cut = true
+	b.cutOff()
 	require.Contains(t, send(first), "It is not known how far the bot came")
 	require.Contains(t, send(first), "It is not known how far the bot came")
-	require.Len(t, b.asked, 1, "it is not sent again")
+	require.Len(t, b.actions(), 1, "it is not sent again")
 	b.die()
 	c.move(time.Minute)
 	require.Contains(t, send(second), "Nothing was done: no bot is running")
@@ -162,13 +164,28 @@ func TestAProgramActsWithTheTypedName(t *testing.T) {
 		require.Contains(t, body, row.says)
 	}
 	status, _ := send("reload", kind, `{"confirm":"demo"}`)
-	require.Equal(t, http.StatusMethodNotAllowed, status)
-	require.Empty(t, b.asked)
+	require.Equal(t, http.StatusNotFound, status)
+	require.Empty(t, b.actions())
 	status, body := send("flatten", kind, `{"strategy":"maker","confirm":"maker","reason":"too wild"}`)
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, `"done":true`)
-	require.Len(t, b.asked, 1)
-	require.Contains(t, b.asked[0], "/flatten|maker||dashboard act token|dashboard 127.0.0.1:")
+	fitsDescription(t, v, "/flatten", body)
+	require.Len(t, b.actions(), 1)
+	require.Contains(t, b.actions()[0], "/flatten|maker||dashboard act token|dashboard 127.0.0.1:")
+}
+
+// fitsDescription holds the answer to an action against the description of the API.
+func fitsDescription(t *testing.T, v *visitor, path, body string) {
+	_, text, _ := v.do(http.MethodGet, "/api/v1/openapi.json", nil, func(r *http.Request) {
+		r.Header.Set("Authorization", "Bearer "+lookToken)
+	})
+	document, err := openapi3.NewLoader().LoadFromData([]byte(text))
+	require.NoError(t, err)
+	require.Equal(t, len(actions)+len((&desk{}).questions()), document.Paths.Len())
+	var value any
+	require.NoError(t, json.Unmarshal([]byte(body), &value))
+	answer := document.Paths.Value(path).Post.Responses.Value("200").Value
+	require.NoError(t, document.ValidateSchemaJSON(answer.Content["application/json"].Schema.Value, value))
 }
 
 // readCloser is a body of a request.

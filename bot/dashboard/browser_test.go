@@ -51,6 +51,8 @@ func newSite(t *testing.T) *site {
 		w.Header().Set("Content-Type", "text/javascript")
 		_, _ = w.Write([]byte(Script()))
 	})
+	mux.HandleFunc("/public.css", file("text/css", Style()))
+	mux.HandleFunc("/public", s.public)
 	mux.HandleFunc("/events", s.events)
 	mux.HandleFunc("/chart.svg", madeUpChart)
 	mux.HandleFunc("/", s.page)
@@ -130,10 +132,25 @@ func (s *site) view(here string, r *http.Request) (name, title string, view any,
 		return "bot_profit", "Profit", view, err
 	case "/seal":
 		return "bot_seal", "Seal", SealOf(madeUpSeal(), time.UTC), nil
+	case "/fleet":
+		return "fleet", "Bots", FleetOf([]Moored{{Name: hostile(), Status: s.docs.Status},
+			{Name: "two", Error: hostile()}}, s.docs.NowMS), nil
 	case "/act", "/confirm", "/acted":
 		return s.actView(here)
 	}
 	return "", "", nil, errors.New("no such page")
+}
+
+// public is the page for strangers, of a bot with a hostile name.
+func (s *site) public(w http.ResponseWriter, _ *http.Request) {
+	view, err := publicView([]publicDay{{"2026-10-31", 100}, {"2026-11-01", -200}, {"2026-11-02", 312}})
+	if err == nil {
+		view.Bot = hostile()
+		err = s.pages.WritePublic(w, &PublicPage{[]*PublicView{view}})
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
 }
 
 // actView are the pages of acting, on a strategy with a hostile name.
@@ -203,7 +220,7 @@ func (v *viewer) visit(address string) {
 	v.becomes(`document.documentElement.dataset.ready === "yes"`)
 }
 
-var paths = []string{"/", "/market", "/orders", "/order", "/profit", "/risk", "/journal", "/system", "/seal", "/act",
+var paths = []string{"/", "/market", "/orders", "/order", "/profit", "/risk", "/journal", "/system", "/seal", "/fleet", "/act",
 	"/confirm", "/acted"}
 
 // One browser serves all parts: its start takes seconds.
@@ -217,6 +234,12 @@ func TestTheDashboardInABrowser(t *testing.T) {
 			v.picture(path, size[0])
 		}
 		v.contrasts(path)
+	}
+	for _, width := range []int64{390, 1280} {
+		v.do(chromedp.EmulateViewport(width, 900))
+		v.do(chromedp.Navigate(s.URL + "/public"))
+		v.becomes(`document.readyState === "complete"`)
+		v.fits("/public", width)
 	}
 	filesInABrowser(v)
 	v.do(chromedp.EmulateViewport(1280, 900))

@@ -69,7 +69,7 @@ func (one *deed) outcome() (begun bool, report *operator.Report, err error) {
 
 // carryOut sends the deed to the bot, unless that has been done. It goes on when the viewer has
 // gone: a second click ends the first request. An error says that the form was sent too late.
-func (one *deed) carryOut(ctx context.Context, folder string, now time.Time, v *caller, reason string) error {
+func (one *deed) carryOut(ctx context.Context, of operator.Target, now time.Time, v *caller, reason string) error {
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	if one.begun {
@@ -79,14 +79,14 @@ func (one *deed) carryOut(ctx context.Context, folder string, now time.Time, v *
 		return config.Usagef("this form is older than %s; open the action again", formTime)
 	}
 	one.begun = true
-	one.report, one.err = act(context.WithoutCancel(ctx), folder, one.do, one.on, v, reason, actTime)
+	one.report, one.err = act(context.WithoutCancel(ctx), of, one.do, one.on, v, reason, actTime)
 	return nil
 }
 
 // act asks a bot to carry out an action.
-func act(ctx context.Context, folder string, do *action, on *subject, v *caller, reason string,
+func act(ctx context.Context, of operator.Target, do *action, on *subject, v *caller, reason string,
 	wait time.Duration) (*operator.Report, error) {
-	answer, err := operator.Act(ctx, folder, do.path, &operator.Request{Strategy: on.strategy, Order: on.order,
+	answer, err := operator.Act(ctx, of, do.path, &operator.Request{Strategy: on.strategy, Order: on.order,
 		Reason: strings.TrimSpace(reason), By: v.by, From: v.from, WaitMS: wait.Milliseconds()})
 	return answer.Value, err
 }

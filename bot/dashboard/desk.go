@@ -46,15 +46,18 @@ var entries = []entry{
 	{path: "seal", title: "Seal", body: "bot_seal", view: (*desk).seal},
 }
 
-// navigation are the links of a bot's pages, and of the pages of files. Those of the bot are
-// relative: all pages of a bot stand in one folder of the site.
-func navigation() (links []Link) {
+// navigation are the links of a bot's pages, and of the pages of files.
+func navigation() []Link { return append(botLinks(), sheetLinks()...) }
+
+// botLinks are the links of a bot's pages. They are relative: all pages of a bot stand in one
+// folder of the site.
+func botLinks() (links []Link) {
 	for _, e := range entries {
 		if !e.inside {
 			links = append(links, Link{e.title, "./" + e.path})
 		}
 	}
-	return append(links, sheetLinks()...)
+	return links
 }
 
 // handler answers requests for the bot's pages, under paths without the folder in which they stand.
@@ -76,7 +79,11 @@ func (d *desk) handler() http.Handler {
 	}
 	mux.HandleFunc("GET /events", d.events)
 	mux.HandleFunc("GET /chart.svg", d.chart)
-	mux.HandleFunc("GET /api/v1/{document}", d.document)
+	all := d.questions()
+	if d.group == "" && d.s.rack != nil {
+		all = append(all, d.s.rack.questions()...)
+	}
+	d.s.register(mux, all, true)
 	return mux
 }
 
@@ -116,9 +123,16 @@ func (d *desk) write(w http.ResponseWriter, r *http.Request, e *entry, status in
 
 // links are the links of a page for a viewer.
 func (d *desk) links(v *caller) []Link {
-	links := navigation()
+	var links []Link
+	if d.group != "" {
+		links = append(links, Link{"All bots", d.group})
+	}
+	links = append(links, botLinks()...)
 	if v.acts {
 		links = append(links, Link{actPages[0].title, "./" + actPages[0].path})
+	}
+	if d.s.rack != nil {
+		links = append(links, sheetLinks()...)
 	}
 	return links
 }
@@ -167,15 +181,4 @@ func (d *desk) seal(r *http.Request, docs *Documents) (any, error) {
 		return nil, err
 	}
 	return SealOf(standing.Value, docs.Zone), nil
-}
-
-// document answers with what a command prints with --json.
-func (d *desk) document(w http.ResponseWriter, r *http.Request) {
-	ask := documents[r.PathValue("document")]
-	if ask == nil {
-		http.NotFound(w, r)
-		return
-	}
-	value, err := ask(r.Context(), d.Of, r.URL.Query())
-	d.s.answer(w, value, err)
 }

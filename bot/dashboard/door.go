@@ -20,18 +20,20 @@ const policy = "default-src 'self'; style-src 'self'; script-src 'self'; img-src
 type door struct {
 	look, act right
 	secure    bool // browsers send the cookies over TLS alone
+	proxied   bool // a proxy says in headers who asks
 	now       func() time.Time
 	next      http.Handler
 	ask       func(w http.ResponseWriter, status int, says string) // writes the form
 	tries     tries
 }
 
-// guarded is a handler behind the door: only requests for the server's own names, from its own
-// pages, small, and with the headers of a page that nothing may frame or change.
-func guarded(d *door, listen string) http.Handler {
+// guarded is a handler with what every page has: it answers only requests for the server's own
+// names, from its own pages, small ones, with the headers of a page that nothing may frame or
+// change.
+func guarded(next http.Handler, listen string, hosts []string) http.Handler {
 	cross := http.NewCrossOriginProtection()
-	inner := http.MaxBytesHandler(cross.Handler(d), maxBody)
-	return host.NewGuard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	inner := http.MaxBytesHandler(cross.Handler(next), maxBody)
+	guard := host.NewGuard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()
 		head.Set("Content-Security-Policy", policy)
 		head.Set("X-Content-Type-Options", "nosniff")
@@ -41,7 +43,9 @@ func guarded(d *door, listen string) http.Handler {
 		head.Set("Cross-Origin-Resource-Policy", "same-origin")
 		head.Set("Cache-Control", "no-store")
 		inner.ServeHTTP(w, r)
-	}), listen, nil)
+	}), listen, hosts)
+	guard.Refusal = "the dashboard does not answer for that host; name it with --host, or in dashboard.hosts\n"
+	return guard
 }
 
 // onlyLooks is said to those who want to act with the token of looking.
@@ -59,7 +63,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.next.ServeHTTP(w, v.with(r))
 	case status == 0:
 		http.Error(w, onlyLooks, http.StatusForbidden)
-	case strings.HasPrefix(r.URL.Path, "/api/") || r.Header.Get("Authorization") != "":
+	case strings.Contains(r.URL.Path, "/api/v1/") || r.Header.Get("Authorization") != "":
 		http.Error(w, says, status)
 	default:
 		d.ask(w, status, "")
@@ -68,7 +72,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // caller is the sender of a request, by its header or its cookies. status is 0 where it may look.
 func (d *door) caller(r *http.Request) (v *caller, says string, status int) {
-	v = &caller{by: "dashboard act token", from: "dashboard " + r.RemoteAddr}
+	v = newCaller(r, d.proxied)
 	if bearer, given := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); given {
 		v.acts, says, status = d.try(r, bearer)
 		return v, says, status
@@ -105,7 +109,7 @@ func (d *door) enter(w http.ResponseWriter, r *http.Request) {
 
 // try looks at a token. status is 0 where it is right.
 func (d *door) try(r *http.Request, token string) (mayAct bool, says string, status int) {
-	closed, right := d.tries.take(d.now(), addressOf(r.RemoteAddr), func() bool {
+	closed, right := d.tries.take(d.now(), addressOf(r, d.proxied), func() bool {
 		mayLook := same(token, d.look.token)
 		mayAct = same(token, d.act.token)
 		return mayLook || mayAct

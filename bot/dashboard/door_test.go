@@ -27,7 +27,7 @@ func TestForeignPagesAndNamesAreRefused(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, status, "another port of this machine")
 	status, _, _ = v.do(http.MethodPost, "/act", form, func(r *http.Request) { r.Host = "evil.example" })
 	require.Equal(t, http.StatusMisdirectedRequest, status)
-	require.Empty(t, b.asked)
+	require.Empty(t, b.actions())
 }
 
 func TestASessionEndsAndActingEndsBeforeLooking(t *testing.T) {

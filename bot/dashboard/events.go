@@ -10,29 +10,35 @@ import (
 	"time"
 )
 
-// events sends the texts that have changed, once a second, until the viewer goes.
+// events sends the texts of the bot's pages that have changed.
 func (d *desk) events(w http.ResponseWriter, r *http.Request) {
+	told := uint64(0)
+	d.s.stream(w, r, func(ctx context.Context) (event, data string) { return d.beats.next(ctx, d, &told) })
+}
+
+// stream sends an event once a second, unless its data is empty, until the viewer goes.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, next func(context.Context) (event, data string)) {
 	out := http.NewResponseController(w)
 	if err := out.SetReadDeadline(time.Time{}); err != nil {
-		d.s.refuse(w, err)
+		s.refuse(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	again := time.NewTicker(eventTime)
 	defer again.Stop()
-	told, quiet := uint64(0), d.s.Now()
+	quiet := s.Now()
 	for first := true; ; first = false {
-		event, data := d.beats.next(r.Context(), d, &told)
+		event, data := next(r.Context())
 		if out.SetWriteDeadline(time.Now().Add(stuckTime)) != nil {
 			return
 		}
 		switch {
 		case data != "":
 			_, _ = fmt.Fprintf(w, "retry: 1000\nevent: %s\ndata: %s\n\n", event, data)
-			quiet = d.s.Now()
-		case first || d.s.Now().Sub(quiet) >= aliveTime:
+			quiet = s.Now()
+		case first || s.Now().Sub(quiet) >= aliveTime:
 			_, _ = fmt.Fprint(w, ": alive\n\n")
-			quiet = d.s.Now()
+			quiet = s.Now()
 		}
 		if out.Flush() != nil {
 			return
@@ -41,7 +47,7 @@ func (d *desk) events(w http.ResponseWriter, r *http.Request) {
 		case <-again.C:
 		case <-r.Context().Done():
 			return
-		case <-d.s.ended:
+		case <-s.ended:
 			return
 		}
 	}

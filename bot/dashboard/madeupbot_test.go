@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -10,12 +11,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"io"
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
@@ -31,10 +31,11 @@ type madeUpBot struct {
 	socket net.Listener
 	served *http.Server
 
-	mu    sync.Mutex
-	asked []string // verb, strategy, order, by, from and reason of each action
-	cut   bool     // actions are taken, and the connection ends without an answer
-	stuck chan struct{}
+	mu      sync.Mutex
+	profits int      // questions for the profit
+	asked   []string // verb, strategy, order, by, from and reason of each action
+	cut     bool     // actions are taken, and the connection ends without an answer
+	stuck   chan struct{}
 }
 
 // newMadeUpBot listens in a folder with a short name: the path of a socket has at most 100 bytes.
@@ -57,18 +58,46 @@ func (b *madeUpBot) listen() {
 // die ends the bot. Its socket goes too, as with a bot that ends in good order.
 func (b *madeUpBot) die() { _ = b.served.Close() }
 
+// actions are the actions that were asked for.
+func (b *madeUpBot) actions() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.asked)
+}
+
+func (b *madeUpBot) profitsAsked() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.profits
+}
+
+// cutOff lets the bot die with each action.
+func (b *madeUpBot) cutOff() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cut = true
+}
+
 func (b *madeUpBot) serve(w http.ResponseWriter, r *http.Request) {
 	d := madeUp()
 	if b.stuck != nil {
 		<-b.stuck
 	}
 	switch r.URL.Path {
+	case operator.PathStatus:
+		operator.WriteAnswer(w, r, http.StatusOK, d.Status)
 	case operator.PathGlance:
 		operator.WriteAnswer(w, r, http.StatusOK, operator.Glance{Status: d.Status, Positions: d.Positions, Risk: d.Risk})
 	case operator.PathOrders:
 		operator.WriteAnswer(w, r, http.StatusOK, d.Orders)
 	case operator.PathEquity:
 		operator.WriteAnswer(w, r, http.StatusOK, d.Curve)
+	case operator.PathProfit:
+		b.mu.Lock()
+		b.profits++
+		b.mu.Unlock()
+		report, _ := madeUpProfit()
+		operator.WriteAnswer(w, r, http.StatusOK, report)
 	case operator.PathExplain:
 		operator.WriteAnswer(w, r, http.StatusOK, d.Refused)
 	default:

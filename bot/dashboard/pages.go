@@ -77,6 +77,14 @@ func NewPages() (*Pages, error) {
 	return p, nil
 }
 
+// WritePublic writes the page for strangers, which has a frame of its own.
+func (p *Pages) WritePublic(w io.Writer, one *PublicPage) error {
+	if err := p.byName["public"].ExecuteTemplate(w, "public", one); err != nil {
+		return fmt.Errorf("dashboard: %w", err)
+	}
+	return nil
+}
+
 // Write writes a page. name is the name of its template, as bot_orders.
 func (p *Pages) Write(w io.Writer, name string, one *Page) error {
 	t := p.byName[name]

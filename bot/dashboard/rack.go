@@ -2,14 +2,12 @@ package dashboard
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
 
 	"github.com/tidemark-trading/tidemark/bot/dashboard/shelf"
-	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
 // rack has the pages that are made of files: results, searches and gaps. They belong to the
@@ -47,31 +45,16 @@ func sheetLinks() (links []Link) {
 	return links
 }
 
-// fileDocuments are the documents of files by the last part of their path under /api/v1.
-var fileDocuments = map[string]func(r *rack, q url.Values) (any, error){
-	"results": func(r *rack, q url.Values) (any, error) { return r.files.Results(resultQuery(q)) },
-	"result":  func(r *rack, q url.Values) (any, error) { return r.files.Result(q.Get("name")) },
-	"compare": func(r *rack, q url.Values) (any, error) { return r.files.Compare(q["name"]...) },
-	"sweeps":  func(r *rack, _ url.Values) (any, error) { return r.files.Sweeps() },
-	"sweep": func(r *rack, q url.Values) (any, error) {
-		return r.files.Sweep(q.Get("name"), q.Get("objective"))
-	},
-	"gaps": func(r *rack, _ url.Values) (any, error) { return r.files.Gaps() },
-}
-
 // resultQuery is the query for results in an address.
 func resultQuery(q url.Values) shelf.Query {
 	return shelf.Query{Strategy: q.Get("strategy"), Market: q.Get("market"), Sort: q.Get("sort"),
 		Ascending: q.Get("ascending") == "true"}
 }
 
-// register lets a mux answer requests for these pages, documents and files.
+// register lets a mux answer requests for these pages and files.
 func (r *rack) register(mux *http.ServeMux) {
 	for _, one := range sheets {
 		mux.HandleFunc("GET "+one.path, r.page(one))
-	}
-	for name, ask := range fileDocuments {
-		mux.HandleFunc("GET /api/v1/"+name, r.document(ask))
 	}
 	mux.HandleFunc("GET /file", r.file)
 }
@@ -86,8 +69,8 @@ func (r *rack) page(one sheet) http.HandlerFunc {
 		}
 		var text bytes.Buffer
 		if err == nil {
-			err = r.s.pages.Write(&text, one.body, &Page{Title: one.title, Here: here, Navigation: navigation(),
-				View: made})
+			err = r.s.pages.Write(&text, one.body, &Page{Title: one.title, Here: here, View: made,
+				Navigation: r.s.links(callerOf(req))})
 		}
 		if err != nil {
 			r.s.refuse(w, err)
@@ -98,25 +81,6 @@ func (r *rack) page(one sheet) http.HandlerFunc {
 			w.Header().Set("Refresh", "5")
 		}
 		_, _ = w.Write(text.Bytes())
-	}
-}
-
-// document answers with a document of files.
-func (r *rack) document(ask func(r *rack, q url.Values) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, req *http.Request) {
-		value, err := ask(r, req.URL.Query())
-		status := http.StatusOK
-		if err != nil {
-			value, status = operator.Failure{Error: err.Error()}, statusOf(err)
-		}
-		text, err := json.Marshal(value)
-		if err != nil {
-			r.s.refuse(w, err)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		_, _ = w.Write(append(text, '\n'))
 	}
 }
 

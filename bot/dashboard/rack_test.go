@@ -142,6 +142,9 @@ func TestQuestionsAboutFilesAreAnsweredOrRefused(t *testing.T) {
 		"/file?name=x.sweep": 404, "/file/a/report.html": 404} {
 		require.Equal(t, want, f.get(path).Code, path)
 		if document, is := strings.CutPrefix(path, "/file"); !is {
+			if strings.Contains(path, "page=") || strings.Contains(path, "watch=") {
+				want = http.StatusBadRequest // of pages alone
+			}
 			answer := f.get("/api/v1/" + strings.TrimPrefix(document, "/"))
 			require.Equal(t, want, answer.Code, path)
 			require.True(t, json.Valid(answer.Body.Bytes()), path)

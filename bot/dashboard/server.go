@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"log"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -17,15 +19,24 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
-// Config says which bot a Server shows, and to whom.
+// Config says which bots a Server shows, and to whom.
 type Config struct {
 	Bot
-	Out    string           // folder of results, which need not exist
-	Ledger string           // file of the tries of all searches; empty: none
-	Look   string           // token of those who may look: Token makes it
-	Act    string           // token of those who may act, too
-	Now    func() time.Time // of this machine; nil: time.Now
-	Log    zerolog.Logger
+	// Fleet finds the bots of a site of several; nil: the site has Bot alone. It is called for each
+	// page.
+	Fleet  func() ([]Bot, error)
+	Out    string // folder of results, which need not exist; empty: no pages of files
+	Ledger string // file of the tries of all searches; empty: none
+	Look   string // token of those who may look: Token makes it
+	Act    string // token of those who may act, too
+	// Certificate is nil where the connections are plain: on the loopback, or behind a proxy.
+	Certificate *Certificate
+	Proxied     bool             // a proxy that does TLS says in headers who asks
+	Hosts       []string         // names to answer for, beside this machine's own
+	Public      bool             // strangers see percentages
+	PublicNames bool             // with the names of bot and strategies
+	Now         func() time.Time // of this machine; nil: time.Now
+	Log         zerolog.Logger
 }
 
 // Server shows a bot. Those with the token of acting can halt and resume strategies, cancel orders
@@ -33,7 +44,8 @@ type Config struct {
 type Server struct {
 	Config
 	pages *Pages
-	desk  *desk
+	desk  *desk  // of the one bot; nil: there is a fleet
+	fleet *fleet // nil: there is one bot
 	rack  *rack
 	ended chan struct{} // closed when the server ends: the event streams end then
 }
@@ -59,26 +71,76 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Config: c, pages: pages, ended: make(chan struct{})}
-	s.desk = &desk{Bot: c.Bot, s: s, from: source{of: c.Of, now: c.Now}}
-	s.rack = &rack{s: s, files: shelf.New(shelf.Config{Folder: c.Out, Ledger: c.Ledger, Now: c.Now})}
+	if c.Fleet != nil {
+		s.fleet = &fleet{s: s, find: c.Fleet, berths: map[string]*berth{}}
+	} else {
+		s.desk = s.newDesk(c.Bot, "")
+	}
+	if c.Out != "" {
+		s.rack = &rack{s: s, files: shelf.New(shelf.Config{Folder: c.Out, Ledger: c.Ledger, Now: c.Now})}
+	}
 	return s, nil
+}
+
+// newDesk has the pages of a bot. group is the link to all bots of the site; empty: there is one.
+func (s *Server) newDesk(bot Bot, group string) *desk {
+	return &desk{Bot: bot, s: s, group: group, from: source{of: bot.Of, now: s.Now}}
+}
+
+// links are the links of a page that belongs to no bot of a fleet.
+func (s *Server) links(c *caller) []Link {
+	if s.fleet == nil {
+		return s.desk.links(c)
+	}
+	links := []Link{{"All bots", "/"}}
+	if s.rack != nil {
+		links = append(links, sheetLinks()...)
+	}
+	return links
 }
 
 // Handler answers requests to the address that the dashboard listens on.
 func (s *Server) Handler(listen string) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/", s.desk.handler())
-	s.rack.register(mux)
+	if s.fleet != nil {
+		s.fleet.register(mux)
+	} else {
+		mux.Handle("/", s.desk.handler())
+	}
+	if s.rack != nil {
+		s.rack.register(mux)
+	}
 	mux.HandleFunc("GET /dashboard.css", file("text/css; charset=utf-8", Style()))
 	mux.HandleFunc("GET /dashboard.js", file("text/javascript; charset=utf-8", Script()))
-	return guarded(&door{look: looks(s.Look), act: acts(s.Act), now: s.Now, next: mux, ask: s.askToken}, listen)
+	site := http.Handler(&door{look: looks(s.Look), act: acts(s.Act), secure: s.Certificate != nil || s.Proxied,
+		proxied: s.Proxied, now: s.Now, next: mux, ask: s.askToken})
+	if s.Public {
+		strangers := &public{desks: s.desks, names: s.PublicNames, pages: s.pages, now: s.Now}
+		open := http.NewServeMux()
+		open.Handle("/", site)
+		open.Handle(publicPath, strangers)
+		open.Handle(publicStyle, strangers)
+		site = open
+	}
+	return guarded(site, listen, s.Hosts)
+}
+
+// desks are the bots of the site.
+func (s *Server) desks() ([]*desk, error) {
+	if s.fleet != nil {
+		return s.fleet.desks()
+	}
+	return []*desk{s.desk}, nil
 }
 
 // Serve answers on a listener until ctx ends.
 func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 	over := make(chan struct{})
 	server := &http.Server{Handler: s.Handler(on.Addr().String()), ReadHeaderTimeout: headTime, ReadTimeout: readTime,
-		IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10}
+		IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(quietLog{s.Log}, "", 0)}
+	if s.Certificate != nil {
+		server.TLSConfig = s.Certificate.TLS()
+	}
 	unregister := context.AfterFunc(ctx, func() {
 		defer close(over)
 		close(s.ended)
@@ -88,7 +150,7 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 			_ = server.Close()
 		}
 	})
-	err := server.Serve(on)
+	err := serveOn(server, on)
 	if !unregister() {
 		<-over // the answers under way
 		if errors.Is(err, http.ErrServerClosed) {
@@ -96,6 +158,24 @@ func (s *Server) Serve(ctx context.Context, on net.Listener) error {
 		}
 	}
 	return fmt.Errorf("dashboard: %w", err)
+}
+
+// serveOn serves over TLS where the server has a certificate.
+func serveOn(server *http.Server, on net.Listener) error {
+	if server.TLSConfig != nil {
+		return server.ServeTLS(on, "", "")
+	}
+	return server.Serve(on)
+}
+
+// quietLog writes what a server says about connections, as failed handshakes, at level debug:
+// strangers could fill a log with it.
+type quietLog struct{ log zerolog.Logger }
+
+// Write writes a line.
+func (q quietLog) Write(line []byte) (int, error) {
+	q.log.Debug().Msg(strings.TrimSpace(string(line)))
+	return len(line), nil
 }
 
 // file answers with a file of the program.

@@ -67,6 +67,7 @@ func Examine(ctx context.Context, p *plan.Live, o Options) ([]Finding, error) {
 	d.units(foldersOfUnits(o.Getenv))
 	d.alerts(ctx, o.TryAlerts)
 	d.telegram(ctx)
+	d.dashboard(time.Now())
 	err := d.atExchange(ctx)
 	return d.findings, err
 }

@@ -118,6 +118,11 @@ type Target struct {
 	Beside bool
 }
 
+// notYet is the error about a bot in this process that does not answer.
+func (of Target) notYet() error {
+	return fmt.Errorf("%w yet: it begins to trade once it has reached the exchange; or it is ending", ErrNoBot)
+}
+
 // Answer is an answer from a running bot, or from a state file.
 type Answer[T any] struct {
 	Value *T
@@ -135,8 +140,7 @@ func askOrRead[T any](ctx context.Context, of Target, path string, ask *Request,
 			return answer, err
 		}
 		if of.Beside {
-			return answer, fmt.Errorf("%w yet: it begins to trade once it has reached the exchange; or it is ending",
-				ErrNoBot)
+			return answer, of.notYet()
 		}
 		file = filepath.Join(of.Folder, folder.StateFile)
 	}

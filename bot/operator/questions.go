@@ -56,15 +56,17 @@ func Seal(ctx context.Context, folder string, document []byte, by string) (*seal
 	return answer, err
 }
 
-// Act sends a command to the running bot of a folder. It waits for Request.WaitMS and the time that
-// the bot may take to answer. If no bot answers, the error says whether one runs that does not
-// trade yet.
-func Act(ctx context.Context, folder, path string, ask *Request) (answer Answer[Report], err error) {
+// Act sends a command to a running bot. It waits for Request.WaitMS and the time that the bot may
+// take to answer. If no bot answers, the error says whether one runs that does not trade yet.
+func Act(ctx context.Context, of Target, path string, ask *Request) (answer Answer[Report], err error) {
 	answer.Value = new(Report)
 	wait := time.Duration(ask.WaitMS) * time.Millisecond
-	answer.Raw, err = Call(ctx, folder, path, ask, wait+2*AnswerTimeout, answer.Value)
-	if errors.Is(err, ErrNoBot) {
-		err = explainNoBot(ctx, folder, err)
+	answer.Raw, err = Call(ctx, of.Folder, path, ask, wait+2*AnswerTimeout, answer.Value)
+	switch {
+	case errors.Is(err, ErrNoBot) && of.Beside:
+		err = of.notYet()
+	case errors.Is(err, ErrNoBot):
+		err = explainNoBot(ctx, of.Folder, err)
 	}
 	return answer, err
 }

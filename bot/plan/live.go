@@ -143,6 +143,9 @@ func (p *Live) checkSections(getenv func(string) string) error {
 	if err := p.Config.Metrics.Check(); err != nil {
 		return err
 	}
+	if err := p.Config.Dashboard.Check(); err != nil {
+		return err
+	}
 	if err := p.checkShadow(); err != nil {
 		return err
 	}

@@ -1,0 +1,221 @@
+package dashboard
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/books"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/dashboard/shelf"
+	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/seal"
+	"github.com/tidemark-trading/tidemark/research/compare"
+)
+
+// apiPath is the folder of the API.
+const apiPath = "/api/v1/"
+
+// question is a document of the API: a row of the table by which requests are answered and the API
+// is described.
+type question struct {
+	name, summary string
+	parameters    []parameter
+	answer        reflect.Type
+	ask           func(ctx context.Context, q url.Values) (any, error)
+}
+
+// parameter is a parameter in the address of a question.
+type parameter struct {
+	name, doc string
+	words     []string // that it may have; nil: any text
+	many      bool     // it may be repeated
+}
+
+// The parameters that several questions share.
+func since() parameter {
+	return parameter{name: "since", doc: "a date, a time, or how long ago, as 2026-11-01 or 90d"}
+}
+
+func booksParameters() []parameter {
+	return []parameter{since(), {name: "until", doc: "likewise, exclusive"}, aName("strategy"), aName("market"),
+		{name: "zone", doc: "time zone of days; left out: the bot's"}}
+}
+
+func aName(what string) parameter { return parameter{name: what, doc: "name of a " + what} }
+
+func yesOrNo(name, doc string) parameter {
+	return parameter{name: name, doc: doc, words: []string{"true", "false"}}
+}
+
+// asked makes a question to a bot, whose document has the type T.
+func asked[T any](d *desk, name, summary string, parameters []parameter,
+	ask func(context.Context, operator.Target, url.Values) (operator.Answer[T], error)) question {
+	return question{name, summary, parameters, reflect.TypeFor[T](),
+		func(ctx context.Context, q url.Values) (any, error) {
+			answer, err := ask(ctx, d.Of, q)
+			return answer.Value, err
+		}}
+}
+
+// questions are the documents of a bot: those that commands of their name print with --json.
+func (d *desk) questions() []question {
+	return append([]question{
+		asked(d, "status", "how the bot stands", nil,
+			func(ctx context.Context, of operator.Target, _ url.Values) (operator.Answer[operator.Status], error) {
+				return operator.AskStatus(ctx, of)
+			}),
+		asked(d, "orders", "its open orders, or all", []parameter{yesOrNo("all", "closed ones too")},
+			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[operator.Orders], error) {
+				return operator.AskOrders(ctx, of, q.Get("all") == "true")
+			}),
+		asked(d, "positions", "what its strategies hold and have earned", nil,
+			func(ctx context.Context, of operator.Target, _ url.Values) (operator.Answer[operator.Positions], error) {
+				return operator.AskPositions(ctx, of)
+			}),
+		asked(d, "explain", "the story of an order", []parameter{{name: "order", doc: "its number or an id"}},
+			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[operator.Story], error) {
+				return operator.AskStory(ctx, of, q.Get("order"))
+			}),
+		asked(d, "refused", "refusals of the last 24 hours", []parameter{aName("strategy")},
+			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[operator.Refused], error) {
+				return operator.AskRefused(ctx, of, q.Get("strategy"), 24*time.Hour)
+			}),
+		asked(d, "verify", "how it stands to its seal", nil,
+			func(ctx context.Context, of operator.Target, _ url.Values) (operator.Answer[seal.Standing], error) {
+				return operator.AskVerify(ctx, of)
+			}),
+	}, append(d.booksQuestions(), d.stateQuestions()...)...)
+}
+
+// booksQuestions are the documents of the books.
+func (d *desk) booksQuestions() []question {
+	shared := booksParameters()
+	return []question{
+		asked(d, "trades", "round trips", shared,
+			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[books.TradeList], error) {
+				return operator.AskTrades(ctx, of, queryOf(q))
+			}),
+		asked(d, "profit", "what was earned", append(slices.Clone(shared), parameter{name: "by",
+			doc: "groups", words: books.Groups()}),
+			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[books.ProfitReport], error) {
+				return operator.AskProfit(ctx, of, queryOf(q))
+			}),
+		asked(d, "equity", "the curve of equity", append(slices.Clone(shared), parameter{name: "every",
+			doc: "span of a sample, as 1h; left out: all samples"}),
+			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[books.Curve], error) {
+				return operator.AskEquity(ctx, of, queryOf(q))
+			}),
+	}
+}
+
+// stateQuestions are the documents of limits, journal, markets and machine.
+func (d *desk) stateQuestions() []question {
+	return []question{
+		asked(d, "risk", "limits with their use", nil,
+			func(ctx context.Context, of operator.Target, _ url.Values) (operator.Answer[operator.Risk], error) {
+				return operator.AskRisk(ctx, of)
+			}),
+		asked(d, "journal", "entries of the journal", append(booksParameters(),
+			parameter{name: "kind", doc: "kind of entry"}, parameter{name: "order", doc: "number or id of an order"},
+			parameter{name: "before", doc: "number of an entry; older ones are listed"},
+			parameter{name: "latest", doc: "how many"}),
+			func(ctx context.Context, of operator.Target, q url.Values) (a operator.Answer[operator.Journal], err error) {
+				wanted, err := journalQueryOf(q)
+				if err != nil {
+					return a, err
+				}
+				return operator.AskJournal(ctx, of, wanted)
+			}),
+		asked(d, "market", "candles, fills and resting orders of a market", []parameter{aName("market"),
+			{name: "interval", doc: "of the candles, as 1m"}, {name: "from", doc: "Unix ms"}, {name: "to", doc: "Unix ms"},
+			{name: "columns", doc: "most candles of the answer"}},
+			func(ctx context.Context, of operator.Target, q url.Values) (a operator.Answer[operator.Market], err error) {
+				wanted, err := marketQueryOf(q)
+				if err != nil {
+					return a, err
+				}
+				return operator.AskMarket(ctx, of, wanted)
+			}),
+		asked(d, "system", "program, disk and files", nil,
+			func(ctx context.Context, of operator.Target, _ url.Values) (operator.Answer[operator.System], error) {
+				return operator.AskSystem(ctx, of)
+			}),
+	}
+}
+
+// ofFiles makes a question for files, whose document has the type T.
+func ofFiles[T any](name, summary string, parameters []parameter, ask func(url.Values) (*T, error)) question {
+	return question{name, summary, parameters, reflect.TypeFor[T](),
+		func(_ context.Context, q url.Values) (any, error) { return ask(q) }}
+}
+
+// questions are the documents of files.
+func (r *rack) questions() []question {
+	name := parameter{name: "name", doc: "as the list has it"}
+	several := name
+	several.many = true
+	return []question{
+		ofFiles("results", "results of backtests", []parameter{aName("strategy"), aName("market"),
+			{name: "sort", doc: "a column"}, yesOrNo("ascending", "the lowest first")},
+			func(q url.Values) (*shelf.Results, error) { return r.files.Results(resultQuery(q)) }),
+		ofFiles("result", "a result", []parameter{name},
+			func(q url.Values) (*shelf.Result, error) { return r.files.Result(q.Get("name")) }),
+		ofFiles("compare", "results side by side", []parameter{several},
+			func(q url.Values) (*compare.Outcome, error) { return r.files.Compare(q["name"]...) }),
+		ofFiles("sweeps", "searches", nil, func(url.Values) (*shelf.Sweeps, error) { return r.files.Sweeps() }),
+		ofFiles("sweep", "a search", []parameter{name, {name: "objective", doc: "by which its sets are ranked"}},
+			func(q url.Values) (*shelf.Searched, error) { return r.files.Sweep(q.Get("name"), q.Get("objective")) }),
+		ofFiles("gaps", "gaps between live and backtest", nil,
+			func(url.Values) (*shelf.Gaps, error) { return r.files.Gaps() }),
+	}
+}
+
+// questions are the documents of the site of several bots.
+func (f *fleet) questions() []question {
+	return []question{{name: "bots", summary: "all bots with their status", answer: reflect.TypeFor[[]Moored](),
+		ask: func(ctx context.Context, _ url.Values) (any, error) { return f.glance(ctx) }}}
+}
+
+// register lets a mux answer questions, and describe them and actions.
+func (s *Server) register(mux *http.ServeMux, all []question, acting bool) {
+	for _, one := range all {
+		mux.HandleFunc("GET "+apiPath+one.name, func(w http.ResponseWriter, r *http.Request) {
+			q := r.URL.Query()
+			err := one.check(q)
+			var value any
+			if err == nil {
+				value, err = one.ask(r.Context(), q)
+			}
+			s.answer(w, value, err)
+		})
+	}
+	text := describe(all, acting)
+	mux.HandleFunc("GET "+apiPath+"openapi.json", file("application/json", string(text)))
+}
+
+// check refuses parameters that the question does not have.
+func (one *question) check(q url.Values) error {
+	for name, values := range q {
+		i := slices.IndexFunc(one.parameters, func(p parameter) bool { return p.name == name })
+		switch {
+		case i < 0:
+			return config.Usagef("no parameter %q; %s has %q", config.Clip(name), one.name, names(one.parameters))
+		case len(values) > 1 && !one.parameters[i].many:
+			return config.Usagef("%s is given twice", name)
+		case one.parameters[i].words != nil && !slices.Contains(one.parameters[i].words, values[0]):
+			return config.Usagef("%s %q: want one of %q", name, config.Clip(values[0]), one.parameters[i].words)
+		}
+	}
+	return nil
+}
+
+func names(parameters []parameter) (list []string) {
+	for _, p := range parameters {
+		list = append(list, p.name)
+	}
+	return list
+}
