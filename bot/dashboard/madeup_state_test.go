@@ -51,7 +51,8 @@ func madeUpPicture(series []market.Candle, fills int, from, to int64) *operator.
 	m.AddCandles(in, series, columnsWide)
 	for i := range fills {
 		c := &series[i*len(series)/fills]
-		f := operator.MarketFill{AtMS: c.Start.Millis() + 60_000, Order: int64(i + 1), Strategy: hostileOr("trend"), Side: "buy",
+		f := operator.MarketFill{AtMS: c.Start.Millis() + 60_000, Order: int64(i + 1), Strategy: hostileOr("trend"),
+			Side:   "buy",
 			Amount: "0.0251", Price: in.FormatPrice(c.Close)}
 		if i%2 == 1 {
 			f.Side = "sell"
@@ -105,7 +106,8 @@ func madeUpRisk() *operator.Risk {
 		{Scope: trend, Name: "max_position", Market: "BTC-EUR", Unit: operator.UnitMoney, Max: "3000", Used: "2335.98",
 			Left: "664.02", Part: part(0.779)},
 		{Scope: trend, Name: "price_collar", Unit: operator.UnitFraction, Max: "0.05"},
-		{Scope: maker, Name: "max_data_age", Market: hostileOr("ETH-EUR"), Unit: operator.UnitDuration, Max: "30s", Used: "1.2s",
+		{Scope: maker, Name: "max_data_age", Market: hostileOr("ETH-EUR"), Unit: operator.UnitDuration, Max: "30s",
+			Used: "1.2s",
 			Left: "28.8s", Part: part(0.04)},
 		{Scope: maker, Name: "reduce_only", Unit: operator.UnitSwitch}},
 		Halts: []operator.Halt{{Scope: maker, Reason: hostileOr("max_daily_loss"), By: "gate",
@@ -116,7 +118,8 @@ func madeUpJournal() *operator.Journal {
 	j := &operator.Journal{Running: true, Older: 18_206}
 	for i := range 25 {
 		j.Entries = append(j.Entries, operator.JournalEntry{Number: uint64(18_231 - i),
-			AtMS: madeUpNow - int64(i)*61_000, Kind: "report", Strategy: "trend", Market: "BTC-EUR", Order: int64(40 - i),
+			AtMS: madeUpNow - int64(i)*61_000, Kind: "report", Strategy: "trend", Market: "BTC-EUR",
+			Order: int64(40 - i),
 			Lines: []string{"state     filled, filled 0.01", "fill      0.01 @ 92411, fee 1.39, taker"}})
 	}
 	e := &j.Entries[2]

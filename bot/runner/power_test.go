@@ -219,9 +219,9 @@ func failPower(t *testing.T, seed uint64, kind market.CommandKind, moment string
 	require.Positive(t, s.agree(p).Orders)
 }
 
-// The power fails in the commit of a reload: before its pages were synced, between its two syncs, or
-// after it. The next start finds the journal of before, or the reload, and takes its settings from
-// the config as it is then. More seeds: -live-seeds.
+// The power fails in the commit of a reload: before its pages were synced, between its two syncs,
+// or after it. The next start finds the journal of before, or the reload, and takes its settings
+// from the config as it is then. More seeds: -live-seeds.
 func TestThePowerFailsInTheCommitOfAReload(t *testing.T) {
 	for _, takesNew := range []bool{false, true} {
 		t.Run(fmt.Sprint("then the new config ", takesNew), func(t *testing.T) {

@@ -269,7 +269,7 @@ func TestAReloadThatFailsChangesNothing(t *testing.T) {
 			{"balances = \"10s\"", "balances = \"11s\""}:                        "poll.balances",
 			{"allocation = \"10000\"", "allocation = \"10001\""}:                "strategies.restless.allocation",
 			{"[strategies.fussy]", "[strategies.funny]"}:                        "strategies.funny",
-			{"[\"BTC-EUR\"]", "[\"BTC-EUR\", \"ETH-EUR\"]"}:                     "strategies.restless.markets: that needs a restart",
+			{"[\"BTC-EUR\"]", "[\"BTC-EUR\", \"ETH-EUR\"]"}:                     "markets: that needs a restart",
 			{"[bot]", "[paper.start]\nEUR = \"1000\"\n[bot]\nmode = \"paper\""}: "bot.mode",
 			{"\"KEY\"\nsecret_env = \"SECRET\"", "\"OTHER\"\nsecret_env = \"OTHERS\""}: "exchange.key_env, " +
 				"exchange.secret_env: that needs a restart",

@@ -109,8 +109,9 @@ func (t *traffic) hearAnswer(r *http.Request, answer *http.Response) {
 	t.reckon(day)
 }
 
-// hearOrder takes the fills of an order. While the bot waits for the answer to its place, that answer
-// alone decides (engine/live, placeInFlight): what a query shows meanwhile is asked for again.
+// hearOrder takes the fills of an order. While the bot waits for the answer to its place, that
+// answer alone decides (engine/live, placeInFlight): what a query shows meanwhile is asked for
+// again.
 func (t *told) hearOrder(method string, text []byte) {
 	var order struct {
 		ClientOrderID string     `json:"clientOrderId"`

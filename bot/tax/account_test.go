@@ -45,8 +45,9 @@ const clientKey = "cl1ent-cl1ent-cl1ent-cl1ent-cl1ent-cl1ent-cl1ent-cl1ent-cl1en
 
 func newClient(t *testing.T, seed uint64) *client {
 	traded := func(name, at string, notional uint8) sandbox.Market {
-		return sandbox.Market{Name: name, PriceDigits: 5, TickSize: "0.00001", QuantityDecimals: 8, NotionalDecimals: notional,
-			MinOrderInBase: "0.0001", MinOrderInQuote: "0.01", MaxOpenOrders: 100, FeeCategory: "A",
+		return sandbox.Market{Name: name, PriceDigits: 5, TickSize: "0.00001", QuantityDecimals: 8,
+			NotionalDecimals: notional,
+			MinOrderInBase:   "0.0001", MinOrderInQuote: "0.01", MaxOpenOrders: 100, FeeCategory: "A",
 			Source:    price.Synthetic{Price: at, Volatility: 0.5},
 			Liquidity: sandbox.Liquidity{Levels: 5, HalfSpread: 500_000, Size: "0.4"}}
 	}
@@ -307,7 +308,8 @@ func TestWhatHistoryAndTradesDoNotShareIsNamed(t *testing.T) {
 				require.Equal(t, whole, file, "seed %d", seed)
 			}
 			if play.noWorse {
-				require.Equal(t, fmt.Sprint(s.Gains, s.Holdings), fmt.Sprint(other.Gains, other.Holdings), "seed %d", seed)
+				require.Equal(t, fmt.Sprint(s.Gains, s.Holdings), fmt.Sprint(other.Gains, other.Holdings), "seed %d",
+					seed)
 			}
 		})
 	}

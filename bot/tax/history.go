@@ -3,6 +3,7 @@ package tax
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -84,8 +85,8 @@ func History(ctx context.Context, from Historian, until time.Time) (changes []Ch
 		}
 	}
 	if moved && nameless {
-		return nil, fmt.Errorf("the account's history changed while it was read, and some of its rows have no number: " +
-			"ask again")
+		return nil, errors.New("the account's history changed while it was read, and some of its rows have no " +
+			"number: ask again")
 	}
 	slices.Reverse(changes)
 	slices.SortStableFunc(changes, func(a, b Change) int { return a.At.Compare(b.At) })

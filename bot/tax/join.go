@@ -231,7 +231,8 @@ func (p *pairing) quoteOf(one *Change) *Amount {
 }
 
 // settle gives a change what its trades say. Amounts and money of the history count, because they
-// add up to the balances; trades correct the float artefacts in them. The fee is that of the trades.
+// add up to the balances; trades correct the float artefacts in them. The fee is that of the
+// trades.
 func (c *Comparison) settle(p *pairing, one *Change, trades []*Trade) {
 	base, quote, fee := sumOf(trades)
 	t := trades[0]

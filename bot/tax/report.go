@@ -22,8 +22,8 @@ type Options struct {
 
 	// Value returns the price of an asset at At, and whether it is known; nil: no values.
 	Value func(asset string) (price decimal.Decimal, known bool)
-	// Balances are those of the account at the time of the holdings; nil: not known. A difference is
-	// noted.
+	// Balances are those of the account at the time of the holdings; nil: not known. A difference
+	// is noted.
 	Balances map[string]decimal.Decimal
 }
 

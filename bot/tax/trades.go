@@ -72,7 +72,8 @@ func tradeOf(c *market.Catalog, m *market.Market, t *exchange.Trade) Trade {
 	return one
 }
 
-// moved is what a trade took from the account and brought to it, its fee included where it is known.
+// moved is what a trade took from the account and brought to it, its fee included where it is
+// known.
 func (t *Trade) moved() (base, quote decimal.Decimal) {
 	base, quote = t.Amount, t.Amount.Mul(t.Price)
 	sign := decimal.NewFromInt(1) // a seller goes without the fee, a buyer pays it on top of the money

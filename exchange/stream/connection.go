@@ -49,8 +49,8 @@ type Config struct {
 	Secret  rest.Secret // of Key
 	Window  market.Duration
 	Now     func() market.Time // the exchange's time
-	// Sync measures the exchange's time anew, where it refused the time of a message (code 304); nil:
-	// nothing does.
+	// Sync measures the exchange's time anew, where it refused the time of a message (code 304);
+	// nil: nothing does.
 	Sync func(context.Context) error
 	// Budget is asked before each message; nil: none. Replies do not name the points that are left.
 	Budget    rest.Budget

@@ -160,7 +160,8 @@ func (s *session) subscribe(ch *Channel) error {
 	return err
 }
 
-// signIn authenticates. After code 304 it does so once more, with the exchange's clock measured anew.
+// signIn authenticates. After code 304 it does so once more, with the exchange's clock measured
+// anew.
 func (s *session) signIn() error {
 	err := s.authenticate()
 	var refused *exchange.Error

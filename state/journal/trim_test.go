@@ -113,8 +113,8 @@ func TestATrimOfADamagedJournalRemovesNothingAndTheCommitHolds(t *testing.T) {
 	require.NotNil(t, at)
 }
 
-// An order that was open for long has kept its old entries. When it is old itself they go a few with
-// a step, and its story is shorter meanwhile.
+// An order that was open for long has kept its old entries. When it is old itself they go a few
+// with a step, and its story is shorter meanwhile.
 func TestTheOldEntriesOfAnOrderGoAFewWithAStep(t *testing.T) {
 	const told = 3 * segmentEntries
 	s := botStore(t)
@@ -198,10 +198,10 @@ func TestAFileThatIsTrimmedStopsGrowing(t *testing.T) {
 		"bookings take up to 60 bytes an order")
 }
 
-// BenchmarkTrim is the time of a turn's commit that takes a step of a trim. Beside it stand a commit
-// of one blob alone, which is the floor, and a commit that takes all steps of a block at once: that
-// is what a trim did before it had steps. The variant memory syncs nothing: it shows the time of
-// the program without that of the disk.
+// BenchmarkTrim is the time of a turn's commit that takes a step of a trim. Beside it stand a
+// commit of one blob alone, which is the floor, and a commit that takes all steps of a block at
+// once: that is what a trim did before it had steps. The variant memory syncs nothing: it shows the
+// time of the program without that of the disk.
 func BenchmarkTrim(b *testing.B) {
 	for _, name := range []string{"disk", "memory"} {
 		b.Run(name, func(b *testing.B) {
