@@ -23,8 +23,8 @@ type handed struct {
 }
 
 // TestARenamedStrategyHandsOver renames the strategy of a bot that holds something and has orders
-// at the exchange. Doctor and start name the command; it says first what it would do, then does it
-// once.
+// at the exchange. Doctor and start name the command; it says first what it would
+// do, then does it once.
 func TestARenamedStrategyHandsOver(t *testing.T) {
 	b := trade(t, "--set", "bot.keep_orders=true")
 	b.waitToHold()
