@@ -57,6 +57,8 @@ var plays = []struct {
 	{"bot exchange", sceneServing},
 	{"bot run", sceneTrading},
 	{"bot status", sceneBeside},
+	{"bot risk", sceneBeside},
+	{"bot journal", sceneBeside},
 	{"bot orders", sceneBeside},
 	{"bot positions", sceneBeside},
 	{"bot trades", sceneBeside},

@@ -12,10 +12,10 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-const entriesHelp = `The entries of the journal, the latest first: commands, answers, reports, fills, refusals, differences,
-halts, transfers, starts and stops, each in the words of bot explain. The bot may run. An answer looks at 50,000
-entries at most; if there are older ones, its last line says how to go on. bot state export writes all entries of a bot
-that does not run.`
+const entriesHelp = `The entries of the journal, the latest first: commands, answers, reports, fills, refusals,
+differences, halts, transfers, actions of the operator, starts and stops, each in the words of bot explain. The bot may
+run. An answer looks at 50,000 entries at most; if there are older ones, its last line says how to go on. bot state
+export writes all entries of a bot that does not run.`
 
 func (a *app) journalCommand() *cobra.Command {
 	f, q := &callerFlags{}, &operator.JournalQuery{}

@@ -142,6 +142,13 @@ func (f *exportFlags) options(p *plan.Live) (*tax.Options, error) {
 
 // writeTax reads the account and writes the file.
 func (a *app) writeTax(ctx context.Context, f *exportFlags, p *plan.Live, client *rest.Client, o *tax.Options) error {
+	var lots []tax.Change
+	if f.opening != "" {
+		var err error
+		if lots, err = openingLots(f.opening, o.Zone); err != nil {
+			return err
+		}
+	}
 	if err := client.Sync(ctx); err != nil {
 		return err
 	}
@@ -160,13 +167,7 @@ func (a *app) writeTax(ctx context.Context, f *exportFlags, p *plan.Live, client
 	if err := read.account(ctx); err != nil {
 		return err
 	}
-	if f.opening != "" {
-		lots, err := openingLots(f.opening, o.Zone)
-		if err != nil {
-			return err
-		}
-		read.changes = append(lots, read.changes...)
-	}
+	read.changes = append(lots, read.changes...)
 	var failed error
 	o.Value = func(asset string) (decimal.Decimal, bool) {
 		price, known, err := priceAt(ctx, client, catalog.MarketNamed(asset+"-"+o.Currency), cmp.Or(o.At, o.To))

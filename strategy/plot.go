@@ -34,8 +34,9 @@ func Pane(name string) PlotOption { return PlotOption{name} }
 // changes.
 //
 // A backtest with files draws the lines in report.html and writes them to plots.csv, thinned as the
-// equity curve is. Everywhere else, in a live bot too, they are lines of the debug log. A plot
-// never changes what a strategy may do, and never halts it: outside of its callbacks it is dropped.
+// equity curve is. A live bot keeps the latest values of each line for its dashboard, and writes
+// them to the debug log; everywhere else they are lines of the debug log alone. A plot never
+// changes what a strategy may do, and never halts it: outside of its callbacks it is dropped.
 func (m MarketDesk) Plot(name string, value float64, with ...PlotOption) {
 	if !m.desk.muted { // all of Plot where nothing is shown; it is inlined
 		m.plotLine(name, value, with)

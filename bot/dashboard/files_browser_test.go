@@ -65,6 +65,7 @@ func filesInABrowser(v *viewer) {
 				v.whole(one[0], size[0])
 			}
 		}
+		v.contrasts(one[1])
 	}
 	v.do(chromedp.EmulateViewport(1280, 900))
 	twoAreComparedByTheirBoxes(v, server.URL)

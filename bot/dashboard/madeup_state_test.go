@@ -9,6 +9,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
+// hostileOr returns a name that would run a script, or, for pictures, a plain one.
+func hostileOr(plain string) string {
+	if *pictures != "" {
+		return plain
+	}
+	return hostile()
+}
+
 // madeUpSeries has candles of five minutes with two price digits, a random walk that is the same
 // each time.
 func madeUpSeries(candles int) []market.Candle {
@@ -34,7 +42,7 @@ func madeUpPicture(series []market.Candle, fills int, from, to int64) *operator.
 	in := &market.Market{ID: 1, Name: "BTC-EUR", PriceDigits: 2}
 	m := &operator.Market{Running: true, Market: in.Name, Interval: "5m",
 		Series: []operator.MarketSeries{{Market: "BTC-EUR", Intervals: []string{"5m", "1h"}},
-			{Market: hostile(), Intervals: []string{"5m"}}}}
+			{Market: hostileOr("ETH-EUR"), Intervals: []string{"5m"}}}}
 	q := &operator.MarketQuery{FromMS: from, ToMS: to}
 	if to == 0 {
 		q.FromMS, q.ToMS = series[0].Start.Millis(), series[len(series)-1].End().Millis()
@@ -43,7 +51,7 @@ func madeUpPicture(series []market.Candle, fills int, from, to int64) *operator.
 	m.AddCandles(in, series, columnsWide)
 	for i := range fills {
 		c := &series[i*len(series)/fills]
-		f := operator.MarketFill{AtMS: c.Start.Millis() + 60_000, Order: int64(i + 1), Strategy: hostile(), Side: "buy",
+		f := operator.MarketFill{AtMS: c.Start.Millis() + 60_000, Order: int64(i + 1), Strategy: hostileOr("trend"), Side: "buy",
 			Amount: "0.0251", Price: in.FormatPrice(c.Close)}
 		if i%2 == 1 {
 			f.Side = "sell"
@@ -60,7 +68,7 @@ func madeUpMarket(from, to int64) *operator.Market {
 	series := madeUpSeries(400)
 	m := madeUpPicture(series, 30, from, to)
 	m.Orders = madeUp().Orders.Orders[3:5]
-	line := operator.Plot{Strategy: "trend", Name: "slow average " + hostile()}
+	line := operator.Plot{Strategy: "trend", Name: hostileOr("mean")}
 	pane := operator.Plot{Strategy: "trend", Name: "strength", Pane: "RSI"}
 	last := 0.0
 	for i := range m.Candles {
@@ -86,10 +94,10 @@ func madeUpMarket(from, to int64) *operator.Market {
 
 func madeUpRisk() *operator.Risk {
 	part := func(p float64) *float64 { return &p }
-	trend, maker := "strategy trend", "strategy "+hostile()
+	trend, maker := "strategy trend", "strategy "+hostileOr("maker")
 	return &operator.Risk{Running: true, AtMS: madeUpNow, Currency: "EUR", Limits: []operator.Limit{
-		{Scope: "account", Name: "max_exposure", Unit: operator.UnitMoney, Max: "5000", Used: "2381.07", Left: "2618.93",
-			Part: part(0.476)},
+		{Scope: "account", Name: "max_exposure", Unit: operator.UnitMoney, Max: "5000", Used: "2381.07",
+			Left: "2618.93", Part: part(0.476)},
 		{Scope: "account", Name: "max_daily_loss", Unit: operator.UnitMoney, Max: "50", Used: "51.2", Left: "0",
 			Part: part(1.024), Reached: true, UntilMS: madeUpNow + 9e6},
 		{Scope: "account", Name: "max_drawdown", Unit: operator.UnitFraction, Max: "0.05", Used: "0.0132",
@@ -97,30 +105,33 @@ func madeUpRisk() *operator.Risk {
 		{Scope: trend, Name: "max_position", Market: "BTC-EUR", Unit: operator.UnitMoney, Max: "3000", Used: "2335.98",
 			Left: "664.02", Part: part(0.779)},
 		{Scope: trend, Name: "price_collar", Unit: operator.UnitFraction, Max: "0.05"},
-		{Scope: maker, Name: "max_data_age", Market: hostile(), Unit: operator.UnitDuration, Max: "30s", Used: "1.2s",
+		{Scope: maker, Name: "max_data_age", Market: hostileOr("ETH-EUR"), Unit: operator.UnitDuration, Max: "30s", Used: "1.2s",
 			Left: "28.8s", Part: part(0.04)},
 		{Scope: maker, Name: "reduce_only", Unit: operator.UnitSwitch}},
-		Halts: []operator.Halt{{Scope: maker, Reason: "largest loss of a day " + hostile(), By: "gate",
+		Halts: []operator.Halt{{Scope: maker, Reason: hostileOr("max_daily_loss"), By: "gate",
 			SinceMS: madeUpNow - 7_200_000}}}
 }
 
 func madeUpJournal() *operator.Journal {
 	j := &operator.Journal{Running: true, Older: 18_206}
 	for i := range 25 {
-		j.Entries = append(j.Entries, operator.JournalEntry{Number: uint64(18_231 - i), AtMS: madeUpNow - int64(i)*61_000,
-			Kind: "report", Strategy: "trend", Market: "BTC-EUR", Order: int64(40 - i),
+		j.Entries = append(j.Entries, operator.JournalEntry{Number: uint64(18_231 - i),
+			AtMS: madeUpNow - int64(i)*61_000, Kind: "report", Strategy: "trend", Market: "BTC-EUR", Order: int64(40 - i),
 			Lines: []string{"state     filled, filled 0.01", "fill      0.01 @ 92411, fee 1.39, taker"}})
 	}
 	e := &j.Entries[2]
-	e.Kind, e.Strategy, e.Lines = "refusal", hostile(), []string{"refused   " + hostile()}
+	e.Kind, e.Strategy, e.Lines = "refusal", hostileOr("maker"),
+		[]string{"refused   " + hostileOr("place buy limit: max_position: 3010, limit 3000")}
 	return j
 }
 
 func madeUpSystem() *operator.System {
 	free := uint64(41_200_000_000)
 	return &operator.System{Running: true, Folder: "bots/demo", DiskFree: &free, ReadOnly: true, Broken: true,
-		BackupMS: madeUpNow - 30_000_000, Seal: "The promise is broken since 2026-11-20. " + hostile(),
-		State:     operator.StateFile{Path: "bots/demo/bot.db", Bytes: 12_400_000, Entries: 18_231, SinceMS: madeUpNow - 9e9},
-		Recording: &operator.RecordingFile{Bytes: 812_000_000, Events: 41_000_000, FromMS: madeUpNow - 9e9, ToMS: madeUpNow},
-		Log:       &operator.LogFile{Path: "bots/demo/" + hostile() + ".log", Bytes: 3_000_000}}
+		BackupMS: madeUpNow - 30_000_000, Seal: "The promise is broken since 2026-11-20. " + hostileOr(""),
+		State: operator.StateFile{Path: "bots/demo/bot.db", Bytes: 12_400_000, Entries: 18_231,
+			SinceMS: madeUpNow - 9e9},
+		Recording: &operator.RecordingFile{Bytes: 812_000_000, Events: 41_000_000,
+			FromMS: madeUpNow - 9e9, ToMS: madeUpNow},
+		Log: &operator.LogFile{Path: "bots/demo/" + hostileOr("bot") + ".log", Bytes: 3_000_000}}
 }

@@ -218,7 +218,8 @@ func (p *marketPicturePrices) fills(m *operator.Market) (layers []chart.Layer, e
 		layers = append(layers, chart.Marks{Name: "bought", Shape: chart.Rising, Size: 9, Points: buys})
 	}
 	if len(sells) > 0 {
-		layers = append(layers, chart.Marks{Name: "sold", Role: chart.Third, Shape: chart.Falling, Size: 9, Points: sells})
+		layers = append(layers, chart.Marks{Name: "sold", Role: chart.Third, Shape: chart.Falling, Size: 9,
+			Points: sells})
 	}
 	return layers, nil
 }

@@ -91,7 +91,8 @@ func post(ctx context.Context, socket, path string, body []byte) (status int, an
 func refusalOf(status int, answer []byte) error {
 	var failure Failure
 	if status == http.StatusNotFound {
-		return errors.New("the bot runs with an older program, which does not know this question; restart it with this one")
+		return errors.New("the bot runs with an older program, which does not know this question; " +
+			"restart it with this one")
 	}
 	if err := json.Unmarshal(answer, &failure); err != nil || failure.Error == "" {
 		return fmt.Errorf("the bot answered %d", status)

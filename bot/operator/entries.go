@@ -72,7 +72,8 @@ func (q *JournalQuery) kinds() (list []journal.EntryKind, err error) {
 	for name := range strings.SplitSeq(q.Kind, ",") {
 		kind := journal.EntryKindOf(strings.TrimSpace(name))
 		if kind == 0 {
-			return nil, config.Usagef("kind %q: want one of %s", config.Clip(name), strings.Join(journal.EntryKinds(), ", "))
+			return nil, config.Usagef("kind %q: want one of %s", config.Clip(name),
+				strings.Join(journal.EntryKinds(), ", "))
 		}
 		list = append(list, kind)
 	}

@@ -129,8 +129,8 @@ func AskMarket(ctx context.Context, of Target, q *MarketQuery) (Answer[Market], 
 	})
 }
 
-// stoppedMarket is what the files of a bot know of a market: candles of the recording, own fills and
-// orders.
+// stoppedMarket is what the files of a bot know of a market: candles of the recording, own fills
+// and orders.
 func stoppedMarket(store *journal.Store, q *MarketQuery) (*Market, error) {
 	last, err := lastEntryMS(store)
 	if err != nil {
@@ -149,7 +149,7 @@ func stoppedMarket(store *journal.Store, q *MarketQuery) (*Market, error) {
 	if q.ToMS != 0 {
 		until = market.Time(q.ToMS)*1e6 + longestWait
 	}
-	recorded, _, err := ReadRecorded(store, m, since, until)
+	recorded, err := ReadRecorded(store, m, since, until)
 	if err != nil {
 		return nil, err
 	}
@@ -228,8 +228,8 @@ func (v *Market) AddOwn(store *journal.Store) error {
 		at := f.Time.Millis()
 		looks++
 		if f.Market == m.ID && at < v.ToMS && at >= v.FromMS {
-			v.Fills = append(v.Fills, MarketFill{at, int64(f.Order), f.StrategyName, f.Side.String(), m.FormatQty(f.Amount),
-				m.FormatPrice(f.Price)})
+			v.Fills = append(v.Fills, MarketFill{at, int64(f.Order), f.StrategyName, f.Side.String(),
+				m.FormatQty(f.Amount), m.FormatPrice(f.Price)})
 		}
 		return at >= v.FromMS && len(v.Fills) < maxFills && looks < fillLooks
 	})

@@ -14,53 +14,57 @@ import (
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
-// recordedBytes is how much of a recording is read for an answer, on disk: the part before the end
-// of the wanted time. It bounds how long an answer takes.
-const recordedBytes = 4 << 20
+// recordedEvents is how much of a recording is read for an answer: the part before the end of the
+// wanted time. It bounds how long an answer takes.
+const recordedEvents = 400_000
 
 // Recorded are the candles of a market that a recording has in a time, by interval, each sorted by
 // start.
 type Recorded map[market.Interval][]market.Candle
 
 // ReadRecorded reads candles of a market from the recording beside a state file: those that closed
-// between two times, with 0 for no bound, and that the last recordedBytes before until have. A
-// folder without a recording has none. whole is false where there may be more.
-func ReadRecorded(store *journal.Store, m *market.Market, since, until market.Time) (found Recorded, whole bool,
-	err error) {
+// between two times, with 0 for no bound, and that the last recordedEvents before until have. A
+// folder without a recording has none.
+func ReadRecorded(store *journal.Store, m *market.Market, since, until market.Time) (Recorded, error) {
 	dir := filepath.Join(filepath.Dir(store.Path()), folder.RecordingFolder)
 	blocks, err := recording.Index(dir)
 	if errors.Is(err, boltfile.ErrNotFound) || err == nil && len(blocks) == 0 {
-		return Recorded{}, true, nil
+		return Recorded{}, nil
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	runs, err := store.Runs()
-	if err != nil || len(runs) == 0 {
-		return Recorded{}, true, err
-	}
-	first, whole := firstBlock(blocks, since, until)
-	reader, err := recording.Read(dir, store.Catalog(), runs[len(runs)-1].Strategies, first)
 	if err != nil {
-		return nil, false, err
+		return nil, err
+	}
+	var strategies []string // of all runs: records name them
+	for i := range runs {
+		for _, name := range runs[i].Strategies {
+			if !slices.Contains(strategies, name) {
+				strategies = append(strategies, name)
+			}
+		}
+	}
+	reader, err := recording.Read(dir, store.Catalog(), strategies, firstBlock(blocks, since, until))
+	if err != nil {
+		return nil, err
 	}
 	defer reader.Close()
-	found, err = collectCandles(reader, m, until)
-	return found, whole, err
+	return collectCandles(reader, m, until)
 }
 
 // firstBlock is the number of the record to begin at.
-func firstBlock(blocks []recording.Block, since, until market.Time) (first uint64, whole bool) {
+func firstBlock(blocks []recording.Block, since, until market.Time) uint64 {
 	end := len(blocks)
 	for end > 1 && until != 0 && blocks[end-1].From >= until {
 		end--
 	}
-	left := int64(recordedBytes)
-	at := end - 1
-	for ; at > 0 && blocks[at].From > since && left > blocks[at-1].Bytes; at-- {
-		left -= blocks[at].Bytes
+	at, last := end-1, blocks[end-1].Last
+	for at > 0 && blocks[at].From > since && last-blocks[at-1].First < recordedEvents {
+		at--
 	}
-	return blocks[at].First, at == 0 || blocks[at].From <= since
+	return blocks[at].First
 }
 
 // collectCandles reads to the end of a recording, or of a time.

@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/gap"
 	"github.com/tidemark-trading/tidemark/bot/handover"
 	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/blackout"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -96,7 +97,7 @@ func (s *stage) gapBehind() {
 
 // keeping is a stage whose bot leaves its orders at the exchange when it stops.
 func keeping(t *testing.T, seed uint64) *stage {
-	s := newStage(t, seed, nil)
+	s := newStage(t, seed, func(c *sandbox.Config) { c.Admin = "open" })
 	s.edit(`stop_within = "20m"`, "stop_within = \"20m\"\nkeep_orders = true")
 	s.edit(`allocation = "10000"`, `allocation = "6000"`)
 	s.edit("max_open_orders = 4", "max_open_orders = 2") // the gauge counts both strategies
@@ -266,4 +267,125 @@ func (s *stage) tables(path string) (all string) {
 	}
 	require.NoError(s.T, store.Close())
 	return all
+}
+
+// TestAHaltGoesOverWithARename renames a halted strategy: it stays halted, until a person resumes
+// it. A strategy that begins anew is not halted, and the file has no halt.
+func TestAHaltGoesOverWithARename(t *testing.T) {
+	for _, fresh := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := keeping(t, 5)
+			p := s.start()
+			time.Sleep(90 * time.Second)
+			require.NoError(t, p.loop.Do(context.Background(), func(at market.Time) []market.Command {
+				halt := market.Input{Kind: market.InputHalt, At: at, Strategy: 2, Reason: "a test"}
+				return p.door.Enter(&halt).Commands
+			}))
+			time.Sleep(time.Minute)
+			require.NoError(t, p.end())
+			s.rename("second", "third")
+			r, err := s.adopt("second", "third", func(a *handover.Ask) { a.Fresh = fresh })
+			require.NoError(t, err)
+			require.Equal(t, !fresh, r.Memory)
+			store := s.Stored()
+			halts, err := store.Halts()
+			require.NoError(t, err)
+			require.NoError(t, store.Close())
+			s.edit("keep_orders = true", "keep_orders = false")
+			p = s.start()
+			time.Sleep(time.Minute)
+			p.look(func() {
+				_, halted := p.engine.Halted(2)
+				require.Equal(t, !fresh, halted)
+			})
+			require.NoError(t, p.end())
+			if fresh {
+				require.Empty(t, halts)
+			} else {
+				require.Equal(t, "strategy third", halts[0].Scope)
+				require.Equal(t, "a test", halts[0].Reason)
+			}
+			s.whole(p)
+		})
+	}
+}
+
+// TestAHandoverBetweenOwnAndSharedMoney renames a strategy that shares the pool to one with an
+// allocation, and back. The base of its position changes sides, and the next start funds the rest.
+func TestAHandoverBetweenOwnAndSharedMoney(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := keeping(t, 2)
+		s.edit("keep_orders = true", "keep_orders = false") // no order may hold the other's money
+		s.edit("allocation = \"3000\"\n", "")
+		run := func(long time.Duration) *process {
+			p := s.start()
+			time.Sleep(long)
+			for held := market.Qty(0); held < 2_000_000; time.Sleep(time.Second) {
+				p.look(func() { held = p.account.Position(2, 1).Amount })
+			}
+			p.look(func() { require.NoError(t, p.account.Check()) })
+			require.NoError(t, p.end())
+			s.Sound()
+			return p
+		}
+		base := func(p *process) market.Qty { return p.account.Position(2, 1).Amount }
+		p := run(time.Minute)
+		require.NotZero(t, base(p))
+		s.rename("second", "third")
+		s.edit("[strategies.third]\n", "[strategies.third]\nallocation = \"2000\"\n")
+		r, err := s.adopt("second", "third", nil)
+		require.NoError(t, err)
+		require.Len(t, r.Positions, 1)
+		s.deposit("EUR", "2000") // the pool keeps its money
+		p = run(time.Minute)
+		require.Equal(t, market.Money(2000_00), p.plan.Allocations[2])
+		require.NotZero(t, base(p))
+		s.rename("third", "fourth")
+		s.edit("[strategies.fourth]\nallocation = \"2000\"\n", "[strategies.fourth]\n")
+		r, err = s.adopt("third", "fourth", nil)
+		require.NoError(t, err)
+		require.Len(t, r.Positions, 1)
+		require.Contains(t, r.Notes[0], "the money of third that is in no position becomes unallocated")
+		p = run(time.Minute)
+		s.AgreeOnFile()
+		bitcoin := p.account.Total(p.account.Catalog().AssetNamed("BTC").ID).Total
+		require.Equal(t, s.Holdings()[s.Market().Base]-s.Before[s.Market().Base], bitcoin)
+		if !testing.Short() {
+			s.replayed()
+		}
+	})
+}
+
+// TestAHandoverToAnotherKindLeavesTheMemoryBehind lets a strategy of another kind take over: it
+// begins as a new one, with the position, and says so. What cannot go over is refused with words.
+func TestAHandoverToAnotherKindLeavesTheMemoryBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := trending(t, 4)
+		p := s.start()
+		held := p.held()
+		require.NoError(t, p.end())
+		s.rename("restless", "calm")
+		moved := strings.Replace(s.config, `markets = ["BTC-EUR"]`, `markets = ["ETH-EUR"]`, 1)
+		was := s.config
+		s.config = moved
+		_, err := s.adopt("restless", "calm", nil)
+		require.ErrorContains(t, err, "calm does not trade there; add that to strategies.calm.markets")
+		s.config = was
+		require.NoError(t, os.WriteFile(filepath.Join(s.Folder, direct.LogFile), nil, 0o600))
+		_, err = s.adopt("restless", "calm", nil)
+		require.ErrorContains(t, err, "is not booked yet")
+		require.NoError(t, os.Remove(filepath.Join(s.Folder, direct.LogFile)))
+		at := strings.Index(s.config, "params")
+		s.config = s.config[:at] + "params.seed = 1\n"
+		s.edit(`kind = "smacross"`, `kind = "restless"`)
+		r, err := s.adopt("restless", "calm", nil)
+		require.NoError(t, err)
+		require.False(t, r.Memory)
+		require.Contains(t, r.Notes[0], "restless was of kind smacross, and calm is of kind restless")
+		p = s.start()
+		p.look(func() { require.Equal(t, held.Cost, p.account.Position(1, 1).Cost) })
+		time.Sleep(2 * time.Minute)
+		require.NoError(t, p.end())
+		s.whole(p)
+	})
 }

@@ -185,8 +185,9 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	r.account, r.gate, r.engine = r.core.Account, r.core.Gate, r.core.Engine
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account,
 		names: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID,
-		shown: r.shown, agreed: map[string]folder.BalanceCheckpoint{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
-		notes: newNotes(r.log), trimming: trimming{keep: market.Duration(p.Config.Bot.Keep)}}
+		shown: r.shown, agreed: map[string]folder.BalanceCheckpoint{},
+		refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
+		notes:    newNotes(r.log), trimming: trimming{keep: market.Duration(p.Config.Bot.Keep)}}
 	r.journal.limits = func(at market.Time) *operator.Risk { return r.riskOf(r.uses(at)) }
 	if err = r.openSeal(); err != nil {
 		return err

@@ -111,10 +111,19 @@ type hearing struct {
 	socket *websocket.Conn
 	closes []func()
 	sent   market.OrderID
+	bot    *runner
+	idle   string // sections of the config with strategies that ask for nothing
 }
 
 func newHearing(b *testing.B, folder string) *hearing {
 	h := &hearing{b: b, heard: make(chan time.Time, 1)}
+	h.open(folder)
+	return h
+}
+
+// open opens the exchange and starts the bot.
+func (h *hearing) open(folder string) {
+	b := h.b
 	c := bottest.Exchange(1)
 	c.Markets[0].Source, c.Markets[0].Liquidity = price.Fixed("30000"), sandbox.Liquidity{}
 	c.Accounts[0].Keys[0].Budget = 1_000_000
@@ -136,23 +145,26 @@ func newHearing(b *testing.B, folder string) *hearing {
 	h.file, err = os.Create(filepath.Join(folder, "sync"))
 	require.NoError(b, err)
 	h.openEcho()
-	return h
 }
 
 // run starts the bot.
 func (h *hearing) run(state, url string) {
-	c, err := config.LoadRun(&config.Source{File: "bench.toml", Text: fmt.Sprintf(catcherBot, state, url),
+	c, err := config.LoadRun(&config.Source{File: "bench.toml", Text: fmt.Sprintf(catcherBot, state, url) + h.idle,
 		Overrides: (&stage{hears: overStream}).ways()})
 	require.NoError(h.b, err)
 	kind := strategy.Define("catcher", "keeps a bid",
 		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &catcher{heard: h.heard}, nil })
-	p, err := plan.NewLive(c, []strategy.Definition{kind}, func(name string) string {
+	idle := strategy.Define("idle", "asks for nothing",
+		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &strategy.Base{}, nil })
+	p, err := plan.NewLive(c, []strategy.Definition{kind, idle}, func(name string) string {
 		return map[string]string{"KEY": bottest.BotKey, "SECRET": bottest.BotSecret}[name]
 	})
 	require.NoError(h.b, err)
 	r, err := openRunner(h.b.Context(), p, zerolog.Nop(), Options{})
 	require.NoError(h.b, err)
+	h.bot = r
 	ctx, stop := context.WithCancel(h.b.Context())
 	done := make(chan error, 1)
 	go func() { done <- r.trade(ctx) }()

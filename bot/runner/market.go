@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // market answers the question for the picture of a market. The loop tells the latest price; the
@@ -79,17 +80,35 @@ func (r *runner) addCandles(v *operator.Market, q *operator.MarketQuery, m *mark
 	all = slices.CompactFunc(all, func(a, b market.Candle) bool { return a.Start == b.Start })
 	v.Span(q, interval.End(0).Millis(), now.Millis())
 	if len(all) > 0 && v.FromMS < all[0].Start.Millis() {
-		older, _, err := operator.ReadRecorded(r.store, m, market.Time(v.FromMS)*1e6, all[0].End())
+		older, err := r.shown.older(r.store, m, interval, all[0].Start)
 		if err != nil {
 			return err
 		}
-		list := older[interval]
-		end, _ := slices.BinarySearchFunc(list, all[0].Start,
-			func(c market.Candle, at market.Time) int { return cmp.Compare(c.Start, at) })
-		all = append(slices.Clip(list[:end]), all...)
+		all = append(slices.Clip(older), all...)
 	}
 	v.AddCandles(m, all, q.Columns)
 	return nil
+}
+
+// older are the candles of a series in the recording that start before a time. What was read of a
+// market is kept: it is read anew when the tape has lost candles since.
+func (s *shown) older(store *journal.Store, m *market.Market, interval market.Interval,
+	before market.Time) ([]market.Candle, error) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	kept, known := s.recorded[m.ID]
+	if !known || before > kept.before {
+		found, err := operator.ReadRecorded(store, m, 0, interval.End(before))
+		if err != nil {
+			return nil, err
+		}
+		kept = recordedCandles{before, found}
+		s.recorded[m.ID] = kept
+	}
+	list := kept.found[interval]
+	end, _ := slices.BinarySearchFunc(list, before,
+		func(c market.Candle, at market.Time) int { return cmp.Compare(c.Start, at) })
+	return list[:end], nil
 }
 
 // addPlots sets the plots of a market in the time of a picture.

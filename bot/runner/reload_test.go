@@ -134,11 +134,14 @@ func TestLimitsChangeAndTheStrategyKeepsItsMemoryAndItsOrders(t *testing.T) {
 		s.edit(`max_open_orders = 4`, `max_open_orders = 1`)
 		s.edit(`max_exposure = "4000"`, `max_exposure = "3000"`)
 		var open []market.OrderID
-		p.look(func() {
-			for _, o := range p.account.Open(nil, 0, 0) {
-				open = append(open, o.ID)
-			}
-		})
+		for len(open) == 0 { // between two of its orders the strategy has none
+			time.Sleep(time.Second)
+			p.look(func() {
+				for _, o := range p.account.Open(nil, 0, 0) {
+					open = append(open, o.ID)
+				}
+			})
+		}
 		check, err := p.reload(true)
 		require.NoError(t, err)
 		require.False(t, check.Done)

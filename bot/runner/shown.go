@@ -3,10 +3,12 @@ package runner
 import (
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/rs/zerolog"
 
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -30,7 +32,16 @@ type shown struct {
 	last    func(market.ID) market.Price             // of the account
 	names   func(market.StrategyID) string
 	catalog *market.Catalog
-	log     zerolog.Logger
+
+	reading  sync.Mutex // a recording is read; the loop never takes it
+	recorded map[market.ID]recordedCandles
+	log      zerolog.Logger
+}
+
+// recordedCandles are the candles of a market in the recording before a time.
+type recordedCandles struct {
+	before market.Time
+	found  operator.Recorded
 }
 
 // shownBook is the latest book of a market.
@@ -62,7 +73,8 @@ type plotted struct {
 
 func (r *runner) newShown() *shown {
 	s := &shown{candles: map[poll.Series]*tape[market.Candle]{}, books: map[market.ID]*atomic.Pointer[shownBook]{},
-		plots: map[shownPlot]*tape[plotted]{}, names: r.nameOf, catalog: r.plan.Catalog, log: r.log,
+		plots: map[shownPlot]*tape[plotted]{}, recorded: map[market.ID]recordedCandles{}, names: r.nameOf,
+		catalog: r.plan.Catalog, log: r.log,
 		now:  func() market.Time { return r.engine.Now() },
 		last: func(id market.ID) market.Price { return r.account.Last(id) }}
 	for _, series := range r.series() {
@@ -81,6 +93,9 @@ func (s *shown) input(ev *market.Event) {
 		s.addCandles(ev.Candles)
 	case market.KindBook:
 		kept := s.books[ev.Book.Market]
+		if kept == nil {
+			return
+		}
 		if was := kept.Load(); was != nil && ev.At-was.at < bookEvery {
 			return
 		}
@@ -128,7 +143,8 @@ func (s *shown) logPlot(id market.StrategyID, p *strategy.Plotted) {
 	if s.log.GetLevel() > zerolog.DebugLevel {
 		return
 	}
-	line := s.log.Debug().Str("strategy", s.names(id)).Str("market", s.catalog.Market(p.Market).Name).Str("name", p.Name)
+	line := s.log.Debug().Str("strategy", s.names(id)).
+		Str("market", s.catalog.Market(p.Market).Name).Str("name", p.Name)
 	if p.Mark {
 		line.Msg("mark")
 		return

@@ -1,14 +1,18 @@
 package runner
 
 import (
+	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/state/recording"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -82,6 +86,48 @@ func TestPlotsOfALiveBotAreTheLatestValuesOfEachLine(t *testing.T) {
 		s.Plot(1, strategy.Plotted{Market: m.ID, Name: string(rune('a' + i)), Value: 1})
 	}
 	require.Len(t, s.plots, shownPlots, "a strategy that invents names fills no memory")
+}
+
+// What the tape of a series has lost stands in the recording. It is read once, and again when the
+// tape has lost more.
+func TestCandlesBeforeTheTapeComeFromTheRecording(t *testing.T) {
+	s, m := shownOf(t)
+	s.recorded = map[market.ID]recordedCandles{}
+	dir := t.TempDir()
+	store, err := journal.Open(filepath.Join(dir, folder.StateFile))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, store.Close()) }()
+	require.NoError(t, store.Bind(s.catalog, nil))
+	w, err := recording.Open(filepath.Join(dir, folder.RecordingFolder), recording.Options{Catalog: s.catalog})
+	require.NoError(t, err)
+	const began = market.Time(1_700_000_040_000_000_000)
+	starts := func(list []market.Candle) (all []market.Time) {
+		for i := range list {
+			all = append(all, (list[i].Start-began)/60e9)
+		}
+		return all
+	}
+	record := func(from, to market.Time) {
+		for i := from; i < to; i++ {
+			c := market.Candle{Market: m.ID, Interval: market.Interval1m, Start: began + i*60e9, Open: 1,
+				High: 1, Low: 1, Close: 1}
+			_, err := w.Append(&market.Event{At: c.End(), Kind: market.KindCandles, Candles: []market.Candle{c}})
+			require.NoError(t, err)
+		}
+		require.NoError(t, w.Flush())
+	}
+	record(0, 6)
+	older, err := s.older(store, m, market.Interval1m, began+4*60e9)
+	require.NoError(t, err)
+	require.Equal(t, []market.Time{0, 1, 2, 3}, starts(older))
+	record(6, 9)
+	older, err = s.older(store, m, market.Interval1m, began+3*60e9)
+	require.NoError(t, err)
+	require.Equal(t, []market.Time{0, 1, 2}, starts(older))
+	older, err = s.older(store, m, market.Interval1m, began+8*60e9)
+	require.NoError(t, err)
+	require.Equal(t, []market.Time{0, 1, 2, 3, 4, 5, 6, 7}, starts(older))
+	require.NoError(t, w.Close())
 }
 
 // BenchmarkPlot is what a plotted value costs the loop. The floor appends to a list.

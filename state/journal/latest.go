@@ -127,7 +127,8 @@ func (l *latest) visit(key, value []byte) error {
 		return errEnough
 	}
 	l.looked++
-	if l.want.Until != 0 && at >= l.want.Until || len(l.want.Kinds) > 0 && !slices.Contains(l.want.Kinds, EntryKind(value[entryHead])) {
+	w, kind := l.want, EntryKind(value[entryHead])
+	if w.Until != 0 && at >= w.Until || len(w.Kinds) > 0 && !slices.Contains(w.Kinds, kind) {
 		return nil
 	}
 	entry, err := l.store.readEntry(key, value)
@@ -135,7 +136,7 @@ func (l *latest) visit(key, value []byte) error {
 		return err
 	}
 	named := l.name(entry)
-	if (l.want.Strategy == "" || named.Strategy == l.want.Strategy) && (l.want.Market == "" || named.Market == l.want.Market) {
+	if (w.Strategy == "" || named.Strategy == w.Strategy) && (w.Market == "" || named.Market == w.Market) {
 		l.found = append(l.found, named)
 	}
 	return nil
@@ -190,6 +191,8 @@ func (l *latest) name(e Entry) Named {
 		n.Order = r.Order
 	case *Act:
 		n.Strategy, n.Order = r.Strategy, r.Order
+	case *Adoption:
+		n.Strategy = r.To
 	default:
 		n.Strategy = strategyOf(e.Record)
 	}
