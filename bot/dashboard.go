@@ -44,8 +44,8 @@ func (a *app) dashboardCommand() *cobra.Command {
 	f := &dashboardFlags{}
 	c := &cobra.Command{
 		Use: "dashboard", Short: "Show a bot on web pages", Args: onlyFlags, Long: dashboardHelp,
-		Example: "  bot dashboard -c configs/sandbox.toml\n  bot dashboard --state bots/live --listen 127.0.0.1:9000\n" +
-			"  bot dashboard --bots 'bots/*'",
+		Example: "  bot dashboard -c configs/sandbox.toml\n" +
+			"  bot dashboard --state bots/live --listen 127.0.0.1:9000\n  bot dashboard --bots 'bots/*'",
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.dashboard(ctx, f) }),
 	}
 	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
@@ -137,7 +137,8 @@ func botsIn(pattern string) (bots []dashboard.Bot, err error) {
 // of the tokens, never a token. The pages of files are left out: to read them would take time that
 // the bot needs.
 func serveBeside(ctx context.Context, c *config.Run, log zerolog.Logger) error {
-	if err := os.MkdirAll(c.Bot.State, 0o700); err != nil { // the first start makes the tokens before the bot its folder
+	// at the first start, the tokens may be made before the bot makes its folder
+	if err := os.MkdirAll(c.Bot.State, 0o700); err != nil {
 		return fmt.Errorf("dashboard: %w", err)
 	}
 	site, err := openDashboard(ctx, &c.Dashboard, c.Bot.State, &dashboard.Config{

@@ -123,20 +123,20 @@ func (d *desk) stateQuestions() []question {
 			parameter{name: "kind", doc: "kind of entry"}, parameter{name: "order", doc: "number or id of an order"},
 			parameter{name: "before", doc: "number of an entry; older ones are listed"},
 			parameter{name: "latest", doc: "how many"}),
-			func(ctx context.Context, of operator.Target, q url.Values) (a operator.Answer[operator.Journal], err error) {
+			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[operator.Journal], error) {
 				wanted, err := journalQueryOf(q)
 				if err != nil {
-					return a, err
+					return operator.Answer[operator.Journal]{}, err
 				}
 				return operator.AskJournal(ctx, of, wanted)
 			}),
 		asked(d, "market", "candles, fills and resting orders of a market", []parameter{aName("market"),
-			{name: "interval", doc: "of the candles, as 1m"}, {name: "from", doc: "Unix ms"}, {name: "to", doc: "Unix ms"},
-			{name: "columns", doc: "most candles of the answer"}},
-			func(ctx context.Context, of operator.Target, q url.Values) (a operator.Answer[operator.Market], err error) {
+			{name: "interval", doc: "of the candles, as 1m"}, {name: "from", doc: "Unix ms"},
+			{name: "to", doc: "Unix ms"}, {name: "columns", doc: "most candles of the answer"}},
+			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[operator.Market], error) {
 				wanted, err := marketQueryOf(q)
 				if err != nil {
-					return a, err
+					return operator.Answer[operator.Market]{}, err
 				}
 				return operator.AskMarket(ctx, of, wanted)
 			}),

@@ -220,8 +220,8 @@ func (v *viewer) visit(address string) {
 	v.becomes(`document.documentElement.dataset.ready === "yes"`)
 }
 
-var paths = []string{"/", "/market", "/orders", "/order", "/profit", "/risk", "/journal", "/system", "/seal", "/fleet", "/act",
-	"/confirm", "/acted"}
+var paths = []string{"/", "/market", "/orders", "/order", "/profit", "/risk", "/journal", "/system", "/seal",
+	"/fleet", "/act", "/confirm", "/acted"}
 
 // One browser serves all parts: its start takes seconds.
 func TestTheDashboardInABrowser(t *testing.T) {

@@ -74,7 +74,8 @@ func TestAnActionInAFleetNamesItsBot(t *testing.T) {
 	const at = "/bots/alpha/"
 	deed := v.opens(at + "confirm?do=halt&strategy=maker")
 	send := func(path, word, bot string) (int, string) {
-		status, _, head := v.do(http.MethodPost, path+"act", url.Values{"deed": {deed}, "word": {word}, "bot": {bot}}, nil)
+		form := url.Values{"deed": {deed}, "word": {word}, "bot": {bot}}
+		status, _, head := v.do(http.MethodPost, path+"act", form, nil)
 		return status, head.Get("Location")
 	}
 	for _, bot := range []string{"", "beta"} {

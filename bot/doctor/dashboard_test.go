@@ -31,7 +31,8 @@ func TestTheDoctorLooksAtTheDoorOfTheDashboard(t *testing.T) {
 	free := "127.0.0.1:0"
 	require.Empty(t, found(config.DashboardSection{}))
 	require.Equal(t, "ok 127.0.0.1:0, on this machine", found(config.DashboardSection{Listen: free}))
-	require.Contains(t, found(config.DashboardSection{Listen: free, BehindProxy: true}), "ok 127.0.0.1:0, behind a proxy")
+	require.Contains(t, found(config.DashboardSection{Listen: free, BehindProxy: true}),
+		"ok 127.0.0.1:0, behind a proxy")
 	require.Contains(t, found(config.DashboardSection{Listen: taken.Addr().String()}), "is in use")
 	require.Contains(t, found(config.DashboardSection{Listen: "192.0.2.1:0"}), "fail ")
 	tls := config.DashboardSection{Listen: free, TLSCert: cert, TLSKey: key}
