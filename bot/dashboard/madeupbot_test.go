@@ -87,7 +87,8 @@ func (b *madeUpBot) serve(w http.ResponseWriter, r *http.Request) {
 	case operator.PathStatus:
 		operator.WriteAnswer(w, r, http.StatusOK, d.Status)
 	case operator.PathGlance:
-		operator.WriteAnswer(w, r, http.StatusOK, operator.Glance{Status: d.Status, Positions: d.Positions, Risk: d.Risk})
+		operator.WriteAnswer(w, r, http.StatusOK, operator.Glance{Status: d.Status, Positions: d.Positions,
+			Risk: d.Risk})
 	case operator.PathOrders:
 		operator.WriteAnswer(w, r, http.StatusOK, d.Orders)
 	case operator.PathEquity:
