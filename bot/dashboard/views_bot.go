@@ -206,8 +206,12 @@ func lastRefusal(d *Documents, strategy, id string) Cell {
 		for _, by := range d.Refused.Strategies {
 			if by.Strategy == strategy && len(by.Refused) > 0 {
 				r := &by.Refused[0]
-				return Cell{ID: id + "refusal", Class: "left", Text: fmt.Sprintf("%s: %s, %s ago, %d times", r.By,
-					cmp.Or(r.Detail, r.Reason), age(r.LastMS, d.NowMS+d.Status.ClockOffsetMS), r.Times)}
+				text := fmt.Sprintf("%s: %s, %s ago", r.By, cmp.Or(r.Detail, r.Reason),
+					age(r.LastMS, d.NowMS+d.Status.ClockOffsetMS))
+				if r.Times > 1 {
+					text += fmt.Sprintf(", %d times", r.Times)
+				}
+				return Cell{ID: id + "refusal", Class: "left", Text: text}
 			}
 		}
 	}
