@@ -155,7 +155,7 @@ func (l *latest) numberAt(at market.Time) (uint64, error) {
 		if err != nil {
 			return 0, l.store.wrap(err)
 		}
-		if len(value) <= entryHead || timeOfKey(value[sha256.Size:]) < at { // one that is missing was pruned: it is old
+		if len(value) <= entryHead || timeOfKey(value[sha256.Size:]) < at { // a missing entry was pruned: it is old
 			low = middle + 1
 		} else {
 			high = middle
