@@ -29,6 +29,7 @@ func TestAReaderSeesARunningSweep(t *testing.T) {
 		if job.Method = method; method != research.Grid {
 			job.Sets = 40
 		}
+		job.Workers = 1 // two may end their groups out of turn, and the file then takes several at once
 		var kept *research.Kept
 		looks := 0
 		job.Progress = func(p research.Progress) {
@@ -40,7 +41,8 @@ func TestAReaderSeesARunningSweep(t *testing.T) {
 		}
 		want, err := research.Sweep(t.Context(), job)
 		require.NoError(t, err)
-		require.Greater(t, looks, 2)
+		require.Greater(t, kept.Groups, 2)
+		require.GreaterOrEqual(t, looks, kept.Groups)
 		total, _ := kept.Total()
 		require.GreaterOrEqual(t, total, want.Tried)
 		fresh, err := glance(t, job.File, nil)
