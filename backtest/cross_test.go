@@ -36,7 +36,8 @@ func TestABacktestSaysWhatChangedHands(t *testing.T) {
 		p.Strategies = nil
 		for parity := range 2 {
 			one.Name = []string{"early", "late"}[parity]
-			one.Kind = strategy.Define(one.Name, "for a test", func(struct{}) strategy.Needs { return strategy.Needs{} },
+			one.Kind = strategy.Define(one.Name, "for a test",
+				func(struct{}) strategy.Needs { return strategy.Needs{} },
 				func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &shifts{parity: parity}, nil })
 			p.Strategies = append(p.Strategies, one)
 		}

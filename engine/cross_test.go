@@ -235,3 +235,21 @@ func TestStrategiesHearOfACrossAsOfAnyFill(t *testing.T) {
 		"buyer: order 4 filled, 1 of 1", "buyer: order 2 , 0 of 1", "seller: order 5 , 0 of 0.5"}, heard)
 	require.Equal(t, []string{"buy 1", "buy 0.5"}, b.sent)
 }
+
+func TestATakeoverOfLimitsEndsTheCrossing(t *testing.T) {
+	b, c, on := crossing(t)
+	next := func(cross bool) *engine.Engine {
+		gate := risk.New(b.catalog, risk.Config{Strategies: make([]risk.Limits, 3),
+			Account: risk.AccountLimits{Currency: 1, AllowSelfCross: true, CrossOpposite: cross}})
+		return engine.New(engine.Config{Catalog: b.catalog, Account: state.NewAccount(b.catalog, 3, nil), Gate: gate,
+			Slots: make([]engine.Slot, 3)})
+	}
+	for _, cross := range []bool{false, true} {
+		_, err := b.engine.TakeOver(b.now, next(cross), nil)
+		require.NoError(t, err)
+		on(buys(btc), sells(btc))
+		require.Equal(t, cross, len(c.all) > 0)
+		require.Equal(t, cross, len(b.sent) == 0)
+		b.flat(1, 100)
+	}
+}

@@ -151,8 +151,6 @@ type Engine struct {
 	stopped    bool           // OnStop has been called: nothing may be placed or updated
 	saves      snapshotCache  // what Save has written
 
-	takers takers
-
 	listeners
 	delivery
 	scratch
@@ -160,6 +158,7 @@ type Engine struct {
 
 	acting *tactic // its command is at the gate, or its cancel is asked for
 	shown  book    // the account with the orders that wait
+	takers takers
 }
 
 // subscribers are the strategies that receive candles, by market and interval, and tickers and

@@ -60,7 +60,7 @@ func (k *crossKill) Crossed(c *state.Cross) {
 // exchange agree to the last unit; a replay crosses the same.
 func TestACrossIsInTheBooksWholeOrNotAtAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 5, nil)
+		s := followed(t, 5)
 		s.kinds = append(s.kinds, swapperKind)
 		at := strings.Index(s.config, "[strategies")
 		one := strings.NewReplacer("restless", "swapper").Replace(s.config[at:])
@@ -68,8 +68,11 @@ func TestACrossIsInTheBooksWholeOrNotAtAll(t *testing.T) {
 			"operator_id = 7", "operator_id = 8").Replace(one)
 		s.config = strings.NewReplacer("[risk]\n", "[risk]\nopposite = \"cross\"\n", "minute = 40", "minute = 20").
 			Replace(s.config[:at]) + one + other
-		k := &crossKill{}
-		s.observer = k
+		k, canary := &crossKill{}, s.canary
+		s.observer, s.canary = k, nil
+		require.NoError(t, s.start().end())
+		s.sealNow(false)
+		s.traffic.position, s.traffic.money = 0, 0 // prices move for days while no bot runs
 		for nth := 1; nth < 4; nth++ {
 			p := s.start()
 			p.look(func() { k.seen, k.at, k.kill = 0, nth, p.kill })
@@ -78,14 +81,24 @@ func TestACrossIsInTheBooksWholeOrNotAtAll(t *testing.T) {
 			s.killAtWrite(market.CommandPlace, nth%2 == 0, int64(2*nth))
 			s.traffic.on(nil)
 		}
-		p := s.start()
-		time.Sleep(3 * time.Minute)
-		require.NoError(t, p.end())
+		s.canary = canary
+		var p *process
+		for range 2 { // over two midnights: a sealed bot judges the day between
+			time.Sleep(24*time.Hour - time.Duration(time.Now().UnixNano())%(24*time.Hour) - 90*time.Second)
+			p = s.start()
+			time.Sleep(3 * time.Minute)
+			require.NoError(t, p.end())
+		}
 		require.Empty(t, s.OpenAtTheExchange())
 		a := s.agree(p)
 		require.Greater(t, a.Crossed, 10)
 		require.Greater(t, k.parts, 4)
 		require.Greater(t, a.Orders, 20)
 		require.Zero(t, s.replayed().Unchecked)
+		require.Nil(t, p.Canary.State().First, "a canary crosses the same")
+		require.Greater(t, p.Canary.State().Equal, 20)
+		if !testing.Short() {
+			s.proven()
+		}
 	})
 }
