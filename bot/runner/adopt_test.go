@@ -272,6 +272,7 @@ func (s *stage) tables(path string) (all string) {
 // TestAHaltGoesOverWithARename renames a halted strategy: it stays halted, until a person resumes
 // it. A strategy that begins anew is not halted, and the file has no halt.
 func TestAHaltGoesOverWithARename(t *testing.T) {
+	unraced(t)
 	for _, fresh := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			s := keeping(t, 5)

@@ -34,9 +34,10 @@ func (s *stage) agree(p *process) bottest.Audit {
 }
 
 // unraced skips a test with -short, which is for the race detector: what the test proves is done by
-// one goroutine, like a replay, and other tests let the same bot trade.
+// one goroutine, like a replay, or its bot differs in its data alone from that of a test that is
+// raced: another kind of order, another hour, a market that halts.
 func unraced(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short is for the race detector, and this is about one goroutine")
+		t.Skip("-short is for the race detector: this is about one goroutine, or other data than a test that is raced")
 	}
 }

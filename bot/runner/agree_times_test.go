@@ -18,6 +18,7 @@ var cash = regexp.MustCompile(`^\d+ EUR$`)
 // of other moments of the same candle: they differ by no more than the widest candle from high to
 // low.
 func TestATWAPInsideACandleTradesTheSameLiveOnPaperAndInABacktest(t *testing.T) {
+	unraced(t)
 	t.Parallel()
 	for n := range 2 * *liveSeeds {
 		p := play{weather: weather{seed: uint64(n + 200), wicks: true}, minutes: shortened(t, 60),

@@ -66,6 +66,7 @@ func TestACanaryThatDecidesTheSameIsPromoted(t *testing.T) {
 }
 
 func TestAPersonDecidesAboutACanaryThatDiffers(t *testing.T) {
+	unraced(t)
 	for _, decision := range []string{operator.CanaryAccept, operator.CanaryRefuse} {
 		synctest.Test(t, func(t *testing.T) {
 			s := followed(t, 4, otherSeed)

@@ -89,6 +89,7 @@ func TestTheRunWithAllFactsHasTheLiveBooks(t *testing.T) {
 // From a time inside a start on, the books are those that the bot had then, with its open orders
 // and all that its strategies remember.
 func TestAGapBeginsInsideAStart(t *testing.T) {
+	unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4, nil)
 		began := market.Time(time.Now().UnixNano())

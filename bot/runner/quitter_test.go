@@ -167,6 +167,7 @@ func TestABotKilledAtAnyBoundaryOfACloseGoesOn(t *testing.T) {
 
 // The same without brackets, which sends no updates. With -short, kills come before the writes.
 func TestABotKilledAtAnyBoundaryOfAPlainCloseGoesOn(t *testing.T) {
+	unraced(t)
 	for _, kind := range []market.CommandKind{market.CommandPlace, market.CommandCancel} {
 		for _, before := range []bool{true, false} {
 			if testing.Short() && !before {

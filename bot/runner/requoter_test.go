@@ -94,6 +94,7 @@ func (s *stage) over(p *process) {
 // Each mishap strikes a third of the requests at a boundary of an order's life for a minute and a
 // half, while a strategy replaces its orders.
 func TestWhateverBefallsAReplacement(t *testing.T) {
+	unraced(t)
 	seen := &requotes{}
 	t.Cleanup(func() {
 		t.Logf("%d orders left in the place of others, %d fills came", seen.left.Load(), seen.filled.Load())
@@ -110,6 +111,7 @@ func TestWhateverBefallsAReplacement(t *testing.T) {
 // Kills as a write is about to reach the exchange, and when it has been carried out and the bot has
 // not heard of it, while a strategy replaces its orders.
 func TestABotKilledAtAnyBoundaryOfAReplacementGoesOn(t *testing.T) {
+	unraced(t)
 	seen := &requotes{}
 	for _, kind := range []market.CommandKind{market.CommandPlace, market.CommandCancel} {
 		for _, before := range []bool{true, false} {
