@@ -27,17 +27,8 @@ func (s *stage) agree(p *process) bottest.Audit {
 		require.InDelta(s.T, float64(after[g.market.Quote]-s.Before[g.market.Quote])/100, g.cash,
 			0.01*float64(1+a.Fills))
 	}
-	if !testing.Short() { // see unraced
+	if !testing.Short() { // see bottest.Unraced
 		s.replayed()
 	}
 	return a
-}
-
-// unraced skips a test with -short, which is for the race detector: what the test proves is done by
-// one goroutine, like a replay, or its bot differs in its data alone from that of a test that is
-// raced: another kind of order, another hour, a market that halts.
-func unraced(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short is for the race detector: this is about one goroutine, or other data than a test that is raced")
-	}
 }

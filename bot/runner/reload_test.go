@@ -203,7 +203,7 @@ func TestAKillDuringAReloadLeavesOneOfTheTwoSettings(t *testing.T) {
 					time.Sleep(2 * time.Minute)
 					require.NoError(t, p.end())
 					require.Positive(t, s.agree(p).Orders)
-					if testing.Short() { // see unraced
+					if testing.Short() { // see bottest.Unraced
 						return
 					}
 					r := s.replayed()
