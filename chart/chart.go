@@ -29,7 +29,7 @@ type Chart struct {
 
 // A Panel is one diagram of a Chart.
 type Panel struct {
-	Height float64 // without the labels below the last panel; 0: 240; at least 48
+	Height float64 // without the labels below the last panel and a legend's further rows; 0: 240; at least 48
 	Y      Axis
 	Layers []Layer // drawn in this order: the last one lies on top
 }
@@ -71,6 +71,17 @@ const (
 // as in "Panels[0].Layers[1].Points[7].X is NaN".
 func (c *Chart) Element() ([]byte, error) {
 	return c.drawSVG("")
+}
+
+// Plot returns the left and the right edge of the data, in CSS pixels from the left edge of the
+// picture.
+func (c *Chart) Plot() (left, right float64, err error) {
+	l, err := c.layout()
+	if err != nil {
+		return 0, 0, err
+	}
+	area := &l.frames[0].area
+	return float64(area.Min.X), float64(area.Max.X), nil
 }
 
 // SVG returns the picture as an SVG file with its own style, which follows the reader's light or

@@ -78,7 +78,6 @@ func (d *desk) handler() http.Handler {
 		mux.HandleFunc("POST /api/v1"+actions[i].path, d.program(&actions[i]))
 	}
 	mux.HandleFunc("GET /events", d.events)
-	mux.HandleFunc("GET /chart.svg", d.chart)
 	all := d.questions()
 	if d.group == "" && d.s.rack != nil {
 		all = append(all, d.s.rack.questions()...)

@@ -295,8 +295,13 @@ func orderTable(title, empty string) Table {
 		Head: []string{"Order", "Strategy", "Market", "Terms", "State", "Filled", "Fee", "Tag", "Updated"}}
 }
 
+// orderCell is the number of an order, with the link to its story.
+func orderCell(number int64) Cell {
+	return Cell{Text: fmt.Sprint(number), Path: fmt.Sprintf("order?order=%d", number), Class: "left"}
+}
+
 func orderRow(o *operator.Order, zone *time.Location) Row {
-	return row(Cell{Text: fmt.Sprint(o.Number), Path: fmt.Sprintf("order?order=%d", o.Number), Class: "left"},
+	return row(orderCell(o.Number),
 		left(o.Strategy), text(o.Market), left(o.Terms()), text(o.StateText()), text(o.Filled),
 		text(books.Brief(o.Fee)), left(o.Tag), text(moment(o.Updated(), zone)))
 }
