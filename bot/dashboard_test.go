@@ -437,3 +437,31 @@ func TestADashboardIsForThisMachineAndItsOwner(t *testing.T) {
 	_, _, said = call(t.Context(), "dashboard", "--state", folder, "--listen", "127.0.0.1:0")
 	require.Contains(t, said, "others may read")
 }
+
+// The section of -c holds where no flag is given.
+func TestADashboardTakesTheSectionOfItsConfig(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "bot.toml")
+	write := func(section string) {
+		require.NoError(t, os.WriteFile(file, []byte("[bot]\nstate = \""+dir+"\"\n[dashboard]\n"+section), 0o600))
+	}
+	says := func(code int, want string, flags ...string) {
+		t.Helper()
+		have, _, said := call(t.Context(), append([]string{"dashboard", "-c", file}, flags...)...)
+		require.Equal(t, code, have, said)
+		require.Contains(t, said, want)
+	}
+	write(`listen = "0.0.0.0:0"`)
+	says(78, "bot.toml:4: dashboard.listen")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	address := taken.Addr().String()
+	write(`listen = "` + address + `"`)
+	says(1, address+" is in use")
+	write("listen = \"127.0.0.1:0\"\ntls_cert = \"" + dir + "/one.pem\"\ntls_key = \"" + dir + "/one.key\"")
+	says(1, address+" is in use", "--listen", address, "--tls-cert", "", "--tls-key", "")
+	says(1, "one.pem: no such file")
+	says(1, "other.pem: no such file", "--tls-cert", dir+"/other.pem")
+	says(64, "--listen", "--listen", "0.0.0.0:1", "--tls-cert", "", "--tls-key", "")
+}
