@@ -75,7 +75,7 @@ func (a *app) dashboardCommand() *cobra.Command {
 	return c
 }
 
-// readSection takes the section of the config, where there is one, for the flags that are not given.
+// readSection takes the section of the config, where there is one, for flags that are not given.
 func (f *dashboardFlags) readSection(given func(flag string) bool) error {
 	if f.config == "" {
 		return nil
@@ -239,8 +239,8 @@ func openDashboard(ctx context.Context, door *config.DashboardSection, tokens st
 	site.on, err = (&net.ListenConfig{}).Listen(ctx, "tcp", door.Listen)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("dashboard: %s is in use by another program, perhaps by the bot's own dashboard; stop that "+
-			"one, or choose another port", door.Listen)
+		return nil, fmt.Errorf("dashboard: %s is in use by another program, perhaps by the bot's own dashboard; stop "+
+			"that one, or choose another port", door.Listen)
 	case err != nil:
 		return nil, fmt.Errorf("dashboard: %w", err)
 	}

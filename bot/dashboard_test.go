@@ -288,7 +288,8 @@ func TestTheDashboardOfABotInABrowser(t *testing.T) {
 	v := &viewer{T: t, ctx: bottest.Chromium(t, "the dashboard of a bot")}
 	go v.listen()
 	// quotes far from the price, which stay where they are
-	b := trade(t, "--set", "strategies.maker.params.half_spread_bps=100", "--set", "strategies.maker.params.move_bps=90")
+	b := trade(t, "--set", "strategies.maker.params.half_spread_bps=100",
+		"--set", "strategies.maker.params.move_bps=90")
 	l := look(t, b.folder)
 	v.do(chromedp.Navigate(regexp.MustCompile(`(http://\S+token=\S+) to look and act`).
 		FindStringSubmatch(l.said.String())[1]))
