@@ -15,14 +15,18 @@
 // pixels, so the size of a picture does not grow with its data; bars are drawn one by one.
 package chart
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // A Chart is one picture: panels from top to bottom over one horizontal axis. Lengths are in CSS
 // pixels.
 type Chart struct {
-	Label  string  // what the picture shows, for readers who cannot see it
-	Width  float64 // 0: 960; at least 240
-	Times  bool    // X is Unix seconds: its labels are dates and times, UTC
+	Label  string         // what the picture shows, for readers who cannot see it
+	Width  float64        // 0: 960; at least 240
+	Times  bool           // X is Unix seconds: its labels are dates and times
+	Zone   *time.Location // of these labels; nil: UTC
 	X      Axis
 	Panels []Panel
 }

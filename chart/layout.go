@@ -1,9 +1,11 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"gonum.org/v1/plot/vg"
@@ -281,7 +283,7 @@ func (l *layout) acrossTicks(room float64) []tick {
 		}
 		return nameTicks(l.columns, int(room/(widest+10)))
 	case l.chart.Times:
-		return timeTicks(shown.left, shown.right, int(max(room/90, 1)))
+		return timeTicks(shown.left, shown.right, int(max(room/90, 1)), cmp.Or(l.chart.Zone, time.UTC))
 	}
 	return numberTicks(shown.left, shown.right, int(max(room/80, 2)))
 }

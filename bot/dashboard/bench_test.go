@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,7 +22,7 @@ func BenchmarkZoom(b *testing.B) {
 		b.Run(row.name, func(b *testing.B) {
 			for b.Loop() {
 				q := operator.MarketQuery{FromMS: row.from, ToMS: row.to}
-				picture, err := marketPicture(madeUpPicture(series, 10_000, q), widthWide)
+				picture, err := marketPicture(madeUpPicture(series, 10_000, q), widthWide, time.UTC)
 				require.NoError(b, err)
 				require.Greater(b, len(picture.SVG), 2_000)
 			}

@@ -72,7 +72,7 @@ func live(id, t string) Cell { return Cell{ID: id, Text: t} }
 
 // signed adds the plus that tells a gain from a plain number.
 func signed(id, amount string) Cell {
-	if amount != "" && !strings.HasPrefix(amount, "-") && strings.Trim(amount, "0.") != "" {
+	if amount != "" && amount != "–" && !strings.HasPrefix(amount, "-") && strings.Trim(amount, "0.") != "" {
 		amount = "+" + amount
 	}
 	return Cell{ID: id, Text: amount, Signed: true}

@@ -62,25 +62,25 @@ func MarketOf(m *operator.Market, q *operator.MarketQuery, width int, zone *time
 	}
 	var err error
 	if width != widthNarrow {
-		if view.Wide, err = marketPicture(m, widthWide); err != nil {
+		if view.Wide, err = marketPicture(m, widthWide, zone); err != nil {
 			return nil, err
 		}
 	}
 	if width != widthWide {
-		if view.Narrow, err = marketPicture(m, widthNarrow); err != nil {
+		if view.Narrow, err = marketPicture(m, widthNarrow, zone); err != nil {
 			return nil, err
 		}
 	}
-	view.Legend = marketLegend(m)
+	view.Legend = marketLegend(m, zone)
 	view.Tables = marketTables(m, zone)
 	return view, nil
 }
 
 // marketLegend is the text below a picture.
-func marketLegend(m *operator.Market) string {
-	text := fmt.Sprintf("%s to %s UTC.", moment(m.FromMS, time.UTC), moment(m.ToMS, time.UTC))
+func marketLegend(m *operator.Market, zone *time.Location) string {
+	text := fmt.Sprintf("%s to %s, %s.", moment(m.FromMS, zone), moment(m.ToMS, zone), zone)
 	if m.Last != "" {
-		text = "Last price " + books.Brief(m.Last) + ". " + text
+		text = "Last price of " + m.Market + ": " + books.Brief(m.Last) + ". " + text
 	}
 	return strings.TrimSpace(text + " " + m.Note)
 }
@@ -174,8 +174,9 @@ func zooms(m *operator.Market) (links []Link) {
 }
 
 // marketPicture draws a market for a width of a screen in pixels.
-func marketPicture(m *operator.Market, width int) (d Drawing, err error) {
+func marketPicture(m *operator.Market, width int, zone *time.Location) (d Drawing, err error) {
 	c, err := marketChart(m, width)
+	c.Zone = zone
 	if err != nil {
 		return d, err
 	}

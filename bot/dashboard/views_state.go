@@ -38,7 +38,7 @@ func RiskOf(r *operator.Risk, zone *time.Location) *Sections {
 
 // limitTable lists the limits of the account or of a strategy.
 func limitTable(r *operator.Risk, scope string) Table {
-	t := Table{Title: "Limits of the " + scope,
+	t := Table{Title: "Limits of the " + scope + ", money in " + r.Currency,
 		Head: []string{"Limit", "Market", "Used", "Of", "Left", "Use", "Standing"}}
 	for i := range r.Limits {
 		if l := &r.Limits[i]; l.Scope == scope {
@@ -128,7 +128,7 @@ func SystemPage(d *Documents, y *operator.System) *Sections {
 		row(left("doctor"), doctorCell(d, y)),
 		row(left("seal"), left(cmp.Or(y.Seal, "Nothing is sealed."))),
 		row(left("canary"), left(canaryText(s.Canary)))}}
-	view.Tables = []Table{checks, files, feedTable(s, d.NowMS)}
+	view.Tables = append([]Table{checks, files}, feedTables(s, d.NowMS)...)
 	if y.Doctor != nil {
 		view.Tables = slices.Insert(view.Tables, 1, findingTable(y.Doctor))
 	}

@@ -188,6 +188,7 @@ func (v *Market) addRecorded(q *MarketQuery, m *market.Market, recorded Recorded
 			continue
 		}
 		v.Span(q, interval.End(0).Millis(), max(lastMS, all[len(all)-1].End().Millis()))
+		v.Trim(q, all)
 		v.AddCandles(m, all, q.Columns)
 		return
 	}
@@ -229,6 +230,13 @@ func (v *Market) Span(q *MarketQuery, intervalMS, end int64) {
 	}
 	long := cmp.Or(q.LongMS, showFirst*intervalMS)
 	v.FromMS, v.ToMS = max(0, end-long), max(1, end)
+}
+
+// Trim lets a picture of no time that was asked for begin with the first candle.
+func (v *Market) Trim(q *MarketQuery, all []market.Candle) {
+	if q.ToMS == 0 && q.LongMS == 0 && len(all) > 0 {
+		v.FromMS = max(v.FromMS, min(all[0].Start.Millis(), v.ToMS-1))
+	}
 }
 
 // AddOwn sets own fills and open orders from a state file.

@@ -104,6 +104,7 @@ func (r *runner) addCandles(v *operator.Market, q *operator.MarketQuery, m *mark
 		}
 		all = append(slices.Clip(older), all...)
 	}
+	v.Trim(q, all)
 	v.AddCandles(m, all, q.Columns)
 	return nil
 }
