@@ -113,7 +113,7 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 	pages := []string{"/", "/orders", "/order?order=1", "/profit", "/profit?by=strategy", "/market",
 		"/market?long=3600000&width=400", "/market?market=BTC-EUR&from=1000&to=90000", "/risk",
 		"/journal", "/journal?kind=refusal&since=2h", "/system", "/seal", "/results", "/sweeps", "/gaps"}
-	for _, path := range append(pages, "/dashboard.css", "/events", "/api/v1/status", "/nothing") {
+	for _, path := range append(pages, "/dashboard.js", "/events", "/api/v1/status", "/nothing") {
 		status, body, head := l.get(path, nil)
 		require.Equal(t, http.StatusUnauthorized, status, path)
 		require.NotContains(t, body, "maker", path)

@@ -44,6 +44,7 @@ func newSite(t *testing.T) *site {
 	require.NoError(t, err)
 	s := &site{pages: pages, docs: madeUp(), now: make(chan struct{}),
 		cells: map[string]string{}}
+	s.docs.Risk = madeUpRisk()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/dashboard.css", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css")
@@ -53,7 +54,6 @@ func newSite(t *testing.T) *site {
 		w.Header().Set("Content-Type", "text/javascript")
 		_, _ = w.Write([]byte(Script()))
 	})
-	mux.HandleFunc("/public.css", file("text/css", Style()))
 	mux.HandleFunc("/public", s.public)
 	mux.HandleFunc("/events", s.events)
 	mux.HandleFunc("/", s.page)

@@ -17,6 +17,7 @@
 			cell.classList.toggle("up", text.startsWith("+"));
 			cell.classList.toggle("down", text.startsWith("-"));
 		}
+		if (id === "top-feed" || id.startsWith("feed/")) return; // ages change each second
 		cell.classList.remove("moved");
 		requestAnimationFrame(() => cell.classList.add("moved"));
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
-// At one glance: a bot that does not run says so in red, with what it left at the exchange; figures
-// that are not known have no sign; a figure stands beside its limit; candles that are minutes old in
-// good order do not make the prices old.
+// A bot that does not run says so in red, with the orders that it left; figures that are not known
+// have no sign; a figure stands beside its limit; candles, which are minutes old in good order, do
+// not make the prices old.
 func TestTheFirstPageSaysHowTheBotStands(t *testing.T) {
 	text := func(d *Documents, title string) (value, note string) {
 		view, err := OverviewOf(d)
@@ -27,6 +27,8 @@ func TestTheFirstPageSaysHowTheBotStands(t *testing.T) {
 	d.Risk = madeUpRisk()
 	value, note := text(d, "Drawdown")
 	require.Equal(t, []string{"1.32 %", "of 5 % allowed"}, []string{value, note})
+	_, note = text(d, "Exchange answers in")
+	require.Equal(t, "its clock is 4 ms behind", note)
 	_, note = text(d, "Today, EUR")
 	require.Equal(t, "a loss of 50 is allowed", note)
 	require.Equal(t, "prices 0 s old", TopOf(d.Status, d.NowMS).Feed.Text)

@@ -35,7 +35,8 @@ func ProfitOf(report *books.ProfitReport, trades *books.TradeList, curve *books.
 		{"Return on the money", signed("", percent(report.MoneyWeighted)), text("money-weighted")},
 		{"Largest drawdown", text(percent(sum.Drawdown)), text(books.Brief(sum.Fall) + " " + report.Currency)},
 	}
-	groups := Table{Title: "Profit by " + report.By + ", in " + report.Currency, Empty: "Nothing has been traded in this time.",
+	groups := Table{Title: "Profit by " + report.By + ", in " + report.Currency,
+		Empty: "Nothing has been traded in this time.",
 		Head: []string{report.By, "Realised", "Unrealised", "Fees", "Turnover", "Trips", "Won", "Flows", "Return",
 			"Drawdown"}}
 	for i := len(report.Groups) - 1; i >= 0; i-- {

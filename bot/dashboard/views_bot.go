@@ -127,7 +127,7 @@ func overviewCards(d *Documents) []Card {
 	answers, clock := "–", "–"
 	if s.State != operator.Stopped {
 		answers = fmt.Sprintf("%.0f ms", s.RoundTripMS)
-		clock = fmt.Sprintf("its clock is %d ms ahead", s.ClockOffsetMS)
+		clock = "its clock is " + ahead(s.ClockOffsetMS)
 	}
 	opening := Cell{ID: "opening", Text: cmp.Or(s.Opening, allowed(d.Risk, "max_drawdown", "of %s allowed"))}
 	day := signed("day", cmp.Or(s.DayResult, "–"))
@@ -141,6 +141,14 @@ func overviewCards(d *Documents) []Card {
 			live("foreign-orders", fmt.Sprintf("%d of others", s.ForeignOrders))},
 		{"Exchange answers in", live("round-trip", answers), live("clock", clock)},
 	}
+}
+
+// ahead says how far the clock of the exchange is from that of the bot.
+func ahead(ms int64) string {
+	if ms < 0 {
+		return fmt.Sprintf("%d ms behind", -ms)
+	}
+	return fmt.Sprintf("%d ms ahead", ms)
 }
 
 // allowed says how far a limit of the account reaches.
