@@ -25,7 +25,9 @@ import (
 
 const dashboardHelp = `Show a bot on web pages of this machine: how it stands, its orders with their stories, profit and
 round trips. The first start makes two tokens and prints each once as an address: one to look, and one to act
-too (halt, resume, cancel, cancel-all, flatten). From another machine: ssh -L 8787:127.0.0.1:8787 SERVER`
+too (halt, resume, cancel, cancel-all, flatten). From another machine: ssh -L 8787:127.0.0.1:8787 SERVER
+
+With -c, the section [dashboard] of the config holds for the flags that are not given.`
 
 // The files with the dashboard's tokens.
 const (
@@ -46,8 +48,13 @@ func (a *app) dashboardCommand() *cobra.Command {
 		Use: "dashboard", Short: "Show a bot on web pages", Args: onlyFlags, Long: dashboardHelp,
 		Example: "  bot dashboard -c configs/sandbox.toml\n" +
 			"  bot dashboard --state bots/live --listen 127.0.0.1:9000\n  bot dashboard --bots 'bots/*'",
-		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.dashboard(ctx, f) }),
 	}
+	c.RunE = a.enter(func(ctx context.Context, _ []string) error {
+		if err := f.readSection(c.Flags().Changed); err != nil {
+			return err
+		}
+		return a.dashboard(ctx, f)
+	})
 	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
 	c.Flags().StringVar(&f.state, "state", "", "the bot whose state is in this `FOLDER`")
 	c.Flags().StringVar(&f.bots, "bots", "", "every bot whose state folder matches `PATTERN`, like 'bots/*' in quotes")
@@ -66,6 +73,44 @@ func (a *app) dashboardCommand() *cobra.Command {
 	c.Flags().StringVar(&f.candles, "db", config.DefaultStore,
 		"candle store `FILE`: the ledger of tries beside it says how much was searched")
 	return c
+}
+
+// readSection takes the section of the config, where there is one, for flags that are not given.
+func (f *dashboardFlags) readSection(given func(flag string) bool) error {
+	if f.config == "" {
+		return nil
+	}
+	c, err := readConfig(f.config, nil, config.LoadRun)
+	if err != nil {
+		return err
+	}
+	if err := c.Source.Place(c.Dashboard.Check()); err != nil {
+		return err
+	}
+	d, flags := c.Dashboard, f.door
+	if given("listen") || d.Listen == "" {
+		d.Listen = flags.Listen
+	}
+	if given("tls-cert") {
+		d.TLSCert = flags.TLSCert
+	}
+	if given("tls-key") {
+		d.TLSKey = flags.TLSKey
+	}
+	if given("behind-proxy") {
+		d.BehindProxy = flags.BehindProxy
+	}
+	if given("host") {
+		d.Hosts = flags.Hosts
+	}
+	if given("public") {
+		d.Public = flags.Public
+	}
+	if given("public-names") {
+		d.PublicNames = flags.PublicNames
+	}
+	f.door = d
+	return nil
 }
 
 // dashboard serves the pages until ctx ends.
@@ -194,8 +239,8 @@ func openDashboard(ctx context.Context, door *config.DashboardSection, tokens st
 	site.on, err = (&net.ListenConfig{}).Listen(ctx, "tcp", door.Listen)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("dashboard: %s is in use by another program; stop that one, or choose another port",
-			door.Listen)
+		return nil, fmt.Errorf("dashboard: %s is in use by another program, perhaps by the bot's own dashboard; stop "+
+			"that one, or choose another port", door.Listen)
 	case err != nil:
 		return nil, fmt.Errorf("dashboard: %w", err)
 	}

@@ -3,6 +3,7 @@ package bot_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,6 +23,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/bot/seal"
+	"github.com/tidemark-trading/tidemark/research/stats"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -105,10 +110,10 @@ func TestTheDashboardShowsABotToThoseWithItsToken(t *testing.T) {
 	token := strings.TrimSpace(string(text))
 	require.Contains(t, l.said.String(), "enter?token="+token)
 
-	pages := []string{"/", "/orders", "/order?order=1", "/profit", "/profit?by=strategy", "/market", "/chart.svg",
-		"/market?market=BTC-EUR&from=1000&to=90000", "/risk", "/journal", "/journal?kind=refusal&since=2h", "/system",
-		"/seal", "/results", "/sweeps", "/gaps"}
-	for _, path := range append(pages, "/dashboard.css", "/events", "/api/v1/status", "/nothing") {
+	pages := []string{"/", "/orders", "/order?order=1", "/profit", "/profit?by=strategy", "/market",
+		"/market?long=3600000&width=400", "/market?market=BTC-EUR&from=1000&to=90000", "/risk",
+		"/journal", "/journal?kind=refusal&since=2h", "/system", "/seal", "/results", "/sweeps", "/gaps"}
+	for _, path := range append(pages, "/dashboard.js", "/events", "/api/v1/status", "/nothing") {
 		status, body, head := l.get(path, nil)
 		require.Equal(t, http.StatusUnauthorized, status, path)
 		require.NotContains(t, body, "maker", path)
@@ -282,7 +287,9 @@ func TestTheDashboardOfABotInABrowser(t *testing.T) {
 	t.Parallel()
 	v := &viewer{T: t, ctx: bottest.Chromium(t, "the dashboard of a bot")}
 	go v.listen()
-	b := trade(t)
+	// quotes far from the price, which stay where they are
+	b := trade(t, "--set", "strategies.maker.params.half_spread_bps=100",
+		"--set", "strategies.maker.params.move_bps=90")
 	l := look(t, b.folder)
 	v.do(chromedp.Navigate(regexp.MustCompile(`(http://\S+token=\S+) to look and act`).
 		FindStringSubmatch(l.said.String())[1]))
@@ -300,27 +307,59 @@ func TestTheDashboardOfABotInABrowser(t *testing.T) {
 		v.do(chromedp.Navigate(l.address + path))
 		becomes(`document.documentElement.dataset.ready === "yes" && document.querySelector("main h1") !== null`)
 	}
-	actsInABrowser(v, l, becomes)
+	v.do(chromedp.Navigate(l.address + "market?long=3600000"))
+	becomes(`document.getElementById("legend").textContent.includes("Last price")`)
+	becomes(`(e => (window.first ??= e.dataset.to) < e.dataset.to)(document.querySelector("figure.market"))`)
+	sealsUnderThePage(v, b, l, becomes)
+	cancelled := actsInABrowser(v, l, becomes)
 	v.mu.Lock()
 	require.Empty(t, v.console)
 	v.mu.Unlock()
 	l.end()
 	b.stop()
-	wasActedFromThePage(b)
+	wasActedFromThePage(b, cancelled)
+}
+
+// sealsUnderThePage seals a running bot: its page says that nothing is sealed, then the promise.
+func sealsUnderThePage(v *viewer, b *trader, l *looker, becomes func(string)) {
+	v.do(chromedp.Navigate(l.address + "seal"))
+	says := func(text string) { becomes(`document.querySelector("main").textContent.includes("` + text + `")`) }
+	says("Nothing is sealed")
+	d := seal.Document{Currency: "EUR", Strategies: []seal.Strategy{{Name: "maker", Kind: "maker",
+		Markets: []string{"BTC-EUR"}, Interval: "1m"}},
+		Promise: stats.Promise{Level: 0.05, Weights: [stats.Quantities]float64{0.25, 0.25, 0.25, 0.25},
+			Return:   stats.ReturnPromise{Deviation: 0.02, Mean: 0.05, Clip: 4, Days: 1, Restart: 30},
+			Trips:    stats.TripPromise{Low: 0, High: 100, Cap: 1000},
+			Slippage: stats.SlippagePromise{Unit: 10, Most: 3, Clip: 4},
+			Drawdown: stats.DrawdownPromise{Depth: 0.31, Horizon: 365, Chance: 0.01}}}
+	text, err := d.Encode()
+	require.NoError(v, err)
+	_, err = operator.Seal(v.Context(), b.folder, text, "ann")
+	require.NoError(v, err)
+	v.do(chromedp.Reload())
+	for _, text := range []string{"no whole UTC day has been judged yet", "by ann", "31.00 %"} {
+		says(text)
+	}
+	v.do(chromedp.Navigate(l.address + "system"))
+	says("no whole UTC day has been judged yet")
 }
 
 // confirmed are the actions that actsInABrowser confirms, as the journal has them.
-var confirmed = []string{"halt", "resume", "cancel-all", "flatten"}
+var confirmed = []string{"cancel", "halt", "resume", "cancel-all", "flatten"}
 
-// actsInABrowser confirms each action on the page, and cancels no order that has ended meanwhile.
-func actsInABrowser(v *viewer, l *looker, becomes func(string)) {
+// actsInABrowser confirms each action on the page. It returns the number of the cancelled order.
+func actsInABrowser(v *viewer, l *looker, becomes func(string)) (cancelled string) {
 	for _, verb := range confirmed {
 		query, word := "do="+verb+"&strategy=maker", "maker"
-		if verb == "cancel-all" {
-			query, word = "do="+verb, "state"
-		}
 		v.do(chromedp.Navigate(l.address + "act"))
 		becomes(`document.querySelector("main a.do") !== null`)
+		switch verb {
+		case "cancel":
+			cancelled = of[string](v, `document.querySelector('main a.do[href*="do=cancel&order="]').search.split("order=")[1]`)
+			query, word = "do=cancel&order="+cancelled, cancelled
+		case "cancel-all":
+			query, word = "do="+verb, "state"
+		}
 		v.do(chromedp.Click(`main a.do[href$="` + query + `"]`))
 		becomes(`document.querySelector("form.confirm") !== null`)
 		v.do(chromedp.SendKeys(`form.confirm input[name="word"]`, word))
@@ -331,11 +370,12 @@ func actsInABrowser(v *viewer, l *looker, becomes func(string)) {
 		v.do(chromedp.Reload())
 		becomes(said)
 	}
+	return cancelled
 }
 
 // wasActedFromThePage checks the journal of a bot: each action once, by the token and from this
-// machine.
-func wasActedFromThePage(b *trader) {
+// machine, and the exchange's word that the order was cancelled.
+func wasActedFromThePage(b *trader, cancelled string) {
 	store, err := journal.Read(filepath.Join(b.folder, "bot.db"))
 	require.NoError(b.t, err)
 	defer store.Close()
@@ -349,6 +389,11 @@ func wasActedFromThePage(b *trader) {
 		return nil
 	}))
 	require.Equal(b.t, confirmed, have)
+	orders, err := operator.OrdersOf(store, true)
+	require.NoError(b.t, err)
+	at := slices.IndexFunc(orders.Orders, func(o operator.Order) bool { return fmt.Sprint(o.Number) == cancelled })
+	require.GreaterOrEqual(b.t, at, 0)
+	require.Equal(b.t, "canceled", orders.Orders[at].State)
 }
 
 // The dashboard in the process of a bot: a port that is taken costs the bot nothing, and is tried
@@ -392,4 +437,32 @@ func TestADashboardIsForThisMachineAndItsOwner(t *testing.T) {
 	require.NoError(t, os.Chmod(file, 0o644))
 	_, _, said = call(t.Context(), "dashboard", "--state", folder, "--listen", "127.0.0.1:0")
 	require.Contains(t, said, "others may read")
+}
+
+// The section of -c holds where no flag is given.
+func TestADashboardTakesTheSectionOfItsConfig(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "bot.toml")
+	write := func(section string) {
+		require.NoError(t, os.WriteFile(file, []byte("[bot]\nstate = \""+dir+"\"\n[dashboard]\n"+section), 0o600))
+	}
+	says := func(code int, want string, flags ...string) {
+		t.Helper()
+		have, _, said := call(t.Context(), append([]string{"dashboard", "-c", file}, flags...)...)
+		require.Equal(t, code, have, said)
+		require.Contains(t, said, want)
+	}
+	write(`listen = "0.0.0.0:0"`)
+	says(78, "bot.toml:4: dashboard.listen")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	address := taken.Addr().String()
+	write(`listen = "` + address + `"`)
+	says(1, address+" is in use")
+	write("listen = \"127.0.0.1:0\"\ntls_cert = \"" + dir + "/one.pem\"\ntls_key = \"" + dir + "/one.key\"")
+	says(1, address+" is in use", "--listen", address, "--tls-cert", "", "--tls-key", "")
+	says(1, "one.pem: no such file")
+	says(1, "other.pem: no such file", "--tls-cert", dir+"/other.pem")
+	says(64, "--listen", "--listen", "0.0.0.0:1", "--tls-cert", "", "--tls-key", "")
 }

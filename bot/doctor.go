@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/doctor"
+	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/version"
 )
 
 const doctorHelp = `Check everything that a live bot depends on, without trading: exchange and clock, key and rights,
@@ -25,7 +28,9 @@ The command keeps to the weight budget, so that a bot with the same key is not b
 next minute.
 
 It sends no order. To find out whether the key may withdraw, it sends a withdrawal without asset, amount and address,
-which every exchange refuses. Exit code 0: no check fails. Warnings are for you to judge.`
+which every exchange refuses. Exit code 0: no check fails. Warnings are for you to judge.
+
+The result is kept in the state folder, and bot dashboard shows it.`
 
 // doctorFlags are the flags of the command.
 type doctorFlags struct {
@@ -67,6 +72,9 @@ func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := keepCheckup(p, findings); err != nil {
+		console.Tell(a.Stderr, err.Error())
+	}
 	if f.json {
 		text, _ := json.Marshal(findings) // texts
 		err = a.printDocument("doctor", f.v1, append(text, '\n'))
@@ -79,6 +87,16 @@ func (a *app) doctor(ctx context.Context, f *doctorFlags) error {
 		}
 	}
 	return err
+}
+
+// keepCheckup keeps findings in the state folder.
+func keepCheckup(p *plan.Live, findings []doctor.Finding) error {
+	c := folder.Checkup{AtMS: nowMS(), Version: version.Of(debug.ReadBuildInfo()), Config: p.SettingsHash}
+	for i := range findings {
+		f := &findings[i]
+		c.Findings = append(c.Findings, folder.Finding{Check: f.Check, Level: f.Level, Text: f.Text, Hint: f.Hint})
+	}
+	return c.Write(p.Config.Bot.State)
 }
 
 // writeFindings writes a line for each finding, the hint behind it, and the count of each level in

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot"
 	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
@@ -151,7 +152,16 @@ func TestTheDoctorFindsNothingWhereAllIsWell(t *testing.T) {
 	}
 	left, err := os.ReadDir(filepath.Join(p.dir, "state"))
 	require.NoError(t, err)
-	require.Empty(t, left, "looking changes nothing")
+	require.Len(t, left, 1, "nothing but the result is kept")
+	kept, err := folder.ReadCheckup(filepath.Join(p.dir, "state"))
+	require.NoError(t, err)
+	require.Len(t, kept.Findings, len(all))
+	require.InDelta(t, time.Now().UnixMilli(), kept.AtMS, 6e5)
+	text, err := os.ReadFile(filepath.Join(p.dir, "state", left[0].Name()))
+	require.NoError(t, err)
+	for _, secret := range p.env {
+		require.NotContains(t, string(text), secret)
+	}
 	code, out, _ := p.call()
 	require.Zero(t, code)
 	require.Regexp(t, `(?m)^ok    exchange +http://127.0.0.1:\d+/v2 answers, on this machine$`, out)

@@ -15,21 +15,25 @@
 // pixels, so the size of a picture does not grow with its data; bars are drawn one by one.
 package chart
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // A Chart is one picture: panels from top to bottom over one horizontal axis. Lengths are in CSS
 // pixels.
 type Chart struct {
-	Label  string  // what the picture shows, for readers who cannot see it
-	Width  float64 // 0: 960; at least 240
-	Times  bool    // X is Unix seconds: its labels are dates and times, UTC
+	Label  string         // what the picture shows, for readers who cannot see it
+	Width  float64        // 0: 960; at least 240
+	Times  bool           // X is Unix seconds: its labels are dates and times
+	Zone   *time.Location // of these labels; nil: UTC
 	X      Axis
 	Panels []Panel
 }
 
 // A Panel is one diagram of a Chart.
 type Panel struct {
-	Height float64 // without the labels below the last panel; 0: 240; at least 48
+	Height float64 // without the labels below the last panel and a legend's further rows; 0: 240; at least 48
 	Y      Axis
 	Layers []Layer // drawn in this order: the last one lies on top
 }
@@ -71,6 +75,17 @@ const (
 // as in "Panels[0].Layers[1].Points[7].X is NaN".
 func (c *Chart) Element() ([]byte, error) {
 	return c.drawSVG("")
+}
+
+// Plot returns the left and the right edge of the data, in CSS pixels from the left edge of the
+// picture.
+func (c *Chart) Plot() (left, right float64, err error) {
+	l, err := c.layout()
+	if err != nil {
+		return 0, 0, err
+	}
+	area := &l.frames[0].area
+	return float64(area.Min.X), float64(area.Max.X), nil
 }
 
 // SVG returns the picture as an SVG file with its own style, which follows the reader's light or

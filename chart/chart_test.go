@@ -220,6 +220,30 @@ func TestSmallAndLongInputStaysInsideThePicture(t *testing.T) {
 	}
 }
 
+// A panel that is too narrow for its legend gets more rows, and keeps the height of its data.
+func TestALegendTakesMoreRowsWhereItIsNarrow(t *testing.T) {
+	names := []string{"bought", "sold", "resting buy", "watched target", "last price"}
+	c := one()
+	for _, name := range names {
+		c.Panels[0].Layers = append(c.Panels[0].Layers, chart.Line{Name: name, Points: points(1, 2, 3)})
+	}
+	height := func(width float64) (total int) {
+		c.Width = width
+		text := element(t, c)
+		for _, name := range names {
+			require.Contains(t, text, ">"+name+"<", "%v", width)
+		}
+		total, err := strconv.Atoi(regexp.MustCompile(`viewBox="0 0 \d+ (\d+)"`).FindStringSubmatch(text)[1])
+		require.NoError(t, err)
+		return total
+	}
+	require.Equal(t, height(960)+2*16, height(240))
+	left, right, err := c.Plot()
+	require.NoError(t, err)
+	require.Contains(t, element(t, c), `d="m`+strconv.FormatFloat(left, 'f', -1, 64)+" ", "the grid begins there")
+	require.Equal(t, 240.0-14, right)
+}
+
 func TestTextIsEscapedAndStaysText(t *testing.T) {
 	bad := "<script>\"&'\x00\xff\u202e"
 	c := one(chart.Line{Name: bad, Points: points(1, 2)})

@@ -1,22 +1,6 @@
 package chart
 
-import (
-	"gonum.org/v1/plot/vg"
-)
-
-// A key is an entry of a legend.
-type key struct {
-	name  string
-	paint paint
-	shape keyShape
-}
-
-// keyShape is how a key looks.
-type keyShape struct {
-	line   bool // a piece of line, else a square or mark
-	dashed bool
-	mark   Shape // zero: a square
-}
+import "gonum.org/v1/plot/vg"
 
 // draw draws the whole picture.
 func (l *layout) draw(s surface) {
@@ -25,7 +9,7 @@ func (l *layout) draw(s surface) {
 		f.surface = s
 		p := &l.chart.Panels[i]
 		l.rules(&f, l.up[i])
-		l.head(&f, p)
+		l.legends[i].draw(&f)
 		for _, layer := range p.Layers {
 			layer.draw(&f)
 		}
@@ -57,46 +41,6 @@ func (l *layout) rules(f *frame, up []tick) {
 		}
 	}
 	f.stroke(solid(Grid), 0.7, false, lines)
-}
-
-// head writes the unit and the legend above the data.
-func (l *layout) head(f *frame, p *Panel) {
-	x, y := f.area.Min.X, f.area.Max.Y+8
-	if unit := shorten(p.Y.Unit); unit != "" {
-		f.text(vg.Point{X: x, Y: y}, start, unit)
-		x += vg.Length(textWidth(unit)) + 16
-	}
-	for _, layer := range p.Layers {
-		k := layer.key()
-		if k.name == "" {
-			continue
-		}
-		name := shorten(k.name)
-		width := vg.Length(textWidth(name))
-		if x+20+width > f.area.Max.X {
-			return // the panel is too narrow for the rest
-		}
-		k.draw(f, vg.Point{X: x + 7, Y: y + 4})
-		f.text(vg.Point{X: x + 20, Y: y}, start, name)
-		x += width + 36
-	}
-}
-
-// draw draws the sample of a key around the point.
-func (k *key) draw(f *frame, at vg.Point) {
-	var path vg.Path
-	switch {
-	case k.shape.line:
-		path.Move(vg.Point{X: at.X - 7, Y: at.Y})
-		path.Line(vg.Point{X: at.X + 7, Y: at.Y})
-		f.stroke(k.paint, 2, k.shape.dashed, path)
-		return
-	case k.shape.mark != 0:
-		k.shape.mark.add(&path, at, 4)
-	default:
-		rectangle(&path, at.X-5, at.Y-5, at.X+5, at.Y+5)
-	}
-	f.fill(k.paint, false, path)
 }
 
 // foot writes the labels below the last panel.

@@ -1,9 +1,11 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"gonum.org/v1/plot/vg"
@@ -12,7 +14,7 @@ import (
 // The parts of a picture around its data, in CSS pixels.
 const (
 	textSize    = 11
-	headHeight  = 22 // unit and legend above the data of a panel
+	headHeight  = 22 // unit and legend above the data of a panel: their first row
 	footHeight  = 24 // labels of the horizontal axis
 	unitHeight  = 18 // its unit below them
 	panelGap    = 6
@@ -96,6 +98,7 @@ type layout struct {
 	width, height float64
 	columns       []string // names of the places 0, 1, 2 … of the horizontal axis; nil: it has numbers
 	frames        []frame  // without a surface
+	legends       []legend // by panel
 	across        []tick
 	up            [][]tick // by panel
 }
@@ -252,15 +255,18 @@ func (l *layout) place(margin float64) {
 		foot += unitHeight
 	}
 	l.height = foot - panelGap
+	l.legends = make([]legend, len(c.Panels))
 	for i := range c.Panels {
-		l.height += c.Panels[i].height() + panelGap
+		l.legends[i] = c.Panels[i].legend(vg.Length(right - math.Ceil(margin)))
+		l.height += c.Panels[i].height() + l.legends[i].more() + panelGap
 	}
 	top := l.height
 	for i := range c.Panels {
-		bottom := top - c.Panels[i].height()
+		head := headHeight + l.legends[i].more()
+		bottom := top - c.Panels[i].height() - l.legends[i].more()
 		l.frames[i].area = vg.Rectangle{
 			Min: vg.Point{X: vg.Length(math.Ceil(margin)), Y: vg.Length(bottom)},
-			Max: vg.Point{X: vg.Length(right), Y: vg.Length(top - headHeight)},
+			Max: vg.Point{X: vg.Length(right), Y: vg.Length(top - head)},
 		}
 		top = bottom - panelGap
 	}
@@ -277,7 +283,7 @@ func (l *layout) acrossTicks(room float64) []tick {
 		}
 		return nameTicks(l.columns, int(room/(widest+10)))
 	case l.chart.Times:
-		return timeTicks(shown.left, shown.right, int(max(room/90, 1)))
+		return timeTicks(shown.left, shown.right, int(max(room/90, 1)), cmp.Or(l.chart.Zone, time.UTC))
 	}
 	return numberTicks(shown.left, shown.right, int(max(room/80, 2)))
 }

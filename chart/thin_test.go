@@ -108,7 +108,7 @@ func TestTicksAreRoundAndFew(t *testing.T) {
 	}{
 		{0, 10, 5, []string{"0", "2", "4", "6", "8", "10"}},
 		{-1, 1, 4, []string{"-1.0", "-0.5", "0", "0.5", "1.0"}},
-		{9999, 10001, 4, []string{"9.9990 k", "9.9995 k", "10.0000 k", "10.0005 k", "10.0010 k"}},
+		{9999, 10001, 4, []string{"9999.0", "9999.5", "10000.0", "10000.5", "10001.0"}},
 		{8000, 31000, 5, []string{"10 k", "15 k", "20 k", "25 k", "30 k"}},
 		{28, 72, 2, []string{"40", "60"}}, // two would leave 50 alone
 		{1e6, 3e6, 2, []string{"1 M", "2 M", "3 M"}},
@@ -134,6 +134,16 @@ func TestTicksAreRoundAndFew(t *testing.T) {
 		{at(1999, 5, 1, 0), at(2024, 5, 1, 0), 3, []string{"2000", "2010", "2020"}},
 		{year1, year9999, 4, []string{"5000"}},
 	} {
-		require.Equal(t, c.want, labels(timeTicks(c.low, c.high, c.n)))
+		require.Equal(t, c.want, labels(timeTicks(c.low, c.high, c.n, time.UTC)))
 	}
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	require.NoError(t, err)
+	// the clocks leave out 2 to 3 o'clock in March, and have it twice in October
+	spring := timeTicks(at(2024, 3, 30, 22), at(2024, 3, 31, 3), 5, berlin)
+	require.Equal(t, []string{"23:00", "31 Mar 2024", "01:00", "03:00", "04:00", "05:00"}, labels(spring))
+	require.Equal(t, at(2024, 3, 31, 1), spring[3].value)
+	autumn := timeTicks(at(2024, 10, 26, 22), at(2024, 10, 27, 3), 5, berlin)
+	require.Equal(t, []string{"27 Oct 2024", "01:00", "02:00", "03:00", "04:00"}, labels(autumn))
+	require.Equal(t, at(2024, 10, 27, 2), autumn[3].value)
+	require.Equal(t, at(2024, 1, 31, 23), timeTicks(at(2024, 1, 1, 0), at(2024, 12, 2, 0), 12, berlin)[0].value)
 }

@@ -16,7 +16,7 @@ type tick struct {
 // would be fewer than two.
 func numberTicks(low, high float64, n int) []tick {
 	step := niceStep((high - low) / float64(n))
-	unit, suffix := units(max(math.Abs(low), math.Abs(high)))
+	unit, suffix := units(max(math.Abs(low), math.Abs(high)), step)
 	const noise = 1e-9 // of a step: a tick on an end of the axis is drawn
 	var ticks []tick
 	for i := math.Ceil(low/step - noise); i*step <= high+noise*step; i++ {
@@ -39,8 +39,8 @@ func niceStep(raw float64) float64 {
 	return 10 * power
 }
 
-// units returns the thousands that labels count in.
-func units(size float64) (unit float64, suffix string) {
+// units returns the thousands that labels count in: 9.995 k would be read as a larger number.
+func units(size, step float64) (unit float64, suffix string) {
 	switch {
 	case size >= 1e15:
 		return 1, ""
@@ -50,7 +50,7 @@ func units(size float64) (unit float64, suffix string) {
 		return 1e9, " G"
 	case size >= 1e6:
 		return 1e6, " M"
-	case size >= 1e4:
+	case size >= 1e4 && step >= 100:
 		return 1e3, " k"
 	}
 	return 1, ""
@@ -98,45 +98,58 @@ var clockSteps = [...]int64{
 // monthSteps are the distances of ticks above, in months.
 var monthSteps = [...]int{1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12000, 24000, 60000}
 
-// timeTicks returns ticks at round times, about n of them. Low and high are Unix seconds.
-func timeTicks(low, high float64, n int) []tick {
+// timeTicks returns ticks at round times of a zone, about n of them. Low and high are Unix seconds.
+func timeTicks(low, high float64, n int, zone *time.Location) []tick {
 	for _, step := range clockSteps {
 		if (high-low)/float64(step) <= float64(n) {
-			return clockTicks(int64(math.Ceil(low)), int64(high), step)
+			return clockTicks(int64(math.Ceil(low)), int64(high), step, zone)
 		}
 	}
 	for _, months := range monthSteps[:len(monthSteps)-1] {
 		if (high-low)/(31*day) <= float64(n*months) {
-			return monthTicks(low, high, months)
+			return monthTicks(low, high, months, zone)
 		}
 	}
-	return monthTicks(low, high, monthSteps[len(monthSteps)-1])
+	return monthTicks(low, high, monthSteps[len(monthSteps)-1], zone)
 }
 
 // clockTicks steps in seconds. The first label of each day is its date, the first date has its
-// year.
-func clockTicks(low, high, step int64) []tick {
+// year. Steps are those of the zone's clocks: an hour that they leave out has no tick.
+func clockTicks(low, high, step int64, zone *time.Location) []tick {
 	const monday = 4 * day // the week of the Unix epoch began on a Thursday
 	offset := int64(0)
 	if step >= 7*day {
 		offset = monday
 	}
-	at := offset + ceilDivide(low-offset, step)*step
+	ahead := clockAhead(low, zone)
+	clock := offset + ceilDivide(low+ahead-offset, step)*step
 	var ticks []tick
-	for dated := false; at <= high; at += step {
-		when := time.Unix(at, 0).UTC()
+	for dated := false; ; clock += step {
+		at := time.Date(1970, 1, 1, 0, 0, int(clock), 0, zone).Unix()
+		switch {
+		case at > high:
+			return ticks
+		case at < low || at+clockAhead(at, zone) != clock:
+			continue
+		}
+		when := time.Unix(clock, 0).UTC()
 		label := when.Format("15:04")
 		switch {
-		case at%day == 0 && !dated:
+		case clock%day == 0 && !dated:
 			label, dated = when.Format("2 Jan 2006"), true
-		case at%day == 0:
+		case clock%day == 0:
 			label = when.Format("2 Jan")
 		case step < minute:
 			label = when.Format("15:04:05")
 		}
 		ticks = append(ticks, tick{float64(at), label})
 	}
-	return ticks
+}
+
+// clockAhead is how many seconds the clocks of a zone are ahead of UTC at a time.
+func clockAhead(at int64, zone *time.Location) int64 {
+	_, ahead := time.Unix(at, 0).In(zone).Zone()
+	return int64(ahead)
 }
 
 func ceilDivide(a, b int64) int64 {
@@ -148,16 +161,16 @@ func ceilDivide(a, b int64) int64 {
 }
 
 // monthTicks steps in months from a January that the step divides.
-func monthTicks(low, high float64, step int) []tick {
+func monthTicks(low, high float64, step int, zone *time.Location) []tick {
 	format := "Jan 2006"
 	if step >= 12 {
 		format = "2006"
 	}
 	years := max(step/12, 1)
-	first := time.Unix(int64(low), 0).UTC().Year() / years * years
+	first := time.Unix(int64(low), 0).In(zone).Year() / years * years
 	var ticks []tick
 	for i := 0; ; i++ {
-		at := time.Date(first, time.Month(1+i*step), 1, 0, 0, 0, 0, time.UTC)
+		at := time.Date(first, time.Month(1+i*step), 1, 0, 0, 0, 0, zone)
 		seconds := float64(at.Unix())
 		if seconds > high {
 			return ticks

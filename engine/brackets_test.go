@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -358,6 +359,8 @@ func TestTwoBracketsInOneMarketEachWatchTheirOwn(t *testing.T) {
 	b.candle(107, 107, 65, 66) // the stop of the first rests, that of the third is watched
 	require.Equal(t, market.Watch{Below: 60 * at1}, b.engine.Watches()[1])
 	require.Equal(t, 8*btc, b.position())
+	require.Equal(t, []bracket.Watched{{Bracket: 4, Strategy: 1, Market: 1, Price: 60 * at1, Amount: 8 * btc,
+		Stop: true}}, b.engine.Watched(1))
 	require.Equal(t, 2*5*eur-10*eur-4*30*eur, b.realised())
 }
 

@@ -489,3 +489,6 @@ func (e *Engine) Covered(s market.StrategyID, m market.ID) market.Qty {
 
 // Bare lists the positions that have no exit now, or one that is too small.
 func (e *Engine) Bare() []strategy.Unprotected { return e.brackets.Bare() }
+
+// Watched lists the exits of a market that do not rest at the venue: their prices are watched.
+func (e *Engine) Watched(m market.ID) []bracket.Watched { return e.brackets.Watched(m) }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
@@ -271,6 +272,9 @@ func byHandPart(t *testing.T, c *closer) *bench {
 	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(1, 1, market.StatusFilled, btc),
 		Fills: []market.Fill{fillNumbered(1, 1, btc)}})
 	b.accept(2)
+	require.Equal(t, []bracket.Watched{
+		{Bracket: 1, Strategy: 1, Market: 1, Price: 103 * at1, Amount: btc / 2, Part: true},
+		{Bracket: 1, Strategy: 1, Market: 1, Price: 108 * at1, Amount: btc}}, b.engine.Watched(1))
 	require.Equal(t, []string{"update 2 0.5 attached"}, b.price(103))
 	return b
 }

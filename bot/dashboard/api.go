@@ -132,7 +132,8 @@ func (d *desk) stateQuestions() []question {
 			}),
 		asked(d, "market", "candles, fills and resting orders of a market", []parameter{aName("market"),
 			{name: "interval", doc: "of the candles, as 1m"}, {name: "from", doc: "Unix ms"},
-			{name: "to", doc: "Unix ms"}, {name: "columns", doc: "most candles of the answer"}},
+			{name: "to", doc: "Unix ms"}, {name: "long", doc: "ms up to now, in place of from and to"},
+			{name: "columns", doc: "most candles of the answer"}},
 			func(ctx context.Context, of operator.Target, q url.Values) (operator.Answer[operator.Market], error) {
 				wanted, err := marketQueryOf(q)
 				if err != nil {

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,9 +21,10 @@ func BenchmarkZoom(b *testing.B) {
 	}{{"all", begin, end}, {"tenth", end - (end-begin)/10, end}, {"day", end - 86_400_000, end}} {
 		b.Run(row.name, func(b *testing.B) {
 			for b.Loop() {
-				picture, err := chartOf(madeUpPicture(series, 10_000, row.from, row.to), widthWide)
+				q := operator.MarketQuery{FromMS: row.from, ToMS: row.to}
+				picture, err := marketPicture(madeUpPicture(series, 10_000, q), widthWide, time.UTC)
 				require.NoError(b, err)
-				require.Greater(b, len(picture), 2_000)
+				require.Greater(b, len(picture.SVG), 2_000)
 			}
 		})
 		b.Run(row.name+"/floor", func(b *testing.B) {

@@ -17,14 +17,19 @@ import (
 )
 
 // stateView is the view of a page that shows how a made-up bot stands.
-func stateView(docs *Documents, here string, r *http.Request) (name, title string, view any, err error) {
+func (s *site) stateView(here string, r *http.Request) (name, title string, view any, err error) {
 	switch here {
 	case "/market":
 		q, err := marketQueryOf(r.URL.Query())
 		if err != nil {
 			return "", "", nil, err
 		}
-		view, err = MarketOf(madeUpMarket(q.FromMS, q.ToMS), time.UTC)
+		width, _ := strconv.Atoi(r.FormValue("width"))
+		m := madeUpMarket(q)
+		if last, is := s.last.Load().(string); is {
+			m.Last = last
+		}
+		view, err = MarketOf(m, q, width, time.UTC)
 		return "bot_market", "Market", view, err
 	case "/risk":
 		return "bot_risk", "Risk", RiskOf(madeUpRisk(), time.UTC), nil
@@ -32,21 +37,7 @@ func stateView(docs *Documents, here string, r *http.Request) (name, title strin
 		q, err := journalQueryOf(r.URL.Query())
 		return "bot_journal", "Journal", JournalOf(madeUpJournal(), q, operator.JournalKinds(), time.UTC), err
 	}
-	return "bot_system", "System", SystemPage(docs, madeUpSystem()), nil
-}
-
-func madeUpChart(w http.ResponseWriter, r *http.Request) {
-	q, err := marketQueryOf(r.URL.Query())
-	if err == nil {
-		width, _ := strconv.Atoi(r.FormValue("width"))
-		var picture []byte
-		if picture, err = chartOf(madeUpMarket(q.FromMS, q.ToMS), width); err == nil {
-			w.Header().Set("Content-Type", "image/svg+xml")
-			_, _ = w.Write(picture)
-			return
-		}
-	}
-	http.Error(w, err.Error(), http.StatusBadRequest)
+	return "bot_system", "System", SystemPage(s.docs, madeUpSystem()), nil
 }
 
 // scheme lets the browser ask for a colour scheme, and for still pages or not.
@@ -132,14 +123,43 @@ func zoomsByLinkAndDrag(v *viewer, s *site) {
 	v.press(`[...document.querySelectorAll("a[data-chart]")].find(a => a.textContent === "Zoom in")`, kb.Enter)
 	v.becomes(fmt.Sprintf("%s && %s < %f", idle, spanOfFigure, all*0.6))
 	require.NotZero(v, of[int](v, `document.querySelectorAll("figure.market .wide svg path").length`))
-	of[bool](v, `(f => { const b = f.getBoundingClientRect(), at = (type, part) => f.dispatchEvent(`+
-		`new PointerEvent(type, {button: 0, clientX: b.left + part * b.width}));`+
+	// a drag over the second quarter of the candles, beside which the picture has a margin
+	of[bool](v, `(f => { const shown = f.querySelector(".wide"), b = shown.getBoundingClientRect();`+
+		`window.was = [+f.dataset.from, +f.dataset.to];`+
+		`const at = (type, part) => f.dispatchEvent(new PointerEvent(type, {button: 0, clientX: b.left + b.width * `+
+		`(+shown.dataset.left + part * (shown.dataset.right - shown.dataset.left))}));`+
 		`at("pointerdown", 0.25); at("pointermove", 0.4); at("pointerup", 0.5); return true })`+
 		`(document.querySelector("figure.market"))`)
 	v.becomes(fmt.Sprintf("%s && %s < %f", idle, spanOfFigure, all*0.2))
+	require.InDelta(v, 0.25, of[float64](v, `(document.querySelector("figure.market").dataset.from - was[0]) / `+
+		`(was[1] - was[0])`), 0.01)
+	require.Greater(v, of[float64](v, `+document.querySelector("figure.market .wide").dataset.left`), 0.02)
 	require.Contains(v, of[string](v, "location.search"), "from=")
 	require.Zero(v, of[int](v, `document.querySelectorAll(".market .part").length`))
 	v.fits("/market, zoomed", 1280)
+}
+
+// A picture that ends now has a button: it stands still for those who want less motion, until they
+// press it. A picture of another time has none. A window of another width gets its own picture.
+func followsTheMarket(v *viewer, s *site) {
+	v.scheme("light", true)
+	v.visit(s.URL + "/market?long=7200000")
+	s.last.Store("92345.25")
+	button := `document.querySelector(".zooms button")`
+	require.Equal(v, "Move", of[string](v, button+".textContent"))
+	require.NotContains(v, of[string](v, `document.getElementById("legend").textContent`), "92345.25")
+	v.press(button, kb.Enter)
+	v.becomes(`document.getElementById("legend").textContent.includes("92345.25")`)
+	require.Equal(v, "Hold still", of[string](v, button+".textContent"))
+	require.Contains(v, of[string](v, "location.search"), "long=7200000")
+	require.Contains(v, of[string](v, `document.querySelector("#tables").textContent`), "partial target")
+	v.do(chromedp.EmulateViewport(390, 844))
+	v.becomes(`document.querySelector("figure.market .narrow svg") && !document.querySelector("figure.market .wide svg")`)
+	v.do(chromedp.EmulateViewport(1280, 900))
+	v.becomes(`document.querySelector("figure.market .wide svg") !== null`)
+	v.press(`[...document.querySelectorAll("a[data-chart]")].find(a => a.textContent === "Earlier")`, kb.Enter)
+	v.becomes(button + ".hidden")
+	v.scheme("light", false)
 }
 
 // The same links lead to whole pages where no script runs.

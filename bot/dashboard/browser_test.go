@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ type site struct {
 	dead  bool // events answer 503, as while the bot is gone
 	cells map[string]string
 	now   chan struct{} // closed when cells or dead change
+	last  atomic.Value  // latest price of the market; nil: as it was made up
 }
 
 func newSite(t *testing.T) *site {
@@ -42,6 +44,7 @@ func newSite(t *testing.T) *site {
 	require.NoError(t, err)
 	s := &site{pages: pages, docs: madeUp(), now: make(chan struct{}),
 		cells: map[string]string{}}
+	s.docs.Risk = madeUpRisk()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/dashboard.css", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css")
@@ -51,10 +54,8 @@ func newSite(t *testing.T) *site {
 		w.Header().Set("Content-Type", "text/javascript")
 		_, _ = w.Write([]byte(Script()))
 	})
-	mux.HandleFunc("/public.css", file("text/css", Style()))
 	mux.HandleFunc("/public", s.public)
 	mux.HandleFunc("/events", s.events)
-	mux.HandleFunc("/chart.svg", madeUpChart)
 	mux.HandleFunc("/", s.page)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
@@ -118,7 +119,7 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 func (s *site) view(here string, r *http.Request) (name, title string, view any, err error) {
 	switch here {
 	case "/market", "/risk", "/journal", "/system":
-		return stateView(s.docs, here, r)
+		return s.stateView(here, r)
 	case "/":
 		view, err = OverviewOf(s.docs)
 		return "bot_overview", "Overview", view, err
@@ -244,6 +245,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	filesInABrowser(v)
 	v.do(chromedp.EmulateViewport(1280, 900))
 	zoomsByLinkAndDrag(v, s)
+	followsTheMarket(v, s)
 	zoomsWithoutScript(v, s)
 	keysReachEverything(v, s)
 	valuesMoveAndSurviveTheBot(v, s)

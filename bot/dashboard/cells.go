@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Cell is a text of a table or a card. The script changes the text of cells with an ID.
@@ -32,6 +33,17 @@ func (c Cell) Classes() string {
 	}
 	return strings.TrimSpace(classes)
 }
+
+// Place is the CSS class of the cell's place in a table: long texts take a whole line of a phone.
+func (c Cell) Place() string {
+	if utf8.RuneCountInString(c.Text) > longText {
+		return strings.TrimSpace(c.Class + " long")
+	}
+	return c.Class
+}
+
+// longText is the number of letters that fit half a line of a phone, about twice.
+const longText = 40
 
 // Table is a table. On a phone each row is a card, with the titles of Head beside its cells.
 type Table struct {
@@ -72,7 +84,7 @@ func live(id, t string) Cell { return Cell{ID: id, Text: t} }
 
 // signed adds the plus that tells a gain from a plain number.
 func signed(id, amount string) Cell {
-	if amount != "" && !strings.HasPrefix(amount, "-") && strings.Trim(amount, "0.") != "" {
+	if amount != "" && amount != "–" && !strings.HasPrefix(amount, "-") && strings.Trim(amount, "0.") != "" {
 		amount = "+" + amount
 	}
 	return Cell{ID: id, Text: amount, Signed: true}

@@ -1,8 +1,8 @@
 // The script of the dashboard. Pages are whole without it.
 //  - It moves values: events sends objects {id: text}; the text of those elements changes, no
 //    element is replaced. Texts of class "signed" take the colour of their sign.
-//  - It zooms the picture of a market: links with data-chart, and drags over the picture, fetch
-//    chart.svg anew.
+//  - It draws the picture of a market anew: for links with data-chart and drags over the picture, and
+//    every five seconds where the picture ends now.
 "use strict";
 
 (() => {
@@ -17,6 +17,7 @@
 			cell.classList.toggle("up", text.startsWith("+"));
 			cell.classList.toggle("down", text.startsWith("-"));
 		}
+		if (id === "top-feed" || id.startsWith("feed/")) return; // ages change each second
 		cell.classList.remove("moved");
 		requestAnimationFrame(() => cell.classList.add("moved"));
 	}
@@ -37,71 +38,115 @@
 		addEventListener("pagehide", () => source.close());
 	}
 
-	// The newest request counts: an answer to an older one is dropped.
-	let latest = 0;
-	async function draw(figure, query) {
-		const mine = ++latest, shown = [...figure.children].find(e => e.offsetParent !== null);
-		const says = document.getElementById("chart-status");
-		if (!shown) return;
-		query.set("width", shown.className === "wide" ? "1120" : "400");
-		figure.setAttribute("aria-busy", "true");
+	// The page of a market is asked for again, for another time or for now. Picture, text, tables and
+	// links take the place of those shown. The newest request counts: older answers are dropped.
+	const narrow = matchMedia("(max-width:720px)");
+	let newest = 0;
+	async function draw(figure, query, silent) {
+		const mine = ++newest, legend = document.getElementById("legend");
+		const size = narrow.matches ? "narrow" : "wide";
+		query.set("width", size === "wide" ? "1120" : "400");
+		if (!silent) figure.setAttribute("aria-busy", "true");
+		legend.setAttribute("aria-live", silent ? "off" : "polite");
 		try {
-			const answer = await fetch("chart.svg?" + query), text = await answer.text();
-			if (mine !== latest) return;
-			if (!answer.ok) { says.textContent = text; return; }
-			const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-			if (svg.nodeName !== "svg") return;
-			shown.replaceChildren(document.importNode(svg, true));
-			figure.dataset.from = query.get("from");
-			figure.dataset.to = query.get("to");
-			says.textContent = clock(figure.dataset.from) + " to " + clock(figure.dataset.to) + " UTC";
+			const answer = await fetch("market?" + query), text = await answer.text();
+			if (mine !== newest) return;
+			const page = new DOMParser().parseFromString(text, "text/html"), fresh = page.querySelector("figure.market");
+			if (!fresh) { legend.textContent = page.querySelector("main p")?.textContent ?? text; return; }
+			for (const name of ["wide", "narrow"])
+				figure.querySelector("." + name).replaceWith(fresh.querySelector("." + name));
+			Object.assign(figure.dataset, fresh.dataset);
+			if (!("latest" in fresh.dataset)) delete figure.dataset.latest;
+			legend.textContent = page.getElementById("legend").textContent;
+			tables(page.getElementById("tables"));
+			for (const link of page.querySelectorAll("a[data-chart]"))
+				for (const old of document.querySelectorAll("a[data-chart]"))
+					if (old.textContent === link.textContent) old.setAttribute("href", link.getAttribute("href"));
 			query.delete("width");
 			history.replaceState(null, "", "market?" + query);
+			figure.dispatchEvent(new Event("drawn"));
 		} catch {
-			says.textContent = "no answer from the dashboard";
+			legend.textContent = "No answer from the dashboard: the picture stands still.";
 		} finally {
-			if (mine === latest) figure.removeAttribute("aria-busy");
+			if (mine === newest) figure.removeAttribute("aria-busy");
 		}
 	}
 
-	const clock = ms => new Date(+ms).toISOString().slice(0, 19).replace("T", " ");
+	// Tables stay while a reader is in them: at a link, or with a part selected.
+	function tables(fresh) {
+		const old = document.getElementById("tables"), chosen = getSelection();
+		if (old.contains(document.activeElement) || !chosen.isCollapsed && old.contains(chosen.anchorNode)) return;
+		if (old.innerHTML !== fresh.innerHTML) old.replaceChildren(...fresh.childNodes);
+	}
+
+	// The time that the picture shows, as a question.
+	function shownTime(figure) {
+		const {market, interval, from, to} = figure.dataset, query = new URLSearchParams({market, interval});
+		if ("latest" in figure.dataset) query.set("long", to - from);
+		else { query.set("from", from); query.set("to", to); }
+		return query;
+	}
 
 	function ask(figure, from, to) {
-		const query = new URLSearchParams({market: figure.dataset.market, interval: figure.dataset.interval});
+		const {market, interval} = figure.dataset, query = new URLSearchParams({market, interval});
 		query.set("from", Math.max(0, Math.round(from)));
 		query.set("to", Math.round(Math.max(to, from + 60000)));
 		return draw(figure, query);
 	}
 
-	// A link moves from the time that is shown now, which a drag may have changed since.
-	function follow(figure, link) {
-		const from = +figure.dataset.from, to = +figure.dataset.to, long = to - from, middle = (from + to) / 2;
-		switch (link.textContent) {
-		case "Zoom in": return ask(figure, middle - long / 4, middle + long / 4);
-		case "Zoom out": return ask(figure, middle - long, middle + long);
-		case "Earlier": return ask(figure, from - long / 2, to - long / 2);
-		case "Later": return ask(figure, from + long / 2, to + long / 2);
-		}
-		return draw(figure, new URLSearchParams(link.search));
+	// A picture that ends now is drawn again every five seconds, while it is looked at and the bot
+	// runs. A button holds it still; those who want less motion begin with a still one.
+	const dragged = figure => figure.querySelector(".part") !== null;
+	function follow(figure) {
+		const button = document.createElement("button");
+		let still = matchMedia("(prefers-reduced-motion:reduce)").matches;
+		const show = () => {
+			button.hidden = !("latest" in figure.dataset);
+			button.textContent = still ? "Move" : "Hold still";
+		};
+		button.type = "button";
+		button.addEventListener("click", () => {
+			still = !still;
+			show();
+			if (!still) draw(figure, shownTime(figure), true);
+		});
+		figure.addEventListener("drawn", show);
+		document.querySelector(".zooms").append(button);
+		show();
+		setInterval(() => {
+			const halted = still || button.hidden || document.hidden || dragged(figure);
+			if (halted || !document.getElementById("lost").hidden || figure.hasAttribute("aria-busy")) return;
+			if (document.getElementById("top-state").textContent !== "stopped") draw(figure, shownTime(figure), true);
+		}, 5000);
+		narrow.addEventListener("change", () => draw(figure, shownTime(figure), true));
 	}
 
 	function zoom(figure) {
 		for (const link of document.querySelectorAll("a[data-chart]"))
-			link.addEventListener("click", event => { event.preventDefault(); follow(figure, link); });
+			link.addEventListener("click", event => {
+				event.preventDefault();
+				draw(figure, new URLSearchParams(link.search));
+			});
 		const band = document.createElement("div");
 		band.className = "part";
 		let start = null;
+		// place is where the candles lie, in pixels of the window; part is a place in them, 0 to 1.
+		const place = () => {
+			const shown = figure.querySelector(narrow.matches ? ".narrow" : ".wide"), box = shown.getBoundingClientRect();
+			const left = box.left + box.width * shown.dataset.left;
+			return [left, box.left + box.width * shown.dataset.right - left];
+		};
 		const part = event => {
-			const box = figure.getBoundingClientRect();
-			return Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
+			const [left, width] = place();
+			return Math.min(1, Math.max(0, (event.clientX - left) / width));
 		};
 		figure.addEventListener("pointerdown", event => { if (event.button === 0) start = part(event); });
 		figure.addEventListener("pointermove", event => {
 			if (start === null) return;
-			const [low, high] = [start, part(event)].sort((a, b) => a - b);
+			const [low, high] = [start, part(event)].sort((a, b) => a - b), [left, width] = place();
 			figure.append(band);
-			band.style.left = low * 100 + "%";
-			band.style.width = (high - low) * 100 + "%";
+			band.style.left = left + low * width - figure.getBoundingClientRect().left + "px";
+			band.style.width = (high - low) * width + "px";
 		});
 		const end = () => { start = null; band.remove(); };
 		figure.addEventListener("pointerup", event => {
@@ -117,6 +162,6 @@
 
 	if (document.getElementById("lost")) listen(); // pages of files have no bot
 	const figure = document.querySelector("figure.market");
-	if (figure) zoom(figure);
+	if (figure) { zoom(figure); follow(figure); }
 	root.dataset.ready = "yes";
 })();

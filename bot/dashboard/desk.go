@@ -78,7 +78,6 @@ func (d *desk) handler() http.Handler {
 		mux.HandleFunc("POST /api/v1"+actions[i].path, d.program(&actions[i]))
 	}
 	mux.HandleFunc("GET /events", d.events)
-	mux.HandleFunc("GET /chart.svg", d.chart)
 	all := d.questions()
 	if d.group == "" && d.s.rack != nil {
 		all = append(all, d.s.rack.questions()...)
@@ -109,8 +108,12 @@ func (d *desk) write(w http.ResponseWriter, r *http.Request, e *entry, status in
 		d.s.refuse(w, err)
 		return
 	}
+	zone := ""
+	if docs.Zone != nil {
+		zone = docs.Zone.String()
+	}
 	var text bytes.Buffer
-	err = d.s.pages.Write(&text, e.body, &Page{Title: e.title, Bot: d.Name, Here: "./" + e.path,
+	err = d.s.pages.Write(&text, e.body, &Page{Title: e.title, Bot: d.Name, Here: "./" + e.path, Zone: zone,
 		Navigation: d.links(callerOf(r)), Top: TopOf(docs.Status, docs.NowMS), View: made})
 	if err != nil {
 		d.s.refuse(w, err)

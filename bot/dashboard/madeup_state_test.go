@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -37,17 +38,18 @@ func madeUpSeries(candles int) []market.Candle {
 	return list
 }
 
-// madeUpPicture is a market of a series with fills, as the bot would answer for a time; to 0: all.
-func madeUpPicture(series []market.Candle, fills int, from, to int64) *operator.Market {
+// madeUpPicture is a market of a series with fills, as the bot would answer for a time; to 0: so
+// much of its end, long 0: all.
+func madeUpPicture(series []market.Candle, fills int, q operator.MarketQuery) *operator.Market {
 	in := &market.Market{ID: 1, Name: "BTC-EUR", PriceDigits: 2}
 	m := &operator.Market{Running: true, Market: in.Name, Interval: "5m",
 		Series: []operator.MarketSeries{{Market: "BTC-EUR", Intervals: []string{"5m", "1h"}},
 			{Market: hostileOr("ETH-EUR"), Intervals: []string{"5m"}}}}
-	q := &operator.MarketQuery{FromMS: from, ToMS: to}
-	if to == 0 {
-		q.FromMS, q.ToMS = series[0].Start.Millis(), series[len(series)-1].End().Millis()
+	begin, end := series[0].Start.Millis(), series[len(series)-1].End().Millis()
+	if q.ToMS == 0 && q.LongMS == 0 {
+		q.LongMS = end - begin
 	}
-	m.Span(q, 0, 0)
+	m.Span(&q, 0, end)
 	m.AddCandles(in, series, columnsWide)
 	for i := range fills {
 		c := &series[i*len(series)/fills]
@@ -65,9 +67,13 @@ func madeUpPicture(series []market.Candle, fills int, from, to int64) *operator.
 }
 
 // madeUpMarket is a picture with everything that can be in one.
-func madeUpMarket(from, to int64) *operator.Market {
+func madeUpMarket(q *operator.MarketQuery) *operator.Market {
 	series := madeUpSeries(400)
-	m := madeUpPicture(series, 30, from, to)
+	m := madeUpPicture(series, 30, *q)
+	m.Last = "92100.5"
+	m.Watched = []operator.Watched{
+		{Strategy: hostileOr("trend"), Entry: 29, Kind: "target", Amount: "0.02501", Price: "92600"},
+		{Strategy: "trend", Entry: 27, Kind: "part", Amount: "0.01", Price: "92400"}}
 	m.Orders = madeUp().Orders.Orders[3:5]
 	line := operator.Plot{Strategy: "trend", Name: hostileOr("mean")}
 	pane := operator.Plot{Strategy: "trend", Name: "strength", Pane: "RSI"}
@@ -136,5 +142,9 @@ func madeUpSystem() *operator.System {
 			SinceMS: madeUpNow - 9e9},
 		Recording: &operator.RecordingFile{Bytes: 812_000_000, Events: 41_000_000,
 			FromMS: madeUpNow - 9e9, ToMS: madeUpNow},
+		Doctor: &folder.Checkup{AtMS: madeUpNow - 9_000_000, Findings: []folder.Finding{{Check: "clock", Level: "ok"},
+			{Check: hostileOr("limits"), Level: "fail", Text: hostileOr("max_daily_loss is missing"),
+				Hint: hostileOr("set it")},
+			{Check: "disk", Level: "warn", Text: "3 GB are free"}}},
 		Log: &operator.LogFile{Path: "bots/demo/" + hostileOr("bot") + ".log", Bytes: 3_000_000}}
 }

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -11,55 +10,23 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
+// market is the page of a market. The script asks for it again, with the width of the picture that
+// it shows.
 func (d *desk) market(r *http.Request, docs *Documents) (any, error) {
-	m, err := d.askMarket(r)
+	q, err := marketQueryOf(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	return MarketOf(m, docs.Zone)
-}
-
-func (d *desk) askMarket(r *http.Request) (*operator.Market, error) {
-	q, err := marketQueryOf(r.URL.Query())
+	width, err := numberOf(r.URL.Query(), "width")
 	if err != nil {
 		return nil, err
 	}
 	q.Columns = columnsWide
 	answer, err := operator.AskMarket(r.Context(), d.Of, q)
-	return answer.Value, err
-}
-
-// chart answers with the picture of a market alone: the script fetches it anew for another time.
-func (d *desk) chart(w http.ResponseWriter, r *http.Request) {
-	width := widthWide
-	if r.FormValue("width") == strconv.Itoa(widthNarrow) {
-		width = widthNarrow
-	}
-	m, err := d.askMarket(r)
-	if err == nil {
-		var picture []byte
-		if picture, err = chartOf(m, width); err == nil {
-			w.Header().Set("Content-Type", "image/svg+xml")
-			_, _ = w.Write(picture)
-			return
-		}
-	}
-	http.Error(w, err.Error(), statusOf(err))
-}
-
-// chartOf is the picture of a market; where there is nothing to draw, one that says so.
-func chartOf(m *operator.Market, width int) ([]byte, error) {
-	c, err := marketChart(m, width)
 	if err != nil {
 		return nil, err
 	}
-	if len(c.Panels) == 0 {
-		return fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d 40" role="img" `+
-			`fill="currentColor" font-size="14"><text x="8" y="25">There is nothing to draw in this time.</text></svg>`,
-			width), nil
-	}
-	element, err := c.Element()
-	return []byte(element), err
+	return MarketOf(answer.Value, q, int(width), docs.Zone)
 }
 
 func (d *desk) risk(_ *http.Request, docs *Documents) (any, error) {
@@ -93,6 +60,9 @@ func marketQueryOf(v url.Values) (q *operator.MarketQuery, err error) {
 		return nil, err
 	}
 	if q.ToMS, err = numberOf(v, "to"); err != nil {
+		return nil, err
+	}
+	if q.LongMS, err = numberOf(v, "long"); err != nil {
 		return nil, err
 	}
 	columns, err := numberOf(v, "columns")

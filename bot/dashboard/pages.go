@@ -38,6 +38,7 @@ type Page struct {
 	Title string // of the page, as in the navigation
 	Bot   string // name of the bot
 	Here  string // its link in Navigation
+	Zone  string // of its times; empty: it has none
 	Top   Top
 	View  any // for the template
 

@@ -17,10 +17,9 @@ import (
 )
 
 const (
-	publicPath  = "/public"
-	publicStyle = "/public.css"
-	publicFor   = 10 * time.Minute // for which a public page is kept: strangers do not ask the bot
-	publicDays  = "400d"           // that it reaches back
+	publicPath = "/public"
+	publicFor  = 10 * time.Minute // for which a public page is kept: strangers do not ask the bot
+	publicDays = "400d"           // that it reaches back
 )
 
 // PublicView is what strangers see of a bot: returns of finished days as percentages with two
@@ -50,10 +49,6 @@ func (p *public) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", http.MethodGet)
 		http.Error(w, "only GET", http.StatusMethodNotAllowed)
-		return
-	}
-	if r.URL.Path == publicStyle {
-		file("text/css; charset=utf-8", Style())(w, r)
 		return
 	}
 	text := p.latest(r.Context())

@@ -21,8 +21,8 @@ func TestStrangersSeePercentagesOfFinishedDaysAlone(t *testing.T) {
 		b.folder} {
 		require.NotContains(t, figures, secret)
 	}
-	require.Contains(t, v.sees("/public.css"), ".dashboard")
-	for _, path := range []string{"/", "/dashboard.css", "/public/", "/public/orders", "/api/v1/status", "/events"} {
+	require.Contains(t, v.sees("/dashboard.css"), ".dashboard")
+	for _, path := range []string{"/", "/dashboard.js", "/public/", "/public/orders", "/api/v1/status", "/events"} {
 		status, _, _ := v.do(http.MethodGet, path, nil, nil)
 		require.Equal(t, http.StatusUnauthorized, status, path)
 	}

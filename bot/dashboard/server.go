@@ -110,19 +110,17 @@ func (s *Server) Handler(listen string) http.Handler {
 	if s.rack != nil {
 		s.rack.register(mux)
 	}
-	mux.HandleFunc("GET /dashboard.css", file("text/css; charset=utf-8", Style()))
 	mux.HandleFunc("GET /dashboard.js", file("text/javascript; charset=utf-8", Script()))
 	site := http.Handler(&door{look: looks(s.Look), act: acts(s.Act), secure: s.Certificate != nil || s.Proxied,
 		proxied: s.Proxied, now: s.Now, next: mux, ask: s.askToken})
+	open := http.NewServeMux()
+	open.Handle("/", site)
+	open.HandleFunc("GET /dashboard.css", file("text/css; charset=utf-8", Style())) // for the form of the token, too
 	if s.Public {
 		strangers := &public{desks: s.desks, names: s.PublicNames, pages: s.pages, now: s.Now}
-		open := http.NewServeMux()
-		open.Handle("/", site)
 		open.Handle(publicPath, strangers)
-		open.Handle(publicStyle, strangers)
-		site = open
 	}
-	return guarded(site, listen, s.Hosts)
+	return guarded(open, listen, s.Hosts)
 }
 
 // desks are the bots of the site.
@@ -208,7 +206,7 @@ func (s *Server) refuse(w http.ResponseWriter, err error) {
 // askToken shows the form for the token.
 func (s *Server) askToken(w http.ResponseWriter, status int, says string) {
 	s.plain(w, status, "Token", template.HTML(`<p>`+template.HTMLEscapeString(says)+`</p>
-<form method="post" action="/enter"><label>The token, from the file that bot dashboard names
+<form class="confirm enter" method="post" action="/enter"><label>The token, from the file that bot dashboard names
 <input name="token" type="password" required autocomplete="current-password"></label> <button>Enter</button></form>`))
 }
 
@@ -233,7 +231,8 @@ func (s *Server) plain(w http.ResponseWriter, status int, title string, body tem
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = fmt.Fprintf(w, `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1"><title>%s</title></head>
-<body><main><h1>%s</h1>%s<p><a href="/">Overview</a></p></main></body></html>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,"><link rel="stylesheet" href="/dashboard.css"><title>%s</title></head>
+<body class="dashboard"><main><h1>%s</h1>%s<p><a href="/">Overview</a></p></main></body></html>
 `, title, title, body)
 }

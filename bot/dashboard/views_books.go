@@ -28,14 +28,15 @@ func ProfitOf(report *books.ProfitReport, trades *books.TradeList, curve *books.
 	}
 	sum, unit := &report.Total, text(report.Currency)
 	view.Cards = []Card{
-		{"Realised", signed("", books.Brief(sum.Realised)), unit},
-		{"Unrealised", signed("", books.Brief(sum.Unrealised)), unit},
-		{"Fees", text(books.Brief(sum.Fees)), unit},
+		{"Realised", signed("", cents(sum.Realised)), unit},
+		{"Unrealised", signed("", cents(sum.Unrealised)), unit},
+		{"Fees", text(cents(sum.Fees)), unit},
 		{"Return", signed("", percent(sum.Return)), text("time-weighted")},
 		{"Return on the money", signed("", percent(report.MoneyWeighted)), text("money-weighted")},
 		{"Largest drawdown", text(percent(sum.Drawdown)), text(books.Brief(sum.Fall) + " " + report.Currency)},
 	}
-	groups := Table{Title: "Profit by " + report.By, Empty: "Nothing has been traded in this time.",
+	groups := Table{Title: "Profit by " + report.By + ", in " + report.Currency,
+		Empty: "Nothing has been traded in this time.",
 		Head: []string{report.By, "Realised", "Unrealised", "Fees", "Turnover", "Trips", "Won", "Flows", "Return",
 			"Drawdown"}}
 	for i := len(report.Groups) - 1; i >= 0; i-- {
@@ -49,9 +50,12 @@ func ProfitOf(report *books.ProfitReport, trades *books.TradeList, curve *books.
 	return view, nil
 }
 
+// cents is an amount with two decimals.
+func cents(amount string) string { return number(amount).StringFixed(2) }
+
 // tradeTable lists at most 200 round trips, the latest first.
 func tradeTable(list *books.TradeList, zone *time.Location) Table {
-	t := Table{Title: "Trades", Empty: "No position has been closed.",
+	t := Table{Title: "Trades, money in each market's quote", Empty: "No position has been closed.",
 		Head: []string{"Order", "Strategy", "Market", "Entered", "Held", "Amount", "Entry", "Exit", "Fees", "Profit",
 			"Reason"}}
 	for i := len(list.Trades) - 1; i >= 0 && len(t.Rows) < 200; i-- {

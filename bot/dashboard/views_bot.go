@@ -58,6 +58,11 @@ func TopOf(s *operator.Status, nowMS int64) Top {
 		}
 	}
 	switch {
+	case s.State == operator.Stopped:
+		top.Alarm = "STOPPED " + age(s.AsOfMS, nowMS) + " ago"
+		if s.OpenOrders > 0 {
+			top.Alarm += fmt.Sprintf(", %d open orders", s.OpenOrders)
+		}
 	case s.State == operator.Halted || len(halted) > 0 && len(halted) == len(s.Strategies):
 		top.Alarm = "HALT"
 	case len(halted) > 0:
@@ -73,18 +78,27 @@ func (t *Top) Live() map[string]string {
 	return texts
 }
 
-// feedAge is the age of the feed that has been silent for the longest.
+// feedAge is the age of the prices that have been silent for the longest. The age of candles rises
+// to their length in good order, so it counts only where there is nothing else.
 func feedAge(s *operator.Status, nowMS int64) string {
-	oldest := int64(0)
+	var prices, candles int64
 	for _, f := range s.Feeds {
-		if aging(&f) && (oldest == 0 || f.LastMS < oldest) {
-			oldest = f.LastMS
+		oldest := &prices
+		if strings.HasPrefix(f.Feed, market.KindCandles.String()) {
+			oldest = &candles
+		}
+		if aging(&f) && (*oldest == 0 || f.LastMS < *oldest) {
+			*oldest = f.LastMS
 		}
 	}
-	if oldest == 0 {
-		return "–"
+	now := nowMS + s.ClockOffsetMS
+	switch {
+	case prices != 0:
+		return "prices " + age(prices, now) + " old"
+	case candles != 0:
+		return "candles " + age(candles, now) + " old"
 	}
-	return age(oldest, nowMS+s.ClockOffsetMS)
+	return "no prices"
 }
 
 // aging reports whether the age of a feed says something: a status is told only when it changes.
@@ -100,29 +114,53 @@ func OverviewOf(d *Documents) (*Sections, error) {
 	if view.Equity, err = equityPicture(d.Curve); err != nil {
 		return nil, err
 	}
-	view.Tables = []Table{strategyTable(d), positionTable(d.Positions), feedTable(s, d.NowMS)}
+	view.Tables = append([]Table{strategyTable(d), positionTable(d.Positions)}, feedTables(s, d.NowMS)...)
 	return view, nil
 }
 
 func overviewCards(d *Documents) []Card {
 	s := d.Status
-	unit := Cell{Text: s.Currency}
 	drawdown := "–"
 	if part, err := decimal.NewFromString(s.Drawdown); err == nil {
 		drawdown = part.Shift(2).StringFixed(2) + " %"
 	}
-	opening := Cell{ID: "opening", Text: cmp.Or(s.Opening, "within the limits")}
+	answers, clock := "–", "–"
+	if s.State != operator.Stopped {
+		answers = fmt.Sprintf("%.0f ms", s.RoundTripMS)
+		clock = "its clock is " + ahead(s.ClockOffsetMS)
+	}
+	opening := Cell{ID: "opening", Text: cmp.Or(s.Opening, allowed(d.Risk, "max_drawdown", "of %s allowed"))}
 	day := signed("day", cmp.Or(s.DayResult, "–"))
 	return []Card{
-		{"Equity", live("equity", cmp.Or(s.Equity, "–")), unit},
-		{"Today", day, unit},
+		{"Equity", live("equity", cmp.Or(s.Equity, "–")), text(s.Currency)},
+		{"Today, " + s.Currency, day, text(allowed(d.Risk, "max_daily_loss", "a loss of %s is allowed"))},
 		{"Drawdown", live("drawdown", drawdown), opening},
-		{"Exposure", live("exposure", cmp.Or(s.Exposure, "–")), text("positions and open buys")},
+		{"Exposure, " + s.Currency, live("exposure", cmp.Or(s.Exposure, "–")),
+			text(allowed(d.Risk, "max_exposure", "of %s allowed, open buys included"))},
 		{"Open orders", live("open-orders", fmt.Sprint(s.OpenOrders)),
 			live("foreign-orders", fmt.Sprintf("%d of others", s.ForeignOrders))},
-		{"Round trip", live("round-trip", fmt.Sprintf("%.0f ms", s.RoundTripMS)),
-			live("clock", fmt.Sprintf("clock %+d ms", s.ClockOffsetMS))},
+		{"Exchange answers in", live("round-trip", answers), live("clock", clock)},
 	}
+}
+
+// ahead says how far the clock of the exchange is from that of the bot.
+func ahead(ms int64) string {
+	if ms < 0 {
+		return fmt.Sprintf("%d ms behind", -ms)
+	}
+	return fmt.Sprintf("%d ms ahead", ms)
+}
+
+// allowed says how far a limit of the account reaches.
+func allowed(r *operator.Risk, limit, words string) string {
+	if r != nil {
+		for i := range r.Limits {
+			if l := &r.Limits[i]; l.Scope == "account" && l.Name == limit && l.Max != "" {
+				return fmt.Sprintf(words, l.Words(l.Max))
+			}
+		}
+	}
+	return "no limit is set"
 }
 
 // warnings says what a person should look at first.
@@ -147,7 +185,7 @@ func warnings(s *operator.Status) (list []string) {
 
 func strategyTable(d *Documents) Table {
 	t := Table{Title: "Strategies", Empty: "The bot has no strategy.",
-		Head: []string{"Strategy", "State", "Positions", "Profit", "Open orders", "Last refusal"}}
+		Head: []string{"Strategy", "State", "Positions", "Profit, " + d.Status.Currency, "Open orders", "Last refusal"}}
 	for _, s := range d.Status.Strategies {
 		id := "strategy/" + s.Name + "/"
 		state := Cell{ID: id + "state", Text: s.State, Class: "left"}
@@ -219,7 +257,7 @@ func lastRefusal(d *Documents, strategy, id string) Cell {
 }
 
 func positionTable(list *operator.Positions) Table {
-	t := Table{Title: "Positions", Empty: "Nothing is held.",
+	t := Table{Title: "Positions, money in each market's quote", Empty: "Nothing is held.",
 		Head: []string{"Strategy", "Market", "Amount", "Cost", "Last", "Value", "Unrealised", "Realised", "Fees"}}
 	if list == nil {
 		return t
@@ -238,21 +276,22 @@ func positionTable(list *operator.Positions) Table {
 	return t
 }
 
-func feedTable(s *operator.Status, nowMS int64) Table {
-	t := Table{Title: "Feeds and budgets", Head: []string{"Name", "Age or rest", "Note"},
+// feedTables are the feeds with their ages, and what is left of the exchange's budgets of requests.
+func feedTables(s *operator.Status, nowMS int64) []Table {
+	feeds := Table{Title: "Feeds", Head: []string{"Feed", "Last event"},
 		Empty: "The bot does not run: it has no feeds."}
 	for _, f := range s.Feeds {
-		if !aging(&f) {
-			continue
+		if aging(&f) {
+			feeds.Rows = append(feeds.Rows, row(left(f.Feed), live("feed/"+f.Feed,
+				age(f.LastMS, nowMS+s.ClockOffsetMS)+" ago")))
 		}
-		t.Rows = append(t.Rows, row(left(f.Feed), live("feed/"+f.Feed, age(f.LastMS, nowMS+s.ClockOffsetMS)),
-			text("since the last event")))
 	}
+	budgets := Table{Title: "Budgets of requests, in points a minute", Head: []string{"Budget of the", "Left"},
+		Empty: "The bot does not run: it asks for nothing."}
 	for _, w := range s.Weight {
-		t.Rows = append(t.Rows, row(left("weight of the "+w.Of), live("weight/"+w.Of, fmt.Sprint(w.Left)),
-			text("left until the next reset")))
+		budgets.Rows = append(budgets.Rows, row(left(w.Of), live("weight/"+w.Of, fmt.Sprint(w.Left))))
 	}
-	return t
+	return []Table{feeds, budgets}
 }
 
 // OrdersOf makes the page of orders from the list of all orders, the latest first.
@@ -295,8 +334,13 @@ func orderTable(title, empty string) Table {
 		Head: []string{"Order", "Strategy", "Market", "Terms", "State", "Filled", "Fee", "Tag", "Updated"}}
 }
 
+// orderCell is the number of an order, with the link to its story.
+func orderCell(number int64) Cell {
+	return Cell{Text: fmt.Sprint(number), Path: fmt.Sprintf("order?order=%d", number), Class: "left"}
+}
+
 func orderRow(o *operator.Order, zone *time.Location) Row {
-	return row(Cell{Text: fmt.Sprint(o.Number), Path: fmt.Sprintf("order?order=%d", o.Number), Class: "left"},
+	return row(orderCell(o.Number),
 		left(o.Strategy), text(o.Market), left(o.Terms()), text(o.StateText()), text(o.Filled),
 		text(books.Brief(o.Fee)), left(o.Tag), text(moment(o.Updated(), zone)))
 }

@@ -1,23 +1,26 @@
 package dashboard
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/chart"
-	"github.com/tidemark-trading/tidemark/page"
 )
 
 const (
-	leastRange   = 60_000 // milliseconds of a picture
-	columnsWide  = 560    // candles of a wide picture, two pixels each
+	leastRange  = 60_000 // milliseconds of a picture
+	columnsWide = 560    // candles of a wide picture
+
+	pixelsOfCandle = 2 // at least
+
 	widthWide    = 1120
 	widthNarrow  = 400
 	levelsShown  = 10 // of each side of a book
@@ -31,16 +34,26 @@ const (
 type MarketView struct {
 	Sections
 	FromMS, ToMS       int64
+	Latest             bool // the picture ends now: the script asks for it again
 	Market, Interval   string
 	Markets, Intervals []string
 	Zooms              []Link // to other times
-	Picture            page.Picture
+	Wide, Narrow       Drawing
 	Legend             string
 }
 
-// MarketOf makes the page of a market.
-func MarketOf(m *operator.Market, zone *time.Location) (*MarketView, error) {
-	view := &MarketView{FromMS: m.FromMS, ToMS: m.ToMS, Market: m.Market, Interval: m.Interval, Zooms: zooms(m)}
+// Drawing is a picture of a market for a width of a screen, with the place of its candles: the
+// distance of their edges from its left edge, as parts of its width.
+type Drawing struct {
+	SVG         template.HTML
+	Left, Right float64
+}
+
+// MarketOf makes the page of a market, as it was asked for. width is that of the only picture to be
+// drawn; any other number: both are.
+func MarketOf(m *operator.Market, q *operator.MarketQuery, width int, zone *time.Location) (*MarketView, error) {
+	view := &MarketView{FromMS: m.FromMS, ToMS: m.ToMS, Latest: q.ToMS == 0, Market: m.Market, Interval: m.Interval,
+		Zooms: zooms(m)}
 	for _, s := range m.Series {
 		view.Markets = append(view.Markets, s.Market)
 		if s.Market == m.Market {
@@ -48,28 +61,59 @@ func MarketOf(m *operator.Market, zone *time.Location) (*MarketView, error) {
 		}
 	}
 	var err error
-	if view.Picture.Wide, err = marketPicture(m, widthWide); err != nil {
-		return nil, err
+	if width != widthNarrow {
+		if view.Wide, err = marketPicture(m, widthWide, zone); err != nil {
+			return nil, err
+		}
 	}
-	if view.Picture.Narrow, err = marketPicture(m, widthNarrow); err != nil {
-		return nil, err
+	if width != widthWide {
+		if view.Narrow, err = marketPicture(m, widthNarrow, zone); err != nil {
+			return nil, err
+		}
 	}
-	view.Legend = fmt.Sprintf("%s to %s UTC. Drag over the picture to zoom. Its times are UTC.",
-		moment(m.FromMS, time.UTC), moment(m.ToMS, time.UTC))
-	if m.Note != "" {
-		view.Legend += " " + m.Note
+	view.Legend = marketLegend(m, zone)
+	view.Tables = marketTables(m, zone)
+	return view, nil
+}
+
+// marketLegend is the text below a picture.
+func marketLegend(m *operator.Market, zone *time.Location) string {
+	text := fmt.Sprintf("%s to %s, %s.", moment(m.FromMS, zone), moment(m.ToMS, zone), zone)
+	if m.Last != "" {
+		text = "Last price of " + m.Market + ": " + books.Brief(m.Last) + ". " + text
 	}
+	return strings.TrimSpace(text + " " + m.Note)
+}
+
+func marketTables(m *operator.Market, zone *time.Location) []Table {
 	resting := orderTable("Resting orders", "No order rests in this market.")
 	for i := range m.Orders {
 		resting.Rows = append(resting.Rows, orderRow(&m.Orders[i], zone))
 	}
-	view.Tables = []Table{resting}
-	if m.Book != nil {
-		view.Tables = append(view.Tables, bookTable(m.Book, zone))
+	tables := []Table{resting}
+	if len(m.Watched) > 0 {
+		tables = append(tables, watchedTable(m))
 	}
-	view.Tables = append(view.Tables, fillTable(m, zone))
-	return view, nil
+	if m.Book != nil {
+		tables = append(tables, bookTable(m.Book, zone))
+	}
+	return append(tables, fillTable(m, zone))
 }
+
+// watchedTable lists the exits that do not rest at the exchange.
+func watchedTable(m *operator.Market) Table {
+	t := Table{Title: "Exits that the bot watches for; they do not rest at the exchange",
+		Head: []string{"Of order", "Strategy", "Exit", "Sells at", "Amount"}}
+	for i := range m.Watched {
+		w := &m.Watched[i]
+		t.Rows = append(t.Rows, row(orderCell(w.Entry), left(w.Strategy), left(watchedNames[w.Kind]),
+			text(books.Brief(w.Price)), text(w.Amount)))
+	}
+	return t
+}
+
+// watchedNames are the kinds of exits in words.
+var watchedNames = map[string]string{"stop": "stop", "target": "target", "part": "partial target"}
 
 // bookTable is the best part of a book.
 func bookTable(b *operator.Book, zone *time.Location) Table {
@@ -94,50 +138,57 @@ func fillTable(m *operator.Market, zone *time.Location) Table {
 		Head: []string{"Order", "Time", "Strategy", "Side", "Amount", "Price"}}
 	for i := len(m.Fills) - 1; i >= 0 && len(t.Rows) < fillsShown; i-- {
 		f := &m.Fills[i]
-		t.Rows = append(t.Rows, row(Cell{Text: fmt.Sprint(f.Order), Path: fmt.Sprintf("order?order=%d", f.Order),
-			Class: "left"}, text(moment(f.AtMS, zone)), left(f.Strategy), text(f.Side), text(f.Amount),
-			text(books.Brief(f.Price))))
+		t.Rows = append(t.Rows, row(orderCell(f.Order), text(moment(f.AtMS, zone)), left(f.Strategy), text(f.Side),
+			text(f.Amount), text(books.Brief(f.Price))))
 	}
 	return t
 }
 
-// zooms are the links around the time of a picture.
+// zooms are the links around the time of a picture, and to the latest hour, day, week and month.
 func zooms(m *operator.Market) (links []Link) {
-	long := m.ToMS - m.FromMS
-	link := func(title string, from, to int64) {
-		from = max(0, from)
-		links = append(links, Link{title, "market?" + url.Values{"market": {m.Market}, "interval": {m.Interval},
-			"from": {fmt.Sprint(from)}, "to": {fmt.Sprint(max(to, from+leastRange))}}.Encode()})
+	link := func(title string, time url.Values) {
+		time.Set("market", m.Market)
+		time.Set("interval", m.Interval)
+		links = append(links, Link{title, "market?" + time.Encode()})
 	}
+	part := func(title string, from, to int64) {
+		from = max(0, from)
+		link(title, url.Values{"from": {fmt.Sprint(from)}, "to": {fmt.Sprint(max(to, from+leastRange))}})
+	}
+	long := m.ToMS - m.FromMS
 	quarter, middle := max(long/4, leastRange/2), m.FromMS+long/2
-	link("Zoom in", middle-quarter, middle+quarter)
-	link("Zoom out", middle-long, middle+long)
-	link("Earlier", m.FromMS-long/2, m.ToMS-long/2)
-	link("Later", m.FromMS+long/2, m.ToMS+long/2)
-	end := cmp.Or(m.EndMS, m.ToMS)
+	part("Zoom in", middle-quarter, middle+quarter)
+	part("Zoom out", middle-long, middle+long)
+	part("Earlier", m.FromMS-long/2, m.ToMS-long/2)
+	part("Later", m.FromMS+long/2, m.ToMS+long/2)
 	for _, span := range []struct {
 		title string
 		hours int64
 	}{{"Hour", 1}, {"Day", 24}, {"Week", 7 * 24}, {"Month", 30 * 24}} {
-		link(span.title, end-span.hours*3_600_000, end)
+		link(span.title, url.Values{"long": {fmt.Sprint(span.hours * 3_600_000)}})
 	}
 	if m.EndMS != 0 {
-		link("All", m.FirstMS, end)
+		part("All", m.FirstMS, m.EndMS)
 	}
 	return links
 }
 
 // marketPicture draws a market for a width of a screen in pixels.
-func marketPicture(m *operator.Market, width int) (template.HTML, error) {
+func marketPicture(m *operator.Market, width int, zone *time.Location) (d Drawing, err error) {
 	c, err := marketChart(m, width)
+	c.Zone = zone
 	if err != nil {
-		return "", err
+		return d, err
 	}
 	if len(c.Panels) == 0 {
-		return "There is nothing to draw in this time.", nil
+		return Drawing{"There is nothing to draw in this time.", 0, 1}, nil
+	}
+	left, right, err := c.Plot()
+	if err != nil {
+		return d, err
 	}
 	element, err := c.Element()
-	return template.HTML(element), err
+	return Drawing{template.HTML(element), left / float64(width), right / float64(width)}, err
 }
 
 // marketChart is the picture of a market; it has no panel where there is nothing to draw.
@@ -151,20 +202,20 @@ func marketChart(m *operator.Market, width int) (c chart.Chart, err error) {
 		return c, err
 	}
 	if len(candles) > 0 {
-		layers = append(layers, chart.Candles{Candles: candles})
+		layers = append(layers, chart.Candles{Candles: joined(candles, width)})
 	}
 	lines, panes := plotLayers(m)
 	layers = append(layers, lines...)
-	layers = append(layers, restingLayers(m)...)
 	marks, err := p.fills(m)
 	if err != nil {
 		return c, err
 	}
-	if layers = append(layers, marks...); len(layers) == 0 {
+	layers = append(append(layers, p.levels(m)...), marks...)
+	if len(layers) == 0 {
 		return c, nil
 	}
 	axis := chart.Axis{}
-	if margin := (p.high - p.low) / 12; p.low < p.high { // prices decide; far orders do not flatten the candles
+	if margin := (p.high - p.low) / 12; p.low < p.high {
 		axis.Low, axis.High = p.low-margin, p.high+margin
 	}
 	c.Panels = append([]chart.Panel{{Height: marketHeight, Y: axis, Layers: layers}}, panes...)
@@ -197,6 +248,23 @@ func (p *marketPicturePrices) candles(m *operator.Market) ([]chart.Candle, error
 	return list, nil
 }
 
+// joined joins candles where a picture has less than pixelsOfCandle for each.
+func joined(candles []chart.Candle, width int) []chart.Candle {
+	each := (len(candles)*pixelsOfCandle + width - 1) / width
+	if each < 2 {
+		return candles
+	}
+	list := make([]chart.Candle, 0, len(candles)/each+1)
+	for part := range slices.Chunk(candles, each) {
+		one := part[0]
+		for _, c := range part[1:] {
+			one.To, one.High, one.Low, one.Close = c.To, max(one.High, c.High), min(one.Low, c.Low), c.Close
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
 // fills draws fills as marks.
 func (p *marketPicturePrices) fills(m *operator.Market) (layers []chart.Layer, err error) {
 	var buys, sells []chart.Point
@@ -224,21 +292,42 @@ func (p *marketPicturePrices) fills(m *operator.Market) (layers []chart.Layer, e
 	return layers, nil
 }
 
-// restingLayers draws open orders as lines from their creation on: prices, and triggers of exits
-// dashed.
-func restingLayers(m *operator.Market) (layers []chart.Layer) {
-	named := map[string]bool{}
-	add := func(name, price string, role chart.Role, dashed bool, since int64) {
-		at, err := strconv.ParseFloat(price, 64)
-		if err != nil || since >= m.ToMS {
-			return
+// level is a price that is drawn as a line from a time on.
+type level struct {
+	name   string
+	price  string
+	role   chart.Role
+	dashed bool
+	since  int64
+}
+
+// levels draws the last price, open orders from their creation on, and the exits that the bot
+// watches for, from their entry's first fill on. Triggers and watched exits are dashed. The picture
+// grows for those that are near: far ones would flatten the candles.
+func (p *marketPicturePrices) levels(m *operator.Market) (layers []chart.Layer) {
+	near, named := *p, map[string]bool{}
+	for _, l := range levelsOf(m) {
+		at, err := strconv.ParseFloat(l.price, 64)
+		if err != nil || l.since >= m.ToMS {
+			continue
 		}
-		line := chart.Line{Role: role, Width: 1, Dashed: dashed, Points: []chart.Point{
-			{X: float64(max(since, m.FromMS)) / 1000, Y: at}, {X: float64(m.ToMS) / 1000, Y: at}}}
-		if !named[name] {
-			named[name], line.Name = true, name
+		if reach := (near.high - near.low) / 2; at >= near.low-reach && at <= near.high+reach {
+			p.add(at, at)
+		}
+		line := chart.Line{Role: l.role, Width: 1, Dashed: l.dashed, Points: []chart.Point{
+			{X: float64(max(l.since, m.FromMS)) / 1000, Y: at}, {X: float64(m.ToMS) / 1000, Y: at}}}
+		if !named[l.name] {
+			named[l.name], line.Name = true, l.name
 		}
 		layers = append(layers, line)
+	}
+	return layers
+}
+
+// levelsOf lists the levels of a market.
+func levelsOf(m *operator.Market) (list []level) {
+	if m.Last != "" && len(m.Candles) > 0 {
+		list = append(list, level{"last price", m.Last, chart.Quiet, false, m.FromMS})
 	}
 	for i := range m.Orders {
 		o := &m.Orders[i]
@@ -247,12 +336,26 @@ func restingLayers(m *operator.Market) (layers []chart.Layer) {
 			role = chart.Up
 		}
 		if o.Trigger != "" {
-			add("exit, "+o.Side, o.Trigger, role, true, o.CreatedMS)
+			list = append(list, level{"exit, " + o.Side, o.Trigger, role, true, o.CreatedMS})
 		} else {
-			add("resting "+o.Side, o.Price, role, false, o.CreatedMS)
+			list = append(list, level{"resting " + o.Side, o.Price, role, false, o.CreatedMS})
 		}
 	}
-	return layers
+	for i := range m.Watched {
+		w := &m.Watched[i]
+		list = append(list, level{"watched " + watchedNames[w.Kind], w.Price, chart.Second, true, boughtMS(m, w.Entry)})
+	}
+	return list
+}
+
+// boughtMS is when an order was first filled, 0 where that was before the picture.
+func boughtMS(m *operator.Market, order int64) int64 {
+	for i := range m.Fills {
+		if m.Fills[i].Order == order {
+			return m.Fills[i].AtMS
+		}
+	}
+	return 0
 }
 
 // plotLayers are the lines of strategies on the price, and the panes below it.

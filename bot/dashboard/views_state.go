@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
@@ -37,7 +38,7 @@ func RiskOf(r *operator.Risk, zone *time.Location) *Sections {
 
 // limitTable lists the limits of the account or of a strategy.
 func limitTable(r *operator.Risk, scope string) Table {
-	t := Table{Title: "Limits of the " + scope,
+	t := Table{Title: "Limits of the " + scope + ", money in " + r.Currency,
 		Head: []string{"Limit", "Market", "Used", "Of", "Left", "Use", "Standing"}}
 	for i := range r.Limits {
 		if l := &r.Limits[i]; l.Scope == scope {
@@ -124,11 +125,56 @@ func SystemPage(d *Documents, y *operator.System) *Sections {
 		files.Rows = append(files.Rows, row(left("log"), text(megabytes(l.Bytes)), left("–"), left(l.Path)))
 	}
 	checks := Table{Title: "Promises and checks", Head: []string{"Subject", "Standing"}, Rows: []Row{
-		row(left("doctor"), left("Its result is not kept. Run: bot doctor -c CONFIG")),
+		row(left("doctor"), doctorCell(d, y)),
 		row(left("seal"), left(cmp.Or(y.Seal, "Nothing is sealed."))),
 		row(left("canary"), left(canaryText(s.Canary)))}}
-	view.Tables = []Table{files, feedTable(s, d.NowMS), checks}
+	view.Tables = append([]Table{checks, files}, feedTables(s, d.NowMS)...)
+	if y.Doctor != nil {
+		view.Tables = slices.Insert(view.Tables, 1, findingTable(y.Doctor))
+	}
 	return view
+}
+
+// doctorCell says how the last bot doctor ended, and how long ago.
+func doctorCell(d *Documents, y *operator.System) Cell {
+	c := y.Doctor
+	switch {
+	case y.Unread != "":
+		return Cell{Text: y.Unread, Class: "left bad"}
+	case c == nil:
+		return left("It was not run yet. Run: bot doctor -c CONFIG")
+	}
+	count := map[string]int{}
+	for i := range c.Findings {
+		count[c.Findings[i].Level]++
+	}
+	cell := left(fmt.Sprintf("%d ok, %d to be judged, %d fail; %s ago, %s", count["ok"], count["warn"], count["fail"],
+		age(c.AtMS, d.NowMS), moment(c.AtMS, d.Zone)))
+	if c.Config != d.Status.ConfigHash && d.Status.ConfigHash != "" {
+		cell.Text += "; for other settings than the bot has now"
+	}
+	if count["fail"] > 0 {
+		cell.Class = "left bad"
+	}
+	return cell
+}
+
+// findingTable lists the findings of the last bot doctor that fail or are to be judged.
+func findingTable(c *folder.Checkup) Table {
+	t := Table{Title: "What the doctor found", Empty: "No check failed, and nothing is to be judged.",
+		Head: []string{"Check", "Level", "Finding", "To do"}}
+	for _, level := range [...]string{"fail", "warn"} {
+		for i := range c.Findings {
+			if f := &c.Findings[i]; f.Level == level {
+				cell := Cell{Text: f.Level, Class: "left"}
+				if level == "fail" {
+					cell.Class = "left bad"
+				}
+				t.Rows = append(t.Rows, row(left(f.Check), cell, left(f.Text), left(cmp.Or(f.Hint, "–"))))
+			}
+		}
+	}
+	return t
 }
 
 func systemCards(d *Documents, y *operator.System) []Card {

@@ -27,6 +27,7 @@ type MarketQuery struct {
 	Interval string `json:"interval,omitempty"` // of candles; empty: the shortest that the strategies get
 	FromMS   int64  `json:"from_ms,omitempty"`  // with ToMS; 0: the latest candles
 	ToMS     int64  `json:"to_ms,omitempty"`
+	LongMS   int64  `json:"long_ms,omitempty"` // so much time up to now, where FromMS and ToMS are 0
 	Columns  int    `json:"columns,omitempty"` // most candles; 0: MaxColumns
 }
 
@@ -47,6 +48,7 @@ type Market struct {
 	Candles []Candle     `json:"candles"`
 	Fills   []MarketFill `json:"fills"`  // own ones in the time
 	Orders  []Order      `json:"orders"` // own open ones, now
+	Watched []Watched    `json:"watched,omitempty"`
 	Plots   []Plot       `json:"plots,omitempty"`
 	Book    *Book        `json:"book,omitempty"` // the latest, where a strategy needs books
 	Last    string       `json:"last,omitempty"` // the latest price
@@ -75,6 +77,15 @@ type MarketFill struct {
 	Strategy string `json:"strategy"`
 	Side     string `json:"side"`
 	Amount   string `json:"amount"`
+	Price    string `json:"price"`
+}
+
+// Watched is an exit that does not rest at the exchange: the running bot watches for its price.
+type Watched struct {
+	Strategy string `json:"strategy"`
+	Entry    int64  `json:"entry"`  // number of the order whose position it sells
+	Kind     string `json:"kind"`   // stop, target or part: a partial target
+	Amount   string `json:"amount"` // at most
 	Price    string `json:"price"`
 }
 
@@ -111,7 +122,9 @@ func (q *MarketQuery) Check() error {
 	switch {
 	case (q.FromMS != 0 || q.ToMS != 0) && q.ToMS <= q.FromMS:
 		return config.Usagef("a time from %d to %d ms: want one that ends after it begins", q.FromMS, q.ToMS)
-	case q.FromMS < 0 || q.ToMS > math.MaxInt64/2_000_000:
+	case q.LongMS < 0 || q.LongMS > 0 && q.ToMS != 0:
+		return config.Usagef("the last %d ms: want a time above 0, and no from and to beside it", q.LongMS)
+	case q.FromMS < 0 || max(q.ToMS, q.LongMS) > math.MaxInt64/2_000_000:
 		return config.Usagef("a time from %d to %d ms: want Unix milliseconds", q.FromMS, q.ToMS)
 	case q.Columns < 0 || q.Columns > MaxColumns:
 		return config.Usagef("%d columns: want 1 to %d", q.Columns, MaxColumns)
@@ -136,8 +149,8 @@ func stoppedMarket(store *journal.Store, q *MarketQuery) (*Market, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Market{Note: "The bot does not run: candles are those of the end of its recording. It has no plots and no " +
-		"book."}
+	v := &Market{Note: "The bot does not run: candles are those of the end of its recording. It has no plots, no " +
+		"book, and watches for no exit."}
 	for _, m := range store.Catalog().Markets() {
 		v.Series = append(v.Series, MarketSeries{Market: m.Name, Intervals: []string{}})
 	}
@@ -175,6 +188,7 @@ func (v *Market) addRecorded(q *MarketQuery, m *market.Market, recorded Recorded
 			continue
 		}
 		v.Span(q, interval.End(0).Millis(), max(lastMS, all[len(all)-1].End().Millis()))
+		v.Trim(q, all)
 		v.AddCandles(m, all, q.Columns)
 		return
 	}
@@ -205,8 +219,8 @@ func (v *Market) Choose(q *MarketQuery) error {
 	return nil
 }
 
-// Span sets the time that was asked for, else the latest candles of an interval of so many
-// milliseconds (0: there are none) before end.
+// Span sets the time that was asked for, else the latest LongMS before end, else the latest candles
+// of an interval of so many milliseconds (0: there are none).
 func (v *Market) Span(q *MarketQuery, intervalMS, end int64) {
 	if v.FromMS, v.ToMS = q.FromMS, q.ToMS; q.ToMS != 0 {
 		return
@@ -214,7 +228,15 @@ func (v *Market) Span(q *MarketQuery, intervalMS, end int64) {
 	if intervalMS == 0 {
 		intervalMS = 60_000
 	}
-	v.FromMS, v.ToMS = max(0, end-showFirst*intervalMS), max(1, end)
+	long := cmp.Or(q.LongMS, showFirst*intervalMS)
+	v.FromMS, v.ToMS = max(0, end-long), max(1, end)
+}
+
+// Trim lets a picture of no time that was asked for begin with the first candle.
+func (v *Market) Trim(q *MarketQuery, all []market.Candle) {
+	if q.ToMS == 0 && q.LongMS == 0 && len(all) > 0 {
+		v.FromMS = max(v.FromMS, min(all[0].Start.Millis(), v.ToMS-1))
+	}
 }
 
 // AddOwn sets own fills and open orders from a state file.

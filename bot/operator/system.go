@@ -28,6 +28,10 @@ type System struct {
 	BackupMS  int64          `json:"backup_ms,omitempty"` // of the last backup that the running bot made; 0: none is known
 	Seal      string         `json:"seal,omitempty"`      // how the bot stands to its promise; empty: it has none
 	Broken    bool           `json:"broken,omitempty"`    // the promise
+	// Doctor is the last result of bot doctor; nil: none is kept, or Unread says why it cannot be
+	// read.
+	Doctor *folder.Checkup `json:"doctor,omitempty"`
+	Unread string          `json:"doctor_unread,omitempty"`
 }
 
 // StateFile is the state file of a bot.
@@ -85,6 +89,9 @@ func SystemOf(store *journal.Store) (*System, error) {
 	}
 	if err := s.addBackup(store); err != nil {
 		return nil, err
+	}
+	if s.Doctor, err = folder.ReadCheckup(dir); err != nil {
+		s.Unread = err.Error()
 	}
 	standing, err := seal.StandingOf(store)
 	if err == nil && standing.Sealed {

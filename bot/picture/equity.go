@@ -16,6 +16,10 @@ func Equity(c *books.Curve) (*chart.Chart, error) {
 	if c == nil || len(c.Samples) < 2 {
 		return nil, nil
 	}
+	zone, err := books.Zone(c.Zone)
+	if err != nil {
+		return nil, err
+	}
 	equity, fall := make([]chart.Point, 0, len(c.Samples)), make([]chart.Point, 0, len(c.Samples))
 	peak := 0.0
 	for i := range c.Samples {
@@ -35,5 +39,5 @@ func Equity(c *books.Curve) (*chart.Chart, error) {
 		panels = append(panels, chart.Panel{Height: 80, Y: chart.Axis{Unit: "%"}, Layers: []chart.Layer{
 			chart.Area{Name: "Drawdown", Role: chart.Down, Points: fall}}})
 	}
-	return &chart.Chart{Label: "Equity and drawdown over time", Times: true, Panels: panels}, nil
+	return &chart.Chart{Label: "Equity and drawdown over time", Times: true, Zone: zone, Panels: panels}, nil
 }

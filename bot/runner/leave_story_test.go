@@ -8,11 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// onceKind buys once with a bracket, and closes once the stop rests.
+// onceKind buys once with a bracket, and closes ten tickers after its stop rests.
 var onceKind = strategy.Define("once", "buys once and closes",
 	func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &once{}, nil })
@@ -20,6 +21,7 @@ var onceKind = strategy.Define("once", "buys once and closes",
 type once struct {
 	strategy.Base
 	bought bool
+	rested int // tickers with the stop
 }
 
 func (s *once) OnTicker(d *strategy.Desk, t market.Ticker) {
@@ -30,7 +32,9 @@ func (s *once) OnTicker(d *strategy.Desk, t market.Ticker) {
 		_, err := m.Buy(strategy.Amount(1_000_000), strategy.Exits(t.Last-5_000_00, t.Last+5_000_00))
 		s.bought = err == nil
 	case len(open) == 1 && open[0].Status == market.StatusAwaitingTrigger:
-		_ = m.Close(strategy.Tag("signal"))
+		if s.rested++; s.rested == 10 {
+			_ = m.Close(strategy.Tag("signal"))
+		}
 	}
 }
 
@@ -41,7 +45,21 @@ func TestTheStoryOfACloseIsTold(t *testing.T) {
 		s.config = strings.NewReplacer("strategies.restless", "strategies.once", `"restless"`, `"once"`,
 			"params.seed = 7\n", "").Replace(s.config)
 		p := s.start()
-		time.Sleep(20 * time.Second)
+		c := &control{r: p.runner, ctx: t.Context()}
+		seen := func() *operator.Market {
+			answer, err := c.market(t.Context(), &operator.Request{})
+			require.NoError(t, err)
+			return answer.(*operator.Market)
+		}
+		time.Sleep(6 * time.Second)
+		have := seen()
+		require.Len(t, have.Orders, 1, "the stop rests, the target does not")
+		require.Len(t, have.Watched, 1)
+		require.Equal(t, operator.Watched{Strategy: "once", Entry: 1, Kind: "target", Amount: "0.01",
+			Price: have.Watched[0].Price}, have.Watched[0])
+		require.Greater(t, have.Watched[0].Price, have.Last, "prices of five digits")
+		time.Sleep(24 * time.Second)
+		require.Empty(t, seen().Watched)
 		require.NoError(t, p.end())
 		require.Regexp(t, `(?s)decided   cancel order 2
  +risk      close signal 0\.01 to 0

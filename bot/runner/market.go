@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -32,12 +33,16 @@ func (c *control) market(ctx context.Context, ask *operator.Request) (any, error
 		return v, nil
 	}
 	var last market.Price
-	err := c.query(ctx, func(market.Time) { last = r.account.Last(m.ID) })
+	var watched []bracket.Watched
+	err := c.query(ctx, func(market.Time) { last, watched = r.account.Last(m.ID), r.engine.Watched(m.ID) })
 	if err != nil && !errors.As(err, new(blockedError)) {
 		return nil, err
 	}
 	if last != 0 {
 		v.Last = m.FormatPrice(last)
+	}
+	for i := range watched {
+		v.Watched = append(v.Watched, r.watchedExit(m, &watched[i]))
 	}
 	if err := r.addCandles(v, q, m); err != nil {
 		return nil, err
@@ -45,6 +50,19 @@ func (c *control) market(ctx context.Context, ask *operator.Request) (any, error
 	r.shown.addPlots(v, m)
 	r.shown.addBook(v, m)
 	return v, v.AddOwn(r.store)
+}
+
+// watchedExit describes an exit whose price the engine watches.
+func (r *runner) watchedExit(m *market.Market, w *bracket.Watched) operator.Watched {
+	kind := "target"
+	switch {
+	case w.Stop:
+		kind = "stop"
+	case w.Part:
+		kind = "part"
+	}
+	return operator.Watched{Strategy: r.nameOf(w.Strategy), Entry: int64(w.Bracket), Kind: kind,
+		Amount: m.FormatQty(w.Amount), Price: m.FormatPrice(w.Price)}
 }
 
 // marketSeries lists the markets with the intervals of their candles.
@@ -86,6 +104,7 @@ func (r *runner) addCandles(v *operator.Market, q *operator.MarketQuery, m *mark
 		}
 		all = append(slices.Clip(older), all...)
 	}
+	v.Trim(q, all)
 	v.AddCandles(m, all, q.Columns)
 	return nil
 }
