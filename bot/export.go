@@ -113,7 +113,7 @@ func (f *exportFlags) options(p *plan.Live) (*tax.Options, error) {
 		if err != nil || year < 2009 || year > 2200 || f.since+f.until != "" {
 			return nil, config.Usagef("--year %q: want a year like 2026, without --since and --until", f.year)
 		}
-		o.From, o.To = time.Date(year, 1, 1, 0, 0, 0, 0, zone), time.Date(year+1, 1, 1, 0, 0, 0, 0, zone)
+		o.From, o.To = market.Midnight(year, 1, 1, zone), market.Midnight(year+1, 1, 1, zone)
 	}
 	for _, bound := range [...]struct {
 		name, text string
@@ -122,7 +122,7 @@ func (f *exportFlags) options(p *plan.Live) (*tax.Options, error) {
 		if bound.text == "" {
 			continue
 		}
-		if *bound.into, err = time.ParseInLocation(time.DateOnly, bound.text, zone); err != nil {
+		if *bound.into, err = tax.Date(bound.text, zone); err != nil {
 			return nil, config.Usagef("--%s %q: want a date like 2026-11-01", bound.name, bound.text)
 		}
 	}
@@ -132,7 +132,7 @@ func (f *exportFlags) options(p *plan.Live) (*tax.Options, error) {
 	if f.at == "" {
 		return o, nil
 	}
-	if o.At, err = time.ParseInLocation(time.DateOnly, f.at, zone); err != nil {
+	if o.At, err = tax.Date(f.at, zone); err != nil {
 		if o.At, err = time.ParseInLocation("2006-01-02T15:04", f.at, zone); err != nil {
 			return nil, config.Usagef("--at %q: want a date like 2026-12-31, or a time like 2026-12-31T18:00", f.at)
 		}

@@ -144,11 +144,10 @@ func printTrades(w io.Writer, list *books.TradeList) error {
 		if t.Awaited {
 			mark, awaited = "*", true
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %s%s\t%+.2f%%\t%s\t%d\n",
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %s%s\t%s\t%s\t%d\n",
 			time.UnixMilli(t.ExitedMS).In(zone).Format("2006-01-02 15:04:05"), t.Strategy, t.Market, t.Amount, t.Entry,
 			t.Exit, heldText(t.ExitedMS-t.EnteredMS), books.Brief(t.Fees), books.Signed(t.Profit), t.Currency, mark,
-			100*t.Part,
-			t.Reason, t.Order)
+			books.Part(&t.Part, "%+.2f%%"), t.Reason, t.Order)
 	}
 	if err := table.Flush(); err != nil {
 		return err

@@ -327,6 +327,64 @@ func TestPeriodsAreThoseOfTheZone(t *testing.T) {
 		from, to, name := PeriodOf(at(c.at), c.by, zone)
 		require.Equal(t, []string{c.name, c.from, c.to}, []string{name, from.String(), to.String()}, c.at)
 	}
+	zone, err = Zone("America/Santiago") // clocks skip the first hour of 2026-09-06
+	require.NoError(t, err)
+	for _, c := range []struct{ at, name, from, to string }{
+		{"2026-09-06T03:59:59Z", "2026-09-05", "2026-09-05T04:00:00Z", "2026-09-06T04:00:00Z"},
+		{"2026-09-06T04:00:00Z", "2026-09-06", "2026-09-06T04:00:00Z", "2026-09-07T03:00:00Z"},
+	} {
+		from, to, name := PeriodOf(at(c.at), ByDay, zone)
+		require.Equal(t, []string{c.name, c.from, c.to}, []string{name, from.String(), to.String()}, c.at)
+		since, err := parseMoment(c.name, 0, zone)
+		require.NoError(t, err)
+		require.Equal(t, c.from, since.String())
+	}
+}
+
+// What a command prints can be pasted into the next one.
+func TestATimeThatATableShowsIsUnderstood(t *testing.T) {
+	zone, err := Zone("Asia/Kolkata")
+	require.NoError(t, err)
+	for _, text := range []string{"2026-11-24 22:50:07", "2026-11-24T22:50:07", "2026-11-24T17:20:07Z",
+		"2026-11-24T17:20:07.000Z"} {
+		at, err := parseMoment(text, 0, zone)
+		require.NoError(t, err)
+		require.Equal(t, "2026-11-24T17:20:07Z", at.String(), text)
+	}
+}
+
+func TestNothingHasNoSign(t *testing.T) {
+	for text, part := range map[string]float64{"0.00%": -1e-7, "+0.01%": 1e-4, "-0.01%": -1e-4} {
+		require.Equal(t, text, Part(&part, "%+.2f%%"))
+	}
+	require.False(t, math.Signbit(*known(-1e-16)))
+}
+
+func TestATimeThatEndsBeforeItBeginsIsRefused(t *testing.T) {
+	s := newShelf(t)
+	q := &Query{Since: "2026-11-02", Until: "2026-11-01"}
+	_, err := Trades(s, q, 0)
+	require.ErrorContains(t, err, "since 2026-11-02, until 2026-11-01: want the earlier time first")
+}
+
+// Rows of a curve begin with days of the asked zone.
+func TestSpansOfACurveBeginAtMidnightOfTheZone(t *testing.T) {
+	zone, err := Zone("Asia/Kolkata")
+	require.NoError(t, err)
+	for every, wants := range map[string][]string{"1d": {"18:15", "22:45"}, "12h": {"06:15", "18:15", "22:45"},
+		"5h": {"04:45", "09:45", "14:45", "19:45", "22:45"}} {
+		var points []point
+		for at := market.Time(0); at < 23*hour; at += hour / 2 {
+			points = append(points, point{at: at + hour/4, before: 1, after: 1})
+		}
+		span, err := (&Query{Every: every}).every()
+		require.NoError(t, err)
+		var have []string
+		for _, s := range sampled(nil, points, &rows{every: span, zone: zone}, 2) {
+			have = append(have, time.UnixMilli(s.AtMS).UTC().Format("15:04"))
+		}
+		require.Equal(t, wants, have, every)
+	}
 }
 
 func TestAStrategyOrMarketThatTheBooksLackIsRefused(t *testing.T) {
@@ -347,7 +405,7 @@ func TestAStrategyOrMarketThatTheBooksLackIsRefused(t *testing.T) {
 
 func TestTheLowestEquityBeforeTheFirstMoneyIsNoZero(t *testing.T) {
 	points := []point{{at: 1, after: 500}, {at: 2, before: 500, after: 400, low: 500, high: 500}}
-	samples := sampled(nil, points, 0, 2)
+	samples := sampled(nil, points, &rows{}, 2)
 	require.Equal(t, []string{"5", "4"}, []string{samples[0].Low, samples[1].Low})
 }
 

@@ -220,6 +220,11 @@ func TestOpeningLotsComeFirstAndMayHaveNoCost(t *testing.T) {
 	sale := rowsOf(t, out.Bytes())[2]
 	require.Equal(t, []string{"100", "0.5", "", "2020-01-02 to 2021-01-01", "basis unknown of a part"}, []string{
 		sale["basis_fifo"], sale["unknown_fifo"], sale["gain_fifo"], sale["acquired_fifo"], sale["note"]})
+	santiago, err := time.LoadLocation("America/Santiago")
+	require.NoError(t, err)
+	lots, err = Opening(strings.NewReader("\ufeffasset,amount,cost,acquired\nBTC,1,100,2026-09-06\n"), santiago)
+	require.NoError(t, err, "a spreadsheet's mark of UTF-8")
+	require.Equal(t, "2026-09-06T01:00:00-03:00", lots[0].At.Format(time.RFC3339), "clocks skip midnight")
 	for text, want := range map[string]string{
 		"asset,amount\n": "its first line: want asset,amount,cost,acquired",
 		"asset,amount,cost,acquired\nBTC,0,1,2020-01-01\n":  "line 2: amount",
