@@ -418,3 +418,47 @@ func TestAQueryNamesWhatItDoesNotUnderstand(t *testing.T) {
 	}
 	require.NoError(t, (&Query{Zone: "UTC", By: ByTag, Since: "90d", Until: "2026-11-23T10:00", Every: "1d"}).Check())
 }
+
+// Half of a position leaves the account, as by a withdrawal: its strategy has neither won nor lost,
+// and its part of the cost is gone with it.
+func TestBaseThatLeavesAPositionIsNoGain(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		s := newShelf(t)
+		at := market.Time(1_774_500_000_000_000_000)
+		row := func(minute market.Time, b journal.Booking) {
+			b.At, b.StrategyName = at+minute*hour/60, "trend"
+			b.Fill.Time = b.At
+			s.bookings = append(s.bookings, b)
+		}
+		sample := func(minute market.Time, earned market.Money) {
+			s.samples["trend"] = append(s.samples["trend"], journal.EquitySample{At: at + minute*hour/60, Equity: earned,
+				Low: earned, High: earned})
+		}
+		if own {
+			row(0, journal.Booking{Kind: journal.BookedTransfer, Asset: 3, Money: 1000_00,
+				Worth: journal.Worth{Known: true, Value: 1000_00, Equity: 1000_00}})
+		}
+		row(1, journal.Booking{Kind: journal.BookedFill, Fill: market.Fill{Market: 1, Order: 1, Side: market.Buy, // 200 EUR
+			Price: 20000_00, Amount: 1_000_000, Fee: market.ValueOf(2_00_0000_0000), Settled: true}})
+		sample(2, 8_00) // at 21000, the cost is 202
+		row(3, journal.Booking{Kind: journal.BookedTransfer, Asset: 1, Market: 1, Money: -500_000,
+			Worth: journal.Worth{Known: true, Value: -105_00, Equity: 903_00}})
+		sample(4, 4_00)
+		sample(5, 9_00) // at 22000
+		curve, err := Equity(s, &Query{Strategy: "trend"}, at+hour)
+		require.NoError(t, err)
+		report, err := Profit(s, &Query{By: ByStrategy}, func(market.ID) market.Price { return 22000_00 }, at+hour)
+		require.NoError(t, err)
+		last := curve.Samples[len(curve.Samples)-1]
+		require.Equal(t, !own, curve.Earned)
+		if !own {
+			require.Equal(t, []string{"9", "0"}, []string{last.Equity, curve.Fall})
+			continue
+		}
+		require.Equal(t, "908", last.Equity)
+		for _, have := range []*float64{curve.TimeWeighted, report.Groups[0].Return} {
+			require.InDelta(t, 1.008*908/903-1, *have, 1e-12)
+		}
+		require.Zero(t, *curve.Drawdown)
+	}
+}

@@ -50,7 +50,7 @@ func Equity(from Source, q *Query, now market.Time) (*Curve, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := read(from, false)
+	l, err := readFlows(from, q.Strategy)
 	if err != nil {
 		return nil, err
 	}
