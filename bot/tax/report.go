@@ -57,6 +57,7 @@ type account struct {
 	withdrawn []withdrawal
 	held      []row // at the time of the holdings
 	counted   bool  // held is made
+	lots      int   // so many came
 	summary   Summary
 }
 
@@ -134,6 +135,8 @@ func (a *account) poolsOf(asset string) *[methods]pool {
 }
 
 func (a *account) put(l lot, asset string) {
+	a.lots++
+	l.number = a.lots
 	for m := range a.poolsOf(asset) {
 		a.poolsOf(asset)[m].put(l)
 	}

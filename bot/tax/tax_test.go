@@ -208,6 +208,22 @@ func TestLotsByHand(t *testing.T) {
 	require.Equal(t, 2, summary.Unknown)
 }
 
+// Two lots of one moment: a withdrawal that is cancelled gives each its place again.
+func TestACancelledWithdrawalLeavesTheOrderOfTheLots(t *testing.T) {
+	changes := []Change{
+		{At: at(1), Type: "buy", Sent: amountOf("100 EUR"), Received: amountOf("1 BTC")},
+		{At: at(1), Type: "buy", Sent: amountOf("300 EUR"), Received: amountOf("1 BTC")},
+		{At: at(2), Type: "withdrawal", Sent: amountOf("1.5 BTC")},
+		{At: at(2), Type: "withdrawal_cancelled", Received: amountOf("1.5 BTC")},
+		{At: at(3), Type: "sell", Sent: amountOf("1 BTC"), Received: amountOf("250 EUR")},
+	}
+	var out bytes.Buffer
+	_, err := Report(&out, changes, &Options{Currency: "EUR", Zone: time.UTC})
+	require.NoError(t, err)
+	sale := rowsOf(t, out.Bytes())[4]
+	require.Equal(t, []string{"100", "300", "200"}, []string{sale["basis_fifo"], sale["basis_lifo"], sale["basis_average"]})
+}
+
 func TestOpeningLotsComeFirstAndMayHaveNoCost(t *testing.T) {
 	lots, err := Opening(strings.NewReader("asset,amount,cost,acquired\nBTC,1,100,2020-01-02\nBTC,1,,2021-01-01\n"),
 		time.UTC)
