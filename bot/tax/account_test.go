@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -353,17 +354,33 @@ func TestARowOfAnOrderHasItsTrades(t *testing.T) {
 	require.Equal(t, c.balances(), held(&s, joined), "seed %d", seed)
 }
 
-// Lost answers, refusals and cut answers end in the same file or in an error.
+// move lets the time of the exchange go on with that of the test until ctx ends.
+func (c *client) move(ctx context.Context) {
+	for ctx.Err() == nil {
+		time.Sleep(time.Second)
+		c.ex.Clock().Advance(time.Second)
+	}
+}
+
+// Lost answers, late answers, refusals and cut answers end in the same file or in an error.
 func TestFaultsEndInTheSameFileOrInAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClient(t, rand.Uint64())
 		c.live(40)
+		c.ex.Clock().Advance(4 * time.Hour) // all fees are settled
+		c.ex.Advance()
+		ctx, stop := context.WithCancel(t.Context())
+		var clock sync.WaitGroup
+		clock.Go(func() { c.move(ctx) }) // a late answer waits for it
+		defer clock.Wait()
+		defer stop()
 		changes, trades, compared, err := c.read(t.Context())
 		require.NoError(t, err)
 		want, _ := table(t, compared.Join(changes, trades))
 		same, failed := 0, 0
 		for _, kind := range []string{`"dropAnswer"`, `"resetRequest"`, `"truncate"`, `"html","code":502`,
-			`"error","code":109`, `"error","code":105`, `"error","code":101`} {
+			`"error","code":109`, `"error","code":105`, `"error","code":101`, `"delayAnswer","delay":"9s"`, `"delayAnswer","delay":"40s"`,
+			`"delayRequest","delay":"9s"`, `"delayRequest","delay":"40s"`} {
 			for _, probability := range []string{"0.02", "0.3", "1"} {
 				status, text := c.ask("PUT", "/admin/faults", fmt.Sprintf(`{"seed":%d,"faults":[{"kind":%s,
 					"probability":%s,"endpoints":["GET /trades","GET /account/history"]}]}`, c.chance.Int64N(1e9), kind,
