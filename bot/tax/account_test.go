@@ -316,6 +316,51 @@ func TestWhatHistoryAndTradesDoNotShareIsNamed(t *testing.T) {
 	}
 }
 
+// A market that the history does not name is found by the balance of its asset; where nothing is
+// left of the asset, the money says that something is missing.
+func TestAMarketThatTheHistoryLacksShowsInTheBalances(t *testing.T) {
+	c := newClient(t, rand.Uint64())
+	for _, body := range []string{`"symbol":"EUR","amount":"5000"`, `"symbol":"BTC","amount":"1"`} {
+		status, text := c.ask("POST", "/admin/deposit", `{"account":"me",`+body+`}`)
+		require.Equal(t, 200, status, string(text))
+	}
+	c.ex.Clock().Advance(5 * time.Hour)
+	c.ex.Advance()
+	for _, order := range []string{`"ETH-EUR","side":"buy","amount":"0.2"`, `"BTC-EUR","side":"sell","amount":"0.1"`} {
+		status, text := c.ask("POST", "/v2/order", `{"operatorId":1,"orderType":"market","market":`+order+`}`)
+		require.Equal(t, 200, status, string(text))
+	}
+	c.ex.Clock().Advance(4 * time.Hour)
+	c.ex.Advance()
+	balances := map[string]decimal.Decimal{}
+	for asset, text := range c.balances() {
+		balances[asset] = decimal.RequireFromString(text)
+	}
+	changes, err := History(t.Context(), c, c.Now().Std())
+	require.NoError(t, err)
+	require.Empty(t, Unexplained(changes, balances))
+	require.Empty(t, Unexplained(changes, nil))
+	lacking := slices.DeleteFunc(slices.Clone(changes), func(one Change) bool {
+		return one.traded() && (one.Sent.Asset == "ETH" || one.Received.Asset == "ETH")
+	})
+	require.Less(t, len(lacking), len(changes))
+	require.Equal(t, []string{"ETH", "EUR"}, Unexplained(lacking, balances))
+	compared := &Comparison{From: changes[0].At, Markets: Markets(c.catalog, lacking, []string{"ETH-EUR"})}
+	trades, err := Trades(t.Context(), c, c.catalog, compared.Markets, compared.From, c.Now().Std(), func(int, int) {})
+	require.NoError(t, err)
+	for _, list := range [][]Change{changes, lacking, compared.Join(lacking, trades)} {
+		var out bytes.Buffer
+		s, err := Report(&out, list, &Options{Currency: "EUR", Zone: time.UTC, Balances: balances})
+		require.NoError(t, err)
+		if len(list) == len(lacking) {
+			require.Equal(t, []string{"ETH", "EUR"}, s.Astray)
+			require.Contains(t, out.String(), " are not explained")
+			continue
+		}
+		require.Empty(t, s.Astray, out.String())
+	}
+}
+
 // A history with one row for an order finds all trades of the order.
 func TestARowOfAnOrderHasItsTrades(t *testing.T) {
 	seed := rand.Uint64()
