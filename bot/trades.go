@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -116,7 +115,8 @@ func (a *app) tradesCommand() *cobra.Command {
 			}
 			return askBooks(a, f, func(of operator.Target) (operator.Answer[books.TradeList], error) {
 				return operator.AskTrades(ctx, of, &f.query)
-			}, func(list *books.TradeList) []books.Trade { return list.Trades }, printTrades)
+			}, func(list *books.TradeList) []books.Trade { return list.Trades },
+				func(w io.Writer, list *books.TradeList) error { return printTrades(w, list, a.terminal().Width) })
 		}),
 	}
 	f.register(c)
@@ -125,7 +125,10 @@ func (a *app) tradesCommand() *cobra.Command {
 	return c
 }
 
-func printTrades(w io.Writer, list *books.TradeList) error {
+// spareOfTrades are the columns that a narrow terminal does without, the first one first.
+var spareOfTrades = []string{"order", "held", "fees", "amount", "entry", "reason", "strategy"}
+
+func printTrades(w io.Writer, list *books.TradeList, width int) error {
 	if len(list.Sums) == 0 {
 		_, err := fmt.Fprintln(w, "no round trips")
 		return err
@@ -134,9 +137,8 @@ func printTrades(w io.Writer, list *books.TradeList) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "exit (%s)\tstrategy\tmarket\tamount\tentry\texit\theld\tfees\tprofit\t\t"+
-		"reason\torder\n", list.Zone)
+	shown := table{heads: []string{"exit (" + list.Zone + ")", "strategy", "market", "amount", "entry", "exit", "held",
+		"fees", "profit", "part", "reason", "order"}}
 	awaited := false
 	for i := range list.Trades {
 		t := &list.Trades[i]
@@ -144,12 +146,12 @@ func printTrades(w io.Writer, list *books.TradeList) error {
 		if t.Awaited {
 			mark, awaited = "*", true
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %s%s\t%s\t%s\t%d\n",
-			time.UnixMilli(t.ExitedMS).In(zone).Format("2006-01-02 15:04:05"), t.Strategy, t.Market, t.Amount, t.Entry,
-			t.Exit, heldText(t.ExitedMS-t.EnteredMS), books.Brief(t.Fees), books.Signed(t.Profit), t.Currency, mark,
-			books.Part(&t.Part, "%+.2f%%"), t.Reason, t.Order)
+		shown.rows = append(shown.rows, []string{time.UnixMilli(t.ExitedMS).In(zone).Format(time.DateTime), t.Strategy,
+			t.Market, t.Amount, t.Entry, t.Exit, heldText(t.ExitedMS - t.EnteredMS), books.Brief(t.Fees),
+			books.Signed(t.Profit) + " " + t.Currency + mark, books.Part(&t.Part, "%+.2f%%"), t.Reason,
+			strconv.FormatInt(t.Order, 10)})
 	}
-	if err := table.Flush(); err != nil {
+	if err := shown.write(w, width, spareOfTrades); err != nil {
 		return err
 	}
 	if awaited {
