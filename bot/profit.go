@@ -22,6 +22,18 @@ The return of a period is time-weighted: what came to the account or left it cha
 little as the drawdown. The money-weighted return beside it is the rate at which the money earned
 that was really there.`
 
+// earnedRow and sampleRow are rows of CSV, which name the currency of the answer.
+type (
+	earnedRow struct {
+		books.Earned
+		Currency string `json:"currency"`
+	}
+	sampleRow struct {
+		books.Sample
+		Currency string `json:"currency"`
+	}
+)
+
 func (a *app) profitCommand() *cobra.Command {
 	f := &bookFlags{}
 	c := &cobra.Command{
@@ -32,7 +44,12 @@ func (a *app) profitCommand() *cobra.Command {
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
 			return askBooks(a, f, func(of operator.Target) (operator.Answer[books.ProfitReport], error) {
 				return operator.AskProfit(ctx, of, &f.query)
-			}, func(r *books.ProfitReport) []books.Earned { return append(r.Groups, r.Total) },
+			}, func(r *books.ProfitReport) (rows []earnedRow) {
+				for _, one := range append(r.Groups, r.Total) {
+					rows = append(rows, earnedRow{one, r.Currency})
+				}
+				return rows
+			},
 				func(w io.Writer, r *books.ProfitReport) error { return printProfit(w, r, a.terminal().Width) })
 		}),
 	}
@@ -104,7 +121,13 @@ func (a *app) equityCommand() *cobra.Command {
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
 			return askBooks(a, f, func(of operator.Target) (operator.Answer[books.Curve], error) {
 				return operator.AskEquity(ctx, of, &f.query)
-			}, func(curve *books.Curve) []books.Sample { return curve.Samples }, printCurve)
+			}, func(curve *books.Curve) []sampleRow {
+				rows := make([]sampleRow, len(curve.Samples))
+				for i, one := range curve.Samples {
+					rows[i] = sampleRow{one, curve.Currency}
+				}
+				return rows
+			}, printCurve)
 		}),
 	}
 	f.register(c)

@@ -35,3 +35,15 @@ func TestTablesOfTheBooksFit80Columns(t *testing.T) {
 		require.Contains(t, out.String(), "-1230.3536 EUR*")
 	}
 }
+
+func TestCSVOfTheBooksNamesItsCurrency(t *testing.T) {
+	var out bytes.Buffer
+	rise := 0.25
+	require.NoError(t, writeRows(&out, []earnedRow{{books.Earned{Name: "2026-11", FromMS: 1, Realised: "1.5", Return: &rise},
+		"EUR"}}))
+	require.Equal(t, "name,from,realised,unrealised,fees,turnover,trips,won,flows,equity,return,drawdown,fall,currency\n"+
+		"2026-11,1970-01-01T00:00:00.001Z,1.5,,,,0,0,,,0.25,,,EUR\n", out.String())
+	out.Reset()
+	require.NoError(t, writeRows(&out, []sampleRow{{books.Sample{AtMS: 1, Equity: "2", Index: 1}, "EUR"}}))
+	require.Equal(t, "at,equity,low,high,exposure,flow,index,currency\n1970-01-01T00:00:00.001Z,2,,,,,1,EUR\n", out.String())
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,10 +56,12 @@ func askBooks[T, R any](a *app, f *bookFlags, question func(operator.Target) (op
 // writeRows writes structs as CSV under the names of their JSON. Times are RFC 3339.
 func writeRows[R any](w io.Writer, rows []R) error {
 	out := csv.NewWriter(w)
-	kind := reflect.TypeFor[R]()
+	fields := slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[R]()), func(f reflect.StructField) bool {
+		return f.Anonymous
+	})
 	var head []string
-	for i := range kind.NumField() {
-		name, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
+	for i := range fields {
+		name, _, _ := strings.Cut(fields[i].Tag.Get("json"), ",")
 		head = append(head, strings.TrimSuffix(name, "_ms"))
 	}
 	if err := out.Write(head); err != nil {
@@ -66,8 +69,8 @@ func writeRows[R any](w io.Writer, rows []R) error {
 	}
 	for i := range rows {
 		var cells []string
-		for j := range kind.NumField() {
-			cells = append(cells, cellOf(reflect.ValueOf(&rows[i]).Elem().Field(j), kind.Field(j)))
+		for j := range fields {
+			cells = append(cells, cellOf(reflect.ValueOf(&rows[i]).Elem().FieldByIndex(fields[j].Index), fields[j]))
 		}
 		if err := out.Write(cells); err != nil {
 			return err
