@@ -27,16 +27,8 @@ func (s *stage) agree(p *process) bottest.Audit {
 		require.InDelta(s.T, float64(after[g.market.Quote]-s.Before[g.market.Quote])/100, g.cash,
 			0.01*float64(1+a.Fills))
 	}
-	if !testing.Short() { // see unraced
+	if !testing.Short() { // see bottest.Unraced
 		s.replayed()
 	}
 	return a
-}
-
-// unraced skips a test with -short, which is for the race detector: what the test proves is done by
-// one goroutine, like a replay, and other tests let the same bot trade.
-func unraced(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short is for the race detector, and this is about one goroutine")
-	}
 }
