@@ -72,8 +72,8 @@ func printProfit(w io.Writer, r *books.ProfitReport, width int) error {
 	if timed {
 		head += " (" + r.Zone + ")"
 	}
-	shown := table{heads: []string{head, "realised", "unrealised", "fees", "turnover", "trips", "won", "flows", "equity",
-		"return", "drawdown"}}
+	shown := table{heads: []string{head, "realised", "unrealised", "fees", "turnover", "trips", "won", "flows",
+		"equity", "return", "drawdown"}}
 	for _, one := range append(r.Groups, r.Total) {
 		shown.rows = append(shown.rows, []string{one.Name, books.Signed(one.Realised),
 			orNone(books.Signed(one.Unrealised)), books.Brief(one.Fees), books.Brief(one.Turnover),

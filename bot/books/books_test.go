@@ -431,15 +431,15 @@ func TestBaseThatLeavesAPositionIsNoGain(t *testing.T) {
 			s.bookings = append(s.bookings, b)
 		}
 		sample := func(minute market.Time, earned market.Money) {
-			s.samples["trend"] = append(s.samples["trend"], journal.EquitySample{At: at + minute*hour/60, Equity: earned,
-				Low: earned, High: earned})
+			s.samples["trend"] = append(s.samples["trend"], journal.EquitySample{At: at + minute*hour/60,
+				Equity: earned, Low: earned, High: earned})
 		}
 		if own {
 			row(0, journal.Booking{Kind: journal.BookedTransfer, Asset: 3, Money: 1000_00,
 				Worth: journal.Worth{Known: true, Value: 1000_00, Equity: 1000_00}})
 		}
-		row(1, journal.Booking{Kind: journal.BookedFill, Fill: market.Fill{Market: 1, Order: 1, Side: market.Buy, // 200 EUR
-			Price: 20000_00, Amount: 1_000_000, Fee: market.ValueOf(2_00_0000_0000), Settled: true}})
+		row(1, journal.Booking{Kind: journal.BookedFill, Fill: market.Fill{Market: 1, Order: 1, Side: market.Buy,
+			Price: 20000_00, Amount: 1_000_000, Fee: market.ValueOf(2_00_0000_0000), Settled: true}}) // for 200 EUR
 		sample(2, 8_00) // at 21000, the cost is 202
 		row(3, journal.Booking{Kind: journal.BookedTransfer, Asset: 1, Market: 1, Money: -500_000,
 			Worth: journal.Worth{Known: true, Value: -105_00, Equity: 903_00}})

@@ -68,8 +68,8 @@ func Signed(text string) string {
 	return text
 }
 
-// Part is a part of a whole for a person, by a form for hundredths, like %+.2f%%; "-": unknown. What
-// rounds to 0 has no sign.
+// Part is a part of a whole for a person, by a form for hundredths, like %+.2f%%; "-": unknown.
+// What rounds to 0 has no sign.
 func Part(part *float64, form string) string {
 	if part == nil {
 		return "-"

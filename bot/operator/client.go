@@ -133,8 +133,8 @@ type Answer[T any] struct {
 // noFile says which folder is asked for, where it has no state file.
 func (of Target) noFile(err error) error {
 	if _, failed := os.Stat(filepath.Join(of.Folder, "result.json")); failed == nil {
-		return fmt.Errorf("%s has the result of a backtest, and no bot: its trades.csv, days.csv and equity.csv have round "+
-			"trips, days and the curve", of.Folder)
+		return fmt.Errorf("%s has the result of a backtest, and no bot: its trades.csv, days.csv and equity.csv have "+
+			"round trips, days and the curve", of.Folder)
 	}
 	return fmt.Errorf("%w; -c CONFIG or --state FOLDER says which bot is meant", err)
 }

@@ -131,7 +131,8 @@ func (j *botJournal) curves(at market.Time) ([]journal.EquitySample, error) {
 		if err != nil {
 			return nil, err
 		}
-		samples = append(samples, journal.EquitySample{Strategy: name, At: at, Equity: earned, Low: earned, High: earned})
+		samples = append(samples, journal.EquitySample{Strategy: name, At: at, Equity: earned, Low: earned,
+			High: earned})
 	}
 	return samples, nil
 }

@@ -221,7 +221,8 @@ func TestACancelledWithdrawalLeavesTheOrderOfTheLots(t *testing.T) {
 	_, err := Report(&out, changes, &Options{Currency: "EUR", Zone: time.UTC})
 	require.NoError(t, err)
 	sale := rowsOf(t, out.Bytes())[4]
-	require.Equal(t, []string{"100", "300", "200"}, []string{sale["basis_fifo"], sale["basis_lifo"], sale["basis_average"]})
+	require.Equal(t, []string{"100", "300", "200"}, []string{sale["basis_fifo"], sale["basis_lifo"],
+		sale["basis_average"]})
 }
 
 func TestOpeningLotsComeFirstAndMayHaveNoCost(t *testing.T) {
