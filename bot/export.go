@@ -32,8 +32,7 @@ The command reads the account's own history and its trades from the exchange, so
 and by hand are in it. A row of the history and a trade that are the same count once; each difference
 stands in the column note, and the differences are counted at the end. Trades are asked for by day and
 market, 5 weight points each: a year of three markets takes some minutes. --no-trades leaves them out.
-Asked are the markets of the history, of the config and of --market, and those of assets whose balance
-the history does not explain.
+Asked are the markets of the history, of the config and of --market.
 
 Lots are pooled over the account. A deposit has no cost: it is "basis unknown", never 0. --opening FILE
 names lots that were held before the history begins, as CSV: asset,amount,cost,acquired. --at gives what
@@ -165,7 +164,7 @@ func (a *app) writeTax(ctx context.Context, f *exportFlags, p *plan.Live, client
 	if o.At.After(client.Now().Std()) {
 		return config.Usagef("--at %s: that time has not come yet", f.at)
 	}
-	read := taxReading{client: client, catalog: catalog, options: o, noTrades: f.noTrades, screen: a.Stderr, lots: lots,
+	read := taxReading{client: client, catalog: catalog, options: o, noTrades: f.noTrades, screen: a.Stderr,
 		markets: f.markets}
 	for _, name := range f.markets {
 		if catalog.MarketNamed(name) == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -20,8 +19,7 @@ type taxReading struct {
 	client   *rest.Client
 	catalog  *market.Catalog
 	options  *tax.Options
-	markets  []string     // of the config and of --market: their trades are read whatever the history has
-	lots     []tax.Change // from before the history
+	markets  []string // of the config and of --market: their trades are read whatever the history has
 	noTrades bool
 	screen   io.Writer
 
@@ -109,11 +107,7 @@ func (r *taxReading) trades(ctx context.Context, until time.Time) error {
 	if !from.Before(until) {
 		return nil
 	}
-	names := r.markets
-	for _, asset := range tax.Unexplained(slices.Concat(r.lots, r.changes), r.options.Balances) {
-		names = append(names, asset+"-"+r.options.Currency) // its trades may be what the history lacks
-	}
-	r.compared = &tax.Comparison{From: from, Markets: tax.Markets(r.catalog, r.changes, names)}
+	r.compared = &tax.Comparison{From: from, Markets: tax.Markets(r.catalog, r.changes, r.markets)}
 	bar := console.NewBar(ctx, r.screen, "trades by day and market", 0, market.Time(time.Hour), 1)
 	defer bar.End()
 	list, err := tax.Trades(ctx, r.client, r.catalog, r.compared.Markets, from, until, func(done, all int) {

@@ -2,8 +2,6 @@ package tax
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -89,26 +87,6 @@ func (t *Trade) moved() (base, quote decimal.Decimal) {
 		base = base.Sub(t.Fee.Number.Mul(sign))
 	}
 	return base, quote
-}
-
-// Unexplained are the assets of which the changes do not add up to the balance, by name; none where
-// the balances are not known.
-func Unexplained(changes []Change, balances map[string]decimal.Decimal) (assets []string) {
-	if balances == nil {
-		return nil
-	}
-	left := maps.Clone(balances)
-	for i := range changes {
-		c := &changes[i]
-		left[c.Received.Asset] = left[c.Received.Asset].Sub(c.Received.Number)
-		left[c.Sent.Asset] = left[c.Sent.Asset].Add(c.Sent.Number)
-	}
-	for _, asset := range slices.Sorted(maps.Keys(left)) {
-		if rest := left[asset]; asset != "" && !alike(balances[asset].Sub(rest), balances[asset]) {
-			assets = append(assets, asset)
-		}
-	}
-	return assets
 }
 
 // Markets are the markets that the trades of an account's history are of, and those of some names,
