@@ -316,8 +316,8 @@ func TestWhatHistoryAndTradesDoNotShareIsNamed(t *testing.T) {
 	}
 }
 
-// A market that the history does not name shows in the balances of its asset and of the money; asked
-// for by name, its trades are in the rows.
+// A market that the history does not name shows in the balances of its asset and of the money;
+// asked for by name, its trades are in the rows.
 func TestAMarketThatTheHistoryLacksShowsInTheBalances(t *testing.T) {
 	c := newClient(t, rand.Uint64())
 	for _, body := range []string{`"symbol":"EUR","amount":"5000"`, `"symbol":"BTC","amount":"1"`} {
