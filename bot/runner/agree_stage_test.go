@@ -17,7 +17,9 @@ func (s *stage) agree(p *process) bottest.Audit {
 	for _, asset := range p.plan.Catalog.Assets() {
 		ours := p.account.Total(asset.ID)
 		if asset.ID == p.plan.Currency.ID {
-			ours.Total -= p.plan.Allocations[1]
+			for _, money := range p.plan.Allocations {
+				ours.Total -= money
+			}
 		}
 		require.Equal(s.T, after[asset.ID]-s.Before[asset.ID], ours.Total, "balance of %s", asset.Symbol)
 	}

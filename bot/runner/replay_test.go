@@ -41,8 +41,11 @@ func (s *stage) replayed() *replay.Report {
 	defer func() { require.NoError(s.T, store.Close()) }()
 	commands := 0
 	require.NoError(s.T, store.Entries(0, func(e *journal.Entry) error {
-		if e.Kind == journal.EntryIntent {
+		switch e.Kind {
+		case journal.EntryIntent:
 			commands++
+		case journal.EntryCross:
+			commands += 2
 		}
 		return nil
 	}))
