@@ -32,6 +32,7 @@ The command reads the account's own history and its trades from the exchange, so
 and by hand are in it. A row of the history and a trade that are the same count once; each difference
 stands in the column note, and the differences are counted at the end. Trades are asked for by day and
 market, 5 weight points each: a year of three markets takes some minutes. --no-trades leaves them out.
+Asked are the markets of the history, of the config and of --market.
 
 Lots are pooled over the account. A deposit has no cost: it is "basis unknown", never 0. --opening FILE
 names lots that were held before the history begins, as CSV: asset,amount,cost,acquired. --at gives what
@@ -43,6 +44,7 @@ It is evidence for an adviser, no tax return.`
 type exportFlags struct {
 	runFlags
 	tax, opening, year, since, until, at, zone string
+	markets                                    []string
 	noTrades                                   bool
 }
 
@@ -65,6 +67,8 @@ func (a *app) exportCommand() *cobra.Command {
 	flags.StringVar(&f.since, "since", "", "rows from this `TIME` on: 2026-11-01")
 	flags.StringVar(&f.until, "until", "", "rows before this `TIME`; holdings and their values at it")
 	flags.StringVar(&f.at, "at", "", "holdings and their values at this `TIME`: 2026-12-31, or 2026-12-31T18:00")
+	flags.StringArrayVar(&f.markets, "market", nil, "read the trades of this `MARKET`, too, which neither the history "+
+		"nor the config names; may be repeated")
 	flags.BoolVar(&f.noTrades, "no-trades", false, "read the account's history alone, which no trade confirms then")
 	flags.StringVar(&f.zone, "zone", "", "`ZONE` of the dates, like Europe/Berlin; without it bot.zone of the config")
 	return c
@@ -113,7 +117,7 @@ func (f *exportFlags) options(p *plan.Live) (*tax.Options, error) {
 		if err != nil || year < 2009 || year > 2200 || f.since+f.until != "" {
 			return nil, config.Usagef("--year %q: want a year like 2026, without --since and --until", f.year)
 		}
-		o.From, o.To = time.Date(year, 1, 1, 0, 0, 0, 0, zone), time.Date(year+1, 1, 1, 0, 0, 0, 0, zone)
+		o.From, o.To = market.Midnight(year, 1, 1, zone), market.Midnight(year+1, 1, 1, zone)
 	}
 	for _, bound := range [...]struct {
 		name, text string
@@ -122,7 +126,7 @@ func (f *exportFlags) options(p *plan.Live) (*tax.Options, error) {
 		if bound.text == "" {
 			continue
 		}
-		if *bound.into, err = time.ParseInLocation(time.DateOnly, bound.text, zone); err != nil {
+		if *bound.into, err = tax.Date(bound.text, zone); err != nil {
 			return nil, config.Usagef("--%s %q: want a date like 2026-11-01", bound.name, bound.text)
 		}
 	}
@@ -132,7 +136,7 @@ func (f *exportFlags) options(p *plan.Live) (*tax.Options, error) {
 	if f.at == "" {
 		return o, nil
 	}
-	if o.At, err = time.ParseInLocation(time.DateOnly, f.at, zone); err != nil {
+	if o.At, err = tax.Date(f.at, zone); err != nil {
 		if o.At, err = time.ParseInLocation("2006-01-02T15:04", f.at, zone); err != nil {
 			return nil, config.Usagef("--at %q: want a date like 2026-12-31, or a time like 2026-12-31T18:00", f.at)
 		}
@@ -160,7 +164,14 @@ func (a *app) writeTax(ctx context.Context, f *exportFlags, p *plan.Live, client
 	if o.At.After(client.Now().Std()) {
 		return config.Usagef("--at %s: that time has not come yet", f.at)
 	}
-	read := taxReading{client: client, catalog: catalog, options: o, noTrades: f.noTrades, screen: a.Stderr}
+	read := taxReading{client: client, catalog: catalog, options: o, noTrades: f.noTrades, screen: a.Stderr,
+		markets: f.markets}
+	for _, name := range f.markets {
+		if catalog.MarketNamed(name) == nil {
+			return config.Usagef("--market %s: the exchange has no market of that name; want one like BTC-%s",
+				config.Clip(name), o.Currency)
+		}
+	}
 	for _, s := range p.Config.Strategies {
 		read.markets = append(read.markets, s.Markets...)
 	}
@@ -223,8 +234,8 @@ func printTax(w io.Writer, path string, s *tax.Summary, read *taxReading) error 
 	fmt.Fprintf(w, "%s: %d rows, %d sales\n", path, s.Rows, s.Sales)
 	read.printComparison(w)
 	if s.Unknown > 0 {
-		fmt.Fprintf(w, "%d sales have a cost that is not known: they have no gain; --opening names earlier lots\n",
-			s.Unknown)
+		fmt.Fprintf(w, "%d sales have a cost that at least one method does not know: that gain is empty; --opening "+
+			"names earlier lots\n", s.Unknown)
 	}
 	fmt.Fprintf(w, "gains where the cost is known: FIFO %s, LIFO %s, average %s %s\n",
 		s.Gains[tax.FIFO].Round(4), s.Gains[tax.LIFO].Round(4), s.Gains[tax.Average].Round(4), o.Currency)
@@ -237,7 +248,7 @@ func printTax(w io.Writer, path string, s *tax.Summary, read *taxReading) error 
 	}
 	if len(s.Astray) > 0 {
 		fmt.Fprintf(w, "the rows do not add up to the account's balance of %s: see the column note; --opening names "+
-			"earlier lots\n", strings.Join(s.Astray, ", "))
+			"earlier lots and money, --market further markets\n", strings.Join(s.Astray, ", "))
 	}
 	_, err := fmt.Fprintln(w, tax.Disclaimer)
 	return err

@@ -19,7 +19,7 @@ type taxReading struct {
 	client   *rest.Client
 	catalog  *market.Catalog
 	options  *tax.Options
-	markets  []string // of the config: their trades are read whatever the history has
+	markets  []string // of the config and of --market: their trades are read whatever the history has
 	noTrades bool
 	screen   io.Writer
 

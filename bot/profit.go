@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -21,6 +22,18 @@ The return of a period is time-weighted: what came to the account or left it cha
 little as the drawdown. The money-weighted return beside it is the rate at which the money earned
 that was really there.`
 
+// earnedRow and sampleRow are rows of CSV, which name the currency of the answer.
+type (
+	earnedRow struct {
+		books.Earned
+		Currency string `json:"currency"`
+	}
+	sampleRow struct {
+		books.Sample
+		Currency string `json:"currency"`
+	}
+)
+
 func (a *app) profitCommand() *cobra.Command {
 	f := &bookFlags{}
 	c := &cobra.Command{
@@ -31,7 +44,13 @@ func (a *app) profitCommand() *cobra.Command {
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
 			return askBooks(a, f, func(of operator.Target) (operator.Answer[books.ProfitReport], error) {
 				return operator.AskProfit(ctx, of, &f.query)
-			}, func(r *books.ProfitReport) []books.Earned { return append(r.Groups, r.Total) }, printProfit)
+			}, func(r *books.ProfitReport) (rows []earnedRow) {
+				for _, one := range append(r.Groups, r.Total) {
+					rows = append(rows, earnedRow{one, r.Currency})
+				}
+				return rows
+			},
+				func(w io.Writer, r *books.ProfitReport) error { return printProfit(w, r, a.terminal().Width) })
 		}),
 	}
 	f.register(c)
@@ -40,7 +59,10 @@ func (a *app) profitCommand() *cobra.Command {
 	return c
 }
 
-func printProfit(w io.Writer, r *books.ProfitReport) error {
+// spareOfProfit are the columns that a narrow terminal does without, the first one first.
+var spareOfProfit = []string{"won", "turnover", "trips", "fees", "flows"}
+
+func printProfit(w io.Writer, r *books.ProfitReport, width int) error {
 	if r.Currency == "" {
 		_, err := fmt.Fprintln(w, "the bot has never run")
 		return err
@@ -50,22 +72,19 @@ func printProfit(w io.Writer, r *books.ProfitReport) error {
 	if timed {
 		head += " (" + r.Zone + ")"
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "%s\trealised\tunrealised\tfees\tturnover\ttrips\twon\t", head)
-	if timed {
-		fmt.Fprint(table, "flows\tequity\t")
-	}
-	fmt.Fprintln(table, "return\tdrawdown")
+	shown := table{heads: []string{head, "realised", "unrealised", "fees", "turnover", "trips", "won", "flows",
+		"equity", "return", "drawdown"}}
 	for _, one := range append(r.Groups, r.Total) {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t", one.Name, books.Signed(one.Realised),
-			orNone(books.Signed(one.Unrealised)),
-			books.Brief(one.Fees), books.Brief(one.Turnover), one.Trips, one.Won)
-		if timed {
-			fmt.Fprintf(table, "%s\t%s\t", orNone(books.Signed(one.Flows)), orNone(books.Brief(one.Equity)))
-		}
-		fmt.Fprintf(table, "%s\t%s\n", books.Part(one.Return, "%+.2f%%"), one.DrawdownText())
+		shown.rows = append(shown.rows, []string{one.Name, books.Signed(one.Realised),
+			orNone(books.Signed(one.Unrealised)), books.Brief(one.Fees), books.Brief(one.Turnover),
+			strconv.Itoa(one.Trips), strconv.Itoa(one.Won), orNone(books.Signed(one.Flows)),
+			orNone(books.Brief(one.Equity)), books.Part(one.Return, "%+.2f%%"), one.DrawdownText()})
 	}
-	if err := table.Flush(); err != nil {
+	if !timed {
+		shown.drop("flows")
+		shown.drop("equity")
+	}
+	if err := shown.write(w, width, spareOfProfit); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "All money in %s.", r.Currency)
@@ -102,7 +121,13 @@ func (a *app) equityCommand() *cobra.Command {
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
 			return askBooks(a, f, func(of operator.Target) (operator.Answer[books.Curve], error) {
 				return operator.AskEquity(ctx, of, &f.query)
-			}, func(curve *books.Curve) []books.Sample { return curve.Samples }, printCurve)
+			}, func(curve *books.Curve) []sampleRow {
+				rows := make([]sampleRow, len(curve.Samples))
+				for i, one := range curve.Samples {
+					rows[i] = sampleRow{one, curve.Currency}
+				}
+				return rows
+			}, printCurve)
 		}),
 	}
 	f.register(c)

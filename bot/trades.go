@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -56,10 +56,12 @@ func askBooks[T, R any](a *app, f *bookFlags, question func(operator.Target) (op
 // writeRows writes structs as CSV under the names of their JSON. Times are RFC 3339.
 func writeRows[R any](w io.Writer, rows []R) error {
 	out := csv.NewWriter(w)
-	kind := reflect.TypeFor[R]()
+	fields := slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[R]()), func(f reflect.StructField) bool {
+		return f.Anonymous
+	})
 	var head []string
-	for i := range kind.NumField() {
-		name, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
+	for i := range fields {
+		name, _, _ := strings.Cut(fields[i].Tag.Get("json"), ",")
 		head = append(head, strings.TrimSuffix(name, "_ms"))
 	}
 	if err := out.Write(head); err != nil {
@@ -67,8 +69,8 @@ func writeRows[R any](w io.Writer, rows []R) error {
 	}
 	for i := range rows {
 		var cells []string
-		for j := range kind.NumField() {
-			cells = append(cells, cellOf(reflect.ValueOf(&rows[i]).Elem().Field(j), kind.Field(j)))
+		for j := range fields {
+			cells = append(cells, cellOf(reflect.ValueOf(&rows[i]).Elem().FieldByIndex(fields[j].Index), fields[j]))
 		}
 		if err := out.Write(cells); err != nil {
 			return err
@@ -116,7 +118,8 @@ func (a *app) tradesCommand() *cobra.Command {
 			}
 			return askBooks(a, f, func(of operator.Target) (operator.Answer[books.TradeList], error) {
 				return operator.AskTrades(ctx, of, &f.query)
-			}, func(list *books.TradeList) []books.Trade { return list.Trades }, printTrades)
+			}, func(list *books.TradeList) []books.Trade { return list.Trades },
+				func(w io.Writer, list *books.TradeList) error { return printTrades(w, list, a.terminal().Width) })
 		}),
 	}
 	f.register(c)
@@ -125,7 +128,10 @@ func (a *app) tradesCommand() *cobra.Command {
 	return c
 }
 
-func printTrades(w io.Writer, list *books.TradeList) error {
+// spareOfTrades are the columns that a narrow terminal does without, the first one first.
+var spareOfTrades = []string{"order", "held", "fees", "amount", "entry", "reason", "strategy"}
+
+func printTrades(w io.Writer, list *books.TradeList, width int) error {
 	if len(list.Sums) == 0 {
 		_, err := fmt.Fprintln(w, "no round trips")
 		return err
@@ -134,9 +140,8 @@ func printTrades(w io.Writer, list *books.TradeList) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "exit (%s)\tstrategy\tmarket\tamount\tentry\texit\theld\tfees\tprofit\t\t"+
-		"reason\torder\n", list.Zone)
+	shown := table{heads: []string{"exit (" + list.Zone + ")", "strategy", "market", "amount", "entry", "exit", "held",
+		"fees", "profit", "part", "reason", "order"}}
 	awaited := false
 	for i := range list.Trades {
 		t := &list.Trades[i]
@@ -144,13 +149,12 @@ func printTrades(w io.Writer, list *books.TradeList) error {
 		if t.Awaited {
 			mark, awaited = "*", true
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s %s%s\t%+.2f%%\t%s\t%d\n",
-			time.UnixMilli(t.ExitedMS).In(zone).Format("2006-01-02 15:04:05"), t.Strategy, t.Market, t.Amount, t.Entry,
-			t.Exit, heldText(t.ExitedMS-t.EnteredMS), books.Brief(t.Fees), books.Signed(t.Profit), t.Currency, mark,
-			100*t.Part,
-			t.Reason, t.Order)
+		shown.rows = append(shown.rows, []string{time.UnixMilli(t.ExitedMS).In(zone).Format(time.DateTime), t.Strategy,
+			t.Market, t.Amount, t.Entry, t.Exit, heldText(t.ExitedMS - t.EnteredMS), books.Brief(t.Fees),
+			books.Signed(t.Profit) + " " + t.Currency + mark, books.Part(&t.Part, "%+.2f%%"), t.Reason,
+			strconv.FormatInt(t.Order, 10)})
 	}
-	if err := table.Flush(); err != nil {
+	if err := shown.write(w, width, spareOfTrades); err != nil {
 		return err
 	}
 	if awaited {

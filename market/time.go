@@ -55,6 +55,27 @@ func (t Time) Weekday() time.Weekday {
 	return time.Weekday(t.Day() + 4 - FloorTo(t.Day()+4, 7)) // 1970-01-01 was a Thursday
 }
 
+// Midnight returns when a day begins in a time zone: mostly at 0:00. Where clocks skip 0:00, as in
+// Santiago and Havana in spring, the day begins later; where 0:00 comes twice, with the first one.
+// Month and day may lie outside their ranges, as for time.Date.
+func Midnight(year int, month time.Month, day int, zone *time.Location) time.Time {
+	t := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	wanted := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	start, end := t.ZoneBounds()
+	if t.Hour() != 0 || t.Minute() != 0 { // skipped: t is some time around the change of the clocks
+		if t.Day() != wanted.Day() {
+			return end
+		}
+		return start
+	}
+	if before := start.Add(-1); !start.IsZero() && before.Day() == wanted.Day() && before.Month() == wanted.Month() &&
+		before.Year() == wanted.Year() {
+		_, offset := before.Zone()
+		return wanted.Add(-time.Duration(offset) * time.Second).In(zone)
+	}
+	return t
+}
+
 // Std returns t as a time.Time in UTC.
 func (t Time) Std() time.Time { return time.Unix(0, int64(t)).UTC() }
 

@@ -162,3 +162,23 @@ func TestTheWeekdayIsThatOfTheUTCDay(t *testing.T) {
 		require.Equal(t, (at - 1).Std().Weekday(), (at - 1).Weekday())
 	}
 }
+
+// A day is all instants with its date: it begins with the first of them, whatever the clocks do at
+// midnight.
+func TestMidnightIsTheFirstInstantOfADay(t *testing.T) {
+	for _, name := range []string{"UTC", "Europe/Amsterdam", "Asia/Kolkata", "Asia/Kathmandu", "America/Santiago",
+		"America/Havana", "Atlantic/Azores", "Africa/Cairo", "Asia/Beirut", "Asia/Amman", "America/Sao_Paulo",
+		"Australia/Lord_Howe", "Pacific/Chatham"} {
+		zone, err := time.LoadLocation(name)
+		require.NoError(t, err)
+		for number := range 14 * 365 {
+			have := market.Midnight(2014, 1, 1+number, zone)
+			date := time.Date(2014, 1, 1+number, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+			require.Equal(t, date, have.Format(time.DateOnly), name)
+			for _, before := range []time.Duration{1, 30 * time.Minute, time.Hour} {
+				require.NotEqual(t, date, have.Add(-before).Format(time.DateOnly), "%s: %v before %v", name, before,
+					have)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package books
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -74,12 +75,17 @@ func (l *ledger) foldAdoption(all holdings, e *event, wanted func(*event) bool) 
 
 // adoptions adds the adoptions of a strategy to its flows. own says that it has money of its own. A
 // strategy without that has no equity, so that an adopted position brings it what it has already
-// earned, and no more.
+// earned, and no more; likewise base that comes or leaves.
 func (l *ledger) adoptions(flows []flow, strategy string, until market.Time) (_ []flow, own bool) {
-	own = len(flows) > 0
+	own = slices.ContainsFunc(flows, func(f flow) bool { return !f.base })
 	for i := range l.adopted {
 		a := &l.adopted[i]
 		own = own || a.money && l.names[a.to] == strategy
+	}
+	for i := range flows {
+		if f := &flows[i]; !own {
+			f.value, f.given = f.value-f.given, 0
+		}
 	}
 	for i := range l.adopted {
 		a := &l.adopted[i]

@@ -327,6 +327,64 @@ func TestPeriodsAreThoseOfTheZone(t *testing.T) {
 		from, to, name := PeriodOf(at(c.at), c.by, zone)
 		require.Equal(t, []string{c.name, c.from, c.to}, []string{name, from.String(), to.String()}, c.at)
 	}
+	zone, err = Zone("America/Santiago") // clocks skip the first hour of 2026-09-06
+	require.NoError(t, err)
+	for _, c := range []struct{ at, name, from, to string }{
+		{"2026-09-06T03:59:59Z", "2026-09-05", "2026-09-05T04:00:00Z", "2026-09-06T04:00:00Z"},
+		{"2026-09-06T04:00:00Z", "2026-09-06", "2026-09-06T04:00:00Z", "2026-09-07T03:00:00Z"},
+	} {
+		from, to, name := PeriodOf(at(c.at), ByDay, zone)
+		require.Equal(t, []string{c.name, c.from, c.to}, []string{name, from.String(), to.String()}, c.at)
+		since, err := parseMoment(c.name, 0, zone)
+		require.NoError(t, err)
+		require.Equal(t, c.from, since.String())
+	}
+}
+
+// What a command prints can be pasted into the next one.
+func TestATimeThatATableShowsIsUnderstood(t *testing.T) {
+	zone, err := Zone("Asia/Kolkata")
+	require.NoError(t, err)
+	for _, text := range []string{"2026-11-24 22:50:07", "2026-11-24T22:50:07", "2026-11-24T17:20:07Z",
+		"2026-11-24T17:20:07.000Z"} {
+		at, err := parseMoment(text, 0, zone)
+		require.NoError(t, err)
+		require.Equal(t, "2026-11-24T17:20:07Z", at.String(), text)
+	}
+}
+
+func TestNothingHasNoSign(t *testing.T) {
+	for text, part := range map[string]float64{"0.00%": -1e-7, "+0.01%": 1e-4, "-0.01%": -1e-4} {
+		require.Equal(t, text, Part(&part, "%+.2f%%"))
+	}
+	require.False(t, math.Signbit(*known(-1e-16)))
+}
+
+func TestATimeThatEndsBeforeItBeginsIsRefused(t *testing.T) {
+	s := newShelf(t)
+	q := &Query{Since: "2026-11-02", Until: "2026-11-01"}
+	_, err := Trades(s, q, 0)
+	require.ErrorContains(t, err, "since 2026-11-02, until 2026-11-01: want the earlier time first")
+}
+
+// Rows of a curve begin with days of the asked zone.
+func TestSpansOfACurveBeginAtMidnightOfTheZone(t *testing.T) {
+	zone, err := Zone("Asia/Kolkata")
+	require.NoError(t, err)
+	for every, wants := range map[string][]string{"1d": {"18:15", "22:45"}, "12h": {"06:15", "18:15", "22:45"},
+		"5h": {"04:45", "09:45", "14:45", "19:45", "22:45"}} {
+		var points []point
+		for at := market.Time(0); at < 23*hour; at += hour / 2 {
+			points = append(points, point{at: at + hour/4, before: 1, after: 1})
+		}
+		span, err := (&Query{Every: every}).every()
+		require.NoError(t, err)
+		var have []string
+		for _, s := range sampled(nil, points, &rows{every: span, zone: zone}, 2) {
+			have = append(have, time.UnixMilli(s.AtMS).UTC().Format("15:04"))
+		}
+		require.Equal(t, wants, have, every)
+	}
 }
 
 func TestAStrategyOrMarketThatTheBooksLackIsRefused(t *testing.T) {
@@ -347,7 +405,7 @@ func TestAStrategyOrMarketThatTheBooksLackIsRefused(t *testing.T) {
 
 func TestTheLowestEquityBeforeTheFirstMoneyIsNoZero(t *testing.T) {
 	points := []point{{at: 1, after: 500}, {at: 2, before: 500, after: 400, low: 500, high: 500}}
-	samples := sampled(nil, points, 0, 2)
+	samples := sampled(nil, points, &rows{}, 2)
 	require.Equal(t, []string{"5", "4"}, []string{samples[0].Low, samples[1].Low})
 }
 
@@ -359,4 +417,48 @@ func TestAQueryNamesWhatItDoesNotUnderstand(t *testing.T) {
 		require.ErrorContains(t, q.Check(), want)
 	}
 	require.NoError(t, (&Query{Zone: "UTC", By: ByTag, Since: "90d", Until: "2026-11-23T10:00", Every: "1d"}).Check())
+}
+
+// Half of a position leaves the account, as by a withdrawal: its strategy has neither won nor lost,
+// and its part of the cost is gone with it.
+func TestBaseThatLeavesAPositionIsNoGain(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		s := newShelf(t)
+		at := market.Time(1_774_500_000_000_000_000)
+		row := func(minute market.Time, b journal.Booking) {
+			b.At, b.StrategyName = at+minute*hour/60, "trend"
+			b.Fill.Time = b.At
+			s.bookings = append(s.bookings, b)
+		}
+		sample := func(minute market.Time, earned market.Money) {
+			s.samples["trend"] = append(s.samples["trend"], journal.EquitySample{At: at + minute*hour/60,
+				Equity: earned, Low: earned, High: earned})
+		}
+		if own {
+			row(0, journal.Booking{Kind: journal.BookedTransfer, Asset: 3, Money: 1000_00,
+				Worth: journal.Worth{Known: true, Value: 1000_00, Equity: 1000_00}})
+		}
+		row(1, journal.Booking{Kind: journal.BookedFill, Fill: market.Fill{Market: 1, Order: 1, Side: market.Buy,
+			Price: 20000_00, Amount: 1_000_000, Fee: market.ValueOf(2_00_0000_0000), Settled: true}}) // for 200 EUR
+		sample(2, 8_00) // at 21000, the cost is 202
+		row(3, journal.Booking{Kind: journal.BookedTransfer, Asset: 1, Market: 1, Money: -500_000,
+			Worth: journal.Worth{Known: true, Value: -105_00, Equity: 903_00}})
+		sample(4, 4_00)
+		sample(5, 9_00) // at 22000
+		curve, err := Equity(s, &Query{Strategy: "trend"}, at+hour)
+		require.NoError(t, err)
+		report, err := Profit(s, &Query{By: ByStrategy}, func(market.ID) market.Price { return 22000_00 }, at+hour)
+		require.NoError(t, err)
+		last := curve.Samples[len(curve.Samples)-1]
+		require.Equal(t, !own, curve.Earned)
+		if !own {
+			require.Equal(t, []string{"9", "0"}, []string{last.Equity, curve.Fall})
+			continue
+		}
+		require.Equal(t, "908", last.Equity)
+		for _, have := range []*float64{curve.TimeWeighted, report.Groups[0].Return} {
+			require.InDelta(t, 1.008*908/903-1, *have, 1e-12)
+		}
+		require.Zero(t, *curve.Drawdown)
+	}
 }

@@ -43,7 +43,8 @@ func samplesOf(from Source, strategy string, since, until market.Time) ([]journa
 }
 
 // curveOf reads the curve of the account (empty name) or of a strategy up to a time. Before since
-// it may lack all points but the last one.
+// it may lack all points but the last one. Flows of base need a fold of the strategy's events
+// before.
 func (l *ledger) curveOf(from Source, strategy string, since, until market.Time) (curve, error) {
 	samples, err := samplesOf(from, strategy, since, until)
 	if until == math.MaxInt64 {
@@ -58,7 +59,7 @@ func (l *ledger) curveOf(from Source, strategy string, since, until market.Time)
 			flows = append(flows, f)
 		}
 	}
-	own := len(flows) > 0
+	own := false
 	if strategy != "" {
 		flows, own = l.adoptions(flows, strategy, until)
 	}

@@ -1,6 +1,10 @@
 package books
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
 
 // Sample is the equity at a time. Money is in the account's currency, as a plain decimal.
 type Sample struct {
@@ -46,7 +50,7 @@ func Equity(from Source, q *Query, now market.Time) (*Curve, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := read(from, false)
+	l, err := readFlows(from, q.Strategy)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +74,7 @@ func Equity(from Source, q *Query, now market.Time) (*Curve, error) {
 	}
 	digits := l.currency.Digits
 	answer.Fall = market.FormatFixed(int64(r.fall), digits)
-	answer.Samples = sampled(before, points, every, digits)
+	answer.Samples = sampled(before, points, &rows{every: every, zone: zone}, digits)
 	if !c.earned {
 		answer.TimeWeighted, answer.Drawdown = known(r.weighted), known(r.drawdown)
 		if len(points) > 0 {
@@ -84,8 +88,39 @@ func Equity(from Source, q *Query, now market.Time) (*Curve, error) {
 	return answer, nil
 }
 
+// rows are the spans of which a curve has a row each.
+type rows struct {
+	every    market.Time // 0: each point has a row
+	zone     *time.Location
+	from, to market.Time // the day of the zone of the time before
+}
+
+// wholeDay is the length of most days.
+const wholeDay = market.Time(24 * time.Hour)
+
+// of returns the number of the span that has a time. A span that divides the day, or is whole days,
+// begins with a day of the zone; others begin at multiples since 1970.
+func (r *rows) of(at market.Time) market.Time {
+	if r.every%wholeDay != 0 && wholeDay%r.every != 0 {
+		return market.FloorTo(at, r.every)
+	}
+	if at < r.from || at >= r.to {
+		r.from, r.to, _ = PeriodOf(at, ByDay, r.zone)
+	}
+	if r.every < wholeDay {
+		return r.from + market.FloorTo(at-r.from, r.every)
+	}
+	year, month, day := r.from.Std().In(r.zone).Date()
+	return market.FloorTo(market.Time(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).UnixNano()), r.every)
+}
+
+// end reports whether a point is the last one of its span.
+func (r *rows) end(points []point, i int) bool {
+	return r.every == 0 || i+1 == len(points) || r.of(points[i+1].at) != r.of(points[i].at)
+}
+
 // sampled writes the points, of each span the last one with the extremes and flows of the span.
-func sampled(before *point, points []point, every market.Time, digits uint8) []Sample {
+func sampled(before *point, points []point, spans *rows, digits uint8) []Sample {
 	samples := make([]Sample, 0, len(points))
 	money := func(m market.Money) string { return market.FormatFixed(int64(m), digits) }
 	index, has := 1.0, market.Money(0)
@@ -104,8 +139,7 @@ func sampled(before *point, points []point, every market.Time, digits uint8) []S
 			low, high, flow = p.lowest(), p.high, 0
 		}
 		low, high, flow = min(low, p.lowest()), max(high, p.high, p.after), flow+p.after-p.before
-		fresh = every == 0 || i+1 == len(points) || market.FloorTo(points[i+1].at, every) != market.FloorTo(p.at, every)
-		if !fresh {
+		if fresh = spans.end(points, i); !fresh {
 			continue
 		}
 		s := Sample{AtMS: p.at.Millis(), Equity: money(p.after), Low: money(low), High: money(high), Index: index}

@@ -38,6 +38,7 @@ type event struct {
 	tag      uint32 // likewise
 	epoch    uint32 // number of the adoption that was booked before it, of this strategy in this market
 	heir     uint32 // of an adoption: 1 + the place of the strategy that has the position now
+	flow     uint32 // of base that moved without a trade: 1 + the place of its flow
 	market   market.ID
 	side     market.Side
 	settled  bool
@@ -58,7 +59,8 @@ type flow struct {
 	at       market.Time
 	strategy uint32
 	value    market.Money
-	given    market.Money // of value, what is no profit: an adopted position comes with its cost
+	given    market.Money // of value, what is no profit: base comes and goes with its cost
+	base     bool         // it is base of a position
 	equity   market.Money // of the account after it
 	known    bool         // value and equity were noted when it happened
 	first    bool         // of a row of flows of one instant
@@ -111,6 +113,24 @@ func read(from Source, all bool) (*ledger, error) {
 	}
 	l.sort()
 	return l, nil
+}
+
+// readFlows reads the bookings for the curve of the account, or of a strategy: the flows, and the
+// cost of base that came to the strategy or left it without a trade. The fills are read for that
+// alone.
+func readFlows(from Source, strategy string) (*ledger, error) {
+	l, err := read(from, false)
+	if err != nil || strategy == "" || !slices.ContainsFunc(l.flows, func(f flow) bool {
+		return f.base && l.names[f.strategy] == strategy
+	}) {
+		return l, err
+	}
+	if l, err = read(from, true); err != nil {
+		return nil, err
+	}
+	q := Query{Strategy: strategy}
+	_, err = l.fold(q.wants(l), func(*change) error { return nil })
+	return l, err
 }
 
 // sort brings the events into the order of their times, in which they nearly are: an event moves
@@ -186,12 +206,12 @@ func (l *ledger) add(e event) {
 
 // transfer adds a flow, and an event where it moved a position.
 func (l *ledger) transfer(b *journal.Booking) {
-	if b.Market != 0 && (b.Price != 0) == (b.Money > 0) {
-		l.add(event{at: b.At, market: b.Market, settled: true, strategy: l.strategy(b.StrategyName),
+	w := flow{at: b.At, strategy: l.strategy(b.StrategyName), value: b.Worth.Value, equity: b.Worth.Equity,
+		known: b.Worth.Known, base: b.Market != 0 && (b.Price != 0) == (b.Money > 0)}
+	if w.base {
+		l.add(event{at: b.At, market: b.Market, settled: true, strategy: w.strategy, flow: uint32(len(l.flows) + 1),
 			amount: market.Qty(b.Money), price: b.Price})
 	}
-	w := flow{at: b.At, strategy: l.strategy(b.StrategyName), value: b.Worth.Value, equity: b.Worth.Equity,
-		known: b.Worth.Known}
 	if !w.known {
 		w.value = l.valueOf(b)
 	}
@@ -233,6 +253,7 @@ type change struct {
 	sold     market.Qty   // of the position, by a sale
 	cost     market.Value // paid for what was sold, without fees
 	proceeds market.Value // of what was sold, without fees
+	moved    market.Value // cost of base that came without a trade, below zero of base that left
 }
 
 // holdings are by strategy and market.
@@ -273,6 +294,7 @@ func (l *ledger) fold(wanted func(*event) bool, visit func(*change) error) (hold
 			continue
 		}
 		c.holding.asked = true
+		l.give(&c)
 		if err := visit(&c); err != nil {
 			return nil, err
 		}
@@ -281,13 +303,24 @@ func (l *ledger) fold(wanted func(*event) bool, visit func(*change) error) (hold
 	return all, nil
 }
 
+// give says of a flow of base with which cost it came or left.
+func (l *ledger) give(c *change) {
+	if m := c.holding.market; c.event.flow != 0 && l.currency != nil && m.Quote == l.currency.ID {
+		if cost, err := c.moved.NearestMoney(m.MoneyDrop()); err == nil { // else there is no curve either
+			l.flows[c.event.flow-1].given = cost
+		}
+	}
+}
+
 // apply folds the event, exactly as the account does.
 func (c *change) apply() (err error) {
 	h, e := c.holding, c.event
 	before := h.Position
 	c.opened = before.Opened
 	if e.side == 0 {
-		err = state.FoldMove(h.market, &h.Position, e.at, e.amount, e.price)
+		if err = state.FoldMove(h.market, &h.Position, e.at, e.amount, e.price); err == nil {
+			c.moved, err = h.Cost.Sub(before.Cost)
+		}
 		return cmp.Or(err, c.moveGross(before.Amount))
 	}
 	f := market.Fill{Time: e.at, Side: e.side, Amount: e.amount, Price: e.price, Fee: e.fee, Settled: e.settled}

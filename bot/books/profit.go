@@ -69,11 +69,16 @@ func Signed(text string) string {
 }
 
 // Part is a part of a whole for a person, by a form for hundredths, like %+.2f%%; "-": unknown.
+// What rounds to 0 has no sign.
 func Part(part *float64, form string) string {
 	if part == nil {
 		return "-"
 	}
-	return fmt.Sprintf(form, 100**part)
+	text := fmt.Sprintf(form, 100**part)
+	if strings.Trim(text, "+-0.%") == "" {
+		return strings.TrimLeft(text, "+-")
+	}
+	return text
 }
 
 // DrawdownText is the drawdown as a part, or in money where there is no whole; "-": unknown.
@@ -243,8 +248,8 @@ func PeriodOf(at market.Time, by string, zone *time.Location) (from, to market.T
 	default:
 		days = 1
 	}
-	first := time.Date(year, month, day, 0, 0, 0, 0, zone)
-	next := time.Date(first.Year()+years, first.Month()+time.Month(months), first.Day()+days, 0, 0, 0, 0, zone)
+	first := market.Midnight(year, month, day, zone)
+	next := market.Midnight(year+years, month+time.Month(months), day+days, zone)
 	return market.Time(first.UnixNano()), market.Time(next.UnixNano()), first.Format(form)
 }
 
@@ -359,6 +364,8 @@ func known(f float64) *float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil
 	}
-	f = math.Round(f*1e12) / 1e12
+	if f = math.Round(f*1e12) / 1e12; f == 0 {
+		f = 0 // without a sign
+	}
 	return &f
 }

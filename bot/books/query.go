@@ -61,7 +61,7 @@ func (q *Query) Check() error {
 	if q.By != "" && !slices.Contains(Groups(), q.By) {
 		return fmt.Errorf("by %q: want one of %s", q.By, strings.Join(Groups(), ", "))
 	}
-	_, _, err = q.span(0, zone)
+	_, _, err = q.bounds(0, zone)
 	_, spanned := q.every()
 	return cmp.Or(err, spanned)
 }
@@ -91,8 +91,17 @@ func (q *Query) every() (market.Time, error) {
 	return market.Time(span), nil
 }
 
-// span is the asked time, with bounds where none were asked for.
+// span is the asked time, with bounds where none were asked for. It refuses a time that ends before
+// it begins.
 func (q *Query) span(now market.Time, zone *time.Location) (since, until market.Time, err error) {
+	if since, until, err = q.bounds(now, zone); err == nil && since >= until {
+		err = fmt.Errorf("since %s, until %s: want the earlier time first", q.Since, q.Until)
+	}
+	return since, until, err
+}
+
+// bounds reads the asked time.
+func (q *Query) bounds(now market.Time, zone *time.Location) (since, until market.Time, err error) {
 	since, until = math.MinInt64, math.MaxInt64
 	if q.Since != "" {
 		since, err = parseMoment(q.Since, now, zone)
@@ -119,8 +128,12 @@ func (q *Query) Span(from Source, now market.Time) (since, until market.Time, er
 	return since, until, err
 }
 
-// dates are the forms of a date or a time of a zone.
-var dates = []string{"2006-01-02", "2006-01", "2006", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04"}
+// dates are the forms of a day, a month and a year of a zone, and times those of a time of it; the
+// commands print the last one.
+var (
+	dates = []string{time.DateOnly, "2006-01", "2006"}
+	times = []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", time.DateTime}
+)
 
 // parseMoment reads a date or a time of a zone, an instant, or how long ago it was.
 func parseMoment(text string, now market.Time, zone *time.Location) (market.Time, error) {
@@ -128,6 +141,11 @@ func parseMoment(text string, now market.Time, zone *time.Location) (market.Time
 		return now - market.Time(ago), nil
 	}
 	for _, form := range dates {
+		if at, err := time.Parse(form, text); err == nil {
+			return market.TimeOf(market.Midnight(at.Year(), at.Month(), at.Day(), zone))
+		}
+	}
+	for _, form := range times {
 		if at, err := time.ParseInLocation(form, text, zone); err == nil {
 			return market.TimeOf(at)
 		}
@@ -135,8 +153,7 @@ func parseMoment(text string, now market.Time, zone *time.Location) (market.Time
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return 0, fmt.Errorf("time %q: want a date like 2026-11-01, a time like 2026-11-01T09:30, or an age like 90d "+
-			"or "+
-			"36h", text)
+			"or 36h", text)
 	}
 	return market.TimeOf(at)
 }

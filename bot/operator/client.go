@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -129,6 +130,15 @@ type Answer[T any] struct {
 	Raw   []byte // as it came over the socket; nil: from the file
 }
 
+// noFile says which folder is asked for, where it has no state file.
+func (of Target) noFile(err error) error {
+	if _, failed := os.Stat(filepath.Join(of.Folder, "result.json")); failed == nil {
+		return fmt.Errorf("%s has the result of a backtest, and no bot: its trades.csv, days.csv and equity.csv have "+
+			"round trips, days and the curve", of.Folder)
+	}
+	return fmt.Errorf("%w; -c CONFIG or --state FOLDER says which bot is meant", err)
+}
+
 // askOrRead asks the running bot. If none runs, it calls read with the state file.
 func askOrRead[T any](ctx context.Context, of Target, path string, ask *Request,
 	read func(*journal.Store) (*T, error)) (answer Answer[T], err error) {
@@ -149,7 +159,7 @@ func askOrRead[T any](ctx context.Context, of Target, path string, ask *Request,
 		return answer, heldError(file)
 	}
 	if errors.Is(err, boltfile.ErrNotFound) {
-		return answer, fmt.Errorf("%w; -c CONFIG or --state FOLDER says which bot is meant", err)
+		return answer, of.noFile(err)
 	}
 	if err != nil {
 		return answer, folder.Error{Err: err}

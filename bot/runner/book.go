@@ -275,8 +275,6 @@ func (r *runner) carry(at market.Time, ev *market.Event) {
 	ev.At, ev.Kind = at, market.KindTransfer
 	r.door.Enter(&market.Input{Kind: market.InputBooking, Event: ev})
 	r.journal.Event(ev)
-	position := r.account.Position(ev.Owner, ev.Market)
-	r.journal.batch.Position(ev.Owner, ev.Market, &position)
 }
 
 // fault reports a point of the booking to a test.

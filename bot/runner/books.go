@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/books"
 	"github.com/tidemark-trading/tidemark/bot/config"
@@ -11,7 +12,7 @@ import (
 )
 
 // trades answers `bot trades`. Questions of the books are read transactions of the goroutine that
-// answers: the loop takes no part in them.
+// answers. The loop takes no part in them but for a look at the present.
 func (c *control) trades(_ context.Context, ask *operator.Request) (any, error) {
 	q, err := queryOf(ask)
 	if err != nil {
@@ -26,12 +27,12 @@ func (c *control) trades(_ context.Context, ask *operator.Request) (any, error) 
 }
 
 // profit answers `bot profit`.
-func (c *control) profit(_ context.Context, ask *operator.Request) (any, error) {
+func (c *control) profit(ctx context.Context, ask *operator.Request) (any, error) {
 	q, err := queryOf(ask)
 	if err != nil {
 		return nil, err
 	}
-	report, err := operator.ProfitOf(c.r.store, q, c.r.trading.Now())
+	report, err := c.present(ctx).profit(q, c.r.trading.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -40,17 +41,66 @@ func (c *control) profit(_ context.Context, ask *operator.Request) (any, error) 
 }
 
 // equity answers `bot equity`.
-func (c *control) equity(_ context.Context, ask *operator.Request) (any, error) {
+func (c *control) equity(ctx context.Context, ask *operator.Request) (any, error) {
 	q, err := queryOf(ask)
 	if err != nil {
 		return nil, err
 	}
-	curve, err := books.Equity(c.r.store, q, c.r.trading.Now())
+	curve, err := books.Equity(c.present(ctx), q, c.r.trading.Now())
 	if err != nil {
 		return nil, err
 	}
 	curve.Running = true
 	return curve, nil
+}
+
+// present is the state file of a running bot with the present behind it: a sample of each curve and
+// the latest prices. Without these it is the state file alone, which is up to a minute old.
+type present struct {
+	*journal.Store
+	samples []journal.EquitySample
+	prices  map[market.ID]market.Price
+}
+
+// presentWithin is how long a question of the books waits for the loop.
+const presentWithin = 250 * time.Millisecond
+
+// present looks at the loop. A loop that does not answer, as while it reconciles or a strategy
+// blocks it, has no present.
+func (c *control) present(ctx context.Context) *present {
+	ctx, cancel := context.WithTimeout(ctx, presentWithin)
+	defer cancel()
+	var p present
+	var failed error
+	err := c.query(ctx, func(at market.Time) {
+		p.prices = c.prices()
+		p.samples, failed = c.r.journal.curves(at)
+	})
+	if err != nil || failed != nil {
+		return &present{Store: c.r.store} // p may still be written
+	}
+	p.Store = c.r.store
+	return &p
+}
+
+// Equity adds the present to the samples of a curve.
+func (p *present) Equity(strategy string, from, to market.Time) ([]journal.EquitySample, error) {
+	list, err := p.Store.Equity(strategy, from, to)
+	for i := range p.samples {
+		s := &p.samples[i]
+		newer := len(list) == 0 || list[len(list)-1].At < s.At
+		if s.Strategy == strategy && s.At >= from && (to == 0 || s.At < to) && newer {
+			list = append(list, *s)
+		}
+	}
+	return list, err
+}
+
+func (p *present) profit(q *books.Query, now market.Time) (*books.ProfitReport, error) {
+	if p.prices == nil {
+		return operator.ProfitOf(p.Store, q, now)
+	}
+	return books.Profit(p, q, func(id market.ID) market.Price { return p.prices[id] }, now)
 }
 
 // queryOf is the query of a request, checked.
@@ -65,31 +115,45 @@ func queryOf(ask *operator.Request) (*books.Query, error) {
 	return q, nil
 }
 
-// saveCurves adds samples to the curves: the account's equity, and what each strategy has earned,
-// where that has changed.
-func (j *botJournal) saveCurves(at market.Time) error {
+// curves are the curves' samples of now: the account's equity, and what each strategy has earned.
+func (j *botJournal) curves(at market.Time) ([]journal.EquitySample, error) {
 	equity, err := j.account.Equity(j.currency)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	exposure, err := j.account.Exposure(j.currency)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	j.batch.Equity(journal.EquitySample{At: at, Equity: equity, Exposure: exposure})
+	samples := []journal.EquitySample{{At: at, Equity: equity, Low: equity, High: equity, Exposure: exposure}}
 	for i, name := range j.names {
 		earned, err := j.account.Profit(strategyID(i+1), j.currency)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if last, saved := j.earned[name]; saved && last == earned {
-			continue
+		samples = append(samples, journal.EquitySample{Strategy: name, At: at, Equity: earned, Low: earned,
+			High: earned})
+	}
+	return samples, nil
+}
+
+// saveCurves adds samples to the curves, for a strategy where it has changed.
+func (j *botJournal) saveCurves(at market.Time) error {
+	samples, err := j.curves(at)
+	if err != nil {
+		return err
+	}
+	for _, s := range samples {
+		if s.Strategy != "" {
+			if last, saved := j.earned[s.Strategy]; saved && last == s.Equity {
+				continue
+			}
+			if j.earned == nil {
+				j.earned = map[string]market.Money{}
+			}
+			j.earned[s.Strategy] = s.Equity
 		}
-		if j.earned == nil {
-			j.earned = map[string]market.Money{}
-		}
-		j.earned[name] = earned
-		j.batch.Equity(journal.EquitySample{Strategy: name, At: at, Equity: earned})
+		j.batch.Equity(s)
 	}
 	return nil
 }

@@ -334,6 +334,11 @@ func (r *runner) restore(ctx context.Context) ([]market.Command, error) {
 		return nil, err
 	}
 	r.journal.halts = len(r.engine.Halts())
+	saved, err := r.store.Positions()
+	if err != nil {
+		return nil, err
+	}
+	r.journal.positions(saved)
 	direct, err := r.bookAtStart()
 	if err != nil {
 		return nil, err

@@ -90,6 +90,7 @@ func TestWhatMovesTheBalancesIsExplainedAndOnlyThenTheBooksFollow(t *testing.T) 
 		require.EqualValues(t, 234_567, held, "1 BTC was unallocated, 0.01234567 were the strategy's")
 		p.kill()
 		p.bury()
+		require.Contains(t, s.told(nil, "positions"), "BTC-EUR  0.00234567", "what was withdrawn is gone there, too")
 		s.withdraw("BTC", "0.00034567", "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq") // while it is down
 		p = s.start()
 		time.Sleep(looked)

@@ -95,6 +95,9 @@ func (j *botJournal) writeEvent(ev *market.Event) {
 	if ev.Kind == market.KindTransfer {
 		j.transfer(ev)
 		j.seal.Transferred(ev)
+		if ev.Market != 0 {
+			j.position(ev.Owner, ev.Market)
+		}
 	} else {
 		j.batch.Event(ev)
 	}
@@ -107,8 +110,24 @@ func (j *botJournal) writeEvent(ev *market.Event) {
 	for i := range ev.Fills {
 		f := &ev.Fills[i]
 		if f.Strategy != 0 {
-			position := j.account.Position(f.Strategy, f.Market)
-			j.batch.Position(f.Strategy, f.Market, &position)
+			j.position(f.Strategy, f.Market)
+		}
+	}
+}
+
+// position saves the position of a strategy.
+func (j *botJournal) position(of market.StrategyID, in market.ID) {
+	position := j.account.Position(of, in)
+	j.batch.Position(of, in, &position)
+}
+
+// positions saves the positions that the account has otherwise. An earlier program did not save
+// those of which a withdrawal had taken a part.
+func (j *botJournal) positions(saved []journal.PositionRow) {
+	for i := range saved {
+		p := &saved[i]
+		if p.Strategy != 0 && j.account.Position(p.Strategy, p.Market) != p.Position {
+			j.position(p.Strategy, p.Market)
 		}
 	}
 }

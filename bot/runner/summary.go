@@ -123,7 +123,7 @@ func summaryText(r *books.ProfitReport) string {
 		lines = append(lines, fmt.Sprintf("equity %s %s", t.Equity, r.Currency))
 	}
 	if t.Return != nil && t.Drawdown != nil {
-		lines = append(lines, fmt.Sprintf("return %+.2f%%, drawdown %.2f%%", 100**t.Return, 100**t.Drawdown))
+		lines = append(lines, fmt.Sprintf("return %s, drawdown %s", books.Part(t.Return, "%+.2f%%"), t.DrawdownText()))
 	}
 	if t.Flows != "" && t.Flows != "0" {
 		lines = append(lines, fmt.Sprintf("came or left %s %s", t.Flows, r.Currency))

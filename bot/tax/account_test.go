@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -315,6 +316,49 @@ func TestWhatHistoryAndTradesDoNotShareIsNamed(t *testing.T) {
 	}
 }
 
+// A market that the history does not name shows in the balances of its asset and of the money;
+// asked for by name, its trades are in the rows.
+func TestAMarketThatTheHistoryLacksShowsInTheBalances(t *testing.T) {
+	c := newClient(t, rand.Uint64())
+	for _, body := range []string{`"symbol":"EUR","amount":"5000"`, `"symbol":"BTC","amount":"1"`} {
+		status, text := c.ask("POST", "/admin/deposit", `{"account":"me",`+body+`}`)
+		require.Equal(t, 200, status, string(text))
+	}
+	c.ex.Clock().Advance(5 * time.Hour)
+	c.ex.Advance()
+	for _, order := range []string{`"ETH-EUR","side":"buy","amount":"0.2"`, `"BTC-EUR","side":"sell","amount":"0.1"`} {
+		status, text := c.ask("POST", "/v2/order", `{"operatorId":1,"orderType":"market","market":`+order+`}`)
+		require.Equal(t, 200, status, string(text))
+	}
+	c.ex.Clock().Advance(4 * time.Hour)
+	c.ex.Advance()
+	balances := map[string]decimal.Decimal{}
+	for asset, text := range c.balances() {
+		balances[asset] = decimal.RequireFromString(text)
+	}
+	changes, err := History(t.Context(), c, c.Now().Std())
+	require.NoError(t, err)
+	lacking := slices.DeleteFunc(slices.Clone(changes), func(one Change) bool {
+		return one.traded() && (one.Sent.Asset == "ETH" || one.Received.Asset == "ETH")
+	})
+	require.Less(t, len(lacking), len(changes))
+	require.NotContains(t, Markets(c.catalog, lacking, nil), c.catalog.MarketNamed("ETH-EUR"))
+	compared := &Comparison{From: changes[0].At, Markets: Markets(c.catalog, lacking, []string{"ETH-EUR"})}
+	trades, err := Trades(t.Context(), c, c.catalog, compared.Markets, compared.From, c.Now().Std(), func(int, int) {})
+	require.NoError(t, err)
+	for _, list := range [][]Change{changes, lacking, compared.Join(lacking, trades)} {
+		var out bytes.Buffer
+		s, err := Report(&out, list, &Options{Currency: "EUR", Zone: time.UTC, Balances: balances})
+		require.NoError(t, err)
+		if len(list) == len(lacking) {
+			require.Equal(t, []string{"ETH", "EUR"}, s.Astray)
+			require.Contains(t, out.String(), " are not explained")
+			continue
+		}
+		require.Empty(t, s.Astray, out.String())
+	}
+}
+
 // A history with one row for an order finds all trades of the order.
 func TestARowOfAnOrderHasItsTrades(t *testing.T) {
 	seed := rand.Uint64()
@@ -353,17 +397,33 @@ func TestARowOfAnOrderHasItsTrades(t *testing.T) {
 	require.Equal(t, c.balances(), held(&s, joined), "seed %d", seed)
 }
 
-// Lost answers, refusals and cut answers end in the same file or in an error.
+// move lets the time of the exchange go on with that of the test until ctx ends.
+func (c *client) move(ctx context.Context) {
+	for ctx.Err() == nil {
+		time.Sleep(time.Second)
+		c.ex.Clock().Advance(time.Second)
+	}
+}
+
+// Lost answers, late answers, refusals and cut answers end in the same file or in an error.
 func TestFaultsEndInTheSameFileOrInAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClient(t, rand.Uint64())
 		c.live(40)
+		c.ex.Clock().Advance(4 * time.Hour) // all fees are settled
+		c.ex.Advance()
+		ctx, stop := context.WithCancel(t.Context())
+		var clock sync.WaitGroup
+		clock.Go(func() { c.move(ctx) }) // a late answer waits for it
+		defer clock.Wait()
+		defer stop()
 		changes, trades, compared, err := c.read(t.Context())
 		require.NoError(t, err)
 		want, _ := table(t, compared.Join(changes, trades))
 		same, failed := 0, 0
 		for _, kind := range []string{`"dropAnswer"`, `"resetRequest"`, `"truncate"`, `"html","code":502`,
-			`"error","code":109`, `"error","code":105`, `"error","code":101`} {
+			`"error","code":109`, `"error","code":105`, `"error","code":101`, `"delayAnswer","delay":"9s"`, `"delayAnswer","delay":"40s"`,
+			`"delayRequest","delay":"9s"`, `"delayRequest","delay":"40s"`} {
 			for _, probability := range []string{"0.02", "0.3", "1"} {
 				status, text := c.ask("PUT", "/admin/faults", fmt.Sprintf(`{"seed":%d,"faults":[{"kind":%s,
 					"probability":%s,"endpoints":["GET /trades","GET /account/history"]}]}`, c.chance.Int64N(1e9), kind,

@@ -1,6 +1,7 @@
 package tax
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -117,6 +118,15 @@ func changeOf(t *rest.Transaction) (c Change, err error) {
 	return c, nil
 }
 
+// Date reads a date like 2026-11-01: the beginning of that day in a zone.
+func Date(text string, zone *time.Location) (time.Time, error) {
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return day, err
+	}
+	return market.Midnight(day.Year(), day.Month(), day.Day(), zone), nil
+}
+
 // openingHead is the first line of a file of opening lots.
 var openingHead = []string{"asset", "amount", "cost", "acquired"}
 
@@ -124,7 +134,11 @@ var openingHead = []string{"asset", "amount", "cost", "acquired"}
 // cost (in the account's currency, fees included; empty: not known) and acquired (a date of the
 // zone).
 func Opening(r io.Reader, zone *time.Location) (changes []Change, err error) {
-	in := csv.NewReader(r)
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))) // a spreadsheet marks UTF-8 so
 	in.TrimLeadingSpace = true
 	rows, err := in.ReadAll()
 	if err != nil {
@@ -145,7 +159,7 @@ func Opening(r io.Reader, zone *time.Location) (changes []Change, err error) {
 					row[2])
 			}
 		}
-		if c.At, err = time.ParseInLocation("2006-01-02", row[3], zone); err != nil {
+		if c.At, err = Date(row[3], zone); err != nil {
 			return nil, fmt.Errorf("line %d: acquired %.40q: want a date like 2024-05-01", i+2, row[3])
 		}
 		changes = append(changes, c)

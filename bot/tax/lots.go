@@ -32,9 +32,15 @@ const costDigits = 18
 // lot is an amount of an asset that came at once.
 type lot struct {
 	at     time.Time
+	number int // of lots of one time, the order in which they came
 	amount decimal.Decimal
 	cost   decimal.Decimal
 	known  bool // the cost is known
+}
+
+// before reports whether a lot came before another one.
+func (l *lot) before(other *lot) bool {
+	return l.at.Before(other.at) || l.at.Equal(other.at) && l.number < other.number
 }
 
 // used is what a sale or a withdrawal took from the lots.
@@ -86,7 +92,7 @@ func (p *pool) put(l lot) {
 		return
 	}
 	at := len(p.lots)
-	for at > 0 && p.lots[at-1].at.After(l.at) {
+	for at > 0 && l.before(&p.lots[at-1]) {
 		at--
 	}
 	p.lots = slices.Insert(p.lots, at, l)
@@ -133,7 +139,7 @@ func (p *pool) takeEvenly(amount decimal.Decimal, u *used) (left decimal.Decimal
 // cut takes an amount out of a lot, with its part of the cost.
 func (p *pool) cut(at int, amount decimal.Decimal) lot {
 	l := &p.lots[at]
-	taken := lot{at: l.at, amount: amount, cost: part(l.cost, amount, l.amount), known: l.known}
+	taken := lot{at: l.at, number: l.number, amount: amount, cost: part(l.cost, amount, l.amount), known: l.known}
 	if amount.Equal(l.amount) {
 		taken.cost = l.cost
 		p.lots = slices.Delete(p.lots, at, at+1)

@@ -55,8 +55,10 @@ type account struct {
 	out       *csv.Writer
 	pools     map[string]*[methods]pool
 	withdrawn []withdrawal
-	held      []row // at the time of the holdings
-	counted   bool  // held is made
+	held      []row           // at the time of the holdings
+	counted   bool            // held is made
+	lots      int             // so many came
+	money     decimal.Decimal // of the account's currency, that the changes add up to
 	summary   Summary
 }
 
@@ -134,6 +136,8 @@ func (a *account) poolsOf(asset string) *[methods]pool {
 }
 
 func (a *account) put(l lot, asset string) {
+	a.lots++
+	l.number = a.lots
 	for m := range a.poolsOf(asset) {
 		a.poolsOf(asset)[m].put(l)
 	}
@@ -149,6 +153,12 @@ func (a *account) take(amount Amount) *[methods]used {
 
 // apply moves the lots of a change and returns its rows: what left, then what came.
 func (a *account) apply(c *Change) (rows []row) {
+	if c.Sent.Asset == a.o.Currency {
+		a.money = a.money.Sub(c.Sent.Number)
+	}
+	if c.Received.Asset == a.o.Currency {
+		a.money = a.money.Add(c.Received.Number)
+	}
 	if gone := c.Sent; gone.Number.IsPositive() {
 		rows = append(rows, a.gone(c, gone))
 	}
@@ -260,6 +270,20 @@ func (a *account) count() {
 		a.price(&r)
 		a.held = append(a.held, r)
 	}
+	a.countMoney()
+}
+
+// countMoney makes a row of the account's currency where the changes do not add up to its balance.
+// Sums of money may be off by what an exchange's floats are.
+func (a *account) countMoney() {
+	balance := a.o.Balances[a.o.Currency]
+	rest := balance.Sub(a.money)
+	if a.o.Balances == nil || rest.Abs().LessThan(decimal.New(1, -6)) {
+		return
+	}
+	a.summary.Astray = append(a.summary.Astray, a.o.Currency)
+	a.held = append(a.held, row{kind: "holding", amount: Amount{a.o.Currency, balance},
+		notes: []string{fmt.Sprintf("the rows add up to %s: %s are not explained", a.money, rest)}})
 }
 
 // price gives a holding its price.

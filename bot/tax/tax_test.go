@@ -208,6 +208,23 @@ func TestLotsByHand(t *testing.T) {
 	require.Equal(t, 2, summary.Unknown)
 }
 
+// Two lots of one moment: a withdrawal that is cancelled gives each its place again.
+func TestACancelledWithdrawalLeavesTheOrderOfTheLots(t *testing.T) {
+	changes := []Change{
+		{At: at(1), Type: "buy", Sent: amountOf("100 EUR"), Received: amountOf("1 BTC")},
+		{At: at(1), Type: "buy", Sent: amountOf("300 EUR"), Received: amountOf("1 BTC")},
+		{At: at(2), Type: "withdrawal", Sent: amountOf("1.5 BTC")},
+		{At: at(2), Type: "withdrawal_cancelled", Received: amountOf("1.5 BTC")},
+		{At: at(3), Type: "sell", Sent: amountOf("1 BTC"), Received: amountOf("250 EUR")},
+	}
+	var out bytes.Buffer
+	_, err := Report(&out, changes, &Options{Currency: "EUR", Zone: time.UTC})
+	require.NoError(t, err)
+	sale := rowsOf(t, out.Bytes())[4]
+	require.Equal(t, []string{"100", "300", "200"}, []string{sale["basis_fifo"], sale["basis_lifo"],
+		sale["basis_average"]})
+}
+
 func TestOpeningLotsComeFirstAndMayHaveNoCost(t *testing.T) {
 	lots, err := Opening(strings.NewReader("asset,amount,cost,acquired\nBTC,1,100,2020-01-02\nBTC,1,,2021-01-01\n"),
 		time.UTC)
@@ -220,6 +237,11 @@ func TestOpeningLotsComeFirstAndMayHaveNoCost(t *testing.T) {
 	sale := rowsOf(t, out.Bytes())[2]
 	require.Equal(t, []string{"100", "0.5", "", "2020-01-02 to 2021-01-01", "basis unknown of a part"}, []string{
 		sale["basis_fifo"], sale["unknown_fifo"], sale["gain_fifo"], sale["acquired_fifo"], sale["note"]})
+	santiago, err := time.LoadLocation("America/Santiago")
+	require.NoError(t, err)
+	lots, err = Opening(strings.NewReader("\ufeffasset,amount,cost,acquired\nBTC,1,100,2026-09-06\n"), santiago)
+	require.NoError(t, err, "a spreadsheet's mark of UTF-8")
+	require.Equal(t, "2026-09-06T01:00:00-03:00", lots[0].At.Format(time.RFC3339), "clocks skip midnight")
 	for text, want := range map[string]string{
 		"asset,amount\n": "its first line: want asset,amount,cost,acquired",
 		"asset,amount,cost,acquired\nBTC,0,1,2020-01-01\n":  "line 2: amount",
