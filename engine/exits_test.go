@@ -229,8 +229,8 @@ func TestAnExitThatEndsOnceAnHourIsReplacedAtOnceEachTime(t *testing.T) {
 	require.Zero(t, b.engine.Unprotected())
 }
 
-// A person who cancels an exit (bot cancel) does not end the bracket: bot flatten and bot cancel-all
-// do. Where it is cancelled twice within minutes, the other exit stands in.
+// A person who cancels an exit (bot cancel) does not end its bracket, unlike bot flatten and bot
+// cancel-all. Where it is cancelled twice within minutes, the other exit stands in.
 func TestAnExitThatAPersonCancelsIsPlacedAgain(t *testing.T) {
 	b := byHand(t, &bearer{})
 	cancelled := func(id market.OrderID) []string {
