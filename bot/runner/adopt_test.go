@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,6 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/gap"
 	"github.com/tidemark-trading/tidemark/bot/handover"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
@@ -314,6 +316,37 @@ func TestAHaltGoesOverWithARename(t *testing.T) {
 			s.whole(p)
 		})
 	}
+}
+
+// TestAHandoverWaitsForFees hands over after a fill whose fee the exchange has not told: that is
+// refused, with the order and the way. Who goes that way can hand over.
+func TestAHandoverWaitsForFees(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, func(c *sandbox.Config) { c.Rules.SettleAfter = 40 * time.Second })
+		p := s.start()
+		time.Sleep(time.Minute)
+		require.NoError(t, p.end())
+		was := s.config
+		s.rename("restless", "calm")
+		now := s.config
+		_, err := s.adopt("restless", "calm", nil)
+		require.ErrorContains(t, err, "a fee of restless in BTC-EUR is not settled yet: the exchange has told fills of order")
+		words := regexp.MustCompile(`put restless into the config again, start the bot, bot halt restless .*` +
+			`bot explain (\d+) says "settled now"`).FindStringSubmatch(err.Error())
+		require.Len(t, words, 2, "%s", err)
+		s.config = was
+		p = s.start()
+		c := &control{r: p.runner, ctx: t.Context()}
+		_, err = c.act("halt", &operator.Request{Strategy: "restless", WaitMS: 5000}, c.halt)
+		require.NoError(t, err)
+		time.Sleep(2 * time.Minute) // a fee is asked for at distances that grow to a minute
+		require.NoError(t, p.end())
+		require.Contains(t, s.told(nil, "explain", words[1]), "settled now")
+		s.config = now
+		r, err := s.adopt("restless", "calm", nil)
+		require.NoError(t, err)
+		require.NotZero(t, r.Entry)
+	})
 }
 
 // TestAHandoverBetweenOwnAndSharedMoney renames a strategy that shares the pool to one with an
