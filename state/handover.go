@@ -117,7 +117,8 @@ func (w *handing) settled() error {
 	}
 	for i := range w.Orders {
 		o := &w.Orders[i]
-		if concerns(o.Strategy, o.Market) && slices.ContainsFunc(o.Fills, func(f SavedFill) bool { return !f.Settled }) {
+		waits := slices.ContainsFunc(o.Fills, func(f SavedFill) bool { return !f.Settled })
+		if waits && concerns(o.Strategy, o.Market) {
 			open.add(o.Strategy, o.Market, o.ID)
 		}
 	}
