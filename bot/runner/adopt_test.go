@@ -330,8 +330,8 @@ func TestAHandoverWaitsForFees(t *testing.T) {
 		s.rename("restless", "calm")
 		now := s.config
 		_, err := s.adopt("restless", "calm", nil)
-		require.ErrorContains(t, err, "a fee of restless in BTC-EUR is not settled yet: the exchange has told fills of "+
-			"order")
+		require.ErrorContains(t, err, "a fee of restless in BTC-EUR is not settled yet: the exchange has told fills "+
+			"of order")
 		words := regexp.MustCompile(`put restless into the config again, start the bot, bot halt restless .*` +
 			`bot explain (\d+) says "settled now"`).FindStringSubmatch(err.Error())
 		require.Len(t, words, 2, "%s", err)
