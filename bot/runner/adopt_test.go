@@ -306,7 +306,16 @@ func TestAHaltGoesOverWithARename(t *testing.T) {
 				_, halted := p.engine.Halted(2)
 				require.Equal(t, !fresh, halted)
 			})
+			require.NoError(t, p.loop.Do(context.Background(), func(at market.Time) []market.Command {
+				return p.door.Enter(&market.Input{Kind: market.InputResume, At: at, Strategy: 2}).Commands
+			}))
 			require.NoError(t, p.end())
+			resumed := s.config
+			s.rename("third", "fourth")
+			r, err = s.adopt("third", "fourth", func(a *handover.Ask) { a.Check = true })
+			require.NoError(t, err)
+			require.Empty(t, r.Halt, "a halt that was lifted does not go over")
+			s.config = resumed
 			if fresh {
 				require.Empty(t, halts)
 			} else {
