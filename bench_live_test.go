@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -218,12 +219,15 @@ var packageRows = []packageRow{
 		1e6, 3},
 }
 
-// packages runs the benchmarks of the packages, each once, and prints their rows. With -short each
-// runs one round: to see that it works. One test program serves all benchmarks of a package.
+// packages runs the benchmarks of the packages, each once, and prints their rows. One test program
+// serves all benchmarks of a package. With -short it looks whether they exist: .ci/run runs a round
+// of each in its package.
 func (t *table) packages() {
-	long := "2s"
 	if testing.Short() {
-		long = "1x"
+		for i := range packageRows {
+			packageRows[i].exists(t.b)
+		}
+		return
 	}
 	dir, texts := t.b.TempDir(), map[string]string{}
 	for i := range packageRows {
@@ -235,7 +239,7 @@ func (t *table) packages() {
 			if _, err := os.Stat(program); err != nil {
 				t.must(command("go", "test", "-c", "-ldflags=-s -w", "-o", program, "./"+row.folder))
 			}
-			benchmark := command(program, "-test.run", "^$", "-test.bench", row.benchmark, "-test.benchtime", long)
+			benchmark := command(program, "-test.run", "^$", "-test.bench", row.benchmark, "-test.benchtime", "2s")
 			benchmark.Dir = row.folder
 			text, err := benchmark.CombinedOutput()
 			require.NoError(t.b, err, "%s", text)
@@ -244,6 +248,19 @@ func (t *table) packages() {
 		t.compare(row.what, row.floorName, row.figure(t.b, texts[run], row.floor),
 			row.figure(t.b, texts[run], row.ours), row.unit, row.goal)
 	}
+}
+
+// exists requires that the package has the benchmark.
+func (r *packageRow) exists(b *testing.B) {
+	name, _, _ := strings.Cut(r.benchmark, "/")
+	files, err := filepath.Glob(filepath.Join(r.folder, "*_test.go"))
+	require.NoError(b, err)
+	found := slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		require.NoError(b, err)
+		return bytes.Contains(text, []byte("\nfunc Benchmark"+name))
+	})
+	require.True(b, found, "%s has no Benchmark%s", r.folder, name)
 }
 
 // figure finds a figure in what a benchmark printed.

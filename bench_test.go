@@ -34,7 +34,7 @@ import (
 // Figures are CPU time, the least of a few tries: what the code costs, not what the machine was
 // doing. A ratio past its goal is marked; nothing fails, because a machine is no specification. The
 // last rows are those of benchmarks in the packages, which tell there what they are. With -short
-// there are two tries of few candles, and one round of a benchmark: to see that it works.
+// there are two tries of few candles, to see that it works, and no rows of the packages.
 func BenchmarkTable(b *testing.B) {
 	for b.Loop() {
 		t := &table{b: b}

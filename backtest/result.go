@@ -129,8 +129,11 @@ type Performance struct {
 	Fees  Amount `json:"fees"` // by the rates; since schema 2 without the rounding
 	// taken beside the fees, where amounts are rounded to the currency's unit against the account
 	Rounding Amount `json:"rounding"`
-	Traded   Amount `json:"traded"` // sum of the value of all fills
+	Traded   Amount `json:"traded"` // sum of the value of all fills at the exchange
 	Turnover Figure `json:"turnover"`
+	// Crossed is the value that changed hands between strategies, without the exchange; it is no
+	// part of Traded.
+	Crossed  Amount `json:"crossed,omitzero"`
 	Exposure Figure `json:"exposure"`
 	Ratios
 }
@@ -202,6 +205,9 @@ type OrderFigures struct {
 	Open     int64 `json:"open_at_end"` // or not yet answered
 	Fills    int64 `json:"fills"`
 	Taker    int64 `json:"taker_fills"`
+	// Crossed counts the fills without the exchange, two for each amount that changed hands. They
+	// are no part of Fills.
+	Crossed int64 `json:"crossed_fills,omitempty"`
 }
 
 // Month is the return of one calendar month, UTC.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 
 // handed is a handover as a program reads it.
@@ -26,6 +28,7 @@ type handed struct {
 // at the exchange. Doctor and start name the command; it says first what it would
 // do, then does it once.
 func TestARenamedStrategyHandsOver(t *testing.T) {
+	bottest.Unraced(t)
 	b := trade(t, "--set", "bot.keep_orders=true")
 	b.waitToHold()
 	b.waitForOrders()

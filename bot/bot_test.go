@@ -72,7 +72,7 @@ func TestCommandsDoWhatTheTranscriptsSay(t *testing.T) {
 	}
 	if testing.Short() {
 		p.Dir = ""
-		for _, name := range []string{"direct", "exchange", "operate", "sweep", "walkforward"} {
+		for _, name := range []string{"direct", "exchange", "operate"} {
 			p.Files = append(p.Files, filepath.Join("testdata", "script", name+".txtar"))
 		}
 	}

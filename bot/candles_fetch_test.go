@@ -170,6 +170,7 @@ func (m *marketTown) all(t testing.TB) (rows []string) {
 }
 
 func TestAFetchThatIsKilledGoesOnWhereItStopped(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	town := openMarketTown(t)
 	dir := t.TempDir()

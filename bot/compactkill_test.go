@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -156,6 +157,7 @@ func (c *compaction) goesOn(dir string, next market.OrderID, when string) {
 }
 
 func TestACompactionThatIsKilledLeavesTheOldFileOrTheNew(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	orders, times := market.OrderID(1000), 16
 	if testing.Short() {

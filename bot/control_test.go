@@ -427,6 +427,7 @@ func (b *trader) admin(path, body string) {
 }
 
 func TestTheStatusNamesMarketsThatDoNotTrade(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	b := trade(t, "--set", "poll.rules=500ms")
 	tell := func() string {
@@ -446,6 +447,7 @@ func TestTheStatusNamesMarketsThatDoNotTrade(t *testing.T) {
 }
 
 func TestFlattenIsDoneWhereOnlyDustIsLeft(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	b := trade(t, "--set", "poll.rules=500ms")
 	b.waitToHold()

@@ -268,6 +268,7 @@ func (p *switchPlay) settle(halted bool) {
 const switchSteps = 1 + 2*4 + 4 + 1
 
 func TestTheKillSwitchIsKilledAndNothingIsSoldTwice(t *testing.T) {
+	bottest.Unraced(t)
 	every := max(1, switchSteps / *directKills)
 	for at := switchSteps; at > 0; at -= every {
 		t.Run(strconv.Itoa(at), func(t *testing.T) {

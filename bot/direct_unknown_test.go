@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/market"
@@ -47,6 +48,7 @@ func (p *switchPlay) isSale(client string) bool {
 }
 
 func TestASaleOfTheKillSwitchWhoseAnswerIsLostIsAskedForAndNeverSentAgain(t *testing.T) {
+	bottest.Unraced(t)
 	for name, row := range map[string]struct {
 		carried, deaf bool
 		first         int // exit code of the switch

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 
 // A scene is a folder, and what runs beside it, in which a documented command is played.
@@ -204,6 +206,7 @@ type typed struct {
 func (c *typed) words() []string { return strings.Fields(c.text)[1:] }
 
 func TestEveryCommandOfTheDocumentsRuns(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	commands := documented(t)
 	require.Greater(t, len(commands), 40, "the search found too few commands to be right")

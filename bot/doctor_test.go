@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
@@ -201,6 +202,7 @@ func TestTheDoctorOpensTheStreamOfOrders(t *testing.T) {
 }
 
 func TestTheDoctorFindsWhatIsMissingAndWhatIsTooMuch(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	p := newPractice(t)
 	p.wants("limits", "fail", "max_position", "--set", "risk.max_position=0")

@@ -89,6 +89,7 @@ func shells(t *testing.T) []string {
 }
 
 func TestThePrintedLinesWorkAsPasted(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	tools := shells(t)
 	secret := filepath.Join(t.TempDir(), "a secret")
@@ -158,6 +159,7 @@ func TestAnExchangeGoesOnWhileNobodyAsks(t *testing.T) {
 }
 
 func TestTheLogHasNoKeysOrSecrets(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	s := serve(t, nil, "--log", "debug")
 	key := s.facts.Accounts[0].Keys[0]
@@ -198,6 +200,7 @@ func TestFaultsOfAScriptStrike(t *testing.T) {
 }
 
 func TestAStateFileKeepsTheExchangeOverRestarts(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	tools, file := shells(t), filepath.Join(t.TempDir(), "exchange.db")
 	open := func(s *served) string {

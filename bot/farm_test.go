@@ -82,6 +82,7 @@ func storeOf(t *testing.T, dir string) {
 // TestAFarmWritesTheFileOfALocalSweep runs sweeps with two workers, of which one comes late and is
 // killed, and a coordinator that is killed and starts again.
 func TestAFarmWritesTheFileOfALocalSweep(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	dir := t.TempDir()
 	storeOf(t, dir)

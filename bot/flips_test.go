@@ -24,6 +24,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -157,6 +158,7 @@ func (f bitFlip) String() string {
 //
 //	go test ./bot -run TestAFlippedBitIsNamedOrMeansNothing -flips 10000 -timeout 2h
 func TestAFlippedBitIsNamedOrMeansNothing(t *testing.T) {
+	bottest.Unraced(t)
 	if testing.Short() {
 		*flips = min(*flips, 14)
 	}

@@ -17,6 +17,7 @@ import (
 // The paper bot of 31b5e46 was killed with a position, its stop and an exchange of its own. Today's
 // program goes on with its folder.
 func TestAPaperBotOf31b5e46GoesOn(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	ex := serve(t, nil, "--set", "clock.start=2026-11-22T09:00:00Z")
 	folder := bot.UnpackBot(t, "paper")

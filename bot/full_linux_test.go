@@ -42,6 +42,7 @@ func TestAFullDiskLeavesTheOldResultsAndNothingElse(t *testing.T) {
 }
 
 func TestASweepGoesOnWhenAFullDiskHasRoomAgain(t *testing.T) {
+	bottest.Unraced(t)
 	disk := smallDisk(t, "600k")
 	args := []string{"sweep", "--vary", "strategies.trend.params.fast=20:200:10", "--vary",
 		"strategies.trend.params.slow=120:300:40", "--out", "a.sweep"}
@@ -60,6 +61,7 @@ func TestASweepGoesOnWhenAFullDiskHasRoomAgain(t *testing.T) {
 }
 
 func TestAFullDiskLeavesTheStoreAsItWas(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	disk := smallDisk(t, "700k")
 	text, err := command(t, disk, "candles", "import", "--market", "BTC-EUR", "--interval", "1m", rowsFile(t, 0, 1000))

@@ -32,6 +32,7 @@ func killed(t *testing.T, dir string, after time.Duration, args ...string) (ende
 }
 
 func TestAnImportThatIsKilledLeavesTheStoreWhole(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	const rows = 150_000
 	dir, store := t.TempDir(), ""
@@ -77,6 +78,7 @@ func requireWhole(t *testing.T, path string, rows int64, when string) {
 }
 
 func TestABacktestThatIsKilledLeavesNoHalfResult(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	dir := t.TempDir()
 	run := func(fast int, after time.Duration) bool {

@@ -82,6 +82,7 @@ max_money = "1000"
 
 // A recording is listed, exported, and a maker is tested on its books.
 func TestARecordingIsListedExportedAndTestedOn(t *testing.T) {
+	bottest.Unraced(t)
 	dir := recordHour(t)
 	out, _ := onRecording(t, exitDone, "recording", "list", "--folder", dir)
 	require.Contains(t, out, "records of 2 starts, ")

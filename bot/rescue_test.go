@@ -141,6 +141,7 @@ func TestAStateFileThatIsCutOffUnderABotIsSeen(t *testing.T) {
 }
 
 func TestAPaperBotWhoseExchangeFileIsDeletedSavesIt(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	dir := t.TempDir()
 	facts, _ := exchangeChild(t, dir, "--set", "clock.start=2026-11-22T09:00:00Z")

@@ -152,6 +152,7 @@ func TestAnExchangeThatIsDownAtTheStartIsWaitedFor(t *testing.T) {
 }
 
 func TestAStateFolderBelongsToOneMode(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	s, state := serve(t, nil), filepath.Join(t.TempDir(), "state")
 	start := "trading begins; Ctrl-C stops"
@@ -177,6 +178,7 @@ func TestAStateFolderBelongsToOneMode(t *testing.T) {
 }
 
 func TestTheDoctorFindsPaperReadyWithoutAKey(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	s := serve(t, nil)
 	code, out, failed := call(t.Context(), "doctor", "-c", "../configs/paper.toml", "--set",

@@ -8,6 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -90,6 +91,7 @@ func makeOrder(b *journal.Batch, run uuid.UUID, at market.Time, id market.OrderI
 }
 
 func TestStateCommandsLeaveAHeldFileAlone(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, makeState(dir))

@@ -43,6 +43,7 @@ func TestASweepRefusesAFileThatAnotherProcessWrites(t *testing.T) {
 }
 
 func TestAKilledSweepEndsWithTheSameFile(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	dir := t.TempDir()
 	whole, killed := filepath.Join(dir, "whole.sweep"), filepath.Join(dir, "killed.sweep")
@@ -110,6 +111,7 @@ func killWhen(t *testing.T, dir string, holds func() bool, args ...string) {
 
 // TestThePrintedCommandShowsTheFiguresOfTheSweep runs what the end of a sweep prints.
 func TestThePrintedCommandShowsTheFiguresOfTheSweep(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	dir := t.TempDir()
 	// late.db has all days, and hours from the twentieth on: "auto" would let them move a run that

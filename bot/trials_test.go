@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
 	"github.com/tidemark-trading/tidemark/research/ledger"
@@ -53,6 +54,7 @@ func sweepOf(t *testing.T, args ...string) (o research.Outcome) {
 // TestAKilledSweepCountsItsSetsOnce kills a sweep between its file and the ledger, too: the next
 // start counts what the ledger lacks.
 func TestAKilledSweepCountsItsSetsOnce(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	db := storeIn(t, t.TempDir(), "1d")
 	dir := filepath.Dir(db)
@@ -90,6 +92,7 @@ func TestAKilledSweepCountsItsSetsOnce(t *testing.T) {
 // TestTheVerdictOfASweepDependsOnTheSweepAlone runs it beside a ledger with other tries. What
 // counts them is a field of its own.
 func TestTheVerdictOfASweepDependsOnTheSweepAlone(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	db := storeIn(t, t.TempDir(), "1d")
 	args := []string{"--db", db, "--set", "strategies.trend.interval=1d", "--vary",
@@ -111,6 +114,7 @@ func TestTheVerdictOfASweepDependsOnTheSweepAlone(t *testing.T) {
 
 // TestPartsOfTheRangeCountByThemselves runs the methods that go where results lead them.
 func TestPartsOfTheRangeCountByThemselves(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	for _, method := range []string{"halving", "cma-es"} {
 		db := storeIn(t, t.TempDir(), "1d")

@@ -17,6 +17,7 @@ import (
 func (p *Plan) addAccount() (err error) {
 	r := &p.sections.Risk
 	p.Limits.AllowSelfCross, p.Limits.RefuseOpposite = r.AllowSelfCross, r.Opposite == config.OppositeRefuse
+	p.Limits.CrossOpposite = r.Opposite == config.OppositeCross
 	if err := checkOpposite(r.Opposite); err != nil {
 		return err
 	}
@@ -60,11 +61,8 @@ func checkOpposite(word string) error {
 	switch word {
 	case "":
 		return nil
-	case config.OppositeCross:
-		return config.Keyf(path, "orders cannot change hands between own strategies yet; want %s or %s",
-			config.OppositeAllow, config.OppositeRefuse)
 	}
-	return config.OneOf(path, word, config.OppositeAllow, config.OppositeRefuse)
+	return config.OneOf(path, word, config.OppositeAllow, config.OppositeRefuse, config.OppositeCross)
 }
 
 // assetLimits is the table with the limits on the exposure of assets.

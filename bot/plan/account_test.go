@@ -30,20 +30,15 @@ func TestLimitsByAssetAreReadInTheUnitsOfTheCurrency(t *testing.T) {
 }
 
 func TestTheWordsOfOpposite(t *testing.T) {
-	for set, want := range map[string]bool{"risk.opposite=": false, "risk.opposite=allow": false,
-		"risk.opposite=refuse": true} {
+	for set, want := range map[string][2]bool{"risk.opposite=": {}, "risk.opposite=allow": {},
+		"risk.opposite=refuse": {true, false}, "risk.opposite=cross": {false, true}} {
 		p, err := builtinPlan(t, set)
 		require.NoError(t, err)
-		require.Equal(t, want, p.Limits.RefuseOpposite)
+		require.Equal(t, want, [2]bool{p.Limits.RefuseOpposite, p.Limits.CrossOpposite})
 	}
-	for set, want := range map[string]string{
-		"risk.opposite=cross": "risk.opposite: orders cannot change hands between own strategies yet; want allow or " +
-			"refuse",
-		"risk.opposite=refused": `risk.opposite: "refused" is not one of allow, refuse; the nearest is "refuse"`,
-	} {
-		_, err := builtinPlan(t, set)
-		require.ErrorContains(t, err, want)
-	}
+	_, err := builtinPlan(t, "risk.opposite=refused")
+	require.ErrorContains(t, err,
+		`risk.opposite: "refused" is not one of allow, refuse, cross; the nearest is "refuse"`)
 }
 
 func TestTheReturnsOfATargetAreThoseOfTheLongestCandles(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/gap"
@@ -74,7 +75,7 @@ func (s *stage) whole(p *process) {
 	switch {
 	case *gaps:
 		s.gapOver(p)
-	case !testing.Short(): // see unraced
+	case !testing.Short(): // see bottest.Unraced
 		s.replayed()
 	}
 }
@@ -280,6 +281,7 @@ func (s *stage) tables(path string) (all string) {
 // TestAHaltGoesOverWithARename renames a halted strategy: it stays halted, until a person resumes
 // it. A strategy that begins anew is not halted, and the file has no halt.
 func TestAHaltGoesOverWithARename(t *testing.T) {
+	bottest.Unraced(t)
 	for _, fresh := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			s := keeping(t, 5)

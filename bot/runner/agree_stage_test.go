@@ -17,7 +17,9 @@ func (s *stage) agree(p *process) bottest.Audit {
 	for _, asset := range p.plan.Catalog.Assets() {
 		ours := p.account.Total(asset.ID)
 		if asset.ID == p.plan.Currency.ID {
-			ours.Total -= p.plan.Allocations[1]
+			for _, money := range p.plan.Allocations {
+				ours.Total -= money
+			}
 		}
 		require.Equal(s.T, after[asset.ID]-s.Before[asset.ID], ours.Total, "balance of %s", asset.Symbol)
 	}
@@ -27,16 +29,8 @@ func (s *stage) agree(p *process) bottest.Audit {
 		require.InDelta(s.T, float64(after[g.market.Quote]-s.Before[g.market.Quote])/100, g.cash,
 			0.01*float64(1+a.Fills))
 	}
-	if !testing.Short() { // see unraced
+	if !testing.Short() { // see bottest.Unraced
 		s.replayed()
 	}
 	return a
-}
-
-// unraced skips a test with -short, which is for the race detector: what the test proves is done by
-// one goroutine, like a replay, and other tests let the same bot trade.
-func unraced(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short is for the race detector, and this is about one goroutine")
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
@@ -169,6 +170,7 @@ func TestSeveralStrategiesOnSeveralMarketsTradeTheSameLiveAndInABacktest(t *test
 // Orders of every type with every condition, brackets, changes and Closes, by chance. With seed 23
 // a bracket swaps after an exit that had expired.
 func TestWhateverIsOrderedComesToTheSameLiveAndInABacktest(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	plays := 2**liveSeeds + 1
 	if testing.Short() {
@@ -195,6 +197,7 @@ func TestWhateverIsOrderedComesToTheSameLiveAndInABacktest(t *testing.T) {
 // that is open then, also where it starts while one closes, or takes so long to start that one
 // closes meanwhile.
 func TestABotThatStartsAnywhereTradesTheSameAsTheBacktestFromThere(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	starts := []struct {
 		late       int
@@ -234,6 +237,7 @@ func TestTheSameLiveOverAStreamAndInABacktest(t *testing.T) {
 
 // What it has saved and the history that it sees again make it the bot that it was.
 func TestABotThatIsKilledAndStartsAgainTradesTheSameAsOneThatNeverStopped(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	eachAgreement(t, 30, func(_ int, a *agreement) {
 		a.seed += 60
@@ -245,6 +249,7 @@ func TestABotThatIsKilledAndStartsAgainTradesTheSameAsOneThatNeverStopped(t *tes
 }
 
 func TestPaperTradesTheSameAsABacktest(t *testing.T) {
+	bottest.Unraced(t)
 	eachAgreement(t, 40, func(_ int, a *agreement) {
 		a.seed += 90
 		a.paper = true

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 
 // priced are the fields that follow from the price of a fill.
@@ -18,6 +20,7 @@ var cash = regexp.MustCompile(`^\d+ EUR$`)
 // of other moments of the same candle: they differ by no more than the widest candle from high to
 // low.
 func TestATWAPInsideACandleTradesTheSameLiveOnPaperAndInABacktest(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	for n := range 2 * *liveSeeds {
 		p := play{weather: weather{seed: uint64(n + 200), wicks: true}, minutes: shortened(t, 60),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
@@ -96,6 +97,7 @@ func (s *stage) conserved(p *process) {
 // Each mishap strikes a third of the requests at a boundary of an order's life for a minute and a
 // half, while a strategy rebalances.
 func TestWhateverBefallsARebalance(t *testing.T) {
+	bottest.Unraced(t)
 	seen := &legsSeen{}
 	t.Cleanup(func() {
 		t.Logf("%d sold, %d bought", seen.sold.Load(), seen.bought.Load())
@@ -115,6 +117,7 @@ func TestWhateverBefallsARebalance(t *testing.T) {
 // Kills as a write is about to reach the exchange, and when it has been carried out and the bot has
 // not heard of it, while a strategy rebalances.
 func TestABotKilledAtAnyBoundaryOfARebalanceGoesOn(t *testing.T) {
+	bottest.Unraced(t)
 	eachBoundary(t, 2**liveSeeds, killRebalance)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/canary"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
@@ -66,6 +67,7 @@ func TestACanaryThatDecidesTheSameIsPromoted(t *testing.T) {
 }
 
 func TestAPersonDecidesAboutACanaryThatDiffers(t *testing.T) {
+	bottest.Unraced(t)
 	for _, decision := range []string{operator.CanaryAccept, operator.CanaryRefuse} {
 		synctest.Test(t, func(t *testing.T) {
 			s := followed(t, 4, otherSeed)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/gap"
 	"github.com/tidemark-trading/tidemark/market"
@@ -67,7 +68,7 @@ func (s *stage) split(whole *gap.Report, middle market.Time) *gap.Report {
 
 // Two kills, one in the middle of what the bot does, and a stop in good order.
 func TestTheRunWithAllFactsHasTheLiveBooks(t *testing.T) {
-	unraced(t)
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4, nil)
 		for _, long := range []time.Duration{50 * time.Second, 40*time.Second + 300*time.Millisecond} {
@@ -89,6 +90,7 @@ func TestTheRunWithAllFactsHasTheLiveBooks(t *testing.T) {
 // From a time inside a start on, the books are those that the bot had then, with its open orders
 // and all that its strategies remember.
 func TestAGapBeginsInsideAStart(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4, nil)
 		began := market.Time(time.Now().UnixNano())

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/recorded"
@@ -41,7 +42,7 @@ params.seed = 4
 `
 
 func TestOtherSettingsRunOverTheRecordedHours(t *testing.T) {
-	unraced(t)
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := traded(t, 4, 5*time.Minute, nil)
 		before := contents(t, s.Folder)

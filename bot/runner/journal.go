@@ -65,6 +65,7 @@ type botJournal struct {
 	onHoldings     func(at market.Time)                // writes the holdings for the kill switch; nil: not called
 	seal           *seal.Keeper
 	onBroken       func(text string) // called when the promise of the seal is broken
+	crosses        []state.Cross     // of this step, to be written
 	refusals
 	notes
 	trimming
@@ -77,6 +78,7 @@ func (j *botJournal) Event(ev *market.Event) {
 	j.onEvent(ev)
 	j.cause = journal.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At, Recorded: j.dataNumber}
 	j.writeEvent(ev)
+	j.writeCrosses()
 	j.setCause(j.cause, j.journalRefusal)
 }
 

@@ -12,6 +12,7 @@ import (
 	dec "github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/market"
@@ -54,6 +55,7 @@ func fills(tell func(f map[string]any)) func(path string, answer any) any {
 
 // Each of these answers was once booked, stopped the loop or ended the bot.
 func TestAnswersThatCannotBeTrueAreNotBooked(t *testing.T) {
+	bottest.Unraced(t)
 	times := 0
 	for name, c := range map[string]struct {
 		rule string

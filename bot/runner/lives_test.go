@@ -33,7 +33,7 @@ var (
 // person, a flatten, reloads, other allocations, and sometimes a midnight. Its strategy is
 // restless, or replaces orders, or leaves by Close, or rebalances.
 func TestTheReplayOfAnyLifeIsEqual(t *testing.T) {
-	unraced(t)
+	bottest.Unraced(t)
 	equal, unchecked, resumed, reloads := 0, 0, 0, 0
 	for seed := range uint64(*lives) {
 		seed += *firstLife

@@ -13,11 +13,12 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/console"
 )
 
 func TestALogLineForAPersonFitsTheTerminal(t *testing.T) {
-	unraced(t)
+	bottest.Unraced(t)
 	colour := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 3, nil)

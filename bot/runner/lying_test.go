@@ -276,6 +276,9 @@ func (l *falsifier) tell(one func(path string, answer any) any) {
 
 func TestAnExchangeThatIsLyingMovesNoMoney(t *testing.T) {
 	for seed := range uint64(*lies) {
+		if testing.Short() && seed%4 != 2 {
+			continue
+		}
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

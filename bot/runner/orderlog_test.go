@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/orderlog"
 	"github.com/tidemark-trading/tidemark/market"
@@ -23,7 +24,7 @@ import (
 // The order log of a bot says of each order what the exchange says, and names the time in which the
 // bot did not run.
 func TestTheOrderLogSaysWhatTheExchangeSays(t *testing.T) {
-	unraced(t)
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4, nil)
 		p := s.start()
@@ -117,7 +118,7 @@ func (s *taker) OnTicker(d *strategy.Desk, t market.Ticker) {
 // What a bot's orders say about the exchange is what the exchange is set to, and the section that
 // holds it is one of a backtest.
 func TestAssumptionsAreMeasuredFromTheOrdersOfABot(t *testing.T) {
-	unraced(t)
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4, nil)
 		s.kinds = append(s.kinds, takerKind)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -21,6 +22,7 @@ import (
 // A compaction writes each file under another name, syncs it, and only then gives it its name. So a
 // power cut leaves the files that have names whole, and of one that has none any sectors.
 func TestAPowerCutInACompactionLosesNothing(t *testing.T) {
+	bottest.Unraced(t)
 	for _, moment := range []string{"the archive is written", "the new file is written", "the new file has its name"} {
 		t.Run(moment, func(t *testing.T) {
 			for seed := range uint64(*liveSeeds) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/orderlog"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -28,7 +29,7 @@ var bookRequoterKind = strategy.Define("requoter", "rests orders and replaces th
 //
 //	go test ./bot/runner -run FillsOfABot -v -live-seeds 20
 func TestTheFillsOfABotArePredictedFromItsRecording(t *testing.T) {
-	unraced(t)
+	bottest.Unraced(t)
 	var all [3]orderlog.Prediction
 	for seed := range uint64(max(1, *liveSeeds)) {
 		synctest.Test(t, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
@@ -167,6 +168,7 @@ func TestABotKilledAtAnyBoundaryOfACloseGoesOn(t *testing.T) {
 
 // The same without brackets, which sends no updates. With -short, kills come before the writes.
 func TestABotKilledAtAnyBoundaryOfAPlainCloseGoesOn(t *testing.T) {
+	bottest.Unraced(t)
 	for _, kind := range []market.CommandKind{market.CommandPlace, market.CommandCancel} {
 		for _, before := range []bool{true, false} {
 			if testing.Short() && !before {

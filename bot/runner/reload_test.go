@@ -176,6 +176,9 @@ func TestAKillDuringAReloadLeavesOneOfTheTwoSettings(t *testing.T) {
 	for i, point := range []string{"reload copied", "reload prepared", "reload begins", "reload taken over",
 		"reload done"} {
 		for _, takesNew := range []bool{false, true} {
+			if testing.Short() && takesNew != (i%2 == 0) {
+				continue
+			}
 			t.Run(fmt.Sprint(point, ", then the new config ", takesNew), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := newStage(t, uint64(20+i), nil)
@@ -200,6 +203,9 @@ func TestAKillDuringAReloadLeavesOneOfTheTwoSettings(t *testing.T) {
 					time.Sleep(2 * time.Minute)
 					require.NoError(t, p.end())
 					require.Positive(t, s.agree(p).Orders)
+					if testing.Short() { // see bottest.Unraced
+						return
+					}
 					r := s.replayed()
 					require.Zero(t, r.Unchecked)
 					require.LessOrEqual(t, len(s.reloads()), r.Reloads)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/replay"
@@ -40,8 +41,11 @@ func (s *stage) replayed() *replay.Report {
 	defer func() { require.NoError(s.T, store.Close()) }()
 	commands := 0
 	require.NoError(s.T, store.Entries(0, func(e *journal.Entry) error {
-		if e.Kind == journal.EntryIntent {
+		switch e.Kind {
+		case journal.EntryIntent:
 			commands++
+		case journal.EntryCross:
+			commands += 2
 		}
 		return nil
 	}))
@@ -89,7 +93,7 @@ var otherSeed = strategy.Define("restless", "does something else by chance",
 
 // One flipped bit in a parameter, in the recording, or in the journal is found and placed.
 func TestOneFlippedBitIsFoundAndPlaced(t *testing.T) {
-	unraced(t)
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := traded(t, 5, 4*time.Minute, nil)
 		whole := s.replayed()
@@ -330,7 +334,7 @@ func (s *stage) lose(start bool) {
 }
 
 func TestAReplayGoesOnFromTheSnapshotOfADay(t *testing.T) {
-	unraced(t)
+	bottest.Unraced(t)
 	for _, start := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			s := overMidnight(t, savingKind)
@@ -354,7 +358,7 @@ func TestAReplayGoesOnFromTheSnapshotOfADay(t *testing.T) {
 }
 
 func TestAfterALossAStrategyThatSavesNothingIsUncheckedUntilTheNextStart(t *testing.T) {
-	unraced(t)
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := overMidnight(t, restlessKind)
 		p := s.start()
@@ -376,7 +380,7 @@ func TestAfterALossAStrategyThatSavesNothingIsUncheckedUntilTheNextStart(t *test
 // A program that decides otherwise after a snapshot is found where its strategies save all they
 // know.
 func TestADifferenceAfterASnapshotIsFound(t *testing.T) {
-	unraced(t)
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := overMidnight(t, savingKind)
 		s.lose(true)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
@@ -94,6 +95,7 @@ func (s *stage) over(p *process) {
 // Each mishap strikes a third of the requests at a boundary of an order's life for a minute and a
 // half, while a strategy replaces its orders.
 func TestWhateverBefallsAReplacement(t *testing.T) {
+	bottest.Unraced(t)
 	seen := &requotes{}
 	t.Cleanup(func() {
 		t.Logf("%d orders left in the place of others, %d fills came", seen.left.Load(), seen.filled.Load())
@@ -110,6 +112,7 @@ func TestWhateverBefallsAReplacement(t *testing.T) {
 // Kills as a write is about to reach the exchange, and when it has been carried out and the bot has
 // not heard of it, while a strategy replaces its orders.
 func TestABotKilledAtAnyBoundaryOfAReplacementGoesOn(t *testing.T) {
+	bottest.Unraced(t)
 	seen := &requotes{}
 	for _, kind := range []market.CommandKind{market.CommandPlace, market.CommandCancel} {
 		for _, before := range []bool{true, false} {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/seal"
@@ -181,6 +182,7 @@ func TestASealedBotJudgesEachDay(t *testing.T) {
 
 // A broken promise stays broken, is told once, and halts nothing. A new seal begins anew.
 func TestABrokenPromiseStaysBrokenUntilTheNextSeal(t *testing.T) {
+	bottest.Unraced(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 6, nil)
 		s.traffic.position, s.traffic.money = 0, 0 // prices move for days while no bot runs

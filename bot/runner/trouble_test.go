@@ -62,6 +62,7 @@ func (t *traffic) orders() int {
 }
 
 func TestAMachineWhoseClockIsFiveMinutesWrongTradesByTheExchangesTime(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	for _, wrong := range []time.Duration{5 * time.Minute, -5 * time.Minute} {
 		trouble(t, nil, func(s *stage) { s.now = func() time.Time { return time.Now().Add(wrong) } }, nil)
@@ -227,6 +228,7 @@ func TestAKeyThatIsRefusedAgainAndAgainHaltsAll(t *testing.T) {
 }
 
 func TestAMarketThatHaltsAndComesBackIsTradedAgain(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	for _, status := range []market.MarketStatus{market.Halted, market.Auction, market.CancelOnly} {
 		trouble(t, func(c *sandbox.Config) {
@@ -249,6 +251,7 @@ func TestAMarketThatHaltsAndComesBackIsTradedAgain(t *testing.T) {
 }
 
 func TestATickThatChangesUnderRestingOrdersIsKeptTo(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	for _, tick := range []string{"5", "0.5"} {
 		trouble(t, func(c *sandbox.Config) {
@@ -262,6 +265,7 @@ func TestATickThatChangesUnderRestingOrdersIsKeptTo(t *testing.T) {
 }
 
 func TestARefusalByNewRulesHasThemAskedForAtOnce(t *testing.T) {
+	bottest.Unraced(t)
 	t.Parallel()
 	trouble(t, func(c *sandbox.Config) {
 		c.Faults = []fault.Fault{{Kind: fault.TickSize, Market: "BTC-EUR", Tick: "50", After: 2 * time.Minute}}

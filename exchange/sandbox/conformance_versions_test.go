@@ -146,6 +146,8 @@ func (a answer) banEnd() (int64, error) {
 
 // strike installs a script of faults; none is none.
 func (s *stage) strike(faults ...fault.Fault) {
+	s.ex.mu.Lock() // a socket's pump may be running
+	defer s.ex.mu.Unlock()
 	script, err := s.ex.loadFaults(faults, 1, s.ex.clock.Now())
 	require.NoError(s.t, err)
 	s.ex.install(script)

@@ -39,9 +39,9 @@ type schema struct {
 // can be read as they are. Format 3 has the bucket of kept entries: seals, verdicts and promotions.
 // Format 4 has the bucket of bookings, which a reader of an older file finds in the journal. Format
 // 5 has entries of reloads: an older program would stop in the middle of a journal that has one.
-// Format 6 has entries of the operator's actions and of adoptions, bookings of adoptions, and
-// samples of equity by quarter of an hour: a row of format 5 is a row of format 6 with one sample,
-// so that it can be read as it is.
+// Format 6 has entries of the operator's actions, of adoptions and of crosses, a flag of crossed
+// fills, bookings of adoptions, and samples of equity by quarter of an hour: a row of format 5 is a
+// row of format 6 with one sample, so that it can be read as it is.
 var current = schema{format: 6, oldest: 1, migrations: map[uint32]func(tx *bbolt.Tx) error{1: addSegments, 2: addKept,
 	3: addBookings, 4: addNothing, 5: addQuarters}}
 

@@ -38,7 +38,7 @@ func tablesOf(t testing.TB, s *Store) map[string]string {
 
 func TestATrimmedFilePrunesToTheSameAsTheWholeOne(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 7))
-	for range 4 {
+	for range 2 {
 		n := 300 + market.OrderID(random.IntN(700))
 		s := aYear(t, n, n+1) // no order belongs to an open position
 		s.db.NoSync = true
@@ -176,10 +176,7 @@ func TestAFileThatIsTrimmedStopsGrowing(t *testing.T) {
 	s.db.NoSync = true
 	const kept = 400 // orders
 	grown := map[market.OrderID]int64{}
-	last := market.OrderID(15 * kept)
-	if testing.Short() {
-		last = 8 * kept
-	}
+	const last = market.OrderID(8 * kept)
 	for id := market.OrderID(1); id <= last; id++ {
 		b := s.NewBatch()
 		live(t, s, b, id)
