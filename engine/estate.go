@@ -134,7 +134,7 @@ func (e *Estate) memory(b *Bequest, s *SavedEngine, saved map[string][]byte) {
 	s.Replaces = handed(e, b, s.Replaces, func(r *SavedReplace) *string { return &r.Strategy })
 	var reason string
 	s.Halts = slices.DeleteFunc(s.Halts, func(h SavedHalt) bool {
-		if h.Strategy == e.From {
+		if h.Strategy == e.From && slot.Halted { // else it was resumed
 			reason = h.Reason
 		}
 		return h.Strategy == e.From && !e.Memory

@@ -229,6 +229,32 @@ func TestAnExitThatEndsOnceAnHourIsReplacedAtOnceEachTime(t *testing.T) {
 	require.Zero(t, b.engine.Unprotected())
 }
 
+// A person who cancels an exit (bot cancel) does not end its bracket, unlike bot flatten and bot
+// cancel-all. Where it is cancelled twice within minutes, the other exit stands in.
+func TestAnExitThatAPersonCancelsIsPlacedAgain(t *testing.T) {
+	b := byHand(t, &bearer{})
+	cancelled := func(id market.OrderID) []string {
+		in := market.Input{Kind: market.InputCancel, At: b.now, Orders: []market.OrderID{id}}
+		commands := b.engine.Enter(&in).Commands
+		require.Len(t, commands, 1)
+		require.Equal(t, fmt.Sprintf("cancel %d", id), describe(&commands[0]))
+		return b.ends(id)
+	}
+	b.accept(2)
+	b.now += minute
+	require.Equal(t, []string{"stop 1 @ 90"}, cancelled(2))
+	b.accept(3)
+	b.now += minute
+	require.Equal(t, []string{"sell 1 @ 110"}, cancelled(3))
+	b.accept(4)
+	require.Empty(t, b.engine.Bare())
+	b.now += 20 * minute
+	require.Equal(t, []string{"stop 1 @ 90"}, cancelled(4), "an exit that has lasted is no failure")
+	b.accept(5)
+	require.Empty(t, b.engine.Bare())
+	require.Equal(t, btc, b.position())
+}
+
 // A bracket that its strategy has ended stays so, whatever its entry still buys before the cancel
 // of it arrives.
 func TestWhatAnEntryBuysAfterItsBracketWasEndedIsTheStrategysAffair(t *testing.T) {

@@ -22,13 +22,8 @@ type Gate struct {
 	fees     []exchange.Fees // by market
 	slots    []slot          // by strategy
 	absences []Absence
-	names    []string // of the strategies, by StrategyID − 1; nil: unknown
 	equity   equityWatch
 	now      market.Time
-
-	assetLimits []market.Money // on the exposure of base assets, by asset; nil: none
-	exposed     bool           // there is a limit on exposure
-	volatility  *volatility    // nil: it has no target
 
 	changed bool // since the last Saved
 
@@ -44,6 +39,12 @@ type Gate struct {
 
 	explain bool
 	figures []state.Figure // of the last Check
+
+	// Most bots lack these. An order is checked faster with them behind everything else.
+	names       []string       // of the strategies, by StrategyID − 1; nil: unknown
+	assetLimits []market.Money // on the exposure of base assets, by asset; nil: none
+	exposed     bool           // there is a limit on exposure
+	volatility  *volatility    // nil: it has no target
 }
 
 // Approved is an order, or a change of one, that the gate has approved. Only the gate makes one.

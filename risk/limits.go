@@ -109,8 +109,8 @@ func (g *Gate) checkLimits(a *state.Account, s *slot, m *market.Market, o *marke
 	}
 	grows := added > 0 || more > 0
 	if g.account.RefuseOpposite && grows {
-		if other := a.Opponent(o.Strategy, o.Market, o.Side.Opposite()); other != nil {
-			return g.refuseOpposite(s, other)
+		if r := g.checkOpposite(a, s, o); r != nil {
+			return r
 		}
 	}
 	if grows && (l.MaxOrderValue > 0 || (l.MaxPosition > 0 && o.Side == market.Buy)) {
@@ -133,11 +133,31 @@ func (g *Gate) checkExposure(a *state.Account, s *slot, m *market.Market, more m
 			return g.objection(s, ReasonMaxExposure, int64(exposure+more), int64(limit))
 		}
 	}
+	if g.assetLimits != nil {
+		return g.checkAsset(a, s, m, more)
+	}
+	return nil
+}
+
+// checkAsset checks the exposure of the order's base asset.
+//
+//go:noinline
+func (g *Gate) checkAsset(a *state.Account, s *slot, m *market.Market, more market.Money) error {
 	if limit := g.assetLimit(m.Base); limit > 0 {
 		exposure, err := a.AssetExposure(m.Base, g.account.Currency)
 		if err != nil || exposure+more > limit {
 			return g.objection(s, ReasonMaxAssetExposure, int64(exposure+more), int64(limit))
 		}
+	}
+	return nil
+}
+
+// checkOpposite refuses an order while another strategy has an opposite one in the market.
+//
+//go:noinline
+func (g *Gate) checkOpposite(a *state.Account, s *slot, o *market.Order) error {
+	if other := a.Opponent(o.Strategy, o.Market, o.Side.Opposite()); other != nil {
+		return g.refuseOpposite(s, other)
 	}
 	return nil
 }

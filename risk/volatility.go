@@ -161,6 +161,8 @@ func (g *Gate) yearFloorRate(k *moments, moment float64) market.Rate {
 
 // scaleBuy makes a buy smaller where the account's expected volatility would go above its target.
 // It refuses a buy of which too little would be left. Sells and exits stay as they are.
+//
+//go:noinline
 func (g *Gate) scaleBuy(a *state.Account, s *slot, m *market.Market, c *market.Command) (refused error) {
 	o := &c.Order
 	if g.volatility.scaled = false; c.Attached || o.Side == market.Sell {
@@ -190,6 +192,8 @@ func (g *Gate) scaleBuy(a *state.Account, s *slot, m *market.Market, c *market.C
 }
 
 // countScaled notes that the order at the gate leaves, if it was made smaller.
+//
+//go:noinline
 func (g *Gate) countScaled(s *slot) {
 	if g.volatility.scaled {
 		s.scaled++

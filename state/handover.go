@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -101,30 +102,59 @@ func (w *handing) settled() error {
 		}
 	}
 	concerns := func(by, in string) bool { return by == w.From || by == w.To && moved[in] }
-	refused := func(by, in string) error {
-		return fmt.Errorf("a fee of %s in %s is not settled yet; put %s into the config again, let the bot run until "+
-			"it is, stop it, and repeat this", by, in, w.From)
-	}
+	open := unsettled{}
 	for i := range w.Positions {
 		p := &w.Positions[i]
 		if p.Recent == nil || !concerns(p.Strategy, p.Market) {
 			continue
 		}
 		for j := range p.Recent.Steps {
-			if !p.Recent.Steps[j].Settled {
-				return refused(p.Strategy, p.Market)
+			if step := &p.Recent.Steps[j]; !step.Settled {
+				open.add(p.Strategy, p.Market, step.Order)
 			}
 			w.done.Latest = max(w.done.Latest, p.Recent.Steps[j].At)
 		}
 	}
 	for i := range w.Orders {
 		o := &w.Orders[i]
-		open := slices.ContainsFunc(o.Fills, func(f SavedFill) bool { return !f.Settled })
-		if open && concerns(o.Strategy, o.Market) {
-			return refused(o.Strategy, o.Market)
+		waits := slices.ContainsFunc(o.Fills, func(f SavedFill) bool { return !f.Settled })
+		if waits && concerns(o.Strategy, o.Market) {
+			open.add(o.Strategy, o.Market, o.ID)
 		}
 	}
-	return nil
+	return open.refusal(w.From)
+}
+
+// unsettled are the orders whose fees are not known yet, with the strategy and the market of the
+// first one.
+type unsettled struct {
+	by, in string
+	orders []market.OrderID
+}
+
+func (u *unsettled) add(by, in string, order market.OrderID) {
+	if u.by == "" {
+		u.by, u.in = by, in
+	}
+	if !slices.Contains(u.orders, order) {
+		u.orders = append(u.orders, order)
+	}
+}
+
+// refusal says which fees a handover of from waits for, and how to see that they are there; nil:
+// for none.
+func (u *unsettled) refusal(from string) error {
+	if len(u.orders) == 0 {
+		return nil
+	}
+	var list []string
+	for _, id := range u.orders {
+		list = append(list, fmt.Sprint(id))
+	}
+	return fmt.Errorf("a fee of %s in %s is not settled yet: the exchange has told fills of order %s without their "+
+		"fees; put %s into the config again, start the bot, bot halt %s so that no entry fills any more, wait until "+
+		"bot explain %d says \"settled now\" of each fee, stop the bot, and repeat this", u.by, u.in,
+		strings.Join(list, ", "), from, u.by, u.orders[0])
 }
 
 // movePositions adds the positions of From to those of To. Nothing of the sums can change any more.

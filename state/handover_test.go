@@ -124,7 +124,8 @@ func bigValue(t require.TestingT, v market.Value) *big.Int {
 func TestAHandoverWaitsForFees(t *testing.T) {
 	lines := bytes.Split(lived(t), []byte("\n"))
 	_, err := (&Handover{From: "two", To: "three"}).Apply(lines[0], lines[1:])
-	require.ErrorContains(t, err, "a fee of two in BTC-EUR is not settled yet; put two into the config again")
+	require.ErrorContains(t, err, "a fee of two in BTC-EUR is not settled yet: the exchange has told fills of order ")
+	require.ErrorContains(t, err, "put two into the config again, start the bot, bot halt two so that no entry fills")
 	_, err = (&Handover{From: "one", To: "two"}).Apply(lines[0], lines[1:])
 	require.ErrorContains(t, err, "a fee of two in BTC-EUR is not settled yet")
 	_, err = (&Handover{From: "four", To: "two"}).Apply(lines[0], lines[1:])

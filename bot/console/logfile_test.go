@@ -41,6 +41,27 @@ func linesOf(t *testing.T, path string) (numbers []int) {
 	return numbers
 }
 
+// Deleted, moved away as by logrotate, or with its folder: the next line makes the file again.
+func TestALogFileThatIsGoneIsMadeAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "logs", "bot.log")
+	file, err := console.OpenLogFile(path, 1, 2)
+	require.NoError(t, err)
+	log := console.Logger(gone{}, "info", noEnv, file)
+	log.Info().Int("n", 0).Msg("line")
+	require.NoError(t, os.Rename(path, path+".1"))
+	log.Info().Int("n", 1).Msg("line")
+	log.Info().Int("n", 2).Msg("line")
+	require.Equal(t, []int{1, 2}, linesOf(t, path))
+	require.Equal(t, []int{0}, linesOf(t, path+".1"))
+	require.NoError(t, os.RemoveAll(filepath.Dir(path)))
+	log.Info().Int("n", 3).Msg("line")
+	require.NoError(t, file.Close())
+	require.Equal(t, []int{3}, linesOf(t, path))
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, left, 1, "nothing was packed")
+}
+
 func TestAFullLogFileIsPackedAndTheLatestAreKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "logs", "bot.log")
 	file, err := console.OpenLogFile(path, 1, 2)

@@ -39,19 +39,43 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return r, errors.Join(err, store.Close())
 }
 
+// compare compares part by part: a part ends where the bot began with other strategies or markets.
 func compare(ctx context.Context, store *journal.Store, o *Options) (*Report, error) {
 	t := &tape{dir: o.Dir, kinds: o.Kinds, from: o.From, to: o.To}
-	if err := t.find(); err != nil {
-		return nil, err
+	err := t.find()
+	if err == nil {
+		t.ends, err = endsOf(store)
 	}
-	written, err := store.LastNumber()
 	if err != nil {
 		return nil, err
 	}
-	v, err := t.look(ctx, written)
-	if err != nil {
-		return nil, err
+	all := &parts{}
+	for {
+		v, err := t.look(ctx)
+		switch {
+		case errors.Is(err, errIdle) && t.other != 0: // a start ended before it traded
+		case errors.Is(err, errIdle) && len(all.reports) > 0:
+			return all.join()
+		case err != nil:
+			return nil, err
+		default:
+			r, err := t.compare(ctx, store, v, o)
+			if err == nil {
+				err = all.add(r, v)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if t.other == 0 {
+			return all.join()
+		}
+		t = &tape{dir: o.Dir, kinds: o.Kinds, to: o.To, first: t.other, ends: t.ends}
 	}
+}
+
+// compare compares the time of a tape.
+func (t *tape) compare(ctx context.Context, store *journal.Store, v *survey, o *Options) (*Report, error) {
 	if o.Candles != nil {
 		read, notes, err := v.stored(o.Candles)
 		if err != nil {
@@ -69,8 +93,8 @@ func compare(ctx context.Context, store *journal.Store, o *Options) (*Report, er
 			}
 		}
 	}
-	live := v.whole
-	if o.To == 0 {
+	live, err := v.whole, error(nil)
+	if o.To == 0 && t.other == 0 {
 		if live, err = c.books(store); err != nil {
 			return nil, err
 		}
@@ -108,9 +132,7 @@ func (c *comparison) books(store *journal.Store) (*ledger, error) {
 	}
 	for _, m := range last.made.Catalog.Markets() {
 		if price := last.account.Last(m.ID); price != 0 {
-			mark := market.Event{Kind: market.KindTrade, At: c.survey.to, Market: m.ID,
-				Trade: &market.Trade{Market: m.ID, Price: price}}
-			if _, err := a.Apply(&mark); err != nil {
+			if err := mark(a, m.ID, c.survey.to, price); err != nil {
 				return nil, err
 			}
 		}
@@ -173,7 +195,7 @@ func (c *comparison) matched() (worst Match) {
 			continue
 		}
 		one := c.runs[s].Match
-		if worst.Run == "" || one.Matched*max(1, worst.Orders) < worst.Matched*max(1, one.Orders) {
+		if worst.Run == "" || one.less(&worst) {
 			worst = one
 		}
 	}

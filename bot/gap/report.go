@@ -23,9 +23,12 @@ type Report struct {
 	Assumptions []string    `json:"assumptions"` // of the model
 	Notes       []string    `json:"notes"`       // holes of the record, and what they mean
 	Episodes    []Episode   `json:"episodes"`    // in the order of their beginnings
-	Runs        []*Outcome  `json:"-"`           // S0 to S6, with the orders of each
+	Runs        []*Outcome  `json:"-"`           // S0 to S6, with the orders of each; of a joined report: none
 
 	Catalog *market.Catalog `json:"-"` // the units of Runs
+	// Parts are those that a joined report adds up: the bot began each with other strategies or
+	// markets.
+	Parts []*Report `json:"parts,omitempty"`
 }
 
 // Bridge is the way from S0 to live of the account, or of a strategy. Profits are equity less the
@@ -64,6 +67,11 @@ type Match struct {
 
 // enough is the least share of matched orders, in per cent, for a mean.
 const enough = 90
+
+// less reports whether the share of matched orders is smaller than in another run.
+func (m *Match) less(than *Match) bool {
+	return m.Matched*max(1, than.Orders) < than.Matched*max(1, m.Orders)
+}
 
 // Enough reports whether so many orders were matched that means are shown.
 func (m *Match) Enough() bool { return m.Matched*100 >= m.Orders*enough }

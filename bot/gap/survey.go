@@ -26,6 +26,7 @@ type survey struct {
 	from, to  market.Time
 	whole     *ledger // of the run with all facts
 	first     *begin
+	prices    map[string]market.Price // by market, with which the books begin
 }
 
 // look plays the tape with all its facts: every input enters the engine as it did live, so the
@@ -33,9 +34,10 @@ type survey struct {
 //
 // A start that began anew, because the one before had committed nothing, begins the tape anew; so
 // does the first start after from, where the bot did not run at from, or events before it are lost.
-// The tape ends with the last turn of which the journal, up to the entry written, has the commit.
-func (t *tape) look(ctx context.Context, written uint64) (*survey, error) {
-	v := &viewer{survey: &survey{}, written: written, tape: t, leading: t.lead}
+// The tape ends with the last turn of which the journal has the commit, and before a start with
+// other strategies or markets.
+func (t *tape) look(ctx context.Context) (*survey, error) {
+	v := &viewer{survey: &survey{}, tape: t, leading: t.lead}
 	err := t.play(ctx, v.record, func(from, to uint64) {
 		v.notes = append(v.notes, fmt.Sprintf("events %d to %d are lost: what followed from them is unexplained", from,
 			to))
@@ -44,26 +46,30 @@ func (t *tape) look(ctx context.Context, written uint64) (*survey, error) {
 	switch {
 	case errors.Is(err, errAnew):
 		t.first, t.lead = v.number, false
-		return t.look(ctx, written)
+		return t.look(ctx)
 	case err == nil && v.leading:
 		return nil, config.Usagef("nothing is recorded from %s on; the last record is of %s", t.from, v.to)
-	case errors.Is(err, errUnwritten):
-		t.last = v.turned
-		return t.look(ctx, written)
+	case errors.Is(err, errOthers):
+		t.last, t.other = v.number-1, v.number
 	case err != nil:
 		return nil, err
+	}
+	if v.unwritten {
+		t.last = v.turned
+		return t.look(ctx)
 	}
 	v.stop()
 	v.candles.sort()
 	if v.whole == nil && v.err == nil {
-		v.err = fmt.Errorf("%s: the bot has not begun to trade in that time", t.dir)
+		v.err = fmt.Errorf("%s: %w", t.dir, errIdle)
 	}
 	return v.survey, v.err
 }
 
 var (
-	errAnew      = errors.New("the bot began anew")
-	errUnwritten = errors.New("a turn was never committed")
+	errAnew   = errors.New("the bot began anew")
+	errOthers = errors.New("the bot began with other strategies or markets")
+	errIdle   = errors.New("the bot has not begun to trade in that time")
 )
 
 // viewer plays a tape with all facts.
@@ -71,15 +77,15 @@ type viewer struct {
 	*survey
 	tape    *tape
 	leading bool         // from is still to come
-	written uint64       // number of the journal's last entry
 	number  uint64       // of the record at hand
-	turned  uint64       // of the record of the last turn
+	turned  uint64       // of the record of the last turn that was committed
 	core    *replay.Core // nil: nothing is played until the next start
 	begin   *begin
 	history []market.Candle
 	err     error
 	// manifest is what the core is made of now: that of the start, or of a reload.
-	manifest *replay.Manifest
+	manifest  *replay.Manifest
+	unwritten bool // the last turn of the start was never committed
 }
 
 // record plays a record.
@@ -88,13 +94,13 @@ func (v *viewer) record(number uint64, rec *recording.Record, b *begin) error {
 	if rec.Kind == recording.KindStart {
 		v.stop()
 		switch {
-		case v.first != nil && (v.leading || b.parts[engine.PartAccount] == nil):
+		case v.leading && (v.first != nil || rec.At >= v.tape.from),
+			v.first != nil && b.parts[engine.PartAccount] == nil:
 			return errAnew
 		case v.first != nil && !alike(v.first.manifest, b.manifest):
-			return config.Usagef("at %s the bot began with other strategies or markets: ask for the time before, with "+
-				"--to, or from then on, with --from", rec.At)
+			return errOthers
 		}
-		v.begin, v.manifest = b, b.manifest
+		v.begin, v.manifest, v.unwritten = b, b.manifest, false
 		v.starts++
 		if v.first == nil {
 			v.first, v.from = b, rec.At
@@ -119,10 +125,9 @@ func (v *viewer) record(number uint64, rec *recording.Record, b *begin) error {
 	case recording.KindOpen:
 		return v.open(rec.At)
 	case recording.KindTurn:
-		if rec.To > v.written {
-			return errUnwritten
+		if v.unwritten = rec.To > v.tape.ends[v.begin.manifest.Run]; !v.unwritten {
+			v.turned = number
 		}
-		v.turned = number
 	case recording.KindInput:
 		return v.input(number, &rec.Input)
 	case recording.KindReload:
@@ -138,7 +143,7 @@ func (v *viewer) open(at market.Time) error {
 		return fmt.Errorf("begin as the bot did at %s: %w", at, err)
 	}
 	if v.history = nil; v.whole == nil {
-		v.whole = newLedger(v.begin.made)
+		v.begins(v.core.Account)
 	}
 	v.whole.open(v.core.Account)
 	v.inherit()
@@ -146,11 +151,19 @@ func (v *viewer) open(at market.Time) error {
 	return nil
 }
 
+// begins begins the books of the run with all facts.
+func (v *viewer) begins(a *state.Account) {
+	v.whole, v.prices = newLedger(v.begin.made), map[string]market.Price{}
+	for _, m := range a.Catalog().Markets() {
+		v.prices[m.Name] = a.Last(m.ID)
+	}
+}
+
 // arrive begins the comparison at from, inside a start.
 func (v *viewer) arrive() {
 	v.leading, v.from, v.turnover = false, v.tape.from, 0
 	clear(v.by)
-	v.whole = newLedger(v.begin.made)
+	v.begins(v.core.Account)
 	v.whole.open(v.core.Account)
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/google/uuid"
+
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/recorded"
 	"github.com/tidemark-trading/tidemark/bot/replay"
@@ -23,6 +25,10 @@ type tape struct {
 	first    uint64      // number of the start with which it begins
 	last     uint64      // number of its last record; 0: the latest
 	lead     bool        // that start comes before from: all runs play what the bot did until from
+	other    uint64      // number of the start with other strategies or markets that ends it; 0: none does
+	// ends is the number of the last journal entry that each run can have written. A start of a run
+	// that is not there was refused, or ended before its first commit.
+	ends map[uuid.UUID]uint64
 }
 
 // begin is a start of the bot on the tape.
@@ -51,13 +57,21 @@ func (t *tape) find() error {
 	return nil
 }
 
-// play visits the records of the tape in order. A start comes with what it is made of. lost gets
-// the numbers of records that are missing.
+// play visits the records of the tape in order, without starts that committed nothing. A start
+// comes with what it is made of. lost gets the numbers of records that are missing.
 func (t *tape) play(ctx context.Context, visit func(number uint64, rec *recording.Record, b *begin) error,
 	lost func(from, to uint64)) error {
+	vain := false // the start at hand committed nothing
 	return recorded.Read(ctx, t.dir, t.first, func(r *recorded.Record) (err error) {
 		if t.last != 0 && r.Number > t.last || t.to != 0 && r.At >= t.to {
 			return recorded.ErrEnough
+		}
+		if r.Kind == recording.KindStart {
+			_, written := t.ends[r.Manifest.Run]
+			vain = !written
+		}
+		if vain {
+			return nil
 		}
 		var b *begin
 		if r.Kind == recording.KindStart {

@@ -9,7 +9,7 @@ type Report struct {
 	Unchanged  []string `json:"unchanged"`  // those of Strategies that were halted, or not halted, before
 	Cancelled  int      `json:"cancelled"`  // orders that have ended
 	Open       []Order  `json:"open"`       // orders that should have ended and are open
-	Protecting []Order  `json:"protecting"` // exits of brackets, which a halt leaves
+	Protecting []Order  `json:"protecting"` // exits of brackets: a halt leaves them, and a cancelled one has a successor
 	Sold       int      `json:"sold"`       // orders by which flatten sold
 	// Sales are the sales by these orders, and by open orders of an earlier flatten.
 	Sales     []Sale     `json:"sales"`

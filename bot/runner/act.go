@@ -210,7 +210,8 @@ func (c *control) resume(ctx context.Context, ask *operator.Request) (*operator.
 	return report, c.query(ctx, func(market.Time) {}) // the turn of the resume has been committed
 }
 
-// cancel cancels an own open order. The bracket of a position places a cancelled exit again.
+// cancel cancels an own open order. The bracket of a position places a cancelled exit again: the
+// report lists what protects the position then.
 func (c *control) cancel(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
 	row, err := c.r.store.FindOrder(ask.Order)
 	if err != nil {
@@ -219,8 +220,21 @@ func (c *control) cancel(ctx context.Context, ask *operator.Request) (*operator.
 	if row.State.Terminal() {
 		return nil, config.Usagef("order %d has ended: %s", row.ID, row.State)
 	}
+	exit := false
+	if err := c.query(ctx, func(market.Time) { exit = c.r.engine.Protects(row.ID) }); err != nil {
+		return nil, err
+	}
 	report := operator.NewReport([]string{row.StrategyName})
-	return report, c.ended(ctx, []market.OrderID{row.ID}, report)
+	if err := c.ended(ctx, []market.OrderID{row.ID}, report); err != nil || !exit || !report.Done {
+		return report, err
+	}
+	return report, c.query(ctx, func(market.Time) {
+		for _, o := range c.r.account.Open(nil, row.Strategy, row.Market) {
+			if c.r.engine.Protects(o.ID) {
+				report.Protecting = append(report.Protecting, c.describe([]market.OrderID{o.ID})...)
+			}
+		}
+	})
 }
 
 // cancelAll cancels every own open order, and with Foreign the account's other ones too.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,6 +19,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/gap"
 	"github.com/tidemark-trading/tidemark/bot/handover"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
@@ -71,29 +73,36 @@ func (s *stage) whole(p *process) {
 		require.Equal(s.T, after[asset.ID]-s.Before[asset.ID], ours.Total, "balance of %s", asset.Symbol)
 	}
 	switch {
-	case *gaps: // over starts with other strategies a gap has to be asked for in parts
-		s.gapBehind()
+	case *gaps:
+		s.gapOver(p)
 	case !testing.Short(): // see bottest.Unraced
 		s.replayed()
 	}
 }
 
-// gapBehind requires that the gap since the last start, behind the handovers, is explained to the
-// last unit.
-func (s *stage) gapBehind() {
-	store := s.Stored()
-	runs, err := store.Runs()
-	require.NoError(s.T, err)
-	require.NoError(s.T, store.Close())
-	options := gap.Options{Dir: s.Folder, Kinds: s.kinds, From: runs[len(runs)-1].At + 30e9}
-	r, err := gap.Run(context.Background(), options)
-	require.NoError(s.T, err)
-	for _, one := range append([]gap.Bridge{r.Account}, r.Strategies...) {
-		require.Zero(s.T, one.Unexplained.Units, one.Name)
+// gapOver requires that the gap over all starts is explained to the last unit, and that what live
+// has earned is what the account has more than it was given.
+func (s *stage) gapOver(p *process) *gap.Report {
+	r := s.explained()
+	require.Greater(s.T, len(r.Parts), 1, "the starts had other strategies")
+	for _, part := range r.Parts {
+		for _, one := range append([]gap.Bridge{part.Account}, part.Strategies...) {
+			require.True(s.T, one.Unexplained.Units == 0 || len(part.Notes) > 0, one.Name)
+		}
+		for _, out := range part.Runs {
+			require.NoError(s.T, out.Err, "%s", out.Facts)
+		}
+		if len(part.Notes) > 0 { // events are lost
+			return r
+		}
 	}
-	options.To, options.From = runs[len(runs)-1].At, 0
-	_, err = gap.Run(context.Background(), options)
-	require.ErrorContains(s.T, err, "the bot began with other strategies or markets")
+	want, err := p.account.Equity(p.plan.Currency.ID)
+	require.NoError(s.T, err)
+	for _, given := range p.plan.Allocations {
+		want -= given
+	}
+	require.Equal(s.T, want, r.Account.Live.Units)
+	return r
 }
 
 // keeping is a stage whose bot leaves its orders at the exchange when it stops.
@@ -159,9 +168,8 @@ func (s *stage) prune() {
 	require.NoError(s.T, err)
 	last, err := store.LastEntries(1)
 	require.NoError(s.T, err)
-	removed, err := store.Prune(path, last[0].At.Add(-market.Duration(30*time.Second)))
+	_, err = store.Prune(path, last[0].At.Add(-market.Duration(30*time.Second)))
 	require.NoError(s.T, err)
-	require.NotZero(s.T, removed.Orders)
 	require.NoError(s.T, store.Close())
 	s.Sound()
 	s.Trimmed = true
@@ -300,7 +308,16 @@ func TestAHaltGoesOverWithARename(t *testing.T) {
 				_, halted := p.engine.Halted(2)
 				require.Equal(t, !fresh, halted)
 			})
+			require.NoError(t, p.loop.Do(context.Background(), func(at market.Time) []market.Command {
+				return p.door.Enter(&market.Input{Kind: market.InputResume, At: at, Strategy: 2}).Commands
+			}))
 			require.NoError(t, p.end())
+			resumed := s.config
+			s.rename("third", "fourth")
+			r, err = s.adopt("third", "fourth", func(a *handover.Ask) { a.Check = true })
+			require.NoError(t, err)
+			require.Empty(t, r.Halt, "a halt that was lifted does not go over")
+			s.config = resumed
 			if fresh {
 				require.Empty(t, halts)
 			} else {
@@ -310,6 +327,38 @@ func TestAHaltGoesOverWithARename(t *testing.T) {
 			s.whole(p)
 		})
 	}
+}
+
+// TestAHandoverWaitsForFees hands over after a fill whose fee the exchange has not told: that is
+// refused, with the order and the way. Who goes that way can hand over.
+func TestAHandoverWaitsForFees(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, func(c *sandbox.Config) { c.Rules.SettleAfter = 40 * time.Second })
+		p := s.start()
+		time.Sleep(time.Minute)
+		require.NoError(t, p.end())
+		was := s.config
+		s.rename("restless", "calm")
+		now := s.config
+		_, err := s.adopt("restless", "calm", nil)
+		require.ErrorContains(t, err, "a fee of restless in BTC-EUR is not settled yet: the exchange has told fills "+
+			"of order")
+		words := regexp.MustCompile(`put restless into the config again, start the bot, bot halt restless .*` +
+			`bot explain (\d+) says "settled now"`).FindStringSubmatch(err.Error())
+		require.Len(t, words, 2, "%s", err)
+		s.config = was
+		p = s.start()
+		c := &control{r: p.runner, ctx: t.Context()}
+		_, err = c.act("halt", &operator.Request{Strategy: "restless", WaitMS: 5000}, c.halt)
+		require.NoError(t, err)
+		time.Sleep(2 * time.Minute) // a fee is asked for at distances that grow to a minute
+		require.NoError(t, p.end())
+		require.Contains(t, s.told(nil, "explain", words[1]), "settled now")
+		s.config = now
+		r, err := s.adopt("restless", "calm", nil)
+		require.NoError(t, err)
+		require.NotZero(t, r.Entry)
+	})
 }
 
 // TestAHandoverBetweenOwnAndSharedMoney renames a strategy that shares the pool to one with an
@@ -389,5 +438,16 @@ func TestAHandoverToAnotherKindLeavesTheMemoryBehind(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		require.NoError(t, p.end())
 		s.whole(p)
+		if testing.Short() {
+			return
+		}
+		over := s.gapOver(p)
+		require.Len(t, over.Parts, 2)
+		require.Equal(t, []string{"restless", "calm"}, []string{over.Strategies[0].Name, over.Strategies[1].Name})
+		require.Contains(t, over.Notes[0], "the bot began with other strategies or markets (calm, before restless): "+
+			"from then on all runs go on from the live books")
+		require.Equal(t, over.Account.Turnover.Units,
+			over.Strategies[0].Turnover.Units+over.Strategies[1].Turnover.Units)
+		require.Equal(t, len(over.Parts[0].Episodes)+len(over.Parts[1].Episodes), len(over.Episodes))
 	})
 }

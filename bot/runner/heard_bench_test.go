@@ -25,6 +25,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
 // fillsOfAnOrder is how many fills end an order of the catcher.
@@ -112,7 +113,9 @@ type hearing struct {
 	closes []func()
 	sent   market.OrderID
 	bot    *runner
-	idle   string // sections of the config with strategies that ask for nothing
+	state  string // folder of the bot
+	url    string // of the exchange
+	idle   string // sections of the config with more strategies
 }
 
 func newHearing(b *testing.B, folder string) *hearing {
@@ -141,15 +144,16 @@ func (h *hearing) open(folder string) {
 	catalog, _, err := h.other.Catalog(b.Context())
 	require.NoError(b, err)
 	h.other.Use(catalog)
-	h.run(filepath.Join(folder, "state"), server.URL+"/v2")
+	h.state, h.url = filepath.Join(folder, "state"), server.URL+"/v2"
+	h.run()
 	h.file, err = os.Create(filepath.Join(folder, "sync"))
 	require.NoError(b, err)
 	h.openEcho()
 }
 
-// run starts the bot.
-func (h *hearing) run(state, url string) {
-	c, err := config.LoadRun(&config.Source{File: "bench.toml", Text: fmt.Sprintf(catcherBot, state, url) + h.idle,
+// plan makes the plan of the bot, for its start or a reload.
+func (h *hearing) plan() *plan.Live {
+	c, err := config.LoadRun(&config.Source{File: "bench.toml", Text: fmt.Sprintf(catcherBot, h.state, h.url) + h.idle,
 		Overrides: (&stage{hears: overStream}).ways()})
 	require.NoError(h.b, err)
 	kind := strategy.Define("catcher", "keeps a bid",
@@ -158,11 +162,16 @@ func (h *hearing) run(state, url string) {
 	idle := strategy.Define("idle", "asks for nothing",
 		func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &strategy.Base{}, nil })
-	p, err := plan.NewLive(c, []strategy.Definition{kind, idle}, func(name string) string {
+	p, err := plan.NewLive(c, []strategy.Definition{kind, idle, smacross.Definition}, func(name string) string {
 		return map[string]string{"KEY": bottest.BotKey, "SECRET": bottest.BotSecret}[name]
 	})
 	require.NoError(h.b, err)
-	r, err := openRunner(h.b.Context(), p, zerolog.Nop(), Options{})
+	return p
+}
+
+// run starts the bot.
+func (h *hearing) run() {
+	r, err := openRunner(h.b.Context(), h.plan(), zerolog.Nop(), Options{})
 	require.NoError(h.b, err)
 	h.bot = r
 	ctx, stop := context.WithCancel(h.b.Context())

@@ -141,7 +141,7 @@ func (c *control) tryReload(ctx context.Context, by string, check bool) (*operat
 	r := c.r
 	next, err := r.Reread()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("nothing is applied: %w", err)
 	}
 	was := r.settings.Load()
 	change := next.ChangeFrom(was.plan)

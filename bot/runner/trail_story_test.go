@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,10 +31,7 @@ func (s *trailing) OnTicker(d *strategy.Desk, t market.Ticker) {
 
 func TestTheStoryOfExitsThatFollowIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 7, nil)
-		s.kinds = append(s.kinds, trailingKind)
-		s.config = strings.NewReplacer("strategies.restless", "strategies.trailing", `"restless"`, `"trailing"`,
-			"params.seed = 7\n", "").Replace(s.config)
+		s := trailers(t)
 		p := s.start()
 		time.Sleep(60 * time.Second)
 		require.NoError(t, p.end())
