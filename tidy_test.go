@@ -94,7 +94,7 @@ var mayImport = map[string][]string{
 	"bot/dashboard": {"market", "chart", "page", "backtest", "research", "research/compare", "research/report",
 		"bot/books", "bot/config", "bot/dashboard/shelf", "bot/folder", "bot/host", "bot/operator", "bot/picture",
 		"bot/seal"},
-	"bot/dashboard/shelf": {"market", "backtest", "research", "research/compare", "research/ledger",
+	"bot/dashboard/shelf": {"market", "backtest", "research", "research/compare", "research/crew", "research/ledger",
 		"research/placebo", "research/report", "research/stats"},
 	"bot/chat":          {"chart", "bot/books", "bot/operator", "bot/picture"},
 	"bot/chat/telegram": {"exchange/rest", "bot/chat"},

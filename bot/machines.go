@@ -201,7 +201,8 @@ func cargoOf(s *search, job *research.Job) (*crew.Cargo, error) {
 	}
 	id := crew.HashOf(text).String()[:16]
 	folder := crew.HashOf([]byte(id + job.File)).String()[:8]
-	return &crew.Cargo{ID: id, Plan: text, Folder: filepath.Join(filepath.Dir(job.File), ".farm-"+folder),
+	return &crew.Cargo{ID: id, Sweep: filepath.Base(job.File), Plan: text,
+		Folder: filepath.Join(filepath.Dir(job.File), ".farm-"+folder),
 		Blob: func(h crew.Hash) (content []byte, err error) {
 			p, is := places[h]
 			if !is {

@@ -21,6 +21,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/bot/seal"
+	"github.com/tidemark-trading/tidemark/research/crew"
 )
 
 // files is the server of a dashboard over made results.
@@ -180,16 +181,26 @@ func TestNamesInFilesAreTexts(t *testing.T) {
 	}
 	f.made.Write("c/trades.csv", strings.ReplaceAll(f.made.Read("a/trades.csv"), "BTC-EUR", "<script>"))
 	f.made.Write(bad+".sweep", bad)
+	f.made.Sweep("x.sweep", "fast=2:20:6", "slow=25:100:25")
+	text := f.made.Read("x.sweep")
+	f.made.Write("cut.sweep", text[:len(text)/2])
+	crewed := crew.Roster{Sweep: "cut.sweep", Workers: []crew.Worker{{Name: bad, Cores: 4, Groups: 17},
+		{Name: "box", Cores: 2, Left: "is not heard of any more"}}}
+	require.NoError(t, crewed.Write(filepath.Join(f.made.Folder, ".farm-1")))
 	f.made.Write("gap/gap.csv", "strategy,fact,profit,step\n,<script>,<script>,<script>\n,live,<script>,<script>\n")
 	for _, path := range []string{"/results", "/results?strategy=" + url.QueryEscape(bad), "/sweeps", "/gaps",
 		"/result?name=a", "/result?name=c", "/result?name=" + url.QueryEscape("dir"+bad),
 		"/compare?name=a&name=c&name=" + url.QueryEscape("dir"+bad), "/sweep?name=" + url.QueryEscape(bad+".sweep"),
-		"/result?name=" + url.QueryEscape(bad), "/results?sort=" + url.QueryEscape(bad)} {
+		"/sweep?name=cut.sweep", "/result?name=" + url.QueryEscape(bad), "/results?sort=" + url.QueryEscape(bad)} {
 		body := f.get(path).Body.String()
 		require.NotContains(t, body, "<script>", path)
 		require.NotContains(t, body, "<img", path)
 	}
 	require.Contains(t, f.shows("/result?name=c"), "&lt;img")
+	workers := f.shows("/sweep?name=cut.sweep")
+	for _, text := range []string{"Groups finished", "&lt;img", ">17<", "is not heard of any more"} {
+		require.Contains(t, workers, text)
+	}
 }
 
 func TestTheSealIsSaidInWords(t *testing.T) {

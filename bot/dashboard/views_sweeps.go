@@ -156,6 +156,7 @@ type SweepView struct {
 	Missing           string
 	Links             []Choice
 	Objectives        []Choice
+	Workers           []Table // none, or one
 	Tables            []Table
 	Pairs             []Choice
 	Pictures          []Captioned
@@ -185,8 +186,7 @@ func SweepOf(f *shelf.Searched, q url.Values, nowMS int64) (*SweepView, error) {
 		v.Links = append(v.Links, Choice{Text: "The page that the search wrote", Path: named("file", f.Page)})
 	}
 	if f.Machines {
-		v.Notes = append(v.Notes, "Workers on machines run the sets. Their files do not tell which: bot sweep says on "+
-			"its terminal who has joined.")
+		v.Workers = append(v.Workers, workersTable(f, nowMS))
 	}
 	if f.Outcome == nil {
 		return v, nil
@@ -285,6 +285,31 @@ func (v *SweepView) draw(f *shelf.Searched, pair string) error {
 
 // maxValues is the number of values of a setting that are shown.
 const maxValues = 12
+
+// workersTable lists the workers of a sweep.
+func workersTable(f *shelf.Searched, nowMS int64) Table {
+	t := Table{Title: "Workers", Head: []string{"Worker", "State", "Cores", "Groups finished", "Joined", "Heard"},
+		Empty: "No worker has joined: nothing runs."}
+	for i := range f.Workers[:min(len(f.Workers), maxWorkerRows)] {
+		w := &f.Workers[i]
+		state := text("works")
+		switch {
+		case w.Left != "":
+			state = Cell{Text: w.Left, Class: "wait"}
+		case f.State != shelf.Running:
+			state = Cell{Text: "the search does not go on", Class: "wait"}
+		}
+		t.Rows = append(t.Rows, row(left(w.Name), state, text(fmt.Sprint(w.Cores)), text(fmt.Sprint(w.Groups)),
+			text(age(w.JoinedMS, nowMS)), text(age(w.HeardMS, nowMS))))
+	}
+	if more := len(f.Workers) - maxWorkerRows; more > 0 {
+		t.Title = fmt.Sprintf("The first %d workers; %d more are left out", maxWorkerRows, more)
+	}
+	return t
+}
+
+// maxWorkerRows is the number of workers on the page of a search.
+const maxWorkerRows = 200
 
 // valuesTable is what is varied.
 func valuesTable(s *shelf.Sweep) Table {

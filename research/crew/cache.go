@@ -34,25 +34,28 @@ func (c *Cache) Get(h Hash, fetch func(Hash) ([]byte, error)) (content []byte, f
 	if HashOf(content) != h {
 		return nil, true, fmt.Errorf("candles arrived damaged: %d bytes do not have the hash %s", len(content), h)
 	}
-	return content, true, put(path, content)
+	if err = put(path, content); err != nil {
+		err = fmt.Errorf("write the cache: %w", err)
+	}
+	return content, true, err
 }
 
 // put writes a file whole, or not at all.
 func put(path string, content []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("write the cache: %w", err)
+		return err
 	}
 	to, err := os.CreateTemp(dir, ".*.tmp")
 	if err != nil {
-		return fmt.Errorf("write the cache: %w", err)
+		return err
 	}
 	_, err = to.Write(content)
 	if err = errors.Join(err, to.Close()); err == nil {
 		err = os.Rename(to.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write the cache: %w", err), os.Remove(to.Name()))
+		return errors.Join(err, os.Remove(to.Name()))
 	}
 	return nil
 }

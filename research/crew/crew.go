@@ -70,7 +70,8 @@ type Hand interface {
 // Cargo is what workers of a sweep are sent.
 type Cargo struct {
 	ID     string // of the sweep: letters and digits
-	Folder string // of the coordinator's own server, in which it keeps jobs and results
+	Sweep  string // its file, without the folder: for Roster
+	Folder string // of the coordinator: its own server keeps jobs and results in it, and RosterFile is there
 	Plan   []byte // what to do, for Membership.Prepare
 	// Blob is the content of a hash that Plan names. Several goroutines may call it. The error
 	// wraps ErrNoBlob where there is none.

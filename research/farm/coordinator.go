@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,7 +27,7 @@ func (f Farm) Coordinate(c crew.Coordination) (research.Runner, error) {
 	if err := check(&c.Door, true); err != nil {
 		return nil, err
 	}
-	return &coordinator{Coordination: c, farm: f, seen: map[string]time.Time{}, waiting: map[int]research.Group{},
+	return &coordinator{Coordination: c, farm: f, seen: map[string]*crew.Worker{}, waiting: map[int]research.Group{},
 		early: map[int][]byte{}}, nil
 }
 
@@ -48,8 +50,8 @@ type coordinator struct {
 	failed  chan error             // of an order that could not be published
 
 	mutex sync.Mutex
-	seen  map[string]time.Time // when each worker was heard of
-	over  bool                 // nothing is said of workers any more
+	seen  map[string]*crew.Worker // by name, also those that have left
+	over  bool                    // nothing is said of workers any more
 }
 
 // Ahead is how many groups may be with workers, or wait for their turn to be kept.
@@ -78,6 +80,7 @@ func (c *coordinator) Run(ctx context.Context, todo <-chan research.Group, done 
 	var receiving sync.WaitGroup
 	receiving.Go(func() { c.receive(ctx, arrived) })
 	receiving.Go(func() { c.watch(ctx) })
+	receiving.Go(func() { c.record(ctx) })
 	if err = c.ask(ctx, first); err == nil {
 		err = c.loop(ctx, todo, done, arrived)
 	}
@@ -221,24 +224,35 @@ func (c *coordinator) blob(m *nats.Msg) {
 
 // beat notes that a worker lives.
 func (c *coordinator) beat(m *nats.Msg) {
-	name := string(m.Data)
+	var b beat
+	if err := json.Unmarshal(m.Data, &b); err != nil {
+		return // no worker of this program
+	}
+	now := time.Now().UnixMilli()
 	c.mutex.Lock()
-	_, known := c.seen[name]
-	over := c.over
-	c.seen[name] = time.Now()
+	w, over := c.seen[b.Name], c.over
+	joins := w == nil || w.Left != ""
+	if joins {
+		w = &crew.Worker{Name: b.Name, JoinedMS: now}
+		c.seen[b.Name] = w
+	}
+	w.Cores, w.Groups, w.HeardMS = b.Cores, b.Groups, now
 	c.mutex.Unlock()
-	if !known && !over {
-		c.Notice("worker " + name + " joined")
+	if joins && !over {
+		c.Notice("worker " + b.Name + " joined")
 	}
 	_ = m.Respond(nil)
 }
 
-// left forgets a worker.
+// left notes that a worker has ended.
 func (c *coordinator) left(name, how string) {
 	c.mutex.Lock()
-	_, known := c.seen[name]
-	delete(c.seen, name)
-	alone, over := len(c.seen) == 0, c.over
+	w := c.seen[name]
+	known := w != nil && w.Left == ""
+	if known {
+		w.Left = how
+	}
+	alone, over := c.present() == 0, c.over
 	c.mutex.Unlock()
 	if !known || over {
 		return
@@ -250,13 +264,51 @@ func (c *coordinator) left(name, how string) {
 	c.Notice(text)
 }
 
+// present counts the workers that have not left. The mutex is held.
+func (c *coordinator) present() (n int) {
+	for _, w := range c.seen {
+		if w.Left == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// record keeps RosterFile up to date.
+func (c *coordinator) record(ctx context.Context) {
+	var written []crew.Worker
+	told := false
+	for {
+		r := crew.Roster{Sweep: c.cargo.Sweep, Workers: []crew.Worker{}}
+		c.mutex.Lock()
+		for _, name := range slices.Sorted(maps.Keys(c.seen)) {
+			r.Workers = append(r.Workers, *c.seen[name])
+		}
+		c.mutex.Unlock()
+		if written == nil || !slices.Equal(r.Workers, written) {
+			if err := r.Write(c.cargo.Folder); err == nil {
+				written = r.Workers
+			} else if !told {
+				told = true
+				c.Notice(fmt.Sprintf("bot dashboard does not see the workers: %v", err))
+			}
+		}
+		if !sleep(ctx, min(recordEvery, c.farm.patience()/4)) {
+			return
+		}
+	}
+}
+
+// recordEvery is how often RosterFile changes, at most.
+const recordEvery = 2 * time.Second
+
 // watch says that no worker joins, and which one is gone.
 func (c *coordinator) watch(ctx context.Context) {
 	if !sleep(ctx, cmp.Or(c.farm.lonely, usualLonely)) {
 		return
 	}
 	c.mutex.Lock()
-	alone := len(c.seen) == 0
+	alone := len(c.seen) == 0 // since it began
 	c.mutex.Unlock()
 	if alone {
 		c.Notice("no worker has joined yet: nothing runs")
@@ -264,8 +316,8 @@ func (c *coordinator) watch(ctx context.Context) {
 	for sleep(ctx, c.farm.patience()/4) {
 		var gone []string
 		c.mutex.Lock()
-		for name, at := range c.seen {
-			if time.Since(at) > 2*c.farm.patience() {
+		for name, w := range c.seen {
+			if w.Left == "" && time.Since(time.UnixMilli(w.HeardMS)) > 2*c.farm.patience() {
 				gone = append(gone, name)
 			}
 		}
@@ -454,7 +506,7 @@ func (c *coordinator) farewell(ctx context.Context) {
 	_ = c.conn.Publish(subject(c.cargo.ID, "end"), nil)
 	for range 20 {
 		c.mutex.Lock()
-		alone := len(c.seen) == 0
+		alone := c.present() == 0
 		c.mutex.Unlock()
 		if alone || !sleep(ctx, retry/20) {
 			return
@@ -480,11 +532,10 @@ func (c *coordinator) close(through bool) (err error) {
 		_ = c.conn.FlushTimeout(closing)
 		c.conn.Close()
 	}
-	if c.server == nil {
-		return err
+	if c.server != nil {
+		c.server.Shutdown()
+		c.server.WaitForShutdown()
 	}
-	c.server.Shutdown()
-	c.server.WaitForShutdown()
 	if through {
 		err = errors.Join(err, os.RemoveAll(c.cargo.Folder))
 	}

@@ -101,6 +101,13 @@ type greeting struct {
 	Program crew.Program `json:"program"`
 }
 
+// beat is a worker's sign of life.
+type beat struct {
+	Name   string `json:"name"`
+	Cores  int    `json:"cores"`
+	Groups int    `json:"groups"` // that it has finished since it joined
+}
+
 // answer is the coordinator's to a greeting.
 type answer struct {
 	Refused string      `json:"refused,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -82,7 +83,8 @@ type play struct {
 }
 
 func cargo(folder string) *crew.Cargo {
-	return &crew.Cargo{ID: "0123456789abcdef", Folder: folder, Plan: []byte("plan of " + strings.Repeat("x", partSize)),
+	return &crew.Cargo{ID: "0123456789abcdef", Sweep: "a.sweep", Folder: folder,
+		Plan: []byte("plan of " + strings.Repeat("x", partSize)),
 		Blob: func(h crew.Hash) ([]byte, error) {
 			if h == crew.HashOf([]byte("candles")) {
 				return []byte("candles"), nil
@@ -225,10 +227,28 @@ func TestWorkersRunEachGroupOnce(t *testing.T) {
 	second := work(t, quick(), address, honest, nil)
 	require.Equal(t, 0, (<-p.done).Number)
 	p.give(t, 1, 3000)
+	awaitRoster(t, folder, func(list []crew.Worker) bool {
+		return len(list) == 2 && list[0].Groups+list[1].Groups >= 3000 && list[0].Cores == 2 && list[1].Left == ""
+	})
+	second.stop(t)
+	awaitRoster(t, folder, func(list []crew.Worker) bool {
+		return list[0].Left == "left" && list[1].Left == "" || list[0].Left == "" && list[1].Left == "left"
+	})
 	p.end(t)
 	first.stop(t)
-	second.stop(t)
 	require.NoDirExists(t, folder)
+}
+
+// awaitRoster waits until the coordinator has written that its workers are so.
+func awaitRoster(t *testing.T, folder string, is func([]crew.Worker) bool) {
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(filepath.Join(folder, crew.RosterFile))
+		if err != nil {
+			return false // not yet
+		}
+		r, err := crew.ReadRoster(text)
+		return err == nil && r.Sweep == "a.sweep" && is(r.Workers)
+	}, patience, 20*time.Millisecond)
 }
 
 // A worker hears that a sweep is over, and greets the next coordinator at the same address at once.

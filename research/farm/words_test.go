@@ -132,7 +132,7 @@ func TestAFullDiskEndsTheSweep(t *testing.T) {
 }
 
 func TestACoordinatorWithoutAGroupOpensNothing(t *testing.T) {
-	p := coordinate(t, quick(), "", func(c *crew.Coordination) {
+	p := coordinate(t, quick(), t.TempDir(), func(c *crew.Coordination) {
 		c.Load = func() (*crew.Cargo, error) { return nil, errors.New("it is not asked") }
 	})
 	p.end(t)
@@ -151,7 +151,7 @@ func TestAServerOfOthersServes(t *testing.T) {
 	w := work(t, quick(), "", honest, func(m *crew.Membership) { m.Door = door })
 	w.await(t, "has no sweep to work on; waiting")
 	for range 2 { // one sweep after another
-		p := coordinate(t, quick(), "", func(c *crew.Coordination) { c.Door = door })
+		p := coordinate(t, quick(), t.TempDir(), func(c *crew.Coordination) { c.Door = door })
 		p.give(t, 0, 2*ahead+100)
 		p.end(t)
 	}

@@ -173,11 +173,12 @@ type shift struct {
 	stream jetstream.JetStream
 	queue  chan jetstream.Msg
 
-	making sync.Mutex // of hand.Core
-	mutex  sync.Mutex
-	held   map[uint64]jetstream.Msg // orders that are not done, by sequence
-	spare  *sync.Cond               // of mutex: an order is done
-	length time.Duration            // of a group's run, on average
+	making   sync.Mutex // of hand.Core
+	mutex    sync.Mutex
+	held     map[uint64]jetstream.Msg // orders that are not done, by sequence
+	spare    *sync.Cond               // of mutex: an order is done
+	length   time.Duration            // of a group's run, on average
+	finished int                      // groups whose results have arrived
 }
 
 // maxQueue is how many orders wait for a core, at most.
@@ -305,7 +306,10 @@ func (s *shift) release(m jetstream.Msg) {
 func (s *shift) live(ctx context.Context, cancel context.CancelFunc) {
 	silent := 0
 	for {
-		_, err := s.conn.RequestWithContext(within(ctx, s.wait), subject(s.id, "beat"), []byte(s.Name))
+		s.mutex.Lock()
+		sign, _ := json.Marshal(beat{s.Name, s.Cores, s.finished}) // of a text and numbers
+		s.mutex.Unlock()
+		_, err := s.conn.RequestWithContext(within(ctx, s.wait), subject(s.id, "beat"), sign)
 		pause := s.wait / 4
 		switch {
 		case err == nil:
@@ -429,6 +433,9 @@ func (s *shift) arrived(ctx context.Context, r *result, again bool) bool {
 		return false
 	}
 	s.release(r.order)
+	s.mutex.Lock()
+	s.finished++
+	s.mutex.Unlock()
 	_ = r.order.Ack() // at worst another worker runs it, too
 	return true
 }

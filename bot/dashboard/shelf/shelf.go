@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/research/compare"
+	"github.com/tidemark-trading/tidemark/research/crew"
 )
 
 // Config says which folder a Shelf reads.
@@ -93,7 +94,8 @@ func (s *Shelf) look() (*seen, error) {
 		return nil, fmt.Errorf("read the folder of results: %w", err)
 	}
 	defer root.Close()
-	w := walk{root: root, seen: &seen{Standing: Standing{Folder: s.Folder}, files: map[string]place{}}}
+	w := walk{root: root, seen: &seen{Standing: Standing{Folder: s.Folder}, files: map[string]place{},
+		crews: map[string][]crew.Worker{}}}
 	if err := w.run(); err != nil {
 		return nil, fmt.Errorf("read the folder of results %s: %w", s.Folder, err)
 	}

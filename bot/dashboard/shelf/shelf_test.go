@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/dashboard/shelf"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/research"
+	"github.com/tidemark-trading/tidemark/research/crew"
 	"github.com/tidemark-trading/tidemark/research/ledger"
 )
 
@@ -293,7 +294,12 @@ func TestASearchThatDoesNotGoOnIsStopped(t *testing.T) {
 	b.made.Sweep("whole.sweep", "fast=2:20:3", "slow=25:100:25")
 	text := b.made.Read("whole.sweep")
 	b.made.Write("cut.sweep", text[:len(text)*2/3])
-	require.NoError(t, os.MkdirAll(filepath.Join(b.made.Folder, ".farm-0123"), 0o755))
+	workers := []crew.Worker{{Name: "box-7", Cores: 4, Groups: 12, JoinedMS: 1_000, HeardMS: 2_000}}
+	for name, list := range map[string][]crew.Worker{"cut.sweep": workers, "whole.sweep": workers} {
+		r := crew.Roster{Sweep: name, Workers: list}
+		require.NoError(t, r.Write(filepath.Join(b.made.Folder, ".farm-"+name)))
+	}
+	b.made.Write(filepath.Join(".farm-damaged", crew.RosterFile), "{")
 	b.made.Write("text.sweep", "no sweep")
 	b.made.Write("p.placebo", "tidemark-placebo {} 0")
 	b.made.Write("stress-run.html", "stress")
@@ -308,6 +314,7 @@ func TestASearchThatDoesNotGoOnIsStopped(t *testing.T) {
 		by["whole.sweep"].Machines})
 	require.Equal(t, []any{shelf.Stopped, "", true}, []any{by["cut.sweep"].State, by["cut.sweep"].Page,
 		by["cut.sweep"].Machines})
+	require.Equal(t, workers, by["cut.sweep"].Workers)
 	require.Less(t, by["cut.sweep"].Done, by["whole.sweep"].Done)
 	require.Contains(t, by["text.sweep"].Error, "no file of a sweep")
 	require.Contains(t, by["p.placebo"].Error, "no file of a placebo")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/research"
+	"github.com/tidemark-trading/tidemark/research/crew"
 	"github.com/tidemark-trading/tidemark/research/placebo"
 )
 
@@ -57,10 +58,11 @@ type Sweep struct {
 	// the time until Total at this rate, in seconds. null: not known.
 	Rate  backtest.Figure `json:"sets_a_second"`
 	LeftS backtest.Figure `json:"seconds_left"`
-	// Machines says that workers run its sets (bot sweep --listen): the folder of their coordinator
-	// is there.
-	Machines bool   `json:"machines,omitempty"`
-	Page     string `json:"page,omitempty"` // the page that the search has written, by its path
+	// Machines says that workers run its sets (bot sweep --listen, or --nats); Workers are those
+	// that have joined since the coordinator began, by name.
+	Machines bool          `json:"machines,omitempty"`
+	Workers  []crew.Worker `json:"workers,omitempty"`
+	Page     string        `json:"page,omitempty"` // the page that the search has written, by its path
 }
 
 // Sweeps is the list of searches: the answer of /api/v1/sweeps, the newest first.
@@ -166,7 +168,9 @@ func (w *watched) at(now time.Time, seen *seen) Sweep {
 	default:
 		s.State = Stopped
 	}
-	s.Machines = s.State != Finished && slices.Contains(seen.coordinators, path.Dir(s.Name))
+	if s.State != Finished {
+		s.Workers, s.Machines = seen.crews[s.Name]
+	}
 	if first, last := w.span(); s.State == Running && last.done > first.done {
 		s.Rate = backtest.Figure(float64(last.done-first.done) / last.at.Sub(first.at).Seconds())
 		if s.Total > s.Done {

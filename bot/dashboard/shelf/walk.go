@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tidemark-trading/tidemark/research/crew"
 )
 
 // The bounds of a walk, so that a page answers whatever is in the folder.
@@ -25,6 +27,7 @@ const (
 	maxTable  = 64 << 20 // a CSV file of a result
 	maxPage   = 64 << 20 // a page
 	maxGap    = 4 << 20  // gap.csv
+	maxRoster = 1 << 20  // the workers of a sweep
 )
 
 // The files of a result, and those of a gap, that can be fetched. config.json is none of them: it
@@ -46,9 +49,9 @@ type place struct {
 type seen struct {
 	Standing
 	results, sweeps, gaps []place
-	pages                 []place          // of searches that have no file of their own: stress and comparisons
-	files                 map[string]place // that can be fetched, by path
-	coordinators          []string         // folders in which a coordinator of workers keeps its own
+	pages                 []place                  // of searches that have no file of their own: stress and comparisons
+	files                 map[string]place         // that can be fetched, by path
+	crews                 map[string][]crew.Worker // of a sweep that a coordinator runs, by path
 }
 
 // beside are those of some files that a folder has, by their paths.
@@ -120,7 +123,7 @@ func (w *walk) folder(dir string) (below []string, err error) {
 	for _, entry := range list {
 		switch name := entry.Name(); {
 		case strings.HasPrefix(name, ".farm-"):
-			w.seen.coordinators = append(w.seen.coordinators, dir)
+			w.crew(dir, name)
 		case strings.HasPrefix(name, "."):
 		case entry.IsDir():
 			below = append(below, path.Join(dir, name))
@@ -129,6 +132,17 @@ func (w *walk) folder(dir string) (below []string, err error) {
 		}
 	}
 	return below, nil
+}
+
+// crew reads which workers a sweep has. A coordinator that has just begun has written nothing yet.
+func (w *walk) crew(dir, name string) {
+	text, err := readFile(w.root, path.Join(dir, name, crew.RosterFile), maxRoster)
+	if err != nil {
+		return
+	}
+	if r, err := crew.ReadRoster(text); err == nil {
+		w.seen.crews[path.Join(dir, r.Sweep)] = r.Workers
+	}
 }
 
 // file notes a file by its name.
