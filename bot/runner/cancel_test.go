@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,11 +13,7 @@ import (
 
 // trailers is a stage with one strategy that buys once, with a stop far away.
 func trailers(t *testing.T) *stage {
-	s := newStage(t, 7, nil)
-	s.kinds = append(s.kinds, trailingKind)
-	s.config = strings.NewReplacer("strategies.restless", "strategies.trailing", `"restless"`, `"trailing"`,
-		"params.seed = 7\n", "").Replace(s.config)
-	return s
+	return stageOf(t, "trailing", trailingKind)
 }
 
 func TestTheBracketPlacesAnExitAgainThatBotCancelHasCancelled(t *testing.T) {

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,10 +39,7 @@ func (s *once) OnTicker(d *strategy.Desk, t market.Ticker) {
 
 func TestTheStoryOfACloseIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 7, nil)
-		s.kinds = append(s.kinds, onceKind)
-		s.config = strings.NewReplacer("strategies.restless", "strategies.once", `"restless"`, `"once"`,
-			"params.seed = 7\n", "").Replace(s.config)
+		s := stageOf(t, "once", onceKind)
 		p := s.start()
 		c := &control{r: p.runner, ctx: t.Context()}
 		seen := func() *operator.Market {

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,10 +40,7 @@ func (s *swap) OnTicker(d *strategy.Desk, t market.Ticker) {
 
 func TestTheStoryOfAReplacementIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 7, nil)
-		s.kinds = append(s.kinds, swapKind)
-		s.config = strings.NewReplacer("strategies.restless", "strategies.swap", `"restless"`, `"swap"`,
-			"params.seed = 7\n", "").Replace(s.config)
+		s := stageOf(t, "swap", swapKind)
 		p := s.start()
 		time.Sleep(20 * time.Second)
 		require.NoError(t, p.end())

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +79,15 @@ operator_id = 7
 cod_group_id = 3
 params.seed = %d
 `
+
+// stageOf returns a stage whose strategy is of another kind, without parameters.
+func stageOf(t *testing.T, name string, kind strategy.Definition) *stage {
+	s := newStage(t, 7, nil)
+	s.kinds = append(s.kinds, kind)
+	s.config = strings.NewReplacer("strategies.restless", "strategies."+name, `"restless"`, strconv.Quote(name),
+		"params.seed = 7\n", "").Replace(s.config)
+	return s
+}
 
 // newStage returns a stage; change may alter the exchange.
 func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {

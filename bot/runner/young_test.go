@@ -31,11 +31,7 @@ func (s *young) OnCandle(d *strategy.Desk, c market.Candle) {
 
 // youngStage is a stage with youngKind.
 func youngStage(t *testing.T) *stage {
-	s := newStage(t, 7, nil)
-	s.kinds = append(s.kinds, youngKind)
-	s.config = strings.NewReplacer("strategies.restless", "strategies.young", `"restless"`, `"young"`,
-		"params.seed = 7\n", "").Replace(s.config)
-	return s
+	return stageOf(t, "young", youngKind)
 }
 
 func TestAYoungMarketBeginsWithItsLiveCandlesAlsoAfterARestart(t *testing.T) {
