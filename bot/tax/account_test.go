@@ -422,7 +422,8 @@ func TestFaultsEndInTheSameFileOrInAnError(t *testing.T) {
 		want, _ := table(t, compared.Join(changes, trades))
 		same, failed := 0, 0
 		for _, kind := range []string{`"dropAnswer"`, `"resetRequest"`, `"truncate"`, `"html","code":502`,
-			`"error","code":109`, `"error","code":105`, `"error","code":101`, `"delayAnswer","delay":"9s"`, `"delayAnswer","delay":"40s"`,
+			`"error","code":109`, `"error","code":105`, `"error","code":101`,
+			`"delayAnswer","delay":"9s"`, `"delayAnswer","delay":"40s"`,
 			`"delayRequest","delay":"9s"`, `"delayRequest","delay":"40s"`} {
 			for _, probability := range []string{"0.02", "0.3", "1"} {
 				status, text := c.ask("PUT", "/admin/faults", fmt.Sprintf(`{"seed":%d,"faults":[{"kind":%s,
