@@ -75,9 +75,27 @@ func (e *Engine) deliver(ev *market.Event) {
 			m.Rules = ev.Rules.Rules
 		}
 		e.brackets.RulesChanged(ev.Market)
+	case market.KindTransfer:
+		if ev.Owner != 0 && ev.Market != 0 && ev.Money < 0 {
+			e.lose(ev.Owner, ev.Market)
+		}
 	case market.KindTimer:
 		e.fireTimers()
 	}
+}
+
+// lose shrinks or ends the brackets of a strategy whose base has left the books beside its own
+// orders.
+func (e *Engine) lose(id market.StrategyID, m market.ID) {
+	s, known := &e.slots[id-1], e.catalog.Market(m)
+	e.brackets.Lose(id, m, e.account.Position(id, m).Amount, func(b market.OrderID, was, is market.Qty) {
+		text := "base has left the books: the exits over it become smaller"
+		if is == 0 {
+			text = "base has left the books: the exits over it end"
+		}
+		s.Log.Warn().Str("market", known.Name).Int64("bracket", int64(b)).Str("was", known.FormatQty(was)).
+			Str("is", known.FormatQty(is)).Msg(text)
+	})
 }
 
 // deliverReport passes a report to the order's owner: fills first, then the order's state.

@@ -1,6 +1,9 @@
 package bracket
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -218,9 +221,44 @@ func (s *Set) resize(b *bracket) {
 	}
 }
 
+// Lose takes from brackets what their strategy no longer holds, because base has left its books
+// without an order of its own: base that no bracket protects goes first, then as in shrink. What is
+// left has its exits at once. each is called with every bracket that has become smaller.
+func (s *Set) Lose(id market.StrategyID, m market.ID, held market.Qty, each func(bracket market.OrderID, was,
+	is market.Qty)) {
+	if s.Len() == 0 {
+		return
+	}
+	was := make(map[market.OrderID]market.Qty, len(s.all))
+	for i := range s.all {
+		was[s.all[i].entry] = s.all[i].amount
+	}
+	s.shrink(id, m, held)
+	for i := len(s.all) - 1; i >= 0; i-- {
+		if b := &s.all[i]; b.amount != was[b.entry] {
+			s.touch()
+			b.resetFailures()
+			s.settle(b)
+		}
+	}
+	if c := s.closes.of(id, m); c != nil {
+		c.free = min(c.free, max(0, held-s.Covered(id, m)))
+		s.advance(id, m)
+	}
+	for _, entry := range slices.Sorted(maps.Keys(was)) {
+		is := market.Qty(0)
+		if b := s.of(entry); b != nil {
+			is = b.amount
+		}
+		if is < was[entry] {
+			each(entry, was[entry], is)
+		}
+	}
+}
+
 // shrink takes from brackets what their strategy has sold outside them: first from those without an
-// exit, then from those whose exit does not hold all of their amount. What an exit holds, other
-// sells cannot have sold.
+// exit, then from those whose exit does not hold all of their amount, the newest first. What an
+// exit holds, other sells cannot have sold.
 func (s *Set) shrink(id market.StrategyID, m market.ID, held market.Qty) {
 	over := s.Covered(id, m) - max(0, held)
 	for _, bare := range [...]bool{true, false} {

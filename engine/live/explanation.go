@@ -121,7 +121,7 @@ func (l *Loop) correct(asset market.AssetID, lack market.Money) bool {
 	for owner := range market.StrategyID(l.Account.Strategies() + 1) {
 		for _, m := range l.Account.Catalog().Markets() {
 			if m.Base == asset {
-				take(owner, m.ID, market.Money(l.Account.Position(owner, m.ID).Amount))
+				take(owner, m.ID, market.Money(l.unheld(owner, m.ID)))
 			}
 		}
 	}
@@ -129,6 +129,17 @@ func (l *Loop) correct(asset market.AssetID, lack market.Money) bool {
 		take(owner, 0, lack)
 	}
 	return lack == 0
+}
+
+// unheld is the part of a strategy's position in a market that no sell holds: that has not left.
+func (l *Loop) unheld(owner market.StrategyID, m market.ID) market.Qty {
+	free := l.Account.Position(owner, m).Amount
+	for _, o := range l.Account.Open(nil, owner, m) {
+		if o.Side == market.Sell && owner != 0 {
+			free -= market.Qty(o.OnHold)
+		}
+	}
+	return free
 }
 
 // halt halts all strategies: money is missing, and no movement explains it.
