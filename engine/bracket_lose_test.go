@@ -67,8 +67,8 @@ func TestSeveralBracketsShrinkInOrder(t *testing.T) {
 	require.Equal(t, 3*btc, b.engine.Covered(1, 1))
 	for _, exit := range []market.OrderID{exits[0].ID, exits[1].ID} { // the owner takes two exits away
 		b.ends(exit)
-		for id := b.engine.LastOrder(); len(b.engine.Bare()) == 0 || b.account.Own(id) != nil; id = b.engine.LastOrder() {
-			b.refuse(market.CommandPlace, id, exchange.CodeInsufficientBalance)
+		for len(b.engine.Bare()) == 0 || b.account.Own(b.engine.LastOrder()) != nil {
+			b.refuse(market.CommandPlace, b.engine.LastOrder(), exchange.CodeInsufficientBalance)
 		}
 	}
 	require.Equal(t, []string{"stop 0.5 @ 82 attached"}, b.leaves(btc/2), "the newer of the two bare ones")
