@@ -126,6 +126,9 @@ func (w *sweepWriter) verdict() {
 	if v.Alone {
 		w.text("", research.StandsAlone)
 	}
+	if v.Few {
+		w.text("", research.FewTrips)
+	}
 	for _, sentence := range v.Sentences() {
 		w.text("", "%s", sentence)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strings"
 
@@ -202,7 +201,7 @@ func (id *Identity) space() (*Space, error) {
 func (f *Found) Around(tries ...*Try) (means []float64, counts []int) {
 	values := make(map[uint64]float64, len(f.Tries))
 	for _, t := range f.Tries {
-		if !math.IsNaN(t.Value) && !math.IsInf(t.Value, 0) {
+		if t.Valued() {
 			values[t.Set] = t.Value
 		}
 	}

@@ -41,6 +41,20 @@ func TestFormulasComputeFromFigures(t *testing.T) {
 		require.NoError(t, err, text)
 		require.True(t, math.IsNaN(o.Of(f)), text)
 	}
+	f[0], f[4] = 2, math.Inf(1) // sharpe, profit_factor
+	for _, text := range []string{"profit_factor", "-profit_factor", "1 / profit_factor", "min(profit_factor, 3)",
+		"max(3, profit_factor)", "trips > 5 ? profit_factor : 0", "sharpe / 0", "min(sharpe / 0, 3)", "-sharpe / 0",
+		"log(trips - 30)", "max(1, log(0))", "sharpe ** 2000", "min(1, sharpe ^ 2000)", "max(-1, sqrt(-sharpe))",
+		"max(calmar, 1)", "min(1, 0 / 0)", "sharpe / 0 > 1 ? 1 : 0", "1e308 * trips"} {
+		o, err := Objective(text)
+		require.NoError(t, err, text)
+		require.True(t, math.IsNaN(o.Of(f)), text)
+	}
+	for _, text := range []string{"profit_factor > 1", "not (profit_factor < 1)", "sharpe / 0 > 1", "calmar != 1"} {
+		need, err := Requirement(text)
+		require.NoError(t, err)
+		require.False(t, need.Holds(f), text)
+	}
 	need, err := Requirement("trips>=30 and drawdown < 0.3")
 	require.NoError(t, err)
 	require.True(t, need.Holds(f))

@@ -128,17 +128,19 @@ func (f *Found) Outcome() (_ *Outcome, err error) {
 		}
 		whole = append(whole, t)
 		series[t.series] = true
-		o.Undefined += count(math.IsNaN(t.Value))
+		o.Undefined += count(!t.Valued())
 		o.Unfit += count(!t.fits)
 		o.Halted += count(t.halted)
 	}
 	o.Tried, o.Started, o.Distinct = len(whole), len(started), len(series)
 	if o.Undefined == o.Tried {
-		return nil, fmt.Errorf("%w: %s in %d sets; did any of them trade?", ErrUndefined, o.Objective, o.Tried)
+		return nil, fmt.Errorf("%w: %s in %d sets; did any of them trade? A "+
+			"figure that divides by losses has no value without a loss", ErrUndefined, o.Objective, o.Tried)
 	}
 	top := s.rank(whole, o)
 	o.Map = s.heatMap(whole)
 	o.Verdict = s.judge(top, o)
+	o.Verdict.Few = len(top) > 0 && top[0].Figures.Of("trips") < fewTrips
 	o.Family, err = s.family(top, &o.Verdict)
 	return o, err
 }
@@ -152,7 +154,7 @@ func count(yes bool) int {
 
 // rank fills in the top and returns its tries; none: no set meets the requirements.
 func (s *sweep) rank(whole []*Try, o *Outcome) []*Try {
-	fit := slices.DeleteFunc(slices.Clone(whole), func(t *Try) bool { return !t.fits || math.IsNaN(t.Value) })
+	fit := slices.DeleteFunc(slices.Clone(whole), func(t *Try) bool { return !t.Ranked() })
 	slices.SortStableFunc(fit, func(a, b *Try) int { return better(a.Value, b.Value) })
 	fit = fit[:min(len(fit), topSets)]
 	for _, t := range fit {
@@ -186,7 +188,7 @@ func (s *sweep) heatMap(whole []*Try) *HeatMap {
 	sums := make([]float64, len(m.Columns)*len(m.Rows))
 	counts := make([]float64, len(sums))
 	for _, t := range whole {
-		if math.IsNaN(t.Value) || math.IsInf(t.Value, 0) {
+		if !t.Valued() {
 			continue
 		}
 		at := s.job.Space.Places(t.Set)

@@ -35,6 +35,7 @@ func TestAVerdictWarnsFirst(t *testing.T) {
 		{research.Verdict{Above: true}, nil},
 		{research.Verdict{}, []string{"Not distinguishable from luck."}},
 		{research.Verdict{Above: true, Alone: true}, []string{research.StandsAlone}},
+		{research.Verdict{Above: true, Few: true}, []string{research.FewTrips}},
 		{research.Verdict{Alone: true}, []string{"Not distinguishable from luck.", research.StandsAlone}},
 	} {
 		require.Equal(t, row.want, row.v.Warnings())

@@ -2,7 +2,6 @@ package research
 
 import (
 	"math"
-	"slices"
 
 	"github.com/tidemark-trading/tidemark/research/stats"
 )
@@ -28,8 +27,7 @@ func NewPart(formulas ...*Formula) *Part {
 	p := &Part{figures: make(Figures, len(figureTable))}
 	for _, f := range formulas {
 		for _, name := range f.names() {
-			at := slices.IndexFunc(figureTable[:], func(f figure) bool { return f.name == name })
-			p.places = append(p.places, at)
+			p.places = append(p.places, placeOf(name))
 			p.deep = p.deep || name == "drawdown" || name == "calmar"
 		}
 	}

@@ -251,7 +251,7 @@ func (s *sweep) add(rows []Row, group []int, values []float64) {
 		}
 		s.done, s.days = s.done+1, max(s.days, t.days)
 		s.to = max(s.to, (market.Time(r.First)+market.Time(len(r.Daily))-1)*day)
-		if t.fits && !math.IsNaN(t.Value) && (s.best == nil || t.Value > s.best.Value) {
+		if t.Ranked() && (s.best == nil || t.Value > s.best.Value) {
 			t.Settings = s.job.Space.Settings(t.Set)
 			s.best = &t
 		}

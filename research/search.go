@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -104,7 +103,10 @@ func (s *sweep) found(closing func() error) *Found {
 }
 
 // Ranked reports whether a try may be the winner: it has a value and meets the requirements.
-func (t *Try) Ranked() bool { return t.fits && !math.IsNaN(t.Value) }
+func (t *Try) Ranked() bool { return t.fits && t.Valued() }
+
+// Valued reports whether the objective has a value: a finite number. A try without one ranks last.
+func (t *Try) Valued() bool { return backtest.Figure(t.Value).Defined() }
 
 // Days is the number of daily returns. The days follow each other.
 func (t *Try) Days() int { return t.days }

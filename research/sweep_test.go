@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -249,6 +250,34 @@ func TestUndefinedObjectivesRankLastAndUnfitSetsAreNotRanked(t *testing.T) {
 	require.LessOrEqual(t, float64(o.Top[0].Value), 20.0)
 	for _, r := range o.Top {
 		require.GreaterOrEqual(t, float64(r.Figure("trips")), 15.0)
+	}
+}
+
+// A set without a loss, or without days that fall, has an infinite figure: it never wins.
+func TestAnInfiniteObjectiveRanksLastAndIsCounted(t *testing.T) {
+	for _, objective := range []string{"sharpe / (trips - 4)", "min(sharpe / (trips - 4), 100)", "profit_factor"} {
+		job := jobOf(t, 500, "fast=2:12:2", "slow=10:100:10")
+		job.Objective, _ = research.Objective(objective)
+		found, err := research.Search(t.Context(), job)
+		require.NoError(t, err, objective)
+		o, err := found.Outcome()
+		require.NoError(t, err, objective)
+		without := 0
+		for i, try := range found.Tries {
+			if !try.Valued() {
+				without++
+			} else {
+				require.Equal(t, i+without, i, "%s: set %d stands behind one without a value", objective, try.Set)
+			}
+		}
+		require.Positive(t, without, objective)
+		require.Equal(t, without, o.Undefined, objective)
+		require.Contains(t, o.Counts(), fmt.Sprintf("%d without a value", without))
+		for _, r := range o.Top {
+			require.True(t, r.Value.Defined(), objective)
+		}
+		require.Equal(t, o.Top[0].Figure("trips") < 10, o.Verdict.Few)
+		require.NoError(t, found.Close())
 	}
 }
 

@@ -31,6 +31,7 @@ type Verdict struct {
 	// less than half of it.
 	Plateau Finding `json:"plateau"`
 	Alone   bool    `json:"alone"`
+	Few     bool    `json:"few_trips"` // the winner made fewer than ten round trips
 
 	earlier bool // Luck and DSR count the tries of earlier searches too
 }
@@ -38,16 +39,24 @@ type Verdict struct {
 // StandsAlone is the warning of a Verdict that has Alone.
 const StandsAlone = "The winner stands alone: its neighbours in the grid do not share its lead."
 
+// FewTrips is the warning of a Verdict that has Few, which is less than fewTrips of them.
+const (
+	FewTrips = "The winner made fewer than ten round trips: they are too few to tell it from luck."
+	fewTrips = 10
+)
+
 // Warnings are what a reader must know before all else, the gravest first; none: there are none.
 func (v *Verdict) Warnings() (list []string) {
 	if !v.Excess.Defined() {
-		return []string{"There is no winner to judge: " + v.PSR.Missing + "."}
-	}
-	if !v.Above {
+		list = append(list, "There is no winner to judge: "+v.PSR.Missing+".")
+	} else if !v.Above {
 		list = append(list, "Not distinguishable from luck.")
 	}
 	if v.Alone {
 		list = append(list, StandsAlone)
+	}
+	if v.Few {
+		list = append(list, FewTrips)
 	}
 	return list
 }

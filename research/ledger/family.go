@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/research/stats"
 )
 
@@ -70,8 +71,13 @@ func (f *Family) join(o *Origin, sum *sum) {
 }
 
 // far orders Sharpe ratios by their distance from 0 in standard errors, about: it is the square of
-// that, with its sign.
-func far(sharpe float64, days uint32) float64 { return sharpe * math.Abs(sharpe) * float64(days) }
+// that, with its sign. A ratio without a value is the least.
+func far(sharpe float64, days uint32) float64 {
+	if !backtest.Figure(sharpe).Defined() {
+		return math.Inf(-1)
+	}
+	return sharpe * math.Abs(sharpe) * float64(days)
+}
 
 func union(a, b []string) []string {
 	a = append(a, b...)

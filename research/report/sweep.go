@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/backtest"
@@ -169,4 +168,4 @@ func (s *Sweep) identity() []page.Pair {
 }
 
 // finite reports whether x can be drawn.
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+func finite(x float64) bool { return backtest.Figure(x).Defined() }

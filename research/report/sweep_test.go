@@ -3,6 +3,7 @@ package report_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,8 @@ import (
 type made struct {
 	days  int
 	edges map[uint64]float64 // daily returns on top, by set
+	// lossless is a set whose profit factor is infinite; that of others is their number.
+	lossless uint64
 }
 
 func (m *made) Ahead() int { return 4 }
@@ -47,7 +50,10 @@ func (m *made) row(set uint64, rung uint8) research.Row {
 		row.Daily, row.Excess = append(row.Daily, x), append(row.Excess, x)
 	}
 	row.Figures[0] = random.NormFloat64() + 1000*m.edges[set]
-	row.Figures[3] = 0.1
+	row.Figures[3], row.Figures[4], row.Figures[13] = 0.1, float64(set), 100
+	if set == m.lossless {
+		row.Figures[4] = math.Inf(1)
+	}
 	return row
 }
 
@@ -120,6 +126,16 @@ func TestThePageNamesWhatIsMissing(t *testing.T) {
 	s := searched(t, research.Grid, "sharpe", &made{days: 60}, "a=1:4:1", "b=1:3:1")
 	s.Outcome.Top, s.Outcome.Require, s.Found.Winner = nil, []string{"trips > 5"}, nil
 	require.Contains(t, text(t, s), "No set meets trips &gt; 5.")
+}
+
+// A figure without a value is not drawn, and wins nothing: with one parameter and with two.
+func TestAPageIsDrawnWithoutASetThatHasNoValue(t *testing.T) {
+	for _, vary := range [][]string{{"a=1:9:1"}, {"a=1:4:1", "b=1:3:1"}} {
+		s := searched(t, research.Grid, "profit_factor", &made{days: 60, lossless: 2}, vary...)
+		require.Equal(t, s.Space.Size()-1, s.Found.Winner.Set)
+		page := text(t, s)
+		require.Contains(t, page, "1 without a value of the objective: they rank last")
+	}
 }
 
 // A page warns first: below the bar, and where the winner stands alone.

@@ -82,7 +82,7 @@ func spread(values []float64) float64 {
 func (s *Sweep) means(n int, cell func(places []int) (int, bool)) []float64 {
 	sums, counts := make([]float64, n), make([]float64, n)
 	for _, t := range s.Found.Tries {
-		if !finite(t.Value) {
+		if !t.Valued() {
 			continue
 		}
 		if at, is := cell(s.Space.Places(t.Set)); is {

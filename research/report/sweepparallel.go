@@ -28,7 +28,7 @@ func (s *Sweep) Strands() (f Figure, is bool) {
 func (s *Sweep) parallel() []Part {
 	var ranked []*research.Try
 	for _, t := range s.Found.Tries {
-		if t.Ranked() && finite(t.Value) {
+		if t.Ranked() {
 			ranked = append(ranked, t)
 		}
 	}

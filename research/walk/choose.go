@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/backtest"
@@ -60,7 +59,7 @@ func (w *Walk) pick(f *research.Found) ([]choice, error) {
 			s := &w.spans[at]
 			figures := part.Figures(placesOf(t.Days(), t.First(), s.From, s.TrainEnd))
 			value := w.job.Objective.Of(figures)
-			if math.IsNaN(value) || !w.fits(figures) {
+			if !backtest.Figure(value).Defined() || !w.fits(figures) {
 				continue
 			}
 			best, have := &choices[at], winners[at]

@@ -12,6 +12,9 @@ import (
 // level is the share of records of luck that may look as good.
 const level = 0.05
 
+// fewTrips is the least number of round trips about which anything can be said.
+const fewTrips = 10
+
 // Warnings are what a reader must know before all else; none: nothing.
 func (o *Outcome) Warnings() (list []string) {
 	if len(o.Windows) == 1 {
@@ -35,6 +38,10 @@ func (o *Outcome) Warnings() (list []string) {
 		list = append(list, fmt.Sprintf(
 			"In %d windows no set had a value, or met %s: they went on with the parameters "+
 				"before.", kept, orNothing(need)))
+	}
+	if o.Stitched.Missing == "" && o.Stitched.Trips < fewTrips {
+		list = append(list, fmt.Sprintf("The test days have %d round trips: fewer than ten are too few to tell the "+
+			"winners from luck.", o.Stitched.Trips))
 	}
 	if o.Other.Missing != "" {
 		list = append(list, fmt.Sprintf("The run with %s borders failed: %s.", o.Other.Border, o.Other.Missing))
