@@ -48,6 +48,9 @@ func printStatus(w io.Writer, s *operator.Status) error {
 		line("unprotected", "%s: %s %s since %s (%s)", x.Strategy, x.Amount, x.Market, operator.ClockOf(x.SinceMS),
 			x.Cause)
 	}
+	for _, x := range s.ChangedByOthers {
+		line("changed by someone else", "%s", x)
+	}
 	for _, x := range s.Unallocated {
 		line("unallocated", "%s %s on the account beyond the strategies' books%s", x.Amount, x.Asset,
 			stampText(s, x.AtMS))

@@ -127,6 +127,7 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 			Strategy: r.nameOf(u.Strategy), Market: m.Name, Amount: m.FormatQty(u.Amount), Cause: u.Cause.String(),
 			SinceMS: u.Since.Millis()})
 	}
+	s.ChangedByOthers = r.loop.ChangedByOthers()
 	s.Unallocated = operator.Unallocated(r.plan.Catalog, r.journal.agreed)
 	for _, m := range r.journal.notes.rules {
 		if m.Status != market.Trading {

@@ -93,6 +93,8 @@ func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []m
 	case r != nil && r.Exec == market.ExecUpdated:
 		b.resetFailures()
 		b.reducing = false
+	case r != nil && r.Exec == market.ExecRestated && r.RestatementReason == 0:
+		b.restated(o)
 	case o.State == state.Unknown:
 		s.expose(b, strategy.CauseUnknown)
 		return
@@ -100,6 +102,18 @@ func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []m
 	if !s.exposeRest(b, o) {
 		s.protect(b)
 		b.noBuyers = false // buyers may be back when the other exit is due
+	}
+}
+
+// restated takes over the level to which someone else has moved the resting exit. A stop that
+// follows goes on from there.
+func (b *bracket) restated(exit *state.Order) {
+	level, now := &b.levels.Stop, exit.TriggerAmount
+	if b.leg == market.KeepTarget != b.swapping {
+		level, now = &b.levels.Target, exit.Price
+	}
+	if *level != now {
+		*level, b.high = now, 0
 	}
 }
 

@@ -124,6 +124,9 @@ func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
 	case r.trusted && (r.record == nil || r.record.Order.Market == own.Market):
 		l.bookAnyway(own, r, verdict.Broken)
 	case len(verdict.Broken) > 0:
+		if problem, ok, is := l.restated(own, r, known, check, verdict.Broken); is {
+			return problem, ok
+		}
 		l.breach(own, verdict.Broken)
 		return verdict.Broken[0].String(), false
 	case verdict.Short && r.whole:
@@ -136,6 +139,7 @@ func (l *Loop) audit(own *state.Order, r *reply) (problem string, ok bool) {
 		l.queryRest(own.ID, r)
 		return "filledAmount is above the fills: the trades are asked for", false
 	}
+	l.unrestated(own, r)
 	return "", true
 }
 

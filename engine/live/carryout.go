@@ -55,13 +55,13 @@ func (l *Loop) unresolvedBy(o *outgoing, next outcome) *unresolved {
 func (l *Loop) carryEffect(q *query, r *reply, do effect, c *market.Command) {
 	switch do {
 	case fold:
-		l.report(q.id, r.record, market.ExecTrade)
+		l.report(q.id, r.record, r.execOf())
 	case foldPlaced:
 		l.report(q.id, r.record, market.ExecNew)
 	case foldUpdated:
 		l.report(q.id, r.record, market.ExecUpdated)
 	case foldRefused:
-		l.report(q.id, r.record, market.ExecTrade)
+		l.report(q.id, r.record, r.execOf())
 		l.answer(c, market.ExecRejected, 0)
 	case foldTrades:
 		l.foldTrades(q.id, r.trades)

@@ -60,8 +60,7 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 		if q.unresolved != nil || max(o.Updated, q.noticed) >= asked || l.Account.Own(o.ID).InFlight != 0 {
 			continue
 		}
-		if there == nil || there.FilledAmount != o.FilledAmount || there.Status != o.Status ||
-			there.Amount != o.Amount {
+		if there == nil || there.FilledAmount != o.FilledAmount || differ(there, o) {
 			q.soon(l.now)
 		}
 	}

@@ -118,18 +118,19 @@ type Loop struct {
 	workers sync.WaitGroup
 	calls   chan call // from other goroutines
 
-	now       market.Time
-	outbox    outbox
-	sending   [ranks]int
-	querying  int
-	queries   agenda
-	orders    []*market.Order // of queryReached; reused
-	verify    verify          // checks every answer about an order before it is used
-	auditor   auditor
-	suspended []suspension // by market: data is not accepted
-	failed    error
-	ending    error // why the loop ends by itself, in good order where possible; nil: it does not
-	stopped   bool  // the engine has stopped: events are dropped, and the next run fetches them
+	now          market.Time
+	outbox       outbox
+	sending      [ranks]int
+	querying     int
+	queries      agenda
+	orders       []*market.Order // of queryReached; reused
+	verify       verify          // checks every answer about an order before it is used
+	auditor      auditor
+	restatements restatements
+	suspended    []suspension // by market: data is not accepted
+	failed       error
+	ending       error // why the loop ends by itself, in good order where possible; nil: it does not
+	stopped      bool  // the engine has stopped: events are dropped, and the next run fetches them
 
 	finalCancels map[market.OrderID]bool // orders that the stop has tried to cancel
 
@@ -174,6 +175,7 @@ func New(c Config) *Loop {
 		holdings: holdings{checkpoints: c.Checkpoints, reported: map[market.AssetID]market.Money{},
 			moves: map[market.AssetID]int{}}}
 	l.verify, l.auditor = l.audit, newAuditor(&l.Config)
+	l.restatements = restatements{seen: map[market.OrderID]restatement{}, changed: map[market.OrderID]string{}}
 	if c.Account != nil {
 		markets := len(c.Account.Catalog().Markets()) + 1
 		l.suspended, l.auditor.prices = make([]suspension, markets), make([]priceLog, markets)

@@ -36,8 +36,9 @@ type reply struct {
 	exec   market.ExecutionType // of an event
 	write  *outgoing            // of a send
 
-	whole   bool // record's fills are completed from the trades
-	trusted bool // a person has said that the exchange is right
+	whole    bool // record's fills are completed from the trades
+	trusted  bool // a person has said that the exchange is right
+	restated bool // someone else has changed the order, and a second answer says the same
 }
 
 // verify checks a reply without an error against the own order. A reply that cannot be true counts
