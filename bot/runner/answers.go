@@ -121,13 +121,7 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 		s.Canary = &canary
 	}
 	s.OpenOrders, s.ForeignOrders = len(r.account.Open(nil, 0, 0)), r.loop.Foreign()
-	for _, u := range r.engine.Bare() {
-		m := r.plan.Catalog.Market(u.Market)
-		s.Unprotected = append(s.Unprotected, operator.Unprotected{
-			Strategy: r.nameOf(u.Strategy), Market: m.Name, Amount: m.FormatQty(u.Amount), Cause: u.Cause.String(),
-			SinceMS: u.Since.Millis()})
-	}
-	s.ChangedByOthers = r.loop.ChangedByOthers()
+	s.Unprotected, s.ChangedByOthers = c.unprotected(), r.loop.ChangedByOthers()
 	s.Unallocated = operator.Unallocated(r.plan.Catalog, r.journal.agreed)
 	for _, m := range r.journal.notes.rules {
 		if m.Status != market.Trading {
@@ -140,6 +134,16 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 	}
 	slices.SortFunc(s.Feeds, func(a, b operator.Feed) int { return strings.Compare(a.Feed, b.Feed) })
 	return nil
+}
+
+// unprotected are the positions without an exit.
+func (c *control) unprotected() (list []operator.Unprotected) {
+	for _, u := range c.r.engine.Bare() {
+		m := c.r.plan.Catalog.Market(u.Market)
+		list = append(list, operator.Unprotected{Strategy: c.r.nameOf(u.Strategy), Market: m.Name,
+			Amount: m.FormatQty(u.Amount), Cause: u.Cause.String(), SinceMS: u.Since.Millis()})
+	}
+	return list
 }
 
 // opening is the account limit that refuses new positions, as a sentence; empty: none does. A

@@ -29,6 +29,8 @@ type restatements struct {
 	changed map[market.OrderID]string      // taken over, in words; of orders that still expect something
 }
 
+const byOthers = " changed by someone else"
+
 // restated decides about a record that breaks rules because someone else may have changed the
 // order. is reports whether that may be.
 func (l *Loop) restated(own *state.Order, r *reply, known *audit.Order, check *audit.Check,
@@ -139,8 +141,8 @@ func (l *Loop) takeOver(own *state.Order, got *market.Order) {
 	l.restatements.changed[own.ID] = was + " to " + is
 	l.Log.Warn().Int64("order", int64(own.ID)).Str("was", was).Str("is", is).
 		Msg("an order was changed by someone else: its new terms are taken over")
-	l.ReconcileLog.Discrepancy(l.now, &state.Discrepancy{What: orderText(own.ID) + " changed by someone else", Ours: was,
-		Theirs: is, Conclusion: "taken over", Order: own.ID})
+	l.ReconcileLog.Discrepancy(l.now, &state.Discrepancy{What: orderText(own.ID) + byOthers, Ours: was, Theirs: is,
+		Conclusion: "taken over", Order: own.ID})
 }
 
 // haltRestated halts the strategy of an order that someone else has made larger than its money.
@@ -150,12 +152,12 @@ func (l *Loop) haltRestated(own *state.Order, got *market.Order) {
 	}
 	m := l.Account.Catalog().Market(own.Market)
 	was, is := termsText(m, &own.Order, got), termsText(m, got, &own.Order)
-	reason := fmt.Sprintf("%s was changed by someone else, from %s to %s, and the strategy's money does not cover that: "+
-		"change it back or cancel it at the exchange, then bot resume", orderText(own.ID), was, is)
+	reason := fmt.Sprintf("%s was changed by someone else, from %s to %s, and the strategy's money does not cover "+
+		"that: change it back or cancel it at the exchange, then bot resume", orderText(own.ID), was, is)
 	l.Log.Error().Int64("order", int64(own.ID)).Str("was", was).Str("is", is).
 		Msg("an order was changed by someone else beyond the money of its strategy: the strategy is halted")
-	l.ReconcileLog.Discrepancy(l.now, &state.Discrepancy{What: orderText(own.ID) + " changed by someone else", Ours: was,
-		Theirs: is, Conclusion: "not booked; halted", Order: own.ID})
+	l.ReconcileLog.Discrepancy(l.now, &state.Discrepancy{What: orderText(own.ID) + byOthers, Ours: was, Theirs: is,
+		Conclusion: "not booked; halted", Order: own.ID})
 	l.input(&market.Input{Kind: market.InputHalt, Strategy: own.Strategy, Reason: reason})
 }
 
