@@ -44,13 +44,7 @@ func printStatus(w io.Writer, s *operator.Status) error {
 	for _, text := range canaryLines(s.Canary) {
 		line("canary", "%s", text)
 	}
-	for _, x := range s.Unprotected {
-		line("unprotected", "%s: %s %s since %s (%s)", x.Strategy, x.Amount, x.Market, operator.ClockOf(x.SinceMS),
-			x.Cause)
-	}
-	for _, x := range s.ChangedByOthers {
-		line("changed by someone else", "%s", x)
-	}
+	printConcerns(line, s)
 	for _, x := range s.Unallocated {
 		line("unallocated", "%s %s on the account beyond the strategies' books%s", x.Amount, x.Asset,
 			stampText(s, x.AtMS))
@@ -85,6 +79,17 @@ func configText(s *operator.Status) string {
 		text += fmt.Sprintf(" (reloaded %s by %s)", operator.ClockOf(s.ReloadedMS), s.ReloadedBy)
 	}
 	return text
+}
+
+// printConcerns writes the positions without an exit, and what someone else has changed.
+func printConcerns(line func(name, format string, args ...any), s *operator.Status) {
+	for _, x := range s.Unprotected {
+		line("unprotected", "%s: %s %s since %s (%s)", x.Strategy, x.Amount, x.Market, operator.ClockOf(x.SinceMS),
+			x.Cause)
+	}
+	for _, x := range s.ChangedByOthers {
+		line("changed by someone else", "%s", x)
+	}
 }
 
 // printStrategy writes the lines of a strategy.
