@@ -255,11 +255,12 @@ func fetchBanned(t *testing.T, length time.Duration) (heard bool) {
 
 func TestAFetchThatFailsKeepsWhatCameBefore(t *testing.T) {
 	for _, row := range []struct{ name, answer, want string }{
-		{"another market's interval", `[[1768000030000,"1","1","1","1","1"]]`,
-			"a 1m candle starts at 2026-01-09T23:07:10Z"},
-		{"a candle twice", `[[1768000020000,"1","1","1","1","1"],[1768000020000,"1","1","1","1","2"]]`,
-			"a 1m candle starts at"},
-		{"out of the range", `[[1767200020000,"1","1","1","1","1"]]`, "a 1m candle starts at"},
+		{"another market's interval", `[[1767950050000,"1","1","1","1","1"]]`,
+			"row 1 of 1, which starts at 2026-01-09T09:14:10Z: no 1m candle starts then"},
+		{"a candle twice", `[[1767950040000,"1","1","1","1","1"],[1767950040000,"1","1","1","1","2"]]`,
+			"candles of BTC-EUR 1m: row 1 of 2, which starts at 2026-01-09T09:14:00Z: another row with other values"},
+		{"out of the range", `[[1767200040000,"1","1","1","1","1"],[1767200100000,"1","1","1","1","1"]]`,
+			"2 of 2 rows are not from 2026-01-08T12:34:00Z"},
 		{"impossible", `[[1767985980000,"2","1","1","2","1"]]`, "candle"},
 		{"a refusal", `{"errorCode":205,"error":"start parameter is invalid."}`, "start parameter is invalid"},
 	} {
@@ -290,6 +291,29 @@ func TestAFetchThatFailsKeepsWhatCameBefore(t *testing.T) {
 			require.Zero(t, code, stderr)
 		})
 	}
+}
+
+// Each answer has every row twice, and one row of the minute that runs: the store is the same.
+func TestAFetchReadsRowsTwiceOnceAndLeavesOutTheCandleThatRuns(t *testing.T) {
+	town := openMarketTown(t)
+	whole, store := filepath.Join(t.TempDir(), "whole.db"), filepath.Join(t.TempDir(), "candles.db")
+	code, _, stderr := town.fetch(t, whole, "--from", "2026-01-07")
+	require.Zero(t, code, stderr)
+	town.between(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/candles") {
+			return false
+		}
+		answer := httptest.NewRecorder()
+		town.ex.ServeHTTP(answer, r)
+		rows := strings.TrimSuffix(strings.TrimPrefix(answer.Body.String(), "["), "]")
+		fmt.Fprintf(w, `[[%d,"1","1","1","1","1"],%s,%s]`, market.Interval1m.Floor(townTime).Millis(), rows, rows)
+		return true
+	})
+	code, _, stderr = town.fetch(t, store, "--from", "2026-01-07")
+	require.Zero(t, code, stderr)
+	require.Equal(t, 1, strings.Count(stderr,
+		"which starts at 2026-01-10T12:34:00Z: it has not closed yet by the exchange's clock: left out"), stderr)
+	require.Equal(t, stored(t, whole), stored(t, store))
 }
 
 func TestAFetchCanBeInterrupted(t *testing.T) {

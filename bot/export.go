@@ -20,6 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/tax"
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -222,7 +223,7 @@ func priceAt(ctx context.Context, client *rest.Client, m *market.Market, at time
 	quarter := market.Time(15 * time.Minute)
 	end := market.FloorTo(market.Time(at.UnixNano()), quarter)
 	candles, err := client.Candles(ctx, m, market.Interval15m, end-valueWithin, end, int(valueWithin/quarter), nil)
-	if err != nil || len(candles) == 0 {
+	if _, err = exchange.CheckLeftOut(err); err != nil || len(candles) == 0 {
 		return price, false, err
 	}
 	return decimal.New(int64(candles[len(candles)-1].Close), -int32(m.PriceDigits)), true, nil

@@ -19,7 +19,9 @@ type MarketData interface {
 	// Book reads up to depth levels of each side into a snapshot, whose slices it reuses.
 	Book(ctx context.Context, m *market.Market, depth int, into *market.OrderBook) error
 	// Candles appends the candles from start on and before end, oldest first; where there are more
-	// than limit, the newest. A candle that has not ended is included as it stands.
+	// than limit, the newest. Each comes once, and each can be; one within the range that has not
+	// ended is included as it stands. Rows that CandleRange.Read leaves out are named by an error
+	// that is a *LeftOut; all others are there.
 	Candles(ctx context.Context, m *market.Market, interval market.Interval, start, end market.Time, limit int,
 		dst []market.Candle) ([]market.Candle, error)
 	// Rules returns copies of the catalog's markets with their present status and rules.

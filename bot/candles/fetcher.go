@@ -37,6 +37,7 @@ type fetcher struct {
 
 	report  fetchReport
 	candles []market.Candle // of a page, reused
+	early   bool            // a candle that has not closed yet was told of
 }
 
 // errBeginning is returned where the exchange has no older candles.
@@ -205,10 +206,17 @@ func (f *fetcher) page(ctx context.Context, start, end market.Time, limit int) (
 	for {
 		f.report.Requests++
 		f.candles, err = f.client.Candles(ctx, &f.market, f.interval, start, end, limit, f.candles[:0])
+		left, failed := exchange.CheckLeftOut(err)
+		if left != nil && left.False == 0 { // no hole: the range does not have them
+			if err = failed; !f.early {
+				f.early = true
+				f.tell(left.Error() + ": left out")
+			}
+		}
 		var refused *exchange.Error
 		switch {
 		case err == nil:
-			return f.check(start, end, limit)
+			return nil
 		case errors.As(err, &refused) &&
 			(refused.Status == http.StatusTooManyRequests || refused.Code == exchange.CodeBanned):
 			continue // the budget waits for the end of the ban
@@ -219,22 +227,6 @@ func (f *fetcher) page(ctx context.Context, start, end market.Time, limit int) (
 		}
 		return err
 	}
-}
-
-// check refuses a page that is no answer to what was asked.
-func (f *fetcher) check(start, end market.Time, limit int) error {
-	if len(f.candles) > limit {
-		return fmt.Errorf("%w: %d candles, at most %d were wanted", rest.ErrMismatch, len(f.candles), limit)
-	}
-	for i := range f.candles {
-		c := &f.candles[i]
-		if c.Start < start || c.Start >= end || !f.interval.Aligned(c.Start) || i > 0 &&
-			c.Start == f.candles[i-1].Start {
-			return fmt.Errorf("%w: a %s candle starts at %s; wanted is one for each interval from %s to %s",
-				rest.ErrMismatch, f.interval, c.Start, start, end)
-		}
-	}
-	return nil
 }
 
 // put stores the candles of a page and that the exchange has answered for a range.

@@ -353,6 +353,7 @@ func (r *runner) openCore(ctx context.Context, at market.Time) ([]market.Command
 		return nil, err
 	}
 	r.nameHistory(at, history)
+	r.feed.Follows(history)
 	if err := r.journal.begin(at, r.manifest, r.parts, history); err != nil {
 		return nil, err
 	}

@@ -123,8 +123,9 @@ func (w *watch) data(d exchange.MarketData) exchange.MarketData {
 	return &watchedData{d, w}
 }
 
-// note notes an answer, also one that was read in part (exchange.ErrUnits).
+// note notes an answer, also one that was read in part (exchange.ErrUnits, exchange.LeftOut).
 func (d *watchedData) note(feed int, err error) {
+	_, err = exchange.CheckLeftOut(err)
 	if err == nil || errors.Is(err, exchange.ErrUnits) {
 		d.watch.answered[feed].Store(d.watch.since())
 	}

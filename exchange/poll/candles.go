@@ -16,33 +16,23 @@ const page = 1440
 // machine may have slept, or its clock may have been set.
 const maxSleep = 5 * time.Second
 
-// row is the progress of a series: Last is the start of the last candle that was delivered or found
-// to be without a trade.
-type row struct {
-	Series
-	absent  market.Time   // start of the newest interval that the exchange did not have; 0: none
-	again   market.Time   // earliest time of the second query for it
-	newest  market.Candle // the newest one delivered in this run
-	silence *silence
-}
-
 // candles sends closed candles: each once, in the order of their close, those of one instant as one
 // group. A candle is closed when the exchange's time is past its end and Settle. A candle that the
-// exchange does not have is queried once more; if it is still not there, it had no trade. After an
-// outage all candles since are sent, the old ones marked late. A series without an answer within
-// Grace does not hold up the others: its candles come late. Where all candles of an instant are
-// final, they do not wait for Settle.
+// exchange does not have is queried once more; then the others go on without it, and row says how
+// it may still come. After an outage all candles since are sent, the old ones marked late. A series
+// without an answer within Grace does not hold up the others: its candles come late. Where all
+// candles of an instant are final, they do not wait for Settle.
 func (f *Feed) candles(ctx context.Context) {
 	for i := range f.rows {
 		if r := &f.rows[i]; r.Last == 0 {
 			r.Last = r.Interval.StartOf(r.Interval.Index(f.Data.Now()) - 1) // the last closed candle
+			r.seen = r.Last
 		}
 	}
 	for ctx.Err() == nil {
-		next := f.nextClose()
-		if wait := next.Add(f.Settle).Sub(f.Data.Now()); wait > 0 && !f.final(next) {
+		if wait := f.wait(); wait > 0 {
 			select {
-			case <-time.After(min(wait, maxSleep)):
+			case <-time.After(wait):
 			case <-f.News:
 			case <-ctx.Done():
 			}
@@ -59,13 +49,19 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// nextClose is the earliest end of a candle that has not been delivered.
-func (f *Feed) nextClose() market.Time {
-	next := market.Time(1<<63 - 1)
+// wait is the time until a series is to be asked for, maxSleep at most.
+func (f *Feed) wait() market.Duration {
+	least, now := market.Duration(maxSleep), f.Data.Now()
 	for i := range f.rows {
-		next = min(next, f.rows[i].due())
+		r := &f.rows[i]
+		if f.closed(r) || r.overdue(now) {
+			return 0
+		}
+		if least = min(least, r.due().Add(f.Settle).Sub(now)); r.lacks() {
+			least = min(least, r.again.Sub(now))
+		}
 	}
-	return next
+	return max(least, time.Millisecond)
 }
 
 // final reports whether all candles that end at a time, which is past, change no more.
@@ -86,30 +82,26 @@ func (f *Feed) closed(r *row) bool {
 	return r.due().Add(f.Settle) <= f.Data.Now() || f.final(r.due())
 }
 
-// next is the start of the row's next candle.
-func (r *row) next() market.Time { return r.Interval.StartOf(r.Interval.Index(r.Last) + 1) }
-
-// due is the end of the row's next candle.
-func (r *row) due() market.Time {
-	return r.Interval.End(r.next())
-}
-
 // collect queries the closed candles of all series in turn, until each is complete or Grace is
-// over. It waits Settle before the second query for an absent candle.
+// over. It waits Settle before the second query for an absent candle. Absent candles whose time has
+// come are queried once.
 func (f *Feed) collect(ctx context.Context) (found []market.Candle) {
 	began := f.Data.Now()
 	for ctx.Err() == nil {
 		again := false
 		for i := range f.rows {
 			r := &f.rows[i]
+			if r.overdue(f.Data.Now()) && !f.closed(r) {
+				candles, _ := f.ask(ctx, r)
+				found = append(found, candles...)
+			}
 			for ctx.Err() == nil && f.closed(r) {
-				if f.Data.Now() < r.again {
+				if r.absent != 0 && f.Data.Now() < r.again {
 					again = true
 					break
 				}
 				before := r.Last
-				candles, err := f.query(ctx, r)
-				r.silence.note(ctx, f.Data.Now(), err)
+				candles, err := f.ask(ctx, r)
 				found = append(found, candles...)
 				if err != nil || r.Last == before || r.absent != 0 {
 					again = true
@@ -125,54 +117,6 @@ func (f *Feed) collect(ctx context.Context) (found []market.Candle) {
 	return found
 }
 
-// query fetches a page of a row's candles after the last one, and moves the row on past the candles
-// that it got and past those that had no trade.
-func (f *Feed) query(ctx context.Context, r *row) ([]market.Candle, error) {
-	first := r.next()
-	// exclusive: the open candle does not count
-	end := max(r.due(), r.Interval.Floor(f.Data.Now().Add(-f.Settle)))
-	if limit := r.Interval.StartOf(r.Interval.Index(first) + page - 1); end > limit {
-		end = limit
-	}
-	m := f.Catalog.Market(r.Market)
-	got, err := f.Data.Candles(ctx, m, r.Interval, r.Last, end, page, nil) // one candle of overlap
-	if err != nil {
-		return nil, err
-	}
-	f.compare(r, got)
-	got = slices.DeleteFunc(got, func(c market.Candle) bool {
-		return c.Start < first || c.Start >= end || c.Check() != nil
-	})
-	last := r.Interval.StartOf(r.Interval.Index(end) - 1)
-	if len(got) > 0 {
-		r.newest = got[len(got)-1]
-	}
-	if complete := len(got) > 0 && r.newest.Start == last; !complete && r.absent != last {
-		r.absent, r.again = last, f.Data.Now().Add(f.Settle) // query it once more: the exchange may be slow
-		if len(got) > 0 {
-			r.Last = r.newest.Start
-		}
-		return got, nil
-	}
-	r.absent, r.Last = 0, last
-	return got, nil
-}
-
-// compare logs that the exchange has revised the last candle delivered. The candle is not sent
-// again.
-func (f *Feed) compare(r *row, got []market.Candle) {
-	for i := range got {
-		was, is := r.newest, got[i]
-		if was.Late = is.Late; was.Start == is.Start && was != is {
-			m := f.Catalog.Market(r.Market)
-			f.Log.Warn().Str("market", m.Name).Stringer("interval", r.Interval).Stringer("start", is.Start).
-				Str("close_was", m.FormatPrice(was.Close)).Str("close_is", m.FormatPrice(is.Close)).
-				Msg("the exchange has revised a candle that the strategies have seen")
-			r.newest = is
-		}
-	}
-}
-
 // deliver sends candles in the order in which they closed.
 func (f *Feed) deliver(ctx context.Context, found []market.Candle) {
 	slices.SortStableFunc(found, func(a, b market.Candle) int {
@@ -183,7 +127,7 @@ func (f *Feed) deliver(ctx context.Context, found []market.Candle) {
 	for from := 0; from < len(found); {
 		to := from
 		for to < len(found) && found[to].End() == found[from].End() {
-			found[to].Late = f.late(&found[to], now)
+			found[to].Late = found[to].Late || f.late(&found[to], now)
 			to++
 		}
 		f.send(ctx, market.Event{At: now, Kind: market.KindCandles, Candles: found[from:to:to]})
@@ -193,30 +137,10 @@ func (f *Feed) deliver(ctx context.Context, found []market.Candle) {
 
 // late reports whether a candle is too old to open a position on.
 func (f *Feed) late(c *market.Candle, now market.Time) bool {
-	limit := f.MaxCandleAge
-	if limit == 0 {
-		limit = 2 * c.End().Sub(c.Start)
-	}
-	return now.Sub(c.End()) > limit
+	return now.Sub(c.End()) > f.oldest(c.Interval, c.Start)
 }
 
-// History returns the closed candles of a series before a time, oldest first: the latest count of
-// them, fewer where the exchange has no more. It pages back, the newest page first.
-func (f *Feed) History(ctx context.Context, s Series, before market.Time, count int) ([]market.Candle, error) {
-	var all []market.Candle
-	end := s.Interval.Floor(before)
-	for len(all) < count {
-		ask := min(page, count-len(all))
-		start := s.Interval.StartOf(s.Interval.Index(end) - int64(ask))
-		got, err := f.Data.Candles(ctx, f.Catalog.Market(s.Market), s.Interval, start, end, ask, nil)
-		if err != nil {
-			return nil, err
-		}
-		if len(got) == 0 {
-			break
-		}
-		all = append(got, all...)
-		end = start
-	}
-	return all, nil
+// oldest is MaxCandleAge, or what stands for it, of the candle that begins at a time.
+func (f *Feed) oldest(interval market.Interval, start market.Time) market.Duration {
+	return cmp.Or(f.MaxCandleAge, 2*interval.End(start).Sub(start))
 }

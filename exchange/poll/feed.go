@@ -1,6 +1,7 @@
 // Package poll polls an exchange's public data and makes a stream of market events of it: tickers,
 // order books, closed candles, status and rules of markets. It never trades and never interprets an
-// event. Start at Feed.Run; candles.go delivers each closed candle in order, exactly once.
+// event. Start at Feed.Run; candles.go delivers each closed candle in order, exactly once; row.go says
+// which are asked for.
 package poll
 
 import (
@@ -67,8 +68,9 @@ type Series struct {
 // that finds no room is dropped, because the next one is newer.
 type Feed struct {
 	Config
-	poke chan struct{}
-	rows []row
+	poke    chan struct{}
+	rows    []row
+	remarks remarks // about answers to History
 }
 
 // New returns a feed.
@@ -89,7 +91,7 @@ func New(c Config) *Feed {
 	}
 	f := &Feed{Config: c, poke: make(chan struct{}, 1)}
 	for _, s := range c.Series {
-		f.rows = append(f.rows, row{Series: s,
+		f.rows = append(f.rows, row{Series: s, seen: s.Last,
 			silence: f.silence("candles " + c.Catalog.Market(s.Market).Name + " " + s.Interval.String())})
 	}
 	return f

@@ -36,12 +36,17 @@ type fake struct {
 	unfit   bool                      // some tickers do not fit their units
 	eager   bool                      // it shows the open candle too, whatever end is asked for
 	told    func(*market.Candle) bool // changes a candle as it is told; false: it is not
+	began   market.Time               // of its first candle
+
+	onCandles func()                                // called at each query; may be nil
+	change    func([]market.Candle) []market.Candle // changes the rows of an answer; nil: none
 }
 
 var errDown = errors.New("no answer")
 
 func newFake(t testing.TB, seed uint64) *fake {
 	f := &fake{catalog: &market.Catalog{}, chance: rand.New(rand.NewPCG(seed, 1))}
+	f.began = f.Now().Add(-100 * 24 * time.Hour)
 	for _, symbol := range [...]string{"EUR", "BTC", "ETH"} {
 		_, err := f.catalog.AddAsset(symbol, 2)
 		require.NoError(t, err)
@@ -86,8 +91,11 @@ func (f *fake) Candles(_ context.Context, m *market.Market, interval market.Inte
 	if !f.answers() || m.ID == f.mute && f.Now() < f.down[1] {
 		return dst, errDown
 	}
+	if f.onCandles != nil {
+		f.onCandles()
+	}
 	var all []market.Candle
-	for i := interval.Index(start); interval.StartOf(i) < min(end, f.Now().Add(-f.lag)); i++ {
+	for i := interval.Index(max(start, f.began)); interval.StartOf(i) < min(end, f.Now().Add(-f.lag)); i++ {
 		if c := candleOf(m.ID, interval, i); c.Start >= start && traded(m.ID, interval, i) &&
 			c.End().Add(f.lag) <= f.Now() {
 			all = append(all, c)
@@ -102,7 +110,12 @@ func (f *fake) Candles(_ context.Context, m *market.Market, interval market.Inte
 			f.told(&all[i])
 		}
 	}
-	return append(dst, all[max(0, len(all)-limit):]...), nil
+	if f.change != nil {
+		all = f.change(all)
+	}
+	asked := exchange.CandleRange{Market: m, Interval: interval, Start: start, End: end, Limit: limit}
+	read, err := asked.Read(all, f.Now())
+	return append(dst, read...), err
 }
 
 // blank reports whether lists are empty now.
@@ -158,7 +171,10 @@ var bothSeries = []Series{{Market: 1, Interval: market.Interval1m}, {Market: 2, 
 
 // listen runs a feed for a while and returns its events.
 func listen(t *testing.T, c Config, d time.Duration) (told []market.Event) {
-	f := New(c)
+	return listenTo(t, New(c), d)
+}
+
+func listenTo(t *testing.T, f *Feed, d time.Duration) (told []market.Event) {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
 	ran := make(chan struct{})

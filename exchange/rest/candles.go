@@ -1,10 +1,9 @@
 package rest
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -15,8 +14,8 @@ const MaxCandles = 1440
 // Candles appends candles of a market, oldest first: GET /{market}/candles (specification 1,
 // venue-facts 1.2). start counts, end does not; of more than limit, 1 … MaxCandles, 0: MaxCandles,
 // the newest are returned. A zero start or end leaves that side open; always give an end. An
-// interval without trades has no candle, and an open interval's candle is the current one. Only the
-// numbers are checked (market.Candle.Check checks more).
+// interval without trades has no candle, and an open interval's candle is the current one. The
+// answer is read by exchange.CandleRange: with an *exchange.LeftOut there are candles, too.
 func (c *Client) Candles(ctx context.Context, m *market.Market, interval market.Interval, start, end market.Time,
 	limit int, dst []market.Candle) ([]market.Candle, error) {
 	before := len(dst)
@@ -29,8 +28,9 @@ func (c *Client) Candles(ctx context.Context, m *market.Market, interval market.
 	if err != nil {
 		return dst[:before], err
 	}
-	slices.SortFunc(dst[before:], func(a, b market.Candle) int { return cmp.Compare(a.Start, b.Start) })
-	return dst, nil
+	asked := exchange.CandleRange{Market: m, Interval: interval, Start: start, End: end, Limit: limit}
+	read, err := asked.Read(dst[before:], c.Now())
+	return dst[:before+len(read)], err
 }
 
 // appendCandles reads candles in the order of the answer.

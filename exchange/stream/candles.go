@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -35,7 +36,11 @@ type series struct {
 	told   []market.Candle // by start, the latest of each; at most keptCandles
 	quiet  []market.Time   // starts of intervals that had no trade, by REST
 	asked  market.Time     // when REST was asked last
+	doubts bool            // a row that cannot be was logged
 }
+
+// early is how far ahead of the exchange's time, as this machine knows it, a candle may begin.
+const early = time.Second
 
 func newCandles(f *Feed) *candles {
 	c := &candles{feed: f, news: make(chan struct{}, 1), of: map[Series]*series{}}
@@ -73,18 +78,33 @@ func (c *candles) onEvent(frame []byte) (err error) {
 		return c.feed.judge(m, err)
 	}
 	c.mu.Lock()
-	s := c.of[Series{m.ID, interval}]
+	defer c.mu.Unlock()
+	s, latest := c.of[Series{m.ID, interval}], c.feed.Data.Now().Add(early)
+	if s == nil {
+		return nil // none of those that are followed
+	}
 	for i := range c.row {
-		if s != nil && c.row[i].Check() == nil {
+		if err := check(&c.row[i], latest); err == nil {
 			s.take(&c.row[i])
+		} else if !s.doubts {
+			s.doubts = true
+			c.feed.Log.Warn().Str("market", m.Name).Stringer("interval", interval).Int("row", i+1).
+				Stringer("start", c.row[i].Start).Err(err).Msg("rows of the stream's candles are left out")
 		}
 	}
-	c.mu.Unlock()
 	select {
 	case c.news <- struct{}{}:
 	default:
 	}
 	return nil
+}
+
+// check reports what is wrong with a candle as it stands.
+func check(c *market.Candle, latest market.Time) error {
+	if c.Start > latest {
+		return errAhead
+	}
+	return c.Check()
 }
 
 // take notes a candle as it stands.
@@ -116,7 +136,7 @@ func (f *Feed) Candles(ctx context.Context, m *market.Market, interval market.In
 	}
 	now, before := f.Data.Now(), len(dst)
 	got, err := f.Data.Candles(ctx, m, interval, start, end, limit, dst)
-	if err == nil {
+	if left, failed := exchange.CheckLeftOut(err); failed == nil && (left == nil || left.False == 0) {
 		c.learn(m, interval, start, min(end, interval.Floor(now)), now, got[before:])
 	}
 	return got, err
@@ -127,7 +147,8 @@ func (c *candles) answer(of Series, start, end market.Time, dst []market.Candle)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.of[of]
-	if s == nil || s.opened == 0 || c.feed.Data.Now().Sub(s.asked) >= compareEvery {
+	now := c.feed.Data.Now()
+	if s == nil || s.opened == 0 || now.Sub(s.asked) >= compareEvery {
 		return dst, false
 	}
 	before := len(dst)
@@ -135,12 +156,16 @@ func (c *candles) answer(of Series, start, end market.Time, dst []market.Candle)
 		from := of.Interval.StartOf(i)
 		if at, found := s.find(from); found {
 			dst = append(dst, s.told[at])
-		} else if from > start && !slices.Contains(s.quiet, from) {
+		} else if from > start && !(slices.Contains(s.quiet, from) && s.believes(of.Interval.End(from), now)) {
 			return dst[:before], false
 		}
 	}
 	return dst, true
 }
+
+// believes reports whether the latest answer over REST still shows that an interval was quiet: until
+// the interval is four times as old as it was then. The exchange may list a candle late.
+func (s *series) believes(end, now market.Time) bool { return now.Sub(end) <= 4*s.asked.Sub(end) }
 
 // learn notes an answer over REST of the closed candles of a range: intervals without a trade, and
 // candles that the stream has not told.

@@ -1,10 +1,12 @@
 package stream
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -160,16 +162,73 @@ func TestCandlesOfAStreamComeOnceAndInOrder(t *testing.T) {
 	})
 }
 
-func TestAQuietIntervalIsAskedOnce(t *testing.T) {
+func TestAQuietIntervalIsAskedForAtItsCloseAndAgainAtFourTimesItsAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newCandleStage(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { s.polled.Run(ctx) })
 		s.f.candles.onOpened()
-		time.Sleep(11 * time.Minute) // 10 + 10 + 2 candles without a trade
+		time.Sleep(11 * time.Minute) // of 1m 10 + 10 candles without a trade, of 5m 2
 		cancel()
 		running.Wait()
-		require.Equal(t, 22, s.asked)
+		require.Equal(t, 20*2+2*3, s.asked)
+	})
+}
+
+// The exchange lists a candle seconds after its end, and its event was lost: it comes all the same.
+func TestACandleThatOnlyRESTShowsAndShowsLateIsDelivered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute + time.Second)))
+		s, minute := newCandleStage(t), market.Interval1m
+		ctx, cancel := context.WithCancel(t.Context())
+		var beside sync.WaitGroup
+		beside.Go(func() { s.polled.Run(ctx) })
+		var got []market.Candle
+		beside.Go(func() {
+			for {
+				select {
+				case ev := <-s.polled.Events():
+					got = append(got, ev.Candles...)
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+		s.f.candles.onOpened()
+		time.Sleep(2*time.Minute + 7*time.Second) // eight seconds after the end of the interval before this one
+		lost := market.Candle{Open: 1, High: 1, Low: 1, Close: 1, Volume: 1, Market: 2, Interval: minute,
+			Start: minute.StartOf(minute.Index(machineTime()) - 1)}
+		s.mu.Lock()
+		s.traded[Series{2, minute}] = append(s.traded[Series{2, minute}], lost)
+		s.mu.Unlock()
+		time.Sleep(20 * time.Second)
+		cancel()
+		beside.Wait()
+		lost.Late = true
+		require.Equal(t, []market.Candle{lost}, got)
+	})
+}
+
+func TestRowsOfTheStreamThatCannotBeAreLeftOutAndSaidOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newCandleStage(t)
+		var log bytes.Buffer
+		s.f.Log = zerolog.New(&log)
+		s.f.candles.onOpened()
+		now := market.Interval1m.Floor(machineTime())
+		for range 2 {
+			for _, row := range []string{
+				fmt.Sprintf(`[%d,"2","1","2","2","1"]`, now.Millis()),                // high below low
+				fmt.Sprintf(`[%d,"1","1","1","1","1"]`, now.Add(time.Hour).Millis()), // an hour ahead
+				fmt.Sprintf(`[%d,"1","1","1","1","1"]`, now.Millis()+1),              // within the minute
+			} {
+				require.NoError(t, s.f.candles.onEvent([]byte(`{"event":"candle","market":"ETH-EUR","interval":"1m","candle":[`+
+					row+`]}`)))
+			}
+		}
+		require.Empty(t, s.f.candles.of[Series{2, market.Interval1m}].told)
+		require.Equal(t, 1, strings.Count(log.String(), "left out"), log.String())
+		require.Contains(t, log.String(), `"market":"ETH-EUR","interval":"1m","row":1`)
 	})
 }

@@ -11,3 +11,6 @@ var (
 	// ErrSilent is the reason of a Reset of a channel that sends nothing although there is news.
 	ErrSilent = errors.New("a channel is silent although there is news")
 )
+
+// errAhead is what is wrong with a candle that begins later than now.
+var errAhead = errors.New("it begins ahead of the exchange's clock")
