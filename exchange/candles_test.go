@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// The rows are candles of BTC-EUR by minute; the range is minutes 10 to 20, and it is 20 and a half.
+// The rows are minutes of BTC-EUR; the range is minutes 10 to 20, and it is half past 20.
 func TestAnAnswerAboutCandlesIsReadRowByRow(t *testing.T) {
 	m, minute := &market.Market{ID: 3, Name: "BTC-EUR"}, market.Interval1m
 	at := func(i int64, volume market.Volume) market.Candle {
@@ -26,12 +26,14 @@ func TestAnAnswerAboutCandlesIsReadRowByRow(t *testing.T) {
 		rows, want    rows
 		left, refused string
 	}{
-		"nothing":               {rows: rows{}, want: rows{}},
-		"newest first":          {rows: rows{at(12, 1), at(11, 1)}, want: rows{at(11, 1), at(12, 1)}},
-		"unordered":             {rows: rows{at(11, 1), at(12, 1), at(10, 1)}, want: rows{at(10, 1), at(11, 1), at(12, 1)}},
-		"a row twice":           {rows: rows{at(11, 1), at(10, 1), at(11, 1)}, want: rows{at(10, 1), at(11, 1)}},
-		"one before, one after": {rows: rows{at(9, 1), at(10, 1), at(20, 1)}, want: rows{at(10, 1)}, left: "row 3 of 3"},
-		"years ahead":           {rows: rows{at(10, 1), at(9e6, 1)}, want: rows{at(10, 1)}, left: "row 2 of 2"},
+		"nothing":      {rows: rows{}, want: rows{}},
+		"newest first": {rows: rows{at(12, 1), at(11, 1)}, want: rows{at(11, 1), at(12, 1)}},
+		"unordered": {rows: rows{at(11, 1), at(12, 1), at(10, 1)},
+			want: rows{at(10, 1), at(11, 1), at(12, 1)}},
+		"a row twice": {rows: rows{at(11, 1), at(10, 1), at(11, 1)}, want: rows{at(10, 1), at(11, 1)}},
+		"one before, one after": {rows: rows{at(9, 1), at(10, 1), at(20, 1)}, want: rows{at(10, 1)},
+			left: "row 3 of 3"},
+		"years ahead": {rows: rows{at(10, 1), at(9e6, 1)}, want: rows{at(10, 1)}, left: "row 2 of 2"},
 		"a row in three states": {rows: rows{at(11, 2), at(11, 9), at(11, 3)}, want: rows{at(11, 9)},
 			left: "row 3 of 3, which starts at 1970-01-01T00:11:00Z: another row with other values has the same " +
 				"start; and 1 more rows"},

@@ -58,9 +58,8 @@ func TestACandleThatIsListedLateComesOnceAndInItsOrder(t *testing.T) {
 				length := s.Interval.End(hidden).Sub(hidden)
 				told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.New(&log), Series: []Series{s},
 					MaxCandleAge: row.age}, hidden.Sub(start)+5*length)
-				want := slices.DeleteFunc(whole(s, s.Interval.Floor(start), hidden.Add(4*length)), func(c market.Candle) bool {
-					return row.behind && c.Start == hidden
-				})
+				want := whole(s, s.Interval.Floor(start), hidden.Add(4*length))
+				want = slices.DeleteFunc(want, func(c market.Candle) bool { return row.behind && c.Start == hidden })
 				got := candlesIn(t, told, s)
 				same(t, want, got)
 				for _, c := range got {
@@ -193,7 +192,8 @@ func TestCandlesOfAnotherIntervalAreRefusedInWords(t *testing.T) {
 			return rows
 		}
 		start := f.Now()
-		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.New(&log), Series: bothSeries}, 20*time.Minute)
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.New(&log), Series: bothSeries},
+			20*time.Minute)
 		require.Empty(t, candlesIn(t, told, bothSeries[2]))
 		same(t, whole(bothSeries[0], bothSeries[0].Interval.Floor(start), start.Add(19*time.Minute)),
 			candlesIn(t, told, bothSeries[0]))

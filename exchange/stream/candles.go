@@ -163,8 +163,8 @@ func (c *candles) answer(of Series, start, end market.Time, dst []market.Candle)
 	return dst, true
 }
 
-// believes reports whether the latest answer over REST still shows that an interval was quiet: until
-// the interval is four times as old as it was then. The exchange may list a candle late.
+// believes reports whether the latest answer over REST still shows that an interval was quiet:
+// until the interval is four times as old as it was then. The exchange may list a candle late.
 func (s *series) believes(end, now market.Time) bool { return now.Sub(end) <= 4*s.asked.Sub(end) }
 
 // learn notes an answer over REST of the closed candles of a range: intervals without a trade, and
