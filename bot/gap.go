@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/assumptions"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/console"
@@ -162,10 +161,8 @@ func gapModel(path string, o *gap.Options) (*candles.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Model = gap.Model{Venue: p.Run.Venue, DataLatency: p.Run.DataLatency, SyntheticBook: p.Run.SyntheticBook}
-	if p.Fees != (backtest.Fees{}) {
-		o.Model.Fees = &p.Fees
-	}
+	o.Model = gap.Model{Venue: p.Run.Venue, DataLatency: p.Run.DataLatency, SyntheticBook: p.Run.SyntheticBook,
+		Fees: &p.Fees}
 	if c.Data.Source == config.SourceSynthetic {
 		return nil, nil
 	}

@@ -292,6 +292,29 @@ var channelRules = []rule{
 				exec, _ = c.event()["executionType"].(string) // of the order that trades, and its fill
 			}
 		}},
+	{"websocket-facts 6 executionType", "triggered also where the order trades or ends at once", func(s *stage) {
+		s.trade("1", "100")
+		c := s.socket("alice")
+		c.follows("account")
+		hears := func(want ...string) {
+			for _, one := range want {
+				event := c.event()
+				for event["event"] == "fill" {
+					event = c.event()
+				}
+				require.Equal(s.t, one, fmt.Sprint(event["orderType"], " ", event["executionType"], " ", event["status"]))
+			}
+		}
+		s.place("bob", "buy limit amount=2 price=80")
+		o := s.place("alice", "sell stopLoss amount=1 triggerAmount=90 triggerType=price triggerReference=lastTrade")
+		hears("stopLoss new awaitingTrigger")
+		s.update("alice", o, "triggerAmount=101") // the last trade was at 100
+		hears("stopLoss updated awaitingTrigger", "stopLoss triggered new", "stopLoss trade filled")
+		s.place("alice", "sell stopLoss amount=1 triggerAmount=95 triggerType=price triggerReference=lastTrade")
+		hears("stopLoss new new", "stopLoss triggered new", "stopLoss trade filled")
+		s.place("alice", "sell stopLoss amount=1 triggerAmount=95 triggerType=price triggerReference=lastTrade")
+		hears("stopLoss new new", "stopLoss triggered new", "stopLoss expired expired") // no bid is left
+	}},
 	{"websocket-facts 6 executionType", "trade at each trade, updated after PUT, canceled, expired, restated",
 		func(s *stage) {
 			c := s.socket("alice")
@@ -320,12 +343,14 @@ var channelRules = []rule{
 			next("expired", "expired")
 			s.place("alice", "buy limit amount=2 price=95")
 			next("new", "new")
-			s.place("alice", "sell limit amount=1 price=95") // trades with itself: both are reduced
-			seen := map[string]bool{}
-			for range 3 {
-				seen[c.event()["executionType"].(string)] = true
-			}
-			require.True(s.t, seen["restated"], "%v", seen)
+			s.place("alice", "sell limit amount=1 price=95") // meets its own order
+			next("new", "new")
+			next("restated", "new")
+			next("canceled", "canceled")
+			s.place("alice", "sell limit amount=3 price=95")
+			next("new", "new")
+			next("canceled", "canceled")
+			next("restated", "new")
 		}},
 	{"websocket-facts 6 fill", "fillId is the trade's id, side the own one; fee and its currency once settled",
 		func(s *stage) {
@@ -380,10 +405,15 @@ var actionRules = []rule{
 				`"amount":"999999","price":"1000","operatorId":7}`,
 				`{"action":"privateCreateOrder","requestId":19,"market":"BTC-EUR","errorCode":216,`+
 					`"error":"You do not have sufficient balance to complete this operation."}`)
+			c.tells(`{"action":"privateGetOrder","market":"BTC\"-EUR","orderId":"\u0041\"\\","requestId":"\""}`,
+				`{"action":"privateGetOrder","requestId":"\"","market":"BTC\"-EUR","orderId":"A\"\\","errorCode":205…`)
 			c.quiet()
 		}},
 	{"websocket-facts 7", "text that is no JSON: 102 without an action", func(s *stage) {
-		s.socket("").tells(`nonsense`, `{"errorCode":102,"error":"…`, ``, `{"errorCode":102,"error":"…`)
+		for _, text := range []string{`nonsense`, ``, `{"action":"getTime"`, `{"action":"getTime"}}`, `[]`,
+			`{"action":"getTime","requestId":01}`, `{"action":"getTime","requestId":-}`} {
+			s.socket("").tells(text, `{"errorCode":102,"error":"Invalid JSON."}`)
+		}
 	}},
 	{"websocket-facts 7", "an unknown action: 415 under action unknown", func(s *stage) {
 		s.socket("").tells(`{"action":"getEverything","requestId":1}`,
@@ -431,8 +461,10 @@ var actionRules = []rule{
 			if action == "privateGetOrder" {
 				operator = ""
 			}
-			c.tells(`{"action":"`+action+`","market":"BTC-EUR","orderId":"`+id+`"`+operator+`}`,
-				`{"action":"`+action+`","market":"BTC-EUR","orderId":"`+id+`","errorCode":2…`)
+			for _, more := range []string{``, `,"side":"buy","orderType":"limit","amount":"1","price":"90"`, `,"clientRef":[1]`} {
+				c.tells(`{"action":"`+action+`","market":"BTC-EUR","orderId":"`+id+`"`+operator+more+`}`,
+					`{"action":"`+action+`","market":"BTC-EUR","orderId":"`+id+`","errorCode":240…`)
+			}
 		}
 	}},
 
@@ -501,10 +533,28 @@ var actionRules = []rule{
 				`{"action":"privateGetFees","market":""}`, `{"action":"privateGetFees","response":{…`)
 		}},
 	{"websocket-facts 8 responseRequired", "false: an answer without an error", func(s *stage) {
-		s.socket("alice").tells(`{"action":"privateCreateOrder","market":"BTC-EUR","side":"buy","orderType":"limit",`+
+		c := s.socket("alice")
+		c.tells(`{"action":"privateCreateOrder","requestId":2,"market":"BTC-EUR","side":"buy","orderType":"limit",`+
 			`"amount":"1","price":"90","operatorId":7,"responseRequired":false}`,
-			`{"action":"privateCreateOrder","response":…`)
+			`{"action":"privateCreateOrder","requestId":2,"response":{}}`)
+		o := s.rows("alice", "GET /ordersOpen market=BTC-EUR")[0]
+		c.tells(`{"action":"privateUpdateOrder","market":"BTC-EUR","orderId":"`+o.id()+`","operatorId":7,`+
+			`"price":"91","responseRequired":false}`, `{"action":"privateUpdateOrder","response":{"orderId":"`+o.id()+`"…`)
 	}},
+	{"websocket-facts 8", "a member that the action does not have is ignored: clients send more than it needs",
+		func(s *stage) {
+			c := s.socket("alice")
+			c.tells(`{"action":"getTime","market":"BTC-EUR"}`, `{"action":"getTime","response":{"time":…`,
+				`{"action":"privateGetBalance","market":"NOPE","a":{"b":[1,null]},"a":0}`,
+				`{"action":"privateGetBalance","response":[…`)
+			o := s.place("alice", "buy limit amount=1 price=90")
+			c.tells(`{"action":"privateUpdateOrder","market":"BTC-EUR","orderId":"`+o.id()+`","operatorId":7,"side":"buy",`+
+				`"orderType":"limit","price":"91"}`, `{"action":"privateUpdateOrder","response":{"orderId":"`+o.id()+`"…`)
+			s.has(s.again("alice", o), "price=91", "amount=1")
+			s.place("alice", "buy limit amount=1 price=89")
+			c.tells(`{"action":"privateGetOrders","market":"BTC-EUR","orderId":"`+o.id()+`"}`, // once its name
+				`{"action":"privateGetOrders","response":[{"orderId":"`+o.id()+`"…`)
+		}},
 	{"websocket-facts 8 cancel on disconnect", "is the timer of REST: closing the socket cancels nothing",
 		func(s *stage) {
 			c := s.socket("alice")

@@ -146,7 +146,7 @@ var endpoints = []endpointRow{
 		Section: "4.3", Weight: 5,
 		Needs: door.Trade | door.Read,
 		Params: []door.Parameter{oneMarket, rowLimit, startMillis, endMillis, {Name: "orderIdFrom", Kind: door.UUID},
-			{Name: "orderIdTo", Kind: door.UUID}}, Answer: "Orders"}, do: (*Exchange).getOrders},
+			{Name: "orderIdTo", FormerName: "orderId", Kind: door.UUID}}, Answer: "Orders"}, do: (*Exchange).getOrders},
 	{endpoint: door.Endpoint{Method: "DELETE", Path: "/orders", Action: "privateCancelOrders", Summary: "Cancel orders",
 		Section: "1", Weight: 25,
 		WeightAll: 100, Needs: door.Trade, Params: []door.Parameter{anyMarket, operatorID}, Answer: "CancelledList"},

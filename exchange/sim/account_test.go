@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -29,7 +30,11 @@ func (s *stage) tell(ev *market.Event) {
 		fmt.Fprintf(&s.heard, "%s order %d rejected: %s, %d\n", clock, r.Order, r.Command, r.Code)
 		return
 	}
-	fmt.Fprintf(&s.heard, "%s order %d %s: %s\n", clock, r.Order, r.Exec, s.state(m, r))
+	exec, told := s.merged(r)
+	if !told {
+		return
+	}
+	fmt.Fprintf(&s.heard, "%s order %d %s: %s\n", clock, r.Order, exec, s.state(m, r))
 	for _, f := range ev.Fills {
 		who := "maker"
 		if f.Taker {
@@ -95,4 +100,27 @@ func (s *stage) end() {
 	if c := s.open().Counts(); c != (QueueCounts{}) {
 		fmt.Fprintf(&s.heard, "counts %+v\n", c)
 	}
+}
+
+// merged is what a Path would have told at a report. A Book reports an order that is on its way
+// before more happens to it; a Path has one report for both.
+func (s *stage) merged(r *market.Report) (exec market.ExecutionType, told bool) {
+	if s.onTheWay == nil {
+		return r.Exec, true
+	}
+	first := s.onTheWay[r.Order]
+	if o := s.venue.Order(r.Order); !o.Visible && !o.Done() {
+		s.onTheWay[r.Order] = cmp.Or(first, r.Exec)
+		return 0, false
+	}
+	delete(s.onTheWay, r.Order)
+	switch r.Exec {
+	case market.ExecRestated, market.ExecTriggered:
+		return cmp.Or(first, r.Exec), true
+	case market.ExecTrade:
+		if first == market.ExecUpdated {
+			return first, true
+		}
+	}
+	return r.Exec, true
 }

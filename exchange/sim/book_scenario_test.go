@@ -39,7 +39,7 @@ func TestABookWithAnEndlessHouseDoesTheSame(t *testing.T) {
 
 func bookStage(t *testing.T) *stage {
 	s := newStage(t)
-	s.config.Book = true
+	s.config.Book, s.onTheWay = true, map[market.OrderID]market.ExecutionType{}
 	s.config.Liquidity = func(*market.Market) Liquidity { return Liquidity{Levels: 1} }
 	return s
 }

@@ -48,6 +48,10 @@ func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 			return
 		}
 		o.Triggered = true
+		if b.bids != nil && exec == market.ExecUpdated {
+			v.announce(b, o, exec)
+			exec = market.ExecTriggered
+		}
 		if exec == market.ExecNew {
 			exec = market.ExecTriggered
 		}
@@ -324,6 +328,9 @@ func (v *Venue) settleRest(b *book, o *order) {
 
 // end closes an order.
 func (v *Venue) end(b *book, o *order, status market.Status, reason market.RestatementReason) {
+	if o.owesReport() {
+		v.announce(b, o, o.exec)
+	}
 	b.leave(o)
 	o.Status = status
 	if reason != 0 {
@@ -335,6 +342,26 @@ func (v *Venue) end(b *book, o *order, status market.Status, reason market.Resta
 		exec = market.ExecExpired
 	}
 	v.emit(b, o, exec, 0)
+}
+
+// owesReport reports whether a trigger or a decrement waits to be reported. A report of what
+// happens next would hide it.
+func (o *order) owesReport() bool {
+	return o.exec == market.ExecTriggered || o.exec == market.ExecRestated
+}
+
+// announce reports what has happened to an order of a Book before more happens to it
+// (websocket-facts 6): the order is on its way, not in the book. A Path has one report for both.
+func (v *Venue) announce(b *book, o *order, exec market.ExecutionType) {
+	if b.bids == nil {
+		return
+	}
+	if exec == market.ExecTriggered {
+		o.Status = market.StatusNew
+	}
+	o.exec, o.Visible = 0, false
+	v.emit(b, o, exec, 0)
+	o.Visible = true
 }
 
 // quote is the offered price for a taker: half the spread away from the path, or the ticker's or

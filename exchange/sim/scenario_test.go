@@ -96,6 +96,7 @@ type stage struct {
 	deposits  []func()
 	reactions []reaction
 	heard     strings.Builder
+	onTheWay  map[market.OrderID]market.ExecutionType // merged: reports that a Path would have kept; nil: all are told
 }
 
 func newStage(t *testing.T) *stage {

@@ -51,6 +51,9 @@ func (v *Venue) crossing(b *book, o *order, best market.Price) *order {
 // decrement reduces both orders by the smaller one and cancels an order that reaches zero. An
 // incoming order that cannot pay for any amount at that price expires, and the other stays.
 func (v *Venue) decrement(b *book, o, resting *order) {
+	if o.exec != 0 {
+		v.announce(b, o, o.exec)
+	}
 	wanted, err := v.wanted(b, o, resting.Price)
 	if err != nil {
 		v.fail(o, err)

@@ -76,6 +76,9 @@ func (v *Venue) computeDeal(b *book, o *order, d *deal) error {
 // applyDeal carries out one side of a trade: it moves money and base, takes the fee, adjusts the
 // hold and reports to the sink.
 func (v *Venue) applyDeal(b *book, o *order, d *deal) {
+	if o.owesReport() {
+		v.announce(b, o, o.exec)
+	}
 	o.account.balances[b.market.Quote].Total, o.account.balances[b.market.Base].Total = d.quote, d.base
 	o.settlement = d.settlement
 	if err := v.record(b, o, d); err != nil {

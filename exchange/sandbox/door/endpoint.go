@@ -52,13 +52,14 @@ const (
 
 // Parameter is one parameter of an endpoint, with the rules of its value.
 type Parameter struct {
-	Name     string
-	Kind     kind
-	Required bool
-	Min, Max int64    // of an integer
-	Words    []string // of an enumeration
-	InPath   bool
-	Doc      string
+	Name       string
+	FormerName string // that the socket still takes; empty: none
+	Kind       kind
+	Required   bool
+	Min, Max   int64    // of an integer
+	Words      []string // of an enumeration
+	InPath     bool
+	Doc        string
 }
 
 // kind is the type of a parameter.

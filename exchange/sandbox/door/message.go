@@ -185,14 +185,14 @@ func (d *Door) decodeMessage(c *Call, m *Message) *exchange.Error {
 	return p.refusal
 }
 
-// member takes a parameter of a message. The refusal shows the value of a market or a number, as
-// the exchange does.
+// member takes a parameter of a message, by its name of today or of before. A member that is no
+// parameter is ignored: clients send more than is needed. The refusal shows the value of a market
+// or a number, as the exchange does.
 func (d *decoder) member(name, text string) {
 	params := d.call.Endpoint.Params
-	at := slices.IndexFunc(params, func(p Parameter) bool { return p.Name == name })
+	at := slices.IndexFunc(params, func(p Parameter) bool { return name == p.Name || name == p.FormerName })
 	switch {
 	case at < 0:
-		d.complain(exchange.NotSupported(Clip(name)))
 		return
 	case d.call.Args[at].Set:
 		d.complain(exchange.Invalid(name))

@@ -226,7 +226,7 @@ func (c *connection) take(ctx context.Context, frame []byte) {
 	case !c.pace.allows(time.Now()):
 		c.refuse(&m, exchange.ErrCode(112))
 	case !isJSON:
-		c.refuse(&door.Message{}, exchange.ErrCode(exchange.CodeBadJSON))
+		c.refuse(&door.Message{}, &exchange.Error{Code: exchange.CodeBadJSON, Message: "Invalid JSON."})
 	case m.Action == "authenticate":
 		c.authenticate(&m)
 	case m.Action == "subscribe", m.Action == "unsubscribe":
@@ -289,6 +289,9 @@ func (c *connection) act(ctx context.Context, m *door.Message) {
 	q.Gather()
 	w := answer("action", m.Action, m)
 	w.Key("response")
+	if len(q.Out) == 0 { // responseRequired is false: over HTTP the body is empty
+		q.Out = append(q.Out, '{', '}')
+	}
 	w.Dst = append(append(w.Dst, q.Out...), '}')
 	c.send(&message{text: w.Dst})
 }
