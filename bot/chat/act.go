@@ -74,7 +74,8 @@ func (s *Server) strategies(ctx context.Context, name string) (list []operator.S
 		names = append(names, x.Name)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("there is no strategy %s; there are: %s", short(name), strings.Join(names, ", "))
+		return nil, fmt.Errorf("there is no strategy %s; there are: %s; leave the name out to mean all", short(name),
+			strings.Join(names, ", "))
 	}
 	return list, nil
 }

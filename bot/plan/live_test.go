@@ -92,6 +92,7 @@ func TestSettingsThatCannotBeMeantAreRefusedWithTheirPlace(t *testing.T) {
 		"bot.stop_within=10ms":         "bot.stop_within: 10ms is less than 1s",
 		"bot.keep=6d":                  "bot.keep: 144h0m0s is less than 7 days",
 		"bot.keep=3x":                  "bot.keep: \"3x\" is no duration",
+		"bot.name=All":                 "bot.name: \"All\" is no name for a bot",
 		"bot.log_mb=0":                 "bot.log_mb: 0 is not in 1 to",
 		"bot.log_keep=0":               "bot.log_keep: 0 is not in 1 to",
 		"stream.lists=1s":              "stream.lists: 1s is not in 10s to 1h0m0s",
@@ -102,6 +103,17 @@ func TestSettingsThatCannotBeMeantAreRefusedWithTheirPlace(t *testing.T) {
 		_, err := samplePlan(t, "live", liveKeys(), set)
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// A name that a command reads as another word is no name of a strategy.
+func TestNoStrategyHasANameThatCommandsTakeForAnotherWord(t *testing.T) {
+	for _, name := range []string{"all", "ALL", "All", "account", "Total", "", "-x", "--direct"} {
+		p := &Plan{kinds: []strategy.Definition{maker.Definition}}
+		p.sections.Strategies = map[string]config.StrategySection{name: {Kind: maker.Definition.Name}}
+		require.ErrorContains(t, p.addStrategies(), "is no name for a strategy")
+	}
+	_, err := samplePlan(t, "live", liveKeys(), "strategies.all.kind=maker", "strategies.all.operator_id=9")
+	require.ErrorContains(t, err, `strategies.all: "all" is no name for a strategy`)
 }
 
 func TestPaperHasToKnowItsMoney(t *testing.T) {

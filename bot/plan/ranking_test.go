@@ -18,7 +18,7 @@ const liveUniverse = `
 mode = "paper"
 [paper.start]
 EUR = "1000"
-[strategies.all]
+[strategies.every]
 kind = "smacross"
 universe = {rank = "volume30d", top = 2, min_days = 10, records = %q}
 interval = "1d"
@@ -55,14 +55,14 @@ func offered(at market.Time) Listing {
 func TestALiveBotRanksADayAsABacktestDoes(t *testing.T) {
 	path := market24(t, lives())
 	addRecord(t, path, 60, "5", "OLD-EUR", "DEAD-EUR", "NEW-EUR", "SMALL-EUR", "USD-USDC")
-	tested := planProbe(t, path, &[]string{}, false, false).universes["all"].changes
+	tested := planProbe(t, path, &[]string{}, false, false).universes["every"].changes
 	require.Len(t, tested, 4)
-	p := liveOver(t, path, "strategies.all.universe.standby=0")
+	p := liveOver(t, path, "strategies.every.universe.standby=0")
 	var changes []rankedDay
 	for day := firstDay + 40; day < firstDay+120; day++ {
 		for _, late := range []market.Time{-60e9, 0, 86_399e9} {
 			l := offered(candles.DayStart(day) + late)
-			r, err := p.rank(&l, "all", p.Config.Strategies["all"].Universe, day)
+			r, err := p.rank(&l, "every", p.Config.Strategies["every"].Universe, day)
 			require.NoError(t, err)
 			if n := len(changes); n == 0 || strings.Join(changes[n-1].members, " ") != strings.Join(r.Markets, " ") {
 				require.LessOrEqual(t, late, market.Time(0), "%d: it changes within the day", day)
@@ -78,9 +78,9 @@ func TestARankingOfTheDayIsUsedAgain(t *testing.T) {
 	l := offered(candles.DayStart(firstDay+100) + 5e9)
 	p := liveOver(t, path)
 	require.NoError(t, p.Finish(l))
-	require.Equal(t, []string{"NEW-EUR", "SMALL-EUR", "OLD-EUR"}, p.Rankings["all"].Markets, "two and one at the ready")
+	require.Equal(t, []string{"NEW-EUR", "SMALL-EUR", "OLD-EUR"}, p.Rankings["every"].Markets, "two and one at the ready")
 	require.Len(t, p.Strategies[0].Universe[0].Markets, 2)
-	kept := p.Rankings["all"]
+	kept := p.Rankings["every"]
 	kept.Markets = []string{"OLD-EUR", "NEW-EUR"}
 	for _, row := range []struct {
 		what   string
@@ -93,13 +93,13 @@ func TestARankingOfTheDayIsUsedAgain(t *testing.T) {
 			"bot.name=x",
 			"OLD-EUR"},
 		{"of another day", func(r *Ranking) { r.Day-- }, "bot.name=x", "NEW-EUR"},
-		{"of another rule", func(*Ranking) {}, "strategies.all.universe.top=1", "NEW-EUR"},
+		{"of another rule", func(*Ranking) {}, "strategies.every.universe.top=1", "NEW-EUR"},
 	} {
 		again, old := liveOver(t, path, row.set), kept
 		row.change(&old)
-		again.Ranked = map[string]Ranking{"all": old}
+		again.Ranked = map[string]Ranking{"every": old}
 		require.NoError(t, again.Finish(l))
-		require.Equal(t, row.first, again.Rankings["all"].Markets[0], row.what)
+		require.Equal(t, row.first, again.Rankings["every"].Markets[0], row.what)
 	}
 }
 

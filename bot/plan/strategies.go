@@ -16,6 +16,10 @@ import (
 // maxStrategies is the number of values of a StrategyID.
 const maxStrategies = 255
 
+// reservedNames are no names of strategies: `bot halt all`, typed in a hurry, means all of them, as
+// does `bot halt ""`; account and total stand beside strategies in reports.
+var reservedNames = []string{"", "all", "account", "total"}
+
 // addStrategies adds the strategies with their parameters and limits. Their markets are added
 // later, with the data.
 func (p *Plan) addStrategies() error {
@@ -25,6 +29,10 @@ func (p *Plan) addStrategies() error {
 	}
 	for _, name := range p.sections.Names() {
 		path, section := []string{"strategies", name}, p.sections.Strategies[name]
+		if slices.Contains(reservedNames, strings.ToLower(name)) || strings.HasPrefix(name, "-") {
+			return config.Keyf(path, "%q is no name for a strategy: commands take it for another word; choose another name",
+				config.Clip(name))
+		}
 		kind, err := p.kind(path, section.Kind)
 		if err != nil {
 			return err

@@ -125,7 +125,7 @@ const universeConfig = `
 from = 2024-02-10
 [data]
 candles = %q
-[strategies.all]
+[strategies.every]
 kind = "probe"
 universe = {rank = "volume30d", top = 2, min_days = 10}
 interval = "1d"
@@ -378,7 +378,7 @@ func TestOrdersInADelistedMarketEnd(t *testing.T) {
 	require.Len(t, r.Delisted, 1)
 	require.Equal(t, "9.97506234", r.Delisted[0].Held.String())
 	require.Zero(t, r.Unprotected)
-	require.Equal(t, []backtest.Count{{Reason: "all: universe", Count: 110}}, r.Refusals)
+	require.Equal(t, []backtest.Count{{Reason: "every: universe", Count: 110}}, r.Refusals)
 	require.EqualValues(t, 3, r.Orders.Open, "the stops of the other three")
 	require.Len(t, r.Warnings, 1)
 }
