@@ -131,15 +131,21 @@ func (p *player) moveAdopted() {
 
 // causeOf describes an input for a person.
 func causeOf(in *market.Input, catalog *market.Catalog) string {
-	what, at, of := in.Kind.String(), in.At, in.Market
+	what, at, of := in.Kind.String(), in.At, []market.ID{in.Market}
 	if ev := in.Event; ev != nil {
-		what, at, of = ev.Kind.String(), ev.At, ev.Market
-		if ev.Kind == market.KindCandles && len(ev.Candles) > 0 {
-			of = ev.Candles[0].Market
+		what, at, of[0] = ev.Kind.String(), ev.At, ev.Market
+		for i := range ev.Candles {
+			of = append(of, ev.Candles[i].Market)
 		}
 	}
-	if of != 0 {
-		what += " " + catalog.Market(of).Name
+	var names []string
+	for _, m := range of {
+		if m != 0 && !slices.Contains(names, catalog.Market(m).Name) {
+			names = append(names, catalog.Market(m).Name)
+		}
+	}
+	if len(names) > 0 {
+		what += " " + strings.Join(names, ", ")
 	}
 	return what + " of " + at.String()
 }

@@ -26,8 +26,8 @@ func (r *runner) Crossed(c *state.Cross) {
 func (j *botJournal) writeCrosses() {
 	for i := range j.crosses {
 		c := &j.crosses[i]
-		j.batch.Cross(j.at, &journal.Cross{Cross: *c, Cause: j.cause}, j.account.Ended(c.Sell.Fill.Order),
-			j.account.Ended(c.Buy.Fill.Order))
+		j.batch.Cross(j.at, &journal.Cross{Cross: *c, Cause: j.causeOf(c.Sell.Fill.Market)},
+			j.account.Ended(c.Sell.Fill.Order), j.account.Ended(c.Buy.Fill.Order))
 		if j.shadow != nil {
 			j.shadow.commands = append(j.shadow.commands,
 				replay.CrossOf(j.entries+uint64(j.batch.Entries()), c, j.account.Catalog())...)

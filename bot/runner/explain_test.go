@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,6 +88,45 @@ func TestTheStoryOfAnOrderIsToldFromTheEventToTheFee(t *testing.T) {
 		require.Len(t, told.Fills, 1)
 		require.NotContains(t, story, bottest.BotKey)
 		require.NotContains(t, story, bottest.BotSecret)
+	})
+}
+
+// crowdKind buys a hundredth of the market of each candle, and asks for more than it may.
+var crowdKind = strategy.Define("crowd", "buys at each candle",
+	func(struct{}) strategy.Needs { return strategy.Needs{} },
+	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return crowd{}, nil })
+
+type crowd struct{ strategy.Base }
+
+func (crowd) OnCandle(d *strategy.Desk, c market.Candle) {
+	_, _ = d.In(c.Market).Buy(strategy.Amount(1_000_000))
+	_, _ = d.In(c.Market).Buy(strategy.Amount(100_000_000)) // beyond max_order_value
+}
+
+// Candles of two markets that close at one instant are one event: an order, and a refusal, name the
+// candles of their own market.
+func TestAnOrderNamesTheCandlesOfItsOwnMarket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := balancers(t, 3)
+		s.hears = overPolls
+		s.kinds = append(s.kinds, crowdKind)
+		s.config = strings.NewReplacer("strategies.balancer", "strategies.crowd", `"balancer"`, `"crowd"`,
+			"params.seed = 3\n", "").Replace(s.config)
+		p := s.start()
+		time.Sleep(3 * time.Minute)
+		require.NoError(t, p.end())
+		seen := map[string]int{}
+		for number := 1; number <= 4; number++ {
+			var told operator.Story
+			story := s.told(nil, "explain", fmt.Sprint(number))
+			require.NoError(t, json.Unmarshal([]byte(s.told(nil, "explain", fmt.Sprint(number), "--json")), &told))
+			require.Contains(t, story, "event     candles "+told.Order.Market+" of 2000-01-01", story)
+			seen[told.Order.Market]++
+		}
+		require.Equal(t, map[string]int{"BTC-EUR": 2, "ETH-EUR": 2}, seen)
+		refused := s.told(nil, "explain", "--refused")
+		require.Regexp(t, `in BTC-EUR: .*; on candles BTC-EUR of 2000`, refused)
+		require.Regexp(t, `in ETH-EUR: .*; on candles ETH-EUR of 2000`, refused)
 	})
 }
 

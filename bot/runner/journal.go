@@ -3,6 +3,7 @@ package runner
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -50,7 +51,8 @@ type botJournal struct {
 
 	at             market.Time
 	cause          journal.Cause
-	halts          int // how many of the engine's halts are journalled
+	grouped        []market.ID // the markets of the candles of cause
+	halts          int         // how many of the engine's halts are journalled
 	savedAll       market.Time
 	names          []string                            // strategies by StrategyID − 1
 	ledger         func() []byte                       // state of the weight ledger; nil: there is none
@@ -77,16 +79,32 @@ func (j *botJournal) Event(ev *market.Event) {
 	j.at = ev.At
 	j.onEvent(ev)
 	j.cause = journal.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At, Recorded: j.dataNumber}
+	j.grouped = j.grouped[:0]
 	j.writeEvent(ev)
 	j.writeCrosses()
-	j.setCause(j.cause, j.journalRefusal)
+	j.setCause(j.causeOf, j.journalRefusal)
+}
+
+// causeOf is the event as the cause of what a strategy does in a market. Of a group of candles it
+// names the market's own; a strategy that acts in a market without one has the whole group as its
+// cause.
+func (j *botJournal) causeOf(in market.ID) journal.Cause {
+	cause := j.cause
+	if slices.Contains(j.grouped, in) {
+		cause.Market = in
+	}
+	return cause
 }
 
 func (j *botJournal) writeEvent(ev *market.Event) {
 	if ev.Kind == market.KindCandles {
 		for i := range ev.Candles {
 			c := &ev.Candles[i]
-			j.cause.Market = c.Market
+			if j.grouped = append(j.grouped, c.Market); c.Market != ev.Candles[0].Market {
+				j.cause.Market = 0
+			} else if i == 0 {
+				j.cause.Market = c.Market
+			}
 			j.batch.Cursor(ev.At, cursorOf(j.account.Catalog().Market(c.Market).Name, c.Interval),
 				binary.BigEndian.AppendUint64(nil, uint64(c.Start)))
 		}
@@ -152,7 +170,7 @@ func cursorOf(name string, interval market.Interval) string {
 func (j *botJournal) Intent(i *exchange.Intent) {
 	passed := j.approvalOf(i)
 	intent := journal.Intent{Method: i.Method, Path: i.Path, Body: i.Body, Timestamp: i.Timestamp, WindowMS: i.Window,
-		Cause: j.cause, Risk: passed.figures, Asked: passed.asked}
+		Cause: j.causeOf(i.Market), Risk: passed.figures, Asked: passed.asked}
 	intent.Command = market.Command{Kind: i.Command, At: j.at,
 		Order: market.Order{ID: i.Order, Market: i.Market, ClientOrderID: i.ClientOrderID}}
 	if o := j.account.Known(i.Order); o != nil {
@@ -214,7 +232,7 @@ func (j *botJournal) Note(kind, text string) {
 // Commit makes the turn durable.
 func (j *botJournal) Commit(at market.Time) error {
 	j.at = at
-	j.setCause(j.cause, j.journalRefusal)
+	j.setCause(j.causeOf, j.journalRefusal)
 	if j.onOpenOrders != nil {
 		j.onOpenOrders(j.account.CountPending())
 	}

@@ -105,7 +105,7 @@ func (n *notes) haltedBy() string { return cmp.Or(n.by, "engine") }
 
 // operate makes the operator the author of the rest of this turn.
 func (j *botJournal) operate() {
-	j.by, j.cause = byOperator, journal.Cause{}
+	j.by, j.cause, j.grouped = byOperator, journal.Cause{}, nil
 }
 
 func (j *botJournal) forgetTurn() {
