@@ -312,6 +312,8 @@ func TestTheDoctorRehearsesWhatAStrategyWouldOrder(t *testing.T) {
 		dca("strategies.trend.params.money=1")...)
 	p.wants("rehearsal", "fail", "were refused: max_order_value", dca("risk.max_order_value=20")...)
 	p.wants("rehearsal", "warn", "refused: max_position", dca("risk.max_position=100")...)
+	p.wants("rehearsal", "warn", "its loss met max_daily_loss: ", dca("risk.max_daily_loss=1")...)
+	p.wants("rehearsal", "warn", "its loss met max_drawdown: ", dca("risk.max_drawdown=0.0001")...)
 	p.wants("rehearsal", "ok", "it asked for no order",
 		dca("strategies.trend.params.every_candles=1000000", "strategies.trend.params.every=8760h")...)
 	p.wants("rehearsal", "fail", "it was halted at", kind("busy")...)

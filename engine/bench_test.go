@@ -321,6 +321,8 @@ func describe(c *market.Command) string {
 				line += " " + field.text
 			}
 		}
+	case o.AmountQuote != 0:
+		line = fmt.Sprint(o.Side, " for ", market.FormatFixed(int64(o.AmountQuote), 2))
 	case o.Type == market.TypeMarket:
 		line = fmt.Sprint(o.Side, " ", amount)
 	case o.Type == market.TypeStopLoss:

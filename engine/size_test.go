@@ -48,9 +48,12 @@ func TestASizeIsWorkedOutAtThePriceOfTheDecision(t *testing.T) {
 		// a maker's fee on the way in: 100 ÷ (100 · 1.0015 − 95 · 0.9975)
 		{text("1% risk"), []strategy.Option{strategy.At(100 * at1), strategy.PostOnly(), strategy.StopAt(95 * at1)},
 			"buy 18.56148491 @ 100"},
+		{text("up to 100% cash"), nil, "buy for 10000"},
+		{strategy.UpTo(strategy.Amount(500 * btc)), nil, "buy for 10000"},
+		{text("up to 60 base"), nil, "buy for 6015"}, // more than a half: the price may rise
+		{text("up to 40 base"), nil, "buy 40"},
 		// 10,000 ÷ 100.25, rounded down
-		{text("up to 100% cash"), nil, "buy 99.75062344"},
-		{strategy.UpTo(strategy.Amount(500 * btc)), nil, "buy 99.75062344"},
+		{text("up to 100% cash"), []strategy.Option{strategy.At(100 * at1)}, "buy 99.75062344 @ 100"},
 	} {
 		sent, err := sized(t, c.size, c.with...)
 		require.NoError(t, err, c.size.String())
@@ -72,6 +75,27 @@ func TestASizeThatCashDoesNotCoverIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "at most 100%")
 	_, err = sized(t, strategy.Size{})
 	require.ErrorIs(t, err, strategy.ErrMeaningless)
+}
+
+// The price rises between the decision and the arrival of the order: at most by all of it.
+func TestUpToIsNotRefusedForAPriceThatRises(t *testing.T) {
+	for _, rise := range []market.Price{100, 101, 110, 150, 199} {
+		for _, text := range []string{"up to 100% cash", "up to 100% equity", "up to 99.7% cash", "up to 51% cash",
+			"up to 49% cash", "up to 500 base", "up to 9990 quote", "up to 9% risk"} {
+			size, err := strategy.ParseSize(text)
+			require.NoError(t, err)
+			b := newBench(t, setup{venue: sim.Config{Fees: withFees}, slots: []engine.Slot{{Strategy: &script{
+				candle: once(func(d *strategy.Desk) {
+					_, err := d.In(1).Buy(size, strategy.StopAt(90*at1))
+					require.NoError(t, err)
+				})}}}})
+			b.flat(1, 100)
+			b.flat(2, rise)
+			require.Len(t, b.account.Open(nil, 1, 1), 1, "%s at %d: %v", text, rise, b.sent) // the exit
+			require.Positive(t, b.account.Position(1, 1).Amount, "%s at %d: %v", text, rise, b.sent)
+			require.GreaterOrEqual(t, b.account.Total(1).Total, market.Money(0))
+		}
+	}
 }
 
 func TestAStopThatFillsLosesTheRiskAndNoMore(t *testing.T) {

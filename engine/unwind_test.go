@@ -56,7 +56,7 @@ func TestWeightsSellTheBaseOfBracketsAsClosePartDoes(t *testing.T) {
 			w.restart(nil, &careful{begun: true})
 		}
 		w.opens(100, 100, 100)
-		require.Equal(t, []string{"cancel 4", "update 3 30", "sell 30 attached", "buy 0 attached"}, w.sent)
+		require.Equal(t, []string{"cancel 4", "update 3 30", "sell 30 attached", "buy for 6000 attached"}, w.sent)
 		require.Equal(t, []string{"4 canceled", "3 updated", "5 trade 30 @ 100", "6 trade 60 @ 100"}, w.told)
 		require.Equal(t, [3]int64{30_00, 60_00, 0}, w.held())
 		require.Equal(t, 1_000*eur, w.cash())

@@ -62,7 +62,8 @@ func PositionShare(share market.Rate) Size { return Size{unit: unitPosition, num
 func Risk(share market.Rate) Size { return Size{unit: unitRisk, number: int64(share)} }
 
 // UpTo is the size, or what the strategy's cash pays for, fee included, where that is less; of a
-// sell, what the strategy can still sell.
+// sell, what the strategy can still sell. A buy at market that takes more than half of the cash is
+// an order for money: no rise of the price before it arrives makes the cash too little for it.
 func UpTo(size Size) Size {
 	size.upTo = true
 	return size
@@ -366,5 +367,28 @@ func (m MarketDesk) limit(o *market.Order) {
 		o.AmountQuote = max(0, min(o.AmountQuote, cash))
 		return
 	}
-	o.Amount = min(o.Amount, m.affordable(o, cash))
+	whole := m.affordable(o, cash)
+	switch {
+	case o.Type != market.TypeMarket || o.Amount <= whole/2 || whole == 0:
+		o.Amount = min(o.Amount, whole)
+	case o.Amount < whole:
+		o.Amount, o.AmountQuote = 0, min(cash, m.worth(o.Amount))
+	default:
+		o.Amount, o.AmountQuote = 0, cash
+	}
+}
+
+// worth is what an amount costs at market now, the fee included. An order for that money is not
+// refused where the price that it meets is a higher one.
+func (m MarketDesk) worth(amount market.Qty) market.Money {
+	c := m.desk.engine.Costs(m.id)
+	value, err := m.facts().Value(c.Buy, amount)
+	if err == nil {
+		value, err = value.MulRate(market.Whole + max(c.Maker, c.Taker))
+	}
+	money, err := value.QuoInt(int64(market.Whole)).FloorMoney(m.facts().MoneyDrop())
+	if err != nil {
+		return 0
+	}
+	return money
 }

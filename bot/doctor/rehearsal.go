@@ -121,8 +121,11 @@ func (c *candlesAtHand) Close() error { return nil }
 // judge makes the finding of a rehearsal.
 func (d *doctor) judge(s *backtest.StrategyPlan, r *backtest.Rehearsal) {
 	const check = "rehearsal"
-	refused, why := int64(0), []string(nil)
+	refused, why, met := int64(0), []string(nil), ""
 	for _, c := range r.Refusals[0] {
+		if c.Reason == risk.ReasonDailyLoss.String() || c.Reason == risk.ReasonDrawdown.String() {
+			met = c.Reason
+		}
 		if c.Reason != risk.ReasonWarmUp.String() {
 			refused += c.N
 			why = append(why, fmt.Sprintf("%s %d", c.Reason, c.N))
@@ -144,6 +147,10 @@ func (d *doctor) judge(s *backtest.StrategyPlan, r *backtest.Rehearsal) {
 	case len(r.Placed) == 0:
 		d.ok(check, "%s, behind a warm-up of %s: it asked for no order", over,
 			backtest.Declared([]backtest.StrategyPlan{*s}))
+	case met != "":
+		d.warn(check, fmt.Sprintf("%s: its loss met %s: %d orders, and %d refused: %s", over, met, len(r.Placed), refused,
+			reasons), "the limit did its work, and the bot would have opened nothing more; if that is too early, make the "+
+			"orders smaller, or the limit larger")
 	case int64(len(r.Placed)) < refused:
 		d.warn(check, fmt.Sprintf("%s: %d orders, and %d refused: %s", over, len(r.Placed), refused, reasons),
 			"look whether its parameters and the limits fit each other")
