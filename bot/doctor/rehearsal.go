@@ -148,9 +148,9 @@ func (d *doctor) judge(s *backtest.StrategyPlan, r *backtest.Rehearsal) {
 		d.ok(check, "%s, behind a warm-up of %s: it asked for no order", over,
 			backtest.Declared([]backtest.StrategyPlan{*s}))
 	case met != "":
-		d.warn(check, fmt.Sprintf("%s: its loss met %s: %d orders, and %d refused: %s", over, met, len(r.Placed), refused,
-			reasons), "the limit did its work, and the bot would have opened nothing more; if that is too early, make the "+
-			"orders smaller, or the limit larger")
+		d.warn(check, fmt.Sprintf("%s: its loss met %s: %d orders, and %d refused: %s", over, met, len(r.Placed),
+			refused, reasons), "the limit did its work, and the bot would have opened nothing more; if that is too "+
+			"early, make the orders smaller, or the limit larger")
 	case int64(len(r.Placed)) < refused:
 		d.warn(check, fmt.Sprintf("%s: %d orders, and %d refused: %s", over, len(r.Placed), refused, reasons),
 			"look whether its parameters and the limits fit each other")

@@ -26,8 +26,12 @@ const (
 	minStop     = time.Second // orders are not cancelled in less
 )
 
-// checkBounds refuses numbers that would have another effect than the user meant.
+// checkBounds refuses numbers, and a name, that would have another effect than the user meant.
 func (p *Live) checkBounds() error {
+	if name := p.Config.Bot.Name; strings.EqualFold(name, "all") {
+		return config.Keyf([]string{"bot", "name"}, "%q is no name for a bot: a person types it to confirm what "+
+			"concerns this bot alone; choose another name", name)
+	}
 	for _, s := range [...]struct {
 		section, key string
 		span         config.Span

@@ -107,10 +107,6 @@ func (p *Live) checkSections(getenv func(string) string) error {
 		return config.Keyf([]string{"bot", "mode"}, "%q is not one of %s", config.Clip(p.Config.Bot.Mode),
 			strings.Join(config.Modes, ", "))
 	}
-	if strings.EqualFold(p.Config.Bot.Name, "all") {
-		return config.Keyf([]string{"bot", "name"}, "%q is no name for a bot: a person types it to confirm what concerns "+
-			"this bot alone; choose another name", p.Config.Bot.Name)
-	}
 	if err := checkStream(&p.Config.Stream); err != nil {
 		return err
 	}

@@ -78,7 +78,8 @@ func TestARankingOfTheDayIsUsedAgain(t *testing.T) {
 	l := offered(candles.DayStart(firstDay+100) + 5e9)
 	p := liveOver(t, path)
 	require.NoError(t, p.Finish(l))
-	require.Equal(t, []string{"NEW-EUR", "SMALL-EUR", "OLD-EUR"}, p.Rankings["every"].Markets, "two and one at the ready")
+	require.Equal(t, []string{"NEW-EUR", "SMALL-EUR", "OLD-EUR"}, p.Rankings["every"].Markets,
+		"two and one at the ready")
 	require.Len(t, p.Strategies[0].Universe[0].Markets, 2)
 	kept := p.Rankings["every"]
 	kept.Markets = []string{"OLD-EUR", "NEW-EUR"}

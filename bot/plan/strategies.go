@@ -30,8 +30,8 @@ func (p *Plan) addStrategies() error {
 	for _, name := range p.sections.Names() {
 		path, section := []string{"strategies", name}, p.sections.Strategies[name]
 		if slices.Contains(reservedNames, strings.ToLower(name)) || strings.HasPrefix(name, "-") {
-			return config.Keyf(path, "%q is no name for a strategy: commands take it for another word; choose another name",
-				config.Clip(name))
+			return config.Keyf(path, "%q is no name for a strategy: commands take it for another word; choose another "+
+				"name", config.Clip(name))
 		}
 		kind, err := p.kind(path, section.Kind)
 		if err != nil {

@@ -78,8 +78,8 @@ func (c *control) strategies(name string) (ids []market.StrategyID, names []stri
 		}
 	}
 	if len(ids) == 0 {
-		return nil, nil, config.Usagef("no strategy %q; there are %v; leave the name out to mean all", config.Clip(name),
-			c.r.plan.Names())
+		return nil, nil, config.Usagef("no strategy %q; there are %v; leave the name out to mean all",
+			config.Clip(name), c.r.plan.Names())
 	}
 	return ids, names, nil
 }

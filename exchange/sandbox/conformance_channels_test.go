@@ -302,7 +302,8 @@ var channelRules = []rule{
 				for event["event"] == "fill" {
 					event = c.event()
 				}
-				require.Equal(s.t, one, fmt.Sprint(event["orderType"], " ", event["executionType"], " ", event["status"]))
+				require.Equal(s.t, one,
+					fmt.Sprint(event["orderType"], " ", event["executionType"], " ", event["status"]))
 			}
 		}
 		s.place("bob", "buy limit amount=2 price=80")
