@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -21,21 +20,13 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// How many random lives of a bot are replayed:
-//
-//	go test ./bot/runner -run ReplayOfAnyLife -lives 2000 -timeout 2h
-var (
-	lives     = flag.Int("lives", 5, "how many random lives of a bot are replayed; every fifth has sockets")
-	firstLife = flag.Uint64("first-life", 0, "seed of the first of them, less one")
-)
-
 // A life has up to four processes of a bot: with faults, kills, power cuts, halts and resumes of a
 // person, a flatten, reloads, other allocations, and sometimes a midnight. Its strategy is
 // restless, or replaces orders, or leaves by Close, or rebalances.
 func TestTheReplayOfAnyLifeIsEqual(t *testing.T) {
 	bottest.Unraced(t)
 	equal, unchecked, resumed, reloads := 0, 0, 0, 0
-	for seed := range uint64(*lives) {
+	for seed := range uint64(*manyLives / 40) {
 		seed += *firstLife
 		synctest.Test(t, func(t *testing.T) {
 			s := lifeOf(t, seed+1)
@@ -48,8 +39,8 @@ func TestTheReplayOfAnyLifeIsEqual(t *testing.T) {
 		}
 	}
 	t.Logf("%d lives, %d reloads: %d commands are equal, %d are unchecked after power cuts; damaged, %d went on "+
-		"from a snapshot", *lives, reloads, equal, unchecked, resumed)
-	require.Greater(t, equal, 20**lives)
+		"from a snapshot", *manyLives/40, reloads, equal, unchecked, resumed)
+	require.Greater(t, equal, *manyLives/2)
 }
 
 // damaged flips bits of the recording, one at a time, and replays it: no command differs, and each

@@ -1,0 +1,910 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/internal/lives"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// player plays a life of lives.Life on a stage. It acts through public doors alone: the exchange's
+// requests with the keys of the bot's owner and of the exchange's operator, and the requests of the
+// bot's socket. Its looks are at the exchange's ledger, and at what the bot tells.
+type player struct {
+	*stage
+	life    *lives.Life
+	guard   *lives.Guard
+	begun   time.Time
+	first   market.Time             // the same, on the exchange's clock
+	last    map[string]market.Price // of the markets
+	rules   map[string]time.Time    // of a market's change: when it ends
+	blind   time.Time               // until when the exchange does not answer the bot
+	uncover bool                    // the operator has cancelled exits
+	halted  bool                    // the operator has halted the strategies, and not resumed them
+
+	sleeps, steps atomic.Int64
+
+	mu      sync.Mutex // of what follows
+	ledger  ledgerOfLife
+	bot     *process // nil: none trades
+	door    http.Handler
+	asks    sync.WaitGroup // of the process's operator
+	busy    bool           // the machine is at work: it stops, kills or starts the process
+	stopped bool           // see lives.Look
+	done    sync.WaitGroup
+}
+
+// ledgerOfLife is the exchange's record so far.
+type ledgerOfLife struct {
+	from   map[string]market.Time
+	trades map[uuid.UUID]bool
+	sums   map[string][2]int64 // bought, sold, by market
+	owner  map[uuid.UUID]bool  // the owner's orders
+}
+
+const lifeHead = `
+[bot]
+stop_within = "30s"
+keep_orders = %t
+[exchange]
+base_url = "https://exchange.test/v2"
+key_env = "KEY"
+secret_env = "SECRET"
+[poll]
+tickers = "3s"
+balances = "10s"
+orders = "20s"
+[stream]
+lists = "20s"
+[risk]
+orders_per_minute = 40
+`
+
+const lifeStrategy = `
+[strategies.%s]
+kind = "holder"
+markets = [%s]
+interval = "1m"
+allocation = "4000"
+operator_id = %d
+params.seed = %d
+params.style = %d
+`
+
+// newPlayer sets the stage of a life.
+func newPlayer(t *testing.T, l *lives.Life) *player {
+	s := newStage(t, l.Seed, func(c *sandbox.Config) {
+		c.Admin, c.History = "open", 10*time.Minute
+		c.Accounts[0].Keys[1].Withdraw = true
+		c.Assets = append(c.Assets, sandbox.Asset{Symbol: "ETH", Decimals: 8})
+		c.Accounts[0].Balances["BTC"], c.Accounts[0].Balances["ETH"] = "0", "0"
+		if l.Setup.Own != "" {
+			c.Accounts[0].Balances["BTC"] = l.Setup.Own
+		}
+		c.Markets[0].Source = price.Fixed("30000")
+		c.Markets[0].Liquidity = sandbox.Liquidity{Levels: 1, HalfSpread: 5_000, Endless: true}
+		second := c.Markets[0]
+		second.Name, second.Source = "ETH-EUR", price.Fixed("2000")
+		c.Markets = append(c.Markets, second)
+	})
+	p := &player{stage: s, life: l, guard: lives.NewGuard(&l.Setup), begun: time.Now(), first: s.ex.Clock().Now(),
+		last:  map[string]market.Price{"BTC-EUR": 30_000_00, "ETH-EUR": 2_000_00},
+		rules: map[string]time.Time{}, ledger: ledgerOfLife{from: map[string]market.Time{},
+			trades: map[uuid.UUID]bool{}, sums: map[string][2]int64{}, owner: map[uuid.UUID]bool{}}}
+	s.hears = l.Setup.Feed
+	if s.hears == "orders" {
+		s.hears = overOrders
+	}
+	s.kinds, s.traffic.limits = append(s.kinds, holderKind), limits{}
+	s.config = fmt.Sprintf(lifeHead, l.Setup.Keep)
+	for i, one := range l.Setup.Strategies {
+		style, where, _ := strings.Cut(one, "@")
+		s.config += fmt.Sprintf(lifeStrategy, fmt.Sprintf("s%d", i+1), `"`+strings.ReplaceAll(where, "+", `","`)+`"`,
+			7+i, l.Seed+uint64(i), slices.Index(lives.Styles, style))
+	}
+	s.now = func() time.Time { return time.Now().Add(time.Duration(p.steps.Load() - p.sleeps.Load())) }
+	s.slept = func() time.Duration { return time.Duration(p.sleeps.Load()) }
+	return p
+}
+
+// play plays the life. The guard has the promises that were broken.
+func (p *player) play() {
+	defer p.abandon()
+	p.begin()
+	for i := range p.life.Events {
+		e := &p.life.Events[i]
+		p.looksUntil(p.begun.Add(e.At), 2*time.Second)
+		p.happens(e)
+	}
+	p.looksUntil(p.until(), 2*time.Second)
+	p.mend()
+	p.looksUntil(time.Now().Add(15*time.Minute), 15*time.Second)
+	p.end()
+}
+
+// abandon ends what a failed check of the stage has left.
+func (p *player) abandon() {
+	if p.T.Failed() {
+		p.traffic.on(nil)
+		p.ex.Close()
+		if p.bot != nil {
+			p.traffic.cut(true)
+			p.bot.wire.die()
+			_ = p.bot.store.Close()
+			p.bot.stop()
+		}
+	}
+}
+
+// until is when the last event has passed.
+func (p *player) until() time.Time {
+	until := time.Now().Add(45 * time.Second)
+	for _, at := range p.rules {
+		if at.After(until) {
+			until = at
+		}
+	}
+	return until
+}
+
+// happens lets an event happen.
+func (p *player) happens(e *lives.Event) {
+	switch e.Actor {
+	case "machine":
+		p.machine(e)
+	case "operator":
+		p.operate(e)
+	case "owner":
+		p.touches(e)
+	case "exchange":
+		p.exchanges(e)
+	case "time":
+		p.moves(e)
+	default:
+		panic("unknown actor: " + e.String())
+	}
+}
+
+// looksUntil looks again and again until a time. Changes of rules and statuses end on the way.
+func (p *player) looksUntil(until time.Time, every time.Duration) {
+	for {
+		p.restore(false)
+		p.look()
+		left := time.Until(until)
+		if left <= 0 {
+			return
+		}
+		time.Sleep(min(every, left))
+	}
+}
+
+// look is one look.
+func (p *player) look() *lives.Look {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.died()
+	look := &lives.Look{At: time.Since(p.begun), Up: p.bot != nil && !p.busy, Blind: time.Now().Before(p.blind),
+		Stopped: p.stopped && p.bot == nil, Ledger: p.reads()}
+	if look.Up {
+		look.Told = p.tells()
+	}
+	p.guard.Look(look)
+	return look
+}
+
+// died notes a process that ended by itself, and starts it again.
+func (p *player) died() {
+	if p.bot == nil || p.busy {
+		return
+	}
+	select {
+	case err := <-p.bot.done:
+		p.guard.Fail("P8", "%s: the process ended by itself: %v", time.Since(p.begun), err)
+		p.bot.done <- err
+		p.busy = true
+		dead := p.bot
+		p.bot = nil
+		p.done.Go(func() {
+			_ = dead.end()
+			p.begin()
+			p.free()
+		})
+	default:
+	}
+}
+
+// reads reads the exchange's record.
+func (p *player) reads() map[string]lives.Ledger {
+	all, held := map[string]lives.Ledger{}, p.Holdings()
+	open := p.OpenAtTheExchange()
+	for _, m := range p.Units.Markets() {
+		p.ledger.read(p, m)
+		sums := p.ledger.sums[m.Name]
+		l := lives.Ledger{Bought: sums[0], Sold: sums[1], Held: int64(held[m.Base]), Dust: dustOf(p.last[m.Name])}
+		for i := range open {
+			o := &open[i].Order
+			switch {
+			case o.Market != m.ID || p.ledger.owner[o.ClientOrderID]:
+			case o.Side == market.Sell:
+				l.Sells, l.Resting = l.Sells+1, l.Resting+int64(o.AmountRemaining)
+			default:
+				l.Buys++
+			}
+		}
+		all[m.Name] = l
+	}
+	return all
+}
+
+// dustOf is what cannot be sold for its value or its size.
+func dustOf(last market.Price) int64 { return max(10_000, 5_50*100_000_000/int64(last)) }
+
+// read adds the new trades of a market.
+func (l *ledgerOfLife) read(p *player, m *market.Market) {
+	page, _, err := p.Auditor.Trades(context.Background(), m.ID, max(p.first, l.from[m.Name]))
+	require.NoError(p.T, err)
+	for i := range page {
+		t := &page[i]
+		l.from[m.Name] = max(l.from[m.Name], t.Time)
+		if l.trades[t.ID] {
+			continue
+		}
+		l.trades[t.ID] = true
+		sums := l.sums[m.Name]
+		if !l.owner[t.ClientOrderID] {
+			sums[t.Side-market.Buy] += int64(t.Amount)
+			l.sums[m.Name] = sums
+		}
+	}
+}
+
+// tells asks the bot for its status and its positions; nil: it does not answer.
+func (p *player) tells() *lives.Told {
+	var status operator.Status
+	var positions operator.Positions
+	if p.ask(p.door, operator.PathStatus, nil, &status) != nil ||
+		p.ask(p.door, operator.PathPositions, nil, &positions) != nil {
+		return nil
+	}
+	told := &lives.Told{Unprotected: map[string]int64{}, Positions: map[string]int64{}, Orders: status.OpenOrders}
+	for _, u := range status.Unprotected {
+		told.Unprotected[u.Market] += p.units(u.Market, u.Amount)
+	}
+	for i := range positions.Positions {
+		held := &positions.Positions[i]
+		told.Positions[held.Market] += p.units(held.Market, held.Amount)
+	}
+	return told
+}
+
+func (p *player) units(name, amount string) int64 {
+	q, err := p.Units.MarketNamed(name).ParseQty(amount)
+	require.NoError(p.T, err)
+	return int64(q)
+}
+
+// ask sends a request of the bot's socket.
+func (p *player) ask(door http.Handler, path string, ask *operator.Request, value any) error {
+	if ask == nil {
+		ask = &operator.Request{}
+	}
+	body, err := json.Marshal(ask)
+	require.NoError(p.T, err)
+	request := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
+	request.Header.Set("Tidemark-Answer", "2")
+	answer := httptest.NewRecorder()
+	door.ServeHTTP(answer, request)
+	if answer.Code != http.StatusOK {
+		return errors.New(strings.TrimSpace(answer.Body.String()))
+	}
+	return json.Unmarshal(answer.Body.Bytes(), value)
+}
+
+// mend ends the faults, opens the markets, and gives back the rules; the owner's orders go.
+func (p *player) mend() {
+	p.admin(http.MethodDelete, "faults", nil)
+	p.restore(true)
+	p.traffic.cut(false)
+	p.traffic.on(nil)
+	for _, o := range p.OpenAtTheExchange() {
+		if p.ledger.owner[o.Order.ClientOrderID] {
+			p.cancels(&o)
+		}
+	}
+	p.blind = time.Now().Add(30 * time.Second)
+}
+
+// end judges the end of the life and stops the bot.
+func (p *player) end() {
+	p.done.Wait()
+	look := p.look()
+	if look.Up {
+		p.guard.End(look, p.uncover)
+	} else {
+		p.guard.Fail("P44", "%s: at the end no bot trades", look.At)
+		return
+	}
+	p.stops()
+	for range 3 {
+		p.look()
+		time.Sleep(2 * time.Second)
+	}
+	if !slices.ContainsFunc(p.life.Events, touching) {
+		p.AgreeOnFile()
+	}
+}
+
+// touching reports whether an event makes orders or moves that the bot's books do not name.
+func touching(e lives.Event) bool {
+	return e.Actor == "owner" && e.Verb != "cancel" || e.Verb == "direct"
+}
+
+// admin sends a request of the exchange's operator.
+func (p *player) admin(method, path string, members map[string]any) {
+	body, err := json.Marshal(members)
+	require.NoError(p.T, err)
+	request := httptest.NewRequest(method, "/admin/"+path, bytes.NewReader(body))
+	if members == nil {
+		request = httptest.NewRequest(method, "/admin/"+path, nil)
+	}
+	request.RemoteAddr = "127.0.0.1:5000"
+	request.Header.Set("Authorization", "Bearer open")
+	request.Header.Set("Content-Type", "application/json")
+	answer := httptest.NewRecorder()
+	p.ex.ServeHTTP(answer, request)
+	require.Equal(p.T, http.StatusOK, answer.Code, "%s %v: %s", path, members, answer.Body)
+}
+
+// byOwner sends a request with the owner's key. Its refusal is the owner's own affair.
+func (p *player) byOwner(method, path string, members map[string]any) {
+	var body []byte
+	if method == http.MethodDelete {
+		query := url.Values{}
+		for name, value := range members {
+			query.Set(name, fmt.Sprint(value))
+		}
+		path += "?" + query.Encode()
+	} else {
+		body, _ = json.Marshal(members)
+	}
+	now := p.ex.Clock().Now().Millis()
+	request := httptest.NewRequest(method, "/v2"+path, bytes.NewReader(body))
+	signer := rest.NewSigner(rest.NewSecret("secret of the auditor"))
+	for name, value := range map[string]string{"Content-Type": "application/json", "Service-Access-Key": bottest.AuditorKey,
+		"Service-Access-Timestamp": strconv.FormatInt(now, 10),
+		"Service-Access-Signature": string(signer.AppendSignature(nil, now, method, "/v2"+path, body))} {
+		request.Header.Set(name, value)
+	}
+	answer := httptest.NewRecorder()
+	p.ex.ServeHTTP(answer, request)
+	p.says("owner: %s %s %v: %d %s", method, path, members, answer.Code, answer.Body)
+}
+
+// says writes a line into the bot's log, among its own.
+func (p *player) says(format string, args ...any) {
+	text, _ := json.Marshal(fmt.Sprintf(format, args...))
+	fmt.Fprintf(&p.log, "{\"time\":%q,\"life\":%s}\n", time.Since(p.begun), text)
+}
+
+// machine
+
+// begin starts the bot and insists.
+func (p *player) begin() {
+	for try := 1; ; try++ {
+		began, err := p.open()
+		if err == nil {
+			p.trades(began)
+			return
+		}
+		p.says("the bot does not start: %v", err)
+		if try == 24 && time.Now().After(p.blind) {
+			p.guard.Fail("P44", "%s: the bot does not start: %v", time.Since(p.begun), err)
+		}
+		if try == 24 {
+			return
+		}
+		time.Sleep(5 * time.Second)
+	}
+}
+
+func (p *player) trades(began *process) {
+	ctx := began.ctx()
+	c := &control{r: began.runner}
+	c.ctx, c.end = context.WithCancel(context.WithoutCancel(ctx))
+	follows, rest := context.WithCancel(context.Background())
+	var beside sync.WaitGroup
+	if slices.ContainsFunc(p.life.Events, func(e lives.Event) bool { return e.Verb == "direct" }) {
+		beside.Go(func() { began.followDirect(follows) })
+	}
+	go func() {
+		err := began.trade(ctx)
+		c.end()
+		rest()
+		beside.Wait()
+		began.done <- err
+	}()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bot, p.door, p.stopped = began, c.routes(), false
+}
+
+// take takes the process away from the operator, for the machine; nil: there is none, or the
+// machine is at work.
+func (p *player) take() *process {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.busy || p.bot == nil {
+		return nil
+	}
+	p.busy = true
+	return p.bot
+}
+
+func (p *player) free() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.busy = false
+}
+
+// machine lets the machine act.
+func (p *player) machine(e *lives.Event) {
+	switch e.Verb {
+	case "stop", "kill":
+		p.done.Go(func() {
+			if e.Verb == "kill" && p.kills() || e.Verb == "stop" && p.stops() {
+				time.Sleep(e.Span(0))
+				p.begin()
+				p.free()
+			}
+		})
+	case "killwrite":
+		p.done.Go(func() { p.killsAt(e) })
+	case "cut":
+		p.blinds(e.Span(0))
+		p.traffic.cut(true)
+		p.done.Go(func() {
+			time.Sleep(e.Span(0))
+			p.traffic.cut(false)
+		})
+	case "sleep":
+		p.blinds(10 * time.Second)
+		p.traffic.cut(true)
+		p.done.Go(func() {
+			time.Sleep(time.Second)
+			p.sleeps.Add(int64(e.Span(0)))
+			time.Sleep(9 * time.Second)
+			p.traffic.cut(false)
+		})
+	case "step":
+		p.steps.Add(int64(e.Span(0)))
+		p.blinds(10 * time.Second)
+	}
+}
+
+// blinds notes that the exchange does not answer the bot for so long, and the time that the bot
+// takes to see everything again.
+func (p *player) blinds(long time.Duration) {
+	if until := time.Now().Add(long + 45*time.Second); until.After(p.blind) {
+		p.blind = until
+	}
+}
+
+// stops stops the process in good order.
+func (p *player) stops() bool {
+	dead := p.take()
+	if dead == nil {
+		return false
+	}
+	before := p.reads()
+	covered := true
+	for name, l := range before {
+		covered = covered && (p.guard.Setup.Bare(name) || p.guard.Bare(name, &l) <= l.Dust)
+	}
+	asked := time.Now()
+	err := dead.end()
+	p.asks.Wait()
+	took, after := time.Since(asked), p.reads()
+	p.guard.Holds("P41", took < 50*time.Second, "%s: the stop took %s", time.Since(p.begun), took)
+	for name, l := range after {
+		if !p.life.Setup.Keep {
+			p.guard.Holds("P5", err != nil || l.Buys == 0, "%s %s: the stop ended with 0, and %d orders to buy are open",
+				time.Since(p.begun), name, l.Buys)
+		}
+	}
+	p.says("stopped in %s: %v", took, err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bot, p.stopped = nil, covered && err == nil && !time.Now().Before(p.blind)
+	return true
+}
+
+// kills kills the process.
+func (p *player) kills() bool {
+	dead := p.take()
+	if dead == nil {
+		return false
+	}
+	dead.kill()
+	p.buries(dead)
+	return true
+}
+
+func (p *player) buries(dead *process) {
+	dead.bury()
+	p.asks.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bot = nil
+}
+
+// killsAt kills the process at its next write of a kind, if that comes within half a minute.
+func (p *player) killsAt(e *lives.Event) {
+	killed := make(chan *process, 1)
+	p.traffic.on(func(r *http.Request, about bool) {
+		if commandOf(r).String() == e.Arg(0) && about == (e.Arg(1) == "before") && len(killed) == 0 {
+			if dead := p.take(); dead != nil {
+				dead.kill()
+				killed <- dead
+			}
+		}
+	})
+	select {
+	case dead := <-killed:
+		p.traffic.on(nil)
+		p.buries(dead)
+		time.Sleep(e.Span(2))
+		p.begin()
+		p.free()
+	case <-time.After(30 * time.Second):
+		p.traffic.on(nil)
+		if len(killed) > 0 {
+			p.buries(<-killed)
+			p.begin()
+			p.free()
+		}
+	}
+}
+
+// operate sends a command of the operator, and holds its answer against the ledger.
+func (p *player) operate(e *lives.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.Verb == "direct" {
+		p.uncover = true
+		p.done.Go(p.switches)
+		return
+	}
+	if p.bot == nil || p.busy {
+		return
+	}
+	if e.Verb == "reload" {
+		p.asks.Go(func() { p.reloads(p.bot) })
+		return
+	}
+	ask := &operator.Request{WaitMS: 30_000, By: "life", From: "test"}
+	if e.Verb == "cancel" {
+		open := p.own("")
+		if len(open) == 0 {
+			return
+		}
+		ask.Order = open[0].Order.ClientOrderID.String()
+	}
+	p.uncover = p.uncover || e.Verb == "cancel-all"
+	p.halted = e.Verb == "halt" || e.Verb == "flatten" || p.halted && e.Verb != "resume"
+	p.asks.Add(1)
+	p.done.Add(1)
+	go p.command(p.door, p.bot, "/"+e.Verb, ask)
+}
+
+// command waits for the answer of a command.
+func (p *player) command(door http.Handler, of *process, path string, ask *operator.Request) {
+	defer p.done.Done()
+	before := p.reads()
+	var report operator.Report
+	asked := time.Now()
+	err := p.ask(door, path, ask, &report)
+	code := 1
+	if err == nil && report.Done {
+		code = 0
+	}
+	p.asks.Done()
+	p.says("bot %s: %d after %s: %v %s", path[1:], code, time.Since(asked), err, report.Words(path, ask))
+	if took := time.Since(asked); took > 50*time.Second {
+		p.guard.Fail("P41", "%s: bot %s took %s", time.Since(p.begun), path, took)
+	}
+	p.mu.Lock()
+	same := p.bot == of
+	p.mu.Unlock()
+	if !same {
+		return // its process has ended meanwhile
+	}
+	p.claims(path, ask, code, p.reads())
+	time.Sleep(time.Minute)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bot == of && !p.busy && path == operator.PathFlatten {
+		p.barer(before)
+		if p.halted {
+			p.claims(path, ask, code, p.reads())
+		}
+	}
+}
+
+// claims holds what a command with exit code 0 says against the ledger.
+func (p *player) claims(path string, ask *operator.Request, code int, ledger map[string]lives.Ledger) {
+	if code != 0 {
+		return
+	}
+	at := time.Since(p.begun)
+	for name, l := range ledger {
+		least, _ := p.guard.Position(name, &l)
+		switch path {
+		case operator.PathFlatten:
+			p.guard.Holds("P24", least <= l.Dust, "%s %s: flatten said 0, and %d is held", at, name, least)
+			p.guard.Holds("P24", l.Buys+l.Sells == 0, "%s %s: flatten said 0, and %d orders are open", at, name,
+				l.Buys+l.Sells)
+		case operator.PathHalt:
+			p.guard.Holds("P23", l.Buys == 0, "%s %s: halt said 0, and %d orders to buy are open", at, name, l.Buys)
+		}
+	}
+	for _, o := range p.own("") {
+		p.guard.Holds("P22", path != operator.PathCancel || o.Order.ClientOrderID.String() != ask.Order,
+			"%s: cancel said 0, and the order is open", at)
+	}
+}
+
+// barer wants no more without an exit than before a command that failed.
+func (p *player) barer(before map[string]lives.Ledger) {
+	if time.Now().Before(p.blind) || len(p.rules) > 0 {
+		return
+	}
+	for name, l := range p.reads() {
+		was := before[name]
+		if p.guard.Setup.Bare(name) {
+			continue
+		}
+		p.guard.Holds("P18", p.guard.Bare(name, &l) <= p.guard.Bare(name, &was)+l.Dust,
+			"%s %s: %d is held without an exit a minute after flatten, before it %d", time.Since(p.begun), name,
+			p.guard.Bare(name, &l), p.guard.Bare(name, &was))
+	}
+}
+
+var perMinute = regexp.MustCompile(`orders_per_minute = \d+`)
+
+func (p *player) reloads(of *process) {
+	p.config = perMinute.ReplaceAllString(p.config, fmt.Sprintf("orders_per_minute = %d", 30+len(p.log.String())%10))
+	_, err := of.reload(false)
+	p.says("reload: %v", err)
+}
+
+// switches turns the kill switch without selling: bot cancel-all --direct.
+func (p *player) switches() {
+	log, err := OpenSwitchLog(filepath.Join(p.Folder, direct.LogFile))
+	require.NoError(p.T, err)
+	s := &direct.Switch{Exchange: p.Auditor, Catalog: p.Units, Log: log, Operator: 7, Say: p.says,
+		Own: func(o *market.Order) bool { return !p.ledger.owner[o.ClientOrderID] }}
+	if err = s.Begin("bot cancel-all --direct", false); err == nil {
+		err = s.Cancel(context.Background())
+	}
+	report, ended := s.End()
+	p.says("bot cancel-all --direct: %v %+v", errors.Join(err, ended), report)
+	require.NoError(p.T, log.Close())
+}
+
+// own lists the bot's open orders in a market; "": in all.
+func (p *player) own(name string) []exchange.Record {
+	return slices.DeleteFunc(p.OpenAtTheExchange(), func(r exchange.Record) bool {
+		return p.ledger.owner[r.Order.ClientOrderID] || name != "" && p.Units.Market(r.Order.Market).Name != name
+	})
+}
+
+// touches lets the owner act on the bot's orders and coins, with a key of his own.
+func (p *player) touches(e *lives.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped = false
+	switch e.Verb {
+	case "cancel", "move", "resize":
+		p.changes(e)
+	case "deposit":
+		amount := map[string]string{"EUR": "500", "BTC": "0.01"}[e.Arg(0)]
+		p.admin(http.MethodPost, "deposit", map[string]any{"account": "bot", "symbol": e.Arg(0), "amount": amount})
+	case "buy":
+		p.places(e.Arg(0), "buy", e.Arg(1), "")
+	default:
+		p.takesCoins(e)
+	}
+}
+
+// changes cancels or changes an exit of the bot.
+func (p *player) changes(e *lives.Event) {
+	sells := slices.DeleteFunc(p.own(e.Arg(0)), func(r exchange.Record) bool { return r.Order.Side != market.Sell })
+	if len(sells) == 0 {
+		return
+	}
+	o, m := &sells[0].Order, p.Units.MarketNamed(e.Arg(0))
+	members := map[string]any{"market": m.Name, "orderId": o.ExchangeID.String(), "operatorId": 99}
+	percent, _ := strconv.Atoi(e.Arg(1))
+	switch {
+	case e.Verb == "cancel":
+		p.cancels(&sells[0])
+		return
+	case e.Verb == "resize":
+		members["amount"] = m.FormatQty(o.AmountRemaining * market.Qty(percent) / 100)
+	case o.TriggerAmount != 0:
+		members["triggerAmount"] = m.FormatPrice(moved(o.TriggerAmount, percent))
+		if o.Price != 0 {
+			members["price"] = m.FormatPrice(moved(o.Price, percent))
+		}
+	default:
+		members["price"] = m.FormatPrice(moved(o.Price, percent))
+	}
+	p.byOwner(http.MethodPut, "/order", members)
+}
+
+// moved is a price so many percent away, on every tick of a life.
+func moved(at market.Price, percent int) market.Price {
+	return (at + at*market.Price(percent)/100) / 5000 * 5000
+}
+
+func (p *player) cancels(r *exchange.Record) {
+	p.byOwner(http.MethodDelete, "/order", map[string]any{"market": p.Units.Market(r.Order.Market).Name,
+		"orderId": r.Order.ExchangeID.String(), "operatorId": 99})
+}
+
+// places places an order of the owner: at market, or at a price.
+func (p *player) places(name, side, amount, at string) {
+	p.placed++
+	id := market.ClientOrderID(uuid.UUID{9}, p.placed)
+	p.ledger.owner[id] = true
+	members := map[string]any{"market": name, "side": side, "orderType": "market", "amount": amount, "operatorId": 99,
+		"clientOrderId": id.String()}
+	if at != "" {
+		members["orderType"], members["price"] = "limit", at
+	}
+	p.byOwner(http.MethodPost, "/order", members)
+}
+
+// takesCoins sells, holds or withdraws a part of what the bot has bought: its exits are cancelled
+// first, where they hold that.
+func (p *player) takesCoins(e *lives.Event) {
+	m := p.Units.MarketNamed(e.Arg(0))
+	l := p.reads()[m.Name]
+	percent, _ := strconv.ParseInt(e.Arg(1), 10, 64)
+	amount := market.Qty((l.Bought - l.Sold) * percent / 100)
+	if amount <= market.Qty(l.Dust) {
+		return
+	}
+	for _, o := range p.own(m.Name) {
+		if o.Order.Side == market.Sell {
+			p.cancels(&o)
+		}
+	}
+	text := m.FormatQty(amount)
+	switch e.Verb {
+	case "sell":
+		p.places(m.Name, "sell", text, "")
+	case "hold":
+		p.places(m.Name, "sell", text, m.FormatPrice(moved(p.last[m.Name], 40)))
+	case "withdraw":
+		address := "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"
+		p.byOwner(http.MethodPost, "/withdrawal", map[string]any{"symbol": m.Name[:3], "amount": text,
+			"address": address})
+	}
+}
+
+// exchanges lets the exchange act.
+func (p *player) exchanges(e *lives.Event) {
+	p.mu.Lock()
+	p.stopped = false
+	p.mu.Unlock()
+	switch e.Verb {
+	case "status":
+		p.admin(http.MethodPost, "status", map[string]any{"market": e.Arg(1), "status": e.Arg(0)})
+		p.rules["status "+e.Arg(1)] = time.Now().Add(e.Span(2))
+	case "rules":
+		rule, value, _ := strings.Cut(e.Arg(0), "=")
+		p.rule(e.Arg(1), rule, value)
+		p.rules[rule+" "+e.Arg(1)] = time.Now().Add(e.Span(2))
+	case "cancel":
+		p.admin(http.MethodPost, "cancelOrders", map[string]any{"market": e.Arg(0), "account": "bot"})
+	case "fault":
+		p.strikes(e)
+	case "frames":
+		p.blinds(e.Span(2) + 30*time.Second)
+		f := map[string]any{"kind": e.Arg(0), "channel": e.Arg(1), "probability": 0.3, "until": e.Arg(2)}
+		if e.Arg(0) == "delayFrame" {
+			f["delay"] = "5s"
+		}
+		p.admin(http.MethodPut, "faults", map[string]any{"faults": []any{f}})
+	}
+}
+
+// strikes lets a fault befall requests of the bot.
+func (p *player) strikes(e *lives.Event) {
+	kind, endpoint, long := e.Arg(0), strings.Replace(e.Arg(1), "/", " /", 1), e.Span(2)
+	f := map[string]any{"kind": kind, "endpoints": []string{endpoint}, "probability": 0.5, "until": e.Arg(2)}
+	if private(endpoint) {
+		f["key"] = bottest.BotKey
+	}
+	switch kind {
+	case "error":
+		f["code"] = 107
+	case "html":
+		f["code"] = 502
+	case "lateSettlement":
+		f["delay"] = "20s"
+	case "delayRequest", "lateFill":
+		f["delay"] = "4s"
+	}
+	if strings.HasPrefix(endpoint, http.MethodGet) || kind == "lateFill" || kind == "lateSettlement" {
+		p.blinds(long)
+	}
+	p.admin(http.MethodPut, "faults", map[string]any{"faults": []any{f}})
+}
+
+// usual are the rules of a life's markets.
+var usual = map[string]string{"minOrderInQuoteAsset": "5", "maxOrderInQuoteAsset": "1000000000", "tickSize": "1",
+	"quantityDecimals": "8", "maxOpenOrders": "100"}
+
+func (p *player) rule(name, rule, value string) {
+	members := map[string]any{"market": name, rule: value}
+	if n, err := strconv.Atoi(value); err == nil && (rule == "quantityDecimals" || rule == "maxOpenOrders") {
+		members[rule] = n
+	}
+	p.admin(http.MethodPost, "rules", members)
+}
+
+// restore gives back the statuses and rules whose time is over, or all.
+func (p *player) restore(all bool) {
+	for key, at := range p.rules {
+		if !all && time.Now().Before(at) {
+			continue
+		}
+		delete(p.rules, key)
+		rule, name, _ := strings.Cut(key, " ")
+		if rule == "status" {
+			p.admin(http.MethodPost, "status", map[string]any{"market": name, "status": "trading"})
+		} else {
+			p.rule(name, rule, usual[rule])
+		}
+	}
+}
+
+// moves moves a market's price, with a trade there.
+func (p *player) moves(e *lives.Event) {
+	p.mu.Lock()
+	p.stopped = false
+	p.mu.Unlock()
+	percent, _ := strconv.Atoi(e.Arg(1))
+	m := p.Units.MarketNamed(e.Arg(0))
+	to := moved(p.last[m.Name], percent)
+	p.last[m.Name] = to
+	p.admin(http.MethodPost, "price", map[string]any{"market": m.Name, "price": m.FormatPrice(to), "amount": "0.01"})
+}

@@ -1,0 +1,138 @@
+package lives
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// Styles are what a strategy does: how it buys, and which exits come with that.
+var Styles = []string{"bracket", "stop", "trail", "parts", "twap", "maker", "limit", "pyramid", "leave", "after",
+	"rebalance"}
+
+// BareStyles are those of Styles that buy without exits.
+var BareStyles = []string{"rebalance"}
+
+// deed is a kind of event with its weight and how its arguments are drawn.
+type deed struct {
+	weight      int
+	actor, verb string
+	args        func(*drawer) []string
+}
+
+type drawer struct {
+	*rand.Rand
+	setup *Setup
+}
+
+func (d *drawer) span(least, most int) string { return fmt.Sprint(least+d.IntN(most-least), "s") }
+func (d *drawer) of(words ...string) string   { return words[d.IntN(len(words))] }
+func (d *drawer) market() string              { return d.of(d.setup.Markets()...) }
+
+// deeds are the events of a life. Half of the weight acts on a position that has an exit: the
+// strategies hold one nearly always.
+var deeds = []deed{
+	{6, "machine", "stop", func(d *drawer) []string { return []string{d.span(2, 60)} }},
+	{5, "machine", "kill", func(d *drawer) []string { return []string{d.span(2, 60)} }},
+	{3, "machine", "killwrite", func(d *drawer) []string {
+		return []string{d.of("place", "update", "cancel"), d.of("before", "after"), d.span(2, 30)}
+	}},
+	{2, "machine", "cut", func(d *drawer) []string { return []string{d.span(5, 60)} }},
+	{1, "machine", "sleep", func(d *drawer) []string { return []string{d.span(60, 600)} }},
+	{1, "machine", "step", func(d *drawer) []string { return []string{d.of("-1h", "-90s", "90s", "1h")} }},
+	{5, "operator", "flatten", func(d *drawer) []string { return nil }},
+	{3, "operator", "halt", func(d *drawer) []string { return nil }},
+	{4, "operator", "resume", func(d *drawer) []string { return nil }},
+	{3, "operator", "cancel", func(d *drawer) []string { return nil }},
+	{2, "operator", "cancel-all", func(d *drawer) []string { return nil }},
+	{2, "operator", "direct", func(d *drawer) []string { return nil }},
+	{2, "operator", "reload", func(d *drawer) []string { return nil }},
+	{5, "owner", "cancel", func(d *drawer) []string { return []string{d.market()} }},
+	{5, "owner", "move", func(d *drawer) []string { return []string{d.market(), d.of("-2", "-1", "1", "2")} }},
+	{3, "owner", "resize", func(d *drawer) []string { return []string{d.market(), d.of("30", "60")} }},
+	{5, "owner", "sell", func(d *drawer) []string { return []string{d.market(), d.of("30", "50", "100")} }},
+	{3, "owner", "hold", func(d *drawer) []string { return []string{d.market(), d.of("50", "100")} }},
+	{3, "owner", "withdraw", func(d *drawer) []string { return []string{d.market(), d.of("40", "100")} }},
+	{2, "owner", "deposit", func(d *drawer) []string { return []string{d.of("EUR", "BTC")} }},
+	{2, "owner", "buy", func(d *drawer) []string { return []string{d.market(), "0.02"} }},
+	{6, "exchange", "status", func(d *drawer) []string {
+		return []string{d.of("halted", "cancelOnly", "auction"), d.market(), d.span(10, 90)}
+	}},
+	{6, "exchange", "rules", func(d *drawer) []string {
+		return []string{d.of("minOrderInQuoteAsset=2000", "maxOrderInQuoteAsset=400", "tickSize=50", "quantityDecimals=4",
+			"maxOpenOrders=1"), d.market(), d.span(10, 120)}
+	}},
+	{3, "exchange", "cancel", func(d *drawer) []string { return []string{d.market()} }},
+	{8, "exchange", "fault", func(d *drawer) []string {
+		return []string{d.of("dropRequest", "dropAnswer", "resetAnswer", "delayRequest", "html", "error", "truncate",
+			"lateFill", "lateSettlement"), d.of("POST/order", "PUT/order", "DELETE/order", "GET/order",
+			"GET/ordersOpen", "GET/trades", "GET/balance", "GET/ticker/price"), d.span(5, 90)}
+	}},
+	{3, "exchange", "frames", func(d *drawer) []string {
+		return []string{d.of("dropSocket", "skipFrame", "duplicateFrame", "swapFrames", "delayFrame", "silence"),
+			d.of("account", "ticker", "reply"), d.span(5, 90)}
+	}},
+	{12, "time", "price", func(d *drawer) []string {
+		return []string{d.market(), d.of("-6", "-3", "-1", "-1", "1", "1", "3", "6")}
+	}},
+}
+
+// Deeds are the names of all events, each once, for the matrix of pairs.
+func Deeds() (names []string) {
+	d := &drawer{rand.New(rand.NewPCG(1, 1)), &Setup{Strategies: []string{"bracket@BTC-EUR"}}}
+	for _, one := range deeds {
+		for range 60 {
+			e := Event{Actor: one.actor, Verb: one.verb, Args: one.args(d)}
+			if name := e.Name(); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Draw makes the life of a seed.
+func Draw(seed uint64) *Life {
+	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 41))}
+	l := &Life{Seed: seed, Setup: d.draw()}
+	d.setup = &l.Setup
+	total := 0
+	for i := range deeds {
+		total += deeds[i].weight
+	}
+	at := time.Duration(20+d.IntN(20)) * time.Second
+	for range 2 + d.IntN(7) {
+		n := d.IntN(total)
+		for i := range deeds {
+			if n -= deeds[i].weight; n < 0 {
+				l.Events = append(l.Events, Event{at, deeds[i].actor, deeds[i].verb, deeds[i].args(d)})
+				break
+			}
+		}
+		at += d.gap()
+	}
+	return l
+}
+
+// gap is the time between two events: half of the events come soon after the one before.
+func (d *drawer) gap() time.Duration {
+	if d.IntN(2) == 0 {
+		return time.Duration(d.IntN(8000)) * time.Millisecond / 100 * 100
+	}
+	return time.Duration(5+d.IntN(55)) * time.Second
+}
+
+func (d *drawer) draw() Setup {
+	s := Setup{Feed: d.of("poll", "poll", "stream", "orders", "mixed"), Keep: d.IntN(4) == 0,
+		Own: d.of("", "", "0.005", "0.5")}
+	for range []int{1, 1, 1, 1, 2, 3}[d.IntN(6)] {
+		style, where := d.of(Styles...), d.of("BTC-EUR", "BTC-EUR", "ETH-EUR")
+		if style == "rebalance" {
+			where = "BTC-EUR+ETH-EUR"
+		}
+		s.Strategies = append(s.Strategies, style+"@"+where)
+	}
+	return s
+}

@@ -1,0 +1,221 @@
+package lives
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Ledger is a market as the exchange's own record has it. Amounts are in units of the base.
+type Ledger struct {
+	Bought, Sold int64 // by the bot's orders
+	Resting      int64 // of the bot's open orders to sell
+	Buys, Sells  int   // the bot's open orders
+	Held         int64 // the account's base, in orders too
+	Dust         int64 // the largest amount that cannot be sold under the rules of the start
+	Trading      bool
+}
+
+// Told is what a bot tells of itself, by market: its status and its positions.
+type Told struct {
+	Unprotected, Positions map[string]int64
+	Orders                 int // open
+}
+
+// Look is one look at the exchange and the bot.
+type Look struct {
+	At      time.Duration
+	Up      bool // the bot trades
+	Blind   bool // the exchange does not answer the bot
+	Stopped bool // the bot ended in good order with every position covered, and no other hand acted since
+	Ledger  map[string]Ledger
+	Told    *Told // nil: it was not asked, or did not answer
+}
+
+// Finding is a broken promise: its number in the matrix of pairs, and what was seen.
+type Finding struct {
+	Promise string
+	Text    string
+}
+
+func (f Finding) String() string { return f.Promise + ": " + f.Text }
+
+// The times that a bot has.
+const (
+	// Soon is how long a position may have no exit without a word: a list of orders is due every 20 s,
+	// and the bot has 10 s from then on.
+	Soon = 35 * time.Second
+	// Late is how long books and words may differ from the ledger.
+	Late = 75 * time.Second
+)
+
+// Guard holds each look against the promises. The coins of the owner are those that the account has
+// beyond what the bot's orders bought and did not sell.
+type Guard struct {
+	Setup *Setup
+	// Lost is what left the account of the bot's own base, by market: certainly, and at most. Between
+	// the two the bot may or may not have heard of it.
+	sure, most map[string]int64
+	since      map[string]time.Duration
+	// Findings has the first finding of each promise.
+	Findings []Finding
+	// Held counts, by promise, the looks at which it had something to hold.
+	Held map[string]int
+}
+
+// NewGuard returns a guard over a life.
+func NewGuard(s *Setup) *Guard {
+	return &Guard{Setup: s, sure: map[string]int64{}, most: map[string]int64{}, since: map[string]time.Duration{},
+		Held: map[string]int{}}
+}
+
+// Fail notes a broken promise, the first time.
+func (g *Guard) Fail(promise, format string, args ...any) {
+	if slices.ContainsFunc(g.Findings, func(f Finding) bool { return f.Promise == promise }) {
+		return
+	}
+	g.Findings = append(g.Findings, Finding{promise, fmt.Sprintf(format, args...)})
+}
+
+// Holds notes that a promise had something to hold, and a finding where it is broken.
+func (g *Guard) Holds(promise string, kept bool, format string, args ...any) {
+	g.Held[promise]++
+	if !kept {
+		g.Fail(promise, format, args...)
+	}
+}
+
+// lasts reports whether a condition has held at every look for longer than so long.
+func (g *Guard) lasts(key string, broken bool, at, longer time.Duration) bool {
+	begun, running := g.since[key]
+	switch {
+	case !broken:
+		delete(g.since, key)
+	case !running:
+		g.since[key] = at
+	default:
+		return at-begun > longer
+	}
+	return false
+}
+
+// Position is what the bot holds in a market at least and at most.
+func (g *Guard) Position(name string, l *Ledger) (least, most int64) {
+	return l.Bought - l.Sold - g.most[name], l.Bought - l.Sold - g.sure[name]
+}
+
+// Bare is the base in a market that has no exit at the exchange.
+func (g *Guard) Bare(name string, l *Ledger) int64 {
+	least, _ := g.Position(name, l)
+	return max(0, least-l.Resting)
+}
+
+// Look judges one look.
+func (g *Guard) Look(look *Look) {
+	for _, name := range slices.Sorted(maps.Keys(look.Ledger)) {
+		l := look.Ledger[name]
+		g.takes(name, &l, look)
+		g.sold(name, &l, look)
+		if !g.Setup.Bare(name) {
+			g.covered(name, &l, look)
+		}
+		g.told(name, &l, look)
+	}
+	g.orders(look)
+}
+
+// takes follows what leaves the account without an order of the bot.
+func (g *Guard) takes(name string, l *Ledger, look *Look) {
+	free := l.Held - (l.Bought - l.Sold - g.most[name])
+	if g.lasts(name+" taken", free < 0, look.At, 3*time.Second) {
+		g.most[name] -= free
+	}
+	if g.lasts(name+" sure", g.most[name] > g.sure[name] && look.Up && !look.Blind, look.At, Late) {
+		g.sure[name] = g.most[name]
+	}
+}
+
+// sold holds what the bot sells against what it bought.
+func (g *Guard) sold(name string, l *Ledger, look *Look) {
+	_, most := g.Position(name, l)
+	if l.Sold > 0 {
+		g.Holds("P35", most >= 0, "%s %s: sold %d more than it bought and has", look.At, name, -most)
+	}
+	over := g.lasts(name+" over", look.Up && !look.Blind && l.Resting > max(0, most), look.At, Late)
+	if l.Resting > 0 {
+		promise := "P15"
+		if most <= l.Dust {
+			promise = "P16"
+		}
+		g.Holds(promise, !over, "%s %s: orders to sell %d rest, and %d is held", look.At, name, l.Resting, most)
+	}
+}
+
+// covered wants an exit of every position, or a word.
+func (g *Guard) covered(name string, l *Ledger, look *Look) {
+	bare := g.Bare(name, l)
+	word := int64(0)
+	if look.Told != nil {
+		word = look.Told.Unprotected[name]
+	}
+	if least, _ := g.Position(name, l); least > l.Dust {
+		g.Held["P12"]++
+	}
+	if g.lasts(name+" bare", look.Up && !look.Blind && look.Told != nil && bare-word > l.Dust, look.At, Soon) {
+		g.Fail("P12", "%s %s: %d has no exit, and the bot tells of %d", look.At, name, bare, word)
+	}
+	if look.Stopped {
+		g.Holds("P7", !g.lasts(name+" left", bare > l.Dust, look.At, time.Second),
+			"%s %s: the stop left %d without its exit", look.At, name, bare)
+	}
+}
+
+// told holds what the bot tells against the ledger.
+func (g *Guard) told(name string, l *Ledger, look *Look) {
+	ask := look.Up && !look.Blind && look.Told != nil
+	if !ask {
+		delete(g.since, name+" false")
+		delete(g.since, name+" position")
+		return
+	}
+	least, most := g.Position(name, l)
+	word := look.Told.Unprotected[name]
+	if word > 0 {
+		g.Held["P38"]++
+	}
+	if g.lasts(name+" false", word > max(0, most-l.Resting)+l.Dust, look.At, Late) {
+		g.Fail("P38", "%s %s: the bot tells of %d without an exit, and %d has none", look.At, name, word, most-l.Resting)
+	}
+	have := look.Told.Positions[name]
+	g.Holds("P31", !g.lasts(name+" position", have < least || have > most, look.At, Late),
+		"%s %s: the bot's books have %d, and the ledger %d to %d", look.At, name, have, least, most)
+}
+
+// orders holds the number of open orders against the ledger.
+func (g *Guard) orders(look *Look) {
+	open := 0
+	for _, l := range look.Ledger {
+		open += l.Buys + l.Sells
+	}
+	wrong := look.Up && !look.Blind && look.Told != nil && look.Told.Orders != open
+	if g.lasts("orders", wrong, look.At, Late) {
+		g.Fail("P9", "%s: the bot tells of %d open orders, and the ledger has %d", look.At, look.Told.Orders, open)
+	}
+}
+
+// End judges the end of a life, when everything is well again: each position has its exit. A word
+// is enough where the operator cancelled the exits.
+func (g *Guard) End(look *Look, cancelled bool) {
+	for _, name := range slices.Sorted(maps.Keys(look.Ledger)) {
+		l := look.Ledger[name]
+		if g.Setup.Bare(name) {
+			continue
+		}
+		bare := g.Bare(name, &l)
+		if cancelled && look.Told != nil {
+			bare -= look.Told.Unprotected[name]
+		}
+		g.Holds("P14", bare <= l.Dust, "%s: at the end %d of %d has no exit", name, bare, l.Bought-l.Sold)
+	}
+}

@@ -1,0 +1,105 @@
+package lives
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestALifeIsItsText(t *testing.T) {
+	for seed := range uint64(300) {
+		drawn := Draw(seed)
+		read, err := Parse("# a life\n" + drawn.String())
+		require.NoError(t, err)
+		require.Equal(t, drawn.String(), read.String())
+	}
+	for text, want := range map[string]string{
+		"": "no line", "life seed=x": "invalid syntax", "life weather=x": "unknown key", "life strategies=a@B\n3s x": "want",
+		"life strategies=a@B\n3 x y": "missing unit"} {
+		_, err := Parse(text)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestALifeIsShrunkToWhatBreaksThePromise(t *testing.T) {
+	fewest := 0
+	for seed := range uint64(100) {
+		l := Draw(seed)
+		stops := func(l *Life) bool {
+			return slices.ContainsFunc(l.Events, func(e Event) bool { return e.Verb == "stop" })
+		}
+		if !stops(l) {
+			continue
+		}
+		fewest++
+		small := Shrink(l, 200, stops)
+		require.Len(t, small.Events, 1, small)
+		require.Len(t, small.Setup.Strategies, 1)
+		require.Equal(t, "poll", small.Setup.Feed)
+	}
+	require.Greater(t, fewest, 10)
+}
+
+// Each row is the looks at a market, 20 seconds apart: bought, sold, resting, held, and what the bot
+// tells of it as unprotected and as its position.
+func TestTheGuardSeesWhatTheLedgerShows(t *testing.T) {
+	type look [6]int64
+	const quiet = 100
+	steady := look{1000, 0, 1000, 1000, 0, 1000}
+	for _, c := range []struct {
+		name  string
+		looks []look
+		want  string // promise; "": all hold
+	}{
+		{"covered", []look{steady, steady, steady}, ""},
+		{"told", []look{{1000, 0, 0, 1000, 1000, 1000}}, ""},
+		{"dust", []look{{1000, 0, 950, 1000, 0, 1000}}, ""},
+		{"bare and untold", []look{{1000, 0, 0, 1000, 0, 1000}}, "P12"},
+		{"told of too little", []look{{1000, 0, 0, 1000, 500, 1000}}, "P12"},
+		{"told and covered", []look{{1000, 0, 1000, 1000, 1000, 1000}}, "P38"},
+		{"sold more than bought", []look{{1000, 1200, 0, 300, 0, 0}}, "P35"},
+		{"sold what the owner had taken", []look{steady, {1000, 0, 0, 0, 0, 0}, {1000, 1000, 0, 500, 0, 0}}, "P35"},
+		{"the owner took a part, and the exit is smaller", []look{steady, {1000, 0, 400, 400, 0, 400}}, ""},
+		{"the owner took a part, and the rest is bare", []look{steady, {1000, 0, 0, 400, 0, 400}}, "P12"},
+		{"the owner took a part, and the books have it", []look{steady, {1000, 0, 400, 400, 0, 1000}}, "P31"},
+		{"an exit outlives its position", []look{{1000, 1000, 1000, 1000, 0, 0}}, "P16"},
+		{"orders to sell over more than is held", []look{{1000, 0, 1500, 2000, 0, 1000}}, "P15"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := NewGuard(&Setup{Strategies: []string{"stop@BTC-EUR"}})
+			at := time.Duration(0)
+			for _, l := range c.looks {
+				for range 10 { // for so long that each time is over
+					at += 20 * time.Second
+					orders := int(min(1, l[2]))
+					g.Look(&Look{At: at, Up: true, Ledger: map[string]Ledger{"BTC-EUR": {Bought: l[0], Sold: l[1], Resting: l[2],
+						Held: l[3], Sells: orders, Dust: quiet}}, Told: &Told{Orders: orders,
+						Unprotected: map[string]int64{"BTC-EUR": l[4]}, Positions: map[string]int64{"BTC-EUR": l[5]}}})
+				}
+			}
+			var broken []string
+			for _, f := range g.Findings {
+				broken = append(broken, f.Promise)
+			}
+			if c.want == "" {
+				require.Empty(t, g.Findings)
+			} else {
+				require.Contains(t, broken, c.want, fmt.Sprint(g.Findings))
+			}
+		})
+	}
+}
+
+func TestThePageHasARowOfEachEvent(t *testing.T) {
+	p := Pairs{}
+	g := NewGuard(&Setup{})
+	g.Held["P12"] = 3
+	p.Add(&Life{Events: []Event{{0, "machine", "stop", []string{"3s"}}, {0, "machine", "stop", []string{"4s"}}}}, g)
+	page := p.Page(10)
+	require.Regexp(t, `\| machine stop \|( \|)+ 1 \|( \|)+\n`, page)
+	require.Equal(t, Frame(Pairs{}.Page(20)), Frame(page))
+	require.Less(t, len(page), 10_000)
+}

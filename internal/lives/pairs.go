@@ -1,0 +1,93 @@
+package lives
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Promises are those that a guard holds, by their column in the matrix of pairs. "A bot" is left
+// out of the sentences.
+var Promises = []struct{ Name, Text string }{
+	{"P4", "exchange and books have the same orders, fills, fees and balances at the end of a life"},
+	{"P5", "a stop that ends with 0 leaves no order open but those that are to stay"},
+	{"P7", "a stop leaves the exits of positions at the exchange"},
+	{"P9", "the open orders that it tells of are those of the exchange"},
+	{"P12", "each position has its exit at the exchange, or the status says the amount without one"},
+	{"P14", "when the cause has gone, each position has its exit again"},
+	{"P15", "its orders to sell are never over more than it holds"},
+	{"P16", "exits end with their position"},
+	{"P18", "flatten that fails leaves no more without an exit than before"},
+	{"P22", "cancel says 0 only when the order has ended"},
+	{"P23", "halt says 0 only when no order to buy is open"},
+	{"P24", "flatten says 0 only when nothing is held and nothing is open, also a minute later"},
+	{"P31", "its positions are those of the ledger"},
+	{"P35", "it never sells the coins of the owner"},
+	{"P38", "what the status calls unprotected has no exit"},
+	{"P41", "commands and stops end in their time"},
+	{"P44", "it starts"},
+}
+
+// Pairs counts the lives that met an event and held a promise: event → promise → lives.
+type Pairs map[string]map[string]int
+
+// Add counts a life.
+func (p Pairs) Add(l *Life, g *Guard) {
+	met := map[string]bool{}
+	for i := range l.Events {
+		name := l.Events[i].Name()
+		if met[name] {
+			continue
+		}
+		met[name] = true
+		if p[name] == nil {
+			p[name] = map[string]int{}
+		}
+		for promise := range g.Held {
+			p[name][promise]++
+		}
+	}
+}
+
+// Page is the matrix as a page of the documentation.
+func (p Pairs) Page(lives int) string {
+	text := "# Pairs: what is promised, and what may happen\n\n" +
+		"A generator draws lives of a bot: a config and events by time. A guard that sees only the exchange's ledger and\n" +
+		"what the bot tells holds these promises all along. The figures are the numbers of lives, of " +
+		fmt.Sprint(lives) + ", in which the\nevent happened and the promise had something to hold. A pair without a " +
+		"figure is open. To play more, and to write this\npage anew:\n\n" +
+		"```sh\ngo test ./bot/runner -run PromisesHold -lives 20000 -timeout 4h\n" +
+		"go test ./bot/runner -run PromisesHold -lives 2000 -update\n```\n\n" +
+		"A life that breaks a promise is shrunk to its fewest events and printed. Saved to a file, it runs again with\n" +
+		"`-life FILE`. Those that once failed are in bot/runner/testdata/lives, and each run plays them.\n\n"
+	head, line := "| event |", "|---|"
+	for _, promise := range Promises {
+		text += "- **" + promise.Name + "** " + promise.Text + "\n"
+		head, line = head+" "+promise.Name+" |", line+"---|"
+	}
+	text += "\n" + head + "\n" + line + "\n"
+	for _, event := range Deeds() {
+		row := "| " + event + " |"
+		for _, promise := range Promises {
+			if n := p[event][promise.Name]; n > 0 {
+				row += fmt.Sprintf(" %d |", n)
+			} else {
+				row += " |"
+			}
+		}
+		text += row + "\n"
+	}
+	return text
+}
+
+// Frame is a page without its figures: two pages of the same events and promises have the same.
+func Frame(page string) string {
+	lines := strings.Split(page, "\n")
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, "The figures are") })
+	for i, line := range lines {
+		if cells := strings.Split(line, "|"); len(cells) > 3 && cells[1] != " event " {
+			lines[i] = cells[1]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
