@@ -60,7 +60,8 @@ func (s *holder) buy(m strategy.MarketDesk, last market.Price, money market.Mone
 	case "stop":
 		exits = []strategy.Option{strategy.StopAt(at(-4))}
 	case "trail":
-		exits = []strategy.Option{strategy.Exits(at(-4), at(9)), strategy.Trail(4 * market.Percent), strategy.ByPrices()}
+		exits = []strategy.Option{strategy.Exits(at(-4), at(9)), strategy.Trail(4 * market.Percent),
+			strategy.ByPrices()}
 	case "parts":
 		exits = []strategy.Option{strategy.Exits(at(-4), at(9)), strategy.PartAt(at(4), 40*market.Percent)}
 	case "twap":

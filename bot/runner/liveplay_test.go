@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,7 +49,7 @@ type player struct {
 	uncover bool                    // the operator has cancelled exits
 	halted  bool                    // the operator has halted the strategies, and not resumed them
 
-	sleeps, steps atomic.Int64
+	sleeps atomic.Int64 // nanoseconds
 
 	mu      sync.Mutex // of what follows
 	ledger  ledgerOfLife
@@ -128,7 +129,7 @@ func newPlayer(t *testing.T, l *lives.Life) *player {
 		s.config += fmt.Sprintf(lifeStrategy, fmt.Sprintf("s%d", i+1), `"`+strings.ReplaceAll(where, "+", `","`)+`"`,
 			7+i, l.Seed+uint64(i), slices.Index(lives.Styles, style))
 	}
-	s.now = func() time.Time { return time.Now().Add(time.Duration(p.steps.Load() - p.sleeps.Load())) }
+	s.now = func() time.Time { return time.Now().Add(-time.Duration(p.sleeps.Load())) }
 	s.slept = func() time.Duration { return time.Duration(p.sleeps.Load()) }
 	return p
 }
@@ -396,8 +397,8 @@ func (p *player) byOwner(method, path string, members map[string]any) {
 	now := p.ex.Clock().Now().Millis()
 	request := httptest.NewRequest(method, "/v2"+path, bytes.NewReader(body))
 	signer := rest.NewSigner(rest.NewSecret("secret of the auditor"))
-	for name, value := range map[string]string{"Content-Type": "application/json", "Service-Access-Key": bottest.AuditorKey,
-		"Service-Access-Timestamp": strconv.FormatInt(now, 10),
+	for name, value := range map[string]string{"Content-Type": "application/json",
+		"Service-Access-Key": bottest.AuditorKey, "Service-Access-Timestamp": strconv.FormatInt(now, 10),
 		"Service-Access-Signature": string(signer.AppendSignature(nil, now, method, "/v2"+path, body))} {
 		request.Header.Set(name, value)
 	}
@@ -417,7 +418,7 @@ func (p *player) says(format string, args ...any) {
 // begin starts the bot and insists.
 func (p *player) begin() {
 	for try := 1; ; try++ {
-		began, err := p.open()
+		began, err := p.opens()
 		if err == nil {
 			p.trades(began)
 			return
@@ -433,6 +434,17 @@ func (p *player) begin() {
 	}
 }
 
+// opens makes the bot; a panic is an error.
+func (p *player) opens() (began *process, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = fmt.Errorf("panic: %v", why)
+			p.guard.Fail("P8", "%s: the start panics: %v", time.Since(p.begun), why)
+		}
+	}()
+	return p.open()
+}
+
 func (p *player) trades(began *process) {
 	ctx := began.ctx()
 	c := &control{r: began.runner}
@@ -443,7 +455,7 @@ func (p *player) trades(began *process) {
 		beside.Go(func() { began.followDirect(follows) })
 	}
 	go func() {
-		err := began.trade(ctx)
+		err := p.traded(began, ctx)
 		c.end()
 		rest()
 		beside.Wait()
@@ -452,6 +464,17 @@ func (p *player) trades(began *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bot, p.door, p.stopped = began, c.routes(), false
+}
+
+// traded lets the bot trade until it ends; a panic is an error.
+func (p *player) traded(began *process, ctx context.Context) (err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = fmt.Errorf("panic: %v", why)
+			p.says("%v\n%s", err, debug.Stack())
+		}
+	}()
+	return began.trade(ctx)
 }
 
 // take takes the process away from the operator, for the machine; nil: there is none, or the
@@ -501,9 +524,6 @@ func (p *player) machine(e *lives.Event) {
 			time.Sleep(9 * time.Second)
 			p.traffic.cut(false)
 		})
-	case "step":
-		p.steps.Add(int64(e.Span(0)))
-		p.blinds(10 * time.Second)
 	}
 }
 
@@ -533,8 +553,8 @@ func (p *player) stops() bool {
 	p.guard.Holds("P41", took < 50*time.Second, "%s: the stop took %s", time.Since(p.begun), took)
 	for name, l := range after {
 		if !p.life.Setup.Keep {
-			p.guard.Holds("P5", err != nil || l.Buys == 0, "%s %s: the stop ended with 0, and %d orders to buy are open",
-				time.Since(p.begun), name, l.Buys)
+			p.guard.Holds("P5", err != nil || l.Buys == 0,
+				"%s %s: the stop ended with 0, and %d orders to buy are open", time.Since(p.begun), name, l.Buys)
 		}
 	}
 	p.says("stopped in %s: %v", took, err)
@@ -556,7 +576,9 @@ func (p *player) kills() bool {
 }
 
 func (p *player) buries(dead *process) {
-	dead.bury()
+	dead.stop() // its loop may have nothing to wake for
+	<-dead.done
+	dead.client.Close()
 	p.asks.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -101,9 +101,14 @@ func lived(t *testing.T, l *lives.Life, met lives.Pairs, tell bool) (found []liv
 	return found
 }
 
-// shrunk shrinks a life that broke a promise, and prints it as it runs again.
+// shrunk shrinks a life that broke a promise, and prints it as it runs again. With LIVES it is
+// written to a file of that folder, too.
 func shrunk(t *testing.T, l *lives.Life, f lives.Finding) {
-	small := lives.Shrink(l, *tries, func(smaller *lives.Life) bool {
+	folder, tries := os.Getenv("LIVES"), *tries
+	if waiting[f.Promise] != "" && folder == "" {
+		tries = 0
+	}
+	small := lives.Shrink(l, tries, func(smaller *lives.Life) bool {
 		for _, found := range lived(t, smaller, nil, false) {
 			if found.Promise == f.Promise {
 				f = found
@@ -113,7 +118,7 @@ func shrunk(t *testing.T, l *lives.Life, f lives.Finding) {
 		return false
 	})
 	breaks(t, f, "a life breaks a promise (seed %d)\n# %s\n%s", l.Seed, f, small)
-	if folder := os.Getenv("LIVES"); folder != "" {
+	if folder != "" {
 		name := f.Promise
 		for i := range small.Events {
 			name += "-" + strings.ReplaceAll(small.Events[i].Name(), " ", ".")

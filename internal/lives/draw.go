@@ -40,7 +40,6 @@ var deeds = []deed{
 	}},
 	{2, "machine", "cut", func(d *drawer) []string { return []string{d.span(5, 60)} }},
 	{1, "machine", "sleep", func(d *drawer) []string { return []string{d.span(60, 600)} }},
-	{1, "machine", "step", func(d *drawer) []string { return []string{d.of("-1h", "-90s", "90s", "1h")} }},
 	{5, "operator", "flatten", func(d *drawer) []string { return nil }},
 	{3, "operator", "halt", func(d *drawer) []string { return nil }},
 	{4, "operator", "resume", func(d *drawer) []string { return nil }},
@@ -60,8 +59,8 @@ var deeds = []deed{
 		return []string{d.of("halted", "cancelOnly", "auction"), d.market(), d.span(10, 90)}
 	}},
 	{6, "exchange", "rules", func(d *drawer) []string {
-		return []string{d.of("minOrderInQuoteAsset=2000", "maxOrderInQuoteAsset=400", "tickSize=50", "quantityDecimals=4",
-			"maxOpenOrders=1"), d.market(), d.span(10, 120)}
+		return []string{d.of("minOrderInQuoteAsset=2000", "maxOrderInQuoteAsset=400", "tickSize=50",
+			"quantityDecimals=4", "maxOpenOrders=1"), d.market(), d.span(10, 120)}
 	}},
 	{3, "exchange", "cancel", func(d *drawer) []string { return []string{d.market()} }},
 	{8, "exchange", "fault", func(d *drawer) []string {

@@ -39,23 +39,24 @@ type Finding struct {
 	Text    string
 }
 
+// String is the promise and what was seen.
 func (f Finding) String() string { return f.Promise + ": " + f.Text }
 
 // The times that a bot has.
 const (
-	// Soon is how long a position may have no exit without a word: a list of orders is due every 20 s,
-	// and the bot has 10 s from then on.
+	// Soon is how long a position may have no exit without a word: a list of orders is due every
+	// 20 s, and the bot has 10 s from then on.
 	Soon = 35 * time.Second
 	// Late is how long books and words may differ from the ledger.
 	Late = 75 * time.Second
 )
 
-// Guard holds each look against the promises. The coins of the owner are those that the account has
-// beyond what the bot's orders bought and did not sell.
+// Guard holds each look against the promises. The coins of the owner are those that the account
+// has beyond what the bot's orders bought and did not sell.
 type Guard struct {
 	Setup *Setup
-	// Lost is what left the account of the bot's own base, by market: certainly, and at most. Between
-	// the two the bot may or may not have heard of it.
+	// sure and most are what left the account of the bot's base without an order of the bot, by
+	// market: at least and at most. Between the two the bot may or may not have heard of it.
 	sure, most map[string]int64
 	since      map[string]time.Duration
 	// Findings has the first finding of each promise.
@@ -185,7 +186,8 @@ func (g *Guard) told(name string, l *Ledger, look *Look) {
 		g.Held["P38"]++
 	}
 	if g.lasts(name+" false", word > max(0, most-l.Resting)+l.Dust, look.At, Late) {
-		g.Fail("P38", "%s %s: the bot tells of %d without an exit, and %d has none", look.At, name, word, most-l.Resting)
+		g.Fail("P38", "%s %s: the bot tells of %d without an exit, and %d has none", look.At, name, word,
+			most-l.Resting)
 	}
 	have := look.Told.Positions[name]
 	g.Holds("P31", !g.lasts(name+" position", have < least || have > most, look.At, Late),

@@ -17,8 +17,8 @@ func TestALifeIsItsText(t *testing.T) {
 		require.Equal(t, drawn.String(), read.String())
 	}
 	for text, want := range map[string]string{
-		"": "no line", "life seed=x": "invalid syntax", "life weather=x": "unknown key", "life strategies=a@B\n3s x": "want",
-		"life strategies=a@B\n3 x y": "missing unit"} {
+		"": "no line", "life seed=x": "invalid syntax", "life weather=x": "unknown key",
+		"life strategies=a@B\n3s x": "want", "life strategies=a@B\n3 x y": "missing unit"} {
 		_, err := Parse(text)
 		require.ErrorContains(t, err, want)
 	}
@@ -43,8 +43,8 @@ func TestALifeIsShrunkToWhatBreaksThePromise(t *testing.T) {
 	require.Greater(t, fewest, 10)
 }
 
-// Each row is the looks at a market, 20 seconds apart: bought, sold, resting, held, and what the bot
-// tells of it as unprotected and as its position.
+// Each row is the looks at a market, 20 seconds apart: bought, sold, resting, held, and what the
+// bot tells of it as unprotected and as its position.
 func TestTheGuardSeesWhatTheLedgerShows(t *testing.T) {
 	type look [6]int64
 	const quiet = 100
@@ -75,8 +75,8 @@ func TestTheGuardSeesWhatTheLedgerShows(t *testing.T) {
 				for range 10 { // for so long that each time is over
 					at += 20 * time.Second
 					orders := int(min(1, l[2]))
-					g.Look(&Look{At: at, Up: true, Ledger: map[string]Ledger{"BTC-EUR": {Bought: l[0], Sold: l[1], Resting: l[2],
-						Held: l[3], Sells: orders, Dust: quiet}}, Told: &Told{Orders: orders,
+					g.Look(&Look{At: at, Up: true, Ledger: map[string]Ledger{"BTC-EUR": {Bought: l[0], Sold: l[1],
+						Resting: l[2], Held: l[3], Sells: orders, Dust: quiet}}, Told: &Told{Orders: orders,
 						Unprotected: map[string]int64{"BTC-EUR": l[4]}, Positions: map[string]int64{"BTC-EUR": l[5]}}})
 				}
 			}

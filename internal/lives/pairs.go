@@ -52,14 +52,14 @@ func (p Pairs) Add(l *Life, g *Guard) {
 // Page is the matrix as a page of the documentation.
 func (p Pairs) Page(lives int) string {
 	text := "# Pairs: what is promised, and what may happen\n\n" +
-		"A generator draws lives of a bot: a config and events by time. A guard that sees only the exchange's ledger and\n" +
-		"what the bot tells holds these promises all along. The figures are the numbers of lives, of " +
-		fmt.Sprint(lives) + ", in which the\nevent happened and the promise had something to hold. A pair without a " +
-		"figure is open. To play more, and to write this\npage anew:\n\n" +
+		"A generator draws lives of a bot: a config and events by time. A guard that sees only the exchange's\n" +
+		"ledger and what the bot tells holds these promises all along. The figures are the numbers of lives, of\n" +
+		fmt.Sprint(lives) + ", in which the event happened and the promise had something to hold. A pair without\n" +
+		"a figure is open. To play more, and to write this page anew:\n\n" +
 		"```sh\ngo test ./bot/runner -run PromisesHold -lives 20000 -timeout 4h\n" +
 		"go test ./bot/runner -run PromisesHold -lives 2000 -update\n```\n\n" +
-		"A life that breaks a promise is shrunk to its fewest events and printed. Saved to a file, it runs again with\n" +
-		"`-life FILE`. Those that once failed are in bot/runner/testdata/lives, and each run plays them.\n\n"
+		"A life that breaks a promise is shrunk to its fewest events and printed. Saved to a file, it runs again\n" +
+		"with `-life FILE`. Those that once failed are in bot/runner/testdata/lives, and each run plays them.\n\n"
 	head, line := "| event |", "|---|"
 	for _, promise := range Promises {
 		text += "- **" + promise.Name + "** " + promise.Text + "\n"
@@ -83,7 +83,7 @@ func (p Pairs) Page(lives int) string {
 // Frame is a page without its figures: two pages of the same events and promises have the same.
 func Frame(page string) string {
 	lines := strings.Split(page, "\n")
-	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, "The figures are") })
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasSuffix(line, "A pair without") })
 	for i, line := range lines {
 		if cells := strings.Split(line, "|"); len(cells) > 3 && cells[1] != " event " {
 			lines[i] = cells[1]
