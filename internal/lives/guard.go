@@ -144,11 +144,11 @@ func (g *Guard) sold(name string, l *Ledger, look *Look) {
 		g.Holds("P35", most >= 0, "%s %s: sold %d more than it bought and has", look.At, name, -most)
 	}
 	over := g.lasts(name+" over", look.Up && !look.Blind && l.Resting > max(0, most), look.At, Late)
-	if l.Resting > 0 {
-		promise := "P15"
-		if most <= l.Dust {
-			promise = "P16"
-		}
+	promise := "P15"
+	if most <= l.Dust && l.Bought > 0 {
+		promise = "P16"
+	}
+	if l.Resting > 0 || promise == "P16" {
 		g.Holds(promise, !over, "%s %s: orders to sell %d rest, and %d is held", look.At, name, l.Resting, most)
 	}
 }
@@ -201,6 +201,10 @@ func (g *Guard) orders(look *Look) {
 		open += l.Buys + l.Sells
 	}
 	wrong := look.Up && !look.Blind && look.Told != nil && look.Told.Orders != open
+	if look.Up {
+		g.Held["P8"]++
+		g.Held["P9"]++
+	}
 	if g.lasts("orders", wrong, look.At, Late) {
 		g.Fail("P9", "%s: the bot tells of %d open orders, and the ledger has %d", look.At, look.Told.Orders, open)
 	}

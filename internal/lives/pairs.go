@@ -12,6 +12,7 @@ var Promises = []struct{ Name, Text string }{
 	{"P4", "exchange and books have the same orders, fills, fees and balances at the end of a life"},
 	{"P5", "a stop that ends with 0 leaves no order open but those that are to stay"},
 	{"P7", "a stop leaves the exits of positions at the exchange"},
+	{"P8", "its process never ends by itself"},
 	{"P9", "the open orders that it tells of are those of the exchange"},
 	{"P12", "each position has its exit at the exchange, or the status says the amount without one"},
 	{"P14", "when the cause has gone, each position has its exit again"},
@@ -55,7 +56,8 @@ func (p Pairs) Page(lives int) string {
 		"A generator draws lives of a bot: a config and events by time. A guard that sees only the exchange's\n" +
 		"ledger and what the bot tells holds these promises all along. The figures are the numbers of lives, of\n" +
 		fmt.Sprint(lives) + ", in which the event happened and the promise had something to hold. A pair without\n" +
-		"a figure is open. To play more, and to write this page anew:\n\n" +
+		"a figure is open. Lives in another process, on paper, with a delisted market, an adoption or a\n" +
+		"restored backup are not drawn: other tests have those. To play more, and to write this page anew:\n\n" +
 		"```sh\ngo test ./bot/runner -run PromisesHold -lives 20000 -timeout 4h\n" +
 		"go test ./bot/runner -run PromisesHold -lives 2000 -update\n```\n\n" +
 		"A life that breaks a promise is shrunk to its fewest events and printed. Saved to a file, it runs again\n" +
