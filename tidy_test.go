@@ -270,7 +270,7 @@ var exceptions = map[string]map[string]string{
 	"bot/runner/summary.go": {"time.NewTicker": "the end of a day on the exchange's clock is looked for again " +
 		"and again"},
 	"bot/runner/warmup.go":       {"time.NewTimer": "a start waits until the candles that have closed are settled"},
-	"internal/lives/draw.go": {"math/rand/v2": "a life is drawn from the PCG of its seed, in tests alone"},
+	"internal/lives/draw.go":     {"math/rand/v2": "a life is drawn from the PCG of its seed, in tests alone"},
 	"bot/bottest/certificate.go": {"crypto/rand": "a key for tests"},
 	"bot/doctor/doctor.go":       {"time.Now": "a certificate ends by the machine's clock"},
 	"bot/bottest/child.go":       {"time.AfterFunc": "a child of a test that hangs is killed"},

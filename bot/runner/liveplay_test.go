@@ -358,7 +358,7 @@ func (p *player) end() {
 	}
 	if !slices.ContainsFunc(p.life.Events, touching) {
 		p.AgreeOnFile()
-		p.guard.Held["P4"]++
+		p.guard.Holds("P4", true, "")
 	}
 }
 
@@ -421,7 +421,7 @@ func (p *player) begin() {
 	for try := 1; ; try++ {
 		began, err := p.opens()
 		if err == nil {
-			p.guard.Held["P44"]++
+			p.guard.Holds("P44", true, "")
 			p.trades(began)
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -55,6 +56,8 @@ const (
 // has beyond what the bot's orders bought and did not sell.
 type Guard struct {
 	Setup *Setup
+
+	mu sync.Mutex // of what follows
 	// sure and most are what left the account of the bot's base without an order of the bot, by
 	// market: at least and at most. Between the two the bot may or may not have heard of it.
 	sure, most map[string]int64
@@ -73,6 +76,12 @@ func NewGuard(s *Setup) *Guard {
 
 // Fail notes a broken promise, the first time.
 func (g *Guard) Fail(promise, format string, args ...any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.fail(promise, format, args...)
+}
+
+func (g *Guard) fail(promise, format string, args ...any) {
 	if slices.ContainsFunc(g.Findings, func(f Finding) bool { return f.Promise == promise }) {
 		return
 	}
@@ -81,9 +90,15 @@ func (g *Guard) Fail(promise, format string, args ...any) {
 
 // Holds notes that a promise had something to hold, and a finding where it is broken.
 func (g *Guard) Holds(promise string, kept bool, format string, args ...any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.holds(promise, kept, format, args...)
+}
+
+func (g *Guard) holds(promise string, kept bool, format string, args ...any) {
 	g.Held[promise]++
 	if !kept {
-		g.Fail(promise, format, args...)
+		g.fail(promise, format, args...)
 	}
 }
 
@@ -103,17 +118,31 @@ func (g *Guard) lasts(key string, broken bool, at, longer time.Duration) bool {
 
 // Position is what the bot holds in a market at least and at most.
 func (g *Guard) Position(name string, l *Ledger) (least, most int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.position(name, l)
+}
+
+func (g *Guard) position(name string, l *Ledger) (least, most int64) {
 	return l.Bought - l.Sold - g.most[name], l.Bought - l.Sold - g.sure[name]
 }
 
 // Bare is the base in a market that has no exit at the exchange.
 func (g *Guard) Bare(name string, l *Ledger) int64 {
-	least, _ := g.Position(name, l)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.bare(name, l)
+}
+
+func (g *Guard) bare(name string, l *Ledger) int64 {
+	least, _ := g.position(name, l)
 	return max(0, least-l.Resting)
 }
 
 // Look judges one look.
 func (g *Guard) Look(look *Look) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(look.Ledger)) {
 		l := look.Ledger[name]
 		g.takes(name, &l, look)
@@ -139,9 +168,9 @@ func (g *Guard) takes(name string, l *Ledger, look *Look) {
 
 // sold holds what the bot sells against what it bought.
 func (g *Guard) sold(name string, l *Ledger, look *Look) {
-	_, most := g.Position(name, l)
+	_, most := g.position(name, l)
 	if l.Sold > 0 {
-		g.Holds("P35", most >= 0, "%s %s: sold %d more than it bought and has", look.At, name, -most)
+		g.holds("P35", most >= 0, "%s %s: sold %d more than it bought and has", look.At, name, -most)
 	}
 	over := g.lasts(name+" over", look.Up && !look.Blind && l.Resting > max(0, most), look.At, Late)
 	promise := "P15"
@@ -149,25 +178,25 @@ func (g *Guard) sold(name string, l *Ledger, look *Look) {
 		promise = "P16"
 	}
 	if l.Resting > 0 || promise == "P16" {
-		g.Holds(promise, !over, "%s %s: orders to sell %d rest, and %d is held", look.At, name, l.Resting, most)
+		g.holds(promise, !over, "%s %s: orders to sell %d rest, and %d is held", look.At, name, l.Resting, most)
 	}
 }
 
 // covered wants an exit of every position, or a word.
 func (g *Guard) covered(name string, l *Ledger, look *Look) {
-	bare := g.Bare(name, l)
+	bare := g.bare(name, l)
 	word := int64(0)
 	if look.Told != nil {
 		word = look.Told.Unprotected[name]
 	}
-	if least, _ := g.Position(name, l); least > l.Dust {
+	if least, _ := g.position(name, l); least > l.Dust {
 		g.Held["P12"]++
 	}
 	if g.lasts(name+" bare", look.Up && !look.Blind && look.Told != nil && bare-word > l.Dust, look.At, Soon) {
-		g.Fail("P12", "%s %s: %d has no exit, and the bot tells of %d", look.At, name, bare, word)
+		g.fail("P12", "%s %s: %d has no exit, and the bot tells of %d", look.At, name, bare, word)
 	}
 	if look.Stopped {
-		g.Holds("P7", !g.lasts(name+" left", bare > l.Dust, look.At, time.Second),
+		g.holds("P7", !g.lasts(name+" left", bare > l.Dust, look.At, time.Second),
 			"%s %s: the stop left %d without its exit", look.At, name, bare)
 	}
 }
@@ -180,17 +209,17 @@ func (g *Guard) told(name string, l *Ledger, look *Look) {
 		delete(g.since, name+" position")
 		return
 	}
-	least, most := g.Position(name, l)
+	least, most := g.position(name, l)
 	word := look.Told.Unprotected[name]
 	if word > 0 {
 		g.Held["P38"]++
 	}
 	if g.lasts(name+" false", word > max(0, most-l.Resting)+l.Dust, look.At, Late) {
-		g.Fail("P38", "%s %s: the bot tells of %d without an exit, and %d has none", look.At, name, word,
+		g.fail("P38", "%s %s: the bot tells of %d without an exit, and %d has none", look.At, name, word,
 			most-l.Resting)
 	}
 	have := look.Told.Positions[name]
-	g.Holds("P31", !g.lasts(name+" position", have < least || have > most, look.At, Late),
+	g.holds("P31", !g.lasts(name+" position", have < least || have > most, look.At, Late),
 		"%s %s: the bot's books have %d, and the ledger %d to %d", look.At, name, have, least, most)
 }
 
@@ -206,22 +235,24 @@ func (g *Guard) orders(look *Look) {
 		g.Held["P9"]++
 	}
 	if g.lasts("orders", wrong, look.At, Late) {
-		g.Fail("P9", "%s: the bot tells of %d open orders, and the ledger has %d", look.At, look.Told.Orders, open)
+		g.fail("P9", "%s: the bot tells of %d open orders, and the ledger has %d", look.At, look.Told.Orders, open)
 	}
 }
 
 // End judges the end of a life, when everything is well again: each position has its exit. A word
 // is enough where the operator cancelled the exits.
 func (g *Guard) End(look *Look, cancelled bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(look.Ledger)) {
 		l := look.Ledger[name]
 		if g.Setup.Bare(name) {
 			continue
 		}
-		bare := g.Bare(name, &l)
+		bare := g.bare(name, &l)
 		if cancelled && look.Told != nil {
 			bare -= look.Told.Unprotected[name]
 		}
-		g.Holds("P14", bare <= l.Dust, "%s: at the end %d of %d has no exit", name, bare, l.Bought-l.Sold)
+		g.holds("P14", bare <= l.Dust, "%s: at the end %d of %d has no exit", name, bare, l.Bought-l.Sold)
 	}
 }
