@@ -140,10 +140,11 @@ func (k *killSwitch) run(ctx context.Context, log *direct.Log) (*direct.Report, 
 	if err == nil {
 		err = s.Cancel(ctx)
 	}
+	if err == nil {
+		err = k.awaitWindow(ctx, s)
+	}
 	if err == nil && k.flags.flatten {
-		if err = k.awaitWindow(ctx, s); err == nil {
-			err = k.flatten(ctx, s)
-		}
+		err = k.flatten(ctx, s)
 	}
 	report, ended := s.End()
 	return report, errors.Join(err, ended)
@@ -157,8 +158,8 @@ func (k *killSwitch) awaitWindow(ctx context.Context, s *direct.Switch) error {
 	if err != nil {
 		return nil // no bot has sent anything
 	}
-	left := min(time.Duration(k.access.Config.Exchange.Window),
-		time.Until(info.ModTime().Add(time.Duration(k.access.Config.Exchange.Window))))
+	window := time.Duration(k.access.Config.Exchange.Window) + time.Duration(direct.Margin)
+	left := min(window, time.Until(info.ModTime().Add(window)))
 	if left <= 0 {
 		return nil
 	}

@@ -69,6 +69,9 @@ const (
 	margin    = 2 * time.Second // beyond a request's window, and between two answers that make an absence certain
 )
 
+// Margin is how long beyond the window of a request the exchange may still seem to take it.
+const Margin = market.Duration(margin)
+
 // Begin logs that a person has started the switch.
 func (s *Switch) Begin(by string, flatten bool) error {
 	s.report = Report{Done: true, Log: s.Log.path, Open: []Left{}, Sold: []Sale{}, Unsold: []string{}}
@@ -208,6 +211,12 @@ func (s *Switch) confirm(ctx context.Context, o *market.Order) error {
 		s.Say("cancelled: %s %s %s", m.Name, o.Side, o.ClientOrderID)
 	}
 	return s.note(&l)
+}
+
+// Under adds an order of which a write may still arrive to the report.
+func (s *Switch) Under(o *market.Order, reason string) {
+	s.report.Done = false
+	s.left(o, reason)
 }
 
 func (s *Switch) left(o *market.Order, reason string) {

@@ -106,18 +106,25 @@ func (c *control) until(ctx context.Context,
 	}
 }
 
-// ended waits until orders have ended, and cancels again those whose cancel had no effect. The
-// report lists the open ones.
-func (c *control) ended(ctx context.Context, ids []market.OrderID, report *operator.Report) error {
+// ended waits until orders have ended, as a list of the exchange confirms, and cancels again those
+// whose cancel had no effect. back are the open orders that belong to them: one whose end was false
+// comes back. The report lists the open ones.
+func (c *control) ended(ctx context.Context, ids []market.OrderID, report *operator.Report,
+	back func() []market.OrderID) error {
 	var next market.Time
 	done, err := c.until(ctx, func(at market.Time) (commands []market.Command, done bool) {
+		for _, id := range back() {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
 		left := slices.DeleteFunc(slices.Clone(ids), func(id market.OrderID) bool { return c.r.account.Own(id) == nil })
 		report.Cancelled, report.Open = len(ids)-len(left), c.describe(left)
 		if len(left) > 0 && at >= next {
 			next = at.Add(retryAfter)
 			commands = c.enter(&market.Input{Kind: market.InputCancel, At: at, Orders: left})
 		}
-		return commands, len(left) == 0
+		return commands, len(left) == 0 && c.r.loop.Proven()
 	})
 	report.Done = done
 	return err
@@ -151,7 +158,9 @@ func (c *control) halt(ctx context.Context, ask *operator.Request) (*operator.Re
 	}
 	report := operator.NewReport(names)
 	var open []market.OrderID
+	var last market.OrderID
 	err = c.do(ctx, func(at market.Time) (commands []market.Command) {
+		last = c.r.engine.LastOrder()
 		for i, id := range ids {
 			if _, halted := c.r.engine.Halted(id); halted {
 				report.Unchanged = append(report.Unchanged, names[i])
@@ -173,7 +182,23 @@ func (c *control) halt(ctx context.Context, ask *operator.Request) (*operator.Re
 	if err != nil {
 		return nil, err
 	}
-	return report, c.ended(ctx, open, report)
+	return report, c.ended(ctx, open, report, func() (all []market.OrderID) {
+		for _, id := range ids {
+			all = append(all, c.before(id, last, false)...)
+		}
+		return all
+	})
+}
+
+// before lists the open orders of a strategy, 0 for all, that are numbered up to last, without the
+// exits of brackets or with them. Call it in the loop's goroutine.
+func (c *control) before(id market.StrategyID, last market.OrderID, exits bool) (list []market.OrderID) {
+	for _, o := range c.r.account.Open(nil, id, 0) {
+		if o.ID <= last && (exits || !c.r.engine.Protects(o.ID)) {
+			list = append(list, o.ID)
+		}
+	}
+	return list
 }
 
 // reasonOf is the reason for the journal.
@@ -226,7 +251,8 @@ func (c *control) cancel(ctx context.Context, ask *operator.Request) (*operator.
 		return nil, err
 	}
 	report := operator.NewReport([]string{row.StrategyName})
-	if err := c.ended(ctx, []market.OrderID{row.ID}, report); err != nil || !exit || !report.Done {
+	none := func() []market.OrderID { return nil }
+	if err := c.ended(ctx, []market.OrderID{row.ID}, report, none); err != nil || !exit || !report.Done {
 		return report, err
 	}
 	return report, c.query(ctx, func(market.Time) {
@@ -242,7 +268,9 @@ func (c *control) cancel(ctx context.Context, ask *operator.Request) (*operator.
 func (c *control) cancelAll(ctx context.Context, ask *operator.Request) (*operator.Report, error) {
 	report := operator.NewReport([]string{})
 	var open []market.OrderID
+	var last market.OrderID
 	err := c.do(ctx, func(at market.Time) []market.Command {
+		last = c.r.engine.LastOrder()
 		for _, o := range c.r.account.Open(nil, 0, 0) {
 			open = append(open, o.ID)
 		}
@@ -256,7 +284,8 @@ func (c *control) cancelAll(ctx context.Context, ask *operator.Request) (*operat
 	if err != nil {
 		return nil, err
 	}
-	if err := c.ended(ctx, open, report); err != nil || !ask.Foreign {
+	back := func() []market.OrderID { return c.before(0, last, true) }
+	if err := c.ended(ctx, open, report, back); err != nil || !ask.Foreign {
 		return report, err
 	}
 	return report, c.cancelForeign(ctx, report)

@@ -75,7 +75,7 @@ func (f *flattening) step(at market.Time) (commands []market.Command, done bool)
 		}
 		f.report.Held = append(f.report.Held, f.held(id)...)
 	}
-	return commands, f.feesKnown(at) && done
+	return commands, f.feesKnown(at) && done && r.loop.Proven()
 }
 
 // feesKnown reports whether the fees of all orders are settled, or feeTimeout is over.

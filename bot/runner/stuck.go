@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,9 +29,10 @@ type armed struct {
 }
 
 const (
-	switchTimeout = 30 * time.Second // of the kill switch after a second Ctrl-C
-	loopGrace     = time.Second      // for the loop to end after the switch
-	alertsTimeout = time.Second      // for alerts of a bot whose loop hangs
+	switchTimeout = 30 * time.Second       // of the kill switch after a second Ctrl-C
+	loopGrace     = time.Second            // for the loop to end after the switch
+	writesEvery   = 100 * time.Millisecond // between two looks at the writes under way
+	alertsTimeout = time.Second            // for alerts of a bot whose loop hangs
 )
 
 // Run runs a bot of a plan until ctx ends, and returns once it has ended in good order, or cannot.
@@ -133,8 +135,49 @@ func (r *runner) runSwitch(by string, within time.Duration) (*direct.Report, err
 	if err = s.Begin(by, false); err == nil {
 		err = s.Cancel(ctx)
 	}
+	if err == nil {
+		err = r.awaitWrites(ctx, tools, s)
+	}
 	report, ended := s.End()
 	return report, errors.Join(err, ended, log.Close())
+}
+
+// awaitWrites waits until the exchange has answered the writes that are under way, or cannot take
+// them any more, and cancels what has arrived meanwhile.
+func (r *runner) awaitWrites(ctx context.Context, tools *armed, s *direct.Switch) error {
+	ticker := time.NewTicker(writesEvery)
+	defer ticker.Stop()
+	for waited := false; ; waited = true {
+		rows, err := tools.store.OpenOrders()
+		if err != nil {
+			return s.Fail(err)
+		}
+		now := tools.client.Now()
+		rows = slices.DeleteFunc(rows, func(o journal.OrderRow) bool {
+			if o.InFlight != market.CommandPlace && o.InFlight != market.CommandUpdate {
+				return true
+			}
+			until, known := r.sentUntil(o.ID, o.InFlight)
+			return known && now > until.Add(direct.Margin)
+		})
+		if len(rows) == 0 {
+			if waited {
+				return s.Cancel(ctx)
+			}
+			return nil
+		}
+		if !waited {
+			r.log.Warn().Int("writes", len(rows)).Msg("writes are under way: waiting until they cannot arrive any more")
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			for i := range rows {
+				s.Under(&rows[i].Order, "the exchange may still take its "+rows[i].InFlight.String())
+			}
+			return nil
+		}
+	}
 }
 
 // owns reports whether an order is the bot's own.

@@ -65,12 +65,15 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 		}
 	}
 	foreign, shown := 0, map[uuid.UUID]int{}
+	l.proof.shown = 0
 	for i := range records {
 		name := records[i].Order.ClientOrderID // zero: it has none
 		if _, strange := listed[name]; !strange {
 			continue
 		}
-		if !l.shownOpen(name, asked, shown) {
+		if l.shownOpen(name, asked, shown) {
+			l.proof.shown++
+		} else {
 			foreign++
 		}
 	}

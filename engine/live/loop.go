@@ -127,6 +127,7 @@ type Loop struct {
 	verify       verify          // checks every answer about an order before it is used
 	auditor      auditor
 	restatements restatements
+	proof        proof
 	suspended    []suspension // by market: data is not accepted
 	failed       error
 	ending       error // why the loop ends by itself, in good order where possible; nil: it does not
@@ -348,6 +349,7 @@ func (l *Loop) step(ev *market.Event) {
 	l.Journal.Event(ev)
 	l.holdings.count(ev, l.Account.Catalog())
 	l.auditor.booked(l.Account, ev)
+	l.proof.ended(ev, l.now)
 	l.queueCommands(commands)
 	l.queryReached(ev)
 }

@@ -44,7 +44,7 @@ func (l *Loop) end(work context.Context) error {
 	}
 	// The first round is at once; later rounds repeat cancels that were lost or refused.
 	next := l.now
-	for l.failed == nil && !l.finished() && ctx.Err() == nil {
+	for l.failed == nil && !(l.finished() && l.Proven()) && ctx.Err() == nil {
 		if next <= l.now && !(l.KeepOrders && l.ending == nil) {
 			next = l.now.Add(firstWait)
 			l.endOrders()
@@ -109,6 +109,8 @@ func (l *Loop) dropUnsent(unsent []market.Command) {
 			withheld = append(withheld, *c)
 		}
 	}
+	since := l.proof.since
+	defer func() { l.proof.since = since }() // what was never sent needs no proof of its end
 	for i := range withheld { // after the loop: what follows from them comes after the cancels
 		c := &withheld[i]
 		l.answer(c, market.ExecRejected, 0)
@@ -136,6 +138,10 @@ func (l *Loop) unfinished() error {
 	if len(left) > 0 {
 		return fmt.Errorf("live: the last write of %d orders is unresolved after %s: %s", len(left),
 			time.Duration(l.StopWithin), namesOf(left))
+	}
+	if !l.Proven() {
+		return fmt.Errorf("live: no order is open in the books, and no list of the exchange has confirmed it within %s",
+			time.Duration(l.StopWithin))
 	}
 	return nil
 }
