@@ -111,7 +111,7 @@ func (l *Loop) dropUnsent(unsent []market.Command) {
 	}
 	since := l.proof.since
 	defer func() { l.proof.since = since }() // what was never sent needs no proof of its end
-	for i := range withheld { // after the loop: what follows from them comes after the cancels
+	for i := range withheld {                // after the loop: what follows from them comes after the cancels
 		c := &withheld[i]
 		l.answer(c, market.ExecRejected, 0)
 		l.follow(c.Order.ID)
