@@ -145,8 +145,8 @@ func (r *runner) runSwitch(by string, within time.Duration) (*direct.Report, err
 // awaitWrites waits until the exchange has answered the writes that are under way, or cannot take
 // them any more, and cancels what has arrived meanwhile.
 func (r *runner) awaitWrites(ctx context.Context, tools *armed, s *direct.Switch) error {
-	ticker := time.NewTicker(writesEvery)
-	defer ticker.Stop()
+	timer := time.NewTimer(writesEvery)
+	defer timer.Stop()
 	for waited := false; ; waited = true {
 		rows, err := tools.store.OpenOrders()
 		if err != nil {
@@ -170,7 +170,8 @@ func (r *runner) awaitWrites(ctx context.Context, tools *armed, s *direct.Switch
 			r.log.Warn().Int("writes", len(rows)).Msg("writes are under way: waiting until they cannot arrive any more")
 		}
 		select {
-		case <-ticker.C:
+		case <-timer.C:
+			timer.Reset(writesEvery)
 		case <-ctx.Done():
 			for i := range rows {
 				s.Under(&rows[i].Order, "the exchange may still take its "+rows[i].InFlight.String())
