@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
@@ -53,7 +55,8 @@ type player struct {
 
 	mu      sync.Mutex // of what follows
 	ledger  ledgerOfLife
-	bot     *process // nil: none trades
+	bot     *process  // nil: none trades
+	cut     *powerCut // of the process; nil: its power does not fail
 	door    http.Handler
 	asks    sync.WaitGroup // of the process's operator
 	busy    bool           // the machine is at work: it stops, kills or starts the process
@@ -85,21 +88,22 @@ orders = "20s"
 lists = "20s"
 [risk]
 orders_per_minute = 40
+max_data_age = "30s"
 `
 
 const lifeStrategy = `
 [strategies.%s]
-kind = "holder"
+kind = %q
 markets = [%s]
 interval = "1m"
 allocation = "4000"
 operator_id = %d
 params.seed = %d
-params.style = %d
 `
 
 // newPlayer sets the stage of a life.
 func newPlayer(t *testing.T, l *lives.Life) *player {
+	time.Sleep(l.Setup.Start)
 	s := newStage(t, l.Seed, func(c *sandbox.Config) {
 		c.Admin, c.History = "open", 10*time.Minute
 		c.Accounts[0].Keys[1].Withdraw = true
@@ -122,12 +126,20 @@ func newPlayer(t *testing.T, l *lives.Life) *player {
 	if s.hears == "orders" {
 		s.hears = overOrders
 	}
-	s.kinds, s.traffic.limits = append(s.kinds, holderKind), limits{}
+	s.kinds, s.traffic.limits = append(s.kinds, holderKind, quitterKind, requoterKind), limits{}
 	s.config = fmt.Sprintf(lifeHead, l.Setup.Keep)
 	for i, one := range l.Setup.Strategies {
 		style, where, _ := strings.Cut(one, "@")
-		s.config += fmt.Sprintf(lifeStrategy, fmt.Sprintf("s%d", i+1), `"`+strings.ReplaceAll(where, "+", `","`)+`"`,
-			7+i, l.Seed+uint64(i), slices.Index(lives.Styles, style))
+		kind, params := style, ""
+		switch style {
+		case "quitter", "requoter", "restless":
+		case "saver":
+			kind, s.kinds[0] = "restless", savingKind
+		default:
+			kind, params = "holder", fmt.Sprintf("params.style = %d\n", slices.Index(lives.Styles, style))
+		}
+		s.config += fmt.Sprintf(lifeStrategy, fmt.Sprintf("s%d", i+1), kind,
+			`"`+strings.ReplaceAll(where, "+", `","`)+`"`, 7+i, l.Seed+uint64(i)) + params
 	}
 	s.now = func() time.Time { return time.Now().Add(-time.Duration(p.sleeps.Load())) }
 	s.slept = func() time.Duration { return time.Duration(p.sleeps.Load()) }
@@ -145,7 +157,11 @@ func (p *player) play() {
 	}
 	p.looksUntil(p.until(), 2*time.Second)
 	p.mend()
-	p.looksUntil(time.Now().Add(15*time.Minute), 15*time.Second)
+	calm := 15 * time.Minute
+	if !slices.ContainsFunc(p.life.Setup.Markets(), func(name string) bool { return !p.life.Setup.Bare(name) }) {
+		calm = 3 * time.Minute // no exit is awaited
+	}
+	p.looksUntil(time.Now().Add(calm), 15*time.Second)
 	p.end()
 }
 
@@ -416,8 +432,13 @@ func (p *player) says(format string, args ...any) {
 
 // machine
 
-// begin starts the bot and insists.
+// begin starts the bot and insists. Every third start has another allocation.
 func (p *player) begin() {
+	if p.starts%3 == 1 {
+		p.config = allocated.ReplaceAllStringFunc(p.config, func(was string) string {
+			return map[string]string{`"4000"`: `"3600"`, `"3600"`: `"4000"`}[was]
+		})
+	}
 	for try := 1; ; try++ {
 		began, err := p.opens()
 		if err == nil {
@@ -435,6 +456,8 @@ func (p *player) begin() {
 		time.Sleep(5 * time.Second)
 	}
 }
+
+var allocated = regexp.MustCompile(`"4000"|"3600"`)
 
 // opens makes the bot; a panic is an error.
 func (p *player) opens() (began *process, err error) {
@@ -456,6 +479,12 @@ func (p *player) trades(began *process) {
 	if slices.ContainsFunc(p.life.Events, func(e lives.Event) bool { return e.Verb == "direct" }) {
 		beside.Go(func() { began.followDirect(follows) })
 	}
+	var cut *powerCut
+	if slices.ContainsFunc(p.life.Events, func(e lives.Event) bool { return e.Verb == "power" }) {
+		cut = &powerCut{process: began, chance: rand.New(rand.NewPCG(p.seed, uint64(p.starts))),
+			over: make(chan struct{})}
+		began.loop.Journal = &powerJournal{began.loop.Journal, cut}
+	}
 	go func() {
 		err := p.traded(began, ctx)
 		c.end()
@@ -465,7 +494,7 @@ func (p *player) trades(began *process) {
 	}()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.bot, p.door, p.stopped = began, c.routes(), false
+	p.bot, p.door, p.cut, p.stopped = began, c.routes(), cut, false
 }
 
 // traded lets the bot trade until it ends; a panic is an error.
@@ -508,6 +537,8 @@ func (p *player) machine(e *lives.Event) {
 				p.free()
 			}
 		})
+	case "power":
+		p.done.Go(func() { p.failsPower(e) })
 	case "killwrite":
 		p.done.Go(func() { p.killsAt(e) })
 	case "cut":
@@ -572,7 +603,11 @@ func (p *player) kills() bool {
 	if dead == nil {
 		return false
 	}
+	was := p.Folder
 	dead.kill()
+	if log, err := os.ReadFile(filepath.Join(was, direct.LogFile)); err == nil {
+		require.NoError(p.T, os.WriteFile(filepath.Join(p.Folder, direct.LogFile), log, 0o600))
+	}
 	p.buries(dead)
 	return true
 }
@@ -585,6 +620,30 @@ func (p *player) buries(dead *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bot = nil
+}
+
+// failsPower lets the power fail in the next commit.
+func (p *player) failsPower(e *lives.Event) {
+	dead := p.take()
+	if dead == nil {
+		return
+	}
+	p.cut.mu.Lock()
+	p.cut.armed = true
+	p.cut.mu.Unlock()
+	select {
+	case <-p.cut.over:
+	case <-time.After(time.Minute): // nothing was written
+		p.cut.mu.Lock()
+		if !p.cut.dead {
+			p.cut.leave(p.cut.image())
+		}
+		p.cut.mu.Unlock()
+	}
+	p.buries(dead)
+	time.Sleep(e.Span(0))
+	p.begin()
+	p.free()
 }
 
 // killsAt kills the process at its next write of a kind, if that comes within half a minute.
@@ -627,8 +686,8 @@ func (p *player) operate(e *lives.Event) {
 	if p.bot == nil || p.busy {
 		return
 	}
-	if e.Verb == "reload" {
-		p.asks.Go(func() { p.reloads(p.bot) })
+	if of := p.bot; e.Verb == "reload" {
+		p.asks.Go(func() { of.reloadAny(rand.New(rand.NewPCG(p.seed, uint64(e.At)))) })
 		return
 	}
 	ask := &operator.Request{WaitMS: 30_000, By: "life", From: "test"}
@@ -717,14 +776,6 @@ func (p *player) barer(before map[string]lives.Ledger) {
 			"%s %s: %d is held without an exit a minute after flatten, before it %d", time.Since(p.begun), name,
 			p.guard.Bare(name, &l), p.guard.Bare(name, &was))
 	}
-}
-
-var perMinute = regexp.MustCompile(`orders_per_minute = \d+`)
-
-func (p *player) reloads(of *process) {
-	p.config = perMinute.ReplaceAllString(p.config, fmt.Sprintf("orders_per_minute = %d", 30+len(p.log.String())%10))
-	_, err := of.reload(false)
-	p.says("reload: %v", err)
 }
 
 // switches turns the kill switch without selling: bot cancel-all --direct.

@@ -9,10 +9,10 @@ import (
 
 // Styles are what a strategy does: how it buys, and which exits come with that.
 var Styles = []string{"bracket", "stop", "trail", "parts", "twap", "maker", "limit", "pyramid", "leave", "after",
-	"rebalance"}
+	"rebalance", "quitter", "restless", "requoter", "saver"}
 
 // BareStyles are those of Styles that buy without exits.
-var BareStyles = []string{"rebalance"}
+var BareStyles = []string{"rebalance", "restless", "requoter", "saver"}
 
 // deed is a kind of event with its weight and how its arguments are drawn.
 type deed struct {
@@ -38,6 +38,7 @@ var deeds = []deed{
 	{3, "machine", "killwrite", func(d *drawer) []string {
 		return []string{d.of("place", "update", "cancel"), d.of("before", "after"), d.span(2, 30)}
 	}},
+	{2, "machine", "power", func(d *drawer) []string { return []string{d.span(2, 60)} }},
 	{2, "machine", "cut", func(d *drawer) []string { return []string{d.span(5, 60)} }},
 	{1, "machine", "sleep", func(d *drawer) []string { return []string{d.span(60, 600)} }},
 	{5, "operator", "flatten", func(d *drawer) []string { return nil }},
@@ -126,6 +127,9 @@ func (d *drawer) gap() time.Duration {
 func (d *drawer) draw() Setup {
 	s := Setup{Feed: d.of("poll", "poll", "stream", "orders", "mixed"), Keep: d.IntN(4) == 0,
 		Own: d.of("", "", "0.005", "0.5")}
+	if d.IntN(8) == 0 {
+		s.Start = 24*time.Hour - time.Duration(1+d.IntN(120))*time.Second
+	}
 	for range []int{1, 1, 1, 1, 2, 3}[d.IntN(6)] {
 		style, where := d.of(Styles...), d.of("BTC-EUR", "BTC-EUR", "ETH-EUR")
 		if style == "rebalance" {

@@ -161,8 +161,9 @@ func (g *Guard) takes(name string, l *Ledger, look *Look) {
 	if g.lasts(name+" taken", free < 0, look.At, 3*time.Second) {
 		g.most[name] -= free
 	}
-	if g.lasts(name+" sure", g.most[name] > g.sure[name] && look.Up && !look.Blind, look.At, Late) {
-		g.sure[name] = g.most[name]
+	short := l.Bought - l.Sold - g.sure[name] - l.Held
+	if g.lasts(name+" sure", short > 0 && look.Up && !look.Blind, look.At, Late) {
+		g.sure[name] += short
 	}
 }
 

@@ -22,10 +22,11 @@ type Life struct {
 
 // Setup is how the bot and its exchange begin.
 type Setup struct {
-	Feed       string   // poll, stream, orders, mixed
-	Keep       bool     // keep_orders
-	Strategies []string // STYLE@MARKET
-	Own        string   // base that the owner has beside the bot; "": none
+	Feed       string        // poll, stream, orders, mixed
+	Keep       bool          // keep_orders
+	Strategies []string      // STYLE@MARKET
+	Own        string        // base that the owner has beside the bot; "": none
+	Start      time.Duration // time of the day
 }
 
 // Event is something that befalls the bot: an actor does it at a time since the start.
@@ -68,8 +69,8 @@ func (e *Event) String() string {
 
 // String is the life as Parse reads it.
 func (l *Life) String() string {
-	text := fmt.Sprintf("life seed=%d feed=%s keep=%t own=%s strategies=%s\n", l.Seed, l.Setup.Feed, l.Setup.Keep,
-		l.Setup.Own, strings.Join(l.Setup.Strategies, ","))
+	text := fmt.Sprintf("life seed=%d feed=%s keep=%t own=%s start=%s strategies=%s\n", l.Seed, l.Setup.Feed,
+		l.Setup.Keep, l.Setup.Own, l.Setup.Start, strings.Join(l.Setup.Strategies, ","))
 	for i := range l.Events {
 		text += l.Events[i].String() + "\n"
 	}
@@ -118,6 +119,8 @@ func (l *Life) readSetup(words []string) (err error) {
 			l.Setup.Keep, err = strconv.ParseBool(value)
 		case "own":
 			l.Setup.Own = value
+		case "start":
+			l.Setup.Start, err = time.ParseDuration(value)
 		case "strategies":
 			l.Setup.Strategies = strings.Split(value, ",")
 		default:
