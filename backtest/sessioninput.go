@@ -117,7 +117,8 @@ func (s *Session) carryOut(in *market.Input, at market.Time) error {
 		return s.transfer(in.Event, at, false)
 	case market.InputEvent:
 		return s.event(in.Event, at)
-	case market.InputHalt, market.InputResume, market.InputCancelAll, market.InputCancelHalted, market.InputFlatten,
+	case market.InputHalt, market.InputResume, market.InputCancelAll, market.InputCancelOthers,
+		market.InputCancelHalted, market.InputFlatten,
 		market.InputMembers, market.InputDelisted, market.InputUnreliable, market.InputStop:
 		of := *in
 		of.At = at

@@ -16,9 +16,9 @@ func (e *Engine) Adopt(at market.Time, o *market.Order) *state.Order {
 	return e.account.Send(o, max(0, min(market.Money(o.Amount), available)))
 }
 
-// Dissolve ends the brackets and tactics of orders that were cancelled without the engine, so that
-// their positions get no new exits and nothing is bought in their place. It returns the cancels of
-// the other orders of these.
+// Dissolve ends the brackets of exits, and the tactics of orders, that were cancelled without the
+// engine, so that their positions get no new exits and nothing is bought in their place. It returns
+// the cancels of the other orders of these. What a cancelled entry has bought keeps its exit.
 func (e *Engine) Dissolve(at market.Time, ids []market.OrderID) []market.Command {
 	e.begin(at)
 	for _, id := range ids {

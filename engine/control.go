@@ -102,6 +102,20 @@ func (e *Engine) CancelAll(at market.Time) []market.Command {
 	return e.out
 }
 
+// CancelOthers cancels every own open order that neither protects nor liquidates a holding, and ends
+// the tactics and other asks that would send more. Brackets stay.
+func (e *Engine) CancelOthers(at market.Time) []market.Command {
+	e.begin(at)
+	for i := range e.slots {
+		s := &e.slots[i]
+		e.dropRebalance(s)
+		e.EndTactics(s.id, 0)
+		e.cancelUnprotected(s)
+	}
+	e.dropReplacements(0, "all orders are cancelled")
+	return e.out
+}
+
 // Cancel sends cancels again for own orders whose first cancel the exchange refused or never
 // received. It leaves brackets alone.
 func (e *Engine) Cancel(at market.Time, ids []market.OrderID) []market.Command {

@@ -320,10 +320,12 @@ func (e *Engine) addSlot(s *slot, from Slot, id market.StrategyID) {
 func (e *Engine) Start(at market.Time) []market.Command { return e.callAll(at, CallStart) }
 
 // Stop calls the strategies' OnStop. Call it once. In later steps strategies still receive reports
-// of their orders, and can only cancel.
+// of their orders, and can only cancel. Brackets follow reports and send nothing: what they would
+// do, they do after a Restore.
 func (e *Engine) Stop(at market.Time) []market.Command {
 	e.callAll(at, CallStop)
 	e.stopped = true
+	e.brackets.Stop()
 	for i := range e.slots {
 		e.dropRebalance(&e.slots[i])
 	}

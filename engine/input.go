@@ -48,6 +48,8 @@ func (e *Engine) enterOrders(in *market.Input) (a Answer) {
 	switch in.Kind {
 	case market.InputCancelAll:
 		a.Commands = e.CancelAll(in.At)
+	case market.InputCancelOthers:
+		a.Commands = e.CancelOthers(in.At)
 	case market.InputCancel:
 		a.Commands = e.Cancel(in.At, in.Orders)
 	case market.InputCancelHalted:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -38,6 +39,25 @@ func SavedSlots(saved map[string][]byte) (map[string]SavedSlot, error) {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
 	return s.Strategies, nil
+}
+
+// SavedExits are the brackets of saved parts that hold base, and the orders at the exchange that
+// protect or sell it.
+func SavedExits(saved map[string][]byte) (brackets []bracket.Saved, orders []market.OrderID, err error) {
+	var s SavedEngine
+	if err := market.ParseSaved(saved[PartEngine], savedVersion, &s, renamed...); err != nil {
+		return nil, nil, fmt.Errorf("engine: %w", err)
+	}
+	for i := range s.Brackets {
+		if b := &s.Brackets[i]; b.Amount > 0 {
+			brackets = append(brackets, *b)
+		}
+		orders = append(orders, s.Brackets[i].Exit)
+	}
+	for i := range s.Closes {
+		orders = append(orders, s.Closes[i].Sale)
+	}
+	return brackets, slices.DeleteFunc(orders, func(id market.OrderID) bool { return id == 0 }), nil
 }
 
 // savedOrders are the parts that are orders.
@@ -80,6 +100,9 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 		if err != nil {
 			return nil, fmt.Errorf("restore: strategy %s: %w", e.slots[i].Name, err)
 		}
+	}
+	if e.now > s.Now {
+		e.brackets.Resume()
 	}
 	e.dropSaved(s.Replaces)
 	e.resumeTactics(s.Now)

@@ -28,7 +28,7 @@ const (
 	InputStop                              // OnStop of all strategies
 	InputHalt                              // a strategy, or all, for a reason from outside
 	InputResume                            // a halted strategy trades again
-	InputCancelAll                         // all orders, for a person or a stop
+	InputCancelAll                         // all orders, for a person
 	InputCancel                            // some orders once more
 	InputCancelHalted                      // the orders of halted strategies once more
 	InputFlatten                           // a strategy sells what it holds
@@ -40,12 +40,13 @@ const (
 	InputCancelling                        // a cancel of the loop is under way for orders
 	InputUnreliable                        // prices of a market cannot be true
 	InputCancelEnded                       // a cancel of an order that has ended in the account
+	InputCancelOthers                      // all orders but the exits of brackets, for a stop
 	inputKinds
 )
 
 var inputNames = table[InputKind]{"input", []string{"", "event", "booking", "start", "stop", "halt", "resume",
 	"cancel all", "cancel", "cancel halted", "flatten", "adopt", "dissolve", "members", "delisted", "reopen",
-	"cancelling", "unreliable", "cancel ended"}}
+	"cancelling", "unreliable", "cancel ended", "cancel others"}}
 
 // LastInput is the last kind of Input.
 const LastInput = inputKinds - 1

@@ -31,7 +31,7 @@ type Unprotected struct {
 // Cause is why a position has no exit.
 type Cause uint8
 
-// The causes. The first three and the last are transient, and OnUnprotected is not called for them.
+// The causes. The first three and the last two are transient, and OnUnprotected is not called for them.
 const (
 	CauseArriving  Cause = iota + 1 // the exit is on its way
 	CauseSwap                       // one exit is gone, the other is on its way
@@ -44,11 +44,12 @@ const (
 	CauseHalted                     // the market takes no orders
 	CauseEarlier                    // counted by a version that did not record causes
 	CauseClose                      // a Close has taken the exit away and sells
+	CauseStopped                    // the bot was stopped without it
 	causes
 )
 
 var causeNames = [causes]string{"", "arriving", "swap", "unknown", "partly", "too small", "refused", "cancelled",
-	"expired", "halted", "earlier", "close"}
+	"expired", "halted", "earlier", "close", "stopped"}
 
 // String returns the cause as reports and metrics name it.
 func (c Cause) String() string {
@@ -74,7 +75,7 @@ func (c *Cause) UnmarshalText(text []byte) error {
 
 // Transient reports whether the cause is a usual step of placing exits. OnUnprotected is not called
 // for it.
-func (c Cause) Transient() bool { return c <= CauseUnknown || c == CauseClose }
+func (c Cause) Transient() bool { return c <= CauseUnknown || c >= CauseClose }
 
 // CauseTime is how long positions were without an exit for one cause.
 type CauseTime struct {

@@ -43,7 +43,8 @@ type BotSection struct {
 	LogFile    string `toml:"log_file"`    // the same lines as JSON; empty: none
 	LogMB      int64  `toml:"log_mb"`      // size at which the file is packed and begun anew
 	LogKeep    int64  `toml:"log_keep"`    // packed files that are kept
-	KeepOrders bool   `toml:"keep_orders"` // leave open orders at the exchange when stopping; else they are cancelled
+	KeepExits  bool   `toml:"keep_exits"`  // leave the exits of positions at the exchange when stopping
+	KeepOrders bool   `toml:"keep_orders"` // leave the other open orders there, too; else they are cancelled
 	StopWithin Span   `toml:"stop_within"` // longest time to stop in good order
 	RecordMB   int64  `toml:"record_mb"`   // largest recording of market events beside the state file; 0: none
 	Keep       Span   `toml:"keep"`        // how long journal and ended orders stay in the state file; 0: for good
@@ -148,7 +149,7 @@ type LiveAccountSection struct {
 func DefaultRun() *Run {
 	return &Run{
 		Bot: BotSection{Mode: ModeLive, State: "state", Log: "info", LogMB: 16, LogKeep: 10, RecordMB: 1024,
-			SaveKB: 1024, StopWithin: Span(75 * time.Second), Pulse: Span(time.Minute), Zone: "UTC"},
+			SaveKB: 1024, KeepExits: true, StopWithin: Span(75 * time.Second), Pulse: Span(time.Minute), Zone: "UTC"},
 		Exchange: ExchangeSection{BaseURL: "http://127.0.0.1:8080/v2", Prefix: "Service",
 			Window: Span(10 * time.Second), CancelAfter: Span(150 * time.Second),
 			PerKey: 1000, PerIP: 500},

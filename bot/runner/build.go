@@ -299,7 +299,8 @@ func (r *runner) openLoop(ctx context.Context) error {
 		StopLeft: r.stopWithin, OpenEvery: market.Duration(p.Config.Poll.Orders),
 		HoldingsEvery: market.Duration(p.Config.Poll.Balances), StopWithin: r.stopWithin(),
 		QuietEvery: market.Duration(p.Config.Stream.Lists), KeepOrders: p.Config.Bot.KeepOrders,
-		Groups: p.Groups(), GroupExpiry: market.Duration(p.Config.Exchange.CancelAfter),
+		KeepExits: p.Config.Bot.KeepExits,
+		Groups:    p.Groups(), GroupExpiry: market.Duration(p.Config.Exchange.CancelAfter),
 		Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
 		Ready: r.ready, Sent: r.sentUntil,
 	}

@@ -3,6 +3,10 @@ package runner
 import (
 	"fmt"
 
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
@@ -30,6 +34,7 @@ func (r *runner) writeStop(failed error) error {
 	for i, name := range r.plan.Names() {
 		r.logPositions(i+1, name)
 	}
+	defer r.logAway(r.store, r.plan.Catalog)
 	r.journal.writeDue(r.engine.Now(), true, r.journal.journalRefusal)
 	r.journal.batch.Journal(r.engine.Now(), &journal.Stop{Run: r.run, Reason: reason, Open: len(open)})
 	if err := r.saveTwin(); err != nil {
@@ -52,3 +57,33 @@ func (r *runner) logPositions(id int, name string) {
 }
 
 func strategyID(n int) market.StrategyID { return market.StrategyID(n) }
+
+// logAway logs, as the last lines of a run, how each position of a bracket is protected while the
+// bot is away, as of the last commit.
+func (r *runner) logAway(store *journal.Store, catalog *market.Catalog) {
+	parts, _, err := folder.Parts(store)
+	if err != nil || parts[engine.PartEngine] == nil {
+		return
+	}
+	brackets, _, err := engine.SavedExits(parts)
+	if err != nil {
+		r.log.Error().Err(err).Msg("which positions have an exit cannot be read")
+		return
+	}
+	for i := range brackets {
+		b := &brackets[i]
+		m, exit := catalog.MarketNamed(b.Market), market.Qty(0)
+		if m == nil {
+			continue
+		}
+		if row, err := store.Order(b.Exit); b.Exit != 0 && err == nil {
+			exit = row.AmountRemaining
+		}
+		level := zerolog.InfoLevel
+		if b.Rests(m) == "" || exit < b.Amount || b.Unwatched(m) != "" {
+			level = zerolog.WarnLevel
+		}
+		r.log.WithLevel(level).Str("strategy", b.Strategy).Str("market", m.Name).
+			Str("amount", m.FormatQty(b.Amount)).Msg("position left: " + b.Away(m, exit))
+	}
+}

@@ -124,13 +124,16 @@ func (r *runner) trade(ctx context.Context) error {
 // caller calls announced when the loop has ended: if ctx has ended, the line is in the log once
 // announced returns. A loop with nothing to wait for can end before AfterFunc runs.
 func (r *runner) announceStop(ctx context.Context) (announced func()) {
-	orders := "are cancelled"
+	orders, exits := "are cancelled", "are cancelled; the next start places them again"
 	if r.plan.Config.Bot.KeepOrders {
 		orders = "are kept"
 	}
+	if r.plan.Config.Bot.KeepExits {
+		exits = "are kept"
+	}
 	announce := sync.OnceFunc(func() {
 		r.asked.CompareAndSwap(0, time.Now().UnixNano())
-		r.log.Info().Str("orders", orders).Stringer("within", time.Duration(r.stopWithin())).
+		r.log.Info().Str("exits", exits).Str("orders", orders).Stringer("within", time.Duration(r.stopWithin())).
 			Msg("stopping: the exchange's answers are awaited")
 	})
 	unregister := context.AfterFunc(ctx, announce)

@@ -65,10 +65,16 @@ func (r *runner) stoppedEarly(ctx context.Context, failed error) error {
 		r.log.Warn().Stringer("client_order_id", rows[i].ClientOrderID).Stringer("state", rows[i].State).
 			Str("in_flight", rows[i].InFlight.String()).Msg("order left as the last run left it")
 	}
-	kept := r.plan.Config.Bot.KeepOrders && len(r.plan.Groups()) == 0 &&
-		!slices.ContainsFunc(rows, func(o journal.OrderRow) bool { return o.InFlight != 0 })
-	if len(rows) == 0 || kept {
-		r.log.Info().Int("open_orders", len(rows)).Msg("stopped before trading began")
+	exits, err := r.keptExits(r.store)
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	keeps := r.plan.Config.Bot.KeepOrders && len(r.plan.Groups()) == 0
+	rows = slices.DeleteFunc(rows, func(o journal.OrderRow) bool {
+		return o.InFlight == 0 && (exits[o.ClientOrderID] && o.CodGroupID == 0 || keeps && !exits[o.ClientOrderID])
+	})
+	if len(rows) == 0 {
+		r.log.Info().Msg("stopped before trading began: every order that is open is kept")
 		return nil
 	}
 	return Error{fmt.Errorf(

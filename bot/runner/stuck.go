@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
@@ -129,9 +130,14 @@ func (r *runner) runSwitch(by string, within time.Duration) (*direct.Report, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
+	keeps, err := r.keptExits(tools.store)
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
 	s := &direct.Switch{Exchange: tools.client, Catalog: tools.catalog, Log: log,
 		Operator: r.plan.Config.OperatorID(""), Say: r.logSwitch,
-		Own: func(o *market.Order) bool { return tools.owns(o.ClientOrderID) }, Fault: r.Faults}
+		Own:   func(o *market.Order) bool { return tools.owns(o.ClientOrderID) && !keeps[o.ClientOrderID] },
+		Fault: r.Faults}
 	if err = s.Begin(by, false); err == nil {
 		err = s.Cancel(ctx)
 	}
@@ -181,6 +187,28 @@ func (r *runner) awaitWrites(ctx context.Context, tools *armed, s *direct.Switch
 	}
 }
 
+// keptExits are the client order ids of the exits that a stop leaves at the exchange, as of the last
+// commit: an order that was sent later than that does not exist.
+func (r *runner) keptExits(store *journal.Store) (map[uuid.UUID]bool, error) {
+	kept := map[uuid.UUID]bool{}
+	parts, resumed, err := folder.Parts(store)
+	if err != nil || !resumed || !r.plan.Config.Bot.KeepExits {
+		return kept, err
+	}
+	_, orders, err := engine.SavedExits(parts)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range orders {
+		row, err := store.Order(id)
+		if err != nil {
+			return nil, fmt.Errorf("exit %d: %w", id, err)
+		}
+		kept[row.ClientOrderID] = true
+	}
+	return kept, nil
+}
+
 // owns reports whether an order is the bot's own.
 func (t *armed) owns(client uuid.UUID) bool {
 	_, err := t.store.OrderByClientID(client)
@@ -202,8 +230,9 @@ func (r *runner) afterSwitch(ended <-chan error, report *direct.Report, failed e
 	}
 	if failed == nil && report != nil && report.Done {
 		r.log.Warn().Int("cancelled", report.Cancelled).
-			Msg("ended without the loop: the exchange has confirmed that no order of the bot is open; the next start " +
-				"reads " + direct.LogFile)
+			Msg("ended without the loop: the exchange has confirmed that " + r.noneOpen() + "; the next start reads " +
+				direct.LogFile)
+		r.logAbandoned()
 		return nil
 	}
 	return errors.Join(failed, r.abandon(report))
@@ -215,7 +244,7 @@ func (r *runner) abandon(report *direct.Report) error {
 	if b := r.dog.blockage(); b != nil {
 		why = fmt.Errorf("%s: the stop could not be finished", b.text(time.Now()))
 	}
-	open, remains := 0, "no order of the bot is open, as the exchange has confirmed"
+	open, remains := 0, r.noneOpen()+", as the exchange has confirmed"
 	if report == nil || !report.Done {
 		rows := r.openRows()
 		open = len(rows)
@@ -234,10 +263,26 @@ func (r *runner) abandon(report *direct.Report) error {
 	if tools := r.armed.Load(); tools != nil {
 		tools.watch.abandoned(why.Error(), open)
 	}
+	r.logAbandoned()
 	return Error{why}
 }
 
-// openRows are the open orders of the state file.
+// noneOpen describes what the kill switch of a stop leaves.
+func (r *runner) noneOpen() string {
+	if r.plan.Config.Bot.KeepExits {
+		return "no order of the bot is open but the exits of positions"
+	}
+	return "no order of the bot is open"
+}
+
+// logAbandoned is logAway of a bot whose loop has not ended.
+func (r *runner) logAbandoned() {
+	if tools := r.armed.Load(); tools != nil {
+		r.logAway(tools.store, tools.catalog)
+	}
+}
+
+// openRows are the open orders of the state file that a stop was to cancel.
 func (r *runner) openRows() []journal.OrderRow {
 	tools := r.armed.Load()
 	if tools == nil {
@@ -247,7 +292,11 @@ func (r *runner) openRows() []journal.OrderRow {
 	if err != nil {
 		r.log.Error().Err(err).Msg("which orders are open cannot be read")
 	}
-	return rows
+	kept, err := r.keptExits(tools.store)
+	if err != nil {
+		r.log.Error().Err(err).Msg("which orders are exits of positions cannot be read")
+	}
+	return slices.DeleteFunc(rows, func(o journal.OrderRow) bool { return kept[o.ClientOrderID] && o.InFlight == 0 })
 }
 
 // abandoned reports the end of a bot whose loop hangs.

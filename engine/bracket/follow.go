@@ -155,6 +155,8 @@ func (s *Set) ended(b *bracket, o *state.Order) {
 	case ending && b.amount > 0:
 		s.expose(b, strategy.CauseClose)
 	case b.amount <= 0 || o.FilledAmount > 0:
+	case s.stopped:
+		s.expose(b, strategy.CauseStopped)
 	case swapped:
 		s.expose(b, strategy.CauseSwap)
 	case o.State != state.Expired && s.cancelEntry(b):
@@ -187,6 +189,10 @@ func (s *Set) cancelEntry(b *bracket) bool {
 // settle brings the venue in line with the bracket: it places, enlarges, swaps back or ends.
 func (s *Set) settle(b *bracket) {
 	switch {
+	case s.stopped:
+		if b.kept() > 0 && b.exit == 0 && b.bareSince == 0 {
+			s.expose(b, strategy.CauseStopped)
+		}
 	case b.kept() <= 0:
 		s.exposeLeaving(b)
 	case b.exit == 0:
@@ -202,7 +208,9 @@ func (s *Set) settle(b *bracket) {
 		s.remove(b)
 		return
 	}
-	s.move(b, b.high)
+	if !s.stopped {
+		s.move(b, b.high)
+	}
 	s.rewatch(b)
 }
 

@@ -64,6 +64,7 @@ type Set struct {
 	all     []bracket
 	watches []market.Watch // by market
 	bare    int            // brackets with a bareSince
+	stopped bool           // nothing is sent any more but cancels
 	// following counts the brackets with terms to follow
 	following int
 	marked    []bracket // before the current callback, once it has touched one
@@ -79,7 +80,7 @@ type Set struct {
 
 	reports, spare []strategy.Unprotected
 	// unprotected is by cause, without the uncounted time of bare brackets.
-	unprotected [strategy.CauseClose + 1]market.Duration
+	unprotected [strategy.CauseStopped + 1]market.Duration
 }
 
 // New returns a set without brackets. clock is the engine's time.
@@ -99,6 +100,20 @@ func (s *Set) Busy() bool { return s.Len()+len(s.reports)+len(s.closes.failures)
 // Watches returns the nearest prices that brackets wait for, by market.ID. The slice belongs to the
 // set and changes.
 func (s *Set) Watches() []market.Watch { return s.watches }
+
+// Stop lets brackets and Closes send nothing more but cancels. They still follow reports, and go on
+// after a Restore.
+func (s *Set) Stop() { s.stopped = true }
+
+// Resume lets every restored bracket try again at once what it waited for: causes may have gone
+// while no bot ran.
+func (s *Set) Resume() {
+	for i := range s.all {
+		if b := &s.all[i]; b.bareSince != 0 {
+			b.resetFailures()
+		}
+	}
+}
 
 // hasLevels reports whether there is a stop or a target.
 func hasLevels(levels market.Bracket) bool { return levels.Stop != 0 || levels.Target != 0 }
@@ -203,9 +218,9 @@ func (s *Set) End(id market.StrategyID, order market.OrderID) {
 	}
 }
 
-// Dissolve ends the bracket of an order, if it has one: the exit is cancelled and not replaced.
-func (s *Set) Dissolve(order market.OrderID) {
-	if b := s.of(order); b != nil {
+// Dissolve ends the bracket of an exit, which is not replaced.
+func (s *Set) Dissolve(exit market.OrderID) {
+	if b := s.of(exit); b != nil && b.exit == exit {
 		s.dissolve(b)
 	}
 }

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -64,15 +65,19 @@ func (l *Loop) renew(work context.Context) {
 	})
 }
 
-// disarm stops the timers and waits for the exchange to confirm, because orders are to stay.
-// Nothing is renewed afterwards.
+// disarm stops the timers of the groups whose orders are to stay, and waits for the exchange to
+// confirm. Nothing is renewed afterwards.
 func (l *Loop) disarm(ctx, work context.Context) error {
 	d, none := &l.disconnect, l.disconnect.off
+	groups := l.keptGroups()
+	if len(groups) == 0 {
+		return nil
+	}
 	d.off = true
 	for d.pending && l.failed == nil && ctx.Err() == nil {
 		l.turn(ctx, work) // a pending renewal would arm them again
 	}
-	for _, group := range l.Groups {
+	for _, group := range groups {
 		if none {
 			break
 		}
@@ -86,4 +91,18 @@ func (l *Loop) disarm(ctx, work context.Context) error {
 		}
 	}
 	return nil
+}
+
+// keptGroups are the groups that are to be stopped: all of them where a stop keeps orders, also of
+// a run that has died; otherwise those of the exits that it keeps.
+func (l *Loop) keptGroups() (groups []uint16) {
+	if l.keeps(false) {
+		return l.Groups
+	}
+	for _, o := range l.kept() {
+		if o.CodGroupID != 0 && !slices.Contains(groups, o.CodGroupID) {
+			groups = append(groups, o.CodGroupID)
+		}
+	}
+	return groups
 }

@@ -23,7 +23,7 @@ import (
 // is an input: give it a kind in package market and a case in Engine.Enter.
 var (
 	// entered are carried out by Enter.
-	entered = []string{"Step", "Start", "Stop", "HaltAll", "HaltOne", "Resume", "CancelAll", "Cancel", "CancelHalted",
+	entered = []string{"Step", "Start", "Stop", "HaltAll", "HaltOne", "Resume", "CancelAll", "CancelOthers", "Cancel", "CancelHalted",
 		"Flatten", "Adopt", "Dissolve", "SetMembers", "Delisted"}
 	// read changes nothing that a later command depends on.
 	read = []string{"Bare", "BracketOf", "Began", "Callback", "Covered", "Err", "Halted", "HaltedOpen", "Halts",

@@ -64,7 +64,8 @@ type Config struct {
 	Margin      market.Duration
 	StopWithin  market.Duration        // for a stop in good order; 75 s, longer than an outcome can stay unresolved
 	StopLeft    func() market.Duration // rest of StopWithin when the stop begins; nil: all of it
-	KeepOrders  bool                   // leave open orders at the exchange when stopping
+	KeepOrders  bool                   // leave open orders but the exits of brackets at the exchange when stopping
+	KeepExits   bool                   // leave the exits of brackets at the exchange when stopping
 	Groups      []uint16               // cancel-on-disconnect groups to keep armed
 	GroupExpiry market.Duration        // of their timers, 150 s at least; 150 s
 
@@ -214,6 +215,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		return err
 	}
 	l.queueCommands(l.begin())
+	l.fireTimers() // exits that the last run left to place come before all else
 	if l.Ready != nil {
 		l.Ready()
 	}

@@ -28,7 +28,8 @@ func (l *Loop) stopEarly(work context.Context) error {
 	return l.end(work)
 }
 
-// end cancels all orders, or keeps them with their timers stopped, and waits for every answer.
+// end cancels the orders that are not kept, stops the timers of the others, and waits for every
+// answer.
 func (l *Loop) end(work context.Context) error {
 	within := l.StopWithin
 	if l.StopLeft != nil {
@@ -37,15 +38,11 @@ func (l *Loop) end(work context.Context) error {
 	ctx, cancel := context.WithTimeout(work, within)
 	defer cancel()
 	l.endTurn(work)
-	if l.KeepOrders && l.ending == nil { // with a full disk orders are cancelled
-		if err := l.disarm(ctx, work); err != nil {
-			return err
-		}
-	}
+	armed := l.disarm(ctx, work)
 	// The first round is at once; later rounds repeat cancels that were lost or refused.
 	next := l.now
 	for l.failed == nil && !(l.finished() && l.Proven()) && ctx.Err() == nil {
-		if next <= l.now && !(l.KeepOrders && l.ending == nil) {
+		if next <= l.now {
 			next = l.now.Add(firstWait)
 			l.endOrders()
 			l.endTurn(work)
@@ -53,9 +50,9 @@ func (l *Loop) end(work context.Context) error {
 		l.turn(ctx, work)
 	}
 	if l.failed != nil {
-		return errors.Join(l.ending, l.failed)
+		return errors.Join(l.ending, armed, l.failed)
 	}
-	return errors.Join(l.ending, l.unfinished())
+	return errors.Join(l.ending, armed, l.unfinished())
 }
 
 // isFinalCancel reports whether a command is the first cancel of its order in a stop. It is sent in
@@ -71,30 +68,45 @@ func (l *Loop) isFinalCancel(c *market.Command) bool {
 	return true
 }
 
-// endOrders cancels the orders that a stop does not keep.
+// endOrders cancels the orders that a stop does not keep. The brackets of cancelled exits stay: the
+// next start places their exits again.
 func (l *Loop) endOrders() {
-	if l.ending == nil {
-		l.input(&market.Input{Kind: market.InputCancelAll})
-		return
+	if !l.keeps(false) {
+		l.input(&market.Input{Kind: market.InputCancelOthers})
 	}
 	var ids []market.OrderID
 	for _, o := range l.unwanted() {
 		ids = append(ids, o.ID)
 	}
-	l.input(&market.Input{Kind: market.InputCancel, Orders: ids})
+	if len(ids) > 0 {
+		l.input(&market.Input{Kind: market.InputCancel, Orders: ids})
+	}
 }
 
-// unwanted are the open orders that a stop is to end: all, unless they are kept; where the loop
-// ends by itself, all except the exits of brackets, as at a halt.
-func (l *Loop) unwanted() []*market.Order {
-	open := l.Account.Open(nil, 0, 0)
+// keeps reports whether a stop keeps the exits of brackets, or other orders. A loop that ends by
+// itself, as on a full disk, keeps the exits alone.
+func (l *Loop) keeps(exits bool) bool {
 	switch {
 	case l.ending != nil:
-		return slices.DeleteFunc(open, func(o *market.Order) bool { return l.Engine.Protects(o.ID) })
-	case l.KeepOrders:
-		return nil
+		return exits
+	case exits:
+		return l.KeepExits
 	}
-	return open
+	return l.KeepOrders
+}
+
+// unwanted are the open orders that a stop is to end.
+func (l *Loop) unwanted() []*market.Order {
+	return slices.DeleteFunc(l.Account.Open(nil, 0, 0), func(o *market.Order) bool {
+		return l.keeps(l.Engine.Protects(o.ID))
+	})
+}
+
+// kept are the open orders that a stop leaves at the exchange.
+func (l *Loop) kept() []*market.Order {
+	return slices.DeleteFunc(l.Account.Open(nil, 0, 0), func(o *market.Order) bool {
+		return !l.keeps(l.Engine.Protects(o.ID))
+	})
 }
 
 // dropUnsent answers commands that will never be sent as an exchange that refuses them. Cancels are

@@ -22,7 +22,8 @@ type coder struct {
 // input is an input without an event.
 func (c coder) input(in *market.Input) {
 	switch in.Kind {
-	case market.InputStart, market.InputStop, market.InputCancelAll, market.InputCancelHalted:
+	case market.InputStart, market.InputStop, market.InputCancelAll, market.InputCancelOthers,
+		market.InputCancelHalted:
 	case market.InputHalt, market.InputFlatten:
 		c.strategy(&in.Strategy)
 		c.text(&in.Reason)
