@@ -70,13 +70,19 @@ func (e *Engine) HaltedOpen() bool {
 }
 
 // Resume lets a halted strategy trade again. It receives the next event as if it had never been
-// halted.
+// halted. One whose saved state was not loaded stays halted.
 func (e *Engine) Resume(at market.Time, id market.StrategyID) []market.Command {
 	e.begin(at)
+	if e.Unloaded(id) {
+		return e.out
+	}
 	e.slots[id-1].halted, e.slots[id-1].unsaved, e.saves.changed = false, "", true
 	e.gate.Resume(id)
 	return e.out
 }
+
+// Unloaded reports whether a strategy stays halted until a start that can load its saved state.
+func (e *Engine) Unloaded(id market.StrategyID) bool { return e.slots[id-1].unloaded != nil }
 
 // Halted is the latest halt of a strategy, and whether the strategy is still halted.
 func (e *Engine) Halted(id market.StrategyID) (latest Halt, halted bool) {

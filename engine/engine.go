@@ -225,6 +225,7 @@ type slot struct {
 	overrun       bool                     // its timers set one another without end
 	stack         []byte                   // of the latest halt, if known
 	unsaved       string                   // why its state could not be saved; "": it could
+	unloaded      *SavedSlot               // as saved, where its own state was not loaded; nil: it was
 	told          toldRefusal
 	unseen        map[string]bool // kinds of asks that the gate has not seen: the log had them
 	gathering     gathering

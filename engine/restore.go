@@ -78,7 +78,8 @@ func savedOrders(saved map[string][]byte) (orders [][]byte) {
 // restart; the engine's time is that or the last event's.
 //
 // Strategies are matched by name. A new one is started as by Start and warmed up by history; one
-// that is no longer configured must have left nothing behind. The commands are the asks of new
+// that is no longer configured must have left nothing behind; one whose own state cannot be loaded
+// is halted. The commands are the asks of new
 // strategies and the cancels of strategies that panicked; they are valid until the next Step. An
 // error names the part and the difference, or comes from history; the engine is unusable then.
 func (e *Engine) Restore(at market.Time, saved map[string][]byte,
@@ -98,7 +99,7 @@ func (e *Engine) Restore(at market.Time, saved map[string][]byte,
 		err := e.slots[i].load(s, saved)
 		e.calls.leave()
 		if err != nil {
-			return nil, fmt.Errorf("restore: strategy %s: %w", e.slots[i].Name, err)
+			e.haltUnloaded(&e.slots[i], s, err)
 		}
 	}
 	if e.now > s.Now {
@@ -271,6 +272,19 @@ func (e *Engine) replayCandle(c *market.Candle) {
 		e.args.candle = c
 		e.guard(s, CallCandle)
 	}
+}
+
+// haltUnloaded halts a strategy that cannot go on from its saved state. Its brackets guard what it
+// holds, and the saved state stays as it is, for a start that can load it.
+func (e *Engine) haltUnloaded(s *slot, from *SavedEngine, why error) {
+	was := from.Strategies[s.Name]
+	s.unloaded, s.unsaved = &was, why.Error()
+	if s.halted { // of an earlier start
+		return
+	}
+	e.halt(s, fmt.Sprintf("its saved state cannot be loaded: %s; its exits are guarded. Start the bot with the parameters "+
+		"and the program of before, then: bot resume %s. Or let a new name take over: bot adopt --fresh %s NEW", why,
+		s.Name, s.Name))
 }
 
 // load restores a strategy's own state.

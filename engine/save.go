@@ -12,8 +12,9 @@ import (
 
 // savedVersion is the version of SavedEngine. Version 2 added the causes of missing exits, version
 // 3 has the names of renamed, version 4 added groups of candles and Closes, version 5 exits that
-// follow, buys that wait, orders that wait for the end of others, and tactics.
-const savedVersion = 5
+// follow, buys that wait, orders that wait for the end of others, and tactics, version 6 the lowest
+// minimums of brackets.
+const savedVersion = 6
 
 // renamed are the names of SavedEngine that changed.
 var renamed = []market.Renamed{
@@ -267,6 +268,10 @@ func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
 		slot := &e.slots[i]
 		s.Strategies[slot.Name] = SavedSlot{Warmed: !slot.warming || slot.begun, Halted: slot.halted,
 			Saver: slot.saver != nil, Group: slot.gathering.done}
+		if slot.unloaded != nil {
+			s.Strategies[slot.Name] = SavedSlot{Warmed: slot.unloaded.Warmed, Halted: slot.halted,
+				Saver: slot.unloaded.Saver, Group: slot.unloaded.Group}
+		}
 	}
 	s.Rebalances, s.Replaces, s.Tactics = e.saveRebalances(), e.saveReplaces(), e.saveTactics()
 	for _, t := range e.timers {

@@ -351,7 +351,7 @@ func TestAStrategyWhoseStateCannotBeSavedIsHaltedAlone(t *testing.T) {
 	}
 }
 
-func TestALoaderThatFailsIsNamed(t *testing.T) {
+func TestAStrategyWhoseStateCannotBeLoadedStartsHalted(t *testing.T) {
 	fine := func() error { return nil }
 	fails := func() error { return errors.New("no memory") }
 	panics := func() error { panic("too much") }
@@ -361,13 +361,29 @@ func TestALoaderThatFailsIsNamed(t *testing.T) {
 		next strategy.Strategy
 		want string
 	}{
-		{&forgetful{load: fails}, "restore: strategy s1: no memory"},
-		{&forgetful{load: panics}, "restore: strategy s1: panic: too much"},
-		{idle{}, "restore: strategy s1: was of another kind; give the new one a name of its own"},
+		{&forgetful{load: fails}, "no memory"},
+		{&forgetful{load: panics}, "panic: too much"},
+		{idle{}, "was of another kind; give the new one a name of its own"},
 	} {
 		_, e := b.remake(c.next)
 		_, err := e.Restore(0, saved, nil)
-		require.EqualError(t, err, c.want)
+		require.NoError(t, err, "the others trade")
+		halt, halted := e.Halted(1)
+		require.True(t, halted)
+		require.Contains(t, halt.Reason, "its saved state cannot be loaded: "+c.want+"; its exits are guarded")
+		e.Resume(b.now, 1)
+		_, halted = e.Halted(1)
+		require.True(t, halted, "it has to be loaded first")
+		later := saveAll(t, e)
+		maps.Copy(later, map[string][]byte{"strategy/s1": saved["strategy/s1"]}) // it was not written
+		_, e = b.remake(&forgetful{save: fine, load: fine})
+		_, err = e.Restore(0, later, nil)
+		require.NoError(t, err)
+		_, halted = e.Halted(1)
+		require.True(t, halted)
+		e.Resume(b.now, 1)
+		_, halted = e.Halted(1)
+		require.False(t, halted, "a start that can load it goes on")
 	}
 }
 

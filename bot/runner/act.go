@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -216,9 +217,15 @@ func (c *control) resume(ctx context.Context, ask *operator.Request) (*operator.
 		return nil, err
 	}
 	report := operator.NewReport(names)
+	var unloaded []error
 	err = c.do(ctx, func(at market.Time) (commands []market.Command) {
 		for i, id := range ids {
-			if _, halted := c.r.engine.Halted(id); !halted {
+			halt, halted := c.r.engine.Halted(id)
+			if c.r.engine.Unloaded(id) {
+				unloaded = append(unloaded, fmt.Errorf("%s stays halted: %s", names[i], halt.Reason))
+				continue
+			}
+			if !halted {
 				report.Unchanged = append(report.Unchanged, names[i])
 				continue
 			}
@@ -233,7 +240,8 @@ func (c *control) resume(ctx context.Context, ask *operator.Request) (*operator.
 		return nil, err
 	}
 	report.Done = true
-	return report, c.query(ctx, func(market.Time) {}) // the turn of the resume has been committed
+	err = c.query(ctx, func(market.Time) {}) // the turn of the resume has been committed
+	return report, errors.Join(append(unloaded, err)...)
 }
 
 // cancel cancels an own open order. The bracket of a position places a cancelled exit again: the

@@ -334,7 +334,11 @@ func (r *runner) restore(ctx context.Context) ([]market.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.journal.halts = len(r.engine.Halts())
+	for _, h := range r.engine.Halts() { // later ones are of this start
+		if h.At < r.began {
+			r.journal.halts++
+		}
+	}
 	saved, err := r.store.Positions()
 	if err != nil {
 		return nil, err

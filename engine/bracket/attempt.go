@@ -67,7 +67,7 @@ func (s *Set) RulesChanged(m market.ID) {
 	for i := len(s.all) - 1; i >= 0; i-- {
 		if b := &s.all[i]; b.market == m {
 			s.touch()
-			b.next, b.refusedLegs = 0, 0
+			b.next, b.refusedLegs, b.least = 0, 0, b.least.with(leastOf(s.catalog.Market(m)))
 			s.settle(b)
 		}
 	}
@@ -139,14 +139,15 @@ func causeOf(fault risk.Fault) strategy.Cause {
 	return strategy.CauseRefused
 }
 
-// dust reports whether the held amount is the rest of a sale, or too small to be sold at the latest
-// price.
+// dust reports whether the held amount could never be sold: at the latest price, or, where it is
+// the rest of a sale, at the levels. A minimum that has risen since the entry makes no dust.
 func (s *Set) dust(b *bracket) bool {
-	if last := s.orders.Last(b.market); !b.sold && last != 0 {
-		m := s.catalog.Market(b.market)
-		return risk.LevelFault(m, b.leg, market.FloorTo(last, m.TickSize), b.kept()).TooSmall()
+	m, price := *s.catalog.Market(b.market), s.orders.Last(b.market)
+	if b.sold {
+		price = max(b.levels.Stop, b.levels.Target)
 	}
-	return b.sold
+	m.MinOrderInBase, m.MinOrderInQuote = b.least.base, b.least.quote
+	return price != 0 && risk.LevelFault(&m, b.leg, market.FloorTo(price, m.TickSize), b.kept()).TooSmall()
 }
 
 // refused handles an exit that the gate refused.

@@ -31,6 +31,7 @@ type bracket struct {
 	ending   bool           // a Close has cancelled the exit
 	reducing bool           // a Close has reduced the exit to what is kept
 	sold     bool           // an exit has sold some: a rest too small to sell is dust
+	least    least          // what was too small to sell then is dust
 	standIn  bool           // the resting exit stands in for the other leg, which could not rest
 
 	bareSince    market.Time    // since when amount, or a part of it, has no exit at the venue; 0: it has one
@@ -49,6 +50,20 @@ type bracket struct {
 	parting
 }
 
+// least are the lowest minimums of a market in the life of a bracket. What is above them is no dust:
+// minimums that have risen may fall again.
+type least struct {
+	base  market.Qty
+	quote market.Money
+}
+
+func leastOf(m *market.Market) least { return least{m.MinOrderInBase, m.MinOrderInQuote} }
+
+// with are the lower ones of two.
+func (l least) with(other least) least {
+	return least{min(l.base, other.base), min(l.quote, other.quote)}
+}
+
 // legs is a set of market.Leg.
 type legs uint8
 
@@ -59,7 +74,7 @@ func (l legs) has(leg market.Leg) bool { return l&(1<<leg) != 0 }
 // The waits between attempts to place, enlarge or swap an exit. The second attempt is made at once,
 // the others after a second, two, four, and so on.
 const (
-	maxWait         = market.Duration(10 * time.Minute)
+	maxWait         = market.Duration(time.Minute)
 	maxNoBuyersWait = market.Duration(30 * time.Second) // after an expired exit: buyers may be back with every candle
 )
 

@@ -33,6 +33,8 @@ type Saved struct {
 	RefusedLegs uint8          `json:"refusedLegs,omitzero"` // bit 0: the stop, bit 1: the target
 	Next        market.Time    `json:"next,omitzero"`        // of the next attempt
 	Sold        bool           `json:"sold,omitzero"`
+	LeastBase   market.Qty     `json:"leastBase,omitzero"` // the lowest minimums of the market in its life
+	LeastQuote  market.Money   `json:"leastQuote,omitzero"`
 	StandIn     bool           `json:"standIn,omitzero"` // the exit stands in for the other leg
 
 	Leaving  market.Qty `json:"leaving,omitzero"`  // the part of Amount that a Close sells
@@ -107,8 +109,8 @@ func (s *Set) Save(names []string) (all []Saved) {
 			Swapping: b.swapping, Closed: b.closed, UnprotectedSince: b.bareSince, Failures: b.failures,
 			NoBuyers: b.noBuyers,
 			Counted:  b.countedUntil, Cause: b.cause, Reported: b.reported, RefusedLegs: uint8(b.refusedLegs),
-			Next:    b.next,
-			Sold:    b.sold,
+			Next: b.next,
+			Sold: b.sold, LeastBase: b.least.base, LeastQuote: b.least.quote,
 			StandIn: b.standIn, Leaving: b.leaving, Ending: b.ending, Reducing: b.reducing,
 			Follow: b.terms, High: b.high, Bought: b.bought, Paid: b.paid, Began: b.began,
 			Candles: b.candles, Moved: b.moved, LeaveAt: b.leaveAt, Buyer: b.buyer, More: b.more,
@@ -264,7 +266,7 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		bareSince: from.UnprotectedSince, failures: from.Failures, noBuyers: from.NoBuyers,
 		countedUntil: max(from.Counted,
 			from.UnprotectedSince), cause: from.Cause, reported: from.Reported, refusedLegs: legs(from.RefusedLegs),
-		next: from.Next, sold: from.Sold,
+		next: from.Next, sold: from.Sold, least: least{from.LeastBase, from.LeastQuote}.with(leastOf(m)),
 		buyer: from.Buyer, more: from.More, standIn: from.StandIn, leaving: from.Leaving, ending: from.Ending,
 		reducing: from.Reducing,
 		trail: trail{terms: from.Follow, high: from.High, bought: from.Bought, paid: from.Paid,

@@ -126,7 +126,7 @@ func (s *Set) Open(o *market.Order) {
 	s.touch()
 	s.mixed = len(s.all) > 0 && (s.mixed || s.all[len(s.all)-1].entry > o.ID)
 	s.all = append(s.all, bracket{entry: o.ID, strategy: o.Strategy, market: o.Market, levels: o.Bracket,
-		leg: firstLeg(o.Bracket)})
+		leg: firstLeg(o.Bracket), least: leastOf(s.catalog.Market(o.Market))})
 }
 
 // Protect opens a bracket, with an id of its own, over base that is held already. If no exit can be
@@ -137,6 +137,7 @@ func (s *Set) Protect(name market.OrderID, id market.StrategyID, m market.ID, am
 	s.mixed = s.mixed && len(s.all) > 0 // a new name is the highest id
 	s.all = append(s.all, bracket{
 		entry: name, strategy: id, market: m, levels: levels, leg: firstLeg(levels), amount: amount, closed: true,
+		least: leastOf(s.catalog.Market(m)),
 	})
 	b, news := &s.all[len(s.all)-1], len(s.reports)
 	b.began, b.bought, b.paid = s.now(), amount, s.orders.Cost(id, m, amount)

@@ -23,13 +23,13 @@ import (
 // is an input: give it a kind in package market and a case in Engine.Enter.
 var (
 	// entered are carried out by Enter.
-	entered = []string{"Step", "Start", "Stop", "HaltAll", "HaltOne", "Resume", "CancelAll", "CancelOthers", "Cancel", "CancelHalted",
-		"Flatten", "Adopt", "Dissolve", "SetMembers", "Delisted"}
+	entered = []string{"Step", "Start", "Stop", "HaltAll", "HaltOne", "Resume", "CancelAll", "CancelOthers", "Cancel",
+		"CancelHalted", "Flatten", "Adopt", "Dissolve", "SetMembers", "Delisted"}
 	// read changes nothing that a later command depends on.
 	read = []string{"Bare", "BracketOf", "Began", "Callback", "Covered", "Err", "Halted", "HaltedOpen", "Halts",
 		"InWarmUp", "Lacking", "LastOrder", "Members", "Names", "NextTimer", "Now", "Protects", "Refused", "Save",
 		"SaveAll", "Stack", "TimerDue", "Universe",
-		"Unprotected", "UnprotectedBy", "Unsaved", "Warming", "Watched", "Watches", "Working"}
+		"Unloaded", "Unprotected", "UnprotectedBy", "Unsaved", "Warming", "Watched", "Watches", "Working"}
 	// desked are what a Desk calls, within a callback.
 	desked = []string{"Admit", "Ask", "Book", "Catalog", "Close", "Costs", "EndTactics", "Exits", "Plot", "Plotter",
 		"Protect", "Rebalance", "RefuseAsk", "Replace", "SetTimer", "Work"}
