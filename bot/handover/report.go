@@ -1,10 +1,12 @@
 package handover
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -94,7 +96,38 @@ func (h *handing) describe() error {
 	if b.Dropped > 0 {
 		h.note("%d timers, or buys of %s that waited for other orders, are dropped", b.Dropped, h.From)
 	}
-	return h.describeAllocations()
+	return cmp.Or(h.describeAllocations(), h.describeExits())
+}
+
+// describeExits says which positions have no exit now.
+func (h *handing) describeExits() error {
+	brackets, _, err := engine.SavedExits(h.parts)
+	if err != nil {
+		return err
+	}
+	for i := range h.report.Positions {
+		p := &h.report.Positions[i]
+		m := h.store.Catalog().MarketNamed(p.Market)
+		held, err := m.ParseQty(p.Amount)
+		if err != nil {
+			return err
+		}
+		for j := range brackets {
+			b := &brackets[j]
+			if b.Strategy != h.From || b.Market != p.Market {
+				continue
+			}
+			held -= b.Amount
+			if b.Rests(m) == "" {
+				h.note("%s of %s have no exit at the exchange; the next start places it (%s)", m.FormatQty(b.Amount), p.Market,
+					b.Unwatched(m))
+			}
+		}
+		if held > 0 && held >= m.MinOrderInBase { // below it is dust
+			h.note("%s of %s have no exit: no stop or target goes over with them", m.FormatQty(held), p.Market)
+		}
+	}
+	return nil
 }
 
 // describeAllocations says what the next start will do with the money.
