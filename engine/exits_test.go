@@ -493,7 +493,7 @@ func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testi
 	require.Equal(t, "2 refused 1", h.heard[2])
 	saved := saveAll(t, b.engine)
 	var s engine.SavedEngine
-	require.NoError(t, market.ParseSaved(saved[engine.PartEngine], 5, &s))
+	require.NoError(t, market.ParseSaved(saved[engine.PartEngine], 6, &s))
 	require.Len(t, s.Brackets, 4)
 }
 
@@ -524,7 +524,7 @@ func TestPartsOfOlderEnginesAreReadAndSavedWithoutLoss(t *testing.T) {
 		_, err := b.engine.Restore(at, partsIn(t, version), nil)
 		require.NoError(t, err)
 		var s engine.SavedEngine
-		require.NoError(t, market.ParseSaved(saveAll(t, b.engine)[engine.PartEngine], 5, &s))
+		require.NoError(t, market.ParseSaved(saveAll(t, b.engine)[engine.PartEngine], 6, &s))
 		require.Len(t, s.Brackets, 4)
 		require.True(t, s.Brackets[1].StandIn)
 		require.Equal(t, strategy.CauseRefused, s.Brackets[1].Reported)

@@ -138,7 +138,7 @@ func lasting(t testing.TB, part string, data []byte) any {
 	switch part {
 	case engine.PartEngine:
 		var s engine.SavedEngine
-		require.NoError(t, market.ParseSaved(data, 5, &s))
+		require.NoError(t, market.ParseSaved(data, 6, &s))
 		s.Now = 0
 		return s
 	case engine.PartGate:

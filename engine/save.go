@@ -13,7 +13,7 @@ import (
 // savedVersion is the version of SavedEngine. Version 2 added the causes of missing exits, version
 // 3 has the names of renamed, version 4 added groups of candles and Closes, version 5 exits that
 // follow, buys that wait, orders that wait for the end of others, and tactics, version 6 the lowest
-// minimums of brackets.
+// minimums of brackets and their highest prices.
 const savedVersion = 6
 
 // renamed are the names of SavedEngine that changed.

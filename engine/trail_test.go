@@ -319,7 +319,46 @@ func TestAnUpdateSetsWhatABracketFollows(t *testing.T) {
 	b.flat(4, 110)
 	require.ErrorContains(t, refused, "no_such_order")
 	require.Equal(t, []string{"buy 1", "stop 1 @ 90 attached", "update 2 stop 92", "update 2 stop 95",
-		"update 2 stop 104.5", "cancel 2", "sell 1 attached"}, b.sent)
+		"cancel 2", "sell 1 attached"}, b.sent, "the fifth candle since the entry closes at 110")
+}
+
+// Exits that an update sets later end at the same price as those that come with the buy: they count
+// the candles, the time and the peak since the entry bought.
+func TestExitsSetByAnUpdateCountFromTheEntry(t *testing.T) {
+	path := []bar{{100, 101, 99, 100}, {100, 106, 100, 105}, {105, 121, 105, 120}, {120, 121, 113, 114},
+		{114, 114, 112, 113}, {113, 114, 111, 112}, {112, 113, 95, 100}, {100, 101, 99, 100}}
+	for name, with := range map[string][]strategy.Option{
+		"trail":         {strategy.Trail(7 * percent)},
+		"trail by":      {strategy.TrailBy(8 * at1)},
+		"by prices":     {strategy.Trail(8 * percent), strategy.ByPrices()},
+		"break-even":    {strategy.BreakEvenAfter(15 * percent)},
+		"after candles": {strategy.ExitAfter(6)},
+		"after a time":  {strategy.ExitAfterTime(5*time.Minute + time.Second)},
+	} {
+		ends := map[bool]market.Money{}
+		for _, late := range []bool{false, true} {
+			buy := []strategy.Option{strategy.StopAt(80 * at1)}
+			if !late {
+				buy = append(buy, with...)
+			}
+			s := &script{candle: minutely(map[int]func(d *strategy.Desk){
+				1: func(d *strategy.Desk) { d.In(1).Buy(strategy.Amount(btc), buy...) },
+				5: func(d *strategy.Desk) {
+					if late {
+						require.NoError(t, d.Update(1, with...))
+					}
+				},
+			})}
+			b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}})
+			b.flat(1, 100)
+			for _, x := range path {
+				b.candle(x.open, x.high, x.low, x.close)
+			}
+			require.Zero(t, b.position(), name)
+			ends[late] = b.realised()
+		}
+		require.Equal(t, ends[false], ends[true], name)
+	}
 }
 
 func TestAHeldPositionIsFollowed(t *testing.T) {

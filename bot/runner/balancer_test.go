@@ -109,7 +109,7 @@ func TestWhateverBefallsARebalance(t *testing.T) {
 		p := s.start()
 		s.watched(p, 3*time.Minute)
 		require.NoError(t, p.end())
-		require.Empty(t, s.OpenAtTheExchange())
+		s.onlyExits(p)
 		s.conserved(p)
 	})
 }
@@ -135,6 +135,6 @@ func killRebalance(t *testing.T, seed uint64, kind market.CommandKind, before bo
 	p := s.start()
 	s.watched(p, 2*time.Minute)
 	require.NoError(t, p.end())
-	require.Empty(t, s.OpenAtTheExchange())
+	s.onlyExits(p)
 	s.conserved(p)
 }

@@ -89,7 +89,7 @@ func TestACrossIsInTheBooksWholeOrNotAtAll(t *testing.T) {
 			time.Sleep(3 * time.Minute)
 			require.NoError(t, p.end())
 		}
-		require.Empty(t, s.OpenAtTheExchange())
+		s.onlyExits(p)
 		a := s.agree(p)
 		require.Greater(t, a.Crossed, 10)
 		require.Greater(t, k.parts, 4)

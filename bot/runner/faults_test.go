@@ -36,7 +36,7 @@ func TestABotAtAQuietExchangeAgreesWithIt(t *testing.T) {
 		}
 		require.NoError(t, p.end())
 		a := s.agree(p)
-		require.Empty(t, s.OpenAtTheExchange())
+		s.onlyExits(p)
 		require.Greater(t, a.Orders, 50)
 		require.Greater(t, a.Fills, 20)
 		require.Equal(t, stageLimits.open, s.traffic.reached(), "the limit was reached")

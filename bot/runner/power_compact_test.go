@@ -64,7 +64,7 @@ func cutCompaction(t *testing.T, seed uint64, moment string) {
 	time.Sleep(time.Minute)
 	s.sameOpen(p)
 	require.NoError(t, p.end())
-	require.Empty(t, s.OpenAtTheExchange())
+	s.onlyExits(p)
 	s.agreeWithArchive(before)
 	s.Trimmed = true
 	s.AgreeOnFile() // what was earned is known for good: orders of it are gone, bookings are not

@@ -230,7 +230,7 @@ func failPaper(t *testing.T, seed uint64, moment string) {
 	require.NoError(t, p.writeStop(nil))
 	require.NoError(t, p.store.Close())
 	s.Auditor, s.Units, s.Before = p.paper.client, p.plan.Catalog, nil
-	require.Empty(t, s.OpenAtTheExchange())
+	s.onlyExits(p)
 	a := s.AgreeOnFile()
 	require.Positive(t, a.Orders)
 	have := s.Holdings()

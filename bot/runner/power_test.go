@@ -215,7 +215,7 @@ func failPower(t *testing.T, seed uint64, kind market.CommandKind, moment string
 	time.Sleep(time.Minute)
 	s.sameOpen(p)
 	require.NoError(t, p.end())
-	require.Empty(t, s.OpenAtTheExchange())
+	s.onlyExits(p)
 	require.Positive(t, s.agree(p).Orders)
 }
 

@@ -153,7 +153,7 @@ func TestWhateverBefallsAClose(t *testing.T) {
 		}
 		s.sameOpen(p)
 		require.NoError(t, p.end())
-		require.Empty(t, s.OpenAtTheExchange())
+		s.onlyExits(p)
 		s.agree(p)
 	})
 }
@@ -200,6 +200,6 @@ func killClose(t *testing.T, strategies string, seed uint64, kind market.Command
 	}
 	s.sameOpen(p)
 	require.NoError(t, p.end())
-	require.Empty(t, s.OpenAtTheExchange())
+	s.onlyExits(p)
 	require.Positive(t, s.agree(p).Orders)
 }

@@ -87,7 +87,7 @@ func requoters(t *testing.T, seed uint64, seen *requotes, faults ...fault.Fault)
 func (s *stage) over(p *process) {
 	s.sameOpen(p)
 	require.NoError(s.T, p.end())
-	require.Empty(s.T, s.OpenAtTheExchange())
+	s.onlyExits(p)
 	s.conserved(p)
 	require.Positive(s.T, s.agree(p).Orders)
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,9 +53,12 @@ type stage struct {
 	hears    string // overPolls, …: how the bot hears the exchange
 }
 
+// stageBot takes its exits with it when it stops, so that the books of both sides are compared
+// while nothing can fill; away_test.go plays the stops that leave them.
 const stageBot = `
 [bot]
 stop_within = "20m"
+keep_exits = false
 [exchange]
 base_url = "https://exchange.test/v2"
 key_env = "KEY"
@@ -117,6 +121,39 @@ func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
 		}
 	})
 	return s
+}
+
+// onlyExits requires of a bot that has stopped that only exits of positions rest at the exchange, and
+// that what they do not sell is told: position − resting sells = told amount.
+func (s *stage) onlyExits(p *process) {
+	s.T.Helper()
+	free, told := map[market.ID]market.Qty{}, market.Qty(0)
+	for i := range p.plan.Names() {
+		for _, m := range p.plan.Catalog.Markets() {
+			free[m.ID] += p.engine.Covered(strategyID(i+1), m.ID)
+		}
+	}
+	theirs := s.OrdersAtTheExchange()
+	for _, own := range p.account.Open(nil, 0, 0) { // what has filled since the bot ended
+		record := theirs[own.ClientOrderID]
+		free[own.Market] -= record.Order.FilledAmount - own.FilledAmount
+	}
+	for _, o := range s.OpenAtTheExchange() {
+		free[o.Order.Market] -= o.Order.AmountRemaining
+		require.True(s.T, slices.ContainsFunc(p.account.Open(nil, 0, 0), func(own *market.Order) bool {
+			return own.ClientOrderID == o.Order.ClientOrderID && p.engine.Protects(own.ID)
+		}), "%+v", o.Order)
+	}
+	for _, u := range p.engine.Bare() {
+		free[u.Market] -= u.Amount
+		told += u.Amount
+	}
+	for id, rest := range free {
+		require.Zero(s.T, rest, "market %d", id)
+	}
+	if told > 0 {
+		require.Regexp(s.T, "position left: .*until the next start", s.log.Tail(20))
+	}
 }
 
 // memoryFolder is a folder of the test's own, in memory where the machine has such a place: what a

@@ -130,7 +130,7 @@ func tacticians(t *testing.T, seed uint64, seen *tactics, faults ...fault.Fault)
 // exchange agree.
 func (s *stage) settled(p *process, seen *tactics) {
 	require.NoError(s.T, p.end())
-	require.Empty(s.T, s.OpenAtTheExchange())
+	s.onlyExits(p)
 	s.conserved(p)
 	require.Empty(s.T, seen.over)
 }

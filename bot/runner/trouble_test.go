@@ -42,7 +42,7 @@ func trouble(t *testing.T, change func(*sandbox.Config), prepare func(*stage), m
 		require.Greater(t, s.traffic.sent(), before, "it goes on by itself")
 		s.sameOpen(p)
 		require.NoError(t, p.end())
-		require.Empty(t, s.OpenAtTheExchange())
+		s.onlyExits(p)
 		require.Positive(t, s.agree(p).Fills)
 	})
 }
@@ -128,7 +128,7 @@ func TestABotThatWasCutOffForLongHearsThatItsOrdersHaveDied(t *testing.T) {
 		require.Len(t, s.OpenAtTheExchange(), 1)
 		s.traffic.cut(true)
 		time.Sleep(3 * time.Minute)
-		require.Empty(t, s.OpenAtTheExchange())
+		s.onlyExits(p)
 		s.traffic.cut(false)
 		time.Sleep(time.Minute)
 		require.Regexp(t, `"state":"canceled".*"reason":"cancelOnDisconnect".*"order ended"`, s.log.String())
@@ -400,7 +400,7 @@ func killAt(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
 	time.Sleep(2 * time.Minute)
 	s.sameOpen(p)
 	require.NoError(t, p.end())
-	require.Empty(t, s.OpenAtTheExchange())
+	s.onlyExits(p)
 	require.Positive(t, s.agree(p).Orders)
 	require.Zero(t, s.replayed().Unchecked, "a kill loses no cause")
 }

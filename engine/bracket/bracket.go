@@ -76,6 +76,7 @@ func (l legs) has(leg market.Leg) bool { return l&(1<<leg) != 0 }
 const (
 	maxWait         = market.Duration(time.Minute)
 	maxNoBuyersWait = market.Duration(30 * time.Second) // after an expired exit: buyers may be back with every candle
+	lastingExit     = market.Duration(10 * time.Minute) // an exit that has lasted as long begins a new count of failures
 )
 
 const never = market.Time(math.MaxInt64)
@@ -92,9 +93,9 @@ func (b *bracket) wait() market.Duration {
 	return min(market.Duration(time.Second)<<min(b.failures-2, 10), longest)
 }
 
-// fail counts a failed attempt. An exit that lasted longer than maxWait begins a new count.
+// fail counts a failed attempt.
 func (b *bracket) fail(now market.Time, lasted market.Duration) {
-	if lasted >= maxWait {
+	if lasted >= lastingExit {
 		b.failures, b.refusedLegs = 0, 0
 	}
 	b.failures++

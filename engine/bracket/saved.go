@@ -43,6 +43,7 @@ type Saved struct {
 
 	Follow  strategy.Follow `json:"follow,omitzero"`
 	High    market.Price    `json:"high,omitzero"`    // highest price since the entry bought
+	Top     market.Price    `json:"top,omitzero"`     // highest price of the candles since then
 	Bought  market.Qty      `json:"bought,omitzero"`  // by the entry
 	Paid    market.Value    `json:"paid,omitzero"`    // for it, fees included
 	Began   market.Time     `json:"began,omitzero"`   // when the entry first bought
@@ -112,7 +113,7 @@ func (s *Set) Save(names []string) (all []Saved) {
 			Next: b.next,
 			Sold: b.sold, LeastBase: b.least.base, LeastQuote: b.least.quote,
 			StandIn: b.standIn, Leaving: b.leaving, Ending: b.ending, Reducing: b.reducing,
-			Follow: b.terms, High: b.high, Bought: b.bought, Paid: b.paid, Began: b.began,
+			Follow: b.terms, High: b.high, Top: b.top, Bought: b.bought, Paid: b.paid, Began: b.began,
 			Candles: b.candles, Moved: b.moved, LeaveAt: b.leaveAt, Buyer: b.buyer, More: b.more,
 			Passed: b.passed, Wanted: b.wanted, Parted: b.parted, PartAt: b.partAt,
 		})
@@ -269,7 +270,7 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		next: from.Next, sold: from.Sold, least: least{from.LeastBase, from.LeastQuote}.with(leastOf(m)),
 		buyer: from.Buyer, more: from.More, standIn: from.StandIn, leaving: from.Leaving, ending: from.Ending,
 		reducing: from.Reducing,
-		trail: trail{terms: from.Follow, high: from.High, bought: from.Bought, paid: from.Paid,
+		trail: trail{terms: from.Follow, high: from.High, top: from.Top, bought: from.Bought, paid: from.Paid,
 			began: from.Began, candles: from.Candles, moved: from.Moved, leaveAt: from.LeaveAt},
 		parting: parting{passed: from.Passed, wanted: from.Wanted, parted: from.Parted, partAt: from.PartAt},
 	})

@@ -18,6 +18,7 @@ import (
 type trail struct {
 	terms   strategy.Follow
 	high    market.Price // highest price since the entry bought: of closes, or of all prices; 0: none yet
+	top     market.Price // highest price of the candles since then: high, should prices be followed later
 	bought  market.Qty   // by the entry
 	paid    market.Value // for it, fees included
 	began   market.Time  // of the entry's first fill; 0: none yet
@@ -49,6 +50,9 @@ func (s *Set) Follows(order market.OrderID, f strategy.Follow) {
 		if c := s.closes.of(b.strategy, b.market); c != nil && c.only == b.entry {
 			c.parts = 0 // its partial targets are gone
 		}
+	}
+	if f.ByPrices && !b.terms.ByPrices {
+		b.high = max(b.high, b.top)
 	}
 	b.terms = f
 	s.countFollowing(b, 1)
@@ -121,19 +125,22 @@ func afterFee(cost market.Price, fee market.Rate) market.Price {
 	return market.Price(min(price, math.MaxInt64))
 }
 
-// closed lets brackets see a delivered candle of their strategies' main interval. What they do
+// closed lets brackets see a delivered candle of their strategies' main interval, also those that
+// follow nothing: an Update may set terms later, and they count from the entry. What brackets do
 // about it follows in Retry, after the strategies have seen the candle: an ask of theirs comes
 // first.
 func (s *Set) closed(c *market.Candle) {
-	if s.following == 0 {
-		return
-	}
 	for i := range s.all {
 		b := &s.all[i]
-		if b.market != c.Market || !b.follows() || c.End() <= b.began || c.Interval != s.orders.Main(b.strategy) {
+		if b.market != c.Market || b.began == 0 || b.amount <= 0 || c.End() <= b.began ||
+			c.Interval != s.orders.Main(b.strategy) {
 			continue
 		}
-		if b.candles++; !b.terms.ByPrices {
+		b.candles++
+		if b.top = max(b.top, c.Close); c.Start >= b.began {
+			b.top = max(b.top, c.High)
+		}
+		if !b.terms.ByPrices {
 			b.high = max(b.high, c.Close)
 		}
 	}
