@@ -22,8 +22,8 @@ func (b *bench) rules(least market.Money) []string {
 	return b.by(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Trading, Rules: &m})
 }
 
-// The exit is taken away while no exit could be sold, because the exchange's minimum has risen above
-// the position. It comes back with the rules, also over a restart, and also where a part was sold.
+// The exit is taken away while no exit could be sold, because the exchange's minimum has risen
+// above the position. It comes back with the rules, also over a restart, and where a part was sold.
 func TestMinimumsThatRiseForAWhileTakeNoBracketAway(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		for _, sold := range []market.Qty{0, btc / 4} {
@@ -70,12 +70,13 @@ func TestARestBelowTheMinimumOfItsPurchaseIsDust(t *testing.T) {
 // else.
 func TestAStoppedEngineLeavesItsBracketsToTheNext(t *testing.T) {
 	again := []string{"stop 1 @ 90 attached"}
+	refuse := func(b *bench) { b.refuse(market.CommandPlace, 2, exchange.CodeInvalid) }
 	for name, c := range map[string]struct {
 		happens func(b *bench)
 		sent    []string // with the first timer after the restart
 	}{
 		"the exit rests":                  {func(b *bench) { b.accept(2) }, nil},
-		"the exit is refused":             {func(b *bench) { b.refuse(market.CommandPlace, 2, exchange.CodeInvalid) }, again},
+		"the exit is refused":             {refuse, again},
 		"the exit is cancelled":           {func(b *bench) { b.accept(2); b.ends(2) }, again},
 		"the exit is cancelled by a stop": {func(b *bench) { b.accept(2); b.withdraw(2); b.ends(2) }, again},
 	} {

@@ -108,8 +108,8 @@ func (e *Engine) CancelAll(at market.Time) []market.Command {
 	return e.out
 }
 
-// CancelOthers cancels every own open order that neither protects nor liquidates a holding, and ends
-// the tactics and other asks that would send more. Brackets stay.
+// CancelOthers cancels every own open order that neither protects nor liquidates a holding, and
+// ends the tactics and other asks that would send more. Brackets stay.
 func (e *Engine) CancelOthers(at market.Time) []market.Command {
 	e.begin(at)
 	for i := range e.slots {

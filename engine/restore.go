@@ -282,9 +282,9 @@ func (e *Engine) haltUnloaded(s *slot, from *SavedEngine, why error) {
 	if s.halted { // of an earlier start
 		return
 	}
-	e.halt(s, fmt.Sprintf("its saved state cannot be loaded: %s; its exits are guarded. Start the bot with the parameters "+
-		"and the program of before, then: bot resume %s. Or let a new name take over: bot adopt --fresh %s NEW", why,
-		s.Name, s.Name))
+	e.halt(s, fmt.Sprintf("its saved state cannot be loaded: %s; its exits are guarded. Start the bot with the "+
+		"parameters and the program of before, then: bot resume %s. Or let a new name take over: bot adopt --fresh "+
+		"%s NEW", why, s.Name, s.Name))
 }
 
 // load restores a strategy's own state.

@@ -31,7 +31,8 @@ type Unprotected struct {
 // Cause is why a position has no exit.
 type Cause uint8
 
-// The causes. The first three and the last two are transient, and OnUnprotected is not called for them.
+// The causes. The first three and the last two are transient, and OnUnprotected is not called for
+// them.
 const (
 	CauseArriving  Cause = iota + 1 // the exit is on its way
 	CauseSwap                       // one exit is gone, the other is on its way

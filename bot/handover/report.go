@@ -119,8 +119,8 @@ func (h *handing) describeExits() error {
 			}
 			held -= b.Amount
 			if b.Rests(m) == "" {
-				h.note("%s of %s have no exit at the exchange; the next start places it (%s)", m.FormatQty(b.Amount), p.Market,
-					b.Unwatched(m))
+				h.note("%s of %s have no exit at the exchange; the next start places it (%s)", m.FormatQty(b.Amount),
+					p.Market, b.Unwatched(m))
 			}
 		}
 		if held > 0 && held >= m.MinOrderInBase { // below it is dust

@@ -71,8 +71,8 @@ func TestTheLastLinesOfARunSayWhatIsNotWatched(t *testing.T) {
 		{func(b *bracket.Saved) { b.Target = 0 }, 1e8, "the exchange has its stop at 90"},
 		{func(b *bracket.Saved) { b.Target = 0 }, 4e7,
 			"the exchange has its stop at 90 over 0.4; 0.6 have no exit until the next start"},
-		{func(b *bracket.Saved) { b.Exit = 0 }, 0, "it has no exit until the next start; not watched while the bot is away: " +
-			"stop at 90, target at 110"},
+		{func(b *bracket.Saved) { b.Exit = 0 }, 0,
+			"it has no exit until the next start; not watched while the bot is away: stop at 90, target at 110"},
 		{func(b *bracket.Saved) { b.Target, b.Follow.Trail, b.Follow.Candles = 0, 5*market.Percent, 20 }, 1e8,
 			"the exchange has its stop at 90; not watched while the bot is away: trail 5%, exit after 20 candles"},
 	} {

@@ -123,8 +123,8 @@ func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
 	return s
 }
 
-// onlyExits requires of a bot that has stopped that only exits of positions rest at the exchange, and
-// that what they do not sell is told: position − resting sells = told amount.
+// onlyExits requires of a bot that has stopped that only exits of positions rest at the exchange,
+// and that what they do not sell is told: position − resting sells = told amount.
 func (s *stage) onlyExits(p *process) {
 	s.T.Helper()
 	free, told := map[market.ID]market.Qty{}, market.Qty(0)

@@ -187,8 +187,8 @@ func (r *runner) awaitWrites(ctx context.Context, tools *armed, s *direct.Switch
 	}
 }
 
-// keptExits are the client order ids of the exits that a stop leaves at the exchange, as of the last
-// commit: an order that was sent later than that does not exist.
+// keptExits are the client order ids of the exits that a stop leaves at the exchange, as of the
+// last commit: an order that was sent later than that does not exist.
 func (r *runner) keptExits(store *journal.Store) (map[uuid.UUID]bool, error) {
 	kept := map[uuid.UUID]bool{}
 	parts, resumed, err := folder.Parts(store)

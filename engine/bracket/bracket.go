@@ -50,8 +50,8 @@ type bracket struct {
 	parting
 }
 
-// least are the lowest minimums of a market in the life of a bracket. What is above them is no dust:
-// minimums that have risen may fall again.
+// least are the lowest minimums of a market in the life of a bracket. What is above them is no
+// dust: minimums that have risen may fall again.
 type least struct {
 	base  market.Qty
 	quote market.Money
@@ -76,7 +76,7 @@ func (l legs) has(leg market.Leg) bool { return l&(1<<leg) != 0 }
 const (
 	maxWait         = market.Duration(time.Minute)
 	maxNoBuyersWait = market.Duration(30 * time.Second) // after an expired exit: buyers may be back with every candle
-	lastingExit     = market.Duration(10 * time.Minute) // an exit that has lasted as long begins a new count of failures
+	lastingExit     = market.Duration(10 * time.Minute) // such an exit begins a new count of failures
 )
 
 const never = market.Time(math.MaxInt64)
