@@ -111,7 +111,8 @@ func TestAStrategyThatBlocksIsNamedAndAStopEndsInTime(t *testing.T) {
 	require.Error(t, wait(), "the stop was not in good order")
 	require.Less(t, time.Since(began), 14*time.Second+bottest.Patience, "the callback would take an hour")
 	require.Contains(t, log.String(), blocks)
-	require.Contains(t, log.String(), "no order of the bot is open but the exits of positions, as the exchange has confirmed")
+	require.Contains(t, log.String(), "no order of the bot is open but the exits of positions, as the "+
+		"exchange has confirmed")
 	require.Empty(t, p.openOrders(), "half of stop_within turns the kill switch")
 	require.Equal(t, market.Qty(1_000_000), p.base(), "a stop sells nothing")
 }
