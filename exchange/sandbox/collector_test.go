@@ -19,8 +19,16 @@ func heapGoal() (live, goal uint64) {
 	return samples[0].Value.Uint64(), samples[1].Value.Uint64()
 }
 
-// The test runs in a process of its own: ballast in memory that another test has used would be
-// written to.
+// use allocates garbage and writes to it.
+func use(size int) {
+	used := make([]byte, size)
+	for i := range used {
+		used[i] = 1
+	}
+	runtime.KeepAlive(used)
+}
+
+// The test runs in a process of its own: what other tests have left alive would count.
 func TestASmallExchangeMakesFiftyMegabytesOfGarbageBetweenCollections(t *testing.T) {
 	const fresh = "TIDEMARK_FRESH_HEAP"
 	if os.Getenv(fresh) == "" {
@@ -30,6 +38,8 @@ func TestASmallExchangeMakesFiftyMegabytesOfGarbageBetweenCollections(t *testing
 		require.NoError(t, err, string(out))
 		return
 	}
+	use(8 << 20) // memory that was used and is free again, beneath what was never used
+	runtime.GC()
 	before, known := resident(t)
 	restore := PaceCollector()
 	runtime.GC()
