@@ -46,7 +46,7 @@ type run struct {
 	history  []market.Candle
 	next     int     // place in the stored candles: those before have been delivered
 	number   uint64  // of the record at hand
-	funded   bool    // the money of the beginning is there
+	funded   bool    // the money of the beginning is there: the record has gone on
 	pairs    []*pair // by order of the run
 	live     map[market.OrderID]*pair
 	due      []market.Input // answers that the record does not have, by time
@@ -343,6 +343,7 @@ func (r *run) input(in *market.Input) error {
 	if r.ledger == nil {
 		return nil
 	}
+	r.funded = r.funded || in.Kind != market.InputBooking
 	if err := r.until(timeOfInput(in)); err != nil {
 		return err
 	}
@@ -399,7 +400,6 @@ func (r *run) people(in *market.Input) error {
 
 // enter lets an input enter, not before the engine's time.
 func (r *run) enter(in *market.Input) error {
-	r.funded = r.funded || in.Kind != market.InputBooking
 	now := r.session.Engine().Now()
 	if in.Event != nil && in.Event.At < now {
 		event := *in.Event
@@ -468,6 +468,9 @@ const patience = market.Time(5e9)
 
 // timers fires the timers that are due.
 func (r *run) timers(until market.Time) error {
+	if !r.funded { // a timer that a strategy set in its warm-up is overdue: it rings after the money has come
+		return nil
+	}
 	for range 100_000 {
 		at, waiting := r.session.Engine().NextTimer()
 		if !waiting || at > until {

@@ -3,6 +3,8 @@ package runner
 import (
 	"context"
 	"flag"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/gap"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // With this flag every test that replays a bot at its end compares it with its backtest too:
@@ -85,6 +88,34 @@ func TestTheRunWithAllFactsHasTheLiveBooks(t *testing.T) {
 		require.Greater(t, r.Runs[len(r.Runs)-1].Match.Orders, 20)
 		require.NotZero(t, r.Account.Gap.Units)
 	})
+}
+
+// A strategy with a warm-up begins in the past, and so do the timers of another one. In a run with
+// the recorded data alone they trade none the less, with the money that they had live.
+func TestTheWarmUpOfOneStrategyKeepsNoOtherFromTrading(t *testing.T) {
+	bottest.Unraced(t)
+	for _, beside := range []string{"", "saver", "trend", "saver trend"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t, 4, nil)
+			s.kinds = append(s.kinds[:1], shipped.Definitions()...)
+			s.config = strings.Replace(s.config, `allocation = "10000"`, `allocation = "4000"`, 1)
+			for i, name := range strings.Fields(beside) {
+				kind := map[string]string{"saver": `"dca"
+params = { money = "33", every = "20s" }`, "trend": `"breakout"
+params = { channel = 3, atr = 5 }`}[name]
+				s.config += fmt.Sprintf("[strategies.%s]\nmarkets = [\"BTC-EUR\"]\ninterval = \"1m\"\nallocation = \"3000\"\n"+
+					"operator_id = %d\nkind = %s\n", name, 8+i, kind)
+			}
+			p := s.start()
+			time.Sleep(90 * time.Second)
+			require.NoError(t, p.end())
+			r := s.explained()
+			require.NotZero(t, r.Runs[1].Strategies[0], "restless beside %q", beside)
+			if names := strings.Fields(beside); len(names) > 0 && names[0] == "saver" {
+				require.NotZero(t, r.Runs[1].Strategies[1], "saver beside %q", beside)
+			}
+		})
+	}
 }
 
 // From a time inside a start on, the books are those that the bot had then, with its open orders
