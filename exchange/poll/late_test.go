@@ -143,6 +143,8 @@ func TestAnAnswerThatHasRowsTwiceOrUnorderedIsReadAsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, s := newFake(t, 1), Series{Market: 1, Interval: market.Interval1m}
 		f.change = func(rows []market.Candle) []market.Candle {
+			f.mu.Lock()
+			defer f.mu.Unlock()
 			rows = append(rows, rows...)
 			f.chance.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 			return rows
