@@ -103,8 +103,8 @@ func TestTheWarmUpOfOneStrategyKeepsNoOtherFromTrading(t *testing.T) {
 				kind := map[string]string{"saver": `"dca"
 params = { money = "33", every = "20s" }`, "trend": `"breakout"
 params = { channel = 3, atr = 5 }`}[name]
-				s.config += fmt.Sprintf("[strategies.%s]\nmarkets = [\"BTC-EUR\"]\ninterval = \"1m\"\nallocation = \"3000\"\n"+
-					"operator_id = %d\nkind = %s\n", name, 8+i, kind)
+				s.config += fmt.Sprintf("[strategies.%s]\nmarkets = [\"BTC-EUR\"]\ninterval = \"1m\"\n"+
+					"allocation = \"3000\"\noperator_id = %d\nkind = %s\n", name, 8+i, kind)
 			}
 			p := s.start()
 			time.Sleep(90 * time.Second)
