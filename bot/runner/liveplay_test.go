@@ -10,10 +10,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,9 +53,9 @@ type player struct {
 
 	mu      sync.Mutex // of what follows
 	ledger  ledgerOfLife
-	bot     *process  // nil: none trades
-	cut     *powerCut // of the process; nil: its power does not fail
-	door    http.Handler
+	bot     body // nil: none trades
+	grow    func() (body, error)
+	calm    time.Duration // before the end is judged
 	asks    sync.WaitGroup // of the process's operator
 	busy    bool           // the machine is at work: it stops, kills or starts the process
 	stopped bool           // see lives.Look
@@ -141,6 +139,7 @@ func newPlayer(t *testing.T, l *lives.Life) *player {
 		s.config += fmt.Sprintf(lifeStrategy, fmt.Sprintf("s%d", i+1), kind,
 			`"`+strings.ReplaceAll(where, "+", `","`)+`"`, 7+i, l.Seed+uint64(i)) + params
 	}
+	p.grow, p.calm = p.growInside, 15*time.Minute
 	s.now = func() time.Time { return time.Now().Add(-time.Duration(p.sleeps.Load())) }
 	s.slept = func() time.Duration { return time.Duration(p.sleeps.Load()) }
 	return p
@@ -157,9 +156,9 @@ func (p *player) play() {
 	}
 	p.looksUntil(p.until(), 2*time.Second)
 	p.mend()
-	calm := 15 * time.Minute
+	calm := p.calm
 	if !slices.ContainsFunc(p.life.Setup.Markets(), func(name string) bool { return !p.life.Setup.Bare(name) }) {
-		calm = 3 * time.Minute // no exit is awaited
+		calm /= 5 // no exit is awaited
 	}
 	p.looksUntil(time.Now().Add(calm), 15*time.Second)
 	p.end()
@@ -170,11 +169,11 @@ func (p *player) abandon() {
 	if p.T.Failed() {
 		p.traffic.on(nil)
 		p.ex.Close()
-		if p.bot != nil {
+		if b, is := p.bot.(*inside); is {
 			p.traffic.cut(true)
-			p.bot.wire.die()
-			_ = p.bot.store.Close()
-			p.bot.stop()
+			b.wire.die()
+			_ = b.store.Close()
+			b.stop()
 		}
 	}
 }
@@ -240,19 +239,15 @@ func (p *player) died() {
 	if p.bot == nil || p.busy {
 		return
 	}
-	select {
-	case err := <-p.bot.done:
+	dead := p.bot
+	if err, ended := dead.ended(); ended {
 		p.guard.Fail("P8", "%s: the process ended by itself: %v", time.Since(p.begun), err)
-		p.bot.done <- err
-		p.busy = true
-		dead := p.bot
-		p.bot = nil
+		p.busy, p.bot = true, nil
 		p.done.Go(func() {
 			_ = dead.end()
 			p.begin()
 			p.free()
 		})
-	default:
 	}
 }
 
@@ -305,8 +300,8 @@ func (l *ledgerOfLife) read(p *player, m *market.Market) {
 func (p *player) tells() *lives.Told {
 	var status operator.Status
 	var positions operator.Positions
-	if p.ask(p.door, operator.PathStatus, nil, &status) != nil ||
-		p.ask(p.door, operator.PathPositions, nil, &positions) != nil {
+	if p.bot.ask(operator.PathStatus, &operator.Request{}, &status) != nil ||
+		p.bot.ask(operator.PathPositions, &operator.Request{}, &positions) != nil {
 		return nil
 	}
 	told := &lives.Told{Unprotected: map[string]int64{}, Positions: map[string]int64{}, Orders: status.OpenOrders}
@@ -324,23 +319,6 @@ func (p *player) units(name, amount string) int64 {
 	q, err := p.Units.MarketNamed(name).ParseQty(amount)
 	require.NoError(p.T, err)
 	return int64(q)
-}
-
-// ask sends a request of the bot's socket.
-func (p *player) ask(door http.Handler, path string, ask *operator.Request, value any) error {
-	if ask == nil {
-		ask = &operator.Request{}
-	}
-	body, err := json.Marshal(ask)
-	require.NoError(p.T, err)
-	request := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
-	request.Header.Set("Tidemark-Answer", "2")
-	answer := httptest.NewRecorder()
-	door.ServeHTTP(answer, request)
-	if answer.Code != http.StatusOK {
-		return errors.New(strings.TrimSpace(answer.Body.String()))
-	}
-	return json.Unmarshal(answer.Body.Bytes(), value)
 }
 
 // mend ends the faults, opens the markets, and gives back the rules; the owner's orders go.
@@ -440,10 +418,12 @@ func (p *player) begin() {
 		})
 	}
 	for try := 1; ; try++ {
-		began, err := p.opens()
+		began, err := p.grow()
 		if err == nil {
 			p.guard.Holds("P44", true, "")
-			p.trades(began)
+			p.mu.Lock()
+			p.bot, p.stopped = began, false
+			p.mu.Unlock()
 			return
 		}
 		p.says("the bot does not start: %v", err)
@@ -459,58 +439,9 @@ func (p *player) begin() {
 
 var allocated = regexp.MustCompile(`"4000"|"3600"`)
 
-// opens makes the bot; a panic is an error.
-func (p *player) opens() (began *process, err error) {
-	defer func() {
-		if why := recover(); why != nil {
-			err = fmt.Errorf("panic: %v", why)
-			p.guard.Fail("P8", "%s: the start panics: %v", time.Since(p.begun), why)
-		}
-	}()
-	return p.open()
-}
-
-func (p *player) trades(began *process) {
-	ctx := began.ctx()
-	c := &control{r: began.runner}
-	c.ctx, c.end = context.WithCancel(context.WithoutCancel(ctx))
-	follows, rest := context.WithCancel(context.Background())
-	var beside sync.WaitGroup
-	if slices.ContainsFunc(p.life.Events, func(e lives.Event) bool { return e.Verb == "direct" }) {
-		beside.Go(func() { began.followDirect(follows) })
-	}
-	var cut *powerCut
-	if slices.ContainsFunc(p.life.Events, func(e lives.Event) bool { return e.Verb == "power" }) {
-		cut = &powerCut{process: began, chance: rand.New(rand.NewPCG(p.seed, uint64(p.starts))),
-			over: make(chan struct{})}
-		began.loop.Journal = &powerJournal{began.loop.Journal, cut}
-	}
-	go func() {
-		err := p.traded(began, ctx)
-		c.end()
-		rest()
-		beside.Wait()
-		began.done <- err
-	}()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.bot, p.door, p.cut, p.stopped = began, c.routes(), cut, false
-}
-
-// traded lets the bot trade until it ends; a panic is an error.
-func (p *player) traded(began *process, ctx context.Context) (err error) {
-	defer func() {
-		if why := recover(); why != nil {
-			err = fmt.Errorf("panic: %v", why)
-			p.says("%v\n%s", err, debug.Stack())
-		}
-	}()
-	return began.trade(ctx)
-}
-
 // take takes the process away from the operator, for the machine; nil: there is none, or the
 // machine is at work.
-func (p *player) take() *process {
+func (p *player) take() body {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.busy || p.bot == nil {
@@ -603,19 +534,13 @@ func (p *player) kills() bool {
 	if dead == nil {
 		return false
 	}
-	was := p.Folder
 	dead.kill()
-	if log, err := os.ReadFile(filepath.Join(was, direct.LogFile)); err == nil {
-		require.NoError(p.T, os.WriteFile(filepath.Join(p.Folder, direct.LogFile), log, 0o600))
-	}
 	p.buries(dead)
 	return true
 }
 
-func (p *player) buries(dead *process) {
-	dead.stop() // its loop may have nothing to wake for
-	<-dead.done
-	dead.client.Close()
+func (p *player) buries(dead body) {
+	dead.bury()
 	p.asks.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -624,21 +549,22 @@ func (p *player) buries(dead *process) {
 
 // failsPower lets the power fail in the next commit.
 func (p *player) failsPower(e *lives.Event) {
-	dead := p.take()
+	dead, _ := p.take().(*inside)
 	if dead == nil {
 		return
 	}
-	p.cut.mu.Lock()
-	p.cut.armed = true
-	p.cut.mu.Unlock()
+	cut := dead.cut
+	cut.mu.Lock()
+	cut.armed = true
+	cut.mu.Unlock()
 	select {
-	case <-p.cut.over:
+	case <-cut.over:
 	case <-time.After(time.Minute): // nothing was written
-		p.cut.mu.Lock()
-		if !p.cut.dead {
-			p.cut.leave(p.cut.image())
+		cut.mu.Lock()
+		if !cut.dead {
+			cut.leave(cut.image())
 		}
-		p.cut.mu.Unlock()
+		cut.mu.Unlock()
 	}
 	p.buries(dead)
 	time.Sleep(e.Span(0))
@@ -648,7 +574,7 @@ func (p *player) failsPower(e *lives.Event) {
 
 // killsAt kills the process at its next write of a kind, if that comes within half a minute.
 func (p *player) killsAt(e *lives.Event) {
-	killed := make(chan *process, 1)
+	killed := make(chan body, 1)
 	p.traffic.on(func(r *http.Request, about bool) {
 		if commandOf(r).String() == e.Arg(0) && about == (e.Arg(1) == "before") && len(killed) == 0 {
 			if dead := p.take(); dead != nil {
@@ -687,7 +613,7 @@ func (p *player) operate(e *lives.Event) {
 		return
 	}
 	if of := p.bot; e.Verb == "reload" {
-		p.asks.Go(func() { of.reloadAny(rand.New(rand.NewPCG(p.seed, uint64(e.At)))) })
+		p.asks.Go(func() { of.reloads(rand.New(rand.NewPCG(p.seed, uint64(e.At)))) })
 		return
 	}
 	ask := &operator.Request{WaitMS: 30_000, By: "life", From: "test"}
@@ -702,22 +628,17 @@ func (p *player) operate(e *lives.Event) {
 	p.halted = e.Verb == "halt" || e.Verb == "flatten" || p.halted && e.Verb != "resume"
 	p.asks.Add(1)
 	p.done.Add(1)
-	go p.command(p.door, p.bot, "/"+e.Verb, ask)
+	go p.command(p.bot, "/"+e.Verb, ask)
 }
 
 // command waits for the answer of a command.
-func (p *player) command(door http.Handler, of *process, path string, ask *operator.Request) {
+func (p *player) command(of body, path string, ask *operator.Request) {
 	defer p.done.Done()
 	before := p.reads()
-	var report operator.Report
 	asked := time.Now()
-	err := p.ask(door, path, ask, &report)
-	code := 1
-	if err == nil && report.Done {
-		code = 0
-	}
+	code, text := of.command(path, ask)
 	p.asks.Done()
-	p.says("bot %s: %d after %s: %v %s", path[1:], code, time.Since(asked), err, report.Words(path, ask))
+	p.says("bot %s: %d after %s: %s", path[1:], code, time.Since(asked), text)
 	if took := time.Since(asked); took > 50*time.Second {
 		p.guard.Fail("P41", "%s: bot %s took %s", time.Since(p.begun), path, took)
 	}

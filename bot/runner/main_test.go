@@ -19,6 +19,9 @@ import (
 
 // TestMain runs the tests. A goroutine that outlives them fails them.
 func TestMain(m *testing.M) {
+	if os.Getenv("TIDEMARK_LIFE") != "" { // a bot of a life, as a process of its own
+		bot.Process{Definitions: append(shipped.Definitions(), runner.LifeKinds...)}.Main()
+	}
 	if f := flag.Lookup("test.parallel"); f != nil { // the command line is read later and has the last word
 		// many tests wait for a minute to pass: two cores would let two of them wait at a time
 		if err := f.Value.Set("8"); err != nil {

@@ -19,11 +19,12 @@ import (
 //	go test ./bot/runner -run PromisesHold -lives 20000 -timeout 4h
 //	go test ./bot/runner -run PromisesHold -life testdata/lives/stop.txt -v
 var (
-	manyLives = flag.Int("lives", 200, "how many random lives of a bot are played; every 40th is replayed, too")
-	firstLife = flag.Uint64("first-life", 0, "seed of the first of them, less one")
-	tries     = flag.Int("shrink", 60, "how many lives are played to shrink one that broke a promise")
-	lifeFile  = flag.String("life", "", "play the life in this `FILE` alone")
-	newPage   = flag.Bool("update", false, "write docs/pairs.md anew, from the lives that are played")
+	manyLives  = flag.Int("lives", 200, "how many random lives of a bot are played; every 40th is replayed, too")
+	firstLife  = flag.Uint64("first-life", 0, "seed of the first of them, less one")
+	tries      = flag.Int("shrink", 60, "how many lives are played to shrink one that broke a promise")
+	wholeLives = flag.Int("whole", 0, "how many lives are played with bots that are processes of their own")
+	lifeFile   = flag.String("life", "", "play the life in this `FILE` alone")
+	newPage    = flag.Bool("update", false, "write docs/pairs.md anew, from the lives that are played")
 )
 
 // waiting are promises that lives still break: until their rules of the issue "Seams" are done,
