@@ -55,7 +55,7 @@ type player struct {
 	ledger  ledgerOfLife
 	bot     body // nil: none trades
 	grow    func() (body, error)
-	calm    time.Duration // before the end is judged
+	calm    time.Duration  // before the end is judged
 	asks    sync.WaitGroup // of the process's operator
 	busy    bool           // the machine is at work: it stops, kills or starts the process
 	stopped bool           // see lives.Look
