@@ -44,7 +44,7 @@ func (b *benchmark) from(c *market.Candle) *heldSince {
 		}
 	}
 	h := &heldSince{first: c.Start, next: c.Start}
-	h.track.start(c.Start+b.length, int64(c.Close))
+	h.track.startBought(c.Start+b.length, int64(c.Open), int64(c.Close))
 	h.track.daily = &h.days
 	h.add(b.known, b.length, b.outline)
 	b.since = append(b.since, h)

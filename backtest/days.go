@@ -9,16 +9,18 @@ import (
 
 // Track is a run by UTC days, for statistics over returns.
 type Track struct {
-	// First is the end of the first day that has a return: the second day of the run. The days
-	// follow each other without a gap.
-	First   market.Time
-	Returns []float64 // by day: equity at its last close ÷ at the last close of the day before − 1
+	// First is the end of the first day of the run. The days follow each other without a gap.
+	First market.Time
+	// Returns are by day: equity at its last close ÷ at the last close of the day before − 1; the
+	// first day's is held against the start equity.
+	Returns []float64
 	// Exposure is the mean part of the equity that was not cash: over the closes of a day, and then
 	// over the days.
 	Exposure float64
 	// Hold is, by day, the return of a hold of the plan's markets with all equity, as Result.Hold
-	// has it. Costs is the part of the money that buying it takes: taker's fee, spread, slippage.
-	// Tracks share Hold: do not change it.
+	// has it, but of one market from its first open and without costs. Costs is the part of the
+	// money that buying that one takes: taker's fee, spread, slippage. Tracks share Hold: do not
+	// change it.
 	Hold  []float64
 	Costs float64
 }
@@ -30,7 +32,7 @@ func (t *Track) Excess(to []float64) []float64 {
 	for i, r := range t.Returns {
 		hold := t.Hold[i]
 		if i == 0 {
-			hold -= t.Costs
+			hold = float64((1+hold)*(1-t.Costs)) - 1
 		}
 		to = append(to, r-float64(t.Exposure*hold))
 	}
@@ -118,7 +120,9 @@ func (d *days) quiet(b balances, series []market.Candle, length market.Time, o o
 func (r *recorder) track() (t Track) {
 	const price = 1_000_000_000
 	d := r.days
-	t.Costs = 1 - price/(float64(r.cfg.bought(price))*(1+r.hold.rate(&r.cfg)))
+	if !r.hold.several() {
+		t.Costs = 1 - price/(float64(r.cfg.bought(price))*(1+rate(r.hold.fee)))
+	}
 	d.change(d.end+1, balances{})
 	if d.number > 0 {
 		t.Exposure = d.parts / float64(d.number)

@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest/report"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
 // closeOf is an account at a close.
@@ -94,4 +96,45 @@ func TestExcessIsOverAHoldAtTheSameExposure(t *testing.T) {
 	want := []float64{0.02 + 0.125*track.Costs, -0.01 - 0.125*0.04, 0.03 + 0.125*0.02}
 	require.InDeltaSlice(t, want, track.Excess(nil), 1e-15)
 	require.Len(t, track.Excess([]float64{7}), 4)
+}
+
+// The first day is held against the start equity: what the days earned is what the run earned, for
+// the account and for the hold, alone and beside other runs.
+func TestTheFirstDayCounts(t *testing.T) {
+	p, candles := planOver(t, 5*24*60, 10_000_00, smacross.Definition, map[string]any{"fast": int64(5),
+		"slow": int64(15)})
+	p.Venue.HalfSpread, p.Venue.Slippage = 100_000, 200_000
+	for _, from := range []market.Time{0, candles[700].Start} {
+		p.From = from
+		runs, err := RunTogether(t.Context(), []*Plan{p, p}, Together{})
+		require.NoError(t, err)
+		dir := t.TempDir()
+		alone, err := Run(t.Context(), p, Options{Out: dir})
+		require.NoError(t, err)
+		for _, r := range runs {
+			require.NoError(t, r.Err)
+			require.Equal(t, alone.Performance, r.Result.Performance)
+			require.Equal(t, alone.Hold, r.Result.Hold)
+		}
+		track := &runs[0].Track
+		require.Equal(t, endOfDay(market.Time(alone.From)+1), track.First)
+		require.Len(t, track.Returns, int(alone.Performance.Days))
+		require.Len(t, track.Returns, 5)
+		require.NotZero(t, track.Returns[0])
+		own, hold := 1.0, 1-track.Costs
+		var account spread
+		for i, r := range track.Returns {
+			own, hold = own*(1+r), hold*(1+track.Hold[i])
+			account.add(r)
+		}
+		require.InEpsilon(t, 1+float64(alone.Performance.Return), own, 1e-12)
+		require.InEpsilon(t, 1+float64(alone.Hold.Return), hold, 1e-6)
+		volatility, sharpe, sortino := account.figures(false)
+		require.Equal(t, []Figure{volatility, sharpe, sortino},
+			[]Figure{alone.Performance.Volatility, alone.Performance.Sharpe, alone.Performance.Sortino})
+		require.EqualValues(t, 5, alone.Hold.Days)
+		rows := readCSV(t, filepath.Join(dir, "days.csv"))
+		require.Len(t, rows, 5)
+		require.InEpsilon(t, track.Returns[0], decimalOf(t, rows[0][1]), 1e-12)
+	}
 }

@@ -122,7 +122,7 @@ func (r *recorder) performance(to market.Time) Performance {
 		Fees: fees, Rounding: rounding, Traded: traded,
 		Turnover: Figure(r.tally.traded.Float(r.tally.digits) / r.amount(r.cfg.Start).Float()),
 		Exposure: Figure(float64(r.invested) / float64(r.marks)),
-		Ratios:   r.equity.ratios(growth, r.span(to), to),
+		Ratios:   r.equity.ratios(growth, 0, r.span(to), to),
 	}
 }
 

@@ -73,19 +73,6 @@ func (h *hold) look(at market.Time, cfg *recorderConfig, last func(market.ID) ma
 	h.samples = append(h.samples, report.Sample{At: at, Equity: equity / math.Pow10(int(cfg.Currency.Digits))})
 }
 
-// rate is the fee of the benchmark's buys as a share: of one market that at its first candle, of
-// several the mean of the present ones.
-func (h *hold) rate(cfg *recorderConfig) float64 {
-	if !h.several() {
-		return rate(h.fee)
-	}
-	sum := 0.0
-	for i := range h.parts {
-		sum += rate(cfg.Fees[h.parts[i].market.ID].Taker)
-	}
-	return sum / float64(len(h.parts))
-}
-
 // rate is a rate as a number.
 func rate(r market.Rate) float64 { return float64(r) / float64(market.Pow10(market.RateDigits)) }
 
@@ -103,9 +90,9 @@ func (r *recorder) buyAndHold(to market.Time) Hold {
 	if !h.several() {
 		final, name = holdEquity(r.cfg.Start, h.open, market.Price(h.track.last), h.fee), names[0]
 	}
-	growth := float64(final) / float64(r.cfg.Start)
+	growth, cost := float64(final)/float64(r.cfg.Start), float64(h.open)*(1+rate(h.fee))
 	return Hold{Market: name, Markets: names, From: Moment(h.from), Final: r.amount(final),
-		Ratios: h.track.ratios(growth, to.Sub(h.from), to)}
+		Ratios: h.track.ratios(growth, cost, to.Sub(h.from), to)}
 }
 
 // holdText says how the benchmark was computed.

@@ -185,7 +185,7 @@ func (r *recorder) Bar(c *market.Candle) {
 			h.joint = h.shared.from(c)
 			return
 		}
-		h.track.start(at, int64(c.Close))
+		h.track.startBought(at, int64(c.Open), int64(c.Close))
 	}
 	if at > h.track.dayEnd {
 		h.track.roll(at)

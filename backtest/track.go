@@ -19,8 +19,9 @@ const (
 type track struct {
 	last   int64
 	dayEnd market.Time // the current day takes closes up to and including dayEnd
-	close  int64       // the last value of the day before; meaningless while days is empty
-	whole  bool        // a day before the current one has been closed
+	close  int64       // the last value of the day before; of the first day, the value that it began with
+	bought bool        // what the first day is held against is not close, but the price of the purchase
+	first  int64       // the last value of the first day, where bought; 0: it has not ended
 	days   spread
 	broken bool // a day ended at or below zero: returns have no meaning
 
@@ -32,7 +33,7 @@ type track struct {
 
 	lowAt market.Time
 	falls []fall        // that have ended, the deepest first
-	daily *[]report.Day // gets every day with a return; nil: not kept
+	daily *[]report.Day // gets every day; nil: not kept
 }
 
 // fall is one drawdown; until is zero while it lasts.
@@ -43,7 +44,7 @@ type fall struct {
 
 // start sets the value before the first close.
 func (t *track) start(at market.Time, value int64) {
-	t.last, t.peak, t.low, t.peakAt = value, value, value, at
+	t.last, t.close, t.peak, t.low, t.peakAt = value, value, value, value, at
 	t.dayEnd = endOfDay(at)
 }
 
@@ -130,23 +131,38 @@ func (t *track) roll(at market.Time) {
 	}
 }
 
-// closeDay adds the return of the day to the statistics; the first day has none.
+// startBought is start for a market that is held since the open of a candle. What it was bought at
+// is told to ratios: tracks of holds with different costs are shared.
+func (t *track) startBought(at market.Time, open, value int64) {
+	t.start(at, value)
+	t.close, t.bought = open, true
+}
+
+// closeDay adds the return of the day to the statistics. The first day's is that since the start.
 func (t *track) closeDay() {
-	if t.whole && t.close > 0 {
+	if t.close > 0 {
 		change := float64(t.last)/float64(t.close) - 1
-		t.days.add(change)
+		if t.bought && t.first == 0 {
+			t.first = t.last
+		} else {
+			t.days.add(change)
+		}
 		if t.daily != nil {
 			*t.daily = append(*t.daily, report.Day{End: t.dayEnd, Return: change})
 		}
 	}
 	t.broken = t.broken || t.last <= 0
-	t.close, t.whole = t.last, true
+	t.close = t.last
 }
 
 // ratios computes the figures of a curve that went from first to t.last in the given span. It
-// closes the last day, so it is the last call.
-func (t *track) ratios(growth float64, span time.Duration, end market.Time) Ratios {
+// closes the last day, so it is the last call. cost is the price of the purchase with all its
+// costs, after startBought.
+func (t *track) ratios(growth, cost float64, span time.Duration, end market.Time) Ratios {
 	t.closeDay()
+	if t.bought && t.first > 0 {
+		t.days.add(float64(t.first)/cost - 1)
+	}
 	r := Ratios{Return: Figure(growth - 1), CAGR: annual(growth, span), Days: t.days.n, Drawdown: t.drawdown(end)}
 	r.Volatility, r.Sharpe, r.Sortino = t.days.figures(t.broken)
 	r.Calmar = Figure(float64(r.CAGR) / t.depth)

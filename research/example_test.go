@@ -101,6 +101,6 @@ func ExampleSweep() {
 	fmt.Printf("5 in 100 such searches on worthless data show more than %.2f\n", outcome.Verdict.Luck.Bar)
 	// Output:
 	// 8 sets, 4 left out by fast < slow
-	// best: fast=40 slow=80, Sharpe 1.18
+	// best: fast=40 slow=80, Sharpe 1.14
 	// 5 in 100 such searches on worthless data show more than 2.62
 }

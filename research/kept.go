@@ -151,8 +151,8 @@ func (k *Kept) Total() (sets int, atMost bool) {
 }
 
 // Found reads the sets, and ranks them by an objective. What only the sweep itself knows is
-// missing: which sets are left out, SPA and PBO, and Found.From is the midnight from which the
-// first return follows.
+// missing: which sets are left out, SPA and PBO, and Found.From is the midnight before the first
+// return.
 // Do not Close it.
 func (k *Kept) Found(objective *Formula, require ...*Formula) (*Found, error) {
 	s := &sweep{job: Job{Space: k.Space, Method: k.Identity.Method, Sets: k.Identity.Sets, Seed: k.Identity.Seed,
@@ -167,7 +167,7 @@ func (k *Kept) Found(objective *Formula, require ...*Formula) (*Found, error) {
 			if rows[i].Set >= k.Space.size || len(rows[i].Figures) != len(figureTable) {
 				return nil, fmt.Errorf("group %d of %s has a set that the sweep does not have", group+1, k.file.path)
 			}
-			if at := market.Time(rows[i].First-2) * day; s.from == 0 || at < s.from {
+			if at := market.Time(rows[i].First-1) * day; s.from == 0 || at < s.from {
 				s.from = at
 			}
 		}

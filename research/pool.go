@@ -230,7 +230,7 @@ func (s *sweep) length() (days int, to market.Time) {
 	if s.from == 0 || s.job.To <= s.from {
 		return 0, to
 	}
-	return int((to - market.CeilTo(s.from+1, day)) / day), to
+	return int((to - market.FloorTo(s.from, day)) / day), to
 }
 
 // add takes rows that are kept.

@@ -111,7 +111,7 @@ func (t *Try) Valued() bool { return backtest.Figure(t.Value).Defined() }
 // Days is the number of daily returns. The days follow each other.
 func (t *Try) Days() int { return t.days }
 
-// First is the end of the first day with a return.
+// First is the end of the first day.
 func (t *Try) First() market.Time { return market.Time(t.first) * day }
 
 // Searcher runs the search of one Job: once as Search does, and any number of times in memory and

@@ -262,6 +262,7 @@ func (v *Venue) take(b *book, o *order, price market.Price) {
 	if matches && !v.takeMarket(b, o, offered) {
 		return
 	}
+	o.met = !matches && !o.PostOnly && !b.quoted(o.Side) && crosses(o.Side, o.Price, price)
 	v.settleRest(b, o)
 }
 
@@ -384,6 +385,11 @@ func (v *Venue) quote(b *book, side market.Side, price market.Price) market.Pric
 		return b.bid
 	}
 	return v.spread.Offered(side, price)
+}
+
+// quoted reports whether the offered price for a taker of that side comes from a ticker.
+func (b *book) quoted(side market.Side) bool {
+	return side == market.Buy && b.ask != 0 || side == market.Sell && b.bid != 0
 }
 
 // takerPrice is the price that a taker pays or gets: the offered price and the slippage.

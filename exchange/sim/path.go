@@ -189,13 +189,17 @@ func (v *Venue) beginPath(b *book) {
 
 // choosePath chooses the order of low and high.
 func (v *Venue) choosePath(b *book) {
-	b.points[1], b.points[2] = v.config.Path.extremes(&b.candle, v.solo.balances[b.market.Base].Total > 0)
 	low, high := b.candle.Low, b.candle.High
 	b.lowHit = low <= b.below.level || b.watchedBelow(low)
 	b.topHit = high >= b.above.level || b.watchedAbove(high)
 	if b.bids != nil {
 		b.lowHit, b.topHit = b.lowHit || b.reachedInBook(&b.below, low), b.topHit || b.reachedInBook(&b.above, high)
 	}
+	// A stop that follows prices falls behind a new high: where the low alone reaches nothing, the
+	// high before it is the worse order. Who holds on has a stop that is no lower.
+	follows := b.watch.Peak != 0 && high > b.watch.Peak && !b.lowHit
+	long := v.solo.balances[b.market.Base].Total > 0
+	b.points[1], b.points[2] = v.config.Path.extremes(&b.candle, long && !follows)
 }
 
 // Points returns the four prices of a candle in the order in which the path visits them. long says

@@ -205,6 +205,7 @@ type life struct {
 	aside      bool                 // open, but neither resting nor taking until Release
 	weighed    bool                 // in QueueCounts.Orders
 	large      bool                 // in QueueCounts.Large
+	met        bool                 // its price was reached when it came: only the spread lets it rest
 	missed     bool                 // a price that only touches it does not fill it in this movement
 	exec       market.ExecutionType // the report to send when it comes to rest
 	settlement exchange.Settlement

@@ -148,7 +148,7 @@ func (v *Venue) carry(b *book, o *order, gap bool) {
 			price = better(o.Side, b.last, price)
 		}
 		b.filled++
-		v.trade(b, o, price, min(o.AmountRemaining, b.volume), false)
+		v.trade(b, o, price, min(o.AmountRemaining, b.volume), o.met) // a wider spread makes no maker of a taker
 	}
 	v.arriveAttached(b)
 }

@@ -58,7 +58,7 @@ func TestTwoRunsOnTheSameCandles(t *testing.T) {
 	require.Len(t, o.Pairs, 1)
 	p := &o.Pairs[0]
 	require.Equal(t, []string{"a", "b"}, []string{p.First, p.Second})
-	require.Equal(t, 1094, p.Days)
+	require.Equal(t, 1095, p.Days)
 	require.Greater(t, float64(p.Error), 0.0)
 	require.Contains(t, p.Sentence(), "It does not say which run will do better")
 
@@ -98,7 +98,7 @@ func TestRunsThatAreHardToCompareAreWarnedOf(t *testing.T) {
 	o, err = compare.Compare(r)
 	require.NoError(t, err)
 	require.Contains(t, o.Warnings[0], "The runs have different ranges")
-	require.Equal(t, 594, o.Pairs[0].Days)
+	require.Equal(t, 595, o.Pairs[0].Days)
 
 	require.NoError(t, os.Remove(filepath.Join(b, "days.csv")))
 	o, err = compare.Compare(read(t, a, b))
@@ -128,7 +128,7 @@ func TestWhatCannotBeComparedIsSaidInWords(t *testing.T) {
 	require.NoError(t, os.WriteFile(sweep, nil, 0o644))
 	refused(sweep, "is the file of a sweep: run its best set")
 	refused(filepath.Join(a, "equity.csv"), "is no result folder of bot backtest")
-	change(t, b, "days.csv", "time_ms,return\n1609632000000,", "time_ms,return\n1609632000000,x")
+	change(t, b, "days.csv", "time_ms,return\n1609545600000,", "time_ms,return\n1609545600000,x")
 	refused(b, "days.csv: line 2: \"x")
 	change(t, b, "days.csv", "time_ms", "time")
 	refused(b, "days.csv does not begin with time_ms,return")

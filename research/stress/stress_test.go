@@ -376,7 +376,7 @@ func TestRunsThatCannotBeStressedAreRefused(t *testing.T) {
 		text  string
 	}{
 		{world{kinds: []strategy.Definition{smacross.Definition}, hours: 600, values: map[string]any{"fast": int64(5),
-			"slow": int64(20)}}, ErrTooShort, "this one has 25, from 2021-01-01T00:00:00Z to"},
+			"slow": int64(20)}}, ErrTooShort, "this one has 26, from 2021-01-01T00:00:00Z to"},
 		{world{kinds: []strategy.Definition{smacross.Definition}, hours: 900,
 			values: map[string]any{"fast": int64(900), "slow": int64(999)}}, ErrNoFills, ""},
 		{world{kinds: []strategy.Definition{mood}, hours: 2000}, ErrDiffers, ""},
