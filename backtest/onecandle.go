@@ -18,8 +18,8 @@ import (
 type OneCandleExits struct {
 	Count       int64  `json:"count"`
 	Proceeds    Amount `json:"proceeds"`    // as the run's path has it
-	Pessimistic Amount `json:"pessimistic"` // with the low of each such candle before its high
-	Optimistic  Amount `json:"optimistic"`  // with the high before the low
+	Pessimistic Amount `json:"pessimistic"` // in the worse order of each such candle's low and high
+	Optimistic  Amount `json:"optimistic"`  // in the better one
 }
 
 // oneCandle collects OneCandleExits.
@@ -132,9 +132,10 @@ func (d *driver) countExit(m *stopMove, c *market.Candle, worth market.Money, am
 	one, v, in := &d.oneCandle, &d.plan.Venue, d.plan.Catalog.Market(c.Market)
 	spread := exchange.Spread{Half: v.HalfSpread, Slippage: v.Slippage}
 	one.add(&one.Proceeds.Units, worth, nil)
-	low, err := in.Notional(m.soldAt(sim.Pessimistic.Points(c, true), level, spread), amount)
+	a, b := m.soldAt(sim.OLHC.Points(c, true), level, spread), m.soldAt(sim.OHLC.Points(c, true), level, spread)
+	low, err := in.Notional(min(a, b), amount)
 	one.add(&one.Pessimistic.Units, low, err)
-	high, err := in.Notional(m.soldAt(sim.Optimistic.Points(c, true), level, spread), amount)
+	high, err := in.Notional(max(a, b), amount)
 	one.add(&one.Optimistic.Units, high, err)
 }
 
@@ -187,6 +188,6 @@ func (d *driver) oneCandleExits() *OneCandleExits {
 // warning says what the exits depend on.
 func (e *OneCandleExits) warning(currency string) string {
 	return fmt.Sprintf("exits that one candle decided: %d stops sold in a candle that had moved them or had reached "+
-		"a partial target, for %s %s; %s with each low before the high, %s with each high before the low", e.Count,
+		"a partial target, for %s %s; %s in the worse order of each low and high, %s in the better one", e.Count,
 		e.Proceeds, currency, e.Pessimistic, e.Optimistic)
 }

@@ -30,9 +30,9 @@ func TestTheReportCountsExitsThatOneCandleDecided(t *testing.T) {
 	}{
 		{"the old stop or the new one, high first", sim.Optimistic, [4]int64{100, 120, 85, 119}, nil, 1, 216, 180, 216},
 		{"low first: the old stop has not moved", sim.Pessimistic, [4]int64{100, 120, 85, 119}, nil, 0, 0, 0, 0},
-		{"low first: the new stop is not reached", sim.Pessimistic, [4]int64{100, 120, 95, 110}, nil, 0, 0, 0, 0},
-		{"high first: low first would have held on", sim.Optimistic, [4]int64{100, 120, 95, 110}, nil, 1, 216, 220,
-			216},
+		{"high first: it is the worse order", sim.Pessimistic, [4]int64{100, 120, 95, 110}, nil, 1, 216, 216, 220},
+		{"low first: the new stop is not reached", sim.Optimistic, [4]int64{100, 120, 95, 110}, nil, 0, 0, 0, 0},
+		{"high first: low first would have held on", sim.OHLC, [4]int64{100, 120, 95, 110}, nil, 1, 216, 216, 220},
 		{"both orders reach the new stop", sim.Adaptive, [4]int64{100, 120, 95, 105}, nil, 1, 216, 216, 216},
 		{"a gap up, then down", sim.Adaptive, [4]int64{150, 150, 120, 125}, nil, 1, 270, 270, 270},
 		{"a gap down meets the old stop", sim.Optimistic, [4]int64{80, 120, 70, 110}, nil, 0, 0, 0, 0},
@@ -41,9 +41,9 @@ func TestTheReportCountsExitsThatOneCandleDecided(t *testing.T) {
 		{"a part and the stop", sim.Optimistic, [4]int64{100, 120, 85, 119}, inHalves(90), 1, 200, 180, 200},
 		{"a part and the stop, low first", sim.Pessimistic, [4]int64{100, 120, 85, 119}, inHalves(90), 0, 0, 0, 0},
 		{"a gap over a part, then the stop", sim.Adaptive, [4]int64{115, 116, 85, 119}, inHalves(90), 1, 205, 205, 205},
-		{"a partial target alone", sim.Optimistic, [4]int64{100, 120, 95, 119}, inHalves(90), 0, 0, 0, 0},
-		{"a partial target and a stop that moved", sim.Optimistic, [4]int64{100, 120, 95, 110},
-			append(inHalves(90), strategy.Trail(10*market.Percent), strategy.ByPrices()), 1, 218, 220, 218},
+		{"a partial target alone", sim.OHLC, [4]int64{100, 120, 95, 119}, inHalves(90), 0, 0, 0, 0},
+		{"a partial target and a stop that moved", sim.OHLC, [4]int64{100, 120, 95, 110},
+			append(inHalves(90), strategy.Trail(10*market.Percent), strategy.ByPrices()), 1, 218, 218, 220},
 	} {
 		with := c.with
 		if with == nil {
