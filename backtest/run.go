@@ -338,8 +338,9 @@ func (p *Plan) movementText(live bool) []string {
 	return []string{
 		fmt.Sprintf("Spread: takers pay half of %s beyond the path's price; slippage %s.", percent(2*v.HalfSpread),
 			percent(v.Slippage)),
-		fmt.Sprintf("Candles are walked on the %s path; a resting limit order fills on %s%s; a market order decided "+
-			"at a close fills at the next open.", v.Path, v.LimitFill, missText(v)),
+		fmt.Sprintf("Candles are walked on the %s path; a resting limit order fills on %s%s, at %s where an open has "+
+			"passed it; a market order decided at a close fills at the next open.", v.Path, v.LimitFill, missText(v),
+			map[sim.LimitGap]string{sim.GapOwn: "its own price", sim.GapOpen: "the open"}[v.LimitGap]),
 		fmt.Sprintf("Latency: candles arrive %s after their close, orders %s after they were decided.", p.DataLatency,
 			v.Latency)}
 }

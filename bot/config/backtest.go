@@ -60,6 +60,7 @@ type BacktestSection struct {
 	PathInterval  string `toml:"path_interval"`
 	Path          string `toml:"path"`            // adaptive, ohlc, olhc, pessimistic or optimistic
 	LimitFill     string `toml:"limit_fill"`      // touch, through (a trade beyond it), or queue: in recorded books
+	LimitGap      string `toml:"limit_gap"`       // price of a limit that an open has passed: own, or open
 	DataLatency   Span   `toml:"data_latency"`    // from a candle's close to its arrival
 	Latency       Span   `toml:"latency"`         // from a decision to its arrival at the exchange
 	HalfSpreadBPS Points `toml:"half_spread_bps"` // half the distance of bid and ask, in hundredths of a per cent
@@ -225,7 +226,7 @@ type ReportSection struct {
 func DefaultBacktest() *Backtest {
 	return &Backtest{
 		Backtest: BacktestSection{Warmup: "before", PathInterval: PathAuto, Path: "adaptive", LimitFill: "touch",
-			Seed: 1},
+			LimitGap: "own", Seed: 1},
 		Data: DataSection{Source: SourceStore, Candles: DefaultStore},
 		Account: AccountSection{Currency: "EUR", MakerFee: FeeOf("0.0015"), TakerFee: FeeOf("0.0025"),
 			FeeRounding: "order"},

@@ -121,6 +121,9 @@ func (p *Backtest) addVenue() (err error) {
 	if venue.LimitFill, err = sim.ParseLimitFill(b.LimitFill); err != nil {
 		return config.At([]string{"backtest", "limit_fill"}, err)
 	}
+	if venue.LimitGap, err = sim.ParseLimitGap(b.LimitGap); err != nil {
+		return config.At([]string{"backtest", "limit_gap"}, err)
+	}
 	if venue.FeeRounding, err = exchange.ParseFeeRounding(p.Config.Account.FeeRounding); err != nil {
 		return config.At([]string{"account", "fee_rounding"}, err)
 	}

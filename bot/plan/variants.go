@@ -205,8 +205,8 @@ func (v *Variants) check(sets []config.Override) (p *Backtest, err error) {
 // candles nor the units of a run.
 var alike = map[string][]string{
 	"account": {"maker_fee", "taker_fee", "fee_rounding"},
-	"backtest": {"path", "limit_fill", "data_latency", "latency", "half_spread_bps", "slippage_bps", "volume_share",
-		"placement_limit", "fill_probability"},
+	"backtest": {"path", "limit_fill", "limit_gap", "data_latency", "latency", "half_spread_bps", "slippage_bps",
+		"volume_share", "placement_limit", "fill_probability"},
 	"risk": {"max_drawdown", "max_open_orders", "price_collar", "orders_per_minute", "cool_down", "cool_down_losses",
 		"opposite", "volatility_target"},
 }

@@ -63,6 +63,7 @@ func (w *world) settings(plain bool) {
 	t := w.t
 	w.config.Path = Path(rapid.IntRange(0, int(Optimistic)).Draw(t, "path"))
 	w.config.LimitFill = LimitFill(rapid.IntRange(0, 1).Draw(t, "limit fill"))
+	w.config.LimitGap = LimitGap(rapid.IntRange(0, 1).Draw(t, "limit gap"))
 	w.config.FeeRounding = exchange.FeeRounding(rapid.IntRange(0, 2).Draw(t, "rounding"))
 	w.config.Latency = rapid.SampledFrom([]time.Duration{0, 0, time.Second, 20 * time.Second, 70 * time.Second}).Draw(t,
 		"latency")

@@ -218,9 +218,6 @@ func (n *naivePath) fill(b *naiveLeg, gap bool) bool {
 	o := b.orders[best]
 	b.orders = slices.Delete(b.orders, best, best+1)
 	price := o.Price
-	if gap {
-		price = b.last
-	}
 	n.hear(b, 0, outcome(market.ExecTrade, o.ID, price, false))
 	return true
 }

@@ -231,6 +231,8 @@ func (s *stage) set(name, value string) {
 		s.config.Latency = s.duration(value)
 	case "path":
 		s.config.Path = parsed(ParsePath(value))
+	case "gap":
+		s.config.LimitGap = parsed(ParseLimitGap(value))
 	case "fill":
 		s.config.LimitFill = parsed(ParseLimitFill(value))
 	case "fills":

@@ -16,6 +16,7 @@ import (
 // every price of the path, one unit after the other. It knows limit orders, market orders and
 // stops, the adaptive path, and nothing of money.
 type twin struct {
+	atOpen bool            // a limit that the open has passed fills at the open
 	orders []*market.Order // open ones
 	place  map[market.OrderID]int64
 	last   market.Price
@@ -55,8 +56,12 @@ type pair struct {
 
 func newPair(t *rapid.T) *pair {
 	p := &pair{dumb: twin{place: map[market.OrderID]int64{}}}
+	p.dumb.atOpen = rapid.Bool().Draw(t, "gaps at the open")
 	config := Config{MissSeed: rapid.Uint64().Draw(t, "seed"),
 		MissProbability: rapid.SampledFrom([]market.Rate{0, 50_000_000, 100_000_000}).Draw(t, "missed touches")}
+	if p.dumb.atOpen {
+		config.LimitGap = GapOpen
+	}
 	catalog := &market.Catalog{}
 	for _, symbol := range [...]string{"EUR", "BTC"} {
 		must(catalog.AddAsset(symbol, 2))
@@ -212,7 +217,11 @@ func (d *twin) change(o *market.Order, c *market.Command) bool {
 func (d *twin) gap() {
 	for _, falling := range [...]bool{true, false} {
 		for o := d.reached(falling); o != nil; o = d.reached(falling) {
-			d.happen(o, d.last)
+			if d.atOpen || o.Type != market.TypeLimit {
+				d.happen(o, d.last)
+			} else {
+				d.happen(o, o.Price)
+			}
 		}
 	}
 }

@@ -36,6 +36,7 @@ import (
 type Config struct {
 	Path        Path
 	LimitFill   LimitFill
+	LimitGap    LimitGap
 	FeeRounding exchange.FeeRounding               // of the money of a fill
 	Fees        func(*market.Market) exchange.Fees // nil: no fees
 	HalfSpread  market.Rate                        // half the distance between bid and ask, as a fraction of the price
@@ -126,6 +127,30 @@ const (
 )
 
 var limitFills = [...]string{"touch", "through", "queue"}
+
+// LimitGap says at which price a resting limit order fills that the open of a candle has passed.
+type LimitGap uint8
+
+// The prices.
+const (
+	GapOwn  LimitGap = iota // its own: in a market that never closes the price went through it
+	GapOpen                 // the open, which is better
+)
+
+var limitGaps = [...]string{"own", "open"}
+
+// ParseLimitGap reads "own" or "open".
+func ParseLimitGap(text string) (LimitGap, error) {
+	for i, name := range limitGaps {
+		if name == text {
+			return LimitGap(i), nil
+		}
+	}
+	return 0, fmt.Errorf("limit_gap %q is not one of %v", text, limitGaps)
+}
+
+// String returns the text that ParseLimitGap reads.
+func (g LimitGap) String() string { return limitGaps[g] }
 
 // ParseLimitFill reads "touch", "through" or "queue".
 func ParseLimitFill(text string) (LimitFill, error) {

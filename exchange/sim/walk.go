@@ -125,9 +125,9 @@ func afterTrades(trigger, limit *entry) bool {
 	return trigger.level == limit.level && trigger.order.TriggerReference > market.LastTrade
 }
 
-// execute executes one entry where the path stands. gap says that the price jumped there: a limit
-// order then fills at the price where that is better than its limit. In a Book the house takes it
-// at its limit in any case.
+// execute executes one entry where the path stands. gap says that the price jumped there: with
+// GapOpen a limit order then fills at the price where that is better than its limit. In a Book the
+// house takes it at its limit in any case.
 func (v *Venue) execute(b *book, o *order, gap bool) {
 	if b.missing != 0 && !waitsForTrigger(&o.Order) && v.misses(b, o) {
 		return
@@ -144,7 +144,7 @@ func (v *Venue) carry(b *book, o *order, gap bool) {
 		v.tradeOrEnd(b, o, o.Price, o.AmountRemaining)
 	} else {
 		price := o.Price
-		if gap {
+		if gap && v.config.LimitGap == GapOpen {
 			price = better(o.Side, b.last, price)
 		}
 		b.filled++

@@ -91,7 +91,7 @@ func smacrossSlow(t *testing.T) string {
 
 // TestEverySettingOfTheVenueDecides fails where the venue has a new setting: keyOf needs it.
 func TestEverySettingOfTheVenueDecides(t *testing.T) {
-	own := []string{"Path", "LimitFill", "FeeRounding", "HalfSpread", "Slippage", "Latency", "VolumeShare",
+	own := []string{"Path", "LimitFill", "LimitGap", "FeeRounding", "HalfSpread", "Slippage", "Latency", "VolumeShare",
 		"PlacementLimit", "MissProbability", "MissSeed"}
 	notOfABacktest := []string{"DrawEvery", "Fees", "Watches", "Followed", "Point", "HoldLater", "Book", "Liquidity",
 		"ExecutionLimit",
