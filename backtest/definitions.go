@@ -9,8 +9,8 @@ func definitions() []Definition {
 		{"cagr", "(E(last) ÷ S)^(365.25 ÷ D) − 1, D from the start of the first candle to the end of the last; " +
 			"undefined for D < 1"},
 		{"daily return", "r = E(last close of a UTC day) ÷ E(last close of the day before) − 1, of the first " +
-			"day ÷ S; a day without a candle carries equity forward; a close at midnight belongs to the day that it ends; " +
-			"product of 1 + r is E(last) ÷ S"},
+			"day ÷ S; a day without a candle carries equity forward; a close at midnight belongs to the day that it " +
+			"ends; product of 1 + r is E(last) ÷ S"},
 		{"volatility", "std(r) × √365, std with n − 1"},
 		{"sharpe", "mean(r) ÷ std(r) × √365, risk-free rate 0"},
 		{"sortino", "mean(r) ÷ √(Σ min(r, 0)² ÷ n) × √365 over all n days"},

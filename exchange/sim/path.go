@@ -230,8 +230,8 @@ func (p Path) extremes(c *market.Candle, long bool) (first, second market.Price)
 }
 
 // open applies the first price of a candle to resting orders. Orders that it has reached fill, at
-// their limit or, with GapOpen, at the open if that is better; triggers that it has reached fire. The engine is
-// notified afterwards, so its new orders have no part in the gap.
+// their limit or, with GapOpen, at the open if that is better; triggers that it has reached fire.
+// The engine is notified afterwards, so its new orders have no part in the gap.
 func (v *Venue) open(b *book) {
 	if !b.empty() {
 		v.reach(b, true)

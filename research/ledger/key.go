@@ -47,8 +47,8 @@ func keyOf(p *backtest.Plan, o *Origin) (uint64, error) {
 	b := fmt.Appendf(nil, "%s %s %d %d %t %d %d %t %v %v %v %v\n", o.Code, o.Data, o.From, o.To, p.ColdStart,
 		p.DataLatency, p.Haircut, p.SyntheticBook, p.Currency.Symbol, p.Fees, p.Account, p.Deposits)
 	v := &p.Venue
-	b = fmt.Appendf(b, "%v %v %v %v %v %v %v %v %v %v %v\n", v.Path, v.LimitFill, v.LimitGap, v.FeeRounding, v.HalfSpread,
-		v.Slippage, v.Latency, v.VolumeShare, v.PlacementLimit, v.MissProbability, v.MissSeed)
+	b = fmt.Appendf(b, "%v %v %v %v %v %v %v %v %v %v %v\n", v.Path, v.LimitFill, v.LimitGap, v.FeeRounding,
+		v.HalfSpread, v.Slippage, v.Latency, v.VolumeShare, v.PlacementLimit, v.MissProbability, v.MissSeed)
 	for _, f := range p.Feeds {
 		b = fmt.Appendf(b, "%v %v %t %t\n", *f.Market, f.Interval, f.Drive, f.Deliver)
 	}
