@@ -156,7 +156,8 @@ func buying(t *testing.T, seed uint64, exits func(close market.Price) []strategy
 // follow prices.
 func TestEachPathLiesBetweenTheTwoEnds(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		seed, width := rapid.Uint64().Draw(r, "seed"), market.Rate(rapid.Int64Range(50_000, 1_000_000).Draw(r, "width"))
+		seed := rapid.Uint64().Draw(r, "seed")
+		width := market.Rate(rapid.Int64Range(50_000, 1_000_000).Draw(r, "width"))
 		exits := rapid.SampledFrom([]func(market.Price) []strategy.Option{
 			func(c market.Price) []strategy.Option {
 				return []strategy.Option{strategy.StopAt(c - exchange.Share(c, width)),
@@ -187,7 +188,8 @@ func TestEachPathLiesBetweenTheTwoEnds(t *testing.T) {
 // M24: more spread, slippage or fee never earns more.
 func TestMoreCostsNeverEarnMore(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		seed, width := rapid.Uint64().Draw(r, "seed"), market.Rate(rapid.Int64Range(500_000, 2_000_000).Draw(r, "width"))
+		seed := rapid.Uint64().Draw(r, "seed")
+		width := market.Rate(rapid.Int64Range(500_000, 2_000_000).Draw(r, "width"))
 		exits := func(c market.Price) []strategy.Option {
 			return []strategy.Option{strategy.StopAt(c - exchange.Share(c, width)),
 				strategy.TargetAt(c + exchange.Share(c, width))}

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -55,7 +54,9 @@ func (a *app) checkWarmup(ctx context.Context, p *plan.Backtest, asJSON bool) er
 	}
 	switch {
 	case report.Enough < 0:
-		return errors.New("even the longest history changes decisions: the strategy never forgets where it began")
+		return fmt.Errorf("even the longest history that was tried, %s candles, changes decisions: 16 times more than "+
+			"the declared warm-up of %s did not suffice; declare more and check again, or the strategy never forgets "+
+			"where it began", report.Tried[len(report.Tried)-1].History, report.Declared)
 	case report.Enough > 0:
 		return fmt.Errorf("the declared warm-up of %s candles is too short; from %s on nothing changes",
 			report.Declared, report.Tried[report.Enough].History)
@@ -73,7 +74,7 @@ func (a *app) printWarmup(title string, report *backtest.WarmupReport) error {
 	}
 	longest := report.Tried[len(report.Tried)-1]
 	if report.Short {
-		text += fmt.Sprintf("Only %s candles are stored before the first start: longer histories were not tried.\n",
+		text += fmt.Sprintf("The first start has room for a history of %s candles: longer histories were not tried.\n",
 			longest.History)
 	}
 	switch {
