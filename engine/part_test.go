@@ -216,8 +216,8 @@ func TestPartialTargetsSellWhatPlainArithmeticSells(t *testing.T) {
 		w.target = level + market.Price(1+r.IntN(300))
 		s := follower(append(with, strategy.TargetAt(w.target))...)
 		fills := &sold{}
-		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, venue: sim.Config{Path: sim.OHLC},
-			observer: fills})
+		b := newBench(t, setup{slots: []engine.Slot{{Strategy: s}}, observer: fills,
+			venue: sim.Config{Path: sim.OHLC, LimitGap: sim.GapOpen}})
 		if r.IntN(2) == 0 {
 			b.restartAlways(s)
 		}
