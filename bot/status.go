@@ -45,6 +45,9 @@ func printStatus(w io.Writer, s *operator.Status) error {
 		line("canary", "%s", text)
 	}
 	printConcerns(line, s)
+	for _, x := range s.NotGuarded {
+		line("timer", "%s", x.Text())
+	}
 	for _, x := range s.Unallocated {
 		line("unallocated", "%s %s on the account beyond the strategies' books%s", x.Amount, x.Asset,
 			stampText(s, x.AtMS))
@@ -149,10 +152,13 @@ func twinText(x *operator.Twin) string {
 }
 
 func banText(x *operator.Weight) string {
-	if x.BannedUntilMS == 0 {
-		return ""
+	switch {
+	case x.BannedUntilMS != 0:
+		return "; banned until " + operator.ClockOf(x.BannedUntilMS)
+	case x.HeldUntilMS != 0:
+		return "; a page that is no answer of the exchange: nothing is sent until " + operator.ClockOf(x.HeldUntilMS)
 	}
-	return "; banned until " + operator.ClockOf(x.BannedUntilMS)
+	return ""
 }
 
 func (a *app) statusCommand() *cobra.Command {

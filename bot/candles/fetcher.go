@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -217,8 +216,7 @@ func (f *fetcher) page(ctx context.Context, start, end market.Time, limit int) (
 		switch {
 		case err == nil:
 			return nil
-		case errors.As(err, &refused) &&
-			(refused.Status == http.StatusTooManyRequests || refused.Code == exchange.CodeBanned):
+		case errors.As(err, &refused) && refused.Code == exchange.CodeBanned:
 			continue // the budget waits for the end of the ban
 		case errors.Is(err, market.ErrInexact) && min(f.market.PriceDigits, f.market.VolumeDigits) < market.MaxDigits:
 			f.market.PriceDigits, f.market.VolumeDigits = min(f.market.PriceDigits+2,

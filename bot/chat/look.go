@@ -62,6 +62,9 @@ func (s *Server) status(ctx context.Context, _ *Message, _ []string) (*Reply, er
 		fmt.Fprintf(text, "unprotected: %s: %s %s since %s (%s)\n", x.Strategy, x.Amount, x.Market,
 			operator.ClockOf(x.SinceMS), x.Cause)
 	}
+	for _, x := range now.NotGuarded {
+		fmt.Fprintln(text, x.Text())
+	}
 	for _, x := range now.Markets {
 		fmt.Fprintf(text, "market %s: %s\n", x.Market, x.Status)
 	}

@@ -172,10 +172,17 @@ func warnings(s *operator.Status) (list []string) {
 		list = append(list, fmt.Sprintf("%s %s: %s has no exit at the exchange: %s", u.Strategy, u.Market, u.Amount,
 			u.Cause))
 	}
+	for _, g := range s.NotGuarded {
+		list = append(list, g.Text())
+	}
 	for _, m := range s.Markets {
 		list = append(list, fmt.Sprintf("%s does not trade: %s", m.Market, m.Status))
 	}
 	for _, w := range s.Weight {
+		if w.HeldUntilMS != 0 {
+			list = append(list, "A page that is no answer of the exchange: requests of the "+w.Of+" wait until "+
+				moment(w.HeldUntilMS, time.UTC)+" UTC")
+		}
 		if w.BannedUntilMS != 0 {
 			list = append(list, "The exchange has banned the "+w.Of+" until "+moment(w.BannedUntilMS, time.UTC)+" UTC")
 		}

@@ -106,6 +106,7 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 	d.markets()
 	d.polling()
 	if readable {
+		d.groups()
 		d.balances(ctx)
 		d.others(ctx)
 	}

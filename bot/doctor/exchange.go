@@ -137,6 +137,7 @@ func (d *doctor) others(ctx context.Context) {
 		switch o := &list.Records[i].Order; {
 		case !d.operates(o.OperatorID):
 			theirs++
+			d.sharedGroup(o)
 		case d.known.missed(o.ClientOrderID):
 			unknown++
 		}

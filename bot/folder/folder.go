@@ -30,6 +30,7 @@ const (
 	BackupBlob    = "backup"    // when the running bot last wrote a backup, in Unix ms
 	RiskBlob      = "risk"      // the limits with their use, as of the last minute or the stop
 	KindsBlob     = "kinds"     // by strategy of the last run, its kind
+	GroupsBlob    = "groups"    // cancel-on-disconnect groups whose timers may run: [1,2]
 	// what each strategy of the last run was given, by name, in units of the currency; 0: it shares
 	// the pool
 	AllocationBlob = "allocations"

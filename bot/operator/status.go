@@ -59,6 +59,7 @@ type Status struct {
 	Unprotected   []Unprotected `json:"unprotected,omitempty"` // positions without an exit that were to have one
 	// ChangedByOthers are the open orders that someone else has changed, in words.
 	ChangedByOthers []string       `json:"changed_by_others,omitempty"`
+	NotGuarded      []NotGuarded   `json:"not_guarded,omitempty"` // cancel-on-disconnect groups without a timer of their own
 	Unallocated     []Amount       `json:"unallocated,omitempty"` // what the account has beyond the strategies' books
 	Markets         []MarketStatus `json:"markets,omitempty"`     // those that do not trade
 	Weight          []Weight       `json:"weight,omitempty"`
@@ -115,6 +116,20 @@ type Unprotected struct {
 	SinceMS  int64  `json:"since_ms"`
 }
 
+// NotGuarded is a cancel-on-disconnect group whose orders outlive the bot, should it die.
+type NotGuarded struct {
+	Group      uint16   `json:"group"`
+	Strategies []string `json:"strategies"`
+	Cause      string   `json:"cause"`
+	SinceMS    int64    `json:"since_ms"`
+}
+
+// Text is a line about the group for a person.
+func (x *NotGuarded) Text() string {
+	return fmt.Sprintf("not guarded: group %d (%s): its orders outlive this bot: %s", x.Group,
+		strings.Join(x.Strategies, ", "), x.Cause)
+}
+
 // MarketStatus is a market that does not trade, with its last known status.
 type MarketStatus struct {
 	Market string `json:"market"`
@@ -127,6 +142,7 @@ type Weight struct {
 	Left          int    `json:"left"`
 	ResetMS       int64  `json:"reset_ms"`
 	BannedUntilMS int64  `json:"banned_until_ms,omitempty"`
+	HeldUntilMS   int64  `json:"held_until_ms,omitempty"` // because of a page that is no answer of the exchange
 }
 
 // Feed is a feed with the time of its last event.

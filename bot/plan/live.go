@@ -266,6 +266,16 @@ func (p *Live) Name() string {
 	}, cmp.Or(p.Config.Bot.Name, p.Config.Source.Label()))
 }
 
+// InGroup names the strategies of a cancel-on-disconnect group.
+func (p *Live) InGroup(group uint16) (names []string) {
+	for i := range p.Strategies {
+		if p.Strategies[i].Limits.CodGroupID == group {
+			names = append(names, p.Strategies[i].Name)
+		}
+	}
+	return names
+}
+
 // Groups are the cancel-on-disconnect groups of the strategies.
 func (p *Live) Groups() (groups []uint16) {
 	for i := range p.Strategies {

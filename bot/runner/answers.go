@@ -62,7 +62,7 @@ func (c *control) finishStatus(s *operator.Status) error {
 	for _, payer := range [...]rest.Payer{rest.PaidByKey, rest.PaidByIP} {
 		left, reset := r.ledger.Left(payer)
 		s.Weight = append(s.Weight, operator.Weight{Of: payer.String(), Left: left, ResetMS: reset.Millis(),
-			BannedUntilMS: r.ledger.BannedUntil(payer).Millis()})
+			BannedUntilMS: r.ledger.BannedUntil(payer).Millis(), HeldUntilMS: r.ledger.HeldUntil(payer).Millis()})
 	}
 	return s.FromStore(r.store)
 }
@@ -122,6 +122,10 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 	}
 	s.OpenOrders, s.ForeignOrders = len(r.account.Open(nil, 0, 0)), r.loop.Foreign()
 	s.Unprotected, s.ChangedByOthers = c.unprotected(), r.loop.ChangedByOthers()
+	for _, g := range r.loop.NotGuarded() {
+		s.NotGuarded = append(s.NotGuarded, operator.NotGuarded{Group: g.Group, Strategies: r.plan.InGroup(g.Group),
+			Cause: g.Cause, SinceMS: g.Since.Millis()})
+	}
 	s.Unallocated = operator.Unallocated(r.plan.Catalog, r.journal.agreed)
 	for _, m := range r.journal.notes.rules {
 		if m.Status != market.Trading {

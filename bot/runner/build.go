@@ -45,28 +45,29 @@ const recordingLead = 1 << 20
 // runner is a bot: built by open, run by serve.
 type runner struct {
 	Options
-	plan    *plan.Live
-	log     zerolog.Logger
-	client  *rest.Client    // of the exchange: market data, and in live mode orders
-	trading *rest.Client    // that orders go through
-	orders  *streamedOrders // nil: orders leave over HTTP alone
-	paper   *paper          // nil in live mode
-	ledger  *rest.Ledger
-	store   *journal.Store
-	account *state.Account
-	engine  *engine.Engine
-	door    live.Door // to the engine
-	gate    *risk.Gate
-	core    *replay.Core // the three
-	journal *botJournal
-	packing sync.WaitGroup // of the recording's blocks, which leave the loop's goroutine to be compressed
-	feed    *poll.Feed
-	streams *streams // nil: everything is polled
-	loop    *live.Loop
-	watch   *watch // nil: no metrics, alerts or systemd
-	twin    *twin  // nil: no strategy has one
-	shown   *shown // for pictures
-	run     uuid.UUID
+	plan         *plan.Live
+	log          zerolog.Logger
+	client       *rest.Client    // of the exchange: market data, and in live mode orders
+	trading      *rest.Client    // that orders go through
+	orders       *streamedOrders // nil: orders leave over HTTP alone
+	paper        *paper          // nil in live mode
+	formerGroups []uint16        // cancel-on-disconnect groups of earlier runs whose timers may run
+	ledger       *rest.Ledger
+	store        *journal.Store
+	account      *state.Account
+	engine       *engine.Engine
+	door         live.Door // to the engine
+	gate         *risk.Gate
+	core         *replay.Core // the three
+	journal      *botJournal
+	packing      sync.WaitGroup // of the recording's blocks, which leave the loop's goroutine to be compressed
+	feed         *poll.Feed
+	streams      *streams // nil: everything is polled
+	loop         *live.Loop
+	watch        *watch // nil: no metrics, alerts or systemd
+	twin         *twin  // nil: no strategy has one
+	shown        *shown // for pictures
+	run          uuid.UUID
 	// on the exchange's clock: candles that had closed by then are history, later ones are traded
 	// on
 	began     market.Time
@@ -245,6 +246,9 @@ func (r *runner) begin(ctx context.Context) (err error) {
 	r.journal.batch.Blob(folder.ModeBlob, []byte(r.plan.Config.Bot.FolderMode()))
 	r.journal.batch.Blob(books.ZoneBlob, []byte(r.plan.Config.Bot.Zone))
 	r.journal.batch.Blob(folder.KindsBlob, r.plan.Kinds())
+	if err := r.keepGroups(); err != nil {
+		return err
+	}
 	if !r.plan.Config.Bot.Paper() {
 		r.journal.batch.Blob(folder.ExchangeBlob, []byte(r.plan.Config.Exchange.Origin()))
 		r.journal.batch.Blob(folder.KeyBlob, []byte(folder.KeyDigest(r.plan.Key)))
@@ -300,8 +304,9 @@ func (r *runner) openLoop(ctx context.Context) error {
 		HoldingsEvery: market.Duration(p.Config.Poll.Balances), StopWithin: r.stopWithin(),
 		QuietEvery: market.Duration(p.Config.Stream.Lists), KeepOrders: p.Config.Bot.KeepOrders,
 		KeepExits: p.Config.Bot.KeepExits,
-		Groups:    p.Groups(), GroupExpiry: market.Duration(p.Config.Exchange.CancelAfter),
-		Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
+		Groups:    p.Groups(), FormerGroups: r.formerGroups,
+		GroupExpiry: market.Duration(p.Config.Exchange.CancelAfter),
+		Start:       func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
 		Ready: r.ready, Sent: r.sentUntil,
 	}
 	if r.resumed {

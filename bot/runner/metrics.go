@@ -31,7 +31,7 @@ type metrics struct {
 	steps                                                           *prometheus.HistogramVec
 	equity, exposure, drawdown, open, foreign                       prometheus.Gauge
 	evidence, broken                                                prometheus.Gauge // of the seal
-	bareNow                                                         prometheus.Gauge
+	bareNow, bareGroups                                             prometheus.Gauge
 	halted, bareFor                                                 *prometheus.GaugeVec
 }
 
@@ -79,6 +79,8 @@ func newMetrics(w *watch) *metrics {
 		"Positions that have no exit at the exchange now, or one that is too small.", nil)
 	m.bareFor = prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "unprotected_seconds",
 		Help: "Time without an exit over all positions, since the state file began."}, []string{"cause"})
+	m.bareGroups = m.gauge("not_guarded_groups",
+		"Cancel-on-disconnect groups whose orders outlive the bot, should it die.", nil)
 	m.halted = prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "strategy_halted",
 		Help: "1 where a strategy is halted."}, []string{"strategy"})
 	m.registry.MustRegister(m.stale, m.commits, m.steps, m.halted, m.bareFor)
@@ -220,6 +222,7 @@ func (m *metrics) sample(w *watch) {
 	}
 	m.open.Set(float64(open))
 	m.bareNow.Set(float64(len(r.engine.Bare())))
+	m.bareGroups.Set(float64(len(r.loop.NotGuarded())))
 	for _, c := range r.engine.UnprotectedBy() {
 		m.bareFor.WithLabelValues(c.Cause.String()).Set(time.Duration(c.Time).Seconds())
 	}

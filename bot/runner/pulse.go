@@ -76,5 +76,8 @@ func pulseText(s *operator.Status, awaited string) string {
 	if len(s.Unprotected) > 0 {
 		parts = append(parts, fmt.Sprintf("%d positions without an exit", len(s.Unprotected)))
 	}
+	if len(s.NotGuarded) > 0 {
+		parts = append(parts, fmt.Sprintf("%d groups not guarded", len(s.NotGuarded)))
+	}
 	return strings.Join(append(parts, fmt.Sprintf("%d orders open", s.OpenOrders)), "; ")
 }

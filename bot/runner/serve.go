@@ -75,6 +75,9 @@ func (r *runner) ready() {
 				Msg("it does not trade: it is halted until bot resume")
 		}
 	}
+	if len(r.formerGroups) > 0 { // their timers are stopped
+		r.saveGroups(r.plan.Groups())
+	}
 	r.watch.started()
 }
 

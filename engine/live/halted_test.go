@@ -189,7 +189,7 @@ func TestAnExchangeWithoutTimersIsTradedOn(t *testing.T) {
 		p.tick(120)
 		require.Len(t, p.openInTheBox(), 1)
 		require.Len(t, p.journal.remarks, 1)
-		require.Contains(t, p.journal.remarks[0], "cancel on disconnect: refused: ")
+		require.Contains(t, p.journal.remarks[0], "cancel on disconnect: refused: group 1 is not guarded: ")
 		p.end()
 		p.agree()
 	})

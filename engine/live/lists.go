@@ -64,7 +64,7 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 			q.soon(l.now)
 		}
 	}
-	foreign, shown := 0, map[uuid.UUID]int{}
+	foreign, shown, groups := 0, map[uuid.UUID]int{}, map[uint16]int{}
 	l.proof.shown = 0
 	for i := range records {
 		name := records[i].Order.ClientOrderID // zero: it has none
@@ -75,6 +75,7 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 			l.proof.shown++
 		} else {
 			foreign++
+			groups[records[i].Order.CodGroupID]++
 		}
 	}
 	l.clearListed(shown)
@@ -83,6 +84,7 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 		l.ReconcileLog.Note("foreign orders", strconv.Itoa(foreign))
 	}
 	l.foreign = foreign
+	l.shareGroups(groups)
 }
 
 func orderText(id market.OrderID) string { return "order " + strconv.FormatInt(int64(id), 10) }

@@ -68,6 +68,8 @@ type Config struct {
 	KeepExits   bool                   // leave the exits of brackets at the exchange when stopping
 	Groups      []uint16               // cancel-on-disconnect groups to keep armed
 	GroupExpiry market.Duration        // of their timers, 150 s at least; 150 s
+	// FormerGroups are groups of earlier runs whose timers may run: they are stopped.
+	FormerGroups []uint16
 
 	Checkpoints map[market.AssetID]BalanceCheckpoint // of the last run; nil: none
 	// Owns reports whether an ended order with this client order id was this bot's; nil: unknown.

@@ -50,8 +50,10 @@ type box struct {
 	beats     []time.Duration     // what timers were told, in turn
 	quits     int                 // of the next timers, how many are not answered
 	noTimer   bool                // it has no timers
-	hold      time.Duration       // how long the next timers take
-	withholds bool                // records of orders come without their fills
+	oneTimer  bool                // it has one, for the first group that asks
+	timers    map[uint16]time.Duration
+	hold      time.Duration // how long the next timers take
+	withholds bool          // records of orders come without their fills
 
 	listings int // how often open orders were listed, of one market or of all
 	cheap    int // how often of one market
@@ -93,7 +95,7 @@ func newBox(t testing.TB, seed uint64, faults int) *box { return newBoxOf(t, see
 // newBoxOf is a box whose house quotes levels of a size.
 func newBoxOf(t testing.TB, seed uint64, faults int, size market.Qty) *box {
 	b := &box{t: t, catalog: &market.Catalog{}, chance: rand.New(rand.NewPCG(seed, 3)), faults: faults,
-		ids: map[uuid.UUID]market.OrderID{}, names: map[market.OrderID]uuid.UUID{},
+		timers: map[uint16]time.Duration{}, ids: map[uuid.UUID]market.OrderID{}, names: map[market.OrderID]uuid.UUID{},
 		records: map[uuid.UUID]*exchange.Record{}}
 	_, err := b.catalog.AddAsset("EUR", 2)
 	require.NoError(t, err)
@@ -415,7 +417,7 @@ func (b *box) Holdings(context.Context) (held []exchange.Holding, err error) {
 }
 
 // CancelAfter notes the timer.
-func (b *box) CancelAfter(_ context.Context, _ uint16, after market.Duration) error {
+func (b *box) CancelAfter(_ context.Context, group uint16, after market.Duration) error {
 	if err := b.ask("timer"); err != nil {
 		return err
 	}
@@ -425,7 +427,7 @@ func (b *box) CancelAfter(_ context.Context, _ uint16, after market.Duration) er
 	time.Sleep(hold)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.noTimer {
+	if b.noTimer || after != 0 && b.oneTimer && len(b.timers) > 0 && b.timers[group] == 0 {
 		return exchange.ErrCode(exchange.CodeInvalid)
 	}
 	if b.quits > 0 {
@@ -433,6 +435,9 @@ func (b *box) CancelAfter(_ context.Context, _ uint16, after market.Duration) er
 		return errLost
 	}
 	b.beats = append(b.beats, time.Duration(after))
+	if b.timers[group] = time.Duration(after); after == 0 {
+		delete(b.timers, group)
+	}
 	if b.timer = time.Duration(after); after != 0 {
 		b.armed++
 	}

@@ -34,6 +34,8 @@ type allowance struct {
 	unseen      []unseenPoints // answered without counts, oldest first
 	unseenTotal int            // sum of unseen
 	banned      market.Time    // nothing is sent until then
+	held        market.Time    // likewise, because of a page that is no answer of the exchange
+	holds       int            // such pages in a row
 	orders      int            // open orders, each of which may have to be cancelled
 
 	resetCapped bool        // the exchange's reset was too late to be true, and was capped
@@ -175,10 +177,10 @@ func (a *allowance) floor(lane Lane) int {
 // ready reports whether a request may go now, and otherwise when to try again.
 func (a *allowance) ready(lane Lane, weight int, now market.Time) (ok bool, again market.Time) {
 	switch room := a.limit - a.floor(lane); {
-	case lane == LastCancel && (now < a.banned || a.resetCapped):
+	case lane == LastCancel && (now < a.shut() || a.resetCapped):
 		return true, 0
-	case now < a.banned:
-		return false, a.banned
+	case now < a.shut():
+		return false, a.shut()
 	case weight == 0:
 		return true, 0
 	case a.spent()+weight > room:
@@ -188,6 +190,9 @@ func (a *allowance) ready(lane Lane, weight int, now market.Time) (ok bool, agai
 	}
 	return true, 0
 }
+
+// shut is the time until which nothing is sent.
+func (a *allowance) shut() market.Time { return max(a.banned, a.held) }
 
 // pace is when market data may continue: half of its room is free at once, the other half is spread
 // over the rest of the minute. So it slows down instead of stopping.

@@ -62,17 +62,50 @@ func dateOf(ms int64) string {
 	return at.Std().Format("2006-01-02 15:04:05 UTC")
 }
 
-// codeSocketRate says that a socket had too many messages in a second (websocket-facts 7).
-const codeSocketRate = 112
-
-// banned reports whether an answer is a ban: HTTP status 429, or code 105. Code 429 is about
-// decimals, code 112 about one socket.
+// banned reports whether an answer is a ban: the exchange's error with code 105. An HTTP status
+// alone is none: a proxy sends it, too.
 func banned(status int, body []byte) bool {
-	if status < 400 || status != http.StatusTooManyRequests && len(body) == 0 {
-		return false
+	return status >= 400 && len(body) > 0 && exchange.ParseError(status, body).Code == exchange.CodeBanned
+}
+
+// foreignPage reports whether something before the exchange refuses: an answer with a status of
+// refused access or too many requests that is not the exchange's error.
+func foreignPage(status int, body []byte) bool {
+	switch status {
+	case http.StatusForbidden, http.StatusTeapot, http.StatusTooManyRequests:
+		return exchange.ParseError(status, body).Code == 0
 	}
-	code := exchange.ParseError(status, body).Code
-	return code == exchange.CodeBanned || status == http.StatusTooManyRequests && code != codeSocketRate
+	return false
+}
+
+// longestPause is how long nothing is sent after a foreign page that names no time.
+const longestPause = 10 * time.Second
+
+// hold lets all requests wait after a foreign page: until its Retry-After, maxReset at most, or for
+// 1, 2, 4, 8, then 10 seconds. Pages that come meanwhile were asked for before.
+func (l *Ledger) hold(a *allowance, h http.Header, status int, now market.Time) {
+	pause := min(time.Second<<min(a.holds, 4), longestPause)
+	if after, stated := RetryAfter(h); stated {
+		pause = max(after, time.Second)
+	}
+	until := now.Add(pause)
+	if a.held <= now {
+		a.holds++
+		l.warn(Warning{Kind: WarnHeld, Payer: a.payer, At: now, Until: until, Status: status})
+	}
+	a.held = max(a.held, until)
+}
+
+// RetryAfter reads the header Retry-After, of seconds or a date beside the header Date: how long to
+// wait, two minutes at most. The next answer repeats a longer time.
+func RetryAfter(h http.Header) (after market.Duration, stated bool) {
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
+		return min(time.Duration(seconds)*time.Second, maxReset), true
+	}
+	at, err := http.ParseTime(text)
+	sent, failed := http.ParseTime(h.Get("Date"))
+	return max(0, min(at.Sub(sent), maxReset)), err == nil && failed == nil
 }
 
 // banEnd parses the end in "The ban expires at 1772452800000.", in Unix milliseconds: the text

@@ -28,8 +28,9 @@ type LedgerConfig struct {
 // Ledger is the budget of weight points: one of the key and one of the IP address of requests
 // without a key (specification 8). It grants requests while the exchange's minute has points left:
 // urgent lanes first, within a lane in order of arrival, and each lane only down to the points
-// reserved for more urgent ones. A 429 stops all requests of the key or the address until the ban
-// ends. It is safe for concurrent use and starts no goroutine except through After.
+// reserved for more urgent ones. A ban, code 105, stops all requests of the key or the address
+// until it ends; a page that is no answer of the exchange stops them for seconds. The ledger is
+// safe for concurrent use and starts no goroutine except through After.
 //
 // Known limitation: points that others spend with the same key or address show only with the next
 // answer.
@@ -155,9 +156,15 @@ func (l *Ledger) leave(t *ticket, h http.Header, status int, body []byte) {
 	now, a := l.config.Now(), t.allowance
 	a.open -= t.weight
 	a.roll(now)
+	if status == http.StatusOK {
+		a.holds = 0
+	}
 	switch r, ok := l.names.read(h, now); {
 	case banned(status, body):
 		l.ban(a, h, status, body, now)
+	case foreignPage(status, body):
+		l.hold(a, h, status, now)
+		a.addStray(t.weight, now)
 	case h == nil && status != 0:
 		a.count(t.weight, now)
 	case ok:
@@ -187,6 +194,17 @@ func (l *Ledger) BannedUntil(of Payer) market.Time {
 	defer l.mu.Unlock()
 	if a := l.allowance(of); l.config.Now() < a.banned {
 		return a.banned
+	}
+	return 0
+}
+
+// HeldUntil returns until when nothing is sent because of pages that are no answer of the exchange;
+// 0 where there is none.
+func (l *Ledger) HeldUntil(of Payer) market.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if a := l.allowance(of); l.config.Now() < a.held {
+		return a.held
 	}
 	return 0
 }

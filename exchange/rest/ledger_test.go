@@ -427,6 +427,7 @@ func TestTheEndOfABanIsWhatTheAnswerSays(t *testing.T) {
 		require.NoError(t, err)
 		return when.AddDate(2000, 0, 0).UnixMilli()
 	}
+	const banned = `{"errorCode":105,"error":"banned"}`
 	for _, row := range []struct {
 		name    string
 		status  int
@@ -437,7 +438,7 @@ func TestTheEndOfABanIsWhatTheAnswerSays(t *testing.T) {
 		doubted string // the date in the warning
 	}{
 		{"text", 429, fmt.Sprintf(text, at("00:01:40")), "", rest.PaidByKey, "00:01:40", ""},
-		{"header", 429, "too many requests", strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:02:10",
+		{"header", 429, banned, strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:02:10",
 			"2000-01-01 00:03:00 UTC"},
 		{"the later of both", 429, fmt.Sprintf(text, at("00:01:40")), strconv.FormatInt(at("00:03:00"), 10),
 			rest.PaidByKey, "00:02:10", "2000-01-01 00:03:00 UTC"},
@@ -445,14 +446,18 @@ func TestTheEndOfABanIsWhatTheAnswerSays(t *testing.T) {
 			strconv.FormatInt(at("00:01:40"), 10), rest.PaidByKey, "00:02:10", "2000-01-01 00:03:00 UTC"},
 		{"code with another status", 403, fmt.Sprintf(text, at("00:04:00")), "", rest.PaidByKey, "00:02:10",
 			"2000-01-01 00:04:00 UTC"},
-		{"neither: a minute after the minute", 429, "", "", rest.PaidByKey, "00:02:00", ""},
-		{"neither: a quarter of an hour", 429, "", "", rest.PaidByIP, "00:16:00", ""},
+		{"neither: a minute after the minute", 429, banned, "", rest.PaidByKey, "00:02:00", ""},
+		{"neither: a quarter of an hour", 429, banned, "", rest.PaidByIP, "00:16:00", ""},
 		{"in the past", 429, fmt.Sprintf(text, at("00:00:00")), "", rest.PaidByKey, "00:02:00", ""},
 		{"in seconds", 429, fmt.Sprintf(text, at("00:05:00")/1000), "", rest.PaidByKey, "00:02:00", ""},
 		{"in a hundred years", 429, fmt.Sprintf(text, at("00:05:00")*5), "", rest.PaidByKey, "00:02:00",
 			"2119-12-31 00:25:00 UTC"},
-		{"a header in years", 429, "", strconv.FormatInt(at("00:03:00")*2, 10), rest.PaidByKey, "00:02:10",
+		{"a header in years", 429, banned, strconv.FormatInt(at("00:03:00")*2, 10), rest.PaidByKey, "00:02:10",
 			"2029-12-31 00:06:00 UTC"},
+		{"nothing", 429, "", "", rest.PaidByIP, "00:00:00", ""},
+		{"a page", 429, "<html>too many requests</html>", "", rest.PaidByKey, "00:00:00", ""},
+		{"a page with a reset", 429, "too many", strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:00:00", ""},
+		{"another code", 429, `{"errorCode":110,"error":"Slow down."}`, "", rest.PaidByKey, "00:00:00", ""},
 		{"decimals", 400, `{"errorCode":429,"error":"amount parameter has too many decimal digits."}`, "",
 			rest.PaidByKey, "00:00:00", ""},
 		{"a success that looks like one", 200, fmt.Sprintf(text, at("00:04:00")), "", rest.PaidByKey, "00:00:00", ""},
@@ -472,6 +477,58 @@ func TestTheEndOfABanIsWhatTheAnswerSays(t *testing.T) {
 				require.Equal(t, row.doubted, warning.Doubted, row.name)
 			}
 		})
+	}
+}
+
+// A proxy before the exchange refuses: seconds, or its Retry-After.
+func TestAPageThatIsNoAnswerOfTheExchangeLetsRequestsWaitForSeconds(t *testing.T) {
+	for _, row := range []struct {
+		status      int
+		body, after string
+		want        []time.Duration // after one page, two …
+	}{
+		{429, "<html>", "", []time.Duration{1e9, 2e9, 4e9, 8e9, 10e9, 10e9}},
+		{403, "", "", []time.Duration{1e9, 2e9}},
+		{418, "I am a teapot", "", []time.Duration{1e9, 2e9}},
+		{429, "{}", "7", []time.Duration{7e9, 7e9}},
+		{429, "<html>", "0", []time.Duration{1e9}},
+		{429, "<html>", "Sat, 01 Jan 2000 00:00:40 GMT", []time.Duration{40e9}},
+		{429, "<html>", "86400", []time.Duration{120e9}},
+		{429, "<html>", "soon", []time.Duration{1e9}},
+		{429, "<html>", "-5", []time.Duration{1e9}},
+		{500, "<html>", "", []time.Duration{0}},
+		{404, "<html>", "", []time.Duration{0}},
+		{403, `{"errorCode":311,"error":"no"}`, "", []time.Duration{0}},
+	} {
+		for _, payer := range []rest.Payer{rest.PaidByKey, rest.PaidByIP} {
+			synctest.Test(t, func(t *testing.T) {
+				w := openTown(t, 1000, 1000)
+				ask := func() func(http.Header, int, []byte) {
+					done, err := w.ledger.Begin(t.Context(), rest.Order, "", 1, payer)
+					require.NoError(t, err)
+					return done
+				}
+				page := http.Header{"Retry-After": {row.after}, "Date": {"Sat, 01 Jan 2000 00:00:00 GMT"}}
+				done := ask()
+				for _, want := range row.want {
+					done(page, row.status, []byte(row.body))
+					began := time.Now()
+					done = ask()
+					require.Equal(t, want, time.Since(began), "%v", row)
+					require.Zero(t, w.ledger.BannedUntil(payer))
+				}
+				done(nil, 200, nil)
+				if row.want[0] > 0 {
+					ask()(page, row.status, nil)
+					require.Equal(t, row.want[0], w.ledger.HeldUntil(payer).Sub(market.Time(time.Now().UnixNano())),
+						"a success begins anew")
+					done, err := w.ledger.Begin(t.Context(), rest.LastCancel, "", 1, payer)
+					require.NoError(t, err, "the last cancels do not wait")
+					done(nil, 200, nil)
+				}
+				require.Empty(t, w.warnings(rest.WarnBan))
+			})
+		}
 	}
 }
 

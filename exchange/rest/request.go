@@ -47,7 +47,8 @@ func (r *request) method() string {
 }
 
 // get sends a GET and passes the body of a success to read, which must not keep it. It retries
-// where a later attempt may succeed: no connection, an answer cut off, a 5xx; and once after 304,
+// where a later attempt may succeed: no connection, an answer cut off, a 5xx, a page of something
+// before the exchange; and once after 304,
 // with the exchange's clock measured anew.
 func (c *Client) get(ctx context.Context, r request, read func([]byte) error) error {
 	remeasured := false
@@ -105,7 +106,8 @@ func retryable(ctx context.Context, err error) bool {
 	case ctx.Err() != nil:
 		return false
 	case errors.As(err, &refused):
-		return refused.Status >= 500 && refused.Code != exchange.CodeNotTrading
+		return refused.Status >= 500 && refused.Code != exchange.CodeNotTrading ||
+			refused.Code == 0 && foreignPage(refused.Status, nil)
 	}
 	return errors.As(err, &transport) || errors.Is(err, wire.ErrMalformed) || errors.Is(err, ErrFalseTime)
 }

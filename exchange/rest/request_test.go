@@ -34,6 +34,8 @@ func TestQuestionsAreAskedAgainUntilAnswered(t *testing.T) {
 		{"truncated", func(*http.Request) (*http.Response, error) { return answered(200, `[{"symbol":"EU`), nil }},
 		{"not JSON", func(*http.Request) (*http.Response, error) { return answered(200, "<html>"), nil }},
 		{"500", func(*http.Request) (*http.Response, error) { return answered(500, ""), nil }},
+		{"a proxy's limit", func(*http.Request) (*http.Response, error) { return answered(429, "<html>"), nil }},
+		{"a proxy's refusal", func(*http.Request) (*http.Response, error) { return answered(403, ""), nil }},
 		{"overloaded", func(*http.Request) (*http.Response, error) {
 			return answered(503, `{"errorCode":107,"error":"overloaded"}`), nil
 		}},

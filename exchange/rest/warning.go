@@ -16,6 +16,7 @@ const (
 	WarnBanOver                        // the ban is over
 	WarnReset                          // the exchange's reset, Doubted, is false: Until is used; every ten minutes
 	WarnWeight                         // an endpoint costs Is, not Was; once for each
+	WarnHeld                           // a page that is no answer of the exchange: nothing is sent until Until
 )
 
 // Warning is a message of a ledger for a person.
@@ -29,6 +30,7 @@ type Warning struct {
 	Lane     Lane   // WarnSlow
 	Endpoint string // WarnWeight
 	Was, Is  int    // WarnWeight
+	Status   int    // WarnHeld: of the page
 }
 
 // String is one line.
@@ -56,6 +58,9 @@ func (w Warning) String() string {
 	case WarnWeight:
 		return fmt.Sprintf("%s costs %d and not %d points: the table of weights is out of date, or somebody else "+
 			"spends from the same budget", w.Endpoint, w.Is, w.Was)
+	case WarnHeld:
+		return fmt.Sprintf("HTTP %d with a page that is no answer of the exchange: requests of %s wait until %s",
+			w.Status, whose, clockTime(w.Until))
 	}
 	return fmt.Sprintf("warning(%d)", uint8(w.Kind))
 }
@@ -67,7 +72,7 @@ func (l *Ledger) warn(w Warning) { l.warnings = append(l.warnings, w) }
 
 // warnSlow warns, once a minute, that a lane waits though there is no ban.
 func (l *Ledger) warnSlow(a *allowance, lane Lane, now market.Time) {
-	if now < a.banned || a.slowWarned == a.reset {
+	if now < a.shut() || a.slowWarned == a.reset {
 		return
 	}
 	a.slowWarned = a.reset

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -33,7 +34,7 @@ const (
 	answerWithin = 10 * time.Second
 	firstPause   = 500 * time.Millisecond
 	longestPause = 30 * time.Second
-	banPause     = time.Minute     // after a handshake that was refused with HTTP 429
+	banPause     = time.Minute     // after a handshake that was refused with a ban
 	steady       = 1 * time.Minute // a connection that lasts so long begins the pauses anew
 )
 
@@ -137,8 +138,9 @@ func (c *Connection) Run(ctx context.Context) {
 			pause = firstPause
 		}
 		wait := pause/2 + rand.N(pause/2+1)
-		if pause = min(2*pause, longestPause); errors.Is(err, errTooMany) {
-			wait += banPause
+		pause = min(2*pause, longestPause)
+		if refused := (*refusedError)(nil); errors.As(err, &refused) {
+			wait += refused.wait
 		}
 		c.config.Log.Warn().Err(err).Stringer("again_in", wait.Round(time.Millisecond)).
 			Msg("the stream from the exchange has ended")
@@ -149,8 +151,24 @@ func (c *Connection) Run(ctx context.Context) {
 	}
 }
 
-// errTooMany is the refusal of a handshake because of too many.
-var errTooMany = errors.New("too many handshakes")
+// refusedError is the refusal of a handshake, with the time to wait: that of a ban, which the
+// exchange's code 105 names, or a Retry-After.
+type refusedError struct {
+	error
+	wait time.Duration
+}
+
+func (e *refusedError) Unwrap() error { return e.error }
+
+// refused is the refusal that an answer to a handshake is.
+func refused(answer *http.Response, err error) error {
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, 1024)) // as much as there is
+	if said := exchange.ParseError(answer.StatusCode, body); said.Code == exchange.CodeBanned {
+		return &refusedError{fmt.Errorf("too many handshakes: %w: %w", said, err), banPause}
+	}
+	after, _ := rest.RetryAfter(answer.Header)
+	return &refusedError{err, after}
+}
 
 // once opens a socket and reads it to its end.
 func (c *Connection) once(ctx context.Context) error {
@@ -205,8 +223,8 @@ func (c *Connection) dial(ctx context.Context) (*websocket.Conn, error) {
 	defer cancel()
 	on, answer, err := websocket.Dial(ctx, c.url, &websocket.DialOptions{HTTPClient: c.client})
 	switch {
-	case err != nil && answer != nil && answer.StatusCode == http.StatusTooManyRequests:
-		return nil, fmt.Errorf("open %s: %w: %w", c.url, errTooMany, err)
+	case err != nil && answer != nil && answer.StatusCode >= http.StatusBadRequest && answer.Body != nil:
+		return nil, fmt.Errorf("open %s: %w", c.url, refused(answer, err))
 	case err != nil:
 		return nil, fmt.Errorf("open %s: %w", c.url, err)
 	}

@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -112,4 +113,31 @@ func TestAConnectionThatEndsIsOpenedAgain(t *testing.T) {
 	require.Equal(t, "closed", r.hear())
 	require.Equal(t, "open", r.hear())
 	require.EqualValues(t, 2, r.on.Connections())
+}
+
+// Only the exchange's own ban holds a connection up for a minute; a page of a proxy, as long as it
+// says.
+func TestARefusedHandshakeIsTriedAgainWhenItsAnswerAllows(t *testing.T) {
+	for _, row := range []struct {
+		status      int
+		body, after string
+		wait        time.Duration
+	}{
+		{429, `{"errorCode":105,"error":"banned"}`, "", time.Minute},
+		{403, `{"errorCode":105,"error":"banned"}`, "", time.Minute},
+		{429, "<html>", "", 0},
+		{429, "<html>", "20", 20 * time.Second},
+		{503, "<html>", "3", 3 * time.Second},
+		{403, "", "", 0},
+	} {
+		w := httptest.NewRecorder()
+		if row.after != "" {
+			w.Header().Set("Retry-After", row.after)
+		}
+		w.WriteHeader(row.status)
+		_, _ = w.WriteString(row.body)
+		var refusal *refusedError
+		require.ErrorAs(t, refused(w.Result(), errors.New("no socket")), &refusal)
+		require.Equal(t, row.wait, refusal.wait, "%v", row)
+	}
 }
